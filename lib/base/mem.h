@@ -1,0 +1,40 @@
+/*
+ * The one way to allocate. Everything the library takes from the heap comes
+ * through here, so that a test can count allocations and make the Nth one fail.
+ */
+#ifndef RETAIN_BASE_MEM_H
+#define RETAIN_BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Alignment of everything below: a cache line, and the widest vector. */
+#define MEM_ALIGN 64
+
+/*
+ * Zeroed memory for count objects of size bytes, aligned to MEM_ALIGN, or NULL
+ * (overflow of count * size included). Blocks of several MiB are aligned to and
+ * advised for huge pages. Free with mem_free, which accepts NULL.
+ */
+void *mem_new(size_t count, size_t size);
+void *mem_resize(void *block, size_t count, size_t size); /* the added part is not zeroed; NULL leaves block as it was */
+char *mem_text(const char *text);                         /* a copy of a string */
+void mem_free(void *block);
+
+/* Test hooks. Allocations are counted over the process. mem_fail_at(n) makes the n-th allocation from
+ * now on fail (n >= 1), once; 0 disarms it. Thread-safe. */
+uint64_t mem_count(void);
+void mem_fail_at(uint64_t n);
+
+/*
+ * An arena: objects that live and die together. Sized chunks, never moved;
+ * arena_release frees all. A zeroed struct arena is an empty arena.
+ */
+struct arena {
+	struct arena_chunk *chunks;
+};
+void *arena_new(struct arena *arena, size_t count, size_t size); /* zeroed, aligned to MEM_ALIGN, or NULL */
+char *arena_text(struct arena *arena, const char *text);
+void arena_release(struct arena *arena);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * A team of threads with a fixed work partition: work is cut into tasks by what
+ * it computes, never by how many threads there are, and every task owns what it
+ * writes. Which thread takes a task does not matter then, so results have the
+ * same bits whatever the thread count. Each thread starts on its own contiguous
+ * share and helps the others when done.
+ *
+ * A team serves one caller at a time; two nets on two threads use two teams.
+ */
+#ifndef RETAIN_BASE_TEAM_H
+#define RETAIN_BASE_TEAM_H
+
+#include "base/err.h"
+
+struct team;
+
+/* `task` runs from 0 to tasks-1; `worker`, from 0 to team_size-1, is for scratch memory. */
+typedef void team_fn(void *context, int task, int worker);
+
+int team_new(struct team **team, int threads, struct err *err);
+void team_free(struct team *team);
+int team_size(const struct team *team);
+
+/* Runs all tasks and returns when they are done. The caller works too (worker 0). No allocation. */
+void team_run(struct team *team, int tasks, team_fn *fn, void *context);
+
+/* The number of processors this process may use. */
+int team_processors(void);
+
+#endif

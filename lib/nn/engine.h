@@ -1,0 +1,32 @@
+/*
+ * Where computing happens: an instruction set, a team of threads, and the
+ * choice of convolution algorithm. One engine serves one caller at a time.
+ */
+#ifndef RETAIN_NN_ENGINE_H
+#define RETAIN_NN_ENGINE_H
+
+#include "base/err.h"
+#include "base/team.h"
+
+struct kernels;
+
+struct engine_config {
+	const char *isa;  /* auto, avx512, avx2, baseline; NULL: auto */
+	const char *conv; /* auto, direct (no Winograd), onednn; NULL: auto */
+	int threads;      /* 0: as many as processors */
+};
+
+struct engine {
+	const struct kernels *kernels;
+	const struct conv_algorithm *conv; /* NULL: choose by shape */
+	struct team *team;
+};
+
+int engine_new(struct engine **engine, const struct engine_config *config, struct err *err);
+void engine_free(struct engine *engine);
+const char *engine_isa(const struct engine *engine);
+
+/* Measures the multiply-add peak of the engine's threads together, in GFLOP/s. */
+double engine_peak(struct engine *engine);
+
+#endif

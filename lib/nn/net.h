@@ -1,0 +1,39 @@
+/*
+ * A net is an architecture: layer rows, a parameter table and a table of
+ * running statistics. It holds no weights and no buffers and never changes
+ * once made, so any number of threads may use one.
+ */
+#ifndef RETAIN_NN_NET_H
+#define RETAIN_NN_NET_H
+
+#include <stdbool.h>
+#include "base/err.h"
+#include "nn/params.h"
+
+struct net_spec {
+	const char *arch; /* resnet18|34|50|101, resnet18-cifar, resnet20-cifar, mlp:W,W,..., linear */
+	const char *norm; /* gn-ws, bn or none; NULL: the architecture's default (gn-ws for resnets) */
+	int classes;
+	int channels, height, width; /* of the input; vectors of d numbers are d,1,1 */
+	bool zero_init;              /* the last norm's scale of each residual block starts at 0 */
+};
+
+struct net;
+
+int net_new(struct net **net, const struct net_spec *spec, struct err *err);
+void net_free(struct net *net);
+
+const struct net_spec *net_spec(const struct net *net); /* strings live as long as the net */
+const struct param_table *net_params(const struct net *net);
+const struct param_table *net_stats(const struct net *net);
+
+/* He initialisation as torchvision does it, drawn by (seed, tensor, element); statistics 0 and 1. */
+void net_init(const struct net *net, uint64_t seed, float *params, float *stats);
+
+/* Multiply-adds of one sample's forward pass, convolutions and dense layers counted. */
+double net_macs(const struct net *net);
+
+/* One line per known architecture, for help texts. NULL past the last. */
+const char *net_arch_help(int index);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Runs a net on an engine: batches of any size, cut into micro-batches, on
+ * cached plans. Once a batch size has been seen, a call allocates nothing.
+ *
+ * Inputs are float32 (n, channels, height, width), labels class numbers.
+ * params and stats are flat buffers as the net's tables describe them; any
+ * base pointer will do. Batch norm's statistics may be NULL for other nets.
+ */
+#ifndef RETAIN_NN_RUNNER_H
+#define RETAIN_NN_RUNNER_H
+
+#include <stdint.h>
+#include "base/err.h"
+#include "nn/engine.h"
+#include "nn/net.h"
+
+struct runner;
+
+/* micro: samples per micro-batch, 0 for "never cut". net and engine are borrowed. */
+int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro, struct err *err);
+void runner_free(struct runner *runner);
+
+/* logits: (n, classes). Evaluation mode: batch norm uses stats. */
+int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input, int n,
+	float *logits, struct err *err);
+
+struct runner_batch {
+	const float *input;
+	const int32_t *labels;
+	const float *weights; /* per sample, what its loss counts; NULL: 1/n each, the mean */
+	int n;
+};
+
+/*
+ * Training mode: forward and backward. grad receives the gradient of the
+ * weighted sum of losses: the micro-batches' gradients added in a fixed binary
+ * tree. stats (batch norm) are updated as PyTorch does with momentum 0.1.
+ * losses (n) and logits (n, classes) may be NULL. *loss may be NULL.
+ */
+int runner_gradient(struct runner *runner, const float *params, float *stats, const struct runner_batch *batch,
+	float *grad, float *loss, float *losses, float *logits, struct err *err);
+
+/* Per-sample losses and logits in training mode without a backward pass; stats may be NULL or are updated
+ * with the given momentum: how batch norm statistics are accumulated for averaged weights. */
+int runner_losses(struct runner *runner, const float *params, float *stats, float momentum,
+	const struct runner_batch *batch, float *losses, float *logits, struct err *err);
+
+#endif
