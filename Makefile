@@ -1,0 +1,37 @@
+# Short names for the usual ways through the build, all of which is Meson's.
+# No target installs packages: ./bootstrap does.
+
+BUILD  = build
+PREFIX = /usr/local
+WERROR = true
+
+all: $(BUILD)/build.ninja
+	@if test -t 1; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
+
+$(BUILD)/build.ninja:
+	@tools/configure $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR)
+
+demo: all
+	@$(BUILD)/retain demo
+
+test: $(BUILD)/build.ninja
+	@tools/run-tests $(BUILD)
+
+bench: all
+	@$(BUILD)/retain bench
+	@echo 'bench/against-pytorch runs the same cases here and in PyTorch, by turns.'
+
+sanitize:
+	@tools/sanitize
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: all
+	@meson configure $(BUILD) --prefix=$(PREFIX)
+	@DESTDIR='$(DESTDIR)' meson install -C $(BUILD)
+
+clean:
+	rm -rf $(BUILD) build-asan build-tsan
+
+.PHONY: all demo test bench sanitize format install clean
