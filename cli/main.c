@@ -1,8 +1,28 @@
+/* The table of verbs, and the last look at what was printed. */
+#include <errno.h>
 #include <stdio.h>
-#include <retain.h>
+#include <string.h>
 
-int main(void)
+#include <retain.h>
+#include "cli.h"
+
+static const struct verb verbs[] = {
+	{0},
+};
+
+int main(int argc, char **argv)
 {
-	printf("retain %s\n", retain_version());
-	return 0;
+	int code;
+
+	if (argc == 2 && !strcmp(argv[1], "--version")) {
+		printf("retain %s\n", retain_version());
+		code = EXIT_OK;
+	} else {
+		code = verb_run("retain", "Learns from an endless, drifting stream, and keeps what it learned.",
+			verbs, argc, argv);
+	}
+	/* A full disk behind a redirection must not look like success. */
+	if (fflush(stdout) && code == EXIT_OK)
+		return complain(EXIT_FAILED, "standard output: %s", strerror(errno));
+	return code;
 }

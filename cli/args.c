@@ -1,0 +1,156 @@
+/*
+ * Reads options by their rows. The only state is argv itself: operands are moved
+ * to its front while options are taken out, so nothing is allocated.
+ */
+#include "args.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "nearest.h"
+
+static void print_default(const struct arg *row)
+{
+	if (row->integer)
+		printf(" (default %d)", *row->integer);
+	else if (row->real)
+		printf(" (default %g)", *row->real);
+	else if (row->text && *row->text)
+		printf(" (default %s)", *row->text);
+}
+
+static int option_width(const struct arg *row)
+{
+	return (int)(strlen(row->name) + (row->value ? strlen(row->value) + 1 : 0));
+}
+
+static void print_help(const struct args *args)
+{
+	int width = (int)strlen("help");
+
+	for (const struct arg *row = args->rows; row->name; row++)
+		if (option_width(row) > width)
+			width = option_width(row);
+	printf("usage: %s [OPTION...]%s%s\n%s\n\n", args->program, *args->operands ? " " : "",
+		args->operands, args->about);
+	for (const struct arg *row = args->rows; row->name; row++) {
+		printf("  --%s%s%s%*s  %s", row->name, row->value ? " " : "",
+			row->value ? row->value : "", width - option_width(row), "", row->help);
+		print_default(row);
+		putchar('\n');
+	}
+	printf("  --%-*s  show this text\n", width, "help");
+}
+
+static const struct arg *row_find(const struct args *args, const char *name, size_t length)
+{
+	for (const struct arg *row = args->rows; row->name; row++)
+		if (strlen(row->name) == length && !strncmp(row->name, name, length))
+			return row;
+	return NULL;
+}
+
+static int unknown_option(const struct args *args, const char *name, size_t length)
+{
+	char typed[64];
+	const char *nearest = NULL;
+	int nearest_distance = INT_MAX;
+
+	snprintf(typed, sizeof(typed), "%.*s", (int)length, name);
+	for (const struct arg *row = args->rows; row->name; row++) {
+		int distance = word_distance(typed, row->name);
+		if (distance < nearest_distance) {
+			nearest_distance = distance;
+			nearest = row->name;
+		}
+	}
+	if (nearest && word_is_near(typed, nearest_distance))
+		return complain(EXIT_USAGE, "--%s: no such option; did you mean --%s?", typed, nearest);
+	return complain(EXIT_USAGE, "--%s: no such option; see %s --help", typed, args->program);
+}
+
+static int read_number(const struct arg *row, const char *value)
+{
+	char *end;
+	double number;
+
+	number = strtod(value, &end);
+	if (end == value || *end || !isfinite(number))
+		return complain(EXIT_USAGE, "--%s %s: not a number", row->name, value);
+	if (row->integer && (number != rint(number) || number < INT_MIN || number > INT_MAX))
+		return complain(EXIT_USAGE, "--%s %s: not a whole number", row->name, value);
+	if ((row->least != 0 || row->most != 0) && number < row->least)
+		return complain(EXIT_USAGE, "--%s %s: must be at least %g", row->name, value, row->least);
+	if (row->most > row->least && number > row->most)
+		return complain(EXIT_USAGE, "--%s %s: must be at most %g", row->name, value, row->most);
+	if (row->integer)
+		*row->integer = (int)number;
+	else
+		*row->real = number;
+	return ARGS_GO_ON;
+}
+
+static int read_value(const struct arg *row, const char *value)
+{
+	if (row->text) {
+		*row->text = value;
+		return ARGS_GO_ON;
+	}
+	return read_number(row, value);
+}
+
+/* Reads the option in argv[*at], and its value, which may be the next word. */
+static int read_option(const struct args *args, int argc, char **argv, int *at)
+{
+	const char *name = argv[*at] + 2;
+	size_t length = strcspn(name, "=");
+	const char *value = name[length] ? name + length + 1 : NULL;
+	const struct arg *row = row_find(args, name, length);
+
+	if (!row)
+		return unknown_option(args, name, length);
+	if (row->flag) {
+		if (value)
+			return complain(EXIT_USAGE, "--%s takes no value", row->name);
+		*row->flag = true;
+		return ARGS_GO_ON;
+	}
+	if (!value && *at + 1 < argc)
+		value = argv[++*at];
+	if (!value)
+		return complain(EXIT_USAGE, "--%s needs a value: --%s %s", row->name, row->name, row->value);
+	return read_value(row, value);
+}
+
+int args_read(const struct args *args, int *argc, char **argv)
+{
+	int kept = 1;
+	bool options = true;
+
+	for (int at = 1; at < *argc; at++) {
+		char *word = argv[at];
+		if (!options || word[0] != '-' || !word[1]) {
+			argv[kept++] = word;
+		} else if (!strcmp(word, "--")) {
+			options = false;
+		} else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			print_help(args);
+			return EXIT_OK;
+		} else if (word[1] != '-') {
+			return complain(EXIT_USAGE, "%s: no such option; see %s --help", word, args->program);
+		} else {
+			int status = read_option(args, *argc, argv, &at);
+			if (status != ARGS_GO_ON)
+				return status;
+		}
+	}
+	if (kept > 1 && !*args->operands)
+		return complain(EXIT_USAGE, "%s: not understood; see %s --help", argv[1], args->program);
+	argv[kept] = NULL;
+	*argc = kept;
+	return ARGS_GO_ON;
+}

@@ -1,0 +1,54 @@
+/*
+ * Options as rows. Parsing, defaults and the text of --help all come from one
+ * table:
+ *
+ *	int steps = 20;
+ *	const char *arch = "resnet18";
+ *	const struct arg rows[] = {
+ *		{"arch", "NAME", "the architecture", .text = &arch},
+ *		{"steps", "N", "training steps", .integer = &steps, .least = 1},
+ *		{0},
+ *	};
+ *	const struct args args = {"retain bench", "", "measures a training step", rows};
+ *	int status = args_read(&args, &argc, argv);
+ *	if (status != ARGS_GO_ON)
+ *		return status;
+ *
+ * A value is given as `--steps 5` or `--steps=5`; `--` ends the options.
+ */
+#ifndef RETAIN_CLI_ARGS_H
+#define RETAIN_CLI_ARGS_H
+
+#include <stdbool.h>
+
+/*
+ * Exactly one of the pointers is set. It says the type; what it points to before
+ * parsing is the default.
+ */
+struct arg {
+	const char *name;  /* without the dashes */
+	const char *value; /* what --help calls the value; NULL for a flag, which takes none */
+	const char *help;  /* one line */
+	bool *flag;
+	int *integer;
+	double *real;
+	const char **text;  /* points into argv afterwards */
+	double least, most; /* the range of a number; both 0: any; most below least: no upper end */
+};
+
+struct args {
+	const char *program;  /* "retain bench" */
+	const char *operands; /* how the usage line names them, "FILE [LABELS]"; "" if there are none */
+	const char *about;    /* one line */
+	const struct arg *rows; /* ends with a row without a name */
+};
+
+enum { ARGS_GO_ON = -1 };
+
+/*
+ * Returns ARGS_GO_ON, with the operands moved to argv[1] .. argv[*argc - 1]; or
+ * the exit code to leave with: after --help, or after a complaint on stderr.
+ */
+int args_read(const struct args *args, int *argc, char **argv);
+
+#endif

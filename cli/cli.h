@@ -1,0 +1,33 @@
+/*
+ * The command: `retain VERB ...`. Every verb is one file here with one function,
+ * listed once in main.c. A verb returns the exit code of the process.
+ */
+#ifndef RETAIN_CLI_CLI_H
+#define RETAIN_CLI_CLI_H
+
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1, /* it was asked for properly and could not be done */
+	EXIT_USAGE = 2,  /* it was not asked for properly */
+};
+
+/* argv[0] is the verb's own name; argv[argc] is NULL. */
+typedef int verb_fn(int argc, char **argv);
+
+struct verb {
+	const char *name;
+	verb_fn *run;
+	const char *help; /* one line */
+};
+
+/*
+ * Runs the verb that argv[1] names, or answers --help. program is what stands
+ * before the verb ("retain", or "retain bench" for a verb that has verbs of its
+ * own), about one line on it. The table ends with a row without a name.
+ */
+int verb_run(const char *program, const char *about, const struct verb *verbs, int argc, char **argv);
+
+/* An error message on stderr, "retain: " before it and a newline after it; returns code. */
+int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

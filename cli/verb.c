@@ -1,0 +1,62 @@
+/* Finds a verb by name and runs it. */
+#include "cli.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nearest.h"
+
+int complain(int code, const char *format, ...)
+{
+	va_list values;
+
+	fputs("retain: ", stderr);
+	va_start(values, format);
+	vfprintf(stderr, format, values);
+	va_end(values);
+	fputc('\n', stderr);
+	return code;
+}
+
+static void print_verbs(FILE *to, const char *program, const char *about, const struct verb *verbs)
+{
+	fprintf(to, "usage: %s VERB [OPTION...]\n%s\n\n", program, about);
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		fprintf(to, "  %-10s  %s\n", verb->name, verb->help);
+	fprintf(to, "\n\"%s VERB --help\" tells more of a verb.\n", program);
+}
+
+static int unknown_verb(const char *program, const char *typed, const struct verb *verbs)
+{
+	const char *nearest = NULL;
+	int nearest_distance = INT_MAX;
+
+	for (const struct verb *verb = verbs; verb->name; verb++) {
+		int distance = word_distance(typed, verb->name);
+		if (distance < nearest_distance) {
+			nearest_distance = distance;
+			nearest = verb->name;
+		}
+	}
+	if (nearest && word_is_near(typed, nearest_distance))
+		return complain(EXIT_USAGE, "%s: no such verb; did you mean \"%s %s\"?", typed, program, nearest);
+	return complain(EXIT_USAGE, "%s: no such verb; see %s --help", typed, program);
+}
+
+int verb_run(const char *program, const char *about, const struct verb *verbs, int argc, char **argv)
+{
+	if (argc < 2) {
+		print_verbs(stderr, program, about, verbs);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		print_verbs(stdout, program, about, verbs);
+		return EXIT_OK;
+	}
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		if (!strcmp(argv[1], verb->name))
+			return verb->run(argc - 1, argv + 1);
+	return unknown_verb(program, argv[1], verbs);
+}
