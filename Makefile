@@ -9,7 +9,7 @@ all: $(BUILD)/build.ninja
 	@if test -t 1; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
 
 $(BUILD)/build.ninja:
-	@tools/configure $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR)
+	@tools/configure $(BUILD) --prefix=$(PREFIX) --libdir=lib -Dwerror=$(WERROR)
 
 demo: all
 	@$(BUILD)/retain demo
