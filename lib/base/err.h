@@ -20,8 +20,12 @@ struct err {
 	char message[512];
 };
 
-/* Fills err (NULL is allowed) and returns code, so that `return err_set(...)` reads well. */
-int err_set(struct err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/*
+ * Fills err (NULL is allowed) and returns code, so that `return err_set(...)`
+ * reads well. The arguments may include err->message, to put words before it.
+ */
+int err_set(struct err *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* err_set(ERR_MEMORY) with the usual sentence: "out of memory: WHAT needs N bytes". */
 int err_memory(struct err *err, const char *what, unsigned long long bytes);

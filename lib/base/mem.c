@@ -112,7 +112,8 @@ void mem_fail_at(uint64_t n)
 	atomic_store_explicit(&until_failure, n, memory_order_relaxed);
 }
 
-/* The newest chunk is first; only it has room worth looking at. Chunks come zeroed and are never reused. */
+/* The first chunk is the one being filled; nobody looks for room in the others. Chunks come zeroed
+ * and are never reused. */
 struct arena_chunk {
 	struct arena_chunk *next;
 	size_t size, used; /* of data */

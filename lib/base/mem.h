@@ -17,12 +17,18 @@
  * advised for huge pages. Free with mem_free, which accepts NULL.
  */
 void *mem_new(size_t count, size_t size);
-void *mem_resize(void *block, size_t count, size_t size); /* the added part is not zeroed; NULL leaves block as it was */
-char *mem_text(const char *text);                         /* a copy of a string */
+
+/* The same content in a block of another size. What is added is not zeroed; a NULL result leaves
+ * block as it was. */
+void *mem_resize(void *block, size_t count, size_t size);
+
+char *mem_text(const char *text); /* a copy of a string */
 void mem_free(void *block);
 
-/* Test hooks. Allocations are counted over the process. mem_fail_at(n) makes the n-th allocation from
- * now on fail (n >= 1), once; 0 disarms it. Thread-safe. */
+/*
+ * Test hooks. Allocations are counted over the process. mem_fail_at(n) makes the
+ * n-th allocation from now on fail (n >= 1), once; 0 disarms it. Thread-safe.
+ */
 uint64_t mem_count(void);
 void mem_fail_at(uint64_t n);
 
@@ -33,7 +39,9 @@ void mem_fail_at(uint64_t n);
 struct arena {
 	struct arena_chunk *chunks;
 };
-void *arena_new(struct arena *arena, size_t count, size_t size); /* zeroed, aligned to MEM_ALIGN, or NULL */
+
+/* Zeroed and aligned to MEM_ALIGN, or NULL. */
+void *arena_new(struct arena *arena, size_t count, size_t size);
 char *arena_text(struct arena *arena, const char *text);
 void arena_release(struct arena *arena);
 

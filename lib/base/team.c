@@ -39,13 +39,14 @@
 #define GATE_STOP   0x20000u
 #define GATE_RUN    0x40000u
 
-/* How long to spin before sleeping. The clock is read once in SPIN_BATCH pauses, whose length differs
- * tenfold between processors. */
+/* How long to spin before sleeping. By the clock, since pauses differ tenfold in length between
+ * processors, but read only once in a batch of them. */
 #define SPIN_NS    100000
 #define SPIN_BATCH 64
 
 struct worker {
-	_Alignas(MEM_ALIGN) atomic_int_fast64_t next; /* 64 bits: every thief oversteps the end by one */
+	/* The share: the next task and the end. 64 bits, since every thief oversteps the end by one. */
+	_Alignas(MEM_ALIGN) atomic_int_fast64_t next;
 	int64_t end;
 	struct team *team;
 	int index;
@@ -157,7 +158,8 @@ static void work(struct team *team, int index)
 		struct worker *owner = &team->workers[(index + i) % team->size];
 
 		while (atomic_load_explicit(&owner->next, memory_order_relaxed) < owner->end) {
-			int64_t task = atomic_fetch_add_explicit(&owner->next, 1, memory_order_relaxed);
+			int64_t task =
+				atomic_fetch_add_explicit(&owner->next, 1, memory_order_relaxed);
 
 			if (task < owner->end)
 				team->fn(team->context, (int)task, index);

@@ -1,0 +1,32 @@
+/*
+ * Messages to whoever watches a run. The library itself never prints: it hands
+ * each message to a function of the caller's. A struct log is a value that is
+ * passed around; a NULL log, or one without a function, swallows everything.
+ */
+#ifndef RETAIN_BASE_LOG_H
+#define RETAIN_BASE_LOG_H
+
+enum log_level {
+	LOG_ERROR,  /* something failed */
+	LOG_WARN,   /* goes on, but the user should know */
+	LOG_NOTE,   /* what is happening, a few lines per run */
+	LOG_DETAIL, /* for finding faults */
+};
+
+/* `message` is one line without its newline and lives until the function returns. */
+typedef void log_fn(void *context, enum log_level level, const char *message);
+
+struct log {
+	log_fn *write;
+	void *context;
+	enum log_level most; /* levels beyond this one are dropped before they are formatted */
+};
+
+/* Messages longer than 1023 bytes are cut and end in "...". No allocation. */
+void log_write(const struct log *log, enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* "error", "warning", "note", "detail" */
+const char *log_level_name(enum log_level level);
+
+#endif

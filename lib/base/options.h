@@ -1,0 +1,108 @@
+/*
+ * Options are rows. One row says all there is to know about a key: its section,
+ * name, type, default, what is allowed, and a line of help. The config file, the
+ * settings on the command line, the help text and the resolved config that a run
+ * leaves behind all come from the same rows.
+ *
+ * Whatever a user gets wrong is an error that names the place, the key, the
+ * value and what would be right: a value that does not fit, a key that does not
+ * exist (with the nearest one that does), a key given twice in one file.
+ */
+#ifndef RETAIN_BASE_OPTIONS_H
+#define RETAIN_BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+
+enum option_type {
+	OPTION_BOOL,   /* true, yes, on, 1 or false, no, off, 0 */
+	OPTION_INT,    /* a whole number that fits an int */
+	OPTION_INT64,  /* a whole number that fits an int64_t */
+	OPTION_FLOAT,  /* a finite number, kept as a double */
+	OPTION_TEXT,   /* one line; see options_set for what it cannot hold */
+	OPTION_CHOICE, /* one of the words in `allowed` */
+};
+
+struct option_row {
+	const char *section, *name;
+	enum option_type type;
+	const char *value; /* the default, written as in a file */
+	/*
+	 * For numbers an interval as in mathematics, "[0, 1)" or "(0, inf)"; for
+	 * choices the words, "sgd | adam"; NULL: anything of the type.
+	 */
+	const char *allowed;
+	const char *help; /* one line, no full stop */
+};
+
+struct options;
+
+/*
+ * All keys of all tables, with their defaults. `tables` ends with NULL, each
+ * table with a row whose section is NULL; the rows must outlive the options. A
+ * row that contradicts itself or another is an error too (ERR_STATE).
+ */
+int options_new(struct options **options, const struct option_row *const tables[], struct err *err);
+void options_free(struct options *options);
+
+/*
+ * Sets keys from an INI file: `[section]`, `name = value`, comments after `;`
+ * (at the start of a line also `#`), indentation means nothing. After a failure
+ * some of the file's keys have been set. options_read_text does the same
+ * with a file's text; `name` stands for the file in messages.
+ */
+int options_read(struct options *options, const char *path, struct err *err);
+int options_read_text(
+	struct options *options, const char *name, const char *words, size_t size, struct err *err);
+
+/*
+ * Sets one key. `source` says where the value comes from ("--set") and is
+ * copied. Blanks around the value do not count. A text cannot hold control
+ * characters, nor a `;` at its start or after a blank, since a config file
+ * could not say it. A failure changes nothing.
+ */
+int options_set(struct options *options, const char *key, const char *value, const char *source,
+	struct err *err);
+
+/* The same from "section.name=value". */
+int options_assign(
+	struct options *options, const char *setting, const char *source, struct err *err);
+
+/*
+ * Values by "section.name". A key that does not exist or has another type is a
+ * bug of ours and trips an assertion. options_text also gives a choice's word;
+ * what it returns lives as long as the options. options_choice gives the word's
+ * place in `allowed`.
+ */
+bool options_bool(const struct options *options, const char *key);
+int options_int(const struct options *options, const char *key);
+int64_t options_int64(const struct options *options, const char *key);
+double options_float(const struct options *options, const char *key);
+const char *options_text(const struct options *options, const char *key);
+int options_choice(const struct options *options, const char *key);
+
+/* Where a value comes from: "config.ini:7", "--set", or "default". Lives as long as the options. */
+const char *options_source(const struct options *options, const char *key);
+
+/* The source of a value that nobody gave. */
+#define OPTIONS_DEFAULT "default"
+
+/*
+ * Appends all keys with their values as an INI file that options_read takes
+ * back to exactly the same values.
+ */
+int options_write(const struct options *options, struct text *out, struct err *err);
+
+/*
+ * Appends help on a section, or on all of them (NULL): each key with its
+ * default, what is allowed, and its line of help. An unknown section is an
+ * error (ERR_INPUT).
+ */
+int options_help(
+	const struct options *options, const char *section, struct text *out, struct err *err);
+
+#endif

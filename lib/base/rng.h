@@ -1,0 +1,70 @@
+/*
+ * Random numbers without a generator. Every number is a function of (seed,
+ * purpose, counter): nothing is stepped, so nothing needs saving, any number
+ * can be had at any time and in any order, and processes that share a seed
+ * agree. The function is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
+ * "Parallel random numbers: as easy as 1, 2, 3" (2011).
+ *
+ * A stream is a seed and a purpose. Give every use its own purpose: two uses
+ * with the same purpose and counters get the same numbers. The functions below
+ * are different views of one stream; at the same counter they are not
+ * independent of one another, save for the normals, which are kept apart.
+ *
+ * Results are the same on every machine: the arithmetic is integer, or double
+ * with +, -, *, / and sqrt in a fixed order and no library functions.
+ */
+#ifndef RETAIN_BASE_RNG_H
+#define RETAIN_BASE_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What numbers are for. The values make runs repeatable: add rows, never renumber. */
+enum rng_purpose {
+	RNG_INIT = 1,    /* initial parameters */
+	RNG_STREAM = 2,  /* made-up streams, and drift in them */
+	RNG_ORDER = 3,   /* the order in which a stream is shown */
+	RNG_POOL = 4,    /* what a pool keeps and which of it a batch draws */
+	RNG_AUGMENT = 5, /* crops, flips, colours */
+	RNG_HOLDOUT = 6, /* which samples are kept for validation */
+	RNG_SHUFFLE = 7, /* permutations of ids */
+	RNG_DROPOUT = 8, /* masks inside a net */
+	RNG_TEST = 9,    /* tests and benchmarks */
+};
+
+struct rng {
+	uint64_t seed;
+	uint32_t purpose;
+};
+
+/* The function itself: four random words from a counter and a key. */
+void rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+/* 128 random bits. */
+void rng_bits(struct rng rng, uint64_t counter, uint32_t out[4]);
+
+/* Uniform in [0, 1): multiples of 2^-24 and of 2^-53. */
+float rng_float(struct rng rng, uint64_t counter);
+double rng_double(struct rng rng, uint64_t counter);
+
+/*
+ * Uniform in 0 .. bound-1 without bias (bound >= 1). Candidates are the 64-bit
+ * halves of the counter's first 128 bits, then of its second 128 bits and so
+ * on, until one is accepted; other counters are not touched.
+ */
+uint64_t rng_below(struct rng rng, uint64_t counter, uint64_t bound);
+
+/*
+ * Standard normals by Box and Muller. Number n is value n mod 4 of the four
+ * that come from 128 bits of the normals' own, number n / 4; so filling in
+ * pieces gives the same values as filling at once. At most 6.7 in size.
+ */
+float rng_normal(struct rng rng, uint64_t n);
+void rng_normals(
+	struct rng rng, uint64_t first, float *out, size_t count); /* first .. first+count-1 */
+
+/* A random permutation in place. Uses the counters first+1 .. first+count-1 as rng_below does. */
+void rng_shuffle32(struct rng rng, uint64_t first, uint32_t *ids, size_t count);
+void rng_shuffle64(struct rng rng, uint64_t first, int64_t *ids, size_t count);
+
+#endif

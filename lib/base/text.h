@@ -1,0 +1,40 @@
+/*
+ * Text that grows, numbers as text whatever the locale, and the distance
+ * between two words.
+ */
+#ifndef RETAIN_BASE_TEXT_H
+#define RETAIN_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A growing string. A zeroed struct text is empty. When memory runs out
+ * `failed` is set and further additions do nothing, so it is enough to look at
+ * it once at the end. `data` may be NULL while nothing was added.
+ */
+struct text {
+	char *data;
+	size_t size, capacity;
+	bool failed;
+};
+
+void text_add(struct text *text, const char *words);
+void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_release(struct text *text);
+
+/* The shortest decimal that reads back as exactly this number (not NaN): "0.1", "1e-05", "inf". */
+#define TEXT_NUMBER 32
+void text_from_double(char out[TEXT_NUMBER], double number);
+
+/* The number that makes up the whole of `words`; false if there is anything else. */
+bool text_to_double(const char *words, double *number);
+
+/*
+ * How many single-character insertions, deletions, replacements and swaps of
+ * neighbours turn a into b. Words beyond 63 bytes count as infinitely far
+ * (INT_MAX) from all others.
+ */
+int text_distance(const char *a, const char *b);
+
+#endif

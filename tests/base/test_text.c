@@ -1,0 +1,172 @@
+#include "check.h"
+
+#include <float.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+
+#include "base/rng.h"
+#include "base/text.h"
+
+static void grows(void **state)
+{
+	struct text text = {0};
+
+	(void)state;
+	text_add(&text, "");
+	assert_string_equal(text.data, "");
+	for (int i = 0; i < 1000; i++) {
+		text_add(&text, "ab");
+		text_addf(&text, "%03d", i);
+	}
+	assert_false(text.failed);
+	assert_int_equal(text.size, 5000);
+	assert_int_equal(strlen(text.data), 5000);
+	assert_memory_equal(text.data + 4985, "ab997ab998ab999", 16);
+	text_release(&text);
+	assert_null(text.data);
+}
+
+static void failure_sticks(void **state)
+{
+	struct text text = {0};
+
+	(void)state;
+	text_add(&text, "kept");
+	mem_fail_at(1);
+	text_addf(&text, "%1000d", 1);
+	assert_true(text.failed);
+	text_add(&text, "no more");
+	assert_string_equal(text.data, "kept");
+	text_release(&text);
+}
+
+static void shortest_numbers(void **state)
+{
+	static const struct {
+		double number;
+		const char *words;
+	} rows[] = {
+		{0, "0"},
+		{0.1, "0.1"},
+		{1e-5, "1e-05"},
+		{-2.5, "-2.5"},
+		{1.0 / 3, "0.3333333333333333"},
+		{100, "100"},
+		{50000, "50000"},
+		{1e6, "1e+06"},
+		{0.30000000000000004, "0.30000000000000004"},
+		{DBL_MAX, "1.7976931348623157e+308"},
+		{5e-324, "5e-324"},
+		{INFINITY, "inf"},
+	};
+	char out[TEXT_NUMBER];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		text_from_double(out, rows[i].number);
+		assert_string_equal(out, rows[i].words);
+	}
+}
+
+static void numbers_read_back(void **state)
+{
+	struct rng rng = {1, RNG_TEST};
+	char out[TEXT_NUMBER];
+
+	(void)state;
+	for (uint64_t i = 0; i < 2000; i++) {
+		uint32_t bits[4];
+		double number, again;
+
+		rng_bits(rng, i, bits);
+		memcpy(&number, bits, sizeof(number));
+		if (!isfinite(number))
+			continue;
+		text_from_double(out, number);
+		assert_true(text_to_double(out, &again));
+		assert_memory_equal(&again, &number, sizeof(number));
+	}
+}
+
+static void only_whole_numbers_count(void **state)
+{
+	static const char *const wrong[] = {"", " ", "x", "1x", "1 ", " 1", "1,5", "--1", "."};
+	double number;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		if (text_to_double(wrong[i], &number))
+			fail_msg("\"%s\" was taken for a number", wrong[i]);
+	assert_true(text_to_double("-1.5e3", &number));
+	assert_true(number == -1500);
+}
+
+/* Most machines have no such locale installed; then there is nothing to see. */
+static void locale_does_not_matter(void **state)
+{
+	static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR"};
+	char out[TEXT_NUMBER];
+	double number;
+	bool found = false;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names) && !found; i++)
+		found = setlocale(LC_ALL, names[i]) != NULL;
+	if (!found)
+		skip();
+	text_from_double(out, 0.5);
+	assert_true(text_to_double("0.25", &number));
+	setlocale(LC_ALL, "C");
+	assert_string_equal(out, "0.5");
+	assert_true(number == 0.25);
+}
+
+static void distances(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		int distance;
+	} rows[] = {
+		{"", "", 0},
+		{"same", "same", 0},
+		{"", "abc", 3},
+		{"epsilom", "epsilon", 1},
+		{"epislon", "epsilon", 1},
+		{"epsiln", "epsilon", 1},
+		{"epsilonn", "epsilon", 1},
+		{"kitten", "sitting", 3},
+		{"ab", "ba", 1},
+		{"abcd", "badc", 2},
+		{"flaw", "lawn", 2},
+	};
+	char words[100];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(text_distance(rows[i].a, rows[i].b), rows[i].distance);
+		assert_int_equal(text_distance(rows[i].b, rows[i].a), rows[i].distance);
+	}
+	memset(words, 'x', sizeof(words));
+	words[63] = '\0';
+	assert_int_equal(text_distance(words, words), 0);
+	assert_int_equal(text_distance(words, ""), 63);
+	words[63] = 'x';
+	words[64] = '\0';
+	assert_int_equal(text_distance(words, words), INT_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grows),
+		cmocka_unit_test(failure_sticks),
+		cmocka_unit_test(shortest_numbers),
+		cmocka_unit_test(numbers_read_back),
+		cmocka_unit_test(only_whole_numbers_count),
+		cmocka_unit_test(locale_does_not_matter),
+		cmocka_unit_test(distances),
+	};
+
+	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+}
