@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/nearest.h"
 #include "cli.h"
-#include "nearest.h"
 
 static void print_default(const struct arg *row)
 {
@@ -57,20 +57,14 @@ static const struct arg *row_find(const struct args *args, const char *name, siz
 static int unknown_option(const struct args *args, const char *name, size_t length)
 {
 	char typed[64];
-	const char *nearest = NULL;
-	int nearest_distance = INT_MAX;
+	const char *nearest;
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)length, name);
-	for (const struct arg *row = args->rows; row->name; row++) {
-		int distance = word_distance(typed, row->name);
-		if (distance < nearest_distance) {
-			nearest_distance = distance;
-			nearest = row->name;
-		}
-	}
-	if (nearest && word_is_near(typed, nearest_distance))
-		return complain(EXIT_USAGE, "--%s: no such option; did you mean --%s?", typed, nearest);
-	return complain(EXIT_USAGE, "--%s: no such option; see %s --help", typed, args->program);
+	nearest = nearest_name(typed, &args->rows->name, sizeof(*args->rows));
+	if (!nearest)
+		return complain(
+			EXIT_USAGE, "--%s: no such option; see %s --help", typed, args->program);
+	return complain(EXIT_USAGE, "--%s: no such option; did you mean --%s?", typed, nearest);
 }
 
 static int read_number(const struct arg *row, const char *value)
@@ -84,9 +78,11 @@ static int read_number(const struct arg *row, const char *value)
 	if (row->integer && (number != rint(number) || number < INT_MIN || number > INT_MAX))
 		return complain(EXIT_USAGE, "--%s %s: not a whole number", row->name, value);
 	if ((row->least != 0 || row->most != 0) && number < row->least)
-		return complain(EXIT_USAGE, "--%s %s: must be at least %g", row->name, value, row->least);
+		return complain(
+			EXIT_USAGE, "--%s %s: must be at least %g", row->name, value, row->least);
 	if (row->most > row->least && number > row->most)
-		return complain(EXIT_USAGE, "--%s %s: must be at most %g", row->name, value, row->most);
+		return complain(
+			EXIT_USAGE, "--%s %s: must be at most %g", row->name, value, row->most);
 	if (row->integer)
 		*row->integer = (int)number;
 	else
@@ -122,7 +118,8 @@ static int read_option(const struct args *args, int argc, char **argv, int *at)
 	if (!value && *at + 1 < argc)
 		value = argv[++*at];
 	if (!value)
-		return complain(EXIT_USAGE, "--%s needs a value: --%s %s", row->name, row->name, row->value);
+		return complain(EXIT_USAGE, "--%s needs a value: --%s %s", row->name, row->name,
+			row->value);
 	return read_value(row, value);
 }
 
@@ -141,7 +138,8 @@ int args_read(const struct args *args, int *argc, char **argv)
 			print_help(args);
 			return EXIT_OK;
 		} else if (word[1] != '-') {
-			return complain(EXIT_USAGE, "%s: no such option; see %s --help", word, args->program);
+			return complain(EXIT_USAGE, "%s: no such option; see %s --help", word,
+				args->program);
 		} else {
 			int status = read_option(args, *argc, argv, &at);
 			if (status != ARGS_GO_ON)
@@ -149,7 +147,8 @@ int args_read(const struct args *args, int *argc, char **argv)
 		}
 	}
 	if (kept > 1 && !*args->operands)
-		return complain(EXIT_USAGE, "%s: not understood; see %s --help", argv[1], args->program);
+		return complain(
+			EXIT_USAGE, "%s: not understood; see %s --help", argv[1], args->program);
 	argv[kept] = NULL;
 	*argc = kept;
 	return ARGS_GO_ON;

@@ -37,9 +37,9 @@ struct arg {
 };
 
 struct args {
-	const char *program;  /* "retain bench" */
-	const char *operands; /* how the usage line names them, "FILE [LABELS]"; "" if there are none */
-	const char *about;    /* one line */
+	const char *program;    /* "retain bench" */
+	const char *operands;   /* as the usage line has them, "FILE [LABELS]"; "": none */
+	const char *about;      /* one line */
 	const struct arg *rows; /* ends with a row without a name */
 };
 

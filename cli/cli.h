@@ -25,7 +25,8 @@ struct verb {
  * before the verb ("retain", or "retain bench" for a verb that has verbs of its
  * own), about one line on it. The table ends with a row without a name.
  */
-int verb_run(const char *program, const char *about, const struct verb *verbs, int argc, char **argv);
+int verb_run(
+	const char *program, const char *about, const struct verb *verbs, int argc, char **argv);
 
 /* An error message on stderr, "retain: " before it and a newline after it; returns code. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

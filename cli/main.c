@@ -18,7 +18,8 @@ int main(int argc, char **argv)
 		printf("retain %s\n", retain_version());
 		code = EXIT_OK;
 	} else {
-		code = verb_run("retain", "Learns from an endless, drifting stream, and keeps what it learned.",
+		code = verb_run("retain",
+			"Learns from an endless, drifting stream, and keeps what it learned.",
 			verbs, argc, argv);
 	}
 	/* A full disk behind a redirection must not look like success. */

@@ -1,12 +1,11 @@
 /* Finds a verb by name and runs it. */
 #include "cli.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "run/nearest.h"
 
 int complain(int code, const char *format, ...)
 {
@@ -30,22 +29,16 @@ static void print_verbs(FILE *to, const char *program, const char *about, const 
 
 static int unknown_verb(const char *program, const char *typed, const struct verb *verbs)
 {
-	const char *nearest = NULL;
-	int nearest_distance = INT_MAX;
+	const char *nearest = nearest_name(typed, &verbs->name, sizeof(*verbs));
 
-	for (const struct verb *verb = verbs; verb->name; verb++) {
-		int distance = word_distance(typed, verb->name);
-		if (distance < nearest_distance) {
-			nearest_distance = distance;
-			nearest = verb->name;
-		}
-	}
-	if (nearest && word_is_near(typed, nearest_distance))
-		return complain(EXIT_USAGE, "%s: no such verb; did you mean \"%s %s\"?", typed, program, nearest);
-	return complain(EXIT_USAGE, "%s: no such verb; see %s --help", typed, program);
+	if (!nearest)
+		return complain(EXIT_USAGE, "%s: no such verb; see %s --help", typed, program);
+	return complain(
+		EXIT_USAGE, "%s: no such verb; did you mean \"%s %s\"?", typed, program, nearest);
 }
 
-int verb_run(const char *program, const char *about, const struct verb *verbs, int argc, char **argv)
+int verb_run(
+	const char *program, const char *about, const struct verb *verbs, int argc, char **argv)
 {
 	if (argc < 2) {
 		print_verbs(stderr, program, about, verbs);

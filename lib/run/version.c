@@ -4,9 +4,13 @@
 #include <retain.h>
 #include "base/err.h"
 
-static_assert((int)RETAIN_ERR_MEMORY == ERR_MEMORY && (int)RETAIN_ERR_INPUT == ERR_INPUT &&
-	(int)RETAIN_ERR_FORMAT == ERR_FORMAT && (int)RETAIN_ERR_FILE == ERR_FILE &&
-	(int)RETAIN_ERR_STATE == ERR_STATE, "public and internal error codes are the same numbers");
+#define SAME(name)                                                                                 \
+	static_assert((int)RETAIN_##name == (int)name, "public and internal codes are the same")
+SAME(ERR_MEMORY);
+SAME(ERR_INPUT);
+SAME(ERR_FORMAT);
+SAME(ERR_FILE);
+SAME(ERR_STATE);
 
 const char *retain_version(void)
 {

@@ -1,0 +1,214 @@
+/* `retain model`: makes weights, looks at them, traces one training step. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/model.h"
+#include "args.h"
+#include "cli.h"
+#include "model_print.h"
+
+/* Reads count comma-separated whole numbers. */
+static int read_numbers(int *const *numbers, int count, const char *option, const char *text)
+{
+	const char *next = text;
+
+	for (int i = 0; i < count; i++) {
+		char *end;
+		errno = 0;
+		long number = strtol(next, &end, 10);
+		if (end == next || *end != (i + 1 < count ? ',' : '\0'))
+			return complain(EXIT_USAGE, "--%s %s: not %s", option, text,
+				count == 1 ? "a whole number" : "numbers like 3,32,32");
+		if (errno || number < INT_MIN || number > INT_MAX)
+			return complain(EXIT_USAGE, "--%s %s: too large", option, text);
+		*numbers[i] = (int)number;
+		next = end + 1;
+	}
+	return EXIT_OK;
+}
+
+/* What stands in the options that describe a net. */
+struct choice {
+	const char *arch, *norm, *classes, *input;
+};
+
+static int read_choice(struct net_spec *spec, const struct choice *choice)
+{
+	int *const classes[] = {&spec->classes};
+	int *const input[] = {&spec->channels, &spec->height, &spec->width};
+	int status = EXIT_OK;
+
+	*spec = (struct net_spec){
+		choice->arch, choice->norm, MODEL_UNSET, MODEL_UNSET, MODEL_UNSET, MODEL_UNSET};
+	if (choice->classes)
+		status = read_numbers(classes, 1, "classes", choice->classes);
+	if (choice->input && status == EXIT_OK)
+		status = read_numbers(input, 3, "input", choice->input);
+	return status;
+}
+
+static int read_seed(uint64_t *seed, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	*seed = strtoull(text, &end, 0);
+	if (end == text || *end || errno || strchr(text, '-'))
+		return complain(
+			EXIT_USAGE, "--seed %s: not a whole number from 0 to 2^64 - 1", text);
+	return EXIT_OK;
+}
+
+static int need(const char *program, const char *option, const char *value)
+{
+	if (value)
+		return EXIT_OK;
+	return complain(EXIT_USAGE, "--%s is needed; see %s --help", option, program);
+}
+
+static int run_init(int argc, char **argv)
+{
+	struct choice choice = {0};
+	struct net_spec spec;
+	struct err err;
+	const char *seed_text = "0", *out = NULL;
+	bool zero_init = false;
+	uint64_t seed;
+	const struct arg rows[] = {
+		{"arch", "NAME", "the architecture; \"retain model archs\" lists them",
+			.text = &choice.arch},
+		{"norm", "NAME", "gn-ws, bn or none; the architecture knows its own",
+			.text = &choice.norm},
+		{"classes", "N", "number of classes; the usual ones for ResNets",
+			.text = &choice.classes},
+		{"input", "C,H,W", "shape of one input; the usual one for ResNets",
+			.text = &choice.input},
+		{"zero-init", NULL, "residual blocks start as the identity", .flag = &zero_init},
+		{"seed", "S", "which weights to draw", .text = &seed_text},
+		{"out", "FILE", "the safetensors file to write", .text = &out},
+		{0},
+	};
+	const struct args args = {"retain model init", "", "Writes a net's first weights.", rows};
+	int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if ((status = need(args.program, "arch", choice.arch)) ||
+		(status = need(args.program, "out", out)) ||
+		(status = read_choice(&spec, &choice)) || (status = read_seed(&seed, seed_text)))
+		return status;
+	spec.zero_init = zero_init;
+	if (model_init(&spec, seed, out, &err))
+		return complain(EXIT_FAILED, "%s", err.message);
+	return EXIT_OK;
+}
+
+static int run_info(int argc, char **argv)
+{
+	struct choice choice = {0};
+	struct net_spec spec;
+	struct model_info info;
+	struct err err;
+	bool json = false;
+	const struct arg rows[] = {
+		{"arch", "NAME", "describe an architecture instead of a file",
+			.text = &choice.arch},
+		{"norm", "NAME", "its norm: gn-ws, bn or none", .text = &choice.norm},
+		{"classes", "N", "its number of classes", .text = &choice.classes},
+		{"input", "C,H,W", "the shape of one input", .text = &choice.input},
+		{"json", NULL, "for programs", .flag = &json},
+		{0},
+	};
+	const struct args args = {"retain model info", "[FILE]",
+		"Says what a safetensors file or an architecture consists of.", rows};
+	int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (argc - 1 + (choice.arch != NULL) != 1)
+		return complain(EXIT_USAGE, "one FILE or --arch NAME is needed; see %s --help",
+			args.program);
+	if (!choice.arch && (choice.norm || choice.classes || choice.input))
+		return complain(
+			EXIT_USAGE, "--norm, --classes and --input go with --arch, not a file");
+	if ((status = read_choice(&spec, &choice)))
+		return status;
+	if (choice.arch ? model_info_net(&info, &spec, &err)
+			: model_info_file(&info, argv[1], &err))
+		return complain(EXIT_FAILED, "%s", err.message);
+	if (json)
+		model_print_json(&info);
+	else
+		model_print(&info);
+	model_info_release(&info);
+	return EXIT_OK;
+}
+
+static int run_trace(int argc, char **argv)
+{
+	struct model_trace trace = {0};
+	struct choice choice = {0};
+	struct err err;
+	const struct arg rows[] = {
+		{"arch", "NAME", "the architecture, if the weights do not say",
+			.text = &choice.arch},
+		{"norm", "NAME", "gn-ws, bn or none, if the weights do not say",
+			.text = &choice.norm},
+		{"classes", "N", "number of classes, if the weights do not say",
+			.text = &choice.classes},
+		{"weights", "FILE", "safetensors file of the net's weights",
+			.text = &trace.weights},
+		{"batch", "FILE", "safetensors file with `input` and `label`",
+			.text = &trace.batch},
+		{"out", "FILE", "the safetensors file to write", .text = &trace.out},
+		{"isa", "NAME", "auto, avx512, avx2 or baseline", .text = &trace.engine.isa},
+		{"conv", "NAME", "auto, direct or onednn", .text = &trace.engine.conv},
+		{"threads", "N", "0: one per processor", .integer = &trace.engine.threads,
+			.most = 1024},
+		{"micro", "N", "samples per micro-batch, 0: all", .integer = &trace.micro,
+			.most = 1 << 30},
+		{0},
+	};
+	const struct args args = {"retain model trace", "",
+		"Writes logits, losses and gradients of one training step.", rows};
+	int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if ((status = need(args.program, "weights", trace.weights)) ||
+		(status = need(args.program, "batch", trace.batch)) ||
+		(status = need(args.program, "out", trace.out)) ||
+		(status = read_choice(&trace.asked, &choice)))
+		return status;
+	if (model_trace(&trace, &err))
+		return complain(EXIT_FAILED, "%s", err.message);
+	return EXIT_OK;
+}
+
+static int run_archs(int argc, char **argv)
+{
+	const struct args args = {
+		"retain model archs", "", "Lists the architectures.", (const struct arg[]){{0}}};
+	int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	for (int i = 0; net_arch_help(i); i++)
+		puts(net_arch_help(i));
+	return EXIT_OK;
+}
+
+int verb_model(int argc, char **argv)
+{
+	static const struct verb verbs[] = {
+		{"init", run_init, "write a net's first weights"},
+		{"info", run_info, "what a weights file or an architecture consists of"},
+		{"trace", run_trace, "logits, losses and gradients of one training step"},
+		{"archs", run_archs, "list the architectures"},
+		{0},
+	};
+
+	return verb_run("retain model", "Works on models outside of a run.", verbs, argc, argv);
+}

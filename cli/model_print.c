@@ -1,0 +1,141 @@
+/*
+ * Prints what there is to say about a model, for people and for programs. Text
+ * out of a file is never passed on raw: a terminal might obey it.
+ */
+#include "model_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define VALUE_MOST 200 /* bytes of a metadata value that are shown */
+
+static bool is_control(const unsigned char *c)
+{
+	return *c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
+}
+
+static void print_plain(const char *text)
+{
+	const unsigned char *begin = (const unsigned char *)text, *c;
+
+	for (c = begin; *c && c - begin < VALUE_MOST; c++)
+		if (is_control(c))
+			printf("\\x%02x", *c);
+		else
+			putchar(*c);
+	if (*c)
+		printf("... (%zu bytes)", strlen(text));
+}
+
+static void print_quoted(const char *text)
+{
+	putchar('"');
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+		if (*c == '"' || *c == '\\')
+			printf("\\%c", *c);
+		else if (*c < 0x20 || *c == 0x7f)
+			printf("\\u%04x", *c);
+		else
+			putchar(*c);
+	putchar('"');
+}
+
+/* "(64, 3, 7, 7)", cut where it does not fit. */
+static const char *shape_text(char *text, size_t size, const struct model_tensor *tensor)
+{
+	size_t used = (size_t)snprintf(text, size, "(");
+
+	for (int i = 0; i < tensor->dims && used < size; i++)
+		used += (size_t)snprintf(
+			text + used, size - used, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
+	if (used < size)
+		snprintf(text + used, size - used, ")");
+	return text;
+}
+
+static void print_size(uint64_t bytes)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+	double size = (double)bytes / 1024;
+	int unit = 0;
+
+	for (; size >= 1024 && unit < 3; unit++)
+		size /= 1024;
+	printf("size        %.1f %s (%" PRIu64 " bytes)\n", size, units[unit], bytes);
+}
+
+static void print_tensors(const struct model_info *info)
+{
+	int name_width = (int)strlen("tensor"), shape_width = (int)strlen("shape");
+	char shape[96];
+
+	for (int i = 0; i < info->tensors_count; i++) {
+		const struct model_tensor *tensor = &info->tensors[i];
+		int name = (int)strlen(tensor->name);
+		int sizes = (int)strlen(shape_text(shape, sizeof(shape), tensor));
+		name_width = name > name_width ? name : name_width;
+		shape_width = sizes > shape_width ? sizes : shape_width;
+	}
+	printf("\n%-*s  %-*s  %-5s  %12s\n", name_width, "tensor", shape_width, "shape", "dtype",
+		"numbers");
+	for (int i = 0; i < info->tensors_count; i++) {
+		const struct model_tensor *tensor = &info->tensors[i];
+		printf("%-*s  %-*s  %-5s  %12" PRIu64 "\n", name_width, tensor->name, shape_width,
+			shape_text(shape, sizeof(shape), tensor), tensor->dtype, tensor->count);
+	}
+}
+
+void model_print(const struct model_info *info)
+{
+	if (info->size)
+		print_size(info->size);
+	for (int i = 0; i < info->notes_count; i++) {
+		print_plain(info->notes[i].key);
+		for (size_t column = strlen(info->notes[i].key); column < 10; column++)
+			putchar(' ');
+		fputs("  ", stdout);
+		print_plain(info->notes[i].value);
+		putchar('\n');
+	}
+	printf("parameters  %" PRIu64 "\n", info->parameters);
+	if (info->statistics)
+		printf("statistics  %" PRIu64 "\n", info->statistics);
+	if (info->macs > 0)
+		printf("macs        %.4g million per sample\n", info->macs / 1e6);
+	print_tensors(info);
+}
+
+static void print_tensor_json(const struct model_tensor *tensor)
+{
+	printf("{\"name\":");
+	print_quoted(tensor->name);
+	printf(",\"dtype\":\"%s\",\"shape\":[", tensor->dtype);
+	for (int i = 0; i < tensor->dims; i++)
+		printf("%s%" PRId64, i ? "," : "", tensor->shape[i]);
+	printf("],\"count\":%" PRIu64 "}", tensor->count);
+}
+
+void model_print_json(const struct model_info *info)
+{
+	printf("{");
+	if (info->size)
+		printf("\"bytes\":%" PRIu64 ",", info->size);
+	if (info->macs > 0)
+		printf("\"macs\":%.0f,", info->macs);
+	printf("\"parameters\":%" PRIu64 ",\"statistics\":%" PRIu64 ",\n\"metadata\":{",
+		info->parameters, info->statistics);
+	for (int i = 0; i < info->notes_count; i++) {
+		if (i)
+			putchar(',');
+		print_quoted(info->notes[i].key);
+		putchar(':');
+		print_quoted(info->notes[i].value);
+	}
+	printf("},\n\"tensors\":[");
+	for (int i = 0; i < info->tensors_count; i++) {
+		printf("%s", i ? ",\n" : "\n");
+		print_tensor_json(&info->tensors[i]);
+	}
+	printf("\n]}\n");
+}

@@ -1,0 +1,10 @@
+/* A model's description on standard output: aligned columns, or one JSON object. */
+#ifndef RETAIN_CLI_MODEL_PRINT_H
+#define RETAIN_CLI_MODEL_PRINT_H
+
+#include "run/model.h"
+
+void model_print(const struct model_info *info);
+void model_print_json(const struct model_info *info);
+
+#endif
