@@ -14,6 +14,8 @@ enum exit_code {
 /* argv[0] is the verb's own name; argv[argc] is NULL. */
 typedef int verb_fn(int argc, char **argv);
 
+verb_fn cmd_model, cmd_bench, cmd_demo;
+
 struct verb {
 	const char *name;
 	verb_fn *run;
