@@ -79,7 +79,7 @@ static void int64_from_i32(const unsigned char *bytes, void *to, size_t count)
 	}
 }
 
-/* Every dtype of the format: sizes are needed to check a file even where the numbers are not for us. */
+/* Every dtype of the format: to check a file, sizes are needed also of what is not read. */
 static const struct dtype dtypes[] = {
 	{"F32", 32, .to_float = float_from_f32},
 	{"F64", 64, .to_float = float_from_f64},

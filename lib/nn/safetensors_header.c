@@ -39,10 +39,11 @@ static int fault(const struct spot *spot, struct err *err, const char *format, .
 		err, ERR_FORMAT, "%s: tensor '%.100s' %s", spot->path, spot->tensor, problem);
 }
 
+/* Terminals obey U+0080 to U+009F too, which are C2 80 to C2 9F in UTF-8. */
 static bool has_control_character(const char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+		if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0))
 			return true;
 	return false;
 }

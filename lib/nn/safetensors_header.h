@@ -28,7 +28,7 @@ int header_format(char **json, size_t *length, const char *path,
 	const struct safetensors_item *items, int count, const struct safetensors_note *notes,
 	int notes_count, struct err *err);
 
-/* How many bytes the item's numbers take. False for a shape that is none, or numbers that are not there. */
+/* How many bytes the item's numbers take. False for an impossible shape or missing numbers. */
 bool header_item_bytes(const struct safetensors_item *item, uint64_t *bytes);
 
 #endif

@@ -74,16 +74,32 @@ static int read_numbers(
 	return 0;
 }
 
+/* A name that error sentences can repeat: not long, no blanks, nothing a terminal would obey. */
+static int read_word(
+	const char **word, const struct safetensors *file, const char *key, struct err *err)
+{
+	*word = safetensors_get(file, key);
+	for (const char *c = *word; c && *c; c++)
+		if (*c <= ' ' || *c > '~' || c - *word >= 200)
+			return err_set(err, ERR_FORMAT, "%s: metadata %s should be a plain word",
+				safetensors_path(file), key);
+	return 0;
+}
+
 int weights_spec(struct net_spec *spec, const struct safetensors *file, struct err *err)
 {
-	memset(spec, 0, sizeof(*spec));
-	spec->arch = safetensors_get(file, "retain.arch");
-	spec->norm = safetensors_get(file, "retain.norm");
-
 	int *classes[] = {&spec->classes};
 	int *input[] = {&spec->channels, &spec->height, &spec->width};
-	int rc = read_numbers(classes, 1, file, "retain.classes", err);
-	return rc ? rc : read_numbers(input, 3, file, "retain.input", err);
+
+	memset(spec, 0, sizeof(*spec));
+	int rc = read_word(&spec->arch, file, "retain.arch", err);
+	if (!rc)
+		rc = read_word(&spec->norm, file, "retain.norm", err);
+	if (!rc)
+		rc = read_numbers(classes, 1, file, "retain.classes", err);
+	if (!rc)
+		rc = read_numbers(input, 3, file, "retain.input", err);
+	return rc;
 }
 
 static const char *nearest_name(const struct net *net, const char *name)

@@ -15,8 +15,10 @@
 #include "nn/net.h"
 #include "nn/safetensors.h"
 
-/* What the metadata says: strings (which live until the file is closed) are NULL and numbers 0 where it
- * says nothing. Fails when it says something impossible. */
+/*
+ * What the metadata says: strings (which live until the file is closed) are NULL
+ * and numbers 0 where it says nothing. Fails when it says something impossible.
+ */
 int weights_spec(struct net_spec *spec, const struct safetensors *file, struct err *err);
 
 /*

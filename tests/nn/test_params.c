@@ -1,11 +1,6 @@
 /* The parameter table: offsets, look-up, refusal of impossible rows, failing memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-#include "base/mem.h"
+#include "../base/check.h"
 #include "nn/params.h"
 
 static void rows_are_aligned_and_found(void **state)
@@ -82,11 +77,11 @@ static void impossible_rows_are_refused(void **state)
 	struct err err;
 
 	assert_int_equal(params_add(&table, PARAM_BIAS, "known", 1, good, &err), 0);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		int rc = params_add(
 			&table, PARAM_CONV, rows[i].name, rows[i].dims, rows[i].shape, &err);
 		assert_int_equal(rc, ERR_INPUT);
-		assert_non_null(strstr(err.message, rows[i].message));
+		assert_says(err, rows[i].message);
 		assert_int_equal(table.count, 1);
 		assert_int_equal(table.floats, 16);
 	}
@@ -99,7 +94,7 @@ static void impossible_rows_are_refused(void **state)
 		rc = params_add(&table, PARAM_BIAS, name, 1, large, &err);
 	}
 	assert_int_equal(rc, ERR_INPUT);
-	assert_non_null(strstr(err.message, "too large to address"));
+	assert_says(err, "too large to address");
 	params_release(&table);
 }
 

@@ -1,0 +1,320 @@
+/*
+ * Weights files: what a net saves it loads, with the names a state dict has;
+ * what does not fit exactly is refused by name, and nothing is read then.
+ */
+#include "../base/check.h"
+#include "../base/folder.h"
+#include "nn/weights_file.h"
+
+static char path[400];
+
+static int make_path(void **state)
+{
+	int rc = folder_make(state);
+
+	snprintf(path, sizeof(path), "%s", in_folder("w.safetensors"));
+	return rc;
+}
+
+#define path_test(f) cmocka_unit_test_setup_teardown(f, make_path, folder_remove)
+
+/* A net with its weights. */
+struct model {
+	struct net *net;
+	float *params, *stats;
+};
+
+static struct model make_model(const char *arch, const char *norm)
+{
+	const struct net_spec spec = {arch, norm, 7, 3, 16, 12};
+	struct model model;
+	struct err err = {0};
+
+	if (net_new(&model.net, &spec, &err))
+		fail_msg("%s", err.message);
+	model.params = mem_new(net_params(model.net)->floats, sizeof(float));
+	model.stats = mem_new(net_stats(model.net)->floats + 1, sizeof(float));
+	net_init(model.net, 3, model.params, model.stats);
+	return model;
+}
+
+static void free_model(struct model *model)
+{
+	mem_free(model->params);
+	mem_free(model->stats);
+	net_free(model->net);
+}
+
+static void save(const struct model *model)
+{
+	struct err err = {0};
+
+	if (weights_save(path, model->net, model->params, model->stats, 41, &err))
+		fail_msg("%s", err.message);
+}
+
+static struct safetensors *open_file(void)
+{
+	struct safetensors *file;
+	struct err err = {0};
+
+	if (safetensors_open(&file, path, &err))
+		fail_msg("%s", err.message);
+	return file;
+}
+
+/* Loads the file into fresh buffers. On success they must equal the model's, else be untouched. */
+static int load(const struct model *model, struct err *err)
+{
+	size_t params_size = net_params(model->net)->floats * sizeof(float);
+	size_t stats_size = net_stats(model->net)->floats * sizeof(float);
+	float *params = mem_new(1, params_size), *stats = mem_new(1, stats_size + 1);
+	float *zeros = mem_new(1, params_size > stats_size ? params_size : stats_size);
+	struct safetensors *file = open_file();
+
+	assert_true(params && stats && zeros);
+	int rc = weights_load(model->net, file, params, stats, err);
+	assert_memory_equal(params, rc ? zeros : model->params, params_size);
+	assert_memory_equal(stats, rc ? zeros : model->stats, stats_size);
+	safetensors_close(file);
+	mem_free(params);
+	mem_free(stats);
+	mem_free(zeros);
+	return rc;
+}
+
+static void what_is_saved_loads(void **state)
+{
+	static const char *const nets[][2] = {
+		{"resnet20-cifar", "gn-ws"},
+		{"resnet20-cifar", "bn"},
+		{"resnet18", "none"},
+		{"mlp:20,10", NULL},
+		{"linear", NULL},
+	};
+
+	for (size_t i = 0; i < COUNT(nets); i++) {
+		struct model model = make_model(nets[i][0], nets[i][1]);
+		struct net_spec said;
+		struct err err = {0};
+		save(&model);
+		assert_int_equal(load(&model, &err), 0);
+
+		struct safetensors *file = open_file();
+		assert_string_equal(safetensors_get(file, "format"), "pt");
+		assert_int_equal(weights_spec(&said, file, &err), 0);
+		assert_string_equal(said.arch, nets[i][0]);
+		assert_string_equal(said.norm, net_spec(model.net)->norm);
+		assert_int_equal(said.classes, 7);
+		assert_int_equal(said.channels, 3);
+		assert_int_equal(said.height, 16);
+		assert_int_equal(said.width, 12);
+		safetensors_close(file);
+		free_model(&model);
+	}
+}
+
+static void batch_norm_counters_are_written(void **state)
+{
+	struct model model = make_model("resnet18", "bn");
+	struct err err;
+	int64_t batches = 0;
+
+	save(&model);
+	struct safetensors *file = open_file();
+	assert_int_equal(safetensors_count(file), 122); /* as torchvision's resnet18 */
+	const struct safetensor *counter =
+		safetensors_find(file, "layer1.0.bn1.num_batches_tracked");
+	assert_non_null(counter);
+	assert_int_equal(counter->dims, 0);
+	assert_int_equal(safetensors_read_int64(file, counter, &batches, &err), 0);
+	assert_int_equal(batches, 41);
+	safetensors_close(file);
+	free_model(&model);
+}
+
+/* A list of items to spoil: the tensors of a batch norm net, counters not among them. */
+struct list {
+	struct safetensors_item items[200];
+	int count;
+};
+
+static void list_model(struct list *list, const struct model *model)
+{
+	const struct param_table *tables[] = {net_params(model->net), net_stats(model->net)};
+	const float *flat[] = {model->params, model->stats};
+
+	list->count = 0;
+	for (int t = 0; t < 2; t++)
+		for (int i = 0; i < tables[t]->count; i++) {
+			const struct param *row = &tables[t]->rows[i];
+			list->items[list->count++] = (struct safetensors_item){
+				row->name, row->dims, row->shape, .floats = flat[t] + row->offset};
+		}
+}
+
+static struct safetensors_item *item_named(struct list *list, const char *name)
+{
+	for (int i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].name, name))
+			return &list->items[i];
+	fail_msg("no item '%s'", name);
+	return NULL;
+}
+
+static void save_list(const struct list *list)
+{
+	struct err err = {0};
+
+	if (safetensors_save(path, list->items, list->count, NULL, 0, &err))
+		fail_msg("%s", err.message);
+}
+
+static void expect_refusal(const struct model *model, const struct list *list, const char *problem)
+{
+	struct err err = {0};
+
+	save_list(list);
+	int rc = load(model, &err);
+	if (rc != ERR_INPUT || !strstr(err.message, problem) || !strstr(err.message, path))
+		fail_msg("expected '%s', got %d: %s", problem, rc, err.message);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+	static const int64_t ints[64], turned[] = {64, 7}, one[] = {1};
+	struct model model = make_model("resnet20-cifar", "bn");
+	struct list list;
+	struct err err;
+
+	list_model(&list, &model);
+	save_list(&list); /* without counters, metadata and order: all of them optional */
+	assert_int_equal(load(&model, &err), 0);
+
+	*item_named(&list, "layer2.1.bn2.running_var") = list.items[--list.count];
+	expect_refusal(
+		&model, &list, "tensor 'layer2.1.bn2.running_var' of resnet20-cifar is missing");
+
+	list_model(&list, &model);
+	item_named(&list, "layer2.1.bn2.weight")->name = "layer2.1.bn2.weigth";
+	expect_refusal(&model, &list,
+		"tensor 'layer2.1.bn2.weigth' does not belong to resnet20-cifar; "
+		"the nearest name is 'layer2.1.bn2.weight'");
+
+	list_model(&list, &model);
+	item_named(&list, "fc.weight")->shape = turned; /* the same number of numbers */
+	item_named(&list, "fc.weight")->dims = 2;
+	expect_refusal(
+		&model, &list, "tensor 'fc.weight' has shape (64, 7), the net needs (7, 64)");
+
+	list_model(&list, &model);
+	item_named(&list, "fc.bias")->floats = NULL;
+	item_named(&list, "fc.bias")->ints = ints;
+	expect_refusal(&model, &list, "tensor 'fc.bias' has dtype I64, the net needs F32");
+
+	list_model(&list, &model);
+	list.items[list.count++] =
+		(struct safetensors_item){"bn1.num_batches_tracked", 1, one, .ints = ints};
+	expect_refusal(&model, &list, "'bn1.num_batches_tracked' has shape (1), the net needs ()");
+
+	list.items[list.count - 1] = (struct safetensors_item){
+		"bn1.num_batches_tracked", 0, NULL, .floats = model.params};
+	expect_refusal(&model, &list, "'bn1.num_batches_tracked' has dtype F32, the net needs I64");
+
+	list.items[list.count - 1] =
+		(struct safetensors_item){"fc.num_batches_tracked", 0, NULL, .ints = ints};
+	expect_refusal(&model, &list, "'fc.num_batches_tracked' does not belong");
+	free_model(&model);
+}
+
+static void weights_of_another_net_are_refused(void **state)
+{
+	struct model batch = make_model("resnet20-cifar", "bn");
+	struct model group = make_model("resnet20-cifar", "gn-ws");
+	struct err err;
+
+	save(&batch);
+	assert_int_equal(load(&group, &err), ERR_INPUT);
+	assert_says(err, "num_batches_tracked' does not belong");
+	save(&group);
+	assert_int_equal(load(&batch, &err), ERR_INPUT);
+	assert_non_null(
+		strstr(err.message, "tensor 'bn1.running_mean' of resnet20-cifar is missing"));
+	free_model(&batch);
+	free_model(&group);
+}
+
+static void bad_metadata_is_refused(void **state)
+{
+	static const struct safetensors_note bad[] = {
+		{"retain.classes", ""},
+		{"retain.classes", "ten"},
+		{"retain.classes", "0"},
+		{"retain.classes", "-3"},
+		{"retain.classes", "10x"},
+		{"retain.classes", "99999999999999999999"},
+		{"retain.input", "3"},
+		{"retain.input", "3,32"},
+		{"retain.input", "3,32,32,1"},
+		{"retain.input", "3,0,32"},
+		{"retain.arch", "two words"},
+		{"retain.norm", "bn\x1b[2J"},
+	};
+	struct net_spec spec;
+	struct err err;
+
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		assert_int_equal(safetensors_save(path, NULL, 0, &bad[i], 1, &err), 0);
+		struct safetensors *file = open_file();
+		assert_int_equal(weights_spec(&spec, file, &err), ERR_FORMAT);
+		assert_says(err, bad[i].key);
+		assert_says(err, path);
+		safetensors_close(file);
+	}
+
+	assert_int_equal(safetensors_save(path, NULL, 0, NULL, 0, &err), 0);
+	struct safetensors *file = open_file();
+	assert_int_equal(weights_spec(&spec, file, &err), 0);
+	assert_true(!spec.arch && !spec.norm && !spec.classes && !spec.channels);
+	safetensors_close(file);
+}
+
+static int try_save(void *context, struct err *err)
+{
+	const struct model *model = context;
+
+	unlink(path);
+	int rc = weights_save(path, model->net, model->params, model->stats, 0, err);
+	assert_int_equal(folder_names(false), rc ? 0 : 1);
+	return rc;
+}
+
+static void failing_memory_is_an_error(void **state)
+{
+	struct model model = make_model("resnet20-cifar", "bn");
+	struct err err;
+
+	assert_true(each_allocation_fails(try_save, &model) > 1);
+
+	/* Loading an open file takes no memory at all. */
+	struct safetensors *file = open_file();
+	uint64_t before = mem_count();
+	assert_int_equal(weights_load(model.net, file, model.params, model.stats, &err), 0);
+	assert_int_equal(mem_count(), before);
+	safetensors_close(file);
+	free_model(&model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		path_test(what_is_saved_loads),
+		path_test(batch_norm_counters_are_written),
+		path_test(what_does_not_fit_is_refused),
+		path_test(weights_of_another_net_are_refused),
+		path_test(bad_metadata_is_refused),
+		path_test(failing_memory_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
