@@ -85,9 +85,9 @@ static char *line_next(char *out, int room, void *stream)
 static int value_set(struct reading *reading, const char *section, const char *name,
 	const char *value, struct err *err)
 {
-	char key[128], source[256];
+	char key[128], source[512];
 
-	snprintf(source, sizeof(source), "%s:%d", reading->name, reading->line);
+	snprintf(source, sizeof(source), "%.480s:%d", reading->name, reading->line);
 	if (!*section)
 		return err_set(
 			err, ERR_INPUT, "%s: %.100s stands before any [section]", source, name);
@@ -132,7 +132,7 @@ int options_read_text(
 	line = ini_parse_stream(line_next, &reading, value_found, &reading);
 	if (line == 0)
 		return 0;
-	/* inih goes on after an error and returns its first line: one of ours or one it met itself. */
+	/* inih goes on after an error and returns the first one's line, be it ours or its own. */
 	if (line == reading.failure_line) {
 		if (err)
 			*err = reading.failure;

@@ -45,7 +45,7 @@
 #define SPIN_BATCH 64
 
 struct worker {
-	/* The share: the next task and the end. 64 bits, since every thief oversteps the end by one. */
+	/* The share: its next task and its end. 64 bits: every thief oversteps the end by one. */
 	_Alignas(MEM_ALIGN) atomic_int_fast64_t next;
 	int64_t end;
 	struct team *team;

@@ -1,7 +1,11 @@
+#define _GNU_SOURCE 1
 #include "check.h"
 
 #include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/team.h"
 
@@ -207,6 +211,34 @@ static void memory_runs_out(void **state)
 	assert_true(each_allocation_fails(make_team, NULL) >= 1);
 }
 
+/* As many threads as the system grants, then one more. Those that were started must end again. */
+static int exceed_threads(void)
+{
+	const struct rlimit limit = {6, 6};
+	struct team *team;
+	struct err err = {0};
+
+	if ((geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) ||
+		setrlimit(RLIMIT_NPROC, &limit) != 0)
+		return 2;
+	return team_new(&team, 500, &err) != ERR_MEMORY || team ||
+	       !strstr(err.message, " of 500: ");
+}
+
+static void threads_run_out(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(exceed_threads());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +250,7 @@ int main(void)
 		cmocka_unit_test(an_unused_team_ends),
 		cmocka_unit_test(bad_sizes_are_refused),
 		cmocka_unit_test(memory_runs_out),
+		cmocka_unit_test(threads_run_out),
 	};
 
 	return cmocka_run_group_tests_name("team", tests, NULL, NULL);
