@@ -1,0 +1,92 @@
+/* `retain bench`: how fast things are here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "cli.h"
+#include "run/bench.h"
+
+static void print_json(const struct bench_config *config, const struct bench_result *r)
+{
+	printf("{\"arch\": \"%s\", \"norm\": \"%s\", \"mode\": \"%s\", \"batch\": %d, \"threads\": %d, "
+	       "\"isa\": \"%s\", \"images_per_s\": %.6g, \"median_images_per_s\": %.6g, "
+	       "\"gflops\": %.5g, \"peak_gflops\": %.5g, \"rss_mb\": %.1f, \"steps\": %d}\n",
+		config->net.arch, config->net.norm ? config->net.norm : "default",
+		config->infer ? "infer" : "train", config->batch, r->threads, r->isa, r->images_per_s,
+		r->median_images_per_s, r->gflops, r->peak_gflops, r->rss_mb, r->steps);
+}
+
+static void print_text(const struct bench_config *config, const struct bench_result *r)
+{
+	printf("%s, %s, batch %d, %d threads, %s: best of %d steps\n", config->net.arch,
+		config->infer ? "inference" : "training", config->batch, r->threads, r->isa, r->steps);
+	printf("  %.5g images/s (median %.5g)\n", r->images_per_s, r->median_images_per_s);
+	printf("  %.4g GFLOP/s, counted as direct convolutions, of a multiply-add peak of %.4g\n",
+		r->gflops, r->peak_gflops);
+	printf("  %.0f MB resident at most\n", r->rss_mb);
+}
+
+/* Vector nets take --size numbers, image nets --size pixels squared. */
+static void set_input(struct net_spec *net, int size, int channels)
+{
+	const int vectors = !strncmp(net->arch, "mlp", 3) || !strcmp(net->arch, "linear");
+
+	net->channels = vectors ? size : channels;
+	net->height = net->width = vectors ? 1 : size;
+}
+
+static int bench_train_verb(int argc, char **argv)
+{
+	struct bench_config config = {.net = {.arch = "resnet50", .classes = 1000},
+		.batch = 32, .seconds = 10, .repeat = 3};
+	const char *mode = "train";
+	int size = 224, channels = 3;
+	bool json = false;
+	const struct arg rows[] = {
+		{"arch", "NAME", "the architecture (see retain model init --help)", .text = &config.net.arch},
+		{"norm", "NAME", "gn-ws, bn or none", .text = &config.net.norm},
+		{"classes", "N", "number of classes", .integer = &config.net.classes, .least = 1, .most = 1 << 20},
+		{"size", "N", "pixels a side; numbers per sample for mlp and linear", .integer = &size, .least = 1,
+			.most = 1 << 14},
+		{"channels", "N", "channels of an image", .integer = &channels, .least = 1, .most = 1 << 14},
+		{"batch", "N", "samples per step", .integer = &config.batch, .least = 1, .most = 1 << 20},
+		{"micro", "N", "samples per micro-batch; 0: do not cut", .integer = &config.micro, .most = 1 << 20},
+		{"threads", "N", "threads; 0: one per processor", .integer = &config.engine.threads, .most = 1024},
+		{"mode", "MODE", "train or infer", .text = &mode},
+		{"isa", "NAME", "auto, avx512, avx2 or baseline", .text = &config.engine.isa},
+		{"conv", "NAME", "auto, direct (no Winograd) or onednn", .text = &config.engine.conv},
+		{"seconds", "S", "go on for at least so long", .real = &config.seconds, .most = 1e6},
+		{"repeat", "N", "steps at least", .integer = &config.repeat, .least = 1, .most = 1 << 20},
+		{"json", NULL, "one line of JSON", .flag = &json},
+		{0},
+	};
+	const struct args args = {"retain bench train", "",
+		"Times whole training steps, or inference, on made-up data.", rows};
+	struct bench_result result;
+	struct err err = {0};
+	const int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	config.infer = !strcmp(mode, "infer");
+	if (!config.infer && strcmp(mode, "train"))
+		return complain(EXIT_USAGE, "--mode %s: must be train or infer", mode);
+	set_input(&config.net, size, channels);
+	if (bench_train(&config, &result, &err))
+		return complain(EXIT_FAILED, "%s", err.message);
+	if (json)
+		print_json(&config, &result);
+	else
+		print_text(&config, &result);
+	return EXIT_OK;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+	static const struct verb verbs[] = {
+		{"train", bench_train_verb, "training steps or inference of a net"},
+		{0},
+	};
+
+	return verb_run("retain bench", "Measures how fast retain is on this machine.", verbs, argc, argv);
+}

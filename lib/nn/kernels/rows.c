@@ -1,0 +1,142 @@
+/*
+ * Plain rows: standardizing filters, turning plain tensors into blocks and
+ * panels, adding buffers. Rows are unaligned and of any length; sums run in a
+ * fixed order.
+ */
+#include "nn/kernels/declare.h"
+
+void KERNEL(transpose)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
+{
+	int r = 0;
+
+	for (; r + VW <= rows; r += VW) {
+		int c = 0;
+		for (; c + VW <= cols; c += VW) {
+			vf tile[VW];
+			UNROLL
+			for (int i = 0; i < VW; i++)
+				tile[i] = v_loadu(from + (size_t)(r + i) * from_step + c);
+			v_transpose(tile);
+			UNROLL
+			for (int i = 0; i < VW; i++)
+				v_storeu(to + (size_t)(c + i) * to_step + r, tile[i]);
+		}
+		for (; c < cols; c++)
+			for (int i = 0; i < VW; i++)
+				to[(size_t)c * to_step + r + i] = from[(size_t)(r + i) * from_step + c];
+	}
+	for (; r < rows; r++)
+		for (int c = 0; c < cols; c++)
+			to[(size_t)c * to_step + r] = from[(size_t)r * from_step + c];
+}
+
+INLINE float row_sum(const float *row, size_t count)
+{
+	vf sum = v_zero();
+	float tail = 0;
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		sum += v_loadu(row + i);
+	for (; i < count; i++)
+		tail += row[i];
+	return v_sum(sum) + tail;
+}
+
+void KERNEL(row_moments)(const float *row, size_t count, float *mean, float *square)
+{
+	const float m = row_sum(row, count) / (float)count;
+	vf sum = v_zero();
+	float tail = 0;
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW) {
+		const vf d = v_loadu(row + i) - v_set1(m);
+		sum = d * d + sum;
+	}
+	for (; i < count; i++)
+		tail += (row[i] - m) * (row[i] - m);
+	*mean = m;
+	*square = v_sum(sum) + tail;
+}
+
+void KERNEL(row_products)(const float *grad, const float *row, float mean, size_t count, float *sum,
+	float *product)
+{
+	vf s = v_zero(), p = v_zero();
+	float s_tail = 0, p_tail = 0;
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW) {
+		const vf g = v_loadu(grad + i);
+		s += g;
+		p = g * (v_loadu(row + i) - v_set1(mean)) + p;
+	}
+	for (; i < count; i++) {
+		s_tail += grad[i];
+		p_tail += grad[i] * (row[i] - mean);
+	}
+	*sum = v_sum(s) + s_tail;
+	*product = v_sum(p) + p_tail;
+}
+
+void KERNEL(row_affine)(const float *row, float *out, size_t count, float a, float b)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		v_storeu(out + i, v_loadu(row + i) * v_set1(a) + v_set1(b));
+	for (; i < count; i++)
+		out[i] = row[i] * a + b;
+}
+
+void KERNEL(row_combine)(const float *x, const float *y, float *out, size_t count, float a, float b, float c)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		v_storeu(out + i, v_loadu(x + i) * v_set1(a) + (v_loadu(y + i) * v_set1(b) + v_set1(c)));
+	for (; i < count; i++)
+		out[i] = x[i] * a + (y[i] * b + c);
+}
+
+void KERNEL(vectors_to_blocks)(const float *plain, int n, int features, float *blocks, size_t plane)
+{
+	for (int f = 0; f < features; f += VW, blocks += plane) {
+		const int width = features - f < VW ? features - f : VW;
+		for (int i = 0; i < n; i++) {
+			const float *from = plain + (size_t)i * features + f;
+			if (width == VW) {
+				v_store(blocks + (size_t)i * VW, v_loadu(from));
+				continue;
+			}
+			vf v = v_zero();
+			memcpy(&v, from, width * sizeof(float));
+			v_store(blocks + (size_t)i * VW, v);
+		}
+	}
+}
+
+void KERNEL(blocks_to_vectors)(const float *blocks, size_t plane, int n, int features, float *plain)
+{
+	for (int f = 0; f < features; f += VW, blocks += plane) {
+		const int width = features - f < VW ? features - f : VW;
+		for (int i = 0; i < n; i++) {
+			float *to = plain + (size_t)i * features + f;
+			if (width == VW)
+				v_storeu(to, v_load(blocks + (size_t)i * VW));
+			else
+				memcpy(to, blocks + (size_t)i * VW, width * sizeof(float));
+		}
+	}
+}
+
+void KERNEL(add)(float *into, const float *from, size_t count)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		v_storeu(into + i, v_loadu(into + i) + v_loadu(from + i));
+	for (; i < count; i++)
+		into[i] += from[i];
+}

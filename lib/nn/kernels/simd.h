@@ -1,0 +1,224 @@
+/*
+ * Vectors of VW floats for the kernel sources, which are compiled once per
+ * instruction set. GCC's vector types carry the arithmetic; only what they
+ * cannot say well has a version per instruction set here. a * b + c contracts
+ * to a fused multiply-add where the processor has one (-ffp-contract=fast).
+ *
+ * Any VW works with any instruction set: the compiler splits wide vectors. That
+ * is how the 16-wide code is tested on machines that only have 8-wide units.
+ */
+#ifndef RETAIN_NN_KERNELS_SIMD_H
+#define RETAIN_NN_KERNELS_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+#if !defined(VW) || !defined(ISA)
+#error "kernel sources need -DVW=<floats per vector> and -DISA=<name>"
+#endif
+
+/* KERNEL(name) is the one external symbol of a kernel source, distinct per instruction set. */
+#define KERNEL_JOIN2(name, isa) name##_##isa
+#define KERNEL_JOIN(name, isa)	KERNEL_JOIN2(name, isa)
+#define KERNEL(name)		KERNEL_JOIN(name, ISA)
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Before a loop over registers: unroll it completely. */
+#if defined(__clang__)
+#define UNROLL	_Pragma("unroll")
+#define UNROLL4 _Pragma("unroll 4")
+#else
+#define UNROLL	_Pragma("GCC unroll 16")
+#define UNROLL4 _Pragma("GCC unroll 4")
+#endif
+
+typedef float vf __attribute__((vector_size(VW * 4), may_alias));
+typedef float vfu __attribute__((vector_size(VW * 4), aligned(4), may_alias));
+typedef int32_t vi __attribute__((vector_size(VW * 4), may_alias));
+
+/* One bit per lane. */
+#if VW == 16
+typedef uint16_t vbits;
+#else
+typedef uint8_t vbits;
+#endif
+
+INLINE vf v_load(const float *p)
+{
+	return *(const vf *)p;
+}
+
+INLINE vf v_loadu(const float *p)
+{
+	return *(const vfu *)p;
+}
+
+INLINE void v_store(float *p, vf v)
+{
+	*(vf *)p = v;
+}
+
+INLINE void v_storeu(float *p, vf v)
+{
+	*(vfu *)p = v;
+}
+
+INLINE vf v_zero(void)
+{
+	return (vf){0};
+}
+
+INLINE vf v_set1(float x)
+{
+#if VW == 16 && defined(__AVX512F__)
+	return (vf)_mm512_set1_ps(x);
+#elif VW == 8 && defined(__AVX2__)
+	return (vf)_mm256_set1_ps(x);
+#else
+	vf v;
+	for (int i = 0; i < VW; i++)
+		v[i] = x;
+	return v;
+#endif
+}
+
+/* mask ? a : 0, with all bits of a lane's mask equal. */
+INLINE vf v_and(vf a, vi mask)
+{
+	return (vf)((vi)a & mask);
+}
+
+INLINE vf v_select(vi mask, vf a, vf b)
+{
+	return (vf)(((vi)a & mask) | ((vi)b & ~mask));
+}
+
+/* The larger one; b where a comparison with NaN is involved, as the max instruction does. */
+INLINE vf v_max(vf a, vf b)
+{
+#if VW == 16 && defined(__AVX512F__)
+	return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+#elif VW == 8 && defined(__AVX2__)
+	return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+	return v_select(a > b, a, b);
+#endif
+}
+
+/* max(0, v) that lets NaN through: a broken step must show in the loss. */
+INLINE vf v_relu(vf v)
+{
+	return v_max(v_zero(), v);
+}
+
+INLINE vbits v_positive(vf v)
+{
+#if VW == 16 && defined(__AVX512F__)
+	return _mm512_cmp_ps_mask((__m512)v, _mm512_setzero_ps(), _CMP_GT_OQ);
+#elif VW == 8 && defined(__AVX2__)
+	return (vbits)_mm256_movemask_ps(_mm256_cmp_ps((__m256)v, _mm256_setzero_ps(), _CMP_GT_OQ));
+#else
+	vbits bits = 0;
+	for (int i = 0; i < VW; i++)
+		bits |= (vbits)((v[i] > 0) << i);
+	return bits;
+#endif
+}
+
+/* v where the lane's bit is set, else 0. */
+INLINE vf v_keep(vf v, vbits bits)
+{
+#if VW == 16 && defined(__AVX512F__)
+	return (vf)_mm512_maskz_mov_ps(bits, (__m512)v);
+#elif VW == 8 && defined(__AVX2__)
+	const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+	const __m256i mask = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits), lane), lane);
+	return (vf)_mm256_and_ps((__m256)v, _mm256_castsi256_ps(mask));
+#else
+	for (int i = 0; i < VW; i++)
+		v[i] = bits >> i & 1 ? v[i] : 0;
+	return v;
+#endif
+}
+
+INLINE vf v_sqrt(vf v)
+{
+#if VW == 16 && defined(__AVX512F__)
+	return (vf)_mm512_sqrt_ps((__m512)v);
+#elif VW == 8 && defined(__AVX2__)
+	return (vf)_mm256_sqrt_ps((__m256)v);
+#else
+	for (int i = 0; i < VW; i++)
+		v[i] = __builtin_sqrtf(v[i]);
+	return v;
+#endif
+}
+
+/* The sum of the lanes, halves first: one fixed order. */
+INLINE float v_sum(vf v)
+{
+	float lane[VW];
+	memcpy(lane, &v, sizeof lane);
+	for (int width = VW / 2; width; width /= 2)
+		for (int i = 0; i < width; i++)
+			lane[i] += lane[i + width];
+	return lane[0];
+}
+
+/*
+ * exp within 2 ulp for x in [-87, 88]; below, it is flushed to exp(-87), above held at exp(88): the
+ * softmax that uses it subtracts the maximum first. NaN stays NaN.
+ */
+INLINE vf v_exp(vf x)
+{
+	const vf low = v_set1(-87.0f), high = v_set1(88.0f);
+	const vi isnan = x != x;
+	vf clamped = v_select(x < low, low, x);
+	clamped = v_select(clamped > high, high, clamped);
+	/* Adding 1.5 * 2^23 rounds to an integer in the low bits of the sum. */
+	const vf magic = v_set1(12582912.0f);
+	const vf shifted = clamped * v_set1(1.44269504088896341f) + magic;
+	const vf n = shifted - magic;
+	vf r = clamped - n * v_set1(0.693359375f);
+	r = r + n * v_set1(2.12194440e-4f);
+	vf p = v_set1(1.9875691500e-4f);
+	p = p * r + v_set1(1.3981999507e-3f);
+	p = p * r + v_set1(8.3334519073e-3f);
+	p = p * r + v_set1(4.1665795894e-2f);
+	p = p * r + v_set1(1.6666665459e-1f);
+	p = p * r + v_set1(5.0000001201e-1f);
+	p = p * (r * r) + r + v_set1(1.0f);
+	const vi exponent = ((vi)shifted - (vi)magic + 127) << 23;
+	return v_select(isnan, x, p * (vf)exponent);
+}
+
+#if VW == 16
+#define V_ZIP_LOW(a, b)                                                                            \
+	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define V_ZIP_HIGH(a, b)                                                                           \
+	__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#else
+#define V_ZIP_LOW(a, b)	 __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define V_ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#endif
+
+/* Transposes VW x VW floats held in VW vectors: log2(VW) perfect shuffles. */
+INLINE void v_transpose(vf row[VW])
+{
+	vf next[VW];
+	for (int width = VW; width > 1; width /= 2) {
+		UNROLL
+		for (int i = 0; i < VW / 2; i++) {
+			next[2 * i] = V_ZIP_LOW(row[i], row[i + VW / 2]);
+			next[2 * i + 1] = V_ZIP_HIGH(row[i], row[i + VW / 2]);
+		}
+		memcpy(row, next, sizeof next);
+	}
+}
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Optimizer steps as single passes over flat buffers, averages included: a
+ * parameter is read and written once per iteration. The formulas and their
+ * order of operations are PyTorch's.
+ */
+#include "nn/kernels/declare.h"
+
+/* One lane type for whole vectors and one for the tail would double every formula; the tail uses a
+ * vector whose upper lanes are not stored. */
+struct slice {
+	size_t at;
+	int width;
+};
+
+INLINE vf get(const float *p, struct slice s)
+{
+	if (s.width == VW)
+		return v_loadu(p + s.at);
+	vf v = v_zero();
+	memcpy(&v, p + s.at, s.width * sizeof(float));
+	return v;
+}
+
+INLINE void put(float *p, struct slice s, vf v)
+{
+	if (s.width == VW)
+		v_storeu(p + s.at, v);
+	else
+		memcpy(p + s.at, &v, s.width * sizeof(float));
+}
+
+INLINE void update_averages(const struct average_step *averages, struct slice s, vf param)
+{
+	for (int i = 0; i < averages->count; i++) {
+		const vf keep = v_set1(averages->keep[i]), take = v_set1(1.0f - averages->keep[i]);
+		put(averages->average[i], s, keep * get(averages->average[i], s) + take * param);
+	}
+}
+
+INLINE void sgd_slice(float *params, const float *grad, float *momentum, struct slice s,
+	const struct sgd_step *step, const struct average_step *averages)
+{
+	vf p = get(params, s);
+	vf d = get(grad, s) + v_set1(step->decay) * p;
+
+	if (step->momentum != 0) {
+		if (!step->first)
+			d = v_set1(step->momentum) * get(momentum, s) + d;
+		put(momentum, s, d);
+	}
+	p = p - v_set1(step->rate) * d;
+	put(params, s, p);
+	update_averages(averages, s, p);
+}
+
+void KERNEL(sgd)(float *params, const float *grad, float *momentum, size_t count,
+	const struct sgd_step *step, const struct average_step *averages)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		sgd_slice(params, grad, momentum, (struct slice){i, VW}, step, averages);
+	if (i < count)
+		sgd_slice(params, grad, momentum, (struct slice){i, (int)(count - i)}, step, averages);
+}
+
+INLINE void adam_slice(float *params, const float *grad, float *mean, float *square, struct slice s,
+	const struct adam_step *step, const struct average_step *averages)
+{
+	vf p = get(params, s);
+	const vf g = get(grad, s) + v_set1(step->decay) * p;
+	const vf m = v_set1(step->beta1) * get(mean, s) + v_set1(1 - step->beta1) * g;
+	const vf v = v_set1(step->beta2) * get(square, s) + v_set1(1 - step->beta2) * g * g;
+
+	put(mean, s, m);
+	put(square, s, v);
+	const vf root = v_sqrt(v) / v_set1(__builtin_sqrtf(step->correction2)) + v_set1(step->epsilon);
+	p = p - v_set1(step->rate / step->correction1) * (m / root);
+	put(params, s, p);
+	update_averages(averages, s, p);
+}
+
+void KERNEL(adam)(float *params, const float *grad, float *mean, float *square, size_t count,
+	const struct adam_step *step, const struct average_step *averages)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		adam_slice(params, grad, mean, square, (struct slice){i, VW}, step, averages);
+	if (i < count)
+		adam_slice(params, grad, mean, square, (struct slice){i, (int)(count - i)}, step, averages);
+}
+
+void KERNEL(average)(const float *params, size_t count, const struct average_step *averages)
+{
+	for (size_t i = 0; i < count; i += VW) {
+		const struct slice s = {i, count - i < VW ? (int)(count - i) : VW};
+		update_averages(averages, s, get(params, s));
+	}
+}

@@ -1,0 +1,44 @@
+/*
+ * A plan: a net for one batch size and one mode, with shapes, layouts, buffer
+ * places and scratch settled, so that running it allocates nothing. Buffers lie
+ * in a workspace that the caller provides and plans may share, one running at
+ * a time; packed weights belong to the plan.
+ */
+#ifndef RETAIN_NN_PLAN_H
+#define RETAIN_NN_PLAN_H
+
+#include <stdint.h>
+#include "base/err.h"
+#include "nn/engine.h"
+#include "nn/net.h"
+
+enum plan_mode {
+	PLAN_TRAIN,   /* forward and backward */
+	PLAN_FORWARD, /* forward as in training: batch norm uses the batch's statistics */
+	PLAN_INFER,   /* batch norm uses the running statistics and is folded into the weights */
+};
+
+struct plan;
+
+int plan_new(struct plan **plan, const struct net *net, struct engine *engine, int n, enum plan_mode mode,
+	struct err *err);
+void plan_free(struct plan *plan);
+int plan_batch(const struct plan *plan);
+enum plan_mode plan_mode(const struct plan *plan);
+
+/* The length the workspace must have; it may change between runs, not within one. */
+size_t plan_floats(const struct plan *plan);
+
+/* Takes the workspace and packs the weights. To be called before every run and after params changed. */
+void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats);
+
+/* stats, where not NULL, are updated with the batch's statistics (batch norm, not when inferring). */
+void plan_forward(struct plan *plan, const float *input, float *stats, float momentum);
+void plan_logits(struct plan *plan, float *logits);
+
+/* labels and weights as in struct runner_batch; losses gets one number per sample. */
+void plan_loss(struct plan *plan, const int32_t *labels, const float *weights, float *losses);
+/* Overwrites grad. */
+void plan_backward(struct plan *plan, float *grad);
+
+#endif

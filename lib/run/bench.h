@@ -1,0 +1,36 @@
+/*
+ * How fast a net trains or infers here, on made-up data: what `retain bench`
+ * prints. A training step is a whole one: gradient and SGD update.
+ */
+#ifndef RETAIN_RUN_BENCH_H
+#define RETAIN_RUN_BENCH_H
+
+#include <stdbool.h>
+#include "base/err.h"
+#include "nn/engine.h"
+#include "nn/net.h"
+
+struct bench_config {
+	struct net_spec net;
+	struct engine_config engine;
+	int batch, micro;
+	bool infer;
+	double seconds; /* how long to go on, at least */
+	int repeat;	/* least number of steps */
+};
+
+struct bench_result {
+	double images_per_s; /* of the fastest step */
+	double median_images_per_s;
+	double gflops;	     /* of the fastest step, counting 2 per multiply-add; training counts 3 passes */
+	double peak_gflops;  /* multiply-add peak of the threads used */
+	double rss_mb;	     /* the process's largest resident size so far */
+	int steps;
+	float loss; /* of the last step */
+	const char *isa;
+	int threads;
+};
+
+int bench_train(const struct bench_config *config, struct bench_result *result, struct err *err);
+
+#endif
