@@ -200,7 +200,7 @@ static int run_archs(int argc, char **argv)
 	return EXIT_OK;
 }
 
-int verb_model(int argc, char **argv)
+int cmd_model(int argc, char **argv)
 {
 	static const struct verb verbs[] = {
 		{"init", run_init, "write a net's first weights"},

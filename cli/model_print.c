@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VALUE_MOST 200 /* bytes of a metadata value that are shown */
+#define KEY_MOST   24  /* a longer key stands out of its column */
+#define VALUE_MOST 200 /* bytes of metadata that are shown */
 
 static bool is_control(const unsigned char *c)
 {
@@ -62,7 +63,7 @@ static void print_size(uint64_t bytes)
 
 	for (; size >= 1024 && unit < 3; unit++)
 		size /= 1024;
-	printf("size        %.1f %s (%" PRIu64 " bytes)\n", size, units[unit], bytes);
+	printf("%.1f %s (%" PRIu64 " bytes)\n", size, units[unit], bytes);
 }
 
 static void print_tensors(const struct model_info *info)
@@ -86,23 +87,44 @@ static void print_tensors(const struct model_info *info)
 	}
 }
 
-void model_print(const struct model_info *info)
+static void print_key(const char *key, int width)
 {
-	if (info->size)
-		print_size(info->size);
+	print_plain(key);
+	printf("%*s", width - (int)strlen(key) + 2, "");
+}
+
+static void print_facts(const struct model_info *info)
+{
+	int width = (int)strlen("parameters");
+
 	for (int i = 0; i < info->notes_count; i++) {
-		print_plain(info->notes[i].key);
-		for (size_t column = strlen(info->notes[i].key); column < 10; column++)
-			putchar(' ');
-		fputs("  ", stdout);
+		int key = (int)strlen(info->notes[i].key);
+		width = key > width && key <= KEY_MOST ? key : width;
+	}
+	if (info->size) {
+		print_key("size", width);
+		print_size(info->size);
+	}
+	for (int i = 0; i < info->notes_count; i++) {
+		print_key(info->notes[i].key, width);
 		print_plain(info->notes[i].value);
 		putchar('\n');
 	}
-	printf("parameters  %" PRIu64 "\n", info->parameters);
-	if (info->statistics)
-		printf("statistics  %" PRIu64 "\n", info->statistics);
-	if (info->macs > 0)
-		printf("macs        %.4g million per sample\n", info->macs / 1e6);
+	print_key("parameters", width);
+	printf("%" PRIu64 "\n", info->parameters);
+	if (info->statistics) {
+		print_key("statistics", width);
+		printf("%" PRIu64 "\n", info->statistics);
+	}
+	if (info->macs > 0) {
+		print_key("macs", width);
+		printf("%.4g million per sample\n", info->macs / 1e6);
+	}
+}
+
+void model_print(const struct model_info *info)
+{
+	print_facts(info);
 	print_tensors(info);
 }
 

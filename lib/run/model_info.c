@@ -8,18 +8,20 @@
 #include <string.h>
 #include "nn/safetensors.h"
 
-static const char *const statistics[] = {".running_mean", ".running_var", ".num_batches_tracked"};
-
-static bool is_statistic(const char *name)
+static bool ends_with(const char *name, const char *end)
 {
-	size_t length = strlen(name);
+	size_t length = strlen(name), end_length = strlen(end);
 
-	for (size_t i = 0; i < sizeof(statistics) / sizeof(statistics[0]); i++) {
-		size_t end = strlen(statistics[i]);
-		if (length >= end && !strcmp(name + length - end, statistics[i]))
-			return true;
-	}
-	return false;
+	return length >= end_length && !strcmp(name + length - end_length, end);
+}
+
+/* What is not trained is known by its name: a file does not say more. */
+static void count_numbers(struct model_info *info, const struct model_tensor *tensor)
+{
+	if (ends_with(tensor->name, ".running_mean") || ends_with(tensor->name, ".running_var"))
+		info->statistics += tensor->count;
+	else if (!ends_with(tensor->name, ".num_batches_tracked"))
+		info->parameters += tensor->count;
 }
 
 static int make_room(struct model_info *info, int tensors, int notes, struct err *err)
@@ -60,10 +62,7 @@ static int add_tensor(struct model_info *info, const struct model_tensor *tensor
 		return err_memory(err, "a model's description", shape_bytes);
 	if (tensor->dims)
 		memcpy(shape, tensor->shape, shape_bytes);
-	if (is_statistic(tensor->name))
-		info->statistics += tensor->count;
-	else
-		info->parameters += tensor->count;
+	count_numbers(info, tensor);
 	return 0;
 }
 

@@ -163,11 +163,11 @@ static int prepare(struct work *work, const struct model_trace *trace, struct er
 	if (!rc)
 		rc = model_net(&work->net, &spec, err);
 	if (!rc)
-		rc = read_labels(work, err);
-	if (!rc)
 		rc = take_buffers(work, err);
 	if (!rc)
 		rc = weights_load(work->net, work->weights, work->params, work->stats, err);
+	if (!rc)
+		rc = read_labels(work, err);
 	if (!rc)
 		rc = safetensors_read_float(
 			work->batch, safetensors_find(work->batch, "input"), work->input, err);
