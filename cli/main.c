@@ -7,6 +7,8 @@
 #include "cli.h"
 
 static const struct verb verbs[] = {
+	{"bench", cmd_bench, "measure how fast retain is here"},
+	{"model", cmd_model, "make weights, look at them, trace a training step"},
 	{0},
 };
 
