@@ -26,6 +26,15 @@
 #define KERNEL_JOIN(name, isa)	KERNEL_JOIN2(name, isa)
 #define KERNEL(name)		KERNEL_JOIN(name, ISA)
 
+/* Rows of a tile: all sums of rows times two vectors, two of weights and one more must be registers. */
+#if defined(__AVX512F__)
+#define TILE_ROWS 14
+#elif defined(__AVX2__) && VW == 8
+#define TILE_ROWS 6
+#else
+#define TILE_ROWS 2
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* Before a loop over registers: unroll it completely. */

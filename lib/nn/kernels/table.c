@@ -5,16 +5,17 @@
 double KERNEL(peak)(long rounds)
 {
 	vf acc[12];
-	vf a = v_set1(1.0f), b = v_set1(0x1p-20f);
+	float one = 1.0f, little = 0x1p-20f;
 
+	/* Hides the constants from the optimizer. */
+	__asm__ volatile("" : "+m"(one), "+m"(little));
+	const vf a = v_set1(one), b = v_set1(little);
 	for (int i = 0; i < 12; i++)
 		acc[i] = v_set1((float)i);
 	for (long r = 0; r < rounds; r++) {
 		UNROLL
 		for (int i = 0; i < 12; i++)
 			acc[i] = acc[i] * a + b;
-		/* Hides the constants from the optimizer. */
-		__asm__ volatile("" : "+m"(a), "+m"(b));
 	}
 	vf sum = v_zero();
 	for (int i = 0; i < 12; i++)
@@ -29,7 +30,7 @@ double KERNEL(peak)(long rounds)
 const struct kernels KERNEL(kernels) = {
 	.isa = NAME_TEXT(ISA),
 	.block = VW,
-	.tile_rows = VW == 16 ? 14 : 6,
+	.tile_rows = TILE_ROWS,
 	.outer_rows = VW == 16 ? 8 : 4,
 	.outer_rows_max = VW == 16 ? 8 : 6,
 	.tile = KERNEL(tile_table),

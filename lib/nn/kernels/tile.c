@@ -94,13 +94,16 @@ INLINE void tile_body(const struct tile_job *job, const float *in, const float *
 	TILE(planar2, rows, 2, 0)                                                                  \
 	TILE(planar, rows, 0, 0)
 
+/* As many rows as leave two vectors for weights and one for the input: see TILE_ROWS. */
 TILES(1)
 TILES(2)
+#if TILE_ROWS > 2
 TILES(3)
 TILES(4)
 TILES(5)
 TILES(6)
-#if VW == 16
+#endif
+#if TILE_ROWS > 6
 TILES(7)
 TILES(8)
 TILES(9)
@@ -109,19 +112,19 @@ TILES(11)
 TILES(12)
 TILES(13)
 TILES(14)
-#define TILE_ROW(kind)                                                                             \
-	{                                                                                          \
-		NULL, tile_##kind##_1, tile_##kind##_2, tile_##kind##_3, tile_##kind##_4,          \
-			tile_##kind##_5, tile_##kind##_6, tile_##kind##_7, tile_##kind##_8,        \
-			tile_##kind##_9, tile_##kind##_10, tile_##kind##_11, tile_##kind##_12,     \
-			tile_##kind##_13, tile_##kind##_14                                         \
-	}
+#endif
+
+#define ROWS_TO_2(kind) tile_##kind##_1, tile_##kind##_2
+#define ROWS_TO_6(kind) ROWS_TO_2(kind), tile_##kind##_3, tile_##kind##_4, tile_##kind##_5, tile_##kind##_6
+#define ROWS_TO_14(kind)                                                                           \
+	ROWS_TO_6(kind), tile_##kind##_7, tile_##kind##_8, tile_##kind##_9, tile_##kind##_10,      \
+		tile_##kind##_11, tile_##kind##_12, tile_##kind##_13, tile_##kind##_14
+#if TILE_ROWS > 6
+#define TILE_ROW(kind) {NULL, ROWS_TO_14(kind)}
+#elif TILE_ROWS > 2
+#define TILE_ROW(kind) {NULL, ROWS_TO_6(kind)}
 #else
-#define TILE_ROW(kind)                                                                             \
-	{                                                                                          \
-		NULL, tile_##kind##_1, tile_##kind##_2, tile_##kind##_3, tile_##kind##_4,          \
-			tile_##kind##_5, tile_##kind##_6                                           \
-	}
+#define TILE_ROW(kind) {NULL, ROWS_TO_2(kind)}
 #endif
 
 tile_fn *const KERNEL(tile_table)[TILE_KINDS][TILE_ROWS_MAX + 1] = {
