@@ -36,6 +36,7 @@ struct conv {
 	bool standardize;
 	bool train;	/* backward passes will be asked for */
 	bool input_grad;
+	bool fused;	/* forward is asked for more than the convolution: bias, residual, ReLU */
 
 	int taps;	/* size * size */
 	int in_blocks, out_blocks;
@@ -49,6 +50,7 @@ struct conv {
 	struct conv_class *forward_class;
 	struct conv_class *backward_classes;
 	int backward_class_count;
+	int outer_parts; /* conv_outer.c: into how many the images are divided */
 	struct onednn_conv *onednn;
 
 	size_t shared_floats, worker_floats; /* scratch wanted */

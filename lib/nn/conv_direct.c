@@ -6,18 +6,20 @@
  * ordinary convolution of the output gradient.
  *
  * Padding is made by copying a window of the input, a few channel blocks at a
- * time, into the worker's scratch; without padding the input is read in place.
- * A task computes a band of one image for some panels of output channels.
+ * time, into the worker's scratch. 1x1 convolutions copy, too, just the pixels
+ * they use, where planes are long: tiles would touch a little of every plane,
+ * which no prefetcher follows. Else the input is read in place. A task computes
+ * a band of one image for some panels of output channels.
  */
 #include <string.h>
 #include "nn/conv.h"
+#include "nn/conv_outer.h"
 
 enum {
 	SUM_LENGTH = 256,   /* weights per output channel that stay in the first-level cache */
 	BAND_PIXELS = 96,   /* pixels of a task: their inputs stay in the second-level cache */
 	TASKS_WANTED = 8,   /* split channels, too, when there would be fewer */
-	OUTER_PIXELS = 256, /* pixels summed per outer tile */
-	OUTER_CHANNELS = 64,
+	COPY_PIXELS = 128,  /* planes longer than this are copied before use */
 };
 
 struct conv_class {
@@ -27,6 +29,8 @@ struct conv_class {
 	int in_y, in_x;		   /* input pixel of grid point (0, 0), tap offsets counted from it */
 	int span_y, span_x;	   /* input pixels the taps reach over */
 	bool window;		   /* parts lie outside the image: copy with padding */
+	bool compact;		   /* 1x1: copy the pixels used, side by side */
+	bool clear;		   /* other pixels between the grid's are zero: a gap in the taps */
 	int tap_count;
 	int32_t *taps;		   /* offsets in floats */
 	int *tap_index;		   /* which tap of the filter */
@@ -36,11 +40,6 @@ struct conv_class {
 static bool always_fits(const struct conv *conv)
 {
 	return conv != NULL;
-}
-
-static bool is_pointwise(const struct conv_shape *s)
-{
-	return s->size == 1 && s->stride == 1 && s->pad == 0;
 }
 
 static int new_taps(struct conv_class *class, int count, struct arena *arena)
@@ -58,6 +57,16 @@ static void place_taps(struct conv_class *class, const int *dy, const int *dx, i
 
 	for (int t = 0; t < class->tap_count; t++)
 		class->taps[t] = ((dy[t] - class->in_y) * line + dx[t] - class->in_x) * unit;
+}
+
+/* 1x1: the image as one row of pixels, where in and out are such rows. */
+static void flatten(struct conv_class *class, bool compact, bool same_grid)
+{
+	class->compact = compact;
+	if (!same_grid)
+		return;
+	class->cols *= class->rows;
+	class->rows = 1;
 }
 
 static int plan_forward(struct conv *conv, struct arena *arena)
@@ -89,10 +98,8 @@ static int plan_forward(struct conv *conv, struct arena *arena)
 		dx[t] = t % s->size - s->pad;
 	}
 	place_taps(class, dy, dx, s->width, block);
-	if (is_pointwise(s)) {
-		class->rows = 1;
-		class->cols = s->height * s->width;
-	}
+	if (s->size == 1 && s->pad == 0)
+		flatten(class, s->stride > 1 || s->height * s->width > COPY_PIXELS, s->stride == 1);
 	return 0;
 }
 
@@ -146,10 +153,9 @@ static int plan_backward_class(struct conv *conv, struct conv_class *class, int 
 		dx[i] = off_x[i % nx];
 	}
 	place_taps(class, dy, dx, s->out_width, conv->kernels->block);
-	if (is_pointwise(s)) {
-		class->rows = 1;
-		class->cols = s->height * s->width;
-	}
+	class->clear = s->size == 1 && s->pad == 0 && s->stride > 1;
+	if (s->size == 1 && s->pad == 0)
+		flatten(class, s->out_height * s->out_width > COPY_PIXELS, s->stride == 1);
 	return 0;
 }
 
@@ -158,12 +164,15 @@ static int plan_backward(struct conv *conv, struct arena *arena)
 	const int stride = conv->shape.stride, block = conv->kernels->block;
 	float *weights = conv->backward_weights;
 
-	conv->backward_class_count = stride * stride;
+	conv->backward_class_count = 0;
 	conv->backward_classes = arena_new(arena, stride * stride, sizeof *conv->backward_classes);
 	if (!conv->backward_classes)
 		return -1;
 	for (int i = 0; i < stride * stride; i++) {
-		struct conv_class *class = conv->backward_classes + i;
+		/* An image smaller than the stride has no pixels of some parities. */
+		if (i / stride >= conv->shape.height || i % stride >= conv->shape.width)
+			continue;
+		struct conv_class *class = conv->backward_classes + conv->backward_class_count++;
 		if (plan_backward_class(conv, class, i / stride, i % stride, arena))
 			return -1;
 		class->weights = weights;
@@ -179,6 +188,10 @@ static int blocks_per_sum(const struct conv_class *class, int inner)
 	return blocks > 0 ? blocks : 1;
 }
 
+struct band {
+	int row, rows, col, cols;
+};
+
 /* Rows of a band; a band of a one-row class is cut by columns instead. */
 static int band_rows(const struct conv_class *class)
 {
@@ -186,22 +199,24 @@ static int band_rows(const struct conv_class *class)
 	return rows < 1 ? 1 : rows > class->rows ? class->rows : rows;
 }
 
+/* An odd number of blocks apart: neighbours fall on different cache sets. */
+static size_t compact_step(const struct band *band, size_t block)
+{
+	return ((size_t)band->rows * band->cols | 1) * block;
+}
+
 static size_t window_floats(const struct conv_class *class, int block)
 {
+	if (class->compact) {
+		const struct band most = {0, band_rows(class), 0,
+			class->rows == 1 && class->cols > BAND_PIXELS ? BAND_PIXELS : class->cols};
+		return compact_step(&most, block) * blocks_per_sum(class, block);
+	}
 	if (!class->window)
 		return 0;
 	const size_t rows = (size_t)(band_rows(class) - 1) * class->in_stride + class->span_y;
 	const size_t cols = (size_t)(class->cols - 1) * class->in_stride + class->span_x;
 	return rows * cols * block * blocks_per_sum(class, block);
-}
-
-static size_t gradient_floats(const struct conv *conv)
-{
-	const size_t panel = 2 * (size_t)conv->kernels->block;
-
-	if (conv->shape.planar)
-		return (size_t)conv->shape.in * conv->taps * conv->out_panels * panel;
-	return (size_t)conv->taps * conv->out_blocks * conv->kernels->block * conv->in_panels * panel;
 }
 
 static int plan(struct conv *conv, struct arena *arena, struct err *err)
@@ -224,7 +239,8 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 		const size_t floats = window_floats(conv->backward_classes + i, (int)block);
 		conv->worker_floats = floats > conv->worker_floats ? floats : conv->worker_floats;
 	}
-	conv->shared_floats = conv->train ? gradient_floats(conv) : 0;
+	if (conv->train)
+		conv_outer_plan(conv);
 	return 0;
 }
 
@@ -293,10 +309,6 @@ struct pass {
 	int bands, groups, panels; /* panels in all; groups of panels per band */
 };
 
-struct band {
-	int row, rows, col, cols;
-};
-
 static struct band band_at(const struct pass *pass, int index)
 {
 	const struct conv_class *class = pass->class;
@@ -336,9 +348,40 @@ static void copy_window(const struct pass *pass, const struct band *band, const 
 	}
 }
 
+/* Copies the pixels a band of a 1x1 convolution uses, block after block. */
+static void copy_compact(const struct pass *pass, const struct band *band, const float *image, int first,
+	int count, float *to)
+{
+	const struct conv_class *class = pass->class;
+	const struct tensor *in = pass->in;
+	const struct kernels *kernels = pass->conv->kernels;
+	const size_t block = kernels->block, step = compact_step(band, block), stride = class->in_stride;
+
+	for (int b = 0; b < count; b++) {
+		const size_t from = band->row * stride * in->width + band->col * stride;
+		kernels->copy_pixels(image + (first + b) * in->plane + from * block, stride * in->width * block,
+			stride * block, band->rows, band->cols, to + b * step);
+	}
+}
+
+/* Zeroes a band's part of the output, which takes in the pixels that no tap reaches. */
+static void clear_band(const struct pass *pass, const struct band *band, float *image, int panel)
+{
+	const struct tensor *out = pass->out;
+	const int stride = pass->class->out_stride, y0 = band->row * stride, x0 = band->col * stride;
+	const int y1 = y0 + band->rows * stride < out->height ? y0 + band->rows * stride : out->height;
+	const int x1 = x0 + band->cols * stride < out->width ? x0 + band->cols * stride : out->width;
+	const size_t block = pass->conv->kernels->block;
+
+	for (int b = 2 * panel; b < 2 * panel + 2 && b < pass->out_blocks; b++)
+		for (int y = y0; y < y1; y++)
+			memset(image + b * out->plane + ((size_t)y * out->width + x0) * block, 0,
+				(x1 - x0) * block * sizeof(float));
+}
+
 static enum tile_kind kind_of(const struct pass *pass)
 {
-	const int stride = pass->class->in_stride;
+	const int stride = pass->class->compact ? 1 : pass->class->in_stride;
 
 	if (pass->conv->shape.planar)
 		return stride == 1 ? TILE_PLANAR1 : stride == 2 ? TILE_PLANAR2 : TILE_PLANAR;
@@ -377,41 +420,55 @@ static void panel_tiles(const struct pass *pass, const struct band *band, const 
 	}
 }
 
+/* Gives the tiles their input for blocks [first, first + count), copied or in place. */
+static struct source find_source(const struct pass *pass, const struct band *band, const float *image,
+	int first, int count, float *scratch, struct tile_job *job)
+{
+	const struct conv_class *class = pass->class;
+	const struct conv_shape *s = &pass->conv->shape;
+	const size_t unit = s->planar ? 1 : pass->conv->kernels->block, stride = class->in_stride;
+
+	if (class->compact) {
+		copy_compact(pass, band, image, first, count, scratch);
+		job->block_step = compact_step(band, unit);
+		return (struct source){scratch, band->cols * unit, unit};
+	}
+	if (class->window) {
+		const size_t cols = (class->cols - 1) * stride + class->span_x;
+		copy_window(pass, band, image, first, count, scratch);
+		job->block_step = ((band->rows - 1) * stride + class->span_y) * cols * unit;
+		return (struct source){scratch + band->col * stride * unit, stride * cols * unit, stride * unit};
+	}
+	const long line = pass->in->width + 2 * (s->planar ? s->pad : 0);
+	const long y = band->row * (long)stride + class->in_y, x = band->col * (long)stride + class->in_x;
+	job->block_step = pass->in->plane;
+	return (struct source){image + first * pass->in->plane + (y * line + x) * (long)unit,
+		stride * line * unit, stride * unit};
+}
+
 static void pass_task(void *context, int task, int worker)
 {
 	const struct pass *pass = context;
 	const struct conv *conv = pass->conv;
 	const struct conv_class *class = pass->class;
-	const size_t unit = conv->shape.planar ? 1 : conv->kernels->block;
 	const int inner = conv->shape.planar ? conv->shape.size : conv->kernels->block;
 	const int group = task % pass->groups, n = task / pass->groups / pass->bands;
 	const struct band band = band_at(pass, task / pass->groups % pass->bands);
 	const int panel0 = pass->panels * group / pass->groups, panel1 = pass->panels * (group + 1) / pass->groups;
 	const int step = blocks_per_sum(class, inner);
 	const float *image = pass->from + n * pass->in->image;
-	float *out = pass->to + n * pass->out->image, *window = conv->worker + worker * conv->worker_stride;
 	const float *add = pass->end->add ? pass->end->add + n * pass->out->image : NULL;
-	const int line_pixels = class->window ? (class->cols - 1) * class->in_stride + class->span_x
-					      : pass->in->width + 2 * (conv->shape.planar ? conv->shape.pad : 0);
+	float *out = pass->to + n * pass->out->image, *scratch = conv->worker + worker * conv->worker_stride;
 	struct tile_job job = {.taps = class->taps, .tap_count = class->tap_count, .inner = inner,
-		.row_step = class->in_stride * unit, .out_step = class->out_stride * conv->kernels->block};
+		.out_step = class->out_stride * (size_t)conv->kernels->block};
 
+	for (int p = panel0; class->clear && p < panel1; p++)
+		clear_band(pass, &band, out, p);
 	for (int first = 0; first < pass->in_blocks; first += step) {
 		const int count = pass->in_blocks - first < step ? pass->in_blocks - first : step;
 		const bool last = first + count == pass->in_blocks;
-		struct source source = {.line = (size_t)class->in_stride * line_pixels * unit,
-			.pixel = class->in_stride * unit};
-		if (class->window) {
-			copy_window(pass, &band, image, first, count, window);
-			source.at = window;
-			const size_t rows = (size_t)(band.rows - 1) * class->in_stride + class->span_y;
-			job.block_step = rows * line_pixels * unit;
-		} else {
-			const long y = band.row * class->in_stride + class->in_y;
-			const long x = band.col * class->in_stride + class->in_x;
-			source.at = image + first * pass->in->plane + (y * line_pixels + x) * (long)unit;
-			job.block_step = pass->in->plane;
-		}
+		const struct source source = find_source(pass, &band, image, first, count, scratch, &job);
+		job.row_step = source.pixel;
 		job.blocks = count;
 		job.accumulate = first > 0;
 		job.relu = last && pass->end->relu;
@@ -451,197 +508,14 @@ static void backward_input(struct conv *conv, const float *out_grad, float *in_g
 	const struct epilogue none = {0};
 
 	for (int i = 0; i < conv->backward_class_count; i++) {
+		/* Pixels without taps are cleared by the class that has some. */
+		if (conv->backward_classes[i].clear && conv->backward_classes[i].tap_count == 0)
+			continue;
 		struct pass pass = {.conv = conv, .class = conv->backward_classes + i, .in = &conv->out,
 			.out = &conv->in, .from = out_grad, .to = in_grad, .end = &none,
 			.in_blocks = conv->out_blocks, .out_blocks = conv->in_blocks, .panels = conv->in_panels};
 		run_pass(&pass);
 	}
-}
-
-/*
- * The weights' gradient. A task owns a rectangle of output and input channels and sums over all
- * images itself, so the sums' order is fixed. The result is [tap][out][in], padded to whole panels.
- */
-struct outer_pass {
-	const struct conv *conv;
-	const float *in, *out_grad;
-	int out_step, in_step; /* blocks of output, panels of input per task */
-	int in_tasks;
-};
-
-struct rectangle {
-	int out0, out1;	    /* output channels */
-	int panel0, panel1; /* input panels */
-};
-
-static float *gradient_at(const struct conv *conv, int tap, int out, int panel)
-{
-	const size_t block = conv->kernels->block, row = conv->in_panels * 2 * block;
-	return conv->shared + ((size_t)tap * conv->out_blocks * block + out) * row + panel * 2 * block;
-}
-
-/* All outer tiles of a rectangle for one piece of the images. */
-static void rectangle_tiles(const struct outer_pass *pass, const struct rectangle *r, int tap,
-	struct outer_job *job, const float *a, const float *b)
-{
-	const struct conv *conv = pass->conv;
-	const struct kernels *k = conv->kernels;
-
-	for (int panel = r->panel0; panel < r->panel1; panel++) {
-		const float *b0 = b + 2 * panel * conv->in.plane;
-		const float *b1 = 2 * panel + 1 < conv->in_blocks ? b0 + conv->in.plane : b0;
-		for (int o = r->out0; o < r->out1; o += k->outer_rows)
-			k->outer[k->outer_rows](job, a + (o / k->block) * conv->out.plane + o % k->block, b0, b1,
-				gradient_at(conv, tap, o, panel));
-	}
-}
-
-static void pointwise_rectangle(const struct outer_pass *pass, const struct rectangle *r)
-{
-	const struct conv *conv = pass->conv;
-	const int block = conv->kernels->block, pixels = conv->in.height * conv->in.width;
-	struct outer_job job = {.a_row = conv->out.image, .a_col = block, .b_row = conv->in.image,
-		.b_col = block, .grad_step = (size_t)conv->in_panels * 2 * block, .accumulate = true};
-	const int images = pixels < OUTER_PIXELS ? OUTER_PIXELS / pixels : 1;
-	const int pieces = conv_runs(pixels, OUTER_PIXELS);
-
-	for (int n = 0; n < conv->in.n; n += images) {
-		job.rows = conv->in.n - n < images ? conv->in.n - n : images;
-		for (int piece = 0, p = 0; piece < pieces; piece++, p += job.cols) {
-			job.cols = (pixels - p) / (pieces - piece);
-			rectangle_tiles(pass, r, 0, &job, pass->out_grad + n * conv->out.image + (size_t)p * block,
-				pass->in + n * conv->in.image + (size_t)p * block);
-		}
-	}
-}
-
-/* Output positions [*first, *first + count) whose input under tap k lies inside the image. */
-static int inside(const struct conv_shape *s, int k, int size, int outputs, int *first)
-{
-	const int low = s->pad - k;
-	*first = low > 0 ? (low + s->stride - 1) / s->stride : 0;
-	const int end = size - 1 + s->pad - k < 0 ? 0 : (size - 1 + s->pad - k) / s->stride + 1;
-	return (end < outputs ? end : outputs) - *first;
-}
-
-static void tapped_rectangle(const struct outer_pass *pass, const struct rectangle *r)
-{
-	const struct conv *conv = pass->conv;
-	const struct conv_shape *s = &conv->shape;
-	const int block = conv->kernels->block;
-	struct outer_job job = {.a_row = (size_t)s->out_width * block, .a_col = block,
-		.b_row = (size_t)s->stride * s->width * block, .b_col = (size_t)s->stride * block,
-		.grad_step = (size_t)conv->in_panels * 2 * block, .accumulate = true};
-	const int band = OUTER_PIXELS / s->out_width > 0 ? OUTER_PIXELS / s->out_width : 1;
-
-	for (int n = 0; n < s->n; n++) {
-		for (int row = 0; row < s->out_height; row += band) {
-			for (int t = 0; t < conv->taps; t++) {
-				const int ky = t / s->size, kx = t % s->size;
-				int y, x;
-				const int end = inside(s, ky, s->height, s->out_height, &y) + y;
-				job.cols = inside(s, kx, s->width, s->out_width, &x);
-				y = y > row ? y : row;
-				job.rows = (end < row + band ? end : row + band) - y;
-				if (job.rows <= 0 || job.cols <= 0)
-					continue;
-				const long iy = y * s->stride + ky - s->pad, ix = x * s->stride + kx - s->pad;
-				rectangle_tiles(pass, r, t, &job,
-					pass->out_grad + n * conv->out.image + ((long)y * s->out_width + x) * block,
-					pass->in + n * conv->in.image + (iy * s->width + ix) * block);
-			}
-		}
-	}
-}
-
-static void outer_task(void *context, int task, int worker)
-{
-	const struct outer_pass *pass = context;
-	const struct conv *conv = pass->conv;
-	const int block = conv->kernels->block, channels = conv->out_blocks * block;
-	const int out0 = task / pass->in_tasks * pass->out_step * block;
-	const int panel0 = task % pass->in_tasks * pass->in_step;
-	struct rectangle r = {out0, out0 + pass->out_step * block, panel0, panel0 + pass->in_step};
-
-	(void)worker;
-	r.out1 = r.out1 < channels ? r.out1 : channels;
-	r.panel1 = r.panel1 < conv->in_panels ? r.panel1 : conv->in_panels;
-	for (int t = 0; t < conv->taps; t++)
-		for (int o = r.out0; o < r.out1; o++)
-			memset(gradient_at(conv, t, o, r.panel0), 0,
-				(size_t)(r.panel1 - r.panel0) * 2 * block * sizeof(float));
-	if (is_pointwise(&conv->shape))
-		pointwise_rectangle(pass, &r);
-	else
-		tapped_rectangle(pass, &r);
-}
-
-/* Planar input: rows of the outer tile are a run of taps, vectors are output channels. */
-static void planar_task(void *context, int task, int worker)
-{
-	const struct outer_pass *pass = context;
-	const struct conv *conv = pass->conv;
-	const struct conv_shape *s = &conv->shape;
-	const struct kernels *k = conv->kernels;
-	const size_t block = k->block, wide = conv->out_panels * 2 * block;
-	const int panel = task / s->in, c = task % s->in, line = s->width + 2 * s->pad;
-	const int band = OUTER_PIXELS * 2 / s->out_width > 0 ? OUTER_PIXELS * 2 / s->out_width : 1;
-	const int runs = conv_runs(s->size, k->outer_rows_max);
-	struct outer_job job = {.cols = s->out_width, .a_row = (size_t)s->stride * line, .a_col = s->stride,
-		.b_row = s->out_width * block, .b_col = block, .grad_step = wide};
-
-	(void)worker;
-	for (int n = 0; n < s->n; n++) {
-		for (int row = 0; row < s->out_height; row += band) {
-			const float *b0 = pass->out_grad + n * conv->out.image + 2 * panel * conv->out.plane +
-				(size_t)row * s->out_width * block;
-			const float *b1 = 2 * panel + 1 < conv->out_blocks ? b0 + conv->out.plane : b0;
-			job.rows = s->out_height - row < band ? s->out_height - row : band;
-			job.accumulate = n > 0 || row > 0;
-			for (int ky = 0; ky < s->size; ky++) {
-				const float *a = pass->in + n * conv->in.image + c * conv->in.plane +
-					(size_t)(row * s->stride + ky) * line;
-				for (int run = 0, kx = 0; run < runs; run++) {
-					const int width = (s->size - kx) / (runs - run);
-					float *grad = conv->shared +
-						((size_t)(c * s->size + ky) * s->size + kx) * wide + panel * 2 * block;
-					k->outer[width](&job, a + kx, b0, b1, grad);
-					kx += width;
-				}
-			}
-		}
-	}
-}
-
-static void backward_weights(struct conv *conv, const float *in, const float *out_grad)
-{
-	const int block = conv->kernels->block;
-	struct outer_pass pass = {.conv = conv, .in = in, .out_grad = out_grad,
-		.out_step = OUTER_CHANNELS / block, .in_step = OUTER_CHANNELS / (2 * block)};
-
-	if (conv->shape.planar) {
-		team_run(conv->team, conv->out_panels * conv->shape.in, planar_task, &pass);
-		return;
-	}
-	while (pass.out_step > 1 &&
-		conv_runs(conv->out_blocks, pass.out_step) * conv_runs(conv->in_panels, pass.in_step) < TASKS_WANTED)
-		pass.out_step /= 2;
-	pass.in_tasks = conv_runs(conv->in_panels, pass.in_step);
-	team_run(conv->team, conv_runs(conv->out_blocks, pass.out_step) * pass.in_tasks, outer_task, &pass);
-}
-
-static void unpack(struct conv *conv, int filter, float *rows, size_t row_step)
-{
-	const size_t block = conv->kernels->block;
-
-	if (conv->shape.planar) {
-		const size_t wide = conv->out_panels * 2 * block, count = (size_t)conv->shape.in * conv->taps;
-		for (size_t i = 0; i < count; i++)
-			rows[i] = conv->shared[i * wide + filter];
-		return;
-	}
-	for (int t = 0; t < conv->taps; t++)
-		memcpy(rows + t * row_step, gradient_at(conv, t, filter, 0), conv->shape.in * sizeof(float));
 }
 
 const struct conv_algorithm conv_direct = {
@@ -651,6 +525,6 @@ const struct conv_algorithm conv_direct = {
 	.pack = pack,
 	.forward = forward,
 	.backward_input = backward_input,
-	.backward_weights = backward_weights,
-	.unpack = unpack,
+	.backward_weights = conv_outer_run,
+	.unpack = conv_outer_unpack,
 };

@@ -178,6 +178,9 @@ struct kernels {
 	void (*vectors_to_blocks)(const float *plain, int n, int features, float *blocks, size_t plane);
 	void (*blocks_to_vectors)(const float *blocks, size_t plane, int n, int features, float *plain);
 
+	/* Copies rows * cols pixels of one channel block, steps in floats, to lie side by side. */
+	void (*copy_pixels)(const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to);
+
 	/* Softmax cross-entropy of plain rows; grad (may be logits) may be NULL, weights then too. */
 	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels, const float *weights,
 		int count, float *losses, float *grad);

@@ -43,6 +43,7 @@ void KERNEL(row_combine)(const float *x, const float *y, float *out, size_t coun
 	float c);
 void KERNEL(vectors_to_blocks)(const float *plain, int n, int features, float *blocks, size_t plane);
 void KERNEL(blocks_to_vectors)(const float *blocks, size_t plane, int n, int features, float *plain);
+void KERNEL(copy_pixels)(const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to);
 
 void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *labels, const float *weights,
 	int count, float *losses, float *grad);

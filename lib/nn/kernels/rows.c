@@ -131,6 +131,13 @@ void KERNEL(blocks_to_vectors)(const float *blocks, size_t plane, int n, int fea
 	}
 }
 
+void KERNEL(copy_pixels)(const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to)
+{
+	for (int r = 0; r < rows; r++, from += row_step)
+		for (int c = 0; c < cols; c++, to += VW)
+			v_store(to, v_load(from + c * col_step));
+}
+
 void KERNEL(add)(float *into, const float *from, size_t count)
 {
 	size_t i = 0;

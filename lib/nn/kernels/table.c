@@ -56,6 +56,7 @@ const struct kernels KERNEL(kernels) = {
 	.row_combine = KERNEL(row_combine),
 	.vectors_to_blocks = KERNEL(vectors_to_blocks),
 	.blocks_to_vectors = KERNEL(blocks_to_vectors),
+	.copy_pixels = KERNEL(copy_pixels),
 	.softmax_loss = KERNEL(softmax_loss),
 	.add = KERNEL(add),
 	.sgd = KERNEL(sgd),
