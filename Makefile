@@ -18,8 +18,10 @@ test: $(BUILD)/build.ninja
 	@tools/run-tests $(BUILD)
 
 bench: all
-	@$(BUILD)/retain bench
-	@echo 'bench/against-pytorch runs the same cases here and in PyTorch, by turns.'
+	@$(BUILD)/retain bench train --arch resnet50
+	@$(BUILD)/retain bench train --arch resnet50 --mode infer
+	@$(BUILD)/retain bench train --arch resnet18-cifar --size 32 --classes 10 --batch 128
+	@echo 'bench/against-pytorch races PyTorch on the same machine; docs/speed.md says how.'
 
 sanitize:
 	@tools/sanitize
