@@ -32,7 +32,6 @@ from torch.nn import functional as F
 import torch_models
 
 SGD = dict(lr=0.01, momentum=0.9, weight_decay=1e-4)
-SHORTEST_REPEAT = 0.05  # seconds: quick iterations are timed by the bunch
 
 
 def arguments():
@@ -180,21 +179,15 @@ def maker(args):
     return whole_training if args.how == "whole" else training
 
 
-def run(iteration, per_repeat, seconds):
-    """Repeats until the time is up, twice at least; each repeat is per_repeat iterations."""
+def run(iteration, seconds):
+    """Repeats until the time is up, twice at least. Returns what each repeat took."""
     times = []
     end = time.perf_counter() + seconds
     while len(times) < 2 or time.perf_counter() < end:
         start = time.perf_counter()
-        for _ in range(per_repeat):
-            iteration()
-        times.append((time.perf_counter() - start) / per_repeat)
+        iteration()
+        times.append(time.perf_counter() - start)
     return times
-
-
-def resident_mb():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def answer(channel, **fields):
@@ -213,22 +206,19 @@ def main():
         torch.set_num_threads(args.threads)
         iteration, optimizer = maker(args)(args)
         iteration()
-        once = best_time(iteration, 1 if args.size > 1 else 50)
     except Exception as error:
         lines = str(error).strip().splitlines() or [""]
         answer(channel, failed="%s: %s" % (type(error).__name__, lines[0]))
         return 1
-    per_repeat = max(1, int(SHORTEST_REPEAT / once))
     answer(channel, ready=True, torch=torch.__version__, optimizer=optimizer,
-        setup_s=time.perf_counter() - start, rss_mb=resident_mb())
+        setup_s=time.perf_counter() - start)
     for line in sys.stdin:
         words = line.split()
         if not words or words[0] != "run":
             break
-        times = run(iteration, per_repeat, float(words[1]))
-        answer(channel, images_per_s=args.batch / min(times), repeats=len(times),
+        times = run(iteration, float(words[1]))
+        answer(channel, images_per_s=args.batch / min(times), steps=len(times),
             median_images_per_s=args.batch / sorted(times)[len(times) // 2],
-            rss_mb=resident_mb(),
             peak_rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     return 0
 
