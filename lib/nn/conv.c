@@ -21,6 +21,7 @@ static const struct {
 } policies[] = {
 	{"auto", NULL},
 	{"direct", &conv_direct},
+	{"onednn", &conv_onednn},
 };
 
 int conv_policy_find(const char *name, const struct conv_algorithm **preferred)

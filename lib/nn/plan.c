@@ -240,6 +240,7 @@ static int plan_conv(struct plan *plan, struct step *step, struct err *err)
 	*conv = (struct conv){.in = in->tensor, .out = out->tensor, .kernels = plan->kernels, .team = plan->team,
 		.standardize = layer->standardize, .train = plan->mode == PLAN_TRAIN,
 		.input_grad = plan->mode == PLAN_TRAIN && layer->in > 0,
+		.fused = dense || step->folded || layer->relu,
 		.has_bias = dense || (step->folded && step->folded->norm == NORM_BATCH)};
 	conv->shape = (struct conv_shape){.n = in->tensor.n, .in = in->tensor.channels, .out = layer->channels,
 		.height = in->tensor.height, .width = in->tensor.width, .size = dense ? 1 : layer->size,

@@ -1,0 +1,56 @@
+/*
+ * The door to oneDNN: convolutions of blocked float32 images, planned once and
+ * run by the workers of a team. Nothing of oneDNN's own is seen outside, for its
+ * C API changed between versions 2 and 3.
+ *
+ * oneDNN is kept to one thread: ours are the only pool, and a result does not
+ * depend on how many there are. Any number of workers may be inside the same
+ * convolution at a time, each under its own number.
+ */
+#ifndef RETAIN_NN_ONEDNN_H
+#define RETAIN_NN_ONEDNN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/err.h"
+
+/* Channels are multiples of the block, images lie without gaps. */
+struct onednn_shape {
+	int n; /* images per run */
+	int in, out, height, width, out_height, out_width;
+	int size, stride, pad;
+	int block;
+};
+
+enum onednn_pass { ONEDNN_FORWARD, ONEDNN_BACKWARD_INPUT, ONEDNN_BACKWARD_WEIGHTS, ONEDNN_PASSES };
+
+struct onednn_conv;
+
+/* Passes: the bits 1 << pass of those that will be run, beside the forward one. */
+int onednn_conv_new(struct onednn_conv **conv, const struct onednn_shape *shape, unsigned passes,
+	int workers, struct err *err);
+void onednn_conv_free(struct onednn_conv *conv);
+
+/* Scratch a run needs, in floats. */
+size_t onednn_conv_scratch(const struct onednn_conv *conv);
+
+/*
+ * Weights and their gradient are [out block][in block][tap][in][out]. The weights of the input's
+ * gradient are [out block][in block][tap][out][in], or, where this is true, begin with [in block].
+ */
+bool onednn_conv_in_first(const struct onednn_conv *conv);
+
+/* oneDNN's name of the kernel it chose; lives as long as the convolution. NULL: a pass not asked for. */
+const char *onednn_conv_kernel(const struct onednn_conv *conv, enum onednn_pass pass);
+
+/* What a run reads and writes: the pass named after one of them writes it. Aligned like mem_new's. */
+struct onednn_arrays {
+	float *in, *weights, *out;
+	float *scratch;
+};
+
+/* Non-zero: oneDNN failed (its own allocations may), and what was to be written is undefined. */
+int onednn_conv_run(struct onednn_conv *conv, enum onednn_pass pass, int worker,
+	const struct onednn_arrays *arrays);
+
+#endif
