@@ -165,7 +165,7 @@ def mlp(widths, inputs, classes):
 
 
 def build(arch, norm, classes, channels, height=1, width=1):
-    """A model for inputs of (channels, height, width). Vectors are (channels,) for mlp and linear."""
+    """A model for inputs of (channels, height, width); vectors are (channels,)."""
     if arch in RESNETS:
         return ResNet(arch, norm, classes, channels)
     if arch == "linear":

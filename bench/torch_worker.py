@@ -69,7 +69,8 @@ def make_data(args):
 
 def make_model(args):
     torch.manual_seed(1)
-    model = torch_models.build(args.arch, args.norm, args.classes, args.channels, args.size, args.size)
+    model = torch_models.build(args.arch, args.norm, args.classes, args.channels, args.size,
+        args.size)
     if args.layout == "channels_last":
         model = model.to(memory_format=torch.channels_last)
     return model
@@ -87,10 +88,10 @@ def best_time(call, count):
 def optimizer_kinds(model, how):
     """Every form of SGD this PyTorch has, as (name, maker of a step function)."""
     parameters = list(model.parameters())
-    kinds = [("loop", dict(foreach=False)), ("foreach", dict(foreach=True)), ("fused", dict(fused=True))]
-    for name, extra in kinds:
+    kinds = {"loop": "foreach", "foreach": "foreach", "fused": "fused"}
+    for name, switch in kinds.items():
         try:
-            optimizer = torch.optim.SGD(parameters, **SGD, **extra)
+            optimizer = torch.optim.SGD(parameters, **SGD, **{switch: name != "loop"})
         except (TypeError, RuntimeError, ValueError):
             continue
         yield name, optimizer.step

@@ -84,9 +84,11 @@ Optimizer = collections.namedtuple("Optimizer", "name make settings state")
 OPTIMIZERS = [
     Optimizer("sgd", torch.optim.SGD, dict(lr=0.1, momentum=0.9, weight_decay=1e-4),
         {"momentum": "momentum_buffer"}),
-    Optimizer("adam", torch.optim.Adam, dict(lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0),
+    Optimizer("adam", torch.optim.Adam,
+        dict(lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0),
         {"mean": "exp_avg", "square": "exp_avg_sq"}),
-    Optimizer("adam-l2", torch.optim.Adam, dict(lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2),
+    Optimizer("adam-l2", torch.optim.Adam,
+        dict(lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2),
         {"mean": "exp_avg", "square": "exp_avg_sq"}),
 ]
 PARAMETERS = 1000
@@ -115,7 +117,8 @@ def hashes(name, count, first=0):
 
 
 def u(name, count, first=0):
-    return (hashes(name, count, first) >> np.uint32(8)).astype(np.float32) * np.float32(2**-23) - np.float32(1)
+    top = (hashes(name, count, first) >> np.uint32(8)).astype(np.float32)
+    return top * np.float32(2**-23) - np.float32(1)
 
 
 def tensor(name, shape):
@@ -165,8 +168,9 @@ def statistics(model):
 
 
 def passes(case):
-    """Returns the model after a training pass, and the numbers that pass and an evaluation gave."""
-    model = torch_models.build(case.arch, case.norm, case.classes, case.channels, case.height, case.width)
+    """Returns the model after a training pass, and what that pass and an evaluation gave."""
+    model = torch_models.build(case.arch, case.norm, case.classes, case.channels, case.height,
+        case.width)
     fill(model)
     model = model.double().train()
     x, y = (torch.from_numpy(v) for v in inputs(case))
@@ -177,7 +181,8 @@ def passes(case):
     loss.backward()
     with torch.no_grad():
         eval_logits = model.eval()(x)
-    return model, {"logits": logits, "loss": loss.reshape(1), "losses": losses, "eval_logits": eval_logits}
+    return model, {"logits": logits, "loss": loss.reshape(1), "losses": losses,
+        "eval_logits": eval_logits}
 
 
 def facts(case):
@@ -250,26 +255,32 @@ def read(path):
     for name, row in json.loads(data[8:start]).items():
         if name != "__metadata__":
             a, b = row["data_offsets"]
-            tensors[name] = np.frombuffer(data[start + a:start + b], dtype=np.float32).reshape(row["shape"])
+            values = np.frombuffer(data[start + a:start + b], dtype=np.float32)
+            tensors[name] = values.reshape(row["shape"])
     return tensors
 
 
 def difference(path, tensors):
-    """The largest difference between a file and fresh tensors, relative to each tensor's largest element."""
+    """How far a file is from fresh tensors, relative to each tensor's largest element."""
     stored = read(path)
     if sorted(stored) != sorted(tensors):
         return float("inf")
-    return max(np.abs(stored[k] - v).max() / max(np.abs(v).max(), 1e-30) for k, v in tensors.items())
+    return max(np.abs(stored[k] - v).max() / max(np.abs(v).max(), 1e-30)
+        for k, v in tensors.items())
 
 
 def main():
     makers = {c.name: lambda c=c: net_golden(c) for c in CASES}
     makers.update({o.name: lambda o=o: optimizer_golden(o) for o in OPTIMIZERS})
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", default=HERE, metavar="FOLDER", help="where to write (default: here)")
-    parser.add_argument("--check", action="store_true", help="compare with the files there instead of writing")
+    parser = argparse.ArgumentParser(description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", default=HERE, metavar="FOLDER",
+        help="where to write (default: beside this script)")
+    parser.add_argument("--check", action="store_true",
+        help="compare with the files there instead of writing")
     parser.add_argument("--whole", metavar="FOLDER", help="write one case in full")
-    parser.add_argument("case", nargs="*", metavar="CASE", help="default: all. " + ", ".join(makers))
+    parser.add_argument("case", nargs="*", metavar="CASE",
+        help="default: all. " + ", ".join(makers))
     args = parser.parse_args()
     for name in args.case:
         if name not in makers:
