@@ -37,7 +37,6 @@ struct conv {
 	bool train;	/* backward passes will be asked for */
 	bool input_grad;
 	bool fused;	/* forward is asked for more than the convolution: bias, residual, ReLU */
-	bool fused;	/* forward is asked for more than the convolution: bias, residual, ReLU */
 
 	int taps;	/* size * size */
 	int in_blocks, out_blocks;
