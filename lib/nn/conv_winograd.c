@@ -19,7 +19,7 @@ enum {
 	SUM_LENGTH = 256,
 	POINT_GAP = 16,	     /* keeps the 36 points off the same cache sets */
 	PRIVATE_TILES = 36,  /* tiles of a chunk one worker does alone */
-	SHARED_TILES = 192,  /* ... all do together */
+	SHARED_TILES = 128,  /* ... all do together */
 	PRIVATE_WEIGHTS = 3 << 18, /* floats of transformed weights up to which chunks are private */
 };
 
