@@ -42,7 +42,7 @@ int safetensors_count(const struct safetensors *file);
 const struct safetensor *safetensors_at(const struct safetensors *file, int index);
 const struct safetensor *safetensors_find(const struct safetensors *file, const char *name);
 
-/* The free-form "__metadata__" strings, in the file's order. get returns NULL for an unknown key. */
+/* The "__metadata__" strings, in the file's order. get returns NULL for an unknown key. */
 struct safetensors_note {
 	const char *key;
 	const char *value;
