@@ -129,6 +129,20 @@ struct bind_run {
 	const float *weights, *fold_scale;
 };
 
+/* The rows of filter f as they are to be packed. */
+static void make_row(const struct bind_run *run, int f, float *row, size_t row_step, float *plain)
+{
+	struct conv *conv = run->conv;
+	const size_t count = filter_weights(conv);
+	const bool as_is = conv->shape.planar || conv->taps == 1;
+	float a, b;
+
+	filter_map(conv, f, run->weights + f * count, run->fold_scale, &a, &b);
+	conv->kernels->row_affine(run->weights + f * count, as_is ? row : plain, count, a, b);
+	if (!as_is)
+		arrange_row(conv, plain, row, row_step);
+}
+
 static void bind_panel(void *context, int panel, int worker)
 {
 	const struct bind_run *run = context;
@@ -138,16 +152,12 @@ static void bind_panel(void *context, int panel, int worker)
 	float *rows = worker_scratch(conv, worker), *plain = rows + 2 * conv->kernels->block * filter_step;
 	const int first = panel * 2 * conv->kernels->block;
 
-	for (int f = first; f < conv->shape.out && f < first + 2 * conv->kernels->block; f++) {
-		const float *w = run->weights + f * count;
-		const bool as_is = conv->shape.planar || conv->taps == 1;
-		float a, b;
-		filter_map(conv, f, w, run->fold_scale, &a, &b);
-		float *row = rows + (f - first) * filter_step;
-		conv->kernels->row_affine(w, as_is ? row : plain, count, a, b);
-		if (!as_is)
-			arrange_row(conv, plain, row, row_step);
+	if (conv->taps == 1 && !conv->standardize && !run->fold_scale) {
+		conv->algorithm->pack(conv, panel, run->weights + first * count, count, count);
+		return;
 	}
+	for (int f = first; f < conv->shape.out && f < first + 2 * conv->kernels->block; f++)
+		make_row(run, f, rows + (f - first) * filter_step, row_step, plain);
 	conv->algorithm->pack(conv, panel, rows, filter_step, row_step);
 }
 
@@ -224,6 +234,9 @@ void conv_backward_weights(struct conv *conv, const float *weights, const float 
 {
 	struct unpack_run run = {conv, weights, grad};
 
+	conv->gradient = conv->plain_gradient ? grad : conv->shared;
 	conv->algorithm->backward_weights(conv, in, out_grad);
+	if (conv->plain_gradient)
+		return;
 	team_run(conv->team, (conv->shape.out + FILTERS_PER_TASK - 1) / FILTERS_PER_TASK, unpack_task, &run);
 }

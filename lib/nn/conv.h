@@ -50,7 +50,9 @@ struct conv {
 	struct conv_class *forward_class;
 	struct conv_class *backward_classes;
 	int backward_class_count;
-	int outer_parts; /* conv_outer.c: into how many the images are divided */
+	int outer_parts;      /* conv_outer.c: into how many the images are divided */
+	bool plain_gradient;  /* ... its sums are the plain gradient and need no unpacking */
+	float *gradient;      /* ... where they go: the plain gradient or shared scratch */
 	struct onednn_conv *onednn;
 
 	size_t shared_floats, worker_floats; /* scratch wanted */

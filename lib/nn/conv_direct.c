@@ -258,23 +258,24 @@ static void pack_forward(struct conv *conv, int panel, const float *rows, size_t
 	}
 }
 
+/* The filters' rows, cut into panels of input channels: one copy per panel and tap. */
 static void pack_backward(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step,
 	int filters)
 {
-	const size_t block = conv->kernels->block, wide = 2 * block;
+	const int block = conv->kernels->block, wide = 2 * block;
 
 	for (int c = 0; c < conv->backward_class_count; c++) {
 		const struct conv_class *class = conv->backward_classes + c;
-		for (int f = 0; f < filters; f++) {
-			const size_t ob = 2 * (size_t)panel + f / block, lane = f % block;
+		for (int f0 = 0; f0 < filters; f0 += block) {
+			const int count = filters - f0 < block ? filters - f0 : block;
+			const size_t ob = 2 * (size_t)panel + f0 / block;
 			for (int t = 0; t < class->tap_count; t++) {
-				const float *from = rows + f * filter_step + class->tap_index[t] * row_step;
-				for (size_t ip = 0; ip < (size_t)conv->in_panels; ip++) {
-					const size_t left = conv->shape.in - ip * wide;
-					float *to = class->weights +
-						(((ip * conv->out_blocks + ob) * class->tap_count + t) * block + lane) *
-							wide;
-					memcpy(to, from + ip * wide, (left < wide ? left : wide) * sizeof(float));
+				const float *from = rows + f0 * filter_step + class->tap_index[t] * row_step;
+				for (int ip = 0; ip < conv->in_panels; ip++) {
+					const int left = conv->shape.in - ip * wide;
+					const size_t at = ((size_t)ip * conv->out_blocks + ob) * class->tap_count + t;
+					conv->kernels->copy_rows(from + ip * wide, filter_step, count,
+						left < wide ? left : wide, class->weights + at * block * wide, wide);
 				}
 			}
 		}

@@ -72,7 +72,9 @@ void conv_outer_plan(struct conv *conv)
 		if (cut_of(conv).rectangles >= TASKS_WANTED || 2 * part_floats(conv) > PARTS_FLOATS)
 			conv->outer_parts = 1;
 	}
-	const size_t shared = conv->outer_parts * part_floats(conv);
+	conv->plain_gradient = !s->planar && conv->taps == 1 && !conv->standardize && conv->outer_parts == 1 &&
+		s->in % (2 * conv->kernels->block) == 0 && s->out % conv->kernels->outer_rows == 0;
+	const size_t shared = conv->plain_gradient ? 0 : conv->outer_parts * part_floats(conv);
 	const size_t gathered = s->stride == 1 || s->planar
 		? 0
 		: (size_t)gather_rows(s) * s->out_width * 2 * conv->kernels->block;
@@ -135,6 +137,7 @@ static void flat_share(const struct outer_pass *pass, const struct share *share)
 			const float *a = pass->out_grad + n * conv->out.image + (size_t)p * block;
 			const float *b = pass->in + n * conv->in.image + (size_t)p * block;
 			job.cols = (pixels - p) / (pieces - piece);
+			job.accumulate = n > share->image0 || piece > 0;
 			for (int panel = share->panel0; panel < share->panel1; panel++) {
 				const float *b0 = b + 2 * panel * conv->in.plane;
 				const float *b1 = 2 * panel + 1 < conv->in_blocks ? b0 + conv->in.plane : b0;
@@ -192,11 +195,17 @@ static void tapped_band(const struct outer_pass *pass, const struct share *share
 
 static void tapped_share(const struct outer_pass *pass, const struct share *share)
 {
-	const struct conv_shape *s = &pass->conv->shape;
+	const struct conv *conv = pass->conv;
+	const struct conv_shape *s = &conv->shape;
+	const size_t width = (size_t)(share->panel1 - share->panel0) * 2 * conv->kernels->block;
 
+	/* A tap may miss every pixel of a band, so there is no first one to start a sum. */
+	for (int tap = 0; tap < conv->taps; tap++)
+		for (int o = share->out0; o < share->out1; o++)
+			memset(share->grad + gradient_at(conv, tap, o, share->panel0), 0, width * sizeof(float));
 	for (int n = share->image0; n < share->image1; n++)
 		for (int row = 0; row < s->out_height; row += gather_rows(s))
-			for (int tap = 0; tap < pass->conv->taps; tap++)
+			for (int tap = 0; tap < conv->taps; tap++)
 				tapped_band(pass, share, n, row, tap);
 }
 
@@ -204,9 +213,10 @@ static struct share share_of(const struct outer_pass *pass, int task, int worker
 {
 	const struct conv *conv = pass->conv;
 	const struct cut *cut = &pass->cut;
-	const int block = conv->kernels->block, channels = conv->out_blocks * block;
+	const int block = conv->kernels->block;
+	const int channels = conv->plain_gradient ? conv->shape.out : conv->out_blocks * block;
 	const int part = task / cut->rectangles, rectangle = task % cut->rectangles;
-	struct share share = {.grad = conv->shared + part * part_floats(conv),
+	struct share share = {.grad = conv->gradient + part * part_floats(conv),
 		.gathered = conv->worker + worker * conv->worker_stride};
 
 	share.out0 = rectangle / cut->in_tasks * cut->out_step * block;
@@ -222,14 +232,9 @@ static struct share share_of(const struct outer_pass *pass, int task, int worker
 static void outer_task(void *context, int task, int worker)
 {
 	const struct outer_pass *pass = context;
-	const struct conv *conv = pass->conv;
 	const struct share share = share_of(pass, task, worker);
-	const size_t width = (size_t)(share.panel1 - share.panel0) * 2 * conv->kernels->block;
 
-	for (int tap = 0; tap < conv->taps; tap++)
-		for (int o = share.out0; o < share.out1; o++)
-			memset(share.grad + gradient_at(conv, tap, o, share.panel0), 0, width * sizeof(float));
-	if (is_flat(&conv->shape))
+	if (is_flat(&pass->conv->shape))
 		flat_share(pass, &share);
 	else
 		tapped_share(pass, &share);
@@ -258,7 +263,7 @@ static void planar_band(const struct outer_pass *pass, int panel, int c, int n, 
 			(size_t)(row * s->stride + ky) * line;
 		for (int run = 0, kx = 0; run < runs; run++) {
 			const int width = (s->size - kx) / (runs - run);
-			float *grad = conv->shared + ((size_t)(c * s->size + ky) * s->size + kx) * wide +
+			float *grad = conv->gradient + ((size_t)(c * s->size + ky) * s->size + kx) * wide +
 				panel * 2 * block;
 			k->outer[width](&job, a + kx, b0, b1, grad);
 			kx += width;
@@ -296,11 +301,11 @@ void conv_outer_unpack(struct conv *conv, int filter, float *rows, size_t row_st
 
 	if (conv->shape.planar) {
 		for (size_t i = 0; i < count; i++)
-			rows[i] = conv->shared[i * wide + filter];
+			rows[i] = conv->gradient[i * wide + filter];
 		return;
 	}
 	for (int tap = 0; tap < conv->taps; tap++) {
-		const float *from = conv->shared + gradient_at(conv, tap, filter, 0);
+		const float *from = conv->gradient + gradient_at(conv, tap, filter, 0);
 		memcpy(rows + tap * row_step, from, conv->shape.in * sizeof(float));
 		for (int part = 1; part < conv->outer_parts; part++)
 			conv->kernels->add(rows + tap * row_step, from + part * part_floats(conv), conv->shape.in);

@@ -166,6 +166,8 @@ struct kernels {
 
 	/* to[c * to_step + r] = from[r * from_step + c] */
 	void (*transpose)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step);
+	/* to[r * to_step + c] = from[r * from_step + c]; fastest for 2 B columns. */
+	void (*copy_rows)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step);
 	/* The mean of a row and the sum of squares around it. */
 	void (*row_moments)(const float *row, size_t count, float *mean, float *square);
 	/* The sums of grad and of grad * (row - mean). */

@@ -35,6 +35,7 @@ void KERNEL(pool_mean)(const float *x, size_t pixels, float *y);
 void KERNEL(pool_mean_grad)(const float *dy, size_t pixels, float *dx);
 
 void KERNEL(transpose)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step);
+void KERNEL(copy_rows)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step);
 void KERNEL(row_moments)(const float *row, size_t count, float *mean, float *square);
 void KERNEL(row_products)(const float *grad, const float *row, float mean, size_t count, float *sum,
 	float *product);

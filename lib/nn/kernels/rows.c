@@ -30,6 +30,18 @@ void KERNEL(transpose)(const float *from, size_t from_step, int rows, int cols, 
 			to[(size_t)c * to_step + r] = from[(size_t)r * from_step + c];
 }
 
+void KERNEL(copy_rows)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
+{
+	for (int r = 0; r < rows; r++, from += from_step, to += to_step) {
+		if (cols == 2 * VW) {
+			v_storeu(to, v_loadu(from));
+			v_storeu(to + VW, v_loadu(from + VW));
+		} else {
+			memcpy(to, from, cols * sizeof(float));
+		}
+	}
+}
+
 INLINE float row_sum(const float *row, size_t count)
 {
 	vf sum = v_zero();

@@ -50,6 +50,7 @@ const struct kernels KERNEL(kernels) = {
 	.pool_mean = KERNEL(pool_mean),
 	.pool_mean_grad = KERNEL(pool_mean_grad),
 	.transpose = KERNEL(transpose),
+	.copy_rows = KERNEL(copy_rows),
 	.row_moments = KERNEL(row_moments),
 	.row_products = KERNEL(row_products),
 	.row_affine = KERNEL(row_affine),
