@@ -18,10 +18,11 @@ enum {
 
 static bool whole(const struct tensor *t, int block)
 {
-	return t->planar_pad < 0 && t->channels % block == 0 && t->plane == tensor_pixels(t) * block;
+	return t->planar_pad < 0 && t->channels % block == 0 &&
+		t->plane == tensor_pixels(t) * block;
 }
 
-/* What a convolution fuses, oneDNN would do in another way for each version. */
+/* Bias, residual and ReLU are left to our own kernels. */
 static bool fits(const struct conv *conv)
 {
 	const int block = conv->kernels->block;
@@ -58,8 +59,7 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 	conv->backward_weights = conv->input_grad ? arena_new(arena, floats, sizeof(float)) : NULL;
 	if (!conv->forward_weights || (conv->input_grad && !conv->backward_weights))
 		return err_memory(err, "packed weights", 2 * floats * sizeof(float));
-	const int code =
-		onednn_conv_new(&conv->onednn, &shape, passes, team_size(conv->team), err);
+	const int code = onednn_conv_new(&conv->onednn, &shape, passes, team_size(conv->team), err);
 	if (code)
 		return code;
 	conv->worker_floats = onednn_conv_scratch(conv->onednn);
@@ -89,8 +89,8 @@ static void pack_block(struct conv *conv, int ob, const float *rows, size_t filt
 	for (int ib = 0; ib < conv->in_blocks; ib++) {
 		float *to = conv->forward_weights + weights_at(conv, ob, ib, conv->in_blocks);
 		for (int t = 0; t < conv->taps; t++, to += block * block)
-			k->transpose(rows + t * row_step + ib * block, filter_step, k->block, k->block,
-				to, block);
+			k->transpose(rows + t * row_step + ib * block, filter_step, k->block,
+				k->block, to, block);
 	}
 	for (int ib = 0; conv->backward_weights && ib < conv->in_blocks; ib++) {
 		float *to = conv->backward_weights +
@@ -112,7 +112,7 @@ static void pack(struct conv *conv, int panel, const float *rows, size_t filter_
 			filter_step, row_step);
 }
 
-/* A pass over all parts. The array that the pass is named after is written, the others only read. */
+/* A pass over all parts. The array the pass is named after is written, the others only read. */
 struct pass {
 	struct conv *conv;
 	enum onednn_pass kind;
@@ -120,7 +120,7 @@ struct pass {
 	size_t weights_step; /* floats between the parts' weights */
 };
 
-/* oneDNN may fail for want of memory. A pass cannot say so, but it must not leave numbers that look well. */
+/* oneDNN may run out of memory. A pass cannot say so, but must not leave numbers that look well. */
 static void spoil(const struct pass *pass, const struct onednn_arrays *part, int images)
 {
 	const struct conv *conv = pass->conv;
@@ -176,7 +176,8 @@ static void add_task(void *context, int task, int worker)
 
 	(void)worker;
 	for (int part = 1; part < part_count(conv); part++)
-		conv->kernels->add(conv->shared + first, conv->shared + part * floats + first, count);
+		conv->kernels->add(conv->shared + first, conv->shared + part * floats + first,
+			count);
 }
 
 static void backward_weights(struct conv *conv, const float *in, const float *out_grad)

@@ -102,8 +102,8 @@ static struct geometry geometry_of(const struct onednn_conv *conv, enum onednn_p
 #if DNNL_VERSION_MAJOR >= 3
 
 static dnnl_status_t describe_pass(struct onednn_conv *conv, enum onednn_pass pass,
-	const struct geometry *g, const_dnnl_primitive_attr_t attributes, const_dnnl_memory_desc_t in,
-	const_dnnl_memory_desc_t weights, const_dnnl_memory_desc_t out)
+	const struct geometry *g, const_dnnl_primitive_attr_t attributes,
+	const_dnnl_memory_desc_t in, const_dnnl_memory_desc_t weights, const_dnnl_memory_desc_t out)
 {
 	dnnl_primitive_desc_t *made = &conv->passes[pass].description;
 	const_dnnl_primitive_desc_t hint = conv->passes[ONEDNN_FORWARD].description;
@@ -245,10 +245,10 @@ static int refuse(const struct onednn_conv *conv, const char *what, dnnl_status_
 	const struct onednn_shape *s = &conv->shape;
 
 	return err_set(err, status == dnnl_out_of_memory ? ERR_MEMORY : ERR_STATE,
-		"oneDNN cannot make the %s of a convolution of %d images, %d x %d x %d, to %d channels "
-		"(size %d, stride %d, padding %d, blocks of %d): %s",
-		what, s->n, s->in, s->height, s->width, s->out, s->size, s->stride, s->pad, s->block,
-		dnnl_status2str(status));
+		"oneDNN cannot make the %s of a convolution of %d images, %d x %d x %d, "
+		"to %d channels (size %d, stride %d, padding %d, blocks of %d): %s",
+		what, s->n, s->in, s->height, s->width, s->out, s->size, s->stride, s->pad,
+		s->block, dnnl_status2str(status));
 }
 
 static int make(struct onednn_conv *conv, unsigned passes, struct err *err)

@@ -40,10 +40,10 @@ size_t onednn_conv_scratch(const struct onednn_conv *conv);
  */
 bool onednn_conv_in_first(const struct onednn_conv *conv);
 
-/* oneDNN's name of the kernel it chose; lives as long as the convolution. NULL: a pass not asked for. */
+/* oneDNN's name of the kernel it chose, alive as long as the convolution; NULL: not asked for. */
 const char *onednn_conv_kernel(const struct onednn_conv *conv, enum onednn_pass pass);
 
-/* What a run reads and writes: the pass named after one of them writes it. Aligned like mem_new's. */
+/* A run reads two and writes one: out, in or weights, by its pass. Aligned like mem_new's. */
 struct onednn_arrays {
 	float *in, *weights, *out;
 	float *scratch;

@@ -62,8 +62,8 @@ struct sample {
 	bool standardize;
 };
 
-static int bed_plan(struct bed *bed, const struct sample *s, const struct kernels *kernels, int threads,
-	const struct conv_algorithm *algorithm, struct err *err)
+static int bed_plan(struct bed *bed, const struct sample *s, const struct kernels *kernels,
+	int threads, const struct conv_algorithm *algorithm, struct err *err)
 {
 	const int high = (s->height + 2 * s->pad - s->size) / s->stride + 1;
 	const int wide = (s->width + 2 * s->pad - s->size) / s->stride + 1;
@@ -72,13 +72,13 @@ static int bed_plan(struct bed *bed, const struct sample *s, const struct kernel
 	const int code = team_new(&bed->team, threads, err);
 	if (code)
 		return code;
-	bed->conv = (struct conv){.kernels = kernels, .team = bed->team, .train = true, .input_grad = true,
-		.standardize = s->standardize,
+	bed->conv = (struct conv){.kernels = kernels, .team = bed->team, .train = true,
+		.input_grad = true, .standardize = s->standardize,
 		.in = tensor_blocked(s->n, s->in, s->height, s->width, kernels->block),
 		.out = tensor_blocked(s->n, s->out, high, wide, kernels->block),
-		.shape = {.n = s->n, .in = s->in, .out = s->out, .height = s->height, .width = s->width,
-			.size = s->size, .stride = s->stride, .pad = s->pad, .out_height = high,
-			.out_width = wide}};
+		.shape = {.n = s->n, .in = s->in, .out = s->out, .height = s->height,
+			.width = s->width, .size = s->size, .stride = s->stride, .pad = s->pad,
+			.out_height = high, .out_width = wide}};
 	return conv_plan(&bed->conv, algorithm, &bed->arena, err);
 }
 
@@ -120,8 +120,8 @@ static void bed_free(struct bed *bed)
 	team_free(bed->team);
 }
 
-static void bed_new(struct bed *bed, const struct sample *s, const struct kernels *kernels, int threads,
-	const struct conv_algorithm *algorithm)
+static void bed_new(struct bed *bed, const struct sample *s, const struct kernels *kernels,
+	int threads, const struct conv_algorithm *algorithm)
 {
 	struct err err;
 
@@ -132,7 +132,7 @@ static void bed_new(struct bed *bed, const struct sample *s, const struct kernel
 	bed_run(bed);
 }
 
-/* Small enough for oneDNN's reference kernels, which do the 16-wide blocks where there is no AVX-512. */
+/* Small enough for oneDNN's reference kernels: they do 16-wide blocks where AVX-512 is missing. */
 static const struct sample samples[] = {
 	{"1x1", 4, 32, 48, 5, 7, 1, 1, 0},
 	{"1x1, one image, standardized", 1, 48, 32, 6, 6, 1, 1, 0, .standardize = true},
@@ -156,8 +156,8 @@ static void agrees_with_direct(void **state)
 			const double out = distance(theirs.out, ours.out, ours.conv.out.floats);
 			const double in_grad =
 				distance(theirs.in_grad, ours.in_grad, ours.conv.in.floats);
-			const double weights_grad =
-				distance(theirs.weights_grad, ours.weights_grad, ours.weights_count);
+			const double weights_grad = distance(theirs.weights_grad,
+				ours.weights_grad, ours.weights_count);
 			if (!(out < 2e-6 && in_grad < 2e-6 && weights_grad < 2e-6))
 				fail_msg("%s, %s: off by %g, gradients %g and %g", s->name,
 					kernels_at(k)->isa, out, in_grad, weights_grad);
@@ -264,7 +264,8 @@ static void refusals_are_sentences(void **state)
 	assert_says(err, "unimplemented");
 	assert_int_equal(onednn_conv_new(&conv, &wrong, 0, 1, &err), ERR_STATE);
 	assert_null(conv);
-	assert_says(err, "oneDNN cannot make the forward pass of a convolution of 1 images, 16 x 5 x 5");
+	assert_says(err, "oneDNN cannot make the forward pass of a convolution");
+	assert_says(err, "1 images, 16 x 5 x 5, to 16 channels");
 	assert_says(err, "invalid_arguments");
 	onednn_conv_free(NULL);
 }
@@ -318,7 +319,8 @@ static float *train(const struct net *net, const char *algorithm, float *losses)
 {
 	const size_t floats = net_params(net)->floats, sample = 3 * 20 * 20;
 	float *params = mem_new(floats, sizeof(float)), *grad = mem_new(floats, sizeof(float));
-	float *stats = mem_new(net_stats(net)->floats + 1, sizeof(float)), *input = filled(BATCH * sample, 9);
+	float *stats = mem_new(net_stats(net)->floats + 1, sizeof(float));
+	float *input = filled(BATCH * sample, 9);
 	const int32_t labels[BATCH] = {3, 1, 4, 1, 5, 9};
 	const struct runner_batch batch = {input, labels, NULL, BATCH};
 	struct engine *engine;
@@ -329,8 +331,9 @@ static float *train(const struct net *net, const char *algorithm, float *losses)
 	assert_int_equal(runner_new(&runner, net, engine, 0, &err), 0);
 	net_init(net, 1, params, stats);
 	for (int i = 0; i < STEPS; i++) {
-		assert_int_equal(runner_gradient(runner, params, stats, &batch, grad, losses + i, NULL, NULL,
-			&err), 0);
+		if (runner_gradient(runner, params, stats, &batch, grad, losses + i, NULL, NULL,
+			    &err))
+			fail_msg("%s: %s", algorithm, err.message);
 		for (size_t p = 0; p < floats; p++)
 			params[p] -= 0.02f * grad[p];
 	}
@@ -358,7 +361,8 @@ static void trained_net_stays_with_ours(void **state)
 		assert_true(ours[STEPS - 1] < ours[0]);
 		for (int s = 0; s < STEPS; s++)
 			if (!(fabsf(theirs[s] - ours[s]) < 1e-4f * ours[s]))
-				fail_msg("%s, step %d: loss %.7f is not %.7f", norms[i], s, theirs[s], ours[s]);
+				fail_msg("%s, step %d: loss %.7f is not %.7f", norms[i], s,
+					theirs[s], ours[s]);
 		const double off = distance(onednn, direct, net_params(net)->floats);
 		if (!(off < 1e-4))
 			fail_msg("%s: parameters differ by %g", norms[i], off);
