@@ -114,8 +114,9 @@ void tensor_get(const struct tensor *t, int block, const float *data, float *pla
 					if (c < t->channels)
 						*plain++ = value;
 					else if (value != 0)
-						fail_msg("padded channel %d of %d is %g at (%d, %d)", c,
-							t->channels, value, y, x);
+						fail_msg(
+							"padded channel %d of %d is %g at (%d, %d)",
+							c, t->channels, value, y, x);
 				}
 }
 
@@ -163,27 +164,44 @@ bool same_bits(const void *a, const void *b, size_t floats)
 	return !floats || !memcmp(a, b, floats * sizeof(float));
 }
 
-static void random_params(struct rig *rig, uint64_t seed)
+/* In every norm odd channels go well above zero and even ones well below, so that residuals, too, add
+ * up to sums of one sign. */
+static void make_firm(const struct param *row, float *values)
+{
+	for (size_t i = 0; i < row->count; i++) {
+		if (row->kind == PARAM_SCALE)
+			values[i] /= 4;
+		else if (row->kind == PARAM_SHIFT)
+			values[i] += i % 2 ? 2 : -2;
+	}
+}
+
+/* Around one for scales and variances, around zero for the rest. */
+static void randomize(const struct param *row, float *values, uint64_t seed)
+{
+	const bool positive = row->kind == PARAM_SCALE || row->kind == STAT_VARIANCE;
+
+	fill(values, row->count, seed);
+	for (size_t i = 0; i < row->count; i++)
+		values[i] = (positive ? 1.0f : 0.0f) + values[i] / 4;
+}
+
+static void random_params(struct rig *rig, const struct rig_config *config)
 {
 	const struct param_table *params = net_params(rig->net), *stats = net_stats(rig->net);
 
-	net_init(rig->net, seed, rig->params, rig->stats);
+	net_init(rig->net, config->seed, rig->params, rig->stats);
 	for (int i = 0; i < params->count; i++) {
 		const struct param *row = params->rows + i;
-		float *values = rig->params + row->offset;
 		if (row->kind == PARAM_CONV || row->kind == PARAM_DENSE)
 			continue;
-		fill(values, row->count, seed + 100 + (uint64_t)i);
-		for (size_t j = 0; j < row->count; j++)
-			values[j] = (row->kind == PARAM_SCALE ? 1.0f : 0.0f) + values[j] / 4;
+		randomize(row, rig->params + row->offset, config->seed + 100 + (uint64_t)i);
+		if (config->firm)
+			make_firm(row, rig->params + row->offset);
 	}
-	for (int i = 0; i < stats->count; i++) {
-		const struct param *row = stats->rows + i;
-		float *values = rig->stats + row->offset;
-		fill(values, row->count, seed + 10000 + (uint64_t)i);
-		for (size_t j = 0; j < row->count; j++)
-			values[j] = (row->kind == STAT_VARIANCE ? 1.0f : 0.0f) + values[j] / 4;
-	}
+	for (int i = 0; i < stats->count; i++)
+		randomize(stats->rows + i, rig->stats + stats->rows[i].offset,
+			config->seed + 10000 + (uint64_t)i);
 }
 
 void rig_open(struct rig *rig, const struct rig_config *config)
@@ -191,7 +209,8 @@ void rig_open(struct rig *rig, const struct rig_config *config)
 	const struct net_spec *spec = &config->spec;
 	struct err err;
 
-	*rig = (struct rig){.n = config->n, .classes = spec->classes,
+	*rig = (struct rig){.n = config->n,
+		.classes = spec->classes,
 		.sample = (size_t)spec->channels * spec->height * spec->width};
 	assert_ok(net_new(&rig->net, spec, &err), err);
 	assert_ok(engine_new(&rig->engine, &config->engine, &err), err);
@@ -207,7 +226,7 @@ void rig_open(struct rig *rig, const struct rig_config *config)
 	rig->labels = (int32_t *)guarded_new(config->n);
 	/* Only the gaps between tensors matter: the rest is overwritten. */
 	memset(rig->grad, 0, rig->floats * sizeof(float));
-	random_params(rig, config->seed);
+	random_params(rig, config);
 	fill(rig->input, rig->sample * config->n, config->seed + 1);
 	fill_labels(rig->labels, config->n, spec->classes, config->seed + 2);
 }
@@ -228,7 +247,8 @@ void rig_close(struct rig *rig)
 
 struct runner_batch rig_batch(const struct rig *rig, int first, int n, const float *weights)
 {
-	return (struct runner_batch){rig->input + first * rig->sample, rig->labels + first, weights, n};
+	return (struct runner_batch){
+		rig->input + first * rig->sample, rig->labels + first, weights, n};
 }
 
 void rig_gradient(struct rig *rig)
@@ -236,6 +256,7 @@ void rig_gradient(struct rig *rig)
 	const struct runner_batch batch = rig_batch(rig, 0, rig->n, NULL);
 	struct err err;
 
-	assert_ok(runner_gradient(rig->runner, rig->params, rig->stats, &batch, rig->grad, &rig->loss,
-		rig->losses, rig->logits, &err), err);
+	assert_ok(runner_gradient(rig->runner, rig->params, rig->stats, &batch, rig->grad,
+			  &rig->loss, rig->losses, rig->logits, &err),
+		err);
 }

@@ -19,10 +19,10 @@ static float *random_floats(size_t count, uint64_t seed)
 	return values;
 }
 
-/* Standardized weights, as the networks' definition says. */
-static void standardize(const float *w, double *v, int filters, size_t count)
+/* Standardized weights, as the networks' definition says, and the size of what is subtracted. */
+static void standardize(const float *w, double *v, double *size, int filters, size_t count)
 {
-	for (int f = 0; f < filters; f++, w += count, v += count) {
+	for (int f = 0; f < filters; f++, w += count, v += count, size += count) {
 		double mean = 0, square = 0;
 		for (size_t i = 0; i < count; i++)
 			mean += w[i];
@@ -30,8 +30,10 @@ static void standardize(const float *w, double *v, int filters, size_t count)
 		for (size_t i = 0; i < count; i++)
 			square += (w[i] - mean) * (w[i] - mean);
 		const double deviation = sqrt(square / (double)(count - 1));
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++) {
 			v[i] = (w[i] - mean) / (deviation + 1e-5);
+			size[i] = (fabs(w[i]) + fabs(mean)) / (deviation + 1e-5);
+		}
 	}
 }
 
@@ -39,7 +41,8 @@ static void standardize(const float *w, double *v, int filters, size_t count)
  * The gradient through it, step by step backwards: v = d * s, s = 1 / (r + e), r = sqrt(q / (K - 1)),
  * q = sum d^2, d = w - mean.
  */
-static void standardize_backward(const float *w, double *g, double *g_size, int filters, size_t count)
+static void standardize_backward(
+	const float *w, double *g, double *g_size, int filters, size_t count)
 {
 	for (int f = 0; f < filters; f++, w += count, g += count, g_size += count) {
 		double mean = 0, q = 0, ds = 0, mean_dd = 0, most = 0;
@@ -67,34 +70,43 @@ struct pair {
 	size_t x, w, y;
 };
 
-static void multiply(struct conv_reference *r, const double *v, struct pair at)
-{
-	const double forward = r->x[at.x] * v[at.w], to_x = r->dy[at.y] * v[at.w];
-	const double to_w = (double)r->dy[at.y] * r->x[at.x];
+/* The weights as used, and the scale of their rounding errors. */
+struct weights {
+	double *v, *size;
+};
 
-	r->y[at.y] += forward;
-	r->dx[at.x] += to_x;
-	r->dw[at.w] += to_w;
-	r->y_size[at.y] += fabs(forward);
-	r->dx_size[at.x] += fabs(to_x);
-	r->dw_size[at.w] += fabs(to_w);
+static void multiply(struct conv_reference *r, const struct weights *w, struct pair at)
+{
+	const double x = r->x[at.x], dy = r->dy[at.y];
+
+	r->y[at.y] += x * w->v[at.w];
+	r->dx[at.x] += dy * w->v[at.w];
+	r->dw[at.w] += dy * x;
+	r->y_size[at.y] += fabs(x) * w->size[at.w];
+	r->dx_size[at.x] += fabs(dy) * w->size[at.w];
+	r->dw_size[at.w] += fabs(dy * x);
 }
 
 /* One filter over one plane of one image. */
-static void convolve(struct conv_reference *r, const struct conv_case *c, const double *v, int n, int o, int i)
+static void convolve(struct conv_reference *r, const struct conv_case *c, const struct weights *w,
+	int n, int o, int i)
 {
-	const size_t plane = ((size_t)n * c->in + i) * c->height, filter = ((size_t)o * c->in + i) * c->size;
+	const size_t plane = ((size_t)n * c->in + i) * c->height,
+		     filter = ((size_t)o * c->in + i) * c->size;
 	const size_t out = ((size_t)n * c->out + o) * r->out_height;
 
 	for (int y = 0; y < r->out_height; y++)
 		for (int x = 0; x < r->out_width; x++)
 			for (int ky = 0; ky < c->size; ky++)
 				for (int kx = 0; kx < c->size; kx++) {
-					const int iy = y * c->stride + ky - c->pad, ix = x * c->stride + kx - c->pad;
+					const int iy = y * c->stride + ky - c->pad,
+						  ix = x * c->stride + kx - c->pad;
 					if (iy < 0 || iy >= c->height || ix < 0 || ix >= c->width)
 						continue;
-					multiply(r, v, (struct pair){(plane + iy) * c->width + ix,
-						(filter + ky) * c->size + kx, (out + y) * r->out_width + x});
+					multiply(r, w,
+						(struct pair){(plane + iy) * c->width + ix,
+							(filter + ky) * c->size + kx,
+							(out + y) * r->out_width + x});
 				}
 }
 
@@ -104,15 +116,15 @@ static void finish(struct conv_reference *r, const struct conv_case *c)
 
 	for (size_t i = 0; i < r->y_count; i++) {
 		const size_t filter = i / pixels % c->out;
-		if (c->bias) {
+		if (c->flags & BIAS) {
 			r->y[i] += r->bias[filter];
 			r->y_size[i] += fabsf(r->bias[filter]);
 		}
-		if (c->add) {
+		if (c->flags & ADD) {
 			r->y[i] += r->add[i];
 			r->y_size[i] += fabsf(r->add[i]);
 		}
-		if (c->relu)
+		if (c->flags & RELU)
 			r->y[i] = fmax(0, r->y[i]);
 	}
 }
@@ -121,9 +133,11 @@ void conv_reference_init(struct conv_reference *r, const struct conv_case *c)
 {
 	const size_t filter = (size_t)c->in * c->size * c->size;
 
-	*r = (struct conv_reference){.out_height = (c->height + 2 * c->pad - c->size) / c->stride + 1,
+	*r = (struct conv_reference){
+		.out_height = (c->height + 2 * c->pad - c->size) / c->stride + 1,
 		.out_width = (c->width + 2 * c->pad - c->size) / c->stride + 1,
-		.x_count = (size_t)c->n * c->in * c->height * c->width, .w_count = c->out * filter};
+		.x_count = (size_t)c->n * c->in * c->height * c->width,
+		.w_count = c->out * filter};
 	r->y_count = (size_t)c->n * c->out * r->out_height * r->out_width;
 	r->x = random_floats(r->x_count, 1);
 	r->w = random_floats(r->w_count, 2);
@@ -134,27 +148,32 @@ void conv_reference_init(struct conv_reference *r, const struct conv_case *c)
 	r->y = doubles(r->y_count), r->y_size = doubles(r->y_count);
 	r->dx = doubles(r->x_count), r->dx_size = doubles(r->x_count);
 	r->dw = doubles(r->w_count), r->dw_size = doubles(r->w_count);
-	double *v = doubles(r->w_count);
-	for (size_t i = 0; i < r->w_count; i++)
-		v[i] = r->w[i];
-	if (c->standardize)
-		standardize(r->w, v, c->out, filter);
-	for (size_t i = 0; c->fold && i < r->w_count; i++)
-		v[i] *= r->fold[i / filter];
+	const struct weights w = {doubles(r->w_count), doubles(r->w_count)};
+	for (size_t i = 0; i < r->w_count; i++) {
+		w.v[i] = r->w[i];
+		w.size[i] = fabs(w.v[i]);
+	}
+	if (c->flags & STANDARDIZED)
+		standardize(r->w, w.v, w.size, c->out, filter);
+	for (size_t i = 0; c->flags & FOLD && i < r->w_count; i++) {
+		w.v[i] *= r->fold[i / filter];
+		w.size[i] *= fabs(r->fold[i / filter]);
+	}
 	for (int n = 0; n < c->n; n++)
 		for (int o = 0; o < c->out; o++)
 			for (int i = 0; i < c->in; i++)
-				convolve(r, c, v, n, o, i);
+				convolve(r, c, &w, n, o, i);
 	finish(r, c);
-	if (c->standardize)
+	if (c->flags & STANDARDIZED)
 		standardize_backward(r->w, r->dw, r->dw_size, c->out, filter);
-	mem_free(v);
+	mem_free(w.v);
+	mem_free(w.size);
 }
 
 void conv_reference_release(struct conv_reference *r)
 {
-	void *const blocks[] = {r->x, r->w, r->bias, r->fold, r->add, r->dy, r->y, r->y_size, r->dx, r->dx_size,
-		r->dw, r->dw_size};
+	void *const blocks[] = {r->x, r->w, r->bias, r->fold, r->add, r->dy, r->y, r->y_size, r->dx,
+		r->dx_size, r->dw, r->dw_size};
 
 	for (size_t i = 0; i < COUNT(blocks); i++)
 		mem_free(blocks[i]);
@@ -162,9 +181,14 @@ void conv_reference_release(struct conv_reference *r)
 
 char *conv_case_text(const struct conv_case *c, char *text, size_t size)
 {
-	snprintf(text, size, "%d images of %d x %d, %d to %d channels, %d x %d stride %d pad %d%s%s%s%s%s%s%s", c->n,
-		c->height, c->width, c->in, c->out, c->size, c->size, c->stride, c->pad,
-		c->planar ? " planar" : "", c->standardize ? " standardized" : "", c->bias ? " +bias" : "",
-		c->fold ? " folded" : "", c->add ? " +add" : "", c->relu ? " relu" : "", c->infer ? " infer" : "");
+	static const char *const words[] = {
+		" planar", " standardized", " +bias", " folded", " +add", " relu", " infer"};
+	int at = snprintf(text, size,
+		"%d images of %d x %d, %d to %d channels, %d x %d stride %d pad %d", c->n,
+		c->height, c->width, c->in, c->out, c->size, c->size, c->stride, c->pad);
+
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (c->flags >> i & 1)
+			at += snprintf(text + at, size - (size_t)at, "%s", words[i]);
 	return text;
 }

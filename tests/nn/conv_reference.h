@@ -5,15 +5,23 @@
 #ifndef RETAIN_TESTS_NN_CONV_REFERENCE_H
 #define RETAIN_TESTS_NN_CONV_REFERENCE_H
 
-#include <stdbool.h>
 #include <stddef.h>
+
+enum conv_flag {
+	PLANAR = 1,
+	STANDARDIZED = 2,
+	/* what is done around the convolution */
+	BIAS = 4,
+	FOLD = 8,
+	ADD = 16,
+	RELU = 32,
+	INFER = 64, /* planned without backward passes */
+};
 
 struct conv_case {
 	int n, in, out;
 	int height, width, size, stride, pad;
-	bool planar, standardize;
-	bool bias, fold, add, relu; /* what is done around the convolution */
-	bool infer;		    /* planned without backward passes */
+	unsigned flags;
 };
 
 /*
