@@ -7,8 +7,9 @@
 
 enum exit_code {
 	EXIT_OK = 0,
-	EXIT_FAILED = 1, /* it was asked for properly and could not be done */
-	EXIT_USAGE = 2,  /* it was not asked for properly */
+	EXIT_FAILED = 1,    /* it was asked for properly and could not be done */
+	EXIT_USAGE = 2,     /* it was not asked for properly */
+	EXIT_STOPPED = 130, /* Ctrl-C ended it early, in good order */
 };
 
 /* argv[0] is the verb's own name; argv[argc] is NULL. */

@@ -8,6 +8,7 @@
 
 static const struct verb verbs[] = {
 	{"bench", cmd_bench, "measure how fast retain is here"},
+	{"demo", cmd_demo, "train a small net and watch it learn"},
 	{"model", cmd_model, "make weights, look at them, trace a training step"},
 	{0},
 };
