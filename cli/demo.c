@@ -66,10 +66,9 @@ static void print_opening(const struct show *show)
 {
 	const struct demo_about about = demo_about(show->demo);
 
-	printf("%s with %.2g million parameters learns to name 10 kinds of shapes; %d thread%s, "
-	       "%s\n",
-		about.arch, (double)about.parameters * 1e-6, about.threads,
-		about.threads == 1 ? "" : "s", about.isa);
+	printf("%s, %.2g M parameters, learns 10 kinds of shapes; %d thread%s, %s\n", about.arch,
+		(double)about.parameters * 1e-6, about.threads, about.threads == 1 ? "" : "s",
+		about.isa);
 	fflush(stdout);
 }
 
@@ -85,17 +84,14 @@ static void print_before(const struct show *show)
 static void print_closing(const struct show *show)
 {
 	const struct demo_score score = demo_score(show->demo);
-	const struct demo_about about = demo_about(show->demo);
 	char images[32];
 
-	printf("%s %s generated images in %.*f s: test accuracy %.1f %% %s %.1f %%.\n",
-		show->after >= 0.5 ? "Learned 10 kinds of shapes from" : "Looked at",
+	printf("%s %s images in %.*f s: test accuracy %.1f %% %s %.1f %%.\n",
+		show->after >= 0.5 ? "Learned 10 shapes from" : "Looked at",
 		grouped(images, score.images), score.seconds < 10, score.seconds,
 		100 * show->before, progress_utf8() ? "→" : "->", 100 * show->after);
-	printf("%.0f images/s on %d thread%s (%s). Next: \"retain bench train\" measures a large "
-	       "net, "
-	       "\"retain model archs\" lists the others.\n",
-		images_per_s(score), about.threads, about.threads == 1 ? "" : "s", about.isa);
+	printf("%.0f images/s. Next: \"retain bench train\" times a large net on this machine.\n",
+		images_per_s(score));
 }
 
 static void print_stopped(const struct show *show)
@@ -106,8 +102,7 @@ static void print_stopped(const struct show *show)
 	if (!score.steps)
 		printf("Stopped before the first step.\n");
 	else
-		printf("Stopped after step %d of %d and %s images: of the last ones it got %.1f %% "
-		       "right.\n",
+		printf("Stopped at step %d of %d, after %s images: accuracy %.1f %% on the last.\n",
 			score.steps, show->config.steps, grouped(images, score.images),
 			100 * score.accuracy);
 }
