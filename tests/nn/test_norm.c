@@ -246,7 +246,7 @@ static void compare(const struct norm_case *c, const struct reference *r, const 
 	const double scale = worst(o->scale_grad, r->scale_grad, r->scale_size, channels);
 	const double shift = worst(o->shift_grad, r->shift_grad, r->shift_size, channels);
 
-	if (y > TOLERANCE / 3 || join > TOLERANCE || dx > TOLERANCE || scale > TOLERANCE ||
+	if (y > TOLERANCE / 2 || join > TOLERANCE || dx > TOLERANCE || scale > TOLERANCE ||
 		shift > TOLERANCE)
 		fail_msg("%s, kind %d, %d x %d channels in %d groups, %d x %d%s%s%s, level %g: y "
 			 "off by "
