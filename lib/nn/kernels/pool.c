@@ -8,14 +8,15 @@
 static void pool_pixel(const struct pool_shape *s, const float *x, int oy, int ox, float *y, uint8_t *which)
 {
 	vf best = v_set1(-__builtin_inff());
-	vi winner = (vi)v_zero();
+	vi winner = (vi)v_zero() - 1;
 
 	for (int k = 0; k < s->size * s->size; k++) {
 		const int iy = oy * s->stride - s->pad + k / s->size, ix = ox * s->stride - s->pad + k % s->size;
 		if (iy < 0 || iy >= s->height || ix < 0 || ix >= s->width)
 			continue;
 		const vf v = v_load(x + ((size_t)iy * s->width + ix) * VW);
-		const vi better = ~(vi)(v <= best); /* NaN wins, and shows */
+		/* NaN wins, and shows; so does the first, were all minus infinity. */
+		const vi better = (vi)(v > best) | (vi)(v != v) | (vi)(winner < 0);
 		best = v_select(better, v, best);
 		const vi index = (vi)v_zero() + k;
 		winner = (index & better) | (winner & ~better);
