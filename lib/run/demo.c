@@ -17,8 +17,8 @@
 static const uint64_t TEST_FIRST = UINT64_C(1) << 40;
 static const double RATE = 0.2; /* at its highest, for batches of RATE_BATCH */
 static const double RATE_BATCH = 64;
-static const double WARM_UP = 0.05; /* share of the steps */
-static const double FORGET = 0.05;  /* what one batch counts in the recent scores */
+static const double WARM_UP = 0.1; /* share of the steps */
+static const double FORGET = 0.05; /* what one batch counts in the recent scores */
 
 struct demo {
 	struct demo_config config;

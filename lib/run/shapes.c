@@ -24,9 +24,9 @@ enum {
 
 _Static_assert(NOISE_COUNTER + SHAPES_FLOATS / NOISE_BYTES == COUNTERS, "an image's counters");
 
-static const float NOISE = 0.15f;   /* at most, where the whole range is 1 */
+static const float NOISE = 0.1f;    /* at most, where the whole range is 1 */
 static const float SHADE = 0.15f;   /* how much the ground changes towards an edge, at most */
-static const float CONTRAST = 0.3f; /* between shape and ground in every channel, at least */
+static const float CONTRAST = 0.4f; /* between shape and ground in every channel, at least */
 static const float ROOT_HALF = 0.70710678f;
 static const float ROOT_THREE_QUARTERS = 0.86602540f;
 
