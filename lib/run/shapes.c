@@ -258,9 +258,10 @@ static void paint_specks(struct dice *dice, float *image)
 /* Noise, and the step from 0 .. 1 to -1 .. 1. */
 static void finish(struct rng rng, uint64_t counter, float *image)
 {
+	static const float unit = 2.0f / 255;
+	uint32_t words[4];
+
 	for (int i = 0; i < SHAPES_FLOATS; i++) {
-		static const float unit = 2.0f / 255;
-		uint32_t words[4];
 		if (i % NOISE_BYTES == 0)
 			rng_bits(rng, counter++, words);
 		const uint32_t byte = words[i % NOISE_BYTES / 4] >> 8 * (i % 4) & 255;
