@@ -18,6 +18,7 @@
 enum {
 	SUM_LENGTH = 256,   /* weights per output channel that stay in the first-level cache */
 	BAND_PIXELS = 96,   /* pixels of a task: their inputs stay in the second-level cache */
+	BAND_PIXELS_MIN = 32, /* ... where there are few images */
 	TASKS_WANTED = 8,   /* split channels, too, when there would be fewer */
 	COPY_PIXELS = 128,  /* planes longer than this are copied before use */
 };
@@ -482,12 +483,27 @@ static void pass_task(void *context, int task, int worker)
 	}
 }
 
+/*
+ * Where there are few images, first their bands are made smaller: threads then keep to their own pixels
+ * from layer to layer. Only then are channels divided.
+ */
+static int few_bands(const struct pass *pass, int bands)
+{
+	const struct conv_class *class = pass->class;
+	const int wanted = conv_runs(TASKS_WANTED, pass->in->n), most = class->cols / BAND_PIXELS_MIN;
+
+	if (class->rows > 1 || class->cols < COPY_PIXELS || bands >= wanted || bands >= most)
+		return bands;
+	return wanted < most ? wanted : most;
+}
+
 static void run_pass(struct pass *pass)
 {
 	const struct conv_class *class = pass->class;
 
 	pass->bands = class->rows == 1 ? conv_runs(class->cols, BAND_PIXELS)
 				       : conv_runs(class->rows, band_rows(class));
+	pass->bands = few_bands(pass, pass->bands);
 	const int tasks = pass->in->n * pass->bands;
 	pass->groups = tasks >= TASKS_WANTED ? 1 : conv_runs(TASKS_WANTED, tasks);
 	if (pass->groups > pass->panels)
