@@ -7,8 +7,8 @@
  * What remains of the kinks is a unit whose input the engine rounds to the other
  * side of zero, which can change a gradient by a percent in nets this small. It
  * happens to a few seeds in a hundred, so small nets are tried with others before
- * they are called wrong: a wrong gradient is wrong for all of them. Large nets,
- * where it would happen to most, get parameters that keep their ReLUs firm.
+ * they are called wrong: a wrong gradient is wrong for all of them. The large net,
+ * where it would happen to most, gets parameters that keep its ReLUs firm.
  */
 #include "check.h"
 #include "base/rng.h"
@@ -236,18 +236,11 @@ static void dense_nets(void **state)
 }
 
 /* The stem with its pooling, and the bottleneck. */
-static void large_nets(void **state)
+static void large_net(void **state)
 {
-	check((struct rig_config){.spec = {"resnet18", "gn-ws", 4, 3, 33, 21, false},
+	check((struct rig_config){.spec = {"resnet50", "gn-ws", 4, 3, 33, 20, false},
 		      .n = 1,
 		      .seed = 3,
-		      .engine = {.threads = 1},
-		      .firm = true},
-		false, false);
-	check((struct rig_config){.spec = {"resnet50", "bn", 4, 3, 33, 20, false},
-		      .n = 2,
-		      .seed = 3,
-		      .engine = {.threads = 1},
 		      .firm = true},
 		false, false);
 }
@@ -292,7 +285,7 @@ int main(void)
 		cmocka_unit_test(batch_norm_net),
 		cmocka_unit_test(net_without_norm),
 		cmocka_unit_test(dense_nets),
-		cmocka_unit_test(large_nets),
+		cmocka_unit_test(large_net),
 		cmocka_unit_test(inference),
 	};
 

@@ -66,15 +66,12 @@ static void same_bits_for_any_thread_count(void **state)
 		}
 }
 
-static void same_bits_for_any_thread_count_in_large_nets(void **state)
+/* Wide enough that weights are shared in chunks. */
+static void same_bits_for_any_thread_count_in_a_large_net(void **state)
 {
-	static const struct net_spec large[] = {
-		{"resnet18", "gn-ws", 10, 3, 33, 20, false},
-		{"resnet50", "bn", 10, 3, 33, 20, false},
-	};
+	const struct net_spec large = {"resnet50", "gn-ws", 10, 3, 33, 20, false};
 
-	for (size_t i = 0; i < COUNT(large); i++)
-		compare_threads(config_of(large + i, 2, 0));
+	compare_threads(config_of(&large, 1, 0));
 }
 
 /* Also when other batch sizes and modes have been at the same memory in between. */
@@ -487,7 +484,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_bits_for_any_thread_count),
-		cmocka_unit_test(same_bits_for_any_thread_count_in_large_nets),
+		cmocka_unit_test(same_bits_for_any_thread_count_in_a_large_net),
 		cmocka_unit_test(same_bits_from_run_to_run),
 		cmocka_unit_test(micro_batches_change_next_to_nothing),
 		cmocka_unit_test(micro_batches_are_summed_in_a_tree),
