@@ -65,7 +65,7 @@ static float box_of(float u, float v)
 /* Depth in parallel stripes as wide as the gaps between them. */
 static float stripe(float x, float variant)
 {
-	const float period = 0.55f + 0.25f * variant;
+	const float period = 0.6f + 0.25f * variant;
 
 	return period / 4 - fabsf(x - period * floorf(x / period + 0.5f));
 }
@@ -289,7 +289,7 @@ void shapes_draw(uint64_t seed, uint64_t index, float image[SHAPES_FLOATS])
 	struct dice dice = {.rng = rng, .counter = index * COUNTERS + SKETCH_COUNTER};
 	struct figure figure = {.depth = kind->depth};
 	float ground[SHAPES_CHANNELS];
-	const float radius = roll_between(&dice, 7, 12);
+	const float radius = roll_between(&dice, 8, 13);
 
 	for (int c = 0; c < SHAPES_CHANNELS; c++) {
 		/* Around the circle of 0 to 1: neither of the two is the lighter one by rule. */
