@@ -113,8 +113,10 @@ static void locale_does_not_matter(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(names) && !found; i++)
 		found = setlocale(LC_ALL, names[i]) != NULL;
-	if (!found)
+	if (!found) {
+		print_message("no locale with a decimal comma is installed\n");
 		skip();
+	}
 	text_from_double(out, 0.5);
 	assert_true(text_to_double("0.25", &number));
 	setlocale(LC_ALL, "C");
