@@ -1,0 +1,67 @@
+/*
+ * What must be kept to go on exactly where something stands, listed once. An
+ * object that holds state has one function that visits all its fields:
+ *
+ *	void pool_state(struct pool *pool, struct state *state)
+ *	{
+ *		state_int64(state, "seen", &pool->seen);
+ *		state_int64s(state, "ids", pool->ids, pool->count);
+ *	}
+ *
+ * The same list writes a file and reads it back, so the two cannot disagree.
+ * Reading is strict: every field must have the name, type and length that the
+ * list expects, in its order. The first failure is remembered, later visits do
+ * nothing, and state_save or state_load returns it; so visitors need no checks,
+ * except before they use a number that they have just read (state_failed).
+ *
+ * Files are written as base/file.h does and end with a checksum; a file whose
+ * checksum does not fit is refused before anything is read from it.
+ */
+#ifndef RETAIN_BASE_STATE_H
+#define RETAIN_BASE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct state;
+
+typedef void state_fn(void *object, struct state *state);
+
+/* Visits object and makes path hold what was visited, or leaves path as it was. */
+int state_save(const char *path, state_fn *visit, void *object, struct err *err);
+
+/* Visits object, filling its fields from path. After a failure the object may be half filled. */
+int state_load(const char *path, state_fn *visit, void *object, struct err *err);
+
+/* Whether fields are being filled; whether something failed, so that fields cannot be trusted. */
+bool state_reading(const struct state *state);
+bool state_failed(const struct state *state);
+
+/* A visitor's own refusal; the first one counts. The sentence gets the file's name put before it. */
+void state_refuse(struct state *state, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Opens and closes a group: names within it need only be unique there. */
+void state_enter(struct state *state, const char *name);
+void state_leave(struct state *state);
+
+void state_bool(struct state *state, const char *name, bool *value);
+void state_int(struct state *state, const char *name, int *value);
+void state_int64(struct state *state, const char *name, int64_t *value);
+void state_uint64(struct state *state, const char *name, uint64_t *value);
+void state_double(struct state *state, const char *name, double *value);
+
+/* Arrays whose length both sides know; a length that was itself saved is visited first. */
+void state_bytes(struct state *state, const char *name, void *values, size_t count);
+void state_int32s(struct state *state, const char *name, int32_t *values, size_t count);
+void state_int64s(struct state *state, const char *name, int64_t *values, size_t count);
+void state_floats(struct state *state, const char *name, float *values, size_t count);
+void state_doubles(struct state *state, const char *name, double *values, size_t count);
+
+/* A name (of a strategy, an architecture) that must be the same as when it was saved. */
+void state_same(struct state *state, const char *name, const char *value);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * A source is a stream of labelled samples in the order in which time brings
+ * them, and evaluation samples of the same distribution that are never trained
+ * on. Any sample can be had at any time by its id, and always with the same
+ * bits. Inputs and labels are asked for separately, so that who predicts need
+ * not be given a label.
+ *
+ * Kinds of sources are rows of source_types; `stream.source` names one.
+ */
+#ifndef RETAIN_DATA_SOURCE_H
+#define RETAIN_DATA_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+
+struct source;
+
+/* The stream's ids are 0 .. samples-1 in time order, evaluation's 0 .. evals-1 in time order. */
+enum source_part { SOURCE_STREAM, SOURCE_EVAL };
+
+struct source_info {
+	int classes;
+	int channels, height, width; /* vectors of d numbers are d, 1, 1 */
+	int64_t samples, evals;
+	int per_step; /* the samples of a time step; step t shows ids t * per_step and on */
+};
+
+struct source_type {
+	const char *name;
+	const char *help;                 /* one line */
+	const struct option_row *options; /* keys of its own, NULL for none; always in the config */
+	int (*open)(struct source **source, const struct options *options, struct err *err);
+	void (*close)(struct source *source);
+	int (*inputs)(struct source *source, enum source_part part, const int64_t *ids, int n,
+		float *inputs, struct err *err);
+	int (*labels)(struct source *source, enum source_part part, const int64_t *ids, int n,
+		int32_t *labels, struct err *err);
+	/* The moment of an evaluation sample as a share of the stream, in [0, 1); grows with id. */
+	double (*eval_time)(const struct source *source, int64_t id);
+};
+
+/* What every source begins with: the row fills it in. */
+struct source {
+	const struct source_type *type;
+	struct source_info info;
+};
+
+/* All kinds, ending with NULL. */
+extern const struct source_type *const source_types[];
+
+/* Opens the source that stream.source names. */
+int source_open(struct source **source, const struct options *options, struct err *err);
+void source_close(struct source *source);
+const struct source_info *source_info(const struct source *source);
+
+/*
+ * Fills in n samples, (n, channels, height, width) in a row. Several threads may
+ * ask at the same time. Ids outside the part are errors.
+ */
+int source_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
+	float *inputs, struct err *err);
+int source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
+	int32_t *labels, struct err *err);
+double source_eval_time(const struct source *source, int64_t id);
+
+/* Keys that all sources share: stream.source, stream.cache. Ends with a row without a section. */
+extern const struct option_row source_options[];
+
+#endif

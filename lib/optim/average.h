@@ -1,0 +1,70 @@
+/*
+ * Moving averages of the parameters. Every K_M iterations an average moves
+ * towards the parameters; the optimizer does it in its own pass. Kinds are rows
+ * of average_types, one file each: none, ema, ama.
+ *
+ * AMA keeps two averages with windows that differ by a factor, scores both, and
+ * at the end of each K_W window goes on from the better one, with both windows
+ * moved to its side. Three rules for moving them: window, swap, paper.
+ */
+#ifndef RETAIN_OPTIM_AVERAGE_H
+#define RETAIN_OPTIM_AVERAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+#include "base/state.h"
+#include "nn/kernels.h"
+#include "optim/scores.h"
+
+struct average_config {
+	const char *kind;  /* none, ema, ama */
+	const char *rule;  /* ama: window, swap, paper */
+	double gamma;      /* the weight that an average starts with */
+	double delta;      /* ama: the factor between and by which windows move */
+	double window_max; /* ama, rule window: the longest window, in updates */
+	int every;         /* K_M */
+};
+
+struct average;
+
+/* For parameters of `floats` numbers; averages start as a copy of params. */
+int average_new(struct average **average, const struct average_config *config, const float *params,
+	size_t floats, struct err *err);
+void average_free(struct average *average);
+
+int average_count(const struct average *average); /* 0, 1 or 2 */
+const float *average_params(const struct average *average, int index);
+
+/* What the optimizer's pass must do in iteration k (from 1), NULL for nothing. */
+const struct average_step *average_due(struct average *average, int64_t k);
+
+/*
+ * The average that serves inference by the scores of the window so far: 0 or 1,
+ * or -1 for the plain model. Ties go to the second, as Alg. 2 says.
+ */
+int average_best(const struct average *average, const struct scores *scores);
+
+/* How much an average keeps at an update, as it was last used: gamma of the paper's eq. 5. */
+double average_gamma(const struct average *average, int index);
+
+/*
+ * The end of a window: moves the weights, copies the better average to the other.
+ * Returns the index of the better one before anything moved, or -1.
+ */
+int average_window(struct average *average, const struct scores *scores);
+
+void average_state(struct average *average, struct state *state);
+
+struct average_type;
+extern const struct average_type *const average_types[]; /* ends with NULL */
+const char *average_type_name(const struct average_type *type);
+const char *average_type_help(const struct average_type *type);
+
+/* average.* keys. Ends with a row without a section. */
+extern const struct option_row average_options[];
+
+#endif

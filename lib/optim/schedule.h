@@ -1,0 +1,74 @@
+/*
+ * Learning-rate schedules: constant, cosine, cyclic (a cosine per task), rwp,
+ * malr. Kinds are rows of schedule_types, one file each. A schedule sees the
+ * number of the iteration and, at the end of each K_W window, the window's
+ * scores; it never sees parameters or data.
+ */
+#ifndef RETAIN_OPTIM_SCHEDULE_H
+#define RETAIN_OPTIM_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+#include "base/state.h"
+#include "optim/scores.h"
+
+struct schedule_config {
+	const char *kind;
+	double rate;        /* the initial rate */
+	double factor;      /* rwp, malr: what a cut multiplies the rate by */
+	int64_t patience;   /* K_R */
+	double epsilon;     /* malr's C3 */
+	bool c1, c2, c3;    /* malr's conditions that count */
+	bool reset_best;    /* rwp: a cut also forgets the best loss */
+	int64_t window;     /* K_W: iterations between two calls of schedule_window */
+	int64_t iterations; /* cosine, cyclic: the length of the run */
+	int cycles;         /* cyclic: equal parts of the run, when nobody calls schedule_task */
+};
+
+/* Why a rate was or was not cut, for the run log. */
+struct schedule_verdict {
+	bool cut;
+	double before, after;      /* the rates */
+	double score, sigma;       /* of this window: minus the loss, and the accuracy gap */
+	int64_t score_age;         /* C1: iterations since the best score ... */
+	int64_t sigma_age;         /* C2: ... and since the greatest gap */
+	double sigma_mean;         /* C3: over the last K_R iterations */
+	double sigma_error;        /* the standard error of that mean */
+	bool c1, c2, c3;           /* whether each condition held (false where it does not count) */
+};
+
+struct schedule;
+
+int schedule_new(struct schedule **schedule, const struct schedule_config *config, struct err *err);
+void schedule_free(struct schedule *schedule);
+
+/* The rate for iteration k (from 1). */
+double schedule_rate(const struct schedule *schedule, int64_t k);
+
+/*
+ * The end of a window, after iteration k and before averages move. best is the
+ * model that serves inference (SCORES_PLAIN or SCORES_AVERAGE + i).
+ */
+struct schedule_verdict schedule_window(
+	struct schedule *schedule, int64_t k, const struct scores *scores, int best);
+
+/* A task begins after iteration k and has so many iterations: cyclic starts again. */
+void schedule_task(struct schedule *schedule, int64_t k, int64_t iterations);
+
+/* Whether the kind looks at scores, so that validation is needed. */
+bool schedule_scores(const struct schedule *schedule);
+
+void schedule_state(struct schedule *schedule, struct state *state);
+
+struct schedule_type;
+extern const struct schedule_type *const schedule_types[]; /* ends with NULL */
+const char *schedule_type_name(const struct schedule_type *type);
+const char *schedule_type_help(const struct schedule_type *type);
+
+/* schedule.* keys. Ends with a row without a section. */
+extern const struct option_row schedule_options[];
+
+#endif

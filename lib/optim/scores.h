@@ -1,0 +1,33 @@
+/*
+ * Validation scores, collected over windows of iterations. Every few iterations
+ * the plain model and its averages are scored on one shared batch; over a window
+ * the scores are averaged. Averages and schedules decide at a window's end by
+ * these means and by nothing else.
+ */
+#ifndef RETAIN_OPTIM_SCORES_H
+#define RETAIN_OPTIM_SCORES_H
+
+#include <stdint.h>
+
+#include "base/state.h"
+
+/* Which model: the plain one, then its averages. */
+enum { SCORES_PLAIN = 0, SCORES_AVERAGE = 1, SCORES_MODELS = 3 };
+
+struct score {
+	double loss, accuracy; /* means; accuracy in [0, 1] */
+};
+
+struct scores {
+	int models;             /* 1 + number of averages */
+	int64_t rounds;         /* how many batches were scored in this window */
+	struct score sum[SCORES_MODELS];
+	double gap_squares[SCORES_MODELS]; /* of accuracy minus the plain model's, for its error */
+};
+
+void scores_add(struct scores *scores, const struct score round[SCORES_MODELS]);
+struct score scores_mean(const struct scores *scores, int model); /* zeros without a round */
+void scores_clear(struct scores *scores);
+void scores_state(struct scores *scores, struct state *state);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * A pool is what the learner remembers, as ids. Every sample that is revealed
+ * is offered to it once, in the order of ids 0, 1, 2, ..., and batches are drawn
+ * from it with replacement. The cost of both does not depend on how much was
+ * seen.
+ *
+ * Draws are functions of (seed, iteration, position): any process that saw the
+ * same stream draws the same batch. Kinds are rows of pool_types.
+ *
+ * Which samples are held out for validation is decided by a hash of (seed, id),
+ * holdout_has, so that nobody has to remember it. A training pool is offered
+ * every sample and takes only those that are not held out; a validation pool is
+ * the same thing with the other side taken.
+ */
+#ifndef RETAIN_REPLAY_POOL_H
+#define RETAIN_REPLAY_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+#include "base/state.h"
+
+struct holdout {
+	uint64_t seed;
+	double share; /* of the samples, in [0, 1) */
+};
+bool holdout_has(const struct holdout *holdout, int64_t id);
+
+struct pool_config {
+	const char *kind;       /* unlimited, reservoir, fifo, balanced */
+	int64_t limit;          /* the most samples that a limited pool holds */
+	int classes;
+	uint64_t seed;
+	struct holdout holdout;
+	bool validation;        /* takes the samples that are held out, not the others */
+};
+
+struct pool;
+
+int pool_new(struct pool **pool, const struct pool_config *config, struct err *err);
+void pool_free(struct pool *pool);
+
+/*
+ * Offers the next sample. *evicted becomes the id that the pool will not draw
+ * any more: a former one, id itself where it was not taken, or -1. Allocates
+ * nothing once a limited pool is full.
+ */
+int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
+
+int64_t pool_seen(const struct pool *pool);  /* samples offered */
+int64_t pool_count(const struct pool *pool); /* samples it can draw */
+
+/*
+ * Fills ids with n draws, each uniform over the samples with id >= oldest that
+ * the pool holds (oldest 0: over all). Positions are first, first + 1, ... of
+ * the iteration's batch. False, and ids are not filled, if there is no such
+ * sample.
+ */
+bool pool_draw(const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids,
+	int n);
+
+void pool_state(struct pool *pool, struct state *state);
+
+struct pool_type; /* see pool_impl.h */
+extern const struct pool_type *const pool_types[]; /* ends with NULL */
+const char *pool_type_name(const struct pool_type *type);
+const char *pool_type_help(const struct pool_type *type);
+
+/* replay.* keys of pools and holdout. Ends with a row without a section. */
+extern const struct option_row pool_options[];
+
+#endif
