@@ -1,0 +1,306 @@
+/*
+ * State files. Layout, little-endian as all machines we run on are:
+ *
+ *	"retain state 1\n"
+ *	field*       type (1 byte), name length (1 byte), name, count (8 bytes), values
+ *	end          type 0, CRC-32 of everything before it (4 bytes)
+ *
+ * A group is a field of its own without values, its end likewise. Nothing is
+ * held in memory: values go straight between the file and the object.
+ */
+#include "base/state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/file.h"
+
+enum field_type {
+	FIELD_END,
+	FIELD_ENTER,
+	FIELD_LEAVE,
+	FIELD_BYTES,
+	FIELD_INT32,
+	FIELD_INT64,
+	FIELD_UINT64,
+	FIELD_FLOAT,
+	FIELD_DOUBLE,
+	FIELD_TYPES,
+};
+
+static const struct {
+	const char *name;
+	size_t size;
+} field_types[FIELD_TYPES] = {
+	[FIELD_END] = {"the end", 0},
+	[FIELD_ENTER] = {"a group", 0},
+	[FIELD_LEAVE] = {"the end of a group", 0},
+	[FIELD_BYTES] = {"bytes", 1},
+	[FIELD_INT32] = {"32-bit integers", 4},
+	[FIELD_INT64] = {"64-bit integers", 8},
+	[FIELD_UINT64] = {"64-bit words", 8},
+	[FIELD_FLOAT] = {"floats", 4},
+	[FIELD_DOUBLE] = {"doubles", 8},
+};
+
+static const char magic[] = "retain state 1\n";
+enum { MAGIC = sizeof(magic) - 1, TRAILER = 5, CHUNK = 1 << 16 };
+
+struct state {
+	const char *path;
+	struct file_writer *writer; /* when saving ... */
+	FILE *file;                 /* ... and when loading */
+	uint32_t checksum;
+	int code; /* 0, or of the first failure */
+	struct err err;
+};
+
+bool state_reading(const struct state *state)
+{
+	return state->file;
+}
+
+bool state_failed(const struct state *state)
+{
+	return state->code;
+}
+
+void state_refuse(struct state *state, int code, const char *format, ...)
+{
+	char message[sizeof(state->err.message)];
+	va_list values;
+
+	if (state->code)
+		return;
+	va_start(values, format);
+	vsnprintf(message, sizeof(message), format, values);
+	va_end(values);
+	state->code = err_set(&state->err, code, "%s: %s", state->path, message);
+}
+
+static void put(struct state *state, const void *data, size_t size)
+{
+	state->checksum = checksum_add(state->checksum, data, size);
+	if (!state->code)
+		state->code = file_writer_write(state->writer, data, size, &state->err);
+}
+
+static void get(struct state *state, void *data, size_t size)
+{
+	if (!state->code && fread(data, 1, size, state->file) != size)
+		state_refuse(state, ERR_FORMAT, "ends too early");
+}
+
+static void put_field(struct state *state, enum field_type type, const char *name,
+	const void *values, uint64_t count)
+{
+	const unsigned char head[2] = {(unsigned char)type, (unsigned char)strlen(name)};
+
+	put(state, head, 2);
+	put(state, name, head[1]);
+	put(state, &count, sizeof(count));
+	put(state, values, count * field_types[type].size);
+}
+
+static void get_field(struct state *state, enum field_type type, const char *name, void *values,
+	uint64_t count)
+{
+	unsigned char head[2] = {0};
+	char found[256] = {0};
+	uint64_t length = 0;
+
+	get(state, head, 2);
+	get(state, found, head[1]);
+	get(state, &length, sizeof(length));
+	if (state->code)
+		return;
+	if (head[0] >= FIELD_TYPES)
+		state_refuse(state, ERR_FORMAT, "%s: unknown type %d of a field", name, head[0]);
+	else if (head[0] != type || strcmp(found, name))
+		state_refuse(state, ERR_FORMAT, "expected %s \"%s\", found %s \"%s\"",
+			field_types[type].name, name, field_types[head[0]].name, found);
+	else if (length != count)
+		state_refuse(state, ERR_FORMAT,
+			"\"%s\" has %" PRIu64 " values where %" PRIu64 " are expected", name, length,
+			count);
+	else
+		get(state, values, count * field_types[type].size);
+}
+
+static void visit_field(struct state *state, enum field_type type, const char *name, void *values,
+	size_t count)
+{
+	if (state->code)
+		return;
+	if (state->file)
+		get_field(state, type, name, values, count);
+	else
+		put_field(state, type, name, values, count);
+}
+
+void state_enter(struct state *state, const char *name)
+{
+	visit_field(state, FIELD_ENTER, name, "", 0);
+}
+
+void state_leave(struct state *state)
+{
+	visit_field(state, FIELD_LEAVE, "", "", 0);
+}
+
+void state_bool(struct state *state, const char *name, bool *value)
+{
+	unsigned char byte = *value;
+
+	visit_field(state, FIELD_BYTES, name, &byte, 1);
+	if (byte > 1)
+		state_refuse(state, ERR_FORMAT, "\"%s\" is neither true nor false", name);
+	else
+		*value = byte;
+}
+
+void state_int(struct state *state, const char *name, int *value)
+{
+	int32_t number = *value;
+
+	visit_field(state, FIELD_INT32, name, &number, 1);
+	*value = number;
+}
+
+void state_int64(struct state *state, const char *name, int64_t *value)
+{
+	visit_field(state, FIELD_INT64, name, value, 1);
+}
+
+void state_uint64(struct state *state, const char *name, uint64_t *value)
+{
+	visit_field(state, FIELD_UINT64, name, value, 1);
+}
+
+void state_double(struct state *state, const char *name, double *value)
+{
+	visit_field(state, FIELD_DOUBLE, name, value, 1);
+}
+
+void state_bytes(struct state *state, const char *name, void *values, size_t count)
+{
+	visit_field(state, FIELD_BYTES, name, values, count);
+}
+
+void state_int32s(struct state *state, const char *name, int32_t *values, size_t count)
+{
+	visit_field(state, FIELD_INT32, name, values, count);
+}
+
+void state_int64s(struct state *state, const char *name, int64_t *values, size_t count)
+{
+	visit_field(state, FIELD_INT64, name, values, count);
+}
+
+void state_floats(struct state *state, const char *name, float *values, size_t count)
+{
+	visit_field(state, FIELD_FLOAT, name, values, count);
+}
+
+void state_doubles(struct state *state, const char *name, double *values, size_t count)
+{
+	visit_field(state, FIELD_DOUBLE, name, values, count);
+}
+
+void state_same(struct state *state, const char *name, const char *value)
+{
+	char found[128] = {0};
+	int length = (int)strnlen(value, sizeof(found) - 1);
+
+	memcpy(found, value, (size_t)length);
+	state_bytes(state, name, found, sizeof(found));
+	if (strncmp(found, value, (size_t)length) || found[length])
+		state_refuse(state, ERR_FORMAT, "was saved with %s \"%.*s\", not \"%s\"", name,
+			(int)sizeof(found) - 1, found, value);
+}
+
+int state_save(const char *path, state_fn *visit, void *object, struct err *err)
+{
+	struct state state = {.path = path};
+	const unsigned char end = FIELD_END;
+	int code = file_writer_open(&state.writer, path, err);
+
+	if (code)
+		return code;
+	put(&state, magic, MAGIC);
+	visit(object, &state);
+	put(&state, &end, 1);
+	if (!state.code)
+		state.code = file_writer_write(state.writer, &state.checksum,
+			sizeof(state.checksum), &state.err);
+	if (state.code) {
+		file_writer_abort(state.writer);
+		return err_set(err, state.code, "%s", state.err.message);
+	}
+	return file_writer_commit(state.writer, err);
+}
+
+/* Goes over the whole file once; the file is then at its first field. */
+static void check_file(struct state *state)
+{
+	char chunk[CHUNK];
+	uint32_t stored;
+	long left;
+
+	if (fseek(state->file, 0, SEEK_END) || (left = ftell(state->file)) < 0 ||
+		fseek(state->file, 0, SEEK_SET)) {
+		state_refuse(state, ERR_FILE, "%s", strerror(errno));
+		return;
+	}
+	if (left < MAGIC + TRAILER) {
+		state_refuse(state, ERR_FORMAT, "too short for a state file: %ld bytes", left);
+		return;
+	}
+	for (left -= (long)sizeof(stored); left > 0 && !state->code;) {
+		const size_t size = left < CHUNK ? (size_t)left : CHUNK;
+
+		get(state, chunk, size);
+		state->checksum = checksum_add(state->checksum, chunk, size);
+		left -= (long)size;
+	}
+	get(state, &stored, sizeof(stored));
+	rewind(state->file);
+	get(state, chunk, MAGIC);
+	if (state->code)
+		return;
+	if (memcmp(chunk, magic, MAGIC - 2))
+		state_refuse(state, ERR_FORMAT, "is not a state file");
+	else if (memcmp(chunk, magic, MAGIC))
+		state_refuse(state, ERR_FORMAT, "was written by another version of retain");
+	else if (stored != state->checksum)
+		state_refuse(state, ERR_FORMAT,
+			"is damaged: its checksum is %08" PRIx32 ", not %08" PRIx32, state->checksum,
+			stored);
+}
+
+static void check_end(struct state *state)
+{
+	unsigned char end = FIELD_END;
+
+	get(state, &end, 1);
+	if (end != FIELD_END)
+		state_refuse(state, ERR_FORMAT, "holds more than was expected");
+}
+
+int state_load(const char *path, state_fn *visit, void *object, struct err *err)
+{
+	struct state state = {.path = path, .file = fopen(path, "rbe")};
+
+	if (!state.file)
+		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	check_file(&state);
+	if (!state.code)
+		visit(object, &state);
+	check_end(&state);
+	fclose(state.file);
+	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
+}
