@@ -116,6 +116,13 @@ struct adam_step {
 	float rate, beta1, beta2, epsilon, decay;
 	float correction1, correction2; /* 1 - beta^t */
 };
+/* Schedule-free SGD: params hold y, where the gradient was taken. */
+struct schedule_free_step {
+	float rate, decay;
+	float beta;  /* y = (1 - beta) z + beta x */
+	float share; /* of z in x, the running average of all z */
+	bool first;  /* z and x start as y */
+};
 enum { AVERAGES_MAX = 2 };
 struct average_step {
 	int count;
@@ -192,6 +199,8 @@ struct kernels {
 		const struct average_step *averages);
 	void (*adam)(float *params, const float *grad, float *mean, float *square, size_t count,
 		const struct adam_step *step, const struct average_step *averages);
+	void (*schedule_free)(float *params, const float *grad, float *z, float *x, size_t count,
+		const struct schedule_free_step *step, const struct average_step *averages);
 	void (*average)(const float *params, size_t count, const struct average_step *averages);
 
 	/* Multiply-adds in registers for about `rounds` rounds; returns their number. */

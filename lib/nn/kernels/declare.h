@@ -54,6 +54,8 @@ void KERNEL(sgd)(float *params, const float *grad, float *momentum, size_t count
 	const struct sgd_step *step, const struct average_step *averages);
 void KERNEL(adam)(float *params, const float *grad, float *mean, float *square, size_t count,
 	const struct adam_step *step, const struct average_step *averages);
+void KERNEL(schedule_free)(float *params, const float *grad, float *z, float *x, size_t count,
+	const struct schedule_free_step *step, const struct average_step *averages);
 void KERNEL(average)(const float *params, size_t count, const struct average_step *averages);
 double KERNEL(peak)(long rounds);
 

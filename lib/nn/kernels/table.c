@@ -62,6 +62,7 @@ const struct kernels KERNEL(kernels) = {
 	.add = KERNEL(add),
 	.sgd = KERNEL(sgd),
 	.adam = KERNEL(adam),
+	.schedule_free = KERNEL(schedule_free),
 	.average = KERNEL(average),
 	.peak = KERNEL(peak),
 };

@@ -1,7 +1,7 @@
 /*
  * Optimizer steps as single passes over flat buffers, averages included: a
  * parameter is read and written once per iteration. The formulas and their
- * order of operations are PyTorch's.
+ * order of operations are PyTorch's where it has the optimizer.
  */
 #include "nn/kernels/declare.h"
 
@@ -89,6 +89,34 @@ void KERNEL(adam)(float *params, const float *grad, float *mean, float *square, 
 		adam_slice(params, grad, mean, square, (struct slice){i, VW}, step, averages);
 	if (i < count)
 		adam_slice(params, grad, mean, square, (struct slice){i, (int)(count - i)}, step, averages);
+}
+
+INLINE void schedule_free_slice(float *params, const float *grad, float *z, float *x, struct slice s,
+	const struct schedule_free_step *step, const struct average_step *averages)
+{
+	const vf share = v_set1(step->share), rest = v_set1(1.0f - step->share);
+	vf y = get(params, s);
+	const vf d = get(grad, s) + v_set1(step->decay) * y;
+	const vf newer = (step->first ? y : get(z, s)) - v_set1(step->rate) * d;
+	const vf mean = rest * (step->first ? y : get(x, s)) + share * newer;
+
+	put(z, s, newer);
+	put(x, s, mean);
+	y = v_set1(1.0f - step->beta) * newer + v_set1(step->beta) * mean;
+	put(params, s, y);
+	update_averages(averages, s, y);
+}
+
+void KERNEL(schedule_free)(float *params, const float *grad, float *z, float *x, size_t count,
+	const struct schedule_free_step *step, const struct average_step *averages)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		schedule_free_slice(params, grad, z, x, (struct slice){i, VW}, step, averages);
+	if (i < count)
+		schedule_free_slice(
+			params, grad, z, x, (struct slice){i, (int)(count - i)}, step, averages);
 }
 
 void KERNEL(average)(const float *params, size_t count, const struct average_step *averages)
