@@ -11,8 +11,16 @@
 #include "base/state.h"
 
 /* What the work was for. Predicting and evaluating are not part of learning's cost. */
-enum ledger_use { LEDGER_TRAIN, LEDGER_VALIDATE, LEDGER_STATISTICS, LEDGER_PREDICT, LEDGER_EVALUATE, LEDGER_USES };
+enum ledger_use {
+	LEDGER_TRAIN,
+	LEDGER_VALIDATE,
+	LEDGER_STATISTICS, /* batch-norm statistics of averages */
+	LEDGER_PREDICT,
+	LEDGER_EVALUATE,
+	LEDGER_USES,
+};
 
+/* A zeroed one is empty. Who makes an iteration, an update or an average's update counts it. */
 struct ledger {
 	int64_t iterations;
 	int64_t forward[LEDGER_USES], forward_samples[LEDGER_USES];
@@ -21,7 +29,9 @@ struct ledger {
 	int64_t averages; /* updates of an average: one for each average that moved */
 };
 
+/* "train", "validate", "statistics", "predict", "evaluate" */
 const char *ledger_use_name(enum ledger_use use);
+
 void ledger_forward(struct ledger *ledger, enum ledger_use use, int samples);
 void ledger_backward(struct ledger *ledger, int samples);
 
@@ -33,11 +43,13 @@ struct ledger_prices {
 /* Multiply-adds: forward macs, backward twice that, an update as many as there are parameters. */
 struct ledger_prices ledger_macs(double macs, double parameters);
 
-/* What learning has cost so far, in the unit of the prices. */
+/* What learning has cost so far, in the unit of the prices: training, validation and statistics. */
 double ledger_cost(const struct ledger *ledger, const struct ledger_prices *prices);
 
-/* The same in iterations of plain SGD with this batch: 1.0 per iteration for SGD at a constant rate. */
-double ledger_sgd_equivalents(const struct ledger *ledger, const struct ledger_prices *prices, int batch);
+/* The same in iterations of plain SGD with this batch: 1.0 per iteration for SGD at a constant
+ * rate. */
+double ledger_sgd_equivalents(
+	const struct ledger *ledger, const struct ledger_prices *prices, int batch);
 
 void ledger_state(struct ledger *ledger, struct state *state);
 

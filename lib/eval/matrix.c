@@ -1,0 +1,228 @@
+/*
+ * Counts of hits; accuracies are only divided out when asked for, so that a
+ * range of bins weighs each sample alike.
+ *
+ * Invariants: rows_used <= rows_most; `hits` of rows from rows_used on are zero,
+ * and so are all of a model's in a row whose `said` is 0.
+ */
+#include "eval/matrix.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define EDGE 1e-9 /* of the stream: moments that are nearer are the same */
+
+struct matrix {
+	int bins, rows_most, rows_used;
+	int64_t *samples;    /* [bin] */
+	double *seen;        /* [row] */
+	unsigned char *said; /* [row][model]: whether hits were told */
+	int64_t *hits;       /* [row][model][top][bin] */
+};
+
+int matrix_new(struct matrix **matrix, int bins, int rows, struct err *err)
+{
+	struct matrix *made;
+
+	*matrix = NULL;
+	if (bins < 1 || rows < 1)
+		return err_set(err, ERR_INPUT,
+			"an evaluation matrix of %d bins and %d rows: both must be at least 1",
+			bins, rows);
+	made = mem_new(1, sizeof(*made));
+	if (!made)
+		return err_memory(err, "an evaluation matrix", sizeof(*made));
+	made->bins = bins;
+	made->rows_most = rows;
+	made->samples = mem_new((size_t)bins, sizeof(int64_t));
+	made->seen = mem_new((size_t)rows, sizeof(double));
+	made->said = mem_new((size_t)rows, MATRIX_MODELS);
+	made->hits =
+		mem_new((size_t)rows * MATRIX_MODELS * MATRIX_TOPS, (size_t)bins * sizeof(int64_t));
+	if (!made->samples || !made->seen || !made->said || !made->hits) {
+		matrix_free(made);
+		return err_memory(err, "an evaluation matrix",
+			8ull * MATRIX_MODELS * MATRIX_TOPS * (unsigned)rows * (unsigned)bins);
+	}
+	*matrix = made;
+	return 0;
+}
+
+void matrix_free(struct matrix *matrix)
+{
+	if (!matrix)
+		return;
+	mem_free(matrix->samples);
+	mem_free(matrix->seen);
+	mem_free(matrix->said);
+	mem_free(matrix->hits);
+	mem_free(matrix);
+}
+
+int matrix_bins(const struct matrix *matrix)
+{
+	return matrix->bins;
+}
+
+int matrix_rows(const struct matrix *matrix)
+{
+	return matrix->rows_used;
+}
+
+/* The first bin that begins at or after a moment, and the number of bins that end at or before it:
+ * an edge is where both are the same. */
+static int bin_after(const struct matrix *matrix, double moment)
+{
+	return (int)ceil(fmin(fmax(moment - EDGE, 0), 1) * matrix->bins);
+}
+
+static int bins_before(const struct matrix *matrix, double moment)
+{
+	return (int)floor(fmin(fmax(moment + EDGE, 0), 1) * matrix->bins);
+}
+
+int matrix_bin(const struct matrix *matrix, double moment)
+{
+	const int bin = bins_before(matrix, moment);
+
+	return bin < matrix->bins ? bin : matrix->bins - 1;
+}
+
+void matrix_count_sample(struct matrix *matrix, int bin)
+{
+	assert(bin >= 0 && bin < matrix->bins);
+	assert(matrix->rows_used == 0 && "samples are counted before the first row");
+	matrix->samples[bin]++;
+}
+
+int64_t matrix_samples(const struct matrix *matrix, int bin)
+{
+	return matrix->samples[bin];
+}
+
+int matrix_begin(struct matrix *matrix, double seen, struct err *err)
+{
+	const int row = matrix->rows_used;
+
+	if (!(seen >= 0 && seen <= 1))
+		return err_set(
+			err, ERR_INPUT, "evaluation at %g of the stream: must be in [0, 1]", seen);
+	if (row > 0 && seen < matrix->seen[row - 1])
+		return err_set(err, ERR_INPUT,
+			"evaluation at %g of the stream: the one before was at %g", seen,
+			matrix->seen[row - 1]);
+	if (row == matrix->rows_most)
+		return err_set(err, ERR_STATE,
+			"evaluation at %g of the stream: there is room for %d evaluations only",
+			seen, matrix->rows_most);
+	matrix->seen[row] = seen;
+	matrix->rows_used++;
+	return 0;
+}
+
+static int64_t *hits_of(
+	const struct matrix *matrix, int row, enum matrix_model model, enum matrix_top top)
+{
+	const size_t line = ((size_t)row * MATRIX_MODELS + model) * MATRIX_TOPS + top;
+
+	return matrix->hits + line * (size_t)matrix->bins;
+}
+
+void matrix_hit(struct matrix *matrix, enum matrix_model model, int bin, int64_t top1, int64_t top5)
+{
+	const int row = matrix->rows_used - 1;
+
+	assert(row >= 0 && bin >= 0 && bin < matrix->bins);
+	assert(0 <= top1 && top1 <= top5);
+	hits_of(matrix, row, model, MATRIX_TOP1)[bin] += top1;
+	hits_of(matrix, row, model, MATRIX_TOP5)[bin] += top5;
+	assert(hits_of(matrix, row, model, MATRIX_TOP5)[bin] <= matrix->samples[bin]);
+	matrix->said[row * MATRIX_MODELS + model] = 1;
+}
+
+/* Over bins first .. end-1. */
+static double accuracy(const struct matrix *matrix, int row, int first, int end,
+	enum matrix_model model, enum matrix_top top)
+{
+	const int64_t *hits = hits_of(matrix, row, model, top);
+	int64_t right = 0, all = 0;
+
+	assert(row >= 0 && row < matrix->rows_used);
+	for (int bin = first; bin < end; bin++) {
+		right += hits[bin];
+		all += matrix->samples[bin];
+	}
+	if (!all || !matrix->said[row * MATRIX_MODELS + model])
+		return NAN;
+	return (double)right / (double)all;
+}
+
+double matrix_cell(
+	const struct matrix *matrix, int row, int bin, enum matrix_model model, enum matrix_top top)
+{
+	return accuracy(matrix, row, bin, bin + 1, model, top);
+}
+
+double matrix_seen(const struct matrix *matrix, int row)
+{
+	return matrix->seen[row];
+}
+
+double matrix_retention(
+	const struct matrix *matrix, int row, enum matrix_model model, enum matrix_top top)
+{
+	return accuracy(matrix, row, 0, bins_before(matrix, matrix->seen[row]), model, top);
+}
+
+double matrix_transfer(const struct matrix *matrix, int row, double from, double to,
+	enum matrix_model model, enum matrix_top top)
+{
+	const double seen = matrix->seen[row];
+
+	if (seen + to > 1 + EDGE)
+		return NAN;
+	return matrix_range(matrix, row, seen + from, seen + to, model, top);
+}
+
+double matrix_range(const struct matrix *matrix, int row, double from, double to,
+	enum matrix_model model, enum matrix_top top)
+{
+	return accuracy(matrix, row, bin_after(matrix, from), bins_before(matrix, to), model, top);
+}
+
+void matrix_state(struct matrix *matrix, struct state *state)
+{
+	int bins = matrix->bins, rows = matrix->rows_used;
+	size_t used;
+
+	state_int(state, "bins", &bins);
+	state_int(state, "rows", &rows);
+	if (state_failed(state))
+		return;
+	if (bins != matrix->bins) {
+		state_refuse(state, ERR_FORMAT, "evaluation has %d bins, but %d are expected", bins,
+			matrix->bins);
+		return;
+	}
+	if (rows < 0 || rows > matrix->rows_most) {
+		state_refuse(state, ERR_FORMAT, "%d evaluations, but there is room for %d", rows,
+			matrix->rows_most);
+		return;
+	}
+	used = (size_t)rows * MATRIX_MODELS;
+	if (state_reading(state)) {
+		matrix->rows_used = rows;
+		memset(matrix->said, 0, (size_t)matrix->rows_most * MATRIX_MODELS);
+		for (int row = 0; row < matrix->rows_most; row++)
+			memset(hits_of(matrix, row, 0, 0), 0,
+				MATRIX_MODELS * MATRIX_TOPS * (size_t)matrix->bins *
+					sizeof(int64_t));
+	}
+	state_int64s(state, "samples", matrix->samples, (size_t)bins);
+	state_doubles(state, "seen", matrix->seen, (size_t)rows);
+	state_bytes(state, "said", matrix->said, used);
+	state_int64s(state, "hits", matrix->hits, used * MATRIX_TOPS * (size_t)bins);
+}

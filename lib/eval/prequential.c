@@ -1,0 +1,172 @@
+/*
+ * Sums over steps, and the blind learner's memory: a ring of the last labels,
+ * how often each class is in it, and when each was seen last.
+ *
+ * Invariant: count[c] is how often c stands in the ring's filled part, whose
+ * size is min(revealed, window).
+ */
+#include "eval/prequential.h"
+
+#include <assert.h>
+
+#include "base/mem.h"
+
+struct prequential {
+	int classes, window;
+	int64_t steps;
+	double top1, top5, blind; /* sums of the steps' shares */
+	int64_t revealed;         /* labels so far; the next one goes to revealed % window */
+	int32_t *ring;            /* [window] */
+	int32_t *count;           /* [class] */
+	int64_t *last;            /* [class]: the number of its latest label, from 1 */
+};
+
+int prequential_new(struct prequential **meter, int classes, int window, struct err *err)
+{
+	struct prequential *made;
+
+	*meter = NULL;
+	if (classes < 1 || window < 1)
+		return err_set(err, ERR_INPUT,
+			"learning efficacy over %d classes with the last %d labels: both must be "
+			"at least 1",
+			classes, window);
+	made = mem_new(1, sizeof(*made));
+	if (!made)
+		return err_memory(err, "learning efficacy", sizeof(*made));
+	made->classes = classes;
+	made->window = window;
+	made->ring = mem_new((size_t)window, sizeof(int32_t));
+	made->count = mem_new((size_t)classes, sizeof(int32_t));
+	made->last = mem_new((size_t)classes, sizeof(int64_t));
+	if (!made->ring || !made->count || !made->last) {
+		prequential_free(made);
+		return err_memory(err, "learning efficacy",
+			4ull * (unsigned)window + 12ull * (unsigned)classes);
+	}
+	*meter = made;
+	return 0;
+}
+
+void prequential_free(struct prequential *meter)
+{
+	if (!meter)
+		return;
+	mem_free(meter->ring);
+	mem_free(meter->count);
+	mem_free(meter->last);
+	mem_free(meter);
+}
+
+/* The most frequent class in the ring, the latest of equals; -1 while it is empty. */
+static int32_t blind_guess(const struct prequential *meter)
+{
+	int32_t best = 0;
+
+	if (!meter->revealed)
+		return -1;
+	for (int32_t c = 1; c < meter->classes; c++)
+		if (meter->count[c] > meter->count[best] ||
+			(meter->count[c] == meter->count[best] &&
+				meter->last[c] > meter->last[best]))
+			best = c;
+	return best;
+}
+
+static void reveal(struct prequential *meter, int32_t label)
+{
+	int32_t *slot = meter->ring + meter->revealed % meter->window;
+
+	if (meter->revealed >= meter->window)
+		meter->count[*slot]--;
+	*slot = label;
+	meter->count[label]++;
+	meter->last[label] = ++meter->revealed;
+}
+
+void prequential_step(struct prequential *meter, const int32_t *predicted, const int32_t *rank,
+	const int32_t *labels, int n)
+{
+	const int32_t guess = blind_guess(meter);
+	int top1 = 0, top5 = 0, blind = 0;
+
+	if (n <= 0)
+		return;
+	for (int i = 0; i < n; i++) {
+		assert(labels[i] >= 0 && labels[i] < meter->classes);
+		assert(rank[i] >= 1);
+		top1 += predicted[i] == labels[i];
+		top5 += rank[i] <= 5;
+		blind += guess == labels[i];
+		reveal(meter, labels[i]);
+	}
+	meter->steps++;
+	meter->top1 += (double)top1 / n;
+	meter->top5 += (double)top5 / n;
+	meter->blind += (double)blind / n;
+}
+
+static double mean(const struct prequential *meter, double sum)
+{
+	return meter->steps ? sum / (double)meter->steps : 0;
+}
+
+double prequential_top1(const struct prequential *meter)
+{
+	return mean(meter, meter->top1);
+}
+
+double prequential_top5(const struct prequential *meter)
+{
+	return mean(meter, meter->top5);
+}
+
+double prequential_blind(const struct prequential *meter)
+{
+	return mean(meter, meter->blind);
+}
+
+/* A ring that holds no class, or another class than its counts say, would be written out of bounds
+ * later. */
+static void recount(struct prequential *meter, struct state *state)
+{
+	const int64_t filled = meter->revealed < meter->window ? meter->revealed : meter->window;
+
+	if (state_failed(state))
+		return;
+	if (meter->revealed < 0 || meter->steps < 0) {
+		state_refuse(state, ERR_FORMAT, "a negative count");
+		return;
+	}
+	for (int32_t c = 0; c < meter->classes; c++)
+		meter->count[c] = 0;
+	for (int64_t i = 0; i < filled; i++) {
+		if (meter->ring[i] < 0 || meter->ring[i] >= meter->classes) {
+			state_refuse(state, ERR_FORMAT, "label %d, but there are %d classes",
+				meter->ring[i], meter->classes);
+			return;
+		}
+		meter->count[meter->ring[i]]++;
+	}
+}
+
+void prequential_state(struct prequential *meter, struct state *state)
+{
+	int classes = meter->classes, window = meter->window;
+
+	state_int(state, "classes", &classes);
+	state_int(state, "window", &window);
+	if (!state_failed(state) && (classes != meter->classes || window != meter->window))
+		state_refuse(state, ERR_FORMAT,
+			"%d classes and a window of %d labels, but %d and %d are expected", classes,
+			window, meter->classes, meter->window);
+	state_int64(state, "steps", &meter->steps);
+	state_double(state, "top1", &meter->top1);
+	state_double(state, "top5", &meter->top5);
+	state_double(state, "blind", &meter->blind);
+	state_int64(state, "revealed", &meter->revealed);
+	state_int32s(state, "ring", meter->ring, (size_t)meter->window);
+	state_int64s(state, "last", meter->last, (size_t)meter->classes);
+	if (state_reading(state))
+		recount(meter, state);
+}
