@@ -14,7 +14,21 @@
 #include <math.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define BLOCK_NORMAL 0xffffffffu
+
+#define PHILOX_M0 0xD2511F53u
+#define PHILOX_M1 0xCD9E8D57u
+#define PHILOX_W0 0x9E3779B9u
+#define PHILOX_W1 0xBB67AE85u
+
+/* Normals are made in lanes of four where there are many of them: two pairs each. */
+enum { LANES = 8, PAIRS = 2 * LANES };
+
+#define ROOT_HALF 0x3fe6a09e667f3bcdu /* the bits of sqrt 1/2 */
 
 /* Coefficients of artanh, sine and cosine by power. */
 #define LN2 0.6931471805599453
@@ -44,15 +58,15 @@ void rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4
 	uint32_t k0 = key[0], k1 = key[1];
 
 	for (int round = 0; round < 10; round++) {
-		uint64_t p0 = (uint64_t)0xD2511F53u * c0;
-		uint64_t p1 = (uint64_t)0xCD9E8D57u * c2;
+		uint64_t p0 = (uint64_t)PHILOX_M0 * c0;
+		uint64_t p1 = (uint64_t)PHILOX_M1 * c2;
 
 		c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
 		c1 = (uint32_t)p1;
 		c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
 		c3 = (uint32_t)p0;
-		k0 += 0x9E3779B9u;
-		k1 += 0xBB67AE85u;
+		k0 += PHILOX_W0;
+		k1 += PHILOX_W1;
 	}
 	out[0] = c0;
 	out[1] = c1;
@@ -119,50 +133,177 @@ uint64_t rng_below(struct rng rng, uint64_t counter, uint64_t bound)
 	}
 }
 
+static inline double as_double(uint64_t bits)
+{
+	double number;
+
+	memcpy(&number, &bits, sizeof(number));
+	return number;
+}
+
+static inline uint64_t as_bits(double number)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return bits;
+}
+
+/* A number in -2^51 .. 2^51-1 that wraps around 2^64, exactly. */
+static inline double from_whole(uint64_t whole)
+{
+	return as_double(as_bits(0x1.8p52) + whole) - 0x1.8p52;
+}
+
 /* The natural logarithm of x in (0, 1), x normal. */
 static inline double logarithm(double x)
 {
-	uint64_t bits;
-	double s, t, e;
-
 	/* x = 2^e * m with m in [sqrt 1/2, sqrt 2), then log m = 2 artanh((m - 1) / (m + 1)). */
-	memcpy(&bits, &x, sizeof(bits));
-	bits += 0x3ff0000000000000u - 0x3fe6a09e667f3bcdu;
-	e = (double)((int32_t)(bits >> 52) - 0x3ff);
-	bits = (bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
-	memcpy(&x, &bits, sizeof(x));
-	s = (x - 1) / (x + 1);
-	t = s * s;
+	const uint64_t bits = as_bits(x) + (0x3ff0000000000000u - ROOT_HALF);
+	const double e = from_whole((bits >> 52) - 0x3ff);
+	const double m = as_double((bits & 0x000fffffffffffffu) + ROOT_HALF);
+	const double s = (m - 1) / (m + 1);
+	const double t = s * s;
+
 	return LN2 * e +
 	       2 * s * (1 + t * (L3 + t * (L5 + t * (L7 + t * (L9 + t * (L11 + t * L13))))));
 }
 
 /* Of the angle turn / 2^32 turns: the nearest quarter turn is exact, the rest a series. */
-static inline void cosine_sine(uint32_t turn, double *cosine, double *sine)
+static inline void cosine_sine(uint64_t turn, double *cosine, double *sine)
 {
-	uint32_t quarter = (turn + 0x20000000u) >> 30;
-	double a = (int32_t)(turn - (quarter << 30)) * (6.283185307179586 * 0x1p-32);
-	double t = a * a;
-	double s = a * (1 + t * (S3 + t * (S5 + t * (S7 + t * (S9 + t * S11)))));
-	double c = 1 + t * (C2 + t * (C4 + t * (C6 + t * (C8 + t * (C10 + t * C12)))));
-	double swapped_c = quarter & 1 ? s : c, swapped_s = quarter & 1 ? c : s;
+	const uint64_t quarter = (turn + 0x20000000u) >> 30;
+	const double a = from_whole(turn - (quarter << 30)) * (6.283185307179586 * 0x1p-32);
+	const double t = a * a;
+	const double s = a * (1 + t * (S3 + t * (S5 + t * (S7 + t * (S9 + t * S11)))));
+	const double c = 1 + t * (C2 + t * (C4 + t * (C6 + t * (C8 + t * (C10 + t * C12)))));
+	const uint64_t swap = (as_bits(s) ^ as_bits(c)) & -(quarter & 1);
 
-	*cosine = (quarter + 1) & 2 ? -swapped_c : swapped_c;
-	*sine = quarter & 2 ? -swapped_s : swapped_s;
+	*cosine = as_double(as_bits(c) ^ swap ^ ((quarter + 1) & 2) << 62);
+	*sine = as_double(as_bits(s) ^ swap ^ (quarter & 2) << 62);
 }
 
-static inline void four_normals(struct rng rng, uint64_t group, float out[4])
+/* What the radius of a pair of normals is the root of. */
+static inline double radius_squared(uint64_t word)
+{
+	return -2 * logarithm((from_whole(word) + 0.5) * 0x1p-32);
+}
+
+static void four_normals(struct rng rng, uint64_t group, float out[4])
 {
 	uint32_t bits[4];
 
 	block_bits(rng, group, BLOCK_NORMAL, bits);
 	for (int i = 0; i < 4; i += 2) {
-		double radius = sqrt(-2 * logarithm((bits[i] + 0.5) * 0x1p-32));
+		double radius = sqrt(radius_squared(bits[i]));
 		double c, s;
 
 		cosine_sine(bits[i + 1], &c, &s);
 		out[i] = (float)(radius * c);
 		out[i + 1] = (float)(radius * s);
+	}
+}
+
+/* Of LANES blocks of the normals from `group` on: words 0 and 2, and words 1 and 3. */
+#ifdef __SSE2__
+static inline __m128i all(uint32_t word)
+{
+	return _mm_set1_epi32((int)word);
+}
+
+/* Words 0 and 2, or 1 and 3, of two blocks. */
+static inline void store_words(uint64_t out[4], __m128i first, __m128i second)
+{
+	const __m128i low = _mm_set1_epi64x(0xffffffff);
+
+	first = _mm_and_si128(first, low);
+	second = _mm_and_si128(second, low);
+	_mm_storeu_si128((__m128i *)out, _mm_unpacklo_epi64(first, second));
+	_mm_storeu_si128((__m128i *)(out + 2), _mm_unpackhi_epi64(first, second));
+}
+
+/* Two times two blocks side by side: a word is the low half of 64 bits, whatever the high half. */
+static inline void four_blocks(struct rng rng, uint64_t group, uint64_t even[8], uint64_t odd[8])
+{
+	__m128i k0 = all((uint32_t)rng.seed), k1 = all((uint32_t)(rng.seed >> 32));
+	__m128i c0[2], c1[2], c2[2], c3[2];
+
+	for (int i = 0; i < 2; i++) {
+		const uint64_t at = group + 2 * (uint64_t)i;
+
+		c0[i] = _mm_set_epi64x((int64_t)(at + 1), (int64_t)at);
+		c1[i] = _mm_srli_epi64(c0[i], 32);
+		c2[i] = all(BLOCK_NORMAL);
+		c3[i] = all(rng.purpose);
+	}
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 2; i++) {
+			const __m128i p0 = _mm_mul_epu32(c0[i], all(PHILOX_M0));
+			const __m128i p1 = _mm_mul_epu32(c2[i], all(PHILOX_M1));
+
+			c0[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(p1, 32), c1[i]), k0);
+			c1[i] = p1;
+			c2[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(p0, 32), c3[i]), k1);
+			c3[i] = p0;
+		}
+		k0 = _mm_add_epi32(k0, all(PHILOX_W0));
+		k1 = _mm_add_epi32(k1, all(PHILOX_W1));
+	}
+	for (int i = 0; i < 2; i++) {
+		store_words(even + 4 * i, c0[i], c2[i]);
+		store_words(odd + 4 * i, c1[i], c3[i]);
+	}
+}
+
+static inline void lane_words(
+	struct rng rng, uint64_t group, uint64_t even[PAIRS], uint64_t odd[PAIRS])
+{
+	for (int i = 0; i < LANES; i += 4)
+		four_blocks(rng, group + (uint64_t)i, even + 2 * i, odd + 2 * i);
+}
+
+static inline void roots(double x[PAIRS])
+{
+	for (int i = 0; i < PAIRS; i += 2)
+		_mm_storeu_pd(x + i, _mm_sqrt_pd(_mm_loadu_pd(x + i)));
+}
+#else
+static inline void lane_words(
+	struct rng rng, uint64_t group, uint64_t even[PAIRS], uint64_t odd[PAIRS])
+{
+	uint32_t bits[4];
+
+	for (int i = 0; i < LANES; i++) {
+		block_bits(rng, group + (uint64_t)i, BLOCK_NORMAL, bits);
+		even[2 * i] = bits[0], even[2 * i + 1] = bits[2];
+		odd[2 * i] = bits[1], odd[2 * i + 1] = bits[3];
+	}
+}
+
+static inline void roots(double x[PAIRS])
+{
+	for (int i = 0; i < PAIRS; i++)
+		x[i] = sqrt(x[i]);
+}
+#endif
+
+/* four_normals of the groups group .. group+LANES-1, with the same bits, in loops that compilers
+ * turn into vector instructions. */
+static void many_normals(struct rng rng, uint64_t group, float out[2 * PAIRS])
+{
+	uint64_t even[PAIRS], odd[PAIRS];
+	double radius[PAIRS];
+
+	lane_words(rng, group, even, odd);
+	for (int i = 0; i < PAIRS; i++)
+		radius[i] = radius_squared(even[i]);
+	roots(radius);
+	for (int i = 0; i < PAIRS; i++) {
+		double c, s;
+
+		cosine_sine(odd[i], &c, &s);
+		out[2 * i] = (float)(radius[i] * c);
+		out[2 * i + 1] = (float)(radius[i] * s);
 	}
 }
 
@@ -180,6 +321,8 @@ void rng_normals(struct rng rng, uint64_t first, float *out, size_t count)
 
 	while (i < count && (first + i) % 4)
 		out[i] = rng_normal(rng, first + i), i++;
+	for (; i + 2 * PAIRS <= count; i += 2 * PAIRS)
+		many_normals(rng, (first + i) / 4, out + i);
 	for (; i + 4 <= count; i += 4)
 		four_normals(rng, (first + i) / 4, out + i);
 	for (; i < count; i++)
