@@ -4,16 +4,22 @@
  *
  * - pure: uniform over the pool.
  * - mixed: half from the current time step, half from the last B samples of the
- *   history, B fixed or all.
+ *   history, B fixed or all; the loss is 1/2 CE(new) + 1/2 CE(replay). The new
+ *   half is as even as can be: in a random order, each sample of the step that
+ *   is not held out comes again only after all others did, and it need not be
+ *   in the pool. Where one side has nothing to offer, the other fills the batch.
  * - epochs: every sample of the pool once per epoch in a new random order: the
- *   supervised form.
+ *   supervised form. What is added during an epoch takes part from the next one
+ *   on. Batches follow one another whatever the iteration's number is. Needs
+ *   the unlimited pool, and knows no recency share.
  *
  * With a recency share, so much of what is drawn from the pool comes from its
- * newest samples instead.
+ * newest samples instead: round(share * samples drawn), in front of the others.
  */
 #ifndef RETAIN_REPLAY_OBJECTIVE_H
 #define RETAIN_REPLAY_OBJECTIVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -31,7 +37,7 @@ struct objective_config {
 
 struct objective;
 
-/* The pool is borrowed. */
+/* The pool is borrowed, must outlive the objective, and is a training pool. */
 int objective_new(struct objective **objective, const struct objective_config *config,
 	const struct pool *pool, struct err *err);
 void objective_free(struct objective *objective);
@@ -41,14 +47,15 @@ void objective_step(struct objective *objective, int64_t first, int64_t end);
 
 /*
  * Chooses the batch of an iteration: n ids and what each loss counts (their sum
- * is 1). False if there is nothing to draw from yet. Allocates nothing.
+ * is 1), n from 1 to POOL_POSITIONS. False if there is nothing to draw from yet.
+ * Allocates nothing.
  */
 bool objective_batch(
 	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights);
 
 void objective_state(struct objective *objective, struct state *state);
 
-struct objective_type;
+struct objective_type;                                       /* see objective_impl.h */
 extern const struct objective_type *const objective_types[]; /* ends with NULL */
 const char *objective_type_name(const struct objective_type *type);
 const char *objective_type_help(const struct objective_type *type);

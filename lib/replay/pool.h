@@ -5,7 +5,16 @@
  * seen.
  *
  * Draws are functions of (seed, iteration, position): any process that saw the
- * same stream draws the same batch. Kinds are rows of pool_types.
+ * same stream draws the same batch. Kinds are rows of pool_types, one file each.
+ *
+ * - unlimited: everything; needs no memory, since ids are dense and whether one
+ *   is held out can be asked.
+ * - reservoir: a uniform sample of `limit` (algorithm R).
+ * - fifo: the last `limit`.
+ * - balanced: `limit`, the same number of each class (GDumb's memory). A sample
+ *   is taken while its class has fewer than k = max(1, limit / classes seen);
+ *   when the pool is full a random one of the largest class goes, and where
+ *   classes tie, of a random one of them.
  *
  * Which samples are held out for validation is decided by a hash of (seed, id),
  * holdout_has, so that nobody has to remember it. A training pool is offered
@@ -29,13 +38,16 @@ struct holdout {
 bool holdout_has(const struct holdout *holdout, int64_t id);
 
 struct pool_config {
-	const char *kind;       /* unlimited, reservoir, fifo, balanced */
-	int64_t limit;          /* the most samples that a limited pool holds */
-	int classes;
+	const char *kind; /* unlimited, reservoir, fifo, balanced */
+	int64_t limit;    /* the most samples that a limited pool holds */
+	int classes;      /* balanced: labels are 0 .. classes-1 */
 	uint64_t seed;
 	struct holdout holdout;
-	bool validation;        /* takes the samples that are held out, not the others */
+	bool validation; /* takes the samples that are held out, not the others */
 };
+
+/* Positions of a batch are 0 .. POOL_POSITIONS-1; iterations stay below 2^48. */
+enum { POOL_POSITIONS = 1 << 16 };
 
 struct pool;
 
@@ -43,9 +55,10 @@ int pool_new(struct pool **pool, const struct pool_config *config, struct err *e
 void pool_free(struct pool *pool);
 
 /*
- * Offers the next sample. *evicted becomes the id that the pool will not draw
- * any more: a former one, id itself where it was not taken, or -1. Allocates
- * nothing once a limited pool is full.
+ * Offers the next sample, id = pool_seen(pool). *evicted becomes the id that the
+ * pool will not draw any more: a former one, id itself where it was not taken,
+ * or -1. Allocates nothing once a limited pool is full. A failure changes
+ * nothing.
  */
 int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
 
@@ -61,9 +74,16 @@ int64_t pool_count(const struct pool *pool); /* samples it can draw */
 bool pool_draw(const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids,
 	int n);
 
+/*
+ * The least id of the newest share (in (0, 1]) of what the pool spans: all ids
+ * seen, for fifo those since its oldest. The pool need not hold one so new.
+ */
+int64_t pool_newest(const struct pool *pool, double share);
+
+/* Reading refuses the state of a pool that was configured otherwise. */
 void pool_state(struct pool *pool, struct state *state);
 
-struct pool_type; /* see pool_impl.h */
+struct pool_type;                                  /* see pool_impl.h */
 extern const struct pool_type *const pool_types[]; /* ends with NULL */
 const char *pool_type_name(const struct pool_type *type);
 const char *pool_type_help(const struct pool_type *type);

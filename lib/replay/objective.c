@@ -1,0 +1,146 @@
+/*
+ * The table of objectives and what they have in common: the current step, and
+ * replay with its recency share. An objective keeps no more than it must to go
+ * on; what a batch is follows from the iteration's number wherever possible.
+ */
+#include "replay/objective.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "replay/objective_impl.h"
+
+const struct objective_type *const objective_types[] = {
+	&objective_pure, &objective_mixed, &objective_epochs, NULL};
+
+const struct option_row objective_options[] = {
+	{"replay", "objective", OPTION_CHOICE, "pure", "pure | mixed | epochs",
+		"What a batch is: replay only, half new and half replay, or all once per epoch"},
+	{"replay", "history", OPTION_INT64, "0", "[0, inf)",
+		"How many samples of the stream replay reaches back in mixed batches; 0: all"},
+	{"replay", "recency_share", OPTION_FLOAT, "0", "[0, 1]",
+		"The share of the replayed samples that comes from the pool's newest"},
+	{"replay", "recency_window", OPTION_FLOAT, "0.1", "(0, 1]",
+		"The share of the pool that counts as its newest"},
+	{0},
+};
+
+static const struct objective_type *type_find(const char *kind)
+{
+	for (size_t i = 0; objective_types[i]; i++)
+		if (!strcmp(objective_types[i]->name, kind))
+			return objective_types[i];
+	return NULL;
+}
+
+static int config_check(const struct objective_config *config, const struct objective_type *type,
+	const struct pool *pool, struct err *err)
+{
+	if (!type)
+		return err_set(err, ERR_INPUT,
+			"replay.objective = %.100s: not known; choose pure, mixed or epochs",
+			config->kind);
+	if (config->history < 0)
+		return err_set(err, ERR_INPUT, "replay.history = %" PRId64 ": must be at least 0",
+			config->history);
+	if (!(config->recency_share >= 0 && config->recency_share <= 1))
+		return err_set(err, ERR_INPUT, "replay.recency_share = %g: must be in [0, 1]",
+			config->recency_share);
+	if (!(config->recency_window > 0 && config->recency_window <= 1))
+		return err_set(err, ERR_INPUT, "replay.recency_window = %g: must be in (0, 1]",
+			config->recency_window);
+	return type->check ? type->check(config, pool, err) : 0;
+}
+
+int objective_new(struct objective **objective, const struct objective_config *config,
+	const struct pool *pool, struct err *err)
+{
+	const struct objective_type *type = type_find(config->kind);
+	struct objective *made;
+	int code;
+
+	*objective = NULL;
+	code = config_check(config, type, pool, err);
+	if (code)
+		return code;
+	made = mem_new(1, type->size);
+	if (!made)
+		return err_memory(err, "an objective", type->size);
+	made->type = type;
+	made->config = *config;
+	made->config.kind = type->name;
+	made->pool = pool;
+	made->orders = (struct rng){config->seed, RNG_SHUFFLE};
+	*objective = made;
+	return 0;
+}
+
+void objective_free(struct objective *objective)
+{
+	mem_free(objective);
+}
+
+void objective_step(struct objective *objective, int64_t first, int64_t end)
+{
+	assert(0 <= first && first <= end);
+	objective->first = first;
+	objective->end = end;
+}
+
+bool objective_batch(
+	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights)
+{
+	assert(iteration >> 48 == 0 && n >= 1 && n <= POOL_POSITIONS);
+	return objective->type->batch(objective, iteration, n, ids, weights);
+}
+
+bool objective_replay(const struct objective *objective, uint64_t iteration, int first,
+	int64_t oldest, int64_t *ids, int n)
+{
+	const struct pool *pool = objective->pool;
+	int recent = (int)floor(objective->config.recency_share * n + 0.5);
+
+	if (recent > 0) {
+		const int64_t newest = pool_newest(pool, objective->config.recency_window);
+
+		if (!pool_draw(
+			    pool, iteration, first, newest > oldest ? newest : oldest, ids, recent))
+			recent = 0;
+	}
+	return recent == n ||
+	       pool_draw(pool, iteration, first + recent, oldest, ids + recent, n - recent);
+}
+
+void objective_weigh(float *weights, int n, double total)
+{
+	for (int i = 0; i < n; i++)
+		weights[i] = (float)(total / n);
+}
+
+void objective_state(struct objective *objective, struct state *state)
+{
+	state_same(state, "kind", objective->type->name);
+	state_int64(state, "first", &objective->first);
+	state_int64(state, "end", &objective->end);
+	if (!state_failed(state) && (objective->first < 0 || objective->end < objective->first)) {
+		state_refuse(state, ERR_FORMAT,
+			"samples %" PRId64 " to %" PRId64 " are no time step", objective->first,
+			objective->end);
+		objective->first = objective->end = 0;
+	}
+	if (objective->type->state)
+		objective->type->state(objective, state);
+}
+
+const char *objective_type_name(const struct objective_type *type)
+{
+	return type->name;
+}
+
+const char *objective_type_help(const struct objective_type *type)
+{
+	return type->help;
+}

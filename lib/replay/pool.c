@@ -1,0 +1,306 @@
+/*
+ * The table of pools and what they have in common. Samples come as ids 0, 1, 2,
+ * ... without gaps, so `seen` is also the next id. Memory grows by doubling up to
+ * the limit: a large limit costs nothing before it is used.
+ *
+ * Invariant: 0 <= count <= offered <= seen, count <= limit where there is one,
+ * and every id held is below seen and on the pool's side of the holdout.
+ */
+#include "replay/pool.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "replay/pool_impl.h"
+
+enum { ROOM_LEAST = 1024 };
+
+const struct pool_type *const pool_types[] = {
+	&pool_unlimited, &pool_reservoir, &pool_fifo, &pool_balanced, NULL};
+
+const struct option_row pool_options[] = {
+	{"replay", "pool", OPTION_CHOICE, "unlimited", "unlimited | reservoir | fifo | balanced",
+		"What is remembered: all, a uniform sample, the newest, or the same of each class"},
+	{"replay", "limit", OPTION_INT64, "1000000", "[1, inf)",
+		"The most samples that a pool other than unlimited holds"},
+	{"replay", "holdout", OPTION_FLOAT, "0.05", "[0, 1)",
+		"The share of the samples that is kept for validation and never trained on"},
+	{"replay", "validation_limit", OPTION_INT64, "0", "[0, inf)",
+		"The most samples that are kept for validation, a uniform sample; 0: all"},
+	{0},
+};
+
+static const struct pool_type *type_find(const char *kind)
+{
+	for (size_t i = 0; pool_types[i]; i++)
+		if (!strcmp(pool_types[i]->name, kind))
+			return pool_types[i];
+	return NULL;
+}
+
+static int config_check(
+	const struct pool_config *config, const struct pool_type *type, struct err *err)
+{
+	if (!type)
+		return err_set(err, ERR_INPUT,
+			"replay.pool = %.100s: not known; choose unlimited, reservoir, fifo or "
+			"balanced",
+			config->kind);
+	if (type->limited && config->limit < 1)
+		return err_set(err, ERR_INPUT,
+			"replay.%s = %" PRId64 ": a %s pool needs at least 1",
+			config->validation ? "validation_limit" : "limit", config->limit,
+			type->name);
+	if (!(config->holdout.share >= 0 && config->holdout.share < 1))
+		return err_set(err, ERR_INPUT, "replay.holdout = %g: must be in [0, 1)",
+			config->holdout.share);
+	return 0;
+}
+
+int pool_new(struct pool **pool, const struct pool_config *config, struct err *err)
+{
+	const struct pool_type *type = type_find(config->kind);
+	struct pool *made;
+	uint32_t bits[4];
+	int code;
+
+	*pool = NULL;
+	code = config_check(config, type, err);
+	if (code)
+		return code;
+	made = mem_new(1, type->size);
+	if (!made)
+		return err_memory(err, "a pool", type->size);
+	made->type = type;
+	made->config = *config;
+	made->config.kind = type->name;
+	sieve_init(&made->sieve, &config->holdout);
+	/* Seeds of their own, lest the two sides or the two uses share numbers. */
+	rng_bits((struct rng){config->seed, RNG_POOL}, config->validation, bits);
+	made->draws = (struct rng){(uint64_t)bits[1] << 32 | bits[0], RNG_POOL};
+	made->choices = (struct rng){(uint64_t)bits[3] << 32 | bits[2], RNG_POOL};
+	code = type->open ? type->open(made, err) : 0;
+	if (code) {
+		pool_free(made);
+		return code;
+	}
+	*pool = made;
+	return 0;
+}
+
+void pool_free(struct pool *pool)
+{
+	if (!pool)
+		return;
+	if (pool->type->close)
+		pool->type->close(pool);
+	mem_free(pool->ids);
+	mem_free(pool);
+}
+
+static int room_for(struct pool *pool, int64_t count, struct err *err)
+{
+	const int64_t limit = pool->config.limit;
+	int64_t room = pool->room, *ids;
+
+	if (count <= room)
+		return 0;
+	if (room == 0)
+		room = ROOM_LEAST;
+	while (room < count && room < limit)
+		room = room <= INT64_MAX / 2 ? 2 * room : limit;
+	if (room > limit)
+		room = limit;
+	ids = mem_resize(pool->ids, (size_t)room, sizeof(*ids));
+	if (!ids)
+		return err_memory(err, "a pool", (unsigned long long)room * sizeof(*ids));
+	pool->ids = ids;
+	pool->room = room;
+	return 0;
+}
+
+int pool_reserve(struct pool *pool, struct err *err)
+{
+	return room_for(pool, pool->count + 1, err);
+}
+
+int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+{
+	*evicted = id;
+	if (id != pool->seen)
+		return err_set(err, ERR_STATE,
+			"sample %" PRId64 " was offered to a pool whose next one is %" PRId64, id,
+			pool->seen);
+	if (pool_takes(pool, id)) {
+		const int code = pool->type->take(pool, id, label, evicted, err);
+
+		if (code)
+			return code;
+		pool->offered++;
+	}
+	pool->seen++;
+	return 0;
+}
+
+int64_t pool_seen(const struct pool *pool)
+{
+	return pool->seen;
+}
+
+int64_t pool_count(const struct pool *pool)
+{
+	return pool->count;
+}
+
+bool pool_draw(
+	const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids, int n)
+{
+	assert(iteration >> 48 == 0 && n >= 1 && first >= 0 && n <= POOL_POSITIONS - first);
+	if (oldest < 0)
+		oldest = 0;
+	return pool->count > 0 && oldest < pool->seen &&
+	       pool->type->draw(pool, iteration, first, oldest, ids, n);
+}
+
+int64_t pool_newest(const struct pool *pool, double share)
+{
+	const int64_t start = pool->count > 0 && pool->type->start ? pool->type->start(pool) : 0;
+
+	assert(share > 0 && share <= 1);
+	return pool->seen - (int64_t)ceil(share * (double)(pool->seen - start));
+}
+
+/*
+ * The slots are as good as shuffled, so candidates are slots, and those that are
+ * too old fall through. Where there are hardly any others, a scan counts them
+ * and takes one; it costs about as much as the tries before it.
+ */
+static bool scan_slots(const struct pool *pool, struct dice *dice, int64_t oldest, int64_t *id)
+{
+	uint64_t young = 0, pick;
+	int64_t slot = 0;
+
+	for (int64_t i = 0; i < pool->count; i++)
+		young += pool->ids[i] >= oldest;
+	if (young == 0)
+		return false;
+	pick = dice_below(dice, young);
+	for (;; slot++)
+		if (pool->ids[slot] >= oldest && pick-- == 0)
+			break;
+	*id = pool->ids[slot];
+	return true;
+}
+
+bool pool_draw_slots(
+	const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids, int n)
+{
+	const uint64_t count = (uint64_t)pool->count, tries = 64 + count / 8;
+
+	for (int i = 0; i < n; i++) {
+		struct dice dice = dice_of(pool->draws, iteration, first + i);
+		uint64_t slot;
+		bool found = false;
+
+		while (!found && dice.thrown < tries)
+			found = dice_throw(&dice, count, &slot) && pool->ids[slot] >= oldest;
+		if (found)
+			ids[i] = pool->ids[slot];
+		else if (!scan_slots(pool, &dice, oldest, &ids[i]))
+			return false;
+	}
+	return true;
+}
+
+static void same_share(struct state *state, const char *name, double value)
+{
+	double saved = value;
+
+	state_double(state, name, &saved);
+	if (!state_failed(state) && saved != value)
+		state_refuse(
+			state, ERR_INPUT, "a pool's %s was %g and is %g now", name, saved, value);
+}
+
+static void same_number(struct state *state, const char *name, uint64_t value)
+{
+	uint64_t saved = value;
+
+	state_uint64(state, name, &saved);
+	if (!state_failed(state) && saved != value)
+		state_refuse(state, ERR_INPUT, "a pool's %s was %" PRIu64 " and is %" PRIu64 " now",
+			name, saved, value);
+}
+
+static void state_config(const struct pool *pool, struct state *state)
+{
+	const struct pool_config *config = &pool->config;
+
+	state_same(state, "kind", pool->type->name);
+	state_same(state, "side", config->validation ? "validation" : "training");
+	same_number(state, "seed", config->seed);
+	same_number(state, "holdout seed", config->holdout.seed);
+	same_share(state, "holdout share", config->holdout.share);
+	if (pool->type->limited)
+		same_number(state, "limit", (uint64_t)config->limit);
+}
+
+static void check_ids(const struct pool *pool, struct state *state)
+{
+	for (int64_t i = 0; i < pool->count; i++) {
+		const int64_t id = pool->ids[i];
+
+		if (id < 0 || id >= pool->seen || !pool_takes(pool, id)) {
+			state_refuse(state, ERR_FORMAT,
+				"a pool of %" PRId64 " samples seen cannot hold sample %" PRId64,
+				pool->seen, id);
+			return;
+		}
+	}
+}
+
+void pool_state(struct pool *pool, struct state *state)
+{
+	const int64_t limit = pool->type->limited ? pool->config.limit : INT64_MAX;
+	struct err err;
+
+	state_config(pool, state);
+	state_int64(state, "seen", &pool->seen);
+	state_int64(state, "offered", &pool->offered);
+	state_int64(state, "count", &pool->count);
+	if (state_failed(state))
+		return;
+	if (pool->count < 0 || pool->count > limit || pool->count > pool->offered ||
+		pool->offered > pool->seen) {
+		state_refuse(state, ERR_FORMAT,
+			"a pool cannot hold %" PRId64 " of %" PRId64 " samples, %" PRId64 " seen",
+			pool->count, pool->offered, pool->seen);
+		pool->count = 0;
+		return;
+	}
+	if (pool->type->limited) {
+		if (room_for(pool, pool->count, &err)) {
+			pool->count = 0;
+			state_refuse(state, ERR_MEMORY, "%s", err.message);
+			return;
+		}
+		state_int64s(state, "ids", pool->ids, (size_t)pool->count);
+		if (state_reading(state) && !state_failed(state))
+			check_ids(pool, state);
+	}
+	if (pool->type->state)
+		pool->type->state(pool, state);
+}
+
+const char *pool_type_name(const struct pool_type *type)
+{
+	return type->name;
+}
+
+const char *pool_type_help(const struct pool_type *type)
+{
+	return type->help;
+}

@@ -1,0 +1,184 @@
+/*
+ * GDumb's memory: the same number of each class, as far as samples go.
+ *
+ * ids stand by class: those of class 0, then those of class 1, and so on, each
+ * class a segment of counts[class]. So a random sample of a class is one draw
+ * and no label is kept per sample. When a sample comes or goes, the hole is
+ * passed from segment to segment, one move each: a sample costs at most
+ * O(classes), and nothing where it is not taken.
+ */
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "replay/pool_impl.h"
+
+struct balanced {
+	struct pool pool;
+	int64_t *counts; /* of each class */
+	uint8_t *known;  /* classes that were ever offered ... */
+	int known_count; /* ... and how many they are */
+};
+
+static struct balanced *balanced_of(struct pool *pool)
+{
+	return (struct balanced *)pool;
+}
+
+static int open_classes(struct pool *pool, struct err *err)
+{
+	struct balanced *balanced = balanced_of(pool);
+	const int classes = pool->config.classes;
+
+	if (classes < 1)
+		return err_set(err, ERR_INPUT,
+			"replay.pool = balanced: needs at least 1 class, not %d", classes);
+	balanced->counts = mem_new((size_t)classes, sizeof(*balanced->counts));
+	balanced->known = mem_new((size_t)classes, sizeof(*balanced->known));
+	if (!balanced->counts || !balanced->known)
+		return err_memory(err, "a pool's classes",
+			(size_t)classes * (sizeof(*balanced->counts) + sizeof(*balanced->known)));
+	return 0;
+}
+
+static void close_classes(struct pool *pool)
+{
+	mem_free(balanced_of(pool)->counts);
+	mem_free(balanced_of(pool)->known);
+}
+
+/* Passes the hole behind segment `from` down until it is behind segment `to` <= from. */
+static int64_t hole_down(struct balanced *balanced, int64_t hole, int from, int to)
+{
+	int64_t *ids = balanced->pool.ids;
+
+	for (int c = from; c > to; c--) {
+		const int64_t start = hole - balanced->counts[c];
+
+		ids[hole] = ids[start];
+		hole = start;
+	}
+	return hole;
+}
+
+/* Passes the hole behind segment `from` up until it is in front of segment `to` > from. */
+static int64_t hole_up(struct balanced *balanced, int64_t hole, int from, int to)
+{
+	int64_t *ids = balanced->pool.ids;
+
+	for (int c = from + 1; c < to; c++) {
+		const int64_t last = hole + balanced->counts[c];
+
+		ids[hole] = ids[last];
+		hole = last;
+	}
+	return hole;
+}
+
+/* The class to take from, and which of its samples: one draw over all of the largest classes. */
+static int victim(const struct balanced *balanced, int64_t id, int64_t *which)
+{
+	const int classes = balanced->pool.config.classes;
+	int64_t most = 0, ties = 0, pick;
+	int c = 0;
+
+	for (int i = 0; i < classes; i++) {
+		if (balanced->counts[i] > most)
+			most = balanced->counts[i], ties = 0;
+		ties += balanced->counts[i] == most;
+	}
+	pick = (int64_t)rng_below(
+		balanced->pool.choices, (uint64_t)id, (uint64_t)most * (uint64_t)ties);
+	*which = pick % most;
+	for (pick /= most; balanced->counts[c] < most || pick-- > 0;)
+		c++;
+	return c;
+}
+
+/* Leaves a hole where a sample of `label` may stand, and says who went. */
+static int64_t evict(struct balanced *balanced, int64_t id, int label, int64_t *evicted)
+{
+	int64_t *ids = balanced->pool.ids, which, hole = 0;
+	const int from = victim(balanced, id, &which);
+
+	for (int c = 0; c < from; c++)
+		hole += balanced->counts[c];
+	which += hole;
+	hole += --balanced->counts[from];
+	*evicted = ids[which];
+	ids[which] = ids[hole];
+	return from > label ? hole_down(balanced, hole, from, label)
+			    : hole_up(balanced, hole, from, label);
+}
+
+static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+{
+	struct balanced *balanced = balanced_of(pool);
+	int64_t share, hole;
+	int code;
+
+	if (label < 0 || label >= pool->config.classes)
+		return err_set(err, ERR_INPUT,
+			"sample %" PRId64 " has label %" PRId32 ", and there are %d classes", id,
+			label, pool->config.classes);
+	code = pool->count < pool->config.limit ? pool_reserve(pool, err) : 0;
+	if (code)
+		return code;
+	if (!balanced->known[label]) {
+		balanced->known[label] = 1;
+		balanced->known_count++;
+	}
+	/* With more classes than places each may have one. */
+	share = pool->config.limit / balanced->known_count;
+	if (balanced->counts[label] >= (share ? share : 1)) {
+		*evicted = id;
+		return 0;
+	}
+	/* A full pool has a class above the average, which this one's is below. */
+	if (pool->count == pool->config.limit) {
+		hole = evict(balanced, id, label, evicted);
+	} else {
+		hole = hole_down(balanced, pool->count++, pool->config.classes - 1, label);
+		*evicted = -1;
+	}
+	pool->ids[hole] = id;
+	balanced->counts[label]++;
+	return 0;
+}
+
+static void visit(struct pool *pool, struct state *state)
+{
+	struct balanced *balanced = balanced_of(pool);
+	const int classes = pool->config.classes;
+	int64_t left = pool->count;
+	int count = classes;
+
+	state_int(state, "classes", &count);
+	if (!state_failed(state) && count != classes)
+		state_refuse(
+			state, ERR_INPUT, "a pool had %d classes and has %d now", count, classes);
+	state_int64s(state, "counts", balanced->counts, (size_t)classes);
+	state_bytes(state, "known", balanced->known, (size_t)classes);
+	if (state_failed(state) || !state_reading(state))
+		return;
+	balanced->known_count = 0;
+	for (int c = 0; c < classes; c++) {
+		balanced->known_count += balanced->known[c] != 0;
+		if (balanced->counts[c] < 0 || balanced->counts[c] > left)
+			break;
+		left -= balanced->counts[c];
+	}
+	if (left != 0)
+		state_refuse(state, ERR_FORMAT, "a pool's classes do not add up to its samples");
+}
+
+const struct pool_type pool_balanced = {
+	.name = "balanced",
+	.help = "the same number of each class, as GDumb keeps them",
+	.size = sizeof(struct balanced),
+	.limited = true,
+	.open = open_classes,
+	.close = close_classes,
+	.take = take,
+	.draw = pool_draw_slots,
+	.state = visit,
+};

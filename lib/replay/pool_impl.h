@@ -1,0 +1,119 @@
+/*
+ * What the files of the pools share: the row of a kind, what every pool has, the
+ * sieve that tells held-out samples from others, and the dice that draws throw.
+ */
+#ifndef RETAIN_REPLAY_POOL_IMPL_H
+#define RETAIN_REPLAY_POOL_IMPL_H
+
+#include <stddef.h>
+
+#include "base/rng.h"
+#include "replay/mix.h"
+#include "replay/pool.h"
+
+/* A holdout, ready to be asked often. */
+struct sieve {
+	uint64_t key;
+	uint64_t threshold; /* of the hash's upper 53 bits */
+};
+void sieve_init(struct sieve *sieve, const struct holdout *holdout);
+
+static inline bool sieve_has(const struct sieve *sieve, int64_t id)
+{
+	return mix64(sieve->key + (uint64_t)id * MIX_STEP) >> 11 < sieve->threshold;
+}
+
+/* What every pool begins with. */
+struct pool {
+	const struct pool_type *type;
+	struct pool_config config; /* its kind is the row's name */
+	struct sieve sieve;
+	struct rng draws, choices; /* for batches; for what is kept */
+	int64_t seen;              /* samples offered ... */
+	int64_t offered;           /* ... of them on this pool's side ... */
+	int64_t count;             /* ... and of those the ones it holds */
+	int64_t *ids, room;        /* of limited kinds: what they hold, and space for it */
+};
+
+struct pool_type {
+	const char *name, *help;
+	size_t size;  /* of the kind's struct, which begins with struct pool */
+	bool limited; /* has a limit, and ids */
+	/* What the kind needs on top; NULL: nothing. After a failure close is called. */
+	int (*open)(struct pool *pool, struct err *err);
+	void (*close)(struct pool *pool);
+	/* Takes a sample of the pool's side or not; counts what it holds. `offered` counts those
+	 * before this one. */
+	int (*take)(
+		struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
+	/* As pool_draw, with count >= 1, 0 <= oldest < seen and n >= 1. */
+	bool (*draw)(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
+		int64_t *ids, int n);
+	int64_t (*start)(const struct pool *pool); /* of what it spans, count >= 1; NULL: 0 */
+	/* What there is beyond counts and ids, which were visited before; NULL: nothing. */
+	void (*state)(struct pool *pool, struct state *state);
+};
+
+extern const struct pool_type pool_unlimited, pool_reservoir, pool_fifo, pool_balanced;
+
+/* Whether a sample is on the pool's side of the holdout. */
+static inline bool pool_takes(const struct pool *pool, int64_t id)
+{
+	return sieve_has(&pool->sieve, id) == pool->config.validation;
+}
+
+/* Makes room for one more id. */
+int pool_reserve(struct pool *pool, struct err *err);
+
+/* A row's draw for ids that stand in no order. */
+bool pool_draw_slots(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
+	int64_t *ids, int n);
+
+/*
+ * An endless row of random numbers for one position of one iteration's batch.
+ * The first two are the halves of Philox's block at counter
+ * iteration * 2^16 + position; most draws need no more. Where many candidates
+ * fall through, the others are mixed from these two.
+ */
+struct dice {
+	uint64_t a, b, thrown;
+};
+
+static inline struct dice dice_of(struct rng rng, uint64_t iteration, int position)
+{
+	uint32_t bits[4];
+
+	rng_bits(rng, iteration << 16 | (uint64_t)position, bits);
+	return (struct dice){
+		(uint64_t)bits[1] << 32 | bits[0], (uint64_t)bits[3] << 32 | bits[2], 0};
+}
+
+/*
+ * One throw: true, and a number in 0 .. bound-1, all equally likely; or false,
+ * which happens bound times in 2^64 at most (as rng_below does it).
+ */
+static inline bool dice_throw(struct dice *dice, uint64_t bound, uint64_t *number)
+{
+	__extension__ typedef unsigned __int128 uint128;
+	const uint64_t turn = dice->thrown++;
+	const uint64_t word = turn == 0   ? dice->a
+			      : turn == 1 ? dice->b
+					  : mix64(dice->a + turn * MIX_STEP) ^ dice->b;
+	const uint128 product = (uint128)word * bound;
+	const uint64_t low = (uint64_t)product;
+
+	*number = (uint64_t)(product >> 64);
+	return low >= bound || low >= -bound % bound;
+}
+
+/* The same until it succeeds. */
+static inline uint64_t dice_below(struct dice *dice, uint64_t bound)
+{
+	uint64_t number;
+
+	while (!dice_throw(dice, bound, &number))
+		;
+	return number;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * A uniform sample of all that was seen, by algorithm R: the n-th sample
+ * replaces slot j, drawn from [0, n), if there is such a slot. The choice for a
+ * sample is number id of the pool's choices.
+ */
+#include "replay/pool_impl.h"
+
+static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
+{
+	int64_t slot;
+
+	(void)label;
+	if (pool->count < pool->config.limit) {
+		const int code = pool_reserve(pool, err);
+
+		if (code)
+			return code;
+		pool->ids[pool->count++] = id;
+		*evicted = -1;
+		return 0;
+	}
+	slot = (int64_t)rng_below(pool->choices, (uint64_t)id, (uint64_t)pool->offered + 1);
+	if (slot < pool->count) {
+		*evicted = pool->ids[slot];
+		pool->ids[slot] = id;
+	} else {
+		*evicted = id;
+	}
+	return 0;
+}
+
+const struct pool_type pool_reservoir = {
+	.name = "reservoir",
+	.help = "a uniform sample of everything that was seen",
+	.size = sizeof(struct pool),
+	.limited = true,
+	.take = take,
+	.draw = pool_draw_slots,
+};

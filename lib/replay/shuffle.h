@@ -1,0 +1,29 @@
+/*
+ * A random permutation of 0 .. size-1 that is never written down: any place of
+ * it can be asked for at any time. A Feistel network permutes the numbers of
+ * just enough bits; what lands outside the range is sent through again until it
+ * is inside, which leaves a permutation of the range.
+ */
+#ifndef RETAIN_REPLAY_SHUFFLE_H
+#define RETAIN_REPLAY_SHUFFLE_H
+
+#include <stdint.h>
+
+#include "base/rng.h"
+
+enum { SHUFFLE_ROUNDS = 8 };
+
+struct shuffle {
+	uint64_t size;
+	int low;                      /* bits of the lower half */
+	uint64_t low_mask, high_mask; /* of each half by itself */
+	uint64_t keys[SHUFFLE_ROUNDS];
+};
+
+/* The permutation that number `counter` of the stream stands for; size is at most 2^63. */
+void shuffle_init(struct shuffle *shuffle, struct rng rng, uint64_t counter, uint64_t size);
+
+/* Where `index` < size goes. */
+uint64_t shuffle_at(const struct shuffle *shuffle, uint64_t index);
+
+#endif
