@@ -1,0 +1,383 @@
+/*
+ * Writing and reading metrics.csv by the table of columns.
+ *
+ * Invariant of an open file: it holds the header and `rows` whole rows, `size`
+ * bytes in all, and the descriptor stands at its end.
+ */
+#define _GNU_SOURCE 1
+#include "run/metrics_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#define FILE_MOST ((size_t)1 << 30)
+#define CELL_MOST TEXT_NUMBER
+
+enum { COLUMNS = 25, LINE_MOST = COLUMNS * CELL_MOST };
+
+#define WHOLE(name, unit, meaning)                                                                 \
+	{                                                                                          \
+#name, unit, meaning, METRICS_WHOLE, offsetof(struct metrics_row, name)            \
+	}
+#define NUMBER(name, unit, meaning)                                                                \
+	{                                                                                          \
+#name, unit, meaning, METRICS_NUMBER, offsetof(struct metrics_row, name)           \
+	}
+
+const struct metrics_column metrics_columns[COLUMNS + 1] = {
+	WHOLE(step, "steps", "time steps of the stream so far"),
+	WHOLE(iteration, "iterations", "training iterations so far"),
+	WHOLE(samples, "samples", "samples of the stream revealed so far"),
+	NUMBER(lr, "", "learning rate of the latest iteration"),
+	NUMBER(gamma1, "", "weight that the first average keeps at an update"),
+	NUMBER(gamma2, "", "weight that the second average keeps at an update"),
+	WHOLE(best, "", "the model that serves inference: 0 the plain one, 1 or 2 an average"),
+	NUMBER(sigma, "fraction",
+		"val_acc_ma minus val_acc_sgd, the gap that malr's conditions look at"),
+	NUMBER(val_loss_ma, "nats",
+		"validation loss of the best average, mean of the latest window"),
+	NUMBER(val_loss_sgd, "nats", "the same of the plain model"),
+	NUMBER(val_acc_ma, "fraction",
+		"validation accuracy of the best average, mean of the latest window"),
+	NUMBER(val_acc_sgd, "fraction", "the same of the plain model"),
+	NUMBER(le, "fraction",
+		"learning efficacy: mean accuracy on each step before its labels were seen"),
+	NUMBER(ir, "fraction",
+		"information retention: accuracy on evaluation data of all past steps"),
+	NUMBER(ft, "fraction", "forward transfer: accuracy on evaluation data of steps to come"),
+	NUMBER(ir_sgd, "fraction", "ir of the plain model"),
+	NUMBER(ft_sgd, "fraction", "ft of the plain model"),
+	NUMBER(blind, "fraction",
+		"le of a learner that sees no inputs: the most frequent recent label"),
+	NUMBER(le5, "fraction", "le, counting a label among the first five guesses as right"),
+	NUMBER(ir5, "fraction", "ir in the same way"),
+	NUMBER(ft5, "fraction", "ft in the same way"),
+	NUMBER(ir5_sgd, "fraction", "ir_sgd in the same way"),
+	NUMBER(ft5_sgd, "fraction", "ft_sgd in the same way"),
+	NUMBER(cost, "iterations",
+		"what learning has cost, in iterations of plain SGD at a constant rate"),
+	NUMBER(seconds, "s",
+		"time spent so far; the only column that differs when a run is repeated"),
+	{0},
+};
+
+struct metrics_file {
+	char *path;
+	int fd;
+	int64_t rows;
+	off_t size;
+};
+
+static int64_t *whole_at(const struct metrics_row *row, const struct metrics_column *column)
+{
+	return (int64_t *)((char *)row + column->offset);
+}
+
+static double *number_at(const struct metrics_row *row, const struct metrics_column *column)
+{
+	return (double *)((char *)row + column->offset);
+}
+
+void metrics_row_init(struct metrics_row *row)
+{
+	*row = (struct metrics_row){0};
+	for (const struct metrics_column *column = metrics_columns; column->name; column++)
+		if (column->type == METRICS_NUMBER)
+			*number_at(row, column) = NAN;
+}
+
+double metrics_value(const struct metrics_row *row, const struct metrics_column *column)
+{
+	return column->type == METRICS_WHOLE ? (double)*whole_at(row, column)
+					     : *number_at(row, column);
+}
+
+void metrics_describe(struct text *out)
+{
+	text_add(out, "| column | unit | meaning |\n| --- | --- | --- |\n");
+	for (const struct metrics_column *column = metrics_columns; column->name; column++)
+		text_addf(out, "| `%s` | %s | %s |\n", column->name, column->unit, column->meaning);
+}
+
+/* Both lines end with a newline; they return its length. */
+static size_t header_line(char line[LINE_MOST])
+{
+	size_t size = 0;
+
+	for (int i = 0; i < COLUMNS; i++)
+		size += (size_t)snprintf(line + size, LINE_MOST - size, "%s%c",
+			metrics_columns[i].name, i + 1 < COLUMNS ? ',' : '\n');
+	return size;
+}
+
+static size_t row_line(char line[LINE_MOST], const struct metrics_row *row)
+{
+	size_t size = 0;
+
+	for (int i = 0; i < COLUMNS; i++) {
+		const struct metrics_column *column = &metrics_columns[i];
+		char cell[CELL_MOST] = "";
+
+		if (column->type == METRICS_WHOLE)
+			snprintf(cell, sizeof(cell), "%" PRId64, *whole_at(row, column));
+		else if (!isnan(*number_at(row, column)))
+			text_from_double(cell, *number_at(row, column));
+		size += (size_t)snprintf(
+			line + size, LINE_MOST - size, "%s%c", cell, i + 1 < COLUMNS ? ',' : '\n');
+	}
+	return size;
+}
+
+/* A decimal, or inf; strtod would also take hexadecimals and nan. */
+static bool parse_number(const char *cell, double *number)
+{
+	const char *digits = cell + (*cell == '-');
+
+	if (strcmp(digits, "inf") != 0 && strspn(cell, "0123456789+-.eE") != strlen(cell))
+		return false;
+	return text_to_double(cell, number);
+}
+
+static bool parse_whole(const char *cell, int64_t *whole)
+{
+	char *end;
+
+	if (!*cell || strspn(cell, "-0123456789") != strlen(cell))
+		return false;
+	errno = 0;
+	*whole = strtoll(cell, &end, 10);
+	return !errno && !*end;
+}
+
+static bool parse_cell(
+	const char *cell, const struct metrics_column *column, struct metrics_row *row)
+{
+	if (column->type == METRICS_WHOLE)
+		return parse_whole(cell, whole_at(row, column));
+	return !*cell || parse_number(cell, number_at(row, column));
+}
+
+/* A file that is being read: its text and where in it we are. */
+struct reader {
+	const char *path;
+	char *at, *end;
+	int line;
+};
+
+/* Cuts off the next line; NULL at the end of the text, or, with *code set, if there is half a line
+ * or a NUL. */
+static char *next_line(struct reader *reader, int *code, struct err *err)
+{
+	char *line = reader->at, *newline;
+
+	if (line == reader->end)
+		return NULL;
+	reader->line++;
+	newline = memchr(line, '\n', (size_t)(reader->end - line));
+	if (!newline || memchr(line, '\0', (size_t)(newline - line))) {
+		*code = err_set(err, ERR_FORMAT, "%s:%d: %s", reader->path, reader->line,
+			newline ? "not text" : "the line breaks off");
+		return NULL;
+	}
+	*newline = '\0';
+	reader->at = newline + 1;
+	return line;
+}
+
+static int read_header(struct reader *reader, struct err *err)
+{
+	char header[LINE_MOST];
+	int code = 0;
+	const char *line = next_line(reader, &code, err);
+
+	if (code)
+		return code;
+	header[header_line(header) - 1] = '\0';
+	if (!line || strcmp(line, header) != 0)
+		return err_set(err, ERR_FORMAT,
+			"%s:1: not the header of a metrics file of this version, which begins "
+			"with %.40s...",
+			reader->path, header);
+	return 0;
+}
+
+static int parse_row(
+	const struct reader *reader, char *line, struct metrics_row *row, struct err *err)
+{
+	int cells = 1;
+
+	for (const char *c = line; *c; c++)
+		cells += *c == ',';
+	if (cells != COLUMNS)
+		return err_set(err, ERR_FORMAT, "%s:%d: %d cells, but there are %d columns",
+			reader->path, reader->line, cells, COLUMNS);
+	metrics_row_init(row);
+	for (const struct metrics_column *column = metrics_columns; column->name; column++) {
+		const char *cell = strsep(&line, ",");
+
+		if (!parse_cell(cell, column, row))
+			return err_set(err, ERR_FORMAT, "%s:%d: %s = \"%.60s\": must be a %s",
+				reader->path, reader->line, column->name, cell,
+				column->type == METRICS_WHOLE ? "whole number" : "number");
+	}
+	return 0;
+}
+
+int metrics_file_read(const char *path, struct metrics_row **rows, size_t *count, struct err *err)
+{
+	struct reader reader = {.path = path};
+	size_t size, lines = 0;
+	char *data, *line;
+	int code = file_read(path, FILE_MOST, &data, &size, err);
+
+	*rows = NULL;
+	*count = 0;
+	if (code)
+		return code;
+	reader.at = data;
+	reader.end = data + size;
+	for (size_t i = 0; i < size; i++)
+		lines += data[i] == '\n';
+	code = read_header(&reader, err);
+	if (!code && lines > 1) {
+		*rows = mem_new(lines - 1, sizeof(**rows));
+		if (!*rows)
+			code = err_memory(err, path, (lines - 1) * sizeof(**rows));
+	}
+	while (!code && (line = next_line(&reader, &code, err))) {
+		code = parse_row(&reader, line, *rows + *count, err);
+		*count += 1;
+	}
+	mem_free(data);
+	if (code) {
+		mem_free(*rows);
+		*rows = NULL;
+		*count = 0;
+	}
+	return code;
+}
+
+/* How many bytes the header and the first rows take. */
+static int measure(const char *path, int64_t rows, off_t *size, struct err *err)
+{
+	struct reader reader = {.path = path};
+	struct metrics_row row;
+	size_t all;
+	char *data;
+	int code = file_read(path, FILE_MOST, &data, &all, err);
+
+	if (code)
+		return code;
+	reader.at = data;
+	reader.end = data + all;
+	code = read_header(&reader, err);
+	for (int64_t i = 0; i < rows && !code; i++) {
+		char *line = next_line(&reader, &code, err);
+
+		if (line)
+			code = parse_row(&reader, line, &row, err);
+		else if (!code)
+			code = err_set(err, ERR_FORMAT,
+				"%s: has %" PRId64 " rows, but %" PRId64 " should be kept", path, i,
+				rows);
+	}
+	*size = (off_t)(reader.at - data);
+	mem_free(data);
+	return code;
+}
+
+static int begin_anew(const char *path, off_t *size, struct err *err)
+{
+	char header[LINE_MOST];
+	const size_t length = header_line(header);
+
+	*size = (off_t)length;
+	return file_write(path, header, length, err);
+}
+
+static int file_error(struct err *err, const char *path, const char *doing)
+{
+	return err_set(err, ERR_FILE, "%s: %s: %s", path, doing, strerror(errno));
+}
+
+int metrics_file_open(
+	struct metrics_file **file, const char *path, int64_t keep_rows, struct err *err)
+{
+	struct metrics_file *made;
+	off_t size;
+	int code;
+
+	*file = NULL;
+	code = keep_rows > 0 ? measure(path, keep_rows, &size, err) : begin_anew(path, &size, err);
+	if (code)
+		return code;
+	made = mem_new(1, sizeof(*made));
+	if (!made)
+		return err_memory(err, path, sizeof(*made));
+	*made = (struct metrics_file){mem_text(path), -1, keep_rows > 0 ? keep_rows : 0, size};
+	if (!made->path) {
+		metrics_file_close(made);
+		return err_memory(err, path, strlen(path) + 1);
+	}
+	made->fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (made->fd < 0 || ftruncate(made->fd, size) != 0 ||
+		lseek(made->fd, size, SEEK_SET) != size) {
+		code = file_error(err, path, "cannot open for writing");
+		metrics_file_close(made);
+		return code;
+	}
+	*file = made;
+	return 0;
+}
+
+void metrics_file_close(struct metrics_file *file)
+{
+	if (!file)
+		return;
+	if (file->fd >= 0)
+		close(file->fd);
+	mem_free(file->path);
+	mem_free(file);
+}
+
+int metrics_file_append(struct metrics_file *file, const struct metrics_row *row, struct err *err)
+{
+	char line[LINE_MOST];
+	const size_t size = row_line(line, row);
+
+	for (size_t done = 0; done < size;) {
+		const ssize_t put = write(file->fd, line + done, size - done);
+
+		if (put < 0 && errno != EINTR) {
+			const int code = file_error(err, file->path, "cannot write");
+			/* If taking it back fails too, so will reading: half a row is refused. */
+			if (ftruncate(file->fd, file->size) == 0)
+				lseek(file->fd, file->size, SEEK_SET);
+			return code;
+		}
+		done += put > 0 ? (size_t)put : 0;
+	}
+	file->rows++;
+	file->size += (off_t)size;
+	return 0;
+}
+
+int64_t metrics_file_rows(const struct metrics_file *file)
+{
+	return file->rows;
+}
+
+int metrics_file_sync(struct metrics_file *file, struct err *err)
+{
+	return fsync(file->fd) == 0 ? 0 : file_error(err, file->path, "cannot sync");
+}
