@@ -28,28 +28,42 @@ INLINE float row_max(const float *row, int classes)
 	return top;
 }
 
+INLINE void put_vector(float *row, int c, int classes, vf v)
+{
+	if (c + VW <= classes)
+		v_storeu(row + c, v);
+	else
+		memcpy(row + c, &v, (classes - c) * sizeof(float));
+}
+
+/* The sum of exp(row - top); the terms go to `terms`, which may be the row, where not NULL. */
+INLINE float exp_sum(const float *row, int classes, float top, float *terms)
+{
+	vf total = v_zero();
+
+	for (int c = 0; c < classes; c += VW) {
+		const vf term = v_exp(row_vector(row, c, classes, -INFINITY) - v_set1(top));
+		total += term;
+		if (terms)
+			put_vector(terms, c, classes, term);
+	}
+	return v_sum(total);
+}
+
 void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *labels, const float *weights,
 	int count, float *losses, float *grad)
 {
 	for (int n = 0; n < count; n++) {
 		const float *row = logits + (size_t)n * classes;
-		const float top = row_max(row, classes);
-		vf total = v_zero();
-		for (int c = 0; c < classes; c += VW)
-			total += v_exp(row_vector(row, c, classes, -INFINITY) - v_set1(top));
-		const float sum = v_sum(total);
-		losses[n] = logf(sum) - (row[labels[n]] - top);
-		if (!grad)
+		float *out = grad ? grad + (size_t)n * classes : NULL;
+		const float top = row_max(row, classes), own = row[labels[n]];
+		const float sum = exp_sum(row, classes, top, out);
+		losses[n] = logf(sum) - (own - top);
+		if (!out)
 			continue;
-		float *out = grad + (size_t)n * classes;
 		const vf factor = v_set1(weights[n] / sum);
-		for (int c = 0; c < classes; c += VW) {
-			const vf v = v_exp(row_vector(row, c, classes, -INFINITY) - v_set1(top)) * factor;
-			if (c + VW <= classes)
-				v_storeu(out + c, v);
-			else
-				memcpy(out + c, &v, (classes - c) * sizeof(float));
-		}
+		for (int c = 0; c < classes; c += VW)
+			put_vector(out, c, classes, row_vector(out, c, classes, 0) * factor);
 		out[labels[n]] -= weights[n];
 	}
 }

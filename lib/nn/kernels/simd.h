@@ -119,6 +119,18 @@ INLINE vf v_max(vf a, vf b)
 #endif
 }
 
+/* The smaller one; b where a comparison with NaN is involved. */
+INLINE vf v_min(vf a, vf b)
+{
+#if VW == 16 && defined(__AVX512F__)
+	return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif VW == 8 && defined(__AVX2__)
+	return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+	return v_select(a < b, a, b);
+#endif
+}
+
 /* max(0, v) that lets NaN through: a broken step must show in the loss. */
 INLINE vf v_relu(vf v)
 {
@@ -185,10 +197,8 @@ INLINE float v_sum(vf v)
  */
 INLINE vf v_exp(vf x)
 {
-	const vf low = v_set1(-87.0f), high = v_set1(88.0f);
-	const vi isnan = x != x;
-	vf clamped = v_select(x < low, low, x);
-	clamped = v_select(clamped > high, high, clamped);
+	/* The operand order lets NaN through. */
+	const vf clamped = v_min(v_set1(88.0f), v_max(v_set1(-87.0f), x));
 	/* Adding 1.5 * 2^23 rounds to an integer in the low bits of the sum. */
 	const vf magic = v_set1(12582912.0f);
 	const vf shifted = clamped * v_set1(1.44269504088896341f) + magic;
@@ -203,7 +213,7 @@ INLINE vf v_exp(vf x)
 	p = p * r + v_set1(5.0000001201e-1f);
 	p = p * (r * r) + r + v_set1(1.0f);
 	const vi exponent = ((vi)shifted - (vi)magic + 127) << 23;
-	return v_select(isnan, x, p * (vf)exponent);
+	return p * (vf)exponent;
 }
 
 #if VW == 16
