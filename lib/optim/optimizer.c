@@ -1,79 +1,61 @@
 /*
- * Optimizers are rows: how many state buffers, what they are called, and how a
- * slice of the flat buffers is stepped. Slices are cut at fixed places, so the
- * result does not depend on the number of threads.
+ * What all optimizers have in common: buffers, the cut of a step into slices,
+ * state. Slices are cut at fixed places and every one writes only its own part,
+ * so the result does not depend on the number of threads.
  */
-#include <math.h>
-#include <string.h>
-#include "base/mem.h"
 #include "optim/optimizer.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "optim/optimizer_type.h"
 
 enum { SLICE = 1 << 14 };
 
-struct slice {
-	size_t first, count;
+const struct optimizer_type *const optimizer_types[] = {
+	&optimizer_sgd,
+	&optimizer_adam,
+	&optimizer_schedule_free,
+	NULL,
 };
 
-struct step_run {
-	struct optimizer *optimizer;
-	float *params;
-	const float *grad;
-	float rate;
-	const struct average_step *averages;
+const struct option_row optimizer_options[] = {
+	{"optimizer", "kind", OPTION_CHOICE, "sgd", "sgd | adam | schedule-free",
+		"how a gradient becomes a step"},
+	{"optimizer", "momentum", OPTION_FLOAT, "0.9", "[0, 1)",
+		"sgd: how much of the last step goes into the next"},
+	{"optimizer", "decay", OPTION_FLOAT, "0.0001", "[0, inf)",
+		"weight decay: this times the parameters is added to the gradient"},
+	{"optimizer", "beta1", OPTION_FLOAT, "0.9", "[0, 1)",
+		"adam: what the mean of gradients keeps at a step"},
+	{"optimizer", "beta2", OPTION_FLOAT, "0.999", "[0, 1)",
+		"adam: what the mean of their squares keeps at a step"},
+	{"optimizer", "epsilon", OPTION_FLOAT, "1e-08", "(0, inf)",
+		"adam: added to the root of the mean square"},
+	{"optimizer", "r", OPTION_FLOAT, "8", "[0, inf)",
+		"schedule-free: the average weighs step k by about k to the r"},
+	{"optimizer", "beta", OPTION_FLOAT, "0.9", "[0, 1]",
+		"schedule-free: the average's share in the point where gradients are taken"},
+	{NULL},
 };
 
-struct optimizer_type {
-	const char *kind;
-	struct optimizer_config defaults;
-	int buffers;
-	const char *names[2];
-	void (*step)(const struct step_run *run, struct slice slice, const struct average_step *averages);
-};
-
-struct optimizer {
-	const struct optimizer_type *type;
-	struct optimizer_config config;
-	struct engine *engine;
-	size_t floats;
-	uint64_t steps;
-	float *buffers[2];
-};
-
-static void step_sgd(const struct step_run *run, struct slice s, const struct average_step *averages)
+const char *optimizer_type_name(const struct optimizer_type *type)
 {
-	const struct optimizer *o = run->optimizer;
-	const struct sgd_step step = {.rate = run->rate, .momentum = o->config.momentum,
-		.decay = o->config.decay, .first = o->steps == 1};
-
-	o->engine->kernels->sgd(run->params + s.first, run->grad + s.first, o->buffers[0] + s.first, s.count,
-		&step, averages);
+	return type->name;
 }
 
-static void step_adam(const struct step_run *run, struct slice s, const struct average_step *averages)
+const char *optimizer_type_help(const struct optimizer_type *type)
 {
-	const struct optimizer *o = run->optimizer;
-	const struct optimizer_config *c = &o->config;
-	const struct adam_step step = {.rate = run->rate, .beta1 = c->beta1, .beta2 = c->beta2,
-		.epsilon = c->epsilon, .decay = c->decay,
-		.correction1 = (float)(1 - pow((double)c->beta1, (double)o->steps)),
-		.correction2 = (float)(1 - pow((double)c->beta2, (double)o->steps))};
-
-	o->engine->kernels->adam(run->params + s.first, run->grad + s.first, o->buffers[0] + s.first,
-		o->buffers[1] + s.first, s.count, &step, averages);
+	return type->help;
 }
-
-static const struct optimizer_type types[] = {
-	{"sgd", {.kind = "sgd", .momentum = 0.9f, .decay = 1e-4f}, 1, {"momentum"}, step_sgd},
-	{"adam", {.kind = "adam", .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f}, 2, {"mean", "square"},
-		step_adam},
-};
 
 static const struct optimizer_type *find_type(const char *kind, struct err *err)
 {
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (!strcmp(types[i].kind, kind))
-			return types + i;
-	err_set(err, ERR_INPUT, "optimizer.kind = %s: not known; choose sgd or adam", kind);
+	for (size_t i = 0; optimizer_types[i]; i++)
+		if (strcmp(optimizer_types[i]->name, kind) == 0)
+			return optimizer_types[i];
+	err_set(err, ERR_INPUT, "optimizer.kind = %s: not one of %s", kind,
+		optimizer_options[0].allowed);
 	return NULL;
 }
 
@@ -84,7 +66,32 @@ int optimizer_defaults(struct optimizer_config *config, const char *kind, struct
 	if (!type)
 		return ERR_INPUT;
 	*config = type->defaults;
+	config->kind = type->name;
 	return 0;
+}
+
+void optimizer_configure(struct optimizer_config *config, const struct options *options)
+{
+	*config = (struct optimizer_config){
+		.kind = options_text(options, "optimizer.kind"),
+		.momentum = (float)options_float(options, "optimizer.momentum"),
+		.decay = (float)options_float(options, "optimizer.decay"),
+		.beta1 = (float)options_float(options, "optimizer.beta1"),
+		.beta2 = (float)options_float(options, "optimizer.beta2"),
+		.epsilon = (float)options_float(options, "optimizer.epsilon"),
+		.r = (float)options_float(options, "optimizer.r"),
+		.beta = (float)options_float(options, "optimizer.beta"),
+	};
+}
+
+/* How many buffers a kind has. */
+static int buffer_count(const struct optimizer_type *type)
+{
+	int count = 0;
+
+	while (count < OPTIMIZER_BUFFERS && type->buffers[count])
+		count++;
+	return count;
 }
 
 int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config, size_t floats,
@@ -95,12 +102,13 @@ int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *c
 	*optimizer = NULL;
 	if (!type)
 		return ERR_INPUT;
-	struct optimizer *made = mem_new(1, sizeof *made);
+	struct optimizer *made = mem_new(1, sizeof(*made));
 	if (!made)
-		return err_memory(err, "an optimizer", sizeof *made);
-	*made = (struct optimizer){.type = type, .config = *config, .engine = engine, .floats = floats};
-	made->config.kind = type->kind;
-	for (int i = 0; i < type->buffers; i++) {
+		return err_memory(err, "an optimizer", sizeof(*made));
+	*made = (struct optimizer){
+		.type = type, .config = *config, .engine = engine, .floats = floats};
+	made->config.kind = type->name;
+	for (int i = 0; i < buffer_count(type); i++) {
 		made->buffers[i] = mem_new(floats ? floats : 1, sizeof(float));
 		if (!made->buffers[i]) {
 			optimizer_free(made);
@@ -115,38 +123,66 @@ void optimizer_free(struct optimizer *optimizer)
 {
 	if (!optimizer)
 		return;
-	for (int i = 0; i < optimizer->type->buffers; i++)
+	for (int i = 0; i < OPTIMIZER_BUFFERS; i++)
 		mem_free(optimizer->buffers[i]);
 	mem_free(optimizer);
 }
 
+/* The whole step, as a slice that is too long; each task cuts its own from it. */
 static void step_task(void *context, int task, int worker)
 {
-	const struct step_run *run = context;
-	const size_t first = (size_t)task * SLICE, left = run->optimizer->floats - first;
-	struct average_step averages = {0};
+	struct optimizer_slice slice = *(const struct optimizer_slice *)context;
+	const size_t first = (size_t)task * SLICE, left = slice.count - first;
 
 	(void)worker;
-	if (run->averages)
-		averages = *run->averages;
-	for (int i = 0; i < averages.count; i++)
-		averages.average[i] += first;
-	run->optimizer->type->step(run, (struct slice){first, left < SLICE ? left : SLICE}, &averages);
+	slice.count = left < SLICE ? left : SLICE;
+	slice.params += first;
+	slice.grad += first;
+	for (int i = 0; i < buffer_count(slice.optimizer->type); i++)
+		slice.buffers[i] += first;
+	for (int i = 0; i < slice.averages.count; i++)
+		slice.averages.average[i] += first;
+	slice.optimizer->type->step(&slice);
 }
 
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages)
 {
-	struct step_run run = {optimizer, params, grad, rate, averages};
+	struct optimizer_slice whole = {.optimizer = optimizer,
+		.params = params,
+		.grad = grad,
+		.count = optimizer->floats,
+		.rate = rate};
 
+	memcpy(whole.buffers, optimizer->buffers, sizeof(whole.buffers));
+	if (averages)
+		whole.averages = *averages;
 	optimizer->steps++;
-	team_run(optimizer->engine->team, (int)((optimizer->floats + SLICE - 1) / SLICE), step_task, &run);
+	team_run(optimizer->engine->team, (int)((optimizer->floats + SLICE - 1) / SLICE), step_task,
+		&whole);
 }
 
-struct optimizer_state optimizer_state(struct optimizer *optimizer)
+const float *optimizer_buffer(const struct optimizer *optimizer, const char *name)
 {
-	const struct optimizer_type *type = optimizer->type;
+	for (int i = 0; i < buffer_count(optimizer->type); i++)
+		if (strcmp(optimizer->type->buffers[i], name) == 0)
+			return optimizer->buffers[i];
+	return NULL;
+}
 
-	return (struct optimizer_state){&optimizer->steps, type->buffers, {type->names[0], type->names[1]},
-		{optimizer->buffers[0], optimizer->buffers[1]}};
+const float *optimizer_inference(const struct optimizer *optimizer)
+{
+	const char *name = optimizer->type->inference;
+
+	/* Buffers are filled by the first step. */
+	return name && optimizer->steps ? optimizer_buffer(optimizer, name) : NULL;
+}
+
+void optimizer_state(struct optimizer *optimizer, struct state *state)
+{
+	state_same(state, "kind", optimizer->type->name);
+	state_uint64(state, "steps", &optimizer->steps);
+	for (int i = 0; i < buffer_count(optimizer->type); i++)
+		state_floats(state, optimizer->type->buffers[i], optimizer->buffers[i],
+			optimizer->floats);
 }

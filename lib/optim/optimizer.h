@@ -1,27 +1,39 @@
 /*
- * Base optimizers over flat buffers: SGD with momentum and ADAM, as PyTorch
- * defines them. A step is one pass that reads the gradient and updates
- * parameters, state and, where asked, moving averages of the parameters.
+ * Base optimizers over flat buffers. A step is one pass that reads the gradient
+ * and updates parameters, state and, where asked, moving averages of the
+ * parameters. Kinds are rows of optimizer_types, one file each: SGD with
+ * momentum and ADAM as PyTorch defines them, and schedule-free SGD.
  */
 #ifndef RETAIN_OPTIM_OPTIMIZER_H
 #define RETAIN_OPTIM_OPTIMIZER_H
 
 #include <stddef.h>
 #include <stdint.h>
+
 #include "base/err.h"
+#include "base/options.h"
+#include "base/state.h"
 #include "nn/engine.h"
 #include "nn/kernels.h"
 
 struct optimizer_config {
-	const char *kind;      /* sgd or adam */
-	float momentum, decay; /* decay is added to the gradient, as in PyTorch's SGD and Adam */
-	float beta1, beta2, epsilon;
+	const char *kind;            /* sgd, adam, schedule-free; borrowed until optimizer_new */
+	float momentum;              /* sgd */
+	float decay;                 /* added to the gradient, as in PyTorch's SGD and Adam */
+	float beta1, beta2, epsilon; /* adam */
+	float r, beta;               /* schedule-free */
 };
 
 struct optimizer;
 
-/* The settings of the paper: momentum 0.9, decay 1e-4; ADAM 0.9, 0.999, 1e-8 without decay. */
+/*
+ * What a kind is used with where nobody says otherwise. SGD: the paper's momentum 0.9, decay 1e-4;
+ * ADAM: 0.9, 0.999, 1e-8 without decay; schedule-free: r 8, beta 0.9, decay 1e-4.
+ */
 int optimizer_defaults(struct optimizer_config *config, const char *kind, struct err *err);
+
+/* What the optimizer.* keys say. */
+void optimizer_configure(struct optimizer_config *config, const struct options *options);
 
 /* For parameters of `floats` numbers. The engine is borrowed. */
 int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config, size_t floats,
@@ -33,15 +45,26 @@ void optimizer_step(struct optimizer *optimizer, float *params, const float *gra
 	const struct average_step *averages);
 
 /*
- * What must be kept to go on exactly where this one stands: the number of steps taken and `count`
- * buffers of the parameters' length, which may be read and written through the pointers.
+ * The parameters to predict with, where they are others than those that are trained: schedule-free
+ * SGD takes its gradients at one point and offers another. NULL: the trained ones, which is always
+ * so before the first step. The buffer belongs to the optimizer and changes with every step.
  */
-struct optimizer_state {
-	uint64_t *steps;
-	int count;
-	const char *names[2];
-	float *buffers[2];
-};
-struct optimizer_state optimizer_state(struct optimizer *optimizer);
+const float *optimizer_inference(const struct optimizer *optimizer);
+
+/*
+ * A buffer of the optimizer's memory by its name, of the parameters' length: momentum (sgd), mean
+ * and square (adam), z and x (schedule-free). NULL if the kind has no such buffer.
+ */
+const float *optimizer_buffer(const struct optimizer *optimizer, const char *name);
+
+void optimizer_state(struct optimizer *optimizer, struct state *state);
+
+struct optimizer_type;
+extern const struct optimizer_type *const optimizer_types[]; /* ends with NULL */
+const char *optimizer_type_name(const struct optimizer_type *type);
+const char *optimizer_type_help(const struct optimizer_type *type);
+
+/* optimizer.* keys. Ends with a row without a section. */
+extern const struct option_row optimizer_options[];
 
 #endif

@@ -291,6 +291,11 @@ static void resnet50(void **state)
 static void compare_optimizer(const char *name, const struct optimizer_config *config, float rate)
 {
 	enum { PARAMETERS = 1000, STEPS = 100 };
+	/* float's 0.999 is not PyTorch's: 1 - beta2 differs by 1.3e-5. */
+	static const struct {
+		const char *name;
+		double error;
+	} buffers[] = {{"momentum", 2e-6}, {"mean", 2e-6}, {"square", 2e-5}};
 	struct safetensors *file = golden(name);
 	const uint32_t param = key("param"), noise = key("noise"), drift = key("drift");
 
@@ -309,12 +314,12 @@ static void compare_optimizer(const char *name, const struct optimizer_config *c
 				grad[i] = u(noise, PARAMETERS * step + i) + u(drift, i);
 			optimizer_step(optimizer, params, grad, rate, NULL);
 		}
-		const struct optimizer_state state = optimizer_state(optimizer);
 		compare_numbers(file, "param", params, PARAMETERS, 2e-6, kernels_at(k)->isa);
-		for (int i = 0; i < state.count; i++)
-			/* float's 0.999 is not PyTorch's: 1 - beta2 differs by 1.3e-5. */
-			compare_numbers(file, state.names[i], state.buffers[i], PARAMETERS,
-				i == 1 ? 2e-5 : 2e-6, kernels_at(k)->isa);
+		for (size_t i = 0; i < COUNT(buffers); i++)
+			if (optimizer_buffer(optimizer, buffers[i].name))
+				compare_numbers(file, buffers[i].name,
+					optimizer_buffer(optimizer, buffers[i].name), PARAMETERS,
+					buffers[i].error, kernels_at(k)->isa);
 		optimizer_free(optimizer);
 		engine_free(engine);
 	}

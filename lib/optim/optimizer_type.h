@@ -1,0 +1,42 @@
+/*
+ * What a kind of optimizer is made of: its defaults, its buffers and how a slice
+ * of the flat buffers is stepped. For optimizer.c and the kinds' own files.
+ */
+#ifndef RETAIN_OPTIM_OPTIMIZER_TYPE_H
+#define RETAIN_OPTIM_OPTIMIZER_TYPE_H
+
+#include "optim/optimizer.h"
+
+enum { OPTIMIZER_BUFFERS = 2 };
+
+struct optimizer {
+	const struct optimizer_type *type;
+	struct optimizer_config config;
+	struct engine *engine;
+	size_t floats;
+	uint64_t steps; /* begun; the first is number 1 */
+	float *buffers[OPTIMIZER_BUFFERS];
+};
+
+/* The part of a step that one task does; pointers stand at the slice's first float. */
+struct optimizer_slice {
+	const struct optimizer *optimizer;
+	float *params;
+	const float *grad;
+	float *buffers[OPTIMIZER_BUFFERS];
+	size_t count;
+	float rate;
+	struct average_step averages;
+};
+
+struct optimizer_type {
+	const char *name, *help;
+	struct optimizer_config defaults;
+	const char *buffers[OPTIMIZER_BUFFERS]; /* names; NULL after the last */
+	const char *inference;                  /* the one to predict with, or NULL */
+	void (*step)(const struct optimizer_slice *slice);
+};
+
+extern const struct optimizer_type optimizer_sgd, optimizer_adam, optimizer_schedule_free;
+
+#endif
