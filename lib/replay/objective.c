@@ -28,6 +28,17 @@ const struct option_row objective_options[] = {
 	{0},
 };
 
+void objective_configure(struct objective_config *config, const struct options *options)
+{
+	*config = (struct objective_config){
+		.kind = options_text(options, "replay.objective"),
+		.history = options_int64(options, "replay.history"),
+		.recency_share = options_float(options, "replay.recency_share"),
+		.recency_window = options_float(options, "replay.recency_window"),
+		.seed = (uint64_t)options_int64(options, "run.seed"),
+	};
+}
+
 static const struct objective_type *type_find(const char *kind)
 {
 	for (size_t i = 0; objective_types[i]; i++)

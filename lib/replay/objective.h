@@ -35,6 +35,9 @@ struct objective_config {
 	uint64_t seed;
 };
 
+/* What the replay.* keys say; needs run.seed, too. */
+void objective_configure(struct objective_config *config, const struct options *options);
+
 struct objective;
 
 /* The pool is borrowed, must outlive the objective, and is a training pool. */

@@ -33,6 +33,27 @@ const struct option_row pool_options[] = {
 	{0},
 };
 
+/* Validation keeps all that is held out, or a uniform sample of it. */
+void pool_configure(
+	struct pool_config *config, const struct options *options, int classes, bool validation)
+{
+	const uint64_t seed = (uint64_t)options_int64(options, "run.seed");
+	const int64_t kept = options_int64(options, "replay.validation_limit");
+
+	*config = (struct pool_config){
+		.kind = options_text(options, "replay.pool"),
+		.limit = options_int64(options, "replay.limit"),
+		.classes = classes,
+		.seed = seed,
+		.holdout = {seed, options_float(options, "replay.holdout")},
+		.validation = validation,
+	};
+	if (validation) {
+		config->kind = kept ? "reservoir" : "unlimited";
+		config->limit = kept;
+	}
+}
+
 static const struct pool_type *type_find(const char *kind)
 {
 	for (size_t i = 0; pool_types[i]; i++)
@@ -273,15 +294,16 @@ void pool_state(struct pool *pool, struct state *state)
 	state_int64(state, "count", &pool->count);
 	if (state_failed(state))
 		return;
-	if (pool->count < 0 || pool->count > limit || pool->count > pool->offered ||
-		pool->offered > pool->seen) {
+	if (state_reading(state) &&
+		(pool->count < 0 || pool->count > limit || pool->count > pool->offered ||
+			pool->offered > pool->seen)) {
 		state_refuse(state, ERR_FORMAT,
 			"a pool cannot hold %" PRId64 " of %" PRId64 " samples, %" PRId64 " seen",
 			pool->count, pool->offered, pool->seen);
 		pool->count = 0;
 		return;
 	}
-	if (pool->type->limited) {
+	if (pool->type->limited && pool->count > 0) {
 		if (room_for(pool, pool->count, &err)) {
 			pool->count = 0;
 			state_refuse(state, ERR_MEMORY, "%s", err.message);

@@ -49,6 +49,10 @@ struct pool_config {
 /* Positions of a batch are 0 .. POOL_POSITIONS-1; iterations stay below 2^48. */
 enum { POOL_POSITIONS = 1 << 16 };
 
+/* What the replay.* keys say, for the training or the validation pool; needs run.seed, too. */
+void pool_configure(
+	struct pool_config *config, const struct options *options, int classes, bool validation);
+
 struct pool;
 
 int pool_new(struct pool **pool, const struct pool_config *config, struct err *err);

@@ -3,6 +3,10 @@
  * lower and the lower by a function of the upper in turn, each of which is
  * undone by doing it again, so the whole is a bijection for any function. With
  * just enough bits for the size, fewer than two passes are needed on average.
+ *
+ * Two numbers whose one half is the same keep the difference of the other half
+ * through a round; that happens once in 2^bits times. So shorter halves get more
+ * rounds, until all of them together come to 16 bits.
  */
 #include "replay/shuffle.h"
 
@@ -14,17 +18,19 @@ void shuffle_init(struct shuffle *shuffle, struct rng rng, uint64_t counter, uin
 {
 	uint32_t bits[4];
 	uint64_t key;
-	int width = 0;
+	int width = 0, half;
 
 	assert(size <= (uint64_t)1 << 63);
 	while (width < 63 && (uint64_t)1 << width < size)
 		width++;
-	*shuffle = (struct shuffle){.size = size, .low = width - width / 2};
+	half = width / 2;
+	*shuffle = (struct shuffle){.size = size, .low = width - half};
 	shuffle->low_mask = ((uint64_t)1 << shuffle->low) - 1;
-	shuffle->high_mask = ((uint64_t)1 << width / 2) - 1;
+	shuffle->high_mask = ((uint64_t)1 << half) - 1;
+	shuffle->rounds = half == 0 || half > 4 ? 8 : 2 * ((16 + half - 1) / half);
 	rng_bits(rng, counter, bits);
 	key = (uint64_t)bits[1] << 32 | bits[0];
-	for (int i = 0; i < SHUFFLE_ROUNDS; i++)
+	for (int i = 0; i < shuffle->rounds; i++)
 		shuffle->keys[i] = mix64(key + (uint64_t)i * MIX_STEP);
 }
 
@@ -40,7 +46,7 @@ uint64_t shuffle_at(const struct shuffle *shuffle, uint64_t index)
 
 	assert(index < shuffle->size);
 	do {
-		for (int i = 0; i < SHUFFLE_ROUNDS; i += 2) {
+		for (int i = 0; i < shuffle->rounds; i += 2) {
 			high ^= round_of(low, shuffle->keys[i], shuffle->high_mask);
 			low ^= round_of(high, shuffle->keys[i + 1], shuffle->low_mask);
 		}

@@ -11,12 +11,13 @@
 
 #include "base/rng.h"
 
-enum { SHUFFLE_ROUNDS = 8 };
+enum { SHUFFLE_ROUNDS = 32 };
 
 struct shuffle {
 	uint64_t size;
 	int low;                      /* bits of the lower half */
 	uint64_t low_mask, high_mask; /* of each half by itself */
+	int rounds;
 	uint64_t keys[SHUFFLE_ROUNDS];
 };
 
