@@ -29,22 +29,31 @@ void store_free(struct store *store);
 
 /*
  * Adds the next n samples, whose labels are known now; the first gets id
- * store_count. Over a source inputs must be what the source gives.
+ * store_count. Labels are not negative. Over a source inputs and labels must be
+ * what the source gives: they are kept as they are. A failure adds nothing.
  */
-int store_add(struct store *store, const float *inputs, const int32_t *labels, int n,
-	struct err *err);
+int store_add(
+	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err);
 int64_t store_count(const struct store *store);
 
-/* Ids that were never added or have been forgotten are errors. Allocates nothing. */
+/*
+ * Ids that were never added are errors, and so are, in memory, those that have
+ * been forgotten. Allocates nothing. One caller at a time: fetching may fill the
+ * cache.
+ */
 int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
 	struct err *err);
 
-/* The sample will not be asked for again; its place may be used for another. */
+/*
+ * The sample will not be asked for again; its place may be used for another.
+ * Ids that are not there are ignored. Over a source this does nothing.
+ */
 void store_forget(struct store *store, int64_t id);
 
-/* The bytes in use. */
+/* The bytes that samples take. */
 size_t store_bytes(const struct store *store);
 
+/* In memory: all samples. Over a source: only how many there were; the cache fills again. */
 void store_state(struct store *store, struct state *state);
 
 #endif

@@ -1,0 +1,193 @@
+/*
+ * The built-in stream: no download, any length, a miniature of photos that are
+ * taken at places and sorted by time. drift_world.h says what there is to see,
+ * drift_album.h why neighbours are alike; a sample is
+ *
+ *	(mean of its album's mode at its time + offset N_album + noise N_sample) Q
+ *
+ * where the rows of Q are orthogonal, their squared lengths fall as a power of
+ * the row and sum to dim, and everything is scaled to variance 1. Its label is
+ * the album's class, or, for a share of the samples, drawn anew.
+ *
+ * Everything is a function of (seed, part, id): nothing is kept but the world.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/drift_album.h"
+#include "data/drift_world.h"
+#include "data/source_types.h"
+
+struct drift {
+	struct source source; /* must be first */
+	struct drift_world *world;
+};
+
+/* What each part takes its random numbers from. */
+static const struct {
+	enum drift_use offset, noise, label;
+} uses[] = {
+	[SOURCE_STREAM] = {DRIFT_OFFSET, DRIFT_NOISE, DRIFT_LABEL},
+	[SOURCE_EVAL] = {DRIFT_EVAL_OFFSET, DRIFT_EVAL_NOISE, DRIFT_EVAL_LABEL},
+};
+
+static const struct drift_world *world_of(const struct source *source)
+{
+	return ((const struct drift *)source)->world;
+}
+
+static void drift_close(struct source *source)
+{
+	struct drift *drift = (struct drift *)source;
+
+	drift_world_free(drift->world);
+	mem_free(drift);
+}
+
+static int drift_open(struct source **source, const struct options *options, struct err *err)
+{
+	struct drift *drift = mem_new(1, sizeof(*drift));
+	struct drift_config config;
+	int code;
+
+	*source = NULL;
+	if (!drift)
+		return err_memory(err, "the stream drift", sizeof(*drift));
+	drift_config_read(&config, options);
+	code = drift_world_new(&drift->world, &config, err);
+	if (code) {
+		mem_free(drift);
+		return code;
+	}
+	drift->source.info = (struct source_info){
+		.classes = config.classes,
+		.channels = config.dim,
+		.height = 1,
+		.width = 1,
+		.samples = (int64_t)config.steps * config.per_step,
+		.evals = (int64_t)config.steps * config.eval_per_step,
+		.per_step = config.per_step,
+	};
+	*source = &drift->source;
+	return 0;
+}
+
+/* What a latent vector is the sum of, besides its noise. */
+struct parts {
+	const float *mean, *walk, *global; /* walks: the knots before and after, row after row */
+	float season;                      /* sign included */
+	float share;                       /* of the way between the knots */
+};
+
+static struct parts parts_of(
+	const struct drift_world *world, const struct drift_album *album, int64_t step)
+{
+	const struct drift_config *c = &world->config;
+	const struct drift_moment at = drift_moment_of(world, drift_time(world, step));
+	const int64_t row = (int64_t)album->class * c->modes + album->mode;
+	const int64_t walker = c->walkers == DRIFT_WALK_CLASS ? album->class : row;
+
+	return (struct parts){
+		.mean = world->means + row * world->stride,
+		.walk = world->walks + (walker * c->knots + at.knot) * world->stride,
+		.global = world->global + (int64_t)at.knot * world->stride,
+		.season = at.season * world->signs[album->class],
+		.share = at.share,
+	};
+}
+
+/* Adds to the noise in `latent` all that is not noise; vectors have the world's stride. */
+static void add_parts(const struct drift_world *world, const struct parts *parts,
+	const float *restrict offset, float *restrict latent)
+{
+	const int stride = world->stride;
+	const float *restrict mean = parts->mean, *restrict season = world->season;
+	const float *restrict walk = parts->walk, *restrict walk_next = walk + stride;
+	const float *restrict global = parts->global, *restrict global_next = global + stride;
+	const float turn = parts->season, share = parts->share;
+	const float album = (float)world->config.offset, noise = (float)world->config.noise;
+
+	for (int i = 0; i < stride; i++) {
+		const float walked = walk[i] + share * (walk_next[i] - walk[i]);
+		const float moved = global[i] + share * (global_next[i] - global[i]);
+
+		latent[i] = mean[i] + walked + moved + turn * season[i] + album * offset[i] +
+			    noise * latent[i];
+	}
+}
+
+/* latent times the mixing matrix, a block of inputs at a time, which stays in registers. */
+static void mix(const struct drift_world *world, const float *latent, float *inputs)
+{
+	const int dim = world->config.dim, stride = world->stride;
+
+	for (int first = 0; first < dim; first += DRIFT_BLOCK) {
+		const int left = dim - first;
+		const float *row = world->mixing + first;
+		float sums[DRIFT_BLOCK] = {0};
+
+		for (int i = 0; i < dim; i++, row += stride)
+			for (int k = 0; k < DRIFT_BLOCK; k++)
+				sums[k] += latent[i] * row[k];
+		memcpy(inputs + first, sums,
+			(size_t)(left < DRIFT_BLOCK ? left : DRIFT_BLOCK) * sizeof(float));
+	}
+}
+
+static int drift_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
+	float *inputs, struct err *err)
+{
+	const struct drift_world *world = world_of(source);
+	const size_t stride = (size_t)world->stride;
+	float latent[DRIFT_DIM_MOST], offset[DRIFT_DIM_MOST];
+
+	for (int i = 0; i < n; i++) {
+		const struct drift_album album = drift_album_of(world, part, ids[i]);
+		const struct parts parts = parts_of(world, &album, drift_step(world, part, ids[i]));
+
+		rng_normals(drift_rng(world, uses[part].offset), (uint64_t)album.number * stride,
+			offset, stride);
+		rng_normals(drift_rng(world, uses[part].noise), (uint64_t)ids[i] * stride, latent,
+			stride);
+		add_parts(world, &parts, offset, latent);
+		mix(world, latent, inputs + (int64_t)i * world->config.dim);
+	}
+	return 0;
+}
+
+static int drift_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
+	int32_t *labels, struct err *err)
+{
+	const struct drift_world *world = world_of(source);
+
+	for (int i = 0; i < n; i++) {
+		uint32_t bits[4];
+
+		rng_bits(drift_rng(world, uses[part].label), (uint64_t)ids[i], bits);
+		if (bits[0] * 0x1p-32 < world->config.label_noise)
+			labels[i] = drift_draw(world,
+				drift_refresh(world, drift_step(world, part, ids[i])), bits[1]);
+		else
+			labels[i] = drift_album_of(world, part, ids[i]).class;
+	}
+	return 0;
+}
+
+static double drift_eval_time(const struct source *source, int64_t id)
+{
+	const struct drift_world *world = world_of(source);
+
+	return (double)drift_step(world, SOURCE_EVAL, id) / world->config.steps;
+}
+
+const struct source_type source_drift = {
+	.name = "drift",
+	.help = "a made-up stream of any length: places that are born, wander and turn with "
+		"seasons",
+	.options = drift_options,
+	.open = drift_open,
+	.close = drift_close,
+	.inputs = drift_inputs,
+	.labels = drift_labels,
+	.eval_time = drift_eval_time,
+};

@@ -1,0 +1,99 @@
+/*
+ * Where slots are a power of two and the probability to renew is one over a
+ * power of two, slot and renewal together take a few bits: each sample has a
+ * byte, sixteen come from one counter, and eight at a time are searched for the
+ * one that began the album. Otherwise a sample has two words, and the search
+ * goes sample by sample.
+ */
+#include "data/drift_album.h"
+
+#define EACH_BYTE 0x0101010101010101u
+
+enum { LOOSE = 2 }; /* samples to a counter */
+
+static uint64_t half_bits(const struct drift_world *world, int64_t half)
+{
+	uint32_t bits[4];
+	const int at = half % 2 ? 2 : 0;
+
+	rng_bits(drift_rng(world, DRIFT_SLOT), (uint64_t)half / 2, bits);
+	return (uint64_t)bits[at + 1] << 32 | bits[at];
+}
+
+/* The low bits of a byte are its slot, the next ones are 0 if it renews. */
+static int64_t packed_number(const struct drift_world *world, int64_t n)
+{
+	const int slots = world->config.slots;
+	int64_t half = n / 8;
+	uint64_t bytes = half_bits(world, half);
+	const uint64_t slot = bytes >> n % 8 * 8 & (uint64_t)(slots - 1);
+	uint64_t allowed = UINT64_MAX >> (7 - n % 8) * 8;
+
+	for (;;) {
+		/* The top bit of each byte says whether the others or itself were not all 0. */
+		const uint64_t unlike = (bytes ^ slot * EACH_BYTE) & world->slot_mask * EACH_BYTE;
+		const uint64_t busy = ((unlike & 0x7f * EACH_BYTE) + 0x7f * EACH_BYTE) | unlike;
+		const uint64_t found = ~busy & 0x80 * EACH_BYTE & allowed;
+
+		if (found)
+			return half * 8 + (63 - __builtin_clzll(found)) / 8 + slots;
+		if (--half < 0)
+			return (int64_t)slot;
+		bytes = half_bits(world, half);
+		allowed = UINT64_MAX;
+	}
+}
+
+static int loose_slot(const struct drift_world *world, int64_t n, bool *renewed)
+{
+	uint32_t bits[4];
+	const int at = n % LOOSE ? 2 : 0;
+
+	rng_bits(drift_rng(world, DRIFT_SLOT), (uint64_t)n / LOOSE, bits);
+	*renewed = bits[at + 1] * 0x1p-32 < world->config.renew;
+	return (int)((uint64_t)bits[at] * (uint64_t)world->config.slots >> 32);
+}
+
+static int64_t loose_number(const struct drift_world *world, int64_t n)
+{
+	bool renewed;
+	const int slot = loose_slot(world, n, &renewed);
+
+	while (!renewed && n > 0)
+		if (loose_slot(world, --n, &renewed) != slot)
+			renewed = false;
+	return renewed ? n + world->config.slots : slot;
+}
+
+int drift_slot(const struct drift_world *world, int64_t n, bool *renewed)
+{
+	uint64_t byte;
+
+	if (!world->slot_mask)
+		return loose_slot(world, n, renewed);
+	byte = half_bits(world, n / 8) >> n % 8 * 8 & world->slot_mask;
+	*renewed = byte < (uint64_t)world->config.slots;
+	return (int)(byte & (uint64_t)(world->config.slots - 1));
+}
+
+int64_t drift_album_number(const struct drift_world *world, int64_t n)
+{
+	return world->slot_mask ? packed_number(world, n) : loose_number(world, n);
+}
+
+struct drift_album drift_album_of(const struct drift_world *world, enum source_part part, int64_t n)
+{
+	const bool eval = part == SOURCE_EVAL;
+	const int slots = world->config.slots;
+	const int64_t number = eval ? n : drift_album_number(world, n);
+	const int64_t began = eval ? n : number < slots ? 0 : number - slots;
+	const int64_t step = drift_step(world, part, began);
+	uint32_t bits[4];
+
+	rng_bits(drift_rng(world, eval ? DRIFT_EVAL_ALBUM : DRIFT_ALBUM), (uint64_t)number, bits);
+	return (struct drift_album){
+		.number = number,
+		.class = drift_draw(world, drift_refresh(world, step), bits[0]),
+		.mode = (int32_t)((uint64_t)bits[1] * (uint64_t)world->config.modes >> 32),
+	};
+}

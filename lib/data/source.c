@@ -1,0 +1,85 @@
+/*
+ * The table of sources, and the checks that every source may rely on: ids lie
+ * in their part.
+ */
+#include "data/source.h"
+
+#include <string.h>
+
+#include "data/source_types.h"
+
+const struct source_type *const source_types[] = {
+	&source_drift,
+	NULL,
+};
+
+const struct option_row source_options[] = {
+	{"stream", "source", OPTION_CHOICE, "drift", "drift", "where samples come from"},
+	{"stream", "cache", OPTION_INT64, "2048", "[0, 1048576]",
+		"MiB of samples that are kept rather than made or read again; 0: none"},
+	{NULL},
+};
+
+int source_open(struct source **source, const struct options *options, struct err *err)
+{
+	const char *name = options_text(options, "stream.source");
+	int code;
+
+	*source = NULL;
+	for (int i = 0; source_types[i]; i++) {
+		if (strcmp(source_types[i]->name, name) != 0)
+			continue;
+		code = source_types[i]->open(source, options, err);
+		if (!code)
+			(*source)->type = source_types[i];
+		return code;
+	}
+	return err_set(err, ERR_INPUT, "stream.source = %s: there is no such source", name);
+}
+
+void source_close(struct source *source)
+{
+	if (source)
+		source->type->close(source);
+}
+
+const struct source_info *source_info(const struct source *source)
+{
+	return &source->info;
+}
+
+static int check_ids(const struct source *source, enum source_part part, const int64_t *ids, int n,
+	struct err *err)
+{
+	const bool eval = part == SOURCE_EVAL;
+	const int64_t count = eval ? source->info.evals : source->info.samples;
+
+	for (int i = 0; i < n; i++)
+		if (ids[i] < 0 || ids[i] >= count)
+			return err_set(err, ERR_INPUT,
+				"source %s: %s %lld does not exist, there are %lld",
+				source->type->name, eval ? "evaluation sample" : "sample",
+				(long long)ids[i], (long long)count);
+	return 0;
+}
+
+int source_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
+	float *inputs, struct err *err)
+{
+	const int code = check_ids(source, part, ids, n, err);
+
+	return code ? code : source->type->inputs(source, part, ids, n, inputs, err);
+}
+
+int source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
+	int32_t *labels, struct err *err)
+{
+	const int code = check_ids(source, part, ids, n, err);
+
+	return code ? code : source->type->labels(source, part, ids, n, labels, err);
+}
+
+double source_eval_time(const struct source *source, int64_t id)
+{
+	return source->type->eval_time(source, id);
+}

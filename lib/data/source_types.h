@@ -1,0 +1,9 @@
+/* The kinds of sources, each in a file of its own. For source.c. */
+#ifndef RETAIN_DATA_SOURCE_TYPES_H
+#define RETAIN_DATA_SOURCE_TYPES_H
+
+#include "data/source.h"
+
+extern const struct source_type source_drift; /* drift.c */
+
+#endif

@@ -1,0 +1,67 @@
+/* Hands every call to the store's kind, and checks what all kinds want checked. */
+#include "data/store.h"
+
+#include "data/store_impl.h"
+
+void store_free(struct store *store)
+{
+	if (store)
+		store->type->free(store);
+}
+
+int store_add(
+	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+{
+	int code;
+
+	for (int i = 0; i < n; i++)
+		if (labels[i] < 0)
+			return err_set(err, ERR_INPUT, "sample %lld has the label %d",
+				(long long)(store->count + i), labels[i]);
+	code = store->type->add(store, inputs, labels, n, err);
+	if (!code)
+		store->count += n;
+	return code;
+}
+
+int64_t store_count(const struct store *store)
+{
+	return store->count;
+}
+
+int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
+	struct err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (ids[i] < 0 || ids[i] >= store->count)
+			return err_set(err, ERR_INPUT,
+				"sample %lld has not been added, there are %lld", (long long)ids[i],
+				(long long)store->count);
+	for (int i = 0; i < n; i += STORE_BATCH) {
+		const int left = n - i;
+		const int code =
+			store->type->fetch(store, ids + i, left < STORE_BATCH ? left : STORE_BATCH,
+				inputs + (size_t)i * store->floats, labels + i, err);
+
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+void store_forget(struct store *store, int64_t id)
+{
+	store->type->forget(store, id);
+}
+
+size_t store_bytes(const struct store *store)
+{
+	return store->type->bytes(store);
+}
+
+void store_state(struct store *store, struct state *state)
+{
+	state_int64(state, "count", &store->count);
+	if (!state_failed(state))
+		store->type->state(store, state);
+}
