@@ -21,7 +21,7 @@
 #include "optim/scores.h"
 
 struct average_config {
-	const char *kind;  /* none, ema, ama */
+	const char *kind;  /* none, ema, ama; both names are borrowed until average_new */
 	const char *rule;  /* ama: window, swap, paper */
 	double gamma;      /* the weight that an average starts with */
 	double delta;      /* ama: the factor between and by which windows move */
@@ -31,10 +31,16 @@ struct average_config {
 
 struct average;
 
+/* What the average.* keys say. */
+void average_config(struct average_config *config, const struct options *options);
+
 /* For parameters of `floats` numbers; averages start as a copy of params. */
 int average_new(struct average **average, const struct average_config *config, const float *params,
 	size_t floats, struct err *err);
 void average_free(struct average *average);
+
+/* As if it were new: averages and their weights start again, from these parameters. */
+void average_restart(struct average *average, const float *params);
 
 int average_count(const struct average *average); /* 0, 1 or 2 */
 const float *average_params(const struct average *average, int index);
@@ -44,16 +50,19 @@ const struct average_step *average_due(struct average *average, int64_t k);
 
 /*
  * The average that serves inference by the scores of the window so far: 0 or 1,
- * or -1 for the plain model. Ties go to the second, as Alg. 2 says.
+ * or -1 for the plain model. Ties go to the second, as Alg. 2 says. While a
+ * window has no scores yet, it is the first in the first window, and later the
+ * one that goes on with the weight of the last window's better one.
  */
 int average_best(const struct average *average, const struct scores *scores);
 
-/* How much an average keeps at an update, as it was last used: gamma of the paper's eq. 5. */
+/* How much an average keeps at an update from now on: gamma of the paper's eq. 5, for every rule. */
 double average_gamma(const struct average *average, int index);
 
 /*
  * The end of a window: moves the weights, copies the better average to the other.
- * Returns the index of the better one before anything moved, or -1.
+ * Returns the index of the better one before anything moved, or -1. A window
+ * without scores moves and copies nothing.
  */
 int average_window(struct average *average, const struct scores *scores);
 

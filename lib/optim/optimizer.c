@@ -70,7 +70,7 @@ int optimizer_defaults(struct optimizer_config *config, const char *kind, struct
 	return 0;
 }
 
-void optimizer_configure(struct optimizer_config *config, const struct options *options)
+void optimizer_config(struct optimizer_config *config, const struct options *options)
 {
 	*config = (struct optimizer_config){
 		.kind = options_text(options, "optimizer.kind"),
@@ -160,6 +160,13 @@ void optimizer_step(struct optimizer *optimizer, float *params, const float *gra
 	optimizer->steps++;
 	team_run(optimizer->engine->team, (int)((optimizer->floats + SLICE - 1) / SLICE), step_task,
 		&whole);
+}
+
+void optimizer_restart(struct optimizer *optimizer)
+{
+	optimizer->steps = 0;
+	for (int i = 0; i < buffer_count(optimizer->type); i++)
+		memset(optimizer->buffers[i], 0, optimizer->floats * sizeof(float));
 }
 
 const float *optimizer_buffer(const struct optimizer *optimizer, const char *name)

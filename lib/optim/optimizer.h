@@ -33,7 +33,7 @@ struct optimizer;
 int optimizer_defaults(struct optimizer_config *config, const char *kind, struct err *err);
 
 /* What the optimizer.* keys say. */
-void optimizer_configure(struct optimizer_config *config, const struct options *options);
+void optimizer_config(struct optimizer_config *config, const struct options *options);
 
 /* For parameters of `floats` numbers. The engine is borrowed. */
 int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config, size_t floats,
@@ -43,6 +43,9 @@ void optimizer_free(struct optimizer *optimizer);
 /* averages may be NULL. */
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages);
+
+/* Forgets everything: the next step is a first one, from whatever parameters it is given. */
+void optimizer_restart(struct optimizer *optimizer);
 
 /*
  * The parameters to predict with, where they are others than those that are trained: schedule-free

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static void step(const struct optimizer_slice *s)
+static void take_step(const struct optimizer_slice *s)
 {
 	const struct optimizer *o = s->optimizer;
 	const struct optimizer_config *c = &o->config;
@@ -24,5 +24,5 @@ const struct optimizer_type optimizer_adam = {
 	.help = "steps scaled by running means of the gradient and its square",
 	.defaults = {.beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f},
 	.buffers = {"mean", "square"},
-	.step = step,
+	.step = take_step,
 };

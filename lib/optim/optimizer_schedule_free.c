@@ -11,7 +11,7 @@
  */
 #include "optim/optimizer_type.h"
 
-static void step(const struct optimizer_slice *s)
+static void take_step(const struct optimizer_slice *s)
 {
 	const struct optimizer *o = s->optimizer;
 	const double r = (double)o->config.r;
@@ -31,5 +31,5 @@ const struct optimizer_type optimizer_schedule_free = {
 	.defaults = {.decay = 1e-4f, .r = 8, .beta = 0.9f},
 	.buffers = {"z", "x"},
 	.inference = "x",
-	.step = step,
+	.step = take_step,
 };

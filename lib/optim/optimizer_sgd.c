@@ -1,7 +1,7 @@
 /* SGD with momentum, as PyTorch defines it: the momentum starts as the first gradient. */
 #include "optim/optimizer_type.h"
 
-static void step(const struct optimizer_slice *s)
+static void take_step(const struct optimizer_slice *s)
 {
 	const struct optimizer *o = s->optimizer;
 	const struct sgd_step step = {.rate = s->rate,
@@ -17,5 +17,5 @@ const struct optimizer_type optimizer_sgd = {
 	.help = "stochastic gradient descent with momentum",
 	.defaults = {.momentum = 0.9f, .decay = 1e-4f},
 	.buffers = {"momentum"},
-	.step = step,
+	.step = take_step,
 };

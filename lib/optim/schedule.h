@@ -16,32 +16,46 @@
 #include "optim/scores.h"
 
 struct schedule_config {
-	const char *kind;
-	double rate;        /* the initial rate */
-	double factor;      /* rwp, malr: what a cut multiplies the rate by */
-	int64_t patience;   /* K_R */
-	double epsilon;     /* malr's C3 */
-	bool c1, c2, c3;    /* malr's conditions that count */
-	bool reset_best;    /* rwp: a cut also forgets the best loss */
-	int64_t window;     /* K_W: iterations between two calls of schedule_window */
-	int64_t iterations; /* cosine, cyclic: the length of the run */
-	int cycles;         /* cyclic: equal parts of the run, when nobody calls schedule_task */
+	const char *kind;       /* constant, cosine, ...; borrowed until schedule_new */
+	double rate;            /* the initial rate */
+	double factor;          /* rwp, malr: what a cut multiplies the rate by */
+	int64_t patience;       /* K_R */
+	double epsilon;         /* malr's C3 */
+	bool c1, c2, c3;        /* malr's conditions that count */
+	bool reset_best;        /* rwp: a cut also forgets the best loss */
+	int64_t window;         /* K_W: iterations between two calls of schedule_window */
+	int64_t validate_every; /* K_V: iterations between two rounds of scores; 0: no matter */
+	int64_t iterations;     /* cosine, cyclic: the length of the run; 0: unknown */
+	int cycles;             /* cyclic: equal parts of the run, when nobody calls schedule_task */
 };
 
-/* Why a rate was or was not cut, for the run log. */
+/*
+ * Why a rate was or was not cut, for the run log. Ages and means are those that
+ * decided, before a cut cleared them; a kind that does not look at a number
+ * leaves it 0.
+ */
 struct schedule_verdict {
 	bool cut;
 	double before, after;      /* the rates */
 	double score, sigma;       /* of this window: minus the loss, and the accuracy gap */
 	int64_t score_age;         /* C1: iterations since the best score ... */
 	int64_t sigma_age;         /* C2: ... and since the greatest gap */
-	double sigma_mean;         /* C3: over the last K_R iterations */
-	double sigma_error;        /* the standard error of that mean */
+	double sigma_mean;         /* C3: over the windows of the last K_R iterations */
+	double sigma_error;        /* the standard error of that mean; 0 with less than two rounds */
 	bool c1, c2, c3;           /* whether each condition held (false where it does not count) */
 };
 
 struct schedule;
 
+/* What the schedule.* keys say, for a run of so many iterations (0: unknown). */
+void schedule_config(
+	struct schedule_config *config, const struct options *options, int64_t iterations);
+
+/*
+ * Refuses what keys forbid each other, by their names: a window that is no
+ * multiple of validate_every, patience shorter than a window, a cosine without
+ * an end, malr without a condition.
+ */
 int schedule_new(struct schedule **schedule, const struct schedule_config *config, struct err *err);
 void schedule_free(struct schedule *schedule);
 
@@ -50,7 +64,8 @@ double schedule_rate(const struct schedule *schedule, int64_t k);
 
 /*
  * The end of a window, after iteration k and before averages move. best is the
- * model that serves inference (SCORES_PLAIN or SCORES_AVERAGE + i).
+ * model that serves inference (SCORES_PLAIN or SCORES_AVERAGE + i). A window
+ * without scores is as if it had not been, except that ages grow.
  */
 struct schedule_verdict schedule_window(
 	struct schedule *schedule, int64_t k, const struct scores *scores, int best);

@@ -25,9 +25,10 @@ struct scores {
 	double gap_squares[SCORES_MODELS]; /* of accuracy minus the plain model's, for its error */
 };
 
+/* The caller sets `models` once; everything else starts as zeros. */
 void scores_add(struct scores *scores, const struct score round[SCORES_MODELS]);
 struct score scores_mean(const struct scores *scores, int model); /* zeros without a round */
-void scores_clear(struct scores *scores);
+void scores_clear(struct scores *scores); /* a new window of the same models */
 void scores_state(struct scores *scores, struct state *state);
 
 #endif

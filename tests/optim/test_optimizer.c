@@ -323,6 +323,28 @@ static void the_state_is_all_there_is(void **state)
 	engine_free(engine);
 }
 
+static void a_restart_is_a_new_one(void **state)
+{
+	struct engine *engine = engine_of("auto", 1);
+
+	for (size_t c = 0; c < COUNT(configs); c++) {
+		struct trace used, fresh;
+		trace_start(&used, configs + c, engine, 1001);
+		trace_start(&fresh, configs + c, engine, 1001);
+		trace_run(&used, 3, true);
+		optimizer_restart(used.optimizer);
+		assert_null(optimizer_inference(used.optimizer));
+		memcpy(used.params, fresh.params, used.count * sizeof(float));
+		for (int i = 0; i < 2; i++)
+			memcpy(used.average[i], fresh.average[i], used.count * sizeof(float));
+		used.steps = 0;
+		trace_run(&used, 5, true), trace_run(&fresh, 5, true);
+		assert_same_trace(&used, &fresh, configs[c].kind);
+		trace_release(&used), trace_release(&fresh);
+	}
+	engine_free(engine);
+}
+
 /* Every row of the table is among the configs above, and so in every test. */
 static void every_kind_is_tested(void **state)
 {
@@ -431,7 +453,7 @@ static void keys(void **state)
 		const char *name = optimizer_type_name(optimizer_types[i]);
 		assert_ok(options_set(options, "optimizer.kind", name, "test", &err), err);
 		assert_int_equal(options_choice(options, "optimizer.kind"), i);
-		optimizer_configure(&config, options);
+		optimizer_config(&config, options);
 		assert_ok(optimizer_defaults(&defaults, name, &err), err);
 		assert_string_equal(config.kind, name);
 		assert_true(config.momentum == defaults.momentum || !defaults.momentum);
@@ -475,6 +497,7 @@ int main(void)
 		cmocka_unit_test(averages_follow_their_definition),
 		cmocka_unit_test(same_bits_for_any_thread_count),
 		folder_test(the_state_is_all_there_is),
+		cmocka_unit_test(a_restart_is_a_new_one),
 		cmocka_unit_test(every_kind_is_tested),
 		folder_test(another_kinds_state_is_refused),
 		cmocka_unit_test(what_predicts),

@@ -1,0 +1,181 @@
+/*
+ * What all averages have in common: their buffers, when they are due, copying,
+ * state. `step` always tells what the next update must do: it is made anew
+ * whenever weights move.
+ */
+#include "optim/average.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "optim/average_type.h"
+
+const struct average_type average_none = {
+	.name = "none",
+	.help = "no average: the trained parameters predict",
+};
+
+const struct average_type *const average_types[] = {
+	&average_none,
+	&average_ema,
+	&average_ama,
+	NULL,
+};
+
+const struct option_row average_options[] = {
+	{"average", "kind", OPTION_CHOICE, "ama", "none | ema | ama",
+		"which moving average of the parameters predicts"},
+	{"average", "rule", OPTION_CHOICE, "window", "window | swap | paper",
+		"ama: what is moved by delta: the window, the new weight, or the old one as in print"},
+	{"average", "gamma", OPTION_FLOAT, "0.99", "(0, 1)",
+		"how much an average keeps at an update; ama: at the start"},
+	{"average", "delta", OPTION_FLOAT, "5", "(1, inf)",
+		"ama: the factor between the two windows, and by which they move"},
+	{"average", "window_max", OPTION_FLOAT, "2500", "(1, inf)",
+		"ama with rule window: the longest window, in updates"},
+	{"average", "every", OPTION_INT, "10", "[1, inf)", "iterations between updates (K_M)"},
+	{"average", "statistics_every", OPTION_INT64, "10", "[1, inf)",
+		"batch norm: iterations between passes that gather an average's statistics (K_B)"},
+	{NULL},
+};
+
+const char *average_type_name(const struct average_type *type)
+{
+	return type->name;
+}
+
+const char *average_type_help(const struct average_type *type)
+{
+	return type->help;
+}
+
+void average_config(struct average_config *config, const struct options *options)
+{
+	*config = (struct average_config){
+		.kind = options_text(options, "average.kind"),
+		.rule = options_text(options, "average.rule"),
+		.gamma = options_float(options, "average.gamma"),
+		.delta = options_float(options, "average.delta"),
+		.window_max = options_float(options, "average.window_max"),
+		.every = options_int(options, "average.every"),
+	};
+}
+
+static int find_type(const struct average_type **type, const char *kind, struct err *err)
+{
+	for (size_t i = 0; average_types[i]; i++)
+		if (strcmp(average_types[i]->name, kind) == 0) {
+			*type = average_types[i];
+			return 0;
+		}
+	return err_set(err, ERR_INPUT, "average.kind = %s: not one of %s", kind,
+		average_options[0].allowed);
+}
+
+static void set_keep(struct average *average)
+{
+	for (int i = 0; i < average->step.count; i++)
+		average->step.keep[i] = (float)average_gamma(average, i);
+}
+
+int average_new(struct average **average, const struct average_config *config, const float *params,
+	size_t floats, struct err *err)
+{
+	struct average *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*average = NULL;
+	if (!made)
+		return err_memory(err, "an average", sizeof(*made));
+	made->config = *config;
+	made->floats = floats;
+	code = find_type(&made->type, config->kind, err);
+	if (!code && made->type->check)
+		code = made->type->check(made, err);
+	for (int i = 0; !code && i < made->type->count; i++) {
+		made->step.average[i] = mem_new(floats ? floats : 1, sizeof(float));
+		if (!made->step.average[i])
+			code = err_memory(err, "an average of the parameters", floats * sizeof(float));
+	}
+	if (code) {
+		average_free(made);
+		return code;
+	}
+	made->config.kind = made->type->name;
+	made->step.count = made->type->count;
+	average_restart(made, params);
+	*average = made;
+	return 0;
+}
+
+void average_free(struct average *average)
+{
+	if (!average)
+		return;
+	for (int i = 0; i < AVERAGES_MAX; i++)
+		mem_free(average->step.average[i]);
+	mem_free(average);
+}
+
+void average_restart(struct average *average, const float *params)
+{
+	for (int i = 0; i < average->step.count; i++)
+		memcpy(average->step.average[i], params, average->floats * sizeof(float));
+	average->best = 0;
+	if (average->type->start)
+		average->type->start(average);
+	set_keep(average);
+}
+
+int average_count(const struct average *average)
+{
+	return average->step.count;
+}
+
+const float *average_params(const struct average *average, int index)
+{
+	return average->step.average[index];
+}
+
+const struct average_step *average_due(struct average *average, int64_t k)
+{
+	return average->step.count && k % average->config.every == 0 ? &average->step : NULL;
+}
+
+int average_best(const struct average *average, const struct scores *scores)
+{
+	if (!average->step.count)
+		return -1;
+	if (average->type->compare && scores->rounds)
+		return average->type->compare(scores);
+	return average->best;
+}
+
+double average_gamma(const struct average *average, int index)
+{
+	return average->type->gamma(average, index);
+}
+
+int average_window(struct average *average, const struct scores *scores)
+{
+	const int better = average_best(average, scores);
+
+	if (!average->type->move || !scores->rounds)
+		return better;
+	memcpy(average->step.average[1 - better], average->step.average[better],
+		average->floats * sizeof(float));
+	average->type->move(average, better);
+	set_keep(average);
+	return better;
+}
+
+void average_state(struct average *average, struct state *state)
+{
+	state_same(state, "kind", average->type->name);
+	if (average->type->state)
+		average->type->state(average, state);
+	for (int i = 0; i < average->step.count; i++)
+		state_floats(state, i ? "second" : "first", average->step.average[i],
+			average->floats);
+	set_keep(average);
+}

@@ -1,0 +1,41 @@
+/*
+ * What a kind of average is made of. For average.c and the kinds' own files.
+ */
+#ifndef RETAIN_OPTIM_AVERAGE_TYPE_H
+#define RETAIN_OPTIM_AVERAGE_TYPE_H
+
+#include "optim/average.h"
+
+struct ama_rule;
+
+struct average {
+	const struct average_type *type;
+	const struct ama_rule *rule; /* ama */
+	struct average_config config;
+	size_t floats;
+	struct average_step step; /* the averages themselves, and what they keep as floats */
+	double weights[AVERAGES_MAX]; /* what moves; a rule knows what it means */
+	int best;                     /* the average that serves while a window has no scores */
+};
+
+/* Functions may be NULL where a kind has nothing to do. */
+struct average_type {
+	const char *name, *help;
+	int count; /* of averages */
+
+	/* What spans keys: refuses what cannot be. Called before anything else. */
+	int (*check)(struct average *average, struct err *err);
+	/* Sets the weights to start with. */
+	void (*start)(struct average *average);
+	/* gamma as it follows from the weights */
+	double (*gamma)(const struct average *average, int index);
+	/* The better one by scores of at least one round. */
+	int (*compare)(const struct scores *scores);
+	/* Moves the weights to the better one's side and sets `best`. */
+	void (*move)(struct average *average, int better);
+	void (*state)(struct average *average, struct state *state);
+};
+
+extern const struct average_type average_none, average_ema, average_ama;
+
+#endif

@@ -1,0 +1,15 @@
+/* The rate stays what it is. */
+#include "optim/schedule_type.h"
+
+static double rate(const struct schedule *schedule, int64_t k)
+{
+	(void)k;
+	return schedule->config.rate;
+}
+
+const struct schedule_type schedule_constant = {
+	.name = "constant",
+	.help = "the same rate for ever",
+	.size = sizeof(struct schedule),
+	.rate = rate,
+};
