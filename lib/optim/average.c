@@ -26,7 +26,7 @@ const struct option_row average_options[] = {
 	{"average", "kind", OPTION_CHOICE, "ama", "none | ema | ama",
 		"which moving average of the parameters predicts"},
 	{"average", "rule", OPTION_CHOICE, "window", "window | swap | paper",
-		"ama: what is moved by delta: the window, the new weight, or the old one as in print"},
+		"ama: what delta moves: windows, weights of new parameters, or gammas"},
 	{"average", "gamma", OPTION_FLOAT, "0.99", "(0, 1)",
 		"how much an average keeps at an update; ama: at the start"},
 	{"average", "delta", OPTION_FLOAT, "5", "(1, inf)",
@@ -95,7 +95,8 @@ int average_new(struct average **average, const struct average_config *config, c
 	for (int i = 0; !code && i < made->type->count; i++) {
 		made->step.average[i] = mem_new(floats ? floats : 1, sizeof(float));
 		if (!made->step.average[i])
-			code = err_memory(err, "an average of the parameters", floats * sizeof(float));
+			code = err_memory(
+				err, "an average of the parameters", floats * sizeof(float));
 	}
 	if (code) {
 		average_free(made);
@@ -175,7 +176,7 @@ void average_state(struct average *average, struct state *state)
 	if (average->type->state)
 		average->type->state(average, state);
 	for (int i = 0; i < average->step.count; i++)
-		state_floats(state, i ? "second" : "first", average->step.average[i],
-			average->floats);
+		state_floats(
+			state, i ? "second" : "first", average->step.average[i], average->floats);
 	set_keep(average);
 }

@@ -56,7 +56,7 @@ const struct average_step *average_due(struct average *average, int64_t k);
  */
 int average_best(const struct average *average, const struct scores *scores);
 
-/* How much an average keeps at an update from now on: gamma of the paper's eq. 5, for every rule. */
+/* How much an average keeps at an update from now on: gamma of the paper's eq. 5, for any rule. */
 double average_gamma(const struct average *average, int index);
 
 /*

@@ -31,8 +31,8 @@ struct ama_rule {
 	bool limited; /* by window_max */
 };
 
-/* Alg. 2's moves. Until there are scores again it lets that one serve which has inherited the better
- * one's weight. */
+/* Alg. 2's moves. Until there are scores again it lets that one serve which has inherited the
+ * better one's weight. */
 static void literal_move(struct average *average, int better)
 {
 	const double delta = average->config.delta;
@@ -154,8 +154,8 @@ static void visit(struct average *average, struct state *state)
 	state_doubles(state, "weights", average->weights, AVERAGES_MAX);
 	state_int(state, "best", &average->best);
 	if (average->best != 0 && average->best != 1) {
-		state_refuse(state, ERR_FORMAT, "average number %d is the best of two",
-			average->best);
+		state_refuse(
+			state, ERR_FORMAT, "average number %d is the best of two", average->best);
 		average->best = 0;
 	}
 }

@@ -13,7 +13,7 @@ struct average {
 	const struct ama_rule *rule; /* ama */
 	struct average_config config;
 	size_t floats;
-	struct average_step step; /* the averages themselves, and what they keep as floats */
+	struct average_step step;     /* the averages themselves, and what they keep as floats */
 	double weights[AVERAGES_MAX]; /* what moves; a rule knows what it means */
 	int best;                     /* the average that serves while a window has no scores */
 };

@@ -94,8 +94,8 @@ static int buffer_count(const struct optimizer_type *type)
 	return count;
 }
 
-int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config, size_t floats,
-	struct engine *engine, struct err *err)
+int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config,
+	size_t floats, struct engine *engine, struct err *err)
 {
 	const struct optimizer_type *type = find_type(config->kind, err);
 

@@ -36,8 +36,8 @@ int optimizer_defaults(struct optimizer_config *config, const char *kind, struct
 void optimizer_config(struct optimizer_config *config, const struct options *options);
 
 /* For parameters of `floats` numbers. The engine is borrowed. */
-int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config, size_t floats,
-	struct engine *engine, struct err *err);
+int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config,
+	size_t floats, struct engine *engine, struct err *err);
 void optimizer_free(struct optimizer *optimizer);
 
 /* averages may be NULL. */

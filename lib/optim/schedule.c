@@ -86,8 +86,7 @@ static const struct schedule_type *find_type(const char *kind)
 }
 
 /* Windows matter to averages, too, so they are checked whatever the schedule looks at. */
-static int check(
-	const struct schedule_config *c, const struct schedule_type *type, struct err *err)
+static int check(const struct schedule_config *c, const struct schedule_type *type, struct err *err)
 {
 	if (c->validate_every && c->window % c->validate_every)
 		return err_set(err, ERR_INPUT,
@@ -96,8 +95,8 @@ static int check(
 			c->window, c->validate_every);
 	if (type->scores && c->window < 1)
 		return err_set(err, ERR_INPUT,
-			"schedule.window = %" PRId64 ": schedule.kind = %s needs at least 1", c->window,
-			type->name);
+			"schedule.window = %" PRId64 ": schedule.kind = %s needs at least 1",
+			c->window, type->name);
 	if (type->scores && c->patience < c->window)
 		return err_set(err, ERR_INPUT,
 			"schedule.patience = %" PRId64 ": less than schedule.window = %" PRId64

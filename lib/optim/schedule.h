@@ -26,7 +26,7 @@ struct schedule_config {
 	int64_t window;         /* K_W: iterations between two calls of schedule_window */
 	int64_t validate_every; /* K_V: iterations between two rounds of scores; 0: no matter */
 	int64_t iterations;     /* cosine, cyclic: the length of the run; 0: unknown */
-	int cycles;             /* cyclic: equal parts of the run, when nobody calls schedule_task */
+	int cycles; /* cyclic: equal parts of the run, when nobody calls schedule_task */
 };
 
 /*
@@ -36,13 +36,13 @@ struct schedule_config {
  */
 struct schedule_verdict {
 	bool cut;
-	double before, after;      /* the rates */
-	double score, sigma;       /* of this window: minus the loss, and the accuracy gap */
-	int64_t score_age;         /* C1: iterations since the best score ... */
-	int64_t sigma_age;         /* C2: ... and since the greatest gap */
-	double sigma_mean;         /* C3: over the windows of the last K_R iterations */
-	double sigma_error;        /* the standard error of that mean; 0 with less than two rounds */
-	bool c1, c2, c3;           /* whether each condition held (false where it does not count) */
+	double before, after; /* the rates */
+	double score, sigma;  /* of this window: minus the loss, and the accuracy gap */
+	int64_t score_age;    /* C1: iterations since the best score ... */
+	int64_t sigma_age;    /* C2: ... and since the greatest gap */
+	double sigma_mean;    /* C3: over the windows of the last K_R iterations */
+	double sigma_error;   /* the standard error of that mean; 0 with less than two rounds */
+	bool c1, c2, c3;      /* whether each condition held (false where it does not count) */
 };
 
 struct schedule;

@@ -4,8 +4,8 @@
  */
 #include "optim/schedule_type.h"
 
-/* cos(pi x) for x in [0, 1/2] by Taylor's series, whose rest is below 1e-16 there. libm's cosine may
- * differ from machine to machine in its last bit. */
+/* cos(pi x) for x in [0, 1/2] by Taylor's series, whose rest is below 1e-16 there. libm's cosine
+ * may differ from machine to machine in its last bit. */
 static double half_cosine(double x)
 {
 	enum { TERMS = 11 };
@@ -30,7 +30,7 @@ static int init(struct schedule *schedule, struct err *err)
 {
 	if (schedule->config.iterations < 1)
 		return err_set(err, ERR_INPUT,
-			"schedule.kind = cosine: the length of the run must be known, and it is not");
+			"schedule.kind = cosine: the length of the run is not known");
 	return 0;
 }
 

@@ -18,8 +18,8 @@ static int init(struct schedule *schedule, struct err *err)
 
 	if (c->iterations > 0 && c->cycles > c->iterations)
 		return err_set(err, ERR_INPUT,
-			"schedule.cycles = %d: more than the run's %" PRId64 " iterations", c->cycles,
-			c->iterations);
+			"schedule.cycles = %d: more than the run's %" PRId64 " iterations",
+			c->cycles, c->iterations);
 	return 0;
 }
 

@@ -21,12 +21,12 @@ struct schedule_type {
 	size_t size;
 	bool scores; /* it looks at them */
 
-	/* Checks what spans keys, allocates, sets the start. After a failure release is called, too. */
+	/* Checks what spans keys, allocates, sets the start. release follows a failure, too. */
 	int (*init)(struct schedule *schedule, struct err *err);
 	void (*release)(struct schedule *schedule);
 	double (*rate)(const struct schedule *schedule, int64_t k);
-	/* Decides on a window with scores. The verdict has score, sigma and before; the kind fills in
-	 * the rest, and after and cut where it cuts. */
+	/* Decides on a window with scores. The verdict has score, sigma and the rate twice; the kind
+	 * fills in what it looks at, and where it cuts, after and cut. */
 	void (*window)(struct schedule *schedule, int64_t k, const struct scores *scores, int best,
 		struct schedule_verdict *verdict);
 	void (*task)(struct schedule *schedule, int64_t k, int64_t iterations);

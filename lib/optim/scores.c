@@ -30,13 +30,14 @@ void scores_state(struct scores *scores, struct state *state)
 {
 	state_int64(state, "rounds", &scores->rounds);
 	for (int i = 0; i < scores->models; i++) {
-		double sums[] = {scores->sum[i].loss, scores->sum[i].accuracy,
-			scores->gap_squares[i]};
+		double sums[] = {
+			scores->sum[i].loss, scores->sum[i].accuracy, scores->gap_squares[i]};
 
 		state_doubles(state, "sums", sums, sizeof(sums) / sizeof(sums[0]));
 		scores->sum[i] = (struct score){sums[0], sums[1]};
 		scores->gap_squares[i] = sums[2];
 	}
 	if (scores->rounds < 0)
-		state_refuse(state, ERR_FORMAT, "a window of %lld rounds", (long long)scores->rounds);
+		state_refuse(
+			state, ERR_FORMAT, "a window of %lld rounds", (long long)scores->rounds);
 }

@@ -19,8 +19,8 @@ struct score {
 };
 
 struct scores {
-	int models;             /* 1 + number of averages */
-	int64_t rounds;         /* how many batches were scored in this window */
+	int models;     /* 1 + number of averages */
+	int64_t rounds; /* how many batches were scored in this window */
 	struct score sum[SCORES_MODELS];
 	double gap_squares[SCORES_MODELS]; /* of accuracy minus the plain model's, for its error */
 };

@@ -13,8 +13,8 @@ static inline struct scores scores_of(int models, const struct score means[SCORE
 		struct score round[SCORES_MODELS];
 
 		for (int i = 0; i < SCORES_MODELS; i++)
-			round[i] = (struct score){means[i].loss + side * 0.25,
-				means[i].accuracy + side * 0.125};
+			round[i] = (struct score){
+				means[i].loss + side * 0.25, means[i].accuracy + side * 0.125};
 		scores_add(&scores, round);
 	}
 	return scores;

@@ -78,9 +78,11 @@ static void follow(const char *rule, const double start[2], const struct window 
 			if (fabs(average_gamma(average, i) - rows[n].gamma[i]) > 1e-12)
 				fail_msg("%s, window %zu: gamma%d = %.15g, not %g", rule, n + 1,
 					i + 1, average_gamma(average, i), rows[n].gamma[i]);
-			assert_true(average_due(average, 1)->keep[i] == (float)average_gamma(average, i));
+			assert_true(average_due(average, 1)->keep[i] ==
+				    (float)average_gamma(average, i));
 			if (memcmp(better, average_params(average, i), sizeof(better)))
-				fail_msg("%s, window %zu: average %d is not a copy of the better one",
+				fail_msg("%s, window %zu: average %d is not a copy of the better "
+					 "one",
 					rule, n + 1, i + 1);
 		}
 		if (average_best(average, &none) != rows[n].serves)
@@ -134,12 +136,12 @@ static void window(void **state)
 	static const struct window rows[] = {
 		{0.50, 0.40, 0, {0.998, 0.99}, 1},   /* 500, 100 */
 		{0.50, 0.40, 0, {0.9996, 0.998}, 1}, /* 2500, 500 */
-		{0.50, 0.40, 0, {0.9996, 0.998}, 0}, /* the longest; the better one goes on as it was */
+		{0.50, 0.40, 0, {0.9996, 0.998}, 0}, /* the longest; nothing moves */
 		{0.40, 0.50, 1, {0.998, 0.99}, 0},   /* 500, 100 */
 		{0.50, 0.50, 1, {0.99, 0.95}, 0},    /* a tie: 100, 20 */
 		{0.40, 0.50, 1, {0.95, 0.75}, 0},    /* 20, 4 */
 		{0.40, 0.50, 1, {0.8, 0}, 0},        /* 5 (4 is too short), 1; 5 is nearer to 4 */
-		{0.40, 0.50, 1, {0.8, 0}, 1},        /* the shortest; the better one goes on as it was */
+		{0.40, 0.50, 1, {0.8, 0}, 1},        /* the shortest; nothing moves */
 		{0.50, 0.40, 0, {0.96, 0.8}, 1},     /* 25, 5 */
 		{0.50, 0.40, 0, {0.992, 0.96}, 1},   /* 125, 25 */
 	};
@@ -153,10 +155,10 @@ static void window_starts_within_limits(void **state)
 	static const struct {
 		double gamma, first, second;
 	} rows[] = {
-		{0.5, 0.8, 0},           /* 2 updates: 5 and 1 */
-		{0.8, 0.8, 0},           /* just 5 */
+		{0.5, 0.8, 0},            /* 2 updates: 5 and 1 */
+		{0.8, 0.8, 0},            /* just 5 */
 		{0.9995, 0.9995, 0.9975}, /* 2000 and 400 */
-		{0.9999, 0.9996, 0.998}, /* 10000: 2500 and 500 */
+		{0.9999, 0.9996, 0.998},  /* 10000: 2500 and 500 */
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -244,9 +246,9 @@ static void due_every_so_many_iterations(void **state)
 }
 
 /*
- * Eq. MA_unfold: the average is (1 - g_k) p_k + the sum over i < k of (1 - g_i) g_(i+1) ... g_k p_i,
- * + g_1 ... g_k p_0, where g_j is gamma at update j. MA1 wins every window here, so it is never
- * overwritten while its gamma changes.
+ * Eq. MA_unfold: the average is (1 - g_k) p_k, + the sum over i < k of (1 - g_i) g_(i+1) ... g_k
+ * p_i, + g_1 ... g_k p_0, where g_j is gamma at update j. MA1 wins every window here, so it is
+ * never overwritten while its gamma changes.
  */
 static double unfolded(const double *gammas, const float *params, int k)
 {
@@ -356,7 +358,8 @@ static void the_state_is_all_there_is(void **state)
 				assert_same_average(stopped, resumed, config.kind);
 				run(resumed, stop + 1, 8);
 				assert_same_average(straight, resumed, config.kind);
-				average_free(straight), average_free(stopped), average_free(resumed);
+				average_free(straight), average_free(stopped),
+					average_free(resumed);
 			}
 }
 
@@ -398,9 +401,11 @@ static void bad_configs(void **state)
 		struct average_config config;
 		const char *says;
 	} rows[] = {
-		{{"swa", "window", 0.99, 5, 2500, 10}, "average.kind = swa: not one of none | ema | ama"},
+		{{"swa", "window", 0.99, 5, 2500, 10},
+			"average.kind = swa: not one of none | ema | ama"},
 		{{"ama", "median", 0.99, 5, 2500, 10}, "average.rule = median: not one of window"},
-		{{"ama", "window", 0.99, 5, 4, 10}, "average.window_max = 4: less than average.delta = 5"},
+		{{"ama", "window", 0.99, 5, 4, 10},
+			"average.window_max = 4: less than average.delta = 5"},
 	};
 	const struct average_config fine = {"ama", "paper", 0.99, 5, 4, 10};
 
@@ -408,8 +413,8 @@ static void bad_configs(void **state)
 		struct average *average;
 		struct err err;
 
-		assert_int_equal(
-			average_new(&average, &rows[i].config, start_params, FLOATS, &err), ERR_INPUT);
+		assert_int_equal(average_new(&average, &rows[i].config, start_params, FLOATS, &err),
+			ERR_INPUT);
 		assert_says(err, rows[i].says);
 		assert_null(average);
 	}

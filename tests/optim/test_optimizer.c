@@ -38,8 +38,8 @@ static const float *memory_of(const struct optimizer *optimizer, const char *kin
 	for (size_t i = 0; i < COUNT(memories); i++)
 		if (!strcmp(memories[i].kind, kind))
 			return memories[i].buffers[index]
-				? optimizer_buffer(optimizer, memories[i].buffers[index])
-				: NULL;
+				       ? optimizer_buffer(optimizer, memories[i].buffers[index])
+				       : NULL;
 	fail_msg("what does %s remember?", kind);
 	return NULL;
 }
@@ -82,13 +82,15 @@ struct exact {
 	double *p, *a, *b;
 };
 
-static void exact_sgd(const struct optimizer_config *c, struct exact *e, size_t i, double g, int step)
+static void exact_sgd(
+	const struct optimizer_config *c, struct exact *e, size_t i, double g, int step)
 {
 	e->a[i] = step == 1 ? g : c->momentum * e->a[i] + g;
 	e->p[i] -= RATE * e->a[i];
 }
 
-static void exact_adam(const struct optimizer_config *c, struct exact *e, size_t i, double g, int step)
+static void exact_adam(
+	const struct optimizer_config *c, struct exact *e, size_t i, double g, int step)
 {
 	const double first = 1 - pow(c->beta1, step), second = 1 - pow(c->beta2, step);
 
@@ -186,11 +188,11 @@ static void trace_release(struct trace *t)
 	optimizer_free(t->optimizer);
 }
 
-static void trace_start(struct trace *t, const struct optimizer_config *config,
-	struct engine *engine, size_t count)
+static void trace_start(
+	struct trace *t, const struct optimizer_config *config, struct engine *engine, size_t count)
 {
-	*t = (struct trace){count, config, engine, optimizer_of(config, count, engine),
-		guarded_new(count)};
+	*t = (struct trace){
+		count, config, engine, optimizer_of(config, count, engine), guarded_new(count)};
 	fill(t->params, count, 3);
 	for (int i = 0; i < 2; i++)
 		t->average[i] = guarded_copy(t->params, count);
@@ -233,7 +235,8 @@ static void assert_same_trace(const struct trace *a, const struct trace *b, cons
 		fail_msg("%s: other parameters", what);
 	for (int i = 0; i < 2; i++) {
 		const float *memory = memory_of(a->optimizer, a->config->kind, i);
-		if (memory && !same_bits(memory, memory_of(b->optimizer, b->config->kind, i), a->count))
+		if (memory &&
+			!same_bits(memory, memory_of(b->optimizer, b->config->kind, i), a->count))
 			fail_msg("%s: other state", what);
 		if (!same_bits(a->average[i], b->average[i], a->count))
 			fail_msg("%s: other averages", what);

@@ -52,13 +52,13 @@ static struct scores scores_with(int best, double loss, double gap)
 struct row {
 	double loss, gap;
 	int score_age, sigma_age;
-	double mean; /* in 64ths */
+	double mean;      /* in 64ths */
 	const char *held; /* which conditions: "12", "3", ... */
 	bool cut;
 };
 
-static void follow(
-	const char *what, const struct schedule_config *config, const struct row *rows, size_t count)
+static void follow(const char *what, const struct schedule_config *config, const struct row *rows,
+	size_t count)
 {
 	struct schedule *schedule = schedule_of(config);
 	double rate = config->rate;
@@ -162,7 +162,7 @@ static void c1_alone(void **state)
 		{1.75, 6, 10, 10, 4, "", false},
 		{1.50, 7, 20, 0, -100, "", false},
 		{1.75, 9, 30, 0, -100, "1", true}, /* though the gap grows */
-		{1.75, 0, 0, 0, 0, "", false},	   /* all is forgotten */
+		{1.75, 0, 0, 0, 0, "", false},     /* all is forgotten */
 		{1.75, 0, 10, 10, 0, "", false},
 		{1.75, 0, 20, 20, 0, "", false},
 		{1.50, 0, 0, 30, 0, "", false},
@@ -281,7 +281,8 @@ static void patience_between_windows(void **state)
 	follow("patience 25", &config, rows, COUNT(rows));
 }
 
-/* Gaps of 2/64 and 4/64 in turn: s = sqrt(2)/64 of two, sqrt(4/3)/64 of four rounds, over sqrt(n). */
+/* Gaps of 2/64 and 4/64 in turn: deviation sqrt(2)/64 of two, sqrt(4/3)/64 of four rounds, over
+ * sqrt(n). */
 static void the_error_of_the_mean_gap(void **state)
 {
 	const struct schedule_config config = config_of("malr");
@@ -351,7 +352,8 @@ static void losses_that_are_no_numbers(void **state)
 	schedule_free(schedule);
 }
 
-static void assert_rates(struct schedule *schedule, int64_t first, const double *rates, size_t count)
+static void assert_rates(
+	struct schedule *schedule, int64_t first, const double *rates, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const double rate = schedule_rate(schedule, first + (int64_t)i);
@@ -413,8 +415,8 @@ static void cosine(void **state)
 static void cyclic(void **state)
 {
 	/* Ten iterations in three parts: 4, 3, 3. */
-	static const double parts[] = {1, 0.85355339059327373, 0.5, 0.14644660940672627, 1, 0.75,
-		0.25, 1, 0.75, 0.25, 0};
+	static const double parts[] = {
+		1, 0.85355339059327373, 0.5, 0.14644660940672627, 1, 0.75, 0.25, 1, 0.75, 0.25, 0};
 	static const double tasks[] = {1, 0.75, 0.25, 1, 0.5, 1, 1, 0.75, 0.25, 0};
 	struct schedule_config config = config_of("cyclic");
 	struct schedule *schedule;
@@ -480,7 +482,8 @@ static void the_state_is_all_there_is(void **state)
 	enum { LAST = 40 };
 
 	for (int t = 0; schedule_types[t]; t++) {
-		const struct schedule_config config = config_of(schedule_type_name(schedule_types[t]));
+		const struct schedule_config config =
+			config_of(schedule_type_name(schedule_types[t]));
 		struct schedule_verdict wanted[LAST + 1], got[LAST + 1];
 		struct schedule *straight = schedule_of(&config);
 		int cuts = 0;
@@ -507,7 +510,8 @@ static void the_state_is_all_there_is(void **state)
 					fail_msg("%s, resumed after window %d: window %d differs",
 						config.kind, stop, n);
 			for (int64_t k = LAST * WINDOW; k < LAST * WINDOW + 100; k++)
-				assert_true(schedule_rate(straight, k) == schedule_rate(resumed, k));
+				assert_true(
+					schedule_rate(straight, k) == schedule_rate(resumed, k));
 			schedule_free(resumed);
 		}
 		schedule_free(straight);
@@ -543,7 +547,8 @@ static void bad_configs(void **state)
 		{"malr", {.window = 40, .patience = 20, .c1 = true},
 			"schedule.patience = 20: less than schedule.window = 40"},
 		{"rwp", {.patience = 20}, "schedule.window = 0"},
-		{"malr", {.window = 40, .patience = 40}, "schedule.c1, schedule.c2 and schedule.c3"},
+		{"malr", {.window = 40, .patience = 40},
+			"schedule.c1, schedule.c2 and schedule.c3"},
 		{"cosine", {.window = 10}, "schedule.kind = cosine: the length"},
 		{"cyclic", {.window = 10, .iterations = 5, .cycles = 6}, "schedule.cycles = 6"},
 	};
@@ -600,7 +605,8 @@ static void keys(void **state)
 		assert_true(strlen(schedule_type_help(schedule_types[i])) > 0);
 		schedule_config(&config, options, 77);
 		schedule = schedule_of(&config);
-		assert_true(schedule_scores(schedule) == (!strcmp(name, "rwp") || !strcmp(name, "malr")));
+		assert_true(schedule_scores(schedule) ==
+			    (!strcmp(name, "rwp") || !strcmp(name, "malr")));
 		assert_true(schedule_rate(schedule, 1) == 0.025);
 		schedule_free(schedule);
 	}

@@ -65,8 +65,8 @@ static void round_trip(void **state)
 		scores_add(&straight, rounds[1]);
 		scores_add(&resumed, rounds[1]);
 		assert_memory_equal(&straight.sum, &resumed.sum, sizeof(straight.sum));
-		assert_memory_equal(&straight.gap_squares, &resumed.gap_squares,
-			sizeof(straight.gap_squares));
+		assert_memory_equal(
+			&straight.gap_squares, &resumed.gap_squares, sizeof(straight.gap_squares));
 		assert_int_equal(resumed.rounds, 2);
 	}
 }
