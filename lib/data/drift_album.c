@@ -1,8 +1,8 @@
 /*
  * Where slots are a power of two and the probability to renew is one over a
  * power of two, slot and renewal together take a few bits: each sample has a
- * byte, sixteen come from one counter, and eight at a time are searched for the
- * one that began the album. Otherwise a sample has two words, and the search
+ * byte, sixteen of them come from one counter, and eight at a time are searched
+ * for the one that began the album. Otherwise a sample has two words, and the search
  * goes sample by sample.
  */
 #include "data/drift_album.h"
@@ -11,35 +11,44 @@
 
 enum { LOOSE = 2 }; /* samples to a counter */
 
-static uint64_t half_bits(const struct drift_world *world, int64_t half)
+/* The bytes of sixteen samples, the first in the lowest bits. */
+static void sixteen(const struct drift_world *world, int64_t block, uint64_t bytes[2])
 {
 	uint32_t bits[4];
-	const int at = half % 2 ? 2 : 0;
 
-	rng_bits(drift_rng(world, DRIFT_SLOT), (uint64_t)half / 2, bits);
-	return (uint64_t)bits[at + 1] << 32 | bits[at];
+	rng_bits(drift_rng(world, DRIFT_SLOT), (uint64_t)block, bits);
+	bytes[0] = (uint64_t)bits[1] << 32 | bits[0];
+	bytes[1] = (uint64_t)bits[3] << 32 | bits[2];
 }
 
-/* The low bits of a byte are its slot, the next ones are 0 if it renews. */
+/* The top bits of those bytes that are `slot` where the mask is set. */
+static uint64_t matches(uint64_t bytes, uint64_t slot, uint64_t mask)
+{
+	const uint64_t unlike = (bytes ^ slot * EACH_BYTE) & mask * EACH_BYTE;
+
+	return ~(((unlike & 0x7f * EACH_BYTE) + 0x7f * EACH_BYTE) | unlike) & 0x80 * EACH_BYTE;
+}
+
+/* The low bits of a byte are its slot, the next ones are 0 if it renews: the byte that began the
+ * album is the slot and nothing else. */
 static int64_t packed_number(const struct drift_world *world, int64_t n)
 {
 	const int slots = world->config.slots;
 	int64_t half = n / 8;
-	uint64_t bytes = half_bits(world, half);
-	const uint64_t slot = bytes >> n % 8 * 8 & (uint64_t)(slots - 1);
-	uint64_t allowed = UINT64_MAX >> (7 - n % 8) * 8;
+	uint64_t bytes[2], slot, allowed = UINT64_MAX >> (7 - n % 8) * 8;
 
+	sixteen(world, half / 2, bytes);
+	slot = bytes[half % 2] >> n % 8 * 8 & (uint64_t)(slots - 1);
 	for (;;) {
-		/* The top bit of each byte says whether the others or itself were not all 0. */
-		const uint64_t unlike = (bytes ^ slot * EACH_BYTE) & world->slot_mask * EACH_BYTE;
-		const uint64_t busy = ((unlike & 0x7f * EACH_BYTE) + 0x7f * EACH_BYTE) | unlike;
-		const uint64_t found = ~busy & 0x80 * EACH_BYTE & allowed;
+		const uint64_t found = matches(bytes[half % 2], slot, world->slot_mask) & allowed;
 
 		if (found)
 			return half * 8 + (63 - __builtin_clzll(found)) / 8 + slots;
-		if (--half < 0)
+		if (half == 0)
 			return (int64_t)slot;
-		bytes = half_bits(world, half);
+		if (half % 2 == 0)
+			sixteen(world, half / 2 - 1, bytes);
+		half--;
 		allowed = UINT64_MAX;
 	}
 }
@@ -67,11 +76,12 @@ static int64_t loose_number(const struct drift_world *world, int64_t n)
 
 int drift_slot(const struct drift_world *world, int64_t n, bool *renewed)
 {
-	uint64_t byte;
+	uint64_t bytes[2], byte;
 
 	if (!world->slot_mask)
 		return loose_slot(world, n, renewed);
-	byte = half_bits(world, n / 8) >> n % 8 * 8 & world->slot_mask;
+	sixteen(world, n / 16, bytes);
+	byte = bytes[n / 8 % 2] >> n % 8 * 8 & world->slot_mask;
 	*renewed = byte < (uint64_t)world->config.slots;
 	return (int)(byte & (uint64_t)(world->config.slots - 1));
 }

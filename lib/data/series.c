@@ -24,7 +24,7 @@ double series_exp(double x)
 	double sum = 1, scale;
 
 	for (int i = EXP_TERMS; i > 0; i--)
-		sum = 1 + sum * r / i;
+		sum = 1 + sum * r * (1.0 / i);
 	memcpy(&scale, &bits, sizeof(scale));
 	return sum * scale;
 }
@@ -59,6 +59,6 @@ double series_sine(double turns)
 	a = part * TURN;
 	t = a * a;
 	for (int i = SINE_TERMS; i > 0; i--)
-		sum = 1 - sum * t / (2 * i * (2 * i + 1));
+		sum = 1 - sum * t * (1.0 / (2 * i * (2 * i + 1)));
 	return a * sum;
 }

@@ -1,0 +1,387 @@
+/*
+ * Stores: what was added comes back, with any cache and after any forgetting;
+ * places are used again; fetching allocates nothing; state survives a file.
+ */
+#include "check.h"
+
+#include "../base/folder.h"
+#include "base/rng.h"
+#include "base/state.h"
+#include "data/store.h"
+
+enum { DIM = 32, ROW = DIM * 4 + 4, ADDED = 10000, BATCH = 200, FLOATS = 5 };
+
+static float made[ADDED * DIM], inputs[BATCH * DIM];
+static int32_t made_labels[ADDED], labels[BATCH];
+static int64_t made_ids[ADDED], ids[BATCH];
+
+static const struct rng draws = {5, RNG_TEST};
+
+static struct source *filled_source(void)
+{
+	struct source *source = source_with(SETTINGS("drift.steps=400"));
+	struct err err;
+
+	for (int i = 0; i < ADDED; i++)
+		made_ids[i] = i;
+	assert_ok(source_inputs(source, SOURCE_STREAM, made_ids, ADDED, made, &err), err);
+	assert_ok(source_labels(source, SOURCE_STREAM, made_ids, ADDED, made_labels, &err), err);
+	return source;
+}
+
+static struct store *cached_store(struct source *source, size_t cache)
+{
+	struct store *store;
+	struct err err;
+
+	assert_ok(store_over_source(&store, source, cache, &err), err);
+	return store;
+}
+
+static void add_all(struct store *store)
+{
+	struct err err;
+
+	for (int i = 0, n; i < ADDED; i += n) {
+		n = ADDED - i < 33 ? ADDED - i : 33;
+		assert_int_equal(store_count(store), i);
+		assert_ok(store_add(store, made + i * DIM, made_labels + i, n, &err), err);
+	}
+	assert_int_equal(store_count(store), ADDED);
+}
+
+/* Draws batches of all sizes and compares them with what was made; counts allocations. */
+static void fetch_and_compare(struct store *store, const char *what)
+{
+	const uint64_t before = mem_count();
+	struct err err;
+
+	for (uint64_t turn = 0; turn < 400; turn++) {
+		const int n = (int)(turn % BATCH) + 1;
+
+		for (int i = 0; i < n; i++)
+			ids[i] = (int64_t)rng_below(draws, turn * BATCH + (uint64_t)i, ADDED);
+		assert_ok(store_fetch(store, ids, n, inputs, labels, &err), err);
+		for (int i = 0; i < n; i++)
+			if (labels[i] != made_labels[ids[i]] ||
+				memcmp(inputs + i * DIM, made + ids[i] * DIM, DIM * sizeof(float)))
+				fail_msg("%s: sample %d is another", what, (int)ids[i]);
+	}
+	assert_int_equal(mem_count(), before);
+}
+
+static void any_cache_gives_the_same_bits(void **state)
+{
+	static const struct {
+		size_t cache, rows;
+	} caches[] = {{0, 0}, {1, 0}, {ROW, 1}, {2000 * ROW + 5, 2000}, {ADDED * ROW, ADDED},
+		{(size_t)1 << 30, ADDED}};
+	struct source *source = filled_source();
+
+	for (size_t i = 0; i < COUNT(caches); i++) {
+		struct store *store = cached_store(source, caches[i].cache);
+
+		assert_int_equal(store_bytes(store), 0);
+		add_all(store);
+		assert_int_equal(store_bytes(store), caches[i].rows * ROW);
+		fetch_and_compare(store, "cache");
+		assert_int_equal(store_bytes(store), caches[i].rows * ROW);
+		store_forget(store, 5);
+		fetch_and_compare(store, "forgotten");
+		store_free(store);
+	}
+	source_close(source);
+}
+
+/* Were it made again, it would not be what was given. */
+static void cached_inputs_are_those_given(void **state)
+{
+	struct source *source = filled_source();
+	struct store *store = cached_store(source, 1 << 20);
+	struct err err;
+
+	made[3] = 12345;
+	made_labels[0] = 77;
+	assert_ok(store_add(store, made, made_labels, 1, &err), err);
+	assert_ok(store_fetch(store, &(int64_t){0}, 1, inputs, labels, &err), err);
+	assert_true(inputs[3] == 12345);
+	assert_int_equal(labels[0], 77);
+	store_free(store);
+	source_close(source);
+}
+
+static void only_what_was_added_can_be_fetched(void **state)
+{
+	struct source *source = filled_source();
+	struct store *store = cached_store(source, 1 << 20);
+	struct err err;
+
+	assert_int_equal(store_fetch(store, &(int64_t){0}, 1, inputs, labels, &err), ERR_INPUT);
+	assert_says(err, "sample 0 has not been added");
+	assert_ok(store_add(store, made, made_labels, 7, &err), err);
+	assert_ok(store_fetch(store, &(int64_t){6}, 1, inputs, labels, &err), err);
+	assert_int_equal(store_fetch(store, &(int64_t){7}, 1, inputs, labels, &err), ERR_INPUT);
+	assert_says(err, "sample 7 has not been added, there are 7");
+	assert_int_equal(store_fetch(store, &(int64_t){-1}, 1, inputs, labels, &err), ERR_INPUT);
+	labels[0] = -3;
+	assert_int_equal(store_add(store, made, labels, 1, &err), ERR_INPUT);
+	assert_says(err, "sample 7 has the label -3");
+	assert_int_equal(store_count(store), 7);
+	store_free(store);
+	store_free(NULL);
+	source_close(source);
+}
+
+static void a_source_has_an_end(void **state)
+{
+	struct source *source = source_with(SETTINGS("drift.steps=3", "drift.per_step=2"));
+	struct store *store = cached_store(source, 1 << 20);
+	struct err err;
+
+	assert_ok(store_add(store, made, made_labels, 5, &err), err);
+	assert_int_equal(store_add(store, made, made_labels, 2, &err), ERR_INPUT);
+	assert_says(err, "sample 6 cannot be added");
+	assert_int_equal(store_count(store), 5);
+	assert_ok(store_add(store, made, made_labels, 1, &err), err);
+	store_free(store);
+	source_close(source);
+}
+
+static void visit(void *object, struct state *state)
+{
+	store_state(object, state);
+}
+
+static void the_cache_fills_again_after_a_resume(void **state)
+{
+	struct source *source = filled_source();
+	struct store *before = cached_store(source, 1 << 30);
+	struct store *after = cached_store(source, 1 << 30);
+	struct source *brief = source_with(SETTINGS("drift.steps=4"));
+	struct store *wrong = cached_store(brief, 0);
+	struct err err;
+
+	add_all(before);
+	assert_ok(state_save(in_folder("state"), visit, before, &err), err);
+	assert_ok(state_load(in_folder("state"), visit, after, &err), err);
+	assert_int_equal(store_count(after), ADDED);
+	assert_int_equal(store_bytes(after), 0);
+	fetch_and_compare(after, "resumed");
+	assert_true(store_bytes(after) > ADDED / 2 * ROW);
+	fetch_and_compare(after, "resumed, again");
+	assert_int_not_equal(state_load(in_folder("state"), visit, wrong, &err), 0);
+	assert_says(err, "the source only 128");
+	store_free(before);
+	store_free(after);
+	store_free(wrong);
+	source_close(source);
+	source_close(brief);
+}
+
+/* Samples in memory are told by their id. */
+static void sample_of(int64_t id, float *input, int32_t *label)
+{
+	for (int i = 0; i < FLOATS; i++)
+		input[i] = rng_float(draws, (uint64_t)id * FLOATS + (uint64_t)i);
+	*label = (int32_t)(id * 7 % 1000);
+}
+
+static struct store *memory_store(void)
+{
+	struct store *store;
+	struct err err;
+
+	assert_ok(store_in_memory(&store, FLOATS, &err), err);
+	return store;
+}
+
+static void add_next(struct store *store, int n)
+{
+	float input[64 * FLOATS];
+	int32_t label[64];
+	struct err err;
+
+	for (int i = 0; i < n; i++)
+		sample_of(store_count(store) + i, input + i * FLOATS, label + i);
+	assert_ok(store_add(store, input, label, n, &err), err);
+}
+
+static void assert_kept(struct store *store, int64_t id, bool kept)
+{
+	float input[FLOATS], expected[FLOATS];
+	int32_t label, expected_label;
+	struct err err;
+	const int code = store_fetch(store, &id, 1, input, &label, &err);
+
+	if (!kept) {
+		assert_int_equal(code, ERR_INPUT);
+		assert_says(err, "has been forgotten");
+		return;
+	}
+	if (code)
+		fail_msg("sample %d: %s", (int)id, err.message);
+	sample_of(id, expected, &expected_label);
+	assert_memory_equal(input, expected, sizeof(input));
+	assert_int_equal(label, expected_label);
+}
+
+static void memory_keeps_until_forgotten(void **state)
+{
+	struct store *store = memory_store();
+	static bool kept[30000];
+	int64_t first;
+
+	/* Random samples go, in all phases of growth. */
+	for (uint64_t turn = 0; turn < 1000; turn++) {
+		first = store_count(store);
+		add_next(store, (int)(turn % 30) + 1);
+		for (int64_t id = first; id < store_count(store); id++)
+			kept[id] = true;
+		for (uint64_t i = 0; i < turn % 40; i++) {
+			const int64_t id = (int64_t)rng_below(
+				draws, turn * 100 + i, (uint64_t)store_count(store));
+
+			store_forget(store, id);
+			kept[id] = false;
+		}
+	}
+	for (int64_t id = 0; id < store_count(store); id++)
+		assert_kept(store, id, kept[id]);
+	store_forget(store, store_count(store));
+	store_forget(store, -1);
+	store_free(store);
+}
+
+/* A window of a thousand samples that moves far: memory must not follow. */
+static void places_are_used_again(void **state)
+{
+	struct store *store = memory_store();
+	size_t bytes = 0;
+	uint64_t allocations = 0;
+
+	for (int64_t first = 0; first < 100000; first += 50) {
+		add_next(store, 50);
+		if (first >= 1000)
+			for (int64_t id = first - 1000; id < first - 950; id++)
+				store_forget(store, id);
+		if (first == 5000) {
+			bytes = store_bytes(store);
+			allocations = mem_count();
+		}
+	}
+	assert_int_equal(store_bytes(store), bytes);
+	assert_int_equal(mem_count(), allocations);
+	for (int64_t id = 99000; id < 100000; id++)
+		assert_kept(store, id, true);
+	assert_kept(store, 98949, false);
+	store_free(store);
+}
+
+static void memory_survives_a_file(void **state)
+{
+	struct store *before = memory_store(), *after = memory_store();
+	struct err err;
+
+	for (int i = 0; i < 1000; i++)
+		add_next(before, 64);
+	for (int64_t id = 0; id < 64000; id++)
+		if (rng_below(draws, (uint64_t)id, 3))
+			store_forget(before, id);
+	/* What the other one held before is gone. */
+	add_next(after, 64);
+	assert_ok(state_save(in_folder("state"), visit, before, &err), err);
+	assert_ok(state_load(in_folder("state"), visit, after, &err), err);
+	for (int turn = 0; turn < 2; turn++) {
+		assert_int_equal(store_count(after), store_count(before));
+		for (int64_t id = 0; id < 64000; id++)
+			assert_kept(after, id, !rng_below(draws, (uint64_t)id, 3));
+		for (int i = 0; i < 500; i++)
+			add_next(before, 64), add_next(after, 64);
+		for (int64_t id = 64000; id < store_count(after); id++)
+			assert_kept(after, id, true);
+	}
+	assert_int_equal(store_bytes(after), store_bytes(before));
+	store_free(before);
+	store_free(after);
+}
+
+static void an_empty_store_survives_a_file(void **state)
+{
+	struct store *before = memory_store(), *after = memory_store();
+	struct err err;
+
+	add_next(after, 10);
+	assert_ok(state_save(in_folder("state"), visit, before, &err), err);
+	assert_ok(state_load(in_folder("state"), visit, after, &err), err);
+	assert_int_equal(store_count(after), 0);
+	add_next(after, 64);
+	for (int64_t id = 0; id < 64; id++)
+		assert_kept(after, id, true);
+	store_free(before);
+	store_free(after);
+}
+
+static int try_storing(void *context, struct err *err)
+{
+	struct store *store, *cached;
+	int code = store_in_memory(&store, FLOATS, err);
+	int64_t added = 0;
+
+	while (!code && added < 50000) {
+		code = store_add(store, made, made_labels, 1000, err);
+		assert_int_equal(store_count(store), added + (code ? 0 : 1000));
+		added = store_count(store);
+	}
+	if (!code)
+		code = store_over_source(&cached, context, 1 << 20, err);
+	if (!code)
+		store_free(cached);
+	store_free(store);
+	return code;
+}
+
+static void memory_may_run_out(void **state)
+{
+	struct source *source = filled_source();
+
+	assert_true(each_allocation_fails(try_storing, source) > 10);
+	source_close(source);
+}
+
+static void how_long_a_fetch_takes(void **state)
+{
+	struct source *source = filled_source();
+	struct store *store = cached_store(source, 1 << 30);
+	struct err err;
+	double start;
+
+	add_all(store);
+	start = seconds();
+	for (uint64_t turn = 0; turn < 1000; turn++) {
+		for (int i = 0; i < 64; i++)
+			ids[i] = (int64_t)((turn * 64 + (uint64_t)i) * 7919 % ADDED);
+		assert_ok(store_fetch(store, ids, 64, inputs, labels, &err), err);
+	}
+	print_message("# fetching takes %.0f ns a sample\n", (seconds() - start) / 64000 * 1e9);
+	store_free(store);
+	source_close(source);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_cache_gives_the_same_bits),
+		cmocka_unit_test(cached_inputs_are_those_given),
+		cmocka_unit_test(only_what_was_added_can_be_fetched),
+		cmocka_unit_test(a_source_has_an_end),
+		folder_test(the_cache_fills_again_after_a_resume),
+		cmocka_unit_test(memory_keeps_until_forgotten),
+		cmocka_unit_test(places_are_used_again),
+		folder_test(memory_survives_a_file),
+		folder_test(an_empty_store_survives_a_file),
+		cmocka_unit_test(memory_may_run_out),
+		cmocka_unit_test(how_long_a_fetch_takes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
