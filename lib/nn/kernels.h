@@ -70,6 +70,26 @@ struct outer_job {
 typedef void outer_fn(const struct outer_job *job, const float *a, const float *b0, const float *b1,
 	float *grad);
 
+/*
+ * Dense nets keep samples side by side: a *panel* is [feature][2 B samples]. The three products of a dense
+ * layer; out[r][0..2B) = sum over steps of a[step][r] * b[step], r < rows, rows of b 2 B floats apart.
+ */
+enum dense_kind {
+	DENSE_FORWARD,	/* weights, rows a_row apart, with a panel: extra is a bias per row or NULL */
+	DENSE_BACKWARD, /* ... transposed, steps a_step apart: passes where the panel `extra`, if any, is > 0 */
+	DENSE_WEIGHTS,	/* panels of gradients with rows of 2 B features of 2 B samples: out is plain */
+	DENSE_KINDS,
+};
+struct dense_job {
+	enum dense_kind kind;
+	int rows;
+	int cols;	     /* vectors past the first `cols` are left alone; floats, too, where out is plain */
+	int runs, depth;     /* steps: all runs but the last have 2 B, that has `depth` */
+	size_t a_run, b_run; /* floats between runs */
+	size_t a_row, a_step, out_row;
+	bool accumulate, relu;
+};
+
 /* Winograd's view of a batch of images: tiles of 4x4 outputs, counted over image, row, column. */
 struct winograd_shape {
 	int height, width;     /* of the blocked image this call reads or writes */
@@ -140,6 +160,11 @@ struct kernels {
 	tile_fn *const (*tile)[TILE_ROWS_MAX + 1]; /* [kind][rows] */
 	outer_fn *const *outer;			   /* [rows] */
 
+	void (*dense)(const struct dense_job *job, const float *a, const float *b, float *out,
+		const float *extra);
+	/* Sums of rows over panels that lie `panel` floats apart and hold so many samples, 0 behind them. */
+	void (*dense_sums)(const float *panels, size_t panel, int samples, int rows, float *sums);
+
 	/* Tiles [first, first + count) of channel blocks [block0, block1). */
 	void (*winograd_input)(const struct winograd_shape *s, const float *image, float *points, int first,
 		int count, int block0, int block1);
@@ -192,6 +217,9 @@ struct kernels {
 
 	/* Softmax cross-entropy of plain rows; grad (may be logits) may be NULL, weights then too. */
 	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels, const float *weights,
+		int count, float *losses, float *grad);
+	/* The same for the first `count` samples of a panel; gradients of others in their vectors are 0. */
+	void (*softmax_panel)(const float *logits, int classes, const int32_t *labels, const float *weights,
 		int count, float *losses, float *grad);
 
 	void (*add)(float *into, const float *from, size_t count);

@@ -10,7 +10,7 @@
  * it is given the buffer it reads.
  */
 #include <string.h>
-#include "nn/plan_impl.h"
+#include "nn/plan_dense.h"
 
 /* Up to so many input channels the first layer reads planar input. */
 enum { PLANAR_CHANNELS = 4 };
@@ -306,6 +306,8 @@ static int make(struct plan *plan, struct err *err)
 	const int count = plan->net->count;
 	const size_t logits = (size_t)plan->n * plan->net->spec.classes;
 
+	if (dense_fits(plan->net, plan->engine))
+		return dense_plan(plan, err);
 	plan->values = arena_new(&plan->arena, count + 1, sizeof *plan->values);
 	plan->steps = arena_new(&plan->arena, count, sizeof *plan->steps);
 	plan->logits = arena_new(&plan->arena, 2 * logits, sizeof(float));

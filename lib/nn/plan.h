@@ -32,13 +32,17 @@ size_t plan_floats(const struct plan *plan);
 /* Takes the workspace and packs the weights. To be called before every run and after params changed. */
 void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats);
 
-/* stats, where not NULL, are updated with the batch's statistics (batch norm, not when inferring). */
-void plan_forward(struct plan *plan, const float *input, float *stats, float momentum);
-void plan_logits(struct plan *plan, float *logits);
-
-/* labels and weights as in struct runner_batch; losses gets one number per sample. */
-void plan_loss(struct plan *plan, const int32_t *labels, const float *weights, float *losses);
-/* Overwrites grad. */
-void plan_backward(struct plan *plan, float *grad);
+/* One run: what it is given, and where it leaves what is asked for. */
+struct plan_run {
+	const float *input;
+	const int32_t *labels; /* with losses */
+	const float *weights;  /* with grad: as in struct runner_batch, never NULL */
+	float *losses;	       /* one per sample, or NULL; wanted with grad */
+	float *logits;	       /* (n, classes), or NULL */
+	float *grad;	       /* overwritten; NULL unless PLAN_TRAIN */
+	float *stats;	       /* NULL, or updated with the batch's (batch norm, not when inferring) */
+	float momentum;
+};
+void plan_run(struct plan *plan, const struct plan_run *run);
 
 #endif

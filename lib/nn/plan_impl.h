@@ -1,4 +1,4 @@
-/* What a plan is made of: shared by the files that make it (plan.c) and run it (plan_run.c). */
+/* What a plan is made of: shared by the files that make it (plan.c) and run it (plan_run.c, plan_dense.c). */
 #ifndef RETAIN_NN_PLAN_IMPL_H
 #define RETAIN_NN_PLAN_IMPL_H
 
@@ -43,17 +43,13 @@ struct plan {
 	struct step *steps;
 	float *logits, *logit_grads; /* plain (n, classes) */
 	size_t shared_floats, worker_floats;
+	struct dense *dense; /* a net of dense layers only: it has no values, steps and logits here */
 
 	/* of the current run */
-	float *workspace;
+	float *workspace, *worker; /* buffers; scratch, worker_stride per worker */
+	size_t worker_stride;
 	const float *params;
-	const float *input;
-	const int32_t *labels;
-	const float *weights;
-	float *losses;
-	float *stats;
-	float momentum;
-	float *grad;
+	struct plan_run run;
 };
 
 static inline float *plan_buffer(const struct plan *plan, int row)

@@ -1,6 +1,6 @@
 /* Runs a plan: one function per kind of layer and pass. */
 #include <string.h>
-#include "nn/plan_impl.h"
+#include "nn/plan_dense.h"
 
 /* Samples per task where work goes by sample. */
 enum { SAMPLES_PER_TASK = 16 };
@@ -23,7 +23,7 @@ static const float *param_at(const struct plan *plan, int row)
 
 static float *grad_at(const struct plan *plan, int row)
 {
-	return row < 0 ? NULL : plan->grad + plan->net->params.rows[row].offset;
+	return row < 0 ? NULL : plan->run.grad + plan->net->params.rows[row].offset;
 }
 
 static float *stat_at(const struct plan *plan, float *stats, int row)
@@ -51,16 +51,17 @@ static void bind_conv(struct plan *plan, struct step *step, const float *stats)
 void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats)
 {
 	/* Shared scratch, workers' scratch, then buffers: each starts on a cache line. */
-	float *shared = workspace, *worker = shared + (plan->shared_floats + 15) / 16 * 16;
-	const size_t stride = (plan->worker_floats + 15) / 16 * 16;
+	float *shared = workspace;
 
-	plan->workspace = worker + stride * team_size(plan->team);
+	plan->worker = shared + (plan->shared_floats + 15) / 16 * 16;
+	plan->worker_stride = (plan->worker_floats + 15) / 16 * 16;
+	plan->workspace = plan->worker + plan->worker_stride * team_size(plan->team);
 	plan->params = params;
-	for (int i = 0; i < plan->net->count; i++) {
+	for (int i = 0; i < plan->net->count && !plan->dense; i++) {
 		struct step *step = plan->steps + i;
 		step->conv.shared = shared;
-		step->conv.worker = step->norm.worker = worker;
-		step->conv.worker_stride = step->norm.worker_stride = stride;
+		step->conv.worker = step->norm.worker = plan->worker;
+		step->conv.worker_stride = step->norm.worker_stride = plan->worker_stride;
 		if (step->layer->kind == LAYER_CONV || step->layer->kind == LAYER_DENSE)
 			bind_conv(plan, step, stats);
 	}
@@ -73,7 +74,7 @@ static void planar_input(void *context, int n, int worker)
 	const struct plan *plan = context;
 	const struct tensor *t = &plan->values[0].tensor;
 	const size_t pad = t->planar_pad, line = t->width + 2 * pad;
-	const float *from = plan->input + n * t->channels * tensor_pixels(t);
+	const float *from = plan->run.input + n * t->channels * tensor_pixels(t);
 	float *to = value_data(plan, 0) + n * t->image;
 
 	(void)worker;
@@ -89,7 +90,7 @@ static void blocked_input(void *context, int n, int worker)
 	const struct tensor *t = &plan->values[0].tensor;
 	const int block = plan->kernels->block;
 	const size_t pixels = tensor_pixels(t);
-	const float *from = plan->input + n * t->channels * pixels;
+	const float *from = plan->run.input + n * t->channels * pixels;
 	float *to = value_data(plan, 0) + n * t->image;
 
 	(void)worker;
@@ -108,7 +109,7 @@ static void vector_input(void *context, int task, int worker)
 	const size_t first = (size_t)task * SAMPLES_PER_TASK;
 
 	(void)worker;
-	plan->kernels->vectors_to_blocks(plan->input + first * t->channels, samples_in_task(plan, task),
+	plan->kernels->vectors_to_blocks(plan->run.input + first * t->channels, samples_in_task(plan, task),
 		t->channels, value_data(plan, 0) + first * plan->kernels->block, t->plane);
 }
 
@@ -145,8 +146,8 @@ static struct norm_flow norm_flow_of(const struct plan *plan, const struct step 
 	return (struct norm_flow){.x = value_data(plan, layer->in), .y = value_data(plan, step->output),
 		.add = layer->add >= 0 ? value_data(plan, layer->add) : NULL,
 		.mask = plan_buffer(plan, step->extra), .scale = param_at(plan, layer->weight),
-		.shift = param_at(plan, layer->bias), .running_mean = stat_at(plan, plan->stats, layer->mean),
-		.running_variance = stat_at(plan, plan->stats, layer->variance), .momentum = plan->momentum};
+		.shift = param_at(plan, layer->bias), .running_mean = stat_at(plan, plan->run.stats, layer->mean),
+		.running_variance = stat_at(plan, plan->run.stats, layer->variance), .momentum = plan->run.momentum};
 }
 
 static void forward_norm(struct plan *plan, struct step *step)
@@ -295,15 +296,10 @@ static const struct {
 	[LAYER_DENSE] = {forward_conv, backward_dense},
 };
 
-void plan_forward(struct plan *plan, const float *input, float *stats, float momentum)
+/* Where plain logits go: straight to who asked for them. */
+static float *plain_logits(const struct plan *plan)
 {
-	plan->input = input;
-	plan->stats = stats;
-	plan->momentum = momentum;
-	take_input(plan);
-	for (int i = 0; i < plan->net->count; i++)
-		if (!plan->steps[i].skip)
-			passes[plan->steps[i].layer->kind].forward(plan, plan->steps + i);
+	return plan->run.logits ? plan->run.logits : plan->logits;
 }
 
 static void logits_task(void *context, int task, int worker)
@@ -314,42 +310,41 @@ static void logits_task(void *context, int task, int worker)
 
 	(void)worker;
 	plan->kernels->blocks_to_vectors(value_data(plan, plan->net->count) + first * plan->kernels->block,
-		t->plane, samples_in_task(plan, task), t->channels, plan->logits + first * t->channels);
-}
-
-void plan_logits(struct plan *plan, float *logits)
-{
-	team_run(plan->team, sample_tasks(plan), logits_task, plan);
-	memcpy(logits, plan->logits, (size_t)plan->n * plan->net->spec.classes * sizeof(float));
+		t->plane, samples_in_task(plan, task), t->channels, plain_logits(plan) + first * t->channels);
 }
 
 static void loss_task(void *context, int task, int worker)
 {
 	const struct plan *plan = context;
+	const struct plan_run *run = &plan->run;
 	const struct tensor *t = &plan->values[plan->net->count].tensor;
 	const size_t first = (size_t)task * SAMPLES_PER_TASK, at = first * t->channels;
 	const int count = samples_in_task(plan, task);
-	const bool train = plan->mode == PLAN_TRAIN;
 
 	logits_task(context, task, worker);
-	plan->kernels->softmax_loss(plan->logits + at, t->channels, plan->labels + first, plan->weights + first,
-		count, plan->losses + first, train ? plan->logit_grads + at : NULL);
-	if (train)
+	plan->kernels->softmax_loss(plain_logits(plan) + at, t->channels, run->labels + first,
+		run->grad ? run->weights + first : NULL, count, run->losses + first,
+		run->grad ? plan->logit_grads + at : NULL);
+	if (run->grad)
 		plan->kernels->vectors_to_blocks(plan->logit_grads + at, count, t->channels,
 			value_grad(plan, plan->net->count, 0) + first * plan->kernels->block, t->plane);
 }
 
-void plan_loss(struct plan *plan, const int32_t *labels, const float *weights, float *losses)
+void plan_run(struct plan *plan, const struct plan_run *run)
 {
-	plan->labels = labels;
-	plan->weights = weights;
-	plan->losses = losses;
-	team_run(plan->team, sample_tasks(plan), loss_task, plan);
-}
-
-void plan_backward(struct plan *plan, float *grad)
-{
-	plan->grad = grad;
-	for (int i = plan->net->count - 1; i >= 0; i--)
+	plan->run = *run;
+	if (plan->dense) {
+		dense_run(plan);
+		return;
+	}
+	take_input(plan);
+	for (int i = 0; i < plan->net->count; i++)
+		if (!plan->steps[i].skip)
+			passes[plan->steps[i].layer->kind].forward(plan, plan->steps + i);
+	if (run->losses)
+		team_run(plan->team, sample_tasks(plan), loss_task, plan);
+	else if (run->logits)
+		team_run(plan->team, sample_tasks(plan), logits_task, plan);
+	for (int i = plan->net->count - 1; i >= 0 && run->grad; i--)
 		passes[plan->steps[i].layer->kind].backward(plan, plan->steps + i);
 }

@@ -149,8 +149,8 @@ int runner_infer(struct runner *runner, const float *params, const float *stats,
 
 	for (int i = 0, first = 0; !code && first < n; first += pieces.size, i++) {
 		struct plan *plan = piece_plan(runner, &pieces, i, params, stats);
-		plan_forward(plan, input + first * sample_floats(runner), NULL, 0);
-		plan_logits(plan, logits + (size_t)first * net_spec(runner->net)->classes);
+		plan_run(plan, &(struct plan_run){.input = input + first * sample_floats(runner),
+			.logits = logits + (size_t)first * net_spec(runner->net)->classes});
 	}
 	return code;
 }
@@ -199,12 +199,10 @@ static void run_piece(struct walk *walk, int piece, float *grad)
 	const size_t first = (size_t)piece * walk->pieces.size;
 	struct plan *plan = piece_plan(runner, &walk->pieces, piece, walk->params, walk->stats);
 
-	plan_forward(plan, walk->batch->input + first * sample_floats(runner), walk->stats, walk->momentum);
-	plan_loss(plan, walk->batch->labels + first, walk->weights + first, walk->losses + first);
-	if (walk->logits)
-		plan_logits(plan, walk->logits + first * net_spec(runner->net)->classes);
-	if (grad)
-		plan_backward(plan, grad);
+	plan_run(plan, &(struct plan_run){.input = walk->batch->input + first * sample_floats(runner),
+		.labels = walk->batch->labels + first, .weights = walk->weights + first,
+		.losses = walk->losses + first, .grad = grad, .stats = walk->stats, .momentum = walk->momentum,
+		.logits = walk->logits ? walk->logits + first * net_spec(runner->net)->classes : NULL});
 }
 
 struct add_run {

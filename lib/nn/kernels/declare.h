@@ -11,6 +11,10 @@
 extern tile_fn *const KERNEL(tile_table)[TILE_KINDS][TILE_ROWS_MAX + 1];
 extern outer_fn *const KERNEL(outer_table)[OUTER_ROWS_MAX + 1];
 
+void KERNEL(dense)(const struct dense_job *job, const float *a, const float *b, float *out,
+	const float *extra);
+void KERNEL(dense_sums)(const float *panels, size_t panel, int samples, int rows, float *sums);
+
 void KERNEL(winograd_input)(const struct winograd_shape *s, const float *image, float *points, int first,
 	int count, int block0, int block1);
 void KERNEL(winograd_output)(const struct winograd_shape *s, const float *points, float *image, int first,
@@ -47,6 +51,8 @@ void KERNEL(blocks_to_vectors)(const float *blocks, size_t plane, int n, int fea
 void KERNEL(copy_pixels)(const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to);
 
 void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *labels, const float *weights,
+	int count, float *losses, float *grad);
+void KERNEL(softmax_panel)(const float *logits, int classes, const int32_t *labels, const float *weights,
 	int count, float *losses, float *grad);
 
 void KERNEL(add)(float *into, const float *from, size_t count);

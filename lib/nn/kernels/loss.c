@@ -67,3 +67,44 @@ void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *label
 		out[labels[n]] -= weights[n];
 	}
 }
+
+/* One vector of a panel: as many samples, one per lane. */
+INLINE void softmax_lanes(const float *logits, int classes, const int32_t *labels, const float *weights,
+	int count, float *losses, float *grad)
+{
+	vf top = v_set1(-INFINITY), sum = v_zero(), weight = v_zero();
+
+	for (int c = 0; c < classes; c++)
+		top = v_max(top, v_load(logits + (size_t)c * 2 * VW));
+	for (int i = 0; i < count; i++)
+		losses[i] = logits[(size_t)labels[i] * 2 * VW + i];
+	for (int c = 0; c < classes; c++) {
+		const vf term = v_exp(v_load(logits + (size_t)c * 2 * VW) - top);
+		sum += term;
+		if (grad)
+			v_store(grad + (size_t)c * 2 * VW, term);
+	}
+	for (int i = 0; i < count; i++)
+		losses[i] = logf(sum[i]) - (losses[i] - top[i]);
+	if (!grad)
+		return;
+	memcpy(&weight, weights, count * sizeof(float));
+	const vf factor = weight / sum;
+	for (int c = 0; c < classes; c++) {
+		float *to = grad + (size_t)c * 2 * VW;
+		v_store(to, v_load(to) * factor);
+	}
+	for (int i = 0; i < count; i++)
+		grad[(size_t)labels[i] * 2 * VW + i] -= weights[i];
+}
+
+void KERNEL(softmax_panel)(const float *logits, int classes, const int32_t *labels, const float *weights,
+	int count, float *losses, float *grad)
+{
+	const int first = count < VW ? count : VW;
+
+	softmax_lanes(logits, classes, labels, weights, first, losses, grad);
+	if (count > VW)
+		softmax_lanes(logits + VW, classes, labels + VW, weights ? weights + VW : NULL, count - VW,
+			losses + VW, grad ? grad + VW : NULL);
+}
