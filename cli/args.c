@@ -90,8 +90,18 @@ static int read_number(const struct arg *row, const char *value)
 	return ARGS_GO_ON;
 }
 
+static int add_to_list(const struct arg *row, const char *value)
+{
+	if (row->list->count == ARGS_LIST)
+		return complain(EXIT_USAGE, "--%s %s: at most %d times", row->name, value, ARGS_LIST);
+	row->list->items[row->list->count++] = value;
+	return ARGS_GO_ON;
+}
+
 static int read_value(const struct arg *row, const char *value)
 {
+	if (row->list)
+		return add_to_list(row, value);
 	if (row->text) {
 		*row->text = value;
 		return ARGS_GO_ON;

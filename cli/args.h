@@ -21,6 +21,13 @@
 
 #include <stdbool.h>
 
+/* The values of an option that may be given more than once, in order. */
+enum { ARGS_LIST = 256 };
+struct arg_list {
+	int count;
+	const char *items[ARGS_LIST]; /* point into argv */
+};
+
 /*
  * Exactly one of the pointers is set. It says the type; what it points to before
  * parsing is the default.
@@ -33,6 +40,7 @@ struct arg {
 	int *integer;
 	double *real;
 	const char **text;  /* points into argv afterwards */
+	struct arg_list *list;
 	double least, most; /* the range of a number; both 0: any; most below least: no upper end */
 };
 

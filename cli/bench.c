@@ -5,6 +5,7 @@
 #include "args.h"
 #include "cli.h"
 #include "run/bench.h"
+#include "run/config.h"
 
 static void print_json(const struct bench_config *config, const struct bench_result *r)
 {
@@ -81,10 +82,75 @@ static int bench_train_verb(int argc, char **argv)
 	return EXIT_OK;
 }
 
+static void print_learn(const char *method, const char *preset, bool json,
+	const struct bench_learn_result *r)
+{
+	if (json)
+		printf("{\"method\": \"%s\", \"preset\": \"%s\", \"threads\": %d, \"isa\": \"%s\", "
+		       "\"us_per_iteration\": %.6g, \"median_us_per_iteration\": %.6g, "
+		       "\"iterations\": %lld}\n",
+			method, preset, r->threads, r->isa, r->us_per_iteration,
+			r->median_us_per_iteration, (long long)r->iterations);
+	else
+		printf("%s on drift %s, %d thread%s, %s\n  %.4g µs per iteration (median %.4g), "
+		       "everything but evaluation included\n",
+			method, preset, r->threads, r->threads == 1 ? "" : "s", r->isa,
+			r->us_per_iteration, r->median_us_per_iteration);
+}
+
+static int bench_learn_verb(int argc, char **argv)
+{
+	struct arg_list settings = {0};
+	const char *method = "ama+malr", *preset = "std", *threads = "1";
+	double seconds = 5;
+	bool json = false;
+	const struct arg rows[] = {
+		{"method", "NAME", "see retain methods", .text = &method},
+		{"preset", "NAME", "of the built-in stream: small, std, long or paper", .text = &preset},
+		{"threads", "N", "threads; 0: what fits the net", .text = &threads},
+		{"set", "KEY=VALUE", "set one key; may be repeated", .list = &settings},
+		{"seconds", "S", "go on for so long", .real = &seconds, .most = 1e6},
+		{"json", NULL, "one line of JSON", .flag = &json},
+		{0},
+	};
+	const struct args args = {"retain bench learn", "",
+		"Times iterations of a whole learner: replay, training, averages, validation.", rows};
+	struct bench_learn_result result;
+	struct options *options = NULL;
+	struct config *config = NULL;
+	struct err err = {0};
+	const int status = args_read(&args, &argc, argv);
+	int code;
+
+	if (status != ARGS_GO_ON)
+		return status;
+	code = config_new(&config, &err);
+	if (!code)
+		code = config_set(config, "run.method", method, &err);
+	if (!code)
+		code = config_set(config, "stream.preset", preset, &err);
+	if (!code)
+		code = config_set(config, "engine.threads", threads, &err);
+	if (!code)
+		code = config_set(config, "eval.count", "1", &err);
+	for (int i = 0; i < settings.count && !code; i++)
+		code = config_assign(config, settings.items[i], &err);
+	if (!code)
+		code = config_resolve(config, &options, &err);
+	if (!code)
+		code = bench_learn(options, seconds, &result, &err);
+	if (!code)
+		print_learn(method, preset, json, &result);
+	options_free(options);
+	config_free(config);
+	return code ? complain(EXIT_FAILED, "%s", err.message) : EXIT_OK;
+}
+
 int cmd_bench(int argc, char **argv)
 {
 	static const struct verb verbs[] = {
 		{"train", bench_train_verb, "training steps or inference of a net"},
+		{"learn", bench_learn_verb, "iterations of a whole learner on the built-in stream"},
 		{0},
 	};
 

@@ -15,7 +15,7 @@ enum exit_code {
 /* argv[0] is the verb's own name; argv[argc] is NULL. */
 typedef int verb_fn(int argc, char **argv);
 
-verb_fn cmd_model, cmd_bench, cmd_demo;
+verb_fn cmd_run, cmd_demo, cmd_methods, cmd_list, cmd_config, cmd_model, cmd_bench;
 
 struct verb {
 	const char *name;

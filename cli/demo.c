@@ -1,214 +1,153 @@
-/* `retain demo`: a small net learns before one's eyes. */
-#include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
+/* `retain demo`: the paper's method and plain SGD meet the same drifting stream. */
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "run/demo.h"
-#include "run/progress.h"
+#include "run/compare.h"
+#include "run/config.h"
 #include "args.h"
 #include "cli.h"
+#include "watch.h"
 
-struct show {
-	struct demo_config config;
-	bool quiet, json;
-	struct demo *demo;
-	double before, after; /* test accuracy */
+enum { ENTRIES = 2 };
+
+struct entry {
+	const char *method;
+	struct options *options;
+	struct run *run;
+	struct run_result result;
+	char folder[512];
 };
 
-static volatile sig_atomic_t interrupted;
+struct demo {
+	const char *out, *seed, *threads, *preset;
+	bool quiet;
+	struct entry entries[ENTRIES];
+};
 
-static void on_interrupt(int signal)
+static int resolve(const struct demo *demo, struct entry *entry, struct err *err)
 {
-	(void)signal;
-	interrupted = 1;
-}
+	struct config *config = NULL;
+	int code = config_new(&config, err);
 
-/* The first Ctrl-C asks to stop, the second one does not ask. Where it is ignored it stays so. */
-static void watch_interrupts(void)
-{
-	const struct sigaction watch = {
-		.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
-	struct sigaction old;
-
-	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &watch, NULL);
-}
-
-/* 19200 as "19 200". */
-static const char *grouped(char out[32], int64_t number)
-{
-	char *at = out + 31;
-	int digits = 0;
-
-	*at = '\0';
-	do {
-		if (digits && digits % 3 == 0)
-			*--at = ' ';
-		*--at = (char)('0' + number % 10);
-		digits++;
-	} while (number /= 10);
-	return at;
-}
-
-/* By what was done, not by the signal: one that comes after the last step changes nothing. */
-static bool unfinished(const struct show *show)
-{
-	return demo_score(show->demo).steps < show->config.steps;
-}
-
-static double images_per_s(struct demo_score score)
-{
-	return score.seconds > 0 ? (double)score.images / score.seconds : 0;
-}
-
-static void print_opening(const struct show *show)
-{
-	const struct demo_about about = demo_about(show->demo);
-
-	printf("%s, %.2g M parameters, learns 10 kinds of shapes; %d thread%s, %s\n", about.arch,
-		(double)about.parameters * 1e-6, about.threads, about.threads == 1 ? "" : "s",
-		about.isa);
-	fflush(stdout);
-}
-
-static void print_before(const struct show *show)
-{
-	char count[32];
-
-	printf("Untrained, it gets %.1f %% of %s test images right.\n", 100 * show->before,
-		grouped(count, DEMO_TEST_IMAGES));
-	fflush(stdout);
-}
-
-static void print_closing(const struct show *show)
-{
-	const struct demo_score score = demo_score(show->demo);
-	char images[32];
-
-	printf("%s %s images in %.*f s: test accuracy %.1f %% %s %.1f %%.\n",
-		show->after >= 0.5 ? "Learned 10 shapes from" : "Looked at",
-		grouped(images, score.images), score.seconds < 10, score.seconds,
-		100 * show->before, progress_utf8() ? "→" : "->", 100 * show->after);
-	printf("%.0f images/s. Next: \"retain bench train\" times a large net on this machine.\n",
-		images_per_s(score));
-}
-
-static void print_stopped(const struct show *show)
-{
-	const struct demo_score score = demo_score(show->demo);
-	char images[32];
-
-	if (!score.steps)
-		printf("Stopped before the first step.\n");
-	else
-		printf("Stopped at step %d of %d, after %s images: accuracy %.1f %% on the last.\n",
-			score.steps, show->config.steps, grouped(images, score.images),
-			100 * score.accuracy);
-}
-
-static void print_json(const struct show *show, bool stopped)
-{
-	const struct demo_score score = demo_score(show->demo);
-	const struct demo_about about = demo_about(show->demo);
-	char after[32] = "null";
-
-	if (!stopped)
-		snprintf(after, sizeof(after), "%.6g", show->after);
-	printf("{\"arch\": \"%s\", \"norm\": \"%s\", \"isa\": \"%s\", \"threads\": %d, "
-	       "\"parameters\": %" PRIu64 ", \"seed\": %" PRIu64 ", \"batch\": %d, \"steps\": %d, "
-	       "\"images\": %" PRId64 ", \"seconds\": %.6g, \"images_per_s\": %.6g, "
-	       "\"loss\": %.9g, \"accuracy\": %.6g, \"test_images\": %d, "
-	       "\"test_accuracy_before\": %.6g, \"test_accuracy_after\": %s, \"stopped\": %s}\n",
-		about.arch, about.norm, about.isa, about.threads, about.parameters,
-		show->config.seed, show->config.batch, score.steps, score.images, score.seconds,
-		images_per_s(score), score.loss, score.accuracy, DEMO_TEST_IMAGES, show->before,
-		after, stopped ? "true" : "false");
-}
-
-static int train(const struct show *show, struct err *err)
-{
-	struct progress progress;
-	int code = 0;
-
-	progress_begin(&progress, show->quiet ? NULL : stderr, "", (uint64_t)show->config.steps);
-	while (!code && !interrupted && unfinished(show)) {
-		code = demo_step(show->demo, err);
-		const struct demo_score score = demo_score(show->demo);
-		progress_field(&progress, 0, "loss %.3f", score.loss);
-		progress_field(&progress, 1, "accuracy %4.1f %%", 100 * score.accuracy);
-		progress_field(&progress, 2, "%4.0f images/s", images_per_s(score));
-		progress_update(&progress, (uint64_t)score.steps);
-	}
-	progress_end(&progress);
-	return code;
-}
-
-static int run_show(struct show *show, struct err *err)
-{
-	const bool words = !show->quiet && !show->json;
-	int code;
-
-	if (words)
-		print_opening(show);
-	code = demo_test(show->demo, &show->before, err);
-	if (!code && words)
-		print_before(show);
 	if (!code)
-		code = train(show, err);
-	if (!code && !unfinished(show))
-		code = demo_test(show->demo, &show->after, err);
+		code = config_set(config, "run.method", entry->method, err);
+	if (!code)
+		code = config_set(config, "stream.preset", demo->preset, err);
+	if (!code)
+		code = config_set(config, "run.seed", demo->seed, err);
+	if (!code)
+		code = config_set(config, "engine.threads", demo->threads, err);
+	if (!code)
+		code = config_resolve(config, &entry->options, err);
+	config_free(config);
 	return code;
 }
 
-static int report(const struct show *show)
+static void print_opening(const struct run *run)
 {
-	const bool stopped = unfinished(show);
+	char about[256];
 
-	if (show->json)
-		print_json(show, stopped);
-	else if (stopped)
-		print_stopped(show);
+	run_describe(run, about, sizeof(about));
+	printf("%s\n", about);
+	fflush(stdout);
+}
+
+static void print_share(double share, int width)
+{
+	if (isnan(share))
+		printf("%*s–    ", width - 5, "");
 	else
-		print_closing(show);
-	return stopped ? EXIT_STOPPED : EXIT_OK;
+		printf("%*.1f %%", width - 2, 100 * share);
+}
+
+static void print_table(const struct demo *demo)
+{
+	printf("\n%-22s%16s%14s%12s%9s\n", "", "retention (IR)", "adapts (LE)", "next (FT)",
+		"cost");
+	for (int i = 0; i < ENTRIES; i++) {
+		const struct run_result *result = &demo->entries[i].result;
+
+		printf("  %-20s", demo->entries[i].method);
+		print_share(result->last.ir, 16);
+		print_share(result->last.le, 14);
+		print_share(result->late_ft, 12);
+		printf("%9.2f\n", result->cost);
+	}
+	printf("  %-20s", "guess by last labels");
+	print_share(NAN, 16);
+	print_share(demo->entries[0].result.last.blind, 14);
+	print_share(NAN, 12);
+	printf("\n");
+}
+
+static void print_verdict(const struct demo *demo)
+{
+	const double kept = demo->entries[0].result.last.ir, other = demo->entries[1].result.last.ir;
+
+	printf("AMA+MALR kept %.1f points %s of what it had seen. Open %s/report.html to see when "
+	       "and why.\n",
+		fabs(100 * (kept - other)), kept >= other ? "more" : "less", demo->out);
+}
+
+static int run_entry(struct demo *demo, struct entry *entry, bool first)
+{
+	const struct watch watch = {.options = entry->options,
+		.name = entry->method,
+		.folder = entry->folder,
+		.quiet = demo->quiet,
+		.opened = first && !demo->quiet ? print_opening : NULL};
+
+	snprintf(entry->folder, sizeof(entry->folder), "%s/%s", demo->out, entry->method);
+	return watch_run(&watch, &entry->run, &entry->result);
+}
+
+static int go(struct demo *demo)
+{
+	struct run *runs[ENTRIES];
+	struct err err = {0};
+	int status = EXIT_OK;
+
+	for (int i = 0; i < ENTRIES && status == EXIT_OK; i++) {
+		if (resolve(demo, &demo->entries[i], &err))
+			return complain(EXIT_USAGE, "%s", err.message);
+		status = run_entry(demo, &demo->entries[i], i == 0);
+		runs[i] = demo->entries[i].run;
+	}
+	if (status == EXIT_STOPPED)
+		printf("Stopped. Each method's part so far is in its folder under %s.\n", demo->out);
+	if (status != EXIT_OK)
+		return status;
+	if (compare_report(demo->out, runs, ENTRIES, &err))
+		return complain(EXIT_FAILED, "%s", err.message);
+	print_table(demo);
+	print_verdict(demo);
+	return EXIT_OK;
 }
 
 int cmd_demo(int argc, char **argv)
 {
-	struct show show = {.config = {.arch = "resnet20-cifar", .steps = 300, .batch = 64}};
-	int seed = 1, status;
-	struct err err;
+	struct demo demo = {.out = "runs/demo", .seed = "1", .threads = "0", .preset = "small",
+		.entries = {{.method = "ama+malr"}, {.method = "sgd+rwp"}}};
 	const struct arg rows[] = {
-		{"steps", "N", "training steps", .integer = &show.config.steps, .least = 1,
-			.most = 1000000},
-		{"batch", "N", "images per step", .integer = &show.config.batch, .least = 1,
-			.most = 4096},
-		{"threads", "N", "threads; 0: one per processor",
-			.integer = &show.config.engine.threads, .most = 1024},
-		{"seed", "S", "which images and which first weights", .integer = &seed,
-			.most = INT_MAX},
-		{"arch", "NAME", "the architecture; \"retain model archs\" lists them",
-			.text = &show.config.arch},
-		{"norm", "NAME", "gn-ws, bn or none; the architecture knows its own",
-			.text = &show.config.norm},
-		{"isa", "NAME", "auto, avx512, avx2 or baseline", .text = &show.config.engine.isa},
-		{"quiet", NULL, "only say how it ended", .flag = &show.quiet},
-		{"json", NULL, "say how it ended in one line of JSON", .flag = &show.json},
+		{"out", "DIR", "where the runs and the report go", .text = &demo.out},
+		{"seed", "N", "everything random follows from it", .text = &demo.seed},
+		{"preset", "NAME", "length of the stream: small, std or long", .text = &demo.preset},
+		{"threads", "N", "threads; 0: what fits the net", .text = &demo.threads},
+		{"quiet", NULL, "only say how it ended", .flag = &demo.quiet},
 		{0},
 	};
 	const struct args args = {"retain demo", "",
-		"Trains a small net to name generated shapes, and shows how it goes.", rows};
+		"Lets the paper's method and plain SGD learn from the same drifting stream.", rows};
+	int status = args_read(&args, &argc, argv);
 
-	status = args_read(&args, &argc, argv);
 	if (status != ARGS_GO_ON)
 		return status;
-	show.config.seed = (uint64_t)seed;
 	watch_interrupts();
-	if (demo_new(&show.demo, &show.config, &err) || run_show(&show, &err))
-		status = complain(EXIT_FAILED, "%s", err.message);
-	else
-		status = report(&show);
-	demo_free(show.demo);
+	status = go(&demo);
+	for (int i = 0; i < ENTRIES; i++) {
+		run_close(demo.entries[i].run);
+		options_free(demo.entries[i].options);
+	}
 	return status;
 }

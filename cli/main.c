@@ -7,9 +7,13 @@
 #include "cli.h"
 
 static const struct verb verbs[] = {
-	{"bench", cmd_bench, "measure how fast retain is here"},
-	{"demo", cmd_demo, "train a small net and watch it learn"},
+	{"run", cmd_run, "learn from a stream"},
+	{"demo", cmd_demo, "the paper's method against plain SGD, in a minute"},
+	{"methods", cmd_methods, "list the methods"},
+	{"list", cmd_list, "list every strategy there is"},
+	{"config", cmd_config, "explain every key of a config"},
 	{"model", cmd_model, "make weights, look at them, trace a training step"},
+	{"bench", cmd_bench, "measure how fast retain is here"},
 	{0},
 };
 

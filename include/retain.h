@@ -9,6 +9,8 @@
 #ifndef RETAIN_H
 #define RETAIN_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -56,6 +58,99 @@ struct retain_err {
 
 /* One or two words for a code, "bad input" for one; never NULL, not to be freed. */
 RETAIN_API const char *retain_err_name(int code);
+
+/*
+ * A configuration: every key of `retain config` with its default, a file's
+ * settings over that, single settings over those. A mistake is found when it is
+ * made, and changes nothing.
+ */
+struct retain_config;
+
+RETAIN_API struct retain_config *retain_config_new(void); /* NULL: out of memory */
+RETAIN_API void retain_config_free(struct retain_config *config);
+RETAIN_API int retain_config_load(
+	struct retain_config *config, const char *path, struct retain_err *err);
+RETAIN_API int retain_config_set(struct retain_config *config, const char *key, const char *value,
+	struct retain_err *err);
+
+/*
+ * A learner. It is shown inputs and predicts them; later their labels are
+ * revealed, it remembers both and trains. The keys model.classes and model.input
+ * say what it learns; both must be set.
+ *
+ * All functions may be called from any thread; they wait for one another, a
+ * prediction for no more than one training iteration.
+ */
+struct retain_learner;
+
+/* The configuration is only needed during this call. */
+RETAIN_API int retain_learner_new(struct retain_learner **learner,
+	const struct retain_config *config, struct retain_err *err);
+RETAIN_API void retain_learner_free(struct retain_learner *learner);
+
+struct retain_prediction {
+	int32_t label;     /* the class that is most probable */
+	float probability; /* and how probable the model thinks it is */
+};
+
+/*
+ * Predicts with the best averaged model. Inputs are float32, count times
+ * (channels, height, width) or count times so many numbers, in a row.
+ * probabilities may be NULL, or has room for count times classes.
+ */
+RETAIN_API int retain_predict(struct retain_learner *learner, const float *inputs, int count,
+	struct retain_prediction *predictions, float *probabilities, struct retain_err *err);
+
+/* What was observed and not revealed yet. A ticket is good for one reveal or drop. */
+struct retain_ticket {
+	uint64_t number;
+};
+
+/*
+ * A time step: predicts as retain_predict does and keeps a copy of the inputs
+ * until their labels are known. No label is in sight.
+ */
+RETAIN_API int retain_observe(struct retain_learner *learner, const float *inputs, int count,
+	struct retain_prediction *predictions, struct retain_ticket *ticket,
+	struct retain_err *err);
+
+/* The labels of a time step, in the order of its inputs. Any ticket's turn may come first. */
+RETAIN_API int retain_reveal(struct retain_learner *learner, struct retain_ticket ticket,
+	const int32_t *labels, struct retain_err *err);
+
+/* The labels will never come. */
+RETAIN_API int retain_drop(
+	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err);
+
+/* As many iterations as run.iterations says. */
+#define RETAIN_BUDGET (-1)
+
+/* Makes so many training iterations. Without anything revealed there is nothing to do. */
+RETAIN_API int retain_train(
+	struct retain_learner *learner, int iterations, struct retain_err *err);
+
+/*
+ * How it goes. Shares are in [0, 1] and NAN while unknown. Retention is measured
+ * on samples that are held out from training, over the last whole window of
+ * schedule.window iterations. Later versions may use what is reserved.
+ */
+struct retain_metrics {
+	int64_t steps, samples, iterations; /* revealed, revealed, made */
+	double learning_efficacy;           /* predictions that were right, before the label was known */
+	double blind;                       /* the same for who guesses the latest frequent label */
+	double retention, retention_plain;  /* of the averaged and of the plain model */
+	double gap;                         /* sigma: the difference of the two */
+	double learning_rate;
+	double loss; /* of the last training batch */
+	double reserved[16];
+};
+RETAIN_API void retain_metrics(struct retain_learner *learner, struct retain_metrics *metrics);
+
+/* Weights as a safetensors file with PyTorch's names. Loading starts averages anew from them. */
+RETAIN_API int retain_save_weights(
+	struct retain_learner *learner, const char *path, struct retain_err *err);
+RETAIN_API int retain_load_weights(
+	struct retain_learner *learner, const char *path, struct retain_err *err);
 
 #ifdef __cplusplus
 }

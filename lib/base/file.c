@@ -285,3 +285,33 @@ void file_writer_abort(struct file_writer *writer)
 	if (writer)
 		writer_free(writer);
 }
+
+static int make_one_folder(const char *path, struct err *err)
+{
+	struct stat found;
+
+	if (!mkdir(path, 0777))
+		return 0;
+	if (errno == EEXIST && !stat(path, &found) && S_ISDIR(found.st_mode))
+		return 0;
+	return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+}
+
+int file_make_folder(const char *path, struct err *err)
+{
+	char *part = mem_text(path);
+	int code = 0;
+
+	if (!part)
+		return err_memory(err, "a path", strlen(path));
+	for (char *slash = strchr(part + (*part == '/'), '/'); slash && !code;
+		slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		code = make_one_folder(part, err);
+		*slash = '/';
+	}
+	if (!code)
+		code = make_one_folder(part, err);
+	mem_free(part);
+	return code;
+}

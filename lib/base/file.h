@@ -39,4 +39,7 @@ int file_writer_write(struct file_writer *writer, const void *data, size_t size,
 int file_writer_commit(struct file_writer *writer, struct err *err);
 void file_writer_abort(struct file_writer *writer);
 
+/* Makes a folder, and those above it, unless it is there already. */
+int file_make_folder(const char *path, struct err *err);
+
 #endif

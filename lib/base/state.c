@@ -103,7 +103,8 @@ static void put_field(struct state *state, enum field_type type, const char *nam
 	put(state, head, 2);
 	put(state, name, head[1]);
 	put(state, &count, sizeof(count));
-	put(state, values, count * field_types[type].size);
+	if (count)
+		put(state, values, count * field_types[type].size);
 }
 
 static void get_field(struct state *state, enum field_type type, const char *name, void *values,
@@ -127,7 +128,7 @@ static void get_field(struct state *state, enum field_type type, const char *nam
 		state_refuse(state, ERR_FORMAT,
 			"\"%s\" has %" PRIu64 " values where %" PRIu64 " are expected", name, length,
 			count);
-	else
+	else if (count)
 		get(state, values, count * field_types[type].size);
 }
 
@@ -144,12 +145,12 @@ static void visit_field(struct state *state, enum field_type type, const char *n
 
 void state_enter(struct state *state, const char *name)
 {
-	visit_field(state, FIELD_ENTER, name, "", 0);
+	visit_field(state, FIELD_ENTER, name, NULL, 0);
 }
 
 void state_leave(struct state *state)
 {
-	visit_field(state, FIELD_LEAVE, "", "", 0);
+	visit_field(state, FIELD_LEAVE, "", NULL, 0);
 }
 
 void state_bool(struct state *state, const char *name, bool *value)

@@ -28,7 +28,7 @@ const struct option_row objective_options[] = {
 	{0},
 };
 
-void objective_configure(struct objective_config *config, const struct options *options)
+void objective_config(struct objective_config *config, const struct options *options)
 {
 	*config = (struct objective_config){
 		.kind = options_text(options, "replay.objective"),

@@ -36,7 +36,7 @@ struct objective_config {
 };
 
 /* What the replay.* keys say; needs run.seed, too. */
-void objective_configure(struct objective_config *config, const struct options *options);
+void objective_config(struct objective_config *config, const struct options *options);
 
 struct objective;
 

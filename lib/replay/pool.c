@@ -34,7 +34,7 @@ const struct option_row pool_options[] = {
 };
 
 /* Validation keeps all that is held out, or a uniform sample of it. */
-void pool_configure(
+void pool_config(
 	struct pool_config *config, const struct options *options, int classes, bool validation)
 {
 	const uint64_t seed = (uint64_t)options_int64(options, "run.seed");

@@ -50,7 +50,7 @@ struct pool_config {
 enum { POOL_POSITIONS = 1 << 16 };
 
 /* What the replay.* keys say, for the training or the validation pool; needs run.seed, too. */
-void pool_configure(
+void pool_config(
 	struct pool_config *config, const struct options *options, int classes, bool validation);
 
 struct pool;

@@ -6,7 +6,10 @@
 #define RETAIN_RUN_BENCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
+#include "base/options.h"
 #include "nn/engine.h"
 #include "nn/net.h"
 
@@ -30,6 +33,19 @@ struct bench_result {
 	const char *isa;
 	int threads;
 };
+
+/* A learner on a stream, everything but evaluation included; isa is a text that lives for ever. */
+struct bench_learn_result {
+	double us_per_iteration; /* of the fastest block of time steps */
+	double median_us_per_iteration;
+	int64_t iterations;
+	const char *isa;
+	int threads;
+};
+
+/* options: of a whole run; goes on for so many seconds or to the end of the stream. */
+int bench_learn(const struct options *options, double seconds, struct bench_learn_result *result,
+	struct err *err);
 
 int bench_train(const struct bench_config *config, struct bench_result *result, struct err *err);
 

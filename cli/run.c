@@ -1,0 +1,179 @@
+/* `retain run`: one learner on one stream. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/config.h"
+#include "args.h"
+#include "cli.h"
+#include "watch.h"
+
+struct request {
+	const char *method, *seed, *out, *threads;
+	struct arg_list settings;
+	bool quiet, json;
+};
+
+/* The options of the command line that are short for a key. */
+static int set_shorthands(struct config *config, const struct request *request, struct err *err)
+{
+	const struct {
+		const char *key, *value;
+	} rows[] = {
+		{"run.method", request->method},
+		{"run.seed", request->seed},
+		{"engine.threads", request->threads},
+	};
+	int code = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++)
+		if (rows[i].value)
+			code = config_set(config, rows[i].key, rows[i].value, err);
+	return code;
+}
+
+static int resolve(const char *file, const struct request *request, struct options **options,
+	struct err *err)
+{
+	struct config *config = NULL;
+	int code = config_new(&config, err);
+
+	if (!code && file)
+		code = config_load(config, file, err);
+	if (!code)
+		code = set_shorthands(config, request, err);
+	for (int i = 0; i < request->settings.count && !code; i++)
+		code = config_assign(config, request->settings.items[i], err);
+	if (!code)
+		code = config_resolve(config, options, err);
+	config_free(config);
+	return code;
+}
+
+static void print_share(const char *name, double inference, double plain)
+{
+	printf("  %-26s", name);
+	if (isnan(inference))
+		printf("      –");
+	else
+		printf("%5.1f %%", 100 * inference);
+	if (!isnan(plain))
+		printf("   (plain model %.1f %%)", 100 * plain);
+	putchar('\n');
+}
+
+static void print_summary(const struct run_result *result, const struct request *request)
+{
+	const struct metrics_row *last = &result->last;
+	const bool averaged = !isnan(last->gamma1);
+	char grouped[WATCH_GROUPED];
+
+	if (result->stopped)
+		printf("Stopped after time step %" PRId64 ".\n", last->step);
+	if (!result->rows) {
+		printf("Nothing was evaluated yet.\n");
+		return;
+	}
+	putchar('\n');
+	print_share("retention (IR)", last->ir, averaged ? last->ir_sgd : NAN);
+	print_share("  mean of the last quarter", result->late_ir,
+		averaged ? result->late_ir_sgd : NAN);
+	print_share("adapts (LE)", last->le, NAN);
+	print_share("  guess by last labels", last->blind, NAN);
+	print_share("next (FT)", result->late_ft, NAN);
+	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
+	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
+		watch_grouped(grouped, last->iteration), result->iterations_per_s / 1000);
+	if (request->out)
+		printf("Open %s/report.html to see when and why.\n", request->out);
+}
+
+static void print_number(const char *name, double value)
+{
+	if (isnan(value))
+		printf(", \"%s\": null", name);
+	else
+		printf(", \"%s\": %.9g", name, value);
+}
+
+static void print_json(const struct run_result *result, const struct options *options)
+{
+	printf("{\"method\": \"%s\", \"seed\": %" PRId64 ", \"stopped\": %s",
+		options_text(options, "run.method"), options_int64(options, "run.seed"),
+		result->stopped ? "true" : "false");
+	for (const struct metrics_column *column = metrics_columns; column->name; column++)
+		print_number(column->name, metrics_value(&result->last, column));
+	print_number("late_ir", result->late_ir);
+	print_number("late_ir_sgd", result->late_ir_sgd);
+	print_number("late_ft", result->late_ft);
+	print_number("cost_per_iteration", result->cost);
+	print_number("train_seconds", result->train_seconds);
+	print_number("us_per_iteration", 1e6 / result->iterations_per_s);
+	printf("}\n");
+}
+
+static void print_opening(const struct run *run)
+{
+	char about[256];
+
+	run_describe(run, about, sizeof(about));
+	printf("%s\n", about);
+	fflush(stdout);
+}
+
+static int go(const struct request *request, const struct options *options)
+{
+	const struct watch watch = {.options = options,
+		.name = options_text(options, "run.method"),
+		.folder = request->out,
+		.quiet = request->quiet || request->json,
+		.opened = request->quiet || request->json ? NULL : print_opening};
+	struct run_result result;
+	struct run *run = NULL;
+	const int status = watch_run(&watch, &run, &result);
+
+	if (status == EXIT_OK || status == EXIT_STOPPED) {
+		if (request->json)
+			print_json(&result, options);
+		else
+			print_summary(&result, request);
+	}
+	run_close(run);
+	return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct request request = {0};
+	const struct arg rows[] = {
+		{"set", "KEY=VALUE", "set one key; see retain config; may be repeated",
+			.list = &request.settings},
+		{"method", "NAME", "a bundle of keys; see retain methods", .text = &request.method},
+		{"seed", "N", "everything random follows from it", .text = &request.seed},
+		{"out", "DIR", "write config, metrics, events, weights and report there",
+			.text = &request.out},
+		{"threads", "N", "threads; 0: what fits the net", .text = &request.threads},
+		{"quiet", NULL, "no progress, only the summary", .flag = &request.quiet},
+		{"json", NULL, "the summary as one line of JSON", .flag = &request.json},
+		{0},
+	};
+	const struct args args = {"retain run", "[CONFIG]",
+		"Learns from a stream and shows how well it keeps what it saw. Without CONFIG: the\n"
+		"built-in drifting stream, small preset, AMA+MALR.",
+		rows};
+	struct options *options = NULL;
+	struct err err = {0};
+	int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (argc > 2)
+		return complain(EXIT_USAGE, "%s: one CONFIG is enough", argv[2]);
+	if (resolve(argv[1], &request, &options, &err))
+		return complain(EXIT_USAGE, "%s", err.message);
+	watch_interrupts();
+	status = go(&request, options);
+	options_free(options);
+	return status;
+}

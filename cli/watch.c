@@ -1,0 +1,110 @@
+/* One run, its progress on standard error. */
+#include "watch.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/progress.h"
+#include "cli.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+/* Where the signal is ignored it stays so. */
+void watch_interrupts(void)
+{
+	const struct sigaction watch = {
+		.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+	struct sigaction old;
+
+	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &watch, NULL);
+}
+
+const char *watch_grouped(char out[WATCH_GROUPED], int64_t number)
+{
+	char *at = out + WATCH_GROUPED - 1;
+	int digits = 0;
+
+	*at = '\0';
+	do {
+		if (digits && digits % 3 == 0)
+			*--at = ' ';
+		*--at = (char)('0' + number % 10);
+		digits++;
+	} while (number /= 10);
+	return at;
+}
+
+static void show_percent(struct progress *line, int field, const char *name, double share)
+{
+	if (isnan(share))
+		progress_field(line, field, "%s", "");
+	else
+		progress_field(line, field, "%s %4.1f %%", name, 100 * share);
+}
+
+/* Averages are known by how many updates they reach back. */
+static void show_window(struct progress *line, int field, const struct run_progress *now)
+{
+	if (now->averages)
+		progress_field(line, field, "window %.4g", 1 / (1 - now->gamma[0]));
+}
+
+static void show_progress(void *context, const struct run_progress *now)
+{
+	struct progress *line = context;
+	const double rate = now->seconds > 0 ? (double)now->iteration / now->seconds : 0;
+
+	show_percent(line, 0, "IR", now->ir);
+	show_percent(line, 1, "LE", now->le);
+	progress_field(line, 2, "lr %.3g", now->rate);
+	if (rate < 1000)
+		progress_field(line, 3, "%3.0f it/s", rate);
+	else
+		progress_field(line, 3, "%4.1f k it/s", rate / 1000);
+	show_percent(line, 4, "gap", now->sigma);
+	show_window(line, 5, now);
+	progress_update(line, (uint64_t)now->step);
+}
+
+static void show_message(void *context, enum log_level level, const char *message)
+{
+	(void)context;
+	fprintf(stderr, "retain: %s: %s\n", log_level_name(level), message);
+}
+
+int watch_run(const struct watch *watch, struct run **run, struct run_result *result)
+{
+	struct progress line;
+	const struct run_config config = {
+		.options = watch->options,
+		.name = watch->name,
+		.folder = watch->folder,
+		.log = {.write = watch->quiet ? NULL : show_message, .most = LOG_WARN},
+		.progress = show_progress,
+		.context = &line,
+		.stop = &interrupted,
+	};
+	struct err err = {0};
+	int code = run_open(run, &config, &err);
+
+	if (code)
+		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
+	if (watch->opened)
+		watch->opened(*run);
+	progress_begin(&line, watch->quiet ? NULL : stderr, watch->name,
+		(uint64_t)run_steps(*run));
+	code = run_go(*run, result, &err);
+	progress_end(&line);
+	if (code)
+		return complain(EXIT_FAILED, "%s", err.message);
+	return result->stopped ? EXIT_STOPPED : EXIT_OK;
+}

@@ -1,0 +1,28 @@
+/* A run under the user's eyes: the progress line, warnings, and Ctrl-C. */
+#ifndef RETAIN_CLI_WATCH_H
+#define RETAIN_CLI_WATCH_H
+
+#include "run/run.h"
+
+struct watch {
+	const struct options *options; /* as long as the watch */
+	const char *name;              /* before the progress bar and in the report */
+	const char *folder;            /* NULL: nothing is written */
+	bool quiet;                    /* no progress, no warnings */
+	void (*opened)(const struct run *run); /* called before the first step, where not NULL */
+};
+
+/*
+ * Opens the run and goes through it. Either way *run is for run_close. An error
+ * is complained about. Returns an exit code: EXIT_STOPPED after Ctrl-C.
+ */
+int watch_run(const struct watch *watch, struct run **run, struct run_result *result);
+
+/* From here on the first Ctrl-C asks a run to stop after its time step, the second does not ask. */
+void watch_interrupts(void);
+
+/* 19200 as "19 200". */
+#define WATCH_GROUPED 32
+const char *watch_grouped(char out[WATCH_GROUPED], int64_t number);
+
+#endif

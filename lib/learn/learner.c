@@ -1,0 +1,353 @@
+/*
+ * Making a learner out of its options, and what can be asked of one. Training is
+ * in learner_train.c.
+ */
+#include "learn/learner.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/learner_impl.h"
+#include "nn/safetensors.h"
+#include "nn/weights_file.h"
+
+const struct option_row learner_options[] = {
+	{"model", "arch", OPTION_TEXT, "mlp:64", NULL, "the architecture: see retain list"},
+	{"model", "norm", OPTION_CHOICE, "default", "default | gn-ws | bn | none",
+		"normalisation; default: gn-ws for resnets, none for others"},
+	{"model", "zero_init", OPTION_BOOL, "off", NULL,
+		"the last norm's scale of each residual block starts at 0"},
+	{"model", "weights", OPTION_TEXT, "", NULL,
+		"start from this safetensors file; empty: random weights"},
+	{"run", "seed", OPTION_INT64, "1", "[0, inf)", "everything random follows from it"},
+	{"run", "batch", OPTION_INT, "64", "[1, 65536]", "samples of a training batch"},
+	{"run", "micro_batch", OPTION_INT, "0", "[0, 65536]",
+		"cut batches into parts of so many samples to save memory; 0: do not"},
+	{"engine", "threads", OPTION_INT, "0", "[0, 1024]",
+		"threads; 0: as many as processors, or one if the net is small"},
+	{"engine", "isa", OPTION_CHOICE, "auto", "auto | avx512 | avx2 | avx2x16 | baseline",
+		"instruction set of the kernels"},
+	{"engine", "conv", OPTION_CHOICE, "auto", "auto | direct | onednn",
+		"convolution algorithm; direct: no Winograd"},
+	{0},
+};
+
+/* Below so many multiply-adds a batch, waking a second thread costs more than it gives. */
+static const double SMALL_BATCH = 4e6;
+
+static int make_net(struct learner *made, const struct learner_config *config, struct err *err)
+{
+	const struct options *o = config->options;
+	const char *norm = options_text(o, "model.norm");
+	const struct net_spec spec = {.arch = options_text(o, "model.arch"),
+		.norm = strcmp(norm, "default") ? norm : NULL,
+		.classes = config->classes,
+		.channels = config->channels,
+		.height = config->height,
+		.width = config->width,
+		.zero_init = options_bool(o, "model.zero_init")};
+	struct engine_config engine = {.isa = options_text(o, "engine.isa"),
+		.conv = options_text(o, "engine.conv"),
+		.threads = options_int(o, "engine.threads")};
+	int code = net_new(&made->net, &spec, err);
+
+	if (code)
+		return code;
+	if (!engine.threads && net_macs(made->net) * made->batch < SMALL_BATCH)
+		engine.threads = 1;
+	code = engine_new(&made->engine, &engine, err);
+	if (!code)
+		code = runner_new(&made->runner, made->net, made->engine,
+			options_int(o, "run.micro_batch"), err);
+	return code;
+}
+
+static int make_buffers(struct learner *made, const struct options *o, struct err *err)
+{
+	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
+	const size_t most = (size_t)(made->batch > made->validation_batch ? made->batch :
+									    made->validation_batch);
+	const size_t classes = (size_t)net_spec(made->net)->classes;
+	bool whole = (made->params = mem_new(params, sizeof(float))) &&
+		     (made->grad = mem_new(params, sizeof(float))) &&
+		     (made->inputs = mem_new(most * made->floats, sizeof(float))) &&
+		     (made->logits = mem_new(most * classes, sizeof(float))) &&
+		     (made->losses = mem_new(most, sizeof(float))) &&
+		     (made->weights = mem_new(most, sizeof(float))) &&
+		     (made->ids = mem_new(most, sizeof(*made->ids))) &&
+		     (made->labels = mem_new(most, sizeof(*made->labels)));
+
+	for (int i = 0; i < SCORES_MODELS && stats && whole; i++)
+		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
+	if (!whole)
+		return err_memory(err, "a learner",
+			(2 * params + most * (made->floats + classes)) * sizeof(float));
+	net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params, made->stats[0]);
+	for (int i = 1; i < SCORES_MODELS && stats; i++)
+		memcpy(made->stats[i], made->stats[0], stats * sizeof(float));
+	return 0;
+}
+
+static int make_optim(struct learner *made, const struct learner_config *config, struct err *err)
+{
+	const struct options *o = config->options;
+	const size_t floats = net_params(made->net)->floats;
+	struct optimizer_config optimizer;
+	struct average_config average;
+	struct schedule_config schedule;
+	int code;
+
+	optimizer_config(&optimizer, o);
+	average_config(&average, o);
+	schedule_config(&schedule, o, config->iterations);
+	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
+	if (!code)
+		code = average_new(&made->average, &average, made->params, floats, err);
+	if (!code)
+		code = schedule_new(&made->schedule, &schedule, err);
+	return code;
+}
+
+static int make_replay(struct learner *made, const struct learner_config *config, struct err *err)
+{
+	struct pool_config pool, validation;
+	struct objective_config objective;
+	int code;
+
+	pool_config(&pool, config->options, config->classes, false);
+	pool_config(&validation, config->options, config->classes, true);
+	objective_config(&objective, config->options);
+	code = pool_new(&made->pool, &pool, err);
+	if (!code && validation.holdout.share > 0)
+		code = pool_new(&made->validation, &validation, err);
+	if (!code)
+		code = objective_new(&made->objective, &objective, made->pool, err);
+	return code;
+}
+
+/* What one key allows and another forbids. */
+static int check(const struct options *o, struct err *err)
+{
+	const bool judged = !strcmp(options_text(o, "average.kind"), "ama") ||
+			    !strcmp(options_text(o, "schedule.kind"), "rwp") ||
+			    !strcmp(options_text(o, "schedule.kind"), "malr");
+
+	if (judged && options_float(o, "replay.holdout") <= 0)
+		return err_set(err, ERR_INPUT,
+			"replay.holdout = 0: average.kind = %s with schedule.kind = %s needs "
+			"validation samples; set it above 0 (0.05 is usual)",
+			options_text(o, "average.kind"), options_text(o, "schedule.kind"));
+	if (!strcmp(options_text(o, "schedule.kind"), "malr") &&
+		!strcmp(options_text(o, "average.kind"), "none"))
+		return err_set(err, ERR_INPUT,
+			"schedule.kind = malr: follows the gap between an average and the plain "
+			"model, and average.kind is none; set it to ama or ema");
+	if (!strcmp(options_text(o, "optimizer.kind"), "schedule-free") &&
+		strcmp(options_text(o, "average.kind"), "none"))
+		return err_set(err, ERR_INPUT,
+			"optimizer.kind = schedule-free: averages by itself, and average.kind is "
+			"%s; set it to none",
+			options_text(o, "average.kind"));
+	return 0;
+}
+
+int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
+	struct err *err)
+{
+	const struct options *o = config->options;
+	struct learner *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*learner = NULL;
+	if (!made)
+		return err_memory(err, "a learner", sizeof(*made));
+	made->watch = config->watch;
+	made->store = store;
+	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
+	made->batch = options_int(o, "run.batch");
+	made->validation_batch = options_int(o, "schedule.validation_batch");
+	made->validate_every = options_int64(o, "schedule.validate_every");
+	made->window = options_int64(o, "schedule.window");
+	made->statistics_every = options_int64(o, "average.statistics_every");
+	code = check(o, err);
+	if (!code)
+		code = make_net(made, config, err);
+	if (!code)
+		code = make_buffers(made, o, err);
+	if (!code)
+		code = make_optim(made, config, err);
+	if (!code)
+		code = make_replay(made, config, err);
+	if (code) {
+		learner_free(made);
+		return code;
+	}
+	made->scores.models = 1 + average_count(made->average);
+	if (*options_text(o, "model.weights"))
+		code = learner_load(made, options_text(o, "model.weights"), err);
+	if (code)
+		learner_free(made);
+	else
+		*learner = made;
+	return code;
+}
+
+void learner_free(struct learner *learner)
+{
+	if (!learner)
+		return;
+	objective_free(learner->objective);
+	pool_free(learner->validation);
+	pool_free(learner->pool);
+	schedule_free(learner->schedule);
+	average_free(learner->average);
+	optimizer_free(learner->optimizer);
+	runner_free(learner->runner);
+	engine_free(learner->engine);
+	net_free(learner->net);
+	for (int i = 0; i < SCORES_MODELS; i++)
+		mem_free(learner->stats[i]);
+	mem_free(learner->params);
+	mem_free(learner->grad);
+	mem_free(learner->inputs);
+	mem_free(learner->logits);
+	mem_free(learner->losses);
+	mem_free(learner->weights);
+	mem_free(learner->ids);
+	mem_free(learner->labels);
+	mem_free(learner);
+}
+
+int model_best(const struct learner *learner)
+{
+	return SCORES_AVERAGE + average_best(learner->average, &learner->scores);
+}
+
+const float *model_params(const struct learner *learner, int model)
+{
+	const float *inference = optimizer_inference(learner->optimizer);
+
+	if (model == LEARNER_INFERENCE && inference)
+		return inference;
+	if (model == LEARNER_INFERENCE)
+		model = model_best(learner);
+	if (model == LEARNER_PLAIN)
+		return learner->params;
+	if (model < 0 || model > average_count(learner->average))
+		return NULL;
+	return average_params(learner->average, model - LEARNER_AVERAGE);
+}
+
+/* An optimizer that averages by itself has the place of a first average here. */
+float *model_stats(const struct learner *learner, int model)
+{
+	if (model == LEARNER_INFERENCE)
+		model = optimizer_inference(learner->optimizer) ? SCORES_AVERAGE :
+								 model_best(learner);
+	return learner->stats[model];
+}
+
+int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
+	struct err *err)
+{
+	const float *params = model_params(learner, model);
+
+	if (!params)
+		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
+			1 + average_count(learner->average));
+	if (learner->watch.work)
+		learner->watch.work(learner->watch.context, LEARNER_PREDICT, n);
+	return runner_infer(
+		learner->runner, params, model_stats(learner, model), inputs, n, logits, err);
+}
+
+void learner_report(const struct learner *learner, struct learner_report *report)
+{
+	*report = (struct learner_report){
+		.iteration = learner->iteration,
+		.samples = pool_seen(learner->pool),
+		.rate = schedule_rate(learner->schedule, learner->iteration + 1),
+		.averages = average_count(learner->average),
+		.best = model_best(learner),
+		.scored = learner->scored,
+		.sigma = learner->sigma,
+		.loss = learner->loss,
+		.pool = pool_count(learner->pool),
+		.validation = learner->validation ? pool_count(learner->validation) : 0,
+	};
+	for (int i = 0; i < report->averages; i++)
+		report->gamma[i] = average_gamma(learner->average, i);
+	memcpy(report->scores, learner->last, sizeof(report->scores));
+}
+
+const struct net *learner_net(const struct learner *learner)
+{
+	return learner->net;
+}
+
+const char *learner_isa(const struct learner *learner)
+{
+	return engine_isa(learner->engine);
+}
+
+int learner_threads(const struct learner *learner)
+{
+	return team_size(learner->engine->team);
+}
+
+const float *learner_params(const struct learner *learner, int model)
+{
+	return model_params(learner, model);
+}
+
+const float *learner_stats(const struct learner *learner, int model)
+{
+	return model_stats(learner, model);
+}
+
+int learner_load(struct learner *learner, const char *path, struct err *err)
+{
+	const size_t size = net_stats(learner->net)->floats * sizeof(float);
+	struct safetensors *file = NULL;
+	int code = safetensors_open(&file, path, err);
+
+	if (!code)
+		code = weights_load(learner->net, file, learner->params, learner->stats[0], err);
+	safetensors_close(file);
+	if (code)
+		return code;
+	optimizer_restart(learner->optimizer);
+	average_restart(learner->average, learner->params);
+	for (int i = 1; i < SCORES_MODELS && size; i++)
+		memcpy(learner->stats[i], learner->stats[0], size);
+	return 0;
+}
+
+void learner_state(struct learner *learner, struct state *state)
+{
+	const size_t stats = net_stats(learner->net)->floats;
+	static const char *const names[SCORES_MODELS] = {"stats", "stats1", "stats2"};
+
+	state_enter(state, "learner");
+	state_same(state, "arch", net_spec(learner->net)->arch);
+	state_int64(state, "iteration", &learner->iteration);
+	state_double(state, "loss", &learner->loss);
+	state_bool(state, "scored", &learner->scored);
+	for (int i = 0; i < SCORES_MODELS; i++) {
+		state_double(state, "last_loss", &learner->last[i].loss);
+		state_double(state, "last_accuracy", &learner->last[i].accuracy);
+	}
+	state_double(state, "sigma", &learner->sigma);
+	scores_state(&learner->scores, state);
+	state_floats(state, "params", learner->params, net_params(learner->net)->floats);
+	for (int i = 0; i < SCORES_MODELS && stats; i++)
+		state_floats(state, names[i], learner->stats[i], stats);
+	optimizer_state(learner->optimizer, state);
+	average_state(learner->average, state);
+	schedule_state(learner->schedule, state);
+	pool_state(learner->pool, state);
+	if (learner->validation)
+		pool_state(learner->validation, state);
+	objective_state(learner->objective, state);
+	state_leave(state);
+}

@@ -1,0 +1,112 @@
+/*
+ * The learner: a net that is trained by replay on what it was shown, with
+ * averages of its weights and a learning rate that follows their scores.
+ *
+ * Its owner plays the protocol: predict the inputs of a time step, then reveal
+ * them with their labels, then let it train. Nothing here can be shown a label
+ * before learner_reveal. Between two calls the owner may predict as often as it
+ * likes, with the model that serves inference or with any other.
+ *
+ * A learner is a function of its options and of what was revealed: same bits on
+ * any thread count. One caller at a time.
+ */
+#ifndef RETAIN_LEARN_LEARNER_H
+#define RETAIN_LEARN_LEARNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+#include "base/state.h"
+#include "data/store.h"
+#include "nn/net.h"
+#include "optim/schedule.h"
+#include "optim/scores.h"
+
+/* What a batch cost, told as it happens; the owner keeps the ledger. */
+enum learner_work {
+	LEARNER_TRAIN,      /* forward and backward of a training batch */
+	LEARNER_VALIDATE,   /* forward of a validation batch */
+	LEARNER_STATISTICS, /* forward that accumulates batch norm statistics for an average */
+	LEARNER_PREDICT,    /* forward for the owner */
+	LEARNER_UPDATE,     /* a sweep over the parameters */
+	LEARNER_MOVE,       /* an average moved */
+	LEARNER_WORKS,
+};
+
+/* The end of a window of K_W iterations: what was decided, and by which numbers. */
+struct learner_window {
+	int64_t iteration;
+	int64_t rounds; /* validation batches in the window */
+	int averages;   /* how many there are */
+	int best;       /* the average that was the better one; -1: there is none */
+	struct score scores[SCORES_MODELS];
+	double gamma_before[2], gamma_after[2];
+	struct schedule_verdict verdict;
+};
+
+struct learner_watch {
+	void (*work)(void *context, enum learner_work work, int samples);
+	void (*window)(void *context, const struct learner_window *window);
+	void *context;
+};
+
+struct learner_config {
+	const struct options *options;
+	int classes, channels, height, width;
+	int64_t iterations;         /* of the whole run, for schedules that need to know; 0: unknown */
+	struct learner_watch watch; /* functions may be NULL */
+};
+
+struct learner;
+
+/* Options and store are borrowed, the options only for this call. The store must be empty. */
+int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
+	struct err *err);
+void learner_free(struct learner *learner);
+
+/* Which weights: what serves inference, or one of the models that training holds. */
+enum learner_model { LEARNER_INFERENCE = -1, LEARNER_PLAIN = SCORES_PLAIN, LEARNER_AVERAGE = SCORES_AVERAGE };
+
+/* Fills (n, classes) logits. A model that does not exist is an error. */
+int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
+	struct err *err);
+
+/* The samples of a time step. Labels outside the classes are an error, and nothing is taken. */
+int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
+	struct err *err);
+
+/* Makes so many iterations. Without anything to train on yet there is nothing to do. */
+int learner_train(struct learner *learner, int iterations, struct err *err);
+
+/* How things stand. */
+struct learner_report {
+	int64_t iteration, samples; /* made, revealed */
+	double rate;                /* of the next iteration */
+	int averages, best;         /* best: LEARNER_PLAIN or LEARNER_AVERAGE + i */
+	double gamma[2];
+	bool scored;                        /* whether a window was scored yet */
+	struct score scores[SCORES_MODELS]; /* means over the last whole window */
+	double sigma;
+	double loss; /* of the last training batch */
+	int64_t pool, validation; /* samples that can be drawn */
+};
+void learner_report(const struct learner *learner, struct learner_report *report);
+
+const struct net *learner_net(const struct learner *learner);
+const char *learner_isa(const struct learner *learner);
+int learner_threads(const struct learner *learner);
+/* The weights of a model, and batch norm's statistics with them; live until training goes on. */
+const float *learner_params(const struct learner *learner, int model);
+const float *learner_stats(const struct learner *learner, int model);
+/* Training goes on from the weights in a safetensors file: averages start again from them. */
+int learner_load(struct learner *learner, const char *path, struct err *err);
+
+/* Everything but the options and the store. */
+void learner_state(struct learner *learner, struct state *state);
+
+/* The keys of model, engine and run that a learner reads; checks that span keys are learner_new's. */
+extern const struct option_row learner_options[];
+
+#endif

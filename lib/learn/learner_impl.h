@@ -1,0 +1,48 @@
+/* What the learner's files share. */
+#ifndef RETAIN_LEARN_LEARNER_IMPL_H
+#define RETAIN_LEARN_LEARNER_IMPL_H
+
+#include "learn/learner.h"
+#include "nn/runner.h"
+#include "optim/average.h"
+#include "optim/optimizer.h"
+#include "replay/objective.h"
+#include "replay/pool.h"
+
+struct learner {
+	struct learner_watch watch;
+	struct store *store;
+	struct net *net;
+	struct engine *engine;
+	struct runner *runner;
+	struct optimizer *optimizer;
+	struct average *average;
+	struct schedule *schedule;
+	struct pool *pool, *validation; /* validation: NULL when nothing is held out */
+	struct objective *objective;
+
+	int batch, validation_batch;
+	int64_t validate_every, window, statistics_every;
+
+	int64_t iteration;
+	double loss;
+	struct scores scores; /* of the window that goes on */
+	bool scored;          /* there is a last window, with: */
+	struct score last[SCORES_MODELS];
+	double sigma;
+
+	size_t floats;                /* of one input */
+	float *params, *grad;
+	float *stats[SCORES_MODELS];  /* batch norm's, by model; NULL for nets without it */
+	float *inputs, *logits, *losses; /* room for the larger of the two batches */
+	float *weights;
+	int64_t *ids;
+	int32_t *labels;
+};
+
+/* Where a model's weights are; NULL if there is no such model. */
+const float *model_params(const struct learner *learner, int model);
+float *model_stats(const struct learner *learner, int model);
+int model_best(const struct learner *learner);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * Training: the iteration k of the paper's Alg. 2, with validation and the
+ * decisions at the end of a window in the order that method and tests fix:
+ * step, averages, validation, schedule, then weights of the averages.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/learner_impl.h"
+#include "nn/kernels.h"
+
+static void tell(const struct learner *learner, enum learner_work work, int samples)
+{
+	if (learner->watch.work)
+		learner->watch.work(learner->watch.context, work, samples);
+}
+
+/* A bounded pool that lets go of a sample lets the store go of it, too. */
+static int offer(struct learner *learner, int64_t id, int32_t label, struct err *err)
+{
+	int64_t evicted = -1, held = id;
+	int code = pool_add(learner->pool, id, label, &evicted, err);
+
+	if (!code && learner->validation)
+		code = pool_add(learner->validation, id, label, &held, err);
+	if (code)
+		return code;
+	/* A new sample that both pools leave alone goes; so does a former one of either. */
+	if (evicted == id && held == id)
+		store_forget(learner->store, id);
+	if (evicted >= 0 && evicted != id)
+		store_forget(learner->store, evicted);
+	if (held >= 0 && held != id)
+		store_forget(learner->store, held);
+	return 0;
+}
+
+int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
+	struct err *err)
+{
+	const int64_t first = store_count(learner->store);
+	const int classes = net_spec(learner->net)->classes;
+	int code;
+
+	for (int i = 0; i < n; i++)
+		if (labels[i] < 0 || labels[i] >= classes)
+			return err_set(err, ERR_INPUT, "label %d of sample %lld: there are %d classes",
+				labels[i], (long long)(first + i), classes);
+	code = store_add(learner->store, inputs, labels, n, err);
+	for (int i = 0; i < n && !code; i++)
+		code = offer(learner, first + i, labels[i], err);
+	objective_step(learner->objective, first, first + n);
+	return code;
+}
+
+static int arg_max(const float *values, int count)
+{
+	int best = 0;
+
+	for (int i = 1; i < count; i++)
+		if (values[i] > values[best])
+			best = i;
+	return best;
+}
+
+/* The mean loss and accuracy of a model on the validation batch in hand. */
+static int score_model(struct learner *learner, int model, struct score *score, struct err *err)
+{
+	const int n = learner->validation_batch, classes = net_spec(learner->net)->classes;
+	int hits = 0, code;
+	double loss = 0;
+
+	code = runner_infer(learner->runner, model_params(learner, model),
+		model_stats(learner, model), learner->inputs, n, learner->logits, err);
+	if (code)
+		return code;
+	tell(learner, LEARNER_VALIDATE, n);
+	for (int i = 0; i < n; i++)
+		hits += arg_max(learner->logits + (size_t)i * (size_t)classes, classes) ==
+			learner->labels[i];
+	learner->engine->kernels->softmax_loss(learner->logits, classes, learner->labels, NULL, n,
+		learner->losses, NULL);
+	for (int i = 0; i < n; i++)
+		loss += learner->losses[i];
+	*score = (struct score){loss / n, (double)hits / n};
+	return 0;
+}
+
+/* One batch of held-out samples, shared by all models. */
+static int validate(struct learner *learner, struct err *err)
+{
+	struct score round[SCORES_MODELS] = {0};
+	const int n = learner->validation_batch;
+	int code;
+
+	if (!learner->validation || !pool_draw(learner->validation, (uint64_t)learner->iteration, 0,
+					    0, learner->ids, n))
+		return 0;
+	code = store_fetch(
+		learner->store, learner->ids, n, learner->inputs, learner->labels, err);
+	for (int i = 0; i < learner->scores.models && !code; i++)
+		code = score_model(learner, i, &round[i], err);
+	if (!code)
+		scores_add(&learner->scores, round);
+	return code;
+}
+
+/* The better average was copied over the other one; its statistics follow. */
+static void copy_stats(struct learner *learner, int best)
+{
+	const size_t size = net_stats(learner->net)->floats * sizeof(float);
+	const int other = 1 - best;
+
+	if (size && best >= 0 && average_count(learner->average) == 2)
+		memcpy(learner->stats[SCORES_AVERAGE + other], learner->stats[SCORES_AVERAGE + best],
+			size);
+}
+
+static void end_window(struct learner *learner)
+{
+	struct learner_window window = {.iteration = learner->iteration,
+		.rounds = learner->scores.rounds,
+		.averages = average_count(learner->average)};
+	const int best = model_best(learner);
+
+	if (!learner->scores.rounds)
+		return;
+	for (int i = 0; i < learner->scores.models; i++)
+		window.scores[i] = learner->last[i] = scores_mean(&learner->scores, i);
+	learner->sigma = learner->last[best].accuracy - learner->last[SCORES_PLAIN].accuracy;
+	learner->scored = true;
+	window.verdict = schedule_window(
+		learner->schedule, learner->iteration, &learner->scores, best);
+	for (int i = 0; i < window.averages; i++)
+		window.gamma_before[i] = average_gamma(learner->average, i);
+	window.best = average_window(learner->average, &learner->scores);
+	copy_stats(learner, window.best);
+	for (int i = 0; i < window.averages; i++)
+		window.gamma_after[i] = average_gamma(learner->average, i);
+	scores_clear(&learner->scores);
+	if (learner->watch.window)
+		learner->watch.window(learner->watch.context, &window);
+}
+
+/* Batch norm: averaged weights need statistics of their own, from forward passes in training mode. */
+static int accumulate_stats(
+	struct learner *learner, const struct runner_batch *batch, struct err *err)
+{
+	static const float momentum = 0.1f;
+	const float *inference = optimizer_inference(learner->optimizer);
+	const int models = inference ? 1 : average_count(learner->average);
+	int code = 0;
+
+	if (!learner->stats[0] || learner->iteration % learner->statistics_every)
+		return 0;
+	for (int i = 0; i < models && !code; i++) {
+		code = runner_losses(learner->runner,
+			inference ? inference : average_params(learner->average, i),
+			learner->stats[SCORES_AVERAGE + i], momentum, batch, learner->losses, NULL,
+			err);
+		tell(learner, LEARNER_STATISTICS, batch->n);
+	}
+	return code;
+}
+
+static int iterate(struct learner *learner, struct err *err)
+{
+	const int n = learner->batch;
+	const int64_t k = learner->iteration + 1;
+	const struct runner_batch batch = {learner->inputs, learner->labels, learner->weights, n};
+	const struct average_step *averages;
+	float loss;
+	int code = store_fetch(learner->store, learner->ids, n, learner->inputs, learner->labels, err);
+
+	if (!code)
+		code = runner_gradient(learner->runner, learner->params, learner->stats[0], &batch,
+			learner->grad, &loss, NULL, NULL, err);
+	if (code)
+		return code;
+	if (!isfinite(loss))
+		return err_set(err, ERR_STATE, "iteration %lld: the loss is %f at learning rate %g",
+			(long long)k, (double)loss, schedule_rate(learner->schedule, k));
+	averages = average_due(learner->average, k);
+	optimizer_step(learner->optimizer, learner->params, learner->grad,
+		(float)schedule_rate(learner->schedule, k), averages);
+	tell(learner, LEARNER_TRAIN, n);
+	tell(learner, LEARNER_UPDATE, 0);
+	for (int i = 0; averages && i < averages->count; i++)
+		tell(learner, LEARNER_MOVE, 0);
+	learner->loss = (double)loss;
+	learner->iteration = k;
+	return accumulate_stats(learner, &batch, err);
+}
+
+int learner_train(struct learner *learner, int iterations, struct err *err)
+{
+	int code = 0;
+
+	for (int i = 0; i < iterations && !code; i++) {
+		if (!objective_batch(learner->objective, (uint64_t)learner->iteration + 1,
+			    learner->batch, learner->ids, learner->weights))
+			return 0;
+		code = iterate(learner, err);
+		if (!code && learner->iteration % learner->validate_every == 0)
+			code = validate(learner, err);
+		if (!code && learner->iteration % learner->window == 0)
+			end_window(learner);
+	}
+	return code;
+}

@@ -1,0 +1,82 @@
+/*
+ * Named bundles of keys. A method says all that distinguishes methods (objective,
+ * optimizer, average, schedule, holdout, recency), so that one can replace
+ * another; a preset says how long the built-in stream is and what fits it.
+ */
+#include <stddef.h>
+
+#include "run/config.h"
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* What a method consists of, by the keys' last words. */
+#define METHOD(objective, optimizer, average, schedule, holdout, recency, ...)                     \
+	SETTINGS("replay.objective=" objective, "optimizer.kind=" optimizer,                       \
+		"average.kind=" average, "schedule.kind=" schedule, "replay.holdout=" holdout,     \
+		"replay.recency_share=" recency, ##__VA_ARGS__)
+
+const struct bundle methods[] = {
+	{"ama+malr", "adaptive averages, rate led by their gap to SGD: the paper's method",
+		METHOD("pure", "sgd", "ama", "malr", "0.05", "0")},
+	{"ama+rwp", "adaptive averages, rate cut on validation plateaus",
+		METHOD("pure", "sgd", "ama", "rwp", "0.05", "0")},
+	{"ama+clr", "adaptive averages, constant rate",
+		METHOD("pure", "sgd", "ama", "constant", "0.05", "0")},
+	{"ama+cosine", "adaptive averages, rate along a cosine of known length",
+		METHOD("pure", "sgd", "ama", "cosine", "0.05", "0")},
+	{"ema+malr", "one average of fixed weight, rate led by its gap to SGD",
+		METHOD("pure", "sgd", "ema", "malr", "0.05", "0")},
+	{"ema+rwp", "one average of fixed weight, rate cut on validation plateaus",
+		METHOD("pure", "sgd", "ema", "rwp", "0.05", "0")},
+	{"ema+clr", "one average of fixed weight, constant rate",
+		METHOD("pure", "sgd", "ema", "constant", "0.05", "0")},
+	{"sgd+rwp", "plain SGD, rate cut on validation plateaus",
+		METHOD("pure", "sgd", "none", "rwp", "0.05", "0")},
+	{"sgd+clr", "plain SGD at a constant rate, on training and validation samples",
+		METHOD("pure", "sgd", "none", "constant", "0", "0")},
+	{"sgd+cosine", "plain SGD, rate along a cosine of known length",
+		METHOD("pure", "sgd", "none", "cosine", "0", "0")},
+	{"sgd+cyclic", "plain SGD, a cosine per task",
+		METHOD("pure", "sgd", "none", "cyclic", "0", "0")},
+	{"mixed+clr", "half of each batch from the current step, constant rate",
+		METHOD("mixed", "sgd", "none", "constant", "0", "0")},
+	{"mixed+ama+malr", "half of each batch from the current step, with AMA and MALR",
+		METHOD("mixed", "sgd", "ama", "malr", "0.05", "0")},
+	{"adam+clr", "ADAM at a constant rate",
+		METHOD("pure", "adam", "none", "constant", "0", "0", "schedule.rate=0.001",
+			"optimizer.decay=0")},
+	{"adam+rwp", "ADAM, rate cut on validation plateaus",
+		METHOD("pure", "adam", "none", "rwp", "0.05", "0", "schedule.rate=0.001",
+			"optimizer.decay=0")},
+	{"adam+ama+malr", "ADAM with adaptive averages and the rate led by their gap",
+		METHOD("pure", "adam", "ama", "malr", "0.05", "0", "schedule.rate=0.001",
+			"optimizer.decay=0")},
+	{"schedule-free", "schedule-free SGD: no holdout, no horizon, no schedule",
+		METHOD("pure", "schedule-free", "none", "constant", "0", "0", "schedule.rate=0.5")},
+	{"schedule-free+recency", "schedule-free SGD, a tenth of each batch from the newest tenth",
+		METHOD("pure", "schedule-free", "none", "constant", "0", "0.1",
+			"schedule.rate=0.5")},
+	{"ama+malr+recency", "the paper's method, a tenth of each batch from the newest tenth",
+		METHOD("pure", "sgd", "ama", "malr", "0.05", "0.1")},
+	{0},
+};
+
+/* What all presets share, then length, samples and iterations per step, K_W and K_R. */
+#define PRESET(steps, per_step, evals, iterations, window, patience)                               \
+	SETTINGS("model.arch=mlp:64", "run.batch=64", "schedule.validation_batch=128",             \
+		"schedule.rate=0.2", "schedule.epsilon=0.02", "drift.steps=" steps,                \
+		"drift.per_step=" per_step, "drift.eval_per_step=" evals,                          \
+		"run.iterations=" iterations, "schedule.window=" window,                           \
+		"schedule.patience=" patience)
+
+const struct bundle presets[] = {
+	{"small", "5 000 steps of 32 samples, 40 000 iterations: seconds",
+		PRESET("5000", "32", "4", "8", "200", "1000")},
+	{"std", "20 000 steps, 160 000 iterations: what the claims are checked on",
+		PRESET("20000", "32", "1", "8", "500", "3000")},
+	{"long", "100 000 steps, 800 000 iterations",
+		PRESET("100000", "32", "1", "8", "2000", "10000")},
+	{"paper", "as long as the paper's stream: 39 million samples, 12.2 million iterations",
+		PRESET("152500", "256", "1", "80", "10000", "60000")},
+	{0},
+};

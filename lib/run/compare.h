@@ -1,0 +1,12 @@
+/* Several methods on the same stream with the same seed, and one report on all of them. */
+#ifndef RETAIN_RUN_COMPARE_H
+#define RETAIN_RUN_COMPARE_H
+
+#include "base/err.h"
+
+struct run;
+
+/* Writes folder/report.html with the curves of all runs; the folder is made if need be. */
+int compare_report(const char *folder, struct run *const *runs, int count, struct err *err);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * Layers of settings. The file and the settings are kept as they came and
+ * replayed on fresh options when a run asks for them, bundles first.
+ */
+#include "run/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "data/source.h"
+#include "learn/learner.h"
+#include "optim/average.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "replay/objective.h"
+#include "replay/pool.h"
+#include "run/nearest.h"
+#include "run/shape.h"
+
+static const struct option_row run_options[] = {
+	{"stream", "preset", OPTION_TEXT, "small", NULL,
+		"length of the built-in stream and what fits it: small, std, long or paper"},
+	{"run", "method", OPTION_TEXT, "ama+malr", NULL, "bundle of settings: see retain methods"},
+	{"run", "form", OPTION_CHOICE, "online", "online | supervised",
+		"online: samples come with time; supervised: all are there from the start"},
+	{"run", "iterations", OPTION_INT, "8", "[1, inf)", "training iterations per time step"},
+	{"run", "epochs", OPTION_FLOAT, "10", "(0, inf)",
+		"supervised: passes over the training samples"},
+	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},
+	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
+	{"eval", "bins", OPTION_INT, "40", "[1, 10000]", "time bins of the evaluation data"},
+	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",
+		"forward transfer: from so far ahead, as a share of the stream"},
+	{"eval", "ft_to", OPTION_FLOAT, "0.25", "(0, 1]", "... to so far ahead"},
+	{"eval", "blind_window", OPTION_INT, "32", "[1, inf)",
+		"labels that the blind baseline remembers"},
+	{0},
+};
+
+/* Sources come last: their number is the table's. */
+enum { OWN_TABLES = 9, SOURCES_MAX = 32 };
+
+static int make_options(struct options **options, struct err *err)
+{
+	const struct option_row *tables[OWN_TABLES + SOURCES_MAX + 1] = {source_options,
+		run_options, shape_options, learner_options, pool_options, objective_options, optimizer_options,
+		average_options, schedule_options};
+	int count = OWN_TABLES;
+
+	for (int i = 0; source_types[i] && i < SOURCES_MAX; i++)
+		if (source_types[i]->options)
+			tables[count++] = source_types[i]->options;
+	return options_new(options, tables, err);
+}
+
+int config_defaults(struct options **options, struct err *err)
+{
+	return make_options(options, err);
+}
+
+enum { LAYERS = 2 };
+
+struct config {
+	char *path; /* of the file; NULL: none */
+	char **settings;
+	int count;
+	struct options *layer[LAYERS]; /* what the file and the settings say, each on defaults */
+};
+
+int config_new(struct config **config, struct err *err)
+{
+	struct config *made = mem_new(1, sizeof(*made));
+	int code = 0;
+
+	*config = NULL;
+	if (!made)
+		return err_memory(err, "a config", sizeof(*made));
+	for (int i = 0; i < LAYERS && !code; i++)
+		code = make_options(&made->layer[i], err);
+	if (code)
+		config_free(made);
+	else
+		*config = made;
+	return code;
+}
+
+void config_free(struct config *config)
+{
+	if (!config)
+		return;
+	for (int i = 0; i < LAYERS; i++)
+		options_free(config->layer[i]);
+	for (int i = 0; i < config->count; i++)
+		mem_free(config->settings[i]);
+	mem_free(config->settings);
+	mem_free(config->path);
+	mem_free(config);
+}
+
+static const struct bundle *find_bundle(
+	const struct bundle *table, const struct options *options, const char *key, struct err *err)
+{
+	const char *name = options_text(options, key);
+	const char *nearest = nearest_name(name, &table->name, sizeof(*table));
+
+	for (const struct bundle *row = table; row->name; row++)
+		if (!strcmp(row->name, name))
+			return row;
+	err_set(err, ERR_INPUT, "%s: %s = %s: no such %s%s%s%s", options_source(options, key), key,
+		name, strchr(key, '.') + 1, nearest ? "; did you mean " : "",
+		nearest ? nearest : "", nearest ? "?" : "; see retain list");
+	return NULL;
+}
+
+/* The bundles that a layer names must exist, and be known before any work starts. */
+static int check_layer(const struct options *layer, struct err *err)
+{
+	if (!find_bundle(presets, layer, "stream.preset", err) ||
+		!find_bundle(methods, layer, "run.method", err))
+		return ERR_INPUT;
+	return 0;
+}
+
+int config_load(struct config *config, const char *path, struct err *err)
+{
+	struct options *layer = NULL;
+	char *copy = mem_text(path);
+	int code = copy ? make_options(&layer, err) : err_memory(err, "a path", strlen(path));
+
+	if (!code)
+		code = options_read(layer, path, err);
+	if (!code)
+		code = check_layer(layer, err);
+	if (code) {
+		options_free(layer);
+		mem_free(copy);
+		return code;
+	}
+	options_free(config->layer[0]);
+	mem_free(config->path);
+	config->layer[0] = layer;
+	config->path = copy;
+	return 0;
+}
+
+/* What the settings say so far, without one that was refused. */
+static int rebuild_settings(struct config *config, struct err *err)
+{
+	struct options *layer = NULL;
+	int code = make_options(&layer, err);
+
+	for (int i = 0; i < config->count && !code; i++)
+		code = options_assign(layer, config->settings[i], "--set", err);
+	if (code) {
+		options_free(layer);
+		return code;
+	}
+	options_free(config->layer[1]);
+	config->layer[1] = layer;
+	return 0;
+}
+
+int config_assign(struct config *config, const char *setting, struct err *err)
+{
+	const size_t count = (size_t)config->count + 1;
+	char **more = mem_resize(config->settings, count, sizeof(*more));
+	int code;
+
+	if (!more)
+		return err_memory(err, "a setting", count * sizeof(*more));
+	config->settings = more;
+	more[config->count] = mem_text(setting);
+	if (!more[config->count])
+		return err_memory(err, "a setting", strlen(setting));
+	code = options_assign(config->layer[1], setting, "--set", err);
+	if (!code)
+		code = check_layer(config->layer[1], err);
+	if (code) {
+		mem_free(more[config->count]);
+		rebuild_settings(config, NULL);
+		return code;
+	}
+	config->count++;
+	return 0;
+}
+
+int config_set(struct config *config, const char *key, const char *value, struct err *err)
+{
+	struct text setting = {0};
+	int code;
+
+	text_addf(&setting, "%s=%s", key, value);
+	code = setting.failed ? err_memory(err, "a setting", strlen(key) + strlen(value)) :
+				config_assign(config, setting.data, err);
+	text_release(&setting);
+	return code;
+}
+
+static bool says(const struct options *layer, const char *key)
+{
+	return strcmp(options_source(layer, key), OPTIONS_DEFAULT) != 0;
+}
+
+static int apply_bundle(struct options *options, const struct bundle *table,
+	const struct options *layer, const char *key, struct err *err)
+{
+	const struct bundle *bundle = find_bundle(table, layer, key, err);
+	char source[64];
+	int code = 0;
+
+	if (!bundle)
+		return ERR_INPUT;
+	snprintf(source, sizeof(source), "%s = %s", key, bundle->name);
+	for (const char *const *setting = bundle->settings; *setting && !code; setting++)
+		code = options_assign(options, *setting, source, err);
+	return code;
+}
+
+/* The bundles that a layer names. */
+static int apply_bundles(struct options *options, const struct options *layer, struct err *err)
+{
+	int code = 0;
+
+	if (says(layer, "stream.preset"))
+		code = apply_bundle(options, presets, layer, "stream.preset", err);
+	if (!code && says(layer, "run.method"))
+		code = apply_bundle(options, methods, layer, "run.method", err);
+	return code;
+}
+
+/* Nobody has to name the preset that the built-in stream starts from; other sources have none. */
+static int apply_defaults(const struct config *config, struct options *options, struct err *err)
+{
+	for (int i = 0; i < LAYERS; i++)
+		if (says(config->layer[i], "stream.source") &&
+			strcmp(options_text(config->layer[i], "stream.source"), "drift"))
+			return 0;
+	return apply_bundle(options, presets, options, "stream.preset", err);
+}
+
+int config_resolve(const struct config *config, struct options **options, struct err *err)
+{
+	struct options *made = NULL;
+	int code = make_options(&made, err);
+
+	*options = NULL;
+	if (!code)
+		code = apply_defaults(config, made, err);
+	if (!code)
+		code = apply_bundles(made, config->layer[0], err);
+	if (!code && config->path)
+		code = options_read(made, config->path, err);
+	if (!code)
+		code = apply_bundles(made, config->layer[1], err);
+	for (int i = 0; i < config->count && !code; i++)
+		code = options_assign(made, config->settings[i], "--set", err);
+	if (code)
+		options_free(made);
+	else
+		*options = made;
+	return code;
+}

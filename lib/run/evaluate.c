@@ -1,0 +1,110 @@
+/*
+ * Evaluation: the model that serves inference and the plain one go over all
+ * evaluation data; the numbers become a row of the matrix and of the metrics.
+ */
+#include <math.h>
+
+#include "eval/rank.h"
+#include "run/run_impl.h"
+
+static int evaluate_model(struct run *run, enum matrix_model model, int64_t first, int n,
+	struct err *err)
+{
+	const int classes = source_info(run->source)->classes;
+	const int code = learner_predict(run->learner,
+		model == MATRIX_PLAIN ? LEARNER_PLAIN : LEARNER_INFERENCE, run->inputs, n,
+		run->logits, err);
+
+	if (code)
+		return code;
+	rank_labels(run->logits, classes, run->labels, n, run->predicted, run->rank);
+	for (int i = 0; i < n; i++)
+		matrix_hit(run->matrix, model,
+			matrix_bin(run->matrix, source_eval_time(run->source, first + i)),
+			run->rank[i] == 1, run->rank[i] <= 5);
+	return 0;
+}
+
+static int evaluate_models(struct run *run, struct err *err)
+{
+	const int64_t evals = source_info(run->source)->evals;
+	int code = 0;
+
+	for (int64_t first = 0; first < evals && !code; first += run->evaluation_batch) {
+		const int n = (int)(evals - first < run->evaluation_batch ? evals - first :
+									  run->evaluation_batch);
+
+		for (int i = 0; i < n; i++)
+			run->ids[i] = first + i;
+		code = source_inputs(run->source, SOURCE_EVAL, run->ids, n, run->inputs, err);
+		if (!code)
+			code = source_labels(
+				run->source, SOURCE_EVAL, run->ids, n, run->labels, err);
+		for (int model = 0; model < MATRIX_MODELS && !code; model++)
+			code = evaluate_model(run, (enum matrix_model)model, first, n, err);
+	}
+	return code;
+}
+
+static struct metrics_row make_row(const struct run *run)
+{
+	const struct options *o = run->config.options;
+	const double from = options_float(o, "eval.ft_from"), to = options_float(o, "eval.ft_to");
+	const int row = matrix_rows(run->matrix) - 1;
+	const struct ledger_prices prices = ledger_macs(net_macs(learner_net(run->learner)),
+		(double)net_params(learner_net(run->learner))->floats);
+	struct learner_report now;
+
+	learner_report(run->learner, &now);
+	const struct score *ma = &now.scores[now.best], *sgd = &now.scores[SCORES_PLAIN];
+	const bool gap = now.scored && now.averages;
+
+#define IR(model, top) matrix_retention(run->matrix, row, model, top)
+#define FT(model, top) matrix_transfer(run->matrix, row, from, to, model, top)
+	return (struct metrics_row){
+		.step = run->step,
+		.iteration = now.iteration,
+		.samples = now.samples,
+		.lr = now.rate,
+		.gamma1 = now.averages > 0 ? now.gamma[0] : NAN,
+		.gamma2 = now.averages > 1 ? now.gamma[1] : NAN,
+		.best = now.best,
+		.sigma = gap ? now.sigma : NAN,
+		.val_loss_ma = gap ? ma->loss : NAN,
+		.val_loss_sgd = now.scored ? sgd->loss : NAN,
+		.val_acc_ma = gap ? ma->accuracy : NAN,
+		.val_acc_sgd = now.scored ? sgd->accuracy : NAN,
+		.le = run->supervised ? NAN : prequential_top1(run->prequential),
+		.le5 = run->supervised ? NAN : prequential_top5(run->prequential),
+		.blind = run->supervised ? NAN : prequential_blind(run->prequential),
+		.ir = IR(MATRIX_INFERENCE, MATRIX_TOP1),
+		.ft = FT(MATRIX_INFERENCE, MATRIX_TOP1),
+		.ir_sgd = IR(MATRIX_PLAIN, MATRIX_TOP1),
+		.ft_sgd = FT(MATRIX_PLAIN, MATRIX_TOP1),
+		.ir5 = IR(MATRIX_INFERENCE, MATRIX_TOP5),
+		.ft5 = FT(MATRIX_INFERENCE, MATRIX_TOP5),
+		.ir5_sgd = IR(MATRIX_PLAIN, MATRIX_TOP5),
+		.ft5_sgd = FT(MATRIX_PLAIN, MATRIX_TOP5),
+		.cost = ledger_sgd_equivalents(&run->ledger, &prices, options_int(o, "run.batch")),
+		.seconds = run_clock() - run->started,
+	};
+}
+
+int run_evaluate(struct run *run, struct err *err)
+{
+	/* In the supervised form all of the stream has been seen from the start. */
+	const double seen = run->supervised ? 1 : (double)run->step / (double)run->steps;
+	int code = matrix_begin(run->matrix, seen, err);
+
+	run->predicting = LEDGER_EVALUATE;
+	if (!code)
+		code = evaluate_models(run, err);
+	run->predicting = LEDGER_PREDICT;
+	if (code)
+		return code;
+	run->rows[run->row_count] = make_row(run);
+	if (run->metrics)
+		code = metrics_file_append(run->metrics, &run->rows[run->row_count], err);
+	run->row_count++;
+	return code;
+}

@@ -1,0 +1,184 @@
+/*
+ * The run folder. What the run will need is made before its first step, so that
+ * a folder that cannot be written is found out at once; results follow at its
+ * end, each file whole or not at all.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <retain.h>
+#include "base/file.h"
+#include "base/mem.h"
+#include "nn/weights_file.h"
+#include "run/report.h"
+#include "run/run_impl.h"
+
+/* "FOLDER/NAME", for mem_free; NULL when memory ran out. */
+static char *path_in(const struct run *run, const char *name)
+{
+	struct text path = {0};
+
+	text_addf(&path, "%s/%s", run->config.folder, name);
+	if (path.failed) {
+		text_release(&path);
+		return NULL;
+	}
+	return path.data;
+}
+
+static int write_text(const struct run *run, const char *name, struct text *words, struct err *err)
+{
+	char *path = path_in(run, name);
+	int code = !path || words->failed ? err_memory(err, name, words->size) :
+					    file_write(path, words->data, words->size, err);
+
+	mem_free(path);
+	text_release(words);
+	return code;
+}
+
+static int write_config(const struct run *run, struct err *err)
+{
+	struct text words = {0};
+	int code = options_write(run->config.options, &words, err);
+
+	if (!code)
+		return write_text(run, "config.ini", &words, err);
+	text_release(&words);
+	return code;
+}
+
+int folder_begin(struct run *run, struct err *err)
+{
+	char *metrics = path_in(run, "metrics.csv"), *events = path_in(run, "events.jsonl");
+	int code = metrics && events ? file_make_folder(run->config.folder, err) :
+				       err_memory(err, "a path", strlen(run->config.folder));
+
+	if (!code)
+		code = write_config(run, err);
+	if (!code)
+		code = metrics_file_open(&run->metrics, metrics, 0, err);
+	if (!code)
+		code = events_open(&run->events, events, err);
+	mem_free(metrics);
+	mem_free(events);
+	return code;
+}
+
+/* A row per evaluation: how much was seen, then the accuracy in each time bin. */
+static int write_matrix(const struct run *run, struct err *err)
+{
+	const int bins = matrix_bins(run->matrix);
+	char number[TEXT_NUMBER];
+	struct text words = {0};
+
+	text_add(&words, "seen");
+	for (int bin = 0; bin < bins; bin++) {
+		text_from_double(number, (double)bin / bins);
+		text_addf(&words, ",%s", number);
+	}
+	text_add(&words, "\n");
+	for (int row = 0; row < matrix_rows(run->matrix); row++) {
+		text_from_double(number, matrix_seen(run->matrix, row));
+		text_add(&words, number);
+		for (int bin = 0; bin < bins; bin++) {
+			const double cell = matrix_cell(
+				run->matrix, row, bin, MATRIX_INFERENCE, MATRIX_TOP1);
+
+			*number = '\0';
+			if (!isnan(cell))
+				text_from_double(number, cell);
+			text_addf(&words, ",%s", number);
+		}
+		text_add(&words, "\n");
+	}
+	return write_text(run, "matrix.csv", &words, err);
+}
+
+static void add_number(struct text *words, const char *name, double value)
+{
+	char number[TEXT_NUMBER] = "null";
+
+	if (isfinite(value))
+		text_from_double(number, value);
+	text_addf(words, ",\n  \"%s\": %s", name, number);
+}
+
+static void add_ledger(struct text *words, const struct ledger *ledger)
+{
+	text_addf(words, ",\n  \"ledger\": {\"iterations\": %" PRId64, ledger->iterations);
+	for (int use = 0; use < LEDGER_USES; use++)
+		text_addf(words, ", \"forward_%s\": %" PRId64 ", \"forward_samples_%s\": %" PRId64,
+			ledger_use_name((enum ledger_use)use), ledger->forward[use],
+			ledger_use_name((enum ledger_use)use), ledger->forward_samples[use]);
+	text_addf(words,
+		", \"backward\": %" PRId64 ", \"backward_samples\": %" PRId64
+		", \"updates\": %" PRId64 ", \"averages\": %" PRId64 "}",
+		ledger->backward, ledger->backward_samples, ledger->updates, ledger->averages);
+}
+
+static int write_facts(const struct run *run, const struct run_result *result, struct err *err)
+{
+	struct text words = {0};
+
+	text_addf(&words, "{\n  \"version\": \"%s\",\n  \"isa\": \"%s\",\n  \"threads\": %d",
+		RETAIN_VERSION, learner_isa(run->learner), learner_threads(run->learner));
+	text_addf(&words, ",\n  \"stopped\": %s", result->stopped ? "true" : "false");
+	add_number(&words, "late_ir", result->late_ir);
+	add_number(&words, "late_ir_sgd", result->late_ir_sgd);
+	add_number(&words, "late_ft", result->late_ft);
+	add_number(&words, "cost_per_iteration", result->cost);
+	add_number(&words, "seconds", result->seconds);
+	add_number(&words, "train_seconds", result->train_seconds);
+	add_number(&words, "iterations_per_s", result->iterations_per_s);
+	add_ledger(&words, &run->ledger);
+	text_add(&words, "\n}\n");
+	return write_text(run, "run.json", &words, err);
+}
+
+static int write_model(const struct run *run, struct err *err)
+{
+	char *path = path_in(run, "model.safetensors");
+	struct learner_report now;
+	int code;
+
+	learner_report(run->learner, &now);
+	code = path ? weights_save(path, learner_net(run->learner),
+			      learner_params(run->learner, LEARNER_INFERENCE),
+			      learner_stats(run->learner, LEARNER_INFERENCE), now.iteration, err) :
+		      err_memory(err, "a path", strlen(run->config.folder));
+	mem_free(path);
+	return code;
+}
+
+static int write_report(struct run *run, struct err *err)
+{
+	char *path = path_in(run, "report.html");
+	struct report_run report;
+	int code = path ? run_report(run, &report, err) :
+			  err_memory(err, "a path", strlen(run->config.folder));
+
+	if (!code)
+		code = report_write(path, &report, 1, err);
+	mem_free(path);
+	return code;
+}
+
+int folder_end(struct run *run, const struct run_result *result, struct err *err)
+{
+	int code = events_flush(run->events, err);
+
+	if (!code)
+		code = metrics_file_sync(run->metrics, err);
+	if (!code)
+		code = write_matrix(run, err);
+	if (!code)
+		code = write_facts(run, result, err);
+	if (!code)
+		code = write_model(run, err);
+	if (!code)
+		code = write_report(run, err);
+	return code;
+}

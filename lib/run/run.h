@@ -1,0 +1,78 @@
+/*
+ * A run: a stream, a learner, and what is written down about the two. The loop
+ * plays the protocol over the whole stream: predict a time step, score it, reveal
+ * it, train; from time to time evaluate. What happened goes to a folder:
+ *
+ *	config.ini         every key with its value; makes the run again
+ *	metrics.csv        a row per evaluation (docs/metrics.md)
+ *	events.jsonl       every window and every cut, with the numbers that caused them
+ *	matrix.csv         accuracy by model time and data time
+ *	run.json           version, machine, what the run cost and came to
+ *	model.safetensors  the weights that serve inference
+ *	report.html        curves to look at
+ */
+#ifndef RETAIN_RUN_RUN_H
+#define RETAIN_RUN_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "run/metrics_file.h"
+
+/* How far a run is, told after every time step. */
+struct run_progress {
+	int64_t step, steps, iteration, iterations;
+	double seconds; /* since the first step of this process */
+	double rate, sigma, gamma[2];
+	int averages;
+	double le, blind;
+	double ir; /* of the last evaluation; NAN before the first */
+};
+
+struct run_config {
+	const struct options *options; /* borrowed as long as the run lives */
+	const char *name;              /* in the report */
+	const char *folder;            /* made if need be; NULL: nothing is written */
+	struct log log;
+	void (*progress)(void *context, const struct run_progress *progress);
+	void *context;
+	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the time step */
+};
+
+/* What a run came to. Accuracies in [0, 1]. */
+struct run_result {
+	bool stopped; /* before its end */
+	struct metrics_row last; /* of the last evaluation */
+	double late_ir, late_ft, late_ir_sgd; /* means over the last quarter of evaluations */
+	double seconds, iterations_per_s;     /* of the whole, evaluations included */
+	double train_seconds;                 /* without evaluations */
+	double cost;                          /* SGD-equivalents per iteration */
+	int64_t rows;
+};
+
+struct run;
+
+/* Everything that can be refused is refused here, before any work. */
+int run_open(struct run **run, const struct run_config *config, struct err *err);
+
+/* Goes on to the end of the stream and writes the folder's last files. */
+int run_go(struct run *run, struct run_result *result, struct err *err);
+void run_close(struct run *run);
+
+/* How many time steps it goes over; what it computes with (a text that lives for ever). */
+int64_t run_steps(const struct run *run);
+int run_threads(const struct run *run);
+const char *run_isa(const struct run *run);
+
+/* What a report shows of it; lives until the next call or run_close. */
+struct report_run;
+int run_report(struct run *run, struct report_run *report, struct err *err);
+
+/* One line about the run: its stream, net and budget. */
+void run_describe(const struct run *run, char *out, size_t size);
+
+#endif

@@ -1,0 +1,57 @@
+/* What the files of a run share. */
+#ifndef RETAIN_RUN_RUN_IMPL_H
+#define RETAIN_RUN_RUN_IMPL_H
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "data/source.h"
+#include "data/store.h"
+#include "eval/ledger.h"
+#include "eval/matrix.h"
+#include "eval/prequential.h"
+#include "learn/learner.h"
+#include "run/events.h"
+#include "run/run.h"
+
+struct run {
+	struct run_config config;
+	bool supervised;
+	int per_step;           /* samples of a time step */
+	int iterations;         /* of a time step */
+	int64_t steps, ends;    /* time steps of the whole stream, and of this run */
+	int evaluations;        /* over the run */
+	int evaluation_batch;
+
+	struct source *source;
+	struct store *store;
+	struct learner *learner;
+	struct matrix *matrix;
+	struct prequential *prequential;
+	struct ledger ledger;
+	enum ledger_use predicting; /* what predictions are for, right now */
+
+	int64_t step;
+	double started, train_seconds;
+	struct metrics_file *metrics;
+	struct metrics_row *rows; /* as many as evaluations */
+	int row_count;
+	struct events *events;
+	bool warned_noise;
+	struct arena report; /* texts of run_report */
+
+	int64_t *ids;
+	float *inputs, *logits;
+	int32_t *labels, *predicted, *rank;
+};
+
+double run_clock(void);
+
+/* A row of the matrix and of the metrics. */
+int run_evaluate(struct run *run, struct err *err);
+
+/* The folder: made before the run, finished after it. */
+int folder_begin(struct run *run, struct err *err);
+int folder_end(struct run *run, const struct run_result *result, struct err *err);
+
+#endif
