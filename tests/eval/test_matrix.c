@@ -161,6 +161,7 @@ static void sums_of_shares_meet_edges(void **state)
 	}
 	assert_number(matrix_retention(matrix, 1, MATRIX_INFERENCE, MATRIX_TOP1), 2 / 3.0);
 	assert_number(matrix_transfer(matrix, 0, 0.1, 0.2, MATRIX_INFERENCE, MATRIX_TOP1), 0);
+	assert_number(matrix_transfer(matrix, 0, 0.2, 0.3, MATRIX_INFERENCE, MATRIX_TOP1), 1);
 	assert_number(matrix_transfer(matrix, 2, 0.1, 0.2, MATRIX_INFERENCE, MATRIX_TOP1), 0);
 	assert_number(matrix_transfer(matrix, 2, 0.1, 0.3, MATRIX_INFERENCE, MATRIX_TOP1), 1 / 2.0);
 	matrix_free(matrix);
