@@ -25,8 +25,8 @@ struct schedule_type {
 	int (*init)(struct schedule *schedule, struct err *err);
 	void (*release)(struct schedule *schedule);
 	double (*rate)(const struct schedule *schedule, int64_t k);
-	/* Decides on a window with scores. The verdict has score, sigma and the rate twice; the kind
-	 * fills in what it looks at, and where it cuts, after and cut. */
+	/* Decides on a window with scores. The verdict has score, sigma and the rate twice; the
+	 * kind fills in what it looks at, and where it cuts, after and cut. */
 	void (*window)(struct schedule *schedule, int64_t k, const struct scores *scores, int best,
 		struct schedule_verdict *verdict);
 	void (*task)(struct schedule *schedule, int64_t k, int64_t iterations);
