@@ -27,8 +27,8 @@ const struct option_row learner_options[] = {
 		"threads; 0: as many as processors, or one if the net is small"},
 	{"engine", "isa", OPTION_CHOICE, "auto", "auto | avx512 | avx2 | avx2x16 | baseline",
 		"instruction set of the kernels"},
-	{"engine", "conv", OPTION_CHOICE, "auto", "auto | direct | onednn",
-		"convolution algorithm; direct: no Winograd"},
+	{"engine", "conv", OPTION_CHOICE, "auto", "auto | own | direct | onednn",
+		"convolution kernels; own: no oneDNN; direct: no Winograd either"},
 	{0},
 };
 
@@ -215,6 +215,7 @@ void learner_free(struct learner *learner)
 	mem_free(learner->weights);
 	mem_free(learner->ids);
 	mem_free(learner->labels);
+	mem_free(learner->leaving);
 	mem_free(learner);
 }
 
@@ -270,6 +271,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.averages = average_count(learner->average),
 		.best = model_best(learner),
 		.scored = learner->scored,
+		.judged = learner->judged,
 		.sigma = learner->sigma,
 		.loss = learner->loss,
 		.pool = pool_count(learner->pool),
@@ -302,7 +304,7 @@ const float *learner_params(const struct learner *learner, int model)
 
 const float *learner_stats(const struct learner *learner, int model)
 {
-	return model_stats(learner, model);
+	return model_params(learner, model) ? model_stats(learner, model) : NULL;
 }
 
 int learner_load(struct learner *learner, const char *path, struct err *err)
@@ -318,9 +320,31 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 		return code;
 	optimizer_restart(learner->optimizer);
 	average_restart(learner->average, learner->params);
+	scores_clear(&learner->scores);
 	for (int i = 1; i < SCORES_MODELS && size; i++)
 		memcpy(learner->stats[i], learner->stats[0], size);
 	return 0;
+}
+
+static void leaving_state(struct learner *learner, struct state *state)
+{
+	int64_t count = learner->leaving_count;
+	struct err err;
+
+	state_int64(state, "leaving_count", &count);
+	if (state_failed(state))
+		return;
+	if (count < 0 || count > pool_seen(learner->pool)) {
+		state_refuse(state, ERR_FORMAT, "%lld of %lld samples are leaving", (long long)count,
+			(long long)pool_seen(learner->pool));
+		return;
+	}
+	if (leaving_reserve(learner, count, &err)) {
+		state_refuse(state, ERR_MEMORY, "%s", err.message);
+		return;
+	}
+	learner->leaving_count = count;
+	state_int64s(state, "leaving", learner->leaving, (size_t)count);
 }
 
 void learner_state(struct learner *learner, struct state *state)
@@ -337,6 +361,11 @@ void learner_state(struct learner *learner, struct state *state)
 		state_double(state, "last_loss", &learner->last[i].loss);
 		state_double(state, "last_accuracy", &learner->last[i].accuracy);
 	}
+	state_int(state, "judged", &learner->judged);
+	if (learner->judged < 0 || learner->judged >= SCORES_MODELS) {
+		state_refuse(state, ERR_FORMAT, "model %d was the best", learner->judged);
+		learner->judged = SCORES_PLAIN;
+	}
 	state_double(state, "sigma", &learner->sigma);
 	scores_state(&learner->scores, state);
 	state_floats(state, "params", learner->params, net_params(learner->net)->floats);
@@ -349,5 +378,6 @@ void learner_state(struct learner *learner, struct state *state)
 	if (learner->validation)
 		pool_state(learner->validation, state);
 	objective_state(learner->objective, state);
+	leaving_state(learner, state);
 	state_leave(state);
 }

@@ -73,7 +73,10 @@ enum learner_model { LEARNER_INFERENCE = -1, LEARNER_PLAIN = SCORES_PLAIN, LEARN
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err);
 
-/* The samples of a time step. Labels outside the classes are an error, and nothing is taken. */
+/*
+ * The samples of a time step. Labels outside the classes are an error, and nothing is taken. When a
+ * pool runs out of memory half of the step may be taken; further steps are then refused (ERR_STATE).
+ */
 int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
 	struct err *err);
 
@@ -88,6 +91,7 @@ struct learner_report {
 	double gamma[2];
 	bool scored;                        /* whether a window was scored yet */
 	struct score scores[SCORES_MODELS]; /* means over the last whole window */
+	int judged;                         /* the model that was best in it; sigma is its gap */
 	double sigma;
 	double loss; /* of the last training batch */
 	int64_t pool, validation; /* samples that can be drawn */

@@ -29,7 +29,13 @@ struct learner {
 	struct scores scores; /* of the window that goes on */
 	bool scored;          /* there is a last window, with: */
 	struct score last[SCORES_MODELS];
+	int judged; /* the model that was best in it */
 	double sigma;
+
+	/* Samples that no pool holds any more, kept until the next time step: an objective may draw
+	 * from the current one whatever pools do. */
+	int64_t *leaving;
+	int64_t leaving_count, leaving_room;
 
 	size_t floats;                /* of one input */
 	float *params, *grad;
@@ -44,5 +50,8 @@ struct learner {
 const float *model_params(const struct learner *learner, int model);
 float *model_stats(const struct learner *learner, int model);
 int model_best(const struct learner *learner);
+
+/* Makes room for so many samples that leave. */
+int leaving_reserve(struct learner *learner, int64_t count, struct err *err);
 
 #endif

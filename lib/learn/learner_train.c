@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "learn/learner_impl.h"
 #include "nn/kernels.h"
 
@@ -15,7 +16,22 @@ static void tell(const struct learner *learner, enum learner_work work, int samp
 		learner->watch.work(learner->watch.context, work, samples);
 }
 
-/* A bounded pool that lets go of a sample lets the store go of it, too. */
+int leaving_reserve(struct learner *learner, int64_t count, struct err *err)
+{
+	int64_t *more;
+
+	if (count <= learner->leaving_room)
+		return 0;
+	more = mem_resize(learner->leaving, (size_t)count, sizeof(*more));
+	if (!more)
+		return err_memory(
+			err, "samples that leave", (unsigned long long)count * sizeof(*more));
+	learner->leaving = more;
+	learner->leaving_room = count;
+	return 0;
+}
+
+/* What a bounded pool lets go of leaves the store with the next time step. */
 static int offer(struct learner *learner, int64_t id, int32_t label, struct err *err)
 {
 	int64_t evicted = -1, held = id;
@@ -25,14 +41,20 @@ static int offer(struct learner *learner, int64_t id, int32_t label, struct err 
 		code = pool_add(learner->validation, id, label, &held, err);
 	if (code)
 		return code;
-	/* A new sample that both pools leave alone goes; so does a former one of either. */
-	if (evicted == id && held == id)
-		store_forget(learner->store, id);
-	if (evicted >= 0 && evicted != id)
-		store_forget(learner->store, evicted);
-	if (held >= 0 && held != id)
-		store_forget(learner->store, held);
+	/* One pool's side is not the other's, so at most one sample leaves: a former one of either
+	 * pool, or the new one that both leave alone. */
+	if (evicted == id)
+		evicted = held;
+	if (evicted >= 0)
+		learner->leaving[learner->leaving_count++] = evicted;
 	return 0;
+}
+
+static void forget_leaving(struct learner *learner)
+{
+	for (int64_t i = 0; i < learner->leaving_count; i++)
+		store_forget(learner->store, learner->leaving[i]);
+	learner->leaving_count = 0;
 }
 
 int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
@@ -46,10 +68,16 @@ int learner_reveal(struct learner *learner, const float *inputs, const int32_t *
 		if (labels[i] < 0 || labels[i] >= classes)
 			return err_set(err, ERR_INPUT, "label %d of sample %lld: there are %d classes",
 				labels[i], (long long)(first + i), classes);
-	code = store_add(learner->store, inputs, labels, n, err);
+	code = leaving_reserve(learner, n, err);
+	if (!code)
+		code = store_add(learner->store, inputs, labels, n, err);
+	if (code)
+		return code;
+	forget_leaving(learner);
 	for (int i = 0; i < n && !code; i++)
 		code = offer(learner, first + i, labels[i], err);
-	objective_step(learner->objective, first, first + n);
+	if (!code)
+		objective_step(learner->objective, first, first + n);
 	return code;
 }
 
@@ -128,6 +156,7 @@ static void end_window(struct learner *learner)
 	for (int i = 0; i < learner->scores.models; i++)
 		window.scores[i] = learner->last[i] = scores_mean(&learner->scores, i);
 	learner->sigma = learner->last[best].accuracy - learner->last[SCORES_PLAIN].accuracy;
+	learner->judged = best;
 	learner->scored = true;
 	window.verdict = schedule_window(
 		learner->schedule, learner->iteration, &learner->scores, best);

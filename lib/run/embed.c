@@ -336,11 +336,11 @@ void retain_metrics(struct retain_learner *learner, struct retain_metrics *metri
 		.iterations = now.iteration,
 		.learning_efficacy = learner->steps ? prequential_top1(learner->prequential) : NAN,
 		.blind = learner->steps ? prequential_blind(learner->prequential) : NAN,
-		.retention = now.scored ? now.scores[now.best].accuracy : NAN,
+		.retention = now.scored ? now.scores[now.judged].accuracy : NAN,
 		.retention_plain = now.scored ? now.scores[SCORES_PLAIN].accuracy : NAN,
 		.gap = now.scored && now.averages ? now.sigma : NAN,
 		.learning_rate = now.rate,
-		.loss = now.loss,
+		.loss = now.iteration ? now.loss : NAN,
 	};
 	gate_leave(&learner->gate);
 }

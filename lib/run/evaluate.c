@@ -56,7 +56,7 @@ static struct metrics_row make_row(const struct run *run)
 	struct learner_report now;
 
 	learner_report(run->learner, &now);
-	const struct score *ma = &now.scores[now.best], *sgd = &now.scores[SCORES_PLAIN];
+	const struct score *ma = &now.scores[now.judged], *sgd = &now.scores[SCORES_PLAIN];
 	const bool gap = now.scored && now.averages;
 
 #define IR(model, top) matrix_retention(run->matrix, row, model, top)

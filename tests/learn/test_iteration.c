@@ -1,0 +1,387 @@
+/*
+ * What an iteration does and in which order: step, averages, validation, schedule,
+ * then the averages' window. Averages and scores are computed again beside the
+ * learner, from the trajectory of its parameters.
+ */
+#include "spy.h"
+
+/* What happened, a letter each: fetched for training or validation, then the kinds of work. */
+struct diary {
+	char text[256];
+	int length, batch;
+	int64_t validated[64];
+	struct learner_window window;
+	int windows;
+};
+
+static void note(struct diary *diary, char letter)
+{
+	if (diary->length < (int)sizeof(diary->text) - 1)
+		diary->text[diary->length++] = letter;
+}
+
+static void note_fetch(void *context, const int64_t *ids, int n)
+{
+	struct diary *diary = context;
+
+	note(diary, n == diary->batch ? 't' : 'v');
+	if (n != diary->batch)
+		memcpy(diary->validated, ids, (size_t)n * sizeof(*ids));
+}
+
+static void note_work(void *context, enum learner_work work, int samples)
+{
+	(void)samples;
+	note(context, "TVSPUM"[work]);
+}
+
+static void note_window(void *context, const struct learner_window *window)
+{
+	struct diary *diary = context;
+
+	note(diary, 'W');
+	diary->window = *window;
+	diary->windows++;
+}
+
+static struct learner_watch watch_of(struct diary *diary)
+{
+	return (struct learner_watch){note_work, note_window, diary};
+}
+
+static void the_order_is_fixed(void **state)
+{
+	struct diary diary = {.batch = 16};
+	struct school school = school_watched(
+		SETTINGS("average.every=2", "schedule.validate_every=3", "schedule.window=6",
+			"schedule.patience=6"),
+		watch_of(&diary), spy_new(note_fetch, &diary));
+
+	(void)state;
+	school_go(&school, 1, 6);
+	assert_string_equal(diary.text, "tTU" "tTUMM" "tTUvVVV" "tTUMM" "tTU" "tTUMMvVVVW");
+	school_close(&school);
+}
+
+/* One average of double precision beside the learner's two. */
+struct shadow {
+	double *values;
+	double gamma;
+};
+
+static void shadow_follow(struct shadow *shadow, const float *params, size_t floats)
+{
+	for (size_t i = 0; i < floats; i++)
+		shadow->values[i] = shadow->gamma * shadow->values[i] +
+				    (1 - shadow->gamma) * (double)params[i];
+}
+
+static void shadow_start(struct shadow *shadow, const float *params, size_t floats)
+{
+	shadow->values = calloc(floats, sizeof(double));
+	for (size_t i = 0; i < floats; i++)
+		shadow->values[i] = (double)params[i];
+}
+
+static void assert_shadow(const struct shadow *shadow, const float *params, size_t floats)
+{
+	for (size_t i = 0; i < floats; i++)
+		if (fabs(shadow->values[i] - (double)params[i]) > 2e-6)
+			fail_msg("number %d of an average is %.9g, where %.9g is expected", (int)i,
+				(double)params[i], shadow->values[i]);
+}
+
+/* The score of these parameters on the samples that were last fetched for validation. */
+static struct score score_of(
+	const struct school *school, const float *params, const int64_t *ids, int n)
+{
+	float inputs[64][DIM], logits[64][CLASSES];
+	struct score score = {0};
+	struct err err;
+
+	for (int i = 0; i < n; i++)
+		sample_input(ids[i], inputs[i], DIM);
+	assert_ok(runner_infer(school->learner->runner, params, NULL, inputs[0], n, logits[0], &err),
+		err);
+	for (int i = 0; i < n; i++) {
+		double sum = 0;
+		int best = 0;
+
+		for (int c = 0; c < CLASSES; c++) {
+			best = logits[i][c] > logits[i][best] ? c : best;
+			sum += exp((double)logits[i][c]);
+		}
+		score.accuracy += (best == sample_label(ids[i])) / (double)n;
+		score.loss += (log(sum) - (double)logits[i][sample_label(ids[i])]) / n;
+	}
+	return score;
+}
+
+static void assert_score(struct score score, double accuracy, double loss, const char *who)
+{
+	if (fabs(score.accuracy - accuracy) > 1e-9 || fabs(score.loss - loss) > 1e-4)
+		fail_msg("%s: accuracy %g, loss %g, where %g and %g are expected", who,
+			score.accuracy, score.loss, accuracy, loss);
+}
+
+/*
+ * Everything that a window decides, done again by hand: the averages follow the
+ * parameters of every second iteration, the three models are scored on the same
+ * samples after that, the verdict is on those scores, and only then the better
+ * average replaces the other.
+ */
+static void windows_can_be_done_by_hand(void **state)
+{
+	enum { N = 24, WINDOWS = 12 };
+	struct diary diary = {.batch = 16};
+	struct school school = school_watched(SETTINGS("average.gamma=0.8", "average.delta=2",
+						      "average.window_max=40", "schedule.rate=0.4"),
+		watch_of(&diary), spy_new(note_fetch, &diary));
+	const size_t floats = params_of(&school);
+	float *copy = calloc(floats, sizeof(float));
+	struct shadow shadows[2] = {{.gamma = 0.8}, {.gamma = 0.6}};
+	struct score sums[3] = {{0}};
+	int chosen[2] = {0};
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		shadow_start(&shadows[i], learner_params(school.learner, LEARNER_PLAIN), floats);
+	for (int k = 1; k <= 6 * WINDOWS; k++) {
+		const float *plain = learner_params(school.learner, LEARNER_PLAIN);
+
+		if (k % 3 == 1)
+			school_reveal(&school);
+		school_train(&school, 1);
+		for (int i = 0; i < 2 && k % 2 == 0; i++)
+			shadow_follow(&shadows[i], plain, floats);
+		for (int model = 0; model < 3 && k % 3 == 0; model++) {
+			struct score score;
+
+			for (size_t i = 0; i < floats; i++)
+				copy[i] = model ? (float)shadows[model - 1].values[i] : plain[i];
+			score = score_of(&school, copy, diary.validated, N);
+			sums[model].loss += score.loss / 2;
+			sums[model].accuracy += score.accuracy / 2;
+		}
+		if (k % 6 == 0) {
+			const struct learner_window *w = &diary.window;
+			const int best = sums[1].accuracy > sums[2].accuracy ? 0 : 1;
+			struct learner_report report;
+
+			assert_int_equal(diary.windows, k / 6);
+			assert_int_equal(w->iteration, k);
+			assert_int_equal(w->rounds, 2);
+			assert_score(w->scores[0], sums[0].accuracy, sums[0].loss, "the plain model");
+			assert_score(w->scores[1], sums[1].accuracy, sums[1].loss, "MA1");
+			assert_score(w->scores[2], sums[2].accuracy, sums[2].loss, "MA2");
+			assert_int_equal(w->best, best);
+			chosen[best]++;
+			assert_true(fabs(w->verdict.sigma - (sums[1 + best].accuracy -
+								    sums[0].accuracy)) < 1e-9);
+			assert_true(fabs(w->verdict.score + sums[1 + best].loss) < 1e-4);
+			for (int i = 0; i < 2; i++)
+				assert_true(fabs(w->gamma_before[i] - shadows[i].gamma) < 1e-12);
+			memcpy(shadows[1 - best].values, shadows[best].values,
+				floats * sizeof(double));
+			for (int i = 0; i < 2; i++)
+				shadows[i].gamma = w->gamma_after[i];
+			/* The report keeps what the window came to, whoever serves from now on. */
+			learner_report(school.learner, &report);
+			assert_true(report.scored);
+			assert_int_equal(report.judged, LEARNER_AVERAGE + best);
+			assert_true(report.sigma == w->verdict.sigma);
+			assert_true(report.rate == w->verdict.after);
+			assert_true(report.sigma == report.scores[report.judged].accuracy -
+							    report.scores[LEARNER_PLAIN].accuracy);
+			memset(sums, 0, sizeof(sums));
+		}
+		for (int i = 0; i < 2; i++)
+			assert_shadow(&shadows[i],
+				learner_params(school.learner, LEARNER_AVERAGE + i), floats);
+	}
+	/* Otherwise half of the above was not looked at. */
+	assert_true(chosen[0] && chosen[1]);
+	for (int i = 0; i < 2; i++)
+		free(shadows[i].values);
+	free(copy);
+	school_close(&school);
+}
+
+/* A cut takes effect from the next iteration on, and is what the verdict said. */
+static void cuts_change_the_next_rate(void **state)
+{
+	struct diary diary = {.batch = 16};
+	struct school school = school_watched(
+		SETTINGS("schedule.kind=rwp", "schedule.window=3", "schedule.patience=3",
+			"schedule.rate=0.5"),
+		watch_of(&diary), spy_new(note_fetch, &diary));
+	double rate = 0.5;
+	int cuts = 0;
+
+	(void)state;
+	for (int k = 1; k <= 90; k++) {
+		struct learner_report report;
+
+		if (k % 3 == 1)
+			school_reveal(&school);
+		school_train(&school, 1);
+		learner_report(school.learner, &report);
+		if (k % 3 == 0) {
+			assert_true(diary.window.verdict.before == rate);
+			rate = diary.window.verdict.after;
+			assert_true(rate == diary.window.verdict.before *
+						    (diary.window.verdict.cut ? 0.5 : 1));
+			cuts += diary.window.verdict.cut;
+		}
+		assert_true(report.rate == rate);
+	}
+	assert_true(cuts > 0);
+	school_close(&school);
+}
+
+/* EMA is gamma^n of the start and (1 - gamma) gamma^(n - i) of each iterate, summed up. */
+static void an_average_is_a_sum_over_the_trajectory(void **state)
+{
+	enum { ITERATIONS = 60 };
+	static const double gammas[] = {0.5, 0.9, 0.99};
+
+	(void)state;
+	for (size_t g = 0; g < COUNT(gammas); g++) {
+		char setting[64];
+		struct school school;
+		size_t floats;
+		float *trajectory;
+
+		snprintf(setting, sizeof(setting), "average.gamma=%g", gammas[g]);
+		school = school_of(SETTINGS("average.kind=ema", "average.every=1", setting));
+		floats = params_of(&school);
+		trajectory = calloc((ITERATIONS + 1) * floats, sizeof(float));
+		for (int k = 0; k <= ITERATIONS; k++) {
+			memcpy(trajectory + (size_t)k * floats,
+				learner_params(school.learner, LEARNER_PLAIN),
+				floats * sizeof(float));
+			if (k % 5 == 0)
+				school_reveal(&school);
+			if (k < ITERATIONS)
+				school_train(&school, 1);
+		}
+		for (size_t i = 0; i < floats; i++) {
+			double sum = pow(gammas[g], ITERATIONS) * (double)trajectory[i];
+
+			for (int k = 1; k <= ITERATIONS; k++)
+				sum += (1 - gammas[g]) * pow(gammas[g], ITERATIONS - k) *
+				       (double)trajectory[(size_t)k * floats + i];
+			assert_true(fabs(sum - (double)learner_params(school.learner,
+						       LEARNER_AVERAGE)[i]) < 2e-6);
+		}
+		free(trajectory);
+		school_close(&school);
+	}
+}
+
+/* Batch norm: an average has statistics of its own, made by passes of the training batch. */
+static void averages_have_statistics(void **state)
+{
+	struct diary diary = {0};
+	struct school school = school_images(
+		SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=8",
+			"schedule.validation_batch=8", "average.every=1",
+			"average.statistics_every=2", "average.gamma=0.5",
+			"schedule.validate_every=100", "schedule.window=100",
+			"schedule.patience=100"),
+		watch_of(&diary));
+	struct learner *learner = school.learner;
+	const size_t floats = net_stats(learner->net)->floats;
+	float *before = calloc(floats, sizeof(float)), *losses = calloc(8, sizeof(float));
+	float *inputs = calloc(2 * learner->floats, sizeof(float));
+	float served[2][CLASSES], own[2][CLASSES], others[2][CLASSES];
+	struct err err;
+
+	(void)state;
+	assert_true(floats > 0);
+	school_reveal(&school);
+	for (int k = 1; k <= 6; k++) {
+		const struct runner_batch batch = {
+			learner->inputs, learner->labels, learner->weights, 8};
+
+		for (int i = 0; i < 2; i++) {
+			memcpy(before, learner_stats(learner, LEARNER_AVERAGE + i),
+				floats * sizeof(float));
+			if (i == 0)
+				school_train(&school, 1);
+			/* The first average's are checked here, the second's below by the count. */
+			if (i == 0 && k % 2 == 0) {
+				assert_ok(runner_losses(learner->runner,
+						  learner_params(learner, LEARNER_AVERAGE), before,
+						  0.1f, &batch, losses, NULL, &err),
+					err);
+				assert_same(before, learner_stats(learner, LEARNER_AVERAGE), floats);
+			} else if (i == 0) {
+				assert_same(before, learner_stats(learner, LEARNER_AVERAGE), floats);
+			}
+		}
+		assert_memory_not_equal(learner_stats(learner, LEARNER_PLAIN),
+			learner_stats(learner, LEARNER_AVERAGE), floats * sizeof(float));
+	}
+	assert_string_equal(diary.text, "TUMM" "TUMMSS" "TUMM" "TUMMSS" "TUMM" "TUMMSS");
+	for (int i = 0; i < 2; i++)
+		sample_input(i, inputs + (size_t)i * learner->floats, learner->floats);
+	assert_ok(learner_predict(learner, LEARNER_AVERAGE, inputs, 2, served[0], &err), err);
+	assert_ok(runner_infer(learner->runner, learner_params(learner, LEARNER_AVERAGE),
+			  learner->stats[LEARNER_AVERAGE], inputs, 2, own[0], &err),
+		err);
+	assert_ok(runner_infer(learner->runner, learner_params(learner, LEARNER_AVERAGE),
+			  learner->stats[LEARNER_PLAIN], inputs, 2, others[0], &err),
+		err);
+	assert_memory_equal(served, own, sizeof(own));
+	assert_memory_not_equal(served, others, sizeof(own));
+	free(before);
+	free(losses);
+	free(inputs);
+	school_close(&school);
+}
+
+/* When a window's better average replaces the other, its statistics go with it. */
+static void statistics_are_copied_with_weights(void **state)
+{
+	struct diary diary = {0};
+	struct school school = school_images(
+		SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=8",
+			"schedule.validation_batch=8", "average.every=1",
+			"average.statistics_every=1", "average.gamma=0.5", "average.delta=2",
+			"schedule.validate_every=4", "schedule.window=4", "schedule.patience=4"),
+		watch_of(&diary));
+	struct learner *learner = school.learner;
+	const size_t stats = net_stats(learner->net)->floats;
+
+	(void)state;
+	for (int k = 1; k <= 8; k++) {
+		if (k % 4 == 1)
+			school_reveal(&school);
+		school_train(&school, 1);
+		if (k % 4 == 0) {
+			assert_int_equal(diary.windows, k / 4);
+			assert_same(learner_params(learner, 1), learner_params(learner, 2),
+				params_of(&school));
+			assert_same(learner_stats(learner, 1), learner_stats(learner, 2), stats);
+		} else {
+			assert_memory_not_equal(learner_stats(learner, 1),
+				learner_stats(learner, 2), stats * sizeof(float));
+		}
+	}
+	school_close(&school);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_order_is_fixed),
+		cmocka_unit_test(windows_can_be_done_by_hand),
+		cmocka_unit_test(cuts_change_the_next_rate),
+		cmocka_unit_test(an_average_is_a_sum_over_the_trajectory),
+		cmocka_unit_test(averages_have_statistics),
+		cmocka_unit_test(statistics_are_copied_with_weights),
+	};
+
+	return cmocka_run_group_tests_name("iteration", tests, NULL, NULL);
+}
