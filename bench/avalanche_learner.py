@@ -136,7 +136,8 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=3, metavar="S",
         help="of each variant (default 3)")
     parser.add_argument("--threads", type=int, default=1, metavar="N")
-    parser.add_argument("--serve", action="store_true", help="obey \"run SECONDS\" on standard input")
+    parser.add_argument("--serve", action="store_true",
+        help="obey \"run SECONDS\" on standard input")
     args = parser.parse_args()
     if args.serve and len(args.variant or []) != 1:
         parser.error("--serve needs one --variant")

@@ -1,9 +1,8 @@
 """One PyTorch contestant of bench/against-pytorch: a process that holds one model in
 one configuration and runs it when told to.
 
-Start-up, compilation and warm-up are paid once. Then every line "run SECONDS" on
-standard input is answered by one line of JSON on standard output; "quit" or the end
-of input ends the process. While it waits it sleeps in read(2): OpenMP's threads have
+Start-up, compilation and warm-up are paid once. Then it obeys the lines on its standard
+input, as torch_turns.py says. While it waits it sleeps in read(2): OpenMP's threads have
 gone to sleep too, after the short spin that against-pytorch allows them.
 
 A training iteration is all of zero_grad, forward pass, cross-entropy, backward pass
@@ -20,9 +19,6 @@ inference_mode, with standardised weights computed once beforehand.
 """
 
 import argparse
-import json
-import os
-import resource
 import sys
 import time
 
@@ -30,6 +26,7 @@ import torch
 from torch.nn import functional as F
 
 import torch_models
+import torch_turns
 
 SGD = dict(lr=0.01, momentum=0.9, weight_decay=1e-4)
 
@@ -180,48 +177,24 @@ def maker(args):
     return whole_training if args.how == "whole" else training
 
 
-def run(iteration, seconds):
-    """Repeats until the time is up, twice at least. Returns what each repeat took."""
-    times = []
-    end = time.perf_counter() + seconds
-    while len(times) < 2 or time.perf_counter() < end:
-        start = time.perf_counter()
-        iteration()
-        times.append(time.perf_counter() - start)
-    return times
+def setup(args):
+    check_versions(args)
+    torch.set_num_threads(args.threads)
+    iteration, optimizer = maker(args)(args)
+    iteration()
+    return iteration, {"torch": torch.__version__, "optimizer": optimizer}
 
 
-def answer(channel, **fields):
-    channel.write(json.dumps(fields) + "\n")
-    channel.flush()
+def turn(args, iteration, seconds):
+    times = sorted(torch_turns.timed(iteration, seconds))
+    return {"images_per_s": args.batch / times[0], "steps": len(times),
+        "median_images_per_s": args.batch / times[len(times) // 2]}
 
 
 def main():
-    # Libraries write to standard output as they please: keep it for the answers alone.
-    channel = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
     args = arguments()
-    start = time.perf_counter()
-    try:
-        check_versions(args)
-        torch.set_num_threads(args.threads)
-        iteration, optimizer = maker(args)(args)
-        iteration()
-    except Exception as error:
-        lines = str(error).strip().splitlines() or [""]
-        answer(channel, failed="%s: %s" % (type(error).__name__, lines[0]))
-        return 1
-    answer(channel, ready=True, torch=torch.__version__, optimizer=optimizer,
-        setup_s=time.perf_counter() - start)
-    for line in sys.stdin:
-        words = line.split()
-        if not words or words[0] != "run":
-            break
-        times = run(iteration, float(words[1]))
-        answer(channel, images_per_s=args.batch / min(times), steps=len(times),
-            median_images_per_s=args.batch / sorted(times)[len(times) // 2],
-            peak_rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    return 0
+    return torch_turns.serve(lambda: setup(args),
+        lambda iteration, seconds: turn(args, iteration, seconds))
 
 
 if __name__ == "__main__":
