@@ -55,7 +55,7 @@ static int bench_train_verb(int argc, char **argv)
 		{"threads", "N", "threads; 0: one per processor", .integer = &config.engine.threads, .most = 1024},
 		{"mode", "MODE", "train or infer", .text = &mode},
 		{"isa", "NAME", "auto, avx512, avx2 or baseline", .text = &config.engine.isa},
-		{"conv", "NAME", "auto, direct (no Winograd) or onednn", .text = &config.engine.conv},
+		{"conv", "NAME", "auto, own (no oneDNN), direct (no Winograd either) or onednn", .text = &config.engine.conv},
 		{"seconds", "S", "go on for at least so long", .real = &config.seconds, .most = 1e6},
 		{"repeat", "N", "steps at least", .integer = &config.repeat, .least = 1, .most = 1 << 20},
 		{"json", NULL, "one line of JSON", .flag = &json},

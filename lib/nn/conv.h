@@ -83,7 +83,7 @@ struct conv_algorithm {
 
 extern const struct conv_algorithm conv_direct, conv_winograd, conv_onednn;
 
-/* "auto", "direct", "onednn" to what the engine prefers (NULL for auto). Non-zero: unknown. */
+/* "auto", "own", "direct", "onednn" to what the engine prefers (NULL for auto). Non-zero: unknown. */
 int conv_policy_find(const char *name, const struct conv_algorithm **preferred);
 
 /* Fills in what follows from shape, in, out, kernels, team, standardize, train, input_grad, has_bias. */

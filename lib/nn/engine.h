@@ -12,7 +12,7 @@ struct kernels;
 
 struct engine_config {
 	const char *isa;  /* auto, avx512, avx2, baseline; NULL: auto */
-	const char *conv; /* auto, direct (no Winograd), onednn; NULL: auto */
+	const char *conv; /* auto, own (no oneDNN), direct (no Winograd either), onednn; NULL: auto */
 	int threads;      /* 0: as many as processors */
 };
 

@@ -18,7 +18,7 @@ static const double STEP = 1e-7, TOLERANCE = 1e-4;
 
 enum { DIRECTIONS_MAX = 200, SEEDS = 3 };
 
-static const char *const policies[] = {"auto", "direct", "onednn"};
+static const char *const policies[] = {"auto", "own", "direct", "onednn"};
 
 /* A direction in the space of one parameter tensor, or of all (row -1), each on its own scale. */
 struct direction {

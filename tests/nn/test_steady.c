@@ -12,7 +12,7 @@ static const struct net_spec nets[] = {
 	{"linear", NULL, 5, 13, 1, 1, false},
 };
 
-static const char *const policies[] = {"auto", "direct", "onednn"};
+static const char *const policies[] = {"auto", "own", "direct", "onednn"};
 
 /* A batch that needs two plans and the tree, its evaluation, its losses, a step of the optimizer. */
 static void step(struct rig *rig, struct optimizer *optimizer, const struct average_step *averages)
@@ -164,7 +164,7 @@ static void failing_memory_in_a_first_step(void **state)
 	for (size_t k = 0; k < COUNT(nets); k++)
 		for (int fresh = 0; fresh < 2; fresh++) {
 			const struct rig_config config = {
-				nets[k], {"auto", policies[k % 3], 2}, 2, 5, 3, false};
+				nets[k], {"auto", policies[k % COUNT(policies)], 2}, 2, 5, 3, false};
 			struct rig rig, spared;
 			rig_open(&rig, &config);
 			rig_open(&spared, &config);
