@@ -25,8 +25,9 @@ Variant = collections.namedtuple("Variant", "how layout malloc")
 
 # Of torch_learner.py and avalanche_learner.py; a race with --quick takes the first ones only.
 EAGER_LEARNERS = ["eager-foreach", "eager-fused", "eager-flat"]
-COMPILED_LEARNERS = ["compile", "whole", "unrolled"]
-OTHER_LEARNERS = [how + "-" + option for how in COMPILED_LEARNERS for option in ("autotune", "cpp")]
+COMPILED_LEARNERS = ["compile", "whole", "unrolled", "unrolled-cpp"]
+OTHER_LEARNERS = ["compile-autotune", "compile-cpp", "whole-autotune", "whole-cpp",
+    "unrolled-autotune"]
 AVALANCHE_LEARNERS = ["steps", "experience"]
 
 # A contestant to be started. slow: it compiles.
