@@ -226,8 +226,7 @@ class Malr:
 
 
 class Learner:
-    """The protocol on a trainer. Its own work is never compiled: so few operators run faster
-    one by one than a compiled function checks its arguments."""
+    """The protocol on a trainer. Its own work is never compiled: it gained nothing."""
 
     def __init__(self, stream, trainer):
         self.stream = stream
