@@ -218,15 +218,19 @@ static int apply_bundle(struct options *options, const struct bundle *table,
 	return code;
 }
 
-/* The bundles that a layer names. */
-static int apply_bundles(struct options *options, const struct options *layer, struct err *err)
+/* The bundles that a layer names and a later one (NULL: there is none) does not replace. */
+static int apply_bundles(struct options *options, const struct options *layer,
+	const struct options *later, struct err *err)
 {
+	static const struct {
+		const char *key;
+		const struct bundle *table;
+	} rows[] = {{"stream.preset", presets}, {"run.method", methods}};
 	int code = 0;
 
-	if (says(layer, "stream.preset"))
-		code = apply_bundle(options, presets, layer, "stream.preset", err);
-	if (!code && says(layer, "run.method"))
-		code = apply_bundle(options, methods, layer, "run.method", err);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++)
+		if (says(layer, rows[i].key) && !(later && says(later, rows[i].key)))
+			code = apply_bundle(options, rows[i].table, layer, rows[i].key, err);
 	return code;
 }
 
@@ -249,11 +253,11 @@ int config_resolve(const struct config *config, struct options **options, struct
 	if (!code)
 		code = apply_defaults(config, made, err);
 	if (!code)
-		code = apply_bundles(made, config->layer[0], err);
+		code = apply_bundles(made, config->layer[0], config->layer[1], err);
 	if (!code && config->path)
 		code = options_read(made, config->path, err);
 	if (!code)
-		code = apply_bundles(made, config->layer[1], err);
+		code = apply_bundles(made, config->layer[1], NULL, err);
 	for (int i = 0; i < config->count && !code; i++)
 		code = options_assign(made, config->settings[i], "--set", err);
 	if (code)

@@ -6,8 +6,8 @@
  * Settings come in layers: the defaults, then a file, then the settings of the
  * command line or of a program. Within a layer bundles come first and single
  * keys after them, whatever their order, so that a key always refines the bundle
- * it stands beside; and a bundle named in a later layer replaces what earlier
- * layers said about its keys.
+ * it stands beside; and a bundle named in a later layer replaces the one that an
+ * earlier layer named, and what single keys there said about its own keys.
  */
 #ifndef RETAIN_RUN_CONFIG_H
 #define RETAIN_RUN_CONFIG_H
