@@ -70,7 +70,7 @@ static void print_summary(const struct run_result *result, const struct request 
 	char grouped[WATCH_GROUPED];
 
 	if (result->stopped)
-		printf("Stopped after time step %" PRId64 ".\n", last->step);
+		printf("Stopped after time step %" PRId64 ".\n", result->step);
 	if (!result->rows) {
 		printf("Nothing was evaluated yet.\n");
 		return;

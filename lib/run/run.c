@@ -17,6 +17,10 @@
 
 enum { EVALUATION_BATCH = 256, LATE = 4 /* the last 1/LATE of evaluations is late */ };
 
+/* Draws are numbered by iteration; evaluation goes over all its samples every time. */
+static const double ITERATIONS_MOST = (double)((int64_t)1 << 48);
+static const int64_t EVALS_MOST = 100000000, CELLS_MOST = 20000000;
+
 double run_clock(void)
 {
 	struct timespec t;
@@ -77,23 +81,46 @@ static void on_window(void *context, const struct learner_window *window)
 }
 
 /* How long the run is: time steps of the stream, or parts of supervised training. */
-static void set_length(struct run *run, const struct options *o)
+static int set_length(struct run *run, const struct options *o, struct err *err)
 {
 	const struct source_info *info = source_info(run->source);
-	const double share = options_float(o, "run.stop_after");
 	const double held = options_float(o, "replay.holdout");
+	const double epochs = options_float(o, "run.epochs");
+	double steps = (double)(info->samples / info->per_step);
 
 	run->per_step = info->per_step;
 	run->iterations = options_int(o, "run.iterations");
-	run->steps = info->samples / info->per_step;
 	if (run->supervised)
-		run->steps = (int64_t)ceil(options_float(o, "run.epochs") * (1 - held) *
-					   (double)info->samples / options_int(o, "run.batch") /
-					   run->iterations);
-	run->ends = (int64_t)ceil(share * (double)run->steps);
+		steps = ceil(epochs * (1 - held) * (double)info->samples /
+			     options_int(o, "run.batch") / run->iterations);
+	if (steps * run->iterations >= ITERATIONS_MOST)
+		return err_set(err, ERR_INPUT, "%s = %g: makes %g iterations, which is too many",
+			run->supervised ? "run.epochs" : "run.iterations",
+			run->supervised ? epochs : run->iterations, steps * run->iterations);
+	run->steps = (int64_t)steps;
+	run->ends = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
+	return 0;
+}
+
+static int set_evaluations(struct run *run, const struct options *o, struct err *err)
+{
+	const int64_t evals = source_info(run->source)->evals;
+	const int bins = options_int(o, "eval.bins");
+
 	run->evaluations = options_int(o, "eval.count");
 	if (run->evaluations > run->ends)
 		run->evaluations = (int)run->ends;
+	if ((int64_t)run->evaluations * bins > CELLS_MOST)
+		return err_set(err, ERR_INPUT,
+			"eval.bins = %d: too many for %d evaluations (eval.count); their product "
+			"can be %" PRId64,
+			bins, run->evaluations, CELLS_MOST);
+	if (evals > EVALS_MOST)
+		return err_set(err, ERR_INPUT,
+			"the stream has %" PRId64 " evaluation samples; every evaluation goes over "
+			"all of them, and they can be %" PRId64,
+			evals, EVALS_MOST);
+	return 0;
 }
 
 static int make_parts(struct run *run, const struct options *o, struct err *err)
@@ -105,7 +132,11 @@ static int make_parts(struct run *run, const struct options *o, struct err *err)
 	if (code)
 		return code;
 	info = source_info(run->source);
-	set_length(run, o);
+	code = set_length(run, o, err);
+	if (!code)
+		code = set_evaluations(run, o, err);
+	if (code)
+		return code;
 	learner.classes = info->classes;
 	learner.channels = info->channels;
 	learner.height = info->height;
@@ -335,13 +366,16 @@ static void make_result(const struct run *run, struct run_result *result)
 	learner_report(run->learner, &now);
 	*result = (struct run_result){
 		.stopped = run->step < run->ends,
+		.step = run->step,
 		.late_ir = late_mean(run, offsetof(struct metrics_row, ir)),
 		.late_ft = late_mean(run, offsetof(struct metrics_row, ft)),
 		.late_ir_sgd = late_mean(run, offsetof(struct metrics_row, ir_sgd)),
 		.seconds = run_clock() - run->started,
 		.train_seconds = run->train_seconds,
+		.cost = NAN,
 		.rows = run->row_count,
 	};
+	metrics_row_init(&result->last);
 	result->iterations_per_s = (double)now.iteration / result->train_seconds;
 	if (run->row_count) {
 		result->last = run->rows[run->row_count - 1];

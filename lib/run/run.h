@@ -46,7 +46,8 @@ struct run_config {
 /* What a run came to. Accuracies in [0, 1]. */
 struct run_result {
 	bool stopped; /* before its end */
-	struct metrics_row last; /* of the last evaluation */
+	int64_t step; /* time steps made */
+	struct metrics_row last; /* of the last evaluation; without one, what metrics_row_init says */
 	double late_ir, late_ft, late_ir_sgd; /* means over the last quarter of evaluations */
 	double seconds, iterations_per_s;     /* of the whole, evaluations included */
 	double train_seconds;                 /* without evaluations */
