@@ -1,0 +1,300 @@
+/*
+ * A run's configuration: what wins over what, bundles and what they set, mistakes
+ * that change nothing, and the file that a run leaves behind.
+ */
+#include "../base/check.h"
+#include "../base/folder.h"
+
+#include "base/file.h"
+#include "run/config.h"
+
+#define assert_ok(call, err)                                                                       \
+	do {                                                                                       \
+		if (call)                                                                          \
+			fail_msg("%s: %s", #call, (err).message);                                  \
+	} while (0)
+
+/* A config of a file's words (NULL: no file) and of settings. */
+static struct config *config_of(const char *file, const char *const *settings)
+{
+	struct config *config;
+	struct err err;
+
+	assert_ok(config_new(&config, &err), err);
+	if (file) {
+		assert_ok(file_write(in_folder("config"), file, strlen(file), &err), err);
+		assert_ok(config_load(config, in_folder("config"), &err), err);
+	}
+	for (; settings && *settings; settings++)
+		assert_ok(config_assign(config, *settings, &err), err);
+	return config;
+}
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static struct options *resolved(struct config *config)
+{
+	struct options *options;
+	struct err err;
+
+	assert_ok(config_resolve(config, &options, &err), err);
+	config_free(config);
+	return options;
+}
+
+/* All keys with their values. */
+static char *text_of(struct options *options)
+{
+	struct text words = {0};
+	struct err err;
+
+	assert_ok(options_write(options, &words, &err), err);
+	options_free(options);
+	return words.data;
+}
+
+static void layers_win_in_their_order(void **state)
+{
+	struct options *o = resolved(config_of("[run]\nbatch = 7\nseed = 5\n",
+		SETTINGS("run.seed=6", "schedule.factor=0.25")));
+
+	(void)state;
+	assert_int_equal(options_int(o, "run.iterations"), 8);
+	assert_int_equal(options_int(o, "run.batch"), 7);
+	assert_int_equal(options_int64(o, "run.seed"), 6);
+	assert_true(options_float(o, "schedule.factor") == 0.25);
+	assert_non_null(strstr(options_source(o, "run.batch"), "config:2"));
+	assert_string_equal(options_source(o, "run.seed"), "--set");
+	assert_string_equal(options_source(o, "drift.steps"), "stream.preset = small");
+	options_free(o);
+	/* The last of several settings counts. */
+	o = resolved(config_of(NULL, SETTINGS("run.seed=6", "run.seed=7")));
+	assert_int_equal(options_int64(o, "run.seed"), 7);
+	options_free(o);
+}
+
+static void keys_refine_the_bundle_beside_them(void **state)
+{
+	static const char *const files[] = {
+		"[run]\nmethod = adam+clr\n[schedule]\nrate = 0.5\n[stream]\npreset = std\n"
+		"[drift]\nsteps = 77\n",
+		"[schedule]\nrate = 0.5\n[drift]\nsteps = 77\n[stream]\npreset = std\n"
+		"[run]\nmethod = adam+clr\n"};
+	struct options *o;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(files); i++) {
+		o = resolved(config_of(files[i], NULL));
+		assert_true(options_float(o, "schedule.rate") == 0.5);
+		assert_int_equal(options_int(o, "drift.steps"), 77);
+		assert_string_equal(options_text(o, "optimizer.kind"), "adam");
+		assert_int_equal(options_int64(o, "schedule.window"), 500);
+		options_free(o);
+	}
+	o = resolved(config_of(NULL,
+		SETTINGS("schedule.rate=0.5", "drift.steps=77", "run.method=adam+clr",
+			"stream.preset=std")));
+	assert_true(options_float(o, "schedule.rate") == 0.5);
+	assert_int_equal(options_int(o, "drift.steps"), 77);
+	options_free(o);
+}
+
+static void a_later_bundle_replaces(void **state)
+{
+	/* Its own keys win over the file's, other keys of the file stay. */
+	struct options *o = resolved(config_of(
+		"[run]\nmethod = ama+malr\nbatch = 9\n[average]\nkind = ema\n[schedule]\nkind = rwp\n",
+		SETTINGS("run.method=sgd+clr")));
+
+	(void)state;
+	assert_string_equal(options_text(o, "average.kind"), "none");
+	assert_string_equal(options_text(o, "schedule.kind"), "constant");
+	assert_string_equal(options_text(o, "run.method"), "sgd+clr");
+	assert_int_equal(options_int(o, "run.batch"), 9);
+	options_free(o);
+
+	/* What only the replaced bundle said is gone: ADAM's rate is not SGD's. */
+	o = resolved(config_of("[run]\nmethod = adam+clr\n", SETTINGS("run.method=sgd+clr")));
+	assert_true(options_float(o, "schedule.rate") == 0.2);
+	assert_true(options_float(o, "optimizer.decay") == 1e-4);
+	options_free(o);
+
+	o = resolved(config_of("[stream]\npreset = long\n[drift]\nsteps = 9\n",
+		SETTINGS("stream.preset=std")));
+	assert_int_equal(options_int(o, "drift.steps"), 20000);
+	options_free(o);
+}
+
+/* The defaults are those of the method that they name. */
+static void the_default_method_is_what_it_says(void **state)
+{
+	char *plain = text_of(resolved(config_of(NULL, NULL)));
+	char *named = text_of(resolved(config_of(
+		NULL, SETTINGS("run.method=ama+malr", "stream.preset=small"))));
+
+	(void)state;
+	assert_string_equal(plain, named);
+	mem_free(plain);
+	mem_free(named);
+}
+
+/* Every method says all that distinguishes methods, so that one replaces another whole. */
+static void methods_are_complete(void **state)
+{
+	static const char *const keys[] = {"replay.objective=", "optimizer.kind=", "average.kind=",
+		"schedule.kind=", "replay.holdout=", "replay.recency_share="};
+
+	(void)state;
+	for (const struct bundle *method = methods; method->name; method++) {
+		assert_true(*method->help);
+		for (size_t i = 0; i < COUNT(keys); i++) {
+			int said = 0;
+
+			for (const char *const *s = method->settings; *s; s++)
+				said += !strncmp(*s, keys[i], strlen(keys[i]));
+			if (said != 1)
+				fail_msg("%s says %s %d times", method->name, keys[i], said);
+		}
+	}
+}
+
+static void resolved_configs_are_read_back(void **state)
+{
+	(void)state;
+	for (const struct bundle *method = methods; method->name; method++)
+		for (const struct bundle *preset = presets; preset->name; preset++) {
+			char one[80], two[80], *first, *second;
+
+			snprintf(one, sizeof(one), "run.method=%s", method->name);
+			snprintf(two, sizeof(two), "stream.preset=%s", preset->name);
+			first = text_of(resolved(config_of(
+				NULL, SETTINGS(one, two, "run.batch=17", "schedule.rate=0.1"))));
+			second = text_of(resolved(config_of(first, NULL)));
+			assert_string_equal(first, second);
+			mem_free(first);
+			mem_free(second);
+		}
+}
+
+static void mistakes_change_nothing(void **state)
+{
+	static const struct {
+		const char *setting, *words[3];
+	} rows[] = {
+		{"run.method=ama+marl", {"run.method = ama+marl", "did you mean ama+malr?", "--set"}},
+		{"run.method=zzzzzzzzzzzz", {"run.method = zzzzzzzzzzzz", "retain list", "--set"}},
+		{"stream.preset=smal", {"stream.preset = smal", "did you mean small?", "--set"}},
+		{"stream.source=drfit", {"stream.source", "drfit", "drift"}},
+		{"schedule.epsilom=0.1", {"schedule.epsilom", "did you mean schedule.epsilon?", ""}},
+		{"schedule.rate=-1", {"schedule.rate", "-1", "[0, inf)"}},
+		{"average.gamma=1", {"average.gamma", "1", "(0, 1)"}},
+		{"average.gamma=0", {"average.gamma", "0", "(0, 1)"}},
+		{"average.delta=1", {"average.delta", "1", "(1, inf)"}},
+		{"run.iterations=0", {"run.iterations", "0", "[1, inf)"}},
+		{"run.batch=many", {"run.batch", "many", ""}},
+		{"run.batch", {"run.batch", "", ""}},
+		{"", {"", "", ""}},
+	};
+	struct config *config = config_of("[run]\nbatch = 7\n", SETTINGS("run.seed=6"));
+	struct options *options;
+	char *before, *after;
+	struct err err;
+
+	(void)state;
+	assert_ok(config_resolve(config, &options, &err), err);
+	before = text_of(options);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		err = (struct err){0};
+		if (config_assign(config, rows[i].setting, &err) != ERR_INPUT)
+			fail_msg("%s is no mistake", rows[i].setting);
+		for (int w = 0; w < 3; w++)
+			assert_says(err, rows[i].words[w]);
+	}
+	assert_int_equal(config_set(config, "run.method", "sgd", &err), ERR_INPUT);
+	assert_int_equal(config_load(config, in_folder("none"), &err), ERR_FILE);
+	assert_says(err, "none");
+	assert_ok(config_resolve(config, &options, &err), err);
+	after = text_of(options);
+	assert_string_equal(before, after);
+	mem_free(before);
+	mem_free(after);
+	/* And it can still be set. */
+	assert_ok(config_set(config, "run.method", "sgd+clr", &err), err);
+	config_free(config);
+}
+
+static void mistakes_in_files_name_their_line(void **state)
+{
+	static const struct {
+		const char *file, *words[2];
+	} rows[] = {
+		{"[run]\nseed = 1\nmethod = ama+marl\n", {"config:3", "did you mean ama+malr?"}},
+		{"[run]\nseed = 1\n\n[stream]\npreset = stdd\n", {"config:5", "did you mean std?"}},
+		{"[run]\nsed = 1\n", {"config:2", "run.seed"}},
+		{"[run]\nseed = -1\n", {"config:2", "run.seed"}},
+		{"[rum]\nseed = 1\n", {"config:", "rum"}},
+		{"[run]\nseed = 1\nseed = 2\n", {"config:3", "run.seed"}},
+	};
+	struct config *config = config_of("[run]\nbatch = 7\n", NULL);
+	struct options *options;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_ok(file_write(in_folder("config"), rows[i].file, strlen(rows[i].file), &err),
+			err);
+		if (!config_load(config, in_folder("config"), &err))
+			fail_msg("taken: %s", rows[i].file);
+		for (int w = 0; w < 2; w++)
+			assert_says(err, rows[i].words[w]);
+	}
+	/* The first file is still the one. */
+	assert_ok(file_write(in_folder("config"), "[run]\nbatch = 7\n", 16, &err), err);
+	options = resolved(config);
+	assert_int_equal(options_int(options, "run.batch"), 7);
+	options_free(options);
+}
+
+static int make(void *context, struct err *err)
+{
+	struct config *config = NULL;
+	struct options *options = NULL;
+	int code = config_new(&config, err);
+
+	if (!code)
+		code = config_load(config, context, err);
+	if (!code)
+		code = config_set(config, "run.method", "sgd+clr", err);
+	if (!code)
+		code = config_resolve(config, &options, err);
+	options_free(options);
+	config_free(config);
+	return code;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	char path[400];
+	struct err err;
+
+	(void)state;
+	strcpy(path, in_folder("config"));
+	assert_ok(file_write(path, "[run]\nbatch = 7\n", 16, &err), err);
+	assert_true(each_allocation_fails(make, path) > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		folder_test(layers_win_in_their_order),
+		folder_test(keys_refine_the_bundle_beside_them),
+		folder_test(a_later_bundle_replaces),
+		folder_test(the_default_method_is_what_it_says),
+		folder_test(methods_are_complete),
+		folder_test(resolved_configs_are_read_back),
+		folder_test(mistakes_change_nothing),
+		folder_test(mistakes_in_files_name_their_line),
+		folder_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}
