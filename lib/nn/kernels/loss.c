@@ -68,29 +68,46 @@ void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *label
 	}
 }
 
+/* `count` terms exp(logit - top) of every lane from class c on; their sums are added to sum[]. */
+INLINE void panel_terms(const float *logits, vf top, int c, const int count, vf *sum, float *terms)
+{
+	vf term[4];
+
+	UNROLL
+	for (int i = 0; i < count; i++)
+		term[i] = v_load(logits + (size_t)(c + i) * 2 * VW) - top;
+	v_exps(term, count);
+	UNROLL
+	for (int i = 0; i < count; i++) {
+		sum[i] += term[i];
+		if (terms)
+			v_store(terms + (size_t)(c + i) * 2 * VW, term[i]);
+	}
+}
+
 /* One vector of a panel: as many samples, one per lane. */
 INLINE void softmax_lanes(const float *logits, int classes, const int32_t *labels, const float *weights,
 	int count, float *losses, float *grad)
 {
-	vf top = v_set1(-INFINITY), sum = v_zero(), weight = v_zero();
+	vf top = v_set1(-INFINITY), sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()}, weight = v_zero();
+	int c = 0;
 
-	for (int c = 0; c < classes; c++)
-		top = v_max(top, v_load(logits + (size_t)c * 2 * VW));
+	for (int i = 0; i < classes; i++)
+		top = v_max(top, v_load(logits + (size_t)i * 2 * VW));
 	for (int i = 0; i < count; i++)
 		losses[i] = logits[(size_t)labels[i] * 2 * VW + i];
-	for (int c = 0; c < classes; c++) {
-		const vf term = v_exp(v_load(logits + (size_t)c * 2 * VW) - top);
-		sum += term;
-		if (grad)
-			v_store(grad + (size_t)c * 2 * VW, term);
-	}
+	for (; c + 4 <= classes; c += 4)
+		panel_terms(logits, top, c, 4, sum, grad);
+	for (; c < classes; c++)
+		panel_terms(logits, top, c, 1, sum, grad);
+	const vf total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 	for (int i = 0; i < count; i++)
-		losses[i] = logf(sum[i]) - (losses[i] - top[i]);
+		losses[i] = logf(total[i]) - (losses[i] - top[i]);
 	if (!grad)
 		return;
 	memcpy(&weight, weights, count * sizeof(float));
-	const vf factor = weight / sum;
-	for (int c = 0; c < classes; c++) {
+	const vf factor = weight / total;
+	for (c = 0; c < classes; c++) {
 		float *to = grad + (size_t)c * 2 * VW;
 		v_store(to, v_load(to) * factor);
 	}

@@ -5,29 +5,46 @@
  */
 #include "nn/kernels/declare.h"
 
+/* Where tile `at` of `length` starts: the last one overlaps that before it, rather than being smaller. */
+INLINE size_t tile_start(int at, int length)
+{
+	return at + VW <= length ? at : length - VW;
+}
+
+/* Tiles side by side: one position on is from_next floats in `from` and to_next in `to`. */
+INLINE void transpose_strip(const float *from, size_t from_step, size_t from_next, float *to, size_t to_step,
+	size_t to_next, int length)
+{
+	for (int i = 0; i < length; i += VW) {
+		const size_t at = tile_start(i, length);
+		vf tile[VW];
+		UNROLL
+		for (int k = 0; k < VW; k++)
+			tile[k] = v_loadu(from + at * from_next + k * from_step);
+		v_transpose(tile);
+		UNROLL
+		for (int k = 0; k < VW; k++)
+			v_storeu(to + at * to_next + k * to_step, tile[k]);
+	}
+}
+
 void KERNEL(transpose)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
 {
-	int r = 0;
-
-	for (; r + VW <= rows; r += VW) {
-		int c = 0;
-		for (; c + VW <= cols; c += VW) {
-			vf tile[VW];
-			UNROLL
-			for (int i = 0; i < VW; i++)
-				tile[i] = v_loadu(from + (size_t)(r + i) * from_step + c);
-			v_transpose(tile);
-			UNROLL
-			for (int i = 0; i < VW; i++)
-				v_storeu(to + (size_t)(c + i) * to_step + r, tile[i]);
+	if (rows < VW || cols < VW) {
+		for (int r = 0; r < rows; r++)
+			for (int c = 0; c < cols; c++)
+				to[c * to_step + r] = from[r * from_step + c];
+	} else if (rows > cols) {
+		for (int i = 0; i < cols; i += VW) {
+			const size_t c = tile_start(i, cols);
+			transpose_strip(from + c, from_step, from_step, to + c * to_step, to_step, 1, rows);
 		}
-		for (; c < cols; c++)
-			for (int i = 0; i < VW; i++)
-				to[(size_t)c * to_step + r + i] = from[(size_t)(r + i) * from_step + c];
+	} else {
+		for (int i = 0; i < rows; i += VW) {
+			const size_t r = tile_start(i, rows);
+			transpose_strip(from + r * from_step, from_step, 1, to + r, to_step, to_step, cols);
+		}
 	}
-	for (; r < rows; r++)
-		for (int c = 0; c < cols; c++)
-			to[(size_t)c * to_step + r] = from[(size_t)r * from_step + c];
 }
 
 void KERNEL(copy_rows)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)

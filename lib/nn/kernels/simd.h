@@ -192,41 +192,85 @@ INLINE float v_sum(vf v)
 }
 
 /*
- * exp within 2 ulp for x in [-87, 88]; below, it is flushed to exp(-87), above held at exp(88): the
- * softmax that uses it subtracts the maximum first. NaN stays NaN.
+ * exp of `count` vectors in place, within 2 ulp for x in [-87, 88]; below, it is flushed to exp(-87), above
+ * held at exp(88): the softmax that uses it subtracts the maximum first. NaN stays NaN. Every step is one
+ * long chain of operations; several vectors side by side keep the processor busy.
  */
-INLINE vf v_exp(vf x)
+INLINE void v_exps(vf *x, const int count)
 {
-	/* The operand order lets NaN through. */
-	const vf clamped = v_min(v_set1(88.0f), v_max(v_set1(-87.0f), x));
 	/* Adding 1.5 * 2^23 rounds to an integer in the low bits of the sum. */
 	const vf magic = v_set1(12582912.0f);
-	const vf shifted = clamped * v_set1(1.44269504088896341f) + magic;
-	const vf n = shifted - magic;
-	vf r = clamped - n * v_set1(0.693359375f);
-	r = r + n * v_set1(2.12194440e-4f);
-	vf p = v_set1(1.9875691500e-4f);
-	p = p * r + v_set1(1.3981999507e-3f);
-	p = p * r + v_set1(8.3334519073e-3f);
-	p = p * r + v_set1(4.1665795894e-2f);
-	p = p * r + v_set1(1.6666665459e-1f);
-	p = p * r + v_set1(5.0000001201e-1f);
-	p = p * (r * r) + r + v_set1(1.0f);
-	const vi exponent = ((vi)shifted - (vi)magic + 127) << 23;
-	return p * (vf)exponent;
+	static const float terms[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
+		5.0000001201e-1f};
+	vf shifted[4], p[4];
+
+	UNROLL
+	for (int i = 0; i < count; i++) {
+		/* The operand order lets NaN through. */
+		x[i] = v_min(v_set1(88.0f), v_max(v_set1(-87.0f), x[i]));
+		shifted[i] = x[i] * v_set1(1.44269504088896341f) + magic;
+	}
+	UNROLL
+	for (int i = 0; i < count; i++) {
+		const vf n = shifted[i] - magic;
+		x[i] = x[i] - n * v_set1(0.693359375f);
+		x[i] = x[i] + n * v_set1(2.12194440e-4f);
+		p[i] = v_set1(1.9875691500e-4f);
+	}
+	UNROLL
+	for (int t = 0; t < 5; t++) {
+		UNROLL
+		for (int i = 0; i < count; i++)
+			p[i] = p[i] * x[i] + v_set1(terms[t]);
+	}
+	UNROLL
+	for (int i = 0; i < count; i++) {
+		const vi exponent = ((vi)shifted[i] - (vi)magic + 127) << 23;
+		p[i] = p[i] * (x[i] * x[i]) + x[i] + v_set1(1.0f);
+		x[i] = p[i] * (vf)exponent;
+	}
 }
 
-#if VW == 16
+INLINE vf v_exp(vf x)
+{
+	v_exps(&x, 1);
+	return x;
+}
+
+/* Transposes VW x VW floats held in VW vectors. */
+#if VW == 8
+/* Pairs, fours and eights of rows; all but the last stay within halves of vectors, which is cheap. */
+INLINE void v_transpose(vf row[VW])
+{
+	vf pair[VW], four[VW];
+
+	UNROLL
+	for (int i = 0; i < VW; i += 2) {
+		pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+		pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+	}
+	UNROLL
+	for (int i = 0; i < VW; i += 4) {
+		UNROLL
+		for (int k = 0; k < 2; k++) {
+			const vf a = pair[i + k], b = pair[i + k + 2];
+			four[i + 2 * k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+			four[i + 2 * k + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+		}
+	}
+	UNROLL
+	for (int i = 0; i < 4; i++) {
+		row[i] = __builtin_shufflevector(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+		row[i + 4] = __builtin_shufflevector(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+	}
+}
+#else
 #define V_ZIP_LOW(a, b)                                                                            \
 	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define V_ZIP_HIGH(a, b)                                                                           \
 	__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-#else
-#define V_ZIP_LOW(a, b)	 __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define V_ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-#endif
 
-/* Transposes VW x VW floats held in VW vectors: log2(VW) perfect shuffles. */
+/* log2(VW) perfect shuffles. */
 INLINE void v_transpose(vf row[VW])
 {
 	vf next[VW];
@@ -239,5 +283,6 @@ INLINE void v_transpose(vf row[VW])
 		memcpy(row, next, sizeof next);
 	}
 }
+#endif
 
 #endif
