@@ -1,10 +1,10 @@
 /*
- * The kernels that no layer's test looks at closely: exp and softmax, pooling,
+ * The kernels that no layer's test looks at closely: exp, log and softmax, pooling,
  * rows and layouts. On every kernel table.
  */
 #include "check.h"
 
-/* The vectors' own exp, as plain C compiles it: the tables are looked at through the softmax. */
+/* The vectors' own exp and log, as plain C compiles it: the tables are looked at through the softmax. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define VW  8
 #define ISA test
@@ -42,6 +42,33 @@ static void exp_is_right_to_two_ulps(void **state)
 	assert_true(isnan(exp_of(NAN)));
 	assert_true(exp_of(-INFINITY) < 2e-38f && exp_of(-INFINITY) >= 0);
 	assert_true(exp_of(INFINITY) > 1e38f);
+}
+
+static float log_of(float x)
+{
+	return v_log(v_set1(x))[3];
+}
+
+static void log_is_right_to_two_ulps(void **state)
+{
+	double most = 0;
+
+	for (float x = 1.2e-38f; x < 3e38f; x *= 1.000317f)
+		most = fmax(most, ulps(log_of(x), log((double)x)));
+	/* Where a step of the power of two is, and close to one, where a softmax's sums often are. */
+	for (int n = -125; n <= 127; n++)
+		for (int k = -4; k <= 4; k++) {
+			const float x = ldexpf(0.70710678f * (1 + (float)k * 0x1p-23f), n);
+			most = fmax(most, ulps(log_of(x), log((double)x)));
+		}
+	for (int k = 1; k < 1 << 20; k = k * 5 / 4 + 1) {
+		const float x = 1 + (float)k * 0x1p-23f;
+		most = fmax(most, ulps(log_of(x), log((double)x)));
+	}
+	if (most > 2)
+		fail_msg("log is off by %.2f ulps", most);
+	assert_true(log_of(1) == 0);
+	assert_true(isnan(log_of(NAN)));
 }
 
 /* Far below the largest logit a class's gradient is exp itself: the sum is one. */
@@ -439,6 +466,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exp_is_right_to_two_ulps),
+		cmocka_unit_test(log_is_right_to_two_ulps),
 		cmocka_unit_test(exp_of_the_tables),
 		cmocka_unit_test(softmax),
 		cmocka_unit_test(softmax_of_nan),

@@ -58,7 +58,7 @@ void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *label
 		float *out = grad ? grad + (size_t)n * classes : NULL;
 		const float top = row_max(row, classes), own = row[labels[n]];
 		const float sum = exp_sum(row, classes, top, out);
-		losses[n] = logf(sum) - (own - top);
+		losses[n] = v_log(v_set1(sum))[0] - (own - top);
 		if (!out)
 			continue;
 		const vf factor = v_set1(weights[n] / sum);
@@ -68,48 +68,74 @@ void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *label
 	}
 }
 
-/* `count` terms exp(logit - top) of every lane from class c on; their sums are added to sum[]. */
-INLINE void panel_terms(const float *logits, vf top, int c, const int count, vf *sum, float *terms)
+/* Two classes' terms exp(logit - top), or the last one's, for every lane of one or two vectors. */
+INLINE void panel_terms(const float *logits, const vf *top, const int classes, const int vectors, vf *sum,
+	float *terms)
 {
 	vf term[4];
 
 	UNROLL
-	for (int i = 0; i < count; i++)
-		term[i] = v_load(logits + (size_t)(c + i) * 2 * VW) - top;
-	v_exps(term, count);
+	for (int i = 0; i < classes * vectors; i++)
+		term[i] = v_load(logits + i / vectors * 2 * VW + i % vectors * VW) - top[i % vectors];
+	v_exps(term, classes * vectors);
 	UNROLL
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < classes * vectors; i++) {
 		sum[i] += term[i];
 		if (terms)
-			v_store(terms + (size_t)(c + i) * 2 * VW, term[i]);
+			v_store(terms + i / vectors * 2 * VW + i % vectors * VW, term[i]);
 	}
 }
 
-/* One vector of a panel: as many samples, one per lane. */
-INLINE void softmax_lanes(const float *logits, int classes, const int32_t *labels, const float *weights,
-	int count, float *losses, float *grad)
+/* The sums of all classes' terms, one per lane. */
+INLINE void panel_sums(const float *logits, const vf *top, int classes, const int vectors, vf *total, float *terms)
 {
-	vf top = v_set1(-INFINITY), sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()}, weight = v_zero();
+	vf sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
 	int c = 0;
 
-	for (int i = 0; i < classes; i++)
-		top = v_max(top, v_load(logits + (size_t)i * 2 * VW));
+	for (; c + 2 <= classes; c += 2)
+		panel_terms(logits + (size_t)c * 2 * VW, top, 2, vectors, sum,
+			terms ? terms + (size_t)c * 2 * VW : NULL);
+	if (c < classes)
+		panel_terms(logits + (size_t)c * 2 * VW, top, 1, vectors, sum,
+			terms ? terms + (size_t)c * 2 * VW : NULL);
+	UNROLL
+	for (int v = 0; v < vectors; v++)
+		total[v] = sum[v] + sum[v + vectors];
+}
+
+INLINE void softmax_lanes(const float *logits, int classes, const int32_t *labels, const float *weights,
+	int count, float *losses, float *grad, const int vectors)
+{
+	vf top[2] = {v_set1(-INFINITY), v_set1(-INFINITY)}, total[2], factor[2] = {v_zero(), v_zero()};
+	float logs[2 * VW], tops[2 * VW];
+
+	UNROLL4
+	for (int c = 0; c < classes; c++) {
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			top[v] = v_max(top[v], v_load(logits + (size_t)c * 2 * VW + v * VW));
+	}
+	panel_sums(logits, top, classes, vectors, total, grad);
+	UNROLL
+	for (int v = 0; v < vectors; v++) {
+		v_storeu(logs + v * VW, v_log(total[v]));
+		v_storeu(tops + v * VW, top[v]);
+	}
 	for (int i = 0; i < count; i++)
-		losses[i] = logits[(size_t)labels[i] * 2 * VW + i];
-	for (; c + 4 <= classes; c += 4)
-		panel_terms(logits, top, c, 4, sum, grad);
-	for (; c < classes; c++)
-		panel_terms(logits, top, c, 1, sum, grad);
-	const vf total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-	for (int i = 0; i < count; i++)
-		losses[i] = logf(total[i]) - (losses[i] - top[i]);
+		losses[i] = logs[i] - (logits[(size_t)labels[i] * 2 * VW + i] - tops[i]);
 	if (!grad)
 		return;
-	memcpy(&weight, weights, count * sizeof(float));
-	const vf factor = weight / total;
-	for (c = 0; c < classes; c++) {
-		float *to = grad + (size_t)c * 2 * VW;
-		v_store(to, v_load(to) * factor);
+	memcpy(factor, weights, count * sizeof(float));
+	UNROLL
+	for (int v = 0; v < vectors; v++)
+		factor[v] = factor[v] / total[v];
+	UNROLL4
+	for (int c = 0; c < classes; c++) {
+		UNROLL
+		for (int v = 0; v < vectors; v++) {
+			float *to = grad + (size_t)c * 2 * VW + v * VW;
+			v_store(to, v_load(to) * factor[v]);
+		}
 	}
 	for (int i = 0; i < count; i++)
 		grad[(size_t)labels[i] * 2 * VW + i] -= weights[i];
@@ -118,10 +144,8 @@ INLINE void softmax_lanes(const float *logits, int classes, const int32_t *label
 void KERNEL(softmax_panel)(const float *logits, int classes, const int32_t *labels, const float *weights,
 	int count, float *losses, float *grad)
 {
-	const int first = count < VW ? count : VW;
-
-	softmax_lanes(logits, classes, labels, weights, first, losses, grad);
 	if (count > VW)
-		softmax_lanes(logits + VW, classes, labels + VW, weights ? weights + VW : NULL, count - VW,
-			losses + VW, grad ? grad + VW : NULL);
+		softmax_lanes(logits, classes, labels, weights, count, losses, grad, 2);
+	else
+		softmax_lanes(logits, classes, labels, weights, count, losses, grad, 1);
 }

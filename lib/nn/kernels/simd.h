@@ -237,6 +237,28 @@ INLINE vf v_exp(vf x)
 	return x;
 }
 
+/* The natural logarithm of positive normal numbers within 2 ulp. NaN stays NaN. */
+INLINE vf v_log(vf x)
+{
+	/* x = 2^e (1 + r), r in [sqrt(1/2) - 1, sqrt(2) - 1). */
+	const vi half_root = (vi)v_set1(0.70710678f), e = ((vi)x - half_root) >> 23;
+	const vf r = (vf)((vi)x - (e << 23)) - v_set1(1.0f), n = __builtin_convertvector(e, vf);
+	const vf square = r * r;
+	vf p = v_set1(7.0376836292e-2f);
+
+	p = p * r - v_set1(1.1514610310e-1f);
+	p = p * r + v_set1(1.1676998740e-1f);
+	p = p * r - v_set1(1.2420140846e-1f);
+	p = p * r + v_set1(1.4249322787e-1f);
+	p = p * r - v_set1(1.6668057665e-1f);
+	p = p * r + v_set1(2.0000714765e-1f);
+	p = p * r - v_set1(2.4999993993e-1f);
+	p = p * r + v_set1(3.3333331174e-1f);
+	p = p * r * square - n * v_set1(2.12194440e-4f);
+	p = r + (p - v_set1(0.5f) * square) + n * v_set1(0.693359375f);
+	return p + (x - x);
+}
+
 /* Transposes VW x VW floats held in VW vectors. */
 #if VW == 8
 /* Pairs, fours and eights of rows; all but the last stay within halves of vectors, which is cheap. */
