@@ -143,7 +143,8 @@ static int bench_learn_verb(int argc, char **argv)
 		print_learn(method, preset, json, &result);
 	options_free(options);
 	config_free(config);
-	return code ? complain(EXIT_FAILED, "%s", err.message) : EXIT_OK;
+	return code ? complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message) :
+		      EXIT_OK;
 }
 
 int cmd_bench(int argc, char **argv)
