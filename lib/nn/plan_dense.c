@@ -1,14 +1,17 @@
 /*
- * Nets of dense layers only. A worker carries a panel of samples through all
- * layers, the loss and back again, down to the gradients of every layer's
- * outputs, in its own scratch: one team region. A second one computes the
- * weights' gradients, each task a rectangle of one layer's over all samples.
- * Weights are read, and their gradients written, where they lie in the flat
- * buffers; nothing is packed.
+ * Nets of dense layers only. Weights are read, and their gradients written, where
+ * they lie in the flat buffers. Samples go in panels, side by side in vectors.
  *
- * Between the two regions are, per layer, the outputs' gradients in panels and
- * the inputs as rows of 2 B features per sample, sample after sample:
- * [feature / 2 B][sample][2 B].
+ * Where all weights together fit into a second-level cache, a worker carries a
+ * panel through all layers, the loss and back again, down to the gradients of
+ * every layer's outputs, in its own scratch: one team region. Of larger nets every
+ * layer and pass is a region, whose tasks take some rows of the weights, or some
+ * columns on the way back, through all panels: weights are read from memory once.
+ * The sums and their order are the same.
+ *
+ * Last come the weights' gradients, each task a rectangle of one layer's. They
+ * need, per layer, the outputs' gradients in panels and the inputs as rows of 2 B
+ * features per sample, sample after sample: [feature / 2 B][sample][2 B].
  */
 #include <string.h>
 #include "nn/conv.h"
@@ -19,13 +22,15 @@ enum {
 	SAMPLES = 256,	      /* samples summed in one go */
 	TILES_PER_TASK = 4,   /* rows of a task of weight gradients, in tiles */
 	FEATURES_PER_TASK = 128,
+	WEIGHTS_CACHED = 1 << 18,
+	TILES_PER_STRIP = 8,  /* rows or columns of a task of a large net, in tiles */
 };
 
 struct dense_layer {
 	int in, out;
 	bool relu;
 	size_t weights, bias; /* in the flat buffers */
-	size_t input, output; /* panels in a worker's scratch */
+	size_t input, output; /* in a panel's values */
 	int rows, grads;      /* buffers: inputs as rows of features, gradients of outputs in panels */
 	int in_tasks, tasks;  /* of the weights' gradient: across the features, in all */
 };
@@ -34,6 +39,8 @@ struct dense {
 	int count, wide; /* layers; samples per panel */
 	int panels;
 	int tasks;
+	size_t values_floats; /* of one panel, all layers */
+	int values;	      /* buffer of a large net's values, else -1 */
 	struct dense_layer layers[];
 };
 
@@ -64,6 +71,34 @@ static int place_training(struct plan *plan, struct dense_layer *l, struct err *
 	return l->grads < 0 ? l->grads : 0;
 }
 
+static struct dense_layer layer_of(const struct net *net, const struct layer *layer)
+{
+	const struct value_shape in = net_value(net, layer->in);
+
+	return (struct dense_layer){.in = in.channels * in.height * in.width, .out = layer->channels,
+		.relu = layer->relu, .weights = net->params.rows[layer->weight].offset,
+		.bias = net->params.rows[layer->bias].offset};
+}
+
+static int strip_rows(const struct plan *plan)
+{
+	return TILES_PER_STRIP * plan->kernels->tile_rows;
+}
+
+/* The values of panels: in the workers' scratch, or in a buffer, the scratch then being for columns of weights. */
+static int place_values(struct plan *plan, struct err *err)
+{
+	struct dense *d = plan->dense;
+
+	d->values = -1;
+	plan->worker_floats = d->values_floats;
+	if (plan->net->params.floats <= WEIGHTS_CACHED)
+		return 0;
+	plan->worker_floats = (size_t)DEPTH * strip_rows(plan);
+	d->values = lifetimes_add(&plan->buffers, d->panels * d->values_floats, 0, err);
+	return d->values < 0 ? d->values : 0;
+}
+
 int dense_plan(struct plan *plan, struct err *err)
 {
 	const struct net *net = plan->net;
@@ -78,149 +113,235 @@ int dense_plan(struct plan *plan, struct err *err)
 	d->wide = 2 * plan->kernels->block;
 	d->panels = conv_runs(plan->n, d->wide);
 	for (int i = 0; i < net->count && !code; i++) {
-		const struct layer *layer = net->layers + i;
-		const struct value_shape in = net_value(net, layer->in);
 		struct dense_layer *l = d->layers + i;
-		*l = (struct dense_layer){.in = in.channels * in.height * in.width, .out = layer->channels,
-			.relu = layer->relu, .weights = net->params.rows[layer->weight].offset,
-			.bias = net->params.rows[layer->bias].offset};
+		*l = layer_of(net, net->layers + i);
 		l->input = i ? l[-1].output : 0;
 		l->output = l->input + (size_t)l->in * d->wide;
+		d->values_floats = l->output + (size_t)l->out * d->wide;
 		if (plan->mode == PLAN_TRAIN)
 			code = place_training(plan, l, err);
 		d->tasks += l->tasks;
-		plan->worker_floats = l->output + (size_t)l->out * d->wide;
 	}
+	if (!code)
+		code = place_values(plan, err);
 	return code ? code : lifetimes_assign(&plan->buffers, err);
 }
 
-/* A panel on its way. */
-struct panel {
+/* Panels [first, first + count) and where the values of the first are. */
+struct span {
 	const struct plan *plan;
-	int index, first, samples;
-	float *scratch;
+	int first, count;
+	float *values;
 };
 
-static float *panel_grads(const struct panel *panel, const struct dense_layer *l)
+static struct span span_of(const struct plan *plan, int first, int count, int worker)
 {
-	const size_t floats = (size_t)l->out * panel->plan->dense->wide;
-	return plan_buffer(panel->plan, l->grads) + panel->index * floats;
+	const struct dense *d = plan->dense;
+	float *values = d->values < 0 ? plan->worker + worker * plan->worker_stride
+				      : plan_buffer(plan, d->values) + first * d->values_floats;
+
+	return (struct span){plan, first, count, values};
 }
 
-/* Where the panel's first sample is in the rows of its features. */
-static float *panel_rows(const struct panel *panel, const struct dense_layer *l)
+static int panel_samples(const struct plan *plan, int panel)
 {
-	return plan_buffer(panel->plan, l->rows) + (size_t)panel->first * panel->plan->dense->wide;
+	const int left = plan->n - panel * plan->dense->wide;
+	return left < plan->dense->wide ? left : plan->dense->wide;
 }
 
-static void take_input(const struct panel *panel)
+static float *panel_grads(const struct plan *plan, const struct dense_layer *l, int panel)
 {
-	const struct plan *plan = panel->plan;
-	const struct kernels *k = plan->kernels;
+	return plan_buffer(plan, l->grads) + (size_t)panel * l->out * plan->dense->wide;
+}
+
+/* Where a panel's first sample is in the rows of a layer's input. */
+static float *panel_rows(const struct plan *plan, const struct dense_layer *l, int panel)
+{
+	return plan_buffer(plan, l->rows) + (size_t)panel * plan->dense->wide * plan->dense->wide;
+}
+
+/* The following three are for one panel. */
+
+static void take_input(const struct span *span)
+{
+	const struct plan *plan = span->plan;
 	const struct dense_layer *l = plan->dense->layers;
-	const int wide = plan->dense->wide;
-	const float *input = plan->run.input + (size_t)panel->first * l->in;
+	const int wide = plan->dense->wide, samples = panel_samples(plan, span->first);
+	const float *input = plan->run.input + (size_t)span->first * wide * l->in;
 
-	if (panel->samples < wide)
-		memset(panel->scratch, 0, (size_t)l->in * wide * sizeof(float));
-	k->transpose(input, l->in, panel->samples, l->in, panel->scratch, wide);
-	if (plan->mode != PLAN_TRAIN)
+	if (samples < wide)
+		memset(span->values, 0, (size_t)l->in * wide * sizeof(float));
+	plan->kernels->transpose(input, l->in, samples, l->in, span->values, wide);
+	if (!plan->run.grad)
 		return;
-	float *rows = panel_rows(panel, l);
+	float *rows = panel_rows(plan, l, span->first);
 	for (int f = 0; f < l->in; f += wide, rows += (size_t)plan->n * wide) {
 		const int cols = l->in - f < wide ? l->in - f : wide;
 		if (cols < wide)
-			memset(rows, 0, (size_t)panel->samples * wide * sizeof(float));
-		k->copy_rows(input + f, l->in, panel->samples, cols, rows, wide);
+			memset(rows, 0, (size_t)samples * wide * sizeof(float));
+		plan->kernels->copy_rows(input + f, l->in, samples, cols, rows, wide);
 	}
 }
 
 /* A hidden value as rows of features. */
-static void keep_rows(const struct panel *panel, const struct dense_layer *l)
+static void keep_rows(const struct span *span, const struct dense_layer *l)
 {
-	const struct plan *plan = panel->plan;
-	const int wide = plan->dense->wide;
-	const float *from = panel->scratch + l->input;
-	float *rows = panel_rows(panel, l);
+	const struct plan *plan = span->plan;
+	const int wide = plan->dense->wide, samples = panel_samples(plan, span->first);
+	const float *from = span->values + l->input;
+	float *rows = panel_rows(plan, l, span->first);
 
 	for (int f = 0; f < l->in; f += wide, rows += (size_t)plan->n * wide) {
 		const int count = l->in - f < wide ? l->in - f : wide;
 		if (count < wide)
-			memset(rows, 0, (size_t)panel->samples * wide * sizeof(float));
-		plan->kernels->transpose(from + (size_t)f * wide, wide, count, panel->samples, rows, wide);
+			memset(rows, 0, (size_t)samples * wide * sizeof(float));
+		plan->kernels->transpose(from + (size_t)f * wide, wide, count, samples, rows, wide);
 	}
 }
 
-static void forward(const struct panel *panel, const struct dense_layer *l)
+static void give_losses(const struct span *span)
 {
-	const struct plan *plan = panel->plan;
-	const size_t wide = plan->dense->wide;
-	const float *weights = plan->params + l->weights, *bias = plan->params + l->bias;
-	struct dense_job job = {.kind = DENSE_FORWARD, .rows = l->out, .cols = panel->samples, .runs = 1,
-		.a_row = l->in};
+	const struct plan *plan = span->plan;
+	const struct plan_run *run = &plan->run;
+	const struct dense_layer *last = plan->dense->layers + plan->dense->count - 1;
+	const int first = span->first * plan->dense->wide, samples = panel_samples(plan, span->first);
+	const float *logits = span->values + last->output;
+
+	if (run->losses)
+		plan->kernels->softmax_panel(logits, last->out, run->labels + first,
+			run->grad ? run->weights + first : NULL, samples, run->losses + first,
+			run->grad ? panel_grads(plan, last, span->first) : NULL);
+	if (run->logits)
+		plan->kernels->transpose(logits, plan->dense->wide, last->out, samples,
+			run->logits + (size_t)first * last->out, last->out);
+}
+
+/* Outputs [first, first + rows) of a layer. */
+static void forward(const struct span *span, const struct dense_layer *l, int first, int rows)
+{
+	const struct plan *plan = span->plan;
+	const size_t wide = plan->dense->wide, values = plan->dense->values_floats;
+	const float *weights = plan->params + l->weights + (size_t)first * l->in;
+	const float *bias = plan->params + l->bias + first;
+	struct dense_job job = {.kind = DENSE_FORWARD, .rows = rows, .runs = 1, .a_row = l->in};
 
 	for (int f = 0; f < l->in; f += DEPTH) {
 		const bool last = l->in - f <= DEPTH;
 		job.depth = last ? l->in - f : DEPTH;
 		job.accumulate = f > 0;
 		job.relu = last && l->relu;
-		plan->kernels->dense(&job, weights + f, panel->scratch + l->input + f * wide,
-			panel->scratch + l->output, last ? bias : NULL);
+		for (int p = 0; p < span->count; p++) {
+			float *panel = span->values + p * values;
+			job.cols = panel_samples(plan, span->first + p);
+			plan->kernels->dense(&job, weights + f, panel + l->input + f * wide,
+				panel + l->output + first * wide, last ? bias : NULL);
+		}
 	}
 }
 
-/* The gradient of layer l's input, which is the output of the layer before. */
-static void backward(const struct panel *panel, const struct dense_layer *l)
+/*
+ * Features [first, first + rows) of the gradient of a layer's input, which is the output of the layer
+ * before. Where there is scratch, weights are copied there: their columns, long strides apart in memory,
+ * share few sets of the caches.
+ */
+static void backward(const struct span *span, const struct dense_layer *l, int first, int rows, float *scratch)
 {
-	const struct plan *plan = panel->plan;
-	const size_t wide = plan->dense->wide;
-	const float *weights = plan->params + l->weights, *grads = panel_grads(panel, l);
-	const float *mask = l[-1].relu ? panel->scratch + l->input : NULL;
-	struct dense_job job = {.kind = DENSE_BACKWARD, .rows = l->in, .cols = panel->samples, .runs = 1,
-		.a_step = l->in};
+	const struct plan *plan = span->plan;
+	const size_t wide = plan->dense->wide, values = plan->dense->values_floats;
+	struct dense_job job = {.kind = DENSE_BACKWARD, .rows = rows, .runs = 1, .a_step = scratch ? rows : l->in};
 
 	for (int o = 0; o < l->out; o += DEPTH) {
 		const bool last = l->out - o <= DEPTH;
+		const float *weights = plan->params + l->weights + (size_t)o * l->in + first;
 		job.depth = last ? l->out - o : DEPTH;
 		job.accumulate = o > 0;
-		plan->kernels->dense(&job, weights + (size_t)o * l->in, grads + o * wide, panel_grads(panel, l - 1),
-			last ? mask : NULL);
+		if (scratch)
+			plan->kernels->copy_rows(weights, l->in, job.depth, rows, scratch, rows);
+		for (int p = 0; p < span->count; p++) {
+			const int panel = span->first + p;
+			const float *mask = span->values + p * values + l->input + first * wide;
+			job.cols = panel_samples(plan, panel);
+			plan->kernels->dense(&job, scratch ? scratch : weights,
+				panel_grads(plan, l, panel) + o * wide,
+				panel_grads(plan, l - 1, panel) + first * wide, last && l[-1].relu ? mask : NULL);
+		}
 	}
 }
 
-static void give_losses(const struct panel *panel, const struct dense_layer *last)
-{
-	const struct plan *plan = panel->plan;
-	const float *logits = panel->scratch + last->output;
-
-	if (plan->run.losses)
-		plan->kernels->softmax_panel(logits, last->out, plan->run.labels + panel->first,
-			plan->run.grad ? plan->run.weights + panel->first : NULL, panel->samples,
-			plan->run.losses + panel->first, plan->run.grad ? panel_grads(panel, last) : NULL);
-	if (plan->run.logits)
-		plan->kernels->transpose(logits, plan->dense->wide, last->out, panel->samples,
-			plan->run.logits + (size_t)panel->first * last->out, last->out);
-}
-
+/* A panel through a small net. */
 static void panel_task(void *context, int task, int worker)
 {
 	const struct plan *plan = context;
 	const struct dense *d = plan->dense;
-	const struct dense_layer *last = d->layers + d->count - 1;
-	struct panel panel = {plan, task, task * d->wide, d->wide,
-		plan->worker + worker * plan->worker_stride};
+	const struct span span = span_of(plan, task, 1, worker);
 
-	if (panel.samples > plan->n - panel.first)
-		panel.samples = plan->n - panel.first;
-	take_input(&panel);
-	for (const struct dense_layer *l = d->layers; l <= last; l++) {
+	take_input(&span);
+	for (const struct dense_layer *l = d->layers; l < d->layers + d->count; l++) {
 		if (plan->run.grad && l > d->layers)
-			keep_rows(&panel, l);
-		forward(&panel, l);
+			keep_rows(&span, l);
+		forward(&span, l, 0, l->out);
 	}
-	give_losses(&panel, last);
-	for (const struct dense_layer *l = last; plan->run.grad && l > d->layers; l--)
-		backward(&panel, l);
+	give_losses(&span);
+	for (const struct dense_layer *l = d->layers + d->count - 1; plan->run.grad && l > d->layers; l--)
+		backward(&span, l, 0, l->in, NULL);
+}
+
+/* The tasks of a large net. */
+
+struct layer_run {
+	const struct plan *plan;
+	const struct dense_layer *layer;
+};
+
+static void input_task(void *context, int task, int worker)
+{
+	const struct span span = span_of(context, task, 1, worker);
+	take_input(&span);
+}
+
+static void forward_task(void *context, int task, int worker)
+{
+	const struct layer_run *run = context;
+	const struct span all = span_of(run->plan, 0, run->plan->dense->panels, worker);
+	const int step = strip_rows(run->plan), first = task * step, left = run->layer->out - first;
+
+	forward(&all, run->layer, first, left < step ? left : step);
+}
+
+static void loss_task(void *context, int task, int worker)
+{
+	const struct plan *plan = context;
+	const struct span span = span_of(plan, task, 1, worker);
+
+	for (int i = 1; plan->run.grad && i < plan->dense->count; i++)
+		keep_rows(&span, plan->dense->layers + i);
+	give_losses(&span);
+}
+
+static void backward_task(void *context, int task, int worker)
+{
+	const struct layer_run *run = context;
+	const struct span all = span_of(run->plan, 0, run->plan->dense->panels, worker);
+	const int step = strip_rows(run->plan), first = task * step, left = run->layer->in - first;
+
+	backward(&all, run->layer, first, left < step ? left : step,
+		run->plan->worker + worker * run->plan->worker_stride);
+}
+
+static void run_large(struct plan *plan)
+{
+	const struct dense *d = plan->dense;
+
+	team_run(plan->team, d->panels, input_task, plan);
+	for (const struct dense_layer *l = d->layers; l < d->layers + d->count; l++) {
+		struct layer_run run = {plan, l};
+		team_run(plan->team, conv_runs(l->out, strip_rows(plan)), forward_task, &run);
+	}
+	team_run(plan->team, d->panels, loss_task, plan);
+	for (const struct dense_layer *l = d->layers + d->count - 1; plan->run.grad && l > d->layers; l--) {
+		struct layer_run run = {plan, l};
+		team_run(plan->team, conv_runs(l->in, strip_rows(plan)), backward_task, &run);
+	}
 }
 
 /* Rows [first, first + job->rows) of the weights' gradient, features [f, f + job->cols). */
@@ -266,7 +387,10 @@ static void weights_task(void *context, int task, int worker)
 
 void dense_run(struct plan *plan)
 {
-	team_run(plan->team, plan->dense->panels, panel_task, plan);
+	if (plan->dense->values < 0)
+		team_run(plan->team, plan->dense->panels, panel_task, plan);
+	else
+		run_large(plan);
 	if (plan->run.grad)
 		team_run(plan->team, plan->dense->tasks, weights_task, plan);
 }

@@ -216,6 +216,7 @@ static const struct {
 	{{"mlp:300,523", NULL, 290, 521, 1, 1, false}, 37},
 	{{"mlp:70", NULL, 33, 40, 1, 1, false}, 523},
 	{{"linear", NULL, 3, 600, 1, 1, false}, 258},
+	{{"mlp:40", NULL, 523, 20, 1, 1, false}, 21},
 };
 
 static void cut_nets_agree_with_the_other_path(void **state)
