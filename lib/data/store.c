@@ -29,14 +29,32 @@ int64_t store_count(const struct store *store)
 	return store->count;
 }
 
+int64_t store_stored(const struct store *store)
+{
+	return store->type->stored ? store->type->stored(store) : store->count;
+}
+
+int store_pending(struct store *store, int *n, struct err *err)
+{
+	*n = 0;
+	return store->type->pending ? store->type->pending(store, n, err) : 0;
+}
+
+int store_checkpoint(struct store *store, struct err *err)
+{
+	return store->type->checkpoint ? store->type->checkpoint(store, err) : 0;
+}
+
 int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
 	struct err *err)
 {
+	const int64_t stored = store_stored(store);
+
 	for (int i = 0; i < n; i++)
-		if (ids[i] < 0 || ids[i] >= store->count)
+		if (ids[i] < 0 || ids[i] >= stored)
 			return err_set(err, ERR_INPUT,
 				"sample %lld has not been added, there are %lld", (long long)ids[i],
-				(long long)store->count);
+				(long long)stored);
 	for (int i = 0; i < n; i += STORE_BATCH) {
 		const int left = n - i;
 		const int code =

@@ -18,6 +18,10 @@ struct store_type {
 	void (*forget)(struct store *store, int64_t id);
 	size_t (*bytes)(const struct store *store);
 	void (*state)(struct store *store, struct state *state);
+	/* NULL where samples do not outlive the process. */
+	int64_t (*stored)(const struct store *store);
+	int (*pending)(struct store *store, int *n, struct err *err);
+	int (*checkpoint)(struct store *store, struct err *err);
 };
 
 /* What every store begins with. */

@@ -1,0 +1,86 @@
+/*
+ * A journal: samples that came from outside and exist nowhere else, on disk in
+ * a folder. What a call that changes it has returned for is synced: neither a
+ * killed process nor a power cut takes it away. A call is one transaction with
+ * one sync, all of it or nothing, so many samples per call are far cheaper
+ * than many calls. LMDB does the keeping; journal.c is the only file to know it.
+ *
+ * Samples have ids 0, 1, 2, ... in the order of adding; an id is never given
+ * twice, whatever is removed. Beside them inputs may wait for their labels
+ * under keys that the caller chooses.
+ *
+ * A journal belongs to one process, which holds a lock on the folder, and to
+ * one caller at a time. The disk space of what was removed is used again, but
+ * the file does not shrink; it is sparse and looks larger than it is.
+ */
+#ifndef RETAIN_DATA_JOURNAL_H
+#define RETAIN_DATA_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct journal;
+
+/*
+ * Opens the journal in folder, or makes it, and the folder. Samples have
+ * `floats` numbers; a journal of others is refused (ERR_INPUT), and so are
+ * files that are no journals, of another version, or cut off (ERR_FORMAT), and
+ * a journal that is open already (ERR_STATE).
+ */
+int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err);
+void journal_close(struct journal *journal);
+
+/* Adds n samples and removes, in the same transaction, the inputs that were taken. */
+int journal_add(struct journal *journal, const float *inputs, const int32_t *labels, int n,
+	struct err *err);
+
+/* How many samples were ever added; how many of them are there. */
+int64_t journal_added(const struct journal *journal);
+int64_t journal_kept(const struct journal *journal);
+
+/*
+ * Samples that are not there are ERR_INPUT, damaged ones ERR_FORMAT: each has a
+ * checksum. Allocates nothing.
+ */
+int journal_read(struct journal *journal, const int64_t *ids, int n, float *inputs, int32_t *labels,
+	struct err *err);
+bool journal_has(struct journal *journal, int64_t id);
+
+/* How many samples, from id on, the call that added id has added. */
+int journal_call(struct journal *journal, int64_t id, int *n, struct err *err);
+
+/*
+ * Removes samples, those that are not there excepted. `needed` says how far a
+ * reader of the journal must have come to do without them; it is kept, and the
+ * largest is journal_trimmed.
+ */
+int journal_trim(
+	struct journal *journal, const int64_t *ids, size_t n, int64_t needed, struct err *err);
+int64_t journal_trimmed(const struct journal *journal);
+
+/*
+ * Inputs whose labels are not known yet. A key is text of 1 to JOURNAL_KEY
+ * bytes; an input replaces what waited under its key, so a sender who got no
+ * answer may send again.
+ *
+ * Taking gives the input of a key; it goes on waiting on disk until the next
+ * journal_add has returned, which is to add it: whatever happens, it is in one
+ * place or the other, never in both. Until then the key can be neither taken
+ * nor waited under again. Unknown keys are ERR_INPUT. Dropping removes inputs
+ * whose labels will not come; unknown keys are ignored.
+ */
+enum { JOURNAL_KEY = 500 };
+
+int journal_wait(struct journal *journal, const char *const *keys, const float *inputs, int n,
+	struct err *err);
+int journal_take(struct journal *journal, const char *key, float *input, struct err *err);
+int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err);
+int64_t journal_waiting(const struct journal *journal);
+
+/* The bytes that the journal takes on disk. */
+size_t journal_bytes(const struct journal *journal);
+
+#endif
