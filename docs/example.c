@@ -22,7 +22,8 @@ static void next_batch(int step, float inputs[COUNT][DIM], int32_t labels[COUNT]
 	for (int i = 0; i < COUNT; i++) {
 		labels[i] = (int32_t)(CLASSES * uniform());
 		for (int d = 0; d < DIM; d++) {
-			const double centre = (labels[i] * (d + 2) * 7 % 5) - 2 + 0.002 * step * (d - 1.5);
+			const double centre =
+				(labels[i] * (d + 2) * 7 % 5) - 2 + 0.002 * step * (d - 1.5);
 
 			inputs[i][d] = (float)(centre + uniform() + uniform() + uniform() - 1.5);
 		}

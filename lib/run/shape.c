@@ -47,7 +47,8 @@ int shape_read(const struct options *options, int *classes, int *channels, int *
 
 	*classes = options_int(options, "model.classes");
 	if (!*classes)
-		return err_set(err, ERR_INPUT, "model.classes = 0: must be set to the number of classes");
+		return err_set(
+			err, ERR_INPUT, "model.classes = 0: must be set to the number of classes");
 	if (!read_input(input, channels, height, width))
 		return err_set(err, ERR_INPUT,
 			"model.input = %s: must be a number, as 32, or channels,height,width, as "

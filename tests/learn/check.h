@@ -57,9 +57,8 @@ static inline void sample_input(int64_t id, float *input, size_t floats)
 
 	rng_normals((struct rng){2, RNG_TEST}, (uint64_t)id * n, input, floats);
 	for (size_t i = 0; i < floats; i++)
-		input[i] = 0.6f * input[i] +
-			   rng_normal((struct rng){3, RNG_TEST},
-				   (uint64_t)sample_label(id) * n + i);
+		input[i] = 0.6f * input[i] + rng_normal((struct rng){3, RNG_TEST},
+						     (uint64_t)sample_label(id) * n + i);
 }
 
 /* A learner with its store; a store that is NULL is made in memory. */
@@ -82,8 +81,8 @@ static inline int school_try(struct school *school, struct options *options,
 	int code = 0;
 
 	if (!school->store)
-		code = store_in_memory(&school->store,
-			(size_t)(config.channels * height * height), err);
+		code = store_in_memory(
+			&school->store, (size_t)(config.channels * height * height), err);
 	if (!code)
 		code = learner_new(&school->learner, &config, school->store, err);
 	options_free(options);
@@ -112,8 +111,7 @@ static inline struct school school_of(const char *const *settings)
 }
 
 /* Images of 3 x 8 x 8 for convolutions. */
-static inline struct school school_images(
-	const char *const *settings, struct learner_watch watch)
+static inline struct school school_images(const char *const *settings, struct learner_watch watch)
 {
 	struct school school = {0};
 	struct err err;
@@ -168,7 +166,7 @@ static inline void school_go(struct school *school, int steps, int iterations)
 	}
 }
 
-/* Everything that can be read of two learners is the same. */
+/* Two learners are the same in all that they have come to. */
 static inline void assert_twins(const struct school *one, const struct school *other)
 {
 	const size_t params = params_of(one), stats = net_stats(one->learner->net)->floats;
@@ -178,10 +176,18 @@ static inline void assert_twins(const struct school *one, const struct school *o
 	learner_report(other->learner, &b);
 	assert_true(a.iteration == b.iteration && a.samples == b.samples && a.rate == b.rate);
 	assert_true(a.averages == b.averages && a.best == b.best && a.scored == b.scored);
+	assert_int_equal(a.judged, b.judged);
 	assert_true(a.sigma == b.sigma && a.loss == b.loss);
 	assert_true(a.pool == b.pool && a.validation == b.validation);
 	assert_memory_equal(a.gamma, b.gamma, sizeof(a.gamma));
 	assert_memory_equal(a.scores, b.scores, sizeof(a.scores));
+	assert_int_equal(one->learner->scores.rounds, other->learner->scores.rounds);
+	assert_memory_equal(one->learner->scores.sum, other->learner->scores.sum,
+		sizeof(one->learner->scores.sum));
+	assert_int_equal(one->learner->leaving_count, other->learner->leaving_count);
+	if (one->learner->leaving_count)
+		assert_memory_equal(one->learner->leaving, other->learner->leaving,
+			(size_t)one->learner->leaving_count * sizeof(int64_t));
 	for (int model = LEARNER_INFERENCE; model <= a.averages; model++) {
 		assert_same(learner_params(one->learner, model),
 			learner_params(other->learner, model), params);

@@ -52,14 +52,19 @@ static struct learner_watch watch_of(struct diary *diary)
 static void the_order_is_fixed(void **state)
 {
 	struct diary diary = {.batch = 16};
-	struct school school = school_watched(
-		SETTINGS("average.every=2", "schedule.validate_every=3", "schedule.window=6",
-			"schedule.patience=6"),
-		watch_of(&diary), spy_new(note_fetch, &diary));
+	struct school school =
+		school_watched(SETTINGS("average.every=2", "schedule.validate_every=3",
+				       "schedule.window=6", "schedule.patience=6"),
+			watch_of(&diary), spy_new(note_fetch, &diary));
 
 	(void)state;
 	school_go(&school, 1, 6);
-	assert_string_equal(diary.text, "tTU" "tTUMM" "tTUvVVV" "tTUMM" "tTU" "tTUMMvVVVW");
+	assert_string_equal(diary.text, "tTU"
+					"tTUMM"
+					"tTUvVVV"
+					"tTUMM"
+					"tTU"
+					"tTUMMvVVVW");
 	school_close(&school);
 }
 
@@ -72,8 +77,8 @@ struct shadow {
 static void shadow_follow(struct shadow *shadow, const float *params, size_t floats)
 {
 	for (size_t i = 0; i < floats; i++)
-		shadow->values[i] = shadow->gamma * shadow->values[i] +
-				    (1 - shadow->gamma) * (double)params[i];
+		shadow->values[i] =
+			shadow->gamma * shadow->values[i] + (1 - shadow->gamma) * (double)params[i];
 }
 
 static void shadow_start(struct shadow *shadow, const float *params, size_t floats)
@@ -101,7 +106,8 @@ static struct score score_of(
 
 	for (int i = 0; i < n; i++)
 		sample_input(ids[i], inputs[i], DIM);
-	assert_ok(runner_infer(school->learner->runner, params, NULL, inputs[0], n, logits[0], &err),
+	assert_ok(
+		runner_infer(school->learner->runner, params, NULL, inputs[0], n, logits[0], &err),
 		err);
 	for (int i = 0; i < n; i++) {
 		double sum = 0;
@@ -171,13 +177,14 @@ static void windows_can_be_done_by_hand(void **state)
 			assert_int_equal(diary.windows, k / 6);
 			assert_int_equal(w->iteration, k);
 			assert_int_equal(w->rounds, 2);
-			assert_score(w->scores[0], sums[0].accuracy, sums[0].loss, "the plain model");
+			assert_score(
+				w->scores[0], sums[0].accuracy, sums[0].loss, "the plain model");
 			assert_score(w->scores[1], sums[1].accuracy, sums[1].loss, "MA1");
 			assert_score(w->scores[2], sums[2].accuracy, sums[2].loss, "MA2");
 			assert_int_equal(w->best, best);
 			chosen[best]++;
-			assert_true(fabs(w->verdict.sigma - (sums[1 + best].accuracy -
-								    sums[0].accuracy)) < 1e-9);
+			assert_true(fabs(w->verdict.sigma -
+					    (sums[1 + best].accuracy - sums[0].accuracy)) < 1e-9);
 			assert_true(fabs(w->verdict.score + sums[1 + best].loss) < 1e-4);
 			for (int i = 0; i < 2; i++)
 				assert_true(fabs(w->gamma_before[i] - shadows[i].gamma) < 1e-12);
@@ -211,9 +218,8 @@ static void windows_can_be_done_by_hand(void **state)
 static void cuts_change_the_next_rate(void **state)
 {
 	struct diary diary = {.batch = 16};
-	struct school school = school_watched(
-		SETTINGS("schedule.kind=rwp", "schedule.window=3", "schedule.patience=3",
-			"schedule.rate=0.5"),
+	struct school school = school_watched(SETTINGS("schedule.kind=rwp", "schedule.window=3",
+						      "schedule.patience=3", "schedule.rate=0.5"),
 		watch_of(&diary), spy_new(note_fetch, &diary));
 	double rate = 0.5;
 	int cuts = 0;
@@ -271,8 +277,8 @@ static void an_average_is_a_sum_over_the_trajectory(void **state)
 			for (int k = 1; k <= ITERATIONS; k++)
 				sum += (1 - gammas[g]) * pow(gammas[g], ITERATIONS - k) *
 				       (double)trajectory[(size_t)k * floats + i];
-			assert_true(fabs(sum - (double)learner_params(school.learner,
-						       LEARNER_AVERAGE)[i]) < 2e-6);
+			assert_true(fabs(sum - (double)learner_params(
+						       school.learner, LEARNER_AVERAGE)[i]) < 2e-6);
 		}
 		free(trajectory);
 		school_close(&school);
@@ -283,13 +289,13 @@ static void an_average_is_a_sum_over_the_trajectory(void **state)
 static void averages_have_statistics(void **state)
 {
 	struct diary diary = {0};
-	struct school school = school_images(
-		SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=8",
-			"schedule.validation_batch=8", "average.every=1",
-			"average.statistics_every=2", "average.gamma=0.5",
-			"schedule.validate_every=100", "schedule.window=100",
-			"schedule.patience=100"),
-		watch_of(&diary));
+	struct school school =
+		school_images(SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=8",
+				      "schedule.validation_batch=8", "average.every=1",
+				      "average.statistics_every=2", "average.gamma=0.5",
+				      "schedule.validate_every=100", "schedule.window=100",
+				      "schedule.patience=100"),
+			watch_of(&diary));
 	struct learner *learner = school.learner;
 	const size_t floats = net_stats(learner->net)->floats;
 	float *before = calloc(floats, sizeof(float)), *losses = calloc(8, sizeof(float));
@@ -315,15 +321,22 @@ static void averages_have_statistics(void **state)
 						  learner_params(learner, LEARNER_AVERAGE), before,
 						  0.1f, &batch, losses, NULL, &err),
 					err);
-				assert_same(before, learner_stats(learner, LEARNER_AVERAGE), floats);
+				assert_same(
+					before, learner_stats(learner, LEARNER_AVERAGE), floats);
 			} else if (i == 0) {
-				assert_same(before, learner_stats(learner, LEARNER_AVERAGE), floats);
+				assert_same(
+					before, learner_stats(learner, LEARNER_AVERAGE), floats);
 			}
 		}
 		assert_memory_not_equal(learner_stats(learner, LEARNER_PLAIN),
 			learner_stats(learner, LEARNER_AVERAGE), floats * sizeof(float));
 	}
-	assert_string_equal(diary.text, "TUMM" "TUMMSS" "TUMM" "TUMMSS" "TUMM" "TUMMSS");
+	assert_string_equal(diary.text, "TUMM"
+					"TUMMSS"
+					"TUMM"
+					"TUMMSS"
+					"TUMM"
+					"TUMMSS");
 	for (int i = 0; i < 2; i++)
 		sample_input(i, inputs + (size_t)i * learner->floats, learner->floats);
 	assert_ok(learner_predict(learner, LEARNER_AVERAGE, inputs, 2, served[0], &err), err);

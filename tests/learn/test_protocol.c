@@ -7,16 +7,15 @@
 
 #include "nn/weights_file.h"
 
-static void predict(const struct school *school, int model, int64_t first, float logits[STEP][CLASSES])
+static void predict(
+	const struct school *school, int model, int64_t first, float logits[STEP][CLASSES])
 {
 	float inputs[STEP][DIM];
 	struct err err;
 
 	for (int i = 0; i < STEP; i++)
 		sample_input(first + i, inputs[i], DIM);
-	assert_ok(learner_predict(
-			  school->learner, model, inputs[0], STEP, logits[0], &err),
-		err);
+	assert_ok(learner_predict(school->learner, model, inputs[0], STEP, logits[0], &err), err);
 }
 
 /* Two learners that meet the same inputs; from one step on the labels of one are others. */
@@ -40,10 +39,9 @@ static void labels_come_after_predictions(void **state)
 					  STEP, logits[s][0], &err),
 				err);
 			for (int i = 0; i < STEP; i++)
-				labels[i] = (sample_label(step * STEP + i) +
-						    (s && step >= LIE)) % CLASSES;
-			assert_ok(learner_reveal(
-					  schools[s].learner, inputs[0], labels, STEP, &err),
+				labels[i] = (sample_label(step * STEP + i) + (s && step >= LIE)) %
+					    CLASSES;
+			assert_ok(learner_reveal(schools[s].learner, inputs[0], labels, STEP, &err),
 				err);
 			school_train(&schools[s], 4);
 		}
@@ -101,7 +99,7 @@ static void threads_and_repeats_do_not_show(void **state)
 
 	for (size_t i = 0; i < COUNT(threads); i++) {
 		images[i] = school_images(SETTINGS("model.arch=resnet20-cifar", threads[i],
-					  "model.norm=bn", "average.statistics_every=2"),
+						  "model.norm=bn", "average.statistics_every=2"),
 			(struct learner_watch){0});
 		school_go(&images[i], 2, 3);
 		assert_twins(&images[0], &images[i]);
@@ -147,7 +145,8 @@ static void training_and_validation_stay_apart(void **state)
 			int trained = 0, validated = 0;
 
 			uses = (struct uses){.batch = 16};
-			snprintf(pool, sizeof(pool), "replay.pool=%s", pool_type_name(pool_types[p]));
+			snprintf(pool, sizeof(pool), "replay.pool=%s",
+				pool_type_name(pool_types[p]));
 			snprintf(objective, sizeof(objective), "replay.objective=%s",
 				objective_type_name(objective_types[o]));
 			school.store = spy_new(count_uses, &uses);
@@ -165,7 +164,8 @@ static void training_and_validation_stay_apart(void **state)
 			for (int64_t id = 0; id < school.shown; id++) {
 				if (uses.trained[id] && uses.validated[id])
 					fail_msg("%s, %s: sample %d was both trained on and held "
-						 "out", pool, objective, (int)id);
+						 "out",
+						pool, objective, (int)id);
 				trained += uses.trained[id] > 0;
 				validated += uses.validated[id] > 0;
 			}
@@ -217,11 +217,11 @@ static void nothing_to_train_on_is_no_error(void **state)
 	assert_int_equal(report.iteration, 0);
 	assert_int_equal(report.samples, 0);
 	assert_false(report.scored);
-	assert_int_equal(learner_predict(school.learner, 3, logits[0], STEP, logits[0], &err),
-		ERR_INPUT);
+	assert_int_equal(
+		learner_predict(school.learner, 3, logits[0], STEP, logits[0], &err), ERR_INPUT);
 	assert_says(err, "model 3");
-	assert_int_equal(learner_predict(school.learner, -2, logits[0], STEP, logits[0], &err),
-		ERR_INPUT);
+	assert_int_equal(
+		learner_predict(school.learner, -2, logits[0], STEP, logits[0], &err), ERR_INPUT);
 	school_close(&school);
 }
 
@@ -242,15 +242,16 @@ static void impossible_options_are_refused(void **state)
 		{{"model.arch=mlp:1000000000", NULL}, "mlp:1000000000"},
 		{{"average.window_max=2", NULL}, "average.window_max = 2"},
 		{{"model.weights=/nowhere/w.safetensors", NULL}, "/nowhere/w.safetensors"},
-		{{"replay.objective=epochs", "replay.pool=fifo", NULL}, "replay.objective = epochs"},
+		{{"replay.objective=epochs", "replay.pool=fifo", NULL},
+			"replay.objective = epochs"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct school school = {0};
 		struct err err = {0};
-		int code = school_try(&school, options_of(rows[i].settings),
-			(struct learner_watch){0}, 1, &err);
+		int code = school_try(
+			&school, options_of(rows[i].settings), (struct learner_watch){0}, 1, &err);
 
 		if (!code)
 			fail_msg("nobody minds what should be refused with \"%s\"", rows[i].words);

@@ -36,8 +36,9 @@ static void go_on(const char *const *settings, bool images, int steps, int stop,
 	school_reveal(&first);
 	school_train(&first, within);
 	assert_ok(state_save(in_folder("state"), visit, &first, &err), err);
-	school_close(&first);
 	assert_ok(state_load(in_folder("state"), visit, &second, &err), err);
+	assert_twins(&first, &second);
+	school_close(&first);
 	school_train(&second, ITERATIONS - within);
 	school_go(&second, steps - stop - 1, ITERATIONS);
 	assert_twins(&straight, &second);
@@ -59,8 +60,8 @@ static bool possible(const char *const *settings)
 {
 	struct school school = {0};
 	struct err err = {0};
-	const int code = school_try(
-		&school, options_of(settings), (struct learner_watch){0}, 1, &err);
+	const int code =
+		school_try(&school, options_of(settings), (struct learner_watch){0}, 1, &err);
 
 	if (code)
 		assert_says(err, "replay.objective = epochs");
@@ -79,7 +80,8 @@ static void pools_and_objectives_go_on(void **state)
 			const char *const *settings = SETTINGS(
 				pool, objective, "replay.limit=60", "replay.validation_limit=20");
 
-			snprintf(pool, sizeof(pool), "replay.pool=%s", pool_type_name(pool_types[p]));
+			snprintf(pool, sizeof(pool), "replay.pool=%s",
+				pool_type_name(pool_types[p]));
 			snprintf(objective, sizeof(objective), "replay.objective=%s",
 				objective_type_name(objective_types[o]));
 			if (possible(settings)) {
@@ -145,8 +147,8 @@ static void batch_norm_goes_on(void **state)
 	(void)state;
 	go_on(settings, true, 3, 1, 1);
 	go_on(SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=4",
-		      "optimizer.kind=schedule-free", "average.kind=none",
-		      "schedule.kind=constant", "average.statistics_every=3"),
+		      "optimizer.kind=schedule-free", "average.kind=none", "schedule.kind=constant",
+		      "average.statistics_every=3"),
 		true, 3, 1, 1);
 }
 

@@ -33,12 +33,11 @@ static void steady_iterations_allocate_nothing(void **state)
 
 static void images_allocate_nothing_either(void **state)
 {
-	struct school school =
-		school_images(SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=4",
-				      "average.statistics_every=2", "schedule.validation_batch=4",
-				      "schedule.validate_every=2", "schedule.window=4",
-				      "schedule.patience=4"),
-			(struct learner_watch){0});
+	struct school school = school_images(
+		SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=4",
+			"average.statistics_every=2", "schedule.validation_batch=4",
+			"schedule.validate_every=2", "schedule.window=4", "schedule.patience=4"),
+		(struct learner_watch){0});
 	uint64_t before;
 
 	(void)state;
@@ -62,7 +61,8 @@ static void limited_pools_bound_the_store(void **state)
 			struct err err;
 			size_t half;
 
-			snprintf(pool, sizeof(pool), "replay.pool=%s", pool_type_name(pool_types[p]));
+			snprintf(pool, sizeof(pool), "replay.pool=%s",
+				pool_type_name(pool_types[p]));
 			snprintf(objective, sizeof(objective), "replay.objective=%s",
 				objective_type_name(objective_types[o]));
 			if (school_try(&school,
@@ -107,8 +107,8 @@ static void making_one_runs_out_of_memory(void **state)
 			int code;
 
 			mem_fail_at(n);
-			code = school_try(&school, options, (struct learner_watch){0},
-				i == 3 ? 8 : 1, &err);
+			code = school_try(
+				&school, options, (struct learner_watch){0}, i == 3 ? 8 : 1, &err);
 			mem_fail_at(0);
 			made = !code;
 			if (made)

@@ -54,8 +54,8 @@ static char *text_of(struct options *options)
 
 static void layers_win_in_their_order(void **state)
 {
-	struct options *o = resolved(config_of("[run]\nbatch = 7\nseed = 5\n",
-		SETTINGS("run.seed=6", "schedule.factor=0.25")));
+	struct options *o = resolved(config_of(
+		"[run]\nbatch = 7\nseed = 5\n", SETTINGS("run.seed=6", "schedule.factor=0.25")));
 
 	(void)state;
 	assert_int_equal(options_int(o, "run.iterations"), 8);
@@ -90,9 +90,8 @@ static void keys_refine_the_bundle_beside_them(void **state)
 		assert_int_equal(options_int64(o, "schedule.window"), 500);
 		options_free(o);
 	}
-	o = resolved(config_of(NULL,
-		SETTINGS("schedule.rate=0.5", "drift.steps=77", "run.method=adam+clr",
-			"stream.preset=std")));
+	o = resolved(config_of(NULL, SETTINGS("schedule.rate=0.5", "drift.steps=77",
+					     "run.method=adam+clr", "stream.preset=std")));
 	assert_true(options_float(o, "schedule.rate") == 0.5);
 	assert_int_equal(options_int(o, "drift.steps"), 77);
 	options_free(o);
@@ -101,8 +100,8 @@ static void keys_refine_the_bundle_beside_them(void **state)
 static void a_later_bundle_replaces(void **state)
 {
 	/* Its own keys win over the file's, other keys of the file stay. */
-	struct options *o = resolved(config_of(
-		"[run]\nmethod = ama+malr\nbatch = 9\n[average]\nkind = ema\n[schedule]\nkind = rwp\n",
+	struct options *o = resolved(config_of("[run]\nmethod = ama+malr\nbatch = "
+					       "9\n[average]\nkind = ema\n[schedule]\nkind = rwp\n",
 		SETTINGS("run.method=sgd+clr")));
 
 	(void)state;
@@ -118,8 +117,8 @@ static void a_later_bundle_replaces(void **state)
 	assert_true(options_float(o, "optimizer.decay") == 1e-4);
 	options_free(o);
 
-	o = resolved(config_of("[stream]\npreset = long\n[drift]\nsteps = 9\n",
-		SETTINGS("stream.preset=std")));
+	o = resolved(config_of(
+		"[stream]\npreset = long\n[drift]\nsteps = 9\n", SETTINGS("stream.preset=std")));
 	assert_int_equal(options_int(o, "drift.steps"), 20000);
 	options_free(o);
 }
@@ -128,8 +127,8 @@ static void a_later_bundle_replaces(void **state)
 static void the_default_method_is_what_it_says(void **state)
 {
 	char *plain = text_of(resolved(config_of(NULL, NULL)));
-	char *named = text_of(resolved(config_of(
-		NULL, SETTINGS("run.method=ama+malr", "stream.preset=small"))));
+	char *named = text_of(
+		resolved(config_of(NULL, SETTINGS("run.method=ama+malr", "stream.preset=small"))));
 
 	(void)state;
 	assert_string_equal(plain, named);
@@ -180,11 +179,13 @@ static void mistakes_change_nothing(void **state)
 	static const struct {
 		const char *setting, *words[3];
 	} rows[] = {
-		{"run.method=ama+marl", {"run.method = ama+marl", "did you mean ama+malr?", "--set"}},
+		{"run.method=ama+marl",
+			{"run.method = ama+marl", "did you mean ama+malr?", "--set"}},
 		{"run.method=zzzzzzzzzzzz", {"run.method = zzzzzzzzzzzz", "retain list", "--set"}},
 		{"stream.preset=smal", {"stream.preset = smal", "did you mean small?", "--set"}},
 		{"stream.source=drfit", {"stream.source", "drfit", "drift"}},
-		{"schedule.epsilom=0.1", {"schedule.epsilom", "did you mean schedule.epsilon?", ""}},
+		{"schedule.epsilom=0.1",
+			{"schedule.epsilom", "did you mean schedule.epsilon?", ""}},
 		{"schedule.rate=-1", {"schedule.rate", "-1", "[0, inf)"}},
 		{"average.gamma=1", {"average.gamma", "1", "(0, 1)"}},
 		{"average.gamma=0", {"average.gamma", "0", "(0, 1)"}},

@@ -80,8 +80,8 @@ static void observe(struct retain_learner *learner, struct step *step)
 {
 	struct retain_err err;
 
-	assert_ok(retain_observe(learner, step->inputs[0], N, step->predictions, &step->ticket,
-			  &err),
+	assert_ok(
+		retain_observe(learner, step->inputs[0], N, step->predictions, &step->ticket, &err),
 		err);
 }
 
@@ -284,8 +284,8 @@ static void wrong_numbers_are_refused(void **state)
 	(void)state;
 	assert_int_equal(retain_predict(learner, step.inputs[0], 0, step.predictions, NULL, &err),
 		RETAIN_ERR_INPUT);
-	assert_int_equal(retain_observe(learner, step.inputs[0], -1, step.predictions, &step.ticket,
-				 &err),
+	assert_int_equal(
+		retain_observe(learner, step.inputs[0], -1, step.predictions, &step.ticket, &err),
 		RETAIN_ERR_INPUT);
 	assert_int_equal(retain_train(learner, -2, &err), RETAIN_ERR_INPUT);
 	assert_says(err, "-2 iterations");
@@ -361,8 +361,7 @@ static void configs_come_from_files(void **state)
 	fclose(file);
 	assert_ok(retain_config_load(config, in_folder("shop.ini"), &err), err);
 	assert_ok(retain_config_set(config, "run.method", "schedule-free", &err), err);
-	assert_int_equal(
-		retain_config_load(config, in_folder("none.ini"), &err), RETAIN_ERR_FILE);
+	assert_int_equal(retain_config_load(config, in_folder("none.ini"), &err), RETAIN_ERR_FILE);
 	assert_says(err, "none.ini");
 	assert_ok(retain_learner_new(&learner, config, &err), err);
 	retain_config_free(config);

@@ -66,9 +66,18 @@ static void windows_and_cuts_are_lines(void **state)
 
 	(void)state;
 	cut.iteration = 800;
-	cut.verdict = (struct schedule_verdict){.cut = true, .before = 0.2, .after = 0.1,
-		.score = -2, .sigma = 0.3, .score_age = 1000, .sigma_age = 1200, .sigma_mean = 0.35,
-		.sigma_error = 0.01, .c1 = true, .c2 = true, .c3 = false};
+	cut.verdict = (struct schedule_verdict){.cut = true,
+		.before = 0.2,
+		.after = 0.1,
+		.score = -2,
+		.sigma = 0.3,
+		.score_age = 1000,
+		.sigma_age = 1200,
+		.sigma_mean = 0.35,
+		.sigma_error = 0.01,
+		.c1 = true,
+		.c2 = true,
+		.c3 = false};
 	events_window(events, &quiet);
 	events_cuts(events, &count);
 	assert_int_equal(count, 0);
@@ -101,8 +110,11 @@ static void windows_and_cuts_are_lines(void **state)
 /* Without averages there is nothing to say of them; what is no number is null. */
 static void what_there_is_not_is_left_out(void **state)
 {
-	struct learner_window window = {.iteration = 1, .rounds = 1, .best = -1,
-		.scores = {{NAN, 0.5}}, .verdict = {.before = 1, .after = 1}};
+	struct learner_window window = {.iteration = 1,
+		.rounds = 1,
+		.best = -1,
+		.scores = {{NAN, 0.5}},
+		.verdict = {.before = 1, .after = 1}};
 	struct events *events = events_of(in_folder("events"));
 	json_t *line;
 	struct err err;

@@ -239,7 +239,8 @@ static void a_run_can_be_made_again(void **state)
 
 			assert_same_text(metrics_in(&first), metrics_in(&again), "metrics.csv");
 			for (size_t i = 0; i < COUNT(files); i++)
-				if (strcmp(files[i], "metrics.csv") && strcmp(files[i], "run.json") &&
+				if (strcmp(files[i], "metrics.csv") &&
+					strcmp(files[i], "run.json") &&
 					strcmp(files[i], "report.html") &&
 					!(threads == 2 && i == 0)) {
 					char *a, *b;
@@ -287,22 +288,24 @@ static void the_ledger_follows_the_formulas(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct done done = go_with(SETTINGS(rows[i].method, "run.batch=64",
-						   "schedule.validation_batch=64",
-						   "schedule.validate_every=20", "average.every=10"),
+		struct done done = go_with(
+			SETTINGS(rows[i].method, "run.batch=64", "schedule.validation_batch=64",
+				"schedule.validate_every=20", "average.every=10"),
 			NULL);
 		const struct ledger *l = &done.run->ledger;
 		const struct net *net = learner_net(done.run->learner);
 		const double f = 64 * net_macs(net), g = 2 * f;
 		const double u = (double)net_params(net)->floats;
 		const double per = ((20.0 + rows[i].scored) / 20 * f + g +
-					   (10.0 + rows[i].averages) / 10 * u) / (f + g + u);
+					   (10.0 + rows[i].averages) / 10 * u) /
+				   (f + g + u);
 
 		assert_int_equal(l->iterations, 1600);
 		assert_int_equal(l->forward[LEDGER_TRAIN], 1600);
 		assert_int_equal(l->backward_samples, 1600 * 64);
 		assert_int_equal(l->forward[LEDGER_VALIDATE], 1600 / 20 * rows[i].scored);
-		assert_int_equal(l->forward_samples[LEDGER_VALIDATE], 1600 / 20 * rows[i].scored * 64);
+		assert_int_equal(
+			l->forward_samples[LEDGER_VALIDATE], 1600 / 20 * rows[i].scored * 64);
 		assert_int_equal(l->forward[LEDGER_STATISTICS], 0);
 		assert_int_equal(l->updates, 1600);
 		assert_int_equal(l->averages, 1600 / 10 * rows[i].averages);
@@ -316,9 +319,8 @@ static void the_ledger_follows_the_formulas(void **state)
 /* All samples from the start, whole epochs, and retention over all of time. */
 static void the_supervised_form(void **state)
 {
-	struct done done = go_with(
-		SETTINGS("run.form=supervised", "replay.objective=epochs", "run.epochs=2",
-			"eval.count=4"),
+	struct done done = go_with(SETTINGS("run.form=supervised", "replay.objective=epochs",
+					   "run.epochs=2", "eval.count=4"),
 		"run");
 	struct metrics_row *rows;
 	size_t count;
@@ -353,8 +355,8 @@ static void a_run_may_end_before_the_stream(void **state)
 	assert_int_equal(done.result.last.step, 50);
 	assert_int_equal(done.result.last.samples, 50 * 32);
 	/* What it has seen is a quarter of the stream, and a cosine ends where the run does. */
-	assert_true(done.result.last.ir == matrix_range(done.run->matrix, 9, 0, 0.25,
-						  MATRIX_INFERENCE, MATRIX_TOP1));
+	assert_true(done.result.last.ir ==
+		    matrix_range(done.run->matrix, 9, 0, 0.25, MATRIX_INFERENCE, MATRIX_TOP1));
 	assert_true(done.result.last.lr < 1e-4);
 	done_close(&done);
 }
@@ -464,7 +466,8 @@ static void impossible_runs_are_refused(void **state)
 		{{"replay.holdout=0"}, "replay.holdout = 0"},
 		{{"run.method=sgd+rwp", "replay.holdout=0"}, "replay.holdout = 0"},
 		{{"average.kind=none"}, "schedule.kind = malr"},
-		{{"run.method=schedule-free", "average.kind=ema"}, "optimizer.kind = schedule-free"},
+		{{"run.method=schedule-free", "average.kind=ema"},
+			"optimizer.kind = schedule-free"},
 		{{"eval.ft_to=0.1"}, "eval.ft_to = 0.1"},
 		{{"eval.ft_from=0.5"}, "eval.ft_from = 0.5"},
 		{{"replay.objective=epochs"}, "replay.objective = epochs"},
@@ -529,9 +532,10 @@ static void long_streams_take_no_more_memory(void **state)
 		size_t bytes[2];
 
 		for (int i = 0; i < 2; i++) {
-			struct done done = go_with(SETTINGS(lengths[i], caches[c], "run.iterations=1",
-							   "eval.count=1", "drift.eval_per_step=1"),
-				NULL);
+			struct done done =
+				go_with(SETTINGS(lengths[i], caches[c], "run.iterations=1",
+						"eval.count=1", "drift.eval_per_step=1"),
+					NULL);
 
 			bytes[i] = store_bytes(done.run->store);
 			done_close(&done);
