@@ -72,7 +72,7 @@ static inline void pool_fill(struct pool *pool, int64_t seen, bool *held)
 
 		assert_ok(pool_add(pool, id, label_of(id, classes ? classes : 1), &evicted, &err),
 			err);
-		if (held) {
+		if (held && id >= 0) {
 			held[id] = true;
 			if (evicted >= 0)
 				held[evicted] = false;
