@@ -9,13 +9,14 @@ enum exit_code {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,    /* it was asked for properly and could not be done */
 	EXIT_USAGE = 2,     /* it was not asked for properly */
-	EXIT_STOPPED = 130, /* Ctrl-C ended it early, in good order */
+	EXIT_STOPPED = 128, /* plus the signal (2: Ctrl-C) that ended it early, in good order */
 };
 
 /* argv[0] is the verb's own name; argv[argc] is NULL. */
 typedef int verb_fn(int argc, char **argv);
 
-verb_fn cmd_run, cmd_demo, cmd_methods, cmd_list, cmd_config, cmd_model, cmd_bench;
+verb_fn cmd_run, cmd_demo, cmd_methods, cmd_list, cmd_config, cmd_model, cmd_bench,
+	cmd_verify_resume;
 
 struct verb {
 	const char *name;

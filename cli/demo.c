@@ -95,6 +95,7 @@ static int run_entry(struct demo *demo, struct entry *entry, bool first)
 	const struct watch watch = {.options = entry->options,
 		.name = entry->method,
 		.folder = entry->folder,
+		.start = RUN_ANEW,
 		.quiet = demo->quiet,
 		.opened = first && !demo->quiet ? print_opening : NULL};
 
@@ -114,7 +115,7 @@ static int go(struct demo *demo)
 		status = run_entry(demo, &demo->entries[i], i == 0);
 		runs[i] = demo->entries[i].run;
 	}
-	if (status == EXIT_STOPPED)
+	if (status > EXIT_STOPPED)
 		printf("Stopped. Each method's part so far is in its folder under %s.\n", demo->out);
 	if (status != EXIT_OK)
 		return status;

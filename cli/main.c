@@ -13,6 +13,7 @@ static const struct verb verbs[] = {
 	{"list", cmd_list, "list every strategy there is"},
 	{"config", cmd_config, "explain every key of a config"},
 	{"model", cmd_model, "make weights, look at them, trace a training step"},
+	{"verify-resume", cmd_verify_resume, "prove that a killed run goes on exactly"},
 	{"bench", cmd_bench, "measure how fast retain is here"},
 	{0},
 };

@@ -10,9 +10,9 @@
 #include "watch.h"
 
 struct request {
-	const char *method, *seed, *out, *threads;
+	const char *method, *seed, *out, *threads, *resume;
 	struct arg_list settings;
-	bool quiet, json;
+	bool force, quiet, json;
 };
 
 /* The options of the command line that are short for a key. */
@@ -71,6 +71,8 @@ static void print_summary(const struct run_result *result, const struct request 
 
 	if (result->stopped)
 		printf("Stopped after time step %" PRId64 ".\n", result->step);
+	if (result->saved)
+		printf("Nothing is lost. Go on with: retain run --resume %s\n", request->out);
 	if (!result->rows) {
 		printf("Nothing was evaluated yet.\n");
 		return;
@@ -127,13 +129,14 @@ static int go(const struct request *request, const struct options *options)
 	const struct watch watch = {.options = options,
 		.name = options_text(options, "run.method"),
 		.folder = request->out,
+		.start = request->resume ? RUN_RESUME : request->force ? RUN_ANEW : RUN_NEW,
 		.quiet = request->quiet || request->json,
 		.opened = request->quiet || request->json ? NULL : print_opening};
 	struct run_result result;
 	struct run *run = NULL;
 	const int status = watch_run(&watch, &run, &result);
 
-	if (status == EXIT_OK || status == EXIT_STOPPED) {
+	if (status == EXIT_OK || status > EXIT_STOPPED) {
 		if (request->json)
 			print_json(&result, options);
 		else
@@ -154,6 +157,9 @@ int cmd_run(int argc, char **argv)
 		{"out", "DIR", "write config, metrics, events, weights and report there",
 			.text = &request.out},
 		{"threads", "N", "threads; 0: what fits the net", .text = &request.threads},
+		{"resume", "DIR", "go on with the run in DIR, by its own config",
+			.text = &request.resume},
+		{"force", NULL, "begin anew in a DIR that holds a run", .flag = &request.force},
 		{"quiet", NULL, "no progress, only the summary", .flag = &request.quiet},
 		{"json", NULL, "the summary as one line of JSON", .flag = &request.json},
 		{0},
@@ -163,6 +169,7 @@ int cmd_run(int argc, char **argv)
 		"built-in drifting stream, small preset, AMA+MALR.",
 		rows};
 	struct options *options = NULL;
+	char file[4096];
 	struct err err = {0};
 	int status = args_read(&args, &argc, argv);
 
@@ -170,7 +177,12 @@ int cmd_run(int argc, char **argv)
 		return status;
 	if (argc > 2)
 		return complain(EXIT_USAGE, "%s: one CONFIG is enough", argv[2]);
-	if (resolve(argv[1], &request, &options, &err))
+	if (request.resume && (argc > 1 || request.out || request.force))
+		return complain(EXIT_USAGE, "--resume %s: takes the folder's own config and place; leave "
+					    "out CONFIG, --out and --force", request.resume);
+	if (request.resume)
+		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
+	if (resolve(request.resume ? file : argv[1], &request, &options, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
 	watch_interrupts();
 	status = go(&request, options);

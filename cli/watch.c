@@ -13,8 +13,7 @@ static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal)
 {
-	(void)signal;
-	interrupted = 1;
+	interrupted = signal;
 }
 
 /* Where the signal is ignored it stays so. */
@@ -22,10 +21,12 @@ void watch_interrupts(void)
 {
 	const struct sigaction watch = {
 		.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+	static const int signals[] = {SIGINT, SIGTERM};
 	struct sigaction old;
 
-	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &watch, NULL);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &watch, NULL);
 }
 
 const char *watch_grouped(char out[WATCH_GROUPED], int64_t number)
@@ -61,7 +62,8 @@ static void show_window(struct progress *line, int field, const struct run_progr
 static void show_progress(void *context, const struct run_progress *now)
 {
 	struct progress *line = context;
-	const double rate = now->seconds > 0 ? (double)now->iteration / now->seconds : 0;
+	const double rate =
+		now->seconds > 0 ? (double)(now->iteration - now->resumed) / now->seconds : 0;
 
 	show_percent(line, 0, "IR", now->ir);
 	show_percent(line, 1, "LE", now->le);
@@ -88,6 +90,7 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 		.options = watch->options,
 		.name = watch->name,
 		.folder = watch->folder,
+		.start = watch->start,
 		.log = {.write = watch->quiet ? NULL : show_message, .most = LOG_WARN},
 		.progress = show_progress,
 		.context = &line,
@@ -106,5 +109,5 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 	progress_end(&line);
 	if (code)
 		return complain(EXIT_FAILED, "%s", err.message);
-	return result->stopped ? EXIT_STOPPED : EXIT_OK;
+	return result->stopped ? EXIT_STOPPED + interrupted : EXIT_OK;
 }

@@ -8,6 +8,7 @@ struct watch {
 	const struct options *options; /* as long as the watch */
 	const char *name;              /* before the progress bar and in the report */
 	const char *folder;            /* NULL: nothing is written */
+	enum run_start start;          /* what to do with a folder that holds a run */
 	bool quiet;                    /* no progress, no warnings */
 	void (*opened)(const struct run *run); /* called before the first step, where not NULL */
 };

@@ -86,7 +86,7 @@ static struct metrics_row make_row(const struct run *run)
 		.ir5_sgd = IR(MATRIX_PLAIN, MATRIX_TOP5),
 		.ft5_sgd = FT(MATRIX_PLAIN, MATRIX_TOP5),
 		.cost = ledger_sgd_equivalents(&run->ledger, &prices, options_int(o, "run.batch")),
-		.seconds = run_clock() - run->started,
+		.seconds = run_seconds(run),
 	};
 }
 

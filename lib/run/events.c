@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -13,11 +14,24 @@
 struct events {
 	FILE *file;
 	char *path;
+	int64_t size; /* of the file, with what is still held back */
 	int failed; /* errno of the first failure */
 	bool no_memory;
 	struct event_cut *cuts;
 	int count, room;
 };
+
+static int open_file(struct events *events, const char *path, struct err *err)
+{
+	events->path = mem_text(path);
+	if (!events->path)
+		return err_memory(err, "a path", strlen(path));
+	events->file = fopen(path, "ae");
+	if (!events->file || fseeko(events->file, 0, SEEK_END))
+		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	events->size = ftello(events->file);
+	return 0;
+}
 
 int events_open(struct events **events, const char *path, struct err *err)
 {
@@ -27,14 +41,8 @@ int events_open(struct events **events, const char *path, struct err *err)
 	*events = NULL;
 	if (!made)
 		return err_memory(err, "a log of events", sizeof(*made));
-	if (path) {
-		made->path = mem_text(path);
-		made->file = fopen(path, "we");
-		if (!made->path)
-			code = err_memory(err, "a path", strlen(path));
-		else if (!made->file)
-			code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
-	}
+	if (path)
+		code = open_file(made, path, err);
 	if (code)
 		events_close(made);
 	else
@@ -51,6 +59,23 @@ void events_close(struct events *events)
 	mem_free(events->path);
 	mem_free(events->cuts);
 	mem_free(events);
+}
+
+int64_t events_size(const struct events *events)
+{
+	return events->size;
+}
+
+int events_cut(struct events *events, int64_t size, struct err *err)
+{
+	if (size > events->size)
+		return err_set(err, ERR_FORMAT,
+			"%s: has %" PRId64 " bytes where the checkpoint remembers %" PRId64,
+			events->path, events->size, size);
+	if (fflush(events->file) || ftruncate(fileno(events->file), size))
+		return err_set(err, ERR_FILE, "%s: %s", events->path, strerror(errno));
+	events->size = size;
+	return 0;
 }
 
 static void add_number(struct text *line, const char *name, double number)
@@ -77,8 +102,9 @@ static void end_line(struct events *events, struct text *line)
 	text_add(line, "}\n");
 	if (line->failed)
 		events->no_memory = true;
-	else if (events->file && fwrite(line->data, 1, line->size, events->file) != line->size &&
-		 !events->failed)
+	else if (!events->file || fwrite(line->data, 1, line->size, events->file) == line->size)
+		events->size += (int64_t)line->size;
+	else if (!events->failed)
 		events->failed = errno;
 	text_release(line);
 }
@@ -130,22 +156,27 @@ static void write_cut(struct events *events, const struct learner_window *window
 	end_line(events, &line);
 }
 
+static bool reserve_cuts(struct events *events, int room)
+{
+	struct event_cut *more;
+
+	if (room <= events->room)
+		return true;
+	more = mem_resize(events->cuts, (size_t)room, sizeof(*more));
+	if (!more)
+		return false;
+	events->cuts = more;
+	events->room = room;
+	return true;
+}
+
 static void remember_cut(struct events *events, const struct learner_window *window)
 {
-	if (events->count == events->room) {
-		const int room = events->room ? 2 * events->room : 16;
-		struct event_cut *more =
-			mem_resize(events->cuts, (size_t)room, sizeof(*more));
-
-		if (!more) {
-			events->no_memory = true;
-			return;
-		}
-		events->cuts = more;
-		events->room = room;
-	}
-	events->cuts[events->count++] =
-		(struct event_cut){window->iteration, window->verdict};
+	if (events->count == events->room && !reserve_cuts(events, 2 * events->room + 16))
+		events->no_memory = true;
+	else
+		events->cuts[events->count++] =
+			(struct event_cut){window->iteration, window->verdict};
 }
 
 void events_window(struct events *events, const struct learner_window *window)
@@ -157,15 +188,56 @@ void events_window(struct events *events, const struct learner_window *window)
 	remember_cut(events, window);
 }
 
-int events_flush(struct events *events, struct err *err)
+/* What is not on a disk (a pipe, a device) cannot be synced, and need not be. */
+static int sync_file(const struct events *events)
+{
+	return fsync(fileno(events->file)) && errno != EINVAL && errno != EROFS;
+}
+
+int events_sync(struct events *events, struct err *err)
 {
 	if (events->no_memory)
 		return err_memory(err, "an event", sizeof(struct event_cut));
-	if (events->file && fflush(events->file) && !events->failed)
+	if (events->file && (fflush(events->file) || sync_file(events)) && !events->failed)
 		events->failed = errno;
 	if (events->failed)
 		return err_set(err, ERR_FILE, "%s: %s", events->path, strerror(events->failed));
 	return 0;
+}
+
+static void cut_state(struct event_cut *cut, struct state *state)
+{
+	struct schedule_verdict *verdict = &cut->verdict;
+
+	state_int64(state, "iteration", &cut->iteration);
+	state_bool(state, "cut", &verdict->cut);
+	state_double(state, "before", &verdict->before);
+	state_double(state, "after", &verdict->after);
+	state_double(state, "score", &verdict->score);
+	state_double(state, "sigma", &verdict->sigma);
+	state_int64(state, "score_age", &verdict->score_age);
+	state_int64(state, "sigma_age", &verdict->sigma_age);
+	state_double(state, "sigma_mean", &verdict->sigma_mean);
+	state_double(state, "sigma_error", &verdict->sigma_error);
+	state_bool(state, "c1", &verdict->c1);
+	state_bool(state, "c2", &verdict->c2);
+	state_bool(state, "c3", &verdict->c3);
+}
+
+void events_state(struct events *events, struct state *state)
+{
+	int count = events->count;
+
+	state_int(state, "cuts", &count);
+	if (state_failed(state))
+		return;
+	if (count < 0 || !reserve_cuts(events, count)) {
+		state_refuse(state, ERR_MEMORY, "%d cuts are too many", count);
+		return;
+	}
+	events->count = count;
+	for (int i = 0; i < count; i++)
+		cut_state(&events->cuts[i], state);
 }
 
 const struct event_cut *events_cuts(const struct events *events, int *count)

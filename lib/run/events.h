@@ -22,15 +22,25 @@ struct event_cut {
 
 struct events;
 
-/* path NULL: nothing is written, cuts are only remembered. */
+/* Goes on at the end of the file at path, made if need be; NULL: cuts are only remembered. */
 int events_open(struct events **events, const char *path, struct err *err);
 void events_close(struct events *events);
 
-/* A failure to write is remembered until events_flush. */
+/*
+ * Cuts the file to its first `size` bytes, dropping what was written after the
+ * checkpoint that remembers this size; a shorter file is an error.
+ */
+int events_cut(struct events *events, int64_t size, struct err *err);
+int64_t events_size(const struct events *events);
+
+/* A failure to write is remembered until events_sync, which sees everything safely to disk. */
 void events_window(struct events *events, const struct learner_window *window);
-int events_flush(struct events *events, struct err *err);
+int events_sync(struct events *events, struct err *err);
 
 /* All cuts so far; lives until the next window. */
 const struct event_cut *events_cuts(const struct events *events, int *count);
+
+/* The cuts; the file is the caller's to cut. */
+void events_state(struct events *events, struct state *state);
 
 #endif

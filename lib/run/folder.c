@@ -3,10 +3,15 @@
  * a folder that cannot be written is found out at once; results follow at its
  * end, each file whole or not at all.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <retain.h>
 #include "base/file.h"
@@ -50,14 +55,58 @@ static int write_config(const struct run *run, struct err *err)
 	return code;
 }
 
-int folder_begin(struct run *run, struct err *err)
+/* Two processes in one folder would spoil each other's work. */
+static int take_lock(struct run *run, struct err *err)
+{
+	char *path = path_in(run, "lock");
+	int code = 0;
+
+	if (!path)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (run->lock < 0)
+		code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	else if (flock(run->lock, LOCK_EX | LOCK_NB))
+		code = err_set(err, ERR_FILE, "%s: another process works in this folder",
+			run->config.folder);
+	mem_free(path);
+	return code;
+}
+
+static bool holds_run(const struct run *run)
+{
+	char *path = path_in(run, "config.ini");
+	struct stat found;
+	const bool holds = path && !stat(path, &found) && S_ISREG(found.st_mode);
+
+	mem_free(path);
+	return holds;
+}
+
+/* What an earlier run left, all but its config: that is replaced at once. */
+static int clear_folder(const struct run *run, struct err *err)
+{
+	static const char *const files[] = {"metrics.csv", "events.jsonl", "matrix.csv", "run.json",
+		"model.safetensors", "report.html"};
+	int code = checkpoint_clear(run->config.folder, err);
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !code; i++) {
+		char *path = path_in(run, files[i]);
+
+		if (!path)
+			code = err_memory(err, "a path", strlen(run->config.folder));
+		else if (unlink(path) && errno != ENOENT)
+			code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+		mem_free(path);
+	}
+	return code;
+}
+
+static int open_logs(struct run *run, struct err *err)
 {
 	char *metrics = path_in(run, "metrics.csv"), *events = path_in(run, "events.jsonl");
-	int code = metrics && events ? file_make_folder(run->config.folder, err) :
-				       err_memory(err, "a path", strlen(run->config.folder));
+	int code = metrics && events ? 0 : err_memory(err, "a path", strlen(run->config.folder));
 
-	if (!code)
-		code = write_config(run, err);
 	if (!code)
 		code = metrics_file_open(&run->metrics, metrics, 0, err);
 	if (!code)
@@ -65,6 +114,57 @@ int folder_begin(struct run *run, struct err *err)
 	mem_free(metrics);
 	mem_free(events);
 	return code;
+}
+
+static int begin_anew(struct run *run, struct err *err)
+{
+	int code = clear_folder(run, err);
+
+	if (!code)
+		code = write_config(run, err);
+	return code ? code : open_logs(run, err);
+}
+
+/* The metrics stay closed, so that nothing of them is lost, until it is known how many count. */
+static int go_on(struct run *run, struct err *err)
+{
+	char *events = path_in(run, "events.jsonl");
+	bool found = false;
+	struct learner_report now;
+	int code = events ? events_open(&run->events, events, err) :
+			    err_memory(err, "a path", strlen(run->config.folder));
+
+	mem_free(events);
+	if (!code)
+		code = checkpoint_load(run, &found, err);
+	if (code)
+		return code;
+	if (!found) {
+		events_close(run->events);
+		run->events = NULL;
+		return begin_anew(run, err);
+	}
+	learner_report(run->learner, &now);
+	run->resumed = now.iteration;
+	return 0;
+}
+
+int folder_begin(struct run *run, struct err *err)
+{
+	int code = file_make_folder(run->config.folder, err);
+
+	if (!code)
+		code = take_lock(run, err);
+	if (code)
+		return code;
+	if (run->config.start == RUN_RESUME)
+		return go_on(run, err);
+	if (run->config.start == RUN_NEW && holds_run(run))
+		return err_set(err, ERR_INPUT,
+			"%s: already holds a run; go on with it by --resume %s, or begin anew with "
+			"--force",
+			run->config.folder, run->config.folder);
+	return begin_anew(run, err);
 }
 
 /* A row per evaluation: how much was seen, then the accuracy in each time bin. */
@@ -168,7 +268,7 @@ static int write_report(struct run *run, struct err *err)
 
 int folder_end(struct run *run, const struct run_result *result, struct err *err)
 {
-	int code = events_flush(run->events, err);
+	int code = events_sync(run->events, err);
 
 	if (!code)
 		code = metrics_file_sync(run->metrics, err);

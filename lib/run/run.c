@@ -10,12 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "eval/rank.h"
 #include "run/run_impl.h"
 
-enum { EVALUATION_BATCH = 256, LATE = 4 /* the last 1/LATE of evaluations is late */ };
+enum {
+	EVALUATION_BATCH = 256,
+	LATE = 4,               /* the last 1/LATE of evaluations is late */
+	SAVE_FAILURES_MOST = 5, /* in a row, before a run gives up */
+};
 
 /* Draws are numbered by iteration; evaluation goes over all its samples every time. */
 static const double ITERATIONS_MOST = (double)((int64_t)1 << 48);
@@ -27,6 +32,11 @@ double run_clock(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double run_seconds(const struct run *run)
+{
+	return run->seconds_before + (run_clock() - run->started);
 }
 
 static void on_work(void *context, enum learner_work work, int samples)
@@ -204,6 +214,7 @@ int run_open(struct run **run, const struct run_config *config, struct err *err)
 	if (!made)
 		return err_memory(err, "a run", sizeof(*made));
 	made->config = *config;
+	made->lock = -1;
 	made->predicting = LEDGER_PREDICT;
 	made->supervised = !strcmp(options_text(config->options, "run.form"), "supervised");
 	code = check(config->options, err);
@@ -211,6 +222,10 @@ int run_open(struct run **run, const struct run_config *config, struct err *err)
 		code = make_parts(made, config->options, err);
 	if (!code)
 		code = make_buffers(made, err);
+	if (!code)
+		code = checkpoint_interval(&made->interval,
+			options_text(config->options, "run.checkpoint_every"),
+			"run.checkpoint_every", err);
 	if (!code && config->folder)
 		code = folder_begin(made, err);
 	if (code)
@@ -224,6 +239,8 @@ void run_close(struct run *run)
 {
 	if (!run)
 		return;
+	if (run->lock >= 0)
+		close(run->lock);
 	arena_release(&run->report);
 	metrics_file_close(run->metrics);
 	events_close(run->events);
@@ -299,6 +316,7 @@ static void tell_progress(const struct run *run)
 		.steps = run->ends,
 		.iterations = run->ends * run->iterations,
 		.seconds = run_clock() - run->started,
+		.resumed = run->resumed,
 		.le = prequential_top1(run->prequential),
 		.blind = prequential_blind(run->prequential),
 		.ir = run->row_count ? run->rows[run->row_count - 1].ir : NAN,
@@ -316,6 +334,41 @@ static void tell_progress(const struct run *run)
 	run->config.progress(run->config.context, &progress);
 }
 
+/*
+ * A checkpoint that cannot be written is no reason to stop at once: the disk may
+ * have room again at the next one, and until then the last one is good.
+ */
+static int save(struct run *run, struct err *err)
+{
+	struct err why = {0};
+
+	run->saved_at = run_clock();
+	run->saved_step = run->step;
+	if (!checkpoint_save(run, &why)) {
+		run->save_failures = 0;
+		return 0;
+	}
+	run->save_failures++;
+	if (run->save_failures >= SAVE_FAILURES_MOST)
+		return err_set(err, why.code, "%s; gave up after %d failures in a row",
+			why.message, run->save_failures);
+	log_write(&run->config.log, LOG_WARN, "no checkpoint was made: %s", why.message);
+	return 0;
+}
+
+static int save_when_due(struct run *run, struct err *err)
+{
+	const struct checkpoint_interval *interval = &run->interval;
+
+	if (!run->config.folder)
+		return 0;
+	if (interval->steps && run->step - run->saved_step >= interval->steps)
+		return save(run, err);
+	if (interval->seconds > 0 && run_clock() - run->saved_at >= interval->seconds)
+		return save(run, err);
+	return 0;
+}
+
 /* Evaluations lie at equal distances and at the end. */
 static bool evaluation_due(const struct run *run)
 {
@@ -324,16 +377,40 @@ static bool evaluation_due(const struct run *run)
 	return run->step * count / run->ends > (run->step - 1) * count / run->ends;
 }
 
+static bool asked_to_stop(const struct run *run)
+{
+	return run->config.stop && *run->config.stop;
+}
+
+/* One iteration at a time, so that a stop in a long time step need not wait for its end. */
+static int train_step(struct run *run, struct err *err)
+{
+	int code = 0;
+
+	while (!code && run->made < run->iterations && !asked_to_stop(run)) {
+		code = learner_train(run->learner, 1, err);
+		run->made++;
+		if (!code)
+			code = save_when_due(run, err);
+	}
+	return code;
+}
+
 static int go_step(struct run *run, struct err *err)
 {
 	const double start = run_clock();
-	int code = run->supervised ? 0 : meet_step(run, err);
+	int code = run->supervised || run->met ? 0 : meet_step(run, err);
 
+	run->met = true;
 	if (!code)
-		code = learner_train(run->learner, run->iterations, err);
-	run->step++;
+		code = train_step(run, err);
 	run->train_seconds += run_clock() - start;
-	if (!code && evaluation_due(run))
+	if (code || run->made < run->iterations)
+		return code;
+	run->step++;
+	run->made = 0;
+	run->met = false;
+	if (evaluation_due(run))
 		code = run_evaluate(run, err);
 	if (!code)
 		tell_progress(run);
@@ -370,7 +447,7 @@ static void make_result(const struct run *run, struct run_result *result)
 		.late_ir = late_mean(run, offsetof(struct metrics_row, ir)),
 		.late_ft = late_mean(run, offsetof(struct metrics_row, ft)),
 		.late_ir_sgd = late_mean(run, offsetof(struct metrics_row, ir_sgd)),
-		.seconds = run_clock() - run->started,
+		.seconds = run_seconds(run),
 		.train_seconds = run->train_seconds,
 		.cost = NAN,
 		.rows = run->row_count,
@@ -387,15 +464,20 @@ int run_go(struct run *run, struct run_result *result, struct err *err)
 {
 	int code = 0;
 
-	run->started = run_clock();
-	if (run->supervised && !run->step)
+	run->started = run->saved_at = run_clock();
+	run->saved_step = run->step;
+	if (run->supervised && !store_count(run->store))
 		code = reveal_everything(run, err);
-	while (!code && run->step < run->ends && !(run->config.stop && *run->config.stop))
+	while (!code && run->step < run->ends && !asked_to_stop(run))
 		code = go_step(run, err);
 	if (code)
 		return code;
 	make_result(run, result);
-	return run->config.folder ? folder_end(run, result, err) : 0;
+	if (run->config.folder && result->stopped) {
+		code = checkpoint_save(run, err);
+		result->saved = !code;
+	}
+	return run->config.folder && !code ? folder_end(run, result, err) : code;
 }
 
 void run_describe(const struct run *run, char *out, size_t size)

@@ -9,6 +9,8 @@
  *	matrix.csv         accuracy by model time and data time
  *	run.json           version, machine, what the run cost and came to
  *	model.safetensors  the weights that serve inference
+ *	checkpoint/        the whole state, from time to time (run/checkpoint.h)
+ *	lock               held while a process works in the folder
  *	report.html        curves to look at
  */
 #ifndef RETAIN_RUN_RUN_H
@@ -26,11 +28,19 @@
 /* How far a run is, told after every time step. */
 struct run_progress {
 	int64_t step, steps, iteration, iterations;
-	double seconds; /* since the first step of this process */
+	double seconds; /* of this process, since its first step */
+	int64_t resumed; /* the iteration it began with */
 	double rate, sigma, gamma[2];
 	int averages;
 	double le, blind;
 	double ir; /* of the last evaluation; NAN before the first */
+};
+
+/* What to do with a folder that holds a run. */
+enum run_start {
+	RUN_NEW,    /* refuse it */
+	RUN_RESUME, /* go on from its last checkpoint, or begin anew if it has none */
+	RUN_ANEW,   /* begin anew; what is there goes */
 };
 
 struct run_config {
@@ -40,12 +50,14 @@ struct run_config {
 	struct log log;
 	void (*progress)(void *context, const struct run_progress *progress);
 	void *context;
-	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the time step */
+	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the iteration */
+	enum run_start start;
 };
 
 /* What a run came to. Accuracies in [0, 1]. */
 struct run_result {
 	bool stopped; /* before its end */
+	bool saved;   /* ... and can go on from a checkpoint */
 	int64_t step; /* time steps made */
 	struct metrics_row last; /* of the last evaluation; without one, what metrics_row_init says */
 	double late_ir, late_ft, late_ir_sgd; /* means over the last quarter of evaluations */

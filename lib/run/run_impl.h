@@ -11,6 +11,7 @@
 #include "eval/matrix.h"
 #include "eval/prequential.h"
 #include "learn/learner.h"
+#include "run/checkpoint.h"
 #include "run/events.h"
 #include "run/run.h"
 
@@ -32,7 +33,18 @@ struct run {
 	enum ledger_use predicting; /* what predictions are for, right now */
 
 	int64_t step;
-	double started, train_seconds;
+	bool met;               /* the current time step was predicted and revealed, */
+	int made;               /* ... and so many iterations of it were made */
+	int64_t resumed;        /* the iteration this process began with */
+	double started;         /* when, by run_clock */
+	double seconds_before;  /* what earlier processes took */
+	double train_seconds;
+	struct checkpoint_interval interval;
+	double saved_at;        /* when the last checkpoint was made, by run_clock */
+	int64_t saved_step;
+	int save_failures;      /* in a row */
+	int lock;               /* descriptor; -1: none */
+	int64_t events_kept;    /* the size of events.jsonl that a loaded checkpoint remembers */
 	struct metrics_file *metrics;
 	struct metrics_row *rows; /* as many as evaluations */
 	int row_count;
@@ -46,6 +58,7 @@ struct run {
 };
 
 double run_clock(void);
+double run_seconds(const struct run *run); /* of all processes together */
 
 /* A row of the matrix and of the metrics. */
 int run_evaluate(struct run *run, struct err *err);

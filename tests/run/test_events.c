@@ -86,7 +86,7 @@ static void windows_and_cuts_are_lines(void **state)
 	assert_int_equal(count, 1);
 	assert_int_equal(cuts[0].iteration, 800);
 	assert_true(cuts[0].verdict.after == 0.1);
-	assert_int_equal(events_flush(events, &err), 0);
+	assert_int_equal(events_sync(events, &err), 0);
 
 	line = line_of(in_folder("events"), 1);
 	assert_string_equal(json_string_value(json_object_get(line, "event")), "window");
@@ -121,7 +121,7 @@ static void what_there_is_not_is_left_out(void **state)
 
 	(void)state;
 	events_window(events, &window);
-	assert_int_equal(events_flush(events, &err), 0);
+	assert_int_equal(events_sync(events, &err), 0);
 	events_close(events);
 	line = line_of(in_folder("events"), 1);
 	assert_true(json_is_null(json_object_get(line, "loss_sgd")));
@@ -146,7 +146,7 @@ static void cuts_are_remembered_without_a_file(void **state)
 		window.iteration = i;
 		events_window(events, &window);
 	}
-	assert_int_equal(events_flush(events, &err), 0);
+	assert_int_equal(events_sync(events, &err), 0);
 	cuts = events_cuts(events, &count);
 	assert_int_equal(count, 100);
 	for (int i = 0; i < 100; i++)
@@ -167,10 +167,10 @@ static void failures_are_told(void **state)
 	if (access("/dev/full", W_OK) == 0) {
 		events = events_of("/dev/full");
 		events_window(events, &quiet);
-		assert_int_equal(events_flush(events, &err), ERR_FILE);
+		assert_int_equal(events_sync(events, &err), ERR_FILE);
 		assert_says(err, "/dev/full");
 		/* It stays so. */
-		assert_int_equal(events_flush(events, &err), ERR_FILE);
+		assert_int_equal(events_sync(events, &err), ERR_FILE);
 		events_close(events);
 	}
 	for (int n = 1; n < 4; n++) {
@@ -181,7 +181,7 @@ static void failures_are_told(void **state)
 		mem_fail_at((uint64_t)n);
 		events_window(events, &cut);
 		mem_fail_at(0);
-		assert_int_equal(events_flush(events, &err), ERR_MEMORY);
+		assert_int_equal(events_sync(events, &err), ERR_MEMORY);
 		events_close(events);
 	}
 }

@@ -72,7 +72,8 @@ static struct done go(struct options *options, const char *name)
 {
 	struct done done = {.options = options};
 	struct run_config config = {
-		.options = options, .name = "test", .folder = name ? done.folder : NULL};
+		.options = options, .name = "test", .folder = name ? done.folder : NULL,
+		.start = RUN_ANEW};
 	struct err err;
 
 	if (name)

@@ -1,0 +1,225 @@
+/*
+ * `retain verify-resume`: proves on the user's machine that a run which is killed
+ * and resumed comes to the same bytes as one that is not. The runs are processes
+ * of this very program, so that what is killed is what is used.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/progress.h"
+#include "run/same.h"
+#include "args.h"
+#include "cli.h"
+
+enum { PATH_MOST = 4096, WORDS_MOST = 2 * ARGS_LIST + 16 };
+
+struct verify {
+	const char *config, *method, *seed;
+	struct arg_list settings;
+	int kills;
+	bool keep;
+	char folder[PATH_MOST], straight[PATH_MOST + 16], broken[PATH_MOST + 16];
+	double seconds; /* the straight run took */
+	int killed;     /* times so far */
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void pause_for(double seconds)
+{
+	const struct timespec span = {
+		(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+
+	nanosleep(&span, NULL);
+}
+
+extern char **environ;
+
+/* Starts `retain run`; its words go nowhere, its errors to ours. */
+static int start(char *const words[], pid_t *child)
+{
+	posix_spawn_file_actions_t actions;
+	int code = posix_spawn_file_actions_init(&actions);
+
+	if (!code)
+		code = posix_spawn_file_actions_addopen(
+			&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	if (!code)
+		code = posix_spawn(child, "/proc/self/exe", &actions, NULL, words, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return code ? complain(EXIT_FAILED, "a run cannot be started: %s", strerror(code)) : EXIT_OK;
+}
+
+static int start_new(const struct verify *verify, const char *folder, pid_t *child)
+{
+	const char *words[WORDS_MOST] = {"retain", "run", "--quiet", "--force", "--out", folder};
+	char every[64];
+	int count = 6;
+
+	if (verify->config)
+		words[count++] = verify->config;
+	if (verify->method) {
+		words[count++] = "--method";
+		words[count++] = verify->method;
+	}
+	if (verify->seed) {
+		words[count++] = "--seed";
+		words[count++] = verify->seed;
+	}
+	for (int i = 0; i < verify->settings.count; i++) {
+		words[count++] = "--set";
+		words[count++] = verify->settings.items[i];
+	}
+	/* Often enough that every part between two kills makes some. */
+	if (verify->seconds > 0) {
+		snprintf(every, sizeof(every), "run.checkpoint_every=%.3fs",
+			verify->seconds / (8 * (verify->kills + 1)));
+		words[count++] = "--set";
+		words[count++] = every;
+	}
+	return start((char *const *)words, child);
+}
+
+static int start_resumed(const struct verify *verify, pid_t *child)
+{
+	const char *words[] = {"retain", "run", "--quiet", "--resume", verify->broken, NULL};
+
+	return start((char *const *)words, child);
+}
+
+/* Waits for the end of a run that nobody kills. */
+static int finish(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK)
+		return EXIT_OK;
+	return complain(EXIT_FAILED, "a run ended with status %d", status);
+}
+
+static int run_straight(struct verify *verify)
+{
+	const double begin = now();
+	pid_t child;
+	int code = start_new(verify, verify->straight, &child);
+
+	if (!code)
+		code = finish(child);
+	verify->seconds = now() - begin;
+	return code;
+}
+
+/* Kills the run at a random moment; true if it had ended by itself before. */
+static bool kill_sometime(struct verify *verify, pid_t child)
+{
+	const double share = (double)rand() / RAND_MAX;
+	int status;
+
+	pause_for(2 * share * verify->seconds / (verify->kills + 1));
+	if (waitpid(child, &status, WNOHANG) == child)
+		return true;
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	verify->killed++;
+	return false;
+}
+
+static int run_broken(struct verify *verify)
+{
+	struct progress line;
+	pid_t child;
+	int code = start_new(verify, verify->broken, &child);
+	bool ended = false;
+
+	progress_begin(&line, stderr, "kills", (uint64_t)verify->kills);
+	while (!code && !ended && verify->killed < verify->kills) {
+		ended = kill_sometime(verify, child);
+		progress_update(&line, (uint64_t)verify->killed);
+		if (!ended)
+			code = start_resumed(verify, &child);
+	}
+	progress_end(&line);
+	return code || ended ? code : finish(child);
+}
+
+static int compare(const struct verify *verify)
+{
+	char reason[512];
+	const bool same =
+		same_run(verify->straight, verify->broken, reason, sizeof(reason));
+
+	printf("%s: %d kills in a run of %.1f s; model.safetensors, events.jsonl, matrix.csv and "
+	       "metrics.csv (but its seconds) %s\n",
+		same ? "Exact" : "NOT EXACT", verify->killed, verify->seconds,
+		same ? "are the same as without them." : "differ:");
+	if (!same)
+		printf("  %s\n  Both runs are kept in %s\n", reason, verify->folder);
+	return same ? EXIT_OK : EXIT_FAILED;
+}
+
+static int make_folder(struct verify *verify)
+{
+	const char *temp = getenv("TMPDIR");
+
+	snprintf(verify->folder, sizeof(verify->folder), "%s/retain-verify-XXXXXX",
+		temp && *temp ? temp : "/tmp");
+	if (!mkdtemp(verify->folder))
+		return complain(EXIT_FAILED, "%s: %s", verify->folder, strerror(errno));
+	snprintf(verify->straight, sizeof(verify->straight), "%s/straight", verify->folder);
+	snprintf(verify->broken, sizeof(verify->broken), "%s/broken", verify->folder);
+	return EXIT_OK;
+}
+
+int cmd_verify_resume(int argc, char **argv)
+{
+	struct verify verify = {.kills = 5};
+	const struct arg rows[] = {
+		{"set", "KEY=VALUE", "set one key; may be repeated", .list = &verify.settings},
+		{"method", "NAME", "a bundle of keys; see retain methods", .text = &verify.method},
+		{"seed", "N", "everything random follows from it", .text = &verify.seed},
+		{"kills", "N", "how often to kill it", .integer = &verify.kills, .least = 1,
+			.most = 100000},
+		{"keep", NULL, "keep both runs' folders", .flag = &verify.keep},
+		{0},
+	};
+	const struct args args = {"retain verify-resume", "[CONFIG]",
+		"Runs CONFIG, runs it again with kills at random moments, and compares the results.",
+		rows};
+	int code = args_read(&args, &argc, argv);
+
+	if (code != ARGS_GO_ON)
+		return code;
+	if (argc > 2)
+		return complain(EXIT_USAGE, "%s: one CONFIG is enough", argv[2]);
+	verify.config = argv[1];
+	srand((unsigned)time(NULL));
+	code = make_folder(&verify);
+	if (!code)
+		code = run_straight(&verify);
+	if (!code)
+		code = run_broken(&verify);
+	if (!code)
+		code = compare(&verify);
+	if (code == EXIT_OK && !verify.keep)
+		same_remove(verify.folder);
+	else if (*verify.folder)
+		printf("Kept: %s\n", verify.folder);
+	return code;
+}

@@ -1,0 +1,299 @@
+/*
+ * A checkpoint is one state file that lists everything a run holds. Files are
+ * numbered; the newest two are kept. Logs are seen to disk before the checkpoint
+ * that counts on them, and cut back to what it remembers when it is loaded.
+ */
+#include "run/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "run/run_impl.h"
+
+enum { KEPT = 2, PATH_MOST = 4096 };
+
+int checkpoint_interval(
+	struct checkpoint_interval *interval, const char *words, const char *where, struct err *err)
+{
+	static const struct {
+		const char *unit;
+		double seconds; /* 0: time steps */
+	} units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"steps", 0}, {"step", 0}};
+	char *unit;
+	const double number = strtod(words, &unit);
+
+	*interval = (struct checkpoint_interval){0};
+	if (!strcmp(words, "never"))
+		return 0;
+	unit += strspn(unit, " ");
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(unit, units[i].unit) || !(number > 0) || number > 1e9)
+			continue;
+		interval->seconds = number * units[i].seconds;
+		interval->steps = units[i].seconds > 0 ? 0 : (int64_t)ceil(number);
+		return 0;
+	}
+	return err_set(err, ERR_INPUT,
+		"%s = %s: must be a time, as 90s, 10m or 2h, a number of steps, as 500 steps, or "
+		"never",
+		where, words);
+}
+
+/* Keys that may change between two parts of a run without changing its numbers. */
+static bool may_change(const char *line, size_t length)
+{
+	static const char *const keys[] = {"threads", "isa", "conv", "checkpoint_every", "cache"};
+	const size_t name = strcspn(line, " =\n");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (name == strlen(keys[i]) && name <= length && !strncmp(line, keys[i], name))
+			return true;
+	return false;
+}
+
+/* Both are written by options_write: the same keys in the same order. */
+static void compare_configs(const char *saved, const char *now, struct state *state)
+{
+	while (*saved && *now) {
+		const size_t a = strcspn(saved, "\n"), b = strcspn(now, "\n");
+
+		if ((a != b || strncmp(saved, now, a)) && !may_change(saved, a)) {
+			state_refuse(state, ERR_INPUT,
+				"was made with another config: \"%.*s\", not \"%.*s\"", (int)a, saved,
+				(int)b, now);
+			return;
+		}
+		saved += a + (saved[a] == '\n');
+		now += b + (now[b] == '\n');
+	}
+	if (*saved || *now)
+		state_refuse(state, ERR_INPUT, "was made by a retain with other keys");
+}
+
+static void config_state(struct run *run, struct state *state)
+{
+	struct text now = {0};
+	int64_t size;
+	char *saved;
+
+	options_write(run->config.options, &now, NULL);
+	size = (int64_t)now.size;
+	state_int64(state, "config_size", &size);
+	saved = !state_failed(state) && size >= 0 && size < 1 << 24 ?
+			mem_new((size_t)size + 1, 1) :
+			NULL;
+	if (!saved || now.failed) {
+		state_refuse(state, ERR_MEMORY, "no room for a config of %" PRId64 " bytes", size);
+	} else {
+		if (!state_reading(state))
+			memcpy(saved, now.data, (size_t)size);
+		state_bytes(state, "config", saved, (size_t)size);
+		if (!state_failed(state))
+			compare_configs(saved, now.data, state);
+	}
+	mem_free(saved);
+	text_release(&now);
+}
+
+static void isa_state(struct run *run, struct state *state)
+{
+	char isa[16] = {0};
+
+	snprintf(isa, sizeof(isa), "%s", learner_isa(run->learner));
+	state_bytes(state, "isa", isa, sizeof(isa));
+	isa[sizeof(isa) - 1] = '\0';
+	if (!state_failed(state) && strcmp(isa, learner_isa(run->learner)))
+		log_write(&run->config.log, LOG_WARN,
+			"the checkpoint was made with %s, this goes on with %s: the last bits of "
+			"the results will differ from those of a run on one machine",
+			isa, learner_isa(run->learner));
+}
+
+static void row_state(struct metrics_row *row, struct state *state)
+{
+	for (const struct metrics_column *column = metrics_columns; column->name; column++) {
+		void *value = (char *)row + column->offset;
+
+		if (column->type == METRICS_WHOLE)
+			state_int64(state, column->name, value);
+		else
+			state_double(state, column->name, value);
+	}
+}
+
+static void rows_state(struct run *run, struct state *state)
+{
+	state_int(state, "rows", &run->row_count);
+	if (state_failed(state))
+		return;
+	if (run->row_count < 0 || run->row_count > run->evaluations) {
+		state_refuse(state, ERR_FORMAT, "%d rows of metrics: there can be %d",
+			run->row_count, run->evaluations);
+		run->row_count = 0;
+	}
+	for (int i = 0; i < run->row_count; i++)
+		row_state(&run->rows[i], state);
+}
+
+static void run_state(void *object, struct state *state)
+{
+	struct run *run = object;
+	int64_t events = events_size(run->events);
+
+	config_state(run, state);
+	isa_state(run, state);
+	state_int64(state, "step", &run->step);
+	state_bool(state, "met", &run->met);
+	state_int(state, "made", &run->made);
+	state_double(state, "seconds", &run->seconds_before);
+	state_double(state, "train_seconds", &run->train_seconds);
+	state_bool(state, "warned_noise", &run->warned_noise);
+	rows_state(run, state);
+	state_int64(state, "events_size", &events);
+	events_state(run->events, state);
+	ledger_state(&run->ledger, state);
+	prequential_state(run->prequential, state);
+	matrix_state(run->matrix, state);
+	store_state(run->store, state);
+	learner_state(run->learner, state);
+	run->events_kept = events;
+}
+
+static void path_of(char out[PATH_MOST], const char *folder, int64_t number)
+{
+	snprintf(out, PATH_MOST, "%s/checkpoint/%06" PRId64 ".state", folder, number);
+}
+
+/* The largest number below `below` for which there is a file; -1: none. */
+static int64_t newest(const char *folder, int64_t below)
+{
+	char path[PATH_MOST];
+	int64_t found = -1;
+	struct dirent *entry;
+	DIR *listing;
+
+	snprintf(path, sizeof(path), "%s/checkpoint", folder);
+	listing = opendir(path);
+	while (listing && (entry = readdir(listing))) {
+		char *end;
+		const long long number = strtoll(entry->d_name, &end, 10);
+
+		if (end != entry->d_name && !strcmp(end, ".state") && number < below &&
+			number > found)
+			found = number;
+	}
+	if (listing)
+		closedir(listing);
+	return found;
+}
+
+/* What a kill in the middle of a save left behind. */
+static void remove_strays(const char *folder)
+{
+	char path[PATH_MOST];
+	struct dirent *entry;
+	DIR *listing;
+
+	snprintf(path, sizeof(path), "%s/checkpoint", folder);
+	listing = opendir(path);
+	while (listing && (entry = readdir(listing))) {
+		if (!strstr(entry->d_name, ".state.tmp"))
+			continue;
+		snprintf(path, sizeof(path), "%s/checkpoint/%s", folder, entry->d_name);
+		unlink(path);
+	}
+	if (listing)
+		closedir(listing);
+}
+
+static void remove_older(const char *folder, int64_t than)
+{
+	char path[PATH_MOST];
+
+	for (int64_t number; (number = newest(folder, than)) >= 0;) {
+		path_of(path, folder, number);
+		if (unlink(path))
+			return;
+	}
+}
+
+int checkpoint_save(struct run *run, struct err *err)
+{
+	const char *folder = run->config.folder;
+	const int64_t number = newest(folder, INT64_MAX) + 1;
+	const double before = run->seconds_before;
+	char path[PATH_MOST];
+	int code;
+
+	snprintf(path, sizeof(path), "%s/checkpoint", folder);
+	code = file_make_folder(path, err);
+	if (!code)
+		code = metrics_file_sync(run->metrics, err);
+	if (!code)
+		code = events_sync(run->events, err);
+	if (code)
+		return code;
+	path_of(path, folder, number);
+	run->seconds_before = run_seconds(run);
+	code = state_save(path, run_state, run, err);
+	run->seconds_before = before;
+	if (!code)
+		remove_older(folder, number - KEPT + 1);
+	return code;
+}
+
+/* Logs go back to where they were when the checkpoint was made. */
+static int cut_logs(struct run *run, struct err *err)
+{
+	char path[PATH_MOST];
+	int code = events_cut(run->events, run->events_kept, err);
+
+	if (code)
+		return code;
+	metrics_file_close(run->metrics);
+	run->metrics = NULL;
+	snprintf(path, sizeof(path), "%s/metrics.csv", run->config.folder);
+	return metrics_file_open(&run->metrics, path, run->row_count, err);
+}
+
+int checkpoint_load(struct run *run, bool *found, struct err *err)
+{
+	const char *folder = run->config.folder;
+	char path[PATH_MOST];
+	int code = 0;
+
+	*found = false;
+	remove_strays(folder);
+	for (int64_t number = newest(folder, INT64_MAX); number >= 0;
+		number = newest(folder, number)) {
+		path_of(path, folder, number);
+		code = state_load(path, run_state, run, err);
+		*found = !code;
+		if (code != ERR_FORMAT)
+			break;
+		log_write(&run->config.log, LOG_WARN, "%s; trying the checkpoint before it",
+			err ? err->message : path);
+	}
+	if (*found)
+		code = cut_logs(run, err);
+	return code;
+}
+
+int checkpoint_clear(const char *folder, struct err *err)
+{
+	char path[PATH_MOST];
+
+	remove_older(folder, INT64_MAX);
+	if (newest(folder, INT64_MAX) < 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/checkpoint", folder);
+	return err_set(err, ERR_FILE, "%s: cannot be emptied: %s", path, strerror(errno));
+}
