@@ -3,15 +3,15 @@
  * a folder. What a call that changes it has returned for is synced: neither a
  * killed process nor a power cut takes it away. A call is one transaction with
  * one sync, all of it or nothing, so many samples per call are far cheaper
- * than many calls. LMDB does the keeping; journal.c is the only file to know it.
+ * than many calls.
  *
  * Samples have ids 0, 1, 2, ... in the order of adding; an id is never given
  * twice, whatever is removed. Beside them inputs may wait for their labels
  * under keys that the caller chooses.
  *
- * A journal belongs to one process, which holds a lock on the folder, and to
- * one caller at a time. The disk space of what was removed is used again, but
- * the file does not shrink; it is sparse and looks larger than it is.
+ * A journal belongs to one process and to one caller at a time. The disk space
+ * of what was removed is used again, but the file does not shrink (see
+ * data/tables.h).
  */
 #ifndef RETAIN_DATA_JOURNAL_H
 #define RETAIN_DATA_JOURNAL_H
