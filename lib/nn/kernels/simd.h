@@ -39,7 +39,7 @@
 
 /* Before a loop over registers: unroll it completely. */
 #if defined(__clang__)
-#define UNROLL	_Pragma("unroll")
+#define UNROLL	_Pragma("clang loop unroll(full)")
 #define UNROLL4 _Pragma("unroll 4")
 #else
 #define UNROLL	_Pragma("GCC unroll 16")
