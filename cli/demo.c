@@ -97,6 +97,7 @@ static int run_entry(struct demo *demo, struct entry *entry, bool first)
 		.folder = entry->folder,
 		.start = RUN_ANEW,
 		.quiet = demo->quiet,
+		.calm = true,
 		.opened = first && !demo->quiet ? print_opening : NULL};
 
 	snprintf(entry->folder, sizeof(entry->folder), "%s/%s", demo->out, entry->method);

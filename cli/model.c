@@ -164,7 +164,7 @@ static int run_trace(int argc, char **argv)
 			.text = &trace.batch},
 		{"out", "FILE", "the safetensors file to write", .text = &trace.out},
 		{"isa", "NAME", "auto, avx512, avx2 or baseline", .text = &trace.engine.isa},
-		{"conv", "NAME", "auto, direct or onednn", .text = &trace.engine.conv},
+		{"conv", "NAME", "auto, own (no oneDNN), direct (no Winograd either) or onednn", .text = &trace.engine.conv},
 		{"threads", "N", "0: one per processor", .integer = &trace.engine.threads,
 			.most = 1024},
 		{"micro", "N", "samples per micro-batch, 0: all", .integer = &trace.micro,

@@ -91,7 +91,7 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 		.name = watch->name,
 		.folder = watch->folder,
 		.start = watch->start,
-		.log = {.write = watch->quiet ? NULL : show_message, .most = LOG_WARN},
+		.log = {.write = watch->quiet || watch->calm ? NULL : show_message, .most = LOG_WARN},
 		.progress = show_progress,
 		.context = &line,
 		.stop = &interrupted,

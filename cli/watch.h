@@ -10,6 +10,7 @@ struct watch {
 	const char *folder;            /* NULL: nothing is written */
 	enum run_start start;          /* what to do with a folder that holds a run */
 	bool quiet;                    /* no progress, no warnings */
+	bool calm;                     /* no warnings */
 	void (*opened)(const struct run *run); /* called before the first step, where not NULL */
 };
 

@@ -194,16 +194,24 @@ static int predict(struct retain_learner *learner, struct pending *step,
 	return code;
 }
 
-static int check_count(int count, struct err *err)
+/* One number that is none would spoil every weight once it is trained on. */
+static int check_inputs(const struct retain_learner *learner, const float *inputs, int count,
+	struct err *err)
 {
-	return count > 0 ? 0 : err_set(err, ERR_INPUT, "%d samples: must be at least 1", count);
+	if (count < 1)
+		return err_set(err, ERR_INPUT, "%d samples: must be at least 1", count);
+	for (size_t i = 0; i < (size_t)count * learner->floats; i++)
+		if (!isfinite(inputs[i]))
+			return err_set(err, ERR_INPUT, "sample %zu: number %zu of its input is %f",
+				i / learner->floats, i % learner->floats, (double)inputs[i]);
+	return 0;
 }
 
 int retain_predict(struct retain_learner *learner, const float *inputs, int count,
 	struct retain_prediction *predictions, float *probabilities, struct retain_err *err)
 {
 	struct pending *step;
-	int code = check_count(count, inner(err));
+	int code = check_inputs(learner, inputs, count, inner(err));
 
 	if (code)
 		return code;
@@ -222,7 +230,7 @@ int retain_observe(struct retain_learner *learner, const float *inputs, int coun
 	struct retain_prediction *predictions, struct retain_ticket *ticket, struct retain_err *err)
 {
 	struct pending *step;
-	int code = check_count(count, inner(err));
+	int code = check_inputs(learner, inputs, count, inner(err));
 
 	if (code)
 		return code;

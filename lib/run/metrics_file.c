@@ -38,7 +38,7 @@ const struct metrics_column metrics_columns[COLUMNS + 1] = {
 	WHOLE(step, "steps", "time steps of the stream so far"),
 	WHOLE(iteration, "iterations", "training iterations so far"),
 	WHOLE(samples, "samples", "samples of the stream revealed so far"),
-	NUMBER(lr, "", "learning rate of the latest iteration"),
+	NUMBER(lr, "", "learning rate of the next iteration"),
 	NUMBER(gamma1, "", "weight that the first average keeps at an update"),
 	NUMBER(gamma2, "", "weight that the second average keeps at an update"),
 	WHOLE(best, "", "the model that serves inference: 0 the plain one, 1 or 2 an average"),
