@@ -10,8 +10,9 @@
  * Two micro-kernels do all the multiplying. A *tile* computes R pixels times
  * two vectors of output channels: R * 2 sums over input channels and taps. An
  * *outer* tile computes R * 2 vectors of weight gradient: sums over pixels.
- * Convolutions of every kind, their gradients, Winograd's products and dense
- * layers differ only in the addresses they hand to these two.
+ * Convolutions of every kind, their gradients, Winograd's products and a last
+ * dense layer differ only in the addresses they hand to these two. Nets of dense
+ * layers only have a third one and another layout: see struct dense_job.
  */
 #ifndef RETAIN_NN_KERNELS_H
 #define RETAIN_NN_KERNELS_H

@@ -85,7 +85,7 @@ static int strip_rows(const struct plan *plan)
 	return TILES_PER_STRIP * plan->kernels->tile_rows;
 }
 
-/* The values of panels: in the workers' scratch, or in a buffer, the scratch then being for columns of weights. */
+/* The values of panels: in the workers' scratch, or in a buffer, where scratch is for columns of weights. */
 static int place_values(struct plan *plan, struct err *err)
 {
 	struct dense *d = plan->dense;
@@ -248,7 +248,8 @@ static void backward(const struct span *span, const struct dense_layer *l, int f
 {
 	const struct plan *plan = span->plan;
 	const size_t wide = plan->dense->wide, values = plan->dense->values_floats;
-	struct dense_job job = {.kind = DENSE_BACKWARD, .rows = rows, .runs = 1, .a_step = scratch ? rows : l->in};
+	struct dense_job job = {.kind = DENSE_BACKWARD, .rows = rows, .runs = 1,
+		.a_step = scratch ? rows : l->in};
 
 	for (int o = 0; o < l->out; o += DEPTH) {
 		const bool last = l->out - o <= DEPTH;
@@ -263,7 +264,8 @@ static void backward(const struct span *span, const struct dense_layer *l, int f
 			job.cols = panel_samples(plan, panel);
 			plan->kernels->dense(&job, scratch ? scratch : weights,
 				panel_grads(plan, l, panel) + o * wide,
-				panel_grads(plan, l - 1, panel) + first * wide, last && l[-1].relu ? mask : NULL);
+				panel_grads(plan, l - 1, panel) + first * wide,
+				last && l[-1].relu ? mask : NULL);
 		}
 	}
 }
@@ -345,8 +347,8 @@ static void run_large(struct plan *plan)
 }
 
 /* Rows [first, first + job->rows) of the weights' gradient, features [f, f + job->cols). */
-static void weights_strip(const struct plan *plan, const struct dense_layer *l, struct dense_job *job, int first,
-	int f)
+static void weights_strip(const struct plan *plan, const struct dense_layer *l, struct dense_job *job,
+	int first, int f)
 {
 	const size_t wide = plan->dense->wide;
 	const float *grads = plan_buffer(plan, l->grads) + first * wide;
@@ -377,8 +379,8 @@ static void weights_task(void *context, int task, int worker)
 		.a_run = (size_t)l->out * wide, .b_run = (size_t)wide * wide, .out_row = l->in};
 
 	if (f0 == 0)
-		plan->kernels->dense_sums(plan_buffer(plan, l->grads) + first * wide, job.a_run, plan->n, job.rows,
-			plan->run.grad + l->bias + first);
+		plan->kernels->dense_sums(plan_buffer(plan, l->grads) + first * wide, job.a_run, plan->n,
+			job.rows, plan->run.grad + l->bias + first);
 	for (int f = f0; f < end; f += wide) {
 		job.cols = end - f < wide ? end - f : wide;
 		weights_strip(plan, l, &job, first, f);

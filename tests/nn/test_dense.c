@@ -43,7 +43,8 @@ static void open_product(struct product *p, const struct kernels *k)
 	job->a_run = (size_t)(job->rows + 1) * p->wide, job->b_run = (size_t)p->wide * p->wide;
 	p->a_floats = a_at(p, p->steps - 1, job->rows - 1) + 1;
 	p->b_floats = (size_t)p->steps * p->wide;
-	p->out_floats = job->kind == DENSE_WEIGHTS ? job->rows * job->out_row : (size_t)job->rows * p->wide;
+	p->out_floats =
+		job->kind == DENSE_WEIGHTS ? job->rows * job->out_row : (size_t)job->rows * p->wide;
 	p->extra_floats = job->kind == DENSE_FORWARD ? (size_t)job->rows : p->out_floats;
 	p->a = guarded_new(p->a_floats), p->b = guarded_new(p->b_floats);
 	p->out = guarded_new(p->out_floats), p->extra = guarded_new(p->extra_floats);
@@ -86,9 +87,11 @@ static void check_product(const struct kernels *k, struct dense_job job, int ste
 		for (int c = 0; c < job.cols; c++) {
 			const double want = wanted(&p, r, c, extra), got = p.out[out_at(&p, r) + c];
 			if (!(fabs(got - want) <= 1e-6 * (1 + steps)))
-				fail_msg("%s, product %d of %d rows, %d columns, %d steps: [%d][%d] is %g, "
+				fail_msg("%s, product %d of %d rows, %d columns, %d steps: "
+					 "[%d][%d] is %g, "
 					 "should be %g",
-					k->isa, job.kind, job.rows, job.cols, steps, r, c, got, want);
+					k->isa, job.kind, job.rows, job.cols, steps, r, c, got,
+					want);
 		}
 	if (job.kind == DENSE_WEIGHTS)
 		for (int r = 0; r < job.rows; r++) {
@@ -107,13 +110,17 @@ static void products(void **state)
 			for (int rows = 1; rows <= 31; rows += 1 + rows / 14)
 				for (size_t d = 0; d < COUNT(depths); d++) {
 					const int wide = 2 * kernels_at(i)->block;
-					const struct dense_job job = {.kind = kind, .rows = rows,
+					const struct dense_job job = {.kind = kind,
+						.rows = rows,
 						.cols = 1 + (rows * 5 + (int)d * 7) % wide,
-						.accumulate = (rows + d) % 3 == 0, .relu = d % 2};
+						.accumulate = (rows + d) % 3 == 0,
+						.relu = d % 2};
 					struct dense_job whole = job;
 					whole.cols = wide / (1 + rows % 2);
-					check_product(kernels_at(i), job, depths[d], rows % 2 && kind != DENSE_WEIGHTS);
-					check_product(kernels_at(i), whole, depths[d], d % 4 < 2 && kind != DENSE_WEIGHTS);
+					check_product(kernels_at(i), job, depths[d],
+						rows % 2 && kind != DENSE_WEIGHTS);
+					check_product(kernels_at(i), whole, depths[d],
+						d % 4 < 2 && kind != DENSE_WEIGHTS);
 				}
 }
 
@@ -131,14 +138,18 @@ static void sums(void **state)
 				for (int n = samples; n < panels * wide; n++)
 					for (int r = 0; r < rows; r++)
 						x[n / wide * panel + (size_t)r * wide + n % wide] =
-							n / k->block == (samples - 1) / k->block ? 0 : NAN;
+							n / k->block == (samples - 1) / k->block
+								? 0
+								: NAN;
 				k->dense_sums(x, panel, samples, rows, got);
 				for (int r = 0; r < rows; r++) {
 					double want = 0;
 					for (int n = 0; n < samples; n++)
-						want += x[n / wide * panel + (size_t)r * wide + n % wide];
+						want += x[n / wide * panel + (size_t)r * wide +
+							  n % wide];
 					if (!(fabs(got[r] - want) <= 1e-6 * (1 + samples)))
-						fail_msg("%s: row %d of %d, %d samples: %g, should be %g",
+						fail_msg("%s: row %d of %d, %d samples: %g, should "
+							 "be %g",
 							k->isa, r, rows, samples, got[r], want);
 				}
 				guarded_free(x), guarded_free(got);
@@ -148,9 +159,11 @@ static void sums(void **state)
 /* A panel's loss against that of plain rows. */
 static void check_panel_loss(const struct kernels *k, int classes, int count, float scale)
 {
-	const size_t wide = 2 * (size_t)k->block, panel = classes * wide, plain = (size_t)count * classes;
+	const size_t wide = 2 * (size_t)k->block, panel = classes * wide,
+		     plain = (size_t)count * classes;
 	float *logits = guarded_new(panel), *grad = guarded_new(panel), *rows = guarded_new(plain);
-	float *rows_grad = guarded_new(plain), *losses = guarded_new(count), *rows_losses = guarded_new(count);
+	float *rows_grad = guarded_new(plain), *losses = guarded_new(count),
+	      *rows_losses = guarded_new(count);
 	float *weights = guarded_new(count), *only = guarded_new(count);
 	int32_t labels[2 * BLOCK_MAX];
 
@@ -167,8 +180,8 @@ static void check_panel_loss(const struct kernels *k, int classes, int count, fl
 	assert_true(same_bits(losses, only, count));
 	for (int i = 0; i < count; i++)
 		if (!(fabsf(losses[i] - rows_losses[i]) <= 8e-7f * (1 + rows_losses[i])))
-			fail_msg("%s, %d classes: loss %g, of plain rows %g", k->isa, classes, losses[i],
-				rows_losses[i]);
+			fail_msg("%s, %d classes: loss %g, of plain rows %g", k->isa, classes,
+				losses[i], rows_losses[i]);
 	for (size_t i = 0; i < plain; i++)
 		assert_true(fabsf(grad[i % classes * wide + i / classes] - rows_grad[i]) <= 8e-7f);
 	for (size_t i = count; i % k->block; i++)
@@ -200,7 +213,8 @@ static void panel_loss_of_nan(void **state)
 			int32_t labels[2 * BLOCK_MAX] = {0};
 			memset(logits, 0, CLASSES * wide * sizeof(float));
 			logits[at * wide + wide - 2] = NAN;
-			kernels_at(i)->softmax_panel(logits, CLASSES, labels, NULL, wide, losses, NULL);
+			kernels_at(i)->softmax_panel(
+				logits, CLASSES, labels, NULL, wide, losses, NULL);
 			for (int n = 0; n < wide; n++)
 				assert_true(n == wide - 2 ? isnan(losses[n]) != 0
 							  : fabs(losses[n] - log(CLASSES)) < 1e-6);
@@ -223,7 +237,9 @@ static void cut_nets_agree_with_the_other_path(void **state)
 {
 	for (size_t c = 0; c < COUNT(large); c++)
 		for (int i = 0; kernels_at(i); i++) {
-			struct rig_config config = {.spec = large[c].spec, .n = large[c].n, .seed = 5,
+			struct rig_config config = {.spec = large[c].spec,
+				.n = large[c].n,
+				.seed = 5,
 				.engine = {kernels_at(i)->isa, "auto", 1}};
 			struct rig rig, other, threads;
 			struct err err;
@@ -234,17 +250,20 @@ static void cut_nets_agree_with_the_other_path(void **state)
 			rig_open(&other, &config);
 			rig_gradient(&rig), rig_gradient(&threads), rig_gradient(&other);
 			assert_true(same_bits(rig.grad, threads.grad, rig.floats));
-			assert_true(same_bits(rig.logits, threads.logits, (size_t)rig.n * rig.classes));
+			assert_true(
+				same_bits(rig.logits, threads.logits, (size_t)rig.n * rig.classes));
 			const double grad = distance(rig.grad, other.grad, rig.floats);
 			const double losses = distance(rig.losses, other.losses, rig.n);
 			if (!(grad < 1e-4) || !(losses < 1e-5))
-				fail_msg("%s, %s: gradients %.1e and losses %.1e away", config.spec.arch,
-					config.engine.isa, grad, losses);
-			memcpy(other.logits, rig.logits, (size_t)rig.n * rig.classes * sizeof(float));
+				fail_msg("%s, %s: gradients %.1e and losses %.1e away",
+					config.spec.arch, config.engine.isa, grad, losses);
+			memcpy(other.logits, rig.logits,
+				(size_t)rig.n * rig.classes * sizeof(float));
 			assert_ok(runner_infer(threads.runner, rig.params, NULL, rig.input, rig.n,
 					  rig.logits, &err),
 				err);
-			assert_true(same_bits(rig.logits, other.logits, (size_t)rig.n * rig.classes));
+			assert_true(
+				same_bits(rig.logits, other.logits, (size_t)rig.n * rig.classes));
 			rig_close(&rig), rig_close(&other), rig_close(&threads);
 		}
 }

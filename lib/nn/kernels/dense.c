@@ -41,8 +41,8 @@ INLINE void tile_end(const struct dense_job *job, vf *p, vf *q, float *out, cons
 }
 
 /* half: only the first vector of the panel counts. */
-INLINE void tile_body(const struct dense_job *job, const float *a, const float *b, float *out, const float *extra,
-	const int rows, const bool half, const enum dense_kind kind)
+INLINE void tile_body(const struct dense_job *job, const float *a, const float *b, float *out,
+	const float *extra, const int rows, const bool half, const enum dense_kind kind)
 {
 	const size_t a_row = kind == DENSE_FORWARD ? job->a_row : kind == DENSE_BACKWARD ? 1 : 2 * VW;
 	const size_t a_step = kind == DENSE_BACKWARD ? job->a_step : 1;

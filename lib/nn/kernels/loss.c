@@ -87,7 +87,8 @@ INLINE void panel_terms(const float *logits, const vf *top, const int classes, c
 }
 
 /* The sums of all classes' terms, one per lane. */
-INLINE void panel_sums(const float *logits, const vf *top, int classes, const int vectors, vf *total, float *terms)
+INLINE void panel_sums(const float *logits, const vf *top, int classes, const int vectors, vf *total,
+	float *terms)
 {
 	vf sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
 	int c = 0;
