@@ -236,6 +236,8 @@ int journal_add(
 	struct add_job job = {journal, inputs, labels, n, journal->header};
 	int code;
 
+	if (n == 0)
+		return 0;
 	job.header.added += n;
 	code = tables_write(journal->tables, add_body, &job, "cannot add samples", err);
 	if (!code) {
@@ -338,9 +340,12 @@ int journal_trim(
 	if (needed > job.header.trimmed)
 		job.header.trimmed = needed;
 	code = tables_write(journal->tables, trim_body, &job, "cannot remove samples", err);
-	if (!code)
-		journal->header = job.header;
-	return code;
+	if (code)
+		return code;
+	journal->header = job.header;
+	/* Space is free for use one transaction later; on a full disk there would never be one. */
+	job.n = 0;
+	return tables_write(journal->tables, trim_body, &job, "cannot remove samples", err);
 }
 
 static bool key_taken(const struct journal *j, const char *key)

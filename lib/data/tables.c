@@ -48,6 +48,8 @@ static int failed(const struct tables *t, int rc, const char *doing, struct err 
 		const char *why;
 	} rows[] = {
 		{ENOMEM, ERR_MEMORY, NULL},
+		/* What LMDB makes of a write that was cut short. */
+		{EIO, ERR_FILE, "a write failed or fell short: the disk may be full"},
 		{MDB_INVALID, ERR_FORMAT, "data.mdb is no journal, or was cut off"},
 		{MDB_VERSION_MISMATCH, ERR_FORMAT, "data.mdb is of another version of LMDB"},
 		{MDB_INCOMPATIBLE, ERR_FORMAT, "data.mdb is no journal"},

@@ -5,8 +5,9 @@
  * keeping; tables.c is the only file to know it.
  *
  * The tables belong to one process, which holds a lock on the folder, and to
- * one caller at a time. Disk space of what was removed is used again, but the
- * file, data.mdb, does not shrink; it is sparse and looks larger than it is.
+ * one caller at a time. Disk space of what a transaction removed is used again
+ * from the second one after it, but the file, data.mdb, does not shrink; it is
+ * sparse and looks larger than it is.
  */
 #ifndef RETAIN_DATA_TABLES_H
 #define RETAIN_DATA_TABLES_H

@@ -142,9 +142,9 @@ static void what_was_added_comes_back(void **state)
 static void what_was_forgotten_cannot_be_fetched(void **state)
 {
 	struct store *store = store_with(SMALL);
-	static bool kept[4000];
+	static bool kept[50 * STEP];
 
-	for (uint64_t turn = 0; turn < 100; turn++) {
+	for (uint64_t turn = 0; turn < 50; turn++) {
 		add_next(store, STEP, SMALL);
 		memset(kept + turn * STEP, true, STEP);
 		for (uint64_t i = 0; i < STEP; i++) {
@@ -164,7 +164,7 @@ static void what_was_forgotten_cannot_be_fetched(void **state)
 	checkpoint(store);
 	for (int64_t id = 0; id < store_count(store); id++)
 		assert_kept(store, id, SMALL, kept[id]);
-	assert_true(journal_kept(store_journal(store)) < 3000);
+	assert_true(journal_kept(store_journal(store)) < 1500);
 	store_free(store);
 }
 
@@ -301,7 +301,7 @@ static void the_disk_does_not_follow_the_stream(void **state)
 	struct store *store = store_with(FLOATS);
 	size_t bytes = 0;
 
-	for (int64_t turn = 0; turn < 400; turn++) {
+	for (int64_t turn = 0; turn < 120; turn++) {
 		const int64_t first = store_count(store);
 
 		add_next(store, STEP, FLOATS);
@@ -309,13 +309,13 @@ static void the_disk_does_not_follow_the_stream(void **state)
 			store_forget(store, id);
 		if (turn % 5 == 4)
 			checkpoint(store);
-		if (turn == 60)
+		if (turn == 40)
 			bytes = store_bytes(store);
 	}
 	if (store_bytes(store) > bytes + bytes / 4)
 		fail_msg("%zu bytes have become %zu", bytes, store_bytes(store));
 	assert_true(bytes < 6 * 440 * FLOATS * sizeof(float));
-	assert_kept(store, 16000 - 400, FLOATS, true);
+	assert_kept(store, 120 * STEP - 400, FLOATS, true);
 	store_free(store);
 }
 
@@ -538,7 +538,7 @@ static void cut_files_are_refused(void **state)
 	store_free(store);
 	assert_int_equal(rename(in_folder("journal/data.mdb"), in_folder("data")), 0);
 	assert_int_equal(stat(in_folder("data"), &facts), 0);
-	for (off_t size = facts.st_size; size > 4096; size -= 37777) {
+	for (off_t size = facts.st_size; size > 4096; size -= 137777) {
 		char command[1000];
 
 		snprintf(command, sizeof(command), "cp %s %s", in_folder("data"),
@@ -556,42 +556,83 @@ static void cut_files_are_refused(void **state)
 		assert_int_equal(replay(store, FLOATS), 6);
 		store_free(store);
 	}
-	assert_true(refused > 10 && whole > 0);
+	assert_true(refused > 5 && whole > 0);
 	remove(in_folder("data"));
 }
 
-static void a_full_disk_loses_nothing(void **state)
+static void files_up_to(rlim_t size)
 {
-	struct store *store = store_with(FLOATS);
-	const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
-	const struct rlimit limit = {3000000, RLIM_INFINITY};
-	void (*former)(int) = signal(SIGXFSZ, SIG_IGN);
-	int64_t count = 0;
-	int code = 0;
-	struct err err;
+	const struct rlimit limit = {size, RLIM_INFINITY};
 
+	signal(SIGXFSZ, size == RLIM_INFINITY ? SIG_DFL : SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Adds until it fails; returns how many there are then. */
+static int64_t add_until_full(struct store *store)
+{
+	int64_t count = 0;
+	struct err err;
+	int code = 0;
+
 	for (int i = 0; i < 100 && !code; i++) {
 		count = store_count(store);
 		samples_from(count, STEP, FLOATS);
 		code = store_add(store, inputs, labels, STEP, &err);
 	}
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
-	signal(SIGXFSZ, former);
 	assert_int_equal(code, ERR_FILE);
-	assert_says(err, "cannot add samples: File too large");
-	assert_true(count > 0);
-	assert_int_equal(store_count(store), count);
-	assert_int_equal(store_stored(store), count);
-	assert_kept(store, count - 1, FLOATS, true);
-	/* There is room again. */
-	add_next(store, STEP, FLOATS);
+	assert_says(err, "journal: cannot add samples: ");
+	return count;
+}
+
+/* The first time the map cannot grow, the second time pages cannot be written. */
+static void a_full_disk_loses_nothing(void **state)
+{
+	struct store *store = store_with(FLOATS);
+	struct stat facts;
+
+	for (int turn = 0; turn < 2; turn++) {
+		int64_t count;
+
+		files_up_to(turn ? store_bytes(store) + 300000 : 3000000);
+		count = add_until_full(store);
+		files_up_to(RLIM_INFINITY);
+		assert_true(count > 0);
+		assert_int_equal(store_count(store), count);
+		assert_int_equal(store_stored(store), count);
+		assert_kept(store, count - 1, FLOATS, true);
+		/* There is room again. */
+		add_next(store, STEP, FLOATS);
+		add_next(store, STEP, FLOATS);
+		store_free(store);
+		store = store_with(FLOATS);
+		replay(store, FLOATS);
+		assert_int_equal(store_count(store), count + 2 * STEP);
+		for (int64_t id = 0; id < store_count(store); id++)
+			assert_kept(store, id, FLOATS, true);
+		assert_int_equal(stat(in_folder("journal/data.mdb"), &facts), 0);
+		assert_true(facts.st_size > (off_t)store_bytes(store) + 300000);
+	}
 	store_free(store);
-	store = store_with(FLOATS);
-	replay(store, FLOATS);
-	assert_int_equal(store_count(store), count + STEP);
-	for (int64_t id = 0; id < store_count(store); id++)
-		assert_kept(store, id, FLOATS, true);
+}
+
+static void forgetting_makes_room_on_a_full_disk(void **state)
+{
+	struct store *store = store_with(FLOATS);
+	int64_t count, after;
+
+	files_up_to(3000000);
+	count = add_until_full(store);
+	for (int64_t id = 0; id < count / 2; id++)
+		store_forget(store, id);
+	checkpoint(store);
+	after = add_until_full(store);
+	files_up_to(RLIM_INFINITY);
+	if (after < count + count / 3)
+		fail_msg("%d samples were forgotten, and only %d could be added", (int)(count / 2),
+			(int)(after - count));
+	for (int64_t id = 0; id < after; id++)
+		assert_kept(store, id, FLOATS, id >= count / 2);
 	store_free(store);
 }
 
@@ -647,6 +688,7 @@ int main(void)
 		journal_test(damaged_samples_are_found_out),
 		journal_test(cut_files_are_refused),
 		journal_test(a_full_disk_loses_nothing),
+		journal_test(forgetting_makes_room_on_a_full_disk),
 		journal_test(memory_may_run_out),
 	};
 
