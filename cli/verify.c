@@ -30,6 +30,7 @@ struct verify {
 	char folder[PATH_MOST], straight[PATH_MOST + 16], broken[PATH_MOST + 16];
 	double seconds; /* the straight run took */
 	int killed;     /* times so far */
+	int status;     /* of a run that ended by itself, as waitpid has it */
 };
 
 static double now(void)
@@ -102,16 +103,23 @@ static int start_resumed(const struct verify *verify, pid_t *child)
 	return start((char *const *)words, child);
 }
 
+static int judge(int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK)
+		return EXIT_OK;
+	if (WIFEXITED(status))
+		return complain(EXIT_FAILED, "a run ended with exit code %d", WEXITSTATUS(status));
+	return complain(EXIT_FAILED, "a run was ended by signal %d", WTERMSIG(status));
+}
+
 /* Waits for the end of a run that nobody kills. */
 static int finish(pid_t child)
 {
-	int status;
+	int status = 0;
 
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK)
-		return EXIT_OK;
-	return complain(EXIT_FAILED, "a run ended with status %d", status);
+	return judge(status);
 }
 
 static int run_straight(struct verify *verify)
@@ -130,13 +138,12 @@ static int run_straight(struct verify *verify)
 static bool kill_sometime(struct verify *verify, pid_t child)
 {
 	const double share = (double)rand() / RAND_MAX;
-	int status;
 
 	pause_for(2 * share * verify->seconds / (verify->kills + 1));
-	if (waitpid(child, &status, WNOHANG) == child)
+	if (waitpid(child, &verify->status, WNOHANG) == child)
 		return true;
 	kill(child, SIGKILL);
-	waitpid(child, &status, 0);
+	waitpid(child, &verify->status, 0);
 	verify->killed++;
 	return false;
 }
@@ -156,7 +163,9 @@ static int run_broken(struct verify *verify)
 			code = start_resumed(verify, &child);
 	}
 	progress_end(&line);
-	return code || ended ? code : finish(child);
+	if (code)
+		return code;
+	return ended ? judge(verify->status) : finish(child);
 }
 
 static int compare(const struct verify *verify)

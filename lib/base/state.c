@@ -155,7 +155,8 @@ void state_leave(struct state *state)
 
 void state_bool(struct state *state, const char *name, bool *value)
 {
-	unsigned char byte = *value;
+	/* What is about to be filled may not hold a bool yet. */
+	unsigned char byte = state->file ? 0 : *value;
 
 	visit_field(state, FIELD_BYTES, name, &byte, 1);
 	if (byte > 1)
@@ -166,7 +167,7 @@ void state_bool(struct state *state, const char *name, bool *value)
 
 void state_int(struct state *state, const char *name, int *value)
 {
-	int32_t number = *value;
+	int32_t number = state->file ? 0 : *value;
 
 	visit_field(state, FIELD_INT32, name, &number, 1);
 	*value = number;
