@@ -96,10 +96,15 @@ static int start_new(const struct verify *verify, const char *folder, pid_t *chi
 	return start((char *const *)words, child);
 }
 
-static int start_resumed(const struct verify *verify, pid_t *child)
+/* A run that was killed before it wrote its config never began, as its user would see, too. */
+static int start_again(const struct verify *verify, pid_t *child)
 {
 	const char *words[] = {"retain", "run", "--quiet", "--resume", verify->broken, NULL};
+	char config[sizeof(verify->broken) + 16];
 
+	snprintf(config, sizeof(config), "%s/config.ini", verify->broken);
+	if (access(config, F_OK))
+		return start_new(verify, verify->broken, child);
 	return start((char *const *)words, child);
 }
 
@@ -160,7 +165,7 @@ static int run_broken(struct verify *verify)
 		ended = kill_sometime(verify, child);
 		progress_update(&line, (uint64_t)verify->killed);
 		if (!ended)
-			code = start_resumed(verify, &child);
+			code = start_again(verify, &child);
 	}
 	progress_end(&line);
 	if (code)
