@@ -44,15 +44,6 @@ static int resolve(const struct demo *demo, struct entry *entry, struct err *err
 	return code;
 }
 
-static void print_opening(const struct run *run)
-{
-	char about[256];
-
-	run_describe(run, about, sizeof(about));
-	printf("%s\n", about);
-	fflush(stdout);
-}
-
 static void print_share(double share, int width)
 {
 	if (isnan(share))
@@ -98,7 +89,7 @@ static int run_entry(struct demo *demo, struct entry *entry, bool first)
 		.start = RUN_ANEW,
 		.quiet = demo->quiet,
 		.calm = true,
-		.opened = first && !demo->quiet ? print_opening : NULL};
+		.describe = first && !demo->quiet};
 
 	snprintf(entry->folder, sizeof(entry->folder), "%s/%s", demo->out, entry->method);
 	return watch_run(&watch, &entry->run, &entry->result);

@@ -115,15 +115,6 @@ static void print_json(const struct run_result *result, const struct options *op
 	printf("}\n");
 }
 
-static void print_opening(const struct run *run)
-{
-	char about[256];
-
-	run_describe(run, about, sizeof(about));
-	printf("%s\n", about);
-	fflush(stdout);
-}
-
 static int go(const struct request *request, const struct options *options)
 {
 	const struct watch watch = {.options = options,
@@ -131,7 +122,7 @@ static int go(const struct request *request, const struct options *options)
 		.folder = request->out,
 		.start = request->resume ? RUN_RESUME : request->force ? RUN_ANEW : RUN_NEW,
 		.quiet = request->quiet || request->json,
-		.opened = request->quiet || request->json ? NULL : print_opening};
+		.describe = !request->quiet && !request->json};
 	struct run_result result;
 	struct run *run = NULL;
 	const int status = watch_run(&watch, &run, &result);

@@ -83,6 +83,15 @@ static void show_message(void *context, enum log_level level, const char *messag
 	fprintf(stderr, "retain: %s: %s\n", log_level_name(level), message);
 }
 
+static void print_opening(const struct run *run)
+{
+	char about[256];
+
+	run_describe(run, about, sizeof(about));
+	printf("%s\n", about);
+	fflush(stdout);
+}
+
 int watch_run(const struct watch *watch, struct run **run, struct run_result *result)
 {
 	struct progress line;
@@ -101,8 +110,8 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
-	if (watch->opened)
-		watch->opened(*run);
+	if (watch->describe)
+		print_opening(*run);
 	progress_begin(&line, watch->quiet ? NULL : stderr, watch->name,
 		(uint64_t)run_steps(*run));
 	code = run_go(*run, result, &err);

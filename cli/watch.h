@@ -11,7 +11,7 @@ struct watch {
 	enum run_start start;          /* what to do with a folder that holds a run */
 	bool quiet;                    /* no progress, no warnings */
 	bool calm;                     /* no warnings */
-	void (*opened)(const struct run *run); /* called before the first step, where not NULL */
+	bool describe;                 /* a line on standard output says what is to come */
 };
 
 /*

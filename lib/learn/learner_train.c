@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "learn/learner_impl.h"
 #include "nn/kernels.h"
+#include "nn/rank.h"
 
 static void tell(const struct learner *learner, enum learner_work work, int samples)
 {
@@ -81,19 +82,6 @@ int learner_reveal(struct learner *learner, const float *inputs, const int32_t *
 	return code;
 }
 
-/* Whether the label's is the largest, of equals the first. Counting has no branches to miss. */
-static bool is_hit(const float *logits, int classes, int label)
-{
-	const float own = logits[label];
-	int before = own != own;
-
-	for (int c = 0; c < label; c++)
-		before += logits[c] >= own;
-	for (int c = label + 1; c < classes; c++)
-		before += logits[c] > own;
-	return !before;
-}
-
 /* The mean loss and accuracy of a model on the validation batch in hand. */
 static int score_model(struct learner *learner, int model, struct score *score, struct err *err)
 {
@@ -107,8 +95,8 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 		return code;
 	tell(learner, LEARNER_VALIDATE, n);
 	for (int i = 0; i < n; i++)
-		hits += is_hit(learner->logits + (size_t)i * (size_t)classes, classes,
-			learner->labels[i]);
+		hits += rank_label(learner->logits + (size_t)i * (size_t)classes, classes,
+				learner->labels[i]) == 1;
 	learner->engine->kernels->softmax_loss(learner->logits, classes, learner->labels, NULL, n,
 		learner->losses, NULL);
 	for (int i = 0; i < n; i++)

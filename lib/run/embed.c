@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "data/store.h"
 #include "eval/prequential.h"
-#include "eval/rank.h"
+#include "nn/rank.h"
 #include "learn/learner.h"
 #include "nn/weights_file.h"
 #include "run/config.h"
@@ -207,18 +207,29 @@ static int check_inputs(const struct retain_learner *learner, const float *input
 	return 0;
 }
 
-int retain_predict(struct retain_learner *learner, const float *inputs, int count,
-	struct retain_prediction *predictions, float *probabilities, struct retain_err *err)
+/* A time step with a copy of its inputs, if they are sound. */
+static int step_new(struct pending **step, const struct retain_learner *learner,
+	const float *inputs, int count, struct err *err)
 {
-	struct pending *step;
-	int code = check_inputs(learner, inputs, count, inner(err));
+	const int code = check_inputs(learner, inputs, count, err);
 
 	if (code)
 		return code;
-	step = pending_new(learner, count, inner(err));
-	if (!step)
+	*step = pending_new(learner, count, err);
+	if (!*step)
 		return ERR_MEMORY;
-	memcpy(step->inputs, inputs, (size_t)count * learner->floats * sizeof(float));
+	memcpy((*step)->inputs, inputs, (size_t)count * learner->floats * sizeof(float));
+	return 0;
+}
+
+int retain_predict(struct retain_learner *learner, const float *inputs, int count,
+	struct retain_prediction *predictions, float *probabilities, struct retain_err *err)
+{
+	struct pending *step = NULL;
+	int code = step_new(&step, learner, inputs, count, inner(err));
+
+	if (code)
+		return code;
 	gate_enter(&learner->gate);
 	code = predict(learner, step, predictions, probabilities, inner(err));
 	gate_leave(&learner->gate);
@@ -229,15 +240,11 @@ int retain_predict(struct retain_learner *learner, const float *inputs, int coun
 int retain_observe(struct retain_learner *learner, const float *inputs, int count,
 	struct retain_prediction *predictions, struct retain_ticket *ticket, struct retain_err *err)
 {
-	struct pending *step;
-	int code = check_inputs(learner, inputs, count, inner(err));
+	struct pending *step = NULL;
+	int code = step_new(&step, learner, inputs, count, inner(err));
 
 	if (code)
 		return code;
-	step = pending_new(learner, count, inner(err));
-	if (!step)
-		return ERR_MEMORY;
-	memcpy(step->inputs, inputs, (size_t)count * learner->floats * sizeof(float));
 	gate_enter(&learner->gate);
 	code = predict(learner, step, predictions, NULL, inner(err));
 	if (!code) {

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "eval/rank.h"
+#include "nn/rank.h"
 #include "run/run_impl.h"
 
 static int evaluate_model(struct run *run, enum matrix_model model, int64_t first, int n,

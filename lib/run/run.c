@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "eval/rank.h"
+#include "nn/rank.h"
 #include "run/run_impl.h"
 
 enum {

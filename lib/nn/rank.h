@@ -1,8 +1,11 @@
 /* Where the right class stands among all that a model considers. */
-#ifndef RETAIN_EVAL_RANK_H
-#define RETAIN_EVAL_RANK_H
+#ifndef RETAIN_NN_RANK_H
+#define RETAIN_NN_RANK_H
 
 #include <stdint.h>
+
+/* The place of the label, 1 being the largest logit's; of equals the first class comes first. */
+int rank_label(const float *logits, int classes, int label);
 
 /*
  * For n rows of logits: the class with the largest (of equals the first), and the

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "eval/rank.h"
+#include "nn/rank.h"
 
 static void places(void **state)
 {
