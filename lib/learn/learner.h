@@ -74,8 +74,8 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 	struct err *err);
 
 /*
- * The samples of a time step. Labels outside the classes are an error, and nothing is taken. When a
- * pool runs out of memory half of the step may be taken; further steps are then refused (ERR_STATE).
+ * The samples of a time step. Labels outside the classes are an error. After a failure nothing is
+ * taken, and the step may be revealed again.
  */
 int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
 	struct err *err);

@@ -69,7 +69,12 @@ int learner_reveal(struct learner *learner, const float *inputs, const int32_t *
 		if (labels[i] < 0 || labels[i] >= classes)
 			return err_set(err, ERR_INPUT, "label %d of sample %lld: there are %d classes",
 				labels[i], (long long)(first + i), classes);
+	/* All that may run out of memory comes before the store takes the step for good. */
 	code = leaving_reserve(learner, n, err);
+	if (!code)
+		code = pool_reserve(learner->pool, n, err);
+	if (!code && learner->validation)
+		code = pool_reserve(learner->validation, n, err);
 	if (!code)
 		code = store_add(learner->store, inputs, labels, n, err);
 	if (code)

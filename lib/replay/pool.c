@@ -143,9 +143,13 @@ static int room_for(struct pool *pool, int64_t count, struct err *err)
 	return 0;
 }
 
-int pool_reserve(struct pool *pool, struct err *err)
+int pool_reserve(struct pool *pool, int64_t n, struct err *err)
 {
-	return room_for(pool, pool->count + 1, err);
+	const int64_t left = pool->config.limit - pool->count;
+
+	if (!pool->type->limited)
+		return 0;
+	return room_for(pool, pool->count + (n < left ? n : left), err);
 }
 
 int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)

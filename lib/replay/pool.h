@@ -59,6 +59,12 @@ int pool_new(struct pool **pool, const struct pool_config *config, struct err *e
 void pool_free(struct pool *pool);
 
 /*
+ * Makes room for n more samples: as many calls of pool_add then ask for no
+ * memory. A failure changes nothing that can be seen.
+ */
+int pool_reserve(struct pool *pool, int64_t n, struct err *err);
+
+/*
  * Offers the next sample, id = pool_seen(pool). *evicted becomes the id that the
  * pool will not draw any more: a former one, id itself where it was not taken,
  * or -1. Allocates nothing once a limited pool is full. A failure changes

@@ -120,7 +120,7 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 		return err_set(err, ERR_INPUT,
 			"sample %" PRId64 " has label %" PRId32 ", and there are %d classes", id,
 			label, pool->config.classes);
-	code = pool->count < pool->config.limit ? pool_reserve(pool, err) : 0;
+	code = pool_reserve(pool, 1, err);
 	if (code)
 		return code;
 	if (!balanced->known[label]) {

@@ -28,7 +28,7 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 
 	(void)label;
 	if (pool->count < pool->config.limit) {
-		const int code = pool_reserve(pool, err);
+		const int code = pool_reserve(pool, 1, err);
 
 		if (code)
 			return code;

@@ -62,9 +62,6 @@ static inline bool pool_takes(const struct pool *pool, int64_t id)
 	return sieve_has(&pool->sieve, id) == pool->config.validation;
 }
 
-/* Makes room for one more id. */
-int pool_reserve(struct pool *pool, struct err *err);
-
 /* A row's draw for ids that stand in no order. */
 bool pool_draw_slots(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
 	int64_t *ids, int n);
