@@ -10,14 +10,13 @@
 static int evaluate_model(struct run *run, enum matrix_model model, int64_t first, int n,
 	struct err *err)
 {
-	const int classes = source_info(run->source)->classes;
 	const int code = learner_predict(run->learner,
 		model == MATRIX_PLAIN ? LEARNER_PLAIN : LEARNER_INFERENCE, run->inputs, n,
 		run->logits, err);
 
 	if (code)
 		return code;
-	rank_labels(run->logits, classes, run->labels, n, run->predicted, run->rank);
+	rank_labels(run->logits, run->classes, run->labels, n, run->predicted, run->rank);
 	for (int i = 0; i < n; i++)
 		matrix_hit(run->matrix, model,
 			matrix_bin(run->matrix, source_eval_time(run->source, first + i)),

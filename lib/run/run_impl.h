@@ -15,9 +15,20 @@
 #include "run/events.h"
 #include "run/run.h"
 
+/* How a run meets its stream: opening makes learner and buffers, going ends with the stream. */
+struct run_kind {
+	int (*open)(struct run *run, struct err *err);
+	int (*go)(struct run *run, struct err *err);
+};
+
+extern const struct run_kind run_stored;
+
 struct run {
 	struct run_config config;
+	const struct run_kind *kind;
 	bool supervised;
+	int classes;
+	size_t floats;          /* of a sample's input */
 	int per_step;           /* samples of a time step */
 	int iterations;         /* of a time step */
 	int64_t steps, ends;    /* time steps of the whole stream, and of this run */
@@ -35,6 +46,7 @@ struct run {
 	int64_t step;
 	bool met;               /* the current time step was predicted and revealed, */
 	int made;               /* ... and so many iterations of it were made */
+	bool stopped;           /* before the stream's end */
 	int64_t resumed;        /* the iteration this process began with */
 	double started;         /* when, by run_clock */
 	double seconds_before;  /* what earlier processes took */
@@ -59,6 +71,16 @@ struct run {
 
 double run_clock(void);
 double run_seconds(const struct run *run); /* of all processes together */
+
+/* For a kind's open: the learner on run->store, then buffers for so many samples and evaluations. */
+int run_make_learner(struct run *run, struct learner_config *config, struct err *err);
+int run_make_buffers(struct run *run, int batch, int rows, struct err *err);
+
+/* For a kind's go. Training stops early, with made < iterations, when the run was asked to stop. */
+int run_train(struct run *run, struct err *err);
+int run_save_when_due(struct run *run, struct err *err);
+bool run_stopping(const struct run *run);
+void run_tell(const struct run *run);
 
 /* A row of the matrix and of the metrics. */
 int run_evaluate(struct run *run, struct err *err);

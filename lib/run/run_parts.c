@@ -1,0 +1,93 @@
+/*
+ * What every run has, whatever its stream: room for batches, and a learner that
+ * is listened to. What it tells becomes the ledger, events.jsonl and a warning.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "run/run_impl.h"
+
+static void on_work(void *context, enum learner_work work, int samples)
+{
+	struct run *run = context;
+	struct ledger *ledger = &run->ledger;
+	const enum ledger_use uses[LEARNER_WORKS] = {
+		[LEARNER_TRAIN] = LEDGER_TRAIN,
+		[LEARNER_VALIDATE] = LEDGER_VALIDATE,
+		[LEARNER_STATISTICS] = LEDGER_STATISTICS,
+		[LEARNER_PREDICT] = run->predicting,
+	};
+
+	if (work == LEARNER_UPDATE)
+		ledger->updates++;
+	else if (work == LEARNER_MOVE)
+		ledger->averages++;
+	else
+		ledger_forward(ledger, uses[work], samples);
+	if (work == LEARNER_TRAIN) {
+		ledger->iterations++;
+		ledger_backward(ledger, samples);
+	}
+}
+
+/* A gap that drowns in noise cannot lead the rate; said once. */
+static void warn_noise(struct run *run, const struct learner_window *window)
+{
+	const struct options *o = run->config.options;
+	const double epsilon = options_float(o, "schedule.epsilon");
+
+	if (run->warned_noise || strcmp(options_text(o, "schedule.kind"), "malr") ||
+		!options_bool(o, "schedule.c3") ||
+		window->iteration < options_int64(o, "schedule.patience") ||
+		window->verdict.sigma_error <= epsilon / 6)
+		return;
+	run->warned_noise = true;
+	log_write(&run->config.log, LOG_WARN,
+		"iteration %" PRId64
+		": the gap sigma is known to %.4f only, which is much against schedule.epsilon "
+		"= %g; a larger schedule.validation_batch or schedule.patience would help",
+		window->iteration, window->verdict.sigma_error, epsilon);
+}
+
+static void on_window(void *context, const struct learner_window *window)
+{
+	struct run *run = context;
+
+	if (run->events)
+		events_window(run->events, window);
+	warn_noise(run, window);
+}
+
+int run_make_learner(struct run *run, struct learner_config *config, struct err *err)
+{
+	const struct options *o = run->config.options;
+	int code;
+
+	run->classes = config->classes;
+	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
+	config->options = o;
+	config->watch = (struct learner_watch){on_work, on_window, run};
+	code = learner_new(&run->learner, config, run->store, err);
+	if (!code)
+		code = prequential_new(&run->prequential, config->classes,
+			options_int(o, "eval.blind_window"), err);
+	return code;
+}
+
+int run_make_buffers(struct run *run, int batch, int rows, struct err *err)
+{
+	const size_t most = (size_t)batch;
+
+	run->ids = mem_new(most, sizeof(*run->ids));
+	run->inputs = mem_new(most * run->floats, sizeof(float));
+	run->logits = mem_new(most * (size_t)run->classes, sizeof(float));
+	run->labels = mem_new(most, sizeof(*run->labels));
+	run->predicted = mem_new(most, sizeof(*run->predicted));
+	run->rank = mem_new(most, sizeof(*run->rank));
+	run->rows = mem_new((size_t)rows, sizeof(*run->rows));
+	if (!run->ids || !run->inputs || !run->logits || !run->labels || !run->predicted ||
+		!run->rank || !run->rows)
+		return err_memory(err, "a run's batch", most * run->floats * sizeof(float));
+	return 0;
+}

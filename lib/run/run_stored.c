@@ -1,0 +1,220 @@
+/*
+ * The loop over a source, whose samples can be had at any time. A time step's
+ * labels are fetched only after its predictions are made; in the supervised form
+ * all samples are revealed first and time steps are no more than parts of the
+ * training.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "nn/rank.h"
+#include "run/run_impl.h"
+
+enum { EVALUATION_BATCH = 256 };
+
+/* Draws are numbered by iteration; evaluation goes over all its samples every time. */
+static const double ITERATIONS_MOST = (double)((int64_t)1 << 48);
+static const int64_t EVALS_MOST = 100000000, CELLS_MOST = 20000000;
+
+/* How long the run is: time steps of the stream, or parts of supervised training. */
+static int set_length(struct run *run, const struct options *o, struct err *err)
+{
+	const struct source_info *info = source_info(run->source);
+	const double held = options_float(o, "replay.holdout");
+	const double epochs = options_float(o, "run.epochs");
+	double steps = (double)(info->samples / info->per_step);
+
+	run->per_step = info->per_step;
+	run->iterations = options_int(o, "run.iterations");
+	if (run->supervised)
+		steps = ceil(epochs * (1 - held) * (double)info->samples /
+			     options_int(o, "run.batch") / run->iterations);
+	if (steps * run->iterations >= ITERATIONS_MOST)
+		return err_set(err, ERR_INPUT, "%s = %g: makes %g iterations, which is too many",
+			run->supervised ? "run.epochs" : "run.iterations",
+			run->supervised ? epochs : run->iterations, steps * run->iterations);
+	run->steps = (int64_t)steps;
+	run->ends = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
+	return 0;
+}
+
+static int set_evaluations(struct run *run, const struct options *o, struct err *err)
+{
+	const int64_t evals = source_info(run->source)->evals;
+	const int bins = options_int(o, "eval.bins");
+
+	run->evaluations = options_int(o, "eval.count");
+	if (run->evaluations > run->ends)
+		run->evaluations = (int)run->ends;
+	if ((int64_t)run->evaluations * bins > CELLS_MOST)
+		return err_set(err, ERR_INPUT,
+			"eval.bins = %d: too many for %d evaluations (eval.count); their product "
+			"can be %" PRId64,
+			bins, run->evaluations, CELLS_MOST);
+	if (evals > EVALS_MOST)
+		return err_set(err, ERR_INPUT,
+			"the stream has %" PRId64 " evaluation samples; every evaluation goes over "
+			"all of them, and they can be %" PRId64,
+			evals, EVALS_MOST);
+	return 0;
+}
+
+static int make_parts(struct run *run, const struct options *o, struct err *err)
+{
+	struct learner_config learner = {0};
+	const struct source_info *info;
+	int code = source_open(&run->source, o, err);
+
+	if (code)
+		return code;
+	info = source_info(run->source);
+	code = set_length(run, o, err);
+	if (!code)
+		code = set_evaluations(run, o, err);
+	if (code)
+		return code;
+	learner.classes = info->classes;
+	learner.channels = info->channels;
+	learner.height = info->height;
+	learner.width = info->width;
+	learner.iterations = run->ends * run->iterations;
+	code = store_over_source(
+		&run->store, run->source, (size_t)options_int64(o, "stream.cache") << 20, err);
+	if (!code)
+		code = run_make_learner(run, &learner, err);
+	if (!code)
+		code = matrix_new(&run->matrix, options_int(o, "eval.bins"), run->evaluations, err);
+	return code;
+}
+
+static int make_buffers(struct run *run, struct err *err)
+{
+	const struct source_info *info = source_info(run->source);
+
+	run->evaluation_batch = EVALUATION_BATCH;
+	for (int64_t id = 0; id < info->evals; id++)
+		matrix_count_sample(
+			run->matrix, matrix_bin(run->matrix, source_eval_time(run->source, id)));
+	return run_make_buffers(run,
+		run->per_step > EVALUATION_BATCH ? run->per_step : EVALUATION_BATCH,
+		run->evaluations, err);
+}
+
+static int reveal(struct run *run, int n, struct err *err)
+{
+	const int code = source_labels(run->source, SOURCE_STREAM, run->ids, n, run->labels, err);
+
+	return code ? code : learner_reveal(run->learner, run->inputs, run->labels, n, err);
+}
+
+static int fetch_inputs(struct run *run, int64_t first, int n, struct err *err)
+{
+	for (int i = 0; i < n; i++)
+		run->ids[i] = first + i;
+	return source_inputs(run->source, SOURCE_STREAM, run->ids, n, run->inputs, err);
+}
+
+/* A time step of the protocol: predict, score, reveal. */
+static int meet_step(struct run *run, struct err *err)
+{
+	const int n = run->per_step;
+	int code = fetch_inputs(run, run->step * n, n, err);
+
+	if (!code)
+		code = learner_predict(
+			run->learner, LEARNER_INFERENCE, run->inputs, n, run->logits, err);
+	if (!code)
+		code = reveal(run, n, err);
+	if (code)
+		return code;
+	rank_labels(run->logits, run->classes, run->labels, n, run->predicted, run->rank);
+	prequential_step(run->prequential, run->predicted, run->rank, run->labels, n);
+	return 0;
+}
+
+static int reveal_everything(struct run *run, struct err *err)
+{
+	const int64_t samples = source_info(run->source)->samples;
+	int code = 0;
+
+	for (int64_t first = 0; first < samples && !code; first += run->per_step) {
+		const int n =
+			(int)(samples - first < run->per_step ? samples - first : run->per_step);
+
+		code = fetch_inputs(run, first, n, err);
+		if (!code)
+			code = reveal(run, n, err);
+	}
+	return code;
+}
+
+/* Evaluations lie at equal distances and at the end. */
+static bool evaluation_due(const struct run *run)
+{
+	const int64_t count = run->evaluations;
+
+	return run->step * count / run->ends > (run->step - 1) * count / run->ends;
+}
+
+static int go_step(struct run *run, struct err *err)
+{
+	const double start = run_clock();
+	int code = run->supervised || run->met ? 0 : meet_step(run, err);
+
+	run->met = true;
+	if (!code)
+		code = run_train(run, err);
+	run->train_seconds += run_clock() - start;
+	if (code || run->made < run->iterations)
+		return code;
+	run->step++;
+	run->made = 0;
+	run->met = false;
+	if (evaluation_due(run))
+		code = run_evaluate(run, err);
+	if (!code)
+		run_tell(run);
+	return code;
+}
+
+/* What only a whole run can get wrong. */
+static int check(const struct run *run, const struct options *o, struct err *err)
+{
+	const bool epochs = !strcmp(options_text(o, "replay.objective"), "epochs");
+
+	if (options_float(o, "eval.ft_to") <= options_float(o, "eval.ft_from"))
+		return err_set(err, ERR_INPUT, "eval.ft_to = %g: must be above eval.ft_from = %g",
+			options_float(o, "eval.ft_to"), options_float(o, "eval.ft_from"));
+	if (epochs && !run->supervised)
+		return err_set(err, ERR_INPUT,
+			"replay.objective = epochs: only for run.form = supervised, since a stream "
+			"that goes on has no epochs");
+	return 0;
+}
+
+static int stored_open(struct run *run, struct err *err)
+{
+	const struct options *o = run->config.options;
+	int code;
+
+	run->supervised = !strcmp(options_text(o, "run.form"), "supervised");
+	code = check(run, o, err);
+	if (!code)
+		code = make_parts(run, o, err);
+	return code ? code : make_buffers(run, err);
+}
+
+static int stored_go(struct run *run, struct err *err)
+{
+	int code = 0;
+
+	if (run->supervised && !store_count(run->store))
+		code = reveal_everything(run, err);
+	while (!code && run->step < run->ends && !run_stopping(run))
+		code = go_step(run, err);
+	run->stopped = run->step < run->ends;
+	return code;
+}
+
+const struct run_kind run_stored = {.open = stored_open, .go = stored_go};

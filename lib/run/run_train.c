@@ -1,0 +1,90 @@
+/*
+ * The part of a time step that all streams share: training within the budget,
+ * checkpoints when they are due, and telling how far it is.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "run/run_impl.h"
+
+enum { SAVE_FAILURES_MOST = 5 }; /* in a row, before a run gives up */
+
+void run_tell(const struct run *run)
+{
+	struct run_progress progress = {
+		.step = run->step,
+		.steps = run->ends,
+		.iterations = run->ends * run->iterations,
+		.seconds = run_clock() - run->started,
+		.resumed = run->resumed,
+		.le = prequential_top1(run->prequential),
+		.blind = prequential_blind(run->prequential),
+		.ir = run->row_count ? run->rows[run->row_count - 1].ir : NAN,
+	};
+	struct learner_report now;
+
+	if (!run->config.progress)
+		return;
+	learner_report(run->learner, &now);
+	progress.iteration = now.iteration;
+	progress.rate = now.rate;
+	progress.sigma = now.averages && now.scored ? now.sigma : NAN;
+	progress.averages = now.averages;
+	memcpy(progress.gamma, now.gamma, sizeof(progress.gamma));
+	run->config.progress(run->config.context, &progress);
+}
+
+/*
+ * A checkpoint that cannot be written is no reason to stop at once: the disk may
+ * have room again at the next one, and until then the last one is good.
+ */
+static int save(struct run *run, struct err *err)
+{
+	struct err why = {0};
+
+	run->saved_at = run_clock();
+	run->saved_step = run->step;
+	if (!checkpoint_save(run, &why)) {
+		run->save_failures = 0;
+		return 0;
+	}
+	run->save_failures++;
+	if (run->save_failures >= SAVE_FAILURES_MOST)
+		return err_set(err, why.code, "%s; gave up after %d failures in a row", why.message,
+			run->save_failures);
+	log_write(&run->config.log, LOG_WARN, "no checkpoint was made: %s", why.message);
+	return 0;
+}
+
+int run_save_when_due(struct run *run, struct err *err)
+{
+	const struct checkpoint_interval *interval = &run->interval;
+
+	if (!run->config.folder)
+		return 0;
+	if (interval->steps && run->step - run->saved_step >= interval->steps)
+		return save(run, err);
+	if (interval->seconds > 0 && run_clock() - run->saved_at >= interval->seconds)
+		return save(run, err);
+	return 0;
+}
+
+bool run_stopping(const struct run *run)
+{
+	return run->config.stop && *run->config.stop;
+}
+
+/* One iteration at a time, so that a stop in a long time step need not wait for its end. */
+int run_train(struct run *run, struct err *err)
+{
+	int code = 0;
+
+	while (!code && run->made < run->iterations && !run_stopping(run)) {
+		code = learner_train(run->learner, 1, err);
+		run->made++;
+		if (!code)
+			code = run_save_when_due(run, err);
+	}
+	return code;
+}
