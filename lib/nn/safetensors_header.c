@@ -1,5 +1,5 @@
 /*
- * The JSON of a safetensors header, both ways. The only file that knows jansson.
+ * The JSON of a safetensors header, both ways.
  *
  * What header_parse returns was checked: tensors stand in the order of their
  * bytes, the first begins with the data, each begins where the one before ends,
@@ -9,11 +9,12 @@
 #include "nn/safetensors_header.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/json.h"
 #include "nn/dtype.h"
 
 #define METADATA_KEY "__metadata__"
@@ -48,23 +49,21 @@ static bool has_control_character(const char *text)
 	return false;
 }
 
-static int parse_shape(struct safetensor *tensor, unsigned bits, const json_t *shape,
+static int parse_shape(struct safetensor *tensor, unsigned bits, const struct json_value *shape,
 	struct arena *arena, const struct spot *spot, struct err *err)
 {
-	if (!json_is_array(shape))
+	if (json_kind(shape) != JSON_LIST)
 		return fault(spot, err, "has no shape list");
 
-	size_t dims = json_array_size(shape);
+	size_t dims = json_count(shape);
 	int64_t *sizes = arena_new(arena, dims ? dims : 1, sizeof(*sizes));
 	if (!sizes)
 		return err_memory(err, "a tensor's shape", dims * sizeof(*sizes));
 
 	uint64_t count = 1, total;
 	for (size_t i = 0; i < dims; i++) {
-		const json_t *size = json_array_get(shape, i);
-		if (!json_is_integer(size))
+		if (!json_whole(json_at(shape, i), &sizes[i]))
 			return fault(spot, err, "has a shape entry that is no whole number");
-		sizes[i] = json_integer_value(size);
 		if (sizes[i] < 0)
 			return fault(spot, err, "has the negative size %" PRId64 " in its shape",
 				sizes[i]);
@@ -82,15 +81,14 @@ static int parse_shape(struct safetensor *tensor, unsigned bits, const json_t *s
 	return 0;
 }
 
-static int parse_offsets(struct safetensor *tensor, const json_t *offsets, uint64_t data_size,
-	const struct spot *spot, struct err *err)
+static int parse_offsets(struct safetensor *tensor, const struct json_value *offsets,
+	uint64_t data_size, const struct spot *spot, struct err *err)
 {
-	const json_t *first = json_array_get(offsets, 0), *last = json_array_get(offsets, 1);
+	int64_t begin, end;
 
-	if (json_array_size(offsets) != 2 || !json_is_integer(first) || !json_is_integer(last))
+	if (json_kind(offsets) != JSON_LIST || json_count(offsets) != 2 ||
+		!json_whole(json_at(offsets, 0), &begin) || !json_whole(json_at(offsets, 1), &end))
 		return fault(spot, err, "has no data_offsets pair of whole numbers");
-
-	int64_t begin = json_integer_value(first), end = json_integer_value(last);
 	if (begin < 0 || end < 0)
 		return fault(spot, err, "has negative data_offsets [%" PRId64 ", %" PRId64 "]",
 			begin, end);
@@ -113,17 +111,19 @@ static int parse_offsets(struct safetensor *tensor, const json_t *offsets, uint6
 	return 0;
 }
 
-static int check_keys(json_t *entry, const struct spot *spot, struct err *err)
+static int check_keys(const struct json_value *entry, const struct spot *spot, struct err *err)
 {
-	for (void *at = json_object_iter(entry); at; at = json_object_iter_next(entry, at)) {
-		const char *key = json_object_iter_key(at);
+	const struct json_value *value;
+	const char *key;
+
+	for (void *at = NULL; json_next(entry, &at, &key, &value);) {
 		if (strcmp(key, "dtype") && strcmp(key, "shape") && strcmp(key, "data_offsets"))
 			return fault(spot, err, "has a header entry with an unknown key");
 	}
 	return 0;
 }
 
-static int parse_tensor(struct safetensor *tensor, const char *name, json_t *entry,
+static int parse_tensor(struct safetensor *tensor, const char *name, const struct json_value *entry,
 	uint64_t data_size, struct arena *arena, const char *path, struct err *err)
 {
 	const struct spot spot = {path, name};
@@ -131,10 +131,10 @@ static int parse_tensor(struct safetensor *tensor, const char *name, json_t *ent
 	if (has_control_character(name))
 		return err_set(
 			err, ERR_FORMAT, "%s: a tensor's name holds a control character", path);
-	if (!json_is_object(entry))
+	if (json_kind(entry) != JSON_TABLE)
 		return fault(&spot, err, "has a header entry that is not an object");
 
-	const char *dtype_name = json_string_value(json_object_get(entry, "dtype"));
+	const char *dtype_name = json_text(json_find(entry, "dtype"));
 	if (!dtype_name)
 		return fault(&spot, err, "has no dtype");
 	const struct dtype *dtype = dtype_find(dtype_name);
@@ -146,37 +146,36 @@ static int parse_tensor(struct safetensor *tensor, const char *name, json_t *ent
 	if (!tensor->name)
 		return err_memory(err, "a tensor's name", strlen(name) + 1);
 
-	int rc = parse_shape(
-		tensor, dtype->bits, json_object_get(entry, "shape"), arena, &spot, err);
+	int rc = parse_shape(tensor, dtype->bits, json_find(entry, "shape"), arena, &spot, err);
 	if (!rc)
-		rc = parse_offsets(
-			tensor, json_object_get(entry, "data_offsets"), data_size, &spot, err);
+		rc = parse_offsets(tensor, json_find(entry, "data_offsets"), data_size, &spot, err);
 	if (!rc)
 		rc = check_keys(entry, &spot, err);
 	return rc;
 }
 
-static int parse_notes(
-	struct safetensors_header *header, json_t *object, const char *path, struct err *err)
+static int parse_notes(struct safetensors_header *header, const struct json_value *object,
+	const char *path, struct err *err)
 {
-	if (!json_is_object(object))
+	const struct json_value *value;
+	const char *key;
+
+	if (json_kind(object) != JSON_TABLE)
 		return err_set(err, ERR_FORMAT, "%s: " METADATA_KEY " is not an object", path);
-	size_t count = json_object_size(object);
+	size_t count = json_count(object);
 	header->notes = arena_new(&header->arena, count ? count : 1, sizeof(*header->notes));
 	if (!header->notes)
 		return err_memory(err, "the metadata", count * sizeof(*header->notes));
-	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-		const char *key = json_object_iter_key(at);
-		const json_t *value = json_object_iter_value(at);
+	for (void *at = NULL; json_next(object, &at, &key, &value);) {
 		struct safetensors_note *note = &header->notes[header->notes_count++];
-		if (!json_is_string(value))
+		if (!json_text(value))
 			return err_set(err, ERR_FORMAT,
 				"%s: " METADATA_KEY " key '%.100s' is not a string", path,
 				has_control_character(key) ? "?" : key);
 		note->key = arena_text(&header->arena, key);
-		note->value = arena_text(&header->arena, json_string_value(value));
+		note->value = arena_text(&header->arena, json_text(value));
 		if (!note->key || !note->value)
-			return err_memory(err, "the metadata", json_string_length(value) + 1);
+			return err_memory(err, "the metadata", strlen(json_text(value)) + 1);
 	}
 	return 0;
 }
@@ -218,18 +217,19 @@ static int order_tensors(
 	return 0;
 }
 
-static int parse_object(struct safetensors_header *header, const char *path, json_t *object,
-	uint64_t data_size, struct err *err)
+static int parse_object(struct safetensors_header *header, const char *path,
+	const struct json_value *object, uint64_t data_size, struct err *err)
 {
-	size_t count = json_object_size(object);
+	const struct json_value *entry;
+	const char *name;
+	size_t count = json_count(object);
 
 	header->tensors = arena_new(&header->arena, count ? count : 1, sizeof(*header->tensors));
 	if (!header->tensors)
 		return err_memory(err, "the list of tensors", count * sizeof(*header->tensors));
-	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-		const char *name = json_object_iter_key(at);
-		json_t *entry = json_object_iter_value(at);
+	for (void *at = NULL; json_next(object, &at, &name, &entry);) {
 		int rc;
+
 		if (!strcmp(name, METADATA_KEY))
 			rc = parse_notes(header, entry, path, err);
 		else
@@ -244,24 +244,22 @@ static int parse_object(struct safetensors_header *header, const char *path, jso
 int header_parse(struct safetensors_header *header, const char *path, const char *json,
 	size_t length, uint64_t data_size, struct err *err)
 {
-	json_error_t why;
+	struct json_value *object;
+	struct text where = {0};
+	int rc;
 
 	/* Cheap, and the sentence a file of another format deserves. */
 	if (length == 0 || json[0] != '{')
 		return err_set(err, ERR_FORMAT,
 			"%s: the header is not a JSON object; is it a safetensors file?", path);
-	json_t *object = json_loadb(json, length, JSON_REJECT_DUPLICATES, &why);
-	if (!object && json_error_code(&why) == json_error_out_of_memory)
-		return err_memory(err, "the header's JSON", length);
-	if (!object) {
-		for (char *c = why.text; *c; c++) /* it may quote the file */
-			if ((unsigned char)*c < 0x20 || *c == 0x7f)
-				*c = '?';
-		return err_set(err, ERR_FORMAT, "%s: the header is not valid JSON: %s (byte %d)",
-			path, why.text, why.position);
-	}
-	int rc = parse_object(header, path, object, data_size, err);
-	json_decref(object);
+	text_addf(&where, "%s: the header", path);
+	rc = where.failed ? err_memory(err, "a path", strlen(path))
+			  : json_read(&object, json, length, where.data, err);
+	text_release(&where);
+	if (rc)
+		return rc;
+	rc = parse_object(header, path, object, data_size, err);
+	json_free(object);
 	return rc;
 }
 
@@ -275,22 +273,8 @@ bool header_item_bytes(const struct safetensors_item *item, uint64_t *bytes)
 	return *bytes <= PTRDIFF_MAX && (*bytes == 0 || !item->ints != !item->floats);
 }
 
-/* One item's header entry, or NULL when memory runs out. */
-static json_t *make_entry(const struct safetensors_item *item, uint64_t begin, uint64_t end)
-{
-	json_t *shape = json_array();
-
-	for (int i = 0; i < item->dims; i++)
-		if (json_array_append_new(shape, json_integer(item->shape[i]))) {
-			json_decref(shape);
-			return NULL;
-		}
-	return json_pack("{s:s, s:o, s:[I, I]}", "dtype", item->ints ? "I64" : "F32", "shape",
-		shape, "data_offsets", (json_int_t)begin, (json_int_t)end);
-}
-
-/* *end is where the data ends so far. */
-static int add_item(json_t *object, const struct safetensors_item *item, uint64_t *end,
+/* One item's entry; *end is where the data ends so far. */
+static int add_item(struct text *json, const struct safetensors_item *item, uint64_t *end,
 	const char *path, struct err *err)
 {
 	uint64_t begin = *end, bytes;
@@ -301,66 +285,84 @@ static int add_item(json_t *object, const struct safetensors_item *item, uint64_
 	if (!strcmp(item->name, METADATA_KEY))
 		return err_set(
 			err, ERR_INPUT, "%s: a tensor cannot be named '" METADATA_KEY "'", path);
-	if (json_object_get(object, item->name))
-		return err_set(err, ERR_INPUT, "%s: there are two tensors named '%.100s'", path,
-			item->name);
 	if (!header_item_bytes(item, &bytes) || bytes > (uint64_t)INT64_MAX - begin)
 		return err_set(err, ERR_INPUT,
 			"%s: tensor '%.100s' has an impossible shape or no numbers", path,
 			item->name);
 	*end = begin + bytes;
-
-	json_t *entry = make_entry(item, begin, *end);
-	if (!entry)
-		return err_memory(err, "the header's JSON", sizeof(*item));
-	if (json_object_set_new(object, item->name, entry))
+	if (!json_quote(json, item->name))
 		return err_set(err, ERR_INPUT, "%s: a tensor's name is not UTF-8", path);
+	text_addf(json, ":{\"dtype\":\"%s\",\"shape\":[", item->ints ? "I64" : "F32");
+	for (int i = 0; i < item->dims; i++)
+		text_addf(json, "%s%" PRId64, i ? "," : "", item->shape[i]);
+	text_addf(json, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", begin, *end);
 	return 0;
 }
 
-static int add_notes(json_t *object, const struct safetensors_note *notes, int count,
+static int add_notes(struct text *json, const struct safetensors_note *notes, int count,
 	const char *path, struct err *err)
 {
-	json_t *metadata = json_object();
-
-	if (json_object_set_new(object, METADATA_KEY, metadata))
-		return err_memory(err, "the header's JSON", sizeof(*notes));
-	for (int i = 0; i < count; i++)
-		if (json_object_set_new(metadata, notes[i].key, json_string(notes[i].value)))
+	text_add(json, "\"" METADATA_KEY "\":{");
+	for (int i = 0; i < count; i++) {
+		text_add(json, i ? "," : "");
+		if (!json_quote(json, notes[i].key))
 			return err_set(err, ERR_INPUT, "%s: metadata %d is not UTF-8", path, i);
+		text_add(json, ":");
+		if (!json_quote(json, notes[i].value))
+			return err_set(err, ERR_INPUT, "%s: metadata %d is not UTF-8", path, i);
+	}
+	text_add(json, "}");
 	return 0;
 }
 
-/* The object's text in memory of our own. */
-static int format_object(char **json, size_t *length, const json_t *object, struct err *err)
+static int compare_names(const void *a, const void *b)
 {
-	*length = json_dumpb(object, NULL, 0, JSON_COMPACT);
-	*json = mem_new(*length + 1, 1);
-	if (!*json || json_dumpb(object, *json, *length, JSON_COMPACT) != *length) {
-		mem_free(*json);
-		*json = NULL;
-		return err_memory(err, "the header's JSON", *length);
-	}
-	return 0;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int check_names(
+	const struct safetensors_item *items, int count, const char *path, struct err *err)
+{
+	const char **names = mem_new(count ? (size_t)count : 1, sizeof(*names));
+	int rc = 0;
+
+	if (!names)
+		return err_memory(err, "the tensors' names", (size_t)count * sizeof(*names));
+	for (int i = 0; i < count; i++)
+		names[i] = items[i].name;
+	qsort(names, (size_t)count, sizeof(*names), compare_names);
+	for (int i = 1; i < count && !rc; i++)
+		if (!strcmp(names[i - 1], names[i]))
+			rc = err_set(err, ERR_INPUT, "%s: there are two tensors named '%.100s'",
+				path, names[i]);
+	mem_free(names);
+	return rc;
 }
 
 int header_format(char **json, size_t *length, const char *path,
 	const struct safetensors_item *items, int count, const struct safetensors_note *notes,
 	int notes_count, struct err *err)
 {
-	json_t *object = json_object();
+	struct text made = {0};
 	uint64_t end = 0;
-	int rc = 0;
+	int rc = check_names(items, count, path, err);
 
 	*json = NULL;
-	if (!object)
-		return err_memory(err, "the header's JSON", sizeof(*items));
-	if (notes_count)
-		rc = add_notes(object, notes, notes_count, path, err);
-	for (int i = 0; i < count && !rc; i++)
-		rc = add_item(object, &items[i], &end, path, err);
-	if (!rc)
-		rc = format_object(json, length, object, err);
-	json_decref(object);
-	return rc;
+	text_add(&made, "{");
+	if (notes_count && !rc)
+		rc = add_notes(&made, notes, notes_count, path, err);
+	for (int i = 0; i < count && !rc; i++) {
+		text_add(&made, i || notes_count ? "," : "");
+		rc = add_item(&made, &items[i], &end, path, err);
+	}
+	text_add(&made, "}");
+	if (!rc && made.failed)
+		rc = err_memory(err, "the header's JSON", made.size);
+	if (rc) {
+		text_release(&made);
+		return rc;
+	}
+	*json = made.data;
+	*length = made.size;
+	return 0;
 }
