@@ -14,6 +14,7 @@ static const struct verb verbs[] = {
 	{"config", cmd_config, "explain every key of a config"},
 	{"model", cmd_model, "make weights, look at them, trace a training step"},
 	{"verify-resume", cmd_verify_resume, "prove that a killed run goes on exactly"},
+	{"theory", cmd_theory, "the bound on SGD under drift, held against SGD"},
 	{"bench", cmd_bench, "measure how fast retain is here"},
 	{0},
 };

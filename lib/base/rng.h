@@ -30,6 +30,7 @@ enum rng_purpose {
 	RNG_SHUFFLE = 7, /* permutations of ids */
 	RNG_DROPOUT = 8, /* masks inside a net */
 	RNG_TEST = 9,    /* tests and benchmarks */
+	RNG_THEORY = 20, /* noise of simulations */
 };
 
 struct rng {
