@@ -1,0 +1,126 @@
+/*
+ * The table of kinds, and "KIND:PATH" taken apart. A path that exists as it is
+ * written is a path, whatever stands before its first colon.
+ */
+#include "data/records.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "data/records_types.h"
+
+const struct records_type *const records_types[] = {
+	NULL,
+};
+
+static bool exists(const char *path)
+{
+	struct stat found;
+
+	return !stat(path, &found);
+}
+
+/* The row that words begin with, and where its path begins; NULL if there is none. */
+static const struct records_type *named(const char *words, const char **path)
+{
+	for (int i = 0; records_types[i]; i++) {
+		const size_t length = strlen(records_types[i]->name);
+
+		if (strncmp(words, records_types[i]->name, length) || words[length] != ':')
+			continue;
+		*path = words + length + 1;
+		return records_types[i];
+	}
+	return NULL;
+}
+
+static int find_type(
+	const struct records_type **type, const char *words, const char **path, struct err *err)
+{
+	*path = words;
+	*type = exists(words) ? NULL : named(words, path);
+	for (int i = 0; records_types[i] && !*type; i++)
+		if (records_types[i]->guess(words))
+			*type = records_types[i];
+	if (*type)
+		return 0;
+	if (exists(words))
+		return err_set(err, ERR_INPUT,
+			"%s: cannot be told what kind of data this is; name it, as in folder:%s "
+			"(retain list shows all kinds)",
+			words, words);
+	return err_set(err, ERR_INPUT,
+		"%s: there is no such source and no such file (retain list shows all sources)",
+		words);
+}
+
+int records_open(
+	struct records **records, const char *words, const struct options *options, struct err *err)
+{
+	const struct records_type *type;
+	const char *path;
+	int code = find_type(&type, words, &path, err);
+
+	*records = NULL;
+	if (code)
+		return code;
+	code = type->open(records, path, options, err);
+	if (code)
+		return code;
+	(*records)->type = type;
+	return 0;
+}
+
+void records_close(struct records *records)
+{
+	if (records)
+		records->type->close(records);
+}
+
+const struct records_info *records_info(const struct records *records)
+{
+	return &records->info;
+}
+
+void records_look(const struct records *records, int64_t first, int n, struct record *out)
+{
+	records->type->look(records, first, n, out);
+}
+
+int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
+{
+	return records->type->read(records, i, bytes, err);
+}
+
+void records_where(const struct records *records, int64_t i, char *out, size_t size)
+{
+	records->type->where(records, i, out, size);
+}
+
+const char *records_class_name(const struct records *records, int label)
+{
+	return records->type->class_name ? records->type->class_name(records, label) : NULL;
+}
+
+int record_bytes_resize(struct record_bytes *bytes, size_t size, struct err *err)
+{
+	unsigned char *data;
+
+	if (size > bytes->capacity) {
+		data = mem_resize(bytes->data, size, 1);
+		if (!data)
+			return err_memory(err, "a record", size);
+		bytes->data = data;
+		bytes->capacity = size;
+	}
+	bytes->size = size;
+	return 0;
+}
+
+void record_bytes_release(struct record_bytes *bytes)
+{
+	mem_free(bytes->data);
+	*bytes = (struct record_bytes){0};
+}
