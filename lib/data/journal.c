@@ -1,60 +1,25 @@
 /*
- * The journal's three tables: "about" has one record, the header; "samples" has
- * one per id: the input, the label, how many samples of the same call follow,
- * a checksum; "waiting" has one per key: the input, a checksum.
- *
- * Invariant: `header` is what the table has.
+ * The journal's samples. A call that adds is one transaction: samples, header,
+ * and what had waited. Keys and waiting are in journal_keys.c.
  */
 #include "data/journal.h"
 
-#include <string.h>
-
 #include "base/checksum.h"
 #include "base/mem.h"
-#include "data/tables.h"
+#include "data/journal_impl.h"
 
-enum { VERSION = 1, TAKEN_LEAST = 4096 };
-enum { ABOUT, SAMPLES, WAITING };
+enum { VERSION = 2, TAKEN_LEAST = 16 };
 
 static const struct table list[] = {
 	[ABOUT] = {"about", false},
 	[SAMPLES] = {"samples", true},
 	[WAITING] = {"waiting", false},
+	[ARRIVALS] = {"arrivals", true},
+	[KEYS] = {"keys", true},
+	[DONE] = {"done", false},
 };
 
 static const char magic[8] = "retain-j";
-
-struct header {
-	char magic[8];
-	uint32_t version, unused;
-	uint64_t floats;
-	int64_t added, trimmed;
-};
-
-struct trailer {
-	int32_t label, follow;
-	uint32_t checksum;
-};
-
-struct journal {
-	struct tables *tables;
-	char *folder;
-	size_t input; /* bytes */
-	struct header header;
-	/* The keys that were taken, one after the other, each with its NUL. */
-	char *taken;
-	size_t taken_size, taken_room;
-};
-
-static struct table_key text_key(const char *text)
-{
-	return (struct table_key){text, strlen(text)};
-}
-
-static struct table_key id_key(const int64_t *id)
-{
-	return (struct table_key){id, sizeof(*id)};
-}
 
 /* The id is part of it, so that a sample in another's place is found out too. */
 static uint32_t sample_checksum(
@@ -66,10 +31,11 @@ static uint32_t sample_checksum(
 	return checksum_add(sum, trailer, offsetof(struct trailer, checksum));
 }
 
-static int header_put(struct journal *j, const struct header *header)
+int journal_put_header(struct journal *journal, const struct header *header)
 {
 	void *record;
-	const int rc = tables_put(j->tables, ABOUT, text_key("header"), sizeof(*header), &record);
+	const int rc =
+		tables_put(journal->tables, ABOUT, text_key("header"), sizeof(*header), &record);
 
 	if (!rc)
 		memcpy(record, header, sizeof(*header));
@@ -85,7 +51,7 @@ static int header_body(struct tables *tables, const void *context)
 {
 	const struct header_job *job = context;
 
-	return header_put(job->journal, &job->header);
+	return journal_put_header(job->journal, &job->header);
 }
 
 static int header_check(struct journal *j, size_t floats, struct err *err)
@@ -101,7 +67,9 @@ static int header_check(struct journal *j, size_t floats, struct err *err)
 		return err_set(err, ERR_INPUT,
 			"%s: is a journal of samples of %llu numbers, not %zu", j->folder,
 			(unsigned long long)h->floats, floats);
-	if (h->added < journal_kept(j) || h->trimmed < 0 || h->trimmed > h->added)
+	if (h->added < journal_kept(j) || h->trimmed < 0 || h->trimmed > h->added ||
+		h->oldest < 0 || h->oldest > h->arrived || h->remembered < 0 ||
+		h->remembered > h->added)
 		return err_set(err, ERR_FORMAT, "%s: data.mdb is damaged", j->folder);
 	return 0;
 }
@@ -141,8 +109,12 @@ int journal_open(struct journal **journal, const char *folder, size_t floats, st
 	made->input = floats * sizeof(float);
 	made->folder = mem_text(folder);
 	made->taken_room = TAKEN_LEAST;
-	made->taken = mem_new(made->taken_room, 1);
-	code = made->folder && made->taken ? 0 : err_memory(err, "a journal", TAKEN_LEAST);
+	made->taken = mem_new(made->taken_room, sizeof(*made->taken));
+	made->waiting = JOURNAL_WAITING;
+	made->remembered = JOURNAL_REMEMBERED;
+	code = made->folder && made->taken
+		       ? 0
+		       : err_memory(err, "a journal", TAKEN_LEAST * sizeof(*made->taken));
 	if (!code)
 		code = tables_open(
 			&made->tables, folder, list, sizeof(list) / sizeof(list[0]), err);
@@ -181,11 +153,6 @@ int64_t journal_trimmed(const struct journal *journal)
 	return journal->header.trimmed;
 }
 
-int64_t journal_waiting(const struct journal *journal)
-{
-	return tables_count(journal->tables, WAITING);
-}
-
 size_t journal_bytes(const struct journal *journal)
 {
 	return tables_bytes(journal->tables);
@@ -196,8 +163,14 @@ struct add_job {
 	const float *inputs;
 	const int32_t *labels;
 	int n;
-	struct header header;
+	struct header *header; /* what it will be */
 };
+
+static void guesses_copy(int32_t *to, const struct journal *j, size_t i)
+{
+	for (int k = 0; k < JOURNAL_GUESSES; k++)
+		to[k] = i < j->taken_count ? j->taken[i].guesses[k] : -1;
+}
 
 static int sample_put(const struct add_job *job, int i)
 {
@@ -211,38 +184,46 @@ static int sample_put(const struct add_job *job, int i)
 
 	if (rc)
 		return rc;
+	guesses_copy(trailer.guesses, j, (size_t)i);
 	trailer.checksum = sample_checksum(j, id, input, &trailer);
 	memcpy(record, input, j->input);
 	memcpy((char *)record + j->input, &trailer, sizeof(trailer));
+	if ((size_t)i < j->taken_count)
+		return journal_remember(j, (size_t)i, id, trailer.label);
 	return 0;
 }
 
 static int add_body(struct tables *tables, const void *context)
 {
 	const struct add_job *job = context;
-	const struct journal *j = job->journal;
+	struct journal *j = job->journal;
 	int rc = 0;
 
-	for (size_t at = 0; at < j->taken_size && !rc; at += strlen(j->taken + at) + 1)
-		rc = tables_remove(tables, WAITING, text_key(j->taken + at));
+	(void)tables;
+	*job->header = j->header;
+	job->header->added += job->n;
+	for (size_t i = 0; i < j->taken_count && !rc; i++)
+		rc = journal_unwait(j, j->taken[i].key, j->taken[i].arrival);
 	for (int i = 0; i < job->n && !rc; i++)
 		rc = sample_put(job, i);
-	return rc ? rc : header_put(job->journal, &job->header);
+	if (!rc)
+		rc = journal_unremember(j, job->header);
+	return rc ? rc : journal_put_header(j, job->header);
 }
 
 int journal_add(
 	struct journal *journal, const float *inputs, const int32_t *labels, int n, struct err *err)
 {
-	struct add_job job = {journal, inputs, labels, n, journal->header};
+	struct header header;
+	const struct add_job job = {journal, inputs, labels, n, &header};
 	int code;
 
 	if (n == 0)
 		return 0;
-	job.header.added += n;
 	code = tables_write(journal->tables, add_body, &job, "cannot add samples", err);
 	if (!code) {
-		journal->header = job.header;
-		journal->taken_size = 0;
+		journal->header = header;
+		journal->taken_count = 0;
 	}
 	return code;
 }
@@ -281,6 +262,24 @@ int journal_read(struct journal *journal, const int64_t *ids, int n, float *inpu
 		if (!code)
 			memcpy((char *)inputs + (size_t)i * journal->input, input, journal->input);
 		labels[i] = trailer.label;
+	}
+	tables_end(journal->tables);
+	return code;
+}
+
+int journal_guesses(
+	struct journal *journal, const int64_t *ids, int n, int32_t *guesses, struct err *err)
+{
+	struct trailer trailer = {0};
+	const void *input;
+	int code = tables_begin(journal->tables, err);
+
+	if (code)
+		return code;
+	for (int i = 0; i < n && !code; i++) {
+		code = sample_find(journal, ids[i], &input, &trailer, err);
+		memcpy(guesses + (ptrdiff_t)i * JOURNAL_GUESSES, trailer.guesses,
+			sizeof(trailer.guesses));
 	}
 	tables_end(journal->tables);
 	return code;
@@ -328,7 +327,7 @@ static int trim_body(struct tables *tables, const void *context)
 
 	for (size_t i = 0; i < job->n && !rc; i++)
 		rc = tables_remove(tables, SAMPLES, id_key(job->ids + i));
-	return rc ? rc : header_put(job->journal, &job->header);
+	return rc ? rc : journal_put_header(job->journal, &job->header);
 }
 
 int journal_trim(
@@ -346,143 +345,4 @@ int journal_trim(
 	/* Space is free for use one transaction later; on a full disk there would never be one. */
 	job.n = 0;
 	return tables_write(journal->tables, trim_body, &job, "cannot remove samples", err);
-}
-
-static bool key_taken(const struct journal *j, const char *key)
-{
-	for (size_t at = 0; at < j->taken_size; at += strlen(j->taken + at) + 1)
-		if (strcmp(j->taken + at, key) == 0)
-			return true;
-	return false;
-}
-
-static int keys_check(const struct journal *j, const char *const *keys, int n, struct err *err)
-{
-	_Static_assert((int)JOURNAL_KEY == (int)TABLES_KEY, "keys go to the table as they are");
-
-	for (int i = 0; i < n; i++) {
-		const size_t size = strlen(keys[i]);
-
-		if (size == 0 || size > JOURNAL_KEY)
-			return err_set(err, ERR_INPUT, "a key of %zu bytes; it should have 1 to %d",
-				size, JOURNAL_KEY);
-		if (key_taken(j, keys[i]))
-			return err_set(
-				err, ERR_INPUT, "the input of %s has just been taken", keys[i]);
-	}
-	return 0;
-}
-
-struct wait_job {
-	const struct journal *journal;
-	const char *const *keys;
-	const float *inputs;
-	int n;
-};
-
-static int wait_body(struct tables *tables, const void *context)
-{
-	const struct wait_job *job = context;
-	const size_t bytes = job->journal->input;
-
-	for (int i = 0; i < job->n; i++) {
-		const char *input = (const char *)job->inputs + (size_t)i * bytes;
-		const uint32_t sum = checksum_add(0, input, bytes);
-		void *record;
-		const int rc = tables_put(
-			tables, WAITING, text_key(job->keys[i]), bytes + sizeof(sum), &record);
-
-		if (rc)
-			return rc;
-		memcpy(record, input, bytes);
-		memcpy((char *)record + bytes, &sum, sizeof(sum));
-	}
-	return 0;
-}
-
-int journal_wait(struct journal *journal, const char *const *keys, const float *inputs, int n,
-	struct err *err)
-{
-	const struct wait_job job = {journal, keys, inputs, n};
-	const int code = keys_check(journal, keys, n, err);
-
-	if (code)
-		return code;
-	return tables_write(journal->tables, wait_body, &job, "cannot add inputs", err);
-}
-
-static int waiting_find(struct journal *j, const char *key, float *input, struct err *err)
-{
-	const void *record;
-	uint32_t sum;
-	size_t size;
-	const int code = tables_find(j->tables, WAITING, text_key(key), &record, &size, err);
-
-	if (code)
-		return code;
-	if (!record)
-		return err_set(err, ERR_INPUT, "no input waits under %s", key);
-	if (size == j->input + sizeof(sum)) {
-		memcpy(input, record, j->input);
-		memcpy(&sum, (const char *)record + j->input, sizeof(sum));
-		if (checksum_add(0, input, j->input) == sum)
-			return 0;
-	}
-	return err_set(err, ERR_FORMAT, "%s: the input of %s is damaged", j->folder, key);
-}
-
-static int taken_reserve(struct journal *j, size_t more, struct err *err)
-{
-	const size_t room = 2 * j->taken_room;
-	char *larger;
-
-	/* A key is shorter than the least room, so doubling once is enough. */
-	if (j->taken_size + more <= j->taken_room)
-		return 0;
-	larger = mem_resize(j->taken, room, 1);
-	if (!larger)
-		return err_memory(err, "a journal's keys", room);
-	j->taken = larger;
-	j->taken_room = room;
-	return 0;
-}
-
-int journal_take(struct journal *journal, const char *key, float *input, struct err *err)
-{
-	const size_t size = strlen(key) + 1;
-	int code = keys_check(journal, &key, 1, err);
-
-	if (!code)
-		code = taken_reserve(journal, size, err);
-	if (!code)
-		code = tables_begin(journal->tables, err);
-	if (code)
-		return code;
-	code = waiting_find(journal, key, input, err);
-	tables_end(journal->tables);
-	if (!code) {
-		memcpy(journal->taken + journal->taken_size, key, size);
-		journal->taken_size += size;
-	}
-	return code;
-}
-
-static int drop_body(struct tables *tables, const void *context)
-{
-	const struct wait_job *job = context;
-	int rc = 0;
-
-	for (int i = 0; i < job->n && !rc; i++)
-		rc = tables_remove(tables, WAITING, text_key(job->keys[i]));
-	return rc;
-}
-
-int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err)
-{
-	const struct wait_job job = {journal, keys, NULL, n};
-	const int code = keys_check(journal, keys, n, err);
-
-	if (code)
-		return code;
-	return tables_write(journal->tables, drop_body, &job, "cannot drop inputs", err);
 }

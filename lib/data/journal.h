@@ -7,7 +7,8 @@
  *
  * Samples have ids 0, 1, 2, ... in the order of adding; an id is never given
  * twice, whatever is removed. Beside them inputs may wait for their labels
- * under keys that the caller chooses.
+ * under keys that the caller chooses. The keys of the latest samples are
+ * remembered, so that a sender who got no answer may send again.
  *
  * A journal belongs to one process and to one caller at a time. The disk space
  * of what was removed is used again, but the file does not shrink (see
@@ -63,22 +64,53 @@ int64_t journal_trimmed(const struct journal *journal);
 
 /*
  * Inputs whose labels are not known yet. A key is text of 1 to JOURNAL_KEY
- * bytes; an input replaces what waited under its key, so a sender who got no
- * answer may send again.
+ * bytes; an input replaces what waited under its key. With an input its guesses
+ * are kept: what was predicted when it came, the best first, -1 for none. They
+ * stay with the sample that it becomes. Where they are NULL there are none.
  *
  * Taking gives the input of a key; it goes on waiting on disk until the next
- * journal_add has returned, which is to add it: whatever happens, it is in one
- * place or the other, never in both. Until then the key can be neither taken
- * nor waited under again. Unknown keys are ERR_INPUT. Dropping removes inputs
- * whose labels will not come; unknown keys are ignored.
+ * journal_add has returned, which is to add the inputs that were taken, in
+ * their order, before others: whatever happens, an input is in one place or the
+ * other, never in both. Until then the key can be neither taken nor waited under
+ * again. Unknown keys are ERR_INPUT. Dropping removes inputs whose labels will
+ * not come; unknown keys are ignored.
  */
-enum { JOURNAL_KEY = 500 };
+enum { JOURNAL_KEY = 500, JOURNAL_GUESSES = 5 };
 
-int journal_wait(struct journal *journal, const char *const *keys, const float *inputs, int n,
-	struct err *err);
-int journal_take(struct journal *journal, const char *key, float *input, struct err *err);
+int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,
+	const int32_t *guesses, int n, struct err *err);
+int journal_take(
+	struct journal *journal, const char *key, float *input, int32_t *guesses, struct err *err);
 int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err);
 int64_t journal_waiting(const struct journal *journal);
+
+/* The guesses of samples, JOURNAL_GUESSES each. Errors as of journal_read. */
+int journal_guesses(
+	struct journal *journal, const int64_t *ids, int n, int32_t *guesses, struct err *err);
+
+/*
+ * How many inputs may wait, the oldest giving way to new ones, and of how many
+ * of the latest samples the keys are remembered. Holds from the next call on;
+ * without it JOURNAL_WAITING and JOURNAL_REMEMBERED.
+ */
+enum { JOURNAL_WAITING = 1 << 20, JOURNAL_REMEMBERED = 1 << 16 };
+void journal_bound(struct journal *journal, int64_t waiting, int64_t remembered);
+
+/* What became of a key. */
+enum journal_place {
+	JOURNAL_UNKNOWN, /* nothing, or it was long ago */
+	JOURNAL_WAITS,
+	JOURNAL_TAKEN,
+	JOURNAL_ADDED,
+};
+
+struct journal_found {
+	enum journal_place place;
+	int64_t id; /* of the sample, where it was added, */
+	int32_t label;
+};
+int journal_find(
+	struct journal *journal, const char *key, struct journal_found *found, struct err *err);
 
 /* The bytes that the journal takes on disk. */
 size_t journal_bytes(const struct journal *journal);

@@ -25,12 +25,14 @@
  *
  * A checkpoint needs samples that the learner forgets only later. So forgetting
  * leaves the sample on disk; store_state keeps what is forgotten by then; and
- * store_checkpoint, called when the checkpoint is safely on disk, removes that:
+ * store_checkpoint, called when the checkpoint is safely on disk, removes what
+ * the one before it had already:
  *
  *	state_save, then store_checkpoint
  *
- * A crash in between costs nothing, the next store_checkpoint removes it. Older
- * checkpoints than the last one cannot be resumed once it has removed something.
+ * So the last two checkpoints can both be resumed, should the newer be damaged;
+ * older ones cannot. A crash in between costs nothing, the next store_checkpoint
+ * removes it.
  */
 #ifndef RETAIN_DATA_STORE_H
 #define RETAIN_DATA_STORE_H
@@ -94,9 +96,10 @@ int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, i
 void store_forget(struct store *store, int64_t id);
 
 /*
- * Removes from the journal, in one transaction, what was forgotten when
- * store_state last saw the store. To be called after what it saw was saved. A
- * failure may be followed by another try, or by none. Nothing for other kinds.
+ * Removes from the journal, in one transaction, what was forgotten in the
+ * checkpoint before the one that store_state saw last. To be called after what it
+ * saw was saved. A failure may be followed by another try, or by none. Nothing
+ * for other kinds.
  */
 int store_checkpoint(struct store *store, struct err *err);
 

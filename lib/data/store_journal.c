@@ -1,14 +1,15 @@
 /*
  * A store in a journal. What is forgotten stays on disk, and is only noted here,
- * until a checkpoint that knows of it has been saved: whoever resumes from the
- * one before needs it. Notes are a list in the order of forgetting, which is
+ * until two checkpoints that know of it have been saved: whoever resumes from an
+ * older one needs it, and the last two are to be good. Notes are a list in the order of forgetting, which is
  * also what a checkpoint keeps of them, and a table for finding an id: open
  * addressing, at most half full, 0 for nobody, else the id plus one.
  *
  * Invariants: count <= added in the journal; below that, samples were added by
  * a process before this one and are still to be added again, which then only
- * compares them. The first `sealed` notes are in the checkpoint that
- * store_state saw last, when count was `sealed_count`.
+ * compares them. The first `seen` notes are those that store_state saw last,
+ * when count was `seen_count`; the first `safe`, no more than those, are in the
+ * last checkpoint that is known to be on disk.
  */
 #include <stdlib.h>
 
@@ -24,8 +25,9 @@ struct journal_store {
 	float *compared; /* a sample's input */
 	int64_t *notes;
 	uint64_t *table;
-	size_t noted, room, sealed; /* the table has 2 * room places */
-	int64_t sealed_count;
+	size_t noted, room; /* the table has 2 * room places */
+	size_t safe, seen;
+	int64_t safe_count, seen_count;
 	bool overlooked; /* memory ran out over a note */
 };
 
@@ -165,16 +167,18 @@ static int journal_store_checkpoint(struct store *store, struct err *err)
 	struct journal_store *s = mine(store);
 	int code = 0;
 
-	if (s->sealed) {
+	if (s->safe) {
 		/* Neighbours share pages. */
-		qsort(s->notes, s->sealed, sizeof(*s->notes), by_id);
-		code = journal_trim(s->journal, s->notes, s->sealed, s->sealed_count, err);
+		qsort(s->notes, s->safe, sizeof(*s->notes), by_id);
+		code = journal_trim(s->journal, s->notes, s->safe, s->safe_count, err);
 	}
 	if (code)
 		return code;
-	s->noted -= s->sealed;
-	memmove(s->notes, s->notes + s->sealed, s->noted * sizeof(*s->notes));
-	s->sealed = 0;
+	s->noted -= s->safe;
+	memmove(s->notes, s->notes + s->safe, s->noted * sizeof(*s->notes));
+	s->seen -= s->safe;
+	s->safe = s->seen;
+	s->safe_count = s->seen_count;
 	table_fill(s);
 	if (!s->overlooked)
 		return 0;
@@ -210,7 +214,7 @@ static void restart(struct journal_store *s, int64_t noted, struct state *state)
 	const int64_t added = journal_added(s->journal), count = s->store.count;
 	struct err err;
 
-	s->noted = s->sealed = 0;
+	s->noted = s->safe = s->seen = 0;
 	table_fill(s);
 	if (count < 0 || count > added)
 		state_refuse(state, ERR_FORMAT, "has %lld samples, and the journal only %lld",
@@ -250,9 +254,13 @@ static void journal_store_state(struct store *store, struct state *state)
 	state_int64s(state, "ids", s->notes, (size_t)noted);
 	if (state_reading(state) && !state_failed(state))
 		take_notes(s, (size_t)noted, state);
-	if (!state_failed(state)) {
-		s->sealed = (size_t)noted;
-		s->sealed_count = store->count;
+	if (state_failed(state))
+		return;
+	s->seen = (size_t)noted;
+	s->seen_count = store->count;
+	if (state_reading(state)) {
+		s->safe = s->seen;
+		s->safe_count = s->seen_count;
 	}
 }
 

@@ -166,6 +166,17 @@ int tables_remove(struct tables *tables, int table, struct table_key key)
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
+int tables_peek(
+	struct tables *tables, int table, struct table_key key, const void **record, size_t *size)
+{
+	MDB_val name = key_of(key), value;
+	const int rc = mdb_get(tables->writer, tables->databases[table], &name, &value);
+
+	*record = rc ? NULL : value.mv_data;
+	*size = rc ? 0 : value.mv_size;
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
 int tables_begin(struct tables *tables, struct err *err)
 {
 	const int rc = mdb_txn_renew(tables->reader);

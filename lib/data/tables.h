@@ -55,6 +55,9 @@ int tables_write(struct tables *tables, tables_body *body, const void *job, cons
 /* For the body. Put gives the place for a record of `size` bytes, good until the next call. */
 int tables_put(struct tables *tables, int table, struct table_key key, size_t size, void **record);
 int tables_remove(struct tables *tables, int table, struct table_key key); /* if it is there */
+/* What the transaction has so far, good until the next put or remove; NULL if there is none. */
+int tables_peek(
+	struct tables *tables, int table, struct table_key key, const void **record, size_t *size);
 
 /*
  * Reading, outside of a body: records that were found stay between begin and

@@ -214,10 +214,10 @@ static void more_than_what_is_pending_is_refused(void **state)
 	store_free(store);
 }
 
-/* The crash comes after the checkpoint was saved, with or without its samples removed. */
+/* The crash comes after the checkpoint was saved, before or after store_checkpoint. */
 static void a_checkpoint_has_all_that_it_needs(void **state)
 {
-	for (int removed = 0; removed < 2; removed++) {
+	for (int told = 0; told < 2; told++) {
 		struct store *store = store_with(SMALL);
 		struct err err;
 
@@ -227,9 +227,9 @@ static void a_checkpoint_has_all_that_it_needs(void **state)
 		assert_ok(state_save(in_folder("state"), visit, store, &err), err);
 		/* Forgotten after the checkpoint: it stays whatever is removed. */
 		store_forget(store, store_count(store) - STEP + 1);
-		if (removed)
+		if (told)
 			assert_ok(store_checkpoint(store, &err), err);
-		assert_int_equal(journal_kept(store_journal(store)), STEP - removed);
+		assert_int_equal(journal_kept(store_journal(store)), STEP);
 		add_next(store, 7, SMALL);
 		store_free(store);
 
@@ -250,6 +250,39 @@ static void a_checkpoint_has_all_that_it_needs(void **state)
 	}
 }
 
+/* The newest may be damaged: the one before it must have all that it needs, too. */
+static void the_last_two_checkpoints_are_good(void **state)
+{
+	static const char *const names[] = {"state0", "state1", "state2"};
+	struct store *store = store_with(SMALL);
+	struct err err;
+
+	for (int i = 0; i < 3; i++) {
+		add_next(store, STEP, SMALL);
+		store_forget(store, (int64_t)i * STEP);
+		assert_ok(state_save(in_folder(names[i]), visit, store, &err), err);
+		/* A save that was not followed by store_checkpoint does not count. */
+		store_forget(store, (int64_t)i * STEP + 1);
+		assert_ok(state_save(in_folder("state"), visit, store, &err), err);
+		assert_ok(state_save(in_folder(names[i]), visit, store, &err), err);
+		assert_ok(store_checkpoint(store, &err), err);
+		assert_int_equal(journal_kept(store_journal(store)), (i + 1) * STEP - 2 * i);
+	}
+	store_free(store);
+	for (int i = 2; i >= 0; i--) {
+		store = store_with(SMALL);
+		assert_int_equal(
+			state_load(in_folder(names[i]), visit, store, &err), i ? 0 : ERR_STATE);
+		if (i) {
+			assert_kept(store, (int64_t)i * STEP, SMALL, false);
+			assert_kept(store, (int64_t)i * STEP + 2, SMALL, true);
+			assert_int_equal(replay(store, SMALL), 2 - i);
+		}
+		store_free(store);
+		remove(in_folder(names[i]));
+	}
+}
+
 static void checkpoints_that_cannot_go_on_are_refused(void **state)
 {
 	struct store *store = store_with(SMALL);
@@ -260,6 +293,7 @@ static void checkpoints_that_cannot_go_on_are_refused(void **state)
 	assert_ok(state_save(in_folder("older"), visit, store, &err), err);
 	add_next(store, STEP, SMALL);
 	store_forget(store, 3);
+	checkpoint(store);
 	checkpoint(store);
 	store_free(store);
 
@@ -398,30 +432,30 @@ static void inputs_wait_for_their_labels(void **state)
 	struct err err;
 
 	samples_from(0, 4, SMALL);
-	assert_ok(journal_wait(journal, keys, inputs, 4, &err), err);
+	assert_ok(journal_wait(journal, keys, inputs, NULL, 4, &err), err);
 	assert_int_equal(journal_waiting(journal), 3);
-	assert_ok(journal_take(journal, "b", input, &err), err);
+	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
 	assert_memory_equal(input, inputs + SMALL, sizeof(input));
 	/* The one sent last. */
-	assert_ok(journal_take(journal, "a", input, &err), err);
+	assert_ok(journal_take(journal, "a", input, NULL, &err), err);
 	assert_memory_equal(input, inputs + (size_t)3 * SMALL, sizeof(input));
-	assert_int_equal(journal_take(journal, "a", input, &err), ERR_INPUT);
+	assert_int_equal(journal_take(journal, "a", input, NULL, &err), ERR_INPUT);
 	assert_says(err, "just been taken");
-	assert_int_equal(journal_wait(journal, keys, inputs, 1, &err), ERR_INPUT);
-	assert_int_equal(journal_take(journal, "d", input, &err), ERR_INPUT);
+	assert_int_equal(journal_wait(journal, keys, inputs, NULL, 1, &err), ERR_INPUT);
+	assert_int_equal(journal_take(journal, "d", input, NULL, &err), ERR_INPUT);
 	assert_says(err, "no input waits under d");
-	assert_int_equal(journal_take(journal, "", input, &err), ERR_INPUT);
+	assert_int_equal(journal_take(journal, "", input, NULL, &err), ERR_INPUT);
 
 	/* Taken, but not added: still there for the next process. */
 	store_free(store);
 	store = store_with(SMALL);
 	journal = store_journal(store);
 	assert_int_equal(journal_waiting(journal), 3);
-	assert_ok(journal_take(journal, "b", input, &err), err);
+	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
 	labels[0] = 9;
 	assert_ok(store_add(store, input, labels, 1, &err), err);
 	assert_int_equal(journal_waiting(journal), 2);
-	assert_int_equal(journal_take(journal, "b", input, &err), ERR_INPUT);
+	assert_int_equal(journal_take(journal, "b", input, NULL, &err), ERR_INPUT);
 	store_free(store);
 	store = store_with(SMALL);
 	journal = store_journal(store);
@@ -429,6 +463,108 @@ static void inputs_wait_for_their_labels(void **state)
 	assert_int_equal(store_stored(store), 1);
 	assert_ok(journal_drop(journal, keys, 3, &err), err);
 	assert_int_equal(journal_waiting(journal), 0);
+	store_free(store);
+}
+
+static void assert_place(struct journal *journal, const char *key, enum journal_place place,
+	int64_t id, int32_t label)
+{
+	struct journal_found found;
+	struct err err;
+
+	assert_ok(journal_find(journal, key, &found, &err), err);
+	if (found.place != place ||
+		(place == JOURNAL_ADDED && (found.id != id || found.label != label)))
+		fail_msg("%s: place %d, sample %lld, label %d; expected %d, %lld, %d", key,
+			(int)found.place, (long long)found.id, found.label, (int)place,
+			(long long)id, label);
+}
+
+static void keys_of_samples_are_remembered(void **state)
+{
+	static const char *const keys[] = {"a", "b", "c", "d"};
+	static const int32_t guesses[] = {
+		3, 1, 4, 0, 2, 5, 9, 2, 6, -1, 1, 1, 1, 1, 1, 7, 7, 7, 7, 7};
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	int32_t found[2 * JOURNAL_GUESSES];
+	const int64_t both[] = {1, 0};
+	float input[4 * SMALL];
+	struct err err;
+
+	journal_bound(journal, 100, 2);
+	samples_from(0, 4, SMALL);
+	assert_ok(journal_wait(journal, keys, inputs, guesses, 4, &err), err);
+	for (int i = 0; i < 4; i++) {
+		assert_place(journal, keys[i], JOURNAL_WAITS, 0, 0);
+		assert_ok(journal_take(journal, keys[i], input + (size_t)i * SMALL, found, &err),
+			err);
+		assert_memory_equal(
+			found, guesses + i * JOURNAL_GUESSES, JOURNAL_GUESSES * sizeof(*guesses));
+		assert_place(journal, keys[i], JOURNAL_TAKEN, 0, 0);
+		if (i == 1) {
+			labels[0] = 8;
+			labels[1] = 9;
+			assert_ok(store_add(store, input, labels, 2, &err), err);
+		}
+	}
+	assert_place(journal, "a", JOURNAL_ADDED, 0, 8);
+	assert_place(journal, "b", JOURNAL_ADDED, 1, 9);
+	assert_place(journal, "e", JOURNAL_UNKNOWN, 0, 0);
+	assert_ok(journal_guesses(journal, both, 2, found, &err), err);
+	assert_memory_equal(found, guesses + JOURNAL_GUESSES, JOURNAL_GUESSES * sizeof(*guesses));
+	assert_memory_equal(found + JOURNAL_GUESSES, guesses, JOURNAL_GUESSES * sizeof(*guesses));
+
+	/* Only the latest two. An "a" that comes again is another sample. */
+	assert_ok(store_add(store, input + 2 * SMALL, labels, 2, &err), err);
+	store_free(store);
+	store = store_with(SMALL);
+	journal = store_journal(store);
+	assert_place(journal, "b", JOURNAL_UNKNOWN, 0, 0);
+	assert_place(journal, "c", JOURNAL_ADDED, 2, 8);
+	assert_place(journal, "d", JOURNAL_ADDED, 3, 9);
+	store_free(store);
+}
+
+static void old_inputs_give_way(void **state)
+{
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	char names[30][8];
+	struct err err;
+
+	samples_from(0, 1, SMALL);
+	journal_bound(journal, 10, 2);
+	for (int i = 0; i < 30; i++) {
+		const char *key = names[i];
+
+		snprintf(names[i], sizeof(names[i]), "key%d", i);
+		assert_ok(journal_wait(journal, &key, inputs, NULL, 1, &err), err);
+		/* Key 0 is sent again and again, and keeps its turn; every third is labelled. */
+		key = names[0];
+		if (i < 5)
+			assert_ok(journal_wait(journal, &key, inputs, NULL, 1, &err), err);
+		if (i % 3 == 1) {
+			float input[SMALL];
+
+			assert_ok(journal_take(journal, names[i], input, NULL, &err), err);
+			assert_ok(journal_add(journal, input, labels, 1, &err), err);
+		}
+		if (i == 17) {
+			store_free(store);
+			store = store_with(SMALL);
+			journal = store_journal(store);
+			journal_bound(journal, 10, 2);
+		}
+	}
+	assert_int_equal(journal_waiting(journal), 10);
+	for (int i = 0; i < 30; i++) {
+		enum journal_place place = i >= 15 ? JOURNAL_WAITS : JOURNAL_UNKNOWN;
+
+		if (i % 3 == 1)
+			place = i >= 25 ? JOURNAL_ADDED : JOURNAL_UNKNOWN;
+		assert_place(journal, names[i], place, i / 3, labels[0]);
+	}
 	store_free(store);
 }
 
@@ -503,7 +639,7 @@ static void another_version_is_refused(void **state)
 {
 	store_free(store_with(SMALL));
 	data_write(data_find("retain-j", 8) + 8, &(uint32_t){7}, 4);
-	assert_refused(SMALL, ERR_FORMAT, "a journal of version 7, not 1");
+	assert_refused(SMALL, ERR_FORMAT, "a journal of version 7, not 2");
 	data_write(data_find("retain-j", 8), "someone", 7);
 	assert_refused(SMALL, ERR_FORMAT, "data.mdb is no journal");
 }
@@ -626,6 +762,7 @@ static void forgetting_makes_room_on_a_full_disk(void **state)
 	for (int64_t id = 0; id < count / 2; id++)
 		store_forget(store, id);
 	checkpoint(store);
+	checkpoint(store);
 	after = add_until_full(store);
 	files_up_to(RLIM_INFINITY);
 	if (after < count + count / 3)
@@ -648,9 +785,9 @@ static int try_storing(void *context, struct err *err)
 	for (int i = 0; i < 5 && !code; i++)
 		code = store_add(store, inputs, labels, STEP, err);
 	if (!code)
-		code = journal_wait(store_journal(store), keys, inputs, 1, err);
+		code = journal_wait(store_journal(store), keys, inputs, NULL, 1, err);
 	if (!code)
-		code = journal_take(store_journal(store), "key", input, err);
+		code = journal_take(store_journal(store), "key", input, NULL, err);
 	for (int64_t id = 0; id < 5 * STEP && !code; id++)
 		store_forget(store, id);
 	if (!code)
@@ -677,11 +814,14 @@ int main(void)
 		journal_test(a_new_learner_goes_through_it_all),
 		journal_test(more_than_what_is_pending_is_refused),
 		journal_test(a_checkpoint_has_all_that_it_needs),
+		journal_test(the_last_two_checkpoints_are_good),
 		journal_test(checkpoints_that_cannot_go_on_are_refused),
 		cmocka_unit_test(other_kinds_have_nothing_to_do),
 		journal_test(the_disk_does_not_follow_the_stream),
 		journal_test(killed_processes_lose_nothing),
 		journal_test(inputs_wait_for_their_labels),
+		journal_test(keys_of_samples_are_remembered),
+		journal_test(old_inputs_give_way),
 		journal_test(only_one_may_have_it),
 		journal_test(foreign_files_are_refused),
 		journal_test(another_version_is_refused),
