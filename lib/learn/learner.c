@@ -4,6 +4,7 @@
  */
 #include "learn/learner.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -324,6 +325,43 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 	for (int i = 1; i < SCORES_MODELS && size; i++)
 		memcpy(learner->stats[i], learner->stats[0], size);
 	return 0;
+}
+
+static bool all_finite(const float *values, size_t count)
+{
+	size_t bad = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bad += !isfinite(values[i]);
+	return !bad;
+}
+
+int learner_check(struct learner *learner, struct err *err)
+{
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
+
+	learner->diverged = false;
+	for (int model = LEARNER_INFERENCE; model < learner->scores.models; model++)
+		if (!all_finite(model_params(learner, model), params) ||
+			(stats && !all_finite(model_stats(learner, model), stats)))
+			learner->diverged = true;
+	if (!learner->diverged)
+		return 0;
+	return err_set(err, ERR_STATE,
+		"iteration %lld: there are weights that are no finite numbers, at learning rate %g",
+		(long long)learner->iteration,
+		schedule_rate(learner->schedule, learner->iteration));
+}
+
+bool learner_diverged(const struct learner *learner)
+{
+	return learner->diverged;
+}
+
+void learner_slow(struct learner *learner, double factor)
+{
+	schedule_slow(learner->schedule, factor);
 }
 
 static void leaving_state(struct learner *learner, struct state *state)

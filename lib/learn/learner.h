@@ -83,6 +83,17 @@ int learner_reveal(struct learner *learner, const float *inputs, const int32_t *
 /* Makes so many iterations. Without anything to train on yet there is nothing to do. */
 int learner_train(struct learner *learner, int iterations, struct err *err);
 
+/*
+ * Divergence: a loss or weights that are no numbers any more (ERR_STATE). Training
+ * refuses such a loss and takes no step with it, but the step before may have
+ * spoiled the weights; learner_check looks at them. After a failure of either,
+ * learner_diverged tells whether this was why. The way out is an earlier state,
+ * and rates that are so many times (factor) what they were.
+ */
+int learner_check(struct learner *learner, struct err *err);
+bool learner_diverged(const struct learner *learner);
+void learner_slow(struct learner *learner, double factor);
+
 /* How things stand. */
 struct learner_report {
 	int64_t iteration, samples; /* made, revealed */

@@ -26,6 +26,7 @@ struct learner {
 
 	int64_t iteration;
 	double loss;
+	bool diverged; /* the last batch, or check, met what is no number */
 	struct scores scores; /* of the window that goes on */
 	bool scored;          /* there is a last window, with: */
 	struct score last[SCORES_MODELS];

@@ -197,12 +197,14 @@ static int iterate(struct learner *learner, struct err *err)
 	float loss;
 	int code = store_fetch(learner->store, learner->ids, n, learner->inputs, learner->labels, err);
 
+	learner->diverged = false;
 	if (!code)
 		code = runner_gradient(learner->runner, learner->params, learner->stats[0], &batch,
 			learner->grad, &loss, NULL, NULL, err);
 	if (code)
 		return code;
-	if (!isfinite(loss))
+	learner->diverged = !isfinite(loss);
+	if (learner->diverged)
 		return err_set(err, ERR_STATE, "iteration %lld: the loss is %f at learning rate %g",
 			(long long)k, (double)loss, schedule_rate(learner->schedule, k));
 	averages = average_due(learner->average, k);

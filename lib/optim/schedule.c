@@ -124,6 +124,7 @@ int schedule_new(struct schedule **schedule, const struct schedule_config *confi
 	made->type = type;
 	made->config = *config;
 	made->config.kind = type->name;
+	made->scale = 1;
 	if (type->init)
 		code = type->init(made, err);
 	if (code) {
@@ -143,7 +144,12 @@ void schedule_free(struct schedule *schedule)
 
 double schedule_rate(const struct schedule *schedule, int64_t k)
 {
-	return schedule->type->rate(schedule, k);
+	return schedule->scale * schedule->type->rate(schedule, k);
+}
+
+void schedule_slow(struct schedule *schedule, double factor)
+{
+	schedule->scale *= factor;
 }
 
 struct schedule_verdict schedule_window(
@@ -153,12 +159,14 @@ struct schedule_verdict schedule_window(
 	struct schedule_verdict verdict = {
 		.score = -mean.loss,
 		.sigma = mean.accuracy - scores_mean(scores, SCORES_PLAIN).accuracy,
-		.before = schedule_rate(schedule, k),
+		.before = schedule->type->rate(schedule, k),
 	};
 
 	verdict.after = verdict.before;
 	if (schedule->type->window && scores->rounds)
 		schedule->type->window(schedule, k, scores, best, &verdict);
+	verdict.before *= schedule->scale;
+	verdict.after *= schedule->scale;
 	return verdict;
 }
 
@@ -176,6 +184,7 @@ bool schedule_scores(const struct schedule *schedule)
 void schedule_state(struct schedule *schedule, struct state *state)
 {
 	state_same(state, "kind", schedule->type->name);
+	state_double(state, "scale", &schedule->scale);
 	if (schedule->type->state)
 		schedule->type->state(schedule, state);
 }

@@ -73,6 +73,9 @@ struct schedule_verdict schedule_window(
 /* A task begins after iteration k and has so many iterations: cyclic starts again. */
 void schedule_task(struct schedule *schedule, int64_t k, int64_t iterations);
 
+/* From now on all rates are so many times what the kind says; factors multiply. */
+void schedule_slow(struct schedule *schedule, double factor);
+
 /* Whether the kind looks at scores, so that validation is needed. */
 bool schedule_scores(const struct schedule *schedule);
 

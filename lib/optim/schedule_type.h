@@ -13,6 +13,7 @@
 struct schedule {
 	const struct schedule_type *type;
 	struct schedule_config config;
+	double scale; /* of the rates that the kind tells; 1 unless it was slowed */
 };
 
 /* Functions may be NULL where a kind has nothing to do, except rate. */

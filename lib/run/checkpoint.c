@@ -1,6 +1,6 @@
 /*
  * A checkpoint is one state file that lists everything a run holds. Files are
- * numbered; the newest two are kept. Logs are seen to disk before the checkpoint
+ * numbered; the newest two are kept, and the newest that was due. Logs are seen to disk before the checkpoint
  * that counts on them, and cut back to what it remembers when it is loaded.
  */
 #include "run/checkpoint.h"
@@ -50,7 +50,8 @@ int checkpoint_interval(
 /* Keys that may change between two parts of a run without changing its numbers. */
 static bool may_change(const char *line, size_t length)
 {
-	static const char *const keys[] = {"threads", "isa", "conv", "checkpoint_every", "cache"};
+	static const char *const keys[] = {"threads", "isa", "conv", "checkpoint_every", "cache",
+		"on_nan"};
 	const size_t name = strcspn(line, " =\n");
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -156,6 +157,7 @@ static void run_state(void *object, struct state *state)
 	state_double(state, "seconds", &run->seconds_before);
 	state_double(state, "train_seconds", &run->train_seconds);
 	state_bool(state, "warned_noise", &run->warned_noise);
+	state_int(state, "rollbacks", &run->rollbacks);
 	rows_state(run, state);
 	state_int64(state, "events_size", &events);
 	events_state(run->events, state);
@@ -167,16 +169,23 @@ static void run_state(void *object, struct state *state)
 	run->events_kept = events;
 }
 
-static void path_of(char out[PATH_MOST], const char *folder, int64_t number)
+/* A checkpoint's file: its number, and whether it was made because the run was stopped. */
+struct place {
+	int64_t number; /* -1: none */
+	bool stop;
+};
+
+static void path_of(char out[PATH_MOST], const char *folder, struct place place)
 {
-	snprintf(out, PATH_MOST, "%s/checkpoint/%06" PRId64 ".state", folder, number);
+	snprintf(out, PATH_MOST, "%s/checkpoint/%06" PRId64 "%s.state", folder, place.number,
+		place.stop ? ".stop" : "");
 }
 
-/* The largest number below `below` for which there is a file; -1: none. */
-static int64_t newest(const char *folder, int64_t below)
+/* The largest number below `below` for which there is a file. */
+static struct place newest(const char *folder, int64_t below, bool due)
 {
+	struct place found = {-1, false};
 	char path[PATH_MOST];
-	int64_t found = -1;
 	struct dirent *entry;
 	DIR *listing;
 
@@ -185,10 +194,11 @@ static int64_t newest(const char *folder, int64_t below)
 	while (listing && (entry = readdir(listing))) {
 		char *end;
 		const long long number = strtoll(entry->d_name, &end, 10);
+		const bool stop = !strcmp(end, ".stop.state");
 
-		if (end != entry->d_name && !strcmp(end, ".state") && number < below &&
-			number > found)
-			found = number;
+		if (end != entry->d_name && (!strcmp(end, ".state") || (stop && !due)) &&
+			number < below && number > found.number)
+			found = (struct place){number, stop};
 	}
 	if (listing)
 		closedir(listing);
@@ -214,39 +224,45 @@ static void remove_strays(const char *folder)
 		closedir(listing);
 }
 
-static void remove_older(const char *folder, int64_t than)
+/* All with smaller numbers, except `kept`. */
+static void remove_older(const char *folder, int64_t than, int64_t kept)
 {
 	char path[PATH_MOST];
 
-	for (int64_t number; (number = newest(folder, than)) >= 0;) {
-		path_of(path, folder, number);
-		if (unlink(path))
-			return;
+	for (struct place at; (at = newest(folder, than, false)).number >= 0; than = at.number) {
+		path_of(path, folder, at);
+		if (at.number != kept)
+			unlink(path);
 	}
 }
 
 int checkpoint_save(struct run *run, struct err *err)
 {
 	const char *folder = run->config.folder;
-	const int64_t number = newest(folder, INT64_MAX) + 1;
+	const struct place place = {newest(folder, INT64_MAX, false).number + 1, run->stopped};
 	const double before = run->seconds_before;
 	char path[PATH_MOST];
-	int code;
+	int code = learner_check(run->learner, err);
 
+	if (code)
+		return code;
 	snprintf(path, sizeof(path), "%s/checkpoint", folder);
 	code = file_make_folder(path, err);
+	if (!code)
+		code = run_write_rows(run, err);
 	if (!code)
 		code = metrics_file_sync(run->metrics, err);
 	if (!code)
 		code = events_sync(run->events, err);
 	if (code)
 		return code;
-	path_of(path, folder, number);
+	path_of(path, folder, place);
 	run->seconds_before = run_seconds(run);
 	code = state_save(path, run_state, run, err);
 	run->seconds_before = before;
 	if (!code)
-		remove_older(folder, number - KEPT + 1);
+		remove_older(folder, place.number - KEPT + 1,
+			newest(folder, INT64_MAX, true).number);
 	return code;
 }
 
@@ -264,17 +280,16 @@ static int cut_logs(struct run *run, struct err *err)
 	return metrics_file_open(&run->metrics, path, run->row_count, err);
 }
 
-int checkpoint_load(struct run *run, bool *found, struct err *err)
+static int load(struct run *run, bool due, bool *found, struct err *err)
 {
 	const char *folder = run->config.folder;
 	char path[PATH_MOST];
 	int code = 0;
 
 	*found = false;
-	remove_strays(folder);
-	for (int64_t number = newest(folder, INT64_MAX); number >= 0;
-		number = newest(folder, number)) {
-		path_of(path, folder, number);
+	for (struct place at = newest(folder, INT64_MAX, due); at.number >= 0;
+		at = newest(folder, at.number, due)) {
+		path_of(path, folder, at);
 		code = state_load(path, run_state, run, err);
 		*found = !code;
 		if (code != ERR_FORMAT)
@@ -287,12 +302,28 @@ int checkpoint_load(struct run *run, bool *found, struct err *err)
 	return code;
 }
 
+int checkpoint_load(struct run *run, bool *found, struct err *err)
+{
+	remove_strays(run->config.folder);
+	return load(run, false, found, err);
+}
+
+int checkpoint_back(struct run *run, bool *found, struct err *err)
+{
+	return load(run, true, found, err);
+}
+
+bool checkpoint_there(const struct run *run)
+{
+	return run->config.folder && newest(run->config.folder, INT64_MAX, true).number >= 0;
+}
+
 int checkpoint_clear(const char *folder, struct err *err)
 {
 	char path[PATH_MOST];
 
-	remove_older(folder, INT64_MAX);
-	if (newest(folder, INT64_MAX) < 0)
+	remove_older(folder, INT64_MAX, -1);
+	if (newest(folder, INT64_MAX, false).number < 0)
 		return 0;
 	snprintf(path, sizeof(path), "%s/checkpoint", folder);
 	return err_set(err, ERR_FILE, "%s: cannot be emptied: %s", path, strerror(errno));

@@ -2,8 +2,13 @@
  * Checkpoints: the whole state of a run in its folder, so that it can be killed
  * at any moment and go on as if nothing had happened, to the last bit.
  *
- *	checkpoint/000007.state  the newest, and
- *	checkpoint/000006.state  the one before, should the newest be damaged
+ *	checkpoint/000007.state       the newest, and
+ *	checkpoint/000006.state       the one before, should the newest be damaged
+ *	checkpoint/000008.stop.state  made because the run was stopped, not because it was due
+ *
+ * Where those that are due lie follows from the config if they are so many time
+ * steps apart, however often a run was stopped in between. So that what goes back
+ * to one (run/rollback.h) does not depend on stops either, the last of them is kept.
  */
 #ifndef RETAIN_RUN_CHECKPOINT_H
 #define RETAIN_RUN_CHECKPOINT_H
@@ -25,7 +30,10 @@ struct checkpoint_interval {
 int checkpoint_interval(
 	struct checkpoint_interval *interval, const char *words, const char *where, struct err *err);
 
-/* After a failure the older checkpoints are as they were. */
+/*
+ * After a failure the older checkpoints are as they were. A run that has diverged
+ * is refused (ERR_STATE): what was saved before is worth more.
+ */
 int checkpoint_save(struct run *run, struct err *err);
 
 /*
@@ -34,6 +42,12 @@ int checkpoint_save(struct run *run, struct err *err);
  * another config is an error, of another instruction set a warning.
  */
 int checkpoint_load(struct run *run, bool *found, struct err *err);
+
+/* The same for a run that is going on: it becomes what it was at the last checkpoint that was due. */
+int checkpoint_back(struct run *run, bool *found, struct err *err);
+
+/* Whether there is one that was due. */
+bool checkpoint_there(const struct run *run);
 
 /* Removes all of the folder's checkpoints. */
 int checkpoint_clear(const char *folder, struct err *err);

@@ -31,6 +31,8 @@ static const struct option_row run_options[] = {
 	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},
 	{"run", "checkpoint_every", OPTION_TEXT, "10m", NULL,
 		"save the whole state so often: 90s, 10m, 2h, 500 steps, or never"},
+	{"run", "on_nan", OPTION_CHOICE, "stop", "stop | rollback",
+		"when the loss is no number: stop, or go back to the last checkpoint at half the rate"},
 	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
 	{"eval", "bins", OPTION_INT, "40", "[1, 10000]", "time bins of the evaluation data"},
 	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",

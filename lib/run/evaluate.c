@@ -89,12 +89,32 @@ static struct metrics_row make_row(const struct run *run)
 	};
 }
 
+int run_write_rows(struct run *run, struct err *err)
+{
+	int code = 0;
+
+	for (int64_t i = metrics_file_rows(run->metrics); i < run->row_count && !code; i++)
+		code = metrics_file_append(run->metrics, &run->rows[i], err);
+	return code;
+}
+
+/* A row that finds no room on the disk waits for the next one, or for a checkpoint. */
+static void write_rows(struct run *run)
+{
+	struct err why;
+
+	if (run->metrics && run_write_rows(run, &why))
+		log_write(&run->config.log, LOG_WARN, "%s; to be tried again", why.message);
+}
+
 int run_evaluate(struct run *run, struct err *err)
 {
 	/* In the supervised form all of the stream has been seen from the start. */
 	const double seen = run->supervised ? 1 : (double)run->step / (double)run->steps;
-	int code = matrix_begin(run->matrix, seen, err);
+	int code = learner_check(run->learner, err);
 
+	if (!code)
+		code = matrix_begin(run->matrix, seen, err);
 	run->predicting = LEDGER_EVALUATE;
 	if (!code)
 		code = evaluate_models(run, err);
@@ -102,8 +122,7 @@ int run_evaluate(struct run *run, struct err *err)
 	if (code)
 		return code;
 	run->rows[run->row_count] = make_row(run);
-	if (run->metrics)
-		code = metrics_file_append(run->metrics, &run->rows[run->row_count], err);
 	run->row_count++;
-	return code;
+	write_rows(run);
+	return 0;
 }

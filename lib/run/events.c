@@ -2,9 +2,9 @@
 #include "run/events.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,10 +12,10 @@
 #include "base/text.h"
 
 struct events {
-	FILE *file;
+	int file; /* descriptor; -1: none */
 	char *path;
-	int64_t size; /* of the file, with what is still held back */
-	int failed; /* errno of the first failure */
+	int64_t size; /* of what is in the file */
+	struct text held; /* what is not */
 	bool no_memory;
 	struct event_cut *cuts;
 	int count, room;
@@ -26,10 +26,10 @@ static int open_file(struct events *events, const char *path, struct err *err)
 	events->path = mem_text(path);
 	if (!events->path)
 		return err_memory(err, "a path", strlen(path));
-	events->file = fopen(path, "ae");
-	if (!events->file || fseeko(events->file, 0, SEEK_END))
+	events->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	events->size = events->file < 0 ? -1 : lseek(events->file, 0, SEEK_END);
+	if (events->size < 0)
 		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
-	events->size = ftello(events->file);
 	return 0;
 }
 
@@ -41,6 +41,7 @@ int events_open(struct events **events, const char *path, struct err *err)
 	*events = NULL;
 	if (!made)
 		return err_memory(err, "a log of events", sizeof(*made));
+	made->file = -1;
 	if (path)
 		code = open_file(made, path, err);
 	if (code)
@@ -54,8 +55,9 @@ void events_close(struct events *events)
 {
 	if (!events)
 		return;
-	if (events->file)
-		fclose(events->file);
+	if (events->file >= 0)
+		close(events->file);
+	text_release(&events->held);
 	mem_free(events->path);
 	mem_free(events->cuts);
 	mem_free(events);
@@ -63,18 +65,42 @@ void events_close(struct events *events)
 
 int64_t events_size(const struct events *events)
 {
-	return events->size;
+	return events->size + (int64_t)events->held.size;
 }
 
 int events_cut(struct events *events, int64_t size, struct err *err)
 {
+	text_release(&events->held);
 	if (size > events->size)
 		return err_set(err, ERR_FORMAT,
 			"%s: has %" PRId64 " bytes where the checkpoint remembers %" PRId64,
 			events->path, events->size, size);
-	if (fflush(events->file) || ftruncate(fileno(events->file), size))
+	if (ftruncate(events->file, size) || lseek(events->file, size, SEEK_SET) < 0)
 		return err_set(err, ERR_FILE, "%s: %s", events->path, strerror(errno));
 	events->size = size;
+	return 0;
+}
+
+/* All of what is held back or nothing: part of a line would stay in the midst of the file. */
+static int flush(struct events *events)
+{
+	size_t done = 0;
+
+	while (done < events->held.size) {
+		const ssize_t put =
+			write(events->file, events->held.data + done, events->held.size - done);
+
+		if (put < 0 && errno != EINTR) {
+			const int why = errno;
+
+			if (!ftruncate(events->file, events->size))
+				lseek(events->file, events->size, SEEK_SET);
+			return why;
+		}
+		done += put > 0 ? (size_t)put : 0;
+	}
+	events->size += (int64_t)done;
+	text_release(&events->held);
 	return 0;
 }
 
@@ -100,12 +126,11 @@ static void begin_line(struct text *line, const char *event, int64_t iteration)
 static void end_line(struct events *events, struct text *line)
 {
 	text_add(line, "}\n");
-	if (line->failed)
-		events->no_memory = true;
-	else if (!events->file || fwrite(line->data, 1, line->size, events->file) == line->size)
-		events->size += (int64_t)line->size;
-	else if (!events->failed)
-		events->failed = errno;
+	if (!line->failed && events->file >= 0) {
+		text_add(&events->held, line->data);
+		flush(events);
+	}
+	events->no_memory |= line->failed || events->held.failed;
 	text_release(line);
 }
 
@@ -188,21 +213,32 @@ void events_window(struct events *events, const struct learner_window *window)
 	remember_cut(events, window);
 }
 
-/* What is not on a disk (a pipe, a device) cannot be synced, and need not be. */
+void events_rollback(struct events *events, const struct event_rollback *rollback)
+{
+	struct text line = {0};
+
+	begin_line(&line, "rollback", rollback->iteration);
+	text_addf(&line, ", \"to\": %" PRId64 ", \"count\": %d", rollback->to, rollback->count);
+	add_number(&line, "before", rollback->before);
+	add_number(&line, "after", rollback->after);
+	end_line(events, &line);
+}
+
+/* What is not on a disk (a device) cannot be synced, and need not be. */
 static int sync_file(const struct events *events)
 {
-	return fsync(fileno(events->file)) && errno != EINVAL && errno != EROFS;
+	return fsync(events->file) && errno != EINVAL && errno != EROFS ? errno : 0;
 }
 
 int events_sync(struct events *events, struct err *err)
 {
+	int why = 0;
+
 	if (events->no_memory)
 		return err_memory(err, "an event", sizeof(struct event_cut));
-	if (events->file && (fflush(events->file) || sync_file(events)) && !events->failed)
-		events->failed = errno;
-	if (events->failed)
-		return err_set(err, ERR_FILE, "%s: %s", events->path, strerror(events->failed));
-	return 0;
+	if (events->file >= 0 && !(why = flush(events)))
+		why = sync_file(events);
+	return why ? err_set(err, ERR_FILE, "%s: %s", events->path, strerror(why)) : 0;
 }
 
 static void cut_state(struct event_cut *cut, struct state *state)

@@ -5,6 +5,7 @@
  *
  *	{"event": "window", "iteration": 400, ...}  the end of a window: scores and weights
  *	{"event": "cut", "iteration": 12000, ...}   the rate was cut, and why
+ *	{"event": "rollback", "iteration": 812, ...} the loss was no number, and what was done
  */
 #ifndef RETAIN_RUN_EVENTS_H
 #define RETAIN_RUN_EVENTS_H
@@ -33,8 +34,19 @@ void events_close(struct events *events);
 int events_cut(struct events *events, int64_t size, struct err *err);
 int64_t events_size(const struct events *events);
 
-/* A failure to write is remembered until events_sync, which sees everything safely to disk. */
+/* Divergence at `iteration` sent the run back to `to`, for the count-th time, at another rate. */
+struct event_rollback {
+	int64_t iteration, to;
+	int count;
+	double before, after;
+};
+
+/*
+ * Lines that cannot be written now are held back until they can. events_sync sees
+ * everything safely to disk, or says why not; it may be called again.
+ */
 void events_window(struct events *events, const struct learner_window *window);
+void events_rollback(struct events *events, const struct event_rollback *rollback);
 int events_sync(struct events *events, struct err *err);
 
 /* All cuts so far; lives until the next window. */

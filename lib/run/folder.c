@@ -271,6 +271,8 @@ int folder_end(struct run *run, const struct run_result *result, struct err *err
 	int code = events_sync(run->events, err);
 
 	if (!code)
+		code = run_write_rows(run, err);
+	if (!code)
 		code = metrics_file_sync(run->metrics, err);
 	if (!code)
 		code = write_matrix(run, err);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "run/rollback.h"
 #include "run/run_impl.h"
 
 enum { LATE = 4 }; /* the last 1/LATE of evaluations is late */
@@ -43,6 +44,8 @@ int run_open(struct run **run, const struct run_config *config, struct err *err)
 		code = checkpoint_interval(&made->interval,
 			options_text(config->options, "run.checkpoint_every"),
 			"run.checkpoint_every", err);
+	if (!code)
+		code = rollback_check(made, err);
 	if (!code && config->folder)
 		code = folder_begin(made, err);
 	if (code)
@@ -124,7 +127,6 @@ int run_go(struct run *run, struct run_result *result, struct err *err)
 	int code;
 
 	run->started = run->saved_at = run_clock();
-	run->saved_step = run->step;
 	code = run->kind->go(run, err);
 	if (code)
 		return code;

@@ -17,6 +17,7 @@
 
 /* How a run meets its stream: opening makes learner and buffers, going ends with the stream. */
 struct run_kind {
+	bool repeatable; /* an earlier checkpoint can go on: its samples can be had again */
 	int (*open)(struct run *run, struct err *err);
 	int (*go)(struct run *run, struct err *err);
 };
@@ -53,8 +54,8 @@ struct run {
 	double train_seconds;
 	struct checkpoint_interval interval;
 	double saved_at;        /* when the last checkpoint was made, by run_clock */
-	int64_t saved_step;
 	int save_failures;      /* in a row */
+	int rollbacks;          /* since the last checkpoint that was due */
 	int lock;               /* descriptor; -1: none */
 	int64_t events_kept;    /* the size of events.jsonl that a loaded checkpoint remembers */
 	struct metrics_file *metrics;
@@ -84,6 +85,9 @@ void run_tell(const struct run *run);
 
 /* A row of the matrix and of the metrics. */
 int run_evaluate(struct run *run, struct err *err);
+
+/* Writes the rows that metrics.csv does not have yet. */
+int run_write_rows(struct run *run, struct err *err);
 
 /* The folder: made before the run, finished after it. */
 int folder_begin(struct run *run, struct err *err);

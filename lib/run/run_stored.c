@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "nn/rank.h"
+#include "run/rollback.h"
 #include "run/run_impl.h"
 
 enum { EVALUATION_BATCH = 256 };
@@ -211,10 +212,15 @@ static int stored_go(struct run *run, struct err *err)
 
 	if (run->supervised && !store_count(run->store))
 		code = reveal_everything(run, err);
-	while (!code && run->step < run->ends && !run_stopping(run))
+	if (!code)
+		code = rollback_begin(run, err);
+	while (!code && run->step < run->ends && !run_stopping(run)) {
 		code = go_step(run, err);
+		if (code && learner_diverged(run->learner))
+			code = rollback(run, err);
+	}
 	run->stopped = run->step < run->ends;
 	return code;
 }
 
-const struct run_kind run_stored = {.open = stored_open, .go = stored_go};
+const struct run_kind run_stored = {.repeatable = true, .open = stored_open, .go = stored_go};

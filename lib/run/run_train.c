@@ -41,14 +41,18 @@ void run_tell(const struct run *run)
  */
 static int save(struct run *run, struct err *err)
 {
+	const int rollbacks = run->rollbacks;
 	struct err why = {0};
 
 	run->saved_at = run_clock();
-	run->saved_step = run->step;
+	run->rollbacks = 0;
 	if (!checkpoint_save(run, &why)) {
 		run->save_failures = 0;
 		return 0;
 	}
+	run->rollbacks = rollbacks;
+	if (learner_diverged(run->learner))
+		return err_set(err, why.code, "%s", why.message);
 	run->save_failures++;
 	if (run->save_failures >= SAVE_FAILURES_MOST)
 		return err_set(err, why.code, "%s; gave up after %d failures in a row", why.message,
@@ -57,13 +61,14 @@ static int save(struct run *run, struct err *err)
 	return 0;
 }
 
+/* Steps are counted from the stream's start, so that stops in between move no checkpoint. */
 int run_save_when_due(struct run *run, struct err *err)
 {
 	const struct checkpoint_interval *interval = &run->interval;
 
 	if (!run->config.folder)
 		return 0;
-	if (interval->steps && run->step - run->saved_step >= interval->steps)
+	if (interval->steps && run->step && run->step % interval->steps == 0 && run->made == 1)
 		return save(run, err);
 	if (interval->seconds > 0 && run_clock() - run->saved_at >= interval->seconds)
 		return save(run, err);

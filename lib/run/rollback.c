@@ -1,0 +1,102 @@
+/*
+ * Going back. The count of rollbacks is part of the state, and so is the rate: the
+ * checkpoint that is made right after going back has both, so that a run killed
+ * here or there comes to the same end.
+ */
+#include "run/rollback.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "run/run_impl.h"
+
+enum { ROLLBACKS_MOST = 5 }; /* without a checkpoint in between */
+
+static const double SLOWER = 0.5;
+
+static bool wanted(const struct run *run)
+{
+	return !strcmp(options_text(run->config.options, "run.on_nan"), "rollback");
+}
+
+int rollback_check(const struct run *run, struct err *err)
+{
+	if (!wanted(run))
+		return 0;
+	if (!run->config.folder)
+		return err_set(err, ERR_INPUT,
+			"run.on_nan = rollback: goes back to a checkpoint, and without a folder "
+			"(--out DIR) there are none");
+	if (!run->kind->repeatable)
+		return err_set(err, ERR_INPUT,
+			"run.on_nan = rollback: a live stream cannot be gone over again; leave it "
+			"at stop");
+	return 0;
+}
+
+int rollback_begin(struct run *run, struct err *err)
+{
+	return wanted(run) && !checkpoint_there(run) ? checkpoint_save(run, err) : 0;
+}
+
+/* Says what can be done about it. */
+static int give_up(const struct run *run, const struct err *why, struct err *err)
+{
+	if (wanted(run))
+		return err_set(err, why->code,
+			"%s; gave up after going back %d times without reaching the next checkpoint",
+			why->message, run->rollbacks);
+	if (run->kind->repeatable && checkpoint_there(run))
+		return err_set(err, why->code,
+			"%s; the last checkpoint is good: --resume %s --set run.on_nan=rollback "
+			"goes on from it at half the rate",
+			why->message, run->config.folder);
+	return err_set(err, why->code, "%s; a smaller schedule.rate may help", why->message);
+}
+
+static int go_back(struct run *run, struct event_rollback *event, struct err *err)
+{
+	const double seconds = run_seconds(run), train_seconds = run->train_seconds;
+	struct learner_report now;
+	bool found = false;
+	int code;
+
+	learner_report(run->learner, &now);
+	event->iteration = now.iteration + 1;
+	event->count = run->rollbacks + 1;
+	code = checkpoint_back(run, &found, err);
+	if (!code && !found)
+		code = err_set(err, ERR_FILE, "%s: has no checkpoint to go back to",
+			run->config.folder);
+	if (code)
+		return code;
+	/* What was undone took its time all the same. */
+	run->started = run->saved_at = run_clock();
+	run->seconds_before = seconds;
+	run->train_seconds = train_seconds;
+	run->rollbacks = event->count;
+	learner_report(run->learner, &now);
+	event->to = now.iteration;
+	event->before = now.rate;
+	learner_slow(run->learner, SLOWER);
+	learner_report(run->learner, &now);
+	event->after = now.rate;
+	events_rollback(run->events, event);
+	return checkpoint_save(run, err);
+}
+
+int rollback(struct run *run, struct err *err)
+{
+	const struct err why = err ? *err : (struct err){.code = ERR_STATE};
+	struct event_rollback event;
+	int code;
+
+	if (!wanted(run) || run->rollbacks >= ROLLBACKS_MOST)
+		return give_up(run, &why, err);
+	code = go_back(run, &event, err);
+	if (!code)
+		log_write(&run->config.log, LOG_WARN,
+			"%s; went back to iteration %" PRId64 " and on at half the rate, %g",
+			why.message, event.to, event.after);
+	return code;
+}
