@@ -14,7 +14,8 @@ const struct source_type *const source_types[] = {
 };
 
 const struct option_row source_options[] = {
-	{"stream", "source", OPTION_CHOICE, "drift", "drift", "where samples come from"},
+	{"stream", "source", OPTION_TEXT, "drift", NULL,
+		"where samples come from: drift, or KIND:PATH of a data set (see retain list)"},
 	{"stream", "cache", OPTION_INT64, "2048", "[0, 1048576]",
 		"MiB of samples that are kept rather than made or read again; 0: none"},
 	{NULL},
@@ -30,9 +31,13 @@ int source_open(struct source **source, const struct options *options, struct er
 		if (strcmp(source_types[i]->name, name) != 0)
 			continue;
 		code = source_types[i]->open(source, options, err);
-		if (!code)
-			(*source)->type = source_types[i];
-		return code;
+		if (code)
+			return code;
+		(*source)->type = source_types[i];
+		if ((*source)->info.per_step)
+			(*source)->info.steps =
+				(*source)->info.samples / (*source)->info.per_step;
+		return 0;
 	}
 	return err_set(err, ERR_INPUT, "stream.source = %s: there is no such source", name);
 }
@@ -82,4 +87,39 @@ int source_labels(struct source *source, enum source_part part, const int64_t *i
 double source_eval_time(const struct source *source, int64_t id)
 {
 	return source->type->eval_time(source, id);
+}
+
+int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, struct err *err)
+{
+	const int code = check_ids(source, SOURCE_STREAM, ids, n, err);
+
+	if (code)
+		return code;
+	return source->type->draw ? source->type->draw(source, ids, n, iteration, inputs, err) :
+				    source->type->inputs(source, SOURCE_STREAM, ids, n, inputs, err);
+}
+
+void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration)
+{
+	if (source->type->expect)
+		source->type->expect(source, ids, n, iteration);
+}
+
+bool source_prepares(const struct source *source)
+{
+	return source->type->expect != NULL;
+}
+
+void source_step(const struct source *source, int64_t step, int64_t *first, int64_t *count)
+{
+	*first = step * source->info.per_step;
+	*count = source->info.per_step;
+	if (source->type->step)
+		source->type->step(source, step, first, count);
+}
+
+int64_t source_bad(const struct source *source)
+{
+	return source->type->bad ? source->type->bad(source) : 0;
 }

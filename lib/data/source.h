@@ -5,7 +5,8 @@
  * bits. Inputs and labels are asked for separately, so that who predicts need
  * not be given a label.
  *
- * Kinds of sources are rows of source_types; `stream.source` names one.
+ * Kinds of sources are rows of source_types; `stream.source` names one, or a
+ * data set on disk (data/records.h).
  */
 #ifndef RETAIN_DATA_SOURCE_H
 #define RETAIN_DATA_SOURCE_H
@@ -25,7 +26,9 @@ struct source_info {
 	int classes;
 	int channels, height, width; /* vectors of d numbers are d, 1, 1 */
 	int64_t samples, evals;
-	int per_step; /* the samples of a time step; step t shows ids t * per_step and on */
+	int64_t steps; /* time steps; source_open counts them where all have per_step samples */
+	int per_step;  /* the samples of each; 0: they differ, see source_step */
+	bool augments; /* samples for training are changed at random each time: source_draw */
 };
 
 struct source_type {
@@ -38,11 +41,18 @@ struct source_type {
 		float *inputs, struct err *err);
 	int (*labels)(struct source *source, enum source_part part, const int64_t *ids, int n,
 		int32_t *labels, struct err *err);
+	/* Samples for training, see source_draw; NULL: as they are. */
+	int (*draw)(struct source *source, const int64_t *ids, int n, uint64_t iteration,
+		float *inputs, struct err *err);
+	void (*expect)(struct source *source, const int64_t *ids, int n, uint64_t iteration);
+	/* NULL: all steps have per_step samples. */
+	void (*step)(const struct source *source, int64_t step, int64_t *first, int64_t *count);
+	int64_t (*bad)(const struct source *source); /* NULL: none can be */
 	/* The moment of an evaluation sample as a share of the stream, in [0, 1); grows with id. */
 	double (*eval_time)(const struct source *source, int64_t id);
 };
 
-/* What every source begins with: the row fills it in. */
+/* What every source begins with: the row fills in its info. */
 struct source {
 	const struct source_type *type;
 	struct source_info info;
@@ -51,7 +61,7 @@ struct source {
 /* All kinds, ending with NULL. */
 extern const struct source_type *const source_types[];
 
-/* Opens the source that stream.source names. */
+/* Opens the source that stream.source names; ERR_INPUT if there is none. */
 int source_open(struct source **source, const struct options *options, struct err *err);
 void source_close(struct source *source);
 const struct source_info *source_info(const struct source *source);
@@ -65,6 +75,23 @@ int source_inputs(struct source *source, enum source_part part, const int64_t *i
 int source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
 	int32_t *labels, struct err *err);
 double source_eval_time(const struct source *source, int64_t id);
+
+/*
+ * Fills in n samples of the stream for the training batch of an iteration: where
+ * the source augments, changed by what (run.seed, iteration, place in the batch)
+ * decide. source_expect says that this will probably be asked for soon; a source
+ * that is slow may begin with it.
+ */
+int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, struct err *err);
+void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration);
+bool source_prepares(const struct source *source); /* whether it has use for that */
+
+/* The samples of a time step: from *first on, *count of them. */
+void source_step(const struct source *source, int64_t step, int64_t *first, int64_t *count);
+
+/* How many samples could not be read so far and were left out (stream.on_bad). */
+int64_t source_bad(const struct source *source);
 
 /* Keys that all sources share: stream.source, stream.cache. Ends with a row without a section. */
 extern const struct option_row source_options[];

@@ -45,8 +45,7 @@ int store_checkpoint(struct store *store, struct err *err)
 	return store->type->checkpoint ? store->type->checkpoint(store, err) : 0;
 }
 
-int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
-	struct err *err)
+static int check_ids(const struct store *store, const int64_t *ids, int n, struct err *err)
 {
 	const int64_t stored = store_stored(store);
 
@@ -55,16 +54,43 @@ int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, i
 			return err_set(err, ERR_INPUT,
 				"sample %lld has not been added, there are %lld", (long long)ids[i],
 				(long long)stored);
-	for (int i = 0; i < n; i += STORE_BATCH) {
-		const int left = n - i;
-		const int code =
-			store->type->fetch(store, ids + i, left < STORE_BATCH ? left : STORE_BATCH,
-				inputs + (size_t)i * store->floats, labels + i, err);
-
-		if (code)
-			return code;
-	}
 	return 0;
+}
+
+int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
+	struct err *err)
+{
+	int code = check_ids(store, ids, n, err);
+
+	for (int i = 0; i < n && !code; i += STORE_BATCH) {
+		const int left = n - i;
+
+		code = store->type->fetch(store, ids + i, left < STORE_BATCH ? left : STORE_BATCH,
+			inputs + (size_t)i * store->floats, labels + i, err);
+	}
+	return code;
+}
+
+int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, float *inputs,
+	int32_t *labels, struct err *err)
+{
+	int code;
+
+	if (!store->type->draw)
+		return store_fetch(store, ids, n, inputs, labels, err);
+	code = check_ids(store, ids, n, err);
+	return code ? code : store->type->draw(store, ids, n, iteration, inputs, labels, err);
+}
+
+void store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration)
+{
+	if (store->type->expect)
+		store->type->expect(store, ids, n, iteration);
+}
+
+bool store_prepares(const struct store *store)
+{
+	return store->type->prepares && store->type->prepares(store);
 }
 
 void store_forget(struct store *store, int64_t id)

@@ -65,7 +65,8 @@ void store_free(struct store *store);
 /*
  * Adds the next n samples, whose labels are known now; the first gets id
  * store_count. Labels are not negative. Over a source inputs and labels must be
- * what the source gives: they are kept as they are. A failure adds nothing.
+ * what the source gives: they are kept as they are; inputs may be NULL there. A
+ * failure adds nothing.
  */
 int store_add(
 	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err);
@@ -88,6 +89,16 @@ int store_pending(struct store *store, int *n, struct err *err);
  */
 int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
 	struct err *err);
+
+/*
+ * The same for the training batch of an iteration: a source that augments gives
+ * each place of the batch its own view of its sample. store_expect says that this
+ * will probably be asked for soon, so that it can be made ready.
+ */
+int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, float *inputs,
+	int32_t *labels, struct err *err);
+void store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration);
+bool store_prepares(const struct store *store); /* whether it has use for store_expect */
 
 /*
  * The sample will not be asked for again; its place may be used for another.

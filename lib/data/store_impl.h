@@ -15,6 +15,11 @@ struct store_type {
 		struct err *err);
 	int (*fetch)(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
 		struct err *err);
+	/* NULL: what is drawn is what is fetched, and nothing can be made ready. */
+	int (*draw)(struct store *store, const int64_t *ids, int n, uint64_t iteration,
+		float *inputs, int32_t *labels, struct err *err);
+	void (*expect)(struct store *store, const int64_t *ids, int n, uint64_t iteration);
+	bool (*prepares)(const struct store *store);
 	void (*forget)(struct store *store, int64_t id);
 	size_t (*bytes)(const struct store *store);
 	void (*state)(struct store *store, struct state *state);

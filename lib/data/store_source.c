@@ -56,7 +56,7 @@ static int source_store_add(
 		return err_set(err, ERR_INPUT,
 			"sample %lld cannot be added: its source has only %lld",
 			(long long)(store->count + n - 1), (long long)samples);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; inputs && i < n; i++)
 		row_keep(s, store->count + i, inputs + (size_t)i * store->floats, labels[i]);
 	return 0;
 }
@@ -101,6 +101,28 @@ static int source_store_fetch(struct store *store, const int64_t *ids, int n, fl
 	return code;
 }
 
+static int source_store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, int32_t *labels, struct err *err)
+{
+	struct source *source = mine(store)->source;
+	int code;
+
+	if (!source_info(source)->augments)
+		return store_fetch(store, ids, n, inputs, labels, err);
+	code = source_draw(source, ids, n, iteration, inputs, err);
+	return code ? code : source_labels(source, SOURCE_STREAM, ids, n, labels, err);
+}
+
+static void source_store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration)
+{
+	source_expect(mine(store)->source, ids, n, iteration);
+}
+
+static bool source_store_prepares(const struct store *store)
+{
+	return source_prepares(((const struct source_store *)store)->source);
+}
+
 /* The source can make it again, and its row is no other's. */
 static void source_store_forget(struct store *store, int64_t id)
 {
@@ -127,6 +149,9 @@ static const struct store_type source_type = {
 	.free = source_store_free,
 	.add = source_store_add,
 	.fetch = source_store_fetch,
+	.draw = source_store_draw,
+	.expect = source_store_expect,
+	.prepares = source_store_prepares,
 	.forget = source_store_forget,
 	.bytes = source_store_bytes,
 	.state = source_store_state,

@@ -78,6 +78,9 @@ static int make_buffers(struct learner *made, const struct options *o, struct er
 		     (made->ids = mem_new(most, sizeof(*made->ids))) &&
 		     (made->labels = mem_new(most, sizeof(*made->labels)));
 
+	if (store_prepares(made->store))
+		whole = whole && (made->guess = mem_new(most, sizeof(*made->guess))) &&
+			(made->guess_weights = mem_new(most, sizeof(float)));
 	for (int i = 0; i < SCORES_MODELS && stats && whole; i++)
 		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
 	if (!whole)
@@ -217,6 +220,8 @@ void learner_free(struct learner *learner)
 	mem_free(learner->ids);
 	mem_free(learner->labels);
 	mem_free(learner->leaving);
+	mem_free(learner->guess);
+	mem_free(learner->guess_weights);
 	mem_free(learner);
 }
 

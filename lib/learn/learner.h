@@ -74,11 +74,17 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 	struct err *err);
 
 /*
- * The samples of a time step. Labels outside the classes are an error. After a failure nothing is
+ * The samples of a time step. Inputs may be NULL over a source. Labels outside the classes are an error. After a failure nothing is
  * taken, and the step may be revealed again.
  */
 int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
 	struct err *err);
+
+/*
+ * So many iterations will be made before anything else is revealed, counted from
+ * now: batches can be made ready. Only time depends on whether this is true.
+ */
+void learner_expect(struct learner *learner, int64_t iterations);
 
 /* Makes so many iterations. Without anything to train on yet there is nothing to do. */
 int learner_train(struct learner *learner, int iterations, struct err *err);

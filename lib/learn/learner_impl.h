@@ -45,7 +45,13 @@ struct learner {
 	float *weights;
 	int64_t *ids;
 	int32_t *labels;
+
+	int64_t coming; /* iterations until something is revealed, as far as is known */
+	int64_t *guess; /* a batch that will probably be drawn; NULL: nobody wants to know */
+	float *guess_weights;
 };
+
+enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */
 
 /* Where a model's weights are; NULL if there is no such model. */
 const float *model_params(const struct learner *learner, int model);

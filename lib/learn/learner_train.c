@@ -195,7 +195,8 @@ static int iterate(struct learner *learner, struct err *err)
 	const struct runner_batch batch = {learner->inputs, learner->labels, learner->weights, n};
 	const struct average_step *averages;
 	float loss;
-	int code = store_fetch(learner->store, learner->ids, n, learner->inputs, learner->labels, err);
+	int code = store_draw(learner->store, learner->ids, n, (uint64_t)k, learner->inputs,
+		learner->labels, err);
 
 	learner->diverged = false;
 	if (!code)
@@ -219,6 +220,24 @@ static int iterate(struct learner *learner, struct err *err)
 	return accumulate_stats(learner, &batch, err);
 }
 
+void learner_expect(struct learner *learner, int64_t iterations)
+{
+	learner->coming = iterations;
+}
+
+/* While a batch is computed on, the next ones can be read. */
+static void expect_batches(struct learner *learner)
+{
+	const uint64_t k = (uint64_t)learner->iteration + 1;
+
+	learner->coming--;
+	for (int ahead = 1; ahead <= LEARNER_AHEAD && ahead <= learner->coming; ahead++)
+		if (objective_guess(learner->objective, k + (uint64_t)ahead, learner->batch,
+			    learner->guess, learner->guess_weights))
+			store_expect(learner->store, learner->guess, learner->batch,
+				k + (uint64_t)ahead);
+}
+
 int learner_train(struct learner *learner, int iterations, struct err *err)
 {
 	int code = 0;
@@ -227,6 +246,8 @@ int learner_train(struct learner *learner, int iterations, struct err *err)
 		if (!objective_batch(learner->objective, (uint64_t)learner->iteration + 1,
 			    learner->batch, learner->ids, learner->weights))
 			return 0;
+		if (learner->guess)
+			expect_batches(learner);
 		code = iterate(learner, err);
 		if (!code && learner->iteration % learner->validate_every == 0)
 			code = validate(learner, err);

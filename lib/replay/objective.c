@@ -78,8 +78,12 @@ int objective_new(struct objective **objective, const struct objective_config *c
 	if (code)
 		return code;
 	made = mem_new(1, type->size);
-	if (!made)
-		return err_memory(err, "an objective", type->size);
+	if (made)
+		made->guess = mem_new(1, type->size);
+	if (!made || !made->guess) {
+		objective_free(made);
+		return err_memory(err, "an objective", 2 * type->size);
+	}
 	made->type = type;
 	made->config = *config;
 	made->config.kind = type->name;
@@ -91,6 +95,8 @@ int objective_new(struct objective **objective, const struct objective_config *c
 
 void objective_free(struct objective *objective)
 {
+	if (objective)
+		mem_free(objective->guess);
 	mem_free(objective);
 }
 
@@ -99,13 +105,30 @@ void objective_step(struct objective *objective, int64_t first, int64_t end)
 	assert(0 <= first && first <= end);
 	objective->first = first;
 	objective->end = end;
+	objective->guess_at = 0;
 }
 
 bool objective_batch(
 	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights)
 {
 	assert(iteration >> 48 == 0 && n >= 1 && n <= POOL_POSITIONS);
+	objective->last = iteration;
 	return objective->type->batch(objective, iteration, n, ids, weights);
+}
+
+bool objective_guess(
+	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights)
+{
+	bool some = false;
+
+	if (objective->guess_at < objective->last || objective->guess_at >= iteration) {
+		memcpy(objective->guess, objective, objective->type->size);
+		objective->guess_at = objective->last;
+	}
+	while (objective->guess_at < iteration)
+		some = objective->type->batch(
+			objective->guess, ++objective->guess_at, n, ids, weights);
+	return some;
 }
 
 bool objective_replay(const struct objective *objective, uint64_t iteration, int first,
@@ -133,6 +156,7 @@ void objective_weigh(float *weights, int n, double total)
 
 void objective_state(struct objective *objective, struct state *state)
 {
+	objective->guess_at = 0;
 	state_same(state, "kind", objective->type->name);
 	state_int64(state, "first", &objective->first);
 	state_int64(state, "end", &objective->end);

@@ -56,6 +56,14 @@ void objective_step(struct objective *objective, int64_t first, int64_t end);
 bool objective_batch(
 	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights);
 
+/*
+ * What objective_batch will choose for a later iteration if batches of n samples
+ * are asked for one after the other and nothing is added to the pool until then.
+ * A guess: it changes nothing.
+ */
+bool objective_guess(
+	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights);
+
 void objective_state(struct objective *objective, struct state *state);
 
 struct objective_type;                                       /* see objective_impl.h */

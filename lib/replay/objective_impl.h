@@ -14,6 +14,9 @@ struct objective {
 	const struct pool *pool;
 	struct rng orders;  /* of samples that are not drawn from the pool */
 	int64_t first, end; /* the samples of the current step */
+	uint64_t last;      /* the iteration of the last batch */
+	struct objective *guess; /* a copy that runs ahead, to iteration guess_at; not its own */
+	uint64_t guess_at;
 };
 
 struct objective_type {

@@ -26,6 +26,9 @@ static const struct option_row run_options[] = {
 	{"run", "form", OPTION_CHOICE, "online", "online | supervised",
 		"online: samples come with time; supervised: all are there from the start"},
 	{"run", "iterations", OPTION_INT, "8", "[1, inf)", "training iterations per time step"},
+	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
+		"training per time step in passes over its samples, instead of run.iterations; 0: "
+		"off"},
 	{"run", "epochs", OPTION_FLOAT, "10", "(0, inf)",
 		"supervised: passes over the training samples"},
 	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},
@@ -118,13 +121,35 @@ static const struct bundle *find_bundle(
 	return NULL;
 }
 
+/*
+ * A word by itself names a source; with a colon, dot or slash in it, it may be a
+ * path, which is looked for when the run opens it.
+ */
+static int check_source(const struct options *layer, struct err *err)
+{
+	const char *name = options_text(layer, "stream.source");
+	const char *names[SOURCES_MAX + 2] = {"stdin"}, *nearest;
+
+	for (int i = 0; source_types[i] && i < SOURCES_MAX; i++)
+		names[i + 1] = source_types[i]->name;
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(names[i], name))
+			return 0;
+	if (strpbrk(name, ":./"))
+		return 0;
+	nearest = nearest_name(name, names, sizeof(*names));
+	return err_set(err, ERR_INPUT, "%s: stream.source = %s: no such source%s%s%s",
+		options_source(layer, "stream.source"), name, nearest ? "; did you mean " : "",
+		nearest ? nearest : "", nearest ? "?" : "; see retain list");
+}
+
 /* The bundles that a layer names must exist, and be known before any work starts. */
 static int check_layer(const struct options *layer, struct err *err)
 {
 	if (!find_bundle(presets, layer, "stream.preset", err) ||
 		!find_bundle(methods, layer, "run.method", err))
 		return ERR_INPUT;
-	return 0;
+	return check_source(layer, err);
 }
 
 int config_load(struct config *config, const char *path, struct err *err)

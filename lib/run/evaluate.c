@@ -107,10 +107,22 @@ static void write_rows(struct run *run)
 		log_write(&run->config.log, LOG_WARN, "%s; to be tried again", why.message);
 }
 
+/* By samples: time steps may differ. */
+static double share_seen(const struct run *run)
+{
+	const int64_t last = run->step - 1;
+	int64_t first, count, end;
+
+	source_step(run->source, run->steps - 1, &first, &count);
+	end = first + count;
+	source_step(run->source, last, &first, &count);
+	return (double)(first + count) / (double)end;
+}
+
 int run_evaluate(struct run *run, struct err *err)
 {
 	/* In the supervised form all of the stream has been seen from the start. */
-	const double seen = run->supervised ? 1 : (double)run->step / (double)run->steps;
+	const double seen = run->supervised ? 1 : share_seen(run);
 	int code = learner_check(run->learner, err);
 
 	if (!code)

@@ -143,7 +143,7 @@ void run_describe(const struct run *run, char *out, size_t size)
 	const struct options *o = run->config.options;
 
 	snprintf(out, size, "%s · %" PRId64 " time steps · %" PRId64 " iterations · %s · seed %" PRId64,
-		options_text(o, "stream.source"), run->ends, run->ends * run->iterations,
+		options_text(o, "stream.source"), run->ends, run->all_iterations,
 		net_spec(learner_net(run->learner))->arch, options_int64(o, "run.seed"));
 }
 

@@ -30,8 +30,8 @@ struct run {
 	bool supervised;
 	int classes;
 	size_t floats;          /* of a sample's input */
-	int per_step;           /* samples of a time step */
-	int iterations;         /* of a time step */
+	int iterations;         /* of the current time step */
+	int64_t all_iterations; /* of the whole run; 0: unknown */
 	int64_t steps, ends;    /* time steps of the whole stream, and of this run */
 	int evaluations;        /* over the run */
 	int evaluation_batch;
@@ -73,9 +73,12 @@ struct run {
 double run_clock(void);
 double run_seconds(const struct run *run); /* of all processes together */
 
-/* For a kind's open: the learner on run->store, then buffers for so many samples and evaluations. */
+/*
+ * For a kind's open: the learner on run->store, then buffers for inputs of `batch`
+ * samples, labels of `step` samples, not fewer, and so many evaluations.
+ */
 int run_make_learner(struct run *run, struct learner_config *config, struct err *err);
-int run_make_buffers(struct run *run, int batch, int rows, struct err *err);
+int run_make_buffers(struct run *run, int batch, int64_t step, int rows, struct err *err);
 
 /* For a kind's go. Training stops early, with made < iterations, when the run was asked to stop. */
 int run_train(struct run *run, struct err *err);

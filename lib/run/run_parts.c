@@ -75,16 +75,16 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	return code;
 }
 
-int run_make_buffers(struct run *run, int batch, int rows, struct err *err)
+int run_make_buffers(struct run *run, int batch, int64_t step, int rows, struct err *err)
 {
-	const size_t most = (size_t)batch;
+	const size_t most = (size_t)batch, all = (size_t)step;
 
-	run->ids = mem_new(most, sizeof(*run->ids));
 	run->inputs = mem_new(most * run->floats, sizeof(float));
 	run->logits = mem_new(most * (size_t)run->classes, sizeof(float));
-	run->labels = mem_new(most, sizeof(*run->labels));
-	run->predicted = mem_new(most, sizeof(*run->predicted));
-	run->rank = mem_new(most, sizeof(*run->rank));
+	run->ids = mem_new(all, sizeof(*run->ids));
+	run->labels = mem_new(all, sizeof(*run->labels));
+	run->predicted = mem_new(all, sizeof(*run->predicted));
+	run->rank = mem_new(all, sizeof(*run->rank));
 	run->rows = mem_new((size_t)rows, sizeof(*run->rows));
 	if (!run->ids || !run->inputs || !run->logits || !run->labels || !run->predicted ||
 		!run->rank || !run->rows)

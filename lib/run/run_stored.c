@@ -5,6 +5,7 @@
  * training.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,25 +19,58 @@ enum { EVALUATION_BATCH = 256 };
 static const double ITERATIONS_MOST = (double)((int64_t)1 << 48);
 static const int64_t EVALS_MOST = 100000000, CELLS_MOST = 20000000;
 
+/* As many as the budget says; the last part of supervised training is as long as the others. */
+static double step_iterations(const struct run *run, int64_t step)
+{
+	const struct options *o = run->config.options;
+	const double epochs = options_float(o, "run.step_epochs");
+	int64_t first, count;
+
+	if (run->supervised || epochs <= 0)
+		return options_int(o, "run.iterations");
+	source_step(run->source, step, &first, &count);
+	return ceil(epochs * (double)count / options_int(o, "run.batch"));
+}
+
+static double count_iterations(const struct run *run, int64_t steps)
+{
+	double sum = 0;
+
+	if (run->supervised || source_info(run->source)->per_step)
+		return (double)steps * step_iterations(run, 0);
+	for (int64_t step = 0; step < steps; step++)
+		sum += step_iterations(run, step);
+	return sum;
+}
+
 /* How long the run is: time steps of the stream, or parts of supervised training. */
 static int set_length(struct run *run, const struct options *o, struct err *err)
 {
 	const struct source_info *info = source_info(run->source);
-	const double held = options_float(o, "replay.holdout");
 	const double epochs = options_float(o, "run.epochs");
-	double steps = (double)(info->samples / info->per_step);
+	const double trained = (1 - options_float(o, "replay.holdout")) * (double)info->samples;
+	double steps = (double)info->steps, all;
 
-	run->per_step = info->per_step;
-	run->iterations = options_int(o, "run.iterations");
 	if (run->supervised)
-		steps = ceil(epochs * (1 - held) * (double)info->samples /
-			     options_int(o, "run.batch") / run->iterations);
-	if (steps * run->iterations >= ITERATIONS_MOST)
+		steps = ceil(epochs * trained / options_int(o, "run.batch") /
+			     options_int(o, "run.iterations"));
+	if (steps < 1)
+		return err_set(err, ERR_INPUT,
+			"stream.source = %s: its %" PRId64 " samples do not fill a time step of %d",
+			options_text(o, "stream.source"), info->samples, info->per_step);
+	if (steps * step_iterations(run, 0) >= ITERATIONS_MOST)
 		return err_set(err, ERR_INPUT, "%s = %g: makes %g iterations, which is too many",
 			run->supervised ? "run.epochs" : "run.iterations",
-			run->supervised ? epochs : run->iterations, steps * run->iterations);
+			run->supervised ? epochs : step_iterations(run, 0),
+			steps * step_iterations(run, 0));
 	run->steps = (int64_t)steps;
 	run->ends = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
+	all = count_iterations(run, run->ends);
+	if (all >= ITERATIONS_MOST)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: makes %g iterations, which is too many",
+			options_float(o, "run.step_epochs"), all);
+	run->all_iterations = (int64_t)all;
 	return 0;
 }
 
@@ -79,7 +113,7 @@ static int make_parts(struct run *run, const struct options *o, struct err *err)
 	learner.channels = info->channels;
 	learner.height = info->height;
 	learner.width = info->width;
-	learner.iterations = run->ends * run->iterations;
+	learner.iterations = run->all_iterations;
 	code = store_over_source(
 		&run->store, run->source, (size_t)options_int64(o, "stream.cache") << 20, err);
 	if (!code)
@@ -89,49 +123,77 @@ static int make_parts(struct run *run, const struct options *o, struct err *err)
 	return code;
 }
 
+static int64_t largest_step(const struct run *run)
+{
+	int64_t most = source_info(run->source)->per_step, first, count;
+
+	if (most)
+		return most;
+	for (int64_t step = 0; step < source_info(run->source)->steps; step++) {
+		source_step(run->source, step, &first, &count);
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
 static int make_buffers(struct run *run, struct err *err)
 {
 	const struct source_info *info = source_info(run->source);
+	const int64_t step = largest_step(run);
 
+	if (step > INT_MAX)
+		return err_set(
+			err, ERR_INPUT, "a time step of %" PRId64 " samples is too large", step);
 	run->evaluation_batch = EVALUATION_BATCH;
 	for (int64_t id = 0; id < info->evals; id++)
 		matrix_count_sample(
 			run->matrix, matrix_bin(run->matrix, source_eval_time(run->source, id)));
-	return run_make_buffers(run,
-		run->per_step > EVALUATION_BATCH ? run->per_step : EVALUATION_BATCH,
-		run->evaluations, err);
+	return run_make_buffers(run, EVALUATION_BATCH,
+		step > EVALUATION_BATCH ? step : EVALUATION_BATCH, run->evaluations, err);
 }
 
-static int reveal(struct run *run, int n, struct err *err)
+/*
+ * Predicts samples of a time step, then looks at their labels. The model does not
+ * change before all of the step was predicted, so parts of it may follow one
+ * another.
+ */
+static int meet_part(struct run *run, int64_t first, int at, int n, struct err *err)
 {
-	const int code = source_labels(run->source, SOURCE_STREAM, run->ids, n, run->labels, err);
+	int64_t *ids = run->ids + at;
+	int code;
 
-	return code ? code : learner_reveal(run->learner, run->inputs, run->labels, n, err);
-}
-
-static int fetch_inputs(struct run *run, int64_t first, int n, struct err *err)
-{
 	for (int i = 0; i < n; i++)
-		run->ids[i] = first + i;
-	return source_inputs(run->source, SOURCE_STREAM, run->ids, n, run->inputs, err);
+		ids[i] = first + at + i;
+	code = source_inputs(run->source, SOURCE_STREAM, ids, n, run->inputs, err);
+	if (!code)
+		code = learner_predict(
+			run->learner, LEARNER_INFERENCE, run->inputs, n, run->logits, err);
+	if (!code)
+		code = source_labels(run->source, SOURCE_STREAM, ids, n, run->labels + at, err);
+	if (!code)
+		rank_labels(run->logits, run->classes, run->labels + at, n, run->predicted + at,
+			run->rank + at);
+	return code;
 }
 
 /* A time step of the protocol: predict, score, reveal. */
 static int meet_step(struct run *run, struct err *err)
 {
-	const int n = run->per_step;
-	int code = fetch_inputs(run, run->step * n, n, err);
+	int64_t first, count;
+	int code = 0, n;
 
+	source_step(run->source, run->step, &first, &count);
+	n = (int)count;
+	for (int at = 0; at < n && !code; at += EVALUATION_BATCH)
+		code = meet_part(
+			run, first, at, n - at < EVALUATION_BATCH ? n - at : EVALUATION_BATCH, err);
+	/* Inputs of a step in parts are no longer at hand; the source has them. */
 	if (!code)
-		code = learner_predict(
-			run->learner, LEARNER_INFERENCE, run->inputs, n, run->logits, err);
+		code = learner_reveal(run->learner, n > EVALUATION_BATCH ? NULL : run->inputs,
+			run->labels, n, err);
 	if (!code)
-		code = reveal(run, n, err);
-	if (code)
-		return code;
-	rank_labels(run->logits, run->classes, run->labels, n, run->predicted, run->rank);
-	prequential_step(run->prequential, run->predicted, run->rank, run->labels, n);
-	return 0;
+		prequential_step(run->prequential, run->predicted, run->rank, run->labels, n);
+	return code;
 }
 
 static int reveal_everything(struct run *run, struct err *err)
@@ -139,13 +201,15 @@ static int reveal_everything(struct run *run, struct err *err)
 	const int64_t samples = source_info(run->source)->samples;
 	int code = 0;
 
-	for (int64_t first = 0; first < samples && !code; first += run->per_step) {
-		const int n =
-			(int)(samples - first < run->per_step ? samples - first : run->per_step);
+	for (int64_t first = 0; first < samples && !code; first += EVALUATION_BATCH) {
+		const int64_t left = samples - first;
+		const int n = (int)(left < EVALUATION_BATCH ? left : EVALUATION_BATCH);
 
-		code = fetch_inputs(run, first, n, err);
+		for (int i = 0; i < n; i++)
+			run->ids[i] = first + i;
+		code = source_labels(run->source, SOURCE_STREAM, run->ids, n, run->labels, err);
 		if (!code)
-			code = reveal(run, n, err);
+			code = learner_reveal(run->learner, NULL, run->labels, n, err);
 	}
 	return code;
 }
@@ -163,6 +227,7 @@ static int go_step(struct run *run, struct err *err)
 	const double start = run_clock();
 	int code = run->supervised || run->met ? 0 : meet_step(run, err);
 
+	run->iterations = (int)step_iterations(run, run->step);
 	run->met = true;
 	if (!code)
 		code = run_train(run, err);

@@ -15,7 +15,7 @@ void run_tell(const struct run *run)
 	struct run_progress progress = {
 		.step = run->step,
 		.steps = run->ends,
-		.iterations = run->ends * run->iterations,
+		.iterations = run->all_iterations,
 		.seconds = run_clock() - run->started,
 		.resumed = run->resumed,
 		.le = prequential_top1(run->prequential),
@@ -85,6 +85,7 @@ int run_train(struct run *run, struct err *err)
 {
 	int code = 0;
 
+	learner_expect(run->learner, run->iterations - run->made);
 	while (!code && run->made < run->iterations && !run_stopping(run)) {
 		code = learner_train(run->learner, 1, err);
 		run->made++;

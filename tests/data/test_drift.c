@@ -427,21 +427,6 @@ static void memory_may_run_out(void **state)
 	options_free(options);
 }
 
-/* All kinds can be chosen, and all that can be chosen are kinds. */
-static void the_choice_is_the_table(void **state)
-{
-	char words[256] = "";
-
-	for (int i = 0; source_types[i]; i++) {
-		if (i > 0)
-			strcat(words, " | ");
-		strcat(words, source_types[i]->name);
-		assert_true(strlen(source_types[i]->help) > 10);
-	}
-	assert_string_equal(source_options[0].name, "source");
-	assert_string_equal(source_options[0].allowed, words);
-}
-
 static void how_long_a_sample_takes(void **state)
 {
 	struct source *source = source_with(NULL);
@@ -479,7 +464,6 @@ int main(void)
 		cmocka_unit_test(stationary_classes_stay),
 		cmocka_unit_test(inputs_have_about_unit_variance),
 		cmocka_unit_test(memory_may_run_out),
-		cmocka_unit_test(the_choice_is_the_table),
 		cmocka_unit_test(how_long_a_sample_takes),
 	};
 

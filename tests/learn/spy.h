@@ -53,7 +53,8 @@ static inline struct store *spy_new(
 	void (*fetched)(void *context, const int64_t *ids, int n), void *context)
 {
 	static const struct store_type type = {
-		spy_free, spy_add, spy_fetch, spy_forget, spy_bytes, spy_state};
+		.free = spy_free, .add = spy_add, .fetch = spy_fetch, .forget = spy_forget,
+		.bytes = spy_bytes, .state = spy_state};
 	struct spy *spy = calloc(1, sizeof(*spy));
 	struct err err;
 
