@@ -1,0 +1,24 @@
+/*
+ * INI files: `[section]`, `name = value`, comments after `;` (at the start of a
+ * line also `#`), indentation means nothing. Reading calls a function for every
+ * line that has a value.
+ */
+#ifndef RETAIN_BASE_INI_READ_H
+#define RETAIN_BASE_INI_READ_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* A value and where it stands. `section` may be empty. An error ends the reading. */
+typedef int ini_value_fn(void *context, const char *section, const char *name, const char *value,
+	int line, struct err *err);
+
+/* `name` stands for the file in messages. */
+int ini_read(const char *name, const char *words, size_t size, ini_value_fn *found, void *context,
+	struct err *err);
+
+/* The same with a file's content. */
+int ini_read_file(const char *path, ini_value_fn *found, void *context, struct err *err);
+
+#endif
