@@ -1,0 +1,221 @@
+/* `retain compare`: several methods, or the variants of an experiment, on the same streams. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/contest.h"
+#include "run/contest_table.h"
+#include "args.h"
+#include "cli.h"
+#include "contest_go.h"
+#include "jobs.h"
+
+struct request {
+	const char *methods, *seeds, *scale, *out;
+	struct arg_list settings;
+	int jobs, threads;
+	bool list, force, quiet;
+	const char *operand;
+};
+
+static int list_experiments(void)
+{
+	struct arena arena = {0};
+	const char **names = NULL;
+	char path[EXPERIMENT_PATH];
+	int count = 0;
+	struct err err = {0};
+
+	if (experiment_names(&arena, &names, &count, &err)) {
+		arena_release(&arena);
+		return complain(EXIT_FAILED, "%s", err.message);
+	}
+	for (int i = 0; i < count; i++) {
+		struct experiment *e = NULL;
+
+		if (experiment_find(names[i], path, &err) || experiment_read(&e, path, &err)) {
+			complain(EXIT_FAILED, "%s", err.message);
+			continue;
+		}
+		printf("  %-12s  %s (%d variants", e->name, e->title, e->variant_count);
+		for (int s = 0; s < e->scale_count; s++)
+			printf("%s%s", s ? ", " : "; ", e->scales[s].name);
+		printf(")\n");
+		experiment_free(e);
+	}
+	arena_release(&arena);
+	if (!count)
+		printf("There are none in ./experiments, nor beside the program.\n");
+	return EXIT_OK;
+}
+
+/* The operand is an experiment by name, a file with an experiment, or a config. */
+static int open_experiment(const struct request *request, struct experiment **experiment,
+	const char **config, struct err *err)
+{
+	char path[EXPERIMENT_PATH];
+	int code = 0;
+
+	*config = NULL;
+	if (request->operand && access(request->operand, F_OK) == 0) {
+		if (experiment_is(request->operand))
+			return experiment_read(experiment, request->operand, err);
+		*config = request->operand;
+	} else if (request->operand) {
+		code = experiment_find(request->operand, path, err);
+		return code ? code : experiment_read(experiment, path, err);
+	}
+	if (!request->methods) {
+		snprintf(err->message, sizeof(err->message),
+			"%s: --methods a,b,c says what to compare",
+			request->operand ? request->operand : "retain compare");
+		return ERR_INPUT;
+	}
+	return experiment_of_methods(experiment, request->methods, err);
+}
+
+static void print_table(const struct contest *contest)
+{
+	struct text words = {0};
+
+	contest_table(contest, &words);
+	if (words.data)
+		fwrite(words.data, 1, words.size, stdout);
+	text_release(&words);
+}
+
+/* What the user typed, so that it can be typed again. */
+static void print_command(const struct request *request, const struct contest *contest)
+{
+	printf("retain compare");
+	if (request->operand)
+		printf(" %s", request->operand);
+	if (request->methods)
+		printf(" --methods %s", request->methods);
+	if (request->seeds)
+		printf(" --seeds %s", request->seeds);
+	if (request->scale)
+		printf(" --scale %s", request->scale);
+	for (int i = 0; i < request->settings.count; i++)
+		printf(" --set %s", request->settings.items[i]);
+	printf(" --out %s\n", contest->plan.out);
+}
+
+static int conclude(const struct request *request, const struct contest *contest, int status)
+{
+	struct err err = {0};
+	int finished = 0;
+
+	for (int i = 0; i < contest->run_count; i++)
+		finished += contest->runs[i].state == CONTEST_FINISHED;
+	if (contest_table_write(contest, &err))
+		return complain(EXIT_FAILED, "%s", err.message);
+	if (finished)
+		print_table(contest);
+	if (status > EXIT_STOPPED)
+		printf("%sStopped: %d of %d runs are finished, the others are saved. Go on with:\n "
+		       " ",
+			finished ? "\n" : "", finished, contest->run_count);
+	else if (status != EXIT_OK)
+		printf("\n%d of %d runs are finished. Try the others again with:\n  ", finished,
+			contest->run_count);
+	else
+		printf("\nTables, and a folder for every run, are in %s.\n", contest->plan.out);
+	if (status != EXIT_OK)
+		print_command(request, contest);
+	return status;
+}
+
+static int go(
+	const struct request *request, const struct experiment *experiment, const char *config)
+{
+	int64_t seeds[EXPERIMENT_SEEDS];
+	char out[256];
+	struct contest_plan plan = {.experiment = experiment,
+		.config = config,
+		.only = experiment->rule_count || experiment->scale_count ? request->methods : NULL,
+		.settings = (const char *const *)request->settings.items,
+		.count = request->settings.count,
+		.seeds = seeds,
+		.out = request->out ? request->out : out,
+		.anew = request->force};
+	const struct contest_watch watch = {.label = "compare",
+		.jobs = request->jobs,
+		.threads = request->threads,
+		.quiet = request->quiet};
+	struct contest *contest = NULL;
+	const char *words = request->seeds;
+	struct err err = {0};
+	int status;
+
+	if (experiment_scale(experiment, request->scale, &plan.scale, &err))
+		return complain(EXIT_USAGE, "%s", err.message);
+	if (!words)
+		words = plan.scale && plan.scale->seeds ? plan.scale->seeds
+			: experiment->seeds             ? experiment->seeds
+							: "1,2,3";
+	plan.seed_count = experiment_seeds(words, seeds, &err);
+	if (plan.seed_count < 0)
+		return complain(EXIT_USAGE, "%s", err.message);
+	snprintf(out, sizeof(out), "runs/%.100s%s%.100s", experiment->name, plan.scale ? "-" : "",
+		plan.scale ? plan.scale->name : "");
+	if (contest_new(&contest, &plan, &err))
+		return complain(
+			err.code == ERR_INPUT || err.code == ERR_FORMAT ? EXIT_USAGE : EXIT_FAILED,
+			"%s", err.message);
+	jobs_watch_signals();
+	status = contest_go(contest, &watch);
+	if (status != EXIT_USAGE)
+		status = conclude(request, contest, status);
+	contest_free(contest);
+	return status;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct request request = {0};
+	const struct arg rows[] = {
+		{"list", NULL, "show which experiments there are", .flag = &request.list},
+		{"methods", "A,B,C", "methods to compare, or variants of the experiment",
+			.text = &request.methods},
+		{"seeds", "N,N", "one run of each with every seed; 1,2,3 if nothing else is said",
+			.text = &request.seeds},
+		{"scale", "NAME", "how large: laptop, paper; the experiment's first by default",
+			.text = &request.scale},
+		{"set", "KEY=VALUE", "set one key in all runs; may be repeated",
+			.list = &request.settings},
+		{"jobs", "N", "runs at a time; 0: as many as there are processors",
+			.integer = &request.jobs, .least = 0, .most = 256},
+		{"threads", "N", "threads of a run; 0: one if several go at a time",
+			.integer = &request.threads, .least = 0, .most = 256},
+		{"out", "DIR", "where the runs and tables go; runs/NAME by default",
+			.text = &request.out},
+		{"force", NULL, "make all runs anew", .flag = &request.force},
+		{"quiet", NULL, "no progress", .flag = &request.quiet},
+		{0},
+	};
+	const struct args args = {"retain compare", "[EXPERIMENT | CONFIG]",
+		"Runs several methods on the same streams, with every seed, and says which "
+		"differences\n"
+		"exceed the seeds' noise. What is finished is not run again, what was stopped goes "
+		"on.",
+		rows};
+	struct experiment *experiment = NULL;
+	const char *config;
+	struct err err = {0};
+	int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (argc > 2)
+		return complain(EXIT_USAGE, "%s: one EXPERIMENT or CONFIG is enough", argv[2]);
+	if (request.list)
+		return list_experiments();
+	request.operand = argv[1];
+	if (open_experiment(&request, &experiment, &config, &err))
+		return complain(EXIT_USAGE, "%s", err.message);
+	status = go(&request, experiment, config);
+	experiment_free(experiment);
+	return status;
+}
