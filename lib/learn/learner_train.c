@@ -207,7 +207,7 @@ static int iterate(struct learner *learner, struct err *err)
 	learner->diverged = !isfinite(loss);
 	if (learner->diverged)
 		return err_set(err, ERR_STATE, "iteration %lld: the loss is %f at learning rate %g",
-			(long long)k, (double)loss, schedule_rate(learner->schedule, k));
+			(long long)k, fabs((double)loss), schedule_rate(learner->schedule, k));
 	averages = average_due(learner->average, k);
 	optimizer_step(learner->optimizer, learner->params, learner->grad,
 		(float)schedule_rate(learner->schedule, k), averages);

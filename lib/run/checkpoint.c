@@ -244,10 +244,11 @@ int checkpoint_save(struct run *run, struct err *err)
 	char path[PATH_MOST];
 	int code = learner_check(run->learner, err);
 
-	if (code)
-		return code;
+	if (!code)
+		code = folder_check(run, err);
 	snprintf(path, sizeof(path), "%s/checkpoint", folder);
-	code = file_make_folder(path, err);
+	if (!code)
+		code = file_make_folder(path, err);
 	if (!code)
 		code = run_write_rows(run, err);
 	if (!code)

@@ -73,6 +73,23 @@ static int take_lock(struct run *run, struct err *err)
 	return code;
 }
 
+/* Its name may lead nowhere by now, or to another's folder; the lock knows. */
+int folder_check(const struct run *run, struct err *err)
+{
+	char *path = path_in(run, "lock");
+	struct stat ours, there;
+	int code = 0;
+
+	if (!path)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	if (fstat(run->lock, &ours) || stat(path, &there) || ours.st_ino != there.st_ino ||
+		ours.st_dev != there.st_dev)
+		code = err_set(err, ERR_FILE, "%s: was moved or removed while a run worked in it",
+			run->config.folder);
+	mem_free(path);
+	return code;
+}
+
 static bool holds_run(const struct run *run)
 {
 	char *path = path_in(run, "config.ini");
@@ -268,8 +285,10 @@ static int write_report(struct run *run, struct err *err)
 
 int folder_end(struct run *run, const struct run_result *result, struct err *err)
 {
-	int code = events_sync(run->events, err);
+	int code = folder_check(run, err);
 
+	if (!code)
+		code = events_sync(run->events, err);
 	if (!code)
 		code = run_write_rows(run, err);
 	if (!code)

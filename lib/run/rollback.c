@@ -44,7 +44,8 @@ static int give_up(const struct run *run, const struct err *why, struct err *err
 {
 	if (wanted(run))
 		return err_set(err, why->code,
-			"%s; gave up after going back %d times without reaching the next checkpoint",
+			"%s; gave up after going back %d times without reaching the next "
+			"checkpoint",
 			why->message, run->rollbacks);
 	if (run->kind->repeatable && checkpoint_there(run))
 		return err_set(err, why->code,
@@ -66,8 +67,8 @@ static int go_back(struct run *run, struct event_rollback *event, struct err *er
 	event->count = run->rollbacks + 1;
 	code = checkpoint_back(run, &found, err);
 	if (!code && !found)
-		code = err_set(err, ERR_FILE, "%s: has no checkpoint to go back to",
-			run->config.folder);
+		code = err_set(
+			err, ERR_FILE, "%s: has no checkpoint to go back to", run->config.folder);
 	if (code)
 		return code;
 	/* What was undone took its time all the same. */

@@ -92,8 +92,9 @@ int run_evaluate(struct run *run, struct err *err);
 /* Writes the rows that metrics.csv does not have yet. */
 int run_write_rows(struct run *run, struct err *err);
 
-/* The folder: made before the run, finished after it. */
+/* The folder: made before the run, still there, finished after it. */
 int folder_begin(struct run *run, struct err *err);
+int folder_check(const struct run *run, struct err *err);
 int folder_end(struct run *run, const struct run_result *result, struct err *err);
 
 #endif

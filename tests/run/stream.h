@@ -60,7 +60,8 @@ struct trial {
 	char folder[400];
 	char log[4096];
 	volatile sig_atomic_t stop;
-	int64_t stop_at; /* 0: never */
+	int64_t stop_at;         /* 0: never */
+	uint64_t fail_at, armed; /* which allocation is to fail, options apart; mem_count before */
 	void (*each)(struct trial *trial, int64_t step); /* after every step; NULL: nothing */
 };
 
@@ -101,6 +102,8 @@ static inline int trial_open(struct trial *trial, const char *const *settings, c
 	if (name)
 		snprintf(trial->folder, sizeof(trial->folder), "%s", in_folder(name));
 	trial->stop = 0;
+	trial->armed = mem_count();
+	mem_fail_at(trial->fail_at);
 	return run_open(&trial->run, &config, err);
 }
 
