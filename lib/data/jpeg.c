@@ -49,7 +49,7 @@ static void escape(j_common_ptr decoder)
 	longjmp(jpeg->escape, 1);
 }
 
-/* Of the warnings, these mean that pixels are missing; the others are as harmless as they are common. */
+/* Of the warnings, these mean that pixels are missing; the others are as harmless as common. */
 static void warn(j_common_ptr decoder, int level)
 {
 	static const int fatal[] = {JWRN_JPEG_EOF, JWRN_HIT_MARKER, JWRN_HUFF_BAD_CODE,

@@ -96,39 +96,56 @@ static int factor_for(const struct resample_axis *axis)
 	return axis->scale > SCALE_MAX ? (int)(axis->scale * 2 / SCALE_MAX) : 1;
 }
 
-/* Means over fx * fy pixels of the part that is looked at, fewer at its right and lower end. */
-static void average(const struct image *from, const struct resample_job *job, int fx, int fy,
-	uint8_t *out, const struct image *to)
+/* Where block i of an axis that was `before` begins, when cut into as many as `after` has. */
+static int block_start(const struct resample_axis *before, const struct resample_axis *after, int i)
+{
+	return before->low + (int)((int64_t)(before->high - before->low) * i / after->high);
+}
+
+/* The mean of a rectangle of one component. */
+static uint8_t mean_of(const uint8_t *p, size_t stride, int step, int columns, int rows)
+{
+	const uint64_t count = (uint64_t)rows * (uint64_t)columns;
+	uint64_t sum = count / 2;
+
+	for (int r = 0; r < rows; r++)
+		for (int c = 0; c < columns; c++)
+			sum += p[(size_t)r * stride + (size_t)(c * step)];
+	return (uint8_t)(sum / count);
+}
+
+/* Means of the blocks that the part which is looked at is cut into. */
+static void average(const struct image *from, const struct resample_job *before,
+	const struct resample_job *after, uint8_t *out)
 {
 	const int planes = from->planar ? from->components : 1, n = from->components / planes;
 
 	for (int plane = 0; plane < planes; plane++)
-		for (int i = 0; i < to->height * to->width * n; i++) {
-			const int x = job->x.low + i / n % to->width * fx;
-			const int y = job->y.low + i / n / to->width * fy;
-			const int columns = at_most(fx, job->x.high - x),
-				  rows = at_most(fy, job->y.high - y);
-			const uint64_t count = (uint64_t)rows * (uint64_t)columns;
-			const uint8_t *p =
-				from->pixels +
-				((size_t)plane * (size_t)from->height + (size_t)y) * from->stride +
-				(size_t)(x * n + i % n);
-			uint64_t sum = count / 2;
+		for (int i = 0; i < after->y.high * after->x.high * n; i++) {
+			const int column = i / n % after->x.high, row = i / n / after->x.high;
+			const int x = block_start(&before->x, &after->x, column);
+			const int y = block_start(&before->y, &after->y, row);
 
-			for (int r = 0; r < rows; r++)
-				for (int c = 0; c < columns; c++)
-					sum += p[(size_t)r * from->stride + (size_t)(c * n)];
-			*out++ = (uint8_t)(sum / count);
+			*out++ = mean_of(
+				from->pixels +
+					((size_t)plane * (size_t)from->height + (size_t)y) *
+						from->stride +
+					(size_t)(x * n + i % n),
+				from->stride, n, block_start(&before->x, &after->x, column + 1) - x,
+				block_start(&before->y, &after->y, row + 1) - y);
 		}
 }
 
 static int shrink_axis(struct resample_axis *axis, int factor)
 {
-	axis->start = (axis->start - axis->low) / factor;
-	axis->scale /= factor;
-	axis->high = (axis->high - axis->low + factor - 1) / factor;
+	const int length = axis->high - axis->low, blocks = (length + factor - 1) / factor;
+	const double ratio = (double)blocks / length;
+
+	axis->start = (axis->start - axis->low) * ratio;
+	axis->scale *= ratio;
 	axis->low = 0;
-	return axis->high;
+	axis->high = blocks;
+	return blocks;
 }
 
 /* Doubles, so that it soon fits all that come. */
@@ -166,7 +183,7 @@ static int reduce(struct image *image, struct resample_job *job, struct resample
 		(size_t)small.width * (size_t)small.height * (size_t)image->components, 1, err);
 	if (code)
 		return code;
-	average(image, &before, fx, fy, scratch->shrunk, &small);
+	average(image, &before, job, scratch->shrunk);
 	small.pixels = scratch->shrunk;
 	*image = small;
 	return 0;
