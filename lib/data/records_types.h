@@ -4,4 +4,6 @@
 
 #include "data/records.h"
 
+extern const struct records_type records_cifar, records_idx;
+
 #endif

@@ -1,0 +1,21 @@
+/* Gzip files, unpacked whole. */
+#ifndef RETAIN_BASE_GUNZIP_H
+#define RETAIN_BASE_GUNZIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* Whether bytes begin as a gzip file does. */
+bool gunzip_begins(const void *data, size_t size);
+
+/*
+ * Unpacks all of a gzip file, of one member or several, into memory: *out is for
+ * mem_free. Checksums are verified. `name` begins the sentence of an error; more
+ * than `most` bytes are one (ERR_FORMAT), and so are bytes after the last member.
+ */
+int gunzip(const char *name, const void *data, size_t size, size_t most, unsigned char **out,
+	size_t *out_size, struct err *err);
+
+#endif
