@@ -51,16 +51,37 @@ static int resolve(const char *file, const struct request *request, struct optio
 	return code;
 }
 
-static void print_share(const char *name, double inference, double plain)
+static void print_share(FILE *to, const char *name, double inference, double plain)
 {
-	printf("  %-26s", name);
+	fprintf(to, "  %-26s", name);
 	if (isnan(inference))
-		printf("      –");
+		fprintf(to, "      –");
 	else
-		printf("%5.1f %%", 100 * inference);
+		fprintf(to, "%5.1f %%", 100 * inference);
 	if (!isnan(plain))
-		printf("   (plain model %.1f %%)", 100 * plain);
-	putchar('\n');
+		fprintf(to, "   (plain model %.1f %%)", 100 * plain);
+	fputc('\n', to);
+}
+
+/* What a live stream came to; there is no evaluation data to measure anything else on. */
+static void print_live(const struct run_result *result, const struct request *request)
+{
+	const struct metrics_row *last = &result->last;
+	char grouped[2][WATCH_GROUPED];
+
+	if (result->rows) {
+		print_share(stderr, "right before the label", last->le, NAN);
+		print_share(stderr, "  guess by last labels", last->blind, NAN);
+		print_share(stderr, "right on held-out samples",
+			isnan(last->val_acc_ma) ? last->val_acc_sgd : last->val_acc_ma,
+			isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd);
+	}
+	fprintf(stderr, "  %-26s%7s   in %s lines, %" PRId64 " of them bad\n", "time steps",
+		watch_grouped(grouped[0], result->step), watch_grouped(grouped[1], result->lines),
+		result->bad_lines);
+	fprintf(stderr, "%s Go on with: retain run --resume %s\n",
+		result->stopped ? "Stopped; nothing is lost." : "The stream has ended.",
+		request->out);
 }
 
 static void print_summary(const struct run_result *result, const struct request *request)
@@ -78,12 +99,12 @@ static void print_summary(const struct run_result *result, const struct request 
 		return;
 	}
 	putchar('\n');
-	print_share("retention (IR)", last->ir, averaged ? last->ir_sgd : NAN);
-	print_share("  mean of the last quarter", result->late_ir,
+	print_share(stdout, "retention (IR)", last->ir, averaged ? last->ir_sgd : NAN);
+	print_share(stdout, "  mean of the last quarter", result->late_ir,
 		averaged ? result->late_ir_sgd : NAN);
-	print_share("adapts (LE)", last->le, NAN);
-	print_share("  guess by last labels", last->blind, NAN);
-	print_share("next (FT)", result->late_ft, NAN);
+	print_share(stdout, "adapts (LE)", last->le, NAN);
+	print_share(stdout, "  guess by last labels", last->blind, NAN);
+	print_share(stdout, "next (FT)", result->late_ft, NAN);
 	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
 		watch_grouped(grouped, last->iteration), result->iterations_per_s / 1000);
@@ -91,45 +112,49 @@ static void print_summary(const struct run_result *result, const struct request 
 		printf("Open %s/report.html to see when and why.\n", request->out);
 }
 
-static void print_number(const char *name, double value)
+static void print_number(FILE *to, const char *name, double value)
 {
 	if (isnan(value))
-		printf(", \"%s\": null", name);
+		fprintf(to, ", \"%s\": null", name);
 	else
-		printf(", \"%s\": %.9g", name, value);
+		fprintf(to, ", \"%s\": %.9g", name, value);
 }
 
-static void print_json(const struct run_result *result, const struct options *options)
+static void print_json(FILE *to, const struct run_result *result, const struct options *options)
 {
-	printf("{\"method\": \"%s\", \"seed\": %" PRId64 ", \"stopped\": %s",
+	fprintf(to, "{\"method\": \"%s\", \"seed\": %" PRId64 ", \"stopped\": %s",
 		options_text(options, "run.method"), options_int64(options, "run.seed"),
 		result->stopped ? "true" : "false");
 	for (const struct metrics_column *column = metrics_columns; column->name; column++)
-		print_number(column->name, metrics_value(&result->last, column));
-	print_number("late_ir", result->late_ir);
-	print_number("late_ir_sgd", result->late_ir_sgd);
-	print_number("late_ft", result->late_ft);
-	print_number("cost_per_iteration", result->cost);
-	print_number("train_seconds", result->train_seconds);
-	print_number("us_per_iteration", 1e6 / result->iterations_per_s);
-	printf("}\n");
+		print_number(to, column->name, metrics_value(&result->last, column));
+	print_number(to, "late_ir", result->late_ir);
+	print_number(to, "late_ir_sgd", result->late_ir_sgd);
+	print_number(to, "late_ft", result->late_ft);
+	print_number(to, "cost_per_iteration", result->cost);
+	print_number(to, "train_seconds", result->train_seconds);
+	print_number(to, "us_per_iteration", 1e6 / result->iterations_per_s);
+	fprintf(to, "}\n");
 }
 
 static int go(const struct request *request, const struct options *options)
 {
+	const bool live = !strcmp(options_text(options, "stream.source"), "stdin");
 	const struct watch watch = {.options = options,
 		.name = options_text(options, "run.method"),
 		.folder = request->out,
 		.start = request->resume ? RUN_RESUME : request->force ? RUN_ANEW : RUN_NEW,
 		.quiet = request->quiet || request->json,
-		.describe = !request->quiet && !request->json};
+		.describe = !request->quiet && !request->json,
+		.live = live};
 	struct run_result result;
 	struct run *run = NULL;
 	const int status = watch_run(&watch, &run, &result);
 
 	if (status == EXIT_OK || status > EXIT_STOPPED) {
 		if (request->json)
-			print_json(&result, options);
+			print_json(live ? stderr : stdout, &result, options);
+		else if (live)
+			print_live(&result, request);
 		else
 			print_summary(&result, request);
 	}

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run/progress.h"
 #include "cli.h"
@@ -83,13 +84,13 @@ static void show_message(void *context, enum log_level level, const char *messag
 	fprintf(stderr, "retain: %s: %s\n", log_level_name(level), message);
 }
 
-static void print_opening(const struct run *run)
+static void print_opening(const struct run *run, FILE *to)
 {
 	char about[256];
 
 	run_describe(run, about, sizeof(about));
-	printf("%s\n", about);
-	fflush(stdout);
+	fprintf(to, "%s\n", about);
+	fflush(to);
 }
 
 int watch_run(const struct watch *watch, struct run **run, struct run_result *result)
@@ -104,14 +105,20 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 		.progress = show_progress,
 		.context = &line,
 		.stop = &interrupted,
+		.input = watch->live ? STDIN_FILENO : 0,
+		.output = watch->live ? STDOUT_FILENO : 0,
 	};
 	struct err err = {0};
-	int code = run_open(run, &config, &err);
+	int code;
 
+	/* A reader that goes away is then an error that can be told, after saving. */
+	if (watch->live)
+		signal(SIGPIPE, SIG_IGN);
+	code = run_open(run, &config, &err);
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	if (watch->describe)
-		print_opening(*run);
+		print_opening(*run, watch->live ? stderr : stdout);
 	progress_begin(&line, watch->quiet ? NULL : stderr, watch->name,
 		(uint64_t)run_steps(*run));
 	code = run_go(*run, result, &err);

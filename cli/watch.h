@@ -12,6 +12,7 @@ struct watch {
 	bool quiet;                    /* no progress, no warnings */
 	bool calm;                     /* no warnings */
 	bool describe;                 /* a line on standard output says what is to come */
+	bool live; /* standard input is the stream, standard output is for answers alone */
 };
 
 /*

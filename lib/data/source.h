@@ -6,7 +6,8 @@
  * not be given a label.
  *
  * Kinds of sources are rows of source_types; `stream.source` names one, or a
- * data set on disk (data/records.h).
+ * data set on disk (data/records.h), or the live stream, stdin, which is no
+ * source (run/live.h).
  */
 #ifndef RETAIN_DATA_SOURCE_H
 #define RETAIN_DATA_SOURCE_H

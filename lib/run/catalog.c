@@ -11,6 +11,7 @@
 #include "replay/objective.h"
 #include "replay/pool.h"
 #include "run/config.h"
+#include "run/live.h"
 
 #define CATALOG(table)                                                                             \
 	static int table##_row(int index, const char **name, const char **help)                    \
@@ -29,10 +30,13 @@ CATALOG(schedule)
 
 static int source_row(int index, const char **name, const char **help)
 {
-	if (!source_types[index])
+	const bool live = !source_types[index];
+
+	/* After the last of the table comes the one that is not in it. */
+	if (live && index > 0 && !source_types[index - 1])
 		return 0;
-	*name = source_types[index]->name;
-	*help = source_types[index]->help;
+	*name = live ? LIVE_SOURCE : source_types[index]->name;
+	*help = live ? LIVE_HELP : source_types[index]->help;
 	return 1;
 }
 

@@ -51,7 +51,7 @@ int checkpoint_interval(
 static bool may_change(const char *line, size_t length)
 {
 	static const char *const keys[] = {"threads", "isa", "conv", "checkpoint_every", "cache",
-		"on_nan"};
+		"on_nan", "waiting", "remember", "on_bad"};
 	const size_t name = strcspn(line, " =\n");
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -132,6 +132,7 @@ static void row_state(struct metrics_row *row, struct state *state)
 
 static void rows_state(struct run *run, struct state *state)
 {
+	state_int64(state, "logged", &run->logged);
 	state_int(state, "rows", &run->row_count);
 	if (state_failed(state))
 		return;
@@ -163,7 +164,10 @@ static void run_state(void *object, struct state *state)
 	events_state(run->events, state);
 	ledger_state(&run->ledger, state);
 	prequential_state(run->prequential, state);
-	matrix_state(run->matrix, state);
+	if (run->matrix)
+		matrix_state(run->matrix, state);
+	if (run->kind->state)
+		run->kind->state(run, state);
 	store_state(run->store, state);
 	learner_state(run->learner, state);
 	run->events_kept = events;
@@ -241,6 +245,7 @@ int checkpoint_save(struct run *run, struct err *err)
 	const char *folder = run->config.folder;
 	const struct place place = {newest(folder, INT64_MAX, false).number + 1, run->stopped};
 	const double before = run->seconds_before;
+	struct err why = {0};
 	char path[PATH_MOST];
 	int code = learner_check(run->learner, err);
 
@@ -261,10 +266,14 @@ int checkpoint_save(struct run *run, struct err *err)
 	run->seconds_before = run_seconds(run);
 	code = state_save(path, run_state, run, err);
 	run->seconds_before = before;
-	if (!code)
-		remove_older(folder, place.number - KEPT + 1,
-			newest(folder, INT64_MAX, true).number);
-	return code;
+	if (code)
+		return code;
+	remove_older(
+		folder, place.number - KEPT + 1, newest(folder, INT64_MAX, true).number);
+	/* The checkpoint is good without it; what it would have removed goes with the next. */
+	if (store_checkpoint(run->store, &why))
+		log_write(&run->config.log, LOG_WARN, "%s", why.message);
+	return 0;
 }
 
 /* Logs go back to where they were when the checkpoint was made. */
@@ -278,7 +287,7 @@ static int cut_logs(struct run *run, struct err *err)
 	metrics_file_close(run->metrics);
 	run->metrics = NULL;
 	snprintf(path, sizeof(path), "%s/metrics.csv", run->config.folder);
-	return metrics_file_open(&run->metrics, path, run->row_count, err);
+	return metrics_file_open(&run->metrics, path, run->logged, err);
 }
 
 static int load(struct run *run, bool due, bool *found, struct err *err)

@@ -16,6 +16,7 @@
 #include "optim/schedule.h"
 #include "replay/objective.h"
 #include "replay/pool.h"
+#include "run/live.h"
 #include "run/nearest.h"
 #include "run/shape.h"
 
@@ -37,6 +38,8 @@ static const struct option_row run_options[] = {
 	{"run", "on_nan", OPTION_CHOICE, "stop", "stop | rollback",
 		"when the loss is no number: stop, or go back to the last checkpoint at half the rate"},
 	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
+	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
+		"live: a row of metrics every so many time steps"},
 	{"eval", "bins", OPTION_INT, "40", "[1, 10000]", "time bins of the evaluation data"},
 	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",
 		"forward transfer: from so far ahead, as a share of the stream"},
@@ -47,12 +50,12 @@ static const struct option_row run_options[] = {
 };
 
 /* Sources come last: their number is the table's. */
-enum { OWN_TABLES = 9, SOURCES_MAX = 32 };
+enum { OWN_TABLES = 10, SOURCES_MAX = 32 };
 
 static int make_options(struct options **options, struct err *err)
 {
 	const struct option_row *tables[OWN_TABLES + SOURCES_MAX + 1] = {source_options,
-		run_options, shape_options, learner_options, pool_options, objective_options, optimizer_options,
+		run_options, live_options, shape_options, learner_options, pool_options, objective_options, optimizer_options,
 		average_options, schedule_options};
 	int count = OWN_TABLES;
 
@@ -128,7 +131,7 @@ static const struct bundle *find_bundle(
 static int check_source(const struct options *layer, struct err *err)
 {
 	const char *name = options_text(layer, "stream.source");
-	const char *names[SOURCES_MAX + 2] = {"stdin"}, *nearest;
+	const char *names[SOURCES_MAX + 2] = {LIVE_SOURCE}, *nearest;
 
 	for (int i = 0; source_types[i] && i < SOURCES_MAX; i++)
 		names[i + 1] = source_types[i]->name;

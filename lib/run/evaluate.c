@@ -1,6 +1,7 @@
 /*
  * Evaluation: the model that serves inference and the plain one go over all
- * evaluation data; the numbers become a row of the matrix and of the metrics.
+ * evaluation data; the numbers become a row of the matrix and of the metrics. A
+ * live stream has no such data; its row is what was measured on the way.
  */
 #include <math.h>
 
@@ -49,7 +50,7 @@ static struct metrics_row make_row(const struct run *run)
 {
 	const struct options *o = run->config.options;
 	const double from = options_float(o, "eval.ft_from"), to = options_float(o, "eval.ft_to");
-	const int row = matrix_rows(run->matrix) - 1;
+	const int row = run->matrix ? matrix_rows(run->matrix) - 1 : -1;
 	const struct ledger_prices prices = ledger_macs(net_macs(learner_net(run->learner)),
 		(double)net_params(learner_net(run->learner))->floats);
 	struct learner_report now;
@@ -58,8 +59,8 @@ static struct metrics_row make_row(const struct run *run)
 	const struct score *ma = &now.scores[now.judged], *sgd = &now.scores[SCORES_PLAIN];
 	const bool gap = now.scored && now.averages;
 
-#define IR(model, top) matrix_retention(run->matrix, row, model, top)
-#define FT(model, top) matrix_transfer(run->matrix, row, from, to, model, top)
+#define IR(model, top) (row < 0 ? NAN : matrix_retention(run->matrix, row, model, top))
+#define FT(model, top) (row < 0 ? NAN : matrix_transfer(run->matrix, row, from, to, model, top))
 	return (struct metrics_row){
 		.step = run->step,
 		.iteration = now.iteration,
@@ -93,8 +94,9 @@ int run_write_rows(struct run *run, struct err *err)
 {
 	int code = 0;
 
-	for (int64_t i = metrics_file_rows(run->metrics); i < run->row_count && !code; i++)
-		code = metrics_file_append(run->metrics, &run->rows[i], err);
+	for (int64_t i = metrics_file_rows(run->metrics); i < run->logged && !code; i++)
+		code = metrics_file_append(
+			run->metrics, &run->rows[run->row_count - (run->logged - i)], err);
 	return code;
 }
 
@@ -119,7 +121,22 @@ static double share_seen(const struct run *run)
 	return (double)(first + count) / (double)end;
 }
 
-int run_evaluate(struct run *run, struct err *err)
+/* Of an endless run the older rows get sparse here; the file has all that it had room for. */
+static void keep_row(struct run *run, const struct metrics_row *row)
+{
+	const int64_t written = run->metrics ? metrics_file_rows(run->metrics) : run->logged;
+
+	if (run->row_count == run->evaluations) {
+		run->row_count /= 2;
+		for (int i = 0; i < run->row_count; i++)
+			run->rows[i] = run->rows[2 * i + 1];
+		run->logged = written + (run->logged - written + 1) / 2;
+	}
+	run->rows[run->row_count++] = *row;
+	run->logged++;
+}
+
+static int evaluate(struct run *run, struct err *err)
 {
 	/* In the supervised form all of the stream has been seen from the start. */
 	const double seen = run->supervised ? 1 : share_seen(run);
@@ -131,10 +148,18 @@ int run_evaluate(struct run *run, struct err *err)
 	if (!code)
 		code = evaluate_models(run, err);
 	run->predicting = LEDGER_PREDICT;
+	return code;
+}
+
+int run_evaluate(struct run *run, struct err *err)
+{
+	const int code = run->source ? evaluate(run, err) : 0;
+	struct metrics_row row;
+
 	if (code)
 		return code;
-	run->rows[run->row_count] = make_row(run);
-	run->row_count++;
+	row = make_row(run);
+	keep_row(run, &row);
 	write_rows(run);
 	return 0;
 }

@@ -20,8 +20,7 @@
 #include "run/report.h"
 #include "run/run_impl.h"
 
-/* "FOLDER/NAME", for mem_free; NULL when memory ran out. */
-static char *path_in(const struct run *run, const char *name)
+char *folder_path(const struct run *run, const char *name)
 {
 	struct text path = {0};
 
@@ -35,7 +34,7 @@ static char *path_in(const struct run *run, const char *name)
 
 static int write_text(const struct run *run, const char *name, struct text *words, struct err *err)
 {
-	char *path = path_in(run, name);
+	char *path = folder_path(run, name);
 	int code = !path || words->failed ? err_memory(err, name, words->size) :
 					    file_write(path, words->data, words->size, err);
 
@@ -58,7 +57,7 @@ static int write_config(const struct run *run, struct err *err)
 /* Two processes in one folder would spoil each other's work. */
 static int take_lock(struct run *run, struct err *err)
 {
-	char *path = path_in(run, "lock");
+	char *path = folder_path(run, "lock");
 	int code = 0;
 
 	if (!path)
@@ -76,7 +75,7 @@ static int take_lock(struct run *run, struct err *err)
 /* Its name may lead nowhere by now, or to another's folder; the lock knows. */
 int folder_check(const struct run *run, struct err *err)
 {
-	char *path = path_in(run, "lock");
+	char *path = folder_path(run, "lock");
 	struct stat ours, there;
 	int code = 0;
 
@@ -92,7 +91,7 @@ int folder_check(const struct run *run, struct err *err)
 
 static bool holds_run(const struct run *run)
 {
-	char *path = path_in(run, "config.ini");
+	char *path = folder_path(run, "config.ini");
 	struct stat found;
 	const bool holds = path && !stat(path, &found) && S_ISREG(found.st_mode);
 
@@ -108,7 +107,7 @@ static int clear_folder(const struct run *run, struct err *err)
 	int code = checkpoint_clear(run->config.folder, err);
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !code; i++) {
-		char *path = path_in(run, files[i]);
+		char *path = folder_path(run, files[i]);
 
 		if (!path)
 			code = err_memory(err, "a path", strlen(run->config.folder));
@@ -121,7 +120,7 @@ static int clear_folder(const struct run *run, struct err *err)
 
 static int open_logs(struct run *run, struct err *err)
 {
-	char *metrics = path_in(run, "metrics.csv"), *events = path_in(run, "events.jsonl");
+	char *metrics = folder_path(run, "metrics.csv"), *events = folder_path(run, "events.jsonl");
 	int code = metrics && events ? 0 : err_memory(err, "a path", strlen(run->config.folder));
 
 	if (!code)
@@ -145,7 +144,7 @@ static int begin_anew(struct run *run, struct err *err)
 /* The metrics stay closed, so that nothing of them is lost, until it is known how many count. */
 static int go_on(struct run *run, struct err *err)
 {
-	char *events = path_in(run, "events.jsonl");
+	char *events = folder_path(run, "events.jsonl");
 	bool found = false;
 	struct learner_report now;
 	int code = events ? events_open(&run->events, events, err) :
@@ -166,22 +165,44 @@ static int go_on(struct run *run, struct err *err)
 	return 0;
 }
 
-int folder_begin(struct run *run, struct err *err)
+/* Samples exist nowhere else, so they go only when a run is begun anew by force. */
+static int remove_journal(const struct run *run, struct err *err)
+{
+	char *data = folder_path(run, "journal/data.mdb"), *journal = folder_path(run, "journal");
+	int code = data && journal ? 0 : err_memory(err, "a path", strlen(run->config.folder));
+
+	if (!code && unlink(data) && errno != ENOENT)
+		code = err_set(err, ERR_FILE, "%s: %s", data, strerror(errno));
+	if (!code)
+		rmdir(journal);
+	mem_free(data);
+	mem_free(journal);
+	return code;
+}
+
+int folder_take(struct run *run, struct err *err)
 {
 	int code = file_make_folder(run->config.folder, err);
 
 	if (!code)
 		code = take_lock(run, err);
-	if (code)
-		return code;
-	if (run->config.start == RUN_RESUME)
-		return go_on(run, err);
-	if (run->config.start == RUN_NEW && holds_run(run))
-		return err_set(err, ERR_INPUT,
+	if (!code && run->config.start == RUN_NEW && holds_run(run))
+		code = err_set(err, ERR_INPUT,
 			"%s: already holds a run; go on with it by --resume %s, or begin anew with "
 			"--force",
 			run->config.folder, run->config.folder);
-	return begin_anew(run, err);
+	if (!code && run->config.start == RUN_ANEW)
+		code = remove_journal(run, err);
+	return code;
+}
+
+int folder_begin(struct run *run, struct err *err)
+{
+	const int code = run->lock < 0 ? folder_take(run, err) : 0;
+
+	if (code)
+		return code;
+	return run->config.start == RUN_RESUME ? go_on(run, err) : begin_anew(run, err);
 }
 
 /* A row per evaluation: how much was seen, then the accuracy in each time bin. */
@@ -250,6 +271,9 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	add_number(&words, "seconds", result->seconds);
 	add_number(&words, "train_seconds", result->train_seconds);
 	add_number(&words, "iterations_per_s", result->iterations_per_s);
+	if (run->live)
+		text_addf(&words, ",\n  \"lines\": %" PRId64 ",\n  \"bad_lines\": %" PRId64,
+			result->lines, result->bad_lines);
 	add_ledger(&words, &run->ledger);
 	text_add(&words, "\n}\n");
 	return write_text(run, "run.json", &words, err);
@@ -257,7 +281,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 
 static int write_model(const struct run *run, struct err *err)
 {
-	char *path = path_in(run, "model.safetensors");
+	char *path = folder_path(run, "model.safetensors");
 	struct learner_report now;
 	int code;
 
@@ -272,7 +296,7 @@ static int write_model(const struct run *run, struct err *err)
 
 static int write_report(struct run *run, struct err *err)
 {
-	char *path = path_in(run, "report.html");
+	char *path = folder_path(run, "report.html");
 	struct report_run report;
 	int code = path ? run_report(run, &report, err) :
 			  err_memory(err, "a path", strlen(run->config.folder));
@@ -293,7 +317,7 @@ int folder_end(struct run *run, const struct run_result *result, struct err *err
 		code = run_write_rows(run, err);
 	if (!code)
 		code = metrics_file_sync(run->metrics, err);
-	if (!code)
+	if (!code && run->matrix)
 		code = write_matrix(run, err);
 	if (!code)
 		code = write_facts(run, result, err);

@@ -5,6 +5,7 @@
  */
 #include "run/progress.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -149,7 +150,7 @@ static void add_bar(struct line *line, int full, int width, const struct progres
 
 /* The words of a line, and which of them there is room for. */
 struct layout {
-	char percent[8], time[PROGRESS_CLOCK + 8];
+	char percent[24], time[PROGRESS_CLOCK + 8];
 	bool label, shows_time;
 	int fields; /* how many of the first ones */
 	int bar;    /* its width; 0: none */
@@ -183,6 +184,11 @@ static void choose_words(struct layout *layout, const struct progress_state *sta
 	progress_clock(clock, over ? state->seconds : left);
 	snprintf(layout->time, sizeof(layout->time), over ? "took %s" : "%s left", clock);
 	snprintf(layout->percent, sizeof(layout->percent), "%3d %%", parts_done(state, 100));
+	if (state->endless) {
+		snprintf(layout->time, sizeof(layout->time), "%s%s", state->ended ? "took " : "",
+			clock);
+		snprintf(layout->percent, sizeof(layout->percent), "%" PRIu64, state->done);
+	}
 	layout->label = layout->shows_time = true;
 	layout->fields = PROGRESS_FIELDS;
 }
@@ -195,6 +201,8 @@ static void fit(struct layout *layout, const struct progress_state *state, int w
 	layout->bar = width - GAP - words_columns(layout, state);
 	if (layout->bar > BAR_MOST)
 		layout->bar = BAR_MOST;
+	if (state->endless)
+		layout->bar = 0;
 	if (layout->bar >= BAR_LEAST)
 		return;
 	layout->bar = 0;
@@ -290,7 +298,7 @@ static bool due(const struct progress *progress)
 
 void progress_begin(struct progress *progress, FILE *to, const char *label, uint64_t total)
 {
-	*progress = (struct progress){.to = to, .start = now(), .state.total = total};
+	*progress = (struct progress){.to = to, .start = now(), .state.total = total, .state.endless = !total};
 	progress->drawn = progress->start - REDRAW; /* so the first update is seen at once */
 	snprintf(progress->state.label, PROGRESS_FIELD, "%s", label);
 	if (!to)

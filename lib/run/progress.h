@@ -40,6 +40,7 @@ enum {
 struct progress_state {
 	char label[PROGRESS_FIELD];
 	uint64_t done, total;
+	bool endless; /* nobody knows a total */
 	double seconds; /* since the beginning */
 	bool ended;
 	char fields[PROGRESS_FIELDS][PROGRESS_FIELD]; /* the most important first; "": none */
@@ -56,7 +57,8 @@ struct progress {
 
 /*
  * `to` is borrowed; NULL: nothing is shown. The label stands before the bar; "":
- * none. Starts the clock; the line appears with the first update.
+ * none. Starts the clock; the line appears with the first update. A total of 0:
+ * nobody knows one; then there is no bar, and how much is done in place of percent.
  */
 void progress_begin(struct progress *progress, FILE *to, const char *label, uint64_t total);
 

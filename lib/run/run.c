@@ -1,4 +1,4 @@
-/* A run from its opening to its result. The loops are in run_stored.c. */
+/* A run from its opening to its result. The loops are in run_stored.c and live.c. */
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "run/live_impl.h"
 #include "run/rollback.h"
 #include "run/run_impl.h"
 
@@ -38,7 +39,9 @@ int run_open(struct run **run, const struct run_config *config, struct err *err)
 	made->config = *config;
 	made->lock = -1;
 	made->predicting = LEDGER_PREDICT;
-	made->kind = &run_stored;
+	made->kind = strcmp(options_text(config->options, "stream.source"), LIVE_SOURCE) ?
+			     &run_stored :
+			     &run_live;
 	code = made->kind->open(made, err);
 	if (!code)
 		code = checkpoint_interval(&made->interval,
@@ -59,6 +62,8 @@ void run_close(struct run *run)
 {
 	if (!run)
 		return;
+	if (run->kind->close)
+		run->kind->close(run);
 	if (run->lock >= 0)
 		close(run->lock);
 	arena_release(&run->report);
@@ -113,6 +118,8 @@ static void make_result(const struct run *run, struct run_result *result)
 		.train_seconds = run->train_seconds,
 		.cost = NAN,
 		.rows = run->row_count,
+		.lines = run->live ? run->live->lines : 0,
+		.bad_lines = run->live ? run->live->bad : 0,
 	};
 	metrics_row_init(&result->last);
 	result->iterations_per_s = (double)now.iteration / result->train_seconds;
@@ -131,7 +138,7 @@ int run_go(struct run *run, struct run_result *result, struct err *err)
 	if (code)
 		return code;
 	make_result(run, result);
-	if (run->config.folder && result->stopped) {
+	if (run->config.folder && (result->stopped || run->kind->endless)) {
 		code = checkpoint_save(run, err);
 		result->saved = !code;
 	}
@@ -140,11 +147,12 @@ int run_go(struct run *run, struct run_result *result, struct err *err)
 
 void run_describe(const struct run *run, char *out, size_t size)
 {
-	const struct options *o = run->config.options;
+	run->kind->describe(run, out, size);
+}
 
-	snprintf(out, size, "%s · %" PRId64 " time steps · %" PRId64 " iterations · %s · seed %" PRId64,
-		options_text(o, "stream.source"), run->ends, run->all_iterations,
-		net_spec(learner_net(run->learner))->arch, options_int64(o, "run.seed"));
+bool run_endless(const struct run *run)
+{
+	return run->kind->endless;
 }
 
 int64_t run_steps(const struct run *run)

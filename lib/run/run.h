@@ -10,6 +10,7 @@
  *	run.json           version, machine, what the run cost and came to
  *	model.safetensors  the weights that serve inference
  *	checkpoint/        the whole state, from time to time (run/checkpoint.h)
+ *	journal/           the samples of a live stream (run/live.h)
  *	lock               held while a process works in the folder
  *	report.html        curves to look at
  */
@@ -50,6 +51,7 @@ struct run_config {
 	struct log log;
 	void (*progress)(void *context, const struct run_progress *progress);
 	void *context;
+	int input, output; /* of a live stream: descriptors; the same: there is none */
 	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the iteration */
 	enum run_start start;
 };
@@ -65,6 +67,7 @@ struct run_result {
 	double train_seconds;                 /* without evaluations */
 	double cost;                          /* SGD-equivalents per iteration */
 	int64_t rows;
+	int64_t lines, bad_lines; /* of a live stream */
 };
 
 struct run;
@@ -75,6 +78,9 @@ int run_open(struct run **run, const struct run_config *config, struct err *err)
 /* Goes on to the end of the stream and writes the folder's last files. */
 int run_go(struct run *run, struct run_result *result, struct err *err);
 void run_close(struct run *run);
+
+/* Whether it is of a live stream: then nobody knows how long it is. */
+bool run_endless(const struct run *run);
 
 /* How many time steps it goes over; what it computes with (a text that lives for ever). */
 int64_t run_steps(const struct run *run);

@@ -20,9 +20,15 @@ struct run_kind {
 	bool repeatable; /* an earlier checkpoint can go on: its samples can be had again */
 	int (*open)(struct run *run, struct err *err);
 	int (*go)(struct run *run, struct err *err);
+	void (*describe)(const struct run *run, char *out, size_t size);
+	void (*close)(struct run *run); /* this and the next may be NULL */
+	void (*state)(struct run *run, struct state *state);
+	bool endless; /* what came to its end may go on some day */
 };
 
-extern const struct run_kind run_stored;
+extern const struct run_kind run_stored, run_live;
+
+struct live;
 
 struct run {
 	struct run_config config;
@@ -36,7 +42,8 @@ struct run {
 	int evaluations;        /* over the run */
 	int evaluation_batch;
 
-	struct source *source;
+	struct source *source; /* NULL in a live run, and so is the matrix */
+	struct live *live;     /* NULL in others */
 	struct store *store;
 	struct learner *learner;
 	struct matrix *matrix;
@@ -59,8 +66,9 @@ struct run {
 	int lock;               /* descriptor; -1: none */
 	int64_t events_kept;    /* the size of events.jsonl that a loaded checkpoint remembers */
 	struct metrics_file *metrics;
-	struct metrics_row *rows; /* as many as evaluations */
+	struct metrics_row *rows; /* as many as evaluations; when they are full, every other goes */
 	int row_count;
+	int64_t logged;           /* rows of metrics.csv */
 	struct events *events;
 	bool warned_noise;
 	struct arena report; /* texts of run_report */
@@ -92,9 +100,16 @@ int run_evaluate(struct run *run, struct err *err);
 /* Writes the rows that metrics.csv does not have yet. */
 int run_write_rows(struct run *run, struct err *err);
 
-/* The folder: made before the run, still there, finished after it. */
+/*
+ * The folder: made before the run, still there, finished after it. Taking it, made and locked,
+ * is the first part of beginning for who needs it sooner; with RUN_ANEW a journal
+ * is then gone.
+ */
+int folder_take(struct run *run, struct err *err);
 int folder_begin(struct run *run, struct err *err);
 int folder_check(const struct run *run, struct err *err);
+/* "FOLDER/NAME", for mem_free; NULL when memory ran out. */
+char *folder_path(const struct run *run, const char *name);
 int folder_end(struct run *run, const struct run_result *result, struct err *err);
 
 #endif

@@ -288,4 +288,15 @@ static int stored_go(struct run *run, struct err *err)
 	return code;
 }
 
-const struct run_kind run_stored = {.repeatable = true, .open = stored_open, .go = stored_go};
+static void stored_describe(const struct run *run, char *out, size_t size)
+{
+	const struct options *o = run->config.options;
+
+	snprintf(out, size,
+		"%s · %" PRId64 " time steps · %" PRId64 " iterations · %s · seed %" PRId64,
+		options_text(o, "stream.source"), run->ends, run->all_iterations,
+		net_spec(learner_net(run->learner))->arch, options_int64(o, "run.seed"));
+}
+
+const struct run_kind run_stored = {
+	.repeatable = true, .open = stored_open, .go = stored_go, .describe = stored_describe};

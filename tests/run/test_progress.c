@@ -157,6 +157,17 @@ static void test_ends(void **state)
 	assert_line(&s, (struct progress_style){0}, " 29 %  1:11 left");
 }
 
+static void test_endless(void **state)
+{
+	struct progress_state s = {.endless = true, .done = 1234567, .seconds = 61,
+		.label = "live", .fields = {"LE 50 %"}};
+
+	assert_line(&s, (struct progress_style){.width = 60}, "live  1234567  1:01  LE 50 %");
+	assert_line(&s, (struct progress_style){.width = 5}, "12345");
+	s.ended = true;
+	assert_line(&s, (struct progress_style){.width = 60}, "live  1234567  took 1:01  LE 50 %");
+}
+
 static void test_styles(void **state)
 {
 	struct progress_state s = {.total = 2, .done = 1, .fields = {"", "ü"}};
@@ -375,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_never_too_wide),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_styles),
 		cmocka_unit_test(test_locale),
 		cmocka_unit_test(test_file),

@@ -1,0 +1,377 @@
+#!/usr/bin/env python3
+"""usage: tests/cli/live.py RETAIN
+
+`retain run` on a live stream, from outside: answers, kills, stops, bad lines, a
+reader that goes away. Prints TAP. Works in a folder of its own.
+"""
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+RETAIN = os.path.abspath(sys.argv[1])
+SETTINGS = ["stream.source=stdin", "model.classes=5", "model.input=4", "stdin.per_step=8",
+            "eval.every=10", "schedule.window=40", "schedule.patience=200", "engine.threads=1",
+            "run.checkpoint_every=7 steps"]
+PATIENCE = 60  # seconds, for a machine that is busy
+
+cases = 0
+failures = 0
+
+
+def verdict(good, name, *facts):
+    global cases, failures
+    cases += 1
+    print("%s %d - %s" % ("ok" if good else "not ok", cases, name), flush=True)
+    if not good:
+        failures += 1
+        for fact in facts:
+            print("# " + str(fact)[:400].replace("\n", "\n# "), flush=True)
+
+
+def lines_of(count, late, seed=1):
+    """Inputs and labels, a label up to `late` inputs after its own; late 0: in one line."""
+    draws = random.Random(seed)
+    lines, waiting = [], []
+    for i in range(count):
+        label = draws.randrange(5)
+        values = [round(label * (d + 2) * 7 % 5 - 2 + draws.gauss(0, 0.6), 4) for d in range(4)]
+        key = i if i % 3 else "n\u00f6 %d\"" % i
+        if late:
+            lines.append({"id": key, "input": values})
+            waiting.append({"id": key, "label": label})
+            if len(waiting) > late:
+                lines.append(waiting.pop(draws.randrange(len(waiting))))
+        else:
+            lines.append({"id": key, "input": values, "label": label})
+    return lines + waiting
+
+
+def command(folder, resume=False, settings=(), force=False):
+    if resume:
+        return [RETAIN, "run", "--quiet", "--resume", folder]
+    words = [RETAIN, "run", "--quiet", "--out", folder] + ["--force"] * force
+    for setting in SETTINGS + list(settings):
+        words += ["--set", setting]
+    return words
+
+
+def straight(folder, lines, settings=(), resume=False):
+    text = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
+    done = subprocess.run(command(folder, resume, settings), input=text.encode(),
+                          capture_output=True, timeout=PATIENCE, check=False)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], \
+        done.stderr.decode()
+
+
+def file_of(*path):
+    with open(os.path.join(*path), "rb") as file:
+        return file.read()
+
+
+def rows_of(folder):
+    """metrics.csv without its last column, the seconds."""
+    return [line.rsplit(b",", 1)[0] for line in file_of(folder, "metrics.csv").splitlines()]
+
+
+class Producer:
+    """Sends lines in order, notes what was answered, and sends the rest again when asked to."""
+
+    def __init__(self, lines):
+        self.lines = lines
+        self.predicted, self.samples, self.errors = {}, {}, []
+        self.twice = []  # ids that became two samples, samples of two ids
+        self.process = None
+
+    def read_answers(self, pipe):
+        owner = {sample: key for key, sample in self.samples.items()}
+        for line in pipe:
+            if not line.endswith(b"\n"):
+                break  # the process was killed in the middle of a write
+            answer = json.loads(line)
+            if "error" in answer:
+                self.errors.append(answer)
+            elif "prediction" in answer:
+                self.predicted.setdefault(answer["id"], answer["prediction"])
+            else:
+                key, sample = answer["id"], answer["sample"]
+                if self.samples.setdefault(key, sample) != sample or \
+                        owner.setdefault(sample, key) != key:
+                    self.twice.append(answer)
+
+    def unanswered(self, line):
+        return "input" in line and line["id"] not in self.predicted or \
+            "label" in line and line["id"] not in self.samples
+
+    def send(self, words, kill_after=None):
+        """The exit code, after all was sent, or after a kill so many seconds from the start."""
+        rest = [line for line in self.lines if self.unanswered(line)]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            reader = threading.Thread(target=self.read_answers, args=(process.stdout,))
+            reader.start()
+            timer = threading.Timer(kill_after if kill_after is not None else PATIENCE,
+                                    process.kill)
+            timer.start()
+            try:
+                for line in rest:
+                    process.stdin.write(json.dumps(line).encode() + b"\n")
+                    process.stdin.flush()
+                process.stdin.close()
+            except BrokenPipeError:
+                pass
+            process.stdin = None
+            self.said = process.stderr.read().decode()
+            process.wait()
+            timer.cancel()
+            reader.join()
+            return process.returncode
+
+
+def kills(late, settings, name):
+    """Killed at random moments and resumed, it comes to what a straight run comes to."""
+    lines = lines_of(480, late)
+    begun = time.monotonic()
+    code, answers, said = straight(name + "-straight", lines, settings)
+    took = time.monotonic() - begun
+    verdict(code == 0, name + ": the straight run", code, said)
+    producer = Producer(lines)
+    folder, killed = name + "-killed", 0
+    while True:
+        begun = os.path.exists(folder + "/config.ini")
+        last = killed == 5
+        code = producer.send(command(folder, begun, settings, not begun),
+                             None if last else random.uniform(0, took / 3))
+        if last or code != -signal.SIGKILL:
+            break
+        killed += 1
+    verdict(code == 0, "%s: it goes on after %d kills" % (name, killed), code, producer.said)
+    labelled = {line["id"] for line in lines if "label" in line}
+    verdict(not producer.twice and producer.samples.keys() == labelled
+            and sorted(producer.samples.values()) == list(range(len(labelled))),
+            name + ": every label was acknowledged, as one sample", producer.twice[:3],
+            len(producer.samples), len(labelled))
+    found = int(rows_of(folder)[-1].split(b",")[2])
+    verdict(found == len(producer.samples), name + ": as many samples as were acknowledged",
+            found, len(producer.samples))
+    verdict(producer.errors == [], name + ": sending again is no mistake", producer.errors[:3])
+    for part in "model.safetensors", "events.jsonl":
+        verdict(file_of(folder, part) == file_of(name + "-straight", part),
+                "%s: %s is that of the straight run" % (name, part))
+    verdict(rows_of(folder) == rows_of(name + "-straight"), name + ": so are the metrics",
+            rows_of(folder)[-2:], rows_of(name + "-straight")[-2:])
+    once = {answer["id"]: answer["prediction"] for answer in answers if "prediction" in answer}
+    verdict(producer.predicted == once, name + ": and the predictions")
+
+
+def order():
+    """A prediction comes before its label is known, and does not depend on it."""
+    lines = lines_of(160, 0)
+    _, answers, _ = straight("order", lines)
+    where = {}
+    for at, answer in enumerate(answers):
+        where.setdefault((answer["id"], "prediction" in answer), at)
+    verdict(all(where[line["id"], True] < where[line["id"], False] for line in lines),
+            "a prediction comes before what is said of its label")
+    other = [dict(line, label=(line["label"] + 1) % 5) for line in lines[:8]] + lines[8:]
+    _, changed, _ = straight("order-other", other)
+    verdict(answers[:8] == changed[:8] and answers[24:] != changed[24:],
+            "the first time step's predictions do not know its labels")
+    code, answers, _ = straight("order", [{"id": "new", "input": [0, 0, 0, 0]}], resume=True)
+    verdict(code == 0 and len(answers) == 1 and answers[0]["id"] == "new",
+            "a stream that has ended goes on", code, answers)
+    code, answers, _ = straight("order", [{"id": "new", "label": 2}], resume=True)
+    verdict(code == 0 and answers == [{"id": "new", "label": 2, "sample": 160}],
+            "a label comes in another process than its input", code, answers)
+
+
+def stops():
+    """SIGTERM and SIGINT while it waits for input; what was answered is kept."""
+    lines = lines_of(200, 20)
+    producer = Producer(lines)
+    for number, (signal_sent, until) in enumerate([(signal.SIGTERM, 100), (signal.SIGINT, 300)]):
+        with subprocess.Popen(command("stops", number > 0), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            reader = threading.Thread(target=producer.read_answers, args=(process.stdout,))
+            reader.start()
+            for line in [line for line in lines[:until] if producer.unanswered(line)]:
+                process.stdin.write(json.dumps(line).encode() + b"\n")
+            process.stdin.flush()
+            before = len(producer.predicted)
+            for _ in range(PATIENCE * 10):
+                time.sleep(0.1)
+                if before == len(producer.predicted) > 0:
+                    break
+                before = len(producer.predicted)
+            begun = time.monotonic()
+            process.send_signal(signal_sent)
+            code = process.wait(PATIENCE)
+            took = time.monotonic() - begun
+            process.stdin.close()
+            process.stdin = None
+            said = process.stderr.read().decode()
+            reader.join()
+        verdict(code == 128 + signal_sent and took < 10 and "--resume stops" in said,
+                "%s ends it at once" % signal_sent.name, code, took, said)
+    code = producer.send(command("stops", True))
+    straight("stops-straight", lines)
+    verdict(code == 0 and not producer.errors and file_of("stops", "model.safetensors") ==
+            file_of("stops-straight", "model.safetensors"), "it then ends as if never stopped",
+            code, producer.errors, producer.said)
+
+
+def bad_lines():
+    good = lines_of(8, 0)
+    rows = [
+        ('{"id": 1, "input": [1, 2', "line 9 is not valid JSON.*"),
+        ("[1, 2]", "line 10: is no JSON object"),
+        ({"input": [1, 2, 3, 4]}, "line 11: has no id"),
+        ({"id": [], "input": [1, 2, 3, 4]}, "line 12: id: must be a text or a whole number"),
+        ({"id": "x" * 499, "input": [1, 2, 3, 4]}, "line 13: id: has 501 bytes .*"),
+        ({"id": "a"}, "line 14: has neither input nor label"),
+        ({"id": "a", "input": [1, 2, 3]}, "line 15: input: has 3 numbers, the model takes 4"),
+        ({"id": "a", "input": [1, 2, 3, "4"]}, "line 16: input: number 3 is no number"),
+        ({"id": "a", "input": [1, 2, 3, 1e39]}, "line 17: input: number 3 is too large .*"),
+        ('{"id": "a", "input": [1, 2, 3, NaN]}', "line 18 is not valid JSON.*"),
+        ({"id": "a", "input": [1, 2, 3, 4], "label": 5}, "line 19: label: 5 is not from 0 to 4.*"),
+        ({"id": "a", "label": -1}, "line 20: label: -1 is not .*"),
+        ({"id": "a", "label": 1.5}, "line 21: label: must be a whole number"),
+        ({"id": "a", "label": 1}, 'line 22: no input waits under id "a"'),
+        (dict(good[1], label=(good[1]["label"] + 1) % 5), "line 23: id 1 was labelled . before.*"),
+        ('{"id": "' + "x" * 200000 + '"}', "line 24: is too long"),
+        ("\xff\xfe{}", "line 25 is not valid JSON.*"),
+    ]
+    text = [line if isinstance(line, str) else json.dumps(line) for line, _ in rows]
+    text = [line + "\n" for line in text] + ["\n", "  \r\n"]
+    code, answers, said = straight("bad", good + text + lines_of(16, 0)[8:])
+    # Labels are looked at after the lines around them were read.
+    errors = sorted((answer for answer in answers if "error" in answer),
+                    key=lambda answer: answer["line"])
+    verdict(code == 0 and len(errors) == len(rows), "bad lines are skipped", code, said, errors)
+    for (line, pattern), error in zip(rows, errors):
+        verdict(re.fullmatch(pattern, error["error"]) and
+                error["error"].startswith("line %d" % error["line"]),
+                "says: " + pattern, line, error)
+    facts = json.loads(file_of("bad", "run.json"))
+    verdict(facts["bad_lines"] == len(rows) and facts["lines"] == 16 + len(rows),
+            "run.json counts them", facts)
+    verdict(len([answer for answer in answers if "sample" in answer]) == 16,
+            "the lines around them are learned from")
+    code, _, said = straight("strict", good + text, ["stdin.on_bad=error"])
+    verdict(code == 1 and "line 9" in said, "stdin.on_bad = error ends the run", code, said)
+    code, answers, _ = straight("strict", good, resume=True)
+    verdict(code == 0 and [answer["sample"] for answer in answers if "sample" in answer] ==
+            list(range(8)), "from which it goes on", code, answers)
+
+
+def no_reader():
+    lines = lines_of(160, 0)
+    with subprocess.Popen(command("reader"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        process.stdin.write(json.dumps(lines[0]).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        try:
+            for line in lines[1:]:
+                process.stdin.write(json.dumps(line).encode() + b"\n")
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        process.stdin = None
+        said = process.stderr.read().decode()
+        code = process.wait(PATIENCE)
+    verdict(code == 1 and "nobody reads them any more" in said,
+            "a reader that goes away ends the run", code, said)
+    code, answers, said = straight("reader", lines, resume=True)
+    samples = sorted(answer["sample"] for answer in answers if "sample" in answer)
+    straight("reader-straight", lines)
+    verdict(code == 0 and samples == list(range(160)) and file_of("reader", "model.safetensors") ==
+            file_of("reader-straight", "model.safetensors"), "which loses nothing", code, said)
+
+
+def real_time():
+    lines = lines_of(64, 0)
+    with subprocess.Popen(command("real-time", settings=[
+            "stream.budget=real-time", "stream.iterations_least=2", "stream.iterations_most=50"]),
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        for line in lines[:56]:
+            process.stdin.write(json.dumps(line).encode() + b"\n")
+        process.stdin.flush()
+        time.sleep(1)
+        for line in lines[56:]:
+            process.stdin.write(json.dumps(line).encode() + b"\n")
+        process.stdin.close()
+        process.stdin = None
+        said = process.stderr.read().decode()
+        code = process.wait(PATIENCE)
+    iterations = int(rows_of("real-time")[-1].split(b",")[1])
+    # Eight steps of at least 2; idle time after the seventh for 48 more, and little after others.
+    verdict(code == 0 and 16 + 48 <= iterations <= 8 * 50, "real time: idle time is used",
+            code, iterations, said)
+
+
+def damaged_checkpoint():
+    """The newest of two checkpoints is damaged; a small pool has forgotten much in between."""
+    settings = ["replay.pool=fifo", "replay.limit=20"]
+    lines = lines_of(320, 0)
+    straight("damaged-straight", lines, settings)
+    producer = Producer(lines)
+    producer.lines = lines[:240]
+    producer.send(command("damaged", settings=settings))
+    newest = sorted(os.listdir("damaged/checkpoint"))[-1]
+    path = "damaged/checkpoint/" + newest
+    with open(path, "r+b") as file:
+        file.seek(1000)
+        file.write(b"damage")
+    producer.lines = lines
+    code = producer.send(command("damaged", True))
+    verdict(code == 0 and file_of("damaged", "model.safetensors") ==
+            file_of("damaged-straight", "model.safetensors"),
+            "the checkpoint before a damaged one goes on", code, newest, producer.said)
+
+
+def refusals():
+    rows = [
+        (["--set", "model.classes=0"], "model.classes"),
+        (["--set", "run.form=supervised"], "run.form"),
+        (["--set", "stream.budget=real-time", "--set", "stream.iterations_least=2000"],
+         "stream.iterations_least"),
+        (["--set", "schedule.kind=cosine"], "schedule.kind"),
+    ]
+    for words, say in rows:
+        done = subprocess.run(command("refused") + words, input=b"", capture_output=True,
+                              timeout=PATIENCE, check=False)
+        verdict(done.returncode == 2 and say.encode() in done.stderr and not done.stdout
+                and not os.path.exists("refused"), "refused: " + " ".join(words), done)
+    words = [word for word in command("x") if word not in ("--out", "x")]
+    done = subprocess.run(words, input=b"", capture_output=True, timeout=PATIENCE, check=False)
+    verdict(done.returncode == 2 and b"--out DIR" in done.stderr, "refused: no folder", done)
+    code, _, said = straight("order", [])
+    verdict(code == 2 and "--resume order" in said, "refused: a folder that holds a run", said)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        kills(0, [], "in one line")
+        kills(30, ["replay.pool=reservoir", "replay.limit=100"], "late labels")
+        order()
+        stops()
+        bad_lines()
+        no_reader()
+        real_time()
+        damaged_checkpoint()
+        refusals()
+        os.chdir("/")
+    print("1..%d" % cases)
+    return failures > 0
+
+
+sys.exit(main())
