@@ -15,7 +15,7 @@ struct request {
 	const char *methods, *seeds, *scale, *out;
 	struct arg_list settings;
 	int jobs, threads;
-	bool list, force, quiet;
+	bool list, force, quiet, dry;
 	const char *operand;
 };
 
@@ -102,6 +102,18 @@ static void print_command(const struct request *request, const struct contest *c
 	printf(" --out %s\n", contest->plan.out);
 }
 
+/* What there is and what would be done. */
+static int print_plan(const struct contest *contest)
+{
+	static const char *const words[] = {[CONTEST_ABSENT] = "to be run",
+		[CONTEST_BEGUN] = "to go on",
+		[CONTEST_FINISHED] = "finished"};
+
+	for (int i = 0; i < contest->run_count; i++)
+		printf("  %-9s  %s\n", words[contest->runs[i].state], contest->runs[i].folder);
+	return EXIT_OK;
+}
+
 static int conclude(const struct request *request, const struct contest *contest, int status)
 {
 	struct err err = {0};
@@ -165,8 +177,8 @@ static int go(
 			err.code == ERR_INPUT || err.code == ERR_FORMAT ? EXIT_USAGE : EXIT_FAILED,
 			"%s", err.message);
 	jobs_watch_signals();
-	status = contest_go(contest, &watch);
-	if (status != EXIT_USAGE)
+	status = request->dry ? print_plan(contest) : contest_go(contest, &watch);
+	if (!request->dry && status != EXIT_USAGE)
 		status = conclude(request, contest, status);
 	contest_free(contest);
 	return status;
@@ -192,6 +204,7 @@ int cmd_compare(int argc, char **argv)
 		{"out", "DIR", "where the runs and tables go; runs/NAME by default",
 			.text = &request.out},
 		{"force", NULL, "make all runs anew", .flag = &request.force},
+		{"dry-run", NULL, "only show which runs there are", .flag = &request.dry},
 		{"quiet", NULL, "no progress", .flag = &request.quiet},
 		{0},
 	};

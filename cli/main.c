@@ -10,6 +10,7 @@ static const struct verb verbs[] = {
 	{"run", cmd_run, "learn from a stream"},
 	{"demo", cmd_demo, "the paper's method against plain SGD, in a minute"},
 	{"compare", cmd_compare, "several methods and seeds on the same streams"},
+	{"tune", cmd_tune, "find the first learning rate and epsilon"},
 	{"methods", cmd_methods, "list the methods"},
 	{"list", cmd_list, "list every strategy there is"},
 	{"config", cmd_config, "explain every key of a config"},

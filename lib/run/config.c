@@ -27,6 +27,8 @@ static const struct option_row run_options[] = {
 	{"run", "form", OPTION_CHOICE, "online", "online | supervised",
 		"online: samples come with time; supervised: all are there from the start"},
 	{"run", "iterations", OPTION_INT, "8", "[1, inf)", "training iterations per time step"},
+	{"run", "every", OPTION_INT, "1", "[1, inf)",
+		"train only after every so many time steps, for budgets below one iteration a step"},
 	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
 		"training per time step in passes over its samples, instead of run.iterations; 0: "
 		"off"},

@@ -120,7 +120,7 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 		code = options_write(options, &words, err);
 	if (!code) {
 		run->work = (double)options_int(options, "run.iterations") *
-			    options_int(options, "run.batch");
+			    options_int(options, "run.batch") / options_int(options, "run.every");
 		run->evaluations = options_int(options, "eval.count");
 		run->config = keep(contest, &words);
 		if (!run->config)

@@ -415,30 +415,55 @@ int experiment_read(struct experiment **experiment, const char *path, struct err
 	return code;
 }
 
-int experiment_of_methods(struct experiment **experiment, const char *methods, struct err *err)
+int experiment_new(
+	struct experiment **experiment, const char *name, const char *title, struct err *err)
 {
 	struct reading reading = {0};
-	char name[128];
-	int code = make(&reading, "methods", err);
+	int code = make(&reading, name, err);
 
 	*experiment = NULL;
-	while (!code && experiment_word(&methods, name, sizeof(name))) {
-		const struct place place = {"variant", name, "run.method", name, 0};
-
-		if (!good_name(name) || experiment_variant(reading.made, name) >= 0)
-			code = err_set(err, ERR_INPUT, "method %s: %s", name,
-				good_name(name) ? "stands there twice" : "not a good name");
-		else
-			code = read_variant(&reading, &place, err);
-	}
 	if (!code)
-		code = keep(reading.made, "Methods", &reading.made->title, err);
-	if (!code)
-		code = finish(&reading, err);
+		code = keep(reading.made, title, &reading.made->title, err);
 	if (code)
 		experiment_free(reading.made);
 	else
 		*experiment = reading.made;
+	return code;
+}
+
+int experiment_add(struct experiment *experiment, const char *variant, const char *key,
+	const char *value, struct err *err)
+{
+	struct reading reading = {.made = experiment};
+	const struct place place = {"variant", variant, key, value, 0};
+	int code, at;
+
+	if (!good_name(variant))
+		return err_set(err, ERR_INPUT, "%s: not a good name", variant);
+	code = read_variant(&reading, &place, err);
+	at = experiment_variant(experiment, variant);
+	if (!code && !experiment->variants[at].title)
+		experiment->variants[at].title = experiment->variants[at].name;
+	return code;
+}
+
+int experiment_of_methods(struct experiment **experiment, const char *methods, struct err *err)
+{
+	struct experiment *made = NULL;
+	char name[128];
+	int code = experiment_new(&made, "methods", "Methods", err);
+
+	*experiment = NULL;
+	while (!code && experiment_word(&methods, name, sizeof(name)))
+		code = experiment_variant(made, name) >= 0
+			       ? err_set(err, ERR_INPUT, "method %s: stands there twice", name)
+			       : experiment_add(made, name, "run.method", name, err);
+	if (!code && !made->variant_count)
+		code = err_set(err, ERR_INPUT, "--methods: there are none");
+	if (code)
+		experiment_free(made);
+	else
+		*experiment = made;
 	return code;
 }
 

@@ -91,6 +91,15 @@ struct experiment {
 int experiment_read(struct experiment **experiment, const char *path, struct err *err);
 void experiment_free(struct experiment *experiment);
 
+/*
+ * One that no file describes: begun with a name and a title; a setting is added to a
+ * variant, which is made if there is none of that name.
+ */
+int experiment_new(
+	struct experiment **experiment, const char *name, const char *title, struct err *err);
+int experiment_add(struct experiment *experiment, const char *variant, const char *key,
+	const char *value, struct err *err);
+
 /* Methods with nothing said about them: a variant for each of "a,b,c". */
 int experiment_of_methods(struct experiment **experiment, const char *methods, struct err *err);
 

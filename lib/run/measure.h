@@ -12,7 +12,7 @@
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
-	MEASURES = 17 + 2 * MEASURE_RANGES,
+	MEASURES = 20 + 2 * MEASURE_RANGES,
 };
 
 struct measure {

@@ -26,6 +26,8 @@ static double step_iterations(const struct run *run, int64_t step)
 	const double epochs = options_float(o, "run.step_epochs");
 	int64_t first, count;
 
+	if (!run->supervised && step % options_int(o, "run.every"))
+		return 0;
 	if (run->supervised || epochs <= 0)
 		return options_int(o, "run.iterations");
 	source_step(run->source, step, &first, &count);
@@ -34,10 +36,11 @@ static double step_iterations(const struct run *run, int64_t step)
 
 static double count_iterations(const struct run *run, int64_t steps)
 {
+	const int every = run->supervised ? 1 : options_int(run->config.options, "run.every");
 	double sum = 0;
 
 	if (run->supervised || source_info(run->source)->per_step)
-		return (double)steps * step_iterations(run, 0);
+		return (double)((steps - 1) / every + 1) * step_iterations(run, 0);
 	for (int64_t step = 0; step < steps; step++)
 		sum += step_iterations(run, step);
 	return sum;
