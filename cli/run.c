@@ -108,6 +108,9 @@ static void print_summary(const struct run_result *result, const struct request 
 	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
 		watch_grouped(grouped, last->iteration), result->iterations_per_s / 1000);
+	if (result->skipped)
+		printf("  %-26s%6" PRId64 "   samples that could not be read\n", "left out",
+			result->skipped);
 	if (request->out)
 		printf("Open %s/report.html to see when and why.\n", request->out);
 }
@@ -132,6 +135,8 @@ static void print_json(FILE *to, const struct run_result *result, const struct o
 	print_number(to, "late_ft", result->late_ft);
 	print_number(to, "cost_per_iteration", result->cost);
 	print_number(to, "train_seconds", result->train_seconds);
+	print_number(to, "waited_seconds", result->waited);
+	print_number(to, "skipped", (double)result->skipped);
 	print_number(to, "us_per_iteration", 1e6 / result->iterations_per_s);
 	fprintf(to, "}\n");
 }

@@ -184,8 +184,9 @@ static void sort_by_task(struct list *list, const int32_t *task_of)
 	qsort(list->at, (size_t)list->count, sizeof(*list->at), compare_groups);
 }
 
-static int arrange_tasks(const struct order_config *config, int classes, struct list *stream,
-	struct list *evals, struct err *err)
+/* All three parts: what is given for preparing may be shown instead of the stream. */
+static int arrange_tasks(
+	const struct order_config *config, int classes, struct list lists[3], struct err *err)
 {
 	int32_t *task_of = NULL;
 	int code;
@@ -195,26 +196,25 @@ static int arrange_tasks(const struct order_config *config, int classes, struct 
 			"stream.order = tasks:%d: there are only %d classes to divide",
 			config->tasks, classes);
 	code = draw_tasks(config, classes, &task_of, err);
-	if (!code) {
-		shuffle_entries(stream, order_rng(config), RECORDS_FROM);
-		sort_by_task(stream, task_of);
-		sort_by_task(evals, task_of);
+	for (int i = 0; i < 3 && !code; i++) {
+		if (i != RECORDS_EVAL)
+			shuffle_entries(&lists[i], order_rng(config), RECORDS_FROM);
+		sort_by_task(&lists[i], task_of);
 	}
 	mem_free(task_of);
 	return code;
 }
 
-static int arrange(const struct order_config *config, bool timed, int classes, struct list *stream,
-	struct list *evals, struct err *err)
+static int arrange(const struct order_config *config, bool timed, int classes, struct list lists[3],
+	struct err *err)
 {
 	if (config->kind == ORDER_TASKS)
-		return arrange_tasks(config, classes, stream, evals, err);
-	if (config->kind == ORDER_RANDOM)
-		shuffle_entries(stream, order_rng(config), RECORDS_FROM);
-	else if (config->kind == ORDER_TIME && timed)
-		sort_list(stream);
-	if (config->kind == ORDER_TIME && timed)
-		sort_list(evals);
+		return arrange_tasks(config, classes, lists, err);
+	for (int i = 0; i < 3; i++)
+		if (config->kind == ORDER_TIME && timed)
+			sort_list(&lists[i]);
+		else if (config->kind == ORDER_RANDOM && i != RECORDS_EVAL)
+			shuffle_entries(&lists[i], order_rng(config), RECORDS_FROM);
 	return 0;
 }
 
@@ -321,16 +321,17 @@ static int mark_tasks(struct order *order, const struct list *stream, int tasks,
 static int keep_lists(struct order *order, const struct order_config *config, bool timed,
 	struct list *stream, const struct list *evals, struct err *err)
 {
-	const int64_t most = config->eval_every ? stream->count / config->eval_every : evals->count;
+	const int64_t most =
+		config->eval_every > 0 ? stream->count / config->eval_every : evals->count;
 	int code = 0;
 
 	order->evals = mem_new((size_t)most + 1, sizeof(*order->evals));
 	order->eval_times = mem_new((size_t)most + 1, sizeof(*order->eval_times));
 	if (!order->evals || !order->eval_times)
 		return err_memory(err, "evaluation samples", (size_t)most * 8);
-	if (config->eval_every)
+	if (config->eval_every > 0)
 		take_evals(order, config, stream);
-	else
+	else if (!config->eval_every)
 		give_evals(order, config, timed, stream, evals);
 	order->stream = mem_new((size_t)stream->count + 1, sizeof(*order->stream));
 	if (!order->stream)
@@ -349,7 +350,7 @@ static int collect(const struct order *order, const struct records *records,
 {
 	struct collect collect = {.order = order,
 		.parts = {&lists[0], &lists[1], &lists[2]},
-		.own_eval = !config->eval_every,
+		.own_eval = config->eval_every <= 0,
 		.fit = fit,
 		.limit = config->limit};
 
@@ -384,11 +385,10 @@ int order_make(struct order *order, const struct records *records,
 	*bad = census.bad;
 	if (!code)
 		code = collect(order, records, config, census.fit, lists, err);
-	stream = lists[RECORDS_STREAM];
 	if (!code)
-		code = arrange(
-			config, info->timed, order->classes, &stream, &lists[RECORDS_EVAL], err);
+		code = arrange(config, info->timed, order->classes, lists, err);
 	if (!code) {
+		stream = lists[RECORDS_STREAM];
 		cut_prepare(config, &stream, &lists[RECORDS_PREPARE]);
 		code = keep_lists(order, config, info->timed, &stream, &lists[RECORDS_EVAL], err);
 	}

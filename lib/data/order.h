@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/options.h"
 #include "data/records.h"
 
 enum order_kind { ORDER_TIME, ORDER_GIVEN, ORDER_RANDOM, ORDER_TASKS };
@@ -34,7 +35,7 @@ enum order_kind { ORDER_TIME, ORDER_GIVEN, ORDER_RANDOM, ORDER_TASKS };
 struct order_config {
 	enum order_kind kind;
 	int tasks;      /* of ORDER_TASKS */
-	int eval_every; /* 0: the data set's own evaluation part */
+	int eval_every; /* 0: the data set's own evaluation part; -1: nothing is */
 	double prepare; /* share of the beginning, in [0, 1) */
 	bool use_prepare;
 	int min_class; /* records that a class must have; 0: any number */
@@ -56,5 +57,12 @@ struct order {
 int order_make(struct order *order, const struct records *records,
 	const struct order_config *config, int64_t *bad, struct err *err);
 void order_release(struct order *order);
+
+/* What the options say for such records; run.seed decides what is random. */
+int order_config_read(struct order_config *config, const struct records_info *info,
+	const struct options *options, struct err *err);
+
+/* stream.* keys of orders and cuts. Ends with a row without a section. */
+extern const struct option_row order_options[];
 
 #endif

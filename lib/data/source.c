@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "data/source_records.h"
 #include "data/source_types.h"
 
 const struct source_type *const source_types[] = {
@@ -39,7 +40,7 @@ int source_open(struct source **source, const struct options *options, struct er
 				(*source)->info.samples / (*source)->info.per_step;
 		return 0;
 	}
-	return err_set(err, ERR_INPUT, "stream.source = %s: there is no such source", name);
+	return source_records_open(source, options, err);
 }
 
 void source_close(struct source *source)

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "data/records.h"
 #include "data/source.h"
 #include "nn/net.h"
 #include "optim/average.h"
@@ -40,6 +41,15 @@ static int source_row(int index, const char **name, const char **help)
 	return 1;
 }
 
+static int records_row(int index, const char **name, const char **help)
+{
+	if (!records_types[index])
+		return 0;
+	*name = records_types[index]->name;
+	*help = records_types[index]->help;
+	return 1;
+}
+
 static int arch_row(int index, const char **name, const char **help)
 {
 	*name = net_arch_help(index);
@@ -68,6 +78,7 @@ static int preset_row(int index, const char **name, const char **help)
 const struct catalog catalogs[] = {
 	{"methods", "run.method", method_row},
 	{"sources", "stream.source", source_row},
+	{"data sets on disk", "stream.source (KIND:PATH)", records_row},
 	{"presets of the built-in stream", "stream.preset", preset_row},
 	{"architectures", "model.arch", arch_row},
 	{"pools", "replay.pool", pool_row},

@@ -51,7 +51,8 @@ int checkpoint_interval(
 static bool may_change(const char *line, size_t length)
 {
 	static const char *const keys[] = {"threads", "isa", "conv", "checkpoint_every", "cache",
-		"on_nan", "waiting", "remember", "on_bad"};
+		"on_nan", "waiting", "remember", "on_bad",
+		"loaders"};
 	const size_t name = strcspn(line, " =\n");
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)

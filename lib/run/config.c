@@ -9,7 +9,11 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "data/order.h"
+#include "data/records.h"
 #include "data/source.h"
+#include "data/source_records.h"
+#include "data/view.h"
 #include "learn/learner.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
@@ -52,18 +56,22 @@ static const struct option_row run_options[] = {
 };
 
 /* Sources come last: their number is the table's. */
-enum { OWN_TABLES = 10, SOURCES_MAX = 32 };
+enum { OWN_TABLES = 13, SOURCES_MAX = 64 };
 
 static int make_options(struct options **options, struct err *err)
 {
-	const struct option_row *tables[OWN_TABLES + SOURCES_MAX + 1] = {source_options,
-		run_options, live_options, shape_options, learner_options, pool_options, objective_options, optimizer_options,
+	const struct option_row *tables[OWN_TABLES + 2 * SOURCES_MAX + 1] = {source_options,
+		order_options, source_records_options, view_options, live_options, run_options,
+		shape_options, learner_options, pool_options, objective_options, optimizer_options,
 		average_options, schedule_options};
 	int count = OWN_TABLES;
 
 	for (int i = 0; source_types[i] && i < SOURCES_MAX; i++)
 		if (source_types[i]->options)
 			tables[count++] = source_types[i]->options;
+	for (int i = 0; records_types[i] && i < SOURCES_MAX; i++)
+		if (records_types[i]->options)
+			tables[count++] = records_types[i]->options;
 	return options_new(options, tables, err);
 }
 

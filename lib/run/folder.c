@@ -274,6 +274,8 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	if (run->live)
 		text_addf(&words, ",\n  \"lines\": %" PRId64 ",\n  \"bad_lines\": %" PRId64,
 			result->lines, result->bad_lines);
+	add_number(&words, "waited_seconds", result->waited);
+	add_number(&words, "skipped", (double)result->skipped);
 	add_ledger(&words, &run->ledger);
 	text_add(&words, "\n}\n");
 	return write_text(run, "run.json", &words, err);

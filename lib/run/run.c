@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "run/live_impl.h"
 #include "run/rollback.h"
+#include "data/source_records.h"
 #include "run/run_impl.h"
 
 enum { LATE = 4 }; /* the last 1/LATE of evaluations is late */
@@ -120,6 +121,8 @@ static void make_result(const struct run *run, struct run_result *result)
 		.rows = run->row_count,
 		.lines = run->live ? run->live->lines : 0,
 		.bad_lines = run->live ? run->live->bad : 0,
+		.skipped = run->source ? source_bad(run->source) : 0,
+		.waited = run->source ? source_waited(run->source) : 0,
 	};
 	metrics_row_init(&result->last);
 	result->iterations_per_s = (double)now.iteration / result->train_seconds;

@@ -68,6 +68,8 @@ struct run_result {
 	double cost;                          /* SGD-equivalents per iteration */
 	int64_t rows;
 	int64_t lines, bad_lines; /* of a live stream */
+	int64_t skipped;      /* samples that this process could not read (stream.on_bad) */
+	double waited;        /* seconds that this process waited for data on disk */
 };
 
 struct run;
