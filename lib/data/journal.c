@@ -15,6 +15,7 @@ static const struct table list[] = {
 	[SAMPLES] = {"samples", true},
 	[WAITING] = {"waiting", false},
 	[ARRIVALS] = {"arrivals", true},
+	[LABELLED] = {"labelled", true},
 	[KEYS] = {"keys", true},
 	[DONE] = {"done", false},
 };
@@ -199,11 +200,12 @@ static int add_body(struct tables *tables, const void *context)
 	struct journal *j = job->journal;
 	int rc = 0;
 
-	(void)tables;
 	*job->header = j->header;
 	job->header->added += job->n;
 	for (size_t i = 0; i < j->taken_count && !rc; i++)
 		rc = journal_unwait(j, j->taken[i].key, j->taken[i].arrival);
+	for (int64_t id = j->header.added; id < j->header.added + (int64_t)j->labelled && !rc; id++)
+		rc = tables_remove(tables, LABELLED, id_key(&id));
 	for (int i = 0; i < job->n && !rc; i++)
 		rc = sample_put(job, i);
 	if (!rc)
@@ -223,7 +225,7 @@ int journal_add(
 	code = tables_write(journal->tables, add_body, &job, "cannot add samples", err);
 	if (!code) {
 		journal->header = header;
-		journal->taken_count = 0;
+		journal->taken_count = journal->labelled = 0;
 	}
 	return code;
 }

@@ -74,6 +74,11 @@ int64_t journal_trimmed(const struct journal *journal);
  * other, never in both. Until then the key can be neither taken nor waited under
  * again. Unknown keys are ERR_INPUT. Dropping removes inputs whose labels will
  * not come; unknown keys are ignored.
+ *
+ * Labels may be kept before there are enough of them for a call that adds:
+ * labels[i] is that of the input that was taken as the i-th since the last
+ * journal_add. A later process takes those inputs again, one by one, in their
+ * order, with their labels; *key is empty after the last.
  */
 enum { JOURNAL_KEY = 500, JOURNAL_GUESSES = 5 };
 
@@ -81,6 +86,9 @@ int journal_wait(struct journal *journal, const char *const *keys, const float *
 	const int32_t *guesses, int n, struct err *err);
 int journal_take(
 	struct journal *journal, const char *key, float *input, int32_t *guesses, struct err *err);
+int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err);
+int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float *input,
+	int32_t *guesses, int32_t *label, struct err *err);
 int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err);
 int64_t journal_waiting(const struct journal *journal);
 

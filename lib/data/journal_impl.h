@@ -5,6 +5,7 @@
  *	samples   id: the input, a trailer
  *	waiting   key: the input, a tail
  *	arrivals  number of an input that came under a new key: the key
+ *	labelled  id that an input which waits will have: its label and key
  *	keys      id of a sample that had waited: its key
  *	done      such a key: id and label
  *
@@ -19,7 +20,7 @@
 #include "data/journal.h"
 #include "data/tables.h"
 
-enum { ABOUT, SAMPLES, WAITING, ARRIVALS, KEYS, DONE };
+enum { ABOUT, SAMPLES, WAITING, ARRIVALS, LABELLED, KEYS, DONE };
 
 struct header {
 	char magic[8];
@@ -42,6 +43,11 @@ struct tail {
 	uint32_t checksum;
 };
 
+struct labelled {
+	int32_t label;
+	char key[]; /* without a NUL */
+};
+
 struct done {
 	int64_t id;
 	int32_t label, unused;
@@ -62,6 +68,7 @@ struct journal {
 	int64_t waiting, remembered; /* how many at most */
 	struct taken *taken;
 	size_t taken_count, taken_room;
+	size_t labelled; /* so many of them have their labels in the table */
 };
 
 static inline struct table_key text_key(const char *text)

@@ -125,7 +125,7 @@ int journal_unwait(struct journal *journal, const char *key, int64_t arrival)
 	return rc ? rc : tables_remove(journal->tables, WAITING, text_key(key));
 }
 
-/* Oldest inputs give way. */
+/* Oldest inputs give way, but for those whose labels are known. */
 static int make_way(struct journal *j, struct header *header, int64_t waiting)
 {
 	char key[JOURNAL_KEY + 1];
@@ -135,7 +135,7 @@ static int make_way(struct journal *j, struct header *header, int64_t waiting)
 
 	for (; !rc && waiting > j->waiting && header->oldest < header->arrived; header->oldest++) {
 		rc = tables_peek(j->tables, ARRIVALS, id_key(&header->oldest), &record, &size);
-		if (rc || !key_copy(key, record, size))
+		if (rc || !key_copy(key, record, size) || find_taken(j, key))
 			continue;
 		rc = journal_unwait(j, key, header->oldest);
 		waiting--;
@@ -233,6 +233,75 @@ int journal_take(
 	if (guesses)
 		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
 	return 0;
+}
+
+struct label_job {
+	struct journal *journal;
+	const int32_t *labels;
+	size_t n;
+};
+
+static int label_body(struct tables *tables, const void *context)
+{
+	const struct label_job *job = context;
+	const struct journal *j = job->journal;
+	int rc = 0;
+
+	for (size_t i = j->labelled; i < job->n && !rc; i++) {
+		const int64_t id = j->header.added + (int64_t)i;
+		const size_t size = strlen(j->taken[i].key);
+		void *record;
+
+		rc = tables_put(
+			tables, LABELLED, id_key(&id), sizeof(struct labelled) + size, &record);
+		if (rc)
+			break;
+		memcpy(record, &job->labels[i], sizeof(*job->labels));
+		memcpy((char *)record + sizeof(struct labelled), j->taken[i].key, size);
+	}
+	return rc;
+}
+
+int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err)
+{
+	const struct label_job job = {journal, labels, (size_t)n};
+	int code;
+
+	if (job.n > journal->taken_count)
+		return err_set(err, ERR_INPUT, "%d labels: only %zu inputs were taken", n,
+			journal->taken_count);
+	if (job.n <= journal->labelled)
+		return 0;
+	code = tables_write(journal->tables, label_body, &job, "cannot keep labels", err);
+	if (!code)
+		journal->labelled = job.n;
+	return code;
+}
+
+int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float *input,
+	int32_t *guesses, int32_t *label, struct err *err)
+{
+	const int64_t id = journal->header.added + (int64_t)journal->taken_count;
+	const void *record;
+	size_t size;
+	int code = tables_begin(journal->tables, err);
+
+	key[0] = '\0';
+	if (code)
+		return code;
+	code = tables_find(journal->tables, LABELLED, id_key(&id), &record, &size, err);
+	if (!code && size > sizeof(struct labelled)) {
+		memcpy(label, record, sizeof(*label));
+		key_copy(key, (const char *)record + sizeof(struct labelled),
+			size - sizeof(struct labelled));
+	}
+	tables_end(journal->tables);
+	if (code || !*key)
+		return code;
+	code = journal_take(journal, key, input, guesses, err);
+	if (!code)
+		journal->labelled = journal->taken_count;
+	return code;
 }
 
 static int drop_body(struct tables *tables, const void *context)

@@ -2,7 +2,7 @@
  * What a live stream is answered, as NDJSON:
  *
  *	{"id": 17, "prediction": 3, "probability": 0.8125}  the input is kept
- *	{"id": 17, "label": 4, "sample": 230}               it is learned from, as sample 230
+ *	{"id": 17, "label": 4, "sample": 230}               the label is kept; sample 230 is the two
  *	{"line": 92, "error": "line 92: has no id"}         nothing of the line was taken
  *
  * Answers are collected, and sent when what they promise is true.

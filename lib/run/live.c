@@ -3,6 +3,7 @@
  * waiting and without a time step between them; then acted on: inputs predicted,
  * kept and answered, then labels joined with their inputs. When a time step is
  * complete it is revealed, which keeps its samples, answered, and trained on.
+ * Labels that are left for the next one are kept beside their inputs.
  *
  * Invariant: the group is empty when the loop waits, and when a time step begins
  * to train, so what it holds is never older than the model that predicts it.
@@ -146,28 +147,51 @@ static int learn(struct run *run, struct err *err)
 	return code;
 }
 
+/* Those that were not answered yet; `first` is the id of the time step's first sample. */
+static void answer_labels(struct run *run, int64_t first)
+{
+	struct live *live = run->live;
+
+	for (int i = live->step_kept; i < live->step_count; i++)
+		answers_sample(&live->answers, live->step_ids[i], run->labels[i], first + i);
+}
+
 static int end_step(struct run *run, struct err *err)
 {
 	struct live *live = run->live;
 	const int64_t first = store_count(run->store);
-	const int n = live->step_count;
-	int code = meet(run, live->step_guesses, n, err);
+	int code = meet(run, live->step_guesses, live->step_count, err);
 
 	if (code)
 		return code;
-	for (int i = 0; i < n; i++)
-		answers_sample(&live->answers, live->step_ids[i], run->labels[i], first + i);
-	live->step_count = 0;
+	answer_labels(run, first);
+	live->step_count = live->step_kept = 0;
 	code = send_answers(run, err);
 	return code ? code : learn(run, err);
 }
 
-/* The label of a sample that the time step has already. */
-static int32_t label_in_step(const struct run *run, const char *id)
+/* Labels that do not make a time step yet. */
+static int keep_labels(struct run *run, struct err *err)
 {
-	for (int i = 0; i < run->live->step_count; i++)
-		if (!strcmp(run->live->step_ids[i], id))
-			return run->labels[i];
+	struct live *live = run->live;
+	int code;
+
+	if (live->step_kept == live->step_count)
+		return 0;
+	code = journal_label(live->journal, run->labels, live->step_count, err);
+	if (code)
+		return code;
+	answer_labels(run, store_count(run->store));
+	live->step_kept = live->step_count;
+	return 0;
+}
+
+/* Where the time step has this sample; -1: nowhere. */
+static int place_in_step(const struct live *live, const char *id)
+{
+	for (int i = 0; i < live->step_count; i++)
+		if (!strcmp(live->step_ids[i], id))
+			return i;
 	return -1;
 }
 
@@ -204,23 +228,26 @@ static int join(struct run *run, const struct live_label *label, struct err *err
 
 static int act_on_label(struct run *run, const struct live_label *label, struct err *err)
 {
+	struct live *live = run->live;
 	struct journal_found found;
-	const int code = journal_find(run->live->journal, label->id, &found, err);
-	int32_t former = -1;
+	const int code = journal_find(live->journal, label->id, &found, err);
 
 	if (code)
 		return code;
 	if (found.place == JOURNAL_WAITS)
 		return join(run, label, err);
-	if (found.place == JOURNAL_TAKEN)
-		former = label_in_step(run, label->id);
-	if (found.place == JOURNAL_ADDED)
-		former = found.label;
-	if (former != label->label)
-		return refuse_label(run, label, former, err);
-	/* Sent again: the answer to the first is still to come, or got lost. */
-	if (found.place == JOURNAL_ADDED)
-		answers_sample(&run->live->answers, label->id, label->label, found.id);
+	if (found.place == JOURNAL_TAKEN) {
+		const int at = place_in_step(live, label->id);
+
+		found.label = run->labels[at];
+		found.id = store_count(run->store) + at;
+	}
+	if (found.place == JOURNAL_UNKNOWN || found.label != label->label)
+		return refuse_label(
+			run, label, found.place == JOURNAL_UNKNOWN ? -1 : found.label, err);
+	/* Sent again: the answer to the first got lost, or is still to come. */
+	if (found.id < store_count(run->store) + live->step_kept)
+		answers_sample(&live->answers, label->id, label->label, found.id);
 	return 0;
 }
 
@@ -242,6 +269,8 @@ static int act(struct run *run, struct err *err)
 		code = send_answers(run, err);
 	for (int i = 0; i < labels && !code && !run_stopping(run); i++)
 		code = act_on_label(run, &group->labels[i], err);
+	if (!code)
+		code = keep_labels(run, err);
 	return code ? code : send_answers(run, err);
 }
 
@@ -403,6 +432,27 @@ static int catch_up(struct run *run, struct err *err)
 	return code;
 }
 
+/* The labels that a former process kept for its next time step. */
+static int take_up(struct run *run, struct err *err)
+{
+	struct live *live = run->live;
+	int code = 0;
+
+	while (!code && !run_stopping(run)) {
+		const int at = live->step_count;
+
+		code = journal_take_again(live->journal, live->step_ids[at],
+			run->inputs + (size_t)at * run->floats,
+			live->step_guesses + (size_t)at * JOURNAL_GUESSES, &run->labels[at], err);
+		if (code || !*live->step_ids[at])
+			return code;
+		live->step_kept = ++live->step_count;
+		if (live->step_count == live->per_step)
+			code = end_step(run, err);
+	}
+	return code;
+}
+
 /* What is left when the stream has ended: a time step that is not full, and a last row. */
 static int finish(struct run *run, struct err *err)
 {
@@ -424,6 +474,8 @@ int live_go(struct run *run, struct err *err)
 {
 	int code = catch_up(run, err);
 
+	if (!code && !run_stopping(run))
+		code = take_up(run, err);
 	while (!code && !run_stopping(run) && !at_end(run))
 		code = turn(run, err);
 	if (!code && !run_stopping(run))

@@ -4,10 +4,10 @@
  * access, no known length and no evaluation data; instead there are a journal in
  * the run's folder, and answers.
  *
- * An input is answered by its prediction once it is on disk; a label, once the
- * time step that it completes, or is part of, is on disk as samples. What was
- * answered survives whatever happens to the process; what was not may be sent
- * again, and counts once.
+ * An input is answered by its prediction once it is on disk; a label by the
+ * number of the sample that the two make, once it is on disk beside its input or
+ * as that sample. What was answered survives whatever happens to the process;
+ * what was not may be sent again, and counts once.
  *
  * Lines count in their order: an input is predicted by the model that has learned
  * from all time steps which lines before it completed, however lines are gathered

@@ -44,7 +44,7 @@ struct live {
 	/* The time step that is not complete: inputs and labels are in the run's buffers. */
 	char (*step_ids)[JOURNAL_KEY + 1];
 	int32_t *step_guesses;
-	int step_count;
+	int step_count, step_kept; /* of the latter labels are on disk, and answered */
 	bool outside; /* a failure was the world's, not ours: the learner is well */
 };
 

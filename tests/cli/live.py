@@ -191,6 +191,33 @@ def order():
             "a label comes in another process than its input", code, answers)
 
 
+def early_labels():
+    """A label need not wait for the rest of its time step, neither when it is killed."""
+    lines = lines_of(12, 0)
+    samples = []
+    for resume in False, True:
+        with subprocess.Popen(command("early", resume), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            for line in lines[resume * 3:resume * 3 + 3]:
+                process.stdin.write(json.dumps(line).encode() + b"\n")
+                process.stdin.flush()
+                while True:
+                    answer = json.loads(process.stdout.readline())
+                    if "sample" in answer:
+                        break
+                samples.append((answer["id"], answer["sample"]))
+            process.kill()
+    verdict(samples == [(line["id"], at) for at, line in enumerate(lines[:6])],
+            "labels are acknowledged before their time step is full", samples)
+    code, answers, said = straight("early", lines[4:], resume=True)
+    verdict(code == 0 and {answer["id"]: answer["sample"] for answer in answers if "sample" in answer}
+            == {line["id"]: at for at, line in enumerate(lines) if at >= 4},
+            "and are known when they are sent again", code, said, answers)
+    straight("early-straight", lines)
+    verdict(file_of("early", "model.safetensors") == file_of("early-straight", "model.safetensors"),
+            "time steps are then those of a straight run")
+
+
 def stops():
     """SIGTERM and SIGINT while it waits for input; what was answered is kept."""
     lines = lines_of(200, 20)
@@ -363,6 +390,7 @@ def main():
         kills(0, [], "in one line")
         kills(30, ["replay.pool=reservoir", "replay.limit=100"], "late labels")
         order()
+        early_labels()
         stops()
         bad_lines()
         no_reader()

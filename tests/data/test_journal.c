@@ -526,6 +526,54 @@ static void keys_of_samples_are_remembered(void **state)
 	store_free(store);
 }
 
+static void labels_are_kept_until_they_are_added(void **state)
+{
+	static const char *const keys[] = {"a", "b", "c", "d"};
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	float input[4 * SMALL];
+	char key[JOURNAL_KEY + 1];
+	int32_t label;
+	struct err err;
+
+	samples_from(0, 4, SMALL);
+	assert_ok(journal_wait(journal, keys, inputs, NULL, 4, &err), err);
+	labels[0] = 5;
+	labels[1] = 6;
+	assert_int_equal(journal_label(journal, labels, 1, &err), ERR_INPUT);
+	assert_ok(journal_take(journal, "c", input, NULL, &err), err);
+	assert_ok(journal_label(journal, labels, 1, &err), err);
+	assert_ok(journal_take(journal, "a", input, NULL, &err), err);
+	assert_ok(journal_label(journal, labels, 2, &err), err);
+	/* Its label is not kept. */
+	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
+	store_free(store);
+
+	for (int added = 0; added < 2; added++) {
+		store = store_with(SMALL);
+		journal = store_journal(store);
+		replay(store, SMALL);
+		for (int i = 0; i < 2 && !added; i++) {
+			assert_ok(journal_take_again(journal, key, input + (size_t)i * SMALL, NULL,
+					  &label, &err),
+				err);
+			assert_string_equal(key, i ? "a" : "c");
+			assert_int_equal(label, labels[i]);
+			assert_place(journal, key, JOURNAL_TAKEN, 0, 0);
+			assert_memory_equal(input + (size_t)i * SMALL,
+				inputs + (i ? 0 : 2 * SMALL), SMALL * sizeof(float));
+		}
+		assert_ok(journal_take_again(journal, key, input, NULL, &label, &err), err);
+		assert_string_equal(key, "");
+		if (!added)
+			assert_ok(store_add(store, input, labels, 2, &err), err);
+		assert_place(journal, "c", JOURNAL_ADDED, 0, 5);
+		assert_place(journal, "a", JOURNAL_ADDED, 1, 6);
+		assert_place(journal, "b", JOURNAL_WAITS, 0, 0);
+		store_free(store);
+	}
+}
+
 static void old_inputs_give_way(void **state)
 {
 	struct store *store = store_with(SMALL);
@@ -821,6 +869,7 @@ int main(void)
 		journal_test(killed_processes_lose_nothing),
 		journal_test(inputs_wait_for_their_labels),
 		journal_test(keys_of_samples_are_remembered),
+		journal_test(labels_are_kept_until_they_are_added),
 		journal_test(old_inputs_give_way),
 		journal_test(only_one_may_have_it),
 		journal_test(foreign_files_are_refused),
