@@ -57,6 +57,10 @@ static int start(char *const words[], pid_t *child)
 	posix_spawn_file_actions_t actions;
 	int code = posix_spawn_file_actions_init(&actions);
 
+	/* Nobody could send a live stream twice: it finds an input that cannot be read. */
+	if (!code)
+		code = posix_spawn_file_actions_addopen(
+			&actions, STDIN_FILENO, "/dev/null", O_WRONLY, 0);
 	if (!code)
 		code = posix_spawn_file_actions_addopen(
 			&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);

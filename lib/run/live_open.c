@@ -1,5 +1,5 @@
 /* Opening a live stream: its options, its journal, its buffers. */
-#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,11 +35,15 @@ static int check(const struct run *run, struct err *err)
 	const bool real_time = !strcmp(options_text(o, "stream.budget"), "real-time");
 	const int least = options_int(o, "stream.iterations_least");
 	const int most = options_int(o, "stream.iterations_most");
+	const int flags = fcntl(run->config.input, F_GETFL);
 
 	if (run->config.input == run->config.output)
 		return err_set(err, ERR_INPUT,
 			"stream.source = " LIVE_SOURCE
 			": only for retain run, which has a standard input");
+	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY)
+		return err_set(err, ERR_INPUT,
+			"stream.source = " LIVE_SOURCE ": standard input cannot be read");
 	if (!run->config.folder)
 		return err_set(err, ERR_INPUT,
 			"stream.source = " LIVE_SOURCE
@@ -53,6 +57,11 @@ static int check(const struct run *run, struct err *err)
 		return err_set(err, ERR_INPUT,
 			"replay.objective = epochs: not for stream.source = " LIVE_SOURCE
 			", which has no end");
+	if (options_float(o, "run.step_epochs") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: not for stream.source = " LIVE_SOURCE
+			"; see stream.budget",
+			options_float(o, "run.step_epochs"));
 	if (real_time && least > most)
 		return err_set(err, ERR_INPUT,
 			"stream.iterations_least = %d: must not be above stream.iterations_most = "

@@ -371,12 +371,17 @@ def refusals():
         (["--set", "stream.budget=real-time", "--set", "stream.iterations_least=2000"],
          "stream.iterations_least"),
         (["--set", "schedule.kind=cosine"], "schedule.kind"),
+        (["--set", "run.step_epochs=1"], "run.step_epochs"),
     ]
     for words, say in rows:
         done = subprocess.run(command("refused") + words, input=b"", capture_output=True,
                               timeout=PATIENCE, check=False)
         verdict(done.returncode == 2 and say.encode() in done.stderr and not done.stdout
                 and not os.path.exists("refused"), "refused: " + " ".join(words), done)
+    done = subprocess.run([RETAIN, "verify-resume"] + command("x")[5:], input=b"",
+                          capture_output=True, timeout=PATIENCE, check=False)
+    verdict(done.returncode != 0 and b"standard input cannot be read" in done.stderr,
+            "refused: verify-resume", done)
     words = [word for word in command("x") if word not in ("--out", "x")]
     done = subprocess.run(words, input=b"", capture_output=True, timeout=PATIENCE, check=False)
     verdict(done.returncode == 2 and b"--out DIR" in done.stderr, "refused: no folder", done)
