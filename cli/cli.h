@@ -15,8 +15,8 @@ enum exit_code {
 /* argv[0] is the verb's own name; argv[argc] is NULL. */
 typedef int verb_fn(int argc, char **argv);
 
-verb_fn cmd_run, cmd_demo, cmd_methods, cmd_list, cmd_config, cmd_model, cmd_bench,
-	cmd_verify_resume, cmd_theory, cmd_compare, cmd_tune;
+verb_fn cmd_run, cmd_demo, cmd_report, cmd_show, cmd_methods, cmd_list, cmd_config, cmd_model,
+	cmd_bench, cmd_verify_resume, cmd_theory, cmd_compare, cmd_tune;
 
 struct verb {
 	const char *name;

@@ -11,6 +11,8 @@ static const struct verb verbs[] = {
 	{"demo", cmd_demo, "the paper's method against plain SGD, in a minute"},
 	{"compare", cmd_compare, "several methods and seeds on the same streams"},
 	{"tune", cmd_tune, "find the first learning rate and epsilon"},
+	{"report", cmd_report, "show runs on a page, or in single figures"},
+	{"show", cmd_show, "show a run in the terminal"},
 	{"methods", cmd_methods, "list the methods"},
 	{"list", cmd_list, "list every strategy there is"},
 	{"config", cmd_config, "explain every key of a config"},

@@ -7,12 +7,13 @@
 #include "run/config.h"
 #include "args.h"
 #include "cli.h"
+#include "open.h"
 #include "watch.h"
 
 struct request {
 	const char *method, *seed, *out, *threads, *resume;
 	struct arg_list settings;
-	bool force, quiet, json;
+	bool force, quiet, json, open;
 };
 
 /* The options of the command line that are short for a key. */
@@ -141,6 +142,16 @@ static void print_json(FILE *to, const struct run_result *result, const struct o
 	fprintf(to, "}\n");
 }
 
+static void open_report(const char *folder)
+{
+	char path[4096];
+
+	/* Whoever does not get to see what was printed must not miss it. */
+	fflush(stdout);
+	snprintf(path, sizeof(path), "%s/report.html", folder);
+	open_in_browser(path);
+}
+
 static int go(const struct request *request, const struct options *options)
 {
 	const bool live = !strcmp(options_text(options, "stream.source"), "stdin");
@@ -162,6 +173,8 @@ static int go(const struct request *request, const struct options *options)
 			print_live(&result, request);
 		else
 			print_summary(&result, request);
+		if (request->open)
+			open_report(request->out);
 	}
 	run_close(run);
 	return status;
@@ -181,6 +194,7 @@ int cmd_run(int argc, char **argv)
 		{"resume", "DIR", "go on with the run in DIR, by its own config",
 			.text = &request.resume},
 		{"force", NULL, "begin anew in a DIR that holds a run", .flag = &request.force},
+		{"open", NULL, "show the report in the browser at the end", .flag = &request.open},
 		{"quiet", NULL, "no progress, only the summary", .flag = &request.quiet},
 		{"json", NULL, "the summary as one line of JSON", .flag = &request.json},
 		{0},
@@ -201,6 +215,8 @@ int cmd_run(int argc, char **argv)
 	if (request.resume && (argc > 1 || request.out || request.force))
 		return complain(EXIT_USAGE, "--resume %s: takes the folder's own config and place; leave "
 					    "out CONFIG, --out and --force", request.resume);
+	if (request.open && !request.out && !request.resume)
+		return complain(EXIT_USAGE, "--open: the report is in the run's folder; name it by --out DIR");
 	if (request.resume)
 		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
 	if (resolve(request.resume ? file : argv[1], &request, &options, &err))

@@ -30,6 +30,11 @@ void watch_interrupts(void)
 			sigaction(signals[i], &watch, NULL);
 }
 
+const volatile sig_atomic_t *watch_stop(void)
+{
+	return &interrupted;
+}
+
 const char *watch_grouped(char out[WATCH_GROUPED], int64_t number)
 {
 	char *at = out + WATCH_GROUPED - 1;

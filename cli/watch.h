@@ -24,6 +24,9 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 /* From here on the first Ctrl-C asks a run to stop after its time step, the second does not ask. */
 void watch_interrupts(void);
 
+/* Set once Ctrl-C was seen. */
+const volatile sig_atomic_t *watch_stop(void);
+
 /* 19200 as "19 200". */
 #define WATCH_GROUPED 32
 const char *watch_grouped(char out[WATCH_GROUPED], int64_t number);

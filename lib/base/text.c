@@ -136,3 +136,34 @@ int text_distance(const char *a, const char *b)
 	}
 	return rows[m % 3][n];
 }
+
+int text_utf8(const unsigned char *at)
+{
+	static const struct {
+		unsigned char first, last; /* of the leading byte */
+		unsigned char low, high;   /* of the second byte */
+		int length;
+	} forms[] = {
+		{0x00, 0x7f, 0, 0, 1},
+		{0xc2, 0xdf, 0x80, 0xbf, 2},
+		{0xe0, 0xe0, 0xa0, 0xbf, 3},
+		{0xe1, 0xec, 0x80, 0xbf, 3},
+		{0xed, 0xed, 0x80, 0x9f, 3},
+		{0xee, 0xef, 0x80, 0xbf, 3},
+		{0xf0, 0xf0, 0x90, 0xbf, 4},
+		{0xf1, 0xf3, 0x80, 0xbf, 4},
+		{0xf4, 0xf4, 0x80, 0x8f, 4},
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (*at < forms[i].first || *at > forms[i].last)
+			continue;
+		if (forms[i].length > 1 && (at[1] < forms[i].low || at[1] > forms[i].high))
+			return 0;
+		for (int k = 2; k < forms[i].length; k++)
+			if ((at[k] & 0xc0) != 0x80)
+				return 0;
+		return forms[i].length;
+	}
+	return 0;
+}

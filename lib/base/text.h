@@ -37,4 +37,11 @@ bool text_to_double(const char *words, double *number);
  */
 int text_distance(const char *a, const char *b);
 
+/*
+ * The length in bytes of the character that begins here, or 0 if it is not UTF-8:
+ * a stray or missing continuation, an overlong form, a surrogate, beyond U+10FFFF.
+ * A final NUL is a character, so a string is not read past its end.
+ */
+int text_utf8(const unsigned char *at);
+
 #endif

@@ -1,28 +1,26 @@
-/* One page on several runs. */
+/* One page on several runs, read back from their folders. */
 #include "run/compare.h"
-
-#include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "run/report.h"
-#include "run/run.h"
+#include "run/run_impl.h"
 
 int compare_report(const char *folder, struct run *const *runs, int count, struct err *err)
 {
-	struct report_run *reports = mem_new((size_t)count, sizeof(*reports));
+	const char **folders = mem_new((size_t)count, sizeof(*folders));
 	struct text path = {0};
 	int code;
 
 	text_addf(&path, "%s/report.html", folder);
-	code = !reports || path.failed ? err_memory(err, "a report", strlen(folder)) :
-					 file_make_folder(folder, err);
+	code = !folders || path.failed ? err_memory(err, "a report", path.capacity)
+				       : file_make_folder(folder, err);
 	for (int i = 0; i < count && !code; i++)
-		code = run_report(runs[i], &reports[i], err);
+		folders[i] = runs[i]->config.folder;
 	if (!code)
-		code = report_write(path.data, reports, count, err);
+		code = report_folders(path.data, folders, count, err);
 	text_release(&path);
-	mem_free(reports);
+	mem_free(folders);
 	return code;
 }

@@ -6,7 +6,7 @@
 
 struct run;
 
-/* Writes folder/report.html with the curves of all runs; the folder is made if need be. */
+/* Writes folder/report.html on runs that have folders and came to their ends; makes the folder. */
 int compare_report(const char *folder, struct run *const *runs, int count, struct err *err);
 
 #endif

@@ -257,6 +257,26 @@ static void add_ledger(struct text *words, const struct ledger *ledger)
 		ledger->backward, ledger->backward_samples, ledger->updates, ledger->averages);
 }
 
+/* What was learned from, with a digest that tells one stream from another. */
+static void add_data(struct text *words, const struct run *run)
+{
+	const struct source_info *info;
+	uint32_t digest;
+
+	/* A live stream is known to its journal alone. */
+	if (!run->source)
+		return;
+	info = source_info(run->source);
+	text_addf(words,
+		",\n  \"data\": {\"samples\": %" PRId64 ", \"evaluation_samples\": %" PRId64
+		", \"classes\": %d, \"channels\": %d, \"height\": %d, \"width\": %d",
+		info->samples, info->evals, info->classes, info->channels, info->height,
+		info->width);
+	if (run_digest(run, &digest))
+		text_addf(words, ", \"digest\": \"crc32:%08" PRIx32 "\"", digest);
+	text_add(words, "}");
+}
+
 static int write_facts(const struct run *run, const struct run_result *result, struct err *err)
 {
 	struct text words = {0};
@@ -277,6 +297,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	add_number(&words, "waited_seconds", result->waited);
 	add_number(&words, "skipped", (double)result->skipped);
 	add_ledger(&words, &run->ledger);
+	add_data(&words, run);
 	text_add(&words, "\n}\n");
 	return write_text(run, "run.json", &words, err);
 }
@@ -296,15 +317,21 @@ static int write_model(const struct run *run, struct err *err)
 	return code;
 }
 
-static int write_report(struct run *run, struct err *err)
+/* Read back from the folder, as any later report will be. */
+static int write_report(const struct run *run, const struct run_result *result, struct err *err)
 {
 	char *path = folder_path(run, "report.html");
-	struct report_run report;
-	int code = path ? run_report(run, &report, err) :
-			  err_memory(err, "a path", strlen(run->config.folder));
+	const char *const folder = run->config.folder;
+	struct run_set *set = NULL;
+	int code = path ? run_set_open(&set, &folder, 1, err) :
+			  err_memory(err, "a path", strlen(folder));
 
-	if (!code)
-		code = report_write(path, &report, 1, err);
+	if (!code) {
+		/* The process that it sees at work is this one, and it is done. */
+		set->entries[0].log->state = result->stopped ? RUN_LOG_STOPPED : RUN_LOG_ENDED;
+		code = report_write(path, set, err);
+	}
+	run_set_close(set);
 	mem_free(path);
 	return code;
 }
@@ -326,6 +353,6 @@ int folder_end(struct run *run, const struct run_result *result, struct err *err
 	if (!code)
 		code = write_model(run, err);
 	if (!code)
-		code = write_report(run, err);
+		code = write_report(run, result, err);
 	return code;
 }

@@ -23,7 +23,7 @@
 #define FILE_MOST ((size_t)1 << 30)
 #define CELL_MOST TEXT_NUMBER
 
-enum { COLUMNS = 25, LINE_MOST = COLUMNS * CELL_MOST };
+enum { COLUMNS = 25, LINE_MOST = COLUMNS * CELL_MOST, HEADER_MOST = 256 };
 
 #define WHOLE(name, unit, meaning)                                                                 \
 	{                                                                                          \
@@ -259,6 +259,88 @@ int metrics_file_read(const char *path, struct metrics_row **rows, size_t *count
 		*count += 1;
 	}
 	mem_free(data);
+	if (code) {
+		mem_free(*rows);
+		*rows = NULL;
+		*count = 0;
+	}
+	return code;
+}
+
+/* The columns of a header by their names; those that are not known here are NULL. */
+static int find_columns(const struct reader *reader, char *header,
+	const struct metrics_column *columns[HEADER_MOST], int *count, struct err *err)
+{
+	bool iteration = false;
+	char *name;
+
+	*count = 0;
+	while ((name = strsep(&header, ","))) {
+		const struct metrics_column *column = metrics_columns;
+
+		if (*count == HEADER_MOST)
+			return err_set(err, ERR_FORMAT, "%s:1: more than %d columns", reader->path,
+				HEADER_MOST);
+		while (column->name && strcmp(column->name, name) != 0)
+			column++;
+		columns[(*count)++] = column->name ? column : NULL;
+		iteration |= !strcmp(name, "iteration");
+	}
+	if (!iteration)
+		return err_set(err, ERR_FORMAT,
+			"%s:1: not the header of a metrics file: there is no column \"iteration\"",
+			reader->path);
+	return 0;
+}
+
+static int parse_cells(const struct reader *reader, char *line,
+	const struct metrics_column *const columns[HEADER_MOST], int count,
+	struct metrics_row *row, struct err *err)
+{
+	int cells = 1;
+
+	for (const char *c = line; *c; c++)
+		cells += *c == ',';
+	if (cells != count)
+		return err_set(err, ERR_FORMAT, "%s:%d: %d cells, but there are %d columns",
+			reader->path, reader->line, cells, count);
+	metrics_row_init(row);
+	for (int i = 0; i < count; i++) {
+		const char *cell = strsep(&line, ",");
+
+		if (columns[i] && !parse_cell(cell, columns[i], row))
+			return err_set(err, ERR_FORMAT, "%s:%d: %s = \"%.60s\": must be a %s",
+				reader->path, reader->line, columns[i]->name, cell,
+				columns[i]->type == METRICS_WHOLE ? "whole number" : "number");
+	}
+	return 0;
+}
+
+int metrics_file_parse(const char *where, char *bytes, size_t size, struct metrics_row **rows,
+	size_t *count, struct err *err)
+{
+	struct reader reader = {.path = where, .at = bytes, .end = bytes + size};
+	const struct metrics_column *columns[HEADER_MOST];
+	size_t lines = 0;
+	int code = 0, column_count = 0;
+	char *line = next_line(&reader, &code, err);
+
+	*rows = NULL;
+	*count = 0;
+	if (!code)
+		code = line ? find_columns(&reader, line, columns, &column_count, err) :
+			      err_set(err, ERR_FORMAT, "%s: empty", where);
+	for (const char *at = reader.at; at < reader.end; at++)
+		lines += *at == '\n';
+	if (!code && lines) {
+		*rows = mem_new(lines, sizeof(**rows));
+		if (!*rows)
+			code = err_memory(err, where, lines * sizeof(**rows));
+	}
+	while (!code && (line = next_line(&reader, &code, err))) {
+		code = parse_cells(&reader, line, columns, column_count, *rows + *count, err);
+		*count += 1;
+	}
 	if (code) {
 		mem_free(*rows);
 		*rows = NULL;

@@ -83,4 +83,13 @@ int metrics_file_sync(struct metrics_file *file, struct err *err);
  */
 int metrics_file_read(const char *path, struct metrics_row **rows, size_t *count, struct err *err);
 
+/*
+ * The same from the bytes of a file, which are written into, for runs that another
+ * version may have made: columns are known by their names, those that are missing
+ * are not measured, those that nobody knows are left out. `where` stands for the
+ * path in messages.
+ */
+int metrics_file_parse(const char *where, char *bytes, size_t size, struct metrics_row **rows,
+	size_t *count, struct err *err);
+
 #endif

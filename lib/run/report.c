@@ -1,6 +1,7 @@
 /*
  * The data of a report as JSON. It stands inside a script element, so no `<` may
- * appear in it: strings escape all that HTML could mistake for markup.
+ * appear in it: strings escape all that HTML could mistake for markup. Numbers are
+ * those of the run's files, to the last digit; what a column never has is left out.
  */
 #include "run/report.h"
 
@@ -9,105 +10,37 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <retain.h>
 #include "base/file.h"
+#include "run/paper.h"
 #include "run/report_page.h"
 
-/* The latest value of a column. */
-static double latest(const struct metrics_row *rows, size_t count, size_t offset)
-{
-	for (size_t i = count; i > 0; i--) {
-		double value;
+/* A page draws no more points than this of a run's windows; beyond it, every other one, and so on. */
+enum { WINDOWS_MOST = 2000 };
 
-		memcpy(&value, (const char *)(rows + i - 1) + offset, sizeof(value));
-		if (!isnan(value))
-			return value;
-	}
-	return NAN;
-}
+/* What the charts draw of metrics.csv. */
+static const char *const shown[] = {"iteration", "lr", "gamma1", "gamma2", "sigma", "val_loss_ma",
+	"val_loss_sgd", "le", "ir", "ft", "ir_sgd", "ft_sgd", "blind"};
 
-/* Over the rows after an iteration. */
-static double mean_after(
-	const struct metrics_row *rows, size_t count, size_t offset, double iteration)
-{
-	double sum = 0;
-	size_t found = 0;
+static const struct {
+	const char *name;
+	size_t offset;
+} window_columns[] = {
+	{"lr", offsetof(struct run_window, rate)},
+	{"sigma", offsetof(struct run_window, sigma)},
+	{"val_loss_ma", offsetof(struct run_window, loss_ma)},
+	{"val_loss_sgd", offsetof(struct run_window, loss_sgd)},
+	{"gamma1", offsetof(struct run_window, gamma1)},
+	{"gamma2", offsetof(struct run_window, gamma2)},
+};
 
-	for (size_t i = 0; i < count; i++) {
-		double value;
-
-		memcpy(&value, (const char *)(rows + i) + offset, sizeof(value));
-		if (isnan(value) || (double)rows[i].iteration <= iteration)
-			continue;
-		sum += value;
-		found++;
-	}
-	return found ? sum / (double)found : NAN;
-}
-
-#define LATEST(column)      latest(rows, count, offsetof(struct metrics_row, column))
-#define MEAN(column, after) mean_after(rows, count, offsetof(struct metrics_row, column), after)
-
-void report_summarize(struct report_summary *summary, const struct metrics_row *rows, size_t count)
-{
-	const double late = count ? 0.75 * (double)rows[count - 1].iteration : 0;
-
-	*summary = (struct report_summary){
-		.iteration = count ? rows[count - 1].iteration : 0,
-		.samples = count ? rows[count - 1].samples : 0,
-		.lr = LATEST(lr),
-		.le = LATEST(le),
-		.blind = LATEST(blind),
-		.cost = LATEST(cost),
-		.seconds = LATEST(seconds),
-		.ir = LATEST(ir),
-		.ir_sgd = LATEST(ir_sgd),
-		.ir_late = MEAN(ir, late),
-		.ir_sgd_late = MEAN(ir_sgd, late),
-		.ft_mean = MEAN(ft, -1),
-		.ft_sgd_mean = MEAN(ft_sgd, -1),
-	};
-}
-
-/*
- * The length of the character that begins here, or 0 if it is not UTF-8: a stray
- * or missing continuation, an overlong form, a surrogate, beyond U+10FFFF.
- */
-static int utf8_length(const unsigned char *at)
-{
-	static const struct {
-		unsigned char first, last; /* of the leading byte */
-		unsigned char low, high;   /* of the second byte */
-		int length;
-	} forms[] = {
-		{0x00, 0x7f, 0, 0, 1},
-		{0xc2, 0xdf, 0x80, 0xbf, 2},
-		{0xe0, 0xe0, 0xa0, 0xbf, 3},
-		{0xe1, 0xec, 0x80, 0xbf, 3},
-		{0xed, 0xed, 0x80, 0x9f, 3},
-		{0xee, 0xef, 0x80, 0xbf, 3},
-		{0xf0, 0xf0, 0x90, 0xbf, 4},
-		{0xf1, 0xf3, 0x80, 0xbf, 4},
-		{0xf4, 0xf4, 0x80, 0x8f, 4},
-	};
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (*at < forms[i].first || *at > forms[i].last)
-			continue;
-		if (forms[i].length > 1 && (at[1] < forms[i].low || at[1] > forms[i].high))
-			return 0;
-		for (int k = 2; k < forms[i].length; k++)
-			if ((at[k] & 0xc0) != 0x80)
-				return 0;
-		return forms[i].length;
-	}
-	return 0;
-}
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void add_string(struct text *out, const char *words)
 {
 	text_add(out, "\"");
 	for (const unsigned char *at = (const unsigned char *)words; *at;) {
-		const int length = utf8_length(at);
+		const int length = text_utf8(at);
 
 		if (!length)
 			text_add(out, "\\ufffd");
@@ -139,7 +72,22 @@ static void add_field(struct text *out, const char *name, double number)
 	add_number(out, number);
 }
 
-static void add_summary(struct text *out, const struct report_run *run)
+static void add_words(struct text *out, const char *name, const char *words)
+{
+	text_addf(out, ",\"%s\":", name);
+	add_string(out, words);
+}
+
+static void add_pair(struct text *out, bool first, const char *name, const char *words)
+{
+	text_add(out, first ? "[" : ",[");
+	add_string(out, name);
+	text_add(out, ",");
+	add_string(out, words);
+	text_add(out, "]");
+}
+
+static void add_summary(struct text *out, const struct run_log *run)
 {
 	struct report_summary s;
 
@@ -171,98 +119,238 @@ static void add_summary(struct text *out, const struct report_run *run)
 	text_add(out, "}");
 }
 
-static void add_columns(struct text *out, const struct report_run *run)
+static void add_column(struct text *out, const struct run_log *run,
+	const struct metrics_column *column, bool *first)
 {
-	text_add(out, ",\"columns\":{");
-	for (const struct metrics_column *column = metrics_columns; column->name; column++) {
-		text_addf(out, "%s\"%s\":[", column == metrics_columns ? "" : ",\n", column->name);
-		for (size_t i = 0; i < run->count; i++) {
+	bool empty = true;
+
+	for (size_t i = 0; i < run->count && empty; i++)
+		empty = isnan(metrics_value(run->rows + i, column));
+	if (empty)
+		return;
+	text_addf(out, "%s\"%s\":[", *first ? "" : ",\n", column->name);
+	for (size_t i = 0; i < run->count; i++) {
+		text_add(out, i ? "," : "");
+		add_number(out, metrics_value(run->rows + i, column));
+	}
+	text_add(out, "]");
+	*first = false;
+}
+
+static void add_columns(struct text *out, const struct run_log *run)
+{
+	bool first = true;
+
+	text_add(out, ",\n\"columns\":{");
+	for (const struct metrics_column *column = metrics_columns; column->name; column++)
+		for (size_t i = 0; i < COUNT(shown); i++)
+			if (!strcmp(shown[i], column->name))
+				add_column(out, run, column, &first);
+	text_add(out, "}");
+}
+
+static double window_value(const struct run_window *window, size_t offset)
+{
+	double value;
+
+	memcpy(&value, (const char *)window + offset, sizeof(value));
+	return value;
+}
+
+/* The same columns by windows of validation, of which there are more than evaluations. */
+static void add_windows(struct text *out, const struct run_log *run)
+{
+	const size_t stride = (run->window_count + WINDOWS_MOST - 1) / WINDOWS_MOST;
+
+	text_add(out, ",\n\"windows\":{\"iteration\":[");
+	for (size_t i = 0; i < run->window_count; i += stride)
+		text_addf(out, "%s%" PRId64, i ? "," : "", run->windows[i].iteration);
+	text_add(out, "]");
+	for (size_t k = 0; k < COUNT(window_columns); k++) {
+		bool empty = true;
+
+		for (size_t i = 0; i < run->window_count && empty; i += stride)
+			empty = isnan(window_value(run->windows + i, window_columns[k].offset));
+		if (empty)
+			continue;
+		text_addf(out, ",\n\"%s\":[", window_columns[k].name);
+		for (size_t i = 0; i < run->window_count; i += stride) {
 			text_add(out, i ? "," : "");
-			add_number(out, metrics_value(run->rows + i, column));
+			add_number(out, window_value(run->windows + i, window_columns[k].offset));
 		}
 		text_add(out, "]");
 	}
 	text_add(out, "}");
 }
 
-static void add_matrix(struct text *out, const struct matrix *matrix)
+static void add_matrix(struct text *out, const struct run_matrix *matrix)
 {
-	if (!matrix) {
+	if (!matrix->rows) {
 		text_add(out, ",\n\"matrix\":null");
 		return;
 	}
-	text_addf(out, ",\n\"matrix\":{\"bins\":%d,\"seen\":[", matrix_bins(matrix));
-	for (int row = 0; row < matrix_rows(matrix); row++) {
+	text_addf(out, ",\n\"matrix\":{\"bins\":%d,\"seen\":[", matrix->bins);
+	for (int row = 0; row < matrix->rows; row++) {
 		text_add(out, row ? "," : "");
-		add_number(out, matrix_seen(matrix, row));
+		add_number(out, matrix->seen[row]);
 	}
 	text_add(out, "],\"cells\":[");
-	for (int row = 0; row < matrix_rows(matrix); row++) {
+	for (int row = 0; row < matrix->rows; row++) {
 		text_add(out, row ? ",\n[" : "[");
-		for (int bin = 0; bin < matrix_bins(matrix); bin++) {
+		for (int bin = 0; bin < matrix->bins; bin++) {
 			text_add(out, bin ? "," : "");
-			add_number(
-				out, matrix_cell(matrix, row, bin, MATRIX_INFERENCE, MATRIX_TOP1));
+			add_number(out,
+				matrix->cells[(size_t)row * (size_t)matrix->bins + (size_t)bin]);
 		}
 		text_add(out, "]");
 	}
 	text_add(out, "]}");
 }
 
-static void add_events(struct text *out, const struct report_run *run)
+static void add_cuts(struct text *out, const struct run_log *run)
 {
-	text_add(out, ",\n\"events\":[");
-	for (size_t i = 0; i < run->event_count; i++) {
-		const struct report_event *event = run->events + i;
+	text_add(out, ",\n\"cuts\":[");
+	for (size_t i = 0; i < run->cut_count; i++) {
+		const struct run_cut *cut = &run->cuts[i];
+		struct text words = {0};
 
-		text_addf(out, "%s{\"iteration\":%" PRId64 ",\"kind\":", i ? ",\n" : "",
-			event->iteration);
-		add_string(out, event->kind);
-		text_add(out, ",\"text\":");
-		add_string(out, event->text);
+		run_log_cut_words(run, cut, true, &words);
+		out->failed |= words.failed;
+		text_addf(out, "%s{\"iteration\":%" PRId64 ",", i ? ",\n" : "", cut->iteration);
+		add_field(out, "before", cut->before);
+		text_add(out, ",");
+		add_field(out, "after", cut->after);
+		add_words(out, "text", words.failed ? "" : words.data);
 		text_add(out, "}");
+		text_release(&words);
 	}
 	text_add(out, "]");
 }
 
-static void add_run(struct text *out, const struct report_run *run)
+static void add_settings(struct text *out, const struct run_log *run)
 {
-	text_add(out, "{\"name\":");
-	add_string(out, run->name);
-	text_add(out, ",\"config\":");
-	add_string(out, run->config ? run->config : "");
-	text_add(out, ",");
-	add_field(out, "epsilon", run->epsilon);
-	add_summary(out, run);
-	add_columns(out, run);
-	add_matrix(out, run->matrix);
-	add_events(out, run);
+	text_add(out, ",\n\"settings\":[");
+	for (size_t i = 0; i < run->setting_count; i++)
+		add_pair(out, !i, run->settings[i].key, run->settings[i].value);
+	text_add(out, "]");
+}
+
+static void add_facts(struct text *out, const struct run_log *run)
+{
+	text_add(out, ",\n\"facts\":{");
+	for (size_t i = 0; i < run->fact_count; i++) {
+		text_add(out, i ? "," : "");
+		add_string(out, run->facts[i].name);
+		text_add(out, ":");
+		if (run->facts[i].word)
+			add_string(out, run->facts[i].word);
+		else
+			add_number(out, run->facts[i].number);
+	}
 	text_add(out, "}");
 }
 
-int report_write(const char *path, const struct report_run *runs, int count, struct err *err)
+static void add_ledger(struct text *out, const struct run_log *run)
 {
-	struct file_writer *writer;
-	struct text data = {0};
-	int code = file_writer_open(&writer, path, err);
+	const struct ledger *ledger = &run->ledger;
 
-	if (code)
-		return code;
-	text_add(&data, "{\"runs\":[");
-	for (int i = 0; i < count; i++) {
-		text_add(&data, i ? ",\n" : "");
-		add_run(&data, runs + i);
+	if (!run->has_facts) {
+		text_add(out, ",\n\"ledger\":null");
+		return;
 	}
-	text_add(&data, "]}");
-	if (data.failed) {
-		code = err_memory(err, path, data.capacity * 2);
-		file_writer_abort(writer);
-	} else {
-		file_writer_write(writer, report_page_before, report_page_before_size, NULL);
-		file_writer_write(writer, data.data, data.size, NULL);
-		file_writer_write(writer, report_page_after, report_page_after_size, NULL);
-		code = file_writer_commit(writer, err);
+	text_addf(out, ",\n\"ledger\":{\"iterations\":%" PRId64, ledger->iterations);
+	for (int use = 0; use < LEDGER_USES; use++)
+		text_addf(out, ",\"%s\":%" PRId64, ledger_use_name((enum ledger_use)use),
+			ledger->forward[use]);
+	text_addf(out,
+		",\"backward\":%" PRId64 ",\"updates\":%" PRId64 ",\"averages\":%" PRId64 "}",
+		ledger->backward, ledger->updates, ledger->averages);
+}
+
+static void add_run(struct text *out, const struct run_entry *entry)
+{
+	const struct run_log *run = entry->log;
+	const char *seed = run_log_setting(run, "run.seed");
+
+	text_addf(out, "{\"group\":%d", entry->group);
+	add_words(out, "name", entry->name);
+	add_words(out, "folder", run->folder);
+	add_words(out, "seed", seed ? seed : "");
+	text_addf(out, ",\"ended\":%s", run->state == RUN_LOG_ENDED ? "true" : "false");
+	add_words(out, "state", run_log_state_words(run->state));
+	text_add(out, ",");
+	add_field(out, "epsilon", run_log_epsilon(run));
+	add_summary(out, run);
+	add_columns(out, run);
+	add_windows(out, run);
+	add_matrix(out, &run->matrix);
+	add_cuts(out, run);
+	add_settings(out, run);
+	add_facts(out, run);
+	add_ledger(out, run);
+	text_add(out, "}");
+}
+
+static void add_paper(struct text *out)
+{
+	text_add(out, "],\n\"paper\":[");
+	for (const struct run_setting *row = paper_settings; row->key; row++)
+		add_pair(out, row == paper_settings, row->key, row->value);
+}
+
+void report_data(struct text *out, const struct run_set *set, bool watch)
+{
+	text_addf(out, "{\"version\":\"%s\",\"watch\":%s,\"groups\":[", RETAIN_VERSION,
+		watch ? "true" : "false");
+	for (int i = 0; i < set->group_count; i++) {
+		text_add(out, i ? "," : "");
+		add_string(out, set->groups[i].name);
 	}
-	text_release(&data);
+	text_add(out, "],\n\"left_out\":[");
+	for (int i = 0; i < set->left_out_count; i++) {
+		text_add(out, i ? "," : "");
+		add_string(out, set->left_out[i]);
+	}
+	add_paper(out);
+	text_add(out, "],\n\"runs\":[");
+	for (int i = 0; i < set->count; i++) {
+		text_add(out, i ? ",\n" : "");
+		add_run(out, &set->entries[i]);
+	}
+	text_add(out, "]}");
+}
+
+void report_page(struct text *out, const struct run_set *set, bool watch)
+{
+	text_addf(out, "%.*s", (int)report_page_before_size, (const char *)report_page_before);
+	report_data(out, set, watch);
+	text_addf(out, "%.*s", (int)report_page_after_size, (const char *)report_page_after);
+}
+
+int report_save(const char *path, const struct text *words, struct err *err)
+{
+	return words->failed ? err_memory(err, path, words->capacity)
+			     : file_write(path, words->data, words->size, err);
+}
+
+int report_write(const char *path, const struct run_set *set, struct err *err)
+{
+	struct text page = {0};
+	int code;
+
+	report_page(&page, set, false);
+	code = report_save(path, &page, err);
+	text_release(&page);
+	return code;
+}
+
+int report_folders(const char *path, const char *const *folders, int count, struct err *err)
+{
+	struct run_set *set;
+	int code = run_set_open(&set, folders, count, err);
+
+	if (!code)
+		code = report_write(path, set, err);
+	run_set_close(set);
 	return code;
 }

@@ -1,39 +1,35 @@
 /*
  * report.html: one run or several, summarized and drawn, in one file that loads
  * nothing from anywhere. The page comes from web/; this puts the data into it, as
- * JSON.
+ * JSON, from what the runs' folders say.
  */
 #ifndef RETAIN_RUN_REPORT_H
 #define RETAIN_RUN_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "eval/matrix.h"
+#include "base/text.h"
 #include "run/metrics_file.h"
+#include "run/run_set.h"
 
-/* Something that happened. Those of kind "cut" are marked in the charts of a single run. */
-struct report_event {
-	int64_t iteration;
-	const char *kind; /* one word: "cut", "window", ... */
-	const char *text; /* with the numbers that caused it; may be empty */
-};
+/* Replaces path as base/file.h does. */
+int report_write(const char *path, const struct run_set *set, struct err *err);
 
-/* Everything is borrowed. Texts may hold anything; what is not UTF-8 is shown as U+FFFD. */
-struct report_run {
-	const char *name;
-	const char *config; /* the resolved config.ini, or NULL */
-	const struct metrics_row *rows;
-	size_t count;
-	const struct matrix *matrix; /* NULL: there is none */
-	const struct report_event *events;
-	size_t event_count;
-	double epsilon; /* what malr's C3 compares sigma with; NAN: nothing */
-};
+/* The same, of the runs in or below these folders. */
+int report_folders(const char *path, const char *const *folders, int count, struct err *err);
 
-/* Replaces path as base/file.h does. count may be 0. */
-int report_write(const char *path, const struct report_run *runs, int count, struct err *err);
+/*
+ * Appends the whole page, or the data in it. With `watch` the page asks where it
+ * came from for new data (GET data.json) from time to time.
+ */
+void report_page(struct text *out, const struct run_set *set, bool watch);
+void report_data(struct text *out, const struct run_set *set, bool watch);
+
+/* Replaces path by the text, as base/file.h does. */
+int report_save(const char *path, const struct text *words, struct err *err);
 
 /* A run in a few numbers, NAN where nothing was measured. */
 struct report_summary {

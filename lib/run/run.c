@@ -67,7 +67,6 @@ void run_close(struct run *run)
 		run->kind->close(run);
 	if (run->lock >= 0)
 		close(run->lock);
-	arena_release(&run->report);
 	metrics_file_close(run->metrics);
 	events_close(run->events);
 	prequential_free(run->prequential);

@@ -89,10 +89,6 @@ int64_t run_steps(const struct run *run);
 int run_threads(const struct run *run);
 const char *run_isa(const struct run *run);
 
-/* What a report shows of it; lives until the next call or run_close. */
-struct report_run;
-int run_report(struct run *run, struct report_run *report, struct err *err);
-
 /* One line about the run: its stream, net and budget. */
 void run_describe(const struct run *run, char *out, size_t size);
 

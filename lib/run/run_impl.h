@@ -71,7 +71,6 @@ struct run {
 	int64_t logged;           /* rows of metrics.csv */
 	struct events *events;
 	bool warned_noise;
-	struct arena report; /* texts of run_report */
 
 	int64_t *ids;
 	float *inputs, *logits;
@@ -99,6 +98,12 @@ int run_evaluate(struct run *run, struct err *err);
 
 /* Writes the rows that metrics.csv does not have yet. */
 int run_write_rows(struct run *run, struct err *err);
+
+/*
+ * A checksum over samples, inputs and labels, evenly over the stream and over the
+ * evaluation data; false where the source cannot give them again.
+ */
+bool run_digest(const struct run *run, uint32_t *digest);
 
 /*
  * The folder: made before the run, still there, finished after it. Taking it, made and locked,

@@ -1,15 +1,15 @@
 /*
- * Reports: the data in the page is JSON that says what was given, whatever the
- * names hold; the page loads nothing; summaries by hand. How it looks is for
- * eyes to judge.
+ * Reports and figures: the data in the page is JSON that says what the folder says,
+ * whatever names hold; the page loads nothing; summaries by hand; figures are XML.
+ * How it looks is for eyes to judge, and how it works for tests/web.
  */
+#define _GNU_SOURCE 1
 #include <math.h>
 
 #include <jansson.h>
 
-#include "../base/check.h"
-#include "../base/folder.h"
-#include "base/file.h"
+#include "run_folder.h"
+#include "run/figure.h"
 #include "run/report.h"
 
 #define BEGIN "<script type=\"application/json\" id=\"data\">"
@@ -31,14 +31,15 @@ static struct metrics_row row_of(int64_t iteration, double ir)
 	return row;
 }
 
-static char *page_of(const struct report_run *runs, int count)
+static char *page_of(const char *folder)
 {
+	const char *path = in_tree(folder);
 	struct err err = {0};
 	char *page;
 	size_t size;
 
-	assert_ok(report_write(in_folder("report.html"), runs, count, &err), err);
-	assert_ok(file_read(in_folder("report.html"), 1 << 24, &page, &size, &err), err);
+	assert_ok(report_folders(in_tree("report.html"), &path, 1, &err), err);
+	assert_ok(file_read(in_tree("report.html"), 1 << 24, &page, &size, &err), err);
 	assert_int_equal(strlen(page), size);
 	return page;
 }
@@ -85,10 +86,9 @@ static void names_can_hold_anything(void **state)
 		const char *given, *shown;
 	} names[] = {
 		{"ama+malr", "ama+malr"},
-		{"", ""},
 		{"</script><script>alert(1)</script>", "</script><script>alert(1)</script>"},
 		{"a \"quoted\" 'name' & <b>", "a \"quoted\" 'name' & <b>"},
-		{"back\\slash\nline\ttab\x01\x7f", "back\\slash\nline\ttab\x01\x7f"},
+		{"back\\slash\ttab\x01\x7f", "back\\slash\ttab\x01\x7f"},
 		{"σ = 3 %, \xf0\x9f\x8c\x8d", "σ = 3 %, \xf0\x9f\x8c\x8d"},
 		{"<!-- <script>", "<!-- <script>"},
 		/* Not UTF-8: a lone byte, one cut short, an overlong /, a surrogate, too large. */
@@ -101,74 +101,63 @@ static void names_can_hold_anything(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++) {
-		const struct report_event event = {7, names[i].given, names[i].given};
-		const struct report_run run = {.name = names[i].given,
-			.config = names[i].given,
-			.events = &event,
-			.event_count = 1,
-			.epsilon = NAN};
-		char *page = page_of(&run, 1);
-		json_t *data = data_of(page), *got = run_of(data, 0);
-		json_t *got_event = json_array_get(json_object_get(got, "events"), 0);
+		json_t *data, *got;
+		char *page;
 
+		put_run("a", names[i].given, 1, METRICS "1,10,0.5,0.2,\n");
+		page = page_of("a");
+		data = data_of(page);
+		got = run_of(data, 0);
 		assert_string_equal(string_of(got, "name"), names[i].shown);
-		assert_string_equal(string_of(got, "config"), names[i].shown);
-		assert_string_equal(string_of(got_event, "kind"), names[i].shown);
-		assert_string_equal(string_of(got_event, "text"), names[i].shown);
-		assert_int_equal(json_integer_value(json_object_get(got_event, "iteration")), 7);
+		assert_string_equal(
+			json_string_value(json_array_get(json_object_get(data, "groups"), 0)),
+			names[i].shown);
 		json_decref(data);
 		mem_free(page);
 	}
+	/* Folders' names too. */
+	put_run("b </script><b>/seed-1", "m", 1, METRICS);
+	put_run("c", "m", 2, METRICS);
+	put("c", "config.ini", "[run]\nmethod = m\n[x]\ny = <i>\n");
+	mem_free(page_of("."));
 }
 
 static void numbers_arrive(void **state)
 {
-	struct metrics_row rows[] = {row_of(10, 0.1), row_of(20, NAN), row_of(30, 1.0 / 3)};
-	struct report_run runs[2] = {{.name = "one", .rows = rows, .count = 3, .epsilon = 0.02},
-		{.name = "two", .epsilon = NAN}};
-	struct matrix *matrix;
-	struct err err = {0};
-	json_t *data, *got, *columns, *cells;
+	json_t *data, *got, *columns, *windows, *matrix;
 	char *page;
 
 	(void)state;
-	rows[1].val_loss_sgd = INFINITY;
-	assert_ok(matrix_new(&matrix, 2, 3, &err), err);
-	for (int i = 0; i < 3; i++)
-		matrix_count_sample(matrix, 0);
-	assert_ok(matrix_begin(matrix, 0.5, &err), err);
-	matrix_hit(matrix, MATRIX_INFERENCE, 0, 1, 2);
-	matrix_hit(matrix, MATRIX_PLAIN, 0, 3, 3);
-	runs[0].matrix = matrix;
-	page = page_of(runs, 2);
+	put_run("a", "m", 1, METRICS "1,10,0.1,0.2,\n2,20,,0.30000000000000004,\n3,30,0.3333333333333333,inf,\n");
+	put("a", "events.jsonl",
+		"{\"event\": \"window\", \"iteration\": 5, \"loss_sgd\": 1.5, \"rate\": 0.2}\n"
+		"{\"event\": \"cut\", \"iteration\": 5, \"before\": 0.2, \"after\": 0.1}\n");
+	put("a", "matrix.csv", "seen,0,0.5\n0.5,0.25,\n");
+	page = page_of("a");
 	data = data_of(page);
-	assert_int_equal(json_array_size(json_object_get(data, "runs")), 2);
 	got = run_of(data, 0);
 	columns = json_object_get(got, "columns");
-	for (const struct metrics_column *column = metrics_columns; column->name; column++) {
-		json_t *values = json_object_get(columns, column->name);
-
-		if (json_array_size(values) != 3)
-			fail_msg("column %s has %zu values", column->name, json_array_size(values));
-		for (size_t i = 0; i < 3; i++) {
-			const double given = metrics_value(rows + i, column);
-			if (isfinite(given) ? item(values, i) != given : !isnan(item(values, i)))
-				fail_msg("%s of row %zu is not %g", column->name, i, given);
-		}
-	}
+	assert_true(item(json_object_get(columns, "iteration"), 2) == 30);
+	assert_true(item(json_object_get(columns, "ir"), 0) == 0.1);
+	assert_true(isnan(item(json_object_get(columns, "ir"), 1)));
+	assert_true(item(json_object_get(columns, "ir"), 2) == 0.3333333333333333);
+	assert_true(item(json_object_get(columns, "lr"), 1) == 0.30000000000000004);
+	assert_true(isnan(item(json_object_get(columns, "lr"), 2)));
+	assert_null(json_object_get(columns, "le"));
+	windows = json_object_get(got, "windows");
+	assert_true(item(json_object_get(windows, "val_loss_sgd"), 0) == 1.5);
+	assert_null(json_object_get(windows, "sigma"));
+	assert_int_equal(json_array_size(json_object_get(got, "cuts")), 1);
+	assert_string_equal(string_of(json_array_get(json_object_get(got, "cuts"), 0), "text"),
+		"rate 0.2 → 0.1");
 	assert_true(json_number_value(json_object_get(got, "epsilon")) == 0.02);
-	assert_int_equal(
-		json_integer_value(json_object_get(json_object_get(got, "matrix"), "bins")), 2);
-	cells = json_object_get(json_object_get(got, "matrix"), "cells");
-	assert_int_equal(json_array_size(cells), 1);
-	assert_true(item(json_array_get(cells, 0), 0) == 1.0 / 3);
-	assert_true(isnan(item(json_array_get(cells, 0), 1)));
-	got = run_of(data, 1);
-	assert_true(json_is_null(json_object_get(got, "epsilon")));
-	assert_true(json_is_null(json_object_get(got, "matrix")));
+	matrix = json_object_get(got, "matrix");
+	assert_int_equal(json_integer_value(json_object_get(matrix, "bins")), 2);
+	assert_true(item(json_array_get(json_object_get(matrix, "cells"), 0), 0) == 0.25);
+	assert_true(isnan(item(json_array_get(json_object_get(matrix, "cells"), 0), 1)));
+	assert_true(json_is_null(json_object_get(got, "ledger")));
 	json_decref(data);
 	mem_free(page);
-	matrix_free(matrix);
 }
 
 static void nothing_is_loaded(void **state)
@@ -176,30 +165,19 @@ static void nothing_is_loaded(void **state)
 	/* Ways for a page to ask for something. In dygraphs' own code two of them are strings. */
 	static const char *const loads[] = {"<link", "<img", "<iframe", "<script src", " src=\"",
 		" href=\"", "@import", "url(", "fetch(", "sourceMappingURL", "import("};
-	const struct report_run run = {.name = "x", .epsilon = NAN};
 	char *page;
 
 	(void)state;
-	page = page_of(&run, 1);
+	put_run("a", "m", 1, METRICS);
+	page = page_of("a");
 	for (size_t i = 0; i < COUNT(loads); i++)
 		if (strstr(page, loads[i]))
 			fail_msg("the page has %s", loads[i]);
 	assert_non_null(strstr(page, "Content-Security-Policy"));
 	assert_non_null(strstr(page, "default-src 'none'"));
 	assert_non_null(strstr(page, "Dygraph"));
-	assert_null(strstr(page, "{{report"));
+	assert_null(strstr(page, "{{m"));
 	assert_non_null(strstr(page, "</html>"));
-	mem_free(page);
-}
-
-static void no_runs_make_a_page_too(void **state)
-{
-	char *page = page_of(NULL, 0);
-	json_t *data = data_of(page);
-
-	(void)state;
-	assert_int_equal(json_array_size(json_object_get(data, "runs")), 0);
-	json_decref(data);
 	mem_free(page);
 }
 
@@ -234,40 +212,120 @@ static void summaries(void **state)
 	assert_true(isnan(s.ir) && isnan(s.ir_late) && isnan(s.ft_mean));
 }
 
-static void failures_are_named(void **state)
+/* Every tag is closed in turn, and nothing that was a name is one. */
+static void assert_xml(const char *xml)
 {
+	char open[16][32];
+	int depth = 0;
+
+	for (const char *at = strchr(xml, '<'); at; at = strchr(at + 1, '<')) {
+		const char *end = strchr(at, '>');
+		char name[32];
+
+		assert_non_null(end);
+		assert_true(sscanf(at + 1, "%31[/a-z]", name) == 1);
+		if (name[0] == '/') {
+			assert_true(depth > 0);
+			assert_string_equal(open[--depth], name + 1);
+		} else if (end[-1] != '/') {
+			assert_true(depth < 16);
+			strcpy(open[depth++], name);
+		}
+	}
+	assert_int_equal(depth, 0);
+}
+
+static void put_two(void)
+{
+	put_run("c/a/seed-1", "a <b> & \"c\"", 1, METRICS "1,10,0.1,0.2,\n2,20,0.5,0.1,\n");
+	put_run("c/a/seed-2", "a <b> & \"c\"", 2, METRICS "1,10,0.3,0.2,\n2,20,0.7,0.1,\n");
+	put("c/a/seed-1", "events.jsonl",
+		"{\"event\": \"cut\", \"iteration\": 15, \"before\": 0.2, \"after\": 0.1}\n");
+	put("c/a/seed-1", "matrix.csv", "seen,0,0.5\n0.5,0.25,\n1,0.5,0.75\n");
+}
+
+static void all_figures(void **state)
+{
+	const char *path;
+	struct run_set *set;
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(report_write(in_folder("none/r.html"), NULL, 0, &err), ERR_FILE);
-	assert_says(err, in_folder("none/r.html"));
+	put_two();
+	path = in_tree("c");
+	assert_ok(run_set_open(&set, &path, 1, &err), err);
+	for (const struct figure *figure = figures; figure->name; figure++) {
+		struct text svg = {0};
+		const int code = figure_svg(&svg, set, figure->name, &err);
+		const bool known = strstr("ir lr main ranges matrix", figure->name);
+
+		assert_int_equal(code, known ? 0 : ERR_INPUT);
+		if (known) {
+			assert_xml(svg.data);
+			assert_non_null(strstr(svg.data, "a &lt;b&gt; &amp; &quot;c&quot;"));
+		} else {
+			assert_says(err, "nothing to show");
+		}
+		text_release(&svg);
+	}
+	struct text svg = {0};
+	assert_int_equal(figure_svg(&svg, set, "sgima", &err), ERR_INPUT);
+	assert_says(err, "sgima: no such figure; did you mean sigma?");
+	text_release(&svg);
+	run_set_close(set);
+}
+
+static int figure_attempt(void *context, struct err *err)
+{
+	struct text svg = {0};
+	const int code = figure_svg(&svg, context, "main", err);
+
+	text_release(&svg);
+	return code;
 }
 
 static int write_attempt(void *context, struct err *err)
 {
-	return report_write(in_folder("report.html"), context, 1, err);
+	return report_write(in_tree("report.html"), context, err);
 }
 
 static void memory_runs_out(void **state)
 {
-	struct metrics_row rows[] = {row_of(1, 0.5), row_of(2, 0.5)};
-	struct report_run run = {.name = "x", .rows = rows, .count = 2, .epsilon = NAN};
+	const char *path;
+	struct run_set *set;
+	struct err err = {0};
 
 	(void)state;
-	assert_true(each_allocation_fails(write_attempt, &run) >= 4);
-	assert_int_equal(folder_names(false), 1);
+	put_two();
+	path = in_tree("c");
+	assert_ok(run_set_open(&set, &path, 1, &err), err);
+	assert_true(each_allocation_fails(write_attempt, set) >= 4);
+	assert_true(each_allocation_fails(figure_attempt, set) >= 8);
+	run_set_close(set);
+}
+
+static void failures_are_named(void **state)
+{
+	const char *path;
+	struct err err = {0};
+
+	(void)state;
+	put_run("a", "m", 1, METRICS);
+	path = in_tree("a");
+	assert_int_equal(report_folders(in_tree("none/r.html"), &path, 1, &err), ERR_FILE);
+	assert_says(err, "none/r.html");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		folder_test(names_can_hold_anything),
-		folder_test(numbers_arrive),
-		folder_test(nothing_is_loaded),
-		folder_test(no_runs_make_a_page_too),
+		tree_test(names_can_hold_anything),
+		tree_test(numbers_arrive),
+		tree_test(nothing_is_loaded),
 		cmocka_unit_test(summaries),
-		folder_test(failures_are_named),
-		folder_test(memory_runs_out),
+		tree_test(all_figures),
+		tree_test(failures_are_named),
+		tree_test(memory_runs_out),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);

@@ -1,0 +1,8 @@
+/* Showing something in the user's browser. */
+#ifndef RETAIN_CLI_OPEN_H
+#define RETAIN_CLI_OPEN_H
+
+/* Hands a file or address to xdg-open where there is a display; says so on stderr where it cannot. */
+void open_in_browser(const char *what);
+
+#endif

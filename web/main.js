@@ -1,0 +1,66 @@
+/* Puts the page together, again when colours or data change. */
+
+function drawPictures() {
+	drawNames();
+	drawSummary();
+	drawCharts();
+	drawMaps();
+}
+
+function drawAll() {
+	drawHead();
+	drawPictures();
+	drawLedger();
+	drawDifferences();
+	drawPaper();
+	drawOrigins();
+	drawRuns();
+}
+
+function setTheme(name) {
+	chosenTheme = name;
+	document.documentElement.dataset.theme = name;
+	drawPictures();
+}
+
+/* A page that is served asks for what is new; a file has nobody to ask. */
+function watch() {
+	const request = new XMLHttpRequest();
+	request.open("GET", "data.json");
+	request.addEventListener("load", () => {
+		if (request.status === 200 && request.responseText !== watch.last) {
+			watch.last = request.responseText;
+			readData(watch.last);
+			drawAll();
+		}
+		byId("live").textContent = "live";
+		window.setTimeout(watch, 2000);
+	});
+	request.addEventListener("error", () => {
+		byId("live").textContent = "no longer served";
+		window.setTimeout(watch, 5000);
+	});
+	request.send();
+}
+
+readData(byId("data").textContent);
+drawAll();
+byId("moment").addEventListener("input", (event) => {
+	moment = Number(event.target.value) / 100;
+	drawRanges();
+});
+byId("theme").addEventListener("click", () => setTheme(theme() === "dark" ? "light" : "dark"));
+dark.addEventListener("change", drawPictures);
+window.addEventListener("beforeprint", () => {
+	printing = true;
+	drawPictures();
+});
+window.addEventListener("afterprint", () => {
+	printing = false;
+	drawPictures();
+});
+if (data.watch) {
+	byId("live").hidden = false;
+	watch.last = byId("data").textContent;
+	window.setTimeout(watch, 2000);
+}

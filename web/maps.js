@@ -1,0 +1,187 @@
+/* Accuracy by model time and data time: a map per group, and ranges of data time at a chosen moment. */
+
+const RANGES = 8;
+let moment = 1, rangesGraph = null;
+
+function mix(ramp, share) {
+	const at = Math.min(Math.max(share, 0), 1) * (ramp.length - 1);
+	const low = Math.min(Math.floor(at), ramp.length - 2);
+	const part = (hex, k) => parseInt(hex.substr(1 + 2 * k, 2), 16);
+	return [0, 1, 2].map((k) =>
+		Math.round(part(ramp[low], k) + (at - low) * (part(ramp[low + 1], k) - part(ramp[low], k))));
+}
+
+function bestCell(matrices) {
+	let best = 0;
+	for (const matrix of matrices)
+		for (const row of matrix.cells)
+			for (const value of row)
+				best = Math.max(best, value === null ? 0 : value);
+	return best || 1;
+}
+
+function paintCells(draw, matrix, most, width, height) {
+	const rows = matrix.cells.length;
+	matrix.cells.forEach((row, r) => {
+		const bottom = Math.round(height * (1 - r / rows)), top = Math.round(height * (1 - (r + 1) / rows));
+		row.forEach((value, b) => {
+			const left = Math.round(b * width / matrix.bins), right = Math.round((b + 1) * width / matrix.bins);
+			if (value === null)
+				return;
+			draw.fillStyle = "rgb(" + mix(ramps[theme()], value / most).join() + ")";
+			draw.fillRect(left, top, right - left, bottom - top);
+		});
+	});
+}
+
+/* The line between past and future: for each row where its model stood. */
+function traceNow(draw, matrix, width, height) {
+	const rows = matrix.cells.length;
+	matrix.seen.forEach((seen, r) => {
+		draw.lineTo(seen * width, height * (1 - r / rows));
+		draw.lineTo(seen * width, height * (1 - (r + 1) / rows));
+	});
+}
+
+function paintFuture(draw, matrix, width, height, density) {
+	const line = theme() === "dark" ? "#ffb066" : "#c94f00";
+	draw.save();
+	draw.beginPath();
+	draw.moveTo(width, height);
+	traceNow(draw, matrix, width, height);
+	draw.lineTo(width, 0);
+	draw.closePath();
+	draw.clip();
+	draw.strokeStyle = theme() === "dark" ? "rgba(255,255,255,0.2)" : "rgba(0,0,0,0.16)";
+	draw.lineWidth = density;
+	for (let x = -height; x < width; x += 9 * density) {
+		draw.beginPath();
+		draw.moveTo(x, height);
+		draw.lineTo(x + height, 0);
+		draw.stroke();
+	}
+	draw.restore();
+	draw.beginPath();
+	traceNow(draw, matrix, width, height);
+	draw.strokeStyle = line;
+	draw.lineWidth = 2 * density;
+	draw.stroke();
+	draw.font = 600 + " " + 12 * density + "px system-ui, sans-serif";
+	draw.textAlign = "right";
+	draw.lineWidth = 3 * density;
+	draw.strokeStyle = theme() === "dark" ? "#16171a" : "#ffffff";
+	draw.strokeText("still to come", width - 8 * density, height - 10 * density);
+	draw.fillStyle = line;
+	draw.fillText("still to come", width - 8 * density, height - 10 * density);
+}
+
+function paintMap(canvas, matrix, most) {
+	const box = canvas.getBoundingClientRect(), density = window.devicePixelRatio || 1;
+	const width = canvas.width = Math.max(1, Math.round(box.width * density));
+	const height = canvas.height = Math.max(1, Math.round(box.height * density));
+	const draw = canvas.getContext("2d");
+	paintCells(draw, matrix, most, width, height);
+	paintFuture(draw, matrix, width, height, density);
+}
+
+function drawMap(group, matrix, parent, most) {
+	const card = element("div", parent, undefined, "card");
+	card.dataset.map = group.name;
+	element("h3", card, group.name);
+	const map = element("div", card, undefined, "map"), side = element("div", map, undefined, "side");
+	element("span", side, "end");
+	element("span", side, "when the model was taken", "turned");
+	element("span", side, "begin");
+	const canvas = element("canvas", map), below = element("div", map, undefined, "below");
+	element("span", below, "begin");
+	element("span", below, "time of the data");
+	element("span", below, "end of the stream");
+	const scale = element("div", card, undefined, "scale");
+	element("span", scale, "0 %");
+	element("i", scale).style.background = "linear-gradient(to right, " + ramps[theme()].join() + ")";
+	element("span", scale, percent(most) + " % right");
+	const place = element("div", card, undefined, "readout value");
+	paintMap(canvas, matrix, most);
+	canvas.addEventListener("mousemove", (event) => {
+		const box = canvas.getBoundingClientRect();
+		const r = Math.floor((1 - (event.clientY - box.top) / box.height) * matrix.cells.length);
+		const b = Math.floor((event.clientX - box.left) / box.width * matrix.bins);
+		const value = matrix.cells[r] === undefined ? undefined : matrix.cells[r][b];
+		if (value === undefined)
+			return;
+		place.textContent = "model at " + (100 * matrix.seen[r]).toFixed(1) + " % of the stream, data from " +
+			(100 * b / matrix.bins).toFixed(1) + " to " + (100 * (b + 1) / matrix.bins).toFixed(1) + " %: " +
+			(value === null ? "no data" : percent(value) + " %");
+	});
+}
+
+/* The mean over the bins of each range, for the last model up to a moment. */
+function rangesOf(matrix) {
+	let row = 0;
+	matrix.seen.forEach((seen, r) => {
+		if (seen <= moment + 1e-9)
+			row = r;
+	});
+	const ranges = [];
+	for (let k = 0; k < RANGES; k++) {
+		const first = Math.round(k * matrix.bins / RANGES), end = Math.round((k + 1) * matrix.bins / RANGES);
+		ranges.push(mean(matrix.cells[row].slice(first, end)));
+	}
+	return {seen: matrix.seen[row], ranges: ranges};
+}
+
+function drawRanges() {
+	const shown = groups.map((group, g) => ({group: g, matrix: group.shown ? matrixOf(group) : null})).filter((one) => one.matrix);
+	const place = byId("ranges-value");
+	if (rangesGraph)
+		rangesGraph.destroy();
+	rangesGraph = null;
+	place.replaceChildren();
+	if (!shown.length)
+		return;
+	const read = shown.map((one) => rangesOf(one.matrix));
+	const table = [];
+	for (let k = 0; k < RANGES; k++)
+		table.push([100 * (k + 0.5) / RANGES].concat(read.map((one) => one.ranges[k] === null ? null : 100 * one.ranges[k])));
+	byId("ranges-moment").textContent = "models at " + (100 * read[0].seen).toFixed(0) + " % of the stream";
+	rangesGraph = new Dygraph(byId("ranges-plot"), table, {
+		labels: ["x"].concat(shown.map((one) => String(one.group))),
+		colors: shown.map((one) => colour(one.group)),
+		legend: "never", strokeWidth: 2, drawPoints: true, pointSize: 4, highlightCircleSize: 6,
+		dateWindow: [0, 100], includeZero: true, rightGap: 8,
+		axes: {x: {axisLabelFormatter: (x) => x + " %", pixelsPerLabel: 60}, y: {axisLabelWidth: 40}},
+		xlabel: "time of the data, % of the stream", ylabel: "accuracy, %",
+		xLabelHeight: 18, yLabelWidth: 16, axisLabelFontSize: 12,
+		axisLineColor: theme() === "dark" ? "#6b6f78" : "#9c9c96",
+		gridLineColor: theme() === "dark" ? "#363940" : "#dededa",
+		underlayCallback: (canvas, area, graph) => {
+			const x = graph.toDomXCoord(100 * read[0].seen);
+			canvas.save();
+			canvas.fillStyle = theme() === "dark" ? "rgba(255,255,255,0.07)" : "rgba(0,0,0,0.06)";
+			canvas.fillRect(x, area.y, Math.max(0, area.x + area.w - x), area.h);
+			canvas.fillStyle = theme() === "dark" ? "#ffb066" : "#c94f00";
+			canvas.fillRect(x - 1, area.y, 2, area.h);
+			canvas.restore();
+		},
+		highlightCallback: (event, x, points) => {
+			place.replaceChildren();
+			element("b", place, "data from " + (x - 50 / RANGES) + " to " + (x + 50 / RANGES) + " %");
+			for (const point of points) {
+				place.append(" · ");
+				element("b", place, groups[Number(point.name)].name).style.color = colour(Number(point.name));
+				place.append(" " + point.yval.toFixed(2) + " %");
+			}
+		},
+	});
+}
+
+function drawMaps() {
+	const maps = byId("matrices");
+	const mapped = groups.map((group) => ({group: group, matrix: matrixOf(group)})).filter((one) => one.matrix);
+	maps.replaceChildren();
+	byId("matrix-section").hidden = byId("ranges-section").hidden = !mapped.length;
+	const most = bestCell(mapped.map((one) => one.matrix));
+	for (const one of mapped)
+		drawMap(one.group, one.matrix, maps, most);
+	drawRanges();
+}
