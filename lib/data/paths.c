@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "data/grow.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
@@ -37,7 +38,7 @@ const char *path_name(const char *path)
 char *path_join(const char *folder, const char *name)
 {
 	const size_t before = strlen(folder), after = strlen(name);
-	const bool slash = before && folder[before - 1] != '/';
+	const bool slash = before && after && folder[before - 1] != '/';
 	char *path;
 
 	if (*name == '/' || !before)
@@ -93,34 +94,11 @@ bool part_from_word(const char *word, size_t size, enum records_part *part)
 	return false;
 }
 
-/* At least `wanted` objects in *block, by doubling. */
-static bool reserve(void **block, size_t *room, size_t wanted, size_t size)
-{
-	size_t more = *room ? *room : 256;
-	void *larger;
-
-	if (wanted <= *room)
-		return true;
-	while (more < wanted)
-		more *= 2;
-	larger = mem_resize(*block, more, size);
-	if (!larger)
-		return false;
-	*block = larger;
-	*room = more;
-	return true;
-}
-
 int names_add(struct names *names, const char *word, size_t size, struct err *err)
 {
-	void *words = names->words, *starts = names->starts;
-	const bool done =
-		reserve(&words, &names->room, names->size + size + 1, 1) &&
-		reserve(&starts, &names->starts_room, names->count + 1, sizeof(*names->starts));
-
-	names->words = words ? words : names->words;
-	names->starts = starts ? starts : names->starts;
-	if (!done)
+	if (!grow_room(&names->words, &names->room, names->size + size + 1, 1) ||
+		!grow_room(&names->starts, &names->starts_room, names->count + 1,
+			sizeof(*names->starts)))
 		return err_memory(err, "a list of names", names->size + size + 1);
 	memcpy(names->words + names->size, word, size);
 	names->words[names->size + size] = '\0';
@@ -152,10 +130,11 @@ long names_find(const struct names *names, const char *word, size_t size)
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 		const char *name = names_at(names, middle);
-		int order = strncmp(name, word, size);
+		const size_t length = strlen(name), least = length < size ? length : size;
+		int order = memcmp(name, word, least);
 
-		if (!order && name[size])
-			order = 1;
+		if (!order)
+			order = (length > size) - (length < size);
 		if (!order)
 			return (long)middle;
 		if (order < 0)

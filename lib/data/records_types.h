@@ -4,6 +4,9 @@
 
 #include "data/records.h"
 
-extern const struct records_type records_cifar, records_idx;
+/* No image file is larger than this. */
+#define RECORD_IMAGE_MOST ((size_t)256 << 20)
+
+extern const struct records_type records_cifar, records_folder, records_idx;
 
 #endif

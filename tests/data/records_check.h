@@ -172,6 +172,30 @@ static inline int open_and_close(void *words, struct err *err)
 	return 0;
 }
 
+/*
+ * Opens records with each allocation failing in turn. Kinds that keep index files do
+ * without them when memory runs out, so some failures are none. Returns how many were.
+ */
+static inline int failures_of_open(char *words)
+{
+	int failures = 0;
+
+	for (int n = 1; n < 400; n++) {
+		struct err err = {0};
+		int code;
+
+		mem_fail_at((uint64_t)n);
+		code = open_and_close(words, &err);
+		mem_fail_at(0);
+		if (!code)
+			continue;
+		assert_int_equal(code, ERR_MEMORY);
+		assert_says(err, "out of memory");
+		failures++;
+	}
+	return failures;
+}
+
 /* The path of ../shared/data/NAME seen from the repository; NULL, with a reason, if missing. */
 static inline const char *shared_data(const char *name)
 {
