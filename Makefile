@@ -21,6 +21,11 @@ test: $(BUILD)/build.ninja
 test-long: all
 	@tools/check-claims small --retain $(BUILD)/retain
 
+# Every figure of the paper that runs on the built-in stream, at laptop scale, into docs/results.md: hours.
+# Stopped, it goes on where it was.
+results: all
+	@tools/results --retain $(BUILD)/retain
+
 bench: all
 	@$(BUILD)/retain bench train --arch resnet50
 	@$(BUILD)/retain bench train --arch resnet50 --mode infer
@@ -40,4 +45,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-asan build-tsan
 
-.PHONY: all demo test test-long bench sanitize format install clean
+.PHONY: all demo test test-long results bench sanitize format install clean

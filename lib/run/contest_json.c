@@ -47,10 +47,34 @@ static void add_head(const struct contest *contest, struct text *out)
 	text_add(out, ",\n  ");
 	add_text(out, "scale", contest->plan.scale ? contest->plan.scale->name : NULL);
 	text_add(out, ",\n  ");
+	add_text(out, "scale_about", contest->plan.scale ? contest->plan.scale->about : NULL);
+	text_add(out, ",\n  ");
 	add_text(out, "config", contest->plan.config);
 	text_add(out, ",\n  \"seeds\": [");
 	for (int i = 0; i < contest->plan.seed_count; i++)
 		text_addf(out, "%s%" PRId64, i ? ", " : "", contest->plan.seeds[i]);
+	text_add(out, "]");
+}
+
+/* The columns of the table, with what a table says of them. */
+static void add_columns(const struct contest *contest, struct text *out)
+{
+	const char *list = contest_shown(contest);
+	char name[128];
+	bool first = true;
+
+	text_add(out, ",\n  \"columns\": [");
+	while (experiment_word(&list, name, sizeof(name))) {
+		const struct measure *measure = &measures[measure_find(name)];
+
+		text_add(out, first ? "{" : ", {");
+		add_text(out, "name", measure->name);
+		text_add(out, ", ");
+		add_text(out, "title", measure->title);
+		text_addf(out, ", \"share\": %s, \"digits\": %d}",
+			measure->share ? "true" : "false", measure->digits);
+		first = false;
+	}
 	text_add(out, "]");
 }
 
@@ -139,6 +163,7 @@ void contest_table_json(const struct contest *contest, struct text *out)
 	const struct experiment *e = contest->plan.experiment;
 
 	add_head(contest, out);
+	add_columns(contest, out);
 	text_add(out, ",\n  \"variants\": [");
 	for (int v = 0; v < contest->variant_count; v++)
 		add_variant(contest, v, out);

@@ -14,7 +14,7 @@
 
 enum { FEW_SEEDS = 5, CELL = 64, NAME = 128 };
 
-static const char *shown(const struct contest *contest)
+const char *contest_shown(const struct contest *contest)
 {
 	const char *show = contest->plan.experiment->show;
 
@@ -99,7 +99,7 @@ static void add_title(const struct contest *contest, struct text *out)
 static void add_means(const struct contest *contest, struct text *out)
 {
 	const int width = name_width(contest);
-	const char *list = shown(contest);
+	const char *list = contest_shown(contest);
 	char cell[CELL];
 	int m;
 
@@ -112,7 +112,7 @@ static void add_means(const struct contest *contest, struct text *out)
 		const int finished = finished_of(contest, v);
 
 		text_addf(out, "  %s%*s", name, width - columns_of(name), "");
-		for (list = shown(contest); next_measure(&list, &m);) {
+		for (list = contest_shown(contest); next_measure(&list, &m);) {
 			mean_cell(cell, contest_stats(contest, v, m), measures[m].digits, " ± ");
 			add_right(out, cell, 16);
 		}
@@ -312,7 +312,7 @@ static void add_tex(struct text *out, const char *words)
 
 void contest_table_tex(const struct contest *contest, struct text *out)
 {
-	const char *list = shown(contest);
+	const char *list = contest_shown(contest);
 	char cell[CELL];
 	int m;
 
@@ -320,7 +320,7 @@ void contest_table_tex(const struct contest *contest, struct text *out)
 	while (next_measure(&list, &m))
 		text_add(out, "r");
 	text_add(out, "}\n\\toprule\n");
-	for (list = shown(contest); next_measure(&list, &m);) {
+	for (list = contest_shown(contest); next_measure(&list, &m);) {
 		text_add(out, " & ");
 		add_tex(out, measures[m].title);
 		if (measures[m].share)
@@ -329,7 +329,7 @@ void contest_table_tex(const struct contest *contest, struct text *out)
 	text_add(out, " \\\\\n\\midrule\n");
 	for (int v = 0; v < contest->variant_count; v++) {
 		add_tex(out, contest->plan.experiment->variants[contest->variants[v]].title);
-		for (list = shown(contest); next_measure(&list, &m);) {
+		for (list = contest_shown(contest); next_measure(&list, &m);) {
 			const struct stats stats = contest_stats(contest, v, m);
 
 			mean_cell(cell, stats, measures[m].digits, " \\pm ");

@@ -5,6 +5,9 @@
 #include "base/text.h"
 #include "run/contest.h"
 
+/* The measures that are columns, "le, ir, ..."; lives as long as the experiment. */
+const char *contest_shown(const struct contest *contest);
+
 /* Mean and spread of each variant, differences to the first one, rules. */
 void contest_table(const struct contest *contest, struct text *out);
 
