@@ -37,6 +37,10 @@ bench: all
 sanitize:
 	@tools/sanitize
 
+# A short demo under memcheck.
+valgrind: all
+	@tools/memcheck $(BUILD)/retain
+
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
@@ -47,4 +51,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-asan build-tsan
 
-.PHONY: all demo test test-long results bench sanitize format install clean
+.PHONY: all demo test test-long results bench sanitize valgrind format install clean
