@@ -21,7 +21,7 @@ test: $(BUILD)/build.ninja
 # some minutes survives a hundred kills: long.
 test-long: all
 	@tools/check-claims small --retain $(BUILD)/retain
-	@$(BUILD)/retain verify-resume --set stream.preset=std --kills 100
+	@$(BUILD)/retain verify-resume --set stream.preset=long --kills 100
 
 # Every figure of the paper that runs on the built-in stream, at laptop scale, into docs/results.md: hours.
 # Stopped, it goes on where it was.
