@@ -14,6 +14,7 @@
 const struct records_type *const records_types[] = {
 	&records_idx,
 	&records_cifar,
+	&records_tar,
 	&records_folder,
 	&records_manifest,
 	NULL,

@@ -7,6 +7,7 @@
 /* No image file is larger than this. */
 #define RECORD_IMAGE_MOST ((size_t)256 << 20)
 
-extern const struct records_type records_cifar, records_folder, records_idx, records_manifest;
+extern const struct records_type records_cifar, records_folder, records_idx, records_manifest,
+	records_tar;
 
 #endif
