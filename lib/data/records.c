@@ -17,6 +17,7 @@ const struct records_type *const records_types[] = {
 	&records_tar,
 	&records_folder,
 	&records_manifest,
+	&records_npy,
 	NULL,
 };
 
