@@ -4,6 +4,10 @@
  * (escape) before it calls anything. What such a function still needs after that
  * point is kept in the state, not in local variables.
  *
+ * libjpeg reads all headers; then, if the file is of the most common kind and its
+ * full size is asked for, our own decoder takes over (baseline.h), and hands back
+ * whatever it does not understand.
+ *
  * Entropy decoding has to begin at the top, but rows below the window are never
  * looked at, rows above and columns beside it are not transformed, and an image
  * that is to become much smaller is transformed into fewer pixels to begin with
@@ -16,6 +20,7 @@
 #include <jerror.h>
 
 #include "base/mem.h"
+#include "data/baseline.h"
 #include "data/image_format.h"
 
 /* A progressive file of more scans than this only wants to keep us busy. */
@@ -25,6 +30,7 @@ struct jpeg {
 	struct jpeg_decompress_struct decoder;
 	struct jpeg_error_mgr errors;
 	struct jpeg_progress_mgr progress;
+	struct baseline *baseline;
 	jmp_buf escape;
 	char message[JMSG_LENGTH_MAX];
 	bool out_of_memory;
@@ -90,6 +96,7 @@ static void jpeg_free(void *state)
 	if (!jpeg)
 		return;
 	jpeg_destroy_decompress(&jpeg->decoder);
+	baseline_free(jpeg->baseline);
 	mem_free(jpeg);
 }
 
@@ -99,6 +106,10 @@ static int jpeg_new(void **state, struct err *err)
 
 	if (!jpeg)
 		return err_memory(err, "a JPEG decoder", sizeof(*jpeg));
+	if (baseline_new(&jpeg->baseline, pixel_kernels_at(0), err)) {
+		mem_free(jpeg);
+		return ERR_MEMORY;
+	}
 	*state = jpeg;
 	jpeg->decoder.err = jpeg_std_error(&jpeg->errors);
 	jpeg->errors.error_exit = escape;
@@ -248,6 +259,45 @@ static int read_rows(struct jpeg *jpeg)
 	return 0;
 }
 
+/* A component as baseline.h wants it; false if a table is missing. */
+static bool component_of(
+	const struct jpeg_decompress_struct *decoder, int index, struct baseline_component *out)
+{
+	const jpeg_component_info *c = decoder->cur_comp_info[index];
+	const JQUANT_TBL *steps = decoder->quant_tbl_ptrs[c->quant_tbl_no & 3];
+	const JHUFF_TBL *dc = decoder->dc_huff_tbl_ptrs[c->dc_tbl_no & 3];
+	const JHUFF_TBL *ac = decoder->ac_huff_tbl_ptrs[c->ac_tbl_no & 3];
+
+	if (!steps || !dc || !ac || c->component_index != index)
+		return false;
+	*out = (struct baseline_component){c->h_samp_factor, c->v_samp_factor, steps->quantval,
+		{dc->bits, dc->huffval}, {ac->bits, ac->huffval}};
+	return true;
+}
+
+/* As baseline_read: 1 if libjpeg has to go on. */
+static int try_baseline(struct jpeg *jpeg, double least, int components)
+{
+	const struct jpeg_decompress_struct *decoder = &jpeg->decoder;
+	const bool known = decoder->jpeg_color_space == JCS_YCbCr ||
+			   decoder->jpeg_color_space == JCS_GRAYSCALE;
+	struct baseline_header header = {.width = (int)decoder->image_width,
+		.height = (int)decoder->image_height,
+		.count = decoder->num_components,
+		.data = decoder->src->next_input_byte,
+		.size = decoder->src->bytes_in_buffer};
+
+	if (!known || eighths_for(least) != 8 || decoder->progressive_mode || decoder->arith_code ||
+		decoder->data_precision != 8 || decoder->restart_interval ||
+		decoder->comps_in_scan != decoder->num_components || decoder->num_components > 3)
+		return 1;
+	for (int i = 0; i < header.count; i++)
+		if (!component_of(decoder, i, &header.components[i]))
+			return 1;
+	return baseline_read(jpeg->baseline, &header, jpeg->window, components, jpeg->buffer,
+		jpeg->image, jpeg->err);
+}
+
 static int jpeg_read(void *state, const struct image_window *window, double least, int components,
 	struct image_buffer *buffer, struct image *image, struct err *err)
 {
@@ -262,6 +312,11 @@ static int jpeg_read(void *state, const struct image_window *window, double leas
 	jpeg->err = err;
 	if (setjmp(jpeg->escape))
 		return failed(state, err);
+	code = try_baseline(jpeg, least, components);
+	if (code <= 0) {
+		jpeg_abort_decompress(&jpeg->decoder);
+		return code;
+	}
 	choose_output(&jpeg->decoder, least, components);
 	code = read_rows(jpeg);
 	if (code)

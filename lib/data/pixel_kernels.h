@@ -1,9 +1,9 @@
 /*
- * The inner loops of resampling, compiled once per instruction set. They are
- * exact integer arithmetic up to one multiplication and one addition per number
- * at the end, which are not fused: all tables give the same bits.
+ * The inner loops of resampling and of JPEG, compiled once per instruction set.
+ * They are exact integer arithmetic up to one multiplication and one addition per
+ * number at resampling's end, which are not fused: all tables give the same bits.
  *
- * A weighted sum is that of 16-bit fixed-point numbers: weights have 14 bits
+ * In resampling, a weighted sum is that of 16-bit fixed-point numbers: weights have 14 bits
  * after the point and add up to 1 exactly, values are 8-bit pixels with 6 bits
  * after the point, and each product is rounded to that.
  */
@@ -42,6 +42,24 @@ struct pixel_kernels {
 	 */
 	void (*sum_columns)(const int16_t *values, size_t step, const struct pixel_taps *taps,
 		int count, float scale, float shift, float *out, size_t stride, int lanes);
+
+	/*
+	 * The inverse cosine transform of 8 x 8 coefficients times quantisation steps, as
+	 * 8 rows of 8 pixels: libjpeg's accurate integer one.
+	 */
+	void (*transform)(
+		const int16_t *coefficients, const uint16_t *steps, uint8_t *out, size_t stride);
+
+	/*
+	 * Twice as many samples, each 3/4 of the nearest and 1/4 of the next one, as libjpeg
+	 * interpolates chroma. `other` is the next row above or below, of which there is
+	 * 1/4, too; NULL where there are as many rows already. out: 2 * count.
+	 */
+	void (*widen)(const uint8_t *row, const uint8_t *other, int count, uint8_t *out);
+
+	/* count pixels of YCbCr to planes of red, green and blue, rounded as libjpeg does. */
+	void (*colour)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int count,
+		uint8_t *red, uint8_t *green, uint8_t *blue);
 };
 
 /* The n-th table this processor can run, best first; NULL after the last. */

@@ -16,7 +16,11 @@ static int pixel(const struct image *image, int x, int y, int c)
 {
 	const int n = image->components;
 
-	assert_false(image->planar);
+	if (image->planar)
+		return image
+			->pixels[((size_t)(n == 1 ? 0 : c) * (size_t)image->height + (size_t)y) *
+					 image->stride +
+				 (size_t)x];
 	return image->pixels[(size_t)y * image->stride + (size_t)(x * n + (n == 1 ? 0 : c))];
 }
 

@@ -7,11 +7,7 @@
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
-#include "data/pixel_kernels.h"
-
-#define JOIN2(name, isa) name##_##isa
-#define JOIN(name, isa)  JOIN2(name, isa)
-#define INLINE           static inline __attribute__((always_inline))
+#include "data/kernels/declare.h"
 
 typedef int16_t lanes __attribute__((vector_size(2 * PIXEL_LANES)));
 typedef uint8_t bytes16 __attribute__((vector_size(PIXEL_LANES)));
@@ -108,7 +104,7 @@ static void sum_rows_narrow(const uint8_t *pixels, size_t stride, size_t bytes,
 		}
 }
 
-static void sum_rows(const uint8_t *pixels, size_t stride, size_t bytes,
+void KERNEL(sum_rows)(const uint8_t *pixels, size_t stride, size_t bytes,
 	const struct pixel_taps taps[PIXEL_LANES], int16_t *values)
 {
 	if (bytes < PIXEL_LANES) {
@@ -135,7 +131,7 @@ INLINE void store_floats(lanes sum, float scale, float shift, float *out)
 	}
 }
 
-static void sum_columns(const int16_t *values, size_t step, const struct pixel_taps *taps,
+void KERNEL(sum_columns)(const int16_t *values, size_t step, const struct pixel_taps *taps,
 	int count, float scale, float shift, float *out, size_t stride, int rows)
 {
 	for (int x = 0; x < count; x += PIXEL_LANES) {
@@ -164,10 +160,3 @@ static void sum_columns(const int16_t *values, size_t step, const struct pixel_t
 		}
 	}
 }
-
-extern const struct pixel_kernels JOIN(pixel_kernels, ISA);
-
-#define TEXT2(isa) #isa
-#define TEXT(isa)  TEXT2(isa)
-
-const struct pixel_kernels JOIN(pixel_kernels, ISA) = {TEXT(ISA), sum_rows, sum_columns};
