@@ -314,8 +314,7 @@ static int show(const struct transform *transform, struct transform_scratch *scr
 	const struct transform_input *input, struct image *image, const struct view *view,
 	float *out, struct err *err)
 {
-	/* Shrunk by the decoder, an image keeps so many pixels for each of the output: with 1, photographs
-	 * differ by up to 1.5 levels from what they should be, on average over the pixels. */
+	/* Shrunk by the decoder, an image keeps so many pixels for each of the output: one would do. */
 	const double spare = 1.25;
 	const double scale = view->scale_x < view->scale_y ? view->scale_x : view->scale_y;
 	int code = 0;
