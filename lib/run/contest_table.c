@@ -96,34 +96,20 @@ static void add_title(const struct contest *contest, struct text *out)
 	text_addf(out, "%s\n\n", seeds > 1 ? " · mean ± standard deviation" : "");
 }
 
-static void add_means(const struct contest *contest, struct text *out)
+/* What stands in a row of a table, for one measure. */
+typedef void cell_fn(char cell[CELL], const struct contest *contest, int variant, int measure);
+
+static void cell_of_mean(char cell[CELL], const struct contest *contest, int variant, int measure)
 {
-	const int width = name_width(contest);
-	const char *list = contest_shown(contest);
-	char cell[CELL];
-	int m;
-
-	text_addf(out, "  %-*s", width, "");
-	while (next_measure(&list, &m))
-		add_right(out, measures[m].title, 16);
-	text_add(out, "\n");
-	for (int v = 0; v < contest->variant_count; v++) {
-		const char *name = contest_variant(contest, v);
-		const int finished = finished_of(contest, v);
-
-		text_addf(out, "  %s%*s", name, width - columns_of(name), "");
-		for (list = contest_shown(contest); next_measure(&list, &m);) {
-			mean_cell(cell, contest_stats(contest, v, m), measures[m].digits, " ± ");
-			add_right(out, cell, 16);
-		}
-		if (finished < contest->plan.seed_count)
-			text_addf(out, "   (%d of %d runs)", finished, contest->plan.seed_count);
-		text_add(out, "\n");
-	}
+	mean_cell(cell, contest_stats(contest, variant, measure), measures[measure].digits, " ± ");
 }
 
-static void difference_cell(char cell[CELL], struct stats_paired paired, int digits)
+static void cell_of_difference(
+	char cell[CELL], const struct contest *contest, int variant, int measure)
 {
+	const struct stats_paired paired = contest_paired(contest, variant, 0, measure);
+	const int digits = measures[measure].digits;
+
 	if (!paired.count)
 		snprintf(cell, CELL, "–  ");
 	else if (paired.count == 1)
@@ -132,6 +118,65 @@ static void difference_cell(char cell[CELL], struct stats_paired paired, int dig
 		snprintf(cell, CELL, "%+.*f ± %.*f [%+.*f, %+.*f] %c", digits, paired.mean, digits,
 			paired.error, digits, paired.low, digits, paired.high,
 			paired.clear ? '*' : ' ');
+}
+
+/* A measure's column is as wide as the widest of its title and cells, and some air. */
+static int column_width(const struct contest *contest, int first, int measure, cell_fn *cell_of)
+{
+	int width = columns_of(measures[measure].title);
+	char cell[CELL];
+
+	for (int v = first; v < contest->variant_count; v++) {
+		cell_of(cell, contest, v, measure);
+		if (columns_of(cell) > width)
+			width = columns_of(cell);
+	}
+	return width + 3;
+}
+
+/* A column per measure of the list, a row per variant from the first on. */
+static void add_rows(const struct contest *contest, const char *measured, int first,
+	cell_fn *cell_of, struct text *out)
+{
+	const int width = name_width(contest);
+	const char *list = measured;
+	char cell[CELL];
+	int m;
+
+	text_addf(out, "  %-*s", width, "");
+	while (next_measure(&list, &m))
+		add_right(out, measures[m].title, column_width(contest, first, m, cell_of));
+	text_add(out, "\n");
+	for (int v = first; v < contest->variant_count; v++) {
+		const char *name = contest_variant(contest, v);
+		const int finished = finished_of(contest, v);
+
+		text_addf(out, "  %s%*s", name, width - columns_of(name), "");
+		for (list = measured; next_measure(&list, &m);) {
+			cell_of(cell, contest, v, m);
+			add_right(out, cell, column_width(contest, first, m, cell_of));
+		}
+		if (finished < contest->plan.seed_count)
+			text_addf(out, "   (%d of %d runs)", finished, contest->plan.seed_count);
+		text_add(out, "\n");
+	}
+}
+
+/* Samples trained on per time step, where they are not the same for all. */
+static void add_budgets(const struct contest *contest, struct text *out)
+{
+	const double first = contest_run(contest, 0, 0)->work;
+	bool same = true;
+
+	for (int v = 1; v < contest->variant_count; v++)
+		same &= contest_run(contest, v, 0)->work == first;
+	if (same)
+		return;
+	text_add(out, "\nBudgets differ, in samples trained on per time step:");
+	for (int v = 0; v < contest->variant_count; v++)
+		text_addf(out, "%s %s %g", v ? "," : "", contest_variant(contest, v),
+			contest_run(contest, v, 0)->work);
+	text_add(out, ".\n");
 }
 
 /* What the numbers of seeds allow to say. */
@@ -165,30 +210,10 @@ static void add_honesty(const struct contest *contest, struct text *out)
 
 static void add_differences(const struct contest *contest, struct text *out)
 {
-	const int width = name_width(contest), column = contest->plan.seed_count > 1 ? 36 : 16;
-	const char *list = differing(contest);
-	char cell[CELL];
-	int m;
-
 	if (contest->variant_count < 2)
 		return;
-	text_addf(out, "\nLess %s, paired by seed:\n\n  %-*s", contest_variant(contest, 0), width,
-		"");
-	while (next_measure(&list, &m)) {
-		snprintf(cell, sizeof(cell), "%s  ", measures[m].title);
-		add_right(out, cell, column);
-	}
-	text_add(out, "\n");
-	for (int v = 1; v < contest->variant_count; v++) {
-		const char *name = contest_variant(contest, v);
-
-		text_addf(out, "  %s%*s", name, width - columns_of(name), "");
-		for (list = differing(contest); next_measure(&list, &m);) {
-			difference_cell(cell, contest_paired(contest, v, 0, m), measures[m].digits);
-			add_right(out, cell, column);
-		}
-		text_add(out, "\n");
-	}
+	text_addf(out, "\nLess %s, paired by seed:\n\n", contest_variant(contest, 0));
+	add_rows(contest, differing(contest), 1, cell_of_difference, out);
 	text_add(out, "\n");
 	add_honesty(contest, out);
 }
@@ -248,7 +273,8 @@ static void add_failures(const struct contest *contest, struct text *out)
 void contest_table(const struct contest *contest, struct text *out)
 {
 	add_title(contest, out);
-	add_means(contest, out);
+	add_rows(contest, contest_shown(contest), 0, cell_of_mean, out);
+	add_budgets(contest, out);
 	add_differences(contest, out);
 	add_rules(contest, out);
 	add_failures(contest, out);

@@ -288,6 +288,12 @@ static void tables(void **state)
 	assert_non_null(strstr(out.data, "55.00 ± 7.07"));
 	assert_non_null(strstr(out.data, "NOT met") ? NULL : out.data);
 	assert_non_null(strstr(out.data, "Altogether: reproduced."));
+	assert_null(strstr(out.data, "Budgets differ"));
+	text_release(&out);
+	contest_run(contest, 1, 0)->work = 7;
+	contest_table(contest, &out);
+	assert_non_null(strstr(out.data,
+		"Budgets differ, in samples trained on per time step: a 512, b 7, c 512."));
 	text_release(&out);
 	contest_table_tex(contest, &out);
 	assert_non_null(strstr(out.data, "The first & $55.00 \\pm 7.07$ & -- \\\\"));
