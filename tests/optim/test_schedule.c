@@ -637,6 +637,22 @@ static void no_memory(void **state)
 	}
 }
 
+/* Every kind, exactly: halving is exact. */
+static void slowed_rates(void **state)
+{
+	for (size_t i = 0; schedule_types[i]; i++) {
+		const struct schedule_config config = config_of(schedule_type_name(schedule_types[i]));
+		struct schedule *slowed = schedule_of(&config), *other = schedule_of(&config);
+
+		schedule_slow(slowed, 0.5);
+		schedule_slow(slowed, 0.5);
+		for (int64_t k = 1; k < 100; k += 7)
+			assert_true(schedule_rate(slowed, k) == schedule_rate(other, k) / 4);
+		schedule_free(slowed);
+		schedule_free(other);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -660,6 +676,7 @@ int main(void)
 		cmocka_unit_test(bad_configs),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(slowed_rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
