@@ -29,15 +29,17 @@ CATALOG(optimizer)
 CATALOG(average)
 CATALOG(schedule)
 
+/* After the last of the table comes the one that is not in it. */
 static int source_row(int index, const char **name, const char **help)
 {
-	const bool live = !source_types[index];
+	int count = 0;
 
-	/* After the last of the table comes the one that is not in it. */
-	if (live && index > 0 && !source_types[index - 1])
+	while (source_types[count])
+		count++;
+	if (index > count)
 		return 0;
-	*name = live ? LIVE_SOURCE : source_types[index]->name;
-	*help = live ? LIVE_HELP : source_types[index]->help;
+	*name = index < count ? source_types[index]->name : LIVE_SOURCE;
+	*help = index < count ? source_types[index]->help : LIVE_HELP;
 	return 1;
 }
 
