@@ -25,10 +25,10 @@ struct drift {
 
 /* What each part takes its random numbers from. */
 static const struct {
-	enum drift_use offset, noise, label;
+	enum drift_use offset, noise;
 } uses[] = {
-	[SOURCE_STREAM] = {DRIFT_OFFSET, DRIFT_NOISE, DRIFT_LABEL},
-	[SOURCE_EVAL] = {DRIFT_EVAL_OFFSET, DRIFT_EVAL_NOISE, DRIFT_EVAL_LABEL},
+	[SOURCE_STREAM] = {DRIFT_OFFSET, DRIFT_NOISE},
+	[SOURCE_EVAL] = {DRIFT_EVAL_OFFSET, DRIFT_EVAL_NOISE},
 };
 
 static const struct drift_world *world_of(const struct source *source)
@@ -72,50 +72,6 @@ static int drift_open(struct source **source, const struct options *options, str
 	return 0;
 }
 
-/* What a latent vector is the sum of, besides its noise. */
-struct parts {
-	const float *mean, *walk, *global; /* walks: the knots before and after, row after row */
-	float season;                      /* sign included */
-	float share;                       /* of the way between the knots */
-};
-
-static struct parts parts_of(
-	const struct drift_world *world, const struct drift_album *album, int64_t step)
-{
-	const struct drift_config *c = &world->config;
-	const struct drift_moment at = drift_moment_of(world, drift_time(world, step));
-	const int64_t row = (int64_t)album->class * c->modes + album->mode;
-	const int64_t walker = c->walkers == DRIFT_WALK_CLASS ? album->class : row;
-
-	return (struct parts){
-		.mean = world->means + row * world->stride,
-		.walk = world->walks + (walker * c->knots + at.knot) * world->stride,
-		.global = world->global + (int64_t)at.knot * world->stride,
-		.season = at.season * world->signs[album->class],
-		.share = at.share,
-	};
-}
-
-/* Adds to the noise in `latent` all that is not noise; vectors have the world's stride. */
-static void add_parts(const struct drift_world *world, const struct parts *parts,
-	const float *restrict offset, float *restrict latent)
-{
-	const int stride = world->stride;
-	const float *restrict mean = parts->mean, *restrict season = world->season;
-	const float *restrict walk = parts->walk, *restrict walk_next = walk + stride;
-	const float *restrict global = parts->global, *restrict global_next = global + stride;
-	const float turn = parts->season, share = parts->share;
-	const float album = (float)world->config.offset, noise = (float)world->config.noise;
-
-	for (int i = 0; i < stride; i++) {
-		const float walked = walk[i] + share * (walk_next[i] - walk[i]);
-		const float moved = global[i] + share * (global_next[i] - global[i]);
-
-		latent[i] = mean[i] + walked + moved + turn * season[i] + album * offset[i] +
-			    noise * latent[i];
-	}
-}
-
 /* latent times the mixing matrix, a block of inputs at a time, which stays in registers. */
 static void mix(const struct drift_world *world, const float *latent, float *inputs)
 {
@@ -139,17 +95,19 @@ static int drift_inputs(struct source *source, enum source_part part, const int6
 {
 	const struct drift_world *world = world_of(source);
 	const size_t stride = (size_t)world->stride;
-	float latent[DRIFT_DIM_MOST], offset[DRIFT_DIM_MOST];
+	const float spread = (float)world->config.offset, noise = (float)world->config.noise;
+	float latent[DRIFT_DIM_MOST], offset[DRIFT_DIM_MOST], mean[DRIFT_DIM_MOST];
 
 	for (int i = 0; i < n; i++) {
 		const struct drift_album album = drift_album_of(world, part, ids[i]);
-		const struct parts parts = parts_of(world, &album, drift_step(world, part, ids[i]));
 
+		drift_mean(world, album.class, album.mode, drift_step(world, part, ids[i]), mean);
 		rng_normals(drift_rng(world, uses[part].offset), (uint64_t)album.number * stride,
 			offset, stride);
 		rng_normals(drift_rng(world, uses[part].noise), (uint64_t)ids[i] * stride, latent,
 			stride);
-		add_parts(world, &parts, offset, latent);
+		for (size_t k = 0; k < stride; k++)
+			latent[k] = mean[k] + spread * offset[k] + noise * latent[k];
 		mix(world, latent, inputs + (int64_t)i * world->config.dim);
 	}
 	return 0;
@@ -160,16 +118,8 @@ static int drift_labels(struct source *source, enum source_part part, const int6
 {
 	const struct drift_world *world = world_of(source);
 
-	for (int i = 0; i < n; i++) {
-		uint32_t bits[4];
-
-		rng_bits(drift_rng(world, uses[part].label), (uint64_t)ids[i], bits);
-		if (bits[0] * 0x1p-32 < world->config.label_noise)
-			labels[i] = drift_draw(world,
-				drift_refresh(world, drift_step(world, part, ids[i])), bits[1]);
-		else
-			labels[i] = drift_album_of(world, part, ids[i]).class;
-	}
+	for (int i = 0; i < n; i++)
+		labels[i] = drift_label(world, part, ids[i]);
 	return 0;
 }
 

@@ -107,3 +107,14 @@ struct drift_album drift_album_of(const struct drift_world *world, enum source_p
 		.mode = (int32_t)((uint64_t)bits[1] * (uint64_t)world->config.modes >> 32),
 	};
 }
+
+int32_t drift_label(const struct drift_world *world, enum source_part part, int64_t n)
+{
+	const enum drift_use use = part == SOURCE_EVAL ? DRIFT_EVAL_LABEL : DRIFT_LABEL;
+	uint32_t bits[4];
+
+	rng_bits(drift_rng(world, use), (uint64_t)n, bits);
+	if (bits[0] * 0x1p-32 >= world->config.label_noise)
+		return drift_album_of(world, part, n).class;
+	return drift_draw(world, drift_refresh(world, drift_step(world, part, n)), bits[1]);
+}

@@ -2,97 +2,86 @@
  * The keys of the built-in stream: every constant it is made of, with a default
  * that gives the stream the documentation speaks of.
  */
+#include <stdio.h>
+
+#include "data/drift_rows.h"
 #include "data/drift_world.h"
 
 const struct option_row drift_options[] = {
-	{"drift", "steps", OPTION_INT, "5000", "[1, 1000000000]", "time steps of the stream"},
-	{"drift", "per_step", OPTION_INT, "32", "[1, 1000000]", "samples of a time step"},
-	{"drift", "eval_per_step", OPTION_INT, "4", "[0, 1000000]",
-		"evaluation samples of a time step"},
-	{"drift", "seed", OPTION_INT64, "0", "[0, inf)",
-		"what the stream is made from; 0: run.seed"},
-	{"drift", "stationary", OPTION_BOOL, "false", NULL,
-		"let time stand still at half the stream, with all classes there"},
+	DRIFT_ROWS("drift", "5000", "4", "100", "0.5", "0.866", "0.1"),
 	{"drift", "dim", OPTION_INT, "32", "[1, 1024]", "numbers of an input"},
-	{"drift", "classes", OPTION_INT, "100", "[1, 100000]", "classes"},
-	{"drift", "modes", OPTION_INT, "3", "[1, 1000]", "modes of a class"},
-	{"drift", "class_sd", OPTION_FLOAT, "0.5", "[0, 1000]",
-		"spread of the classes, the same for all modes of one"},
-	{"drift", "mode_sd", OPTION_FLOAT, "0.866", "[0, 1000]", "spread of a class's modes"},
-	{"drift", "walk", OPTION_FLOAT, "1", "[0, 1000]",
-		"how far a mode's mean has wandered at the end, as a standard deviation"},
-	{"drift", "walkers", OPTION_CHOICE, "mode", "class | mode",
-		"whether the modes of a class wander together or each on its own"},
-	{"drift", "global_walk", OPTION_FLOAT, "0.4", "[0, 1000]",
-		"how far everything has wandered together at the end"},
-	{"drift", "knots", OPTION_INT, "128", "[2, 100000]", "points of a random walk"},
 	{"drift", "season", OPTION_FLOAT, "0.6", "[0, 1000]", "how far the seasons move the means"},
-	{"drift", "season_plus", OPTION_FLOAT, "0.7", "[0, 1]",
-		"probability of a class to have its season with the sign +"},
-	{"drift", "seasons", OPTION_FLOAT, "8", "[0, 1000000]", "turns of the year in the stream"},
-	{"drift", "prior_sd", OPTION_FLOAT, "0.8", "[0, 100]",
-		"how much the classes' log frequencies differ"},
-	{"drift", "prior_walk", OPTION_FLOAT, "1", "[0, 100]",
-		"how far a log frequency has wandered at the end"},
-	{"drift", "prior_season", OPTION_FLOAT, "0.7", "[0, 100]",
-		"how much the seasons change the log frequencies"},
-	{"drift", "refreshes", OPTION_INT, "1000", "[1, 1000000]",
-		"how many times the frequencies change"},
-	{"drift", "present", OPTION_FLOAT, "0.3", "[0, 1]",
-		"share of the classes that exist at the start, at least one class"},
-	{"drift", "last_birth", OPTION_FLOAT, "0.97", "[0, 1]",
-		"share of the stream within which the others are born"},
-	{"drift", "birth_ramp", OPTION_FLOAT, "0.01", "(0, 1]",
-		"share of the stream until a class has its full weight, less what it begins with"},
-	{"drift", "birth_weight", OPTION_FLOAT, "0.05", "[0, 1]",
-		"what weight a class is born with"},
-	{"drift", "slots", OPTION_INT, "8", "[1, 1024]", "albums that are open at a time"},
-	{"drift", "renew", OPTION_FLOAT, "0.125", "[0.001, 1]",
-		"probability of a sample to begin a new album"},
 	{"drift", "offset", OPTION_FLOAT, "0.8", "[0, 1000]", "spread of the albums of a mode"},
 	{"drift", "noise", OPTION_FLOAT, "1.6", "[0, 1000]", "spread of the samples of an album"},
-	{"drift", "label_noise", OPTION_FLOAT, "0.1", "[0, 1]",
-		"share of labels that are drawn anew from the classes' frequencies"},
 	{"drift", "spectrum", OPTION_FLOAT, "0.5", "[0, 10]",
 		"latent dimension i is scaled by i to the power of minus this"},
 	{NULL},
 };
 
-void drift_config_read(struct drift_config *config, const struct options *options)
+struct section {
+	const struct options *options;
+	const char *name;
+	char key[64];
+};
+
+static const char *key_of(struct section *in, const char *name)
 {
-	const int64_t seed = options_int64(options, "drift.seed");
+	snprintf(in->key, sizeof(in->key), "%s.%s", in->name, name);
+	return in->key;
+}
+
+static int whole(struct section *in, const char *name)
+{
+	return options_int(in->options, key_of(in, name));
+}
+
+static double number(struct section *in, const char *name)
+{
+	return options_float(in->options, key_of(in, name));
+}
+
+void drift_config_read_rows(
+	struct drift_config *config, const struct options *options, const char *section)
+{
+	struct section in = {options, section, ""};
+	const int64_t seed = options_int64(options, key_of(&in, "seed"));
 
 	*config = (struct drift_config){
 		.seed = (uint64_t)(seed ? seed : options_int64(options, "run.seed")),
-		.steps = options_int(options, "drift.steps"),
-		.per_step = options_int(options, "drift.per_step"),
-		.eval_per_step = options_int(options, "drift.eval_per_step"),
-		.stationary = options_bool(options, "drift.stationary"),
-		.dim = options_int(options, "drift.dim"),
-		.classes = options_int(options, "drift.classes"),
-		.modes = options_int(options, "drift.modes"),
-		.class_sd = options_float(options, "drift.class_sd"),
-		.mode_sd = options_float(options, "drift.mode_sd"),
-		.walk = options_float(options, "drift.walk"),
-		.walkers = (enum drift_walkers)options_choice(options, "drift.walkers"),
-		.global_walk = options_float(options, "drift.global_walk"),
-		.knots = options_int(options, "drift.knots"),
-		.season = options_float(options, "drift.season"),
-		.season_plus = options_float(options, "drift.season_plus"),
-		.seasons = options_float(options, "drift.seasons"),
-		.prior_sd = options_float(options, "drift.prior_sd"),
-		.prior_walk = options_float(options, "drift.prior_walk"),
-		.prior_season = options_float(options, "drift.prior_season"),
-		.refreshes = options_int(options, "drift.refreshes"),
-		.present = options_float(options, "drift.present"),
-		.last_birth = options_float(options, "drift.last_birth"),
-		.birth_ramp = options_float(options, "drift.birth_ramp"),
-		.birth_weight = options_float(options, "drift.birth_weight"),
-		.slots = options_int(options, "drift.slots"),
-		.renew = options_float(options, "drift.renew"),
-		.offset = options_float(options, "drift.offset"),
-		.noise = options_float(options, "drift.noise"),
-		.label_noise = options_float(options, "drift.label_noise"),
-		.spectrum = options_float(options, "drift.spectrum"),
+		.steps = whole(&in, "steps"),
+		.per_step = whole(&in, "per_step"),
+		.eval_per_step = whole(&in, "eval_per_step"),
+		.stationary = options_bool(options, key_of(&in, "stationary")),
+		.classes = whole(&in, "classes"),
+		.modes = whole(&in, "modes"),
+		.class_sd = number(&in, "class_sd"),
+		.mode_sd = number(&in, "mode_sd"),
+		.walk = number(&in, "walk"),
+		.walkers = (enum drift_walkers)options_choice(options, key_of(&in, "walkers")),
+		.global_walk = number(&in, "global_walk"),
+		.knots = whole(&in, "knots"),
+		.season_plus = number(&in, "season_plus"),
+		.seasons = number(&in, "seasons"),
+		.prior_sd = number(&in, "prior_sd"),
+		.prior_walk = number(&in, "prior_walk"),
+		.prior_season = number(&in, "prior_season"),
+		.refreshes = whole(&in, "refreshes"),
+		.present = number(&in, "present"),
+		.last_birth = number(&in, "last_birth"),
+		.birth_ramp = number(&in, "birth_ramp"),
+		.birth_weight = number(&in, "birth_weight"),
+		.slots = whole(&in, "slots"),
+		.renew = number(&in, "renew"),
+		.label_noise = number(&in, "label_noise"),
 	};
+}
+
+void drift_config_read(struct drift_config *config, const struct options *options)
+{
+	drift_config_read_rows(config, options, "drift");
+	config->dim = options_int(options, "drift.dim");
+	config->season = options_float(options, "drift.season");
+	config->offset = options_float(options, "drift.offset");
+	config->noise = options_float(options, "drift.noise");
+	config->spectrum = options_float(options, "drift.spectrum");
 }

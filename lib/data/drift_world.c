@@ -265,3 +265,25 @@ struct drift_moment drift_moment_of(const struct drift_world *world, double u)
 		.season = (float)series_sine(c->seasons * u),
 	};
 }
+
+void drift_mean(const struct drift_world *world, int32_t class, int32_t mode, int64_t step,
+	float *restrict mean)
+{
+	const struct drift_config *c = &world->config;
+	const struct drift_moment at = drift_moment_of(world, drift_time(world, step));
+	const int stride = world->stride;
+	const int64_t row = (int64_t) class * c->modes + mode;
+	const int64_t walker = c->walkers == DRIFT_WALK_CLASS ? class : row;
+	const float *restrict start = world->means + row * stride;
+	const float *restrict walk = world->walks + (walker * c->knots + at.knot) * stride;
+	const float *restrict global = world->global + (int64_t)at.knot * stride;
+	const float *restrict season = world->season;
+	const float turn = at.season * world->signs[class], share = at.share;
+
+	for (int i = 0; i < stride; i++) {
+		const float walked = walk[i] + share * (walk[stride + i] - walk[i]);
+		const float moved = global[i] + share * (global[stride + i] - global[i]);
+
+		mean[i] = start[i] + walked + moved + turn * season[i];
+	}
+}

@@ -42,7 +42,11 @@ enum { DRIFT_DIM_MOST = 1024, DRIFT_BLOCK = 16 };
 /* Whose walk it is that moves a mode's mean. */
 enum drift_walkers { DRIFT_WALK_CLASS, DRIFT_WALK_MODE };
 
-/* The keys of section drift; drift_options says what they mean. */
+/*
+ * The keys of section drift; drift_options says what they mean. Streams that are made of the same
+ * world (photos.c) have the keys of drift_rows.h in a section of their own; dim, season, offset,
+ * noise and spectrum are then theirs to set.
+ */
 struct drift_config {
 	uint64_t seed;
 	int steps, per_step, eval_per_step;
@@ -59,6 +63,8 @@ struct drift_config {
 
 extern const struct option_row drift_options[];
 void drift_config_read(struct drift_config *config, const struct options *options);
+void drift_config_read_rows(
+	struct drift_config *config, const struct options *options, const char *section);
 
 /* Uses of random numbers, kept apart as purposes of their own. Never renumber. */
 enum drift_use {
@@ -82,6 +88,16 @@ enum drift_use {
 	DRIFT_EVAL_OFFSET,
 	DRIFT_EVAL_NOISE,
 	DRIFT_EVAL_LABEL,
+	PHOTOS_TEXTURE,
+	PHOTOS_PLACE,
+	PHOTOS_VIEW,
+	PHOTOS_CAMERA,
+	PHOTOS_ALBUM,
+	PHOTOS_PHOTO,
+	PHOTOS_GRAIN,
+	PHOTOS_EVAL_ALBUM,
+	PHOTOS_EVAL_PHOTO,
+	PHOTOS_EVAL_GRAIN,
 };
 
 /* A column of an alias table: its own class up to `keep` of 2^32, else the other. */
@@ -120,6 +136,10 @@ struct drift_moment {
 
 /* u in [0, 1) */
 struct drift_moment drift_moment_of(const struct drift_world *world, double u);
+
+/* The mean of a class's mode in a step, `stride` numbers. */
+void drift_mean(
+	const struct drift_world *world, int32_t class, int32_t mode, int64_t step, float *mean);
 
 /* The moment of a step. */
 static inline double drift_time(const struct drift_world *world, int64_t step)

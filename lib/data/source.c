@@ -11,12 +11,14 @@
 
 const struct source_type *const source_types[] = {
 	&source_drift,
+	&source_photos,
 	NULL,
 };
 
 const struct option_row source_options[] = {
 	{"stream", "source", OPTION_TEXT, "drift", NULL,
-		"where samples come from: drift, stdin, or KIND:PATH of a data set (see retain list)"},
+		"where samples come from: drift, photos, stdin, or KIND:PATH of a data set (see "
+		"retain list)"},
 	{"stream", "cache", OPTION_INT64, "2048", "[0, 1048576]",
 		"MiB of samples that are kept rather than made or read again; 0: none"},
 	{NULL},

@@ -4,6 +4,7 @@
 
 #include "data/source.h"
 
-extern const struct source_type source_drift; /* drift.c */
+extern const struct source_type source_drift;  /* drift.c */
+extern const struct source_type source_photos; /* photos.c */
 
 #endif

@@ -34,7 +34,7 @@ static inline struct options *options_with(const char *const *settings)
 		{NULL},
 	};
 	const struct option_row *const tables[] = {
-		source_options, source_types[0]->options, run, NULL};
+		source_options, source_types[0]->options, source_types[1]->options, run, NULL};
 	struct options *options;
 	struct err err;
 
