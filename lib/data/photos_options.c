@@ -3,7 +3,7 @@
 #include "data/photos_scene.h"
 
 const struct option_row photos_options[] = {
-	DRIFT_ROWS("photos", "600", "4", "20", "0.8", "0.6", "0.05"),
+	DRIFT_ROWS("photos", "600", "4", "20", "0.5", "0.866", "0.05"),
 	{"photos", "size", OPTION_INT, "32", "[8, 512]", "rows and columns of a photo"},
 	{"photos", "viewpoint", OPTION_FLOAT, "1", "[0, 2]",
 		"how much albums and photos differ in where one stands"},

@@ -196,7 +196,7 @@ static void make_ridge(const struct land *land, const struct draw *draw, float s
 static const struct soil *soil_of(const struct draw *draw)
 {
 	return &soils[draw->landmark->uses & THING_AFLOAT ? SOIL_WATER
-							  : pick(draw->place[2], COUNT(soils))];
+							  : pick(draw->view[3] << 8, COUNT(soils))];
 }
 
 static void make_land(const struct draw *draw, const struct photos_season *season, float fog,
@@ -339,7 +339,7 @@ static void make_view(
 
 	/* Rational: a normal of any size leaves the zoom positive. */
 	scene->view = (struct photos_view){
-		.x = much * (0.16f * album[0] + 0.07f * photo[0]),
+		.x = much * (0.2f * album[0] + 0.07f * photo[0]),
 		.y = much * (0.08f * album[1] + 0.04f * photo[1]),
 		.zoom = 1 +
 			much * (within(-0.25f, 0.25f, album[2]) + within(-0.1f, 0.1f, photo[2])),

@@ -1,7 +1,7 @@
 /*
  * Named bundles of keys. A method says all that distinguishes methods (objective,
  * optimizer, average, schedule, holdout, recency), so that one can replace
- * another; a preset says how long the built-in stream is and what fits it.
+ * another; a preset says how long a built-in stream is and what fits it.
  */
 #include <stddef.h>
 
@@ -69,6 +69,14 @@ const struct bundle methods[] = {
 		"run.iterations=" iterations, "schedule.window=" window,                           \
 		"schedule.patience=" patience)
 
+/* The same for photos; a preset of theirs is also the choice of that source. */
+#define PHOTOS(steps, evals, iterations, window, patience)                                         \
+	SETTINGS("stream.source=photos", "model.arch=resnet20-cifar", "run.batch=32",              \
+		"schedule.validation_batch=128", "schedule.rate=0.1", "schedule.epsilon=0.02",     \
+		"photos.steps=" steps, "photos.per_step=32", "photos.eval_per_step=" evals,        \
+		"run.iterations=" iterations, "schedule.window=" window,                           \
+		"schedule.patience=" patience)
+
 const struct bundle presets[] = {
 	{"small", "5 000 steps of 32 samples, 40 000 iterations: seconds",
 		PRESET("5000", "32", "4", "8", "200", "1000")},
@@ -78,5 +86,9 @@ const struct bundle presets[] = {
 		PRESET("100000", "32", "1", "8", "2000", "10000")},
 	{"paper", "as long as the paper's stream: 39 million samples, 12.2 million iterations",
 		PRESET("152500", "256", "1", "80", "10000", "60000")},
+	{"photos-small", "photos: 600 steps of 32, 1 200 iterations of a ResNet-20",
+		PHOTOS("600", "2", "2", "60", "240")},
+	{"photos-std", "photos: 5 000 steps of 32, 20 000 iterations of a ResNet-20",
+		PHOTOS("5000", "1", "4", "240", "2000")},
 	{0},
 };

@@ -81,7 +81,7 @@ const struct catalog catalogs[] = {
 	{"methods", "run.method", method_row},
 	{"sources", "stream.source", source_row},
 	{"data sets on disk", "stream.source (KIND:PATH)", records_row},
-	{"presets of the built-in stream", "stream.preset", preset_row},
+	{"presets of the built-in streams", "stream.preset", preset_row},
 	{"architectures", "model.arch", arch_row},
 	{"pools", "replay.pool", pool_row},
 	{"objectives", "replay.objective", objective_row},

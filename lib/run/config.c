@@ -26,7 +26,8 @@
 
 static const struct option_row run_options[] = {
 	{"stream", "preset", OPTION_TEXT, "small", NULL,
-		"length of the built-in stream and what fits it: small, std, long or paper"},
+		"length of a built-in stream and what fits it: small, std, long or paper for drift, "
+		"photos-small or photos-std for photos"},
 	{"run", "method", OPTION_TEXT, "ama+malr", NULL, "bundle of settings: see retain methods"},
 	{"run", "form", OPTION_CHOICE, "online", "online | supervised",
 		"online: samples come with time; supervised: all are there from the start"},
@@ -276,14 +277,27 @@ static int apply_bundles(struct options *options, const struct options *layer,
 	return code;
 }
 
-/* Nobody has to name the preset that the built-in stream starts from; other sources have none. */
+/* Nobody has to name the preset that a built-in stream starts from; other sources have none. */
 static int apply_defaults(const struct config *config, struct options *options, struct err *err)
 {
+	static const struct {
+		const char *source, *preset;
+	} rows[] = {{"drift", "small"}, {"photos", "photos-small"}};
+	const char *source = options_text(options, "stream.source");
+	int code = 0;
+
 	for (int i = 0; i < LAYERS; i++)
-		if (says(config->layer[i], "stream.source") &&
-			strcmp(options_text(config->layer[i], "stream.source"), "drift"))
-			return 0;
-	return apply_bundle(options, presets, options, "stream.preset", err);
+		if (says(config->layer[i], "stream.source"))
+			source = options_text(config->layer[i], "stream.source");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++) {
+		if (strcmp(rows[i].source, source))
+			continue;
+		code = options_set(
+			options, "stream.preset", rows[i].preset, OPTIONS_DEFAULT, err);
+		if (!code)
+			code = apply_bundle(options, presets, options, "stream.preset", err);
+	}
+	return code;
 }
 
 int config_resolve(const struct config *config, struct options **options, struct err *err)
