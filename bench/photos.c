@@ -31,9 +31,9 @@ static int open_size(struct source **source, int size, struct err *err)
 	char setting[32];
 	int code;
 
-	for (int i = 0; source_types[i] && i < 29; i++)
+	for (int i = 0, count = 2; source_types[i] && count < 31; i++)
 		if (source_types[i]->options)
-			tables[2 + i] = source_types[i]->options;
+			tables[count++] = source_types[i]->options;
 	snprintf(setting, sizeof(setting), "photos.size=%d", size);
 	code = options_new(&options, tables, err);
 	if (!code)

@@ -45,15 +45,16 @@ static inline struct rgb rgb_scaled(struct rgb a, float by)
 	return a;
 }
 
-/* A colour by its hue in turns (any number), how colourful and how bright it is. */
+/* A colour by its hue in turns, how colourful and how bright it is. */
 static inline struct rgb rgb_of_hue(float hue, float chroma, float bright)
 {
 	static const float start[3] = {1, 1.0f / 3 + 1, 2.0f / 3 + 1};
 	struct rgb colour;
 
 	for (int i = 0; i < 3; i++) {
-		const float turn = hue + 64 - start[i];
-		const float part = turn - (float)(int)turn; /* 0 and 1 are the colour's own hue */
+		const float turn = hue - start[i], whole = (float)(int)turn;
+		/* 0 and 1 are the colour's own hue. */
+		const float part = turn - whole + (turn < whole ? 1 : 0);
 		const float off = part < 0.5f ? part : 1 - part;
 
 		colour.c[i] = bright * (1 - chroma * clamp01(6 * off - 1));

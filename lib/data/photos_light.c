@@ -42,6 +42,7 @@ void photos_light_of(float height, float overcast, struct photos_light *light)
 	light->cloud = rgb_between(light->cloud, rgb_scaled(grey, 0.75f * bright), overcast);
 	light->sun = rgb_between(
 		(struct rgb){{1, 0.98f, 0.85f}}, (struct rgb){{0.85f, 0.88f, 0.95f}}, light->dark);
+	light->disc = clamp01(1 - 1.6f * overcast);
 	light->glow = (1 - overcast) * between(0.5f, 0.12f, light->dark);
 }
 

@@ -5,7 +5,7 @@
 const struct option_row photos_options[] = {
 	DRIFT_ROWS("photos", "600", "4", "20", "0.5", "0.866", "0.05"),
 	{"photos", "size", OPTION_INT, "32", "[8, 512]", "rows and columns of a photo"},
-	{"photos", "viewpoint", OPTION_FLOAT, "1", "[0, 2]",
+	{"photos", "viewpoint", OPTION_FLOAT, "1", "[0, 1.5]",
 		"how much albums and photos differ in where one stands"},
 	{"photos", "weather", OPTION_FLOAT, "0.3", "[0, 1]", "share of albums in bad weather"},
 	{"photos", "night", OPTION_FLOAT, "0.25", "[0, 1]", "share of albums at dusk or night"},

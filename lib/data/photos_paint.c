@@ -50,7 +50,6 @@ static void sky_row(const struct painter *p, int row, float y)
 	const struct photos_light *light = &p->scene->light;
 	const float hard = 1 / (2 * light->sun_radius * p->pixel);
 	const float round = light->sun_radius * light->sun_radius;
-	const float bright = light->glow > 0.1f ? 1 : light->glow * 10;
 	float cover[PHOTOS_SIZE_MOST], disc[PHOTOS_SIZE_MOST], glow[PHOTOS_SIZE_MOST];
 	float rise[PHOTOS_SIZE_MOST];
 
@@ -62,7 +61,7 @@ static void sky_row(const struct painter *p, int row, float y)
 		const float t = clamp01(over * 0.75f);
 
 		rise[i] = t * (2 - t);
-		disc[i] = bright * clamp01((round - far) * hard + 0.5f) * (1 - cover[i]);
+		disc[i] = light->disc * clamp01((round - far) * hard + 0.5f) * (1 - cover[i]);
 		glow[i] = light->glow / (1 + 14 * far);
 	}
 	for (int c = 0; c < 3; c++) {

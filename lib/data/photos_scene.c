@@ -206,7 +206,7 @@ static void make_land(const struct draw *draw, const struct photos_season *seaso
 	const struct land *near = &lands[pick(draw->view[2], COUNT(lands))];
 	const struct soil *soil = soil_of(draw);
 	const struct photos_light *light = &scene->light;
-	const float phase = 16 * unit(draw->view[3]) + 2 * draw->look[LOOK_PHASE] + 32;
+	const float phase = 16 * unit(draw->view[3]) + within(0, 16, draw->look[LOOK_PHASE]);
 	const float bright = within(0.8f, 1.2f, draw->look[LOOK_GROUND]);
 	struct photos_ground *ground = &scene->ground;
 
@@ -279,7 +279,7 @@ static void make_things(const struct draw *draw, const struct photos_season *sea
 		-side * within(0.25f, 1, look[LOOK_BESIDE_X]), scene->horizon - 0.03f, small,
 		small);
 	paint_thing(&scene->things[0], other, roof, 0.2f + 0.5f * fog, season, &scene->light);
-	add_thing(scene, draw->landmark, side * within(-0.1f, 0.55f, look[LOOK_X]), foot,
+	add_thing(scene, draw->landmark, side * within(-0.15f, 0.4f, look[LOOK_X]), foot,
 		near * within(0.8f, 1.25f, look[LOOK_WIDTH]),
 		near * within(0.8f, 1.2f, look[LOOK_HEIGHT]));
 	paint_thing(&scene->things[1], wall, roof, 0.04f + 0.35f * fog, season, &scene->light);
@@ -339,11 +339,10 @@ static void make_view(
 
 	/* Rational: a normal of any size leaves the zoom positive. */
 	scene->view = (struct photos_view){
-		.x = much * (0.2f * album[0] + 0.07f * photo[0]),
-		.y = much * (0.08f * album[1] + 0.04f * photo[1]),
-		.zoom = 1 +
-			much * (within(-0.25f, 0.25f, album[2]) + within(-0.1f, 0.1f, photo[2])),
-		.tilt = much * (0.03f * album[3] + 0.02f * photo[3]),
+		.x = much * (0.28f * album[0] + 0.1f * photo[0]),
+		.y = much * (0.13f * album[1] + 0.06f * photo[1]),
+		.zoom = 1 + much * (within(-0.4f, 0.4f, album[2]) + within(-0.1f, 0.1f, photo[2])),
+		.tilt = much * (0.04f * album[3] + 0.03f * photo[3]),
 	};
 }
 

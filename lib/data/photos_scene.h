@@ -51,10 +51,11 @@ struct photos_light {
 	struct rgb high, low; /* the sky above and at the horizon */
 	struct rgb light;     /* what colours are multiplied with */
 	struct rgb sun, cloud;
-	float sun_x, sun_y, sun_radius, glow;
-	float cover, cloud_x, cloud_y; /* how much of the sky clouds take; where they are */
-	float dark;                    /* 0 by day, 1 at night */
-	float side;                    /* where light comes from: -1 left, 1 right */
+	float sun_x, sun_y, sun_radius; /* or the moon's */
+	float disc, glow;               /* how much clouds let through */
+	float cover, cloud_x, cloud_y;  /* how much of the sky clouds take; where they are */
+	float dark;                     /* 0 by day, 1 at night */
+	float side;                     /* where light comes from: -1 left, 1 right */
 };
 
 struct photos_ground {

@@ -33,11 +33,13 @@ static inline struct options *options_with(const char *const *settings)
 		{"run", "seed", OPTION_INT64, "1", NULL, "seed"},
 		{NULL},
 	};
-	const struct option_row *const tables[] = {
-		source_options, source_types[0]->options, source_types[1]->options, run, NULL};
+	const struct option_row *tables[32] = {source_options, run};
 	struct options *options;
 	struct err err;
 
+	for (int i = 0, count = 2; source_types[i] && count < 31; i++)
+		if (source_types[i]->options)
+			tables[count++] = source_types[i]->options;
 	assert_ok(options_new(&options, tables, &err), err);
 	for (; settings && *settings; settings++)
 		assert_ok(options_assign(options, *settings, "test", &err), err);
