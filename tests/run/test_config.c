@@ -66,6 +66,16 @@ static void layers_win_in_their_order(void **state)
 	assert_string_equal(options_source(o, "run.seed"), "--set");
 	assert_string_equal(options_source(o, "drift.steps"), "stream.preset = small");
 	options_free(o);
+	/* Each built-in stream has a preset to start from. */
+	o = resolved(config_of(NULL, SETTINGS("stream.source=photos")));
+	assert_string_equal(options_text(o, "stream.preset"), "photos-small");
+	assert_string_equal(options_text(o, "model.arch"), "resnet20-cifar");
+	assert_string_equal(options_source(o, "photos.steps"), "stream.preset = photos-small");
+	options_free(o);
+	o = resolved(config_of(NULL, SETTINGS("stream.preset=photos-std")));
+	assert_string_equal(options_text(o, "stream.source"), "photos");
+	assert_int_equal(options_int(o, "photos.steps"), 5000);
+	options_free(o);
 	/* The last of several settings counts. */
 	o = resolved(config_of(NULL, SETTINGS("run.seed=6", "run.seed=7")));
 	assert_int_equal(options_int64(o, "run.seed"), 7);

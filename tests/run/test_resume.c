@@ -188,6 +188,14 @@ static void statistics_of_batch_norm(void **state)
 		"batch norm");
 }
 
+static void photos(void **state)
+{
+	(void)state;
+	resume(SETTINGS("stream.source=photos", "photos.steps=60", "photos.per_step=8",
+		       "photos.eval_per_step=2", "photos.size=12", "run.checkpoint_every=7 steps"),
+		"photos");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +205,7 @@ int main(void)
 		stream_test(every_schedule),
 		stream_test(every_method),
 		stream_test(statistics_of_batch_norm),
+		stream_test(photos),
 	};
 
 	return cmocka_run_group_tests_name("resume", tests, NULL, NULL);
