@@ -33,10 +33,41 @@ bool moment_whole(const char *text, size_t size, int64_t *number)
 	return true;
 }
 
+/*
+ * Up to 15 digits with a point among them, as most numbers in files are: both whole
+ * numbers are exact, so their quotient is the nearest double, as strtod's is.
+ */
+static bool plain_number(const char *text, size_t size, double *number)
+{
+	static const double powers[] = {
+		1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+	const size_t sign = size && *text == '-';
+	size_t point = size, digits = 0;
+	int64_t sum = 0;
+
+	for (size_t i = sign; i < size; i++) {
+		if (text[i] == '.' && point == size) {
+			point = i;
+			continue;
+		}
+		if (!digit(text[i]) || ++digits > 15)
+			return false;
+		sum = sum * 10 + (text[i] - '0');
+	}
+	if (!digits)
+		return false;
+	*number = (double)sum / powers[point == size ? 0 : size - point - 1];
+	if (sign)
+		*number = -*number;
+	return true;
+}
+
 bool moment_number(const char *text, size_t size, double *number)
 {
 	char copy[64];
 
+	if (plain_number(text, size, number))
+		return true;
 	if (size >= sizeof(copy) || !size)
 		return false;
 	memcpy(copy, text, size);

@@ -18,6 +18,7 @@ const struct records_type *const records_types[] = {
 	&records_folder,
 	&records_manifest,
 	&records_npy,
+	&records_table,
 	NULL,
 };
 

@@ -8,6 +8,6 @@
 #define RECORD_IMAGE_MOST ((size_t)256 << 20)
 
 extern const struct records_type records_cifar, records_folder, records_idx, records_manifest,
-	records_npy, records_tar;
+	records_npy, records_table, records_tar;
 
 #endif
