@@ -244,7 +244,8 @@ static void remove_older(const char *folder, int64_t than, int64_t kept)
 int checkpoint_save(struct run *run, struct err *err)
 {
 	const char *folder = run->config.folder;
-	const struct place place = {newest(folder, INT64_MAX, false).number + 1, run->stopped};
+	const struct place place = {newest(folder, INT64_MAX, false).number + 1,
+		run->stopped && !run->kind->endless};
 	const double before = run->seconds_before;
 	struct err why = {0};
 	char path[PATH_MOST];

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "run/live_impl.h"
+#include "run/rollback.h"
 
 enum { DECADE = 10 };
 static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
@@ -127,8 +128,22 @@ static int meet(struct run *run, const int32_t *guesses, int n, struct err *err)
 	return 0;
 }
 
+static int catch_up(struct run *run, struct err *err);
+
+/* To an earlier checkpoint, and from there, by the journal, to where it was. */
+static int go_back(struct run *run, struct err *err)
+{
+	struct live *live = run->live;
+	const int64_t lines = live->lines, bad = live->bad;
+	const int code = rollback(run, err);
+
+	live->lines = lines;
+	live->bad = bad;
+	return code ? code : catch_up(run, err);
+}
+
 /* Trains on the time step that was met, and ends it. */
-static int learn(struct run *run, struct err *err)
+static int train(struct run *run, struct err *err)
 {
 	const double start = run_clock();
 	int code = run_train(run, err);
@@ -145,6 +160,14 @@ static int learn(struct run *run, struct err *err)
 	if (!code)
 		run_tell(run);
 	return code;
+}
+
+/* The buffers of a time step are free when it has been met, for the case that it is gone back. */
+static int learn(struct run *run, struct err *err)
+{
+	const int code = train(run, err);
+
+	return code && learner_diverged(run->learner) ? go_back(run, err) : code;
 }
 
 /* Those that were not answered yet; `first` is the id of the time step's first sample. */
@@ -472,8 +495,10 @@ static bool at_end(const struct run *run)
 
 int live_go(struct run *run, struct err *err)
 {
-	int code = catch_up(run, err);
+	int code = rollback_begin(run, err);
 
+	if (!code)
+		code = catch_up(run, err);
 	if (!code && !run_stopping(run))
 		code = take_up(run, err);
 	while (!code && !run_stopping(run) && !at_end(run))

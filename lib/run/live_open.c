@@ -62,6 +62,10 @@ static int check(const struct run *run, struct err *err)
 			"run.step_epochs = %g: not for stream.source = " LIVE_SOURCE
 			"; see stream.budget",
 			options_float(o, "run.step_epochs"));
+	if (real_time && !strcmp(options_text(o, "run.on_nan"), "rollback"))
+		return err_set(err, ERR_INPUT,
+			"run.on_nan = rollback: not for stream.budget = real-time, in which no "
+			"step can be repeated");
 	if (real_time && least > most)
 		return err_set(err, ERR_INPUT,
 			"stream.iterations_least = %d: must not be above stream.iterations_most = "

@@ -27,10 +27,6 @@ int rollback_check(const struct run *run, struct err *err)
 		return err_set(err, ERR_INPUT,
 			"run.on_nan = rollback: goes back to a checkpoint, and without a folder "
 			"(--out DIR) there are none");
-	if (!run->kind->repeatable)
-		return err_set(err, ERR_INPUT,
-			"run.on_nan = rollback: a live stream cannot be gone over again; leave it "
-			"at stop");
 	return 0;
 }
 
@@ -47,7 +43,7 @@ static int give_up(const struct run *run, const struct err *why, struct err *err
 			"%s; gave up after going back %d times without reaching the next "
 			"checkpoint",
 			why->message, run->rollbacks);
-	if (run->kind->repeatable && checkpoint_there(run))
+	if (checkpoint_there(run))
 		return err_set(err, why->code,
 			"%s; the last checkpoint is good: --resume %s --set run.on_nan=rollback "
 			"goes on from it at half the rate",

@@ -18,7 +18,7 @@
 
 struct run;
 
-/* Refuses rollback to a run that keeps no checkpoints, or cannot see its samples again. */
+/* Refuses rollback to a run that keeps no checkpoints. */
 int rollback_check(const struct run *run, struct err *err);
 
 /* Where a run may be rolled back, it begins with a checkpoint. */

@@ -17,7 +17,6 @@
 
 /* How a run meets its stream: opening makes learner and buffers, going ends with the stream. */
 struct run_kind {
-	bool repeatable; /* an earlier checkpoint can go on: its samples can be had again */
 	int (*open)(struct run *run, struct err *err);
 	int (*go)(struct run *run, struct err *err);
 	void (*describe)(const struct run *run, char *out, size_t size);

@@ -302,4 +302,4 @@ static void stored_describe(const struct run *run, char *out, size_t size)
 }
 
 const struct run_kind run_stored = {
-	.repeatable = true, .open = stored_open, .go = stored_go, .describe = stored_describe};
+	.open = stored_open, .go = stored_go, .describe = stored_describe};

@@ -364,6 +364,19 @@ def damaged_checkpoint():
             "the checkpoint before a damaged one goes on", code, newest, producer.said)
 
 
+def divergence():
+    """A rate that is far too large: with run.on_nan = rollback it goes back and on."""
+    settings = ["run.on_nan=rollback", "schedule.kind=constant", "schedule.rate=300",
+                "run.method=ama+rwp"]
+    lines = lines_of(320, 20)
+    code, answers, said = straight("nan", lines, settings)
+    samples = [answer["sample"] for answer in answers if "sample" in answer]
+    events = file_of("nan", "events.jsonl").decode() if code == 0 else ""
+    verdict(code == 0 and samples == list(range(320)) and '"event": "rollback"' in events,
+            "a diverged learner goes back to a checkpoint and on by the journal", code, said,
+            len(samples))
+
+
 def refusals():
     rows = [
         (["--set", "model.classes=0"], "model.classes"),
@@ -401,6 +414,7 @@ def main():
         no_reader()
         real_time()
         damaged_checkpoint()
+        divergence()
         refusals()
         os.chdir("/")
     print("1..%d" % cases)
