@@ -110,22 +110,23 @@ static const struct {
 static bool names_us(const struct server *server, const char *headers)
 {
 	static const char *const names[] = {"127.0.0.1", "localhost"};
+	const char *line = headers;
 	char wanted[64];
 
-	for (const char *line = headers; line; line = strstr(line, "\r\n")) {
-		line += line != headers ? 2 : 0;
-		if (strncasecmp(line, "Host:", 5) != 0)
-			continue;
-		line += 5;
-		line += strspn(line, " \t");
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-			const int length = snprintf(
-				wanted, sizeof(wanted), "%s:%d\r\n", names[i], server->port);
+	while (strncasecmp(line, "Host:", 5) != 0) {
+		line = strstr(line, "\r\n");
+		if (!line)
+			return false;
+		line += 2;
+	}
+	line += 5;
+	line += strspn(line, " \t");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const int length =
+			snprintf(wanted, sizeof(wanted), "%s:%d\r\n", names[i], server->port);
 
-			if (!strncasecmp(line, wanted, (size_t)length))
-				return true;
-		}
-		return false;
+		if (!strncasecmp(line, wanted, (size_t)length))
+			return true;
 	}
 	return false;
 }
