@@ -28,6 +28,10 @@ test-long: all
 results: all
 	@tools/results --retain $(BUILD)/retain
 
+# The pictures of docs/gallery.md: some minutes, where their runs are not there yet.
+gallery: all
+	@tools/gallery $(BUILD)/retain
+
 bench: all
 	@$(BUILD)/retain bench train --arch resnet50
 	@$(BUILD)/retain bench train --arch resnet50 --mode infer
@@ -51,4 +55,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-asan build-tsan
 
-.PHONY: all demo test test-long results bench sanitize valgrind format install clean
+.PHONY: all demo test test-long results gallery bench sanitize valgrind format install clean

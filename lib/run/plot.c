@@ -14,7 +14,8 @@ enum {
 	ROOM_TOP = 30,
 	ROOM_BOTTOM = 46,
 	TICKS_MOST = 64,
-	POINTS_MOST = 800, /* of a line; more cannot be seen */
+	POINTS_MOST = 400, /* of a line; more cannot be seen */
+	SHADES = 64,       /* of a map */
 };
 
 static const char *const colours[] = {
@@ -368,21 +369,35 @@ void plot_legend(struct text *out, double left, double top, const char *name, in
 	label(out, left + 30, top, "", name);
 }
 
-static void draw_cell(struct text *out, const struct plot_map *map, const struct frame *frame,
-	int row, int column, double share)
+/* All cells of one shade in one path, in a system of coordinates in which a cell is 1 by 1. */
+static void draw_shade(struct text *out, const struct plot_map *map, int shade)
 {
-	const double at = fmin(fmax(share, 0), 1) * 4;
+	const double at = 4.0 * shade / (SHADES - 1);
 	const int low = at >= 4 ? 3 : (int)at;
-	const double width = frame->width / map->columns, height = frame->height / map->rows;
-	int rgb[3];
+	bool begun = false;
 
-	for (int k = 0; k < 3; k++)
-		rgb[k] = (int)lrint(ramp[low][k] + (at - low) * (ramp[low + 1][k] - ramp[low][k]));
-	/* A hair too large each, so that no ground shows between them. */
-	text_addf(out, "<path d=\"M%.1f %.1fh%.1fv%.1fh%.1fz\" fill=\"#%02x%02x%02x\"/>\n",
-		frame->left + column * width, frame->top + (map->rows - 1 - row) * height,
-		width + 0.3, height + 0.3, -(width + 0.3), (unsigned)rgb[0], (unsigned)rgb[1],
-		(unsigned)rgb[2]);
+	for (int row = 0; row < map->rows; row++)
+		for (int column = 0; column < map->columns; column++) {
+			const double value =
+				map->cells[(size_t)row * (size_t)map->columns + (size_t)column];
+
+			if (isnan(value) ||
+				lrint(fmin(fmax(value / map->most, 0), 1) * (SHADES - 1)) != shade)
+				continue;
+			if (!begun) {
+				text_add(out, "<path fill=\"#");
+				for (int k = 0; k < 3; k++)
+					text_addf(out, "%02x",
+						(unsigned)lrint(ramp[low][k] +
+								(at - low) * (ramp[low + 1][k] -
+										     ramp[low][k])));
+				text_add(out, "\" d=\"");
+			}
+			text_addf(out, "M%d %dh1v1h-1z", column, map->rows - 1 - row);
+			begun = true;
+		}
+	if (begun)
+		text_add(out, "\"/>\n");
 }
 
 /* Where the models stood: left of it is past. */
@@ -408,14 +423,13 @@ void plot_map(struct text *out, const struct plot_map *map)
 		.height = map->height - ROOM_TOP - ROOM_BOTTOM};
 	char words[64];
 
-	for (int row = 0; row < map->rows; row++)
-		for (int column = 0; column < map->columns; column++) {
-			const double value =
-				map->cells[(size_t)row * (size_t)map->columns + (size_t)column];
-
-			if (!isnan(value))
-				draw_cell(out, map, &frame, row, column, value / map->most);
-		}
+	text_addf(out,
+		"<g transform=\"translate(%.1f %.1f) scale(%.4f %.4f)\" "
+		"shape-rendering=\"crispEdges\">\n",
+		frame.left, frame.top, frame.width / map->columns, frame.height / map->rows);
+	for (int shade = 0; shade < SHADES; shade++)
+		draw_shade(out, map, shade);
+	text_add(out, "</g>\n");
 	draw_border(out, map, &frame);
 	label(out, frame.left, frame.top - 11, "font-size=\"14\" font-weight=\"bold\"", map->title);
 	label(out, frame.left + frame.width - 8, frame.top + frame.height - 9,
