@@ -388,9 +388,10 @@ static void draw_shade(struct text *out, const struct plot_map *map, int shade)
 				text_add(out, "<path fill=\"#");
 				for (int k = 0; k < 3; k++)
 					text_addf(out, "%02x",
-						(unsigned)lrint(ramp[low][k] +
-								(at - low) * (ramp[low + 1][k] -
-										     ramp[low][k])));
+						(unsigned)lrint(
+							ramp[low][k] +
+							(at - low) *
+								(ramp[low + 1][k] - ramp[low][k])));
 				text_add(out, "\" d=\"");
 			}
 			text_addf(out, "M%d %dh1v1h-1z", column, map->rows - 1 - row);

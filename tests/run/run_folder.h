@@ -67,8 +67,10 @@ static inline void put_run(const char *folder, const char *method, int seed, con
 {
 	char config[1024];
 
-	snprintf(config, sizeof(config), "[run]\nmethod = %s\nseed = %d\n\n[eval]\ncount = 4\n\n"
-		"[schedule]\nkind = malr\nepsilon = 0.02\n", method, seed);
+	snprintf(config, sizeof(config),
+		"[run]\nmethod = %s\nseed = %d\n\n[eval]\ncount = 4\n\n"
+		"[schedule]\nkind = malr\nepsilon = 0.02\n",
+		method, seed);
 	put(folder, "config.ini", config);
 	put(folder, "metrics.csv", metrics);
 }

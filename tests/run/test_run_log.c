@@ -23,7 +23,8 @@
 #define FACTS                                                                                      \
 	"{\"version\": \"0.1.0\", \"threads\": 2, \"stopped\": false, \"late_ir\": null, "         \
 	"\"ledger\": {\"iterations\": 7, \"forward_train\": 8, \"forward_samples_validate\": 9, "  \
-	"\"backward\": 10, \"averages\": 11}, \"data\": {\"digest\": \"crc32:1\", \"samples\": 5}}"
+	"\"backward\": 10, \"averages\": 11}, \"data\": {\"digest\": \"crc32:1\", \"samples\": "   \
+	"5}}"
 
 typedef int parse_fn(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
@@ -56,7 +57,8 @@ static void config(void **state)
 {
 	struct run_log log = {0};
 	struct err err = {0};
-	const char words[] = "; made by hand\n[run]\nmethod = a = b\n seed=7 \r\n[eval]\ncount = \n";
+	const char words[] =
+		"; made by hand\n[run]\nmethod = a = b\n seed=7 \r\n[eval]\ncount = \n";
 
 	(void)state;
 	assert_int_equal(parse(run_log_parse_config, &log, words, strlen(words), &err), 0);
@@ -90,7 +92,8 @@ static void metrics(void **state)
 	run_log_release(&log);
 	refuses(run_log_parse_metrics, "a,b\n1,2\n", "no column \"iteration\"");
 	refuses(run_log_parse_metrics, METRICS "1,2\n", "file:2: 2 cells, but there are 5 columns");
-	refuses(run_log_parse_metrics, METRICS "1,1,0.1,0,\n1,2,many,0,\n", "file:3: ir = \"many\"");
+	refuses(run_log_parse_metrics, METRICS "1,1,0.1,0,\n1,2,many,0,\n",
+		"file:3: ir = \"many\"");
 	refuses(run_log_parse_metrics, METRICS "1,,0,0,\n", "file:2: iteration = \"\"");
 }
 
@@ -105,7 +108,8 @@ static void events(void **state)
 	assert_int_equal(log.cut_count, 1);
 	assert_true(log.windows[0].loss_ma == 1 && log.windows[0].acc_ma == 0.75);
 	assert_true(log.windows[0].sigma == 0.25 && log.windows[0].gamma2 == 0.95);
-	assert_true(log.cuts[0].iteration == 12000 && log.cuts[0].c2 && log.cuts[0].sigma_age == 3500);
+	assert_true(
+		log.cuts[0].iteration == 12000 && log.cuts[0].c2 && log.cuts[0].sigma_age == 3500);
 	run_log_release(&log);
 	refuses(run_log_parse_events, "{}\n", "file:1: has no \"event\"");
 	refuses(run_log_parse_events, "{\"event\": \"cut\"}\n", "file:1: has no \"iteration\"");
@@ -283,7 +287,8 @@ static void groups(void **state)
 	run_set_close(set);
 	/* Another setting is another group, and then folders tell more than methods. */
 	put_run("c/no-c3/seed-1", "ama", 1, METRICS);
-	put("c/no-c3/seed-1", "config.ini", "[run]\nmethod = ama\nseed = 1\n[schedule]\nc3 = off\n");
+	put("c/no-c3/seed-1", "config.ini",
+		"[run]\nmethod = ama\nseed = 1\n[schedule]\nc3 = off\n");
 	/* The same run twice is no band. */
 	put_run("c/sgd-again", "sgd", 1, METRICS);
 	set = set_of("c");
