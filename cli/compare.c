@@ -6,6 +6,7 @@
 
 #include "run/contest.h"
 #include "run/contest_table.h"
+#include "run/report.h"
 #include "args.h"
 #include "cli.h"
 #include "contest_go.h"
@@ -114,6 +115,19 @@ static int print_plan(const struct contest *contest)
 	return EXIT_OK;
 }
 
+/* A page on all runs that there are by now. */
+static int write_report(const struct contest *contest, struct err *err)
+{
+	struct text path = {0};
+	int code;
+
+	text_addf(&path, "%s/report.html", contest->plan.out);
+	code = path.failed ? err_memory(err, "a path", path.capacity) :
+			     report_folders(path.data, &contest->plan.out, 1, err);
+	text_release(&path);
+	return code;
+}
+
 static int conclude(const struct request *request, const struct contest *contest, int status)
 {
 	struct err err = {0};
@@ -121,7 +135,7 @@ static int conclude(const struct request *request, const struct contest *contest
 
 	for (int i = 0; i < contest->run_count; i++)
 		finished += contest->runs[i].state == CONTEST_FINISHED;
-	if (contest_table_write(contest, &err))
+	if (contest_table_write(contest, &err) || (finished && write_report(contest, &err)))
 		return complain(EXIT_FAILED, "%s", err.message);
 	if (finished)
 		print_table(contest);
@@ -133,7 +147,9 @@ static int conclude(const struct request *request, const struct contest *contest
 		printf("\n%d of %d runs are finished. Try the others again with:\n  ", finished,
 			contest->run_count);
 	else
-		printf("\nTables, and a folder for every run, are in %s.\n", contest->plan.out);
+		printf("\nTables, and a folder for every run, are in %s.\n"
+		       "Open %s/report.html to see when and why.\n",
+			contest->plan.out, contest->plan.out);
 	if (status != EXIT_OK)
 		print_command(request, contest);
 	return status;
