@@ -153,7 +153,7 @@ static int evaluate(struct run *run, struct err *err)
 
 int run_evaluate(struct run *run, struct err *err)
 {
-	const int code = run->source ? evaluate(run, err) : 0;
+	const int code = run->source ? evaluate(run, err) : learner_check(run->learner, err);
 	struct metrics_row row;
 
 	if (code)
