@@ -17,11 +17,12 @@ const struct schedule_type *const schedule_types[] = {
 	&schedule_cyclic,
 	&schedule_rwp,
 	&schedule_malr,
+	&schedule_replay,
 	NULL,
 };
 
 const struct option_row schedule_options[] = {
-	{"schedule", "kind", OPTION_CHOICE, "malr", "constant | cosine | cyclic | rwp | malr",
+	{"schedule", "kind", OPTION_CHOICE, "malr", "constant | cosine | cyclic | rwp | malr | replay",
 		"how the learning rate changes"},
 	{"schedule", "rate", OPTION_FLOAT, "0.025", "[0, inf)", "the learning rate at the start"},
 	{"schedule", "factor", OPTION_FLOAT, "0.5", "(0, 1)",
@@ -38,6 +39,8 @@ const struct option_row schedule_options[] = {
 		"rwp: a cut also forgets the best loss, not only how long ago it was"},
 	{"schedule", "cycles", OPTION_INT, "1", "[1, inf)",
 		"cyclic: equal parts of the run, where no tasks are told"},
+	{"schedule", "replay", OPTION_TEXT, "", NULL,
+		"replay: the folder of the run whose rates are followed"},
 	{"schedule", "window", OPTION_INT64, "10000", "[1, inf)",
 		"iterations over which scores are averaged before anything is decided (K_W)"},
 	{"schedule", "validate_every", OPTION_INT64, "20", "[1, inf)",
@@ -71,6 +74,7 @@ void schedule_config(
 		.c3 = options_bool(options, "schedule.c3"),
 		.reset_best = options_bool(options, "schedule.reset_best"),
 		.cycles = options_int(options, "schedule.cycles"),
+		.replay = options_text(options, "schedule.replay"),
 		.window = options_int64(options, "schedule.window"),
 		.validate_every = options_int64(options, "schedule.validate_every"),
 		.iterations = iterations,
@@ -127,6 +131,7 @@ int schedule_new(struct schedule **schedule, const struct schedule_config *confi
 	made->scale = 1;
 	if (type->init)
 		code = type->init(made, err);
+	made->config.replay = NULL;
 	if (code) {
 		schedule_free(made);
 		return code;

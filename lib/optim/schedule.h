@@ -1,6 +1,6 @@
 /*
  * Learning-rate schedules: constant, cosine, cyclic (a cosine per task), rwp,
- * malr. Kinds are rows of schedule_types, one file each. A schedule sees the
+ * malr, replay (another run's rates). Kinds are rows of schedule_types, one file each. A schedule sees the
  * number of the iteration and, at the end of each K_W window, the window's
  * scores; it never sees parameters or data.
  */
@@ -27,6 +27,7 @@ struct schedule_config {
 	int64_t validate_every; /* K_V: iterations between two rounds of scores; 0: no matter */
 	int64_t iterations;     /* cosine, cyclic: the length of the run; 0: unknown */
 	int cycles; /* cyclic: equal parts of the run, when nobody calls schedule_task */
+	const char *replay;     /* replay: the folder of a run; borrowed until schedule_new */
 };
 
 /*

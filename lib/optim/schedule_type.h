@@ -35,7 +35,7 @@ struct schedule_type {
 };
 
 extern const struct schedule_type schedule_constant, schedule_cosine, schedule_cyclic, schedule_rwp,
-	schedule_malr;
+	schedule_malr, schedule_replay;
 
 /* (1 + cos(pi done / length)) / 2: from 1 at the start to 0 at the end, and 0 beyond. */
 double cosine_share(int64_t done, int64_t length);

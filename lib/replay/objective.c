@@ -14,11 +14,12 @@
 #include "replay/objective_impl.h"
 
 const struct objective_type *const objective_types[] = {
-	&objective_pure, &objective_mixed, &objective_epochs, NULL};
+	&objective_pure, &objective_mixed, &objective_er, &objective_mir, &objective_epochs, NULL};
 
 const struct option_row objective_options[] = {
-	{"replay", "objective", OPTION_CHOICE, "pure", "pure | mixed | epochs",
-		"What a batch is: replay only, half new and half replay, or all once per epoch"},
+	{"replay", "objective", OPTION_CHOICE, "pure", "pure | mixed | er | mir | epochs",
+		"What a batch is: replay only, half new and half replay, half the current task and half "
+		"past ones (drawn, or chosen by interference), or all once per epoch"},
 	{"replay", "history", OPTION_INT64, "0", "[0, inf)",
 		"How many samples of the stream replay reaches back in mixed batches; 0: all"},
 	{"replay", "recency_share", OPTION_FLOAT, "0", "[0, 1]",
@@ -52,7 +53,7 @@ static int config_check(const struct objective_config *config, const struct obje
 {
 	if (!type)
 		return err_set(err, ERR_INPUT,
-			"replay.objective = %.100s: not known; choose pure, mixed or epochs",
+			"replay.objective = %.100s: not known; choose pure, mixed, er, mir or epochs",
 			config->kind);
 	if (config->history < 0)
 		return err_set(err, ERR_INPUT, "replay.history = %" PRId64 ": must be at least 0",
@@ -88,6 +89,7 @@ int objective_new(struct objective **objective, const struct objective_config *c
 	made->config = *config;
 	made->config.kind = type->name;
 	made->pool = pool;
+	made->reach = config->history;
 	made->orders = (struct rng){config->seed, RNG_SHUFFLE};
 	*objective = made;
 	return 0;
@@ -103,9 +105,34 @@ void objective_free(struct objective *objective)
 void objective_step(struct objective *objective, int64_t first, int64_t end)
 {
 	assert(0 <= first && first <= end);
-	objective->first = first;
+	objective->first = objective->task = first;
 	objective->end = end;
 	objective->guess_at = 0;
+}
+
+void objective_task(struct objective *objective, int64_t first)
+{
+	assert(0 <= first && first <= objective->first);
+	objective->task = first;
+}
+
+void objective_reach(struct objective *objective, int64_t history)
+{
+	assert(history >= 0);
+	objective->reach = history;
+}
+
+bool objective_chooses(const struct objective *objective)
+{
+	return objective->type->chooses;
+}
+
+bool objective_candidates(
+	const struct objective *objective, uint64_t iteration, int n, int64_t *ids)
+{
+	assert(iteration >> 48 == 0 && n >= 1 && n <= POOL_POSITIONS / 2);
+	return pool_draw_range(
+		objective->pool, iteration, POOL_POSITIONS / 2, 0, objective->task, ids, n);
 }
 
 bool objective_batch(
@@ -160,11 +187,15 @@ void objective_state(struct objective *objective, struct state *state)
 	state_same(state, "kind", objective->type->name);
 	state_int64(state, "first", &objective->first);
 	state_int64(state, "end", &objective->end);
-	if (!state_failed(state) && (objective->first < 0 || objective->end < objective->first)) {
+	state_int64(state, "task", &objective->task);
+	state_int64(state, "reach", &objective->reach);
+	if (!state_failed(state) &&
+		(objective->task < 0 || objective->first < objective->task ||
+			objective->end < objective->first || objective->reach < 0)) {
 		state_refuse(state, ERR_FORMAT,
 			"samples %" PRId64 " to %" PRId64 " are no time step", objective->first,
 			objective->end);
-		objective->first = objective->end = 0;
+		objective->first = objective->end = objective->task = objective->reach = 0;
 	}
 	if (objective->type->state)
 		objective->type->state(objective, state);

@@ -8,6 +8,11 @@
  *   half is as even as can be: in a random order, each sample of the step that
  *   is not held out comes again only after all others did, and it need not be
  *   in the pool. Where one side has nothing to offer, the other fills the batch.
+ * - er: half from the current task, half from past ones. Both are drawn from the
+ *   pool; a task of one time step, or one that the pool holds nothing of, gives
+ *   the samples of that step as mixed does. Without a past all is current.
+ * - mir: as er, but the learner then chooses the past half among candidates, by
+ *   how much a step on the current half would harm them (objective_candidates).
  * - epochs: every sample of the pool once per epoch in a new random order: the
  *   supervised form. What is added during an epoch takes part from the next one
  *   on. Batches follow one another whatever the iteration's number is. Needs
@@ -48,6 +53,12 @@ void objective_free(struct objective *objective);
 /* The samples first .. end-1 are those of the current time step. */
 void objective_step(struct objective *objective, int64_t first, int64_t end);
 
+/* After objective_step, where the current task is more than that step: its first sample. */
+void objective_task(struct objective *objective, int64_t first);
+
+/* mixed: from now on replay reaches so far back, whatever `history` was; 0: all. */
+void objective_reach(struct objective *objective, int64_t history);
+
 /*
  * Chooses the batch of an iteration: n ids and what each loss counts (their sum
  * is 1), n from 1 to POOL_POSITIONS. False if there is nothing to draw from yet.
@@ -63,6 +74,15 @@ bool objective_batch(
  */
 bool objective_guess(
 	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights);
+
+/*
+ * Whether the last n/2 samples of a batch of n should be replaced by the best of
+ * n candidates; and n of them, n at most POOL_POSITIONS / 2, drawn from past
+ * tasks. False, and the batch stays as it is, if there is no past.
+ */
+bool objective_chooses(const struct objective *objective);
+bool objective_candidates(
+	const struct objective *objective, uint64_t iteration, int n, int64_t *ids);
 
 void objective_state(struct objective *objective, struct state *state);
 

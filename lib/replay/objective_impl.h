@@ -17,6 +17,8 @@ struct objective {
 	uint64_t last;      /* the iteration of the last batch */
 	struct objective *guess; /* a copy that runs ahead, to iteration guess_at; not its own */
 	uint64_t guess_at;
+	int64_t task;       /* the current task's first sample */
+	int64_t reach;      /* mixed: how far back replay reaches now; 0: all */
 };
 
 struct objective_type {
@@ -27,10 +29,12 @@ struct objective_type {
 		const struct objective_config *config, const struct pool *pool, struct err *err);
 	bool (*batch)(struct objective *objective, uint64_t iteration, int n, int64_t *ids,
 		float *weights);
+	bool chooses; /* half of the batch is to be chosen from candidates */
 	void (*state)(struct objective *objective, struct state *state); /* NULL: nothing */
 };
 
-extern const struct objective_type objective_pure, objective_mixed, objective_epochs;
+extern const struct objective_type objective_pure, objective_mixed, objective_er, objective_mir,
+	objective_epochs;
 
 /*
  * Draws n ids not older than `oldest` from the pool, positions first and on of
@@ -39,6 +43,10 @@ extern const struct objective_type objective_pure, objective_mixed, objective_ep
  */
 bool objective_replay(const struct objective *objective, uint64_t iteration, int first,
 	int64_t oldest, int64_t *ids, int n);
+
+/* Fills in n samples of the current step; false if it has none that may be trained on. */
+bool objective_new_samples(
+	const struct objective *objective, uint64_t iteration, int64_t *ids, int n);
 
 /* Gives n samples the same weight, `total` in sum. */
 void objective_weigh(float *weights, int n, double total);

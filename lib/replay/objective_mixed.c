@@ -6,8 +6,8 @@
 #include "replay/objective_impl.h"
 #include "replay/shuffle.h"
 
-/* Fills in n samples of the current step; false if it has none that may be trained on. */
-static bool take_new(const struct objective *objective, uint64_t iteration, int64_t *ids, int n)
+bool objective_new_samples(
+	const struct objective *objective, uint64_t iteration, int64_t *ids, int n)
 {
 	const uint64_t size = (uint64_t)(objective->end - objective->first);
 	struct shuffle shuffle;
@@ -33,10 +33,10 @@ static bool take_new(const struct objective *objective, uint64_t iteration, int6
 static bool batch(
 	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights)
 {
-	const int64_t history = objective->config.history, seen = pool_seen(objective->pool);
+	const int64_t history = objective->reach, seen = pool_seen(objective->pool);
 	const int64_t oldest = history && history < seen ? seen - history : 0;
 	const int fresh = n - n / 2, old = n / 2;
-	const bool some_new = take_new(objective, iteration, ids, fresh);
+	const bool some_new = objective_new_samples(objective, iteration, ids, fresh);
 
 	if (some_new && old &&
 		objective_replay(objective, iteration, fresh, oldest, ids + fresh, old)) {
@@ -44,7 +44,7 @@ static bool batch(
 		objective_weigh(weights + fresh, old, 0.5);
 		return true;
 	}
-	if (!(some_new ? take_new(objective, iteration, ids, n)
+	if (!(some_new ? objective_new_samples(objective, iteration, ids, n)
 		       : objective_replay(objective, iteration, 0, oldest, ids, n)))
 		return false;
 	objective_weigh(weights, n, 1);

@@ -19,11 +19,12 @@
 enum { ROOM_LEAST = 1024 };
 
 const struct pool_type *const pool_types[] = {
-	&pool_unlimited, &pool_reservoir, &pool_fifo, &pool_balanced, NULL};
+	&pool_unlimited, &pool_reservoir, &pool_fifo, &pool_balanced, &pool_halves, NULL};
 
 const struct option_row pool_options[] = {
-	{"replay", "pool", OPTION_CHOICE, "unlimited", "unlimited | reservoir | fifo | balanced",
-		"What is remembered: all, a uniform sample, the newest, or the same of each class"},
+	{"replay", "pool", OPTION_CHOICE, "unlimited", "unlimited | reservoir | fifo | balanced | halves",
+		"What is remembered: all, a uniform sample, the newest, the same of each class, or "
+		"past tasks and the current one by halves"},
 	{"replay", "limit", OPTION_INT64, "1000000", "[1, inf)",
 		"The most samples that a pool other than unlimited holds"},
 	{"replay", "holdout", OPTION_FLOAT, "0.05", "[0, 1)",
@@ -67,8 +68,8 @@ static int config_check(
 {
 	if (!type)
 		return err_set(err, ERR_INPUT,
-			"replay.pool = %.100s: not known; choose unlimited, reservoir, fifo or "
-			"balanced",
+			"replay.pool = %.100s: not known; choose unlimited, reservoir, fifo, "
+			"balanced or halves",
 			config->kind);
 	if (type->limited && config->limit < 1)
 		return err_set(err, ERR_INPUT,
@@ -183,11 +184,29 @@ int64_t pool_count(const struct pool *pool)
 bool pool_draw(
 	const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids, int n)
 {
+	return pool_draw_range(pool, iteration, first, oldest, pool->seen, ids, n);
+}
+
+bool pool_draw_range(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
+	int64_t end, int64_t *ids, int n)
+{
 	assert(iteration >> 48 == 0 && n >= 1 && first >= 0 && n <= POOL_POSITIONS - first);
 	if (oldest < 0)
 		oldest = 0;
-	return pool->count > 0 && oldest < pool->seen &&
-	       pool->type->draw(pool, iteration, first, oldest, ids, n);
+	if (end > pool->seen)
+		end = pool->seen;
+	return pool->count > 0 && oldest < end &&
+	       pool->type->draw(pool, iteration, first, oldest, end, ids, n);
+}
+
+int64_t pool_task_room(const struct pool *pool)
+{
+	return pool->type->task ? pool->count : 0;
+}
+
+int64_t pool_task(struct pool *pool, int64_t *evicted)
+{
+	return pool->type->task ? pool->type->task(pool, evicted) : 0;
 }
 
 int64_t pool_newest(const struct pool *pool, double share)
@@ -200,30 +219,31 @@ int64_t pool_newest(const struct pool *pool, double share)
 
 /*
  * The slots are as good as shuffled, so candidates are slots, and those that are
- * too old fall through. Where there are hardly any others, a scan counts them
+ * too old or too new fall through. Where there are hardly any others, a scan counts them
  * and takes one; it costs about as much as the tries before it.
  */
-static bool scan_slots(const struct pool *pool, struct dice *dice, int64_t oldest, int64_t *id)
+static bool scan_slots(const int64_t *slots, int64_t count, struct dice *dice, int64_t oldest,
+	int64_t end, int64_t *id)
 {
-	uint64_t young = 0, pick;
+	uint64_t inside = 0, pick;
 	int64_t slot = 0;
 
-	for (int64_t i = 0; i < pool->count; i++)
-		young += pool->ids[i] >= oldest;
-	if (young == 0)
+	for (int64_t i = 0; i < count; i++)
+		inside += slots[i] >= oldest && slots[i] < end;
+	if (inside == 0)
 		return false;
-	pick = dice_below(dice, young);
+	pick = dice_below(dice, inside);
 	for (;; slot++)
-		if (pool->ids[slot] >= oldest && pick-- == 0)
+		if (slots[slot] >= oldest && slots[slot] < end && pick-- == 0)
 			break;
-	*id = pool->ids[slot];
+	*id = slots[slot];
 	return true;
 }
 
-bool pool_draw_slots(
-	const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids, int n)
+bool pool_draw_part(const struct pool *pool, const int64_t *slots, int64_t count,
+	uint64_t iteration, int first, int64_t oldest, int64_t end, int64_t *ids, int n)
 {
-	const uint64_t count = (uint64_t)pool->count, tries = 64 + count / 8;
+	const uint64_t tries = 64 + (uint64_t)count / 8;
 
 	for (int i = 0; i < n; i++) {
 		struct dice dice = dice_of(pool->draws, iteration, first + i);
@@ -231,13 +251,21 @@ bool pool_draw_slots(
 		bool found = false;
 
 		while (!found && dice.thrown < tries)
-			found = dice_throw(&dice, count, &slot) && pool->ids[slot] >= oldest;
+			found = dice_throw(&dice, (uint64_t)count, &slot) &&
+				slots[slot] >= oldest && slots[slot] < end;
 		if (found)
-			ids[i] = pool->ids[slot];
-		else if (!scan_slots(pool, &dice, oldest, &ids[i]))
+			ids[i] = slots[slot];
+		else if (!scan_slots(slots, count, &dice, oldest, end, &ids[i]))
 			return false;
 	}
 	return true;
+}
+
+bool pool_draw_slots(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
+	int64_t end, int64_t *ids, int n)
+{
+	return pool_draw_part(
+		pool, pool->ids, pool->count, iteration, first, oldest, end, ids, n);
 }
 
 static void same_share(struct state *state, const char *name, double value)

@@ -15,6 +15,10 @@
  *   is taken while its class has fewer than k = max(1, limit / classes seen);
  *   when the pool is full a random one of the largest class goes, and where
  *   classes tie, of a random one of them.
+ * - halves: half of `limit` for past tasks, a uniform sample of all their
+ *   samples, and the other half for the current task, a uniform sample of it if
+ *   it has more. When a task ends, its samples take part in the first half as if
+ *   each had been offered to it.
  *
  * Which samples are held out for validation is decided by a hash of (seed, id),
  * holdout_has, so that nobody has to remember it. A training pool is offered
@@ -38,7 +42,7 @@ struct holdout {
 bool holdout_has(const struct holdout *holdout, int64_t id);
 
 struct pool_config {
-	const char *kind; /* unlimited, reservoir, fifo, balanced */
+	const char *kind; /* unlimited, reservoir, fifo, balanced, halves */
 	int64_t limit;    /* the most samples that a limited pool holds */
 	int classes;      /* balanced: labels are 0 .. classes-1 */
 	uint64_t seed;
@@ -83,6 +87,18 @@ int64_t pool_count(const struct pool *pool); /* samples it can draw */
  */
 bool pool_draw(const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids,
 	int n);
+
+/* The same from samples with oldest <= id < end only. */
+bool pool_draw_range(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
+	int64_t end, int64_t *ids, int n);
+
+/*
+ * A new task begins with the next sample. Fills `evicted`, which has room for
+ * pool_task_room ids, with those that the pool will not draw any more, and
+ * returns how many they are. Kinds that know nothing of tasks do nothing.
+ */
+int64_t pool_task_room(const struct pool *pool);
+int64_t pool_task(struct pool *pool, int64_t *evicted);
 
 /*
  * The least id of the newest share (in (0, 1]) of what the pool spans: all ids

@@ -59,18 +59,17 @@ static int64_t count_older(const struct pool *pool, int64_t oldest)
 	return low;
 }
 
-static bool draw(
-	const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids, int n)
+static bool draw(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
+	int64_t end, int64_t *ids, int n)
 {
-	const int64_t older = count_older(pool, oldest);
+	const int64_t older = count_older(pool, oldest), span = count_older(pool, end) - older;
 
-	if (older == pool->count)
+	if (span == 0)
 		return false;
 	for (int i = 0; i < n; i++) {
 		struct dice dice = dice_of(pool->draws, iteration, first + i);
 
-		ids[i] = id_at(
-			pool, older + (int64_t)dice_below(&dice, (uint64_t)(pool->count - older)));
+		ids[i] = id_at(pool, older + (int64_t)dice_below(&dice, (uint64_t)span));
 	}
 	return true;
 }

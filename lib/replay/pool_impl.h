@@ -46,15 +46,17 @@ struct pool_type {
 	 * before this one. */
 	int (*take)(
 		struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
-	/* As pool_draw, with count >= 1, 0 <= oldest < seen and n >= 1. */
+	/* As pool_draw_range, with count >= 1, 0 <= oldest < end <= seen and n >= 1. */
 	bool (*draw)(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
-		int64_t *ids, int n);
+		int64_t end, int64_t *ids, int n);
 	int64_t (*start)(const struct pool *pool); /* of what it spans, count >= 1; NULL: 0 */
+	int64_t (*task)(struct pool *pool, int64_t *evicted); /* as pool_task; NULL: nothing */
 	/* What there is beyond counts and ids, which were visited before; NULL: nothing. */
 	void (*state)(struct pool *pool, struct state *state);
 };
 
-extern const struct pool_type pool_unlimited, pool_reservoir, pool_fifo, pool_balanced;
+extern const struct pool_type pool_unlimited, pool_reservoir, pool_fifo, pool_balanced,
+	pool_halves;
 
 /* Whether a sample is on the pool's side of the holdout. */
 static inline bool pool_takes(const struct pool *pool, int64_t id)
@@ -64,7 +66,11 @@ static inline bool pool_takes(const struct pool *pool, int64_t id)
 
 /* A row's draw for ids that stand in no order. */
 bool pool_draw_slots(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
-	int64_t *ids, int n);
+	int64_t end, int64_t *ids, int n);
+
+/* The same from `count` slots only, at `slots` in the pool's ids; count >= 1. */
+bool pool_draw_part(const struct pool *pool, const int64_t *slots, int64_t count,
+	uint64_t iteration, int first, int64_t oldest, int64_t end, int64_t *ids, int n);
 
 /*
  * An endless row of random numbers for one position of one iteration's batch.

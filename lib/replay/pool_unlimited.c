@@ -14,11 +14,12 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 }
 
 /* For the rare case that the tries ran out: counts those in range and takes one. */
-static bool scan(const struct pool *pool, struct dice *dice, int64_t oldest, int64_t *id)
+static bool scan(
+	const struct pool *pool, struct dice *dice, int64_t oldest, int64_t end, int64_t *id)
 {
 	uint64_t held = 0, pick;
 
-	for (int64_t i = oldest; i < pool->seen; i++)
+	for (int64_t i = oldest; i < end; i++)
 		held += pool_takes(pool, i);
 	if (held == 0)
 		return false;
@@ -28,11 +29,11 @@ static bool scan(const struct pool *pool, struct dice *dice, int64_t oldest, int
 			return true;
 }
 
-static bool draw(
-	const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids, int n)
+static bool draw(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
+	int64_t end, int64_t *ids, int n)
 {
 	/* So many tries cost about as much as the scan that would follow them. */
-	const uint64_t span = (uint64_t)(pool->seen - oldest), tries = 64 + span / 4;
+	const uint64_t span = (uint64_t)(end - oldest), tries = 64 + span / 4;
 
 	for (int i = 0; i < n; i++) {
 		struct dice dice = dice_of(pool->draws, iteration, first + i);
@@ -44,7 +45,7 @@ static bool draw(
 				pool_takes(pool, oldest + (int64_t)offset);
 		if (found)
 			ids[i] = oldest + (int64_t)offset;
-		else if (!scan(pool, &dice, oldest, &ids[i]))
+		else if (!scan(pool, &dice, oldest, end, &ids[i]))
 			return false;
 	}
 	return true;
