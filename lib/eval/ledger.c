@@ -13,6 +13,7 @@ static const struct {
 	[LEDGER_TRAIN] = {"train", true},
 	[LEDGER_VALIDATE] = {"validate", true},
 	[LEDGER_STATISTICS] = {"statistics", true},
+	[LEDGER_CHOOSE] = {"choose", true},
 	[LEDGER_PREDICT] = {"predict", false},
 	[LEDGER_EVALUATE] = {"evaluate", false},
 };

@@ -15,6 +15,7 @@ enum ledger_use {
 	LEDGER_TRAIN,
 	LEDGER_VALIDATE,
 	LEDGER_STATISTICS, /* batch-norm statistics of averages */
+	LEDGER_CHOOSE,     /* which samples to train on: MIR's virtual step and candidates */
 	LEDGER_PREDICT,
 	LEDGER_EVALUATE,
 	LEDGER_USES,
@@ -29,7 +30,7 @@ struct ledger {
 	int64_t averages; /* updates of an average: one for each average that moved */
 };
 
-/* "train", "validate", "statistics", "predict", "evaluate" */
+/* "train", "validate", "statistics", "choose", "predict", "evaluate" */
 const char *ledger_use_name(enum ledger_use use);
 
 void ledger_forward(struct ledger *ledger, enum ledger_use use, int samples);
@@ -43,7 +44,7 @@ struct ledger_prices {
 /* Multiply-adds: forward macs, backward twice that, an update as many as there are parameters. */
 struct ledger_prices ledger_macs(double macs, double parameters);
 
-/* What learning has cost so far, in the unit of the prices: training, validation and statistics. */
+/* What learning has cost so far, in the unit of the prices: all but predicting and evaluating. */
 double ledger_cost(const struct ledger *ledger, const struct ledger_prices *prices);
 
 /* The same in iterations of plain SGD with this batch: 1.0 per iteration for SGD at a constant

@@ -12,27 +12,6 @@
 #include "nn/safetensors.h"
 #include "nn/weights_file.h"
 
-const struct option_row learner_options[] = {
-	{"model", "arch", OPTION_TEXT, "mlp:64", NULL, "the architecture: see retain list"},
-	{"model", "norm", OPTION_CHOICE, "default", "default | gn-ws | bn | none",
-		"normalisation; default: gn-ws for resnets, none for others"},
-	{"model", "zero_init", OPTION_BOOL, "off", NULL,
-		"the last norm's scale of each residual block starts at 0"},
-	{"model", "weights", OPTION_TEXT, "", NULL,
-		"start from this safetensors file; empty: random weights"},
-	{"run", "seed", OPTION_INT64, "1", "[0, inf)", "everything random follows from it"},
-	{"run", "batch", OPTION_INT, "64", "[1, 65536]", "samples of a training batch"},
-	{"run", "micro_batch", OPTION_INT, "0", "[0, 65536]",
-		"cut batches into parts of so many samples to save memory; 0: do not"},
-	{"engine", "threads", OPTION_INT, "0", "[0, 1024]",
-		"threads; 0: as many as processors, or one if the net is small"},
-	{"engine", "isa", OPTION_CHOICE, "auto", "auto | avx512 | avx2 | avx2x16 | baseline",
-		"instruction set of the kernels"},
-	{"engine", "conv", OPTION_CHOICE, "auto", "auto | own | direct | onednn",
-		"convolution kernels; own: no oneDNN; direct: no Winograd either"},
-	{0},
-};
-
 /* Below so many multiply-adds a batch, waking a second thread costs more than it gives. */
 static const double SMALL_BATCH = 4e6;
 
@@ -103,12 +82,14 @@ static int make_optim(struct learner *made, const struct learner_config *config,
 
 	optimizer_config(&optimizer, o);
 	average_config(&average, o);
-	schedule_config(&schedule, o, config->iterations);
+	schedule_config(&schedule, o, made->planned);
 	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
 	if (!code)
 		code = average_new(&made->average, &average, made->params, floats, err);
 	if (!code)
 		code = schedule_new(&made->schedule, &schedule, err);
+	if (!code && strcmp(options_text(o, "learn.population"), "none"))
+		code = population_new(&made->population, made, &optimizer, err);
 	return code;
 }
 
@@ -126,33 +107,88 @@ static int make_replay(struct learner *made, const struct learner_config *config
 		code = pool_new(&made->validation, &validation, err);
 	if (!code)
 		code = objective_new(&made->objective, &objective, made->pool, err);
+	if (!code && objective_chooses(made->objective))
+		code = choice_new(&made->choice, made->batch, net_params(made->net)->floats,
+			net_stats(made->net)->floats, err);
 	return code;
 }
 
-/* What one key allows and another forbids. */
-static int check(const struct options *o, struct err *err)
+/* What the end of a part decides, and what a task starts from. */
+static int make_parts(struct learner *made, const struct learner_config *config, struct err *err)
 {
-	const bool judged = !strcmp(options_text(o, "average.kind"), "ama") ||
-			    !strcmp(options_text(o, "schedule.kind"), "rwp") ||
-			    !strcmp(options_text(o, "schedule.kind"), "malr");
+	const struct options *o = config->options;
+	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
+	const int64_t parts = options_int(o, "learn.parts");
 
-	if (judged && options_float(o, "replay.holdout") <= 0)
-		return err_set(err, ERR_INPUT,
-			"replay.holdout = 0: average.kind = %s with schedule.kind = %s needs "
-			"validation samples; set it above 0 (0.05 is usual)",
-			options_text(o, "average.kind"), options_text(o, "schedule.kind"));
-	if (!strcmp(options_text(o, "schedule.kind"), "malr") &&
-		!strcmp(options_text(o, "average.kind"), "none"))
-		return err_set(err, ERR_INPUT,
-			"schedule.kind = malr: follows the gap between an average and the plain "
-			"model, and average.kind is none; set it to ama or ema");
-	if (!strcmp(options_text(o, "optimizer.kind"), "schedule-free") &&
-		strcmp(options_text(o, "average.kind"), "none"))
-		return err_set(err, ERR_INPUT,
-			"optimizer.kind = schedule-free: averages by itself, and average.kind is "
-			"%s; set it to none",
-			options_text(o, "average.kind"));
+	made->select_every = options_int(o, "learn.select_every");
+	if (options_bool(o, "learn.adapt_history")) {
+		made->adapt = mem_new(1, sizeof(*made->adapt));
+		if (!made->adapt)
+			return err_memory(err, "a learner", sizeof(*made->adapt));
+		made->adapt->least = made->batch;
+		made->adapt->reach = options_int64(o, "replay.history");
+	}
+	if (made->adapt || made->population) {
+		made->part_steps = options_int64(o, "learn.part_steps");
+		if (!made->part_steps)
+			made->part_steps = config->steps > parts ? config->steps / parts : 1;
+	}
+	if (!options_bool(o, "learn.retrain"))
+		return 0;
+	made->start = mem_new(params, sizeof(float));
+	made->start_stats = stats ? mem_new(stats, sizeof(float)) : NULL;
+	if (!made->start || (stats && !made->start_stats))
+		return err_memory(err, "the weights of the start", params * sizeof(float));
 	return 0;
+}
+
+/*
+ * What an iteration costs on average, in the ledger's prices: a sample forward as
+ * many multiply-adds as the net has, backward twice that, a sweep one per parameter.
+ */
+static double price_of(const struct learner *made, const struct options *o)
+{
+	const double macs = net_macs(made->net), params = (double)net_params(made->net)->floats;
+	const double sgd = 3 * macs * made->batch + params;
+	const char *average = options_text(o, "average.kind");
+	const int averages = !strcmp(average, "ama") ? 2 : !strcmp(average, "ema");
+	double cost = sgd;
+
+	if (strcmp(options_text(o, "learn.population"), "none"))
+		cost += (POPULATION - 1) * sgd;
+	if (!strcmp(options_text(o, "replay.objective"), "mir"))
+		cost += 3 * macs * (made->batch - made->batch / 2) + params +
+			2 * macs * made->batch;
+	cost += averages * params / options_int(o, "average.every");
+	if (options_float(o, "replay.holdout") > 0)
+		cost += (1 + averages) * macs * made->validation_batch /
+			(double)made->validate_every;
+	if (made->stats[0])
+		cost += averages * macs * made->batch / (double)made->statistics_every;
+	return cost / sgd;
+}
+
+static void make_plan(struct learner *made, const struct learner_config *config)
+{
+	made->price = price_of(made, config->options);
+	made->planned = config->iterations;
+	if (config->budget > 0) {
+		made->per_step = config->budget / made->price;
+		made->planned = (int64_t)(made->per_step * (double)config->steps);
+	} else if (config->steps) {
+		made->per_step = (double)config->iterations / (double)config->steps;
+	}
+}
+
+static void keep_start(struct learner *learner)
+{
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
+
+	if (learner->start)
+		memcpy(learner->start, learner->params, params * sizeof(float));
+	if (learner->start_stats)
+		memcpy(learner->start_stats, learner->stats[0], stats * sizeof(float));
 }
 
 int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
@@ -173,20 +209,26 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->validate_every = options_int64(o, "schedule.validate_every");
 	made->window = options_int64(o, "schedule.window");
 	made->statistics_every = options_int64(o, "average.statistics_every");
-	code = check(o, err);
+	made->task_steps = options_int64(o, "run.task_steps");
+	code = learner_options_check(config, err);
 	if (!code)
 		code = make_net(made, config, err);
 	if (!code)
 		code = make_buffers(made, o, err);
-	if (!code)
+	if (!code) {
+		make_plan(made, config);
 		code = make_optim(made, config, err);
+	}
 	if (!code)
 		code = make_replay(made, config, err);
+	if (!code)
+		code = make_parts(made, config, err);
 	if (code) {
 		learner_free(made);
 		return code;
 	}
 	made->scores.models = 1 + average_count(made->average);
+	keep_start(made);
 	if (*options_text(o, "model.weights"))
 		code = learner_load(made, options_text(o, "model.weights"), err);
 	if (code)
@@ -200,6 +242,11 @@ void learner_free(struct learner *learner)
 {
 	if (!learner)
 		return;
+	choice_free(learner->choice);
+	population_free(learner->population);
+	mem_free(learner->adapt);
+	mem_free(learner->start);
+	mem_free(learner->start_stats);
 	objective_free(learner->objective);
 	pool_free(learner->validation);
 	pool_free(learner->pool);
@@ -236,6 +283,8 @@ const float *model_params(const struct learner *learner, int model)
 
 	if (model == LEARNER_INFERENCE && inference)
 		return inference;
+	if (model == LEARNER_INFERENCE && learner->population)
+		return learner->population->members[population_best(learner->population)].params;
 	if (model == LEARNER_INFERENCE)
 		model = model_best(learner);
 	if (model == LEARNER_PLAIN)
@@ -248,6 +297,8 @@ const float *model_params(const struct learner *learner, int model)
 /* An optimizer that averages by itself has the place of a first average here. */
 float *model_stats(const struct learner *learner, int model)
 {
+	if (model == LEARNER_INFERENCE && learner->population)
+		return learner->population->members[population_best(learner->population)].stats;
 	if (model == LEARNER_INFERENCE)
 		model = optimizer_inference(learner->optimizer) ? SCORES_AVERAGE :
 								 model_best(learner);
@@ -262,10 +313,36 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 	if (!params)
 		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
 			1 + average_count(learner->average));
-	if (learner->watch.work)
-		learner->watch.work(learner->watch.context, LEARNER_PREDICT, n);
+	learner_tell(learner, LEARNER_PREDICT, n);
 	return runner_infer(
 		learner->runner, params, model_stats(learner, model), inputs, n, logits, err);
+}
+
+double learner_rate(const struct learner *learner, int64_t k)
+{
+	const double scale = learner->population ? learner->population->members[0].scale : 1;
+
+	return scale * schedule_rate(learner->schedule, k);
+}
+
+/* The next iteration's, of the model that serves inference. */
+static double served_rate(const struct learner *learner)
+{
+	const struct population *population = learner->population;
+	const double scale =
+		population ? population->members[population_best(population)].scale : 1;
+
+	return scale * schedule_rate(learner->schedule, learner->iteration + 1);
+}
+
+double learner_price(const struct learner *learner)
+{
+	return learner->price;
+}
+
+int64_t learner_planned(const struct learner *learner)
+{
+	return learner->planned;
 }
 
 void learner_report(const struct learner *learner, struct learner_report *report)
@@ -273,7 +350,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 	*report = (struct learner_report){
 		.iteration = learner->iteration,
 		.samples = pool_seen(learner->pool),
-		.rate = schedule_rate(learner->schedule, learner->iteration + 1),
+		.rate = served_rate(learner),
 		.averages = average_count(learner->average),
 		.best = model_best(learner),
 		.scored = learner->scored,
@@ -329,6 +406,9 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 	scores_clear(&learner->scores);
 	for (int i = 1; i < SCORES_MODELS && size; i++)
 		memcpy(learner->stats[i], learner->stats[0], size);
+	if (learner->population)
+		population_restart(learner->population, learner->net);
+	keep_start(learner);
 	return 0;
 }
 
@@ -348,8 +428,10 @@ int learner_check(struct learner *learner, struct err *err)
 
 	learner->diverged = false;
 	for (int model = LEARNER_INFERENCE; model < learner->scores.models; model++)
-		if (!all_finite(model_params(learner, model), params) ||
-			(stats && !all_finite(model_stats(learner, model), stats)))
+		/* One of a population may go astray: another serves, and it will be replaced. */
+		if ((model == LEARNER_INFERENCE || !learner->population) &&
+			(!all_finite(model_params(learner, model), params) ||
+				(stats && !all_finite(model_stats(learner, model), stats))))
 			learner->diverged = true;
 	if (!learner->diverged)
 		return 0;
@@ -390,6 +472,29 @@ static void leaving_state(struct learner *learner, struct state *state)
 	state_int64s(state, "leaving", learner->leaving, (size_t)count);
 }
 
+static void tasks_state(struct learner *learner, struct state *state)
+{
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
+
+	state_int64(state, "steps", &learner->steps);
+	state_int64(state, "task_first", &learner->task_first);
+	state_bool(state, "tasks_told", &learner->tasks_told);
+	state_bool(state, "task_next", &learner->task_next);
+	state_int64(state, "task_told", &learner->task_told);
+	state_bool(state, "new_step", &learner->new_step);
+	if (!state_failed(state) && (learner->steps < 0 || learner->task_first < 0 ||
+					    learner->task_first > pool_seen(learner->pool))) {
+		state_refuse(state, ERR_FORMAT, "a task began with sample %lld of %lld",
+			(long long)learner->task_first, (long long)pool_seen(learner->pool));
+		learner->steps = learner->task_first = 0;
+	}
+	if (learner->start)
+		state_floats(state, "start", learner->start, params);
+	if (learner->start_stats)
+		state_floats(state, "start_stats", learner->start_stats, stats);
+}
+
 void learner_state(struct learner *learner, struct state *state)
 {
 	const size_t stats = net_stats(learner->net)->floats;
@@ -421,6 +526,11 @@ void learner_state(struct learner *learner, struct state *state)
 	if (learner->validation)
 		pool_state(learner->validation, state);
 	objective_state(learner->objective, state);
+	tasks_state(learner, state);
+	if (learner->population)
+		population_state(learner->population, learner->net, state);
+	if (learner->adapt)
+		adapt_state(learner->adapt, state);
 	leaving_state(learner, state);
 	state_leave(state);
 }

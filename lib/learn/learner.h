@@ -26,12 +26,15 @@
 
 /* What a batch cost, told as it happens; the owner keeps the ledger. */
 enum learner_work {
-	LEARNER_TRAIN,      /* forward and backward of a training batch */
-	LEARNER_VALIDATE,   /* forward of a validation batch */
+	LEARNER_TRAIN,      /* forward and backward of a training batch, by one model */
+	LEARNER_VALIDATE,   /* forward of a validation batch, or of a time step for a population */
 	LEARNER_STATISTICS, /* forward that accumulates batch norm statistics for an average */
+	LEARNER_CANDIDATES, /* forward of samples from which a batch is chosen */
+	LEARNER_VIRTUAL,    /* forward, backward and a sweep: a step that is only tried */
 	LEARNER_PREDICT,    /* forward for the owner */
 	LEARNER_UPDATE,     /* a sweep over the parameters */
 	LEARNER_MOVE,       /* an average moved */
+	LEARNER_ITERATION,  /* an iteration was made, whatever it took */
 	LEARNER_WORKS,
 };
 
@@ -46,16 +49,34 @@ struct learner_window {
 	struct schedule_verdict verdict;
 };
 
+/*
+ * The end of a part of the stream, where a learner looks at parts: how the models
+ * of a population did since the last selection, and how far replay reaches. Shares
+ * are in [0, 1]; NAN where nobody asked.
+ */
+struct learner_part {
+	int64_t iteration, step; /* step: the time steps revealed */
+	int models;              /* of the population; 0: there is none */
+	bool selected;           /* the best one replaced the others */
+	int best;
+	double accuracy[3], rate[3]; /* rate: from now on */
+	double fresh, replayed;      /* accuracy on new and on replayed samples */
+	int64_t history;             /* samples that mixed replay reaches back from now on; 0: all */
+};
+
 struct learner_watch {
 	void (*work)(void *context, enum learner_work work, int samples);
 	void (*window)(void *context, const struct learner_window *window);
 	void *context;
+	void (*part)(void *context, const struct learner_part *part);
 };
 
 struct learner_config {
 	const struct options *options;
 	int classes, channels, height, width;
+	int64_t steps;              /* time steps of the whole run; 0: unknown */
 	int64_t iterations;         /* of the whole run, for schedules that need to know; 0: unknown */
+	double budget;              /* or SGD-equivalents per time step, from which they follow; 0: none */
 	struct learner_watch watch; /* functions may be NULL */
 };
 
@@ -86,6 +107,15 @@ int learner_reveal(struct learner *learner, const float *inputs, const int32_t *
  */
 void learner_expect(struct learner *learner, int64_t iterations);
 
+/*
+ * A task begins with the next time step that is revealed, and will have so many
+ * iterations (0: as planned for run.task_steps time steps). Who never says so has
+ * tasks of run.task_steps. With a task a cyclic schedule begins a cosine, er and mir
+ * a current half, halves a half; and learn.retrain goes back to the weights of the
+ * start.
+ */
+void learner_task(struct learner *learner, int64_t iterations);
+
 /* Makes so many iterations. Without anything to train on yet there is nothing to do. */
 int learner_train(struct learner *learner, int iterations, struct err *err);
 
@@ -115,6 +145,11 @@ struct learner_report {
 };
 void learner_report(const struct learner *learner, struct learner_report *report);
 
+/* What an iteration costs on average, in iterations of plain SGD, and how many are planned by that
+ * for the whole run (0: unknown). */
+double learner_price(const struct learner *learner);
+int64_t learner_planned(const struct learner *learner);
+
 const struct net *learner_net(const struct learner *learner);
 const char *learner_isa(const struct learner *learner);
 int learner_threads(const struct learner *learner);
@@ -127,7 +162,7 @@ int learner_load(struct learner *learner, const char *path, struct err *err);
 /* Everything but the options and the store. */
 void learner_state(struct learner *learner, struct state *state);
 
-/* The keys of model, engine and run that a learner reads; checks that span keys are learner_new's. */
+/* The keys of model, engine, run and learn that a learner reads; checks that span keys are learner_new's. */
 extern const struct option_row learner_options[];
 
 #endif

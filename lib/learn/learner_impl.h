@@ -2,7 +2,10 @@
 #ifndef RETAIN_LEARN_LEARNER_IMPL_H
 #define RETAIN_LEARN_LEARNER_IMPL_H
 
+#include "learn/adapt.h"
+#include "learn/choose.h"
 #include "learn/learner.h"
+#include "learn/population.h"
 #include "nn/runner.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
@@ -20,9 +23,27 @@ struct learner {
 	struct schedule *schedule;
 	struct pool *pool, *validation; /* validation: NULL when nothing is held out */
 	struct objective *objective;
+	struct choice *choice;         /* NULL: the objective chooses nothing */
+	struct population *population; /* NULL: one model */
+	struct adapt *adapt;           /* NULL: replay reaches as far as it was told */
 
 	int batch, validation_batch;
 	int64_t validate_every, window, statistics_every;
+
+	double price;           /* of an iteration, in iterations of plain SGD */
+	double per_step;        /* iterations of a time step, as planned; 0: unknown */
+	int64_t planned;        /* of the run; 0: unknown */
+	int64_t task_steps;     /* time steps of a task, where nobody tells */
+	int64_t part_steps;     /* time steps of a part; 0: nobody looks at parts */
+	int select_every;       /* parts between two selections of a population */
+	float *start, *start_stats; /* what every task starts from; NULL: where the last one ended */
+
+	int64_t steps;      /* time steps revealed */
+	int64_t task_first; /* the first sample of the current task */
+	bool tasks_told;    /* the owner says when tasks begin, */
+	bool task_next;     /* ... one does with the next time step, */
+	int64_t task_told;  /* ... of so many iterations; 0: as planned */
+	bool new_step;      /* no iteration has been made since the last time step came */
 
 	int64_t iteration;
 	double loss;
@@ -57,6 +78,21 @@ enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */
 const float *model_params(const struct learner *learner, int model);
 float *model_stats(const struct learner *learner, int model);
 int model_best(const struct learner *learner);
+
+/* The rate of the plain model in iteration k. */
+double learner_rate(const struct learner *learner, int64_t k);
+
+void learner_tell(const struct learner *learner, enum learner_work work, int samples);
+
+/* Whether a task begins with the next time step; that it does, from sample `first` on. */
+bool task_due(const struct learner *learner);
+void task_begin(struct learner *learner, int64_t first);
+
+/* After a time step was taken: the end of a part, if it is one. */
+void part_end(struct learner *learner);
+
+/* What one key allows and another forbids. */
+int learner_options_check(const struct learner_config *config, struct err *err);
 
 /* Makes room for so many samples that leave. */
 int leaving_reserve(struct learner *learner, int64_t count, struct err *err);

@@ -11,7 +11,7 @@
 #include "nn/kernels.h"
 #include "nn/rank.h"
 
-static void tell(const struct learner *learner, enum learner_work work, int samples)
+void learner_tell(const struct learner *learner, enum learner_work work, int samples)
 {
 	if (learner->watch.work)
 		learner->watch.work(learner->watch.context, work, samples);
@@ -63,6 +63,8 @@ int learner_reveal(struct learner *learner, const float *inputs, const int32_t *
 {
 	const int64_t first = store_count(learner->store);
 	const int classes = net_spec(learner->net)->classes;
+	const bool task = task_due(learner);
+	int64_t hits[POPULATION];
 	int code;
 
 	for (int i = 0; i < n; i++)
@@ -70,35 +72,53 @@ int learner_reveal(struct learner *learner, const float *inputs, const int32_t *
 			return err_set(err, ERR_INPUT, "label %d of sample %lld: there are %d classes",
 				labels[i], (long long)(first + i), classes);
 	/* All that may run out of memory comes before the store takes the step for good. */
-	code = leaving_reserve(learner, n, err);
+	code = leaving_reserve(learner, n + (task ? pool_task_room(learner->pool) : 0), err);
 	if (!code)
 		code = pool_reserve(learner->pool, n, err);
 	if (!code && learner->validation)
 		code = pool_reserve(learner->validation, n, err);
+	if (!code && learner->population && inputs)
+		code = population_predict(learner, first, inputs, labels, n, hits, err);
 	if (!code)
 		code = store_add(learner->store, inputs, labels, n, err);
+	if (!code && learner->population && !inputs)
+		code = population_predict(learner, first, NULL, labels, n, hits, err);
 	if (code)
 		return code;
 	forget_leaving(learner);
+	if (task)
+		task_begin(learner, first);
 	for (int i = 0; i < n && !code; i++)
 		code = offer(learner, first + i, labels[i], err);
-	if (!code)
-		objective_step(learner->objective, first, first + n);
-	return code;
+	if (code)
+		return code;
+	objective_step(learner->objective, first, first + n);
+	objective_task(learner->objective, learner->task_first);
+	if (learner->population)
+		population_score(learner->population, hits, n);
+	learner->steps++;
+	learner->new_step = true;
+	part_end(learner);
+	return 0;
 }
 
-/* The mean loss and accuracy of a model on the validation batch in hand. */
+/*
+ * The mean loss and accuracy of a model on the validation batch in hand. Without
+ * averages the only score is that of the model that serves inference, which need
+ * not be the plain one: an optimizer may average by itself, a population has others.
+ */
 static int score_model(struct learner *learner, int model, struct score *score, struct err *err)
 {
 	const int n = learner->validation_batch, classes = net_spec(learner->net)->classes;
+	const int which = learner->scores.models == 1 ? LEARNER_INFERENCE : model;
 	int hits = 0, code;
 	double loss = 0;
 
-	code = runner_infer(learner->runner, model_params(learner, model),
-		model_stats(learner, model), learner->inputs, n, learner->logits, err);
+	code = runner_infer(learner->runner, model_params(learner, which),
+		model_stats(learner, which), learner->inputs, n, learner->logits, err);
 	if (code)
 		return code;
-	tell(learner, LEARNER_VALIDATE, n);
+	learner_tell(learner, LEARNER_VALIDATE, n);
 	for (int i = 0; i < n; i++)
 		hits += rank_label(learner->logits + (size_t)i * (size_t)classes, classes,
 				learner->labels[i]) == 1;
@@ -183,8 +203,36 @@ static int accumulate_stats(
 			inference ? inference : average_params(learner->average, i),
 			learner->stats[SCORES_AVERAGE + i], momentum, batch, learner->losses, NULL,
 			err);
-		tell(learner, LEARNER_STATISTICS, batch->n);
+		learner_tell(learner, LEARNER_STATISTICS, batch->n);
 	}
+	return code;
+}
+
+/* ADRep looks at the logits of a step's first iteration: new samples first, replayed ones behind. */
+static void look_at_halves(struct learner *learner)
+{
+	const int n = learner->batch, classes = net_spec(learner->net)->classes;
+
+	for (int i = 0; i < n; i++)
+		adapt_count(learner->adapt, i < n - n / 2,
+			rank_label(learner->logits + (size_t)i * (size_t)classes, classes,
+				learner->labels[i]) == 1);
+}
+
+/* Steps of the other models of a population; the loss becomes the best one's or a sound one's. */
+static int step_others(struct learner *learner, const struct runner_batch *batch, int64_t k,
+	float *logits, float loss, struct err *err)
+{
+	int sound = isfinite(loss) != 0;
+	const int code = population_step(learner, batch, schedule_rate(learner->schedule, k),
+		logits, &sound, err);
+
+	learner->diverged = !code && !sound;
+	if (learner->diverged)
+		return err_set(err, ERR_STATE,
+			"iteration %lld: the losses of all %d models are no numbers, at learning "
+			"rate %g and around it",
+			(long long)k, POPULATION, learner_rate(learner, k));
 	return code;
 }
 
@@ -192,6 +240,7 @@ static int iterate(struct learner *learner, struct err *err)
 {
 	const int n = learner->batch;
 	const int64_t k = learner->iteration + 1;
+	float *logits = learner->adapt && learner->new_step ? learner->logits : NULL;
 	const struct runner_batch batch = {learner->inputs, learner->labels, learner->weights, n};
 	const struct average_step *averages;
 	float loss;
@@ -201,22 +250,30 @@ static int iterate(struct learner *learner, struct err *err)
 	learner->diverged = false;
 	if (!code)
 		code = runner_gradient(learner->runner, learner->params, learner->stats[0], &batch,
-			learner->grad, &loss, NULL, NULL, err);
+			learner->grad, &loss, NULL, logits, err);
 	if (code)
 		return code;
-	learner->diverged = !isfinite(loss);
+	learner->diverged = !isfinite(loss) && !learner->population;
 	if (learner->diverged)
 		return err_set(err, ERR_STATE, "iteration %lld: the loss is %f at learning rate %g",
-			(long long)k, fabs((double)loss), schedule_rate(learner->schedule, k));
+			(long long)k, fabs((double)loss), learner_rate(learner, k));
 	averages = average_due(learner->average, k);
 	optimizer_step(learner->optimizer, learner->params, learner->grad,
-		(float)schedule_rate(learner->schedule, k), averages);
-	tell(learner, LEARNER_TRAIN, n);
-	tell(learner, LEARNER_UPDATE, 0);
+		(float)learner_rate(learner, k), averages);
+	learner_tell(learner, LEARNER_TRAIN, n);
+	learner_tell(learner, LEARNER_UPDATE, 0);
 	for (int i = 0; averages && i < averages->count; i++)
-		tell(learner, LEARNER_MOVE, 0);
+		learner_tell(learner, LEARNER_MOVE, 0);
+	if (learner->population)
+		code = step_others(learner, &batch, k, logits, loss, err);
+	if (code)
+		return code;
+	if (logits)
+		look_at_halves(learner);
+	learner_tell(learner, LEARNER_ITERATION, n);
 	learner->loss = (double)loss;
 	learner->iteration = k;
+	learner->new_step = false;
 	return accumulate_stats(learner, &batch, err);
 }
 
@@ -248,7 +305,10 @@ int learner_train(struct learner *learner, int iterations, struct err *err)
 			return 0;
 		if (learner->guess)
 			expect_batches(learner);
-		code = iterate(learner, err);
+		if (learner->choice)
+			code = choose_interfered(learner, learner->iteration + 1, err);
+		if (!code)
+			code = iterate(learner, err);
 		if (!code && learner->iteration % learner->validate_every == 0)
 			code = validate(learner, err);
 		if (!code && learner->iteration % learner->window == 0)

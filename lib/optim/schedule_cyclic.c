@@ -1,7 +1,7 @@
 /*
- * A cosine per task. Until the first task is told, tasks are equal parts of a run
- * of known length (to an iteration); where that is not known either, the rate
- * stays at its start.
+ * A cosine per task; until the first task is told, the rate stays at its start. Or,
+ * with `cycles`, a cosine per equal part (to an iteration) of a run of known length,
+ * whatever tasks there are.
  */
 #include "optim/schedule_type.h"
 
@@ -16,7 +16,12 @@ static int init(struct schedule *schedule, struct err *err)
 {
 	const struct schedule_config *c = &schedule->config;
 
-	if (c->iterations > 0 && c->cycles > c->iterations)
+	if (c->cycles && c->iterations < 1)
+		return err_set(err, ERR_INPUT,
+			"schedule.cycles = %d: the length of the run is not known; 0 makes a cosine "
+			"per task",
+			c->cycles);
+	if (c->cycles > c->iterations)
 		return err_set(err, ERR_INPUT,
 			"schedule.cycles = %d: more than the run's %" PRId64 " iterations",
 			c->cycles, c->iterations);
@@ -29,9 +34,9 @@ static double rate(const struct schedule *schedule, int64_t k)
 	const struct schedule_config *c = &schedule->config;
 	int64_t start = cyclic->start, length = cyclic->length;
 
-	if (!length && c->iterations < 1)
+	if (!length && !c->cycles)
 		return c->rate;
-	if (!length) {
+	if (c->cycles) {
 		/* What does not divide makes the first parts longer, by one iteration each. */
 		const int64_t whole = c->iterations / c->cycles;
 		const int64_t longer = c->iterations % c->cycles * (whole + 1);

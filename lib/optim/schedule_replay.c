@@ -53,8 +53,8 @@ static int add_cut(struct replay *replay, struct cut cut, struct err *err)
 		struct cut *more = mem_resize(replay->cuts, (size_t)room, sizeof(*more));
 
 		if (!more)
-			return err_memory(err, "the cuts of a run",
-				(unsigned long long)room * sizeof(*more));
+			return err_memory(
+				err, "the cuts of a run", (unsigned long long)room * sizeof(*more));
 		replay->cuts = more;
 		replay->room = room;
 	}
@@ -66,7 +66,8 @@ static int add_cut(struct replay *replay, struct cut cut, struct err *err)
 static int read_window(struct reading *reading, double rate, struct err *err)
 {
 	if (reading->begun && reading->rate != reading->now)
-		return refuse(reading, "the rate changed without a cut, which cannot be followed", err);
+		return refuse(
+			reading, "the rate changed without a cut, which cannot be followed", err);
 	if (!reading->begun)
 		reading->replay->start = reading->now = rate;
 	reading->begun = true;
@@ -98,9 +99,9 @@ static int read_event(struct reading *reading, const struct json_value *event, s
 	if (!what || !json_whole(json_find(event, "iteration"), &iteration))
 		return refuse(reading, "not an event of a run", err);
 	if (!strcmp(what, "window"))
-		return json_number(json_find(event, "rate"), &rate) ?
-			       read_window(reading, rate, err) :
-			       refuse(reading, "a window without a rate", err);
+		return json_number(json_find(event, "rate"), &rate)
+			       ? read_window(reading, rate, err)
+			       : refuse(reading, "a window without a rate", err);
 	if (strcmp(what, "cut"))
 		return 0;
 	if (!json_number(json_find(event, "after"), &rate) ||
@@ -129,7 +130,8 @@ static int read_lines(struct reading *reading, const char *at, const char *end, 
 		at = stop + 1;
 	}
 	if (!code && reading->begun && reading->rate != reading->now)
-		code = refuse(reading, "the rate changed without a cut, which cannot be followed", err);
+		code = refuse(
+			reading, "the rate changed without a cut, which cannot be followed", err);
 	if (!code && !reading->begun)
 		code = err_set(err, ERR_FORMAT,
 			"%s: tells no rate; schedule.replay needs a run that had windows",
@@ -196,7 +198,8 @@ static void visit(struct schedule *schedule, struct state *state)
 
 		state_int64(state, "iteration", &cut.iteration);
 		state_double(state, "rate", &cut.rate);
-		same = cut.iteration == replay->cuts[i].iteration && cut.rate == replay->cuts[i].rate;
+		same = cut.iteration == replay->cuts[i].iteration &&
+		       cut.rate == replay->cuts[i].rate;
 	}
 	if (!state_failed(state) && !same)
 		state_refuse(state, ERR_INPUT,

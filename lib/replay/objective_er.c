@@ -17,8 +17,7 @@ static int check(const struct objective_config *config, const struct pool *pool,
 }
 
 /* A step alone is given out evenly; a longer task is drawn from. */
-static bool take_current(
-	const struct objective *objective, uint64_t iteration, int64_t *ids, int n)
+static bool take_current(const struct objective *objective, uint64_t iteration, int64_t *ids, int n)
 {
 	if (objective->task < objective->first &&
 		pool_draw(objective->pool, iteration, 0, objective->task, ids, n))

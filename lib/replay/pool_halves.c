@@ -118,8 +118,8 @@ static int64_t merge(struct halves *halves, int64_t *evicted)
 	crowds[0] = halves->past_seen;
 	crowds[1] = halves->task_seen;
 	for (int64_t i = 0; i < past_limit(pool); i++) {
-		const uint64_t at = rng_below(
-			rng, 2 * (uint64_t)i, (uint64_t)crowds[0] + (uint64_t)crowds[1]);
+		const uint64_t at =
+			rng_below(rng, 2 * (uint64_t)i, (uint64_t)crowds[0] + (uint64_t)crowds[1]);
 		const int side = at >= (uint64_t)crowds[0];
 
 		choose(side ? fresh : old, taken[side]++, counts[side], rng, 2 * (uint64_t)i + 1);

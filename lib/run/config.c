@@ -37,6 +37,8 @@ static const struct option_row run_options[] = {
 	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
 		"training per time step in passes over its samples, instead of run.iterations; 0: "
 		"off"},
+	{"run", "budget", OPTION_FLOAT, "0", "[0, 1e9]",
+		"instead: as many as so many iterations of plain SGD cost; 0: run.iterations"},
 	{"run", "epochs", OPTION_FLOAT, "10", "(0, inf)",
 		"supervised: passes over the training samples"},
 	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},

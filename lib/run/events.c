@@ -213,6 +213,30 @@ void events_window(struct events *events, const struct learner_window *window)
 	remember_cut(events, window);
 }
 
+void events_part(struct events *events, const struct learner_part *part)
+{
+	static const char *const accuracies[] = {"acc1", "acc2", "acc3"};
+	static const char *const rates[] = {"rate1", "rate2", "rate3"};
+	struct text line = {0};
+
+	begin_line(&line, "part", part->iteration);
+	text_addf(&line, ", \"step\": %" PRId64, part->step);
+	for (int i = 0; i < part->models; i++) {
+		add_number(&line, accuracies[i], part->accuracy[i]);
+		add_number(&line, rates[i], part->rate[i]);
+	}
+	if (part->models) {
+		text_addf(&line, ", \"best\": %d", part->best + 1);
+		add_flag(&line, "selected", part->selected);
+	}
+	if (!isnan(part->fresh)) {
+		add_number(&line, "acc_new", part->fresh);
+		add_number(&line, "acc_replayed", part->replayed);
+		text_addf(&line, ", \"history\": %" PRId64, part->history);
+	}
+	end_line(events, &line);
+}
+
 void events_rollback(struct events *events, const struct event_rollback *rollback)
 {
 	struct text line = {0};

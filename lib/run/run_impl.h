@@ -35,8 +35,9 @@ struct run {
 	bool supervised;
 	int classes;
 	size_t floats;          /* of a sample's input */
-	int iterations;         /* of the current time step */
-	int64_t all_iterations; /* of the whole run; 0: unknown */
+	int iterations;         /* of the current time step, unless there is a budget: */
+	double budget;          /* what a time step may cost, in iterations of plain SGD; 0: none */
+	int64_t all_iterations; /* of the whole run, as planned; 0: unknown */
 	int64_t steps, ends;    /* time steps of the whole stream, and of this run */
 	int evaluations;        /* over the run */
 	int evaluation_batch;
@@ -52,7 +53,8 @@ struct run {
 
 	int64_t step;
 	bool met;               /* the current time step was predicted and revealed, */
-	int made;               /* ... and so many iterations of it were made */
+	int made;               /* ... and so many iterations of it were made; */
+	bool idle;              /* there was nothing to train on */
 	bool stopped;           /* before the stream's end */
 	int64_t resumed;        /* the iteration this process began with */
 	double started;         /* when, by run_clock */
@@ -86,7 +88,8 @@ double run_seconds(const struct run *run); /* of all processes together */
 int run_make_learner(struct run *run, struct learner_config *config, struct err *err);
 int run_make_buffers(struct run *run, int batch, int64_t step, int rows, struct err *err);
 
-/* For a kind's go. Training stops early, with made < iterations, when the run was asked to stop. */
+/* For a kind's go. Training stops early, before run_trained, when the run was asked to stop. */
+bool run_trained(const struct run *run);
 int run_train(struct run *run, struct err *err);
 int run_save_when_due(struct run *run, struct err *err);
 bool run_stopping(const struct run *run);

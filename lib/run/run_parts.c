@@ -12,23 +12,33 @@ static void on_work(void *context, enum learner_work work, int samples)
 {
 	struct run *run = context;
 	struct ledger *ledger = &run->ledger;
-	const enum ledger_use uses[LEARNER_WORKS] = {
-		[LEARNER_TRAIN] = LEDGER_TRAIN,
-		[LEARNER_VALIDATE] = LEDGER_VALIDATE,
-		[LEARNER_STATISTICS] = LEDGER_STATISTICS,
-		[LEARNER_PREDICT] = run->predicting,
+	static const struct {
+		bool forward, backward;
+		int iterations, updates, averages;
+		enum ledger_use use;
+	} rows[LEARNER_WORKS] = {
+		[LEARNER_TRAIN] = {.forward = true, .backward = true, .use = LEDGER_TRAIN},
+		[LEARNER_VALIDATE] = {.forward = true, .use = LEDGER_VALIDATE},
+		[LEARNER_STATISTICS] = {.forward = true, .use = LEDGER_STATISTICS},
+		[LEARNER_CANDIDATES] = {.forward = true, .use = LEDGER_CHOOSE},
+		[LEARNER_VIRTUAL] = {.forward = true,
+			.backward = true,
+			.updates = 1,
+			.use = LEDGER_CHOOSE},
+		[LEARNER_PREDICT] = {.forward = true, .use = LEDGER_PREDICT},
+		[LEARNER_UPDATE] = {.updates = 1},
+		[LEARNER_MOVE] = {.averages = 1},
+		[LEARNER_ITERATION] = {.iterations = 1},
 	};
 
-	if (work == LEARNER_UPDATE)
-		ledger->updates++;
-	else if (work == LEARNER_MOVE)
-		ledger->averages++;
-	else
-		ledger_forward(ledger, uses[work], samples);
-	if (work == LEARNER_TRAIN) {
-		ledger->iterations++;
+	if (rows[work].forward)
+		ledger_forward(ledger, work == LEARNER_PREDICT ? run->predicting : rows[work].use,
+			samples);
+	if (rows[work].backward)
 		ledger_backward(ledger, samples);
-	}
+	ledger->iterations += rows[work].iterations;
+	ledger->updates += rows[work].updates;
+	ledger->averages += rows[work].averages;
 }
 
 /* A gap that drowns in noise cannot lead the rate; said once. */
@@ -59,6 +69,14 @@ static void on_window(void *context, const struct learner_window *window)
 	warn_noise(run, window);
 }
 
+static void on_part(void *context, const struct learner_part *part)
+{
+	struct run *run = context;
+
+	if (run->events)
+		events_part(run->events, part);
+}
+
 int run_make_learner(struct run *run, struct learner_config *config, struct err *err)
 {
 	const struct options *o = run->config.options;
@@ -67,7 +85,8 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	run->classes = config->classes;
 	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	config->options = o;
-	config->watch = (struct learner_watch){on_work, on_window, run};
+	config->budget = run->budget = options_float(o, "run.budget");
+	config->watch = (struct learner_watch){on_work, on_window, run, on_part};
 	code = learner_new(&run->learner, config, run->store, err);
 	if (!code)
 		code = prequential_new(&run->prequential, config->classes,

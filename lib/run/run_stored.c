@@ -66,6 +66,9 @@ static int set_length(struct run *run, const struct options *o, struct err *err)
 			run->supervised ? "run.epochs" : "run.iterations",
 			run->supervised ? epochs : step_iterations(run, 0),
 			steps * step_iterations(run, 0));
+	if (steps * options_float(o, "run.budget") >= ITERATIONS_MOST)
+		return err_set(err, ERR_INPUT, "run.budget = %g: makes too many iterations",
+			options_float(o, "run.budget"));
 	run->steps = (int64_t)steps;
 	run->ends = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
 	all = count_iterations(run, run->ends);
@@ -116,11 +119,14 @@ static int make_parts(struct run *run, const struct options *o, struct err *err)
 	learner.channels = info->channels;
 	learner.height = info->height;
 	learner.width = info->width;
+	learner.steps = run->ends;
 	learner.iterations = run->all_iterations;
 	code = store_over_source(
 		&run->store, run->source, (size_t)options_int64(o, "stream.cache") << 20, err);
 	if (!code)
 		code = run_make_learner(run, &learner, err);
+	if (!code)
+		run->all_iterations = learner_planned(run->learner);
 	if (!code)
 		code = matrix_new(&run->matrix, options_int(o, "eval.bins"), run->evaluations, err);
 	return code;
@@ -179,6 +185,20 @@ static int meet_part(struct run *run, int64_t first, int at, int n, struct err *
 	return code;
 }
 
+/* Tasks are so many time steps each, or each is one; their iterations are known unless a budget says. */
+static void tell_task(struct run *run)
+{
+	const int64_t steps = options_int64(run->config.options, "run.task_steps");
+	const int64_t last = run->step + (steps ? steps : 1);
+	double iterations = 0;
+
+	if (steps && run->step % steps)
+		return;
+	for (int64_t step = run->step; step < last && step < run->ends && !(run->budget > 0); step++)
+		iterations += step_iterations(run, step);
+	learner_task(run->learner, (int64_t)iterations);
+}
+
 /* A time step of the protocol: predict, score, reveal. */
 static int meet_step(struct run *run, struct err *err)
 {
@@ -191,6 +211,8 @@ static int meet_step(struct run *run, struct err *err)
 		code = meet_part(
 			run, first, at, n - at < EVALUATION_BATCH ? n - at : EVALUATION_BATCH, err);
 	/* Inputs of a step in parts are no longer at hand; the source has them. */
+	if (!code)
+		tell_task(run);
 	if (!code)
 		code = learner_reveal(run->learner, n > EVALUATION_BATCH ? NULL : run->inputs,
 			run->labels, n, err);
@@ -235,7 +257,7 @@ static int go_step(struct run *run, struct err *err)
 	if (!code)
 		code = run_train(run, err);
 	run->train_seconds += run_clock() - start;
-	if (code || run->made < run->iterations)
+	if (code || !run_trained(run))
 		return code;
 	run->step++;
 	run->made = 0;
@@ -255,6 +277,26 @@ static int check(const struct run *run, const struct options *o, struct err *err
 	if (options_float(o, "eval.ft_to") <= options_float(o, "eval.ft_from"))
 		return err_set(err, ERR_INPUT, "eval.ft_to = %g: must be above eval.ft_from = %g",
 			options_float(o, "eval.ft_to"), options_float(o, "eval.ft_from"));
+	if (options_float(o, "run.budget") > 0 && options_int(o, "run.every") > 1)
+		return err_set(err, ERR_INPUT,
+			"run.every = %d: run.budget = %g spends what it has as soon as it suffices for "
+			"an iteration; set one of the two",
+			options_int(o, "run.every"), options_float(o, "run.budget"));
+	if (options_float(o, "run.budget") > 0 && options_float(o, "run.step_epochs") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: says how much a time step trains, and so does "
+			"run.budget = %g; set one of the two",
+			options_float(o, "run.step_epochs"), options_float(o, "run.budget"));
+	if (run->supervised && options_float(o, "run.budget") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.budget = %g: only for run.form = online; supervised training has "
+			"run.epochs",
+			options_float(o, "run.budget"));
+	if (run->supervised && (strcmp(options_text(o, "learn.population"), "none") ||
+				       options_bool(o, "learn.adapt_history")))
+		return err_set(err, ERR_INPUT,
+			"run.form = supervised: learn.population and learn.adapt_history need a "
+			"stream that goes on");
 	if (epochs && !run->supervised)
 		return err_set(err, ERR_INPUT,
 			"replay.objective = epochs: only for run.form = supervised, since a stream "

@@ -80,14 +80,37 @@ bool run_stopping(const struct run *run)
 	return run->config.stop && *run->config.stop;
 }
 
+/*
+ * With a budget, what was spent may exceed what all time steps up to this one
+ * allow by less than an iteration, which is then missing from the next. Both
+ * follow from whole numbers that are saved, so nothing is lost in between.
+ */
+bool run_trained(const struct run *run)
+{
+	const struct net *net = learner_net(run->learner);
+	const struct ledger_prices prices =
+		ledger_macs(net_macs(net), (double)net_params(net)->floats);
+	const int batch = options_int(run->config.options, "run.batch");
+
+	if (!(run->budget > 0))
+		return run->made >= run->iterations;
+	/* A millionth of an iteration is rounding. */
+	return (run->idle && run->made) ||
+	       ledger_sgd_equivalents(&run->ledger, &prices, batch) + 1e-6 >=
+		       run->budget * (double)(run->step + 1);
+}
+
 /* One iteration at a time, so that a stop in a long time step need not wait for its end. */
 int run_train(struct run *run, struct err *err)
 {
 	int code = 0;
 
 	learner_expect(run->learner, run->iterations - run->made);
-	while (!code && run->made < run->iterations && !run_stopping(run)) {
+	while (!code && !run_trained(run) && !run_stopping(run)) {
+		const int64_t before = run->ledger.iterations;
+
 		code = learner_train(run->learner, 1, err);
+		run->idle = run->ledger.iterations == before;
 		run->made++;
 		if (!code)
 			code = run_save_when_due(run, err);

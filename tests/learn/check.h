@@ -76,6 +76,7 @@ static inline int school_try(struct school *school, struct options *options,
 		.channels = height > 1 ? 3 : DIM,
 		.height = height,
 		.width = height,
+		.steps = 75,
 		.iterations = 300,
 		.watch = watch};
 	int code = 0;

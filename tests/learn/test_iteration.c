@@ -31,8 +31,18 @@ static void note_fetch(void *context, const int64_t *ids, int n)
 
 static void note_work(void *context, enum learner_work work, int samples)
 {
+	static const char letters[LEARNER_WORKS] = {[LEARNER_TRAIN] = 'T',
+		[LEARNER_VALIDATE] = 'V',
+		[LEARNER_STATISTICS] = 'S',
+		[LEARNER_CANDIDATES] = 'C',
+		[LEARNER_VIRTUAL] = 'X',
+		[LEARNER_PREDICT] = 'P',
+		[LEARNER_UPDATE] = 'U',
+		[LEARNER_MOVE] = 'M'};
+
 	(void)samples;
-	note(context, "TVSPUM"[work]);
+	if (letters[work])
+		note(context, letters[work]);
 }
 
 static void note_window(void *context, const struct learner_window *window)

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "../base/folder.h"
 
+#include "base/file.h"
 #include "base/state.h"
 
 enum { STEPS = 24, ITERATIONS = 4 };
@@ -92,6 +93,27 @@ static void pools_and_objectives_go_on(void **state)
 	assert_true(tried >= 9);
 	go_on_often(SETTINGS("replay.recency_share=0.25"));
 	go_on_often(SETTINGS("replay.objective=mixed", "replay.history=100"));
+	go_on_often(SETTINGS("replay.objective=mir", "replay.pool=halves", "replay.limit=60",
+		"run.task_steps=3"));
+	go_on_often(SETTINGS("replay.pool=balanced", "replay.limit=60", "run.task_steps=3",
+		"learn.retrain=on"));
+}
+
+/* Parts of 2 steps, a selection every 3: at steps 6, 12 and on. */
+static void populations_go_on(void **state)
+{
+	(void)state;
+	for (size_t i = 0; optimizer_types[i]; i++) {
+		char setting[64];
+
+		if (!strcmp(optimizer_type_name(optimizer_types[i]), "schedule-free"))
+			continue;
+		snprintf(setting, sizeof(setting), "optimizer.kind=%s",
+			optimizer_type_name(optimizer_types[i]));
+		go_on_often(SETTINGS(setting, "average.kind=none", "schedule.kind=constant",
+			"learn.population=polrs", "learn.part_steps=2", "learn.select_every=3",
+			"replay.objective=mixed", "replay.history=30", "learn.adapt_history=on"));
+	}
 }
 
 static void optimizers_go_on(void **state)
@@ -126,14 +148,22 @@ static void averages_go_on(void **state)
 
 static void schedules_go_on(void **state)
 {
+	static const char log[] =
+		"{\"event\": \"cut\", \"iteration\": 20, \"before\": 0.1, \"after\": 0.05}\n";
+	char replay[500];
+	struct err err;
+
 	(void)state;
+	assert_ok(file_write(in_folder("events.jsonl"), log, strlen(log), &err), err);
+	snprintf(replay, sizeof(replay), "schedule.replay=%s", folder);
 	for (size_t i = 0; schedule_types[i]; i++) {
 		char setting[64];
 
 		snprintf(setting, sizeof(setting), "schedule.kind=%s",
 			schedule_type_name(schedule_types[i]));
-		go_on_often(SETTINGS(setting, "schedule.cycles=3"));
-		go_on_often(SETTINGS(setting, "schedule.reset_best=on", "schedule.patience=6",
+		go_on_often(SETTINGS(setting, replay, "schedule.cycles=3"));
+		go_on_often(SETTINGS(setting, replay, "run.task_steps=5"));
+		go_on_often(SETTINGS(setting, replay, "schedule.reset_best=on", "schedule.patience=6",
 			"schedule.window=3", "average.kind=ema", "schedule.epsilon=0"));
 	}
 }
@@ -188,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		folder_test(pools_and_objectives_go_on),
+		folder_test(populations_go_on),
 		folder_test(optimizers_go_on),
 		folder_test(averages_go_on),
 		folder_test(schedules_go_on),

@@ -7,6 +7,7 @@
 
 #include "../base/check.h"
 #include "../base/folder.h"
+#include "base/file.h"
 #include "optim/schedule.h"
 #include "scores_of.h"
 
@@ -25,7 +26,26 @@ static struct schedule_config config_of(const char *kind)
 		.window = WINDOW,
 		.validate_every = 5,
 		.iterations = 1000,
-		.cycles = 1};
+		.cycles = 0,
+		.replay = folder};
+}
+
+/* The log of a run that started at 1 and was cut after iterations 20 and 50. */
+static void write_log(const char *words)
+{
+	static const char usual[] =
+		"{\"event\": \"window\", \"iteration\": 10, \"rate\": 1}\n"
+		"{\"event\": \"window\", \"iteration\": 20, \"rate\": 0.5}\n"
+		"{\"event\": \"cut\", \"iteration\": 20, \"before\": 1, \"after\": 0.5}\n"
+		"{\"event\": \"window\", \"iteration\": 50, \"rate\": 0.125}\n"
+		"{\"event\": \"cut\", \"iteration\": 50, \"before\": 0.5, \"after\": 0.125}\n"
+		"{\"event\": \"part\", \"iteration\": 60, \"step\": 7}\n"
+		"{\"event\": \"win";
+	struct err err;
+
+	words = words ? words : usual;
+	if (file_write(in_folder("events.jsonl"), words, strlen(words), &err))
+		fail_msg("%s", err.message);
 }
 
 static struct schedule *schedule_of(const struct schedule_config *config)
@@ -425,8 +445,13 @@ static void cyclic(void **state)
 	config.cycles = 3;
 	schedule = schedule_of(&config);
 	assert_rates(schedule, 1, parts, COUNT(parts));
+	schedule_task(schedule, 0, 3);
+	assert_rates(schedule, 1, parts, COUNT(parts));
+	schedule_free(schedule);
 
-	/* Once told, tasks of 3, 2, 1 and 3 iterations have the word. */
+	/* Tasks of 3, 2, 1 and 3 iterations. */
+	config.cycles = 0;
+	schedule = schedule_of(&config);
 	schedule_task(schedule, 20, 3);
 	assert_rates(schedule, 21, tasks, 3);
 	schedule_task(schedule, 23, 2);
@@ -449,6 +474,57 @@ static void cyclic(void **state)
 static void visit(void *schedule, struct state *state)
 {
 	schedule_state(schedule, state);
+}
+
+static void replay(void **state)
+{
+	static const struct {
+		int64_t k;
+		double rate;
+	} rows[] = {{1, 1}, {20, 1}, {21, 0.5}, {50, 0.5}, {51, 0.125}, {100000, 0.125}};
+	static const struct {
+		const char *log, *says;
+	} bad[] = {
+		{"", "tells no rate"},
+		{"{\"event\": \"part\", \"iteration\": 60}\n", "tells no rate"},
+		{"{\"iteration\": 60}\n", "events.jsonl:1: not an event"},
+		{"{\"event\": \"window\", \"iteration\": 10}\n", ":1: a window without a rate"},
+		{"{\"event\": \"cut\", \"iteration\": 10, \"after\": 1}\n", "without rates"},
+		{"{\"event\": \n", "events.jsonl"},
+		{"{\"event\": \"window\", \"iteration\": 10, \"rate\": 1}\n"
+		 "{\"event\": \"window\", \"iteration\": 20, \"rate\": 0.9}\n",
+			":2: the rate changed without a cut"},
+		{"{\"event\": \"cut\", \"iteration\": 10, \"before\": 1, \"after\": 0.5}\n"
+		 "{\"event\": \"cut\", \"iteration\": 10, \"before\": 1, \"after\": 0.5}\n",
+			":2: cuts are not in the order of time"},
+	};
+	struct schedule_config config = config_of("replay");
+	struct schedule *schedule, *other;
+	struct err err;
+
+	write_log(NULL);
+	schedule = schedule_of(&config);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_true(schedule_rate(schedule, rows[i].k) == rows[i].rate);
+	/* A run without cuts stays where it was; going on with other rates is refused. */
+	assert_int_equal(state_save(in_folder("state"), visit, schedule, &err), 0);
+	write_log("{\"event\": \"window\", \"iteration\": 10, \"rate\": 0.25}\n");
+	other = schedule_of(&config);
+	assert_true(schedule_rate(other, 1) == 0.25 && schedule_rate(other, 99) == 0.25);
+	assert_true(state_load(in_folder("state"), visit, other, &err) < 0);
+	assert_says(err, "followed other rates");
+	schedule_free(schedule), schedule_free(other);
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		write_log(bad[i].log);
+		assert_int_equal(schedule_new(&schedule, &config, &err), ERR_FORMAT);
+		assert_says(err, bad[i].says);
+	}
+	config.replay = in_folder("none");
+	assert_int_equal(schedule_new(&schedule, &config, &err), ERR_FILE);
+	assert_says(err, "none/events.jsonl");
+	config.replay = "";
+	assert_int_equal(schedule_new(&schedule, &config, &err), ERR_INPUT);
+	assert_says(err, "schedule.replay must name");
 }
 
 /* Windows first .. last with scores that wander; a task begins at every seventh. */
@@ -481,6 +557,7 @@ static void the_state_is_all_there_is(void **state)
 {
 	enum { LAST = 40 };
 
+	write_log(NULL);
 	for (int t = 0; schedule_types[t]; t++) {
 		const struct schedule_config config =
 			config_of(schedule_type_name(schedule_types[t]));
@@ -551,6 +628,7 @@ static void bad_configs(void **state)
 			"schedule.c1, schedule.c2 and schedule.c3"},
 		{"cosine", {.window = 10}, "schedule.kind = cosine: the length"},
 		{"cyclic", {.window = 10, .iterations = 5, .cycles = 6}, "schedule.cycles = 6"},
+		{"cyclic", {.window = 10, .cycles = 2}, "schedule.cycles = 2: the length"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -579,7 +657,7 @@ static void keys(void **state)
 		{"schedule.patience=0", "schedule.patience"},
 		{"schedule.epsilon=-0.01", "schedule.epsilon"},
 		{"schedule.c1=maybe", "schedule.c1"},
-		{"schedule.cycles=0", "schedule.cycles"},
+		{"schedule.cycles=-1", "schedule.cycles"},
 		{"schedule.window=0", "schedule.window"},
 		{"schedule.validate_every=-20", "schedule.validate_every"},
 		{"schedule.validation_batch=0", "schedule.validation_batch"},
@@ -594,7 +672,7 @@ static void keys(void **state)
 	assert_true(config.rate == 0.025 && config.factor == 0.5 && config.epsilon == 0.03);
 	assert_true(config.c1 && config.c2 && config.c3 && !config.reset_best);
 	assert_true(config.patience == 60000 && config.window == 10000);
-	assert_true(config.validate_every == 20 && config.cycles == 1 && config.iterations == 77);
+	assert_true(config.validate_every == 20 && config.cycles == 0 && config.iterations == 77);
 	/* The rows know the same kinds as the table, and every kind can be had by its defaults. */
 	for (int i = 0; schedule_types[i]; i++) {
 		const char *name = schedule_type_name(schedule_types[i]);
@@ -604,6 +682,9 @@ static void keys(void **state)
 		assert_int_equal(options_choice(options, "schedule.kind"), i);
 		assert_true(strlen(schedule_type_help(schedule_types[i])) > 0);
 		schedule_config(&config, options, 77);
+		/* But that of another run, which has to be named. */
+		if (!strcmp(name, "replay"))
+			continue;
 		schedule = schedule_of(&config);
 		assert_true(schedule_scores(schedule) ==
 			    (!strcmp(name, "rwp") || !strcmp(name, "malr")));
@@ -629,11 +710,13 @@ static int make(void *config, struct err *err)
 
 static void no_memory(void **state)
 {
+	write_log(NULL);
 	for (int i = 0; schedule_types[i]; i++) {
 		struct schedule_config config = config_of(schedule_type_name(schedule_types[i]));
 		const int allocations = each_allocation_fails(make, &config);
 
-		assert_int_equal(allocations, strcmp(config.kind, "malr") ? 1 : 2);
+		assert_int_equal(allocations,
+			!strcmp(config.kind, "replay") ? 3 : strcmp(config.kind, "malr") ? 1 : 2);
 	}
 }
 
@@ -671,11 +754,12 @@ int main(void)
 		cmocka_unit_test(constant),
 		cmocka_unit_test(cosine),
 		cmocka_unit_test(cyclic),
+		folder_test(replay),
 		folder_test(the_state_is_all_there_is),
 		folder_test(another_kinds_state_is_refused),
 		cmocka_unit_test(bad_configs),
 		cmocka_unit_test(keys),
-		cmocka_unit_test(no_memory),
+		folder_test(no_memory),
 		cmocka_unit_test(slowed_rates),
 	};
 

@@ -96,12 +96,96 @@ static void without_holdout_all_are_taken(void **state)
 	(void)state;
 	for (size_t k = 0; pool_types[k]; k++) {
 		struct pool_config config = {pool_types[k]->name, 50000, 1, 3, {5, 0}, false};
-		struct pool *pool = pool_of(&config);
+		struct pool *pool;
 
+		/* The other half waits for past tasks. */
+		config.limit *= pool_types[k] == &pool_halves ? 2 : 1;
+		pool = pool_of(&config);
 		pool_fill(pool, 50000, NULL);
 		assert_int_equal(pool_count(pool), 50000);
 		pool_free(pool);
 	}
+}
+
+/* Six places: three for past tasks, three for the current one. */
+static void halves_by_hand(void **state)
+{
+	const struct pool_config config = {"halves", 6, 1, 3, {5, 0}, false};
+	struct pool *pool = pool_of(&config);
+	bool there[20] = {0};
+	int64_t ids[64], evicted[6], gone;
+
+	(void)state;
+	/* A first task of two samples: both are there, and then both are past. */
+	pool_fill(pool, 2, there);
+	assert_int_equal(pool_count(pool), 2);
+	assert_false(pool_draw_range(pool, 1, 0, 0, 0, ids, 8));
+	assert_int_equal(pool_task_room(pool), 2);
+	assert_int_equal(pool_task(pool, evicted), 0);
+	assert_int_equal(pool_count(pool), 2);
+	assert_false(pool_draw(pool, 1, 0, 2, ids, 8));
+	/* A second one of three: with the past's two that is one too many when it ends. */
+	pool_fill(pool, 5, there);
+	assert_int_equal(pool_count(pool), 5);
+	for (int part = 0; part < 2; part++) {
+		assert_true(pool_draw_range(
+			pool, 1, 0, part ? 2 : 0, part ? 5 : 2, ids, (int)COUNT(ids)));
+		for (size_t i = 0; i < COUNT(ids); i++)
+			assert_true((ids[i] >= 2) == part);
+	}
+	gone = pool_task(pool, evicted);
+	assert_int_equal(gone, 2);
+	assert_int_equal(pool_count(pool), 3);
+	for (int i = 0; i < gone; i++) {
+		assert_true(there[evicted[i]]);
+		there[evicted[i]] = false;
+	}
+	/* A third of ten: three of them at a time, and three of all fifteen when it ends. */
+	pool_fill(pool, 15, there);
+	assert_int_equal(pool_count(pool), 6);
+	gone = pool_task(pool, evicted);
+	assert_int_equal(gone, 3);
+	for (int i = 0; i < gone; i++) {
+		assert_true(there[evicted[i]]);
+		there[evicted[i]] = false;
+	}
+	for (int64_t id = 0, count = 0; id < 15; id++) {
+		count += there[id];
+		assert_true(id < 14 || count == 3);
+	}
+	assert_true(pool_draw(pool, 2, 0, 0, ids, (int)COUNT(ids)));
+	for (size_t i = 0; i < COUNT(ids); i++)
+		assert_true(there[ids[i]]);
+	pool_free(pool);
+}
+
+/* Past tasks of any length, longer or shorter than their half, end in a uniform sample. */
+static void halves_are_uniform(void **state)
+{
+	enum { SEEN = 40, LIMIT = 20, SEEDS = 20000 };
+	static const int64_t ends[] = {3, 10, 29, 31, SEEN};
+	int past[SEEN] = {0}, current[SEEN] = {0};
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		const struct pool_config config = {"halves", LIMIT, 1, seed, {5, 0}, false};
+		struct pool *pool = pool_of(&config);
+		int64_t evicted[LIMIT];
+
+		for (size_t t = 0; t < COUNT(ends); t++) {
+			pool_fill(pool, ends[t], NULL);
+			for (int64_t i = 0; t == 2 && i < pool->count; i++)
+				current[pool->ids[i]]++;
+			pool_task(pool, evicted);
+		}
+		assert_int_equal(pool_count(pool), LIMIT / 2);
+		for (int64_t i = 0; i < pool->count; i++)
+			past[pool->ids[i]]++;
+		pool_free(pool);
+	}
+	assert_even(past, SEEN, "past tasks");
+	assert_even(current, 10, "the past during the third task");
+	assert_even(current + 10, 19, "the third task");
 }
 
 static void reservoirs_are_uniform(void **state)
@@ -449,6 +533,8 @@ int main(void)
 		cmocka_unit_test(no_sample_is_on_both_sides),
 		cmocka_unit_test(without_holdout_all_are_taken),
 		cmocka_unit_test(reservoirs_are_uniform),
+		cmocka_unit_test(halves_by_hand),
+		cmocka_unit_test(halves_are_uniform),
 		cmocka_unit_test(reservoirs_count_their_side),
 		cmocka_unit_test(fifo_holds_the_last),
 		cmocka_unit_test(balanced_by_hand),

@@ -1,0 +1,136 @@
+/*
+ * The learner's inputs, labels and gradient are free between two iterations, so
+ * the choice works in them; what it needs beyond is made only for MIR. Batch norm
+ * sees the virtual step with statistics that are thrown away.
+ */
+#include "learn/choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/learner_impl.h"
+
+struct choice {
+	int64_t *ids;
+	float *before, *after; /* losses */
+	struct rise *rises;
+	float *params, *stats; /* after the virtual step */
+};
+
+int choice_new(struct choice **choice, int n, size_t params, size_t stats, struct err *err)
+{
+	const size_t count = (size_t)n;
+	struct choice *made = mem_new(1, sizeof(*made));
+
+	*choice = NULL;
+	if (made && (made->ids = mem_new(count, sizeof(*made->ids))) &&
+		(made->before = mem_new(count, sizeof(float))) &&
+		(made->after = mem_new(count, sizeof(float))) &&
+		(made->rises = mem_new(count, sizeof(*made->rises))) &&
+		(made->params = mem_new(params, sizeof(float))) &&
+		(!stats || (made->stats = mem_new(stats, sizeof(float))))) {
+		*choice = made;
+		return 0;
+	}
+	choice_free(made);
+	return err_memory(err, "a virtual step", (params + stats) * sizeof(float));
+}
+
+void choice_free(struct choice *choice)
+{
+	if (!choice)
+		return;
+	mem_free(choice->ids);
+	mem_free(choice->before);
+	mem_free(choice->after);
+	mem_free(choice->rises);
+	mem_free(choice->params);
+	mem_free(choice->stats);
+	mem_free(choice);
+}
+
+static int by_rise(const void *a, const void *b)
+{
+	const struct rise *x = a, *y = b;
+	const float p = isnan(x->by) ? INFINITY : x->by, q = isnan(y->by) ? INFINITY : y->by;
+
+	return p != q ? (p < q) - (p > q) : x->position - y->position;
+}
+
+static int by_position(const void *a, const void *b)
+{
+	return ((const struct rise *)a)->position - ((const struct rise *)b)->position;
+}
+
+void rises_rank(struct rise *rises, int n, int keep)
+{
+	qsort(rises, (size_t)n, sizeof(*rises), by_rise);
+	qsort(rises, (size_t)keep, sizeof(*rises), by_position);
+}
+
+/* Leaves the parameters after a step on the first n samples of the batch in choice->params. */
+static int step_virtually(struct learner *learner, int n, float rate, struct err *err)
+{
+	const struct runner_batch batch = {learner->inputs, learner->labels, NULL, n};
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
+	struct choice *choice = learner->choice;
+	int code =
+		store_fetch(learner->store, learner->ids, n, learner->inputs, learner->labels, err);
+
+	if (stats)
+		memcpy(choice->stats, learner->stats[0], stats * sizeof(float));
+	if (!code)
+		code = runner_gradient(learner->runner, learner->params, choice->stats, &batch,
+			learner->grad, NULL, NULL, NULL, err);
+	if (code)
+		return code;
+	for (size_t i = 0; i < params; i++)
+		choice->params[i] = learner->params[i] - rate * learner->grad[i];
+	learner_tell(learner, LEARNER_VIRTUAL, n);
+	return 0;
+}
+
+static int compare_losses(struct learner *learner, struct err *err)
+{
+	const int n = learner->batch;
+	const struct runner_batch batch = {learner->inputs, learner->labels, NULL, n};
+	struct choice *choice = learner->choice;
+	int code =
+		store_fetch(learner->store, choice->ids, n, learner->inputs, learner->labels, err);
+
+	if (!code)
+		code = runner_losses(learner->runner, learner->params, NULL, 0, &batch,
+			choice->before, NULL, err);
+	if (!code)
+		code = runner_losses(
+			learner->runner, choice->params, NULL, 0, &batch, choice->after, NULL, err);
+	if (code)
+		return code;
+	learner_tell(learner, LEARNER_CANDIDATES, n);
+	learner_tell(learner, LEARNER_CANDIDATES, n);
+	for (int i = 0; i < n; i++)
+		choice->rises[i] = (struct rise){choice->after[i] - choice->before[i], i};
+	return 0;
+}
+
+int choose_interfered(struct learner *learner, int64_t k, struct err *err)
+{
+	const int n = learner->batch, keep = n / 2, current = n - keep;
+	struct choice *choice = learner->choice;
+	int code;
+
+	if (!keep || !objective_candidates(learner->objective, (uint64_t)k, n, choice->ids))
+		return 0;
+	code = step_virtually(learner, current, (float)learner_rate(learner, k), err);
+	if (!code)
+		code = compare_losses(learner, err);
+	if (code)
+		return code;
+	rises_rank(choice->rises, n, keep);
+	for (int i = 0; i < keep; i++)
+		learner->ids[current + i] = choice->ids[choice->rises[i].position];
+	return 0;
+}

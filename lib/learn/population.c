@@ -1,0 +1,195 @@
+/*
+ * A model whose rate is too high may come to losses that are no numbers. It then
+ * predicts nothing right, is not the best, and is replaced at the next selection;
+ * so that is no error as long as one model is sound.
+ */
+#include "learn/population.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/learner_impl.h"
+#include "nn/rank.h"
+
+static const double SCALES[POPULATION] = {1, 2, 0.5};
+
+int population_new(struct population **population, struct learner *learner,
+	const struct optimizer_config *optimizer, struct err *err)
+{
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
+	struct population *made = mem_new(1, sizeof(*made));
+	int code = 0;
+
+	*population = NULL;
+	if (!made)
+		return err_memory(err, "a population", sizeof(*made));
+	made->members[0] = (struct member){.params = learner->params,
+		.stats = learner->stats[0],
+		.optimizer = learner->optimizer};
+	for (int i = 1; i < POPULATION && !code; i++) {
+		struct member *member = &made->members[i];
+
+		if (!(member->params = mem_new(params, sizeof(float))) ||
+			(stats && !(member->stats = mem_new(stats, sizeof(float)))))
+			code = err_memory(err, "a population", params * sizeof(float));
+		else
+			code = optimizer_new(
+				&member->optimizer, optimizer, params, learner->engine, err);
+	}
+	if (code) {
+		population_free(made);
+		return code;
+	}
+	population_restart(made, learner->net);
+	*population = made;
+	return 0;
+}
+
+void population_free(struct population *population)
+{
+	for (int i = 1; population && i < POPULATION; i++) {
+		mem_free(population->members[i].params);
+		mem_free(population->members[i].stats);
+		optimizer_free(population->members[i].optimizer);
+	}
+	mem_free(population);
+}
+
+int population_best(const struct population *population)
+{
+	int best = 0;
+
+	for (int i = 1; i < POPULATION; i++)
+		if (population->members[i].hits > population->members[best].hits)
+			best = i;
+	return best;
+}
+
+/* All go on from one of them, whose scale becomes the middle one. */
+static void spread(struct population *population, const struct net *net, int from, double scale)
+{
+	const size_t params = net_params(net)->floats * sizeof(float);
+	const size_t stats = net_stats(net)->floats * sizeof(float);
+	const struct member source = population->members[from];
+
+	for (int i = 0; i < POPULATION; i++) {
+		struct member *member = &population->members[i];
+
+		if (i != from)
+			memcpy(member->params, source.params, params);
+		if (i != from && stats)
+			memcpy(member->stats, source.stats, stats);
+		optimizer_restart(member->optimizer);
+		member->scale = scale * SCALES[i];
+		member->hits = 0;
+	}
+	population->seen = 0;
+}
+
+void population_restart(struct population *population, const struct net *net)
+{
+	spread(population, net, 0, 1);
+}
+
+void population_select(struct population *population, const struct net *net)
+{
+	const int best = population_best(population);
+
+	spread(population, net, best, population->members[best].scale);
+}
+
+/* So many samples, which the buffers have room for. */
+static int predict_some(struct learner *learner, const float *inputs, const int32_t *labels, int n,
+	int64_t hits[POPULATION], struct err *err)
+{
+	const int classes = net_spec(learner->net)->classes;
+	int code = 0;
+
+	for (int i = 0; i < POPULATION && !code; i++) {
+		const struct member *member = &learner->population->members[i];
+
+		code = runner_infer(learner->runner, member->params, member->stats, inputs, n,
+			learner->logits, err);
+		for (int s = 0; s < n && !code; s++)
+			hits[i] += rank_label(learner->logits + (size_t)s * (size_t)classes,
+					   classes, labels[s]) == 1;
+		if (!code)
+			learner_tell(learner, LEARNER_VALIDATE, n);
+	}
+	return code;
+}
+
+/* Time steps may be longer than the buffers, which have room for a batch. */
+int population_predict(struct learner *learner, int64_t first, const float *inputs,
+	const int32_t *labels, int n, int64_t hits[POPULATION], struct err *err)
+{
+	int code = 0;
+
+	memset(hits, 0, POPULATION * sizeof(*hits));
+	for (int at = 0; at < n && !code; at += learner->batch) {
+		const int count = n - at < learner->batch ? n - at : learner->batch;
+		const float *some = inputs ? inputs + (size_t)at * learner->floats : learner->inputs;
+
+		for (int i = 0; i < count && !inputs; i++)
+			learner->ids[i] = first + at + i;
+		if (!inputs)
+			code = store_fetch(learner->store, learner->ids, count, learner->inputs,
+				learner->labels, err);
+		if (!code)
+			code = predict_some(learner, some, labels + at, count, hits, err);
+	}
+	return code;
+}
+
+void population_score(struct population *population, const int64_t hits[POPULATION], int n)
+{
+	for (int i = 0; i < POPULATION; i++)
+		population->members[i].hits += hits[i];
+	population->seen += n;
+}
+
+int population_step(struct learner *learner, const struct runner_batch *batch, double rate,
+	float *logits, int *sound, struct err *err)
+{
+	struct population *population = learner->population;
+	const int best = population_best(population);
+
+	for (int i = 1; i < POPULATION; i++) {
+		struct member *member = &population->members[i];
+		float loss;
+		const int code = runner_gradient(learner->runner, member->params, member->stats,
+			batch, learner->grad, &loss, NULL, i == best ? logits : NULL, err);
+
+		if (code)
+			return code;
+		optimizer_step(member->optimizer, member->params, learner->grad,
+			(float)(rate * member->scale), NULL);
+		*sound += isfinite(loss) != 0;
+		learner_tell(learner, LEARNER_TRAIN, batch->n);
+		learner_tell(learner, LEARNER_UPDATE, 0);
+	}
+	return 0;
+}
+
+void population_state(struct population *population, const struct net *net, struct state *state)
+{
+	const size_t params = net_params(net)->floats, stats = net_stats(net)->floats;
+
+	state_enter(state, "population");
+	state_int64(state, "seen", &population->seen);
+	for (int i = 0; i < POPULATION; i++) {
+		struct member *member = &population->members[i];
+
+		state_double(state, "scale", &member->scale);
+		state_int64(state, "hits", &member->hits);
+		if (i == 0)
+			continue;
+		state_floats(state, "params", member->params, params);
+		if (stats)
+			state_floats(state, "stats", member->stats, stats);
+		optimizer_state(member->optimizer, state);
+	}
+	state_leave(state);
+}

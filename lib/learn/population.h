@@ -1,0 +1,70 @@
+/*
+ * PoLRS, a population of learning rates: three models that are trained on the same
+ * batches at once, twice and half the rate. All predict every time step before
+ * its labels are used. After so many parts of the stream the one with the best
+ * accuracy on what it predicted replaces the others, its rate becomes the middle
+ * one, and momentum starts again. In between, the best so far serves inference.
+ *
+ * The first model is the learner's own (its plain one), at once the rate.
+ */
+#ifndef RETAIN_LEARN_POPULATION_H
+#define RETAIN_LEARN_POPULATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/state.h"
+#include "nn/runner.h"
+#include "optim/optimizer.h"
+
+enum { POPULATION = 3 };
+
+struct learner;
+
+struct member {
+	float *params, *stats;
+	struct optimizer *optimizer;
+	double scale; /* of the schedule's rate */
+	int64_t hits; /* of the samples that were predicted since the last selection */
+};
+
+struct population {
+	struct member members[POPULATION];
+	int64_t seen; /* samples that were predicted since the last selection */
+};
+
+/* The learner has its net, parameters and optimizer; the first member borrows them. */
+int population_new(struct population **population, struct learner *learner,
+	const struct optimizer_config *optimizer, struct err *err);
+void population_free(struct population *population);
+
+/* The best so far; of equal ones the first. */
+int population_best(const struct population *population);
+
+/* All start again from the first one's parameters and statistics, at rates around the schedule's. */
+void population_restart(struct population *population, const struct net *net);
+
+/*
+ * How many of n samples of a time step each predicts. Inputs that are NULL are
+ * fetched from the store, where the samples have ids from `first` on.
+ */
+int population_predict(struct learner *learner, int64_t first, const float *inputs,
+	const int32_t *labels, int n, int64_t hits[POPULATION], struct err *err);
+void population_score(struct population *population, const int64_t hits[POPULATION], int n);
+
+/*
+ * A step of all but the first, on the batch that the first was trained on, at
+ * `rate` times their scales. Adds to *sound how many had a loss that is a number.
+ * Fills logits, if not NULL, from the best where that is not the first.
+ */
+int population_step(struct learner *learner, const struct runner_batch *batch, double rate,
+	float *logits, int *sound, struct err *err);
+
+/* The best replaces the others. */
+void population_select(struct population *population, const struct net *net);
+
+/* All but what the first borrows. */
+void population_state(struct population *population, const struct net *net, struct state *state);
+
+#endif
