@@ -8,7 +8,7 @@
 
 #include "optim/average.h"
 #include "optim/optimizer.h"
-#include "optim/schedule.h"
+#include "optim/schedule_type.h"
 #include "replay/objective.h"
 #include "replay/pool.h"
 
@@ -159,11 +159,22 @@ static void every_average(void **state)
 
 static void every_schedule(void **state)
 {
+	static const char log[] =
+		"{\"event\": \"cut\", \"iteration\": 90, \"before\": 0.1, \"after\": 0.05}\n";
+	struct err err;
+
 	(void)state;
+	assert_ok(file_write(in_folder("events.jsonl"), log, strlen(log), &err), err);
 	for (size_t i = 0; schedule_types[i]; i++) {
 		const char *kind = setting("schedule.kind", schedule_type_name(schedule_types[i]));
 
+		if (schedule_types[i] == &schedule_replay) {
+			assert_true(resume_if_possible(
+				kind, setting("schedule.replay", folder), "average.kind=ema"));
+			continue;
+		}
 		assert_true(resume_if_possible(kind, "schedule.cycles=3", "average.kind=ema"));
+		assert_true(resume_if_possible(kind, "run.task_steps=7", "average.kind=ema"));
 		assert_true(resume_if_possible(kind, "schedule.reset_best=on", "average.kind=ama"));
 	}
 }
@@ -175,6 +186,17 @@ static void every_method(void **state)
 		if (!resume_if_possible(setting("run.method", row->name), "run.seed=3",
 			    "schedule.validate_every=4"))
 			fail_msg("%s cannot be run", row->name);
+}
+
+/* What a step may spend is what all steps before it left. */
+static void budgets_and_tasks(void **state)
+{
+	static const char *const names[] = {"er", "mir", "gdumb", "ama+malr", "polrs+adrep"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++)
+		assert_true(resume_if_possible(
+			setting("run.method", names[i]), "run.task_steps=20", "run.budget=2.3"));
 }
 
 /* Batch norm keeps statistics of its own for every model. */
@@ -204,6 +226,7 @@ int main(void)
 		stream_test(every_average),
 		stream_test(every_schedule),
 		stream_test(every_method),
+		stream_test(budgets_and_tasks),
 		stream_test(statistics_of_batch_norm),
 		stream_test(photos),
 	};
