@@ -196,7 +196,7 @@ static void budgets_and_tasks(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
 		assert_true(resume_if_possible(
-			setting("run.method", names[i]), "run.task_steps=20", "run.budget=2.3"));
+			setting("run.method", names[i]), "run.task_steps=20", "run.budget=8.3"));
 }
 
 /* Batch norm keeps statistics of its own for every model. */
