@@ -70,4 +70,8 @@ int image_read(struct image_reader *reader, const struct image_window *window, d
 int image_decode(struct image_reader *reader, const void *bytes, size_t size, int components,
 	struct image *image, struct err *err);
 
+/* Writes colour pixels, component beside component, as a PNG file. */
+int image_write_png(
+	const char *path, const uint8_t *pixels, int width, int height, struct err *err);
+
 #endif

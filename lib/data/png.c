@@ -5,9 +5,11 @@
  *
  * Rows below the window are not inflated. Interlaced images are decoded whole.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <spng.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "data/image_format.h"
 
@@ -181,3 +183,29 @@ const struct image_format image_png = {
 	.open = png_open,
 	.read = png_read,
 };
+
+int image_write_png(
+	const char *path, const uint8_t *pixels, int width, int height, struct err *err)
+{
+	struct spng_ihdr header = {.width = (uint32_t)width,
+		.height = (uint32_t)height,
+		.bit_depth = 8,
+		.color_type = SPNG_COLOR_TYPE_TRUECOLOR};
+	spng_ctx *encoder = spng_ctx_new(SPNG_CTX_ENCODER);
+	size_t size = 0;
+	void *bytes = NULL;
+	int failed = !encoder ? SPNG_EMEM : spng_set_ihdr(encoder, &header), code;
+
+	if (!failed)
+		failed = spng_set_option(encoder, SPNG_ENCODE_TO_BUFFER, 1);
+	if (!failed)
+		failed = spng_encode_image(encoder, pixels, 3 * (size_t)width * (size_t)height,
+			SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+	if (!failed)
+		bytes = spng_get_png_buffer(encoder, &size, &failed);
+	code = failed ? err_set(err, ERR_MEMORY, "%s: %s", path, spng_strerror(failed)) :
+			file_write(path, bytes, size, err);
+	free(bytes);
+	spng_ctx_free(encoder);
+	return code;
+}
