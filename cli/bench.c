@@ -147,11 +147,66 @@ static int bench_learn_verb(int argc, char **argv)
 		      EXIT_OK;
 }
 
+static int bench_data_verb(int argc, char **argv)
+{
+	struct arg_list settings = {0};
+	const char *loaders = "0", *batch = "256";
+	double seconds = 5;
+	bool json = false;
+	const struct arg rows[] = {
+		{"loaders", "N", "threads beside the one that asks", .text = &loaders},
+		{"batch", "N", "samples of a batch", .text = &batch},
+		{"set", "KEY=VALUE", "set one key; may be repeated", .list = &settings},
+		{"seconds", "S", "go on for so long", .real = &seconds, .most = 1e6},
+		{"json", NULL, "one line of JSON", .flag = &json},
+		{0},
+	};
+	const struct args args = {"retain bench data", "SOURCE",
+		"Times how fast training inputs can be read, decoded and cropped.", rows};
+	struct bench_data_result r;
+	struct options *options = NULL;
+	struct config *config = NULL;
+	struct err err = {0};
+	const int status = args_read(&args, &argc, argv);
+	int code;
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (argc != 2)
+		return complain(EXIT_USAGE, "retain bench data needs one SOURCE, as folder:PATH");
+	code = config_new(&config, &err);
+	if (!code)
+		code = config_set(config, "stream.source", argv[1], &err);
+	if (!code)
+		code = config_set(config, "stream.loaders", loaders, &err);
+	if (!code)
+		code = config_set(config, "run.batch", batch, &err);
+	for (int i = 0; i < settings.count && !code; i++)
+		code = config_assign(config, settings.items[i], &err);
+	if (!code)
+		code = config_resolve(config, &options, &err);
+	if (!code)
+		code = bench_data(options, seconds, &r, &err);
+	if (!code && json)
+		printf("{\"samples_per_s\": %.6g, \"mean_samples_per_s\": %.6g, \"batches\": %lld, "
+		       "\"skipped\": %lld}\n",
+			r.samples_per_s, r.mean_samples_per_s, (long long)r.batches,
+			(long long)r.bad);
+	else if (!code)
+		printf("%.5g samples/s (mean %.5g), %s loaders and the one that asks\n",
+			r.samples_per_s, r.mean_samples_per_s, loaders);
+	options_free(options);
+	config_free(config);
+	return code ? complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message) :
+		      EXIT_OK;
+}
+
 int cmd_bench(int argc, char **argv)
 {
 	static const struct verb verbs[] = {
 		{"train", bench_train_verb, "training steps or inference of a net"},
 		{"learn", bench_learn_verb, "iterations of a whole learner on the built-in stream"},
+		{"data", bench_data_verb, "reading, decoding and cropping of a data set"},
 		{0},
 	};
 

@@ -16,6 +16,7 @@ static const struct verb verbs[] = {
 	{"methods", cmd_methods, "list the methods"},
 	{"list", cmd_list, "list every strategy there is"},
 	{"config", cmd_config, "explain every key of a config"},
+	{"data", cmd_data, "look into a data set, check it, cut it"},
 	{"model", cmd_model, "make weights, look at them, trace a training step"},
 	{"verify-resume", cmd_verify_resume, "prove that a killed run goes on exactly"},
 	{"theory", cmd_theory, "the bound on SGD under drift, held against SGD"},

@@ -106,6 +106,15 @@ void records_where(const struct records *records, int64_t i, char *out, size_t s
 	records->type->where(records, i, out, size);
 }
 
+int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err)
+{
+	if (!records->type->path)
+		return err_set(err, ERR_INPUT,
+			"records of kind %s are no files of their own, so no manifest can name them",
+			records->type->name);
+	return records->type->path(records, i, out, size, err);
+}
+
 const char *records_class_name(const struct records *records, int label)
 {
 	return records->type->class_name ? records->type->class_name(records, label) : NULL;

@@ -71,6 +71,8 @@ struct records_type {
 		struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 	/* Where the record is, for messages: "FILE", "FILE, row 12". */
 	void (*where)(const struct records *records, int64_t i, char *out, size_t size);
+	/* The file that is the record, for manifests; NULL: records are no files of their own. */
+	int (*path)(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 	/* The name of a class; NULL where classes have none, or the row has no such function. */
 	const char *(*class_name)(const struct records *records, int label);
 };
@@ -92,6 +94,8 @@ const struct records_info *records_info(const struct records *records);
 void records_look(const struct records *records, int64_t first, int n, struct record *out);
 int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 void records_where(const struct records *records, int64_t i, char *out, size_t size);
+int records_path(
+	struct records *records, int64_t i, char *out, size_t size, struct err *err);
 const char *records_class_name(const struct records *records, int label);
 
 /* Makes room for size bytes and sets the size. */

@@ -110,6 +110,13 @@ static int folder_read(
 	return mapped_read_whole(path, RECORD_IMAGE_MOST, bytes, err);
 }
 
+static int folder_path(
+	struct records *records, int64_t i, char *out, size_t size, struct err *err)
+{
+	folder_where(records, i, out, size);
+	return 0;
+}
+
 static const char *folder_class_name(const struct records *records, int label)
 {
 	return folder_index_class(&((const struct folder *)records)->index, label);
@@ -124,5 +131,6 @@ const struct records_type records_folder = {
 	.look = folder_look,
 	.read = folder_read,
 	.where = folder_where,
+	.path = folder_path,
 	.class_name = folder_class_name,
 };

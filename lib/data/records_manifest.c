@@ -144,6 +144,19 @@ static int manifest_read(
 	return err_set(err, code, "%.200s: %.300s", where, why.message);
 }
 
+static int manifest_path(
+	struct records *records, int64_t i, char *out, size_t size, struct err *err)
+{
+	struct record_bytes bytes = {0};
+	char path[PATH_MAX];
+	const int code = path_of((struct manifest *)records, i, &bytes, path, err);
+
+	record_bytes_release(&bytes);
+	if (!code)
+		snprintf(out, size, "%s", path);
+	return code;
+}
+
 static const char *manifest_class_name(const struct records *records, int label)
 {
 	return manifest_index_class(&((const struct manifest *)records)->index, label);
@@ -159,5 +172,6 @@ const struct records_type records_manifest = {
 	.look = manifest_look,
 	.read = manifest_read,
 	.where = manifest_where,
+	.path = manifest_path,
 	.class_name = manifest_class_name,
 };

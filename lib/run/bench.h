@@ -47,6 +47,17 @@ struct bench_learn_result {
 int bench_learn(const struct options *options, double seconds, struct bench_learn_result *result,
 	struct err *err);
 
+/* Training inputs of a source as fast as they come, by stream.loaders and the caller. */
+struct bench_data_result {
+	double samples_per_s; /* of the fastest batch */
+	double mean_samples_per_s;
+	int64_t batches, bad;
+};
+
+/* Draws batches of run.batch samples for so many seconds. */
+int bench_data(const struct options *options, double seconds, struct bench_data_result *result,
+	struct err *err);
+
 int bench_train(const struct bench_config *config, struct bench_result *result, struct err *err);
 
 #endif

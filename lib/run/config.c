@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -138,8 +139,8 @@ static const struct bundle *find_bundle(
 }
 
 /*
- * A word by itself names a source; with a colon, dot or slash in it, it may be a
- * path, which is looked for when the run opens it.
+ * A word by itself names a source, or a file that is there; with a colon, dot or
+ * slash in it, it may be a path, which is looked for when the run opens it.
  */
 static int check_source(const struct options *layer, struct err *err)
 {
@@ -151,7 +152,7 @@ static int check_source(const struct options *layer, struct err *err)
 	for (int i = 0; names[i]; i++)
 		if (!strcmp(names[i], name))
 			return 0;
-	if (strpbrk(name, ":./"))
+	if (strpbrk(name, ":./") || !access(name, F_OK))
 		return 0;
 	nearest = nearest_name(name, names, sizeof(*names));
 	return err_set(err, ERR_INPUT, "%s: stream.source = %s: no such source%s%s%s",

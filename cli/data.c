@@ -1,0 +1,294 @@
+/* `retain data`: what a source holds, how it looks, and manifests of its cuts. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "args.h"
+#include "cli.h"
+#include "run/config.h"
+#include "run/data_info.h"
+#include "run/data_sheet.h"
+#include "run/data_split.h"
+#include "run/progress.h"
+#include "watch.h"
+
+/* A source and settings, as all verbs here take them. */
+struct request {
+	struct arg_list settings;
+	struct config *config;
+	struct options *options;
+};
+
+#define SET_ROW(request)                                                                           \
+	{                                                                                          \
+		"set", "KEY=VALUE", "set one key, as stream.order=tasks:10; may be repeated",      \
+			.list = &(request).settings                                                \
+	}
+
+/* The options of the one operand; `first` are settings that the user's come after. */
+static int resolve(
+	struct request *request, const char *const *first, int argc, char **argv, struct err *err)
+{
+	int code;
+
+	if (argc != 2)
+		return err_set(err, ERR_INPUT,
+			"one SOURCE is needed, as folder:PATH, or PATH (retain list shows all "
+			"kinds)");
+	code = config_new(&request->config, err);
+	if (!code)
+		code = config_set(request->config, "stream.source", argv[1], err);
+	for (; first && *first && !code; first++)
+		code = config_assign(request->config, *first, err);
+	for (int i = 0; i < request->settings.count && !code; i++)
+		code = config_assign(request->config, request->settings.items[i], err);
+	return code ? code : config_resolve(request->config, &request->options, err);
+}
+
+static int leave(struct request *request, int code, const struct err *err)
+{
+	options_free(request->options);
+	config_free(request->config);
+	if (!code)
+		return EXIT_OK;
+	return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err->message);
+}
+
+/* Seconds since 1970 as a day, where they can be that. */
+static void print_time(int64_t time)
+{
+	const time_t seconds = (time_t)time;
+	struct tm day;
+	char words[32];
+
+	printf("%" PRId64, time);
+	if (time > 100000000 && time < 4102444800 && gmtime_r(&seconds, &day) &&
+		strftime(words, sizeof(words), "%Y-%m-%d", &day))
+		printf(" (%s)", words);
+}
+
+static void print_pictures(const struct data_info *info)
+{
+	printf("  %-12s %d x %d x %d numbers for the net", "samples", info->channels, info->height,
+		info->width);
+	if (info->looked)
+		printf("; images from %d x %d to %d x %d, %.0f kB on average", info->least_width,
+			info->least_height, info->most_width, info->most_height,
+			info->mean_bytes / 1000);
+	putchar('\n');
+}
+
+static void print_balance(const struct data_info *info)
+{
+	printf("\n  over time    classes  new  most frequent\n");
+	for (int i = 0; i < DATA_PARTS; i++)
+		printf("  %3d-%3d %%    %7d  %3d  class %d with %.1f %%\n", 100 * i / DATA_PARTS,
+			100 * (i + 1) / DATA_PARTS, info->parts[i].classes, info->parts[i].fresh,
+			info->parts[i].most, 100 * info->parts[i].most_share);
+}
+
+static void print_reading(const struct data_info *info)
+{
+	char read[WATCH_GROUPED], bad[WATCH_GROUPED];
+
+	if (!info->records)
+		return;
+	printf("\n  %s records were read, %s of them could not be\n",
+		watch_grouped(read, info->read), watch_grouped(bad, info->bad));
+	for (int i = 0; i < DATA_FAULTS && i < info->bad; i++)
+		printf("    %s\n", info->faults[i]);
+	if (info->bad > DATA_FAULTS)
+		printf("    and %" PRId64 " more\n", info->bad - DATA_FAULTS);
+	if (*info->digest)
+		printf("  digest       %s\n", info->digest);
+}
+
+static void print_info(const struct data_info *info)
+{
+	char grouped[WATCH_GROUPED];
+
+	printf("%s", info->kind);
+	if (info->records)
+		printf(", %s records", watch_grouped(grouped, info->records));
+	printf("\n  %-12s %s samples in ", "stream", watch_grouped(grouped, info->samples));
+	if (info->per_step)
+		printf("%s time steps of %d\n", watch_grouped(grouped, info->steps),
+			info->per_step);
+	else
+		printf("%" PRId64 " tasks, a time step each\n", info->tasks);
+	printf("  %-12s %s samples\n", "evaluation", watch_grouped(grouped, info->evals));
+	print_pictures(info);
+	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream\n", "classes",
+		info->classes, info->smallest, info->largest);
+	if (info->timed) {
+		printf("  %-12s ", "time");
+		print_time(info->first_time);
+		printf(" to ");
+		print_time(info->last_time);
+		putchar('\n');
+	}
+	print_balance(info);
+	print_reading(info);
+}
+
+static void print_json(const struct data_info *info)
+{
+	printf("{\"kind\": \"%s\", \"records\": %" PRId64 ", \"samples\": %" PRId64
+	       ", \"evals\": %" PRId64 ", \"steps\": %" PRId64 ", \"per_step\": %d, "
+	       "\"classes\": %d, \"channels\": %d, \"height\": %d, \"width\": %d, "
+	       "\"smallest_class\": %" PRId64 ", \"largest_class\": %" PRId64 ", \"read\": %" PRId64
+	       ", \"bad\": %" PRId64 ", \"digest\": \"%s\"}\n",
+		info->kind, info->records, info->samples, info->evals, info->steps, info->per_step,
+		info->classes, info->channels, info->height, info->width, info->smallest,
+		info->largest, info->read, info->bad, info->digest);
+}
+
+static void on_progress(void *context, int64_t done, int64_t total)
+{
+	struct progress *progress = context;
+
+	progress->state.total = (uint64_t)total;
+	progress_update(progress, (uint64_t)done);
+}
+
+static int info_verb(int argc, char **argv)
+{
+	struct request request = {0};
+	bool check = false, json = false;
+	int threads = 0;
+	const struct arg rows[] = {
+		{"check", NULL, "read and decode everything, and print a digest of it",
+			.flag = &check},
+		{"threads", "N", "threads that read; 0: one per processor", .integer = &threads,
+			.most = 1024},
+		SET_ROW(request),
+		{"json", NULL, "one line of JSON", .flag = &json},
+		{0},
+	};
+	const struct args args = {"retain data info", "SOURCE",
+		"Counts, classes, times, sizes of a source, and what of it is broken.", rows};
+	struct progress progress;
+	struct data_info info;
+	struct err err = {0};
+	const int status = args_read(&args, &argc, argv);
+	int code;
+
+	if (status != ARGS_GO_ON)
+		return status;
+	code = resolve(&request, NULL, argc, argv, &err);
+	if (!code) {
+		progress_begin(&progress, check && !json ? stderr : NULL, "reading", 1);
+		code = data_info(
+			&info, request.options, check, threads, on_progress, &progress, &err);
+		if (check && !code)
+			progress_end(&progress);
+	}
+	if (!code && json)
+		print_json(&info);
+	else if (!code)
+		print_info(&info);
+	if (!code && info.bad && check) {
+		leave(&request, 0, NULL);
+		return EXIT_FAILED;
+	}
+	return leave(&request, code, &err);
+}
+
+static int show_verb(int argc, char **argv)
+{
+	static const char *const plain[] = {
+		"image.mean=0", "image.std=1", "stream.on_bad=skip", "stream.max_bad=1", NULL};
+	struct request request = {0};
+	struct sheet_config sheet = {.columns = 12, .rows = 8, .size = 96, .path = "sheet.png"};
+	const struct arg rows[] = {
+		{"out", "FILE", "the PNG to write", .text = &sheet.path},
+		{"columns", "N", "samples in a row", .integer = &sheet.columns, .least = 1,
+			.most = 100},
+		{"rows", "N", "rows", .integer = &sheet.rows, .least = 1, .most = 100},
+		{"size", "N", "pixels a side of a sample", .integer = &sheet.size, .least = 16,
+			.most = 512},
+		SET_ROW(request),
+		{0},
+	};
+	const struct args args = {"retain data show", "SOURCE",
+		"Paints samples of a source, in the order of time, with their labels.", rows};
+	struct err err = {0};
+	const int status = args_read(&args, &argc, argv);
+	int code;
+
+	if (status != ARGS_GO_ON)
+		return status;
+	code = resolve(&request, plain, argc, argv, &err);
+	if (!code)
+		code = data_sheet(&sheet, request.options, &err);
+	if (!code)
+		printf("%d samples, in the order of time: %s\n", sheet.columns * sheet.rows,
+			sheet.path);
+	return leave(&request, code, &err);
+}
+
+static int index_verb(int argc, char **argv)
+{
+	struct request request = {0};
+	const struct arg rows[] = {SET_ROW(request), {0}};
+	const struct args args = {"retain data index", "SOURCE",
+		"Makes the index of a data set, so that later openings take no time.", rows};
+	struct data_info info;
+	struct err err = {0};
+	const int status = args_read(&args, &argc, argv);
+	char grouped[WATCH_GROUPED];
+	int code;
+
+	if (status != ARGS_GO_ON)
+		return status;
+	code = resolve(&request, NULL, argc, argv, &err);
+	if (!code)
+		code = data_info(&info, request.options, false, 0, NULL, NULL, &err);
+	if (!code)
+		printf("%s: %s records\n", info.kind, watch_grouped(grouped, info.records));
+	return leave(&request, code, &err);
+}
+
+static int split_verb(int argc, char **argv)
+{
+	struct request request = {0};
+	const char *out = NULL;
+	const struct arg rows[] = {
+		{"out", "DIR", "where the manifests go", .text = &out},
+		SET_ROW(request),
+		{0},
+	};
+	const struct args args = {"retain data split", "SOURCE",
+		"Writes stream.csv, eval.csv and prepare.csv, cut as stream.* keys say.", rows};
+	struct data_split split;
+	struct err err = {0};
+	const int status = args_read(&args, &argc, argv);
+	int code;
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (!out)
+		return complain(EXIT_USAGE, "--out DIR is needed: where the manifests go");
+	code = resolve(&request, NULL, argc, argv, &err);
+	if (!code)
+		code = data_split(&split, request.options, out, &err);
+	if (!code)
+		printf("%s: stream.csv %" PRId64 ", eval.csv %" PRId64 ", prepare.csv %" PRId64
+		       " records\n",
+			out, split.stream, split.eval, split.prepare);
+	return leave(&request, code, &err);
+}
+
+int cmd_data(int argc, char **argv)
+{
+	static const struct verb verbs[] = {
+		{"info", info_verb, "counts, classes, times, sizes, what is broken, a digest"},
+		{"show", show_verb, "a contact sheet of samples over time"},
+		{"index", index_verb, "make the index that opening needs"},
+		{"split", split_verb, "write manifests: evaluation, preparation, rare classes"},
+		{0},
+	};
+
+	return verb_run("retain data", "Looks into data sets.", verbs, argc, argv);
+}
