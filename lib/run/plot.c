@@ -194,6 +194,7 @@ static size_t stride_of(size_t count)
 	return (count + POINTS_MOST - 1) / POINTS_MOST;
 }
 
+/* To the unit, which is enough for a shade, and half the size of a figure. */
 static void draw_band(struct text *out, const struct frame *frame, const struct plot_line *line)
 {
 	const size_t stride = stride_of(line->count);
@@ -204,14 +205,14 @@ static void draw_band(struct text *out, const struct frame *frame, const struct 
 	for (size_t i = 0; i < line->count; i += stride) {
 		if (!seen(frame, line->low[i]) || !seen(frame, line->high[i]))
 			continue;
-		text_addf(out, "%s%.1f %.1f", begun ? "L" : "M", place_x(frame, line->x[i]),
+		text_addf(out, "%s%.0f %.0f", begun ? "L" : "M", place_x(frame, line->x[i]),
 			place_y(frame, line->high[i]));
 		begun = true;
 		last = i;
 	}
 	for (size_t i = last + 1; begun && i-- > 0;)
 		if (i % stride == 0 && seen(frame, line->low[i]) && seen(frame, line->high[i]))
-			text_addf(out, "L%.1f %.1f", place_x(frame, line->x[i]),
+			text_addf(out, "L%.0f %.0f", place_x(frame, line->x[i]),
 				place_y(frame, line->low[i]));
 	text_addf(out, "\" fill=\"%s\" fill-opacity=\"%s\" stroke=\"none\"/>\n",
 		plot_colour(line->colour), line->dash == PLOT_SOLID ? "0.2" : "0.08");

@@ -13,7 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { DEPTH_MOST = 4, FOUND_MOST = 4 * RUN_SET_MOST };
+#include "base/file.h"
+#include "base/json.h"
+
+enum { DEPTH_MOST = 4, FOUND_MOST = 4 * RUN_SET_MOST, COMPARE_MOST = 1 << 26 };
 
 /* Folders that were found, in the set's arena. */
 struct search {
@@ -87,6 +90,64 @@ static int search_folder(struct search *search, const char *path, int depth, str
 	return search_below(search, path, depth, err);
 }
 
+/* Where a comparison names a folder below it, or after all that it names. */
+static size_t rank_of(const struct json_value *runs, const char *folder)
+{
+	for (size_t i = 0; i < json_count(runs); i++) {
+		const char *name = json_text(json_find(json_at(runs, i), "folder"));
+
+		if (name && !strcmp(name, folder))
+			return i;
+	}
+	return json_count(runs);
+}
+
+/* By insertion: there are few, and those of equal rank keep their order. */
+static void sort_found(
+	const struct search *search, int first, const struct json_value *runs, size_t length)
+{
+	size_t ranks[RUN_SET_MOST];
+
+	for (int i = first; i < search->count; i++) {
+		const char *moving = search->found[i];
+		const size_t rank = rank_of(runs, moving + length);
+		int to = i;
+
+		for (; to > first && rank < ranks[to - 1]; to--) {
+			search->found[to] = search->found[to - 1];
+			ranks[to] = ranks[to - 1];
+		}
+		search->found[to] = moving;
+		ranks[to] = rank;
+	}
+}
+
+/*
+ * retain compare says in compare.json which of its variants comes first. Where that
+ * cannot be read the order of names is as good, so only want of memory is an error.
+ */
+static int order_found(const struct search *search, int first, const char *path, struct err *err)
+{
+	const size_t length = strlen(path) + (path[strlen(path) - 1] != '/');
+	struct json_value *root = NULL;
+	struct text file = {0};
+	char *bytes = NULL;
+	size_t size;
+	int code;
+
+	text_addf(&file, "%s/compare.json", path);
+	code = file.failed ? err_memory(err, "a path", strlen(path))
+			   : file_read(file.data, COMPARE_MOST, &bytes, &size, err);
+	if (!code)
+		code = json_read(&root, bytes, size, file.data, err);
+	if (!code)
+		sort_found(search, first, json_find(root, "runs"), length);
+	json_free(root);
+	mem_free(bytes);
+	text_release(&file);
+	return code == ERR_MEMORY ? code : 0;
+}
+
 static int search_path(struct search *search, const char *path, struct err *err)
 {
 	const int before = search->count;
@@ -102,7 +163,8 @@ static int search_path(struct search *search, const char *path, struct err *err)
 		return err_set(err, ERR_INPUT,
 			"%s: holds no run: there is no config.ini in it or in a folder below",
 			path);
-	return code;
+	/* Alone, the run is the path itself. */
+	return code || search->count == before + 1 ? code : order_found(search, before, path, err);
 }
 
 /* What may differ between the runs of a group. */

@@ -285,6 +285,16 @@ static void groups(void **state)
 	assert_string_equal(set->entries[2].name, "ama, seed 10");
 	assert_string_equal(set->entries[3].name, "sgd");
 	run_set_close(set);
+	/* A comparison says what comes first; what it does not name follows. */
+	put("c", "compare.json",
+		"{\"runs\": [{\"folder\": \"sgd\"}, {\"folder\": 7}, {\"folder\": "
+		"\"ama/seed-2\"}]}");
+	set = set_of("c");
+	assert_string_equal(set->groups[0].name, "sgd");
+	assert_string_equal(set->entries[1].name, "ama, seed 2");
+	assert_string_equal(set->entries[2].name, "ama, seed 1");
+	run_set_close(set);
+	put("c", "compare.json", "{\"runs\": ");
 	/* Another setting is another group, and then folders tell more than methods. */
 	put_run("c/no-c3/seed-1", "ama", 1, METRICS);
 	put("c/no-c3/seed-1", "config.ini",
