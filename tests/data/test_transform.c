@@ -269,6 +269,29 @@ static void steady_work_allocates_nothing(void **state)
 	mem_free(file.bytes);
 }
 
+static int transform_anew(void *context, struct err *err)
+{
+	const struct blob *file = context;
+	const struct transform transform = transform_of("crop", 32, 3);
+	const struct transform_input input = {file->bytes, file->size};
+	struct transform_scratch *scratch = NULL;
+	float out[3 * 32 * 32];
+	int code = transform_scratch_new(&scratch, err);
+
+	if (!code)
+		code = transform_eval(&transform, scratch, &input, out, err);
+	transform_scratch_free(scratch);
+	return code;
+}
+
+static void allocations_may_fail(void **state)
+{
+	struct blob file = golden("420.jpg");
+
+	assert_true(each_allocation_fails(transform_anew, &file) >= 8);
+	mem_free(file.bytes);
+}
+
 static void refusals_say_why(void **state)
 {
 	struct transform transform;
@@ -314,6 +337,7 @@ int main(void)
 		cmocka_unit_test(pads_and_flips),
 		cmocka_unit_test(plain_is_as_it_is),
 		cmocka_unit_test(steady_work_allocates_nothing),
+		cmocka_unit_test(allocations_may_fail),
 		cmocka_unit_test(refusals_say_why),
 	};
 
