@@ -488,8 +488,9 @@ int experiment_scale(const struct experiment *experiment, const char *name,
 		*scale = &experiment->scales[i];
 		if (!strcmp((*scale)->name, name))
 			return 0;
-		text_addf(&names, "%s%s", i ? ", " : "", (*scale)->name);
 	}
+	for (int i = 0; i < experiment->scale_count; i++)
+		text_addf(&names, "%s%s", i ? ", " : "", experiment->scales[i].name);
 	code = err_set(err, ERR_INPUT, "scale %s: %s has %s", name, experiment->name,
 		names.size ? names.data : "none");
 	text_release(&names);
