@@ -68,7 +68,8 @@ struct retain_learner {
 	struct pending *pending;
 	uint64_t tickets;
 	int64_t steps;
-	int budget, classes;
+	int iterations, classes; /* iterations: of RETAIN_BUDGET, unless there is a budget: */
+	double budget, credit;   /* in iterations of this learner; credit: what is left of it */
 	size_t floats; /* of an input */
 };
 
@@ -81,10 +82,13 @@ static int make_parts(struct retain_learner *made, const struct options *o, stru
 		return code;
 	made->classes = config.classes;
 	made->floats = (size_t)config.channels * (size_t)config.height * (size_t)config.width;
-	made->budget = options_int(o, "run.iterations");
+	made->iterations = options_int(o, "run.iterations");
+	config.budget = options_float(o, "run.budget");
 	code = store_in_memory(&made->store, made->floats, err);
 	if (!code)
 		code = learner_new(&made->learner, &config, made->store, err);
+	if (!code)
+		made->budget = config.budget / learner_price(made->learner);
 	if (!code)
 		code = prequential_new(&made->prequential, config.classes,
 			options_int(o, "eval.blind_window"), err);
@@ -321,13 +325,28 @@ int retain_drop(
 	return at ? 0 : ERR_INPUT;
 }
 
+/* What is too little for an iteration is kept for the next time. */
+static int next_iterations(struct retain_learner *learner)
+{
+	int iterations = learner->iterations;
+
+	if (!(learner->budget > 0))
+		return iterations;
+	gate_enter(&learner->gate);
+	learner->credit += learner->budget;
+	iterations = (int)fmin(learner->credit + 1e-6, 1 << 30);
+	learner->credit -= iterations;
+	gate_leave(&learner->gate);
+	return iterations;
+}
+
 /* The gate is left after every iteration, so that others get their turn. */
 int retain_train(struct retain_learner *learner, int iterations, struct retain_err *err)
 {
 	int code = 0;
 
 	if (iterations == RETAIN_BUDGET)
-		iterations = learner->budget;
+		iterations = next_iterations(learner);
 	if (iterations < 0)
 		return err_set(inner(err), ERR_INPUT, "%d iterations: must be at least 0",
 			iterations);

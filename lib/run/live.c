@@ -149,7 +149,7 @@ static int train(struct run *run, struct err *err)
 	int code = run_train(run, err);
 
 	run->train_seconds += run_clock() - start;
-	if (code || run->made < run->iterations)
+	if (code || !run_trained(run))
 		return code;
 	run->step++;
 	run->made = 0;

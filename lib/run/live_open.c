@@ -62,6 +62,11 @@ static int check(const struct run *run, struct err *err)
 			"run.step_epochs = %g: not for stream.source = " LIVE_SOURCE
 			"; see stream.budget",
 			options_float(o, "run.step_epochs"));
+	if (real_time && options_float(o, "run.budget") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.budget = %g: not for stream.budget = real-time, which takes what time "
+			"there is",
+			options_float(o, "run.budget"));
 	if (real_time && !strcmp(options_text(o, "run.on_nan"), "rollback"))
 		return err_set(err, ERR_INPUT,
 			"run.on_nan = rollback: not for stream.budget = real-time, in which no "

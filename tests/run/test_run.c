@@ -318,6 +318,46 @@ static void the_ledger_follows_the_formulas(void **state)
 }
 
 /* All samples from the start, whole epochs, and retention over all of time. */
+/* Every method gets what it can pay for with what plain SGD would cost, to an iteration. */
+static void budgets_buy_what_they_can(void **state)
+{
+	static const struct {
+		const char *method;
+		double least, most; /* iterations, of SGD's 1000 */
+	} rows[] = {
+		{"run.method=sgd+clr", 1000, 1000},
+		{"run.method=er", 1000, 1000},
+		{"run.method=gdumb", 1000, 1000},
+		{"run.method=mir", 450, 500}, /* half; the first task has nothing to choose from */
+		{"run.method=ama+malr", 880, 960},
+		{"run.method=polrs+adrep", 290, 334},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct done done =
+			go_with(SETTINGS(rows[i].method, "run.budget=5", "run.task_steps=10"), NULL);
+		const struct ledger *l = &done.run->ledger;
+		const struct ledger_prices prices =
+			ledger_macs(net_macs(learner_net(done.run->learner)),
+				(double)net_params(learner_net(done.run->learner))->floats);
+		const double spent = ledger_sgd_equivalents(l, &prices, 64);
+
+		if (l->iterations < (int64_t)rows[i].least || l->iterations > (int64_t)rows[i].most)
+			fail_msg("%s: %d iterations", rows[i].method, (int)l->iterations);
+		if (spent < 1000 - 1e-6 || spent > 1000 + 4)
+			fail_msg("%s: spent %g", rows[i].method, spent);
+		done_close(&done);
+	}
+	/* A budget that pays for whole iterations of SGD makes the run that run.iterations makes. */
+	struct done one = go_with(SETTINGS("run.method=sgd+clr", "run.budget=8"), NULL);
+	struct done two = go_with(SETTINGS("run.method=sgd+clr"), NULL);
+
+	assert_true(one.result.late_ir == two.result.late_ir && one.result.last.le == two.result.last.le);
+	done_close(&one);
+	done_close(&two);
+}
+
 static void the_supervised_form(void **state)
 {
 	struct done done = go_with(SETTINGS("run.form=supervised", "replay.objective=epochs",
@@ -470,6 +510,22 @@ static void impossible_runs_are_refused(void **state)
 		{{"run.method=schedule-free", "average.kind=ema"},
 			"optimizer.kind = schedule-free"},
 		{{"eval.ft_to=0.1"}, "eval.ft_to = 0.1"},
+		{{"run.budget=2", "run.every=3"}, "run.every = 3"},
+		{{"run.budget=2", "run.step_epochs=3"}, "run.step_epochs = 3"},
+		{{"run.budget=2", "run.form=supervised"}, "run.budget = 2"},
+		{{"run.method=polrs+adrep", "run.form=supervised"}, "run.form = supervised"},
+		{{"learn.population=polrs"}, "average.kind = ama"},
+		{{"run.method=sgd+clr", "learn.population=polrs", "optimizer.kind=schedule-free"},
+			"optimizer.kind = schedule-free"},
+		{{"run.method=sgd+rwp", "learn.population=polrs"}, "schedule.kind = rwp"},
+		{{"run.method=mir", "learn.population=polrs"}, "replay.objective = mir"},
+		{{"run.method=gdumb", "learn.population=polrs"}, "learn.retrain = on"},
+		{{"learn.adapt_history=on"}, "learn.adapt_history = on"},
+		{{"run.method=mixed+clr", "learn.adapt_history=on"}, "replay.history = 0"},
+		{{"run.method=mir", "run.batch=40000"}, "run.batch = 40000"},
+		{{"run.method=er", "replay.recency_share=0.1"}, "replay.recency_share = 0.1"},
+		{{"replay.pool=halves", "replay.limit=1"}, "replay.limit = 1"},
+		{{"schedule.kind=replay"}, "schedule.replay"},
 		{{"eval.ft_from=0.5"}, "eval.ft_from = 0.5"},
 		{{"replay.objective=epochs"}, "replay.objective = epochs"},
 		{{"run.form=supervised", "run.epochs=1e30"}, "run.epochs = 1e+30"},
@@ -574,6 +630,7 @@ int main(void)
 		stream_test(a_run_can_be_made_again),
 		stream_test(another_seed_is_another_run),
 		stream_test(the_ledger_follows_the_formulas),
+		stream_test(budgets_buy_what_they_can),
 		stream_test(the_supervised_form),
 		stream_test(a_run_may_end_before_the_stream),
 		stream_test(a_stopped_run_ends_in_good_order),
