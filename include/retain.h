@@ -122,7 +122,7 @@ RETAIN_API int retain_reveal(struct retain_learner *learner, struct retain_ticke
 RETAIN_API int retain_drop(
 	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err);
 
-/* As many iterations as run.iterations says, or as run.budget can pay; what is left of it is kept. */
+/* As many iterations as run.iterations says, or as run.budget pays for; what is left is kept. */
 #define RETAIN_BUDGET (-1)
 
 /* Makes so many training iterations. Without anything revealed there is nothing to do. */
