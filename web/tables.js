@@ -27,9 +27,16 @@ function swatch(parent, group) {
 	element("span", parent, undefined, "swatch").style.background = colour(group);
 }
 
-/* Groups by late retention, the best one first; those without any last. */
+/* What methods are judged by: late retention, or, on streams without evaluation data, learning efficacy. */
+function judge() {
+	const kept = runs.some((run) => run.summary.ir_late !== null);
+	return kept ? {of: (run) => run.summary.ir_late, most: " retains most: ", alone: " keeps ", end: " % of what it has seen. "} :
+		{of: (run) => run.summary.le, most: " adapts best: ", alone: " gets ", end: " % right before the label is seen. "};
+}
+
+/* Groups by that, the best one first; those without any last. */
 function ranked() {
-	const late = groups.map((group) => spreadOf(group, (run) => run.summary.ir_late).mean);
+	const late = groups.map((group) => spreadOf(group, judge().of).mean);
 	return groups.map((group, g) => g).sort((a, b) => (late[b] === null ? -1 : late[b]) - (late[a] === null ? -1 : late[a]));
 }
 
@@ -47,12 +54,12 @@ function cutsInWords(group) {
 /* What a reader should know after five seconds. */
 function headline() {
 	const order = ranked(), best = groups[order[0]];
-	const late = (g) => spreadOf(groups[g], (run) => run.summary.ir_late).mean;
+	const words = judge(), late = (g) => spreadOf(groups[g], words.of).mean;
 	if (!runs.length || late(order[0]) === null)
 		return "Nothing was evaluated yet.";
 	if (groups.length === 1)
-		return best.name + " keeps " + percent(late(order[0])) + " % of what it has seen. " + cutsInWords(best);
-	return best.name + " retains most: " + percent(late(order[0])) + " %, " +
+		return best.name + words.alone + percent(late(order[0])) + words.end + cutsInWords(best);
+	return best.name + words.most + percent(late(order[0])) + " %, " +
 		(late(order[1]) === null ? "" : (100 * (late(order[0]) - late(order[1]))).toFixed(1) +
 		" points more than " + groups[order[1]].name + ". ") + cutsInWords(best);
 }

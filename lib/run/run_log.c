@@ -183,9 +183,13 @@ double run_log_epsilon(const struct run_log *log)
 double run_log_progress(const struct run_log *log)
 {
 	const double evaluations = run_log_number(log, "eval.count");
+	const char *source = run_log_setting(log, "stream.source");
 
 	if (log->state == RUN_LOG_ENDED)
 		return 1;
+	/* A live stream has no end to be near to. */
+	if (source && !strcmp(source, "stdin"))
+		return NAN;
 	if (!(evaluations >= 1) || (double)log->count > evaluations)
 		return NAN;
 	return (double)log->count / evaluations;
@@ -221,6 +225,11 @@ void run_log_cut_words(
 	if (cut->c3)
 		text_addf(
 			&reasons, ", gap %.3g %% > %.3g %%", 100 * cut->sigma_mean, 100 * epsilon);
+	if (cut->rollback) {
+		text_add(out, "back to iteration ");
+		run_log_grouped(cut->to, out);
+		text_add(out, ", since the loss was no number: ");
+	}
 	text_addf(out, "rate %.4g %s %.4g%s%s", cut->before, utf8 ? "→" : "->", cut->after,
 		reasons.size ? ": " : "", reasons.size ? reasons.data + 2 : "");
 	if (reasons.failed)

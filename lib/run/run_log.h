@@ -44,7 +44,7 @@ struct run_window {
 	double rate;                               /* after it */
 };
 
-/* A cut of the rate and what allowed it. A kind of schedule leaves 0 what it does not look at. */
+/* A cut of the rate and what led to it. A kind of schedule leaves 0 what it does not look at. */
 struct run_cut {
 	int64_t iteration;
 	double before, after;
@@ -52,6 +52,8 @@ struct run_cut {
 	double score;
 	int64_t score_age, sigma_age;
 	double sigma_mean, sigma_error;
+	bool rollback; /* no schedule cut it: the loss was no number ... */
+	int64_t to;    /* ... and the run went back to this iteration */
 };
 
 /* Accuracy by model time (rows) and data time (bins). */
@@ -113,7 +115,8 @@ double run_log_progress(const struct run_log *log);
 
 /*
  * "rate 0.2 → 0.1: validation stuck for 3 000 iterations, gap not wider for 3 500,
- * gap 4.1 % > 2 %", with "->" for the arrow where UTF-8 is not spoken.
+ * gap 4.1 % > 2 %"; of a rollback "back to iteration 600, since the loss was no
+ * number: rate 0.2 → 0.1". With "->" for the arrow where UTF-8 is not spoken.
  */
 void run_log_cut_words(
 	const struct run_log *log, const struct run_cut *cut, bool utf8, struct text *out);

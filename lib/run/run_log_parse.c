@@ -197,6 +197,8 @@ static void take_cut(struct run_log *log, int64_t iteration, const struct json_v
 		.sigma_age = whole_in(event, "sigma_age"),
 		.sigma_mean = number_in(event, "sigma_mean"),
 		.sigma_error = number_in(event, "sigma_error"),
+		.rollback = !strcmp(json_text(json_find(event, "event")), "rollback"),
+		.to = whole_in(event, "to"),
 	};
 }
 
@@ -221,7 +223,7 @@ static int parse_event(
 		code = refuse(lines, err, "has no \"iteration\" that says when it was");
 	else if (!strcmp(kind, "window"))
 		take_window(log, iteration, event);
-	else if (!strcmp(kind, "cut"))
+	else if (!strcmp(kind, "cut") || !strcmp(kind, "rollback"))
 		take_cut(log, iteration, event);
 	json_free(event);
 	return code;

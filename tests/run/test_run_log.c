@@ -254,6 +254,15 @@ static void words(void **state)
 	assert_string_equal(out.data, "rate 0.2 -> 0.1");
 	text_release(&out);
 	run_log_close(log);
+	put("a", "events.jsonl",
+		"{\"event\": \"rollback\", \"iteration\": 1812, \"to\": 1600, "
+		"\"count\": 1, \"before\": 0.2, \"after\": 0.1}\n");
+	log = open_run("a");
+	run_log_cut_words(log, &log->cuts[0], false, &out);
+	assert_string_equal(
+		out.data, "back to iteration 1 600, since the loss was no number: rate 0.2 -> 0.1");
+	text_release(&out);
+	run_log_close(log);
 }
 
 static struct run_set *set_of(const char *folder)
