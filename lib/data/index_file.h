@@ -7,7 +7,8 @@
  *
  * An index belongs to data in one state: its kind, the version of the index's
  * layout, and a mark that the kind makes from sizes, times of change and options.
- * One that belongs to another state, is damaged or cannot be read is as good as
+ * The file stays mapped while it is used: it is replaced by renaming, and nobody may
+ * cut it short. One that belongs to another state, is damaged or cannot be read is as good as
  * none, and is made again.
  */
 #ifndef RETAIN_DATA_INDEX_FILE_H

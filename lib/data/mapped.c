@@ -50,11 +50,18 @@ static int map(struct mapped *m, struct err *err)
 	return 0;
 }
 
+void mapped_looked(struct mapped *mapped)
+{
+	if (!mapped->reserved)
+		return;
+	munmap((void *)(uintptr_t)mapped->data, mapped->reserved);
+	mapped->data = nothing;
+	mapped->reserved = 0;
+}
+
 static void unmap(struct mapped *m)
 {
-	if (m->reserved)
-		munmap((void *)(uintptr_t)m->data, m->reserved);
-	m->reserved = 0;
+	mapped_looked(m);
 	if (m->file >= 0)
 		close(m->file);
 	m->file = -1;

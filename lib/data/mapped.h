@@ -20,7 +20,7 @@
 
 struct mapped {
 	char *path;
-	const unsigned char *data; /* never NULL while open */
+	const unsigned char *data; /* until mapped_looked; never NULL while open */
 	size_t size;
 	int64_t changed; /* when the file last was, in nanoseconds */
 	int file;        /* -1: data was unpacked into memory */
@@ -37,6 +37,12 @@ struct mapped {
  */
 int mapped_open(struct mapped *mapped, const char *path, size_t unpack, struct err *err);
 void mapped_close(struct mapped *mapped);
+
+/*
+ * Ends the time in which the array may be looked at, which gives back what it takes of
+ * memory and address space. What was unpacked stays.
+ */
+void mapped_looked(struct mapped *mapped);
 
 /* Copies bytes at .. at+size-1. Several threads may at a time. */
 int mapped_copy(const struct mapped *mapped, uint64_t at, size_t size, void *out, struct err *err);

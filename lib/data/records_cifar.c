@@ -219,6 +219,8 @@ static int cifar_open(
 		cifar_close(&c->base);
 		return code;
 	}
+	for (int b = 0; b < c->count; b++)
+		mapped_looked(&c->batches[b].file);
 	c->base.info.form = RECORDS_PIXELS;
 	c->base.info.classes = c->flavour->classes;
 	c->base.info.channels = 3;

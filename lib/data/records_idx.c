@@ -251,6 +251,8 @@ static int idx_open(
 		idx_close(&idx->base);
 		return code;
 	}
+	for (int part = 0; part < PARTS; part++)
+		mapped_looked(&idx->parts[part].images);
 	*records = &idx->base;
 	return 0;
 }

@@ -47,9 +47,11 @@ static int open_all(
 	code = mapped_open(&m->file, path, MAPPED_UNPACK, err);
 	if (!code)
 		code = manifest_index_open(&m->index, &m->file, err);
-	if (!code)
-		manifest_index_info(&m->index, &m->base.info);
-	return code;
+	if (code)
+		return code;
+	mapped_looked(&m->file);
+	manifest_index_info(&m->index, &m->base.info);
+	return 0;
 }
 
 static int manifest_open(

@@ -237,6 +237,7 @@ static int npy_open(
 		npy_close(&n->base);
 		return code;
 	}
+	mapped_looked(&n->file);
 	*records = &n->base;
 	return 0;
 }

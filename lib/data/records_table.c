@@ -53,6 +53,7 @@ static int table_open(
 		table_close(&t->base);
 		return code;
 	}
+	mapped_looked(&t->file);
 	t->base.info = (struct records_info){
 		.form = RECORDS_FLOATS,
 		.count = (int64_t)t->scan.rows.count,
