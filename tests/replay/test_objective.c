@@ -384,6 +384,98 @@ static void out_of_memory(void **state)
 	pool_free(pool);
 }
 
+/* Half of the current task, half of what came before it, by whatever pool holds them. */
+static void er_is_half_current_half_past(void **state)
+{
+	static const char *const kinds[] = {"er", "mir"};
+
+	(void)state;
+	for (size_t k = 0; pool_types[k]; k++)
+		for (size_t o = 0; o < COUNT(kinds); o++) {
+			struct pool *pool = filled(pool_types[k]->name, 2000, SEEN);
+			const struct objective_config config = {kinds[o], 0, 0, 0.1, 3};
+			struct objective *objective = objective_of(&config, pool);
+			const int64_t task = SEEN - 600;
+			int64_t drawn[MOST];
+
+			objective_step(objective, SEEN - 32, SEEN);
+			objective_task(objective, task);
+			for (uint64_t i = 1; i < 20; i++) {
+				assert_true(objective_batch(objective, i, 65, ids, weights));
+				for (int s = 0; s < 65; s++) {
+					assert_true((ids[s] >= task) == (s < 33));
+					assert_true(held[ids[s]]);
+				}
+				assert_sum(0, 33, 0.5);
+				assert_sum(33, 65, 0.5);
+				assert_true(objective_candidates(objective, i, 65, drawn));
+				for (int s = 0; s < 65; s++)
+					assert_true(drawn[s] < task && held[drawn[s]]);
+				assert_memory_not_equal(drawn + 33, ids + 33, 32 * sizeof(*ids));
+			}
+			assert_int_equal(objective_chooses(objective), o == 1);
+			objective_free(objective);
+			pool_free(pool);
+		}
+}
+
+/* A step that is a task is given out evenly; without a past all is current. */
+static void er_of_single_steps(void **state)
+{
+	struct pool *pool = filled("unlimited", 0, 32);
+	const struct objective_config config = {"er", 0, 0, 0.1, 3};
+	struct objective *objective = objective_of(&config, pool);
+	int times[64] = {0}, fit = 0;
+
+	(void)state;
+	objective_step(objective, 0, 32);
+	assert_true(objective_batch(objective, 1, 64, ids, weights));
+	assert_false(objective_candidates(objective, 1, 64, ids));
+	assert_sum(0, 64, 1);
+	pool_fill(pool, 64, NULL);
+	objective_step(objective, 32, 64);
+	assert_true(objective_batch(objective, 2, 64, ids, weights));
+	for (int i = 0; i < 64; i++) {
+		assert_true((ids[i] >= 32) == (i < 32));
+		times[ids[i]]++;
+	}
+	for (int id = 32; id < 64; id++) {
+		assert_int_equal(times[id] > 0, !held_out(id));
+		assert_true(times[id] <= 2);
+		fit += !held_out(id);
+	}
+	assert_true(fit > 25);
+	objective_free(objective);
+	pool_free(pool);
+}
+
+/* What mixed replay reaches back to can be moved. */
+static void the_reach_moves(void **state)
+{
+	struct pool *pool = filled("unlimited", 0, SEEN);
+	const struct objective_config config = {"mixed", 1000, 0, 0.1, 3};
+	struct objective *objective = objective_of(&config, pool);
+	static const int64_t reaches[] = {1000, 100, 0};
+
+	(void)state;
+	objective_step(objective, SEEN - 32, SEEN);
+	for (size_t r = 0; r < COUNT(reaches); r++) {
+		int64_t oldest = SEEN;
+
+		if (r)
+			objective_reach(objective, reaches[r]);
+		for (uint64_t i = 1; i < 50; i++) {
+			assert_true(objective_batch(objective, i, 64, ids, weights));
+			for (int s = 32; s < 64; s++)
+				oldest = ids[s] < oldest ? ids[s] : oldest;
+		}
+		assert_true(oldest >= (reaches[r] ? SEEN - reaches[r] : 0));
+		assert_true(oldest < (reaches[r] ? SEEN - reaches[r] * 9 / 10 : 100));
+	}
+	objective_free(objective);
+	pool_free(pool);
+}
+
 static void batches_allocate_nothing(void **state)
 {
 	struct pool *pool = filled("unlimited", 0, SEEN);
@@ -442,6 +534,9 @@ int main(void)
 		cmocka_unit_test(recency_without_new_samples),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(out_of_memory),
+		cmocka_unit_test(er_is_half_current_half_past),
+		cmocka_unit_test(er_of_single_steps),
+		cmocka_unit_test(the_reach_moves),
 		cmocka_unit_test(batches_allocate_nothing),
 		cmocka_unit_test(options_name_all_kinds),
 	};
