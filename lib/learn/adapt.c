@@ -35,8 +35,9 @@ void adapt_part(struct adapt *adapt, int64_t seen)
 {
 	const double lead = adapt_replayed(adapt) - adapt_fresh(adapt);
 
-	/* No samples on one side: the lead is NAN, and nothing moves. */
-	if (lead > MARGIN)
+	/* No samples on one side: the lead is NAN, and nothing moves. Where it starts further back
+	 * than the stream does, it waits for the stream. */
+	if (lead > MARGIN && adapt->reach < seen)
 		adapt->reach = adapt->reach < seen / 2 ? 2 * adapt->reach : seen;
 	else if (lead < -MARGIN)
 		adapt->reach /= 2;

@@ -38,9 +38,9 @@ static void start_again(struct learner *learner)
 void task_begin(struct learner *learner, int64_t first)
 {
 	const int64_t steps = learner->task_steps ? learner->task_steps : 1;
-	const double iterations = learner->tasks_told && learner->task_told ?
-					  (double)learner->task_told :
-					  learner->per_step * (double)steps;
+	const double iterations = learner->tasks_told && learner->task_told
+					  ? (double)learner->task_told
+					  : learner->per_step * (double)steps;
 
 	learner->leaving_count +=
 		pool_task(learner->pool, learner->leaving + learner->leaving_count);

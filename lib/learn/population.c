@@ -130,7 +130,8 @@ int population_predict(struct learner *learner, int64_t first, const float *inpu
 	memset(hits, 0, POPULATION * sizeof(*hits));
 	for (int at = 0; at < n && !code; at += learner->batch) {
 		const int count = n - at < learner->batch ? n - at : learner->batch;
-		const float *some = inputs ? inputs + (size_t)at * learner->floats : learner->inputs;
+		const float *some =
+			inputs ? inputs + (size_t)at * learner->floats : learner->inputs;
 
 		for (int i = 0; i < count && !inputs; i++)
 			learner->ids[i] = first + at + i;
