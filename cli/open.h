@@ -2,7 +2,7 @@
 #ifndef RETAIN_CLI_OPEN_H
 #define RETAIN_CLI_OPEN_H
 
-/* Hands a file or address to xdg-open where there is a display; says so on stderr where it cannot. */
+/* Hands a file or address to xdg-open where there is a display; else says so on stderr. */
 void open_in_browser(const char *what);
 
 #endif

@@ -217,7 +217,8 @@ int cmd_run(int argc, char **argv)
 		return complain(EXIT_USAGE, "--resume %s: takes the folder's own config and place; leave "
 					    "out CONFIG, --out and --force", request.resume);
 	if (request.open && !request.out && !request.resume)
-		return complain(EXIT_USAGE, "--open: the report is in the run's folder; name it by --out DIR");
+		return complain(EXIT_USAGE,
+			"--open: the report is in the run's folder; name it by --out DIR");
 	if (request.resume)
 		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
 	if (resolve(request.resume ? file : argv[1], &request, &options, &err))

@@ -21,7 +21,7 @@ enum curve_kind {
 	CURVES,
 };
 
-/* At each iteration that a run of the group has: mean, least and most of those that got that far. */
+/* At each iteration that a run of the group has: mean, least and most of those that got there. */
 struct curve {
 	double *x, *mean, *low, *high; /* for mem_free: x begins one block that holds all */
 	size_t count;                  /* 0: there is nothing */

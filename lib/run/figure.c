@@ -22,7 +22,7 @@ struct panel {
 	double scale;
 	int solid, dashed, dotted; /* of enum curve_kind; -1: none */
 	bool log, step, level, marks;
-	double settle; /* the share of the run whose values may lie outside: they are far from all others */
+	double settle; /* the share of the run that may lie outside, being far from all others */
 };
 
 static const struct panel panels[] = {
@@ -115,7 +115,7 @@ static void add_line(struct drawing *drawing, const struct curve *curve, int gro
 		.dash = dash};
 }
 
-/* The page's rules: a plain model that serves inference itself is one solid line; one blind line. */
+/* The page's rules: a plain model that serves inference is one solid line; one blind line. */
 static int add_group(struct drawing *drawing, const struct panel *panel, int group, struct err *err)
 {
 	struct curve *curves = drawing->curves + KINDS * group;

@@ -1,4 +1,4 @@
-/* Figures of accuracy by data time: ranges at the end, and maps; a group is the mean of its runs. */
+/* Figures of accuracy by data time: ranges at the end, and maps. A group is its runs' mean. */
 #include <math.h>
 
 #include "run/figure_impl.h"

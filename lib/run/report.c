@@ -15,7 +15,7 @@
 #include "run/paper.h"
 #include "run/report_page.h"
 
-/* A page draws no more points than this of a run's windows; beyond it, every other one, and so on. */
+/* A page draws no more points of a run's windows; beyond that, every other one, and so on. */
 enum { WINDOWS_MOST = 2000 };
 
 /* What the charts draw of metrics.csv. */

@@ -1,4 +1,4 @@
-/* Run folders made by hand, in a folder of the test's own that is removed with all that is in it. */
+/* Run folders made by hand, in a folder of the test's own that goes with all that is in it. */
 #ifndef RETAIN_TESTS_RUN_RUN_FOLDER_H
 #define RETAIN_TESTS_RUN_RUN_FOLDER_H
 

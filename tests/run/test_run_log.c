@@ -81,7 +81,7 @@ static void metrics(void **state)
 	const char words[] = METRICS "1,10,0.5,,x\n2,20,,0.1,y\n3,30,0.";
 
 	(void)state;
-	/* A column that nobody knows is left out, one that is missing is not measured, half a row is none. */
+	/* Unknown columns are left out, missing ones not measured, half a row is none. */
 	assert_int_equal(parse(run_log_parse_metrics, &log, words, strlen(words), &err), 0);
 	assert_int_equal(log.count, 2);
 	assert_true(log.rows[0].ir == 0.5 && isnan(log.rows[0].lr) && isnan(log.rows[0].le));
