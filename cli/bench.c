@@ -5,7 +5,7 @@
 #include "args.h"
 #include "cli.h"
 #include "run/bench.h"
-#include "run/config.h"
+#include "settings.h"
 
 static void print_json(const struct bench_config *config, const struct bench_result *r)
 {
@@ -98,6 +98,14 @@ static void print_learn(const char *method, const char *preset, bool json,
 			r->us_per_iteration, r->median_us_per_iteration);
 }
 
+static int leave(struct options *options, int code, const struct err *err)
+{
+	options_free(options);
+	if (!code)
+		return EXIT_OK;
+	return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err->message);
+}
+
 static int bench_learn_verb(int argc, char **argv)
 {
 	struct arg_list settings = {0};
@@ -116,35 +124,21 @@ static int bench_learn_verb(int argc, char **argv)
 	const struct args args = {"retain bench learn", "",
 		"Times iterations of a whole learner: replay, training, averages, validation.", rows};
 	struct bench_learn_result result;
-	struct options *options = NULL;
-	struct config *config = NULL;
+	struct options *options;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
 	int code;
 
 	if (status != ARGS_GO_ON)
 		return status;
-	code = config_new(&config, &err);
-	if (!code)
-		code = config_set(config, "run.method", method, &err);
-	if (!code)
-		code = config_set(config, "stream.preset", preset, &err);
-	if (!code)
-		code = config_set(config, "engine.threads", threads, &err);
-	if (!code)
-		code = config_set(config, "eval.count", "1", &err);
-	for (int i = 0; i < settings.count && !code; i++)
-		code = config_assign(config, settings.items[i], &err);
-	if (!code)
-		code = config_resolve(config, &options, &err);
+	const struct setting keys[] = {{"run.method", method}, {"stream.preset", preset},
+		{"engine.threads", threads}, {"eval.count", "1"}, {0}};
+	code = settings_resolve(&options, NULL, keys, &settings, &err);
 	if (!code)
 		code = bench_learn(options, seconds, &result, &err);
 	if (!code)
 		print_learn(method, preset, json, &result);
-	options_free(options);
-	config_free(config);
-	return code ? complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message) :
-		      EXIT_OK;
+	return leave(options, code, &err);
 }
 
 static int bench_data_verb(int argc, char **argv)
@@ -164,8 +158,7 @@ static int bench_data_verb(int argc, char **argv)
 	const struct args args = {"retain bench data", "SOURCE",
 		"Times how fast training inputs can be read, decoded and cropped.", rows};
 	struct bench_data_result r;
-	struct options *options = NULL;
-	struct config *config = NULL;
+	struct options *options;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
 	int code;
@@ -174,17 +167,9 @@ static int bench_data_verb(int argc, char **argv)
 		return status;
 	if (argc != 2)
 		return complain(EXIT_USAGE, "retain bench data needs one SOURCE, as folder:PATH");
-	code = config_new(&config, &err);
-	if (!code)
-		code = config_set(config, "stream.source", argv[1], &err);
-	if (!code)
-		code = config_set(config, "stream.loaders", loaders, &err);
-	if (!code)
-		code = config_set(config, "run.batch", batch, &err);
-	for (int i = 0; i < settings.count && !code; i++)
-		code = config_assign(config, settings.items[i], &err);
-	if (!code)
-		code = config_resolve(config, &options, &err);
+	const struct setting keys[] = {{"stream.source", argv[1]}, {"stream.loaders", loaders},
+		{"run.batch", batch}, {0}};
+	code = settings_resolve(&options, NULL, keys, &settings, &err);
 	if (!code)
 		code = bench_data(options, seconds, &r, &err);
 	if (!code && json)
@@ -195,10 +180,7 @@ static int bench_data_verb(int argc, char **argv)
 	else if (!code)
 		printf("%.5g samples/s (mean %.5g), %s loaders and the one that asks\n",
 			r.samples_per_s, r.mean_samples_per_s, loaders);
-	options_free(options);
-	config_free(config);
-	return code ? complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message) :
-		      EXIT_OK;
+	return leave(options, code, &err);
 }
 
 int cmd_bench(int argc, char **argv)

@@ -6,50 +6,35 @@
 
 #include "args.h"
 #include "cli.h"
-#include "run/config.h"
 #include "run/data_info.h"
 #include "run/data_sheet.h"
 #include "run/data_split.h"
 #include "run/progress.h"
+#include "settings.h"
 #include "watch.h"
 
-/* A source and settings, as all verbs here take them. */
-struct request {
-	struct arg_list settings;
-	struct config *config;
-	struct options *options;
-};
-
-#define SET_ROW(request)                                                                           \
+#define SET_ROW(settings)                                                                          \
 	{                                                                                          \
 		"set", "KEY=VALUE", "set one key, as stream.order=tasks:10; may be repeated",      \
-			.list = &(request).settings                                                \
+			.list = &(settings)                                                        \
 	}
 
-/* The options of the one operand; `first` are settings that the user's come after. */
-static int resolve(
-	struct request *request, const char *const *first, int argc, char **argv, struct err *err)
+/* The options for the one operand. */
+static int resolve(struct options **options, const struct arg_list *settings, int argc, char **argv,
+	struct err *err)
 {
-	int code;
-
+	*options = NULL;
 	if (argc != 2)
 		return err_set(err, ERR_INPUT,
 			"one SOURCE is needed, as folder:PATH, or PATH (retain list shows all "
 			"kinds)");
-	code = config_new(&request->config, err);
-	if (!code)
-		code = config_set(request->config, "stream.source", argv[1], err);
-	for (; first && *first && !code; first++)
-		code = config_assign(request->config, *first, err);
-	for (int i = 0; i < request->settings.count && !code; i++)
-		code = config_assign(request->config, request->settings.items[i], err);
-	return code ? code : config_resolve(request->config, &request->options, err);
+	return settings_resolve(options, NULL,
+		(const struct setting[]){{"stream.source", argv[1]}, {0}}, settings, err);
 }
 
-static int leave(struct request *request, int code, const struct err *err)
+static int leave(struct options *options, int code, const struct err *err)
 {
-	options_free(request->options);
-	config_free(request->config);
+	options_free(options);
 	if (!code)
 		return EXIT_OK;
 	return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err->message);
@@ -154,7 +139,8 @@ static void on_progress(void *context, int64_t done, int64_t total)
 
 static int info_verb(int argc, char **argv)
 {
-	struct request request = {0};
+	struct arg_list settings = {0};
+	struct options *options;
 	bool check = false, json = false;
 	int threads = 0;
 	const struct arg rows[] = {
@@ -162,7 +148,7 @@ static int info_verb(int argc, char **argv)
 			.flag = &check},
 		{"threads", "N", "threads that read; 0: one per processor", .integer = &threads,
 			.most = 1024},
-		SET_ROW(request),
+		SET_ROW(settings),
 		{"json", NULL, "one line of JSON", .flag = &json},
 		{0},
 	};
@@ -176,11 +162,10 @@ static int info_verb(int argc, char **argv)
 
 	if (status != ARGS_GO_ON)
 		return status;
-	code = resolve(&request, NULL, argc, argv, &err);
+	code = resolve(&options, &settings, argc, argv, &err);
 	if (!code) {
 		progress_begin(&progress, check && !json ? stderr : NULL, "reading", 1);
-		code = data_info(
-			&info, request.options, check, threads, on_progress, &progress, &err);
+		code = data_info(&info, options, check, threads, on_progress, &progress, &err);
 		if (check && !code)
 			progress_end(&progress);
 	}
@@ -189,17 +174,16 @@ static int info_verb(int argc, char **argv)
 	else if (!code)
 		print_info(&info);
 	if (!code && info.bad && check) {
-		leave(&request, 0, NULL);
+		leave(options, 0, NULL);
 		return EXIT_FAILED;
 	}
-	return leave(&request, code, &err);
+	return leave(options, code, &err);
 }
 
 static int show_verb(int argc, char **argv)
 {
-	static const char *const plain[] = {
-		"image.mean=0", "image.std=1", "stream.on_bad=skip", "stream.max_bad=1", NULL};
-	struct request request = {0};
+	struct arg_list settings = {0};
+	struct options *options;
 	struct sheet_config sheet = {.columns = 12, .rows = 8, .size = 96, .path = "sheet.png"};
 	const struct arg rows[] = {
 		{"out", "FILE", "the PNG to write", .text = &sheet.path},
@@ -208,7 +192,7 @@ static int show_verb(int argc, char **argv)
 		{"rows", "N", "rows", .integer = &sheet.rows, .least = 1, .most = 100},
 		{"size", "N", "pixels a side of a sample", .integer = &sheet.size, .least = 16,
 			.most = 512},
-		SET_ROW(request),
+		SET_ROW(settings),
 		{0},
 	};
 	const struct args args = {"retain data show", "SOURCE",
@@ -219,19 +203,25 @@ static int show_verb(int argc, char **argv)
 
 	if (status != ARGS_GO_ON)
 		return status;
-	code = resolve(&request, plain, argc, argv, &err);
+	if (argc != 2)
+		return complain(EXIT_USAGE, "one SOURCE is needed, as folder:PATH, or PATH");
+	/* Colours as they are, and as many pictures as can be had. */
+	const struct setting keys[] = {{"stream.source", argv[1]}, {"image.mean", "0"},
+		{"image.std", "1"}, {"stream.on_bad", "skip"}, {"stream.max_bad", "1"}, {0}};
+	code = settings_resolve(&options, NULL, keys, &settings, &err);
 	if (!code)
-		code = data_sheet(&sheet, request.options, &err);
+		code = data_sheet(&sheet, options, &err);
 	if (!code)
 		printf("%d samples, in the order of time: %s\n", sheet.columns * sheet.rows,
 			sheet.path);
-	return leave(&request, code, &err);
+	return leave(options, code, &err);
 }
 
 static int index_verb(int argc, char **argv)
 {
-	struct request request = {0};
-	const struct arg rows[] = {SET_ROW(request), {0}};
+	struct arg_list settings = {0};
+	struct options *options;
+	const struct arg rows[] = {SET_ROW(settings), {0}};
 	const struct args args = {"retain data index", "SOURCE",
 		"Makes the index of a data set, so that later openings take no time.", rows};
 	struct data_info info;
@@ -242,21 +232,22 @@ static int index_verb(int argc, char **argv)
 
 	if (status != ARGS_GO_ON)
 		return status;
-	code = resolve(&request, NULL, argc, argv, &err);
+	code = resolve(&options, &settings, argc, argv, &err);
 	if (!code)
-		code = data_info(&info, request.options, false, 0, NULL, NULL, &err);
+		code = data_info(&info, options, false, 0, NULL, NULL, &err);
 	if (!code)
 		printf("%s: %s records\n", info.kind, watch_grouped(grouped, info.records));
-	return leave(&request, code, &err);
+	return leave(options, code, &err);
 }
 
 static int split_verb(int argc, char **argv)
 {
-	struct request request = {0};
+	struct arg_list settings = {0};
+	struct options *options;
 	const char *out = NULL;
 	const struct arg rows[] = {
 		{"out", "DIR", "where the manifests go", .text = &out},
-		SET_ROW(request),
+		SET_ROW(settings),
 		{0},
 	};
 	const struct args args = {"retain data split", "SOURCE",
@@ -270,14 +261,14 @@ static int split_verb(int argc, char **argv)
 		return status;
 	if (!out)
 		return complain(EXIT_USAGE, "--out DIR is needed: where the manifests go");
-	code = resolve(&request, NULL, argc, argv, &err);
+	code = resolve(&options, &settings, argc, argv, &err);
 	if (!code)
-		code = data_split(&split, request.options, out, &err);
+		code = data_split(&split, options, out, &err);
 	if (!code)
 		printf("%s: stream.csv %" PRId64 ", eval.csv %" PRId64 ", prepare.csv %" PRId64
 		       " records\n",
 			out, split.stream, split.eval, split.prepare);
-	return leave(&request, code, &err);
+	return leave(options, code, &err);
 }
 
 int cmd_data(int argc, char **argv)

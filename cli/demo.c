@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "run/compare.h"
-#include "run/config.h"
 #include "args.h"
 #include "cli.h"
+#include "settings.h"
 #include "watch.h"
 
 enum { ENTRIES = 2 };
@@ -27,21 +27,10 @@ struct demo {
 
 static int resolve(const struct demo *demo, struct entry *entry, struct err *err)
 {
-	struct config *config = NULL;
-	int code = config_new(&config, err);
+	const struct setting rows[] = {{"run.method", entry->method}, {"stream.preset", demo->preset},
+		{"run.seed", demo->seed}, {"engine.threads", demo->threads}, {0}};
 
-	if (!code)
-		code = config_set(config, "run.method", entry->method, err);
-	if (!code)
-		code = config_set(config, "stream.preset", demo->preset, err);
-	if (!code)
-		code = config_set(config, "run.seed", demo->seed, err);
-	if (!code)
-		code = config_set(config, "engine.threads", demo->threads, err);
-	if (!code)
-		code = config_resolve(config, &entry->options, err);
-	config_free(config);
-	return code;
+	return settings_resolve(&entry->options, NULL, rows, NULL, err);
 }
 
 static void print_share(double share, int width)

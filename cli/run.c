@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/config.h"
 #include "args.h"
 #include "cli.h"
 #include "open.h"
+#include "settings.h"
 #include "watch.h"
 
 struct request {
@@ -16,40 +16,13 @@ struct request {
 	bool force, quiet, json, open;
 };
 
-/* The options of the command line that are short for a key. */
-static int set_shorthands(struct config *config, const struct request *request, struct err *err)
-{
-	const struct {
-		const char *key, *value;
-	} rows[] = {
-		{"run.method", request->method},
-		{"run.seed", request->seed},
-		{"engine.threads", request->threads},
-	};
-	int code = 0;
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++)
-		if (rows[i].value)
-			code = config_set(config, rows[i].key, rows[i].value, err);
-	return code;
-}
-
 static int resolve(const char *file, const struct request *request, struct options **options,
 	struct err *err)
 {
-	struct config *config = NULL;
-	int code = config_new(&config, err);
+	const struct setting shorthands[] = {{"run.method", request->method},
+		{"run.seed", request->seed}, {"engine.threads", request->threads}, {0}};
 
-	if (!code && file)
-		code = config_load(config, file, err);
-	if (!code)
-		code = set_shorthands(config, request, err);
-	for (int i = 0; i < request->settings.count && !code; i++)
-		code = config_assign(config, request->settings.items[i], err);
-	if (!code)
-		code = config_resolve(config, options, err);
-	config_free(config);
-	return code;
+	return settings_resolve(options, file, shorthands, &request->settings, err);
 }
 
 static void print_share(FILE *to, const char *name, double inference, double plain)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/config.h"
 #include "run/contest.h"
 #include "run/tune.h"
 #include "args.h"
 #include "cli.h"
 #include "contest_go.h"
 #include "jobs.h"
+#include "settings.h"
 
 enum { RATES_MOST = 40, BELOW = 4, ABOVE = 2, ROUNDS = 5 };
 
@@ -55,22 +55,13 @@ static int read_rates(struct tune *tune)
 /* What the user's settings make of the rate, to begin with. */
 static int rate_of_config(const struct tune *tune, double *rate, struct err *err)
 {
-	struct config *config = NULL;
-	struct options *options = NULL;
-	int code = config_new(&config, err);
+	const struct setting rows[] = {{"run.method", tune->method}, {0}};
+	struct options *options;
+	const int code = settings_resolve(&options, tune->config, rows, &tune->settings, err);
 
-	if (!code && tune->config)
-		code = config_load(config, tune->config, err);
-	if (!code && tune->method)
-		code = config_set(config, "run.method", tune->method, err);
-	for (int i = 0; i < tune->settings.count && !code; i++)
-		code = config_assign(config, tune->settings.items[i], err);
-	if (!code)
-		code = config_resolve(config, &options, err);
 	if (!code)
 		*rate = options_float(options, "schedule.rate");
 	options_free(options);
-	config_free(config);
 	return code;
 }
 

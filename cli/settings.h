@@ -1,0 +1,20 @@
+/* The options of a verb, from what its command line says. */
+#ifndef RETAIN_CLI_SETTINGS_H
+#define RETAIN_CLI_SETTINGS_H
+
+#include "args.h"
+#include "run/config.h"
+
+/* A key and its value; NULL as a value: the key is left as it is. */
+struct setting {
+	const char *key, *value;
+};
+
+/*
+ * Settings come after the file (NULL: none): first those of the verb, which end
+ * with a row without a key, then the user's own; NULL: none. *options is for options_free.
+ */
+int settings_resolve(struct options **options, const char *file, const struct setting *verb,
+	const struct arg_list *user, struct err *err);
+
+#endif
