@@ -252,6 +252,18 @@ int file_writer_write(struct file_writer *writer, const void *data, size_t size,
 	return failure_pass(writer, err);
 }
 
+int file_writer_begin(struct file_writer *writer, const void *data, size_t size, struct err *err)
+{
+	write_out(writer, writer->buffer, writer->buffered);
+	writer->buffered = 0;
+	if (!writer->failure.code && lseek(writer->file, 0, SEEK_SET) != 0)
+		file_error(&writer->failure, writer->path, "cannot write");
+	write_out(writer, data, size);
+	if (!writer->failure.code && lseek(writer->file, 0, SEEK_END) < 0)
+		file_error(&writer->failure, writer->path, "cannot write");
+	return failure_pass(writer, err);
+}
+
 /* Some file systems cannot sync folders and say EINVAL; they have done what they can. */
 static void folder_sync(struct file_writer *writer)
 {

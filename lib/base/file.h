@@ -35,6 +35,10 @@ int file_writer_open(struct file_writer **writer, const char *path, struct err *
 /* A failure is remembered: later writes and the commit then fail with the same error. */
 int file_writer_write(struct file_writer *writer, const void *data, size_t size, struct err *err);
 
+/* Writes over the first `size` bytes, which have been written: for headers that come to be known
+ * last. */
+int file_writer_begin(struct file_writer *writer, const void *data, size_t size, struct err *err);
+
 /* Both end the writer, whether they succeed or not; abort accepts NULL. */
 int file_writer_commit(struct file_writer *writer, struct err *err);
 void file_writer_abort(struct file_writer *writer);

@@ -12,6 +12,7 @@
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "data/grow.h"
 #include "data/paths.h"
 
 static const char magic[8] = "retain-x";
@@ -83,13 +84,13 @@ static char *in_cache(const struct index_id *id)
 	return path;
 }
 
-static struct header header_of(const struct index_id *id, const unsigned char *bytes, size_t size)
+static struct header header_of(const struct index_id *id, uint32_t sum, size_t size)
 {
 	struct header header = {.version = id->version,
 		.order = ORDER,
 		.mark = id->mark,
 		.size = size,
-		.index_sum = checksum_add(0, bytes, size)};
+		.index_sum = sum};
 
 	memcpy(header.magic, magic, sizeof(magic));
 	snprintf(header.kind, sizeof(header.kind), "%s", id->kind);
@@ -109,7 +110,9 @@ static bool belongs(const struct mapped *file, const struct index_id *id)
 		found.version != id->version || found.mark != id->mark ||
 		found.size != file->size - sizeof(found))
 		return false;
-	expected = header_of(id, file->data + sizeof(found), file->size - sizeof(found));
+	expected = header_of(id,
+		checksum_add(0, file->data + sizeof(found), file->size - sizeof(found)),
+		file->size - sizeof(found));
 	return !memcmp(&found, &expected, sizeof(found));
 }
 
@@ -136,31 +139,34 @@ bool index_file_find(struct index_file *index, const struct index_id *id)
 	return find_at(index, id, beside(id)) || find_at(index, id, in_cache(id));
 }
 
-static bool write_to(const char *path, const struct header *header, const unsigned char *bytes)
+/* Begins a file beside the data, or else in the cache folder. */
+static bool begin_file(struct file_writer **writer, const struct index_id *id)
 {
-	struct file_writer *writer;
+	char *path = beside(id), *folder = NULL;
+	bool begun = path && !file_writer_open(writer, path, NULL);
 
-	if (!path || file_writer_open(&writer, path, NULL))
-		return false;
-	file_writer_write(writer, header, sizeof(*header), NULL);
-	file_writer_write(writer, bytes, header->size, NULL);
-	return !file_writer_commit(writer, NULL);
+	if (!begun) {
+		mem_free(path);
+		folder = cache_folder();
+		path = in_cache(id);
+		begun = path && folder && !file_make_folder(folder, NULL) &&
+			!file_writer_open(writer, path, NULL);
+	}
+	mem_free(folder);
+	mem_free(path);
+	return begun;
 }
 
 static void write_index(const struct index_id *id, const unsigned char *bytes, size_t size)
 {
-	const struct header header = header_of(id, bytes, size);
-	char *first = beside(id), *folder = NULL, *second = NULL;
+	const struct header header = header_of(id, checksum_add(0, bytes, size), size);
+	struct file_writer *writer;
 
-	if (!write_to(first, &header, bytes)) {
-		folder = cache_folder();
-		second = in_cache(id);
-		if (folder && !file_make_folder(folder, NULL))
-			write_to(second, &header, bytes);
-	}
-	mem_free(first);
-	mem_free(folder);
-	mem_free(second);
+	if (!begin_file(&writer, id))
+		return;
+	file_writer_write(writer, &header, sizeof(header), NULL);
+	file_writer_write(writer, bytes, size, NULL);
+	file_writer_commit(writer, NULL);
 }
 
 void index_file_make(struct index_file *index, const struct index_id *id, unsigned char *memory,
@@ -181,4 +187,99 @@ void index_file_release(struct index_file *index)
 	mapped_close(&index->file);
 	mem_free(index->memory);
 	*index = (struct index_file){0};
+}
+
+struct index_writer {
+	struct index_id id;
+	struct file_writer *file; /* NULL: it is in memory */
+	bool alone;               /* no file can be made */
+	unsigned char *memory;
+	size_t keep, room, size;
+	uint32_t sum;
+};
+
+int index_writer_open(
+	struct index_writer **writer, const struct index_id *id, size_t keep, struct err *err)
+{
+	struct index_writer *made = mem_new(1, sizeof(*made));
+
+	*writer = made;
+	if (!made)
+		return err_memory(err, id->path, sizeof(*made));
+	made->id = *id;
+	made->keep = keep;
+	return 0;
+}
+
+/* From memory to a file, with room for the header. */
+static int move_out(struct index_writer *w, struct err *err)
+{
+	static const struct header none;
+	int code;
+
+	w->alone = !begin_file(&w->file, &w->id);
+	if (w->alone)
+		return 0;
+	file_writer_write(w->file, &none, sizeof(none), NULL);
+	code = file_writer_write(w->file, w->memory, w->size, err);
+	w->sum = checksum_add(0, w->memory, w->size);
+	mem_free(w->memory);
+	w->memory = NULL;
+	return code;
+}
+
+int index_writer_write(struct index_writer *writer, const void *bytes, size_t size, struct err *err)
+{
+	struct index_writer *w = writer;
+	int code = 0;
+
+	if (!size)
+		return 0;
+	if (!w->file && !w->alone && size > w->keep - w->size)
+		code = move_out(w, err);
+	if (code)
+		return code;
+	if (w->file) {
+		w->sum = checksum_add(w->sum, bytes, size);
+		code = file_writer_write(w->file, bytes, size, err);
+	} else if (grow_room(&w->memory, &w->room, w->size + size, 1)) {
+		memcpy(w->memory + w->size, bytes, size);
+	} else {
+		code = err_memory(err, w->id.path, w->size + size);
+	}
+	w->size += size;
+	return code;
+}
+
+int index_writer_end(struct index_writer *writer, struct index_file *index, struct err *err)
+{
+	struct index_writer *w = writer;
+	const struct header header = header_of(&w->id, w->sum, w->size);
+	int code = 0;
+
+	*index = (struct index_file){0};
+	if (w->file) {
+		file_writer_begin(w->file, &header, sizeof(header), NULL);
+		code = file_writer_commit(w->file, err);
+		w->file = NULL;
+		if (!code && !index_file_find(index, &w->id))
+			code = err_set(err, ERR_FILE,
+				"%s: the index file that was made for it cannot be read",
+				w->id.path);
+	} else {
+		*index = (struct index_file){
+			.bytes = w->memory, .size = w->size, .memory = w->memory};
+		w->memory = NULL;
+	}
+	index_writer_abort(w);
+	return code;
+}
+
+void index_writer_abort(struct index_writer *writer)
+{
+	if (!writer)
+		return;
+	file_writer_abort(writer->file);
+	mem_free(writer->memory);
+	mem_free(writer);
 }

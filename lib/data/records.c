@@ -12,6 +12,8 @@
 #include "data/records_types.h"
 
 const struct records_type *const records_types[] = {
+	&records_cldatasets,
+	&records_cloc,
 	&records_idx,
 	&records_cifar,
 	&records_tar,

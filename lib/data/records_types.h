@@ -7,7 +7,7 @@
 /* No image file is larger than this. */
 #define RECORD_IMAGE_MOST ((size_t)256 << 20)
 
-extern const struct records_type records_cifar, records_folder, records_idx, records_manifest,
-	records_npy, records_table, records_tar;
+extern const struct records_type records_cifar, records_cldatasets, records_cloc, records_folder,
+	records_idx, records_manifest, records_npy, records_table, records_tar;
 
 #endif
