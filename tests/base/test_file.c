@@ -307,6 +307,33 @@ static void memory_runs_out(void **state)
 	assert_holds(path, "new");
 }
 
+/* The beginning is written last, before and after the buffer has gone out. */
+static void a_beginning_comes_last(void **state)
+{
+	static const size_t sizes[] = {2, 200000};
+	static char more[200000];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		struct file_writer *writer;
+		struct err err = {0};
+		char *data;
+		size_t size;
+
+		assert_int_equal(file_writer_open(&writer, in_folder("x"), &err), 0);
+		assert_int_equal(file_writer_write(writer, "....", 4, &err), 0);
+		assert_int_equal(file_writer_write(writer, more, sizes[i], &err), 0);
+		assert_int_equal(file_writer_begin(writer, "head", 4, &err), 0);
+		assert_int_equal(file_writer_write(writer, "tail", 4, &err), 0);
+		assert_int_equal(file_writer_commit(writer, &err), 0);
+		assert_int_equal(file_read(in_folder("x"), 1 << 20, &data, &size, &err), 0);
+		assert_int_equal(size, 8 + sizes[i]);
+		assert_memory_equal(data, "head", 4);
+		assert_memory_equal(data + 4 + sizes[i], "tail", 4);
+		mem_free(data);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +342,7 @@ int main(void)
 		folder_test(reading_has_a_limit),
 		folder_test(reading_failures_are_named),
 		folder_test(pieces_make_a_file),
+		folder_test(a_beginning_comes_last),
 		folder_test(abort_leaves_no_trace),
 		folder_test(relative_paths),
 		folder_test(permissions_are_kept),

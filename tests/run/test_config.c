@@ -5,7 +5,10 @@
 #include "../base/check.h"
 #include "../base/folder.h"
 
+#include <glob.h>
+
 #include "base/file.h"
+#include "data/order.h"
 #include "run/config.h"
 
 #define assert_ok(call, err)                                                                       \
@@ -293,6 +296,62 @@ static void every_allocation_may_fail(void **state)
 	assert_true(each_allocation_fails(make, path) > 10);
 }
 
+/* The first two lines of a config say what the data is and where to put its path. */
+static bool begins_with_words(const char *path)
+{
+	struct err err = {0};
+	char *words;
+	size_t size;
+	bool fine;
+
+	assert_ok(file_read(path, 1 << 16, &words, &size, &err), err);
+	fine = *words == '#' && strstr(words, "\n# ") == strchr(words, '\n') &&
+	       strstr(words, "stream.source");
+	mem_free(words);
+	return fine;
+}
+
+static bool is_known(const char *source)
+{
+	for (int k = 0; records_types[k]; k++) {
+		const size_t size = strlen(records_types[k]->name);
+
+		if (!strncmp(source, records_types[k]->name, size) && source[size] == ':')
+			return true;
+	}
+	return false;
+}
+
+static void configs_of_the_paper_resolve(void **state)
+{
+	const struct records_info info = {.count = 1000, .classes = 10, .parted = true};
+	char pattern[600];
+	glob_t found;
+
+	(void)state;
+	snprintf(pattern, sizeof(pattern), "%s/../configs/*.ini", getenv("RETAIN_TESTS"));
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	assert_true(found.gl_pathc >= 6);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct order_config order;
+		struct options *options;
+		struct config *config;
+		struct err err = {0};
+
+		assert_ok(config_new(&config, &err), err);
+		assert_ok(config_load(config, found.gl_pathv[i], &err), err);
+		assert_ok(config_resolve(config, &options, &err), err);
+		assert_ok(order_config_read(&order, &info, options, &err), err);
+		if (!is_known(options_text(options, "stream.source")) ||
+			!begins_with_words(found.gl_pathv[i]))
+			fail_msg("%s: an unknown source, or no words about the data",
+				found.gl_pathv[i]);
+		options_free(options);
+		config_free(config);
+	}
+	globfree(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +364,7 @@ int main(void)
 		folder_test(mistakes_change_nothing),
 		folder_test(mistakes_in_files_name_their_line),
 		folder_test(every_allocation_may_fail),
+		cmocka_unit_test(configs_of_the_paper_resolve),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
