@@ -373,6 +373,7 @@ int order_make(struct order *order, const struct records *records,
 	const struct order_config *config, int64_t *bad, struct err *err)
 {
 	const struct records_info *info = records_info(records);
+	struct order_config evaluated = *config;
 	struct list lists[3] = {{0}}, stream;
 	struct census census = {0};
 	int code = 0;
@@ -390,7 +391,11 @@ int order_make(struct order *order, const struct records *records,
 	if (!code) {
 		stream = lists[RECORDS_STREAM];
 		cut_prepare(config, &stream, &lists[RECORDS_PREPARE]);
-		code = keep_lists(order, config, info->timed, &stream, &lists[RECORDS_EVAL], err);
+		/* Parts may be the stream and its preparation only. */
+		if (!config->eval_every && !lists[RECORDS_EVAL].count)
+			evaluated.eval_every = config->eval_else;
+		code = keep_lists(
+			order, &evaluated, info->timed, &stream, &lists[RECORDS_EVAL], err);
 	}
 	mem_free(census.sizes);
 	for (int i = 0; i < 3; i++)

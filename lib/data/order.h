@@ -36,6 +36,7 @@ struct order_config {
 	enum order_kind kind;
 	int tasks;      /* of ORDER_TASKS */
 	int eval_every; /* 0: the data set's own evaluation part; -1: nothing is */
+	int eval_else;  /* in place of 0 where that part turns out to be empty; 0: leave it so */
 	double prepare; /* share of the beginning, in [0, 1) */
 	bool use_prepare;
 	int min_class; /* records that a class must have; 0: any number */

@@ -46,7 +46,7 @@ static int read_eval(const char *words, const struct records_info *info,
 	char rest;
 
 	if (!strcmp(words, "auto"))
-		config->eval_every = info->parted ? 0 : usual;
+		*(info->parted ? &config->eval_else : &config->eval_every) = usual;
 	else if (!strcmp(words, "none"))
 		config->eval_every = -1;
 	else if (!strcmp(words, "given") && info->parted)

@@ -60,6 +60,25 @@ static void assert_list(const uint32_t *list, int64_t count, const char *wanted)
 	assert_string_equal(words, wanted);
 }
 
+/* Parts that are stream and preparation only leave evaluation to be cut out. */
+static void an_empty_part_is_replaced(void **state)
+{
+	const struct order_config config = {.kind = ORDER_GIVEN, .eval_else = 2};
+	struct made made;
+	struct order order;
+
+	make_records(&made, "00000", NULL, "spsss");
+	order = order_of(&made, &config, 0);
+	assert_list(order.stream, order.samples, "0 3");
+	assert_list(order.evals, order.count, "2 4");
+	order_release(&order);
+	make_records(&made, "00000", NULL, "spsse");
+	order = order_of(&made, &config, 0);
+	assert_list(order.stream, order.samples, "0 2 3");
+	assert_list(order.evals, order.count, "4");
+	order_release(&order);
+}
+
 static void time_sorts_and_keeps_ties(void **state)
 {
 	struct order_config config = {.kind = ORDER_TIME, .eval_every = -1};
@@ -296,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_sorts_and_keeps_ties),
+		cmocka_unit_test(an_empty_part_is_replaced),
 		cmocka_unit_test(every_third_is_for_evaluation),
 		cmocka_unit_test(given_parts_have_moments),
 		cmocka_unit_test(the_beginning_is_cut_off),
