@@ -14,7 +14,7 @@
 #include "data/paths.h"
 
 /* Values, and bytes of texts, in a block; chunks that are unpacked but once. */
-enum { BLOCK = 1 << 14, BLOCK_BYTES = 4 << 20, CHUNK_SLOTS = 10007, CHUNK_BYTES = 128 << 20 };
+enum { BLOCK = 1 << 14, BLOCK_BYTES = 4 << 20, CHUNK_SLOTS = 10007, CHUNK_BYTES = 32 << 20 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
