@@ -113,6 +113,12 @@ void listed_where(const struct records *records, int64_t i, char *out, size_t si
 	snprintf(out, size, "%s/%s", listed->images, path + strspn(path, "/"));
 }
 
+int listed_path(struct records *records, int64_t i, char *out, size_t size, struct err *err)
+{
+	listed_where(records, i, out, size);
+	return 0;
+}
+
 int listed_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
 {
 	char path[PATH_MAX + PATH_LONGEST];

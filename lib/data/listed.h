@@ -33,5 +33,6 @@ void listed_close(struct records *records);
 void listed_look(const struct records *records, int64_t first, int n, struct record *out);
 int listed_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 void listed_where(const struct records *records, int64_t i, char *out, size_t size);
+int listed_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 
 #endif

@@ -130,4 +130,5 @@ const struct records_type records_cldatasets = {
 	.look = listed_look,
 	.read = listed_read,
 	.where = listed_where,
+	.path = listed_path,
 };

@@ -255,4 +255,5 @@ const struct records_type records_cloc = {
 	.look = listed_look,
 	.read = listed_read,
 	.where = listed_where,
+	.path = listed_path,
 };

@@ -38,6 +38,7 @@ static void the_stream(void **state)
 	write_words("r/images/3/3.jpg", "THREE");
 	for (size_t k = 0; k < COUNT(forms); k++) {
 		struct records *records;
+		struct err err = {0};
 		char where[500];
 
 		write_train(forms[k][0], forms[k][1]);
@@ -55,6 +56,8 @@ static void the_stream(void **state)
 		assert_memory_equal(read_one(records, 3)->data, "THREE", 5);
 		records_where(records, 1199, where, sizeof(where));
 		assert_non_null(strstr(where, "r/images/2/1199.jpg"));
+		assert_ok(records_path(records, 3, where, sizeof(where), &err), err);
+		assert_non_null(strstr(where, "r/images/3/3.jpg"));
 		assert_says(unreadable(records, 4), "r/images/4/4.jpg: cannot open");
 		records_close(records);
 	}
