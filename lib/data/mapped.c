@@ -144,7 +144,8 @@ int mapped_copy(const struct mapped *mapped, uint64_t at, size_t size, void *out
 			(unsigned long long)at, (unsigned long long)(at + size));
 	if (mapped->file >= 0)
 		return copy_from(mapped->file, mapped->path, at, size, out, err);
-	memcpy(out, mapped->data + at, size);
+	if (size)
+		memcpy(out, mapped->data + at, size);
 	return 0;
 }
 

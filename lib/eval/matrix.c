@@ -9,11 +9,13 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-#define EDGE 1e-9 /* of the stream: moments that are nearer are the same */
+#define EDGE         1e-9               /* of the stream: moments that are nearer are the same */
+#define SAMPLES_MOST (INT64_C(1) << 40) /* of a bin: sums over all bins stay far from overflow */
 
 struct matrix {
 	int bins, rows_most, rows_used;
@@ -193,6 +195,28 @@ double matrix_range(const struct matrix *matrix, int row, double from, double to
 	return accuracy(matrix, row, bin_after(matrix, from), bins_before(matrix, to), model, top);
 }
 
+/* What was read keeps what matrix_begin and matrix_hit keep. */
+static void check_counts(const struct matrix *matrix, struct state *state)
+{
+	bool right = !state_failed(state);
+
+	for (int bin = 0; bin < matrix->bins && right; bin++)
+		right = matrix->samples[bin] >= 0 && matrix->samples[bin] <= SAMPLES_MOST;
+	for (int row = 0; row < matrix->rows_used && right; row++)
+		right = matrix->seen[row] >= (row ? matrix->seen[row - 1] : 0) &&
+			matrix->seen[row] <= 1;
+	for (int row = 0; row < matrix->rows_used && right; row++)
+		for (int m = 0; m < MATRIX_MODELS; m++)
+			for (int bin = 0; bin < matrix->bins && right; bin++) {
+				const int64_t top1 = hits_of(matrix, row, m, MATRIX_TOP1)[bin];
+				const int64_t top5 = hits_of(matrix, row, m, MATRIX_TOP5)[bin];
+
+				right = top1 >= 0 && top1 <= top5 && top5 <= matrix->samples[bin];
+			}
+	if (!right)
+		state_refuse(state, ERR_FORMAT, "an evaluation matrix that cannot be");
+}
+
 void matrix_state(struct matrix *matrix, struct state *state)
 {
 	int bins = matrix->bins, rows = matrix->rows_used;
@@ -225,4 +249,6 @@ void matrix_state(struct matrix *matrix, struct state *state)
 	state_doubles(state, "seen", matrix->seen, (size_t)rows);
 	state_bytes(state, "said", matrix->said, used);
 	state_int64s(state, "hits", matrix->hits, used * MATRIX_TOPS * (size_t)bins);
+	if (state_reading(state))
+		check_counts(matrix, state);
 }

@@ -161,11 +161,12 @@ static void visit(struct pool *pool, struct state *state)
 	if (state_failed(state) || !state_reading(state))
 		return;
 	balanced->known_count = 0;
-	for (int c = 0; c < classes; c++) {
+	for (int c = 0; c < classes && left >= 0; c++) {
 		balanced->known_count += balanced->known[c] != 0;
 		if (balanced->counts[c] < 0 || balanced->counts[c] > left)
-			break;
-		left -= balanced->counts[c];
+			left = -1;
+		else
+			left -= balanced->counts[c];
 	}
 	if (left != 0)
 		state_refuse(state, ERR_FORMAT, "a pool's classes do not add up to its samples");
