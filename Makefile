@@ -41,6 +41,10 @@ bench: all
 sanitize:
 	@tools/sanitize
 
+# Readers against made-up bytes (clang); make fuzz FUZZ="--seconds 10 csv tar" for a part.
+fuzz:
+	@tools/fuzz $(FUZZ)
+
 # A short demo under memcheck.
 valgrind: all
 	@tools/memcheck $(BUILD)/retain
@@ -53,6 +57,6 @@ install: all
 	@DESTDIR='$(DESTDIR)' meson install -C $(BUILD)
 
 clean:
-	rm -rf $(BUILD) build-asan build-tsan
+	rm -rf $(BUILD) build-asan build-tsan build-fuzz
 
-.PHONY: all demo test test-long results gallery bench sanitize valgrind format install clean
+.PHONY: all demo test test-long results gallery bench sanitize fuzz valgrind format install clean

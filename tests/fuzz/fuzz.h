@@ -1,0 +1,45 @@
+/*
+ * Fuzz targets: a reader each, fed with any bytes. A target is a file
+ * fuzz_NAME.c that defines LLVMFuzzerTestOneInput. `make fuzz` links it with
+ * libFuzzer; `make test` links it with replay.c, which gives it every file of
+ * corpus/NAME.
+ *
+ * A target fails by crashing, by what the sanitizers find, or by a fuzz_check
+ * that does not hold. Readers may refuse whatever they are given.
+ */
+#ifndef RETAIN_TESTS_FUZZ_H
+#define RETAIN_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define fuzz_check(condition) ((condition) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #condition))
+_Noreturn void fuzz_broken(const char *file, int line, const char *condition);
+
+/* A copy with a NUL behind it, in a block of exactly that size; for free. */
+char *fuzz_text(const uint8_t *data, size_t size);
+
+/*
+ * The path of a file with this name and content, in a folder of the process's own
+ * that goes with it. The same name gives the same file, with another content.
+ */
+const char *fuzz_file(const char *name, const void *bytes, size_t size);
+
+/*
+ * The same for readers that go through data/mapped.h: the file is empty, and
+ * mapped_files.c, which stands in for data/mapped.c, gives these bytes in its place,
+ * from a block in which a step beyond their end is seen. An earlier content under the
+ * name must not be in use.
+ */
+const char *fuzz_mapped(const char *name, const void *bytes, size_t size);
+
+/* Opens records of a kind, reads some of them, closes them. */
+struct options;
+void fuzz_records(const char *kind, const char *path, const struct options *options);
+
+/* All keys of all kinds of records, with these settings, "table.label=1"; NULL ends them. */
+struct options *fuzz_records_options(const char *const *settings);
+
+#endif

@@ -1,0 +1,70 @@
+/* Records of any kind, as data/source_records.c uses them. */
+#include "data/records.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+enum { READ_MOST = 8, TABLES_MOST = 32 };
+
+static void check_record(
+	struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
+{
+	const struct records_info *info = records_info(records);
+	const size_t numbers = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
+	struct record record;
+	char where[400];
+
+	records_look(records, i, 1, &record);
+	fuzz_check(record.label >= -1 && record.label < info->classes);
+	fuzz_check(record.part >= RECORDS_STREAM && record.part <= RECORDS_PREPARE);
+	records_where(records, i, where, sizeof(where));
+	fuzz_check(memchr(where, '\0', sizeof(where)));
+	records_class_name(records, record.label);
+	if (records_read(records, i, bytes, err))
+		fuzz_check(err->code < 0 && *err->message);
+	else if (info->form != RECORDS_IMAGE)
+		fuzz_check(bytes->size ==
+			   numbers * (info->form == RECORDS_FLOATS ? sizeof(float) : 1));
+}
+
+void fuzz_records(const char *kind, const char *path, const struct options *options)
+{
+	struct record_bytes bytes = {0};
+	struct err err = {0};
+	struct records *records;
+	char words[512];
+	int64_t count;
+
+	snprintf(words, sizeof(words), "%s:%s", kind, path);
+	if (records_open(&records, words, options, &err)) {
+		fuzz_check(err.code < 0 && *err.message);
+		return;
+	}
+	count = records_info(records)->count;
+	fuzz_check(count >= 0 && records_info(records)->classes >= 0);
+	for (int64_t i = 0; i < count && i < READ_MOST; i++)
+		check_record(records, i, &bytes, &err);
+	if (count > READ_MOST)
+		check_record(records, count - 1, &bytes, &err);
+	record_bytes_release(&bytes);
+	records_close(records);
+}
+
+struct options *fuzz_records_options(const char *const *settings)
+{
+	const struct option_row *tables[TABLES_MOST] = {0};
+	struct options *options;
+	int count = 0;
+
+	for (int i = 0; records_types[i]; i++)
+		if (records_types[i]->options) {
+			fuzz_check(count + 1 < TABLES_MOST);
+			tables[count++] = records_types[i]->options;
+		}
+	fuzz_check(!options_new(&options, tables, NULL));
+	for (; settings && *settings; settings++)
+		fuzz_check(!options_assign(options, *settings, "the target", NULL));
+	return options;
+}

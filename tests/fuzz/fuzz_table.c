@@ -1,0 +1,25 @@
+/* Rows of a CSV file as vectors. The first byte says with which keys. */
+#include "fuzz.h"
+
+static const char *const settings[][4] = {
+	{NULL},
+	{"table.label=1", "table.time=-", NULL},
+	{"table.label=2", "table.time=1", "table.hash_bits=3", NULL},
+	{"table.ignore=1", "table.categorical=2", "table.clip=1", NULL},
+};
+
+enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct options *options[SETTINGS];
+	int which;
+
+	if (!size)
+		return 0;
+	which = data[0] % SETTINGS;
+	if (!options[which])
+		options[which] = fuzz_records_options(settings[which]);
+	fuzz_records("table", fuzz_mapped("table.csv", data + 1, size - 1), options[which]);
+	return 0;
+}
