@@ -175,7 +175,7 @@ int cmd_run(int argc, char **argv)
 	const struct args args = {"retain run", "[CONFIG]",
 		"Learns from a stream and shows how well it keeps what it saw. Without CONFIG: the\n"
 		"built-in drifting stream, small preset, AMA+MALR. With --set stream.source=stdin: from\n"
-		"lines of NDJSON as they come; predictions go to standard output.",
+		"lines of NDJSON or CSV as they come; predictions go to standard output.",
 		rows};
 	struct options *options = NULL;
 	char file[4096];

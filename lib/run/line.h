@@ -10,6 +10,14 @@
  * An id is a text or a whole number. An input has as many numbers as the model
  * takes, in a row or in lists within lists; they must be finite as 32-bit
  * numbers. A label is a class number. Other names mean nothing.
+ *
+ * The same as CSV, in which columns have one order and those at the end may be
+ * missing; a heading that begins with "id,label" says nothing:
+ *
+ *	id,label,x,y
+ *	17,,0.5,-1.25
+ *	17,3
+ *	"a",0,1,2
  */
 #ifndef RETAIN_RUN_LINE_H
 #define RETAIN_RUN_LINE_H
@@ -36,7 +44,7 @@ struct line_shape {
  * Reads `size` bytes without their newline. The input, if there is one, goes to
  * `input`. `where` begins the sentence of an error, "line 17". ERR_MEMORY is
  * ours, ERR_FORMAT and ERR_INPUT the line's fault; *line then has what was read
- * of the id, or an empty one.
+ * of the id, or an empty one. A line that says nothing has neither input nor label.
  */
 typedef int line_read(const char *bytes, size_t size, const char *where,
 	const struct line_shape *shape, struct line *line, float *input, struct err *err);
@@ -48,6 +56,11 @@ struct line_format {
 
 extern const struct line_format line_formats[]; /* ends with a row without a name */
 
-line_read ndjson_read;
+line_read ndjson_read, csv_read;
+
+/* For formats: an id that is a number or a text, and a label that must be one of the classes. */
+void line_number_id(struct line *line, int64_t number);
+int line_text_id(struct line *line, const char *words, const char *where, struct err *err);
+int line_label(struct line *line, int64_t label, int classes, const char *where, struct err *err);
 
 #endif

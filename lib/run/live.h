@@ -21,7 +21,7 @@
 
 /* What stream.source calls it, and a line of help. */
 #define LIVE_SOURCE "stdin"
-#define LIVE_HELP   "NDJSON from standard input as it comes, kept in a journal"
+#define LIVE_HELP   "NDJSON or CSV from standard input as it comes, kept in a journal"
 
 /* Keys of live streams. Ends with a row without a section. */
 extern const struct option_row live_options[];

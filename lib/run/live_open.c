@@ -8,7 +8,8 @@
 #include "run/shape.h"
 
 const struct option_row live_options[] = {
-	{"stdin", "format", OPTION_CHOICE, "ndjson", "ndjson", "what a line is"},
+	{"stdin", "format", OPTION_CHOICE, "ndjson", "ndjson | csv",
+		"a line is a JSON object, or id, label and numbers between commas"},
 	{"stdin", "per_step", OPTION_INT, "32", "[1, 4096]", "labelled samples of a time step"},
 	{"stdin", "waiting", OPTION_INT64, "100000", "[1, inf)",
 		"inputs that may wait for their labels; beyond that the oldest are dropped"},

@@ -1,45 +1,25 @@
 /* Lines of NDJSON: one table each. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "run/line.h"
 
 enum { DEEPEST = 3 }; /* channels, height, width */
 
-const struct line_format line_formats[] = {
-	{"ndjson", "a JSON object per line", ndjson_read},
-	{0},
-};
-
 static int read_id(
 	const struct json_value *table, const char *where, struct line *line, struct err *err)
 {
 	const struct json_value *value = json_find(table, "id");
 	const char *words = json_text(value);
-	struct text quoted = {0};
 	int64_t number;
-	int code = 0;
 
-	if (json_whole(value, &number)) {
-		snprintf(line->id, sizeof(line->id), "%" PRId64, number);
-		return 0;
-	}
-	if (!words)
+	if (words)
+		return line_text_id(line, words, where, err);
+	if (!json_whole(value, &number))
 		return err_set(err, ERR_INPUT, "%s: %s", where,
 			value ? "id: must be a text or a whole number" : "has no id");
-	json_quote(&quoted, words);
-	if (quoted.failed)
-		code = err_memory(err, "an id", strlen(words));
-	else if (quoted.size > JOURNAL_KEY)
-		code = err_set(err, ERR_INPUT, "%s: id: has %zu bytes as JSON; at most %d can be",
-			where, quoted.size, JOURNAL_KEY);
-	else
-		memcpy(line->id, quoted.data, quoted.size + 1);
-	text_release(&quoted);
-	return code;
+	line_number_id(line, number);
+	return 0;
 }
 
 /* Where numbers go, and how many there were. */
@@ -96,12 +76,7 @@ static int read_label(const struct json_value *value, const char *where, int cla
 
 	if (!json_whole(value, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
-	if (label < 0 || label >= classes)
-		return err_set(err, ERR_INPUT,
-			"%s: label: %" PRId64 " is not from 0 to %d, the classes there are", where,
-			label, classes - 1);
-	line->label = (int32_t)label;
-	return 0;
+	return line_label(line, label, classes, where, err);
 }
 
 static int read_table(const struct json_value *table, const char *where,

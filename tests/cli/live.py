@@ -4,6 +4,8 @@
 `retain run` on a live stream, from outside: answers, kills, stops, bad lines, a
 reader that goes away. Prints TAP. Works in a folder of its own.
 """
+import csv
+import io
 import json
 import os
 import random
@@ -377,6 +379,26 @@ def divergence():
             len(samples))
 
 
+def csv_lines():
+    """The same stream as CSV comes to the same answers, metrics and weights."""
+    lines = lines_of(240, 5)
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(["id", "label", "a", "b", "c", "d"])
+    for line in lines:
+        rows.writerow([line["id"], line.get("label", "")] + line.get("input", []))
+    code, answers, said = straight("csv-json", lines)
+    code2, answers2, said2 = straight("csv", [text.getvalue(), "1,2,3\n"], ["stdin.format=csv"])
+    errors = [answer for answer in answers2 if "error" in answer]
+    verdict(code == 0 and code2 == 0 and answers == answers2[:-1], "CSV is answered as NDJSON is",
+            said, said2, answers[:3], answers2[:3])
+    verdict(len(errors) == 1 and "has 1 numbers, the model takes 4" in errors[0]["error"],
+            "a short row of CSV is answered by what is wrong", errors)
+    verdict(rows_of("csv-json") == rows_of("csv") and
+            file_of("csv-json", "model.safetensors") == file_of("csv", "model.safetensors"),
+            "CSV comes to the metrics and weights of NDJSON")
+
+
 def refusals():
     rows = [
         (["--set", "model.classes=0"], "model.classes"),
@@ -415,6 +437,7 @@ def main():
         real_time()
         damaged_checkpoint()
         divergence()
+        csv_lines()
         refusals()
         os.chdir("/")
     print("1..%d" % cases)

@@ -94,46 +94,124 @@ static void what_is_wrong_is_named(void **state)
 	}
 }
 
-/* Good lines with bytes changed, removed or doubled: no crash, and what is taken is sound. */
-static void spoilt_lines_are_refused_or_sound(void **state)
+static void a_line_of_csv_says_what_it_says(void **state)
 {
-	static const char good[] =
-		"{\"id\": \"a\\u00e9b\", \"input\": [1.5, -2e3, [0.25, 4]], \"label\": 3}";
-	static const char bytes[] = "{}[],:\"\\0123456789.eE+-utrfalsn \xc3\xff";
+	static const struct {
+		const char *words, *id;
+		bool input, label;
+	} rows[] = {
+		{"17,4,1,-2.5,3e0,0.25", "17", true, true},
+		{"17,,1,-2.5,3,0.25\r", "17", true, false},
+		{"17,4", "17", false, true},
+		{" 17 , 4 ,, ,,", "17", false, true},
+		{"017,4", "\"017\"", false, true},
+		{"-5,4", "-5", false, true},
+		{"\"a,\"\"b\"\"\",4", "\"a,\\\"b\\\"\"", false, true},
+		{"\xef\xbb\xbfid,label,x,y,z,w", "", false, false},
+		{"id,label", "", false, false},
+		{"id,4", "\"id\"", false, true},
+	};
+	static const float expected[FLOATS] = {1, -2.5f, 3, 0.25f};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		float input[FLOATS] = {0};
+		struct line line;
+		struct err err = {0};
+
+		if (csv_read(rows[i].words, strlen(rows[i].words), "line 7", &shape, &line, input,
+			    &err))
+			fail_msg("%s: %s", rows[i].words, err.message);
+		assert_string_equal(line.id, rows[i].id);
+		assert_int_equal(line.has_input, rows[i].input);
+		assert_int_equal(line.has_label, rows[i].label);
+		if (rows[i].label)
+			assert_int_equal(line.label, 4);
+		if (rows[i].input)
+			assert_memory_equal(input, expected, sizeof(expected));
+	}
+}
+
+static void what_is_wrong_with_csv_is_named(void **state)
+{
+	static const struct {
+		const char *words, *says;
+	} rows[] = {
+		{"", "line 7: has no id"},
+		{",1", "line 7: has no id"},
+		{"1", "line 7: has neither"},
+		{"1,,,", "line 7: has neither"},
+		{"1,5", "line 7: label: 5 is not from 0 to 4"},
+		{"1,-1", "line 7: label: -1 is not from 0 to 4"},
+		{"1,x", "line 7: label: must be a whole number"},
+		{"1,2.0", "line 7: label: must be a whole number"},
+		{"1,2,1,2,3", "has 3 numbers, the model takes 4"},
+		{"1,2,1,2,3,4,5", "has 5 numbers, the model takes 4"},
+		{"1,2,1,2,3,", "number 3 is no number"},
+		{"1,2,1,nan,3,4", "number 1 is no number"},
+		{"1,2,1,2,-4e38,4", "number 2 is too large"},
+		{"\"1,2", "a quote is never closed"},
+		{"\"1\"x,2", "closing quote"},
+		{"\xff,2", "id: is no UTF-8"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		float input[FLOATS];
+		struct line line;
+		struct err err = {0};
+		const int code = csv_read(rows[i].words, strlen(rows[i].words), "line 7", &shape,
+			&line, input, &err);
+
+		if (code != ERR_INPUT && code != ERR_FORMAT)
+			fail_msg("%s: is taken", rows[i].words);
+		assert_says(err, rows[i].says);
+	}
+}
+
+/* Good lines with bytes changed, removed or doubled: no crash, and what is taken is sound. */
+static void spoil_lines(line_read *read, const char *good, const char *bytes)
+{
 	const struct rng draws = {1, RNG_TEST};
 	int taken = 0;
 
 	for (uint64_t n = 0; n < 20000; n++) {
-		char words[2 * sizeof(good)];
+		char words[256];
 		size_t size = strlen(good);
 		float input[FLOATS] = {0};
 		struct line line;
 		struct err err = {0};
 
-		memcpy(words, good, sizeof(good));
+		memcpy(words, good, size);
 		for (uint64_t k = 0; k <= n % 3; k++) {
 			const uint64_t draw = n * 16 + k * 4;
 			const size_t at = rng_below(draws, draw, size);
 			const uint64_t how = rng_below(draws, draw + 1, 3);
 
 			if (how == 0)
-				words[at] = bytes[rng_below(draws, draw + 2, sizeof(bytes) - 1)];
+				words[at] = bytes[rng_below(draws, draw + 2, strlen(bytes))];
 			if (how == 1)
 				memmove(words + at, words + at + 1, --size - at);
 			if (how == 2)
 				memmove(words + at + 1, words + at, size++ - at);
 		}
-		if (ndjson_read(words, size, "line", &shape, &line, input, &err)) {
+		if (read(words, size, "line", &shape, &line, input, &err)) {
 			assert_true(err.code == ERR_INPUT || err.code == ERR_FORMAT);
 			continue;
 		}
 		taken++;
-		assert_true(strlen(line.id) > 0);
+		assert_true(strlen(line.id) > 0 || (!line.has_input && !line.has_label));
 		assert_true(!line.has_label || (line.label >= 0 && line.label < CLASSES));
 		for (int i = 0; i < FLOATS; i++)
 			assert_true(isfinite(input[i]));
 	}
 	assert_in_range(taken, 100, 19000);
+}
+
+static void spoilt_lines_are_refused_or_sound(void **state)
+{
+	spoil_lines(ndjson_read,
+		"{\"id\": \"a\\u00e9b\", \"input\": [1.5, -2e3, [0.25, 4]], \"label\": 3}",
+		"{}[],:\"\\0123456789.eE+-utrfalsn \xc3\xff");
+	spoil_lines(csv_read, "\"a\"\"b\",3,1.5,-2e3,0.25,4", ",\"0123456789.eE+- id\r\xc3\xff");
 }
 
 /* A pipe whose other end the test holds. */
@@ -308,6 +386,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_says_what_it_says),
 		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(a_line_of_csv_says_what_it_says),
+		cmocka_unit_test(what_is_wrong_with_csv_is_named),
 		cmocka_unit_test(spoilt_lines_are_refused_or_sound),
 		cmocka_unit_test(lines_come_whole),
 		cmocka_unit_test(long_lines_are_cut),
