@@ -286,6 +286,11 @@ static const struct entry *entry_get(const struct options *options, const char *
 	return entry;
 }
 
+bool options_has(const struct options *options, const char *key)
+{
+	return entry_find(options, key) != NULL;
+}
+
 bool options_bool(const struct options *options, const char *key)
 {
 	return entry_get(options, key, 1u << OPTION_BOOL)->value.whole;

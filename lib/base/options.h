@@ -85,6 +85,9 @@ double options_float(const struct options *options, const char *key);
 const char *options_text(const struct options *options, const char *key);
 int options_choice(const struct options *options, const char *key);
 
+/* Whether there is such a key. */
+bool options_has(const struct options *options, const char *key);
+
 /* Where a value comes from: "config.ini:7", "--set", or "default". Lives as long as the options. */
 const char *options_source(const struct options *options, const char *key);
 

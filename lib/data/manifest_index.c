@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "data/columns.h"
 #include "data/paths.h"
+#include "data/records_types.h"
 
 #define AT_BITS    38
 #define PART_BITS  2
@@ -54,7 +55,8 @@ struct building {
 	unsigned char *bytes; /* of the index */
 	uint64_t *rows;
 	int64_t *times;
-	uint64_t bound;
+	uint64_t bound, bad;
+	bool lenient;
 };
 
 static int role_of(struct csv_field field)
@@ -200,6 +202,24 @@ static bool only_blanks(const unsigned char *bytes, size_t size)
 	return true;
 }
 
+/* A row that makes no sense, if that is to be borne; it ends with its line then. */
+static bool bear(struct building *b, size_t at, size_t *used)
+{
+	const unsigned char *from = b->manifest->data + at;
+	const unsigned char *newline = memchr(from, '\n', b->manifest->size - at);
+	const uint64_t i = b->header.count;
+
+	if (!b->lenient || i >= b->bound)
+		return false;
+	*used = newline ? (size_t)(newline - from) + 1 : b->manifest->size - at;
+	b->rows[i] = at | RECORD_NO_LABEL << LABEL_FROM;
+	if (b->column[TIME] >= 0)
+		b->times[i] = 0;
+	b->header.count++;
+	b->bad++;
+	return true;
+}
+
 /* All rows once; COLUMN_AGAIN if a column has turned out to be of another kind. */
 static int read_rows(struct building *b, size_t at, struct err *err)
 {
@@ -209,7 +229,8 @@ static int read_rows(struct building *b, size_t at, struct err *err)
 	bool header = b->header.headed;
 	size_t used;
 
-	for (b->header.count = 0; at < size; at += used) {
+	b->header.count = b->bad = 0;
+	for (; at < size; at += used) {
 		const int n = csv_row(bytes + at, size - at, (char)b->header.separator, fields,
 			MANIFEST_COLUMNS, &used);
 		const uint64_t number = header ? 1 : b->header.count + 1 + b->header.headed;
@@ -218,6 +239,8 @@ static int read_rows(struct building *b, size_t at, struct err *err)
 		if (n == 1 && (bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == ' ') &&
 			only_blanks(b->manifest->data + at, size - at))
 			break;
+		if (n != (int)b->header.columns && !header && bear(b, at, &used))
+			continue;
 		if (n != (int)b->header.columns)
 			return bad_row(b, number, n, err);
 		if (used > MANIFEST_ROW)
@@ -228,7 +251,7 @@ static int read_rows(struct building *b, size_t at, struct err *err)
 			continue;
 		}
 		code = read_row(b, fields, at, err);
-		if (code)
+		if (code && (code == ERR_MEMORY || code == COLUMN_AGAIN || !bear(b, at, &used)))
 			return code;
 	}
 	if (!b->header.count)
@@ -273,8 +296,11 @@ static int finish_labels(struct building *b, struct err *err)
 		return code;
 	b->header.classes = (uint32_t)classes;
 	for (uint64_t i = 0; ranks && i < b->header.count; i++) {
-		const uint64_t label = ranks[b->rows[i] >> LABEL_FROM];
+		uint64_t label = b->rows[i] >> LABEL_FROM;
 
+		if (label == RECORD_NO_LABEL)
+			continue;
+		label = ranks[label];
 		b->rows[i] = (b->rows[i] & ((UINT64_C(1) << LABEL_FROM) - 1)) | label << LABEL_FROM;
 	}
 	mem_free(ranks);
@@ -359,12 +385,12 @@ static bool unpack(struct manifest_index *index, size_t manifest_size)
 	return left == 0;
 }
 
-int manifest_index_open(
-	struct manifest_index *index, const struct mapped *manifest, struct err *err)
+int manifest_index_open(struct manifest_index *index, const struct mapped *manifest, bool lenient,
+	struct err *err)
 {
 	const struct index_id id = {manifest->path, "manifest", VERSION,
 		mark_number(mark_number(MARK_NOTHING, (int64_t)manifest->size), manifest->changed)};
-	struct building b = {.manifest = manifest};
+	struct building b = {.manifest = manifest, .lenient = lenient};
 	size_t size = 0;
 	int code;
 
@@ -378,7 +404,9 @@ int manifest_index_open(
 		mem_free(b.bytes);
 		return code;
 	}
-	index_file_make(&index->file, &id, b.bytes, size, manifest->size >= KEEP_FROM);
+	/* An index with bad rows is not kept: who does not bear them must be told of them. */
+	index_file_make(
+		&index->file, &id, b.bytes, size, manifest->size >= KEEP_FROM && !b.bad);
 	if (!unpack(index, manifest->size)) {
 		index_file_release(&index->file);
 		return err_set(err, ERR_STATE, "%s: its index contradicts itself", manifest->path);

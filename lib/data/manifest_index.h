@@ -38,9 +38,12 @@ struct manifest_index {
 /* Whether the first row of a CSV file has a column called path, or begins with an image's path. */
 bool manifest_index_likely(const char *bytes, size_t size);
 
-/* Of an open file, whose bytes are looked at only now. */
-int manifest_index_open(
-	struct manifest_index *index, const struct mapped *manifest, struct err *err);
+/*
+ * Of an open file, whose bytes are looked at only now. Rows that make no sense are
+ * errors, or where `lenient` records without a label.
+ */
+int manifest_index_open(struct manifest_index *index, const struct mapped *manifest, bool lenient,
+	struct err *err);
 void manifest_index_close(struct manifest_index *index);
 
 void manifest_index_info(const struct manifest_index *index, struct records_info *info);

@@ -82,6 +82,12 @@ int records_open(
 	return 0;
 }
 
+bool records_lenient(const struct options *options)
+{
+	return options_has(options, "stream.on_bad") &&
+	       !strcmp(options_text(options, "stream.on_bad"), "skip");
+}
+
 void records_close(struct records *records)
 {
 	if (records)

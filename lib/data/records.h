@@ -90,6 +90,13 @@ extern const struct records_type *const records_types[];
 int records_open(struct records **records, const char *words, const struct options *options,
 	struct err *err);
 void records_close(struct records *records);
+
+/*
+ * Whether a record whose row or label makes no sense is to be left out, with label
+ * -1 (stream.on_bad = skip), rather than be an error when the data set is opened.
+ * What is wrong with a file as a whole is an error either way.
+ */
+bool records_lenient(const struct options *options);
 const struct records_info *records_info(const struct records *records);
 void records_look(const struct records *records, int64_t first, int n, struct record *out);
 int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);

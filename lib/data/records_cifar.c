@@ -133,7 +133,7 @@ static int open_folder(struct cifar *c, const char *folder, struct err *err)
 	return 0;
 }
 
-static int take_labels(struct cifar *c, struct err *err)
+static int take_labels(struct cifar *c, bool lenient, struct err *err)
 {
 	const size_t each = record_size(c);
 
@@ -145,7 +145,7 @@ static int take_labels(struct cifar *c, struct err *err)
 			const unsigned char *record = c->batches[b].file.data + (size_t)i * each;
 			const uint8_t label = record[c->flavour->label_bytes - 1];
 
-			if (label >= c->flavour->classes)
+			if (label >= c->flavour->classes && !lenient)
 				return err_set(err, ERR_FORMAT,
 					"%s, record %lld: label %d; %s has %d classes",
 					c->batches[b].file.path, (long long)i, label,
@@ -189,7 +189,7 @@ static void cifar_close(struct records *records)
 	mem_free(c);
 }
 
-static int open_all(struct cifar *c, const char *path, struct err *err)
+static int open_all(struct cifar *c, const char *path, bool lenient, struct err *err)
 {
 	const bool is_folder = path_is_folder(path);
 	char *folder = is_folder ? mem_text(path) : path_folder(path);
@@ -198,7 +198,7 @@ static int open_all(struct cifar *c, const char *path, struct err *err)
 	if (!code)
 		code = is_folder ? open_folder(c, path, err) : open_file(c, path, err);
 	if (!code)
-		code = take_labels(c, err);
+		code = take_labels(c, lenient, err);
 	if (!code)
 		code = take_names(c, folder, err);
 	mem_free(folder);
@@ -211,10 +211,9 @@ static int cifar_open(
 	struct cifar *c = mem_new(1, sizeof(*c));
 	int code;
 
-	(void)options;
 	if (!c)
 		return err_memory(err, "CIFAR files", sizeof(*c));
-	code = open_all(c, path, err);
+	code = open_all(c, path, records_lenient(options), err);
 	if (code) {
 		cifar_close(&c->base);
 		return code;
@@ -257,9 +256,12 @@ static void cifar_look(const struct records *records, int64_t first, int n, stru
 {
 	const struct cifar *c = (const struct cifar *)records;
 
-	for (int k = 0; k < n; k++)
-		out[k] = (struct record){
-			.label = c->labels[first + k], .part = batch_of(c, first + k)->part};
+	for (int k = 0; k < n; k++) {
+		const int label = c->labels[first + k];
+
+		out[k] = (struct record){.label = label < c->flavour->classes ? label : -1,
+			.part = batch_of(c, first + k)->part};
+	}
 }
 
 static int cifar_read(

@@ -46,7 +46,7 @@ static int open_all(
 		return err_memory(err, "a path", strlen(path));
 	code = mapped_open(&m->file, path, MAPPED_UNPACK, err);
 	if (!code)
-		code = manifest_index_open(&m->index, &m->file, err);
+		code = manifest_index_open(&m->index, &m->file, records_lenient(options), err);
 	if (code)
 		return code;
 	mapped_looked(&m->file);

@@ -128,7 +128,7 @@ static int open_column(struct mapped *file, struct npy_header *header, const cha
 	return why;
 }
 
-static int take_labels(struct npy *n, const char *path, struct err *err)
+static int take_labels(struct npy *n, const char *path, bool lenient, struct err *err)
 {
 	const int64_t count = n->base.info.count;
 	struct npy_header header;
@@ -143,6 +143,9 @@ static int take_labels(struct npy *n, const char *path, struct err *err)
 	for (int64_t i = 0; i < count && !code; i++) {
 		const int64_t label = npy_whole(&header, file.data + header.at, (size_t)i);
 
+		n->labels[i] = -1;
+		if ((label < 0 || label >= LABELS_MOST) && lenient)
+			continue;
 		if (label < 0 || label >= LABELS_MOST) {
 			code = err_set(err, ERR_FORMAT,
 				"%s, row %lld: label %lld is not from 0 to %d", path, (long long)i,
@@ -186,7 +189,7 @@ static int take_times(struct npy *n, const char *path, struct err *err)
 	return code;
 }
 
-static int open_all(struct npy *n, const char *path, struct err *err)
+static int open_all(struct npy *n, const char *path, bool lenient, struct err *err)
 {
 	static const char *const label_endings[] = {"-labels.npy", "_labels.npy", NULL};
 	static const char *const label_names[] = {"labels.npy", "y.npy", NULL};
@@ -203,7 +206,7 @@ static int open_all(struct npy *n, const char *path, struct err *err)
 		code = err_set(err, ERR_FILE,
 			"%s: has no labels beside it: NAME-labels.npy, labels.npy or y.npy", path);
 	if (!code)
-		code = take_labels(n, labels, err);
+		code = take_labels(n, labels, lenient, err);
 	if (!code)
 		code = find_beside(&times, path, time_endings, time_names, err);
 	if (!code && times)
@@ -229,10 +232,9 @@ static int npy_open(
 	struct npy *n = mem_new(1, sizeof(*n));
 	int code;
 
-	(void)options;
 	if (!n)
 		return err_memory(err, "an array", sizeof(*n));
-	code = open_all(n, path, err);
+	code = open_all(n, path, records_lenient(options), err);
 	if (code) {
 		npy_close(&n->base);
 		return code;

@@ -48,7 +48,7 @@ static int table_open(
 	if (!code)
 		code = table_plan_init(&t->plan, &t->file, options, err);
 	if (!code)
-		code = table_scan(&t->scan, &t->plan, &t->file, err);
+		code = table_scan(&t->scan, &t->plan, &t->file, records_lenient(options), err);
 	if (code) {
 		table_close(&t->base);
 		return code;
@@ -80,8 +80,9 @@ static void table_look(const struct records *records, int64_t first, int n, stru
 
 	for (int k = 0; k < n; k++) {
 		const size_t i = (size_t)first + (size_t)k;
+		const uint64_t label = t->scan.rows.at[i] >> AT_BITS;
 
-		out[k] = (struct record){.label = (int32_t)(t->scan.rows.at[i] >> AT_BITS),
+		out[k] = (struct record){.label = label == RECORD_NO_LABEL ? -1 : (int32_t)label,
 			.time = t->scan.times.count ? (int64_t)t->scan.times.at[i] : 0};
 	}
 }

@@ -134,7 +134,7 @@ static void tar_close(struct records *records)
 	mem_free(tar);
 }
 
-static int open_all(struct tar *tar, const char *path, struct err *err)
+static int open_all(struct tar *tar, const char *path, bool lenient, struct err *err)
 {
 	char *place = mem_text(path);
 	int code = place ? 0 : err_memory(err, "a path", strlen(path));
@@ -151,7 +151,7 @@ static int open_all(struct tar *tar, const char *path, struct err *err)
 	if (!code)
 		code = tar_index_open(&tar->index,
 			path_exists(place) ? place : names_at(&tar->shards, 0), &tar->shards,
-			tar->unpacked, err);
+			tar->unpacked, lenient, err);
 	mem_free(place);
 	return code;
 }
@@ -162,10 +162,9 @@ static int tar_open(
 	struct tar *tar = mem_new(1, sizeof(*tar));
 	int code;
 
-	(void)options;
 	if (!tar)
 		return err_memory(err, "archives", sizeof(*tar));
-	code = open_all(tar, path, err);
+	code = open_all(tar, path, records_lenient(options), err);
 	if (code) {
 		tar_close(&tar->base);
 		return code;

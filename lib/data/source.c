@@ -126,3 +126,16 @@ int64_t source_bad(const struct source *source)
 {
 	return source->type->bad ? source->type->bad(source) : 0;
 }
+
+bool source_tell(struct source *source, struct source_bad *bad)
+{
+	return source->type->tell && source->type->tell(source, bad);
+}
+
+void source_state(struct source *source, struct state *state)
+{
+	state_enter(state, "source");
+	if (source->type->state)
+		source->type->state(source, state);
+	state_leave(state);
+}

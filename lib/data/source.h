@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "base/state.h"
 
 struct source;
 
@@ -30,6 +31,14 @@ struct source_info {
 	int64_t steps; /* time steps; source_open counts them where all have per_step samples */
 	int per_step;  /* the samples of each; 0: they differ, see source_step */
 	bool augments; /* samples for training are changed at random each time: source_draw */
+};
+
+/* A sample that could not be read, and the one that was given out in its place. */
+struct source_bad {
+	enum source_part part;
+	int64_t id, by;  /* by -1: so many records, id, take no part at all */
+	int64_t number;  /* of those that were told, from 1; 0 for such records */
+	const char *why; /* lives as long as the source */
 };
 
 struct source_type {
@@ -48,7 +57,10 @@ struct source_type {
 	void (*expect)(struct source *source, const int64_t *ids, int n, uint64_t iteration);
 	/* NULL: all steps have per_step samples. */
 	void (*step)(const struct source *source, int64_t step, int64_t *first, int64_t *count);
-	int64_t (*bad)(const struct source *source); /* NULL: none can be */
+	/* NULL, all three: none can be. */
+	int64_t (*bad)(const struct source *source);
+	bool (*tell)(struct source *source, struct source_bad *bad);
+	void (*state)(struct source *source, struct state *state);
 	/* The moment of an evaluation sample as a share of the stream, in [0, 1); grows with id. */
 	double (*eval_time)(const struct source *source, int64_t id);
 };
@@ -91,8 +103,16 @@ bool source_prepares(const struct source *source); /* whether it has use for tha
 /* The samples of a time step: from *first on, *count of them. */
 void source_step(const struct source *source, int64_t step, int64_t *first, int64_t *count);
 
-/* How many samples could not be read so far and were left out (stream.on_bad). */
+/*
+ * How many samples that were asked for could not be read and were left out
+ * (stream.on_bad). Each is told once, after it was asked for; false: there is none
+ * to tell. What counts, and what was told, is a function of what was asked for.
+ */
 int64_t source_bad(const struct source *source);
+bool source_tell(struct source *source, struct source_bad *bad);
+
+/* What a run that goes on must know of its source: which samples are left out. */
+void source_state(struct source *source, struct state *state);
 
 /* Keys that all sources share: stream.source, stream.cache. Ends with a row without a section. */
 extern const struct option_row source_options[];

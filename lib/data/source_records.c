@@ -7,7 +7,6 @@
 #include "data/source_records.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ const struct option_row source_records_options[] = {
 	{0},
 };
 
-enum { MODE_EVAL, MODE_TRAIN, AHEAD = 2, LOADERS_MOST = 8, TRIES = 256, BAD_FREE = 100 };
+enum { MODE_EVAL, MODE_TRAIN, AHEAD = 2, LOADERS_MOST = 8, TRIES = 256 };
 
 struct reader {
 	struct transform_scratch *scratch;
@@ -49,7 +48,8 @@ struct data {
 	double max_bad;
 	int64_t without_class; /* records that take no part */
 	struct substitutes bad;
-	_Atomic int64_t reads;
+	bool told;             /* those, once */
+	char first_bad[300];   /* the first of them */
 };
 
 static const struct data *const_data(const struct source *source)
@@ -87,15 +87,6 @@ static int make_sample(struct data *data, int worker, const struct loader_job *j
 	return err_set(err, code, "%s: %s", where, why.message);
 }
 
-static bool too_many_bad(struct data *data)
-{
-	const int64_t bad = substitutes_count(&data->bad);
-
-	return bad > BAD_FREE ? (double)bad > data->max_bad * (double)data->reads
-			      : (double)bad > data->max_bad * (double)(data->order.samples +
-								       data->order.count);
-}
-
 /* Lets the nearest earlier sample of the same part stand in, or, at the beginning, a later one. */
 static int substitute(struct data *data, int worker, const struct loader_job *job, int64_t sample,
 	int position, float *out, struct err *err)
@@ -114,13 +105,7 @@ static int substitute(struct data *data, int worker, const struct loader_job *jo
 	}
 	if (code)
 		return err_set(err, first.code, "%s", first.message);
-	code = substitutes_add(&data->bad, sample, by, err);
-	if (!code && too_many_bad(data))
-		code = err_set(err, ERR_FORMAT,
-			"%s; with it %" PRId64 " samples could not be read, which is more than "
-			"stream.max_bad = %g allows",
-			first.message, substitutes_count(&data->bad), data->max_bad);
-	return code;
+	return substitutes_add(&data->bad, sample, by, first.message, err);
 }
 
 static int make(void *context, int worker, const struct loader_job *job, int first, int n,
@@ -133,7 +118,6 @@ static int make(void *context, int worker, const struct loader_job *job, int fir
 		const int64_t sample = substitutes_find(&data->bad, job->ids[first + i]);
 		float *row = out + (size_t)i * data->floats;
 
-		atomic_fetch_add_explicit(&data->reads, 1, memory_order_relaxed);
 		code = make_sample(data, worker, job, sample, first + i, row, err);
 		if (code && code != ERR_MEMORY && data->skips)
 			code = substitute(data, worker, job, sample, first + i, row, err);
@@ -175,6 +159,14 @@ static void data_close(struct source *source)
 	mem_free(data);
 }
 
+/* A batch, and what of it had to be left out. */
+static int get(struct data *data, const struct loader_job *job, float *out, struct err *err)
+{
+	const int code = loader_get(data->loader, job, out, err);
+
+	return code || !data->skips ? code : substitutes_give(&data->bad, job->ids, job->n, err);
+}
+
 static int data_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
 	float *inputs, struct err *err)
 {
@@ -191,7 +183,7 @@ static int data_inputs(struct source *source, enum source_part part, const int64
 		for (int i = 0; i < job.n; i++)
 			shifted[i] =
 				ids[first + i] + (part == SOURCE_EVAL ? data->order.samples : 0);
-		code = loader_get(data->loader, &job, inputs + (size_t)first * data->floats, err);
+		code = get(data, &job, inputs + (size_t)first * data->floats, err);
 	}
 	return code;
 }
@@ -218,7 +210,7 @@ static int data_draw(struct source *source, const int64_t *ids, int n, uint64_t 
 {
 	const struct loader_job job = {MODE_TRAIN, iteration, ids, n};
 
-	return loader_get(((struct data *)source)->loader, &job, inputs, err);
+	return get((struct data *)source, &job, inputs, err);
 }
 
 static void data_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration)
@@ -245,6 +237,33 @@ static int64_t data_bad(const struct source *source)
 	return data->without_class + substitutes_count(&data->bad);
 }
 
+/* Records without a class come first, all together. */
+static bool data_tell(struct source *source, struct source_bad *bad)
+{
+	struct data *data = (struct data *)source;
+	const int64_t samples = data->order.samples;
+
+	*bad = (struct source_bad){.id = data->without_class, .by = -1,
+		.why = data->first_bad};
+	if (!data->told && data->without_class)
+		return data->told = true;
+	bad->number = substitutes_tell(&data->bad, &bad->id, &bad->by, &bad->why);
+	if (bad->number && bad->id >= samples) {
+		bad->part = SOURCE_EVAL;
+		bad->id -= samples;
+		bad->by -= samples;
+	}
+	return bad->number > 0;
+}
+
+static void data_state(struct source *source, struct state *state)
+{
+	struct data *data = (struct data *)source;
+
+	substitutes_state(&data->bad, state);
+	data->told |= state_reading(state);
+}
+
 static double data_eval_time(const struct source *source, int64_t id)
 {
 	return const_data(source)->order.eval_times[id];
@@ -260,26 +279,39 @@ static const struct source_type source_data = {
 	.expect = data_expect,
 	.step = data_step,
 	.bad = data_bad,
+	.tell = data_tell,
+	.state = data_state,
 	.eval_time = data_eval_time,
 };
 
-/* The first record whose label is in no class. */
-static int refuse_label(const struct records *records, int64_t bad, struct err *err)
+/* Names the first record that has no class. */
+static void find_bad(struct data *data)
 {
 	char where[256];
 	struct record record = {0};
 	int64_t i = 0;
 
-	for (; i < records_info(records)->count; i++) {
-		records_look(records, i, 1, &record);
+	for (; i < records_info(data->records)->count; i++) {
+		records_look(data->records, i, 1, &record);
 		if (record.label < 0)
 			break;
 	}
-	records_where(records, i, where, sizeof(where));
+	records_where(data->records, i, where, sizeof(where));
+	snprintf(data->first_bad, sizeof(data->first_bad), "%s: has no label in the %d classes",
+		where, records_info(data->records)->classes);
+}
+
+static int refuse_bad(const struct data *data, struct err *err)
+{
+	if (!data->skips)
+		return err_set(err, ERR_FORMAT,
+			"%s, and so with %" PRId64
+			" records in all (stream.on_bad = skip leaves them out)",
+			data->first_bad, data->without_class);
 	return err_set(err, ERR_FORMAT,
-		"%s: its label is in none of the %d classes, and so with %" PRId64
-		" records (stream.on_bad = skip leaves them out)",
-		where, records_info(records)->classes, bad);
+		"%s, and so with %" PRId64 " records in all, which is more than stream.max_bad = "
+		"%g allows; stream.on_bad = error says more",
+		data->first_bad, data->without_class, data->max_bad);
 }
 
 static int make_order(struct data *data, const struct options *options, struct err *err)
@@ -291,14 +323,11 @@ static int make_order(struct data *data, const struct options *options, struct e
 		code = order_make(&data->order, data->records, &config, &data->without_class, err);
 	if (code)
 		return code;
-	if (data->without_class && !data->skips)
-		return refuse_label(data->records, data->without_class, err);
-	if ((double)data->without_class >
-		data->max_bad * (double)records_info(data->records)->count)
-		return err_set(err, ERR_FORMAT,
-			"%" PRId64 " records have a label in no class, which is more than "
-			"stream.max_bad = %g allows",
-			data->without_class, data->max_bad);
+	if (data->without_class)
+		find_bad(data);
+	if ((double)data->without_class > (data->skips ? data->max_bad : 0) *
+						  (double)records_info(data->records)->count)
+		return refuse_bad(data, err);
 	if (!data->order.samples || !data->order.classes)
 		return err_set(err, ERR_INPUT,
 			"stream.source = %s: nothing is left of its %" PRId64 " records",
@@ -347,6 +376,9 @@ int source_records_open(struct source **source, const struct options *options, s
 		code = view_init(&data->view, records_info(data->records), options, err);
 	if (!code)
 		code = make_info(data, options, err);
+	if (!code)
+		substitutes_bound(&data->bad, data->order.samples,
+			data->order.samples + data->order.count, data->max_bad);
 	if (!code)
 		code = make_readers(data, options, err);
 	if (code)

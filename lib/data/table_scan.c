@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "data/moment.h"
+#include "data/records_types.h"
 
 #define AT_BITS 40
 
@@ -26,6 +27,7 @@ struct scanning {
 	struct label_column labels;
 	enum time_kind time_kind;
 	int64_t last_time;
+	bool lenient;
 };
 
 int64_t table_block(int64_t i)
@@ -199,6 +201,24 @@ static int64_t split_row(struct scanning *s, size_t at, uint64_t number, struct 
 	return (int64_t)used;
 }
 
+/* A row that makes no sense, if that is to be borne: it ends with its line then. */
+static int bear(struct scanning *s, size_t at, int64_t *used, int code, struct err *err)
+{
+	const unsigned char *from = s->file->data + at;
+	const unsigned char *newline = memchr(from, '\n', s->file->size - at);
+	struct table_scan *scan = s->scan;
+
+	if (!s->lenient || code == ERR_MEMORY || code == COLUMN_AGAIN)
+		return code;
+	if (scan->times.count > scan->rows.count)
+		scan->times.count = scan->rows.count;
+	if ((s->plan->time >= 0 && !numbers_add(&scan->times, (uint64_t)s->last_time)) ||
+		!numbers_add(&scan->rows, at | RECORD_NO_LABEL << AT_BITS))
+		return no_memory(s, err);
+	*used = newline ? newline - from + 1 : (int64_t)(s->file->size - at);
+	return 0;
+}
+
 static int read_rows(struct scanning *s, struct err *err)
 {
 	struct table_scan *scan = s->scan;
@@ -213,18 +233,21 @@ static int read_rows(struct scanning *s, struct err *err)
 		int code = 0;
 
 		used = split_row(s, at, header ? 1 : row_number(s), err);
-		if (used < 0)
-			return (int)used;
 		if (used == 0)
 			break;
-		if (header) {
+		if (header && used > 0) {
 			header = false;
 			continue;
 		}
+		if (header)
+			return (int)used;
 		if (i == 0 || table_block(i) != table_block(i - 1))
 			code = keep_known(s, err);
-		if (!code)
-			code = row_cells(s, at, err);
+		if (code)
+			return code;
+		code = used > 0 ? row_cells(s, at, err) : (int)used;
+		if (code)
+			code = bear(s, at, &used, code, err);
 		if (code)
 			return code;
 	}
@@ -240,7 +263,8 @@ static int finish_labels(struct scanning *s, struct err *err)
 	if (code || !ranks)
 		return code;
 	for (size_t i = 0; i < rows->count; i++)
-		rows->at[i] = (rows->at[i] & ((UINT64_C(1) << AT_BITS) - 1)) |
+		if (rows->at[i] >> AT_BITS != RECORD_NO_LABEL)
+			rows->at[i] = (rows->at[i] & ((UINT64_C(1) << AT_BITS) - 1)) |
 			      (uint64_t)ranks[rows->at[i] >> AT_BITS] << AT_BITS;
 	mem_free(ranks);
 	s->scan->class_names = s->labels.words.names;
@@ -249,9 +273,9 @@ static int finish_labels(struct scanning *s, struct err *err)
 }
 
 int table_scan(struct table_scan *scan, struct table_plan *plan, const struct mapped *file,
-	struct err *err)
+	bool lenient, struct err *err)
 {
-	struct scanning s = {.scan = scan, .plan = plan, .file = file};
+	struct scanning s = {.scan = scan, .plan = plan, .file = file, .lenient = lenient};
 	int code = 0;
 
 	*scan = (struct table_scan){0};

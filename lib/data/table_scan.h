@@ -34,9 +34,12 @@ struct table_scan {
 	struct names class_names; /* none for numbers */
 };
 
-/* Reads all rows; what columns are may change on the way. */
+/*
+ * Reads all rows; what columns are may change on the way. Rows that make no sense
+ * are errors, or where `lenient` have no label (RECORD_NO_LABEL).
+ */
 int table_scan(struct table_scan *scan, struct table_plan *plan, const struct mapped *file,
-	struct err *err);
+	bool lenient, struct err *err);
 void table_scan_release(struct table_scan *scan);
 
 /* The block of row i, and its statistics: one for each column of the table. */

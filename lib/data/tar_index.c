@@ -26,7 +26,7 @@ enum { KEEP_FROM = 64 << 20 };
 
 struct tar_entry {
 	uint32_t block, size; /* block: of its first byte, in the archive */
-	uint64_t label : LABEL_BITS, shard : SHARD_BITS, part : 2, unused : 14;
+	uint64_t label : LABEL_BITS, shard : SHARD_BITS, part : 2, labelled : 1, unused : 13;
 };
 
 _Static_assert(sizeof(struct tar_entry) == 16, "what the header promises");
@@ -52,7 +52,8 @@ struct building {
 	size_t count, room, times_room, timed, labelled;
 	char unlabelled[2 * TAR_NAME]; /* the first image without a label */
 	int64_t largest;
-	bool parted;
+	bool parted, lenient;
+	size_t bad;
 	struct words folders;
 	struct group group;
 };
@@ -105,7 +106,9 @@ static int take_folders(struct building *b, struct err *err)
 		if (*c == '/')
 			class = c + 1;
 	if (!g->labelled) {
-		if (slash)
+		if (!slash && b->lenient)
+			g->label = RECORD_NO_LABEL;
+		else if (slash)
 			g->label = words_number(&b->folders, class, (size_t)(slash - class), err);
 		else
 			return bad_member(
@@ -140,13 +143,15 @@ static int flush(struct building *b, struct err *err)
 	if (!grow_room(&b->entries, &b->room, b->count + 1, sizeof(*b->entries)) ||
 		!grow_room(&b->times, &b->times_room, b->count + 1, sizeof(*b->times)))
 		return err_memory(err, shard_name(b), b->count * sizeof(*b->entries));
+	g->entry.labelled = g->labelled;
 	g->entry.label = (uint64_t)g->label & ((1 << LABEL_BITS) - 1);
 	b->entries[b->count] = g->entry;
 	b->times[b->count] = g->timed ? g->time : 0;
 	b->count++;
 	b->labelled += g->labelled;
 	b->timed += g->timed;
-	if (g->labelled && g->label > b->largest)
+	b->bad += g->label == RECORD_NO_LABEL;
+	if (g->labelled && g->label > b->largest && g->label != RECORD_NO_LABEL)
 		b->largest = g->label;
 	g->labelled = g->timed = false;
 	return 0;
@@ -155,7 +160,9 @@ static int flush(struct building *b, struct err *err)
 static int take_label(
 	struct building *b, const char *name, bool whole, int64_t label, struct err *err)
 {
-	if (!whole || label < 0 || label >= 1 << LABEL_BITS)
+	if ((!whole || label < 0 || label >= 1 << LABEL_BITS) && b->lenient)
+		label = RECORD_NO_LABEL;
+	else if (!whole || label < 0 || label >= 1 << LABEL_BITS)
 		return bad_member(b, name, "has no label from 0 to 16777215", err);
 	b->group.labelled = true;
 	b->group.label = label;
@@ -206,6 +213,8 @@ static int take_json(
 		return bad_member(b, m->name, "is too large", err);
 	snprintf(where, sizeof(where), "%.200s: %.200s", shard_name(b), m->name);
 	code = json_read(&value, (const char *)bytes + m->at, m->size, where, err);
+	if (code && code != ERR_MEMORY && b->lenient)
+		return take_label(b, m->name, false, -1, err);
 	if (code)
 		return code;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !label; i++)
@@ -219,7 +228,9 @@ static int take_json(
 	}
 	if (!code && time) {
 		b->group.timed = json_time(time, &b->group.time);
-		if (!b->group.timed)
+		if (!b->group.timed && b->lenient)
+			code = take_label(b, m->name, false, -1, err);
+		else if (!b->group.timed)
 			code = bad_member(b, m->name, "has a time that is none", err);
 	}
 	json_free(value);
@@ -303,7 +314,12 @@ static int read_shards(struct building *b, const struct mapped *unpacked, struct
 	b->shard = 0;
 	if (!code && !b->count)
 		code = err_set(err, ERR_FORMAT, "%s: holds no images", shard_name(b));
-	if (!code && b->labelled && b->labelled < b->count)
+	for (size_t i = 0; !code && b->lenient && b->labelled && i < b->count; i++)
+		if (!b->entries[i].labelled) {
+			b->entries[i].label = RECORD_NO_LABEL;
+			b->bad++;
+		}
+	if (!code && b->labelled && b->labelled < b->count && !b->lenient)
 		code = err_set(err, ERR_FORMAT, "%.450s: has no .cls or .json, and others have",
 			b->unlabelled);
 	return code;
@@ -325,7 +341,9 @@ static int pack(struct building *b, unsigned char **bytes, size_t *size, struct 
 	if (code)
 		return code;
 	for (size_t i = 0; ranks && i < b->count; i++)
-		b->entries[i].label = ranks[b->entries[i].label] & ((1 << LABEL_BITS) - 1);
+		if (b->entries[i].label != RECORD_NO_LABEL)
+			b->entries[i].label =
+				ranks[b->entries[i].label] & ((1 << LABEL_BITS) - 1);
 	mem_free(ranks);
 	*size = fixed + 4 * named + header.class_names_size + 1;
 	*bytes = mem_new(*size, 1);
@@ -388,11 +406,11 @@ static uint64_t mark_of(const struct names *shards, uint64_t *bytes)
 }
 
 int tar_index_open(struct tar_index *index, const char *path, const struct names *shards,
-	const struct mapped *unpacked, struct err *err)
+	const struct mapped *unpacked, bool lenient, struct err *err)
 {
 	uint64_t bytes_total;
 	const struct index_id id = {path, "tar", VERSION, mark_of(shards, &bytes_total)};
-	struct building b = {.shards = shards};
+	struct building b = {.shards = shards, .lenient = lenient};
 	unsigned char *bytes = NULL;
 	size_t size = 0;
 	int code;
@@ -409,7 +427,9 @@ int tar_index_open(struct tar_index *index, const char *path, const struct names
 	words_release(&b.folders);
 	if (code)
 		return code;
-	index_file_make(&index->file, &id, bytes, size, bytes_total >= KEEP_FROM && !unpacked);
+	/* An index with bad labels is not kept: who does not bear them must be told of them. */
+	index_file_make(&index->file, &id, bytes, size,
+		bytes_total >= KEEP_FROM && !unpacked && !b.bad);
 	if (!unpack(index)) {
 		index_file_release(&index->file);
 		return err_set(err, ERR_STATE, "%s: its index contradicts itself", path);

@@ -29,9 +29,10 @@ struct tar_index {
 /*
  * `path` is where the index belongs, `shards` the archives. Gzipped ones are given
  * unpacked, or all are read here: `unpacked` is NULL, or has one for each shard.
+ * Labels that make no sense are errors, or where `lenient` none.
  */
 int tar_index_open(struct tar_index *index, const char *path, const struct names *shards,
-	const struct mapped *unpacked, struct err *err);
+	const struct mapped *unpacked, bool lenient, struct err *err);
 void tar_index_close(struct tar_index *index);
 
 void tar_index_info(const struct tar_index *index, struct records_info *info);

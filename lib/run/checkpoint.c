@@ -169,6 +169,8 @@ static void run_state(void *object, struct state *state)
 		matrix_state(run->matrix, state);
 	if (run->kind->state)
 		run->kind->state(run, state);
+	if (run->source)
+		source_state(run->source, state);
 	store_state(run->store, state);
 	learner_state(run->learner, state);
 	run->events_kept = events;

@@ -37,6 +37,7 @@ static int evaluate_models(struct run *run, struct err *err)
 		for (int i = 0; i < n; i++)
 			run->ids[i] = first + i;
 		code = source_inputs(run->source, SOURCE_EVAL, run->ids, n, run->inputs, err);
+		run_note_bad(run);
 		if (!code)
 			code = source_labels(
 				run->source, SOURCE_EVAL, run->ids, n, run->labels, err);

@@ -1,13 +1,15 @@
-/* Lines of JSON made of our own names and of numbers, so that nothing needs quoting. */
+/* Lines of JSON, made of our own names and of numbers but for what says why a sample is bad. */
 #include "run/events.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -245,6 +247,36 @@ void events_rollback(struct events *events, const struct event_rollback *rollbac
 	text_addf(&line, ", \"to\": %" PRId64 ", \"count\": %d", rollback->to, rollback->count);
 	add_number(&line, "before", rollback->before);
 	add_number(&line, "after", rollback->after);
+	end_line(events, &line);
+}
+
+/* Sentences hold names of files, which may be any bytes. */
+static void add_words(struct text *line, const char *name, const char *words)
+{
+	char plain[sizeof(((struct err *)0)->message)];
+
+	text_addf(line, ", \"%s\": ", name);
+	if (json_quote(line, words))
+		return;
+	snprintf(plain, sizeof(plain), "%s", words);
+	for (char *at = plain; *at; at++)
+		if (*at & 0x80)
+			*at = '?';
+	json_quote(line, plain);
+}
+
+void events_bad(struct events *events, int64_t iteration, const struct source_bad *bad)
+{
+	struct text line = {0};
+
+	begin_line(&line, "bad", iteration);
+	if (bad->by < 0)
+		text_addf(&line, ", \"records\": %" PRId64, bad->id);
+	else
+		text_addf(&line,
+			", \"part\": \"%s\", \"sample\": %" PRId64 ", \"by\": %" PRId64,
+			bad->part == SOURCE_EVAL ? "eval" : "stream", bad->id, bad->by);
+	add_words(&line, "why", bad->why);
 	end_line(events, &line);
 }
 

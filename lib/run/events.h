@@ -7,6 +7,7 @@
  *	{"event": "cut", "iteration": 12000, ...}   the rate was cut, and why
  *	{"event": "part", "iteration": 1776, ...}   a population's and replay's reach, after a part
  *	{"event": "rollback", "iteration": 812, ...} the loss was no number, and what was done
+ *	{"event": "bad", "iteration": 90, ...}      a sample could not be read, and who stands in
  */
 #ifndef RETAIN_RUN_EVENTS_H
 #define RETAIN_RUN_EVENTS_H
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "data/source.h"
 #include "learn/learner.h"
 
 /* A cut of the rate, as reports show it. */
@@ -49,6 +51,7 @@ struct event_rollback {
 void events_window(struct events *events, const struct learner_window *window);
 void events_part(struct events *events, const struct learner_part *part);
 void events_rollback(struct events *events, const struct event_rollback *rollback);
+void events_bad(struct events *events, int64_t iteration, const struct source_bad *bad);
 int events_sync(struct events *events, struct err *err);
 
 /* All cuts so far; lives until the next window. */

@@ -68,7 +68,7 @@ struct run_result {
 	double cost;                          /* SGD-equivalents per iteration */
 	int64_t rows;
 	int64_t lines, bad_lines; /* of a live stream */
-	int64_t skipped;      /* samples that this process could not read (stream.on_bad) */
+	int64_t skipped;      /* samples that could not be read (stream.on_bad) */
 	double waited;        /* seconds that this process waited for data on disk */
 };
 

@@ -95,6 +95,12 @@ int run_save_when_due(struct run *run, struct err *err);
 bool run_stopping(const struct run *run);
 void run_tell(const struct run *run);
 
+/*
+ * To be called whenever samples were asked for: bad ones go to the events, so that
+ * these are the same however a run was stopped in between.
+ */
+void run_note_bad(struct run *run);
+
 /* A row of the matrix and of the metrics. */
 int run_evaluate(struct run *run, struct err *err);
 

@@ -46,13 +46,35 @@ static double count_iterations(const struct run *run, int64_t steps)
 	return sum;
 }
 
+static int64_t largest_step(const struct run *run)
+{
+	int64_t most = source_info(run->source)->per_step, first, count;
+
+	if (most)
+		return most;
+	for (int64_t step = 0; step < source_info(run->source)->steps; step++) {
+		source_step(run->source, step, &first, &count);
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+/* Only run.step_epochs can ask for more than fit into a number of iterations. */
+static double largest_iterations(const struct run *run)
+{
+	const struct options *o = run->config.options;
+
+	return ceil(options_float(o, "run.step_epochs") * (double)largest_step(run) /
+		    options_int(o, "run.batch"));
+}
+
 /* How long the run is: time steps of the stream, or parts of supervised training. */
 static int set_length(struct run *run, const struct options *o, struct err *err)
 {
 	const struct source_info *info = source_info(run->source);
 	const double epochs = options_float(o, "run.epochs");
 	const double trained = (1 - options_float(o, "replay.holdout")) * (double)info->samples;
-	double steps = (double)info->steps, all;
+	double steps = (double)info->steps, all, most;
 
 	if (run->supervised)
 		steps = ceil(epochs * trained / options_int(o, "run.batch") /
@@ -70,6 +92,12 @@ static int set_length(struct run *run, const struct options *o, struct err *err)
 		return err_set(err, ERR_INPUT, "run.budget = %g: makes too many iterations",
 			options_float(o, "run.budget"));
 	run->steps = (int64_t)steps;
+	most = largest_iterations(run);
+	if (!run->supervised && most > INT_MAX)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: makes %g iterations in a time step, of which there "
+			"can be %d",
+			options_float(o, "run.step_epochs"), most, INT_MAX);
 	run->ends = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
 	all = count_iterations(run, run->ends);
 	if (all >= ITERATIONS_MOST)
@@ -132,19 +160,6 @@ static int make_parts(struct run *run, const struct options *o, struct err *err)
 	return code;
 }
 
-static int64_t largest_step(const struct run *run)
-{
-	int64_t most = source_info(run->source)->per_step, first, count;
-
-	if (most)
-		return most;
-	for (int64_t step = 0; step < source_info(run->source)->steps; step++) {
-		source_step(run->source, step, &first, &count);
-		most = count > most ? count : most;
-	}
-	return most;
-}
-
 static int make_buffers(struct run *run, struct err *err)
 {
 	const struct source_info *info = source_info(run->source);
@@ -174,6 +189,7 @@ static int meet_part(struct run *run, int64_t first, int at, int n, struct err *
 	for (int i = 0; i < n; i++)
 		ids[i] = first + at + i;
 	code = source_inputs(run->source, SOURCE_STREAM, ids, n, run->inputs, err);
+	run_note_bad(run);
 	if (!code)
 		code = learner_predict(
 			run->learner, LEARNER_INFERENCE, run->inputs, n, run->logits, err);
@@ -322,6 +338,7 @@ static int stored_go(struct run *run, struct err *err)
 
 	if (run->supervised && !store_count(run->store))
 		code = reveal_everything(run, err);
+	run_note_bad(run);
 	if (!code)
 		code = rollback_begin(run, err);
 	while (!code && run->step < run->ends && !run_stopping(run)) {
