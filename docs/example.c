@@ -1,72 +1,55 @@
-/*
- * A program that learns while it works: points around five centres that wander.
- *
- *	cc example.c $(pkg-config --cflags --libs retain) -o example
- */
+/* A program that learns while it works. Killed and started again, it goes on. */
 #include <retain.h>
 #include <stdio.h>
 
-enum { STEPS = 400, COUNT = 32, CLASSES = 5, DIM = 4 };
+enum { STEPS = 200, COUNT = 32, DIM = 4 };
 
-static double uniform(void)
+/* The world's part: points around five centres that wander. */
+static int32_t label_of(int64_t i)
 {
-	static uint64_t state = 1;
-
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (double)(state >> 11) / 9007199254740992.0;
+	return (int32_t)((7 * i + i / COUNT) % 5);
 }
 
-/* What the world brings: inputs now, labels later. A sum of uniforms is about normal. */
-static void next_batch(int step, float inputs[COUNT][DIM], int32_t labels[COUNT])
+static float number_of(int64_t i, int d)
 {
-	for (int i = 0; i < COUNT; i++) {
-		labels[i] = (int32_t)(CLASSES * uniform());
-		for (int d = 0; d < DIM; d++) {
-			const double centre =
-				(labels[i] * (d + 2) * 7 % 5) - 2 + 0.002 * step * (d - 1.5);
+	const int64_t noise = (i + 53 * d) * (i + 7919) % 1009;
 
-			inputs[i][d] = (float)(centre + uniform() + uniform() + uniform() - 1.5);
-		}
-	}
+	return (float)(label_of(i) * (d + 2) % 5) + (float)(d * i) / 6400 + (float)noise / 500;
 }
 
-static int learn(struct retain_learner *learner, struct retain_err *err)
-{
-	for (int step = 0; step < STEPS; step++) {
-		struct retain_prediction predictions[COUNT];
-		struct retain_ticket ticket;
-		float inputs[COUNT][DIM];
-		int32_t labels[COUNT];
-
-		next_batch(step, inputs, labels);
-		if (retain_observe(learner, inputs[0], COUNT, predictions, &ticket, err) ||
-			/* Act on the predictions; when the labels are known: */
-			retain_reveal(learner, ticket, labels, err) ||
-			retain_train(learner, RETAIN_BUDGET, err))
-			return 1;
-	}
-	return 0;
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
 	struct retain_config *config = retain_config_new();
 	struct retain_learner *learner = NULL;
 	struct retain_err err = {0};
 	struct retain_metrics m;
-	int failed = !config || retain_config_set(config, "model.classes", "5", &err) ||
-		     retain_config_set(config, "model.input", "4", &err) ||
-		     retain_learner_new(&learner, config, &err) || learn(learner, &err);
 
-	if (failed) {
-		fprintf(stderr, "example: %s\n", err.message);
-	} else {
-		retain_metrics(learner, &m);
-		printf("after %lld samples: %.1f %% predicted right before their label was known, "
-		       "%.1f %% kept\n",
-			(long long)m.samples, 100 * m.learning_efficacy, 100 * m.retention);
+	if (retain_config_set(config, "model.classes", "5", &err) ||
+		retain_config_set(config, "model.input", "4", &err) ||
+		retain_learner_open(&learner, config, argc > 1 ? argv[1] : "runs/example", &err))
+		goto end; /* a new one, or as it was */
+	for (retain_metrics(learner, &m); m.steps < STEPS; retain_metrics(learner, &m)) {
+		struct retain_prediction predictions[COUNT];
+		struct retain_ticket ticket;
+		float inputs[COUNT][DIM];
+		int32_t labels[COUNT];
+
+		for (int i = 0; i < COUNT * DIM; i++)
+			inputs[i / DIM][i % DIM] = number_of(m.samples + i / DIM, i % DIM);
+		if (retain_observe(learner, inputs[0], COUNT, predictions, &ticket, &err))
+			goto end; /* no label in sight */
+		for (int i = 0; i < COUNT; i++)
+			labels[i] = label_of(m.samples + i);
+		if (retain_reveal(learner, ticket, labels, &err) || /* remembers, on disk */
+			retain_train(learner, RETAIN_BUDGET, &err)) /* learns within the budget */
+			goto end;
 	}
-	retain_learner_free(learner);
+	printf("%.1f %% were right before their label was known, %.1f %% are kept\n",
+		100 * m.learning_efficacy, 100 * m.retention);
+end:
+	if (err.code)
+		fprintf(stderr, "example: %s\n", err.message);
+	retain_learner_close(learner);
 	retain_config_free(config);
-	return failed;
+	return err.code != 0;
 }

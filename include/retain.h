@@ -66,7 +66,8 @@ RETAIN_API const char *retain_err_name(int code);
  */
 struct retain_config;
 
-RETAIN_API struct retain_config *retain_config_new(void); /* NULL: out of memory */
+/* NULL: out of memory, as whoever is then given NULL says. */
+RETAIN_API struct retain_config *retain_config_new(void);
 RETAIN_API void retain_config_free(struct retain_config *config);
 RETAIN_API int retain_config_load(
 	struct retain_config *config, const char *path, struct retain_err *err);
@@ -83,9 +84,40 @@ RETAIN_API int retain_config_set(struct retain_config *config, const char *key, 
  */
 struct retain_learner;
 
-/* The configuration is only needed during this call. */
+/*
+ * In memory: it ends with retain_learner_free, and nothing is left of it. The
+ * configuration is only needed during this call.
+ */
 RETAIN_API int retain_learner_new(struct retain_learner **learner,
 	const struct retain_config *config, struct retain_err *err);
+
+/*
+ * In a folder, which is made if need be: a new learner, or the one that is there, as
+ * it was. What retain_reveal has returned for is on disk and outlives a killed
+ * process and a power cut; the rest is saved every run.checkpoint_every. After a
+ * crash opening goes through what was revealed since, by the same iterations, and
+ * gives the last time step what it lacks of RETAIN_BUDGET; this takes as long as it
+ * took then. So with RETAIN_BUDGET after every reveal a learner that was killed comes
+ * to the same bits as one that was not; retain_metrics says how far it is. Tickets
+ * do not outlive the process: what was only observed is to be observed again.
+ *
+ * RETAIN_ERR_INPUT if the folder's learner has another configuration (the sentence
+ * names the key; engine.threads and run.checkpoint_every may change),
+ * RETAIN_ERR_FILE if another process has it open. The folder is one of a run, for
+ * `retain show` and `retain report`.
+ */
+RETAIN_API int retain_learner_open(struct retain_learner **learner,
+	const struct retain_config *config, const char *folder, struct retain_err *err);
+
+/* Saves now, so that opening after a crash takes less time. Nothing to do in memory. */
+RETAIN_API int retain_learner_save(struct retain_learner *learner, struct retain_err *err);
+
+/*
+ * Saves, and ends the learner: opened again it is exactly as it was. If saving fails
+ * it is as after a crash; who must know calls retain_learner_save before. Free ends it
+ * without saving. Both accept NULL and either kind of learner.
+ */
+RETAIN_API void retain_learner_close(struct retain_learner *learner);
 RETAIN_API void retain_learner_free(struct retain_learner *learner);
 
 struct retain_prediction {
@@ -114,7 +146,10 @@ RETAIN_API int retain_observe(struct retain_learner *learner, const float *input
 	struct retain_prediction *predictions, struct retain_ticket *ticket,
 	struct retain_err *err);
 
-/* The labels of a time step, in the order of its inputs. Any ticket's turn may come first. */
+/*
+ * The labels of a time step, in the order of its inputs. Any ticket's turn may come
+ * first. After a failure nothing was taken, and the ticket is still good.
+ */
 RETAIN_API int retain_reveal(struct retain_learner *learner, struct retain_ticket ticket,
 	const int32_t *labels, struct retain_err *err);
 
@@ -146,7 +181,10 @@ struct retain_metrics {
 };
 RETAIN_API void retain_metrics(struct retain_learner *learner, struct retain_metrics *metrics);
 
-/* Weights as a safetensors file with PyTorch's names. Loading starts averages anew from them. */
+/*
+ * Weights as a safetensors file with PyTorch's names. Loading starts averages anew
+ * from them; a learner in a folder is then saved at once.
+ */
 RETAIN_API int retain_save_weights(
 	struct retain_learner *learner, const char *path, struct retain_err *err);
 RETAIN_API int retain_load_weights(

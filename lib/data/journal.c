@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "data/journal_impl.h"
 
-enum { VERSION = 2, TAKEN_LEAST = 16 };
+enum { VERSION = 3, TAKEN_LEAST = 16 };
 
 static const struct table list[] = {
 	[ABOUT] = {"about", false},
@@ -169,8 +169,12 @@ struct add_job {
 
 static void guesses_copy(int32_t *to, const struct journal *j, size_t i)
 {
+	const int32_t *own = j->guesses ? j->guesses + i * JOURNAL_GUESSES : NULL;
+
+	if (i < j->taken_count)
+		own = j->taken[i].guesses;
 	for (int k = 0; k < JOURNAL_GUESSES; k++)
-		to[k] = i < j->taken_count ? j->taken[i].guesses[k] : -1;
+		to[k] = own ? own[k] : -1;
 }
 
 static int sample_put(const struct add_job *job, int i)
@@ -186,6 +190,8 @@ static int sample_put(const struct add_job *job, int i)
 	if (rc)
 		return rc;
 	guesses_copy(trailer.guesses, j, (size_t)i);
+	if (j->mark)
+		trailer.mark = *j->mark;
 	trailer.checksum = sample_checksum(j, id, input, &trailer);
 	memcpy(record, input, j->input);
 	memcpy((char *)record + j->input, &trailer, sizeof(trailer));
@@ -228,6 +234,13 @@ int journal_add(
 		journal->taken_count = journal->labelled = 0;
 	}
 	return code;
+}
+
+void journal_beside(
+	struct journal *journal, const int32_t *guesses, const struct journal_mark *mark)
+{
+	journal->guesses = guesses;
+	journal->mark = mark;
 }
 
 /* The input of a sample, for as long as the reading goes on. */
@@ -299,19 +312,37 @@ bool journal_has(struct journal *journal, int64_t id)
 	return record != NULL;
 }
 
-int journal_call(struct journal *journal, int64_t id, int *n, struct err *err)
+/* All that is kept with a sample. */
+static int trailer_read(
+	struct journal *j, int64_t id, struct trailer *trailer, struct err *err)
 {
-	struct trailer trailer = {0};
 	const void *input;
-	int code = tables_begin(journal->tables, err);
+	int code = tables_begin(j->tables, err);
 
-	*n = 0;
 	if (code)
 		return code;
-	code = sample_find(journal, id, &input, &trailer, err);
-	tables_end(journal->tables);
+	code = sample_find(j, id, &input, trailer, err);
+	tables_end(j->tables);
+	return code;
+}
+
+int journal_call(struct journal *journal, int64_t id, int *n, struct err *err)
+{
+	struct trailer trailer;
+	const int code = trailer_read(journal, id, &trailer, err);
+
+	*n = code ? 0 : trailer.follow + 1;
+	return code;
+}
+
+int journal_marked(
+	struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err)
+{
+	struct trailer trailer;
+	const int code = trailer_read(journal, id, &trailer, err);
+
 	if (!code)
-		*n = trailer.follow + 1;
+		*mark = trailer.mark;
 	return code;
 }
 

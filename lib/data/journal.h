@@ -97,6 +97,21 @@ int journal_guesses(
 	struct journal *journal, const int64_t *ids, int n, int32_t *guesses, struct err *err);
 
 /*
+ * What the next journal_add keeps with its samples: guesses of those that did not
+ * wait, and a mark of where the learner stood that was about to be shown them. Both
+ * are borrowed until then, and may be NULL: no guesses, and a mark of zeros.
+ */
+struct journal_mark {
+	int64_t iteration;
+	double credit; /* what was left of a budget, */
+	int64_t left;  /* ... and of the iterations it paid for */
+};
+void journal_beside(
+	struct journal *journal, const int32_t *guesses, const struct journal_mark *mark);
+int journal_marked(
+	struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err);
+
+/*
  * How many inputs may wait, the oldest giving way to new ones, and of how many
  * of the latest samples the keys are remembered. Holds from the next call on;
  * without it JOURNAL_WAITING and JOURNAL_REMEMBERED.

@@ -32,6 +32,7 @@ struct header {
 };
 
 struct trailer {
+	struct journal_mark mark;
 	int32_t label, follow; /* so many samples of the same call come after it */
 	int32_t guesses[JOURNAL_GUESSES];
 	uint32_t checksum;
@@ -69,6 +70,8 @@ struct journal {
 	struct taken *taken;
 	size_t taken_count, taken_room;
 	size_t labelled; /* so many of them have their labels in the table */
+	const int32_t *guesses; /* these two for the next call that adds; NULL: none */
+	const struct journal_mark *mark;
 };
 
 static inline struct table_key text_key(const char *text)

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "run/config.h"
 #include "run/run_impl.h"
 
 enum { KEPT = 2, PATH_MOST = 4096 };
@@ -47,44 +48,11 @@ int checkpoint_interval(
 		where, words);
 }
 
-/* Keys that may change between two parts of a run without changing its numbers. */
-static bool may_change(const char *line, size_t length)
-{
-	static const char *const keys[] = {"threads", "isa", "conv", "checkpoint_every", "cache",
-		"on_nan", "waiting", "remember", "on_bad",
-		"loaders"};
-	const size_t name = strcspn(line, " =\n");
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (name == strlen(keys[i]) && name <= length && !strncmp(line, keys[i], name))
-			return true;
-	return false;
-}
-
-/* Both are written by options_write: the same keys in the same order. */
-static void compare_configs(const char *saved, const char *now, struct state *state)
-{
-	while (*saved && *now) {
-		const size_t a = strcspn(saved, "\n"), b = strcspn(now, "\n");
-
-		if ((a != b || strncmp(saved, now, a)) && !may_change(saved, a)) {
-			state_refuse(state, ERR_INPUT,
-				"was made with another config: \"%.*s\", not \"%.*s\"", (int)a, saved,
-				(int)b, now);
-			return;
-		}
-		saved += a + (saved[a] == '\n');
-		now += b + (now[b] == '\n');
-	}
-	if (*saved || *now)
-		state_refuse(state, ERR_INPUT, "was made by a retain with other keys");
-}
-
 static void config_state(struct run *run, struct state *state)
 {
 	struct text now = {0};
+	char *saved, how[300];
 	int64_t size;
-	char *saved;
 
 	options_write(run->config.options, &now, NULL);
 	size = (int64_t)now.size;
@@ -98,8 +66,8 @@ static void config_state(struct run *run, struct state *state)
 		if (!state_reading(state))
 			memcpy(saved, now.data, (size_t)size);
 		state_bytes(state, "config", saved, (size_t)size);
-		if (!state_failed(state))
-			compare_configs(saved, now.data, state);
+		if (!state_failed(state) && config_differs(saved, now.data, how, sizeof(how)))
+			state_refuse(state, ERR_INPUT, "was made with another config: %s", how);
 	}
 	mem_free(saved);
 	text_release(&now);

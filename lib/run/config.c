@@ -23,6 +23,7 @@
 #include "replay/pool.h"
 #include "run/live.h"
 #include "run/nearest.h"
+#include "run/program.h"
 #include "run/shape.h"
 
 static const struct option_row run_options[] = {
@@ -90,6 +91,7 @@ struct config {
 	char *path; /* of the file; NULL: none */
 	char **settings;
 	int count;
+	const char *origin; /* what messages call the settings */
 	struct options *layer[LAYERS]; /* what the file and the settings say, each on defaults */
 };
 
@@ -101,6 +103,7 @@ int config_new(struct config **config, struct err *err)
 	*config = NULL;
 	if (!made)
 		return err_memory(err, "a config", sizeof(*made));
+	made->origin = "--set";
 	for (int i = 0; i < LAYERS && !code; i++)
 		code = make_options(&made->layer[i], err);
 	if (code)
@@ -108,6 +111,11 @@ int config_new(struct config **config, struct err *err)
 	else
 		*config = made;
 	return code;
+}
+
+void config_origin(struct config *config, const char *origin)
+{
+	config->origin = origin;
 }
 
 void config_free(struct config *config)
@@ -145,10 +153,10 @@ static const struct bundle *find_bundle(
 static int check_source(const struct options *layer, struct err *err)
 {
 	const char *name = options_text(layer, "stream.source");
-	const char *names[SOURCES_MAX + 2] = {LIVE_SOURCE}, *nearest;
+	const char *names[SOURCES_MAX + 3] = {LIVE_SOURCE, PROGRAM_SOURCE}, *nearest;
 
 	for (int i = 0; source_types[i] && i < SOURCES_MAX; i++)
-		names[i + 1] = source_types[i]->name;
+		names[i + 2] = source_types[i]->name;
 	for (int i = 0; names[i]; i++)
 		if (!strcmp(names[i], name))
 			return 0;
@@ -198,7 +206,7 @@ static int rebuild_settings(struct config *config, struct err *err)
 	int code = make_options(&layer, err);
 
 	for (int i = 0; i < config->count && !code; i++)
-		code = options_assign(layer, config->settings[i], "--set", err);
+		code = options_assign(layer, config->settings[i], config->origin, err);
 	if (code) {
 		options_free(layer);
 		return code;
@@ -220,7 +228,7 @@ int config_assign(struct config *config, const char *setting, struct err *err)
 	more[config->count] = mem_text(setting);
 	if (!more[config->count])
 		return err_memory(err, "a setting", strlen(setting));
-	code = options_assign(config->layer[1], setting, "--set", err);
+	code = options_assign(config->layer[1], setting, config->origin, err);
 	if (!code)
 		code = check_layer(config->layer[1], err);
 	if (code) {
@@ -318,7 +326,7 @@ int config_resolve(const struct config *config, struct options **options, struct
 	if (!code)
 		code = apply_bundles(made, config->layer[1], NULL, err);
 	for (int i = 0; i < config->count && !code; i++)
-		code = options_assign(made, config->settings[i], "--set", err);
+		code = options_assign(made, config->settings[i], config->origin, err);
 	if (code)
 		options_free(made);
 	else

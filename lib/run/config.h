@@ -12,6 +12,9 @@
 #ifndef RETAIN_RUN_CONFIG_H
 #define RETAIN_RUN_CONFIG_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/err.h"
 #include "base/options.h"
 
@@ -19,6 +22,9 @@ struct config;
 
 int config_new(struct config **config, struct err *err);
 void config_free(struct config *config);
+
+/* What messages say of settings that are at fault, "--set" unless told; kept as a pointer. */
+void config_origin(struct config *config, const char *origin);
 
 /* The file's layer. Only one file; a second replaces the first. Mistakes in it are found here. */
 int config_load(struct config *config, const char *path, struct err *err);
@@ -38,6 +44,12 @@ struct bundle {
 };
 extern const struct bundle methods[]; /* ends with a row without a name */
 extern const struct bundle presets[];
+
+/*
+ * Whether two configs, as options_write wrote them, would give a run other numbers:
+ * which key differs goes to how, "schedule.rate = 0.1, not 0.2".
+ */
+bool config_differs(const char *saved, const char *now, char *how, size_t size);
 
 /* All keys with their defaults, for help. */
 int config_defaults(struct options **options, struct err *err);

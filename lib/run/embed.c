@@ -1,23 +1,21 @@
 /*
- * The public learner: observe, reveal, train. Around the learner of lib/learn it
- * has a store in memory, the time steps whose labels are not known yet, and a
- * gate that lets one thread in at a time.
+ * The public learner: observe, reveal, train. Around a run that a program drives
+ * (run/program.h) it has the time steps whose labels are not known yet, and a gate
+ * that lets one thread in at a time.
  */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include <retain.h>
-#include "base/mem.h"
-#include "data/store.h"
-#include "eval/prequential.h"
-#include "nn/rank.h"
-#include "learn/learner.h"
 #include "nn/weights_file.h"
 #include "run/config.h"
 #include "run/gate.h"
-#include "run/shape.h"
+#include "run/guess.h"
+#include "run/program.h"
+#include "run/run_impl.h"
 
 /* The public error is the internal one under another name. */
 static_assert(sizeof(struct retain_err) == sizeof(struct err), "errors have one form");
@@ -32,6 +30,8 @@ struct retain_config *retain_config_new(void)
 	struct config *config;
 
 	config_new(&config, NULL);
+	if (config)
+		config_origin(config, "retain_config_set");
 	return (struct retain_config *)config;
 }
 
@@ -40,15 +40,22 @@ void retain_config_free(struct retain_config *config)
 	config_free((struct config *)config);
 }
 
+/* Who did not look at what retain_config_new gave learns of it here. */
+static int no_config(struct retain_err *err)
+{
+	return err_set(inner(err), ERR_MEMORY, "out of memory: there is no config");
+}
+
 int retain_config_load(struct retain_config *config, const char *path, struct retain_err *err)
 {
-	return config_load((struct config *)config, path, inner(err));
+	return !config ? no_config(err) : config_load((struct config *)config, path, inner(err));
 }
 
 int retain_config_set(
 	struct retain_config *config, const char *key, const char *value, struct retain_err *err)
 {
-	return config_set((struct config *)config, key, value, inner(err));
+	return !config ? no_config(err)
+		       : config_set((struct config *)config, key, value, inner(err));
 }
 
 /* A time step that waits for its labels. */
@@ -56,63 +63,54 @@ struct pending {
 	struct pending *next;
 	uint64_t number;
 	int count;
-	float *inputs, *logits;
-	int32_t *predicted, *ranks;
+	float *inputs;
+	int32_t *guesses;
 };
 
 struct retain_learner {
 	struct gate gate;
-	struct store *store;
-	struct learner *learner;
-	struct prequential *prequential;
+	struct options *options;
+	struct run *run;
 	struct pending *pending;
-	uint64_t tickets;
-	int64_t steps;
-	int iterations, classes; /* iterations: of RETAIN_BUDGET, unless there is a budget: */
-	double budget, credit;   /* in iterations of this learner; credit: what is left of it */
-	size_t floats; /* of an input */
+	uint64_t first, tickets; /* the first and the last ticket of this learner */
 };
 
-static int make_parts(struct retain_learner *made, const struct options *o, struct err *err)
+/* Tickets end with the process, but programs may keep them: none of another process fits here. */
+static uint64_t first_ticket(void)
 {
-	struct learner_config config = {.options = o};
-	int code = shape_read(o, &config.classes, &config.channels, &config.height, &config.width, err);
+	enum { PER_SECOND = 20 }; /* bits */
 
-	if (code)
-		return code;
-	made->classes = config.classes;
-	made->floats = (size_t)config.channels * (size_t)config.height * (size_t)config.width;
-	made->iterations = options_int(o, "run.iterations");
-	config.budget = options_float(o, "run.budget");
-	code = store_in_memory(&made->store, made->floats, err);
+	return ((uint64_t)time(NULL) << PER_SECOND) + 1;
+}
+
+static int make_run(struct retain_learner *made, const struct retain_config *config,
+	const char *folder, struct err *err)
+{
+	int code = config_resolve((const struct config *)config, &made->options, err);
+
 	if (!code)
-		code = learner_new(&made->learner, &config, made->store, err);
+		code = options_set(
+			made->options, "stream.source", PROGRAM_SOURCE, "retain_learner_open", err);
 	if (!code)
-		made->budget = config.budget / learner_price(made->learner);
-	if (!code)
-		code = prequential_new(&made->prequential, config.classes,
-			options_int(o, "eval.blind_window"), err);
+		code = program_open(&made->run, made->options, folder, err);
+	made->first = folder ? first_ticket() : 1;
+	made->tickets = made->first - 1;
 	return code;
 }
 
-int retain_learner_new(struct retain_learner **learner, const struct retain_config *config,
-	struct retain_err *err)
+static int make_learner(struct retain_learner **learner, const struct retain_config *config,
+	const char *folder, struct err *err)
 {
 	struct retain_learner *made = mem_new(1, sizeof(*made));
-	struct options *options = NULL;
 	int code;
 
-	*learner = NULL;
 	if (!made)
-		return err_memory(inner(err), "a learner", sizeof(*made));
+		return err_memory(err, "a learner", sizeof(*made));
 	if (gate_init(&made->gate)) {
 		mem_free(made);
-		return err_memory(inner(err), "a lock", sizeof(made->gate));
+		return err_memory(err, "a lock", sizeof(made->gate));
 	}
-	code = config_resolve((const struct config *)config, &options, inner(err));
-	if (!code)
-		code = make_parts(made, options, inner(err));
-	options_free(options);
+	code = make_run(made, config, folder, err);
 	if (code)
 		retain_learner_free(made);
 	else
@@ -120,14 +118,26 @@ int retain_learner_new(struct retain_learner **learner, const struct retain_conf
 	return code;
 }
 
+int retain_learner_new(
+	struct retain_learner **learner, const struct retain_config *config, struct retain_err *err)
+{
+	*learner = NULL;
+	return !config ? no_config(err) : make_learner(learner, config, NULL, inner(err));
+}
+
+int retain_learner_open(struct retain_learner **learner, const struct retain_config *config,
+	const char *folder, struct retain_err *err)
+{
+	*learner = NULL;
+	return !config ? no_config(err) : make_learner(learner, config, folder, inner(err));
+}
+
 static void pending_free(struct pending *pending)
 {
 	if (!pending)
 		return;
 	mem_free(pending->inputs);
-	mem_free(pending->logits);
-	mem_free(pending->predicted);
-	mem_free(pending->ranks);
+	mem_free(pending->guesses);
 	mem_free(pending);
 }
 
@@ -139,31 +149,78 @@ void retain_learner_free(struct retain_learner *learner)
 		next = at->next;
 		pending_free(at);
 	}
-	prequential_free(learner->prequential);
-	learner_free(learner->learner);
-	store_free(learner->store);
+	program_close(learner->run);
+	options_free(learner->options);
 	gate_release(&learner->gate);
 	mem_free(learner);
 }
 
-static struct pending *pending_new(
-	const struct retain_learner *learner, int count, struct err *err)
+int retain_learner_save(struct retain_learner *learner, struct retain_err *err)
 {
-	const size_t n = (size_t)count, logits = n * (size_t)learner->classes;
+	int code;
+
+	gate_enter(&learner->gate);
+	code = program_save(learner->run, inner(err));
+	gate_leave(&learner->gate);
+	return code;
+}
+
+/* What cannot be saved is no loss of samples: those are in the journal. */
+void retain_learner_close(struct retain_learner *learner)
+{
+	if (learner)
+		program_end(learner->run, NULL);
+	retain_learner_free(learner);
+}
+
+/* One number that is none would spoil every weight once it is trained on. */
+static int check_inputs(
+	const struct retain_learner *learner, const float *inputs, int count, struct err *err)
+{
+	const size_t floats = learner->run->floats;
+
+	if (count < 1)
+		return err_set(err, ERR_INPUT, "%d samples: must be at least 1", count);
+	for (size_t i = 0; i < (size_t)count * floats; i++)
+		if (!isfinite(inputs[i]))
+			return err_set(err, ERR_INPUT, "sample %zu: number %zu of its input is %f",
+				i / floats, i % floats, (double)inputs[i]);
+	return 0;
+}
+
+/* A time step with a copy of its inputs. */
+static int pending_new(struct pending **pending, const struct retain_learner *learner,
+	const float *inputs, int count, struct err *err)
+{
+	const size_t n = (size_t)count, floats = n * learner->run->floats;
 	struct pending *made = mem_new(1, sizeof(*made));
 
+	*pending = made;
 	if (made) {
 		made->count = count;
-		made->inputs = mem_new(n * learner->floats, sizeof(float));
-		made->logits = mem_new(logits, sizeof(float));
-		made->predicted = mem_new(n, sizeof(*made->predicted));
-		made->ranks = mem_new(n, sizeof(*made->ranks));
-		if (made->inputs && made->logits && made->predicted && made->ranks)
-			return made;
+		made->inputs = mem_new(floats, sizeof(*made->inputs));
+		made->guesses = mem_new(n * JOURNAL_GUESSES, sizeof(*made->guesses));
 	}
-	err_memory(err, "a time step", (n * learner->floats + logits) * sizeof(float));
+	if (made && made->inputs && made->guesses) {
+		memcpy(made->inputs, inputs, floats * sizeof(*inputs));
+		return 0;
+	}
 	pending_free(made);
-	return NULL;
+	*pending = NULL;
+	return err_memory(err, "a time step", floats * sizeof(*inputs));
+}
+
+/* Room for the logits of sound inputs. */
+static int logits_new(float **logits, const struct retain_learner *learner, const float *inputs,
+	int count, struct err *err)
+{
+	const size_t classes = (size_t)learner->run->classes;
+	int code = check_inputs(learner, inputs, count, err);
+
+	*logits = code ? NULL : mem_new((size_t)count * classes, sizeof(**logits));
+	if (!code && !*logits)
+		code = err_memory(err, "predictions", (size_t)count * classes * sizeof(**logits));
+	return code;
 }
 
 /* Softmax, in double so that a sum of many classes stays a sum of 1. */
@@ -180,85 +237,75 @@ static void say(const float *logits, int classes, struct retain_prediction *pred
 		sum += exp((double)logits[c] - (double)logits[best]);
 	*prediction = (struct retain_prediction){best, (float)(1 / sum)};
 	for (int c = 0; probabilities && c < classes; c++)
-		probabilities[c] =
-			(float)(exp((double)logits[c] - (double)logits[best]) / sum);
+		probabilities[c] = (float)(exp((double)logits[c] - (double)logits[best]) / sum);
 }
 
-/* Fills in the step's logits and predictions. To be called inside the gate. */
-static int predict(struct retain_learner *learner, struct pending *step,
-	struct retain_prediction *predictions, float *probabilities, struct err *err)
+static void say_all(const struct retain_learner *learner, const float *logits, int count,
+	struct retain_prediction *predictions, float *probabilities)
 {
-	const size_t classes = (size_t)learner->classes;
-	const int code = learner_predict(learner->learner, LEARNER_INFERENCE, step->inputs,
-		step->count, step->logits, err);
+	const size_t classes = (size_t)learner->run->classes;
 
-	for (int i = 0; i < step->count && !code; i++)
-		say(step->logits + (size_t)i * classes, learner->classes, &predictions[i],
-			probabilities ? probabilities + (size_t)i * classes : NULL);
-	return code;
-}
-
-/* One number that is none would spoil every weight once it is trained on. */
-static int check_inputs(const struct retain_learner *learner, const float *inputs, int count,
-	struct err *err)
-{
-	if (count < 1)
-		return err_set(err, ERR_INPUT, "%d samples: must be at least 1", count);
-	for (size_t i = 0; i < (size_t)count * learner->floats; i++)
-		if (!isfinite(inputs[i]))
-			return err_set(err, ERR_INPUT, "sample %zu: number %zu of its input is %f",
-				i / learner->floats, i % learner->floats, (double)inputs[i]);
-	return 0;
-}
-
-/* A time step with a copy of its inputs, if they are sound. */
-static int step_new(struct pending **step, const struct retain_learner *learner,
-	const float *inputs, int count, struct err *err)
-{
-	const int code = check_inputs(learner, inputs, count, err);
-
-	if (code)
-		return code;
-	*step = pending_new(learner, count, err);
-	if (!*step)
-		return ERR_MEMORY;
-	memcpy((*step)->inputs, inputs, (size_t)count * learner->floats * sizeof(float));
-	return 0;
+	for (size_t i = 0; i < (size_t)count; i++)
+		say(logits + i * classes, learner->run->classes, &predictions[i],
+			probabilities ? probabilities + i * classes : NULL);
 }
 
 int retain_predict(struct retain_learner *learner, const float *inputs, int count,
 	struct retain_prediction *predictions, float *probabilities, struct retain_err *err)
 {
-	struct pending *step = NULL;
-	int code = step_new(&step, learner, inputs, count, inner(err));
+	float *logits;
+	int code = logits_new(&logits, learner, inputs, count, inner(err));
 
 	if (code)
 		return code;
 	gate_enter(&learner->gate);
-	code = predict(learner, step, predictions, probabilities, inner(err));
+	code = learner_predict(
+		learner->run->learner, LEARNER_INFERENCE, inputs, count, logits, inner(err));
 	gate_leave(&learner->gate);
-	pending_free(step);
+	if (!code)
+		say_all(learner, logits, count, predictions, probabilities);
+	mem_free(logits);
 	return code;
+}
+
+/* To be called inside the gate. */
+static int enlist(struct retain_learner *learner, struct pending *step, float *logits,
+	struct retain_ticket *ticket, struct err *err)
+{
+	const int classes = learner->run->classes;
+	const int code = learner_predict(
+		learner->run->learner, LEARNER_INFERENCE, step->inputs, step->count, logits, err);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < (size_t)step->count; i++)
+		guess_best(
+			logits + i * (size_t)classes, classes, step->guesses + i * JOURNAL_GUESSES);
+	step->number = ticket->number = ++learner->tickets;
+	step->next = learner->pending;
+	learner->pending = step;
+	return 0;
 }
 
 int retain_observe(struct retain_learner *learner, const float *inputs, int count,
 	struct retain_prediction *predictions, struct retain_ticket *ticket, struct retain_err *err)
 {
 	struct pending *step = NULL;
-	int code = step_new(&step, learner, inputs, count, inner(err));
+	float *logits;
+	int code = logits_new(&logits, learner, inputs, count, inner(err));
 
-	if (code)
-		return code;
-	gate_enter(&learner->gate);
-	code = predict(learner, step, predictions, NULL, inner(err));
+	if (!code)
+		code = pending_new(&step, learner, inputs, count, inner(err));
 	if (!code) {
-		step->number = ticket->number = ++learner->tickets;
-		step->next = learner->pending;
-		learner->pending = step;
+		gate_enter(&learner->gate);
+		code = enlist(learner, step, logits, ticket, inner(err));
+		gate_leave(&learner->gate);
 	}
-	gate_leave(&learner->gate);
-	if (code)
+	if (!code)
+		say_all(learner, logits, count, predictions, NULL);
+	else
 		pending_free(step);
+	mem_free(logits);
 	return code;
 }
 
@@ -266,13 +313,15 @@ int retain_observe(struct retain_learner *learner, const float *inputs, int coun
 static struct pending **find_pending(
 	struct retain_learner *learner, struct retain_ticket ticket, struct err *err)
 {
+	const bool given = ticket.number && ticket.number <= learner->tickets;
+
 	for (struct pending **at = &learner->pending; *at; at = &(*at)->next)
 		if ((*at)->number == ticket.number)
 			return at;
 	err_set(err, ERR_INPUT, "ticket %" PRIu64 ": %s", ticket.number,
-		ticket.number && ticket.number <= learner->tickets ?
-			"was revealed or dropped before" :
-			"was never given out");
+		!given                           ? "was never given out"
+		: ticket.number < learner->first ? "was given out before the learner was opened"
+						 : "was revealed or dropped before");
 	return NULL;
 }
 
@@ -284,15 +333,6 @@ static void remove_pending(struct pending **at)
 	pending_free(step);
 }
 
-static void score(struct retain_learner *learner, struct pending *step, const int32_t *labels)
-{
-	rank_labels(step->logits, learner->classes, labels, step->count, step->predicted,
-		step->ranks);
-	prequential_step(
-		learner->prequential, step->predicted, step->ranks, labels, step->count);
-	learner->steps++;
-}
-
 int retain_reveal(struct retain_learner *learner, struct retain_ticket ticket,
 	const int32_t *labels, struct retain_err *err)
 {
@@ -302,18 +342,15 @@ int retain_reveal(struct retain_learner *learner, struct retain_ticket ticket,
 	gate_enter(&learner->gate);
 	at = find_pending(learner, ticket, inner(err));
 	if (at)
-		code = learner_reveal(
-			learner->learner, (*at)->inputs, labels, (*at)->count, inner(err));
-	if (!code) {
-		score(learner, *at, labels);
+		code = program_reveal(learner->run, (*at)->inputs, labels, (*at)->guesses,
+			(*at)->count, inner(err));
+	if (!code)
 		remove_pending(at);
-	}
 	gate_leave(&learner->gate);
 	return code;
 }
 
-int retain_drop(
-	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err)
+int retain_drop(struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err)
 {
 	struct pending **at;
 
@@ -325,34 +362,38 @@ int retain_drop(
 	return at ? 0 : ERR_INPUT;
 }
 
-/* What is too little for an iteration is kept for the next time. */
-static int next_iterations(struct retain_learner *learner)
+/* The gate is left after every iteration, so that others get their turn. */
+static int train_budget(struct retain_learner *learner, struct err *err)
 {
-	int iterations = learner->iterations;
+	bool more = true, back;
+	int code = 0;
 
-	if (!(learner->budget > 0))
-		return iterations;
 	gate_enter(&learner->gate);
-	learner->credit += learner->budget;
-	iterations = (int)fmin(learner->credit + 1e-6, 1 << 30);
-	learner->credit -= iterations;
+	program_order(learner->run);
 	gate_leave(&learner->gate);
-	return iterations;
+	while (!code && more) {
+		gate_enter(&learner->gate);
+		more = program_left(learner->run) > 0;
+		if (more)
+			code = program_train(learner->run, true, &back, err);
+		gate_leave(&learner->gate);
+	}
+	return code;
 }
 
-/* The gate is left after every iteration, so that others get their turn. */
 int retain_train(struct retain_learner *learner, int iterations, struct retain_err *err)
 {
+	bool back = false;
 	int code = 0;
 
 	if (iterations == RETAIN_BUDGET)
-		iterations = next_iterations(learner);
+		return train_budget(learner, inner(err));
 	if (iterations < 0)
-		return err_set(inner(err), ERR_INPUT, "%d iterations: must be at least 0",
-			iterations);
-	for (int i = 0; i < iterations && !code; i++) {
+		return err_set(
+			inner(err), ERR_INPUT, "%d iterations: must be at least 0", iterations);
+	for (int i = 0; i < iterations && !code && !back; i++) {
 		gate_enter(&learner->gate);
-		code = learner_train(learner->learner, 1, inner(err));
+		code = program_train(learner->run, false, &back, inner(err));
 		gate_leave(&learner->gate);
 	}
 	return code;
@@ -360,16 +401,17 @@ int retain_train(struct retain_learner *learner, int iterations, struct retain_e
 
 void retain_metrics(struct retain_learner *learner, struct retain_metrics *metrics)
 {
+	const struct run *run = learner->run;
 	struct learner_report now;
 
 	gate_enter(&learner->gate);
-	learner_report(learner->learner, &now);
+	learner_report(run->learner, &now);
 	*metrics = (struct retain_metrics){
-		.steps = learner->steps,
+		.steps = run->step,
 		.samples = now.samples,
 		.iterations = now.iteration,
-		.learning_efficacy = learner->steps ? prequential_top1(learner->prequential) : NAN,
-		.blind = learner->steps ? prequential_blind(learner->prequential) : NAN,
+		.learning_efficacy = run->step ? prequential_top1(run->prequential) : NAN,
+		.blind = run->step ? prequential_blind(run->prequential) : NAN,
 		.retention = now.scored ? now.scores[now.judged].accuracy : NAN,
 		.retention_plain = now.scored ? now.scores[SCORES_PLAIN].accuracy : NAN,
 		.gap = now.scored && now.averages ? now.sigma : NAN,
@@ -381,24 +423,27 @@ void retain_metrics(struct retain_learner *learner, struct retain_metrics *metri
 
 int retain_save_weights(struct retain_learner *learner, const char *path, struct retain_err *err)
 {
+	const struct learner *saved = learner->run->learner;
 	struct learner_report now;
 	int code;
 
 	gate_enter(&learner->gate);
-	learner_report(learner->learner, &now);
-	code = weights_save(path, learner_net(learner->learner),
-		learner_params(learner->learner, LEARNER_INFERENCE),
-		learner_stats(learner->learner, LEARNER_INFERENCE), now.iteration, inner(err));
+	learner_report(saved, &now);
+	code = weights_save(path, learner_net(saved), learner_params(saved, LEARNER_INFERENCE),
+		learner_stats(saved, LEARNER_INFERENCE), now.iteration, inner(err));
 	gate_leave(&learner->gate);
 	return code;
 }
 
+/* The journal knows nothing of them, so they are saved at once. */
 int retain_load_weights(struct retain_learner *learner, const char *path, struct retain_err *err)
 {
 	int code;
 
 	gate_enter(&learner->gate);
-	code = learner_load(learner->learner, path, inner(err));
+	code = learner_load(learner->run->learner, path, inner(err));
+	if (!code)
+		code = program_save(learner->run, inner(err));
 	gate_leave(&learner->gate);
 	return code;
 }

@@ -89,14 +89,16 @@ int folder_check(const struct run *run, struct err *err)
 	return code;
 }
 
-static bool holds_run(const struct run *run)
+int folder_holds_run(const struct run *run, bool *holds, struct err *err)
 {
 	char *path = folder_path(run, "config.ini");
 	struct stat found;
-	const bool holds = path && !stat(path, &found) && S_ISREG(found.st_mode);
 
+	if (!path)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	*holds = !stat(path, &found) && S_ISREG(found.st_mode);
 	mem_free(path);
-	return holds;
+	return 0;
 }
 
 /* What an earlier run left, all but its config: that is replaced at once. */
@@ -182,11 +184,14 @@ static int remove_journal(const struct run *run, struct err *err)
 
 int folder_take(struct run *run, struct err *err)
 {
+	bool holds = false;
 	int code = file_make_folder(run->config.folder, err);
 
 	if (!code)
 		code = take_lock(run, err);
-	if (!code && run->config.start == RUN_NEW && holds_run(run))
+	if (!code)
+		code = folder_holds_run(run, &holds, err);
+	if (!code && run->config.start == RUN_NEW && holds)
 		code = err_set(err, ERR_INPUT,
 			"%s: already holds a run; go on with it by --resume %s, or begin anew with "
 			"--force",

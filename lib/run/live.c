@@ -9,41 +9,14 @@
  * to train, so what it holds is never older than the model that predicts it.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
+#include "run/guess.h"
 #include "run/live_impl.h"
 #include "run/rollback.h"
 
 enum { DECADE = 10 };
 static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
-
-/* The classes of the largest logits, the largest first, of equals the first; -1 where there is none. */
-static void guess(const float *logits, int classes, int32_t *best)
-{
-	for (int k = 0; k < JOURNAL_GUESSES; k++)
-		best[k] = -1;
-	for (int c = 0; c < classes; c++) {
-		int place = JOURNAL_GUESSES;
-
-		while (place > 0 && (best[place - 1] < 0 || logits[c] > logits[best[place - 1]]))
-			place--;
-		if (place == JOURNAL_GUESSES)
-			continue;
-		memmove(best + place + 1, best + place,
-			(size_t)(JOURNAL_GUESSES - 1 - place) * sizeof(*best));
-		best[place] = c;
-	}
-}
-
-static double probability(const float *logits, int classes, int32_t of)
-{
-	double sum = 0;
-
-	for (int c = 0; c < classes; c++)
-		sum += exp((double)logits[c] - (double)logits[of]);
-	return 1 / sum;
-}
 
 /* Predicts inputs; their answers wait to be sent. */
 static int predict(struct run *run, const float *inputs, const char *const *ids, int32_t *guesses,
@@ -56,9 +29,9 @@ static int predict(struct run *run, const float *inputs, const char *const *ids,
 		const float *logits = run->logits + (size_t)i * (size_t)run->classes;
 		int32_t *best = guesses + (size_t)i * JOURNAL_GUESSES;
 
-		guess(logits, run->classes, best);
+		guess_best(logits, run->classes, best);
 		answers_prediction(&run->live->answers, ids[i], best[0],
-			probability(logits, run->classes, best[0]));
+			guess_probability(logits, run->classes, best[0]));
 	}
 	return code;
 }
@@ -101,20 +74,6 @@ static int refuse_if_bad(struct run *run, int64_t line, const char *id, int code
 	return code ? err_set(err, code, "%s", why->message) : 0;
 }
 
-static void score(struct run *run, const int32_t *guesses, int n)
-{
-	for (int i = 0; i < n; i++) {
-		const int32_t *best = guesses + (size_t)i * JOURNAL_GUESSES;
-		int place = 0;
-
-		while (place < JOURNAL_GUESSES && best[place] != run->labels[i])
-			place++;
-		run->predicted[i] = best[0];
-		run->rank[i] = place + 1;
-	}
-	prequential_step(run->prequential, run->predicted, run->rank, run->labels, n);
-}
-
 /* The time step in the run's buffers: kept, scored, revealed. */
 static int meet(struct run *run, const int32_t *guesses, int n, struct err *err)
 {
@@ -122,7 +81,8 @@ static int meet(struct run *run, const int32_t *guesses, int n, struct err *err)
 
 	if (code)
 		return code;
-	score(run, guesses, n);
+	guess_rank(guesses, run->labels, n, run->predicted, run->rank);
+	prequential_step(run->prequential, run->predicted, run->rank, run->labels, n);
 	run->met = true;
 	run->made = 0;
 	return 0;
@@ -431,11 +391,8 @@ static int repeat(struct run *run, int n, struct err *err)
 			"stdin.per_step = %d: the journal has a time step of %d samples that is "
 			"still to be learned",
 			run->live->per_step, n);
-	for (int i = 0; i < n; i++)
-		run->ids[i] = store_count(run->store) + i;
-	code = store_fetch(run->store, run->ids, n, run->inputs, run->labels, err);
-	if (!code)
-		code = journal_guesses(live->journal, run->ids, n, live->step_guesses, err);
+	code = run_fetch_call(
+		run, n, run->ids, run->inputs, run->labels, live->step_guesses, err);
 	if (!code)
 		code = meet(run, live->step_guesses, n, err);
 	return code ? code : learn(run, err);
@@ -444,15 +401,9 @@ static int repeat(struct run *run, int n, struct err *err)
 /* Brings the learner to where the journal is. */
 static int catch_up(struct run *run, struct err *err)
 {
-	int code = run->met ? learn(run, err) : 0, n = 0;
+	const int code = run->met ? learn(run, err) : 0;
 
-	while (!code && !run_stopping(run)) {
-		code = store_pending(run->store, &n, err);
-		if (code || !n)
-			return code;
-		code = repeat(run, n, err);
-	}
-	return code;
+	return code ? code : run_catch_up(run, repeat, err);
 }
 
 /* The labels that a former process kept for its next time step. */

@@ -28,7 +28,6 @@ const struct option_row live_options[] = {
 
 /* A line may take so much per number, and so much for the rest. */
 enum { NUMBER_LONGEST = 64, REST_LONGEST = 1 << 16 };
-enum { ROWS_MOST = 4096 };
 
 static int check(const struct run *run, struct err *err)
 {
@@ -49,20 +48,6 @@ static int check(const struct run *run, struct err *err)
 		return err_set(err, ERR_INPUT,
 			"stream.source = " LIVE_SOURCE
 			": needs a folder (--out DIR), in which samples are kept");
-	if (strcmp(options_text(o, "run.form"), "online") != 0)
-		return err_set(err, ERR_INPUT,
-			"run.form = %s: not for stream.source = " LIVE_SOURCE
-			", whose samples come with time",
-			options_text(o, "run.form"));
-	if (!strcmp(options_text(o, "replay.objective"), "epochs"))
-		return err_set(err, ERR_INPUT,
-			"replay.objective = epochs: not for stream.source = " LIVE_SOURCE
-			", which has no end");
-	if (options_float(o, "run.step_epochs") > 0)
-		return err_set(err, ERR_INPUT,
-			"run.step_epochs = %g: not for stream.source = " LIVE_SOURCE
-			"; see stream.budget",
-			options_float(o, "run.step_epochs"));
 	if (real_time && options_float(o, "run.budget") > 0)
 		return err_set(err, ERR_INPUT,
 			"run.budget = %g: not for stream.budget = real-time, which takes what time "
@@ -89,44 +74,6 @@ static void set_budget(struct run *run)
 		return;
 	run->iterations = options_int(o, "stream.iterations_least");
 	run->live->idle_most = options_int(o, "stream.iterations_most") - run->iterations;
-}
-
-/* What a learner would refuse is refused before anything is made or removed. */
-static int try_learner(struct run *run, struct learner_config *config, struct err *err)
-{
-	int code = store_in_memory(&run->store,
-		(size_t)config->channels * (size_t)config->height * (size_t)config->width, err);
-
-	if (!code)
-		code = run_make_learner(run, config, err);
-	learner_free(run->learner);
-	prequential_free(run->prequential);
-	store_free(run->store);
-	run->learner = NULL;
-	run->prequential = NULL;
-	run->store = NULL;
-	return code;
-}
-
-static int open_journal(struct run *run, struct err *err)
-{
-	const struct options *o = run->config.options;
-	char *path = folder_path(run, "journal");
-	int code;
-
-	if (!path)
-		return err_memory(err, "a path", strlen(run->config.folder));
-	code = store_in_journal(&run->store, path, run->floats, err);
-	if (!code && run->config.start == RUN_NEW && store_stored(run->store))
-		code = err_set(
-			err, ERR_INPUT, "%s: has samples, but there is no run beside it", path);
-	mem_free(path);
-	if (code)
-		return code;
-	run->live->journal = store_journal(run->store);
-	journal_bound(run->live->journal, options_int64(o, "stdin.waiting"),
-		options_int64(o, "stdin.remember"));
-	return 0;
 }
 
 static int make_group(struct live *live, int per_step, size_t floats, struct err *err)
@@ -172,12 +119,10 @@ static int live_open(struct run *run, struct err *err)
 	int batch, code = check(run, err);
 
 	if (!code)
+		code = run_check_endless(o, err);
+	if (!code)
 		code = shape_read(
 			o, &config.classes, &config.channels, &config.height, &config.width, err);
-	if (!code)
-		code = try_learner(run, &config, err);
-	if (!code)
-		code = folder_take(run, err);
 	if (code)
 		return code;
 	run->live = mem_new(1, sizeof(*run->live));
@@ -185,13 +130,15 @@ static int live_open(struct run *run, struct err *err)
 		return err_memory(err, "a live stream", sizeof(*run->live));
 	run->live->per_step = options_int(o, "stdin.per_step");
 	batch = run->live->per_step > LIVE_GROUP ? run->live->per_step : LIVE_GROUP;
-	run->evaluations = ROWS_MOST;
+	run->evaluations = RUN_ROWS_MOST;
 	set_budget(run);
-	code = open_journal(run, err);
-	if (!code)
-		code = run_make_learner(run, &config, err);
-	if (!code)
-		code = run_make_buffers(run, batch, batch, ROWS_MOST, err);
+	code = run_open_journal(run, &config, err);
+	if (code)
+		return code;
+	run->live->journal = store_journal(run->store);
+	journal_bound(run->live->journal, options_int64(o, "stdin.waiting"),
+		options_int64(o, "stdin.remember"));
+	code = run_make_buffers(run, batch, batch, RUN_ROWS_MOST, err);
 	if (!code)
 		code = make_group(run->live, run->live->per_step, run->floats, err);
 	return code ? code : make_ends(run, err);

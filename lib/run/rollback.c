@@ -26,7 +26,7 @@ int rollback_check(const struct run *run, struct err *err)
 	if (!run->config.folder)
 		return err_set(err, ERR_INPUT,
 			"run.on_nan = rollback: goes back to a checkpoint, and without a folder "
-			"(--out DIR) there are none");
+			"there are none");
 	return 0;
 }
 
@@ -43,6 +43,11 @@ static int give_up(const struct run *run, const struct err *why, struct err *err
 			"%s; gave up after going back %d times without reaching the next "
 			"checkpoint",
 			why->message, run->rollbacks);
+	if (checkpoint_there(run) && run->program)
+		return err_set(err, why->code,
+			"%s; the last checkpoint is good: opened with run.on_nan = rollback, it "
+			"goes on from there at half the rate",
+			why->message);
 	if (checkpoint_there(run))
 		return err_set(err, why->code,
 			"%s; the last checkpoint is good: --resume %s --set run.on_nan=rollback "

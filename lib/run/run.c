@@ -1,4 +1,4 @@
-/* A run from its opening to its result. The loops are in run_stored.c and live.c. */
+/* A run from its opening to its result. The loops are in run_stored.c and live.c, or the owner's. */
 #include "run/run.h"
 
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "run/live_impl.h"
+#include "run/program.h"
 #include "run/rollback.h"
 #include "data/source_records.h"
 #include "run/run_impl.h"
@@ -29,6 +30,20 @@ double run_seconds(const struct run *run)
 	return run->seconds_before + (run_clock() - run->started);
 }
 
+/* Sources are stored data, but for two. */
+static const struct run_kind *kind_of(const char *source)
+{
+	static const struct {
+		const char *source;
+		const struct run_kind *kind;
+	} rows[] = {{LIVE_SOURCE, &run_live}, {PROGRAM_SOURCE, &run_program}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!strcmp(rows[i].source, source))
+			return rows[i].kind;
+	return &run_stored;
+}
+
 int run_open(struct run **run, const struct run_config *config, struct err *err)
 {
 	struct run *made = mem_new(1, sizeof(*made));
@@ -40,9 +55,8 @@ int run_open(struct run **run, const struct run_config *config, struct err *err)
 	made->config = *config;
 	made->lock = -1;
 	made->predicting = LEDGER_PREDICT;
-	made->kind = strcmp(options_text(config->options, "stream.source"), LIVE_SOURCE) ?
-			     &run_stored :
-			     &run_live;
+	made->program = config->program;
+	made->kind = kind_of(options_text(config->options, "stream.source"));
 	code = made->kind->open(made, err);
 	if (!code)
 		code = checkpoint_interval(&made->interval,
@@ -137,8 +151,13 @@ int run_go(struct run *run, struct run_result *result, struct err *err)
 
 	run->started = run->saved_at = run_clock();
 	code = run->kind->go(run, err);
-	if (code)
-		return code;
+	return code ? code : run_finish(run, result, err);
+}
+
+int run_finish(struct run *run, struct run_result *result, struct err *err)
+{
+	int code = 0;
+
 	make_result(run, result);
 	if (run->config.folder && (result->stopped || run->kind->endless)) {
 		code = checkpoint_save(run, err);

@@ -54,6 +54,7 @@ struct run_config {
 	int input, output; /* of a live stream: descriptors; the same: there is none */
 	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the iteration */
 	enum run_start start;
+	struct program *program; /* whose run it is (run/program.h), borrowed; NULL: nobody's */
 };
 
 /* What a run came to. Accuracies in [0, 1]. */

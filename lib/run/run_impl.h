@@ -18,16 +18,17 @@
 /* How a run meets its stream: opening makes learner and buffers, going ends with the stream. */
 struct run_kind {
 	int (*open)(struct run *run, struct err *err);
-	int (*go)(struct run *run, struct err *err);
-	void (*describe)(const struct run *run, char *out, size_t size);
+	int (*go)(struct run *run, struct err *err); /* NULL: the owner goes, run/program.h */
+	void (*describe)(const struct run *run, char *out, size_t size); /* for who has a go */
 	void (*close)(struct run *run); /* this and the next may be NULL */
 	void (*state)(struct run *run, struct state *state);
 	bool endless; /* what came to its end may go on some day */
 };
 
-extern const struct run_kind run_stored, run_live;
+extern const struct run_kind run_stored, run_live, run_program;
 
 struct live;
+struct program;
 
 struct run {
 	struct run_config config;
@@ -42,8 +43,9 @@ struct run {
 	int evaluations;        /* over the run */
 	int evaluation_batch;
 
-	struct source *source; /* NULL in a live run, and so is the matrix */
-	struct live *live;     /* NULL in others */
+	struct source *source; /* NULL where samples come from outside, and so is the matrix */
+	struct live *live;     /* NULL in others, as is the next */
+	struct program *program;
 	struct store *store;
 	struct learner *learner;
 	struct matrix *matrix;
@@ -78,6 +80,9 @@ struct run {
 	int32_t *labels, *predicted, *rank;
 };
 
+/* What run_go does when the stream has ended or the run was stopped: the result, saved. */
+int run_finish(struct run *run, struct run_result *result, struct err *err);
+
 double run_clock(void);
 double run_seconds(const struct run *run); /* of all processes together */
 
@@ -87,6 +92,21 @@ double run_seconds(const struct run *run); /* of all processes together */
  */
 int run_make_learner(struct run *run, struct learner_config *config, struct err *err);
 int run_make_buffers(struct run *run, int batch, int64_t step, int rows, struct err *err);
+
+/*
+ * The same for samples that come from outside: what cannot be said of them, then the
+ * folder taken, the store in its journal, and the learner on that. Before it reads
+ * anything such a run catches up: each call of a former process that the learner has
+ * not seen is repeated, by run_fetch_call and a reveal.
+ */
+typedef int run_repeat(struct run *run, int n, struct err *err);
+
+enum { RUN_ROWS_MOST = 4096 }; /* evaluations that a run without an end remembers */
+int run_check_endless(const struct options *options, struct err *err);
+int run_open_journal(struct run *run, struct learner_config *config, struct err *err);
+int run_catch_up(struct run *run, run_repeat *repeat, struct err *err);
+int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t *labels,
+	int32_t *guesses, struct err *err);
 
 /* For a kind's go. Training stops early, before run_trained, when the run was asked to stop. */
 bool run_trained(const struct run *run);
@@ -121,6 +141,7 @@ bool run_digest(const struct run *run, uint32_t *digest);
 int folder_take(struct run *run, struct err *err);
 int folder_begin(struct run *run, struct err *err);
 int folder_check(const struct run *run, struct err *err);
+int folder_holds_run(const struct run *run, bool *holds, struct err *err);
 /* "FOLDER/NAME", for mem_free; NULL when memory ran out. */
 char *folder_path(const struct run *run, const char *name);
 int folder_end(struct run *run, const struct run_result *result, struct err *err);

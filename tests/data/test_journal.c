@@ -687,7 +687,7 @@ static void another_version_is_refused(void **state)
 {
 	store_free(store_with(SMALL));
 	data_write(data_find("retain-j", 8) + 8, &(uint32_t){7}, 4);
-	assert_refused(SMALL, ERR_FORMAT, "a journal of version 7, not 2");
+	assert_refused(SMALL, ERR_FORMAT, "a journal of version 7, not 3");
 	data_write(data_find("retain-j", 8), "someone", 7);
 	assert_refused(SMALL, ERR_FORMAT, "data.mdb is no journal");
 }

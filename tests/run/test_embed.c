@@ -2,121 +2,7 @@
  * The public contract, through nothing but retain.h: observe, reveal, train, in
  * any order that makes sense and in none that does not; and from several threads.
  */
-#include "../base/check.h"
-#include "../base/folder.h"
-
-#include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
-
-#include <retain.h>
-
-enum { N = 16, DIM = 6, CLASSES = 4 };
-
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
-/* Keys and values in turn, over a small learner that decides often. */
-static int learner_try(
-	struct retain_learner **learner, const char *const *settings, struct retain_err *err)
-{
-	static const char *const usual[] = {"model.classes", "4", "model.input", "6", "model.arch",
-		"mlp:8", "run.batch", "16", "run.iterations", "5", "engine.threads", "1",
-		"replay.holdout", "0.2", "schedule.validate_every", "5", "schedule.window", "20",
-		"schedule.patience", "40", "schedule.validation_batch", "32", NULL};
-	const char *const *const layers[] = {usual, settings};
-	struct retain_config *config = retain_config_new();
-	int code = 0;
-
-	assert_non_null(config);
-	for (size_t i = 0; i < COUNT(layers); i++)
-		for (const char *const *s = layers[i]; s && *s && !code; s += 2)
-			code = retain_config_set(config, s[0], s[1], err);
-	if (!code)
-		code = retain_learner_new(learner, config, err);
-	retain_config_free(config);
-	return code;
-}
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static struct retain_learner *learner_of(const char *const *settings)
-{
-	struct retain_learner *learner;
-	struct retain_err err;
-
-	assert_ok(learner_try(&learner, settings, &err), err);
-	return learner;
-}
-
-/* A time step of made-up samples, the same for the same number. */
-struct step {
-	float inputs[N][DIM];
-	int32_t labels[N];
-	struct retain_prediction predictions[N];
-	struct retain_ticket ticket;
-};
-
-static struct step step_of(unsigned number)
-{
-	struct step step = {0};
-	uint32_t bits = number * 2654435761u + 12345;
-
-	for (int i = 0; i < N; i++) {
-		bits = bits * 1664525 + 1013904223;
-		step.labels[i] = (int32_t)(bits >> 16) % CLASSES;
-		for (int d = 0; d < DIM; d++) {
-			bits = bits * 1664525 + 1013904223;
-			step.inputs[i][d] = (float)(bits >> 8) / 16777216.0f +
-					    (d == step.labels[i]) - (d == step.labels[i] + 2);
-		}
-	}
-	return step;
-}
-
-static void observe(struct retain_learner *learner, struct step *step)
-{
-	struct retain_err err;
-
-	assert_ok(
-		retain_observe(learner, step->inputs[0], N, step->predictions, &step->ticket, &err),
-		err);
-}
-
-static void reveal(struct retain_learner *learner, const struct step *step)
-{
-	struct retain_err err;
-
-	assert_ok(retain_reveal(learner, step->ticket, step->labels, &err), err);
-}
-
-static void train(struct retain_learner *learner, int iterations)
-{
-	struct retain_err err;
-
-	assert_ok(retain_train(learner, iterations, &err), err);
-}
-
-static struct retain_metrics metrics_of(struct retain_learner *learner)
-{
-	struct retain_metrics metrics;
-
-	retain_metrics(learner, &metrics);
-	return metrics;
-}
-
-static void go(struct retain_learner *learner, int steps)
-{
-	for (int i = 0; i < steps; i++) {
-		struct step step = step_of((unsigned)i);
-
-		observe(learner, &step);
-		reveal(learner, &step);
-		train(learner, RETAIN_BUDGET);
-	}
-}
+#include "learner.h"
 
 static void it_learns(void **state)
 {
@@ -313,7 +199,9 @@ static void what_is_learned_must_be_said(void **state)
 		{{"average.gamma", "2"}, "average.gamma"},
 		{{"replay.holdout", "0"}, "replay.holdout"},
 		{{"schedule.kind", "cosine"}, "schedule.kind = cosine"},
-		{{"no.such", "key"}, "no such section"},
+		{{"no.such", "key"}, "retain_config_set: [no]: no such section"},
+		{{"schedule.rate", "-1"}, "retain_config_set: schedule.rate = -1: "},
+		{{"run.form", "supervised"}, "run.form = supervised: not for samples that come"},
 		{{"run.method", "ama+marl"}, "did you mean ama+malr?"},
 	};
 
@@ -322,12 +210,26 @@ static void what_is_learned_must_be_said(void **state)
 		struct retain_learner *learner = NULL;
 		struct retain_err err = {0};
 
-		if (learner_try(&learner, rows[i].settings, &err) != RETAIN_ERR_INPUT)
+		if (learner_try(&learner, NULL, rows[i].settings, &err) != RETAIN_ERR_INPUT)
 			fail_msg("%s = %s: %s", rows[i].settings[0], rows[i].settings[1],
 				err.message);
 		assert_null(learner);
 		assert_says(err, rows[i].words);
 	}
+}
+
+/* A program need not look at what retain_config_new gave. */
+static void no_config_is_told(void **state)
+{
+	struct retain_learner *learner;
+	struct retain_err err;
+
+	(void)state;
+	assert_int_equal(retain_config_load(NULL, "x.ini", &err), RETAIN_ERR_MEMORY);
+	assert_int_equal(retain_config_set(NULL, "run.seed", "1", &err), RETAIN_ERR_MEMORY);
+	assert_int_equal(retain_learner_new(&learner, NULL, &err), RETAIN_ERR_MEMORY);
+	assert_int_equal(retain_learner_open(&learner, NULL, "x", &err), RETAIN_ERR_MEMORY);
+	assert_says(err, "out of memory");
 }
 
 static void images_are_three_numbers(void **state)
@@ -427,33 +329,6 @@ static void learners_live_side_by_side(void **state)
 	retain_learner_free(two);
 }
 
-struct asker {
-	struct retain_learner *learner;
-	atomic_bool over;
-	atomic_int asked, failed;
-};
-
-static void *ask(void *context)
-{
-	struct asker *asker = context;
-	struct step step = step_of(3);
-
-	while (!atomic_load(&asker->over)) {
-		struct retain_metrics metrics;
-		float probabilities[N][CLASSES];
-
-		if (retain_predict(asker->learner, step.inputs[0], N, step.predictions,
-			    probabilities[0], NULL) ||
-			retain_observe(asker->learner, step.inputs[0], N, step.predictions,
-				&step.ticket, NULL) ||
-			retain_drop(asker->learner, step.ticket, NULL))
-			atomic_fetch_add(&asker->failed, 1);
-		retain_metrics(asker->learner, &metrics);
-		atomic_fetch_add(&asker->asked, 1);
-	}
-	return NULL;
-}
-
 /* Others ask while one trains: nobody is turned away, and learning does not notice. */
 static void others_may_ask_while_one_trains(void **state)
 {
@@ -523,6 +398,7 @@ int main(void)
 		cmocka_unit_test(wrong_labels_are_refused),
 		cmocka_unit_test(wrong_numbers_are_refused),
 		cmocka_unit_test(what_is_learned_must_be_said),
+		cmocka_unit_test(no_config_is_told),
 		cmocka_unit_test(images_are_three_numbers),
 		folder_test(configs_come_from_files),
 		folder_test(weights_are_saved_and_loaded),

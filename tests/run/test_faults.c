@@ -122,7 +122,7 @@ static void checkpoints_of_another_config(void **state)
 	assert_int_equal(trial_open(&trial, SETTINGS(OFTEN, "schedule.rate=0.3"), "broken",
 				 RUN_RESUME, &err),
 		ERR_INPUT);
-	assert_says(err, "was made with another config: \"rate = ");
+	assert_says(err, "was made with another config: schedule.rate = ");
 	trial_close(&trial);
 }
 

@@ -1,0 +1,94 @@
+/*
+ * Runs whose samples exist nowhere but in the journal of their folder: opening it,
+ * and going through what a former process kept and no checkpoint has seen.
+ */
+#include <string.h>
+
+#include "data/journal.h"
+#include "run/run_impl.h"
+
+/* What a learner would refuse is refused before anything is made or removed. */
+static int try_learner(struct run *run, struct learner_config *config, struct err *err)
+{
+	int code = store_in_memory(&run->store,
+		(size_t)config->channels * (size_t)config->height * (size_t)config->width, err);
+
+	if (!code)
+		code = run_make_learner(run, config, err);
+	learner_free(run->learner);
+	prequential_free(run->prequential);
+	store_free(run->store);
+	run->learner = NULL;
+	run->prequential = NULL;
+	run->store = NULL;
+	return code;
+}
+
+static int open_journal(struct run *run, struct err *err)
+{
+	char *path = folder_path(run, "journal");
+	bool holds;
+	int code;
+
+	if (!path)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	code = store_in_journal(&run->store, path, run->floats, err);
+	if (!code)
+		code = folder_holds_run(run, &holds, err);
+	if (!code && store_stored(run->store) && (run->config.start == RUN_NEW || !holds))
+		code = err_set(
+			err, ERR_INPUT, "%s: has samples, but there is no run beside it", path);
+	mem_free(path);
+	return code;
+}
+
+int run_open_journal(struct run *run, struct learner_config *config, struct err *err)
+{
+	int code = try_learner(run, config, err);
+
+	if (!code)
+		code = folder_take(run, err);
+	if (!code)
+		code = open_journal(run, err);
+	return code ? code : run_make_learner(run, config, err);
+}
+
+int run_check_endless(const struct options *o, struct err *err)
+{
+	if (strcmp(options_text(o, "run.form"), "online") != 0)
+		return err_set(err, ERR_INPUT, "run.form = %s: not for samples that come with time",
+			options_text(o, "run.form"));
+	if (!strcmp(options_text(o, "replay.objective"), "epochs"))
+		return err_set(err, ERR_INPUT,
+			"replay.objective = epochs: not for a stream that has no end");
+	if (options_float(o, "run.step_epochs") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: not for samples that come with time; see "
+			"run.iterations",
+			options_float(o, "run.step_epochs"));
+	return 0;
+}
+
+int run_catch_up(struct run *run, run_repeat *repeat, struct err *err)
+{
+	int code = 0, n = 0;
+
+	while (!code && !run_stopping(run)) {
+		code = store_pending(run->store, &n, err);
+		if (code || !n)
+			return code;
+		code = repeat(run, n, err);
+	}
+	return code;
+}
+
+int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t *labels,
+	int32_t *guesses, struct err *err)
+{
+	int code;
+
+	for (int i = 0; i < n; i++)
+		ids[i] = store_count(run->store) + i;
+	code = store_fetch(run->store, ids, n, inputs, labels, err);
+	return code ? code : journal_guesses(store_journal(run->store), ids, n, guesses, err);
+}

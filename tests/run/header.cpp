@@ -1,0 +1,25 @@
+/* retain.h in C++: every function can be named, and the calls of a time step fit. */
+#include <retain.h>
+
+int main()
+{
+	retain_err err = {};
+	retain_learner *learner = nullptr;
+	retain_config *config = retain_config_new();
+	const float inputs[4] = {};
+	const int32_t labels[1] = {1};
+	retain_prediction predictions[1];
+	retain_ticket ticket = {};
+	struct retain_metrics m;
+
+	const int code = retain_config_set(config, "model.classes", "2", &err) ||
+			 retain_config_set(config, "model.input", "4", &err) ||
+			 retain_learner_new(&learner, config, &err) ||
+			 retain_observe(learner, inputs, 1, predictions, &ticket, &err) ||
+			 retain_reveal(learner, ticket, labels, &err) ||
+			 retain_train(learner, RETAIN_BUDGET, &err);
+	(retain_metrics)(learner, &m);
+	retain_learner_close(learner);
+	retain_config_free(config);
+	return code || m.samples != 1;
+}

@@ -1,0 +1,150 @@
+/* Learners through nothing but retain.h, and made-up time steps for them. */
+#ifndef RETAIN_TESTS_RUN_LEARNER_H
+#define RETAIN_TESTS_RUN_LEARNER_H
+
+#include "../base/check.h"
+#include "../base/folder.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <retain.h>
+
+enum { N = 16, DIM = 6, CLASSES = 4 };
+
+#define assert_ok(call, err)                                                                       \
+	do {                                                                                       \
+		if (call)                                                                          \
+			fail_msg("%s: %s", #call, (err).message);                                  \
+	} while (0)
+
+/* Keys and values in turn, over a small learner that decides often; path NULL: in memory. */
+static inline int learner_try(struct retain_learner **learner, const char *path,
+	const char *const *settings, struct retain_err *err)
+{
+	static const char *const usual[] = {"model.classes", "4", "model.input", "6", "model.arch",
+		"mlp:8", "run.batch", "16", "run.iterations", "5", "engine.threads", "1",
+		"replay.holdout", "0.2", "schedule.validate_every", "5", "schedule.window", "20",
+		"schedule.patience", "40", "schedule.validation_batch", "32", NULL};
+	const char *const *const layers[] = {usual, settings};
+	struct retain_config *config = retain_config_new();
+	int code = 0;
+
+	assert_non_null(config);
+	for (size_t i = 0; i < COUNT(layers); i++)
+		for (const char *const *s = layers[i]; s && *s && !code; s += 2)
+			code = retain_config_set(config, s[0], s[1], err);
+	if (!code)
+		code = path ? retain_learner_open(learner, config, path, err)
+			    : retain_learner_new(learner, config, err);
+	retain_config_free(config);
+	return code;
+}
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static inline struct retain_learner *learner_of(const char *const *settings)
+{
+	struct retain_learner *learner;
+	struct retain_err err;
+
+	assert_ok(learner_try(&learner, NULL, settings, &err), err);
+	return learner;
+}
+
+/* A time step of made-up samples, the same for the same number. */
+struct step {
+	float inputs[N][DIM];
+	int32_t labels[N];
+	struct retain_prediction predictions[N];
+	struct retain_ticket ticket;
+};
+
+static inline struct step step_of(unsigned number)
+{
+	struct step step = {0};
+	uint32_t bits = number * 2654435761u + 12345;
+
+	for (int i = 0; i < N; i++) {
+		bits = bits * 1664525 + 1013904223;
+		step.labels[i] = (int32_t)(bits >> 16) % CLASSES;
+		for (int d = 0; d < DIM; d++) {
+			bits = bits * 1664525 + 1013904223;
+			step.inputs[i][d] = (float)(bits >> 8) / 16777216.0f +
+					    (d == step.labels[i]) - (d == step.labels[i] + 2);
+		}
+	}
+	return step;
+}
+
+static inline void observe(struct retain_learner *learner, struct step *step)
+{
+	struct retain_err err;
+
+	assert_ok(
+		retain_observe(learner, step->inputs[0], N, step->predictions, &step->ticket, &err),
+		err);
+}
+
+static inline void reveal(struct retain_learner *learner, const struct step *step)
+{
+	struct retain_err err;
+
+	assert_ok(retain_reveal(learner, step->ticket, step->labels, &err), err);
+}
+
+static inline void train(struct retain_learner *learner, int iterations)
+{
+	struct retain_err err;
+
+	assert_ok(retain_train(learner, iterations, &err), err);
+}
+
+static inline struct retain_metrics metrics_of(struct retain_learner *learner)
+{
+	struct retain_metrics metrics;
+
+	retain_metrics(learner, &metrics);
+	return metrics;
+}
+
+static inline void go(struct retain_learner *learner, int steps)
+{
+	for (int i = 0; i < steps; i++) {
+		struct step step = step_of((unsigned)i);
+
+		observe(learner, &step);
+		reveal(learner, &step);
+		train(learner, RETAIN_BUDGET);
+	}
+}
+
+/* Somebody who asks on and on. */
+struct asker {
+	struct retain_learner *learner;
+	atomic_bool over;
+	atomic_int asked, failed;
+};
+
+static inline void *ask(void *context)
+{
+	struct asker *asker = context;
+	struct step step = step_of(3);
+
+	while (!atomic_load(&asker->over)) {
+		struct retain_metrics metrics;
+		float probabilities[N][CLASSES];
+
+		if (retain_predict(asker->learner, step.inputs[0], N, step.predictions,
+			    probabilities[0], NULL) ||
+			retain_observe(asker->learner, step.inputs[0], N, step.predictions,
+				&step.ticket, NULL) ||
+			retain_drop(asker->learner, step.ticket, NULL))
+			atomic_fetch_add(&asker->failed, 1);
+		retain_metrics(asker->learner, &metrics);
+		atomic_fetch_add(&asker->asked, 1);
+	}
+	return NULL;
+}
+
+#endif
