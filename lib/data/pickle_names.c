@@ -85,9 +85,10 @@ int pickle_run_global(struct pickle *p, int n)
 
 int pickle_run_stack_global(struct pickle *p, int n)
 {
-	const struct pickle_value *last = p->stack + p->depth;
+	/* An empty stack has no place in memory. */
+	const struct pickle_value *last = p->depth < 2 ? NULL : p->stack + p->depth;
 
-	if (p->depth < 2 || last[-1].kind != PICKLE_TEXT || last[-2].kind != PICKLE_TEXT)
+	if (!last || last[-1].kind != PICKLE_TEXT || last[-2].kind != PICKLE_TEXT)
 		return pickle_refuse(p, "a name is missing");
 	p->depth -= 2;
 	return global(
@@ -165,9 +166,10 @@ static int rebuild(struct pickle *p, const struct pickle_value *arguments)
 
 int pickle_run_reduce(struct pickle *p, int n)
 {
-	const struct pickle_value *last = p->stack + p->depth;
+	/* An empty stack has no place in memory. */
+	const struct pickle_value *last = p->depth < 2 ? NULL : p->stack + p->depth;
 
-	if (p->depth < 2 || last[-1].kind != PICKLE_TUPLE || last[-2].kind != PICKLE_GLOBAL)
+	if (!last || last[-1].kind != PICKLE_TUPLE || last[-2].kind != PICKLE_GLOBAL)
 		return pickle_refuse(p, "REDUCE calls something that is no known name");
 	if (globals[last[-2].whole].role == REBUILD)
 		return rebuild(p, last - 1);
