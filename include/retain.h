@@ -115,7 +115,8 @@ RETAIN_API int retain_learner_save(struct retain_learner *learner, struct retain
 /*
  * Saves, and ends the learner: opened again it is exactly as it was. If saving fails
  * it is as after a crash; who must know calls retain_learner_save before. Free ends it
- * without saving. Both accept NULL and either kind of learner.
+ * without saving. Both accept NULL and either kind of learner; no other call may be
+ * under way.
  */
 RETAIN_API void retain_learner_close(struct retain_learner *learner);
 RETAIN_API void retain_learner_free(struct retain_learner *learner);

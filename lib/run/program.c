@@ -122,6 +122,9 @@ static void kind_state(struct run *run, struct state *state)
 	state_bool(state, "owed", &p->owed);
 	state_bool(state, "closed", &p->closed);
 	state_leave(state);
+	if (!state_failed(state) && (p->left < 0 || !isfinite(p->credit)))
+		state_refuse(state, ERR_FORMAT, "%" PRId64 " iterations left to make, and %g more",
+			p->left, p->credit);
 }
 
 const struct run_kind run_program = {.open = kind_open, .state = kind_state, .endless = true};

@@ -526,6 +526,46 @@ static void keys_of_samples_are_remembered(void **state)
 	store_free(store);
 }
 
+/* One input had waited and has its own guesses; then a call without anything beside it. */
+static void marks_and_guesses_stay_with_samples(void **state)
+{
+	static const int32_t waited[] = {9, 8, 7, 6, 5};
+	static const int32_t guesses[] = {3, 1, 4, 0, 2, 5, 9, 2, 6, -1};
+	static const int64_t all[] = {0, 1, 2};
+	const struct journal_mark mark = {41, 0.75, 3};
+	const char *key = "a";
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	int32_t found[3 * JOURNAL_GUESSES];
+	struct journal_mark marked;
+	float input[SMALL];
+	struct err err;
+
+	samples_from(0, 3, SMALL);
+	assert_ok(journal_wait(journal, &key, inputs, waited, 1, &err), err);
+	assert_ok(journal_take(journal, key, input, NULL, &err), err);
+	journal_beside(journal, guesses, &mark);
+	assert_ok(store_add(store, inputs, labels, 2, &err), err);
+	journal_beside(journal, NULL, NULL);
+	assert_ok(store_add(store, inputs + 2 * SMALL, labels + 2, 1, &err), err);
+	store_free(store);
+	store = store_with(SMALL);
+	journal = store_journal(store);
+	for (int64_t id = 0; id < 2; id++) {
+		assert_ok(journal_marked(journal, id, &marked, &err), err);
+		assert_memory_equal(&marked, &mark, sizeof(mark));
+	}
+	assert_ok(journal_marked(journal, 2, &marked, &err), err);
+	assert_true(marked.iteration == 0 && marked.credit == 0 && marked.left == 0);
+	assert_int_equal(journal_marked(journal, 3, &marked, &err), ERR_INPUT);
+	assert_ok(journal_guesses(journal, all, 3, found, &err), err);
+	assert_memory_equal(found, waited, sizeof(waited));
+	assert_memory_equal(found + JOURNAL_GUESSES, guesses + JOURNAL_GUESSES, sizeof(waited));
+	for (int k = 0; k < JOURNAL_GUESSES; k++)
+		assert_int_equal(found[2 * JOURNAL_GUESSES + k], -1);
+	store_free(store);
+}
+
 static void labels_are_kept_until_they_are_added(void **state)
 {
 	static const char *const keys[] = {"a", "b", "c", "d"};
@@ -931,6 +971,7 @@ int main(void)
 		journal_test(killed_processes_lose_nothing),
 		journal_test(inputs_wait_for_their_labels),
 		journal_test(keys_of_samples_are_remembered),
+		journal_test(marks_and_guesses_stay_with_samples),
 		journal_test(labels_are_kept_until_they_are_added),
 		journal_test(old_inputs_give_way),
 		journal_test(only_one_may_have_it),

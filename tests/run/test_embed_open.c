@@ -444,7 +444,7 @@ static void a_read_only_folder(void **state)
 		print_message("permissions cannot be tried here\n");
 		skip();
 	}
-	go(open_in("run", NULL), 1);
+	retain_learner_close(open_in("run", NULL));
 	assert_int_equal(chmod(folder, 0555), 0);
 	assert_refused("new", NULL, RETAIN_ERR_FILE, "new: Permission denied");
 	assert_int_equal(chmod(folder, 0755), 0);
