@@ -1,22 +1,20 @@
 /*
- * libhdf5 has global state and is not made for threads, so all of this holds one lock:
- * it guards that state, not one of ours. It would print every error; it is told not to
- * as long as it works for us, and whatever was set before is set again afterwards.
+ * libhdf5 has global state and is not made for threads, and damaged files end it in many
+ * ways (docs/reliability.md). So it works in a process of its own (data/list_apart.h),
+ * which a failed call may leave as it is.
  */
 #include "data/hdf5_lists.h"
 
 #include <hdf5.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/list_apart.h"
 #include "data/paths.h"
 
 /* Values, and bytes of texts, in a block; chunks that are unpacked but once. */
 enum { BLOCK = 1 << 14, BLOCK_BYTES = 4 << 20, CHUNK_SLOTS = 10007, CHUNK_BYTES = 32 << 20 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct list {
 	const char *path, *dataset;
@@ -116,20 +114,16 @@ static struct list_value value_at(const struct list *list, size_t i)
 	return value;
 }
 
-static int visit_block(const struct list *list, hsize_t first, size_t n, struct err *err)
+static int visit_block(const struct list *list, size_t n, struct err *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct list_value value = value_at(list, i);
-		struct err why = {0};
-		const int code = list->visit(list->self, &value, &why);
+	int code = 0;
 
-		if (code == ERR_MEMORY || code == ERR_FILE)
-			return err_set(err, code, "%s", why.message);
-		if (code)
-			return err_set(err, code, "%.200s, item %llu: %.250s", list->path,
-				(unsigned long long)(first + i), why.message);
+	for (size_t i = 0; i < n && !code; i++) {
+		const struct list_value value = value_at(list, i);
+
+		code = list->visit(list->self, &value, err);
 	}
-	return 0;
+	return code;
 }
 
 static int read_block(struct list *list, hsize_t first, size_t n, struct err *err)
@@ -147,7 +141,7 @@ static int read_block(struct list *list, hsize_t first, size_t n, struct err *er
 		return refuse(
 			list, "is damaged, or compressed in a way that libhdf5 does not know", err);
 	}
-	code = visit_block(list, first, n, err);
+	code = visit_block(list, n, err);
 	if (list->variable)
 		H5Dvlen_reclaim(list->memory_type, list->memory_space, H5P_DEFAULT, list->values);
 	H5Sclose(list->memory_space);
@@ -185,6 +179,19 @@ static void close_all(struct list *list)
 		H5Fclose(list->file);
 }
 
+static int read_apart(void *job, list_visit *visit, void *self, struct err *err)
+{
+	struct list *list = job;
+	int code;
+
+	list->visit = visit;
+	list->self = self;
+	H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* it would print every error */
+	code = read_all(list, err);
+	close_all(list);
+	return code;
+}
+
 int hdf5_list_read(
 	const char *path, const char *dataset, list_visit *visit, void *self, struct err *err)
 {
@@ -194,19 +201,7 @@ int hdf5_list_read(
 		.data = -1,
 		.type = -1,
 		.space = -1,
-		.memory_type = -1,
-		.visit = visit,
-		.self = self};
-	H5E_auto2_t printing = NULL;
-	void *printing_data = NULL;
-	int code;
+		.memory_type = -1};
 
-	pthread_mutex_lock(&lock);
-	H5Eget_auto2(H5E_DEFAULT, &printing, &printing_data);
-	H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-	code = read_all(&list, err);
-	close_all(&list);
-	H5Eset_auto2(H5E_DEFAULT, printing, printing_data);
-	pthread_mutex_unlock(&lock);
-	return code;
+	return list_apart(path, read_apart, &list, visit, self, err);
 }
