@@ -35,9 +35,9 @@ const char *fuzz_file(const char *name, const void *bytes, size_t size);
  */
 const char *fuzz_mapped(const char *name, const void *bytes, size_t size);
 
-/* Opens records of a kind, reads some of them, closes them. */
+/* Opens records of a kind, reads some of them, closes them: with stream.on_bad = error, then skip. */
 struct options;
-void fuzz_records(const char *kind, const char *path, const struct options *options);
+void fuzz_records(const char *kind, const char *path, struct options *options);
 
 /* All keys of all kinds of records, with these settings, "table.label=1"; NULL ends them. */
 struct options *fuzz_records_options(const char *const *settings);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/source_records.h"
 #include "fuzz.h"
 
 enum { READ_MOST = 8, TABLES_MOST = 32 };
@@ -29,7 +30,7 @@ static void check_record(
 			   numbers * (info->form == RECORDS_FLOATS ? sizeof(float) : 1));
 }
 
-void fuzz_records(const char *kind, const char *path, const struct options *options)
+static void open_records(const char *kind, const char *path, const struct options *options)
 {
 	struct record_bytes bytes = {0};
 	struct err err = {0};
@@ -52,11 +53,21 @@ void fuzz_records(const char *kind, const char *path, const struct options *opti
 	records_close(records);
 }
 
+void fuzz_records(const char *kind, const char *path, struct options *options)
+{
+	static const char *const ways[] = {"error", "skip"};
+
+	for (int i = 0; i < 2; i++) {
+		fuzz_check(!options_set(options, "stream.on_bad", ways[i], "the target", NULL));
+		open_records(kind, path, options);
+	}
+}
+
 struct options *fuzz_records_options(const char *const *settings)
 {
-	const struct option_row *tables[TABLES_MOST] = {0};
+	const struct option_row *tables[TABLES_MOST] = {source_records_options};
 	struct options *options;
-	int count = 0;
+	int count = 1;
 
 	for (int i = 0; records_types[i]; i++)
 		if (records_types[i]->options) {
