@@ -164,7 +164,8 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 			code = category_cell(s, i, err);
 		/* A column that became another kind counts first: the row may be borne otherwise. */
 		if (code < 0)
-			return again ? COLUMN_AGAIN : bad_cell(s, i, code, err);
+			return again && code != ERR_MEMORY ? COLUMN_AGAIN
+							     : bad_cell(s, i, code, err);
 		again |= code;
 	}
 	if (again)
