@@ -1,6 +1,10 @@
 /*
  * The other process writes records to a pipe: a head, and the bytes of a text or of an
  * error's sentence. The last one is the result; where it is missing the process died.
+ *
+ * A damaged file may also keep a reader busy for ever, or have it take all memory: its
+ * process is ended after so much time of a processor without a value, and allocations
+ * fail beyond a bound.
  */
 #define _GNU_SOURCE 1
 #include "data/list_apart.h"
@@ -12,12 +16,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
-enum { TEXT_MOST = 4 << 20, RESULT = -1 };
+enum { TEXT_MOST = 4 << 20, RESULT = -1, STALL_SECONDS = 60, STALL_VALUES = 1024 };
+
+#define DATA_MOST ((rlim_t)4 << 30)
 
 struct head {
 	int32_t kind; /* of a value, or RESULT */
@@ -32,18 +39,26 @@ struct head {
 struct sender {
 	const char *path;
 	FILE *out;
+	uint64_t count;
 };
+
+static void begin_stall(void)
+{
+	setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {.tv_sec = STALL_SECONDS}}, NULL);
+}
 
 static int send_value(void *self, const struct list_value *value, struct err *err)
 {
 	struct head head = {.kind = (int32_t)value->kind, .whole = value->whole};
-	const struct sender *sender = self;
+	struct sender *sender = self;
 	const size_t size = value->kind == LIST_TEXT ? value->size : 0;
 
 	if (value->kind == LIST_REAL)
 		head.real = value->real;
 	if (value->kind == LIST_TEXT)
 		head.size = size;
+	if (sender->count++ % STALL_VALUES == 0)
+		begin_stall();
 	if (size > TEXT_MOST)
 		return err_set(
 			err, ERR_FORMAT, "%s: holds a text of %zu bytes", sender->path, size);
@@ -53,17 +68,37 @@ static int send_value(void *self, const struct list_value *value, struct err *er
 	return 0;
 }
 
+/* Memory beyond what this process has, whatever that is: sanitizers map much. */
+static void bound_data(void)
+{
+	FILE *facts = fopen("/proc/self/statm", "re");
+	unsigned long long pages;
+
+	if (facts && fscanf(facts, "%*u %*u %*u %*u %*u %llu", &pages) == 1) {
+		const rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + DATA_MOST;
+
+		setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+	}
+	if (facts)
+		fclose(facts);
+}
+
 /* The other process. Whoever watches over this one's crashes has no business there. */
 _Noreturn static void work(const char *path, int out, list_reader *read, void *job)
 {
-	static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE};
+	static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGPROF};
 	struct head head = {.kind = RESULT};
 	struct sender sender = {.path = path};
 	struct err err = {0};
+	sigset_t all;
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		signal(signals[i], SIG_DFL);
+	sigfillset(&all);
+	sigprocmask(SIG_UNBLOCK, &all, NULL);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+	bound_data();
+	begin_stall();
 	sender.out = fdopen(out, "w");
 	if (!sender.out)
 		_exit(1);
