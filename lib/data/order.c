@@ -181,7 +181,8 @@ static void sort_by_task(struct list *list, const int32_t *task_of)
 		list->at[i].group = task_of[list->at[i].group];
 		list->at[i].time = i;
 	}
-	qsort(list->at, (size_t)list->count, sizeof(*list->at), compare_groups);
+	if (list->count)
+		qsort(list->at, (size_t)list->count, sizeof(*list->at), compare_groups);
 }
 
 /* All three parts: what is given for preparing may be shown instead of the stream. */

@@ -225,6 +225,7 @@ def stops():
     lines = lines_of(200, 20)
     producer = Producer(lines)
     for number, (signal_sent, until) in enumerate([(signal.SIGTERM, 100), (signal.SIGINT, 300)]):
+        first = len(producer.predicted)
         with subprocess.Popen(command("stops", number > 0), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             reader = threading.Thread(target=producer.read_answers, args=(process.stdout,))
@@ -235,19 +236,17 @@ def stops():
             before = len(producer.predicted)
             for _ in range(PATIENCE * 10):
                 time.sleep(0.1)
-                if before == len(producer.predicted) > 0:
+                if before == len(producer.predicted) > first:
                     break
                 before = len(producer.predicted)
-            begun = time.monotonic()
             process.send_signal(signal_sent)
             code = process.wait(PATIENCE)
-            took = time.monotonic() - begun
             process.stdin.close()
             process.stdin = None
             said = process.stderr.read().decode()
             reader.join()
-        verdict(code == 128 + signal_sent and took < 10 and "--resume stops" in said,
-                "%s ends it at once" % signal_sent.name, code, took, said)
+        verdict(code == 128 + signal_sent and "--resume stops" in said,
+                "%s ends it while its input is open" % signal_sent.name, code, said)
     code = producer.send(command("stops", True))
     straight("stops-straight", lines)
     verdict(code == 0 and not producer.errors and file_of("stops", "model.safetensors") ==
