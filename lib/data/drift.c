@@ -67,6 +67,7 @@ static int drift_open(struct source **source, const struct options *options, str
 		.samples = (int64_t)config.steps * config.per_step,
 		.evals = (int64_t)config.steps * config.eval_per_step,
 		.per_step = config.per_step,
+		.tasks = config.tasks,
 	};
 	*source = &drift->source;
 	return 0;
@@ -130,6 +131,11 @@ static double drift_eval_time(const struct source *source, int64_t id)
 	return (double)drift_step(world, SOURCE_EVAL, id) / world->config.steps;
 }
 
+static int64_t drift_task_of(const struct source *source, int64_t step)
+{
+	return drift_task(world_of(source), step);
+}
+
 const struct source_type source_drift = {
 	.name = "drift",
 	.help = "a made-up stream of any length: places that are born, wander and turn with "
@@ -140,4 +146,5 @@ const struct source_type source_drift = {
 	.inputs = drift_inputs,
 	.labels = drift_labels,
 	.eval_time = drift_eval_time,
+	.task = drift_task_of,
 };

@@ -86,17 +86,40 @@ int drift_slot(const struct drift_world *world, int64_t n, bool *renewed)
 	return (int)(byte & (uint64_t)(world->config.slots - 1));
 }
 
+/* The first step of the task that a step belongs to. */
+static int64_t task_step(const struct drift_world *world, int64_t step)
+{
+	const int64_t tasks = world->config.tasks, steps = world->config.steps;
+
+	return tasks ? (drift_task(world, step) * steps + tasks - 1) / tasks : 0;
+}
+
+/* The sample that began an album of sample n. */
+static int64_t album_began(const struct drift_world *world, int64_t n, int64_t number)
+{
+	if (number >= DRIFT_TASK_ALBUMS)
+		return task_step(world, n / world->config.per_step) * world->config.per_step;
+	return number < world->config.slots ? 0 : number - world->config.slots;
+}
+
 int64_t drift_album_number(const struct drift_world *world, int64_t n)
 {
-	return world->slot_mask ? packed_number(world, n) : loose_number(world, n);
+	const int slots = world->config.slots;
+	const int64_t step = n / world->config.per_step;
+	const int64_t number = world->slot_mask ? packed_number(world, n) : loose_number(world, n);
+	bool renewed;
+
+	if (album_began(world, n, number) >= task_step(world, step) * world->config.per_step)
+		return number;
+	return DRIFT_TASK_ALBUMS + (int64_t)drift_task(world, step) * slots +
+	       drift_slot(world, n, &renewed);
 }
 
 struct drift_album drift_album_of(const struct drift_world *world, enum source_part part, int64_t n)
 {
 	const bool eval = part == SOURCE_EVAL;
-	const int slots = world->config.slots;
 	const int64_t number = eval ? n : drift_album_number(world, n);
-	const int64_t began = eval ? n : number < slots ? 0 : number - slots;
+	const int64_t began = eval ? n : album_began(world, n, number);
 	const int64_t step = drift_step(world, part, began);
 	uint32_t bits[4];
 

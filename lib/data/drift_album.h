@@ -5,6 +5,9 @@
  * that of the last sample before it, or itself, that picked the same slot and
  * renewed it; it is found by looking back, and nothing is stored.
  *
+ * Where a stream has tasks, albums that are open when one begins are replaced by
+ * new ones of that task.
+ *
  * Evaluation samples are albums of their own.
  */
 #ifndef RETAIN_DATA_DRIFT_ALBUM_H
@@ -23,8 +26,11 @@ int drift_slot(const struct drift_world *world, int64_t n, bool *renewed);
 
 /*
  * The number of sample n's album in the stream: `slots` more than the sample
- * that began it, or its slot, if it was there before the stream began.
+ * that began it; its slot, if it was there before the stream began; or
+ * DRIFT_TASK_ALBUMS, `slots` for each task before its own, and its slot, if it
+ * began with a task.
  */
+#define DRIFT_TASK_ALBUMS ((int64_t)1 << 44)
 int64_t drift_album_number(const struct drift_world *world, int64_t n);
 
 /* The album of a sample. */

@@ -47,6 +47,7 @@ void drift_config_read_rows(
 	const int64_t seed = options_int64(options, key_of(&in, "seed"));
 
 	*config = (struct drift_config){
+		.section = section,
 		.seed = (uint64_t)(seed ? seed : options_int64(options, "run.seed")),
 		.steps = whole(&in, "steps"),
 		.per_step = whole(&in, "per_step"),
@@ -67,9 +68,11 @@ void drift_config_read_rows(
 		.prior_season = number(&in, "prior_season"),
 		.refreshes = whole(&in, "refreshes"),
 		.present = number(&in, "present"),
+		.first_birth = number(&in, "first_birth"),
 		.last_birth = number(&in, "last_birth"),
 		.birth_ramp = number(&in, "birth_ramp"),
 		.birth_weight = number(&in, "birth_weight"),
+		.tasks = whole(&in, "tasks"),
 		.slots = whole(&in, "slots"),
 		.renew = number(&in, "renew"),
 		.label_noise = number(&in, "label_noise"),

@@ -6,13 +6,16 @@
 #include "data/drift_world.h"
 #include "data/series.h"
 
-/* How much a class counts at the moment u, less than 1 only in the time after its birth. */
-static double weight_at(const struct drift_world *world, int class, double u)
+/* How much a class counts from a refresh on: without tasks less than 1 only in the time after its
+ * birth. */
+static double weight_at(const struct drift_world *world, int class, int refresh, double u)
 {
 	const struct drift_config *c = &world->config;
 	const double birth = world->births[class];
 	const double weight = (u - birth) / c->birth_ramp + c->birth_weight;
 
+	if (c->tasks)
+		return world->tasks[class] == refresh / (c->refreshes / c->tasks);
 	if (c->stationary || birth <= 0)
 		return 1;
 	return u < birth ? 0 : weight < 1 ? weight : 1;
@@ -31,7 +34,7 @@ void drift_prior(const struct drift_world *world, int refresh, double *shares)
 		const double walked = before[i] + at.share * ((double)after[i] - before[i]);
 		const double season = c->prior_season * world->prior_seasons[i] * at.season;
 
-		shares[i] = weight_at(world, i, at.u) *
+		shares[i] = weight_at(world, i, refresh, at.u) *
 			    series_exp(c->prior_sd * world->priors[i] + walked + season);
 		sum += shares[i];
 	}
@@ -66,9 +69,8 @@ static void columns_fill(
 void drift_prior_fill(struct drift_world *world, double *shares, int32_t *stack)
 {
 	const int32_t classes = world->config.classes;
-	const int refreshes = world->config.stationary ? 1 : world->config.refreshes;
 
-	for (int i = 0; i < refreshes; i++) {
+	for (int i = 0; i < world->config.refreshes; i++) {
 		drift_prior(world, i, shares);
 		columns_fill(world->columns + (int64_t)i * classes, shares, stack, classes);
 	}

@@ -41,13 +41,17 @@
 			"how many times the frequencies change"},                                  \
 		{in, "present", OPTION_FLOAT, "0.3", "[0, 1]",                                     \
 			"share of the classes that exist at the start, at least one class"},       \
+		{in, "first_birth", OPTION_FLOAT, "0", "[0, 1]",                                   \
+			"share of the stream before the first of the others is born"},             \
 		{in, "last_birth", OPTION_FLOAT, "0.97", "[0, 1]",                                 \
-			"share of the stream within which the others are born"},                   \
+			"share of the stream within which they are; first_birth: all at once"},    \
 		{in, "birth_ramp", OPTION_FLOAT, "0.01", "(0, 1]",                                 \
 			"share of the stream until a class has its full weight, less what it "     \
 			"begins with"},                                                            \
 		{in, "birth_weight", OPTION_FLOAT, "0.05", "[0, 1]",                               \
 			"what weight a class is born with"},                                       \
+		{in, "tasks", OPTION_INT, "0", "[0, 100000]",                                      \
+			"tasks in the stream, each with classes of its own; 0: none"},             \
 		{in, "slots", OPTION_INT, "8", "[1, 1024]", "albums that are open at a time"},     \
 		{in, "renew", OPTION_FLOAT, "0.125", "[0.001, 1]",                                 \
 			"probability of a sample to begin a new album"},                           \

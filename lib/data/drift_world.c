@@ -79,6 +79,19 @@ static void fill_walks(struct drift_world *world, const struct bench *bench)
 		c->classes, bench);
 }
 
+/* Places of a shuffled list, cut into equal parts. */
+static void fill_tasks(struct drift_world *world, const struct bench *bench)
+{
+	const struct drift_config *c = &world->config;
+	uint32_t *shuffled = (uint32_t *)bench->stack;
+
+	for (int i = 0; i < c->classes; i++)
+		shuffled[i] = (uint32_t)i;
+	rng_shuffle32(drift_rng(world, DRIFT_TASK), 0, shuffled, (size_t)c->classes);
+	for (int i = 0; i < c->classes; i++)
+		world->tasks[shuffled[i]] = (int32_t)((int64_t)i * c->tasks / c->classes);
+}
+
 /* Classes are alike before they get their numbers, so the first ones may be those that exist. */
 static void fill_classes(struct drift_world *world, const struct bench *bench)
 {
@@ -95,7 +108,8 @@ static void fill_classes(struct drift_world *world, const struct bench *bench)
 		const double birth = rng_double(drift_rng(world, DRIFT_BIRTH), (uint64_t)i);
 
 		world->signs[i] = plus ? 1 : -1;
-		world->births[i] = i < present ? 0 : birth * c->last_birth;
+		world->births[i] =
+			i < present ? 0 : c->first_birth + birth * (c->last_birth - c->first_birth);
 	}
 	rng_normals(drift_rng(world, DRIFT_SEASON), 0, world->season, (size_t)c->dim);
 	for (int i = 0; i < c->dim; i++)
@@ -176,7 +190,7 @@ static bool tables_new(struct drift_world *world)
 	const struct drift_config *c = &world->config;
 	const size_t vector = (size_t)world->stride * sizeof(float);
 	const size_t classes = (size_t)c->classes, knots = (size_t)c->knots;
-	const size_t refreshes = c->stationary ? 1 : (size_t)c->refreshes;
+	const size_t refreshes = (size_t)c->refreshes;
 	struct arena *arena = &world->arena;
 
 	world->means = arena_new(arena, classes * (size_t)c->modes, vector);
@@ -186,13 +200,14 @@ static bool tables_new(struct drift_world *world)
 	world->signs = arena_new(arena, classes, sizeof(float));
 	world->mixing = arena_new(arena, (size_t)c->dim, vector);
 	world->births = arena_new(arena, classes, sizeof(double));
+	world->tasks = arena_new(arena, classes, sizeof(*world->tasks));
 	world->priors = arena_new(arena, classes, sizeof(float));
 	world->prior_walks = arena_new(arena, classes * knots, sizeof(float));
 	world->prior_seasons = arena_new(arena, classes, sizeof(float));
 	world->columns = arena_new(arena, classes * refreshes, sizeof(*world->columns));
 	return world->means && world->walks && world->global && world->season && world->signs &&
-	       world->mixing && world->births && world->priors && world->prior_walks &&
-	       world->prior_seasons && world->columns;
+	       world->mixing && world->births && world->tasks && world->priors &&
+	       world->prior_walks && world->prior_seasons && world->columns;
 }
 
 static int world_fill(struct drift_world *world, struct err *err)
@@ -212,6 +227,7 @@ static int world_fill(struct drift_world *world, struct err *err)
 		fill_means(world, &bench);
 		fill_walks(world, &bench);
 		fill_classes(world, &bench);
+		fill_tasks(world, &bench);
 		fill_mixing(world, &bench);
 		drift_prior_fill(world, bench.sums, bench.stack);
 	}
@@ -219,15 +235,36 @@ static int world_fill(struct drift_world *world, struct err *err)
 	return made ? 0 : err_memory(err, "making the stream drift", dim * dim * sizeof(double));
 }
 
+/* Time that stands still needs a prior, or one for each task; otherwise tasks begin with one. */
+static int refreshes_of(const struct drift_config *c)
+{
+	const int tasks = c->tasks ? c->tasks : 1;
+
+	return c->stationary ? tasks : (c->refreshes + tasks - 1) / tasks * tasks;
+}
+
+static int check_tasks(const struct drift_config *c, struct err *err)
+{
+	if (c->tasks > c->classes || c->tasks > c->steps)
+		return err_set(err, ERR_INPUT, "%s.tasks = %d: there are only %d %s", c->section,
+			c->tasks, c->tasks > c->classes ? c->classes : c->steps,
+			c->tasks > c->classes ? "classes" : "time steps");
+	return 0;
+}
+
 int drift_world_new(struct drift_world **world, const struct drift_config *config, struct err *err)
 {
-	struct drift_world *made = mem_new(1, sizeof(*made));
-	int code = 0;
+	struct drift_world *made;
+	int code = check_tasks(config, err);
 
 	*world = NULL;
+	if (code)
+		return code;
+	made = mem_new(1, sizeof(*made));
 	if (!made)
 		return err_memory(err, "the stream drift", sizeof(*made));
 	made->config = *config;
+	made->config.refreshes = refreshes_of(config);
 	made->stride = (config->dim + DRIFT_BLOCK - 1) / DRIFT_BLOCK * DRIFT_BLOCK;
 	made->slot_mask = slot_mask(config);
 	if (!tables_new(made))

@@ -21,10 +21,16 @@
  * where weight is 0 before the class's birth and then rises to 1. It changes
  * `refreshes` times over the stream, at equal distances, and not in between.
  *
+ * Tasks: the classes are divided at random into groups of almost equal number,
+ * and the stream into as many equal parts. In a part only classes of its group
+ * are seen, as often as is said above, with weight 1: nobody is born. Albums end
+ * with their task. There are then as many refreshes more as it takes for each
+ * task to begin with one.
+ *
  * Stationary: time stands still at u = 1/2 with all classes fully there. Walks
  * are then half spent, which is the variance that inputs are scaled for, and
  * with a whole number of seasons there is none at that moment; so it is as hard
- * as the drifting stream is on average. Albums stay: they are no drift.
+ * as the drifting stream is on average. Albums and tasks stay: they are no drift.
  */
 #ifndef RETAIN_DATA_DRIFT_WORLD_H
 #define RETAIN_DATA_DRIFT_WORLD_H
@@ -48,6 +54,7 @@ enum drift_walkers { DRIFT_WALK_CLASS, DRIFT_WALK_MODE };
  * noise and spectrum are then theirs to set.
  */
 struct drift_config {
+	const char *section; /* of the keys, for messages */
 	uint64_t seed;
 	int steps, per_step, eval_per_step;
 	bool stationary;
@@ -56,7 +63,8 @@ struct drift_config {
 	double class_sd, mode_sd, walk, global_walk, season, season_plus, seasons;
 	double prior_sd, prior_walk, prior_season;
 	int refreshes;
-	double present, last_birth, birth_ramp, birth_weight;
+	double present, first_birth, last_birth, birth_ramp, birth_weight;
+	int tasks; /* 0: none */
 	int slots;
 	double renew, offset, noise, label_noise, spectrum;
 };
@@ -98,6 +106,7 @@ enum drift_use {
 	PHOTOS_EVAL_ALBUM,
 	PHOTOS_EVAL_PHOTO,
 	PHOTOS_EVAL_GRAIN,
+	DRIFT_TASK,
 };
 
 /* A column of an alias table: its own class up to `keep` of 2^32, else the other. */
@@ -108,7 +117,7 @@ struct drift_column {
 
 /* Vectors are rows of `stride` floats, dim of them and then zeros up to a multiple of DRIFT_BLOCK. */
 struct drift_world {
-	struct drift_config config;
+	struct drift_config config; /* refreshes: those there are */
 	struct arena arena;
 	int stride;
 	uint64_t slot_mask; /* the bits of a byte that say slot and renewal; 0: they need more */
@@ -119,6 +128,7 @@ struct drift_world {
 	float *signs;       /* [classes]: 1 or -1 */
 	float *mixing; /* [dim][stride]: what latent dimension i adds to each input, all scales included */
 	double *births; /* [classes]; 0 for those that exist at the start */
+	int32_t *tasks; /* [classes]: where each is seen */
 	float *priors, *prior_walks, *prior_seasons; /* [classes], [knots][classes], [classes] */
 	struct drift_column *columns;                /* [refreshes][classes] */
 };
@@ -152,9 +162,13 @@ static inline double drift_time(const struct drift_world *world, int64_t step)
 /* The prior that holds in a step. */
 static inline int drift_refresh(const struct drift_world *world, int64_t step)
 {
-	const struct drift_config *c = &world->config;
+	return (int)(step * world->config.refreshes / world->config.steps);
+}
 
-	return c->stationary ? 0 : (int)(step * c->refreshes / c->steps);
+/* The task that a step belongs to; 0 if there are none. */
+static inline int drift_task(const struct drift_world *world, int64_t step)
+{
+	return (int)(step * world->config.tasks / world->config.steps);
 }
 
 static inline struct rng drift_rng(const struct drift_world *world, enum drift_use use)

@@ -55,6 +55,7 @@ static int photos_open(struct source **source, const struct options *options, st
 		.samples = (int64_t)drift->steps * drift->per_step,
 		.evals = (int64_t)drift->steps * drift->eval_per_step,
 		.per_step = drift->per_step,
+		.tasks = drift->tasks,
 	};
 	*source = &photos->source;
 	return 0;
@@ -94,6 +95,11 @@ static double photos_eval_time(const struct source *source, int64_t id)
 	return (double)drift_step(drift, SOURCE_EVAL, id) / drift->config.steps;
 }
 
+static int64_t photos_task_of(const struct source *source, int64_t step)
+{
+	return drift_task(world_of(source)->drift, step);
+}
+
 const struct source_type source_photos = {
 	.name = "photos",
 	.help = "made-up colour photos of places, of any size: drift to look at",
@@ -103,4 +109,5 @@ const struct source_type source_photos = {
 	.inputs = photos_inputs,
 	.labels = photos_labels,
 	.eval_time = photos_eval_time,
+	.task = photos_task_of,
 };

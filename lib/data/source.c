@@ -122,6 +122,11 @@ void source_step(const struct source *source, int64_t step, int64_t *first, int6
 		source->type->step(source, step, first, count);
 }
 
+int64_t source_task(const struct source *source, int64_t step)
+{
+	return source->info.tasks ? source->type->task(source, step) : 0;
+}
+
 int64_t source_bad(const struct source *source)
 {
 	return source->type->bad ? source->type->bad(source) : 0;

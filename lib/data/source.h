@@ -30,6 +30,7 @@ struct source_info {
 	int64_t samples, evals;
 	int64_t steps; /* time steps; source_open counts them where all have per_step samples */
 	int per_step;  /* the samples of each; 0: they differ, see source_step */
+	int tasks;     /* 0: there are none; see source_task */
 	bool augments; /* samples for training are changed at random each time: source_draw */
 };
 
@@ -63,6 +64,7 @@ struct source_type {
 	void (*state)(struct source *source, struct state *state);
 	/* The moment of an evaluation sample as a share of the stream, in [0, 1); grows with id. */
 	double (*eval_time)(const struct source *source, int64_t id);
+	int64_t (*task)(const struct source *source, int64_t step); /* where info has tasks */
 };
 
 /* What every source begins with: the row fills in its info. */
@@ -102,6 +104,12 @@ bool source_prepares(const struct source *source); /* whether it has use for tha
 
 /* The samples of a time step: from *first on, *count of them. */
 void source_step(const struct source *source, int64_t step, int64_t *first, int64_t *count);
+
+/*
+ * Where there are tasks, the number of the one that a time step belongs to: from 0
+ * on, in their order. It is that of its first sample.
+ */
+int64_t source_task(const struct source *source, int64_t step);
 
 /*
  * How many samples that were asked for could not be read and were left out

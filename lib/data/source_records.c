@@ -230,6 +230,19 @@ static void data_step(const struct source *source, int64_t step, int64_t *first,
 	*count = order->task_first[step + 1] - *first;
 }
 
+static int64_t data_task(const struct source *source, int64_t step)
+{
+	const struct order *order = &const_data(source)->order;
+	const int64_t first = step * source->info.per_step;
+	int task = 0;
+
+	if (!source->info.per_step)
+		return step;
+	while (task + 1 < order->tasks && order->task_first[task + 1] <= first)
+		task++;
+	return task;
+}
+
 static int64_t data_bad(const struct source *source)
 {
 	struct data *data = (struct data *)source;
@@ -282,6 +295,7 @@ static const struct source_type source_data = {
 	.tell = data_tell,
 	.state = data_state,
 	.eval_time = data_eval_time,
+	.task = data_task,
 };
 
 /* Names the first record that has no class. */
@@ -351,6 +365,7 @@ static int make_info(struct data *data, const struct options *options, struct er
 		.evals = data->order.count,
 		.steps = per_step ? data->order.samples / per_step : data->order.tasks,
 		.per_step = per_step,
+		.tasks = data->order.task_first ? data->order.tasks : 0,
 		.augments = data->view.augments};
 	data->floats =
 		(size_t)data->view.channels * (size_t)data->view.height * (size_t)data->view.width;

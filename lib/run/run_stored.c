@@ -201,18 +201,29 @@ static int meet_part(struct run *run, int64_t first, int at, int n, struct err *
 	return code;
 }
 
-/* Tasks are so many time steps each, or each is one; their iterations are known unless a budget says. */
-static void tell_task(struct run *run)
+/* Tasks are the stream's; if it has none, so many time steps each, or each time step is one. */
+static bool task_begins(const struct run *run, int64_t step)
 {
 	const int64_t steps = options_int64(run->config.options, "run.task_steps");
-	const int64_t last = run->step + (steps ? steps : 1);
+
+	if (source_info(run->source)->tasks)
+		return !step ||
+		       source_task(run->source, step) != source_task(run->source, step - 1);
+	return !steps || step % steps == 0;
+}
+
+/* Iterations of a task are known, or, with a budget, planned. */
+static void tell_task(struct run *run)
+{
+	const double planned = (double)run->all_iterations / (double)run->ends;
 	double iterations = 0;
 
-	if (steps && run->step % steps)
+	if (!task_begins(run, run->step))
 		return;
-	for (int64_t step = run->step; step < last && step < run->ends && !(run->budget > 0); step++)
-		iterations += step_iterations(run, step);
-	learner_task(run->learner, (int64_t)iterations);
+	for (int64_t step = run->step;
+		step < run->ends && (step == run->step || !task_begins(run, step)); step++)
+		iterations += run->budget > 0 ? planned : step_iterations(run, step);
+	learner_task(run->learner, llround(iterations));
 }
 
 /* A time step of the protocol: predict, score, reveal. */

@@ -153,6 +153,31 @@ static void a_task_may_be_a_time_step(void **state)
 	source_close(source);
 }
 
+/* A time step belongs to the task of its first sample. */
+static void tasks_may_have_many_time_steps(void **state)
+{
+	struct source *coarse, *fine;
+	int64_t first, count;
+
+	write_cifar();
+	coarse = source_of(SETTINGS("stream.order=tasks:4", "stream.per_step=0"));
+	fine = source_of(SETTINGS("stream.order=tasks:4", "stream.per_step=5"));
+	assert_int_equal(source_info(coarse)->tasks, 4);
+	assert_int_equal(source_info(fine)->tasks, 4);
+	for (int64_t task = 0; task < 4; task++) {
+		source_step(coarse, task, &first, &count);
+		assert_int_equal(source_task(coarse, task), task);
+		for (int64_t step = 0; step < TRAIN / 5; step++)
+			assert_int_equal(source_task(fine, step) == task,
+				step * 5 >= first && step * 5 < first + count);
+	}
+	source_close(coarse);
+	source_close(fine);
+	fine = source_of(SETTINGS("stream.per_step=5"));
+	assert_int_equal(source_info(fine)->tasks, 0);
+	source_close(fine);
+}
+
 static void assert_no_source(const char *words, const char *const *settings, const char *why)
 {
 	struct source *source;
@@ -220,6 +245,7 @@ int main(void)
 		tree_test(labels_belong_to_inputs),
 		tree_test(draws_do_not_depend_on_threads),
 		tree_test(a_task_may_be_a_time_step),
+		tree_test(tasks_may_have_many_time_steps),
 		tree_test(impossible_settings_are_named),
 		tree_test(evaluation_may_be_cut_out_or_left_away),
 		tree_test(memory_may_run_out),

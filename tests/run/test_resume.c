@@ -197,6 +197,9 @@ static void budgets_and_tasks(void **state)
 	for (size_t i = 0; i < COUNT(names); i++)
 		assert_true(resume_if_possible(
 			setting("run.method", names[i]), "run.task_steps=20", "run.budget=8.3"));
+	for (size_t i = 0; i < COUNT(names); i++)
+		assert_true(resume_if_possible(
+			setting("run.method", names[i]), "drift.tasks=3", "replay.limit=100"));
 }
 
 /* Batch norm keeps statistics of its own for every model. */

@@ -317,7 +317,28 @@ static void the_ledger_follows_the_formulas(void **state)
 	}
 }
 
-/* All samples from the start, whole epochs, and retention over all of time. */
+/* Five cosines of 320 iterations: every other evaluation is at half of one, the others at its end. */
+static void tasks_of_a_stream_reach_the_schedule(void **state)
+{
+	static const char *const budgets[] = {"run.budget=0", "run.budget=8"};
+
+	(void)state;
+	for (size_t b = 0; b < COUNT(budgets); b++) {
+		struct done done = go_with(SETTINGS("run.method=sgd+cyclic", "schedule.rate=0.1",
+						   "drift.tasks=5", "run.task_steps=7", budgets[b]),
+			NULL);
+
+		assert_int_equal(done.run->ledger.iterations, 1600);
+		for (int i = 0; i < 10; i++) {
+			const double lr = done.run->rows[i].lr;
+
+			if (!(i % 2 ? lr >= 0 && lr < 1e-5 : lr > 0.049 && lr < 0.051))
+				fail_msg("%s, evaluation %d: rate %g", budgets[b], i, lr);
+		}
+		done_close(&done);
+	}
+}
+
 /* Every method gets what it can pay for with what plain SGD would cost, to an iteration. */
 static void budgets_buy_what_they_can(void **state)
 {
@@ -358,6 +379,7 @@ static void budgets_buy_what_they_can(void **state)
 	done_close(&two);
 }
 
+/* All samples from the start, whole epochs, and retention over all of time. */
 static void the_supervised_form(void **state)
 {
 	struct done done = go_with(SETTINGS("run.form=supervised", "replay.objective=epochs",
@@ -631,6 +653,7 @@ int main(void)
 		stream_test(another_seed_is_another_run),
 		stream_test(the_ledger_follows_the_formulas),
 		stream_test(budgets_buy_what_they_can),
+		stream_test(tasks_of_a_stream_reach_the_schedule),
 		stream_test(the_supervised_form),
 		stream_test(a_run_may_end_before_the_stream),
 		stream_test(a_stopped_run_ends_in_good_order),
