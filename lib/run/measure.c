@@ -1,8 +1,9 @@
 /*
  * Reads metrics.csv and matrix.csv. "At the end" is the latest row that has a
  * value; "late" is the mean over the latest quarter of rows, as in a run's own
- * summary. Time ranges are eighths of the stream; their accuracy is the mean of
- * the matrix's bins, over the late rows or in the row at half of the run.
+ * summary, "early" over the first quarter. Time ranges are eighths of the stream;
+ * their accuracy is the mean of the matrix's bins, over the late rows or in the row
+ * at half of the run.
  */
 #include "run/measure.h"
 
@@ -21,7 +22,7 @@
 #define MATRIX_MOST ((size_t)1 << 30)
 #define FACTS_MOST  ((size_t)1 << 20)
 
-enum { LATE = 4 };
+enum { QUARTER = 4 };
 
 #define RANGE_ROWS(prefix, title, help)                                                            \
 	{prefix "1", title " 1/8", help " first eighth of the stream", true, 2},                   \
@@ -39,10 +40,13 @@ const struct measure measures[MEASURES + 1] = {
 	{"le", "LE", "learning efficacy over the whole run", true, 2},
 	{"ir", "IR", "information retention at the end", true, 2},
 	{"late_ir", "late IR", "the same, mean of the last quarter of evaluations", true, 2},
+	{"mean_ir", "mean IR", "the same, mean over all evaluations of the run", true, 2},
+	{"early_ir", "early IR", "the same, mean of the first quarter of evaluations", true, 2},
 	{"ft", "FT", "forward transfer, the last that could be measured", true, 2},
 	{"late_ft", "late FT", "the same, mean of the last quarter that could be", true, 2},
 	{"ir_sgd", "IR of SGD", "retention of the plain model of the same run", true, 2},
 	{"late_ir_sgd", "late IR of SGD", "the same, mean of the last quarter", true, 2},
+	{"early_ir_sgd", "early IR of SGD", "the same, mean of the first quarter", true, 2},
 	{"ft_sgd", "FT of SGD", "forward transfer of the plain model", true, 2},
 	{"late_ft_sgd", "late FT of SGD", "the same, mean of the last quarter", true, 2},
 	{"blind", "blind", "learning efficacy of guessing by the last labels", true, 2},
@@ -61,31 +65,37 @@ const struct measure measures[MEASURES + 1] = {
 	RANGE_ROWS("mid", "mid", "accuracy at half of the run on data of the"),
 };
 
+/* Which rows count. */
+enum when { AT_END, LATE, ALWAYS, EARLY };
+
 /* Where a measure comes from, in the same order: a column, and which rows of it. */
 static const struct {
 	size_t offset;
-	bool late;
+	enum when when;
 } columns[] = {
-	{offsetof(struct metrics_row, le), false},
-	{offsetof(struct metrics_row, ir), false},
-	{offsetof(struct metrics_row, ir), true},
-	{offsetof(struct metrics_row, ft), false},
-	{offsetof(struct metrics_row, ft), true},
-	{offsetof(struct metrics_row, ir_sgd), false},
-	{offsetof(struct metrics_row, ir_sgd), true},
-	{offsetof(struct metrics_row, ft_sgd), false},
-	{offsetof(struct metrics_row, ft_sgd), true},
-	{offsetof(struct metrics_row, blind), false},
-	{offsetof(struct metrics_row, lr), false},
-	{offsetof(struct metrics_row, sigma), false},
-	{offsetof(struct metrics_row, sigma), true},
-	{offsetof(struct metrics_row, val_acc_ma), false},
-	{offsetof(struct metrics_row, val_acc_ma), true},
-	{offsetof(struct metrics_row, val_acc_sgd), true},
-	{offsetof(struct metrics_row, val_loss_ma), false},
-	{offsetof(struct metrics_row, le5), false},
-	{offsetof(struct metrics_row, cost), false},
-	{offsetof(struct metrics_row, seconds), false},
+	{offsetof(struct metrics_row, le), AT_END},
+	{offsetof(struct metrics_row, ir), AT_END},
+	{offsetof(struct metrics_row, ir), LATE},
+	{offsetof(struct metrics_row, ir), ALWAYS},
+	{offsetof(struct metrics_row, ir), EARLY},
+	{offsetof(struct metrics_row, ft), AT_END},
+	{offsetof(struct metrics_row, ft), LATE},
+	{offsetof(struct metrics_row, ir_sgd), AT_END},
+	{offsetof(struct metrics_row, ir_sgd), LATE},
+	{offsetof(struct metrics_row, ir_sgd), EARLY},
+	{offsetof(struct metrics_row, ft_sgd), AT_END},
+	{offsetof(struct metrics_row, ft_sgd), LATE},
+	{offsetof(struct metrics_row, blind), AT_END},
+	{offsetof(struct metrics_row, lr), AT_END},
+	{offsetof(struct metrics_row, sigma), AT_END},
+	{offsetof(struct metrics_row, sigma), LATE},
+	{offsetof(struct metrics_row, val_acc_ma), AT_END},
+	{offsetof(struct metrics_row, val_acc_ma), LATE},
+	{offsetof(struct metrics_row, val_acc_sgd), LATE},
+	{offsetof(struct metrics_row, val_loss_ma), AT_END},
+	{offsetof(struct metrics_row, le5), AT_END},
+	{offsetof(struct metrics_row, cost), AT_END},
+	{offsetof(struct metrics_row, seconds), AT_END},
 };
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 _Static_assert(COLUMNS + 2 * MEASURE_RANGES == MEASURES, "every measure comes from somewhere");
@@ -100,7 +110,7 @@ int measure_find(const char *name)
 
 static int late_of(int rows)
 {
-	return (rows + LATE - 1) / LATE;
+	return (rows + QUARTER - 1) / QUARTER;
 }
 
 /* The mean over the latest `most` rows that have a value. */
@@ -120,6 +130,16 @@ static double latest(const struct metrics_row *rows, size_t count, size_t offset
 	return found ? sum / found : NAN;
 }
 
+static double measure_of(const struct metrics_row *rows, int count, size_t offset, enum when when)
+{
+	if (when == EARLY)
+		return latest(rows, (size_t)late_of(count), offset, count);
+	return latest(rows, (size_t)count, offset,
+		when == AT_END ? 1
+		: when == LATE ? late_of(count)
+			       : count);
+}
+
 static int read_metrics(const char *folder, double *values, struct err *err)
 {
 	struct metrics_row *rows = NULL;
@@ -131,8 +151,7 @@ static int read_metrics(const char *folder, double *values, struct err *err)
 	code = path.failed ? err_memory(err, "a path", strlen(folder))
 			   : metrics_file_read(path.data, &rows, &count, err);
 	for (int i = 0; i < COLUMNS && !code; i++)
-		values[i] = latest(
-			rows, count, columns[i].offset, columns[i].late ? late_of((int)count) : 1);
+		values[i] = measure_of(rows, (int)count, columns[i].offset, columns[i].when);
 	if (!code && count)
 		values[measure_find("cost")] /= (double)rows[count - 1].iteration;
 	text_release(&path);

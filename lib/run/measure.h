@@ -12,7 +12,7 @@
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
-	MEASURES = 20 + 2 * MEASURE_RANGES,
+	MEASURES = 23 + 2 * MEASURE_RANGES,
 };
 
 struct measure {
