@@ -11,6 +11,7 @@
 #include "run/contest.h"
 #include "run/contest_table.h"
 #include "run/experiment.h"
+#include "run/metrics_file.h"
 
 static const char words[] = "[experiment]\n"
 			    "title = Three\n"
@@ -305,6 +306,42 @@ static void tables(void **state)
 	experiment_free(e);
 }
 
+/* Eight evaluations whose retention is 1 to 8 percent, of the plain model twice that; the last but
+ * one did not measure it. */
+static void measures_of_a_run(void **state)
+{
+	static const char matrix[] = "seen,0\n1,0.5\n";
+	static const struct {
+		const char *name;
+		double value;
+	} rows[] = {{"ir", 0.08}, {"late_ir", 0.07}, {"early_ir", 0.015}, {"mean_ir", 0.29 / 7},
+		{"early_ir_sgd", 0.03}, {"late_ir_sgd", 0.14}, {"cost", 2}};
+	struct metrics_file *file;
+	struct metrics_row row;
+	double values[MEASURES];
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(metrics_file_open(&file, in_folder("metrics.csv"), 0, &err), 0);
+	for (int i = 1; i <= 8; i++) {
+		metrics_row_init(&row);
+		row.step = row.iteration = row.samples = i;
+		row.cost = 2 * i;
+		if (i != 7) {
+			row.ir = i / 100.0;
+			row.ir_sgd = 2 * row.ir;
+		}
+		assert_int_equal(metrics_file_append(file, &row, &err), 0);
+	}
+	metrics_file_close(file);
+	assert_int_equal(file_write(in_folder("matrix.csv"), matrix, strlen(matrix), &err), 0);
+	if (measure_run(folder, values, &err))
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_near(values[measure_find(rows[i].name)], rows[i].value);
+	assert_true(isnan(values[measure_find("ft")]));
+}
+
 static int attempt(void *context, struct err *err)
 {
 	struct experiment *e = NULL;
@@ -334,6 +371,7 @@ int main(void)
 		folder_test(needs),
 		folder_test(rules),
 		folder_test(tables),
+		folder_test(measures_of_a_run),
 		folder_test(memory_runs_out),
 	};
 
