@@ -165,7 +165,7 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 		/* A column that became another kind counts first: the row may be borne otherwise. */
 		if (code < 0)
 			return again && code != ERR_MEMORY ? COLUMN_AGAIN
-							     : bad_cell(s, i, code, err);
+							   : bad_cell(s, i, code, err);
 		again |= code;
 	}
 	if (again)
@@ -267,7 +267,7 @@ static int finish_labels(struct scanning *s, struct err *err)
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->at[i] >> AT_BITS != RECORD_NO_LABEL)
 			rows->at[i] = (rows->at[i] & ((UINT64_C(1) << AT_BITS) - 1)) |
-			      (uint64_t)ranks[rows->at[i] >> AT_BITS] << AT_BITS;
+				      (uint64_t)ranks[rows->at[i] >> AT_BITS] << AT_BITS;
 	mem_free(ranks);
 	s->scan->class_names = s->labels.words.names;
 	s->labels.words.names = (struct names){0};
