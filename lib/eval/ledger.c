@@ -5,6 +5,9 @@
 #include "eval/ledger.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#define COUNT_MOST (INT64_C(1) << 60)
 
 static const struct {
 	const char *name;
@@ -42,14 +45,13 @@ struct ledger_prices ledger_macs(double macs, double parameters)
 
 double ledger_cost(const struct ledger *ledger, const struct ledger_prices *prices)
 {
-	int64_t forward = 0;
+	double forward = 0; /* exact for all counts that there can be, and no overflow for others */
 
 	for (int use = 0; use < LEDGER_USES; use++)
 		if (uses[use].learning)
-			forward += ledger->forward_samples[use];
-	return (double)forward * prices->forward +
-	       (double)ledger->backward_samples * prices->backward +
-	       (double)(ledger->updates + ledger->averages) * prices->update;
+			forward += (double)ledger->forward_samples[use];
+	return forward * prices->forward + (double)ledger->backward_samples * prices->backward +
+	       ((double)ledger->updates + (double)ledger->averages) * prices->update;
 }
 
 double ledger_sgd_equivalents(
@@ -57,6 +59,23 @@ double ledger_sgd_equivalents(
 {
 	return ledger_cost(ledger, prices) /
 	       (batch * (prices->forward + prices->backward) + prices->update);
+}
+
+/* Counts go on from here, and must have room to. */
+static void check_counts(const struct ledger *ledger, struct state *state)
+{
+	const int64_t counts[] = {ledger->iterations, ledger->backward, ledger->backward_samples,
+		ledger->updates, ledger->averages};
+	bool right = !state_failed(state);
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && right; i++)
+		right = counts[i] >= 0 && counts[i] <= COUNT_MOST;
+	for (int use = 0; use < LEDGER_USES && right; use++)
+		right = ledger->forward[use] >= 0 && ledger->forward[use] <= COUNT_MOST &&
+			ledger->forward_samples[use] >= 0 &&
+			ledger->forward_samples[use] <= COUNT_MOST;
+	if (!right)
+		state_refuse(state, ERR_FORMAT, "a ledger with counts that cannot be");
 }
 
 void ledger_state(struct ledger *ledger, struct state *state)
@@ -68,4 +87,6 @@ void ledger_state(struct ledger *ledger, struct state *state)
 	state_int64(state, "backward_samples", &ledger->backward_samples);
 	state_int64(state, "updates", &ledger->updates);
 	state_int64(state, "averages", &ledger->averages);
+	if (state_reading(state))
+		check_counts(ledger, state);
 }
