@@ -177,12 +177,15 @@ static int add_row(const char *line, const char *end, int bins, struct ranges *r
 
 		if (!cell || *cell != ',')
 			return -1;
-		value = strtod(cell + 1, &stop);
-		if (stop > cell + 1) {
-			ranges->sum[range] += value;
-			ranges->count[range]++;
-		}
-		cell = stop > cell + 1 ? stop : cell + 1;
+		cell++;
+		if (cell == end || *cell == ',')
+			continue; /* empty; strtod would read on in the next line */
+		value = strtod(cell, &stop);
+		if (stop == cell)
+			return -1;
+		ranges->sum[range] += value;
+		ranges->count[range]++;
+		cell = stop;
 	}
 	return cell == end ? 0 : -1;
 }

@@ -310,12 +310,22 @@ static void tables(void **state)
  * one did not measure it. */
 static void measures_of_a_run(void **state)
 {
-	static const char matrix[] = "seen,0\n1,0.5\n";
+	/* Of the sixteen bins the last has no samples; the last two rows are late. */
+	static const char matrix[] = "seen,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+				     "1,1,0.5,,,,,,,,,,,,,,\n"
+				     "2,,,,,,,,,,,,,,,,\n"
+				     "3,,,,,,,,,,,,,,,,\n"
+				     "4,0.25,0.75,,,,,,,,,,,,,,\n"
+				     "5,0.5,,,,,,,,,,,,,,0.2,\n"
+				     "6,0.5,,,,,,,,,,,,,,0.2,\n"
+				     "7,0.5,,,,,,,,,,,,,,0.2,\n"
+				     "8,0.25,0,,,,,,,,,,,,,0.4,\n";
 	static const struct {
 		const char *name;
 		double value;
 	} rows[] = {{"ir", 0.08}, {"late_ir", 0.07}, {"early_ir", 0.015}, {"mean_ir", 0.29 / 7},
-		{"early_ir_sgd", 0.03}, {"late_ir_sgd", 0.14}, {"cost", 2}};
+		{"early_ir_sgd", 0.03}, {"late_ir_sgd", 0.14}, {"cost", 2}, {"range1", 0.25},
+		{"range8", 0.3}, {"mid1", 0.5}};
 	struct metrics_file *file;
 	struct metrics_row row;
 	double values[MEASURES];
@@ -340,6 +350,10 @@ static void measures_of_a_run(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_near(values[measure_find(rows[i].name)], rows[i].value);
 	assert_true(isnan(values[measure_find("ft")]));
+	assert_true(isnan(values[measure_find("range2")]));
+	assert_int_equal(file_write(in_folder("matrix.csv"), "seen,0,1\n1,2\n", 13, &err), 0);
+	assert_true(measure_run(folder, values, &err) != 0);
+	assert_says(err, "matrix.csv:2: not 3 cells");
 }
 
 static int attempt(void *context, struct err *err)
