@@ -8,6 +8,7 @@
 #include "eval/prequential.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #include "base/mem.h"
 
@@ -126,6 +127,9 @@ double prequential_blind(const struct prequential *meter)
 	return mean(meter, meter->blind);
 }
 
+/* No stream is so long; beyond it counts could overflow. */
+static const int64_t REVEALED_MOST = INT64_MAX / 2;
+
 /* A ring that holds no class, or another class than its counts say, would be written out of bounds
  * later. */
 static void recount(struct prequential *meter, struct state *state)
@@ -134,8 +138,10 @@ static void recount(struct prequential *meter, struct state *state)
 
 	if (state_failed(state))
 		return;
-	if (meter->revealed < 0 || meter->steps < 0) {
-		state_refuse(state, ERR_FORMAT, "a negative count");
+	if (meter->revealed < 0 || meter->steps < 0 || meter->steps > meter->revealed ||
+		meter->revealed > REVEALED_MOST) {
+		state_refuse(state, ERR_FORMAT, "%" PRId64 " steps with %" PRId64 " labels",
+			meter->steps, meter->revealed);
 		return;
 	}
 	for (int32_t c = 0; c < meter->classes; c++)
