@@ -61,6 +61,9 @@ static bool batch(
 	return true;
 }
 
+/* Nobody trains so long; beyond it counts could overflow. */
+static const int64_t EPOCHS_MOST = INT64_MAX / 2;
+
 static void visit(struct objective *objective, struct state *state)
 {
 	struct epochs *epochs = (struct epochs *)objective;
@@ -69,10 +72,14 @@ static void visit(struct objective *objective, struct state *state)
 	state_int64(state, "size", &epochs->size);
 	state_int64(state, "cursor", &epochs->cursor);
 	if (!state_failed(state) &&
-		(epochs->epoch < 0 || epochs->cursor < 0 || epochs->cursor > epochs->size)) {
-		state_refuse(state, ERR_FORMAT, "place %" PRId64 " is not in an epoch of %" PRId64,
-			epochs->cursor, epochs->size);
-		epochs->cursor = epochs->size = 0;
+		(epochs->epoch < 0 || epochs->epoch > EPOCHS_MOST || epochs->cursor < 0 ||
+			epochs->cursor > epochs->size ||
+			epochs->size > pool_seen(objective->pool))) {
+		state_refuse(state, ERR_FORMAT,
+			"place %" PRId64 " of epoch %" PRId64 " cannot be: it has %" PRId64
+			" places, and %" PRId64 " samples were seen",
+			epochs->cursor, epochs->epoch, epochs->size, pool_seen(objective->pool));
+		epochs->epoch = epochs->cursor = epochs->size = 0;
 	}
 }
 
