@@ -11,12 +11,13 @@
 #include "cli.h"
 #include "contest_go.h"
 #include "jobs.h"
+#include "open.h"
 
 struct request {
 	const char *methods, *seeds, *scale, *out;
 	struct arg_list settings;
 	int jobs, threads;
-	bool list, force, quiet, dry;
+	bool list, force, quiet, dry, open;
 	const char *operand;
 };
 
@@ -152,6 +153,8 @@ static int conclude(const struct request *request, const struct contest *contest
 			contest->plan.out, contest->plan.out);
 	if (status != EXIT_OK)
 		print_command(request, contest);
+	if (finished && request->open)
+		open_report(contest->plan.out);
 	return status;
 }
 
@@ -221,6 +224,7 @@ int cmd_compare(int argc, char **argv)
 			.text = &request.out},
 		{"force", NULL, "make all runs anew", .flag = &request.force},
 		{"dry-run", NULL, "only show which runs there are", .flag = &request.dry},
+		{"open", NULL, "show the report in the browser at the end", .flag = &request.open},
 		{"quiet", NULL, "no progress", .flag = &request.quiet},
 		{0},
 	};

@@ -38,3 +38,13 @@ void open_in_browser(const char *what)
 			"retain: xdg-open is not installed (Debian: xdg-utils); open %s yourself\n",
 			what);
 }
+
+void open_report(const char *folder)
+{
+	char path[4096];
+
+	/* Whoever does not get to see what was printed must not miss it. */
+	fflush(stdout);
+	snprintf(path, sizeof(path), "%s/report.html", folder);
+	open_in_browser(path);
+}

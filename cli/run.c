@@ -115,16 +115,6 @@ static void print_json(FILE *to, const struct run_result *result, const struct o
 	fprintf(to, "}\n");
 }
 
-static void open_report(const char *folder)
-{
-	char path[4096];
-
-	/* Whoever does not get to see what was printed must not miss it. */
-	fflush(stdout);
-	snprintf(path, sizeof(path), "%s/report.html", folder);
-	open_in_browser(path);
-}
-
 static int go(const struct request *request, const struct options *options)
 {
 	const bool live = !strcmp(options_text(options, "stream.source"), "stdin");

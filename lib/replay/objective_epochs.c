@@ -71,10 +71,9 @@ static void visit(struct objective *objective, struct state *state)
 	state_int64(state, "epoch", &epochs->epoch);
 	state_int64(state, "size", &epochs->size);
 	state_int64(state, "cursor", &epochs->cursor);
-	if (!state_failed(state) &&
-		(epochs->epoch < 0 || epochs->epoch > EPOCHS_MOST || epochs->cursor < 0 ||
-			epochs->cursor > epochs->size ||
-			epochs->size > pool_seen(objective->pool))) {
+	if (!state_failed(state) && (epochs->epoch < 0 || epochs->epoch > EPOCHS_MOST ||
+					    epochs->cursor < 0 || epochs->cursor > epochs->size ||
+					    epochs->size > pool_seen(objective->pool))) {
 		state_refuse(state, ERR_FORMAT,
 			"place %" PRId64 " of epoch %" PRId64 " cannot be: it has %" PRId64
 			" places, and %" PRId64 " samples were seen",
