@@ -24,7 +24,8 @@
 #define LABEL_MASK ((UINT64_C(1) << LABEL_BITS) - 1)
 #define PART_FROM  (AT_BITS + LABEL_BITS)
 
-_Static_assert(PATH_LABELS == LABEL_MASK + 1, "labels fill their bits");
+/* The largest number that fits stands for a label that is in no class. */
+_Static_assert(PATH_LABELS == LABEL_MASK, "labels fill their bits");
 
 enum { KEEP_FROM = 1 << 20, MICROSECONDS = 1000000 };
 
@@ -202,16 +203,15 @@ int path_lists_path(void *lists, const struct list_value *value, struct err *err
 int path_lists_label(void *lists, const struct list_value *value, struct err *err)
 {
 	struct path_lists *l = lists;
+	uint64_t label;
 
 	if (value->kind != LIST_WHOLE)
 		return err_set(err, ERR_FORMAT, "its label is no whole number");
-	if (value->whole < 0 || value->whole >= PATH_LABELS)
-		return err_set(err, ERR_FORMAT, "label %lld is not from 0 to %d",
-			(long long)value->whole, PATH_LABELS - 1);
 	if (l->labels >= l->entries.count - l->first)
 		return err_set(err, ERR_FORMAT, "there are %zu paths and more labels", l->labels);
-	l->entries.at[l->first + l->labels++] |= (uint64_t)value->whole << AT_BITS;
-	if (value->whole > l->largest)
+	label = value->whole >= 0 && value->whole < PATH_LABELS ? (uint64_t)value->whole : LABEL_MASK;
+	l->entries.at[l->first + l->labels++] |= label << AT_BITS;
+	if (label != LABEL_MASK && value->whole > l->largest)
 		l->largest = value->whole;
 	return 0;
 }
@@ -285,6 +285,9 @@ int path_lists_end(struct path_lists *lists, struct path_index *index, struct er
 	*index = (struct path_index){0};
 	if (!code && !l->entries.count)
 		code = err_set(err, ERR_FORMAT, "%s: names no images", l->id->path);
+	else if (!code && l->largest < 0)
+		code = err_set(err, ERR_FORMAT, "%s: none of its %zu labels is from 0 to %d",
+			l->id->path, l->entries.count, PATH_LABELS - 1);
 	if (!code)
 		code = write_all(l, err);
 	if (!code) {

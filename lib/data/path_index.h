@@ -22,8 +22,8 @@
 #include "data/list_value.h"
 #include "data/records.h"
 
-/* Labels are below this, and no path is longer than that. */
-enum { PATH_LABELS = 1 << 22, PATH_LONGEST = 4095 };
+/* Labels are below this, others are in no class; no path is longer than that. */
+enum { PATH_LABELS = (1 << 22) - 1, PATH_LONGEST = 4095 };
 
 struct path_index {
 	struct index_file file;
@@ -34,7 +34,7 @@ struct path_index {
 };
 
 /* The id's version is this. */
-enum { PATH_INDEX_VERSION = 1 };
+enum { PATH_INDEX_VERSION = 2 };
 
 /* True if there is an index file of the data as it is now. */
 bool path_index_find(struct path_index *index, const struct index_id *id);
