@@ -98,14 +98,6 @@ static void print_learn(const char *method, const char *preset, bool json,
 			r->us_per_iteration, r->median_us_per_iteration);
 }
 
-static int leave(struct options *options, int code, const struct err *err)
-{
-	options_free(options);
-	if (!code)
-		return EXIT_OK;
-	return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err->message);
-}
-
 static int bench_learn_verb(int argc, char **argv)
 {
 	struct arg_list settings = {0};
@@ -138,7 +130,7 @@ static int bench_learn_verb(int argc, char **argv)
 		code = bench_learn(options, seconds, &result, &err);
 	if (!code)
 		print_learn(method, preset, json, &result);
-	return leave(options, code, &err);
+	return settings_leave(options, code, &err);
 }
 
 static int bench_data_verb(int argc, char **argv)
@@ -180,7 +172,7 @@ static int bench_data_verb(int argc, char **argv)
 	else if (!code)
 		printf("%.5g samples/s (mean %.5g), %s loaders and the one that asks\n",
 			r.samples_per_s, r.mean_samples_per_s, loaders);
-	return leave(options, code, &err);
+	return settings_leave(options, code, &err);
 }
 
 int cmd_bench(int argc, char **argv)

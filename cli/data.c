@@ -32,14 +32,6 @@ static int resolve(struct options **options, const struct arg_list *settings, in
 		(const struct setting[]){{"stream.source", argv[1]}, {0}}, settings, err);
 }
 
-static int leave(struct options *options, int code, const struct err *err)
-{
-	options_free(options);
-	if (!code)
-		return EXIT_OK;
-	return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err->message);
-}
-
 /* Seconds since 1970 as a day, where they can be that. */
 static void print_time(int64_t time)
 {
@@ -174,10 +166,10 @@ static int info_verb(int argc, char **argv)
 	else if (!code)
 		print_info(&info);
 	if (!code && info.bad && check) {
-		leave(options, 0, NULL);
+		settings_leave(options, 0, NULL);
 		return EXIT_FAILED;
 	}
-	return leave(options, code, &err);
+	return settings_leave(options, code, &err);
 }
 
 static int show_verb(int argc, char **argv)
@@ -214,7 +206,7 @@ static int show_verb(int argc, char **argv)
 	if (!code)
 		printf("%d samples, in the order of time: %s\n", sheet.columns * sheet.rows,
 			sheet.path);
-	return leave(options, code, &err);
+	return settings_leave(options, code, &err);
 }
 
 static int index_verb(int argc, char **argv)
@@ -237,7 +229,7 @@ static int index_verb(int argc, char **argv)
 		code = data_info(&info, options, false, 0, NULL, NULL, &err);
 	if (!code)
 		printf("%s: %s records\n", info.kind, watch_grouped(grouped, info.records));
-	return leave(options, code, &err);
+	return settings_leave(options, code, &err);
 }
 
 static int split_verb(int argc, char **argv)
@@ -268,7 +260,7 @@ static int split_verb(int argc, char **argv)
 		printf("%s: stream.csv %" PRId64 ", eval.csv %" PRId64 ", prepare.csv %" PRId64
 		       " records\n",
 			out, split.stream, split.eval, split.prepare);
-	return leave(options, code, &err);
+	return settings_leave(options, code, &err);
 }
 
 int cmd_data(int argc, char **argv)

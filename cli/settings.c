@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "cli.h"
+
 int settings_resolve(struct options **options, const char *file, const struct setting *verb,
 	const struct arg_list *user, struct err *err)
 {
@@ -21,4 +23,12 @@ int settings_resolve(struct options **options, const char *file, const struct se
 		code = config_resolve(config, options, err);
 	config_free(config);
 	return code;
+}
+
+int settings_leave(struct options *options, int code, const struct err *err)
+{
+	options_free(options);
+	if (!code)
+		return EXIT_OK;
+	return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err->message);
 }

@@ -17,4 +17,7 @@ struct setting {
 int settings_resolve(struct options **options, const char *file, const struct setting *verb,
 	const struct arg_list *user, struct err *err);
 
+/* Frees the options and turns a code into the verb's exit code, complaining if it is an error. */
+int settings_leave(struct options *options, int code, const struct err *err);
+
 #endif
