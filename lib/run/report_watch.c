@@ -69,7 +69,15 @@ static void refuse(struct text *out, const char *status, const char *sentence)
 	text_release(&body);
 }
 
-static void answer_page(const struct server *server, struct text *out)
+static const struct route {
+	const char *path, *type;
+	void (*write)(struct text *out, const struct run_set *set, bool live);
+} routes[] = {
+	{"/", "text/html; charset=utf-8", report_page},
+	{"/data.json", "application/json", report_data},
+};
+
+static void answer_route(const struct server *server, const struct route *route, struct text *out)
 {
 	struct run_set *set;
 	struct err err = {0};
@@ -79,32 +87,11 @@ static void answer_page(const struct server *server, struct text *out)
 		refuse(out, "503 Service Unavailable", err.message);
 		return;
 	}
-	report_page(&body, set, true);
-	answer(out, "200 OK", "text/html; charset=utf-8", &body);
+	route->write(&body, set, true);
+	answer(out, "200 OK", route->type, &body);
 	text_release(&body);
 	run_set_close(set);
 }
-
-static void answer_data(const struct server *server, struct text *out)
-{
-	struct run_set *set;
-	struct err err = {0};
-	struct text body = {0};
-
-	if (run_set_open(&set, server->watch->paths, server->watch->count, &err)) {
-		refuse(out, "503 Service Unavailable", err.message);
-		return;
-	}
-	report_data(&body, set, true);
-	answer(out, "200 OK", "application/json", &body);
-	text_release(&body);
-	run_set_close(set);
-}
-
-static const struct {
-	const char *path;
-	void (*answer)(const struct server *server, struct text *out);
-} routes[] = {{"/", answer_page}, {"/data.json", answer_data}};
 
 /* A page elsewhere may have a name that leads here; its requests carry that name. */
 static bool names_us(const struct server *server, const char *headers)
@@ -151,7 +138,7 @@ static void respond(const struct server *server, char *request, struct text *out
 	}
 	for (size_t i = 0; i < sizeof(routes) / sizeof(*routes); i++)
 		if (!strcmp(path, routes[i].path)) {
-			routes[i].answer(server, out);
+			answer_route(server, &routes[i], out);
 			return;
 		}
 	refuse(out, "404 Not Found", "there is nothing here");
