@@ -2,20 +2,13 @@
  * Stores: what was added comes back, with any cache and after any forgetting;
  * places are used again; fetching allocates nothing; state survives a file.
  */
-#include "check.h"
+#include "store_check.h"
 
-#include "../base/folder.h"
-#include "base/rng.h"
-#include "base/state.h"
-#include "data/store.h"
+enum { DIM = 32, ROW = DIM * 4 + 4, ADDED = 10000 };
 
-enum { DIM = 32, ROW = DIM * 4 + 4, ADDED = 10000, BATCH = 200, FLOATS = 5 };
-
-static float made[ADDED * DIM], inputs[BATCH * DIM];
-static int32_t made_labels[ADDED], labels[BATCH];
+static float made[ADDED * DIM];
+static int32_t made_labels[ADDED];
 static int64_t made_ids[ADDED], ids[BATCH];
-
-static const struct rng draws = {5, RNG_TEST};
 
 static struct source *filled_source(void)
 {
@@ -147,11 +140,6 @@ static void a_source_has_an_end(void **state)
 	source_close(source);
 }
 
-static void visit(void *object, struct state *state)
-{
-	store_state(object, state);
-}
-
 static void the_cache_fills_again_after_a_resume(void **state)
 {
 	struct source *source = filled_source();
@@ -178,51 +166,13 @@ static void the_cache_fills_again_after_a_resume(void **state)
 	source_close(brief);
 }
 
-/* Samples in memory are told by their id. */
-static void sample_of(int64_t id, float *input, int32_t *label)
-{
-	for (int i = 0; i < FLOATS; i++)
-		input[i] = rng_float(draws, (uint64_t)id * FLOATS + (uint64_t)i);
-	*label = (int32_t)(id * 7 % 1000);
-}
-
 static struct store *memory_store(void)
 {
 	struct store *store;
 	struct err err;
 
-	assert_ok(store_in_memory(&store, FLOATS, &err), err);
+	assert_ok(store_in_memory(&store, SMALL, &err), err);
 	return store;
-}
-
-static void add_next(struct store *store, int n)
-{
-	float input[64 * FLOATS];
-	int32_t label[64];
-	struct err err;
-
-	for (int i = 0; i < n; i++)
-		sample_of(store_count(store) + i, input + i * FLOATS, label + i);
-	assert_ok(store_add(store, input, label, n, &err), err);
-}
-
-static void assert_kept(struct store *store, int64_t id, bool kept)
-{
-	float input[FLOATS], expected[FLOATS];
-	int32_t label, expected_label;
-	struct err err;
-	const int code = store_fetch(store, &id, 1, input, &label, &err);
-
-	if (!kept) {
-		assert_int_equal(code, ERR_INPUT);
-		assert_says(err, "has been forgotten");
-		return;
-	}
-	if (code)
-		fail_msg("sample %d: %s", (int)id, err.message);
-	sample_of(id, expected, &expected_label);
-	assert_memory_equal(input, expected, sizeof(input));
-	assert_int_equal(label, expected_label);
 }
 
 static void memory_keeps_until_forgotten(void **state)
@@ -234,7 +184,7 @@ static void memory_keeps_until_forgotten(void **state)
 	/* Random samples go, in all phases of growth. */
 	for (uint64_t turn = 0; turn < 1000; turn++) {
 		first = store_count(store);
-		add_next(store, (int)(turn % 30) + 1);
+		add_next(store, (int)(turn % 30) + 1, SMALL);
 		for (int64_t id = first; id < store_count(store); id++)
 			kept[id] = true;
 		for (uint64_t i = 0; i < turn % 40; i++) {
@@ -246,7 +196,7 @@ static void memory_keeps_until_forgotten(void **state)
 		}
 	}
 	for (int64_t id = 0; id < store_count(store); id++)
-		assert_kept(store, id, kept[id]);
+		assert_kept(store, id, SMALL, kept[id]);
 	store_forget(store, store_count(store));
 	store_forget(store, -1);
 	store_free(store);
@@ -260,7 +210,7 @@ static void places_are_used_again(void **state)
 	uint64_t allocations = 0;
 
 	for (int64_t first = 0; first < 100000; first += 50) {
-		add_next(store, 50);
+		add_next(store, 50, SMALL);
 		if (first >= 1000)
 			for (int64_t id = first - 1000; id < first - 950; id++)
 				store_forget(store, id);
@@ -272,8 +222,8 @@ static void places_are_used_again(void **state)
 	assert_int_equal(store_bytes(store), bytes);
 	assert_int_equal(mem_count(), allocations);
 	for (int64_t id = 99000; id < 100000; id++)
-		assert_kept(store, id, true);
-	assert_kept(store, 98949, false);
+		assert_kept(store, id, SMALL, true);
+	assert_kept(store, 98949, SMALL, false);
 	store_free(store);
 }
 
@@ -283,22 +233,22 @@ static void memory_survives_a_file(void **state)
 	struct err err;
 
 	for (int i = 0; i < 1000; i++)
-		add_next(before, 64);
+		add_next(before, 64, SMALL);
 	for (int64_t id = 0; id < 64000; id++)
 		if (rng_below(draws, (uint64_t)id, 3))
 			store_forget(before, id);
 	/* What the other one held before is gone. */
-	add_next(after, 64);
+	add_next(after, 64, SMALL);
 	assert_ok(state_save(in_folder("state"), visit, before, &err), err);
 	assert_ok(state_load(in_folder("state"), visit, after, &err), err);
 	for (int turn = 0; turn < 2; turn++) {
 		assert_int_equal(store_count(after), store_count(before));
 		for (int64_t id = 0; id < 64000; id++)
-			assert_kept(after, id, !rng_below(draws, (uint64_t)id, 3));
+			assert_kept(after, id, SMALL, !rng_below(draws, (uint64_t)id, 3));
 		for (int i = 0; i < 500; i++)
-			add_next(before, 64), add_next(after, 64);
+			add_next(before, 64, SMALL), add_next(after, 64, SMALL);
 		for (int64_t id = 64000; id < store_count(after); id++)
-			assert_kept(after, id, true);
+			assert_kept(after, id, SMALL, true);
 	}
 	assert_int_equal(store_bytes(after), store_bytes(before));
 	store_free(before);
@@ -310,13 +260,13 @@ static void an_empty_store_survives_a_file(void **state)
 	struct store *before = memory_store(), *after = memory_store();
 	struct err err;
 
-	add_next(after, 10);
+	add_next(after, 10, SMALL);
 	assert_ok(state_save(in_folder("state"), visit, before, &err), err);
 	assert_ok(state_load(in_folder("state"), visit, after, &err), err);
 	assert_int_equal(store_count(after), 0);
-	add_next(after, 64);
+	add_next(after, 64, SMALL);
 	for (int64_t id = 0; id < 64; id++)
-		assert_kept(after, id, true);
+		assert_kept(after, id, SMALL, true);
 	store_free(before);
 	store_free(after);
 }
@@ -324,7 +274,7 @@ static void an_empty_store_survives_a_file(void **state)
 static int try_storing(void *context, struct err *err)
 {
 	struct store *store, *cached;
-	int code = store_in_memory(&store, FLOATS, err);
+	int code = store_in_memory(&store, SMALL, err);
 	int64_t added = 0;
 
 	while (!code && added < 50000) {

@@ -1,0 +1,251 @@
+/*
+ * What the journal knows beside samples: inputs that wait for their labels under a
+ * key, the keys of those that were added, guesses and marks.
+ */
+#include "journal_check.h"
+
+static void inputs_wait_for_their_labels(void **state)
+{
+	static const char *const keys[] = {"a", "b", "c", "a"};
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	float input[SMALL];
+	struct err err;
+
+	samples_from(0, 4, SMALL);
+	assert_ok(journal_wait(journal, keys, inputs, NULL, 4, &err), err);
+	assert_int_equal(journal_waiting(journal), 3);
+	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
+	assert_memory_equal(input, inputs + SMALL, sizeof(input));
+	/* The one sent last. */
+	assert_ok(journal_take(journal, "a", input, NULL, &err), err);
+	assert_memory_equal(input, inputs + (size_t)3 * SMALL, sizeof(input));
+	assert_int_equal(journal_take(journal, "a", input, NULL, &err), ERR_INPUT);
+	assert_says(err, "just been taken");
+	assert_int_equal(journal_wait(journal, keys, inputs, NULL, 1, &err), ERR_INPUT);
+	assert_int_equal(journal_take(journal, "d", input, NULL, &err), ERR_INPUT);
+	assert_says(err, "no input waits under d");
+	assert_int_equal(journal_take(journal, "", input, NULL, &err), ERR_INPUT);
+
+	/* Taken, but not added: still there for the next process. */
+	store_free(store);
+	store = store_with(SMALL);
+	journal = store_journal(store);
+	assert_int_equal(journal_waiting(journal), 3);
+	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
+	labels[0] = 9;
+	assert_ok(store_add(store, input, labels, 1, &err), err);
+	assert_int_equal(journal_waiting(journal), 2);
+	assert_int_equal(journal_take(journal, "b", input, NULL, &err), ERR_INPUT);
+	store_free(store);
+	store = store_with(SMALL);
+	journal = store_journal(store);
+	assert_int_equal(journal_waiting(journal), 2);
+	assert_int_equal(store_stored(store), 1);
+	assert_ok(journal_drop(journal, keys, 3, &err), err);
+	assert_int_equal(journal_waiting(journal), 0);
+	store_free(store);
+}
+
+static void assert_place(struct journal *journal, const char *key, enum journal_place place,
+	int64_t id, int32_t label)
+{
+	struct journal_found found;
+	struct err err;
+
+	assert_ok(journal_find(journal, key, &found, &err), err);
+	if (found.place != place ||
+		(place == JOURNAL_ADDED && (found.id != id || found.label != label)))
+		fail_msg("%s: place %d, sample %lld, label %d; expected %d, %lld, %d", key,
+			(int)found.place, (long long)found.id, found.label, (int)place,
+			(long long)id, label);
+}
+
+static void keys_of_samples_are_remembered(void **state)
+{
+	static const char *const keys[] = {"a", "b", "c", "d"};
+	static const int32_t guesses[] = {
+		3, 1, 4, 0, 2, 5, 9, 2, 6, -1, 1, 1, 1, 1, 1, 7, 7, 7, 7, 7};
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	int32_t found[2 * JOURNAL_GUESSES];
+	const int64_t both[] = {1, 0};
+	float input[4 * SMALL];
+	struct err err;
+
+	journal_bound(journal, 100, 2);
+	samples_from(0, 4, SMALL);
+	assert_ok(journal_wait(journal, keys, inputs, guesses, 4, &err), err);
+	for (int i = 0; i < 4; i++) {
+		assert_place(journal, keys[i], JOURNAL_WAITS, 0, 0);
+		assert_ok(journal_take(journal, keys[i], input + (size_t)i * SMALL, found, &err),
+			err);
+		assert_memory_equal(
+			found, guesses + i * JOURNAL_GUESSES, JOURNAL_GUESSES * sizeof(*guesses));
+		assert_place(journal, keys[i], JOURNAL_TAKEN, 0, 0);
+		if (i == 1) {
+			labels[0] = 8;
+			labels[1] = 9;
+			assert_ok(store_add(store, input, labels, 2, &err), err);
+		}
+	}
+	assert_place(journal, "a", JOURNAL_ADDED, 0, 8);
+	assert_place(journal, "b", JOURNAL_ADDED, 1, 9);
+	assert_place(journal, "e", JOURNAL_UNKNOWN, 0, 0);
+	assert_ok(journal_guesses(journal, both, 2, found, &err), err);
+	assert_memory_equal(found, guesses + JOURNAL_GUESSES, JOURNAL_GUESSES * sizeof(*guesses));
+	assert_memory_equal(found + JOURNAL_GUESSES, guesses, JOURNAL_GUESSES * sizeof(*guesses));
+
+	/* Only the latest two. An "a" that comes again is another sample. */
+	assert_ok(store_add(store, input + 2 * SMALL, labels, 2, &err), err);
+	store_free(store);
+	store = store_with(SMALL);
+	journal = store_journal(store);
+	assert_place(journal, "b", JOURNAL_UNKNOWN, 0, 0);
+	assert_place(journal, "c", JOURNAL_ADDED, 2, 8);
+	assert_place(journal, "d", JOURNAL_ADDED, 3, 9);
+	store_free(store);
+}
+
+/* One input had waited and has its own guesses; then a call without anything beside it. */
+static void marks_and_guesses_stay_with_samples(void **state)
+{
+	static const int32_t waited[] = {9, 8, 7, 6, 5};
+	static const int32_t guesses[] = {3, 1, 4, 0, 2, 5, 9, 2, 6, -1};
+	static const int64_t all[] = {0, 1, 2};
+	const struct journal_mark mark = {41, 0.75, 3};
+	const char *key = "a";
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	int32_t found[3 * JOURNAL_GUESSES];
+	struct journal_mark marked;
+	float input[SMALL];
+	struct err err;
+
+	samples_from(0, 3, SMALL);
+	assert_ok(journal_wait(journal, &key, inputs, waited, 1, &err), err);
+	assert_ok(journal_take(journal, key, input, NULL, &err), err);
+	journal_beside(journal, guesses, &mark);
+	assert_ok(store_add(store, inputs, labels, 2, &err), err);
+	journal_beside(journal, NULL, NULL);
+	assert_ok(store_add(store, inputs + 2 * SMALL, labels + 2, 1, &err), err);
+	store_free(store);
+	store = store_with(SMALL);
+	journal = store_journal(store);
+	for (int64_t id = 0; id < 2; id++) {
+		assert_ok(journal_marked(journal, id, &marked, &err), err);
+		assert_memory_equal(&marked, &mark, sizeof(mark));
+	}
+	assert_ok(journal_marked(journal, 2, &marked, &err), err);
+	assert_true(marked.iteration == 0 && marked.credit == 0 && marked.left == 0);
+	assert_int_equal(journal_marked(journal, 3, &marked, &err), ERR_INPUT);
+	assert_ok(journal_guesses(journal, all, 3, found, &err), err);
+	assert_memory_equal(found, waited, sizeof(waited));
+	assert_memory_equal(found + JOURNAL_GUESSES, guesses + JOURNAL_GUESSES, sizeof(waited));
+	for (int k = 0; k < JOURNAL_GUESSES; k++)
+		assert_int_equal(found[2 * JOURNAL_GUESSES + k], -1);
+	store_free(store);
+}
+
+static void labels_are_kept_until_they_are_added(void **state)
+{
+	static const char *const keys[] = {"a", "b", "c", "d"};
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	float input[4 * SMALL];
+	char key[JOURNAL_KEY + 1];
+	int32_t label;
+	struct err err;
+
+	samples_from(0, 4, SMALL);
+	assert_ok(journal_wait(journal, keys, inputs, NULL, 4, &err), err);
+	labels[0] = 5;
+	labels[1] = 6;
+	assert_int_equal(journal_label(journal, labels, 1, &err), ERR_INPUT);
+	assert_ok(journal_take(journal, "c", input, NULL, &err), err);
+	assert_ok(journal_label(journal, labels, 1, &err), err);
+	assert_ok(journal_take(journal, "a", input, NULL, &err), err);
+	assert_ok(journal_label(journal, labels, 2, &err), err);
+	/* Its label is not kept. */
+	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
+	store_free(store);
+
+	for (int added = 0; added < 2; added++) {
+		store = store_with(SMALL);
+		journal = store_journal(store);
+		replay(store);
+		for (int i = 0; i < 2 && !added; i++) {
+			assert_ok(journal_take_again(journal, key, input + (size_t)i * SMALL, NULL,
+					  &label, &err),
+				err);
+			assert_string_equal(key, i ? "a" : "c");
+			assert_int_equal(label, labels[i]);
+			assert_place(journal, key, JOURNAL_TAKEN, 0, 0);
+			assert_memory_equal(input + (size_t)i * SMALL,
+				inputs + (i ? 0 : 2 * SMALL), SMALL * sizeof(float));
+		}
+		assert_ok(journal_take_again(journal, key, input, NULL, &label, &err), err);
+		assert_string_equal(key, "");
+		if (!added)
+			assert_ok(store_add(store, input, labels, 2, &err), err);
+		assert_place(journal, "c", JOURNAL_ADDED, 0, 5);
+		assert_place(journal, "a", JOURNAL_ADDED, 1, 6);
+		assert_place(journal, "b", JOURNAL_WAITS, 0, 0);
+		store_free(store);
+	}
+}
+
+static void old_inputs_give_way(void **state)
+{
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	char names[30][8];
+	struct err err;
+
+	samples_from(0, 1, SMALL);
+	journal_bound(journal, 10, 2);
+	for (int i = 0; i < 30; i++) {
+		const char *key = names[i];
+
+		snprintf(names[i], sizeof(names[i]), "key%d", i);
+		assert_ok(journal_wait(journal, &key, inputs, NULL, 1, &err), err);
+		/* Key 0 is sent again and again, and keeps its turn; every third is labelled. */
+		key = names[0];
+		if (i < 5)
+			assert_ok(journal_wait(journal, &key, inputs, NULL, 1, &err), err);
+		if (i % 3 == 1) {
+			float input[SMALL];
+
+			assert_ok(journal_take(journal, names[i], input, NULL, &err), err);
+			assert_ok(journal_add(journal, input, labels, 1, &err), err);
+		}
+		if (i == 17) {
+			store_free(store);
+			store = store_with(SMALL);
+			journal = store_journal(store);
+			journal_bound(journal, 10, 2);
+		}
+	}
+	assert_int_equal(journal_waiting(journal), 10);
+	for (int i = 0; i < 30; i++) {
+		enum journal_place place = i >= 15 ? JOURNAL_WAITS : JOURNAL_UNKNOWN;
+
+		if (i % 3 == 1)
+			place = i >= 25 ? JOURNAL_ADDED : JOURNAL_UNKNOWN;
+		assert_place(journal, names[i], place, i / 3, labels[0]);
+	}
+	store_free(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		journal_test(inputs_wait_for_their_labels),
+		journal_test(keys_of_samples_are_remembered),
+		journal_test(marks_and_guesses_stay_with_samples),
+		journal_test(labels_are_kept_until_they_are_added),
+		journal_test(old_inputs_give_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
