@@ -75,6 +75,19 @@ RETAIN_API int retain_config_set(struct retain_config *config, const char *key, 
 	struct retain_err *err);
 
 /*
+ * Where learners made from this configuration say what did not stop them, but
+ * should be known: a checkpoint that is damaged or could not be written, a loss that
+ * was no number and how far back it took them, a close that could not save. Without
+ * it, or with NULL, nobody hears. The message is a sentence without a newline and
+ * lives until the function returns. It is called by the thread whose call met the
+ * reason, in the middle of that call, so it must not call a function of the same
+ * learner; it and its context must live as long as the learner.
+ */
+typedef void retain_warn_fn(void *context, const char *message);
+RETAIN_API void retain_config_on_warning(
+	struct retain_config *config, retain_warn_fn *warn, void *context);
+
+/*
  * A learner. It is shown inputs and predicts them; later their labels are
  * revealed, it remembers both and trains. The keys model.classes and model.input
  * say what it learns; both must be set.
@@ -114,7 +127,7 @@ RETAIN_API int retain_learner_save(struct retain_learner *learner, struct retain
 
 /*
  * Saves, and ends the learner: opened again it is exactly as it was. If saving fails
- * it is as after a crash; who must know calls retain_learner_save before. Free ends it
+ * it is as after a crash, and a warning; who must know calls retain_learner_save before. Free ends it
  * without saving. Both accept NULL and either kind of learner; no other call may be
  * under way.
  */

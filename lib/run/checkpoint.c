@@ -266,22 +266,23 @@ static int load(struct run *run, bool due, bool *found, struct err *err)
 {
 	const char *folder = run->config.folder;
 	char path[PATH_MOST];
+	struct err why = {0};
 	int code = 0;
 
 	*found = false;
 	for (struct place at = newest(folder, INT64_MAX, due); at.number >= 0;
 		at = newest(folder, at.number, due)) {
 		path_of(path, folder, at);
-		code = state_load(path, run_state, run, err);
+		code = state_load(path, run_state, run, &why);
 		*found = !code;
 		if (code != ERR_FORMAT)
 			break;
 		log_write(&run->config.log, LOG_WARN, "%s; trying the checkpoint before it",
-			err ? err->message : path);
+			why.message);
 	}
-	if (*found)
-		code = cut_logs(run, err);
-	return code;
+	if (code)
+		return err_set(err, code, "%s", why.message);
+	return *found ? cut_logs(run, err) : 0;
 }
 
 int checkpoint_load(struct run *run, bool *found, struct err *err)

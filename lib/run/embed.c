@@ -3,60 +3,17 @@
  * (run/program.h) it has the time steps whose labels are not known yet, and a gate
  * that lets one thread in at a time.
  */
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-#include <retain.h>
 #include "nn/weights_file.h"
-#include "run/config.h"
+#include "run/embed_impl.h"
 #include "run/gate.h"
 #include "run/guess.h"
 #include "run/program.h"
 #include "run/run_impl.h"
-
-/* The public error is the internal one under another name. */
-static_assert(sizeof(struct retain_err) == sizeof(struct err), "errors have one form");
-
-static struct err *inner(struct retain_err *err)
-{
-	return (struct err *)err;
-}
-
-struct retain_config *retain_config_new(void)
-{
-	struct config *config;
-
-	config_new(&config, NULL);
-	if (config)
-		config_origin(config, "retain_config_set");
-	return (struct retain_config *)config;
-}
-
-void retain_config_free(struct retain_config *config)
-{
-	config_free((struct config *)config);
-}
-
-/* Who did not look at what retain_config_new gave learns of it here. */
-static int no_config(struct retain_err *err)
-{
-	return err_set(inner(err), ERR_MEMORY, "out of memory: there is no config");
-}
-
-int retain_config_load(struct retain_config *config, const char *path, struct retain_err *err)
-{
-	return !config ? no_config(err) : config_load((struct config *)config, path, inner(err));
-}
-
-int retain_config_set(
-	struct retain_config *config, const char *key, const char *value, struct retain_err *err)
-{
-	return !config ? no_config(err)
-		       : config_set((struct config *)config, key, value, inner(err));
-}
 
 /* A time step that waits for its labels. */
 struct pending {
@@ -69,6 +26,7 @@ struct pending {
 
 struct retain_learner {
 	struct gate gate;
+	struct warning warning;
 	struct options *options;
 	struct run *run;
 	struct pending *pending;
@@ -83,16 +41,29 @@ static uint64_t first_ticket(void)
 	return ((uint64_t)time(NULL) << PER_SECOND) + 1;
 }
 
+/* The log of the learner's run. */
+static void pass_on(void *context, enum log_level level, const char *message)
+{
+	const struct warning *warning = context;
+
+	(void)level;
+	warning->warn(warning->context, message);
+}
+
 static int make_run(struct retain_learner *made, const struct retain_config *config,
 	const char *folder, struct err *err)
 {
-	int code = config_resolve((const struct config *)config, &made->options, err);
+	struct log log = {.context = &made->warning, .most = LOG_WARN};
+	int code = config_resolve(config->layers, &made->options, err);
 
+	made->warning = config->warning;
+	if (made->warning.warn)
+		log.write = pass_on;
 	if (!code)
 		code = options_set(
 			made->options, "stream.source", PROGRAM_SOURCE, "retain_learner_open", err);
 	if (!code)
-		code = program_open(&made->run, made->options, folder, err);
+		code = program_open(&made->run, made->options, folder, &log, err);
 	made->first = folder ? first_ticket() : 1;
 	made->tickets = made->first - 1;
 	return code;
@@ -122,14 +93,14 @@ int retain_learner_new(
 	struct retain_learner **learner, const struct retain_config *config, struct retain_err *err)
 {
 	*learner = NULL;
-	return !config ? no_config(err) : make_learner(learner, config, NULL, inner(err));
+	return !config ? config_missing(err) : make_learner(learner, config, NULL, inner(err));
 }
 
 int retain_learner_open(struct retain_learner **learner, const struct retain_config *config,
 	const char *folder, struct retain_err *err)
 {
 	*learner = NULL;
-	return !config ? no_config(err) : make_learner(learner, config, folder, inner(err));
+	return !config ? config_missing(err) : make_learner(learner, config, folder, inner(err));
 }
 
 static void pending_free(struct pending *pending)
@@ -168,8 +139,10 @@ int retain_learner_save(struct retain_learner *learner, struct retain_err *err)
 /* What cannot be saved is no loss of samples: those are in the journal. */
 void retain_learner_close(struct retain_learner *learner)
 {
-	if (learner)
-		program_end(learner->run, NULL);
+	struct err why;
+
+	if (learner && program_end(learner->run, &why) && learner->warning.warn)
+		pass_on(&learner->warning, LOG_WARN, why.message);
 	retain_learner_free(learner);
 }
 

@@ -217,22 +217,24 @@ static int go_back(struct run *run, struct err *err)
 	return code ? code : catch_up(run, err);
 }
 
+/* What going back has mended is no error of the caller's. */
 int program_train(struct run *run, bool ordered, bool *back, struct err *err)
 {
 	const int64_t backs = run->program->backs;
 	const double start = run_clock();
-	int code = learner_train(run->learner, 1, err);
+	struct err why = {0};
+	int code = learner_train(run->learner, 1, &why);
 
 	run->train_seconds += run_clock() - start;
 	if (!code) {
 		run->made++;
 		run->program->left -= ordered;
-		code = run_save_when_due(run, err);
+		code = run_save_when_due(run, &why);
 	}
 	if (code && learner_diverged(run->learner))
-		code = go_back(run, err);
+		code = go_back(run, &why);
 	*back = run->program->backs != backs;
-	return code;
+	return code ? err_set(err, code, "%s", why.message) : 0;
 }
 
 /* Trains until a call's mark. */
@@ -333,12 +335,13 @@ static void program_free(struct program *program)
 	mem_free(program);
 }
 
-int program_open(
-	struct run **run, const struct options *options, const char *folder, struct err *err)
+int program_open(struct run **run, const struct options *options, const char *folder,
+	const struct log *log, struct err *err)
 {
 	struct program *program = mem_new(1, sizeof(*program));
 	struct run_config config = {.options = options,
 		.name = options_text(options, "run.method"),
+		.log = *log,
 		.start = RUN_RESUME,
 		.program = program};
 	int code;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/options.h"
 
 /* What stream.source is for such a run, whatever the config says. */
@@ -27,9 +28,12 @@
 
 struct run;
 
-/* Options are borrowed as long as the run lives, the folder's name is copied; NULL: none. */
-int program_open(
-	struct run **run, const struct options *options, const char *folder, struct err *err);
+/*
+ * Options are borrowed as long as the run lives, the folder's name (NULL: none) and
+ * the log are copied.
+ */
+int program_open(struct run **run, const struct options *options, const char *folder,
+	const struct log *log, struct err *err);
 void program_close(struct run *run);
 
 /* A time step with the guesses that were made for it (run/guess.h). A failure takes nothing. */

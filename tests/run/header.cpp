@@ -12,6 +12,7 @@ int main()
 	retain_ticket ticket = {};
 	struct retain_metrics m;
 
+	retain_config_on_warning(config, [](void *, const char *) {}, nullptr);
 	const int code = retain_config_set(config, "model.classes", "2", &err) ||
 			 retain_config_set(config, "model.input", "4", &err) ||
 			 retain_learner_new(&learner, config, &err) ||

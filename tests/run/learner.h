@@ -19,29 +19,39 @@ enum { N = 16, DIM = 6, CLASSES = 4 };
 			fail_msg("%s: %s", #call, (err).message);                                  \
 	} while (0)
 
-/* Keys and values in turn, over a small learner that decides often; path NULL: in memory. */
-static inline int learner_try(struct retain_learner **learner, const char *path,
-	const char *const *settings, struct retain_err *err)
+/* Keys and values in turn, over a small learner that decides often. */
+static inline int config_try(
+	struct retain_config *config, const char *const *settings, struct retain_err *err)
 {
 	static const char *const usual[] = {"model.classes", "4", "model.input", "6", "model.arch",
 		"mlp:8", "run.batch", "16", "run.iterations", "5", "engine.threads", "1",
 		"replay.holdout", "0.2", "schedule.validate_every", "5", "schedule.window", "20",
 		"schedule.patience", "40", "schedule.validation_batch", "32", NULL};
 	const char *const *const layers[] = {usual, settings};
-	struct retain_config *config = retain_config_new();
 	int code = 0;
 
-	assert_non_null(config);
 	for (size_t i = 0; i < COUNT(layers); i++)
 		for (const char *const *s = layers[i]; s && *s && !code; s += 2)
 			code = retain_config_set(config, s[0], s[1], err);
+	return code;
+}
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Path NULL: in memory. */
+static inline int learner_try(struct retain_learner **learner, const char *path,
+	const char *const *settings, struct retain_err *err)
+{
+	struct retain_config *config = retain_config_new();
+	int code;
+
+	assert_non_null(config);
+	code = config_try(config, settings, err);
 	if (!code)
 		code = path ? retain_learner_open(learner, config, path, err)
 			    : retain_learner_new(learner, config, err);
 	retain_config_free(config);
 	return code;
 }
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static inline struct retain_learner *learner_of(const char *const *settings)
 {

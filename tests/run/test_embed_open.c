@@ -15,7 +15,7 @@
 #include "run/run.h"
 #include "run/same.h"
 
-enum { STEPS = 24 };
+enum { STEPS = 24, HEARD = 4096 };
 
 static int tree_remove(void **state)
 {
@@ -452,6 +452,90 @@ static void a_read_only_folder(void **state)
 		assert_int_equal(seteuid(0), 0);
 }
 
+/* Adds the message to what was heard before. */
+static void hear(void *context, const char *message)
+{
+	char *heard = context;
+
+	snprintf(heard + strlen(heard), HEARD - strlen(heard), "%s\n", message);
+}
+
+/* That the error stays as it was is a part of it: warnings are no failures. */
+static struct retain_learner *open_hearing(const char *const *settings, char *heard)
+{
+	struct retain_config *config = retain_config_new();
+	struct retain_learner *learner = NULL;
+	struct retain_err err = {0};
+
+	assert_ok(config_try(config, settings, &err), err);
+	retain_config_on_warning(config, hear, heard);
+	*heard = '\0';
+	assert_ok(retain_learner_open(&learner, config, in_folder("run"), &err), err);
+	assert_int_equal(err.code, 0);
+	retain_config_free(config);
+	return learner;
+}
+
+static void assert_heard(char *heard, const char *words)
+{
+	if (!strstr(heard, words))
+		fail_msg("\"%s\" was not said: %s", words, heard);
+	*heard = '\0';
+}
+
+/* The path of the run's last checkpoint. */
+static const char *newest_checkpoint(void)
+{
+	static char path[400];
+	char name[32];
+
+	*path = '\0';
+	for (int number = 1; number < 100; number++) {
+		snprintf(name, sizeof(name), "run/checkpoint/%06d.state", number);
+		if (!access(in_folder(name), F_OK))
+			snprintf(path, sizeof(path), "%s", in_folder(name));
+	}
+	return path;
+}
+
+static void warnings_are_heard(void **state)
+{
+	const char *const *settings = SETTINGS("run.on_nan", "rollback", "run.checkpoint_every",
+		"3 steps", "schedule.rate", "1024", "schedule.kind", "constant", "average.kind",
+		"ema");
+	struct retain_err err = {0};
+	struct retain_learner *learner;
+	char heard[HEARD];
+
+	(void)state;
+	learner = open_hearing(settings, heard);
+	assert_string_equal(heard, "");
+	for (unsigned i = 0; i < STEPS; i++) {
+		struct step step = step_of(i);
+
+		observe(learner, &step);
+		reveal(learner, &step);
+		assert_ok(retain_train(learner, RETAIN_BUDGET, &err), err);
+		assert_int_equal(err.code, 0);
+	}
+	assert_heard(heard, "; went back to iteration ");
+	retain_learner_close(learner);
+	assert_string_equal(heard, "");
+
+	assert_int_equal(truncate(newest_checkpoint(), 1000), 0);
+	learner = open_hearing(settings, heard);
+	assert_heard(heard, "trying the checkpoint before it");
+
+	/* Nothing can be written into a file. */
+	same_remove(in_folder("run/checkpoint"));
+	fclose(fopen(in_folder("run/checkpoint"), "w"));
+	for (int i = 0; i < 3; i++)
+		go(learner, 1);
+	assert_heard(heard, "no checkpoint was made: ");
+	retain_learner_close(learner);
+	assert_heard(heard, "checkpoint");
+}
+
 /* Others predict from threads of their own: learning does not notice. */
 static void others_may_ask_while_one_trains(void **state)
 {
@@ -544,6 +628,7 @@ int main(void)
 		open_test(another_config_is_refused),
 		open_test(other_runs_are_refused),
 		open_test(a_read_only_folder),
+		open_test(warnings_are_heard),
 		open_test(others_may_ask_while_one_trains),
 		open_test(allocations_may_fail),
 	};
