@@ -3,6 +3,7 @@
  * and resumed comes to the same bytes as one that is not. The runs are processes
  * of this very program, so that what is killed is what is used.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@
 #include "args.h"
 #include "cli.h"
 
-enum { PATH_MOST = 4096, WORDS_MOST = 2 * ARGS_LIST + 16 };
+enum { PATH_MOST = 4096, WORDS_MOST = 2 * ARGS_LIST + 16, WAITING_RUNS = 3 };
 
 struct verify {
 	const char *config, *method, *seed;
@@ -30,6 +31,7 @@ struct verify {
 	char folder[PATH_MOST], straight[PATH_MOST + 16], broken[PATH_MOST + 16];
 	double seconds; /* the straight run took */
 	int killed;     /* times so far */
+	int resumed;    /* ... with a checkpoint to go on from */
 	int runs;       /* that were killed and came to an end */
 	char reason[512]; /* why two runs are not the same */
 	int status;     /* of a run that ended by itself, as waitpid has it */
@@ -145,29 +147,67 @@ static int run_straight(struct verify *verify)
 	return code;
 }
 
+static bool has_checkpoint(const struct verify *verify)
+{
+	char path[sizeof(verify->broken) + 16];
+	struct dirent *entry;
+	bool found = false;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s/checkpoint", verify->broken);
+	folder = opendir(path);
+	while (folder && !found && (entry = readdir(folder)))
+		found = strstr(entry->d_name, ".state") != NULL;
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* Until there is a checkpoint; true if the run ended by itself before. */
+static bool await_checkpoint(struct verify *verify, pid_t child)
+{
+	while (!has_checkpoint(verify)) {
+		if (waitpid(child, &verify->status, WNOHANG) == child)
+			return true;
+		pause_for(1e-3);
+	}
+	return false;
+}
+
 /*
  * Kills the run at a random moment; true if it had ended by itself before. The
- * pauses of all kills together are shorter than the straight run was.
+ * pauses of all kills together are shorter than the straight run was. If no kill had
+ * a checkpoint to go on from, the last one waits for one, or nothing would be proved;
+ * but not for ever, where runs are too short to make any.
  */
 static bool kill_sometime(struct verify *verify, pid_t child)
 {
 	const double share = (double)rand() / RAND_MAX;
+	const bool last = verify->killed == verify->kills - 1;
 
 	pause_for(share * verify->seconds / (verify->kills + 1));
-	if (waitpid(child, &verify->status, WNOHANG) == child)
+	if (last && !verify->resumed && verify->runs < WAITING_RUNS &&
+		await_checkpoint(verify, child))
 		return true;
 	kill(child, SIGKILL);
 	waitpid(child, &verify->status, 0);
+	if (!WIFSIGNALED(verify->status) || WTERMSIG(verify->status) != SIGKILL)
+		return true;
 	verify->killed++;
+	verify->resumed += has_checkpoint(verify);
 	return false;
 }
 
 /* Kills a run until it ends, or until it was killed often enough and is left to end. */
 static int run_broken(struct verify *verify, struct progress *line)
 {
-	pid_t child;
-	int code = start_new(verify, verify->broken, &child);
 	bool ended = false;
+	pid_t child;
+	int code;
+
+	/* Its checkpoints are not to be taken for those of a run before it. */
+	same_remove(verify->broken);
+	code = start_new(verify, verify->broken, &child);
 
 	while (!code && !ended && verify->killed < verify->kills) {
 		ended = kill_sometime(verify, child);
@@ -202,10 +242,10 @@ static int run_until_killed(struct verify *verify)
 	progress_end(&line);
 	if (code)
 		return code;
-	printf("%s: %d kills in %s of %.1f s; model.safetensors, events.jsonl, matrix.csv and "
+	printf("%s: %d kills, %d with a checkpoint to go on from, in %s of %.1f s; model.safetensors, events.jsonl, matrix.csv and "
 	       "metrics.csv (but its seconds) %s\n",
-		same ? "Exact" : "NOT EXACT", verify->killed, verify->runs > 1 ? "runs" : "a run",
-		verify->seconds, same ? "are the same as without them." : "differ:");
+		same ? "Exact" : "NOT EXACT", verify->killed, verify->resumed,
+		verify->runs > 1 ? "runs" : "a run", verify->seconds, same ? "are the same as without them." : "differ:");
 	if (!same)
 		printf("  %s\n  Both runs are kept in %s\n", verify->reason, verify->folder);
 	return same ? EXIT_OK : EXIT_FAILED;

@@ -89,11 +89,10 @@ class Producer:
         self.lines = lines
         self.predicted, self.samples, self.errors = {}, {}, []
         self.twice = []  # ids that became two samples, samples of two ids
-        self.process = None
 
-    def read_answers(self, pipe):
+    def read_answers(self, process, kill_at=None):
         owner = {sample: key for key, sample in self.samples.items()}
-        for line in pipe:
+        for line in process.stdout:
             if not line.endswith(b"\n"):
                 break  # the process was killed in the middle of a write
             answer = json.loads(line)
@@ -106,17 +105,20 @@ class Producer:
                 if self.samples.setdefault(key, sample) != sample or \
                         owner.setdefault(sample, key) != key:
                     self.twice.append(answer)
+                if len(self.samples) == kill_at:
+                    process.kill()
 
     def unanswered(self, line):
         return "input" in line and line["id"] not in self.predicted or \
             "label" in line and line["id"] not in self.samples
 
-    def send(self, words, kill_after=None):
-        """The exit code, after all was sent, or after a kill so many seconds from the start."""
+    def send(self, words, kill_after=None, kill_at=None):
+        """The exit code, after all was sent, or after a kill: so many seconds from the start,
+        or when so many labels have been acknowledged."""
         rest = [line for line in self.lines if self.unanswered(line)]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
-            reader = threading.Thread(target=self.read_answers, args=(process.stdout,))
+            reader = threading.Thread(target=self.read_answers, args=(process, kill_at))
             reader.start()
             timer = threading.Timer(kill_after if kill_after is not None else PATIENCE,
                                     process.kill)
@@ -144,17 +146,21 @@ def kills(late, settings, name):
     took = time.monotonic() - begun
     verdict(code == 0, name + ": the straight run", code, said)
     producer = Producer(lines)
-    folder, killed = name + "-killed", 0
+    labelled = {line["id"] for line in lines if "label" in line}
+    folder, killed, amid = name + "-killed", 0, 0
     while True:
         begun = os.path.exists(folder + "/config.ini")
         last = killed == 5
+        # One of them is sure to come while it learns, the others whenever they do.
         code = producer.send(command(folder, begun, settings, not begun),
-                             None if last else random.uniform(0, took / 3))
+                             None if last or not killed else random.uniform(0, took / 3),
+                             None if killed else len(labelled) // 4)
         if last or code != -signal.SIGKILL:
             break
         killed += 1
+        amid += 0 < len(producer.samples) < len(labelled)
     verdict(code == 0, "%s: it goes on after %d kills" % (name, killed), code, producer.said)
-    labelled = {line["id"] for line in lines if "label" in line}
+    verdict(amid > 0, name + ": at least one came while it was learning", killed)
     verdict(not producer.twice and producer.samples.keys() == labelled
             and sorted(producer.samples.values()) == list(range(len(labelled))),
             name + ": every label was acknowledged, as one sample", producer.twice[:3],
@@ -228,7 +234,7 @@ def stops():
         first = len(producer.predicted)
         with subprocess.Popen(command("stops", number > 0), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            reader = threading.Thread(target=producer.read_answers, args=(process.stdout,))
+            reader = threading.Thread(target=producer.read_answers, args=(process,))
             reader.start()
             for line in [line for line in lines[:until] if producer.unanswered(line)]:
                 process.stdin.write(json.dumps(line).encode() + b"\n")
