@@ -1,6 +1,6 @@
 /*
- * Making a learner out of its options, and what can be asked of one. Training is
- * in learner_train.c.
+ * What can be asked of a learner: predictions, its models, how it stands, its state.
+ * Making one is in learner_new.c, training in learner_train.c.
  */
 #include "learn/learner.h"
 
@@ -11,266 +11,6 @@
 #include "learn/learner_impl.h"
 #include "nn/safetensors.h"
 #include "nn/weights_file.h"
-
-/* Below so many multiply-adds a batch, waking a second thread costs more than it gives. */
-static const double SMALL_BATCH = 4e6;
-
-static int make_net(struct learner *made, const struct learner_config *config, struct err *err)
-{
-	const struct options *o = config->options;
-	const char *norm = options_text(o, "model.norm");
-	const struct net_spec spec = {.arch = options_text(o, "model.arch"),
-		.norm = strcmp(norm, "default") ? norm : NULL,
-		.classes = config->classes,
-		.channels = config->channels,
-		.height = config->height,
-		.width = config->width,
-		.zero_init = options_bool(o, "model.zero_init")};
-	struct engine_config engine = {.isa = options_text(o, "engine.isa"),
-		.conv = options_text(o, "engine.conv"),
-		.threads = options_int(o, "engine.threads")};
-	int code = net_new(&made->net, &spec, err);
-
-	if (code)
-		return code;
-	if (!engine.threads && net_macs(made->net) * made->batch < SMALL_BATCH)
-		engine.threads = 1;
-	code = engine_new(&made->engine, &engine, err);
-	if (!code)
-		code = runner_new(&made->runner, made->net, made->engine,
-			options_int(o, "run.micro_batch"), err);
-	return code;
-}
-
-static int make_buffers(struct learner *made, const struct options *o, struct err *err)
-{
-	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
-	const size_t most = (size_t)(made->batch > made->validation_batch ? made->batch :
-									    made->validation_batch);
-	const size_t classes = (size_t)net_spec(made->net)->classes;
-	bool whole = (made->params = mem_new(params, sizeof(float))) &&
-		     (made->grad = mem_new(params, sizeof(float))) &&
-		     (made->inputs = mem_new(most * made->floats, sizeof(float))) &&
-		     (made->logits = mem_new(most * classes, sizeof(float))) &&
-		     (made->losses = mem_new(most, sizeof(float))) &&
-		     (made->weights = mem_new(most, sizeof(float))) &&
-		     (made->ids = mem_new(most, sizeof(*made->ids))) &&
-		     (made->labels = mem_new(most, sizeof(*made->labels)));
-
-	if (store_prepares(made->store))
-		whole = whole && (made->guess = mem_new(most, sizeof(*made->guess))) &&
-			(made->guess_weights = mem_new(most, sizeof(float)));
-	for (int i = 0; i < SCORES_MODELS && stats && whole; i++)
-		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
-	if (!whole)
-		return err_memory(err, "a learner",
-			(2 * params + most * (made->floats + classes)) * sizeof(float));
-	net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params, made->stats[0]);
-	for (int i = 1; i < SCORES_MODELS && stats; i++)
-		memcpy(made->stats[i], made->stats[0], stats * sizeof(float));
-	return 0;
-}
-
-static int make_optim(struct learner *made, const struct learner_config *config, struct err *err)
-{
-	const struct options *o = config->options;
-	const size_t floats = net_params(made->net)->floats;
-	struct optimizer_config optimizer;
-	struct average_config average;
-	struct schedule_config schedule;
-	int code;
-
-	optimizer_config(&optimizer, o);
-	average_config(&average, o);
-	schedule_config(&schedule, o, made->planned);
-	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
-	if (!code)
-		code = average_new(&made->average, &average, made->params, floats, err);
-	if (!code)
-		code = schedule_new(&made->schedule, &schedule, err);
-	if (!code && strcmp(options_text(o, "learn.population"), "none"))
-		code = population_new(&made->population, made, &optimizer, err);
-	return code;
-}
-
-static int make_replay(struct learner *made, const struct learner_config *config, struct err *err)
-{
-	struct pool_config pool, validation;
-	struct objective_config objective;
-	int code;
-
-	pool_config(&pool, config->options, config->classes, false);
-	pool_config(&validation, config->options, config->classes, true);
-	objective_config(&objective, config->options);
-	code = pool_new(&made->pool, &pool, err);
-	if (!code && validation.holdout.share > 0)
-		code = pool_new(&made->validation, &validation, err);
-	if (!code)
-		code = objective_new(&made->objective, &objective, made->pool, err);
-	if (!code && objective_chooses(made->objective))
-		code = choice_new(&made->choice, made->batch, net_params(made->net)->floats,
-			net_stats(made->net)->floats, err);
-	return code;
-}
-
-/* What the end of a part decides, and what a task starts from. */
-static int make_parts(struct learner *made, const struct learner_config *config, struct err *err)
-{
-	const struct options *o = config->options;
-	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
-	const int64_t parts = options_int(o, "learn.parts");
-
-	made->select_every = options_int(o, "learn.select_every");
-	if (options_bool(o, "learn.adapt_history")) {
-		made->adapt = mem_new(1, sizeof(*made->adapt));
-		if (!made->adapt)
-			return err_memory(err, "a learner", sizeof(*made->adapt));
-		made->adapt->least = made->batch;
-		made->adapt->reach = options_int64(o, "replay.history");
-	}
-	if (made->adapt || made->population) {
-		made->part_steps = options_int64(o, "learn.part_steps");
-		if (!made->part_steps)
-			made->part_steps = config->steps > parts ? config->steps / parts : 1;
-	}
-	if (!options_bool(o, "learn.retrain"))
-		return 0;
-	made->start = mem_new(params, sizeof(float));
-	made->start_stats = stats ? mem_new(stats, sizeof(float)) : NULL;
-	if (!made->start || (stats && !made->start_stats))
-		return err_memory(err, "the weights of the start", params * sizeof(float));
-	return 0;
-}
-
-/*
- * What an iteration costs on average, in the ledger's prices: a sample forward as
- * many multiply-adds as the net has, backward twice that, a sweep one per parameter.
- */
-static double price_of(const struct learner *made, const struct options *o)
-{
-	const double macs = net_macs(made->net), params = (double)net_params(made->net)->floats;
-	const double sgd = 3 * macs * made->batch + params;
-	const char *average = options_text(o, "average.kind");
-	const int averages = !strcmp(average, "ama") ? 2 : !strcmp(average, "ema");
-	double cost = sgd;
-
-	if (strcmp(options_text(o, "learn.population"), "none"))
-		cost += (POPULATION - 1) * sgd;
-	if (!strcmp(options_text(o, "replay.objective"), "mir"))
-		cost += 3 * macs * (made->batch - made->batch / 2) + params +
-			2 * macs * made->batch;
-	cost += averages * params / options_int(o, "average.every");
-	if (options_float(o, "replay.holdout") > 0)
-		cost += (1 + averages) * macs * made->validation_batch /
-			(double)made->validate_every;
-	if (made->stats[0])
-		cost += averages * macs * made->batch / (double)made->statistics_every;
-	return cost / sgd;
-}
-
-static void make_plan(struct learner *made, const struct learner_config *config)
-{
-	made->price = price_of(made, config->options);
-	made->planned = config->iterations;
-	if (config->budget > 0) {
-		made->per_step = config->budget / made->price;
-		made->planned = (int64_t)(made->per_step * (double)config->steps);
-	} else if (config->steps) {
-		made->per_step = (double)config->iterations / (double)config->steps;
-	}
-}
-
-static void keep_start(struct learner *learner)
-{
-	const size_t params = net_params(learner->net)->floats;
-	const size_t stats = net_stats(learner->net)->floats;
-
-	if (learner->start)
-		memcpy(learner->start, learner->params, params * sizeof(float));
-	if (learner->start_stats)
-		memcpy(learner->start_stats, learner->stats[0], stats * sizeof(float));
-}
-
-int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
-	struct err *err)
-{
-	const struct options *o = config->options;
-	struct learner *made = mem_new(1, sizeof(*made));
-	int code;
-
-	*learner = NULL;
-	if (!made)
-		return err_memory(err, "a learner", sizeof(*made));
-	made->watch = config->watch;
-	made->store = store;
-	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
-	made->batch = options_int(o, "run.batch");
-	made->validation_batch = options_int(o, "schedule.validation_batch");
-	made->validate_every = options_int64(o, "schedule.validate_every");
-	made->window = options_int64(o, "schedule.window");
-	made->statistics_every = options_int64(o, "average.statistics_every");
-	made->task_steps = options_int64(o, "run.task_steps");
-	code = learner_options_check(config, err);
-	if (!code)
-		code = make_net(made, config, err);
-	if (!code)
-		code = make_buffers(made, o, err);
-	if (!code) {
-		make_plan(made, config);
-		code = make_optim(made, config, err);
-	}
-	if (!code)
-		code = make_replay(made, config, err);
-	if (!code)
-		code = make_parts(made, config, err);
-	if (code) {
-		learner_free(made);
-		return code;
-	}
-	made->scores.models = 1 + average_count(made->average);
-	keep_start(made);
-	if (*options_text(o, "model.weights"))
-		code = learner_load(made, options_text(o, "model.weights"), err);
-	if (code)
-		learner_free(made);
-	else
-		*learner = made;
-	return code;
-}
-
-void learner_free(struct learner *learner)
-{
-	if (!learner)
-		return;
-	choice_free(learner->choice);
-	population_free(learner->population);
-	mem_free(learner->adapt);
-	mem_free(learner->start);
-	mem_free(learner->start_stats);
-	objective_free(learner->objective);
-	pool_free(learner->validation);
-	pool_free(learner->pool);
-	schedule_free(learner->schedule);
-	average_free(learner->average);
-	optimizer_free(learner->optimizer);
-	runner_free(learner->runner);
-	engine_free(learner->engine);
-	net_free(learner->net);
-	for (int i = 0; i < SCORES_MODELS; i++)
-		mem_free(learner->stats[i]);
-	mem_free(learner->params);
-	mem_free(learner->grad);
-	mem_free(learner->inputs);
-	mem_free(learner->logits);
-	mem_free(learner->losses);
-	mem_free(learner->weights);
-	mem_free(learner->ids);
-	mem_free(learner->labels);
-	mem_free(learner->leaving);
-	mem_free(learner->guess);
-	mem_free(learner->guess_weights);
-	mem_free(learner);
-}
 
 int model_best(const struct learner *learner)
 {
@@ -390,6 +130,17 @@ const float *learner_stats(const struct learner *learner, int model)
 	return model_params(learner, model) ? model_stats(learner, model) : NULL;
 }
 
+void start_keep(struct learner *learner)
+{
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
+
+	if (learner->start)
+		memcpy(learner->start, learner->params, params * sizeof(float));
+	if (learner->start_stats)
+		memcpy(learner->start_stats, learner->stats[0], stats * sizeof(float));
+}
+
 int learner_load(struct learner *learner, const char *path, struct err *err)
 {
 	const size_t size = net_stats(learner->net)->floats * sizeof(float);
@@ -408,7 +159,7 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 		memcpy(learner->stats[i], learner->stats[0], size);
 	if (learner->population)
 		population_restart(learner->population, learner->net);
-	keep_start(learner);
+	start_keep(learner);
 	return 0;
 }
 

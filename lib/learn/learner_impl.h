@@ -88,6 +88,9 @@ void learner_tell(const struct learner *learner, enum learner_work work, int sam
 bool task_due(const struct learner *learner);
 void task_begin(struct learner *learner, int64_t first);
 
+/* Where learn.retrain is on: tasks start from the weights as they are now. */
+void start_keep(struct learner *learner);
+
 /* After a time step was taken: the end of a part, if it is one. */
 void part_end(struct learner *learner);
 

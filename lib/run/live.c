@@ -1,9 +1,8 @@
 /*
  * The loop of a live stream. Lines are gathered as far as they can be had without
  * waiting and without a time step between them; then acted on: inputs predicted,
- * kept and answered, then labels joined with their inputs. When a time step is
- * complete it is revealed, which keeps its samples, answered, and trained on.
- * Labels that are left for the next one are kept beside their inputs.
+ * kept and answered, then labels joined with their inputs in a time step, which
+ * is in live_step.c.
  *
  * Invariant: the group is empty when the loop waits, and when a time step begins
  * to train, so what it holds is never older than the model that predicts it.
@@ -36,7 +35,7 @@ static int predict(struct run *run, const float *inputs, const char *const *ids,
 	return code;
 }
 
-static int send_answers(struct run *run, struct err *err)
+int live_send(struct run *run, struct err *err)
 {
 	const int code = answers_send(&run->live->answers, err);
 
@@ -74,101 +73,6 @@ static int refuse_if_bad(struct run *run, int64_t line, const char *id, int code
 	return code ? err_set(err, code, "%s", why->message) : 0;
 }
 
-/* The time step in the run's buffers: kept, scored, revealed. */
-static int meet(struct run *run, const int32_t *guesses, int n, struct err *err)
-{
-	const int code = learner_reveal(run->learner, run->inputs, run->labels, n, err);
-
-	if (code)
-		return code;
-	guess_rank(guesses, run->labels, n, run->predicted, run->rank);
-	prequential_step(run->prequential, run->predicted, run->rank, run->labels, n);
-	run->met = true;
-	run->made = 0;
-	return 0;
-}
-
-static int catch_up(struct run *run, struct err *err);
-
-/* To an earlier checkpoint, and from there, by the journal, to where it was. */
-static int go_back(struct run *run, struct err *err)
-{
-	struct live *live = run->live;
-	const int64_t lines = live->lines, bad = live->bad;
-	const int code = rollback(run, err);
-
-	live->lines = lines;
-	live->bad = bad;
-	return code ? code : catch_up(run, err);
-}
-
-/* Trains on the time step that was met, and ends it. */
-static int train(struct run *run, struct err *err)
-{
-	const double start = run_clock();
-	int code = run_train(run, err);
-
-	run->train_seconds += run_clock() - start;
-	if (code || !run_trained(run))
-		return code;
-	run->step++;
-	run->made = 0;
-	run->met = false;
-	run->live->idle_left = run->live->idle_most;
-	if (run->step % run->live->every == 0)
-		code = run_evaluate(run, err);
-	if (!code)
-		run_tell(run);
-	return code;
-}
-
-/* The buffers of a time step are free when it has been met, for the case that it is gone back. */
-static int learn(struct run *run, struct err *err)
-{
-	const int code = train(run, err);
-
-	return code && learner_diverged(run->learner) ? go_back(run, err) : code;
-}
-
-/* Those that were not answered yet; `first` is the id of the time step's first sample. */
-static void answer_labels(struct run *run, int64_t first)
-{
-	struct live *live = run->live;
-
-	for (int i = live->step_kept; i < live->step_count; i++)
-		answers_sample(&live->answers, live->step_ids[i], run->labels[i], first + i);
-}
-
-static int end_step(struct run *run, struct err *err)
-{
-	struct live *live = run->live;
-	const int64_t first = store_count(run->store);
-	int code = meet(run, live->step_guesses, live->step_count, err);
-
-	if (code)
-		return code;
-	answer_labels(run, first);
-	live->step_count = live->step_kept = 0;
-	code = send_answers(run, err);
-	return code ? code : learn(run, err);
-}
-
-/* Labels that do not make a time step yet. */
-static int keep_labels(struct run *run, struct err *err)
-{
-	struct live *live = run->live;
-	int code;
-
-	if (live->step_kept == live->step_count)
-		return 0;
-	code = journal_label(live->journal, run->labels, live->step_count, err);
-	if (code)
-		return code;
-	answer_labels(run, store_count(run->store));
-	live->step_kept = live->step_count;
-	return 0;
-}
-
 /* Where the time step has this sample; -1: nowhere. */
 static int place_in_step(const struct live *live, const char *id)
 {
@@ -192,23 +96,6 @@ static int refuse_label(
 	return refuse(run, label->line, label->id, &why, err);
 }
 
-/* The input goes to the time step, where it meets its label. */
-static int join(struct run *run, const struct live_label *label, struct err *err)
-{
-	struct live *live = run->live;
-	const int at = live->step_count;
-	const int code =
-		journal_take(live->journal, label->id, run->inputs + (size_t)at * run->floats,
-			live->step_guesses + (size_t)at * JOURNAL_GUESSES, err);
-
-	if (code)
-		return code;
-	memcpy(live->step_ids[at], label->id, sizeof(label->id));
-	run->labels[at] = label->label;
-	live->step_count++;
-	return live->step_count == run->live->per_step ? end_step(run, err) : 0;
-}
-
 static int act_on_label(struct run *run, const struct live_label *label, struct err *err)
 {
 	struct live *live = run->live;
@@ -218,7 +105,7 @@ static int act_on_label(struct run *run, const struct live_label *label, struct 
 	if (code)
 		return code;
 	if (found.place == JOURNAL_WAITS)
-		return join(run, label, err);
+		return live_join(run, label, err);
 	if (found.place == JOURNAL_TAKEN) {
 		const int at = place_in_step(live, label->id);
 
@@ -249,12 +136,12 @@ static int act(struct run *run, struct err *err)
 		code = journal_wait(
 			live->journal, group->keys, group->inputs, group->guesses, inputs, err);
 	if (!code)
-		code = send_answers(run, err);
+		code = live_send(run, err);
 	for (int i = 0; i < labels && !code && !run_stopping(run); i++)
 		code = act_on_label(run, &group->labels[i], err);
 	if (!code)
-		code = keep_labels(run, err);
-	return code ? code : send_answers(run, err);
+		code = live_keep_labels(run, err);
+	return code ? code : live_send(run, err);
 }
 
 /* An input whose label is known already was sent again: it is answered, not kept. */
@@ -380,60 +267,13 @@ static int turn(struct run *run, struct err *err)
 	return code ? code : run_save_when_due(run, err);
 }
 
-/* A time step that a former process kept, in the size that it had. */
-static int repeat(struct run *run, int n, struct err *err)
-{
-	struct live *live = run->live;
-	int code;
-
-	if (n > run->live->per_step)
-		return err_set(err, ERR_STATE,
-			"stdin.per_step = %d: the journal has a time step of %d samples that is "
-			"still to be learned",
-			run->live->per_step, n);
-	code = run_fetch_call(
-		run, n, run->ids, run->inputs, run->labels, live->step_guesses, err);
-	if (!code)
-		code = meet(run, live->step_guesses, n, err);
-	return code ? code : learn(run, err);
-}
-
-/* Brings the learner to where the journal is. */
-static int catch_up(struct run *run, struct err *err)
-{
-	const int code = run->met ? learn(run, err) : 0;
-
-	return code ? code : run_catch_up(run, repeat, err);
-}
-
-/* The labels that a former process kept for its next time step. */
-static int take_up(struct run *run, struct err *err)
-{
-	struct live *live = run->live;
-	int code = 0;
-
-	while (!code && !run_stopping(run)) {
-		const int at = live->step_count;
-
-		code = journal_take_again(live->journal, live->step_ids[at],
-			run->inputs + (size_t)at * run->floats,
-			live->step_guesses + (size_t)at * JOURNAL_GUESSES, &run->labels[at], err);
-		if (code || !*live->step_ids[at])
-			return code;
-		live->step_kept = ++live->step_count;
-		if (live->step_count == live->per_step)
-			code = end_step(run, err);
-	}
-	return code;
-}
-
 /* What is left when the stream has ended: a time step that is not full, and a last row. */
 static int finish(struct run *run, struct err *err)
 {
 	int code = 0;
 
 	if (run->live->step_count)
-		code = end_step(run, err);
+		code = live_end_step(run, err);
 	if (!code && !run->met && run->step % run->live->every)
 		code = run_evaluate(run, err);
 	return code;
@@ -449,9 +289,9 @@ int live_go(struct run *run, struct err *err)
 	int code = rollback_begin(run, err);
 
 	if (!code)
-		code = catch_up(run, err);
+		code = live_catch_up(run, err);
 	if (!code && !run_stopping(run))
-		code = take_up(run, err);
+		code = live_take_up(run, err);
 	while (!code && !run_stopping(run) && !at_end(run))
 		code = turn(run, err);
 	if (!code && !run_stopping(run))

@@ -50,4 +50,22 @@ struct live {
 
 int live_go(struct run *run, struct err *err);
 
+/* Sends the answers that wait. */
+int live_send(struct run *run, struct err *err);
+
+/* The label's input, which waits, goes to the time step; a time step that is full ends. */
+int live_join(struct run *run, const struct live_label *label, struct err *err);
+
+/* Labels that do not make a time step yet are on disk, and answered when they are sent. */
+int live_keep_labels(struct run *run, struct err *err);
+
+/* Keeps, scores and answers the time step, full or not, and learns from it. */
+int live_end_step(struct run *run, struct err *err);
+
+/* Brings the learner to where the journal is. */
+int live_catch_up(struct run *run, struct err *err);
+
+/* The labels that a former process kept for its next time step. */
+int live_take_up(struct run *run, struct err *err);
+
 #endif
