@@ -24,7 +24,8 @@ const charts = [
 
 const patterns = {solid: null, dashed: [7, 4], dotted: [2, 3]};
 const MARKS_MOST = 400;
-let graphs = [], following = false;
+/* `zoomed`: the iterations that all charts show, NULL for all of them. */
+let graphs = [], following = false, zoomed = null;
 
 /* What a chart draws: a curve per group and kind, in the chart's unit. */
 function seriesOf(chart) {
@@ -37,21 +38,29 @@ function seriesOf(chart) {
 				continue;
 			const solid = curveOf(group, chart.solid);
 			/* Without averages the plain model is the one that serves: one line, and solid. */
-			if (kind === "dashed" && solid && String(solid.mean) === String(curve.mean))
+			if (kind === "dashed" && solid && sameNumbers(solid.mean, curve.mean))
 				continue;
 			if (kind === "dashed" && !solid)
 				kind = "solid";
 			/* Runs over one stream share their blind learner. */
-			if (kind === "dotted" && series.some((one) => one.kind === kind && one.raw === String(curve.mean)))
+			if (kind === "dotted" && series.some((one) => one.kind === kind && sameNumbers(one.raw, curve.mean)))
 				continue;
 			const usable = (value) => value === null || (chart.log && value <= 0) ? null : value;
+			const inUnit = (values) => values.map((value) => usable(unit(value))), middle = inUnit(curve.mean);
 			series.push({
-				group: g, kind: kind, x: curve.x, band: curve.band && !(chart.calm && groups.length > 1), raw: kind === "dotted" ? String(curve.mean) : "",
-				mean: curve.mean.map(unit).map(usable), low: curve.low.map(unit).map(usable), high: curve.high.map(unit).map(usable),
+				group: g, kind: kind, x: curve.x, raw: curve.mean, mean: middle,
+				band: curve.band && !(chart.calm && groups.length > 1),
+				low: curve.band ? inUnit(curve.low) : middle, high: curve.band ? inUnit(curve.high) : middle,
 			});
 		}
 	});
 	return series;
+}
+
+/* Whether it draws anything: columns without a number are not in the data. */
+function hasCurves(chart) {
+	return ["solid", "dashed", "dotted"].some((kind) => chart[kind] &&
+		runs.some((run) => pointsOf(run, chart[kind]).y.length));
 }
 
 function lastIteration() {
@@ -264,26 +273,29 @@ function follow(from, least, most) {
 	if (following)
 		return;
 	following = true;
+	zoomed = from.isZoomed("x") ? [least, most] : null;
 	for (const graph of graphs)
 		if (graph !== from)
 			graph.updateOptions({dateWindow: [least, most]});
 	following = false;
 }
 
-function drawChart(chart, parent) {
-	const series = seriesOf(chart), levels = levelsOf(chart);
-	if (!series.length)
-		return;
-	const table = tableOf(series), named = chart.hero && groups.length > 1 && groups.length <= 12;
+function placeChart(chart, parent) {
 	const card = element("div", parent, undefined, chart.hero ? "card hero" : "card");
 	card.dataset.chart = chart.id;
-	card.dataset.curves = series.length;
 	element("h3", card, chart.title);
 	element("div", card, chart.note, "readout");
 	const frame = element("div", card, undefined, "frame"), plot = element("div", frame, undefined, "plot");
 	const layer = element("div", frame, undefined, "layer");
 	/* Below, with room for a few lines, so that nothing moves under the pointer. */
 	const place = element("div", card, undefined, groups.length > 1 ? "readout value tall" : "readout value");
+	drawLater(card, () => drawChart(chart, card, plot, layer, place));
+}
+
+function drawChart(chart, card, plot, layer, place) {
+	const series = seriesOf(chart), levels = levelsOf(chart), table = tableOf(series);
+	const named = chart.hero && groups.length > 1 && groups.length <= 12;
+	card.dataset.curves = series.length;
 	const perSeries = {};
 	series.forEach((one, s) => {
 		perSeries[s] = {
@@ -305,6 +317,7 @@ function drawChart(chart, parent) {
 		pointSize: 2,
 		stepPlot: Boolean(chart.step),
 		logscale: Boolean(chart.log),
+		dateWindow: zoomed,
 		valueRange: rangeOf(chart, series, levels),
 		rightGap: named ? Math.min(150, 20 + 7 * Math.max(...groups.map((group) => group.name.length))) : 8,
 		axes: {x: {axisLabelFormatter: iterations, pixelsPerLabel: 64}, y: y},
@@ -335,7 +348,7 @@ function drawChart(chart, parent) {
 function showGroup(group, on) {
 	for (const graph of graphs)
 		graph.showGroup(group, on);
-	drawRanges();
+	showRanges();
 }
 
 function drawCharts() {
@@ -344,6 +357,6 @@ function drawCharts() {
 		graph.destroy();
 	graphs = [];
 	place.replaceChildren();
-	for (const chart of charts)
-		drawChart(chart, place);
+	for (const chart of charts.filter(hasCurves))
+		placeChart(chart, place);
 }

@@ -1,10 +1,12 @@
 /* Puts the page together, again when colours or data change. */
 
 function drawPictures() {
+	forgetCards();
 	drawNames();
 	drawSummary();
 	drawCharts();
 	drawMaps();
+	drawCardsInSight();
 }
 
 function drawAll() {
@@ -54,6 +56,7 @@ dark.addEventListener("change", drawPictures);
 window.addEventListener("beforeprint", () => {
 	printing = true;
 	drawPictures();
+	drawAllCards();
 });
 window.addEventListener("afterprint", () => {
 	printing = false;

@@ -20,18 +20,20 @@ function bestCell(matrices) {
 	return best || 1;
 }
 
+/* A picture with one point for each cell, stretched: far quicker than a rectangle each. */
 function paintCells(draw, matrix, most, width, height) {
-	const rows = matrix.cells.length;
-	matrix.cells.forEach((row, r) => {
-		const bottom = Math.round(height * (1 - r / rows)), top = Math.round(height * (1 - (r + 1) / rows));
-		row.forEach((value, b) => {
-			const left = Math.round(b * width / matrix.bins), right = Math.round((b + 1) * width / matrix.bins);
-			if (value === null)
-				return;
-			draw.fillStyle = "rgb(" + mix(ramps[theme()], value / most).join() + ")";
-			draw.fillRect(left, top, right - left, bottom - top);
-		});
-	});
+	const shades = Array.from({length: 256}, (one, i) => mix(ramps[theme()], i / 255));
+	const small = document.createElement("canvas"), rows = matrix.cells.length;
+	small.width = matrix.bins;
+	small.height = rows;
+	const points = small.getContext("2d"), image = points.createImageData(matrix.bins, rows);
+	matrix.cells.forEach((row, r) => row.forEach((value, b) => {
+		if (value !== null)
+			image.data.set([...shades[Math.round(255 * value / most)], 255], 4 * ((rows - 1 - r) * matrix.bins + b));
+	}));
+	points.putImageData(image, 0, 0);
+	draw.imageSmoothingEnabled = false;
+	draw.drawImage(small, 0, 0, width, height);
 }
 
 /* The line between past and future: for each row where its model stood. */
@@ -101,7 +103,7 @@ function drawMap(group, matrix, parent, most) {
 	element("i", scale).style.background = "linear-gradient(to right, " + ramps[theme()].join() + ")";
 	element("span", scale, percent(most) + " % right");
 	const place = element("div", card, undefined, "readout value");
-	paintMap(canvas, matrix, most);
+	drawLater(card, () => paintMap(canvas, matrix, most));
 	canvas.addEventListener("mousemove", (event) => {
 		const box = canvas.getBoundingClientRect();
 		const r = Math.floor((1 - (event.clientY - box.top) / box.height) * matrix.cells.length);
@@ -175,6 +177,12 @@ function drawRanges() {
 	});
 }
 
+/* What groups are shown has changed. */
+function showRanges() {
+	if (!waiting.has(byId("ranges")))
+		drawRanges();
+}
+
 function drawMaps() {
 	const maps = byId("matrices");
 	const mapped = groups.map((group) => ({group: group, matrix: matrixOf(group)})).filter((one) => one.matrix);
@@ -183,5 +191,5 @@ function drawMaps() {
 	const most = bestCell(mapped.map((one) => one.matrix));
 	for (const one of mapped)
 		drawMap(one.group, one.matrix, maps, most);
-	drawRanges();
+	drawLater(byId("ranges"), drawRanges);
 }

@@ -142,16 +142,26 @@ function manyCuts(group) {
 	return mean(group.runs.map((run) => run.cuts.length)) > 12;
 }
 
+function sameNumbers(a, b) {
+	return a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
 /* The mean of a group's matrices, as far as they have the same form. */
-function matrixOf(group) {
+function meanMatrix(group) {
 	const all = group.runs.map((run) => run.matrix).filter((matrix) => matrix);
-	if (!all.length)
-		return null;
+	if (all.length < 2)
+		return all[0] || null;
 	const same = all.filter((one) => one.bins === all[0].bins && one.seen.length === all[0].seen.length);
 	return {
 		bins: all[0].bins, seen: all[0].seen,
 		cells: all[0].cells.map((row, r) => row.map((cell, b) => mean(same.map((one) => one.cells[r][b])))),
 	};
+}
+
+function matrixOf(group) {
+	if (group.matrix === undefined)
+		group.matrix = meanMatrix(group);
+	return group.matrix;
 }
 
 /* The mean and spread of a number of the summaries, or of anything that has one per run. */

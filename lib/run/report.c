@@ -18,7 +18,9 @@
 /* A page draws no more points of a run's windows; beyond that, every other one, and so on. */
 enum { WINDOWS_MOST = 2000 };
 
-/* What the charts draw of metrics.csv. */
+/* Nor more rows of a map, which is as many pixels high; the last one is always among them. */
+enum { MATRIX_ROWS_MOST = 250 };
+
 static const char *const shown[] = {"iteration", "lr", "gamma1", "gamma2", "sigma", "val_loss_ma",
 	"val_loss_sgd", "le", "ir", "ft", "ir_sgd", "ft_sgd", "blind"};
 
@@ -119,6 +121,41 @@ static void add_summary(struct text *out, const struct run_log *run)
 	text_add(out, "}");
 }
 
+static double window_value(const struct run_window *window, size_t offset)
+{
+	double value;
+
+	memcpy(&value, (const char *)window + offset, sizeof(value));
+	return value;
+}
+
+static size_t window_stride(const struct run_log *run)
+{
+	return (run->window_count + WINDOWS_MOST - 1) / WINDOWS_MOST;
+}
+
+/* Whether any window that is drawn has a number in it. */
+static bool has_windows(const struct run_log *run, size_t offset)
+{
+	for (size_t i = 0; i < run->window_count; i += window_stride(run))
+		if (!isnan(window_value(run->windows + i, offset)))
+			return true;
+	return false;
+}
+
+/* What the charts draw of metrics.csv: what windows have is drawn by them. */
+static bool is_shown(const struct run_log *run, const char *name)
+{
+	for (size_t i = 0; i < COUNT(window_columns); i++)
+		if (!strcmp(window_columns[i].name, name) &&
+			has_windows(run, window_columns[i].offset))
+			return false;
+	for (size_t i = 0; i < COUNT(shown); i++)
+		if (!strcmp(shown[i], name))
+			return true;
+	return false;
+}
+
 static void add_column(struct text *out, const struct run_log *run,
 	const struct metrics_column *column, bool *first)
 {
@@ -143,35 +180,22 @@ static void add_columns(struct text *out, const struct run_log *run)
 
 	text_add(out, ",\n\"columns\":{");
 	for (const struct metrics_column *column = metrics_columns; column->name; column++)
-		for (size_t i = 0; i < COUNT(shown); i++)
-			if (!strcmp(shown[i], column->name))
-				add_column(out, run, column, &first);
+		if (is_shown(run, column->name))
+			add_column(out, run, column, &first);
 	text_add(out, "}");
-}
-
-static double window_value(const struct run_window *window, size_t offset)
-{
-	double value;
-
-	memcpy(&value, (const char *)window + offset, sizeof(value));
-	return value;
 }
 
 /* The same columns by windows of validation, of which there are more than evaluations. */
 static void add_windows(struct text *out, const struct run_log *run)
 {
-	const size_t stride = (run->window_count + WINDOWS_MOST - 1) / WINDOWS_MOST;
+	const size_t stride = window_stride(run);
 
 	text_add(out, ",\n\"windows\":{\"iteration\":[");
 	for (size_t i = 0; i < run->window_count; i += stride)
 		text_addf(out, "%s%" PRId64, i ? "," : "", run->windows[i].iteration);
 	text_add(out, "]");
 	for (size_t k = 0; k < COUNT(window_columns); k++) {
-		bool empty = true;
-
-		for (size_t i = 0; i < run->window_count && empty; i += stride)
-			empty = isnan(window_value(run->windows + i, window_columns[k].offset));
-		if (empty)
+		if (!has_windows(run, window_columns[k].offset))
 			continue;
 		text_addf(out, ",\n\"%s\":[", window_columns[k].name);
 		for (size_t i = 0; i < run->window_count; i += stride) {
@@ -185,18 +209,21 @@ static void add_windows(struct text *out, const struct run_log *run)
 
 static void add_matrix(struct text *out, const struct run_matrix *matrix)
 {
+	const int stride = (matrix->rows + MATRIX_ROWS_MOST - 1) / MATRIX_ROWS_MOST;
+	const int first = matrix->rows ? (matrix->rows - 1) % stride : 0;
+
 	if (!matrix->rows) {
 		text_add(out, ",\n\"matrix\":null");
 		return;
 	}
 	text_addf(out, ",\n\"matrix\":{\"bins\":%d,\"seen\":[", matrix->bins);
-	for (int row = 0; row < matrix->rows; row++) {
-		text_add(out, row ? "," : "");
+	for (int row = first; row < matrix->rows; row += stride) {
+		text_add(out, row > first ? "," : "");
 		add_number(out, matrix->seen[row]);
 	}
 	text_add(out, "],\"cells\":[");
-	for (int row = 0; row < matrix->rows; row++) {
-		text_add(out, row ? ",\n[" : "[");
+	for (int row = first; row < matrix->rows; row += stride) {
+		text_add(out, row > first ? ",\n[" : "[");
 		for (int bin = 0; bin < matrix->bins; bin++) {
 			text_add(out, bin ? "," : "");
 			add_number(out,

@@ -130,7 +130,7 @@ static void numbers_arrive(void **state)
 	(void)state;
 	put_run("a", "m", 1, METRICS "1,10,0.1,0.2,\n2,20,,0.30000000000000004,\n3,30,0.3333333333333333,inf,\n");
 	put("a", "events.jsonl",
-		"{\"event\": \"window\", \"iteration\": 5, \"loss_sgd\": 1.5, \"rate\": 0.2}\n"
+		"{\"event\": \"window\", \"iteration\": 5, \"loss_sgd\": 1.5}\n"
 		"{\"event\": \"cut\", \"iteration\": 5, \"before\": 0.2, \"after\": 0.1}\n");
 	put("a", "matrix.csv", "seen,0,0.5\n0.5,0.25,\n");
 	page = page_of("a");
@@ -156,6 +156,53 @@ static void numbers_arrive(void **state)
 	assert_true(item(json_array_get(json_object_get(matrix, "cells"), 0), 0) == 0.25);
 	assert_true(isnan(item(json_array_get(json_object_get(matrix, "cells"), 0), 1)));
 	assert_true(json_is_null(json_object_get(got, "ledger")));
+	json_decref(data);
+	mem_free(page);
+}
+
+/* What is drawn by windows is not there by evaluations as well. */
+static void nothing_comes_twice(void **state)
+{
+	json_t *data, *got;
+	char *page;
+
+	(void)state;
+	put_run("a", "m", 1, METRICS "1,10,0.1,0.2,\n");
+	put("a", "events.jsonl", "{\"event\": \"window\", \"iteration\": 5, \"rate\": 0.3}\n");
+	page = page_of("a");
+	data = data_of(page);
+	got = run_of(data, 0);
+	assert_null(json_object_get(json_object_get(got, "columns"), "lr"));
+	assert_true(item(json_object_get(json_object_get(got, "columns"), "ir"), 0) == 0.1);
+	assert_true(item(json_object_get(json_object_get(got, "windows"), "lr"), 0) == 0.3);
+	json_decref(data);
+	mem_free(page);
+}
+
+/* Of 501 rows of a map every third, with the last. */
+static void maps_are_thinned(void **state)
+{
+	struct text words = {0};
+	json_t *data, *seen, *cells;
+	char *page;
+
+	(void)state;
+	put_run("a", "m", 1, METRICS "1,10,0.1,0.2,\n");
+	text_add(&words, "seen,0,0.5\n");
+	for (int row = 1; row <= 501; row++)
+		text_addf(&words, "%.6f,0.%03d,\n", row / 501.0, row);
+	put("a", "matrix.csv", words.data);
+	text_release(&words);
+	page = page_of("a");
+	data = data_of(page);
+	seen = json_object_get(json_object_get(run_of(data, 0), "matrix"), "seen");
+	cells = json_object_get(json_object_get(run_of(data, 0), "matrix"), "cells");
+	assert_int_equal(json_array_size(seen), 167);
+	assert_int_equal(json_array_size(cells), 167);
+	assert_true(item(seen, 166) == 1);
+	assert_true(item(json_array_get(cells, 166), 0) == 0.501);
+	assert_true(item(json_array_get(cells, 165), 0) == 0.498);
+	assert_true(item(json_array_get(cells, 0), 0) == 0.003);
 	json_decref(data);
 	mem_free(page);
 }
@@ -321,6 +368,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		tree_test(names_can_hold_anything),
 		tree_test(numbers_arrive),
+		tree_test(nothing_comes_twice),
+		tree_test(maps_are_thinned),
 		tree_test(nothing_is_loaded),
 		cmocka_unit_test(summaries),
 		tree_test(all_figures),
