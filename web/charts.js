@@ -37,6 +37,8 @@ function seriesOf(chart) {
 			if (!curve || (chart.calm && groups.length > 1 && kind !== "solid"))
 				continue;
 			const solid = curveOf(group, chart.solid);
+			if (kind === "dashed" && solid && crowded())
+				continue;
 			/* Without averages the plain model is the one that serves: one line, and solid. */
 			if (kind === "dashed" && solid && sameNumbers(solid.mean, curve.mean))
 				continue;
@@ -113,12 +115,10 @@ function rangeOf(chart, series, levels) {
 	return [least - room, most + room];
 }
 
+/* All labels of an axis have one unit. */
 function iterations(x) {
-	if (x >= 1e6)
-		return Number((x / 1e6).toPrecision(4)) + " M";
-	if (x >= 1e4)
-		return Number((x / 1e3).toPrecision(4)) + " k";
-	return String(x);
+	const most = lastIteration(), unit = most >= 1e7 ? 1e6 : most >= 1e4 ? 1e3 : 1;
+	return Number((x / unit).toPrecision(6)) + (unit === 1 || x === 0 ? "" : unit === 1e3 ? " k" : " M");
 }
 
 /* Powers of ten, and between them 2 and 5 where there is room. */
@@ -195,7 +195,7 @@ function heightAt(chart, series, x) {
 function placeMarks(chart, series, graph, layer, place) {
 	const area = graph.getArea(), window = graph.xAxisRange();
 	layer.replaceChildren();
-	if (!chart.cuts || runs.reduce((sum, run) => sum + run.cuts.length, 0) > MARKS_MOST)
+	if (!chart.cuts || (crowded() && chart.id !== "lr") || runs.reduce((sum, run) => sum + run.cuts.length, 0) > MARKS_MOST)
 		return;
 	groups.forEach((group, g) => {
 		const line = series.find((one) => one.group === g && one.kind === "solid");
@@ -251,7 +251,10 @@ function placeNames(series, graph, layer) {
 	}
 }
 
-function readOut(place, chart, series, x, points) {
+/* `alone`: the name of the only line that is told, where all would be too many. */
+function readOut(place, chart, series, x, points, alone) {
+	if (alone !== undefined)
+		points = points.filter((point) => point.name === alone);
 	if (!points.length)
 		return;
 	place.replaceChildren();
@@ -294,17 +297,17 @@ function placeChart(chart, parent) {
 
 function drawChart(chart, card, plot, layer, place) {
 	const series = seriesOf(chart), levels = levelsOf(chart), table = tableOf(series);
-	const named = chart.hero && groups.length > 1 && groups.length <= 12;
+	const named = chart.hero && groups.length > 1 && groups.length <= 12, crowd = crowded();
 	card.dataset.curves = series.length;
 	const perSeries = {};
 	series.forEach((one, s) => {
 		perSeries[s] = {
 			color: one.kind === "dotted" ? neutral() : colour(one.group),
 			strokePattern: patterns[one.kind],
-			strokeWidth: one.kind === "solid" ? (chart.hero ? 2.5 : 2) : 1.5,
+			strokeWidth: one.kind !== "solid" || crowd ? 1.5 : chart.hero ? 2.5 : 2,
 		};
 	});
-	const y = {axisLabelFormatter: (value) => short(Number(value.toPrecision(6))), axisLabelWidth: 48};
+	const y = {axisLabelFormatter: (value) => short(Number(value.toPrecision(6))), axisLabelWidth: 54};
 	if (chart.log)
 		y.ticker = logTicks;
 	const graph = new Dygraph(plot, table, {
@@ -328,7 +331,10 @@ function drawChart(chart, card, plot, layer, place) {
 		axisLabelFontSize: 12,
 		axisLineColor: theme() === "dark" ? "#6b6f78" : "#9c9c96",
 		gridLineColor: theme() === "dark" ? "#363940" : "#dededa",
-		highlightCircleSize: 4,
+		highlightCircleSize: crowd ? 0 : 4,
+		highlightSeriesOpts: crowd ? {strokeWidth: 3, highlightCircleSize: 4} : null,
+		animateBackgroundFade: false,
+		highlightSeriesBackgroundColor: theme() === "dark" ? "#1f2125" : "#ffffff",
 		underlayCallback: (canvas, area, drawn) => paintBehind(chart, series, levels, canvas, drawn),
 		drawCallback: (drawn) => {
 			placeMarks(chart, series, drawn, layer, place);
@@ -336,19 +342,21 @@ function drawChart(chart, card, plot, layer, place) {
 				placeNames(series, drawn, layer);
 		},
 		zoomCallback: (least, most) => follow(graph, least, most),
-		highlightCallback: (event, x, points) => readOut(place, chart, series, x, points),
+		highlightCallback: (event, x, points, row, name) => readOut(place, chart, series, x, points, crowd ? name : undefined),
 	});
-	graph.chart = chart.id;
-	graph.showGroup = (group, on) => {
-		graph.setVisibility(series.map((one, s) => s).filter((s) => series[s].group === group), on);
-	};
+	graph.lineOf = (group) => series.findIndex((one) => one.group === group && one.kind === "solid");
 	graphs.push(graph);
 }
 
-function showGroup(group, on) {
-	for (const graph of graphs)
-		graph.showGroup(group, on);
-	showRanges();
+/* In a crowd, where colours repeat: the lines of a group before all others, pale. NULL: of none. */
+function singleOut(group) {
+	for (const graph of crowded() ? graphs : []) {
+		const line = graph.lineOf(group);
+		if (line >= 0 && groups[group].shown)
+			graph.setSelection(graph.numRows() - 1, String(line));
+		else
+			graph.clearSelection();
+	}
 }
 
 function drawCharts() {

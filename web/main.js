@@ -1,12 +1,17 @@
 /* Puts the page together, again when colours or data change. */
 
-function drawPictures() {
+function drawFigures() {
 	forgetCards();
-	drawNames();
-	drawSummary();
+	byId("crowd").hidden = !crowded();
 	drawCharts();
 	drawMaps();
 	drawCardsInSight();
+}
+
+function drawPictures() {
+	drawNames();
+	drawSummary();
+	drawFigures();
 }
 
 function drawAll() {

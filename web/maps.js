@@ -141,7 +141,7 @@ function drawRanges() {
 	place.replaceChildren();
 	if (!shown.length)
 		return;
-	const read = shown.map((one) => rangesOf(one.matrix));
+	const read = shown.map((one) => rangesOf(one.matrix)), crowd = crowded();
 	const table = [];
 	for (let k = 0; k < RANGES; k++)
 		table.push([100 * (k + 0.5) / RANGES].concat(read.map((one) => one.ranges[k] === null ? null : 100 * one.ranges[k])));
@@ -149,7 +149,10 @@ function drawRanges() {
 	rangesGraph = new Dygraph(byId("ranges-plot"), table, {
 		labels: ["x"].concat(shown.map((one) => String(one.group))),
 		colors: shown.map((one) => colour(one.group)),
-		legend: "never", strokeWidth: 2, drawPoints: true, pointSize: 4, highlightCircleSize: 6,
+		legend: "never", strokeWidth: 2, drawPoints: true, pointSize: crowd ? 3 : 4, highlightCircleSize: crowd ? 0 : 6,
+		highlightSeriesOpts: crowd ? {strokeWidth: 3, highlightCircleSize: 6} : null,
+		animateBackgroundFade: false,
+		highlightSeriesBackgroundColor: theme() === "dark" ? "#1f2125" : "#ffffff",
 		dateWindow: [0, 100], includeZero: true, rightGap: 8,
 		axes: {x: {axisLabelFormatter: (x) => x + " %", pixelsPerLabel: 60}, y: {axisLabelWidth: 40}},
 		xlabel: "time of the data, % of the stream", ylabel: "accuracy, %",
@@ -165,22 +168,16 @@ function drawRanges() {
 			canvas.fillRect(x - 1, area.y, 2, area.h);
 			canvas.restore();
 		},
-		highlightCallback: (event, x, points) => {
+		highlightCallback: (event, x, points, row, name) => {
 			place.replaceChildren();
 			element("b", place, "data from " + (x - 50 / RANGES) + " to " + (x + 50 / RANGES) + " %");
-			for (const point of points) {
+			for (const point of points.filter((one) => !crowd || one.name === name)) {
 				place.append(" · ");
 				element("b", place, groups[Number(point.name)].name).style.color = colour(Number(point.name));
 				place.append(" " + point.yval.toFixed(2) + " %");
 			}
 		},
 	});
-}
-
-/* What groups are shown has changed. */
-function showRanges() {
-	if (!waiting.has(byId("ranges")))
-		drawRanges();
 }
 
 function drawMaps() {

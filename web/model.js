@@ -47,6 +47,11 @@ function neutral() {
 	return theme() === "dark" ? "#c8c8c8" : "#4d4d4d";
 }
 
+/* More groups in sight than there are colours. */
+function crowded() {
+	return groups.filter((group) => group.shown).length > colours.light.length;
+}
+
 function percent(x) {
 	return (100 * x).toFixed(2);
 }

@@ -90,8 +90,12 @@ function drawNames() {
 		button.addEventListener("click", () => {
 			group.shown = !group.shown;
 			button.setAttribute("aria-pressed", String(group.shown));
-			showGroup(g, group.shown);
+			drawFigures();
 		});
+		for (const event of ["mouseenter", "focus"])
+			button.addEventListener(event, () => singleOut(g));
+		for (const event of ["mouseleave", "blur"])
+			button.addEventListener(event, () => singleOut(null));
 	});
 }
 

@@ -10,7 +10,7 @@
 
 enum {
 	ROOM_LEFT = 62,
-	ROOM_RIGHT = 14,
+	ROOM_RIGHT = 20,
 	ROOM_TOP = 30,
 	ROOM_BOTTOM = 46,
 	TICKS_MOST = 64,
@@ -131,6 +131,17 @@ static int log_ticks(double least, double most, double ticks[TICKS_MOST])
 	return count;
 }
 
+/* 1e-4 rather than 1e-04. */
+static void exponent_words(char out[32], double value)
+{
+	char *digits;
+
+	snprintf(out, 32, "%.0e", value);
+	digits = strchr(out, 'e') + 2;
+	if (*digits == '0')
+		memmove(digits, digits + 1, strlen(digits));
+}
+
 static void tick_words(char out[32], double value, bool percent)
 {
 	if (percent)
@@ -140,7 +151,7 @@ static void tick_words(char out[32], double value, bool percent)
 	else if (fabs(value) >= 1e4)
 		snprintf(out, 32, "%.4g k", value / 1e3);
 	else if (value != 0 && fabs(value) < 1e-3)
-		snprintf(out, 32, "%.0e", value);
+		exponent_words(out, value);
 	else
 		snprintf(out, 32, "%.4g", value);
 }
@@ -316,10 +327,12 @@ static void draw_mark(struct text *out, const struct frame *frame, const struct 
 {
 	if (!seen(frame, mark->y))
 		return;
+	/* On a line at the very top it hangs into the panel rather than out of it. */
 	text_addf(out,
 		"<path d=\"M%.1f %.1fl-5 -9h10z\" fill=\"%s\" stroke=\"#ffffff\" "
 		"stroke-width=\"0.7\"><title>",
-		place_x(frame, mark->x), place_y(frame, mark->y), plot_colour(mark->colour));
+		place_x(frame, mark->x), fmax(place_y(frame, mark->y), frame->top + 10),
+		plot_colour(mark->colour));
 	plot_words(out, mark->title);
 	text_add(out, "</title></path>\n");
 }
