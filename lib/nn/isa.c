@@ -11,7 +11,7 @@ extern const struct kernels kernels_avx2, kernels_avx512, kernels_avx2x16;
 
 static bool has_avx2(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi");
 }
 
 static bool has_avx512(void)

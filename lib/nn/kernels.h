@@ -91,6 +91,18 @@ struct dense_job {
 	bool accumulate, relu;
 };
 
+/*
+ * Products whose left side has many zeros, which cost nothing: out[r][0..cols) = sum over steps of
+ * a[r][step] * b[step], r < rows, where cols' last vector may be a part. Rows of b are whole vectors. A row of
+ * a comes in runs of 2 B floats; those behind its depth are ignored. After the sums: the bias (cols floats), if
+ * any; then a ReLU, or what passes where the mask's row, if any, is > 0.
+ */
+struct sparse_job {
+	int rows, depth, cols;
+	size_t a_row, a_run, b_row, out_row, mask_row;
+	bool relu;
+};
+
 /* Winograd's view of a batch of images: tiles of 4x4 outputs, counted over image, row, column. */
 struct winograd_shape {
 	int height, width;     /* of the blocked image this call reads or writes */
@@ -165,6 +177,8 @@ struct kernels {
 		const float *extra);
 	/* Sums of rows over panels that lie `panel` floats apart and hold so many samples, 0 behind them. */
 	void (*dense_sums)(const float *panels, size_t panel, int samples, int rows, float *sums);
+	void (*sparse)(const struct sparse_job *job, const float *a, const float *b, float *out, const float *bias,
+		const float *mask);
 
 	/* Tiles [first, first + count) of channel blocks [block0, block1). */
 	void (*winograd_input)(const struct winograd_shape *s, const float *image, float *points, int first,

@@ -15,7 +15,7 @@
  */
 #include <string.h>
 #include "nn/conv.h"
-#include "nn/plan_dense.h"
+#include "nn/plan_dense_impl.h"
 
 enum {
 	DEPTH = 256,	      /* features summed in one go: a panel of them stays in the first-level cache */
@@ -24,24 +24,6 @@ enum {
 	FEATURES_PER_TASK = 128,
 	WEIGHTS_CACHED = 1 << 18,
 	TILES_PER_STRIP = 8,  /* rows or columns of a task of a large net, in tiles */
-};
-
-struct dense_layer {
-	int in, out;
-	bool relu;
-	size_t weights, bias; /* in the flat buffers */
-	size_t input, output; /* in a panel's values */
-	int rows, grads;      /* buffers: inputs as rows of features, gradients of outputs in panels */
-	int in_tasks, tasks;  /* of the weights' gradient: across the features, in all */
-};
-
-struct dense {
-	int count, wide; /* layers; samples per panel */
-	int panels;
-	int tasks;
-	size_t values_floats; /* of one panel, all layers */
-	int values;	      /* buffer of a large net's values, else -1 */
-	struct dense_layer layers[];
 };
 
 bool dense_fits(const struct net *net, const struct engine *engine)
@@ -104,7 +86,7 @@ int dense_plan(struct plan *plan, struct err *err)
 	const struct net *net = plan->net;
 	const size_t size = sizeof(struct dense) + net->count * sizeof(struct dense_layer);
 	struct dense *d = arena_new(&plan->arena, 1, size);
-	int code = 0;
+	int code;
 
 	if (!d)
 		return err_memory(err, "a plan", size);
@@ -112,46 +94,20 @@ int dense_plan(struct plan *plan, struct err *err)
 	d->count = net->count;
 	d->wide = 2 * plan->kernels->block;
 	d->panels = conv_runs(plan->n, d->wide);
-	for (int i = 0; i < net->count && !code; i++) {
+	for (int i = 0; i < net->count; i++) {
 		struct dense_layer *l = d->layers + i;
 		*l = layer_of(net, net->layers + i);
 		l->input = i ? l[-1].output : 0;
 		l->output = l->input + (size_t)l->in * d->wide;
 		d->values_floats = l->output + (size_t)l->out * d->wide;
-		if (plan->mode == PLAN_TRAIN)
-			code = place_training(plan, l, err);
-		d->tasks += l->tasks;
 	}
-	if (!code)
-		code = place_values(plan, err);
+	d->sparse = net->params.floats <= WEIGHTS_CACHED && sparse_fits(plan);
+	code = d->sparse ? sparse_plan(plan, err) : place_values(plan, err);
+	for (int i = 0; i < net->count && !code && !d->sparse && plan->mode == PLAN_TRAIN; i++)
+		code = place_training(plan, d->layers + i, err);
+	for (int i = 0; i < net->count; i++)
+		d->tasks += d->layers[i].tasks;
 	return code ? code : lifetimes_assign(&plan->buffers, err);
-}
-
-/* Panels [first, first + count) and where the values of the first are. */
-struct span {
-	const struct plan *plan;
-	int first, count;
-	float *values;
-};
-
-static struct span span_of(const struct plan *plan, int first, int count, int worker)
-{
-	const struct dense *d = plan->dense;
-	float *values = d->values < 0 ? plan->worker + worker * plan->worker_stride
-				      : plan_buffer(plan, d->values) + first * d->values_floats;
-
-	return (struct span){plan, first, count, values};
-}
-
-static int panel_samples(const struct plan *plan, int panel)
-{
-	const int left = plan->n - panel * plan->dense->wide;
-	return left < plan->dense->wide ? left : plan->dense->wide;
-}
-
-static float *panel_grads(const struct plan *plan, const struct dense_layer *l, int panel)
-{
-	return plan_buffer(plan, l->grads) + (size_t)panel * l->out * plan->dense->wide;
 }
 
 /* Where a panel's first sample is in the rows of a layer's input. */
@@ -160,9 +116,9 @@ static float *panel_rows(const struct plan *plan, const struct dense_layer *l, i
 	return plan_buffer(plan, l->rows) + (size_t)panel * plan->dense->wide * plan->dense->wide;
 }
 
-/* The following three are for one panel. */
+/* The following four are for one panel. */
 
-static void take_input(const struct span *span)
+void dense_take_input(const struct span *span)
 {
 	const struct plan *plan = span->plan;
 	const struct dense_layer *l = plan->dense->layers;
@@ -172,9 +128,16 @@ static void take_input(const struct span *span)
 	if (samples < wide)
 		memset(span->values, 0, (size_t)l->in * wide * sizeof(float));
 	plan->kernels->transpose(input, l->in, samples, l->in, span->values, wide);
-	if (!plan->run.grad)
-		return;
+}
+
+static void keep_input_rows(const struct span *span)
+{
+	const struct plan *plan = span->plan;
+	const struct dense_layer *l = plan->dense->layers;
+	const int wide = plan->dense->wide, samples = panel_samples(plan, span->first);
+	const float *input = plan->run.input + (size_t)span->first * wide * l->in;
 	float *rows = panel_rows(plan, l, span->first);
+
 	for (int f = 0; f < l->in; f += wide, rows += (size_t)plan->n * wide) {
 		const int cols = l->in - f < wide ? l->in - f : wide;
 		if (cols < wide)
@@ -199,7 +162,7 @@ static void keep_rows(const struct span *span, const struct dense_layer *l)
 	}
 }
 
-static void give_losses(const struct span *span)
+void dense_losses(const struct span *span)
 {
 	const struct plan *plan = span->plan;
 	const struct plan_run *run = &plan->run;
@@ -216,8 +179,7 @@ static void give_losses(const struct span *span)
 			run->logits + (size_t)first * last->out, last->out);
 }
 
-/* Outputs [first, first + rows) of a layer. */
-static void forward(const struct span *span, const struct dense_layer *l, int first, int rows)
+void dense_forward(const struct span *span, const struct dense_layer *l, int first, int rows)
 {
 	const struct plan *plan = span->plan;
 	const size_t wide = plan->dense->wide, values = plan->dense->values_floats;
@@ -239,12 +201,7 @@ static void forward(const struct span *span, const struct dense_layer *l, int fi
 	}
 }
 
-/*
- * Features [first, first + rows) of the gradient of a layer's input, which is the output of the layer
- * before. Where there is scratch, weights are copied there: their columns, long strides apart in memory,
- * share few sets of the caches.
- */
-static void backward(const struct span *span, const struct dense_layer *l, int first, int rows, float *scratch)
+void dense_backward(const struct span *span, const struct dense_layer *l, int first, int rows, float *scratch)
 {
 	const struct plan *plan = span->plan;
 	const size_t wide = plan->dense->wide, values = plan->dense->values_floats;
@@ -277,15 +234,17 @@ static void panel_task(void *context, int task, int worker)
 	const struct dense *d = plan->dense;
 	const struct span span = span_of(plan, task, 1, worker);
 
-	take_input(&span);
+	dense_take_input(&span);
+	if (plan->run.grad)
+		keep_input_rows(&span);
 	for (const struct dense_layer *l = d->layers; l < d->layers + d->count; l++) {
 		if (plan->run.grad && l > d->layers)
 			keep_rows(&span, l);
-		forward(&span, l, 0, l->out);
+		dense_forward(&span, l, 0, l->out);
 	}
-	give_losses(&span);
+	dense_losses(&span);
 	for (const struct dense_layer *l = d->layers + d->count - 1; plan->run.grad && l > d->layers; l--)
-		backward(&span, l, 0, l->in, NULL);
+		dense_backward(&span, l, 0, l->in, NULL);
 }
 
 /* The tasks of a large net. */
@@ -298,7 +257,9 @@ struct layer_run {
 static void input_task(void *context, int task, int worker)
 {
 	const struct span span = span_of(context, task, 1, worker);
-	take_input(&span);
+	dense_take_input(&span);
+	if (span.plan->run.grad)
+		keep_input_rows(&span);
 }
 
 static void forward_task(void *context, int task, int worker)
@@ -307,7 +268,7 @@ static void forward_task(void *context, int task, int worker)
 	const struct span all = span_of(run->plan, 0, run->plan->dense->panels, worker);
 	const int step = strip_rows(run->plan), first = task * step, left = run->layer->out - first;
 
-	forward(&all, run->layer, first, left < step ? left : step);
+	dense_forward(&all, run->layer, first, left < step ? left : step);
 }
 
 static void loss_task(void *context, int task, int worker)
@@ -317,7 +278,7 @@ static void loss_task(void *context, int task, int worker)
 
 	for (int i = 1; plan->run.grad && i < plan->dense->count; i++)
 		keep_rows(&span, plan->dense->layers + i);
-	give_losses(&span);
+	dense_losses(&span);
 }
 
 static void backward_task(void *context, int task, int worker)
@@ -326,7 +287,7 @@ static void backward_task(void *context, int task, int worker)
 	const struct span all = span_of(run->plan, 0, run->plan->dense->panels, worker);
 	const int step = strip_rows(run->plan), first = task * step, left = run->layer->in - first;
 
-	backward(&all, run->layer, first, left < step ? left : step,
+	dense_backward(&all, run->layer, first, left < step ? left : step,
 		run->plan->worker + worker * run->plan->worker_stride);
 }
 
@@ -389,6 +350,10 @@ static void weights_task(void *context, int task, int worker)
 
 void dense_run(struct plan *plan)
 {
+	if (plan->dense->sparse) {
+		sparse_run(plan);
+		return;
+	}
 	if (plan->dense->values < 0)
 		team_run(plan->team, plan->dense->panels, panel_task, plan);
 	else

@@ -14,6 +14,8 @@ extern outer_fn *const KERNEL(outer_table)[OUTER_ROWS_MAX + 1];
 void KERNEL(dense)(const struct dense_job *job, const float *a, const float *b, float *out,
 	const float *extra);
 void KERNEL(dense_sums)(const float *panels, size_t panel, int samples, int rows, float *sums);
+void KERNEL(sparse)(const struct sparse_job *job, const float *a, const float *b, float *out, const float *bias,
+	const float *mask);
 
 void KERNEL(winograd_input)(const struct winograd_shape *s, const float *image, float *points, int first,
 	int count, int block0, int block1);

@@ -37,6 +37,7 @@ const struct kernels KERNEL(kernels) = {
 	.outer = KERNEL(outer_table),
 	.dense = KERNEL(dense),
 	.dense_sums = KERNEL(dense_sums),
+	.sparse = KERNEL(sparse),
 	.winograd_input = KERNEL(winograd_input),
 	.winograd_output = KERNEL(winograd_output),
 	.winograd_output_grad = KERNEL(winograd_output_grad),

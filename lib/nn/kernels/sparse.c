@@ -1,0 +1,172 @@
+/*
+ * Products whose left side is half zeros, as ReLUs leave it: sums of b's rows,
+ * each times a number of a, where the steps at which a has 0 cost nothing. Steps
+ * go in bands, for which b stays in the first-level cache; columns go in strips, of
+ * which all sums are registers.
+ *
+ * Each sum runs over its steps in order, so it is the same as the product of
+ * kernels/dense.c to the last bit: adding 0 * b changes nothing.
+ */
+#include "nn/kernels/declare.h"
+
+/* Vectors of sums. With one of a's number they must be registers. */
+#if defined(__AVX512F__) || (defined(__AVX2__) && VW == 8)
+#define STRIP 13
+#else
+#define STRIP 6
+#endif
+
+enum { BAND = 64, ROWS = 16 };
+
+/* Some rows' numbers of a band, and a bit for each that is not 0. */
+struct band {
+	uint64_t steps[ROWS];
+	float a[ROWS][BAND] __attribute__((aligned(VW * 4)));
+};
+
+INLINE vbits v_nonzero(vf v)
+{
+#if VW == 16 && defined(__AVX512F__)
+	return _mm512_cmp_ps_mask((__m512)v, _mm512_setzero_ps(), _CMP_NEQ_UQ);
+#elif VW == 8 && defined(__AVX2__)
+	return (vbits)_mm256_movemask_ps(_mm256_cmp_ps((__m256)v, _mm256_setzero_ps(), _CMP_NEQ_UQ));
+#else
+	vbits bits = 0;
+	for (int i = 0; i < VW; i++)
+		bits |= (vbits)((v[i] != 0) << i);
+	return bits;
+#endif
+}
+
+INLINE uint64_t take_row(const struct sparse_job *job, const float *a, int depth, float *held)
+{
+	uint64_t steps = 0;
+
+	for (int k = 0; k < depth; k += VW) {
+		const vf v = v_loadu(a + k / (2 * VW) * job->a_run + k % (2 * VW));
+		v_store(held + k, v);
+		steps |= (uint64_t)v_nonzero(v) << k;
+	}
+	return depth < BAND ? steps & ((UINT64_C(1) << depth) - 1) : steps;
+}
+
+INLINE vf part_load(const float *from, int lanes)
+{
+	vf v = v_zero();
+	memcpy(&v, from, lanes * sizeof(float));
+	return v;
+}
+
+/* What stays the same for the rows of a strip. */
+struct strip {
+	const struct sparse_job *job;
+	const struct band *band;
+	const float *b;
+	int rows;
+	int tail; /* lanes of the last vector, 0: all */
+	bool begin, end;
+};
+
+INLINE void strip_row(const struct strip *s, int r, float *out, const float *bias, const float *mask,
+	const int vectors)
+{
+	const float *a = s->band->a[r];
+	const int whole = s->tail ? vectors - 1 : vectors;
+	vf sum[STRIP];
+
+	UNROLL
+	for (int i = 0; i < vectors; i++)
+		sum[i] = s->begin ? v_zero() : i < whole ? v_loadu(out + i * VW) : part_load(out + i * VW, s->tail);
+	for (uint64_t steps = s->band->steps[r]; steps; steps &= steps - 1) {
+		const int step = __builtin_ctzll(steps);
+		const vf v = v_set1(a[step]);
+		const float *row = s->b + step * s->job->b_row;
+		UNROLL
+		for (int i = 0; i < vectors; i++)
+			sum[i] = v * v_loadu(row + i * VW) + sum[i];
+	}
+	UNROLL
+	for (int i = 0; i < vectors; i++) {
+		if (s->end && bias)
+			sum[i] += i < whole ? v_loadu(bias + i * VW) : part_load(bias + i * VW, s->tail);
+		if (s->end && s->job->relu)
+			sum[i] = v_relu(sum[i]);
+		if (s->end && mask)
+			sum[i] = v_and(sum[i], v_loadu(mask + i * VW) > v_zero());
+		if (i < whole)
+			v_storeu(out + i * VW, sum[i]);
+		else
+			memcpy(out + i * VW, &sum[i], s->tail * sizeof(float));
+	}
+}
+
+typedef void strip_fn(const struct strip *s, float *out, const float *bias, const float *mask);
+
+#define STRIP_OF(vectors)                                                                          \
+	static void strip_##vectors(                                                               \
+		const struct strip *s, float *out, const float *bias, const float *mask)           \
+	{                                                                                          \
+		for (int r = 0; r < s->rows; r++, out += s->job->out_row) {                        \
+			strip_row(s, r, out, bias, mask, vectors);                                 \
+			mask = mask ? mask + s->job->mask_row : NULL;                              \
+		}                                                                                  \
+	}
+
+STRIP_OF(1)
+STRIP_OF(2)
+STRIP_OF(3)
+STRIP_OF(4)
+STRIP_OF(5)
+STRIP_OF(6)
+#if STRIP > 6
+STRIP_OF(7)
+STRIP_OF(8)
+STRIP_OF(9)
+STRIP_OF(10)
+STRIP_OF(11)
+STRIP_OF(12)
+STRIP_OF(13)
+#endif
+
+static strip_fn *const strips[STRIP + 1] = {NULL, strip_1, strip_2, strip_3, strip_4, strip_5, strip_6,
+#if STRIP > 6
+	strip_7, strip_8, strip_9, strip_10, strip_11, strip_12, strip_13
+#endif
+};
+
+/* All columns of some rows, for one band. */
+INLINE void band_strips(struct strip *s, float *out, const float *bias, const float *mask)
+{
+	int left = (s->job->cols + VW - 1) / VW;
+
+	for (int runs = (left + STRIP - 1) / STRIP; runs > 0; runs--) {
+		const int vectors = left / runs;
+		s->tail = runs == 1 ? s->job->cols % VW : 0;
+		strips[vectors](s, out, bias, mask);
+		left -= vectors;
+		s->b += vectors * VW;
+		out += vectors * VW;
+		bias = bias ? bias + vectors * VW : NULL;
+		mask = mask ? mask + vectors * VW : NULL;
+	}
+}
+
+void KERNEL(sparse)(const struct sparse_job *job, const float *a, const float *b, float *out, const float *bias,
+	const float *mask)
+{
+	struct band held;
+
+	for (int k = 0; k < job->depth; k += BAND) {
+		const int depth = job->depth - k < BAND ? job->depth - k : BAND;
+		const float *band = a + k / (2 * VW) * job->a_run;
+		for (int first = 0; first < job->rows; first += ROWS) {
+			const int rows = job->rows - first < ROWS ? job->rows - first : ROWS;
+			struct strip s = {.job = job, .band = &held, .b = b + k * job->b_row, .rows = rows,
+				.begin = k == 0, .end = k + BAND >= job->depth};
+			for (int r = 0; r < rows; r++)
+				held.steps[r] = take_row(job, band + (first + r) * job->a_row, depth, held.a[r]);
+			band_strips(&s, out + first * job->out_row, bias,
+				mask ? mask + first * job->mask_row : NULL);
+		}
+	}
+}

@@ -1,0 +1,271 @@
+/*
+ * Small nets of dense layers with ReLUs between them, by products that pass over
+ * zeros: a hidden value is half zeros, and so is its gradient. The results are
+ * those of plan_dense.c to the last bit.
+ *
+ * What has zeros must stand left in a product, row by row, and what stands right
+ * must lie in rows of whole vectors:
+ *   outputs of a sample       its inputs (zeros)          x  weights, turned over
+ *   input gradients of it     its output gradients (z.)   x  weights
+ *   a row of weight gradients the output's gradients (z.) x  inputs, a row per sample
+ *   last layer: a column      the input (zeros)           x  logit gradients, a row per sample
+ * The first layer's outputs and the gradient that leaves the last layer have no
+ * such zeros and are dense products of panels.
+ */
+#include <string.h>
+#include "nn/conv.h"
+#include "nn/plan_dense_impl.h"
+
+enum {
+	TASK_ROWS = 16,
+	TURN_ROWS = 64,
+	LINE = 16, /* floats of a cache line */
+	LONG_ROW = 8 * LINE,
+};
+
+/*
+ * Floats from row to row: whole vectors. A part of many rows must not fall on few sets of the cache, so that
+ * long ones are an odd number of lines apart.
+ */
+static size_t padded(const struct plan *plan, int floats)
+{
+	const size_t whole = (size_t)conv_runs(floats, plan->kernels->block) * plan->kernels->block;
+
+	return whole >= LONG_ROW && whole % (2 * LINE) == 0 ? whole + LINE : whole;
+}
+
+bool sparse_fits(const struct plan *plan)
+{
+	const struct dense *d = plan->dense;
+
+	for (int i = 0; i + 1 < d->count; i++)
+		if (!d->layers[i].relu || d->layers[i].out % plan->kernels->block)
+			return false;
+	return d->count > 1 && d->panels > 1;
+}
+
+static int add_buffer(struct plan *plan, size_t rows, int cols, int *buffer, struct err *err)
+{
+	*buffer = lifetimes_add(&plan->buffers, rows * padded(plan, cols), 0, err);
+	return *buffer < 0 ? *buffer : 0;
+}
+
+static int place_layer(struct plan *plan, struct dense_layer *l, struct err *err)
+{
+	const struct dense *d = plan->dense;
+	const size_t samples = (size_t)d->panels * d->wide;
+	const bool last = l == d->layers + d->count - 1;
+	int code = add_buffer(plan, samples, l->in, &l->rows, err);
+
+	l->turned = -1;
+	l->apart = -1;
+	if (!code && l > d->layers)
+		code = add_buffer(plan, l->in, l->out, &l->turned, err);
+	if (!code && l > d->layers && !last && plan->mode == PLAN_TRAIN)
+		code = add_buffer(plan, l->out, l->in, &l->apart, err);
+	if (!code && plan->mode == PLAN_TRAIN)
+		code = add_buffer(plan, (size_t)d->panels * l->out, d->wide, &l->grads, err);
+	l->tasks = plan->mode == PLAN_TRAIN ? conv_runs(last ? l->in : l->out, TASK_ROWS) : 0;
+	return code;
+}
+
+int sparse_plan(struct plan *plan, struct err *err)
+{
+	struct dense *d = plan->dense;
+	const int classes = d->layers[d->count - 1].out;
+	int code = add_buffer(plan, d->panels, (int)d->values_floats, &d->values, err), widest = 0;
+
+	if (!code)
+		code = add_buffer(plan, (size_t)d->panels * d->wide, classes, &d->logit_grads, err);
+	for (int i = 0; i < d->count && !code; i++) {
+		code = place_layer(plan, d->layers + i, err);
+		widest = d->layers[i].in > widest ? d->layers[i].in : widest;
+	}
+	widest = classes > widest ? classes : widest;
+	plan->worker_floats = 2 * d->wide * padded(plan, widest);
+	return code;
+}
+
+/* What rows have behind `cols`. */
+static void zero_behind(float *rows, int count, size_t step, int cols)
+{
+	for (int r = 0; r < count && step > (size_t)cols; r++)
+		memset(rows + r * step + cols, 0, (step - cols) * sizeof(float));
+}
+
+/*
+ * The weights of layers whose input is sparse, turned over, zeros behind the last output; and those whose
+ * output is sparse, too, row by row.
+ */
+static void turn_task(void *context, int task, int worker)
+{
+	const struct plan *plan = context;
+	const struct dense_layer *l = plan->dense->layers + 1;
+
+	(void)worker;
+	for (; task >= conv_runs(l->out, TURN_ROWS); l++)
+		task -= conv_runs(l->out, TURN_ROWS);
+	const int first = task * TURN_ROWS, rows = l->out - first < TURN_ROWS ? l->out - first : TURN_ROWS;
+	const size_t step = padded(plan, l->out);
+	const float *weights = plan->params + l->weights + (size_t)first * l->in;
+	float *to = plan_buffer(plan, l->turned);
+
+	plan->kernels->transpose(weights, l->in, rows, l->in, to + first, step);
+	if (l->apart >= 0 && plan->run.grad)
+		plan->kernels->copy_rows(weights, l->in, rows, l->in,
+			plan_buffer(plan, l->apart) + first * padded(plan, l->in), padded(plan, l->in));
+	if (first + rows == l->out)
+		zero_behind(to, l->in, step, l->out);
+}
+
+/* Where the rows of a panel's samples begin in a buffer of rows. */
+static float *sample_rows(const struct plan *plan, int buffer, int floats, int panel)
+{
+	return plan_buffer(plan, buffer) + (size_t)panel * plan->dense->wide * padded(plan, floats);
+}
+
+/* A panel from rows of features, zero behind the last sample. */
+static void panel_from_rows(const struct span *span, const float *rows, int features, float *panel)
+{
+	const struct plan *plan = span->plan;
+	const int wide = plan->dense->wide, samples = panel_samples(plan, span->first);
+
+	if (samples < wide)
+		memset(panel, 0, (size_t)features * wide * sizeof(float));
+	plan->kernels->transpose(rows, padded(plan, features), samples, features, panel, wide);
+}
+
+static void rows_from_panel(const struct span *span, const float *panel, int features, float *rows)
+{
+	const struct plan *plan = span->plan;
+	const int samples = panel_samples(plan, span->first);
+	const size_t step = padded(plan, features);
+
+	plan->kernels->transpose(panel, plan->dense->wide, features, samples, rows, step);
+	zero_behind(rows, samples, step, features);
+}
+
+static void keep_input(const struct span *span)
+{
+	const struct plan *plan = span->plan;
+	const struct dense_layer *l = plan->dense->layers;
+	const size_t step = padded(plan, l->in);
+	const float *input = plan->run.input + (size_t)span->first * plan->dense->wide * l->in;
+	float *rows = sample_rows(plan, l->rows, l->in, span->first);
+
+	plan->kernels->copy_rows(input, l->in, panel_samples(plan, span->first), l->in, rows, step);
+	zero_behind(rows, panel_samples(plan, span->first), step, l->in);
+}
+
+static void forward(const struct span *span, const struct dense_layer *l, float *scratch)
+{
+	const struct plan *plan = span->plan;
+	const bool last = l == plan->dense->layers + plan->dense->count - 1;
+	float *out = last ? scratch : sample_rows(plan, l[1].rows, l->out, span->first);
+	const struct sparse_job job = {.rows = panel_samples(plan, span->first), .depth = l->in,
+		.cols = l->out, .a_row = padded(plan, l->in), .a_run = plan->dense->wide,
+		.b_row = padded(plan, l->out),
+		.out_row = padded(plan, l->out), .relu = l->relu};
+
+	plan->kernels->sparse(&job, sample_rows(plan, l->rows, l->in, span->first), plan_buffer(plan, l->turned),
+		out, plan->params + l->bias, NULL);
+	panel_from_rows(span, out, l->out, span->values + l->output);
+}
+
+/* The gradient of a hidden layer's input, which is hidden, too. */
+static void backward(const struct span *span, const struct dense_layer *l, float *scratch)
+{
+	const struct plan *plan = span->plan;
+	const size_t out_row = padded(plan, l->out), in_row = padded(plan, l->in);
+	float *rows = scratch, *out = scratch + plan->dense->wide * out_row;
+	const struct sparse_job job = {.rows = panel_samples(plan, span->first), .depth = l->out,
+		.cols = l->in, .a_row = out_row, .a_run = plan->dense->wide, .b_row = in_row,
+		.out_row = in_row, .mask_row = in_row};
+
+	rows_from_panel(span, panel_grads(plan, l, span->first), l->out, rows);
+	plan->kernels->sparse(&job, rows, plan_buffer(plan, l->apart), out, NULL,
+		sample_rows(plan, l->rows, l->in, span->first));
+	panel_from_rows(span, out, l->in, panel_grads(plan, l - 1, span->first));
+}
+
+static void panel_task(void *context, int task, int worker)
+{
+	const struct plan *plan = context;
+	const struct dense *d = plan->dense;
+	const struct dense_layer *first = d->layers, *last = first + d->count - 1;
+	const struct span span = span_of(plan, task, 1, worker);
+	float *scratch = plan->worker + worker * plan->worker_stride;
+
+	dense_take_input(&span);
+	dense_forward(&span, first, 0, first->out);
+	rows_from_panel(&span, span.values + first->output, first->out,
+		sample_rows(plan, first[1].rows, first->out, task));
+	for (const struct dense_layer *l = first + 1; l <= last; l++)
+		forward(&span, l, scratch);
+	dense_losses(&span);
+	if (!plan->run.grad)
+		return;
+	keep_input(&span);
+	rows_from_panel(&span, panel_grads(plan, last, task), last->out,
+		sample_rows(plan, d->logit_grads, last->out, task));
+	dense_backward(&span, last, 0, last->in, NULL);
+	for (const struct dense_layer *l = last - 1; l > first; l--)
+		backward(&span, l, scratch);
+}
+
+/* Rows [first, first + rows) of a hidden layer's gradient. */
+static void hidden_weights(const struct plan *plan, const struct dense_layer *l, int first, int rows)
+{
+	const struct dense *d = plan->dense;
+	const float *grads = plan_buffer(plan, l->grads) + (size_t)first * d->wide;
+	const struct sparse_job job = {.rows = rows, .depth = plan->n, .cols = l->in, .a_row = d->wide,
+		.a_run = (size_t)l->out * d->wide, .b_row = padded(plan, l->in), .out_row = l->in};
+
+	plan->kernels->dense_sums(grads, job.a_run, plan->n, rows, plan->run.grad + l->bias + first);
+	plan->kernels->sparse(&job, grads, plan_buffer(plan, l->rows), plan->run.grad + l->weights + (size_t)first * l->in, NULL, NULL);
+}
+
+/* Columns [first, first + cols) of the last layer's gradient. */
+static void last_weights(const struct plan *plan, const struct dense_layer *l, int first, int cols, float *scratch)
+{
+	const struct dense *d = plan->dense;
+	const struct sparse_job job = {.rows = cols, .depth = plan->n, .cols = (int)padded(plan, l->out),
+		.a_row = d->wide, .a_run = d->values_floats, .b_row = padded(plan, l->out),
+		.out_row = padded(plan, l->out)};
+
+	if (first == 0)
+		plan->kernels->dense_sums(plan_buffer(plan, l->grads), (size_t)l->out * d->wide, plan->n, l->out,
+			plan->run.grad + l->bias);
+	plan->kernels->sparse(&job, plan_buffer(plan, d->values) + l->input + (size_t)first * d->wide,
+		plan_buffer(plan, d->logit_grads), scratch, NULL, NULL);
+	plan->kernels->transpose(scratch, job.out_row, cols, l->out, plan->run.grad + l->weights + first, l->in);
+}
+
+static void weights_task(void *context, int task, int worker)
+{
+	const struct plan *plan = context;
+	const struct dense_layer *l = plan->dense->layers, *last = l + plan->dense->count - 1;
+
+	for (; task >= l->tasks; l++)
+		task -= l->tasks;
+	const int first = task * TASK_ROWS, all = l == last ? l->in : l->out;
+	const int rows = all - first < TASK_ROWS ? all - first : TASK_ROWS;
+
+	if (l == last)
+		last_weights(plan, l, first, rows, plan->worker + worker * plan->worker_stride);
+	else
+		hidden_weights(plan, l, first, rows);
+}
+
+void sparse_run(struct plan *plan)
+{
+	const struct dense *d = plan->dense;
+	int turns = 0;
+
+	for (const struct dense_layer *l = d->layers + 1; l < d->layers + d->count; l++)
+		turns += conv_runs(l->out, TURN_ROWS);
+	team_run(plan->team, turns, turn_task, plan);
+	team_run(plan->team, d->panels, panel_task, plan);
+	if (plan->run.grad)
+		team_run(plan->team, d->tasks, weights_task, plan);
+}
