@@ -12,7 +12,7 @@
  * *outer* tile computes R * 2 vectors of weight gradient: sums over pixels.
  * Convolutions of every kind, their gradients, Winograd's products and a last
  * dense layer differ only in the addresses they hand to these two. Nets of dense
- * layers only have a third one and another layout: see struct dense_job.
+ * layers only have two others and another layout: see struct dense_job and struct sparse_job.
  */
 #ifndef RETAIN_NN_KERNELS_H
 #define RETAIN_NN_KERNELS_H

@@ -18,12 +18,12 @@
 #include "nn/plan_dense_impl.h"
 
 enum {
-	DEPTH = 256,	      /* features summed in one go: a panel of them stays in the first-level cache */
-	SAMPLES = 256,	      /* samples summed in one go */
-	TILES_PER_TASK = 4,   /* rows of a task of weight gradients, in tiles */
+	DEPTH = 256, /* features summed in one go: a panel of them stays in the first-level cache */
+	SAMPLES = 256,      /* samples summed in one go */
+	TILES_PER_TASK = 4, /* rows of a task of weight gradients, in tiles */
 	FEATURES_PER_TASK = 128,
 	WEIGHTS_CACHED = 1 << 18,
-	TILES_PER_STRIP = 8,  /* rows or columns of a task of a large net, in tiles */
+	TILES_PER_STRIP = 8, /* rows or columns of a task of a large net, in tiles */
 };
 
 bool dense_fits(const struct net *net, const struct engine *engine)
@@ -57,8 +57,10 @@ static struct dense_layer layer_of(const struct net *net, const struct layer *la
 {
 	const struct value_shape in = net_value(net, layer->in);
 
-	return (struct dense_layer){.in = in.channels * in.height * in.width, .out = layer->channels,
-		.relu = layer->relu, .weights = net->params.rows[layer->weight].offset,
+	return (struct dense_layer){.in = in.channels * in.height * in.width,
+		.out = layer->channels,
+		.relu = layer->relu,
+		.weights = net->params.rows[layer->weight].offset,
 		.bias = net->params.rows[layer->bias].offset};
 }
 
@@ -167,7 +169,8 @@ void dense_losses(const struct span *span)
 	const struct plan *plan = span->plan;
 	const struct plan_run *run = &plan->run;
 	const struct dense_layer *last = plan->dense->layers + plan->dense->count - 1;
-	const int first = span->first * plan->dense->wide, samples = panel_samples(plan, span->first);
+	const int first = span->first * plan->dense->wide,
+		  samples = panel_samples(plan, span->first);
 	const float *logits = span->values + last->output;
 
 	if (run->losses)
@@ -201,12 +204,13 @@ void dense_forward(const struct span *span, const struct dense_layer *l, int fir
 	}
 }
 
-void dense_backward(const struct span *span, const struct dense_layer *l, int first, int rows, float *scratch)
+void dense_backward(
+	const struct span *span, const struct dense_layer *l, int first, int rows, float *scratch)
 {
 	const struct plan *plan = span->plan;
 	const size_t wide = plan->dense->wide, values = plan->dense->values_floats;
-	struct dense_job job = {.kind = DENSE_BACKWARD, .rows = rows, .runs = 1,
-		.a_step = scratch ? rows : l->in};
+	struct dense_job job = {
+		.kind = DENSE_BACKWARD, .rows = rows, .runs = 1, .a_step = scratch ? rows : l->in};
 
 	for (int o = 0; o < l->out; o += DEPTH) {
 		const bool last = l->out - o <= DEPTH;
@@ -243,7 +247,8 @@ static void panel_task(void *context, int task, int worker)
 		dense_forward(&span, l, 0, l->out);
 	}
 	dense_losses(&span);
-	for (const struct dense_layer *l = d->layers + d->count - 1; plan->run.grad && l > d->layers; l--)
+	for (const struct dense_layer *l = d->layers + d->count - 1;
+		plan->run.grad && l > d->layers; l--)
 		dense_backward(&span, l, 0, l->in, NULL);
 }
 
@@ -301,15 +306,16 @@ static void run_large(struct plan *plan)
 		team_run(plan->team, conv_runs(l->out, strip_rows(plan)), forward_task, &run);
 	}
 	team_run(plan->team, d->panels, loss_task, plan);
-	for (const struct dense_layer *l = d->layers + d->count - 1; plan->run.grad && l > d->layers; l--) {
+	for (const struct dense_layer *l = d->layers + d->count - 1;
+		plan->run.grad && l > d->layers; l--) {
 		struct layer_run run = {plan, l};
 		team_run(plan->team, conv_runs(l->in, strip_rows(plan)), backward_task, &run);
 	}
 }
 
 /* Rows [first, first + job->rows) of the weights' gradient, features [f, f + job->cols). */
-static void weights_strip(const struct plan *plan, const struct dense_layer *l, struct dense_job *job,
-	int first, int f)
+static void weights_strip(const struct plan *plan, const struct dense_layer *l,
+	struct dense_job *job, int first, int f)
 {
 	const size_t wide = plan->dense->wide;
 	const float *grads = plan_buffer(plan, l->grads) + first * wide;
@@ -336,12 +342,15 @@ static void weights_task(void *context, int task, int worker)
 		task -= l->tasks;
 	const int first = task / l->in_tasks * step, f0 = task % l->in_tasks * FEATURES_PER_TASK;
 	const int end = f0 + FEATURES_PER_TASK < l->in ? f0 + FEATURES_PER_TASK : l->in;
-	struct dense_job job = {.kind = DENSE_WEIGHTS, .rows = l->out - first < step ? l->out - first : step,
-		.a_run = (size_t)l->out * wide, .b_run = (size_t)wide * wide, .out_row = l->in};
+	struct dense_job job = {.kind = DENSE_WEIGHTS,
+		.rows = l->out - first < step ? l->out - first : step,
+		.a_run = (size_t)l->out * wide,
+		.b_run = (size_t)wide * wide,
+		.out_row = l->in};
 
 	if (f0 == 0)
-		plan->kernels->dense_sums(plan_buffer(plan, l->grads) + first * wide, job.a_run, plan->n,
-			job.rows, plan->run.grad + l->bias + first);
+		plan->kernels->dense_sums(plan_buffer(plan, l->grads) + first * wide, job.a_run,
+			plan->n, job.rows, plan->run.grad + l->bias + first);
 	for (int f = f0; f < end; f += wide) {
 		job.cols = end - f < wide ? end - f : wide;
 		weights_strip(plan, l, &job, first, f);

@@ -12,19 +12,19 @@ struct dense_layer {
 	bool relu;
 	size_t weights, bias; /* in the flat buffers */
 	size_t input, output; /* in a panel's values */
-	int rows, grads;      /* buffers: inputs as rows of features, gradients of outputs in panels */
-	int turned, apart;    /* buffers of a sparse net: weights turned over, and row by row; or -1 */
-	int in_tasks, tasks;  /* of the weights' gradient: across the features, in all */
+	int rows, grads;   /* buffers: inputs as rows of features, gradients of outputs in panels */
+	int turned, apart; /* buffers of a sparse net: weights turned over, and row by row; or -1 */
+	int in_tasks, tasks; /* of the weights' gradient: across the features, in all */
 };
 
 struct dense {
-	int count, wide; /* layers; samples per panel */
-	int panels;
+	int count, wide;   /* layers; samples per panel */
+	int panels, group; /* group: panels of a sparse net's task */
 	int tasks;
 	bool sparse;
 	size_t values_floats; /* of one panel, all layers */
-	int values;	      /* buffer of a large or sparse net's values, else -1 */
-	int logit_grads;      /* buffer of a sparse net's, as rows of classes */
+	int values;           /* buffer of a large or sparse net's values, else -1 */
+	int logits; /* buffer of a sparse net's logits, then of their gradients, as rows of classes */
 	struct dense_layer layers[];
 };
 
@@ -66,7 +66,8 @@ void dense_losses(const struct span *span);
  * before. Where there is scratch, weights are copied there: their columns, long strides apart in memory,
  * share few sets of the caches.
  */
-void dense_backward(const struct span *span, const struct dense_layer *l, int first, int rows, float *scratch);
+void dense_backward(
+	const struct span *span, const struct dense_layer *l, int first, int rows, float *scratch);
 
 /* Whether the net's shape suits sparse products. */
 bool sparse_fits(const struct plan *plan);

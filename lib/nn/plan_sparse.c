@@ -17,7 +17,8 @@
 #include "nn/plan_dense_impl.h"
 
 enum {
-	TASK_ROWS = 16,
+	TASK_ROWS = 32,
+	GROUP = 4, /* panels a worker carries through the net at once, at most: they share reads of the weights */
 	TURN_ROWS = 64,
 	LINE = 16, /* floats of a cache line */
 	LONG_ROW = 8 * LINE,
@@ -76,13 +77,15 @@ int sparse_plan(struct plan *plan, struct err *err)
 	int code = add_buffer(plan, d->panels, (int)d->values_floats, &d->values, err), widest = 0;
 
 	if (!code)
-		code = add_buffer(plan, (size_t)d->panels * d->wide, classes, &d->logit_grads, err);
+		code = add_buffer(plan, (size_t)d->panels * d->wide, classes, &d->logits, err);
 	for (int i = 0; i < d->count && !code; i++) {
 		code = place_layer(plan, d->layers + i, err);
 		widest = d->layers[i].in > widest ? d->layers[i].in : widest;
 	}
 	widest = classes > widest ? classes : widest;
-	plan->worker_floats = 2 * d->wide * padded(plan, widest);
+	d->group = d->panels / team_size(plan->team);
+	d->group = d->group < 1 ? 1 : d->group > GROUP ? GROUP : d->group;
+	plan->worker_floats = (2 * d->group * d->wide + TASK_ROWS) * padded(plan, widest);
 	return code;
 }
 
@@ -105,7 +108,8 @@ static void turn_task(void *context, int task, int worker)
 	(void)worker;
 	for (; task >= conv_runs(l->out, TURN_ROWS); l++)
 		task -= conv_runs(l->out, TURN_ROWS);
-	const int first = task * TURN_ROWS, rows = l->out - first < TURN_ROWS ? l->out - first : TURN_ROWS;
+	const int first = task * TURN_ROWS,
+		  rows = l->out - first < TURN_ROWS ? l->out - first : TURN_ROWS;
 	const size_t step = padded(plan, l->out);
 	const float *weights = plan->params + l->weights + (size_t)first * l->in;
 	float *to = plan_buffer(plan, l->turned);
@@ -113,7 +117,8 @@ static void turn_task(void *context, int task, int worker)
 	plan->kernels->transpose(weights, l->in, rows, l->in, to + first, step);
 	if (l->apart >= 0 && plan->run.grad)
 		plan->kernels->copy_rows(weights, l->in, rows, l->in,
-			plan_buffer(plan, l->apart) + first * padded(plan, l->in), padded(plan, l->in));
+			plan_buffer(plan, l->apart) + first * padded(plan, l->in),
+			padded(plan, l->in));
 	if (first + rows == l->out)
 		zero_behind(to, l->in, step, l->out);
 }
@@ -124,25 +129,40 @@ static float *sample_rows(const struct plan *plan, int buffer, int floats, int p
 	return plan_buffer(plan, buffer) + (size_t)panel * plan->dense->wide * padded(plan, floats);
 }
 
-/* A panel from rows of features, zero behind the last sample. */
-static void panel_from_rows(const struct span *span, const float *rows, int features, float *panel)
+static int span_samples(const struct span *span)
 {
-	const struct plan *plan = span->plan;
-	const int wide = plan->dense->wide, samples = panel_samples(plan, span->first);
+	const int first = span->first * span->plan->dense->wide, left = span->plan->n - first;
+	const int all = span->count * span->plan->dense->wide;
 
-	if (samples < wide)
-		memset(panel, 0, (size_t)features * wide * sizeof(float));
-	plan->kernels->transpose(rows, padded(plan, features), samples, features, panel, wide);
+	return left < all ? left : all;
 }
 
-static void rows_from_panel(const struct span *span, const float *panel, int features, float *rows)
+/* Panels, `step` floats apart, from rows of features; zero behind the last sample. */
+static void panels_from_rows(
+	const struct span *span, const float *rows, int features, float *panels, size_t step)
 {
 	const struct plan *plan = span->plan;
-	const int samples = panel_samples(plan, span->first);
-	const size_t step = padded(plan, features);
+	const int wide = plan->dense->wide;
+	const size_t row = padded(plan, features);
 
-	plan->kernels->transpose(panel, plan->dense->wide, features, samples, rows, step);
-	zero_behind(rows, samples, step, features);
+	for (int p = 0; p < span->count; p++, rows += wide * row, panels += step) {
+		const int samples = panel_samples(plan, span->first + p);
+		if (samples < wide)
+			memset(panels, 0, (size_t)features * wide * sizeof(float));
+		plan->kernels->transpose(rows, row, samples, features, panels, wide);
+	}
+}
+
+static void rows_from_panels(
+	const struct span *span, const float *panels, size_t step, int features, float *rows)
+{
+	const struct plan *plan = span->plan;
+	const size_t wide = plan->dense->wide, row = padded(plan, features);
+
+	for (int p = 0; p < span->count; p++)
+		plan->kernels->transpose(panels + p * step, wide, features,
+			panel_samples(plan, span->first + p), rows + p * wide * row, row);
+	zero_behind(rows, span_samples(span), row, features);
 }
 
 static void keep_input(const struct span *span)
@@ -153,92 +173,135 @@ static void keep_input(const struct span *span)
 	const float *input = plan->run.input + (size_t)span->first * plan->dense->wide * l->in;
 	float *rows = sample_rows(plan, l->rows, l->in, span->first);
 
-	plan->kernels->copy_rows(input, l->in, panel_samples(plan, span->first), l->in, rows, step);
-	zero_behind(rows, panel_samples(plan, span->first), step, l->in);
+	plan->kernels->copy_rows(input, l->in, span_samples(span), l->in, rows, step);
+	zero_behind(rows, span_samples(span), step, l->in);
 }
 
-static void forward(const struct span *span, const struct dense_layer *l, float *scratch)
+static void forward(const struct span *span, const struct dense_layer *l)
 {
 	const struct plan *plan = span->plan;
-	const bool last = l == plan->dense->layers + plan->dense->count - 1;
-	float *out = last ? scratch : sample_rows(plan, l[1].rows, l->out, span->first);
-	const struct sparse_job job = {.rows = panel_samples(plan, span->first), .depth = l->in,
-		.cols = l->out, .a_row = padded(plan, l->in), .a_run = plan->dense->wide,
-		.b_row = padded(plan, l->out),
-		.out_row = padded(plan, l->out), .relu = l->relu};
+	const struct dense *d = plan->dense;
+	const bool last = l == d->layers + d->count - 1;
+	const size_t in_row = padded(plan, l->in), out_row = padded(plan, l->out);
+	const struct sparse_job job = {.rows = span_samples(span),
+		.depth = l->in,
+		.cols = l->out,
+		.a_row = in_row,
+		.a_run = d->wide,
+		.b_row = out_row,
+		.out_row = out_row,
+		.relu = l->relu};
+	float *out = sample_rows(plan, last ? d->logits : l[1].rows, l->out, span->first);
 
-	plan->kernels->sparse(&job, sample_rows(plan, l->rows, l->in, span->first), plan_buffer(plan, l->turned),
-		out, plan->params + l->bias, NULL);
-	panel_from_rows(span, out, l->out, span->values + l->output);
+	plan->kernels->sparse(&job, sample_rows(plan, l->rows, l->in, span->first),
+		plan_buffer(plan, l->turned), out, plan->params + l->bias, NULL);
+	panels_from_rows(span, out, l->out, span->values + l->output, d->values_floats);
 }
 
 /* The gradient of a hidden layer's input, which is hidden, too. */
 static void backward(const struct span *span, const struct dense_layer *l, float *scratch)
 {
 	const struct plan *plan = span->plan;
-	const size_t out_row = padded(plan, l->out), in_row = padded(plan, l->in);
-	float *rows = scratch, *out = scratch + plan->dense->wide * out_row;
-	const struct sparse_job job = {.rows = panel_samples(plan, span->first), .depth = l->out,
-		.cols = l->in, .a_row = out_row, .a_run = plan->dense->wide, .b_row = in_row,
-		.out_row = in_row, .mask_row = in_row};
+	const size_t wide = plan->dense->wide, out_row = padded(plan, l->out),
+		     in_row = padded(plan, l->in);
+	const struct sparse_job job = {.rows = span_samples(span),
+		.depth = l->out,
+		.cols = l->in,
+		.a_row = out_row,
+		.a_run = wide,
+		.b_row = in_row,
+		.out_row = in_row,
+		.mask_row = in_row};
+	float *rows = scratch, *out = scratch + span->count * wide * out_row;
 
-	rows_from_panel(span, panel_grads(plan, l, span->first), l->out, rows);
+	rows_from_panels(span, panel_grads(plan, l, span->first), l->out * wide, l->out, rows);
 	plan->kernels->sparse(&job, rows, plan_buffer(plan, l->apart), out, NULL,
 		sample_rows(plan, l->rows, l->in, span->first));
-	panel_from_rows(span, out, l->in, panel_grads(plan, l - 1, span->first));
+	panels_from_rows(span, out, l->in, panel_grads(plan, l - 1, span->first), l->in * wide);
 }
 
-static void panel_task(void *context, int task, int worker)
+static void group_forward(const struct span *span)
+{
+	const struct plan *plan = span->plan;
+	const struct dense *d = plan->dense;
+	const struct dense_layer *first = d->layers, *last = first + d->count - 1;
+
+	for (int p = span->first; p < span->first + span->count; p++) {
+		const struct span panel = span_of(plan, p, 1, 0);
+		dense_take_input(&panel);
+	}
+	dense_forward(span, first, 0, first->out);
+	rows_from_panels(span, span->values + first->output, d->values_floats, first->out,
+		sample_rows(plan, first[1].rows, first->out, span->first));
+	for (const struct dense_layer *l = first + 1; l <= last; l++)
+		forward(span, l);
+	for (int p = span->first; p < span->first + span->count; p++) {
+		const struct span panel = span_of(plan, p, 1, 0);
+		dense_losses(&panel);
+	}
+}
+
+/* A group of panels through the net and back. */
+static void group_task(void *context, int task, int worker)
 {
 	const struct plan *plan = context;
 	const struct dense *d = plan->dense;
-	const struct dense_layer *first = d->layers, *last = first + d->count - 1;
-	const struct span span = span_of(plan, task, 1, worker);
-	float *scratch = plan->worker + worker * plan->worker_stride;
+	const struct dense_layer *last = d->layers + d->count - 1;
+	const int first = task * d->group, left = d->panels - first;
+	const struct span span = span_of(plan, first, left < d->group ? left : d->group, worker);
 
-	dense_take_input(&span);
-	dense_forward(&span, first, 0, first->out);
-	rows_from_panel(&span, span.values + first->output, first->out,
-		sample_rows(plan, first[1].rows, first->out, task));
-	for (const struct dense_layer *l = first + 1; l <= last; l++)
-		forward(&span, l, scratch);
-	dense_losses(&span);
+	group_forward(&span);
 	if (!plan->run.grad)
 		return;
 	keep_input(&span);
-	rows_from_panel(&span, panel_grads(plan, last, task), last->out,
-		sample_rows(plan, d->logit_grads, last->out, task));
+	rows_from_panels(&span, panel_grads(plan, last, first), (size_t)last->out * d->wide,
+		last->out, sample_rows(plan, d->logits, last->out, first));
 	dense_backward(&span, last, 0, last->in, NULL);
-	for (const struct dense_layer *l = last - 1; l > first; l--)
-		backward(&span, l, scratch);
+	for (const struct dense_layer *l = last - 1; l > d->layers; l--)
+		backward(&span, l, plan->worker + worker * plan->worker_stride);
 }
 
 /* Rows [first, first + rows) of a hidden layer's gradient. */
-static void hidden_weights(const struct plan *plan, const struct dense_layer *l, int first, int rows)
+static void hidden_weights(
+	const struct plan *plan, const struct dense_layer *l, int first, int rows)
 {
 	const struct dense *d = plan->dense;
 	const float *grads = plan_buffer(plan, l->grads) + (size_t)first * d->wide;
-	const struct sparse_job job = {.rows = rows, .depth = plan->n, .cols = l->in, .a_row = d->wide,
-		.a_run = (size_t)l->out * d->wide, .b_row = padded(plan, l->in), .out_row = l->in};
+	const struct sparse_job job = {.rows = rows,
+		.depth = plan->n,
+		.cols = l->in,
+		.a_row = d->wide,
+		.a_run = (size_t)l->out * d->wide,
+		.b_row = padded(plan, l->in),
+		.out_row = l->in};
 
-	plan->kernels->dense_sums(grads, job.a_run, plan->n, rows, plan->run.grad + l->bias + first);
-	plan->kernels->sparse(&job, grads, plan_buffer(plan, l->rows), plan->run.grad + l->weights + (size_t)first * l->in, NULL, NULL);
+	plan->kernels->dense_sums(
+		grads, job.a_run, plan->n, rows, plan->run.grad + l->bias + first);
+	plan->kernels->sparse(&job, grads, plan_buffer(plan, l->rows),
+		plan->run.grad + l->weights + (size_t)first * l->in, NULL, NULL);
 }
 
 /* Columns [first, first + cols) of the last layer's gradient. */
-static void last_weights(const struct plan *plan, const struct dense_layer *l, int first, int cols, float *scratch)
+static void last_weights(
+	const struct plan *plan, const struct dense_layer *l, int first, int cols, float *scratch)
 {
 	const struct dense *d = plan->dense;
-	const struct sparse_job job = {.rows = cols, .depth = plan->n, .cols = (int)padded(plan, l->out),
-		.a_row = d->wide, .a_run = d->values_floats, .b_row = padded(plan, l->out),
+	const struct sparse_job job = {.rows = cols,
+		.depth = plan->n,
+		.cols = (int)padded(plan, l->out),
+		.a_row = d->wide,
+		.a_run = d->values_floats,
+		.b_row = padded(plan, l->out),
 		.out_row = padded(plan, l->out)};
 
 	if (first == 0)
-		plan->kernels->dense_sums(plan_buffer(plan, l->grads), (size_t)l->out * d->wide, plan->n, l->out,
-			plan->run.grad + l->bias);
-	plan->kernels->sparse(&job, plan_buffer(plan, d->values) + l->input + (size_t)first * d->wide,
-		plan_buffer(plan, d->logit_grads), scratch, NULL, NULL);
-	plan->kernels->transpose(scratch, job.out_row, cols, l->out, plan->run.grad + l->weights + first, l->in);
+		plan->kernels->dense_sums(plan_buffer(plan, l->grads), (size_t)l->out * d->wide,
+			plan->n, l->out, plan->run.grad + l->bias);
+	plan->kernels->sparse(&job,
+		plan_buffer(plan, d->values) + l->input + (size_t)first * d->wide,
+		plan_buffer(plan, d->logits), scratch, NULL, NULL);
+	plan->kernels->transpose(
+		scratch, job.out_row, cols, l->out, plan->run.grad + l->weights + first, l->in);
 }
 
 static void weights_task(void *context, int task, int worker)
@@ -265,7 +328,7 @@ void sparse_run(struct plan *plan)
 	for (const struct dense_layer *l = d->layers + 1; l < d->layers + d->count; l++)
 		turns += conv_runs(l->out, TURN_ROWS);
 	team_run(plan->team, turns, turn_task, plan);
-	team_run(plan->team, d->panels, panel_task, plan);
+	team_run(plan->team, conv_runs(d->panels, d->group), group_task, plan);
 	if (plan->run.grad)
 		team_run(plan->team, d->tasks, weights_task, plan);
 }

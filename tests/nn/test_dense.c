@@ -1,7 +1,7 @@
 /*
- * Dense nets: the three products and the sums on every kernel table, the loss of
- * a panel, and nets wide and batches long enough to be cut, against the path
- * that other nets take.
+ * Dense nets: the three products, those that pass over zeros, and the sums on every
+ * kernel table, the loss of a panel, and nets wide and batches long enough to be
+ * cut, against the path that other nets take.
  */
 #include "check.h"
 
@@ -124,6 +124,88 @@ static void products(void **state)
 				}
 }
 
+enum sparse_end { END_NOTHING, END_BIAS, END_RELU, END_MASK, SPARSE_ENDS };
+
+/* Runs of a have gaps between them, and rows of b and out gaps behind them, all of NaN. */
+static void check_sparse(
+	const struct kernels *k, struct sparse_job job, enum sparse_end end, int zeros)
+{
+	const size_t wide = 2 * (size_t)k->block, runs = (job.depth + wide - 1) / wide;
+	const size_t vectors = (size_t)(job.cols + k->block - 1) / k->block;
+
+	job.a_row = wide, job.a_run = (job.rows + 1) * wide, job.relu = end == END_RELU;
+	job.b_row = (vectors + 1) * k->block, job.out_row = job.cols + 1, job.mask_row = job.b_row;
+	const size_t a_floats = runs * job.a_run, b_floats = job.depth * job.b_row;
+	const size_t out_floats = job.rows * job.out_row, mask_floats = job.rows * job.mask_row;
+	float *a = guarded_new(a_floats), *b = guarded_new(b_floats),
+	      *out = guarded_new(out_floats);
+	float *bias = guarded_new(job.cols), *mask = guarded_new(mask_floats);
+
+	fill(a, a_floats, 1), fill(b, b_floats, 2), fill(bias, job.cols, 3),
+		fill(mask, mask_floats, 4);
+	for (size_t i = 0; i < a_floats; i++)
+		a[i] = (int)(i * 7 % 10) < zeros ? 0 : a[i];
+	k->sparse(&job, a, b, out, end == END_BIAS || end == END_RELU ? bias : NULL,
+		end == END_MASK ? mask : NULL);
+	for (int r = 0; r < job.rows; r++)
+		for (int c = 0; c < job.cols; c++) {
+			double want = end == END_BIAS || end == END_RELU ? bias[c] : 0;
+			for (int s = 0; s < job.depth; s++)
+				want += (double)a[s / wide * job.a_run + r * wide + s % wide] *
+					b[s * job.b_row + c];
+			if ((end == END_RELU && want < 0) ||
+				(end == END_MASK && !(mask[r * job.mask_row + c] > 0)))
+				want = 0;
+			const double got = out[r * job.out_row + c];
+			if (!(fabs(got - want) <= 1e-6 * (1 + job.depth)))
+				fail_msg("%s, %d x %d x %d, end %d: [%d][%d] is %g, should be %g",
+					k->isa, job.rows, job.depth, job.cols, end, r, c, got,
+					want);
+		}
+	for (int r = 0; r < job.rows; r++)
+		assert_true(isnan(out[(r + 1) * job.out_row - 1]));
+	guarded_free(a), guarded_free(b), guarded_free(out), guarded_free(bias), guarded_free(mask);
+}
+
+static void sparse_products(void **state)
+{
+	static const int depths[] = {1, 7, 16, 63, 64, 65, 150},
+			 cols[] = {1, 8, 17, 47, 100, 104, 105, 250};
+
+	for (int i = 0; kernels_at(i); i++)
+		for (size_t d = 0; d < COUNT(depths); d++)
+			for (size_t c = 0; c < COUNT(cols); c++)
+				for (int zeros = 0; zeros <= 10; zeros += 5) {
+					const struct sparse_job job = {
+						.rows = 1 + (int)(d * 31 + c * 13) % 70,
+						.depth = depths[d],
+						.cols = cols[c]};
+					check_sparse(kernels_at(i), job,
+						(d + c + zeros) % SPARSE_ENDS, zeros);
+				}
+}
+
+/* What a zero would be multiplied with does not matter; a NaN is no zero. */
+static void sparse_products_of_nan(void **state)
+{
+	for (int i = 0; kernels_at(i); i++) {
+		const struct kernels *k = kernels_at(i);
+		const struct sparse_job job = {.rows = 2,
+			.depth = 3,
+			.cols = 1,
+			.a_row = 2 * (size_t)k->block,
+			.b_row = k->block,
+			.out_row = 1};
+		float *a = guarded_new(2 * job.a_row), *b = guarded_new(3 * job.b_row), out[2];
+		fill(b, 3 * job.b_row, 1), fill(a, 2 * job.a_row, 2);
+		b[job.b_row] = INFINITY, a[1] = 0, a[job.a_row + 2] = NAN;
+		k->sparse(&job, a, b, out, NULL, NULL);
+		assert_true(fabs(out[0] - (a[0] * b[0] + a[2] * b[2 * job.b_row])) < 1e-6);
+		assert_true(isnan(out[1]));
+		guarded_free(a), guarded_free(b);
+	}
+}
+
 static void sums(void **state)
 {
 	for (int i = 0; kernels_at(i); i++)
@@ -231,6 +313,8 @@ static const struct {
 	{{"mlp:70", NULL, 33, 40, 1, 1, false}, 523},
 	{{"linear", NULL, 3, 600, 1, 1, false}, 258},
 	{{"mlp:40", NULL, 523, 20, 1, 1, false}, 21},
+	{{"mlp:256,160", NULL, 100, 128, 1, 1, false}, 130},
+	{{"mlp:48,16,272", NULL, 7, 5, 1, 1, false}, 77},
 };
 
 static void cut_nets_agree_with_the_other_path(void **state)
@@ -268,14 +352,44 @@ static void cut_nets_agree_with_the_other_path(void **state)
 		}
 }
 
+/* Few samples take the dense path, many the sparse one. */
+static void zeros_are_passed_over_without_a_trace(void **state)
+{
+	enum { ALL = 150, FEW = 7 };
+
+	for (int i = 0; kernels_at(i); i++) {
+		const struct rig_config config = {.spec = {"mlp:64,96", NULL, 21, 19, 1, 1, false},
+			.n = ALL,
+			.seed = 5,
+			.engine = {kernels_at(i)->isa, "auto", 2}};
+		float few[FEW * 21];
+		struct rig rig;
+		struct err err;
+		rig_open(&rig, &config);
+		assert_ok(runner_infer(
+				  rig.runner, rig.params, NULL, rig.input, ALL, rig.logits, &err),
+			err);
+		for (int n = 0; n + FEW <= ALL; n += FEW) {
+			assert_ok(runner_infer(rig.runner, rig.params, NULL, rig.input + n * 19,
+					  FEW, few, &err),
+				err);
+			assert_true(same_bits(rig.logits + n * 21, few, FEW * 21));
+		}
+		rig_close(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products),
+		cmocka_unit_test(sparse_products),
+		cmocka_unit_test(sparse_products_of_nan),
 		cmocka_unit_test(sums),
 		cmocka_unit_test(panel_losses),
 		cmocka_unit_test(panel_loss_of_nan),
 		cmocka_unit_test(cut_nets_agree_with_the_other_path),
+		cmocka_unit_test(zeros_are_passed_over_without_a_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

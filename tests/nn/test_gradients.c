@@ -226,6 +226,13 @@ static void dense_nets(void **state)
 {
 	static const char *const archs[] = {"linear", "mlp:24,17", "mlp:1", "mlp:16,8,33"};
 
+	static const char *const sparse[] = {"mlp:16", "mlp:32,16,48"};
+
+	for (size_t i = 0; i < COUNT(sparse); i++)
+		check((struct rig_config){.spec = {sparse[i], "none", 5, 3, 2, 5, false},
+			      .n = 41,
+			      .seed = 11},
+			true, true);
 	for (size_t i = 0; i < COUNT(archs); i++)
 		for (int n = 1; n <= 19; n += 6)
 			check((struct rig_config){.spec = {archs[i], "none", 5, 3, 2, 5, false},

@@ -18,10 +18,7 @@ INLINE void transpose_strip(const float *from, size_t from_step, size_t from_nex
 	for (int i = 0; i < length; i += VW) {
 		const size_t at = tile_start(i, length);
 		vf tile[VW];
-		UNROLL
-		for (int k = 0; k < VW; k++)
-			tile[k] = v_loadu(from + at * from_next + k * from_step);
-		v_transpose(tile);
+		v_load_transposed(tile, from + at * from_next, from_step);
 		UNROLL
 		for (int k = 0; k < VW; k++)
 			v_storeu(to + at * to_next + k * to_step, tile[k]);

@@ -259,8 +259,51 @@ INLINE vf v_log(vf x)
 	return p + (x - x);
 }
 
-/* Transposes VW x VW floats held in VW vectors. */
+/* Two vectors of half the width, the first one in the lower lanes. */
 #if VW == 8
+INLINE vf v_join(const float *low, const float *high)
+{
+#if defined(__AVX2__)
+	return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+#else
+	vf v;
+	memcpy(&v, low, sizeof v / 2);
+	memcpy((char *)&v + sizeof v / 2, high, sizeof v / 2);
+	return v;
+#endif
+}
+#endif
+
+/* Transposes VW x VW floats held in VW vectors; v_load_transposed: whose rows are `step` floats apart. */
+#if VW == 8
+/* Fours of rows are put side by side by the loads, which costs no shuffle. */
+INLINE void v_load_transposed(vf tile[VW], const float *from, size_t step)
+{
+	const float *four = from + 4 * step;
+	const size_t three = 3 * step;
+
+	UNROLL
+	for (int half = 0; half < VW; half += 4, from += 4, four += 4) {
+		vf row[4], pair[4];
+		row[0] = v_join(from, four);
+		row[1] = v_join(from + step, four + step);
+		row[2] = v_join(from + 2 * step, four + 2 * step);
+		row[3] = v_join(from + three, four + three);
+		UNROLL
+		for (int i = 0; i < 4; i += 2) {
+			pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+			pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+		}
+		UNROLL
+		for (int i = 0; i < 2; i++) {
+			tile[half + 2 * i] =
+				__builtin_shufflevector(pair[i], pair[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+			tile[half + 2 * i + 1] =
+				__builtin_shufflevector(pair[i], pair[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+		}
+	}
+}
+
 /* Pairs, fours and eights of rows; all but the last stay within halves of vectors, which is cheap. */
 INLINE void v_transpose(vf row[VW])
 {
@@ -304,6 +347,14 @@ INLINE void v_transpose(vf row[VW])
 		}
 		memcpy(row, next, sizeof next);
 	}
+}
+
+INLINE void v_load_transposed(vf tile[VW], const float *from, size_t step)
+{
+	UNROLL
+	for (int i = 0; i < VW; i++)
+		tile[i] = v_loadu(from + i * step);
+	v_transpose(tile);
 }
 #endif
 

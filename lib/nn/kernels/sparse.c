@@ -16,20 +16,15 @@
 #define STRIP 6
 #endif
 
-enum { BAND = 64, ROWS = 16 };
-
-/* Some rows' numbers of a band, and a bit for each that is not 0. */
-struct band {
-	uint64_t steps[ROWS];
-	float a[ROWS][BAND] __attribute__((aligned(VW * 4)));
-};
+enum { BAND = 64, ROWS = 64 };
 
 INLINE vbits v_nonzero(vf v)
 {
 #if VW == 16 && defined(__AVX512F__)
 	return _mm512_cmp_ps_mask((__m512)v, _mm512_setzero_ps(), _CMP_NEQ_UQ);
 #elif VW == 8 && defined(__AVX2__)
-	return (vbits)_mm256_movemask_ps(_mm256_cmp_ps((__m256)v, _mm256_setzero_ps(), _CMP_NEQ_UQ));
+	return (vbits)_mm256_movemask_ps(
+		_mm256_cmp_ps((__m256)v, _mm256_setzero_ps(), _CMP_NEQ_UQ));
 #else
 	vbits bits = 0;
 	for (int i = 0; i < VW; i++)
@@ -38,15 +33,14 @@ INLINE vbits v_nonzero(vf v)
 #endif
 }
 
-INLINE uint64_t take_row(const struct sparse_job *job, const float *a, int depth, float *held)
+/* A bit for each step of a band at which a row of a is not 0. */
+INLINE uint64_t row_steps(const struct sparse_job *job, const float *a, int depth)
 {
 	uint64_t steps = 0;
 
-	for (int k = 0; k < depth; k += VW) {
-		const vf v = v_loadu(a + k / (2 * VW) * job->a_run + k % (2 * VW));
-		v_store(held + k, v);
-		steps |= (uint64_t)v_nonzero(v) << k;
-	}
+	for (int k = 0; k < depth; k += VW)
+		steps |= (uint64_t)v_nonzero(v_loadu(a + k / (2 * VW) * job->a_run + k % (2 * VW)))
+			 << k;
 	return depth < BAND ? steps & ((UINT64_C(1) << depth) - 1) : steps;
 }
 
@@ -60,26 +54,29 @@ INLINE vf part_load(const float *from, int lanes)
 /* What stays the same for the rows of a strip. */
 struct strip {
 	const struct sparse_job *job;
-	const struct band *band;
-	const float *b;
+	const uint64_t *steps; /* per row */
+	const float *a, *b;
 	int rows;
 	int tail; /* lanes of the last vector, 0: all */
 	bool begin, end;
 };
 
-INLINE void strip_row(const struct strip *s, int r, float *out, const float *bias, const float *mask,
-	const int vectors)
+INLINE void strip_row(const struct strip *s, int r, float *out, const float *bias,
+	const float *mask, const int vectors)
 {
-	const float *a = s->band->a[r];
+	const float *a = s->a + r * s->job->a_row;
+	const size_t skip = s->job->a_run - 2 * VW; /* between runs */
 	const int whole = s->tail ? vectors - 1 : vectors;
 	vf sum[STRIP];
 
 	UNROLL
 	for (int i = 0; i < vectors; i++)
-		sum[i] = s->begin ? v_zero() : i < whole ? v_loadu(out + i * VW) : part_load(out + i * VW, s->tail);
-	for (uint64_t steps = s->band->steps[r]; steps; steps &= steps - 1) {
-		const int step = __builtin_ctzll(steps);
-		const vf v = v_set1(a[step]);
+		sum[i] = s->begin    ? v_zero()
+			 : i < whole ? v_loadu(out + i * VW)
+				     : part_load(out + i * VW, s->tail);
+	for (uint64_t steps = s->steps[r]; steps; steps &= steps - 1) {
+		const size_t step = __builtin_ctzll(steps);
+		const vf v = v_set1(a[step + step / (2 * VW) * skip]);
 		const float *row = s->b + step * s->job->b_row;
 		UNROLL
 		for (int i = 0; i < vectors; i++)
@@ -88,7 +85,8 @@ INLINE void strip_row(const struct strip *s, int r, float *out, const float *bia
 	UNROLL
 	for (int i = 0; i < vectors; i++) {
 		if (s->end && bias)
-			sum[i] += i < whole ? v_loadu(bias + i * VW) : part_load(bias + i * VW, s->tail);
+			sum[i] += i < whole ? v_loadu(bias + i * VW)
+					    : part_load(bias + i * VW, s->tail);
 		if (s->end && s->job->relu)
 			sum[i] = v_relu(sum[i]);
 		if (s->end && mask)
@@ -128,7 +126,8 @@ STRIP_OF(12)
 STRIP_OF(13)
 #endif
 
-static strip_fn *const strips[STRIP + 1] = {NULL, strip_1, strip_2, strip_3, strip_4, strip_5, strip_6,
+static strip_fn *const strips[STRIP + 1] = {
+	NULL, strip_1, strip_2, strip_3, strip_4, strip_5, strip_6,
 #if STRIP > 6
 	strip_7, strip_8, strip_9, strip_10, strip_11, strip_12, strip_13
 #endif
@@ -151,20 +150,24 @@ INLINE void band_strips(struct strip *s, float *out, const float *bias, const fl
 	}
 }
 
-void KERNEL(sparse)(const struct sparse_job *job, const float *a, const float *b, float *out, const float *bias,
-	const float *mask)
+void KERNEL(sparse)(const struct sparse_job *job, const float *a, const float *b, float *out,
+	const float *bias, const float *mask)
 {
-	struct band held;
+	uint64_t steps[ROWS];
 
-	for (int k = 0; k < job->depth; k += BAND) {
-		const int depth = job->depth - k < BAND ? job->depth - k : BAND;
-		const float *band = a + k / (2 * VW) * job->a_run;
-		for (int first = 0; first < job->rows; first += ROWS) {
-			const int rows = job->rows - first < ROWS ? job->rows - first : ROWS;
-			struct strip s = {.job = job, .band = &held, .b = b + k * job->b_row, .rows = rows,
-				.begin = k == 0, .end = k + BAND >= job->depth};
+	for (int first = 0; first < job->rows; first += ROWS) {
+		const int rows = job->rows - first < ROWS ? job->rows - first : ROWS;
+		for (int k = 0; k < job->depth; k += BAND) {
+			const int depth = job->depth - k < BAND ? job->depth - k : BAND;
+			struct strip s = {.job = job,
+				.steps = steps,
+				.b = b + k * job->b_row,
+				.rows = rows,
+				.a = a + first * job->a_row + k / (2 * VW) * job->a_run,
+				.begin = k == 0,
+				.end = k + BAND >= job->depth};
 			for (int r = 0; r < rows; r++)
-				held.steps[r] = take_row(job, band + (first + r) * job->a_row, depth, held.a[r]);
+				steps[r] = row_steps(job, s.a + r * job->a_row, depth);
 			band_strips(&s, out + first * job->out_row, bias,
 				mask ? mask + first * job->mask_row : NULL);
 		}
