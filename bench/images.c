@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "base/clock.h"
 #include "base/mem.h"
 #include "data/image.h"
 #include "data/transform.h"
@@ -34,14 +34,6 @@ struct bench {
 	const char *mode;
 	float *out;
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -110,16 +102,16 @@ static int one(struct bench *bench, int index, uint64_t round, struct err *err)
 static int run(struct bench *bench, double seconds, struct err *err)
 {
 	static double each[ROUNDS_MAX];
-	const double end = now() + seconds;
+	const double end = clock_now() + seconds;
 	int rounds = 0;
 
-	while ((rounds < 2 || now() < end) && rounds < ROUNDS_MAX) {
-		const double start = now();
+	while ((rounds < 2 || clock_now() < end) && rounds < ROUNDS_MAX) {
+		const double start = clock_now();
 
 		for (int i = 0; i < bench->files.count; i++)
 			if (one(bench, i, (uint64_t)rounds, err))
 				return err->code;
-		each[rounds++] = now() - start;
+		each[rounds++] = clock_now() - start;
 	}
 	qsort(each, (size_t)rounds, sizeof(*each), by_value);
 	printf("{\"mode\": \"%s\", \"images\": %d, \"rounds\": %d, \"images_per_s\": %.6g, "

@@ -11,21 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "data/journal.h"
 
 enum { BATCH = 256, BATCHES = 200 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -43,17 +35,17 @@ static void print_speed(const char *what, double seconds, double samples, size_t
 static int time_adding(struct journal *journal, const float *inputs, const int32_t *labels,
 	size_t floats, int step, int steps, struct err *err)
 {
-	double *each = mem_new((size_t)steps, sizeof(*each)), start = now();
+	double *each = mem_new((size_t)steps, sizeof(*each)), start = clock_now();
 	int code = each ? 0 : err_memory(err, "the times", (size_t)steps * sizeof(*each));
 
 	for (int i = 0; i < steps && !code; i++) {
-		const double before = now();
+		const double before = clock_now();
 
 		code = journal_add(journal, inputs, labels, step, err);
-		each[i] = now() - before;
+		each[i] = clock_now() - before;
 	}
 	if (!code) {
-		print_speed("add", now() - start, (double)step * steps, floats);
+		print_speed("add", clock_now() - start, (double)step * steps, floats);
 		qsort(each, (size_t)steps, sizeof(*each), by_value);
 		printf("; a call of %d: median %.1f ms, 99 %% %.1f ms, most %.1f ms\n", step,
 			each[steps / 2] * 1e3, each[steps * 99 / 100] * 1e3, each[steps - 1] * 1e3);
@@ -69,7 +61,7 @@ static int time_fetching(struct journal *journal, size_t floats, struct err *err
 {
 	float *inputs = mem_new(BATCH * floats, sizeof(*inputs));
 	const struct rng draws = {1, RNG_TEST};
-	const double start = now();
+	const double start = clock_now();
 	int32_t labels[BATCH];
 	int64_t ids[BATCH];
 	int code = inputs ? 0 : err_memory(err, "a batch", BATCH * floats * sizeof(*inputs));
@@ -81,7 +73,7 @@ static int time_fetching(struct journal *journal, size_t floats, struct err *err
 		code = journal_read(journal, ids, BATCH, inputs, labels, err);
 	}
 	if (!code) {
-		print_speed("fetch", now() - start, BATCH * BATCHES, floats);
+		print_speed("fetch", clock_now() - start, BATCH * BATCHES, floats);
 		printf(" (from the system's cache as far as it goes)\n");
 	}
 	mem_free(inputs);

@@ -82,6 +82,20 @@ static int bench_train_verb(int argc, char **argv)
 	return EXIT_OK;
 }
 
+/* What verbs take that time a part of a config. */
+struct timing {
+	struct arg_list settings;
+	double seconds;
+	bool json;
+};
+
+/* clang-format off */
+#define TIMING_ROWS(timing)                                                                        \
+	{"set", "KEY=VALUE", "set one key; may be repeated", .list = &(timing).settings},          \
+	{"seconds", "S", "go on for so long", .real = &(timing).seconds, .most = 1e6},             \
+	{"json", NULL, "one line of JSON", .flag = &(timing).json}
+/* clang-format on */
+
 static void print_learn(const char *method, const char *preset, bool json,
 	const struct bench_learn_result *r)
 {
@@ -100,17 +114,13 @@ static void print_learn(const char *method, const char *preset, bool json,
 
 static int bench_learn_verb(int argc, char **argv)
 {
-	struct arg_list settings = {0};
+	struct timing timing = {.seconds = 5};
 	const char *method = "ama+malr", *preset = "std", *threads = "1";
-	double seconds = 5;
-	bool json = false;
 	const struct arg rows[] = {
 		{"method", "NAME", "see retain methods", .text = &method},
 		{"preset", "NAME", "of the built-in stream: small, std, long or paper", .text = &preset},
 		{"threads", "N", "threads; 0: what fits the net", .text = &threads},
-		{"set", "KEY=VALUE", "set one key; may be repeated", .list = &settings},
-		{"seconds", "S", "go on for so long", .real = &seconds, .most = 1e6},
-		{"json", NULL, "one line of JSON", .flag = &json},
+		TIMING_ROWS(timing),
 		{0},
 	};
 	const struct args args = {"retain bench learn", "",
@@ -125,26 +135,22 @@ static int bench_learn_verb(int argc, char **argv)
 		return status;
 	const struct setting keys[] = {{"run.method", method}, {"stream.preset", preset},
 		{"engine.threads", threads}, {"eval.count", "1"}, {0}};
-	code = settings_resolve(&options, NULL, keys, &settings, &err);
+	code = settings_resolve(&options, NULL, keys, &timing.settings, &err);
 	if (!code)
-		code = bench_learn(options, seconds, &result, &err);
+		code = bench_learn(options, timing.seconds, &result, &err);
 	if (!code)
-		print_learn(method, preset, json, &result);
+		print_learn(method, preset, timing.json, &result);
 	return settings_leave(options, code, &err);
 }
 
 static int bench_data_verb(int argc, char **argv)
 {
-	struct arg_list settings = {0};
+	struct timing timing = {.seconds = 5};
 	const char *loaders = "0", *batch = "256";
-	double seconds = 5;
-	bool json = false;
 	const struct arg rows[] = {
 		{"loaders", "N", "threads beside the one that asks", .text = &loaders},
 		{"batch", "N", "samples of a batch", .text = &batch},
-		{"set", "KEY=VALUE", "set one key; may be repeated", .list = &settings},
-		{"seconds", "S", "go on for so long", .real = &seconds, .most = 1e6},
-		{"json", NULL, "one line of JSON", .flag = &json},
+		TIMING_ROWS(timing),
 		{0},
 	};
 	const struct args args = {"retain bench data", "SOURCE",
@@ -161,10 +167,10 @@ static int bench_data_verb(int argc, char **argv)
 		return complain(EXIT_USAGE, "retain bench data needs one SOURCE, as folder:PATH");
 	const struct setting keys[] = {{"stream.source", argv[1]}, {"stream.loaders", loaders},
 		{"run.batch", batch}, {0}};
-	code = settings_resolve(&options, NULL, keys, &settings, &err);
+	code = settings_resolve(&options, NULL, keys, &timing.settings, &err);
 	if (!code)
-		code = bench_data(options, seconds, &r, &err);
-	if (!code && json)
+		code = bench_data(options, timing.seconds, &r, &err);
+	if (!code && timing.json)
 		printf("{\"samples_per_s\": %.6g, \"mean_samples_per_s\": %.6g, \"batches\": %lld, "
 		       "\"skipped\": %lld}\n",
 			r.samples_per_s, r.mean_samples_per_s, (long long)r.batches,

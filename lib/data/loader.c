@@ -10,8 +10,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { CHUNK = 8 };
@@ -46,14 +46,6 @@ struct loader {
 	bool ends;
 	double waited;
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static struct slot *own_slot(struct loader *loader)
 {
@@ -291,7 +283,7 @@ static void finish(struct loader *loader, struct slot *slot)
 
 int loader_get(struct loader *loader, const struct loader_job *job, float *out, struct err *err)
 {
-	const double start = now();
+	const double start = clock_now();
 	struct slot *slot;
 	int code;
 
@@ -311,7 +303,7 @@ int loader_get(struct loader *loader, const struct loader_job *job, float *out, 
 		*err = slot->err;
 	if (!code && slot->out != out)
 		memcpy(out, slot->out, (size_t)job->n * loader->config.floats * sizeof(float));
-	loader->waited += now() - start;
+	loader->waited += clock_now() - start;
 	pthread_mutex_unlock(&loader->mutex);
 	pthread_mutex_unlock(&loader->turn);
 	return code;

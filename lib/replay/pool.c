@@ -153,6 +153,17 @@ int pool_reserve(struct pool *pool, int64_t n, struct err *err)
 	return room_for(pool, pool->count + (n < left ? n : left), err);
 }
 
+int pool_append(struct pool *pool, int64_t id, int64_t *evicted, struct err *err)
+{
+	const int code = pool_reserve(pool, 1, err);
+
+	if (code)
+		return code;
+	pool->ids[pool->count++] = id;
+	*evicted = -1;
+	return 0;
+}
+
 int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err)
 {
 	*evicted = id;

@@ -27,15 +27,8 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 	struct fifo *fifo = fifo_of(pool);
 
 	(void)label;
-	if (pool->count < pool->config.limit) {
-		const int code = pool_reserve(pool, 1, err);
-
-		if (code)
-			return code;
-		pool->ids[pool->count++] = id;
-		*evicted = -1;
-		return 0;
-	}
+	if (pool->count < pool->config.limit)
+		return pool_append(pool, id, evicted, err);
 	*evicted = pool->ids[fifo->head];
 	pool->ids[fifo->head] = id;
 	if (++fifo->head == pool->count)

@@ -48,14 +48,10 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 
 	(void)label;
 	if (held < pool->config.limit - past_limit(pool)) {
-		const int code = pool_reserve(pool, 1, err);
+		const int code = pool_append(pool, id, evicted, err);
 
-		if (code)
-			return code;
-		pool->ids[pool->count++] = id;
-		halves->task_seen++;
-		*evicted = -1;
-		return 0;
+		halves->task_seen += !code;
+		return code;
 	}
 	slot = (int64_t)rng_below(pool->choices, (uint64_t)id, (uint64_t)halves->task_seen + 1);
 	halves->task_seen++;

@@ -64,6 +64,9 @@ static inline bool pool_takes(const struct pool *pool, int64_t id)
 	return sieve_has(&pool->sieve, id) == pool->config.validation;
 }
 
+/* For a take with room left: holds the sample, behind all others, and lets none go. */
+int pool_append(struct pool *pool, int64_t id, int64_t *evicted, struct err *err);
+
 /* A row's draw for ids that stand in no order. */
 bool pool_draw_slots(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
 	int64_t end, int64_t *ids, int n);

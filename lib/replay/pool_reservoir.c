@@ -10,15 +10,8 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 	int64_t slot;
 
 	(void)label;
-	if (pool->count < pool->config.limit) {
-		const int code = pool_reserve(pool, 1, err);
-
-		if (code)
-			return code;
-		pool->ids[pool->count++] = id;
-		*evicted = -1;
-		return 0;
-	}
+	if (pool->count < pool->config.limit)
+		return pool_append(pool, id, evicted, err);
 	slot = (int64_t)rng_below(pool->choices, (uint64_t)id, (uint64_t)pool->offered + 1);
 	if (slot < pool->count) {
 		*evicted = pool->ids[slot];

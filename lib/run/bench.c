@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "nn/runner.h"
@@ -23,13 +23,6 @@ struct bench {
 	int steps;
 	float loss;
 };
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int check(const struct bench_config *config, struct err *err)
 {
@@ -101,12 +94,12 @@ static int run(struct bench *b, struct err *err)
 {
 	/* The first step makes the plan and touches the memory. */
 	int code = one_step(b, err);
-	const double start = now();
+	const double start = clock_now();
 	double last = start;
 
 	while (!code && b->steps < STEPS_MAX && (b->steps < b->config->repeat || last - start < b->config->seconds)) {
 		code = one_step(b, err);
-		const double end = now();
+		const double end = clock_now();
 		b->times[b->steps++] = end - last;
 		last = end;
 	}

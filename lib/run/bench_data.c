@@ -24,7 +24,7 @@ static int run_batches(struct source *source, int n, double seconds, float *inpu
 	struct bench_data_result *result, struct err *err)
 {
 	const int64_t samples = source_info(source)->samples;
-	const double start = run_clock();
+	const double start = clock_now();
 	double before = start;
 	int code = 0;
 
@@ -33,7 +33,7 @@ static int run_batches(struct source *source, int n, double seconds, float *inpu
 
 		draw_ids(ids, n, (uint64_t)result->batches, samples);
 		code = source_draw(source, ids, n, (uint64_t)result->batches + 1, inputs, err);
-		now = run_clock();
+		now = clock_now();
 		if (n / (now - before) > result->samples_per_s)
 			result->samples_per_s = n / (now - before);
 		before = now;

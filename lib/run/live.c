@@ -240,11 +240,11 @@ static int take_line(struct run *run, const struct feed_line *from, struct err *
 /* Iterations that a time step does not need, but has time for. */
 static int use_idle_time(struct run *run, struct err *err)
 {
-	const double start = run_clock();
+	const double start = clock_now();
 	const int code = learner_train(run->learner, 1, err);
 
 	run->live->idle_left--;
-	run->train_seconds += run_clock() - start;
+	run->train_seconds += clock_now() - start;
 	return code;
 }
 

@@ -39,10 +39,10 @@ static int go_back(struct run *run, struct err *err)
 /* Trains on the time step that was met, and ends it. */
 static int train(struct run *run, struct err *err)
 {
-	const double start = run_clock();
+	const double start = clock_now();
 	int code = run_train(run, err);
 
-	run->train_seconds += run_clock() - start;
+	run->train_seconds += clock_now() - start;
 	if (code || !run_trained(run))
 		return code;
 	run->step++;

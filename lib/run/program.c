@@ -108,7 +108,7 @@ static int kind_open(struct run *run, struct err *err)
 	run->rows = run->config.folder ? mem_new(RUN_ROWS_MOST, sizeof(*run->rows)) : NULL;
 	if (run->config.folder && !run->rows)
 		return err_memory(err, "rows of metrics", RUN_ROWS_MOST * sizeof(*run->rows));
-	run->started = run->saved_at = run_clock();
+	run->started = run->saved_at = clock_now();
 	return 0;
 }
 
@@ -221,11 +221,11 @@ static int go_back(struct run *run, struct err *err)
 int program_train(struct run *run, bool ordered, bool *back, struct err *err)
 {
 	const int64_t backs = run->program->backs;
-	const double start = run_clock();
+	const double start = clock_now();
 	struct err why = {0};
 	int code = learner_train(run->learner, 1, &why);
 
-	run->train_seconds += run_clock() - start;
+	run->train_seconds += clock_now() - start;
 	if (!code) {
 		run->made++;
 		run->program->left -= ordered;

@@ -12,8 +12,9 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum {
 	BAR_LEAST = 10,
@@ -236,14 +237,6 @@ int progress_format(
 	return line.columns;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static bool set_in_environment(const char *name)
 {
 	const char *value = getenv(name);
@@ -298,7 +291,7 @@ static bool due(const struct progress *progress)
 
 void progress_begin(struct progress *progress, FILE *to, const char *label, uint64_t total)
 {
-	*progress = (struct progress){.to = to, .start = now(), .state.total = total, .state.endless = !total};
+	*progress = (struct progress){.to = to, .start = clock_now(), .state.total = total, .state.endless = !total};
 	progress->drawn = progress->start - REDRAW; /* so the first update is seen at once */
 	snprintf(progress->state.label, PROGRESS_FIELD, "%s", label);
 	if (!to)
@@ -320,7 +313,7 @@ void progress_field(struct progress *progress, int field, const char *format, ..
 void progress_update(struct progress *progress, uint64_t done)
 {
 	progress->state.done = done;
-	progress->state.seconds = now() - progress->start;
+	progress->state.seconds = clock_now() - progress->start;
 	progress->stale = true;
 	if (progress->to && due(progress))
 		draw(progress);
@@ -328,7 +321,7 @@ void progress_update(struct progress *progress, uint64_t done)
 
 void progress_end(struct progress *progress)
 {
-	progress->state.seconds = now() - progress->start;
+	progress->state.seconds = clock_now() - progress->start;
 	progress->state.ended = true;
 	/* In a log the last tenth has been reported already, unless work ended early. */
 	if (progress->to && (progress->terminal || progress->stale))

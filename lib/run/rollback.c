@@ -73,7 +73,7 @@ static int go_back(struct run *run, struct event_rollback *event, struct err *er
 	if (code)
 		return code;
 	/* What was undone took its time all the same. */
-	run->started = run->saved_at = run_clock();
+	run->started = run->saved_at = clock_now();
 	run->seconds_before = seconds;
 	run->train_seconds = train_seconds;
 	run->rollbacks = event->count;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -17,17 +16,9 @@
 
 enum { LATE = 4 }; /* the last 1/LATE of evaluations is late */
 
-double run_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 double run_seconds(const struct run *run)
 {
-	return run->seconds_before + (run_clock() - run->started);
+	return run->seconds_before + (clock_now() - run->started);
 }
 
 /* Sources are stored data, but for two. */
@@ -149,7 +140,7 @@ int run_go(struct run *run, struct run_result *result, struct err *err)
 {
 	int code;
 
-	run->started = run->saved_at = run_clock();
+	run->started = run->saved_at = clock_now();
 	code = run->kind->go(run, err);
 	return code ? code : run_finish(run, result, err);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "data/source.h"
 #include "data/store.h"
@@ -59,11 +60,11 @@ struct run {
 	bool idle;              /* there was nothing to train on */
 	bool stopped;           /* before the stream's end */
 	int64_t resumed;        /* the iteration this process began with */
-	double started;         /* when, by run_clock */
+	double started;         /* when, by clock_now */
 	double seconds_before;  /* what earlier processes took */
 	double train_seconds;
 	struct checkpoint_interval interval;
-	double saved_at;        /* when the last checkpoint was made, by run_clock */
+	double saved_at;        /* when the last checkpoint was made, by clock_now */
 	int save_failures;      /* in a row */
 	int rollbacks;          /* since the last checkpoint that was due */
 	int lock;               /* descriptor; -1: none */
@@ -83,7 +84,6 @@ struct run {
 /* What run_go does when the stream has ended or the run was stopped: the result, saved. */
 int run_finish(struct run *run, struct run_result *result, struct err *err);
 
-double run_clock(void);
 double run_seconds(const struct run *run); /* of all processes together */
 
 /*

@@ -276,14 +276,14 @@ static bool evaluation_due(const struct run *run)
 
 static int go_step(struct run *run, struct err *err)
 {
-	const double start = run_clock();
+	const double start = clock_now();
 	int code = run->supervised || run->met ? 0 : meet_step(run, err);
 
 	run->iterations = (int)step_iterations(run, run->step);
 	run->met = true;
 	if (!code)
 		code = run_train(run, err);
-	run->train_seconds += run_clock() - start;
+	run->train_seconds += clock_now() - start;
 	if (code || !run_trained(run))
 		return code;
 	run->step++;

@@ -17,7 +17,7 @@ void run_tell(const struct run *run)
 		.step = run->step,
 		.steps = run->ends,
 		.iterations = run->all_iterations,
-		.seconds = run_clock() - run->started,
+		.seconds = clock_now() - run->started,
 		.resumed = run->resumed,
 		.le = prequential_top1(run->prequential),
 		.blind = prequential_blind(run->prequential),
@@ -45,7 +45,7 @@ static int save(struct run *run, struct err *err)
 	const int rollbacks = run->rollbacks;
 	struct err why = {0};
 
-	run->saved_at = run_clock();
+	run->saved_at = clock_now();
 	run->rollbacks = 0;
 	if (!checkpoint_save(run, &why)) {
 		run->save_failures = 0;
@@ -71,7 +71,7 @@ int run_save_when_due(struct run *run, struct err *err)
 		return 0;
 	if (interval->steps && run->step && run->step % interval->steps == 0 && run->made == 1)
 		return save(run, err);
-	if (interval->seconds > 0 && run_clock() - run->saved_at >= interval->seconds)
+	if (interval->seconds > 0 && clock_now() - run->saved_at >= interval->seconds)
 		return save(run, err);
 	return 0;
 }

@@ -17,24 +17,14 @@ import tempfile
 import threading
 import time
 
+import tap
+from tap import verdict
+
 RETAIN = os.path.abspath(sys.argv[1])
 SETTINGS = ["stream.source=stdin", "model.classes=5", "model.input=4", "stdin.per_step=8",
             "eval.every=10", "schedule.window=40", "schedule.patience=200", "engine.threads=1",
             "run.checkpoint_every=7 steps"]
 PATIENCE = 60  # seconds, for a machine that is busy
-
-cases = 0
-failures = 0
-
-
-def verdict(good, name, *facts):
-    global cases, failures
-    cases += 1
-    print("%s %d - %s" % ("ok" if good else "not ok", cases, name), flush=True)
-    if not good:
-        failures += 1
-        for fact in facts:
-            print("# " + str(fact)[:400].replace("\n", "\n# "), flush=True)
 
 
 def lines_of(count, late, seed=1):
@@ -445,8 +435,7 @@ def main():
         csv_lines()
         refusals()
         os.chdir("/")
-    print("1..%d" % cases)
-    return failures > 0
+    return tap.plan()
 
 
 sys.exit(main())

@@ -23,6 +23,9 @@ import time
 import zipfile
 import zlib
 
+import tap
+from tap import skip, verdict
+
 RETAIN = os.path.abspath(sys.argv[1])
 SHARED = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else ""
 PATIENCE = 120  # seconds, for a machine that is busy
@@ -36,25 +39,7 @@ JPEG = base64.b64decode(
     "AgEDBQEBAAAAAAAAAAAAARECACFRBBIxcYHRA//aAAgBAQAAPwA6H5jaI7bdpfDzk1phpG4ouxNkPX5znirRQJ2l"
     "Ek2C+94QvSMZQ0wDiJJX3RCBYeBwMdu1f//Z")
 
-cases = 0
-failures = 0
 draws = random.Random(1)
-
-
-def verdict(good, name, *facts):
-    global cases, failures
-    cases += 1
-    print("%s %d - %s" % ("ok" if good else "not ok", cases, name), flush=True)
-    if not good:
-        failures += 1
-        for fact in facts:
-            print("# " + str(fact)[:600].replace("\n", "\n# "), flush=True)
-
-
-def skip(name, why):
-    global cases
-    cases += 1
-    print("ok %d - %s # SKIP %s" % (cases, name, why), flush=True)
 
 
 def put(path, data):
@@ -287,7 +272,7 @@ def stopped():
 
 def bad(kind, name, harm, words, settings=(), reads=True):
     """`harm` spoils one sample; it is an error that says `words`, or is skipped and counted."""
-    to = "bad-%d" % cases
+    to = "bad-%d" % tap.cases
     source, own = MAKERS[kind](to)
     harm(to)
     own = own + list(settings) + ["run.iterations=20"]
@@ -347,7 +332,7 @@ def broken_files():
             ("cifar", "test_batch.bin", lambda data: data[:-7], "test_batch.bin"),
             ("npy", "x.npy", lambda data: data[:-4], "x.npy"),
             ("manifest", "list.csv", lambda data: b"", "list.csv: is empty")):
-        to = "broken-%d" % cases
+        to = "broken-%d" % tap.cases
         source, settings = MAKERS[kind](to)
         edit(path, change)(to)
         code, said, why = run(source, settings + ["stream.on_bad=skip"], to + "-run")
@@ -395,8 +380,7 @@ def main():
         too_long_a_step()
         real_data()
         os.chdir("/")
-    print("1..%d" % cases)
-    return failures > 0
+    return tap.plan()
 
 
 sys.exit(main())

@@ -59,6 +59,17 @@ static inline struct source *source_with(const char *const *settings)
 	return source;
 }
 
+/* For each_allocation_fails, with options as its context. */
+static inline int try_opening(void *context, struct err *err)
+{
+	struct source *source;
+	const int code = source_open(&source, context, err);
+
+	assert_true(!code == !!source);
+	source_close(source);
+	return code;
+}
+
 static inline struct drift_world *world_with(const char *const *settings)
 {
 	struct options *options = options_with(settings);

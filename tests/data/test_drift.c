@@ -409,16 +409,6 @@ static void inputs_have_about_unit_variance(void **state)
 	assert_true(squares / n > 0.95 && squares / n < 1.15);
 }
 
-static int try_opening(void *context, struct err *err)
-{
-	struct source *source;
-	const int code = source_open(&source, context, err);
-
-	assert_true(!code == !!source);
-	source_close(source);
-	return code;
-}
-
 static void memory_may_run_out(void **state)
 {
 	struct options *options = options_with(NULL);

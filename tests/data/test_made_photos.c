@@ -422,16 +422,6 @@ static void extremes_are_borne(void **state)
 	}
 }
 
-static int try_opening(void *context, struct err *err)
-{
-	struct source *source;
-	const int code = source_open(&source, context, err);
-
-	assert_true(!code == !!source);
-	source_close(source);
-	return code;
-}
-
 static void memory_may_run_out(void **state)
 {
 	struct options *options = options_with(SETTINGS(PHOTOS));

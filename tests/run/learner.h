@@ -157,4 +157,32 @@ static inline void *ask(void *context)
 	return NULL;
 }
 
+/* Time steps while two threads ask; all of them must be answered. */
+static inline void go_while_asked(struct retain_learner *learner, int steps)
+{
+	struct asker asker = {.learner = learner};
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, ask, &asker), 0);
+	go(learner, steps);
+	while (atomic_load(&asker.asked) < 10)
+		train(learner, 0);
+	atomic_store(&asker.over, true);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(atomic_load(&asker.failed), 0);
+}
+
+/* One of each call, until one fails. */
+static inline int learner_use(struct retain_learner *learner, struct retain_err *err)
+{
+	struct step step = step_of(1);
+	int code = retain_observe(learner, step.inputs[0], N, step.predictions, &step.ticket, err);
+
+	if (!code)
+		code = retain_reveal(learner, step.ticket, step.labels, err);
+	return code ? code : retain_train(learner, 2, err);
+}
+
 #endif

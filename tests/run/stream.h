@@ -30,7 +30,27 @@ static inline int stream_remove(void **state)
 }
 #define stream_test(f) cmocka_unit_test_setup_teardown(f, folder_make, stream_remove)
 
-/* 60 time steps of 4 iterations that do everything often; settings end with NULL. */
+/* A file's, or where there is none the usual ones, and settings over them; both end with NULL. */
+static inline struct options *options_resolved(
+	const char *file, const char *const *usual, const char *const *settings)
+{
+	const char *const *const layers[] = {file ? NULL : usual, settings};
+	struct config *config;
+	struct options *options;
+	struct err err;
+
+	assert_ok(config_new(&config, &err), err);
+	if (file)
+		assert_ok(config_load(config, file, &err), err);
+	for (size_t i = 0; i < COUNT(layers); i++)
+		for (const char *const *s = layers[i]; s && *s; s++)
+			assert_ok(config_assign(config, *s, &err), err);
+	assert_ok(config_resolve(config, &options, &err), err);
+	config_free(config);
+	return options;
+}
+
+/* 60 time steps of 4 iterations that do everything often. */
 static inline struct options *options_over(const char *const *settings)
 {
 	static const char *const usual[] = {"drift.steps=60", "drift.classes=6", "drift.per_step=8",
@@ -38,18 +58,8 @@ static inline struct options *options_over(const char *const *settings)
 		"eval.count=6", "eval.bins=6", "average.every=2", "schedule.validate_every=4",
 		"schedule.validation_batch=24", "schedule.window=8", "schedule.patience=16",
 		"schedule.epsilon=0.01", "replay.holdout=0.2", "engine.threads=1", NULL};
-	const char *const *const layers[] = {usual, settings};
-	struct config *config;
-	struct options *options;
-	struct err err;
 
-	assert_ok(config_new(&config, &err), err);
-	for (size_t i = 0; i < COUNT(layers); i++)
-		for (const char *const *s = layers[i]; s && *s; s++)
-			assert_ok(config_assign(config, *s, &err), err);
-	assert_ok(config_resolve(config, &options, &err), err);
-	config_free(config);
-	return options;
+	return options_resolved(NULL, usual, settings);
 }
 
 /* A run with its options, what was logged, and the step after which it is to stop. */

@@ -332,45 +332,29 @@ static void learners_live_side_by_side(void **state)
 /* Others ask while one trains: nobody is turned away, and learning does not notice. */
 static void others_may_ask_while_one_trains(void **state)
 {
-	struct asker asker = {.learner = learner_of(SETTINGS("engine.threads", "2"))};
+	struct retain_learner *asked = learner_of(SETTINGS("engine.threads", "2"));
 	struct retain_learner *alone = learner_of(NULL);
 	struct step a = step_of(7), b = step_of(7);
-	pthread_t threads[2];
 
 	(void)state;
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, ask, &asker), 0);
-	go(asker.learner, 15);
-	while (atomic_load(&asker.asked) < 10)
-		train(asker.learner, 0);
-	atomic_store(&asker.over, true);
-	for (int i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-	assert_int_equal(atomic_load(&asker.failed), 0);
+	go_while_asked(asked, 15);
 	go(alone, 15);
 	observe(alone, &a);
-	observe(asker.learner, &b);
+	observe(asked, &b);
 	for (int i = 0; i < N; i++)
 		assert_true(a.predictions[i].probability == b.predictions[i].probability);
-	assert_int_equal(metrics_of(asker.learner).steps, 15);
-	retain_learner_free(asker.learner);
+	assert_int_equal(metrics_of(asked).steps, 15);
+	retain_learner_free(asked);
 	retain_learner_free(alone);
 }
 
 static int make(void *context, struct err *err)
 {
 	struct retain_learner *learner = NULL;
-	struct step step = step_of(1);
-	int code;
+	int code = retain_learner_new(&learner, context, (struct retain_err *)err);
 
-	code = retain_learner_new(&learner, context, (struct retain_err *)err);
 	if (!code)
-		code = retain_observe(learner, step.inputs[0], N, step.predictions, &step.ticket,
-			(struct retain_err *)err);
-	if (!code)
-		code = retain_reveal(learner, step.ticket, step.labels, (struct retain_err *)err);
-	if (!code)
-		code = retain_train(learner, 2, (struct retain_err *)err);
+		code = learner_use(learner, (struct retain_err *)err);
 	retain_learner_free(learner);
 	return code;
 }

@@ -539,39 +539,23 @@ static void warnings_are_heard(void **state)
 /* Others predict from threads of their own: learning does not notice. */
 static void others_may_ask_while_one_trains(void **state)
 {
-	struct asker asker = {
-		.learner = open_in(
-			"run", SETTINGS("engine.threads", "2", "run.checkpoint_every", "4 steps"))};
+	struct retain_learner *asked =
+		open_in("run", SETTINGS("engine.threads", "2", "run.checkpoint_every", "4 steps"));
 	struct retain_learner *alone = learner_of(NULL);
-	pthread_t threads[2];
 
 	(void)state;
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, ask, &asker), 0);
-	go(asker.learner, 15);
-	while (atomic_load(&asker.asked) < 10)
-		train(asker.learner, 0);
-	atomic_store(&asker.over, true);
-	for (int i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-	assert_int_equal(atomic_load(&asker.failed), 0);
+	go_while_asked(asked, 15);
 	go(alone, 15);
-	assert_same(alone, asker.learner);
+	assert_same(alone, asked);
 }
 
 static int make(const struct retain_config *config, struct retain_err *err)
 {
 	struct retain_learner *learner = NULL;
-	struct step step = step_of(1);
 	int code = retain_learner_open(&learner, config, in_folder("run"), err);
 
 	if (!code)
-		code = retain_observe(
-			learner, step.inputs[0], N, step.predictions, &step.ticket, err);
-	if (!code)
-		code = retain_reveal(learner, step.ticket, step.labels, err);
-	if (!code)
-		code = retain_train(learner, 2, err);
+		code = learner_use(learner, err);
 	if (!code)
 		code = retain_learner_save(learner, err);
 	retain_learner_free(learner);

@@ -20,33 +20,28 @@ enum { FLOATS = 4, CLASSES = 5 };
 
 static const struct line_shape shape = {FLOATS, CLASSES};
 
-static int read_words(const char *words, struct line *line, float *input, struct err *err)
+static int read_words(
+	line_read *read, const char *words, struct line *line, float *input, struct err *err)
 {
-	return ndjson_read(words, strlen(words), "line 7", &shape, line, input, err);
+	return read(words, strlen(words), "line 7", &shape, line, input, err);
 }
 
-static void a_line_says_what_it_says(void **state)
+/* A line and what it says: where it has a label that is 4, where an input 1, -2.5, 3, 0.25. */
+struct good_line {
+	const char *words, *id;
+	bool input, label;
+};
+
+static void assert_read(line_read *read, const struct good_line *rows, size_t count)
 {
-	static const struct {
-		const char *words, *id;
-		bool input, label;
-	} rows[] = {
-		{"{\"id\": 17, \"input\": [1, -2.5, 3e0, 0.25], \"label\": 4}", "17", true, true},
-		{"{\"label\":4,\"id\":-9007199254740993}", "-9007199254740993", false, true},
-		{" {\"id\": \"17\", \"input\": [[1, -2.5], [3, 0.25]]} ", "\"17\"", true, false},
-		{"{\"id\": \"\\u00fc\\\"\\n\", \"input\": [[[1], [-2.5]], [[3], [0.25]]], \"x\": "
-		 "{}}",
-			"\"ü\\\"\\n\"", true, false},
-		{"{\"id\": \"\", \"label\": 4}", "\"\"", false, true},
-	};
 	static const float expected[FLOATS] = {1, -2.5f, 3, 0.25f};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
+	for (size_t i = 0; i < count; i++) {
 		float input[FLOATS] = {0};
 		struct line line;
 		struct err err = {0};
 
-		if (read_words(rows[i].words, &line, input, &err))
+		if (read_words(read, rows[i].words, &line, input, &err))
 			fail_msg("%s: %s", rows[i].words, err.message);
 		assert_string_equal(line.id, rows[i].id);
 		assert_int_equal(line.has_input, rows[i].input);
@@ -58,11 +53,42 @@ static void a_line_says_what_it_says(void **state)
 	}
 }
 
+struct bad_line {
+	const char *words, *says;
+};
+
+static void assert_named(line_read *read, const struct bad_line *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		float input[FLOATS];
+		struct line line;
+		struct err err = {0};
+		const int code = read_words(read, rows[i].words, &line, input, &err);
+
+		if (code != ERR_INPUT && code != ERR_FORMAT)
+			fail_msg("%s: is taken", rows[i].words);
+		assert_says(err, rows[i].says);
+	}
+}
+
+static void a_line_says_what_it_says(void **state)
+{
+	static const struct good_line rows[] = {
+		{"{\"id\": 17, \"input\": [1, -2.5, 3e0, 0.25], \"label\": 4}", "17", true, true},
+		{"{\"label\":4,\"id\":-9007199254740993}", "-9007199254740993", false, true},
+		{" {\"id\": \"17\", \"input\": [[1, -2.5], [3, 0.25]]} ", "\"17\"", true, false},
+		{"{\"id\": \"\\u00fc\\\"\\n\", \"input\": [[[1], [-2.5]], [[3], [0.25]]], \"x\": "
+		 "{}}",
+			"\"ü\\\"\\n\"", true, false},
+		{"{\"id\": \"\", \"label\": 4}", "\"\"", false, true},
+	};
+
+	assert_read(ndjson_read, rows, COUNT(rows));
+}
+
 static void what_is_wrong_is_named(void **state)
 {
-	static const struct {
-		const char *words, *says;
-	} rows[] = {
+	static const struct bad_line rows[] = {
 		{"", "line 7"},
 		{"{\"id\": 1, \"label\": 1} x", "line 7"},
 		{"{\"id\": 1, \"id\": 2, \"label\": 1}", "line 7"},
@@ -82,24 +108,12 @@ static void what_is_wrong_is_named(void **state)
 		{"{\"id\": 1, \"input\": [1, 2, -4e38, 4]}", "number 2 is too large"},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		float input[FLOATS];
-		struct line line;
-		struct err err = {0};
-		const int code = read_words(rows[i].words, &line, input, &err);
-
-		if (code != ERR_INPUT && code != ERR_FORMAT)
-			fail_msg("%s: is taken", rows[i].words);
-		assert_says(err, rows[i].says);
-	}
+	assert_named(ndjson_read, rows, COUNT(rows));
 }
 
 static void a_line_of_csv_says_what_it_says(void **state)
 {
-	static const struct {
-		const char *words, *id;
-		bool input, label;
-	} rows[] = {
+	static const struct good_line rows[] = {
 		{"17,4,1,-2.5,3e0,0.25", "17", true, true},
 		{"17,,1,-2.5,3,0.25\r", "17", true, false},
 		{"17,4", "17", false, true},
@@ -111,31 +125,13 @@ static void a_line_of_csv_says_what_it_says(void **state)
 		{"id,label", "", false, false},
 		{"id,4", "\"id\"", false, true},
 	};
-	static const float expected[FLOATS] = {1, -2.5f, 3, 0.25f};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		float input[FLOATS] = {0};
-		struct line line;
-		struct err err = {0};
-
-		if (csv_read(rows[i].words, strlen(rows[i].words), "line 7", &shape, &line, input,
-			    &err))
-			fail_msg("%s: %s", rows[i].words, err.message);
-		assert_string_equal(line.id, rows[i].id);
-		assert_int_equal(line.has_input, rows[i].input);
-		assert_int_equal(line.has_label, rows[i].label);
-		if (rows[i].label)
-			assert_int_equal(line.label, 4);
-		if (rows[i].input)
-			assert_memory_equal(input, expected, sizeof(expected));
-	}
+	assert_read(csv_read, rows, COUNT(rows));
 }
 
 static void what_is_wrong_with_csv_is_named(void **state)
 {
-	static const struct {
-		const char *words, *says;
-	} rows[] = {
+	static const struct bad_line rows[] = {
 		{"", "line 7: has no id"},
 		{",1", "line 7: has no id"},
 		{"1", "line 7: has neither"},
@@ -154,17 +150,7 @@ static void what_is_wrong_with_csv_is_named(void **state)
 		{"\xff,2", "id: is no UTF-8"},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		float input[FLOATS];
-		struct line line;
-		struct err err = {0};
-		const int code = csv_read(rows[i].words, strlen(rows[i].words), "line 7", &shape,
-			&line, input, &err);
-
-		if (code != ERR_INPUT && code != ERR_FORMAT)
-			fail_msg("%s: is taken", rows[i].words);
-		assert_says(err, rows[i].says);
-	}
+	assert_named(csv_read, rows, COUNT(rows));
 }
 
 /* Good lines with bytes changed, removed or doubled: no crash, and what is taken is sound. */
@@ -361,8 +347,8 @@ static int try_everything(void *context, struct err *err)
 	int code = feed_open(&feed, ends[0], 100, err);
 
 	if (!code)
-		code = read_words(
-			"{\"id\": \"some id\", \"input\": [1, 2, 3, 4]}", &line, input, err);
+		code = read_words(ndjson_read, "{\"id\": \"some id\", \"input\": [1, 2, 3, 4]}",
+			&line, input, err);
 	answers_prediction(&answers, "1", 1, 0.5);
 	if (!code)
 		code = answers_send(&answers, err);

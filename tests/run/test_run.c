@@ -2,62 +2,19 @@
  * Runs from end to end on short streams: what they write, that they write it
  * again, what they cost, both forms, how they end, and what they refuse.
  */
-#define _XOPEN_SOURCE 700 /* nftw */
-#include "../base/check.h"
-#include "../base/folder.h"
+#include "stream.h"
 
-#include <ftw.h>
 #include <jansson.h>
 #include <math.h>
-
-#include "base/file.h"
-#include "run/config.h"
-#include "run/run_impl.h"
-
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* What every run here starts from: 200 time steps, 1600 iterations. */
 static const char *const usual[] = {"drift.steps=200", "drift.classes=10", "drift.eval_per_step=4",
 	"eval.count=10", "eval.bins=20", "schedule.window=40", "schedule.patience=200",
 	"engine.threads=1", NULL};
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *at)
-{
-	(void)about;
-	(void)kind;
-	(void)at;
-	return remove(path);
-}
-
-static int folders_remove(void **state)
-{
-	(void)state;
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-#define stream_test(f) cmocka_unit_test_setup_teardown(f, folder_make, folders_remove)
-
 static struct options *options_from(const char *file, const char *const *settings)
 {
-	const char *const *const layers[] = {file ? NULL : usual, settings};
-	struct config *config;
-	struct options *options;
-	struct err err;
-
-	assert_ok(config_new(&config, &err), err);
-	if (file)
-		assert_ok(config_load(config, file, &err), err);
-	for (size_t i = 0; i < COUNT(layers); i++)
-		for (const char *const *s = layers[i]; s && *s; s++)
-			assert_ok(config_assign(config, *s, &err), err);
-	assert_ok(config_resolve(config, &options, &err), err);
-	config_free(config);
-	return options;
+	return options_resolved(file, usual, settings);
 }
 
 /* A run that has been; its folder, where it has one, is in_folder(name). */
