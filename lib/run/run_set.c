@@ -1,7 +1,7 @@
 /*
  * Finding run folders and sorting their runs into groups. A group's name is the
  * shortest that tells it from the others: its method; where two groups have the
- * same method, the name of its folder.
+ * same method, the name of its folder, and as much of the path to it as is needed.
  */
 #define _GNU_SOURCE 1
 #include "run/run_set.h"
@@ -217,25 +217,73 @@ static int group_of(const struct run_set *set, int entry)
 	return set->group_count;
 }
 
-/* The last part of a path, as a text of its own; where that is seed-N, the part before it. */
-static char *folder_name(struct arena *arena, const char *path)
+/* A part of a path that is borrowed from it. */
+struct tail {
+	const char *words;
+	size_t length;
+};
+
+static size_t part_begin(const char *path, size_t end)
 {
-	char *words = arena_text(arena, path);
+	while (end > 0 && path[end - 1] != '/')
+		end--;
+	return end;
+}
 
-	for (int parts = 0; words && parts < 2; parts++) {
-		char *slash;
-		size_t length = strlen(words);
+static size_t without_slashes(const char *path, size_t end)
+{
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	return end;
+}
 
-		while (length > 1 && words[length - 1] == '/')
-			words[--length] = '\0';
-		slash = strrchr(words, '/');
-		if (!slash || !slash[1])
-			return words;
-		if (parts || strncmp(slash + 1, "seed-", 5) != 0)
-			return slash + 1;
-		*slash = '\0';
+/* The last parts of a path; seed-N at its end is none of them unless wanted. */
+static struct tail path_tail(const char *path, int parts, bool seed)
+{
+	size_t end = without_slashes(path, strlen(path)), begin = part_begin(path, end);
+
+	if (!seed && begin > 1 && !strncmp(path + begin, "seed-", 5)) {
+		end = without_slashes(path, begin);
+		begin = part_begin(path, end);
 	}
-	return words;
+	while (--parts > 0 && begin > 1)
+		begin = part_begin(path, without_slashes(path, begin));
+	return (struct tail){path + begin, end - begin};
+}
+
+/* Whether no run of another group has the same last parts. */
+static bool tail_alone(const struct run_set *set, int entry, int parts, bool seed)
+{
+	const struct tail own = path_tail(set->entries[entry].log->folder, parts, seed);
+
+	for (int i = 0; i < set->count; i++) {
+		const struct tail other = path_tail(set->entries[i].log->folder, parts, seed);
+
+		if (set->entries[i].group != set->entries[entry].group &&
+			own.length == other.length && !memcmp(own.words, other.words, own.length))
+			return false;
+	}
+	return true;
+}
+
+/* The fewest last parts of a group's folder that no other has, or else all of it. */
+static const char *folder_name(struct run_set *set, int entry)
+{
+	const char *path = set->entries[entry].log->folder;
+	char *name;
+
+	for (int seed = 0; seed < 2; seed++)
+		for (int parts = 1 + seed;; parts++) {
+			const struct tail tail = path_tail(path, parts, seed);
+
+			if (tail_alone(set, entry, parts, seed)) {
+				name = arena_new(&set->arena, tail.length + 1, 1);
+				return name ? memcpy(name, tail.words, tail.length) : NULL;
+			}
+			if (tail.words <= path + 1)
+				break;
+		}
+	return arena_text(&set->arena, path);
 }
 
 static bool method_alone(const struct run_set *set, int entry)
@@ -259,7 +307,7 @@ static const char *group_name(struct run_set *set, int entry)
 	const struct run_log *log = set->entries[entry].log;
 
 	return method_alone(set, entry) ? run_log_setting(log, "run.method")
-					: folder_name(&set->arena, log->folder);
+					: folder_name(set, entry);
 }
 
 static const char *entry_name(struct run_set *set, const struct run_entry *entry)

@@ -319,6 +319,34 @@ static void groups(void **state)
 	run_set_close(set);
 }
 
+/* No two groups have one name, however alike their folders are. */
+static void names_differ(void **state)
+{
+	struct run_set *set;
+
+	(void)state;
+	put_run("d/old/ama/seed-1", "ama", 1, METRICS);
+	put_run("d/old/ama/seed-2", "ama", 2, METRICS);
+	put_run("d/new/ama/seed-1", "ama", 1, METRICS);
+	put("d/new/ama/seed-1", "config.ini",
+		"[run]\nmethod = ama\nseed = 1\n[schedule]\nc3 = off\n");
+	put_run("d/new/sgd", "sgd", 1, METRICS);
+	set = set_of("d");
+	assert_int_equal(set->group_count, 3);
+	assert_string_equal(set->groups[0].name, "new/ama");
+	assert_string_equal(set->groups[1].name, "sgd");
+	assert_string_equal(set->groups[2].name, "old/ama");
+	assert_string_equal(set->entries[3].name, "old/ama, seed 2");
+	run_set_close(set);
+	put_run("e/ama/seed-1", "ama", 1, METRICS);
+	put_run("e/ama/seed-2", "ama", 1, METRICS);
+	set = set_of("e");
+	assert_int_equal(set->group_count, 2);
+	assert_string_equal(set->groups[0].name, "ama/seed-1");
+	assert_string_equal(set->groups[1].name, "ama/seed-2");
+	run_set_close(set);
+}
+
 static void broken_runs(void **state)
 {
 	const char *path;
@@ -388,6 +416,7 @@ int main(void)
 		tree_test(states),
 		tree_test(words),
 		tree_test(groups),
+		tree_test(names_differ),
 		tree_test(broken_runs),
 		tree_test(memory_runs_out),
 	};
