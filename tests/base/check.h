@@ -1,4 +1,4 @@
-/* What every test of lib/base starts with. */
+/* What every test starts with. */
 #ifndef RETAIN_TESTS_BASE_CHECK_H
 #define RETAIN_TESTS_BASE_CHECK_H
 
@@ -15,6 +15,16 @@
 #include "base/mem.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Settings for a test, ending with NULL. */
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* A call returns 0; shows the message when not. */
+#define assert_ok(call, err)                                                                       \
+	do {                                                                                       \
+		if (call)                                                                          \
+			fail_msg("%s: %s", #call, (err).message);                                  \
+	} while (0)
 
 /* A message has these words in it; shows the message when not. */
 #define assert_says(err, words)                                                                    \

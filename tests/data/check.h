@@ -12,12 +12,6 @@
 #include "data/drift_album.h"
 #include "data/source.h"
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 /* Within five standard errors. */
 #define assert_near(what, found, expected, error)                                                  \
 	do {                                                                                       \
@@ -45,8 +39,6 @@ static inline struct options *options_with(const char *const *settings)
 		assert_ok(options_assign(options, *settings, "test", &err), err);
 	return options;
 }
-
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static inline struct source *source_with(const char *const *settings)
 {

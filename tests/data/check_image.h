@@ -11,12 +11,6 @@
 #include "base/rng.h"
 #include "data/image.h"
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 struct blob {
 	uint8_t *bytes;
 	size_t size;

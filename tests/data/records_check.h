@@ -15,12 +15,6 @@
 #include "base/options.h"
 #include "data/records.h"
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 static inline int remove_one(const char *path, const struct stat *s, int flag, struct FTW *w)
 {
 	(void)s;

@@ -24,22 +24,27 @@ static int pixel(const struct image *image, int x, int y, int c)
 	return image->pixels[(size_t)y * image->stride + (size_t)(x * n + (n == 1 ? 0 : c))];
 }
 
+/* The colours that Pillow finds in a file. */
+static struct blob golden_rgb(const char *name)
+{
+	char rgb[64];
+
+	snprintf(rgb, sizeof(rgb), "%s.rgb", name);
+	return golden(rgb);
+}
+
 /* Pillow has another version of libjpeg, whose chroma may be rounded otherwise. */
 static void colours_are_pillows(void **state)
 {
 	struct image_reader *reader = reader_new();
 
 	for (const char *const *name = image_names(); *name; name++) {
-		const struct blob file = golden(*name);
+		const struct blob file = golden(*name), expected = golden_rgb(*name);
 		const int most = strstr(*name, ".jpg") ? 2 : 0;
-		char rgb[64];
-		struct blob expected;
 		struct image image;
 		struct err err = {0};
 		double sum = 0;
 
-		snprintf(rgb, sizeof(rgb), "%s.rgb", *name);
-		expected = golden(rgb);
 		assert_ok(image_decode(reader, file.bytes, file.size, 3, &image, &err), err);
 		assert_int_equal((size_t)(image.width * image.height * 3), expected.size);
 		for (int i = 0; i < (int)expected.size; i++) {
@@ -63,15 +68,11 @@ static void grey_is_luma(void **state)
 	struct image_reader *reader = reader_new();
 
 	for (const char *const *name = image_names(); *name; name++) {
-		const struct blob file = golden(*name);
-		char rgb[64];
-		struct blob expected;
+		const struct blob file = golden(*name), expected = golden_rgb(*name);
 		struct image image;
 		struct err err = {0};
 		double sum = 0;
 
-		snprintf(rgb, sizeof(rgb), "%s.rgb", *name);
-		expected = golden(rgb);
 		assert_ok(image_decode(reader, file.bytes, file.size, 1, &image, &err), err);
 		assert_int_equal(image.components, 1);
 		for (int i = 0; i < image.width * image.height; i++) {

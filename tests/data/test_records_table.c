@@ -8,8 +8,6 @@
 
 #include "data/table_scan.h"
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static struct records *opened_with(const char *name, const char *const *settings)
 {
 	struct records *records;

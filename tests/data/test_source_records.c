@@ -11,8 +11,6 @@
 
 enum { SIDE = 32, PLANE = SIDE * SIDE, ROW = 1 + 3 * PLANE, TRAIN = 60, TEST = 20 };
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 /* Every pixel of record i is i, or 100 + i in the test part; its label is i % 10. */
 static void write_cifar(void)
 {

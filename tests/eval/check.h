@@ -15,10 +15,4 @@
 			fail_msg("%s is %.17g, expected %.17g", #got, got_, expected_);            \
 	} while (0)
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 #endif

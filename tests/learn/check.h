@@ -14,12 +14,6 @@
 #include "base/rng.h"
 #include "learn/learner_impl.h"
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 #define assert_same(a, b, floats) assert_memory_equal(a, b, (floats) * sizeof(float))
 
 enum { CLASSES = 5, DIM = 8, STEP = 16 /* samples of a time step */ };
@@ -43,7 +37,6 @@ static inline struct options *options_of(const char *const *settings)
 			assert_ok(options_assign(options, *s, "test", &err), err);
 	return options;
 }
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* Sample `id`: a class's own place, and noise around it. */
 static inline int32_t sample_label(int64_t id)

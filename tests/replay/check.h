@@ -8,12 +8,6 @@
 
 #include "replay/pool_impl.h"
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 /* The upper end that chi-square with k degrees of freedom passes about once in a million times
  * (Wilson and Hilferty). */
 static inline double chi_limit(double k)

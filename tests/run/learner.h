@@ -13,12 +13,6 @@
 
 enum { N = 16, DIM = 6, CLASSES = 4 };
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 /* Keys and values in turn, over a small learner that decides often. */
 static inline int config_try(
 	struct retain_config *config, const char *const *settings, struct retain_err *err)
@@ -35,7 +29,6 @@ static inline int config_try(
 			code = retain_config_set(config, s[0], s[1], err);
 	return code;
 }
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* Path NULL: in memory. */
 static inline int learner_try(struct retain_learner **learner, const char *path,

@@ -13,14 +13,6 @@
 #include "run/run_impl.h"
 #include "run/same.h"
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static inline int stream_remove(void **state)
 {
 	(void)state;

@@ -11,12 +11,6 @@
 #include "data/order.h"
 #include "run/config.h"
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 /* A config of a file's words (NULL: no file) and of settings. */
 static struct config *config_of(const char *file, const char *const *settings)
 {
@@ -32,7 +26,6 @@ static struct config *config_of(const char *file, const char *const *settings)
 		assert_ok(config_assign(config, *settings, &err), err);
 	return config;
 }
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static struct options *resolved(struct config *config)
 {

@@ -17,12 +17,6 @@
 	"step,iteration,samples,lr,gamma1,gamma2,best,sigma,val_loss_ma,val_loss_sgd,val_acc_ma,"  \
 	"val_acc_sgd,le,ir,ft,ir_sgd,ft_sgd,blind,le5,ir5,ft5,ir5_sgd,ft5_sgd,cost,seconds\n"
 
-#define assert_ok(call, err)                                                                       \
-	do {                                                                                       \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, (err).message);                                  \
-	} while (0)
-
 static struct metrics_row row_of(int i)
 {
 	struct metrics_row row;
