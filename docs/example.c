@@ -2,50 +2,35 @@
 #include <retain.h>
 #include <stdio.h>
 
-enum { STEPS = 200, COUNT = 32, DIM = 4 };
-
-/* The world's part: points around five centres that wander. */
-static int32_t label_of(int64_t i)
-{
-	return (int32_t)((7 * i + i / COUNT) % 5);
-}
-
-static float number_of(int64_t i, int d)
-{
-	const int64_t noise = (i + 53 * d) * (i + 7919) % 1009;
-
-	return (float)(label_of(i) * (d + 2) % 5) + (float)(d * i) / 6400 + (float)noise / 500;
-}
-
 int main(int argc, char **argv)
 {
+	enum { STEPS = 200, COUNT = 32, DIM = 4, CLASSES = 5 };
 	struct retain_config *config = retain_config_new();
 	struct retain_learner *learner = NULL;
-	struct retain_err err = {0};
+	struct retain_prediction predictions[COUNT];
+	struct retain_ticket ticket;
 	struct retain_metrics m;
+	struct retain_err err = {0};
+	float inputs[COUNT][DIM];
+	int32_t labels[COUNT];
 
 	if (retain_config_set(config, "model.classes", "5", &err) ||
 		retain_config_set(config, "model.input", "4", &err) ||
 		retain_learner_open(&learner, config, argc > 1 ? argv[1] : "runs/example", &err))
 		goto end; /* a new one, or as it was */
 	for (retain_metrics(learner, &m); m.steps < STEPS; retain_metrics(learner, &m)) {
-		struct retain_prediction predictions[COUNT];
-		struct retain_ticket ticket;
-		float inputs[COUNT][DIM];
-		int32_t labels[COUNT];
-
-		for (int i = 0; i < COUNT * DIM; i++)
-			inputs[i / DIM][i % DIM] = number_of(m.samples + i / DIM, i % DIM);
-		if (retain_observe(learner, inputs[0], COUNT, predictions, &ticket, &err))
-			goto end; /* no label in sight */
-		for (int i = 0; i < COUNT; i++)
-			labels[i] = label_of(m.samples + i);
-		if (retain_reveal(learner, ticket, labels, &err) || /* remembers, on disk */
-			retain_train(learner, RETAIN_BUDGET, &err)) /* learns within the budget */
+		for (int i = 0; i < COUNT; i++) { /* the world: points around centres that wander */
+			const int n = (int)m.samples + i, class = (7 * n + n / COUNT) % CLASSES;
+			for (int d = 0; d < DIM; d++)
+				inputs[i][d] = (float)(class * (d + 2) % 5 + d * n / 6400. + n * n % 1009 / 500.);
+			labels[i] = class;
+		}
+		if (retain_observe(learner, inputs[0], COUNT, predictions, &ticket, &err) || /* no label */
+			retain_reveal(learner, ticket, labels, &err) || /* remembers, on disk */
+			retain_train(learner, RETAIN_BUDGET, &err))	/* learns within the budget */
 			goto end;
 	}
-	printf("%.1f %% were right before their label was known, %.1f %% are kept\n",
-		100 * m.learning_efficacy, 100 * m.retention);
+	printf("%.1f %% known in advance, %.1f %% kept\n", 100 * m.learning_efficacy, 100 * m.retention);
 end:
 	if (err.code)
 		fprintf(stderr, "example: %s\n", err.message);
