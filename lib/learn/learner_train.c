@@ -58,8 +58,8 @@ static void forget_leaving(struct learner *learner)
 	learner->leaving_count = 0;
 }
 
-int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
-	struct err *err)
+int learner_reveal(
+	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
 {
 	const int64_t first = store_count(learner->store);
 	const int classes = net_spec(learner->net)->classes;
@@ -69,8 +69,9 @@ int learner_reveal(struct learner *learner, const float *inputs, const int32_t *
 
 	for (int i = 0; i < n; i++)
 		if (labels[i] < 0 || labels[i] >= classes)
-			return err_set(err, ERR_INPUT, "label %d of sample %lld: there are %d classes",
-				labels[i], (long long)(first + i), classes);
+			return err_set(err, ERR_INPUT,
+				"label %d of sample %lld: there are %d classes", labels[i],
+				(long long)(first + i), classes);
 	/* All that may run out of memory comes before the store takes the step for good. */
 	code = leaving_reserve(learner, n + (task ? pool_task_room(learner->pool) : 0), err);
 	if (!code)
@@ -111,21 +112,21 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 {
 	const int n = learner->validation_batch, classes = net_spec(learner->net)->classes;
 	const int which = learner->scores.models == 1 ? LEARNER_INFERENCE : model;
+	const struct runner_batch batch = {
+		.input = learner->inputs, .labels = learner->labels, .n = n};
 	int hits = 0, code;
 	double loss = 0;
 
-	code = runner_infer(learner->runner, model_params(learner, which),
-		model_stats(learner, which), learner->inputs, n, learner->logits, err);
+	code = runner_score(learner->runner, model_params(learner, which),
+		model_stats(learner, which), &batch, learner->losses, learner->logits, err);
 	if (code)
 		return code;
 	learner_tell(learner, LEARNER_VALIDATE, n);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		hits += rank_label(learner->logits + (size_t)i * (size_t)classes, classes,
 				learner->labels[i]) == 1;
-	learner->engine->kernels->softmax_loss(learner->logits, classes, learner->labels, NULL, n,
-		learner->losses, NULL);
-	for (int i = 0; i < n; i++)
 		loss += learner->losses[i];
+	}
 	*score = (struct score){loss / n, (double)hits / n};
 	return 0;
 }
@@ -140,8 +141,7 @@ static int validate(struct learner *learner, struct err *err)
 	if (!learner->validation || !pool_draw(learner->validation, (uint64_t)learner->iteration, 0,
 					    0, learner->ids, n))
 		return 0;
-	code = store_fetch(
-		learner->store, learner->ids, n, learner->inputs, learner->labels, err);
+	code = store_fetch(learner->store, learner->ids, n, learner->inputs, learner->labels, err);
 	for (int i = 0; i < learner->scores.models && !code; i++)
 		code = score_model(learner, i, &round[i], err);
 	if (!code)
@@ -156,8 +156,8 @@ static void copy_stats(struct learner *learner, int best)
 	const int other = 1 - best;
 
 	if (size && best >= 0 && average_count(learner->average) == 2)
-		memcpy(learner->stats[SCORES_AVERAGE + other], learner->stats[SCORES_AVERAGE + best],
-			size);
+		memcpy(learner->stats[SCORES_AVERAGE + other],
+			learner->stats[SCORES_AVERAGE + best], size);
 }
 
 static void end_window(struct learner *learner)
@@ -174,8 +174,8 @@ static void end_window(struct learner *learner)
 	learner->sigma = learner->last[best].accuracy - learner->last[SCORES_PLAIN].accuracy;
 	learner->judged = best;
 	learner->scored = true;
-	window.verdict = schedule_window(
-		learner->schedule, learner->iteration, &learner->scores, best);
+	window.verdict =
+		schedule_window(learner->schedule, learner->iteration, &learner->scores, best);
 	for (int i = 0; i < window.averages; i++)
 		window.gamma_before[i] = average_gamma(learner->average, i);
 	window.best = average_window(learner->average, &learner->scores);
@@ -224,8 +224,8 @@ static int step_others(struct learner *learner, const struct runner_batch *batch
 	float *logits, float loss, struct err *err)
 {
 	int sound = isfinite(loss) != 0;
-	const int code = population_step(learner, batch, schedule_rate(learner->schedule, k),
-		logits, &sound, err);
+	const int code = population_step(
+		learner, batch, schedule_rate(learner->schedule, k), logits, &sound, err);
 
 	learner->diverged = !code && !sound;
 	if (learner->diverged)

@@ -118,7 +118,7 @@ static float *panel_rows(const struct plan *plan, const struct dense_layer *l, i
 	return plan_buffer(plan, l->rows) + (size_t)panel * plan->dense->wide * plan->dense->wide;
 }
 
-/* The following four are for one panel. */
+/* The following five are for one panel. */
 
 void dense_take_input(const struct span *span)
 {
@@ -171,15 +171,23 @@ void dense_losses(const struct span *span)
 	const struct dense_layer *last = plan->dense->layers + plan->dense->count - 1;
 	const int first = span->first * plan->dense->wide,
 		  samples = panel_samples(plan, span->first);
-	const float *logits = span->values + last->output;
 
 	if (run->losses)
-		plan->kernels->softmax_panel(logits, last->out, run->labels + first,
-			run->grad ? run->weights + first : NULL, samples, run->losses + first,
-			run->grad ? panel_grads(plan, last, span->first) : NULL);
-	if (run->logits)
-		plan->kernels->transpose(logits, plan->dense->wide, last->out, samples,
-			run->logits + (size_t)first * last->out, last->out);
+		plan->kernels->softmax_panel(span->values + last->output, last->out,
+			run->labels + first, run->grad ? run->weights + first : NULL, samples,
+			run->losses + first, run->grad ? panel_grads(plan, last, span->first) : NULL);
+}
+
+static void give_logits(const struct span *span)
+{
+	const struct plan *plan = span->plan;
+	const struct dense_layer *last = plan->dense->layers + plan->dense->count - 1;
+	const size_t first = (size_t)span->first * plan->dense->wide;
+
+	if (plan->run.logits)
+		plan->kernels->transpose(span->values + last->output, plan->dense->wide, last->out,
+			panel_samples(plan, span->first), plan->run.logits + first * last->out,
+			last->out);
 }
 
 void dense_forward(const struct span *span, const struct dense_layer *l, int first, int rows)
@@ -247,6 +255,7 @@ static void panel_task(void *context, int task, int worker)
 		dense_forward(&span, l, 0, l->out);
 	}
 	dense_losses(&span);
+	give_logits(&span);
 	for (const struct dense_layer *l = d->layers + d->count - 1;
 		plan->run.grad && l > d->layers; l--)
 		dense_backward(&span, l, 0, l->in, NULL);
@@ -284,6 +293,7 @@ static void loss_task(void *context, int task, int worker)
 	for (int i = 1; plan->run.grad && i < plan->dense->count; i++)
 		keep_rows(&span, plan->dense->layers + i);
 	dense_losses(&span);
+	give_logits(&span);
 }
 
 static void backward_task(void *context, int task, int worker)

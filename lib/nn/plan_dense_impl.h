@@ -59,7 +59,7 @@ static inline float *panel_grads(const struct plan *plan, const struct dense_lay
 void dense_take_input(const struct span *span);
 /* Outputs [first, first + rows) of a layer. */
 void dense_forward(const struct span *span, const struct dense_layer *l, int first, int rows);
-/* A panel's losses, their gradients and logits, as far as they are asked for. */
+/* A panel's losses and their gradients, as far as they are asked for. */
 void dense_losses(const struct span *span);
 /*
  * Features [first, first + rows) of the gradient of a layer's input, which is the output of the layer

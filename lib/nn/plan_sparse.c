@@ -195,7 +195,11 @@ static void forward(const struct span *span, const struct dense_layer *l)
 
 	plan->kernels->sparse(&job, sample_rows(plan, l->rows, l->in, span->first),
 		plan_buffer(plan, l->turned), out, plan->params + l->bias, NULL);
-	panels_from_rows(span, out, l->out, span->values + l->output, d->values_floats);
+	if (last ? plan->run.losses != NULL : plan->run.grad != NULL)
+		panels_from_rows(span, out, l->out, span->values + l->output, d->values_floats);
+	if (last && plan->run.logits)
+		plan->kernels->copy_rows(out, out_row, job.rows, l->out,
+			plan->run.logits + (size_t)span->first * d->wide * l->out, l->out);
 }
 
 /* The gradient of a hidden layer's input, which is hidden, too. */

@@ -141,18 +141,26 @@ static size_t sample_floats(const struct runner *runner)
 	return (size_t)spec->channels * spec->height * spec->width;
 }
 
-int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input, int n,
-	float *logits, struct err *err)
+/* losses may be NULL: labels do not matter then. */
+static int infer(struct runner *runner, const float *params, const float *stats, const struct runner_batch *batch,
+	float *losses, float *logits, struct err *err)
 {
 	struct pieces pieces;
-	const int code = cut(runner, n, PLAN_INFER, &pieces, err);
+	const int code = cut(runner, batch->n, PLAN_INFER, &pieces, err);
 
-	for (int i = 0, first = 0; !code && first < n; first += pieces.size, i++) {
+	for (int i = 0, first = 0; !code && first < batch->n; first += pieces.size, i++) {
 		struct plan *plan = piece_plan(runner, &pieces, i, params, stats);
-		plan_run(plan, &(struct plan_run){.input = input + first * sample_floats(runner),
+		plan_run(plan, &(struct plan_run){.input = batch->input + first * sample_floats(runner),
+			.labels = losses ? batch->labels + first : NULL, .losses = losses ? losses + first : NULL,
 			.logits = logits + (size_t)first * net_spec(runner->net)->classes});
 	}
 	return code;
+}
+
+int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input, int n,
+	float *logits, struct err *err)
+{
+	return infer(runner, params, stats, &(struct runner_batch){.input = input, .n = n}, NULL, logits, err);
 }
 
 static int check_labels(const struct runner *runner, const struct runner_batch *batch, struct err *err)
@@ -164,6 +172,14 @@ static int check_labels(const struct runner *runner, const struct runner_batch *
 			return err_set(err, ERR_INPUT, "label %d of the batch is %d: must be 0 to %d", i,
 				batch->labels[i], classes - 1);
 	return 0;
+}
+
+int runner_score(struct runner *runner, const float *params, const float *stats, const struct runner_batch *batch,
+	float *losses, float *logits, struct err *err)
+{
+	const int code = check_labels(runner, batch, err);
+
+	return code ? code : infer(runner, params, stats, batch, losses, logits, err);
 }
 
 /* Room for weights and losses of n samples. */

@@ -20,16 +20,19 @@ struct runner;
 int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro, struct err *err);
 void runner_free(struct runner *runner);
 
-/* logits: (n, classes). Evaluation mode: batch norm uses stats. */
-int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input, int n,
-	float *logits, struct err *err);
-
 struct runner_batch {
 	const float *input;
 	const int32_t *labels;
 	const float *weights; /* per sample, what its loss counts; NULL: 1/n each, the mean */
 	int n;
 };
+
+/* logits: (n, classes). Evaluation mode: batch norm uses stats. */
+int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input, int n,
+	float *logits, struct err *err);
+/* The same with the losses (n) of labels. */
+int runner_score(struct runner *runner, const float *params, const float *stats, const struct runner_batch *batch,
+	float *losses, float *logits, struct err *err);
 
 /*
  * Training mode: forward and backward. grad receives the gradient of the
