@@ -5,10 +5,11 @@
  *
  * What has zeros must stand left in a product, row by row, and what stands right
  * must lie in rows of whole vectors:
- *   outputs of a sample       its inputs (zeros)          x  weights, turned over
- *   input gradients of it     its output gradients (z.)   x  weights
- *   a row of weight gradients the output's gradients (z.) x  inputs, a row per sample
- *   last layer: a column      the input (zeros)           x  logit gradients, a row per sample
+ *                               zeros                     whole vectors
+ *   a sample's outputs          its inputs             x  weights, turned over
+ *   a sample's input gradients  its output gradients   x  weights
+ *   a row of weight gradients   an output's gradients  x  inputs, a row per sample
+ *   ... a column, last layer    an input               x  logit gradients, a row per sample
  * The first layer's outputs and the gradient that leaves the last layer have no
  * such zeros and are dense products of panels.
  */
@@ -56,10 +57,11 @@ static int place_layer(struct plan *plan, struct dense_layer *l, struct err *err
 	const struct dense *d = plan->dense;
 	const size_t samples = (size_t)d->panels * d->wide;
 	const bool last = l == d->layers + d->count - 1;
-	int code = add_buffer(plan, samples, l->in, &l->rows, err);
+	int code = 0;
 
-	l->turned = -1;
-	l->apart = -1;
+	l->rows = l->turned = l->apart = -1;
+	if (l > d->layers || plan->mode == PLAN_TRAIN)
+		code = add_buffer(plan, samples, l->in, &l->rows, err);
 	if (!code && l > d->layers)
 		code = add_buffer(plan, l->in, l->out, &l->turned, err);
 	if (!code && l > d->layers && !last && plan->mode == PLAN_TRAIN)
