@@ -93,9 +93,9 @@ struct dense_job {
 
 /*
  * Products whose left side has many zeros, which cost nothing: out[r][0..cols) = sum over steps of
- * a[r][step] * b[step], r < rows, where cols' last vector may be a part. Rows of b are whole vectors. A row of
- * a comes in runs of 2 B floats; those behind its depth are ignored. After the sums: the bias (cols floats), if
- * any; then a ReLU, or what passes where the mask's row, if any, is > 0.
+ * a[r][step] * b[step], r < rows. Rows of b, out, bias and mask are whole vectors: what is behind their cols is
+ * read and written, too. A row of a comes in runs of 2 B floats; those behind its depth are ignored. After the
+ * sums: the bias, if any; then a ReLU, or what passes where the mask's row, if any, is > 0.
  */
 struct sparse_job {
 	int rows, depth, cols;

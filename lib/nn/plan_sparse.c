@@ -63,7 +63,7 @@ static int place_layer(struct plan *plan, struct dense_layer *l, struct err *err
 	if (l > d->layers || plan->mode == PLAN_TRAIN)
 		code = add_buffer(plan, samples, l->in, &l->rows, err);
 	if (!code && l > d->layers)
-		code = add_buffer(plan, l->in, l->out, &l->turned, err);
+		code = add_buffer(plan, (size_t)l->in + 1, l->out, &l->turned, err);
 	if (!code && l > d->layers && !last && plan->mode == PLAN_TRAIN)
 		code = add_buffer(plan, l->out, l->in, &l->apart, err);
 	if (!code && plan->mode == PLAN_TRAIN)
@@ -99,8 +99,8 @@ static void zero_behind(float *rows, int count, size_t step, int cols)
 }
 
 /*
- * The weights of layers whose input is sparse, turned over, zeros behind the last output; and those whose
- * output is sparse, too, row by row.
+ * The weights of layers whose input is sparse, turned over, and the bias as one row more, zeros behind the last
+ * output; and weights of those whose output is sparse, too, row by row.
  */
 static void turn_task(void *context, int task, int worker)
 {
@@ -121,8 +121,9 @@ static void turn_task(void *context, int task, int worker)
 		plan->kernels->copy_rows(weights, l->in, rows, l->in,
 			plan_buffer(plan, l->apart) + first * padded(plan, l->in),
 			padded(plan, l->in));
+	memcpy(to + l->in * step + first, plan->params + l->bias + first, rows * sizeof(float));
 	if (first + rows == l->out)
-		zero_behind(to, l->in, step, l->out);
+		zero_behind(to, l->in + 1, step, l->out);
 }
 
 /* Where the rows of a panel's samples begin in a buffer of rows. */
@@ -196,7 +197,7 @@ static void forward(const struct span *span, const struct dense_layer *l)
 	float *out = sample_rows(plan, last ? d->logits : l[1].rows, l->out, span->first);
 
 	plan->kernels->sparse(&job, sample_rows(plan, l->rows, l->in, span->first),
-		plan_buffer(plan, l->turned), out, plan->params + l->bias, NULL);
+		plan_buffer(plan, l->turned), out, plan_buffer(plan, l->turned) + l->in * out_row, NULL);
 	if (last ? plan->run.losses != NULL : plan->run.grad != NULL)
 		panels_from_rows(span, out, l->out, span->values + l->output, d->values_floats);
 	if (last && plan->run.logits)
@@ -267,24 +268,28 @@ static void group_task(void *context, int task, int worker)
 		backward(&span, l, plan->worker + worker * plan->worker_stride);
 }
 
-/* Rows [first, first + rows) of a hidden layer's gradient. */
+/* Rows [first, first + rows) of a hidden layer's gradient; by way of scratch where they are no whole vectors. */
 static void hidden_weights(
-	const struct plan *plan, const struct dense_layer *l, int first, int rows)
+	const struct plan *plan, const struct dense_layer *l, int first, int rows, float *scratch)
 {
 	const struct dense *d = plan->dense;
 	const float *grads = plan_buffer(plan, l->grads) + (size_t)first * d->wide;
+	const bool whole = l->in % plan->kernels->block == 0;
+	float *out = plan->run.grad + l->weights + (size_t)first * l->in;
 	const struct sparse_job job = {.rows = rows,
 		.depth = plan->n,
 		.cols = l->in,
 		.a_row = d->wide,
 		.a_run = (size_t)l->out * d->wide,
 		.b_row = padded(plan, l->in),
-		.out_row = l->in};
+		.out_row = whole ? (size_t)l->in : padded(plan, l->in)};
 
 	plan->kernels->dense_sums(
 		grads, job.a_run, plan->n, rows, plan->run.grad + l->bias + first);
-	plan->kernels->sparse(&job, grads, plan_buffer(plan, l->rows),
-		plan->run.grad + l->weights + (size_t)first * l->in, NULL, NULL);
+	plan->kernels->sparse(
+		&job, grads, plan_buffer(plan, l->rows), whole ? out : scratch, NULL, NULL);
+	if (!whole)
+		plan->kernels->copy_rows(scratch, job.out_row, rows, l->in, out, l->in);
 }
 
 /* Columns [first, first + cols) of the last layer's gradient. */
@@ -314,6 +319,7 @@ static void weights_task(void *context, int task, int worker)
 {
 	const struct plan *plan = context;
 	const struct dense_layer *l = plan->dense->layers, *last = l + plan->dense->count - 1;
+	float *scratch = plan->worker + worker * plan->worker_stride;
 
 	for (; task >= l->tasks; l++)
 		task -= l->tasks;
@@ -321,9 +327,9 @@ static void weights_task(void *context, int task, int worker)
 	const int rows = all - first < TASK_ROWS ? all - first : TASK_ROWS;
 
 	if (l == last)
-		last_weights(plan, l, first, rows, plan->worker + worker * plan->worker_stride);
+		last_weights(plan, l, first, rows, scratch);
 	else
-		hidden_weights(plan, l, first, rows);
+		hidden_weights(plan, l, first, rows, scratch);
 }
 
 void sparse_run(struct plan *plan)

@@ -134,14 +134,14 @@ static void check_sparse(
 	const size_t vectors = (size_t)(job.cols + k->block - 1) / k->block;
 
 	job.a_row = wide, job.a_run = (job.rows + 1) * wide, job.relu = end == END_RELU;
-	job.b_row = (vectors + 1) * k->block, job.out_row = job.cols + 1, job.mask_row = job.b_row;
+	job.b_row = job.out_row = job.mask_row = (vectors + 1) * k->block;
 	const size_t a_floats = runs * job.a_run, b_floats = job.depth * job.b_row;
 	const size_t out_floats = job.rows * job.out_row, mask_floats = job.rows * job.mask_row;
 	float *a = guarded_new(a_floats), *b = guarded_new(b_floats),
 	      *out = guarded_new(out_floats);
-	float *bias = guarded_new(job.cols), *mask = guarded_new(mask_floats);
+	float *bias = guarded_new(job.b_row), *mask = guarded_new(mask_floats);
 
-	fill(a, a_floats, 1), fill(b, b_floats, 2), fill(bias, job.cols, 3),
+	fill(a, a_floats, 1), fill(b, b_floats, 2), fill(bias, job.b_row, 3),
 		fill(mask, mask_floats, 4);
 	for (size_t i = 0; i < a_floats; i++)
 		a[i] = (int)(i * 7 % 10) < zeros ? 0 : a[i];
@@ -195,8 +195,9 @@ static void sparse_products_of_nan(void **state)
 			.cols = 1,
 			.a_row = 2 * (size_t)k->block,
 			.b_row = k->block,
-			.out_row = 1};
-		float *a = guarded_new(2 * job.a_row), *b = guarded_new(3 * job.b_row), out[2];
+			.out_row = 1}; /* the second row comes over the first one's rest */
+		float *a = guarded_new(2 * job.a_row), *b = guarded_new(3 * job.b_row);
+		float out[1 + BLOCK_MAX];
 		fill(b, 3 * job.b_row, 1), fill(a, 2 * job.a_row, 2);
 		b[job.b_row] = INFINITY, a[1] = 0, a[job.a_row + 2] = NAN;
 		k->sparse(&job, a, b, out, NULL, NULL);

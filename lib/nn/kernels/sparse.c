@@ -44,21 +44,14 @@ INLINE uint64_t row_steps(const struct sparse_job *job, const float *a, int dept
 	return depth < BAND ? steps & ((UINT64_C(1) << depth) - 1) : steps;
 }
 
-INLINE vf part_load(const float *from, int lanes)
-{
-	vf v = v_zero();
-	memcpy(&v, from, lanes * sizeof(float));
-	return v;
-}
-
 /* What stays the same for the rows of a strip. */
 struct strip {
 	const struct sparse_job *job;
 	const uint64_t *steps; /* per row */
 	const float *a, *b;
 	int rows;
-	int tail; /* lanes of the last vector, 0: all */
-	bool begin, end;
+	bool begin; /* the first band: sums start at 0 */
+	bool relu;
 };
 
 INLINE void strip_row(const struct strip *s, int r, float *out, const float *bias,
@@ -66,14 +59,11 @@ INLINE void strip_row(const struct strip *s, int r, float *out, const float *bia
 {
 	const float *a = s->a + r * s->job->a_row;
 	const size_t skip = s->job->a_run - 2 * VW; /* between runs */
-	const int whole = s->tail ? vectors - 1 : vectors;
 	vf sum[STRIP];
 
 	UNROLL
 	for (int i = 0; i < vectors; i++)
-		sum[i] = s->begin    ? v_zero()
-			 : i < whole ? v_loadu(out + i * VW)
-				     : part_load(out + i * VW, s->tail);
+		sum[i] = s->begin ? v_zero() : v_loadu(out + i * VW);
 	for (uint64_t steps = s->steps[r]; steps; steps &= steps - 1) {
 		const size_t step = __builtin_ctzll(steps);
 		const vf v = v_set1(a[step + step / (2 * VW) * skip]);
@@ -82,20 +72,24 @@ INLINE void strip_row(const struct strip *s, int r, float *out, const float *bia
 		for (int i = 0; i < vectors; i++)
 			sum[i] = v * v_loadu(row + i * VW) + sum[i];
 	}
-	UNROLL
-	for (int i = 0; i < vectors; i++) {
-		if (s->end && bias)
-			sum[i] += i < whole ? v_loadu(bias + i * VW)
-					    : part_load(bias + i * VW, s->tail);
-		if (s->end && s->job->relu)
-			sum[i] = v_relu(sum[i]);
-		if (s->end && mask)
-			sum[i] = v_and(sum[i], v_loadu(mask + i * VW) > v_zero());
-		if (i < whole)
-			v_storeu(out + i * VW, sum[i]);
-		else
-			memcpy(out + i * VW, &sum[i], s->tail * sizeof(float));
+	if (bias) {
+		UNROLL
+		for (int i = 0; i < vectors; i++)
+			sum[i] += v_loadu(bias + i * VW);
 	}
+	if (s->relu) {
+		UNROLL
+		for (int i = 0; i < vectors; i++)
+			sum[i] = v_relu(sum[i]);
+	}
+	if (mask) {
+		UNROLL
+		for (int i = 0; i < vectors; i++)
+			sum[i] = v_and(sum[i], v_loadu(mask + i * VW) > v_zero());
+	}
+	UNROLL
+	for (int i = 0; i < vectors; i++)
+		v_storeu(out + i * VW, sum[i]);
 }
 
 typedef void strip_fn(const struct strip *s, float *out, const float *bias, const float *mask);
@@ -140,7 +134,6 @@ INLINE void band_strips(struct strip *s, float *out, const float *bias, const fl
 
 	for (int runs = (left + STRIP - 1) / STRIP; runs > 0; runs--) {
 		const int vectors = left / runs;
-		s->tail = runs == 1 ? s->job->cols % VW : 0;
 		strips[vectors](s, out, bias, mask);
 		left -= vectors;
 		s->b += vectors * VW;
@@ -158,18 +151,18 @@ void KERNEL(sparse)(const struct sparse_job *job, const float *a, const float *b
 	for (int first = 0; first < job->rows; first += ROWS) {
 		const int rows = job->rows - first < ROWS ? job->rows - first : ROWS;
 		for (int k = 0; k < job->depth; k += BAND) {
-			const int depth = job->depth - k < BAND ? job->depth - k : BAND;
+			const bool end = k + BAND >= job->depth;
 			struct strip s = {.job = job,
 				.steps = steps,
+				.a = a + first * job->a_row + k / (2 * VW) * job->a_run,
 				.b = b + k * job->b_row,
 				.rows = rows,
-				.a = a + first * job->a_row + k / (2 * VW) * job->a_run,
 				.begin = k == 0,
-				.end = k + BAND >= job->depth};
+				.relu = end && job->relu};
 			for (int r = 0; r < rows; r++)
-				steps[r] = row_steps(job, s.a + r * job->a_row, depth);
-			band_strips(&s, out + first * job->out_row, bias,
-				mask ? mask + first * job->mask_row : NULL);
+				steps[r] = row_steps(job, s.a + r * job->a_row, end ? job->depth - k : BAND);
+			band_strips(&s, out + first * job->out_row, end ? bias : NULL,
+				end && mask ? mask + first * job->mask_row : NULL);
 		}
 	}
 }
