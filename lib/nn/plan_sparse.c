@@ -197,7 +197,8 @@ static void forward(const struct span *span, const struct dense_layer *l)
 	float *out = sample_rows(plan, last ? d->logits : l[1].rows, l->out, span->first);
 
 	plan->kernels->sparse(&job, sample_rows(plan, l->rows, l->in, span->first),
-		plan_buffer(plan, l->turned), out, plan_buffer(plan, l->turned) + l->in * out_row, NULL);
+		plan_buffer(plan, l->turned), out, plan_buffer(plan, l->turned) + l->in * out_row,
+		NULL);
 	if (last ? plan->run.losses != NULL : plan->run.grad != NULL)
 		panels_from_rows(span, out, l->out, span->values + l->output, d->values_floats);
 	if (last && plan->run.logits)

@@ -160,7 +160,8 @@ void KERNEL(sparse)(const struct sparse_job *job, const float *a, const float *b
 				.begin = k == 0,
 				.relu = end && job->relu};
 			for (int r = 0; r < rows; r++)
-				steps[r] = row_steps(job, s.a + r * job->a_row, end ? job->depth - k : BAND);
+				steps[r] = row_steps(
+					job, s.a + r * job->a_row, end ? job->depth - k : BAND);
 			band_strips(&s, out + first * job->out_row, end ? bias : NULL,
 				end && mask ? mask + first * job->mask_row : NULL);
 		}
