@@ -25,7 +25,7 @@ static int reader(void *self, list_visit *visit, void *to, struct err *err)
 		const struct list_value values[] = {
 			{.kind = LIST_WHOLE, .whole = -i},
 			{.kind = LIST_REAL, .real = i / 4.0},
-			{.kind = LIST_TEXT, .text = "text" + i % 5, .size = (size_t)(4 - i % 5)},
+			{.kind = LIST_TEXT, .text = &"text"[i % 5], .size = (size_t)(4 - i % 5)},
 		};
 
 		code = visit(to, &values[i % 3], err);
@@ -51,7 +51,7 @@ static int visit(void *self, const struct list_value *value, struct err *err)
 		assert_true(value->real == i / 4.0);
 	if (value->kind == LIST_TEXT) {
 		assert_int_equal(value->size, 4 - i % 5);
-		assert_memory_equal(value->text, "text" + i % 5, value->size);
+		assert_memory_equal(value->text, &"text"[i % 5], value->size);
 	}
 	return i == got->refuse_at ? err_set(err, ERR_INPUT, "no") : 0;
 }
