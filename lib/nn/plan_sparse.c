@@ -300,7 +300,7 @@ static void last_weights(
 	const struct dense *d = plan->dense;
 	const struct sparse_job job = {.rows = cols,
 		.depth = plan->n,
-		.cols = (int)padded(plan, l->out),
+		.cols = l->out,
 		.a_row = d->wide,
 		.a_run = d->values_floats,
 		.b_row = padded(plan, l->out),
