@@ -45,9 +45,7 @@ static int train(struct run *run, struct err *err)
 	run->train_seconds += clock_now() - start;
 	if (code || !run_trained(run))
 		return code;
-	run->step++;
-	run->made = 0;
-	run->met = false;
+	run_next_step(run);
 	run->live->idle_left = run->live->idle_most;
 	if (run->step % run->live->every == 0)
 		code = run_evaluate(run, err);

@@ -110,6 +110,7 @@ int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t 
 
 /* For a kind's go. Training stops early, before run_trained, when the run was asked to stop. */
 bool run_trained(const struct run *run);
+void run_next_step(struct run *run);
 int run_train(struct run *run, struct err *err);
 int run_save_when_due(struct run *run, struct err *err);
 bool run_stopping(const struct run *run);

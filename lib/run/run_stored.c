@@ -286,9 +286,7 @@ static int go_step(struct run *run, struct err *err)
 	run->train_seconds += clock_now() - start;
 	if (code || !run_trained(run))
 		return code;
-	run->step++;
-	run->made = 0;
-	run->met = false;
+	run_next_step(run);
 	if (evaluation_due(run))
 		code = run_evaluate(run, err);
 	if (!code)

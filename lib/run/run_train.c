@@ -129,6 +129,13 @@ bool run_trained(const struct run *run)
 		       run->budget * (double)(run->step + 1);
 }
 
+void run_next_step(struct run *run)
+{
+	run->step++;
+	run->made = 0;
+	run->met = false;
+}
+
 /* One iteration at a time, so that a stop in a long time step need not wait for its end. */
 int run_train(struct run *run, struct err *err)
 {
