@@ -93,6 +93,82 @@ void rng_bits(struct rng rng, uint64_t counter, uint32_t out[4])
 	block_bits(rng, counter, 0, out);
 }
 
+/* The bits of the counters first .. first+3. */
+#ifdef __SSE2__
+static inline __m128i all(uint32_t word)
+{
+	return _mm_set1_epi32((int)word);
+}
+
+/* Two times two blocks side by side, of the counters first .. first+3: by word of a block, then
+ * pair. A word is the low half of 64 bits, whatever the high half. */
+static inline void four_blocks(struct rng rng, uint64_t first, uint32_t block, __m128i words[4][2])
+{
+	__m128i k0 = all((uint32_t)rng.seed), k1 = all((uint32_t)(rng.seed >> 32));
+	__m128i *c0 = words[0], *c1 = words[1], *c2 = words[2], *c3 = words[3];
+
+	for (int i = 0; i < 2; i++) {
+		const uint64_t at = first + 2 * (uint64_t)i;
+
+		c0[i] = _mm_set_epi64x((int64_t)(at + 1), (int64_t)at);
+		c1[i] = _mm_srli_epi64(c0[i], 32);
+		c2[i] = all(block);
+		c3[i] = all(rng.purpose);
+	}
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 2; i++) {
+			const __m128i p0 = _mm_mul_epu32(c0[i], all(PHILOX_M0));
+			const __m128i p1 = _mm_mul_epu32(c2[i], all(PHILOX_M1));
+
+			c0[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(p1, 32), c1[i]), k0);
+			c1[i] = p1;
+			c2[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(p0, 32), c3[i]), k1);
+			c3[i] = p0;
+		}
+		k0 = _mm_add_epi32(k0, all(PHILOX_W0));
+		k1 = _mm_add_epi32(k1, all(PHILOX_W1));
+	}
+}
+
+/* The low halves of two numbers next to each other. */
+static inline __m128i pair_words(__m128i low, __m128i high)
+{
+	const __m128i mask = _mm_set1_epi64x(0xffffffff);
+
+	return _mm_or_si128(_mm_and_si128(low, mask), _mm_slli_epi64(high, 32));
+}
+
+static inline void four_bits(struct rng rng, uint64_t first, uint32_t out[4][4])
+{
+	__m128i words[4][2];
+
+	four_blocks(rng, first, 0, words);
+	for (int i = 0; i < 2; i++) {
+		const __m128i front = pair_words(words[0][i], words[1][i]);
+		const __m128i back = pair_words(words[2][i], words[3][i]);
+
+		_mm_storeu_si128((__m128i *)out[2 * i], _mm_unpacklo_epi64(front, back));
+		_mm_storeu_si128((__m128i *)out[2 * i + 1], _mm_unpackhi_epi64(front, back));
+	}
+}
+#else
+static inline void four_bits(struct rng rng, uint64_t first, uint32_t out[4][4])
+{
+	for (int i = 0; i < 4; i++)
+		rng_bits(rng, first + (uint64_t)i, out[i]);
+}
+#endif
+
+void rng_fill_bits(struct rng rng, uint64_t first, uint32_t (*out)[4], size_t count)
+{
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4)
+		four_bits(rng, first + i, out + i);
+	for (; i < count; i++)
+		rng_bits(rng, first + i, out[i]);
+}
+
 float rng_float(struct rng rng, uint64_t counter)
 {
 	uint32_t bits[4];
@@ -206,11 +282,6 @@ static void four_normals(struct rng rng, uint64_t group, float out[4])
 
 /* Of LANES blocks of the normals from `group` on: words 0 and 2, and words 1 and 3. */
 #ifdef __SSE2__
-static inline __m128i all(uint32_t word)
-{
-	return _mm_set1_epi32((int)word);
-}
-
 /* Words 0 and 2, or 1 and 3, of two blocks. */
 static inline void store_words(uint64_t out[4], __m128i first, __m128i second)
 {
@@ -222,44 +293,20 @@ static inline void store_words(uint64_t out[4], __m128i first, __m128i second)
 	_mm_storeu_si128((__m128i *)(out + 2), _mm_unpackhi_epi64(first, second));
 }
 
-/* Two times two blocks side by side: a word is the low half of 64 bits, whatever the high half. */
-static inline void four_blocks(struct rng rng, uint64_t group, uint64_t even[8], uint64_t odd[8])
-{
-	__m128i k0 = all((uint32_t)rng.seed), k1 = all((uint32_t)(rng.seed >> 32));
-	__m128i c0[2], c1[2], c2[2], c3[2];
-
-	for (int i = 0; i < 2; i++) {
-		const uint64_t at = group + 2 * (uint64_t)i;
-
-		c0[i] = _mm_set_epi64x((int64_t)(at + 1), (int64_t)at);
-		c1[i] = _mm_srli_epi64(c0[i], 32);
-		c2[i] = all(BLOCK_NORMAL);
-		c3[i] = all(rng.purpose);
-	}
-	for (int round = 0; round < 10; round++) {
-		for (int i = 0; i < 2; i++) {
-			const __m128i p0 = _mm_mul_epu32(c0[i], all(PHILOX_M0));
-			const __m128i p1 = _mm_mul_epu32(c2[i], all(PHILOX_M1));
-
-			c0[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(p1, 32), c1[i]), k0);
-			c1[i] = p1;
-			c2[i] = _mm_xor_si128(_mm_xor_si128(_mm_srli_epi64(p0, 32), c3[i]), k1);
-			c3[i] = p0;
-		}
-		k0 = _mm_add_epi32(k0, all(PHILOX_W0));
-		k1 = _mm_add_epi32(k1, all(PHILOX_W1));
-	}
-	for (int i = 0; i < 2; i++) {
-		store_words(even + 4 * i, c0[i], c2[i]);
-		store_words(odd + 4 * i, c1[i], c3[i]);
-	}
-}
-
 static inline void lane_words(
 	struct rng rng, uint64_t group, uint64_t even[PAIRS], uint64_t odd[PAIRS])
 {
-	for (int i = 0; i < LANES; i += 4)
-		four_blocks(rng, group + (uint64_t)i, even + 2 * i, odd + 2 * i);
+	for (int i = 0; i < LANES; i += 4) {
+		__m128i words[4][2];
+
+		four_blocks(rng, group + (uint64_t)i, BLOCK_NORMAL, words);
+		for (int pair = 0; pair < 2; pair++) {
+			const int at = 2 * i + 4 * pair;
+
+			store_words(even + at, words[0][pair], words[2][pair]);
+			store_words(odd + at, words[1][pair], words[3][pair]);
+		}
+	}
 }
 
 static inline void roots(double x[PAIRS])

@@ -41,8 +41,10 @@ struct rng {
 /* The function itself: four random words from a counter and a key. */
 void rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-/* 128 random bits. */
+/* 128 random bits; and those of the counters first .. first+count-1, which is quicker than one by
+ * one. */
 void rng_bits(struct rng rng, uint64_t counter, uint32_t out[4]);
+void rng_fill_bits(struct rng rng, uint64_t first, uint32_t (*out)[4], size_t count);
 
 /* Uniform in [0, 1): multiples of 2^-24 and of 2^-53. */
 float rng_float(struct rng rng, uint64_t counter);

@@ -255,9 +255,11 @@ bool pool_draw_part(const struct pool *pool, const int64_t *slots, int64_t count
 	uint64_t iteration, int first, int64_t oldest, int64_t end, int64_t *ids, int n)
 {
 	const uint64_t tries = 64 + (uint64_t)count / 8;
+	struct dice_row row;
 
+	dice_start(&row, pool->draws, iteration, first, n);
 	for (int i = 0; i < n; i++) {
-		struct dice dice = dice_of(pool->draws, iteration, first + i);
+		struct dice dice = dice_next(&row);
 		uint64_t slot;
 		bool found = false;
 

@@ -56,11 +56,13 @@ static bool draw(const struct pool *pool, uint64_t iteration, int first, int64_t
 	int64_t end, int64_t *ids, int n)
 {
 	const int64_t older = count_older(pool, oldest), span = count_older(pool, end) - older;
+	struct dice_row row;
 
 	if (span == 0)
 		return false;
+	dice_start(&row, pool->draws, iteration, first, n);
 	for (int i = 0; i < n; i++) {
-		struct dice dice = dice_of(pool->draws, iteration, first + i);
+		struct dice dice = dice_next(&row);
 
 		ids[i] = id_at(pool, older + (int64_t)dice_below(&dice, (uint64_t)span));
 	}

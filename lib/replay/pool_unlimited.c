@@ -34,9 +34,11 @@ static bool draw(const struct pool *pool, uint64_t iteration, int first, int64_t
 {
 	/* So many tries cost about as much as the scan that would follow them. */
 	const uint64_t span = (uint64_t)(end - oldest), tries = 64 + span / 4;
+	struct dice_row row;
 
+	dice_start(&row, pool->draws, iteration, first, n);
 	for (int i = 0; i < n; i++) {
-		struct dice dice = dice_of(pool->draws, iteration, first + i);
+		struct dice dice = dice_next(&row);
 		uint64_t offset;
 		bool found = false;
 

@@ -80,6 +80,30 @@ static void order_of_calls_does_not_matter(void **state)
 	}
 }
 
+/* Also where the counter's low word runs over, and the counter itself. */
+static void rows_of_bits_are_single_ones(void **state)
+{
+	static const uint64_t firsts[] = {
+		0, 1, 7, 0xfffffffd, 0xfffffff6, 0x0123456789abcdef, 0xfffffffffffffffe};
+	const struct rng other = {0xfedcba9876543210, 0x80000000u | RNG_TEST};
+	uint32_t row[21][4], one[4], spare[4];
+
+	(void)state;
+	memset(spare, 0x5a, sizeof(spare));
+	for (size_t f = 0; f < COUNT(firsts); f++)
+		for (size_t count = 0; count <= 20; count++) {
+			const struct rng from = count % 2 ? rng : other;
+
+			memset(row, 0x5a, sizeof(row));
+			rng_fill_bits(from, firsts[f], row, count);
+			for (size_t i = 0; i < count; i++) {
+				rng_bits(from, firsts[f] + i, one);
+				assert_memory_equal(row[i], one, sizeof(one));
+			}
+			assert_memory_equal(row[count], spare, sizeof(spare));
+		}
+}
+
 #define DRAWS 200000
 
 static void uniform_moments(void **state)
@@ -287,6 +311,7 @@ int main(void)
 		cmocka_unit_test(streams_are_frozen),
 		cmocka_unit_test(everything_names_the_stream),
 		cmocka_unit_test(order_of_calls_does_not_matter),
+		cmocka_unit_test(rows_of_bits_are_single_ones),
 		cmocka_unit_test(uniform_moments),
 		cmocka_unit_test(normal_moments),
 		cmocka_unit_test(normals_are_box_muller),
