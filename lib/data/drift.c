@@ -91,24 +91,75 @@ static void mix(const struct drift_world *world, const float *latent, float *inp
 	}
 }
 
+/*
+ * Where the samples of an album lie in a step, but for their noise. Neighbours mostly share it, so
+ * that of the last albums is kept, each at the place that its number says.
+ */
+enum { BASES_MOST = 64, BASES_FLOATS = 8 * DRIFT_DIM_MOST };
+
+struct bases {
+	int64_t count; /* a power of two */
+	int64_t numbers[BASES_MOST], steps[BASES_MOST];
+	float values[BASES_FLOATS];
+};
+
+static void bases_init(struct bases *bases, const struct drift_world *world, enum source_part part)
+{
+	/* Evaluation samples share nothing. */
+	bases->count = part == SOURCE_EVAL ? 1 : BASES_MOST;
+	while (bases->count * world->stride > BASES_FLOATS)
+		bases->count /= 2;
+	for (int64_t i = 0; i < bases->count; i++)
+		bases->numbers[i] = -1;
+}
+
+static void make_base(const struct drift_world *world, enum source_part part,
+	const struct drift_album *album, int64_t step, float *base)
+{
+	const size_t stride = (size_t)world->stride;
+	const float spread = (float)world->config.offset;
+	float mean[DRIFT_DIM_MOST];
+
+	drift_mean(world, album->class, album->mode, step, mean);
+	rng_normals(drift_rng(world, uses[part].offset), (uint64_t)album->number * stride, base,
+		stride);
+	for (size_t k = 0; k < stride; k++)
+		base[k] = mean[k] + spread * base[k];
+}
+
+/* All calls with the same `bases` must be for the same part. */
+static const float *base_of(
+	struct bases *bases, const struct drift_world *world, enum source_part part, int64_t id)
+{
+	const struct drift_album album = drift_album_of(world, part, id);
+	const int64_t step = drift_step(world, part, id), at = album.number & (bases->count - 1);
+	float *base = bases->values + at * world->stride;
+
+	if (bases->numbers[at] != album.number || bases->steps[at] != step) {
+		make_base(world, part, &album, step, base);
+		bases->numbers[at] = album.number;
+		bases->steps[at] = step;
+	}
+	return base;
+}
+
 static int drift_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
 	float *inputs, struct err *err)
 {
 	const struct drift_world *world = world_of(source);
 	const size_t stride = (size_t)world->stride;
-	const float spread = (float)world->config.offset, noise = (float)world->config.noise;
-	float latent[DRIFT_DIM_MOST], offset[DRIFT_DIM_MOST], mean[DRIFT_DIM_MOST];
+	const float noise = (float)world->config.noise;
+	float latent[DRIFT_DIM_MOST];
+	struct bases bases;
 
+	bases_init(&bases, world, part);
 	for (int i = 0; i < n; i++) {
-		const struct drift_album album = drift_album_of(world, part, ids[i]);
+		const float *base = base_of(&bases, world, part, ids[i]);
 
-		drift_mean(world, album.class, album.mode, drift_step(world, part, ids[i]), mean);
-		rng_normals(drift_rng(world, uses[part].offset), (uint64_t)album.number * stride,
-			offset, stride);
 		rng_normals(drift_rng(world, uses[part].noise), (uint64_t)ids[i] * stride, latent,
 			stride);
 		for (size_t k = 0; k < stride; k++)
-			latent[k] = mean[k] + spread * offset[k] + noise * latent[k];
+			latent[k] = base[k] + noise * latent[k];
 		mix(world, latent, inputs + (int64_t)i * world->config.dim);
 	}
 	return 0;

@@ -9,16 +9,21 @@
 
 #define EACH_BYTE 0x0101010101010101u
 
-enum { LOOSE = 2 }; /* samples to a counter */
+enum { LOOSE = 2 };                       /* samples to a counter */
+enum { BLOCKS = 4, HALVES = 2 * BLOCKS }; /* counters that are looked at together */
 
-/* The bytes of sixteen samples, the first in the lowest bits. */
-static void sixteen(const struct drift_world *world, int64_t block, uint64_t bytes[2])
+/* The bytes of sixteen samples and of those before them, BLOCKS times sixteen in all, the first in
+ * the lowest bits. Those before the stream mean nothing. */
+static void bytes_until(const struct drift_world *world, int64_t block, uint64_t bytes[HALVES])
 {
-	uint32_t bits[4];
+	uint32_t bits[BLOCKS][4];
 
-	rng_bits(drift_rng(world, DRIFT_SLOT), (uint64_t)block, bits);
-	bytes[0] = (uint64_t)bits[1] << 32 | bits[0];
-	bytes[1] = (uint64_t)bits[3] << 32 | bits[2];
+	rng_fill_bits(drift_rng(world, DRIFT_SLOT), (uint64_t)(block - BLOCKS + 1), bits, BLOCKS);
+	for (int i = 0; i < HALVES; i++) {
+		const uint32_t *words = bits[i / 2] + i % 2 * 2;
+
+		bytes[i] = (uint64_t)words[1] << 32 | words[0];
+	}
 }
 
 /* The top bits of those bytes that are `slot` where the mask is set. */
@@ -35,20 +40,22 @@ static int64_t packed_number(const struct drift_world *world, int64_t n)
 {
 	const int slots = world->config.slots;
 	int64_t half = n / 8;
-	uint64_t bytes[2], slot, allowed = UINT64_MAX >> (7 - n % 8) * 8;
+	int at = HALVES - 2 + (int)(half % 2);
+	uint64_t bytes[HALVES], slot, allowed = UINT64_MAX >> (7 - n % 8) * 8;
 
-	sixteen(world, half / 2, bytes);
-	slot = bytes[half % 2] >> n % 8 * 8 & (uint64_t)(slots - 1);
-	for (;;) {
-		const uint64_t found = matches(bytes[half % 2], slot, world->slot_mask) & allowed;
+	bytes_until(world, half / 2, bytes);
+	slot = bytes[at] >> n % 8 * 8 & (uint64_t)(slots - 1);
+	for (;; half--) {
+		const uint64_t found = matches(bytes[at], slot, world->slot_mask) & allowed;
 
 		if (found)
 			return half * 8 + (63 - __builtin_clzll(found)) / 8 + slots;
 		if (half == 0)
 			return (int64_t)slot;
-		if (half % 2 == 0)
-			sixteen(world, half / 2 - 1, bytes);
-		half--;
+		if (at-- == 0) {
+			bytes_until(world, half / 2 - 1, bytes);
+			at = HALVES - 1;
+		}
 		allowed = UINT64_MAX;
 	}
 }
@@ -76,12 +83,13 @@ static int64_t loose_number(const struct drift_world *world, int64_t n)
 
 int drift_slot(const struct drift_world *world, int64_t n, bool *renewed)
 {
-	uint64_t bytes[2], byte;
+	uint32_t bits[4];
+	uint64_t byte;
 
 	if (!world->slot_mask)
 		return loose_slot(world, n, renewed);
-	sixteen(world, n / 16, bytes);
-	byte = bytes[n / 8 % 2] >> n % 8 * 8 & world->slot_mask;
+	rng_bits(drift_rng(world, DRIFT_SLOT), (uint64_t)n / 16, bits);
+	byte = bits[n / 4 % 4] >> n % 4 * 8 & world->slot_mask;
 	*renewed = byte < (uint64_t)world->config.slots;
 	return (int)(byte & (uint64_t)(world->config.slots - 1));
 }

@@ -183,6 +183,39 @@ static void any_split_gives_the_same_bits(void **state)
 	source_close(again);
 }
 
+/* A call may share work among neighbours, over the ends of steps and tasks, too. */
+static void neighbours_are_as_alone(void **state)
+{
+	static const char *const alike[][4] = {
+		{NULL},
+		{"drift.per_step=5", "drift.slots=64", "drift.renew=0.0625"},
+		{"drift.steps=40", "drift.tasks=10", "drift.slots=3"},
+		{"drift.dim=1000", "drift.classes=4", "drift.knots=4"},
+	};
+	enum { COUNT_EACH = 64 };
+	static float together[COUNT_EACH * 1000], alone[1000];
+
+	for (size_t k = 0; k < COUNT(alike); k++)
+		for (int side = SOURCE_STREAM; side <= SOURCE_EVAL; side++) {
+			struct source *source = source_with(alike[k]);
+			const int dim = source_info(source)->channels;
+			int64_t ids[COUNT_EACH];
+
+			/* Each twice, and some back in time. */
+			for (int i = 0; i < COUNT_EACH; i++)
+				ids[i] = 110 + i / 2 - i % 7;
+			inputs_of(source, side, ids, COUNT_EACH, together);
+			for (int i = 0; i < COUNT_EACH; i++) {
+				inputs_of(source, side, ids + i, 1, alone);
+				if (memcmp(alone, together + i * dim, (size_t)dim * sizeof(float)))
+					fail_msg("kind %d, part %d: sample %d is another one among "
+						 "others",
+						(int)k, side, (int)ids[i]);
+			}
+			source_close(source);
+		}
+}
+
 static void order_does_not_matter(void **state)
 {
 	struct source *source = source_with(NULL);
@@ -443,6 +476,7 @@ int main(void)
 		cmocka_unit_test(samples_are_frozen),
 		cmocka_unit_test(info_says_what_there_is),
 		cmocka_unit_test(any_split_gives_the_same_bits),
+		cmocka_unit_test(neighbours_are_as_alone),
 		cmocka_unit_test(order_does_not_matter),
 		cmocka_unit_test(seeds_make_streams),
 		cmocka_unit_test(evaluation_is_never_trained_on),
