@@ -33,15 +33,24 @@ INLINE vbits v_nonzero(vf v)
 #endif
 }
 
-/* A bit for each step of a band at which a row of a is not 0. */
-INLINE uint64_t row_steps(const struct sparse_job *job, const float *a, int depth)
+/* A bit for each of some steps at which a row of a is not 0; what is read are whole vectors. */
+INLINE uint64_t some_steps(const struct sparse_job *job, const float *a, const int depth)
 {
 	uint64_t steps = 0;
 
+	UNROLL
 	for (int k = 0; k < depth; k += VW)
 		steps |= (uint64_t)v_nonzero(v_loadu(a + k / (2 * VW) * job->a_run + k % (2 * VW)))
 			 << k;
-	return depth < BAND ? steps & ((UINT64_C(1) << depth) - 1) : steps;
+	return steps;
+}
+
+/* The same of a band; mostly it is a whole one, for which the loop unrolls. */
+INLINE uint64_t row_steps(const struct sparse_job *job, const float *a, int depth)
+{
+	if (depth == BAND)
+		return some_steps(job, a, BAND);
+	return some_steps(job, a, depth) & ((UINT64_C(1) << depth) - 1);
 }
 
 /* What stays the same for the rows of a strip. */
@@ -54,24 +63,30 @@ struct strip {
 	bool relu;
 };
 
-INLINE void strip_row(const struct strip *s, int r, float *out, const float *bias,
-	const float *mask, const int vectors)
+INLINE void row_begin(const struct strip *s, const float *out, vf *sum, const int vectors)
 {
-	const float *a = s->a + r * s->job->a_row;
-	const size_t skip = s->job->a_run - 2 * VW; /* between runs */
-	vf sum[STRIP];
-
 	UNROLL
 	for (int i = 0; i < vectors; i++)
 		sum[i] = s->begin ? v_zero() : v_loadu(out + i * VW);
-	for (uint64_t steps = s->steps[r]; steps; steps &= steps - 1) {
-		const size_t step = __builtin_ctzll(steps);
-		const vf v = v_set1(a[step + step / (2 * VW) * skip]);
-		const float *row = s->b + step * s->job->b_row;
-		UNROLL
-		for (int i = 0; i < vectors; i++)
-			sum[i] = v * v_loadu(row + i * VW) + sum[i];
-	}
+}
+
+/* Adds the first one of `steps` of a row of a. */
+INLINE void row_step(
+	const struct strip *s, const float *a, uint64_t steps, vf *sum, const int vectors)
+{
+	const size_t step = __builtin_ctzll(steps);
+	const size_t skip = s->job->a_run - 2 * VW; /* between runs */
+	const vf v = v_set1(a[step + step / (2 * VW) * skip]);
+	const float *row = s->b + step * s->job->b_row;
+
+	UNROLL
+	for (int i = 0; i < vectors; i++)
+		sum[i] = v * v_loadu(row + i * VW) + sum[i];
+}
+
+INLINE void row_end(const struct strip *s, vf *sum, float *out, const float *bias,
+	const float *mask, const int vectors)
+{
 	if (bias) {
 		UNROLL
 		for (int i = 0; i < vectors; i++)
@@ -92,16 +107,65 @@ INLINE void strip_row(const struct strip *s, int r, float *out, const float *bia
 		v_storeu(out + i * VW, sum[i]);
 }
 
+INLINE void strip_row(const struct strip *s, int r, float *out, const float *bias,
+	const float *mask, const int vectors)
+{
+	const float *a = s->a + r * s->job->a_row;
+	vf sum[STRIP];
+
+	row_begin(s, out, sum, vectors);
+	for (uint64_t steps = s->steps[r]; steps; steps &= steps - 1)
+		row_step(s, a, steps, sum, vectors);
+	row_end(s, sum, out, bias, mask, vectors);
+}
+
+/* Two rows of a narrow strip side by side: the sums of one alone would wait for each other. */
+INLINE void strip_two_rows(const struct strip *s, int r, float *out, const float *bias,
+	const float *mask, const int vectors)
+{
+	const float *a = s->a + r * s->job->a_row, *next = a + s->job->a_row;
+	float *next_out = out + s->job->out_row;
+	uint64_t steps = s->steps[r], next_steps = s->steps[r + 1];
+	vf sum[STRIP], next_sum[STRIP];
+
+	row_begin(s, out, sum, vectors);
+	row_begin(s, next_out, next_sum, vectors);
+	for (; steps && next_steps; steps &= steps - 1, next_steps &= next_steps - 1) {
+		row_step(s, a, steps, sum, vectors);
+		row_step(s, next, next_steps, next_sum, vectors);
+	}
+	for (; steps; steps &= steps - 1)
+		row_step(s, a, steps, sum, vectors);
+	for (; next_steps; next_steps &= next_steps - 1)
+		row_step(s, next, next_steps, next_sum, vectors);
+	row_end(s, sum, out, bias, mask, vectors);
+	row_end(s, next_sum, next_out, bias, mask ? mask + s->job->mask_row : NULL, vectors);
+}
+
+INLINE void strip_rows(
+	const struct strip *s, float *out, const float *bias, const float *mask, const int vectors)
+{
+	int r = 0;
+
+	for (; vectors <= STRIP / 2 && r + 2 <= s->rows; r += 2) {
+		strip_two_rows(s, r, out, bias, mask, vectors);
+		out += 2 * s->job->out_row;
+		mask = mask ? mask + 2 * s->job->mask_row : NULL;
+	}
+	for (; r < s->rows; r++) {
+		strip_row(s, r, out, bias, mask, vectors);
+		out += s->job->out_row;
+		mask = mask ? mask + s->job->mask_row : NULL;
+	}
+}
+
 typedef void strip_fn(const struct strip *s, float *out, const float *bias, const float *mask);
 
 #define STRIP_OF(vectors)                                                                          \
 	static void strip_##vectors(                                                               \
 		const struct strip *s, float *out, const float *bias, const float *mask)           \
 	{                                                                                          \
-		for (int r = 0; r < s->rows; r++, out += s->job->out_row) {                        \
-			strip_row(s, r, out, bias, mask, vectors);                                 \
-			mask = mask ? mask + s->job->mask_row : NULL;                              \
-		}                                                                                  \
+		strip_rows(s, out, bias, mask, vectors);                                           \
 	}
 
 STRIP_OF(1)
