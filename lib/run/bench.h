@@ -38,14 +38,16 @@ struct bench_result {
 struct bench_learn_result {
 	double us_per_iteration; /* of the fastest block of time steps */
 	double median_us_per_iteration;
+	double whole_us_per_iteration; /* of a stream whose blocks are each as fast as they ever were; NAN without a whole pass */
+	int passes;                    /* made to the stream's end */
 	int64_t iterations;
 	const char *isa;
 	int threads;
 };
 
-/* options: of a whole run; goes on for so many seconds or to the end of the stream. */
-int bench_learn(const struct options *options, double seconds, struct bench_learn_result *result,
-	struct err *err);
+/* options: of a whole run. Goes through the stream `passes` times, or, for 0, again and again for so many seconds. */
+int bench_learn(const struct options *options, double seconds, int passes,
+	struct bench_learn_result *result, struct err *err);
 
 /* Training inputs of a source as fast as they come, by stream.loaders and the caller. */
 struct bench_data_result {

@@ -30,6 +30,7 @@
 struct run_progress {
 	int64_t step, steps, iteration, iterations;
 	double seconds; /* of this process, since its first step */
+	double train_seconds; /* of the whole run, without evaluations */
 	int64_t resumed; /* the iteration it began with */
 	double rate, sigma, gamma[2];
 	int averages;

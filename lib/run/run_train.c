@@ -18,6 +18,7 @@ void run_tell(const struct run *run)
 		.steps = run->ends,
 		.iterations = run->all_iterations,
 		.seconds = clock_now() - run->started,
+		.train_seconds = run->train_seconds,
 		.resumed = run->resumed,
 		.le = prequential_top1(run->prequential),
 		.blind = prequential_blind(run->prequential),
