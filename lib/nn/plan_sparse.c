@@ -60,7 +60,7 @@ static int place_layer(struct plan *plan, struct dense_layer *l, struct err *err
 	int code = 0;
 
 	l->rows = l->turned = l->apart = -1;
-	if (l > d->layers || plan->mode == PLAN_TRAIN)
+	if (l > d->layers || (plan->mode == PLAN_TRAIN && padded(plan, l->in) != (size_t)l->in))
 		code = add_buffer(plan, samples, l->in, &l->rows, err);
 	if (!code && l > d->layers)
 		code = add_buffer(plan, (size_t)l->in + 1, l->out, &l->turned, err);
@@ -156,6 +156,7 @@ static void panels_from_rows(
 	}
 }
 
+/* What is behind the features stays: zeros, where a product made the rows, or nothing that is read. */
 static void rows_from_panels(
 	const struct span *span, const float *panels, size_t step, int features, float *rows)
 {
@@ -165,17 +166,20 @@ static void rows_from_panels(
 	for (int p = 0; p < span->count; p++)
 		plan->kernels->transpose(panels + p * step, wide, features,
 			panel_samples(plan, span->first + p), rows + p * wide * row, row);
-	zero_behind(rows, span_samples(span), row, features);
 }
 
+/* Inputs are rows already; only those that are no whole vectors, or too close, need room of their own. */
 static void keep_input(const struct span *span)
 {
 	const struct plan *plan = span->plan;
 	const struct dense_layer *l = plan->dense->layers;
 	const size_t step = padded(plan, l->in);
 	const float *input = plan->run.input + (size_t)span->first * plan->dense->wide * l->in;
-	float *rows = sample_rows(plan, l->rows, l->in, span->first);
+	float *rows;
 
+	if (l->rows < 0)
+		return;
+	rows = sample_rows(plan, l->rows, l->in, span->first);
 	plan->kernels->copy_rows(input, l->in, span_samples(span), l->in, rows, step);
 	zero_behind(rows, span_samples(span), step, l->in);
 }
@@ -287,8 +291,9 @@ static void hidden_weights(
 
 	plan->kernels->dense_sums(
 		grads, job.a_run, plan->n, rows, plan->run.grad + l->bias + first);
-	plan->kernels->sparse(
-		&job, grads, plan_buffer(plan, l->rows), whole ? out : scratch, NULL, NULL);
+	plan->kernels->sparse(&job, grads,
+		l->rows < 0 ? plan->run.input : plan_buffer(plan, l->rows), whole ? out : scratch,
+		NULL, NULL);
 	if (!whole)
 		plan->kernels->copy_rows(scratch, job.out_row, rows, l->in, out, l->in);
 }

@@ -4,6 +4,8 @@
  */
 #include "nn/rank.h"
 
+enum { LANES = 8 };
+
 int rank_label(const float *logits, int classes, int label)
 {
 	const float own = logits[label];
@@ -21,12 +23,22 @@ int rank_label(const float *logits, int classes, int label)
 
 static int first_largest(const float *logits, int classes)
 {
-	int best = 0;
+	float top[LANES];
+	int c, i;
 
-	for (int c = 1; c < classes; c++)
-		if (logits[c] > logits[best])
-			best = c;
-	return best;
+	for (i = 0; i < LANES; i++)
+		top[i] = logits[0];
+	for (c = 0; c + LANES <= classes; c += LANES)
+		for (i = 0; i < LANES; i++)
+			top[i] = logits[c + i] > top[i] ? logits[c + i] : top[i];
+	for (; c < classes; c++)
+		top[0] = logits[c] > top[0] ? logits[c] : top[0];
+	for (i = 1; i < LANES; i++)
+		top[0] = top[i] > top[0] ? top[i] : top[0];
+	for (c = 0; c < classes; c++)
+		if (logits[c] == top[0])
+			return c;
+	return 0; /* the first one is no number, which nothing is larger than */
 }
 
 void rank_labels(const float *logits, int classes, const int32_t *labels, int n, int32_t *predicted,
