@@ -31,12 +31,20 @@ extern const struct run_kind run_stored, run_live, run_program;
 struct live;
 struct program;
 
+/* How much a stored run trains and when, as the options say, for every time step to ask. */
+struct run_pace {
+	int every, iterations, batch;
+	double epochs; /* of a time step's samples; 0: iterations */
+	int64_t task_steps;
+};
+
 struct run {
 	struct run_config config;
 	const struct run_kind *kind;
 	bool supervised;
 	int classes;
 	size_t floats;          /* of a sample's input */
+	struct run_pace pace;
 	int iterations;         /* of the current time step, unless there is a budget: */
 	double budget;          /* what a time step may cost, in iterations of plain SGD; 0: none */
 	int64_t all_iterations; /* of the whole run, as planned; 0: unknown */

@@ -19,24 +19,32 @@ enum { EVALUATION_BATCH = 256 };
 static const double ITERATIONS_MOST = (double)((int64_t)1 << 48);
 static const int64_t EVALS_MOST = 100000000, CELLS_MOST = 20000000;
 
+static struct run_pace pace_of(const struct options *o)
+{
+	return (struct run_pace){.every = options_int(o, "run.every"),
+		.iterations = options_int(o, "run.iterations"),
+		.batch = options_int(o, "run.batch"),
+		.epochs = options_float(o, "run.step_epochs"),
+		.task_steps = options_int64(o, "run.task_steps")};
+}
+
 /* As many as the budget says; the last part of supervised training is as long as the others. */
 static double step_iterations(const struct run *run, int64_t step)
 {
-	const struct options *o = run->config.options;
-	const double epochs = options_float(o, "run.step_epochs");
+	const struct run_pace *pace = &run->pace;
 	int64_t first, count;
 
-	if (!run->supervised && step % options_int(o, "run.every"))
+	if (!run->supervised && step % pace->every)
 		return 0;
-	if (run->supervised || epochs <= 0)
-		return options_int(o, "run.iterations");
+	if (run->supervised || pace->epochs <= 0)
+		return pace->iterations;
 	source_step(run->source, step, &first, &count);
-	return ceil(epochs * (double)count / options_int(o, "run.batch"));
+	return ceil(pace->epochs * (double)count / pace->batch);
 }
 
 static double count_iterations(const struct run *run, int64_t steps)
 {
-	const int every = run->supervised ? 1 : options_int(run->config.options, "run.every");
+	const int every = run->supervised ? 1 : run->pace.every;
 	double sum = 0;
 
 	if (run->supervised || source_info(run->source)->per_step)
@@ -62,10 +70,7 @@ static int64_t largest_step(const struct run *run)
 /* Only run.step_epochs can ask for more than fit into a number of iterations. */
 static double largest_iterations(const struct run *run)
 {
-	const struct options *o = run->config.options;
-
-	return ceil(options_float(o, "run.step_epochs") * (double)largest_step(run) /
-		    options_int(o, "run.batch"));
+	return ceil(run->pace.epochs * (double)largest_step(run) / run->pace.batch);
 }
 
 /* How long the run is: time steps of the stream, or parts of supervised training. */
@@ -77,8 +82,7 @@ static int set_length(struct run *run, const struct options *o, struct err *err)
 	double steps = (double)info->steps, all, most;
 
 	if (run->supervised)
-		steps = ceil(epochs * trained / options_int(o, "run.batch") /
-			     options_int(o, "run.iterations"));
+		steps = ceil(epochs * trained / run->pace.batch / run->pace.iterations);
 	if (steps < 1)
 		return err_set(err, ERR_INPUT,
 			"stream.source = %s: its %" PRId64 " samples do not fill a time step of %d",
@@ -97,13 +101,13 @@ static int set_length(struct run *run, const struct options *o, struct err *err)
 		return err_set(err, ERR_INPUT,
 			"run.step_epochs = %g: makes %g iterations in a time step, of which there "
 			"can be %d",
-			options_float(o, "run.step_epochs"), most, INT_MAX);
+			run->pace.epochs, most, INT_MAX);
 	run->ends = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
 	all = count_iterations(run, run->ends);
 	if (all >= ITERATIONS_MOST)
 		return err_set(err, ERR_INPUT,
 			"run.step_epochs = %g: makes %g iterations, which is too many",
-			options_float(o, "run.step_epochs"), all);
+			run->pace.epochs, all);
 	run->all_iterations = (int64_t)all;
 	return 0;
 }
@@ -204,7 +208,7 @@ static int meet_part(struct run *run, int64_t first, int at, int n, struct err *
 /* Tasks are the stream's; if it has none, so many time steps each, or each time step is one. */
 static bool task_begins(const struct run *run, int64_t step)
 {
-	const int64_t steps = options_int64(run->config.options, "run.task_steps");
+	const int64_t steps = run->pace.task_steps;
 
 	if (source_info(run->source)->tasks)
 		return !step ||
@@ -335,6 +339,7 @@ static int stored_open(struct run *run, struct err *err)
 	int code;
 
 	run->supervised = !strcmp(options_text(o, "run.form"), "supervised");
+	run->pace = pace_of(o);
 	code = check(run, o, err);
 	if (!code)
 		code = make_parts(run, o, err);

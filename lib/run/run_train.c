@@ -115,19 +115,23 @@ bool run_stopping(const struct run *run)
  * allow by less than an iteration, which is then missing from the next. Both
  * follow from whole numbers that are saved, so nothing is lost in between.
  */
-bool run_trained(const struct run *run)
+static bool spent(const struct run *run)
 {
 	const struct net *net = learner_net(run->learner);
 	const struct ledger_prices prices =
 		ledger_macs(net_macs(net), (double)net_params(net)->floats);
 	const int batch = options_int(run->config.options, "run.batch");
 
+	/* A millionth of an iteration is rounding. */
+	return ledger_sgd_equivalents(&run->ledger, &prices, batch) + 1e-6 >=
+	       run->budget * (double)(run->step + 1);
+}
+
+bool run_trained(const struct run *run)
+{
 	if (!(run->budget > 0))
 		return run->made >= run->iterations;
-	/* A millionth of an iteration is rounding. */
-	return (run->idle && run->made) ||
-	       ledger_sgd_equivalents(&run->ledger, &prices, batch) + 1e-6 >=
-		       run->budget * (double)(run->step + 1);
+	return (run->idle && run->made) || spent(run);
 }
 
 void run_next_step(struct run *run)
