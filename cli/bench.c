@@ -96,29 +96,33 @@ struct timing {
 	{"json", NULL, "one line of JSON", .flag = &(timing).json}
 /* clang-format on */
 
-static void print_learn(const char *method, const char *preset, bool json,
+static void print_learn_json(const char *method, const char *preset,
 	const struct bench_learn_result *r)
 {
-	char whole[32] = "null";
-
+	printf("{\"method\": \"%s\", \"preset\": \"%s\", \"threads\": %d, \"isa\": \"%s\", "
+	       "\"us_per_iteration\": %.6g, \"median_us_per_iteration\": %.6g, "
+	       "\"passes\": %d, ",
+		method, preset, r->threads, r->isa, r->us_per_iteration,
+		r->median_us_per_iteration, r->passes);
 	if (r->passes)
-		snprintf(whole, sizeof(whole), "%.6g", r->whole_us_per_iteration);
-	if (json) {
-		printf("{\"method\": \"%s\", \"preset\": \"%s\", \"threads\": %d, \"isa\": \"%s\", "
-		       "\"us_per_iteration\": %.6g, \"median_us_per_iteration\": %.6g, "
-		       "\"whole_us_per_iteration\": %s, \"passes\": %d, \"iterations\": %lld}\n",
-			method, preset, r->threads, r->isa, r->us_per_iteration,
-			r->median_us_per_iteration, whole, r->passes, (long long)r->iterations);
-		return;
-	}
+		printf("\"whole_us_per_iteration\": %.6g, \"first_us_per_iteration\": %.6g, "
+		       "\"last_us_per_iteration\": %.6g, ",
+			r->whole_us_per_iteration, r->first_us_per_iteration,
+			r->last_us_per_iteration);
+	printf("\"iterations\": %lld}\n", (long long)r->iterations);
+}
+
+static void print_learn(const char *method, const char *preset, const struct bench_learn_result *r)
+{
 	printf("%s on drift %s, %d thread%s, %s\n  %.4g µs per iteration (median %.4g), "
 	       "everything but evaluation included\n",
 		method, preset, r->threads, r->threads == 1 ? "" : "s", r->isa, r->us_per_iteration,
 		r->median_us_per_iteration);
 	if (r->passes)
-		printf("  %.4g µs over the whole stream, each block of time steps by its fastest "
-		       "of %d pass%s\n",
-			r->whole_us_per_iteration, r->passes, r->passes == 1 ? "" : "es");
+		printf("  %.4g µs over the whole stream, its first tenth %.4g, its last %.4g; each "
+		       "block of time steps by its fastest of %d pass%s\n",
+			r->whole_us_per_iteration, r->first_us_per_iteration,
+			r->last_us_per_iteration, r->passes, r->passes == 1 ? "" : "es");
 }
 
 static int bench_learn_verb(int argc, char **argv)
@@ -150,8 +154,10 @@ static int bench_learn_verb(int argc, char **argv)
 	code = settings_resolve(&options, NULL, keys, &timing.settings, &err);
 	if (!code)
 		code = bench_learn(options, timing.seconds, passes, &result, &err);
-	if (!code)
-		print_learn(method, preset, timing.json, &result);
+	if (!code && timing.json)
+		print_learn_json(method, preset, &result);
+	else if (!code)
+		print_learn(method, preset, &result);
 	return settings_leave(options, code, &err);
 }
 

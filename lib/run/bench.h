@@ -38,8 +38,9 @@ struct bench_result {
 struct bench_learn_result {
 	double us_per_iteration; /* of the fastest block of time steps */
 	double median_us_per_iteration;
-	double whole_us_per_iteration; /* of a stream whose blocks are each as fast as they ever were; NAN without a whole pass */
-	int passes;                    /* made to the stream's end */
+	int passes; /* made to the stream's end; without one there are none of the following */
+	/* Of the stream, its first and its last tenth, each block as fast as in its fastest pass. */
+	double whole_us_per_iteration, first_us_per_iteration, last_us_per_iteration;
 	int64_t iterations;
 	const char *isa;
 	int threads;

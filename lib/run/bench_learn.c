@@ -17,16 +17,21 @@
 
 enum { BLOCK = 50 /* time steps */, BLOCKS = 1 << 16 };
 
+/* A block of the stream, the same in every pass. */
+struct block {
+	double seconds; /* of the fastest pass */
+	int64_t iterations;
+};
+
 struct timing {
 	double limit, started; /* seconds */
 	int passes;            /* to make; 0: as many as the time allows */
 	double *times;         /* of all blocks, per iteration */
 	int count;
-	double *fastest;                     /* seconds of the block at a place of the stream */
-	int place;                           /* in the pass that is being made */
-	int places;                          /* of a whole pass */
-	int64_t iteration, pass, iterations; /* so far in it, of a whole one, of all */
-	double seconds;                      /* when the last block ended */
+	struct block *blocks;
+	int place, places; /* blocks so far of the pass that is being made, and of a whole one */
+	int64_t iteration, iterations; /* in that pass, and in all */
+	double seconds;                /* when the last block ended */
 	volatile sig_atomic_t stop;
 };
 
@@ -40,9 +45,11 @@ static void on_progress(void *context, const struct run_progress *now)
 		return;
 	if (iterations && timing->count < BLOCKS)
 		timing->times[timing->count++] = seconds / (double)iterations;
-	if (timing->place < BLOCKS)
-		timing->fastest[timing->place] = fmin(timing->fastest[timing->place], seconds);
-	timing->place++;
+	if (timing->place < BLOCKS) {
+		struct block *block = &timing->blocks[timing->place++];
+		block->seconds = block->iterations ? fmin(block->seconds, seconds) : seconds;
+		block->iterations = iterations;
+	}
 	timing->seconds = now->train_seconds;
 	timing->iteration = now->iteration;
 	timing->iterations += iterations;
@@ -82,7 +89,6 @@ static int pass(const struct options *options, struct timing *timing,
 	if (!code && !end.stopped) {
 		result->passes++;
 		timing->places = timing->place;
-		timing->pass = timing->iteration;
 	}
 	result->threads = run_threads(run);
 	result->isa = run_isa(run);
@@ -90,17 +96,31 @@ static int pass(const struct options *options, struct timing *timing,
 	return code;
 }
 
+static double part_us(const struct timing *timing, int from, int to)
+{
+	int64_t iterations = 0;
+	double seconds = 0;
+
+	for (int i = from; i < to; i++) {
+		seconds += timing->blocks[i].seconds;
+		iterations += timing->blocks[i].iterations;
+	}
+	return 1e6 * seconds / (double)iterations;
+}
+
 static void conclude(struct timing *timing, struct bench_learn_result *result)
 {
-	double whole = 0;
+	const int places = timing->places, tenth = (places + 9) / 10;
 
 	qsort(timing->times, (size_t)timing->count, sizeof(*timing->times), by_size);
 	result->us_per_iteration = 1e6 * timing->times[0];
 	result->median_us_per_iteration = 1e6 * timing->times[timing->count / 2];
 	result->iterations = timing->iterations;
-	for (int i = 0; i < timing->places && i < BLOCKS; i++)
-		whole += timing->fastest[i];
-	result->whole_us_per_iteration = result->passes ? 1e6 * whole / (double)timing->pass : NAN;
+	if (!result->passes)
+		return;
+	result->whole_us_per_iteration = part_us(timing, 0, places);
+	result->first_us_per_iteration = part_us(timing, 0, tenth);
+	result->last_us_per_iteration = part_us(timing, places - tenth, places);
 }
 
 int bench_learn(const struct options *options, double seconds, int passes,
@@ -110,20 +130,18 @@ int bench_learn(const struct options *options, double seconds, int passes,
 		.started = clock_now(),
 		.passes = passes,
 		.times = mem_new(BLOCKS, sizeof(double)),
-		.fastest = mem_new(BLOCKS, sizeof(double))};
-	int code = timing.times && timing.fastest
+		.blocks = mem_new(BLOCKS, sizeof(struct block))};
+	int code = timing.times && timing.blocks
 			   ? 0
-			   : err_memory(err, "timings", 2 * BLOCKS * sizeof(double));
+			   : err_memory(err, "timings", BLOCKS * sizeof(struct block));
 
 	*result = (struct bench_learn_result){0};
-	for (int i = 0; i < BLOCKS && !code; i++)
-		timing.fastest[i] = INFINITY;
 	do
 		code = code ? code : pass(options, &timing, result, err);
 	while (!code && !timing.stop && result->passes != passes);
 	if (!code)
 		conclude(&timing, result);
 	mem_free(timing.times);
-	mem_free(timing.fastest);
+	mem_free(timing.blocks);
 	return code;
 }
