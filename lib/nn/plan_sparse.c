@@ -18,8 +18,8 @@
 #include "nn/plan_dense_impl.h"
 
 enum {
-	TASK_ROWS = 32,
-	GROUP = 4, /* panels a worker carries through the net at once, at most: they share reads of the weights */
+	TASK_ROWS = 64,
+	GROUP = 8, /* panels a worker carries through the net at once, at most: they share reads of the weights */
 	TURN_ROWS = 64,
 	LINE = 16, /* floats of a cache line */
 	LONG_ROW = 8 * LINE,

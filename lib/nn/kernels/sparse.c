@@ -16,7 +16,7 @@
 #define STRIP 6
 #endif
 
-enum { BAND = 64, ROWS = 64 };
+enum { BAND = 64, ROWS = 128 };
 
 INLINE vbits v_nonzero(vf v)
 {
