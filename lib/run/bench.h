@@ -46,7 +46,8 @@ struct bench_learn_result {
 	int threads;
 };
 
-/* options: of a whole run. Goes through the stream `passes` times, or, for 0, again and again for so many seconds. */
+/* options: of a whole run. Goes through its stream `passes` times, or, for 0, again and again for
+ * so many seconds. */
 int bench_learn(const struct options *options, double seconds, int passes,
 	struct bench_learn_result *result, struct err *err);
 
