@@ -89,7 +89,7 @@ static void impossible_rows_are_refused(void **state)
 	/* Each fits, but not all of them together. */
 	int rc = 0;
 	for (int i = 0; i < 8 && rc >= 0; i++) {
-		char name[16];
+		char name[24];
 		snprintf(name, sizeof(name), "large%d", i);
 		rc = params_add(&table, PARAM_BIAS, name, 1, large, &err);
 	}

@@ -487,7 +487,7 @@ static void assert_heard(char *heard, const char *words)
 static const char *newest_checkpoint(void)
 {
 	static char path[400];
-	char name[32];
+	char name[40];
 
 	*path = '\0';
 	for (int number = 1; number < 100; number++) {

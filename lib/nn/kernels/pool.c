@@ -60,7 +60,7 @@ void KERNEL(pool_max_grad)(const struct pool_shape *s, const float *dy, const ui
 					const int me = (iy - oy * s->stride + s->pad) * s->size +
 						(ix - ox * s->stride + s->pad);
 					const size_t at = ((size_t)oy * s->out_width + ox) * VW;
-					vi won;
+					vi won = {0};
 					UNROLL
 					for (int i = 0; i < VW; i++)
 						won[i] = -(which[at + i] == me);
