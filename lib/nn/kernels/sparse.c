@@ -33,24 +33,26 @@ INLINE vbits v_nonzero(vf v)
 #endif
 }
 
-/* A bit for each of some steps at which a row of a is not 0; what is read are whole vectors. */
-INLINE uint64_t some_steps(const struct sparse_job *job, const float *a, const int depth)
+/* A bit for each step of a band at which a row of a is not 0, for the vector of steps from k on. */
+INLINE uint64_t vector_steps(const struct sparse_job *job, const float *a, int k)
+{
+	return (uint64_t)v_nonzero(v_loadu(a + k / (2 * VW) * job->a_run + k % (2 * VW))) << k;
+}
+
+/* The same for all steps. */
+INLINE uint64_t row_steps(const struct sparse_job *job, const float *a, int depth)
 {
 	uint64_t steps = 0;
 
-	UNROLL
+	if (depth == BAND) {
+		UNROLL
+		for (int k = 0; k < BAND; k += VW)
+			steps |= vector_steps(job, a, k);
+		return steps;
+	}
 	for (int k = 0; k < depth; k += VW)
-		steps |= (uint64_t)v_nonzero(v_loadu(a + k / (2 * VW) * job->a_run + k % (2 * VW)))
-			 << k;
-	return steps;
-}
-
-/* The same of a band; mostly it is a whole one, for which the loop unrolls. */
-INLINE uint64_t row_steps(const struct sparse_job *job, const float *a, int depth)
-{
-	if (depth == BAND)
-		return some_steps(job, a, BAND);
-	return some_steps(job, a, depth) & ((UINT64_C(1) << depth) - 1);
+		steps |= vector_steps(job, a, k);
+	return steps & ((UINT64_C(1) << depth) - 1);
 }
 
 /* What stays the same for the rows of a strip. */
