@@ -108,19 +108,29 @@ static double part_us(const struct timing *timing, int from, int to)
 	return 1e6 * seconds / (double)iterations;
 }
 
-static void conclude(struct timing *timing, struct bench_learn_result *result)
+static int conclude(struct timing *timing, struct bench_learn_result *result, struct err *err)
 {
 	const int places = timing->places, tenth = (places + 9) / 10;
 
+	if (!timing->count)
+		return err_set(err, ERR_INPUT,
+			"no iteration in %d time steps: nothing to time; give run.budget more, or "
+			"run.every less",
+			BLOCK);
 	qsort(timing->times, (size_t)timing->count, sizeof(*timing->times), by_size);
 	result->us_per_iteration = 1e6 * timing->times[0];
 	result->median_us_per_iteration = 1e6 * timing->times[timing->count / 2];
 	result->iterations = timing->iterations;
 	if (!result->passes)
-		return;
+		return 0;
 	result->whole_us_per_iteration = part_us(timing, 0, places);
 	result->first_us_per_iteration = part_us(timing, 0, tenth);
 	result->last_us_per_iteration = part_us(timing, places - tenth, places);
+	if (isfinite(result->first_us_per_iteration) && isfinite(result->last_us_per_iteration))
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"no iteration in the first or the last tenth of the stream: nothing to time; give "
+		"run.budget more, or run.every less");
 }
 
 int bench_learn(const struct options *options, double seconds, int passes,
@@ -140,7 +150,7 @@ int bench_learn(const struct options *options, double seconds, int passes,
 		code = code ? code : pass(options, &timing, result, err);
 	while (!code && !timing.stop && result->passes != passes);
 	if (!code)
-		conclude(&timing, result);
+		code = conclude(&timing, result, err);
 	mem_free(timing.times);
 	mem_free(timing.blocks);
 	return code;
