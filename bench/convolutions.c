@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/rng.h"
-#include "nn/plan_impl.h"
+#include "nn/plan/plan_impl.h"
 
 enum { ROUNDS = 9, SHAPES_MAX = 64 };
 

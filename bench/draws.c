@@ -21,9 +21,9 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "data/source_records.h"
-#include "data/store.h"
-#include "data/view.h"
+#include "streams/source_records.h"
+#include "store/store.h"
+#include "streams/view.h"
 #include "replay/pool.h"
 
 enum { RECORDS = 10000, ROW = 3073, CLASSES = 10, BATCH = 256, TURNS = 400 };

@@ -16,8 +16,8 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/mem.h"
-#include "data/image.h"
-#include "data/transform.h"
+#include "images/image.h"
+#include "images/transform.h"
 
 enum { SIZE = 224, FILES_MAX = 10000, ROUNDS_MAX = 100000 };
 

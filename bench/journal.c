@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "data/journal.h"
+#include "store/journal.h"
 
 enum { BATCH = 256, BATCHES = 200 };
 

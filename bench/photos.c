@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "base/mem.h"
-#include "data/source.h"
+#include "streams/source.h"
 
 enum { BATCH = 64 };
 

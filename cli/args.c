@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/nearest.h"
+#include "base/nearest.h"
 #include "cli.h"
 
 static void print_default(const struct arg *row)

@@ -4,7 +4,7 @@
 
 #include "args.h"
 #include "cli.h"
-#include "run/bench.h"
+#include "inspect/bench.h"
 #include "settings.h"
 
 static void print_json(const struct bench_config *config, const struct bench_result *r)

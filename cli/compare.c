@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run/contest.h"
-#include "run/contest_table.h"
-#include "run/report.h"
+#include "contest/contest.h"
+#include "contest/contest_table.h"
+#include "report/report.h"
 #include "args.h"
 #include "cli.h"
 #include "contest_go.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/progress.h"
+#include "progress.h"
 #include "args.h"
 #include "cli.h"
 #include "jobs.h"

@@ -2,7 +2,7 @@
 #ifndef RETAIN_CLI_CONTEST_GO_H
 #define RETAIN_CLI_CONTEST_GO_H
 
-#include "run/contest.h"
+#include "contest/contest.h"
 
 struct contest_watch {
 	const char *label; /* before the progress bar */

@@ -6,10 +6,10 @@
 
 #include "args.h"
 #include "cli.h"
-#include "run/data_info.h"
-#include "run/data_sheet.h"
-#include "run/data_split.h"
-#include "run/progress.h"
+#include "inspect/data_info.h"
+#include "inspect/data_sheet.h"
+#include "inspect/data_split.h"
+#include "progress.h"
 #include "settings.h"
 #include "watch.h"
 

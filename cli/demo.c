@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/compare.h"
+#include "report/compare.h"
 #include "args.h"
 #include "cli.h"
 #include "settings.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/catalog.h"
+#include "inspect/catalog.h"
 #include "run/config.h"
 #include "args.h"
 #include "cli.h"

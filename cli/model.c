@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/model.h"
+#include "inspect/model.h"
 #include "args.h"
 #include "cli.h"
 #include "model_print.h"

@@ -2,7 +2,7 @@
 #ifndef RETAIN_CLI_MODEL_PRINT_H
 #define RETAIN_CLI_MODEL_PRINT_H
 
-#include "run/model.h"
+#include "inspect/model.h"
 
 void model_print(const struct model_info *info);
 void model_print_json(const struct model_info *info);

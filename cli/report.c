@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/figure.h"
-#include "run/report.h"
-#include "run/report_watch.h"
+#include "report/figure.h"
+#include "report/report.h"
+#include "report/report_watch.h"
 #include "args.h"
 #include "cli.h"
 #include "open.h"

@@ -7,10 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "run/curves.h"
-#include "run/progress.h"
-#include "run/report.h"
-#include "run/spark.h"
+#include "report/curves.h"
+#include "progress.h"
+#include "report/report.h"
+#include "report/spark.h"
 #include "args.h"
 #include "cli.h"
 

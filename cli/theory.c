@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/theory.h"
+#include "inspect/theory.h"
 #include "args.h"
 #include "cli.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/contest.h"
-#include "run/tune.h"
+#include "contest/contest.h"
+#include "contest/tune.h"
 #include "args.h"
 #include "cli.h"
 #include "contest_go.h"

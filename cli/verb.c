@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/nearest.h"
+#include "base/nearest.h"
 
 int complain(int code, const char *format, ...)
 {

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run/progress.h"
-#include "run/same.h"
+#include "progress.h"
+#include "log/same.h"
 #include "args.h"
 #include "cli.h"
 

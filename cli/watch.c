@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run/progress.h"
+#include "progress.h"
 #include "cli.h"
 
 static volatile sig_atomic_t interrupted;

@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "nn/safetensors.h"
-#include "nn/weights_file.h"
+#include "nn/weights/safetensors.h"
+#include "nn/weights/weights_file.h"
 
 int model_best(const struct learner *learner)
 {

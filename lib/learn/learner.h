@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/state.h"
-#include "data/store.h"
+#include "store/store.h"
 #include "nn/net.h"
 #include "optim/schedule.h"
 #include "optim/scores.h"

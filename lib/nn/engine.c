@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/mem.h"
-#include "nn/conv.h"
+#include "nn/conv/conv.h"
 #include "nn/engine.h"
 #include "nn/kernels.h"
 

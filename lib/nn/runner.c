@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "nn/kernels.h"
-#include "nn/plan.h"
+#include "nn/plan/plan.h"
 #include "nn/runner.h"
 
 enum {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "data/source.h"
+#include "streams/source.h"
 #include "learn/learner.h"
 
 /* A cut of the rate, as reports show it. */

@@ -16,8 +16,8 @@
 #include <retain.h>
 #include "base/file.h"
 #include "base/mem.h"
-#include "nn/weights_file.h"
-#include "run/report.h"
+#include "nn/weights/weights_file.h"
+#include "report/report.h"
 #include "run/run_impl.h"
 
 char *folder_path(const struct run *run, const char *name)

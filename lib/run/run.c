@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "run/live_impl.h"
-#include "run/program.h"
+#include "live/live_impl.h"
+#include "api/program.h"
 #include "run/rollback.h"
-#include "data/source_records.h"
+#include "streams/source_records.h"
 #include "run/run_impl.h"
 
 enum { LATE = 4 }; /* the last 1/LATE of evaluations is late */

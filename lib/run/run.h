@@ -10,7 +10,7 @@
  *	run.json           version, machine, what the run cost and came to
  *	model.safetensors  the weights that serve inference
  *	checkpoint/        the whole state, from time to time (run/checkpoint.h)
- *	journal/           the samples of a live stream (run/live.h)
+ *	journal/           the samples of a live stream (live/live.h)
  *	lock               held while a process works in the folder
  *	report.html        curves to look at
  */
@@ -55,7 +55,7 @@ struct run_config {
 	int input, output; /* of a live stream: descriptors; the same: there is none */
 	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the iteration */
 	enum run_start start;
-	struct program *program; /* whose run it is (run/program.h), borrowed; NULL: nobody's */
+	struct program *program; /* whose run it is (api/program.h), borrowed; NULL: nobody's */
 };
 
 /* What a run came to. Accuracies in [0, 1]. */

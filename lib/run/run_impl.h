@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "data/source.h"
-#include "data/store.h"
+#include "streams/source.h"
+#include "store/store.h"
 #include "eval/ledger.h"
 #include "eval/matrix.h"
 #include "eval/prequential.h"
@@ -19,7 +19,7 @@
 /* How a run meets its stream: opening makes learner and buffers, going ends with the stream. */
 struct run_kind {
 	int (*open)(struct run *run, struct err *err);
-	int (*go)(struct run *run, struct err *err); /* NULL: the owner goes, run/program.h */
+	int (*go)(struct run *run, struct err *err); /* NULL: the owner goes, api/program.h */
 	void (*describe)(const struct run *run, char *out, size_t size); /* for who has a go */
 	void (*close)(struct run *run); /* this and the next may be NULL */
 	void (*state)(struct run *run, struct state *state);

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "data/journal.h"
+#include "store/journal.h"
 #include "run/run_impl.h"
 
 /* What a learner would refuse is refused before anything is made or removed. */

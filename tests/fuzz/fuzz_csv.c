@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "data/columns.h"
-#include "data/csv.h"
-#include "data/moment.h"
+#include "records/columns.h"
+#include "formats/csv.h"
+#include "formats/moment.h"
 #include "fuzz.h"
 
 enum { FIELDS = 8, NUMBER_MOST = 64 };

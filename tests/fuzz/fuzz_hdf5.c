@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/hdf5_lists.h"
+#include "formats/hdf5_lists.h"
 #include "fuzz.h"
 
 enum { HEAD = 6, RANK_MOST = 3, TEXTS_MOST = 64, FILE_SIZE = 8192, VALUES_MOST = 1 << 15 };

@@ -2,7 +2,7 @@
  * JPEG and PNG files. The first byte says how the image is read: grey or in colour,
  * shrunk or not, all of it or a window. Very large ones are only opened.
  */
-#include "data/image.h"
+#include "images/image.h"
 
 #include <stdbool.h>
 

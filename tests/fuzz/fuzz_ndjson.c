@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "run/line.h"
+#include "live/line.h"
 
 enum { FLOATS = 4, CLASSES = 10 };
 

@@ -1,8 +1,8 @@
 /* Pickles, and files of torch.save, which are made of them: both readers get the same bytes. */
 #include <string.h>
 
-#include "data/pickle.h"
-#include "data/torch_save.h"
+#include "formats/pickle.h"
+#include "formats/torch_save.h"
 #include "fuzz.h"
 
 struct seen {

@@ -1,10 +1,10 @@
 /* Records of any kind, as data/source_records.c uses them. */
-#include "data/records.h"
+#include "records/records.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "data/source_records.h"
+#include "streams/source_records.h"
 #include "fuzz.h"
 
 enum { READ_MOST = 8, TABLES_MOST = 32 };

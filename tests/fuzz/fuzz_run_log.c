@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "run/run_log.h"
+#include "log/run_log.h"
 
 typedef int parse_fn(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);

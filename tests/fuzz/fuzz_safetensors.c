@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "nn/safetensors.h"
-#include "nn/weights_file.h"
+#include "nn/weights/safetensors.h"
+#include "nn/weights/weights_file.h"
 
 enum { COUNT_MOST = 1 << 16 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/tar.h"
+#include "formats/tar.h"
 #include "fuzz.h"
 
 enum { SUM_AT = 148, SUM_SIZE = 8, MAGIC_AT = 257 };

@@ -1,10 +1,10 @@
 /*
- * data/mapped.h over bytes in memory, in place of data/mapped.c. A mapped file ends
+ * formats/mapped.h over bytes in memory, in place of data/mapped.c. A mapped file ends
  * with a whole page, so that steps beyond its end go unseen; these bytes end where
  * they end. And nothing outside of the fuzzer's own files can be opened, whatever
  * path an input names.
  */
-#include "data/mapped.h"
+#include "formats/mapped.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define RETAIN_TESTS_LEARN_SPY_H
 
 #include "check.h"
-#include "data/store_impl.h"
+#include "store/store_impl.h"
 
 struct spy {
 	struct store store;

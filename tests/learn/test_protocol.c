@@ -5,7 +5,7 @@
 #include "spy.h"
 #include "../base/folder.h"
 
-#include "nn/weights_file.h"
+#include "nn/weights/weights_file.h"
 
 static void predict(
 	const struct school *school, int model, int64_t first, float logits[STEP][CLASSES])

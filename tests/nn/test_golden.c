@@ -13,7 +13,7 @@
  * formula is wrong for all. Without a kink they agree to 1e-5.
  */
 #include "check.h"
-#include "nn/safetensors.h"
+#include "nn/weights/safetensors.h"
 #include "optim/optimizer.h"
 
 enum { DIGEST = 10, SAMPLES = 8 };

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include "../base/check.h"
 #include "base/rng.h"
-#include "nn/conv.h"
+#include "nn/conv/conv.h"
 #include "nn/onednn.h"
-#include "nn/plan_impl.h"
+#include "nn/plan/plan_impl.h"
 #include "nn/runner.h"
 
 int omp_get_max_threads(void);

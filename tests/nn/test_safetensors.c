@@ -7,7 +7,7 @@
 #include <math.h>
 #include "../base/check.h"
 #include "../base/folder.h"
-#include "nn/safetensors.h"
+#include "nn/weights/safetensors.h"
 
 static char path[400];
 

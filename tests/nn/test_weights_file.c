@@ -4,7 +4,7 @@
  */
 #include "../base/check.h"
 #include "../base/folder.h"
-#include "nn/weights_file.h"
+#include "nn/weights/weights_file.h"
 
 static char path[400];
 

@@ -8,7 +8,7 @@
 #include <glob.h>
 
 #include "base/file.h"
-#include "data/order.h"
+#include "streams/order.h"
 #include "run/config.h"
 
 /* A config of a file's words (NULL: no file) and of settings. */

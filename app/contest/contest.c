@@ -1,0 +1,351 @@
+/*
+ * What runs there are and how they stand. Everything that is known comes from
+ * folders, nothing from memory of earlier processes: a contest that was stopped is
+ * taken up by looking.
+ */
+#include "contest/contest.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "run/config.h"
+
+#define METRICS_MOST ((size_t)1 << 30)
+
+const char *contest_variant(const struct contest *contest, int variant)
+{
+	return contest->plan.experiment->variants[contest->variants[variant]].name;
+}
+
+struct contest_run *contest_run(const struct contest *contest, int variant, int seed)
+{
+	return &contest->runs[variant * contest->plan.seed_count + seed];
+}
+
+static const char *keep(struct contest *contest, struct text *words)
+{
+	const char *kept =
+		words->failed ? NULL : arena_text(&contest->memory, words->data ? words->data : "");
+
+	text_release(words);
+	return kept;
+}
+
+static const char *folder_of(struct contest *contest, const char *variant, int64_t seed)
+{
+	struct text path = {0};
+
+	text_addf(&path, "%s/%s/seed-%" PRId64, contest->plan.out, variant, seed);
+	return keep(contest, &path);
+}
+
+/* Fills in {NAME}; a bit of *needs for each. */
+static const char *fill(struct contest *contest, const char *setting, int64_t seed, uint64_t *needs)
+{
+	const char *open = strchr(setting, '{'), *close = open ? strchr(open, '}') : NULL;
+	struct text words = {0};
+	char name[128];
+
+	if (!close)
+		return setting;
+	snprintf(name, sizeof(name), "%.*s", (int)(close - open - 1), open + 1);
+	for (int i = 0; i < contest->variant_count; i++)
+		if (!strcmp(contest_variant(contest, i), name))
+			*needs |= (uint64_t)1 << i;
+	text_addf(&words, "%.*s%s/%s/seed-%" PRId64 "%s", (int)(open - setting), setting,
+		contest->plan.out, name, seed, close + 1);
+	return keep(contest, &words);
+}
+
+static bool add_all(struct contest *contest, struct contest_run *run, const char *const *items,
+	int count, int64_t seed)
+{
+	for (int i = 0; i < count; i++) {
+		run->settings[run->count] = fill(contest, items[i], seed, &run->needs);
+		if (!run->settings[run->count++])
+			return false;
+	}
+	return true;
+}
+
+/* The layers of settings in their order: base, scale, variant, the seed, the user's. */
+static int gather(struct contest *contest, struct contest_run *run, struct err *err)
+{
+	const struct contest_plan *plan = &contest->plan;
+	const struct experiment *e = plan->experiment;
+	const struct experiment_settings none = {.count = 0};
+	const struct experiment_settings *layers[] = {&e->base,
+		plan->scale ? &plan->scale->settings : &none,
+		&e->variants[contest->variants[run->variant]].settings};
+	const int64_t seed = plan->seeds[run->seed];
+	struct text words = {0};
+	int most = plan->count + 1;
+	bool well;
+
+	for (int i = 0; i < 3; i++)
+		most += layers[i]->count;
+	run->settings = arena_new(&contest->memory, (size_t)most, sizeof(*run->settings));
+	run->folder = folder_of(contest, contest_variant(contest, run->variant), seed);
+	well = run->settings && run->folder;
+	for (int i = 0; i < 3 && well; i++)
+		well = add_all(contest, run, layers[i]->items, layers[i]->count, seed);
+	text_addf(&words, "run.seed=%" PRId64, seed);
+	if (well)
+		well = (run->settings[run->count++] = keep(contest, &words)) &&
+		       add_all(contest, run, plan->settings, plan->count, seed);
+	text_release(&words);
+	return well ? 0 : err_memory(err, "a contest", (size_t)most * sizeof(*run->settings));
+}
+
+static int resolve(struct contest *contest, struct contest_run *run, struct err *err)
+{
+	struct config *config = NULL;
+	struct options *options = NULL;
+	struct text words = {0};
+	int code = config_new(&config, err);
+
+	if (!code && contest->plan.config)
+		code = config_load(config, contest->plan.config, err);
+	for (int i = 0; i < run->count && !code; i++)
+		code = config_assign(config, run->settings[i], err);
+	if (!code)
+		code = config_resolve(config, &options, err);
+	if (!code)
+		code = options_write(options, &words, err);
+	if (!code) {
+		run->work = (double)options_int(options, "run.iterations") *
+			    options_int(options, "run.batch") / options_int(options, "run.every");
+		run->evaluations = options_int(options, "eval.count");
+		run->config = keep(contest, &words);
+		if (!run->config)
+			code = err_memory(err, "a config", 0);
+	} else {
+		code = err_set(err, code, "variant %s: %s", contest_variant(contest, run->variant),
+			err ? err->message : "");
+	}
+	text_release(&words);
+	options_free(options);
+	config_free(config);
+	return code;
+}
+
+/* Settings that do not change what a run comes to. */
+static bool may_differ(const char *line, size_t length)
+{
+	static const char *const keys[] = {"threads =", "checkpoint_every ="};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (length >= strlen(keys[i]) && !strncmp(line, keys[i], strlen(keys[i])))
+			return true;
+	return false;
+}
+
+/* Both are written by options_write. */
+static int compare_configs(
+	const struct contest_run *run, const char *there, const char *wanted, struct err *err)
+{
+	while (*there || *wanted) {
+		const size_t a = strcspn(there, "\n"), b = strcspn(wanted, "\n");
+
+		if ((a != b || strncmp(there, wanted, a)) && !may_differ(there, a))
+			return err_set(err, ERR_INPUT,
+				"%s: holds a run with another config (\"%.*s\", not \"%.*s\"); "
+				"choose "
+				"another --out, or make all runs anew with --force",
+				run->folder, (int)a, there, (int)b, wanted);
+		there += a + (there[a] == '\n');
+		wanted += b + (wanted[b] == '\n');
+	}
+	return 0;
+}
+
+/* The config that the folder holds, read and written again, so that keys it does not have count as
+ * their defaults. */
+static int check_config(const struct contest_run *run, const char *path, struct err *err)
+{
+	struct config *config = NULL;
+	struct options *options = NULL;
+	struct text words = {0};
+	int code = config_new(&config, err);
+
+	if (!code)
+		code = config_load(config, path, err);
+	if (!code)
+		code = config_resolve(config, &options, err);
+	if (!code)
+		code = options_write(options, &words, err);
+	if (!code)
+		code = compare_configs(run, words.data, run->config, err);
+	text_release(&words);
+	options_free(options);
+	config_free(config);
+	return code;
+}
+
+int contest_look(struct contest *contest, struct contest_run *run, struct err *err)
+{
+	struct text path = {0};
+	struct stat found;
+	int code = 0;
+
+	run->state = CONTEST_ABSENT;
+	for (int i = 0; i < MEASURES; i++)
+		run->values[i] = NAN;
+	text_addf(&path, "%s/config.ini", run->folder);
+	if (path.failed) {
+		code = err_memory(err, "a path", strlen(run->folder));
+	} else if (!stat(path.data, &found)) {
+		code = contest->plan.anew ? 0 : check_config(run, path.data, err);
+		run->state = CONTEST_BEGUN;
+	}
+	text_release(&path);
+	if (code || run->state == CONTEST_ABSENT || !measure_finished(run->folder))
+		return code;
+	run->state = CONTEST_FINISHED;
+	return measure_run(run->folder, run->values, err);
+}
+
+static bool wanted(const char *only, const char *name)
+{
+	char word[128];
+
+	while (only && experiment_word(&only, word, sizeof(word)))
+		if (!strcmp(word, name))
+			return true;
+	return !only;
+}
+
+/* Whether a setting of the variant names the other's folder. */
+static bool refers(const struct experiment_variant *variant, const char *other)
+{
+	char place[130];
+
+	snprintf(place, sizeof(place), "{%s}", other);
+	for (int i = 0; i < variant->settings.count; i++)
+		if (strstr(variant->settings.items[i], place))
+			return true;
+	return false;
+}
+
+/* References point backwards, so going backwards finds all that is needed, however indirectly. */
+static int choose(struct contest *contest, struct err *err)
+{
+	const struct experiment *e = contest->plan.experiment;
+	bool chosen[EXPERIMENT_VARIANTS] = {false};
+	const char *only = contest->plan.only;
+	char word[128];
+
+	while (only && experiment_word(&only, word, sizeof(word)))
+		if (experiment_variant(e, word) < 0)
+			return err_set(err, ERR_INPUT, "%s: %s has no such variant", word, e->name);
+	for (int i = e->variant_count - 1; i >= 0; i--) {
+		chosen[i] = wanted(contest->plan.only, e->variants[i].name);
+		for (int j = i + 1; j < e->variant_count; j++)
+			chosen[i] |= chosen[j] && refers(&e->variants[j], e->variants[i].name);
+	}
+	for (int i = 0; i < e->variant_count; i++)
+		if (chosen[i])
+			contest->variants[contest->variant_count++] = i;
+	return 0;
+}
+
+static int make_runs(struct contest *contest, struct err *err)
+{
+	const struct contest_plan *plan = &contest->plan;
+	int code = 0;
+
+	contest->run_count = contest->variant_count * plan->seed_count;
+	contest->runs =
+		arena_new(&contest->memory, (size_t)contest->run_count, sizeof(*contest->runs));
+	if (!contest->runs)
+		return err_memory(err, "a contest", (size_t)contest->run_count);
+	for (int i = 0; i < contest->run_count && !code; i++) {
+		struct contest_run *run = &contest->runs[i];
+
+		run->variant = i / plan->seed_count;
+		run->seed = i % plan->seed_count;
+		code = gather(contest, run, err);
+		if (!code)
+			code = resolve(contest, run, err);
+		if (!code)
+			code = contest_look(contest, run, err);
+		if (plan->anew)
+			run->state = CONTEST_ABSENT;
+	}
+	return code;
+}
+
+int contest_new(struct contest **contest, const struct contest_plan *plan, struct err *err)
+{
+	struct contest *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*contest = NULL;
+	if (!made)
+		return err_memory(err, "a contest", sizeof(*made));
+	made->plan = *plan;
+	code = choose(made, err);
+	if (!code)
+		code = make_runs(made, err);
+	if (code)
+		contest_free(made);
+	else
+		*contest = made;
+	return code;
+}
+
+void contest_free(struct contest *contest)
+{
+	if (!contest)
+		return;
+	for (int i = 0; i < contest->run_count && contest->runs; i++)
+		mem_free(contest->runs[i].failure);
+	arena_release(&contest->memory);
+	mem_free(contest);
+}
+
+bool contest_ready(const struct contest *contest, const struct contest_run *run, bool *never)
+{
+	bool ready = true;
+
+	*never = false;
+	for (int i = 0; i < contest->variant_count; i++) {
+		const struct contest_run *other = contest_run(contest, i, run->seed);
+
+		if (!(run->needs & (uint64_t)1 << i))
+			continue;
+		ready &= other->state == CONTEST_FINISHED;
+		*never |= other->failure != NULL;
+	}
+	return ready;
+}
+
+double contest_share(const struct contest_run *run)
+{
+	struct text path = {0};
+	char *words = NULL;
+	size_t size = 0;
+	int lines = 0;
+
+	if (run->state == CONTEST_FINISHED)
+		return 1;
+	text_addf(&path, "%s/metrics.csv", run->folder);
+	if (!path.failed && !file_read(path.data, METRICS_MOST, &words, &size, NULL))
+		for (size_t i = 0; i < size; i++)
+			lines += words[i] == '\n';
+	mem_free(words);
+	text_release(&path);
+	return lines > 1 ? fmin(1, (double)(lines - 1) / run->evaluations) : 0;
+}
+
+void contest_fail(struct contest_run *run, const char *words)
+{
+	mem_free(run->failure);
+	run->failure = mem_text(words);
+}

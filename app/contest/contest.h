@@ -1,0 +1,107 @@
+/*
+ * A contest: the variants of an experiment, each with every seed, as ordinary run
+ * folders below one folder, OUT/VARIANT/seed-N. It says which runs there are to
+ * make and with what settings, which of them are done, and what those came to.
+ * Making them is the caller's.
+ *
+ * Runs of one seed meet the same stream, so differences between variants are taken
+ * seed by seed.
+ */
+#ifndef RETAIN_CONTEST_CONTEST_H
+#define RETAIN_CONTEST_CONTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "contest/experiment.h"
+#include "contest/measure.h"
+#include "contest/stats.h"
+
+enum contest_state {
+	CONTEST_ABSENT,   /* nothing was begun */
+	CONTEST_BEGUN,    /* can go on by retain run --resume */
+	CONTEST_FINISHED, /* and measured */
+};
+
+struct contest_run {
+	int variant, seed; /* places in the contest's lists */
+	const char *folder;
+	const char *
+		*settings; /* "section.key=value" for --set, run.seed and placeholders filled in */
+	int count;
+	uint64_t needs; /* variants whose run of the same seed must be finished first, a bit each */
+	const char *config; /* resolved, as in a run's config.ini */
+	double work;        /* samples trained on per time step: its budget, and how long it will take */
+	int evaluations;
+	enum contest_state state;
+	char *failure; /* why it could not be made; NULL: nothing was wrong */
+	double values[MEASURES];
+};
+
+struct contest_plan {
+	const struct experiment *experiment;  /* as long as the contest */
+	const struct experiment_scale *scale; /* NULL: none */
+	const char *config;                   /* a config file below all settings, or NULL */
+	const char *only;            /* "a,b": these variants and what they need; NULL: all */
+	const char *const *settings; /* over all others */
+	int count;
+	const int64_t *seeds;
+	int seed_count;
+	const char *out;
+	bool anew; /* what is there does not count */
+};
+
+struct contest {
+	struct contest_plan plan;
+	int variants[EXPERIMENT_VARIANTS], variant_count; /* places in the experiment's list */
+	struct contest_run *runs;                         /* variant by variant */
+	int run_count;
+	struct arena memory;
+};
+
+/*
+ * Resolves every run's settings, so that mistakes are found before any work, and
+ * looks at what there is. A folder that holds a run with other settings is an
+ * error.
+ */
+int contest_new(struct contest **contest, const struct contest_plan *plan, struct err *err);
+void contest_free(struct contest *contest);
+
+const char *contest_variant(const struct contest *contest, int variant); /* its name */
+struct contest_run *contest_run(const struct contest *contest, int variant, int seed);
+
+/* Looks at a run's folder again. */
+int contest_look(struct contest *contest, struct contest_run *run, struct err *err);
+
+/* Whether all that the run needs is finished; *never if some of it failed. */
+bool contest_ready(const struct contest *contest, const struct contest_run *run, bool *never);
+
+/* The share of a run that is done, by the evaluations in its folder. */
+double contest_share(const struct contest_run *run);
+
+/* Remembers why a run failed; a copy of the words. */
+void contest_fail(struct contest_run *run, const char *words);
+
+/* A measure of a variant over its finished runs, and against another variant, seed by seed. */
+struct stats contest_stats(const struct contest *contest, int variant, int measure);
+struct stats_paired contest_paired(
+	const struct contest *contest, int variant, int other, int measure);
+
+/* A rule held against the runs. Shares are in points. */
+struct contest_verdict {
+	struct stats value;              /* over the seeds that have all runs it needs */
+	double values[EXPERIMENT_SEEDS]; /* by seed; NAN where something is missing */
+	bool decided;                    /* there is a value for every seed */
+	bool met;                        /* the mean is within the bounds */
+};
+
+/* False if the contest lacks a variant that the rule speaks of. */
+bool contest_judge(const struct contest *contest, const struct experiment_rule *rule,
+	struct contest_verdict *verdict);
+
+/* "reproduced", "partly reproduced", "not reproduced", "undecided"; NULL: no rules. */
+const char *contest_conclusion(const struct contest *contest);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * An experiment: variants of a run that meet the same streams, and rules that say
+ * what their results should look like. It is an INI file:
+ *
+ *	[experiment]
+ *	title  = what it is about
+ *	figure = 2                      ; of the paper
+ *	claim  = the paper's words
+ *	seeds  = 1, 2, 3
+ *	show   = le, late_ir, cost      ; columns of its table, measures (contest/measure.h)
+ *	differ = late_ir                ; measures whose differences are shown
+ *
+ *	[base]                          ; settings of all variants
+ *	eval.count = 20
+ *
+ *	[scale laptop]                  ; how large: settings that come after the base's;
+ *	about = the standard stream     ; the first scale is the default
+ *	stream.preset = std
+ *
+ *	[variant no-c3]                 ; its name is its folder's name
+ *	title = MALR without C3
+ *	run.method = ama+malr
+ *	schedule.c3 = off
+ *
+ *	[rule c3]
+ *	text    = MALR keeps more than without C3
+ *	metric  = late_ir               ; percent for shares
+ *	of      = ama+malr
+ *	against = no-c3                 ; the difference counts; without it, the value
+ *	least   = 3                     ; and/or most: the bounds on its mean over the seeds
+ *
+ * A rule with `against_metric` takes another measure on that side; one with several
+ * variants after `of` is about the spread, the largest less the smallest. Keys with
+ * a dot are settings of the run. In a variant's settings {NAME} stands for the run
+ * folder that variant NAME, which must come before, made with the same seed.
+ */
+#ifndef RETAIN_CONTEST_EXPERIMENT_H
+#define RETAIN_CONTEST_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum {
+	EXPERIMENT_VARIANTS = 64,
+	EXPERIMENT_SETTINGS = 64, /* of one section */
+	EXPERIMENT_RULES = 64,
+	EXPERIMENT_SCALES = 8,
+	EXPERIMENT_SEEDS = 1000,
+};
+
+/* "section.key=value" each. */
+struct experiment_settings {
+	const char *items[EXPERIMENT_SETTINGS];
+	int count;
+};
+
+struct experiment_variant {
+	const char *name, *title; /* the title may be the name */
+	struct experiment_settings settings;
+};
+
+struct experiment_scale {
+	const char *name, *about, *seeds; /* about and seeds may be NULL */
+	struct experiment_settings settings;
+};
+
+struct experiment_rule {
+	const char *name, *text;
+	int metric, against_metric;
+	int of[EXPERIMENT_VARIANTS], of_count; /* places in variants */
+	int against;                           /* -1: none */
+	double least, most;                    /* -INFINITY, INFINITY: none */
+};
+
+/* All texts live as long as the experiment. Those that the file does not say are NULL. */
+struct experiment {
+	const char *name; /* the file's, without folder and .ini */
+	const char *path, *title, *figure, *claim, *note, *seeds, *show, *differ;
+	struct experiment_settings base;
+	struct experiment_scale scales[EXPERIMENT_SCALES];
+	struct experiment_variant variants[EXPERIMENT_VARIANTS];
+	struct experiment_rule rules[EXPERIMENT_RULES];
+	int scale_count, variant_count, rule_count;
+	struct arena texts;
+};
+
+int experiment_read(struct experiment **experiment, const char *path, struct err *err);
+void experiment_free(struct experiment *experiment);
+
+/*
+ * One that no file describes: begun with a name and a title; a setting is added to a
+ * variant, which is made if there is none of that name.
+ */
+int experiment_new(
+	struct experiment **experiment, const char *name, const char *title, struct err *err);
+int experiment_add(struct experiment *experiment, const char *variant, const char *key,
+	const char *value, struct err *err);
+
+/* Methods with nothing said about them: a variant for each of "a,b,c". */
+int experiment_of_methods(struct experiment **experiment, const char *methods, struct err *err);
+
+/* By name; -1: none. */
+int experiment_variant(const struct experiment *experiment, const char *name);
+
+/* By name, NULL meaning the first (NULL if there are none at all); an error lists those there are. */
+int experiment_scale(const struct experiment *experiment, const char *name,
+	const struct experiment_scale **scale, struct err *err);
+
+/*
+ * Where experiments are kept: those that exist of ./experiments, and of
+ * ../experiments and ../share/retain/experiments as seen from the program's folder.
+ * Returns how many.
+ */
+enum { EXPERIMENT_FOLDERS = 3, EXPERIMENT_PATH = 4096 };
+int experiment_folders(char out[EXPERIMENT_FOLDERS][EXPERIMENT_PATH]);
+
+/* The path of the experiment of that name in one of these folders. */
+int experiment_find(const char *name, char out[EXPERIMENT_PATH], struct err *err);
+
+/* Whether the file is an experiment rather than a config: it has a section [experiment]. */
+bool experiment_is(const char *path);
+
+/* Names of all experiments, sorted, each once; count of them. Texts live in the arena. */
+int experiment_names(struct arena *arena, const char ***names, int *count, struct err *err);
+
+/* "1, 2,3": whole numbers, none twice. Returns how many, or an error. */
+int experiment_seeds(const char *words, int64_t seeds[EXPERIMENT_SEEDS], struct err *err);
+
+/* The next of "a, b,c", without blanks around it, copied to out and cut to its size; false: no more. */
+bool experiment_word(const char **words, char *out, size_t size);
+
+#endif

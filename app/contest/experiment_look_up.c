@@ -1,0 +1,131 @@
+/*
+ * What an experiment's file refers to: rules to measures and variants, {NAME} to the
+ * folders of variants that come before, columns to measures.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "contest/experiment_impl.h"
+#include "contest/measure.h"
+#include "base/nearest.h"
+
+static int look_up_metric(const struct experiment *e, const struct experiment_rule *rule,
+	const char *name, int *metric, struct err *err)
+{
+	const char *nearest;
+
+	if (!name)
+		return err_set(err, ERR_INPUT, "%s: rule %s has no metric", e->path, rule->name);
+	*metric = measure_find(name);
+	if (*metric >= 0)
+		return 0;
+	nearest = nearest_name(name, &measures->name, sizeof(*measures));
+	return err_set(err, ERR_INPUT, "%s: rule %s: metric = %s: no such measure%s%s%s", e->path,
+		rule->name, name, nearest ? "; did you mean " : "", nearest ? nearest : "",
+		nearest ? "?" : "");
+}
+
+static int look_up_variant(const struct experiment *e, const struct experiment_rule *rule,
+	const char *name, int *variant, struct err *err)
+{
+	*variant = experiment_variant(e, name);
+	if (*variant >= 0)
+		return 0;
+	return err_set(
+		err, ERR_INPUT, "%s: rule %s: there is no variant %s", e->path, rule->name, name);
+}
+
+static int look_up_bound(const struct experiment *e, const struct experiment_rule *rule,
+	const char *words, double otherwise, double *bound, struct err *err)
+{
+	*bound = otherwise;
+	if (!words || text_to_double(words, bound))
+		return 0;
+	return err_set(
+		err, ERR_INPUT, "%s: rule %s: %s is not a number", e->path, rule->name, words);
+}
+
+static int finish_rule(const struct experiment *e, struct experiment_rule *rule,
+	const struct rule_words *words, struct err *err)
+{
+	const char *of = words->of ? words->of : "";
+	char name[128];
+	int code = look_up_metric(e, rule, words->metric, &rule->metric, err);
+
+	rule->against = -1;
+	while (!code && rule->of_count < EXPERIMENT_VARIANTS &&
+		experiment_word(&of, name, sizeof(name)))
+		code = look_up_variant(e, rule, name, &rule->of[rule->of_count++], err);
+	if (!code && words->against)
+		code = look_up_variant(e, rule, words->against, &rule->against, err);
+	if (!code)
+		code = look_up_metric(e, rule,
+			words->against_metric ? words->against_metric : words->metric,
+			&rule->against_metric, err);
+	if (!code)
+		code = look_up_bound(e, rule, words->least, -INFINITY, &rule->least, err);
+	if (!code)
+		code = look_up_bound(e, rule, words->most, INFINITY, &rule->most, err);
+	if (code)
+		return code;
+	if (!rule->of_count || (rule->of_count > 1 && rule->against >= 0) || !rule->text ||
+		(!words->least && !words->most))
+		return err_set(err, ERR_INPUT,
+			"%s: rule %s: needs text, of, and least or most; several variants after of "
+			"have no against",
+			e->path, rule->name);
+	return 0;
+}
+
+/* {NAME} stands for a variant that comes before. */
+static int check_references(const struct experiment *e, int at, struct err *err)
+{
+	const struct experiment_settings *settings = &e->variants[at].settings;
+
+	for (int i = 0; i < settings->count; i++) {
+		const char *open = strchr(settings->items[i], '{');
+		char name[128];
+		int other;
+
+		if (!open)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(open + 1, "}"), open + 1);
+		other = experiment_variant(e, name);
+		if (!strchr(open, '}') || other < 0 || other >= at)
+			return err_set(err, ERR_INPUT,
+				"%s: variant %s: %s: {%s} is no variant that comes before", e->path,
+				e->variants[at].name, settings->items[i], name);
+	}
+	return 0;
+}
+
+static int check_columns(const struct experiment *e, const char *words, struct err *err)
+{
+	char name[128];
+
+	while (words && experiment_word(&words, name, sizeof(name)))
+		if (measure_find(name) < 0)
+			return err_set(err, ERR_INPUT, "%s: %s: no such measure", e->path, name);
+	return 0;
+}
+
+int experiment_look_up(struct experiment *e, const struct rule_words *rules, struct err *err)
+{
+	int code = check_columns(e, e->show, err);
+
+	if (!code)
+		code = check_columns(e, e->differ, err);
+	for (int i = 0; i < e->variant_count && !code; i++) {
+		if (!e->variants[i].title)
+			e->variants[i].title = e->variants[i].name;
+		code = check_references(e, i, err);
+	}
+	for (int i = 0; i < e->rule_count && !code; i++)
+		code = finish_rule(e, &e->rules[i], &rules[i], err);
+	if (!code && (!e->title || !e->variant_count))
+		code = err_set(
+			err, ERR_INPUT, "%s: an experiment has a title and variants", e->path);
+	return code;
+}

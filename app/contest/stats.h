@@ -1,0 +1,39 @@
+/*
+ * What a few runs say: mean and spread, and whether two methods that met the same
+ * seeds differ by more than chance. A value that is not a number does not count.
+ */
+#ifndef RETAIN_CONTEST_STATS_H
+#define RETAIN_CONTEST_STATS_H
+
+#include <stdbool.h>
+
+struct stats {
+	int count;
+	double mean; /* NAN for none */
+	double sd;   /* of the sample, by count - 1; NAN for fewer than two */
+};
+
+struct stats stats_of(const double *values, int count);
+
+/*
+ * The differences a[i] - b[i], i being the seed that both met: what the seeds do to
+ * both alike falls out. The interval holds the true mean difference in `level` of
+ * all such experiments, if differences are normal.
+ */
+struct stats_paired {
+	int count;        /* pairs */
+	double mean;      /* NAN for none */
+	double error;     /* standard error of the mean; NAN for fewer than two pairs, */
+	double low, high; /* as is the interval */
+	bool clear;       /* zero is outside of the interval */
+};
+
+#define STATS_LEVEL 0.95
+
+struct stats_paired stats_paired(const double *a, const double *b, int count, double level);
+
+/* Student's t: what a value with so many degrees of freedom stays within, either way, in `level` of
+ * all cases. */
+double stats_t(int freedom, double level);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The paper's way to the two numbers that depend on the data: run a constant rate
+ * on early data with AMA beside SGD, take the best rate, and from the gap g between
+ * the two models there epsilon = 0.3 g; anything from 0.2 g to 0.5 g does.
+ *
+ * With averages, accuracy hardly depends on the rate over a wide range, while the
+ * gap does. The rate is only where MALR starts from: it can cut and never raises.
+ * So the largest rate that is as good as the best counts, "as good" being within a
+ * slack.
+ */
+#ifndef RETAIN_CONTEST_TUNE_H
+#define RETAIN_CONTEST_TUNE_H
+
+#include "base/err.h"
+
+#define TUNE_SLACK   1.0 /* points of validation accuracy */
+#define TUNE_EPSILON 0.3 /* of the gap */
+
+/* A rate and what it came to, in percent and points; NAN for a run that failed. */
+struct tune_row {
+	double rate;
+	double le, accuracy, accuracy_sgd, gap;
+};
+
+/* The row to take, or -1 if there is none with an accuracy; *best is the most accurate one's. */
+int tune_choose(const struct tune_row *rows, int count, double slack, int *best);
+
+/* The share of accuracy that schedule.epsilon wants, for a gap in points; 0 for no gap. */
+double tune_epsilon(double gap);
+
+/* Makes path a config of the two keys, found on so large a share of the stream. */
+int tune_write(const char *path, double rate, double epsilon, double share, struct err *err);
+
+#endif

@@ -1,0 +1,105 @@
+/* One byte after the other: rows are short, and most of them have no quotes. */
+#include "formats/csv.h"
+
+#include <string.h>
+
+/* The end of a quoted field, one behind its last quote; NULL: it has none. */
+static const char *quoted_end(const char *at, const char *end, struct csv_field *field)
+{
+	field->at = at;
+	for (; (at = memchr(at, '"', (size_t)(end - at))); at += 2) {
+		if (at + 1 == end || at[1] != '"') {
+			field->size = (size_t)(at - field->at);
+			return at + 1;
+		}
+		field->doubled = true;
+	}
+	return NULL;
+}
+
+int csv_row(const char *bytes, size_t size, char separator, struct csv_field *fields, int most,
+	size_t *used)
+{
+	const char *at = bytes, *const end = bytes + size;
+	int n = 0;
+
+	for (;;) {
+		struct csv_field field = {.at = at};
+		const bool quoted = at < end && *at == '"';
+
+		if (quoted) {
+			at = quoted_end(at + 1, end, &field);
+			if (!at)
+				return CSV_OPEN;
+			if (at + 1 < end && *at == '\r' && at[1] == '\n')
+				at++;
+			if (at < end && *at != separator && *at != '\n')
+				return CSV_AFTER;
+		} else {
+			while (at < end && *at != separator && *at != '\n')
+				at++;
+			field.size = (size_t)(at - field.at);
+		}
+		if (!quoted && (at == end || *at == '\n') && field.size &&
+			field.at[field.size - 1] == '\r')
+			field.size--;
+		if (n < most)
+			fields[n] = field;
+		n++;
+		if (at == end || *at == '\n')
+			break;
+		at++;
+	}
+	*used = (size_t)(at - bytes) + (at < end);
+	return n;
+}
+
+const char *csv_reason(int code)
+{
+	return code == CSV_OPEN ? "a quote is never closed"
+				: "something stands between a closing quote and the next column";
+}
+
+bool csv_text(const struct csv_field *field, char *out, size_t room)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < field->size; i++) {
+		if (size + 1 >= room)
+			return false;
+		out[size++] = field->at[i];
+		i += field->doubled && field->at[i] == '"';
+	}
+	if (size >= room)
+		return false;
+	out[size] = '\0';
+	return true;
+}
+
+struct csv_field csv_trim(struct csv_field field)
+{
+	while (field.size && (*field.at == ' ' || *field.at == '\t')) {
+		field.at++;
+		field.size--;
+	}
+	while (field.size && (field.at[field.size - 1] == ' ' || field.at[field.size - 1] == '\t'))
+		field.size--;
+	return field;
+}
+
+char csv_separator(const char *bytes, size_t size)
+{
+	static const char candidates[] = ",\t;";
+	const char *line = memchr(bytes, '\n', size);
+	const size_t length = line ? (size_t)(line - bytes) : size;
+
+	for (const char *c = candidates; *c; c++)
+		if (memchr(bytes, *c, length))
+			return *c;
+	return ',';
+}
+
+size_t csv_mark(const char *bytes, size_t size)
+{
+	return size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3) ? 3 : 0;
+}

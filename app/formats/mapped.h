@@ -1,0 +1,59 @@
+/*
+ * A file of data, opened once. While it is being opened by its kind of records
+ * it may be looked at as one array of bytes; afterwards pieces of it are copied.
+ *
+ * What is promised: the file's size is taken at open and everything is checked
+ * against it. A copy from a file that has been cut short or written anew since
+ * is an error, never a crash. Only while the array is looked at (indexes are
+ * built) must nobody cut the file short: the system ends a process that touches
+ * a mapped page that is no more. To replace data that is in use, write another
+ * file and rename it.
+ */
+#ifndef RETAIN_FORMATS_MAPPED_H
+#define RETAIN_FORMATS_MAPPED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "formats/record_bytes.h"
+
+struct mapped {
+	char *path;
+	const unsigned char *data; /* until mapped_looked; never NULL while open */
+	size_t size;
+	int64_t changed; /* when the file last was, in nanoseconds */
+	int file;        /* -1: data was unpacked into memory */
+	size_t reserved; /* what munmap wants */
+};
+
+/* As much of a gzipped file as is unpacked into memory. */
+#define MAPPED_UNPACK ((size_t)2 << 30)
+
+/*
+ * Opens a plain file, which may be empty. One that is gzipped is unpacked into
+ * memory if `unpack` allows as many bytes, and shown as it is if unpack is 0. A
+ * failed open leaves a struct that mapped_close accepts, as it does a zeroed one.
+ */
+int mapped_open(struct mapped *mapped, const char *path, size_t unpack, struct err *err);
+void mapped_close(struct mapped *mapped);
+
+/*
+ * Ends the time in which the array may be looked at, which gives back what it takes of
+ * memory and address space. What was unpacked stays.
+ */
+void mapped_looked(struct mapped *mapped);
+
+/* Copies bytes at .. at+size-1. Several threads may at a time. */
+int mapped_copy(const struct mapped *mapped, uint64_t at, size_t size, void *out, struct err *err);
+
+/* The same into a record's bytes. */
+int mapped_record(const struct mapped *mapped, uint64_t at, size_t size, struct record_bytes *bytes,
+	struct err *err);
+
+/* Both for a file that is not kept open. `most` bounds what a whole file may have. */
+int mapped_read_part(
+	const char *path, uint64_t at, size_t size, struct record_bytes *bytes, struct err *err);
+int mapped_read_whole(const char *path, size_t most, struct record_bytes *bytes, struct err *err);
+
+#endif

@@ -1,0 +1,205 @@
+/* Decimal digits are read as whole numbers; only exponents go through floating point. */
+#include "formats/moment.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define MICRO 1000000
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool moment_whole(const char *text, size_t size, int64_t *number)
+{
+	const bool minus = size && *text == '-';
+	size_t i = size && (*text == '-' || *text == '+');
+	int64_t sum = 0;
+
+	if (i == size)
+		return false;
+	for (; i < size; i++) {
+		if (!digit(text[i]) || __builtin_mul_overflow(sum, 10, &sum) ||
+			__builtin_sub_overflow(sum, text[i] - '0', &sum))
+			return false;
+	}
+	/* Summed below zero, where there is one more number. */
+	if (!minus && sum == INT64_MIN)
+		return false;
+	*number = minus ? sum : -sum;
+	return true;
+}
+
+/*
+ * Up to 15 digits with a point among them, as most numbers in files are: both whole
+ * numbers are exact, so their quotient is the nearest double, as strtod's is.
+ */
+static bool plain_number(const char *text, size_t size, double *number)
+{
+	static const double powers[] = {
+		1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+	const size_t sign = size && *text == '-';
+	size_t point = size, digits = 0;
+	int64_t sum = 0;
+
+	for (size_t i = sign; i < size; i++) {
+		if (text[i] == '.' && point == size) {
+			point = i;
+			continue;
+		}
+		if (!digit(text[i]) || ++digits > 15)
+			return false;
+		sum = sum * 10 + (text[i] - '0');
+	}
+	if (!digits)
+		return false;
+	*number = (double)sum / powers[point == size ? 0 : size - point - 1];
+	if (sign)
+		*number = -*number;
+	return true;
+}
+
+bool moment_number(const char *text, size_t size, double *number)
+{
+	char copy[64];
+
+	if (plain_number(text, size, number))
+		return true;
+	if (size >= sizeof(copy) || !size)
+		return false;
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	return !memchr(copy, '\0', size) && text_to_double(copy, number) && isfinite(*number);
+}
+
+/* Digits of a fraction as millionths; the number of digits that were there. */
+static size_t fraction(const char *text, size_t size, int64_t *millionths)
+{
+	int64_t unit = MICRO / 10;
+	size_t i = 0;
+
+	for (*millionths = 0; i < size && digit(text[i]); i++, unit /= 10)
+		*millionths += unit * (text[i] - '0');
+	return i;
+}
+
+bool moment_seconds(const char *text, size_t size, int64_t *microseconds)
+{
+	const char *dot = memchr(text, '.', size);
+	const size_t before = dot ? (size_t)(dot - text) : size,
+		     after = dot ? size - before - 1 : 0;
+	int64_t whole, part = 0;
+	double number;
+
+	if (moment_whole(text, before, &whole) &&
+		(!dot || fraction(dot + 1, after, &part) == after)) {
+		part = *text == '-' ? -part : part;
+		return !__builtin_mul_overflow(whole, MICRO, &whole) &&
+		       !__builtin_add_overflow(whole, part, microseconds);
+	}
+	if (!moment_number(text, size, &number) || fabs(number) > 9e12)
+		return false;
+	*microseconds = (int64_t)(number * MICRO);
+	return true;
+}
+
+/* Exactly n digits. */
+static bool digits(const char **text, size_t *size, size_t n, int *number)
+{
+	*number = 0;
+	if (*size < n)
+		return false;
+	for (size_t i = 0; i < n; i++, ++*text, --*size) {
+		if (!digit(**text))
+			return false;
+		*number = *number * 10 + (**text - '0');
+	}
+	return true;
+}
+
+static bool one_of(const char **text, size_t *size, const char *allowed)
+{
+	if (!*size || !**text || !strchr(allowed, **text))
+		return false;
+	++*text;
+	--*size;
+	return true;
+}
+
+static int days_of_month(int year, int month)
+{
+	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+	return days[month - 1] + (month == 2 && leap);
+}
+
+/* Days since 1970, with years that begin in March, so that leap days come last. */
+static int64_t days_since_1970(int year, int month, int day)
+{
+	const int y = year - (month <= 2), of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+
+	return (int64_t)y * 365 + y / 4 - y / 100 + y / 400 + of_year - 719468;
+}
+
+static bool clock_time(const char **text, size_t *size, int64_t *microseconds)
+{
+	int hour, minute, second = 0;
+	int64_t part = 0;
+
+	if (!digits(text, size, 2, &hour) || !one_of(text, size, ":") ||
+		!digits(text, size, 2, &minute) || hour > 23 || minute > 59)
+		return false;
+	if (one_of(text, size, ":") && (!digits(text, size, 2, &second) || second > 60))
+		return false;
+	if (one_of(text, size, ".,")) {
+		const size_t used = fraction(*text, *size, &part);
+
+		if (!used)
+			return false;
+		*text += used;
+		*size -= used;
+	}
+	*microseconds = ((int64_t)hour * 3600 + minute * 60 + second) * MICRO + part;
+	return true;
+}
+
+static bool zone(const char **text, size_t *size, int64_t *microseconds)
+{
+	const bool minus = *size && **text == '-';
+	int hours, minutes = 0;
+
+	*microseconds = 0;
+	if (!*size || one_of(text, size, "Zz"))
+		return true;
+	if (!one_of(text, size, "+-") || !digits(text, size, 2, &hours) || hours > 23)
+		return false;
+	one_of(text, size, ":");
+	if (*size && (!digits(text, size, 2, &minutes) || minutes > 59))
+		return false;
+	*microseconds = ((int64_t)hours * 3600 + minutes * 60) * MICRO * (minus ? -1 : 1);
+	return true;
+}
+
+bool moment_date(const char *text, size_t size, int64_t *microseconds)
+{
+	int64_t time = 0, shift = 0;
+	int year, month, day;
+
+	if (!digits(&text, &size, 4, &year) || !one_of(&text, &size, "-") ||
+		!digits(&text, &size, 2, &month) || !one_of(&text, &size, "-") ||
+		!digits(&text, &size, 2, &day))
+		return false;
+	if (month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
+		return false;
+	if (one_of(&text, &size, "Tt ") &&
+		(!clock_time(&text, &size, &time) || !zone(&text, &size, &shift)))
+		return false;
+	if (size)
+		return false;
+	*microseconds = days_since_1970(year, month, day) * 86400 * MICRO + time - shift;
+	return true;
+}

@@ -1,0 +1,27 @@
+/*
+ * Numbers and moments in text, as tables have them. Whole texts, of `size` bytes
+ * without a NUL; nothing depends on the locale or the time zone.
+ */
+#ifndef RETAIN_FORMATS_MOMENT_H
+#define RETAIN_FORMATS_MOMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A whole number that fits. */
+bool moment_whole(const char *text, size_t size, int64_t *number);
+
+/* A finite number. */
+bool moment_number(const char *text, size_t size, double *number);
+
+/* Seconds with a fraction, as microseconds (the rest of the fraction is dropped). */
+bool moment_seconds(const char *text, size_t size, int64_t *microseconds);
+
+/*
+ * ISO 8601: 2024-02-29, with T12:30, T12:30:59 or T12:30:59.5 (or a blank for the
+ * T), with Z or +01:00 (UTC where there is neither), as microseconds since 1970.
+ */
+bool moment_date(const char *text, size_t size, int64_t *microseconds);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * What a format is to image.c: a row of functions. A format keeps what it needs
+ * from image to image in a state of its own.
+ */
+#ifndef RETAIN_IMAGES_IMAGE_FORMAT_H
+#define RETAIN_IMAGES_IMAGE_FORMAT_H
+
+#include "images/image.h"
+
+/* A growing block of memory that is never given back before the end. */
+struct image_buffer {
+	uint8_t *bytes;
+	size_t size;
+};
+
+/* At least so many bytes, next power of two, old content lost; NULL and err when there is no memory. */
+uint8_t *image_buffer_reserve(struct image_buffer *buffer, size_t size, struct err *err);
+
+/* Grey from red, green and blue, in place, as Pillow computes it. */
+void image_make_grey(uint8_t *pixels, size_t count);
+
+struct image_format {
+	const char *name;
+	const char *magic; /* what a file begins with */
+	int (*state_new)(void **state, struct err *err);
+	void (*state_free)(void *state); /* NULL is allowed */
+
+	/* As image_open and image_read; the pixels go into the buffer. */
+	int (*open)(void *state, const uint8_t *bytes, size_t size, int *width, int *height,
+		struct err *err);
+	int (*read)(void *state, const struct image_window *window, double least, int components,
+		struct image_buffer *buffer, struct image *image, struct err *err);
+};
+
+extern const struct image_format image_jpeg, image_png;
+
+#endif

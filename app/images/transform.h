@@ -1,0 +1,86 @@
+/*
+ * From what a record holds to what a net takes: bytes of a JPEG or PNG image, or
+ * 8-bit pixels, become size * size floats per channel, plane after plane,
+ * normalised: (pixel / 255 - mean) / std.
+ *
+ * Kinds (transform_kinds has their names):
+ *
+ *	crop    training: a random part, resized, perhaps mirrored; evaluation: the
+ *	        image resized to `resize` pixels on its shorter side, its centre.
+ *	        For photographs of any size
+ *	pad     training: shifted by up to `pad` pixels in each direction, zeros
+ *	        coming in, perhaps mirrored; evaluation: as it is. For CIFAR; images
+ *	        must have the size
+ *	plain   as it is, for training too. For digits; images must have the size
+ *
+ * What is random is a function of (seed, iteration, position in the batch) alone.
+ * The same input gives the same bits on every processor, if libjpeg's version is
+ * the same.
+ *
+ * A transform is constant once made and may be used by any number of threads,
+ * each with a scratch of its own. Scratch allocates only when it needs more
+ * memory than ever before, and then doubles.
+ */
+#ifndef RETAIN_IMAGES_TRANSFORM_H
+#define RETAIN_IMAGES_TRANSFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+
+enum { TRANSFORM_CHANNELS_MAX = 3, TRANSFORM_SIZE_MAX = 4096 };
+
+struct transform_config {
+	const char *kind;
+	int size;     /* pixels a side, of the output */
+	int resize;   /* crop: the shorter side in evaluation; at least size */
+	int pad;      /* pad: so many pixels on each side */
+	int channels; /* 1 or 3; grey images fill all three, colour is made grey for one */
+	float mean[TRANSFORM_CHANNELS_MAX], std[TRANSFORM_CHANNELS_MAX];
+	uint64_t seed;
+};
+
+struct transform {
+	const struct transform_kind *kind;
+	struct transform_config config;
+	float scale[TRANSFORM_CHANNELS_MAX], shift[TRANSFORM_CHANNELS_MAX]; /* of pixels 0 .. 255 */
+	const struct pixel_kernels *kernels;
+};
+
+/* A kind's name and one line about it; NULL after the last. */
+const char *transform_kind_name(int index);
+const char *transform_kind_help(int index);
+
+/* Checks the config; nothing is to be released. The kind's name need not outlive the call. */
+int transform_init(
+	struct transform *transform, const struct transform_config *config, struct err *err);
+
+/*
+ * A record: an image file's bytes if width is 0, else pixels, either component
+ * beside component or plane after plane. The caller keeps them.
+ */
+struct transform_input {
+	const void *bytes;
+	size_t size;
+	int width, height, components;
+	bool planar;
+};
+
+struct transform_scratch;
+
+int transform_scratch_new(struct transform_scratch **scratch, struct err *err);
+void transform_scratch_free(struct transform_scratch *scratch);
+
+/* Writes channels * size * size floats. iteration < 2^40, position < 2^20. */
+int transform_train(const struct transform *transform, struct transform_scratch *scratch,
+	const struct transform_input *input, uint64_t iteration, int position, float *out,
+	struct err *err);
+int transform_eval(const struct transform *transform, struct transform_scratch *scratch,
+	const struct transform_input *input, float *out, struct err *err);
+
+/* (x - mean) / std of numbers that are no pixels, with channel 0's. */
+void transform_numbers(
+	const struct transform *transform, const float *in, size_t count, float *out);
+
+#endif

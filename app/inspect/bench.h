@@ -1,0 +1,67 @@
+/*
+ * How fast a net trains or infers here, on made-up data: what `retain bench`
+ * prints. A training step is a whole one: gradient and SGD update.
+ */
+#ifndef RETAIN_INSPECT_BENCH_H
+#define RETAIN_INSPECT_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+#include "nn/engine.h"
+#include "nn/net.h"
+
+struct bench_config {
+	struct net_spec net;
+	struct engine_config engine;
+	int batch, micro;
+	bool infer;
+	double seconds; /* how long to go on, at least */
+	int repeat;	/* least number of steps */
+};
+
+struct bench_result {
+	double images_per_s; /* of the fastest step */
+	double median_images_per_s;
+	double gflops;	     /* of the fastest step, counting 2 per multiply-add; training counts 3 passes */
+	double peak_gflops;  /* multiply-add peak of the threads used */
+	double rss_mb;	     /* the process's largest resident size so far */
+	int steps;
+	float loss; /* of the last step */
+	const char *isa;
+	int threads;
+};
+
+/* A learner on a stream, everything but evaluation included; isa is a text that lives for ever. */
+struct bench_learn_result {
+	double us_per_iteration; /* of the fastest block of time steps */
+	double median_us_per_iteration;
+	int passes; /* made to the stream's end; without one there are none of the following */
+	/* Of the stream, its first and its last tenth, each block as fast as in its fastest pass. */
+	double whole_us_per_iteration, first_us_per_iteration, last_us_per_iteration;
+	int64_t iterations;
+	const char *isa;
+	int threads;
+};
+
+/* options: of a whole run. Goes through its stream `passes` times, or, for 0, again and again for
+ * so many seconds. */
+int bench_learn(const struct options *options, double seconds, int passes,
+	struct bench_learn_result *result, struct err *err);
+
+/* Training inputs of a source as fast as they come, by stream.loaders and the caller. */
+struct bench_data_result {
+	double samples_per_s; /* of the fastest batch */
+	double mean_samples_per_s;
+	int64_t batches, bad;
+};
+
+/* Draws batches of run.batch samples for so many seconds. */
+int bench_data(const struct options *options, double seconds, struct bench_data_result *result,
+	struct err *err);
+
+int bench_train(const struct bench_config *config, struct bench_result *result, struct err *err);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * What a source holds: counts, classes, time, how classes are spread over time,
+ * what sizes its pictures have, and what of it cannot be read. Two people whose
+ * digests are equal have the same data in the same order.
+ */
+#ifndef RETAIN_INSPECT_DATA_INFO_H
+#define RETAIN_INSPECT_DATA_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+
+enum { DATA_PARTS = 10, DATA_FAULTS = 20, DATA_DIGEST = 33, DATA_NAME = 64 };
+
+/* A part of the stream, as long as the others. */
+struct data_part {
+	int classes;       /* that occur in it */
+	int most;          /* the most frequent one, */
+	double most_share; /* ... and its share */
+	int fresh;         /* classes that did not occur before */
+};
+
+struct data_info {
+	char kind[DATA_NAME];
+	int64_t records; /* of the data set, before any cut; 0: it has none, samples are made */
+	int64_t samples, evals, steps, tasks;
+	int per_step, classes, channels, height, width;
+	bool timed;
+	int64_t first_time, last_time; /* of the stream */
+	int64_t smallest, largest;     /* samples of the smallest and the largest class */
+	struct data_part parts[DATA_PARTS];
+
+	/* Of pictures that were looked at: width and height, and the bytes of their files. */
+	int64_t looked;
+	int least_width, least_height, most_width, most_height;
+	double mean_bytes;
+
+	/* Of what was read. */
+	int64_t read, bad;
+	char faults[DATA_FAULTS][256]; /* the first ones */
+	char digest[DATA_DIGEST];      /* "": not all was read */
+};
+
+/*
+ * Opens what stream.source names and looks at it: a few records, or, with
+ * `check`, every one of them, by so many threads (0: as many as processors), which
+ * is told to `progress` from time to time. Faults of single records are found,
+ * not returned.
+ */
+int data_info(struct data_info *info, const struct options *options, bool check, int threads,
+	void (*progress)(void *context, int64_t done, int64_t total), void *context,
+	struct err *err);
+
+/* The name of a class, or its number. */
+struct source;
+void data_class_name(struct source *source, int label, char out[DATA_NAME]);
+
+#endif

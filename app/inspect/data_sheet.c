@@ -1,0 +1,209 @@
+/*
+ * The sheet is painted into memory: a cell per sample, scaled by the nearest
+ * pixel, and below it its class in letters of three by five dots.
+ */
+#include "inspect/data_sheet.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "images/image.h"
+#include "streams/source.h"
+#include "streams/source_records.h"
+#include "inspect/data_info.h"
+
+enum { GAP = 4, DOT = 2, LETTER = 4 * DOT, CAPTION = 7 * DOT, PAPER = 250, INK = 60 };
+
+/* Five rows of three dots, the upper left one first: 15 bits. */
+struct letter {
+	char sign;
+	const char *dots;
+};
+
+static const struct letter letters[] = {
+	{'0', "### #.# #.# #.# ###"},
+	{'1', ".#. ##. .#. .#. ###"},
+	{'2', "##. ..# .#. #.. ###"},
+	{'3', "##. ..# .#. ..# ##."},
+	{'4', "#.# #.# ### ..# ..#"},
+	{'5', "### #.. ##. ..# ##."},
+	{'6', ".## #.. ### #.# ###"},
+	{'7', "### ..# .#. .#. .#."},
+	{'8', "### #.# ### #.# ###"},
+	{'9', "### #.# ### ..# ##."},
+	{'A', ".#. #.# ### #.# #.#"},
+	{'B', "##. #.# ##. #.# ##."},
+	{'C', ".## #.. #.. #.. .##"},
+	{'D', "##. #.# #.# #.# ##."},
+	{'E', "### #.. ##. #.. ###"},
+	{'F', "### #.. ##. #.. #.."},
+	{'G', ".## #.. #.# #.# .##"},
+	{'H', "#.# #.# ### #.# #.#"},
+	{'I', "### .#. .#. .#. ###"},
+	{'J', "..# ..# ..# #.# .#."},
+	{'K', "#.# #.# ##. #.# #.#"},
+	{'L', "#.. #.. #.. #.. ###"},
+	{'M', "#.# ### ### #.# #.#"},
+	{'N', "##. #.# #.# #.# #.#"},
+	{'O', ".#. #.# #.# #.# .#."},
+	{'P', "##. #.# ##. #.. #.."},
+	{'Q', ".#. #.# #.# ##. .##"},
+	{'R', "##. #.# ##. #.# #.#"},
+	{'S', ".## #.. .#. ..# ##."},
+	{'T', "### .#. .#. .#. .#."},
+	{'U', "#.# #.# #.# #.# ###"},
+	{'V', "#.# #.# #.# #.# .#."},
+	{'W', "#.# #.# ### ### #.#"},
+	{'X', "#.# #.# .#. #.# #.#"},
+	{'Y', "#.# #.# .#. .#. .#."},
+	{'Z', "### ..# .#. #.. ###"},
+	{'-', "... ... ### ... ..."},
+	{'.', "... ... ... ... .#."},
+	{'_', "... ... ... ... ###"},
+};
+
+struct sheet {
+	uint8_t *pixels; /* red, green, blue */
+	int width, height;
+};
+
+static void put(struct sheet *sheet, int x, int y, const uint8_t colour[3])
+{
+	memcpy(sheet->pixels + 3 * ((size_t)y * (size_t)sheet->width + (size_t)x), colour, 3);
+}
+
+static void put_letter(struct sheet *sheet, int x, int y, char sign)
+{
+	static const uint8_t ink[3] = {INK, INK, INK};
+	const struct letter *letter = NULL;
+
+	for (size_t i = 0; i < sizeof(letters) / sizeof(*letters); i++)
+		if (letters[i].sign == toupper((unsigned char)sign))
+			letter = &letters[i];
+	for (int row = 0; letter && row < 5 * DOT; row++)
+		for (int column = 0; column < 3 * DOT; column++)
+			if (letter->dots[row / DOT * 4 + column / DOT] == '#')
+				put(sheet, x + column, y + row, ink);
+}
+
+static void put_caption(struct sheet *sheet, int x, int y, int width, const char *words)
+{
+	for (int i = 0; words[i] && (i + 1) * LETTER <= width; i++)
+		put_letter(sheet, x + i * LETTER, y, words[i]);
+}
+
+static uint8_t shade(float value, float low, float high)
+{
+	const float at = (value - low) / (high - low) * 255 + 0.5f;
+
+	return at < 0 ? 0 : at > 255 ? 255 : (uint8_t)at;
+}
+
+static void put_sample(struct sheet *sheet, int x, int y, int size, const struct source_info *info,
+	const float *input, float low, float high)
+{
+	const size_t plane = (size_t)info->height * (size_t)info->width;
+	const int longer = info->height > info->width ? info->height : info->width;
+
+	for (int row = 0; row < size * info->height / longer; row++)
+		for (int column = 0; column < size * info->width / longer; column++) {
+			const size_t at = (size_t)(row * longer / size) * (size_t)info->width +
+					  (size_t)(column * longer / size);
+			uint8_t colour[3];
+
+			for (size_t c = 0; c < 3; c++)
+				colour[c] = shade(input[(info->channels == 3 ? c : 0) * plane + at],
+					low, high);
+			put(sheet, x + column, y + row, colour);
+		}
+}
+
+/* The range that all numbers lie in; what a data set gives lies in [0, 1]. */
+static void find_range(const float *inputs, size_t count, bool data, float *low, float *high)
+{
+	*low = 0;
+	*high = 1;
+	for (size_t i = 0; i < count && !data; i++) {
+		if (i == 0 || inputs[i] < *low)
+			*low = inputs[i];
+		if (i == 0 || inputs[i] > *high)
+			*high = inputs[i];
+	}
+	if (!(*high > *low))
+		*high = *low + 1;
+}
+
+static int fetch(
+	struct source *source, int n, float *inputs, int32_t *labels, int64_t *ids, struct err *err)
+{
+	const int64_t samples = source_info(source)->samples;
+	int code;
+
+	for (int i = 0; i < n; i++)
+		ids[i] = (int64_t)i * samples / n;
+	code = source_inputs(source, SOURCE_STREAM, ids, n, inputs, err);
+	return code ? code : source_labels(source, SOURCE_STREAM, ids, n, labels, err);
+}
+
+static int paint(struct sheet *sheet, const struct sheet_config *config, struct source *source,
+	struct err *err)
+{
+	const struct source_info *info = source_info(source);
+	const int n = config->columns * config->rows;
+	const size_t floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
+	float *inputs = mem_new((size_t)n * floats, sizeof(*inputs)), low, high;
+	int32_t *labels = mem_new((size_t)n, sizeof(*labels));
+	int64_t *ids = mem_new((size_t)n, sizeof(*ids));
+	int code = inputs && labels && ids
+			   ? fetch(source, n, inputs, labels, ids, err)
+			   : err_memory(err, "a contact sheet", (size_t)n * floats * sizeof(float));
+
+	if (!code)
+		find_range(inputs, (size_t)n * floats, source_records(source), &low, &high);
+	for (int i = 0; i < n && !code; i++) {
+		const int x = GAP + i % config->columns * (config->size + GAP);
+		const int y = GAP + i / config->columns * (config->size + CAPTION + GAP);
+		char name[DATA_NAME];
+
+		put_sample(sheet, x, y, config->size, info, inputs + (size_t)i * floats, low, high);
+		data_class_name(source, labels[i], name);
+		put_caption(sheet, x, y + config->size + DOT, config->size, name);
+	}
+	mem_free(inputs);
+	mem_free(labels);
+	mem_free(ids);
+	return code;
+}
+
+int data_sheet(const struct sheet_config *config, const struct options *options, struct err *err)
+{
+	struct sheet sheet = {.width = GAP + config->columns * (config->size + GAP),
+		.height = GAP + config->rows * (config->size + CAPTION + GAP)};
+	const size_t bytes = 3 * (size_t)sheet.width * (size_t)sheet.height;
+	struct source *source = NULL;
+	const struct source_info *info;
+	int code = source_open(&source, options, err);
+
+	if (code)
+		return code;
+	info = source_info(source);
+	sheet.pixels = mem_new(bytes, 1);
+	if (info->height < 2 || (info->channels != 1 && info->channels != 3))
+		code = err_set(err, ERR_INPUT,
+			"stream.source = %s: its samples are %d x %d x %d numbers, not pictures",
+			options_text(options, "stream.source"), info->channels, info->height,
+			info->width);
+	else if (!sheet.pixels)
+		code = err_memory(err, "a contact sheet", bytes);
+	if (!code) {
+		memset(sheet.pixels, PAPER, bytes);
+		code = paint(&sheet, config, source, err);
+	}
+	if (!code)
+		code = image_write_png(config->path, sheet.pixels, sheet.width, sheet.height, err);
+	mem_free(sheet.pixels);
+	source_close(source);
+	return code;
+}

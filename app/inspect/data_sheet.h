@@ -1,0 +1,22 @@
+/* A contact sheet: samples of a stream in the order of time, with their labels, as a PNG. */
+#ifndef RETAIN_INSPECT_DATA_SHEET_H
+#define RETAIN_INSPECT_DATA_SHEET_H
+
+#include "base/err.h"
+#include "base/options.h"
+
+struct sheet_config {
+	int columns, rows;
+	int size;         /* pixels a side of a sample on the sheet, at least 16 */
+	const char *path; /* of the PNG */
+};
+
+/*
+ * Samples lie evenly over the stream that stream.source names, row by row. Of
+ * data sets the keys image.mean and image.std should be 0 and 1, so that colours
+ * are what they are; of made-up pictures, colours are stretched to fill the range.
+ * A source that has no pictures is an error (ERR_INPUT).
+ */
+int data_sheet(const struct sheet_config *config, const struct options *options, struct err *err);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * From what a user asks for to a net, and its first weights on disk.
+ */
+#include "inspect/model.h"
+
+#include <string.h>
+#include "nn/weights/weights_file.h"
+
+/* What an architecture is usually trained on; the first row whose parts the name has counts. */
+static const struct family {
+	const char *begin, *end;
+	int classes, channels, height, width;
+} families[] = {
+	{"resnet", "-cifar", 10, 3, 32, 32},
+	{"resnet", "", 1000, 3, 224, 224},
+};
+
+static const struct family *family_of(const char *arch)
+{
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		const struct family *family = &families[i];
+		size_t length = strlen(arch), begin = strlen(family->begin),
+		       end = strlen(family->end);
+		if (length >= begin + end && !strncmp(arch, family->begin, begin) &&
+			!strcmp(arch + length - end, family->end))
+			return family;
+	}
+	return NULL;
+}
+
+static void fill_defaults(struct net_spec *spec)
+{
+	const struct family *family = family_of(spec->arch);
+
+	if (spec->classes == MODEL_UNSET && family)
+		spec->classes = family->classes;
+	if (spec->channels == MODEL_UNSET && family) {
+		spec->channels = family->channels;
+		spec->height = family->height;
+		spec->width = family->width;
+	}
+}
+
+/* Says what is missing, unless there is something worse to say: the name may be unknown. */
+static int ask_for_more(const struct net_spec *spec, struct err *err)
+{
+	const struct net_spec least = {spec->arch, spec->norm, 1, 1, 1, 1};
+	struct net *net;
+	int rc = net_new(&net, &least, err);
+
+	net_free(net);
+	if (rc)
+		return rc;
+	return err_set(err, ERR_INPUT, "%s needs to be told its %s", spec->arch,
+		spec->classes == MODEL_UNSET ? "number of classes" : "input shape");
+}
+
+int model_net(struct net **net, const struct net_spec *asked, struct err *err)
+{
+	struct net_spec spec = *asked;
+
+	*net = NULL;
+	if (!spec.arch)
+		return err_set(err, ERR_INPUT, "no architecture was named");
+	fill_defaults(&spec);
+	if (spec.classes == MODEL_UNSET || spec.channels == MODEL_UNSET)
+		return ask_for_more(&spec, err);
+	return net_new(net, &spec, err);
+}
+
+int model_init(const struct net_spec *asked, uint64_t seed, const char *path, struct err *err)
+{
+	struct net *net;
+	int rc = model_net(&net, asked, err);
+
+	if (rc)
+		return rc;
+	const size_t params_floats = net_params(net)->floats, stats_floats = net_stats(net)->floats;
+	float *params = mem_new(params_floats, sizeof(*params));
+	float *stats = mem_new(stats_floats + 1, sizeof(*stats));
+	if (params && stats) {
+		net_init(net, seed, params, stats);
+		rc = weights_save(path, net, params, stats, 0, err);
+	} else {
+		rc = err_memory(
+			err, "the weights", (params_floats + stats_floats) * sizeof(*params));
+	}
+	mem_free(params);
+	mem_free(stats);
+	net_free(net);
+	return rc;
+}

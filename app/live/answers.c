@@ -1,0 +1,85 @@
+/* Answers in a text that is written at once and used again. */
+#include "live/answers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+
+enum { WAIT = 200 }; /* milliseconds, after which a wish to stop is looked at again */
+
+void answers_release(struct answers *answers)
+{
+	text_release(&answers->words);
+}
+
+void answers_prediction(
+	struct answers *answers, const char *id, int32_t prediction, double probability)
+{
+	char number[TEXT_NUMBER] = "null";
+
+	if (isfinite(probability))
+		text_from_double(number, round(probability * 1e6) / 1e6);
+	text_addf(&answers->words,
+		"{\"id\": %s, \"prediction\": %" PRId32 ", \"probability\": %s}\n", id, prediction,
+		number);
+}
+
+void answers_sample(struct answers *answers, const char *id, int32_t label, int64_t sample)
+{
+	text_addf(&answers->words,
+		"{\"id\": %s, \"label\": %" PRId32 ", \"sample\": %" PRId64 "}\n", id, label,
+		sample);
+}
+
+void answers_error(struct answers *answers, int64_t line, const char *id, const char *message)
+{
+	text_addf(&answers->words, "{\"line\": %" PRId64, line);
+	if (*id)
+		text_addf(&answers->words, ", \"id\": %s", id);
+	text_add(&answers->words, ", \"error\": ");
+	if (!json_quote(&answers->words, message))
+		text_add(&answers->words, "\"is not UTF-8\"");
+	text_add(&answers->words, "}\n");
+}
+
+static int failed(struct err *err)
+{
+	return err_set(err, ERR_FILE, "answers cannot be written: %s",
+		errno == EPIPE ? "nobody reads them any more" : strerror(errno));
+}
+
+/* Up to so much a pipe takes at once when it says that it can take something. */
+static int send_some(struct answers *answers, size_t *sent, struct err *err)
+{
+	struct pollfd wait = {.fd = answers->descriptor, .events = POLLOUT};
+	const size_t left = answers->words.size - *sent;
+	ssize_t wrote;
+
+	if (poll(&wait, 1, WAIT) <= 0)
+		return 0;
+	wrote = write(answers->descriptor, answers->words.data + *sent,
+		left < PIPE_BUF ? left : PIPE_BUF);
+	if (wrote < 0 && errno != EINTR && errno != EAGAIN)
+		return failed(err);
+	*sent += wrote > 0 ? (size_t)wrote : 0;
+	return 0;
+}
+
+int answers_send(struct answers *answers, struct err *err)
+{
+	size_t sent = 0;
+	int code = 0;
+
+	if (answers->words.failed)
+		return err_memory(err, "answers", answers->words.size);
+	while (!code && sent < answers->words.size && !(answers->stop && *answers->stop))
+		code = send_some(answers, &sent, err);
+	answers->words.size = 0;
+	return code;
+}

@@ -1,0 +1,38 @@
+/*
+ * What a live stream is answered, as NDJSON:
+ *
+ *	{"id": 17, "prediction": 3, "probability": 0.8125}  the input is kept
+ *	{"id": 17, "label": 4, "sample": 230}               the label is kept; sample 230 is the two
+ *	{"line": 92, "error": "line 92: has no id"}         nothing of the line was taken
+ *
+ * Answers are collected, and sent when what they promise is true.
+ */
+#ifndef RETAIN_LIVE_ANSWERS_H
+#define RETAIN_LIVE_ANSWERS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/text.h"
+
+struct answers {
+	int descriptor;
+	const volatile sig_atomic_t *stop; /* may be NULL; where set, nobody waits for a reader */
+	struct text words;
+};
+
+void answers_release(struct answers *answers);
+
+/* An id as struct line has it. A probability that is no number is null. */
+void answers_prediction(
+	struct answers *answers, const char *id, int32_t prediction, double probability);
+void answers_sample(struct answers *answers, const char *id, int32_t label, int64_t sample);
+/* The id may be empty. */
+void answers_error(struct answers *answers, int64_t line, const char *id, const char *message);
+
+/* Sends everything, waiting for the reader if need be. */
+int answers_send(struct answers *answers, struct err *err);
+
+#endif

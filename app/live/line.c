@@ -1,0 +1,47 @@
+/* The table of line formats, and what they share. */
+#include "live/line.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+const struct line_format line_formats[] = {
+	{"ndjson", "a JSON object per line", ndjson_read},
+	{"csv", "id, label and the input's numbers in each line", csv_read},
+	{0},
+};
+
+void line_number_id(struct line *line, int64_t number)
+{
+	snprintf(line->id, sizeof(line->id), "%" PRId64, number);
+}
+
+int line_text_id(struct line *line, const char *words, const char *where, struct err *err)
+{
+	struct text quoted = {0};
+	int code = 0;
+
+	if (!json_quote(&quoted, words) && !quoted.failed)
+		code = err_set(err, ERR_INPUT, "%s: id: is no UTF-8", where);
+	else if (quoted.failed)
+		code = err_memory(err, "an id", strlen(words));
+	else if (quoted.size > JOURNAL_KEY)
+		code = err_set(err, ERR_INPUT, "%s: id: has %zu bytes as JSON; at most %d can be",
+			where, quoted.size, JOURNAL_KEY);
+	else
+		memcpy(line->id, quoted.data, quoted.size + 1);
+	text_release(&quoted);
+	return code;
+}
+
+int line_label(struct line *line, int64_t label, int classes, const char *where, struct err *err)
+{
+	if (label < 0 || label >= classes)
+		return err_set(err, ERR_INPUT,
+			"%s: label: %" PRId64 " is not from 0 to %d, the classes there are", where,
+			label, classes - 1);
+	line->label = (int32_t)label;
+	return 0;
+}

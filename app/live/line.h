@@ -1,0 +1,66 @@
+/*
+ * A line of a live stream: bytes in, what they say out. Formats are rows of
+ * line_formats; `stdin.format` names one. Nothing here has a state or reads
+ * anything but the bytes.
+ *
+ *	{"id": 17, "input": [0.5, -1.25]}
+ *	{"id": 17, "label": 3}
+ *	{"id": "a", "input": [[1, 2], [3, 4]], "label": 0, "when": "now"}
+ *
+ * An id is a text or a whole number. An input has as many numbers as the model
+ * takes, in a row or in lists within lists; they must be finite as 32-bit
+ * numbers. A label is a class number. Other names mean nothing.
+ *
+ * The same as CSV, in which columns have one order and those at the end may be
+ * missing; a heading that begins with "id,label" says nothing:
+ *
+ *	id,label,x,y
+ *	17,,0.5,-1.25
+ *	17,3
+ *	"a",0,1,2
+ */
+#ifndef RETAIN_LIVE_LINE_H
+#define RETAIN_LIVE_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/journal.h"
+
+struct line {
+	char id[JOURNAL_KEY + 1]; /* as JSON: 17 or "a" with its quotes */
+	bool has_input, has_label;
+	int32_t label;
+};
+
+struct line_shape {
+	size_t floats; /* of an input */
+	int classes;
+};
+
+/*
+ * Reads `size` bytes without their newline. The input, if there is one, goes to
+ * `input`. `where` begins the sentence of an error, "line 17". ERR_MEMORY is
+ * ours, ERR_FORMAT and ERR_INPUT the line's fault; *line then has what was read
+ * of the id, or an empty one. A line that says nothing has neither input nor label.
+ */
+typedef int line_read(const char *bytes, size_t size, const char *where,
+	const struct line_shape *shape, struct line *line, float *input, struct err *err);
+
+struct line_format {
+	const char *name, *help;
+	line_read *read;
+};
+
+extern const struct line_format line_formats[]; /* ends with a row without a name */
+
+line_read ndjson_read, csv_read;
+
+/* For formats: an id that is a number or a text, and a label that must be one of the classes. */
+void line_number_id(struct line *line, int64_t number);
+int line_text_id(struct line *line, const char *words, const char *where, struct err *err);
+int line_label(struct line *line, int64_t label, int classes, const char *where, struct err *err);
+
+#endif

@@ -1,0 +1,115 @@
+/* Lines of NDJSON: one table each. */
+#include <math.h>
+
+#include "base/json.h"
+#include "live/line.h"
+
+enum { DEEPEST = 3 }; /* channels, height, width */
+
+static int read_id(
+	const struct json_value *table, const char *where, struct line *line, struct err *err)
+{
+	const struct json_value *value = json_find(table, "id");
+	const char *words = json_text(value);
+	int64_t number;
+
+	if (words)
+		return line_text_id(line, words, where, err);
+	if (!json_whole(value, &number))
+		return err_set(err, ERR_INPUT, "%s: %s", where,
+			value ? "id: must be a text or a whole number" : "has no id");
+	line_number_id(line, number);
+	return 0;
+}
+
+/* Where numbers go, and how many there were. */
+struct numbers {
+	float *out;
+	size_t room, count;
+	const char *where;
+};
+
+static int read_numbers(
+	const struct json_value *value, int depth, struct numbers *numbers, struct err *err)
+{
+	const size_t count = json_count(value);
+	double number;
+	int code = 0;
+
+	if (json_number(value, &number)) {
+		if (!isfinite((float)number))
+			return err_set(err, ERR_INPUT,
+				"%s: input: number %zu is too large for 32 bits", numbers->where,
+				numbers->count);
+		if (numbers->count < numbers->room)
+			numbers->out[numbers->count] = (float)number;
+		numbers->count++;
+		return 0;
+	}
+	if (json_kind(value) != JSON_LIST || depth == DEEPEST)
+		return err_set(err, ERR_INPUT, "%s: input: number %zu is no number", numbers->where,
+			numbers->count);
+	for (size_t i = 0; i < count && !code; i++)
+		code = read_numbers(json_at(value, i), depth + 1, numbers, err);
+	return code;
+}
+
+static int read_input(const struct json_value *value, const char *where, size_t floats,
+	float *input, struct err *err)
+{
+	struct numbers numbers = {.out = input, .room = floats, .where = where};
+	int code;
+
+	if (json_kind(value) != JSON_LIST)
+		return err_set(err, ERR_INPUT, "%s: input: must be a list of numbers", where);
+	code = read_numbers(value, 0, &numbers, err);
+	if (!code && numbers.count != floats)
+		code = err_set(err, ERR_INPUT, "%s: input: has %zu numbers, the model takes %zu",
+			where, numbers.count, floats);
+	return code;
+}
+
+static int read_label(const struct json_value *value, const char *where, int classes,
+	struct line *line, struct err *err)
+{
+	int64_t label;
+
+	if (!json_whole(value, &label))
+		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
+	return line_label(line, label, classes, where, err);
+}
+
+static int read_table(const struct json_value *table, const char *where,
+	const struct line_shape *shape, struct line *line, float *input, struct err *err)
+{
+	const struct json_value *numbers = json_find(table, "input");
+	const struct json_value *label = json_find(table, "label");
+	int code;
+
+	if (json_kind(table) != JSON_TABLE)
+		return err_set(err, ERR_FORMAT, "%s: is no JSON object", where);
+	code = read_id(table, where, line, err);
+	if (!code && !numbers && !label)
+		code = err_set(err, ERR_INPUT, "%s: has neither input nor label", where);
+	if (!code && numbers)
+		code = read_input(numbers, where, shape->floats, input, err);
+	if (!code && label)
+		code = read_label(label, where, shape->classes, line, err);
+	line->has_input = numbers != NULL;
+	line->has_label = label != NULL;
+	return code;
+}
+
+int ndjson_read(const char *bytes, size_t size, const char *where, const struct line_shape *shape,
+	struct line *line, float *input, struct err *err)
+{
+	struct json_value *value = NULL;
+	int code;
+
+	*line = (struct line){0};
+	code = json_read(&value, bytes, size, where, err);
+	if (!code)
+		code = read_table(value, where, shape, line, input, err);
+	json_free(value);
+	return code;
+}

@@ -1,0 +1,238 @@
+/*
+ * A run folder as a whole: which of its files there are, and what state it is in.
+ * How each file is read stands in run_log_parse.c.
+ */
+#include "log/run_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define MIB ((size_t)1 << 20)
+
+typedef int parse_fn(
+	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
+
+static const struct {
+	const char *name;
+	parse_fn *parse;
+	size_t most;
+	bool needed;
+} files[] = {
+	{"config.ini", run_log_parse_config, 4 * MIB, true},
+	{"metrics.csv", run_log_parse_metrics, 256 * MIB, true},
+	{"events.jsonl", run_log_parse_events, 256 * MIB, false},
+	{"matrix.csv", run_log_parse_matrix, 256 * MIB, false},
+	{"run.json", run_log_parse_facts, 4 * MIB, false},
+};
+
+static bool is_file(const char *path)
+{
+	struct stat found;
+
+	return !stat(path, &found) && S_ISREG(found.st_mode);
+}
+
+bool run_log_here(const char *folder)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/config.ini", folder) < PATH_MAX && is_file(path);
+}
+
+static int read_file(struct run_log *log, size_t file, struct err *err)
+{
+	struct text path = {0};
+	char *bytes;
+	size_t size;
+	int code;
+
+	text_addf(&path, "%s/%s", log->folder, files[file].name);
+	if (path.failed) {
+		code = err_memory(err, "a path", strlen(log->folder));
+	} else if (!files[file].needed && !is_file(path.data)) {
+		code = 0;
+	} else {
+		code = file_read(path.data, files[file].most, &bytes, &size, err);
+		if (!code) {
+			code = files[file].parse(log, path.data, bytes, size, err);
+			mem_free(bytes);
+		}
+	}
+	text_release(&path);
+	return code;
+}
+
+/* A process that works in the folder holds its lock. */
+static bool is_locked(const struct run_log *log)
+{
+	char path[PATH_MAX];
+	bool locked = false;
+	int lock = -1;
+
+	if (snprintf(path, sizeof(path), "%s/lock", log->folder) < PATH_MAX)
+		lock = open(path, O_RDONLY | O_CLOEXEC);
+	if (lock >= 0) {
+		locked = flock(lock, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+		close(lock);
+	}
+	return locked;
+}
+
+static enum run_log_state state_of(const struct run_log *log)
+{
+	if (log->has_facts && !log->stopped)
+		return RUN_LOG_ENDED;
+	if (is_locked(log))
+		return RUN_LOG_GOING;
+	return log->has_facts ? RUN_LOG_STOPPED : RUN_LOG_KILLED;
+}
+
+int run_log_open(struct run_log **log, const char *folder, struct err *err)
+{
+	struct run_log *made = mem_new(1, sizeof(*made));
+	int code = 0;
+
+	*log = NULL;
+	if (!made)
+		return err_memory(err, "a run's log", sizeof(*made));
+	made->folder = arena_text(&made->arena, folder);
+	if (!made->folder)
+		code = err_memory(err, "a path", strlen(folder));
+	else if (!run_log_here(folder))
+		code = err_set(
+			err, ERR_INPUT, "%s: holds no run: there is no config.ini in it", folder);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !code; i++)
+		code = read_file(made, i, err);
+	if (code) {
+		run_log_close(made);
+		return code;
+	}
+	made->state = state_of(made);
+	*log = made;
+	return 0;
+}
+
+void run_log_release(struct run_log *log)
+{
+	mem_free(log->rows);
+	arena_release(&log->arena);
+	*log = (struct run_log){0};
+}
+
+void run_log_close(struct run_log *log)
+{
+	if (!log)
+		return;
+	run_log_release(log);
+	mem_free(log);
+}
+
+const char *run_log_setting(const struct run_log *log, const char *key)
+{
+	for (size_t i = 0; i < log->setting_count; i++)
+		if (!strcmp(log->settings[i].key, key))
+			return log->settings[i].value;
+	return NULL;
+}
+
+double run_log_number(const struct run_log *log, const char *key)
+{
+	const char *value = run_log_setting(log, key);
+	double number;
+
+	return value && text_to_double(value, &number) ? number : NAN;
+}
+
+const struct run_fact *run_log_fact(const struct run_log *log, const char *name)
+{
+	for (size_t i = 0; i < log->fact_count; i++)
+		if (!strcmp(log->facts[i].name, name))
+			return &log->facts[i];
+	return NULL;
+}
+
+const char *run_log_state_words(enum run_log_state state)
+{
+	static const char *const words[] = {
+		[RUN_LOG_ENDED] = "ended",
+		[RUN_LOG_STOPPED] = "stopped before its end",
+		[RUN_LOG_GOING] = "still going",
+		[RUN_LOG_KILLED] = "broken off: no process works on it",
+	};
+
+	return words[state];
+}
+
+double run_log_epsilon(const struct run_log *log)
+{
+	const char *kind = run_log_setting(log, "schedule.kind");
+
+	return kind && !strcmp(kind, "malr") ? run_log_number(log, "schedule.epsilon") : NAN;
+}
+
+double run_log_progress(const struct run_log *log)
+{
+	const double evaluations = run_log_number(log, "eval.count");
+	const char *source = run_log_setting(log, "stream.source");
+
+	if (log->state == RUN_LOG_ENDED)
+		return 1;
+	/* A live stream has no end to be near to. */
+	if (source && !strcmp(source, "stdin"))
+		return NAN;
+	if (!(evaluations >= 1) || (double)log->count > evaluations)
+		return NAN;
+	return (double)log->count / evaluations;
+}
+
+void run_log_grouped(int64_t number, struct text *out)
+{
+	char digits[32];
+	const int length = snprintf(digits, sizeof(digits), "%" PRId64, number);
+
+	for (int i = 0; i < length; i++)
+		text_addf(out, "%s%c",
+			i && digits[i - 1] != '-' && (length - i) % 3 == 0 ? " " : "", digits[i]);
+}
+
+static void add_age(struct text *out, const char *before, int64_t age, const char *after)
+{
+	text_addf(out, ", %s ", before);
+	run_log_grouped(age, out);
+	text_add(out, after);
+}
+
+void run_log_cut_words(
+	const struct run_log *log, const struct run_cut *cut, bool utf8, struct text *out)
+{
+	const double epsilon = run_log_epsilon(log);
+	struct text reasons = {0};
+
+	if (cut->c1)
+		add_age(&reasons, "validation stuck for", cut->score_age, " iterations");
+	if (cut->c2)
+		add_age(&reasons, "gap not wider for", cut->sigma_age, " iterations");
+	if (cut->c3)
+		text_addf(
+			&reasons, ", gap %.3g %% > %.3g %%", 100 * cut->sigma_mean, 100 * epsilon);
+	if (cut->rollback) {
+		text_add(out, "back to iteration ");
+		run_log_grouped(cut->to, out);
+		text_add(out, ", since the loss was no number: ");
+	}
+	text_addf(out, "rate %.4g %s %.4g%s%s", cut->before, utf8 ? "→" : "->", cut->after,
+		reasons.size ? ": " : "", reasons.size ? reasons.data + 2 : "");
+	if (reasons.failed)
+		out->failed = true;
+	text_release(&reasons);
+}

@@ -1,0 +1,145 @@
+/*
+ * What a run folder says, read back: reports, figures and `retain show` all see a
+ * run through this, whether it was made a moment ago, last year, or is still going.
+ *
+ * A folder is whole when its run has ended. While a run goes on, or after it was
+ * killed, matrix.csv and run.json are missing and the last line of metrics.csv or
+ * events.jsonl may break off: such a line is left out. Anything else that does not
+ * follow the format is an error whose sentence names the file and the line.
+ *
+ * The parsers work on bytes and know no files, so that they can be tested with
+ * anything. They take time and memory in proportion to what they are given.
+ */
+#ifndef RETAIN_LOG_RUN_LOG_H
+#define RETAIN_LOG_RUN_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "eval/ledger.h"
+#include "run/metrics_file.h"
+
+enum run_log_state {
+	RUN_LOG_ENDED,
+	RUN_LOG_STOPPED, /* before its end, in good order */
+	RUN_LOG_GOING,   /* a process works in the folder */
+	RUN_LOG_KILLED,  /* neither an end nor a process */
+};
+
+/* A line of config.ini. */
+struct run_setting {
+	const char *key; /* "section.name" */
+	const char *value;
+};
+
+/* The end of a window of validation. NAN where there is nothing. */
+struct run_window {
+	int64_t iteration;
+	double loss_sgd, loss_ma, acc_sgd, acc_ma; /* ma: of the better average */
+	double sigma, gamma1, gamma2;              /* gammas: those in use during the window */
+	double rate;                               /* after it */
+};
+
+/* A cut of the rate and what led to it. A kind of schedule leaves 0 what it does not look at. */
+struct run_cut {
+	int64_t iteration;
+	double before, after;
+	bool c1, c2, c3;
+	double score;
+	int64_t score_age, sigma_age;
+	double sigma_mean, sigma_error;
+	bool rollback; /* no schedule cut it: the loss was no number ... */
+	int64_t to;    /* ... and the run went back to this iteration */
+};
+
+/* Accuracy by model time (rows) and data time (bins). */
+struct run_matrix {
+	int bins, rows;
+	double *seen;  /* by row: the share of the stream that the model had seen */
+	double *cells; /* rows * bins; NAN: no data */
+};
+
+/* A number or a word of run.json. */
+struct run_fact {
+	const char *name;
+	const char *word; /* NULL: it is a number */
+	double number;
+};
+
+struct run_log {
+	const char *folder;
+	enum run_log_state state;
+	const char *config; /* the text of config.ini */
+	struct run_setting *settings;
+	size_t setting_count;
+	struct metrics_row *rows;
+	size_t count;
+	struct run_window *windows;
+	size_t window_count;
+	struct run_cut *cuts;
+	size_t cut_count;
+	struct run_matrix matrix; /* rows 0: there is none */
+	bool has_facts;           /* there is a run.json */
+	bool stopped;
+	struct ledger ledger;
+	struct run_fact
+		*facts; /* all others but tables and lists; those of "data" as "data.NAME" */
+	size_t fact_count;
+	struct arena arena; /* what all of the above lies in, but for rows */
+};
+
+int run_log_open(struct run_log **log, const char *folder, struct err *err);
+void run_log_close(struct run_log *log);
+
+/* Whether there is a config.ini in the folder, by which a run folder is known. */
+bool run_log_here(const char *folder);
+
+/* A setting's value, or NULL. */
+const char *run_log_setting(const struct run_log *log, const char *key);
+/* ... as a number; NAN where it is none. */
+double run_log_number(const struct run_log *log, const char *key);
+/* A fact, or NULL. */
+const struct run_fact *run_log_fact(const struct run_log *log, const char *name);
+
+const char *run_log_state_words(enum run_log_state state);
+
+/* What malr's C3 compares sigma with; NAN where nothing does. */
+double run_log_epsilon(const struct run_log *log);
+
+/* How far it is, in [0, 1]; NAN where nobody can say. */
+double run_log_progress(const struct run_log *log);
+
+/*
+ * "rate 0.2 → 0.1: validation stuck for 3 000 iterations, gap not wider for 3 500,
+ * gap 4.1 % > 2 %"; of a rollback "back to iteration 600, since the loss was no
+ * number: rate 0.2 → 0.1". With "->" for the arrow where UTF-8 is not spoken.
+ */
+void run_log_cut_words(
+	const struct run_log *log, const struct run_cut *cut, bool utf8, struct text *out);
+
+/* "12 000" */
+void run_log_grouped(int64_t number, struct text *out);
+
+/*
+ * The parsers: each adds one file's content to a zeroed or begun log. `where` is the
+ * file's name in messages. The bytes are followed by a NUL byte and are written into.
+ */
+int run_log_parse_config(
+	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
+int run_log_parse_metrics(
+	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
+int run_log_parse_events(
+	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
+int run_log_parse_matrix(
+	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
+int run_log_parse_facts(
+	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
+
+/* Frees what the parsers made; the log is zeroed. */
+void run_log_release(struct run_log *log);
+
+#endif

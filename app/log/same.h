@@ -1,0 +1,17 @@
+/* Whether two run folders hold the same results, to the last byte. */
+#ifndef RETAIN_LOG_SAME_H
+#define RETAIN_LOG_SAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Compares model.safetensors, events.jsonl, matrix.csv and metrics.csv, the last
+ * one without its last column, `seconds`. If they differ, reason says where.
+ */
+bool same_run(const char *a, const char *b, char *reason, size_t size);
+
+/* Removes a folder with all that is in it, as far as that can be done. */
+void same_remove(const char *folder);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * Columns of a CSV file that stand for labels, times and parts, read cell by cell,
+ * as data/records_manifest.c and data/records_table.c both need them.
+ *
+ * Labels: where all are whole numbers they are the classes' numbers; else all are
+ * names, and classes are numbered in the order of their names, by bytes.
+ *
+ * Times: where all are whole numbers they stay as they are; numbers with a fraction
+ * are seconds, and like dates (ISO 8601, UTC unless they say otherwise) become
+ * microseconds. Dates and numbers do not mix.
+ *
+ * What a column is shows only in its last row, so a cell can make a reader begin
+ * anew: COLUMN_AGAIN. This happens at most once for each column.
+ */
+#ifndef RETAIN_RECORDS_COLUMNS_H
+#define RETAIN_RECORDS_COLUMNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "formats/csv.h"
+#include "records/records.h"
+#include "records/words.h"
+
+/* Labels are below this. */
+#define COLUMN_LABELS (1 << 24)
+
+enum { COLUMN_AGAIN = 1 };
+
+/* Zeroed: no row has been seen. */
+struct label_column {
+	bool named;
+	int64_t largest; /* of numbers */
+	struct words words;
+};
+
+/* *label becomes the class, or for names the number to give to label_column_end's ranks. */
+int label_column_cell(
+	struct label_column *column, struct csv_field cell, int64_t *label, struct err *err);
+/* After the last row: how many classes there are; *ranks (mem_free) is NULL for numbers. */
+int label_column_end(struct label_column *column, int *classes, uint32_t **ranks, struct err *err);
+void label_column_release(struct label_column *column);
+
+enum time_kind { TIME_UNKNOWN, TIME_WHOLE, TIME_SECONDS, TIME_DATE };
+
+int time_column_cell(enum time_kind *kind, struct csv_field cell, int64_t *time, struct err *err);
+
+int part_column_cell(struct csv_field cell, enum records_part *part, struct err *err);
+
+/* A cell for messages: at most 60 bytes of it, control characters as dots. */
+#define CELL_SHOWN 64
+const char *cell_shown(struct csv_field cell, char out[CELL_SHOWN]);
+
+#endif

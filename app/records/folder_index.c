@@ -1,0 +1,482 @@
+/*
+ * An index is one array of bytes:
+ *
+ *	header
+ *	places[looked]         folders and files that were looked at: time of change, size
+ *	entries[count]         bits 0..39 where the name is, 40..61 label, 62..63 part
+ *	classes[classes]       where their names are
+ *	class names, then names of files from their class's folder on, then the
+ *	names of places; each with its NUL, and a NUL at the very end
+ *
+ * It is good for as long as none of the places has changed. Files are told from
+ * folders by their endings, so that a million images need no million questions.
+ * An index file may have been made by anybody: offsets are checked before use.
+ */
+#include "records/folder_index.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "records/folder_labels.h"
+#include "base/grow.h"
+#include "base/paths.h"
+
+#define AT_BITS    40
+#define LABEL_BITS 22
+#define AT_MASK    ((UINT64_C(1) << AT_BITS) - 1)
+#define LABEL_MASK ((UINT64_C(1) << LABEL_BITS) - 1)
+
+enum { VERSION = 1, DEPTH_MOST = 16, KEEP_FROM = 16384 };
+
+struct place {
+	int64_t changed, size;
+};
+
+struct folder_header {
+	uint64_t count, looked, class_names_size, names_size, places_size;
+	uint32_t classes, flat, parted, unused;
+	char train[16], eval[32]; /* folders from ROOT on */
+};
+
+struct building {
+	const char *root;
+	struct folder_header header;
+	struct numbers entries;
+	struct names classes, names, places;
+	struct numbers facts; /* two for each place */
+};
+
+static int no_memory(const struct building *b, struct err *err)
+{
+	return err_memory(err, b->root, b->names.size);
+}
+
+/* Time of change and size of a place; zeros where there is none. */
+static struct place look_at(const char *root, const char *name)
+{
+	char *path = path_join(root, name);
+	struct place place = {0};
+	struct stat facts;
+
+	if (path && !stat(path, &facts)) {
+		place.changed = (int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec;
+		place.size = S_ISREG(facts.st_mode) ? facts.st_size : 0;
+	}
+	mem_free(path);
+	return place;
+}
+
+/* Before a place is read, so that a change while it is read shows later. */
+static int remember(struct building *b, const char *name, struct err *err)
+{
+	const struct place place = look_at(b->root, name);
+
+	if (!numbers_add(&b->facts, (uint64_t)place.changed) ||
+		!numbers_add(&b->facts, (uint64_t)place.size))
+		return no_memory(b, err);
+	return names_add(&b->places, name, strlen(name), err);
+}
+
+static int list(struct building *b, struct names *names, const char *folder, struct err *err)
+{
+	char *path = path_join(b->root, folder);
+	int code = path ? remember(b, folder, err) : no_memory(b, err);
+
+	if (!code)
+		code = names_of_folder(names, path, err);
+	mem_free(path);
+	return code;
+}
+
+static int add_image(struct building *b, const char *name, int64_t label, enum records_part part,
+	struct err *err)
+{
+	const uint64_t at = b->names.size;
+	int code = names_add(&b->names, name, strlen(name), err);
+
+	if (!code && !numbers_add(&b->entries, at | (uint64_t)label << AT_BITS |
+						       (uint64_t)part << (AT_BITS + LABEL_BITS)))
+		code = no_memory(b, err);
+	return code;
+}
+
+/* Adds the images below FOLDER; `inner` is what their names begin with. */
+static int walk(struct building *b, const char *folder, const char *inner, int64_t label,
+	enum records_part part, int depth, struct err *err)
+{
+	struct names found = {0};
+	int code = list(b, &found, folder, err);
+
+	for (size_t i = 0; i < found.count && !code; i++) {
+		char *name = path_join(inner, names_at(&found, i));
+		char *below = path_join(folder, names_at(&found, i));
+		char *path = below ? path_join(b->root, below) : NULL;
+
+		if (!name || !path)
+			code = no_memory(b, err);
+		else if (path_is_image(name))
+			code = add_image(b, name, label, part, err);
+		else if (depth < DEPTH_MOST && path_is_folder(path))
+			code = walk(b, below, name, label, part, depth + 1, err);
+		mem_free(name);
+		mem_free(below);
+		mem_free(path);
+	}
+	names_release(&found);
+	return code;
+}
+
+/* The folders in a folder. */
+static int list_folders(
+	struct building *b, struct names *folders, const char *folder, struct err *err)
+{
+	struct names found = {0};
+	int code = list(b, &found, folder, err);
+
+	for (size_t i = 0; i < found.count && !code; i++) {
+		const char *name = names_at(&found, i);
+		char *below = path_join(folder, name);
+		char *path = below ? path_join(b->root, below) : NULL;
+
+		if (!path)
+			code = no_memory(b, err);
+		else if (!path_is_image(name) && path_is_folder(path))
+			code = names_add(folders, name, strlen(name), err);
+		mem_free(below);
+		mem_free(path);
+	}
+	names_release(&found);
+	return code;
+}
+
+/* Images in class folders, which are those of b->classes. */
+static int add_classes(struct building *b, const char *folder, const struct names *folders,
+	enum records_part part, struct err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < folders->count && !code; i++) {
+		const char *name = names_at(folders, i);
+		const long label = names_find(&b->classes, name, strlen(name));
+		char *below = path_join(folder, name);
+
+		if (!below)
+			code = no_memory(b, err);
+		else if (label < 0)
+			code = err_set(err, ERR_FORMAT,
+				"%s/%s: is a class that the stream's folder, %s, does not have",
+				b->root, below, *b->header.train ? b->header.train : ".");
+		else
+			code = walk(b, below, "", label, part, 0, err);
+		mem_free(below);
+	}
+	return code;
+}
+
+/* Images without class folders, and their labels from a file. */
+static int add_flat(struct building *b, const char *folder, const char *labels, struct err *err)
+{
+	struct names found = {0}, images = {0};
+	int32_t *given = NULL;
+	int code = list(b, &found, folder, err);
+
+	for (size_t i = 0; i < found.count && !code; i++)
+		if (path_is_image(names_at(&found, i)))
+			code = names_add(
+				&images, names_at(&found, i), strlen(names_at(&found, i)), err);
+	if (!code) {
+		given = mem_new(images.count + 1, sizeof(*given));
+		code = given ? folder_labels_read(labels, &images, &b->classes, given, err)
+			     : no_memory(b, err);
+	}
+	for (size_t i = 0; i < images.count && !code; i++)
+		code = add_image(b, names_at(&images, i), given[i], RECORDS_EVAL, err);
+	mem_free(given);
+	names_release(&found);
+	names_release(&images);
+	return code;
+}
+
+/* Evaluation in the folder NAME, if it has labels. *done if it had. */
+static int add_eval(struct building *b, const char *name, bool *done, struct err *err)
+{
+	char *path = path_join(b->root, name), *inner = path_join(name, "images"), *labels = NULL;
+	char *inner_path = inner ? path_join(b->root, inner) : NULL;
+	struct names folders = {0};
+	int code = path && inner_path ? folder_labels_find(&labels, path, err) : no_memory(b, err);
+
+	if (!code)
+		code = list_folders(b, &folders, name, err);
+	b->header.flat = !code && labels &&
+			 (!folders.count ||
+				 (folders.count == 1 && !strcmp(names_at(&folders, 0), "images")));
+	if (!code && b->header.flat) {
+		/* The labels' file is a place like any other; its path is whole or from here on. */
+		const char *from = path_is_folder(inner_path) ? inner : name;
+
+		snprintf(b->header.eval, sizeof(b->header.eval), "%s", from);
+		code = remember(b,
+			labels + (strncmp(labels, b->root, strlen(b->root)) ? 0
+									    : strlen(b->root) + 1),
+			err);
+		if (!code)
+			code = add_flat(b, from, labels, err);
+		*done = true;
+	} else if (!code && folders.count) {
+		snprintf(b->header.eval, sizeof(b->header.eval), "%s", name);
+		code = add_classes(b, name, &folders, RECORDS_EVAL, err);
+		*done = true;
+	}
+	names_release(&folders);
+	mem_free(labels);
+	mem_free(inner_path);
+	mem_free(inner);
+	mem_free(path);
+	return code;
+}
+
+static int add_evals(struct building *b, const struct names *folders, struct err *err)
+{
+	static const char *const known[] = {"val", "valid", "validation", "test", "eval"};
+	const char *unlabelled = NULL;
+	bool done = false;
+	int code = 0;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !done && !code; i++)
+		if (names_find(folders, known[i], strlen(known[i])) >= 0) {
+			code = add_eval(b, known[i], &done, err);
+			/* ImageNet's test images have no labels, and nobody expects any. */
+			if (!done && !unlabelled && strcmp(known[i], "test") != 0)
+				unlabelled = known[i];
+		}
+	if (!code && !done && unlabelled)
+		code = err_set(err, ERR_FORMAT,
+			"%s/%s: has neither folders of classes nor a val_annotations.txt, val.txt "
+			"or LOC_val_solution.csv",
+			b->root, unlabelled);
+	b->header.parted = done;
+	return code;
+}
+
+static int build(struct building *b, struct err *err)
+{
+	struct names folders = {0};
+	const char *train = "";
+	int code = list_folders(b, &folders, "", err);
+
+	if (!code && names_find(&folders, "train", 5) >= 0) {
+		train = "train";
+		snprintf(b->header.train, sizeof(b->header.train), "%s", train);
+		code = list_folders(b, &b->classes, train, err);
+	} else {
+		for (size_t i = 0; i < folders.count && !code; i++)
+			code = names_add(&b->classes, names_at(&folders, i),
+				strlen(names_at(&folders, i)), err);
+	}
+	if (!code && b->classes.count > LABEL_MASK)
+		code = err_set(err, ERR_INPUT, "%s: has more classes than %llu", b->root,
+			(unsigned long long)LABEL_MASK);
+	if (!code)
+		code = add_classes(b, train, &b->classes, RECORDS_STREAM, err);
+	if (!code && *train)
+		code = add_evals(b, &folders, err);
+	if (!code && (!b->entries.count || b->names.size > AT_MASK))
+		code = err_set(err, ERR_FORMAT, "%s: has %s images in folders of classes", b->root,
+			b->entries.count ? "too many" : "no");
+	names_release(&folders);
+	return code;
+}
+
+static void *put(void *at, const void *from, size_t size)
+{
+	if (size)
+		memcpy(at, from, size);
+	return (char *)at + size;
+}
+
+/* All in one array, for mem_free. */
+static unsigned char *pack(struct building *b, size_t *size)
+{
+	struct folder_header *h = &b->header;
+	unsigned char *bytes;
+	void *at;
+
+	h->count = b->entries.count;
+	h->looked = b->places.count;
+	h->classes = (uint32_t)b->classes.count;
+	h->class_names_size = b->classes.size;
+	h->names_size = b->names.size;
+	h->places_size = b->places.size;
+	*size = sizeof(*h) + 16 * b->places.count + 8 * b->entries.count + 4 * b->classes.count +
+		b->classes.size + b->names.size + b->places.size + 1;
+	bytes = mem_new(*size, 1);
+	if (!bytes)
+		return NULL;
+	at = put(bytes, h, sizeof(*h));
+	at = put(at, b->facts.at, 16 * b->places.count);
+	at = put(at, b->entries.at, 8 * b->entries.count);
+	for (size_t i = 0; i < b->classes.count; i++)
+		at = put(at, &(uint32_t){(uint32_t)b->classes.starts[i]}, 4);
+	at = put(at, b->classes.words, b->classes.size);
+	at = put(at, b->names.words, b->names.size);
+	put(at, b->places.words, b->places.size);
+	return bytes;
+}
+
+static size_t part_size(size_t left, uint64_t count, size_t each)
+{
+	return count > left / each ? left + 1 : (size_t)count * each;
+}
+
+/* Finds the parts of an index; false if they do not add up. */
+static bool unpack(struct folder_index *index, const struct place **places, const char **looked)
+{
+	const struct folder_header *h = (const void *)index->file.bytes;
+	size_t left = index->file.size, sizes[6];
+	const unsigned char *at = index->file.bytes;
+
+	if (left < sizeof(*h) + 1 || at[left - 1])
+		return false;
+	at += sizeof(*h);
+	left -= sizeof(*h) + 1;
+	sizes[0] = part_size(left, h->looked, sizeof(struct place));
+	sizes[1] = part_size(left, h->count, 8);
+	sizes[2] = part_size(left, h->classes, 4);
+	sizes[3] = part_size(left, h->class_names_size, 1);
+	sizes[4] = part_size(left, h->names_size, 1);
+	sizes[5] = part_size(left, h->places_size, 1);
+	for (int i = 0; i < 6; i++) {
+		if (sizes[i] > left)
+			return false;
+		left -= sizes[i];
+	}
+	if (left || !h->count || !h->looked || h->train[sizeof(h->train) - 1] ||
+		h->eval[sizeof(h->eval) - 1])
+		return false;
+	index->header = h;
+	*places = (const void *)at;
+	index->entries = (const void *)(at + sizes[0]);
+	index->classes = (const void *)(at + sizes[0] + sizes[1]);
+	index->class_names = (const char *)(at + sizes[0] + sizes[1] + sizes[2]);
+	index->names = index->class_names + sizes[3];
+	*looked = index->names + sizes[4];
+	return true;
+}
+
+/* Whether an index that was found fits the folder as it is now. */
+static bool still_true(struct folder_index *index, const char *root)
+{
+	const struct place *places;
+	const char *name;
+
+	if (!unpack(index, &places, &name))
+		return false;
+	for (uint64_t i = 0; i < index->header->looked; i++) {
+		const struct place now = look_at(root, name);
+
+		if (now.changed != places[i].changed || now.size != places[i].size)
+			return false;
+		name += strlen(name) + 1;
+		if (name > (const char *)index->file.bytes + index->file.size - 1)
+			return false;
+	}
+	return true;
+}
+
+static int make(struct folder_index *index, const struct index_id *id, struct err *err)
+{
+	struct building b = {.root = id->path};
+	const struct place *places;
+	const char *looked;
+	unsigned char *bytes;
+	size_t size;
+	int code = build(&b, err);
+
+	if (!code) {
+		bytes = pack(&b, &size);
+		if (bytes)
+			index_file_make(
+				&index->file, id, bytes, size, b.entries.count >= KEEP_FROM);
+		else
+			code = no_memory(&b, err);
+	}
+	names_release(&b.classes);
+	names_release(&b.names);
+	names_release(&b.places);
+	numbers_release(&b.entries);
+	numbers_release(&b.facts);
+	if (!code && !unpack(index, &places, &looked))
+		code = err_set(err, ERR_STATE, "%s: its index contradicts itself", id->path);
+	return code;
+}
+
+int folder_index_open(struct folder_index *index, const char *root, struct err *err)
+{
+	char *trimmed = mem_text(root);
+	struct index_id id = {trimmed, "folder", VERSION, MARK_NOTHING};
+	int code = 0;
+
+	if (!trimmed)
+		return err_memory(err, "a path", strlen(root));
+	for (size_t size = strlen(trimmed); size > 1 && trimmed[size - 1] == '/'; size--)
+		trimmed[size - 1] = '\0';
+	*index = (struct folder_index){0};
+	if (!index_file_find(&index->file, &id) || !still_true(index, trimmed)) {
+		index_file_release(&index->file);
+		code = make(index, &id, err);
+	}
+	mem_free(trimmed);
+	return code;
+}
+
+void folder_index_close(struct folder_index *index)
+{
+	index_file_release(&index->file);
+}
+
+int64_t folder_index_count(const struct folder_index *index)
+{
+	return (int64_t)index->header->count;
+}
+
+int folder_index_classes(const struct folder_index *index)
+{
+	return (int)index->header->classes;
+}
+
+bool folder_index_parted(const struct folder_index *index)
+{
+	return index->header->parted;
+}
+
+struct record folder_index_look(const struct folder_index *index, int64_t i)
+{
+	const uint64_t entry = index->entries[i], label = entry >> AT_BITS & LABEL_MASK;
+	const uint64_t part = entry >> (AT_BITS + LABEL_BITS);
+
+	return (struct record){.label = label < index->header->classes ? (int32_t)label : -1,
+		.part = part == RECORDS_EVAL ? RECORDS_EVAL : RECORDS_STREAM};
+}
+
+const char *folder_index_class(const struct folder_index *index, int label)
+{
+	if (label < 0 || (uint32_t)label >= index->header->classes ||
+		index->classes[label] >= index->header->class_names_size)
+		return NULL;
+	return index->class_names + index->classes[label];
+}
+
+void folder_index_path(const struct folder_index *index, int64_t i, char *out, size_t size)
+{
+	const struct record record = folder_index_look(index, i);
+	const struct folder_header *h = index->header;
+	const uint64_t at = index->entries[i] & AT_MASK;
+	const bool eval = record.part == RECORDS_EVAL;
+	const char *part = eval ? h->eval : h->train;
+	const char *class = eval && h->flat ? "" : folder_index_class(index, record.label);
+
+	snprintf(out, size, "%s%s%s%s%s", part, *part ? "/" : "", class ? class : "",
+		class && *class ? "/" : "", at < h->names_size ? index->names + at : "");
+}

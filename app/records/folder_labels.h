@@ -1,0 +1,36 @@
+/*
+ * Labels for a folder of images that has no folders for its classes, as ImageNet's
+ * validation images come. The first of these files that lies in the folder, or in
+ * the one above it, gives them:
+ *
+ *	val_annotations.txt, val.txt,      a line per image: its name, with or without
+ *	LOC_val_solution.csv               its ending, then its class's name or number
+ *	                                   (from 0), parted by blanks or a comma; what
+ *	                                   follows does not count
+ *	ILSVRC2012_validation_ground_truth.txt
+ *	                                   a line per image, in the order of their names:
+ *	                                   the number (from 1) that the development kit
+ *	                                   gives a class, which is not the order of its
+ *	                                   name; the k-th line of ILSVRC2012_wnids.txt
+ *	                                   beside it names class k
+ */
+#ifndef RETAIN_RECORDS_FOLDER_LABELS_H
+#define RETAIN_RECORDS_FOLDER_LABELS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/paths.h"
+
+/* The path of the labels for `folder`, for mem_free; NULL in *path where there are none. */
+int folder_labels_find(char **path, const char *folder, struct err *err);
+
+/*
+ * Fills in the label of each image. `images` and `classes` are sorted. An image
+ * without a label, an unknown class or a line that says too little is an error that
+ * names the file and its row.
+ */
+int folder_labels_read(const char *path, const struct names *images, const struct names *classes,
+	int32_t *labels, struct err *err);
+
+#endif

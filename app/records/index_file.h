@@ -1,0 +1,74 @@
+/*
+ * Index files: what it took long to find out about data, kept for the next time.
+ * An index is an array of bytes that means the same wherever it lies. It is kept
+ * beside the data, as DATA.retain-index, or where that cannot be written in
+ * $XDG_CACHE_HOME/retain ($HOME/.cache/retain), under a name made from the data's
+ * path. Index files can be removed at any time.
+ *
+ * An index belongs to data in one state: its kind, the version of the index's
+ * layout, and a mark that the kind makes from sizes, times of change and options.
+ * The file stays mapped while it is used: it is replaced by renaming, and nobody may
+ * cut it short. One that belongs to another state, is damaged or cannot be read is as good as
+ * none, and is made again.
+ */
+#ifndef RETAIN_RECORDS_INDEX_FILE_H
+#define RETAIN_RECORDS_INDEX_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "formats/mapped.h"
+
+struct index_id {
+	const char *path; /* of the data */
+	const char *kind; /* a name of at most 15 bytes */
+	uint32_t version;
+	uint64_t mark;
+};
+
+/* A mark is begun as MARK_NOTHING; whatever the index depends on is added. */
+#define MARK_NOTHING UINT64_C(0xcbf29ce484222325)
+uint64_t mark_add(uint64_t mark, const void *bytes, size_t size);
+uint64_t mark_number(uint64_t mark, int64_t number);
+uint64_t mark_words(uint64_t mark, const char *words);
+
+/* The bytes of an index: of a mapped file, or in memory. Zeroed: none. */
+struct index_file {
+	const unsigned char *bytes; /* aligned to 64 */
+	size_t size;
+	struct mapped file;
+	unsigned char *memory;
+};
+
+/* True if there is an index of the data as it is now; its checksum has been verified. */
+bool index_file_find(struct index_file *index, const struct index_id *id);
+
+/*
+ * Takes `memory` (for mem_free, of `size` bytes) as the index. If keep, writes it
+ * to a file, and uses that in its place where it could; a file that cannot be
+ * written is no failure.
+ */
+void index_file_make(struct index_file *index, const struct index_id *id, unsigned char *memory,
+	size_t size, bool keep);
+void index_file_release(struct index_file *index);
+
+/*
+ * The same piece by piece, for an index that should not lie in memory as a whole. The
+ * first `keep` bytes do; when there are more all goes to a file, or stays in memory
+ * where none can be made. A file that was begun and cannot be ended, say because the
+ * disk is full, is a failure. The id's words must live as long as the writer.
+ */
+struct index_writer;
+
+int index_writer_open(struct index_writer **writer, const struct index_id *id, size_t keep,
+	struct err *err);
+int index_writer_write(
+	struct index_writer *writer, const void *bytes, size_t size, struct err *err);
+
+/* Both end the writer, whether they succeed or not; abort accepts NULL. */
+int index_writer_end(struct index_writer *writer, struct index_file *index, struct err *err);
+void index_writer_abort(struct index_writer *writer);
+
+#endif

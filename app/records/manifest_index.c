@@ -1,0 +1,478 @@
+/*
+ * An index is one array of bytes: a header, rows[count], times[count] where there
+ * are times, classes[classes] where their names are, the names with their NULs. A
+ * row's number has in bits 0..37 where it begins, in 38..39 its part, in 40..63 its
+ * label.
+ *
+ * It is built in place: lines are counted first, which takes a tenth of the time and
+ * is an upper bound of the rows, so there is never more than one copy of 16 bytes
+ * for each record.
+ */
+#include "records/manifest_index.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "records/columns.h"
+#include "base/paths.h"
+#include "records/records_types.h"
+
+#define AT_BITS    38
+#define PART_BITS  2
+#define AT_MASK    ((UINT64_C(1) << AT_BITS) - 1)
+#define PART_MASK  ((UINT64_C(1) << PART_BITS) - 1)
+#define LABEL_FROM (AT_BITS + PART_BITS)
+
+enum { VERSION = 1, KEEP_FROM = 32 << 20 };
+enum role { PATH, LABEL, TIME, USER, PART, ROLES };
+
+struct manifest_header {
+	uint64_t count, size, class_names_size; /* size: of the manifest */
+	uint32_t classes, columns, path_column, headed, timed, parted;
+	uint32_t separator, unused;
+};
+
+static const char *const role_names[ROLES] = {
+	[PATH] = "path", [LABEL] = "label", [TIME] = "time", [USER] = "user", [PART] = "part"};
+
+static const struct {
+	const char *name;
+	enum role role;
+} known[] = {{"path", PATH}, {"file", PATH}, {"filename", PATH}, {"file_name", PATH},
+	{"image", PATH}, {"image_path", PATH}, {"img", PATH}, {"label", LABEL}, {"class", LABEL},
+	{"class_id", LABEL}, {"target", LABEL}, {"category", LABEL}, {"y", LABEL}, {"time", TIME},
+	{"timestamp", TIME}, {"date", TIME}, {"datetime", TIME}, {"date_taken", TIME},
+	{"user", USER}, {"user_id", USER}, {"userid", USER}, {"part", PART}, {"split", PART},
+	{"subset", PART}};
+
+struct building {
+	const struct mapped *manifest;
+	struct manifest_header header;
+	int column[ROLES]; /* -1: there is none */
+	struct label_column labels;
+	enum time_kind time_kind;
+	unsigned char *bytes; /* of the index */
+	uint64_t *rows;
+	int64_t *times;
+	uint64_t bound, bad;
+	bool lenient;
+};
+
+static int role_of(struct csv_field field)
+{
+	field = csv_trim(field);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i].name) == field.size &&
+			!strncasecmp(known[i].name, field.at, field.size))
+			return (int)known[i].role;
+	return -1;
+}
+
+bool manifest_index_likely(const char *bytes, size_t size)
+{
+	const size_t mark = csv_mark(bytes, size);
+	struct csv_field fields[MANIFEST_COLUMNS];
+	char first[4096];
+	bool likely = false;
+	size_t used;
+	int n;
+
+	bytes += mark;
+	size = size - mark < MANIFEST_ROW ? size - mark : MANIFEST_ROW;
+	n = size ? csv_row(bytes, size, csv_separator(bytes, size), fields, MANIFEST_COLUMNS, &used)
+		 : 0;
+	for (int i = 0; i < n && i < MANIFEST_COLUMNS && !likely; i++)
+		likely = role_of(fields[i]) == PATH;
+	return likely || (n > 1 && csv_text(fields, first, sizeof(first)) && path_is_image(first));
+}
+
+/* Puts file, row and column before what is wrong with a cell. */
+static int bad_cell(
+	const struct building *b, uint64_t row, enum role role, int code, struct err *err)
+{
+	struct err why = err ? *err : (struct err){0};
+
+	if (code >= 0 || code == ERR_MEMORY)
+		return code;
+	return err_set(err, code, "%s, row %llu, column %s: %.300s", b->manifest->path,
+		(unsigned long long)row, role_names[role], why.message);
+}
+
+static int bad_row(const struct building *b, uint64_t row, int fields, struct err *err)
+{
+	if (fields < 0)
+		return err_set(err, ERR_FORMAT, "%s, row %llu: %s", b->manifest->path,
+			(unsigned long long)row, csv_reason(fields));
+	return err_set(err, ERR_FORMAT, "%s, row %llu: has %d columns, and row 1 has %u",
+		b->manifest->path, (unsigned long long)row, fields, b->header.columns);
+}
+
+static int read_header(struct building *b, const struct csv_field *fields, struct err *err)
+{
+	for (int i = 0; i < ROLES; i++)
+		b->column[i] = -1;
+	for (uint32_t i = 0; i < b->header.columns; i++) {
+		const int role = role_of(fields[i]);
+
+		if (role < 0)
+			continue;
+		if (b->column[role] >= 0)
+			return err_set(err, ERR_FORMAT,
+				"%s, row 1: columns %d and %u both stand for the %s",
+				b->manifest->path, b->column[role] + 1, i + 1, role_names[role]);
+		b->column[role] = (int)i;
+	}
+	for (int role = PATH; role <= LABEL; role++)
+		if (b->column[role] < 0)
+			return err_set(err, ERR_FORMAT, "%s, row 1: no column is called %s",
+				b->manifest->path, role_names[role]);
+	return 0;
+}
+
+/* Finds out which column is which from the first row, which begins at `at`. */
+static int read_first(struct building *b, size_t at, struct err *err)
+{
+	const char *bytes = (const char *)b->manifest->data + at;
+	const size_t size = b->manifest->size - at;
+	struct csv_field fields[MANIFEST_COLUMNS];
+	size_t used;
+	int n;
+
+	if (!size)
+		return err_set(err, ERR_FORMAT, "%s: is empty", b->manifest->path);
+	b->header.separator = (unsigned char)csv_separator(bytes, size);
+	n = csv_row(bytes, size, (char)b->header.separator, fields, MANIFEST_COLUMNS, &used);
+	if (n < 0)
+		return bad_row(b, 1, n, err);
+	if (n < 2 || n > MANIFEST_COLUMNS)
+		return err_set(err, ERR_FORMAT,
+			"%s, row 1: has %d columns; a manifest has at least a path and a label",
+			b->manifest->path, n);
+	b->header.columns = (uint32_t)n;
+	for (int i = 0; i < n && !b->header.headed; i++)
+		b->header.headed = role_of(fields[i]) == PATH || role_of(fields[i]) == LABEL;
+	if (b->header.headed)
+		return read_header(b, fields, err);
+	if (n > USER + 1)
+		return err_set(err, ERR_FORMAT,
+			"%s, row 1: has %d columns and is no header; without one they are path, "
+			"label, time, user",
+			b->manifest->path, n);
+	for (int role = 0; role < ROLES; role++)
+		b->column[role] = role < n && role != PART ? role : -1;
+	return 0;
+}
+
+static int read_row(
+	struct building *b, const struct csv_field *fields, uint64_t at, struct err *err)
+{
+	const uint64_t i = b->header.count, number = i + 1 + b->header.headed;
+	enum records_part part = RECORDS_STREAM;
+	int64_t label;
+	int code;
+
+	if (!fields[b->column[PATH]].size)
+		return err_set(err, ERR_FORMAT, "%s, row %llu, column path: is empty",
+			b->manifest->path, (unsigned long long)number);
+	code = label_column_cell(&b->labels, fields[b->column[LABEL]], &label, err);
+	if (code)
+		return bad_cell(b, number, LABEL, code, err);
+	if (b->column[TIME] >= 0) {
+		code = time_column_cell(&b->time_kind, fields[b->column[TIME]], b->times + i, err);
+		if (code)
+			return bad_cell(b, number, TIME, code, err);
+	}
+	if (b->column[PART] >= 0) {
+		code = part_column_cell(fields[b->column[PART]], &part, err);
+		if (code)
+			return bad_cell(b, number, PART, code, err);
+	}
+	b->rows[i] = at | (uint64_t)part << AT_BITS | (uint64_t)label << LABEL_FROM;
+	b->header.count++;
+	return 0;
+}
+
+/* Blank lines may follow the last row. */
+static bool only_blanks(const unsigned char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (!strchr(" \t\r\n", bytes[i]) || !bytes[i])
+			return false;
+	return true;
+}
+
+/* A row that makes no sense, if that is to be borne; it ends with its line then. */
+static bool bear(struct building *b, size_t at, size_t *used)
+{
+	const unsigned char *from = b->manifest->data + at;
+	const unsigned char *newline = memchr(from, '\n', b->manifest->size - at);
+	const uint64_t i = b->header.count;
+
+	if (!b->lenient || i >= b->bound)
+		return false;
+	*used = newline ? (size_t)(newline - from) + 1 : b->manifest->size - at;
+	b->rows[i] = at | RECORD_NO_LABEL << LABEL_FROM;
+	if (b->column[TIME] >= 0)
+		b->times[i] = 0;
+	b->header.count++;
+	b->bad++;
+	return true;
+}
+
+/* All rows once; COLUMN_AGAIN if a column has turned out to be of another kind. */
+static int read_rows(struct building *b, size_t at, struct err *err)
+{
+	const char *bytes = (const char *)b->manifest->data;
+	const size_t size = b->manifest->size;
+	struct csv_field fields[MANIFEST_COLUMNS];
+	bool header = b->header.headed;
+	size_t used;
+
+	b->header.count = b->bad = 0;
+	for (; at < size; at += used) {
+		const int n = csv_row(bytes + at, size - at, (char)b->header.separator, fields,
+			MANIFEST_COLUMNS, &used);
+		const uint64_t number = header ? 1 : b->header.count + 1 + b->header.headed;
+		int code;
+
+		if (n == 1 && (bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == ' ') &&
+			only_blanks(b->manifest->data + at, size - at))
+			break;
+		if (n != (int)b->header.columns && !header && bear(b, at, &used))
+			continue;
+		if (n != (int)b->header.columns)
+			return bad_row(b, number, n, err);
+		if (used > MANIFEST_ROW)
+			return err_set(err, ERR_FORMAT, "%s, row %llu: is longer than %d bytes",
+				b->manifest->path, (unsigned long long)number, MANIFEST_ROW);
+		if (header) {
+			header = false;
+			continue;
+		}
+		code = read_row(b, fields, at, err);
+		if (code && (code == ERR_MEMORY || code == COLUMN_AGAIN || !bear(b, at, &used)))
+			return code;
+	}
+	if (!b->header.count)
+		return err_set(err, ERR_FORMAT, "%s: has no rows", b->manifest->path);
+	return 0;
+}
+
+static uint64_t count_lines(const unsigned char *bytes, size_t size)
+{
+	const unsigned char *const end = bytes + size;
+	uint64_t lines = 1;
+
+	while ((bytes = memchr(bytes, '\n', (size_t)(end - bytes)))) {
+		lines++;
+		if (++bytes == end)
+			break;
+	}
+	return lines;
+}
+
+static int make_room(struct building *b, struct err *err)
+{
+	const size_t each = b->column[TIME] >= 0 ? 16 : 8;
+
+	b->bound = count_lines(b->manifest->data, b->manifest->size);
+	b->bytes = mem_new(1, sizeof(b->header) + b->bound * each);
+	if (!b->bytes)
+		return err_memory(err, b->manifest->path, sizeof(b->header) + b->bound * each);
+	b->rows = (uint64_t *)(void *)(b->bytes + sizeof(b->header));
+	b->times = (int64_t *)(b->rows + b->bound);
+	return 0;
+}
+
+/* Names get their classes' numbers only now that all are known. */
+static int finish_labels(struct building *b, struct err *err)
+{
+	uint32_t *ranks;
+	int classes;
+	const int code = label_column_end(&b->labels, &classes, &ranks, err);
+
+	if (code)
+		return code;
+	b->header.classes = (uint32_t)classes;
+	for (uint64_t i = 0; ranks && i < b->header.count; i++) {
+		uint64_t label = b->rows[i] >> LABEL_FROM;
+
+		if (label == RECORD_NO_LABEL)
+			continue;
+		label = ranks[label];
+		b->rows[i] = (b->rows[i] & ((UINT64_C(1) << LABEL_FROM) - 1)) | label << LABEL_FROM;
+	}
+	mem_free(ranks);
+	return 0;
+}
+
+/* Closes the gap behind the rows, and adds the names. */
+static int pack(struct building *b, size_t *size, struct err *err)
+{
+	struct manifest_header *h = &b->header;
+	const struct names *names = &b->labels.words.names;
+	const size_t named = b->labels.named ? names->count : 0;
+	const size_t fixed = sizeof(*h) + h->count * (h->timed ? 16 : 8);
+	unsigned char *bytes;
+
+	h->class_names_size = named ? names->size : 0;
+	if (h->timed)
+		memmove(b->rows + h->count, b->times, h->count * 8);
+	*size = fixed + 4 * named + h->class_names_size + 1;
+	bytes = mem_resize(b->bytes, *size, 1);
+	if (!bytes)
+		return err_memory(err, b->manifest->path, *size);
+	b->bytes = bytes;
+	memcpy(bytes, h, sizeof(*h));
+	for (size_t i = 0; i < named; i++)
+		memcpy(bytes + fixed + 4 * i, &(uint32_t){(uint32_t)names->starts[i]}, 4);
+	if (named)
+		memcpy(bytes + fixed + 4 * named, names->words, names->size);
+	bytes[*size - 1] = '\0';
+	return 0;
+}
+
+static int build(struct building *b, size_t *size, struct err *err)
+{
+	const size_t at = csv_mark((const char *)b->manifest->data, b->manifest->size);
+	int code;
+
+	if (b->manifest->size > AT_MASK)
+		return err_set(err, ERR_INPUT, "%s: is larger than %llu bytes", b->manifest->path,
+			(unsigned long long)AT_MASK);
+	code = read_first(b, at, err);
+	if (!code)
+		code = make_room(b, err);
+	if (!code) {
+		do
+			code = read_rows(b, at, err);
+		while (code == COLUMN_AGAIN);
+	}
+	if (!code)
+		code = finish_labels(b, err);
+	b->header.size = b->manifest->size;
+	b->header.path_column = (uint32_t)b->column[PATH];
+	b->header.timed = b->column[TIME] >= 0;
+	b->header.parted = b->column[PART] >= 0;
+	return code ? code : pack(b, size, err);
+}
+
+/* Finds the parts of an index; false if they do not add up. */
+static bool unpack(struct manifest_index *index, size_t manifest_size)
+{
+	const struct manifest_header *h = (const void *)index->file.bytes;
+	size_t left = index->file.size, each;
+
+	if (left < sizeof(*h) + 1 || h->size != manifest_size || !h->count || !h->classes)
+		return false;
+	left -= sizeof(*h) + 1;
+	each = h->timed ? 16 : 8;
+	if (h->count > left / each || h->path_column >= h->columns || h->columns > MANIFEST_COLUMNS)
+		return false;
+	left -= h->count * each;
+	index->header = h;
+	index->rows = (const uint64_t *)(const void *)(h + 1);
+	index->times = h->timed ? (const int64_t *)(index->rows + h->count) : NULL;
+	index->classes = NULL;
+	if (h->class_names_size) {
+		if (h->classes > left / 4 || left - 4 * (size_t)h->classes != h->class_names_size)
+			return false;
+		index->classes = (const void *)((const unsigned char *)(h + 1) + h->count * each);
+		index->class_names = (const char *)(index->classes + h->classes);
+		return !index->file.bytes[index->file.size - 1];
+	}
+	return left == 0;
+}
+
+int manifest_index_open(struct manifest_index *index, const struct mapped *manifest, bool lenient,
+	struct err *err)
+{
+	const struct index_id id = {manifest->path, "manifest", VERSION,
+		mark_number(mark_number(MARK_NOTHING, (int64_t)manifest->size), manifest->changed)};
+	struct building b = {.manifest = manifest, .lenient = lenient};
+	size_t size = 0;
+	int code;
+
+	*index = (struct manifest_index){0};
+	if (index_file_find(&index->file, &id) && unpack(index, manifest->size))
+		return 0;
+	index_file_release(&index->file);
+	code = build(&b, &size, err);
+	label_column_release(&b.labels);
+	if (code) {
+		mem_free(b.bytes);
+		return code;
+	}
+	/* An index with bad rows is not kept: who does not bear them must be told of them. */
+	index_file_make(
+		&index->file, &id, b.bytes, size, manifest->size >= KEEP_FROM && !b.bad);
+	if (!unpack(index, manifest->size)) {
+		index_file_release(&index->file);
+		return err_set(err, ERR_STATE, "%s: its index contradicts itself", manifest->path);
+	}
+	return 0;
+}
+
+void manifest_index_close(struct manifest_index *index)
+{
+	index_file_release(&index->file);
+}
+
+void manifest_index_info(const struct manifest_index *index, struct records_info *info)
+{
+	*info = (struct records_info){
+		.form = RECORDS_IMAGE,
+		.count = (int64_t)index->header->count,
+		.classes = (int)index->header->classes,
+		.timed = index->header->timed,
+		.parted = index->header->parted,
+	};
+}
+
+struct record manifest_index_look(const struct manifest_index *index, int64_t i)
+{
+	const uint64_t row = index->rows[i], label = row >> LABEL_FROM;
+	const uint64_t part = row >> AT_BITS & PART_MASK;
+
+	return (struct record){
+		.label = label < index->header->classes ? (int32_t)label : -1,
+		.part = part <= RECORDS_PREPARE ? (enum records_part)part : RECORDS_STREAM,
+		.time = index->times ? index->times[i] : 0,
+	};
+}
+
+const char *manifest_index_class(const struct manifest_index *index, int label)
+{
+	if (!index->classes || label < 0 || (uint32_t)label >= index->header->classes ||
+		index->classes[label] >= index->header->class_names_size)
+		return NULL;
+	return index->class_names + index->classes[label];
+}
+
+uint64_t manifest_index_row(
+	const struct manifest_index *index, int64_t i, size_t *size, uint64_t *number)
+{
+	const struct manifest_header *h = index->header;
+	const uint64_t at = index->rows[i] & AT_MASK;
+	const uint64_t next = i + 1 < (int64_t)h->count ? index->rows[i + 1] & AT_MASK : h->size;
+
+	*size = next > at ? (size_t)(next - at) : 0;
+	if (*size > MANIFEST_ROW)
+		*size = MANIFEST_ROW; /* blank lines at the end */
+	*number = (uint64_t)i + 1 + h->headed;
+	return at;
+}
+
+bool manifest_index_path(
+	const struct manifest_index *index, const char *row, size_t size, char *path, size_t room)
+{
+	struct csv_field fields[MANIFEST_COLUMNS];
+	size_t used;
+	const int n = size ? csv_row(row, size, (char)index->header->separator, fields,
+				     MANIFEST_COLUMNS, &used)
+			   : 0;
+
+	return n > (int)index->header->path_column && n <= MANIFEST_COLUMNS &&
+	       csv_text(fields + index->header->path_column, path, room) && *path;
+}

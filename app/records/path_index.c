@@ -1,0 +1,313 @@
+/*
+ * An index is one array of bytes:
+ *
+ *	paths, each with its NUL; zeros up to a multiple of 8
+ *	entries[count]   bits 0..39 where the path is, 40..61 label, 62..63 part
+ *	times[count]     where there are times
+ *	header
+ *
+ * The header comes last since it is known last. An index file may have been made by
+ * anybody: offsets are checked before use.
+ */
+#include "records/path_index.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/grow.h"
+
+#define AT_BITS    40
+#define LABEL_BITS 22
+#define AT_MASK    ((UINT64_C(1) << AT_BITS) - 1)
+#define LABEL_MASK ((UINT64_C(1) << LABEL_BITS) - 1)
+#define PART_FROM  (AT_BITS + LABEL_BITS)
+
+/* The largest number that fits stands for a label that is in no class. */
+_Static_assert(PATH_LABELS == LABEL_MASK, "labels fill their bits");
+
+enum { KEEP_FROM = 1 << 20, MICROSECONDS = 1000000 };
+
+struct path_index_header {
+	uint64_t count, paths_size;
+	uint32_t classes, timed, parted, unused;
+};
+
+struct path_lists {
+	const struct index_id *id;
+	struct index_writer *writer;
+	uint64_t paths_size;
+	struct numbers entries, times;
+	enum records_part part;
+	char name[64];                     /* of the part */
+	size_t first, labels, times_first; /* labels: of this part */
+	int64_t largest;                   /* label */
+	bool parted, fractions;
+};
+
+/* Finds the parts of an index; false if they do not add up. */
+static bool unpack(struct path_index *index)
+{
+	const unsigned char *bytes = index->file.bytes;
+	const struct path_index_header *h;
+	size_t left = index->file.size, paths, each;
+
+	if (left < sizeof(*h) || left % 8)
+		return false;
+	left -= sizeof(*h);
+	h = (const void *)(bytes + left);
+	each = h->timed ? 16 : 8;
+	if (!h->count || h->count > left / each || !h->classes || h->classes > PATH_LABELS)
+		return false;
+	paths = left - h->count * each;
+	if (!h->paths_size || h->paths_size > paths || paths - h->paths_size >= 8 ||
+		bytes[h->paths_size - 1])
+		return false;
+	index->header = h;
+	index->paths = (const char *)bytes;
+	index->entries = (const void *)(bytes + paths);
+	index->times = h->timed ? (const void *)(index->entries + h->count) : NULL;
+	return true;
+}
+
+bool path_index_find(struct path_index *index, const struct index_id *id)
+{
+	*index = (struct path_index){0};
+	if (index_file_find(&index->file, id) && unpack(index))
+		return true;
+	index_file_release(&index->file);
+	return false;
+}
+
+void path_index_close(struct path_index *index)
+{
+	index_file_release(&index->file);
+}
+
+void path_index_info(const struct path_index *index, struct records_info *info)
+{
+	*info = (struct records_info){
+		.form = RECORDS_IMAGE,
+		.count = (int64_t)index->header->count,
+		.classes = (int)index->header->classes,
+		.timed = index->header->timed,
+		.parted = index->header->parted,
+	};
+}
+
+struct record path_index_look(const struct path_index *index, int64_t i)
+{
+	const uint64_t entry = index->entries[i], label = entry >> AT_BITS & LABEL_MASK;
+	const uint64_t part = entry >> PART_FROM;
+
+	return (struct record){
+		.label = label < index->header->classes ? (int32_t)label : -1,
+		.part = part <= RECORDS_PREPARE ? (enum records_part)part : RECORDS_STREAM,
+		.time = index->times ? index->times[i] : 0,
+	};
+}
+
+const char *path_index_path(const struct path_index *index, int64_t i)
+{
+	const uint64_t at = index->entries[i] & AT_MASK;
+
+	return at < index->header->paths_size ? index->paths + at : "";
+}
+
+int path_lists_open(struct path_lists **lists, const struct index_id *id, struct err *err)
+{
+	struct path_lists *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*lists = NULL;
+	if (!made)
+		return err_memory(err, id->path, sizeof(*made));
+	made->id = id;
+	made->largest = -1;
+	code = index_writer_open(&made->writer, id, KEEP_FROM, err);
+	if (code)
+		mem_free(made);
+	else
+		*lists = made;
+	return code;
+}
+
+/* Whether the part that ends has as much of one thing as of another. */
+static int end_part(struct path_lists *l, struct err *err)
+{
+	const size_t count = l->entries.count - l->first;
+	const size_t times = l->times.count - l->times_first;
+
+	if (l->labels != count)
+		return err_set(err, ERR_FORMAT, "%s: %s has %zu labels for %zu paths", l->id->path,
+			l->name, l->labels, count);
+	if (l->times.count && times != count)
+		return err_set(err, ERR_FORMAT, "%s: %s has %zu times for %zu paths", l->id->path,
+			l->name, times, count);
+	if (times && l->times_first != l->first)
+		return err_set(err, ERR_FORMAT, "%s: %s has times, and what comes before has none",
+			l->id->path, l->name);
+	return 0;
+}
+
+int path_lists_part(
+	struct path_lists *lists, enum records_part part, const char *name, struct err *err)
+{
+	const int code = end_part(lists, err);
+
+	lists->part = part;
+	lists->parted |= part != RECORDS_STREAM;
+	snprintf(lists->name, sizeof(lists->name), "%s", name);
+	lists->first = lists->entries.count;
+	lists->times_first = lists->times.count;
+	lists->labels = 0;
+	return code;
+}
+
+static bool is_blank(char byte)
+{
+	return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+int path_lists_path(void *lists, const struct list_value *value, struct err *err)
+{
+	struct path_lists *l = lists;
+	const char *text = value->text;
+	size_t size = value->size;
+	char path[PATH_LONGEST + 1];
+	int code;
+
+	if (value->kind != LIST_TEXT)
+		return err_set(err, ERR_FORMAT, "is a number, not a path");
+	while (size && (is_blank(text[size - 1]) || !text[size - 1]))
+		size--;
+	for (; size && is_blank(*text); size--)
+		text++;
+	if (!size || size > PATH_LONGEST || memchr(text, '\0', size))
+		return err_set(err, ERR_FORMAT, "its path %s",
+			!size                 ? "is empty"
+			: size > PATH_LONGEST ? "is too long"
+					      : "holds a zero byte");
+	if (l->paths_size > AT_MASK)
+		return err_set(err, ERR_INPUT, "there are too many paths");
+	if (!numbers_add(&l->entries, l->paths_size | (uint64_t)l->part << PART_FROM))
+		return err_memory(err, l->id->path, l->entries.count * 8);
+	memcpy(path, text, size);
+	path[size] = '\0';
+	code = index_writer_write(l->writer, path, size + 1, err);
+	l->paths_size += size + 1;
+	return code;
+}
+
+int path_lists_label(void *lists, const struct list_value *value, struct err *err)
+{
+	struct path_lists *l = lists;
+	uint64_t label;
+
+	if (value->kind != LIST_WHOLE)
+		return err_set(err, ERR_FORMAT, "its label is no whole number");
+	if (l->labels >= l->entries.count - l->first)
+		return err_set(err, ERR_FORMAT, "there are %zu paths and more labels", l->labels);
+	label = value->whole >= 0 && value->whole < PATH_LABELS ? (uint64_t)value->whole : LABEL_MASK;
+	l->entries.at[l->first + l->labels++] |= label << AT_BITS;
+	if (label != LABEL_MASK && value->whole > l->largest)
+		l->largest = value->whole;
+	return 0;
+}
+
+static bool to_microseconds(uint64_t *time)
+{
+	int64_t seconds = (int64_t)*time;
+
+	if (__builtin_mul_overflow(seconds, MICROSECONDS, &seconds))
+		return false;
+	*time = (uint64_t)seconds;
+	return true;
+}
+
+/* A fraction has shown up: times so far were seconds, too. */
+static bool begin_fractions(struct path_lists *l)
+{
+	bool fit = true;
+
+	l->fractions = true;
+	for (size_t i = 0; i < l->times.count; i++)
+		fit &= to_microseconds(l->times.at + i);
+	return fit;
+}
+
+int path_lists_time(void *lists, const struct list_value *value, struct err *err)
+{
+	struct path_lists *l = lists;
+	const double real = value->kind == LIST_REAL ? value->real : 0;
+	uint64_t time = (uint64_t)value->whole;
+	bool fit = value->kind != LIST_TEXT && fabs(real) < 9e12; /* false for what is no number */
+
+	if (fit && real != trunc(real) && !l->fractions)
+		fit = begin_fractions(l);
+	if (fit && value->kind == LIST_REAL)
+		time = (uint64_t)(int64_t)(l->fractions ? floor(real * MICROSECONDS) : real);
+	else if (fit && l->fractions)
+		fit = to_microseconds(&time);
+	if (!fit)
+		return err_set(err, ERR_FORMAT, "its time is no number of seconds");
+	if (l->times.count - l->times_first >= l->entries.count - l->first)
+		return err_set(err, ERR_FORMAT, "there are %zu paths and more times",
+			l->entries.count - l->first);
+	return numbers_add(&l->times, time) ? 0 : err_memory(err, l->id->path, l->times.count * 8);
+}
+
+static int write_all(struct path_lists *l, struct err *err)
+{
+	static const char zeros[8];
+	const struct path_index_header header = {
+		.count = l->entries.count,
+		.paths_size = l->paths_size,
+		.classes = (uint32_t)(l->largest + 1),
+		.timed = l->times.count > 0,
+		.parted = l->parted,
+	};
+	int code = index_writer_write(l->writer, zeros, (8 - l->paths_size % 8) % 8, err);
+
+	if (!code)
+		code = index_writer_write(l->writer, l->entries.at, l->entries.count * 8, err);
+	if (!code)
+		code = index_writer_write(l->writer, l->times.at, l->times.count * 8, err);
+	return code ? code : index_writer_write(l->writer, &header, sizeof(header), err);
+}
+
+int path_lists_end(struct path_lists *lists, struct path_index *index, struct err *err)
+{
+	struct path_lists *l = lists;
+	int code = end_part(l, err);
+
+	*index = (struct path_index){0};
+	if (!code && !l->entries.count)
+		code = err_set(err, ERR_FORMAT, "%s: names no images", l->id->path);
+	else if (!code && l->largest < 0)
+		code = err_set(err, ERR_FORMAT, "%s: none of its %zu labels is from 0 to %d",
+			l->id->path, l->entries.count, PATH_LABELS - 1);
+	if (!code)
+		code = write_all(l, err);
+	if (!code) {
+		code = index_writer_end(l->writer, &index->file, err);
+		l->writer = NULL;
+	}
+	if (!code && !unpack(index)) {
+		index_file_release(&index->file);
+		code = err_set(err, ERR_STATE, "%s: its index contradicts itself", l->id->path);
+	}
+	path_lists_abort(l);
+	return code;
+}
+
+void path_lists_abort(struct path_lists *lists)
+{
+	if (!lists)
+		return;
+	index_writer_abort(lists->writer);
+	numbers_release(&lists->entries);
+	numbers_release(&lists->times);
+	mem_free(lists);
+}

@@ -1,0 +1,149 @@
+/*
+ * The table of kinds, and "KIND:PATH" taken apart. A path that exists as it is
+ * written is a path, whatever stands before its first colon.
+ */
+#include "records/records.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "records/records_types.h"
+
+const struct records_type *const records_types[] = {
+	&records_cldatasets,
+	&records_cloc,
+	&records_idx,
+	&records_cifar,
+	&records_tar,
+	&records_folder,
+	&records_manifest,
+	&records_npy,
+	&records_table,
+	NULL,
+};
+
+static bool exists(const char *path)
+{
+	struct stat found;
+
+	return !stat(path, &found);
+}
+
+/* The row that words begin with, and where its path begins; NULL if there is none. */
+static const struct records_type *named(const char *words, const char **path)
+{
+	for (int i = 0; records_types[i]; i++) {
+		const size_t length = strlen(records_types[i]->name);
+
+		if (strncmp(words, records_types[i]->name, length) || words[length] != ':')
+			continue;
+		*path = words + length + 1;
+		return records_types[i];
+	}
+	return NULL;
+}
+
+static int find_type(
+	const struct records_type **type, const char *words, const char **path, struct err *err)
+{
+	*path = words;
+	*type = exists(words) ? NULL : named(words, path);
+	for (int i = 0; records_types[i] && !*type; i++)
+		if (records_types[i]->guess(words))
+			*type = records_types[i];
+	if (*type)
+		return 0;
+	if (exists(words))
+		return err_set(err, ERR_INPUT,
+			"%s: cannot be told what kind of data this is; name it, as in folder:%s "
+			"(retain list shows all kinds)",
+			words, words);
+	return err_set(err, ERR_INPUT,
+		"%s: there is no such source and no such file (retain list shows all sources)",
+		words);
+}
+
+int records_open(
+	struct records **records, const char *words, const struct options *options, struct err *err)
+{
+	const struct records_type *type;
+	const char *path;
+	int code = find_type(&type, words, &path, err);
+
+	*records = NULL;
+	if (code)
+		return code;
+	code = type->open(records, path, options, err);
+	if (code)
+		return code;
+	(*records)->type = type;
+	return 0;
+}
+
+bool records_lenient(const struct options *options)
+{
+	return options_has(options, "stream.on_bad") &&
+	       !strcmp(options_text(options, "stream.on_bad"), "skip");
+}
+
+void records_close(struct records *records)
+{
+	if (records)
+		records->type->close(records);
+}
+
+const struct records_info *records_info(const struct records *records)
+{
+	return &records->info;
+}
+
+void records_look(const struct records *records, int64_t first, int n, struct record *out)
+{
+	records->type->look(records, first, n, out);
+}
+
+int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
+{
+	return records->type->read(records, i, bytes, err);
+}
+
+void records_where(const struct records *records, int64_t i, char *out, size_t size)
+{
+	records->type->where(records, i, out, size);
+}
+
+int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err)
+{
+	if (!records->type->path)
+		return err_set(err, ERR_INPUT,
+			"records of kind %s are no files of their own, so no manifest can name them",
+			records->type->name);
+	return records->type->path(records, i, out, size, err);
+}
+
+const char *records_class_name(const struct records *records, int label)
+{
+	return records->type->class_name ? records->type->class_name(records, label) : NULL;
+}
+
+bool part_from_word(const char *word, size_t size, enum records_part *part)
+{
+	static const struct {
+		const char *word;
+		enum records_part part;
+	} rows[] = {{"train", RECORDS_STREAM}, {"training", RECORDS_STREAM},
+		{"stream", RECORDS_STREAM}, {"val", RECORDS_EVAL}, {"valid", RECORDS_EVAL},
+		{"validation", RECORDS_EVAL}, {"test", RECORDS_EVAL}, {"eval", RECORDS_EVAL},
+		{"t10k", RECORDS_EVAL}, {"prepare", RECORDS_PREPARE},
+		{"pretrain", RECORDS_PREPARE}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (strlen(rows[i].word) == size && !strncasecmp(rows[i].word, word, size)) {
+			*part = rows[i].part;
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,16 @@
+/* The rows of records_types, one file each. */
+#ifndef RETAIN_RECORDS_RECORDS_TYPES_H
+#define RETAIN_RECORDS_RECORDS_TYPES_H
+
+#include "records/records.h"
+
+/* No image file is larger than this. */
+#define RECORD_IMAGE_MOST ((size_t)256 << 20)
+
+/* In an index of 24 bits for a label: there is none. */
+#define RECORD_NO_LABEL ((UINT64_C(1) << 24) - 1)
+
+extern const struct records_type records_cifar, records_cldatasets, records_cloc, records_folder,
+	records_idx, records_manifest, records_npy, records_table, records_tar;
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * What the columns of a table are: one is the label, perhaps one the time, others
+ * are numbers or categories, or ignored. Made from the [table] keys and the first
+ * row; whether a column that nobody named is of numbers or of categories shows while
+ * rows are read.
+ *
+ * The first row is a header if none of its cells is a number. Columns are named by
+ * their header or by their number, from 1.
+ */
+#ifndef RETAIN_RECORDS_TABLE_PLAN_H
+#define RETAIN_RECORDS_TABLE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+#include "formats/csv.h"
+#include "formats/mapped.h"
+#include "records/words.h"
+
+enum { TABLE_COLUMNS = 1024, TABLE_CATEGORIES = 4096, TABLE_FLOATS = 1 << 20 };
+enum table_role { TABLE_NUMBER, TABLE_CATEGORY, TABLE_LABEL, TABLE_TIME, TABLE_IGNORED };
+
+struct table_column {
+	enum table_role role;
+	bool fixed;         /* a key says what it is */
+	size_t at;          /* its first float in a record */
+	struct words words; /* different cells of a category that is not hashed */
+	char name[64];
+};
+
+struct table_plan {
+	int count;
+	struct table_column *columns;
+	bool headed;
+	char separator;
+	int hash_bits;
+	double clip;
+	int label, time; /* columns; time -1: there is none */
+	size_t floats;   /* of a record; after table_plan_end */
+};
+
+extern const struct option_row table_options[];
+
+int table_plan_init(struct table_plan *plan, const struct mapped *file,
+	const struct options *options, struct err *err);
+
+/* After the last row: where each column's floats are. */
+int table_plan_end(struct table_plan *plan, const struct mapped *file, struct err *err);
+void table_plan_release(struct table_plan *plan);
+
+/* A cell that says nothing: empty, NA, N/A, nan, null, ?. */
+bool table_missing(struct csv_field cell);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * Means and squared deviations by Welford's recurrence, in double and in the order
+ * of rows. When a column turns out to hold categories the pass begins anew.
+ */
+#include "records/table_scan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/moment.h"
+#include "records/records_types.h"
+
+#define AT_BITS 40
+
+struct running {
+	int64_t count;
+	double mean, squares;
+};
+
+struct scanning {
+	struct table_scan *scan;
+	struct table_plan *plan;
+	const struct mapped *file;
+	struct csv_field *fields;
+	struct running *running;
+	struct label_column labels;
+	enum time_kind time_kind;
+	int64_t last_time;
+	bool lenient;
+};
+
+int64_t table_block(int64_t i)
+{
+	int64_t block = 0;
+
+	if (i >= TABLE_BLOCK)
+		return 10 + i / TABLE_BLOCK;
+	for (; i; i /= 2)
+		block++;
+	return block;
+}
+
+const struct table_known *table_known(
+	const struct table_scan *scan, const struct table_plan *plan, int64_t i)
+{
+	return scan->known + (size_t)table_block(i) * (size_t)plan->count;
+}
+
+static uint64_t row_number(const struct scanning *s)
+{
+	return s->scan->rows.count + 1 + s->plan->headed;
+}
+
+static int bad_cell(const struct scanning *s, int column, int code, struct err *err)
+{
+	const struct err why = err ? *err : (struct err){0};
+
+	if (code >= 0 || code == ERR_MEMORY)
+		return code;
+	return err_set(err, code, "%s, row %llu, column %s: %.300s", s->file->path,
+		(unsigned long long)row_number(s), s->plan->columns[column].name, why.message);
+}
+
+static int no_memory(const struct scanning *s, struct err *err)
+{
+	return err_memory(err, s->file->path, s->scan->rows.count * 16);
+}
+
+/* What is known by now becomes a block's. */
+static int keep_known(struct scanning *s, struct err *err)
+{
+	struct table_scan *scan = s->scan;
+	const size_t n = (size_t)s->plan->count;
+
+	if (!grow_room(
+		    &scan->known, &scan->known_room, scan->known_count + n, sizeof(*scan->known)))
+		return no_memory(s, err);
+	for (size_t i = 0; i < n; i++) {
+		const struct running *r = s->running + i;
+		const double deviation = r->count > 1 ? sqrt(r->squares / (double)r->count) : 0;
+
+		scan->known[scan->known_count + i] = (struct table_known){(float)r->mean,
+			r->count ? (float)(deviation > 1e-12 * fabs(r->mean) ? 1 / deviation : 1)
+				 : 0};
+	}
+	scan->known_count += n;
+	return 0;
+}
+
+static int number_cell(struct scanning *s, int i, struct err *err)
+{
+	struct table_column *column = s->plan->columns + i;
+	const struct csv_field cell = csv_trim(s->fields[i]);
+	struct running *r = s->running + i;
+	char shown[CELL_SHOWN];
+	double number, step;
+
+	if (moment_number(cell.at, cell.size, &number)) {
+		step = number - r->mean;
+		r->mean += step / (double)++r->count;
+		r->squares += step * (number - r->mean);
+		return 0;
+	}
+	if (table_missing(cell))
+		return 0;
+	if (column->fixed)
+		return err_set(err, ERR_FORMAT, "%s is no number", cell_shown(cell, shown));
+	column->role = TABLE_CATEGORY;
+	return COLUMN_AGAIN;
+}
+
+static int category_cell(struct scanning *s, int i, struct err *err)
+{
+	struct table_column *column = s->plan->columns + i;
+	const struct csv_field cell = csv_trim(s->fields[i]);
+	int64_t number;
+
+	if (s->plan->hash_bits || table_missing(cell))
+		return 0;
+	number = words_number(&column->words, cell.at, cell.size, err);
+	if (number >= TABLE_CATEGORIES)
+		return err_set(err, ERR_INPUT,
+			"has more than %d different cells; set table.hash_bits, or name it in "
+			"table.ignore",
+			TABLE_CATEGORIES);
+	return number < 0 ? (int)number : 0;
+}
+
+static int time_cell(struct scanning *s, struct err *err)
+{
+	const int i = s->plan->time;
+	int64_t time = 0;
+	const int code = time_column_cell(&s->time_kind, s->fields[i], &time, err);
+
+	if (code)
+		return code;
+	if (s->scan->times.count && time < s->last_time)
+		return err_set(err, ERR_FORMAT,
+			"is before that of the row above; sort the table by time, since numbers "
+			"are "
+			"standardized by the rows before them");
+	s->last_time = time;
+	return numbers_add(&s->scan->times, (uint64_t)time) ? 0 : no_memory(s, err);
+}
+
+static int row_cells(struct scanning *s, uint64_t at, struct err *err)
+{
+	struct table_plan *plan = s->plan;
+	int64_t label = 0;
+	int again = 0;
+
+	for (int i = 0; i < plan->count; i++) {
+		const enum table_role role = plan->columns[i].role;
+		int code = 0;
+
+		if (role == TABLE_LABEL)
+			code = label_column_cell(&s->labels, s->fields[i], &label, err);
+		else if (role == TABLE_TIME)
+			code = time_cell(s, err);
+		else if (role == TABLE_NUMBER)
+			code = number_cell(s, i, err);
+		else if (role == TABLE_CATEGORY)
+			code = category_cell(s, i, err);
+		/* A column that became another kind counts first: the row may be borne otherwise. */
+		if (code < 0)
+			return again && code != ERR_MEMORY ? COLUMN_AGAIN
+							   : bad_cell(s, i, code, err);
+		again |= code;
+	}
+	if (again)
+		return COLUMN_AGAIN;
+	return numbers_add(&s->scan->rows, at | (uint64_t)label << AT_BITS) ? 0 : no_memory(s, err);
+}
+
+static bool only_blanks(const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] != ' ' && bytes[i] != '\r' && bytes[i] != '\n')
+			return false;
+	return true;
+}
+
+/* A row taken apart; its size, or an error's code. 0: only blank lines follow. */
+static int64_t split_row(struct scanning *s, size_t at, uint64_t number, struct err *err)
+{
+	const char *bytes = (const char *)s->file->data + at;
+	const size_t left = s->file->size - at;
+	size_t used;
+	const int n = csv_row(bytes, left, s->plan->separator, s->fields, s->plan->count, &used);
+
+	if (n == 1 && strchr(" \r\n", *bytes) && only_blanks(bytes, left))
+		return 0;
+	if (n < 0)
+		return err_set(err, ERR_FORMAT, "%s, row %llu: %s", s->file->path,
+			(unsigned long long)number, csv_reason(n));
+	if (n != s->plan->count)
+		return err_set(err, ERR_FORMAT, "%s, row %llu: has %d columns, and row 1 has %d",
+			s->file->path, (unsigned long long)number, n, s->plan->count);
+	if (used > TABLE_ROW)
+		return err_set(err, ERR_FORMAT, "%s, row %llu: is longer than %d bytes",
+			s->file->path, (unsigned long long)number, TABLE_ROW);
+	return (int64_t)used;
+}
+
+/* A row that makes no sense, if that is to be borne: it ends with its line then. */
+static int bear(struct scanning *s, size_t at, int64_t *used, int code, struct err *err)
+{
+	const unsigned char *from = s->file->data + at;
+	const unsigned char *newline = memchr(from, '\n', s->file->size - at);
+	struct table_scan *scan = s->scan;
+
+	if (!s->lenient || code == ERR_MEMORY || code == COLUMN_AGAIN)
+		return code;
+	if (scan->times.count > scan->rows.count)
+		scan->times.count = scan->rows.count;
+	if ((s->plan->time >= 0 && !numbers_add(&scan->times, (uint64_t)s->last_time)) ||
+		!numbers_add(&scan->rows, at | RECORD_NO_LABEL << AT_BITS))
+		return no_memory(s, err);
+	*used = newline ? newline - from + 1 : (int64_t)(s->file->size - at);
+	return 0;
+}
+
+static int read_rows(struct scanning *s, struct err *err)
+{
+	struct table_scan *scan = s->scan;
+	size_t at = csv_mark((const char *)s->file->data, s->file->size);
+	bool header = s->plan->headed;
+	int64_t used;
+
+	scan->rows.count = scan->times.count = scan->known_count = 0;
+	memset(s->running, 0, (size_t)s->plan->count * sizeof(*s->running));
+	for (; at < s->file->size; at += (size_t)used) {
+		const int64_t i = (int64_t)scan->rows.count;
+		int code = 0;
+
+		used = split_row(s, at, header ? 1 : row_number(s), err);
+		if (used == 0)
+			break;
+		if (header && used > 0) {
+			header = false;
+			continue;
+		}
+		if (header)
+			return (int)used;
+		if (i == 0 || table_block(i) != table_block(i - 1))
+			code = keep_known(s, err);
+		if (code)
+			return code;
+		code = used > 0 ? row_cells(s, at, err) : (int)used;
+		if (code)
+			code = bear(s, at, &used, code, err);
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+static int finish_labels(struct scanning *s, struct err *err)
+{
+	struct numbers *rows = &s->scan->rows;
+	uint32_t *ranks;
+	const int code = label_column_end(&s->labels, &s->scan->classes, &ranks, err);
+
+	if (code || !ranks)
+		return code;
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->at[i] >> AT_BITS != RECORD_NO_LABEL)
+			rows->at[i] = (rows->at[i] & ((UINT64_C(1) << AT_BITS) - 1)) |
+				      (uint64_t)ranks[rows->at[i] >> AT_BITS] << AT_BITS;
+	mem_free(ranks);
+	s->scan->class_names = s->labels.words.names;
+	s->labels.words.names = (struct names){0};
+	return 0;
+}
+
+int table_scan(struct table_scan *scan, struct table_plan *plan, const struct mapped *file,
+	bool lenient, struct err *err)
+{
+	struct scanning s = {.scan = scan, .plan = plan, .file = file, .lenient = lenient};
+	int code = 0;
+
+	*scan = (struct table_scan){0};
+	if (file->size >> AT_BITS)
+		return err_set(err, ERR_INPUT, "%s: is larger than a terabyte", file->path);
+	s.fields = mem_new((size_t)plan->count, sizeof(*s.fields));
+	s.running = mem_new((size_t)plan->count, sizeof(*s.running));
+	if (!s.fields || !s.running)
+		code = no_memory(&s, err);
+	while (!code) {
+		code = read_rows(&s, err);
+		if (code != COLUMN_AGAIN)
+			break;
+		code = 0;
+	}
+	if (!code && !scan->rows.count)
+		code = err_set(err, ERR_FORMAT, "%s: has no rows", file->path);
+	if (!code)
+		code = finish_labels(&s, err);
+	label_column_release(&s.labels);
+	mem_free(s.fields);
+	mem_free(s.running);
+	return code ? code : table_plan_end(plan, file, err);
+}
+
+void table_scan_release(struct table_scan *scan)
+{
+	numbers_release(&scan->rows);
+	numbers_release(&scan->times);
+	names_release(&scan->class_names);
+	mem_free(scan->known);
+	*scan = (struct table_scan){0};
+}

@@ -1,0 +1,154 @@
+/* Points of several runs, sorted by iteration and merged where iterations are equal. */
+#include "report/curves.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct point {
+	int64_t x;
+	double y;
+};
+
+struct points {
+	struct point *items;
+	size_t count, room;
+};
+
+static const size_t none = (size_t)-1;
+
+/* Where a curve's numbers stand in a row of metrics and in a window. */
+static const struct {
+	size_t metrics, window;
+	bool updates; /* a gamma that is drawn as 1/(1-gamma) */
+} places[CURVES] = {
+	[CURVE_IR] = {offsetof(struct metrics_row, ir), none, false},
+	[CURVE_IR_SGD] = {offsetof(struct metrics_row, ir_sgd), none, false},
+	[CURVE_LE] = {offsetof(struct metrics_row, le), none, false},
+	[CURVE_BLIND] = {offsetof(struct metrics_row, blind), none, false},
+	[CURVE_FT] = {offsetof(struct metrics_row, ft), none, false},
+	[CURVE_FT_SGD] = {offsetof(struct metrics_row, ft_sgd), none, false},
+	[CURVE_RATE] = {offsetof(struct metrics_row, lr), offsetof(struct run_window, rate), false},
+	[CURVE_SIGMA] = {offsetof(struct metrics_row, sigma), offsetof(struct run_window, sigma),
+		false},
+	[CURVE_LOSS] = {offsetof(struct metrics_row, val_loss_ma),
+		offsetof(struct run_window, loss_ma), false},
+	[CURVE_LOSS_SGD] = {offsetof(struct metrics_row, val_loss_sgd),
+		offsetof(struct run_window, loss_sgd), false},
+	[CURVE_WINDOW1] = {offsetof(struct metrics_row, gamma1),
+		offsetof(struct run_window, gamma1), true},
+	[CURVE_WINDOW2] = {offsetof(struct metrics_row, gamma2),
+		offsetof(struct run_window, gamma2), true},
+};
+
+static double value_at(const void *row, size_t offset, bool updates)
+{
+	double value;
+
+	memcpy(&value, (const char *)row + offset, sizeof(value));
+	if (updates)
+		return value < 1 ? 1 / (1 - value) : NAN;
+	return value;
+}
+
+static void add_point(struct points *points, int64_t x, double y)
+{
+	if (isfinite(y))
+		points->items[points->count++] = (struct point){x, y};
+}
+
+static int add_run(
+	struct points *points, const struct run_log *log, enum curve_kind kind, struct err *err)
+{
+	const size_t more = log->count + log->window_count, room = points->count + more + 1;
+	const size_t before = points->count;
+
+	if (room > points->room) {
+		struct point *items = mem_resize(points->items, room, sizeof(*items));
+
+		if (!items)
+			return err_memory(err, "a curve", room * sizeof(*items));
+		points->items = items;
+		points->room = room;
+	}
+	for (size_t i = 0; i < log->window_count && places[kind].window != none; i++)
+		add_point(points, log->windows[i].iteration,
+			value_at(&log->windows[i], places[kind].window, places[kind].updates));
+	if (points->count > before)
+		return 0;
+	for (size_t i = 0; i < log->count; i++)
+		add_point(points, log->rows[i].iteration,
+			value_at(&log->rows[i], places[kind].metrics, places[kind].updates));
+	return 0;
+}
+
+static int by_x(const void *a, const void *b)
+{
+	const struct point *left = a, *right = b;
+
+	/* By value too: sums must not depend on how a sort treats equals. */
+	if (left->x != right->x)
+		return left->x < right->x ? -1 : 1;
+	return left->y < right->y ? -1 : left->y > right->y;
+}
+
+static int merge(struct curve *curve, struct points *points, struct err *err)
+{
+	const size_t room = points->count + 1;
+	double *block = mem_new(room, 4 * sizeof(*block));
+
+	*curve = (struct curve){0};
+	if (!block)
+		return err_memory(err, "a curve", 4 * room * sizeof(*block));
+	*curve = (struct curve){block, block + room, block + 2 * room, block + 3 * room, 0};
+	qsort(points->items, points->count, sizeof(*points->items), by_x);
+	for (size_t i = 0; i < points->count;) {
+		const size_t at = curve->count++;
+		double sum = 0;
+		size_t end = i;
+
+		for (; end < points->count && points->items[end].x == points->items[i].x; end++)
+			sum += points->items[end].y;
+		curve->x[at] = (double)points->items[i].x;
+		curve->mean[at] = sum / (double)(end - i);
+		curve->low[at] = points->items[i].y;
+		curve->high[at] = points->items[end - 1].y;
+		i = end;
+	}
+	return 0;
+}
+
+int curve_make(struct curve *curve, const struct run_set *set, int group, enum curve_kind kind,
+	struct err *err)
+{
+	struct points points = {0};
+	int code = 0;
+
+	*curve = (struct curve){0};
+	for (int i = 0; i < set->count && !code; i++)
+		if (set->entries[i].group == group)
+			code = add_run(&points, set->entries[i].log, kind, err);
+	if (!code)
+		code = merge(curve, &points, err);
+	mem_free(points.items);
+	return code;
+}
+
+int curve_of_run(
+	struct curve *curve, const struct run_log *log, enum curve_kind kind, struct err *err)
+{
+	struct points points = {0};
+	int code = add_run(&points, log, kind, err);
+
+	*curve = (struct curve){0};
+	if (!code)
+		code = merge(curve, &points, err);
+	mem_free(points.items);
+	return code;
+}
+
+void curve_release(struct curve *curve)
+{
+	mem_free(curve->x);
+	*curve = (struct curve){0};
+}

@@ -1,0 +1,29 @@
+/* What the files of figures share. */
+#ifndef RETAIN_REPORT_FIGURE_IMPL_H
+#define RETAIN_REPORT_FIGURE_IMPL_H
+
+#include "report/figure.h"
+
+/* Of a figure of one panel, and of a panel beside others. */
+enum {
+	PANEL_WIDTH = 640,
+	PANEL_HEIGHT = 400,
+	SMALL_WIDTH = 500,
+	SMALL_HEIGHT = 300,
+};
+
+/*
+ * The names of the groups, in lines of this width; returns how high they are. out
+ * NULL: does no more than that.
+ */
+double figure_legend(struct text *out, const struct run_set *set, double top, double width);
+
+/* ERR_INPUT: the runs have nothing to show in this figure. */
+int figure_nothing(const struct figure *figure, struct err *err);
+
+int figure_ranges(
+	struct text *out, const struct run_set *set, const struct figure *figure, struct err *err);
+int figure_matrix(
+	struct text *out, const struct run_set *set, const struct figure *figure, struct err *err);
+
+#endif

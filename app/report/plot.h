@@ -1,0 +1,72 @@
+/*
+ * Panels of a figure as SVG: axes with ticks, lines with bands behind them, marks
+ * on them. Coordinates in, markup out; what the numbers mean is figure.c's affair.
+ */
+#ifndef RETAIN_REPORT_PLOT_H
+#define RETAIN_REPORT_PLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+enum plot_dash { PLOT_SOLID, PLOT_DASHED, PLOT_DOTTED };
+
+struct plot_line {
+	const double *x, *y;
+	const double *low, *high; /* the band; NULL: none */
+	size_t count;
+	int colour; /* of plot_colour; negative: grey */
+	enum plot_dash dash;
+};
+
+struct plot_mark {
+	double x, y;
+	int colour;
+	const char *title; /* seen by who points at it */
+};
+
+struct plot {
+	double left, top, width, height; /* of the whole panel, with its labels */
+	const char *title, *x_label, *y_label;
+	double x_least, x_most;
+	bool percent_x; /* ticks of x are shares, written as percent */
+	bool log, step;
+	double settle;  /* what is left of this x does not widen y */
+	bool from_zero; /* y begins at 0 */
+	double level;   /* a horizontal line; NAN: none */
+	const char *level_name;
+	double now; /* a vertical line, right of which it is shaded; NAN: none */
+	const struct plot_line *lines;
+	int line_count;
+	const struct plot_mark *marks;
+	int mark_count;
+};
+
+/* "#rrggbb"; lives for ever. */
+const char *plot_colour(int colour);
+
+void plot_begin(struct text *out, double width, double height, const char *title);
+void plot_end(struct text *out);
+void plot_panel(struct text *out, const struct plot *plot);
+
+/* Text as SVG wants it: what could be markup is escaped, what is no UTF-8 becomes "?". */
+void plot_words(struct text *out, const char *words);
+
+/* An entry of a legend, and about how wide it is. */
+void plot_legend(struct text *out, double left, double top, const char *name, int colour);
+double plot_legend_width(const char *name);
+
+/* Accuracies as a map: rows from below, columns from the left; NAN stays empty. */
+struct plot_map {
+	double left, top, width, height;
+	const char *title;
+	int rows, columns;
+	const double *cells; /* rows * columns, in [0, most] */
+	const double *now;   /* by row: where the future begins, in [0, 1] */
+	double most;
+};
+
+void plot_map(struct text *out, const struct plot_map *map);
+
+#endif

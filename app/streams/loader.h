@@ -1,0 +1,59 @@
+/*
+ * A loader has threads that make batches: those that are asked for, all threads
+ * together with the caller, and those that probably will be asked for next, in
+ * the background. A guess changes when a batch is made, never what it is: it is
+ * used only if what is then asked for is the same job.
+ *
+ * What a sample becomes depends on its job and its place in it, never on the
+ * thread; so batches are the same bits on any number of threads.
+ */
+#ifndef RETAIN_STREAMS_LOADER_H
+#define RETAIN_STREAMS_LOADER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct loader_job {
+	int mode;           /* the owner's */
+	uint64_t iteration; /* the owner's */
+	const int64_t *ids;
+	int n;
+};
+
+/*
+ * Makes the places first .. first+n-1 of a job into `out`, the row of the first of
+ * them. `worker` is from 0 to loader_workers-1; no two calls with the same one run
+ * at a time.
+ */
+typedef int (*loader_make)(void *context, int worker, const struct loader_job *job, int first,
+	int n, float *out, struct err *err);
+
+struct loader_config {
+	int threads;   /* beside the caller; 0: none, and nothing is made ahead */
+	int ahead;     /* batches that may be made ahead */
+	size_t floats; /* of a sample */
+	loader_make make;
+	void *context;
+};
+
+struct loader;
+
+int loader_new(struct loader **loader, const struct loader_config *config, struct err *err);
+void loader_free(struct loader *loader);
+int loader_workers(const struct loader *loader); /* threads and the caller */
+
+/*
+ * The job will probably be asked for. Without room for it, or memory, nothing
+ * happens; guesses for iterations that passed make room.
+ */
+void loader_expect(struct loader *loader, const struct loader_job *job);
+
+/* Fills in the job's n samples. One caller at a time; others wait. */
+int loader_get(struct loader *loader, const struct loader_job *job, float *out, struct err *err);
+
+/* Seconds that callers of loader_get spent in it. */
+double loader_waited(const struct loader *loader);
+
+#endif

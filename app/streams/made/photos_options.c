@@ -1,0 +1,32 @@
+/* The keys of the stream of photos: drift's, and what is about pictures. */
+#include "streams/made/drift_rows.h"
+#include "streams/made/photos_scene.h"
+
+const struct option_row photos_options[] = {
+	DRIFT_ROWS("photos", "600", "4", "20", "0.5", "0.866", "0.05"),
+	{"photos", "size", OPTION_INT, "32", "[8, 512]", "rows and columns of a photo"},
+	{"photos", "viewpoint", OPTION_FLOAT, "1", "[0, 1.5]",
+		"how much albums and photos differ in where one stands"},
+	{"photos", "weather", OPTION_FLOAT, "0.3", "[0, 1]", "share of albums in bad weather"},
+	{"photos", "night", OPTION_FLOAT, "0.25", "[0, 1]", "share of albums at dusk or night"},
+	{"photos", "clutter", OPTION_FLOAT, "0.8", "[0, 2]",
+		"mean number of things that come into a photo by chance"},
+	{"photos", "cameras", OPTION_INT, "5", "[1, 100]", "generations of cameras in the stream"},
+	{"photos", "grain", OPTION_FLOAT, "1", "[0, 10]", "how grainy photos are; 0: not at all"},
+	{NULL},
+};
+
+void photos_config_read(struct photos_config *config, const struct options *options)
+{
+	*config = (struct photos_config){
+		.size = options_int(options, "photos.size"),
+		.viewpoint = options_float(options, "photos.viewpoint"),
+		.weather = options_float(options, "photos.weather"),
+		.night = options_float(options, "photos.night"),
+		.clutter = options_float(options, "photos.clutter"),
+		.cameras = options_int(options, "photos.cameras"),
+		.grain = options_float(options, "photos.grain"),
+	};
+	drift_config_read_rows(&config->drift, options, "photos");
+	config->drift.dim = PHOTOS_LOOK;
+}

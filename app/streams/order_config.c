@@ -1,0 +1,78 @@
+/* The keys that say which order and which cuts. */
+#include <stdio.h>
+#include <string.h>
+
+#include "streams/order.h"
+
+const struct option_row order_options[] = {
+	{"stream", "order", OPTION_TEXT, "time", NULL,
+		"of a data set: time, given, random, or tasks:10 for ten groups of classes"},
+	{"stream", "eval", OPTION_TEXT, "auto", NULL,
+		"what is for evaluation: given, every:20, or none; auto: given, else every:20"},
+	{"stream", "prepare", OPTION_FLOAT, "0", "[0, 1)",
+		"share of the beginning that is for choosing settings and not of the stream"},
+	{"stream", "use", OPTION_CHOICE, "stream", "stream | prepare", "which of the two to show"},
+	{"stream", "min_class", OPTION_INT, "0", "[0, inf)",
+		"leave out classes with fewer records than this"},
+	{"stream", "limit", OPTION_INT64, "0", "[0, inf)",
+		"so many records, evenly over the data set; 0: all"},
+	{0},
+};
+
+static int read_order(const char *words, struct order_config *config, struct err *err)
+{
+	static const struct {
+		const char *name;
+		enum order_kind kind;
+	} rows[] = {{"time", ORDER_TIME}, {"given", ORDER_GIVEN}, {"random", ORDER_RANDOM}};
+	char rest;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!strcmp(words, rows[i].name)) {
+			config->kind = rows[i].kind;
+			return 0;
+		}
+	config->kind = ORDER_TASKS;
+	if (sscanf(words, "tasks:%d%c", &config->tasks, &rest) == 1 && config->tasks > 0)
+		return 0;
+	return err_set(err, ERR_INPUT, "stream.order = %s: must be time, given, random, or tasks:N",
+		words);
+}
+
+static int read_eval(const char *words, const struct records_info *info,
+	struct order_config *config, struct err *err)
+{
+	static const int usual = 20;
+	char rest;
+
+	if (!strcmp(words, "auto"))
+		*(info->parted ? &config->eval_else : &config->eval_every) = usual;
+	else if (!strcmp(words, "none"))
+		config->eval_every = -1;
+	else if (!strcmp(words, "given") && info->parted)
+		config->eval_every = 0;
+	else if (!strcmp(words, "given"))
+		return err_set(err, ERR_INPUT,
+			"stream.eval = given: this data set has no part for evaluation; use "
+			"every:N");
+	else if (sscanf(words, "every:%d%c", &config->eval_every, &rest) != 1 ||
+		 config->eval_every < 2)
+		return err_set(err, ERR_INPUT,
+			"stream.eval = %s: must be given, none, or every:N with N at least 2",
+			words);
+	return 0;
+}
+
+int order_config_read(struct order_config *config, const struct records_info *info,
+	const struct options *options, struct err *err)
+{
+	int code;
+
+	*config = (struct order_config){.prepare = options_float(options, "stream.prepare"),
+		.use_prepare = !strcmp(options_text(options, "stream.use"), "prepare"),
+		.min_class = options_int(options, "stream.min_class"),
+		.limit = options_int64(options, "stream.limit"),
+		.seed = (uint64_t)options_int64(options, "run.seed")};
+	code = read_order(options_text(options, "stream.order"), config, err);
+	return code ? code : read_eval(options_text(options, "stream.eval"), info, config, err);
+}

@@ -1,0 +1,146 @@
+/*
+ * The table of sources, and the checks that every source may rely on: ids lie
+ * in their part.
+ */
+#include "streams/source.h"
+
+#include <string.h>
+
+#include "streams/source_records.h"
+#include "streams/source_types.h"
+
+const struct source_type *const source_types[] = {
+	&source_drift,
+	&source_photos,
+	NULL,
+};
+
+const struct option_row source_options[] = {
+	{"stream", "source", OPTION_TEXT, "drift", NULL,
+		"where samples come from: drift, photos, stdin, or KIND:PATH of a data set (see "
+		"retain list)"},
+	{"stream", "cache", OPTION_INT64, "2048", "[0, 1048576]",
+		"MiB of samples that are kept rather than made or read again; 0: none"},
+	{NULL},
+};
+
+int source_open(struct source **source, const struct options *options, struct err *err)
+{
+	const char *name = options_text(options, "stream.source");
+	int code;
+
+	*source = NULL;
+	for (int i = 0; source_types[i]; i++) {
+		if (strcmp(source_types[i]->name, name) != 0)
+			continue;
+		code = source_types[i]->open(source, options, err);
+		if (code)
+			return code;
+		(*source)->type = source_types[i];
+		if ((*source)->info.per_step)
+			(*source)->info.steps =
+				(*source)->info.samples / (*source)->info.per_step;
+		return 0;
+	}
+	return source_records_open(source, options, err);
+}
+
+void source_close(struct source *source)
+{
+	if (source)
+		source->type->close(source);
+}
+
+const struct source_info *source_info(const struct source *source)
+{
+	return &source->info;
+}
+
+static int check_ids(const struct source *source, enum source_part part, const int64_t *ids, int n,
+	struct err *err)
+{
+	const bool eval = part == SOURCE_EVAL;
+	const int64_t count = eval ? source->info.evals : source->info.samples;
+
+	for (int i = 0; i < n; i++)
+		if (ids[i] < 0 || ids[i] >= count)
+			return err_set(err, ERR_INPUT,
+				"source %s: %s %lld does not exist, there are %lld",
+				source->type->name, eval ? "evaluation sample" : "sample",
+				(long long)ids[i], (long long)count);
+	return 0;
+}
+
+int source_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
+	float *inputs, struct err *err)
+{
+	const int code = check_ids(source, part, ids, n, err);
+
+	return code ? code : source->type->inputs(source, part, ids, n, inputs, err);
+}
+
+int source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
+	int32_t *labels, struct err *err)
+{
+	const int code = check_ids(source, part, ids, n, err);
+
+	return code ? code : source->type->labels(source, part, ids, n, labels, err);
+}
+
+double source_eval_time(const struct source *source, int64_t id)
+{
+	return source->type->eval_time(source, id);
+}
+
+int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, struct err *err)
+{
+	const int code = check_ids(source, SOURCE_STREAM, ids, n, err);
+
+	if (code)
+		return code;
+	return source->type->draw ? source->type->draw(source, ids, n, iteration, inputs, err) :
+				    source->type->inputs(source, SOURCE_STREAM, ids, n, inputs, err);
+}
+
+void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration)
+{
+	if (source->type->expect)
+		source->type->expect(source, ids, n, iteration);
+}
+
+bool source_prepares(const struct source *source)
+{
+	return source->type->expect != NULL;
+}
+
+void source_step(const struct source *source, int64_t step, int64_t *first, int64_t *count)
+{
+	*first = step * source->info.per_step;
+	*count = source->info.per_step;
+	if (source->type->step)
+		source->type->step(source, step, first, count);
+}
+
+int64_t source_task(const struct source *source, int64_t step)
+{
+	return source->info.tasks ? source->type->task(source, step) : 0;
+}
+
+int64_t source_bad(const struct source *source)
+{
+	return source->type->bad ? source->type->bad(source) : 0;
+}
+
+bool source_tell(struct source *source, struct source_bad *bad)
+{
+	return source->type->tell && source->type->tell(source, bad);
+}
+
+void source_state(struct source *source, struct state *state)
+{
+	state_enter(state, "source");
+	if (source->type->state)
+		source->type->state(source, state);
+	state_leave(state);
+}

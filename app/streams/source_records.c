@@ -1,0 +1,419 @@
+/*
+ * Samples of stream and evaluation share one numbering for loading: evaluation
+ * follows the stream. Which records they are is the order's business; their bytes
+ * are read and seen by whichever thread comes first, into the place where the
+ * batch wants them.
+ */
+#include "streams/source_records.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/team.h"
+#include "streams/loader.h"
+#include "streams/substitutes.h"
+#include "streams/view.h"
+
+const struct option_row source_records_options[] = {
+	{"stream", "per_step", OPTION_INT, "256", "[0, 1048576]",
+		"of a data set: samples of a time step; 0: a task is a time step"},
+	{"stream", "loaders", OPTION_INT, "-1", "[-1, 256]",
+		"threads that read ahead; -1: as many as processors; 0: none"},
+	{"stream", "on_bad", OPTION_CHOICE, "error", "error | skip",
+		"a record that cannot be read: stop, or let the one before stand in"},
+	{"stream", "max_bad", OPTION_FLOAT, "0.01", "[0, 1]",
+		"stop when a larger share than this had to be skipped"},
+	{0},
+};
+
+enum { MODE_EVAL, MODE_TRAIN, AHEAD = 2, LOADERS_MOST = 8, TRIES = 256 };
+
+struct reader {
+	struct transform_scratch *scratch;
+	struct record_bytes bytes;
+};
+
+struct data {
+	struct source source; /* must be first */
+	struct records *records;
+	struct order order;
+	struct view view;
+	struct loader *loader;
+	struct reader *readers; /* by worker */
+	int workers;
+	size_t floats;
+	bool skips;
+	double max_bad;
+	int64_t without_class; /* records that take no part */
+	struct substitutes bad;
+	bool told;             /* those, once */
+	char first_bad[300];   /* the first of them */
+};
+
+static const struct data *const_data(const struct source *source)
+{
+	return (const struct data *)source;
+}
+
+static uint32_t record_of(const struct data *data, int64_t sample)
+{
+	const int64_t samples = data->order.samples;
+
+	return sample < samples ? data->order.stream[sample] : data->order.evals[sample - samples];
+}
+
+/* A record's input. Sentences of a view do not know whose bytes they are about. */
+static int make_sample(struct data *data, int worker, const struct loader_job *job, int64_t sample,
+	int position, float *out, struct err *err)
+{
+	struct reader *reader = &data->readers[worker];
+	const uint32_t record = record_of(data, sample);
+	struct err why = {0};
+	char where[256];
+	int code = records_read(data->records, record, &reader->bytes, err);
+
+	if (code)
+		return code;
+	if (job->mode == MODE_TRAIN)
+		code = view_train(&data->view, reader->scratch, &reader->bytes, job->iteration,
+			position, out, &why);
+	else
+		code = view_eval(&data->view, reader->scratch, &reader->bytes, out, &why);
+	if (!code)
+		return 0;
+	records_where(data->records, record, where, sizeof(where));
+	return err_set(err, code, "%s: %s", where, why.message);
+}
+
+/* Lets the nearest earlier sample of the same part stand in, or, at the beginning, a later one. */
+static int substitute(struct data *data, int worker, const struct loader_job *job, int64_t sample,
+	int position, float *out, struct err *err)
+{
+	const int64_t begin = sample < data->order.samples ? 0 : data->order.samples;
+	const int64_t end = begin ? data->order.samples + data->order.count : data->order.samples;
+	struct err first = *err;
+	int64_t by = sample;
+	int code = first.code;
+
+	for (int tries = 0; tries < TRIES && code && code != ERR_MEMORY; tries++) {
+		by = by > begin && by <= sample ? by - 1 : by <= sample ? sample + 1 : by + 1;
+		if (by >= end)
+			break;
+		code = make_sample(data, worker, job, by, position, out, err);
+	}
+	if (code)
+		return err_set(err, first.code, "%s", first.message);
+	return substitutes_add(&data->bad, sample, by, first.message, err);
+}
+
+static int make(void *context, int worker, const struct loader_job *job, int first, int n,
+	float *out, struct err *err)
+{
+	struct data *data = context;
+	int code = 0;
+
+	for (int i = 0; i < n && !code; i++) {
+		const int64_t sample = substitutes_find(&data->bad, job->ids[first + i]);
+		float *row = out + (size_t)i * data->floats;
+
+		code = make_sample(data, worker, job, sample, first + i, row, err);
+		if (code && code != ERR_MEMORY && data->skips)
+			code = substitute(data, worker, job, sample, first + i, row, err);
+	}
+	return code;
+}
+
+static int make_readers(struct data *data, const struct options *options, struct err *err)
+{
+	int threads = options_int(options, "stream.loaders");
+	struct loader_config config = {
+		.ahead = AHEAD, .floats = data->floats, .make = make, .context = data};
+	int code = 0;
+
+	if (threads < 0)
+		threads = team_processors() < LOADERS_MOST ? team_processors() : LOADERS_MOST;
+	config.threads = threads;
+	data->readers = mem_new((size_t)threads + 1, sizeof(*data->readers));
+	if (!data->readers)
+		return err_memory(err, "readers", sizeof(*data->readers));
+	for (; data->workers <= threads && !code; data->workers++)
+		code = transform_scratch_new(&data->readers[data->workers].scratch, err);
+	return code ? code : loader_new(&data->loader, &config, err);
+}
+
+static void data_close(struct source *source)
+{
+	struct data *data = (struct data *)source;
+
+	loader_free(data->loader);
+	for (int i = 0; i < data->workers; i++) {
+		transform_scratch_free(data->readers[i].scratch);
+		record_bytes_release(&data->readers[i].bytes);
+	}
+	mem_free(data->readers);
+	substitutes_release(&data->bad);
+	order_release(&data->order);
+	records_close(data->records);
+	mem_free(data);
+}
+
+/* A batch, and what of it had to be left out. */
+static int get(struct data *data, const struct loader_job *job, float *out, struct err *err)
+{
+	const int code = loader_get(data->loader, job, out, err);
+
+	return code || !data->skips ? code : substitutes_give(&data->bad, job->ids, job->n, err);
+}
+
+static int data_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
+	float *inputs, struct err *err)
+{
+	struct data *data = (struct data *)source;
+	enum { PIECE = 256 };
+	int64_t shifted[PIECE];
+	int code = 0;
+
+	for (int first = 0; first < n && !code; first += PIECE) {
+		struct loader_job job = {.mode = MODE_EVAL,
+			.ids = shifted,
+			.n = n - first < PIECE ? n - first : PIECE};
+
+		for (int i = 0; i < job.n; i++)
+			shifted[i] =
+				ids[first + i] + (part == SOURCE_EVAL ? data->order.samples : 0);
+		code = get(data, &job, inputs + (size_t)first * data->floats, err);
+	}
+	return code;
+}
+
+/* Who asks for a label has asked for the input before, so it is known who stands in for whom. */
+static int data_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
+	int32_t *labels, struct err *err)
+{
+	struct data *data = (struct data *)source;
+	struct record record;
+
+	for (int i = 0; i < n; i++) {
+		const int64_t sample = ids[i] + (part == SOURCE_EVAL ? data->order.samples : 0);
+
+		records_look(data->records, record_of(data, substitutes_find(&data->bad, sample)),
+			1, &record);
+		labels[i] = data->order.class_of[record.label];
+	}
+	return 0;
+}
+
+static int data_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, struct err *err)
+{
+	const struct loader_job job = {MODE_TRAIN, iteration, ids, n};
+
+	return get((struct data *)source, &job, inputs, err);
+}
+
+static void data_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration)
+{
+	const struct loader_job job = {MODE_TRAIN, iteration, ids, n};
+
+	loader_expect(((struct data *)source)->loader, &job);
+}
+
+static void data_step(const struct source *source, int64_t step, int64_t *first, int64_t *count)
+{
+	const struct order *order = &const_data(source)->order;
+
+	if (source->info.per_step)
+		return;
+	*first = order->task_first[step];
+	*count = order->task_first[step + 1] - *first;
+}
+
+static int64_t data_task(const struct source *source, int64_t step)
+{
+	const struct order *order = &const_data(source)->order;
+	const int64_t first = step * source->info.per_step;
+	int task = 0;
+
+	if (!source->info.per_step)
+		return step;
+	while (task + 1 < order->tasks && order->task_first[task + 1] <= first)
+		task++;
+	return task;
+}
+
+static int64_t data_bad(const struct source *source)
+{
+	struct data *data = (struct data *)source;
+
+	return data->without_class + substitutes_count(&data->bad);
+}
+
+/* Records without a class come first, all together. */
+static bool data_tell(struct source *source, struct source_bad *bad)
+{
+	struct data *data = (struct data *)source;
+	const int64_t samples = data->order.samples;
+
+	*bad = (struct source_bad){.id = data->without_class, .by = -1,
+		.why = data->first_bad};
+	if (!data->told && data->without_class)
+		return data->told = true;
+	bad->number = substitutes_tell(&data->bad, &bad->id, &bad->by, &bad->why);
+	if (bad->number && bad->id >= samples) {
+		bad->part = SOURCE_EVAL;
+		bad->id -= samples;
+		bad->by -= samples;
+	}
+	return bad->number > 0;
+}
+
+static void data_state(struct source *source, struct state *state)
+{
+	struct data *data = (struct data *)source;
+
+	substitutes_state(&data->bad, state);
+	data->told |= state_reading(state);
+}
+
+static double data_eval_time(const struct source *source, int64_t id)
+{
+	return const_data(source)->order.eval_times[id];
+}
+
+static const struct source_type source_data = {
+	.name = "data",
+	.help = "a data set on disk",
+	.close = data_close,
+	.inputs = data_inputs,
+	.labels = data_labels,
+	.draw = data_draw,
+	.expect = data_expect,
+	.step = data_step,
+	.bad = data_bad,
+	.tell = data_tell,
+	.state = data_state,
+	.eval_time = data_eval_time,
+	.task = data_task,
+};
+
+/* Names the first record that has no class. */
+static void find_bad(struct data *data)
+{
+	char where[256];
+	struct record record = {0};
+	int64_t i = 0;
+
+	for (; i < records_info(data->records)->count; i++) {
+		records_look(data->records, i, 1, &record);
+		if (record.label < 0)
+			break;
+	}
+	records_where(data->records, i, where, sizeof(where));
+	snprintf(data->first_bad, sizeof(data->first_bad), "%s: has no label in the %d classes",
+		where, records_info(data->records)->classes);
+}
+
+static int refuse_bad(const struct data *data, struct err *err)
+{
+	if (!data->skips)
+		return err_set(err, ERR_FORMAT,
+			"%s, and so with %" PRId64
+			" records in all (stream.on_bad = skip leaves them out)",
+			data->first_bad, data->without_class);
+	return err_set(err, ERR_FORMAT,
+		"%s, and so with %" PRId64 " records in all, which is more than stream.max_bad = "
+		"%g allows; stream.on_bad = error says more",
+		data->first_bad, data->without_class, data->max_bad);
+}
+
+static int make_order(struct data *data, const struct options *options, struct err *err)
+{
+	struct order_config config;
+	int code = order_config_read(&config, records_info(data->records), options, err);
+
+	if (!code)
+		code = order_make(&data->order, data->records, &config, &data->without_class, err);
+	if (code)
+		return code;
+	if (data->without_class)
+		find_bad(data);
+	if ((double)data->without_class > (data->skips ? data->max_bad : 0) *
+						  (double)records_info(data->records)->count)
+		return refuse_bad(data, err);
+	if (!data->order.samples || !data->order.classes)
+		return err_set(err, ERR_INPUT,
+			"stream.source = %s: nothing is left of its %" PRId64 " records",
+			options_text(options, "stream.source"), records_info(data->records)->count);
+	return 0;
+}
+
+static int make_info(struct data *data, const struct options *options, struct err *err)
+{
+	const int per_step = options_int(options, "stream.per_step");
+
+	if (!per_step && !data->order.task_first)
+		return err_set(err, ERR_INPUT,
+			"stream.per_step = 0: only for stream.order = tasks:N, where a task is a "
+			"time step");
+	data->source.info = (struct source_info){.classes = data->order.classes,
+		.channels = data->view.channels,
+		.height = data->view.height,
+		.width = data->view.width,
+		.samples = data->order.samples,
+		.evals = data->order.count,
+		.steps = per_step ? data->order.samples / per_step : data->order.tasks,
+		.per_step = per_step,
+		.tasks = data->order.task_first ? data->order.tasks : 0,
+		.augments = data->view.augments};
+	data->floats =
+		(size_t)data->view.channels * (size_t)data->view.height * (size_t)data->view.width;
+	return 0;
+}
+
+int source_records_open(struct source **source, const struct options *options, struct err *err)
+{
+	struct data *data = mem_new(1, sizeof(*data));
+	int code;
+
+	*source = NULL;
+	if (!data)
+		return err_memory(err, "a data set", sizeof(*data));
+	data->source.type = &source_data;
+	data->skips = !strcmp(options_text(options, "stream.on_bad"), "skip");
+	data->max_bad = options_float(options, "stream.max_bad");
+	substitutes_init(&data->bad);
+	code = records_open(&data->records, options_text(options, "stream.source"), options, err);
+	if (!code)
+		code = make_order(data, options, err);
+	if (!code)
+		code = view_init(&data->view, records_info(data->records), options, err);
+	if (!code)
+		code = make_info(data, options, err);
+	if (!code)
+		substitutes_bound(&data->bad, data->order.samples,
+			data->order.samples + data->order.count, data->max_bad);
+	if (!code)
+		code = make_readers(data, options, err);
+	if (code)
+		data_close(&data->source);
+	else
+		*source = &data->source;
+	return code;
+}
+
+struct records *source_records(struct source *source)
+{
+	return source->type == &source_data ? ((struct data *)source)->records : NULL;
+}
+
+const struct order *source_order(const struct source *source)
+{
+	return source->type == &source_data ? &const_data(source)->order : NULL;
+}
+
+double source_waited(const struct source *source)
+{
+	return source->type == &source_data ? loader_waited(const_data(source)->loader) : 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * A data set on disk as a source: records (records/records.h) of any format in an
+ * order and with the cuts that the options ask for (streams/order.h), seen through a
+ * view (streams/view.h), read by threads (streams/loader.h).
+ *
+ * A record that cannot be read is an error, or, with stream.on_bad = skip, the
+ * nearest one before it that can be read stands in for it, input and label; when
+ * more than stream.max_bad of what was read had to be left out, that is an error.
+ */
+#ifndef RETAIN_STREAMS_SOURCE_RECORDS_H
+#define RETAIN_STREAMS_SOURCE_RECORDS_H
+
+#include "streams/order.h"
+#include "records/records.h"
+#include "streams/source.h"
+
+/* Opens what stream.source names, KIND:PATH or PATH. */
+int source_records_open(struct source **source, const struct options *options, struct err *err);
+
+/* Of a source that was opened so; NULL for any other. They live as long as it. */
+struct records *source_records(struct source *source);
+const struct order *source_order(const struct source *source);
+
+/* Seconds that asking for samples took; 0 for other sources. */
+double source_waited(const struct source *source);
+
+/* stream.* keys of data sets. Ends with a row without a section. */
+extern const struct option_row source_records_options[];
+
+#endif

@@ -1,0 +1,10 @@
+/* The kinds of sources, each in a file of its own. For source.c. */
+#ifndef RETAIN_STREAMS_SOURCE_TYPES_H
+#define RETAIN_STREAMS_SOURCE_TYPES_H
+
+#include "streams/source.h"
+
+extern const struct source_type source_drift;  /* drift.c */
+extern const struct source_type source_photos; /* photos.c */
+
+#endif

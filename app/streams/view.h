@@ -1,0 +1,41 @@
+/*
+ * How the records of a data set are seen: which transform (images/transform.h)
+ * takes their bytes to inputs, chosen by what the records are and by the keys of
+ * the section image. Records that are numbers already are taken as they are.
+ *
+ * A view is constant once made; every thread has a scratch of its own.
+ */
+#ifndef RETAIN_STREAMS_VIEW_H
+#define RETAIN_STREAMS_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+#include "records/records.h"
+#include "images/transform.h"
+
+struct view {
+	enum records_form form;
+	int channels, height, width; /* of an input */
+	bool augments;               /* training differs from evaluation */
+	int record_channels, record_height, record_width;
+	struct transform transform; /* of images and pixels */
+};
+
+/* What the options say for such records; run.seed decides what is random. */
+int view_init(struct view *view, const struct records_info *info, const struct options *options,
+	struct err *err);
+
+/* A record's input, for evaluation or for a place of a training batch. */
+int view_eval(const struct view *view, struct transform_scratch *scratch,
+	const struct record_bytes *bytes, float *out, struct err *err);
+int view_train(const struct view *view, struct transform_scratch *scratch,
+	const struct record_bytes *bytes, uint64_t iteration, int position, float *out,
+	struct err *err);
+
+/* image.* keys. Ends with a row without a section. */
+extern const struct option_row view_options[];
+
+#endif

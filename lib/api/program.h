@@ -1,0 +1,60 @@
+/*
+ * The run behind the public learner: a program plays the protocol, call by call.
+ * Without a folder nothing is kept. With one, samples go to its journal before
+ * they count and the rest to checkpoints, and opening goes on where the last
+ * process stopped, however it ended.
+ *
+ * With the samples of a call the journal has a mark: at which iteration it was
+ * revealed, and what was left of the budget. So a learner that comes after a
+ * crash goes from its checkpoint to the last call by the same iterations between
+ * the same calls as the one before. How far that one went on after the last call
+ * nobody knows; what RETAIN_BUDGET stands for is taken, and what is missing of it
+ * made up. A learner that was closed is as it was, and owes nothing.
+ *
+ * One caller at a time.
+ */
+#ifndef RETAIN_API_PROGRAM_H
+#define RETAIN_API_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/options.h"
+
+/* What stream.source is for such a run, whatever the config says. */
+#define PROGRAM_SOURCE "program"
+
+struct run;
+
+/*
+ * Options are borrowed as long as the run lives, the folder's name (NULL: none) and
+ * the log are copied.
+ */
+int program_open(struct run **run, const struct options *options, const char *folder,
+	const struct log *log, struct err *err);
+void program_close(struct run *run);
+
+/* A time step with the guesses that were made for it (eval/guess.h). A failure takes nothing. */
+int program_reveal(struct run *run, const float *inputs, const int32_t *labels,
+	const int32_t *guesses, int n, struct err *err);
+
+/* What a time step's budget pays for is to be made: program_left iterations from now on. */
+void program_order(struct run *run);
+int64_t program_left(const struct run *run);
+
+/*
+ * Makes an iteration, one of program_left where it was ordered. Saves when that is
+ * due. *back: whether instead the run went back to a checkpoint and came here again
+ * (run.on_nan), with nothing left to make.
+ */
+int program_train(struct run *run, bool ordered, bool *back, struct err *err);
+
+/* A checkpoint now, if there is a folder. */
+int program_save(struct run *run, struct err *err);
+
+/* The same, and the files of a run that has ended. To be followed by program_close. */
+int program_end(struct run *run, struct err *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* A sorted list of five, and softmax in double so that a sum of many classes stays a sum of 1. */
+#include "eval/guess.h"
+
+#include <math.h>
+#include <string.h>
+
+void guess_best(const float *logits, int classes, int32_t best[JOURNAL_GUESSES])
+{
+	for (int k = 0; k < JOURNAL_GUESSES; k++)
+		best[k] = -1;
+	for (int c = 0; c < classes; c++) {
+		int place = JOURNAL_GUESSES;
+
+		while (place > 0 && (best[place - 1] < 0 || logits[c] > logits[best[place - 1]]))
+			place--;
+		if (place == JOURNAL_GUESSES)
+			continue;
+		memmove(best + place + 1, best + place,
+			(size_t)(JOURNAL_GUESSES - 1 - place) * sizeof(*best));
+		best[place] = c;
+	}
+}
+
+double guess_probability(const float *logits, int classes, int32_t of)
+{
+	double sum = 0;
+
+	for (int c = 0; c < classes; c++)
+		sum += exp((double)logits[c] - (double)logits[of]);
+	return 1 / sum;
+}
+
+void guess_rank(
+	const int32_t *guesses, const int32_t *labels, int n, int32_t *predicted, int32_t *rank)
+{
+	for (int i = 0; i < n; i++) {
+		const int32_t *best = guesses + (size_t)i * JOURNAL_GUESSES;
+		int place = 0;
+
+		while (place < JOURNAL_GUESSES && best[place] != labels[i])
+			place++;
+		predicted[i] = best[0];
+		rank[i] = place + 1;
+	}
+}

@@ -1,0 +1,433 @@
+/*
+ * 3x3 stride-1 convolution by Winograd's F(4x4, 3x3): 36 products of small
+ * matrices in place of 144 multiplications per tile and channel pair.
+ *
+ * Tiles are taken in chunks. Where chunk and weights fit the second-level cache
+ * a task does a whole chunk alone; else all threads share a chunk and go through
+ * its three stages together, so that large weights are read once per chunk. The
+ * sums run over channels (forward) or tiles in order (weights), whatever the
+ * thread count.
+ *
+ * The gradient of the input is the same convolution with filters turned round
+ * and the roles of channels swapped.
+ */
+#include <string.h>
+#include "nn/conv/conv.h"
+
+enum {
+	CHANNELS_MIN = 16,
+	SUM_LENGTH = 256,
+	POINT_GAP = 16,	     /* keeps the 36 points off the same cache sets */
+	PRIVATE_TILES = 36,  /* tiles of a chunk one worker does alone */
+	SHARED_TILES = 128,  /* ... all do together */
+	PRIVATE_WEIGHTS = 3 << 18, /* floats of transformed weights up to which chunks are private */
+};
+
+/* One direction: blocked image in, blocked image out, transformed weights. */
+struct direction {
+	struct conv *conv;
+	const struct tensor *in, *out;
+	int pad;
+	const float *weights; /* [36][out panel][in block][B][2 B] */
+	int in_blocks, out_blocks, out_panels;
+};
+
+static bool fits(const struct conv *conv)
+{
+	const struct conv_shape *s = &conv->shape;
+	return !s->planar && s->size == 3 && s->stride == 1 && s->pad <= 2 && s->in >= CHANNELS_MIN &&
+		s->out >= CHANNELS_MIN;
+}
+
+static int tile_count(const struct tensor *out)
+{
+	return out->n * conv_runs(out->height, 4) * conv_runs(out->width, 4);
+}
+
+static size_t point_step(const struct conv *conv, int blocks, int tiles)
+{
+	return (size_t)blocks * tiles * conv->kernels->block + POINT_GAP;
+}
+
+static size_t weight_floats(int in_blocks, int out_panels, int block)
+{
+	return (size_t)in_blocks * block * out_panels * 2 * block;
+}
+
+static bool is_private(const struct direction *d)
+{
+	return WINOGRAD_POINTS * weight_floats(d->in_blocks, d->out_panels, d->conv->kernels->block) <=
+		PRIVATE_WEIGHTS;
+}
+
+static int chunk_tiles(const struct direction *d, int limit)
+{
+	const int tiles = tile_count(d->out);
+	return tiles < limit ? tiles : limit;
+}
+
+static struct winograd_shape shape_of(const struct conv *conv, const struct tensor *image,
+	const struct tensor *out, int pad, int tiles)
+{
+	return (struct winograd_shape){.height = image->height, .width = image->width, .pad = pad,
+		.tile_rows = conv_runs(out->height, 4), .tile_cols = conv_runs(out->width, 4),
+		.blocks = image->blocks, .image = image->image, .plane = image->plane,
+		.point = point_step(conv, image->blocks, tiles),
+		.tile_block = (size_t)tiles * conv->kernels->block};
+}
+
+static struct direction forward_of(struct conv *conv)
+{
+	return (struct direction){conv, &conv->in, &conv->out, conv->shape.pad, conv->forward_weights,
+		conv->in_blocks, conv->out_blocks, conv->out_panels};
+}
+
+static struct direction backward_of(struct conv *conv)
+{
+	return (struct direction){conv, &conv->out, &conv->in, 2 - conv->shape.pad, conv->backward_weights,
+		conv->out_blocks, conv->in_blocks, conv->in_panels};
+}
+
+static size_t direction_floats(const struct direction *d, int tiles)
+{
+	return WINOGRAD_POINTS *
+		(point_step(d->conv, d->in_blocks, tiles) + point_step(d->conv, d->out_blocks, tiles));
+}
+
+static void want_scratch(struct conv *conv, const struct direction *d)
+{
+	if (is_private(d)) {
+		const size_t floats = direction_floats(d, chunk_tiles(d, PRIVATE_TILES));
+		conv->worker_floats = floats > conv->worker_floats ? floats : conv->worker_floats;
+	} else {
+		const size_t floats = direction_floats(d, chunk_tiles(d, SHARED_TILES));
+		conv->shared_floats = floats > conv->shared_floats ? floats : conv->shared_floats;
+	}
+}
+
+/* Floats of one point of the weights' gradient: [out][in], padded. */
+static size_t gradient_point(const struct conv *conv)
+{
+	const size_t block = conv->kernels->block;
+	return conv->out_blocks * block * conv->in_panels * 2 * block + POINT_GAP;
+}
+
+static int plan(struct conv *conv, struct arena *arena, struct err *err)
+{
+	const int block = conv->kernels->block;
+	const size_t forward = WINOGRAD_POINTS * weight_floats(conv->in_blocks, conv->out_panels, block);
+	const size_t backward = conv->input_grad
+		? WINOGRAD_POINTS * weight_floats(conv->out_blocks, conv->in_panels, block)
+		: 0;
+
+	conv->forward_weights = arena_new(arena, forward, sizeof(float));
+	conv->backward_weights = backward ? arena_new(arena, backward, sizeof(float)) : NULL;
+	if (!conv->forward_weights || (backward && !conv->backward_weights))
+		return err_memory(err, "transformed weights", (forward + backward) * sizeof(float));
+	const struct direction there = forward_of(conv), back = backward_of(conv);
+	want_scratch(conv, &there);
+	if (backward)
+		want_scratch(conv, &back);
+	if (conv->train) {
+		const size_t floats = WINOGRAD_POINTS * gradient_point(conv) +
+			direction_floats(&there, chunk_tiles(&there, SHARED_TILES));
+		conv->shared_floats = floats > conv->shared_floats ? floats : conv->shared_floats;
+	}
+	return 0;
+}
+
+/* Forward: vectors run over filters. */
+static void pack_forward(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step,
+	int filters)
+{
+	const struct kernels *k = conv->kernels;
+	const size_t wide = 2 * (size_t)k->block;
+	const size_t step = weight_floats(conv->in_blocks, conv->out_panels, k->block);
+	float *to = conv->forward_weights + panel * (conv->in_blocks * k->block * wide);
+	float taps[9 * BLOCK_MAX * BLOCK_MAX] __attribute__((aligned(MEM_ALIGN)));
+	float one[9 * BLOCK_MAX] __attribute__((aligned(MEM_ALIGN)));
+
+	for (int half = 0; half < 2; half++) {
+		const int first = half * k->block, left = filters - first;
+		const int count = left < k->block ? left : k->block;
+		if (count <= 0)
+			return;
+		for (int i0 = 0; i0 < conv->shape.in; i0 += k->block) {
+			const int cols = conv->shape.in - i0 < k->block ? conv->shape.in - i0 : k->block;
+			memset(taps, 0, sizeof taps);
+			for (int t = 0; t < 9; t++)
+				k->transpose(rows + first * filter_step + t * row_step + i0, filter_step, count,
+					cols, taps + t * k->block * k->block, k->block);
+			for (int i = 0; i < cols; i++) {
+				for (int t = 0; t < 9; t++)
+					memcpy(one + t * k->block, taps + (t * k->block + i) * k->block,
+						k->block * sizeof(float));
+				k->winograd_weights(one, to + (i0 + i) * wide + first, step);
+			}
+		}
+	}
+}
+
+/* Backward: vectors run over input channels, taps are turned round. */
+static void pack_backward(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step,
+	int filters)
+{
+	const struct kernels *k = conv->kernels;
+	const size_t block = k->block, wide = 2 * block;
+	const size_t step = weight_floats(conv->out_blocks, conv->in_panels, k->block);
+	float one[9 * BLOCK_MAX] __attribute__((aligned(MEM_ALIGN)));
+
+	for (int f = 0; f < filters; f++) {
+		const size_t out = panel * wide + f;
+		for (size_t i = 0; i < (size_t)conv->shape.in; i += block) {
+			const size_t count = conv->shape.in - i < block ? conv->shape.in - i : block;
+			memset(one, 0, sizeof one);
+			for (int t = 0; t < 9; t++)
+				memcpy(one + (8 - t) * block, rows + f * filter_step + t * row_step + i,
+					count * sizeof(float));
+			k->winograd_weights(one,
+				conv->backward_weights + (i / wide * conv->out_blocks * block + out) * wide + i % wide,
+				step);
+		}
+	}
+}
+
+static void pack(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step)
+{
+	const int wide = 2 * conv->kernels->block, left = conv->shape.out - panel * wide;
+	const int filters = left < wide ? left : wide;
+
+	pack_forward(conv, panel, rows, filter_step, row_step, filters);
+	if (conv->backward_weights)
+		pack_backward(conv, panel, rows, filter_step, row_step, filters);
+}
+
+/* One chunk of tiles on its way. */
+struct chunk {
+	const struct direction *d;
+	struct winograd_shape in, out;
+	const float *from;
+	float *to;
+	const struct epilogue *end;
+	float *points, *products;
+	int first, count;
+};
+
+/* The matrix product of one point for some panels of output channels. */
+static void multiply(const struct chunk *chunk, int point, int panel0, int panel1)
+{
+	static const int32_t no_offset[1] = {0};
+	const struct direction *d = chunk->d;
+	const struct kernels *k = d->conv->kernels;
+	const size_t block = k->block, weights = weight_floats(d->in_blocks, d->out_panels, k->block);
+	const int runs = conv_runs(chunk->count, k->tile_rows), step = SUM_LENGTH / k->block;
+	struct tile_job job = {.taps = no_offset, .tap_count = 1, .block_step = chunk->in.tile_block,
+		.row_step = block, .out_step = block, .inner = k->block};
+
+	for (int first = 0; first < d->in_blocks; first += step) {
+		job.blocks = d->in_blocks - first < step ? d->in_blocks - first : step;
+		job.accumulate = first > 0;
+		for (int p = panel0; p < panel1; p++) {
+			const float *w = d->weights + point * weights +
+				((size_t)p * d->in_blocks + first) * block * 2 * block;
+			const float *in = chunk->points + point * chunk->in.point + first * chunk->in.tile_block;
+			float *out = chunk->products + point * chunk->out.point + 2 * p * chunk->out.tile_block;
+			const bool both = 2 * p + 1 < d->out_blocks;
+			for (int run = 0, t = 0; run < runs; run++) {
+				const int rows = (chunk->count - t) / (runs - run);
+				k->tile[TILE_UNIT][rows](&job, in + t * block, w, out + t * block,
+					both ? out + chunk->out.tile_block + t * block : NULL, NULL, NULL, NULL);
+				t += rows;
+			}
+		}
+	}
+}
+
+static void place_chunk(struct chunk *chunk, int index, int chunks)
+{
+	const long tiles = tile_count(chunk->d->out);
+	chunk->first = (int)(tiles * index / chunks);
+	chunk->count = (int)(tiles * (index + 1) / chunks) - chunk->first;
+}
+
+struct private_run {
+	struct chunk chunk; /* but for the place and the scratch */
+	int chunks;
+};
+
+static void private_task(void *context, int task, int worker)
+{
+	const struct private_run *run = context;
+	struct chunk chunk = run->chunk;
+	const struct direction *d = chunk.d;
+	const struct kernels *k = d->conv->kernels;
+
+	place_chunk(&chunk, task, run->chunks);
+	chunk.points = d->conv->worker + worker * d->conv->worker_stride;
+	chunk.products = chunk.points + WINOGRAD_POINTS * chunk.in.point;
+	k->winograd_input(&chunk.in, chunk.from, chunk.points, chunk.first, chunk.count, 0, d->in_blocks);
+	for (int point = 0; point < WINOGRAD_POINTS; point++)
+		multiply(&chunk, point, 0, d->out_panels);
+	k->winograd_output(&chunk.out, chunk.products, chunk.to, chunk.first, chunk.count, 0, d->out_blocks,
+		chunk.end);
+}
+
+static void input_task(void *context, int task, int worker)
+{
+	const struct chunk *chunk = context;
+
+	(void)worker;
+	chunk->d->conv->kernels->winograd_input(&chunk->in, chunk->from, chunk->points, chunk->first,
+		chunk->count, task, task + 1);
+}
+
+/* Two tasks per point: enough for any small team, few enough for long products. */
+static void multiply_task(void *context, int task, int worker)
+{
+	const struct chunk *chunk = context;
+	const int half = (chunk->d->out_panels + 1) / 2;
+
+	(void)worker;
+	multiply(chunk, task / 2, task % 2 ? half : 0, task % 2 ? chunk->d->out_panels : half);
+}
+
+static void output_task(void *context, int task, int worker)
+{
+	const struct chunk *chunk = context;
+
+	(void)worker;
+	chunk->d->conv->kernels->winograd_output(&chunk->out, chunk->products, chunk->to, chunk->first,
+		chunk->count, task, task + 1, chunk->end);
+}
+
+static void convolve(const struct direction *d, const float *from, float *to, const struct epilogue *end)
+{
+	const bool alone = is_private(d);
+	const int limit = chunk_tiles(d, alone ? PRIVATE_TILES : SHARED_TILES);
+	const int chunks = conv_runs(tile_count(d->out), limit);
+	struct private_run run = {.chunks = chunks,
+		.chunk = {.d = d, .in = shape_of(d->conv, d->in, d->out, d->pad, limit),
+			.out = shape_of(d->conv, d->out, d->out, 0, limit), .from = from, .to = to, .end = end}};
+	struct chunk *chunk = &run.chunk;
+	struct team *team = d->conv->team;
+
+	if (alone) {
+		team_run(team, chunks, private_task, &run);
+		return;
+	}
+	chunk->points = d->conv->shared;
+	chunk->products = chunk->points + WINOGRAD_POINTS * chunk->in.point;
+	for (int i = 0; i < chunks; i++) {
+		place_chunk(chunk, i, chunks);
+		team_run(team, d->in_blocks, input_task, chunk);
+		team_run(team, 2 * WINOGRAD_POINTS, multiply_task, chunk);
+		team_run(team, d->out_blocks, output_task, chunk);
+	}
+}
+
+static void forward(struct conv *conv, const float *in, float *out, const struct epilogue *end)
+{
+	const struct direction d = forward_of(conv);
+	convolve(&d, in, out, end);
+}
+
+static void backward_input(struct conv *conv, const float *out_grad, float *in_grad)
+{
+	const struct direction d = backward_of(conv);
+	const struct epilogue none = {0};
+	convolve(&d, out_grad, in_grad, &none);
+}
+
+/* The weights' gradient: points of the input and of the output's gradient, multiplied over tiles. */
+struct gradient_chunk {
+	struct conv *conv;
+	struct winograd_shape in, out;
+	const float *input, *out_grad;
+	float *in_points, *out_points;
+	int first, count;
+	bool accumulate;
+	int splits; /* of output channels per point */
+};
+
+static void transform_task(void *context, int task, int worker)
+{
+	const struct gradient_chunk *g = context;
+	const struct kernels *k = g->conv->kernels;
+	const int out = task - g->conv->in_blocks;
+
+	(void)worker;
+	if (out < 0)
+		k->winograd_input(&g->in, g->input, g->in_points, g->first, g->count, task, task + 1);
+	else
+		k->winograd_output_grad(&g->out, g->out_grad, g->out_points, g->first, g->count, out, out + 1);
+}
+
+static void gradient_task(void *context, int task, int worker)
+{
+	const struct gradient_chunk *g = context;
+	const struct conv *conv = g->conv;
+	const struct kernels *k = conv->kernels;
+	const int point = task / g->splits, split = task % g->splits;
+	const int block0 = conv->out_blocks * split / g->splits;
+	const int block1 = conv->out_blocks * (split + 1) / g->splits;
+	const size_t block = k->block, row = conv->in_panels * 2 * block;
+	float *grad = conv->shared + point * gradient_point(conv);
+	const struct outer_job job = {.rows = 1, .cols = g->count, .a_col = block, .b_col = block,
+		.grad_step = row, .accumulate = g->accumulate};
+
+	(void)worker;
+	for (int panel = 0; panel < conv->in_panels; panel++) {
+		const float *b0 = g->in_points + point * g->in.point + 2 * panel * g->in.tile_block;
+		const float *b1 = 2 * panel + 1 < conv->in_blocks ? b0 + g->in.tile_block : b0;
+		for (int o = block0 * k->block; o < block1 * k->block; o += k->outer_rows) {
+			const float *a = g->out_points + point * g->out.point + o / k->block * g->out.tile_block +
+				o % k->block;
+			k->outer[k->outer_rows](&job, a, b0, b1, grad + o * row + panel * 2 * block);
+		}
+	}
+}
+
+static void backward_weights(struct conv *conv, const float *in, const float *out_grad)
+{
+	const struct direction d = forward_of(conv);
+	const int limit = chunk_tiles(&d, SHARED_TILES), tiles = tile_count(d.out);
+	const int chunks = conv_runs(tiles, limit);
+	struct gradient_chunk g = {.conv = conv, .input = in, .out_grad = out_grad,
+		.in = shape_of(conv, d.in, d.out, d.pad, limit), .out = shape_of(conv, d.out, d.out, 0, limit),
+		.splits = conv->out_blocks < 2 ? 1 : 2};
+
+	g.in_points = conv->shared + WINOGRAD_POINTS * gradient_point(conv);
+	g.out_points = g.in_points + WINOGRAD_POINTS * g.in.point;
+	for (int i = 0; i < chunks; i++) {
+		g.first = (int)((long)tiles * i / chunks);
+		g.count = (int)((long)tiles * (i + 1) / chunks) - g.first;
+		g.accumulate = i > 0;
+		team_run(conv->team, conv->in_blocks + conv->out_blocks, transform_task, &g);
+		team_run(conv->team, WINOGRAD_POINTS * g.splits, gradient_task, &g);
+	}
+}
+
+static void unpack(struct conv *conv, int filter, float *rows, size_t row_step)
+{
+	const struct kernels *k = conv->kernels;
+	const size_t block = k->block;
+	const float *from = conv->shared + filter * conv->in_panels * 2 * block;
+	float taps[9 * BLOCK_MAX] __attribute__((aligned(MEM_ALIGN)));
+
+	for (size_t i = 0; i < conv->in_blocks * block; i += block) {
+		k->winograd_weights_grad(from + i, gradient_point(conv), taps);
+		for (int t = 0; t < 9; t++)
+			memcpy(rows + t * row_step + i, taps + t * block, block * sizeof(float));
+	}
+}
+
+const struct conv_algorithm conv_winograd = {
+	.name = "winograd",
+	.fits = fits,
+	.plan = plan,
+	.pack = pack,
+	.forward = forward,
+	.backward_input = backward_input,
+	.backward_weights = backward_weights,
+	.unpack = unpack,
+};

@@ -1,0 +1,48 @@
+/*
+ * A plan: a net for one batch size and one mode, with shapes, layouts, buffer
+ * places and scratch settled, so that running it allocates nothing. Buffers lie
+ * in a workspace that the caller provides and plans may share, one running at
+ * a time; packed weights belong to the plan.
+ */
+#ifndef RETAIN_NN_PLAN_PLAN_H
+#define RETAIN_NN_PLAN_PLAN_H
+
+#include <stdint.h>
+#include "base/err.h"
+#include "nn/engine.h"
+#include "nn/net.h"
+
+enum plan_mode {
+	PLAN_TRAIN,   /* forward and backward */
+	PLAN_FORWARD, /* forward as in training: batch norm uses the batch's statistics */
+	PLAN_INFER,   /* batch norm uses the running statistics and is folded into the weights */
+};
+
+struct plan;
+
+int plan_new(struct plan **plan, const struct net *net, struct engine *engine, int n, enum plan_mode mode,
+	struct err *err);
+void plan_free(struct plan *plan);
+int plan_batch(const struct plan *plan);
+enum plan_mode plan_mode(const struct plan *plan);
+
+/* The length the workspace must have; it may change between runs, not within one. */
+size_t plan_floats(const struct plan *plan);
+
+/* Takes the workspace and packs the weights. To be called before every run and after params changed. */
+void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats);
+
+/* One run: what it is given, and where it leaves what is asked for. */
+struct plan_run {
+	const float *input;
+	const int32_t *labels; /* with losses */
+	const float *weights;  /* with grad: as in struct runner_batch, never NULL */
+	float *losses;	       /* one per sample, or NULL; wanted with grad */
+	float *logits;	       /* (n, classes), or NULL */
+	float *grad;	       /* overwritten; NULL unless PLAN_TRAIN */
+	float *stats;	       /* NULL, or updated with the batch's (batch norm, not when inferring) */
+	float momentum;
+};
+void plan_run(struct plan *plan, const struct plan_run *run);
+
+#endif

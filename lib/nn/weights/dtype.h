@@ -1,0 +1,23 @@
+/*
+ * The number formats a safetensors file can hold, and how their bytes become
+ * the two that retain computes with.
+ */
+#ifndef RETAIN_NN_WEIGHTS_DTYPE_H
+#define RETAIN_NN_WEIGHTS_DTYPE_H
+
+#include <stddef.h>
+
+/* Turns count numbers at bytes (any alignment) into float or int64_t at values. */
+typedef void dtype_convert(const unsigned char *bytes, void *values, size_t count);
+
+struct dtype {
+	const char *name;        /* as files spell it */
+	unsigned bits;           /* of one number; some formats are smaller than a byte */
+	dtype_convert *to_float; /* NULL where retain does not read it */
+	dtype_convert *to_int64;
+};
+
+/* NULL when the format has no dtype of that name. */
+const struct dtype *dtype_find(const char *name);
+
+#endif

@@ -1,0 +1,381 @@
+/*
+ * The journal's samples. A call that adds is one transaction: samples, header,
+ * and what had waited. Keys and waiting are in journal_keys.c.
+ */
+#include "store/journal.h"
+
+#include "base/checksum.h"
+#include "base/mem.h"
+#include "store/journal_impl.h"
+
+enum { VERSION = 3, TAKEN_LEAST = 16 };
+
+static const struct table list[] = {
+	[ABOUT] = {"about", false},
+	[SAMPLES] = {"samples", true},
+	[WAITING] = {"waiting", false},
+	[ARRIVALS] = {"arrivals", true},
+	[LABELLED] = {"labelled", true},
+	[KEYS] = {"keys", true},
+	[DONE] = {"done", false},
+};
+
+static const char magic[8] = "retain-j";
+
+/* The id is part of it, so that a sample in another's place is found out too. */
+static uint32_t sample_checksum(
+	const struct journal *j, int64_t id, const void *input, const struct trailer *trailer)
+{
+	uint32_t sum = checksum_add(0, &id, sizeof(id));
+
+	sum = checksum_add(sum, input, j->input);
+	return checksum_add(sum, trailer, offsetof(struct trailer, checksum));
+}
+
+int journal_put_header(struct journal *journal, const struct header *header)
+{
+	void *record;
+	const int rc =
+		tables_put(journal->tables, ABOUT, text_key("header"), sizeof(*header), &record);
+
+	if (!rc)
+		memcpy(record, header, sizeof(*header));
+	return rc;
+}
+
+struct header_job {
+	struct journal *journal;
+	struct header header;
+};
+
+static int header_body(struct tables *tables, const void *context)
+{
+	const struct header_job *job = context;
+
+	return journal_put_header(job->journal, &job->header);
+}
+
+static int header_check(struct journal *j, size_t floats, struct err *err)
+{
+	const struct header *h = &j->header;
+
+	if (memcmp(h->magic, magic, sizeof(magic)) != 0)
+		return err_set(err, ERR_FORMAT, "%s: data.mdb is no journal", j->folder);
+	if (h->version != VERSION)
+		return err_set(err, ERR_FORMAT, "%s: is a journal of version %u, not %d", j->folder,
+			h->version, VERSION);
+	if (h->floats != floats)
+		return err_set(err, ERR_INPUT,
+			"%s: is a journal of samples of %llu numbers, not %zu", j->folder,
+			(unsigned long long)h->floats, floats);
+	if (h->added < journal_kept(j) || h->trimmed < 0 || h->trimmed > h->added ||
+		h->oldest < 0 || h->oldest > h->arrived || h->remembered < 0 ||
+		h->remembered > h->added)
+		return err_set(err, ERR_FORMAT, "%s: data.mdb is damaged", j->folder);
+	return 0;
+}
+
+/* Tables that have only just been made get their header. */
+static int header_open(struct journal *j, size_t floats, struct err *err)
+{
+	struct header_job job = {j, {.version = VERSION, .floats = floats}};
+	const void *record;
+	size_t size;
+	int code;
+
+	if (tables_count(j->tables, ABOUT) == 0 && journal_kept(j) == 0) {
+		memcpy(job.header.magic, magic, sizeof(magic));
+		code = tables_write(j->tables, header_body, &job, "cannot make it", err);
+		if (code)
+			return code;
+	}
+	code = tables_begin(j->tables, err);
+	if (code)
+		return code;
+	code = tables_find(j->tables, ABOUT, text_key("header"), &record, &size, err);
+	if (!code && size == sizeof(j->header))
+		memcpy(&j->header, record, sizeof(j->header));
+	tables_end(j->tables);
+	return code ? code : header_check(j, floats, err);
+}
+
+int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err)
+{
+	struct journal *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*journal = NULL;
+	if (!made)
+		return err_memory(err, "a journal", sizeof(*made));
+	made->input = floats * sizeof(float);
+	made->folder = mem_text(folder);
+	made->taken_room = TAKEN_LEAST;
+	made->taken = mem_new(made->taken_room, sizeof(*made->taken));
+	made->waiting = JOURNAL_WAITING;
+	made->remembered = JOURNAL_REMEMBERED;
+	code = made->folder && made->taken
+		       ? 0
+		       : err_memory(err, "a journal", TAKEN_LEAST * sizeof(*made->taken));
+	if (!code)
+		code = tables_open(
+			&made->tables, folder, list, sizeof(list) / sizeof(list[0]), err);
+	if (!code)
+		code = header_open(made, floats, err);
+	if (code) {
+		journal_close(made);
+		return code;
+	}
+	*journal = made;
+	return 0;
+}
+
+void journal_close(struct journal *journal)
+{
+	if (!journal)
+		return;
+	tables_close(journal->tables);
+	mem_free(journal->taken);
+	mem_free(journal->folder);
+	mem_free(journal);
+}
+
+int64_t journal_added(const struct journal *journal)
+{
+	return journal->header.added;
+}
+
+int64_t journal_kept(const struct journal *journal)
+{
+	return tables_count(journal->tables, SAMPLES);
+}
+
+int64_t journal_trimmed(const struct journal *journal)
+{
+	return journal->header.trimmed;
+}
+
+size_t journal_bytes(const struct journal *journal)
+{
+	return tables_bytes(journal->tables);
+}
+
+struct add_job {
+	struct journal *journal;
+	const float *inputs;
+	const int32_t *labels;
+	int n;
+	struct header *header; /* what it will be */
+};
+
+static void guesses_copy(int32_t *to, const struct journal *j, size_t i)
+{
+	const int32_t *own = j->guesses ? j->guesses + i * JOURNAL_GUESSES : NULL;
+
+	if (i < j->taken_count)
+		own = j->taken[i].guesses;
+	for (int k = 0; k < JOURNAL_GUESSES; k++)
+		to[k] = own ? own[k] : -1;
+}
+
+static int sample_put(const struct add_job *job, int i)
+{
+	struct journal *j = job->journal;
+	const int64_t id = j->header.added + i;
+	const char *input = (const char *)job->inputs + (size_t)i * j->input;
+	struct trailer trailer = {.label = job->labels[i], .follow = job->n - 1 - i};
+	void *record;
+	const int rc =
+		tables_put(j->tables, SAMPLES, id_key(&id), j->input + sizeof(trailer), &record);
+
+	if (rc)
+		return rc;
+	guesses_copy(trailer.guesses, j, (size_t)i);
+	if (j->mark)
+		trailer.mark = *j->mark;
+	trailer.checksum = sample_checksum(j, id, input, &trailer);
+	memcpy(record, input, j->input);
+	memcpy((char *)record + j->input, &trailer, sizeof(trailer));
+	if ((size_t)i < j->taken_count)
+		return journal_remember(j, (size_t)i, id, trailer.label);
+	return 0;
+}
+
+static int add_body(struct tables *tables, const void *context)
+{
+	const struct add_job *job = context;
+	struct journal *j = job->journal;
+	int rc = 0;
+
+	*job->header = j->header;
+	job->header->added += job->n;
+	for (size_t i = 0; i < j->taken_count && !rc; i++)
+		rc = journal_unwait(j, j->taken[i].key, j->taken[i].arrival);
+	for (int64_t id = j->header.added; id < j->header.added + (int64_t)j->labelled && !rc; id++)
+		rc = tables_remove(tables, LABELLED, id_key(&id));
+	for (int i = 0; i < job->n && !rc; i++)
+		rc = sample_put(job, i);
+	if (!rc)
+		rc = journal_unremember(j, job->header);
+	return rc ? rc : journal_put_header(j, job->header);
+}
+
+int journal_add(
+	struct journal *journal, const float *inputs, const int32_t *labels, int n, struct err *err)
+{
+	struct header header;
+	const struct add_job job = {journal, inputs, labels, n, &header};
+	int code;
+
+	if (n == 0)
+		return 0;
+	code = tables_write(journal->tables, add_body, &job, "cannot add samples", err);
+	if (!code) {
+		journal->header = header;
+		journal->taken_count = journal->labelled = 0;
+	}
+	return code;
+}
+
+void journal_beside(
+	struct journal *journal, const int32_t *guesses, const struct journal_mark *mark)
+{
+	journal->guesses = guesses;
+	journal->mark = mark;
+}
+
+/* The input of a sample, for as long as the reading goes on. */
+static int sample_find(
+	struct journal *j, int64_t id, const void **input, struct trailer *trailer, struct err *err)
+{
+	size_t size;
+	const int code = tables_find(j->tables, SAMPLES, id_key(&id), input, &size, err);
+
+	if (code)
+		return code;
+	if (!*input)
+		return err_set(err, ERR_INPUT, "sample %lld has %s", (long long)id,
+			id >= 0 && id < j->header.added ? "been forgotten" : "not been added");
+	if (size == j->input + sizeof(*trailer)) {
+		memcpy(trailer, (const char *)*input + j->input, sizeof(*trailer));
+		if (sample_checksum(j, id, *input, trailer) == trailer->checksum)
+			return 0;
+	}
+	return err_set(err, ERR_FORMAT, "%s: sample %lld is damaged", j->folder, (long long)id);
+}
+
+int journal_read(struct journal *journal, const int64_t *ids, int n, float *inputs, int32_t *labels,
+	struct err *err)
+{
+	struct trailer trailer = {0};
+	const void *input;
+	int code = tables_begin(journal->tables, err);
+
+	if (code)
+		return code;
+	for (int i = 0; i < n && !code; i++) {
+		code = sample_find(journal, ids[i], &input, &trailer, err);
+		if (!code)
+			memcpy((char *)inputs + (size_t)i * journal->input, input, journal->input);
+		labels[i] = trailer.label;
+	}
+	tables_end(journal->tables);
+	return code;
+}
+
+int journal_guesses(
+	struct journal *journal, const int64_t *ids, int n, int32_t *guesses, struct err *err)
+{
+	struct trailer trailer = {0};
+	const void *input;
+	int code = tables_begin(journal->tables, err);
+
+	if (code)
+		return code;
+	for (int i = 0; i < n && !code; i++) {
+		code = sample_find(journal, ids[i], &input, &trailer, err);
+		memcpy(guesses + (ptrdiff_t)i * JOURNAL_GUESSES, trailer.guesses,
+			sizeof(trailer.guesses));
+	}
+	tables_end(journal->tables);
+	return code;
+}
+
+bool journal_has(struct journal *journal, int64_t id)
+{
+	const void *record;
+	size_t size;
+
+	if (tables_begin(journal->tables, NULL))
+		return false;
+	tables_find(journal->tables, SAMPLES, id_key(&id), &record, &size, NULL);
+	tables_end(journal->tables);
+	return record != NULL;
+}
+
+/* All that is kept with a sample. */
+static int trailer_read(
+	struct journal *j, int64_t id, struct trailer *trailer, struct err *err)
+{
+	const void *input;
+	int code = tables_begin(j->tables, err);
+
+	if (code)
+		return code;
+	code = sample_find(j, id, &input, trailer, err);
+	tables_end(j->tables);
+	return code;
+}
+
+int journal_call(struct journal *journal, int64_t id, int *n, struct err *err)
+{
+	struct trailer trailer;
+	const int code = trailer_read(journal, id, &trailer, err);
+
+	*n = code ? 0 : trailer.follow + 1;
+	return code;
+}
+
+int journal_marked(
+	struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err)
+{
+	struct trailer trailer;
+	const int code = trailer_read(journal, id, &trailer, err);
+
+	if (!code)
+		*mark = trailer.mark;
+	return code;
+}
+
+struct trim_job {
+	struct journal *journal;
+	const int64_t *ids;
+	size_t n;
+	struct header header;
+};
+
+static int trim_body(struct tables *tables, const void *context)
+{
+	const struct trim_job *job = context;
+	int rc = 0;
+
+	for (size_t i = 0; i < job->n && !rc; i++)
+		rc = tables_remove(tables, SAMPLES, id_key(job->ids + i));
+	return rc ? rc : journal_put_header(job->journal, &job->header);
+}
+
+int journal_trim(
+	struct journal *journal, const int64_t *ids, size_t n, int64_t needed, struct err *err)
+{
+	struct trim_job job = {journal, ids, n, journal->header};
+	int code;
+
+	if (needed > job.header.trimmed)
+		job.header.trimmed = needed;
+	code = tables_write(journal->tables, trim_body, &job, "cannot remove samples", err);
+	if (code)
+		return code;
+	journal->header = job.header;
+	/* Space is free for use one transaction later; on a full disk there would never be one. */
+	job.n = 0;
+	return tables_write(journal->tables, trim_body, &job, "cannot remove samples", err);
+}

@@ -1,0 +1,405 @@
+/*
+ * Inputs that wait under keys, and keys that are remembered. Both lists are
+ * bounded: each has a table of numbers in which the oldest is found by going on
+ * from where the last search ended.
+ */
+#include "base/checksum.h"
+#include "base/mem.h"
+#include "store/journal_impl.h"
+
+int64_t journal_waiting(const struct journal *journal)
+{
+	return tables_count(journal->tables, WAITING);
+}
+
+void journal_bound(struct journal *journal, int64_t waiting, int64_t remembered)
+{
+	journal->waiting = waiting;
+	journal->remembered = remembered;
+}
+
+static const struct taken *find_taken(const struct journal *j, const char *key)
+{
+	for (size_t i = 0; i < j->taken_count; i++)
+		if (strcmp(j->taken[i].key, key) == 0)
+			return &j->taken[i];
+	return NULL;
+}
+
+static int keys_check(const struct journal *j, const char *const *keys, int n, struct err *err)
+{
+	_Static_assert((int)JOURNAL_KEY == (int)TABLES_KEY, "keys go to the table as they are");
+
+	for (int i = 0; i < n; i++) {
+		const size_t size = strlen(keys[i]);
+
+		if (size == 0 || size > JOURNAL_KEY)
+			return err_set(err, ERR_INPUT, "a key of %zu bytes; it should have 1 to %d",
+				size, JOURNAL_KEY);
+		if (find_taken(j, keys[i]))
+			return err_set(
+				err, ERR_INPUT, "the input of %s has just been taken", keys[i]);
+	}
+	return 0;
+}
+
+/* The checksum is over the input and what stands before the checksum in its tail. */
+static uint32_t input_checksum(const struct journal *j, const void *input, const struct tail *tail)
+{
+	const uint32_t sum = checksum_add(0, input, j->input);
+
+	return checksum_add(sum, tail, offsetof(struct tail, checksum));
+}
+
+struct wait_job {
+	struct journal *journal;
+	const char *const *keys;
+	const float *inputs;
+	const int32_t *guesses;
+	int n;
+	struct header *header; /* what it will be */
+};
+
+/* The number of the input that waits under the key; a new one where there is none. */
+static int arrival_of(
+	const struct wait_job *job, const char *key, int64_t *arrival, int64_t *waiting)
+{
+	struct journal *j = job->journal;
+	const size_t whole = j->input + sizeof(struct tail);
+	struct tail tail;
+	const void *found;
+	void *record;
+	size_t size;
+	int rc = tables_peek(j->tables, WAITING, text_key(key), &found, &size);
+
+	if (!rc && found && size == whole) {
+		memcpy(&tail, (const char *)found + j->input, sizeof(tail));
+		*arrival = tail.arrival;
+		return 0;
+	}
+	*arrival = job->header->arrived++;
+	++*waiting;
+	if (!rc)
+		rc = tables_put(j->tables, ARRIVALS, id_key(arrival), strlen(key), &record);
+	if (!rc)
+		memcpy(record, key, strlen(key));
+	return rc;
+}
+
+static int input_put(const struct wait_job *job, int i, int64_t *waiting)
+{
+	struct journal *j = job->journal;
+	const char *input = (const char *)job->inputs + (size_t)i * j->input;
+	struct tail tail = {.guesses = {-1, -1, -1, -1, -1}};
+	void *record;
+	int rc = arrival_of(job, job->keys[i], &tail.arrival, waiting);
+
+	if (!rc)
+		rc = tables_put(j->tables, WAITING, text_key(job->keys[i]), j->input + sizeof(tail),
+			&record);
+	if (rc)
+		return rc;
+	if (job->guesses)
+		memcpy(tail.guesses, job->guesses + (ptrdiff_t)i * JOURNAL_GUESSES,
+			sizeof(tail.guesses));
+	tail.checksum = input_checksum(j, input, &tail);
+	memcpy(record, input, j->input);
+	memcpy((char *)record + j->input, &tail, sizeof(tail));
+	return 0;
+}
+
+/* The text of a record, with a NUL behind it; whether it can be a key. */
+static bool key_copy(char out[JOURNAL_KEY + 1], const void *record, size_t size)
+{
+	if (!record || size > JOURNAL_KEY)
+		return false;
+	memcpy(out, record, size);
+	out[size] = '\0';
+	return true;
+}
+
+int journal_unwait(struct journal *journal, const char *key, int64_t arrival)
+{
+	const int rc = tables_remove(journal->tables, ARRIVALS, id_key(&arrival));
+
+	return rc ? rc : tables_remove(journal->tables, WAITING, text_key(key));
+}
+
+/* Oldest inputs give way, but for those whose labels are known. */
+static int make_way(struct journal *j, struct header *header, int64_t waiting)
+{
+	char key[JOURNAL_KEY + 1];
+	const void *record;
+	size_t size;
+	int rc = 0;
+
+	for (; !rc && waiting > j->waiting && header->oldest < header->arrived; header->oldest++) {
+		rc = tables_peek(j->tables, ARRIVALS, id_key(&header->oldest), &record, &size);
+		if (rc || !key_copy(key, record, size) || find_taken(j, key))
+			continue;
+		rc = journal_unwait(j, key, header->oldest);
+		waiting--;
+	}
+	return rc;
+}
+
+static int wait_body(struct tables *tables, const void *context)
+{
+	const struct wait_job *job = context;
+	struct journal *j = job->journal;
+	int64_t waiting = journal_waiting(j);
+	int rc = 0;
+
+	(void)tables;
+	*job->header = j->header;
+	for (int i = 0; i < job->n && !rc; i++)
+		rc = input_put(job, i, &waiting);
+	if (!rc)
+		rc = make_way(j, job->header, waiting);
+	return rc ? rc : journal_put_header(j, job->header);
+}
+
+int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,
+	const int32_t *guesses, int n, struct err *err)
+{
+	struct header header;
+	const struct wait_job job = {journal, keys, inputs, guesses, n, &header};
+	int code = keys_check(journal, keys, n, err);
+
+	if (!code)
+		code = tables_write(journal->tables, wait_body, &job, "cannot add inputs", err);
+	if (!code)
+		journal->header = header;
+	return code;
+}
+
+/* Between begin and end. */
+static int waiting_find(
+	struct journal *j, const char *key, float *input, struct tail *tail, struct err *err)
+{
+	const void *record;
+	size_t size;
+	const int code = tables_find(j->tables, WAITING, text_key(key), &record, &size, err);
+
+	if (code)
+		return code;
+	if (!record)
+		return err_set(err, ERR_INPUT, "no input waits under %s", key);
+	if (size == j->input + sizeof(*tail)) {
+		memcpy(input, record, j->input);
+		memcpy(tail, (const char *)record + j->input, sizeof(*tail));
+		if (input_checksum(j, input, tail) == tail->checksum)
+			return 0;
+	}
+	return err_set(err, ERR_FORMAT, "%s: the input of %s is damaged", j->folder, key);
+}
+
+static int taken_reserve(struct journal *j, struct err *err)
+{
+	const size_t room = 2 * j->taken_room;
+	struct taken *larger;
+
+	if (j->taken_count < j->taken_room)
+		return 0;
+	larger = mem_resize(j->taken, room, sizeof(*larger));
+	if (!larger)
+		return err_memory(err, "a journal's keys", room * sizeof(*larger));
+	j->taken = larger;
+	j->taken_room = room;
+	return 0;
+}
+
+int journal_take(
+	struct journal *journal, const char *key, float *input, int32_t *guesses, struct err *err)
+{
+	struct taken *taken;
+	struct tail tail;
+	int code = keys_check(journal, &key, 1, err);
+
+	if (!code)
+		code = taken_reserve(journal, err);
+	if (!code)
+		code = tables_begin(journal->tables, err);
+	if (code)
+		return code;
+	code = waiting_find(journal, key, input, &tail, err);
+	tables_end(journal->tables);
+	if (code)
+		return code;
+	taken = &journal->taken[journal->taken_count++];
+	memcpy(taken->key, key, strlen(key) + 1);
+	memcpy(taken->guesses, tail.guesses, sizeof(tail.guesses));
+	taken->arrival = tail.arrival;
+	if (guesses)
+		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
+	return 0;
+}
+
+struct label_job {
+	struct journal *journal;
+	const int32_t *labels;
+	size_t n;
+};
+
+static int label_body(struct tables *tables, const void *context)
+{
+	const struct label_job *job = context;
+	const struct journal *j = job->journal;
+	int rc = 0;
+
+	for (size_t i = j->labelled; i < job->n && !rc; i++) {
+		const int64_t id = j->header.added + (int64_t)i;
+		const size_t size = strlen(j->taken[i].key);
+		void *record;
+
+		rc = tables_put(
+			tables, LABELLED, id_key(&id), sizeof(struct labelled) + size, &record);
+		if (rc)
+			break;
+		memcpy(record, &job->labels[i], sizeof(*job->labels));
+		memcpy((char *)record + sizeof(struct labelled), j->taken[i].key, size);
+	}
+	return rc;
+}
+
+int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err)
+{
+	const struct label_job job = {journal, labels, (size_t)n};
+	int code;
+
+	if (job.n > journal->taken_count)
+		return err_set(err, ERR_INPUT, "%d labels: only %zu inputs were taken", n,
+			journal->taken_count);
+	if (job.n <= journal->labelled)
+		return 0;
+	code = tables_write(journal->tables, label_body, &job, "cannot keep labels", err);
+	if (!code)
+		journal->labelled = job.n;
+	return code;
+}
+
+int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float *input,
+	int32_t *guesses, int32_t *label, struct err *err)
+{
+	const int64_t id = journal->header.added + (int64_t)journal->taken_count;
+	const void *record;
+	size_t size;
+	int code = tables_begin(journal->tables, err);
+
+	key[0] = '\0';
+	if (code)
+		return code;
+	code = tables_find(journal->tables, LABELLED, id_key(&id), &record, &size, err);
+	if (!code && size > sizeof(struct labelled)) {
+		memcpy(label, record, sizeof(*label));
+		key_copy(key, (const char *)record + sizeof(struct labelled),
+			size - sizeof(struct labelled));
+	}
+	tables_end(journal->tables);
+	if (code || !*key)
+		return code;
+	code = journal_take(journal, key, input, guesses, err);
+	if (!code)
+		journal->labelled = journal->taken_count;
+	return code;
+}
+
+static int drop_body(struct tables *tables, const void *context)
+{
+	const struct wait_job *job = context;
+	struct journal *j = job->journal;
+	int rc = 0;
+
+	for (int i = 0; i < job->n && !rc; i++) {
+		struct tail tail;
+		const void *record;
+		size_t size;
+
+		rc = tables_peek(tables, WAITING, text_key(job->keys[i]), &record, &size);
+		if (rc || size != j->input + sizeof(tail))
+			continue;
+		memcpy(&tail, (const char *)record + j->input, sizeof(tail));
+		rc = journal_unwait(j, job->keys[i], tail.arrival);
+	}
+	return rc;
+}
+
+int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err)
+{
+	const struct wait_job job = {.journal = journal, .keys = keys, .n = n};
+	const int code = keys_check(journal, keys, n, err);
+
+	if (code)
+		return code;
+	return tables_write(journal->tables, drop_body, &job, "cannot drop inputs", err);
+}
+
+int journal_remember(struct journal *journal, size_t i, int64_t id, int32_t label)
+{
+	const struct done done = {.id = id, .label = label};
+	const char *key = journal->taken[i].key;
+	const size_t size = strlen(key);
+	void *record;
+	int rc = tables_put(journal->tables, KEYS, id_key(&id), size, &record);
+
+	if (rc)
+		return rc;
+	memcpy(record, key, size);
+	rc = tables_put(journal->tables, DONE, text_key(key), sizeof(done), &record);
+	if (!rc)
+		memcpy(record, &done, sizeof(done));
+	return rc;
+}
+
+/* The key may have come again since, for a later sample. */
+static int forget_key(struct journal *j, int64_t id)
+{
+	char key[JOURNAL_KEY + 1];
+	struct done done = {0};
+	const void *record;
+	size_t size;
+	int rc = tables_peek(j->tables, KEYS, id_key(&id), &record, &size);
+
+	if (rc || !key_copy(key, record, size))
+		return rc;
+	rc = tables_peek(j->tables, DONE, text_key(key), &record, &size);
+	if (!rc && size == sizeof(done))
+		memcpy(&done, record, sizeof(done));
+	if (!rc && size == sizeof(done) && done.id == id)
+		rc = tables_remove(j->tables, DONE, text_key(key));
+	return rc ? rc : tables_remove(j->tables, KEYS, id_key(&id));
+}
+
+int journal_unremember(struct journal *journal, struct header *header)
+{
+	int rc = 0;
+
+	for (; !rc && header->remembered < header->added - journal->remembered;
+		header->remembered++)
+		rc = forget_key(journal, header->remembered);
+	return rc;
+}
+
+int journal_find(
+	struct journal *journal, const char *key, struct journal_found *found, struct err *err)
+{
+	struct done done;
+	const void *record;
+	size_t size;
+	int code = tables_begin(journal->tables, err);
+
+	*found = (struct journal_found){.place = JOURNAL_UNKNOWN};
+	if (code)
+		return code;
+	code = tables_find(journal->tables, WAITING, text_key(key), &record, &size, err);
+	if (!code && record)
+		found->place = find_taken(journal, key) ? JOURNAL_TAKEN : JOURNAL_WAITS;
+	if (!code && !record)
+		code = tables_find(journal->tables, DONE, text_key(key), &record, &size, err);
+	if (!code && !found->place && size == sizeof(done)) {
+		memcpy(&done, record, sizeof(done));
+		*found = (struct journal_found){JOURNAL_ADDED, done.id, done.label};
+	}
+	tables_end(journal->tables);
+	return code;
+}

@@ -1,0 +1,75 @@
+/*
+ * What the kinds of stores share. A row is a sample's input with its label
+ * behind it, so that fetching one touches as few cache lines as possible.
+ */
+#ifndef RETAIN_STORE_STORE_IMPL_H
+#define RETAIN_STORE_STORE_IMPL_H
+
+#include <string.h>
+
+#include "store/store.h"
+
+struct store_type {
+	void (*free)(struct store *store);
+	int (*add)(struct store *store, const float *inputs, const int32_t *labels, int n,
+		struct err *err);
+	int (*fetch)(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
+		struct err *err);
+	/* NULL: what is drawn is what is fetched, and nothing can be made ready. */
+	int (*draw)(struct store *store, const int64_t *ids, int n, uint64_t iteration,
+		float *inputs, int32_t *labels, struct err *err);
+	void (*expect)(struct store *store, const int64_t *ids, int n, uint64_t iteration);
+	bool (*prepares)(const struct store *store);
+	void (*forget)(struct store *store, int64_t id);
+	size_t (*bytes)(const struct store *store);
+	void (*state)(struct store *store, struct state *state);
+	/* NULL where samples do not outlive the process. */
+	int64_t (*stored)(const struct store *store);
+	int (*pending)(struct store *store, int *n, struct err *err);
+	int (*checkpoint)(struct store *store, struct err *err);
+};
+
+/* What every store begins with. */
+struct store {
+	const struct store_type *type;
+	size_t floats;
+	int64_t count;
+};
+
+/* Rows are looked up and asked for by so many at a time, then copied. */
+enum { STORE_BATCH = 64, STORE_LINE = 64, STORE_LINES_AHEAD = 8 };
+
+static inline size_t store_row(const struct store *store)
+{
+	return store->floats * sizeof(float) + sizeof(int32_t);
+}
+
+static inline void store_row_put(
+	const struct store *store, char *row, const float *input, int32_t label)
+{
+	const size_t size = store->floats * sizeof(float);
+
+	memcpy(row, input, size);
+	memcpy(row + size, &label, sizeof(label));
+}
+
+static inline int32_t store_row_label(const struct store *store, const char *row)
+{
+	int32_t label;
+
+	memcpy(&label, row + store->floats * sizeof(float), sizeof(label));
+	return label;
+}
+
+/* Asks for the row's cache lines; of a long row the first, the processor sees to the others. */
+static inline void store_row_prefetch(const struct store *store, const char *row)
+{
+	const size_t size = store_row(store);
+	const size_t most = STORE_LINE * STORE_LINES_AHEAD;
+
+	for (size_t at = 0; at < size && at < most; at += STORE_LINE)
+		__builtin_prefetch(row + at);
+	__builtin_prefetch(row + size - 1);
+}
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * The experiments in experiments/: every variant at every scale is a run that can be
+ * opened. Data sets are not there to be read and nets for them are large, so photos
+ * and a small net stand in for them; all else is as the experiment says.
+ */
+#include "../stored/stream.h"
+
+#include "contest/contest.h"
+#include "contest/experiment.h"
+
+static struct options *options_of(const struct contest_run *run)
+{
+	static const char *const instead[] = {
+		"stream.source=photos", "model.arch=resnet20-cifar", "photos.size=8"};
+	struct config *config;
+	struct options *options;
+	struct err err;
+
+	assert_ok(config_new(&config, &err), err);
+	for (int i = 0; i < run->count; i++)
+		assert_ok(config_assign(config, run->settings[i], &err), err);
+	assert_ok(config_resolve(config, &options, &err), err);
+	if (strchr(options_text(options, "stream.source"), ':')) {
+		options_free(options);
+		for (size_t i = 0; i < COUNT(instead); i++)
+			assert_ok(config_assign(config, instead[i], &err), err);
+		assert_ok(config_resolve(config, &options, &err), err);
+	}
+	config_free(config);
+	return options;
+}
+
+static void open_run(const struct experiment *experiment, const struct contest_run *run)
+{
+	struct options *options = options_of(run);
+	const struct run_config config = {.options = options, .name = "test", .start = RUN_ANEW};
+	struct run *opened;
+	struct err err;
+
+	if (run_open(&opened, &config, &err))
+		fail_msg("%s, %s: %s", experiment->name, run->folder, err.message);
+	run_close(opened);
+	options_free(options);
+}
+
+/* One that follows the rates of another run cannot be opened before that has been. */
+static void open_scale(const struct experiment *experiment, const struct experiment_scale *scale)
+{
+	const int64_t seed = 1;
+	const struct contest_plan plan = {.experiment = experiment,
+		.scale = scale,
+		.seeds = &seed,
+		.seed_count = 1,
+		.out = in_folder("out")};
+	struct contest *contest;
+	struct err err;
+
+	if (contest_new(&contest, &plan, &err))
+		fail_msg("%s, scale %s: %s", experiment->name, scale->name, err.message);
+	for (int i = 0; i < contest->run_count; i++)
+		if (!contest->runs[i].needs)
+			open_run(experiment, &contest->runs[i]);
+	contest_free(contest);
+}
+
+static void every_run_can_be_opened(void **state)
+{
+	const char *tests = getenv("RETAIN_TESTS");
+	struct arena arena = {0};
+	const char **names;
+	struct err err = {0};
+	int count;
+
+	(void)state;
+	/* Names are looked for below the current folder. */
+	assert_true(tests && !chdir(tests) && !chdir(".."));
+	assert_ok(experiment_names(&arena, &names, &count, &err), err);
+	assert_true(count > 0);
+	for (int i = 0; i < count; i++) {
+		char path[EXPERIMENT_PATH];
+		struct experiment *experiment;
+
+		assert_ok(experiment_find(names[i], path, &err), err);
+		assert_ok(experiment_read(&experiment, path, &err), err);
+		for (int s = 0; s < experiment->scale_count; s++)
+			open_scale(experiment, &experiment->scales[s]);
+		experiment_free(experiment);
+	}
+	arena_release(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {stream_test(every_run_can_be_opened)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/* What the tests of images share: files, goldens, and the made-up picture. */
+#ifndef RETAIN_TESTS_DATA_CHECK_IMAGE_H
+#define RETAIN_TESTS_DATA_CHECK_IMAGE_H
+
+#include "../base/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "images/image.h"
+
+struct blob {
+	uint8_t *bytes;
+	size_t size;
+};
+
+/* A file of tests/golden/images. Free the bytes with mem_free. */
+static inline struct blob golden(const char *name)
+{
+	const char *tests = getenv("RETAIN_TESTS");
+	struct blob blob = {0};
+	char path[1024];
+	FILE *file;
+	long size;
+
+	snprintf(path, sizeof(path), "%s/golden/images/%s", tests ? tests : "tests", name);
+	file = fopen(path, "rb");
+	if (!file)
+		fail_msg("%s: cannot be opened", path);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	size = ftell(file);
+	assert_true(size > 0);
+	rewind(file);
+	blob.size = (size_t)size;
+	blob.bytes = mem_new(blob.size, 1);
+	assert_non_null(blob.bytes);
+	assert_int_equal(fread(blob.bytes, 1, blob.size, file), blob.size);
+	fclose(file);
+	return blob;
+}
+
+static inline const char *const *image_names(void)
+{
+	static const char *const names[] = {"444.jpg", "422.jpg", "420.jpg", "420-progressive.jpg",
+		"420-restart.jpg", "444-optimised.jpg", "420-turned.jpg", "rgb.jpg", "grey.jpg",
+		"cmyk.jpg", "grey1.png", "grey2.png", "grey4.png", "grey8.png", "grey16.png",
+		"rgb8.png", "rgb16.png", "palette1.png", "palette2.png", "palette4.png",
+		"palette8.png", "grey-alpha8.png", "grey-alpha16.png", "rgba8.png", "rgba16.png",
+		"rgb8-interlaced.png", "palette4-interlaced.png", "palette8-transparent.png",
+		"rgb8-transparent.png", NULL};
+
+	return names;
+}
+
+/* The picture of make_image_goldens.py. */
+static inline uint8_t picture_value(int x, int y, int c)
+{
+	return (uint8_t)((x * (3 + c) + y * (7 - c) + (x * y % 23) * 5 + (c + 1) * 40) % 256);
+}
+
+static inline uint8_t *picture(int width, int height, bool planar)
+{
+	uint8_t *pixels = mem_new((size_t)width * (size_t)height, 3);
+
+	assert_non_null(pixels);
+	for (int i = 0; i < width * height; i++)
+		for (int c = 0; c < 3; c++)
+			pixels[planar ? c * width * height + i : 3 * i + c] =
+				picture_value(i % width, i / width, c);
+	return pixels;
+}
+
+#endif

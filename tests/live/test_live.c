@@ -1,0 +1,386 @@
+/*
+ * The parts of a live stream: what a line says, lines out of a pipe, answers.
+ * The loop itself is tested from outside, in tests/cli/live.py.
+ */
+#include "../base/check.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/rng.h"
+#include "live/answers.h"
+#include "live/feed.h"
+#include "live/line.h"
+
+enum { FLOATS = 4, CLASSES = 5 };
+
+static const struct line_shape shape = {FLOATS, CLASSES};
+
+static int read_words(
+	line_read *read, const char *words, struct line *line, float *input, struct err *err)
+{
+	return read(words, strlen(words), "line 7", &shape, line, input, err);
+}
+
+/* A line and what it says: where it has a label that is 4, where an input 1, -2.5, 3, 0.25. */
+struct good_line {
+	const char *words, *id;
+	bool input, label;
+};
+
+static void assert_read(line_read *read, const struct good_line *rows, size_t count)
+{
+	static const float expected[FLOATS] = {1, -2.5f, 3, 0.25f};
+
+	for (size_t i = 0; i < count; i++) {
+		float input[FLOATS] = {0};
+		struct line line;
+		struct err err = {0};
+
+		if (read_words(read, rows[i].words, &line, input, &err))
+			fail_msg("%s: %s", rows[i].words, err.message);
+		assert_string_equal(line.id, rows[i].id);
+		assert_int_equal(line.has_input, rows[i].input);
+		assert_int_equal(line.has_label, rows[i].label);
+		if (rows[i].label)
+			assert_int_equal(line.label, 4);
+		if (rows[i].input)
+			assert_memory_equal(input, expected, sizeof(expected));
+	}
+}
+
+struct bad_line {
+	const char *words, *says;
+};
+
+static void assert_named(line_read *read, const struct bad_line *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		float input[FLOATS];
+		struct line line;
+		struct err err = {0};
+		const int code = read_words(read, rows[i].words, &line, input, &err);
+
+		if (code != ERR_INPUT && code != ERR_FORMAT)
+			fail_msg("%s: is taken", rows[i].words);
+		assert_says(err, rows[i].says);
+	}
+}
+
+static void a_line_says_what_it_says(void **state)
+{
+	static const struct good_line rows[] = {
+		{"{\"id\": 17, \"input\": [1, -2.5, 3e0, 0.25], \"label\": 4}", "17", true, true},
+		{"{\"label\":4,\"id\":-9007199254740993}", "-9007199254740993", false, true},
+		{" {\"id\": \"17\", \"input\": [[1, -2.5], [3, 0.25]]} ", "\"17\"", true, false},
+		{"{\"id\": \"\\u00fc\\\"\\n\", \"input\": [[[1], [-2.5]], [[3], [0.25]]], \"x\": "
+		 "{}}",
+			"\"ü\\\"\\n\"", true, false},
+		{"{\"id\": \"\", \"label\": 4}", "\"\"", false, true},
+	};
+
+	assert_read(ndjson_read, rows, COUNT(rows));
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+	static const struct bad_line rows[] = {
+		{"", "line 7"},
+		{"{\"id\": 1, \"label\": 1} x", "line 7"},
+		{"{\"id\": 1, \"id\": 2, \"label\": 1}", "line 7"},
+		{"[]", "line 7: is no JSON object"},
+		{"{\"label\": 1}", "line 7: has no id"},
+		{"{\"id\": 1.5, \"label\": 1}", "line 7: id: must be"},
+		{"{\"id\": null, \"label\": 1}", "line 7: id: must be"},
+		{"{\"id\": 1}", "line 7: has neither"},
+		{"{\"id\": 1, \"label\": 5}", "line 7: label: 5 is not from 0 to 4"},
+		{"{\"id\": 1, \"label\": \"1\"}", "line 7: label: must be a whole number"},
+		{"{\"id\": 1, \"label\": null}", "line 7: label: must be a whole number"},
+		{"{\"id\": 1, \"input\": 3}", "line 7: input: must be a list"},
+		{"{\"id\": 1, \"input\": [1, 2, 3, 4, 5]}", "has 5 numbers, the model takes 4"},
+		{"{\"id\": 1, \"input\": []}", "has 0 numbers"},
+		{"{\"id\": 1, \"input\": [1, 2, 3, null]}", "number 3 is no number"},
+		{"{\"id\": 1, \"input\": [[[[1, 2, 3, 4]]]]}", "number 0 is no number"},
+		{"{\"id\": 1, \"input\": [1, 2, -4e38, 4]}", "number 2 is too large"},
+	};
+
+	assert_named(ndjson_read, rows, COUNT(rows));
+}
+
+static void a_line_of_csv_says_what_it_says(void **state)
+{
+	static const struct good_line rows[] = {
+		{"17,4,1,-2.5,3e0,0.25", "17", true, true},
+		{"17,,1,-2.5,3,0.25\r", "17", true, false},
+		{"17,4", "17", false, true},
+		{" 17 , 4 ,, ,,", "17", false, true},
+		{"017,4", "\"017\"", false, true},
+		{"-5,4", "-5", false, true},
+		{"\"a,\"\"b\"\"\",4", "\"a,\\\"b\\\"\"", false, true},
+		{"\xef\xbb\xbfid,label,x,y,z,w", "", false, false},
+		{"id,label", "", false, false},
+		{"id,4", "\"id\"", false, true},
+	};
+
+	assert_read(csv_read, rows, COUNT(rows));
+}
+
+static void what_is_wrong_with_csv_is_named(void **state)
+{
+	static const struct bad_line rows[] = {
+		{"", "line 7: has no id"},
+		{",1", "line 7: has no id"},
+		{"1", "line 7: has neither"},
+		{"1,,,", "line 7: has neither"},
+		{"1,5", "line 7: label: 5 is not from 0 to 4"},
+		{"1,-1", "line 7: label: -1 is not from 0 to 4"},
+		{"1,x", "line 7: label: must be a whole number"},
+		{"1,2.0", "line 7: label: must be a whole number"},
+		{"1,2,1,2,3", "has 3 numbers, the model takes 4"},
+		{"1,2,1,2,3,4,5", "has 5 numbers, the model takes 4"},
+		{"1,2,1,2,3,", "number 3 is no number"},
+		{"1,2,1,nan,3,4", "number 1 is no number"},
+		{"1,2,1,2,-4e38,4", "number 2 is too large"},
+		{"\"1,2", "a quote is never closed"},
+		{"\"1\"x,2", "closing quote"},
+		{"\xff,2", "id: is no UTF-8"},
+	};
+
+	assert_named(csv_read, rows, COUNT(rows));
+}
+
+/* Good lines with bytes changed, removed or doubled: no crash, and what is taken is sound. */
+static void spoil_lines(line_read *read, const char *good, const char *bytes)
+{
+	const struct rng draws = {1, RNG_TEST};
+	int taken = 0;
+
+	for (uint64_t n = 0; n < 20000; n++) {
+		char words[256];
+		size_t size = strlen(good);
+		float input[FLOATS] = {0};
+		struct line line;
+		struct err err = {0};
+
+		memcpy(words, good, size);
+		for (uint64_t k = 0; k <= n % 3; k++) {
+			const uint64_t draw = n * 16 + k * 4;
+			const size_t at = rng_below(draws, draw, size);
+			const uint64_t how = rng_below(draws, draw + 1, 3);
+
+			if (how == 0)
+				words[at] = bytes[rng_below(draws, draw + 2, strlen(bytes))];
+			if (how == 1)
+				memmove(words + at, words + at + 1, --size - at);
+			if (how == 2)
+				memmove(words + at + 1, words + at, size++ - at);
+		}
+		if (read(words, size, "line", &shape, &line, input, &err)) {
+			assert_true(err.code == ERR_INPUT || err.code == ERR_FORMAT);
+			continue;
+		}
+		taken++;
+		assert_true(strlen(line.id) > 0 || (!line.has_input && !line.has_label));
+		assert_true(!line.has_label || (line.label >= 0 && line.label < CLASSES));
+		for (int i = 0; i < FLOATS; i++)
+			assert_true(isfinite(input[i]));
+	}
+	assert_in_range(taken, 100, 19000);
+}
+
+static void spoilt_lines_are_refused_or_sound(void **state)
+{
+	spoil_lines(ndjson_read,
+		"{\"id\": \"a\\u00e9b\", \"input\": [1.5, -2e3, [0.25, 4]], \"label\": 3}",
+		"{}[],:\"\\0123456789.eE+-utrfalsn \xc3\xff");
+	spoil_lines(csv_read, "\"a\"\"b\",3,1.5,-2e3,0.25,4", ",\"0123456789.eE+- id\r\xc3\xff");
+}
+
+/* A pipe whose other end the test holds. */
+struct ends {
+	int out, in;
+};
+
+static struct ends pipe_new(void)
+{
+	int both[2];
+
+	assert_int_equal(pipe(both), 0);
+	return (struct ends){both[0], both[1]};
+}
+
+static void say(int to, const char *words)
+{
+	assert_int_equal(write(to, words, strlen(words)), (ssize_t)strlen(words));
+}
+
+static void assert_next(struct feed *feed, int64_t number, const char *words)
+{
+	struct feed_line line;
+
+	assert_true(feed_next(feed, &line));
+	assert_int_equal(line.number, number);
+	assert_int_equal(line.cut, words == NULL);
+	if (words && (line.size != strlen(words) || memcmp(line.bytes, words, line.size) != 0))
+		fail_msg("line %d is %.*s, not %s", (int)number, (int)line.size, line.bytes, words);
+}
+
+static void lines_come_whole(void **state)
+{
+	struct ends ends = pipe_new();
+	struct feed_line line;
+	struct feed *feed;
+	struct err err;
+
+	assert_int_equal(feed_open(&feed, ends.out, 100, &err), 0);
+	assert_int_equal(feed_fill(feed, 0, &err), 0);
+	assert_false(feed_next(feed, &line));
+	say(ends.in, "one\n\ntw");
+	assert_int_equal(feed_fill(feed, 1, &err), 0);
+	assert_next(feed, 1, "one");
+	assert_next(feed, 2, "");
+	assert_false(feed_next(feed, &line));
+	say(ends.in, "o\nthree");
+	assert_int_equal(feed_fill(feed, 1, &err), 0);
+	assert_next(feed, 3, "two");
+	assert_false(feed_next(feed, &line));
+	assert_false(feed_ended(feed));
+	close(ends.in);
+	assert_int_equal(feed_fill(feed, 1, &err), 0);
+	assert_true(feed_ended(feed));
+	assert_next(feed, 4, "three");
+	assert_false(feed_next(feed, &line));
+	feed_close(feed);
+	close(ends.out);
+}
+
+/* Lines longer than allowed, and longer than the buffer, are passed over; the next one is whole. */
+static void long_lines_are_cut(void **state)
+{
+	enum { PART = 1 << 15, PARTS = 100 }; /* three times the buffer */
+	static char part[PART + 1];
+	struct ends ends = pipe_new();
+	struct feed_line line;
+	struct feed *feed;
+	struct err err;
+
+	memset(part, 'x', PART);
+	assert_int_equal(feed_open(&feed, ends.out, 1000, &err), 0);
+	part[1001] = '\0';
+	say(ends.in, part);
+	say(ends.in, "\n");
+	part[1001] = 'x';
+	part[1000] = '\0';
+	say(ends.in, part);
+	say(ends.in, "\n");
+	assert_int_equal(feed_fill(feed, 1, &err), 0);
+	assert_next(feed, 1, NULL);
+	assert_next(feed, 2, part);
+	part[1000] = 'x';
+	for (int i = 0; i < PARTS; i++) {
+		say(ends.in, part);
+		assert_int_equal(feed_fill(feed, 1, &err), 0);
+		assert_false(feed_next(feed, &line));
+	}
+	say(ends.in, "\nshort\n");
+	assert_int_equal(feed_fill(feed, 1, &err), 0);
+	assert_next(feed, 3, NULL);
+	assert_next(feed, 4, "short");
+	feed_close(feed);
+	close(ends.in);
+	close(ends.out);
+}
+
+static void answers_are_json(void **state)
+{
+	static const char expected[] =
+		"{\"id\": \"a\", \"prediction\": 3, \"probability\": 0.8125}\n"
+		"{\"id\": 2, \"prediction\": 0, \"probability\": null}\n"
+		"{\"id\": 2, \"label\": 4, \"sample\": 230}\n"
+		"{\"line\": 9, \"id\": 2, \"error\": \"a \\\"word\\\"\"}\n"
+		"{\"line\": 10, \"error\": \"is not UTF-8\"}\n";
+	struct ends ends = pipe_new();
+	struct answers answers = {.descriptor = ends.in};
+	char found[sizeof(expected)] = "";
+	struct err err;
+
+	answers_prediction(&answers, "\"a\"", 3, 0.8125);
+	answers_prediction(&answers, "2", 0, NAN);
+	answers_sample(&answers, "2", 4, 230);
+	answers_error(&answers, 9, "2", "a \"word\"");
+	answers_error(&answers, 10, "", "\xff");
+	assert_int_equal(answers_send(&answers, &err), 0);
+	assert_int_equal(read(ends.out, found, sizeof(found) - 1), sizeof(found) - 1);
+	assert_string_equal(found, expected);
+	answers_release(&answers);
+	close(ends.in);
+	close(ends.out);
+}
+
+/* Nobody reads; a wish to stop is heard all the same. */
+static void a_full_pipe_can_be_left(void **state)
+{
+	const volatile sig_atomic_t stop = 1;
+	struct ends ends = pipe_new();
+	struct answers answers = {.descriptor = ends.in, .stop = &stop};
+	struct err err;
+
+	for (int i = 0; i < 10000; i++)
+		answers_sample(&answers, "2", 4, i);
+	assert_int_equal(answers_send(&answers, &err), 0);
+	answers_release(&answers);
+	close(ends.in);
+	close(ends.out);
+}
+
+static int try_everything(void *context, struct err *err)
+{
+	const int *ends = context;
+	struct answers answers = {.descriptor = ends[1]};
+	struct feed *feed = NULL;
+	float input[FLOATS];
+	struct line line;
+	int code = feed_open(&feed, ends[0], 100, err);
+
+	if (!code)
+		code = read_words(ndjson_read, "{\"id\": \"some id\", \"input\": [1, 2, 3, 4]}",
+			&line, input, err);
+	answers_prediction(&answers, "1", 1, 0.5);
+	if (!code)
+		code = answers_send(&answers, err);
+	answers_release(&answers);
+	feed_close(feed);
+	return code;
+}
+
+static void memory_may_run_out(void **state)
+{
+	const struct ends ends = pipe_new();
+	int both[2] = {ends.out, ends.in};
+
+	assert_true(each_allocation_fails(try_everything, both) >= 4);
+	close(ends.in);
+	close(ends.out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_says_what_it_says),
+		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(a_line_of_csv_says_what_it_says),
+		cmocka_unit_test(what_is_wrong_with_csv_is_named),
+		cmocka_unit_test(spoilt_lines_are_refused_or_sound),
+		cmocka_unit_test(lines_come_whole),
+		cmocka_unit_test(long_lines_are_cut),
+		cmocka_unit_test(answers_are_json),
+		cmocka_unit_test(a_full_pipe_can_be_left),
+		cmocka_unit_test(memory_may_run_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

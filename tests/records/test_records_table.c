@@ -1,0 +1,285 @@
+/*
+ * Tables: numbers standardized by rows before them only, categories of both sorts,
+ * columns by name and number; errors by file, row and column.
+ */
+#include "records_check.h"
+
+#include <math.h>
+
+#include "records/table_scan.h"
+
+static struct records *opened_with(const char *name, const char *const *settings)
+{
+	struct records *records;
+	struct err err = {0};
+	char words[400];
+
+	snprintf(words, sizeof(words), "table:%s", in_folder(name));
+	assert_ok(try_open(&records, words, settings, &err), err);
+	return records;
+}
+
+static float input(struct records *records, int64_t i, int k)
+{
+	const struct record_bytes *bytes = read_one(records, i);
+	float number;
+
+	assert_true(bytes->size > (size_t)k * 4);
+	memcpy(&number, bytes->data + 4 * k, 4);
+	return number;
+}
+
+static void expect(struct records *records, int64_t i, int k, double number)
+{
+	const float found = input(records, i, k);
+
+	if (fabs(found - number) > 1e-6)
+		fail_msg("row %d, input %d: %g, not %g", (int)i, k, found, number);
+}
+
+static void columns_become_inputs(void **state)
+{
+	struct records *records;
+	const struct records_info *info;
+	char where[300];
+
+	write_words("t.csv", "size,colour,label,when\n"
+			     "1,red,yes,2024-01-01\n"
+			     "3,blue,no,2024-01-02\n"
+			     "5,red,no,2024-01-02\n"
+			     ",\"green, dark\",yes,2024-01-03\n"
+			     "1000,,yes,2024-01-03\n\n");
+	records = opened_with("t.csv", SETTINGS("table.time=when"));
+	info = records_info(records);
+	assert_int_equal(info->form, RECORDS_FLOATS);
+	assert_int_equal(info->count, 5);
+	assert_int_equal(info->classes, 2);
+	assert_int_equal(info->channels, 4); /* size; blue, green, red */
+	assert_int_equal(info->height * info->width, 1);
+	assert_true(info->timed);
+	assert_string_equal(records_class_name(records, 0), "no");
+	assert_string_equal(records_class_name(records, 1), "yes");
+	assert_null(records_class_name(records, 2));
+	assert_int_equal(look_at(records, 0).label, 1);
+	assert_int_equal(look_at(records, 1).label, 0);
+	assert_int_equal(look_at(records, 0).time, 1704067200000000);
+	/* Nothing is known before row 0; row 1 sees a mean of 1 and no deviation; rows 2 and 3
+	 * see 1 and 3; row 4 sees 1, 3, 5. */
+	expect(records, 0, 0, 0);
+	expect(records, 1, 0, 2);
+	expect(records, 2, 0, 3);
+	expect(records, 3, 0, 0);
+	expect(records, 4, 0, 8); /* clipped */
+	expect(records, 0, 3, 1);
+	expect(records, 1, 1, 1);
+	expect(records, 3, 2, 1);
+	expect(records, 3, 1, 0);
+	expect(records, 4, 1, 0);
+	expect(records, 4, 2, 0);
+	expect(records, 4, 3, 0);
+	records_where(records, 3, where, sizeof(where));
+	assert_non_null(strstr(where, "t.csv, row 5"));
+	records_close(records);
+	records = opened_with("t.csv", SETTINGS("table.ignore=when, 1", "table.hash_bits=3"));
+	assert_int_equal(records_info(records)->channels, 8);
+	for (int i = 0; i < 5; i++) {
+		double sum = 0;
+
+		for (int k = 0; k < 8; k++)
+			sum += (double)input(records, i, k);
+		assert_true(sum == (i < 4));
+	}
+	records_close(records);
+	read_one(NULL, 0);
+}
+
+static void without_a_header(void **state)
+{
+	struct records *records;
+
+	write_words("t.tsv", "1\t2\t7\n3\t4\t0\n");
+	records = opened("", "t.tsv");
+	assert_string_equal(records->type->name, "table");
+	assert_int_equal(records_info(records)->count, 2);
+	assert_int_equal(records_info(records)->classes, 8);
+	assert_int_equal(records_info(records)->channels, 2);
+	assert_int_equal(look_at(records, 0).label, 7);
+	records_close(records);
+	records = opened_with("t.tsv",
+		SETTINGS("table.label=1", "table.categorical=2", "table.time=3", "table.time=-"));
+	assert_int_equal(look_at(records, 1).label, 3);
+	assert_int_equal(records_info(records)->channels, 3);
+	records_close(records);
+}
+
+static void blocks(void **state)
+{
+	assert_int_equal(table_block(0), 0);
+	assert_int_equal(table_block(1), 1);
+	assert_int_equal(table_block(2), 2);
+	assert_int_equal(table_block(3), 2);
+	assert_int_equal(table_block(512), 10);
+	assert_int_equal(table_block(1023), 10);
+	assert_int_equal(table_block(1024), 11);
+	assert_int_equal(table_block(2047), 11);
+	assert_int_equal(table_block(2048), 12);
+}
+
+enum { ROWS = 5000 };
+
+static void write_rows(int rows, int changed)
+{
+	char *words = malloc(ROWS * 40), *at = words;
+
+	at += sprintf(at, "x,label\n");
+	for (int i = 0; i < rows; i++)
+		at += sprintf(at, "%d.25,%d\n", i == changed ? 9999 : i * 37 % 1001, i % 3);
+	write_bytes("t.csv", words, (size_t)(at - words));
+	free(words);
+}
+
+/* No row after a sample, and none of its own block, changes it; and all rows of earlier blocks
+ * are in its statistics. */
+static void the_future_does_not_count(void **state)
+{
+	static float all[ROWS];
+	struct records *records;
+	double mean = 0, squares = 0;
+
+	write_rows(ROWS, -1);
+	records = opened("table", "t.csv");
+	for (int i = 0; i < ROWS; i++)
+		all[i] = input(records, i, 0);
+	for (int i = ROWS - 1; i >= 0; i -= 7)
+		assert_true(input(records, i, 0) == all[i]);
+	records_close(records);
+	for (int i = 0; i < 3072; i++)
+		mean += (i * 37 % 1001 + 0.25) / 3072;
+	for (int i = 0; i < 3072; i++)
+		squares += pow(i * 37 % 1001 + 0.25 - mean, 2) / 3072;
+	assert_true(
+		fabs((double)all[3500] - (3500 * 37 % 1001 + 0.25 - mean) / sqrt(squares)) < 1e-5);
+	write_rows(ROWS, 1500);
+	records = opened("table", "t.csv");
+	for (int i = 0; i < 2048; i++)
+		if (i != 1500)
+			assert_true(input(records, i, 0) == all[i]);
+	assert_true(input(records, 2048, 0) != all[2048]);
+	records_close(records);
+	write_rows(2500, -1);
+	records = opened("table", "t.csv");
+	for (int i = 0; i < 2500; i++)
+		assert_true(input(records, i, 0) == all[i]);
+	records_close(records);
+	read_one(NULL, 0);
+}
+
+static void wrong_tables_are_named(void **state)
+{
+	static const struct {
+		const char *words, *setting, *says;
+	} rows[] = {
+		{"", NULL, "t.csv: is empty"},
+		{"a\n1\n", NULL, "row 1: has 1 columns; a table has 2 to 1024"},
+		{"a,b\n", NULL, "t.csv: has no rows"},
+		{"a,b\n\n", NULL, "t.csv: has no rows"},
+		{"a,b\n1,2\n3\n", NULL, "t.csv, row 3: has 1 columns, and row 1 has 2"},
+		{"a,b\n1,2\n\"3,4\n", NULL, "t.csv, row 3: a quote is never closed"},
+		{"a,b\n1,\n", NULL, "t.csv, row 2, column b: is empty"},
+		{"a,b\n1,-2\n", NULL, "t.csv, row 2, column b: -2 is not from 0 to 16777215"},
+		{"a,b\nx,1\n", "table.categorical=", "t.csv, row 2, column a: x is no number"},
+		{"a,b\n1,1\n", "table.label=c", "has no column c, which table.label names"},
+		{"a,b\n1,1\n", "table.time=3", "has no column 3, which table.time names"},
+		{"a,b\n1,1\n", "table.ignore=a,x", "has no column x, which table.ignore names"},
+		{"a,b\n1,1\n", "table.categorical=q", "has no column q"},
+		{"a,b\n1,1\n", "table.time=b", "column b is both label and time"},
+		{"a,b\n1,1\n", "table.ignore=a", "its columns make 0 inputs"},
+		{"a,time,b\n1,5,1\n1,4,1\n", NULL,
+			"t.csv, row 3, column time: is before that of the row above; sort the "
+			"table"},
+		{"a,time,b\n1,5,1\n1,soon,1\n", NULL,
+			"t.csv, row 3, column time: soon is no number of seconds"},
+	};
+
+	assert_refused("table", "t.csv", "t.csv: cannot open");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct err err;
+
+		write_words("t.csv", rows[i].words);
+		err = refused_with("table", "t.csv", SETTINGS(rows[i].setting));
+		assert_says(err, rows[i].says);
+	}
+}
+
+static void too_many_categories(void **state)
+{
+	char *words = malloc(200000), *at = words;
+	struct err err;
+
+	at += sprintf(at, "name,label\n");
+	for (int i = 0; i < 4097; i++)
+		at += sprintf(at, "n%d,0\n", i);
+	write_bytes("t.csv", words, (size_t)(at - words));
+	free(words);
+	err = refused_with("table", "t.csv", NULL);
+	assert_says(err, "t.csv, row 4098, column name: has more than 4096 different cells");
+	records_close(opened_with("t.csv", SETTINGS("table.hash_bits=4")));
+}
+
+static void any_beginning_is_survived(void **state)
+{
+	static const char words[] = "x,time,\"c\"\"q\",label\n1.5,1,\"a \"\"b\"\"\",x\n"
+				    "-2e3,2.5,,1\r\nNA,3,z,y\n";
+	struct records *records;
+	struct err err;
+	char path[300];
+
+	snprintf(path, sizeof(path), "table:%s", in_folder("t.csv"));
+	for (size_t size = 0; size < sizeof(words); size++) {
+		write_bytes("t.csv", words, size);
+		if (try_open(&records, path, NULL, &err))
+			continue;
+		read_one(records, 0);
+		records_close(records);
+	}
+	read_one(NULL, 0);
+}
+
+static void a_changed_table_is_an_error(void **state)
+{
+	struct records *records;
+
+	write_words("t.csv", "a,b\n1,1\n2,2\n");
+	records = opened("table", "t.csv");
+	write_words("t.csv", "a,b\n1 1\n2,2\n");
+	assert_says(unreadable(records, 0), "t.csv, row 2: has changed since it was opened");
+	write_words("t.csv", "a,b\n");
+	assert_says(unreadable(records, 1), "t.csv: has become shorter");
+	records_close(records);
+}
+
+static void memory_may_run_out(void **state)
+{
+	char words[300];
+
+	write_words("t.csv", "x,c,time,label\n1,a,1,x\n2,b,2,y\n");
+	snprintf(words, sizeof(words), "table:%s/t.csv", folder);
+	assert_true(each_allocation_fails(open_and_close, words) > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		tree_test(columns_become_inputs),
+		tree_test(without_a_header),
+		cmocka_unit_test(blocks),
+		tree_test(the_future_does_not_count),
+		tree_test(wrong_tables_are_named),
+		tree_test(too_many_categories),
+		tree_test(any_beginning_is_survived),
+		tree_test(a_changed_table_is_an_error),
+		tree_test(memory_may_run_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
