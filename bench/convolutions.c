@@ -35,11 +35,13 @@ static void keep_best(double *best, double start)
 		*best = time;
 }
 
-static void time_conv(struct plan *plan, struct step *step, const float *params, float *grad, struct row *row)
+static void time_conv(
+	struct plan *plan, struct step *step, const float *params, float *grad, struct row *row)
 {
 	struct conv *conv = &step->conv;
 	const struct param *weight = plan->net->params.rows + step->layer->weight;
-	float *in = mem_new(conv->in.floats, sizeof(float)), *out = mem_new(conv->out.floats, sizeof(float));
+	float *in = mem_new(conv->in.floats, sizeof(float)),
+	      *out = mem_new(conv->out.floats, sizeof(float));
 
 	if (!in || !out)
 		exit(1);
@@ -84,26 +86,34 @@ static void print_rows(const struct row *rows, int count)
 	for (int i = 0; i < count; i++) {
 		const struct row *r = rows + i;
 		const double g = gflop(&r->shape);
-		printf("%4d -> %4d  %dx%d/%d  %3d px  x%d  %-9s", r->shape.in, r->shape.out, r->shape.size,
-			r->shape.size, r->shape.stride, r->shape.width, r->count, r->algorithm);
+		printf("%4d -> %4d  %dx%d/%d  %3d px  x%d  %-9s", r->shape.in, r->shape.out,
+			r->shape.size, r->shape.size, r->shape.stride, r->shape.width, r->count,
+			r->algorithm);
 		for (int pass = 0; pass < 3; pass++) {
 			const bool none = pass == 1 && r->shape.planar;
-			printf("  %7.2f ms %4.0f", none ? 0 : r->seconds[pass] * 1e3, none ? 0 : g / r->seconds[pass]);
+			printf("  %7.2f ms %4.0f", none ? 0 : r->seconds[pass] * 1e3,
+				none ? 0 : g / r->seconds[pass]);
 			total[pass] += none ? 0 : r->count * r->seconds[pass];
 		}
 		printf("\n");
 		work += r->count * g;
 	}
-	printf("all: forward %.0f ms (%.0f GFLOP/s), input's gradient %.0f ms (%.0f), weights' %.0f ms (%.0f)\n",
-		total[0] * 1e3, work / total[0], total[1] * 1e3, work / total[1], total[2] * 1e3, work / total[2]);
+	printf("all: forward %.0f ms (%.0f GFLOP/s), input's gradient %.0f ms (%.0f), weights' "
+	       "%.0f ms (%.0f)\n",
+		total[0] * 1e3, work / total[0], total[1] * 1e3, work / total[1], total[2] * 1e3,
+		work / total[2]);
 }
 
 int main(int argc, char **argv)
 {
 	const int size = argc > 2 ? atoi(argv[2]) : 224;
-	struct net_spec spec = {.arch = argc > 1 ? argv[1] : "resnet50", .classes = 1000, .channels = 3,
-		.height = size, .width = size};
-	struct engine_config config = {.threads = argc > 4 ? atoi(argv[4]) : 2, .conv = argc > 5 ? argv[5] : NULL,
+	struct net_spec spec = {.arch = argc > 1 ? argv[1] : "resnet50",
+		.classes = 1000,
+		.channels = 3,
+		.height = size,
+		.width = size};
+	struct engine_config config = {.threads = argc > 4 ? atoi(argv[4]) : 2,
+		.conv = argc > 5 ? argv[5] : NULL,
 		.isa = argc > 6 ? argv[6] : NULL};
 	struct row rows[SHAPES_MAX];
 	struct net *net;

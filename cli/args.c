@@ -93,7 +93,8 @@ static int read_number(const struct arg *row, const char *value)
 static int add_to_list(const struct arg *row, const char *value)
 {
 	if (row->list->count == ARGS_LIST)
-		return complain(EXIT_USAGE, "--%s %s: at most %d times", row->name, value, ARGS_LIST);
+		return complain(
+			EXIT_USAGE, "--%s %s: at most %d times", row->name, value, ARGS_LIST);
 	row->list->items[row->list->count++] = value;
 	return ARGS_GO_ON;
 }

@@ -39,7 +39,7 @@ struct arg {
 	bool *flag;
 	int *integer;
 	double *real;
-	const char **text;  /* points into argv afterwards */
+	const char **text; /* points into argv afterwards */
 	struct arg_list *list;
 	double least, most; /* the range of a number; both 0: any; most below least: no upper end */
 };

@@ -9,18 +9,21 @@
 
 static void print_json(const struct bench_config *config, const struct bench_result *r)
 {
-	printf("{\"arch\": \"%s\", \"norm\": \"%s\", \"mode\": \"%s\", \"batch\": %d, \"threads\": %d, "
+	printf("{\"arch\": \"%s\", \"norm\": \"%s\", \"mode\": \"%s\", \"batch\": %d, \"threads\": "
+	       "%d, "
 	       "\"isa\": \"%s\", \"images_per_s\": %.6g, \"median_images_per_s\": %.6g, "
 	       "\"gflops\": %.5g, \"peak_gflops\": %.5g, \"rss_mb\": %.1f, \"steps\": %d}\n",
 		config->net.arch, config->net.norm ? config->net.norm : "default",
-		config->infer ? "infer" : "train", config->batch, r->threads, r->isa, r->images_per_s,
-		r->median_images_per_s, r->gflops, r->peak_gflops, r->rss_mb, r->steps);
+		config->infer ? "infer" : "train", config->batch, r->threads, r->isa,
+		r->images_per_s, r->median_images_per_s, r->gflops, r->peak_gflops, r->rss_mb,
+		r->steps);
 }
 
 static void print_text(const struct bench_config *config, const struct bench_result *r)
 {
 	printf("%s, %s, batch %d, %d threads, %s: best of %d steps\n", config->net.arch,
-		config->infer ? "inference" : "training", config->batch, r->threads, r->isa, r->steps);
+		config->infer ? "inference" : "training", config->batch, r->threads, r->isa,
+		r->steps);
 	printf("  %.5g images/s (median %.5g)\n", r->images_per_s, r->median_images_per_s);
 	printf("  %.4g GFLOP/s, counted as direct convolutions, of a multiply-add peak of %.4g\n",
 		r->gflops, r->peak_gflops);
@@ -39,25 +42,36 @@ static void set_input(struct net_spec *net, int size, int channels)
 static int bench_train_verb(int argc, char **argv)
 {
 	struct bench_config config = {.net = {.arch = "resnet50", .classes = 1000},
-		.batch = 32, .seconds = 10, .repeat = 3};
+		.batch = 32,
+		.seconds = 10,
+		.repeat = 3};
 	const char *mode = "train";
 	int size = 224, channels = 3;
 	bool json = false;
 	const struct arg rows[] = {
-		{"arch", "NAME", "the architecture (see retain model init --help)", .text = &config.net.arch},
+		{"arch", "NAME", "the architecture (see retain model init --help)",
+			.text = &config.net.arch},
 		{"norm", "NAME", "gn-ws, bn or none", .text = &config.net.norm},
-		{"classes", "N", "number of classes", .integer = &config.net.classes, .least = 1, .most = 1 << 20},
-		{"size", "N", "pixels a side; numbers per sample for mlp and linear", .integer = &size, .least = 1,
+		{"classes", "N", "number of classes", .integer = &config.net.classes, .least = 1,
+			.most = 1 << 20},
+		{"size", "N", "pixels a side; numbers per sample for mlp and linear",
+			.integer = &size, .least = 1, .most = 1 << 14},
+		{"channels", "N", "channels of an image", .integer = &channels, .least = 1,
 			.most = 1 << 14},
-		{"channels", "N", "channels of an image", .integer = &channels, .least = 1, .most = 1 << 14},
-		{"batch", "N", "samples per step", .integer = &config.batch, .least = 1, .most = 1 << 20},
-		{"micro", "N", "samples per micro-batch; 0: do not cut", .integer = &config.micro, .most = 1 << 20},
-		{"threads", "N", "threads; 0: one per processor", .integer = &config.engine.threads, .most = 1024},
+		{"batch", "N", "samples per step", .integer = &config.batch, .least = 1,
+			.most = 1 << 20},
+		{"micro", "N", "samples per micro-batch; 0: do not cut", .integer = &config.micro,
+			.most = 1 << 20},
+		{"threads", "N", "threads; 0: one per processor", .integer = &config.engine.threads,
+			.most = 1024},
 		{"mode", "MODE", "train or infer", .text = &mode},
 		{"isa", "NAME", "auto, avx512, avx2 or baseline", .text = &config.engine.isa},
-		{"conv", "NAME", "auto, own (no oneDNN), direct (no Winograd either) or onednn", .text = &config.engine.conv},
-		{"seconds", "S", "go on for at least so long", .real = &config.seconds, .most = 1e6},
-		{"repeat", "N", "steps at least", .integer = &config.repeat, .least = 1, .most = 1 << 20},
+		{"conv", "NAME", "auto, own (no oneDNN), direct (no Winograd either) or onednn",
+			.text = &config.engine.conv},
+		{"seconds", "S", "go on for at least so long", .real = &config.seconds,
+			.most = 1e6},
+		{"repeat", "N", "steps at least", .integer = &config.repeat, .least = 1,
+			.most = 1 << 20},
 		{"json", NULL, "one line of JSON", .flag = &json},
 		{0},
 	};
@@ -96,14 +110,14 @@ struct timing {
 	{"json", NULL, "one line of JSON", .flag = &(timing).json}
 /* clang-format on */
 
-static void print_learn_json(const char *method, const char *preset,
-	const struct bench_learn_result *r)
+static void print_learn_json(
+	const char *method, const char *preset, const struct bench_learn_result *r)
 {
 	printf("{\"method\": \"%s\", \"preset\": \"%s\", \"threads\": %d, \"isa\": \"%s\", "
 	       "\"us_per_iteration\": %.6g, \"median_us_per_iteration\": %.6g, "
 	       "\"passes\": %d, ",
-		method, preset, r->threads, r->isa, r->us_per_iteration,
-		r->median_us_per_iteration, r->passes);
+		method, preset, r->threads, r->isa, r->us_per_iteration, r->median_us_per_iteration,
+		r->passes);
 	if (r->passes)
 		printf("\"whole_us_per_iteration\": %.6g, \"first_us_per_iteration\": %.6g, "
 		       "\"last_us_per_iteration\": %.6g, ",
@@ -132,7 +146,8 @@ static int bench_learn_verb(int argc, char **argv)
 	int passes = 0;
 	const struct arg rows[] = {
 		{"method", "NAME", "see retain methods", .text = &method},
-		{"preset", "NAME", "of the built-in stream: small, std, long or paper", .text = &preset},
+		{"preset", "NAME", "of the built-in stream: small, std, long or paper",
+			.text = &preset},
 		{"threads", "N", "threads; 0: what fits the net", .text = &threads},
 		{"passes", "N", "go through the whole stream so often, however long it takes",
 			.integer = &passes, .most = 1000},
@@ -140,7 +155,8 @@ static int bench_learn_verb(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain bench learn", "",
-		"Times iterations of a whole learner: replay, training, averages, validation.", rows};
+		"Times iterations of a whole learner: replay, training, averages, validation.",
+		rows};
 	struct bench_learn_result result;
 	struct options *options;
 	struct err err = {0};
@@ -183,8 +199,8 @@ static int bench_data_verb(int argc, char **argv)
 		return status;
 	if (argc != 2)
 		return complain(EXIT_USAGE, "retain bench data needs one SOURCE, as folder:PATH");
-	const struct setting keys[] = {{"stream.source", argv[1]}, {"stream.loaders", loaders},
-		{"run.batch", batch}, {0}};
+	const struct setting keys[] = {
+		{"stream.source", argv[1]}, {"stream.loaders", loaders}, {"run.batch", batch}, {0}};
 	code = settings_resolve(&options, NULL, keys, &timing.settings, &err);
 	if (!code)
 		code = bench_data(options, timing.seconds, &r, &err);
@@ -208,5 +224,6 @@ int cmd_bench(int argc, char **argv)
 		{0},
 	};
 
-	return verb_run("retain bench", "Measures how fast retain is on this machine.", verbs, argc, argv);
+	return verb_run(
+		"retain bench", "Measures how fast retain is on this machine.", verbs, argc, argv);
 }

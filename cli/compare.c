@@ -123,8 +123,8 @@ static int write_report(const struct contest *contest, struct err *err)
 	int code;
 
 	text_addf(&path, "%s/report.html", contest->plan.out);
-	code = path.failed ? err_memory(err, "a path", path.capacity) :
-			     report_folders(path.data, &contest->plan.out, 1, err);
+	code = path.failed ? err_memory(err, "a path", path.capacity)
+			   : report_folders(path.data, &contest->plan.out, 1, err);
 	text_release(&path);
 	return code;
 }

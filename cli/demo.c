@@ -27,8 +27,9 @@ struct demo {
 
 static int resolve(const struct demo *demo, struct entry *entry, struct err *err)
 {
-	const struct setting rows[] = {{"run.method", entry->method}, {"stream.preset", demo->preset},
-		{"run.seed", demo->seed}, {"engine.threads", demo->threads}, {0}};
+	const struct setting rows[] = {{"run.method", entry->method},
+		{"stream.preset", demo->preset}, {"run.seed", demo->seed},
+		{"engine.threads", demo->threads}, {0}};
 
 	return settings_resolve(&entry->options, NULL, rows, NULL, err);
 }
@@ -63,7 +64,8 @@ static void print_table(const struct demo *demo)
 
 static void print_verdict(const struct demo *demo)
 {
-	const double kept = demo->entries[0].result.last.ir, other = demo->entries[1].result.last.ir;
+	const double kept = demo->entries[0].result.last.ir,
+		     other = demo->entries[1].result.last.ir;
 
 	printf("AMA+MALR kept %.1f points %s of what it had seen. Open %s/report.html to see when "
 	       "and why.\n",
@@ -97,7 +99,8 @@ static int go(struct demo *demo)
 		runs[i] = demo->entries[i].run;
 	}
 	if (status > EXIT_STOPPED)
-		printf("Stopped. Each method's part so far is in its folder under %s.\n", demo->out);
+		printf("Stopped. Each method's part so far is in its folder under %s.\n",
+			demo->out);
 	if (status != EXIT_OK)
 		return status;
 	if (compare_report(demo->out, runs, ENTRIES, &err))
@@ -109,12 +112,16 @@ static int go(struct demo *demo)
 
 int cmd_demo(int argc, char **argv)
 {
-	struct demo demo = {.out = "runs/demo", .seed = "1", .threads = "0", .preset = "small",
+	struct demo demo = {.out = "runs/demo",
+		.seed = "1",
+		.threads = "0",
+		.preset = "small",
 		.entries = {{.method = "ama+malr"}, {.method = "sgd+rwp"}}};
 	const struct arg rows[] = {
 		{"out", "DIR", "where the runs and the report go", .text = &demo.out},
 		{"seed", "N", "everything random follows from it", .text = &demo.seed},
-		{"preset", "NAME", "length of the stream: small, std or long", .text = &demo.preset},
+		{"preset", "NAME", "length of the stream: small, std or long",
+			.text = &demo.preset},
 		{"threads", "N", "threads; 0: what fits the net", .text = &demo.threads},
 		{"quiet", NULL, "only say how it ended", .flag = &demo.quiet},
 		{0},

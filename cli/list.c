@@ -22,8 +22,8 @@ static void print_catalog(const struct catalog *catalog)
 int cmd_methods(int argc, char **argv)
 {
 	const struct arg rows[] = {{0}};
-	const struct args args = {
-		"retain methods", "", "Lists the bundles of keys that run.method and --method name.", rows};
+	const struct args args = {"retain methods", "",
+		"Lists the bundles of keys that run.method and --method name.", rows};
 	const int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)
@@ -42,7 +42,8 @@ int cmd_list(int argc, char **argv)
 	if (status != ARGS_GO_ON)
 		return status;
 	for (const struct catalog *catalog = catalogs; catalog->title; catalog++) {
-		printf("%s%s (%s)\n", catalog == catalogs ? "" : "\n", catalog->title, catalog->key);
+		printf("%s%s (%s)\n", catalog == catalogs ? "" : "\n", catalog->title,
+			catalog->key);
 		print_catalog(catalog);
 	}
 	return EXIT_OK;
@@ -70,6 +71,6 @@ int cmd_config(int argc, char **argv)
 		fwrite(words.data, 1, words.size, stdout);
 	text_release(&words);
 	options_free(options);
-	return code ? complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message) :
-		      EXIT_OK;
+	return code ? complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message)
+		    : EXIT_OK;
 }

@@ -291,7 +291,8 @@ static bool due(const struct progress *progress)
 
 void progress_begin(struct progress *progress, FILE *to, const char *label, uint64_t total)
 {
-	*progress = (struct progress){.to = to, .start = clock_now(), .state.total = total, .state.endless = !total};
+	*progress = (struct progress){
+		.to = to, .start = clock_now(), .state.total = total, .state.endless = !total};
 	progress->drawn = progress->start - REDRAW; /* so the first update is seen at once */
 	snprintf(progress->state.label, PROGRESS_FIELD, "%s", label);
 	if (!to)

@@ -40,7 +40,7 @@ enum {
 struct progress_state {
 	char label[PROGRESS_FIELD];
 	uint64_t done, total;
-	bool endless; /* nobody knows a total */
+	bool endless;   /* nobody knows a total */
 	double seconds; /* since the beginning */
 	bool ended;
 	char fields[PROGRESS_FIELDS][PROGRESS_FIELD]; /* the most important first; "": none */

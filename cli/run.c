@@ -16,8 +16,8 @@ struct request {
 	bool force, quiet, json, open;
 };
 
-static int resolve(const char *file, const struct request *request, struct options **options,
-	struct err *err)
+static int resolve(
+	const char *file, const struct request *request, struct options **options, struct err *err)
 {
 	const struct setting shorthands[] = {{"run.method", request->method},
 		{"run.seed", request->seed}, {"engine.threads", request->threads}, {0}};
@@ -121,7 +121,9 @@ static int go(const struct request *request, const struct options *options)
 	const struct watch watch = {.options = options,
 		.name = options_text(options, "run.method"),
 		.folder = request->out,
-		.start = request->resume ? RUN_RESUME : request->force ? RUN_ANEW : RUN_NEW,
+		.start = request->resume  ? RUN_RESUME
+			 : request->force ? RUN_ANEW
+					  : RUN_NEW,
 		.quiet = request->quiet || request->json,
 		.describe = !request->quiet && !request->json,
 		.live = live};
@@ -163,8 +165,10 @@ int cmd_run(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain run", "[CONFIG]",
-		"Learns from a stream and shows how well it keeps what it saw. Without CONFIG: the\n"
-		"built-in drifting stream, small preset, AMA+MALR. With --set stream.source=stdin: from\n"
+		"Learns from a stream and shows how well it keeps what it saw. Without CONFIG: "
+		"the\n"
+		"built-in drifting stream, small preset, AMA+MALR. With --set stream.source=stdin: "
+		"from\n"
 		"lines of NDJSON or CSV as they come; predictions go to standard output.",
 		rows};
 	struct options *options = NULL;
@@ -177,8 +181,10 @@ int cmd_run(int argc, char **argv)
 	if (argc > 2)
 		return complain(EXIT_USAGE, "%s: one CONFIG is enough", argv[2]);
 	if (request.resume && (argc > 1 || request.out || request.force))
-		return complain(EXIT_USAGE, "--resume %s: takes the folder's own config and place; leave "
-					    "out CONFIG, --out and --force", request.resume);
+		return complain(EXIT_USAGE,
+			"--resume %s: takes the folder's own config and place; leave "
+			"out CONFIG, --out and --force",
+			request.resume);
 	if (request.open && !request.out && !request.resume)
 		return complain(EXIT_USAGE,
 			"--open: the report is in the run's folder; name it by --out DIR");

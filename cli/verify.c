@@ -29,12 +29,12 @@ struct verify {
 	int kills;
 	bool keep;
 	char folder[PATH_MOST], straight[PATH_MOST + 16], broken[PATH_MOST + 16];
-	double seconds; /* the straight run took */
-	int killed;     /* times so far */
-	int resumed;    /* ... with a checkpoint to go on from */
-	int runs;       /* that were killed and came to an end */
+	double seconds;   /* the straight run took */
+	int killed;       /* times so far */
+	int resumed;      /* ... with a checkpoint to go on from */
+	int runs;         /* that were killed and came to an end */
 	char reason[512]; /* why two runs are not the same */
-	int status;     /* of a run that ended by itself, as waitpid has it */
+	int status;       /* of a run that ended by itself, as waitpid has it */
 };
 
 static double now(void)
@@ -71,7 +71,8 @@ static int start(char *const words[], pid_t *child)
 	if (!code)
 		code = posix_spawn(child, "/proc/self/exe", &actions, NULL, words, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	return code ? complain(EXIT_FAILED, "a run cannot be started: %s", strerror(code)) : EXIT_OK;
+	return code ? complain(EXIT_FAILED, "a run cannot be started: %s", strerror(code))
+		    : EXIT_OK;
 }
 
 static int start_new(const struct verify *verify, const char *folder, pid_t *child)
@@ -242,10 +243,12 @@ static int run_until_killed(struct verify *verify)
 	progress_end(&line);
 	if (code)
 		return code;
-	printf("%s: %d kills, %d with a checkpoint to go on from, in %s of %.1f s; model.safetensors, events.jsonl, matrix.csv and "
+	printf("%s: %d kills, %d with a checkpoint to go on from, in %s of %.1f s; "
+	       "model.safetensors, events.jsonl, matrix.csv and "
 	       "metrics.csv (but its seconds) %s\n",
 		same ? "Exact" : "NOT EXACT", verify->killed, verify->resumed,
-		verify->runs > 1 ? "runs" : "a run", verify->seconds, same ? "are the same as without them." : "differ:");
+		verify->runs > 1 ? "runs" : "a run", verify->seconds,
+		same ? "are the same as without them." : "differ:");
 	if (!same)
 		printf("  %s\n  Both runs are kept in %s\n", verify->reason, verify->folder);
 	return same ? EXIT_OK : EXIT_FAILED;
@@ -277,7 +280,8 @@ int cmd_verify_resume(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain verify-resume", "[CONFIG]",
-		"Runs CONFIG, runs it again with kills at random moments, and compares the results.",
+		"Runs CONFIG, runs it again with kills at random moments, and compares the "
+		"results.",
 		rows};
 	int code = args_read(&args, &argc, argv);
 

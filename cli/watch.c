@@ -106,7 +106,8 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 		.name = watch->name,
 		.folder = watch->folder,
 		.start = watch->start,
-		.log = {.write = watch->quiet || watch->calm ? NULL : show_message, .most = LOG_WARN},
+		.log = {.write = watch->quiet || watch->calm ? NULL : show_message,
+			.most = LOG_WARN},
 		.progress = show_progress,
 		.context = &line,
 		.stop = &interrupted,
@@ -124,8 +125,7 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	if (watch->describe)
 		print_opening(*run, watch->live ? stderr : stdout);
-	progress_begin(&line, watch->quiet ? NULL : stderr, watch->name,
-		(uint64_t)run_steps(*run));
+	progress_begin(&line, watch->quiet ? NULL : stderr, watch->name, (uint64_t)run_steps(*run));
 	code = run_go(*run, result, &err);
 	progress_end(&line);
 	if (code)

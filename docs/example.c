@@ -22,15 +22,18 @@ int main(int argc, char **argv)
 		for (int i = 0; i < COUNT; i++) { /* the world: points around centres that wander */
 			const int n = (int)m.samples + i, class = (7 * n + n / COUNT) % CLASSES;
 			for (int d = 0; d < DIM; d++)
-				inputs[i][d] = (float)(class * (d + 2) % 5 + d * n / 6400. + n * n % 1009 / 500.);
+				inputs[i][d] = (float)(class * (d + 2) % 5 + d * n / 6400. +
+						       n * n % 1009 / 500.);
 			labels[i] = class;
 		}
-		if (retain_observe(learner, inputs[0], COUNT, predictions, &ticket, &err) || /* no label */
+		if (retain_observe(
+			    learner, inputs[0], COUNT, predictions, &ticket, &err) || /* no label */
 			retain_reveal(learner, ticket, labels, &err) || /* remembers, on disk */
-			retain_train(learner, RETAIN_BUDGET, &err))	/* learns within the budget */
+			retain_train(learner, RETAIN_BUDGET, &err)) /* learns within the budget */
 			goto end;
 	}
-	printf("%.1f %% known in advance, %.1f %% kept\n", 100 * m.learning_efficacy, 100 * m.retention);
+	printf("%.1f %% known in advance, %.1f %% kept\n", 100 * m.learning_efficacy,
+		100 * m.retention);
 end:
 	if (err.code)
 		fprintf(stderr, "example: %s\n", err.message);

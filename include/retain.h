@@ -71,8 +71,8 @@ RETAIN_API struct retain_config *retain_config_new(void);
 RETAIN_API void retain_config_free(struct retain_config *config);
 RETAIN_API int retain_config_load(
 	struct retain_config *config, const char *path, struct retain_err *err);
-RETAIN_API int retain_config_set(struct retain_config *config, const char *key, const char *value,
-	struct retain_err *err);
+RETAIN_API int retain_config_set(
+	struct retain_config *config, const char *key, const char *value, struct retain_err *err);
 
 /*
  * Where learners made from this configuration say what did not stop them, but
@@ -175,8 +175,7 @@ RETAIN_API int retain_drop(
 #define RETAIN_BUDGET (-1)
 
 /* Makes so many training iterations. Without anything revealed there is nothing to do. */
-RETAIN_API int retain_train(
-	struct retain_learner *learner, int iterations, struct retain_err *err);
+RETAIN_API int retain_train(struct retain_learner *learner, int iterations, struct retain_err *err);
 
 /*
  * How it goes. Shares are in [0, 1] and NAN while unknown. Retention is measured
@@ -185,10 +184,10 @@ RETAIN_API int retain_train(
  */
 struct retain_metrics {
 	int64_t steps, samples, iterations; /* revealed, revealed, made */
-	double learning_efficacy;           /* predictions that were right, before the label was known */
-	double blind;                       /* the same for who guesses the latest frequent label */
-	double retention, retention_plain;  /* of the averaged and of the plain model */
-	double gap;                         /* sigma: the difference of the two */
+	double learning_efficacy; /* predictions that were right, before the label was known */
+	double blind;             /* the same for who guesses the latest frequent label */
+	double retention, retention_plain; /* of the averaged and of the plain model */
+	double gap;                        /* sigma: the difference of the two */
 	double learning_rate;
 	double loss; /* of the last training batch */
 	double reserved[16];

@@ -33,7 +33,7 @@ struct contest_run {
 	int count;
 	uint64_t needs; /* variants whose run of the same seed must be finished first, a bit each */
 	const char *config; /* resolved, as in a run's config.ini */
-	double work;        /* samples trained on per time step: its budget, and how long it will take */
+	double work; /* samples trained on per time step: its budget, and how long it will take */
 	int evaluations;
 	enum contest_state state;
 	char *failure; /* why it could not be made; NULL: nothing was wrong */

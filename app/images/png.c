@@ -184,8 +184,7 @@ const struct image_format image_png = {
 	.read = png_read,
 };
 
-int image_write_png(
-	const char *path, const uint8_t *pixels, int width, int height, struct err *err)
+int image_write_png(const char *path, const uint8_t *pixels, int width, int height, struct err *err)
 {
 	struct spng_ihdr header = {.width = (uint32_t)width,
 		.height = (uint32_t)height,
@@ -203,8 +202,8 @@ int image_write_png(
 			SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
 	if (!failed)
 		bytes = spng_get_png_buffer(encoder, &size, &failed);
-	code = failed ? err_set(err, ERR_MEMORY, "%s: %s", path, spng_strerror(failed)) :
-			file_write(path, bytes, size, err);
+	code = failed ? err_set(err, ERR_MEMORY, "%s: %s", path, spng_strerror(failed))
+		      : file_write(path, bytes, size, err);
 	free(bytes);
 	spng_ctx_free(encoder);
 	return code;

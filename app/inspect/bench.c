@@ -29,10 +29,11 @@ static int check(const struct bench_config *config, struct err *err)
 	if (config->batch < 1 || config->batch > 1 << 20)
 		return err_set(err, ERR_INPUT, "batch %d: must be 1 to %d", config->batch, 1 << 20);
 	if (config->micro < 0)
-		return err_set(err, ERR_INPUT, "micro-batch %d: must be 0 (do not cut) or more", config->micro);
+		return err_set(err, ERR_INPUT, "micro-batch %d: must be 0 (do not cut) or more",
+			config->micro);
 	if (config->repeat < 1 || config->seconds < 0)
-		return err_set(err, ERR_INPUT, "repeat %d, seconds %g: must be at least 1 and 0", config->repeat,
-			config->seconds);
+		return err_set(err, ERR_INPUT, "repeat %d, seconds %g: must be at least 1 and 0",
+			config->repeat, config->seconds);
 	return 0;
 }
 
@@ -51,7 +52,8 @@ static int open_parts(struct bench *b, struct err *err)
 	if (!code)
 		code = optimizer_defaults(&sgd, "sgd", err);
 	if (!code && !config->infer)
-		code = optimizer_new(&b->optimizer, &sgd, net_params(b->net)->floats, b->engine, err);
+		code = optimizer_new(
+			&b->optimizer, &sgd, net_params(b->net)->floats, b->engine, err);
 	return code;
 }
 
@@ -68,9 +70,10 @@ static int make_data(struct bench *b, struct err *err)
 	b->logits = mem_new(n * spec->classes, sizeof(float));
 	b->labels = mem_new(n, sizeof *b->labels);
 	b->times = mem_new(STEPS_MAX, sizeof *b->times);
-	if (!b->params || (!b->grad && !b->config->infer) || !b->stats || !b->input || !b->logits || !b->labels ||
-		!b->times)
-		return err_memory(err, "a benchmark's batch", (2 * params + floats) * sizeof(float));
+	if (!b->params || (!b->grad && !b->config->infer) || !b->stats || !b->input || !b->logits ||
+		!b->labels || !b->times)
+		return err_memory(
+			err, "a benchmark's batch", (2 * params + floats) * sizeof(float));
 	net_init(b->net, 1, b->params, b->stats);
 	rng_normals((struct rng){1, RNG_TEST}, 0, b->input, floats);
 	for (size_t i = 0; i < n; i++)
@@ -83,8 +86,10 @@ static int one_step(struct bench *b, struct err *err)
 	const struct runner_batch batch = {b->input, b->labels, NULL, b->config->batch};
 
 	if (b->config->infer)
-		return runner_infer(b->runner, b->params, b->stats, b->input, batch.n, b->logits, err);
-	const int code = runner_gradient(b->runner, b->params, b->stats, &batch, b->grad, &b->loss, NULL, NULL, err);
+		return runner_infer(
+			b->runner, b->params, b->stats, b->input, batch.n, b->logits, err);
+	const int code = runner_gradient(
+		b->runner, b->params, b->stats, &batch, b->grad, &b->loss, NULL, NULL, err);
 	if (!code)
 		optimizer_step(b->optimizer, b->params, b->grad, 0.01f, NULL);
 	return code;
@@ -97,7 +102,8 @@ static int run(struct bench *b, struct err *err)
 	const double start = clock_now();
 	double last = start;
 
-	while (!code && b->steps < STEPS_MAX && (b->steps < b->config->repeat || last - start < b->config->seconds)) {
+	while (!code && b->steps < STEPS_MAX &&
+		(b->steps < b->config->repeat || last - start < b->config->seconds)) {
 		code = one_step(b, err);
 		const double end = clock_now();
 		b->times[b->steps++] = end - last;

@@ -19,15 +19,15 @@ struct bench_config {
 	int batch, micro;
 	bool infer;
 	double seconds; /* how long to go on, at least */
-	int repeat;	/* least number of steps */
+	int repeat;     /* least number of steps */
 };
 
 struct bench_result {
 	double images_per_s; /* of the fastest step */
 	double median_images_per_s;
-	double gflops;	     /* of the fastest step, counting 2 per multiply-add; training counts 3 passes */
-	double peak_gflops;  /* multiply-add peak of the threads used */
-	double rss_mb;	     /* the process's largest resident size so far */
+	double gflops; /* of the fastest step, counting 2 per multiply-add; training counts 3 passes */
+	double peak_gflops; /* multiply-add peak of the threads used */
+	double rss_mb;      /* the process's largest resident size so far */
 	int steps;
 	float loss; /* of the last step */
 	const char *isa;

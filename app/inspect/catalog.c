@@ -59,8 +59,7 @@ static int arch_row(int index, const char **name, const char **help)
 	return *name != NULL;
 }
 
-static int bundle_row(
-	const struct bundle *table, int index, const char **name, const char **help)
+static int bundle_row(const struct bundle *table, int index, const char **name, const char **help)
 {
 	*name = table[index].name;
 	*help = table[index].help;

@@ -45,7 +45,7 @@ struct live {
 	char (*step_ids)[JOURNAL_KEY + 1];
 	int32_t *step_guesses;
 	int step_count, step_kept; /* of the latter labels are on disk, and answered */
-	bool outside; /* a failure was the world's, not ours: the learner is well */
+	bool outside;              /* a failure was the world's, not ours: the learner is well */
 };
 
 int live_go(struct run *run, struct err *err);

@@ -16,8 +16,8 @@ struct content {
 	size_t size;
 };
 
-static bool read_content(struct content *content, const char *folder, const char *name,
-	char *reason, size_t size)
+static bool read_content(
+	struct content *content, const char *folder, const char *name, char *reason, size_t size)
 {
 	char path[4096];
 	struct err err;

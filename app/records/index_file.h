@@ -62,8 +62,8 @@ void index_file_release(struct index_file *index);
  */
 struct index_writer;
 
-int index_writer_open(struct index_writer **writer, const struct index_id *id, size_t keep,
-	struct err *err);
+int index_writer_open(
+	struct index_writer **writer, const struct index_id *id, size_t keep, struct err *err);
 int index_writer_write(
 	struct index_writer *writer, const void *bytes, size_t size, struct err *err);
 

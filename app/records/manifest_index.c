@@ -385,8 +385,8 @@ static bool unpack(struct manifest_index *index, size_t manifest_size)
 	return left == 0;
 }
 
-int manifest_index_open(struct manifest_index *index, const struct mapped *manifest, bool lenient,
-	struct err *err)
+int manifest_index_open(
+	struct manifest_index *index, const struct mapped *manifest, bool lenient, struct err *err)
 {
 	const struct index_id id = {manifest->path, "manifest", VERSION,
 		mark_number(mark_number(MARK_NOTHING, (int64_t)manifest->size), manifest->changed)};
@@ -405,8 +405,7 @@ int manifest_index_open(struct manifest_index *index, const struct mapped *manif
 		return code;
 	}
 	/* An index with bad rows is not kept: who does not bear them must be told of them. */
-	index_file_make(
-		&index->file, &id, b.bytes, size, manifest->size >= KEEP_FROM && !b.bad);
+	index_file_make(&index->file, &id, b.bytes, size, manifest->size >= KEEP_FROM && !b.bad);
 	if (!unpack(index, manifest->size)) {
 		index_file_release(&index->file);
 		return err_set(err, ERR_STATE, "%s: its index contradicts itself", manifest->path);

@@ -209,7 +209,8 @@ int path_lists_label(void *lists, const struct list_value *value, struct err *er
 		return err_set(err, ERR_FORMAT, "its label is no whole number");
 	if (l->labels >= l->entries.count - l->first)
 		return err_set(err, ERR_FORMAT, "there are %zu paths and more labels", l->labels);
-	label = value->whole >= 0 && value->whole < PATH_LABELS ? (uint64_t)value->whole : LABEL_MASK;
+	label = value->whole >= 0 && value->whole < PATH_LABELS ? (uint64_t)value->whole
+								: LABEL_MASK;
 	l->entries.at[l->first + l->labels++] |= label << AT_BITS;
 	if (label != LABEL_MASK && value->whole > l->largest)
 		l->largest = value->whole;

@@ -119,7 +119,8 @@ int records_path(struct records *records, int64_t i, char *out, size_t size, str
 {
 	if (!records->type->path)
 		return err_set(err, ERR_INPUT,
-			"records of kind %s are no files of their own, so no manifest can name them",
+			"records of kind %s are no files of their own, so no manifest can name "
+			"them",
 			records->type->name);
 	return records->type->path(records, i, out, size, err);
 }

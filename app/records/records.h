@@ -96,8 +96,7 @@ const struct records_info *records_info(const struct records *records);
 void records_look(const struct records *records, int64_t first, int n, struct record *out);
 int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 void records_where(const struct records *records, int64_t i, char *out, size_t size);
-int records_path(
-	struct records *records, int64_t i, char *out, size_t size, struct err *err);
+int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 const char *records_class_name(const struct records *records, int label);
 
 /*

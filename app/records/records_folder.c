@@ -110,8 +110,7 @@ static int folder_read(
 	return mapped_read_whole(path, RECORD_IMAGE_MOST, bytes, err);
 }
 
-static int folder_path(
-	struct records *records, int64_t i, char *out, size_t size, struct err *err)
+static int folder_path(struct records *records, int64_t i, char *out, size_t size, struct err *err)
 {
 	folder_where(records, i, out, size);
 	return 0;

@@ -342,8 +342,7 @@ static int pack(struct building *b, unsigned char **bytes, size_t *size, struct 
 		return code;
 	for (size_t i = 0; ranks && i < b->count; i++)
 		if (b->entries[i].label != RECORD_NO_LABEL)
-			b->entries[i].label =
-				ranks[b->entries[i].label] & ((1 << LABEL_BITS) - 1);
+			b->entries[i].label = ranks[b->entries[i].label] & ((1 << LABEL_BITS) - 1);
 	mem_free(ranks);
 	*size = fixed + 4 * named + header.class_names_size + 1;
 	*bytes = mem_new(*size, 1);
@@ -428,8 +427,8 @@ int tar_index_open(struct tar_index *index, const char *path, const struct names
 	if (code)
 		return code;
 	/* An index with bad labels is not kept: who does not bear them must be told of them. */
-	index_file_make(&index->file, &id, bytes, size,
-		bytes_total >= KEEP_FROM && !unpacked && !b.bad);
+	index_file_make(
+		&index->file, &id, bytes, size, bytes_total >= KEEP_FROM && !unpacked && !b.bad);
 	if (!unpack(index)) {
 		index_file_release(&index->file);
 		return err_set(err, ERR_STATE, "%s: its index contradicts itself", path);

@@ -308,7 +308,8 @@ static int check(const struct run *run, const struct options *o, struct err *err
 			options_float(o, "eval.ft_to"), options_float(o, "eval.ft_from"));
 	if (options_float(o, "run.budget") > 0 && options_int(o, "run.every") > 1)
 		return err_set(err, ERR_INPUT,
-			"run.every = %d: run.budget = %g spends what it has as soon as it suffices for "
+			"run.every = %d: run.budget = %g spends what it has as soon as it suffices "
+			"for "
 			"an iteration; set one of the two",
 			options_int(o, "run.every"), options_float(o, "run.budget"));
 	if (options_float(o, "run.budget") > 0 && options_float(o, "run.step_epochs") > 0)

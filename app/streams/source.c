@@ -38,8 +38,7 @@ int source_open(struct source **source, const struct options *options, struct er
 			return code;
 		(*source)->type = source_types[i];
 		if ((*source)->info.per_step)
-			(*source)->info.steps =
-				(*source)->info.samples / (*source)->info.per_step;
+			(*source)->info.steps = (*source)->info.samples / (*source)->info.per_step;
 		return 0;
 	}
 	return source_records_open(source, options, err);
@@ -92,15 +91,16 @@ double source_eval_time(const struct source *source, int64_t id)
 	return source->type->eval_time(source, id);
 }
 
-int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration,
-	float *inputs, struct err *err)
+int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration, float *inputs,
+	struct err *err)
 {
 	const int code = check_ids(source, SOURCE_STREAM, ids, n, err);
 
 	if (code)
 		return code;
-	return source->type->draw ? source->type->draw(source, ids, n, iteration, inputs, err) :
-				    source->type->inputs(source, SOURCE_STREAM, ids, n, inputs, err);
+	return source->type->draw
+		       ? source->type->draw(source, ids, n, iteration, inputs, err)
+		       : source->type->inputs(source, SOURCE_STREAM, ids, n, inputs, err);
 }
 
 void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration)

@@ -97,8 +97,8 @@ double source_eval_time(const struct source *source, int64_t id);
  * decide. source_expect says that this will probably be asked for soon; a source
  * that is slow may begin with it.
  */
-int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration,
-	float *inputs, struct err *err);
+int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration, float *inputs,
+	struct err *err);
 void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration);
 bool source_prepares(const struct source *source); /* whether it has use for that */
 

@@ -48,8 +48,8 @@ struct data {
 	double max_bad;
 	int64_t without_class; /* records that take no part */
 	struct substitutes bad;
-	bool told;             /* those, once */
-	char first_bad[300];   /* the first of them */
+	bool told;           /* those, once */
+	char first_bad[300]; /* the first of them */
 };
 
 static const struct data *const_data(const struct source *source)
@@ -256,8 +256,7 @@ static bool data_tell(struct source *source, struct source_bad *bad)
 	struct data *data = (struct data *)source;
 	const int64_t samples = data->order.samples;
 
-	*bad = (struct source_bad){.id = data->without_class, .by = -1,
-		.why = data->first_bad};
+	*bad = (struct source_bad){.id = data->without_class, .by = -1, .why = data->first_bad};
 	if (!data->told && data->without_class)
 		return data->told = true;
 	bad->number = substitutes_tell(&data->bad, &bad->id, &bad->by, &bad->why);
@@ -339,8 +338,8 @@ static int make_order(struct data *data, const struct options *options, struct e
 		return code;
 	if (data->without_class)
 		find_bad(data);
-	if ((double)data->without_class > (data->skips ? data->max_bad : 0) *
-						  (double)records_info(data->records)->count)
+	if ((double)data->without_class >
+		(data->skips ? data->max_bad : 0) * (double)records_info(data->records)->count)
 		return refuse_bad(data, err);
 	if (!data->order.samples || !data->order.classes)
 		return err_set(err, ERR_INPUT,

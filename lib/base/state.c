@@ -107,8 +107,8 @@ static void put_field(struct state *state, enum field_type type, const char *nam
 		put(state, values, count * field_types[type].size);
 }
 
-static void get_field(struct state *state, enum field_type type, const char *name, void *values,
-	uint64_t count)
+static void get_field(
+	struct state *state, enum field_type type, const char *name, void *values, uint64_t count)
 {
 	unsigned char head[2] = {0};
 	char found[256] = {0};
@@ -126,14 +126,14 @@ static void get_field(struct state *state, enum field_type type, const char *nam
 			field_types[type].name, name, field_types[head[0]].name, found);
 	else if (length != count)
 		state_refuse(state, ERR_FORMAT,
-			"\"%s\" has %" PRIu64 " values where %" PRIu64 " are expected", name, length,
-			count);
+			"\"%s\" has %" PRIu64 " values where %" PRIu64 " are expected", name,
+			length, count);
 	else if (count)
 		get(state, values, count * field_types[type].size);
 }
 
-static void visit_field(struct state *state, enum field_type type, const char *name, void *values,
-	size_t count)
+static void visit_field(
+	struct state *state, enum field_type type, const char *name, void *values, size_t count)
 {
 	if (state->code)
 		return;
@@ -237,8 +237,8 @@ int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 	visit(object, &state);
 	put(&state, &end, 1);
 	if (!state.code)
-		state.code = file_writer_write(state.writer, &state.checksum,
-			sizeof(state.checksum), &state.err);
+		state.code = file_writer_write(
+			state.writer, &state.checksum, sizeof(state.checksum), &state.err);
 	if (state.code) {
 		file_writer_abort(state.writer);
 		return err_set(err, state.code, "%s", state.err.message);
@@ -280,8 +280,8 @@ static void check_file(struct state *state)
 		state_refuse(state, ERR_FORMAT, "was written by another version of retain");
 	else if (stored != state->checksum)
 		state_refuse(state, ERR_FORMAT,
-			"is damaged: its checksum is %08" PRIx32 ", not %08" PRIx32, state->checksum,
-			stored);
+			"is damaged: its checksum is %08" PRIx32 ", not %08" PRIx32,
+			state->checksum, stored);
 }
 
 static void check_end(struct state *state)

@@ -40,8 +40,8 @@ float *model_stats(const struct learner *learner, int model)
 	if (model == LEARNER_INFERENCE && learner->population)
 		return learner->population->members[population_best(learner->population)].stats;
 	if (model == LEARNER_INFERENCE)
-		model = optimizer_inference(learner->optimizer) ? SCORES_AVERAGE :
-								 model_best(learner);
+		model = optimizer_inference(learner->optimizer) ? SCORES_AVERAGE
+								: model_best(learner);
 	return learner->stats[model];
 }
 
@@ -211,8 +211,8 @@ static void leaving_state(struct learner *learner, struct state *state)
 	if (state_failed(state))
 		return;
 	if (count < 0 || count > pool_seen(learner->pool)) {
-		state_refuse(state, ERR_FORMAT, "%lld of %lld samples are leaving", (long long)count,
-			(long long)pool_seen(learner->pool));
+		state_refuse(state, ERR_FORMAT, "%lld of %lld samples are leaving",
+			(long long)count, (long long)pool_seen(learner->pool));
 		return;
 	}
 	if (leaving_reserve(learner, count, &err)) {

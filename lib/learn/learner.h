@@ -61,7 +61,7 @@ struct learner_part {
 	int best;
 	double accuracy[3], rate[3]; /* rate: from now on */
 	double fresh, replayed;      /* accuracy on new and on replayed samples */
-	int64_t history;             /* samples that mixed replay reaches back from now on; 0: all */
+	int64_t history; /* samples that mixed replay reaches back from now on; 0: all */
 };
 
 struct learner_watch {
@@ -74,9 +74,9 @@ struct learner_watch {
 struct learner_config {
 	const struct options *options;
 	int classes, channels, height, width;
-	int64_t steps;              /* time steps of the whole run; 0: unknown */
-	int64_t iterations;         /* of the whole run, for schedules that need to know; 0: unknown */
-	double budget;              /* or SGD-equivalents per time step, from which they follow; 0: none */
+	int64_t steps;      /* time steps of the whole run; 0: unknown */
+	int64_t iterations; /* of the whole run, for schedules that need to know; 0: unknown */
+	double budget;      /* or SGD-equivalents per time step, from which they follow; 0: none */
 	struct learner_watch watch; /* functions may be NULL */
 };
 
@@ -88,7 +88,11 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 void learner_free(struct learner *learner);
 
 /* Which weights: what serves inference, or one of the models that training holds. */
-enum learner_model { LEARNER_INFERENCE = -1, LEARNER_PLAIN = SCORES_PLAIN, LEARNER_AVERAGE = SCORES_AVERAGE };
+enum learner_model {
+	LEARNER_INFERENCE = -1,
+	LEARNER_PLAIN = SCORES_PLAIN,
+	LEARNER_AVERAGE = SCORES_AVERAGE
+};
 
 /* Fills (n, classes) logits. A model that does not exist is an error. */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
@@ -140,7 +144,7 @@ struct learner_report {
 	struct score scores[SCORES_MODELS]; /* means over the last whole window */
 	int judged;                         /* the model that was best in it; sigma is its gap */
 	double sigma;
-	double loss; /* of the last training batch */
+	double loss;              /* of the last training batch */
 	int64_t pool, validation; /* samples that can be drawn */
 };
 void learner_report(const struct learner *learner, struct learner_report *report);

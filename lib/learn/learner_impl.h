@@ -30,13 +30,14 @@ struct learner {
 	int batch, validation_batch;
 	int64_t validate_every, window, statistics_every;
 
-	double price;           /* of an iteration, in iterations of plain SGD */
-	double per_step;        /* iterations of a time step, as planned; 0: unknown */
-	int64_t planned;        /* of the run; 0: unknown */
-	int64_t task_steps;     /* time steps of a task, where nobody tells */
-	int64_t part_steps;     /* time steps of a part; 0: nobody looks at parts */
-	int select_every;       /* parts between two selections of a population */
-	float *start, *start_stats; /* what every task starts from; NULL: where the last one ended */
+	double price;       /* of an iteration, in iterations of plain SGD */
+	double per_step;    /* iterations of a time step, as planned; 0: unknown */
+	int64_t planned;    /* of the run; 0: unknown */
+	int64_t task_steps; /* time steps of a task, where nobody tells */
+	int64_t part_steps; /* time steps of a part; 0: nobody looks at parts */
+	int select_every;   /* parts between two selections of a population */
+	float *start,
+		*start_stats; /* what every task starts from; NULL: where the last one ended */
 
 	int64_t steps;      /* time steps revealed */
 	int64_t task_first; /* the first sample of the current task */
@@ -47,7 +48,7 @@ struct learner {
 
 	int64_t iteration;
 	double loss;
-	bool diverged; /* the last batch, or check, met what is no number */
+	bool diverged;        /* the last batch, or check, met what is no number */
 	struct scores scores; /* of the window that goes on */
 	bool scored;          /* there is a last window, with: */
 	struct score last[SCORES_MODELS];
@@ -59,9 +60,9 @@ struct learner {
 	int64_t *leaving;
 	int64_t leaving_count, leaving_room;
 
-	size_t floats;                /* of one input */
+	size_t floats; /* of one input */
 	float *params, *grad;
-	float *stats[SCORES_MODELS];  /* batch norm's, by model; NULL for nets without it */
+	float *stats[SCORES_MODELS];     /* batch norm's, by model; NULL for nets without it */
 	float *inputs, *logits, *losses; /* room for the larger of the two batches */
 	float *weights;
 	int64_t *ids;

@@ -18,20 +18,23 @@ static int list_isas(char *text, size_t size)
 
 static int choose(struct engine *engine, const struct engine_config *config, struct err *err)
 {
-	const char *isa = config->isa ? config->isa : "auto", *conv = config->conv ? config->conv : "auto";
+	const char *isa = config->isa ? config->isa : "auto",
+		   *conv = config->conv ? config->conv : "auto";
 
 	engine->kernels = kernels_find(isa);
 	if (!engine->kernels) {
 		char known[128];
 		list_isas(known, sizeof known);
-		return err_set(err, ERR_INPUT, "engine.isa = %s: not known or not on this machine, which has auto, %s",
+		return err_set(err, ERR_INPUT,
+			"engine.isa = %s: not known or not on this machine, which has auto, %s",
 			isa, known);
 	}
 	if (conv_policy_find(conv, &engine->conv))
-		return err_set(err, ERR_INPUT, "engine.conv = %s: not known; choose auto, direct or onednn", conv);
+		return err_set(err, ERR_INPUT,
+			"engine.conv = %s: not known; choose auto, direct or onednn", conv);
 	if (config->threads < 0 || config->threads > 1024)
-		return err_set(err, ERR_INPUT, "engine.threads = %d: must be 0 (all processors) to 1024",
-			config->threads);
+		return err_set(err, ERR_INPUT,
+			"engine.threads = %d: must be 0 (all processors) to 1024", config->threads);
 	return 0;
 }
 
@@ -44,7 +47,8 @@ int engine_new(struct engine **engine, const struct engine_config *config, struc
 		return err_memory(err, "an engine", sizeof *made);
 	int code = choose(made, config, err);
 	if (!code)
-		code = team_new(&made->team, config->threads ? config->threads : team_processors(), err);
+		code = team_new(
+			&made->team, config->threads ? config->threads : team_processors(), err);
 	if (code) {
 		mem_free(made);
 		return code;

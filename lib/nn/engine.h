@@ -11,9 +11,10 @@
 struct kernels;
 
 struct engine_config {
-	const char *isa;  /* auto, avx512, avx2, baseline; NULL: auto */
-	const char *conv; /* auto, own (no oneDNN), direct (no Winograd either), onednn; NULL: auto */
-	int threads;      /* 0: as many as processors */
+	const char *isa; /* auto, avx512, avx2, baseline; NULL: auto */
+	const char
+		*conv; /* auto, own (no oneDNN), direct (no Winograd either), onednn; NULL: auto */
+	int threads;   /* 0: as many as processors */
 };
 
 struct engine {

@@ -43,11 +43,11 @@ enum tile_kind {
 struct tile_job {
 	const int32_t *taps; /* offset of each tap in the input, in floats */
 	int tap_count;
-	int blocks;	   /* input blocks (planar: planes) to sum over */
+	int blocks;        /* input blocks (planar: planes) to sum over */
 	size_t block_step; /* floats between input blocks */
 	size_t row_step;   /* floats between two pixels' inputs */
 	size_t out_step;   /* floats between two pixels' outputs */
-	int inner;	   /* planar: floats per run */
+	int inner;         /* planar: floats per run */
 	bool accumulate;   /* add to what the output holds */
 	bool relu;
 };
@@ -62,29 +62,29 @@ typedef void tile_fn(const struct tile_job *job, const float *in, const float *w
 
 /* grad[r][0..2B) (+)= sum over pixels of a[pixel][r] * (b0, b1)[pixel]. */
 struct outer_job {
-	int rows, cols;	      /* pixels: rows of cols */
-	size_t a_row, a_col;  /* steps of a, in floats */
-	size_t b_row, b_col;  /* steps of b0 and b1 */
-	size_t grad_step;     /* floats between two rows of grad */
+	int rows, cols;      /* pixels: rows of cols */
+	size_t a_row, a_col; /* steps of a, in floats */
+	size_t b_row, b_col; /* steps of b0 and b1 */
+	size_t grad_step;    /* floats between two rows of grad */
 	bool accumulate;
 };
-typedef void outer_fn(const struct outer_job *job, const float *a, const float *b0, const float *b1,
-	float *grad);
+typedef void outer_fn(
+	const struct outer_job *job, const float *a, const float *b0, const float *b1, float *grad);
 
 /*
  * Dense nets keep samples side by side: a *panel* is [feature][2 B samples]. The three products of a dense
  * layer; out[r][0..2B) = sum over steps of a[step][r] * b[step], r < rows, rows of b 2 B floats apart.
  */
 enum dense_kind {
-	DENSE_FORWARD,	/* weights, rows a_row apart, with a panel: extra is a bias per row or NULL */
+	DENSE_FORWARD, /* weights, rows a_row apart, with a panel: extra is a bias per row or NULL */
 	DENSE_BACKWARD, /* ... transposed, steps a_step apart: passes where the panel `extra`, if any, is > 0 */
-	DENSE_WEIGHTS,	/* panels of gradients with rows of 2 B features of 2 B samples: out is plain */
+	DENSE_WEIGHTS, /* panels of gradients with rows of 2 B features of 2 B samples: out is plain */
 	DENSE_KINDS,
 };
 struct dense_job {
 	enum dense_kind kind;
 	int rows;
-	int cols;	     /* vectors past the first `cols` are left alone; floats, too, where out is plain */
+	int cols; /* vectors past the first `cols` are left alone; floats, too, where out is plain */
 	int runs, depth;     /* steps: all runs but the last have 2 B, that has `depth` */
 	size_t a_run, b_run; /* floats between runs */
 	size_t a_row, a_step, out_row;
@@ -105,13 +105,13 @@ struct sparse_job {
 
 /* Winograd's view of a batch of images: tiles of 4x4 outputs, counted over image, row, column. */
 struct winograd_shape {
-	int height, width;     /* of the blocked image this call reads or writes */
-	int pad;	       /* of the input image */
+	int height, width; /* of the blocked image this call reads or writes */
+	int pad;           /* of the input image */
 	int tile_rows, tile_cols;
-	int blocks;	       /* channel blocks of the image */
-	size_t image, plane;   /* floats between images, between channel blocks */
-	size_t point;	       /* floats between two of the 36 points in the transformed array */
-	size_t tile_block;     /* floats between two channel blocks there */
+	int blocks;          /* channel blocks of the image */
+	size_t image, plane; /* floats between images, between channel blocks */
+	size_t point;        /* floats between two of the 36 points in the transformed array */
+	size_t tile_block;   /* floats between two channel blocks there */
 };
 
 /* What follows a convolution where operators are fused: the norm's constants, a residual, ReLU. */
@@ -125,11 +125,11 @@ enum norm_mask { NORM_LINEAR, NORM_RELU, NORM_JOIN };
 
 /* One channel block of one image in a norm's backward pass; see norm.c. */
 struct norm_grad {
-	const float *x;	     /* the norm's input */
-	const void *mask;    /* ReLU's bits where a residual was added */
+	const float *x;   /* the norm's input */
+	const void *mask; /* ReLU's bits where a residual was added */
 	const float *dy0;
-	const float *dy1;    /* a second gradient to add, or NULL */
-	float *join;	     /* receives the gradient that goes on to the residual; NULL unless NORM_JOIN */
+	const float *dy1; /* a second gradient to add, or NULL */
+	float *join; /* receives the gradient that goes on to the residual; NULL unless NORM_JOIN */
 	float *dx;
 	size_t pixels;
 	enum norm_mask kind;
@@ -143,7 +143,7 @@ struct pool_shape {
 /* One pass over a slice of the flat buffers. */
 struct sgd_step {
 	float rate, momentum, decay;
-	bool first;	      /* momentum starts as the gradient */
+	bool first; /* momentum starts as the gradient */
 };
 struct adam_step {
 	float rate, beta1, beta2, epsilon, decay;
@@ -165,34 +165,35 @@ struct average_step {
 
 struct kernels {
 	const char *isa;
-	int block;     /* B: floats per vector and channels per block */
-	int tile_rows; /* most pixels per tile */
-	int outer_rows;	    /* rows per outer tile on blocked input: divides the block */
+	int block;          /* B: floats per vector and channels per block */
+	int tile_rows;      /* most pixels per tile */
+	int outer_rows;     /* rows per outer tile on blocked input: divides the block */
 	int outer_rows_max; /* most rows that still fit the registers */
 
 	tile_fn *const (*tile)[TILE_ROWS_MAX + 1]; /* [kind][rows] */
-	outer_fn *const *outer;			   /* [rows] */
+	outer_fn *const *outer;                    /* [rows] */
 
 	void (*dense)(const struct dense_job *job, const float *a, const float *b, float *out,
 		const float *extra);
 	/* Sums of rows over panels that lie `panel` floats apart and hold so many samples, 0 behind them. */
 	void (*dense_sums)(const float *panels, size_t panel, int samples, int rows, float *sums);
-	void (*sparse)(const struct sparse_job *job, const float *a, const float *b, float *out, const float *bias,
-		const float *mask);
+	void (*sparse)(const struct sparse_job *job, const float *a, const float *b, float *out,
+		const float *bias, const float *mask);
 
 	/* Tiles [first, first + count) of channel blocks [block0, block1). */
-	void (*winograd_input)(const struct winograd_shape *s, const float *image, float *points, int first,
-		int count, int block0, int block1);
-	void (*winograd_output)(const struct winograd_shape *s, const float *points, float *image, int first,
-		int count, int block0, int block1, const struct epilogue *end);
-	void (*winograd_output_grad)(const struct winograd_shape *s, const float *image, float *points, int first,
-		int count, int block0, int block1);
+	void (*winograd_input)(const struct winograd_shape *s, const float *image, float *points,
+		int first, int count, int block0, int block1);
+	void (*winograd_output)(const struct winograd_shape *s, const float *points, float *image,
+		int first, int count, int block0, int block1, const struct epilogue *end);
+	void (*winograd_output_grad)(const struct winograd_shape *s, const float *image,
+		float *points, int first, int count, int block0, int block1);
 	/* VW filters' 3x3 taps [9][VW] to 36 points, `step` floats apart, and back. */
 	void (*winograd_weights)(const float *taps, float *points, size_t step);
 	void (*winograd_weights_grad)(const float *points, size_t step, float *taps);
 
 	/* Sums of (x - shift) and its square per channel of a block; shift is the first pixel. */
-	void (*norm_moments)(const float *x, size_t pixels, float *shift, float *sum, float *square);
+	void (*norm_moments)(
+		const float *x, size_t pixels, float *shift, float *sum, float *square);
 	/* y = x * scale + offset (+ add), then ReLU; bits of the ReLU where mask is not NULL. */
 	void (*norm_apply)(const float *x, float *y, const float *add, void *mask, size_t pixels,
 		const float *scale, const float *offset, bool relu);
@@ -200,46 +201,54 @@ struct kernels {
 	void (*norm_grad_sums)(const struct norm_grad *g, const float *scale, const float *offset,
 		const float *mean, float *sum, float *product);
 	/* dx = a * dy + b * x + c per channel. */
-	void (*norm_grad_input)(const struct norm_grad *g, const float *scale, const float *offset, const float *a,
-		const float *b, const float *c);
+	void (*norm_grad_input)(const struct norm_grad *g, const float *scale, const float *offset,
+		const float *a, const float *b, const float *c);
 
 	/* dy *= (y > 0) in place where y is given; sums of dy per channel to bias_grad. */
 	void (*bias_grad)(float *dy, const float *y, size_t pixels, float *bias_grad);
 
 	void (*pool_max)(const struct pool_shape *s, const float *x, float *y, uint8_t *which);
-	void (*pool_max_grad)(const struct pool_shape *s, const float *dy, const uint8_t *which, float *dx);
+	void (*pool_max_grad)(
+		const struct pool_shape *s, const float *dy, const uint8_t *which, float *dx);
 	void (*pool_mean)(const float *x, size_t pixels, float *y);
 	void (*pool_mean_grad)(const float *dy, size_t pixels, float *dx);
 
 	/* to[c * to_step + r] = from[r * from_step + c] */
-	void (*transpose)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step);
+	void (*transpose)(
+		const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step);
 	/* to[r * to_step + c] = from[r * from_step + c]; fastest for 2 B columns. */
-	void (*copy_rows)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step);
+	void (*copy_rows)(
+		const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step);
 	/* The mean of a row and the sum of squares around it. */
 	void (*row_moments)(const float *row, size_t count, float *mean, float *square);
 	/* The sums of grad and of grad * (row - mean). */
-	void (*row_products)(const float *grad, const float *row, float mean, size_t count, float *sum,
-		float *product);
-	void (*row_affine)(const float *row, float *out, size_t count, float a, float b); /* a row + b */
+	void (*row_products)(const float *grad, const float *row, float mean, size_t count,
+		float *sum, float *product);
+	void (*row_affine)(
+		const float *row, float *out, size_t count, float a, float b); /* a row + b */
 	/* a x + b y + c */
-	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a, float b, float c);
+	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a,
+		float b, float c);
 	/* Plain (n, features) to channel blocks that hold sample i as pixel i, and back. */
-	void (*vectors_to_blocks)(const float *plain, int n, int features, float *blocks, size_t plane);
-	void (*blocks_to_vectors)(const float *blocks, size_t plane, int n, int features, float *plain);
+	void (*vectors_to_blocks)(
+		const float *plain, int n, int features, float *blocks, size_t plane);
+	void (*blocks_to_vectors)(
+		const float *blocks, size_t plane, int n, int features, float *plain);
 
 	/* Copies rows * cols pixels of one channel block, steps in floats, to lie side by side. */
-	void (*copy_pixels)(const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to);
+	void (*copy_pixels)(
+		const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to);
 
 	/* Softmax cross-entropy of plain rows; grad (may be logits) may be NULL, weights then too. */
-	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels, const float *weights,
-		int count, float *losses, float *grad);
+	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels,
+		const float *weights, int count, float *losses, float *grad);
 	/* The same for the first `count` samples of a panel; gradients of others in their vectors are 0. */
-	void (*softmax_panel)(const float *logits, int classes, const int32_t *labels, const float *weights,
-		int count, float *losses, float *grad);
+	void (*softmax_panel)(const float *logits, int classes, const int32_t *labels,
+		const float *weights, int count, float *losses, float *grad);
 
 	void (*add)(float *into, const float *from, size_t count);
-	void (*sgd)(float *params, const float *grad, float *momentum, size_t count, const struct sgd_step *step,
-		const struct average_step *averages);
+	void (*sgd)(float *params, const float *grad, float *momentum, size_t count,
+		const struct sgd_step *step, const struct average_step *averages);
 	void (*adam)(float *params, const float *grad, float *mean, float *square, size_t count,
 		const struct adam_step *step, const struct average_step *averages);
 	void (*schedule_free)(float *params, const float *grad, float *z, float *x, size_t count,

@@ -9,11 +9,11 @@
 #include "nn/net.h"
 
 enum layer_kind {
-	LAYER_CONV,	 /* convolution without bias */
-	LAYER_NORM,	 /* normalisation (or none), a residual, ReLU */
+	LAYER_CONV, /* convolution without bias */
+	LAYER_NORM, /* normalisation (or none), a residual, ReLU */
 	LAYER_MAX_POOL,
 	LAYER_MEAN_POOL, /* over the whole image */
-	LAYER_DENSE,	 /* with bias, perhaps ReLU; flattens its input */
+	LAYER_DENSE,     /* with bias, perhaps ReLU; flattens its input */
 	LAYER_KINDS,
 };
 
@@ -21,15 +21,15 @@ enum norm_kind { NORM_NONE, NORM_GROUP, NORM_BATCH };
 
 struct layer {
 	enum layer_kind kind;
-	int in;				/* value */
-	int add;			/* norm: value of the residual, or -1 */
-	int channels, height, width;	/* of the output */
-	int size, stride, pad;		/* convolution and pooling windows */
+	int in;                      /* value */
+	int add;                     /* norm: value of the residual, or -1 */
+	int channels, height, width; /* of the output */
+	int size, stride, pad;       /* convolution and pooling windows */
 	bool standardize, relu;
 	enum norm_kind norm;
 	int groups;
-	int weight, bias;		/* rows of the parameter table; a norm's scale and shift */
-	int mean, variance;		/* rows of the statistics table, batch norm only */
+	int weight, bias;   /* rows of the parameter table; a norm's scale and shift */
+	int mean, variance; /* rows of the statistics table, batch norm only */
 };
 
 struct net {

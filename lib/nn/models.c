@@ -12,7 +12,7 @@ struct resnet {
 	bool bottleneck;
 	int stages;
 	int blocks[4];
-	int width;	 /* channels of the first stage */
+	int width;       /* channels of the first stage */
 	bool small_stem; /* 3x3 stride 1, no pooling: for small images */
 };
 
@@ -31,11 +31,12 @@ enum {
 	WIDTH_MAX = 1 << 20,
 };
 
-static int add_param(struct net *net, enum param_kind kind, const char *prefix, const char *suffix, int dims,
-	const int64_t *shape, struct err *err)
+static int add_param(struct net *net, enum param_kind kind, const char *prefix, const char *suffix,
+	int dims, const int64_t *shape, struct err *err)
 {
 	char name[NAME_ROOM];
-	struct param_table *table = kind == STAT_MEAN || kind == STAT_VARIANCE ? &net->stats : &net->params;
+	struct param_table *table =
+		kind == STAT_MEAN || kind == STAT_VARIANCE ? &net->stats : &net->params;
 
 	snprintf(name, sizeof name, "%s.%s", prefix, suffix);
 	return params_add(table, kind, name, dims, shape, err);
@@ -79,20 +80,36 @@ struct unit {
 	struct layer conv, norm;
 };
 
-static int new_unit(struct net *net, struct unit *unit, int in_channels, int channels, int size, int stride,
-	const char *conv, const char *norm, struct err *err)
+static int new_unit(struct net *net, struct unit *unit, int in_channels, int channels, int size,
+	int stride, const char *conv, const char *norm, struct err *err)
 {
 	const int64_t shape[4] = {channels, in_channels, size, size};
 	const bool group = !strcmp(net->spec.norm, "gn-ws"), batch = !strcmp(net->spec.norm, "bn");
 
-	unit->conv = (struct layer){.kind = LAYER_CONV, .add = -1, .channels = channels, .size = size,
-		.stride = stride, .pad = size / 2, .standardize = group, .bias = -1, .mean = -1, .variance = -1};
-	unit->norm = (struct layer){.kind = LAYER_NORM, .add = -1, .channels = channels, .weight = -1, .bias = -1,
-		.mean = -1, .variance = -1, .norm = group ? NORM_GROUP : batch ? NORM_BATCH : NORM_NONE,
+	unit->conv = (struct layer){.kind = LAYER_CONV,
+		.add = -1,
+		.channels = channels,
+		.size = size,
+		.stride = stride,
+		.pad = size / 2,
+		.standardize = group,
+		.bias = -1,
+		.mean = -1,
+		.variance = -1};
+	unit->norm = (struct layer){.kind = LAYER_NORM,
+		.add = -1,
+		.channels = channels,
+		.weight = -1,
+		.bias = -1,
+		.mean = -1,
+		.variance = -1,
+		.norm = group   ? NORM_GROUP
+			: batch ? NORM_BATCH
+				: NORM_NONE,
 		.groups = group_count(channels)};
 	if (group && channels % unit->norm.groups)
-		return err_set(err, ERR_INPUT, "%s: %d channels do not divide into %d groups", norm, channels,
-			unit->norm.groups);
+		return err_set(err, ERR_INPUT, "%s: %d channels do not divide into %d groups", norm,
+			channels, unit->norm.groups);
 	unit->conv.weight = add_param(net, PARAM_CONV, conv, "weight", 4, shape, err);
 	if (unit->conv.weight < 0)
 		return unit->conv.weight;
@@ -105,7 +122,8 @@ static int out_side(int side, int size, int stride, int pad)
 }
 
 /* Returns the norm's value. */
-static int place_unit(struct net *net, struct unit *unit, int in, int add, bool relu, struct err *err)
+static int place_unit(
+	struct net *net, struct unit *unit, int in, int add, bool relu, struct err *err)
 {
 	const struct value_shape from = net_value(net, in);
 	struct layer *conv = &unit->conv, *norm = &unit->norm;
@@ -120,10 +138,11 @@ static int place_unit(struct net *net, struct unit *unit, int in, int add, bool 
 }
 
 /* A residual block: two 3x3 convolutions, or a bottleneck of 1x1, 3x3, 1x1. Returns its value. */
-static int add_block(struct net *net, const struct resnet *r, int in, int width, int stride, const char *name,
-	struct err *err)
+static int add_block(struct net *net, const struct resnet *r, int in, int width, int stride,
+	const char *name, struct err *err)
 {
-	const int in_channels = net_value(net, in).channels, out = r->bottleneck ? EXPANSION * width : width;
+	const int in_channels = net_value(net, in).channels,
+		  out = r->bottleneck ? EXPANSION * width : width;
 	const int units = r->bottleneck ? 3 : 2;
 	struct unit unit[3], shortcut;
 	int code = 0, channels = in_channels;
@@ -159,8 +178,8 @@ static int add_block(struct net *net, const struct resnet *r, int in, int width,
 static int add_stem(struct net *net, const struct resnet *r, struct err *err)
 {
 	struct unit stem;
-	int code = new_unit(net, &stem, net->spec.channels, r->width, r->small_stem ? 3 : 7, r->small_stem ? 1 : 2,
-		"conv1", "bn1", err);
+	int code = new_unit(net, &stem, net->spec.channels, r->width, r->small_stem ? 3 : 7,
+		r->small_stem ? 1 : 2, "conv1", "bn1", err);
 
 	if (code < 0)
 		return code;
@@ -168,9 +187,19 @@ static int add_stem(struct net *net, const struct resnet *r, struct err *err)
 	if (value < 0 || r->small_stem)
 		return value;
 	const struct value_shape from = net_value(net, value);
-	const struct layer pool = {.kind = LAYER_MAX_POOL, .in = value, .add = -1, .channels = from.channels,
-		.height = out_side(from.height, 3, 2, 1), .width = out_side(from.width, 3, 2, 1), .size = 3,
-		.stride = 2, .pad = 1, .weight = -1, .bias = -1, .mean = -1, .variance = -1};
+	const struct layer pool = {.kind = LAYER_MAX_POOL,
+		.in = value,
+		.add = -1,
+		.channels = from.channels,
+		.height = out_side(from.height, 3, 2, 1),
+		.width = out_side(from.width, 3, 2, 1),
+		.size = 3,
+		.stride = 2,
+		.pad = 1,
+		.weight = -1,
+		.bias = -1,
+		.mean = -1,
+		.variance = -1};
 	return net_append(net, &pool, err);
 }
 
@@ -179,8 +208,15 @@ static int add_dense(struct net *net, int in, int out, bool relu, const char *na
 	const struct value_shape from = net_value(net, in);
 	const int64_t features = (int64_t)from.channels * from.height * from.width;
 	const int64_t shape[2] = {out, features}, bias[1] = {out};
-	struct layer layer = {.kind = LAYER_DENSE, .in = in, .add = -1, .channels = out, .height = 1, .width = 1,
-		.relu = relu, .mean = -1, .variance = -1};
+	struct layer layer = {.kind = LAYER_DENSE,
+		.in = in,
+		.add = -1,
+		.channels = out,
+		.height = 1,
+		.width = 1,
+		.relu = relu,
+		.mean = -1,
+		.variance = -1};
 
 	layer.weight = add_param(net, PARAM_DENSE, name, "weight", 2, shape, err);
 	if (layer.weight < 0)
@@ -203,9 +239,16 @@ static int build_resnet(struct net *net, const struct arch *arch, struct err *er
 	}
 	if (value < 0)
 		return value;
-	const struct layer pool = {.kind = LAYER_MEAN_POOL, .in = value, .add = -1,
-		.channels = net_value(net, value).channels, .height = 1, .width = 1, .weight = -1, .bias = -1,
-		.mean = -1, .variance = -1};
+	const struct layer pool = {.kind = LAYER_MEAN_POOL,
+		.in = value,
+		.add = -1,
+		.channels = net_value(net, value).channels,
+		.height = 1,
+		.width = 1,
+		.weight = -1,
+		.bias = -1,
+		.mean = -1,
+		.variance = -1};
 	value = net_append(net, &pool, err);
 	return value < 0 ? value : add_dense(net, value, net->spec.classes, false, "fc", err);
 }
@@ -220,14 +263,17 @@ static int parse_widths(const char *text, int *widths, struct err *err)
 		const long width = strtol(at, &end, 10);
 		if (end == at || width < 1 || width > WIDTH_MAX || (*end && *end != ','))
 			return err_set(err, ERR_INPUT,
-				"model.arch = %s: widths must be numbers from 1 to %d separated by commas, as in "
-				"mlp:256,256", text, WIDTH_MAX);
+				"model.arch = %s: widths must be numbers from 1 to %d separated by "
+				"commas, as in "
+				"mlp:256,256",
+				text, WIDTH_MAX);
 		widths[count] = (int)width;
 		if (!*end)
 			return count + 1;
 		at = end + 1;
 	}
-	return err_set(err, ERR_INPUT, "model.arch = %.60s...: at most %d layers", text, WIDTHS_MAX);
+	return err_set(
+		err, ERR_INPUT, "model.arch = %.60s...: at most %d layers", text, WIDTHS_MAX);
 }
 
 static int build_mlp(struct net *net, const struct arch *arch, struct err *err)
@@ -254,15 +300,19 @@ static int build_linear(struct net *net, const struct arch *arch, struct err *er
 }
 
 static const struct arch archs[] = {
-	{"resnet18", "resnet18        ResNet-18 for images of about 224 pixels", "gn-ws", build_resnet, &resnet18},
+	{"resnet18", "resnet18        ResNet-18 for images of about 224 pixels", "gn-ws",
+		build_resnet, &resnet18},
 	{"resnet34", "resnet34        ResNet-34", "gn-ws", build_resnet, &resnet34},
-	{"resnet50", "resnet50        ResNet-50, the paper's model", "gn-ws", build_resnet, &resnet50},
+	{"resnet50", "resnet50        ResNet-50, the paper's model", "gn-ws", build_resnet,
+		&resnet50},
 	{"resnet101", "resnet101       ResNet-101", "gn-ws", build_resnet, &resnet101},
-	{"resnet18-cifar", "resnet18-cifar  ResNet-18 for images of about 32 pixels: 3x3 stem, no pooling", "gn-ws",
-		build_resnet, &resnet18_cifar},
-	{"resnet20-cifar", "resnet20-cifar  the small CIFAR ResNet of 16, 32 and 64 channels", "gn-ws", build_resnet,
-		&resnet20_cifar},
-	{"mlp", "mlp:W,W,...     dense layers of these widths with ReLU, then the classes", "none", build_mlp, NULL},
+	{"resnet18-cifar",
+		"resnet18-cifar  ResNet-18 for images of about 32 pixels: 3x3 stem, no pooling",
+		"gn-ws", build_resnet, &resnet18_cifar},
+	{"resnet20-cifar", "resnet20-cifar  the small CIFAR ResNet of 16, 32 and 64 channels",
+		"gn-ws", build_resnet, &resnet20_cifar},
+	{"mlp", "mlp:W,W,...     dense layers of these widths with ReLU, then the classes", "none",
+		build_mlp, NULL},
 	{"linear", "linear          softmax regression", "none", build_linear, NULL},
 };
 

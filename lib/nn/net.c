@@ -40,18 +40,22 @@ static int check_norm(const char *norm, struct err *err)
 	for (size_t i = 0; i < sizeof norm_names / sizeof *norm_names; i++)
 		if (!strcmp(norm, norm_names[i]))
 			return 0;
-	return err_set(err, ERR_INPUT, "model.norm = %s: not known; choose gn-ws, bn or none", norm);
+	return err_set(
+		err, ERR_INPUT, "model.norm = %s: not known; choose gn-ws, bn or none", norm);
 }
 
 static int check_spec(const struct net_spec *spec, struct err *err)
 {
 	if (spec->classes < 1 || spec->classes > CLASSES_MAX)
-		return err_set(err, ERR_INPUT, "model.classes = %d: must be 1 to %d", spec->classes, CLASSES_MAX);
-	if (spec->channels < 1 || spec->height < 1 || spec->width < 1 || spec->channels > FEATURES_MAX ||
-		spec->height > SIDE_MAX || spec->width > SIDE_MAX ||
+		return err_set(err, ERR_INPUT, "model.classes = %d: must be 1 to %d", spec->classes,
+			CLASSES_MAX);
+	if (spec->channels < 1 || spec->height < 1 || spec->width < 1 ||
+		spec->channels > FEATURES_MAX || spec->height > SIDE_MAX ||
+		spec->width > SIDE_MAX ||
 		(double)spec->channels * spec->height * spec->width > FEATURES_MAX)
 		return err_set(err, ERR_INPUT,
-			"model input of %d x %d x %d: channels, height and width must be at least 1, a side at "
+			"model input of %d x %d x %d: channels, height and width must be at least "
+			"1, a side at "
 			"most %d, and %d numbers in all",
 			spec->channels, spec->height, spec->width, SIDE_MAX, FEATURES_MAX);
 	return 0;
@@ -64,8 +68,10 @@ static int build(struct net *net, const struct net_spec *spec, struct err *err)
 
 	if (!arch)
 		return err_set(err, ERR_INPUT,
-			"model.arch = %s: not known; choose resnet18, resnet34, resnet50, resnet101, "
-			"resnet18-cifar, resnet20-cifar, mlp:WIDTH,... or linear", name);
+			"model.arch = %s: not known; choose resnet18, resnet34, resnet50, "
+			"resnet101, "
+			"resnet18-cifar, resnet20-cifar, mlp:WIDTH,... or linear",
+			name);
 	const char *norm = spec->norm ? spec->norm : arch->default_norm;
 	int code = check_norm(norm, err);
 	if (!code)
@@ -155,23 +161,28 @@ static bool ends_block(const struct layer *layer)
 	return layer->kind == LAYER_NORM && layer->add >= 0;
 }
 
-static void init_layer(const struct net *net, const struct layer *layer, uint64_t seed, float *params)
+static void init_layer(
+	const struct net *net, const struct layer *layer, uint64_t seed, float *params)
 {
 	const struct param *weight = layer->weight >= 0 ? net->params.rows + layer->weight : NULL;
 	const struct param *bias = layer->bias >= 0 ? net->params.rows + layer->bias : NULL;
 
 	if (layer->kind == LAYER_CONV) {
-		const double fan_out = (double)weight->shape[0] * weight->shape[2] * weight->shape[3];
-		init_normal(seed, layer->weight, params + weight->offset, weight->count, (float)sqrt(2 / fan_out));
+		const double fan_out =
+			(double)weight->shape[0] * weight->shape[2] * weight->shape[3];
+		init_normal(seed, layer->weight, params + weight->offset, weight->count,
+			(float)sqrt(2 / fan_out));
 	} else if (layer->kind == LAYER_DENSE && layer->relu) {
 		const double fan_in = (double)weight->shape[1];
-		init_normal(seed, layer->weight, params + weight->offset, weight->count, (float)sqrt(2 / fan_in));
+		init_normal(seed, layer->weight, params + weight->offset, weight->count,
+			(float)sqrt(2 / fan_in));
 	} else if (layer->kind == LAYER_DENSE) {
 		const float bound = (float)(1 / sqrt((double)weight->shape[1]));
 		init_uniform(seed, layer->weight, params + weight->offset, weight->count, bound);
 		init_uniform(seed, layer->bias, params + bias->offset, bias->count, bound);
 	} else if (weight) {
-		fill(params + weight->offset, weight->count, net->spec.zero_init && ends_block(layer) ? 0.0f : 1.0f);
+		fill(params + weight->offset, weight->count,
+			net->spec.zero_init && ends_block(layer) ? 0.0f : 1.0f);
 	}
 }
 
@@ -195,7 +206,8 @@ double net_macs(const struct net *net)
 		const struct layer *layer = net->layers + i;
 		if (layer->kind != LAYER_CONV && layer->kind != LAYER_DENSE)
 			continue;
-		macs += (double)net->params.rows[layer->weight].count * layer->height * layer->width;
+		macs += (double)net->params.rows[layer->weight].count * layer->height *
+			layer->width;
 	}
 	return macs;
 }

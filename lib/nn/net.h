@@ -11,8 +11,10 @@
 #include "nn/params.h"
 
 struct net_spec {
-	const char *arch; /* resnet18|34|50|101, resnet18-cifar, resnet20-cifar, mlp:W,W,..., linear */
-	const char *norm; /* gn-ws, bn or none; NULL: the architecture's default (gn-ws for resnets) */
+	const char
+		*arch; /* resnet18|34|50|101, resnet18-cifar, resnet20-cifar, mlp:W,W,..., linear */
+	const char
+		*norm; /* gn-ws, bn or none; NULL: the architecture's default (gn-ws for resnets) */
 	int classes;
 	int channels, height, width; /* of the input; vectors of d numbers are d,1,1 */
 	bool zero_init;              /* the last norm's scale of each residual block starts at 0 */

@@ -22,9 +22,10 @@ struct norm {
 	const struct kernels *kernels;
 	struct team *team;
 
-	int padded;	      /* channels, whole blocks */
-	float *mean, *inverse; /* per (image,) channel: group norm (n, padded), batch norm (padded) */
-	float *sums;	      /* group norm's backward: (n, 2, padded) */
+	int padded; /* channels, whole blocks */
+	float *mean,
+		*inverse; /* per (image,) channel: group norm (n, padded), batch norm (padded) */
+	float *sums;      /* group norm's backward: (n, 2, padded) */
 	size_t worker_floats; /* scratch wanted per worker */
 	float *worker;
 	size_t worker_stride;
@@ -55,7 +56,7 @@ void norm_backward(struct norm *norm, const struct norm_flow *flow);
 size_t norm_mask_bytes(const struct tensor *t, int block);
 
 /* The affine map that batch norm with these running statistics is. */
-void norm_fold(const float *scale, const float *shift, const float *mean, const float *variance, int channels,
-	float *fold_scale, float *fold_shift);
+void norm_fold(const float *scale, const float *shift, const float *mean, const float *variance,
+	int channels, float *fold_scale, float *fold_shift);
 
 #endif

@@ -91,7 +91,9 @@ static struct geometry geometry_of(const struct onednn_conv *conv, enum onednn_p
 	return (struct geometry){.in = {s->n, s->in, s->height, s->width},
 		.weights = {s->out, s->in, s->size, s->size},
 		.out = {s->n, s->out, s->out_height, s->out_width},
-		.strides = {s->stride, s->stride}, .pads = {s->pad, s->pad}, .image_tag = l->image,
+		.strides = {s->stride, s->stride},
+		.pads = {s->pad, s->pad},
+		.image_tag = l->image,
 		.weights_tag = pass == ONEDNN_BACKWARD_INPUT ? back : l->weights};
 }
 
@@ -122,8 +124,8 @@ static dnnl_status_t describe_pass(struct onednn_conv *conv, enum onednn_pass pa
 		g->pads, hint, attributes);
 }
 
-static dnnl_status_t describe(struct onednn_conv *conv, enum onednn_pass pass,
-	const_dnnl_primitive_attr_t attributes)
+static dnnl_status_t describe(
+	struct onednn_conv *conv, enum onednn_pass pass, const_dnnl_primitive_attr_t attributes)
 {
 	const struct geometry g = geometry_of(conv, pass);
 	dnnl_memory_desc_t in = NULL, weights = NULL, out = NULL;
@@ -131,8 +133,8 @@ static dnnl_status_t describe(struct onednn_conv *conv, enum onednn_pass pass,
 	dnnl_status_t status =
 		dnnl_memory_desc_create_with_tag(&in, 4, g.in, dnnl_f32, g.image_tag);
 	if (status == dnnl_success)
-		status = dnnl_memory_desc_create_with_tag(&weights, 4, g.weights, dnnl_f32,
-			g.weights_tag);
+		status = dnnl_memory_desc_create_with_tag(
+			&weights, 4, g.weights, dnnl_f32, g.weights_tag);
 	if (status == dnnl_success)
 		status = dnnl_memory_desc_create_with_tag(&out, 4, g.out, dnnl_f32, g.image_tag);
 	if (status == dnnl_success)
@@ -162,8 +164,8 @@ static dnnl_status_t describe_pass(dnnl_convolution_desc_t *made, enum onednn_pa
 		weights, NULL, out, g->strides, g->pads, g->pads);
 }
 
-static dnnl_status_t describe(struct onednn_conv *conv, enum onednn_pass pass,
-	const_dnnl_primitive_attr_t attributes)
+static dnnl_status_t describe(
+	struct onednn_conv *conv, enum onednn_pass pass, const_dnnl_primitive_attr_t attributes)
 {
 	const struct geometry g = geometry_of(conv, pass);
 	dnnl_memory_desc_t in, weights, out;
@@ -171,8 +173,8 @@ static dnnl_status_t describe(struct onednn_conv *conv, enum onednn_pass pass,
 
 	dnnl_status_t status = dnnl_memory_desc_init_by_tag(&in, 4, g.in, dnnl_f32, g.image_tag);
 	if (status == dnnl_success)
-		status = dnnl_memory_desc_init_by_tag(&weights, 4, g.weights, dnnl_f32,
-			g.weights_tag);
+		status = dnnl_memory_desc_init_by_tag(
+			&weights, 4, g.weights, dnnl_f32, g.weights_tag);
 	if (status == dnnl_success)
 		status = dnnl_memory_desc_init_by_tag(&out, 4, g.out, dnnl_f32, g.image_tag);
 	if (status == dnnl_success)
@@ -185,8 +187,8 @@ static dnnl_status_t describe(struct onednn_conv *conv, enum onednn_pass pass,
 
 #endif
 
-static const_dnnl_memory_desc_t argument_of(const struct onednn_conv *conv, enum onednn_pass pass,
-	enum argument argument)
+static const_dnnl_memory_desc_t argument_of(
+	const struct onednn_conv *conv, enum onednn_pass pass, enum argument argument)
 {
 	return dnnl_primitive_desc_query_md(conv->passes[pass].description, dnnl_query_exec_arg_md,
 		passes_known[pass].arguments[argument]);
@@ -204,8 +206,8 @@ static dnnl_status_t make_pass(struct onednn_conv *conv, enum onednn_pass pass)
 
 	dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
 	if (status == dnnl_success)
-		status = dnnl_primitive_attr_set_scratchpad_mode(attributes,
-			dnnl_scratchpad_mode_user);
+		status = dnnl_primitive_attr_set_scratchpad_mode(
+			attributes, dnnl_scratchpad_mode_user);
 	if (status == dnnl_success)
 		status = describe(conv, pass, attributes);
 	dnnl_primitive_attr_destroy(attributes);
@@ -234,13 +236,13 @@ static dnnl_status_t make_streams(struct onednn_conv *conv)
 	dnnl_status_t status = dnnl_engine_create(&conv->engine, dnnl_cpu, 0);
 
 	for (int w = 0; w < conv->workers && status == dnnl_success; w++)
-		status = dnnl_stream_create(&conv->worker[w].stream, conv->engine,
-			dnnl_stream_default_flags);
+		status = dnnl_stream_create(
+			&conv->worker[w].stream, conv->engine, dnnl_stream_default_flags);
 	return status;
 }
 
-static int refuse(const struct onednn_conv *conv, const char *what, dnnl_status_t status,
-	struct err *err)
+static int refuse(
+	const struct onednn_conv *conv, const char *what, dnnl_status_t status, struct err *err)
 {
 	const struct onednn_shape *s = &conv->shape;
 
@@ -329,8 +331,8 @@ const char *onednn_conv_kernel(const struct onednn_conv *conv, enum onednn_pass 
 	const char *name = NULL;
 
 	if (conv->passes[pass].description)
-		dnnl_primitive_desc_query(conv->passes[pass].description, dnnl_query_impl_info_str,
-			0, &name);
+		dnnl_primitive_desc_query(
+			conv->passes[pass].description, dnnl_query_impl_info_str, 0, &name);
 	return name;
 }
 
@@ -345,14 +347,14 @@ int onednn_conv_run(struct onednn_conv *conv, enum onednn_pass pass, int worker,
 
 	for (int a = 0; a < ARGS && own->memory[pass][a] && status == dnnl_success; a++) {
 		status = dnnl_memory_set_data_handle(own->memory[pass][a], data[a]);
-		arguments[count++] = (dnnl_exec_arg_t){passes_known[pass].arguments[a],
-			own->memory[pass][a]};
+		arguments[count++] =
+			(dnnl_exec_arg_t){passes_known[pass].arguments[a], own->memory[pass][a]};
 	}
 	const int threads = omp_get_max_threads();
 	omp_set_num_threads(1);
 	if (status == dnnl_success)
-		status = dnnl_primitive_execute(conv->passes[pass].primitive, own->stream, count,
-			arguments);
+		status = dnnl_primitive_execute(
+			conv->passes[pass].primitive, own->stream, count, arguments);
 	if (status == dnnl_success)
 		status = dnnl_stream_wait(own->stream);
 	omp_set_num_threads(threads);

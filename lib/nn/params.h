@@ -16,13 +16,13 @@
 #include "base/err.h"
 
 enum param_kind {
-	PARAM_CONV,     /* (out, in, height, width) */
-	PARAM_DENSE,    /* (out, in) */
-	PARAM_BIAS,     /* (out) */
-	PARAM_SCALE,    /* norm weight */
-	PARAM_SHIFT,    /* norm bias */
-	STAT_MEAN,      /* batch norm running_mean */
-	STAT_VARIANCE,  /* batch norm running_var */
+	PARAM_CONV,    /* (out, in, height, width) */
+	PARAM_DENSE,   /* (out, in) */
+	PARAM_BIAS,    /* (out) */
+	PARAM_SCALE,   /* norm weight */
+	PARAM_SHIFT,   /* norm bias */
+	STAT_MEAN,     /* batch norm running_mean */
+	STAT_VARIANCE, /* batch norm running_var */
 };
 
 struct param {

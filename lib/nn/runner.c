@@ -32,11 +32,13 @@ struct runner {
 	int room; /* of the two above */
 };
 
-int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro, struct err *err)
+int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro,
+	struct err *err)
 {
 	*runner = NULL;
 	if (micro < 0)
-		return err_set(err, ERR_INPUT, "micro-batches of %d samples: must be 0 (never cut) or more", micro);
+		return err_set(err, ERR_INPUT,
+			"micro-batches of %d samples: must be 0 (never cut) or more", micro);
 	struct runner *made = mem_new(1, sizeof *made);
 	if (!made)
 		return err_memory(err, "a runner", sizeof *made);
@@ -71,12 +73,14 @@ static int grow_workspace(struct runner *runner, size_t floats, struct err *err)
 	runner->workspace_floats = 0;
 	runner->workspace = mem_new(floats, sizeof(float));
 	if (!runner->workspace)
-		return err_memory(err, "the workspace of this batch size", (unsigned long long)floats * sizeof(float));
+		return err_memory(err, "the workspace of this batch size",
+			(unsigned long long)floats * sizeof(float));
 	runner->workspace_floats = floats;
 	return 0;
 }
 
-static int add_plan(struct runner *runner, int n, enum plan_mode mode, struct plan **plan, struct err *err)
+static int add_plan(
+	struct runner *runner, int n, enum plan_mode mode, struct plan **plan, struct err *err)
 {
 	struct plan **grown = mem_resize(runner->plans, runner->plan_count + 1, sizeof *grown);
 
@@ -90,7 +94,8 @@ static int add_plan(struct runner *runner, int n, enum plan_mode mode, struct pl
 	return 0;
 }
 
-static int get_plan(struct runner *runner, int n, enum plan_mode mode, struct plan **plan, struct err *err)
+static int get_plan(
+	struct runner *runner, int n, enum plan_mode mode, struct plan **plan, struct err *err)
 {
 	*plan = NULL;
 	for (int i = 0; i < runner->plan_count && !*plan; i++)
@@ -111,7 +116,8 @@ struct pieces {
 	struct plan *bound; /* the one whose weights are packed */
 };
 
-static int cut(struct runner *runner, int n, enum plan_mode mode, struct pieces *pieces, struct err *err)
+static int cut(
+	struct runner *runner, int n, enum plan_mode mode, struct pieces *pieces, struct err *err)
 {
 	if (n < 1)
 		return err_set(err, ERR_INPUT, "a batch of %d samples: at least 1 is needed", n);
@@ -124,8 +130,8 @@ static int cut(struct runner *runner, int n, enum plan_mode mode, struct pieces 
 	return code;
 }
 
-static struct plan *piece_plan(struct runner *runner, struct pieces *pieces, int piece, const float *params,
-	const float *stats)
+static struct plan *piece_plan(struct runner *runner, struct pieces *pieces, int piece,
+	const float *params, const float *stats)
 {
 	struct plan *plan = piece < pieces->whole ? pieces->whole_plan : pieces->rest_plan;
 
@@ -142,40 +148,45 @@ static size_t sample_floats(const struct runner *runner)
 }
 
 /* losses may be NULL: labels do not matter then. */
-static int infer(struct runner *runner, const float *params, const float *stats, const struct runner_batch *batch,
-	float *losses, float *logits, struct err *err)
+static int infer(struct runner *runner, const float *params, const float *stats,
+	const struct runner_batch *batch, float *losses, float *logits, struct err *err)
 {
 	struct pieces pieces;
 	const int code = cut(runner, batch->n, PLAN_INFER, &pieces, err);
 
 	for (int i = 0, first = 0; !code && first < batch->n; first += pieces.size, i++) {
 		struct plan *plan = piece_plan(runner, &pieces, i, params, stats);
-		plan_run(plan, &(struct plan_run){.input = batch->input + first * sample_floats(runner),
-			.labels = losses ? batch->labels + first : NULL, .losses = losses ? losses + first : NULL,
-			.logits = logits + (size_t)first * net_spec(runner->net)->classes});
+		plan_run(plan,
+			&(struct plan_run){.input = batch->input + first * sample_floats(runner),
+				.labels = losses ? batch->labels + first : NULL,
+				.losses = losses ? losses + first : NULL,
+				.logits = logits + (size_t)first * net_spec(runner->net)->classes});
 	}
 	return code;
 }
 
-int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input, int n,
-	float *logits, struct err *err)
+int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input,
+	int n, float *logits, struct err *err)
 {
-	return infer(runner, params, stats, &(struct runner_batch){.input = input, .n = n}, NULL, logits, err);
+	return infer(runner, params, stats, &(struct runner_batch){.input = input, .n = n}, NULL,
+		logits, err);
 }
 
-static int check_labels(const struct runner *runner, const struct runner_batch *batch, struct err *err)
+static int check_labels(
+	const struct runner *runner, const struct runner_batch *batch, struct err *err)
 {
 	const int classes = net_spec(runner->net)->classes;
 
 	for (int i = 0; i < batch->n; i++)
 		if (batch->labels[i] < 0 || batch->labels[i] >= classes)
-			return err_set(err, ERR_INPUT, "label %d of the batch is %d: must be 0 to %d", i,
-				batch->labels[i], classes - 1);
+			return err_set(err, ERR_INPUT,
+				"label %d of the batch is %d: must be 0 to %d", i, batch->labels[i],
+				classes - 1);
 	return 0;
 }
 
-int runner_score(struct runner *runner, const float *params, const float *stats, const struct runner_batch *batch,
-	float *losses, float *logits, struct err *err)
+int runner_score(struct runner *runner, const float *params, const float *stats,
+	const struct runner_batch *batch, float *losses, float *logits, struct err *err)
 {
 	const int code = check_labels(runner, batch, err);
 
@@ -215,10 +226,17 @@ static void run_piece(struct walk *walk, int piece, float *grad)
 	const size_t first = (size_t)piece * walk->pieces.size;
 	struct plan *plan = piece_plan(runner, &walk->pieces, piece, walk->params, walk->stats);
 
-	plan_run(plan, &(struct plan_run){.input = walk->batch->input + first * sample_floats(runner),
-		.labels = walk->batch->labels + first, .weights = walk->weights + first,
-		.losses = walk->losses + first, .grad = grad, .stats = walk->stats, .momentum = walk->momentum,
-		.logits = walk->logits ? walk->logits + first * net_spec(runner->net)->classes : NULL});
+	plan_run(plan,
+		&(struct plan_run){.input = walk->batch->input + first * sample_floats(runner),
+			.labels = walk->batch->labels + first,
+			.weights = walk->weights + first,
+			.losses = walk->losses + first,
+			.grad = grad,
+			.stats = walk->stats,
+			.momentum = walk->momentum,
+			.logits = walk->logits
+					  ? walk->logits + first * net_spec(runner->net)->classes
+					  : NULL});
 }
 
 struct add_run {
@@ -234,7 +252,8 @@ static void add_task(void *context, int task, int worker)
 	const size_t first = (size_t)task * ADD_PIECE, left = run->floats - first;
 
 	(void)worker;
-	run->kernels->add(run->into + first, run->from + first, left < ADD_PIECE ? left : ADD_PIECE);
+	run->kernels->add(
+		run->into + first, run->from + first, left < ADD_PIECE ? left : ADD_PIECE);
 }
 
 static void add_gradient(struct runner *runner, float *into, const float *from)
@@ -305,11 +324,17 @@ static int begin(struct walk *walk, enum plan_mode mode, struct err *err)
 	return 0;
 }
 
-int runner_gradient(struct runner *runner, const float *params, float *stats, const struct runner_batch *batch,
-	float *grad, float *loss, float *losses, float *logits, struct err *err)
+int runner_gradient(struct runner *runner, const float *params, float *stats,
+	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
+	struct err *err)
 {
-	struct walk walk = {.runner = runner, .batch = batch, .params = params, .stats = stats, .losses = losses,
-		.logits = logits, .momentum = STATS_MOMENTUM};
+	struct walk walk = {.runner = runner,
+		.batch = batch,
+		.params = params,
+		.stats = stats,
+		.losses = losses,
+		.logits = logits,
+		.momentum = STATS_MOMENTUM};
 	int code = begin(&walk, PLAN_TRAIN, err);
 	const int pieces = walk.pieces.whole + (walk.pieces.rest > 0);
 
@@ -329,8 +354,13 @@ int runner_gradient(struct runner *runner, const float *params, float *stats, co
 int runner_losses(struct runner *runner, const float *params, float *stats, float momentum,
 	const struct runner_batch *batch, float *losses, float *logits, struct err *err)
 {
-	struct walk walk = {.runner = runner, .batch = batch, .params = params, .stats = stats, .losses = losses,
-		.logits = logits, .momentum = momentum};
+	struct walk walk = {.runner = runner,
+		.batch = batch,
+		.params = params,
+		.stats = stats,
+		.losses = losses,
+		.logits = logits,
+		.momentum = momentum};
 	const int code = begin(&walk, PLAN_FORWARD, err);
 
 	for (int i = 0; !code && i < walk.pieces.whole + (walk.pieces.rest > 0); i++)

@@ -17,7 +17,8 @@
 struct runner;
 
 /* micro: samples per micro-batch, 0 for "never cut". net and engine are borrowed. */
-int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro, struct err *err);
+int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro,
+	struct err *err);
 void runner_free(struct runner *runner);
 
 struct runner_batch {
@@ -28,11 +29,11 @@ struct runner_batch {
 };
 
 /* logits: (n, classes). Evaluation mode: batch norm uses stats. */
-int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input, int n,
-	float *logits, struct err *err);
+int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input,
+	int n, float *logits, struct err *err);
 /* The same with the losses (n) of labels. */
-int runner_score(struct runner *runner, const float *params, const float *stats, const struct runner_batch *batch,
-	float *losses, float *logits, struct err *err);
+int runner_score(struct runner *runner, const float *params, const float *stats,
+	const struct runner_batch *batch, float *losses, float *logits, struct err *err);
 
 /*
  * Training mode: forward and backward. grad receives the gradient of the
@@ -40,8 +41,9 @@ int runner_score(struct runner *runner, const float *params, const float *stats,
  * tree. stats (batch norm) are updated as PyTorch does with momentum 0.1.
  * losses (n) and logits (n, classes) may be NULL. *loss may be NULL.
  */
-int runner_gradient(struct runner *runner, const float *params, float *stats, const struct runner_batch *batch,
-	float *grad, float *loss, float *losses, float *logits, struct err *err);
+int runner_gradient(struct runner *runner, const float *params, float *stats,
+	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
+	struct err *err);
 
 /* Per-sample losses and logits in training mode without a backward pass; stats may be NULL or are updated
  * with the given momentum: how batch norm statistics are accumulated for averaged weights. */

@@ -12,8 +12,8 @@
 
 struct tensor {
 	int n, channels, height, width;
-	int blocks;	     /* channel blocks, or planes where planar */
-	int planar_pad;	     /* planar: pixels of zeros around each plane; else -1 */
+	int blocks;          /* channel blocks, or planes where planar */
+	int planar_pad;      /* planar: pixels of zeros around each plane; else -1 */
 	size_t plane, image; /* floats between blocks, between images */
 	size_t floats;
 };

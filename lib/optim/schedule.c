@@ -22,7 +22,8 @@ const struct schedule_type *const schedule_types[] = {
 };
 
 const struct option_row schedule_options[] = {
-	{"schedule", "kind", OPTION_CHOICE, "malr", "constant | cosine | cyclic | rwp | malr | replay",
+	{"schedule", "kind", OPTION_CHOICE, "malr",
+		"constant | cosine | cyclic | rwp | malr | replay",
 		"how the learning rate changes"},
 	{"schedule", "rate", OPTION_FLOAT, "0.025", "[0, inf)", "the learning rate at the start"},
 	{"schedule", "factor", OPTION_FLOAT, "0.5", "(0, 1)",

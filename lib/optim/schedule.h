@@ -26,7 +26,7 @@ struct schedule_config {
 	int64_t window;         /* K_W: iterations between two calls of schedule_window */
 	int64_t validate_every; /* K_V: iterations between two rounds of scores; 0: no matter */
 	int64_t iterations;     /* cosine, cyclic: the length of the run; 0: unknown */
-	int cycles; /* cyclic: equal parts of the run; 0: what schedule_task says */
+	int cycles;             /* cyclic: equal parts of the run; 0: what schedule_task says */
 	const char *replay;     /* replay: the folder of a run; borrowed until schedule_new */
 };
 

@@ -18,7 +18,8 @@ const struct objective_type *const objective_types[] = {
 
 const struct option_row objective_options[] = {
 	{"replay", "objective", OPTION_CHOICE, "pure", "pure | mixed | er | mir | epochs",
-		"What a batch is: replay only, half new and half replay, half the current task and half "
+		"What a batch is: replay only, half new and half replay, half the current task and "
+		"half "
 		"past ones (drawn, or chosen by interference), or all once per epoch"},
 	{"replay", "history", OPTION_INT64, "0", "[0, inf)",
 		"How many samples of the stream replay reaches back in mixed batches; 0: all"},
@@ -53,7 +54,8 @@ static int config_check(const struct objective_config *config, const struct obje
 {
 	if (!type)
 		return err_set(err, ERR_INPUT,
-			"replay.objective = %.100s: not known; choose pure, mixed, er, mir or epochs",
+			"replay.objective = %.100s: not known; choose pure, mixed, er, mir or "
+			"epochs",
 			config->kind);
 	if (config->history < 0)
 		return err_set(err, ERR_INPUT, "replay.history = %" PRId64 ": must be at least 0",

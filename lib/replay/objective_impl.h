@@ -12,13 +12,13 @@ struct objective {
 	const struct objective_type *type;
 	struct objective_config config; /* its kind is the row's name */
 	const struct pool *pool;
-	struct rng orders;  /* of samples that are not drawn from the pool */
-	int64_t first, end; /* the samples of the current step */
-	uint64_t last;      /* the iteration of the last batch */
+	struct rng orders;       /* of samples that are not drawn from the pool */
+	int64_t first, end;      /* the samples of the current step */
+	uint64_t last;           /* the iteration of the last batch */
 	struct objective *guess; /* a copy that runs ahead, to iteration guess_at; not its own */
 	uint64_t guess_at;
-	int64_t task;       /* the current task's first sample */
-	int64_t reach;      /* mixed: how far back replay reaches now; 0: all */
+	int64_t task;  /* the current task's first sample */
+	int64_t reach; /* mixed: how far back replay reaches now; 0: all */
 };
 
 struct objective_type {

@@ -22,7 +22,8 @@ const struct pool_type *const pool_types[] = {
 	&pool_unlimited, &pool_reservoir, &pool_fifo, &pool_balanced, &pool_halves, NULL};
 
 const struct option_row pool_options[] = {
-	{"replay", "pool", OPTION_CHOICE, "unlimited", "unlimited | reservoir | fifo | balanced | halves",
+	{"replay", "pool", OPTION_CHOICE, "unlimited",
+		"unlimited | reservoir | fifo | balanced | halves",
 		"What is remembered: all, a uniform sample, the newest, the same of each class, or "
 		"past tasks and the current one by halves"},
 	{"replay", "limit", OPTION_INT64, "1000000", "[1, inf)",
@@ -277,8 +278,7 @@ bool pool_draw_part(const struct pool *pool, const int64_t *slots, int64_t count
 bool pool_draw_slots(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
 	int64_t end, int64_t *ids, int n)
 {
-	return pool_draw_part(
-		pool, pool->ids, pool->count, iteration, first, oldest, end, ids, n);
+	return pool_draw_part(pool, pool->ids, pool->count, iteration, first, oldest, end, ids, n);
 }
 
 static void same_share(struct state *state, const char *name, double value)

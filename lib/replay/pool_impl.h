@@ -55,8 +55,7 @@ struct pool_type {
 	void (*state)(struct pool *pool, struct state *state);
 };
 
-extern const struct pool_type pool_unlimited, pool_reservoir, pool_fifo, pool_balanced,
-	pool_halves;
+extern const struct pool_type pool_unlimited, pool_reservoir, pool_fifo, pool_balanced, pool_halves;
 
 /* Whether a sample is on the pool's side of the holdout. */
 static inline bool pool_takes(const struct pool *pool, int64_t id)

@@ -57,9 +57,8 @@ static void config_state(struct run *run, struct state *state)
 	options_write(run->config.options, &now, NULL);
 	size = (int64_t)now.size;
 	state_int64(state, "config_size", &size);
-	saved = !state_failed(state) && size >= 0 && size < 1 << 24 ?
-			mem_new((size_t)size + 1, 1) :
-			NULL;
+	saved = !state_failed(state) && size >= 0 && size < 1 << 24 ? mem_new((size_t)size + 1, 1)
+								    : NULL;
 	if (!saved || now.failed) {
 		state_refuse(state, ERR_MEMORY, "no room for a config of %" PRId64 " bytes", size);
 	} else {
@@ -214,8 +213,8 @@ static void remove_older(const char *folder, int64_t than, int64_t kept)
 int checkpoint_save(struct run *run, struct err *err)
 {
 	const char *folder = run->config.folder;
-	const struct place place = {newest(folder, INT64_MAX, false).number + 1,
-		run->stopped && !run->kind->endless};
+	const struct place place = {
+		newest(folder, INT64_MAX, false).number + 1, run->stopped && !run->kind->endless};
 	const double before = run->seconds_before;
 	struct err why = {0};
 	char path[PATH_MOST];
@@ -240,8 +239,7 @@ int checkpoint_save(struct run *run, struct err *err)
 	run->seconds_before = before;
 	if (code)
 		return code;
-	remove_older(
-		folder, place.number - KEPT + 1, newest(folder, INT64_MAX, true).number);
+	remove_older(folder, place.number - KEPT + 1, newest(folder, INT64_MAX, true).number);
 	/* The checkpoint is good without it; what it would have removed goes with the next. */
 	if (store_checkpoint(run->store, &why))
 		log_write(&run->config.log, LOG_WARN, "%s", why.message);

@@ -27,8 +27,8 @@ struct checkpoint_interval {
 };
 
 /* From "500 steps", "90s", "10m", "2h" or "never"; where says what key it is for messages. */
-int checkpoint_interval(
-	struct checkpoint_interval *interval, const char *words, const char *where, struct err *err);
+int checkpoint_interval(struct checkpoint_interval *interval, const char *words, const char *where,
+	struct err *err);
 
 /*
  * After a failure the older checkpoints are as they were. A run that has diverged

@@ -28,14 +28,16 @@
 
 static const struct option_row run_options[] = {
 	{"stream", "preset", OPTION_TEXT, "small", NULL,
-		"length of a built-in stream and what fits it: small, std, long or paper for drift, "
+		"length of a built-in stream and what fits it: small, std, long or paper for "
+		"drift, "
 		"photos-small or photos-std for photos"},
 	{"run", "method", OPTION_TEXT, "ama+malr", NULL, "bundle of settings: see retain methods"},
 	{"run", "form", OPTION_CHOICE, "online", "online | supervised",
 		"online: samples come with time; supervised: all are there from the start"},
 	{"run", "iterations", OPTION_INT, "8", "[1, inf)", "training iterations per time step"},
 	{"run", "every", OPTION_INT, "1", "[1, inf)",
-		"train only after every so many time steps, for budgets below one iteration a step"},
+		"train only after every so many time steps, for budgets below one iteration a "
+		"step"},
 	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
 		"training per time step in passes over its samples, instead of run.iterations; 0: "
 		"off"},
@@ -47,7 +49,8 @@ static const struct option_row run_options[] = {
 	{"run", "checkpoint_every", OPTION_TEXT, "10m", NULL,
 		"save the whole state so often: 90s, 10m, 2h, 500 steps, or never"},
 	{"run", "on_nan", OPTION_CHOICE, "stop", "stop | rollback",
-		"when the loss is no number: stop, or go back to the last checkpoint at half the rate"},
+		"when the loss is no number: stop, or go back to the last checkpoint at half the "
+		"rate"},
 	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
 		"live: a row of metrics every so many time steps"},
@@ -91,7 +94,7 @@ struct config {
 	char *path; /* of the file; NULL: none */
 	char **settings;
 	int count;
-	const char *origin; /* what messages call the settings */
+	const char *origin;            /* what messages call the settings */
 	struct options *layer[LAYERS]; /* what the file and the settings say, each on defaults */
 };
 
@@ -246,8 +249,8 @@ int config_set(struct config *config, const char *key, const char *value, struct
 	int code;
 
 	text_addf(&setting, "%s=%s", key, value);
-	code = setting.failed ? err_memory(err, "a setting", strlen(key) + strlen(value)) :
-				config_assign(config, setting.data, err);
+	code = setting.failed ? err_memory(err, "a setting", strlen(key) + strlen(value))
+			      : config_assign(config, setting.data, err);
 	text_release(&setting);
 	return code;
 }
@@ -303,8 +306,7 @@ static int apply_defaults(const struct config *config, struct options *options, 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++) {
 		if (strcmp(rows[i].source, source))
 			continue;
-		code = options_set(
-			options, "stream.preset", rows[i].preset, OPTIONS_DEFAULT, err);
+		code = options_set(options, "stream.preset", rows[i].preset, OPTIONS_DEFAULT, err);
 		if (!code)
 			code = apply_bundle(options, presets, options, "stream.preset", err);
 	}

@@ -8,8 +8,8 @@
 #include "nn/rank.h"
 #include "run/run_impl.h"
 
-static int evaluate_model(struct run *run, enum matrix_model model, int64_t first, int n,
-	struct err *err)
+static int evaluate_model(
+	struct run *run, enum matrix_model model, int64_t first, int n, struct err *err)
 {
 	const int code = learner_predict(run->learner,
 		model == MATRIX_PLAIN ? LEARNER_PLAIN : LEARNER_INFERENCE, run->inputs, n,
@@ -31,8 +31,8 @@ static int evaluate_models(struct run *run, struct err *err)
 	int code = 0;
 
 	for (int64_t first = 0; first < evals && !code; first += run->evaluation_batch) {
-		const int n = (int)(evals - first < run->evaluation_batch ? evals - first :
-									  run->evaluation_batch);
+		const int n = (int)(evals - first < run->evaluation_batch ? evals - first
+									  : run->evaluation_batch);
 
 		for (int i = 0; i < n; i++)
 			run->ids[i] = first + i;

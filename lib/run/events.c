@@ -16,7 +16,7 @@
 struct events {
 	int file; /* descriptor; -1: none */
 	char *path;
-	int64_t size; /* of what is in the file */
+	int64_t size;     /* of what is in the file */
 	struct text held; /* what is not */
 	bool no_memory;
 	struct event_cut *cuts;
@@ -273,8 +273,7 @@ void events_bad(struct events *events, int64_t iteration, const struct source_ba
 	if (bad->by < 0)
 		text_addf(&line, ", \"records\": %" PRId64, bad->id);
 	else
-		text_addf(&line,
-			", \"part\": \"%s\", \"sample\": %" PRId64 ", \"by\": %" PRId64,
+		text_addf(&line, ", \"part\": \"%s\", \"sample\": %" PRId64 ", \"by\": %" PRId64,
 			bad->part == SOURCE_EVAL ? "eval" : "stream", bad->id, bad->by);
 	add_words(&line, "why", bad->why);
 	end_line(events, &line);

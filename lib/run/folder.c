@@ -35,8 +35,8 @@ char *folder_path(const struct run *run, const char *name)
 static int write_text(const struct run *run, const char *name, struct text *words, struct err *err)
 {
 	char *path = folder_path(run, name);
-	int code = !path || words->failed ? err_memory(err, name, words->size) :
-					    file_write(path, words->data, words->size, err);
+	int code = !path || words->failed ? err_memory(err, name, words->size)
+					  : file_write(path, words->data, words->size, err);
 
 	mem_free(path);
 	text_release(words);
@@ -149,8 +149,8 @@ static int go_on(struct run *run, struct err *err)
 	char *events = folder_path(run, "events.jsonl");
 	bool found = false;
 	struct learner_report now;
-	int code = events ? events_open(&run->events, events, err) :
-			    err_memory(err, "a path", strlen(run->config.folder));
+	int code = events ? events_open(&run->events, events, err)
+			  : err_memory(err, "a path", strlen(run->config.folder));
 
 	mem_free(events);
 	if (!code)
@@ -227,8 +227,8 @@ static int write_matrix(const struct run *run, struct err *err)
 		text_from_double(number, matrix_seen(run->matrix, row));
 		text_add(&words, number);
 		for (int bin = 0; bin < bins; bin++) {
-			const double cell = matrix_cell(
-				run->matrix, row, bin, MATRIX_INFERENCE, MATRIX_TOP1);
+			const double cell =
+				matrix_cell(run->matrix, row, bin, MATRIX_INFERENCE, MATRIX_TOP1);
 
 			*number = '\0';
 			if (!isnan(cell))
@@ -316,8 +316,8 @@ static int write_model(const struct run *run, struct err *err)
 	learner_report(run->learner, &now);
 	code = path ? weights_save(path, learner_net(run->learner),
 			      learner_params(run->learner, LEARNER_INFERENCE),
-			      learner_stats(run->learner, LEARNER_INFERENCE), now.iteration, err) :
-		      err_memory(err, "a path", strlen(run->config.folder));
+			      learner_stats(run->learner, LEARNER_INFERENCE), now.iteration, err)
+		    : err_memory(err, "a path", strlen(run->config.folder));
 	mem_free(path);
 	return code;
 }
@@ -328,8 +328,8 @@ static int write_report(const struct run *run, const struct run_result *result, 
 	char *path = folder_path(run, "report.html");
 	const char *const folder = run->config.folder;
 	struct run_set *set = NULL;
-	int code = path ? run_set_open(&set, &folder, 1, err) :
-			  err_memory(err, "a path", strlen(folder));
+	int code = path ? run_set_open(&set, &folder, 1, err)
+			: err_memory(err, "a path", strlen(folder));
 
 	if (!code) {
 		/* The process that it sees at work is this one, and it is done. */

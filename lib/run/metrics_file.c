@@ -294,8 +294,8 @@ static int find_columns(const struct reader *reader, char *header,
 }
 
 static int parse_cells(const struct reader *reader, char *line,
-	const struct metrics_column *const columns[HEADER_MOST], int count,
-	struct metrics_row *row, struct err *err)
+	const struct metrics_column *const columns[HEADER_MOST], int count, struct metrics_row *row,
+	struct err *err)
 {
 	int cells = 1;
 
@@ -328,8 +328,8 @@ int metrics_file_parse(const char *where, char *bytes, size_t size, struct metri
 	*rows = NULL;
 	*count = 0;
 	if (!code)
-		code = line ? find_columns(&reader, line, columns, &column_count, err) :
-			      err_set(err, ERR_FORMAT, "%s: empty", where);
+		code = line ? find_columns(&reader, line, columns, &column_count, err)
+			    : err_set(err, ERR_FORMAT, "%s: empty", where);
 	for (const char *at = reader.at; at < reader.end; at++)
 		lines += *at == '\n';
 	if (!code && lines) {

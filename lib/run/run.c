@@ -97,8 +97,7 @@ static double late_mean(const struct run *run, size_t offset)
 	int count = 0;
 
 	for (int i = run->row_count - 1; i >= 0 && count < late; i--) {
-		const double value =
-			*(const double *)((const char *)&run->rows[i] + offset);
+		const double value = *(const double *)((const char *)&run->rows[i] + offset);
 
 		if (isnan(value))
 			continue;

@@ -29,9 +29,9 @@
 /* How far a run is, told after every time step. */
 struct run_progress {
 	int64_t step, steps, iteration, iterations;
-	double seconds; /* of this process, since its first step */
+	double seconds;       /* of this process, since its first step */
 	double train_seconds; /* of the whole run, without evaluations */
-	int64_t resumed; /* the iteration it began with */
+	int64_t resumed;      /* the iteration it began with */
 	double rate, sigma, gamma[2];
 	int averages;
 	double le, blind;
@@ -63,15 +63,16 @@ struct run_result {
 	bool stopped; /* before its end */
 	bool saved;   /* ... and can go on from a checkpoint */
 	int64_t step; /* time steps made */
-	struct metrics_row last; /* of the last evaluation; without one, what metrics_row_init says */
+	struct metrics_row
+		last; /* of the last evaluation; without one, what metrics_row_init says */
 	double late_ir, late_ft, late_ir_sgd; /* means over the last quarter of evaluations */
 	double seconds, iterations_per_s;     /* of the whole, evaluations included */
 	double train_seconds;                 /* without evaluations */
 	double cost;                          /* SGD-equivalents per iteration */
 	int64_t rows;
 	int64_t lines, bad_lines; /* of a live stream */
-	int64_t skipped;      /* samples that could not be read (stream.on_bad) */
-	double waited;        /* seconds that this process waited for data on disk */
+	int64_t skipped;          /* samples that could not be read (stream.on_bad) */
+	double waited;            /* seconds that this process waited for data on disk */
 };
 
 struct run;

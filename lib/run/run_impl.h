@@ -43,7 +43,7 @@ struct run {
 	const struct run_kind *kind;
 	bool supervised;
 	int classes;
-	size_t floats;          /* of a sample's input */
+	size_t floats; /* of a sample's input */
 	struct run_pace pace;
 	int iterations;         /* of the current time step, unless there is a budget: */
 	double budget;          /* what a time step may cost, in iterations of plain SGD; 0: none */
@@ -63,24 +63,24 @@ struct run {
 	enum ledger_use predicting; /* what predictions are for, right now */
 
 	int64_t step;
-	bool met;               /* the current time step was predicted and revealed, */
-	int made;               /* ... and so many iterations of it were made; */
-	bool idle;              /* there was nothing to train on */
-	bool stopped;           /* before the stream's end */
-	int64_t resumed;        /* the iteration this process began with */
-	double started;         /* when, by clock_now */
-	double seconds_before;  /* what earlier processes took */
+	bool met;              /* the current time step was predicted and revealed, */
+	int made;              /* ... and so many iterations of it were made; */
+	bool idle;             /* there was nothing to train on */
+	bool stopped;          /* before the stream's end */
+	int64_t resumed;       /* the iteration this process began with */
+	double started;        /* when, by clock_now */
+	double seconds_before; /* what earlier processes took */
 	double train_seconds;
 	struct checkpoint_interval interval;
-	double saved_at;        /* when the last checkpoint was made, by clock_now */
-	int save_failures;      /* in a row */
-	int rollbacks;          /* since the last checkpoint that was due */
-	int lock;               /* descriptor; -1: none */
-	int64_t events_kept;    /* the size of events.jsonl that a loaded checkpoint remembers */
+	double saved_at;     /* when the last checkpoint was made, by clock_now */
+	int save_failures;   /* in a row */
+	int rollbacks;       /* since the last checkpoint that was due */
+	int lock;            /* descriptor; -1: none */
+	int64_t events_kept; /* the size of events.jsonl that a loaded checkpoint remembers */
 	struct metrics_file *metrics;
 	struct metrics_row *rows; /* as many as evaluations; when they are full, every other goes */
 	int row_count;
-	int64_t logged;           /* rows of metrics.csv */
+	int64_t logged; /* rows of metrics.csv */
 	struct events *events;
 	bool warned_noise;
 

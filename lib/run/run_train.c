@@ -97,7 +97,8 @@ void run_note_bad(struct run *run)
 		if (bad.number <= BAD_EVENTS)
 			events_bad(run->events, now.iteration, &bad);
 		if (bad.by < 0)
-			log_write(&run->config.log, LOG_WARN, "%s, and so with %" PRId64 " records in all; they are left out",
+			log_write(&run->config.log, LOG_WARN,
+				"%s, and so with %" PRId64 " records in all; they are left out",
 				bad.why, bad.id);
 		else if (power_of_ten(bad.number))
 			log_write(&run->config.log, LOG_WARN, "%s; left out (%" PRId64 " so far)",

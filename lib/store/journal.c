@@ -313,8 +313,7 @@ bool journal_has(struct journal *journal, int64_t id)
 }
 
 /* All that is kept with a sample. */
-static int trailer_read(
-	struct journal *j, int64_t id, struct trailer *trailer, struct err *err)
+static int trailer_read(struct journal *j, int64_t id, struct trailer *trailer, struct err *err)
 {
 	const void *input;
 	int code = tables_begin(j->tables, err);
@@ -335,8 +334,7 @@ int journal_call(struct journal *journal, int64_t id, int *n, struct err *err)
 	return code;
 }
 
-int journal_marked(
-	struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err)
+int journal_marked(struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err)
 {
 	struct trailer trailer;
 	const int code = trailer_read(journal, id, &trailer, err);

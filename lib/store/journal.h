@@ -108,8 +108,7 @@ struct journal_mark {
 };
 void journal_beside(
 	struct journal *journal, const int32_t *guesses, const struct journal_mark *mark);
-int journal_marked(
-	struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err);
+int journal_marked(struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err);
 
 /*
  * How many inputs may wait, the oldest giving way to new ones, and of how many

@@ -69,7 +69,7 @@ struct journal {
 	int64_t waiting, remembered; /* how many at most */
 	struct taken *taken;
 	size_t taken_count, taken_room;
-	size_t labelled; /* so many of them have their labels in the table */
+	size_t labelled;        /* so many of them have their labels in the table */
 	const int32_t *guesses; /* these two for the next call that adds; NULL: none */
 	const struct journal_mark *mark;
 };

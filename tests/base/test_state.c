@@ -25,9 +25,18 @@ struct thing {
 	size_t length;    /* of floats */
 };
 
-static const struct thing full = {.flag = true, .number = -5, .large = INT64_MIN, .word = UINT64_MAX,
-	.real = 0.1, .count = 9, .floats = {1, 2, 3, 4, 5, 6, -0.0f}, .doubles = {1e300, -1},
-	.ids = {7, 8, 9}, .kind = "window", .last = "last", .length = 7};
+static const struct thing full = {.flag = true,
+	.number = -5,
+	.large = INT64_MIN,
+	.word = UINT64_MAX,
+	.real = 0.1,
+	.count = 9,
+	.floats = {1, 2, 3, 4, 5, 6, -0.0f},
+	.doubles = {1e300, -1},
+	.ids = {7, 8, 9},
+	.kind = "window",
+	.last = "last",
+	.length = 7};
 
 static void thing_state(void *object, struct state *state)
 {

@@ -159,8 +159,11 @@ static void test_ends(void **state)
 
 static void test_endless(void **state)
 {
-	struct progress_state s = {.endless = true, .done = 1234567, .seconds = 61,
-		.label = "live", .fields = {"LE 50 %"}};
+	struct progress_state s = {.endless = true,
+		.done = 1234567,
+		.seconds = 61,
+		.label = "live",
+		.fields = {"LE 50 %"}};
 
 	assert_line(&s, (struct progress_style){.width = 60}, "live  1234567  1:01  LE 50 %");
 	assert_line(&s, (struct progress_style){.width = 5}, "12345");

@@ -51,7 +51,7 @@ static int visit(void *self, const struct list_value *value, struct err *err)
 		assert_true(value->real == i / 4.0);
 	if (value->kind == LIST_TEXT) {
 		assert_int_equal(value->size, 4 - i % 5);
-		assert_memory_equal(value->text, &"text"[i % 5], value->size);
+		assert_memory_equal(value->text, &"text"[i % 5], value -> size);
 	}
 	return i == got->refuse_at ? err_set(err, ERR_INPUT, "no") : 0;
 }

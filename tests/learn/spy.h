@@ -52,9 +52,12 @@ static inline void spy_state(struct store *store, struct state *state)
 static inline struct store *spy_new(
 	void (*fetched)(void *context, const int64_t *ids, int n), void *context)
 {
-	static const struct store_type type = {
-		.free = spy_free, .add = spy_add, .fetch = spy_fetch, .forget = spy_forget,
-		.bytes = spy_bytes, .state = spy_state};
+	static const struct store_type type = {.free = spy_free,
+		.add = spy_add,
+		.fetch = spy_fetch,
+		.forget = spy_forget,
+		.bytes = spy_bytes,
+		.state = spy_state};
 	struct spy *spy = calloc(1, sizeof(*spy));
 	struct err err;
 

@@ -130,8 +130,7 @@ static void count_uses(void *context, const int64_t *ids, int n)
 	struct uses *uses = context;
 
 	for (int i = 0; i < n; i++)
-		(n == uses->batch || n == uses->half ? uses->trained :
-						       uses->validated)[ids[i]]++;
+		(n == uses->batch || n == uses->half ? uses->trained : uses->validated)[ids[i]]++;
 }
 
 static void training_and_validation_stay_apart(void **state)

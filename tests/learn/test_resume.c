@@ -95,8 +95,8 @@ static void pools_and_objectives_go_on(void **state)
 	go_on_often(SETTINGS("replay.objective=mixed", "replay.history=100"));
 	go_on_often(SETTINGS("replay.objective=mir", "replay.pool=halves", "replay.limit=60",
 		"run.task_steps=3"));
-	go_on_often(SETTINGS("replay.pool=balanced", "replay.limit=60", "run.task_steps=3",
-		"learn.retrain=on"));
+	go_on_often(SETTINGS(
+		"replay.pool=balanced", "replay.limit=60", "run.task_steps=3", "learn.retrain=on"));
 }
 
 /* Parts of 2 steps, a selection every 3: at steps 6, 12 and on. */
@@ -163,8 +163,9 @@ static void schedules_go_on(void **state)
 			schedule_type_name(schedule_types[i]));
 		go_on_often(SETTINGS(setting, replay, "schedule.cycles=3"));
 		go_on_often(SETTINGS(setting, replay, "run.task_steps=5"));
-		go_on_often(SETTINGS(setting, replay, "schedule.reset_best=on", "schedule.patience=6",
-			"schedule.window=3", "average.kind=ema", "schedule.epsilon=0"));
+		go_on_often(
+			SETTINGS(setting, replay, "schedule.reset_best=on", "schedule.patience=6",
+				"schedule.window=3", "average.kind=ema", "schedule.epsilon=0"));
 	}
 }
 

@@ -73,13 +73,23 @@ static int bed_plan(struct bed *bed, const struct sample *s, const struct kernel
 	const int code = team_new(&bed->team, threads, err);
 	if (code)
 		return code;
-	bed->conv = (struct conv){.kernels = kernels, .team = bed->team, .train = true,
-		.input_grad = true, .standardize = s->standardize,
+	bed->conv = (struct conv){.kernels = kernels,
+		.team = bed->team,
+		.train = true,
+		.input_grad = true,
+		.standardize = s->standardize,
 		.in = tensor_blocked(s->n, s->in, s->height, s->width, kernels->block),
 		.out = tensor_blocked(s->n, s->out, high, wide, kernels->block),
-		.shape = {.n = s->n, .in = s->in, .out = s->out, .height = s->height,
-			.width = s->width, .size = s->size, .stride = s->stride, .pad = s->pad,
-			.out_height = high, .out_width = wide}};
+		.shape = {.n = s->n,
+			.in = s->in,
+			.out = s->out,
+			.height = s->height,
+			.width = s->width,
+			.size = s->size,
+			.stride = s->stride,
+			.pad = s->pad,
+			.out_height = high,
+			.out_width = wide}};
 	return conv_plan(&bed->conv, algorithm, &bed->arena, err);
 }
 
@@ -157,8 +167,8 @@ static void agrees_with_direct(void **state)
 			const double out = distance(theirs.out, ours.out, ours.conv.out.floats);
 			const double in_grad =
 				distance(theirs.in_grad, ours.in_grad, ours.conv.in.floats);
-			const double weights_grad = distance(theirs.weights_grad,
-				ours.weights_grad, ours.weights_count);
+			const double weights_grad = distance(
+				theirs.weights_grad, ours.weights_grad, ours.weights_count);
 			if (!(out < 2e-6 && in_grad < 2e-6 && weights_grad < 2e-6))
 				fail_msg("%s, %s: off by %g, gradients %g and %g", s->name,
 					kernels_at(k)->isa, out, in_grad, weights_grad);
@@ -177,8 +187,8 @@ static void threads_do_not_change_bits(void **state)
 		for (int threads = 2; threads <= 3; threads++) {
 			bed_new(&other, samples + i, kernels_at(0), threads, &conv_onednn);
 			for (int again = 0; again < 3; again++) {
-				assert_memory_equal(one.out, other.out,
-					one.conv.out.floats * sizeof(float));
+				assert_memory_equal(
+					one.out, other.out, one.conv.out.floats * sizeof(float));
 				assert_memory_equal(one.in_grad, other.in_grad,
 					one.conv.in.floats * sizeof(float));
 				assert_memory_equal(one.weights_grad, other.weights_grad,
@@ -250,7 +260,8 @@ static void only_what_fits_is_taken(void **state)
 {
 	const struct kernels *k = kernels_at(0);
 	const int block = k->block;
-	struct conv conv = {.kernels = k, .in = tensor_blocked(2, 2 * block, 7, 7, block),
+	struct conv conv = {.kernels = k,
+		.in = tensor_blocked(2, 2 * block, 7, 7, block),
 		.out = tensor_blocked(2, block, 7, 7, block)};
 
 	assert_true(conv_onednn.fits(&conv));
@@ -347,8 +358,8 @@ static float *train(const struct net *net, const char *algorithm, float *losses)
 	assert_int_equal(runner_new(&runner, net, engine, 0, &err), 0);
 	net_init(net, 1, params, stats);
 	for (int i = 0; i < STEPS; i++) {
-		if (runner_gradient(runner, params, stats, &batch, grad, losses + i, NULL, NULL,
-			    &err))
+		if (runner_gradient(
+			    runner, params, stats, &batch, grad, losses + i, NULL, NULL, &err))
 			fail_msg("%s: %s", algorithm, err.message);
 		for (size_t p = 0; p < floats; p++)
 			params[p] -= 0.02f * grad[p];

@@ -163,8 +163,8 @@ static void failing_memory_in_a_first_step(void **state)
 {
 	for (size_t k = 0; k < COUNT(nets); k++)
 		for (int fresh = 0; fresh < 2; fresh++) {
-			const struct rig_config config = {
-				nets[k], {"auto", policies[k % COUNT(policies)], 2}, 2, 5, 3, false};
+			const struct rig_config config = {nets[k],
+				{"auto", policies[k % COUNT(policies)], 2}, 2, 5, 3, false};
 			struct rig rig, spared;
 			rig_open(&rig, &config);
 			rig_open(&spared, &config);

@@ -715,8 +715,9 @@ static void no_memory(void **state)
 		struct schedule_config config = config_of(schedule_type_name(schedule_types[i]));
 		const int allocations = each_allocation_fails(make, &config);
 
-		assert_int_equal(allocations,
-			!strcmp(config.kind, "replay") ? 3 : strcmp(config.kind, "malr") ? 1 : 2);
+		assert_int_equal(allocations, !strcmp(config.kind, "replay") ? 3
+					      : strcmp(config.kind, "malr")  ? 1
+									     : 2);
 	}
 }
 
@@ -725,7 +726,8 @@ static void slowed_rates(void **state)
 {
 	write_log(NULL);
 	for (size_t i = 0; schedule_types[i]; i++) {
-		const struct schedule_config config = config_of(schedule_type_name(schedule_types[i]));
+		const struct schedule_config config =
+			config_of(schedule_type_name(schedule_types[i]));
 		struct schedule *slowed = schedule_of(&config), *other = schedule_of(&config);
 
 		schedule_slow(slowed, 0.5);

@@ -128,7 +128,9 @@ static void numbers_arrive(void **state)
 	char *page;
 
 	(void)state;
-	put_run("a", "m", 1, METRICS "1,10,0.1,0.2,\n2,20,,0.30000000000000004,\n3,30,0.3333333333333333,inf,\n");
+	put_run("a", "m", 1,
+		METRICS
+		"1,10,0.1,0.2,\n2,20,,0.30000000000000004,\n3,30,0.3333333333333333,inf,\n");
 	put("a", "events.jsonl",
 		"{\"event\": \"window\", \"iteration\": 5, \"loss_sgd\": 1.5}\n"
 		"{\"event\": \"cut\", \"iteration\": 5, \"before\": 0.2, \"after\": 0.1}\n");

@@ -140,7 +140,8 @@ static void rows_are_read_back_exactly(void **state)
 static void extreme_numbers(void **state)
 {
 	static const double numbers[] = {0, -0.0, 5e-324, 1.7976931348623157e308,
-		-1.7976931348623157e308, 0.1 + 0.2, 1e22, 123456789012345680.0, INFINITY, -INFINITY};
+		-1.7976931348623157e308, 0.1 + 0.2, 1e22, 123456789012345680.0, INFINITY,
+		-INFINITY};
 	struct metrics_row *rows, row;
 	struct err err = {0};
 	size_t count;

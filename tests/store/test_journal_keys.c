@@ -181,8 +181,8 @@ static void labels_are_kept_until_they_are_added(void **state)
 			assert_string_equal(key, i ? "a" : "c");
 			assert_int_equal(label, labels[i]);
 			assert_place(journal, key, JOURNAL_TAKEN, 0, 0);
-			assert_memory_equal(input + (size_t)i * SMALL,
-				inputs + (i ? 0 : 2 * SMALL), SMALL * sizeof(float));
+			assert_memory_equal(input + (size_t)i * SMALL, inputs + (i ? 0 : 2 * SMALL),
+				SMALL * sizeof(float));
 		}
 		assert_ok(journal_take_again(journal, key, input, NULL, &label, &err), err);
 		assert_string_equal(key, "");

@@ -28,8 +28,9 @@ struct done {
 static struct done go(struct options *options, const char *name)
 {
 	struct done done = {.options = options};
-	struct run_config config = {
-		.options = options, .name = "test", .folder = name ? done.folder : NULL,
+	struct run_config config = {.options = options,
+		.name = "test",
+		.folder = name ? done.folder : NULL,
 		.start = RUN_ANEW};
 	struct err err;
 
@@ -313,8 +314,8 @@ static void budgets_buy_what_they_can(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct done done =
-			go_with(SETTINGS(rows[i].method, "run.budget=5", "run.task_steps=10"), NULL);
+		struct done done = go_with(
+			SETTINGS(rows[i].method, "run.budget=5", "run.task_steps=10"), NULL);
 		const struct ledger *l = &done.run->ledger;
 		const struct ledger_prices prices =
 			ledger_macs(net_macs(learner_net(done.run->learner)),
@@ -331,7 +332,8 @@ static void budgets_buy_what_they_can(void **state)
 	struct done one = go_with(SETTINGS("run.method=sgd+clr", "run.budget=8"), NULL);
 	struct done two = go_with(SETTINGS("run.method=sgd+clr"), NULL);
 
-	assert_true(one.result.late_ir == two.result.late_ir && one.result.last.le == two.result.last.le);
+	assert_true(one.result.late_ir == two.result.late_ir &&
+		    one.result.last.le == two.result.last.le);
 	done_close(&one);
 	done_close(&two);
 }

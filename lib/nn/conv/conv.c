@@ -60,10 +60,11 @@ static size_t rows_floats(const struct conv *conv)
 static bool onednn_is_faster(const struct conv *conv)
 {
 	return conv->taps == 1 && conv->kernels == kernels_find("auto") &&
-		conv->kernels->block >= 8 && conv_onednn.fits(conv);
+	       conv->kernels->block >= 8 && conv_onednn.fits(conv);
 }
 
-static const struct conv_algorithm *choose(const struct conv *conv, const struct conv_algorithm *preferred)
+static const struct conv_algorithm *choose(
+	const struct conv *conv, const struct conv_algorithm *preferred)
 {
 	if (preferred && preferred->fits(conv))
 		return preferred;
@@ -72,7 +73,8 @@ static const struct conv_algorithm *choose(const struct conv *conv, const struct
 	return conv_winograd.fits(conv) ? &conv_winograd : &conv_direct;
 }
 
-int conv_plan(struct conv *conv, const struct conv_algorithm *preferred, struct arena *arena, struct err *err)
+int conv_plan(struct conv *conv, const struct conv_algorithm *preferred, struct arena *arena,
+	struct err *err)
 {
 	const int block = conv->kernels->block;
 
@@ -107,7 +109,8 @@ static float *worker_scratch(const struct conv *conv, int worker)
 }
 
 /* The affine map w * a + b that standardizes and folds filter f. */
-static void filter_map(struct conv *conv, int f, const float *w, const float *fold_scale, float *a, float *b)
+static void filter_map(
+	struct conv *conv, int f, const float *w, const float *fold_scale, float *a, float *b)
 {
 	const size_t count = filter_weights(conv);
 	const float fold = fold_scale ? fold_scale[f] : 1.0f;
@@ -162,7 +165,8 @@ static void bind_panel(void *context, int panel, int worker)
 	struct conv *conv = run->conv;
 	const size_t count = filter_weights(conv), row_step = row_step_of(conv);
 	const size_t filter_step = conv->shape.planar ? count : row_step * conv->taps;
-	float *rows = worker_scratch(conv, worker), *plain = rows + 2 * conv->kernels->block * filter_step;
+	float *rows = worker_scratch(conv, worker),
+	      *plain = rows + 2 * conv->kernels->block * filter_step;
 	const int first = panel * 2 * conv->kernels->block;
 
 	if (conv->taps == 1 && !conv->standardize && !run->fold_scale) {
@@ -201,7 +205,8 @@ struct unpack_run {
 	float *grad;
 };
 
-static void standardize_backward(const struct conv *conv, int f, const float *w, const float *g, float *out)
+static void standardize_backward(
+	const struct conv *conv, int f, const float *w, const float *g, float *out)
 {
 	const size_t count = filter_weights(conv);
 	const float mean = conv->filter_mean[f], deviation = conv->filter_deviation[f];
@@ -210,11 +215,14 @@ static void standardize_backward(const struct conv *conv, int f, const float *w,
 
 	conv->kernels->row_products(g, w, mean, count, &sum, &product);
 	/* A constant filter has no direction in which its deviation grows. */
-	const float b = deviation > 0 ? -scale * scale * product / (deviation * (float)(count - 1)) : 0;
-	conv->kernels->row_combine(g, w, out, count, scale, b, -scale * sum / (float)count - b * mean);
+	const float b =
+		deviation > 0 ? -scale * scale * product / (deviation * (float)(count - 1)) : 0;
+	conv->kernels->row_combine(
+		g, w, out, count, scale, b, -scale * sum / (float)count - b * mean);
 }
 
-static void unpack_filter(struct conv *conv, int f, const float *weights, float *grad, float *scratch)
+static void unpack_filter(
+	struct conv *conv, int f, const float *weights, float *grad, float *scratch)
 {
 	const size_t row_step = row_step_of(conv);
 	const int taps = conv->taps;
@@ -239,11 +247,12 @@ static void unpack_task(void *context, int task, int worker)
 	const int first = task * FILTERS_PER_TASK;
 
 	for (int f = first; f < conv->shape.out && f < first + FILTERS_PER_TASK; f++)
-		unpack_filter(conv, f, run->weights + f * count, run->grad + f * count, worker_scratch(conv, worker));
+		unpack_filter(conv, f, run->weights + f * count, run->grad + f * count,
+			worker_scratch(conv, worker));
 }
 
-void conv_backward_weights(struct conv *conv, const float *weights, const float *in, const float *out_grad,
-	float *grad)
+void conv_backward_weights(struct conv *conv, const float *weights, const float *in,
+	const float *out_grad, float *grad)
 {
 	struct unpack_run run = {conv, weights, grad};
 
@@ -251,5 +260,6 @@ void conv_backward_weights(struct conv *conv, const float *weights, const float 
 	conv->algorithm->backward_weights(conv, in, out_grad);
 	if (conv->plain_gradient)
 		return;
-	team_run(conv->team, (conv->shape.out + FILTERS_PER_TASK - 1) / FILTERS_PER_TASK, unpack_task, &run);
+	team_run(conv->team, (conv->shape.out + FILTERS_PER_TASK - 1) / FILTERS_PER_TASK,
+		unpack_task, &run);
 }

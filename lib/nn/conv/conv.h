@@ -34,30 +34,31 @@ struct conv {
 	const struct conv_algorithm *algorithm;
 
 	bool standardize;
-	bool train;	/* backward passes will be asked for */
+	bool train; /* backward passes will be asked for */
 	bool input_grad;
-	bool fused;	/* forward is asked for more than the convolution: bias, residual, ReLU */
+	bool fused; /* forward is asked for more than the convolution: bias, residual, ReLU */
 
-	int taps;	/* size * size */
+	int taps; /* size * size */
 	int in_blocks, out_blocks;
 	int in_panels, out_panels; /* a panel is two blocks */
 
 	float *forward_weights, *backward_weights;
-	float *filter_mean, *filter_deviation, *filter_scale; /* one per filter: how it was standardized */
-	float *bias;						/* padded to panels; used where has_bias */
+	float *filter_mean, *filter_deviation,
+		*filter_scale; /* one per filter: how it was standardized */
+	float *bias;           /* padded to panels; used where has_bias */
 	bool has_bias;
 
 	struct conv_class *forward_class;
 	struct conv_class *backward_classes;
 	int backward_class_count;
-	int outer_parts;      /* conv_outer.c: into how many the images are divided */
-	bool plain_gradient;  /* ... its sums are the plain gradient and need no unpacking */
-	float *gradient;      /* ... where they go: the plain gradient or shared scratch */
+	int outer_parts;     /* conv_outer.c: into how many the images are divided */
+	bool plain_gradient; /* ... its sums are the plain gradient and need no unpacking */
+	float *gradient;     /* ... where they go: the plain gradient or shared scratch */
 	struct onednn_conv *onednn;
 
 	size_t shared_floats, worker_floats; /* scratch wanted */
-	float *shared;			     /* scratch given: for one pass */
-	float *worker;			     /* ... per worker, worker_stride apart */
+	float *shared;                       /* scratch given: for one pass */
+	float *worker;                       /* ... per worker, worker_stride apart */
 	size_t worker_stride;
 };
 
@@ -71,7 +72,8 @@ struct conv_algorithm {
 	 * Packs one panel of 2 B filters, given as rows filter_step apart: [tap][row_step] numbers each, of
 	 * which `in` count; for planar input plain (in, size, size).
 	 */
-	void (*pack)(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step);
+	void (*pack)(struct conv *conv, int panel, const float *rows, size_t filter_step,
+		size_t row_step);
 	void (*forward)(struct conv *conv, const float *in, float *out, const struct epilogue *end);
 	void (*backward_input)(struct conv *conv, const float *out_grad, float *in_grad);
 	/* Writes the gradient of the packed weights to conv->shared. */
@@ -87,7 +89,8 @@ extern const struct conv_algorithm conv_direct, conv_winograd, conv_onednn;
 int conv_policy_find(const char *name, const struct conv_algorithm **preferred);
 
 /* Fills in what follows from shape, in, out, kernels, team, standardize, train, input_grad, has_bias. */
-int conv_plan(struct conv *conv, const struct conv_algorithm *preferred, struct arena *arena, struct err *err);
+int conv_plan(struct conv *conv, const struct conv_algorithm *preferred, struct arena *arena,
+	struct err *err);
 void conv_release(struct conv *conv);
 
 /*
@@ -99,8 +102,8 @@ void conv_bind(struct conv *conv, const float *weights, const float *fold_scale,
 void conv_forward(struct conv *conv, const float *in, float *out, const float *add, bool relu);
 void conv_backward_input(struct conv *conv, const float *out_grad, float *in_grad);
 /* grad: plain, overwritten. weights: the plain weights of the last bind. */
-void conv_backward_weights(struct conv *conv, const float *weights, const float *in, const float *out_grad,
-	float *grad);
+void conv_backward_weights(struct conv *conv, const float *weights, const float *in,
+	const float *out_grad, float *grad);
 
 /* Cuts `count` pixels into runs of at most `most`, as even as can be. */
 static inline int conv_runs(int count, int most)

@@ -16,26 +16,26 @@
 #include "nn/conv/conv_outer.h"
 
 enum {
-	SUM_LENGTH = 256,   /* weights per output channel that stay in the first-level cache */
-	BAND_PIXELS = 96,   /* pixels of a task: their inputs stay in the second-level cache */
+	SUM_LENGTH = 256,     /* weights per output channel that stay in the first-level cache */
+	BAND_PIXELS = 96,     /* pixels of a task: their inputs stay in the second-level cache */
 	BAND_PIXELS_MIN = 32, /* ... where there are few images */
-	TASKS_WANTED = 8,   /* split channels, too, when there would be fewer */
-	COPY_PIXELS = 128,  /* planes longer than this are copied before use */
+	TASKS_WANTED = 8,     /* split channels, too, when there would be fewer */
+	COPY_PIXELS = 128,    /* planes longer than this are copied before use */
 };
 
 struct conv_class {
-	int rows, cols;		   /* grid of outputs */
-	int in_stride;		   /* input pixels per grid step */
+	int rows, cols;               /* grid of outputs */
+	int in_stride;                /* input pixels per grid step */
 	int out_stride, out_y, out_x; /* where the grid lies in the output image */
-	int in_y, in_x;		   /* input pixel of grid point (0, 0), tap offsets counted from it */
-	int span_y, span_x;	   /* input pixels the taps reach over */
-	bool window;		   /* parts lie outside the image: copy with padding */
-	bool compact;		   /* 1x1: copy the pixels used, side by side */
-	bool clear;		   /* other pixels between the grid's are zero: a gap in the taps */
+	int in_y, in_x;     /* input pixel of grid point (0, 0), tap offsets counted from it */
+	int span_y, span_x; /* input pixels the taps reach over */
+	bool window;        /* parts lie outside the image: copy with padding */
+	bool compact;       /* 1x1: copy the pixels used, side by side */
+	bool clear;         /* other pixels between the grid's are zero: a gap in the taps */
 	int tap_count;
-	int32_t *taps;		   /* offsets in floats */
-	int *tap_index;		   /* which tap of the filter */
-	float *weights;		   /* [panel][block][tap][B][2 B] */
+	int32_t *taps;  /* offsets in floats */
+	int *tap_index; /* which tap of the filter */
+	float *weights; /* [panel][block][tap][B][2 B] */
 };
 
 static bool always_fits(const struct conv *conv)
@@ -52,9 +52,11 @@ static int new_taps(struct conv_class *class, int count, struct arena *arena)
 }
 
 /* Tap offsets once it is known how wide a line of the input is as the tiles will see it. */
-static void place_taps(struct conv_class *class, const int *dy, const int *dx, int image_width, int unit)
+static void place_taps(
+	struct conv_class *class, const int *dy, const int *dx, int image_width, int unit)
 {
-	const int line = class->window ? (class->cols - 1) * class->in_stride + class->span_x : image_width;
+	const int line =
+		class->window ? (class->cols - 1) * class->in_stride + class->span_x : image_width;
 
 	for (int t = 0; t < class->tap_count; t++)
 		class->taps[t] = ((dy[t] - class->in_y) * line + dx[t] - class->in_x) * unit;
@@ -129,7 +131,8 @@ static void span_of(const int *offset, int count, int *low, int *span)
 		*span = offset[i] - *low + 1 > *span ? offset[i] - *low + 1 : *span;
 }
 
-static int plan_backward_class(struct conv *conv, struct conv_class *class, int cy, int cx, struct arena *arena)
+static int plan_backward_class(
+	struct conv *conv, struct conv_class *class, int cy, int cx, struct arena *arena)
 {
 	const struct conv_shape *s = &conv->shape;
 	int tap_y[64], tap_x[64], off_y[64], off_x[64], dy[64 * 64], dx[64 * 64];
@@ -146,8 +149,8 @@ static int plan_backward_class(struct conv *conv, struct conv_class *class, int 
 	span_of(off_y, ny, &class->in_y, &class->span_y);
 	span_of(off_x, nx, &class->in_x, &class->span_x);
 	class->window = class->in_y < 0 || class->in_x < 0 ||
-		class->in_y + class->rows - 1 + class->span_y > s->out_height ||
-		class->in_x + class->cols - 1 + class->span_x > s->out_width;
+			class->in_y + class->rows - 1 + class->span_y > s->out_height ||
+			class->in_x + class->cols - 1 + class->span_x > s->out_width;
 	for (int i = 0; i < ny * nx; i++) {
 		class->tap_index[i] = tap_y[i / nx] * s->size + tap_x[i % nx];
 		dy[i] = off_y[i / nx];
@@ -177,7 +180,8 @@ static int plan_backward(struct conv *conv, struct arena *arena)
 		if (plan_backward_class(conv, class, i / stride, i % stride, arena))
 			return -1;
 		class->weights = weights;
-		weights += (size_t)conv->in_panels * conv->out_blocks * class->tap_count * block * 2 * block;
+		weights += (size_t)conv->in_panels * conv->out_blocks * class->tap_count * block *
+			   2 * block;
 	}
 	return 0;
 }
@@ -223,11 +227,12 @@ static size_t window_floats(const struct conv_class *class, int block)
 static int plan(struct conv *conv, struct arena *arena, struct err *err)
 {
 	const size_t block = conv->kernels->block, panel = 2 * block;
-	const size_t forward = (size_t)conv->out_panels * conv->taps * panel *
+	const size_t forward =
+		(size_t)conv->out_panels * conv->taps * panel *
 		(conv->shape.planar ? (size_t)conv->shape.in : conv->in_blocks * block);
-	const size_t backward = conv->input_grad
-		? (size_t)conv->in_panels * conv->out_blocks * block * conv->taps * panel
-		: 0;
+	const size_t backward = conv->input_grad ? (size_t)conv->in_panels * conv->out_blocks *
+							   block * conv->taps * panel
+						 : 0;
 
 	conv->forward_weights = arena_new(arena, forward, sizeof(float));
 	conv->backward_weights = backward ? arena_new(arena, backward, sizeof(float)) : NULL;
@@ -245,23 +250,25 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 	return 0;
 }
 
-static void pack_forward(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step,
-	int filters)
+static void pack_forward(struct conv *conv, int panel, const float *rows, size_t filter_step,
+	size_t row_step, int filters)
 {
 	const struct kernels *k = conv->kernels;
 	const int block = k->block, in = conv->shape.in;
-	float *to = conv->forward_weights + (size_t)panel * conv->in_blocks * conv->taps * block * 2 * block;
+	float *to = conv->forward_weights +
+		    (size_t)panel * conv->in_blocks * conv->taps * block * 2 * block;
 
 	for (int ib = 0; ib < conv->in_blocks; ib++) {
 		const int cols = in - ib * block < block ? in - ib * block : block;
 		for (int t = 0; t < conv->taps; t++, to += block * 2 * block)
-			k->transpose(rows + t * row_step + ib * block, filter_step, filters, cols, to, 2 * block);
+			k->transpose(rows + t * row_step + ib * block, filter_step, filters, cols,
+				to, 2 * block);
 	}
 }
 
 /* The filters' rows, cut into panels of input channels: one copy per panel and tap. */
-static void pack_backward(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step,
-	int filters)
+static void pack_backward(struct conv *conv, int panel, const float *rows, size_t filter_step,
+	size_t row_step, int filters)
 {
 	const int block = conv->kernels->block, wide = 2 * block;
 
@@ -271,19 +278,24 @@ static void pack_backward(struct conv *conv, int panel, const float *rows, size_
 			const int count = filters - f0 < block ? filters - f0 : block;
 			const size_t ob = 2 * (size_t)panel + f0 / block;
 			for (int t = 0; t < class->tap_count; t++) {
-				const float *from = rows + f0 * filter_step + class->tap_index[t] * row_step;
+				const float *from =
+					rows + f0 * filter_step + class->tap_index[t] * row_step;
 				for (int ip = 0; ip < conv->in_panels; ip++) {
 					const int left = conv->shape.in - ip * wide;
-					const size_t at = ((size_t)ip * conv->out_blocks + ob) * class->tap_count + t;
-					conv->kernels->copy_rows(from + ip * wide, filter_step, count,
-						left < wide ? left : wide, class->weights + at * block * wide, wide);
+					const size_t at = ((size_t)ip * conv->out_blocks + ob) *
+								  class->tap_count +
+							  t;
+					conv->kernels->copy_rows(from + ip * wide, filter_step,
+						count, left < wide ? left : wide,
+						class->weights + at * block * wide, wide);
 				}
 			}
 		}
 	}
 }
 
-static void pack(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step)
+static void pack(
+	struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step)
 {
 	const int wide = 2 * conv->kernels->block, left = conv->shape.out - panel * wide;
 	const int filters = left < wide ? left : wide;
@@ -324,8 +336,8 @@ static struct band band_at(const struct pass *pass, int index)
 }
 
 /* Copies the input window of a band for blocks [first, first + count), zeros outside the image. */
-static void copy_window(const struct pass *pass, const struct band *band, const float *image, int first,
-	int count, float *to)
+static void copy_window(const struct pass *pass, const struct band *band, const float *image,
+	int first, int count, float *to)
 {
 	const struct conv_class *class = pass->class;
 	const struct tensor *in = pass->in;
@@ -351,18 +363,20 @@ static void copy_window(const struct pass *pass, const struct band *band, const 
 }
 
 /* Copies the pixels a band of a 1x1 convolution uses, block after block. */
-static void copy_compact(const struct pass *pass, const struct band *band, const float *image, int first,
-	int count, float *to)
+static void copy_compact(const struct pass *pass, const struct band *band, const float *image,
+	int first, int count, float *to)
 {
 	const struct conv_class *class = pass->class;
 	const struct tensor *in = pass->in;
 	const struct kernels *kernels = pass->conv->kernels;
-	const size_t block = kernels->block, step = compact_step(band, block), stride = class->in_stride;
+	const size_t block = kernels->block, step = compact_step(band, block),
+		     stride = class->in_stride;
 
 	for (int b = 0; b < count; b++) {
 		const size_t from = band->row * stride * in->width + band->col * stride;
-		kernels->copy_pixels(image + (first + b) * in->plane + from * block, stride * in->width * block,
-			stride * block, band->rows, band->cols, to + b * step);
+		kernels->copy_pixels(image + (first + b) * in->plane + from * block,
+			stride * in->width * block, stride * block, band->rows, band->cols,
+			to + b * step);
 	}
 }
 
@@ -370,9 +384,12 @@ static void copy_compact(const struct pass *pass, const struct band *band, const
 static void clear_band(const struct pass *pass, const struct band *band, float *image, int panel)
 {
 	const struct tensor *out = pass->out;
-	const int stride = pass->class->out_stride, y0 = band->row * stride, x0 = band->col * stride;
-	const int y1 = y0 + band->rows * stride < out->height ? y0 + band->rows * stride : out->height;
-	const int x1 = x0 + band->cols * stride < out->width ? x0 + band->cols * stride : out->width;
+	const int stride = pass->class->out_stride, y0 = band->row * stride,
+		  x0 = band->col * stride;
+	const int y1 =
+		y0 + band->rows * stride < out->height ? y0 + band->rows * stride : out->height;
+	const int x1 =
+		x0 + band->cols * stride < out->width ? x0 + band->cols * stride : out->width;
 	const size_t block = pass->conv->kernels->block;
 
 	for (int b = 2 * panel; b < 2 * panel + 2 && b < pass->out_blocks; b++)
@@ -396,35 +413,40 @@ struct source {
 	size_t line, pixel; /* floats per grid row and column */
 };
 
-static void panel_tiles(const struct pass *pass, const struct band *band, const struct tile_job *job,
-	const struct source *source, const float *weights, int panel, float *image, const float *add, bool last)
+static void panel_tiles(const struct pass *pass, const struct band *band,
+	const struct tile_job *job, const struct source *source, const float *weights, int panel,
+	float *image, const float *add, bool last)
 {
 	const struct conv_class *class = pass->class;
 	const struct kernels *k = pass->conv->kernels;
 	tile_fn *const *tiles = k->tile[kind_of(pass)];
 	const bool both = 2 * panel + 1 < pass->out_blocks;
-	const float *bias = last && pass->end->bias ? pass->end->bias + (size_t)panel * 2 * k->block : NULL;
+	const float *bias =
+		last && pass->end->bias ? pass->end->bias + (size_t)panel * 2 * k->block : NULL;
 	const int runs = conv_runs(band->cols, k->tile_rows);
 	const size_t plane = pass->out->plane;
 
 	add = last ? add : NULL;
 	for (int r = 0; r < band->rows; r++) {
-		const size_t line = (size_t)((band->row + r) * class->out_stride + class->out_y) * pass->out->width;
+		const size_t line = (size_t)((band->row + r) * class->out_stride + class->out_y) *
+				    pass->out->width;
 		for (int run = 0, c = 0; run < runs; run++) {
 			const int width = (band->cols - c) / (runs - run);
 			const size_t at = 2 * panel * plane +
-				(line + (size_t)(band->col + c) * class->out_stride + class->out_x) * k->block;
-			tiles[width](job, source->at + r * source->line + c * source->pixel, weights, image + at,
-				both ? image + at + plane : NULL, bias, add ? add + at : NULL,
-				add ? add + at + plane : NULL);
+					  (line + (size_t)(band->col + c) * class->out_stride +
+						  class->out_x) *
+						  k->block;
+			tiles[width](job, source->at + r * source->line + c * source->pixel,
+				weights, image + at, both ? image + at + plane : NULL, bias,
+				add ? add + at : NULL, add ? add + at + plane : NULL);
 			c += width;
 		}
 	}
 }
 
 /* Gives the tiles their input for blocks [first, first + count), copied or in place. */
-static struct source find_source(const struct pass *pass, const struct band *band, const float *image,
-	int first, int count, float *scratch, struct tile_job *job)
+static struct source find_source(const struct pass *pass, const struct band *band,
+	const float *image, int first, int count, float *scratch, struct tile_job *job)
 {
 	const struct conv_class *class = pass->class;
 	const struct conv_shape *s = &pass->conv->shape;
@@ -439,10 +461,12 @@ static struct source find_source(const struct pass *pass, const struct band *ban
 		const size_t cols = (class->cols - 1) * stride + class->span_x;
 		copy_window(pass, band, image, first, count, scratch);
 		job->block_step = ((band->rows - 1) * stride + class->span_y) * cols * unit;
-		return (struct source){scratch + band->col * stride * unit, stride * cols * unit, stride * unit};
+		return (struct source){
+			scratch + band->col * stride * unit, stride * cols * unit, stride * unit};
 	}
 	const long line = pass->in->width + 2 * (s->planar ? s->pad : 0);
-	const long y = band->row * (long)stride + class->in_y, x = band->col * (long)stride + class->in_x;
+	const long y = band->row * (long)stride + class->in_y,
+		   x = band->col * (long)stride + class->in_x;
 	job->block_step = pass->in->plane;
 	return (struct source){image + first * pass->in->plane + (y * line + x) * (long)unit,
 		stride * line * unit, stride * unit};
@@ -456,12 +480,16 @@ static void pass_task(void *context, int task, int worker)
 	const int inner = conv->shape.planar ? conv->shape.size : conv->kernels->block;
 	const int group = task % pass->groups, n = task / pass->groups / pass->bands;
 	const struct band band = band_at(pass, task / pass->groups % pass->bands);
-	const int panel0 = pass->panels * group / pass->groups, panel1 = pass->panels * (group + 1) / pass->groups;
+	const int panel0 = pass->panels * group / pass->groups,
+		  panel1 = pass->panels * (group + 1) / pass->groups;
 	const int step = blocks_per_sum(class, inner);
 	const float *image = pass->from + n * pass->in->image;
 	const float *add = pass->end->add ? pass->end->add + n * pass->out->image : NULL;
-	float *out = pass->to + n * pass->out->image, *scratch = conv->worker + worker * conv->worker_stride;
-	struct tile_job job = {.taps = class->taps, .tap_count = class->tap_count, .inner = inner,
+	float *out = pass->to + n * pass->out->image,
+	      *scratch = conv->worker + worker * conv->worker_stride;
+	struct tile_job job = {.taps = class->taps,
+		.tap_count = class->tap_count,
+		.inner = inner,
 		.out_step = class->out_stride * (size_t)conv->kernels->block};
 
 	for (int p = panel0; class->clear && p < panel1; p++)
@@ -469,15 +497,17 @@ static void pass_task(void *context, int task, int worker)
 	for (int first = 0; first < pass->in_blocks; first += step) {
 		const int count = pass->in_blocks - first < step ? pass->in_blocks - first : step;
 		const bool last = first + count == pass->in_blocks;
-		const struct source source = find_source(pass, &band, image, first, count, scratch, &job);
+		const struct source source =
+			find_source(pass, &band, image, first, count, scratch, &job);
 		job.row_step = source.pixel;
 		job.blocks = count;
 		job.accumulate = first > 0;
 		job.relu = last && pass->end->relu;
 		for (int p = panel0; p < panel1; p++) {
-			const float *weights = class->weights +
-				((size_t)p * pass->in_blocks + first) * class->tap_count * inner * 2 *
-					conv->kernels->block;
+			const float *weights =
+				class->weights + ((size_t)p * pass->in_blocks + first) *
+							 class->tap_count * inner * 2 *
+							 conv->kernels->block;
 			panel_tiles(pass, &band, &job, &source, weights, p, out, add, last);
 		}
 	}
@@ -490,7 +520,8 @@ static void pass_task(void *context, int task, int worker)
 static int few_bands(const struct pass *pass, int bands)
 {
 	const struct conv_class *class = pass->class;
-	const int wanted = conv_runs(TASKS_WANTED, pass->in->n), most = class->cols / BAND_PIXELS_MIN;
+	const int wanted = conv_runs(TASKS_WANTED, pass->in->n),
+		  most = class->cols / BAND_PIXELS_MIN;
 
 	if (class->rows > 1 || class->cols < COPY_PIXELS || bands >= wanted || bands >= most)
 		return bands;
@@ -513,8 +544,15 @@ static void run_pass(struct pass *pass)
 
 static void forward(struct conv *conv, const float *in, float *out, const struct epilogue *end)
 {
-	struct pass pass = {.conv = conv, .class = conv->forward_class, .in = &conv->in, .out = &conv->out,
-		.from = in, .to = out, .end = end, .out_blocks = conv->out_blocks, .panels = conv->out_panels,
+	struct pass pass = {.conv = conv,
+		.class = conv->forward_class,
+		.in = &conv->in,
+		.out = &conv->out,
+		.from = in,
+		.to = out,
+		.end = end,
+		.out_blocks = conv->out_blocks,
+		.panels = conv->out_panels,
 		.in_blocks = conv->shape.planar ? conv->shape.in : conv->in_blocks};
 
 	run_pass(&pass);
@@ -528,9 +566,16 @@ static void backward_input(struct conv *conv, const float *out_grad, float *in_g
 		/* Pixels without taps are cleared by the class that has some. */
 		if (conv->backward_classes[i].clear && conv->backward_classes[i].tap_count == 0)
 			continue;
-		struct pass pass = {.conv = conv, .class = conv->backward_classes + i, .in = &conv->out,
-			.out = &conv->in, .from = out_grad, .to = in_grad, .end = &none,
-			.in_blocks = conv->out_blocks, .out_blocks = conv->in_blocks, .panels = conv->in_panels};
+		struct pass pass = {.conv = conv,
+			.class = conv->backward_classes + i,
+			.in = &conv->out,
+			.out = &conv->in,
+			.from = out_grad,
+			.to = in_grad,
+			.end = &none,
+			.in_blocks = conv->out_blocks,
+			.out_blocks = conv->in_blocks,
+			.panels = conv->in_panels};
 		run_pass(&pass);
 	}
 }

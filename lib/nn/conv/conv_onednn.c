@@ -19,7 +19,7 @@ enum {
 static bool whole(const struct tensor *t, int block)
 {
 	return t->planar_pad < 0 && t->channels % block == 0 &&
-		t->plane == tensor_pixels(t) * block;
+	       t->plane == tensor_pixels(t) * block;
 }
 
 /* Bias, residual and ReLU are left to our own kernels. */
@@ -48,12 +48,19 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 	const struct conv_shape *s = &conv->shape;
 	const size_t floats = weight_floats(conv);
 	const int parts = part_count(conv);
-	const struct onednn_shape shape = {.n = s->n / parts, .in = s->in, .out = s->out,
-		.height = s->height, .width = s->width, .out_height = s->out_height,
-		.out_width = s->out_width, .size = s->size, .stride = s->stride, .pad = s->pad,
+	const struct onednn_shape shape = {.n = s->n / parts,
+		.in = s->in,
+		.out = s->out,
+		.height = s->height,
+		.width = s->width,
+		.out_height = s->out_height,
+		.out_width = s->out_width,
+		.size = s->size,
+		.stride = s->stride,
+		.pad = s->pad,
 		.block = conv->kernels->block};
 	const unsigned passes = (conv->input_grad ? 1u << ONEDNN_BACKWARD_INPUT : 0) |
-		(conv->train ? 1u << ONEDNN_BACKWARD_WEIGHTS : 0);
+				(conv->train ? 1u << ONEDNN_BACKWARD_WEIGHTS : 0);
 
 	conv->forward_weights = arena_new(arena, floats, sizeof(float));
 	conv->backward_weights = conv->input_grad ? arena_new(arena, floats, sizeof(float)) : NULL;
@@ -80,8 +87,8 @@ static size_t weights_at(const struct conv *conv, size_t first, size_t second, s
 	return (first * seconds + second) * conv->taps * block * block;
 }
 
-static void pack_block(struct conv *conv, int ob, const float *rows, size_t filter_step,
-	size_t row_step)
+static void pack_block(
+	struct conv *conv, int ob, const float *rows, size_t filter_step, size_t row_step)
 {
 	const struct kernels *k = conv->kernels;
 	const size_t block = k->block;
@@ -94,9 +101,9 @@ static void pack_block(struct conv *conv, int ob, const float *rows, size_t filt
 	}
 	for (int ib = 0; conv->backward_weights && ib < conv->in_blocks; ib++) {
 		float *to = conv->backward_weights +
-			(onednn_conv_in_first(conv->onednn)
-					? weights_at(conv, ib, ob, conv->out_blocks)
-					: weights_at(conv, ob, ib, conv->in_blocks));
+			    (onednn_conv_in_first(conv->onednn)
+					    ? weights_at(conv, ib, ob, conv->out_blocks)
+					    : weights_at(conv, ob, ib, conv->in_blocks));
 		for (int t = 0; t < conv->taps; t++)
 			for (size_t o = 0; o < block; o++, to += block)
 				memcpy(to, rows + o * filter_step + t * row_step + ib * block,
@@ -104,8 +111,8 @@ static void pack_block(struct conv *conv, int ob, const float *rows, size_t filt
 	}
 }
 
-static void pack(struct conv *conv, int panel, const float *rows, size_t filter_step,
-	size_t row_step)
+static void pack(
+	struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step)
 {
 	for (int half = 0; half < 2 && 2 * panel + half < conv->out_blocks; half++)
 		pack_block(conv, 2 * panel + half, rows + half * conv->kernels->block * filter_step,
@@ -161,8 +168,8 @@ static void forward(struct conv *conv, const float *in, float *out, const struct
 
 static void backward_input(struct conv *conv, const float *out_grad, float *in_grad)
 {
-	struct pass pass = {conv, ONEDNN_BACKWARD_INPUT, in_grad, conv->backward_weights,
-		(float *)out_grad, 0};
+	struct pass pass = {
+		conv, ONEDNN_BACKWARD_INPUT, in_grad, conv->backward_weights, (float *)out_grad, 0};
 
 	team_run(conv->team, part_count(conv), part_task, &pass);
 }
@@ -176,8 +183,8 @@ static void add_task(void *context, int task, int worker)
 
 	(void)worker;
 	for (int part = 1; part < part_count(conv); part++)
-		conv->kernels->add(conv->shared + first, conv->shared + part * floats + first,
-			count);
+		conv->kernels->add(
+			conv->shared + first, conv->shared + part * floats + first, count);
 }
 
 static void backward_weights(struct conv *conv, const float *in, const float *out_grad)
@@ -195,8 +202,8 @@ static void unpack(struct conv *conv, int filter, float *rows, size_t row_step)
 	const int block = conv->kernels->block, lane = filter % block;
 
 	for (int ib = 0; ib < conv->in_blocks; ib++) {
-		const float *from = conv->shared +
-			weights_at(conv, filter / block, ib, conv->in_blocks) + lane;
+		const float *from =
+			conv->shared + weights_at(conv, filter / block, ib, conv->in_blocks) + lane;
 		for (int t = 0; t < conv->taps; t++)
 			for (int i = 0; i < block; i++, from += block)
 				rows[t * row_step + ib * block + i] = *from;

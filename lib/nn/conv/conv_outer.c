@@ -13,9 +13,9 @@
 #include "nn/conv/conv_outer.h"
 
 enum {
-	PIXELS = 256,		/* summed per outer tile */
-	CHANNELS_POINT = 128,	/* side of a rectangle for a 1x1 convolution */
-	CHANNELS_TAPPED = 64,	/* ... for larger ones, which have several sums per pair */
+	PIXELS = 256,         /* summed per outer tile */
+	CHANNELS_POINT = 128, /* side of a rectangle for a 1x1 convolution */
+	CHANNELS_TAPPED = 64, /* ... for larger ones, which have several sums per pair */
 	TASKS_WANTED = 16,
 	PARTS_FLOATS = 1 << 20, /* of gradient in all parts together */
 };
@@ -32,7 +32,8 @@ static size_t part_floats(const struct conv *conv)
 
 	if (conv->shape.planar)
 		return (size_t)conv->shape.in * conv->taps * conv->out_panels * panel;
-	return (size_t)conv->taps * conv->out_blocks * conv->kernels->block * conv->in_panels * panel;
+	return (size_t)conv->taps * conv->out_blocks * conv->kernels->block * conv->in_panels *
+	       panel;
 }
 
 static int gather_rows(const struct conv_shape *s)
@@ -47,7 +48,8 @@ struct cut {
 
 static struct cut cut_of(const struct conv *conv)
 {
-	const int block = conv->kernels->block, side = conv->taps == 1 ? CHANNELS_POINT : CHANNELS_TAPPED;
+	const int block = conv->kernels->block,
+		  side = conv->taps == 1 ? CHANNELS_POINT : CHANNELS_TAPPED;
 	struct cut cut = {side / block, side / (2 * block), 0, 0};
 
 	cut.in_tasks = conv_runs(conv->in_panels, cut.in_step);
@@ -66,18 +68,21 @@ void conv_outer_plan(struct conv *conv)
 	conv->outer_parts = 1;
 	if (!s->planar && s->n >= 4) {
 		conv->outer_parts = 2;
-		while (cut_of(conv).rectangles * conv->outer_parts < TASKS_WANTED && 4 * conv->outer_parts <= s->n &&
+		while (cut_of(conv).rectangles * conv->outer_parts < TASKS_WANTED &&
+			4 * conv->outer_parts <= s->n &&
 			2 * conv->outer_parts * part_floats(conv) <= PARTS_FLOATS)
 			conv->outer_parts *= 2;
 		if (cut_of(conv).rectangles >= TASKS_WANTED || 2 * part_floats(conv) > PARTS_FLOATS)
 			conv->outer_parts = 1;
 	}
-	conv->plain_gradient = !s->planar && conv->taps == 1 && !conv->standardize && conv->outer_parts == 1 &&
-		s->in % (2 * conv->kernels->block) == 0 && s->out % conv->kernels->outer_rows == 0;
+	conv->plain_gradient = !s->planar && conv->taps == 1 && !conv->standardize &&
+			       conv->outer_parts == 1 && s->in % (2 * conv->kernels->block) == 0 &&
+			       s->out % conv->kernels->outer_rows == 0;
 	const size_t shared = conv->plain_gradient ? 0 : conv->outer_parts * part_floats(conv);
-	const size_t gathered = s->stride == 1 || s->planar
-		? 0
-		: (size_t)gather_rows(s) * s->out_width * 2 * conv->kernels->block;
+	const size_t gathered =
+		s->stride == 1 || s->planar
+			? 0
+			: (size_t)gather_rows(s) * s->out_width * 2 * conv->kernels->block;
 	conv->shared_floats = shared > conv->shared_floats ? shared : conv->shared_floats;
 	conv->worker_floats = gathered > conv->worker_floats ? gathered : conv->worker_floats;
 }
@@ -90,11 +95,11 @@ struct outer_pass {
 
 /* What a task works on. */
 struct share {
-	int out0, out1;	    /* output channels */
+	int out0, out1;     /* output channels */
 	int panel0, panel1; /* input panels */
 	int image0, image1;
-	float *grad;	    /* the part's */
-	float *gathered;    /* scratch */
+	float *grad;     /* the part's */
+	float *gathered; /* scratch */
 };
 
 static size_t gradient_at(const struct conv *conv, int tap, int out, int panel)
@@ -110,14 +115,16 @@ static void panel_tiles(const struct conv *conv, const struct share *share, int 
 	const struct kernels *k = conv->kernels;
 
 	for (int o = share->out0; o < share->out1; o += k->outer_rows)
-		k->outer[k->outer_rows](job, a + (o / k->block) * conv->out.plane + o % k->block, b0, b1,
-			share->grad + gradient_at(conv, tap, o, panel));
+		k->outer[k->outer_rows](job, a + (o / k->block) * conv->out.plane + o % k->block,
+			b0, b1, share->grad + gradient_at(conv, tap, o, panel));
 }
 
 static struct outer_job job_of(const struct conv *conv)
 {
 	const size_t block = conv->kernels->block;
-	return (struct outer_job){.a_col = block, .b_col = block, .grad_step = conv->in_panels * 2 * block,
+	return (struct outer_job){.a_col = block,
+		.b_col = block,
+		.grad_step = conv->in_panels * 2 * block,
 		.accumulate = true};
 }
 
@@ -126,7 +133,8 @@ static void flat_share(const struct outer_pass *pass, const struct share *share)
 {
 	const struct conv *conv = pass->conv;
 	const int block = conv->kernels->block, pixels = conv->in.height * conv->in.width;
-	const int images = pixels < PIXELS ? PIXELS / pixels : 1, pieces = conv_runs(pixels, PIXELS);
+	const int images = pixels < PIXELS ? PIXELS / pixels : 1,
+		  pieces = conv_runs(pixels, PIXELS);
 	struct outer_job job = job_of(conv);
 
 	job.a_row = conv->out.image;
@@ -140,7 +148,8 @@ static void flat_share(const struct outer_pass *pass, const struct share *share)
 			job.accumulate = n > share->image0 || piece > 0;
 			for (int panel = share->panel0; panel < share->panel1; panel++) {
 				const float *b0 = b + 2 * panel * conv->in.plane;
-				const float *b1 = 2 * panel + 1 < conv->in_blocks ? b0 + conv->in.plane : b0;
+				const float *b1 =
+					2 * panel + 1 < conv->in_blocks ? b0 + conv->in.plane : b0;
 				panel_tiles(conv, share, 0, panel, &job, a, b0, b1);
 			}
 		}
@@ -158,7 +167,8 @@ static int inside(const struct conv_shape *s, int k, int size, int outputs, int 
 }
 
 /* A band of output rows under one tap. */
-static void tapped_band(const struct outer_pass *pass, const struct share *share, int n, int row, int tap)
+static void tapped_band(
+	const struct outer_pass *pass, const struct share *share, int n, int row, int tap)
 {
 	const struct conv *conv = pass->conv;
 	const struct conv_shape *s = &conv->shape;
@@ -176,15 +186,18 @@ static void tapped_band(const struct outer_pass *pass, const struct share *share
 	job.a_row = (size_t)s->out_width * block;
 	job.b_row = (size_t)(s->stride > 1 ? job.cols : s->width) * block;
 	const long iy = y * s->stride + ky - s->pad, ix = x * s->stride + kx - s->pad;
-	const float *a = pass->out_grad + n * conv->out.image + ((long)y * s->out_width + x) * block;
+	const float *a =
+		pass->out_grad + n * conv->out.image + ((long)y * s->out_width + x) * block;
 	const float *b = pass->in + n * conv->in.image + (iy * s->width + ix) * block;
 	for (int panel = share->panel0; panel < share->panel1; panel++) {
 		const float *b0 = b + 2 * panel * conv->in.plane;
 		const float *b1 = 2 * panel + 1 < conv->in_blocks ? b0 + conv->in.plane : b0;
 		if (s->stride > 1) {
 			float *second = share->gathered + (size_t)job.rows * job.cols * block;
-			const size_t line = (size_t)s->stride * s->width * block, col = (size_t)s->stride * block;
-			conv->kernels->copy_pixels(b0, line, col, job.rows, job.cols, share->gathered);
+			const size_t line = (size_t)s->stride * s->width * block,
+				     col = (size_t)s->stride * block;
+			conv->kernels->copy_pixels(
+				b0, line, col, job.rows, job.cols, share->gathered);
 			conv->kernels->copy_pixels(b1, line, col, job.rows, job.cols, second);
 			panel_tiles(conv, share, tap, panel, &job, a, share->gathered, second);
 		} else {
@@ -202,7 +215,8 @@ static void tapped_share(const struct outer_pass *pass, const struct share *shar
 	/* A tap may miss every pixel of a band, so there is no first one to start a sum. */
 	for (int tap = 0; tap < conv->taps; tap++)
 		for (int o = share->out0; o < share->out1; o++)
-			memset(share->grad + gradient_at(conv, tap, o, share->panel0), 0, width * sizeof(float));
+			memset(share->grad + gradient_at(conv, tap, o, share->panel0), 0,
+				width * sizeof(float));
 	for (int n = share->image0; n < share->image1; n++)
 		for (int row = 0; row < s->out_height; row += gather_rows(s))
 			for (int tap = 0; tap < conv->taps; tap++)
@@ -220,7 +234,9 @@ static struct share share_of(const struct outer_pass *pass, int task, int worker
 		.gathered = conv->worker + worker * conv->worker_stride};
 
 	share.out0 = rectangle / cut->in_tasks * cut->out_step * block;
-	share.out1 = share.out0 + cut->out_step * block < channels ? share.out0 + cut->out_step * block : channels;
+	share.out1 = share.out0 + cut->out_step * block < channels
+			     ? share.out0 + cut->out_step * block
+			     : channels;
 	share.panel0 = rectangle % cut->in_tasks * cut->in_step;
 	share.panel1 = share.panel0 + cut->in_step < conv->in_panels ? share.panel0 + cut->in_step
 								     : conv->in_panels;
@@ -252,19 +268,25 @@ static void planar_band(const struct outer_pass *pass, int panel, int c, int n, 
 	const size_t block = k->block, wide = conv->out_panels * 2 * block;
 	const int line = s->width + 2 * s->pad, runs = conv_runs(s->size, k->outer_rows_max);
 	const float *b0 = pass->out_grad + n * conv->out.image + 2 * panel * conv->out.plane +
-		(size_t)row * s->out_width * block;
+			  (size_t)row * s->out_width * block;
 	const float *b1 = 2 * panel + 1 < conv->out_blocks ? b0 + conv->out.plane : b0;
-	const struct outer_job job = {.rows = rows, .cols = s->out_width, .a_row = (size_t)s->stride * line,
-		.a_col = s->stride, .b_row = s->out_width * block, .b_col = block, .grad_step = wide,
+	const struct outer_job job = {.rows = rows,
+		.cols = s->out_width,
+		.a_row = (size_t)s->stride * line,
+		.a_col = s->stride,
+		.b_row = s->out_width * block,
+		.b_col = block,
+		.grad_step = wide,
 		.accumulate = n > 0 || row > 0};
 
 	for (int ky = 0; ky < s->size; ky++) {
 		const float *a = pass->in + n * conv->in.image + c * conv->in.plane +
-			(size_t)(row * s->stride + ky) * line;
+				 (size_t)(row * s->stride + ky) * line;
 		for (int run = 0, kx = 0; run < runs; run++) {
 			const int width = (s->size - kx) / (runs - run);
-			float *grad = conv->gradient + ((size_t)(c * s->size + ky) * s->size + kx) * wide +
-				panel * 2 * block;
+			float *grad = conv->gradient +
+				      ((size_t)(c * s->size + ky) * s->size + kx) * wide +
+				      panel * 2 * block;
 			k->outer[width](&job, a + kx, b0, b1, grad);
 			kx += width;
 		}
@@ -308,6 +330,7 @@ void conv_outer_unpack(struct conv *conv, int filter, float *rows, size_t row_st
 		const float *from = conv->gradient + gradient_at(conv, tap, filter, 0);
 		memcpy(rows + tap * row_step, from, conv->shape.in * sizeof(float));
 		for (int part = 1; part < conv->outer_parts; part++)
-			conv->kernels->add(rows + tap * row_step, from + part * part_floats(conv), conv->shape.in);
+			conv->kernels->add(rows + tap * row_step, from + part * part_floats(conv),
+				conv->shape.in);
 	}
 }

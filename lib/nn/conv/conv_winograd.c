@@ -17,10 +17,11 @@
 enum {
 	CHANNELS_MIN = 16,
 	SUM_LENGTH = 256,
-	POINT_GAP = 16,	     /* keeps the 36 points off the same cache sets */
-	PRIVATE_TILES = 36,  /* tiles of a chunk one worker does alone */
-	SHARED_TILES = 128,  /* ... all do together */
-	PRIVATE_WEIGHTS = 3 << 18, /* floats of transformed weights up to which chunks are private */
+	POINT_GAP = 16,     /* keeps the 36 points off the same cache sets */
+	PRIVATE_TILES = 36, /* tiles of a chunk one worker does alone */
+	SHARED_TILES = 128, /* ... all do together */
+	PRIVATE_WEIGHTS =
+		3 << 18, /* floats of transformed weights up to which chunks are private */
 };
 
 /* One direction: blocked image in, blocked image out, transformed weights. */
@@ -35,8 +36,8 @@ struct direction {
 static bool fits(const struct conv *conv)
 {
 	const struct conv_shape *s = &conv->shape;
-	return !s->planar && s->size == 3 && s->stride == 1 && s->pad <= 2 && s->in >= CHANNELS_MIN &&
-		s->out >= CHANNELS_MIN;
+	return !s->planar && s->size == 3 && s->stride == 1 && s->pad <= 2 &&
+	       s->in >= CHANNELS_MIN && s->out >= CHANNELS_MIN;
 }
 
 static int tile_count(const struct tensor *out)
@@ -56,8 +57,9 @@ static size_t weight_floats(int in_blocks, int out_panels, int block)
 
 static bool is_private(const struct direction *d)
 {
-	return WINOGRAD_POINTS * weight_floats(d->in_blocks, d->out_panels, d->conv->kernels->block) <=
-		PRIVATE_WEIGHTS;
+	return WINOGRAD_POINTS *
+		       weight_floats(d->in_blocks, d->out_panels, d->conv->kernels->block) <=
+	       PRIVATE_WEIGHTS;
 }
 
 static int chunk_tiles(const struct direction *d, int limit)
@@ -69,29 +71,34 @@ static int chunk_tiles(const struct direction *d, int limit)
 static struct winograd_shape shape_of(const struct conv *conv, const struct tensor *image,
 	const struct tensor *out, int pad, int tiles)
 {
-	return (struct winograd_shape){.height = image->height, .width = image->width, .pad = pad,
-		.tile_rows = conv_runs(out->height, 4), .tile_cols = conv_runs(out->width, 4),
-		.blocks = image->blocks, .image = image->image, .plane = image->plane,
+	return (struct winograd_shape){.height = image->height,
+		.width = image->width,
+		.pad = pad,
+		.tile_rows = conv_runs(out->height, 4),
+		.tile_cols = conv_runs(out->width, 4),
+		.blocks = image->blocks,
+		.image = image->image,
+		.plane = image->plane,
 		.point = point_step(conv, image->blocks, tiles),
 		.tile_block = (size_t)tiles * conv->kernels->block};
 }
 
 static struct direction forward_of(struct conv *conv)
 {
-	return (struct direction){conv, &conv->in, &conv->out, conv->shape.pad, conv->forward_weights,
-		conv->in_blocks, conv->out_blocks, conv->out_panels};
+	return (struct direction){conv, &conv->in, &conv->out, conv->shape.pad,
+		conv->forward_weights, conv->in_blocks, conv->out_blocks, conv->out_panels};
 }
 
 static struct direction backward_of(struct conv *conv)
 {
-	return (struct direction){conv, &conv->out, &conv->in, 2 - conv->shape.pad, conv->backward_weights,
-		conv->out_blocks, conv->in_blocks, conv->in_panels};
+	return (struct direction){conv, &conv->out, &conv->in, 2 - conv->shape.pad,
+		conv->backward_weights, conv->out_blocks, conv->in_blocks, conv->in_panels};
 }
 
 static size_t direction_floats(const struct direction *d, int tiles)
 {
-	return WINOGRAD_POINTS *
-		(point_step(d->conv, d->in_blocks, tiles) + point_step(d->conv, d->out_blocks, tiles));
+	return WINOGRAD_POINTS * (point_step(d->conv, d->in_blocks, tiles) +
+					 point_step(d->conv, d->out_blocks, tiles));
 }
 
 static void want_scratch(struct conv *conv, const struct direction *d)
@@ -115,10 +122,11 @@ static size_t gradient_point(const struct conv *conv)
 static int plan(struct conv *conv, struct arena *arena, struct err *err)
 {
 	const int block = conv->kernels->block;
-	const size_t forward = WINOGRAD_POINTS * weight_floats(conv->in_blocks, conv->out_panels, block);
-	const size_t backward = conv->input_grad
-		? WINOGRAD_POINTS * weight_floats(conv->out_blocks, conv->in_panels, block)
-		: 0;
+	const size_t forward =
+		WINOGRAD_POINTS * weight_floats(conv->in_blocks, conv->out_panels, block);
+	const size_t backward = conv->input_grad ? WINOGRAD_POINTS * weight_floats(conv->out_blocks,
+									     conv->in_panels, block)
+						 : 0;
 
 	conv->forward_weights = arena_new(arena, forward, sizeof(float));
 	conv->backward_weights = backward ? arena_new(arena, backward, sizeof(float)) : NULL;
@@ -130,15 +138,15 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 		want_scratch(conv, &back);
 	if (conv->train) {
 		const size_t floats = WINOGRAD_POINTS * gradient_point(conv) +
-			direction_floats(&there, chunk_tiles(&there, SHARED_TILES));
+				      direction_floats(&there, chunk_tiles(&there, SHARED_TILES));
 		conv->shared_floats = floats > conv->shared_floats ? floats : conv->shared_floats;
 	}
 	return 0;
 }
 
 /* Forward: vectors run over filters. */
-static void pack_forward(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step,
-	int filters)
+static void pack_forward(struct conv *conv, int panel, const float *rows, size_t filter_step,
+	size_t row_step, int filters)
 {
 	const struct kernels *k = conv->kernels;
 	const size_t wide = 2 * (size_t)k->block;
@@ -153,14 +161,17 @@ static void pack_forward(struct conv *conv, int panel, const float *rows, size_t
 		if (count <= 0)
 			return;
 		for (int i0 = 0; i0 < conv->shape.in; i0 += k->block) {
-			const int cols = conv->shape.in - i0 < k->block ? conv->shape.in - i0 : k->block;
+			const int cols =
+				conv->shape.in - i0 < k->block ? conv->shape.in - i0 : k->block;
 			memset(taps, 0, sizeof taps);
 			for (int t = 0; t < 9; t++)
-				k->transpose(rows + first * filter_step + t * row_step + i0, filter_step, count,
-					cols, taps + t * k->block * k->block, k->block);
+				k->transpose(rows + first * filter_step + t * row_step + i0,
+					filter_step, count, cols, taps + t * k->block * k->block,
+					k->block);
 			for (int i = 0; i < cols; i++) {
 				for (int t = 0; t < 9; t++)
-					memcpy(one + t * k->block, taps + (t * k->block + i) * k->block,
+					memcpy(one + t * k->block,
+						taps + (t * k->block + i) * k->block,
 						k->block * sizeof(float));
 				k->winograd_weights(one, to + (i0 + i) * wide + first, step);
 			}
@@ -169,8 +180,8 @@ static void pack_forward(struct conv *conv, int panel, const float *rows, size_t
 }
 
 /* Backward: vectors run over input channels, taps are turned round. */
-static void pack_backward(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step,
-	int filters)
+static void pack_backward(struct conv *conv, int panel, const float *rows, size_t filter_step,
+	size_t row_step, int filters)
 {
 	const struct kernels *k = conv->kernels;
 	const size_t block = k->block, wide = 2 * block;
@@ -180,19 +191,24 @@ static void pack_backward(struct conv *conv, int panel, const float *rows, size_
 	for (int f = 0; f < filters; f++) {
 		const size_t out = panel * wide + f;
 		for (size_t i = 0; i < (size_t)conv->shape.in; i += block) {
-			const size_t count = conv->shape.in - i < block ? conv->shape.in - i : block;
+			const size_t count =
+				conv->shape.in - i < block ? conv->shape.in - i : block;
 			memset(one, 0, sizeof one);
 			for (int t = 0; t < 9; t++)
-				memcpy(one + (8 - t) * block, rows + f * filter_step + t * row_step + i,
+				memcpy(one + (8 - t) * block,
+					rows + f * filter_step + t * row_step + i,
 					count * sizeof(float));
 			k->winograd_weights(one,
-				conv->backward_weights + (i / wide * conv->out_blocks * block + out) * wide + i % wide,
+				conv->backward_weights +
+					(i / wide * conv->out_blocks * block + out) * wide +
+					i % wide,
 				step);
 		}
 	}
 }
 
-static void pack(struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step)
+static void pack(
+	struct conv *conv, int panel, const float *rows, size_t filter_step, size_t row_step)
 {
 	const int wide = 2 * conv->kernels->block, left = conv->shape.out - panel * wide;
 	const int filters = left < wide ? left : wide;
@@ -219,24 +235,32 @@ static void multiply(const struct chunk *chunk, int point, int panel0, int panel
 	static const int32_t no_offset[1] = {0};
 	const struct direction *d = chunk->d;
 	const struct kernels *k = d->conv->kernels;
-	const size_t block = k->block, weights = weight_floats(d->in_blocks, d->out_panels, k->block);
+	const size_t block = k->block,
+		     weights = weight_floats(d->in_blocks, d->out_panels, k->block);
 	const int runs = conv_runs(chunk->count, k->tile_rows), step = SUM_LENGTH / k->block;
-	struct tile_job job = {.taps = no_offset, .tap_count = 1, .block_step = chunk->in.tile_block,
-		.row_step = block, .out_step = block, .inner = k->block};
+	struct tile_job job = {.taps = no_offset,
+		.tap_count = 1,
+		.block_step = chunk->in.tile_block,
+		.row_step = block,
+		.out_step = block,
+		.inner = k->block};
 
 	for (int first = 0; first < d->in_blocks; first += step) {
 		job.blocks = d->in_blocks - first < step ? d->in_blocks - first : step;
 		job.accumulate = first > 0;
 		for (int p = panel0; p < panel1; p++) {
 			const float *w = d->weights + point * weights +
-				((size_t)p * d->in_blocks + first) * block * 2 * block;
-			const float *in = chunk->points + point * chunk->in.point + first * chunk->in.tile_block;
-			float *out = chunk->products + point * chunk->out.point + 2 * p * chunk->out.tile_block;
+					 ((size_t)p * d->in_blocks + first) * block * 2 * block;
+			const float *in = chunk->points + point * chunk->in.point +
+					  first * chunk->in.tile_block;
+			float *out = chunk->products + point * chunk->out.point +
+				     2 * p * chunk->out.tile_block;
 			const bool both = 2 * p + 1 < d->out_blocks;
 			for (int run = 0, t = 0; run < runs; run++) {
 				const int rows = (chunk->count - t) / (runs - run);
 				k->tile[TILE_UNIT][rows](&job, in + t * block, w, out + t * block,
-					both ? out + chunk->out.tile_block + t * block : NULL, NULL, NULL, NULL);
+					both ? out + chunk->out.tile_block + t * block : NULL, NULL,
+					NULL, NULL);
 				t += rows;
 			}
 		}
@@ -265,11 +289,12 @@ static void private_task(void *context, int task, int worker)
 	place_chunk(&chunk, task, run->chunks);
 	chunk.points = d->conv->worker + worker * d->conv->worker_stride;
 	chunk.products = chunk.points + WINOGRAD_POINTS * chunk.in.point;
-	k->winograd_input(&chunk.in, chunk.from, chunk.points, chunk.first, chunk.count, 0, d->in_blocks);
+	k->winograd_input(
+		&chunk.in, chunk.from, chunk.points, chunk.first, chunk.count, 0, d->in_blocks);
 	for (int point = 0; point < WINOGRAD_POINTS; point++)
 		multiply(&chunk, point, 0, d->out_panels);
-	k->winograd_output(&chunk.out, chunk.products, chunk.to, chunk.first, chunk.count, 0, d->out_blocks,
-		chunk.end);
+	k->winograd_output(&chunk.out, chunk.products, chunk.to, chunk.first, chunk.count, 0,
+		d->out_blocks, chunk.end);
 }
 
 static void input_task(void *context, int task, int worker)
@@ -277,8 +302,8 @@ static void input_task(void *context, int task, int worker)
 	const struct chunk *chunk = context;
 
 	(void)worker;
-	chunk->d->conv->kernels->winograd_input(&chunk->in, chunk->from, chunk->points, chunk->first,
-		chunk->count, task, task + 1);
+	chunk->d->conv->kernels->winograd_input(
+		&chunk->in, chunk->from, chunk->points, chunk->first, chunk->count, task, task + 1);
 }
 
 /* Two tasks per point: enough for any small team, few enough for long products. */
@@ -296,18 +321,23 @@ static void output_task(void *context, int task, int worker)
 	const struct chunk *chunk = context;
 
 	(void)worker;
-	chunk->d->conv->kernels->winograd_output(&chunk->out, chunk->products, chunk->to, chunk->first,
-		chunk->count, task, task + 1, chunk->end);
+	chunk->d->conv->kernels->winograd_output(&chunk->out, chunk->products, chunk->to,
+		chunk->first, chunk->count, task, task + 1, chunk->end);
 }
 
-static void convolve(const struct direction *d, const float *from, float *to, const struct epilogue *end)
+static void convolve(
+	const struct direction *d, const float *from, float *to, const struct epilogue *end)
 {
 	const bool alone = is_private(d);
 	const int limit = chunk_tiles(d, alone ? PRIVATE_TILES : SHARED_TILES);
 	const int chunks = conv_runs(tile_count(d->out), limit);
 	struct private_run run = {.chunks = chunks,
-		.chunk = {.d = d, .in = shape_of(d->conv, d->in, d->out, d->pad, limit),
-			.out = shape_of(d->conv, d->out, d->out, 0, limit), .from = from, .to = to, .end = end}};
+		.chunk = {.d = d,
+			.in = shape_of(d->conv, d->in, d->out, d->pad, limit),
+			.out = shape_of(d->conv, d->out, d->out, 0, limit),
+			.from = from,
+			.to = to,
+			.end = end}};
 	struct chunk *chunk = &run.chunk;
 	struct team *team = d->conv->team;
 
@@ -357,9 +387,11 @@ static void transform_task(void *context, int task, int worker)
 
 	(void)worker;
 	if (out < 0)
-		k->winograd_input(&g->in, g->input, g->in_points, g->first, g->count, task, task + 1);
+		k->winograd_input(
+			&g->in, g->input, g->in_points, g->first, g->count, task, task + 1);
 	else
-		k->winograd_output_grad(&g->out, g->out_grad, g->out_points, g->first, g->count, out, out + 1);
+		k->winograd_output_grad(
+			&g->out, g->out_grad, g->out_points, g->first, g->count, out, out + 1);
 }
 
 static void gradient_task(void *context, int task, int worker)
@@ -372,17 +404,22 @@ static void gradient_task(void *context, int task, int worker)
 	const int block1 = conv->out_blocks * (split + 1) / g->splits;
 	const size_t block = k->block, row = conv->in_panels * 2 * block;
 	float *grad = conv->shared + point * gradient_point(conv);
-	const struct outer_job job = {.rows = 1, .cols = g->count, .a_col = block, .b_col = block,
-		.grad_step = row, .accumulate = g->accumulate};
+	const struct outer_job job = {.rows = 1,
+		.cols = g->count,
+		.a_col = block,
+		.b_col = block,
+		.grad_step = row,
+		.accumulate = g->accumulate};
 
 	(void)worker;
 	for (int panel = 0; panel < conv->in_panels; panel++) {
 		const float *b0 = g->in_points + point * g->in.point + 2 * panel * g->in.tile_block;
 		const float *b1 = 2 * panel + 1 < conv->in_blocks ? b0 + g->in.tile_block : b0;
 		for (int o = block0 * k->block; o < block1 * k->block; o += k->outer_rows) {
-			const float *a = g->out_points + point * g->out.point + o / k->block * g->out.tile_block +
-				o % k->block;
-			k->outer[k->outer_rows](&job, a, b0, b1, grad + o * row + panel * 2 * block);
+			const float *a = g->out_points + point * g->out.point +
+					 o / k->block * g->out.tile_block + o % k->block;
+			k->outer[k->outer_rows](
+				&job, a, b0, b1, grad + o * row + panel * 2 * block);
 		}
 	}
 }
@@ -392,8 +429,11 @@ static void backward_weights(struct conv *conv, const float *in, const float *ou
 	const struct direction d = forward_of(conv);
 	const int limit = chunk_tiles(&d, SHARED_TILES), tiles = tile_count(d.out);
 	const int chunks = conv_runs(tiles, limit);
-	struct gradient_chunk g = {.conv = conv, .input = in, .out_grad = out_grad,
-		.in = shape_of(conv, d.in, d.out, d.pad, limit), .out = shape_of(conv, d.out, d.out, 0, limit),
+	struct gradient_chunk g = {.conv = conv,
+		.input = in,
+		.out_grad = out_grad,
+		.in = shape_of(conv, d.in, d.out, d.pad, limit),
+		.out = shape_of(conv, d.out, d.out, 0, limit),
 		.splits = conv->out_blocks < 2 ? 1 : 2};
 
 	g.in_points = conv->shared + WINOGRAD_POINTS * gradient_point(conv);

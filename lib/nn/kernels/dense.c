@@ -15,8 +15,8 @@ INLINE void put_part(float *out, vf p, vf q, int cols)
 		memcpy(out + VW, &q, (cols - VW) * sizeof(float));
 }
 
-INLINE void tile_end(const struct dense_job *job, vf *p, vf *q, float *out, const float *extra, const int rows,
-	const bool half, const enum dense_kind kind)
+INLINE void tile_end(const struct dense_job *job, vf *p, vf *q, float *out, const float *extra,
+	const int rows, const bool half, const enum dense_kind kind)
 {
 	UNROLL
 	for (int r = 0; r < rows; r++) {
@@ -44,7 +44,9 @@ INLINE void tile_end(const struct dense_job *job, vf *p, vf *q, float *out, cons
 INLINE void tile_body(const struct dense_job *job, const float *a, const float *b, float *out,
 	const float *extra, const int rows, const bool half, const enum dense_kind kind)
 {
-	const size_t a_row = kind == DENSE_FORWARD ? job->a_row : kind == DENSE_BACKWARD ? 1 : 2 * VW;
+	const size_t a_row = kind == DENSE_FORWARD    ? job->a_row
+			     : kind == DENSE_BACKWARD ? 1
+						      : 2 * VW;
 	const size_t a_step = kind == DENSE_BACKWARD ? job->a_step : 1;
 	const size_t out_row = kind == DENSE_WEIGHTS ? job->out_row : 2 * VW;
 	vf p[TILE_ROWS], q[TILE_ROWS];
@@ -127,13 +129,23 @@ TILES(14)
 #define ROWS_TO_2(name) name##_1, name##_2
 #define ROWS_TO_6(name) ROWS_TO_2(name), name##_3, name##_4, name##_5, name##_6
 #define ROWS_TO_14(name)                                                                           \
-	ROWS_TO_6(name), name##_7, name##_8, name##_9, name##_10, name##_11, name##_12, name##_13, name##_14
+	ROWS_TO_6(name), name##_7, name##_8, name##_9, name##_10, name##_11, name##_12, name##_13, \
+		name##_14
 #if TILE_ROWS > 6
-#define TILE_ROW(name) {NULL, ROWS_TO_14(name)}
+#define TILE_ROW(name)                                                                             \
+	{                                                                                          \
+		NULL, ROWS_TO_14(name)                                                             \
+	}
 #elif TILE_ROWS > 2
-#define TILE_ROW(name) {NULL, ROWS_TO_6(name)}
+#define TILE_ROW(name)                                                                             \
+	{                                                                                          \
+		NULL, ROWS_TO_6(name)                                                              \
+	}
 #else
-#define TILE_ROW(name) {NULL, ROWS_TO_2(name)}
+#define TILE_ROW(name)                                                                             \
+	{                                                                                          \
+		NULL, ROWS_TO_2(name)                                                              \
+	}
 #endif
 
 static dense_fn *const tiles[DENSE_KINDS][2][TILE_ROWS + 1] = {
@@ -142,10 +154,13 @@ static dense_fn *const tiles[DENSE_KINDS][2][TILE_ROWS + 1] = {
 	[DENSE_WEIGHTS] = {TILE_ROW(weights), TILE_ROW(weights_half)},
 };
 
-void KERNEL(dense)(const struct dense_job *job, const float *a, const float *b, float *out, const float *extra)
+void KERNEL(dense)(
+	const struct dense_job *job, const float *a, const float *b, float *out, const float *extra)
 {
 	dense_fn *const *tile = tiles[job->kind][job->cols <= VW];
-	const size_t a_row = job->kind == DENSE_FORWARD ? job->a_row : job->kind == DENSE_BACKWARD ? 1 : 2 * VW;
+	const size_t a_row = job->kind == DENSE_FORWARD    ? job->a_row
+			     : job->kind == DENSE_BACKWARD ? 1
+							   : 2 * VW;
 	const size_t out_row = job->kind == DENSE_WEIGHTS ? job->out_row : 2 * VW;
 	const size_t extra_row = job->kind == DENSE_FORWARD ? 1 : 2 * VW;
 	int left = job->rows;
@@ -172,7 +187,8 @@ INLINE void row_sums(const float *panels, size_t panel, int samples, const int r
 		UNROLL
 		for (int r = 0; r < VW; r++)
 			if (r < rows)
-				total[r] += v_load(panels + r * 2 * VW) + v_load(panels + r * 2 * VW + VW);
+				total[r] += v_load(panels + r * 2 * VW) +
+					    v_load(panels + r * 2 * VW + VW);
 	}
 	for (int r = 0; samples > 0 && r < rows; r++)
 		total[r] += v_load(panels + r * 2 * VW);

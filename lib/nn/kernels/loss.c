@@ -33,8 +33,8 @@ INLINE vf row_vector_within(const float *row, int c, int classes, float fill)
 
 INLINE vf row_part(const float *row, int c, int classes, float fill, bool within)
 {
-	return within ? row_vector_within(row, c, classes, fill) :
-			row_vector(row, c, classes, fill);
+	return within ? row_vector_within(row, c, classes, fill)
+		      : row_vector(row, c, classes, fill);
 }
 
 INLINE float row_max(const float *row, int classes, bool within)
@@ -72,8 +72,8 @@ INLINE float exp_sum(const float *row, int classes, float top, float *terms, boo
 	return v_sum(total);
 }
 
-void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *labels, const float *weights,
-	int count, float *losses, float *grad)
+void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *labels,
+	const float *weights, int count, float *losses, float *grad)
 {
 	for (int n = 0; n < count; n++) {
 		const float *row = logits + (size_t)n * classes;
@@ -92,14 +92,15 @@ void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *label
 }
 
 /* Two classes' terms exp(logit - top), or the last one's, for every lane of one or two vectors. */
-INLINE void panel_terms(const float *logits, const vf *top, const int classes, const int vectors, vf *sum,
-	float *terms)
+INLINE void panel_terms(const float *logits, const vf *top, const int classes, const int vectors,
+	vf *sum, float *terms)
 {
 	vf term[4];
 
 	UNROLL
 	for (int i = 0; i < classes * vectors; i++)
-		term[i] = v_load(logits + i / vectors * 2 * VW + i % vectors * VW) - top[i % vectors];
+		term[i] =
+			v_load(logits + i / vectors * 2 * VW + i % vectors * VW) - top[i % vectors];
 	v_exps(term, classes * vectors);
 	UNROLL
 	for (int i = 0; i < classes * vectors; i++) {
@@ -110,8 +111,8 @@ INLINE void panel_terms(const float *logits, const vf *top, const int classes, c
 }
 
 /* The sums of all classes' terms, one per lane. */
-INLINE void panel_sums(const float *logits, const vf *top, int classes, const int vectors, vf *total,
-	float *terms)
+INLINE void panel_sums(
+	const float *logits, const vf *top, int classes, const int vectors, vf *total, float *terms)
 {
 	vf sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
 	int c = 0;
@@ -127,10 +128,11 @@ INLINE void panel_sums(const float *logits, const vf *top, int classes, const in
 		total[v] = sum[v] + sum[v + vectors];
 }
 
-INLINE void softmax_lanes(const float *logits, int classes, const int32_t *labels, const float *weights,
-	int count, float *losses, float *grad, const int vectors)
+INLINE void softmax_lanes(const float *logits, int classes, const int32_t *labels,
+	const float *weights, int count, float *losses, float *grad, const int vectors)
 {
-	vf top[2] = {v_set1(-INFINITY), v_set1(-INFINITY)}, total[2], factor[2] = {v_zero(), v_zero()};
+	vf top[2] = {v_set1(-INFINITY), v_set1(-INFINITY)}, total[2],
+	   factor[2] = {v_zero(), v_zero()};
 	float logs[2 * VW], tops[2 * VW];
 
 	UNROLL4
@@ -165,8 +167,8 @@ INLINE void softmax_lanes(const float *logits, int classes, const int32_t *label
 		grad[(size_t)labels[i] * 2 * VW + i] -= weights[i];
 }
 
-void KERNEL(softmax_panel)(const float *logits, int classes, const int32_t *labels, const float *weights,
-	int count, float *losses, float *grad)
+void KERNEL(softmax_panel)(const float *logits, int classes, const int32_t *labels,
+	const float *weights, int count, float *losses, float *grad)
 {
 	if (count > VW)
 		softmax_lanes(logits, classes, labels, weights, count, losses, grad, 2);

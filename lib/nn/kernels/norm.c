@@ -33,8 +33,8 @@ void KERNEL(norm_moments)(const float *x, size_t pixels, float *shift, float *su
 	v_storeu(square, (q[0] + q[1]) + (q[2] + q[3]));
 }
 
-INLINE void apply_body(const float *x, float *y, const float *add, vbits *mask, size_t pixels, vf scale,
-	vf offset, const bool relu, const bool join, const bool bits)
+INLINE void apply_body(const float *x, float *y, const float *add, vbits *mask, size_t pixels,
+	vf scale, vf offset, const bool relu, const bool join, const bool bits)
 {
 	for (size_t i = 0; i < pixels; i++) {
 		vf v = v_load(x + i * VW) * scale + offset;
@@ -64,8 +64,8 @@ void KERNEL(norm_apply)(const float *x, float *y, const float *add, void *mask, 
 }
 
 /* The gradient behind the ReLU. Without a residual the ReLU's side is found again from x. */
-INLINE vf grad_at(const struct norm_grad *g, size_t i, vf x, vf scale, vf offset, const enum norm_mask kind,
-	const bool second)
+INLINE vf grad_at(const struct norm_grad *g, size_t i, vf x, vf scale, vf offset,
+	const enum norm_mask kind, const bool second)
 {
 	vf d = v_load(g->dy0 + i * VW);
 
@@ -78,8 +78,8 @@ INLINE vf grad_at(const struct norm_grad *g, size_t i, vf x, vf scale, vf offset
 	return d;
 }
 
-INLINE void sums_body(const struct norm_grad *g, vf scale, vf offset, vf mean, float *sum, float *product,
-	const enum norm_mask kind, const bool second)
+INLINE void sums_body(const struct norm_grad *g, vf scale, vf offset, vf mean, float *sum,
+	float *product, const enum norm_mask kind, const bool second)
 {
 	vf s[2] = {v_zero(), v_zero()}, q[2] = {v_zero(), v_zero()};
 	size_t i = 0;

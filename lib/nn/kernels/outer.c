@@ -4,8 +4,8 @@
  */
 #include "nn/kernels/declare.h"
 
-INLINE void outer_body(const struct outer_job *job, const float *a, const float *b0, const float *b1,
-	float *grad, const int rows)
+INLINE void outer_body(const struct outer_job *job, const float *a, const float *b0,
+	const float *b1, float *grad, const int rows)
 {
 	vf p[OUTER_ROWS_MAX], q[OUTER_ROWS_MAX];
 

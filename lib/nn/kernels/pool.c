@@ -5,13 +5,15 @@
  */
 #include "nn/kernels/declare.h"
 
-static void pool_pixel(const struct pool_shape *s, const float *x, int oy, int ox, float *y, uint8_t *which)
+static void pool_pixel(
+	const struct pool_shape *s, const float *x, int oy, int ox, float *y, uint8_t *which)
 {
 	vf best = v_set1(-__builtin_inff());
 	vi winner = (vi)v_zero() - 1;
 
 	for (int k = 0; k < s->size * s->size; k++) {
-		const int iy = oy * s->stride - s->pad + k / s->size, ix = ox * s->stride - s->pad + k % s->size;
+		const int iy = oy * s->stride - s->pad + k / s->size,
+			  ix = ox * s->stride - s->pad + k % s->size;
 		if (iy < 0 || iy >= s->height || ix < 0 || ix >= s->width)
 			continue;
 		const vf v = v_load(x + ((size_t)iy * s->width + ix) * VW);
@@ -46,7 +48,8 @@ static void windows_of(int i, const struct pool_shape *s, int outputs, int *firs
 		*end = outputs;
 }
 
-void KERNEL(pool_max_grad)(const struct pool_shape *s, const float *dy, const uint8_t *which, float *dx)
+void KERNEL(pool_max_grad)(
+	const struct pool_shape *s, const float *dy, const uint8_t *which, float *dx)
 {
 	for (int iy = 0; iy < s->height; iy++) {
 		int y0, y1;
@@ -58,7 +61,7 @@ void KERNEL(pool_max_grad)(const struct pool_shape *s, const float *dy, const ui
 			for (int oy = y0; oy < y1; oy++) {
 				for (int ox = x0; ox < x1; ox++) {
 					const int me = (iy - oy * s->stride + s->pad) * s->size +
-						(ix - ox * s->stride + s->pad);
+						       (ix - ox * s->stride + s->pad);
 					const size_t at = ((size_t)oy * s->out_width + ox) * VW;
 					vi won = {0};
 					UNROLL

@@ -12,8 +12,8 @@ INLINE size_t tile_start(int at, int length)
 }
 
 /* Tiles side by side: one position on is from_next floats in `from` and to_next in `to`. */
-INLINE void transpose_strip(const float *from, size_t from_step, size_t from_next, float *to, size_t to_step,
-	size_t to_next, int length)
+INLINE void transpose_strip(const float *from, size_t from_step, size_t from_next, float *to,
+	size_t to_step, size_t to_next, int length)
 {
 	for (int i = 0; i < length; i += VW) {
 		const size_t at = tile_start(i, length);
@@ -25,7 +25,8 @@ INLINE void transpose_strip(const float *from, size_t from_step, size_t from_nex
 	}
 }
 
-void KERNEL(transpose)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
+void KERNEL(transpose)(
+	const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
 {
 	if (rows < VW || cols < VW) {
 		for (int r = 0; r < rows; r++)
@@ -34,17 +35,20 @@ void KERNEL(transpose)(const float *from, size_t from_step, int rows, int cols, 
 	} else if (rows > cols) {
 		for (int i = 0; i < cols; i += VW) {
 			const size_t c = tile_start(i, cols);
-			transpose_strip(from + c, from_step, from_step, to + c * to_step, to_step, 1, rows);
+			transpose_strip(
+				from + c, from_step, from_step, to + c * to_step, to_step, 1, rows);
 		}
 	} else {
 		for (int i = 0; i < rows; i += VW) {
 			const size_t r = tile_start(i, rows);
-			transpose_strip(from + r * from_step, from_step, 1, to + r, to_step, to_step, cols);
+			transpose_strip(
+				from + r * from_step, from_step, 1, to + r, to_step, to_step, cols);
 		}
 	}
 }
 
-void KERNEL(copy_rows)(const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
+void KERNEL(copy_rows)(
+	const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
 {
 	for (int r = 0; r < rows; r++, from += from_step, to += to_step) {
 		if (cols == 2 * VW) {
@@ -86,8 +90,8 @@ void KERNEL(row_moments)(const float *row, size_t count, float *mean, float *squ
 	*square = v_sum(sum) + tail;
 }
 
-void KERNEL(row_products)(const float *grad, const float *row, float mean, size_t count, float *sum,
-	float *product)
+void KERNEL(row_products)(
+	const float *grad, const float *row, float mean, size_t count, float *sum, float *product)
 {
 	vf s = v_zero(), p = v_zero();
 	float s_tail = 0, p_tail = 0;
@@ -116,12 +120,14 @@ void KERNEL(row_affine)(const float *row, float *out, size_t count, float a, flo
 		out[i] = row[i] * a + b;
 }
 
-void KERNEL(row_combine)(const float *x, const float *y, float *out, size_t count, float a, float b, float c)
+void KERNEL(row_combine)(
+	const float *x, const float *y, float *out, size_t count, float a, float b, float c)
 {
 	size_t i = 0;
 
 	for (; i + VW <= count; i += VW)
-		v_storeu(out + i, v_loadu(x + i) * v_set1(a) + (v_loadu(y + i) * v_set1(b) + v_set1(c)));
+		v_storeu(out + i,
+			v_loadu(x + i) * v_set1(a) + (v_loadu(y + i) * v_set1(b) + v_set1(c)));
 	for (; i < count; i++)
 		out[i] = x[i] * a + (y[i] * b + c);
 }
@@ -157,7 +163,8 @@ void KERNEL(blocks_to_vectors)(const float *blocks, size_t plane, int n, int fea
 	}
 }
 
-void KERNEL(copy_pixels)(const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to)
+void KERNEL(copy_pixels)(
+	const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to)
 {
 	for (int r = 0; r < rows; r++, from += row_step)
 		for (int c = 0; c < cols; c++, to += VW)

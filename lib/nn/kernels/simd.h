@@ -23,8 +23,8 @@
 
 /* KERNEL(name) is the one external symbol of a kernel source, distinct per instruction set. */
 #define KERNEL_JOIN2(name, isa) name##_##isa
-#define KERNEL_JOIN(name, isa)	KERNEL_JOIN2(name, isa)
-#define KERNEL(name)		KERNEL_JOIN(name, ISA)
+#define KERNEL_JOIN(name, isa)  KERNEL_JOIN2(name, isa)
+#define KERNEL(name)            KERNEL_JOIN(name, ISA)
 
 /* Rows of a tile: all sums of rows times two vectors, two of weights and one more must be registers. */
 #if defined(__AVX512F__)
@@ -39,10 +39,10 @@
 
 /* Before a loop over registers: unroll it completely. */
 #if defined(__clang__)
-#define UNROLL	_Pragma("clang loop unroll(full)")
+#define UNROLL  _Pragma("clang loop unroll(full)")
 #define UNROLL4 _Pragma("unroll 4")
 #else
-#define UNROLL	_Pragma("GCC unroll 16")
+#define UNROLL  _Pragma("GCC unroll 16")
 #define UNROLL4 _Pragma("GCC unroll 4")
 #endif
 
@@ -158,7 +158,8 @@ INLINE vf v_keep(vf v, vbits bits)
 	return (vf)_mm512_maskz_mov_ps(bits, (__m512)v);
 #elif VW == 8 && defined(__AVX2__)
 	const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-	const __m256i mask = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits), lane), lane);
+	const __m256i mask =
+		_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits), lane), lane);
 	return (vf)_mm256_and_ps((__m256)v, _mm256_castsi256_ps(mask));
 #else
 	for (int i = 0; i < VW; i++)
@@ -200,8 +201,8 @@ INLINE void v_exps(vf *x, const int count)
 {
 	/* Adding 1.5 * 2^23 rounds to an integer in the low bits of the sum. */
 	const vf magic = v_set1(12582912.0f);
-	static const float terms[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
-		5.0000001201e-1f};
+	static const float terms[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+		1.6666665459e-1f, 5.0000001201e-1f};
 	vf shifted[4], p[4];
 
 	UNROLL
@@ -264,7 +265,8 @@ INLINE vf v_log(vf x)
 INLINE vf v_join(const float *low, const float *high)
 {
 #if defined(__AVX2__)
-	return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+	return (vf)_mm256_insertf128_ps(
+		_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
 #else
 	vf v;
 	memcpy(&v, low, sizeof v / 2);
@@ -291,15 +293,17 @@ INLINE void v_load_transposed(vf tile[VW], const float *from, size_t step)
 		row[3] = v_join(from + three, four + three);
 		UNROLL
 		for (int i = 0; i < 4; i += 2) {
-			pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-			pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+			pair[i] = __builtin_shufflevector(
+				row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+			pair[i + 1] = __builtin_shufflevector(
+				row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
 		}
 		UNROLL
 		for (int i = 0; i < 2; i++) {
-			tile[half + 2 * i] =
-				__builtin_shufflevector(pair[i], pair[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-			tile[half + 2 * i + 1] =
-				__builtin_shufflevector(pair[i], pair[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+			tile[half + 2 * i] = __builtin_shufflevector(
+				pair[i], pair[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+			tile[half + 2 * i + 1] = __builtin_shufflevector(
+				pair[i], pair[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
 		}
 	}
 }
@@ -312,7 +316,8 @@ INLINE void v_transpose(vf row[VW])
 	UNROLL
 	for (int i = 0; i < VW; i += 2) {
 		pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-		pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+		pair[i + 1] =
+			__builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
 	}
 	UNROLL
 	for (int i = 0; i < VW; i += 4) {
@@ -320,13 +325,15 @@ INLINE void v_transpose(vf row[VW])
 		for (int k = 0; k < 2; k++) {
 			const vf a = pair[i + k], b = pair[i + k + 2];
 			four[i + 2 * k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
-			four[i + 2 * k + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+			four[i + 2 * k + 1] =
+				__builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
 		}
 	}
 	UNROLL
 	for (int i = 0; i < 4; i++) {
 		row[i] = __builtin_shufflevector(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-		row[i + 4] = __builtin_shufflevector(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+		row[i + 4] =
+			__builtin_shufflevector(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
 	}
 }
 #else

@@ -25,7 +25,7 @@ double KERNEL(peak)(long rounds)
 }
 
 #define NAME_TEXT2(isa) #isa
-#define NAME_TEXT(isa)	NAME_TEXT2(isa)
+#define NAME_TEXT(isa)  NAME_TEXT2(isa)
 
 const struct kernels KERNEL(kernels) = {
 	.isa = NAME_TEXT(ISA),

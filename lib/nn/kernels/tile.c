@@ -11,9 +11,9 @@
  * rows, step and inner are constants where the caller passes constants: the body is compiled once per
  * combination, with all accumulators in registers. step 0: job->row_step; inner 0: job->inner.
  */
-INLINE void tile_body(const struct tile_job *job, const float *in, const float *weights, float *out0,
-	float *out1, const float *bias, const float *add0, const float *add1, const int rows,
-	const size_t fixed_step, const int fixed_inner)
+INLINE void tile_body(const struct tile_job *job, const float *in, const float *weights,
+	float *out0, float *out1, const float *bias, const float *add0, const float *add1,
+	const int rows, const size_t fixed_step, const int fixed_inner)
 {
 	const size_t step = fixed_step ? fixed_step : job->row_step;
 	const int inner = fixed_inner ? fixed_inner : job->inner;
@@ -115,16 +115,26 @@ TILES(14)
 #endif
 
 #define ROWS_TO_2(kind) tile_##kind##_1, tile_##kind##_2
-#define ROWS_TO_6(kind) ROWS_TO_2(kind), tile_##kind##_3, tile_##kind##_4, tile_##kind##_5, tile_##kind##_6
+#define ROWS_TO_6(kind)                                                                            \
+	ROWS_TO_2(kind), tile_##kind##_3, tile_##kind##_4, tile_##kind##_5, tile_##kind##_6
 #define ROWS_TO_14(kind)                                                                           \
 	ROWS_TO_6(kind), tile_##kind##_7, tile_##kind##_8, tile_##kind##_9, tile_##kind##_10,      \
 		tile_##kind##_11, tile_##kind##_12, tile_##kind##_13, tile_##kind##_14
 #if TILE_ROWS > 6
-#define TILE_ROW(kind) {NULL, ROWS_TO_14(kind)}
+#define TILE_ROW(kind)                                                                             \
+	{                                                                                          \
+		NULL, ROWS_TO_14(kind)                                                             \
+	}
 #elif TILE_ROWS > 2
-#define TILE_ROW(kind) {NULL, ROWS_TO_6(kind)}
+#define TILE_ROW(kind)                                                                             \
+	{                                                                                          \
+		NULL, ROWS_TO_6(kind)                                                              \
+	}
 #else
-#define TILE_ROW(kind) {NULL, ROWS_TO_2(kind)}
+#define TILE_ROW(kind)                                                                             \
+	{                                                                                          \
+		NULL, ROWS_TO_2(kind)                                                              \
+	}
 #endif
 
 tile_fn *const KERNEL(tile_table)[TILE_KINDS][TILE_ROWS_MAX + 1] = {

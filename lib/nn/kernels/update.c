@@ -61,7 +61,8 @@ void KERNEL(sgd)(float *params, const float *grad, float *momentum, size_t count
 	for (; i + VW <= count; i += VW)
 		sgd_slice(params, grad, momentum, (struct slice){i, VW}, step, averages);
 	if (i < count)
-		sgd_slice(params, grad, momentum, (struct slice){i, (int)(count - i)}, step, averages);
+		sgd_slice(params, grad, momentum, (struct slice){i, (int)(count - i)}, step,
+			averages);
 }
 
 INLINE void adam_slice(float *params, const float *grad, float *mean, float *square, struct slice s,
@@ -74,7 +75,8 @@ INLINE void adam_slice(float *params, const float *grad, float *mean, float *squ
 
 	put(mean, s, m);
 	put(square, s, v);
-	const vf root = v_sqrt(v) / v_set1(__builtin_sqrtf(step->correction2)) + v_set1(step->epsilon);
+	const vf root =
+		v_sqrt(v) / v_set1(__builtin_sqrtf(step->correction2)) + v_set1(step->epsilon);
 	p = p - v_set1(step->rate / step->correction1) * (m / root);
 	put(params, s, p);
 	update_averages(averages, s, p);
@@ -88,11 +90,12 @@ void KERNEL(adam)(float *params, const float *grad, float *mean, float *square, 
 	for (; i + VW <= count; i += VW)
 		adam_slice(params, grad, mean, square, (struct slice){i, VW}, step, averages);
 	if (i < count)
-		adam_slice(params, grad, mean, square, (struct slice){i, (int)(count - i)}, step, averages);
+		adam_slice(params, grad, mean, square, (struct slice){i, (int)(count - i)}, step,
+			averages);
 }
 
-INLINE void schedule_free_slice(float *params, const float *grad, float *z, float *x, struct slice s,
-	const struct schedule_free_step *step, const struct average_step *averages)
+INLINE void schedule_free_slice(float *params, const float *grad, float *z, float *x,
+	struct slice s, const struct schedule_free_step *step, const struct average_step *averages)
 {
 	const vf share = v_set1(step->share), rest = v_set1(1.0f - step->share);
 	vf y = get(params, s);

@@ -35,7 +35,8 @@ INLINE void output_values(const vf *m, vf *out, int step)
 /* A y: four output gradients to six points. */
 INLINE void output_points(vf y0, vf y1, vf y2, vf y3, vf *out)
 {
-	const vf p = y0 + y2, q = y1 + y3, r = v_set1(4) * y2 + y0, t = v_set1(2) * (v_set1(4) * y3 + y1);
+	const vf p = y0 + y2, q = y1 + y3, r = v_set1(4) * y2 + y0,
+		 t = v_set1(2) * (v_set1(4) * y3 + y1);
 	out[0] = y0;
 	out[1] = p + q;
 	out[2] = p - q;
@@ -74,7 +75,8 @@ struct tile_place {
 INLINE struct tile_place place_of(const struct winograd_shape *s, int tile)
 {
 	const int per_image = s->tile_rows * s->tile_cols, in_image = tile % per_image;
-	return (struct tile_place){tile / per_image, in_image / s->tile_cols, in_image % s->tile_cols};
+	return (struct tile_place){
+		tile / per_image, in_image / s->tile_cols, in_image % s->tile_cols};
 }
 
 INLINE void place_next(const struct winograd_shape *s, struct tile_place *place)
@@ -108,8 +110,9 @@ INLINE void input_rows(const struct winograd_shape *s, const float *plane, int y
 		const float *row = plane + (size_t)y * s->width * VW;
 		if (inside) {
 			const float *p = row + (size_t)x0 * VW;
-			input_points(v_load(p), v_load(p + VW), v_load(p + 2 * VW), v_load(p + 3 * VW),
-				v_load(p + 4 * VW), v_load(p + 5 * VW), e + i * 6);
+			input_points(v_load(p), v_load(p + VW), v_load(p + 2 * VW),
+				v_load(p + 3 * VW), v_load(p + 4 * VW), v_load(p + 5 * VW),
+				e + i * 6);
 		} else {
 			vf d[6];
 			for (int j = 0; j < 6; j++)
@@ -119,8 +122,8 @@ INLINE void input_rows(const struct winograd_shape *s, const float *plane, int y
 	}
 }
 
-void KERNEL(winograd_input)(const struct winograd_shape *s, const float *image, float *points, int first,
-	int count, int block0, int block1)
+void KERNEL(winograd_input)(const struct winograd_shape *s, const float *image, float *points,
+	int first, int count, int block0, int block1)
 {
 	for (int block = block0; block < block1; block++) {
 		struct tile_place at = place_of(s, first);
@@ -130,7 +133,8 @@ void KERNEL(winograd_input)(const struct winograd_shape *s, const float *image, 
 			vf e[36], c[6];
 			input_rows(s, plane, at.row * 4 - s->pad, at.col * 4 - s->pad, e);
 			for (int j = 0; j < 6; j++) {
-				input_points(e[j], e[6 + j], e[12 + j], e[18 + j], e[24 + j], e[30 + j], c);
+				input_points(e[j], e[6 + j], e[12 + j], e[18 + j], e[24 + j],
+					e[30 + j], c);
 				UNROLL
 				for (int i = 0; i < 6; i++)
 					v_store(out + (size_t)(i * 6 + j) * s->point, c[i]);
@@ -150,8 +154,8 @@ INLINE void finish_pixel(float *p, size_t at, vf value, const struct epilogue *e
 	v_store(p, value);
 }
 
-void KERNEL(winograd_output)(const struct winograd_shape *s, const float *points, float *image, int first,
-	int count, int block0, int block1, const struct epilogue *end)
+void KERNEL(winograd_output)(const struct winograd_shape *s, const float *points, float *image,
+	int first, int count, int block0, int block1, const struct epilogue *end)
 {
 	const bool plain = !end->bias && !end->add && !end->relu;
 
@@ -162,7 +166,7 @@ void KERNEL(winograd_output)(const struct winograd_shape *s, const float *points
 		for (int t = 0; t < count; t++, in += VW, place_next(s, &at)) {
 			const int y0 = at.row * 4, x0 = at.col * 4;
 			const size_t corner = at.image * s->image + block * s->plane +
-				((size_t)y0 * s->width + x0) * VW;
+					      ((size_t)y0 * s->width + x0) * VW;
 			vf e[24], f[16], c[6];
 			for (int j = 0; j < 6; j++) {
 				UNROLL
@@ -180,8 +184,8 @@ void KERNEL(winograd_output)(const struct winograd_shape *s, const float *points
 					if (plain)
 						v_store(image + row + j * VW, f[i * 4 + j]);
 					else
-						finish_pixel(image + row + j * VW, row + j * VW, f[i * 4 + j], end,
-							bias);
+						finish_pixel(image + row + j * VW, row + j * VW,
+							f[i * 4 + j], end, bias);
 				}
 			}
 		}
@@ -202,7 +206,8 @@ void KERNEL(winograd_output_grad)(const struct winograd_shape *s, const float *i
 				const float *row = plane + (size_t)y * s->width * VW;
 				vf f[4];
 				for (int j = 0; j < 4; j++)
-					f[j] = y < s->height ? pixel_or_zero(row, x + j, s->width) : v_zero();
+					f[j] = y < s->height ? pixel_or_zero(row, x + j, s->width)
+							     : v_zero();
 				output_points(f[0], f[1], f[2], f[3], e + i * 6);
 			}
 			for (int j = 0; j < 6; j++) {
@@ -220,7 +225,8 @@ void KERNEL(winograd_weights)(const float *taps, float *points, size_t step)
 	vf e[18], u[6];
 
 	for (int j = 0; j < 3; j++) {
-		filter_points(v_load(taps + j * VW), v_load(taps + (3 + j) * VW), v_load(taps + (6 + j) * VW), u);
+		filter_points(v_load(taps + j * VW), v_load(taps + (3 + j) * VW),
+			v_load(taps + (6 + j) * VW), u);
 		for (int i = 0; i < 6; i++)
 			e[i * 3 + j] = u[i];
 	}

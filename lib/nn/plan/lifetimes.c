@@ -20,7 +20,8 @@ int lifetimes_add(struct lifetimes *l, size_t floats, int moment, struct err *er
 		l->rows = grown;
 		l->room = room;
 	}
-	l->rows[l->count] = (struct lifetime){(floats + GRAIN - 1) / GRAIN * GRAIN, moment, moment, 0};
+	l->rows[l->count] =
+		(struct lifetime){(floats + GRAIN - 1) / GRAIN * GRAIN, moment, moment, 0};
 	return l->count++;
 }
 

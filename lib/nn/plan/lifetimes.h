@@ -11,7 +11,7 @@
 struct lifetime {
 	size_t floats;
 	int begin, end; /* both moments included */
-	size_t offset;	/* in floats, a multiple of 16, once assigned */
+	size_t offset;  /* in floats, a multiple of 16, once assigned */
 };
 
 struct lifetimes {

@@ -51,7 +51,8 @@ static struct tensor layer_tensor(const struct plan *plan, const struct layer *l
 {
 	if (layer->kind == LAYER_DENSE || layer->kind == LAYER_MEAN_POOL)
 		return vectors(plan, layer->channels);
-	return tensor_blocked(plan->n, layer->channels, layer->height, layer->width, plan->kernels->block);
+	return tensor_blocked(
+		plan->n, layer->channels, layer->height, layer->width, plan->kernels->block);
 }
 
 /* Whether layer i's convolution can compute the norm behind it, too. */
@@ -59,7 +60,7 @@ static bool folds(const struct plan *plan, int i)
 {
 	const struct layer *layer = plan->net->layers + i;
 	return plan->mode == PLAN_INFER && layer->kind == LAYER_CONV && i + 1 < plan->net->count &&
-		layer[1].kind == LAYER_NORM && layer[1].norm != NORM_GROUP && layer[1].in == i + 1;
+	       layer[1].kind == LAYER_NORM && layer[1].norm != NORM_GROUP && layer[1].in == i + 1;
 }
 
 /* Outside of training a norm writes over its input. */
@@ -86,7 +87,8 @@ static int place_value(struct plan *plan, int i, struct err *err)
 	}
 	if (i > 0 && step[-1].folded) {
 		step->skip = true;
-		value->data = lifetimes_add(&plan->buffers, value->tensor.floats, forward_moment(i - 1), err);
+		value->data = lifetimes_add(
+			&plan->buffers, value->tensor.floats, forward_moment(i - 1), err);
 		return value->data < 0 ? value->data : 0;
 	}
 	if (in_place(plan, layer)) {
@@ -157,7 +159,8 @@ static int place_forward(struct plan *plan, struct err *err)
 			code = place_extra(plan, i, err);
 	}
 	if (!code)
-		lifetimes_extend(&plan->buffers, plan->values[plan->net->count].data, loss_moment(plan));
+		lifetimes_extend(
+			&plan->buffers, plan->values[plan->net->count].data, loss_moment(plan));
 	return code;
 }
 
@@ -184,8 +187,9 @@ static int place_norm_grad(struct plan *plan, int i, struct err *err)
 	if (layer->add >= 0) {
 		step->join = out->grad[0];
 		push_grad(plan, layer->add, step->join);
-		step->dx = out->grads > 1 ? out->grad[1]
-					  : new_grad(plan, layer->in, backward_moment(plan, i), err);
+		step->dx = out->grads > 1
+				   ? out->grad[1]
+				   : new_grad(plan, layer->in, backward_moment(plan, i), err);
 		if (step->dx < 0)
 			return step->dx;
 	}
@@ -237,15 +241,26 @@ static int plan_conv(struct plan *plan, struct step *step, struct err *err)
 	const bool dense = layer->kind == LAYER_DENSE;
 	struct conv *conv = &step->conv;
 
-	*conv = (struct conv){.in = in->tensor, .out = out->tensor, .kernels = plan->kernels, .team = plan->team,
-		.standardize = layer->standardize, .train = plan->mode == PLAN_TRAIN,
+	*conv = (struct conv){.in = in->tensor,
+		.out = out->tensor,
+		.kernels = plan->kernels,
+		.team = plan->team,
+		.standardize = layer->standardize,
+		.train = plan->mode == PLAN_TRAIN,
 		.input_grad = plan->mode == PLAN_TRAIN && layer->in > 0,
 		.fused = dense || step->folded || layer->relu,
 		.has_bias = dense || (step->folded && step->folded->norm == NORM_BATCH)};
-	conv->shape = (struct conv_shape){.n = in->tensor.n, .in = in->tensor.channels, .out = layer->channels,
-		.height = in->tensor.height, .width = in->tensor.width, .size = dense ? 1 : layer->size,
-		.stride = dense ? 1 : layer->stride, .pad = layer->pad, .out_height = out->tensor.height,
-		.out_width = out->tensor.width, .planar = in->tensor.planar_pad >= 0};
+	conv->shape = (struct conv_shape){.n = in->tensor.n,
+		.in = in->tensor.channels,
+		.out = layer->channels,
+		.height = in->tensor.height,
+		.width = in->tensor.width,
+		.size = dense ? 1 : layer->size,
+		.stride = dense ? 1 : layer->stride,
+		.pad = layer->pad,
+		.out_height = out->tensor.height,
+		.out_width = out->tensor.width,
+		.planar = in->tensor.planar_pad >= 0};
 	const int code = conv_plan(conv, plan->engine->conv, &plan->arena, err);
 	want(&plan->shared_floats, conv->shared_floats);
 	want(&plan->worker_floats, conv->worker_floats);
@@ -265,12 +280,19 @@ static int plan_norm(struct plan *plan, struct step *step, struct err *err)
 	const struct layer *layer = step->layer;
 	const struct tensor *out = &plan->values[step->output].tensor;
 
-	if (layer->norm == NORM_BATCH && plan->mode != PLAN_INFER && out->n * tensor_pixels(out) < 2)
+	if (layer->norm == NORM_BATCH && plan->mode != PLAN_INFER &&
+		out->n * tensor_pixels(out) < 2)
 		return err_set(err, ERR_INPUT,
-			"batch norm needs more than one value per channel in training: a batch of one image whose "
+			"batch norm needs more than one value per channel in training: a batch of "
+			"one image whose "
 			"features are 1 x 1 has only one");
-	step->norm = (struct norm){.kind = layer->norm, .groups = layer->groups, .relu = layer->relu,
-		.train = plan->mode == PLAN_TRAIN, .tensor = *out, .kernels = plan->kernels, .team = plan->team};
+	step->norm = (struct norm){.kind = layer->norm,
+		.groups = layer->groups,
+		.relu = layer->relu,
+		.train = plan->mode == PLAN_TRAIN,
+		.tensor = *out,
+		.kernels = plan->kernels,
+		.team = plan->team};
 	const int code = norm_plan(&step->norm, &plan->arena, err);
 	want(&plan->worker_floats, step->norm.worker_floats);
 	return code;
@@ -282,8 +304,8 @@ static int plan_max_pool(struct plan *plan, struct step *step, struct err *err)
 	const struct tensor *in = &plan->values[layer->in].tensor;
 
 	(void)err;
-	step->pool = (struct pool_shape){in->height, in->width, layer->height, layer->width, layer->size,
-		layer->stride, layer->pad};
+	step->pool = (struct pool_shape){in->height, in->width, layer->height, layer->width,
+		layer->size, layer->stride, layer->pad};
 	return 0;
 }
 
@@ -312,7 +334,8 @@ static int make(struct plan *plan, struct err *err)
 	plan->steps = arena_new(&plan->arena, count, sizeof *plan->steps);
 	plan->logits = arena_new(&plan->arena, 2 * logits, sizeof(float));
 	if (!plan->values || !plan->steps || !plan->logits)
-		return err_memory(err, "a plan", count * sizeof *plan->steps + 2 * logits * sizeof(float));
+		return err_memory(
+			err, "a plan", count * sizeof *plan->steps + 2 * logits * sizeof(float));
 	plan->logit_grads = plan->logits + logits;
 	int code = place_forward(plan, err);
 	if (!code && plan->mode == PLAN_TRAIN)
@@ -322,16 +345,20 @@ static int make(struct plan *plan, struct err *err)
 	return code ? code : lifetimes_assign(&plan->buffers, err);
 }
 
-int plan_new(struct plan **plan, const struct net *net, struct engine *engine, int n, enum plan_mode mode,
-	struct err *err)
+int plan_new(struct plan **plan, const struct net *net, struct engine *engine, int n,
+	enum plan_mode mode, struct err *err)
 {
 	struct plan *made = mem_new(1, sizeof *made);
 
 	*plan = NULL;
 	if (!made)
 		return err_memory(err, "a plan", sizeof *made);
-	*made = (struct plan){.net = net, .engine = engine, .kernels = engine->kernels, .team = engine->team,
-		.n = n, .mode = mode};
+	*made = (struct plan){.net = net,
+		.engine = engine,
+		.kernels = engine->kernels,
+		.team = engine->team,
+		.n = n,
+		.mode = mode};
 	const int code = make(made, err);
 	if (code) {
 		plan_free(made);
@@ -364,5 +391,6 @@ enum plan_mode plan_mode(const struct plan *plan)
 
 size_t plan_floats(const struct plan *plan)
 {
-	return plan->buffers.floats + plan->shared_floats + plan->worker_floats * team_size(plan->team) + 64;
+	return plan->buffers.floats + plan->shared_floats +
+	       plan->worker_floats * team_size(plan->team) + 64;
 }

@@ -20,8 +20,8 @@ enum plan_mode {
 
 struct plan;
 
-int plan_new(struct plan **plan, const struct net *net, struct engine *engine, int n, enum plan_mode mode,
-	struct err *err);
+int plan_new(struct plan **plan, const struct net *net, struct engine *engine, int n,
+	enum plan_mode mode, struct err *err);
 void plan_free(struct plan *plan);
 int plan_batch(const struct plan *plan);
 enum plan_mode plan_mode(const struct plan *plan);
@@ -37,10 +37,10 @@ struct plan_run {
 	const float *input;
 	const int32_t *labels; /* with losses */
 	const float *weights;  /* with grad: as in struct runner_batch, never NULL */
-	float *losses;	       /* one per sample, or NULL; wanted with grad */
-	float *logits;	       /* (n, classes), or NULL */
-	float *grad;	       /* overwritten; NULL unless PLAN_TRAIN */
-	float *stats;	       /* NULL, or updated with the batch's (batch norm, not when inferring) */
+	float *losses;         /* one per sample, or NULL; wanted with grad */
+	float *logits;         /* (n, classes), or NULL */
+	float *grad;           /* overwritten; NULL unless PLAN_TRAIN */
+	float *stats; /* NULL, or updated with the batch's (batch norm, not when inferring) */
 	float momentum;
 };
 void plan_run(struct plan *plan, const struct plan_run *run);

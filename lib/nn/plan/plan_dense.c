@@ -175,7 +175,8 @@ void dense_losses(const struct span *span)
 	if (run->losses)
 		plan->kernels->softmax_panel(span->values + last->output, last->out,
 			run->labels + first, run->grad ? run->weights + first : NULL, samples,
-			run->losses + first, run->grad ? panel_grads(plan, last, span->first) : NULL);
+			run->losses + first,
+			run->grad ? panel_grads(plan, last, span->first) : NULL);
 }
 
 static void give_logits(const struct span *span)

@@ -21,11 +21,11 @@ struct step {
 	struct conv conv; /* convolution, dense */
 	struct norm norm;
 	struct pool_shape pool;
-	int output;	  /* the value it writes: a folded norm's where one is fused */
+	int output;                 /* the value it writes: a folded norm's where one is fused */
 	const struct layer *folded; /* the norm this convolution also computes */
-	bool skip;		    /* a norm that was folded */
-	int extra;	  /* buffer: ReLU bits of a join, or the winners of a max pool; -1: none */
-	int join, dx;	  /* buffers of the backward pass; -1: none */
+	bool skip;                  /* a norm that was folded */
+	int extra;    /* buffer: ReLU bits of a join, or the winners of a max pool; -1: none */
+	int join, dx; /* buffers of the backward pass; -1: none */
 	float *fold_scale, *fold_shift;
 	float *bias_grad; /* padded */
 };
@@ -43,7 +43,8 @@ struct plan {
 	struct step *steps;
 	float *logits, *logit_grads; /* plain (n, classes) */
 	size_t shared_floats, worker_floats;
-	struct dense *dense; /* a net of dense layers only: it has no values, steps and logits here */
+	struct dense
+		*dense; /* a net of dense layers only: it has no values, steps and logits here */
 
 	/* of the current run */
 	float *workspace, *worker; /* buffers; scratch, worker_stride per worker */

@@ -40,8 +40,9 @@ static void bind_conv(struct plan *plan, struct step *step, const float *stats)
 
 	if (norm && norm->norm == NORM_BATCH) {
 		const struct param *rows = plan->net->stats.rows;
-		norm_fold(param_at(plan, norm->weight), param_at(plan, norm->bias), stats + rows[norm->mean].offset,
-			stats + rows[norm->variance].offset, norm->channels, step->fold_scale, step->fold_shift);
+		norm_fold(param_at(plan, norm->weight), param_at(plan, norm->bias),
+			stats + rows[norm->mean].offset, stats + rows[norm->variance].offset,
+			norm->channels, step->fold_scale, step->fold_shift);
 		fold = step->fold_scale;
 		bias = step->fold_shift;
 	}
@@ -81,7 +82,8 @@ static void planar_input(void *context, int n, int worker)
 	memset(to, 0, t->image * sizeof(float));
 	for (int c = 0; c < t->channels; c++)
 		for (int y = 0; y < t->height; y++, from += t->width)
-			memcpy(to + c * t->plane + (y + pad) * line + pad, from, t->width * sizeof(float));
+			memcpy(to + c * t->plane + (y + pad) * line + pad, from,
+				t->width * sizeof(float));
 }
 
 static void blocked_input(void *context, int n, int worker)
@@ -97,8 +99,8 @@ static void blocked_input(void *context, int n, int worker)
 	memset(to, 0, t->image * sizeof(float));
 	for (int c = 0; c < t->channels; c += block) {
 		const int rows = t->channels - c < block ? t->channels - c : block;
-		plan->kernels->transpose(from + c * pixels, pixels, rows, (int)pixels, to + c / block * t->plane,
-			block);
+		plan->kernels->transpose(from + c * pixels, pixels, rows, (int)pixels,
+			to + c / block * t->plane, block);
 	}
 }
 
@@ -109,8 +111,9 @@ static void vector_input(void *context, int task, int worker)
 	const size_t first = (size_t)task * SAMPLES_PER_TASK;
 
 	(void)worker;
-	plan->kernels->vectors_to_blocks(plan->run.input + first * t->channels, samples_in_task(plan, task),
-		t->channels, value_data(plan, 0) + first * plan->kernels->block, t->plane);
+	plan->kernels->vectors_to_blocks(plan->run.input + first * t->channels,
+		samples_in_task(plan, task), t->channels,
+		value_data(plan, 0) + first * plan->kernels->block, t->plane);
 }
 
 static void take_input(struct plan *plan)
@@ -120,7 +123,8 @@ static void take_input(struct plan *plan)
 	if (plan->net->layers->kind == LAYER_DENSE)
 		team_run(plan->team, sample_tasks(plan), vector_input, plan);
 	else
-		team_run(plan->team, plan->n, t->planar_pad >= 0 ? planar_input : blocked_input, plan);
+		team_run(plan->team, plan->n, t->planar_pad >= 0 ? planar_input : blocked_input,
+			plan);
 }
 
 /* Layers. A task of a pool is one channel block of one image. */
@@ -143,11 +147,15 @@ static struct norm_flow norm_flow_of(const struct plan *plan, const struct step 
 {
 	const struct layer *layer = step->layer;
 
-	return (struct norm_flow){.x = value_data(plan, layer->in), .y = value_data(plan, step->output),
+	return (struct norm_flow){.x = value_data(plan, layer->in),
+		.y = value_data(plan, step->output),
 		.add = layer->add >= 0 ? value_data(plan, layer->add) : NULL,
-		.mask = plan_buffer(plan, step->extra), .scale = param_at(plan, layer->weight),
-		.shift = param_at(plan, layer->bias), .running_mean = stat_at(plan, plan->run.stats, layer->mean),
-		.running_variance = stat_at(plan, plan->run.stats, layer->variance), .momentum = plan->run.momentum};
+		.mask = plan_buffer(plan, step->extra),
+		.scale = param_at(plan, layer->weight),
+		.shift = param_at(plan, layer->bias),
+		.running_mean = stat_at(plan, plan->run.stats, layer->mean),
+		.running_variance = stat_at(plan, plan->run.stats, layer->variance),
+		.momentum = plan->run.momentum};
 }
 
 static void forward_norm(struct plan *plan, struct step *step)
@@ -162,7 +170,8 @@ static void max_pool_task(void *context, int task, int worker)
 	const struct plan *plan = run->plan;
 	const struct tensor *in = &plan->values[run->step->layer->in].tensor;
 	const struct tensor *out = &plan->values[run->step->output].tensor;
-	const size_t n = task / out->blocks, b = task % out->blocks, at = n * out->image + b * out->plane;
+	const size_t n = task / out->blocks, b = task % out->blocks,
+		     at = n * out->image + b * out->plane;
 	uint8_t *which = (uint8_t *)plan_buffer(plan, run->step->extra);
 
 	(void)worker;
@@ -174,7 +183,8 @@ static void max_pool_task(void *context, int task, int worker)
 static void forward_max_pool(struct plan *plan, struct step *step)
 {
 	struct step_run run = {plan, step};
-	team_run(plan->team, plan->n * plan->values[step->output].tensor.blocks, max_pool_task, &run);
+	team_run(plan->team, plan->n * plan->values[step->output].tensor.blocks, max_pool_task,
+		&run);
 }
 
 static void mean_pool_task(void *context, int task, int worker)
@@ -186,14 +196,17 @@ static void mean_pool_task(void *context, int task, int worker)
 	const size_t n = task / in->blocks, b = task % in->blocks;
 
 	(void)worker;
-	plan->kernels->pool_mean(value_data(plan, run->step->layer->in) + n * in->image + b * in->plane,
-		tensor_pixels(in), value_data(plan, run->step->output) + b * out->plane + n * plan->kernels->block);
+	plan->kernels->pool_mean(
+		value_data(plan, run->step->layer->in) + n * in->image + b * in->plane,
+		tensor_pixels(in),
+		value_data(plan, run->step->output) + b * out->plane + n * plan->kernels->block);
 }
 
 static void forward_mean_pool(struct plan *plan, struct step *step)
 {
 	struct step_run run = {plan, step};
-	team_run(plan->team, plan->n * plan->values[step->layer->in].tensor.blocks, mean_pool_task, &run);
+	team_run(plan->team, plan->n * plan->values[step->layer->in].tensor.blocks, mean_pool_task,
+		&run);
 }
 
 static void backward_conv(struct plan *plan, struct step *step)
@@ -201,8 +214,8 @@ static void backward_conv(struct plan *plan, struct step *step)
 	const struct layer *layer = step->layer;
 	const float *dy = value_grad(plan, step->output, 0);
 
-	conv_backward_weights(&step->conv, param_at(plan, layer->weight), value_data(plan, layer->in), dy,
-		grad_at(plan, layer->weight));
+	conv_backward_weights(&step->conv, param_at(plan, layer->weight),
+		value_data(plan, layer->in), dy, grad_at(plan, layer->weight));
 	if (layer->in > 0)
 		conv_backward_input(&step->conv, dy, plan_buffer(plan, step->dx));
 }
@@ -212,11 +225,13 @@ static void bias_task(void *context, int b, int worker)
 	const struct step_run *run = context;
 	const struct plan *plan = run->plan;
 	const struct tensor *out = &plan->values[run->step->output].tensor;
-	const float *y = run->step->layer->relu ? value_data(plan, run->step->output) + b * out->plane : NULL;
+	const float *y = run->step->layer->relu
+				 ? value_data(plan, run->step->output) + b * out->plane
+				 : NULL;
 
 	(void)worker;
-	plan->kernels->bias_grad(value_grad(plan, run->step->output, 0) + b * out->plane, y, plan->n,
-		run->step->bias_grad + b * plan->kernels->block);
+	plan->kernels->bias_grad(value_grad(plan, run->step->output, 0) + b * out->plane, y,
+		plan->n, run->step->bias_grad + b * plan->kernels->block);
 }
 
 static void backward_dense(struct plan *plan, struct step *step)
@@ -224,7 +239,8 @@ static void backward_dense(struct plan *plan, struct step *step)
 	struct step_run run = {plan, step};
 
 	team_run(plan->team, plan->values[step->output].tensor.blocks, bias_task, &run);
-	memcpy(grad_at(plan, step->layer->bias), step->bias_grad, step->layer->channels * sizeof(float));
+	memcpy(grad_at(plan, step->layer->bias), step->bias_grad,
+		step->layer->channels * sizeof(float));
 	backward_conv(plan, step);
 }
 
@@ -247,21 +263,24 @@ static void max_pool_grad_task(void *context, int task, int worker)
 	const struct plan *plan = run->plan;
 	const struct tensor *in = &plan->values[run->step->layer->in].tensor;
 	const struct tensor *out = &plan->values[run->step->output].tensor;
-	const size_t n = task / out->blocks, b = task % out->blocks, at = n * out->image + b * out->plane;
+	const size_t n = task / out->blocks, b = task % out->blocks,
+		     at = n * out->image + b * out->plane;
 	float *dy = value_grad(plan, run->step->output, 0) + at;
 	const float *second = value_grad(plan, run->step->output, 1);
 
 	(void)worker;
 	if (second)
 		plan->kernels->add(dy, second + at, tensor_pixels(out) * plan->kernels->block);
-	plan->kernels->pool_max_grad(&run->step->pool, dy, (uint8_t *)plan_buffer(plan, run->step->extra) + at,
+	plan->kernels->pool_max_grad(&run->step->pool, dy,
+		(uint8_t *)plan_buffer(plan, run->step->extra) + at,
 		plan_buffer(plan, run->step->dx) + n * in->image + b * in->plane);
 }
 
 static void backward_max_pool(struct plan *plan, struct step *step)
 {
 	struct step_run run = {plan, step};
-	team_run(plan->team, plan->n * plan->values[step->output].tensor.blocks, max_pool_grad_task, &run);
+	team_run(plan->team, plan->n * plan->values[step->output].tensor.blocks, max_pool_grad_task,
+		&run);
 }
 
 static void mean_pool_grad_task(void *context, int task, int worker)
@@ -275,13 +294,15 @@ static void mean_pool_grad_task(void *context, int task, int worker)
 	(void)worker;
 	plan->kernels->pool_mean_grad(
 		value_grad(plan, run->step->output, 0) + b * out->plane + n * plan->kernels->block,
-		tensor_pixels(in), plan_buffer(plan, run->step->dx) + n * in->image + b * in->plane);
+		tensor_pixels(in),
+		plan_buffer(plan, run->step->dx) + n * in->image + b * in->plane);
 }
 
 static void backward_mean_pool(struct plan *plan, struct step *step)
 {
 	struct step_run run = {plan, step};
-	team_run(plan->team, plan->n * plan->values[step->layer->in].tensor.blocks, mean_pool_grad_task, &run);
+	team_run(plan->team, plan->n * plan->values[step->layer->in].tensor.blocks,
+		mean_pool_grad_task, &run);
 }
 
 typedef void step_fn(struct plan *plan, struct step *step);
@@ -309,8 +330,9 @@ static void logits_task(void *context, int task, int worker)
 	const size_t first = (size_t)task * SAMPLES_PER_TASK;
 
 	(void)worker;
-	plan->kernels->blocks_to_vectors(value_data(plan, plan->net->count) + first * plan->kernels->block,
-		t->plane, samples_in_task(plan, task), t->channels, plain_logits(plan) + first * t->channels);
+	plan->kernels->blocks_to_vectors(
+		value_data(plan, plan->net->count) + first * plan->kernels->block, t->plane,
+		samples_in_task(plan, task), t->channels, plain_logits(plan) + first * t->channels);
 }
 
 static void loss_task(void *context, int task, int worker)
@@ -327,7 +349,8 @@ static void loss_task(void *context, int task, int worker)
 		run->grad ? plan->logit_grads + at : NULL);
 	if (run->grad)
 		plan->kernels->vectors_to_blocks(plan->logit_grads + at, count, t->channels,
-			value_grad(plan, plan->net->count, 0) + first * plan->kernels->block, t->plane);
+			value_grad(plan, plan->net->count, 0) + first * plan->kernels->block,
+			t->plane);
 }
 
 void plan_run(struct plan *plan, const struct plan_run *run)
