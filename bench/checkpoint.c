@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "base/state.h"
 #include "learn/learner.h"
-#include "run/config.h"
+#include "config/app_config.h"
 
 enum { SAMPLES = 4, TURNS = 5 };
 
@@ -81,7 +81,7 @@ static int make(struct saved *made, const char *arch, int size, int classes, str
 		.classes = classes, .channels = 3, .height = size, .width = size};
 	struct config *config = NULL;
 	struct options *options = NULL;
-	int code = config_new(&config, err);
+	int code = config_new(&config, &app_scope, err);
 
 	if (!code)
 		code = config_set(config, "model.arch", arch, err);

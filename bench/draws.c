@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "streams/source_records.h"
+#include "streams/source_store.h"
 #include "store/store.h"
 #include "streams/view.h"
 #include "replay/pool.h"
@@ -159,7 +160,7 @@ static int go(const char *path, const int64_t sizes[2], struct err *err)
 	if (!code)
 		code = open_source(&source, path, err);
 	if (!code)
-		code = store_over_source(&bench.store, source, 0, err);
+		code = source_store_new(&bench.store, source, 0, err);
 	if (!code) {
 		int32_t labels[BATCH] = {0};
 

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/compare.h"
+#include "report/report.h"
+
 #include "args.h"
 #include "cli.h"
 #include "settings.h"
@@ -14,8 +15,7 @@ enum { ENTRIES = 2 };
 struct entry {
 	const char *method;
 	struct options *options;
-	struct run *run;
-	struct run_result result;
+	struct watch_result result;
 	char folder[512];
 };
 
@@ -47,7 +47,7 @@ static void print_table(const struct demo *demo)
 	printf("\n%-22s%16s%14s%12s%9s\n", "", "retention (IR)", "adapts (LE)", "next (FT)",
 		"cost");
 	for (int i = 0; i < ENTRIES; i++) {
-		const struct run_result *result = &demo->entries[i].result;
+		const struct run_result *result = &demo->entries[i].result.run;
 
 		printf("  %-20s", demo->entries[i].method);
 		print_share(result->last.ir, 16);
@@ -57,15 +57,15 @@ static void print_table(const struct demo *demo)
 	}
 	printf("  %-20s", "guess by last labels");
 	print_share(NAN, 16);
-	print_share(demo->entries[0].result.last.blind, 14);
+	print_share(demo->entries[0].result.run.last.blind, 14);
 	print_share(NAN, 12);
 	printf("\n");
 }
 
 static void print_verdict(const struct demo *demo)
 {
-	const double kept = demo->entries[0].result.last.ir,
-		     other = demo->entries[1].result.last.ir;
+	const double kept = demo->entries[0].result.run.last.ir,
+		     other = demo->entries[1].result.run.last.ir;
 
 	printf("AMA+MALR kept %.1f points %s of what it had seen. Open %s/report.html to see when "
 	       "and why.\n",
@@ -83,12 +83,13 @@ static int run_entry(struct demo *demo, struct entry *entry, bool first)
 		.describe = first && !demo->quiet};
 
 	snprintf(entry->folder, sizeof(entry->folder), "%s/%s", demo->out, entry->method);
-	return watch_run(&watch, &entry->run, &entry->result);
+	return watch_run(&watch, &entry->result);
 }
 
 static int go(struct demo *demo)
 {
-	struct run *runs[ENTRIES];
+	const char *folders[ENTRIES];
+	char page[600];
 	struct err err = {0};
 	int status = EXIT_OK;
 
@@ -96,14 +97,15 @@ static int go(struct demo *demo)
 		if (resolve(demo, &demo->entries[i], &err))
 			return complain(EXIT_USAGE, "%s", err.message);
 		status = run_entry(demo, &demo->entries[i], i == 0);
-		runs[i] = demo->entries[i].run;
+		folders[i] = demo->entries[i].folder;
 	}
 	if (status > EXIT_STOPPED)
 		printf("Stopped. Each method's part so far is in its folder under %s.\n",
 			demo->out);
 	if (status != EXIT_OK)
 		return status;
-	if (compare_report(demo->out, runs, ENTRIES, &err))
+	snprintf(page, sizeof(page), "%s/report.html", demo->out);
+	if (report_folders(page, folders, ENTRIES, &err))
 		return complain(EXIT_FAILED, "%s", err.message);
 	print_table(demo);
 	print_verdict(demo);
@@ -134,9 +136,7 @@ int cmd_demo(int argc, char **argv)
 		return status;
 	watch_interrupts();
 	status = go(&demo);
-	for (int i = 0; i < ENTRIES; i++) {
-		run_close(demo.entries[i].run);
+	for (int i = 0; i < ENTRIES; i++)
 		options_free(demo.entries[i].options);
-	}
 	return status;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "inspect/catalog.h"
-#include "run/config.h"
+#include "config/app_config.h"
 #include "args.h"
 #include "cli.h"
 
@@ -64,7 +64,7 @@ int cmd_config(int argc, char **argv)
 		return status;
 	if (argc > 2)
 		return complain(EXIT_USAGE, "%s: one SECTION is enough", argv[2]);
-	code = config_defaults(&options, &err);
+	code = config_defaults(&options, &app_scope, &err);
 	if (!code)
 		code = options_help(options, argv[1], &words, &err);
 	if (!code)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "streams/source.h"
+
 #include "args.h"
 #include "cli.h"
 #include "open.h"
@@ -38,8 +40,9 @@ static void print_share(FILE *to, const char *name, double inference, double pla
 }
 
 /* What a live stream came to; there is no evaluation data to measure anything else on. */
-static void print_live(const struct run_result *result, const struct request *request)
+static void print_live(const struct watch_result *all, const struct request *request)
 {
+	const struct run_result *result = &all->run;
 	const struct metrics_row *last = &result->last;
 	char grouped[2][WATCH_GROUPED];
 
@@ -51,15 +54,16 @@ static void print_live(const struct run_result *result, const struct request *re
 			isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd);
 	}
 	fprintf(stderr, "  %-26s%7s   in %s lines, %" PRId64 " of them bad\n", "time steps",
-		watch_grouped(grouped[0], result->step), watch_grouped(grouped[1], result->lines),
-		result->bad_lines);
+		watch_grouped(grouped[0], result->step), watch_grouped(grouped[1], all->lines),
+		all->bad_lines);
 	fprintf(stderr, "%s Go on with: retain run --resume %s\n",
 		result->stopped ? "Stopped; nothing is lost." : "The stream has ended.",
 		request->out);
 }
 
-static void print_summary(const struct run_result *result, const struct request *request)
+static void print_summary(const struct watch_result *all, const struct request *request)
 {
+	const struct run_result *result = &all->run;
 	const struct metrics_row *last = &result->last;
 	const bool averaged = !isnan(last->gamma1);
 	char grouped[WATCH_GROUPED];
@@ -82,9 +86,9 @@ static void print_summary(const struct run_result *result, const struct request 
 	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
 		watch_grouped(grouped, last->iteration), result->iterations_per_s / 1000);
-	if (result->skipped)
+	if (all->skipped)
 		printf("  %-26s%6" PRId64 "   samples that could not be read\n", "left out",
-			result->skipped);
+			all->skipped);
 	if (request->out)
 		printf("Open %s/report.html to see when and why.\n", request->out);
 }
@@ -97,8 +101,10 @@ static void print_number(FILE *to, const char *name, double value)
 		fprintf(to, ", \"%s\": %.9g", name, value);
 }
 
-static void print_json(FILE *to, const struct run_result *result, const struct options *options)
+static void print_json(FILE *to, const struct watch_result *all, const struct options *options)
 {
+	const struct run_result *result = &all->run;
+
 	fprintf(to, "{\"method\": \"%s\", \"seed\": %" PRId64 ", \"stopped\": %s",
 		options_text(options, "run.method"), options_int64(options, "run.seed"),
 		result->stopped ? "true" : "false");
@@ -109,15 +115,15 @@ static void print_json(FILE *to, const struct run_result *result, const struct o
 	print_number(to, "late_ft", result->late_ft);
 	print_number(to, "cost_per_iteration", result->cost);
 	print_number(to, "train_seconds", result->train_seconds);
-	print_number(to, "waited_seconds", result->waited);
-	print_number(to, "skipped", (double)result->skipped);
+	print_number(to, "waited_seconds", all->waited);
+	print_number(to, "skipped", (double)all->skipped);
 	print_number(to, "us_per_iteration", 1e6 / result->iterations_per_s);
 	fprintf(to, "}\n");
 }
 
 static int go(const struct request *request, const struct options *options)
 {
-	const bool live = !strcmp(options_text(options, "stream.source"), "stdin");
+	const bool live = source_is_live(options);
 	const struct watch watch = {.options = options,
 		.name = options_text(options, "run.method"),
 		.folder = request->out,
@@ -127,9 +133,11 @@ static int go(const struct request *request, const struct options *options)
 		.quiet = request->quiet || request->json,
 		.describe = !request->quiet && !request->json,
 		.live = live};
-	struct run_result result;
-	struct run *run = NULL;
-	const int status = watch_run(&watch, &run, &result);
+	struct watch_result result;
+	int status;
+
+	watch_interrupts();
+	status = watch_run(&watch, &result);
 
 	if (status == EXIT_OK || status > EXIT_STOPPED) {
 		if (request->json)
@@ -141,7 +149,6 @@ static int go(const struct request *request, const struct options *options)
 		if (request->open)
 			open_report(request->out);
 	}
-	run_close(run);
 	return status;
 }
 
@@ -192,8 +199,12 @@ int cmd_run(int argc, char **argv)
 		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
 	if (resolve(request.resume ? file : argv[1], &request, &options, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
-	watch_interrupts();
-	status = go(&request, options);
+	if (request.resume && !strcmp(options_source(options, "stream.source"), OPTIONS_DEFAULT))
+		status = complain(EXIT_USAGE,
+			"%s: belongs to a program, which goes on with it by retain_learner_open",
+			file);
+	else
+		status = go(&request, options);
 	options_free(options);
 	return status;
 }

@@ -9,7 +9,7 @@ int settings_resolve(struct options **options, const char *file, const struct se
 	const struct arg_list *user, struct err *err)
 {
 	struct config *config = NULL;
-	int code = config_new(&config, err);
+	int code = config_new(&config, &app_scope, err);
 
 	*options = NULL;
 	if (!code && file)

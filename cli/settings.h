@@ -3,7 +3,7 @@
 #define RETAIN_CLI_SETTINGS_H
 
 #include "args.h"
-#include "run/config.h"
+#include "config/app_config.h"
 
 /* A key and its value; NULL as a value: the key is left as it is. */
 struct setting {

@@ -7,8 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "progress.h"
+#include "live/live.h"
+#include "report/report.h"
+#include "stored/stored.h"
+
 #include "cli.h"
+#include "progress.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -89,21 +93,74 @@ static void show_message(void *context, enum log_level level, const char *messag
 	fprintf(stderr, "retain: %s: %s\n", log_level_name(level), message);
 }
 
-static void print_opening(const struct run *run, FILE *to)
+/* A run's two ends: lines, or a source. */
+static int go_live(const struct watch *watch, const struct run_config *config,
+	struct progress *line, struct watch_result *result, bool *opened, struct err *err)
 {
+	struct live *live;
 	char about[256];
+	int code;
 
-	run_describe(run, about, sizeof(about));
-	fprintf(to, "%s\n", about);
-	fflush(to);
+	/* A reader that goes away is then an error that can be told, after saving. */
+	signal(SIGPIPE, SIG_IGN);
+	code = live_open(&live, config, STDIN_FILENO, STDOUT_FILENO, err);
+	if (code)
+		return code;
+	*opened = true;
+	live_describe(live, about, sizeof(about));
+	if (watch->describe)
+		fprintf(stderr, "%s\n", about);
+	progress_begin(line, watch->quiet ? NULL : stderr, watch->name, 0);
+	code = live_go(live, &result->run, err);
+	progress_end(line);
+	result->lines = live_lines(live);
+	result->bad_lines = live_bad_lines(live);
+	live_close(live);
+	return code;
 }
 
-int watch_run(const struct watch *watch, struct run **run, struct run_result *result)
+static int go_stored(const struct watch *watch, const struct run_config *config,
+	struct progress *line, struct watch_result *result, bool *opened, struct err *err)
+{
+	struct stored *stored;
+	char about[256];
+	int code = stored_open(&stored, config, err);
+
+	if (code)
+		return code;
+	*opened = true;
+	stored_describe(stored, about, sizeof(about));
+	if (watch->describe) {
+		printf("%s\n", about);
+		fflush(stdout);
+	}
+	progress_begin(line, watch->quiet ? NULL : stderr, watch->name,
+		(uint64_t)stored_steps(stored));
+	code = stored_go(stored, &result->run, err);
+	progress_end(line);
+	result->skipped = stored_skipped(stored);
+	result->waited = stored_waited(stored);
+	stored_close(stored);
+	return code;
+}
+
+static int write_page(const char *folder, struct err *err)
+{
+	struct text path = {0};
+	int code;
+
+	text_addf(&path, "%s/report.html", folder);
+	code = path.failed ? err_memory(err, "a path", strlen(folder))
+			   : report_folders(path.data, &folder, 1, err);
+	text_release(&path);
+	return code;
+}
+
+int watch_run(const struct watch *watch, struct watch_result *result)
 {
 	struct progress line;
 	const struct run_config config = {
 		.options = watch->options,
-		.name = watch->name,
 		.folder = watch->folder,
 		.start = watch->start,
 		.log = {.write = watch->quiet || watch->calm ? NULL : show_message,
@@ -111,24 +168,17 @@ int watch_run(const struct watch *watch, struct run **run, struct run_result *re
 		.progress = show_progress,
 		.context = &line,
 		.stop = &interrupted,
-		.input = watch->live ? STDIN_FILENO : 0,
-		.output = watch->live ? STDOUT_FILENO : 0,
 	};
 	struct err err = {0};
+	bool opened = false;
 	int code;
 
-	/* A reader that goes away is then an error that can be told, after saving. */
-	if (watch->live)
-		signal(SIGPIPE, SIG_IGN);
-	code = run_open(run, &config, &err);
+	*result = (struct watch_result){0};
+	code = (watch->live ? go_live : go_stored)(watch, &config, &line, result, &opened, &err);
+	if (!code && watch->folder)
+		code = write_page(watch->folder, &err);
 	if (code)
-		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
-	if (watch->describe)
-		print_opening(*run, watch->live ? stderr : stdout);
-	progress_begin(&line, watch->quiet ? NULL : stderr, watch->name, (uint64_t)run_steps(*run));
-	code = run_go(*run, result, &err);
-	progress_end(&line);
-	if (code)
-		return complain(EXIT_FAILED, "%s", err.message);
-	return result->stopped ? EXIT_STOPPED + interrupted : EXIT_OK;
+		return complain(code == ERR_INPUT && !opened ? EXIT_USAGE : EXIT_FAILED, "%s",
+			err.message);
+	return result->run.stopped ? EXIT_STOPPED + interrupted : EXIT_OK;
 }

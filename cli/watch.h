@@ -15,11 +15,19 @@ struct watch {
 	bool live; /* standard input is the stream, standard output is for answers alone */
 };
 
+/* What a run came to, and what only one kind of runs has to tell. */
+struct watch_result {
+	struct run_result run;
+	int64_t skipped;          /* of stored data: samples that could not be read, */
+	double waited;            /* ... and seconds that this process waited for it */
+	int64_t lines, bad_lines; /* of a live stream */
+};
+
 /*
- * Opens the run and goes through it. Either way *run is for run_close. An error
- * is complained about. Returns an exit code: EXIT_STOPPED after Ctrl-C.
+ * Goes through a run and, where it has a folder, writes its page. An error is
+ * complained about. Returns an exit code: EXIT_STOPPED after Ctrl-C.
  */
-int watch_run(const struct watch *watch, struct run **run, struct run_result *result);
+int watch_run(const struct watch *watch, struct watch_result *result);
 
 /* From here on the first Ctrl-C asks a run to stop after its time step, the second does not ask. */
 void watch_interrupts(void);

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "run/config.h"
+#include "config/app_config.h"
 
 #define METRICS_MOST ((size_t)1 << 30)
 
@@ -108,7 +108,7 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 	struct config *config = NULL;
 	struct options *options = NULL;
 	struct text words = {0};
-	int code = config_new(&config, err);
+	int code = config_new(&config, &app_scope, err);
 
 	if (!code && contest->plan.config)
 		code = config_load(config, contest->plan.config, err);
@@ -172,7 +172,7 @@ static int check_config(const struct contest_run *run, const char *path, struct 
 	struct config *config = NULL;
 	struct options *options = NULL;
 	struct text words = {0};
-	int code = config_new(&config, err);
+	int code = config_new(&config, &app_scope, err);
 
 	if (!code)
 		code = config_load(config, path, err);

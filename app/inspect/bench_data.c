@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "streams/source.h"
 #include "inspect/bench.h"
-#include "run/run_impl.h"
 
 static void draw_ids(int64_t *ids, int n, uint64_t batch, int64_t samples)
 {

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "inspect/bench.h"
-#include "run/run.h"
+#include "stored/stored.h"
 
 enum { BLOCK = 50 /* time steps */, BLOCKS = 1 << 16 };
 
@@ -73,26 +73,26 @@ static int pass(const struct options *options, struct timing *timing,
 		.context = timing,
 		.stop = &timing->stop};
 	struct run_result end;
-	struct run *run;
-	int code = run_open(&run, &config, err);
+	struct stored *run;
+	int code = stored_open(&run, &config, err);
 
 	if (code)
 		return code;
 	timing->place = 0;
 	timing->iteration = 0;
 	timing->seconds = 0;
-	if (run_steps(run) < BLOCK)
+	if (stored_steps(run) < BLOCK)
 		code = err_set(err, ERR_INPUT,
 			"a stream of fewer than %d time steps: too short to time", BLOCK);
 	else
-		code = run_go(run, &end, err);
+		code = stored_go(run, &end, err);
 	if (!code && !end.stopped) {
 		result->passes++;
 		timing->places = timing->place;
 	}
-	result->threads = run_threads(run);
-	result->isa = run_isa(run);
-	run_close(run);
+	result->threads = stored_threads(run);
+	result->isa = stored_isa(run);
+	stored_close(run);
 	return code;
 }
 

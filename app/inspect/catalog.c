@@ -11,8 +11,7 @@
 #include "optim/schedule.h"
 #include "replay/objective.h"
 #include "replay/pool.h"
-#include "run/config.h"
-#include "live/live.h"
+#include "config/app_config.h"
 
 #define CATALOG(table)                                                                             \
 	static int table##_row(int index, const char **name, const char **help)                    \
@@ -38,8 +37,8 @@ static int source_row(int index, const char **name, const char **help)
 		count++;
 	if (index > count)
 		return 0;
-	*name = index < count ? source_types[index]->name : LIVE_SOURCE;
-	*help = index < count ? source_types[index]->help : LIVE_HELP;
+	*name = index < count ? source_types[index]->name : SOURCE_LIVE;
+	*help = index < count ? source_types[index]->help : SOURCE_LIVE_HELP;
 	return 1;
 }
 

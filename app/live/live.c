@@ -8,8 +8,10 @@
  * to train, so what it holds is never older than the model that predicts it.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "eval/guess.h"
 #include "live/live_impl.h"
 #include "run/rollback.h"
@@ -18,36 +20,35 @@ enum { DECADE = 10 };
 static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
 
 /* Predicts inputs; their answers wait to be sent. */
-static int predict(struct run *run, const float *inputs, const char *const *ids, int32_t *guesses,
+static int predict(struct live *live, const float *inputs, const char *const *ids, int32_t *guesses,
 	int n, struct err *err)
 {
 	const int code =
-		learner_predict(run->learner, LEARNER_INFERENCE, inputs, n, run->logits, err);
+		learner_predict(live->run.learner, LEARNER_INFERENCE, inputs, n, live->logits, err);
 
 	for (int i = 0; i < n && !code; i++) {
-		const float *logits = run->logits + (size_t)i * (size_t)run->classes;
+		const float *logits = live->logits + (size_t)i * (size_t)live->run.classes;
 		int32_t *best = guesses + (size_t)i * JOURNAL_GUESSES;
 
-		guess_best(logits, run->classes, best);
-		answers_prediction(&run->live->answers, ids[i], best[0],
-			guess_probability(logits, run->classes, best[0]));
+		guess_best(logits, live->run.classes, best);
+		answers_prediction(&live->answers, ids[i], best[0],
+			guess_probability(logits, live->run.classes, best[0]));
 	}
 	return code;
 }
 
-int live_send(struct run *run, struct err *err)
+int live_send(struct live *live, struct err *err)
 {
-	const int code = answers_send(&run->live->answers, err);
+	const int code = answers_send(&live->answers, err);
 
-	run->live->outside |= code == ERR_FILE;
+	live->outside |= code == ERR_FILE;
 	return code;
 }
 
 /* Answers a line that cannot be used. Said in the log when there are 1, 10, 100, ... of them. */
 static int refuse(
-	struct run *run, int64_t line, const char *id, const struct err *why, struct err *err)
+	struct live *live, int64_t line, const char *id, const struct err *why, struct err *err)
 {
-	struct live *live = run->live;
 	int64_t decade = 1;
 
 	live->bad++;
@@ -59,17 +60,17 @@ static int refuse(
 	while (decade < live->bad)
 		decade *= DECADE;
 	if (decade == live->bad)
-		log_write(&run->config.log, LOG_WARN, "%s; skipped, as %" PRId64 " so far",
+		log_write(&live->run.config.log, LOG_WARN, "%s; skipped, as %" PRId64 " so far",
 			why->message, live->bad);
 	return 0;
 }
 
 /* A failure of ours is ours; one that the line brought is answered. */
-static int refuse_if_bad(struct run *run, int64_t line, const char *id, int code,
+static int refuse_if_bad(struct live *live, int64_t line, const char *id, int code,
 	const struct err *why, struct err *err)
 {
 	if (code == ERR_INPUT || code == ERR_FORMAT)
-		return refuse(run, line, id, why, err);
+		return refuse(live, line, id, why, err);
 	return code ? err_set(err, code, "%s", why->message) : 0;
 }
 
@@ -83,7 +84,7 @@ static int place_in_step(const struct live *live, const char *id)
 }
 
 static int refuse_label(
-	struct run *run, const struct live_label *label, int32_t former, struct err *err)
+	struct live *live, const struct live_label *label, int32_t former, struct err *err)
 {
 	struct err why;
 
@@ -93,63 +94,61 @@ static int refuse_label(
 	else
 		err_set(&why, ERR_INPUT, "line %" PRId64 ": id %s was labelled %d before, not %d",
 			label->line, label->id, former, label->label);
-	return refuse(run, label->line, label->id, &why, err);
+	return refuse(live, label->line, label->id, &why, err);
 }
 
-static int act_on_label(struct run *run, const struct live_label *label, struct err *err)
+static int act_on_label(struct live *live, const struct live_label *label, struct err *err)
 {
-	struct live *live = run->live;
 	struct journal_found found;
 	const int code = journal_find(live->journal, label->id, &found, err);
 
 	if (code)
 		return code;
 	if (found.place == JOURNAL_WAITS)
-		return live_join(run, label, err);
+		return live_join(live, label, err);
 	if (found.place == JOURNAL_TAKEN) {
 		const int at = place_in_step(live, label->id);
 
-		found.label = run->labels[at];
-		found.id = store_count(run->store) + at;
+		found.label = live->labels[at];
+		found.id = store_count(live->run.store) + at;
 	}
 	if (found.place == JOURNAL_UNKNOWN || found.label != label->label)
 		return refuse_label(
-			run, label, found.place == JOURNAL_UNKNOWN ? -1 : found.label, err);
+			live, label, found.place == JOURNAL_UNKNOWN ? -1 : found.label, err);
 	/* Sent again: the answer to the first got lost, or is still to come. */
-	if (found.id < store_count(run->store) + live->step_kept)
+	if (found.id < store_count(live->run.store) + live->step_kept)
 		answers_sample(&live->answers, label->id, label->label, found.id);
 	return 0;
 }
 
 /* All that was gathered. */
-static int act(struct run *run, struct err *err)
+static int act(struct live *live, struct err *err)
 {
-	struct live *live = run->live;
 	struct live_group *group = &live->group;
 	const int inputs = group->inputs_count, labels = group->labels_count;
 	int code = 0;
 
 	group->inputs_count = group->labels_count = 0;
 	if (inputs)
-		code = predict(run, group->inputs, group->keys, group->guesses, inputs, err);
+		code = predict(live, group->inputs, group->keys, group->guesses, inputs, err);
 	if (!code && inputs)
 		code = journal_wait(
 			live->journal, group->keys, group->inputs, group->guesses, inputs, err);
 	if (!code)
-		code = live_send(run, err);
-	for (int i = 0; i < labels && !code && !run_stopping(run); i++)
-		code = act_on_label(run, &group->labels[i], err);
+		code = live_send(live, err);
+	for (int i = 0; i < labels && !code && !run_stopping(&live->run); i++)
+		code = act_on_label(live, &group->labels[i], err);
 	if (!code)
-		code = live_keep_labels(run, err);
-	return code ? code : live_send(run, err);
+		code = live_keep_labels(live, err);
+	return code ? code : live_send(live, err);
 }
 
 /* An input whose label is known already was sent again: it is answered, not kept. */
-static int answer_again(struct run *run, const char *id, const float *input, struct err *err)
+static int answer_again(struct live *live, const char *id, const float *input, struct err *err)
 {
 	int32_t guesses[JOURNAL_GUESSES];
 
-	return predict(run, input, &id, guesses, 1, err);
+	return predict(live, input, &id, guesses, 1, err);
 }
 
 static bool label_in_group(const struct live *live, const char *id)
@@ -161,9 +160,8 @@ static bool label_in_group(const struct live *live, const char *id)
 }
 
 /* The input is in its place at the end of the group. */
-static int gather_input(struct run *run, const char *id, struct err *err)
+static int gather_input(struct live *live, const char *id, struct err *err)
 {
-	struct live *live = run->live;
 	struct live_group *group = &live->group;
 	struct journal_found found;
 	int code = journal_find(live->journal, id, &found, err);
@@ -172,8 +170,8 @@ static int gather_input(struct run *run, const char *id, struct err *err)
 		return code;
 	if (found.place == JOURNAL_TAKEN || found.place == JOURNAL_ADDED ||
 		label_in_group(live, id))
-		return answer_again(
-			run, id, group->inputs + (size_t)group->inputs_count * run->floats, err);
+		return answer_again(live, id,
+			group->inputs + (size_t)group->inputs_count * live->run.floats, err);
 	memcpy(group->ids[group->inputs_count], id, sizeof(*group->ids));
 	group->inputs_count++;
 	return 0;
@@ -198,9 +196,8 @@ static bool is_blank(const struct feed_line *line)
 }
 
 static int read_line(
-	struct run *run, const struct feed_line *from, struct line *line, struct err *err)
+	struct live *live, const struct feed_line *from, struct line *line, struct err *err)
 {
-	struct live *live = run->live;
 	struct live_group *group = &live->group;
 	char where[32];
 
@@ -209,13 +206,12 @@ static int read_line(
 	if (from->cut)
 		return err_set(err, ERR_FORMAT, "%s: is too long", where);
 	return live->format->read(from->bytes, from->size, where, &live->shape, line,
-		group->inputs + (size_t)group->inputs_count * run->floats, err);
+		group->inputs + (size_t)group->inputs_count * live->run.floats, err);
 }
 
 /* Adds a line to the group, and acts on the group where it is full or may end a time step. */
-static int take_line(struct run *run, const struct feed_line *from, struct err *err)
+static int take_line(struct live *live, const struct feed_line *from, struct err *err)
 {
-	struct live *live = run->live;
 	struct live_group *group = &live->group;
 	struct line line;
 	struct err why = {0};
@@ -224,81 +220,84 @@ static int take_line(struct run *run, const struct feed_line *from, struct err *
 	if (is_blank(from))
 		return 0;
 	live->lines++;
-	code = read_line(run, from, &line, &why);
+	code = read_line(live, from, &line, &why);
 	if (code)
-		return refuse_if_bad(run, from->number, line.id, code, &why, err);
+		return refuse_if_bad(live, from->number, line.id, code, &why, err);
 	if (line.has_input)
-		code = gather_input(run, line.id, err);
+		code = gather_input(live, line.id, err);
 	if (!code && line.has_label)
 		gather_label(live, from->number, &line);
 	if (!code && (group->inputs_count == LIVE_GROUP ||
-			     live->step_count + group->labels_count >= run->live->per_step))
-		code = act(run, err);
+			     live->step_count + group->labels_count >= live->per_step))
+		code = act(live, err);
 	return code;
 }
 
 /* Iterations that a time step does not need, but has time for. */
-static int use_idle_time(struct run *run, struct err *err)
+static int use_idle_time(struct live *live, struct err *err)
 {
 	const double start = clock_now();
-	const int code = learner_train(run->learner, 1, err);
+	const int code = learner_train(live->run.learner, 1, err);
 
-	run->live->idle_left--;
-	run->train_seconds += clock_now() - start;
+	live->idle_left--;
+	live->run.train_seconds += clock_now() - start;
 	return code;
 }
 
-static int turn(struct run *run, struct err *err)
+static int turn(struct live *live, struct err *err)
 {
-	struct live *live = run->live;
 	struct feed_line line;
 	bool came = false;
 	int code = feed_fill(live->feed, live->idle_left ? 0 : WAIT, err);
 
 	live->outside |= code != 0;
-	while (!code && !run_stopping(run) && feed_next(live->feed, &line)) {
+	while (!code && !run_stopping(&live->run) && feed_next(live->feed, &line)) {
 		came = true;
-		code = take_line(run, &line, err);
+		code = take_line(live, &line, err);
 	}
 	if (!code && came)
-		code = act(run, err);
+		code = act(live, err);
 	if (!code && !came && live->idle_left)
-		code = use_idle_time(run, err);
-	return code ? code : run_save_when_due(run, err);
+		code = use_idle_time(live, err);
+	return code ? code : run_save_when_due(&live->run, err);
 }
 
 /* What is left when the stream has ended: a time step that is not full, and a last row. */
-static int finish(struct run *run, struct err *err)
+static int finish(struct live *live, struct err *err)
 {
 	int code = 0;
 
-	if (run->live->step_count)
-		code = live_end_step(run, err);
-	if (!code && !run->met && run->step % run->live->every)
-		code = run_evaluate(run, err);
+	if (live->step_count)
+		code = live_end_step(live, err);
+	if (!code && !live->run.met && live->run.step % live->every)
+		code = run_evaluate(&live->run, err);
 	return code;
 }
 
-static bool at_end(const struct run *run)
+static int go(struct live *live, struct err *err)
 {
-	return feed_ended(run->live->feed);
-}
-
-int live_go(struct run *run, struct err *err)
-{
-	int code = rollback_begin(run, err);
+	int code = rollback_begin(&live->run, err);
 
 	if (!code)
-		code = live_catch_up(run, err);
-	if (!code && !run_stopping(run))
-		code = live_take_up(run, err);
-	while (!code && !run_stopping(run) && !at_end(run))
-		code = turn(run, err);
-	if (!code && !run_stopping(run))
-		code = finish(run, err);
-	run->stopped = run_stopping(run);
+		code = live_catch_up(live, err);
+	if (!code && !run_stopping(&live->run))
+		code = live_take_up(live, err);
+	while (!code && !run_stopping(&live->run) && !feed_ended(live->feed))
+		code = turn(live, err);
+	if (!code && !run_stopping(&live->run))
+		code = finish(live, err);
+	live->run.stopped = run_stopping(&live->run);
+	return code;
+}
+
+int live_go(struct live *live, struct run_result *result, struct err *err)
+{
+	const int code = go(live, err);
+
+	if (!code)
+		return run_finish(&live->run, result, err);
 	/* Nothing that was answered is lost either way; but going on is quicker from here. */
-	if (code && run->live->outside)
-		checkpoint_save(run, NULL);
+	if (live->outside)
+		checkpoint_save(&live->run, NULL);
 	return code;
 }

@@ -18,10 +18,26 @@
 #define RETAIN_LIVE_LIVE_H
 
 #include "base/options.h"
+#include "run/run.h"
 
-/* What stream.source calls it, and a line of help. */
-#define LIVE_SOURCE "stdin"
-#define LIVE_HELP   "NDJSON or CSV from standard input as it comes, kept in a journal"
+struct live;
+
+/*
+ * Lines come from the descriptor `input`, answers go to `output`; both are the
+ * caller's. The config must have a folder. A failed open needs no close.
+ */
+int live_open(struct live **live, const struct run_config *config, int input, int output,
+	struct err *err);
+
+/* Goes on until the input ends or the run is stopped, and saves. */
+int live_go(struct live *live, struct run_result *result, struct err *err);
+void live_close(struct live *live);
+
+/* One line about the run: its time steps, net and budget. */
+void live_describe(const struct live *live, char *out, size_t size);
+
+int64_t live_lines(const struct live *live); /* ever, blank ones aside */
+int64_t live_bad_lines(const struct live *live);
 
 /* Keys of live streams. Ends with a row without a section. */
 extern const struct option_row live_options[];

@@ -7,7 +7,7 @@
 #include "live/feed.h"
 #include "live/line.h"
 #include "live/live.h"
-#include "run/run_impl.h"
+#include "run/run.h"
 
 /* So many inputs are predicted and synced together at most. */
 enum { LIVE_GROUP = 256 };
@@ -30,6 +30,7 @@ struct live_group {
 };
 
 struct live {
+	struct run run; /* must be first */
 	struct feed *feed;
 	struct answers answers;
 	const struct line_format *format;
@@ -39,33 +40,35 @@ struct live {
 	int per_step;             /* labelled samples of a time step */
 	int64_t every;            /* time steps from a row of metrics to the next */
 	int64_t lines, bad;       /* ever */
-	int idle_most, idle_left; /* iterations beyond run->iterations of a time step */
+	int idle_most, idle_left; /* iterations beyond live->run.iterations of a time step */
 	struct live_group group;
-	/* The time step that is not complete: inputs and labels are in the run's buffers. */
+	float *logits; /* of a group */
+	/* The time step that is not complete, and room to score it. */
+	int64_t *ids;
+	float *inputs;
+	int32_t *labels, *predicted, *rank;
 	char (*step_ids)[JOURNAL_KEY + 1];
 	int32_t *step_guesses;
 	int step_count, step_kept; /* of the latter labels are on disk, and answered */
 	bool outside;              /* a failure was the world's, not ours: the learner is well */
 };
 
-int live_go(struct run *run, struct err *err);
-
 /* Sends the answers that wait. */
-int live_send(struct run *run, struct err *err);
+int live_send(struct live *live, struct err *err);
 
 /* The label's input, which waits, goes to the time step; a time step that is full ends. */
-int live_join(struct run *run, const struct live_label *label, struct err *err);
+int live_join(struct live *live, const struct live_label *label, struct err *err);
 
 /* Labels that do not make a time step yet are on disk, and answered when they are sent. */
-int live_keep_labels(struct run *run, struct err *err);
+int live_keep_labels(struct live *live, struct err *err);
 
 /* Keeps, scores and answers the time step, full or not, and learns from it. */
-int live_end_step(struct run *run, struct err *err);
+int live_end_step(struct live *live, struct err *err);
 
 /* Brings the learner to where the journal is. */
-int live_catch_up(struct run *run, struct err *err);
+int live_catch_up(struct live *live, struct err *err);
 
 /* The labels that a former process kept for its next time step. */
-int live_take_up(struct run *run, struct err *err);
+int live_take_up(struct live *live, struct err *err);
 
 #endif

@@ -1,11 +1,14 @@
 /* Opening a live stream: its options, its journal, its buffers. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "live/live_impl.h"
 #include "run/shape.h"
+#include "streams/source.h"
 
 const struct option_row live_options[] = {
 	{"stdin", "format", OPTION_CHOICE, "ndjson", "ndjson | csv",
@@ -29,25 +32,29 @@ const struct option_row live_options[] = {
 /* A line may take so much per number, and so much for the rest. */
 enum { NUMBER_LONGEST = 64, REST_LONGEST = 1 << 16 };
 
-static int check(const struct run *run, struct err *err)
+static int check(const struct run_config *config, int input, struct err *err)
 {
-	const struct options *o = run->config.options;
+	const struct options *o = config->options;
 	const bool real_time = !strcmp(options_text(o, "stream.budget"), "real-time");
 	const int least = options_int(o, "stream.iterations_least");
 	const int most = options_int(o, "stream.iterations_most");
-	const int flags = fcntl(run->config.input, F_GETFL);
+	const int flags = fcntl(input, F_GETFL);
 
-	if (run->config.input == run->config.output)
-		return err_set(err, ERR_INPUT,
-			"stream.source = " LIVE_SOURCE
-			": only for retain run, which has a standard input");
 	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY)
 		return err_set(err, ERR_INPUT,
-			"stream.source = " LIVE_SOURCE ": standard input cannot be read");
-	if (!run->config.folder)
+			"stream.source = " SOURCE_LIVE ": standard input cannot be read");
+	if (!config->folder)
 		return err_set(err, ERR_INPUT,
-			"stream.source = " LIVE_SOURCE
+			"stream.source = " SOURCE_LIVE
 			": needs a folder (--out DIR), in which samples are kept");
+	if (strcmp(options_text(o, "run.form"), "online") != 0)
+		return err_set(err, ERR_INPUT, "run.form = %s: not for samples that come with time",
+			options_text(o, "run.form"));
+	if (options_float(o, "run.step_epochs") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: not for samples that come with time; see "
+			"run.iterations",
+			options_float(o, "run.step_epochs"));
 	if (real_time && options_float(o, "run.budget") > 0)
 		return err_set(err, ERR_INPUT,
 			"run.budget = %g: not for stream.budget = real-time, which takes what time "
@@ -65,91 +72,136 @@ static int check(const struct run *run, struct err *err)
 	return 0;
 }
 
-static void set_budget(struct run *run)
+static void set_budget(struct live *live)
 {
-	const struct options *o = run->config.options;
+	const struct options *o = live->run.config.options;
 
-	run->iterations = options_int(o, "run.iterations");
+	live->run.iterations = options_int(o, "run.iterations");
 	if (strcmp(options_text(o, "stream.budget"), "real-time") != 0)
 		return;
-	run->iterations = options_int(o, "stream.iterations_least");
-	run->live->idle_most = options_int(o, "stream.iterations_most") - run->iterations;
+	live->run.iterations = options_int(o, "stream.iterations_least");
+	live->idle_most = options_int(o, "stream.iterations_most") - live->run.iterations;
 }
 
-static int make_group(struct live *live, int per_step, size_t floats, struct err *err)
+static int make_buffers(struct live *live, struct err *err)
 {
+	const size_t step = (size_t)live->per_step, floats = live->run.floats;
 	struct live_group *group = &live->group;
 
 	group->ids = mem_new(LIVE_GROUP, sizeof(*group->ids));
 	group->keys = mem_new(LIVE_GROUP, sizeof(*group->keys));
 	group->inputs = mem_new(LIVE_GROUP * floats, sizeof(*group->inputs));
 	group->guesses = mem_new((size_t)LIVE_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
-	group->labels = mem_new((size_t)per_step, sizeof(*group->labels));
-	live->step_ids = mem_new((size_t)per_step, sizeof(*live->step_ids));
-	live->step_guesses =
-		mem_new((size_t)per_step * JOURNAL_GUESSES, sizeof(*live->step_guesses));
+	group->labels = mem_new(step, sizeof(*group->labels));
+	live->logits =
+		mem_new((size_t)LIVE_GROUP * (size_t)live->run.classes, sizeof(*live->logits));
+	live->ids = mem_new(step, sizeof(*live->ids));
+	live->inputs = mem_new(step * floats, sizeof(*live->inputs));
+	live->labels = mem_new(step, sizeof(*live->labels));
+	live->predicted = mem_new(step, sizeof(*live->predicted));
+	live->rank = mem_new(step, sizeof(*live->rank));
+	live->step_ids = mem_new(step, sizeof(*live->step_ids));
+	live->step_guesses = mem_new(step * JOURNAL_GUESSES, sizeof(*live->step_guesses));
 	if (!group->ids || !group->keys || !group->inputs || !group->guesses || !group->labels ||
-		!live->step_ids || !live->step_guesses)
+		!live->logits || !live->ids || !live->inputs || !live->labels || !live->predicted ||
+		!live->rank || !live->step_ids || !live->step_guesses)
 		return err_memory(
 			err, "lines of a stream", LIVE_GROUP * floats * sizeof(*group->inputs));
 	for (int i = 0; i < LIVE_GROUP; i++)
 		group->keys[i] = group->ids[i];
-	return 0;
+	return run_keep_rows(&live->run, RUN_ROWS_MOST, err);
 }
 
-static int make_ends(struct run *run, struct err *err)
+static int make_ends(struct live *live, int input, int output, struct err *err)
 {
-	const struct options *o = run->config.options;
-	struct live *live = run->live;
+	const struct options *o = live->run.config.options;
 
-	live->shape = (struct line_shape){run->floats, run->classes};
+	live->shape = (struct line_shape){live->run.floats, live->run.classes};
 	live->format = &line_formats[options_choice(o, "stdin.format")];
 	live->strict = !strcmp(options_text(o, "stdin.on_bad"), "error");
 	live->every = options_int64(o, "eval.every");
-	live->answers.descriptor = run->config.output;
-	live->answers.stop = run->config.stop;
-	return feed_open(
-		&live->feed, run->config.input, run->floats * NUMBER_LONGEST + REST_LONGEST, err);
+	live->answers.descriptor = output;
+	live->answers.stop = live->run.config.stop;
+	return feed_open(&live->feed, input, live->run.floats * NUMBER_LONGEST + REST_LONGEST, err);
 }
 
-static int live_open(struct run *run, struct err *err)
+static void driver_state(struct run *run, struct state *state)
 {
-	const struct options *o = run->config.options;
+	struct live *live = (struct live *)run;
+
+	state_enter(state, "live");
+	state_int64(state, "lines", &live->lines);
+	state_int64(state, "bad", &live->bad);
+	state_leave(state);
+}
+
+static void driver_facts(const struct run *run, struct text *lines)
+{
+	const struct live *live = (const struct live *)run;
+
+	text_addf(lines, ",\n  \"lines\": %" PRId64 ",\n  \"bad_lines\": %" PRId64, live->lines,
+		live->bad);
+}
+
+static const struct run_driver driver = {
+	.endless = true,
+	.advice_held = "go on with it by --resume, or begin anew with --force",
+	.advice_diverged = "resumed with --set run.on_nan=rollback",
+	.state = driver_state,
+	.facts = driver_facts,
+};
+
+static int open_parts(struct live *live, struct err *err)
+{
+	const struct options *o = live->run.config.options;
 	struct learner_config config = {0};
-	int batch, code = check(run, err);
+	int code = shape_read(
+		o, &config.classes, &config.channels, &config.height, &config.width, err);
 
-	if (!code)
-		code = run_check_endless(o, err);
-	if (!code)
-		code = shape_read(
-			o, &config.classes, &config.channels, &config.height, &config.width, err);
 	if (code)
 		return code;
-	run->live = mem_new(1, sizeof(*run->live));
-	if (!run->live)
-		return err_memory(err, "a live stream", sizeof(*run->live));
-	run->live->per_step = options_int(o, "stdin.per_step");
-	batch = run->live->per_step > LIVE_GROUP ? run->live->per_step : LIVE_GROUP;
-	run->evaluations = RUN_ROWS_MOST;
-	set_budget(run);
-	code = run_open_journal(run, &config, err);
+	live->per_step = options_int(o, "stdin.per_step");
+	set_budget(live);
+	code = run_open_journal(&live->run, &config, err);
 	if (code)
 		return code;
-	run->live->journal = store_journal(run->store);
-	journal_bound(run->live->journal, options_int64(o, "stdin.waiting"),
+	live->journal = store_journal(live->run.store);
+	journal_bound(live->journal, options_int64(o, "stdin.waiting"),
 		options_int64(o, "stdin.remember"));
-	code = run_make_buffers(run, batch, batch, RUN_ROWS_MOST, err);
-	if (!code)
-		code = make_group(run->live, run->live->per_step, run->floats, err);
-	return code ? code : make_ends(run, err);
+	return make_buffers(live, err);
 }
 
-static void live_close(struct run *run)
+int live_open(
+	struct live **live, const struct run_config *config, int input, int output, struct err *err)
 {
-	struct live *live = run->live;
+	struct live *made;
+	int code = check(config, input, err);
 
+	*live = NULL;
+	if (code)
+		return code;
+	made = mem_new(1, sizeof(*made));
+	if (!made)
+		return err_memory(err, "a live stream", sizeof(*made));
+	code = run_init(&made->run, &driver, config, err);
+	if (!code)
+		code = open_parts(made, err);
+	if (!code)
+		code = make_ends(made, input, output, err);
+	if (!code)
+		code = run_begin(&made->run, err);
+	if (code)
+		live_close(made);
+	else
+		*live = made;
+	return code;
+}
+
+void live_close(struct live *live)
+{
 	if (!live)
 		return;
+	run_release(&live->run);
 	feed_close(live->feed);
 	answers_release(&live->answers);
 	mem_free(live->group.ids);
@@ -157,37 +209,38 @@ static void live_close(struct run *run)
 	mem_free(live->group.inputs);
 	mem_free(live->group.guesses);
 	mem_free(live->group.labels);
+	mem_free(live->logits);
+	mem_free(live->ids);
+	mem_free(live->inputs);
+	mem_free(live->labels);
+	mem_free(live->predicted);
+	mem_free(live->rank);
 	mem_free(live->step_ids);
 	mem_free(live->step_guesses);
 	mem_free(live);
 }
 
-static void live_state(struct run *run, struct state *state)
+void live_describe(const struct live *live, char *out, size_t size)
 {
-	state_enter(state, "live");
-	state_int64(state, "lines", &run->live->lines);
-	state_int64(state, "bad", &run->live->bad);
-	state_leave(state);
-}
-
-static void live_describe(const struct run *run, char *out, size_t size)
-{
-	const struct options *o = run->config.options;
+	const struct options *o = live->run.config.options;
 	char budget[64];
 
-	snprintf(budget, sizeof(budget), "%d", run->iterations);
-	if (run->live->idle_most)
-		snprintf(budget, sizeof(budget), "%d to %d", run->iterations,
-			run->iterations + run->live->idle_most);
+	snprintf(budget, sizeof(budget), "%d", live->run.iterations);
+	if (live->idle_most)
+		snprintf(budget, sizeof(budget), "%d to %d", live->run.iterations,
+			live->run.iterations + live->idle_most);
 	snprintf(out, size,
-		LIVE_SOURCE " · time steps of %d samples, %s iterations each · %s · seed %lld",
-		run->live->per_step, budget, net_spec(learner_net(run->learner))->arch,
-		(long long)options_int64(o, "run.seed"));
+		SOURCE_LIVE " · time steps of %d samples, %s iterations each · %s · seed %" PRId64,
+		live->per_step, budget, net_spec(learner_net(live->run.learner))->arch,
+		options_int64(o, "run.seed"));
 }
 
-const struct run_kind run_live = {.open = live_open,
-	.go = live_go,
-	.close = live_close,
-	.state = live_state,
-	.describe = live_describe,
-	.endless = true};
+int64_t live_lines(const struct live *live)
+{
+	return live->lines;
+}
+
+int64_t live_bad_lines(const struct live *live)
+{
+	return live->bad;
+}

@@ -24,12 +24,21 @@ const struct option_row source_options[] = {
 	{NULL},
 };
 
+bool source_is_live(const struct options *options)
+{
+	return !strcmp(options_text(options, "stream.source"), SOURCE_LIVE);
+}
+
 int source_open(struct source **source, const struct options *options, struct err *err)
 {
 	const char *name = options_text(options, "stream.source");
 	int code;
 
 	*source = NULL;
+	if (source_is_live(options))
+		return err_set(err, ERR_INPUT,
+			"stream.source = " SOURCE_LIVE
+			": only for retain run, which has a standard input");
 	for (int i = 0; source_types[i]; i++) {
 		if (strcmp(source_types[i]->name, name) != 0)
 			continue;

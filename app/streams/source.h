@@ -21,6 +21,13 @@
 
 struct source;
 
+/* What stream.source calls the live stream, and a line of help. */
+#define SOURCE_LIVE      "stdin"
+#define SOURCE_LIVE_HELP "NDJSON or CSV from standard input as it comes, kept in a journal"
+
+/* Whether stream.source names it. */
+bool source_is_live(const struct options *options);
+
 /* The stream's ids are 0 .. samples-1 in time order, evaluation's 0 .. evals-1 in time order. */
 enum source_part { SOURCE_STREAM, SOURCE_EVAL };
 

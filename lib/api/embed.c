@@ -8,12 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/mem.h"
 #include "nn/weights/weights_file.h"
 #include "api/embed_impl.h"
 #include "api/gate.h"
 #include "eval/guess.h"
 #include "api/program.h"
-#include "run/run_impl.h"
+#include "run/run.h"
 
 /* A time step that waits for its labels. */
 struct pending {
@@ -28,7 +29,8 @@ struct retain_learner {
 	struct gate gate;
 	struct warning warning;
 	struct options *options;
-	struct run *run;
+	struct program *program;
+	struct run *run; /* the program's */
 	struct pending *pending;
 	uint64_t first, tickets; /* the first and the last ticket of this learner */
 };
@@ -60,10 +62,9 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 	if (made->warning.warn)
 		log.write = pass_on;
 	if (!code)
-		code = options_set(
-			made->options, "stream.source", PROGRAM_SOURCE, "retain_learner_open", err);
+		code = program_open(&made->program, made->options, folder, &log, err);
 	if (!code)
-		code = program_open(&made->run, made->options, folder, &log, err);
+		made->run = program_run(made->program);
 	made->first = folder ? first_ticket() : 1;
 	made->tickets = made->first - 1;
 	return code;
@@ -120,7 +121,7 @@ void retain_learner_free(struct retain_learner *learner)
 		next = at->next;
 		pending_free(at);
 	}
-	program_close(learner->run);
+	program_close(learner->program);
 	options_free(learner->options);
 	gate_release(&learner->gate);
 	mem_free(learner);
@@ -131,7 +132,7 @@ int retain_learner_save(struct retain_learner *learner, struct retain_err *err)
 	int code;
 
 	gate_enter(&learner->gate);
-	code = program_save(learner->run, inner(err));
+	code = program_save(learner->program, inner(err));
 	gate_leave(&learner->gate);
 	return code;
 }
@@ -141,7 +142,7 @@ void retain_learner_close(struct retain_learner *learner)
 {
 	struct err why;
 
-	if (learner && program_end(learner->run, &why) && learner->warning.warn)
+	if (learner && program_end(learner->program, &why) && learner->warning.warn)
 		pass_on(&learner->warning, LOG_WARN, why.message);
 	retain_learner_free(learner);
 }
@@ -315,7 +316,7 @@ int retain_reveal(struct retain_learner *learner, struct retain_ticket ticket,
 	gate_enter(&learner->gate);
 	at = find_pending(learner, ticket, inner(err));
 	if (at)
-		code = program_reveal(learner->run, (*at)->inputs, labels, (*at)->guesses,
+		code = program_reveal(learner->program, (*at)->inputs, labels, (*at)->guesses,
 			(*at)->count, inner(err));
 	if (!code)
 		remove_pending(at);
@@ -342,13 +343,13 @@ static int train_budget(struct retain_learner *learner, struct err *err)
 	int code = 0;
 
 	gate_enter(&learner->gate);
-	program_order(learner->run);
+	program_order(learner->program);
 	gate_leave(&learner->gate);
 	while (!code && more) {
 		gate_enter(&learner->gate);
-		more = program_left(learner->run) > 0;
+		more = program_left(learner->program) > 0;
 		if (more)
-			code = program_train(learner->run, true, &back, err);
+			code = program_train(learner->program, true, &back, err);
 		gate_leave(&learner->gate);
 	}
 	return code;
@@ -366,7 +367,7 @@ int retain_train(struct retain_learner *learner, int iterations, struct retain_e
 			inner(err), ERR_INPUT, "%d iterations: must be at least 0", iterations);
 	for (int i = 0; i < iterations && !code && !back; i++) {
 		gate_enter(&learner->gate);
-		code = program_train(learner->run, false, &back, inner(err));
+		code = program_train(learner->program, false, &back, inner(err));
 		gate_leave(&learner->gate);
 	}
 	return code;
@@ -416,7 +417,7 @@ int retain_load_weights(struct retain_learner *learner, const char *path, struct
 	gate_enter(&learner->gate);
 	code = learner_load(learner->run->learner, path, inner(err));
 	if (!code)
-		code = program_save(learner->run, inner(err));
+		code = program_save(learner->program, inner(err));
 	gate_leave(&learner->gate);
 	return code;
 }

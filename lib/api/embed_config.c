@@ -6,7 +6,7 @@ struct retain_config *retain_config_new(void)
 {
 	struct retain_config *made = mem_new(1, sizeof(*made));
 
-	if (made && config_new(&made->layers, NULL)) {
+	if (made && config_new(&made->layers, NULL, NULL)) {
 		mem_free(made);
 		return NULL;
 	}

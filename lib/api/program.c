@@ -13,14 +13,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/journal.h"
+#include "base/clock.h"
+#include "base/ini_read.h"
+#include "base/mem.h"
 #include "run/config.h"
 #include "eval/guess.h"
 #include "run/rollback.h"
-#include "run/run_impl.h"
+#include "run/run.h"
 #include "run/shape.h"
+#include "store/journal.h"
 
 struct program {
+	struct run run; /* must be first */
 	char *folder;
 	int64_t every; /* time steps from a row of metrics to the next */
 	double price;  /* of an iteration, in iterations of plain SGD */
@@ -28,22 +32,48 @@ struct program {
 	int64_t left;
 	bool owed, closed;
 	int64_t backs;
-	int room; /* of the buffers for scoring, in samples */
+	int32_t *predicted, *rank; /* room to score a time step */
+	int room;                  /* ... of so many samples */
 };
 
 /* What the config of the folder's run comes to. */
 static int read_config(const struct run *run, struct text *saved, struct err *err)
 {
-	char *path = folder_path(run, "config.ini");
+	char *path = run_folder_path(run, "config.ini");
 	struct options *then = NULL;
-	int code = path ? config_defaults(&then, err)
+	int code = path ? config_defaults(&then, NULL, err)
 			: err_memory(err, "a path", strlen(run->config.folder));
 
 	if (!code)
-		code = options_read(then, path, err);
+		code = config_read_saved(then, path, err);
 	if (!code)
 		code = options_write(then, saved, err);
 	options_free(then);
+	mem_free(path);
+	return code;
+}
+
+/* Only runs of the command have a stream; 0.1 called a program's "program". */
+static int no_stream(void *context, const char *section, const char *name, const char *value,
+	int line, struct err *err)
+{
+	const struct run *run = context;
+
+	(void)line;
+	if (strcmp(section, "stream") || strcmp(name, "source") || !strcmp(value, "program"))
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"%s: holds a run of the command retain over stream.source = %s, not a learner of a "
+		"program",
+		run->config.folder, value);
+}
+
+static int check_driver(const struct run *run, struct err *err)
+{
+	char *path = run_folder_path(run, "config.ini");
+	const int code = path ? ini_read_file(path, no_stream, (void *)run, err)
+			      : err_memory(err, "a path", strlen(run->config.folder));
+
 	mem_free(path);
 	return code;
 }
@@ -54,11 +84,13 @@ static int same_config(const struct run *run, struct err *err)
 	struct text saved = {0}, now = {0};
 	bool holds = false;
 	char how[300];
-	int code = folder_holds_run(run, &holds, err);
+	int code = run_folder_holds_run(run, &holds, err);
 
 	if (code || !holds)
 		return code;
-	code = read_config(run, &saved, err);
+	code = check_driver(run, err);
+	if (!code)
+		code = read_config(run, &saved, err);
 	if (!code)
 		code = options_write(run->config.options, &now, err);
 	if (!code && config_differs(saved.data, now.data, how, sizeof(how)))
@@ -82,39 +114,26 @@ static int make_learner(struct run *run, struct learner_config *config, struct e
 	return code ? code : run_make_learner(run, config, err);
 }
 
-static int kind_open(struct run *run, struct err *err)
+static int make(struct program *p, struct err *err)
 {
-	const struct options *o = run->config.options;
+	const struct options *o = p->run.config.options;
 	struct learner_config config = {0};
-	int code;
+	int code = shape_read(
+		o, &config.classes, &config.channels, &config.height, &config.width, err);
 
-	if (!run->program)
-		return err_set(err, ERR_INPUT,
-			"stream.source = " PROGRAM_SOURCE
-			": such a run is made by a program (retain_learner_open), and goes on with "
-			"it");
-	code = run_check_endless(o, err);
 	if (!code)
-		code = shape_read(
-			o, &config.classes, &config.channels, &config.height, &config.width, err);
-	if (!code)
-		code = make_learner(run, &config, err);
+		code = make_learner(&p->run, &config, err);
 	if (code)
 		return code;
-	run->iterations = options_int(o, "run.iterations");
-	run->program->price = learner_price(run->learner);
-	run->program->every = options_int64(o, "eval.every");
-	run->evaluations = RUN_ROWS_MOST;
-	run->rows = run->config.folder ? mem_new(RUN_ROWS_MOST, sizeof(*run->rows)) : NULL;
-	if (run->config.folder && !run->rows)
-		return err_memory(err, "rows of metrics", RUN_ROWS_MOST * sizeof(*run->rows));
-	run->started = run->saved_at = clock_now();
-	return 0;
+	p->run.iterations = options_int(o, "run.iterations");
+	p->price = learner_price(p->run.learner);
+	p->every = options_int64(o, "eval.every");
+	return p->run.config.folder ? run_keep_rows(&p->run, RUN_ROWS_MOST, err) : 0;
 }
 
-static void kind_state(struct run *run, struct state *state)
+static void driver_state(struct run *run, struct state *state)
 {
-	struct program *p = run->program;
+	struct program *p = (struct program *)run;
 
 	state_enter(state, "program");
 	state_double(state, "credit", &p->credit);
@@ -127,73 +146,76 @@ static void kind_state(struct run *run, struct state *state)
 			p->left, p->credit);
 }
 
-const struct run_kind run_program = {.open = kind_open, .state = kind_state, .endless = true};
+static const struct run_driver driver = {
+	.endless = true,
+	.advice_diverged = "opened with run.on_nan = rollback",
+	.state = driver_state,
+};
 
-static int make_room(struct run *run, int n, struct err *err)
+static int make_room(struct program *p, int n, struct err *err)
 {
 	int32_t *predicted, *rank;
 
-	if (n <= run->program->room)
+	if (n <= p->room)
 		return 0;
-	predicted = mem_resize(run->predicted, (size_t)n, sizeof(*predicted));
+	predicted = mem_resize(p->predicted, (size_t)n, sizeof(*predicted));
 	if (predicted)
-		run->predicted = predicted;
-	rank = mem_resize(run->rank, (size_t)n, sizeof(*rank));
+		p->predicted = predicted;
+	rank = mem_resize(p->rank, (size_t)n, sizeof(*rank));
 	if (rank)
-		run->rank = rank;
+		p->rank = rank;
 	if (!predicted || !rank)
 		return err_memory(err, "a time step", 2 * (size_t)n * sizeof(*rank));
-	run->program->room = n;
+	p->room = n;
 	return 0;
 }
 
 /* To the learner, with what the journal is to keep beside the samples. */
-static int hand_over(struct run *run, const float *inputs, const int32_t *labels,
+static int hand_over(struct program *p, const float *inputs, const int32_t *labels,
 	const int32_t *guesses, int n, struct err *err)
 {
-	struct journal *journal = store_journal(run->store);
+	struct journal *journal = store_journal(p->run.store);
 	struct learner_report now;
 	struct journal_mark mark;
 	int code;
 
-	learner_report(run->learner, &now);
-	mark = (struct journal_mark){now.iteration, run->program->credit, run->program->left};
+	learner_report(p->run.learner, &now);
+	mark = (struct journal_mark){now.iteration, p->credit, p->left};
 	if (journal)
 		journal_beside(journal, guesses, &mark);
-	code = learner_reveal(run->learner, inputs, labels, n, err);
+	code = learner_reveal(p->run.learner, inputs, labels, n, err);
 	if (journal)
 		journal_beside(journal, NULL, NULL);
 	return code;
 }
 
-int program_reveal(struct run *run, const float *inputs, const int32_t *labels,
+int program_reveal(struct program *p, const float *inputs, const int32_t *labels,
 	const int32_t *guesses, int n, struct err *err)
 {
-	int code = make_room(run, n, err);
+	int code = make_room(p, n, err);
 
 	if (!code)
-		code = hand_over(run, inputs, labels, guesses, n, err);
+		code = hand_over(p, inputs, labels, guesses, n, err);
 	if (code)
 		return code;
-	guess_rank(guesses, labels, n, run->predicted, run->rank);
-	prequential_step(run->prequential, run->predicted, run->rank, labels, n);
-	run->step++;
-	run->made = 0;
-	run->program->owed = true;
+	guess_rank(guesses, labels, n, p->predicted, p->rank);
+	prequential_step(p->run.prequential, p->predicted, p->rank, labels, n);
+	p->run.step++;
+	p->run.made = 0;
+	p->owed = true;
 	/* Weights that are no numbers make no row; the next iteration will say so. */
-	if (run->config.folder && run->step % run->program->every == 0)
-		run_evaluate(run, NULL);
+	if (p->run.config.folder && p->run.step % p->every == 0)
+		run_evaluate(&p->run, NULL);
 	return 0;
 }
 
 /* What is too little for an iteration is kept for the next time. */
-void program_order(struct run *run)
+void program_order(struct program *p)
 {
-	struct program *p = run->program;
-	int64_t count = run->iterations;
+	int64_t count = p->run.iterations;
 
-	if (run->budget > 0) {
-		p->credit += run->budget / p->price;
+	if (p->run.budget > 0) {
+		p->credit += p->run.budget / p->price;
 		count = (int64_t)fmin(p->credit + 1e-6, 1 << 30);
 		p->credit -= (double)count;
 	}
@@ -201,88 +223,90 @@ void program_order(struct run *run)
 	p->owed = false;
 }
 
-int64_t program_left(const struct run *run)
+int64_t program_left(const struct program *p)
 {
-	return run->program->left;
+	return p->left;
 }
 
-static int catch_up(struct run *run, struct err *err);
+static int catch_up(struct program *p, struct err *err);
 
-static int go_back(struct run *run, struct err *err)
+static int go_back(struct program *p, struct err *err)
 {
-	const int code = rollback(run, err);
+	const int code = rollback(&p->run, err);
 
-	run->program->backs++;
-	run->program->closed = false;
-	return code ? code : catch_up(run, err);
+	p->backs++;
+	p->closed = false;
+	return code ? code : catch_up(p, err);
 }
 
 /* What going back has mended is no error of the caller's. */
-int program_train(struct run *run, bool ordered, bool *back, struct err *err)
+int program_train(struct program *p, bool ordered, bool *back, struct err *err)
 {
-	const int64_t backs = run->program->backs;
+	const int64_t backs = p->backs;
 	const double start = clock_now();
 	struct err why = {0};
-	int code = learner_train(run->learner, 1, &why);
+	int code = learner_train(p->run.learner, 1, &why);
 
-	run->train_seconds += clock_now() - start;
+	p->run.train_seconds += clock_now() - start;
 	if (!code) {
-		run->made++;
-		run->program->left -= ordered;
-		code = run_save_when_due(run, &why);
+		p->run.made++;
+		p->left -= ordered;
+		code = run_save_when_due(&p->run, &why);
 	}
-	if (code && learner_diverged(run->learner))
-		code = go_back(run, &why);
-	*back = run->program->backs != backs;
+	if (code && learner_diverged(p->run.learner))
+		code = go_back(p, &why);
+	*back = p->backs != backs;
 	return code ? err_set(err, code, "%s", why.message) : 0;
 }
 
 /* Trains until a call's mark. */
-static int reach(struct run *run, const struct journal_mark *mark, bool *back, struct err *err)
+static int reach(struct program *p, const struct journal_mark *mark, bool *back, struct err *err)
 {
 	struct learner_report now;
 	int code = 0;
 
-	learner_report(run->learner, &now);
+	learner_report(p->run.learner, &now);
 	for (int64_t k = now.iteration; k < mark->iteration && !code && !*back; k++)
-		code = program_train(run, false, back, err);
+		code = program_train(p, false, back, err);
 	if (code || *back)
 		return code;
-	learner_report(run->learner, &now);
+	learner_report(p->run.learner, &now);
 	if (now.iteration != mark->iteration)
 		return err_set(err, ERR_FORMAT,
 			"%s/journal: sample %" PRId64 " was revealed at iteration %" PRId64
 			", and the learner is at %" PRId64,
-			run->config.folder, store_count(run->store), mark->iteration,
+			p->run.config.folder, store_count(p->run.store), mark->iteration,
 			now.iteration);
-	run->program->credit = mark->credit;
-	run->program->left = mark->left;
+	p->credit = mark->credit;
+	p->left = mark->left;
 	return 0;
 }
 
 /* A call that a former process made. */
 static int repeat(struct run *run, int n, struct err *err)
 {
+	struct program *p = (struct program *)run;
 	const size_t count = (size_t)n;
 	int64_t *ids = mem_new(count, sizeof(*ids));
-	float *inputs = mem_new(count * run->floats, sizeof(*inputs));
+	float *inputs = mem_new(count * p->run.floats, sizeof(*inputs));
 	int32_t *labels = mem_new(count, sizeof(*labels));
 	int32_t *guesses = mem_new(count * JOURNAL_GUESSES, sizeof(*guesses));
 	struct journal_mark mark;
 	bool back = false;
-	int code = ids && inputs && labels && guesses
-			   ? 0
-			   : err_memory(err, "a time step", count * run->floats * sizeof(*inputs));
+	int code =
+		ids && inputs && labels && guesses
+			? 0
+			: err_memory(err, "a time step", count * p->run.floats * sizeof(*inputs));
 
 	if (!code)
 		code = journal_marked(
-			store_journal(run->store), store_count(run->store), &mark, err);
+			store_journal(p->run.store), store_count(p->run.store), &mark, err);
 	if (!code)
-		code = reach(run, &mark, &back, err);
+		code = reach(p, &mark, &back, err);
 	if (!code && !back)
-		code = run_fetch_call(run, n, ids, inputs, labels, guesses, err);
+		code = run_fetch_call(&p->run, n, ids, inputs, labels, guesses, err);
 	if (!code && !back)
-		code = program_reveal(run, inputs, labels, guesses, n, err);
+		code = program_reveal(p, inputs, labels, guesses, n, err);
 	mem_free(ids);
 	mem_free(inputs);
 	mem_free(labels);
@@ -291,98 +315,96 @@ static int repeat(struct run *run, int n, struct err *err)
 }
 
 /* To the last call, and through what it lacks of its budget. */
-static int catch_up(struct run *run, struct err *err)
+static int catch_up(struct program *p, struct err *err)
 {
-	const int64_t count = store_count(run->store), backs = run->program->backs;
+	const int64_t count = store_count(p->run.store), backs = p->backs;
 	bool back = false;
-	int code = run_catch_up(run, repeat, err);
+	int code = run_catch_up(&p->run, repeat, err);
 
-	if (code || run->program->backs != backs)
+	if (code || p->backs != backs)
 		return code;
-	if (run->program->closed && store_count(run->store) == count)
+	if (p->closed && store_count(p->run.store) == count)
 		return 0;
-	if (run->program->owed)
-		program_order(run);
-	while (!code && !back && run->program->left > 0)
-		code = program_train(run, true, &back, err);
+	if (p->owed)
+		program_order(p);
+	while (!code && !back && p->left > 0)
+		code = program_train(p, true, &back, err);
 	return code;
 }
 
 /* After a close with something left to train: what is trained of it from now on must not get lost. */
-static int open_again(struct run *run, struct err *err)
+static int open_again(struct program *p, struct err *err)
 {
-	struct program *p = run->program;
 	const bool unfinished = p->closed && (p->owed || p->left);
 
 	p->closed = false;
-	return unfinished ? checkpoint_save(run, err) : 0;
+	return unfinished ? checkpoint_save(&p->run, err) : 0;
 }
 
-static int begin(struct run *run, struct err *err)
+static int begin(struct program *p, struct err *err)
 {
-	int code = rollback_begin(run, err);
+	int code = rollback_begin(&p->run, err);
 
 	if (!code)
-		code = catch_up(run, err);
-	return code ? code : open_again(run, err);
+		code = catch_up(p, err);
+	return code ? code : open_again(p, err);
 }
 
-static void program_free(struct program *program)
+int program_open(struct program **program, const struct options *options, const char *folder,
+	const struct log *log, struct err *err)
+{
+	struct program *made = mem_new(1, sizeof(*made));
+	struct run_config config = {.options = options, .log = *log, .start = RUN_RESUME};
+	int code;
+
+	*program = NULL;
+	if (made && folder)
+		config.folder = made->folder = mem_text(folder);
+	if (!made || (folder && !config.folder)) {
+		mem_free(made);
+		return err_memory(err, "a learner", sizeof(*made));
+	}
+	code = run_init(&made->run, &driver, &config, err);
+	if (!code)
+		code = make(made, err);
+	if (!code)
+		code = run_begin(&made->run, err);
+	if (!code && folder)
+		code = begin(made, err);
+	if (code)
+		program_close(made);
+	else
+		*program = made;
+	return code;
+}
+
+void program_close(struct program *program)
 {
 	if (!program)
 		return;
+	run_release(&program->run);
+	mem_free(program->predicted);
+	mem_free(program->rank);
 	mem_free(program->folder);
 	mem_free(program);
 }
 
-int program_open(struct run **run, const struct options *options, const char *folder,
-	const struct log *log, struct err *err)
+struct run *program_run(struct program *program)
 {
-	struct program *program = mem_new(1, sizeof(*program));
-	struct run_config config = {.options = options,
-		.name = options_text(options, "run.method"),
-		.log = *log,
-		.start = RUN_RESUME,
-		.program = program};
-	int code;
-
-	*run = NULL;
-	if (program && folder)
-		config.folder = program->folder = mem_text(folder);
-	if (!program || (folder && !config.folder)) {
-		program_free(program);
-		return err_memory(err, "a learner", sizeof(*program));
-	}
-	code = run_open(run, &config, err);
-	if (!code && folder)
-		code = begin(*run, err);
-	if (code) {
-		run_close(*run);
-		program_free(program);
-		*run = NULL;
-	}
-	return code;
+	return &program->run;
 }
 
-void program_close(struct run *run)
+int program_save(struct program *p, struct err *err)
 {
-	struct program *program = run ? run->program : NULL;
-
-	run_close(run);
-	program_free(program);
+	return p->run.config.folder ? checkpoint_save(&p->run, err) : 0;
 }
 
-int program_save(struct run *run, struct err *err)
-{
-	return run->config.folder ? checkpoint_save(run, err) : 0;
-}
-
-int program_end(struct run *run, struct err *err)
+int program_end(struct program *p, struct err *err)
 {
 	struct run_result result;
 
-	if (!run->config.folder)
+	if (!p->run.config.folder)
 		return 0;
-	run->program->closed = true;
-	return run_finish(run, &result, err);
+	p->closed = true;
+	return run_finish(&p->run, &result, err);
 }

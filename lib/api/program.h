@@ -23,38 +23,39 @@
 #include "base/log.h"
 #include "base/options.h"
 
-/* What stream.source is for such a run, whatever the config says. */
-#define PROGRAM_SOURCE "program"
-
+struct program;
 struct run;
 
 /*
  * Options are borrowed as long as the run lives, the folder's name (NULL: none) and
  * the log are copied.
  */
-int program_open(struct run **run, const struct options *options, const char *folder,
+int program_open(struct program **program, const struct options *options, const char *folder,
 	const struct log *log, struct err *err);
-void program_close(struct run *run);
+void program_close(struct program *program);
+
+/* What all runs share; lives as long as the program. */
+struct run *program_run(struct program *program);
 
 /* A time step with the guesses that were made for it (eval/guess.h). A failure takes nothing. */
-int program_reveal(struct run *run, const float *inputs, const int32_t *labels,
+int program_reveal(struct program *program, const float *inputs, const int32_t *labels,
 	const int32_t *guesses, int n, struct err *err);
 
 /* What a time step's budget pays for is to be made: program_left iterations from now on. */
-void program_order(struct run *run);
-int64_t program_left(const struct run *run);
+void program_order(struct program *program);
+int64_t program_left(const struct program *program);
 
 /*
  * Makes an iteration, one of program_left where it was ordered. Saves when that is
  * due. *back: whether instead the run went back to a checkpoint and came here again
  * (run.on_nan), with nothing left to make.
  */
-int program_train(struct run *run, bool ordered, bool *back, struct err *err);
+int program_train(struct program *program, bool ordered, bool *back, struct err *err);
 
 /* A checkpoint now, if there is a folder. */
-int program_save(struct run *run, struct err *err);
+int program_save(struct program *program, struct err *err);
 
 /* The same, and the files of a run that has ended. To be followed by program_close. */
-int program_end(struct run *run, struct err *err);
+int program_end(struct program *program, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * State files. Layout, little-endian as all machines we run on are:
  *
- *	"retain state 1\n"
+ *	"retain state 2\n", a digit that says the version
  *	field*       type (1 byte), name length (1 byte), name, count (8 bytes), values
  *	end          type 0, CRC-32 of everything before it (4 bytes)
  *
@@ -47,13 +47,14 @@ static const struct {
 	[FIELD_DOUBLE] = {"doubles", 8},
 };
 
-static const char magic[] = "retain state 1\n";
-enum { MAGIC = sizeof(magic) - 1, TRAILER = 5, CHUNK = 1 << 16 };
+static const char magic[] = "retain state 2\n";
+enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
 struct state {
 	const char *path;
 	struct file_writer *writer; /* when saving ... */
 	FILE *file;                 /* ... and when loading */
+	int version;
 	uint32_t checksum;
 	int code; /* 0, or of the first failure */
 	struct err err;
@@ -62,6 +63,11 @@ struct state {
 bool state_reading(const struct state *state)
 {
 	return state->file;
+}
+
+int state_version(const struct state *state)
+{
+	return state->version;
 }
 
 bool state_failed(const struct state *state)
@@ -227,7 +233,7 @@ void state_same(struct state *state, const char *name, const char *value)
 
 int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 {
-	struct state state = {.path = path};
+	struct state state = {.path = path, .version = STATE_VERSION};
 	const unsigned char end = FIELD_END;
 	int code = file_writer_open(&state.writer, path, err);
 
@@ -274,14 +280,18 @@ static void check_file(struct state *state)
 	get(state, chunk, MAGIC);
 	if (state->code)
 		return;
-	if (memcmp(chunk, magic, MAGIC - 2))
+	state->version = chunk[DIGIT] - '0';
+	if (memcmp(chunk, magic, DIGIT) || state->version < 1 || state->version > 9)
 		state_refuse(state, ERR_FORMAT, "is not a state file");
-	else if (memcmp(chunk, magic, MAGIC))
-		state_refuse(state, ERR_FORMAT, "was written by another version of retain");
 	else if (stored != state->checksum)
 		state_refuse(state, ERR_FORMAT,
 			"is damaged: its checksum is %08" PRIx32 ", not %08" PRIx32,
 			state->checksum, stored);
+	else if (state->version > STATE_VERSION)
+		state_refuse(state, ERR_INPUT,
+			"was written by a newer retain (states of version %d; this one knows %d): "
+			"go on with that one",
+			state->version, STATE_VERSION);
 }
 
 static void check_end(struct state *state)

@@ -36,6 +36,14 @@ int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 /* Visits object, filling its fields from path. After a failure the object may be half filled. */
 int state_load(const char *path, state_fn *visit, void *object, struct err *err);
 
+/*
+ * The version of the file that is being read: a visitor asks it before fields that
+ * older files lack or have besides. STATE_VERSION when writing. A file of a later
+ * version is refused (ERR_INPUT).
+ */
+enum { STATE_VERSION = 2 };
+int state_version(const struct state *state);
+
 /* Whether fields are being filled; whether something failed, so that fields cannot be trusted. */
 bool state_reading(const struct state *state);
 bool state_failed(const struct state *state);

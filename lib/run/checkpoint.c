@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "run/config.h"
-#include "run/run_impl.h"
+#include "run/run.h"
 
 enum { KEPT = 2, PATH_MOST = 4096 };
 
@@ -104,13 +104,40 @@ static void rows_state(struct run *run, struct state *state)
 	state_int(state, "rows", &run->row_count);
 	if (state_failed(state))
 		return;
-	if (run->row_count < 0 || run->row_count > run->evaluations) {
+	if (run->row_count < 0 || run->row_count > run->row_room) {
 		state_refuse(state, ERR_FORMAT, "%d rows of metrics: there can be %d",
-			run->row_count, run->evaluations);
+			run->row_count, run->row_room);
 		run->row_count = 0;
 	}
 	for (int i = 0; i < run->row_count; i++)
 		row_state(&run->rows[i], state);
+}
+
+/* Version 1 kept all cuts of the rate here as well as in events.jsonl. */
+static void skip_cuts(struct state *state)
+{
+	static const char *const numbers[] = {"before", "after", "score", "sigma"},
+				*const ages[] = {"score_age", "sigma_age"},
+				*const means[] = {"sigma_mean", "sigma_error"},
+				*const flags[] = {"c1", "c2", "c3"};
+	int64_t whole;
+	double number;
+	bool flag;
+	int cuts = 0;
+
+	state_int(state, "cuts", &cuts);
+	for (; cuts > 0 && !state_failed(state); cuts--) {
+		state_int64(state, "iteration", &whole);
+		state_bool(state, "cut", &flag);
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+			state_double(state, numbers[i], &number);
+		for (size_t i = 0; i < sizeof(ages) / sizeof(*ages); i++)
+			state_int64(state, ages[i], &whole);
+		for (size_t i = 0; i < sizeof(means) / sizeof(*means); i++)
+			state_double(state, means[i], &number);
+		for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+			state_bool(state, flags[i], &flag);
+	}
 }
 
 static void run_state(void *object, struct state *state)
@@ -129,15 +156,12 @@ static void run_state(void *object, struct state *state)
 	state_int(state, "rollbacks", &run->rollbacks);
 	rows_state(run, state);
 	state_int64(state, "events_size", &events);
-	events_state(run->events, state);
+	if (state_version(state) < 2)
+		skip_cuts(state);
 	ledger_state(&run->ledger, state);
 	prequential_state(run->prequential, state);
-	if (run->matrix)
-		matrix_state(run->matrix, state);
-	if (run->kind->state)
-		run->kind->state(run, state);
-	if (run->source)
-		source_state(run->source, state);
+	if (run->driver->state)
+		run->driver->state(run, state);
 	store_state(run->store, state);
 	learner_state(run->learner, state);
 	run->events_kept = events;
@@ -214,14 +238,14 @@ int checkpoint_save(struct run *run, struct err *err)
 {
 	const char *folder = run->config.folder;
 	const struct place place = {
-		newest(folder, INT64_MAX, false).number + 1, run->stopped && !run->kind->endless};
+		newest(folder, INT64_MAX, false).number + 1, run->stopped && !run->driver->endless};
 	const double before = run->seconds_before;
 	struct err why = {0};
 	char path[PATH_MOST];
 	int code = learner_check(run->learner, err);
 
 	if (!code)
-		code = folder_check(run, err);
+		code = run_folder_check(run, err);
 	snprintf(path, sizeof(path), "%s/checkpoint", folder);
 	if (!code)
 		code = file_make_folder(path, err);

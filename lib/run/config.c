@@ -8,89 +8,55 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/ini_read.h"
 #include "base/mem.h"
-#include "streams/order.h"
-#include "records/records.h"
-#include "streams/source.h"
-#include "streams/source_records.h"
-#include "streams/view.h"
 #include "learn/learner.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "replay/objective.h"
 #include "replay/pool.h"
-#include "live/live.h"
 #include "base/nearest.h"
-#include "api/program.h"
 #include "run/shape.h"
 
 static const struct option_row run_options[] = {
-	{"stream", "preset", OPTION_TEXT, "small", NULL,
-		"length of a built-in stream and what fits it: small, std, long or paper for "
-		"drift, "
-		"photos-small or photos-std for photos"},
 	{"run", "method", OPTION_TEXT, "ama+malr", NULL, "bundle of settings: see retain methods"},
-	{"run", "form", OPTION_CHOICE, "online", "online | supervised",
-		"online: samples come with time; supervised: all are there from the start"},
 	{"run", "iterations", OPTION_INT, "8", "[1, inf)", "training iterations per time step"},
-	{"run", "every", OPTION_INT, "1", "[1, inf)",
-		"train only after every so many time steps, for budgets below one iteration a "
-		"step"},
-	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
-		"training per time step in passes over its samples, instead of run.iterations; 0: "
-		"off"},
 	{"run", "budget", OPTION_FLOAT, "0", "[0, 1e9]",
 		"instead: as many as so many iterations of plain SGD cost; 0: run.iterations"},
-	{"run", "epochs", OPTION_FLOAT, "10", "(0, inf)",
-		"supervised: passes over the training samples"},
-	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},
 	{"run", "checkpoint_every", OPTION_TEXT, "10m", NULL,
 		"save the whole state so often: 90s, 10m, 2h, 500 steps, or never"},
 	{"run", "on_nan", OPTION_CHOICE, "stop", "stop | rollback",
 		"when the loss is no number: stop, or go back to the last checkpoint at half the "
 		"rate"},
-	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
 		"live: a row of metrics every so many time steps"},
-	{"eval", "bins", OPTION_INT, "40", "[1, 10000]", "time bins of the evaluation data"},
-	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",
-		"forward transfer: from so far ahead, as a share of the stream"},
-	{"eval", "ft_to", OPTION_FLOAT, "0.25", "(0, 1]", "... to so far ahead"},
 	{"eval", "blind_window", OPTION_INT, "32", "[1, inf)",
 		"labels that the blind baseline remembers"},
 	{0},
 };
 
-/* Sources come last: their number is the table's. */
-enum { OWN_TABLES = 13, SOURCES_MAX = 64 };
+static const struct option_row *const own_tables[] = {run_options, shape_options, learner_options,
+	pool_options, objective_options, optimizer_options, average_options, schedule_options};
 
-static int make_options(struct options **options, struct err *err)
+static const struct config_scope no_scope;
+
+int config_defaults(struct options **options, const struct config_scope *scope, struct err *err)
 {
-	const struct option_row *tables[OWN_TABLES + 2 * SOURCES_MAX + 1] = {source_options,
-		order_options, source_records_options, view_options, live_options, run_options,
-		shape_options, learner_options, pool_options, objective_options, optimizer_options,
-		average_options, schedule_options};
-	int count = OWN_TABLES;
+	const size_t own = sizeof(own_tables) / sizeof(*own_tables);
+	const struct option_row
+		*tables[CONFIG_TABLES + sizeof(own_tables) / sizeof(*own_tables) + 1] = {0};
+	int count = scope && scope->tables ? scope->tables(tables) : 0;
 
-	for (int i = 0; source_types[i] && i < SOURCES_MAX; i++)
-		if (source_types[i]->options)
-			tables[count++] = source_types[i]->options;
-	for (int i = 0; records_types[i] && i < SOURCES_MAX; i++)
-		if (records_types[i]->options)
-			tables[count++] = records_types[i]->options;
+	for (size_t i = 0; i < own; i++)
+		tables[count++] = own_tables[i];
 	return options_new(options, tables, err);
-}
-
-int config_defaults(struct options **options, struct err *err)
-{
-	return make_options(options, err);
 }
 
 enum { LAYERS = 2 };
 
 struct config {
+	const struct config_scope *scope;
 	char *path; /* of the file; NULL: none */
 	char **settings;
 	int count;
@@ -98,7 +64,7 @@ struct config {
 	struct options *layer[LAYERS]; /* what the file and the settings say, each on defaults */
 };
 
-int config_new(struct config **config, struct err *err)
+int config_new(struct config **config, const struct config_scope *scope, struct err *err)
 {
 	struct config *made = mem_new(1, sizeof(*made));
 	int code = 0;
@@ -106,9 +72,10 @@ int config_new(struct config **config, struct err *err)
 	*config = NULL;
 	if (!made)
 		return err_memory(err, "a config", sizeof(*made));
+	made->scope = scope ? scope : &no_scope;
 	made->origin = "--set";
 	for (int i = 0; i < LAYERS && !code; i++)
-		code = make_options(&made->layer[i], err);
+		code = config_defaults(&made->layer[i], made->scope, err);
 	if (code)
 		config_free(made);
 	else
@@ -149,47 +116,32 @@ static const struct bundle *find_bundle(
 	return NULL;
 }
 
-/*
- * A word by itself names a source, or a file that is there; with a colon, dot or
- * slash in it, it may be a path, which is looked for when the run opens it.
- */
-static int check_source(const struct options *layer, struct err *err)
-{
-	const char *name = options_text(layer, "stream.source");
-	const char *names[SOURCES_MAX + 3] = {LIVE_SOURCE, PROGRAM_SOURCE}, *nearest;
-
-	for (int i = 0; source_types[i] && i < SOURCES_MAX; i++)
-		names[i + 2] = source_types[i]->name;
-	for (int i = 0; names[i]; i++)
-		if (!strcmp(names[i], name))
-			return 0;
-	if (strpbrk(name, ":./") || !access(name, F_OK))
-		return 0;
-	nearest = nearest_name(name, names, sizeof(*names));
-	return err_set(err, ERR_INPUT, "%s: stream.source = %s: no such source%s%s%s",
-		options_source(layer, "stream.source"), name, nearest ? "; did you mean " : "",
-		nearest ? nearest : "", nearest ? "?" : "; see retain list");
-}
+/* The key's table of bundles: the library's, or one of the scope. */
+static const struct config_bundles own_bundles[] = {{"run.method", methods}, {0}};
 
 /* The bundles that a layer names must exist, and be known before any work starts. */
-static int check_layer(const struct options *layer, struct err *err)
+static int check_layer(const struct config *config, const struct options *layer, struct err *err)
 {
-	if (!find_bundle(presets, layer, "stream.preset", err) ||
-		!find_bundle(methods, layer, "run.method", err))
-		return ERR_INPUT;
-	return check_source(layer, err);
+	const struct config_bundles *const lists[] = {config->scope->bundles, own_bundles};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		for (const struct config_bundles *row = lists[i]; row && row->key; row++)
+			if (!find_bundle(row->table, layer, row->key, err))
+				return ERR_INPUT;
+	return config->scope->check ? config->scope->check(layer, err) : 0;
 }
 
 int config_load(struct config *config, const char *path, struct err *err)
 {
 	struct options *layer = NULL;
 	char *copy = mem_text(path);
-	int code = copy ? make_options(&layer, err) : err_memory(err, "a path", strlen(path));
+	int code = copy ? config_defaults(&layer, config->scope, err)
+			: err_memory(err, "a path", strlen(path));
 
 	if (!code)
 		code = options_read(layer, path, err);
 	if (!code)
-		code = check_layer(layer, err);
+		code = check_layer(config, layer, err);
 	if (code) {
 		options_free(layer);
 		mem_free(copy);
@@ -206,7 +158,7 @@ int config_load(struct config *config, const char *path, struct err *err)
 static int rebuild_settings(struct config *config, struct err *err)
 {
 	struct options *layer = NULL;
-	int code = make_options(&layer, err);
+	int code = config_defaults(&layer, config->scope, err);
 
 	for (int i = 0; i < config->count && !code; i++)
 		code = options_assign(layer, config->settings[i], config->origin, err);
@@ -233,7 +185,7 @@ int config_assign(struct config *config, const char *setting, struct err *err)
 		return err_memory(err, "a setting", strlen(setting));
 	code = options_assign(config->layer[1], setting, config->origin, err);
 	if (!code)
-		code = check_layer(config->layer[1], err);
+		code = check_layer(config, config->layer[1], err);
 	if (code) {
 		mem_free(more[config->count]);
 		rebuild_settings(config, NULL);
@@ -276,39 +228,46 @@ static int apply_bundle(struct options *options, const struct bundle *table,
 }
 
 /* The bundles that a layer names and a later one (NULL: there is none) does not replace. */
-static int apply_bundles(struct options *options, const struct options *layer,
-	const struct options *later, struct err *err)
+static int apply_bundles(const struct config *config, struct options *options,
+	const struct options *layer, const struct options *later, struct err *err)
 {
-	static const struct {
-		const char *key;
-		const struct bundle *table;
-	} rows[] = {{"stream.preset", presets}, {"run.method", methods}};
+	const struct config_bundles *const lists[] = {config->scope->bundles, own_bundles};
 	int code = 0;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++)
-		if (says(layer, rows[i].key) && !(later && says(later, rows[i].key)))
-			code = apply_bundle(options, rows[i].table, layer, rows[i].key, err);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		for (const struct config_bundles *row = lists[i]; row && row->key && !code; row++)
+			if (says(layer, row->key) && !(later && says(later, row->key)))
+				code = apply_bundle(options, row->table, layer, row->key, err);
 	return code;
 }
 
-/* Nobody has to name the preset that a built-in stream starts from; other sources have none. */
+static const struct bundle *table_of(const struct config *config, const char *key)
+{
+	const struct config_bundles *row = config->scope->bundles;
+
+	while (strcmp(row->key, key) != 0)
+		row++;
+	return row->table;
+}
+
+/* Nobody has to name the bundle that a value brings along. */
 static int apply_defaults(const struct config *config, struct options *options, struct err *err)
 {
-	static const struct {
-		const char *source, *preset;
-	} rows[] = {{"drift", "small"}, {"photos", "photos-small"}};
-	const char *source = options_text(options, "stream.source");
+	const struct config_default *row = config->scope->defaults;
 	int code = 0;
 
-	for (int i = 0; i < LAYERS; i++)
-		if (says(config->layer[i], "stream.source"))
-			source = options_text(config->layer[i], "stream.source");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++) {
-		if (strcmp(rows[i].source, source))
+	for (; row && row->key && !code; row++) {
+		const char *value = options_text(options, row->key);
+
+		for (int i = 0; i < LAYERS; i++)
+			if (says(config->layer[i], row->key))
+				value = options_text(config->layer[i], row->key);
+		if (strcmp(value, row->value) != 0)
 			continue;
-		code = options_set(options, "stream.preset", rows[i].preset, OPTIONS_DEFAULT, err);
+		code = options_set(options, row->bundle_key, row->bundle, OPTIONS_DEFAULT, err);
 		if (!code)
-			code = apply_bundle(options, presets, options, "stream.preset", err);
+			code = apply_bundle(options, table_of(config, row->bundle_key), options,
+				row->bundle_key, err);
 	}
 	return code;
 }
@@ -316,17 +275,17 @@ static int apply_defaults(const struct config *config, struct options *options, 
 int config_resolve(const struct config *config, struct options **options, struct err *err)
 {
 	struct options *made = NULL;
-	int code = make_options(&made, err);
+	int code = config_defaults(&made, config->scope, err);
 
 	*options = NULL;
 	if (!code)
 		code = apply_defaults(config, made, err);
 	if (!code)
-		code = apply_bundles(made, config->layer[0], config->layer[1], err);
+		code = apply_bundles(config, made, config->layer[0], config->layer[1], err);
 	if (!code && config->path)
 		code = options_read(made, config->path, err);
 	if (!code)
-		code = apply_bundles(made, config->layer[1], NULL, err);
+		code = apply_bundles(config, made, config->layer[1], NULL, err);
 	for (int i = 0; i < config->count && !code; i++)
 		code = options_assign(made, config->settings[i], config->origin, err);
 	if (code)
@@ -334,4 +293,24 @@ int config_resolve(const struct config *config, struct options **options, struct
 	else
 		*options = made;
 	return code;
+}
+
+static int take_known(void *context, const char *section, const char *name, const char *value,
+	int line, struct err *err)
+{
+	struct text key = {0};
+	int code = 0;
+
+	text_addf(&key, "%s.%s", section, name);
+	if (key.failed)
+		code = err_memory(err, "a key", strlen(name));
+	else if (options_has(context, key.data))
+		code = options_set(context, key.data, value, "config.ini", err);
+	text_release(&key);
+	return code;
+}
+
+int config_read_saved(struct options *options, const char *path, struct err *err)
+{
+	return ini_read_file(path, take_known, options, err);
 }

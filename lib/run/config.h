@@ -1,7 +1,7 @@
 /*
- * A run's configuration: all option rows of all rooms in one place, and the
- * named bundles of keys that save typing: presets of the built-in stream
- * (stream.preset) and methods (run.method).
+ * A run's configuration: the option rows of all rooms in one place, and named
+ * bundles of keys that save typing. The library has its own rows and methods
+ * (run.method); an application adds what it needs by a scope.
  *
  * Settings come in layers: the defaults, then a file, then the settings of the
  * command line or of a program. Within a layer bundles come first and single
@@ -18,9 +18,43 @@
 #include "base/err.h"
 #include "base/options.h"
 
+/* A method or a preset: a name, what it is, and the keys it sets. */
+struct bundle {
+	const char *name, *help;
+	const char *const *settings; /* "section.key=value", ends with NULL */
+};
+#define BUNDLE(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* What run.method may name; ends with a row without a name. */
+extern const struct bundle methods[];
+
+/* A key whose value names a bundle. */
+struct config_bundles {
+	const char *key;
+	const struct bundle *table;
+};
+
+/* Where `key` has this value, the bundle is taken unless somebody names another. */
+struct config_default {
+	const char *key, *value;
+	const char *bundle_key, *bundle;
+};
+
+enum { CONFIG_TABLES = 64 };
+
+/* What an application adds. Lists end with a zeroed row; all may be NULL. */
+struct config_scope {
+	/* Fills in tables of rows, CONFIG_TABLES at most; returns how many. */
+	int (*tables)(const struct option_row *tables[CONFIG_TABLES]);
+	const struct config_bundles *bundles; /* applied before the library's */
+	const struct config_default *defaults;
+	int (*check)(const struct options *layer, struct err *err); /* what one layer says */
+};
+
 struct config;
 
-int config_new(struct config **config, struct err *err);
+/* The scope must outlive the config; NULL: the library's keys alone. */
+int config_new(struct config **config, const struct config_scope *scope, struct err *err);
 void config_free(struct config *config);
 
 /* What messages say of settings that are at fault, "--set" unless told; kept as a pointer. */
@@ -37,21 +71,19 @@ int config_assign(struct config *config, const char *setting, struct err *err);
 /* The options that all layers together make; for options_free. */
 int config_resolve(const struct config *config, struct options **options, struct err *err);
 
-/* A method or a preset: a name, what it is, and the keys it sets. */
-struct bundle {
-	const char *name, *help;
-	const char *const *settings; /* "section.key=value", ends with NULL */
-};
-extern const struct bundle methods[]; /* ends with a row without a name */
-extern const struct bundle presets[];
-
 /*
  * Whether two configs, as options_write wrote them, would give a run other numbers:
  * which key differs goes to how, "schedule.rate = 0.1, not 0.2".
  */
 bool config_differs(const char *saved, const char *now, char *how, size_t size);
 
+/*
+ * Reads the config.ini of a run folder. Keys that the options do not have are left
+ * out: they are another driver's, or another version's.
+ */
+int config_read_saved(struct options *options, const char *path, struct err *err);
+
 /* All keys with their defaults, for help. */
-int config_defaults(struct options **options, struct err *err);
+int config_defaults(struct options **options, const struct config_scope *scope, struct err *err);
 
 #endif

@@ -14,13 +14,11 @@
 #include "base/text.h"
 
 struct events {
-	int file; /* descriptor; -1: none */
+	int file; /* descriptor */
 	char *path;
 	int64_t size;     /* of what is in the file */
 	struct text held; /* what is not */
 	bool no_memory;
-	struct event_cut *cuts;
-	int count, room;
 };
 
 static int open_file(struct events *events, const char *path, struct err *err)
@@ -38,14 +36,13 @@ static int open_file(struct events *events, const char *path, struct err *err)
 int events_open(struct events **events, const char *path, struct err *err)
 {
 	struct events *made = mem_new(1, sizeof(*made));
-	int code = 0;
+	int code;
 
 	*events = NULL;
 	if (!made)
 		return err_memory(err, "a log of events", sizeof(*made));
 	made->file = -1;
-	if (path)
-		code = open_file(made, path, err);
+	code = open_file(made, path, err);
 	if (code)
 		events_close(made);
 	else
@@ -61,7 +58,6 @@ void events_close(struct events *events)
 		close(events->file);
 	text_release(&events->held);
 	mem_free(events->path);
-	mem_free(events->cuts);
 	mem_free(events);
 }
 
@@ -120,15 +116,15 @@ static void add_flag(struct text *line, const char *name, bool flag)
 	text_addf(line, ", \"%s\": %s", name, flag ? "true" : "false");
 }
 
-static void begin_line(struct text *line, const char *event, int64_t iteration)
+void events_begin(struct text *line, const char *event, int64_t iteration)
 {
 	text_addf(line, "{\"event\": \"%s\", \"iteration\": %" PRId64, event, iteration);
 }
 
-static void end_line(struct events *events, struct text *line)
+void events_end(struct events *events, struct text *line)
 {
 	text_add(line, "}\n");
-	if (!line->failed && events->file >= 0) {
+	if (!line->failed) {
 		text_add(&events->held, line->data);
 		flush(events);
 	}
@@ -144,7 +140,7 @@ static void write_window(struct events *events, const struct learner_window *win
 	static const char *const after[] = {"gamma1_next", "gamma2_next"};
 	struct text line = {0};
 
-	begin_line(&line, "window", window->iteration);
+	events_begin(&line, "window", window->iteration);
 	text_addf(&line, ", \"rounds\": %" PRId64, window->rounds);
 	for (int i = 0; i <= window->averages; i++) {
 		add_number(&line, losses[i], window->scores[i].loss);
@@ -159,7 +155,7 @@ static void write_window(struct events *events, const struct learner_window *win
 		add_number(&line, after[i], window->gamma_after[i]);
 	}
 	add_number(&line, "rate", window->verdict.after);
-	end_line(events, &line);
+	events_end(events, &line);
 }
 
 static void write_cut(struct events *events, const struct learner_window *window)
@@ -167,7 +163,7 @@ static void write_cut(struct events *events, const struct learner_window *window
 	const struct schedule_verdict *verdict = &window->verdict;
 	struct text line = {0};
 
-	begin_line(&line, "cut", window->iteration);
+	events_begin(&line, "cut", window->iteration);
 	add_number(&line, "before", verdict->before);
 	add_number(&line, "after", verdict->after);
 	add_flag(&line, "c1", verdict->c1);
@@ -180,39 +176,14 @@ static void write_cut(struct events *events, const struct learner_window *window
 		add_number(&line, "sigma_mean", verdict->sigma_mean);
 		add_number(&line, "sigma_error", verdict->sigma_error);
 	}
-	end_line(events, &line);
-}
-
-static bool reserve_cuts(struct events *events, int room)
-{
-	struct event_cut *more;
-
-	if (room <= events->room)
-		return true;
-	more = mem_resize(events->cuts, (size_t)room, sizeof(*more));
-	if (!more)
-		return false;
-	events->cuts = more;
-	events->room = room;
-	return true;
-}
-
-static void remember_cut(struct events *events, const struct learner_window *window)
-{
-	if (events->count == events->room && !reserve_cuts(events, 2 * events->room + 16))
-		events->no_memory = true;
-	else
-		events->cuts[events->count++] =
-			(struct event_cut){window->iteration, window->verdict};
+	events_end(events, &line);
 }
 
 void events_window(struct events *events, const struct learner_window *window)
 {
 	write_window(events, window);
-	if (!window->verdict.cut)
-		return;
-	write_cut(events, window);
-	remember_cut(events, window);
+	if (window->verdict.cut)
+		write_cut(events, window);
 }
 
 void events_part(struct events *events, const struct learner_part *part)
@@ -221,7 +192,7 @@ void events_part(struct events *events, const struct learner_part *part)
 	static const char *const rates[] = {"rate1", "rate2", "rate3"};
 	struct text line = {0};
 
-	begin_line(&line, "part", part->iteration);
+	events_begin(&line, "part", part->iteration);
 	text_addf(&line, ", \"step\": %" PRId64, part->step);
 	for (int i = 0; i < part->models; i++) {
 		add_number(&line, accuracies[i], part->accuracy[i]);
@@ -236,22 +207,22 @@ void events_part(struct events *events, const struct learner_part *part)
 		add_number(&line, "acc_replayed", part->replayed);
 		text_addf(&line, ", \"history\": %" PRId64, part->history);
 	}
-	end_line(events, &line);
+	events_end(events, &line);
 }
 
 void events_rollback(struct events *events, const struct event_rollback *rollback)
 {
 	struct text line = {0};
 
-	begin_line(&line, "rollback", rollback->iteration);
+	events_begin(&line, "rollback", rollback->iteration);
 	text_addf(&line, ", \"to\": %" PRId64 ", \"count\": %d", rollback->to, rollback->count);
 	add_number(&line, "before", rollback->before);
 	add_number(&line, "after", rollback->after);
-	end_line(events, &line);
+	events_end(events, &line);
 }
 
 /* Sentences hold names of files, which may be any bytes. */
-static void add_words(struct text *line, const char *name, const char *words)
+void events_add_words(struct text *line, const char *name, const char *words)
 {
 	char plain[sizeof(((struct err *)0)->message)];
 
@@ -265,20 +236,6 @@ static void add_words(struct text *line, const char *name, const char *words)
 	json_quote(line, plain);
 }
 
-void events_bad(struct events *events, int64_t iteration, const struct source_bad *bad)
-{
-	struct text line = {0};
-
-	begin_line(&line, "bad", iteration);
-	if (bad->by < 0)
-		text_addf(&line, ", \"records\": %" PRId64, bad->id);
-	else
-		text_addf(&line, ", \"part\": \"%s\", \"sample\": %" PRId64 ", \"by\": %" PRId64,
-			bad->part == SOURCE_EVAL ? "eval" : "stream", bad->id, bad->by);
-	add_words(&line, "why", bad->why);
-	end_line(events, &line);
-}
-
 /* What is not on a disk (a device) cannot be synced, and need not be. */
 static int sync_file(const struct events *events)
 {
@@ -290,49 +247,8 @@ int events_sync(struct events *events, struct err *err)
 	int why = 0;
 
 	if (events->no_memory)
-		return err_memory(err, "an event", sizeof(struct event_cut));
-	if (events->file >= 0 && !(why = flush(events)))
+		return err_memory(err, "an event", sizeof(*events));
+	if (!(why = flush(events)))
 		why = sync_file(events);
 	return why ? err_set(err, ERR_FILE, "%s: %s", events->path, strerror(why)) : 0;
-}
-
-static void cut_state(struct event_cut *cut, struct state *state)
-{
-	struct schedule_verdict *verdict = &cut->verdict;
-
-	state_int64(state, "iteration", &cut->iteration);
-	state_bool(state, "cut", &verdict->cut);
-	state_double(state, "before", &verdict->before);
-	state_double(state, "after", &verdict->after);
-	state_double(state, "score", &verdict->score);
-	state_double(state, "sigma", &verdict->sigma);
-	state_int64(state, "score_age", &verdict->score_age);
-	state_int64(state, "sigma_age", &verdict->sigma_age);
-	state_double(state, "sigma_mean", &verdict->sigma_mean);
-	state_double(state, "sigma_error", &verdict->sigma_error);
-	state_bool(state, "c1", &verdict->c1);
-	state_bool(state, "c2", &verdict->c2);
-	state_bool(state, "c3", &verdict->c3);
-}
-
-void events_state(struct events *events, struct state *state)
-{
-	int count = events->count;
-
-	state_int(state, "cuts", &count);
-	if (state_failed(state))
-		return;
-	if (count < 0 || !reserve_cuts(events, count)) {
-		state_refuse(state, ERR_MEMORY, "%d cuts are too many", count);
-		return;
-	}
-	events->count = count;
-	for (int i = 0; i < count; i++)
-		cut_state(&events->cuts[i], state);
-}
-
-const struct event_cut *events_cuts(const struct events *events, int *count)
-{
-	*count = events->count;
-	return events->cuts;
 }

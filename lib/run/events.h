@@ -7,7 +7,8 @@
  *	{"event": "cut", "iteration": 12000, ...}   the rate was cut, and why
  *	{"event": "part", "iteration": 1776, ...}   a population's and replay's reach, after a part
  *	{"event": "rollback", "iteration": 812, ...} the loss was no number, and what was done
- *	{"event": "bad", "iteration": 90, ...}      a sample could not be read, and who stands in
+ *
+ * Drivers add kinds of their own.
  */
 #ifndef RETAIN_RUN_EVENTS_H
 #define RETAIN_RUN_EVENTS_H
@@ -15,18 +16,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "streams/source.h"
+#include "base/text.h"
 #include "learn/learner.h"
-
-/* A cut of the rate, as reports show it. */
-struct event_cut {
-	int64_t iteration;
-	struct schedule_verdict verdict;
-};
 
 struct events;
 
-/* Goes on at the end of the file at path, made if need be; NULL: cuts are only remembered. */
+/* Goes on at the end of the file at path, made if need be. */
 int events_open(struct events **events, const char *path, struct err *err);
 void events_close(struct events *events);
 
@@ -51,13 +46,15 @@ struct event_rollback {
 void events_window(struct events *events, const struct learner_window *window);
 void events_part(struct events *events, const struct learner_part *part);
 void events_rollback(struct events *events, const struct event_rollback *rollback);
-void events_bad(struct events *events, int64_t iteration, const struct source_bad *bad);
 int events_sync(struct events *events, struct err *err);
 
-/* All cuts so far; lives until the next window. */
-const struct event_cut *events_cuts(const struct events *events, int *count);
-
-/* The cuts; the file is the caller's to cut. */
-void events_state(struct events *events, struct state *state);
+/*
+ * A driver's own line: between begin and end, which releases it, the driver appends
+ * ", \"name\": value". events_add_words appends text of any bytes: what is no UTF-8
+ * becomes question marks.
+ */
+void events_begin(struct text *line, const char *event, int64_t iteration);
+void events_add_words(struct text *line, const char *name, const char *words);
+void events_end(struct events *events, struct text *line);
 
 #endif

@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "run/run_impl.h"
+#include "base/clock.h"
+#include "run/run.h"
 
 enum { ROLLBACKS_MOST = 5 }; /* without a checkpoint in between */
 
@@ -43,16 +44,11 @@ static int give_up(const struct run *run, const struct err *why, struct err *err
 			"%s; gave up after going back %d times without reaching the next "
 			"checkpoint",
 			why->message, run->rollbacks);
-	if (checkpoint_there(run) && run->program)
-		return err_set(err, why->code,
-			"%s; the last checkpoint is good: opened with run.on_nan = rollback, it "
-			"goes on from there at half the rate",
-			why->message);
 	if (checkpoint_there(run))
 		return err_set(err, why->code,
-			"%s; the last checkpoint is good: --resume %s --set run.on_nan=rollback "
-			"goes on from it at half the rate",
-			why->message, run->config.folder);
+			"%s; the last checkpoint is good: %s, it goes on from there at half the "
+			"rate",
+			why->message, run->driver->advice_diverged);
 	return err_set(err, why->code, "%s; a smaller schedule.rate may help", why->message);
 }
 

@@ -1,18 +1,30 @@
 /*
- * A run: a stream, a learner, and what is written down about the two. The loop
- * plays the protocol over the whole stream: predict a time step, score it, reveal
- * it, train; from time to time evaluate. What happened goes to a folder:
+ * What every run has, whoever drives it: a learner on a store, scores, a ledger,
+ * and a folder that remembers all of it:
  *
- *	config.ini         every key with its value; makes the run again
+ *	config.ini         every key with its value
  *	metrics.csv        a row per evaluation (docs/metrics.md)
  *	events.jsonl       every window and every cut, with the numbers that caused them
- *	matrix.csv         accuracy by model time and data time
  *	run.json           version, machine, what the run cost and came to
  *	model.safetensors  the weights that serve inference
  *	checkpoint/        the whole state, from time to time (run/checkpoint.h)
- *	journal/           the samples of a live stream (live/live.h)
+ *	journal/           samples that exist nowhere else (store/journal.h)
  *	lock               held while a process works in the folder
- *	report.html        curves to look at
+ *
+ * A driver plays the protocol: it predicts a time step, scores it, reveals it, lets
+ * the run train. Its own object begins with a struct run, which it fills in this
+ * order:
+ *
+ *	run_init           checks what all runs check, before anything is made
+ *	run_make_learner   on run->store, which the driver has made;
+ *	                   run_open_journal does both for samples from outside
+ *	run_keep_rows      room for evaluations
+ *	run_begin          makes the folder, or goes on with what it holds
+ *	...                the driver's loop
+ *	run_finish         the result, saved
+ *	run_release
+ *
+ * One caller at a time.
  */
 #ifndef RETAIN_RUN_RUN_H
 #define RETAIN_RUN_RUN_H
@@ -24,14 +36,23 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/text.h"
+#include "eval/ledger.h"
+#include "eval/prequential.h"
+#include "learn/learner.h"
+#include "run/checkpoint.h"
+#include "run/events.h"
 #include "run/metrics_file.h"
+#include "store/store.h"
+
+struct run;
 
 /* How far a run is, told after every time step. */
 struct run_progress {
-	int64_t step, steps, iteration, iterations;
-	double seconds;       /* of this process, since its first step */
-	double train_seconds; /* of the whole run, without evaluations */
-	int64_t resumed;      /* the iteration it began with */
+	int64_t step, steps, iteration, iterations; /* steps, iterations: planned; 0: unknown */
+	double seconds;                             /* of this process, since its first step */
+	double train_seconds;                       /* of the whole run, without evaluations */
+	int64_t resumed;                            /* the iteration it began with */
 	double rate, sigma, gamma[2];
 	int averages;
 	double le, blind;
@@ -45,17 +66,16 @@ enum run_start {
 	RUN_ANEW,   /* begin anew; what is there goes */
 };
 
+/* Pointers are borrowed as long as the run lives. */
 struct run_config {
-	const struct options *options; /* borrowed as long as the run lives */
-	const char *name;              /* in the report */
-	const char *folder;            /* made if need be; NULL: nothing is written */
+	const struct options *options;
+	const char *folder; /* made if need be; NULL: nothing is written */
 	struct log log;
-	void (*progress)(void *context, const struct run_progress *progress);
+	void (*progress)(
+		void *context, const struct run_progress *progress); /* NULL: nobody asks */
 	void *context;
-	int input, output; /* of a live stream: descriptors; the same: there is none */
 	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the iteration */
 	enum run_start start;
-	struct program *program; /* whose run it is (api/program.h), borrowed; NULL: nobody's */
 };
 
 /* What a run came to. Accuracies in [0, 1]. */
@@ -70,29 +90,123 @@ struct run_result {
 	double train_seconds;                 /* without evaluations */
 	double cost;                          /* SGD-equivalents per iteration */
 	int64_t rows;
-	int64_t lines, bad_lines; /* of a live stream */
-	int64_t skipped;          /* samples that could not be read (stream.on_bad) */
-	double waited;            /* seconds that this process waited for data on disk */
 };
 
-struct run;
+/* What a run asks of its driver. Functions may be NULL. */
+struct run_driver {
+	bool endless; /* what came to its end may go on some day */
+	/* What to do, for messages: with a folder that holds a run; after going astray. */
+	const char *advice_held, *advice_diverged;
+	void (*iterated)(struct run *run); /* after every iteration that run_train makes */
+	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
+	void (*facts)(const struct run *run, struct text *lines); /* its lines of run.json */
+};
 
-/* Everything that can be refused is refused here, before any work. */
-int run_open(struct run **run, const struct run_config *config, struct err *err);
+struct run {
+	struct run_config config;
+	const struct run_driver *driver;
+	int classes;
+	size_t floats; /* of a sample's input */
 
-/* Goes on to the end of the stream and writes the folder's last files. */
-int run_go(struct run *run, struct run_result *result, struct err *err);
-void run_close(struct run *run);
+	struct store *store;
+	struct learner *learner;
+	struct prequential *prequential;
+	struct ledger ledger;
+	enum ledger_use predicting; /* what predictions are for, right now */
 
-/* Whether it is of a live stream: then nobody knows how long it is. */
-bool run_endless(const struct run *run);
+	int iterations; /* of the current time step, unless there is a budget: */
+	double budget;  /* what a time step may cost, in iterations of plain SGD; 0: none */
+	int64_t planned_steps, planned_iterations; /* of the whole run; 0: unknown */
 
-/* How many time steps it goes over; what it computes with (a text that lives for ever). */
-int64_t run_steps(const struct run *run);
-int run_threads(const struct run *run);
-const char *run_isa(const struct run *run);
+	int64_t step;
+	bool met;     /* the current time step was predicted and revealed, */
+	int made;     /* ... and so many iterations of it were made; */
+	bool idle;    /* there was nothing to train on */
+	bool stopped; /* before the stream's end */
 
-/* One line about the run: its stream, net and budget. */
-void run_describe(const struct run *run, char *out, size_t size);
+	int64_t resumed;       /* the iteration this process began with */
+	double started;        /* when, by clock_now */
+	double seconds_before; /* what earlier processes took */
+	double train_seconds;
+
+	struct checkpoint_interval interval;
+	double saved_at;   /* when the last checkpoint was made, by clock_now */
+	int save_failures; /* in a row */
+	int rollbacks;     /* since the last checkpoint that was due */
+
+	int lock; /* descriptor; -1: none */
+	struct metrics_file *metrics;
+	struct metrics_row *rows;
+	int row_count, row_room; /* when they are full, every other goes */
+	int64_t logged;          /* rows of metrics.csv */
+	struct events *events;   /* NULL without a folder */
+	int64_t events_kept;     /* the size of events.jsonl that a loaded checkpoint remembers */
+	bool warned_noise;
+};
+
+/* Refuses what no run can do. The run is the driver's storage; run_release ends it in any case. */
+int run_init(struct run *run, const struct run_driver *driver, const struct run_config *config,
+	struct err *err);
+void run_release(struct run *run);
+
+/* The learner on run->store. Fills in the config's options, budget and watch. */
+int run_make_learner(struct run *run, struct learner_config *config, struct err *err);
+
+/*
+ * For samples that exist nowhere else: takes the folder, opens its journal as the
+ * store, and makes the learner on it. Before it reads anything new such a run
+ * catches up: each call of a former process that the learner has not seen is
+ * repeated, by run_fetch_call and a reveal.
+ */
+typedef int run_repeat(struct run *run, int n, struct err *err);
+
+enum { RUN_ROWS_MOST = 4096 }; /* evaluations that a run without an end remembers */
+int run_open_journal(struct run *run, struct learner_config *config, struct err *err);
+int run_catch_up(struct run *run, run_repeat *repeat, struct err *err);
+int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t *labels,
+	int32_t *guesses, struct err *err);
+
+int run_keep_rows(struct run *run, int rows, struct err *err);
+int run_begin(struct run *run, struct err *err);
+
+/* A time step's training stops early, before run_trained, when the run was asked to stop. */
+int run_train(struct run *run, struct err *err);
+bool run_trained(const struct run *run);
+void run_next_step(struct run *run);
+bool run_stopping(const struct run *run);
+int run_save_when_due(struct run *run, struct err *err);
+void run_tell(const struct run *run); /* calls config.progress */
+
+/*
+ * A row of metrics: run_row has what every run measures, IR and FT are NAN in it;
+ * run_add_row takes the row, the driver's measures filled in. run_evaluate does both
+ * for a driver that has none, and refuses weights that are no numbers.
+ */
+struct metrics_row run_row(const struct run *run);
+void run_add_row(struct run *run, const struct metrics_row *row);
+int run_evaluate(struct run *run, struct err *err);
+
+/* The result, saved. */
+int run_finish(struct run *run, struct run_result *result, struct err *err);
+
+double run_seconds(const struct run *run); /* of all processes together */
+
+/* Writes the rows that metrics.csv does not have yet. */
+int run_write_rows(struct run *run, struct err *err);
+
+/*
+ * The folder. run_folder_take makes and locks it, for a driver that needs it before
+ * run_begin; with RUN_ANEW it removes the journal. run_folder_check refuses a folder
+ * that was moved or removed since.
+ */
+int run_folder_take(struct run *run, struct err *err);
+int run_folder_begin(struct run *run, struct err *err);
+int run_folder_check(const struct run *run, struct err *err);
+int run_folder_end(struct run *run, const struct run_result *result, struct err *err);
+int run_folder_holds_run(const struct run *run, bool *holds, struct err *err);
+/* FOLDER/NAME, for mem_free; NULL when memory ran out. */
+char *run_folder_path(const struct run *run, const char *name);
+/* Replaces a file of the folder, whole or not at all; releases the words. */
+int run_folder_write(const struct run *run, const char *name, struct text *words, struct err *err);
 
 #endif

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "store/journal.h"
-#include "run/run_impl.h"
+#include "base/mem.h"
+#include "run/run.h"
 
 /* What a learner would refuse is refused before anything is made or removed. */
 static int try_learner(struct run *run, struct learner_config *config, struct err *err)
@@ -26,7 +27,7 @@ static int try_learner(struct run *run, struct learner_config *config, struct er
 
 static int open_journal(struct run *run, struct err *err)
 {
-	char *path = folder_path(run, "journal");
+	char *path = run_folder_path(run, "journal");
 	bool holds;
 	int code;
 
@@ -34,7 +35,7 @@ static int open_journal(struct run *run, struct err *err)
 		return err_memory(err, "a path", strlen(run->config.folder));
 	code = store_in_journal(&run->store, path, run->floats, err);
 	if (!code)
-		code = folder_holds_run(run, &holds, err);
+		code = run_folder_holds_run(run, &holds, err);
 	if (!code && store_stored(run->store) && (run->config.start == RUN_NEW || !holds))
 		code = err_set(
 			err, ERR_INPUT, "%s: has samples, but there is no run beside it", path);
@@ -47,26 +48,10 @@ int run_open_journal(struct run *run, struct learner_config *config, struct err 
 	int code = try_learner(run, config, err);
 
 	if (!code)
-		code = folder_take(run, err);
+		code = run_folder_take(run, err);
 	if (!code)
 		code = open_journal(run, err);
 	return code ? code : run_make_learner(run, config, err);
-}
-
-int run_check_endless(const struct options *o, struct err *err)
-{
-	if (strcmp(options_text(o, "run.form"), "online") != 0)
-		return err_set(err, ERR_INPUT, "run.form = %s: not for samples that come with time",
-			options_text(o, "run.form"));
-	if (!strcmp(options_text(o, "replay.objective"), "epochs"))
-		return err_set(err, ERR_INPUT,
-			"replay.objective = epochs: not for a stream that has no end");
-	if (options_float(o, "run.step_epochs") > 0)
-		return err_set(err, ERR_INPUT,
-			"run.step_epochs = %g: not for samples that come with time; see "
-			"run.iterations",
-			options_float(o, "run.step_epochs"));
-	return 0;
 }
 
 int run_catch_up(struct run *run, run_repeat *repeat, struct err *err)

@@ -6,17 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "run/run_impl.h"
+#include "base/clock.h"
+#include "run/run.h"
 
 enum { SAVE_FAILURES_MOST = 5 }; /* in a row, before a run gives up */
-enum { BAD_EVENTS = 1000 };
 
 void run_tell(const struct run *run)
 {
 	struct run_progress progress = {
 		.step = run->step,
-		.steps = run->ends,
-		.iterations = run->all_iterations,
+		.steps = run->planned_steps,
+		.iterations = run->planned_iterations,
 		.seconds = clock_now() - run->started,
 		.train_seconds = run->train_seconds,
 		.resumed = run->resumed,
@@ -77,35 +77,6 @@ int run_save_when_due(struct run *run, struct err *err)
 	return 0;
 }
 
-static bool power_of_ten(int64_t number)
-{
-	while (number >= 10 && number % 10 == 0)
-		number /= 10;
-	return number == 1;
-}
-
-/* All are counted; of very many not each is an event, and still fewer are worth a warning. */
-void run_note_bad(struct run *run)
-{
-	struct learner_report now;
-	struct source_bad bad;
-
-	if (!run->source || !source_tell(run->source, &bad))
-		return;
-	learner_report(run->learner, &now);
-	do {
-		if (bad.number <= BAD_EVENTS)
-			events_bad(run->events, now.iteration, &bad);
-		if (bad.by < 0)
-			log_write(&run->config.log, LOG_WARN,
-				"%s, and so with %" PRId64 " records in all; they are left out",
-				bad.why, bad.id);
-		else if (power_of_ten(bad.number))
-			log_write(&run->config.log, LOG_WARN, "%s; left out (%" PRId64 " so far)",
-				bad.why, bad.number);
-	} while (source_tell(run->source, &bad));
-}
-
 bool run_stopping(const struct run *run)
 {
 	return run->config.stop && *run->config.stop;
@@ -154,7 +125,8 @@ int run_train(struct run *run, struct err *err)
 		code = learner_train(run->learner, 1, err);
 		run->idle = run->ledger.iterations == before;
 		run->made++;
-		run_note_bad(run);
+		if (run->driver->iterated)
+			run->driver->iterated(run);
 		if (!code)
 			code = run_save_when_due(run, err);
 	}

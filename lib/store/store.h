@@ -1,11 +1,9 @@
 /*
  * The store keeps the samples that were revealed, and gives them back by id:
  * the number of a sample in the order of revealing, 0, 1, 2, ... Pools hold
- * ids, the store holds bytes. Three kinds:
+ * ids, the store holds bytes. Two kinds are here, and an owner may bring its own
+ * (store/store_impl.h):
  *
- * - over a source: the source can make any sample again, so nothing need be
- *   kept; up to `cache` bytes of inputs and labels are, so that drawing them
- *   again is a copy. Which ones are kept never changes what is fetched.
  * - in memory: samples that come from outside, kept until they are forgotten.
  * - in a journal: likewise, on disk, and safe there when store_add returns.
  *
@@ -42,13 +40,9 @@
 
 #include "base/err.h"
 #include "base/state.h"
-#include "streams/source.h"
 
 struct store;
 struct journal;
-
-/* The source is borrowed; the id of a sample is its id in the stream. */
-int store_over_source(struct store **store, struct source *source, size_t cache, struct err *err);
 
 /* Samples of `floats` numbers each. */
 int store_in_memory(struct store **store, size_t floats, struct err *err);

@@ -16,7 +16,7 @@ static struct options *options_of(const struct contest_run *run)
 	struct options *options;
 	struct err err;
 
-	assert_ok(config_new(&config, &err), err);
+	assert_ok(config_new(&config, &app_scope, &err), err);
 	for (int i = 0; i < run->count; i++)
 		assert_ok(config_assign(config, run->settings[i], &err), err);
 	assert_ok(config_resolve(config, &options, &err), err);
@@ -33,13 +33,13 @@ static struct options *options_of(const struct contest_run *run)
 static void open_run(const struct experiment *experiment, const struct contest_run *run)
 {
 	struct options *options = options_of(run);
-	const struct run_config config = {.options = options, .name = "test", .start = RUN_ANEW};
-	struct run *opened;
+	const struct run_config config = {.options = options, .start = RUN_ANEW};
+	struct stored *opened;
 	struct err err;
 
-	if (run_open(&opened, &config, &err))
+	if (stored_open(&opened, &config, &err))
 		fail_msg("%s, %s: %s", experiment->name, run->folder, err.message);
-	run_close(opened);
+	stored_close(opened);
 	options_free(options);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "streams/order.h"
-#include "run/config.h"
+#include "config/app_config.h"
 
 /* A config of a file's words (NULL: no file) and of settings. */
 static struct config *config_of(const char *file, const char *const *settings)
@@ -17,7 +17,7 @@ static struct config *config_of(const char *file, const char *const *settings)
 	struct config *config;
 	struct err err;
 
-	assert_ok(config_new(&config, &err), err);
+	assert_ok(config_new(&config, &app_scope, &err), err);
 	if (file) {
 		assert_ok(file_write(in_folder("config"), file, strlen(file), &err), err);
 		assert_ok(config_load(config, in_folder("config"), &err), err);
@@ -265,7 +265,7 @@ static int make(void *context, struct err *err)
 {
 	struct config *config = NULL;
 	struct options *options = NULL;
-	int code = config_new(&config, err);
+	int code = config_new(&config, &app_scope, err);
 
 	if (!code)
 		code = config_load(config, context, err);
@@ -331,7 +331,7 @@ static void configs_of_the_paper_resolve(void **state)
 		struct config *config;
 		struct err err = {0};
 
-		assert_ok(config_new(&config, &err), err);
+		assert_ok(config_new(&config, &app_scope, &err), err);
 		assert_ok(config_load(config, found.gl_pathv[i], &err), err);
 		assert_ok(config_resolve(config, &options, &err), err);
 		assert_ok(order_config_read(&order, &info, options, &err), err);

@@ -59,10 +59,8 @@ static void windows_and_cuts_are_lines(void **state)
 {
 	struct learner_window cut = quiet;
 	struct events *events = events_of(in_folder("events"));
-	const struct event_cut *cuts;
 	struct err err;
 	json_t *line;
-	int count;
 
 	(void)state;
 	cut.iteration = 800;
@@ -79,13 +77,7 @@ static void windows_and_cuts_are_lines(void **state)
 		.c2 = true,
 		.c3 = false};
 	events_window(events, &quiet);
-	events_cuts(events, &count);
-	assert_int_equal(count, 0);
 	events_window(events, &cut);
-	cuts = events_cuts(events, &count);
-	assert_int_equal(count, 1);
-	assert_int_equal(cuts[0].iteration, 800);
-	assert_true(cuts[0].verdict.after == 0.1);
 	assert_int_equal(events_sync(events, &err), 0);
 
 	line = line_of(in_folder("events"), 1);
@@ -132,29 +124,6 @@ static void what_there_is_not_is_left_out(void **state)
 	json_decref(line);
 }
 
-static void cuts_are_remembered_without_a_file(void **state)
-{
-	struct events *events = events_of(NULL);
-	struct learner_window window = quiet;
-	const struct event_cut *cuts;
-	struct err err;
-	int count;
-
-	(void)state;
-	window.verdict.cut = true;
-	for (int i = 0; i < 100; i++) {
-		window.iteration = i;
-		events_window(events, &window);
-	}
-	assert_int_equal(events_sync(events, &err), 0);
-	cuts = events_cuts(events, &count);
-	assert_int_equal(count, 100);
-	for (int i = 0; i < 100; i++)
-		assert_int_equal(cuts[i].iteration, i);
-	events_close(events);
-	events_close(NULL);
-}
-
 static void failures_are_told(void **state)
 {
 	struct events *events;
@@ -191,7 +160,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		folder_test(windows_and_cuts_are_lines),
 		folder_test(what_there_is_not_is_left_out),
-		folder_test(cuts_are_remembered_without_a_file),
 		folder_test(failures_are_told),
 	};
 

@@ -10,6 +10,7 @@
 #include "../base/folder.h"
 #include "base/rng.h"
 #include "base/state.h"
+#include "streams/source_store.h"
 #include "store/store.h"
 
 /* Numbers of a sample, many or few, and samples of a call at most. */

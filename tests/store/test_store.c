@@ -27,7 +27,7 @@ static struct store *cached_store(struct source *source, size_t cache)
 	struct store *store;
 	struct err err;
 
-	assert_ok(store_over_source(&store, source, cache, &err), err);
+	assert_ok(source_store_new(&store, source, cache, &err), err);
 	return store;
 }
 
@@ -283,7 +283,7 @@ static int try_storing(void *context, struct err *err)
 		added = store_count(store);
 	}
 	if (!code)
-		code = store_over_source(&cached, context, 1 << 20, err);
+		code = source_store_new(&cached, context, 1 << 20, err);
 	if (!code)
 		store_free(cached);
 	store_free(store);

@@ -9,8 +9,8 @@
 #include "../base/folder.h"
 
 #include "base/file.h"
-#include "run/config.h"
-#include "run/run_impl.h"
+#include "config/app_config.h"
+#include "stored/stored_impl.h"
 #include "log/same.h"
 
 static inline int stream_remove(void **state)
@@ -31,7 +31,7 @@ static inline struct options *options_resolved(
 	struct options *options;
 	struct err err;
 
-	assert_ok(config_new(&config, &err), err);
+	assert_ok(config_new(&config, &app_scope, &err), err);
 	if (file)
 		assert_ok(config_load(config, file, &err), err);
 	for (size_t i = 0; i < COUNT(layers); i++)
@@ -57,7 +57,8 @@ static inline struct options *options_over(const char *const *settings)
 /* A run with its options, what was logged, and the step after which it is to stop. */
 struct trial {
 	struct options *options;
-	struct run *run;
+	struct stored *stored;
+	struct run *run; /* the stored one's */
 	struct run_result result;
 	char folder[400];
 	char log[4096];
@@ -91,7 +92,6 @@ static inline int trial_open(struct trial *trial, const char *const *settings, c
 	enum run_start start, struct err *err)
 {
 	const struct run_config config = {
-		.name = "test",
 		.folder = name ? trial->folder : NULL,
 		.options = trial->options = options_over(settings),
 		.log = {.write = trial_log, .context = trial, .most = LOG_WARN},
@@ -101,25 +101,29 @@ static inline int trial_open(struct trial *trial, const char *const *settings, c
 		.start = start,
 	};
 
+	int code;
+
 	if (name)
 		snprintf(trial->folder, sizeof(trial->folder), "%s", in_folder(name));
 	trial->stop = 0;
 	trial->armed = mem_count();
 	mem_fail_at(trial->fail_at);
-	return run_open(&trial->run, &config, err);
+	code = stored_open(&trial->stored, &config, err);
+	trial->run = &trial->stored->run;
+	return code;
 }
 
 static inline void trial_close(struct trial *trial)
 {
-	run_close(trial->run);
+	stored_close(trial->stored);
 	options_free(trial->options);
-	trial->run = NULL;
+	trial->stored = NULL;
 	trial->options = NULL;
 }
 
 static inline int trial_go(struct trial *trial, struct err *err)
 {
-	return run_go(trial->run, &trial->result, err);
+	return stored_go(trial->stored, &trial->result, err);
 }
 
 /* From start to end, or to the step where it is to stop. */

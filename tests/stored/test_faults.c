@@ -90,7 +90,7 @@ static void checkpoints_of_another_version(void **state)
 	trial_whole(&straight, settings, "straight", RUN_ANEW);
 	stop_at_25(settings, "broken");
 	file = open(checkpoint_in("broken", 0), O_WRONLY);
-	assert_int_equal(pwrite(file, "2", 1, strlen("retain state ")), 1);
+	assert_int_equal(pwrite(file, "9", 1, strlen("retain state ")), 1);
 	close(file);
 	go_on_and_compare(settings, "was written by another version of retain", "version");
 }
@@ -293,11 +293,11 @@ static void data_that_goes_away(void **state)
 	(void)state;
 	trial_whole(&straight, settings, "straight", RUN_ANEW);
 	assert_ok(trial_open(&lost, settings, "broken", RUN_ANEW, &err), err);
-	healthy = lost.run->source->type;
+	healthy = lost.stored->source->type;
 	lost_from = 30 * 8 + 3;
 	failing = *healthy;
 	failing.inputs = failing_inputs;
-	lost.run->source->type = &failing;
+	lost.stored->source->type = &failing;
 	assert_int_equal(trial_go(&lost, &err), ERR_FILE);
 	assert_string_equal(err.message, "stream.bin: Input/output error");
 	trial_close(&lost);

@@ -25,34 +25,16 @@ static bool possible(const char *const *settings)
 	return !code;
 }
 
-static bool same_cut(const struct event_cut *a, const struct event_cut *b)
-{
-	const struct schedule_verdict *v = &a->verdict, *w = &b->verdict;
-
-	return a->iteration == b->iteration && v->cut == w->cut && v->before == w->before &&
-	       v->after == w->after && v->score == w->score && v->sigma == w->sigma &&
-	       v->score_age == w->score_age && v->sigma_age == w->sigma_age &&
-	       v->sigma_mean == w->sigma_mean && v->sigma_error == w->sigma_error &&
-	       v->c1 == w->c1 && v->c2 == w->c2 && v->c3 == w->c3;
-}
-
 /* What is not in the files that same_run compares, but in the report or in run.json. */
 static void assert_same_memory(const struct run *one, const struct run *other, const char *what)
 {
-	int cuts[2];
-	const struct event_cut *a = events_cuts(one->events, &cuts[0]);
-	const struct event_cut *b = events_cuts(other->events, &cuts[1]);
-
 	if (memcmp(&one->ledger, &other->ledger, sizeof(one->ledger)))
 		fail_msg("%s: the ledgers differ", what);
-	if (one->row_count != other->row_count || cuts[0] != cuts[1])
-		fail_msg("%s: there are other rows or cuts", what);
+	if (one->row_count != other->row_count)
+		fail_msg("%s: there are other rows", what);
 	for (int i = 0; i < one->row_count; i++)
 		if (memcmp(&one->rows[i], &other->rows[i], offsetof(struct metrics_row, seconds)))
 			fail_msg("%s: row %d differs", what, i);
-	for (int i = 0; i < cuts[0]; i++)
-		if (!same_cut(&a[i], &b[i]))
-			fail_msg("%s: cut %d differs", what, i);
 	assert_int_equal(one->warned_noise, other->warned_noise);
 }
 

@@ -20,7 +20,7 @@ static struct options *options_from(const char *file, const char *const *setting
 /* A run that has been; its folder, where it has one, is in_folder(name). */
 struct done {
 	struct options *options;
-	struct run *run;
+	struct stored *run;
 	struct run_result result;
 	char folder[400];
 };
@@ -29,17 +29,16 @@ static struct done go(struct options *options, const char *name)
 {
 	struct done done = {.options = options};
 	struct run_config config = {.options = options,
-		.name = "test",
 		.folder = name ? done.folder : NULL,
 		.start = RUN_ANEW};
 	struct err err;
 
 	if (name)
 		snprintf(done.folder, sizeof(done.folder), "%s", in_folder(name));
-	assert_ok(run_open(&done.run, &config, &err), err);
-	assert_ok(run_go(done.run, &done.result, &err), err);
+	assert_ok(stored_open(&done.run, &config, &err), err);
+	assert_ok(stored_go(done.run, &done.result, &err), err);
 	/* The name was on this function's stack. */
-	done.run->config.folder = NULL;
+	done.run->run.config.folder = NULL;
 	return done;
 }
 
@@ -50,7 +49,7 @@ static struct done go_with(const char *const *settings, const char *name)
 
 static void done_close(struct done *done)
 {
-	run_close(done->run);
+	stored_close(done->run);
 	options_free(done->options);
 }
 
@@ -217,7 +216,7 @@ static void a_run_can_be_made_again(void **state)
 					mem_free(a);
 					mem_free(b);
 				}
-			assert_int_equal(run_threads(again.run), threads);
+			assert_int_equal(stored_threads(again.run), threads);
 			done_close(&again);
 		}
 		done_close(&first);
@@ -251,8 +250,8 @@ static void the_ledger_follows_the_formulas(void **state)
 			SETTINGS(rows[i].method, "run.batch=64", "schedule.validation_batch=64",
 				"schedule.validate_every=20", "average.every=10"),
 			NULL);
-		const struct ledger *l = &done.run->ledger;
-		const struct net *net = learner_net(done.run->learner);
+		const struct ledger *l = &done.run->run.ledger;
+		const struct net *net = learner_net(done.run->run.learner);
 		const double f = 64 * net_macs(net), g = 2 * f;
 		const double u = (double)net_params(net)->floats;
 		const double per = ((20.0 + rows[i].scored) / 20 * f + g +
@@ -286,9 +285,9 @@ static void tasks_of_a_stream_reach_the_schedule(void **state)
 						   "drift.tasks=5", "run.task_steps=7", budgets[b]),
 			NULL);
 
-		assert_int_equal(done.run->ledger.iterations, 1600);
+		assert_int_equal(done.run->run.ledger.iterations, 1600);
 		for (int i = 0; i < 10; i++) {
-			const double lr = done.run->rows[i].lr;
+			const double lr = done.run->run.rows[i].lr;
 
 			if (!(i % 2 ? lr >= 0 && lr < 1e-5 : lr > 0.049 && lr < 0.051))
 				fail_msg("%s, evaluation %d: rate %g", budgets[b], i, lr);
@@ -316,10 +315,10 @@ static void budgets_buy_what_they_can(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct done done = go_with(
 			SETTINGS(rows[i].method, "run.budget=5", "run.task_steps=10"), NULL);
-		const struct ledger *l = &done.run->ledger;
+		const struct ledger *l = &done.run->run.ledger;
 		const struct ledger_prices prices =
-			ledger_macs(net_macs(learner_net(done.run->learner)),
-				(double)net_params(learner_net(done.run->learner))->floats);
+			ledger_macs(net_macs(learner_net(done.run->run.learner)),
+				(double)net_params(learner_net(done.run->run.learner))->floats);
 		const double spent = ledger_sgd_equivalents(l, &prices, 64);
 
 		if (l->iterations < (int64_t)rows[i].least || l->iterations > (int64_t)rows[i].most)
@@ -359,9 +358,9 @@ static void the_supervised_form(void **state)
 		assert_true(isnan(rows[i].le) && isnan(rows[i].blind) && isnan(rows[i].ft));
 	}
 	/* Two epochs of 95 % of 6400 samples in batches of 64, rounded up to steps of 8. */
-	assert_int_equal(run_steps(done.run), 24);
+	assert_int_equal(stored_steps(done.run), 24);
 	assert_int_equal(rows[count - 1].iteration, 24 * 8);
-	assert_int_equal(done.run->ledger.forward[LEDGER_PREDICT], 0);
+	assert_int_equal(done.run->run.ledger.forward[LEDGER_PREDICT], 0);
 	mem_free(rows);
 	done_close(&done);
 }
@@ -371,7 +370,7 @@ static void a_run_may_end_before_the_stream(void **state)
 	struct done done = go_with(SETTINGS("run.stop_after=0.25", "schedule.kind=cosine"), NULL);
 
 	(void)state;
-	assert_int_equal(run_steps(done.run), 50);
+	assert_int_equal(stored_steps(done.run), 50);
 	assert_false(done.result.stopped);
 	assert_int_equal(done.result.rows, 10);
 	assert_int_equal(done.result.last.step, 50);
@@ -402,7 +401,6 @@ static void a_stopped_run_ends_in_good_order(void **state)
 	struct done done = {.options = options};
 	int64_t steps = 0;
 	const struct run_config config = {.options = options,
-		.name = "test",
 		.folder = done.folder,
 		.progress = stop_at_57,
 		.context = &steps,
@@ -412,8 +410,8 @@ static void a_stopped_run_ends_in_good_order(void **state)
 	(void)state;
 	stop = 0;
 	snprintf(done.folder, sizeof(done.folder), "%s", in_folder("run"));
-	assert_ok(run_open(&done.run, &config, &err), err);
-	assert_ok(run_go(done.run, &done.result, &err), err);
+	assert_ok(stored_open(&done.run, &config, &err), err);
+	assert_ok(stored_go(done.run, &done.result, &err), err);
 	assert_int_equal(steps, 57);
 	assert_true(done.result.stopped);
 	assert_int_equal(done.result.step, 57);
@@ -430,14 +428,14 @@ static void a_run_may_stop_at_once(void **state)
 	struct options *options = options_from(NULL, NULL);
 	struct done done = {.options = options};
 	const struct run_config config = {
-		.options = options, .name = "test", .folder = done.folder, .stop = &stop};
+		.options = options, .folder = done.folder, .stop = &stop};
 	struct err err;
 
 	(void)state;
 	stop = 1;
 	snprintf(done.folder, sizeof(done.folder), "%s", in_folder("run"));
-	assert_ok(run_open(&done.run, &config, &err), err);
-	assert_ok(run_go(done.run, &done.result, &err), err);
+	assert_ok(stored_open(&done.run, &config, &err), err);
+	assert_ok(stored_go(done.run, &done.result, &err), err);
 	assert_true(done.result.stopped && done.result.rows == 0 && done.result.step == 0);
 	assert_true(isnan(done.result.late_ir));
 	for (size_t i = 0; i < COUNT(files); i++)
@@ -449,29 +447,29 @@ static void folders_that_cannot_be_are_refused_first(void **state)
 {
 	static const char *const wrong[] = {"file/run", "file"};
 	struct options *options = options_from(NULL, NULL);
-	struct run *run;
+	struct stored *run;
 	struct err err;
 	char path[500];
 
 	(void)state;
 	assert_ok(file_write(in_folder("file"), "x", 1, &err), err);
 	for (size_t i = 0; i < COUNT(wrong); i++) {
-		struct run_config config = {.options = options, .name = "test", .folder = path};
+		struct run_config config = {.options = options, .folder = path};
 
 		snprintf(path, sizeof(path), "%s", in_folder(wrong[i]));
-		assert_int_equal(run_open(&run, &config, &err), ERR_FILE);
+		assert_int_equal(stored_open(&run, &config, &err), ERR_FILE);
 		assert_null(run);
 		assert_says(err, "file");
 	}
 	/* A name that is taken by a folder. */
 	for (size_t i = 0; i < 3; i++) {
 		char taken[600];
-		struct run_config config = {.options = options, .name = "test", .folder = path};
+		struct run_config config = {.options = options, .folder = path};
 
 		snprintf(path, sizeof(path), "%s/%zu", in_folder("taken"), i);
 		snprintf(taken, sizeof(taken), "%s/%s", path, files[i]);
 		assert_ok(file_make_folder(taken, &err), err);
-		assert_int_equal(run_open(&run, &config, &err), ERR_FILE);
+		assert_int_equal(stored_open(&run, &config, &err), ERR_FILE);
 		assert_says(err, files[i]);
 	}
 	options_free(options);
@@ -525,12 +523,12 @@ static void impossible_runs_are_refused(void **state)
 			SETTINGS(rows[i].settings[0], rows[i].settings[1], rows[i].settings[2]));
 		char path[400];
 		const struct run_config config = {
-			.options = options, .name = "test", .folder = path};
-		struct run *run;
+			.options = options, .folder = path};
+		struct stored *run;
 		struct err err = {0};
 
 		snprintf(path, sizeof(path), "%s", in_folder("run"));
-		if (!run_open(&run, &config, &err))
+		if (!stored_open(&run, &config, &err))
 			fail_msg("nobody minds what should be refused with \"%s\"", rows[i].words);
 		assert_null(run);
 		assert_says(err, rows[i].words);
@@ -544,18 +542,18 @@ static void a_run_that_diverges_says_so(void **state)
 {
 	struct options *options = options_from(NULL, SETTINGS("schedule.rate=1e20"));
 	char path[400];
-	const struct run_config config = {.options = options, .name = "test", .folder = path};
+	const struct run_config config = {.options = options, .folder = path};
 	struct run_result result;
-	struct run *run;
+	struct stored *run;
 	struct err err;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s", in_folder("run"));
-	assert_ok(run_open(&run, &config, &err), err);
-	assert_int_equal(run_go(run, &result, &err), ERR_STATE);
+	assert_ok(stored_open(&run, &config, &err), err);
+	assert_int_equal(stored_go(run, &result, &err), ERR_STATE);
 	assert_says(err, "iteration ");
 	assert_says(err, "1e+20");
-	run_close(run);
+	stored_close(run);
 	options_free(options);
 }
 
@@ -575,7 +573,7 @@ static void long_streams_take_no_more_memory(void **state)
 						"eval.count=1", "drift.eval_per_step=1"),
 					NULL);
 
-			bytes[i] = store_bytes(done.run->store);
+			bytes[i] = store_bytes(done.run->run.store);
 			done_close(&done);
 		}
 		assert_true(bytes[1] <= c << 20);
@@ -586,11 +584,11 @@ static void long_streams_take_no_more_memory(void **state)
 
 static int open_run(void *context, struct err *err)
 {
-	const struct run_config config = {.options = context, .name = "test"};
-	struct run *run = NULL;
-	int code = run_open(&run, &config, err);
+	const struct run_config config = {.options = context};
+	struct stored *run = NULL;
+	int code = stored_open(&run, &config, err);
 
-	run_close(run);
+	stored_close(run);
 	return code;
 }
 

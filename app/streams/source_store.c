@@ -7,6 +7,8 @@
  * has to be looked at. Rows are filled when samples are added, or, after a
  * resume, when they are first fetched.
  */
+#include "streams/source_store.h"
+
 #include "base/mem.h"
 #include "store/store_impl.h"
 
@@ -44,6 +46,13 @@ static void row_keep(struct source_store *s, int64_t id, const float *input, int
 		return;
 	s->filled += !row_filled(s, id);
 	store_row_put(&s->store, row_at(s, id), input, label + 1);
+}
+
+void source_store_keep(struct store *store, const int64_t *ids, const float *inputs,
+	const int32_t *labels, int n)
+{
+	for (int i = 0; i < n; i++)
+		row_keep(mine(store), ids[i], inputs + (size_t)i * store->floats, labels[i]);
 }
 
 static int source_store_add(
@@ -157,7 +166,7 @@ static const struct store_type source_type = {
 	.state = source_store_state,
 };
 
-int store_over_source(struct store **store, struct source *source, size_t cache, struct err *err)
+int source_store_new(struct store **store, struct source *source, size_t cache, struct err *err)
 {
 	const struct source_info *info = source_info(source);
 	struct source_store *made = mem_new(1, sizeof(*made));

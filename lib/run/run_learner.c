@@ -1,12 +1,12 @@
 /*
- * What every run has, whatever its stream: room for batches, and a learner that
- * is listened to. What it tells becomes the ledger, events.jsonl and a warning.
+ * A run listens to its learner. What it hears becomes the ledger, events.jsonl and
+ * a warning.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "run/run_impl.h"
+#include "run/run.h"
 
 static void on_work(void *context, enum learner_work work, int samples)
 {
@@ -92,21 +92,4 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 		code = prequential_new(&run->prequential, config->classes,
 			options_int(o, "eval.blind_window"), err);
 	return code;
-}
-
-int run_make_buffers(struct run *run, int batch, int64_t step, int rows, struct err *err)
-{
-	const size_t most = (size_t)batch, all = (size_t)step;
-
-	run->inputs = mem_new(most * run->floats, sizeof(float));
-	run->logits = mem_new(most * (size_t)run->classes, sizeof(float));
-	run->ids = mem_new(all, sizeof(*run->ids));
-	run->labels = mem_new(all, sizeof(*run->labels));
-	run->predicted = mem_new(all, sizeof(*run->predicted));
-	run->rank = mem_new(all, sizeof(*run->rank));
-	run->rows = mem_new((size_t)rows, sizeof(*run->rows));
-	if (!run->ids || !run->inputs || !run->logits || !run->labels || !run->predicted ||
-		!run->rank || !run->rows)
-		return err_memory(err, "a run's batch", most * run->floats * sizeof(float));
-	return 0;
 }

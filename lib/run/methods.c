@@ -1,17 +1,14 @@
 /*
- * Named bundles of keys. A method says all that distinguishes methods (objective,
- * optimizer, average, schedule, holdout, recency), so that one can replace
- * another; a preset says how long a built-in stream is and what fits it.
+ * Methods are bundles of keys. Each says all that distinguishes methods (objective,
+ * optimizer, average, schedule, holdout, recency), so that one can replace another.
  */
 #include <stddef.h>
 
 #include "run/config.h"
 
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 /* What a method consists of, by the keys' last words. */
 #define METHOD(objective, optimizer, average, schedule, holdout, recency, ...)                     \
-	SETTINGS("replay.objective=" objective, "optimizer.kind=" optimizer,                       \
+	BUNDLE("replay.objective=" objective, "optimizer.kind=" optimizer,                         \
 		"average.kind=" average, "schedule.kind=" schedule, "replay.holdout=" holdout,     \
 		"replay.recency_share=" recency, ##__VA_ARGS__)
 
@@ -69,37 +66,5 @@ const struct bundle methods[] = {
 			"schedule.rate=0.5")},
 	{"ama+malr+recency", "the paper's method, a tenth of each batch from the newest tenth",
 		METHOD("pure", "sgd", "ama", "malr", "0.05", "0.1")},
-	{0},
-};
-
-/* What all presets share, then length, samples and iterations per step, K_W and K_R. */
-#define PRESET(steps, per_step, evals, iterations, window, patience)                               \
-	SETTINGS("model.arch=mlp:64", "run.batch=64", "schedule.validation_batch=128",             \
-		"schedule.rate=0.2", "schedule.epsilon=0.02", "drift.steps=" steps,                \
-		"drift.per_step=" per_step, "drift.eval_per_step=" evals,                          \
-		"run.iterations=" iterations, "schedule.window=" window,                           \
-		"schedule.patience=" patience)
-
-/* The same for photos; a preset of theirs is also the choice of that source. */
-#define PHOTOS(steps, evals, iterations, window, patience)                                         \
-	SETTINGS("stream.source=photos", "model.arch=resnet20-cifar", "run.batch=32",              \
-		"schedule.validation_batch=128", "schedule.rate=0.1", "schedule.epsilon=0.02",     \
-		"photos.steps=" steps, "photos.per_step=32", "photos.eval_per_step=" evals,        \
-		"run.iterations=" iterations, "schedule.window=" window,                           \
-		"schedule.patience=" patience)
-
-const struct bundle presets[] = {
-	{"small", "5 000 steps of 32 samples, 40 000 iterations: seconds",
-		PRESET("5000", "32", "4", "8", "200", "1000")},
-	{"std", "20 000 steps, 160 000 iterations: what the claims are checked on",
-		PRESET("20000", "32", "1", "8", "500", "3000")},
-	{"long", "100 000 steps, 800 000 iterations",
-		PRESET("100000", "32", "1", "8", "2000", "10000")},
-	{"paper", "as long as the paper's stream: 39 million samples, 12.2 million iterations",
-		PRESET("152500", "256", "1", "80", "10000", "60000")},
-	{"photos-small", "photos: 600 steps of 32, 1 200 iterations of a ResNet-20",
-		PHOTOS("600", "2", "2", "60", "240")},
-	{"photos-std", "photos: 5 000 steps of 32, 20 000 iterations of a ResNet-20",
-		PHOTOS("5000", "1", "4", "240", "2000")},
 	{0},
 };

@@ -1,0 +1,166 @@
+/*
+ * The loop over a source. The labels of a time step are fetched only after it was
+ * predicted.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "nn/rank.h"
+#include "run/rollback.h"
+#include "stored/stored_impl.h"
+#include "streams/source_store.h"
+
+/*
+ * Predicts samples of a time step, then looks at their labels. The model does not
+ * change before all of the step was predicted, so parts of it may follow one
+ * another.
+ */
+static int meet_part(struct stored *s, int64_t first, int at, int n, struct err *err)
+{
+	int64_t *ids = s->ids + at;
+	int code;
+
+	for (int i = 0; i < n; i++)
+		ids[i] = first + at + i;
+	code = source_inputs(s->source, SOURCE_STREAM, ids, n, s->inputs, err);
+	stored_note_bad(s);
+	if (!code)
+		code = learner_predict(
+			s->run.learner, LEARNER_INFERENCE, s->inputs, n, s->logits, err);
+	if (!code)
+		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
+	if (!code)
+		rank_labels(s->logits, s->run.classes, s->labels + at, n, s->predicted + at,
+			s->rank + at);
+	return code;
+}
+
+/* Tasks are the stream's; if it has none, so many time steps each, or each time step is one. */
+static bool task_begins(const struct stored *s, int64_t step)
+{
+	const int64_t steps = s->pace.task_steps;
+
+	if (source_info(s->source)->tasks)
+		return !step || source_task(s->source, step) != source_task(s->source, step - 1);
+	return !steps || step % steps == 0;
+}
+
+/* Iterations of a task are known, or, with a budget, planned. */
+static void tell_task(struct stored *s)
+{
+	const double planned = (double)s->run.planned_iterations / (double)s->run.planned_steps;
+	double iterations = 0;
+
+	if (!task_begins(s, s->run.step))
+		return;
+	for (int64_t step = s->run.step;
+		step < s->run.planned_steps && (step == s->run.step || !task_begins(s, step));
+		step++)
+		iterations += s->run.budget > 0 ? planned : stored_iterations(s, step);
+	learner_task(s->run.learner, llround(iterations));
+}
+
+/*
+ * A time step of the protocol: predict, score, reveal. The inputs of one that comes in
+ * parts are not all at hand in the end, so each part goes to the store's cache.
+ */
+static int meet_step(struct stored *s, struct err *err)
+{
+	int64_t first, count;
+	int code = 0, n;
+
+	source_step(s->source, s->run.step, &first, &count);
+	n = (int)count;
+	for (int at = 0; at < n && !code; at += STORED_BATCH) {
+		const int part = n - at < STORED_BATCH ? n - at : STORED_BATCH;
+
+		code = meet_part(s, first, at, part, err);
+		if (!code && n > STORED_BATCH)
+			source_store_keep(
+				s->run.store, s->ids + at, s->inputs, s->labels + at, part);
+	}
+	if (!code)
+		tell_task(s);
+	if (!code)
+		code = learner_reveal(s->run.learner, n > STORED_BATCH ? NULL : s->inputs,
+			s->labels, n, err);
+	if (!code)
+		prequential_step(s->run.prequential, s->predicted, s->rank, s->labels, n);
+	return code;
+}
+
+static int reveal_everything(struct stored *s, struct err *err)
+{
+	const int64_t samples = source_info(s->source)->samples;
+	int code = 0;
+
+	for (int64_t first = 0; first < samples && !code; first += STORED_BATCH) {
+		const int64_t left = samples - first;
+		const int n = (int)(left < STORED_BATCH ? left : STORED_BATCH);
+
+		for (int i = 0; i < n; i++)
+			s->ids[i] = first + i;
+		code = source_labels(s->source, SOURCE_STREAM, s->ids, n, s->labels, err);
+		if (!code)
+			code = learner_reveal(s->run.learner, NULL, s->labels, n, err);
+	}
+	return code;
+}
+
+/* Evaluations lie at equal distances and at the end. */
+static bool evaluation_due(const struct stored *s)
+{
+	const int64_t count = s->evaluations;
+
+	return s->run.step * count / s->run.planned_steps >
+	       (s->run.step - 1) * count / s->run.planned_steps;
+}
+
+static int go_step(struct stored *s, struct err *err)
+{
+	const double start = clock_now();
+	int code = s->supervised || s->run.met ? 0 : meet_step(s, err);
+
+	s->run.iterations = (int)stored_iterations(s, s->run.step);
+	s->run.met = true;
+	if (!code)
+		code = run_train(&s->run, err);
+	s->run.train_seconds += clock_now() - start;
+	if (code || !run_trained(&s->run))
+		return code;
+	run_next_step(&s->run);
+	if (evaluation_due(s))
+		code = stored_evaluate(s, err);
+	if (!code)
+		run_tell(&s->run);
+	return code;
+}
+
+static int go(struct stored *s, struct err *err)
+{
+	int code = 0;
+
+	if (s->supervised && !store_count(s->run.store))
+		code = reveal_everything(s, err);
+	stored_note_bad(s);
+	if (!code)
+		code = rollback_begin(&s->run, err);
+	while (!code && s->run.step < s->run.planned_steps && !run_stopping(&s->run)) {
+		code = go_step(s, err);
+		if (code && learner_diverged(s->run.learner))
+			code = rollback(&s->run, err);
+	}
+	s->run.stopped = s->run.step < s->run.planned_steps;
+	return code;
+}
+
+int stored_go(struct stored *stored, struct run_result *result, struct err *err)
+{
+	int code = go(stored, err);
+
+	if (!code && stored->run.config.folder)
+		code = stored_write_matrix(stored, err);
+	return code ? code : run_finish(&stored->run, result, err);
+}

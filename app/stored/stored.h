@@ -1,0 +1,39 @@
+/*
+ * Runs over a source: a stream whose samples can be had at any time, and evaluation
+ * data of every moment. The loop predicts each time step, scores it, reveals it and
+ * trains; from time to time it evaluates. In the supervised form all samples are
+ * revealed first, and time steps are only parts of the training. To the files of a
+ * run (run/run.h) it adds
+ *
+ *	matrix.csv         accuracy by model time and data time
+ */
+#ifndef RETAIN_STORED_STORED_H
+#define RETAIN_STORED_STORED_H
+
+#include "run/run.h"
+
+struct stored;
+
+/* Refuses everything that can be refused, before any work. A failed open needs no close. */
+int stored_open(struct stored **stored, const struct run_config *config, struct err *err);
+
+/* Goes on to the end of the stream and writes the folder's last files. */
+int stored_go(struct stored *stored, struct run_result *result, struct err *err);
+void stored_close(struct stored *stored);
+
+/* One line about the run: its stream, net and budget. */
+void stored_describe(const struct stored *stored, char *out, size_t size);
+
+/* How many time steps it goes over; what it computes with (the text lives for ever). */
+int64_t stored_steps(const struct stored *stored);
+int stored_threads(const struct stored *stored);
+const char *stored_isa(const struct stored *stored);
+
+/* Samples that could not be read (stream.on_bad); seconds that this process waited for data. */
+int64_t stored_skipped(const struct stored *stored);
+double stored_waited(const struct stored *stored);
+
+/* Keys of section run and eval that only such runs have. Ends with a row without a section. */
+extern const struct option_row stored_options[];
+
+#endif

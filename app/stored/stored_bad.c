@@ -1,0 +1,58 @@
+/*
+ * Samples that could not be read (stream.on_bad = skip): all are counted by the
+ * source; they become events and warnings here. Which are told, and when, follows
+ * from what was asked for, so that it is the same however a run was stopped between.
+ */
+#include <inttypes.h>
+
+#include "stored/stored_impl.h"
+
+enum { BAD_EVENTS = 1000 };
+
+static void write_bad(struct events *events, int64_t iteration, const struct source_bad *bad)
+{
+	struct text line = {0};
+
+	events_begin(&line, "bad", iteration);
+	if (bad->by < 0)
+		text_addf(&line, ", \"records\": %" PRId64, bad->id);
+	else
+		text_addf(&line, ", \"part\": \"%s\", \"sample\": %" PRId64 ", \"by\": %" PRId64,
+			bad->part == SOURCE_EVAL ? "eval" : "stream", bad->id, bad->by);
+	events_add_words(&line, "why", bad->why);
+	events_end(events, &line);
+}
+
+static bool power_of_ten(int64_t number)
+{
+	while (number >= 10 && number % 10 == 0)
+		number /= 10;
+	return number == 1;
+}
+
+/* All are counted; of very many not each is an event, and still fewer are worth a warning. */
+void stored_note_bad(struct stored *s)
+{
+	struct learner_report now;
+	struct source_bad bad;
+
+	if (!source_tell(s->source, &bad))
+		return;
+	learner_report(s->run.learner, &now);
+	do {
+		if (s->run.events && bad.number <= BAD_EVENTS)
+			write_bad(s->run.events, now.iteration, &bad);
+		if (bad.by < 0)
+			log_write(&s->run.config.log, LOG_WARN,
+				"%s, and so with %" PRId64 " records in all; they are left out",
+				bad.why, bad.id);
+		else if (power_of_ten(bad.number))
+			log_write(&s->run.config.log, LOG_WARN, "%s; left out (%" PRId64 " so far)",
+				bad.why, bad.number);
+	} while (source_tell(s->source, &bad));
+}
+
+void stored_iterated(struct run *run)
+{
+	stored_note_bad((struct stored *)run);
+}

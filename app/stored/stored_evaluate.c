@@ -1,0 +1,95 @@
+/*
+ * Evaluation: the model that serves inference and the plain one go over all
+ * evaluation data; the numbers become a row of the matrix and of the metrics.
+ */
+#include <math.h>
+
+#include "nn/rank.h"
+#include "stored/stored_impl.h"
+
+static int evaluate_model(
+	struct stored *s, enum matrix_model model, int64_t first, int n, struct err *err)
+{
+	const int code = learner_predict(s->run.learner,
+		model == MATRIX_PLAIN ? LEARNER_PLAIN : LEARNER_INFERENCE, s->inputs, n, s->logits,
+		err);
+
+	if (code)
+		return code;
+	rank_labels(s->logits, s->run.classes, s->labels, n, s->predicted, s->rank);
+	for (int i = 0; i < n; i++)
+		matrix_hit(s->matrix, model,
+			matrix_bin(s->matrix, source_eval_time(s->source, first + i)),
+			s->rank[i] == 1, s->rank[i] <= 5);
+	return 0;
+}
+
+static int evaluate_models(struct stored *s, struct err *err)
+{
+	const int64_t evals = source_info(s->source)->evals;
+	int code = 0;
+
+	for (int64_t first = 0; first < evals && !code; first += STORED_BATCH) {
+		const int64_t left = evals - first;
+		const int n = (int)(left < STORED_BATCH ? left : STORED_BATCH);
+
+		for (int i = 0; i < n; i++)
+			s->ids[i] = first + i;
+		code = source_inputs(s->source, SOURCE_EVAL, s->ids, n, s->inputs, err);
+		stored_note_bad(s);
+		if (!code)
+			code = source_labels(s->source, SOURCE_EVAL, s->ids, n, s->labels, err);
+		for (int model = 0; model < MATRIX_MODELS && !code; model++)
+			code = evaluate_model(s, (enum matrix_model)model, first, n, err);
+	}
+	return code;
+}
+
+/* By samples: time steps may differ. In the supervised form all was seen from the start. */
+static double share_seen(const struct stored *s)
+{
+	int64_t first, count, end;
+
+	if (s->supervised)
+		return 1;
+	source_step(s->source, s->stream_steps - 1, &first, &count);
+	end = first + count;
+	source_step(s->source, s->run.step - 1, &first, &count);
+	return (double)(first + count) / (double)end;
+}
+
+/* The columns of one model in the matrix's last row. */
+static void measure(const struct stored *s, enum matrix_model model, enum matrix_top top,
+	double *ir, double *ft)
+{
+	const struct options *o = s->run.config.options;
+	const int row = matrix_rows(s->matrix) - 1;
+
+	*ir = matrix_retention(s->matrix, row, model, top);
+	*ft = matrix_transfer(s->matrix, row, options_float(o, "eval.ft_from"),
+		options_float(o, "eval.ft_to"), model, top);
+}
+
+int stored_evaluate(struct stored *s, struct err *err)
+{
+	int code = learner_check(s->run.learner, err);
+	struct metrics_row row;
+
+	if (!code)
+		code = matrix_begin(s->matrix, share_seen(s), err);
+	s->run.predicting = LEDGER_EVALUATE;
+	if (!code)
+		code = evaluate_models(s, err);
+	s->run.predicting = LEDGER_PREDICT;
+	if (code)
+		return code;
+	row = run_row(&s->run);
+	if (s->supervised)
+		row.le = row.le5 = row.blind = NAN;
+	measure(s, MATRIX_INFERENCE, MATRIX_TOP1, &row.ir, &row.ft);
+	measure(s, MATRIX_INFERENCE, MATRIX_TOP5, &row.ir5, &row.ft5);
+	measure(s, MATRIX_PLAIN, MATRIX_TOP1, &row.ir_sgd, &row.ft_sgd);
+	measure(s, MATRIX_PLAIN, MATRIX_TOP5, &row.ir5_sgd, &row.ft5_sgd);
+	run_add_row(&s->run, &row);
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* What a stored run writes down beyond what every run does: which data it saw, and how it fared. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/checksum.h"
+#include "base/mem.h"
+#include "stored/stored_impl.h"
+#include "streams/source_records.h"
+
+enum { DIGEST_SAMPLES = 64 };
+
+/* The samples in the middle of so many equal parts. */
+static bool add_part(const struct stored *s, enum source_part part, int64_t samples, float *inputs,
+	uint32_t *digest)
+{
+	const struct source_info *info = source_info(s->source);
+	const size_t floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
+	const int64_t count = samples < DIGEST_SAMPLES ? samples : DIGEST_SAMPLES;
+
+	for (int64_t i = 0; i < count; i++) {
+		const int64_t id = i * (samples / count) + samples / count / 2;
+		struct err err;
+		int32_t label;
+
+		if (source_inputs(s->source, part, &id, 1, inputs, &err) ||
+			source_labels(s->source, part, &id, 1, &label, &err))
+			return false;
+		*digest = checksum_add(*digest, inputs, floats * sizeof(*inputs));
+		*digest = checksum_add(*digest, &label, sizeof(label));
+	}
+	return true;
+}
+
+/* A checksum over samples evenly over the stream and over the evaluation data; false: unreadable. */
+static bool digest_of(const struct stored *s, uint32_t *digest)
+{
+	const struct source_info *info = source_info(s->source);
+	float *inputs = mem_new((size_t)info->channels * (size_t)info->height * (size_t)info->width,
+		sizeof(*inputs));
+	bool whole;
+
+	*digest = 0;
+	whole = inputs && add_part(s, SOURCE_STREAM, info->samples, inputs, digest) &&
+		add_part(s, SOURCE_EVAL, info->evals, inputs, digest);
+	mem_free(inputs);
+	return whole;
+}
+
+void stored_facts(const struct run *run, struct text *lines)
+{
+	const struct stored *s = (const struct stored *)run;
+	const struct source_info *info = source_info(s->source);
+	char waited[TEXT_NUMBER];
+	uint32_t digest;
+
+	text_from_double(waited, stored_waited(s));
+	text_addf(lines, ",\n  \"waited_seconds\": %s,\n  \"skipped\": %" PRId64, waited,
+		stored_skipped(s));
+	text_addf(lines,
+		",\n  \"data\": {\"samples\": %" PRId64 ", \"evaluation_samples\": %" PRId64
+		", \"classes\": %d, \"channels\": %d, \"height\": %d, \"width\": %d",
+		info->samples, info->evals, info->classes, info->channels, info->height,
+		info->width);
+	if (digest_of(s, &digest))
+		text_addf(lines, ", \"digest\": \"crc32:%08" PRIx32 "\"", digest);
+	text_add(lines, "}");
+}
+
+/* A row per evaluation: how much was seen, then the accuracy in each time bin. */
+int stored_write_matrix(const struct stored *s, struct err *err)
+{
+	const int bins = matrix_bins(s->matrix);
+	char number[TEXT_NUMBER];
+	struct text words = {0};
+
+	text_add(&words, "seen");
+	for (int bin = 0; bin < bins; bin++) {
+		text_from_double(number, (double)bin / bins);
+		text_addf(&words, ",%s", number);
+	}
+	text_add(&words, "\n");
+	for (int row = 0; row < matrix_rows(s->matrix); row++) {
+		text_from_double(number, matrix_seen(s->matrix, row));
+		text_add(&words, number);
+		for (int bin = 0; bin < bins; bin++) {
+			const double cell =
+				matrix_cell(s->matrix, row, bin, MATRIX_INFERENCE, MATRIX_TOP1);
+
+			*number = '\0';
+			if (!isnan(cell))
+				text_from_double(number, cell);
+			text_addf(&words, ",%s", number);
+		}
+		text_add(&words, "\n");
+	}
+	return run_folder_write(&s->run, "matrix.csv", &words, err);
+}

@@ -1,0 +1,47 @@
+/* What the files of a stored run share. */
+#ifndef RETAIN_STORED_STORED_IMPL_H
+#define RETAIN_STORED_STORED_IMPL_H
+
+#include "eval/matrix.h"
+#include "stored/stored.h"
+#include "streams/source.h"
+
+enum { STORED_BATCH = 256 }; /* samples that are predicted at a time */
+
+/* How much is trained and when, as the options say, for every time step to ask. */
+struct stored_pace {
+	int every, iterations, batch;
+	double epochs; /* of a time step's samples; 0: iterations */
+	int64_t task_steps;
+};
+
+struct stored {
+	struct run run; /* must be first */
+	bool supervised;
+	struct stored_pace pace;
+	int64_t stream_steps; /* run.planned_steps may be fewer: run.stop_after */
+	int evaluations;
+	struct source *source;
+	struct matrix *matrix;
+	/* Room for STORED_BATCH samples, and for the labels of a time step. */
+	float *inputs, *logits;
+	int64_t *ids;
+	int32_t *labels, *predicted, *rank;
+};
+
+/* Iterations of a time step, as planned; the supervised form's parts are all alike. */
+double stored_iterations(const struct stored *stored, int64_t step);
+
+/* A row of the matrix and of the metrics. */
+int stored_evaluate(struct stored *stored, struct err *err);
+
+/* Call it whenever samples were asked for: it tells the events which ones were bad. */
+void stored_note_bad(struct stored *stored);
+
+/* For struct run_driver. */
+void stored_iterated(struct run *run);
+void stored_facts(const struct run *run, struct text *lines);
+
+int stored_write_matrix(const struct stored *stored, struct err *err);
+
+#endif

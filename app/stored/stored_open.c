@@ -1,0 +1,342 @@
+/*
+ * Opening a stored run: its options and what they cannot mean together, how long it
+ * is, its parts.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "stored/stored_impl.h"
+#include "streams/source_records.h"
+#include "streams/source_store.h"
+
+const struct option_row stored_options[] = {
+	{"run", "form", OPTION_CHOICE, "online", "online | supervised",
+		"online: samples come with time; supervised: all are there from the start"},
+	{"run", "every", OPTION_INT, "1", "[1, inf)",
+		"train only after every so many time steps, for budgets below one iteration a "
+		"step"},
+	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
+		"training per time step in passes over its samples, instead of run.iterations; 0: "
+		"off"},
+	{"run", "epochs", OPTION_FLOAT, "10", "(0, inf)",
+		"supervised: passes over the training samples"},
+	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},
+	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
+	{"eval", "bins", OPTION_INT, "40", "[1, 10000]", "time bins of the evaluation data"},
+	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",
+		"forward transfer: from so far ahead, as a share of the stream"},
+	{"eval", "ft_to", OPTION_FLOAT, "0.25", "(0, 1]", "... to so far ahead"},
+	{0},
+};
+
+/* Draws are numbered by iteration; evaluation goes over all its samples every time. */
+static const double ITERATIONS_MOST = (double)((int64_t)1 << 48);
+static const int64_t EVALS_MOST = 100000000, CELLS_MOST = 20000000;
+
+static struct stored_pace pace_of(const struct options *o)
+{
+	return (struct stored_pace){.every = options_int(o, "run.every"),
+		.iterations = options_int(o, "run.iterations"),
+		.batch = options_int(o, "run.batch"),
+		.epochs = options_float(o, "run.step_epochs"),
+		.task_steps = options_int64(o, "run.task_steps")};
+}
+
+double stored_iterations(const struct stored *s, int64_t step)
+{
+	const struct stored_pace *pace = &s->pace;
+	int64_t first, count;
+
+	if (!s->supervised && step % pace->every)
+		return 0;
+	if (s->supervised || pace->epochs <= 0)
+		return pace->iterations;
+	source_step(s->source, step, &first, &count);
+	return ceil(pace->epochs * (double)count / pace->batch);
+}
+
+static double count_iterations(const struct stored *s, int64_t steps)
+{
+	const int every = s->supervised ? 1 : s->pace.every;
+	double sum = 0;
+
+	if (s->supervised || source_info(s->source)->per_step)
+		return (double)((steps - 1) / every + 1) * stored_iterations(s, 0);
+	for (int64_t step = 0; step < steps; step++)
+		sum += stored_iterations(s, step);
+	return sum;
+}
+
+static int64_t largest_step(const struct stored *s)
+{
+	int64_t most = source_info(s->source)->per_step, first, count;
+
+	if (most)
+		return most;
+	for (int64_t step = 0; step < source_info(s->source)->steps; step++) {
+		source_step(s->source, step, &first, &count);
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+/* Only run.step_epochs can ask for more than fit into a number of iterations. */
+static double largest_iterations(const struct stored *s)
+{
+	return ceil(s->pace.epochs * (double)largest_step(s) / s->pace.batch);
+}
+
+/* How long the run is: time steps of the stream, or parts of supervised training. */
+static int set_length(struct stored *s, const struct options *o, struct err *err)
+{
+	const struct source_info *info = source_info(s->source);
+	const double epochs = options_float(o, "run.epochs");
+	const double trained = (1 - options_float(o, "replay.holdout")) * (double)info->samples;
+	double steps = (double)info->steps, all, most;
+
+	if (s->supervised)
+		steps = ceil(epochs * trained / s->pace.batch / s->pace.iterations);
+	if (steps < 1)
+		return err_set(err, ERR_INPUT,
+			"stream.source = %s: its %" PRId64 " samples do not fill a time step of %d",
+			options_text(o, "stream.source"), info->samples, info->per_step);
+	if (steps * stored_iterations(s, 0) >= ITERATIONS_MOST)
+		return err_set(err, ERR_INPUT, "%s = %g: makes %g iterations, which is too many",
+			s->supervised ? "run.epochs" : "run.iterations",
+			s->supervised ? epochs : stored_iterations(s, 0),
+			steps * stored_iterations(s, 0));
+	if (steps * options_float(o, "run.budget") >= ITERATIONS_MOST)
+		return err_set(err, ERR_INPUT, "run.budget = %g: makes too many iterations",
+			options_float(o, "run.budget"));
+	s->stream_steps = (int64_t)steps;
+	most = largest_iterations(s);
+	if (!s->supervised && most > INT_MAX)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: makes %g iterations in a time step, of which there "
+			"can be %d",
+			s->pace.epochs, most, INT_MAX);
+	s->run.planned_steps = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
+	all = count_iterations(s, s->run.planned_steps);
+	if (all >= ITERATIONS_MOST)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: makes %g iterations, which is too many",
+			s->pace.epochs, all);
+	s->run.planned_iterations = (int64_t)all;
+	return 0;
+}
+
+static int set_evaluations(struct stored *s, const struct options *o, struct err *err)
+{
+	const int64_t evals = source_info(s->source)->evals;
+	const int bins = options_int(o, "eval.bins");
+
+	s->evaluations = options_int(o, "eval.count");
+	if (s->evaluations > s->run.planned_steps)
+		s->evaluations = (int)s->run.planned_steps;
+	if ((int64_t)s->evaluations * bins > CELLS_MOST)
+		return err_set(err, ERR_INPUT,
+			"eval.bins = %d: too many for %d evaluations (eval.count); their product "
+			"can be %" PRId64,
+			bins, s->evaluations, CELLS_MOST);
+	if (evals > EVALS_MOST)
+		return err_set(err, ERR_INPUT,
+			"the stream has %" PRId64 " evaluation samples; every evaluation goes over "
+			"all of them, and they can be %" PRId64,
+			evals, EVALS_MOST);
+	return 0;
+}
+
+static int make_parts(struct stored *s, const struct options *o, struct err *err)
+{
+	struct learner_config learner = {0};
+	const struct source_info *info;
+	int code = source_open(&s->source, o, err);
+
+	if (code)
+		return code;
+	info = source_info(s->source);
+	code = set_length(s, o, err);
+	if (!code)
+		code = set_evaluations(s, o, err);
+	if (code)
+		return code;
+	learner.classes = info->classes;
+	learner.channels = info->channels;
+	learner.height = info->height;
+	learner.width = info->width;
+	learner.steps = s->run.planned_steps;
+	learner.iterations = s->run.planned_iterations;
+	code = source_store_new(
+		&s->run.store, s->source, (size_t)options_int64(o, "stream.cache") << 20, err);
+	if (!code)
+		code = run_make_learner(&s->run, &learner, err);
+	if (!code)
+		s->run.planned_iterations = learner_planned(s->run.learner);
+	if (!code)
+		code = matrix_new(&s->matrix, options_int(o, "eval.bins"), s->evaluations, err);
+	return code;
+}
+
+static int make_buffers(struct stored *s, struct err *err)
+{
+	const struct source_info *info = source_info(s->source);
+	const int64_t step = largest_step(s);
+	const size_t all = (size_t)(step > STORED_BATCH ? step : STORED_BATCH);
+
+	if (step > INT_MAX)
+		return err_set(
+			err, ERR_INPUT, "a time step of %" PRId64 " samples is too large", step);
+	s->inputs = mem_new(STORED_BATCH * s->run.floats, sizeof(*s->inputs));
+	s->logits = mem_new((size_t)STORED_BATCH * (size_t)s->run.classes, sizeof(*s->logits));
+	s->ids = mem_new(all, sizeof(*s->ids));
+	s->labels = mem_new(all, sizeof(*s->labels));
+	s->predicted = mem_new(all, sizeof(*s->predicted));
+	s->rank = mem_new(all, sizeof(*s->rank));
+	if (!s->inputs || !s->logits || !s->ids || !s->labels || !s->predicted || !s->rank)
+		return err_memory(
+			err, "a run's batch", STORED_BATCH * s->run.floats * sizeof(*s->inputs));
+	for (int64_t id = 0; id < info->evals; id++)
+		matrix_count_sample(
+			s->matrix, matrix_bin(s->matrix, source_eval_time(s->source, id)));
+	return run_keep_rows(&s->run, s->evaluations, err);
+}
+
+/* What only a whole run can get wrong. */
+static int check(const struct stored *s, const struct options *o, struct err *err)
+{
+	const bool epochs = !strcmp(options_text(o, "replay.objective"), "epochs");
+
+	if (options_float(o, "eval.ft_to") <= options_float(o, "eval.ft_from"))
+		return err_set(err, ERR_INPUT, "eval.ft_to = %g: must be above eval.ft_from = %g",
+			options_float(o, "eval.ft_to"), options_float(o, "eval.ft_from"));
+	if (options_float(o, "run.budget") > 0 && options_int(o, "run.every") > 1)
+		return err_set(err, ERR_INPUT,
+			"run.every = %d: run.budget = %g spends what it has as soon as it suffices "
+			"for "
+			"an iteration; set one of the two",
+			options_int(o, "run.every"), options_float(o, "run.budget"));
+	if (options_float(o, "run.budget") > 0 && options_float(o, "run.step_epochs") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: says how much a time step trains, and so does "
+			"run.budget = %g; set one of the two",
+			options_float(o, "run.step_epochs"), options_float(o, "run.budget"));
+	if (s->supervised && options_float(o, "run.budget") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.budget = %g: only for run.form = online; supervised training has "
+			"run.epochs",
+			options_float(o, "run.budget"));
+	if (s->supervised && (strcmp(options_text(o, "learn.population"), "none") ||
+				     options_bool(o, "learn.adapt_history")))
+		return err_set(err, ERR_INPUT,
+			"run.form = supervised: learn.population and learn.adapt_history need a "
+			"stream that goes on");
+	if (epochs && !s->supervised)
+		return err_set(err, ERR_INPUT,
+			"replay.objective = epochs: only for run.form = supervised, since a stream "
+			"that goes on has no epochs");
+	return 0;
+}
+
+static void driver_state(struct run *run, struct state *state)
+{
+	struct stored *s = (struct stored *)run;
+
+	matrix_state(s->matrix, state);
+	source_state(s->source, state);
+}
+
+static const struct run_driver driver = {
+	.advice_held = "go on with it by --resume, or begin anew with --force",
+	.advice_diverged = "resumed with --set run.on_nan=rollback",
+	.iterated = stored_iterated,
+	.state = driver_state,
+	.facts = stored_facts,
+};
+
+static int make(struct stored *s, const struct run_config *config, struct err *err)
+{
+	const struct options *o = config->options;
+	int code = run_init(&s->run, &driver, config, err);
+
+	s->supervised = !strcmp(options_text(o, "run.form"), "supervised");
+	s->pace = pace_of(o);
+	if (!code)
+		code = check(s, o, err);
+	if (!code)
+		code = make_parts(s, o, err);
+	if (!code)
+		code = make_buffers(s, err);
+	return code ? code : run_begin(&s->run, err);
+}
+
+int stored_open(struct stored **stored, const struct run_config *config, struct err *err)
+{
+	struct stored *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*stored = NULL;
+	if (!made)
+		return err_memory(err, "a run", sizeof(*made));
+	code = make(made, config, err);
+	if (code)
+		stored_close(made);
+	else
+		*stored = made;
+	return code;
+}
+
+void stored_close(struct stored *stored)
+{
+	if (!stored)
+		return;
+	run_release(&stored->run);
+	matrix_free(stored->matrix);
+	source_close(stored->source);
+	mem_free(stored->ids);
+	mem_free(stored->inputs);
+	mem_free(stored->logits);
+	mem_free(stored->labels);
+	mem_free(stored->predicted);
+	mem_free(stored->rank);
+	mem_free(stored);
+}
+
+void stored_describe(const struct stored *stored, char *out, size_t size)
+{
+	const struct run *run = &stored->run;
+	const struct options *o = run->config.options;
+
+	snprintf(out, size,
+		"%s · %" PRId64 " time steps · %" PRId64 " iterations · %s · seed %" PRId64,
+		options_text(o, "stream.source"), run->planned_steps, run->planned_iterations,
+		net_spec(learner_net(run->learner))->arch, options_int64(o, "run.seed"));
+}
+
+int64_t stored_steps(const struct stored *stored)
+{
+	return stored->run.planned_steps;
+}
+
+int stored_threads(const struct stored *stored)
+{
+	return learner_threads(stored->run.learner);
+}
+
+const char *stored_isa(const struct stored *stored)
+{
+	return learner_isa(stored->run.learner);
+}
+
+int64_t stored_skipped(const struct stored *stored)
+{
+	return source_bad(stored->source);
+}
+
+double stored_waited(const struct stored *stored)
+{
+	return source_waited(stored->source);
+}

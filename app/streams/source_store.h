@@ -1,0 +1,22 @@
+/*
+ * A store (store/store.h) over a source, which can make any sample again. So nothing
+ * need be kept; up to `cache` bytes of inputs and labels are, and drawing one of those
+ * again is a copy. Which samples are kept never changes what is fetched.
+ *
+ * A sample's id is its id in the stream. store_add takes what the source gives, or
+ * NULL in place of inputs. store_forget does nothing.
+ */
+#ifndef RETAIN_STREAMS_SOURCE_STORE_H
+#define RETAIN_STREAMS_SOURCE_STORE_H
+
+#include "store/store.h"
+#include "streams/source.h"
+
+/* The source is borrowed. */
+int source_store_new(struct store **store, struct source *source, size_t cache, struct err *err);
+
+/* Offers samples to the cache, before they are added, so that they are not read again. */
+void source_store_keep(struct store *store, const int64_t *ids, const float *inputs,
+	const int32_t *labels, int n);
+
+#endif
