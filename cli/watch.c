@@ -14,6 +14,8 @@
 #include "cli.h"
 #include "progress.h"
 
+enum { ADVICE = 512 }; /* bytes */
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal)
@@ -134,8 +136,8 @@ static int go_stored(const struct watch *watch, const struct run_config *config,
 		printf("%s\n", about);
 		fflush(stdout);
 	}
-	progress_begin(line, watch->quiet ? NULL : stderr, watch->name,
-		(uint64_t)stored_steps(stored));
+	progress_begin(
+		line, watch->quiet ? NULL : stderr, watch->name, (uint64_t)stored_steps(stored));
 	code = stored_go(stored, &result->run, err);
 	progress_end(line);
 	result->skipped = stored_skipped(stored);
@@ -159,6 +161,7 @@ static int write_page(const char *folder, struct err *err)
 int watch_run(const struct watch *watch, struct watch_result *result)
 {
 	struct progress line;
+	char held[ADVICE], diverged[ADVICE];
 	const struct run_config config = {
 		.options = watch->options,
 		.folder = watch->folder,
@@ -168,17 +171,24 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		.progress = show_progress,
 		.context = &line,
 		.stop = &interrupted,
+		.advice_held = held,
+		.advice_diverged = diverged,
 	};
 	struct err err = {0};
 	bool opened = false;
 	int code;
 
 	*result = (struct watch_result){0};
+	snprintf(held, sizeof(held), "go on with it by --resume %s, or begin anew with --force",
+		watch->folder);
+	snprintf(diverged, sizeof(diverged),
+		"--resume %s --set run.on_nan=rollback goes on from it at half the rate",
+		watch->folder);
 	code = (watch->live ? go_live : go_stored)(watch, &config, &line, result, &opened, &err);
 	if (!code && watch->folder)
 		code = write_page(watch->folder, &err);
 	if (code)
-		return complain(code == ERR_INPUT && !opened ? EXIT_USAGE : EXIT_FAILED, "%s",
-			err.message);
+		return complain(
+			code == ERR_INPUT && !opened ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	return result->run.stopped ? EXIT_STOPPED + interrupted : EXIT_OK;
 }

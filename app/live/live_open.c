@@ -145,8 +145,6 @@ static void driver_facts(const struct run *run, struct text *lines)
 
 static const struct run_driver driver = {
 	.endless = true,
-	.advice_held = "go on with it by --resume, or begin anew with --force",
-	.advice_diverged = "resumed with --set run.on_nan=rollback",
 	.state = driver_state,
 	.facts = driver_facts,
 };

@@ -84,8 +84,8 @@ static int meet_step(struct stored *s, struct err *err)
 	if (!code)
 		tell_task(s);
 	if (!code)
-		code = learner_reveal(s->run.learner, n > STORED_BATCH ? NULL : s->inputs,
-			s->labels, n, err);
+		code = learner_reveal(
+			s->run.learner, n > STORED_BATCH ? NULL : s->inputs, s->labels, n, err);
 	if (!code)
 		prequential_step(s->run.prequential, s->predicted, s->rank, s->labels, n);
 	return code;

@@ -250,8 +250,6 @@ static void driver_state(struct run *run, struct state *state)
 }
 
 static const struct run_driver driver = {
-	.advice_held = "go on with it by --resume, or begin anew with --force",
-	.advice_diverged = "resumed with --set run.on_nan=rollback",
 	.iterated = stored_iterated,
 	.state = driver_state,
 	.facts = stored_facts,

@@ -48,8 +48,8 @@ static void row_keep(struct source_store *s, int64_t id, const float *input, int
 	store_row_put(&s->store, row_at(s, id), input, label + 1);
 }
 
-void source_store_keep(struct store *store, const int64_t *ids, const float *inputs,
-	const int32_t *labels, int n)
+void source_store_keep(
+	struct store *store, const int64_t *ids, const float *inputs, const int32_t *labels, int n)
 {
 	for (int i = 0; i < n; i++)
 		row_keep(mine(store), ids[i], inputs + (size_t)i * store->floats, labels[i]);

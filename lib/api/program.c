@@ -148,7 +148,6 @@ static void driver_state(struct run *run, struct state *state)
 
 static const struct run_driver driver = {
 	.endless = true,
-	.advice_diverged = "opened with run.on_nan = rollback",
 	.state = driver_state,
 };
 
@@ -354,7 +353,11 @@ int program_open(struct program **program, const struct options *options, const 
 	const struct log *log, struct err *err)
 {
 	struct program *made = mem_new(1, sizeof(*made));
-	struct run_config config = {.options = options, .log = *log, .start = RUN_RESUME};
+	struct run_config config = {.options = options,
+		.log = *log,
+		.start = RUN_RESUME,
+		.advice_diverged = "opened with run.on_nan = rollback, it goes on from there at "
+				   "half the rate"};
 	int code;
 
 	*program = NULL;

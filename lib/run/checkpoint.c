@@ -117,9 +117,9 @@ static void rows_state(struct run *run, struct state *state)
 static void skip_cuts(struct state *state)
 {
 	static const char *const numbers[] = {"before", "after", "score", "sigma"},
-				*const ages[] = {"score_age", "sigma_age"},
-				*const means[] = {"sigma_mean", "sigma_error"},
-				*const flags[] = {"c1", "c2", "c3"};
+				 *const ages[] = {"score_age", "sigma_age"},
+				 *const means[] = {"sigma_mean", "sigma_error"},
+				 *const flags[] = {"c1", "c2", "c3"};
 	int64_t whole;
 	double number;
 	bool flag;

@@ -44,11 +44,9 @@ static int give_up(const struct run *run, const struct err *why, struct err *err
 			"%s; gave up after going back %d times without reaching the next "
 			"checkpoint",
 			why->message, run->rollbacks);
-	if (checkpoint_there(run))
-		return err_set(err, why->code,
-			"%s; the last checkpoint is good: %s, it goes on from there at half the "
-			"rate",
-			why->message, run->driver->advice_diverged);
+	if (checkpoint_there(run) && run->config.advice_diverged)
+		return err_set(err, why->code, "%s; the last checkpoint is good: %s", why->message,
+			run->config.advice_diverged);
 	return err_set(err, why->code, "%s; a smaller schedule.rate may help", why->message);
 }
 

@@ -76,6 +76,9 @@ struct run_config {
 	void *context;
 	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the iteration */
 	enum run_start start;
+	/* What a user can do, for messages; NULL: not said. Each a clause without a full stop. */
+	const char *advice_held;     /* with a folder that holds a run already */
+	const char *advice_diverged; /* after a loss that is no number; there is a checkpoint */
 };
 
 /* What a run came to. Accuracies in [0, 1]. */
@@ -94,9 +97,7 @@ struct run_result {
 
 /* What a run asks of its driver. Functions may be NULL. */
 struct run_driver {
-	bool endless; /* what came to its end may go on some day */
-	/* What to do, for messages: with a folder that holds a run; after going astray. */
-	const char *advice_held, *advice_diverged;
+	bool endless;                      /* what came to its end may go on some day */
 	void (*iterated)(struct run *run); /* after every iteration that run_train makes */
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
 	void (*facts)(const struct run *run, struct text *lines); /* its lines of run.json */

@@ -193,8 +193,9 @@ int run_folder_take(struct run *run, struct err *err)
 	if (!code)
 		code = run_folder_holds_run(run, &holds, err);
 	if (!code && run->config.start == RUN_NEW && holds)
-		code = err_set(err, ERR_INPUT, "%s: already holds a run; %s", run->config.folder,
-			run->driver->advice_held);
+		code = err_set(err, ERR_INPUT, "%s: already holds a run%s%s", run->config.folder,
+			run->config.advice_held ? "; " : "",
+			run->config.advice_held ? run->config.advice_held : "");
 	if (!code && run->config.start == RUN_ANEW)
 		code = remove_journal(run, err);
 	return code;

@@ -201,7 +201,7 @@ static void what_is_learned_must_be_said(void **state)
 		{{"schedule.kind", "cosine"}, "schedule.kind = cosine"},
 		{{"no.such", "key"}, "retain_config_set: [no]: no such section"},
 		{{"schedule.rate", "-1"}, "retain_config_set: schedule.rate = -1: "},
-		{{"run.form", "supervised"}, "run.form = supervised: not for samples that come"},
+		{{"run.form", "supervised"}, "run.form: no such key"},
 		{{"run.method", "ama+marl"}, "did you mean ama+malr?"},
 	};
 

@@ -8,6 +8,7 @@
 #include "../base/check.h"
 #include "../base/folder.h"
 
+#include "base/checksum.h"
 #include "base/file.h"
 #include "config/app_config.h"
 #include "stored/stored_impl.h"
@@ -99,6 +100,7 @@ static inline int trial_open(struct trial *trial, const char *const *settings, c
 		.context = trial,
 		.stop = &trial->stop,
 		.start = start,
+		.advice_diverged = "--resume it",
 	};
 
 	int code;

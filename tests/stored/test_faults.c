@@ -80,19 +80,39 @@ static void damaged_checkpoints(void **state)
 	}
 }
 
+/* The last four bytes are a CRC of all others. */
+static void fix_checksum(const char *path)
+{
+	char *bytes;
+	size_t size;
+	uint32_t sum;
+	struct err err;
+
+	assert_ok(file_read(path, 1 << 26, &bytes, &size, &err), err);
+	sum = checksum_add(0, bytes, size - sizeof(sum));
+	memcpy(bytes + size - sizeof(sum), &sum, sizeof(sum));
+	assert_ok(file_write(path, bytes, size, &err), err);
+	mem_free(bytes);
+}
+
+/* A newer one is not fallen back from: its owner should know. */
 static void checkpoints_of_another_version(void **state)
 {
 	const char *const *settings = SETTINGS(OFTEN);
-	struct trial straight = {0};
+	struct trial trial = {0};
+	struct err err = {0};
 	int file;
 
 	(void)state;
-	trial_whole(&straight, settings, "straight", RUN_ANEW);
 	stop_at_25(settings, "broken");
 	file = open(checkpoint_in("broken", 0), O_WRONLY);
 	assert_int_equal(pwrite(file, "9", 1, strlen("retain state ")), 1);
 	close(file);
-	go_on_and_compare(settings, "was written by another version of retain", "version");
+	fix_checksum(checkpoint_in("broken", 0));
+	assert_int_equal(trial_open(&trial, settings, "broken", RUN_RESUME, &err), ERR_INPUT);
+	assert_says(err, "was written by a newer retain (states of version 9; this one knows 2)");
+	trial_close(&trial);
+	assert_non_null(checkpoint_in("broken", 1));
 }
 
 /* When none is whole, the run is not begun anew behind the user's back. */

@@ -28,9 +28,8 @@ struct done {
 static struct done go(struct options *options, const char *name)
 {
 	struct done done = {.options = options};
-	struct run_config config = {.options = options,
-		.folder = name ? done.folder : NULL,
-		.start = RUN_ANEW};
+	struct run_config config = {
+		.options = options, .folder = name ? done.folder : NULL, .start = RUN_ANEW};
 	struct err err;
 
 	if (name)
@@ -97,8 +96,8 @@ static void assert_same_text(char *one, char *other, const char *what)
 	mem_free(other);
 }
 
-static const char *const files[] = {"config.ini", "metrics.csv", "events.jsonl", "matrix.csv",
-	"run.json", "model.safetensors", "report.html"};
+static const char *const files[] = {
+	"config.ini", "metrics.csv", "events.jsonl", "matrix.csv", "run.json", "model.safetensors"};
 
 static void assert_whole_folder(const struct done *done)
 {
@@ -427,8 +426,7 @@ static void a_run_may_stop_at_once(void **state)
 {
 	struct options *options = options_from(NULL, NULL);
 	struct done done = {.options = options};
-	const struct run_config config = {
-		.options = options, .folder = done.folder, .stop = &stop};
+	const struct run_config config = {.options = options, .folder = done.folder, .stop = &stop};
 	struct err err;
 
 	(void)state;
@@ -522,8 +520,7 @@ static void impossible_runs_are_refused(void **state)
 		struct options *options = options_from(NULL,
 			SETTINGS(rows[i].settings[0], rows[i].settings[1], rows[i].settings[2]));
 		char path[400];
-		const struct run_config config = {
-			.options = options, .folder = path};
+		const struct run_config config = {.options = options, .folder = path};
 		struct stored *run;
 		struct err err = {0};
 
