@@ -80,7 +80,7 @@ int model_init(const struct net_spec *asked, uint64_t seed, const char *path, st
 	float *stats = mem_new(stats_floats + 1, sizeof(*stats));
 	if (params && stats) {
 		net_init(net, seed, params, stats);
-		rc = weights_save(path, net, params, stats, 0, err);
+		rc = weights_save(path, &(struct weights){net, params, stats}, err);
 	} else {
 		rc = err_memory(
 			err, "the weights", (params_floats + stats_floats) * sizeof(*params));

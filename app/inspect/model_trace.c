@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "nn/runner.h"
-#include "nn/weights/safetensors.h"
+#include "nn/weights/metadata.h"
 #include "nn/weights/weights_file.h"
 
 struct work {
@@ -76,7 +76,7 @@ static int choose_spec(struct net_spec *spec, const struct work *work, const str
 {
 	const char *path = safetensors_path(work->weights);
 	struct net_spec said;
-	int rc = weights_spec(&said, work->weights, err);
+	int rc = metadata_spec(&said, work->weights, err);
 
 	if (rc)
 		return rc;

@@ -403,8 +403,12 @@ int retain_save_weights(struct retain_learner *learner, const char *path, struct
 
 	gate_enter(&learner->gate);
 	learner_report(saved, &now);
-	code = weights_save(path, learner_net(saved), learner_params(saved, LEARNER_INFERENCE),
-		learner_stats(saved, LEARNER_INFERENCE), now.iteration, inner(err));
+	code = weights_save(path,
+		&(struct weights){.net = learner_net(saved),
+			.params = learner_params(saved, LEARNER_INFERENCE),
+			.stats = learner_stats(saved, LEARNER_INFERENCE),
+			.iteration = now.iteration},
+		inner(err));
 	gate_leave(&learner->gate);
 	return code;
 }

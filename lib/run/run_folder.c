@@ -260,9 +260,12 @@ static int write_model(const struct run *run, struct err *err)
 	int code;
 
 	learner_report(run->learner, &now);
-	code = path ? weights_save(path, learner_net(run->learner),
-			      learner_params(run->learner, LEARNER_INFERENCE),
-			      learner_stats(run->learner, LEARNER_INFERENCE), now.iteration, err)
+	code = path ? weights_save(path,
+			      &(struct weights){.net = learner_net(run->learner),
+				      .params = learner_params(run->learner, LEARNER_INFERENCE),
+				      .stats = learner_stats(run->learner, LEARNER_INFERENCE),
+				      .iteration = now.iteration},
+			      err)
 		    : err_memory(err, "a path", strlen(run->config.folder));
 	mem_free(path);
 	return code;

@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 #include "nn/weights/safetensors.h"
-#include "nn/weights/weights_file.h"
+#include "nn/weights/metadata.h"
 
 enum { COUNT_MOST = 1 << 16 };
 
@@ -35,7 +35,8 @@ static void read_tensor(const struct safetensors *file, const struct safetensor 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct safetensors *file;
-	struct net_spec spec;
+	struct metadata said;
+	struct arena arena = {0};
 	struct err err = {0};
 
 	if (safetensors_open(&file, fuzz_file("weights", data, size), &err)) {
@@ -49,7 +50,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		fuzz_check(note->value && safetensors_get(file, note->key));
 	}
-	weights_spec(&spec, file, &err);
+	if (!metadata_read(&said, file, &arena, &err)) {
+		fuzz_check(said.spec.arch && said.spec.norm && said.iteration >= -1);
+		for (int i = 0; said.class_names && i < said.spec.classes; i++)
+			fuzz_check(said.class_names[i] != NULL);
+	}
+	arena_release(&arena);
 	safetensors_close(file);
 	return 0;
 }

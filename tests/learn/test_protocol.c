@@ -325,7 +325,8 @@ static void loaded_weights_restart_averages(void **state)
 	(void)state;
 	school_go(&giver, 20, 4);
 	school_go(&taker, 10, 4);
-	assert_ok(weights_save(in_folder("w"), giver.learner->net, given, NULL, 80, &err), err);
+	const struct weights saved = {giver.learner->net, given, .iteration = 80};
+	assert_ok(weights_save(in_folder("w"), &saved, &err), err);
 	learner_report(taker.learner, &report);
 	assert_true(report.gamma[0] != 0.99);
 	assert_ok(learner_load(taker.learner, in_folder("w"), &err), err);
@@ -360,9 +361,9 @@ static void a_learner_starts_from_a_file(void **state)
 	struct err err;
 
 	(void)state;
-	assert_ok(weights_save(in_folder("w"), giver.learner->net,
-			  learner_params(giver.learner, LEARNER_PLAIN), NULL, 0, &err),
-		err);
+	const struct weights saved = {
+		giver.learner->net, learner_params(giver.learner, LEARNER_PLAIN)};
+	assert_ok(weights_save(in_folder("w"), &saved, &err), err);
 	snprintf(setting, sizeof(setting), "model.weights=%s", in_folder("w"));
 	taker = school_of(SETTINGS(setting));
 	for (int model = LEARNER_INFERENCE; model <= 2; model++)

@@ -1,17 +1,17 @@
 /*
  * Maps a net's parameter and statistics tables to a safetensors file and back.
- * Loading compares everything before it reads anything, so the caller's buffers
- * hold either their old contents or the whole file's, short of a read error.
+ * Everything is compared before anything is read, so the caller's buffers hold
+ * either their old contents or the whole file's, short of a read error. For the
+ * same reason a damaged file cannot ask for more memory than its own size.
  */
 #include "nn/weights/weights_file.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/text.h"
+#include "nn/weights/metadata.h"
 
 #define MEAN_SUFFIX    "running_mean"
 #define BATCHES_SUFFIX "num_batches_tracked"
@@ -41,65 +41,6 @@ static bool is_counter(const struct param_table *stats, const char *name)
 		if (batches_of(known, &stats->rows[i]) && !strcmp(known, name))
 			return true;
 	return false;
-}
-
-static int read_number(int *number, const char **text)
-{
-	char *end;
-	long value = strtol(*text, &end, 10);
-
-	if (end == *text || value < 1 || value > INT_MAX)
-		return -1;
-	*number = (int)value;
-	*text = end;
-	return 0;
-}
-
-/* Comma-separated positive numbers, exactly count of them. */
-static int read_numbers(
-	int **numbers, int count, const struct safetensors *file, const char *key, struct err *err)
-{
-	const char *text = safetensors_get(file, key), *next = text;
-
-	if (!text)
-		return 0;
-	for (int i = 0; i < count; i++) {
-		if (read_number(numbers[i], &next) || *next != (i + 1 < count ? ',' : '\0'))
-			return err_set(err, ERR_FORMAT,
-				"%s: metadata %s should be %d positive number%s",
-				safetensors_path(file), key, count,
-				count == 1 ? "" : "s, comma-separated");
-		next++;
-	}
-	return 0;
-}
-
-/* A name that error sentences can repeat: not long, no blanks, nothing a terminal would obey. */
-static int read_word(
-	const char **word, const struct safetensors *file, const char *key, struct err *err)
-{
-	*word = safetensors_get(file, key);
-	for (const char *c = *word; c && *c; c++)
-		if (*c <= ' ' || *c > '~' || c - *word >= 200)
-			return err_set(err, ERR_FORMAT, "%s: metadata %s should be a plain word",
-				safetensors_path(file), key);
-	return 0;
-}
-
-int weights_spec(struct net_spec *spec, const struct safetensors *file, struct err *err)
-{
-	int *classes[] = {&spec->classes};
-	int *input[] = {&spec->channels, &spec->height, &spec->width};
-
-	memset(spec, 0, sizeof(*spec));
-	int rc = read_word(&spec->arch, file, "retain.arch", err);
-	if (!rc)
-		rc = read_word(&spec->norm, file, "retain.norm", err);
-	if (!rc)
-		rc = read_numbers(classes, 1, file, "retain.classes", err);
-	if (!rc)
-		rc = read_numbers(input, 3, file, "retain.input", err);
-	return rc;
 }
 
 static const char *nearest_name(const struct net *net, const char *name)
@@ -144,21 +85,21 @@ static int check_file(const struct net *net, const struct safetensors *file, str
 	for (int i = 0; i < safetensors_count(file); i++) {
 		const struct safetensor *tensor = safetensors_at(file, i);
 		const struct param *row = params_find(net_params(net), tensor->name);
-		int rc;
+		int code;
 		if (!row)
 			row = params_find(net_stats(net), tensor->name);
 		if (row)
-			rc = check_tensor(tensor, path, "F32", row->dims, row->shape, err);
+			code = check_tensor(tensor, path, "F32", row->dims, row->shape, err);
 		else if (is_counter(net_stats(net), tensor->name))
-			rc = check_tensor(tensor, path, "I64", 0, no_shape, err);
+			code = check_tensor(tensor, path, "I64", 0, no_shape, err);
 		else
-			rc = err_set(err, ERR_INPUT,
+			code = err_set(err, ERR_INPUT,
 				"%s: tensor '%.100s' does not belong to %s; the nearest name is "
 				"'%s'",
 				path, tensor->name, net_spec(net)->arch,
 				nearest_name(net, tensor->name));
-		if (rc)
-			return rc;
+		if (code)
+			return code;
 	}
 	return 0;
 }
@@ -179,28 +120,112 @@ static int read_table(const struct param_table *table, const struct safetensors 
 {
 	for (int i = 0; i < table->count; i++) {
 		const struct param *row = &table->rows[i];
-		int rc = safetensors_read_float(
+		int code = safetensors_read_float(
 			file, safetensors_find(file, row->name), flat + row->offset, err);
-		if (rc)
-			return rc;
+		if (code)
+			return code;
 	}
 	return 0;
+}
+
+static int check(const struct net *net, const struct safetensors *file, struct err *err)
+{
+	int code = check_file(net, file, err);
+
+	if (!code)
+		code = check_table(net, net_params(net), file, err);
+	if (!code)
+		code = check_table(net, net_stats(net), file, err);
+	return code;
+}
+
+static int read_tables(const struct net *net, const struct safetensors *file, float *params,
+	float *stats, struct err *err)
+{
+	const int code = read_table(net_params(net), file, params, err);
+
+	return code ? code : read_table(net_stats(net), file, stats, err);
 }
 
 int weights_load(const struct net *net, const struct safetensors *file, float *params, float *stats,
 	struct err *err)
 {
-	int rc = check_file(net, file, err);
+	const int code = check(net, file, err);
 
-	if (!rc)
-		rc = check_table(net, net_params(net), file, err);
-	if (!rc)
-		rc = check_table(net, net_stats(net), file, err);
-	if (!rc)
-		rc = read_table(net_params(net), file, params, err);
-	if (!rc)
-		rc = read_table(net_stats(net), file, stats, err);
-	return rc;
+	return code ? code : read_tables(net, file, params, stats, err);
+}
+
+/* What weights_read returns, with all that it points to. */
+struct weights_held {
+	struct weights weights;
+	struct net *net;
+	float *params, *stats;
+	struct arena names;
+};
+
+static int build_net(struct weights_held *held, const struct safetensors *file, struct err *err)
+{
+	struct metadata said;
+	struct err why;
+	int code = metadata_read(&said, file, &held->names, err);
+
+	if (code)
+		return code;
+	code = net_new(&held->net, &said.spec, &why);
+	if (code)
+		return err_set(err, code, "%s: %s", safetensors_path(file), why.message);
+	held->weights.iteration = said.iteration;
+	held->weights.class_names = said.class_names;
+	return check(held->net, file, err);
+}
+
+static int fill(struct weights_held *held, const struct safetensors *file, struct err *err)
+{
+	int code = build_net(held, file, err);
+
+	if (code)
+		return code;
+	const size_t params = net_params(held->net)->floats, stats = net_stats(held->net)->floats;
+	held->params = mem_new(params, sizeof(float));
+	held->stats = stats ? mem_new(stats, sizeof(float)) : NULL;
+	if (!held->params || (stats && !held->stats))
+		return err_memory(err, "the weights", (params + stats) * sizeof(float));
+	held->weights.net = held->net;
+	held->weights.params = held->params;
+	held->weights.stats = held->stats;
+	return read_tables(held->net, file, held->params, held->stats, err);
+}
+
+int weights_read(struct weights **weights, const char *path, struct err *err)
+{
+	struct weights_held *held = mem_new(1, sizeof(*held));
+	struct safetensors *file = NULL;
+
+	*weights = NULL;
+	if (!held)
+		return err_memory(err, "the weights", sizeof(*held));
+	int code = safetensors_open(&file, path, err);
+	if (!code)
+		code = fill(held, file, err);
+	safetensors_close(file);
+	if (code)
+		weights_free(&held->weights);
+	else
+		*weights = &held->weights;
+	return code;
+}
+
+void weights_free(struct weights *weights)
+{
+	struct weights_held *held = (struct weights_held *)weights;
+
+	if (!held)
+		return;
+	net_free(held->net);
+	mem_free(held->params);
+	mem_free(held->stats);
+	arena_release(&held->names);
+	mem_free(held);
 }
 
 static int add_table(
@@ -227,34 +252,42 @@ static int add_counters(struct safetensors_item *items, batches_name *names,
 	return count;
 }
 
-int weights_save(const char *path, const struct net *net, const float *params, const float *stats,
-	int64_t batches, struct err *err)
+/*
+ * The tensors, counters first: they are 8 bytes each, so all that follow are aligned.
+ * Returns how many there are, or a negative code.
+ */
+static int list_items(struct safetensors_item **items, const struct weights *weights,
+	struct arena *arena, struct err *err)
 {
-	const struct net_spec *spec = net_spec(net);
-	const size_t most = (size_t)net_params(net)->count + 2 * (size_t)net_stats(net)->count;
-	char classes[16], input[48];
+	const struct param_table *params = net_params(weights->net),
+				 *stats = net_stats(weights->net);
+	const size_t most = (size_t)params->count + 2 * (size_t)stats->count;
+	batches_name *names = arena_new(arena, (size_t)stats->count, sizeof(*names));
+
+	*items = arena_new(arena, most, sizeof(**items));
+	if (!*items || !names)
+		return err_memory(err, "the list of tensors to save", most * sizeof(**items));
+	int count = add_counters(*items, names, stats, &weights->iteration);
+	count += add_table(*items + count, params, weights->params);
+	return count + add_table(*items + count, stats, weights->stats);
+}
+
+int weights_save(const char *path, const struct weights *weights, struct err *err)
+{
+	const struct metadata said = {
+		*net_spec(weights->net), weights->iteration, weights->class_names};
+	struct safetensors_item *items;
+	struct metadata_notes notes;
 	struct arena arena = {0};
+	int count, code = metadata_notes_init(&notes, &said, err);
 
-	struct safetensors_item *items = arena_new(&arena, most, sizeof(*items));
-	batches_name *names = arena_new(&arena, (size_t)net_stats(net)->count + 1, sizeof(*names));
-	if (!items || !names) {
-		arena_release(&arena);
-		return err_memory(err, "the list of tensors to save", most * sizeof(*items));
+	if (!code) {
+		count = list_items(&items, weights, &arena, err);
+		code = count < 0
+			       ? count
+			       : safetensors_save(path, items, count, notes.rows, notes.count, err);
 	}
-	int count = add_counters(items, names, net_stats(net), &batches);
-	count += add_table(items + count, net_params(net), params);
-	count += add_table(items + count, net_stats(net), stats);
-
-	snprintf(classes, sizeof(classes), "%d", spec->classes);
-	snprintf(input, sizeof(input), "%d,%d,%d", spec->channels, spec->height, spec->width);
-	const struct safetensors_note notes[] = {
-		{"format", "pt"}, /* PyTorch's tools ask for it */
-		{"retain.arch", spec->arch},
-		{"retain.norm", spec->norm ? spec->norm : "none"},
-		{"retain.classes", classes},
-		{"retain.input", input},
-	};
-	int rc = safetensors_save(path, items, count, notes, sizeof(notes) / sizeof(notes[0]), err);
+	metadata_notes_release(&notes);
 	arena_release(&arena);
-	return rc;
+	return code;
 }

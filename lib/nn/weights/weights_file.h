@@ -5,8 +5,8 @@
  * torchvision state dict loads, and what is saved here loads there with
  * load_state_dict(strict=True).
  *
- * The metadata says which net it is: retain.arch, retain.norm, retain.classes
- * and retain.input ("channels,height,width").
+ * The metadata says which net it is (nn/weights/metadata.h), so a file of retain's
+ * own is enough to rebuild the net.
  */
 #ifndef RETAIN_NN_WEIGHTS_WEIGHTS_FILE_H
 #define RETAIN_NN_WEIGHTS_WEIGHTS_FILE_H
@@ -15,24 +15,33 @@
 #include "nn/net.h"
 #include "nn/weights/safetensors.h"
 
+/* A net with its weights, and what else a file tells about them. */
+struct weights {
+	const struct net *net;
+	const float *params, *stats;    /* flat buffers; stats: NULL for a net that has none */
+	int64_t iteration;              /* training steps taken; -1: a file does not say */
+	const char *const *class_names; /* one per class; NULL: they are not known */
+};
+
+/* Names may hold any bytes, as nn/weights/metadata.h says; one of them may be NULL. */
+int weights_save(const char *path, const struct weights *weights, struct err *err);
+
 /*
- * What the metadata says: strings (which live until the file is closed) are NULL
- * and numbers 0 where it says nothing. Fails when it says something impossible.
+ * Builds the net that a file of retain's own describes and reads its weights. A file
+ * whose metadata does not describe a net is refused with ERR_INPUT, a damaged one
+ * with ERR_FORMAT. Free what was read with weights_free, which accepts NULL.
  */
-int weights_spec(struct net_spec *spec, const struct safetensors *file, struct err *err);
+int weights_read(struct weights **weights, const char *path, struct err *err);
+void weights_free(struct weights *weights);
 
 /*
  * Reads the net's weights into flat buffers of net_params(net)->floats and
- * net_stats(net)->floats numbers; stats may be NULL when the net has none.
- * Names, shapes and dtypes must be exactly the net's: a tensor that is missing,
- * not the net's, or of another shape or dtype is an error that names it, and
- * then nothing has been read. Only num_batches_tracked may be absent.
+ * net_stats(net)->floats numbers, whatever the metadata says; stats may be NULL when
+ * the net has none. Names, shapes and dtypes must be exactly the net's: a tensor that
+ * is missing, not the net's, or of another shape or dtype is an error that names it,
+ * and then nothing has been read. Only num_batches_tracked may be absent.
  */
 int weights_load(const struct net *net, const struct safetensors *file, float *params, float *stats,
 	struct err *err);
-
-/* batches: training steps taken, written as num_batches_tracked. */
-int weights_save(const char *path, const struct net *net, const float *params, const float *stats,
-	int64_t batches, struct err *err);
 
 #endif

@@ -1,0 +1,258 @@
+/*
+ * The metadata of weights files, both ways. What comes from a file is outside
+ * input: every word is checked before it is believed, and error sentences repeat
+ * none that a terminal could obey.
+ */
+#include "nn/weights/metadata.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <retain.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/json.h"
+
+enum { FORMAT = 1 };
+
+#define FORMAT_KEY    "retain.format"
+#define ARCH_KEY      "retain.arch"
+#define NORM_KEY      "retain.norm"
+#define CLASSES_KEY   "retain.classes"
+#define INPUT_KEY     "retain.input"
+#define NAMES_KEY     "retain.class_names"
+#define ITERATION_KEY "retain.iteration"
+#define VERSION_KEY   "retain.version"
+
+static int fault(
+	const struct safetensors *file, const char *key, const char *problem, struct err *err)
+{
+	return err_set(err, ERR_FORMAT, "%s: metadata %s %s", safetensors_path(file), key, problem);
+}
+
+/* Digits only; moves *text behind them. */
+static int read_number(int64_t *number, const char **text, int64_t least, int64_t most)
+{
+	int64_t value = 0;
+
+	if (**text < '0' || **text > '9')
+		return -1;
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, **text - '0', &value))
+			return -1;
+	*number = value;
+	return value < least || value > most ? -1 : 0;
+}
+
+/* Comma-separated positive numbers, exactly count of them. */
+static int read_numbers(
+	int **numbers, int count, const struct safetensors *file, const char *key, struct err *err)
+{
+	const char *next = safetensors_get(file, key);
+	int64_t number;
+
+	for (int i = 0; next && i < count; i++) {
+		if (read_number(&number, &next, 1, INT_MAX) ||
+			*next != (i + 1 < count ? ',' : '\0'))
+			return fault(file, key,
+				count == 1 ? "should be a positive number"
+					   : "should be positive numbers, comma-separated",
+				err);
+		*numbers[i] = (int)number;
+		next++;
+	}
+	return 0;
+}
+
+/* A name that error sentences can repeat: not long, no blanks, nothing a terminal would obey. */
+static int read_word(
+	const char **word, const struct safetensors *file, const char *key, struct err *err)
+{
+	*word = safetensors_get(file, key);
+	for (const char *c = *word; c && *c; c++)
+		if (*c <= ' ' || *c > '~' || c - *word >= 200)
+			return fault(file, key, "should be a plain word", err);
+	return 0;
+}
+
+static int check_format(const struct safetensors *file, struct err *err)
+{
+	const char *text = safetensors_get(file, FORMAT_KEY);
+	int64_t format;
+
+	if (!text)
+		return 0;
+	if (read_number(&format, &text, 1, INT64_MAX) || *text)
+		return fault(file, FORMAT_KEY, "should be a positive number", err);
+	if (format > FORMAT)
+		return err_set(err, ERR_FORMAT,
+			"%s: its metadata has format %" PRId64
+			", a later retain's; this one, " RETAIN_VERSION ", reads formats up to %d",
+			safetensors_path(file), format, FORMAT);
+	return 0;
+}
+
+int metadata_spec(struct net_spec *spec, const struct safetensors *file, struct err *err)
+{
+	int *classes[] = {&spec->classes};
+	int *input[] = {&spec->channels, &spec->height, &spec->width};
+
+	memset(spec, 0, sizeof(*spec));
+	int code = check_format(file, err);
+	if (!code)
+		code = read_word(&spec->arch, file, ARCH_KEY, err);
+	if (!code)
+		code = read_word(&spec->norm, file, NORM_KEY, err);
+	if (!code)
+		code = read_numbers(classes, 1, file, CLASSES_KEY, err);
+	if (!code)
+		code = read_numbers(input, 3, file, INPUT_KEY, err);
+	return code;
+}
+
+static int check_whole(const struct net_spec *spec, const struct safetensors *file, struct err *err)
+{
+	if (!spec->arch && !spec->norm && !spec->classes && !spec->channels)
+		return err_set(err, ERR_INPUT,
+			"%s: was not saved by retain: its metadata does not say which net the "
+			"weights belong to",
+			safetensors_path(file));
+	const char *missing = !spec->arch       ? ARCH_KEY
+			      : !spec->norm     ? NORM_KEY
+			      : !spec->classes  ? CLASSES_KEY
+			      : !spec->channels ? INPUT_KEY
+						: NULL;
+	return missing ? fault(file, missing, "is missing", err) : 0;
+}
+
+static int read_iteration(int64_t *iteration, const struct safetensors *file, struct err *err)
+{
+	const char *text = safetensors_get(file, ITERATION_KEY);
+
+	*iteration = -1;
+	if (text && (read_number(iteration, &text, 0, INT64_MAX) || *text))
+		return fault(file, ITERATION_KEY, "should be a number", err);
+	return 0;
+}
+
+static int copy_names(struct metadata *metadata, const struct json_value *list,
+	const struct safetensors *file, struct arena *arena, struct err *err)
+{
+	const size_t count = (size_t)metadata->spec.classes;
+
+	if (json_kind(list) != JSON_LIST || json_count(list) != count)
+		return fault(file, NAMES_KEY, "should be a list of one string per class", err);
+	const char **names = arena_new(arena, count, sizeof(*names));
+	if (!names)
+		return err_memory(err, "class names", count * sizeof(*names));
+	for (size_t i = 0; i < count; i++) {
+		const char *name = json_text(json_at(list, i));
+		if (!name)
+			return fault(
+				file, NAMES_KEY, "should be a list of one string per class", err);
+		names[i] = arena_text(arena, name);
+		if (!names[i])
+			return err_memory(err, "a class name", strlen(name) + 1);
+	}
+	metadata->class_names = names;
+	return 0;
+}
+
+static int read_names(struct metadata *metadata, const struct safetensors *file,
+	struct arena *arena, struct err *err)
+{
+	const char *text = safetensors_get(file, NAMES_KEY);
+	struct json_value *list;
+	struct text where = {0};
+	int code;
+
+	metadata->class_names = NULL;
+	if (!text)
+		return 0;
+	text_addf(&where, "%s: metadata " NAMES_KEY, safetensors_path(file));
+	code = where.failed ? err_memory(err, "a path", strlen(safetensors_path(file)))
+			    : json_read(&list, text, strlen(text), where.data, err);
+	text_release(&where);
+	if (code)
+		return code;
+	code = copy_names(metadata, list, file, arena, err);
+	json_free(list);
+	return code;
+}
+
+int metadata_read(struct metadata *metadata, const struct safetensors *file, struct arena *arena,
+	struct err *err)
+{
+	int code = metadata_spec(&metadata->spec, file, err);
+
+	if (!code)
+		code = check_whole(&metadata->spec, file, err);
+	if (!code)
+		code = read_iteration(&metadata->iteration, file, err);
+	if (!code)
+		code = read_names(metadata, file, arena, err);
+	return code;
+}
+
+/* The name as a JSON string. False: out of memory. */
+static bool add_name(struct text *list, const char *name)
+{
+	struct text clean = {0};
+
+	if (json_quote(list, name))
+		return true;
+	for (int length; *name; name += length ? length : 1) {
+		length = text_utf8((const unsigned char *)name);
+		text_addf(&clean, "%.*s", length ? length : 3, length ? name : "\xef\xbf\xbd");
+	}
+	const bool added = !clean.failed && json_quote(list, clean.data);
+	text_release(&clean);
+	return added;
+}
+
+static int add_names(struct text *list, const struct metadata *metadata, struct err *err)
+{
+	bool added = true;
+
+	for (int i = 0; i < metadata->spec.classes && added; i++) {
+		const char *name = metadata->class_names[i];
+		text_add(list, i ? "," : "[");
+		added = add_name(list, name ? name : "");
+	}
+	text_add(list, "]");
+	return added && !list->failed ? 0 : err_memory(err, "class names", list->size);
+}
+
+int metadata_notes_init(
+	struct metadata_notes *notes, const struct metadata *metadata, struct err *err)
+{
+	const struct net_spec *spec = &metadata->spec;
+
+	memset(notes, 0, sizeof(*notes));
+	snprintf(notes->format, sizeof(notes->format), "%d", FORMAT);
+	snprintf(notes->classes, sizeof(notes->classes), "%d", spec->classes);
+	snprintf(notes->input, sizeof(notes->input), "%d,%d,%d", spec->channels, spec->height,
+		spec->width);
+	snprintf(notes->iteration, sizeof(notes->iteration), "%" PRId64, metadata->iteration);
+	const int code = metadata->class_names ? add_names(&notes->class_names, metadata, err) : 0;
+	const struct safetensors_note rows[] = {
+		{"format", "pt"}, /* PyTorch's tools ask for it */
+		{FORMAT_KEY, notes->format},
+		{ARCH_KEY, spec->arch},
+		{NORM_KEY, spec->norm},
+		{CLASSES_KEY, notes->classes},
+		{INPUT_KEY, notes->input},
+		{ITERATION_KEY, notes->iteration},
+		{VERSION_KEY, RETAIN_VERSION},
+		{NAMES_KEY, notes->class_names.data},
+	};
+	memcpy(notes->rows, rows, sizeof(rows));
+	notes->count = (int)(sizeof(rows) / sizeof(rows[0])) - !metadata->class_names;
+	return code;
+}
+
+void metadata_notes_release(struct metadata_notes *notes)
+{
+	text_release(&notes->class_names);
+}

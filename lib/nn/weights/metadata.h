@@ -1,0 +1,56 @@
+/*
+ * What a weights file says about its net, so that the net can be built from the
+ * file alone. The words are strings of the file's "__metadata__":
+ *
+ *	retain.format       version of these keys, 1; files before it have no such key
+ *	retain.arch         architecture, as model.arch spells it
+ *	retain.norm         gn-ws, bn or none
+ *	retain.classes      number of classes
+ *	retain.input        channels,height,width
+ *	retain.class_names  JSON list of one string per class; absent where no name is known
+ *	retain.iteration    training steps taken
+ *	retain.version      retain's version when it wrote the file
+ */
+#ifndef RETAIN_NN_WEIGHTS_METADATA_H
+#define RETAIN_NN_WEIGHTS_METADATA_H
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "nn/net.h"
+#include "nn/weights/safetensors.h"
+
+struct metadata {
+	struct net_spec spec;
+	int64_t iteration;              /* -1: the file does not say */
+	const char *const *class_names; /* one per class; NULL: the file does not say */
+};
+
+/*
+ * All that a net is built from must be there. A file without any of it was not
+ * written by retain: ERR_INPUT. Words that are damaged, incomplete or of a later
+ * format are ERR_FORMAT. The strings of spec live as long as the file, class names
+ * as long as the arena.
+ */
+int metadata_read(struct metadata *metadata, const struct safetensors *file, struct arena *arena,
+	struct err *err);
+
+/* Only the net, and only what is said of it: elsewhere strings are NULL and numbers 0. */
+int metadata_spec(struct net_spec *spec, const struct safetensors *file, struct err *err);
+
+/* The same words for safetensors_save. */
+struct metadata_notes {
+	struct safetensors_note rows[9];
+	int count;
+	char format[16], classes[16], input[48], iteration[24];
+	struct text class_names;
+};
+
+/*
+ * A class name may hold any bytes; those that are not UTF-8 become U+FFFD. A name
+ * that is NULL is saved as "". Release the notes also after a failure.
+ */
+int metadata_notes_init(
+	struct metadata_notes *notes, const struct metadata *metadata, struct err *err);
+void metadata_notes_release(struct metadata_notes *notes);
+
+#endif
