@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "nn/rank.h"
+#include "replay/objective.h"
 #include "run/rollback.h"
 #include "run/run_impl.h"
 
@@ -301,7 +302,7 @@ static int go_step(struct run *run, struct err *err)
 /* What only a whole run can get wrong. */
 static int check(const struct run *run, const struct options *o, struct err *err)
 {
-	const bool epochs = !strcmp(options_text(o, "replay.objective"), "epochs");
+	const char *objective = options_text(o, "replay.objective");
 
 	if (options_float(o, "eval.ft_to") <= options_float(o, "eval.ft_from"))
 		return err_set(err, ERR_INPUT, "eval.ft_to = %g: must be above eval.ft_from = %g",
@@ -322,15 +323,15 @@ static int check(const struct run *run, const struct options *o, struct err *err
 			"run.budget = %g: only for run.form = online; supervised training has "
 			"run.epochs",
 			options_float(o, "run.budget"));
-	if (run->supervised && (strcmp(options_text(o, "learn.population"), "none") ||
-				       options_bool(o, "learn.adapt_history")))
+	if (run->supervised && learner_has_parts(o))
 		return err_set(err, ERR_INPUT,
 			"run.form = supervised: learn.population and learn.adapt_history need a "
 			"stream that goes on");
-	if (epochs && !run->supervised)
+	if (objective_traits(objective).whole && !run->supervised)
 		return err_set(err, ERR_INPUT,
-			"replay.objective = epochs: only for run.form = supervised, since a stream "
-			"that goes on has no epochs");
+			"replay.objective = %s: only for run.form = supervised, since a stream "
+			"that goes on has no epochs",
+			objective);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "replay/objective.h"
 #include "store/journal.h"
 #include "run/run_impl.h"
 
@@ -58,9 +59,10 @@ int run_check_endless(const struct options *o, struct err *err)
 	if (strcmp(options_text(o, "run.form"), "online") != 0)
 		return err_set(err, ERR_INPUT, "run.form = %s: not for samples that come with time",
 			options_text(o, "run.form"));
-	if (!strcmp(options_text(o, "replay.objective"), "epochs"))
+	if (objective_traits(options_text(o, "replay.objective")).whole)
 		return err_set(err, ERR_INPUT,
-			"replay.objective = epochs: not for a stream that has no end");
+			"replay.objective = %s: not for a stream that has no end",
+			options_text(o, "replay.objective"));
 	if (options_float(o, "run.step_epochs") > 0)
 		return err_set(err, ERR_INPUT,
 			"run.step_epochs = %g: not for samples that come with time; see "
