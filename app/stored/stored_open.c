@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "replay/objective.h"
 #include "stored/stored_impl.h"
 #include "streams/source_records.h"
 #include "streams/source_store.h"
@@ -208,7 +209,7 @@ static int make_buffers(struct stored *s, struct err *err)
 /* What only a whole run can get wrong. */
 static int check(const struct stored *s, const struct options *o, struct err *err)
 {
-	const bool epochs = !strcmp(options_text(o, "replay.objective"), "epochs");
+	const char *objective = options_text(o, "replay.objective");
 
 	if (options_float(o, "eval.ft_to") <= options_float(o, "eval.ft_from"))
 		return err_set(err, ERR_INPUT, "eval.ft_to = %g: must be above eval.ft_from = %g",
@@ -229,15 +230,15 @@ static int check(const struct stored *s, const struct options *o, struct err *er
 			"run.budget = %g: only for run.form = online; supervised training has "
 			"run.epochs",
 			options_float(o, "run.budget"));
-	if (s->supervised && (strcmp(options_text(o, "learn.population"), "none") ||
-				     options_bool(o, "learn.adapt_history")))
+	if (s->supervised && learner_has_parts(o))
 		return err_set(err, ERR_INPUT,
 			"run.form = supervised: learn.population and learn.adapt_history need a "
 			"stream that goes on");
-	if (epochs && !s->supervised)
+	if (objective_traits(objective).whole && !s->supervised)
 		return err_set(err, ERR_INPUT,
-			"replay.objective = epochs: only for run.form = supervised, since a stream "
-			"that goes on has no epochs");
+			"replay.objective = %s: only for run.form = supervised, since a stream "
+			"that goes on has no epochs",
+			objective);
 	return 0;
 }
 

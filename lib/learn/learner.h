@@ -54,13 +54,16 @@ struct learner_window {
  * of a population did since the last selection, and how far replay reaches. Shares
  * are in [0, 1]; NAN where nobody asked.
  */
+enum { LEARNER_POPULATION = 3 }; /* the most models of a population */
+
 struct learner_part {
 	int64_t iteration, step; /* step: the time steps revealed */
 	int models;              /* of the population; 0: there is none */
 	bool selected;           /* the best one replaced the others */
 	int best;
-	double accuracy[3], rate[3]; /* rate: from now on */
-	double fresh, replayed;      /* accuracy on new and on replayed samples */
+	double accuracy[LEARNER_POPULATION];
+	double rate[LEARNER_POPULATION]; /* from now on */
+	double fresh, replayed;          /* accuracy on new and on replayed samples */
 	int64_t history; /* samples that mixed replay reaches back from now on; 0: all */
 };
 
@@ -70,6 +73,9 @@ struct learner_watch {
 	void *context;
 	void (*part)(void *context, const struct learner_part *part);
 };
+
+/* Whether the options ask for what decides by parts of a stream, which then must go on. */
+bool learner_has_parts(const struct options *options);
 
 struct learner_config {
 	const struct options *options;

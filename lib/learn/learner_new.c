@@ -69,25 +69,25 @@ static int make_buffers(struct learner *made, const struct options *o, struct er
 	return 0;
 }
 
-static int make_optim(struct learner *made, const struct learner_config *config, struct err *err)
+static int make_models(struct learner *made, const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
+	const struct population_type *population =
+		population_type_find(options_text(o, "learn.population"));
 	const size_t floats = net_params(made->net)->floats;
 	struct optimizer_config optimizer;
 	struct average_config average;
-	struct schedule_config schedule;
 	int code;
 
 	optimizer_config(&optimizer, o);
 	average_config(&average, o);
-	schedule_config(&schedule, o, made->planned);
 	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
 	if (!code)
 		code = average_new(&made->average, &average, made->params, floats, err);
 	if (!code)
-		code = schedule_new(&made->schedule, &schedule, err);
-	if (!code && strcmp(options_text(o, "learn.population"), "none"))
-		code = population_new(&made->population, made, &optimizer, err);
+		made->scores.models = 1 + average_count(made->average);
+	if (!code && population->count)
+		code = population_new(&made->population, population, made, &optimizer, err);
 	return code;
 }
 
@@ -105,7 +105,7 @@ static int make_replay(struct learner *made, const struct learner_config *config
 		code = pool_new(&made->validation, &validation, err);
 	if (!code)
 		code = objective_new(&made->objective, &objective, made->pool, err);
-	if (!code && objective_chooses(made->objective))
+	if (!code && objective_traits(objective.kind).chooses)
 		code = choice_new(&made->choice, made->batch, net_params(made->net)->floats,
 			net_stats(made->net)->floats, err);
 	return code;
@@ -126,7 +126,7 @@ static int make_parts(struct learner *made, const struct learner_config *config,
 		made->adapt->least = made->batch;
 		made->adapt->reach = options_int64(o, "replay.history");
 	}
-	if (made->adapt || made->population) {
+	if (learner_has_parts(o)) {
 		made->part_steps = options_int64(o, "learn.part_steps");
 		if (!made->part_steps)
 			made->part_steps = config->steps > parts ? config->steps / parts : 1;
@@ -148,21 +148,21 @@ static double price_of(const struct learner *made, const struct options *o)
 {
 	const double macs = net_macs(made->net), params = (double)net_params(made->net)->floats;
 	const double sgd = 3 * macs * made->batch + params;
-	const char *average = options_text(o, "average.kind");
-	const int averages = !strcmp(average, "ama") ? 2 : !strcmp(average, "ema");
+	const bool own = optimizer_traits(options_text(o, "optimizer.kind")).averages;
+	const int averages = average_count(made->average);
 	double cost = sgd;
 
-	if (strcmp(options_text(o, "learn.population"), "none"))
-		cost += (POPULATION - 1) * sgd;
-	if (!strcmp(options_text(o, "replay.objective"), "mir"))
+	if (made->population)
+		cost += (made->population->type->count - 1) * sgd;
+	if (made->choice)
 		cost += 3 * macs * (made->batch - made->batch / 2) + params +
 			2 * macs * made->batch;
 	cost += averages * params / options_int(o, "average.every");
-	if (options_float(o, "replay.holdout") > 0)
-		cost += (1 + averages) * macs * made->validation_batch /
+	if (made->validation)
+		cost += made->scores.models * macs * made->validation_batch /
 			(double)made->validate_every;
 	if (made->stats[0])
-		cost += averages * macs * made->batch / (double)made->statistics_every;
+		cost += (averages + own) * macs * made->batch / (double)made->statistics_every;
 	return cost / sgd;
 }
 
@@ -176,6 +176,16 @@ static void make_plan(struct learner *made, const struct learner_config *config)
 	} else if (config->steps) {
 		made->per_step = (double)config->iterations / (double)config->steps;
 	}
+}
+
+/* The last part: a schedule may want to know the length of the run, and that follows from prices. */
+static int make_schedule(struct learner *made, const struct learner_config *config, struct err *err)
+{
+	struct schedule_config schedule;
+
+	make_plan(made, config);
+	schedule_config(&schedule, config->options, made->planned);
+	return schedule_new(&made->schedule, &schedule, err);
 }
 
 int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
@@ -202,19 +212,18 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		code = make_net(made, config, err);
 	if (!code)
 		code = make_buffers(made, o, err);
-	if (!code) {
-		make_plan(made, config);
-		code = make_optim(made, config, err);
-	}
+	if (!code)
+		code = make_models(made, config, err);
 	if (!code)
 		code = make_replay(made, config, err);
 	if (!code)
 		code = make_parts(made, config, err);
+	if (!code)
+		code = make_schedule(made, config, err);
 	if (code) {
 		learner_free(made);
 		return code;
 	}
-	made->scores.models = 1 + average_count(made->average);
 	start_keep(made);
 	if (*options_text(o, "model.weights"))
 		code = learner_load(made, options_text(o, "model.weights"), err);

@@ -1,7 +1,4 @@
 /* What a learner can be told, and which of it does not go together. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "learn/learner_impl.h"
 
 const struct option_row learner_options[] = {
@@ -39,46 +36,69 @@ const struct option_row learner_options[] = {
 	{0},
 };
 
-static bool is(const struct options *o, const char *key, const char *value)
+/* What the rows that the options name ask of each other. */
+struct kinds {
+	struct average_traits average;
+	struct schedule_traits schedule;
+	struct optimizer_traits optimizer;
+	struct objective_traits objective;
+};
+
+static struct kinds kinds_of(const struct options *o)
 {
-	return !strcmp(options_text(o, key), value);
+	return (struct kinds){.average = average_traits(options_text(o, "average.kind")),
+		.schedule = schedule_traits(options_text(o, "schedule.kind")),
+		.optimizer = optimizer_traits(options_text(o, "optimizer.kind")),
+		.objective = objective_traits(options_text(o, "replay.objective"))};
 }
 
-static int check_averages(const struct options *o, struct err *err)
+static bool has_population(const struct options *o)
 {
-	const bool judged = is(o, "average.kind", "ama") || is(o, "schedule.kind", "rwp") ||
-			    is(o, "schedule.kind", "malr");
+	return population_type_find(options_text(o, "learn.population"))->count > 0;
+}
 
-	if (judged && options_float(o, "replay.holdout") <= 0)
+bool learner_has_parts(const struct options *options)
+{
+	return has_population(options) || options_bool(options, "learn.adapt_history");
+}
+
+static int check_averages(const struct options *o, const struct kinds *kinds, struct err *err)
+{
+	const char *average = options_text(o, "average.kind");
+	const char *schedule = options_text(o, "schedule.kind");
+
+	if ((kinds->average.scores || kinds->schedule.scores) &&
+		options_float(o, "replay.holdout") <= 0)
 		return err_set(err, ERR_INPUT,
 			"replay.holdout = 0: average.kind = %s with schedule.kind = %s needs "
 			"validation samples; set it above 0 (0.05 is usual)",
-			options_text(o, "average.kind"), options_text(o, "schedule.kind"));
-	if (is(o, "schedule.kind", "malr") && is(o, "average.kind", "none"))
+			average, schedule);
+	if (kinds->schedule.gap && !kinds->average.count)
 		return err_set(err, ERR_INPUT,
-			"schedule.kind = malr: follows the gap between an average and the plain "
-			"model, and average.kind is none; set it to ama or ema");
-	if (is(o, "optimizer.kind", "schedule-free") && !is(o, "average.kind", "none"))
+			"schedule.kind = %s: follows the gap between an average and the plain "
+			"model, and average.kind is %s; set it to ama or ema",
+			schedule, average);
+	if (kinds->optimizer.averages && kinds->average.count)
 		return err_set(err, ERR_INPUT,
-			"optimizer.kind = schedule-free: averages by itself, and average.kind is "
-			"%s; set it to none",
-			options_text(o, "average.kind"));
+			"optimizer.kind = %s: averages by itself, and average.kind is %s; set it "
+			"to none",
+			options_text(o, "optimizer.kind"), average);
 	return 0;
 }
 
-static int check_population(const struct options *o, struct err *err)
+static int check_population(const struct options *o, const struct kinds *kinds, struct err *err)
 {
 	const char *why = NULL, *key = NULL;
 
-	if (is(o, "learn.population", "none"))
+	if (!has_population(o))
 		return 0;
-	if (!is(o, "average.kind", "none"))
+	if (kinds->average.count)
 		key = "average.kind", why = "averages are of one model; set it to none";
-	else if (is(o, "schedule.kind", "rwp") || is(o, "schedule.kind", "malr"))
+	else if (kinds->schedule.scores)
 		key = "schedule.kind", why = "the population finds its rates; set it to constant";
-	else if (is(o, "optimizer.kind", "schedule-free"))
+	else if (kinds->optimizer.averages)
 		key = "optimizer.kind", why = "a population starts its steps again and again";
-	else if (is(o, "replay.objective", "mir"))
+	else if (kinds->objective.chooses)
 		key = "replay.objective", why = "it chooses for one model, and all share a batch";
 	else if (options_bool(o, "learn.retrain"))
 		return err_set(err, ERR_INPUT,
@@ -91,12 +111,13 @@ static int check_population(const struct options *o, struct err *err)
 		options_text(o, key), options_text(o, "learn.population"), why);
 }
 
-static int check_parts(const struct learner_config *config, struct err *err)
+static int check_parts(
+	const struct learner_config *config, const struct kinds *kinds, struct err *err)
 {
 	const struct options *o = config->options;
 	const bool adapts = options_bool(o, "learn.adapt_history");
 
-	if (adapts && !is(o, "replay.objective", "mixed"))
+	if (adapts && !kinds->objective.reaches)
 		return err_set(err, ERR_INPUT,
 			"learn.adapt_history = on: only for replay.objective = mixed, not %s",
 			options_text(o, "replay.objective"));
@@ -104,29 +125,28 @@ static int check_parts(const struct learner_config *config, struct err *err)
 		return err_set(err, ERR_INPUT,
 			"learn.adapt_history = on: replay.history = 0 reaches back to the start "
 			"already; set it to what it should start from (40000 is usual)");
-	if ((adapts || !is(o, "learn.population", "none")) && !config->steps &&
-		!options_int64(o, "learn.part_steps"))
+	if (learner_has_parts(o) && !config->steps && !options_int64(o, "learn.part_steps"))
 		return err_set(err, ERR_INPUT,
 			"learn.part_steps = 0: the length of the stream is not known, so parts "
-			"need "
-			"a number of time steps");
+			"need a number of time steps");
 	return 0;
 }
 
 int learner_options_check(const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
-	int code = check_averages(o, err);
+	const struct kinds kinds = kinds_of(o);
+	int code = check_averages(o, &kinds, err);
 
 	if (!code)
-		code = check_population(o, err);
+		code = check_population(o, &kinds, err);
 	if (!code)
-		code = check_parts(config, err);
-	if (!code && is(o, "replay.objective", "mir") &&
-		options_int(o, "run.batch") > POOL_POSITIONS / 2)
+		code = check_parts(config, &kinds, err);
+	if (!code && kinds.objective.chooses && options_int(o, "run.batch") > POOL_POSITIONS / 2)
 		code = err_set(err, ERR_INPUT,
-			"run.batch = %d: replay.objective = mir draws as many candidates, and both "
+			"run.batch = %d: replay.objective = %s draws as many candidates, and both "
 			"together can be %d",
-			options_int(o, "run.batch"), POOL_POSITIONS);
+			options_int(o, "run.batch"), options_text(o, "replay.objective"),
+			POOL_POSITIONS);
 	return code;
 }

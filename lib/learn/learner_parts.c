@@ -56,9 +56,9 @@ static void tell_population(const struct learner *learner, struct learner_part *
 {
 	const struct population *population = learner->population;
 
-	part->models = POPULATION;
+	part->models = population->type->count;
 	part->best = population_best(population);
-	for (int i = 0; i < POPULATION; i++)
+	for (int i = 0; i < part->models; i++)
 		part->accuracy[i] = population->seen ? (double)population->members[i].hits /
 							       (double)population->seen
 						     : (double)NAN;
@@ -81,7 +81,7 @@ void part_end(struct learner *learner)
 		part.selected = learner->steps / learner->part_steps % learner->select_every == 0;
 		if (part.selected)
 			population_select(learner->population, learner->net);
-		for (int i = 0; i < POPULATION; i++)
+		for (int i = 0; i < part.models; i++)
 			part.rate[i] = learner->population->members[i].scale *
 				       schedule_rate(learner->schedule, learner->iteration + 1);
 	}

@@ -64,7 +64,7 @@ int learner_reveal(
 	const int64_t first = store_count(learner->store);
 	const int classes = net_spec(learner->net)->classes;
 	const bool task = task_due(learner);
-	int64_t hits[POPULATION];
+	int64_t hits[LEARNER_POPULATION];
 	int code;
 
 	for (int i = 0; i < n; i++)
@@ -232,7 +232,7 @@ static int step_others(struct learner *learner, const struct runner_batch *batch
 		return err_set(err, ERR_STATE,
 			"iteration %lld: the losses of all %d models are no numbers, at learning "
 			"rate %g and around it",
-			(long long)k, POPULATION, learner_rate(learner, k));
+			(long long)k, learner->population->type->count, learner_rate(learner, k));
 	return code;
 }
 

@@ -12,10 +12,23 @@
 #include "learn/learner_impl.h"
 #include "nn/rank.h"
 
-static const double SCALES[POPULATION] = {1, 2, 0.5};
+const struct population_type population_types[] = {
+	{"none", 0, {0}},
+	{"polrs", 3, {1, 2, 0.5}},
+	{0},
+};
 
-int population_new(struct population **population, struct learner *learner,
-	const struct optimizer_config *optimizer, struct err *err)
+const struct population_type *population_type_find(const char *name)
+{
+	const struct population_type *type = population_types;
+
+	while (type->name && strcmp(type->name, name) != 0)
+		type++;
+	return type->name ? type : NULL;
+}
+
+int population_new(struct population **population, const struct population_type *type,
+	struct learner *learner, const struct optimizer_config *optimizer, struct err *err)
 {
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
@@ -25,11 +38,12 @@ int population_new(struct population **population, struct learner *learner,
 	*population = NULL;
 	if (!made)
 		return err_memory(err, "a population", sizeof(*made));
-	made->members[0] = (struct member){.params = learner->params,
+	made->type = type;
+	made->members[0] = (struct population_member){.params = learner->params,
 		.stats = learner->stats[0],
 		.optimizer = learner->optimizer};
-	for (int i = 1; i < POPULATION && !code; i++) {
-		struct member *member = &made->members[i];
+	for (int i = 1; i < type->count && !code; i++) {
+		struct population_member *member = &made->members[i];
 
 		if (!(member->params = mem_new(params, sizeof(float))) ||
 			(stats && !(member->stats = mem_new(stats, sizeof(float)))))
@@ -49,7 +63,7 @@ int population_new(struct population **population, struct learner *learner,
 
 void population_free(struct population *population)
 {
-	for (int i = 1; population && i < POPULATION; i++) {
+	for (int i = 1; population && i < population->type->count; i++) {
 		mem_free(population->members[i].params);
 		mem_free(population->members[i].stats);
 		optimizer_free(population->members[i].optimizer);
@@ -61,7 +75,7 @@ int population_best(const struct population *population)
 {
 	int best = 0;
 
-	for (int i = 1; i < POPULATION; i++)
+	for (int i = 1; i < population->type->count; i++)
 		if (population->members[i].hits > population->members[best].hits)
 			best = i;
 	return best;
@@ -72,17 +86,17 @@ static void spread(struct population *population, const struct net *net, int fro
 {
 	const size_t params = net_params(net)->floats * sizeof(float);
 	const size_t stats = net_stats(net)->floats * sizeof(float);
-	const struct member source = population->members[from];
+	const struct population_member source = population->members[from];
 
-	for (int i = 0; i < POPULATION; i++) {
-		struct member *member = &population->members[i];
+	for (int i = 0; i < population->type->count; i++) {
+		struct population_member *member = &population->members[i];
 
 		if (i != from)
 			memcpy(member->params, source.params, params);
 		if (i != from && stats)
 			memcpy(member->stats, source.stats, stats);
 		optimizer_restart(member->optimizer);
-		member->scale = scale * SCALES[i];
+		member->scale = scale * population->type->scales[i];
 		member->hits = 0;
 	}
 	population->seen = 0;
@@ -102,13 +116,14 @@ void population_select(struct population *population, const struct net *net)
 
 /* So many samples, which the buffers have room for. */
 static int predict_some(struct learner *learner, const float *inputs, const int32_t *labels, int n,
-	int64_t hits[POPULATION], struct err *err)
+	int64_t hits[LEARNER_POPULATION], struct err *err)
 {
+	const struct population *population = learner->population;
 	const int classes = net_spec(learner->net)->classes;
 	int code = 0;
 
-	for (int i = 0; i < POPULATION && !code; i++) {
-		const struct member *member = &learner->population->members[i];
+	for (int i = 0; i < population->type->count && !code; i++) {
+		const struct population_member *member = &population->members[i];
 
 		code = runner_infer(learner->runner, member->params, member->stats, inputs, n,
 			learner->logits, err);
@@ -123,11 +138,11 @@ static int predict_some(struct learner *learner, const float *inputs, const int3
 
 /* Time steps may be longer than the buffers, which have room for a batch. */
 int population_predict(struct learner *learner, int64_t first, const float *inputs,
-	const int32_t *labels, int n, int64_t hits[POPULATION], struct err *err)
+	const int32_t *labels, int n, int64_t hits[LEARNER_POPULATION], struct err *err)
 {
 	int code = 0;
 
-	memset(hits, 0, POPULATION * sizeof(*hits));
+	memset(hits, 0, LEARNER_POPULATION * sizeof(*hits));
 	for (int at = 0; at < n && !code; at += learner->batch) {
 		const int count = n - at < learner->batch ? n - at : learner->batch;
 		const float *some =
@@ -144,9 +159,9 @@ int population_predict(struct learner *learner, int64_t first, const float *inpu
 	return code;
 }
 
-void population_score(struct population *population, const int64_t hits[POPULATION], int n)
+void population_score(struct population *population, const int64_t hits[LEARNER_POPULATION], int n)
 {
-	for (int i = 0; i < POPULATION; i++)
+	for (int i = 0; i < population->type->count; i++)
 		population->members[i].hits += hits[i];
 	population->seen += n;
 }
@@ -157,8 +172,8 @@ int population_step(struct learner *learner, const struct runner_batch *batch, d
 	struct population *population = learner->population;
 	const int best = population_best(population);
 
-	for (int i = 1; i < POPULATION; i++) {
-		struct member *member = &population->members[i];
+	for (int i = 1; i < population->type->count; i++) {
+		struct population_member *member = &population->members[i];
 		float loss;
 		const int code = runner_gradient(learner->runner, member->params, member->stats,
 			batch, learner->grad, &loss, NULL, i == best ? logits : NULL, err);
@@ -180,8 +195,8 @@ void population_state(struct population *population, const struct net *net, stru
 
 	state_enter(state, "population");
 	state_int64(state, "seen", &population->seen);
-	for (int i = 0; i < POPULATION; i++) {
-		struct member *member = &population->members[i];
+	for (int i = 0; i < population->type->count; i++) {
+		struct population_member *member = &population->members[i];
 
 		state_double(state, "scale", &member->scale);
 		state_int64(state, "hits", &member->hits);

@@ -1,11 +1,13 @@
 /*
- * PoLRS, a population of learning rates: three models that are trained on the same
- * batches at once, twice and half the rate. All predict every time step before
- * its labels are used. After so many parts of the stream the one with the best
- * accuracy on what it predicted replaces the others, its rate becomes the middle
- * one, and momentum starts again. In between, the best so far serves inference.
+ * A population of learning rates: models that are trained on the same batches,
+ * each at its own multiple of the schedule's rate. All predict every time step
+ * before its labels are used. After some parts of the stream the one that
+ * predicted best replaces the others, its rate becomes the one that theirs are
+ * multiples of, and momentum starts again. In between, the best so far serves
+ * inference. Kinds are rows of population_types: none, and polrs (PoLRS) with
+ * three models.
  *
- * The first model is the learner's own (its plain one), at once the rate.
+ * The first model is the learner's own, the plain one.
  */
 #ifndef RETAIN_LEARN_POPULATION_H
 #define RETAIN_LEARN_POPULATION_H
@@ -15,14 +17,19 @@
 
 #include "base/err.h"
 #include "base/state.h"
+#include "learn/learner.h"
 #include "nn/runner.h"
 #include "optim/optimizer.h"
 
-enum { POPULATION = 3 };
+struct population_type {
+	const char *name;
+	int count;                         /* of models; 0: no population */
+	double scales[LEARNER_POPULATION]; /* of their rates; the first is 1 */
+};
+extern const struct population_type population_types[]; /* ends with a row without a name */
+const struct population_type *population_type_find(const char *name);
 
-struct learner;
-
-struct member {
+struct population_member {
 	float *params, *stats;
 	struct optimizer *optimizer;
 	double scale; /* of the schedule's rate */
@@ -30,13 +37,14 @@ struct member {
 };
 
 struct population {
-	struct member members[POPULATION];
+	const struct population_type *type;
+	struct population_member members[LEARNER_POPULATION];
 	int64_t seen; /* samples that were predicted since the last selection */
 };
 
 /* The learner has its net, parameters and optimizer; the first member borrows them. */
-int population_new(struct population **population, struct learner *learner,
-	const struct optimizer_config *optimizer, struct err *err);
+int population_new(struct population **population, const struct population_type *type,
+	struct learner *learner, const struct optimizer_config *optimizer, struct err *err);
 void population_free(struct population *population);
 
 /* The best so far; of equal ones the first. */
@@ -50,8 +58,8 @@ void population_restart(struct population *population, const struct net *net);
  * fetched from the store, where the samples have ids from `first` on.
  */
 int population_predict(struct learner *learner, int64_t first, const float *inputs,
-	const int32_t *labels, int n, int64_t hits[POPULATION], struct err *err);
-void population_score(struct population *population, const int64_t hits[POPULATION], int n);
+	const int32_t *labels, int n, int64_t hits[LEARNER_POPULATION], struct err *err);
+void population_score(struct population *population, const int64_t hits[LEARNER_POPULATION], int n);
 
 /*
  * A step of all but the first, on the batch that the first was trained on, at

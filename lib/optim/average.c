@@ -5,6 +5,7 @@
  */
 #include "optim/average.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -61,15 +62,20 @@ void average_config(struct average_config *config, const struct options *options
 	};
 }
 
-static int find_type(const struct average_type **type, const char *kind, struct err *err)
+static const struct average_type *find_type(const char *kind)
 {
 	for (size_t i = 0; average_types[i]; i++)
-		if (strcmp(average_types[i]->name, kind) == 0) {
-			*type = average_types[i];
-			return 0;
-		}
-	return err_set(err, ERR_INPUT, "average.kind = %s: not one of %s", kind,
-		average_options[0].allowed);
+		if (strcmp(average_types[i]->name, kind) == 0)
+			return average_types[i];
+	return NULL;
+}
+
+struct average_traits average_traits(const char *kind)
+{
+	const struct average_type *type = find_type(kind);
+
+	assert(type);
+	return (struct average_traits){.count = type->count, .scores = type->compare != NULL};
 }
 
 static void set_keep(struct average *average)
@@ -89,7 +95,10 @@ int average_new(struct average **average, const struct average_config *config, c
 		return err_memory(err, "an average", sizeof(*made));
 	made->config = *config;
 	made->floats = floats;
-	code = find_type(&made->type, config->kind, err);
+	made->type = find_type(config->kind);
+	code = made->type ? 0
+			  : err_set(err, ERR_INPUT, "average.kind = %s: not one of %s",
+				    config->kind, average_options[0].allowed);
 	if (!code && made->type->check)
 		code = made->type->check(made, err);
 	for (int i = 0; !code && i < made->type->count; i++) {

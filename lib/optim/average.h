@@ -68,6 +68,13 @@ int average_window(struct average *average, const struct scores *scores);
 
 void average_state(struct average *average, struct state *state);
 
+/* What a kind means for what is around it. The kind must exist. */
+struct average_traits {
+	int count;   /* of averages: 0, 1 or 2 */
+	bool scores; /* validation scores decide between them */
+};
+struct average_traits average_traits(const char *kind);
+
 struct average_type;
 extern const struct average_type *const average_types[]; /* ends with NULL */
 const char *average_type_name(const struct average_type *type);

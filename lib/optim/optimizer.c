@@ -5,6 +5,7 @@
  */
 #include "optim/optimizer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -57,6 +58,14 @@ static const struct optimizer_type *find_type(const char *kind, struct err *err)
 	err_set(err, ERR_INPUT, "optimizer.kind = %s: not one of %s", kind,
 		optimizer_options[0].allowed);
 	return NULL;
+}
+
+struct optimizer_traits optimizer_traits(const char *kind)
+{
+	const struct optimizer_type *type = find_type(kind, NULL);
+
+	assert(type);
+	return (struct optimizer_traits){.averages = type->inference != NULL};
 }
 
 int optimizer_defaults(struct optimizer_config *config, const char *kind, struct err *err)

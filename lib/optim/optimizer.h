@@ -7,6 +7,7 @@
 #ifndef RETAIN_OPTIM_OPTIMIZER_H
 #define RETAIN_OPTIM_OPTIMIZER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,12 @@ const float *optimizer_inference(const struct optimizer *optimizer);
 const float *optimizer_buffer(const struct optimizer *optimizer, const char *name);
 
 void optimizer_state(struct optimizer *optimizer, struct state *state);
+
+/* What a kind means for what is around it. The kind must exist. */
+struct optimizer_traits {
+	bool averages; /* it averages by itself, and predicts with that: optimizer_inference */
+};
+struct optimizer_traits optimizer_traits(const char *kind);
 
 struct optimizer_type;
 extern const struct optimizer_type *const optimizer_types[]; /* ends with NULL */

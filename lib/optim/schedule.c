@@ -4,6 +4,7 @@
  */
 #include "optim/schedule.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -90,6 +91,14 @@ static const struct schedule_type *find_type(const char *kind)
 	return NULL;
 }
 
+struct schedule_traits schedule_traits(const char *kind)
+{
+	const struct schedule_type *type = find_type(kind);
+
+	assert(type);
+	return (struct schedule_traits){.scores = type->window != NULL, .gap = type->gap};
+}
+
 /* Windows matter to averages, too, so they are checked whatever the schedule looks at. */
 static int check(const struct schedule_config *c, const struct schedule_type *type, struct err *err)
 {
@@ -98,11 +107,11 @@ static int check(const struct schedule_config *c, const struct schedule_type *ty
 			"schedule.window = %" PRId64
 			": not a multiple of schedule.validate_every = %" PRId64,
 			c->window, c->validate_every);
-	if (type->scores && c->window < 1)
+	if (type->window && c->window < 1)
 		return err_set(err, ERR_INPUT,
 			"schedule.window = %" PRId64 ": schedule.kind = %s needs at least 1",
 			c->window, type->name);
-	if (type->scores && c->patience < c->window)
+	if (type->window && c->patience < c->window)
 		return err_set(err, ERR_INPUT,
 			"schedule.patience = %" PRId64 ": less than schedule.window = %" PRId64
 			", but schedule.kind = %s decides by whole windows",
@@ -180,11 +189,6 @@ void schedule_task(struct schedule *schedule, int64_t k, int64_t iterations)
 {
 	if (schedule->type->task)
 		schedule->type->task(schedule, k, iterations);
-}
-
-bool schedule_scores(const struct schedule *schedule)
-{
-	return schedule->type->scores;
 }
 
 void schedule_state(struct schedule *schedule, struct state *state)

@@ -44,6 +44,7 @@ struct schedule_verdict {
 	double sigma_mean;    /* C3: over the windows of the last K_R iterations */
 	double sigma_error;   /* the standard error of that mean; 0 with less than two rounds */
 	bool c1, c2, c3;      /* whether each condition held (false where it does not count) */
+	bool noisy;           /* sigma_error is too large for C3, which counts, to mean much */
 };
 
 struct schedule;
@@ -77,10 +78,14 @@ void schedule_task(struct schedule *schedule, int64_t k, int64_t iterations);
 /* From now on all rates are so many times what the kind says; factors multiply. */
 void schedule_slow(struct schedule *schedule, double factor);
 
-/* Whether the kind looks at scores, so that validation is needed. */
-bool schedule_scores(const struct schedule *schedule);
-
 void schedule_state(struct schedule *schedule, struct state *state);
+
+/* What a kind means for what is around it. The kind must exist. */
+struct schedule_traits {
+	bool scores; /* it decides by validation scores */
+	bool gap;    /* it decides by how far an average is ahead of the plain model */
+};
+struct schedule_traits schedule_traits(const char *kind);
 
 struct schedule_type;
 extern const struct schedule_type *const schedule_types[]; /* ends with NULL */

@@ -112,6 +112,7 @@ static void window(struct schedule *schedule, int64_t k, const struct scores *sc
 	summarize(malr, verdict);
 	verdict->c1 = c->c1 && verdict->score_age >= c->patience;
 	verdict->c2 = c->c2 && verdict->sigma_age >= c->patience;
+	verdict->noisy = c->c3 && k >= c->patience && verdict->sigma_error > c->epsilon / 6;
 	verdict->c3 = c->c3 && malr->seen >= malr->room && verdict->sigma_mean > c->epsilon;
 	if (verdict->c1 != c->c1 || verdict->c2 != c->c2 || verdict->c3 != c->c3)
 		return;
@@ -140,7 +141,7 @@ const struct schedule_type schedule_malr = {
 	.name = "malr",
 	.help = "a cut when averages no longer gain, and their gap to the plain model is large",
 	.size = sizeof(struct malr),
-	.scores = true,
+	.gap = true,
 	.init = init,
 	.release = release,
 	.rate = rate,

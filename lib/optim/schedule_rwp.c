@@ -58,7 +58,6 @@ const struct schedule_type schedule_rwp = {
 	.name = "rwp",
 	.help = "a cut when the validation loss stops improving",
 	.size = sizeof(struct rwp),
-	.scores = true,
 	.init = init,
 	.rate = rate,
 	.window = window,

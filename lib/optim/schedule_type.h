@@ -20,14 +20,15 @@ struct schedule {
 struct schedule_type {
 	const char *name, *help;
 	size_t size;
-	bool scores; /* it looks at them */
+	bool gap; /* it decides by an average's lead over the plain model; there must be one */
 
 	/* Checks what spans keys, allocates, sets the start. release follows a failure, too. */
 	int (*init)(struct schedule *schedule, struct err *err);
 	void (*release)(struct schedule *schedule);
 	double (*rate)(const struct schedule *schedule, int64_t k);
-	/* Decides on a window with scores. The verdict has score, sigma and the rate twice; the
-	 * kind fills in what it looks at, and where it cuts, after and cut. */
+	/* Decides on a window with scores; a kind that has this needs validation. The verdict has
+	 * score, sigma and the rate twice; the kind fills in what it looks at, and where it cuts,
+	 * after and cut. */
 	void (*window)(struct schedule *schedule, int64_t k, const struct scores *scores, int best,
 		struct schedule_verdict *verdict);
 	void (*task)(struct schedule *schedule, int64_t k, int64_t iterations);

@@ -49,14 +49,20 @@ static const struct objective_type *type_find(const char *kind)
 	return NULL;
 }
 
+struct objective_traits objective_traits(const char *kind)
+{
+	const struct objective_type *type = type_find(kind);
+
+	assert(type);
+	return type->traits;
+}
+
 static int config_check(const struct objective_config *config, const struct objective_type *type,
 	const struct pool *pool, struct err *err)
 {
 	if (!type)
-		return err_set(err, ERR_INPUT,
-			"replay.objective = %.100s: not known; choose pure, mixed, er, mir or "
-			"epochs",
-			config->kind);
+		return err_set(err, ERR_INPUT, "replay.objective = %.100s: not one of %s",
+			config->kind, objective_options[0].allowed);
 	if (config->history < 0)
 		return err_set(err, ERR_INPUT, "replay.history = %" PRId64 ": must be at least 0",
 			config->history);
@@ -122,11 +128,6 @@ void objective_reach(struct objective *objective, int64_t history)
 {
 	assert(history >= 0);
 	objective->reach = history;
-}
-
-bool objective_chooses(const struct objective *objective)
-{
-	return objective->type->chooses;
 }
 
 bool objective_candidates(

@@ -76,15 +76,22 @@ bool objective_guess(
 	struct objective *objective, uint64_t iteration, int n, int64_t *ids, float *weights);
 
 /*
- * Whether the last n/2 samples of a batch of n should be replaced by the best of
- * n candidates; and n of them, n at most POOL_POSITIONS / 2, drawn from past
- * tasks. False, and the batch stays as it is, if there is no past.
+ * n candidates from past tasks, n at most POOL_POSITIONS / 2; where the kind
+ * chooses, the best of them replace the last n/2 samples of a batch of n. False,
+ * and the batch stays as it is, if there is no past.
  */
-bool objective_chooses(const struct objective *objective);
 bool objective_candidates(
 	const struct objective *objective, uint64_t iteration, int n, int64_t *ids);
 
 void objective_state(struct objective *objective, struct state *state);
+
+/* What a kind means for what is around it. The kind must exist. */
+struct objective_traits {
+	bool chooses; /* half of a batch is chosen from candidates: objective_candidates */
+	bool reaches; /* new samples first, then those that objective_reach lets in */
+	bool whole;   /* goes over all samples again and again: for streams that have an end */
+};
+struct objective_traits objective_traits(const char *kind);
 
 struct objective_type;                                       /* see objective_impl.h */
 extern const struct objective_type *const objective_types[]; /* ends with NULL */

@@ -16,7 +16,7 @@ struct epochs {
 
 static int check(const struct objective_config *config, const struct pool *pool, struct err *err)
 {
-	if (pool->type != &pool_unlimited)
+	if (pool->type->limited)
 		return err_set(err, ERR_INPUT,
 			"replay.objective = epochs: needs replay.pool = unlimited, not %s",
 			pool->type->name);
@@ -88,5 +88,6 @@ const struct objective_type objective_epochs = {
 	.size = sizeof(struct epochs),
 	.check = check,
 	.batch = batch,
+	.traits = {.whole = true},
 	.state = visit,
 };

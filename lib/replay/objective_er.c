@@ -59,5 +59,5 @@ const struct objective_type objective_mir = {
 	.size = sizeof(struct objective),
 	.check = check,
 	.batch = batch,
-	.chooses = true,
+	.traits = {.chooses = true},
 };

@@ -29,7 +29,7 @@ struct objective_type {
 		const struct objective_config *config, const struct pool *pool, struct err *err);
 	bool (*batch)(struct objective *objective, uint64_t iteration, int n, int64_t *ids,
 		float *weights);
-	bool chooses; /* half of the batch is to be chosen from candidates */
+	struct objective_traits traits;
 	void (*state)(struct objective *objective, struct state *state); /* NULL: nothing */
 };
 

@@ -56,4 +56,5 @@ const struct objective_type objective_mixed = {
 	.help = "half from the current step, half from the history",
 	.size = sizeof(struct objective),
 	.batch = batch,
+	.traits = {.reaches = true},
 };

@@ -51,7 +51,7 @@ void pool_config(
 		.validation = validation,
 	};
 	if (validation) {
-		config->kind = kept ? "reservoir" : "unlimited";
+		config->kind = kept ? pool_reservoir.name : pool_unlimited.name;
 		config->limit = kept;
 	}
 }
@@ -68,10 +68,8 @@ static int config_check(
 	const struct pool_config *config, const struct pool_type *type, struct err *err)
 {
 	if (!type)
-		return err_set(err, ERR_INPUT,
-			"replay.pool = %.100s: not known; choose unlimited, reservoir, fifo, "
-			"balanced or halves",
-			config->kind);
+		return err_set(err, ERR_INPUT, "replay.pool = %.100s: not one of %s", config->kind,
+			pool_options[0].allowed);
 	if (type->limited && config->limit < 1)
 		return err_set(err, ERR_INPUT,
 			"replay.%s = %" PRId64 ": a %s pool needs at least 1",

@@ -2,11 +2,11 @@
 #include "run/run.h"
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "replay/objective.h"
 #include "run/rollback.h"
 
 enum { LATE = 4 }; /* the last 1/LATE of evaluations is late */
@@ -19,6 +19,7 @@ double run_seconds(const struct run *run)
 int run_init(struct run *run, const struct run_driver *driver, const struct run_config *config,
 	struct err *err)
 {
+	const char *objective = options_text(config->options, "replay.objective");
 	const int code = checkpoint_interval(&run->interval,
 		options_text(config->options, "run.checkpoint_every"), "run.checkpoint_every", err);
 
@@ -29,9 +30,9 @@ int run_init(struct run *run, const struct run_driver *driver, const struct run_
 	run->started = run->saved_at = clock_now();
 	if (code)
 		return code;
-	if (driver->endless && !strcmp(options_text(config->options, "replay.objective"), "epochs"))
+	if (driver->endless && objective_traits(objective).whole)
 		return err_set(err, ERR_INPUT,
-			"replay.objective = epochs: not for a stream that has no end");
+			"replay.objective = %s: not for a stream that has no end", objective);
 	return rollback_check(run, err);
 }
 

@@ -44,13 +44,9 @@ static void on_work(void *context, enum learner_work work, int samples)
 /* A gap that drowns in noise cannot lead the rate; said once. */
 static void warn_noise(struct run *run, const struct learner_window *window)
 {
-	const struct options *o = run->config.options;
-	const double epsilon = options_float(o, "schedule.epsilon");
+	const double epsilon = options_float(run->config.options, "schedule.epsilon");
 
-	if (run->warned_noise || strcmp(options_text(o, "schedule.kind"), "malr") ||
-		!options_bool(o, "schedule.c3") ||
-		window->iteration < options_int64(o, "schedule.patience") ||
-		window->verdict.sigma_error <= epsilon / 6)
+	if (run->warned_noise || !window->verdict.noisy)
 		return;
 	run->warned_noise = true;
 	log_write(&run->config.log, LOG_WARN,

@@ -227,21 +227,21 @@ static void a_population_is_three_learners(void **state)
 		SETTINGS(POLRS), (struct learner_watch){note_work, NULL, &work, NULL}, NULL);
 	struct population *population = all.learner->population;
 	const size_t floats = params_of(&all);
-	struct school one[POPULATION];
-	int64_t hits[POPULATION] = {0};
+	struct school one[LEARNER_POPULATION];
+	int64_t hits[LEARNER_POPULATION] = {0};
 	int best = 0;
 
 	(void)state;
-	for (int i = 0; i < POPULATION; i++)
+	for (int i = 0; i < LEARNER_POPULATION; i++)
 		one[i] = school_of(SETTINGS(rates[i], "average.kind=none", "schedule.kind=constant",
 			"replay.holdout=0"));
 	for (int step = 0; step < 5; step++) {
-		for (int i = 0; i < POPULATION; i++) {
+		for (int i = 0; i < LEARNER_POPULATION; i++) {
 			hits[i] += hits_of(&one[i]);
 			school_go(&one[i], 1, 4);
 		}
 		school_go(&all, 1, 4);
-		for (int i = 0; i < POPULATION; i++) {
+		for (int i = 0; i < LEARNER_POPULATION; i++) {
 			assert_same(population->members[i].params,
 				learner_params(one[i].learner, LEARNER_PLAIN), floats);
 			assert_int_equal(population->members[i].hits, hits[i]);
@@ -257,12 +257,12 @@ static void a_population_is_three_learners(void **state)
 	assert_int_equal(work.samples[LEARNER_VALIDATE], 3 * 5 * STEP);
 
 	/* The sixth step ends the third part: the best goes on in all, at rates around its own. */
-	for (int i = 0; i < POPULATION; i++)
+	for (int i = 0; i < LEARNER_POPULATION; i++)
 		hits[i] += hits_of(&one[i]);
-	for (int i = best = 0; i < POPULATION; i++)
+	for (int i = best = 0; i < LEARNER_POPULATION; i++)
 		best = hits[i] > hits[best] ? i : best;
 	school_reveal(&all);
-	for (int i = 0; i < POPULATION; i++) {
+	for (int i = 0; i < LEARNER_POPULATION; i++) {
 		static const double scales[] = {1, 2, 0.5};
 
 		assert_same(population->members[i].params,
@@ -274,7 +274,7 @@ static void a_population_is_three_learners(void **state)
 					    population->members[i].optimizer, "momentum")[p] == 0);
 	}
 	school_close(&all);
-	for (int i = 0; i < POPULATION; i++)
+	for (int i = 0; i < LEARNER_POPULATION; i++)
 		school_close(&one[i]);
 }
 
@@ -370,6 +370,102 @@ static void prices_are_what_passes_cost(void **state)
 	}
 }
 
+/* What 30 iterations took, in iterations of plain SGD; all that is done now and then fits in them. */
+static double cost_of(struct school *school, struct fetches *work)
+{
+	const double macs = net_macs(school->learner->net), params = (double)params_of(school);
+
+	school_go(school, 2, 0);
+	*work = (struct fetches){0};
+	school_train(school, 30);
+	return (macs * (3 * (work->samples[LEARNER_TRAIN] + work->samples[LEARNER_VIRTUAL]) +
+			       work->samples[LEARNER_VALIDATE] + work->samples[LEARNER_STATISTICS] +
+			       work->samples[LEARNER_CANDIDATES]) +
+		       params * (work->works[LEARNER_UPDATE] + work->works[LEARNER_VIRTUAL] +
+					work->works[LEARNER_MOVE])) /
+	       (30 * (3 * macs * 16 + params));
+}
+
+/* False where the learner refuses the combination. */
+static bool price_is_cost(const char *const *settings, int height)
+{
+	struct fetches work;
+	struct school school = {0};
+	struct err err;
+	double cost;
+
+	if (school_try(&school, options_of(settings),
+		    (struct learner_watch){note_work, NULL, &work, NULL}, height, &err)) {
+		assert_says(err, " = ");
+		school_close(&school);
+		return false;
+	}
+	cost = cost_of(&school, &work);
+	if (fabs(cost - learner_price(school.learner)) > 1e-9)
+		fail_msg("%s, %s, %s, %s, %s: costs %g, not %g", settings[0], settings[1],
+			settings[2], settings[3], settings[4], cost, learner_price(school.learner));
+	school_close(&school);
+	return true;
+}
+
+/* Every row of every table is priced by what it does, so a new one needs no price of its own. */
+static void every_row_has_its_price(void **state)
+{
+	char average[64], optimizer[64], objective[64], population[64];
+	int priced = 0;
+
+	(void)state;
+	for (int a = 0; average_types[a]; a++)
+		for (int o = 0; optimizer_types[o]; o++) {
+			snprintf(average, sizeof(average), "average.kind=%s",
+				average_type_name(average_types[a]));
+			snprintf(optimizer, sizeof(optimizer), "optimizer.kind=%s",
+				optimizer_type_name(optimizer_types[o]));
+			for (int b = 0; objective_types[b]; b++)
+				for (int p = 0; population_types[p].name; p++) {
+					snprintf(objective, sizeof(objective),
+						"replay.objective=%s",
+						objective_type_name(objective_types[b]));
+					snprintf(population, sizeof(population),
+						"learn.population=%s", population_types[p].name);
+					priced += price_is_cost(
+						SETTINGS(average, optimizer, objective, population,
+							"model.norm=none",
+							"schedule.kind=constant"),
+						1);
+				}
+			priced += price_is_cost(
+				SETTINGS(average, optimizer, "model.arch=resnet20-cifar",
+					"schedule.rate=0.01", "model.norm=bn",
+					"schedule.kind=constant"),
+				8);
+		}
+	/* Seven pairs go together, two of them in a population that leaves out mir. */
+	assert_int_equal(priced, 7 * 5 + 2 * 4 + 7);
+}
+
+/* The key and the table know the same kinds, and a population's own rate is the first one's. */
+static void populations_have_names(void **state)
+{
+	struct options *options = options_of(NULL);
+	struct err err;
+	int count = 0;
+
+	(void)state;
+	for (; population_types[count].name; count++) {
+		const struct population_type *type = &population_types[count];
+
+		assert_ok(options_set(options, "learn.population", type->name, "test", &err), err);
+		assert_int_equal(options_choice(options, "learn.population"), count);
+		assert_ptr_equal(population_type_find(type->name), type);
+		assert_true(!type->count || type->scales[0] == 1);
+		assert_true(type->count <= LEARNER_POPULATION);
+	}
+	assert_int_equal(count, 2);
+	assert_null(population_type_find("polr"));
+	options_free(options);
+}
+
 /* Held-out samples score the model that serves, which for schedule-free SGD is x, not y. */
 static void schedule_free_is_scored_by_x(void **state)
 {
@@ -418,6 +514,8 @@ int main(void)
 		cmocka_unit_test(a_population_outlives_a_bad_rate),
 		cmocka_unit_test(replay_reaches_by_what_it_knows),
 		cmocka_unit_test(prices_are_what_passes_cost),
+		cmocka_unit_test(every_row_has_its_price),
+		cmocka_unit_test(populations_have_names),
 		cmocka_unit_test(schedule_free_is_scored_by_x),
 	};
 

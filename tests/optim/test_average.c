@@ -456,6 +456,8 @@ static void keys(void **state)
 		assert_int_equal(options_set(options, "average.kind", name, "test", &err), 0);
 		assert_int_equal(options_choice(options, "average.kind"), i);
 		assert_true(strlen(average_type_help(average_types[i])) > 0);
+		assert_int_equal(average_traits(name).count, i);
+		assert_true(average_traits(name).scores == !strcmp(name, "ama"));
 	}
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		assert_int_equal(options_assign(options, bad[i].setting, "test", &err), ERR_INPUT);

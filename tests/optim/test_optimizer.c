@@ -359,6 +359,7 @@ static void every_kind_is_tested(void **state)
 		if (!found)
 			fail_msg("no config for %s", name);
 		assert_true(strlen(optimizer_type_help(optimizer_types[i])) > 0);
+		assert_true(optimizer_traits(name).averages == !strcmp(name, "schedule-free"));
 	}
 }
 

@@ -332,6 +332,41 @@ static void the_error_of_the_mean_gap(void **state)
 	schedule_free(schedule);
 }
 
+/* Noise is told once there was patience, and only where C3 counts. */
+static void gaps_that_drown(void **state)
+{
+	static const struct {
+		double spread; /* around a gap of 4/64; epsilon / 6 is half of 1/64 */
+		bool c3;
+		int64_t k;
+		bool noisy;
+	} rows[] = {
+		{0.75 / 64, true, PATIENCE, true},
+		{0.25 / 64, true, PATIENCE, false},
+		{0.75 / 64, true, PATIENCE - WINDOW, false},
+		{0.75 / 64, false, PATIENCE, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct schedule_config config = config_of("malr");
+		const double least = 4 / 64.0 - rows[i].spread, most = 4 / 64.0 + rows[i].spread;
+		const struct score rounds[2][SCORES_MODELS] = {
+			{{1, 0.5}, {1, 0.5 + least}}, {{1, 0.5}, {1, 0.5 + most}}};
+		struct scores scores = {.models = 2};
+		struct schedule *schedule;
+
+		config.c3 = rows[i].c3;
+		schedule = schedule_of(&config);
+		scores_add(&scores, rounds[0]);
+		scores_add(&scores, rounds[1]);
+		assert_int_equal(
+			schedule_window(schedule, rows[i].k, &scores, SCORES_AVERAGE).noisy,
+			rows[i].noisy);
+		schedule_free(schedule);
+	}
+}
+
 /* A window without scores decides nothing, however old the best is. */
 static void windows_without_scores(void **state)
 {
@@ -568,7 +603,7 @@ static void the_state_is_all_there_is(void **state)
 		run(straight, 1, LAST, wanted);
 		for (int n = 1; n <= LAST; n++)
 			cuts += wanted[n].cut;
-		if (schedule_scores(straight) && cuts < 2)
+		if (schedule_traits(config.kind).scores && cuts < 2)
 			fail_msg("%s: %d cuts show little", config.kind, cuts);
 		for (int stop = 0; stop <= LAST; stop++) {
 			struct schedule *resumed = schedule_of(&config);
@@ -686,8 +721,9 @@ static void keys(void **state)
 		if (!strcmp(name, "replay"))
 			continue;
 		schedule = schedule_of(&config);
-		assert_true(schedule_scores(schedule) ==
+		assert_true(schedule_traits(name).scores ==
 			    (!strcmp(name, "rwp") || !strcmp(name, "malr")));
+		assert_true(schedule_traits(name).gap == !strcmp(name, "malr"));
 		assert_true(schedule_rate(schedule, 1) == 0.025);
 		schedule_free(schedule);
 	}
@@ -752,6 +788,7 @@ int main(void)
 		cmocka_unit_test(c1_and_c2),
 		cmocka_unit_test(patience_between_windows),
 		cmocka_unit_test(the_error_of_the_mean_gap),
+		cmocka_unit_test(gaps_that_drown),
 		cmocka_unit_test(windows_without_scores),
 		cmocka_unit_test(losses_that_are_no_numbers),
 		cmocka_unit_test(constant),

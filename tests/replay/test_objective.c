@@ -338,7 +338,8 @@ static void refusals(void **state)
 		struct objective_config config;
 		const char *words;
 	} rows[] = {
-		{"unlimited", {"mixd", 0, 0, 0.1, 1}, "replay.objective = mixd: not known"},
+		{"unlimited", {"mixd", 0, 0, 0.1, 1},
+			"replay.objective = mixd: not one of pure | mixed"},
 		{"unlimited", {"mixed", -1, 0, 0.1, 1}, "replay.history = -1"},
 		{"unlimited", {"pure", 0, 1.5, 0.1, 1}, "replay.recency_share = 1.5"},
 		{"unlimited", {"pure", 0, (double)NAN, 0.1, 1}, "replay.recency_share = nan"},
@@ -413,7 +414,7 @@ static void er_is_half_current_half_past(void **state)
 					assert_true(drawn[s] < task && held[drawn[s]]);
 				assert_memory_not_equal(drawn + 33, ids + 33, 32 * sizeof(*ids));
 			}
-			assert_int_equal(objective_chooses(objective), o == 1);
+			assert_int_equal(objective_traits(kinds[o]).chooses, o == 1);
 			objective_free(objective);
 			pool_free(pool);
 		}
@@ -507,7 +508,12 @@ static void options_name_all_kinds(void **state)
 	(void)state;
 	assert_ok(options_new(&options, tables, &err), err);
 	for (size_t k = 0; objective_types[k]; k++) {
-		strcat(strcat(words, k ? " | " : ""), objective_type_name(objective_types[k]));
+		const char *name = objective_type_name(objective_types[k]);
+
+		strcat(strcat(words, k ? " | " : ""), name);
+		assert_true(objective_traits(name).chooses == !strcmp(name, "mir"));
+		assert_true(objective_traits(name).reaches == !strcmp(name, "mixed"));
+		assert_true(objective_traits(name).whole == !strcmp(name, "epochs"));
 		assert_true(strlen(objective_type_help(objective_types[k])) > 0);
 	}
 	assert_string_equal(words, objective_options[0].allowed);

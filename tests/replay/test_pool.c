@@ -459,7 +459,8 @@ static void refusals(void **state)
 		struct pool_config config;
 		const char *words;
 	} rows[] = {
-		{{"unlimted", 1, 1, 1, {1, 0}, false}, "replay.pool = unlimted: not known"},
+		{{"unlimted", 1, 1, 1, {1, 0}, false},
+			"replay.pool = unlimted: not one of unlimited | reservoir"},
 		{{"reservoir", 0, 1, 1, {1, 0}, false}, "replay.limit = 0"},
 		{{"fifo", -3, 1, 1, {1, 0}, false}, "replay.limit = -3"},
 		{{"reservoir", 0, 1, 1, {1, 0.1}, true}, "replay.validation_limit = 0"},
