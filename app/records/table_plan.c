@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "records/columns.h"
-#include "formats/moment.h"
+#include "formats/decimal.h"
 
 const struct option_row table_options[] = {
 	{"table", "label", OPTION_TEXT, "", NULL,
@@ -48,7 +48,7 @@ static int find_column(const struct table_plan *plan, const char *word, size_t s
 		if (strlen(plan->columns[i].name) == size &&
 			!strncasecmp(plan->columns[i].name, word, size))
 			return i;
-	if (moment_whole(word, size, &number) && number >= 1 && number <= plan->count)
+	if (decimal_whole(word, size, &number) && number >= 1 && number <= plan->count)
 		return (int)number - 1;
 	return -1;
 }
@@ -143,7 +143,7 @@ static void name_columns(struct table_plan *plan, const struct csv_field *fields
 	for (int i = 0; i < plan->count; i++) {
 		const struct csv_field cell = csv_trim(fields[i]);
 
-		if (moment_number(cell.at, cell.size, &number))
+		if (decimal_number(cell.at, cell.size, &number))
 			plan->headed = false;
 	}
 	for (int i = 0; i < plan->count; i++) {
@@ -202,12 +202,12 @@ int table_plan_end(struct table_plan *plan, const struct mapped *file, struct er
 		if (column->role == TABLE_NUMBER) {
 			at++;
 		} else if (column->role == TABLE_CATEGORY && !plan->hash_bits) {
-			const int code = words_sort(&column->words, &ranks, err);
+			const int code = vocabulary_sort(&column->vocabulary, &ranks, err);
 
 			mem_free(ranks);
 			if (code)
 				return code;
-			at += column->words.names.count;
+			at += column->vocabulary.names.count;
 		}
 		hashed |= column->role == TABLE_CATEGORY && plan->hash_bits;
 	}
@@ -225,7 +225,7 @@ int table_plan_end(struct table_plan *plan, const struct mapped *file, struct er
 void table_plan_release(struct table_plan *plan)
 {
 	for (int i = 0; plan->columns && i < plan->count; i++)
-		words_release(&plan->columns[i].words);
+		vocabulary_release(&plan->columns[i].vocabulary);
 	mem_free(plan->columns);
 	*plan = (struct table_plan){0};
 }

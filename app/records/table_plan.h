@@ -17,16 +17,16 @@
 #include "base/options.h"
 #include "formats/csv.h"
 #include "formats/mapped.h"
-#include "records/words.h"
+#include "records/vocabulary.h"
 
 enum { TABLE_COLUMNS = 1024, TABLE_CATEGORIES = 4096, TABLE_FLOATS = 1 << 20 };
 enum table_role { TABLE_NUMBER, TABLE_CATEGORY, TABLE_LABEL, TABLE_TIME, TABLE_IGNORED };
 
 struct table_column {
 	enum table_role role;
-	bool fixed;         /* a key says what it is */
-	size_t at;          /* its first float in a record */
-	struct words words; /* different cells of a category that is not hashed */
+	bool fixed;                   /* a key says what it is */
+	size_t at;                    /* its first float in a record */
+	struct vocabulary vocabulary; /* different cells of a category that is not hashed */
 	char name[64];
 };
 

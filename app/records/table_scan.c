@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "formats/moment.h"
+#include "formats/decimal.h"
 #include "records/records_types.h"
 
 #define AT_BITS 40
@@ -96,7 +96,7 @@ static int number_cell(struct scanning *s, int i, struct err *err)
 	char shown[CELL_SHOWN];
 	double number, step;
 
-	if (moment_number(cell.at, cell.size, &number)) {
+	if (decimal_number(cell.at, cell.size, &number)) {
 		step = number - r->mean;
 		r->mean += step / (double)++r->count;
 		r->squares += step * (number - r->mean);
@@ -118,7 +118,7 @@ static int category_cell(struct scanning *s, int i, struct err *err)
 
 	if (s->plan->hash_bits || table_missing(cell))
 		return 0;
-	number = words_number(&column->words, cell.at, cell.size, err);
+	number = vocabulary_number(&column->vocabulary, cell.at, cell.size, err);
 	if (number >= TABLE_CATEGORIES)
 		return err_set(err, ERR_INPUT,
 			"has more than %d different cells; set table.hash_bits, or name it in "
@@ -269,8 +269,8 @@ static int finish_labels(struct scanning *s, struct err *err)
 			rows->at[i] = (rows->at[i] & ((UINT64_C(1) << AT_BITS) - 1)) |
 				      (uint64_t)ranks[rows->at[i] >> AT_BITS] << AT_BITS;
 	mem_free(ranks);
-	s->scan->class_names = s->labels.words.names;
-	s->labels.words.names = (struct names){0};
+	s->scan->class_names = s->labels.vocabulary.names;
+	s->labels.vocabulary.names = (struct name_list){0};
 	return 0;
 }
 
@@ -307,7 +307,7 @@ void table_scan_release(struct table_scan *scan)
 {
 	numbers_release(&scan->rows);
 	numbers_release(&scan->times);
-	names_release(&scan->class_names);
+	name_list_release(&scan->class_names);
 	mem_free(scan->known);
 	*scan = (struct table_scan){0};
 }
