@@ -12,7 +12,6 @@
 #include "base/paths.h"
 #include "records/index_file.h"
 #include "formats/mapped.h"
-#include "formats/decimal.h"
 #include "records/records_types.h"
 #include "records/table_plan.h"
 #include "records/table_scan.h"
@@ -100,7 +99,7 @@ static float number_of(
 {
 	double number;
 
-	if (!decimal_number(cell.at, cell.size, &number) || known->scale == 0)
+	if (table_cell(cell, &number) != TABLE_CELL_NUMBER || known->scale == 0)
 		return 0;
 	number = (number - (double)known->mean) * (double)known->scale;
 	return (float)fmin(fmax(number, -t->plan.clip), t->plan.clip);
@@ -111,9 +110,10 @@ static void put_category(const struct table *t, const struct table_column *colum
 {
 	uint64_t mark;
 	size_t place;
+	double number;
 	float sum;
 
-	if (table_missing(cell))
+	if (table_cell(cell, &number) == TABLE_CELL_MISSING)
 		return;
 	if (t->plan.hash_bits) {
 		/* The upper bits are the better mixed ones. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "formats/decimal.h"
 #include "records/records_types.h"
 
 #define AT_BITS 40
@@ -96,14 +95,17 @@ static int number_cell(struct scanning *s, int i, struct err *err)
 	char shown[CELL_SHOWN];
 	double number, step;
 
-	if (decimal_number(cell.at, cell.size, &number)) {
+	switch (table_cell(cell, &number)) {
+	case TABLE_CELL_NUMBER:
 		step = number - r->mean;
 		r->mean += step / (double)++r->count;
 		r->squares += step * (number - r->mean);
 		return 0;
-	}
-	if (table_missing(cell))
+	case TABLE_CELL_MISSING:
 		return 0;
+	case TABLE_CELL_WORD:
+		break;
+	}
 	if (column->fixed)
 		return err_set(err, ERR_FORMAT, "%s is no number", cell_shown(cell, shown));
 	column->role = TABLE_CATEGORY;
@@ -115,8 +117,9 @@ static int category_cell(struct scanning *s, int i, struct err *err)
 	struct table_column *column = s->plan->columns + i;
 	const struct csv_field cell = csv_trim(s->fields[i]);
 	int64_t number;
+	double unused;
 
-	if (s->plan->hash_bits || table_missing(cell))
+	if (s->plan->hash_bits || table_cell(cell, &unused) == TABLE_CELL_MISSING)
 		return 0;
 	number = vocabulary_number(&column->vocabulary, cell.at, cell.size, err);
 	if (number >= TABLE_CATEGORIES)
@@ -294,7 +297,8 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 		code = 0;
 	}
 	if (!code && !scan->rows.count)
-		code = err_set(err, ERR_FORMAT, "%s: has no rows", file->path);
+		code = err_set(err, ERR_FORMAT, "%s: has no rows%s", file->path,
+			plan->headed ? " below its header (table.header = no: it has none)" : "");
 	if (!code)
 		code = finish_labels(&s, err);
 	label_column_release(&s.labels);
