@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "progress.h"
+#include "base/file.h"
 #include "log/same.h"
 #include "args.h"
 #include "cli.h"
@@ -207,7 +208,7 @@ static int run_broken(struct verify *verify, struct progress *line)
 	int code;
 
 	/* Its checkpoints are not to be taken for those of a run before it. */
-	same_remove(verify->broken);
+	file_remove_tree(verify->broken);
 	code = start_new(verify, verify->broken, &child);
 
 	while (!code && !ended && verify->killed < verify->kills) {
@@ -297,7 +298,7 @@ int cmd_verify_resume(int argc, char **argv)
 	if (!code)
 		code = run_until_killed(&verify);
 	if (code == EXIT_OK && !verify.keep)
-		same_remove(verify.folder);
+		file_remove_tree(verify.folder);
 	else if (*verify.folder)
 		printf("Kept: %s\n", verify.folder);
 	return code;

@@ -2,11 +2,16 @@
  * libhdf5 has global state and is not made for threads, and damaged files end it in many
  * ways (docs/reliability.md). So it works in a process of its own (formats/list_apart.h),
  * which a failed call may leave as it is.
+ *
+ * A file may name others that hold its values: by links, as raw storage, as pieces of a
+ * virtual dataset. None of them is ever opened, or data from a stranger would show what
+ * is in files that only its user may read.
  */
 #include "formats/hdf5_lists.h"
 
 #include <hdf5.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -26,6 +31,7 @@ struct list {
 	void *values;
 	list_visit *visit;
 	void *self;
+	char linked[128]; /* the other file that a link leads to */
 };
 
 static int refuse(const struct list *list, const char *why, struct err *err)
@@ -51,16 +57,50 @@ static int open_file(struct list *list, struct err *err)
 		       : 0;
 }
 
+/* libhdf5 asks before it follows a link into another file. */
+static herr_t refuse_link(const char *file, const char *group, const char *linked,
+	const char *object, unsigned *flags, hid_t access, void *self)
+{
+	struct list *list = self;
+
+	snprintf(list->linked, sizeof(list->linked), "%s", linked);
+	return -1;
+}
+
+/* Whether all values are in the file itself. */
+static int check_storage(const struct list *list, struct err *err)
+{
+	const hid_t made = H5Dget_create_plist(list->data);
+	const bool virtual = H5Pget_layout(made) == H5D_VIRTUAL;
+	const int external = H5Pget_external_count(made);
+
+	H5Pclose(made);
+	if (virtual)
+		return refuse(
+			list, "is virtual: its values are in other files, which are not read", err);
+	return external ? refuse(list, "keeps its values in another file, which is not read", err)
+			: 0;
+}
+
 static int open_dataset(struct list *list, struct err *err)
 {
 	const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
 	hsize_t shape[2] = {0};
+	int code;
 
 	H5Pset_chunk_cache(access, CHUNK_SLOTS, CHUNK_BYTES, 1);
+	H5Pset_elink_cb(access, refuse_link, list);
 	list->data = H5Dopen2(list->file, list->dataset, access);
 	H5Pclose(access);
+	if (*list->linked)
+		return err_set(err, ERR_FORMAT,
+			"%s: its dataset %s is a link into another file, %s, which is not followed",
+			list->path, list->dataset, list->linked);
 	if (list->data < 0)
 		return err_set(err, ERR_FORMAT, "%s: has no dataset %s", list->path, list->dataset);
+	code = check_storage(list, err);
+	if (code)
+		return code;
 	list->type = H5Dget_type(list->data);
 	list->space = H5Dget_space(list->data);
 	list->rank = H5Sget_simple_extent_ndims(list->space);

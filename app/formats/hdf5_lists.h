@@ -1,7 +1,8 @@
 /*
  * Lists in HDF5 files: datasets of one dimension, or of N by 1, of whole numbers of any
  * size or of texts of fixed or any length, however they are laid out and compressed.
- * They are read block by block. The only file that knows libhdf5.
+ * They are read block by block. Values in other files (external links, external storage,
+ * virtual datasets) are refused. The only file that knows libhdf5.
  */
 #ifndef RETAIN_FORMATS_HDF5_LISTS_H
 #define RETAIN_FORMATS_HDF5_LISTS_H

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/gunzip.h"
+#include "formats/gunzip.h"
 #include "base/mem.h"
 
 static const unsigned char nothing[1];

@@ -1,78 +1,16 @@
-/* Decimal digits are read as whole numbers; only exponents go through floating point. */
+/* Digits are read as whole numbers; only exponents go through floating point. */
 #include "formats/moment.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "formats/decimal.h"
 
 #define MICRO 1000000
 
 static bool digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-bool moment_whole(const char *text, size_t size, int64_t *number)
-{
-	const bool minus = size && *text == '-';
-	size_t i = size && (*text == '-' || *text == '+');
-	int64_t sum = 0;
-
-	if (i == size)
-		return false;
-	for (; i < size; i++) {
-		if (!digit(text[i]) || __builtin_mul_overflow(sum, 10, &sum) ||
-			__builtin_sub_overflow(sum, text[i] - '0', &sum))
-			return false;
-	}
-	/* Summed below zero, where there is one more number. */
-	if (!minus && sum == INT64_MIN)
-		return false;
-	*number = minus ? sum : -sum;
-	return true;
-}
-
-/*
- * Up to 15 digits with a point among them, as most numbers in files are: both whole
- * numbers are exact, so their quotient is the nearest double, as strtod's is.
- */
-static bool plain_number(const char *text, size_t size, double *number)
-{
-	static const double powers[] = {
-		1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-	const size_t sign = size && *text == '-';
-	size_t point = size, digits = 0;
-	int64_t sum = 0;
-
-	for (size_t i = sign; i < size; i++) {
-		if (text[i] == '.' && point == size) {
-			point = i;
-			continue;
-		}
-		if (!digit(text[i]) || ++digits > 15)
-			return false;
-		sum = sum * 10 + (text[i] - '0');
-	}
-	if (!digits)
-		return false;
-	*number = (double)sum / powers[point == size ? 0 : size - point - 1];
-	if (sign)
-		*number = -*number;
-	return true;
-}
-
-bool moment_number(const char *text, size_t size, double *number)
-{
-	char copy[64];
-
-	if (plain_number(text, size, number))
-		return true;
-	if (size >= sizeof(copy) || !size)
-		return false;
-	memcpy(copy, text, size);
-	copy[size] = '\0';
-	return !memchr(copy, '\0', size) && text_to_double(copy, number) && isfinite(*number);
 }
 
 /* Digits of a fraction as millionths; the number of digits that were there. */
@@ -94,13 +32,13 @@ bool moment_seconds(const char *text, size_t size, int64_t *microseconds)
 	int64_t whole, part = 0;
 	double number;
 
-	if (moment_whole(text, before, &whole) &&
+	if (decimal_whole(text, before, &whole) &&
 		(!dot || fraction(dot + 1, after, &part) == after)) {
 		part = *text == '-' ? -part : part;
 		return !__builtin_mul_overflow(whole, MICRO, &whole) &&
 		       !__builtin_add_overflow(whole, part, microseconds);
 	}
-	if (!moment_number(text, size, &number) || fabs(number) > 9e12)
+	if (!decimal_number(text, size, &number) || fabs(number) > 9e12)
 		return false;
 	*microseconds = (int64_t)(number * MICRO);
 	return true;

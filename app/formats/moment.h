@@ -1,6 +1,6 @@
 /*
- * Numbers and moments in text, as tables have them. Whole texts, of `size` bytes
- * without a NUL; nothing depends on the locale or the time zone.
+ * Moments in text, as tables have them. Whole texts, of `size` bytes; nothing
+ * depends on the locale or the time zone.
  */
 #ifndef RETAIN_FORMATS_MOMENT_H
 #define RETAIN_FORMATS_MOMENT_H
@@ -8,12 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A whole number that fits. */
-bool moment_whole(const char *text, size_t size, int64_t *number);
-
-/* A finite number. */
-bool moment_number(const char *text, size_t size, double *number);
 
 /* Seconds with a fraction, as microseconds (the rest of the fraction is dropped). */
 bool moment_seconds(const char *text, size_t size, int64_t *microseconds);

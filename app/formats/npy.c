@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "formats/moment.h"
+#include "formats/decimal.h"
 
 static const struct {
 	const char *name;
@@ -91,7 +91,7 @@ static const char *read_shape(struct npy_header *header, struct words words)
 			words.at++;
 		if (header->dimensions == NPY_DIMENSIONS)
 			return "it has more than four dimensions";
-		if (!moment_whole(digits, (size_t)(words.at - digits),
+		if (!decimal_whole(digits, (size_t)(words.at - digits),
 			    header->shape + header->dimensions))
 			return "its shape is damaged";
 		header->dimensions++;

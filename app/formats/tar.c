@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "formats/moment.h"
+#include "formats/decimal.h"
 
 /* Fields of a header: where they are and how long. */
 enum { NAME = 0, NAME_SIZE = 100, SIZE = 124, SIZE_SIZE = 12, SUM = 148, SUM_SIZE = 8 };
@@ -85,7 +85,7 @@ static bool read_pax(struct extension *extension, const char *bytes, size_t size
 		int64_t length, number;
 		size_t left;
 
-		if (!blank || !moment_whole(bytes, (size_t)(blank - bytes), &length) ||
+		if (!blank || !decimal_whole(bytes, (size_t)(blank - bytes), &length) ||
 			length <= blank - bytes + 1 || (uint64_t)length > size)
 			return false;
 		key = blank + 1;
@@ -98,7 +98,7 @@ static bool read_pax(struct extension *extension, const char *bytes, size_t size
 			!copy_text(extension->name, TAR_NAME, equals + 1, left))
 			return false;
 		if (equals - key == 4 && !memcmp(key, "size", 4)) {
-			if (!moment_whole(equals + 1, left, &number) || number < 0)
+			if (!decimal_whole(equals + 1, left, &number) || number < 0)
 				return false;
 			extension->sized = true;
 			extension->size = (uint64_t)number;

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "formats/csv.h"
-#include "formats/moment.h"
+#include "formats/decimal.h"
 #include "live/line.h"
 
 enum { ID, LABEL, NUMBERS }; /* columns */
@@ -27,7 +27,7 @@ static int read_id(
 
 	if (!field->size)
 		return err_set(err, ERR_INPUT, "%s: has no id", where);
-	if (moment_whole(field->at, field->size, &number)) {
+	if (decimal_whole(field->at, field->size, &number)) {
 		line_number_id(line, number);
 		if (is_word(field, line->id))
 			return 0;
@@ -49,7 +49,7 @@ static int read_label(const struct csv_field *field, int classes, const char *wh
 	line->has_label = field->size > 0;
 	if (!line->has_label)
 		return 0;
-	if (!moment_whole(field->at, field->size, &label))
+	if (!decimal_whole(field->at, field->size, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
 	return line_label(line, label, classes, where, err);
 }
@@ -63,7 +63,7 @@ static int read_input(const struct csv_field *fields, int n, size_t floats, cons
 	for (int i = 0; i < n; i++) {
 		double number;
 
-		if (!moment_number(fields[i].at, fields[i].size, &number))
+		if (!decimal_number(fields[i].at, fields[i].size, &number))
 			return err_set(
 				err, ERR_INPUT, "%s: input: number %d is no number", where, i);
 		if (!isfinite((float)number))

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE 1
 #include "log/same.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,18 +82,4 @@ bool same_run(const char *a, const char *b, char *reason, size_t size)
 		mem_free(other.data);
 	}
 	return same;
-}
-
-static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *place)
-{
-	(void)about;
-	(void)kind;
-	(void)place;
-	remove(path);
-	return 0;
-}
-
-void same_remove(const char *folder)
-{
-	nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -11,7 +11,4 @@
  */
 bool same_run(const char *a, const char *b, char *reason, size_t size);
 
-/* Removes a folder with all that is in it, as far as that can be done. */
-void same_remove(const char *folder);
-
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "formats/decimal.h"
 #include "formats/moment.h"
 
 enum { NAME_MOST = 1024 };
@@ -25,12 +26,12 @@ static int named_label(
 	char name[NAME_MOST], shown[CELL_SHOWN];
 
 	if (!cell.doubled) {
-		*label = words_number(&column->words, cell.at, cell.size, err);
+		*label = vocabulary_number(&column->vocabulary, cell.at, cell.size, err);
 	} else {
 		if (!csv_text(&cell, name, sizeof(name)))
 			return err_set(err, ERR_FORMAT, "%s is too long for a name",
 				cell_shown(cell, shown));
-		*label = words_number(&column->words, name, strlen(name), err);
+		*label = vocabulary_number(&column->vocabulary, name, strlen(name), err);
 	}
 	if (*label >= COLUMN_LABELS)
 		return err_set(err, ERR_INPUT, "more than %d different names", COLUMN_LABELS);
@@ -47,7 +48,7 @@ int label_column_cell(
 		return err_set(err, ERR_FORMAT, "is empty");
 	if (column->named)
 		return named_label(column, cell, label, err);
-	if (!moment_whole(cell.at, cell.size, label)) {
+	if (!decimal_whole(cell.at, cell.size, label)) {
 		column->named = true;
 		return COLUMN_AGAIN;
 	}
@@ -62,13 +63,14 @@ int label_column_cell(
 int label_column_end(struct label_column *column, int *classes, uint32_t **ranks, struct err *err)
 {
 	*ranks = NULL;
-	*classes = (int)(column->named ? (int64_t)column->words.names.count : column->largest + 1);
-	return column->named ? words_sort(&column->words, ranks, err) : 0;
+	*classes = (int)(column->named ? (int64_t)column->vocabulary.names.count
+				       : column->largest + 1);
+	return column->named ? vocabulary_sort(&column->vocabulary, ranks, err) : 0;
 }
 
 void label_column_release(struct label_column *column)
 {
-	words_release(&column->words);
+	vocabulary_release(&column->vocabulary);
 	*column = (struct label_column){0};
 }
 
@@ -78,13 +80,13 @@ int time_column_cell(enum time_kind *kind, struct csv_field cell, int64_t *time,
 
 	cell = csv_trim(cell);
 	if (*kind == TIME_UNKNOWN) {
-		*kind = moment_whole(cell.at, cell.size, time)     ? TIME_WHOLE
+		*kind = decimal_whole(cell.at, cell.size, time)    ? TIME_WHOLE
 			: moment_seconds(cell.at, cell.size, time) ? TIME_SECONDS
 								   : TIME_DATE;
 	}
 	if (*kind == TIME_DATE && moment_date(cell.at, cell.size, time))
 		return 0;
-	if (*kind == TIME_WHOLE && moment_whole(cell.at, cell.size, time))
+	if (*kind == TIME_WHOLE && decimal_whole(cell.at, cell.size, time))
 		return 0;
 	if (*kind != TIME_DATE && moment_seconds(cell.at, cell.size, time)) {
 		if (*kind == TIME_SECONDS)

@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "formats/csv.h"
 #include "records/records.h"
-#include "records/words.h"
+#include "records/vocabulary.h"
 
 /* Labels are below this. */
 #define COLUMN_LABELS (1 << 24)
@@ -32,7 +32,7 @@ enum { COLUMN_AGAIN = 1 };
 struct label_column {
 	bool named;
 	int64_t largest; /* of numbers */
-	struct words words;
+	struct vocabulary vocabulary;
 };
 
 /* *label becomes the class, or for names the number to give to label_column_end's ranks. */

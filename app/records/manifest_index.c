@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "records/columns.h"
 #include "base/paths.h"
+#include "records/name_list.h"
 #include "records/records_types.h"
 
 #define AT_BITS    38
@@ -311,7 +312,7 @@ static int finish_labels(struct building *b, struct err *err)
 static int pack(struct building *b, size_t *size, struct err *err)
 {
 	struct manifest_header *h = &b->header;
-	const struct names *names = &b->labels.words.names;
+	const struct name_list *names = &b->labels.vocabulary.names;
 	const size_t named = b->labels.named ? names->count : 0;
 	const size_t fixed = sizeof(*h) + h->count * (h->timed ? 16 : 8);
 	unsigned char *bytes;
@@ -328,7 +329,7 @@ static int pack(struct building *b, size_t *size, struct err *err)
 	for (size_t i = 0; i < named; i++)
 		memcpy(bytes + fixed + 4 * i, &(uint32_t){(uint32_t)names->starts[i]}, 4);
 	if (named)
-		memcpy(bytes + fixed + 4 * named, names->words, names->size);
+		memcpy(bytes + fixed + 4 * named, names->bytes, names->size);
 	bytes[*size - 1] = '\0';
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "formats/mapped.h"
 #include "base/paths.h"
+#include "records/name_list.h"
 #include "records/records_types.h"
 
 enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE, NAMES_MOST = 1 << 20 };
@@ -59,7 +60,7 @@ struct cifar {
 	struct batch batches[KNOWN];
 	int count;
 	uint8_t *labels;
-	struct names names; /* of classes; none or all */
+	struct name_list names; /* of classes; none or all */
 };
 
 static size_t record_size(const struct cifar *c)
@@ -169,10 +170,10 @@ static int take_names(struct cifar *c, const char *folder, struct err *err)
 
 		rest = line + length + strspn(line + length, "\r\n");
 		if (length)
-			code = names_add(&c->names, line, length, err);
+			code = name_list_add(&c->names, line, length, err);
 	}
 	if (c->names.count != (size_t)c->flavour->classes)
-		names_release(&c->names);
+		name_list_release(&c->names);
 	mem_free(words);
 	mem_free(path);
 	return code;
@@ -184,7 +185,7 @@ static void cifar_close(struct records *records)
 
 	for (int b = 0; b < KNOWN; b++)
 		mapped_close(&c->batches[b].file);
-	names_release(&c->names);
+	name_list_release(&c->names);
 	mem_free(c->labels);
 	mem_free(c);
 }
@@ -288,7 +289,7 @@ static const char *cifar_class_name(const struct records *records, int label)
 
 	if (label < 0 || (size_t)label >= c->names.count)
 		return NULL;
-	return names_at(&c->names, (size_t)label);
+	return name_list_at(&c->names, (size_t)label);
 }
 
 const struct records_type records_cifar = {

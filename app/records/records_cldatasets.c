@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "formats/hdf5_lists.h"
-#include "records/listed.h"
+#include "records/image_list.h"
 #include "base/paths.h"
 #include "records/records_types.h"
 
@@ -32,10 +32,10 @@ static const struct {
 		RECORDS_PREPARE},
 };
 
-static int read_list(const struct listed *listed, const char *name, list_visit *visit,
+static int read_list(const struct image_list *list, const char *name, list_visit *visit,
 	struct path_lists *lists, struct err *err)
 {
-	char *path = path_join(listed->root, name);
+	char *path = path_join(list->root, name);
 	const int code = path ? hdf5_list_read(path, dataset, visit, lists, err)
 			      : err_memory(err, "a path", strlen(name));
 
@@ -43,42 +43,42 @@ static int read_list(const struct listed *listed, const char *name, list_visit *
 	return code;
 }
 
-static bool has(const struct listed *listed, const char *name)
+static bool has(const struct image_list *list, const char *name)
 {
-	char *path = path_join(listed->root, name);
+	char *path = path_join(list->root, name);
 	const bool found = path && path_exists(path);
 
 	mem_free(path);
 	return found;
 }
 
-static int read_parts(const struct listed *listed, struct path_lists *lists, struct err *err)
+static int read_parts(const struct image_list *list, struct path_lists *lists, struct err *err)
 {
 	int code = 0;
 
 	for (size_t i = 0; i < COUNT(parts) && !code; i++) {
-		if (parts[i].part != RECORDS_STREAM && !has(listed, parts[i].paths) &&
-			!has(listed, parts[i].labels))
+		if (parts[i].part != RECORDS_STREAM && !has(list, parts[i].paths) &&
+			!has(list, parts[i].labels))
 			continue;
 		code = path_lists_part(lists, parts[i].part, parts[i].name, err);
 		if (!code)
-			code = read_list(listed, parts[i].paths, path_lists_path, lists, err);
+			code = read_list(list, parts[i].paths, path_lists_path, lists, err);
 		if (!code)
-			code = read_list(listed, parts[i].labels, path_lists_label, lists, err);
+			code = read_list(list, parts[i].labels, path_lists_label, lists, err);
 	}
 	return code;
 }
 
-static int make_index(struct listed *listed, const struct index_id *id, struct err *err)
+static int make_index(struct image_list *list, const struct index_id *id, struct err *err)
 {
 	struct path_lists *lists;
 	int code = path_lists_open(&lists, id, err);
 
 	if (code)
 		return code;
-	code = read_parts(listed, lists, err);
+	code = read_parts(list, lists, err);
 	if (!code)
-		return path_lists_end(lists, &listed->index, err);
+		return path_lists_end(lists, &list->index, err);
 	path_lists_abort(lists);
 	return code;
 }
@@ -88,26 +88,26 @@ static int cldatasets_open(
 {
 	static const char *const folders[] = {"data", "", NULL};
 	struct index_id id = {.kind = "cldatasets", .version = PATH_INDEX_VERSION};
-	struct listed *listed;
-	int code = listed_new(&listed, path, err);
+	struct image_list *list;
+	int code = image_list_new(&list, path, err);
 
 	if (code)
 		return code;
-	id.path = listed->root;
+	id.path = list->root;
 	id.mark = MARK_NOTHING;
 	for (size_t i = 0; i < COUNT(parts); i++) {
-		id.mark = listed_mark(listed, id.mark, parts[i].paths);
-		id.mark = listed_mark(listed, id.mark, parts[i].labels);
+		id.mark = image_list_mark(list, id.mark, parts[i].paths);
+		id.mark = image_list_mark(list, id.mark, parts[i].labels);
 	}
-	if (!path_index_find(&listed->index, &id))
-		code = make_index(listed, &id, err);
+	if (!path_index_find(&list->index, &id))
+		code = make_index(list, &id, err);
 	if (!code)
-		code = listed_find_images(
-			listed, options_text(options, "cldatasets.images"), folders, err);
+		code = image_list_find_folder(
+			list, options_text(options, "cldatasets.images"), folders, err);
 	if (code)
-		listed_close(&listed->base);
+		image_list_close(&list->base);
 	else
-		*records = &listed->base;
+		*records = &list->base;
 	return code;
 }
 
@@ -126,9 +126,9 @@ const struct records_type records_cldatasets = {
 	.options = cldatasets_options,
 	.guess = cldatasets_guess,
 	.open = cldatasets_open,
-	.close = listed_close,
-	.look = listed_look,
-	.read = listed_read,
-	.where = listed_where,
-	.path = listed_path,
+	.close = image_list_close,
+	.look = image_list_look,
+	.read = image_list_read,
+	.where = image_list_where,
+	.path = image_list_path,
 };

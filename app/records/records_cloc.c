@@ -8,10 +8,11 @@
 
 #include "base/mem.h"
 #include "formats/csv.h"
-#include "records/listed.h"
+#include "records/image_list.h"
 #include "formats/mapped.h"
-#include "formats/moment.h"
+#include "formats/decimal.h"
 #include "base/paths.h"
+#include "records/name_list.h"
 #include "records/records_types.h"
 #include "formats/torch_save.h"
 
@@ -36,7 +37,7 @@ static const struct {
 };
 
 struct cloc {
-	struct listed *listed;
+	struct image_list *list;
 	struct path_lists *lists;
 	char *csv;  /* name of the CSV file; NULL: there is none */
 	bool timed; /* as the stream is */
@@ -44,7 +45,7 @@ struct cloc {
 
 static bool has(const struct cloc *cloc, const char *name)
 {
-	char *path = path_join(cloc->listed->root, name);
+	char *path = path_join(cloc->list->root, name);
 	const bool found = path && path_exists(path);
 
 	mem_free(path);
@@ -54,28 +55,28 @@ static bool has(const struct cloc *cloc, const char *name)
 /* The one file whose name ends with val.csv, if there is one. */
 static int find_csv(struct cloc *cloc, struct err *err)
 {
-	struct names found = {0};
-	int code = names_of_folder(&found, cloc->listed->root, err);
+	struct name_list found = {0};
+	int code = name_list_of_folder(&found, cloc->list->root, err);
 
 	for (size_t i = 0; i < found.count && !code; i++) {
-		const char *name = names_at(&found, i);
+		const char *name = name_list_at(&found, i);
 
 		if (!path_ends(name, "val.csv"))
 			continue;
 		if (cloc->csv)
 			code = err_set(err, ERR_FORMAT,
 				"%s: both %s and %s could be the photos to evaluate on",
-				cloc->listed->root, cloc->csv, name);
+				cloc->list->root, cloc->csv, name);
 		else if (!(cloc->csv = mem_text(name)))
 			code = err_memory(err, "a path", strlen(name));
 	}
-	names_release(&found);
+	name_list_release(&found);
 	return code;
 }
 
 static int read_list(struct cloc *cloc, const char *name, list_visit *visit, struct err *err)
 {
-	char *path = path_join(cloc->listed->root, name);
+	char *path = path_join(cloc->list->root, name);
 	struct mapped file;
 	int code = path ? mapped_open(&file, path, 0, err) : err_memory(err, "a path", 64);
 
@@ -112,9 +113,9 @@ static struct list_value number_in(struct csv_field field)
 	struct list_value value = {.kind = LIST_WHOLE};
 
 	field = csv_trim(field);
-	if (moment_whole(field.at, field.size, &value.whole))
+	if (decimal_whole(field.at, field.size, &value.whole))
 		return value;
-	value.kind = moment_number(field.at, field.size, &value.real) ? LIST_REAL : LIST_TEXT;
+	value.kind = decimal_number(field.at, field.size, &value.real) ? LIST_REAL : LIST_TEXT;
 	return value;
 }
 
@@ -165,7 +166,7 @@ static int read_rows(struct cloc *cloc, const struct mapped *file, struct err *e
 
 static int read_csv(struct cloc *cloc, struct err *err)
 {
-	char *path = path_join(cloc->listed->root, cloc->csv);
+	char *path = path_join(cloc->list->root, cloc->csv);
 	struct mapped file;
 	int code = path_lists_part(cloc->lists, RECORDS_EVAL, cloc->csv, err);
 
@@ -189,7 +190,7 @@ static int make_index(struct cloc *cloc, const struct index_id *id, struct err *
 	if (!code && cloc->csv)
 		code = read_csv(cloc, err);
 	if (!code)
-		return path_lists_end(cloc->lists, &cloc->listed->index, err);
+		return path_lists_end(cloc->lists, &cloc->list->index, err);
 	path_lists_abort(cloc->lists);
 	return code;
 }
@@ -197,7 +198,7 @@ static int make_index(struct cloc *cloc, const struct index_id *id, struct err *
 static int open_all(struct cloc *cloc, const struct options *options, struct err *err)
 {
 	static const char *const folders[] = {"images", "dataset/images", "", NULL};
-	struct index_id id = {.path = cloc->listed->root,
+	struct index_id id = {.path = cloc->list->root,
 		.kind = "cloc",
 		.version = PATH_INDEX_VERSION,
 		.mark = MARK_NOTHING};
@@ -206,33 +207,33 @@ static int open_all(struct cloc *cloc, const struct options *options, struct err
 	if (code)
 		return code;
 	for (size_t i = 0; i < COUNT(parts); i++) {
-		id.mark = listed_mark(cloc->listed, id.mark, parts[i].paths);
-		id.mark = listed_mark(cloc->listed, id.mark, parts[i].labels);
-		id.mark = listed_mark(cloc->listed, id.mark, parts[i].times);
+		id.mark = image_list_mark(cloc->list, id.mark, parts[i].paths);
+		id.mark = image_list_mark(cloc->list, id.mark, parts[i].labels);
+		id.mark = image_list_mark(cloc->list, id.mark, parts[i].times);
 	}
 	if (cloc->csv)
-		id.mark = listed_mark(cloc->listed, id.mark, cloc->csv);
-	if (!path_index_find(&cloc->listed->index, &id))
+		id.mark = image_list_mark(cloc->list, id.mark, cloc->csv);
+	if (!path_index_find(&cloc->list->index, &id))
 		code = make_index(cloc, &id, err);
 	return code ? code
-		    : listed_find_images(
-			      cloc->listed, options_text(options, "cloc.images"), folders, err);
+		    : image_list_find_folder(
+			      cloc->list, options_text(options, "cloc.images"), folders, err);
 }
 
 static int cloc_open(
 	struct records **records, const char *path, const struct options *options, struct err *err)
 {
 	struct cloc cloc = {0};
-	int code = listed_new(&cloc.listed, path, err);
+	int code = image_list_new(&cloc.list, path, err);
 
 	if (code)
 		return code;
 	code = open_all(&cloc, options, err);
 	mem_free(cloc.csv);
 	if (code)
-		listed_close(&cloc.listed->base);
+		image_list_close(&cloc.list->base);
 	else
-		*records = &cloc.listed->base;
+		*records = &cloc.list->base;
 	return code;
 }
 
@@ -251,9 +252,9 @@ const struct records_type records_cloc = {
 	.options = cloc_options,
 	.guess = cloc_guess,
 	.open = cloc_open,
-	.close = listed_close,
-	.look = listed_look,
-	.read = listed_read,
-	.where = listed_where,
-	.path = listed_path,
+	.close = image_list_close,
+	.look = image_list_look,
+	.read = image_list_read,
+	.where = image_list_where,
+	.path = image_list_path,
 };

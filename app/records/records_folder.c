@@ -1,51 +1,47 @@
-/* Images in folders, one for each class: ImageNet's layout. The index is folder_index.h's. */
+/* Images in folders, one for each class: ImageNet's layout. The index is class_folder_index.h's. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "records/folder_index.h"
+#include "records/class_folder_index.h"
 #include "formats/mapped.h"
 #include "base/paths.h"
+#include "records/name_list.h"
 #include "records/records_types.h"
 
-struct folder {
+struct class_folder {
 	struct records base;
-	struct folder_index index;
+	struct class_folder_index index;
 	char *root;
 };
 
-static void folder_close(struct records *records)
+static void class_folder_close(struct records *records)
 {
-	struct folder *folder = (struct folder *)records;
+	struct class_folder *folder = (struct class_folder *)records;
 
-	folder_index_close(&folder->index);
+	class_folder_index_close(&folder->index);
 	mem_free(folder->root);
 	mem_free(folder);
 }
 
-static int folder_open(
+static int class_folder_open(
 	struct records **records, const char *path, const struct options *options, struct err *err)
 {
-	struct folder *folder = mem_new(1, sizeof(*folder));
+	struct class_folder *folder = mem_new(1, sizeof(*folder));
 	int code;
 
 	(void)options;
 	if (!folder)
 		return err_memory(err, "a folder", sizeof(*folder));
 	folder->root = mem_text(path);
-	code = folder->root ? folder_index_open(&folder->index, path, err)
+	code = folder->root ? class_folder_index_open(&folder->index, path, err)
 			    : err_memory(err, "a path", strlen(path));
 	if (code) {
-		folder_close(&folder->base);
+		class_folder_close(&folder->base);
 		return code;
 	}
-	folder->base.info = (struct records_info){
-		.form = RECORDS_IMAGE,
-		.count = folder_index_count(&folder->index),
-		.classes = folder_index_classes(&folder->index),
-		.parted = folder_index_parted(&folder->index),
-	};
+	class_folder_index_info(&folder->index, &folder->base.info);
 	*records = &folder->base;
 	return 0;
 }
@@ -53,26 +49,26 @@ static int folder_open(
 /* Whether a folder has a folder with images in it, after a look at the first few names. */
 static bool has_classes(const char *path)
 {
-	struct names outer = {0}, inner = {0};
+	struct name_list outer = {0}, inner = {0};
 	bool found = false;
 
-	if (names_of_folder(&outer, path, NULL))
+	if (name_list_of_folder(&outer, path, NULL))
 		outer.count = 0;
 	for (size_t i = 0; i < outer.count && i < 8 && !found; i++) {
-		char *below = path_join(path, names_at(&outer, i));
+		char *below = path_join(path, name_list_at(&outer, i));
 
-		names_release(&inner);
-		if (below && path_is_folder(below) && !names_of_folder(&inner, below, NULL))
+		name_list_release(&inner);
+		if (below && path_is_folder(below) && !name_list_of_folder(&inner, below, NULL))
 			for (size_t k = 0; k < inner.count && !found; k++)
-				found = path_is_image(names_at(&inner, k));
+				found = path_is_image(name_list_at(&inner, k));
 		mem_free(below);
 	}
-	names_release(&outer);
-	names_release(&inner);
+	name_list_release(&outer);
+	name_list_release(&inner);
 	return found;
 }
 
-static bool folder_guess(const char *path)
+static bool class_folder_guess(const char *path)
 {
 	char *train = path_join(path, "train");
 	const bool found =
@@ -82,54 +78,56 @@ static bool folder_guess(const char *path)
 	return found;
 }
 
-static void folder_look(const struct records *records, int64_t first, int n, struct record *out)
+static void class_folder_look(
+	const struct records *records, int64_t first, int n, struct record *out)
 {
-	const struct folder *folder = (const struct folder *)records;
+	const struct class_folder *folder = (const struct class_folder *)records;
 
 	for (int k = 0; k < n; k++)
-		out[k] = folder_index_look(&folder->index, first + k);
+		out[k] = class_folder_index_look(&folder->index, first + k);
 }
 
-static void folder_where(const struct records *records, int64_t i, char *out, size_t size)
+static void class_folder_where(const struct records *records, int64_t i, char *out, size_t size)
 {
-	const struct folder *folder = (const struct folder *)records;
+	const struct class_folder *folder = (const struct class_folder *)records;
 	const size_t root = strlen(folder->root);
 	const bool slash = root && folder->root[root - 1] != '/';
 
 	snprintf(out, size, "%s%s", folder->root, slash ? "/" : "");
 	if (strlen(out) + 1 < size)
-		folder_index_path(&folder->index, i, out + strlen(out), size - strlen(out));
+		class_folder_index_path(&folder->index, i, out + strlen(out), size - strlen(out));
 }
 
-static int folder_read(
+static int class_folder_read(
 	struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
 {
 	char path[PATH_MAX];
 
-	folder_where(records, i, path, sizeof(path));
+	class_folder_where(records, i, path, sizeof(path));
 	return mapped_read_whole(path, RECORD_IMAGE_MOST, bytes, err);
 }
 
-static int folder_path(struct records *records, int64_t i, char *out, size_t size, struct err *err)
+static int class_folder_path(
+	struct records *records, int64_t i, char *out, size_t size, struct err *err)
 {
-	folder_where(records, i, out, size);
+	class_folder_where(records, i, out, size);
 	return 0;
 }
 
-static const char *folder_class_name(const struct records *records, int label)
+static const char *class_folder_class_name(const struct records *records, int label)
 {
-	return folder_index_class(&((const struct folder *)records)->index, label);
+	return class_folder_index_class(&((const struct class_folder *)records)->index, label);
 }
 
 const struct records_type records_folder = {
 	.name = "folder",
 	.help = "images in folders, one for each class; train/ and val/ above them or not",
-	.guess = folder_guess,
-	.open = folder_open,
-	.close = folder_close,
-	.look = folder_look,
-	.read = folder_read,
-	.where = folder_where,
-	.path = folder_path,
-	.class_name = folder_class_name,
+	.guess = class_folder_guess,
+	.open = class_folder_open,
+	.close = class_folder_close,
+	.look = class_folder_look,
+	.read = class_folder_read,
+	.where = class_folder_where,
+	.path = class_folder_path,
+	.class_name = class_folder_class_name,
 };

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 #include "records/index_file.h"
 #include "formats/mapped.h"
-#include "formats/moment.h"
 #include "records/records_types.h"
 #include "records/table_plan.h"
 #include "records/table_scan.h"
@@ -99,7 +99,7 @@ static float number_of(
 {
 	double number;
 
-	if (!moment_number(cell.at, cell.size, &number) || known->scale == 0)
+	if (table_cell(cell, &number) != TABLE_CELL_NUMBER || known->scale == 0)
 		return 0;
 	number = (number - (double)known->mean) * (double)known->scale;
 	return (float)fmin(fmax(number, -t->plan.clip), t->plan.clip);
@@ -110,9 +110,10 @@ static void put_category(const struct table *t, const struct table_column *colum
 {
 	uint64_t mark;
 	size_t place;
+	double number;
 	float sum;
 
-	if (table_missing(cell))
+	if (table_cell(cell, &number) == TABLE_CELL_MISSING)
 		return;
 	if (t->plan.hash_bits) {
 		/* The upper bits are the better mixed ones. */
@@ -120,7 +121,7 @@ static void put_category(const struct table *t, const struct table_column *colum
 		mark *= UINT64_C(0x9e3779b97f4a7c15);
 		place = (size_t)(mark >> (64 - t->plan.hash_bits));
 	} else {
-		const long found = names_find(&column->words.names, cell.at, cell.size);
+		const long found = name_list_find(&column->vocabulary.names, cell.at, cell.size);
 
 		if (found < 0)
 			return;
@@ -181,9 +182,10 @@ static int table_read(
 
 static const char *table_class_name(const struct records *records, int label)
 {
-	const struct names *names = &((const struct table *)records)->scan.class_names;
+	const struct name_list *names = &((const struct table *)records)->scan.class_names;
 
-	return label >= 0 && (size_t)label < names->count ? names_at(names, (size_t)label) : NULL;
+	return label >= 0 && (size_t)label < names->count ? name_list_at(names, (size_t)label)
+							  : NULL;
 }
 
 const struct records_type records_table = {

@@ -9,8 +9,9 @@
 
 #include "base/mem.h"
 #include "formats/mapped.h"
-#include "formats/moment.h"
+#include "formats/decimal.h"
 #include "base/paths.h"
+#include "records/name_list.h"
 #include "records/records_types.h"
 #include "records/tar_index.h"
 
@@ -18,7 +19,7 @@ enum { SHARDS_MOST = 1 << 20, RANGE_DIGITS = 12 };
 
 struct tar {
 	struct records base;
-	struct names shards;
+	struct name_list shards;
 	struct mapped *unpacked; /* NULL: none is; else one for each, or zeroed */
 	struct tar_index index;
 };
@@ -50,14 +51,14 @@ static bool find_range(const char *pattern, struct range *range)
 	if (!dots || dots > range->close || dots - range->open - 1 > RANGE_DIGITS)
 		return false;
 	range->width = (int)(dots - range->open - 1);
-	return moment_whole(range->open + 1, (size_t)range->width, &range->first) &&
-	       moment_whole(dots + 2, (size_t)(range->close - dots - 2), &range->last) &&
+	return decimal_whole(range->open + 1, (size_t)range->width, &range->first) &&
+	       decimal_whole(dots + 2, (size_t)(range->close - dots - 2), &range->last) &&
 	       range->first >= 0 && range->first <= range->last &&
 	       range->last - range->first < SHARDS_MOST;
 }
 
 /* NAME{000..127}.tar, and every further range for each of these. */
-static int add_pattern(struct names *shards, const char *pattern, struct err *err)
+static int add_pattern(struct name_list *shards, const char *pattern, struct err *err)
 {
 	struct range range;
 	const size_t room = strlen(pattern) + RANGE_DIGITS + 20;
@@ -65,7 +66,7 @@ static int add_pattern(struct names *shards, const char *pattern, struct err *er
 	int code = 0;
 
 	if (!strchr(pattern, '{'))
-		return names_add(shards, pattern, strlen(pattern), err);
+		return name_list_add(shards, pattern, strlen(pattern), err);
 	if (!find_range(pattern, &range))
 		return err_set(err, ERR_INPUT,
 			"%s: braces hold a range of numbers, as in train-{000..127}.tar", pattern);
@@ -84,21 +85,21 @@ static int add_pattern(struct names *shards, const char *pattern, struct err *er
 	return code;
 }
 
-static int add_folder(struct names *shards, const char *folder, struct err *err)
+static int add_folder(struct name_list *shards, const char *folder, struct err *err)
 {
-	struct names found = {0};
-	int code = names_of_folder(&found, folder, err);
+	struct name_list found = {0};
+	int code = name_list_of_folder(&found, folder, err);
 
 	for (size_t i = 0; i < found.count && !code; i++) {
-		char *path = path_join(folder, names_at(&found, i));
+		char *path = path_join(folder, name_list_at(&found, i));
 
 		if (!path)
 			code = err_memory(err, "a path", strlen(folder));
 		else if (is_tar(path))
-			code = names_add(shards, path, strlen(path), err);
+			code = name_list_add(shards, path, strlen(path), err);
 		mem_free(path);
 	}
-	names_release(&found);
+	name_list_release(&found);
 	if (!code && !shards->count)
 		code = err_set(err, ERR_FILE, "%s: has no .tar files", folder);
 	return code;
@@ -109,7 +110,7 @@ static int unpack(struct tar *tar, struct err *err)
 	int code = 0;
 
 	for (size_t i = 0; i < tar->shards.count && !code; i++) {
-		const char *name = names_at(&tar->shards, i);
+		const char *name = name_list_at(&tar->shards, i);
 
 		if (!is_gzipped(name))
 			continue;
@@ -130,7 +131,7 @@ static void tar_close(struct records *records)
 		mapped_close(tar->unpacked + i);
 	mem_free(tar->unpacked);
 	tar_index_close(&tar->index);
-	names_release(&tar->shards);
+	name_list_release(&tar->shards);
 	mem_free(tar);
 }
 
@@ -142,7 +143,7 @@ static int open_all(struct tar *tar, const char *path, bool lenient, struct err 
 	if (!code && path_is_folder(path))
 		code = add_folder(&tar->shards, path, err);
 	else if (!code)
-		code = path_exists(path) ? names_add(&tar->shards, path, strlen(path), err)
+		code = path_exists(path) ? name_list_add(&tar->shards, path, strlen(path), err)
 					 : add_pattern(&tar->shards, path, err);
 	if (!code)
 		code = unpack(tar, err);
@@ -150,7 +151,7 @@ static int open_all(struct tar *tar, const char *path, bool lenient, struct err 
 		place[size - 1] = '\0';
 	if (!code)
 		code = tar_index_open(&tar->index,
-			path_exists(place) ? place : names_at(&tar->shards, 0), &tar->shards,
+			path_exists(place) ? place : name_list_at(&tar->shards, 0), &tar->shards,
 			tar->unpacked, lenient, err);
 	mem_free(place);
 	return code;
@@ -176,15 +177,15 @@ static int tar_open(
 
 static bool tar_guess(const char *path)
 {
-	struct names found = {0};
+	struct name_list found = {0};
 	bool yes = false;
 
 	if (!path_is_folder(path))
 		return is_tar(path) && (path_exists(path) || strchr(path, '{'));
-	if (!names_of_folder(&found, path, NULL))
+	if (!name_list_of_folder(&found, path, NULL))
 		for (size_t i = 0; i < found.count && !yes; i++)
-			yes = is_tar(names_at(&found, i));
-	names_release(&found);
+			yes = is_tar(name_list_at(&found, i));
+	name_list_release(&found);
 	return yes;
 }
 
@@ -205,10 +206,10 @@ static int tar_read(struct records *records, int64_t i, struct record_bytes *byt
 
 	if (shard >= tar->shards.count || size > RECORD_IMAGE_MOST)
 		return err_set(err, ERR_FORMAT, "%s: the index of its archives is damaged",
-			names_at(&tar->shards, 0));
+			name_list_at(&tar->shards, 0));
 	if (tar->unpacked && tar->unpacked[shard].path)
 		return mapped_record(tar->unpacked + shard, at, size, bytes, err);
-	return mapped_read_part(names_at(&tar->shards, shard), at, size, bytes, err);
+	return mapped_read_part(name_list_at(&tar->shards, shard), at, size, bytes, err);
 }
 
 static void tar_where(const struct records *records, int64_t i, char *out, size_t size)
@@ -219,7 +220,7 @@ static void tar_where(const struct records *records, int64_t i, char *out, size_
 	const size_t shard = tar_index_place(&tar->index, i, &at, &length);
 
 	snprintf(out, size, "%s, the image at byte %llu",
-		names_at(&tar->shards, shard < tar->shards.count ? shard : 0),
+		name_list_at(&tar->shards, shard < tar->shards.count ? shard : 0),
 		(unsigned long long)at);
 }
 

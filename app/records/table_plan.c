@@ -1,15 +1,21 @@
 /* Columns found by name or number; the rest is a matter of counting. */
 #include "records/table_plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
 #include "records/columns.h"
-#include "formats/moment.h"
+#include "formats/decimal.h"
+
+/* So many lines below the first are looked at for what it is. */
+enum { HEADER_LINES = 1000 };
 
 const struct option_row table_options[] = {
+	{"table", "header", OPTION_CHOICE, "auto", "auto | yes | no",
+		"whether the first line names the columns; auto: if it looks like it"},
 	{"table", "label", OPTION_TEXT, "", NULL,
 		"column of the label, by name or number; empty: the one called label, class, "
 		"target or y, or the last"},
@@ -28,15 +34,19 @@ const struct option_row table_options[] = {
 	{NULL},
 };
 
-bool table_missing(struct csv_field cell)
+enum table_cell table_cell(struct csv_field cell, double *number)
 {
-	static const char *const words[] = {"", "NA", "N/A", "nan", "null", "?"};
+	static const char *const words[] = {"", "NA", "N/A", "nan", "inf", "infinity", "null", "?"};
+	const bool sign = cell.size > 1 && (*cell.at == '-' || *cell.at == '+');
+	const char *at = cell.at + sign;
+	const size_t size = cell.size - sign;
 
-	cell = csv_trim(cell);
+	if (decimal_number(cell.at, cell.size, number))
+		return isfinite(*number) ? TABLE_CELL_NUMBER : TABLE_CELL_MISSING;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strlen(words[i]) == cell.size && !strncasecmp(words[i], cell.at, cell.size))
-			return true;
-	return false;
+		if (strlen(words[i]) == size && !strncasecmp(words[i], at, size))
+			return TABLE_CELL_MISSING;
+	return TABLE_CELL_WORD;
 }
 
 /* The column of this name or number, or -1. */
@@ -48,7 +58,7 @@ static int find_column(const struct table_plan *plan, const char *word, size_t s
 		if (strlen(plan->columns[i].name) == size &&
 			!strncasecmp(plan->columns[i].name, word, size))
 			return i;
-	if (moment_whole(word, size, &number) && number >= 1 && number <= plan->count)
+	if (decimal_whole(word, size, &number) && number >= 1 && number <= plan->count)
 		return (int)number - 1;
 	return -1;
 }
@@ -134,18 +144,79 @@ static int find_roles(
 	return 0;
 }
 
+/* What the first line holds, and what stands below it. */
+struct first_line {
+	bool word, number; /* it has some */
+	bool counts;       /* its numbers count up by one */
+	bool heads;        /* a word of it stands above numbers alone */
+	bool again;        /* a word of it comes again below */
+};
+
+static struct first_line look_at_first(const struct csv_field *fields, int count)
+{
+	struct first_line first = {.counts = true};
+	int64_t last = 0, whole = 0;
+	double number;
+
+	for (int i = 0; i < count; i++) {
+		const struct csv_field cell = csv_trim(fields[i]);
+		const enum table_cell kind = table_cell(cell, &number);
+
+		first.word |= kind == TABLE_CELL_WORD;
+		if (kind != TABLE_CELL_NUMBER)
+			continue;
+		first.counts &= decimal_whole(cell.at, cell.size, &whole) &&
+				(!first.number || (uint64_t)whole == (uint64_t)last + 1);
+		first.number = true;
+		last = whole;
+	}
+	return first;
+}
+
+/* Compares the first line, whose fields are given, with lines from `bytes` on. */
+static void look_below(struct first_line *first, const struct csv_field *fields,
+	const struct table_plan *plan, const char *bytes, size_t size)
+{
+	bool numbers[TABLE_COLUMNS] = {0}, words[TABLE_COLUMNS] = {0};
+	struct csv_field below[TABLE_COLUMNS];
+	size_t used;
+	double number;
+
+	for (int line = 0; line < HEADER_LINES && size; line++, bytes += used, size -= used) {
+		const int n = csv_row(bytes, size, plan->separator, below, TABLE_COLUMNS, &used);
+
+		if (n < 0)
+			break;
+		for (int i = 0; n == plan->count && i < n; i++) {
+			const struct csv_field cell = csv_trim(below[i]), top = csv_trim(fields[i]);
+			const enum table_cell kind = table_cell(cell, &number);
+
+			numbers[i] |= kind == TABLE_CELL_NUMBER;
+			words[i] |= kind == TABLE_CELL_WORD;
+			first->again |= kind == TABLE_CELL_WORD && cell.size == top.size &&
+					!memcmp(cell.at, top.at, top.size);
+		}
+	}
+	for (int i = 0; i < plan->count; i++)
+		first->heads |= numbers[i] && !words[i] &&
+				table_cell(csv_trim(fields[i]), &number) == TABLE_CELL_WORD;
+}
+
+/* The rule is the header's. */
+static bool is_header(const struct table_plan *plan, const struct csv_field *fields,
+	const char *below, size_t size)
+{
+	struct first_line first = look_at_first(fields, plan->count);
+
+	if (!first.word || !first.counts)
+		return false;
+	look_below(&first, fields, plan, below, size);
+	return (!first.number && first.heads) || !first.again;
+}
+
 /* Names from the first row if it is a header, else numbers. */
 static void name_columns(struct table_plan *plan, const struct csv_field *fields)
 {
-	double number;
-
-	plan->headed = true;
-	for (int i = 0; i < plan->count; i++) {
-		const struct csv_field cell = csv_trim(fields[i]);
-
-		if (moment_number(cell.at, cell.size, &number))
-			plan->headed = false;
-	}
 	for (int i = 0; i < plan->count; i++) {
 		struct table_column *column = plan->columns + i;
 		const struct csv_field cell = csv_trim(fields[i]);
@@ -162,6 +233,7 @@ int table_plan_init(struct table_plan *plan, const struct mapped *file,
 	const size_t mark = csv_mark((const char *)file->data, file->size);
 	const char *bytes = (const char *)file->data + mark;
 	const size_t size = file->size - mark;
+	const char *header = options_text(options, "table.header");
 	struct csv_field *fields;
 	size_t used;
 
@@ -177,8 +249,12 @@ int table_plan_init(struct table_plan *plan, const struct mapped *file,
 	}
 	plan->separator = csv_separator(bytes, size);
 	plan->count = csv_row(bytes, size, plan->separator, fields, TABLE_COLUMNS, &used);
-	if (plan->count >= 2 && plan->count <= TABLE_COLUMNS)
+	if (plan->count >= 2 && plan->count <= TABLE_COLUMNS) {
+		plan->headed = !strcmp(header, "auto")
+				       ? is_header(plan, fields, bytes + used, size - used)
+				       : !strcmp(header, "yes");
 		name_columns(plan, fields);
+	}
 	mem_free(fields);
 	if (plan->count < 0)
 		return err_set(
@@ -202,12 +278,12 @@ int table_plan_end(struct table_plan *plan, const struct mapped *file, struct er
 		if (column->role == TABLE_NUMBER) {
 			at++;
 		} else if (column->role == TABLE_CATEGORY && !plan->hash_bits) {
-			const int code = words_sort(&column->words, &ranks, err);
+			const int code = vocabulary_sort(&column->vocabulary, &ranks, err);
 
 			mem_free(ranks);
 			if (code)
 				return code;
-			at += column->words.names.count;
+			at += column->vocabulary.names.count;
 		}
 		hashed |= column->role == TABLE_CATEGORY && plan->hash_bits;
 	}
@@ -225,7 +301,7 @@ int table_plan_end(struct table_plan *plan, const struct mapped *file, struct er
 void table_plan_release(struct table_plan *plan)
 {
 	for (int i = 0; plan->columns && i < plan->count; i++)
-		words_release(&plan->columns[i].words);
+		vocabulary_release(&plan->columns[i].vocabulary);
 	mem_free(plan->columns);
 	*plan = (struct table_plan){0};
 }

@@ -4,8 +4,11 @@
  * row; whether a column that nobody named is of numbers or of categories shows while
  * rows are read.
  *
- * The first row is a header if none of its cells is a number. Columns are named by
- * their header or by their number, from 1.
+ * The first line is a header if its words do not come again below them and its
+ * numbers, if any, count up by one as numbers of columns do; or if it has no number
+ * and one of its words stands above numbers alone (table.header = auto; the next
+ * thousand lines are looked at). Columns are named by their header or by their
+ * number, from 1.
  */
 #ifndef RETAIN_RECORDS_TABLE_PLAN_H
 #define RETAIN_RECORDS_TABLE_PLAN_H
@@ -17,16 +20,16 @@
 #include "base/options.h"
 #include "formats/csv.h"
 #include "formats/mapped.h"
-#include "records/words.h"
+#include "records/vocabulary.h"
 
 enum { TABLE_COLUMNS = 1024, TABLE_CATEGORIES = 4096, TABLE_FLOATS = 1 << 20 };
 enum table_role { TABLE_NUMBER, TABLE_CATEGORY, TABLE_LABEL, TABLE_TIME, TABLE_IGNORED };
 
 struct table_column {
 	enum table_role role;
-	bool fixed;         /* a key says what it is */
-	size_t at;          /* its first float in a record */
-	struct words words; /* different cells of a category that is not hashed */
+	bool fixed;                   /* a key says what it is */
+	size_t at;                    /* its first float in a record */
+	struct vocabulary vocabulary; /* different cells of a category that is not hashed */
 	char name[64];
 };
 
@@ -50,7 +53,12 @@ int table_plan_init(struct table_plan *plan, const struct mapped *file,
 int table_plan_end(struct table_plan *plan, const struct mapped *file, struct err *err);
 void table_plan_release(struct table_plan *plan);
 
-/* A cell that says nothing: empty, NA, N/A, nan, null, ?. */
-bool table_missing(struct csv_field cell);
+/*
+ * What a cell without blanks around it is, and its number: finite and as decimal.h
+ * says; or missing: empty, NA, N/A, null, ?, or nan, inf, infinity and numbers beyond
+ * a double's (1e999) of either sign; or else a word.
+ */
+enum table_cell { TABLE_CELL_NUMBER, TABLE_CELL_MISSING, TABLE_CELL_WORD };
+enum table_cell table_cell(struct csv_field cell, double *number);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "formats/moment.h"
 #include "records/records_types.h"
 
 #define AT_BITS 40
@@ -96,14 +95,17 @@ static int number_cell(struct scanning *s, int i, struct err *err)
 	char shown[CELL_SHOWN];
 	double number, step;
 
-	if (moment_number(cell.at, cell.size, &number)) {
+	switch (table_cell(cell, &number)) {
+	case TABLE_CELL_NUMBER:
 		step = number - r->mean;
 		r->mean += step / (double)++r->count;
 		r->squares += step * (number - r->mean);
 		return 0;
-	}
-	if (table_missing(cell))
+	case TABLE_CELL_MISSING:
 		return 0;
+	case TABLE_CELL_WORD:
+		break;
+	}
 	if (column->fixed)
 		return err_set(err, ERR_FORMAT, "%s is no number", cell_shown(cell, shown));
 	column->role = TABLE_CATEGORY;
@@ -115,10 +117,11 @@ static int category_cell(struct scanning *s, int i, struct err *err)
 	struct table_column *column = s->plan->columns + i;
 	const struct csv_field cell = csv_trim(s->fields[i]);
 	int64_t number;
+	double unused;
 
-	if (s->plan->hash_bits || table_missing(cell))
+	if (s->plan->hash_bits || table_cell(cell, &unused) == TABLE_CELL_MISSING)
 		return 0;
-	number = words_number(&column->words, cell.at, cell.size, err);
+	number = vocabulary_number(&column->vocabulary, cell.at, cell.size, err);
 	if (number >= TABLE_CATEGORIES)
 		return err_set(err, ERR_INPUT,
 			"has more than %d different cells; set table.hash_bits, or name it in "
@@ -269,8 +272,8 @@ static int finish_labels(struct scanning *s, struct err *err)
 			rows->at[i] = (rows->at[i] & ((UINT64_C(1) << AT_BITS) - 1)) |
 				      (uint64_t)ranks[rows->at[i] >> AT_BITS] << AT_BITS;
 	mem_free(ranks);
-	s->scan->class_names = s->labels.words.names;
-	s->labels.words.names = (struct names){0};
+	s->scan->class_names = s->labels.vocabulary.names;
+	s->labels.vocabulary.names = (struct name_list){0};
 	return 0;
 }
 
@@ -294,7 +297,8 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 		code = 0;
 	}
 	if (!code && !scan->rows.count)
-		code = err_set(err, ERR_FORMAT, "%s: has no rows", file->path);
+		code = err_set(err, ERR_FORMAT, "%s: has no rows%s", file->path,
+			plan->headed ? " below its header (table.header = no: it has none)" : "");
 	if (!code)
 		code = finish_labels(&s, err);
 	label_column_release(&s.labels);
@@ -307,7 +311,7 @@ void table_scan_release(struct table_scan *scan)
 {
 	numbers_release(&scan->rows);
 	numbers_release(&scan->times);
-	names_release(&scan->class_names);
+	name_list_release(&scan->class_names);
 	mem_free(scan->known);
 	*scan = (struct table_scan){0};
 }

@@ -16,6 +16,7 @@
 #include "records/columns.h"
 #include "base/grow.h"
 #include "formats/mapped.h"
+#include "records/name_list.h"
 #include "records/table_plan.h"
 
 enum { TABLE_ROW = 1 << 20, TABLE_BLOCK = 1024 };
@@ -31,7 +32,7 @@ struct table_scan {
 	struct table_known *known; /* for each block and column */
 	size_t known_count, known_room;
 	int classes;
-	struct names class_names; /* none for numbers */
+	struct name_list class_names; /* none for numbers */
 };
 
 /*

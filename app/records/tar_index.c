@@ -13,13 +13,15 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "formats/csv.h"
 #include "records/columns.h"
 #include "base/grow.h"
+#include "formats/decimal.h"
 #include "formats/moment.h"
 #include "records/records_types.h"
 #include "formats/tar.h"
-#include "records/words.h"
+#include "records/vocabulary.h"
 
 enum { VERSION = 1, LABEL_BITS = 24, SHARD_BITS = 24, JSON_MOST = 1 << 20 };
 enum { KEEP_FROM = 64 << 20 };
@@ -45,7 +47,7 @@ struct group {
 };
 
 struct building {
-	const struct names *shards;
+	const struct name_list *shards;
 	size_t shard;
 	struct tar_entry *entries;
 	int64_t *times;
@@ -54,13 +56,13 @@ struct building {
 	int64_t largest;
 	bool parted, lenient;
 	size_t bad;
-	struct words folders;
+	struct vocabulary folders;
 	struct group group;
 };
 
 static const char *shard_name(const struct building *b)
 {
-	return names_at(b->shards, b->shard);
+	return name_list_at(b->shards, b->shard);
 }
 
 static int bad_member(const struct building *b, const char *name, const char *why, struct err *err)
@@ -109,7 +111,8 @@ static int take_folders(struct building *b, struct err *err)
 		if (!slash && b->lenient)
 			g->label = RECORD_NO_LABEL;
 		else if (slash)
-			g->label = words_number(&b->folders, class, (size_t)(slash - class), err);
+			g->label =
+				vocabulary_number(&b->folders, class, (size_t)(slash - class), err);
 		else
 			return bad_member(
 				b, g->name, "has no .cls or .json and is in no folder", err);
@@ -179,7 +182,7 @@ static int take_class(
 	while (cell.size && (cell.at[cell.size - 1] == '\n' || cell.at[cell.size - 1] == '\r'))
 		cell.size--;
 	cell = csv_trim(cell);
-	whole = moment_whole(cell.at, cell.size, &label);
+	whole = decimal_whole(cell.at, cell.size, &label);
 	return take_label(b, m->name, whole, label, err);
 }
 
@@ -196,7 +199,7 @@ static bool json_time(const struct json_value *value, int64_t *time)
 		return true;
 	}
 	return text &&
-	       (moment_date(text, strlen(text), time) || moment_whole(text, strlen(text), time));
+	       (moment_date(text, strlen(text), time) || decimal_whole(text, strlen(text), time));
 }
 
 static int take_json(
@@ -336,7 +339,7 @@ static int pack(struct building *b, unsigned char **bytes, size_t *size, struct 
 		.parted = b->parted};
 	const size_t fixed = sizeof(header) + b->count * (header.timed ? 24 : 16);
 	uint32_t *ranks = NULL;
-	int code = named ? words_sort(&b->folders, &ranks, err) : 0;
+	int code = named ? vocabulary_sort(&b->folders, &ranks, err) : 0;
 
 	if (code)
 		return code;
@@ -356,7 +359,7 @@ static int pack(struct building *b, unsigned char **bytes, size_t *size, struct 
 		memcpy(*bytes + fixed + 4 * i, &(uint32_t){(uint32_t)b->folders.names.starts[i]},
 			4);
 	if (named)
-		memcpy(*bytes + fixed + 4 * named, b->folders.names.words, b->folders.names.size);
+		memcpy(*bytes + fixed + 4 * named, b->folders.names.bytes, b->folders.names.size);
 	return 0;
 }
 
@@ -385,13 +388,13 @@ static bool unpack(struct tar_index *index)
 }
 
 /* The state that the archives are in, and how many bytes they have together. */
-static uint64_t mark_of(const struct names *shards, uint64_t *bytes)
+static uint64_t mark_of(const struct name_list *shards, uint64_t *bytes)
 {
 	uint64_t mark = mark_number(MARK_NOTHING, (int64_t)shards->count);
 
 	*bytes = 0;
 	for (size_t i = 0; i < shards->count; i++) {
-		const char *name = names_at(shards, i);
+		const char *name = name_list_at(shards, i);
 		struct stat facts = {0};
 
 		if (!stat(name, &facts))
@@ -404,7 +407,7 @@ static uint64_t mark_of(const struct names *shards, uint64_t *bytes)
 	return mark;
 }
 
-int tar_index_open(struct tar_index *index, const char *path, const struct names *shards,
+int tar_index_open(struct tar_index *index, const char *path, const struct name_list *shards,
 	const struct mapped *unpacked, bool lenient, struct err *err)
 {
 	uint64_t bytes_total;
@@ -423,7 +426,7 @@ int tar_index_open(struct tar_index *index, const char *path, const struct names
 		code = pack(&b, &bytes, &size, err);
 	mem_free(b.entries);
 	mem_free(b.times);
-	words_release(&b.folders);
+	vocabulary_release(&b.folders);
 	if (code)
 		return code;
 	/* An index with bad labels is not kept: who does not bear them must be told of them. */

@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "records/index_file.h"
-#include "base/paths.h"
+#include "records/name_list.h"
 #include "records/records.h"
 
 struct tar_index {
@@ -31,7 +31,7 @@ struct tar_index {
  * unpacked, or all are read here: `unpacked` is NULL, or has one for each shard.
  * Labels that make no sense are errors, or where `lenient` none.
  */
-int tar_index_open(struct tar_index *index, const char *path, const struct names *shards,
+int tar_index_open(struct tar_index *index, const char *path, const struct name_list *shards,
 	const struct mapped *unpacked, bool lenient, struct err *err);
 void tar_index_close(struct tar_index *index);
 

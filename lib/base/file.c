@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -326,4 +327,18 @@ int file_make_folder(const char *path, struct err *err)
 		code = make_one_folder(part, err);
 	mem_free(part);
 	return code;
+}
+
+static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+	(void)about;
+	(void)kind;
+	(void)place;
+	remove(path);
+	return 0;
+}
+
+void file_remove_tree(const char *path)
+{
+	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -46,4 +46,7 @@ void file_writer_abort(struct file_writer *writer);
 /* Makes a folder, and those above it, unless it is there already. */
 int file_make_folder(const char *path, struct err *err);
 
+/* Removes a folder with all that is in it, as far as that can be done. Links are not followed. */
+void file_remove_tree(const char *path);
+
 #endif

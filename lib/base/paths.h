@@ -1,4 +1,4 @@
-/* Paths, what their names say, and what a folder holds. */
+/* Paths and what their names say. */
 #ifndef RETAIN_BASE_PATHS_H
 #define RETAIN_BASE_PATHS_H
 
@@ -25,22 +25,5 @@ bool path_ends(const char *path, const char *end);
 
 /* Whether a name is one of an image that can be decoded: .jpg, .jpeg, .png in any case. */
 bool path_is_image(const char *path);
-
-/* Words one after the other, each with its NUL. Zeroed: none. */
-struct names {
-	char *words;
-	size_t *starts;
-	size_t count, size, room, starts_room;
-};
-
-int names_add(struct names *names, const char *word, size_t size, struct err *err);
-const char *names_at(const struct names *names, size_t i);
-void names_sort(struct names *names); /* by bytes */
-/* The place of a word in sorted names, or -1. */
-long names_find(const struct names *names, const char *word, size_t size);
-void names_release(struct names *names);
-
-/* Adds the names in a folder, sorted by bytes; those that begin with a dot are left out. */
-int names_of_folder(struct names *names, const char *folder, struct err *err);
 
 #endif

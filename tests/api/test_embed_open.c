@@ -18,7 +18,7 @@ enum { STEPS = 24, HEARD = 4096 };
 static int tree_remove(void **state)
 {
 	(void)state;
-	same_remove(folder);
+	file_remove_tree(folder);
 	return access(folder, F_OK) ? 0 : -1;
 }
 #define open_test(f) cmocka_unit_test_setup_teardown(f, folder_make, tree_remove)
@@ -512,7 +512,7 @@ static void warnings_are_heard(void **state)
 	assert_heard(heard, "trying the checkpoint before it");
 
 	/* Nothing can be written into a file. */
-	same_remove(in_folder("run/checkpoint"));
+	file_remove_tree(in_folder("run/checkpoint"));
 	fclose(fopen(in_folder("run/checkpoint"), "w"));
 	for (int i = 0; i < 3; i++)
 		go(learner, 1);

@@ -334,6 +334,21 @@ static void a_beginning_comes_last(void **state)
 	}
 }
 
+static void a_tree_is_removed(void **state)
+{
+	struct err err = {0};
+
+	(void)state;
+	assert_ok(file_write(in_folder("kept"), "x", 1, &err), err);
+	assert_ok(file_make_folder(in_folder("tree/a/b"), &err), err);
+	assert_ok(file_write(in_folder("tree/a/b/file"), "x", 1, &err), err);
+	assert_int_equal(symlink("../kept", in_folder("tree/link")), 0);
+	file_remove_tree(in_folder("tree"));
+	assert_int_equal(access(in_folder("tree"), F_OK), -1);
+	assert_holds(in_folder("kept"), "x");
+	file_remove_tree(in_folder("tree"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +365,7 @@ int main(void)
 		folder_test(read_only_is_respected),
 		folder_test(a_full_disk_spares_the_old_file),
 		folder_test(memory_runs_out),
+		folder_test(a_tree_is_removed),
 	};
 
 	return cmocka_run_group_tests_name("file", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "records/columns.h"
 #include "formats/csv.h"
+#include "formats/decimal.h"
 #include "formats/moment.h"
 #include "fuzz.h"
 
@@ -24,8 +25,11 @@ static void check_field(const char *row, size_t size, const struct csv_field *fi
 	fuzz_check(strnlen(text, field->size + 1) <= field->size);
 	fuzz_check(!csv_text(field, text, 0));
 	/* Longer ones are no numbers, however many zeros they begin with. */
-	if (cell.size < NUMBER_MOST && moment_whole(cell.at, cell.size, &whole))
-		fuzz_check(moment_number(cell.at, cell.size, &number));
+	if (cell.size < NUMBER_MOST && decimal_whole(cell.at, cell.size, &whole))
+		fuzz_check(decimal_number(cell.at, cell.size, &number));
+	if (decimal_number(cell.at, cell.size, &number))
+		for (size_t i = 0; i < cell.size; i++)
+			fuzz_check(strchr("0123456789+-.eE", cell.at[i]) && cell.at[i]);
 	moment_seconds(cell.at, cell.size, &time);
 	moment_date(cell.at, cell.size, &time);
 	time_column_cell(&kind, cell, &time, NULL);

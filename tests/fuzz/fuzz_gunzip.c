@@ -1,6 +1,6 @@
 /* Gzip files. */
 
-#include "base/gunzip.h"
+#include "formats/gunzip.h"
 #include "base/mem.h"
 #include "fuzz.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gunzip.h"
+#include "formats/gunzip.h"
 #include "base/mem.h"
 #include "fuzz.h"
 

@@ -144,6 +144,8 @@ static void what_is_wrong_with_csv_is_named(void **state)
 		{"1,2,1,2,3,4,5", "has 5 numbers, the model takes 4"},
 		{"1,2,1,2,3,", "number 3 is no number"},
 		{"1,2,1,nan,3,4", "number 1 is no number"},
+		{"1,2,1,0x1p3,3,4", "number 1 is no number"},
+		{"1,2,1,2,1e999,4", "number 2 is too large"},
 		{"1,2,1,2,-4e38,4", "number 2 is too large"},
 		{"\"1,2", "a quote is never closed"},
 		{"\"1\"x,2", "closing quote"},

@@ -9,19 +9,11 @@
 #include "../base/check.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 
 #include "../base/folder.h"
+#include "base/file.h"
 #include "base/options.h"
 #include "records/records.h"
-
-static inline int remove_one(const char *path, const struct stat *s, int flag, struct FTW *w)
-{
-	(void)s;
-	(void)flag;
-	(void)w;
-	return remove(path);
-}
 
 /* Index files go to the test's own folder where they cannot lie beside the data. */
 static inline int tree_make(void **state)
@@ -37,7 +29,8 @@ static inline int tree_make(void **state)
 static inline int tree_remove(void **state)
 {
 	(void)state;
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	file_remove_tree(folder);
+	return 0;
 }
 
 #define tree_test(f) cmocka_unit_test_setup_teardown(f, tree_make, tree_remove)

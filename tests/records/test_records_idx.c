@@ -2,7 +2,7 @@
 #include "records_check.h"
 
 #include "base/file.h"
-#include "base/gunzip.h"
+#include "formats/gunzip.h"
 
 /* Two images of 2 by 3, labels 7 and 3. */
 #define IMAGES                                                                                     \

@@ -112,6 +112,87 @@ static void without_a_header(void **state)
 	records_close(records);
 }
 
+/* How many records, classes and inputs a table has. */
+static void expect_table(
+	const char *words, const char *setting, int64_t count, int classes, int inputs)
+{
+	struct records *records;
+	const struct records_info *info;
+
+	write_words("t.csv", words);
+	records = opened_with("t.csv", SETTINGS(setting));
+	info = records_info(records);
+	if (info->count != count || info->classes != classes || info->channels != inputs)
+		fail_msg("%s: %d records, %d classes, %d inputs", words, (int)info->count,
+			info->classes, info->channels);
+	records_close(records);
+}
+
+static void headers_are_told_from_rows(void **state)
+{
+	static const struct {
+		const char *words;
+		int count, classes, inputs;
+	} rows[] = {
+		/* Words above numbers, whatever the label's column is called. */
+		{"x1,x2,spam\n1,2,spam\n3,4,ham\n", 2, 2, 2},
+		{"\"x, 1\",\"the \"\"label\"\"\"\n1,2\n1,0\n", 2, 3, 1},
+		{",x,label\n0,1.5,a\n1,2.5,b\n", 2, 2, 2},
+		/* Columns that are numbered. */
+		{"1,2,label\n0.5,0.7,cat\n0.1,0.3,dog\n", 2, 2, 2},
+		{"0,1,2,species\n5,3,1,a\n5,4,2,b\n5,4,2,b\n", 3, 2, 3},
+		{"\"1\",\"2\",\"label\"\n0.5,0.7,cat\n0.1,0.3,dog\n", 2, 2, 2},
+		{",0,1,label\n0,5,3,a\n1,5,4,b\n", 2, 2, 3},
+		/* Nothing but words. */
+		{"colour,size,label\nred,small,yes\nblue,large,no\n", 2, 2, 4},
+		{"red,small,yes\nblue,large,no\nred,large,yes\n", 3, 2, 4},
+		/* Rows: words that come again, numbers that are no columns'. */
+		{"5.1,3.5,setosa\n4.9,3.0,setosa\n6.0,2.2,virginica\n", 3, 2, 2},
+		{"5.1,3.5,setosa\n6.0,2.2,virginica\n", 2, 2, 2},
+		{"1,2,cat\n3,4,dog\n5,6,cat\n", 3, 2, 2},
+		{"5.1,3.5,setosa\n", 1, 1, 2},
+		{"NA,2,cat\n1,3,dog\n2,4,cat\n", 3, 2, 2},
+		{"odd,2,cat\n1,3,dog\n2,4,cat\n", 3, 2, 4},
+		/* All numbers: cannot be told, so a row. */
+		{"1,2,3\n4,5,1\n", 2, 4, 2},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		expect_table(rows[i].words, NULL, rows[i].count, rows[i].classes, rows[i].inputs);
+	expect_table("1,2,3\n4,5,1\n", "table.header=yes", 1, 2, 2);
+	expect_table("1,2,a\n3,4,b\n", "table.header=no", 2, 2, 2);
+	expect_table("a,b,c\n", "table.header=no", 1, 1, 2);
+	write_words("t.csv", "1,2,label\n");
+	assert_refused("table", "t.csv", "t.csv: has no rows below its header (table.header = no");
+}
+
+/* Other ways to write numbers make words, save for those that say that there is none. */
+static void only_decimals_are_numbers(void **state)
+{
+	static const char *const missing[] = {
+		"", "NA", "?", "null", "nan", "-NaN", "inf", "-Inf", "Infinity", "1e999"};
+	static const char *const words[] = {"0x1p3", "0x10", "1_000", "1e", "-", "one"};
+	static const char *const numbers[] = {"8", "-8.5", "+8", "8e1", ".8", "8."};
+	struct records *records;
+	char table[100];
+
+	for (size_t i = 0; i < COUNT(missing) + COUNT(words) + COUNT(numbers); i++) {
+		const size_t w = i - COUNT(missing), n = w - COUNT(words);
+		const bool word = w < COUNT(words);
+
+		snprintf(table, sizeof(table), "x,label\n1.5,0\n%s,1\n",
+			i < COUNT(missing) ? missing[i]
+			: word             ? words[w]
+					   : numbers[n]);
+		expect_table(table, NULL, 2, 2, word ? 2 : 1);
+	}
+	write_words("t.csv", "x,label\n1,0\n-inf,1\n3,1\n");
+	records = opened_with("t.csv", NULL);
+	expect(records, 1, 0, 0);
+	records_close(records);
+	read_one(NULL, 0);
+}
+
 static void blocks(void **state)
 {
 	assert_int_equal(table_block(0), 0);
@@ -272,6 +353,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		tree_test(columns_become_inputs),
 		tree_test(without_a_header),
+		tree_test(headers_are_told_from_rows),
+		tree_test(only_decimals_are_numbers),
 		cmocka_unit_test(blocks),
 		tree_test(the_future_does_not_count),
 		tree_test(wrong_tables_are_named),

@@ -18,7 +18,7 @@ static inline int stream_remove(void **state)
 {
 	(void)state;
 	chmod(folder, 0700);
-	same_remove(folder);
+	file_remove_tree(folder);
 	return access(folder, F_OK) ? 0 : -1;
 }
 #define stream_test(f) cmocka_unit_test_setup_teardown(f, folder_make, stream_remove)

@@ -232,7 +232,7 @@ static void a_disk_that_stays_full(void **state)
 static void remove_folder(struct trial *trial, int64_t step)
 {
 	if (step == 10)
-		same_remove(trial->folder);
+		file_remove_tree(trial->folder);
 }
 
 static void move_folder(struct trial *trial, int64_t step)

@@ -12,16 +12,17 @@
  * folders by their endings, so that a million images need no million questions.
  * An index file may have been made by anybody: offsets are checked before use.
  */
-#include "records/folder_index.h"
+#include "records/class_folder_index.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "records/folder_labels.h"
+#include "records/label_file.h"
 #include "base/grow.h"
 #include "base/paths.h"
+#include "records/name_list.h"
 
 #define AT_BITS    40
 #define LABEL_BITS 22
@@ -34,7 +35,7 @@ struct place {
 	int64_t changed, size;
 };
 
-struct folder_header {
+struct class_folder_header {
 	uint64_t count, looked, class_names_size, names_size, places_size;
 	uint32_t classes, flat, parted, unused;
 	char train[16], eval[32]; /* folders from ROOT on */
@@ -42,9 +43,9 @@ struct folder_header {
 
 struct building {
 	const char *root;
-	struct folder_header header;
+	struct class_folder_header header;
 	struct numbers entries;
-	struct names classes, names, places;
+	struct name_list classes, names, places;
 	struct numbers facts; /* two for each place */
 };
 
@@ -76,16 +77,16 @@ static int remember(struct building *b, const char *name, struct err *err)
 	if (!numbers_add(&b->facts, (uint64_t)place.changed) ||
 		!numbers_add(&b->facts, (uint64_t)place.size))
 		return no_memory(b, err);
-	return names_add(&b->places, name, strlen(name), err);
+	return name_list_add(&b->places, name, strlen(name), err);
 }
 
-static int list(struct building *b, struct names *names, const char *folder, struct err *err)
+static int list(struct building *b, struct name_list *names, const char *folder, struct err *err)
 {
 	char *path = path_join(b->root, folder);
 	int code = path ? remember(b, folder, err) : no_memory(b, err);
 
 	if (!code)
-		code = names_of_folder(names, path, err);
+		code = name_list_of_folder(names, path, err);
 	mem_free(path);
 	return code;
 }
@@ -94,7 +95,7 @@ static int add_image(struct building *b, const char *name, int64_t label, enum r
 	struct err *err)
 {
 	const uint64_t at = b->names.size;
-	int code = names_add(&b->names, name, strlen(name), err);
+	int code = name_list_add(&b->names, name, strlen(name), err);
 
 	if (!code && !numbers_add(&b->entries, at | (uint64_t)label << AT_BITS |
 						       (uint64_t)part << (AT_BITS + LABEL_BITS)))
@@ -106,12 +107,12 @@ static int add_image(struct building *b, const char *name, int64_t label, enum r
 static int walk(struct building *b, const char *folder, const char *inner, int64_t label,
 	enum records_part part, int depth, struct err *err)
 {
-	struct names found = {0};
+	struct name_list found = {0};
 	int code = list(b, &found, folder, err);
 
 	for (size_t i = 0; i < found.count && !code; i++) {
-		char *name = path_join(inner, names_at(&found, i));
-		char *below = path_join(folder, names_at(&found, i));
+		char *name = path_join(inner, name_list_at(&found, i));
+		char *below = path_join(folder, name_list_at(&found, i));
 		char *path = below ? path_join(b->root, below) : NULL;
 
 		if (!name || !path)
@@ -124,42 +125,42 @@ static int walk(struct building *b, const char *folder, const char *inner, int64
 		mem_free(below);
 		mem_free(path);
 	}
-	names_release(&found);
+	name_list_release(&found);
 	return code;
 }
 
 /* The folders in a folder. */
 static int list_folders(
-	struct building *b, struct names *folders, const char *folder, struct err *err)
+	struct building *b, struct name_list *folders, const char *folder, struct err *err)
 {
-	struct names found = {0};
+	struct name_list found = {0};
 	int code = list(b, &found, folder, err);
 
 	for (size_t i = 0; i < found.count && !code; i++) {
-		const char *name = names_at(&found, i);
+		const char *name = name_list_at(&found, i);
 		char *below = path_join(folder, name);
 		char *path = below ? path_join(b->root, below) : NULL;
 
 		if (!path)
 			code = no_memory(b, err);
 		else if (!path_is_image(name) && path_is_folder(path))
-			code = names_add(folders, name, strlen(name), err);
+			code = name_list_add(folders, name, strlen(name), err);
 		mem_free(below);
 		mem_free(path);
 	}
-	names_release(&found);
+	name_list_release(&found);
 	return code;
 }
 
 /* Images in class folders, which are those of b->classes. */
-static int add_classes(struct building *b, const char *folder, const struct names *folders,
+static int add_classes(struct building *b, const char *folder, const struct name_list *folders,
 	enum records_part part, struct err *err)
 {
 	int code = 0;
 
 	for (size_t i = 0; i < folders->count && !code; i++) {
-		const char *name = names_at(folders, i);
-		const long label = names_find(&b->classes, name, strlen(name));
+		const char *name = name_list_at(folders, i);
+		const long label = name_list_find(&b->classes, name, strlen(name));
 		char *below = path_join(folder, name);
 
 		if (!below)
@@ -178,24 +179,24 @@ static int add_classes(struct building *b, const char *folder, const struct name
 /* Images without class folders, and their labels from a file. */
 static int add_flat(struct building *b, const char *folder, const char *labels, struct err *err)
 {
-	struct names found = {0}, images = {0};
+	struct name_list found = {0}, images = {0};
 	int32_t *given = NULL;
 	int code = list(b, &found, folder, err);
 
 	for (size_t i = 0; i < found.count && !code; i++)
-		if (path_is_image(names_at(&found, i)))
-			code = names_add(
-				&images, names_at(&found, i), strlen(names_at(&found, i)), err);
+		if (path_is_image(name_list_at(&found, i)))
+			code = name_list_add(&images, name_list_at(&found, i),
+				strlen(name_list_at(&found, i)), err);
 	if (!code) {
 		given = mem_new(images.count + 1, sizeof(*given));
-		code = given ? folder_labels_read(labels, &images, &b->classes, given, err)
+		code = given ? label_file_read(labels, &images, &b->classes, given, err)
 			     : no_memory(b, err);
 	}
 	for (size_t i = 0; i < images.count && !code; i++)
-		code = add_image(b, names_at(&images, i), given[i], RECORDS_EVAL, err);
+		code = add_image(b, name_list_at(&images, i), given[i], RECORDS_EVAL, err);
 	mem_free(given);
-	names_release(&found);
-	names_release(&images);
+	name_list_release(&found);
+	name_list_release(&images);
 	return code;
 }
 
@@ -204,14 +205,14 @@ static int add_eval(struct building *b, const char *name, bool *done, struct err
 {
 	char *path = path_join(b->root, name), *inner = path_join(name, "images"), *labels = NULL;
 	char *inner_path = inner ? path_join(b->root, inner) : NULL;
-	struct names folders = {0};
-	int code = path && inner_path ? folder_labels_find(&labels, path, err) : no_memory(b, err);
+	struct name_list folders = {0};
+	int code = path && inner_path ? label_file_find(&labels, path, err) : no_memory(b, err);
 
 	if (!code)
 		code = list_folders(b, &folders, name, err);
 	b->header.flat = !code && labels &&
-			 (!folders.count ||
-				 (folders.count == 1 && !strcmp(names_at(&folders, 0), "images")));
+			 (!folders.count || (folders.count == 1 &&
+						    !strcmp(name_list_at(&folders, 0), "images")));
 	if (!code && b->header.flat) {
 		/* The labels' file is a place like any other; its path is whole or from here on. */
 		const char *from = path_is_folder(inner_path) ? inner : name;
@@ -229,7 +230,7 @@ static int add_eval(struct building *b, const char *name, bool *done, struct err
 		code = add_classes(b, name, &folders, RECORDS_EVAL, err);
 		*done = true;
 	}
-	names_release(&folders);
+	name_list_release(&folders);
 	mem_free(labels);
 	mem_free(inner_path);
 	mem_free(inner);
@@ -237,7 +238,7 @@ static int add_eval(struct building *b, const char *name, bool *done, struct err
 	return code;
 }
 
-static int add_evals(struct building *b, const struct names *folders, struct err *err)
+static int add_evals(struct building *b, const struct name_list *folders, struct err *err)
 {
 	static const char *const known[] = {"val", "valid", "validation", "test", "eval"};
 	const char *unlabelled = NULL;
@@ -245,7 +246,7 @@ static int add_evals(struct building *b, const struct names *folders, struct err
 	int code = 0;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !done && !code; i++)
-		if (names_find(folders, known[i], strlen(known[i])) >= 0) {
+		if (name_list_find(folders, known[i], strlen(known[i])) >= 0) {
 			code = add_eval(b, known[i], &done, err);
 			/* ImageNet's test images have no labels, and nobody expects any. */
 			if (!done && !unlabelled && strcmp(known[i], "test") != 0)
@@ -262,18 +263,18 @@ static int add_evals(struct building *b, const struct names *folders, struct err
 
 static int build(struct building *b, struct err *err)
 {
-	struct names folders = {0};
+	struct name_list folders = {0};
 	const char *train = "";
 	int code = list_folders(b, &folders, "", err);
 
-	if (!code && names_find(&folders, "train", 5) >= 0) {
+	if (!code && name_list_find(&folders, "train", 5) >= 0) {
 		train = "train";
 		snprintf(b->header.train, sizeof(b->header.train), "%s", train);
 		code = list_folders(b, &b->classes, train, err);
 	} else {
 		for (size_t i = 0; i < folders.count && !code; i++)
-			code = names_add(&b->classes, names_at(&folders, i),
-				strlen(names_at(&folders, i)), err);
+			code = name_list_add(&b->classes, name_list_at(&folders, i),
+				strlen(name_list_at(&folders, i)), err);
 	}
 	if (!code && b->classes.count > LABEL_MASK)
 		code = err_set(err, ERR_INPUT, "%s: has more classes than %llu", b->root,
@@ -285,7 +286,7 @@ static int build(struct building *b, struct err *err)
 	if (!code && (!b->entries.count || b->names.size > AT_MASK))
 		code = err_set(err, ERR_FORMAT, "%s: has %s images in folders of classes", b->root,
 			b->entries.count ? "too many" : "no");
-	names_release(&folders);
+	name_list_release(&folders);
 	return code;
 }
 
@@ -299,7 +300,7 @@ static void *put(void *at, const void *from, size_t size)
 /* All in one array, for mem_free. */
 static unsigned char *pack(struct building *b, size_t *size)
 {
-	struct folder_header *h = &b->header;
+	struct class_folder_header *h = &b->header;
 	unsigned char *bytes;
 	void *at;
 
@@ -319,9 +320,9 @@ static unsigned char *pack(struct building *b, size_t *size)
 	at = put(at, b->entries.at, 8 * b->entries.count);
 	for (size_t i = 0; i < b->classes.count; i++)
 		at = put(at, &(uint32_t){(uint32_t)b->classes.starts[i]}, 4);
-	at = put(at, b->classes.words, b->classes.size);
-	at = put(at, b->names.words, b->names.size);
-	put(at, b->places.words, b->places.size);
+	at = put(at, b->classes.bytes, b->classes.size);
+	at = put(at, b->names.bytes, b->names.size);
+	put(at, b->places.bytes, b->places.size);
 	return bytes;
 }
 
@@ -331,9 +332,10 @@ static size_t part_size(size_t left, uint64_t count, size_t each)
 }
 
 /* Finds the parts of an index; false if they do not add up. */
-static bool unpack(struct folder_index *index, const struct place **places, const char **looked)
+static bool unpack(
+	struct class_folder_index *index, const struct place **places, const char **looked)
 {
-	const struct folder_header *h = (const void *)index->file.bytes;
+	const struct class_folder_header *h = (const void *)index->file.bytes;
 	size_t left = index->file.size, sizes[6];
 	const unsigned char *at = index->file.bytes;
 
@@ -366,7 +368,7 @@ static bool unpack(struct folder_index *index, const struct place **places, cons
 }
 
 /* Whether an index that was found fits the folder as it is now. */
-static bool still_true(struct folder_index *index, const char *root)
+static bool still_true(struct class_folder_index *index, const char *root)
 {
 	const struct place *places;
 	const char *name;
@@ -385,7 +387,7 @@ static bool still_true(struct folder_index *index, const char *root)
 	return true;
 }
 
-static int make(struct folder_index *index, const struct index_id *id, struct err *err)
+static int make(struct class_folder_index *index, const struct index_id *id, struct err *err)
 {
 	struct building b = {.root = id->path};
 	const struct place *places;
@@ -402,9 +404,9 @@ static int make(struct folder_index *index, const struct index_id *id, struct er
 		else
 			code = no_memory(&b, err);
 	}
-	names_release(&b.classes);
-	names_release(&b.names);
-	names_release(&b.places);
+	name_list_release(&b.classes);
+	name_list_release(&b.names);
+	name_list_release(&b.places);
 	numbers_release(&b.entries);
 	numbers_release(&b.facts);
 	if (!code && !unpack(index, &places, &looked))
@@ -412,7 +414,7 @@ static int make(struct folder_index *index, const struct index_id *id, struct er
 	return code;
 }
 
-int folder_index_open(struct folder_index *index, const char *root, struct err *err)
+int class_folder_index_open(struct class_folder_index *index, const char *root, struct err *err)
 {
 	char *trimmed = mem_text(root);
 	struct index_id id = {trimmed, "folder", VERSION, MARK_NOTHING};
@@ -422,7 +424,7 @@ int folder_index_open(struct folder_index *index, const char *root, struct err *
 		return err_memory(err, "a path", strlen(root));
 	for (size_t size = strlen(trimmed); size > 1 && trimmed[size - 1] == '/'; size--)
 		trimmed[size - 1] = '\0';
-	*index = (struct folder_index){0};
+	*index = (struct class_folder_index){0};
 	if (!index_file_find(&index->file, &id) || !still_true(index, trimmed)) {
 		index_file_release(&index->file);
 		code = make(index, &id, err);
@@ -431,27 +433,22 @@ int folder_index_open(struct folder_index *index, const char *root, struct err *
 	return code;
 }
 
-void folder_index_close(struct folder_index *index)
+void class_folder_index_close(struct class_folder_index *index)
 {
 	index_file_release(&index->file);
 }
 
-int64_t folder_index_count(const struct folder_index *index)
+void class_folder_index_info(const struct class_folder_index *index, struct records_info *info)
 {
-	return (int64_t)index->header->count;
+	*info = (struct records_info){
+		.form = RECORDS_IMAGE,
+		.count = (int64_t)index->header->count,
+		.classes = (int)index->header->classes,
+		.parted = index->header->parted,
+	};
 }
 
-int folder_index_classes(const struct folder_index *index)
-{
-	return (int)index->header->classes;
-}
-
-bool folder_index_parted(const struct folder_index *index)
-{
-	return index->header->parted;
-}
-
-struct record folder_index_look(const struct folder_index *index, int64_t i)
+struct record class_folder_index_look(const struct class_folder_index *index, int64_t i)
 {
 	const uint64_t entry = index->entries[i], label = entry >> AT_BITS & LABEL_MASK;
 	const uint64_t part = entry >> (AT_BITS + LABEL_BITS);
@@ -460,7 +457,7 @@ struct record folder_index_look(const struct folder_index *index, int64_t i)
 		.part = part == RECORDS_EVAL ? RECORDS_EVAL : RECORDS_STREAM};
 }
 
-const char *folder_index_class(const struct folder_index *index, int label)
+const char *class_folder_index_class(const struct class_folder_index *index, int label)
 {
 	if (label < 0 || (uint32_t)label >= index->header->classes ||
 		index->classes[label] >= index->header->class_names_size)
@@ -468,14 +465,15 @@ const char *folder_index_class(const struct folder_index *index, int label)
 	return index->class_names + index->classes[label];
 }
 
-void folder_index_path(const struct folder_index *index, int64_t i, char *out, size_t size)
+void class_folder_index_path(
+	const struct class_folder_index *index, int64_t i, char *out, size_t size)
 {
-	const struct record record = folder_index_look(index, i);
-	const struct folder_header *h = index->header;
+	const struct record record = class_folder_index_look(index, i);
+	const struct class_folder_header *h = index->header;
 	const uint64_t at = index->entries[i] & AT_MASK;
 	const bool eval = record.part == RECORDS_EVAL;
 	const char *part = eval ? h->eval : h->train;
-	const char *class = eval && h->flat ? "" : folder_index_class(index, record.label);
+	const char *class = eval && h->flat ? "" : class_folder_index_class(index, record.label);
 
 	snprintf(out, size, "%s%s%s%s%s", part, *part ? "/" : "", class ? class : "",
 		class && *class ? "/" : "", at < h->names_size ? index->names + at : "");

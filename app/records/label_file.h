@@ -14,23 +14,23 @@
  *	                                   name; the k-th line of ILSVRC2012_wnids.txt
  *	                                   beside it names class k
  */
-#ifndef RETAIN_RECORDS_FOLDER_LABELS_H
-#define RETAIN_RECORDS_FOLDER_LABELS_H
+#ifndef RETAIN_RECORDS_LABEL_FILE_H
+#define RETAIN_RECORDS_LABEL_FILE_H
 
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/paths.h"
+#include "records/name_list.h"
 
 /* The path of the labels for `folder`, for mem_free; NULL in *path where there are none. */
-int folder_labels_find(char **path, const char *folder, struct err *err);
+int label_file_find(char **path, const char *folder, struct err *err);
 
 /*
  * Fills in the label of each image. `images` and `classes` are sorted. An image
  * without a label, an unknown class or a line that says too little is an error that
  * names the file and its row.
  */
-int folder_labels_read(const char *path, const struct names *images, const struct names *classes,
-	int32_t *labels, struct err *err);
+int label_file_read(const char *path, const struct name_list *images,
+	const struct name_list *classes, int32_t *labels, struct err *err);
 
 #endif

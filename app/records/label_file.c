@@ -1,10 +1,12 @@
 /* Files of labels are small (2 MiB for ImageNet): they are read whole and taken apart in place. */
-#include "records/folder_labels.h"
+#include "records/label_file.h"
 
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/paths.h"
+#include "formats/decimal.h"
 
 #define GROUND_TRUTH "ILSVRC2012_validation_ground_truth.txt"
 #define KIT_CLASSES  "ILSVRC2012_wnids.txt"
@@ -39,7 +41,7 @@ static int find_one(char **path, const char *folder, const char *name, struct er
 	return 0;
 }
 
-int folder_labels_find(char **path, const char *folder, struct err *err)
+int label_file_find(char **path, const char *folder, struct err *err)
 {
 	int code = 0;
 
@@ -50,20 +52,20 @@ int folder_labels_find(char **path, const char *folder, struct err *err)
 }
 
 /* The image of this name, ending or not; -1: there is none. */
-static long find_image(const struct names *images, const char *word, size_t size)
+static long find_image(const struct name_list *images, const char *word, size_t size)
 {
 	size_t low = 0, high = images->count;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (strncmp(names_at(images, middle), word, size) < 0)
+		if (strncmp(name_list_at(images, middle), word, size) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < images->count && !strncmp(names_at(images, low), word, size); low++) {
-		const char *rest = names_at(images, low) + size;
+	for (; low < images->count && !strncmp(name_list_at(images, low), word, size); low++) {
+		const char *rest = name_list_at(images, low) + size;
 
 		if (!*rest || (*rest == '.' && !strchr(rest + 1, '.')))
 			return (long)low;
@@ -71,26 +73,15 @@ static long find_image(const struct names *images, const char *word, size_t size
 	return -1;
 }
 
-static bool whole_number(const char *word, size_t size, int64_t *number)
-{
-	*number = 0;
-	for (size_t i = 0; i < size; i++) {
-		if (word[i] < '0' || word[i] > '9' || i > 9)
-			return false;
-		*number = *number * 10 + (word[i] - '0');
-	}
-	return size > 0;
-}
-
 /* The class of this name or number; -1: there is none. */
-static int32_t find_class(const struct names *classes, const char *word, size_t size)
+static int32_t find_class(const struct name_list *classes, const char *word, size_t size)
 {
-	const long named = names_find(classes, word, size);
+	const long named = name_list_find(classes, word, size);
 	int64_t number;
 
 	if (named >= 0)
 		return (int32_t)named;
-	if (whole_number(word, size, &number) && number < (int64_t)classes->count)
+	if (decimal_whole(word, size, &number) && number >= 0 && number < (int64_t)classes->count)
 		return (int32_t)number;
 	return -1;
 }
@@ -115,8 +106,8 @@ static bool next_line(struct line *line, const char **rest)
 	return false;
 }
 
-static int read_named(const char *path, const char *words, const struct names *images,
-	const struct names *classes, int32_t *labels, struct err *err)
+static int read_named(const char *path, const char *words, const struct name_list *images,
+	const struct name_list *classes, int32_t *labels, struct err *err)
 {
 	struct line line = {0};
 
@@ -143,12 +134,12 @@ static int read_named(const char *path, const char *words, const struct names *i
 	for (size_t i = 0; i < images->count; i++)
 		if (labels[i] < 0)
 			return err_set(err, ERR_FORMAT, "%s: has no label for %s", path,
-				names_at(images, i));
+				name_list_at(images, i));
 	return 0;
 }
 
 /* The development kit's classes in its order, as labels. */
-static int read_kit(struct names *kit, const char *path, struct err *err)
+static int read_kit(struct name_list *kit, const char *path, struct err *err)
 {
 	char *folder = path_folder(path), *list = folder ? path_join(folder, KIT_CLASSES) : NULL;
 	struct line line = {0};
@@ -166,7 +157,7 @@ static int read_kit(struct names *kit, const char *path, struct err *err)
 	if (!code)
 		code = file_read(list, LABELS_MOST, &words, &size, err);
 	for (rest = code ? "" : words; !code && next_line(&line, &rest);)
-		code = names_add(kit, line.words, strcspn(line.words, BLANKS "\n"), err);
+		code = name_list_add(kit, line.words, strcspn(line.words, BLANKS "\n"), err);
 	mem_free(words);
 	mem_free(folder);
 	mem_free(list);
@@ -175,16 +166,16 @@ static int read_kit(struct names *kit, const char *path, struct err *err)
 
 /* The label that a line of the kit's numbers gives. */
 static int kit_label(int32_t *label, const char *path, const struct line *line,
-	const struct names *kit, const struct names *classes, struct err *err)
+	const struct name_list *kit, const struct name_list *classes, struct err *err)
 {
 	const char *name;
 	int64_t number;
 
-	if (!whole_number(line->words, strcspn(line->words, BLANKS "\n"), &number) || number < 1 ||
+	if (!decimal_whole(line->words, strcspn(line->words, BLANKS "\n"), &number) || number < 1 ||
 		number > (int64_t)kit->count)
 		return err_set(err, ERR_FORMAT, "%s, row %ld: no number from 1 to %zu", path,
 			line->row, kit->count);
-	name = names_at(kit, (size_t)number - 1);
+	name = name_list_at(kit, (size_t)number - 1);
 	*label = find_class(classes, name, strlen(name));
 	if (*label < 0)
 		return err_set(err, ERR_FORMAT, "%s, row %ld: there is no class %s", path,
@@ -192,10 +183,10 @@ static int kit_label(int32_t *label, const char *path, const struct line *line,
 	return 0;
 }
 
-static int read_numbered(const char *path, const char *words, const struct names *images,
-	const struct names *classes, int32_t *labels, struct err *err)
+static int read_numbered(const char *path, const char *words, const struct name_list *images,
+	const struct name_list *classes, int32_t *labels, struct err *err)
 {
-	struct names kit = {0};
+	struct name_list kit = {0};
 	struct line line = {0};
 	size_t rows = 0;
 	int code = read_kit(&kit, path, err);
@@ -206,12 +197,12 @@ static int read_numbered(const char *path, const char *words, const struct names
 	if (!code && rows != images->count)
 		code = err_set(err, ERR_FORMAT, "%s: has %zu rows for %zu images", path, rows,
 			images->count);
-	names_release(&kit);
+	name_list_release(&kit);
 	return code;
 }
 
-int folder_labels_read(const char *path, const struct names *images, const struct names *classes,
-	int32_t *labels, struct err *err)
+int label_file_read(const char *path, const struct name_list *images,
+	const struct name_list *classes, int32_t *labels, struct err *err)
 {
 	const bool numbered = !strcmp(path_name(path), GROUND_TRUTH);
 	char *words;

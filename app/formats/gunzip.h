@@ -1,6 +1,6 @@
 /* Gzip files, unpacked whole. */
-#ifndef RETAIN_BASE_GUNZIP_H
-#define RETAIN_BASE_GUNZIP_H
+#ifndef RETAIN_FORMATS_GUNZIP_H
+#define RETAIN_FORMATS_GUNZIP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +12,10 @@ bool gunzip_begins(const void *data, size_t size);
 
 /*
  * Unpacks all of a gzip file, of one member or several, into memory: *out is for
- * mem_free. Checksums are verified. `name` begins the sentence of an error; more
- * than `most` bytes are one (ERR_FORMAT), and so are bytes after the last member.
+ * mem_free. Checksums are verified. `name` begins the sentence of an error. Bytes
+ * after the last member are an error, and so are more than `most` bytes (ERR_FORMAT):
+ * after a glance where the file's end promises more, else as soon as there are more.
+ * Memory never exceeds `most`.
  */
 int gunzip(const char *name, const void *data, size_t size, size_t most, unsigned char **out,
 	size_t *out_size, struct err *err);

@@ -1,0 +1,96 @@
+/* Most numbers are plain: they need no copy, no locale and no strtod. */
+#include "formats/decimal.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+/* Exact decimals of doubles have up to 1077 bytes. */
+enum { SIZE_MOST = 1100 };
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool decimal_whole(const char *text, size_t size, int64_t *number)
+{
+	const bool minus = size && *text == '-';
+	size_t i = size && (*text == '-' || *text == '+');
+	int64_t sum = 0;
+
+	if (i == size)
+		return false;
+	for (; i < size; i++) {
+		if (!digit(text[i]) || __builtin_mul_overflow(sum, 10, &sum) ||
+			__builtin_sub_overflow(sum, text[i] - '0', &sum))
+			return false;
+	}
+	/* Summed below zero, where there is one more number. */
+	if (!minus && sum == INT64_MIN)
+		return false;
+	*number = minus ? sum : -sum;
+	return true;
+}
+
+/*
+ * Up to 15 digits with a point among them, as most numbers in files are: both whole
+ * numbers are exact, so their quotient is the nearest double, as strtod's is.
+ */
+static bool plain_number(const char *text, size_t size, double *number)
+{
+	static const double powers[] = {
+		1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+	const size_t sign = size && *text == '-';
+	size_t point = size, digits = 0;
+	int64_t sum = 0;
+
+	for (size_t i = sign; i < size; i++) {
+		if (text[i] == '.' && point == size) {
+			point = i;
+			continue;
+		}
+		if (!digit(text[i]) || ++digits > 15)
+			return false;
+		sum = sum * 10 + (text[i] - '0');
+	}
+	if (!digits)
+		return false;
+	*number = (double)sum / powers[point == size ? 0 : size - point - 1];
+	if (sign)
+		*number = -*number;
+	return true;
+}
+
+/* Whether bytes are written as decimal.h says a number is. */
+static bool is_number(const char *text, size_t size)
+{
+	size_t i = size && (*text == '-' || *text == '+'), digits = 0, from;
+
+	for (bool point = false; i < size && (digit(text[i]) || (text[i] == '.' && !point)); i++) {
+		point |= text[i] == '.';
+		digits += text[i] != '.';
+	}
+	if (i == size || !digits)
+		return digits;
+	if (text[i] != 'e' && text[i] != 'E')
+		return false;
+	i++;
+	i += i < size && (text[i] == '-' || text[i] == '+');
+	for (from = i; i < size && digit(text[i]); i++)
+		;
+	return i == size && i > from;
+}
+
+bool decimal_number(const char *text, size_t size, double *number)
+{
+	char copy[SIZE_MOST];
+
+	if (plain_number(text, size, number))
+		return true;
+	if (size >= sizeof(copy) || !is_number(text, size))
+		return false;
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	return text_to_double(copy, number);
+}

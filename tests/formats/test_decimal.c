@@ -1,0 +1,97 @@
+/* What is a number and what is a moment, each against what was worked out by hand. */
+#include "../base/check.h"
+
+#include <math.h>
+
+#include "formats/decimal.h"
+#include "formats/moment.h"
+
+static void whole_numbers_and_moments(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+		int64_t number;
+	} whole[] = {{"0", true, 0}, {"-12", true, -12}, {"+7", true, 7},
+		{"9223372036854775807", true, INT64_MAX}, {"9223372036854775808", false, 0},
+		{"-9223372036854775808", true, INT64_MIN}, {"-9223372036854775809", false, 0},
+		{"", false, 0}, {"-", false, 0}, {"1.0", false, 0}, {" 1", false, 0},
+		{"1x", false, 0}},
+	  seconds[] = {{"1.5", true, 1500000}, {"-1.5", true, -1500000}, {"12", true, 12000000},
+		  {"-0.25", true, -250000}, {"0.1234567", true, 123456}, {"1e3", true, 1000000000},
+		  {"1.5e1", true, 15000000}, {".5", true, 500000}, {"5.", true, 5000000},
+		  {"9999999999999999", false, 0}, {"nan", false, 0}, {"inf", false, 0},
+		  {"1.2.3", false, 0}, {"", false, 0}, {".", false, 0}, {"x", false, 0}},
+	  dates[] = {{"1970-01-01", true, 0}, {"1970-01-02T00:00:01Z", true, 86401000000},
+		  {"2024-02-29 12:30", true, 1709209800000000},
+		  {"2024-02-29T12:30:00+01:00", true, 1709206200000000},
+		  {"2000-03-01T00:00:00.5", true, 951868800500000},
+		  {"1969-12-31T23:59:59-0030", true, 1799000000}, {"2023-02-29", false, 0},
+		  {"1900-02-29", false, 0}, {"2024-13-01", false, 0}, {"2024-1-01", false, 0},
+		  {"2024-01-01T25:00", false, 0}, {"2024-01-01T", false, 0},
+		  {"2024-01-01x", false, 0}, {"2024-01-01T12:00:", false, 0}, {"", false, 0}};
+	int64_t number = 0;
+
+	for (size_t i = 0; i < COUNT(whole); i++) {
+		assert_int_equal(decimal_whole(whole[i].text, strlen(whole[i].text), &number),
+			whole[i].good);
+		if (whole[i].good)
+			assert_int_equal(number, whole[i].number);
+	}
+	for (size_t i = 0; i < COUNT(seconds); i++) {
+		if (moment_seconds(seconds[i].text, strlen(seconds[i].text), &number) !=
+			seconds[i].good)
+			fail_msg("seconds: %s", seconds[i].text);
+		if (seconds[i].good)
+			assert_int_equal(number, seconds[i].number);
+	}
+	for (size_t i = 0; i < COUNT(dates); i++) {
+		if (moment_date(dates[i].text, strlen(dates[i].text), &number) != dates[i].good)
+			fail_msg("date: %s", dates[i].text);
+		if (dates[i].good)
+			assert_int_equal(number, dates[i].number);
+	}
+}
+
+/* Decimal digits, a point, an exponent, and nothing else. */
+static void numbers_are_decimal(void **state)
+{
+	static const struct {
+		const char *text;
+		double number;
+	} good[] = {{"0", 0}, {"-0.5", -0.5}, {"+1.5", 1.5}, {".5", 0.5}, {"5.", 5}, {"1e3", 1000},
+		{"1E-2", 0.01}, {"-2.5e+1", -25}, {"0012", 12}, {"1e-999", 0},
+		{"123456789012345678901234567890", 123456789012345678901234567890.0},
+		{"0.1000000000000000055511151231257827021181583404541015625", 0.1},
+		{"1e999", INFINITY}, {"-1e999", -INFINITY}};
+	static const char *const bad[] = {"", ".", "-", "+", "e5", "1e", "1e+", "-.e1", "1.2.3",
+		"0x1p3", "0X10", "0x1", "inf", "-inf", "Infinity", "nan", "NaN", "nan(1)", "1_000",
+		"1,000", " 1", "1 ", "--1", "+-1", "1e5.0", "1f", "1d3", "1e 5", "\xd9\xa3"};
+	char zeros[1200];
+	double number;
+
+	for (size_t i = 0; i < COUNT(good); i++) {
+		if (!decimal_number(good[i].text, strlen(good[i].text), &number))
+			fail_msg("%s is no number", good[i].text);
+		assert_true(number == good[i].number);
+	}
+	for (size_t i = 0; i < COUNT(bad); i++)
+		if (decimal_number(bad[i], strlen(bad[i]), &number))
+			fail_msg("%s is the number %g", bad[i], number);
+	assert_false(decimal_number("1\0", 2, &number));
+	memset(zeros, '0', sizeof(zeros));
+	zeros[1] = '.';
+	zeros[999] = '1';
+	assert_true(decimal_number(zeros, 1000, &number) && number == 0);
+	assert_false(decimal_number(zeros, sizeof(zeros), &number));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_numbers_and_moments),
+		cmocka_unit_test(numbers_are_decimal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
