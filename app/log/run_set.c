@@ -91,20 +91,20 @@ static int search_folder(struct search *search, const char *path, int depth, str
 }
 
 /* Where a comparison names a folder below it, or after all that it names. */
-static size_t rank_of(const struct json_value *runs, const char *folder)
+static size_t rank_of(const struct jvalue *runs, const char *folder)
 {
-	for (size_t i = 0; i < json_count(runs); i++) {
-		const char *name = json_text(json_find(json_at(runs, i), "folder"));
+	for (size_t i = 0; i < jvalue_count(runs); i++) {
+		const char *name = jvalue_text(jvalue_find(jvalue_at(runs, i), "folder"));
 
 		if (name && !strcmp(name, folder))
 			return i;
 	}
-	return json_count(runs);
+	return jvalue_count(runs);
 }
 
 /* By insertion: there are few, and those of equal rank keep their order. */
 static void sort_found(
-	const struct search *search, int first, const struct json_value *runs, size_t length)
+	const struct search *search, int first, const struct jvalue *runs, size_t length)
 {
 	size_t ranks[RUN_SET_MOST];
 
@@ -129,7 +129,7 @@ static void sort_found(
 static int order_found(const struct search *search, int first, const char *path, struct err *err)
 {
 	const size_t length = strlen(path) + (path[strlen(path) - 1] != '/');
-	struct json_value *root = NULL;
+	struct jvalue *root = NULL;
 	struct text file = {0};
 	char *bytes = NULL;
 	size_t size;
@@ -139,10 +139,10 @@ static int order_found(const struct search *search, int first, const char *path,
 	code = file.failed ? err_memory(err, "a path", strlen(path))
 			   : file_read(file.data, COMPARE_MOST, &bytes, &size, err);
 	if (!code)
-		code = json_read(&root, bytes, size, file.data, err);
+		code = jvalue_read(&root, bytes, size, file.data, err);
 	if (!code)
-		sort_found(search, first, json_find(root, "runs"), length);
-	json_free(root);
+		sort_found(search, first, jvalue_find(root, "runs"), length);
+	jvalue_free(root);
 	mem_free(bytes);
 	text_release(&file);
 	return code == ERR_MEMORY ? code : 0;
