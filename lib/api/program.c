@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "store/journal.h"
 #include "run/config.h"
 #include "eval/guess.h"
@@ -31,41 +32,23 @@ struct program {
 	int room; /* of the buffers for scoring, in samples */
 };
 
-/* What the config of the folder's run comes to. */
-static int read_config(const struct run *run, struct text *saved, struct err *err)
-{
-	char *path = folder_path(run, "config.ini");
-	struct options *then = NULL;
-	int code = path ? config_defaults(&then, err)
-			: err_memory(err, "a path", strlen(run->config.folder));
-
-	if (!code)
-		code = options_read(then, path, err);
-	if (!code)
-		code = options_write(then, saved, err);
-	options_free(then);
-	mem_free(path);
-	return code;
-}
-
 /* A run that is there was made with these options. */
 static int same_config(const struct run *run, struct err *err)
 {
-	struct text saved = {0}, now = {0};
+	char *path = folder_path(run, "config.ini"), *saved = NULL;
 	bool holds = false;
-	char how[300];
-	int code = folder_holds_run(run, &holds, err);
+	struct err how = {0};
+	size_t size;
+	int code = path ? folder_holds_run(run, &holds, err)
+			: err_memory(err, "a path", strlen(run->config.folder));
 
-	if (code || !holds)
-		return code;
-	code = read_config(run, &saved, err);
-	if (!code)
-		code = options_write(run->config.options, &now, err);
-	if (!code && config_differs(saved.data, now.data, how, sizeof(how)))
-		code = err_set(err, ERR_INPUT, "%s: was made with another config: %s",
-			run->config.folder, how);
-	text_release(&saved);
-	text_release(&now);
+	if (!code && holds)
+		code = file_read(path, (size_t)1 << 20, &saved, &size, err);
+	if (!code && holds && config_differs(run->config.options, saved, size, &how))
+		code = err_set(err, how.code, "%s: was made with another config: %s",
+			run->config.folder, how.message);
+	mem_free(saved);
+	mem_free(path);
 	return code;
 }
 

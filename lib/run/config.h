@@ -46,10 +46,13 @@ extern const struct bundle methods[]; /* ends with a row without a name */
 extern const struct bundle presets[];
 
 /*
- * Whether two configs, as options_write wrote them, would give a run other numbers:
- * which key differs goes to how, "schedule.rate = 0.1, not 0.2".
+ * An error (ERR_INPUT) if the saved text of a config would make a run with other
+ * numbers than these options; its sentence is the key that differs, "schedule.rate =
+ * 0.1, not 0.2". Keys that may change do not count. A key that was saved by a
+ * version without it has its default; one that nobody knows any more is an error,
+ * but sections that are not known here are another program's and do not count.
  */
-bool config_differs(const char *saved, const char *now, char *how, size_t size);
+int config_differs(const struct options *now, const char *saved, size_t size, struct err *err);
 
 /* All keys with their defaults, for help. */
 int config_defaults(struct options **options, struct err *err);
