@@ -2,21 +2,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_write.h"
 #include "args.h"
 #include "cli.h"
 #include "inspect/bench.h"
 #include "settings.h"
 
-static void print_json(const struct bench_config *config, const struct bench_result *r)
+static int print_json(
+	const struct bench_config *config, const struct bench_result *r, struct err *err)
 {
-	printf("{\"arch\": \"%s\", \"norm\": \"%s\", \"mode\": \"%s\", \"batch\": %d, \"threads\": "
-	       "%d, "
-	       "\"isa\": \"%s\", \"images_per_s\": %.6g, \"median_images_per_s\": %.6g, "
-	       "\"gflops\": %.5g, \"peak_gflops\": %.5g, \"rss_mb\": %.1f, \"steps\": %d}\n",
-		config->net.arch, config->net.norm ? config->net.norm : "default",
-		config->infer ? "infer" : "train", config->batch, r->threads, r->isa,
-		r->images_per_s, r->median_images_per_s, r->gflops, r->peak_gflops, r->rss_mb,
-		r->steps);
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+
+	jwriter_table(&json, NULL);
+	jwriter_text(&json, "arch", config->net.arch);
+	jwriter_text(&json, "norm", config->net.norm ? config->net.norm : "default");
+	jwriter_text(&json, "mode", config->infer ? "infer" : "train");
+	jwriter_whole(&json, "batch", config->batch);
+	jwriter_whole(&json, "threads", r->threads);
+	jwriter_text(&json, "isa", r->isa);
+	jwriter_number(&json, "images_per_s", r->images_per_s);
+	jwriter_number(&json, "median_images_per_s", r->median_images_per_s);
+	jwriter_number(&json, "gflops", r->gflops);
+	jwriter_number(&json, "peak_gflops", r->peak_gflops);
+	jwriter_number(&json, "rss_mb", r->rss_mb);
+	jwriter_whole(&json, "steps", r->steps);
+	return print_json_line(stdout, &json, err);
 }
 
 static void print_text(const struct bench_config *config, const struct bench_result *r)
@@ -80,6 +91,7 @@ static int bench_train_verb(int argc, char **argv)
 	struct bench_result result;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
+	int code;
 
 	if (status != ARGS_GO_ON)
 		return status;
@@ -87,13 +99,12 @@ static int bench_train_verb(int argc, char **argv)
 	if (!config.infer && strcmp(mode, "train"))
 		return complain(EXIT_USAGE, "--mode %s: must be train or infer", mode);
 	set_input(&config.net, size, channels);
-	if (bench_train(&config, &result, &err))
-		return complain(EXIT_FAILED, "%s", err.message);
-	if (json)
-		print_json(&config, &result);
-	else
+	code = bench_train(&config, &result, &err);
+	if (!code && json)
+		code = print_json(&config, &result, &err);
+	else if (!code)
 		print_text(&config, &result);
-	return EXIT_OK;
+	return code ? complain(EXIT_FAILED, "%s", err.message) : EXIT_OK;
 }
 
 /* What verbs take that time a part of a config. */
@@ -110,20 +121,27 @@ struct timing {
 	{"json", NULL, "one line of JSON", .flag = &(timing).json}
 /* clang-format on */
 
-static void print_learn_json(
-	const char *method, const char *preset, const struct bench_learn_result *r)
+static int print_learn_json(
+	const char *method, const char *preset, const struct bench_learn_result *r, struct err *err)
 {
-	printf("{\"method\": \"%s\", \"preset\": \"%s\", \"threads\": %d, \"isa\": \"%s\", "
-	       "\"us_per_iteration\": %.6g, \"median_us_per_iteration\": %.6g, "
-	       "\"passes\": %d, ",
-		method, preset, r->threads, r->isa, r->us_per_iteration, r->median_us_per_iteration,
-		r->passes);
-	if (r->passes)
-		printf("\"whole_us_per_iteration\": %.6g, \"first_us_per_iteration\": %.6g, "
-		       "\"last_us_per_iteration\": %.6g, ",
-			r->whole_us_per_iteration, r->first_us_per_iteration,
-			r->last_us_per_iteration);
-	printf("\"iterations\": %lld}\n", (long long)r->iterations);
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+
+	jwriter_table(&json, NULL);
+	jwriter_text(&json, "method", method);
+	jwriter_text(&json, "preset", preset);
+	jwriter_whole(&json, "threads", r->threads);
+	jwriter_text(&json, "isa", r->isa);
+	jwriter_number(&json, "us_per_iteration", r->us_per_iteration);
+	jwriter_number(&json, "median_us_per_iteration", r->median_us_per_iteration);
+	jwriter_whole(&json, "passes", r->passes);
+	if (r->passes) {
+		jwriter_number(&json, "whole_us_per_iteration", r->whole_us_per_iteration);
+		jwriter_number(&json, "first_us_per_iteration", r->first_us_per_iteration);
+		jwriter_number(&json, "last_us_per_iteration", r->last_us_per_iteration);
+	}
+	jwriter_whole(&json, "iterations", r->iterations);
+	return print_json_line(stdout, &json, err);
 }
 
 static void print_learn(const char *method, const char *preset, const struct bench_learn_result *r)
@@ -171,10 +189,23 @@ static int bench_learn_verb(int argc, char **argv)
 	if (!code)
 		code = bench_learn(options, timing.seconds, passes, &result, &err);
 	if (!code && timing.json)
-		print_learn_json(method, preset, &result);
+		code = print_learn_json(method, preset, &result, &err);
 	else if (!code)
 		print_learn(method, preset, &result);
 	return settings_leave(options, code, &err);
+}
+
+static int print_data_json(const struct bench_data_result *r, struct err *err)
+{
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+
+	jwriter_table(&json, NULL);
+	jwriter_number(&json, "samples_per_s", r->samples_per_s);
+	jwriter_number(&json, "mean_samples_per_s", r->mean_samples_per_s);
+	jwriter_whole(&json, "batches", r->batches);
+	jwriter_whole(&json, "skipped", r->bad);
+	return print_json_line(stdout, &json, err);
 }
 
 static int bench_data_verb(int argc, char **argv)
@@ -205,10 +236,7 @@ static int bench_data_verb(int argc, char **argv)
 	if (!code)
 		code = bench_data(options, timing.seconds, &r, &err);
 	if (!code && timing.json)
-		printf("{\"samples_per_s\": %.6g, \"mean_samples_per_s\": %.6g, \"batches\": %lld, "
-		       "\"skipped\": %lld}\n",
-			r.samples_per_s, r.mean_samples_per_s, (long long)r.batches,
-			(long long)r.bad);
+		code = print_data_json(&r, &err);
 	else if (!code)
 		printf("%.5g samples/s (mean %.5g), %s loaders and the one that asks\n",
 			r.samples_per_s, r.mean_samples_per_s, loaders);

@@ -5,6 +5,8 @@
 #ifndef RETAIN_CLI_CLI_H
 #define RETAIN_CLI_CLI_H
 
+#include <stdio.h>
+
 enum exit_code {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,    /* it was asked for properly and could not be done */
@@ -34,5 +36,15 @@ int verb_run(
 
 /* An error message on stderr, "retain: " before it and a newline after it; returns code. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct err;
+struct jwriter;
+struct text;
+
+/* Prints the words and releases them; an error if memory ran out while they were put together. */
+int print_words(FILE *to, struct text *words, struct err *err);
+
+/* Ends the table that was begun and prints it as a line, in the same way. */
+int print_json_line(FILE *to, struct jwriter *json, struct err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json_write.h"
 #include "args.h"
 #include "cli.h"
 #include "inspect/data_info.h"
@@ -109,16 +110,28 @@ static void print_info(const struct data_info *info)
 	print_reading(info);
 }
 
-static void print_json(const struct data_info *info)
+static int print_json(const struct data_info *info, struct err *err)
 {
-	printf("{\"kind\": \"%s\", \"records\": %" PRId64 ", \"samples\": %" PRId64
-	       ", \"evals\": %" PRId64 ", \"steps\": %" PRId64 ", \"per_step\": %d, "
-	       "\"classes\": %d, \"channels\": %d, \"height\": %d, \"width\": %d, "
-	       "\"smallest_class\": %" PRId64 ", \"largest_class\": %" PRId64 ", \"read\": %" PRId64
-	       ", \"bad\": %" PRId64 ", \"digest\": \"%s\"}\n",
-		info->kind, info->records, info->samples, info->evals, info->steps, info->per_step,
-		info->classes, info->channels, info->height, info->width, info->smallest,
-		info->largest, info->read, info->bad, info->digest);
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+
+	jwriter_table(&json, NULL);
+	jwriter_text(&json, "kind", info->kind);
+	jwriter_whole(&json, "records", info->records);
+	jwriter_whole(&json, "samples", info->samples);
+	jwriter_whole(&json, "evals", info->evals);
+	jwriter_whole(&json, "steps", info->steps);
+	jwriter_whole(&json, "per_step", info->per_step);
+	jwriter_whole(&json, "classes", info->classes);
+	jwriter_whole(&json, "channels", info->channels);
+	jwriter_whole(&json, "height", info->height);
+	jwriter_whole(&json, "width", info->width);
+	jwriter_whole(&json, "smallest_class", info->smallest);
+	jwriter_whole(&json, "largest_class", info->largest);
+	jwriter_whole(&json, "read", info->read);
+	jwriter_whole(&json, "bad", info->bad);
+	jwriter_text(&json, "digest", info->digest);
+	return print_json_line(stdout, &json, err);
 }
 
 static void on_progress(void *context, int64_t done, int64_t total)
@@ -162,7 +175,7 @@ static int info_verb(int argc, char **argv)
 			progress_end(&progress);
 	}
 	if (!code && json)
-		print_json(&info);
+		code = print_json(&info, &err);
 	else if (!code)
 		print_info(&info);
 	if (!code && info.bad && check) {

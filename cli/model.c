@@ -138,12 +138,12 @@ static int run_info(int argc, char **argv)
 	if (choice.arch ? model_info_net(&info, &spec, &err)
 			: model_info_file(&info, argv[1], &err))
 		return complain(EXIT_FAILED, "%s", err.message);
-	if (json)
-		model_print_json(&info);
-	else
+	if (json && model_print_json(&info, &err))
+		status = complain(EXIT_FAILED, "%s", err.message);
+	if (!json)
 		model_print(&info);
 	model_info_release(&info);
-	return EXIT_OK;
+	return status;
 }
 
 static int run_trace(int argc, char **argv)

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_write.h"
+#include "cli.h"
+
 #define KEY_MOST   24  /* a longer key stands out of its column */
 #define VALUE_MOST 200 /* bytes of metadata that are shown */
 
@@ -27,19 +30,6 @@ static void print_plain(const char *text)
 			putchar(*c);
 	if (*c)
 		printf("... (%zu bytes)", strlen(text));
-}
-
-static void print_quoted(const char *text)
-{
-	putchar('"');
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-		if (*c == '"' || *c == '\\')
-			printf("\\%c", *c);
-		else if (*c < 0x20 || *c == 0x7f)
-			printf("\\u%04x", *c);
-		else
-			putchar(*c);
-	putchar('"');
 }
 
 /* "(64, 3, 7, 7)", cut where it does not fit. */
@@ -128,36 +118,39 @@ void model_print(const struct model_info *info)
 	print_tensors(info);
 }
 
-static void print_tensor_json(const struct model_tensor *tensor)
+static void add_tensor(struct jwriter *json, const struct model_tensor *tensor)
 {
-	printf("{\"name\":");
-	print_quoted(tensor->name);
-	printf(",\"dtype\":\"%s\",\"shape\":[", tensor->dtype);
+	jwriter_table(json, NULL);
+	jwriter_text(json, "name", tensor->name);
+	jwriter_text(json, "dtype", tensor->dtype);
+	jwriter_list(json, "shape");
 	for (int i = 0; i < tensor->dims; i++)
-		printf("%s%" PRId64, i ? "," : "", tensor->shape[i]);
-	printf("],\"count\":%" PRIu64 "}", tensor->count);
+		jwriter_whole(json, NULL, tensor->shape[i]);
+	jwriter_end(json);
+	jwriter_whole(json, "count", (int64_t)tensor->count);
+	jwriter_end(json);
 }
 
-void model_print_json(const struct model_info *info)
+int model_print_json(const struct model_info *info, struct err *err)
 {
-	printf("{");
+	struct text words = {0};
+	struct jwriter json = {.out = &words, .dense = true};
+
+	jwriter_table(&json, NULL);
 	if (info->size)
-		printf("\"bytes\":%" PRIu64 ",", info->size);
+		jwriter_whole(&json, "bytes", (int64_t)info->size);
 	if (info->macs > 0)
-		printf("\"macs\":%.0f,", info->macs);
-	printf("\"parameters\":%" PRIu64 ",\"statistics\":%" PRIu64 ",\n\"metadata\":{",
-		info->parameters, info->statistics);
-	for (int i = 0; i < info->notes_count; i++) {
-		if (i)
-			putchar(',');
-		print_quoted(info->notes[i].key);
-		putchar(':');
-		print_quoted(info->notes[i].value);
-	}
-	printf("},\n\"tensors\":[");
-	for (int i = 0; i < info->tensors_count; i++) {
-		printf("%s", i ? ",\n" : "\n");
-		print_tensor_json(&info->tensors[i]);
-	}
-	printf("\n]}\n");
+		jwriter_whole(&json, "macs", (int64_t)info->macs);
+	jwriter_whole(&json, "parameters", (int64_t)info->parameters);
+	jwriter_whole(&json, "statistics", (int64_t)info->statistics);
+	jwriter_table(&json, "metadata");
+	for (int i = 0; i < info->notes_count; i++)
+		jwriter_text(&json, info->notes[i].key, info->notes[i].value);
+	jwriter_end(&json);
+	jwriter_list(&json, "tensors");
+	jwriter_lines(&json);
+	for (int i = 0; i < info->tensors_count; i++)
+		add_tensor(&json, &info->tensors[i]);
+	jwriter_end(&json);
+	return print_json_line(stdout, &json, err);
 }

@@ -5,6 +5,6 @@
 #include "inspect/model.h"
 
 void model_print(const struct model_info *info);
-void model_print_json(const struct model_info *info);
+int model_print_json(const struct model_info *info, struct err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_write.h"
 #include "streams/source.h"
 
 #include "args.h"
@@ -93,32 +94,28 @@ static void print_summary(const struct watch_result *all, const struct request *
 		printf("Open %s/report.html to see when and why.\n", request->out);
 }
 
-static void print_number(FILE *to, const char *name, double value)
-{
-	if (isnan(value))
-		fprintf(to, ", \"%s\": null", name);
-	else
-		fprintf(to, ", \"%s\": %.9g", name, value);
-}
-
-static void print_json(FILE *to, const struct watch_result *all, const struct options *options)
+static int print_json(
+	FILE *to, const struct watch_result *all, const struct options *options, struct err *err)
 {
 	const struct run_result *result = &all->run;
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
 
-	fprintf(to, "{\"method\": \"%s\", \"seed\": %" PRId64 ", \"stopped\": %s",
-		options_text(options, "run.method"), options_int64(options, "run.seed"),
-		result->stopped ? "true" : "false");
+	jwriter_table(&json, NULL);
+	jwriter_text(&json, "method", options_text(options, "run.method"));
+	jwriter_whole(&json, "seed", options_int64(options, "run.seed"));
+	jwriter_truth(&json, "stopped", result->stopped);
 	for (const struct metrics_column *column = metrics_columns; column->name; column++)
-		print_number(to, column->name, metrics_value(&result->last, column));
-	print_number(to, "late_ir", result->late_ir);
-	print_number(to, "late_ir_sgd", result->late_ir_sgd);
-	print_number(to, "late_ft", result->late_ft);
-	print_number(to, "cost_per_iteration", result->cost);
-	print_number(to, "train_seconds", result->train_seconds);
-	print_number(to, "waited_seconds", all->waited);
-	print_number(to, "skipped", (double)all->skipped);
-	print_number(to, "us_per_iteration", 1e6 / result->iterations_per_s);
-	fprintf(to, "}\n");
+		jwriter_number(&json, column->name, metrics_value(&result->last, column));
+	jwriter_number(&json, "late_ir", result->late_ir);
+	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
+	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "cost_per_iteration", result->cost);
+	jwriter_number(&json, "train_seconds", result->train_seconds);
+	jwriter_number(&json, "waited_seconds", all->waited);
+	jwriter_whole(&json, "skipped", all->skipped);
+	jwriter_number(&json, "us_per_iteration", 1e6 / result->iterations_per_s);
+	return print_json_line(to, &json, err);
 }
 
 static int go(const struct request *request, const struct options *options)
@@ -134,18 +131,17 @@ static int go(const struct request *request, const struct options *options)
 		.describe = !request->quiet && !request->json,
 		.live = live};
 	struct watch_result result;
+	struct err err = {0};
 	int status;
 
 	watch_interrupts();
 	status = watch_run(&watch, &result);
 
 	if (status == EXIT_OK || status > EXIT_STOPPED) {
-		if (request->json)
-			print_json(live ? stderr : stdout, &result, options);
-		else if (live)
-			print_live(&result, request);
-		else
-			print_summary(&result, request);
+		if (request->json && print_json(live ? stderr : stdout, &result, options, &err))
+			status = complain(EXIT_FAILED, "%s", err.message);
+		if (!request->json)
+			(live ? print_live : print_summary)(&result, request);
 		if (request->open)
 			open_report(request->out);
 	}

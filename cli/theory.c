@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_write.h"
 #include "inspect/theory.h"
 #include "args.h"
 #include "cli.h"
@@ -55,74 +56,99 @@ static void print_verdict(const struct theory_verdict *verdict)
 		verdict->admitted_wrongly, verdict->refused_wrongly);
 }
 
-static void print_number(const char *name, double value)
+static void add_forms(struct jwriter *json, const struct theory_result *result)
 {
-	if (isfinite(value))
-		printf(", \"%s\": %.9g", name, value);
-	else
-		printf(", \"%s\": null", name);
-}
-
-static void print_forms(const struct theory_result *result)
-{
+	jwriter_table(json, "forms");
 	for (int form = 0; form < THEORY_FORMS; form++) {
-		printf("%s\"%s\": {\"mean_above\": %s, \"minimum_above\": %s",
-			form ? ", " : ", \"forms\": {", form_names[form],
-			result->mean_above[form] ? "true" : "false",
-			result->least_above[form] ? "true" : "false");
-		print_number("bound", result->bound[form]);
-		printf("}");
+		jwriter_table(json, form_names[form]);
+		jwriter_truth(json, "mean_above", result->mean_above[form]);
+		jwriter_truth(json, "minimum_above", result->least_above[form]);
+		jwriter_number(json, "bound", result->bound[form]);
+		jwriter_end(json);
 	}
-	printf("}");
+	jwriter_end(json);
 }
 
-static void print_row_json(const struct theory_case *row, const struct theory_result *result)
+static void add_row(
+	struct jwriter *json, const struct theory_case *row, const struct theory_result *result)
 {
-	printf("%s{\"case\": \"%s\", \"loss\": \"%s\", \"rate_kind\": \"%s\", \"drift\": \"%s\"",
-		row == theory_cases ? "{\"cases\": [" : ", ", row->name, theory_loss_name(row),
-		theory_rate_name(row), theory_drift_name(row));
-	print_number("L", row->smooth);
-	print_number("rate", row->first_rate);
-	print_number("noise", row->noise);
-	print_number("speed", row->speed);
-	print_number("t1", result->t1);
-	print_number("t2", result->t2);
-	print_number("t3", result->t3);
-	print_number("mean", result->mean);
-	print_number("error", result->error);
-	print_number("minimum", result->least);
-	printf(", \"allowed\": %s, \"allowed_by_paper\": %s", result->allowed ? "true" : "false",
-		result->allowed_by_paper ? "true" : "false");
-	print_forms(result);
-	printf("}");
+	jwriter_table(json, NULL);
+	jwriter_text(json, "case", row->name);
+	jwriter_text(json, "loss", theory_loss_name(row));
+	jwriter_text(json, "rate_kind", theory_rate_name(row));
+	jwriter_text(json, "drift", theory_drift_name(row));
+	jwriter_number(json, "L", row->smooth);
+	jwriter_number(json, "rate", row->first_rate);
+	jwriter_number(json, "noise", row->noise);
+	jwriter_number(json, "speed", row->speed);
+	jwriter_number(json, "t1", result->t1);
+	jwriter_number(json, "t2", result->t2);
+	jwriter_number(json, "t3", result->t3);
+	jwriter_number(json, "mean", result->mean);
+	jwriter_number(json, "error", result->error);
+	jwriter_number(json, "minimum", result->least);
+	jwriter_truth(json, "allowed", result->allowed);
+	jwriter_truth(json, "allowed_by_paper", result->allowed_by_paper);
+	add_forms(json, result);
+	jwriter_end(json);
 }
 
-static void print_verdict_json(const struct theory_verdict *verdict)
+static void add_verdict(struct jwriter *json, const struct theory_verdict *verdict)
 {
-	printf("], \"allowed\": %d, \"held\": %d, \"chi_squared_broken\": %d, "
-	       "\"factor_lost_broken\": %d, \"admitted_wrongly\": %d, \"refused_wrongly\": %d, "
-	       "\"shown\": %s}\n",
-		verdict->allowed, verdict->held, verdict->broken[THEORY_SQUARED],
-		verdict->broken[THEORY_HALVED], verdict->admitted_wrongly, verdict->refused_wrongly,
-		theory_shown(verdict) ? "true" : "false");
+	jwriter_whole(json, "allowed", verdict->allowed);
+	jwriter_whole(json, "held", verdict->held);
+	jwriter_whole(json, "chi_squared_broken", verdict->broken[THEORY_SQUARED]);
+	jwriter_whole(json, "factor_lost_broken", verdict->broken[THEORY_HALVED]);
+	jwriter_whole(json, "admitted_wrongly", verdict->admitted_wrongly);
+	jwriter_whole(json, "refused_wrongly", verdict->refused_wrongly);
+	jwriter_truth(json, "shown", theory_shown(verdict));
+}
+
+static int end_json(struct jwriter *json, const struct theory_verdict *verdict, struct err *err)
+{
+	jwriter_end(json);
+	add_verdict(json, verdict);
+	return print_json_line(stdout, json, err);
+}
+
+static int try_cases(int runs, int iterations, int seed, bool for_programs,
+	struct theory_verdict *verdict, struct err *err)
+{
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+	struct theory_result result;
+	int code = 0;
+
+	jwriter_table(&json, NULL);
+	jwriter_list(&json, "cases");
+	if (!for_programs)
+		print_head(runs, iterations);
+	for (const struct theory_case *row = theory_cases; row->name; row++) {
+		code = theory_run(row, runs, iterations, (uint64_t)seed, &result, err);
+		if (code)
+			break;
+		theory_count(verdict, &result);
+		if (for_programs)
+			add_row(&json, row, &result);
+		else
+			print_row(row, &result);
+		fflush(stdout);
+	}
+	if (!code && for_programs)
+		code = end_json(&json, verdict, err);
+	else if (!code)
+		print_verdict(verdict);
+	text_release(&words);
+	return code;
 }
 
 static int go(int runs, int iterations, int seed, bool json)
 {
 	struct theory_verdict verdict = {0};
-	struct theory_result result;
 	struct err err = {0};
 
-	if (!json)
-		print_head(runs, iterations);
-	for (const struct theory_case *row = theory_cases; row->name; row++) {
-		if (theory_run(row, runs, iterations, (uint64_t)seed, &result, &err))
-			return complain(EXIT_FAILED, "%s", err.message);
-		theory_count(&verdict, &result);
-		(json ? print_row_json : print_row)(row, &result);
-		fflush(stdout);
-	}
-	(json ? print_verdict_json : print_verdict)(&verdict);
+	if (try_cases(runs, iterations, seed, json, &verdict, &err))
+		return complain(EXIT_FAILED, "%s", err.message);
 	if (theory_shown(&verdict))
 		return EXIT_OK;
 	return complain(EXIT_FAILED, verdict.held < verdict.allowed

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/json_write.h"
 #include "base/nearest.h"
 
 int complain(int code, const char *format, ...)
@@ -17,6 +19,23 @@ int complain(int code, const char *format, ...)
 	va_end(values);
 	fputc('\n', stderr);
 	return code;
+}
+
+int print_words(FILE *to, struct text *words, struct err *err)
+{
+	const int code = words->failed ? err_memory(err, "what is to be printed", words->size) : 0;
+
+	if (!code && words->size)
+		fwrite(words->data, 1, words->size, to);
+	text_release(words);
+	return code;
+}
+
+int print_json_line(FILE *to, struct jwriter *json, struct err *err)
+{
+	jwriter_end(json);
+	text_add(json->out, "\n");
+	return print_words(to, json->out, err);
 }
 
 static void print_verbs(FILE *to, const char *program, const char *about, const struct verb *verbs)

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "config/app_config.h"
 
+#define CONFIG_MOST  ((size_t)1 << 20)
 #define METRICS_MOST ((size_t)1 << 30)
 
 const char *contest_variant(const struct contest *contest, int variant)
@@ -135,56 +136,27 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 	return code;
 }
 
-/* Settings that do not change what a run comes to. */
-static bool may_differ(const char *line, size_t length)
-{
-	static const char *const keys[] = {"threads =", "checkpoint_every ="};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (length >= strlen(keys[i]) && !strncmp(line, keys[i], strlen(keys[i])))
-			return true;
-	return false;
-}
-
-/* Both are written by options_write. */
-static int compare_configs(
-	const struct contest_run *run, const char *there, const char *wanted, struct err *err)
-{
-	while (*there || *wanted) {
-		const size_t a = strcspn(there, "\n"), b = strcspn(wanted, "\n");
-
-		if ((a != b || strncmp(there, wanted, a)) && !may_differ(there, a))
-			return err_set(err, ERR_INPUT,
-				"%s: holds a run with another config (\"%.*s\", not \"%.*s\"); "
-				"choose "
-				"another --out, or make all runs anew with --force",
-				run->folder, (int)a, there, (int)b, wanted);
-		there += a + (there[a] == '\n');
-		wanted += b + (wanted[b] == '\n');
-	}
-	return 0;
-}
-
-/* The config that the folder holds, read and written again, so that keys it does not have count as
- * their defaults. */
+/* Whether the config that the folder holds makes the run that is wanted. */
 static int check_config(const struct contest_run *run, const char *path, struct err *err)
 {
-	struct config *config = NULL;
-	struct options *options = NULL;
-	struct text words = {0};
-	int code = config_new(&config, &app_scope, err);
+	struct options *wanted = NULL;
+	struct err how = {0};
+	char *there = NULL;
+	size_t size;
+	int code = config_defaults(&wanted, &app_scope, err);
 
 	if (!code)
-		code = config_load(config, path, err);
+		code = options_read_text(
+			wanted, "the contest", run->config, strlen(run->config), err);
 	if (!code)
-		code = config_resolve(config, &options, err);
-	if (!code)
-		code = options_write(options, &words, err);
-	if (!code)
-		code = compare_configs(run, words.data, run->config, err);
-	text_release(&words);
-	options_free(options);
-	config_free(config);
+		code = file_read(path, CONFIG_MOST, &there, &size, err);
+	if (!code && config_differs(wanted, there, size, true, &how))
+		code = err_set(err, how.code,
+			"%s: holds a run with another config (%s); choose another --out, or make "
+			"all runs anew with --force",
+			run->folder, how.message);
+	mem_free(there);
+	options_free(wanted);
 	return code;
 }
 

@@ -264,7 +264,7 @@ int measure_run(const char *folder, double values[MEASURES], struct err *err)
 
 bool measure_finished(const char *folder)
 {
-	struct json_value *facts = NULL;
+	struct jvalue *facts = NULL;
 	struct text path = {0};
 	char *words = NULL;
 	size_t size = 0;
@@ -272,9 +272,9 @@ bool measure_finished(const char *folder)
 
 	text_addf(&path, "%s/run.json", folder);
 	if (!path.failed && !file_read(path.data, FACTS_MOST, &words, &size, NULL) &&
-		!json_read(&facts, words, size, path.data, NULL))
-		json_truth(json_find(facts, "stopped"), &stopped);
-	json_free(facts);
+		!jvalue_read(&facts, words, size, path.data, NULL))
+		jvalue_truth(jvalue_find(facts, "stopped"), &stopped);
+	jvalue_free(facts);
 	mem_free(words);
 	text_release(&path);
 	return !stopped;

@@ -2,14 +2,13 @@
 #include "live/answers.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json_write.h"
 
 enum { WAIT = 200 }; /* milliseconds, after which a wish to stop is looked at again */
 
@@ -18,34 +17,50 @@ void answers_release(struct answers *answers)
 	text_release(&answers->words);
 }
 
+static struct jwriter begin_answer(struct answers *answers)
+{
+	struct jwriter line = {.out = &answers->words};
+
+	jwriter_table(&line, NULL);
+	return line;
+}
+
+static void end_answer(struct jwriter *line)
+{
+	jwriter_end(line);
+	text_add(line->out, "\n");
+}
+
 void answers_prediction(
 	struct answers *answers, const char *id, int32_t prediction, double probability)
 {
-	char number[TEXT_NUMBER] = "null";
+	struct jwriter line = begin_answer(answers);
 
-	if (isfinite(probability))
-		text_from_double(number, round(probability * 1e6) / 1e6);
-	text_addf(&answers->words,
-		"{\"id\": %s, \"prediction\": %" PRId32 ", \"probability\": %s}\n", id, prediction,
-		number);
+	jwriter_raw(&line, "id", id);
+	jwriter_whole(&line, "prediction", prediction);
+	jwriter_number(&line, "probability", round(probability * 1e6) / 1e6);
+	end_answer(&line);
 }
 
 void answers_sample(struct answers *answers, const char *id, int32_t label, int64_t sample)
 {
-	text_addf(&answers->words,
-		"{\"id\": %s, \"label\": %" PRId32 ", \"sample\": %" PRId64 "}\n", id, label,
-		sample);
+	struct jwriter line = begin_answer(answers);
+
+	jwriter_raw(&line, "id", id);
+	jwriter_whole(&line, "label", label);
+	jwriter_whole(&line, "sample", sample);
+	end_answer(&line);
 }
 
-void answers_error(struct answers *answers, int64_t line, const char *id, const char *message)
+void answers_error(struct answers *answers, int64_t number, const char *id, const char *message)
 {
-	text_addf(&answers->words, "{\"line\": %" PRId64, line);
+	struct jwriter line = begin_answer(answers);
+
+	jwriter_whole(&line, "line", number);
 	if (*id)
-		text_addf(&answers->words, ", \"id\": %s", id);
-	text_add(&answers->words, ", \"error\": ");
-	if (!json_quote(&answers->words, message))
-		text_add(&answers->words, "\"is not UTF-8\"");
-	text_add(&answers->words, "}\n");
+		jwriter_raw(&line, "id", id);
+	jwriter_text(&line, "error", message);
+	end_answer(&line);
 }
 
 static int failed(struct err *err)

@@ -30,7 +30,7 @@ void answers_prediction(
 	struct answers *answers, const char *id, int32_t prediction, double probability);
 void answers_sample(struct answers *answers, const char *id, int32_t label, int64_t sample);
 /* The id may be empty. */
-void answers_error(struct answers *answers, int64_t line, const char *id, const char *message);
+void answers_error(struct answers *answers, int64_t number, const char *id, const char *message);
 
 /* Sends everything, waiting for the reader if need be. */
 int answers_send(struct answers *answers, struct err *err);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_write.h"
 
 const struct line_format line_formats[] = {
 	{"ndjson", "a JSON object per line", ndjson_read},
@@ -21,9 +21,11 @@ void line_number_id(struct line *line, int64_t number)
 int line_text_id(struct line *line, const char *words, const char *where, struct err *err)
 {
 	struct text quoted = {0};
+	struct jwriter json = {.out = &quoted};
 	int code = 0;
 
-	if (!json_quote(&quoted, words) && !quoted.failed)
+	jwriter_text(&json, NULL, words);
+	if (!text_is_utf8(words))
 		code = err_set(err, ERR_INPUT, "%s: id: is no UTF-8", where);
 	else if (quoted.failed)
 		code = err_memory(err, "an id", strlen(words));

@@ -7,15 +7,15 @@
 enum { DEEPEST = 3 }; /* channels, height, width */
 
 static int read_id(
-	const struct json_value *table, const char *where, struct line *line, struct err *err)
+	const struct jvalue *table, const char *where, struct line *line, struct err *err)
 {
-	const struct json_value *value = json_find(table, "id");
-	const char *words = json_text(value);
+	const struct jvalue *value = jvalue_find(table, "id");
+	const char *words = jvalue_text(value);
 	int64_t number;
 
 	if (words)
 		return line_text_id(line, words, where, err);
-	if (!json_whole(value, &number))
+	if (!jvalue_whole(value, &number))
 		return err_set(err, ERR_INPUT, "%s: %s", where,
 			value ? "id: must be a text or a whole number" : "has no id");
 	line_number_id(line, number);
@@ -30,13 +30,13 @@ struct numbers {
 };
 
 static int read_numbers(
-	const struct json_value *value, int depth, struct numbers *numbers, struct err *err)
+	const struct jvalue *value, int depth, struct numbers *numbers, struct err *err)
 {
-	const size_t count = json_count(value);
+	const size_t count = jvalue_count(value);
 	double number;
 	int code = 0;
 
-	if (json_number(value, &number)) {
+	if (jvalue_number(value, &number)) {
 		if (!isfinite((float)number))
 			return err_set(err, ERR_INPUT,
 				"%s: input: number %zu is too large for 32 bits", numbers->where,
@@ -46,21 +46,21 @@ static int read_numbers(
 		numbers->count++;
 		return 0;
 	}
-	if (json_kind(value) != JSON_LIST || depth == DEEPEST)
+	if (jvalue_kind(value) != JVALUE_LIST || depth == DEEPEST)
 		return err_set(err, ERR_INPUT, "%s: input: number %zu is no number", numbers->where,
 			numbers->count);
 	for (size_t i = 0; i < count && !code; i++)
-		code = read_numbers(json_at(value, i), depth + 1, numbers, err);
+		code = read_numbers(jvalue_at(value, i), depth + 1, numbers, err);
 	return code;
 }
 
-static int read_input(const struct json_value *value, const char *where, size_t floats,
-	float *input, struct err *err)
+static int read_input(
+	const struct jvalue *value, const char *where, size_t floats, float *input, struct err *err)
 {
 	struct numbers numbers = {.out = input, .room = floats, .where = where};
 	int code;
 
-	if (json_kind(value) != JSON_LIST)
+	if (jvalue_kind(value) != JVALUE_LIST)
 		return err_set(err, ERR_INPUT, "%s: input: must be a list of numbers", where);
 	code = read_numbers(value, 0, &numbers, err);
 	if (!code && numbers.count != floats)
@@ -69,24 +69,24 @@ static int read_input(const struct json_value *value, const char *where, size_t 
 	return code;
 }
 
-static int read_label(const struct json_value *value, const char *where, int classes,
-	struct line *line, struct err *err)
+static int read_label(const struct jvalue *value, const char *where, int classes, struct line *line,
+	struct err *err)
 {
 	int64_t label;
 
-	if (!json_whole(value, &label))
+	if (!jvalue_whole(value, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
 	return line_label(line, label, classes, where, err);
 }
 
-static int read_table(const struct json_value *table, const char *where,
-	const struct line_shape *shape, struct line *line, float *input, struct err *err)
+static int read_table(const struct jvalue *table, const char *where, const struct line_shape *shape,
+	struct line *line, float *input, struct err *err)
 {
-	const struct json_value *numbers = json_find(table, "input");
-	const struct json_value *label = json_find(table, "label");
+	const struct jvalue *numbers = jvalue_find(table, "input");
+	const struct jvalue *label = jvalue_find(table, "label");
 	int code;
 
-	if (json_kind(table) != JSON_TABLE)
+	if (jvalue_kind(table) != JVALUE_TABLE)
 		return err_set(err, ERR_FORMAT, "%s: is no JSON object", where);
 	code = read_id(table, where, line, err);
 	if (!code && !numbers && !label)
@@ -103,13 +103,13 @@ static int read_table(const struct json_value *table, const char *where,
 int ndjson_read(const char *bytes, size_t size, const char *where, const struct line_shape *shape,
 	struct line *line, float *input, struct err *err)
 {
-	struct json_value *value = NULL;
+	struct jvalue *value = NULL;
 	int code;
 
 	*line = (struct line){0};
-	code = json_read(&value, bytes, size, where, err);
+	code = jvalue_read(&value, bytes, size, where, err);
 	if (!code)
 		code = read_table(value, where, shape, line, input, err);
-	json_free(value);
+	jvalue_free(value);
 	return code;
 }

@@ -142,31 +142,31 @@ int run_log_parse_metrics(
 	return metrics_file_parse(where, bytes, whole, &log->rows, &log->count, err);
 }
 
-static double number_in(const struct json_value *table, const char *key)
+static double number_in(const struct jvalue *table, const char *key)
 {
 	double number = NAN;
 
-	json_number(json_find(table, key), &number);
+	jvalue_number(jvalue_find(table, key), &number);
 	return number;
 }
 
-static int64_t whole_in(const struct json_value *table, const char *key)
+static int64_t whole_in(const struct jvalue *table, const char *key)
 {
 	int64_t number = 0;
 
-	json_whole(json_find(table, key), &number);
+	jvalue_whole(jvalue_find(table, key), &number);
 	return number;
 }
 
-static bool truth_in(const struct json_value *table, const char *key)
+static bool truth_in(const struct jvalue *table, const char *key)
 {
 	bool truth = false;
 
-	json_truth(json_find(table, key), &truth);
+	jvalue_truth(jvalue_find(table, key), &truth);
 	return truth;
 }
 
-static void take_window(struct run_log *log, int64_t iteration, const struct json_value *event)
+static void take_window(struct run_log *log, int64_t iteration, const struct jvalue *event)
 {
 	const bool second = whole_in(event, "best") == 2;
 
@@ -183,7 +183,7 @@ static void take_window(struct run_log *log, int64_t iteration, const struct jso
 	};
 }
 
-static void take_cut(struct run_log *log, int64_t iteration, const struct json_value *event)
+static void take_cut(struct run_log *log, int64_t iteration, const struct jvalue *event)
 {
 	log->cuts[log->cut_count++] = (struct run_cut){
 		.iteration = iteration,
@@ -197,7 +197,7 @@ static void take_cut(struct run_log *log, int64_t iteration, const struct json_v
 		.sigma_age = whole_in(event, "sigma_age"),
 		.sigma_mean = number_in(event, "sigma_mean"),
 		.sigma_error = number_in(event, "sigma_error"),
-		.rollback = !strcmp(json_text(json_find(event, "event")), "rollback"),
+		.rollback = !strcmp(jvalue_text(jvalue_find(event, "event")), "rollback"),
 		.to = whole_in(event, "to"),
 	};
 }
@@ -207,25 +207,25 @@ static int parse_event(
 	struct run_log *log, const struct lines *lines, const char *line, struct err *err)
 {
 	char where[256];
-	struct json_value *event;
+	struct jvalue *event;
 	const char *kind;
 	int64_t iteration;
 	int code;
 
 	snprintf(where, sizeof(where), "%.200s:%d", lines->where, lines->number);
-	code = json_read(&event, line, strlen(line), where, err);
+	code = jvalue_read(&event, line, strlen(line), where, err);
 	if (code)
 		return code;
-	kind = json_text(json_find(event, "event"));
+	kind = jvalue_text(jvalue_find(event, "event"));
 	if (!kind)
 		code = refuse(lines, err, "has no \"event\" that says what it is");
-	else if (!json_whole(json_find(event, "iteration"), &iteration) || iteration < 0)
+	else if (!jvalue_whole(jvalue_find(event, "iteration"), &iteration) || iteration < 0)
 		code = refuse(lines, err, "has no \"iteration\" that says when it was");
 	else if (!strcmp(kind, "window"))
 		take_window(log, iteration, event);
 	else if (!strcmp(kind, "cut") || !strcmp(kind, "rollback"))
 		take_cut(log, iteration, event);
-	json_free(event);
+	jvalue_free(event);
 	return code;
 }
 
@@ -320,7 +320,7 @@ int run_log_parse_matrix(
 	return code;
 }
 
-static void take_ledger(struct ledger *ledger, const struct json_value *table)
+static void take_ledger(struct ledger *ledger, const struct jvalue *table)
 {
 	char name[64];
 
@@ -340,18 +340,18 @@ static void take_ledger(struct ledger *ledger, const struct json_value *table)
 }
 
 /* All numbers and words of a table, named as they are or after a prefix and a dot. */
-static int take_facts(struct run_log *log, const struct json_value *table, const char *prefix,
+static int take_facts(struct run_log *log, const struct jvalue *table, const char *prefix,
 	const char *where, struct err *err)
 {
-	const struct json_value *value;
+	const struct jvalue *value;
 	const char *name;
 	void *at = NULL;
 
-	while (json_next(table, &at, &name, &value)) {
+	while (jvalue_next(table, &at, &name, &value)) {
 		struct run_fact fact = {.number = NAN};
-		const char *word = json_text(value);
+		const char *word = jvalue_text(value);
 
-		if (!word && !json_number(value, &fact.number))
+		if (!word && !jvalue_number(value, &fact.number))
 			continue;
 		fact.name =
 			prefix ? joined(&log->arena, prefix, name) : arena_text(&log->arena, name);
@@ -366,17 +366,17 @@ static int take_facts(struct run_log *log, const struct json_value *table, const
 int run_log_parse_facts(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err)
 {
-	struct json_value *root;
-	const struct json_value *data;
-	int code = json_read(&root, bytes, size, where, err);
+	struct jvalue *root;
+	const struct jvalue *data;
+	int code = jvalue_read(&root, bytes, size, where, err);
 
 	if (code)
 		return code;
-	data = json_find(root, "data");
+	data = jvalue_find(root, "data");
 	log->fact_count = 0;
 	log->facts = arena_new(
-		&log->arena, json_count(root) + json_count(data) + 1, sizeof(*log->facts));
-	if (json_kind(root) != JSON_TABLE)
+		&log->arena, jvalue_count(root) + jvalue_count(data) + 1, sizeof(*log->facts));
+	if (jvalue_kind(root) != JVALUE_TABLE)
 		code = err_set(err, ERR_FORMAT, "%s: not a table of facts on a run", where);
 	else if (!log->facts)
 		code = no_memory(where, size, err);
@@ -387,8 +387,8 @@ int run_log_parse_facts(
 	if (!code) {
 		log->has_facts = true;
 		log->stopped = truth_in(root, "stopped");
-		take_ledger(&log->ledger, json_find(root, "ledger"));
+		take_ledger(&log->ledger, jvalue_find(root, "ledger"));
 	}
-	json_free(root);
+	jvalue_free(root);
 	return code;
 }

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "config/app_config.h"
 
 enum { DEPTH_MOST = 4, FOUND_MOST = 4 * RUN_SET_MOST, COMPARE_MOST = 1 << 26 };
 
@@ -91,20 +92,20 @@ static int search_folder(struct search *search, const char *path, int depth, str
 }
 
 /* Where a comparison names a folder below it, or after all that it names. */
-static size_t rank_of(const struct json_value *runs, const char *folder)
+static size_t rank_of(const struct jvalue *runs, const char *folder)
 {
-	for (size_t i = 0; i < json_count(runs); i++) {
-		const char *name = json_text(json_find(json_at(runs, i), "folder"));
+	for (size_t i = 0; i < jvalue_count(runs); i++) {
+		const char *name = jvalue_text(jvalue_find(jvalue_at(runs, i), "folder"));
 
 		if (name && !strcmp(name, folder))
 			return i;
 	}
-	return json_count(runs);
+	return jvalue_count(runs);
 }
 
 /* By insertion: there are few, and those of equal rank keep their order. */
 static void sort_found(
-	const struct search *search, int first, const struct json_value *runs, size_t length)
+	const struct search *search, int first, const struct jvalue *runs, size_t length)
 {
 	size_t ranks[RUN_SET_MOST];
 
@@ -129,7 +130,7 @@ static void sort_found(
 static int order_found(const struct search *search, int first, const char *path, struct err *err)
 {
 	const size_t length = strlen(path) + (path[strlen(path) - 1] != '/');
-	struct json_value *root = NULL;
+	struct jvalue *root = NULL;
 	struct text file = {0};
 	char *bytes = NULL;
 	size_t size;
@@ -139,10 +140,10 @@ static int order_found(const struct search *search, int first, const char *path,
 	code = file.failed ? err_memory(err, "a path", strlen(path))
 			   : file_read(file.data, COMPARE_MOST, &bytes, &size, err);
 	if (!code)
-		code = json_read(&root, bytes, size, file.data, err);
+		code = jvalue_read(&root, bytes, size, file.data, err);
 	if (!code)
-		sort_found(search, first, json_find(root, "runs"), length);
-	json_free(root);
+		sort_found(search, first, jvalue_find(root, "runs"), length);
+	jvalue_free(root);
 	mem_free(bytes);
 	text_release(&file);
 	return code == ERR_MEMORY ? code : 0;
@@ -167,28 +168,44 @@ static int search_path(struct search *search, const char *path, struct err *err)
 	return code || search->count == before + 1 ? code : order_found(search, before, path, err);
 }
 
-/* What may differ between the runs of a group. */
-static bool counts(const char *key)
+static int by_key(const void *a, const void *b)
 {
-	return strcmp(key, "run.seed") != 0 && strcmp(key, "run.checkpoint_every") != 0 &&
-	       strcmp(key, "stream.cache") != 0 && strncmp(key, "engine.", 7) != 0;
+	const struct run_setting *const *left = a, *const *right = b;
+
+	return strcmp((*left)->key, (*right)->key);
 }
 
-static bool same_settings(const struct run_log *a, const struct run_log *b)
+/* A config that lacks a key was made when there was only the default. */
+static bool counts(const struct options *known, const struct run_setting *setting)
 {
-	size_t i = 0, j = 0;
+	const struct option_row *row = options_row(known, setting->key);
 
-	for (;; i++, j++) {
-		while (i < a->setting_count && !counts(a->settings[i].key))
-			i++;
-		while (j < b->setting_count && !counts(b->settings[j].key))
-			j++;
-		if (i == a->setting_count || j == b->setting_count)
-			return i == a->setting_count && j == b->setting_count;
-		if (strcmp(a->settings[i].key, b->settings[j].key) != 0 ||
-			strcmp(a->settings[i].value, b->settings[j].value) != 0)
-			return false;
-	}
+	return strcmp(setting->key, "run.seed") != 0 &&
+	       (!row || (!(row->flags & OPTION_MAY_CHANGE) &&
+				strcmp(setting->value, options_value(known, setting->key)) != 0));
+}
+
+/* The settings that runs of a group have in common, as one text; NULL: no memory. */
+static const char *method_of(
+	struct run_set *set, const struct options *known, const struct run_log *log)
+{
+	const struct run_setting **kept = mem_new(log->setting_count + 1, sizeof(*kept));
+	struct text words = {0};
+	size_t count = 0;
+	char *made = NULL;
+
+	for (size_t i = 0; i < log->setting_count && kept; i++)
+		if (counts(known, &log->settings[i]))
+			kept[count++] = &log->settings[i];
+	if (kept)
+		qsort(kept, count, sizeof(*kept), by_key);
+	for (size_t i = 0; i < count; i++)
+		text_addf(&words, "%s=%s\n", kept[i]->key, kept[i]->value);
+	if (kept && !words.failed)
+		made = arena_text(&set->arena, words.data ? words.data : "");
+	text_release(&words);
+	mem_free(kept);
+	return made;
 }
 
 static const char *or_empty(const char *words)
@@ -197,10 +214,11 @@ static const char *or_empty(const char *words)
 }
 
 /* Two runs with all the same keys, even the seed, are two runs and no band. */
-static bool same_group(const struct run_log *a, const struct run_log *b)
+static bool same_group(const struct run_entry *a, const struct run_entry *b)
 {
-	return same_settings(a, b) && strcmp(or_empty(run_log_setting(a, "run.seed")),
-					      or_empty(run_log_setting(b, "run.seed"))) != 0;
+	return !strcmp(a->method, b->method) &&
+	       strcmp(or_empty(run_log_setting(a->log, "run.seed")),
+		       or_empty(run_log_setting(b->log, "run.seed"))) != 0;
 }
 
 static int group_of(const struct run_set *set, int entry)
@@ -210,7 +228,7 @@ static int group_of(const struct run_set *set, int entry)
 
 		for (int k = 0; k < entry && fits; k++)
 			fits = set->entries[k].group != i ||
-			       same_group(set->entries[k].log, set->entries[entry].log);
+			       same_group(&set->entries[k], &set->entries[entry]);
 		if (fits)
 			return i;
 	}
@@ -325,6 +343,20 @@ static const char *entry_name(struct run_set *set, const struct run_entry *entry
 	return made;
 }
 
+static int find_methods(struct run_set *set, struct err *err)
+{
+	struct options *known = NULL;
+	int code = config_defaults(&known, &app_scope, err);
+
+	for (int i = 0; i < set->count && !code; i++) {
+		set->entries[i].method = method_of(set, known, set->entries[i].log);
+		if (!set->entries[i].method)
+			code = err_memory(err, "the settings of a run", 1);
+	}
+	options_free(known);
+	return code;
+}
+
 static int make_groups(struct run_set *set, struct err *err)
 {
 	set->groups = arena_new(&set->arena, (size_t)set->count + 1, sizeof(*set->groups));
@@ -393,6 +425,8 @@ int run_set_open(struct run_set **set, const char *const *paths, int count, stru
 		code = search_path(&search, paths[i], err);
 	if (!code)
 		code = read_runs(made, &search, err);
+	if (!code)
+		code = find_methods(made, err);
 	if (!code)
 		code = make_groups(made, err);
 	if (code)

@@ -1,7 +1,8 @@
 /*
  * The runs that a report is about: found below the given folders, read, and put
- * into groups. Runs whose configs differ in nothing but seed and engine form a
- * group: a report draws their mean and how far they lie apart.
+ * into groups. Runs whose configs differ in nothing but the seed and keys that may
+ * change (base/options.h) form a group: a report draws their mean and how far they
+ * lie apart.
  */
 #ifndef RETAIN_LOG_RUN_SET_H
 #define RETAIN_LOG_RUN_SET_H
@@ -15,6 +16,7 @@ struct run_entry {
 	struct run_log *log;
 	const char *name; /* of the group, and with the seed where the group has several runs */
 	int group;
+	const char *method; /* the settings that runs of a group share, in words of our own */
 };
 
 struct run_group {

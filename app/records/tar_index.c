@@ -187,14 +187,14 @@ static int take_class(
 }
 
 /* A time in JSON: a whole number as it is, seconds with a fraction or a date as microseconds. */
-static bool json_time(const struct json_value *value, int64_t *time)
+static bool json_time(const struct jvalue *value, int64_t *time)
 {
-	const char *text = json_text(value);
+	const char *text = jvalue_text(value);
 	double number;
 
-	if (json_whole(value, time))
+	if (jvalue_whole(value, time))
 		return true;
-	if (json_number(value, &number) && number > -9e12 && number < 9e12) {
+	if (jvalue_number(value, &number) && number > -9e12 && number < 9e12) {
 		*time = (int64_t)(number * 1e6);
 		return true;
 	}
@@ -206,8 +206,8 @@ static int take_json(
 	struct building *b, const struct tar_member *m, const unsigned char *bytes, struct err *err)
 {
 	static const char *const keys[] = {"label", "cls", "class"};
-	const struct json_value *label = NULL, *time;
-	struct json_value *value;
+	const struct jvalue *label = NULL, *time;
+	struct jvalue *value;
 	char where[500];
 	int64_t number = -1;
 	int code;
@@ -215,17 +215,17 @@ static int take_json(
 	if (m->size > JSON_MOST)
 		return bad_member(b, m->name, "is too large", err);
 	snprintf(where, sizeof(where), "%.200s: %.200s", shard_name(b), m->name);
-	code = json_read(&value, (const char *)bytes + m->at, m->size, where, err);
+	code = jvalue_read(&value, (const char *)bytes + m->at, m->size, where, err);
 	if (code && code != ERR_MEMORY && b->lenient)
 		return take_label(b, m->name, false, -1, err);
 	if (code)
 		return code;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !label; i++)
-		label = json_find(value, keys[i]);
-	time = json_find(value, "time");
+		label = jvalue_find(value, keys[i]);
+	time = jvalue_find(value, "time");
 	/* Captions and the like may come as JSON, too, and the label as .cls. */
 	if (label) {
-		const bool whole = json_whole(label, &number);
+		const bool whole = jvalue_whole(label, &number);
 
 		code = take_label(b, m->name, whole, number, err);
 	}
@@ -236,7 +236,7 @@ static int take_json(
 		else if (!b->group.timed)
 			code = bad_member(b, m->name, "has a time that is none", err);
 	}
-	json_free(value);
+	jvalue_free(value);
 	return code;
 }
 

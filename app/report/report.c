@@ -5,13 +5,13 @@
  */
 #include "report/report.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include <retain.h>
 #include "base/file.h"
+#include "base/json_write.h"
 #include "report/paper.h"
 #include "report/report_page.h"
 
@@ -38,58 +38,15 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static void add_string(struct text *out, const char *words)
+static void add_pair(struct jwriter *out, const char *name, const char *words)
 {
-	text_add(out, "\"");
-	for (const unsigned char *at = (const unsigned char *)words; *at;) {
-		const int length = text_utf8(at);
-
-		if (!length)
-			text_add(out, "\\ufffd");
-		else if (*at < 0x20 || *at == 0x7f || strchr("\"\\<>&'", *at))
-			text_addf(out, "\\u%04x", *at);
-		else
-			text_addf(out, "%.*s", length, (const char *)at);
-		at += length ? length : 1;
-	}
-	text_add(out, "\"");
+	jwriter_list(out, NULL);
+	jwriter_text(out, NULL, name);
+	jwriter_text(out, NULL, words);
+	jwriter_end(out);
 }
 
-/* JSON knows neither NAN nor infinity. */
-static void add_number(struct text *out, double number)
-{
-	char digits[TEXT_NUMBER];
-
-	if (!isfinite(number)) {
-		text_add(out, "null");
-		return;
-	}
-	text_from_double(digits, number);
-	text_add(out, digits);
-}
-
-static void add_field(struct text *out, const char *name, double number)
-{
-	text_addf(out, "\"%s\":", name);
-	add_number(out, number);
-}
-
-static void add_words(struct text *out, const char *name, const char *words)
-{
-	text_addf(out, ",\"%s\":", name);
-	add_string(out, words);
-}
-
-static void add_pair(struct text *out, bool first, const char *name, const char *words)
-{
-	text_add(out, first ? "[" : ",[");
-	add_string(out, name);
-	text_add(out, ",");
-	add_string(out, words);
-	text_add(out, "]");
-}
-
-static void add_summary(struct text *out, const struct run_log *run)
+static void add_summary(struct jwriter *out, const struct run_log *run)
 {
 	struct report_summary s;
 
@@ -98,8 +55,6 @@ static void add_summary(struct text *out, const struct run_log *run)
 		const char *name;
 		double value;
 	} fields[] = {
-		{"iteration", (double)s.iteration},
-		{"samples", (double)s.samples},
 		{"lr", s.lr},
 		{"le", s.le},
 		{"blind", s.blind},
@@ -113,12 +68,12 @@ static void add_summary(struct text *out, const struct run_log *run)
 		{"ft_sgd_mean", s.ft_sgd_mean},
 	};
 
-	text_add(out, ",\"summary\":{");
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		text_add(out, i ? "," : "");
-		add_field(out, fields[i].name, fields[i].value);
-	}
-	text_add(out, "}");
+	jwriter_table(out, "summary");
+	jwriter_whole(out, "iteration", s.iteration);
+	jwriter_whole(out, "samples", s.samples);
+	for (size_t i = 0; i < COUNT(fields); i++)
+		jwriter_number(out, fields[i].name, fields[i].value);
+	jwriter_end(out);
 }
 
 static double window_value(const struct run_window *window, size_t offset)
@@ -156,8 +111,8 @@ static bool is_shown(const struct run_log *run, const char *name)
 	return false;
 }
 
-static void add_column(struct text *out, const struct run_log *run,
-	const struct metrics_column *column, bool *first)
+static void add_column(
+	struct jwriter *out, const struct run_log *run, const struct metrics_column *column)
 {
 	bool empty = true;
 
@@ -165,148 +120,146 @@ static void add_column(struct text *out, const struct run_log *run,
 		empty = isnan(metrics_value(run->rows + i, column));
 	if (empty)
 		return;
-	text_addf(out, "%s\"%s\":[", *first ? "" : ",\n", column->name);
-	for (size_t i = 0; i < run->count; i++) {
-		text_add(out, i ? "," : "");
-		add_number(out, metrics_value(run->rows + i, column));
-	}
-	text_add(out, "]");
-	*first = false;
+	jwriter_list(out, column->name);
+	for (size_t i = 0; i < run->count; i++)
+		jwriter_number(out, NULL, metrics_value(run->rows + i, column));
+	jwriter_end(out);
 }
 
-static void add_columns(struct text *out, const struct run_log *run)
+static void add_columns(struct jwriter *out, const struct run_log *run)
 {
-	bool first = true;
-
-	text_add(out, ",\n\"columns\":{");
+	jwriter_table(out, "columns");
 	for (const struct metrics_column *column = metrics_columns; column->name; column++)
 		if (is_shown(run, column->name))
-			add_column(out, run, column, &first);
-	text_add(out, "}");
+			add_column(out, run, column);
+	jwriter_end(out);
 }
 
 /* The same columns by windows of validation, of which there are more than evaluations. */
-static void add_windows(struct text *out, const struct run_log *run)
+static void add_windows(struct jwriter *out, const struct run_log *run)
 {
 	const size_t stride = window_stride(run);
 
-	text_add(out, ",\n\"windows\":{\"iteration\":[");
+	jwriter_table(out, "windows");
+	jwriter_list(out, "iteration");
 	for (size_t i = 0; i < run->window_count; i += stride)
-		text_addf(out, "%s%" PRId64, i ? "," : "", run->windows[i].iteration);
-	text_add(out, "]");
+		jwriter_whole(out, NULL, run->windows[i].iteration);
+	jwriter_end(out);
 	for (size_t k = 0; k < COUNT(window_columns); k++) {
 		if (!has_windows(run, window_columns[k].offset))
 			continue;
-		text_addf(out, ",\n\"%s\":[", window_columns[k].name);
-		for (size_t i = 0; i < run->window_count; i += stride) {
-			text_add(out, i ? "," : "");
-			add_number(out, window_value(run->windows + i, window_columns[k].offset));
-		}
-		text_add(out, "]");
+		jwriter_list(out, window_columns[k].name);
+		for (size_t i = 0; i < run->window_count; i += stride)
+			jwriter_number(out, NULL,
+				window_value(run->windows + i, window_columns[k].offset));
+		jwriter_end(out);
 	}
-	text_add(out, "}");
+	jwriter_end(out);
 }
 
-static void add_matrix(struct text *out, const struct run_matrix *matrix)
+static void add_matrix(struct jwriter *out, const struct run_matrix *matrix)
 {
 	const int stride = (matrix->rows + MATRIX_ROWS_MOST - 1) / MATRIX_ROWS_MOST;
 	const int first = matrix->rows ? (matrix->rows - 1) % stride : 0;
 
 	if (!matrix->rows) {
-		text_add(out, ",\n\"matrix\":null");
+		jwriter_raw(out, "matrix", "null");
 		return;
 	}
-	text_addf(out, ",\n\"matrix\":{\"bins\":%d,\"seen\":[", matrix->bins);
+	jwriter_table(out, "matrix");
+	jwriter_whole(out, "bins", matrix->bins);
+	jwriter_list(out, "seen");
+	for (int row = first; row < matrix->rows; row += stride)
+		jwriter_number(out, NULL, matrix->seen[row]);
+	jwriter_end(out);
+	jwriter_list(out, "cells");
+	jwriter_lines(out);
 	for (int row = first; row < matrix->rows; row += stride) {
-		text_add(out, row > first ? "," : "");
-		add_number(out, matrix->seen[row]);
-	}
-	text_add(out, "],\"cells\":[");
-	for (int row = first; row < matrix->rows; row += stride) {
-		text_add(out, row > first ? ",\n[" : "[");
-		for (int bin = 0; bin < matrix->bins; bin++) {
-			text_add(out, bin ? "," : "");
-			add_number(out,
+		jwriter_list(out, NULL);
+		for (int bin = 0; bin < matrix->bins; bin++)
+			jwriter_number(out, NULL,
 				matrix->cells[(size_t)row * (size_t)matrix->bins + (size_t)bin]);
-		}
-		text_add(out, "]");
+		jwriter_end(out);
 	}
-	text_add(out, "]}");
+	jwriter_end(out);
+	jwriter_end(out);
 }
 
-static void add_cuts(struct text *out, const struct run_log *run)
+static void add_cuts(struct jwriter *out, const struct run_log *run)
 {
-	text_add(out, ",\n\"cuts\":[");
+	jwriter_list(out, "cuts");
+	jwriter_lines(out);
 	for (size_t i = 0; i < run->cut_count; i++) {
 		const struct run_cut *cut = &run->cuts[i];
 		struct text words = {0};
 
 		run_log_cut_words(run, cut, true, &words);
-		out->failed |= words.failed;
-		text_addf(out, "%s{\"iteration\":%" PRId64 ",", i ? ",\n" : "", cut->iteration);
-		add_field(out, "before", cut->before);
-		text_add(out, ",");
-		add_field(out, "after", cut->after);
-		add_words(out, "text", words.failed ? "" : words.data);
-		text_add(out, "}");
+		out->out->failed |= words.failed;
+		jwriter_table(out, NULL);
+		jwriter_whole(out, "iteration", cut->iteration);
+		jwriter_number(out, "before", cut->before);
+		jwriter_number(out, "after", cut->after);
+		jwriter_text(out, "text", words.failed ? "" : words.data);
+		jwriter_end(out);
 		text_release(&words);
 	}
-	text_add(out, "]");
+	jwriter_end(out);
 }
 
-static void add_settings(struct text *out, const struct run_log *run)
+static void add_settings(struct jwriter *out, const struct run_log *run)
 {
-	text_add(out, ",\n\"settings\":[");
+	jwriter_list(out, "settings");
 	for (size_t i = 0; i < run->setting_count; i++)
-		add_pair(out, !i, run->settings[i].key, run->settings[i].value);
-	text_add(out, "]");
+		add_pair(out, run->settings[i].key, run->settings[i].value);
+	jwriter_end(out);
 }
 
-static void add_facts(struct text *out, const struct run_log *run)
+static void add_facts(struct jwriter *out, const struct run_log *run)
 {
-	text_add(out, ",\n\"facts\":{");
+	jwriter_table(out, "facts");
 	for (size_t i = 0; i < run->fact_count; i++) {
-		text_add(out, i ? "," : "");
-		add_string(out, run->facts[i].name);
-		text_add(out, ":");
-		if (run->facts[i].word)
-			add_string(out, run->facts[i].word);
+		const struct run_fact *fact = &run->facts[i];
+
+		if (fact->word)
+			jwriter_text(out, fact->name, fact->word);
 		else
-			add_number(out, run->facts[i].number);
+			jwriter_number(out, fact->name, fact->number);
 	}
-	text_add(out, "}");
+	jwriter_end(out);
 }
 
-static void add_ledger(struct text *out, const struct run_log *run)
+static void add_ledger(struct jwriter *out, const struct run_log *run)
 {
 	const struct ledger *ledger = &run->ledger;
 
 	if (!run->has_facts) {
-		text_add(out, ",\n\"ledger\":null");
+		jwriter_raw(out, "ledger", "null");
 		return;
 	}
-	text_addf(out, ",\n\"ledger\":{\"iterations\":%" PRId64, ledger->iterations);
+	jwriter_table(out, "ledger");
+	jwriter_whole(out, "iterations", ledger->iterations);
 	for (int use = 0; use < LEDGER_USES; use++)
-		text_addf(out, ",\"%s\":%" PRId64, ledger_use_name((enum ledger_use)use),
-			ledger->forward[use]);
-	text_addf(out,
-		",\"backward\":%" PRId64 ",\"updates\":%" PRId64 ",\"averages\":%" PRId64 "}",
-		ledger->backward, ledger->updates, ledger->averages);
+		jwriter_whole(out, ledger_use_name((enum ledger_use)use), ledger->forward[use]);
+	jwriter_whole(out, "backward", ledger->backward);
+	jwriter_whole(out, "updates", ledger->updates);
+	jwriter_whole(out, "averages", ledger->averages);
+	jwriter_end(out);
 }
 
-static void add_run(struct text *out, const struct run_entry *entry)
+static void add_run(struct jwriter *out, const struct run_entry *entry)
 {
 	const struct run_log *run = entry->log;
 	const char *seed = run_log_setting(run, "run.seed");
 
-	text_addf(out, "{\"group\":%d", entry->group);
-	add_words(out, "name", entry->name);
-	add_words(out, "folder", run->folder);
-	add_words(out, "seed", seed ? seed : "");
-	text_addf(out, ",\"ended\":%s", run->state == RUN_LOG_ENDED ? "true" : "false");
-	add_words(out, "state", run_log_state_words(run->state));
-	text_add(out, ",");
-	add_field(out, "epsilon", run_log_epsilon(run));
+	jwriter_table(out, NULL);
+	jwriter_lines(out);
+	jwriter_whole(out, "group", entry->group);
+	jwriter_text(out, "name", entry->name);
+	jwriter_text(out, "folder", run->folder);
+	jwriter_text(out, "seed", seed ? seed : "");
+	jwriter_truth(out, "ended", run->state == RUN_LOG_ENDED);
+	jwriter_text(out, "state", run_log_state_words(run->state));
+	jwriter_number(out, "epsilon", run_log_epsilon(run));
 	add_summary(out, run);
 	add_columns(out, run);
 	add_windows(out, run);
@@ -315,36 +268,35 @@ static void add_run(struct text *out, const struct run_entry *entry)
 	add_settings(out, run);
 	add_facts(out, run);
 	add_ledger(out, run);
-	text_add(out, "}");
+	jwriter_end(out);
 }
 
-static void add_paper(struct text *out)
+void report_data(struct text *words, const struct run_set *set, bool watch)
 {
-	text_add(out, "],\n\"paper\":[");
+	struct jwriter out = {.out = words, .dense = true, .script = true};
+
+	jwriter_table(&out, NULL);
+	jwriter_lines(&out);
+	jwriter_text(&out, "version", RETAIN_VERSION);
+	jwriter_truth(&out, "watch", watch);
+	jwriter_list(&out, "groups");
+	for (int i = 0; i < set->group_count; i++)
+		jwriter_text(&out, NULL, set->groups[i].name);
+	jwriter_end(&out);
+	jwriter_list(&out, "left_out");
+	for (int i = 0; i < set->left_out_count; i++)
+		jwriter_text(&out, NULL, set->left_out[i]);
+	jwriter_end(&out);
+	jwriter_list(&out, "paper");
 	for (const struct run_setting *row = paper_settings; row->key; row++)
-		add_pair(out, row == paper_settings, row->key, row->value);
-}
-
-void report_data(struct text *out, const struct run_set *set, bool watch)
-{
-	text_addf(out, "{\"version\":\"%s\",\"watch\":%s,\"groups\":[", RETAIN_VERSION,
-		watch ? "true" : "false");
-	for (int i = 0; i < set->group_count; i++) {
-		text_add(out, i ? "," : "");
-		add_string(out, set->groups[i].name);
-	}
-	text_add(out, "],\n\"left_out\":[");
-	for (int i = 0; i < set->left_out_count; i++) {
-		text_add(out, i ? "," : "");
-		add_string(out, set->left_out[i]);
-	}
-	add_paper(out);
-	text_add(out, "],\n\"runs\":[");
-	for (int i = 0; i < set->count; i++) {
-		text_add(out, i ? ",\n" : "");
-		add_run(out, &set->entries[i]);
-	}
-	text_add(out, "]}");
+		add_pair(&out, row->key, row->value);
+	jwriter_end(&out);
+	jwriter_list(&out, "runs");
+	jwriter_lines(&out);
+	for (int i = 0; i < set->count; i++)
+		add_run(&out, &set->entries[i]);
+	jwriter_end(&out);
+	jwriter_end(&out);
 }
 
 void report_page(struct text *out, const struct run_set *set, bool watch)

@@ -11,15 +11,17 @@ enum { BAD_EVENTS = 1000 };
 
 static void write_bad(struct events *events, int64_t iteration, const struct source_bad *bad)
 {
-	struct text line = {0};
+	struct event_line line;
 
 	events_begin(&line, "bad", iteration);
-	if (bad->by < 0)
-		text_addf(&line, ", \"records\": %" PRId64, bad->id);
-	else
-		text_addf(&line, ", \"part\": \"%s\", \"sample\": %" PRId64 ", \"by\": %" PRId64,
-			bad->part == SOURCE_EVAL ? "eval" : "stream", bad->id, bad->by);
-	events_add_words(&line, "why", bad->why);
+	if (bad->by < 0) {
+		jwriter_whole(&line.json, "records", bad->id);
+	} else {
+		jwriter_text(&line.json, "part", bad->part == SOURCE_EVAL ? "eval" : "stream");
+		jwriter_whole(&line.json, "sample", bad->id);
+		jwriter_whole(&line.json, "by", bad->by);
+	}
+	jwriter_text(&line.json, "why", bad->why);
 	events_end(events, &line);
 }
 

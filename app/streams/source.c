@@ -20,7 +20,8 @@ const struct option_row source_options[] = {
 		"where samples come from: drift, photos, stdin, or KIND:PATH of a data set (see "
 		"retain list)"},
 	{"stream", "cache", OPTION_INT64, "2048", "[0, 1048576]",
-		"MiB of samples that are kept rather than made or read again; 0: none"},
+		"MiB of samples that are kept rather than made or read again; 0: none",
+		OPTION_MAY_CHANGE},
 	{NULL},
 };
 

@@ -2,11 +2,18 @@
 #include "base/mem.h"
 #include "api/embed_impl.h"
 
+/* A program's samples are taken to be vectors, and its streams not to be long. */
+static const struct config_scope scope = {
+	.base = BUNDLE("model.arch=mlp:64", "run.batch=64", "schedule.validation_batch=128",
+		"schedule.rate=0.2", "schedule.epsilon=0.02", "run.iterations=8",
+		"schedule.window=200", "schedule.patience=1000"),
+};
+
 struct retain_config *retain_config_new(void)
 {
 	struct retain_config *made = mem_new(1, sizeof(*made));
 
-	if (made && config_new(&made->layers, NULL, NULL)) {
+	if (made && config_new(&made->layers, &scope, NULL)) {
 		mem_free(made);
 		return NULL;
 	}

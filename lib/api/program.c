@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/ini_read.h"
 #include "base/mem.h"
 #include "run/config.h"
@@ -36,23 +37,6 @@ struct program {
 	int room;                  /* ... of so many samples */
 };
 
-/* What the config of the folder's run comes to. */
-static int read_config(const struct run *run, struct text *saved, struct err *err)
-{
-	char *path = run_folder_path(run, "config.ini");
-	struct options *then = NULL;
-	int code = path ? config_defaults(&then, NULL, err)
-			: err_memory(err, "a path", strlen(run->config.folder));
-
-	if (!code)
-		code = config_read_saved(then, path, err);
-	if (!code)
-		code = options_write(then, saved, err);
-	options_free(then);
-	mem_free(path);
-	return code;
-}
-
 /* Only runs of the command have a stream; 0.1 called a program's "program". */
 static int no_stream(void *context, const char *section, const char *name, const char *value,
 	int line, struct err *err)
@@ -68,36 +52,25 @@ static int no_stream(void *context, const char *section, const char *name, const
 		run->config.folder, value);
 }
 
-static int check_driver(const struct run *run, struct err *err)
-{
-	char *path = run_folder_path(run, "config.ini");
-	const int code = path ? ini_read_file(path, no_stream, (void *)run, err)
-			      : err_memory(err, "a path", strlen(run->config.folder));
-
-	mem_free(path);
-	return code;
-}
-
 /* A run that is there was made with these options. */
 static int same_config(const struct run *run, struct err *err)
 {
-	struct text saved = {0}, now = {0};
+	char *path = run_folder_path(run, "config.ini"), *saved = NULL;
 	bool holds = false;
-	char how[300];
-	int code = run_folder_holds_run(run, &holds, err);
+	struct err how = {0};
+	size_t size;
+	int code = path ? run_folder_holds_run(run, &holds, err)
+			: err_memory(err, "a path", strlen(run->config.folder));
 
-	if (code || !holds)
-		return code;
-	code = check_driver(run, err);
-	if (!code)
-		code = read_config(run, &saved, err);
-	if (!code)
-		code = options_write(run->config.options, &now, err);
-	if (!code && config_differs(saved.data, now.data, how, sizeof(how)))
-		code = err_set(err, ERR_INPUT, "%s: was made with another config: %s",
-			run->config.folder, how);
-	text_release(&saved);
-	text_release(&now);
+	if (!code && holds)
+		code = file_read(path, (size_t)1 << 20, &saved, &size, err);
+	if (!code && holds)
+		code = ini_read(path, saved, size, no_stream, (void *)run, err);
+	if (!code && holds && config_differs(run->config.options, saved, size, false, &how))
+		code = err_set(err, how.code, "%s: was made with another config: %s",
+			run->config.folder, how.message);
+	mem_free(saved);
+	mem_free(path);
 	return code;
 }
 

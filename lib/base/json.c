@@ -1,30 +1,29 @@
 /*
- * The only file that knows jansson. A json_value is one of jansson's, by another
+ * The only file that knows jansson. A jvalue is one of jansson's, by another
  * name; reading refuses duplicate keys, zero bytes in text (jansson's default) and
  * anything behind the value.
  */
 #include "base/json.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 
-static const json_t *inner(const struct json_value *value)
+static const json_t *inner(const struct jvalue *value)
 {
 	return (const json_t *)value;
 }
 
-static const struct json_value *outer(const json_t *value)
+static const struct jvalue *outer(const json_t *value)
 {
-	return (const struct json_value *)value;
+	return (const struct jvalue *)value;
 }
 
-int json_read(struct json_value **value, const char *bytes, size_t size, const char *where,
-	struct err *err)
+int jvalue_read(
+	struct jvalue **value, const char *bytes, size_t size, const char *where, struct err *err)
 {
 	json_error_t why;
 	json_t *read = json_loadb(bytes, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
 
-	*value = (struct json_value *)read;
+	*value = (struct jvalue *)read;
 	if (read)
 		return 0;
 	if (json_error_code(&why) == json_error_out_of_memory)
@@ -36,46 +35,46 @@ int json_read(struct json_value **value, const char *bytes, size_t size, const c
 		why.position);
 }
 
-void json_free(struct json_value *value)
+void jvalue_free(struct jvalue *value)
 {
 	json_decref((json_t *)value);
 }
 
-enum json_kind json_kind(const struct json_value *value)
+enum jvalue_kind jvalue_kind(const struct jvalue *value)
 {
-	static const enum json_kind kinds[] = {
-		[JSON_OBJECT] = JSON_TABLE,
-		[JSON_ARRAY] = JSON_LIST,
-		[JSON_STRING] = JSON_TEXT,
-		[JSON_INTEGER] = JSON_NUMBER,
-		[JSON_REAL] = JSON_NUMBER,
-		[JSON_TRUE] = JSON_TRUTH,
-		[JSON_FALSE] = JSON_TRUTH,
+	static const enum jvalue_kind kinds[] = {
+		[JSON_OBJECT] = JVALUE_TABLE,
+		[JSON_ARRAY] = JVALUE_LIST,
+		[JSON_STRING] = JVALUE_TEXT,
+		[JSON_INTEGER] = JVALUE_NUMBER,
+		[JSON_REAL] = JVALUE_NUMBER,
+		[JSON_TRUE] = JVALUE_TRUTH,
+		[JSON_FALSE] = JVALUE_TRUTH,
 	};
 
 	if (!value)
-		return JSON_NOTHING;
-	return json_is_null(inner(value)) ? JSON_NONE : kinds[json_typeof(inner(value))];
+		return JVALUE_NOTHING;
+	return json_is_null(inner(value)) ? JVALUE_NONE : kinds[json_typeof(inner(value))];
 }
 
-size_t json_count(const struct json_value *value)
+size_t jvalue_count(const struct jvalue *value)
 {
 	return json_is_array(inner(value)) ? json_array_size(inner(value))
 					   : json_object_size(inner(value));
 }
 
-const struct json_value *json_at(const struct json_value *list, size_t i)
+const struct jvalue *jvalue_at(const struct jvalue *list, size_t i)
 {
 	return outer(json_array_get(inner(list), i));
 }
 
-const struct json_value *json_find(const struct json_value *table, const char *key)
+const struct jvalue *jvalue_find(const struct jvalue *table, const char *key)
 {
 	return outer(json_object_get(inner(table), key));
 }
 
-bool json_next(const struct json_value *table, void **at, const char **key,
-	const struct json_value **value)
+bool jvalue_next(
+	const struct jvalue *table, void **at, const char **key, const struct jvalue **value)
 {
 	json_t *object = (json_t *)table;
 
@@ -87,12 +86,12 @@ bool json_next(const struct json_value *table, void **at, const char **key,
 	return true;
 }
 
-const char *json_text(const struct json_value *value)
+const char *jvalue_text(const struct jvalue *value)
 {
 	return json_string_value(inner(value));
 }
 
-bool json_number(const struct json_value *value, double *number)
+bool jvalue_number(const struct jvalue *value, double *number)
 {
 	if (!json_is_number(inner(value)))
 		return false;
@@ -100,7 +99,7 @@ bool json_number(const struct json_value *value, double *number)
 	return true;
 }
 
-bool json_whole(const struct json_value *value, int64_t *number)
+bool jvalue_whole(const struct jvalue *value, int64_t *number)
 {
 	if (!json_is_integer(inner(value)))
 		return false;
@@ -108,24 +107,10 @@ bool json_whole(const struct json_value *value, int64_t *number)
 	return true;
 }
 
-bool json_truth(const struct json_value *value, bool *truth)
+bool jvalue_truth(const struct jvalue *value, bool *truth)
 {
 	if (!json_is_boolean(inner(value)))
 		return false;
 	*truth = json_is_true(inner(value));
 	return true;
-}
-
-bool json_quote(struct text *text, const char *words)
-{
-	json_t *string = json_string(words);
-	char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
-
-	if (quoted)
-		text_add(text, quoted);
-	else if (string)
-		text->failed = true;
-	free(quoted);
-	json_decref(string);
-	return string != NULL;
 }

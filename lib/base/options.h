@@ -37,6 +37,15 @@ struct option_row {
 	 */
 	const char *allowed;
 	const char *help; /* one line, no full stop */
+	unsigned flags;   /* of enum option_flag */
+};
+
+enum option_flag {
+	/*
+	 * It says how a run is made, not what comes of it: it may change when a run is
+	 * resumed, and runs that differ in nothing else are runs of one method.
+	 */
+	OPTION_MAY_CHANGE = 1,
 };
 
 struct options;
@@ -49,6 +58,9 @@ struct options;
 int options_new(struct options **options, const struct option_row *const tables[], struct err *err);
 void options_free(struct options *options);
 
+/* The same keys, all with their defaults. */
+int options_defaults(struct options **options, const struct options *like, struct err *err);
+
 /*
  * Sets keys from an INI file: `[section]`, `name = value`, comments after `;`
  * (at the start of a line also `#`), indentation means nothing. After a failure
@@ -58,6 +70,13 @@ void options_free(struct options *options);
 int options_read(struct options *options, const char *path, struct err *err);
 int options_read_text(
 	struct options *options, const char *name, const char *words, size_t size, struct err *err);
+
+/*
+ * The same with what another program wrote: sections that are not known here are left
+ * out, and unless it is strict keys too.
+ */
+int options_read_foreign(struct options *options, const char *name, const char *words, size_t size,
+	bool strict, struct err *err);
 
 /*
  * Sets one key. `source` says where the value comes from ("--set") and is
@@ -84,6 +103,18 @@ int64_t options_int64(const struct options *options, const char *key);
 double options_float(const struct options *options, const char *key);
 const char *options_text(const struct options *options, const char *key);
 int options_choice(const struct options *options, const char *key);
+
+/* A value of any type, as options_write writes it. Lives as long as the options. */
+const char *options_value(const struct options *options, const char *key);
+
+/* The row of a key; NULL: there is no such key. */
+const struct option_row *options_row(const struct options *options, const char *key);
+
+/*
+ * The first key in which two sets of the same keys differ, but for those that may
+ * change; NULL: there is none.
+ */
+const struct option_row *options_difference(const struct options *a, const struct options *b);
 
 /* Whether there is such a key. */
 bool options_has(const struct options *options, const char *key);

@@ -1,42 +1,67 @@
-/* Config files: every value of an INI file sets a key. */
+/* Config files: every value of an INI file sets a key, once. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/ini_read.h"
-#include "base/options.h"
-#include "base/options_set.h"
+#include "base/options_impl.h"
 
 struct reading {
 	struct options *options;
-	unsigned number;
+	unsigned number; /* of this file, to tell a key that stands twice in it */
 	const char *name;
+	bool sections, keys; /* those that are not known here are left out */
 };
 
 static int set_value(void *context, const char *section, const char *name, const char *value,
 	int line, struct err *err)
 {
-	struct reading *reading = context;
+	const struct reading *reading = context;
+	struct option_entry *entry;
 	char key[128], source[512];
+	int code;
 
 	snprintf(source, sizeof(source), "%.480s:%d", reading->name, line);
 	if (!*section)
 		return err_set(
 			err, ERR_INPUT, "%s: %.100s stands before any [section]", source, name);
+	if (reading->sections && !options_has_section(reading->options, section))
+		return 0;
 	snprintf(key, sizeof(key), "%s.%s", section, name);
-	return options_set_line(reading->options, reading->number, line, key, value, source, err);
+	entry = option_entry_find(reading->options, key);
+	if (!entry && reading->keys)
+		return 0;
+	if (!entry)
+		return options_unknown_key(reading->options, source, key, err);
+	if (entry->reading == reading->number)
+		return err_set(err, ERR_INPUT, "%s: %s was set before, in line %d", source, key,
+			entry->line);
+	code = option_entry_set(reading->options, entry, value, source, err);
+	if (!code) {
+		entry->reading = reading->number;
+		entry->line = line;
+	}
+	return code;
 }
 
 int options_read_text(
 	struct options *options, const char *name, const char *words, size_t size, struct err *err)
 {
-	struct reading reading = {options, options_reading(options), name};
+	struct reading reading = {options, ++options->readings, name, false, false};
+
+	return ini_read(name, words, size, set_value, &reading, err);
+}
+
+int options_read_foreign(struct options *options, const char *name, const char *words, size_t size,
+	bool strict, struct err *err)
+{
+	struct reading reading = {options, ++options->readings, name, true, !strict};
 
 	return ini_read(name, words, size, set_value, &reading, err);
 }
 
 int options_read(struct options *options, const char *path, struct err *err)
 {
-	struct reading reading = {options, options_reading(options), path};
+	struct reading reading = {options, ++options->readings, path, false, false};
 
 	return ini_read_file(path, set_value, &reading, err);
 }

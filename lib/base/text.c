@@ -167,3 +167,15 @@ int text_utf8(const unsigned char *at)
 	}
 	return 0;
 }
+
+bool text_is_utf8(const char *words)
+{
+	int length;
+
+	for (; *words; words += length) {
+		length = text_utf8((const unsigned char *)words);
+		if (!length)
+			return false;
+	}
+	return true;
+}

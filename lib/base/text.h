@@ -43,5 +43,6 @@ int text_distance(const char *a, const char *b);
  * A final NUL is a character, so a string is not read past its end.
  */
 int text_utf8(const unsigned char *at);
+bool text_is_utf8(const char *words); /* all of it */
 
 #endif

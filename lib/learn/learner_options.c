@@ -28,11 +28,12 @@ const struct option_row learner_options[] = {
 	{"learn", "retrain", OPTION_BOOL, "off", NULL,
 		"with every task go back to the weights of the start (GDumb)"},
 	{"engine", "threads", OPTION_INT, "0", "[0, 1024]",
-		"threads; 0: as many as processors, or one if the net is small"},
+		"threads; 0: as many as processors, or one if the net is small", OPTION_MAY_CHANGE},
 	{"engine", "isa", OPTION_CHOICE, "auto", "auto | avx512 | avx2 | avx2x16 | baseline",
-		"instruction set of the kernels"},
+		"instruction set of the kernels", OPTION_MAY_CHANGE},
 	{"engine", "conv", OPTION_CHOICE, "auto", "auto | own | direct | onednn",
-		"convolution kernels; own: no oneDNN; direct: no Winograd either"},
+		"convolution kernels; own: no oneDNN; direct: no Winograd either",
+		OPTION_MAY_CHANGE},
 	{0},
 };
 

@@ -90,22 +90,22 @@ static int read_cut(
 }
 
 /* Lines of other events say nothing about the rate. */
-static int read_event(struct reading *reading, const struct json_value *event, struct err *err)
+static int read_event(struct reading *reading, const struct jvalue *event, struct err *err)
 {
-	const char *what = json_text(json_find(event, "event"));
+	const char *what = jvalue_text(jvalue_find(event, "event"));
 	double rate, before;
 	int64_t iteration;
 
-	if (!what || !json_whole(json_find(event, "iteration"), &iteration))
+	if (!what || !jvalue_whole(jvalue_find(event, "iteration"), &iteration))
 		return refuse(reading, "not an event of a run", err);
 	if (!strcmp(what, "window"))
-		return json_number(json_find(event, "rate"), &rate)
+		return jvalue_number(jvalue_find(event, "rate"), &rate)
 			       ? read_window(reading, rate, err)
 			       : refuse(reading, "a window without a rate", err);
 	if (strcmp(what, "cut"))
 		return 0;
-	if (!json_number(json_find(event, "after"), &rate) ||
-		!json_number(json_find(event, "before"), &before) || iteration < 1 ||
+	if (!jvalue_number(jvalue_find(event, "after"), &rate) ||
+		!jvalue_number(jvalue_find(event, "before"), &before) || iteration < 1 ||
 		!(rate >= 0) || !(before >= 0))
 		return refuse(reading, "a cut without rates", err);
 	return read_cut(reading, iteration, before, rate, err);
@@ -117,16 +117,16 @@ static int read_lines(struct reading *reading, const char *at, const char *end, 
 
 	while (at < end && !code) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		struct json_value *event = NULL;
+		struct jvalue *event = NULL;
 
 		/* A run that is still going on may have written half of its last line. */
 		if (!stop)
 			break;
 		reading->line++;
-		code = json_read(&event, at, (size_t)(stop - at), reading->path, err);
+		code = jvalue_read(&event, at, (size_t)(stop - at), reading->path, err);
 		if (!code)
 			code = read_event(reading, event, err);
-		json_free(event);
+		jvalue_free(event);
 		at = stop + 1;
 	}
 	if (!code && reading->begun && reading->rate != reading->now)

@@ -51,7 +51,8 @@ int checkpoint_interval(
 static void config_state(struct run *run, struct state *state)
 {
 	struct text now = {0};
-	char *saved, how[300];
+	struct err how = {0};
+	char *saved;
 	int64_t size;
 
 	options_write(run->config.options, &now, NULL);
@@ -65,8 +66,11 @@ static void config_state(struct run *run, struct state *state)
 		if (!state_reading(state))
 			memcpy(saved, now.data, (size_t)size);
 		state_bytes(state, "config", saved, (size_t)size);
-		if (!state_failed(state) && config_differs(saved, now.data, how, sizeof(how)))
-			state_refuse(state, ERR_INPUT, "was made with another config: %s", how);
+		if (!state_failed(state) && state_reading(state) &&
+			config_differs(run->config.options, saved, (size_t)size,
+				state_version(state) > 1, &how))
+			state_refuse(
+				state, how.code, "was made with another config: %s", how.message);
 	}
 	mem_free(saved);
 	text_release(&now);

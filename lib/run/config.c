@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/ini_read.h"
 #include "base/mem.h"
 #include "learn/learner.h"
 #include "optim/average.h"
@@ -25,10 +24,12 @@ static const struct option_row run_options[] = {
 	{"run", "budget", OPTION_FLOAT, "0", "[0, 1e9]",
 		"instead: as many as so many iterations of plain SGD cost; 0: run.iterations"},
 	{"run", "checkpoint_every", OPTION_TEXT, "10m", NULL,
-		"save the whole state so often: 90s, 10m, 2h, 500 steps, or never"},
+		"save the whole state so often: 90s, 10m, 2h, 500 steps, or never",
+		OPTION_MAY_CHANGE},
 	{"run", "on_nan", OPTION_CHOICE, "stop", "stop | rollback",
 		"when the loss is no number: stop, or go back to the last checkpoint at half the "
-		"rate"},
+		"rate",
+		OPTION_MAY_CHANGE},
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
 		"live: a row of metrics every so many time steps"},
 	{"eval", "blind_window", OPTION_INT, "32", "[1, inf)",
@@ -256,6 +257,8 @@ static int apply_defaults(const struct config *config, struct options *options, 
 	const struct config_default *row = config->scope->defaults;
 	int code = 0;
 
+	for (const char *const *base = config->scope->base; base && *base && !code; base++)
+		code = options_assign(options, *base, OPTIONS_DEFAULT, err);
 	for (; row && row->key && !code; row++) {
 		const char *value = options_text(options, row->key);
 
@@ -293,24 +296,4 @@ int config_resolve(const struct config *config, struct options **options, struct
 	else
 		*options = made;
 	return code;
-}
-
-static int take_known(void *context, const char *section, const char *name, const char *value,
-	int line, struct err *err)
-{
-	struct text key = {0};
-	int code = 0;
-
-	text_addf(&key, "%s.%s", section, name);
-	if (key.failed)
-		code = err_memory(err, "a key", strlen(name));
-	else if (options_has(context, key.data))
-		code = options_set(context, key.data, value, "config.ini", err);
-	text_release(&key);
-	return code;
-}
-
-int config_read_saved(struct options *options, const char *path, struct err *err)
-{
-	return ini_read_file(path, take_known, options, err);
 }

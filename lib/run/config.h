@@ -46,6 +46,7 @@ enum { CONFIG_TABLES = 64 };
 struct config_scope {
 	/* Fills in tables of rows, CONFIG_TABLES at most; returns how many. */
 	int (*tables)(const struct option_row *tables[CONFIG_TABLES]);
+	const char *const *base; /* settings that replace the rows' defaults; ends with NULL */
 	const struct config_bundles *bundles; /* applied before the library's */
 	const struct config_default *defaults;
 	int (*check)(const struct options *layer, struct err *err); /* what one layer says */
@@ -72,16 +73,15 @@ int config_assign(struct config *config, const char *setting, struct err *err);
 int config_resolve(const struct config *config, struct options **options, struct err *err);
 
 /*
- * Whether two configs, as options_write wrote them, would give a run other numbers:
- * which key differs goes to how, "schedule.rate = 0.1, not 0.2".
+ * An error (ERR_INPUT) if the saved text of a config would make a run with other
+ * numbers than these options; its sentence is the key that differs, "schedule.rate =
+ * 0.1, not 0.2". Keys that may change do not count. A key that was saved by a
+ * version without it has its default; sections that are not known here are
+ * another program's and do not count. A key that nobody knows any more is an error
+ * if it is strict.
  */
-bool config_differs(const char *saved, const char *now, char *how, size_t size);
-
-/*
- * Reads the config.ini of a run folder. Keys that the options do not have are left
- * out: they are another driver's, or another version's.
- */
-int config_read_saved(struct options *options, const char *path, struct err *err);
+int config_differs(
+	const struct options *now, const char *saved, size_t size, bool strict, struct err *err);
 
 /* All keys with their defaults, for help. */
 int config_defaults(struct options **options, const struct config_scope *scope, struct err *err);

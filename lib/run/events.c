@@ -1,4 +1,4 @@
-/* Lines of JSON, made of our own names and of numbers but for what says why a sample is bad. */
+/* Lines of JSON. What finds no room on the disk is held back, a line whole or not at all. */
 #include "run/events.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json_write.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -102,34 +102,24 @@ static int flush(struct events *events)
 	return 0;
 }
 
-static void add_number(struct text *line, const char *name, double number)
+void events_begin(struct event_line *line, const char *event, int64_t iteration)
 {
-	char words[TEXT_NUMBER] = "null";
-
-	if (isfinite(number))
-		text_from_double(words, number);
-	text_addf(line, ", \"%s\": %s", name, words);
+	*line = (struct event_line){.json.out = &line->words};
+	jwriter_table(&line->json, NULL);
+	jwriter_text(&line->json, "event", event);
+	jwriter_whole(&line->json, "iteration", iteration);
 }
 
-static void add_flag(struct text *line, const char *name, bool flag)
+void events_end(struct events *events, struct event_line *line)
 {
-	text_addf(line, ", \"%s\": %s", name, flag ? "true" : "false");
-}
-
-void events_begin(struct text *line, const char *event, int64_t iteration)
-{
-	text_addf(line, "{\"event\": \"%s\", \"iteration\": %" PRId64, event, iteration);
-}
-
-void events_end(struct events *events, struct text *line)
-{
-	text_add(line, "}\n");
-	if (!line->failed) {
-		text_add(&events->held, line->data);
+	jwriter_end(&line->json);
+	text_add(&line->words, "\n");
+	if (!line->words.failed) {
+		text_add(&events->held, line->words.data);
 		flush(events);
 	}
-	events->no_memory |= line->failed || events->held.failed;
-	text_release(line);
+	events->no_memory |= line->words.failed || events->held.failed;
+	text_release(&line->words);
 }
 
 static void write_window(struct events *events, const struct learner_window *window)
@@ -138,43 +128,43 @@ static void write_window(struct events *events, const struct learner_window *win
 	static const char *const accuracies[] = {"acc_sgd", "acc_ma1", "acc_ma2"};
 	static const char *const before[] = {"gamma1", "gamma2"};
 	static const char *const after[] = {"gamma1_next", "gamma2_next"};
-	struct text line = {0};
+	struct event_line line;
 
 	events_begin(&line, "window", window->iteration);
-	text_addf(&line, ", \"rounds\": %" PRId64, window->rounds);
+	jwriter_whole(&line.json, "rounds", window->rounds);
 	for (int i = 0; i <= window->averages; i++) {
-		add_number(&line, losses[i], window->scores[i].loss);
-		add_number(&line, accuracies[i], window->scores[i].accuracy);
+		jwriter_number(&line.json, losses[i], window->scores[i].loss);
+		jwriter_number(&line.json, accuracies[i], window->scores[i].accuracy);
 	}
 	if (window->averages) {
-		text_addf(&line, ", \"best\": %d", window->best + 1);
-		add_number(&line, "sigma", window->verdict.sigma);
+		jwriter_whole(&line.json, "best", window->best + 1);
+		jwriter_number(&line.json, "sigma", window->verdict.sigma);
 	}
 	for (int i = 0; i < window->averages; i++) {
-		add_number(&line, before[i], window->gamma_before[i]);
-		add_number(&line, after[i], window->gamma_after[i]);
+		jwriter_number(&line.json, before[i], window->gamma_before[i]);
+		jwriter_number(&line.json, after[i], window->gamma_after[i]);
 	}
-	add_number(&line, "rate", window->verdict.after);
+	jwriter_number(&line.json, "rate", window->verdict.after);
 	events_end(events, &line);
 }
 
 static void write_cut(struct events *events, const struct learner_window *window)
 {
 	const struct schedule_verdict *verdict = &window->verdict;
-	struct text line = {0};
+	struct event_line line;
 
 	events_begin(&line, "cut", window->iteration);
-	add_number(&line, "before", verdict->before);
-	add_number(&line, "after", verdict->after);
-	add_flag(&line, "c1", verdict->c1);
-	add_flag(&line, "c2", verdict->c2);
-	add_flag(&line, "c3", verdict->c3);
-	add_number(&line, "score", verdict->score);
-	text_addf(&line, ", \"score_age\": %" PRId64, verdict->score_age);
+	jwriter_number(&line.json, "before", verdict->before);
+	jwriter_number(&line.json, "after", verdict->after);
+	jwriter_truth(&line.json, "c1", verdict->c1);
+	jwriter_truth(&line.json, "c2", verdict->c2);
+	jwriter_truth(&line.json, "c3", verdict->c3);
+	jwriter_number(&line.json, "score", verdict->score);
+	jwriter_whole(&line.json, "score_age", verdict->score_age);
 	if (window->averages) {
-		text_addf(&line, ", \"sigma_age\": %" PRId64, verdict->sigma_age);
-		add_number(&line, "sigma_mean", verdict->sigma_mean);
-		add_number(&line, "sigma_error", verdict->sigma_error);
+		jwriter_whole(&line.json, "sigma_age", verdict->sigma_age);
+		jwriter_number(&line.json, "sigma_mean", verdict->sigma_mean);
+		jwriter_number(&line.json, "sigma_error", verdict->sigma_error);
 	}
 	events_end(events, &line);
 }
@@ -190,50 +180,36 @@ void events_part(struct events *events, const struct learner_part *part)
 {
 	static const char *const accuracies[] = {"acc1", "acc2", "acc3"};
 	static const char *const rates[] = {"rate1", "rate2", "rate3"};
-	struct text line = {0};
+	struct event_line line;
 
 	events_begin(&line, "part", part->iteration);
-	text_addf(&line, ", \"step\": %" PRId64, part->step);
+	jwriter_whole(&line.json, "step", part->step);
 	for (int i = 0; i < part->models; i++) {
-		add_number(&line, accuracies[i], part->accuracy[i]);
-		add_number(&line, rates[i], part->rate[i]);
+		jwriter_number(&line.json, accuracies[i], part->accuracy[i]);
+		jwriter_number(&line.json, rates[i], part->rate[i]);
 	}
 	if (part->models) {
-		text_addf(&line, ", \"best\": %d", part->best + 1);
-		add_flag(&line, "selected", part->selected);
+		jwriter_whole(&line.json, "best", part->best + 1);
+		jwriter_truth(&line.json, "selected", part->selected);
 	}
 	if (!isnan(part->fresh)) {
-		add_number(&line, "acc_new", part->fresh);
-		add_number(&line, "acc_replayed", part->replayed);
-		text_addf(&line, ", \"history\": %" PRId64, part->history);
+		jwriter_number(&line.json, "acc_new", part->fresh);
+		jwriter_number(&line.json, "acc_replayed", part->replayed);
+		jwriter_whole(&line.json, "history", part->history);
 	}
 	events_end(events, &line);
 }
 
 void events_rollback(struct events *events, const struct event_rollback *rollback)
 {
-	struct text line = {0};
+	struct event_line line;
 
 	events_begin(&line, "rollback", rollback->iteration);
-	text_addf(&line, ", \"to\": %" PRId64 ", \"count\": %d", rollback->to, rollback->count);
-	add_number(&line, "before", rollback->before);
-	add_number(&line, "after", rollback->after);
+	jwriter_whole(&line.json, "to", rollback->to);
+	jwriter_whole(&line.json, "count", rollback->count);
+	jwriter_number(&line.json, "before", rollback->before);
+	jwriter_number(&line.json, "after", rollback->after);
 	events_end(events, &line);
-}
-
-/* Sentences hold names of files, which may be any bytes. */
-void events_add_words(struct text *line, const char *name, const char *words)
-{
-	char plain[sizeof(((struct err *)0)->message)];
-
-	text_addf(line, ", \"%s\": ", name);
-	if (json_quote(line, words))
-		return;
-	snprintf(plain, sizeof(plain), "%s", words);
-	for (char *at = plain; *at; at++)
-		if (*at & 0x80)
-			*at = '?';
-	json_quote(line, plain);
 }
 
 /* What is not on a disk (a device) cannot be synced, and need not be. */

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "learn/learner.h"
 
@@ -48,13 +49,13 @@ void events_part(struct events *events, const struct learner_part *part);
 void events_rollback(struct events *events, const struct event_rollback *rollback);
 int events_sync(struct events *events, struct err *err);
 
-/*
- * A driver's own line: between begin and end, which releases it, the driver appends
- * ", \"name\": value". events_add_words appends text of any bytes: what is no UTF-8
- * becomes question marks.
- */
-void events_begin(struct text *line, const char *event, int64_t iteration);
-void events_add_words(struct text *line, const char *name, const char *words);
-void events_end(struct events *events, struct text *line);
+/* A driver's own line: its values go to `json` between begin and end, which releases it. */
+struct event_line {
+	struct text words;
+	struct jwriter json;
+};
+
+void events_begin(struct event_line *line, const char *event, int64_t iteration);
+void events_end(struct events *events, struct event_line *line);
 
 #endif

@@ -1,61 +1,64 @@
-/* What json_read takes and refuses, and that questions to the wrong kind of value have answers. */
+/* What jvalue_read takes and refuses, and that questions to the wrong kind of value have answers. */
 #include "check.h"
 
-#include "base/json.h"
+#include <math.h>
 
-static struct json_value *read_words(const char *words)
+#include "base/json.h"
+#include "base/json_write.h"
+
+static struct jvalue *read_words(const char *words)
 {
-	struct json_value *value;
+	struct jvalue *value;
 	struct err err = {0};
 
-	if (json_read(&value, words, strlen(words), "test", &err))
+	if (jvalue_read(&value, words, strlen(words), "test", &err))
 		fail_msg("%s: %s", words, err.message);
 	return value;
 }
 
 static void values_are_found(void **state)
 {
-	struct json_value *v = read_words(
+	struct jvalue *v = read_words(
 		"{\"id\": \"a\\u00e9\", \"list\": [1, 2.5, -3], \"yes\": true, \"none\": null}");
-	const struct json_value *list = json_find(v, "list");
+	const struct jvalue *list = jvalue_find(v, "list");
 	double number = 0;
 	int64_t whole = 0;
 	bool yes = false;
 
-	assert_int_equal(json_kind(v), JSON_TABLE);
-	assert_int_equal(json_count(v), 4);
-	assert_string_equal(json_text(json_find(v, "id")), "aé");
-	assert_int_equal(json_count(list), 3);
-	assert_true(json_number(json_at(list, 1), &number) && number == 2.5);
-	assert_true(json_number(json_at(list, 2), &number) && number == -3);
-	assert_true(json_whole(json_at(list, 0), &whole) && whole == 1);
-	assert_false(json_whole(json_at(list, 1), &whole));
-	assert_true(json_truth(json_find(v, "yes"), &yes) && yes);
-	assert_int_equal(json_kind(json_find(v, "none")), JSON_NONE);
-	json_free(v);
+	assert_int_equal(jvalue_kind(v), JVALUE_TABLE);
+	assert_int_equal(jvalue_count(v), 4);
+	assert_string_equal(jvalue_text(jvalue_find(v, "id")), "aé");
+	assert_int_equal(jvalue_count(list), 3);
+	assert_true(jvalue_number(jvalue_at(list, 1), &number) && number == 2.5);
+	assert_true(jvalue_number(jvalue_at(list, 2), &number) && number == -3);
+	assert_true(jvalue_whole(jvalue_at(list, 0), &whole) && whole == 1);
+	assert_false(jvalue_whole(jvalue_at(list, 1), &whole));
+	assert_true(jvalue_truth(jvalue_find(v, "yes"), &yes) && yes);
+	assert_int_equal(jvalue_kind(jvalue_find(v, "none")), JVALUE_NONE);
+	jvalue_free(v);
 }
 
 static void wrong_kinds_have_answers(void **state)
 {
-	struct json_value *v = read_words("[\"x\"]");
-	const struct json_value *missing = json_find(v, "x"), *text = json_at(v, 0), *value;
+	struct jvalue *v = read_words("[\"x\"]");
+	const struct jvalue *missing = jvalue_find(v, "x"), *text = jvalue_at(v, 0), *value;
 	const char *key;
 	double number = 7;
 	void *at = NULL;
 
 	assert_null(missing);
-	assert_null(json_at(v, 1));
-	assert_null(json_at(missing, 0));
-	assert_null(json_text(missing));
-	assert_int_equal(json_kind(missing), JSON_NOTHING);
-	assert_int_equal(json_count(missing), 0);
-	assert_int_equal(json_count(text), 0);
-	assert_false(json_number(text, &number));
-	assert_false(json_number(missing, &number));
+	assert_null(jvalue_at(v, 1));
+	assert_null(jvalue_at(missing, 0));
+	assert_null(jvalue_text(missing));
+	assert_int_equal(jvalue_kind(missing), JVALUE_NOTHING);
+	assert_int_equal(jvalue_count(missing), 0);
+	assert_int_equal(jvalue_count(text), 0);
+	assert_false(jvalue_number(text, &number));
+	assert_false(jvalue_number(missing, &number));
 	assert_true(number == 7);
-	assert_false(json_next(v, &at, &key, &value));
-	json_free(v);
-	json_free(NULL);
+	assert_false(jvalue_next(v, &at, &key, &value));
+	jvalue_free(v);
+	jvalue_free(NULL);
 }
 
 static void bad_documents_are_refused(void **state)
@@ -68,10 +71,10 @@ static void bad_documents_are_refused(void **state)
 		{"[\x01]", "not valid JSON"}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct json_value *value;
+		struct jvalue *value;
 		struct err err = {0};
 
-		assert_int_equal(json_read(&value, rows[i].words, strlen(rows[i].words),
+		assert_int_equal(jvalue_read(&value, rows[i].words, strlen(rows[i].words),
 					 "file: line 3", &err),
 			ERR_FORMAT);
 		if (strncmp(err.message, "file: line 3 is", 15) ||
@@ -83,14 +86,81 @@ static void bad_documents_are_refused(void **state)
 static void strings_come_back(void **state)
 {
 	static const char words[] = "a\"b\\c\n\x01</é>";
-	struct text text = {0};
-	struct json_value *value;
 
-	assert_true(json_quote(&text, words));
-	value = read_words(text.data);
-	assert_string_equal(json_text(value), words);
-	assert_false(json_quote(&text, "\xff"));
-	json_free(value);
+	for (int script = 0; script < 2; script++) {
+		struct text text = {0};
+		struct jwriter writer = {.out = &text, .script = script};
+		struct jvalue *value;
+
+		jwriter_text(&writer, NULL, words);
+		assert_int_equal(strchr(text.data, '<') == NULL, script);
+		value = read_words(text.data);
+		assert_string_equal(jvalue_text(value), words);
+		jvalue_free(value);
+		text_release(&text);
+	}
+}
+
+static void values_are_written(void **state)
+{
+	struct text text = {0};
+	struct jwriter writer = {.out = &text};
+
+	jwriter_table(&writer, NULL);
+	jwriter_text(&writer, "text", "\b\f\n\r\t\x01\x7f/\"\\é");
+	jwriter_text(&writer, "none", NULL);
+	jwriter_text(&writer, "latin \xe9", "\xe9t\xe9 é");
+	jwriter_number(&writer, "number", 0.1);
+	jwriter_number(&writer, "nan", NAN);
+	jwriter_number(&writer, "inf", -INFINITY);
+	jwriter_whole(&writer, "whole", INT64_MIN);
+	jwriter_truth(&writer, "truth", true);
+	jwriter_raw(&writer, "raw", "[1]");
+	jwriter_end(&writer);
+	assert_string_equal(text.data,
+		"{\"text\": \"\\b\\f\\n\\r\\t\\u0001\x7f/\\\"\\\\é\", \"none\": null, "
+		"\"latin ?\": \"?t? ??\", \"number\": 0.1, \"nan\": null, \"inf\": null, "
+		"\"whole\": -9223372036854775808, \"truth\": true, \"raw\": [1]}");
+	text_release(&text);
+}
+
+static void write_nested(struct jwriter *writer)
+{
+	jwriter_table(writer, NULL);
+	jwriter_lines(writer);
+	jwriter_list(writer, "empty");
+	jwriter_end(writer);
+	jwriter_list(writer, "list");
+	jwriter_whole(writer, NULL, 1);
+	jwriter_table(writer, NULL);
+	jwriter_truth(writer, "b", false);
+	jwriter_end(writer);
+	jwriter_whole(writer, NULL, 2);
+	jwriter_end(writer);
+	jwriter_table(writer, "lines");
+	jwriter_lines(writer);
+	jwriter_whole(writer, "c", 3);
+	jwriter_whole(writer, "d", 4);
+	jwriter_end(writer);
+	jwriter_list(writer, "no lines");
+	jwriter_lines(writer);
+	jwriter_end(writer);
+	jwriter_end(writer);
+}
+
+static void layouts_are_followed(void **state)
+{
+	struct text text = {0};
+	struct jwriter wide = {.out = &text}, dense = {.out = &text, .dense = true};
+
+	write_nested(&wide);
+	assert_string_equal(text.data, "{\n  \"empty\": [],\n  \"list\": [1, {\"b\": false}, 2],\n"
+				       "  \"lines\": {\n    \"c\": 3,\n    \"d\": 4\n  },\n"
+				       "  \"no lines\": []\n}");
+	text_release(&text);
+	write_nested(&dense);
+	assert_string_equal(text.data, "{\n\"empty\":[],\n\"list\":[1,{\"b\":false},2],\n"
+				       "\"lines\":{\n\"c\":3,\n\"d\":4\n},\n\"no lines\":[]\n}");
 	text_release(&text);
 }
 
@@ -101,6 +171,8 @@ int main(void)
 		cmocka_unit_test(wrong_kinds_have_answers),
 		cmocka_unit_test(bad_documents_are_refused),
 		cmocka_unit_test(strings_come_back),
+		cmocka_unit_test(values_are_written),
+		cmocka_unit_test(layouts_are_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

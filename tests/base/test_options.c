@@ -6,7 +6,7 @@
 
 static const struct option_row run_rows[] = {
 	{"run", "seed", OPTION_INT64, "1", "[0, inf)", "the seed of everything random"},
-	{"run", "threads", OPTION_INT, "4", "[1, 64]", "threads to work with"},
+	{"run", "threads", OPTION_INT, "4", "[1, 64]", "threads to work with", OPTION_MAY_CHANGE},
 	{"run", "resume", OPTION_BOOL, "false", NULL, "go on where a run was left"},
 	{"run", "output", OPTION_TEXT, "runs/latest", NULL, "the folder of the run"},
 	{NULL},
@@ -213,6 +213,30 @@ static void files_are_read(void **state)
 	assert_string_equal(options_source(options, "run.seed"), "conf.ini:2");
 	assert_int_equal(options_assign(options, "run.seed=9", "--set", &err), 0);
 	assert_int_equal(options_int64(options, "run.seed"), 9);
+}
+
+static void options_are_compared(void **state)
+{
+	static const char foreign[] = "[window]\ncolour = red\n[run]\nthreads = 8\n";
+	struct options *other;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(options_assign(options, "run.seed=7", "--set", &err), 0);
+	assert_int_equal(options_defaults(&other, options, &err), 0);
+	assert_string_equal(options_value(other, "run.seed"), "1");
+	assert_string_equal(options_difference(options, other)->name, "seed");
+	assert_int_equal(options_assign(other, "run.seed=07", "--set", &err), 0);
+	assert_null(options_difference(options, other));
+	/* A key that may change, and a section that nobody knows. */
+	assert_int_equal(options_read_foreign(other, "file", foreign, strlen(foreign), true, &err), 0);
+	assert_int_equal(options_int(other, "run.threads"), 8);
+	assert_null(options_difference(options, other));
+	assert_int_equal(
+		options_read_text(other, "file", foreign, strlen(foreign), &err), ERR_INPUT);
+	assert_non_null(options_row(other, "run.threads"));
+	assert_null(options_row(other, "window.colour"));
+	options_free(other);
 }
 
 static void bad_files_name_the_line(void **state)
@@ -427,6 +451,7 @@ int main(void)
 		options_test(bad_settings_say_what_is_right),
 		options_test(unknown_keys_bring_suggestions),
 		options_test(files_are_read),
+		options_test(options_are_compared),
 		options_test(bad_files_name_the_line),
 		options_test(long_lines_are_read_whole),
 		options_test(resolved_config_reads_back),

@@ -304,7 +304,7 @@ static void answers_are_json(void **state)
 		"{\"id\": 2, \"prediction\": 0, \"probability\": null}\n"
 		"{\"id\": 2, \"label\": 4, \"sample\": 230}\n"
 		"{\"line\": 9, \"id\": 2, \"error\": \"a \\\"word\\\"\"}\n"
-		"{\"line\": 10, \"error\": \"is not UTF-8\"}\n";
+		"{\"line\": 10, \"error\": \"line 10: ?\"}\n";
 	struct ends ends = pipe_new();
 	struct answers answers = {.descriptor = ends.in};
 	char found[sizeof(expected)] = "";
@@ -314,7 +314,7 @@ static void answers_are_json(void **state)
 	answers_prediction(&answers, "2", 0, NAN);
 	answers_sample(&answers, "2", 4, 230);
 	answers_error(&answers, 9, "2", "a \"word\"");
-	answers_error(&answers, 10, "", "\xff");
+	answers_error(&answers, 10, "", "line 10: \xff");
 	assert_int_equal(answers_send(&answers, &err), 0);
 	assert_int_equal(read(ends.out, found, sizeof(found) - 1), sizeof(found) - 1);
 	assert_string_equal(found, expected);

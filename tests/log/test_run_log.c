@@ -304,6 +304,14 @@ static void groups(void **state)
 	assert_string_equal(set->entries[2].name, "ama, seed 1");
 	run_set_close(set);
 	put("c", "compare.json", "{\"runs\": ");
+	/* Threads may differ, order means nothing, and what is not said is the default. */
+	put("c/ama/seed-10", "config.ini",
+		"[engine]\nthreads = 3\n[schedule]\nepsilon = 0.02\nkind = malr\nfactor = 0.5\n"
+		"[eval]\ncount = 4\n[run]\nseed = 10\nmethod = ama\n");
+	set = set_of("c");
+	assert_int_equal(set->group_count, 2);
+	assert_int_equal(set->groups[0].count, 3);
+	run_set_close(set);
 	/* Another setting is another group, and then folders tell more than methods. */
 	put_run("c/no-c3/seed-1", "ama", 1, METRICS);
 	put("c/no-c3/seed-1", "config.ini",

@@ -345,6 +345,66 @@ static void configs_of_the_paper_resolve(void **state)
 	globfree(&found);
 }
 
+/* What a run that is resumed may find in its folder. */
+static void saved_configs_are_compared_by_key(void **state)
+{
+	static const struct {
+		const char *saved;
+		const char *how; /* NULL: nothing differs */
+	} rows[] = {
+		{"[run]\nseed = 5\n", NULL},
+		/* In whatever order, with defaults or without. */
+		{"[schedule]\nfactor = 0.5\n[run]\nbatch = 64\nseed = 5\n", NULL},
+		/* Keys that may change. */
+		{"[run]\nseed = 5\ncheckpoint_every = 7s\non_nan = rollback\n"
+		 "[engine]\nthreads = 9\nisa = baseline\nconv = own\n"
+		 "[stream]\ncache = 1\nloaders = 3\non_bad = skip\n"
+		 "[stdin]\nwaiting = 9\nremember = 5000\non_bad = error\n",
+			NULL},
+		/* Another program's section. */
+		{"[window]\ncolour = red\n[run]\nseed = 5\n", NULL},
+		{"[run]\nseed = 6\n", "run.seed = 6, not 5"},
+		{"[engine]\nthreads = 2\n", "run.seed = 1, not 5"},
+		{"[run]\nseed = 5\n[schedule]\nfactor = 0.25\n", "schedule.factor = 0.25, not 0.5"},
+		{"[run]\nseed = 5\n[schedule]\nfaktor = 0.5\n",
+			"its config:4: schedule.faktor: no such key"},
+		{"[run]\nseed = 5\nbatch = many\n", "its config:3: run.batch = many"},
+		{"[run\n", "its config:1"},
+	};
+	struct options *now;
+	struct err err = {0};
+
+	(void)state;
+	assert_ok(config_defaults(&now, &app_scope, &err), err);
+	assert_ok(options_set(now, "run.seed", "5", "test", &err), err);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const int code =
+			config_differs(now, rows[i].saved, strlen(rows[i].saved), true, &err);
+
+		if (rows[i].how)
+			assert_true(code == ERR_INPUT || code == ERR_FORMAT);
+		if (rows[i].how ? strstr(err.message, rows[i].how) != err.message : code)
+			fail_msg("%s: %s", rows[i].saved, err.message);
+	}
+	options_free(now);
+}
+
+static int compare_with_saved(void *context, struct err *err)
+{
+	return config_differs(context, "[run]\nseed = 1\n", 15, true, err);
+}
+
+static void comparing_may_run_out_of_memory(void **state)
+{
+	struct options *now;
+	struct err err = {0};
+
+	(void)state;
+	assert_ok(config_defaults(&now, &app_scope, &err), err);
+	assert_true(each_allocation_fails(compare_with_saved, now) >= 3);
+	options_free(now);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +417,8 @@ int main(void)
 		folder_test(mistakes_change_nothing),
 		folder_test(mistakes_in_files_name_their_line),
 		folder_test(every_allocation_may_fail),
+		cmocka_unit_test(saved_configs_are_compared_by_key),
+		cmocka_unit_test(comparing_may_run_out_of_memory),
 		cmocka_unit_test(configs_of_the_paper_resolve),
 	};
 

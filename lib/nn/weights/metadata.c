@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
+#include "base/json_write.h"
 
 enum { FORMAT = 1 };
 
@@ -136,18 +137,18 @@ static int read_iteration(int64_t *iteration, const struct safetensors *file, st
 	return 0;
 }
 
-static int copy_names(struct metadata *metadata, const struct json_value *list,
+static int copy_names(struct metadata *metadata, const struct jvalue *list,
 	const struct safetensors *file, struct arena *arena, struct err *err)
 {
 	const size_t count = (size_t)metadata->spec.classes;
 
-	if (json_kind(list) != JSON_LIST || json_count(list) != count)
+	if (jvalue_kind(list) != JVALUE_LIST || jvalue_count(list) != count)
 		return fault(file, NAMES_KEY, "should be a list of one string per class", err);
 	const char **names = arena_new(arena, count, sizeof(*names));
 	if (!names)
 		return err_memory(err, "class names", count * sizeof(*names));
 	for (size_t i = 0; i < count; i++) {
-		const char *name = json_text(json_at(list, i));
+		const char *name = jvalue_text(jvalue_at(list, i));
 		if (!name)
 			return fault(
 				file, NAMES_KEY, "should be a list of one string per class", err);
@@ -163,7 +164,7 @@ static int read_names(struct metadata *metadata, const struct safetensors *file,
 	struct arena *arena, struct err *err)
 {
 	const char *text = safetensors_get(file, NAMES_KEY);
-	struct json_value *list;
+	struct jvalue *list;
 	struct text where = {0};
 	int code;
 
@@ -172,12 +173,12 @@ static int read_names(struct metadata *metadata, const struct safetensors *file,
 		return 0;
 	text_addf(&where, "%s: metadata " NAMES_KEY, safetensors_path(file));
 	code = where.failed ? err_memory(err, "a path", strlen(safetensors_path(file)))
-			    : json_read(&list, text, strlen(text), where.data, err);
+			    : jvalue_read(&list, text, strlen(text), where.data, err);
 	text_release(&where);
 	if (code)
 		return code;
 	code = copy_names(metadata, list, file, arena, err);
-	json_free(list);
+	jvalue_free(list);
 	return code;
 }
 
@@ -195,33 +196,16 @@ int metadata_read(struct metadata *metadata, const struct safetensors *file, str
 	return code;
 }
 
-/* The name as a JSON string. False: out of memory. */
-static bool add_name(struct text *list, const char *name)
-{
-	struct text clean = {0};
-
-	if (json_quote(list, name))
-		return true;
-	for (int length; *name; name += length ? length : 1) {
-		length = text_utf8((const unsigned char *)name);
-		text_addf(&clean, "%.*s", length ? length : 3, length ? name : "\xef\xbf\xbd");
-	}
-	const bool added = !clean.failed && json_quote(list, clean.data);
-	text_release(&clean);
-	return added;
-}
-
 static int add_names(struct text *list, const struct metadata *metadata, struct err *err)
 {
-	bool added = true;
+	struct jwriter json = {.out = list, .dense = true};
 
-	for (int i = 0; i < metadata->spec.classes && added; i++) {
-		const char *name = metadata->class_names[i];
-		text_add(list, i ? "," : "[");
-		added = add_name(list, name ? name : "");
-	}
-	text_add(list, "]");
-	return added && !list->failed ? 0 : err_memory(err, "class names", list->size);
+	jwriter_list(&json, NULL);
+	for (int i = 0; i < metadata->spec.classes; i++)
+		jwriter_text(
+			&json, NULL, metadata->class_names[i] ? metadata->class_names[i] : "");
+	jwriter_end(&json);
+	return list->failed ? err_memory(err, "class names", list->size) : 0;
 }
 
 int metadata_notes_init(

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_write.h"
 #include "nn/weights/dtype.h"
 
 #define METADATA_KEY "__metadata__"
@@ -49,20 +50,20 @@ static bool has_control_character(const char *text)
 	return false;
 }
 
-static int parse_shape(struct safetensor *tensor, unsigned bits, const struct json_value *shape,
+static int parse_shape(struct safetensor *tensor, unsigned bits, const struct jvalue *shape,
 	struct arena *arena, const struct spot *spot, struct err *err)
 {
-	if (json_kind(shape) != JSON_LIST)
+	if (jvalue_kind(shape) != JVALUE_LIST)
 		return fault(spot, err, "has no shape list");
 
-	size_t dims = json_count(shape);
+	size_t dims = jvalue_count(shape);
 	int64_t *sizes = arena_new(arena, dims ? dims : 1, sizeof(*sizes));
 	if (!sizes)
 		return err_memory(err, "a tensor's shape", dims * sizeof(*sizes));
 
 	uint64_t count = 1, total;
 	for (size_t i = 0; i < dims; i++) {
-		if (!json_whole(json_at(shape, i), &sizes[i]))
+		if (!jvalue_whole(jvalue_at(shape, i), &sizes[i]))
 			return fault(spot, err, "has a shape entry that is no whole number");
 		if (sizes[i] < 0)
 			return fault(spot, err, "has the negative size %" PRId64 " in its shape",
@@ -81,13 +82,14 @@ static int parse_shape(struct safetensor *tensor, unsigned bits, const struct js
 	return 0;
 }
 
-static int parse_offsets(struct safetensor *tensor, const struct json_value *offsets,
+static int parse_offsets(struct safetensor *tensor, const struct jvalue *offsets,
 	uint64_t data_size, const struct spot *spot, struct err *err)
 {
 	int64_t begin, end;
 
-	if (json_kind(offsets) != JSON_LIST || json_count(offsets) != 2 ||
-		!json_whole(json_at(offsets, 0), &begin) || !json_whole(json_at(offsets, 1), &end))
+	if (jvalue_kind(offsets) != JVALUE_LIST || jvalue_count(offsets) != 2 ||
+		!jvalue_whole(jvalue_at(offsets, 0), &begin) ||
+		!jvalue_whole(jvalue_at(offsets, 1), &end))
 		return fault(spot, err, "has no data_offsets pair of whole numbers");
 	if (begin < 0 || end < 0)
 		return fault(spot, err, "has negative data_offsets [%" PRId64 ", %" PRId64 "]",
@@ -111,19 +113,19 @@ static int parse_offsets(struct safetensor *tensor, const struct json_value *off
 	return 0;
 }
 
-static int check_keys(const struct json_value *entry, const struct spot *spot, struct err *err)
+static int check_keys(const struct jvalue *entry, const struct spot *spot, struct err *err)
 {
-	const struct json_value *value;
+	const struct jvalue *value;
 	const char *key;
 
-	for (void *at = NULL; json_next(entry, &at, &key, &value);) {
+	for (void *at = NULL; jvalue_next(entry, &at, &key, &value);) {
 		if (strcmp(key, "dtype") && strcmp(key, "shape") && strcmp(key, "data_offsets"))
 			return fault(spot, err, "has a header entry with an unknown key");
 	}
 	return 0;
 }
 
-static int parse_tensor(struct safetensor *tensor, const char *name, const struct json_value *entry,
+static int parse_tensor(struct safetensor *tensor, const char *name, const struct jvalue *entry,
 	uint64_t data_size, struct arena *arena, const char *path, struct err *err)
 {
 	const struct spot spot = {path, name};
@@ -131,10 +133,10 @@ static int parse_tensor(struct safetensor *tensor, const char *name, const struc
 	if (has_control_character(name))
 		return err_set(
 			err, ERR_FORMAT, "%s: a tensor's name holds a control character", path);
-	if (json_kind(entry) != JSON_TABLE)
+	if (jvalue_kind(entry) != JVALUE_TABLE)
 		return fault(&spot, err, "has a header entry that is not an object");
 
-	const char *dtype_name = json_text(json_find(entry, "dtype"));
+	const char *dtype_name = jvalue_text(jvalue_find(entry, "dtype"));
 	if (!dtype_name)
 		return fault(&spot, err, "has no dtype");
 	const struct dtype *dtype = dtype_find(dtype_name);
@@ -146,36 +148,37 @@ static int parse_tensor(struct safetensor *tensor, const char *name, const struc
 	if (!tensor->name)
 		return err_memory(err, "a tensor's name", strlen(name) + 1);
 
-	int rc = parse_shape(tensor, dtype->bits, json_find(entry, "shape"), arena, &spot, err);
+	int rc = parse_shape(tensor, dtype->bits, jvalue_find(entry, "shape"), arena, &spot, err);
 	if (!rc)
-		rc = parse_offsets(tensor, json_find(entry, "data_offsets"), data_size, &spot, err);
+		rc = parse_offsets(
+			tensor, jvalue_find(entry, "data_offsets"), data_size, &spot, err);
 	if (!rc)
 		rc = check_keys(entry, &spot, err);
 	return rc;
 }
 
-static int parse_notes(struct safetensors_header *header, const struct json_value *object,
+static int parse_notes(struct safetensors_header *header, const struct jvalue *object,
 	const char *path, struct err *err)
 {
-	const struct json_value *value;
+	const struct jvalue *value;
 	const char *key;
 
-	if (json_kind(object) != JSON_TABLE)
+	if (jvalue_kind(object) != JVALUE_TABLE)
 		return err_set(err, ERR_FORMAT, "%s: " METADATA_KEY " is not an object", path);
-	size_t count = json_count(object);
+	size_t count = jvalue_count(object);
 	header->notes = arena_new(&header->arena, count ? count : 1, sizeof(*header->notes));
 	if (!header->notes)
 		return err_memory(err, "the metadata", count * sizeof(*header->notes));
-	for (void *at = NULL; json_next(object, &at, &key, &value);) {
+	for (void *at = NULL; jvalue_next(object, &at, &key, &value);) {
 		struct safetensors_note *note = &header->notes[header->notes_count++];
-		if (!json_text(value))
+		if (!jvalue_text(value))
 			return err_set(err, ERR_FORMAT,
 				"%s: " METADATA_KEY " key '%.100s' is not a string", path,
 				has_control_character(key) ? "?" : key);
 		note->key = arena_text(&header->arena, key);
-		note->value = arena_text(&header->arena, json_text(value));
+		note->value = arena_text(&header->arena, jvalue_text(value));
 		if (!note->key || !note->value)
-			return err_memory(err, "the metadata", strlen(json_text(value)) + 1);
+			return err_memory(err, "the metadata", strlen(jvalue_text(value)) + 1);
 	}
 	return 0;
 }
@@ -218,16 +221,16 @@ static int order_tensors(
 }
 
 static int parse_object(struct safetensors_header *header, const char *path,
-	const struct json_value *object, uint64_t data_size, struct err *err)
+	const struct jvalue *object, uint64_t data_size, struct err *err)
 {
-	const struct json_value *entry;
+	const struct jvalue *entry;
 	const char *name;
-	size_t count = json_count(object);
+	size_t count = jvalue_count(object);
 
 	header->tensors = arena_new(&header->arena, count ? count : 1, sizeof(*header->tensors));
 	if (!header->tensors)
 		return err_memory(err, "the list of tensors", count * sizeof(*header->tensors));
-	for (void *at = NULL; json_next(object, &at, &name, &entry);) {
+	for (void *at = NULL; jvalue_next(object, &at, &name, &entry);) {
 		int rc;
 
 		if (!strcmp(name, METADATA_KEY))
@@ -244,7 +247,7 @@ static int parse_object(struct safetensors_header *header, const char *path,
 int header_parse(struct safetensors_header *header, const char *path, const char *json,
 	size_t length, uint64_t data_size, struct err *err)
 {
-	struct json_value *object;
+	struct jvalue *object;
 	struct text where = {0};
 	int rc;
 
@@ -254,12 +257,12 @@ int header_parse(struct safetensors_header *header, const char *path, const char
 			"%s: the header is not a JSON object; is it a safetensors file?", path);
 	text_addf(&where, "%s: the header", path);
 	rc = where.failed ? err_memory(err, "a path", strlen(path))
-			  : json_read(&object, json, length, where.data, err);
+			  : jvalue_read(&object, json, length, where.data, err);
 	text_release(&where);
 	if (rc)
 		return rc;
 	rc = parse_object(header, path, object, data_size, err);
-	json_free(object);
+	jvalue_free(object);
 	return rc;
 }
 
@@ -274,7 +277,7 @@ bool header_item_bytes(const struct safetensors_item *item, uint64_t *bytes)
 }
 
 /* One item's entry; *end is where the data ends so far. */
-static int add_item(struct text *json, const struct safetensors_item *item, uint64_t *end,
+static int add_item(struct jwriter *json, const struct safetensors_item *item, uint64_t *end,
 	const char *path, struct err *err)
 {
 	uint64_t begin = *end, bytes;
@@ -290,28 +293,32 @@ static int add_item(struct text *json, const struct safetensors_item *item, uint
 			"%s: tensor '%.100s' has an impossible shape or no numbers", path,
 			item->name);
 	*end = begin + bytes;
-	if (!json_quote(json, item->name))
+	if (!text_is_utf8(item->name))
 		return err_set(err, ERR_INPUT, "%s: a tensor's name is not UTF-8", path);
-	text_addf(json, ":{\"dtype\":\"%s\",\"shape\":[", item->ints ? "I64" : "F32");
+	jwriter_table(json, item->name);
+	jwriter_text(json, "dtype", item->ints ? "I64" : "F32");
+	jwriter_list(json, "shape");
 	for (int i = 0; i < item->dims; i++)
-		text_addf(json, "%s%" PRId64, i ? "," : "", item->shape[i]);
-	text_addf(json, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", begin, *end);
+		jwriter_whole(json, NULL, item->shape[i]);
+	jwriter_end(json);
+	jwriter_list(json, "data_offsets");
+	jwriter_whole(json, NULL, (int64_t)begin);
+	jwriter_whole(json, NULL, (int64_t)*end);
+	jwriter_end(json);
+	jwriter_end(json);
 	return 0;
 }
 
-static int add_notes(struct text *json, const struct safetensors_note *notes, int count,
+static int add_notes(struct jwriter *json, const struct safetensors_note *notes, int count,
 	const char *path, struct err *err)
 {
-	text_add(json, "\"" METADATA_KEY "\":{");
+	jwriter_table(json, METADATA_KEY);
 	for (int i = 0; i < count; i++) {
-		text_add(json, i ? "," : "");
-		if (!json_quote(json, notes[i].key))
+		if (!text_is_utf8(notes[i].key) || !text_is_utf8(notes[i].value))
 			return err_set(err, ERR_INPUT, "%s: metadata %d is not UTF-8", path, i);
-		text_add(json, ":");
-		if (!json_quote(json, notes[i].value))
-			return err_set(err, ERR_INPUT, "%s: metadata %d is not UTF-8", path, i);
+		jwriter_text(json, notes[i].key, notes[i].value);
 	}
-	text_add(json, "}");
+	jwriter_end(json);
 	return 0;
 }
 
@@ -344,18 +351,17 @@ int header_format(char **json, size_t *length, const char *path,
 	int notes_count, struct err *err)
 {
 	struct text made = {0};
+	struct jwriter writer = {.out = &made, .dense = true};
 	uint64_t end = 0;
 	int rc = check_names(items, count, path, err);
 
 	*json = NULL;
-	text_add(&made, "{");
+	jwriter_table(&writer, NULL);
 	if (notes_count && !rc)
-		rc = add_notes(&made, notes, notes_count, path, err);
-	for (int i = 0; i < count && !rc; i++) {
-		text_add(&made, i || notes_count ? "," : "");
-		rc = add_item(&made, &items[i], &end, path, err);
-	}
-	text_add(&made, "}");
+		rc = add_notes(&writer, notes, notes_count, path, err);
+	for (int i = 0; i < count && !rc; i++)
+		rc = add_item(&writer, &items[i], &end, path, err);
+	jwriter_end(&writer);
 	if (!rc && made.failed)
 		rc = err_memory(err, "the header's JSON", made.size);
 	if (rc) {

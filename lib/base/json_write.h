@@ -1,0 +1,50 @@
+/*
+ * The one writer of JSON. Tables and lists are opened and ended, values are put
+ * into what was opened last; commas and quotes are the writer's business.
+ *
+ *	struct jwriter line = {.out = &text};
+ *
+ *	jwriter_table(&line, NULL);
+ *	jwriter_text(&line, "event", "cut");
+ *	jwriter_number(&line, "after", 0.1);
+ *	jwriter_end(&line);          {"event": "cut", "after": 0.1}
+ *
+ * In a table every value has a name; in a list, and outside of both, the name is
+ * NULL. Names are words of our own or anything else: they are escaped like texts.
+ * Running out of memory shows in out->failed.
+ */
+#ifndef RETAIN_BASE_JSON_WRITE_H
+#define RETAIN_BASE_JSON_WRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct jwriter {
+	struct text *out; /* what is written is appended */
+	bool dense;       /* no blanks after commas and colons */
+	bool script;      /* for the inside of an HTML script: texts hold no < > & ' */
+	/* The writer's own; zero to begin with. A bit for each level. */
+	int depth;
+	uint64_t tables, begun, lines;
+};
+
+/* Up to 64 levels. */
+void jwriter_table(struct jwriter *writer, const char *name);
+void jwriter_list(struct jwriter *writer, const char *name);
+void jwriter_end(struct jwriter *writer);
+
+/* From here on each entry of what was opened last stands on a line of its own. */
+void jwriter_lines(struct jwriter *writer);
+
+/* NULL is null. Of what is not UTF-8 every byte beyond ASCII becomes a question mark. */
+void jwriter_text(struct jwriter *writer, const char *name, const char *words);
+/* The shortest decimal that reads back the same; null for NAN and infinity. */
+void jwriter_number(struct jwriter *writer, const char *name, double number);
+void jwriter_whole(struct jwriter *writer, const char *name, int64_t number);
+void jwriter_truth(struct jwriter *writer, const char *name, bool truth);
+/* What is JSON already. */
+void jwriter_raw(struct jwriter *writer, const char *name, const char *json);
+
+#endif

@@ -1,0 +1,78 @@
+/* Sentences on keys and sections that do not exist, with the nearest that do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/options_impl.h"
+
+/* The key most like this one, be it full or a bare name, or NULL if none is close. */
+static const struct option_row *nearest_row(const struct options *options, const char *key)
+{
+	const struct option_row *nearest = NULL;
+	int best = 2 + (int)strnlen(key, 64) / 4; /* so many slips would be a stretch */
+	char full[64];
+
+	for (size_t i = 0; i < options->count; i++) {
+		const struct option_row *row = options->entries[i].row;
+		int distance;
+
+		snprintf(full, sizeof(full), "%s.%s", row->section, row->name);
+		distance = text_distance(key, strchr(key, '.') ? full : row->name);
+		if (distance < best) {
+			best = distance;
+			nearest = row;
+		}
+	}
+	return nearest;
+}
+
+bool options_has_section(const struct options *options, const char *section)
+{
+	for (size_t i = 0; i < options->count; i++)
+		if (strcmp(options->entries[i].row->section, section) == 0)
+			return true;
+	return false;
+}
+
+static const char *nearest_section(const struct options *options, const char *section)
+{
+	const char *nearest = NULL;
+	int best = 2 + (int)strnlen(section, 64) / 4;
+
+	for (size_t i = 0; i < options->count; i++) {
+		int distance = text_distance(section, options->entries[i].row->section);
+
+		if (distance < best) {
+			best = distance;
+			nearest = options->entries[i].row->section;
+		}
+	}
+	return nearest;
+}
+
+int options_unknown_section(
+	const struct options *options, const char *place, const char *section, struct err *err)
+{
+	const char *nearest = nearest_section(options, section);
+
+	if (nearest)
+		return err_set(err, ERR_INPUT, "%s[%.100s]: no such section; did you mean [%s]?",
+			place, section, nearest);
+	return err_set(err, ERR_INPUT, "%s[%.100s]: no such section", place, section);
+}
+
+int options_unknown_key(
+	const struct options *options, const char *source, const char *key, struct err *err)
+{
+	const struct option_row *nearest = nearest_row(options, key);
+	size_t size = strcspn(key, ".");
+	char section[64], place[256];
+
+	if (nearest)
+		return err_set(err, ERR_INPUT, "%s: %.100s: no such key; did you mean %s.%s?",
+			source, key, nearest->section, nearest->name);
+	snprintf(section, sizeof(section), "%.*s", (int)(size < 64 ? size : 63), key);
+	if (key[size] == '\0' || options_has_section(options, section))
+		return err_set(err, ERR_INPUT, "%s: %.100s: no such key", source, key);
+	snprintf(place, sizeof(place), "%s: ", source);
+	return options_unknown_section(options, place, section, err);
+}
