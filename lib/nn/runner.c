@@ -130,13 +130,23 @@ static int cut(
 	return code;
 }
 
-static struct plan *piece_plan(struct runner *runner, struct pieces *pieces, int piece,
-	const float *params, const float *stats)
+/* Where weights come from: plain, or packed already. */
+struct source {
+	const float *params, *stats;
+	const struct packed *packed;
+};
+
+static struct plan *piece_plan(
+	struct runner *runner, struct pieces *pieces, int piece, const struct source *source)
 {
 	struct plan *plan = piece < pieces->whole ? pieces->whole_plan : pieces->rest_plan;
 
-	if (pieces->bound != plan)
-		plan_bind(plan, runner->workspace, params, stats);
+	if (pieces->bound == plan)
+		return plan;
+	if (source->packed)
+		plan_borrow(plan, runner->workspace, packed_plan(source->packed));
+	else
+		plan_bind(plan, runner->workspace, source->params, source->stats);
 	pieces->bound = plan;
 	return plan;
 }
@@ -148,14 +158,15 @@ static size_t sample_floats(const struct runner *runner)
 }
 
 /* losses may be NULL: labels do not matter then. */
-static int infer(struct runner *runner, const float *params, const float *stats,
+static int infer(struct runner *runner, const struct source *source,
 	const struct runner_batch *batch, float *losses, float *logits, struct err *err)
 {
 	struct pieces pieces;
-	const int code = cut(runner, batch->n, PLAN_INFER, &pieces, err);
+	const int code =
+		cut(runner, batch->n, source->packed ? PLAN_SERVE : PLAN_INFER, &pieces, err);
 
 	for (int i = 0, first = 0; !code && first < batch->n; first += pieces.size, i++) {
-		struct plan *plan = piece_plan(runner, &pieces, i, params, stats);
+		struct plan *plan = piece_plan(runner, &pieces, i, source);
 		plan_run(plan,
 			&(struct plan_run){.input = batch->input + first * sample_floats(runner),
 				.labels = losses ? batch->labels + first : NULL,
@@ -168,8 +179,17 @@ static int infer(struct runner *runner, const float *params, const float *stats,
 int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input,
 	int n, float *logits, struct err *err)
 {
-	return infer(runner, params, stats, &(struct runner_batch){.input = input, .n = n}, NULL,
-		logits, err);
+	const struct runner_batch batch = {.input = input, .n = n};
+
+	return infer(runner, &(struct source){params, stats}, &batch, NULL, logits, err);
+}
+
+int runner_infer_packed(struct runner *runner, const struct packed *packed, const float *input,
+	int n, float *logits, struct err *err)
+{
+	const struct runner_batch batch = {.input = input, .n = n};
+
+	return infer(runner, &(struct source){.packed = packed}, &batch, NULL, logits, err);
 }
 
 static int check_labels(
@@ -190,7 +210,8 @@ int runner_score(struct runner *runner, const float *params, const float *stats,
 {
 	const int code = check_labels(runner, batch, err);
 
-	return code ? code : infer(runner, params, stats, batch, losses, logits, err);
+	return code ? code
+		    : infer(runner, &(struct source){params, stats}, batch, losses, logits, err);
 }
 
 /* Room for weights and losses of n samples. */
@@ -224,7 +245,8 @@ static void run_piece(struct walk *walk, int piece, float *grad)
 {
 	struct runner *runner = walk->runner;
 	const size_t first = (size_t)piece * walk->pieces.size;
-	struct plan *plan = piece_plan(runner, &walk->pieces, piece, walk->params, walk->stats);
+	const struct source source = {walk->params, walk->stats};
+	struct plan *plan = piece_plan(runner, &walk->pieces, piece, &source);
 
 	plan_run(plan,
 		&(struct plan_run){.input = walk->batch->input + first * sample_floats(runner),

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "nn/engine.h"
 #include "nn/net.h"
+#include "nn/packed.h"
 
 struct runner;
 
@@ -30,6 +31,9 @@ struct runner_batch {
 
 /* logits: (n, classes). Evaluation mode: batch norm uses stats. */
 int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input,
+	int n, float *logits, struct err *err);
+/* The same with weights that were packed for this net on an engine of the same settings. */
+int runner_infer_packed(struct runner *runner, const struct packed *packed, const float *input,
 	int n, float *logits, struct err *err);
 /* The same with the losses (n) of labels. */
 int runner_score(struct runner *runner, const float *params, const float *stats,

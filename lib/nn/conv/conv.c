@@ -6,6 +6,7 @@
  * s = 1 / (deviation + 1e-5), deviation unbiased. Its gradient, for g = dL/dv:
  *   dL/dw = s (g - mean g) - s^2 / (deviation (K - 1)) * (w - mean) * sum g (w - mean)
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include "nn/conv/conv.h"
@@ -83,18 +84,41 @@ int conv_plan(struct conv *conv, const struct conv_algorithm *preferred, struct 
 	conv->out_blocks = (conv->shape.out + block - 1) / block;
 	conv->in_panels = (conv->in_blocks + 1) / 2;
 	conv->out_panels = (conv->out_blocks + 1) / 2;
-	conv->filter_mean = arena_new(arena, 3 * (size_t)conv->shape.out, sizeof(float));
-	conv->bias = arena_new(arena, (size_t)conv->out_panels * 2 * block, sizeof(float));
-	if (!conv->filter_mean || !conv->bias)
-		return err_memory(err, "a convolution", 4ull * conv->shape.out * sizeof(float));
-	conv->filter_deviation = conv->filter_mean + conv->shape.out;
-	conv->filter_scale = conv->filter_deviation + conv->shape.out;
 	conv->algorithm = choose(conv, preferred);
 	conv->shared_floats = conv->worker_floats = 0;
 	const int code = conv->algorithm->plan(conv, arena, err);
 	if (conv->worker_floats < rows_floats(conv))
 		conv->worker_floats = rows_floats(conv);
 	return code;
+}
+
+int conv_weights_new(
+	struct conv *conv, struct arena *arena, size_t forward, size_t backward, struct err *err)
+{
+	const size_t filters = (size_t)conv->shape.out,
+		     padded = (size_t)conv->out_panels * 2 * conv->kernels->block;
+
+	if (conv->borrows)
+		return 0;
+	conv->filter_mean = arena_new(arena, 3 * filters, sizeof(float));
+	conv->bias = arena_new(arena, padded, sizeof(float));
+	conv->forward_weights = arena_new(arena, forward, sizeof(float));
+	conv->backward_weights = backward ? arena_new(arena, backward, sizeof(float)) : NULL;
+	if (!conv->filter_mean || !conv->bias || !conv->forward_weights ||
+		(backward && !conv->backward_weights))
+		return err_memory(err, "packed weights",
+			(3 * filters + padded + forward + backward) * sizeof(float));
+	conv->filter_deviation = conv->filter_mean + filters;
+	conv->filter_scale = conv->filter_deviation + filters;
+	return 0;
+}
+
+void conv_borrow(struct conv *conv, const struct conv *from)
+{
+	assert(conv->borrows && conv->algorithm == from->algorithm &&
+		conv->kernels == from->kernels);
+	conv->forward_weights = from->forward_weights;
+	conv->bias = from->bias;
 }
 
 void conv_release(struct conv *conv)

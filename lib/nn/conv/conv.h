@@ -36,7 +36,8 @@ struct conv {
 	bool standardize;
 	bool train; /* backward passes will be asked for */
 	bool input_grad;
-	bool fused; /* forward is asked for more than the convolution: bias, residual, ReLU */
+	bool fused;   /* forward is asked for more than the convolution: bias, residual, ReLU */
+	bool borrows; /* packed weights are another convolution's: conv_borrow instead of conv_bind */
 
 	int taps; /* size * size */
 	int in_blocks, out_blocks;
@@ -88,16 +89,26 @@ extern const struct conv_algorithm conv_direct, conv_winograd, conv_onednn;
 /* "auto", "own", "direct", "onednn" to what the engine prefers (NULL for auto). Non-zero: unknown. */
 int conv_policy_find(const char *name, const struct conv_algorithm **preferred);
 
-/* Fills in what follows from shape, in, out, kernels, team, standardize, train, input_grad, has_bias. */
+/* Fills in what follows from all that stands before `taps`, and has_bias. */
 int conv_plan(struct conv *conv, const struct conv_algorithm *preferred, struct arena *arena,
 	struct err *err);
 void conv_release(struct conv *conv);
+
+/* For algorithms: room for packed weights, or none where they are borrowed. */
+int conv_weights_new(
+	struct conv *conv, struct arena *arena, size_t forward, size_t backward, struct err *err);
 
 /*
  * Packs plain weights (out, in, size, size). fold_scale, where not NULL, multiplies each filter (a folded
  * norm); bias (plain, out) is copied where conv->has_bias.
  */
 void conv_bind(struct conv *conv, const float *weights, const float *fold_scale, const float *bias);
+
+/*
+ * Reads the weights and bias that another convolution has packed: one of the same net
+ * and kernels that differs in the number of samples at most.
+ */
+void conv_borrow(struct conv *conv, const struct conv *from);
 
 void conv_forward(struct conv *conv, const float *in, float *out, const float *add, bool relu);
 void conv_backward_input(struct conv *conv, const float *out_grad, float *in_grad);

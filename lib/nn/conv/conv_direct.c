@@ -35,7 +35,7 @@ struct conv_class {
 	int tap_count;
 	int32_t *taps;  /* offsets in floats */
 	int *tap_index; /* which tap of the filter */
-	float *weights; /* [panel][block][tap][B][2 B] */
+	float *weights; /* of the backward pass: [panel][block][tap][B][2 B] */
 };
 
 static bool always_fits(const struct conv *conv)
@@ -87,7 +87,6 @@ static int plan_forward(struct conv *conv, struct arena *arena)
 	class->in_stride = s->stride;
 	class->out_stride = 1;
 	class->span_y = class->span_x = s->size;
-	class->weights = conv->forward_weights;
 	if (s->planar) {
 		for (int t = 0; t < s->size; t++)
 			class->taps[t] = t * (s->width + 2 * s->pad);
@@ -234,10 +233,9 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 							   block * conv->taps * panel
 						 : 0;
 
-	conv->forward_weights = arena_new(arena, forward, sizeof(float));
-	conv->backward_weights = backward ? arena_new(arena, backward, sizeof(float)) : NULL;
-	if (!conv->forward_weights || (backward && !conv->backward_weights))
-		return err_memory(err, "packed weights", (forward + backward) * sizeof(float));
+	const int code = conv_weights_new(conv, arena, forward, backward, err);
+	if (code)
+		return code;
 	if (plan_forward(conv, arena) || (backward && plan_backward(conv, arena)))
 		return err_memory(err, "a convolution's tables", conv->taps * sizeof(int));
 	conv->worker_floats = window_floats(conv->forward_class, (int)block);
@@ -316,7 +314,7 @@ struct pass {
 	const struct conv *conv;
 	const struct conv_class *class;
 	const struct tensor *in, *out;
-	const float *from;
+	const float *weights, *from;
 	float *to;
 	const struct epilogue *end;
 	int in_blocks, out_blocks;
@@ -505,9 +503,9 @@ static void pass_task(void *context, int task, int worker)
 		job.relu = last && pass->end->relu;
 		for (int p = panel0; p < panel1; p++) {
 			const float *weights =
-				class->weights + ((size_t)p * pass->in_blocks + first) *
-							 class->tap_count * inner * 2 *
-							 conv->kernels->block;
+				pass->weights + ((size_t)p * pass->in_blocks + first) *
+							class->tap_count * inner * 2 *
+							conv->kernels->block;
 			panel_tiles(pass, &band, &job, &source, weights, p, out, add, last);
 		}
 	}
@@ -546,6 +544,7 @@ static void forward(struct conv *conv, const float *in, float *out, const struct
 {
 	struct pass pass = {.conv = conv,
 		.class = conv->forward_class,
+		.weights = conv->forward_weights,
 		.in = &conv->in,
 		.out = &conv->out,
 		.from = in,
@@ -568,6 +567,7 @@ static void backward_input(struct conv *conv, const float *out_grad, float *in_g
 			continue;
 		struct pass pass = {.conv = conv,
 			.class = conv->backward_classes + i,
+			.weights = conv->backward_classes[i].weights,
 			.in = &conv->out,
 			.out = &conv->in,
 			.from = out_grad,

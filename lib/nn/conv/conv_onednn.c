@@ -62,11 +62,9 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 	const unsigned passes = (conv->input_grad ? 1u << ONEDNN_BACKWARD_INPUT : 0) |
 				(conv->train ? 1u << ONEDNN_BACKWARD_WEIGHTS : 0);
 
-	conv->forward_weights = arena_new(arena, floats, sizeof(float));
-	conv->backward_weights = conv->input_grad ? arena_new(arena, floats, sizeof(float)) : NULL;
-	if (!conv->forward_weights || (conv->input_grad && !conv->backward_weights))
-		return err_memory(err, "packed weights", 2 * floats * sizeof(float));
-	const int code = onednn_conv_new(&conv->onednn, &shape, passes, team_size(conv->team), err);
+	int code = conv_weights_new(conv, arena, floats, conv->input_grad ? floats : 0, err);
+	if (!code)
+		code = onednn_conv_new(&conv->onednn, &shape, passes, team_size(conv->team), err);
 	if (code)
 		return code;
 	conv->worker_floats = onednn_conv_scratch(conv->onednn);

@@ -128,10 +128,9 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 									     conv->in_panels, block)
 						 : 0;
 
-	conv->forward_weights = arena_new(arena, forward, sizeof(float));
-	conv->backward_weights = backward ? arena_new(arena, backward, sizeof(float)) : NULL;
-	if (!conv->forward_weights || (backward && !conv->backward_weights))
-		return err_memory(err, "transformed weights", (forward + backward) * sizeof(float));
+	const int code = conv_weights_new(conv, arena, forward, backward, err);
+	if (code)
+		return code;
 	const struct direction there = forward_of(conv), back = backward_of(conv);
 	want_scratch(conv, &there);
 	if (backward)

@@ -59,7 +59,7 @@ static struct tensor layer_tensor(const struct plan *plan, const struct layer *l
 static bool folds(const struct plan *plan, int i)
 {
 	const struct layer *layer = plan->net->layers + i;
-	return plan->mode == PLAN_INFER && layer->kind == LAYER_CONV && i + 1 < plan->net->count &&
+	return plan_infers(plan) && layer->kind == LAYER_CONV && i + 1 < plan->net->count &&
 	       layer[1].kind == LAYER_NORM && layer[1].norm != NORM_GROUP && layer[1].in == i + 1;
 }
 
@@ -248,6 +248,7 @@ static int plan_conv(struct plan *plan, struct step *step, struct err *err)
 		.standardize = layer->standardize,
 		.train = plan->mode == PLAN_TRAIN,
 		.input_grad = plan->mode == PLAN_TRAIN && layer->in > 0,
+		.borrows = plan->mode == PLAN_SERVE,
 		.fused = dense || step->folded || layer->relu,
 		.has_bias = dense || (step->folded && step->folded->norm == NORM_BATCH)};
 	conv->shape = (struct conv_shape){.n = in->tensor.n,
@@ -280,8 +281,7 @@ static int plan_norm(struct plan *plan, struct step *step, struct err *err)
 	const struct layer *layer = step->layer;
 	const struct tensor *out = &plan->values[step->output].tensor;
 
-	if (layer->norm == NORM_BATCH && plan->mode != PLAN_INFER &&
-		out->n * tensor_pixels(out) < 2)
+	if (layer->norm == NORM_BATCH && !plan_infers(plan) && out->n * tensor_pixels(out) < 2)
 		return err_set(err, ERR_INPUT,
 			"batch norm needs more than one value per channel in training: a batch of "
 			"one image whose "

@@ -16,6 +16,7 @@ enum plan_mode {
 	PLAN_TRAIN,   /* forward and backward */
 	PLAN_FORWARD, /* forward as in training: batch norm uses the batch's statistics */
 	PLAN_INFER,   /* batch norm uses the running statistics and is folded into the weights */
+	PLAN_SERVE,   /* as PLAN_INFER, but with weights that another plan has packed */
 };
 
 struct plan;
@@ -31,6 +32,13 @@ size_t plan_floats(const struct plan *plan);
 
 /* Takes the workspace and packs the weights. To be called before every run and after params changed. */
 void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats);
+
+/*
+ * The same for PLAN_SERVE: the weights are those that a PLAN_INFER plan of the same net,
+ * kernels and convolutions, of any batch size, was last bound to. They are only read, so
+ * any number of plans may do so at a time.
+ */
+void plan_borrow(struct plan *plan, float *workspace, const struct plan *packed);
 
 /* One run: what it is given, and where it leaves what is asked for. */
 struct plan_run {

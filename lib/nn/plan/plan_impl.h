@@ -53,6 +53,12 @@ struct plan {
 	struct plan_run run;
 };
 
+/* Norms use running statistics, which may be folded into weights. */
+static inline bool plan_infers(const struct plan *plan)
+{
+	return plan->mode == PLAN_INFER || plan->mode == PLAN_SERVE;
+}
+
 static inline float *plan_buffer(const struct plan *plan, int row)
 {
 	return row < 0 ? NULL : plan->workspace + plan->buffers.rows[row].offset;

@@ -49,23 +49,41 @@ static void bind_conv(struct plan *plan, struct step *step, const float *stats)
 	conv_bind(&step->conv, param_at(plan, layer->weight), fold, bias);
 }
 
-void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats)
+/* Shared scratch, workers' scratch, then buffers: each starts on a cache line. */
+static void take_workspace(struct plan *plan, float *workspace)
 {
-	/* Shared scratch, workers' scratch, then buffers: each starts on a cache line. */
-	float *shared = workspace;
-
-	plan->worker = shared + (plan->shared_floats + 15) / 16 * 16;
+	plan->worker = workspace + (plan->shared_floats + 15) / 16 * 16;
 	plan->worker_stride = (plan->worker_floats + 15) / 16 * 16;
 	plan->workspace = plan->worker + plan->worker_stride * team_size(plan->team);
-	plan->params = params;
 	for (int i = 0; i < plan->net->count && !plan->dense; i++) {
 		struct step *step = plan->steps + i;
-		step->conv.shared = shared;
+		step->conv.shared = workspace;
 		step->conv.worker = step->norm.worker = plan->worker;
 		step->conv.worker_stride = step->norm.worker_stride = plan->worker_stride;
-		if (step->layer->kind == LAYER_CONV || step->layer->kind == LAYER_DENSE)
-			bind_conv(plan, step, stats);
 	}
+}
+
+static bool is_conv(const struct step *step)
+{
+	return step->layer->kind == LAYER_CONV || step->layer->kind == LAYER_DENSE;
+}
+
+void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats)
+{
+	take_workspace(plan, workspace);
+	plan->params = params;
+	for (int i = 0; i < plan->net->count && !plan->dense; i++)
+		if (is_conv(plan->steps + i))
+			bind_conv(plan, plan->steps + i, stats);
+}
+
+void plan_borrow(struct plan *plan, float *workspace, const struct plan *packed)
+{
+	take_workspace(plan, workspace);
+	plan->params = packed->params;
+	for (int i = 0; i < plan->net->count && !plan->dense; i++)
+		if (is_conv(plan->steps + i))
+			conv_borrow(&plan->steps[i].conv, &packed->steps[i].conv);
 }
 
 /* The input, from plain (n, channels, height, width). */

@@ -1,0 +1,63 @@
+/*
+ * A plan for one sample packs the weights and keeps them; plans of any batch size
+ * borrow them. It never runs: its workspace is scratch for packing. Parameters that
+ * are used as they are, such as a norm's or a dense net's, are read from the copy.
+ */
+#include "nn/packed.h"
+
+#include <string.h>
+#include "base/mem.h"
+#include "nn/plan/plan.h"
+
+struct packed {
+	struct plan *plan;
+	float *params, *workspace;
+	size_t floats; /* of params */
+};
+
+int packed_new(
+	struct packed **packed, const struct net *net, struct engine *engine, struct err *err)
+{
+	struct packed *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*packed = NULL;
+	if (!made)
+		return err_memory(err, "packed weights", sizeof(*made));
+	code = plan_new(&made->plan, net, engine, 1, PLAN_INFER, err);
+	if (!code) {
+		const size_t scratch = plan_floats(made->plan);
+		made->floats = net_params(net)->floats;
+		made->params = mem_new(made->floats, sizeof(float));
+		made->workspace = mem_new(scratch, sizeof(float));
+		if (!made->params || !made->workspace)
+			code = err_memory(
+				err, "packed weights", (made->floats + scratch) * sizeof(float));
+	}
+	if (code)
+		packed_free(made);
+	else
+		*packed = made;
+	return code;
+}
+
+void packed_free(struct packed *packed)
+{
+	if (!packed)
+		return;
+	plan_free(packed->plan);
+	mem_free(packed->params);
+	mem_free(packed->workspace);
+	mem_free(packed);
+}
+
+void packed_set(struct packed *packed, const float *params, const float *stats)
+{
+	memcpy(packed->params, params, packed->floats * sizeof(float));
+	plan_bind(packed->plan, packed->workspace, packed->params, stats);
+}
+
+const struct plan *packed_plan(const struct packed *packed)
+{
+	return packed->plan;
+}

@@ -1,0 +1,28 @@
+/*
+ * A net's weights as inference reads them: batch norm folded in, standardized, in the
+ * order of the kernels. Packing takes longer than one image through the net, so it is
+ * done once per set of weights and not for every call. Between two packed_set any
+ * number of runners may read one.
+ */
+#ifndef RETAIN_NN_PACKED_H
+#define RETAIN_NN_PACKED_H
+
+#include "base/err.h"
+#include "nn/engine.h"
+#include "nn/net.h"
+
+struct packed;
+struct plan;
+
+/* net and engine are borrowed; the engine is busy during packed_set only. */
+int packed_new(
+	struct packed **packed, const struct net *net, struct engine *engine, struct err *err);
+void packed_free(struct packed *packed);
+
+/* Copies and packs flat buffers; stats may be NULL for a net that has none. No allocation. */
+void packed_set(struct packed *packed, const float *params, const float *stats);
+
+/* For runners: a plan that holds the packed weights. */
+const struct plan *packed_plan(const struct packed *packed);
+
+#endif

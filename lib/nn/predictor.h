@@ -1,0 +1,47 @@
+/*
+ * Predictions from any number of threads at a time, with weights that may be replaced
+ * meanwhile. The weights are copied and packed once, and read by all.
+ *
+ * A prediction has the bits of runner_infer with the same weights and settings: it
+ * depends neither on the number of threads nor on who else predicts.
+ */
+#ifndef RETAIN_NN_PREDICTOR_H
+#define RETAIN_NN_PREDICTOR_H
+
+#include "base/err.h"
+#include "nn/engine.h"
+#include "nn/net.h"
+
+struct predictor_config {
+	struct engine_config engine; /* threads: for each prediction; 0 means 1 here */
+	int micro;                   /* samples per micro-batch, 0: never cut */
+	int at_once; /* predictions that run at a time, others wait; 0: one per processor */
+};
+
+struct predictor;
+
+/* net is borrowed; params and stats, flat buffers as its tables describe, are copied. */
+int predictor_new(struct predictor **predictor, const struct net *net,
+	const struct predictor_config *config, const float *params, const float *stats,
+	struct err *err);
+/* Nobody may be inside. */
+void predictor_free(struct predictor *predictor);
+
+/*
+ * logits: (n, classes) for n inputs (n, channels, height, width). From any thread. It
+ * allocates nothing once `at_once` predictions of this n have run; others that wait for
+ * one of them to end do so asleep.
+ */
+int predictor_predict(
+	struct predictor *predictor, const float *inputs, int n, float *logits, struct err *err);
+
+/*
+ * Replaces the weights: predictions that begin from now on use these, those under way
+ * end with the weights they began with. The caller's thread packs them while predictions
+ * go on. It waits only for predictions that still use the weights before the present
+ * ones. The first call takes memory for the second set of weights, later ones none.
+ */
+int predictor_publish(
+	struct predictor *predictor, const float *params, const float *stats, struct err *err);
+
+#endif
