@@ -154,11 +154,6 @@ int64_t journal_trimmed(const struct journal *journal)
 	return journal->header.trimmed;
 }
 
-size_t journal_bytes(const struct journal *journal)
-{
-	return tables_bytes(journal->tables);
-}
-
 struct add_job {
 	struct journal *journal;
 	const float *inputs;

@@ -304,36 +304,6 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	return code;
 }
 
-static int drop_body(struct tables *tables, const void *context)
-{
-	const struct wait_job *job = context;
-	struct journal *j = job->journal;
-	int rc = 0;
-
-	for (int i = 0; i < job->n && !rc; i++) {
-		struct tail tail;
-		const void *record;
-		size_t size;
-
-		rc = tables_peek(tables, WAITING, text_key(job->keys[i]), &record, &size);
-		if (rc || size != j->input + sizeof(tail))
-			continue;
-		memcpy(&tail, (const char *)record + j->input, sizeof(tail));
-		rc = journal_unwait(j, job->keys[i], tail.arrival);
-	}
-	return rc;
-}
-
-int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err)
-{
-	const struct wait_job job = {.journal = journal, .keys = keys, .n = n};
-	const int code = keys_check(journal, keys, n, err);
-
-	if (code)
-		return code;
-	return tables_write(journal->tables, drop_body, &job, "cannot drop inputs", err);
-}
-
 int journal_remember(struct journal *journal, size_t i, int64_t id, int32_t label)
 {
 	const struct done done = {.id = id, .label = label};

@@ -205,14 +205,6 @@ int64_t tables_count(const struct tables *tables, int table)
 	return tables->records[table];
 }
 
-size_t tables_bytes(const struct tables *tables)
-{
-	mdb_filehandle_t file;
-	struct stat facts;
-
-	return file_facts(tables, &file, &facts) ? 0 : (size_t)facts.st_blocks * 512;
-}
-
 static int folder_lock(struct tables *t, struct err *err)
 {
 	const int code = file_make_folder(t->folder, err);

@@ -69,8 +69,7 @@ int tables_find(struct tables *tables, int table, struct table_key key, const vo
 	size_t *size, struct err *err);
 void tables_end(struct tables *tables);
 
-/* How many records a table has; the bytes that all take on disk. */
+/* How many records a table has. */
 int64_t tables_count(const struct tables *tables, int table);
-size_t tables_bytes(const struct tables *tables);
 
 #endif
