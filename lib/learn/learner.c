@@ -122,6 +122,11 @@ int learner_threads(const struct learner *learner)
 	return team_size(learner->engine->team);
 }
 
+uint64_t learner_version(const struct learner *learner)
+{
+	return learner->version;
+}
+
 void learner_keep_start(struct learner *learner)
 {
 	const size_t params = net_params(learner->net)->floats;
@@ -152,6 +157,7 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 	if (learner->population)
 		population_restart(learner->population, learner->net);
 	learner_keep_start(learner);
+	learner->version++;
 	return 0;
 }
 
@@ -276,4 +282,5 @@ void learner_state(struct learner *learner, struct state *state)
 		adapt_state(learner->adapt, state);
 	leaving_state(learner, state);
 	state_leave(state);
+	learner->version += state_reading(state);
 }

@@ -47,6 +47,7 @@ struct learner {
 	bool new_step;      /* no iteration has been made since the last time step came */
 
 	int64_t iteration;
+	uint64_t version; /* of what serves inference: see learner_version */
 	double loss;
 	bool diverged;        /* the last batch, or check, met what is no number */
 	struct scores scores; /* of the window that goes on */

@@ -33,6 +33,7 @@ static void start_again(struct learner *learner)
 	optimizer_restart(learner->optimizer);
 	average_restart(learner->average, learner->params);
 	scores_clear(&learner->scores);
+	learner->version++;
 }
 
 void learner_begin_task(struct learner *learner, int64_t first)

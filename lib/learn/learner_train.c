@@ -101,6 +101,7 @@ int learner_reveal(
 	learner->steps++;
 	learner->new_step = true;
 	learner_end_part(learner);
+	learner->version += learner->population != NULL; /* another may be the best now */
 	return 0;
 }
 
@@ -136,7 +137,7 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 static int validate(struct learner *learner, struct err *err)
 {
 	struct score round[SCORES_MODELS] = {0};
-	const int n = learner->validation_batch;
+	const int n = learner->validation_batch, best = learner_best(learner);
 	int code;
 
 	if (!learner->validation || !pool_draw(learner->validation, (uint64_t)learner->iteration, 0,
@@ -147,6 +148,7 @@ static int validate(struct learner *learner, struct err *err)
 		code = score_model(learner, i, &round[i], err);
 	if (!code)
 		scores_add(&learner->scores, round);
+	learner->version += learner_best(learner) != best;
 	return code;
 }
 
@@ -205,6 +207,7 @@ static int accumulate_stats(
 			learner->stats[SCORES_AVERAGE + i], momentum, batch, learner->losses, NULL,
 			err);
 		learner_tell(learner, LEARNER_STATISTICS, batch->n);
+		learner->version++;
 	}
 	return code;
 }
@@ -261,6 +264,7 @@ static int iterate(struct learner *learner, struct err *err)
 	averages = average_due(learner->average, k);
 	optimizer_step(learner->optimizer, learner->params, learner->grad,
 		(float)learner_rate(learner, k), averages);
+	learner->version += averages || !average_count(learner->average);
 	learner_tell(learner, LEARNER_TRAIN, n);
 	learner_tell(learner, LEARNER_UPDATE, 0);
 	for (int i = 0; averages && i < averages->count; i++)
