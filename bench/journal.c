@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -49,9 +51,6 @@ static int time_adding(struct journal *journal, const float *inputs, const int32
 		qsort(each, (size_t)steps, sizeof(*each), by_value);
 		printf("; a call of %d: median %.1f ms, 99 %% %.1f ms, most %.1f ms\n", step,
 			each[steps / 2] * 1e3, each[steps * 99 / 100] * 1e3, each[steps - 1] * 1e3);
-		printf("on disk: %.1f bytes for each byte of input\n",
-			(double)journal_bytes(journal) /
-				((double)step * steps * (double)(floats * sizeof(float))));
 	}
 	mem_free(each);
 	return code;
@@ -90,14 +89,20 @@ int main(int argc, char **argv)
 	struct journal *journal = NULL;
 	struct err err = {0};
 	char data[4096];
+	struct stat facts;
 
 	if (!inputs || !labels || step < 1 || steps < 1)
 		return 1;
 	rng_normals((struct rng){1, RNG_TEST}, 0, inputs, (size_t)step * floats);
 	if (journal_open(&journal, folder, floats, &err) == 0 && journal_added(journal) == 0) {
-		if (time_adding(journal, inputs, labels, floats, step, steps, &err) == 0)
-			time_fetching(journal, floats, &err);
 		snprintf(data, sizeof(data), "%s/data.mdb", folder);
+		if (time_adding(journal, inputs, labels, floats, step, steps, &err) == 0 &&
+			stat(data, &facts) == 0)
+			printf("on disk: %.1f bytes for each byte of input\n",
+				(double)facts.st_blocks * 512 /
+					((double)step * steps * (double)(floats * sizeof(float))));
+		if (!err.code)
+			time_fetching(journal, floats, &err);
 		unlink(data);
 	} else if (!err.code) {
 		err_set(&err, ERR_INPUT, "%s: has a journal already", folder);

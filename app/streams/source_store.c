@@ -16,7 +16,7 @@ struct source_store {
 	struct store store; /* must be first */
 	struct source *source;
 	char *rows;
-	int64_t capacity, filled; /* in rows */
+	int64_t capacity; /* in rows */
 };
 
 static struct source_store *mine(struct store *store)
@@ -44,7 +44,6 @@ static void row_keep(struct source_store *s, int64_t id, const float *input, int
 {
 	if (id >= s->capacity)
 		return;
-	s->filled += !row_filled(s, id);
 	store_row_put(&s->store, row_at(s, id), input, label + 1);
 }
 
@@ -137,13 +136,6 @@ static void source_store_forget(struct store *store, int64_t id)
 {
 }
 
-static size_t source_store_bytes(const struct store *store)
-{
-	const struct source_store *s = (const struct source_store *)store;
-
-	return (size_t)s->filled * store_row(store);
-}
-
 /* How much was added is all there is to know; the cache fills again. */
 static void source_store_state(struct store *store, struct state *state)
 {
@@ -162,7 +154,6 @@ static const struct store_type source_type = {
 	.expect = source_store_expect,
 	.prepares = source_store_prepares,
 	.forget = source_store_forget,
-	.bytes = source_store_bytes,
 	.state = source_store_state,
 };
 

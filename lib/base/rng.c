@@ -387,14 +387,3 @@ void rng_shuffle32(struct rng rng, uint64_t first, uint32_t *ids, size_t count)
 		ids[j] = id;
 	}
 }
-
-void rng_shuffle64(struct rng rng, uint64_t first, int64_t *ids, size_t count)
-{
-	for (size_t i = count; i-- > 1;) {
-		size_t j = (size_t)rng_below(rng, first + i, i + 1);
-		int64_t id = ids[i];
-
-		ids[i] = ids[j];
-		ids[j] = id;
-	}
-}

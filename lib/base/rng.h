@@ -68,6 +68,5 @@ void rng_normals(
 
 /* A random permutation in place. Uses the counters first+1 .. first+count-1 as rng_below does. */
 void rng_shuffle32(struct rng rng, uint64_t first, uint32_t *ids, size_t count);
-void rng_shuffle64(struct rng rng, uint64_t first, int64_t *ids, size_t count);
 
 #endif

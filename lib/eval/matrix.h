@@ -34,9 +34,8 @@ int matrix_rows(const struct matrix *matrix); /* how many there are */
 /* The bin of a moment in [0, 1). */
 int matrix_bin(const struct matrix *matrix, double moment);
 
-/* How many evaluation samples a bin has; to be said once for each sample, before the first row. */
+/* A bin has one evaluation sample more; said for all of them before the first row. */
 void matrix_count_sample(struct matrix *matrix, int bin);
-int64_t matrix_samples(const struct matrix *matrix, int bin);
 
 /*
  * Begins a row for models that have seen the share `seen` of the stream, in

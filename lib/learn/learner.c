@@ -12,12 +12,12 @@
 #include "nn/weights/safetensors.h"
 #include "nn/weights/weights_file.h"
 
-int model_best(const struct learner *learner)
+int learner_best(const struct learner *learner)
 {
 	return SCORES_AVERAGE + average_best(learner->average, &learner->scores);
 }
 
-const float *model_params(const struct learner *learner, int model)
+const float *learner_params(const struct learner *learner, int model)
 {
 	const float *inference = optimizer_inference(learner->optimizer);
 
@@ -26,7 +26,7 @@ const float *model_params(const struct learner *learner, int model)
 	if (model == LEARNER_INFERENCE && learner->population)
 		return learner->population->members[population_best(learner->population)].params;
 	if (model == LEARNER_INFERENCE)
-		model = model_best(learner);
+		model = learner_best(learner);
 	if (model == LEARNER_PLAIN)
 		return learner->params;
 	if (model < 0 || model > average_count(learner->average))
@@ -35,27 +35,29 @@ const float *model_params(const struct learner *learner, int model)
 }
 
 /* An optimizer that averages by itself has the place of a first average here. */
-float *model_stats(const struct learner *learner, int model)
+const float *learner_stats(const struct learner *learner, int model)
 {
+	if (!learner_params(learner, model))
+		return NULL;
 	if (model == LEARNER_INFERENCE && learner->population)
 		return learner->population->members[population_best(learner->population)].stats;
 	if (model == LEARNER_INFERENCE)
 		model = optimizer_inference(learner->optimizer) ? SCORES_AVERAGE
-								: model_best(learner);
+								: learner_best(learner);
 	return learner->stats[model];
 }
 
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err)
 {
-	const float *params = model_params(learner, model);
+	const float *params = learner_params(learner, model);
 
 	if (!params)
 		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
 			1 + average_count(learner->average));
 	learner_tell(learner, LEARNER_PREDICT, n);
 	return runner_infer(
-		learner->runner, params, model_stats(learner, model), inputs, n, logits, err);
+		learner->runner, params, learner_stats(learner, model), inputs, n, logits, err);
 }
 
 double learner_rate(const struct learner *learner, int64_t k)
@@ -92,7 +94,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.samples = pool_seen(learner->pool),
 		.rate = served_rate(learner),
 		.averages = average_count(learner->average),
-		.best = model_best(learner),
+		.best = learner_best(learner),
 		.scored = learner->scored,
 		.judged = learner->judged,
 		.sigma = learner->sigma,
@@ -120,17 +122,12 @@ int learner_threads(const struct learner *learner)
 	return team_size(learner->engine->team);
 }
 
-const float *learner_params(const struct learner *learner, int model)
+uint64_t learner_version(const struct learner *learner)
 {
-	return model_params(learner, model);
+	return learner->version;
 }
 
-const float *learner_stats(const struct learner *learner, int model)
-{
-	return model_params(learner, model) ? model_stats(learner, model) : NULL;
-}
-
-void start_keep(struct learner *learner)
+void learner_keep_start(struct learner *learner)
 {
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
@@ -159,7 +156,8 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 		memcpy(learner->stats[i], learner->stats[0], size);
 	if (learner->population)
 		population_restart(learner->population, learner->net);
-	start_keep(learner);
+	learner_keep_start(learner);
+	learner->version++;
 	return 0;
 }
 
@@ -181,8 +179,8 @@ int learner_check(struct learner *learner, struct err *err)
 	for (int model = LEARNER_INFERENCE; model < learner->scores.models; model++)
 		/* One of a population may go astray: another serves, and it will be replaced. */
 		if ((model == LEARNER_INFERENCE || !learner->population) &&
-			(!all_finite(model_params(learner, model), params) ||
-				(stats && !all_finite(model_stats(learner, model), stats))))
+			(!all_finite(learner_params(learner, model), params) ||
+				(stats && !all_finite(learner_stats(learner, model), stats))))
 			learner->diverged = true;
 	if (!learner->diverged)
 		return 0;
@@ -215,7 +213,7 @@ static void leaving_state(struct learner *learner, struct state *state)
 			(long long)count, (long long)pool_seen(learner->pool));
 		return;
 	}
-	if (leaving_reserve(learner, count, &err)) {
+	if (learner_reserve_leaving(learner, count, &err)) {
 		state_refuse(state, ERR_MEMORY, "%s", err.message);
 		return;
 	}
@@ -284,4 +282,5 @@ void learner_state(struct learner *learner, struct state *state)
 		adapt_state(learner->adapt, state);
 	leaving_state(learner, state);
 	state_leave(state);
+	learner->version += state_reading(state);
 }

@@ -166,6 +166,12 @@ int learner_threads(const struct learner *learner);
 /* The weights of a model, and batch norm's statistics with them; live until training goes on. */
 const float *learner_params(const struct learner *learner, int model);
 const float *learner_stats(const struct learner *learner, int model);
+/*
+ * Moves when weights or statistics of LEARNER_INFERENCE may have become others, by
+ * whatever call: who keeps a copy of them copies again when this is not what it was.
+ * Averages that predict move only in some iterations; in others it stays.
+ */
+uint64_t learner_version(const struct learner *learner);
 /* Training goes on from the weights in a safetensors file: averages start again from them. */
 int learner_load(struct learner *learner, const char *path, struct err *err);
 

@@ -3,7 +3,7 @@
 #define RETAIN_LEARN_LEARNER_IMPL_H
 
 #include "learn/adapt.h"
-#include "learn/choose.h"
+#include "learn/choice.h"
 #include "learn/learner.h"
 #include "learn/population.h"
 #include "nn/runner.h"
@@ -47,6 +47,7 @@ struct learner {
 	bool new_step;      /* no iteration has been made since the last time step came */
 
 	int64_t iteration;
+	uint64_t version; /* of what serves inference: see learner_version */
 	double loss;
 	bool diverged;        /* the last batch, or check, met what is no number */
 	struct scores scores; /* of the window that goes on */
@@ -75,10 +76,8 @@ struct learner {
 
 enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */
 
-/* Where a model's weights are; NULL if there is no such model. */
-const float *model_params(const struct learner *learner, int model);
-float *model_stats(const struct learner *learner, int model);
-int model_best(const struct learner *learner);
+/* The plain model or the average that is best by the scores so far. */
+int learner_best(const struct learner *learner);
 
 /* The rate of the plain model in iteration k. */
 double learner_rate(const struct learner *learner, int64_t k);
@@ -86,19 +85,19 @@ double learner_rate(const struct learner *learner, int64_t k);
 void learner_tell(const struct learner *learner, enum learner_work work, int samples);
 
 /* Whether a task begins with the next time step; that it does, from sample `first` on. */
-bool task_due(const struct learner *learner);
-void task_begin(struct learner *learner, int64_t first);
+bool learner_task_due(const struct learner *learner);
+void learner_begin_task(struct learner *learner, int64_t first);
 
 /* Where learn.retrain is on: tasks start from the weights as they are now. */
-void start_keep(struct learner *learner);
+void learner_keep_start(struct learner *learner);
 
 /* After a time step was taken: the end of a part, if it is one. */
-void part_end(struct learner *learner);
+void learner_end_part(struct learner *learner);
 
 /* What one key allows and another forbids. */
 int learner_options_check(const struct learner_config *config, struct err *err);
 
 /* Makes room for so many samples that leave. */
-int leaving_reserve(struct learner *learner, int64_t count, struct err *err);
+int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err);
 
 #endif

@@ -224,7 +224,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		learner_free(made);
 		return code;
 	}
-	start_keep(made);
+	learner_keep_start(made);
 	if (*options_text(o, "model.weights"))
 		code = learner_load(made, options_text(o, "model.weights"), err);
 	if (code)

@@ -14,7 +14,7 @@ void learner_task(struct learner *learner, int64_t iterations)
 	learner->task_told = iterations;
 }
 
-bool task_due(const struct learner *learner)
+bool learner_task_due(const struct learner *learner)
 {
 	if (learner->tasks_told)
 		return learner->task_next;
@@ -33,9 +33,10 @@ static void start_again(struct learner *learner)
 	optimizer_restart(learner->optimizer);
 	average_restart(learner->average, learner->params);
 	scores_clear(&learner->scores);
+	learner->version++;
 }
 
-void task_begin(struct learner *learner, int64_t first)
+void learner_begin_task(struct learner *learner, int64_t first)
 {
 	const int64_t steps = learner->task_steps ? learner->task_steps : 1;
 	const double iterations = learner->tasks_told && learner->task_told
@@ -64,7 +65,7 @@ static void tell_population(const struct learner *learner, struct learner_part *
 						     : (double)NAN;
 }
 
-void part_end(struct learner *learner)
+void learner_end_part(struct learner *learner)
 {
 	struct learner_part part = {.iteration = learner->iteration,
 		.step = learner->steps,

@@ -17,7 +17,7 @@ void learner_tell(const struct learner *learner, enum learner_work work, int sam
 		learner->watch.work(learner->watch.context, work, samples);
 }
 
-int leaving_reserve(struct learner *learner, int64_t count, struct err *err)
+int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err)
 {
 	int64_t *more;
 
@@ -63,7 +63,7 @@ int learner_reveal(
 {
 	const int64_t first = store_count(learner->store);
 	const int classes = net_spec(learner->net)->classes;
-	const bool task = task_due(learner);
+	const bool task = learner_task_due(learner);
 	int64_t hits[LEARNER_POPULATION];
 	int code;
 
@@ -73,7 +73,8 @@ int learner_reveal(
 				"label %d of sample %lld: there are %d classes", labels[i],
 				(long long)(first + i), classes);
 	/* All that may run out of memory comes before the store takes the step for good. */
-	code = leaving_reserve(learner, n + (task ? pool_task_room(learner->pool) : 0), err);
+	code = learner_reserve_leaving(
+		learner, n + (task ? pool_task_room(learner->pool) : 0), err);
 	if (!code)
 		code = pool_reserve(learner->pool, n, err);
 	if (!code && learner->validation)
@@ -88,7 +89,7 @@ int learner_reveal(
 		return code;
 	forget_leaving(learner);
 	if (task)
-		task_begin(learner, first);
+		learner_begin_task(learner, first);
 	for (int i = 0; i < n && !code; i++)
 		code = offer(learner, first + i, labels[i], err);
 	if (code)
@@ -99,7 +100,8 @@ int learner_reveal(
 		population_score(learner->population, hits, n);
 	learner->steps++;
 	learner->new_step = true;
-	part_end(learner);
+	learner_end_part(learner);
+	learner->version += learner->population != NULL; /* another may be the best now */
 	return 0;
 }
 
@@ -117,8 +119,8 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 	int hits = 0, code;
 	double loss = 0;
 
-	code = runner_score(learner->runner, model_params(learner, which),
-		model_stats(learner, which), &batch, learner->losses, learner->logits, err);
+	code = runner_score(learner->runner, learner_params(learner, which),
+		learner_stats(learner, which), &batch, learner->losses, learner->logits, err);
 	if (code)
 		return code;
 	learner_tell(learner, LEARNER_VALIDATE, n);
@@ -135,7 +137,7 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 static int validate(struct learner *learner, struct err *err)
 {
 	struct score round[SCORES_MODELS] = {0};
-	const int n = learner->validation_batch;
+	const int n = learner->validation_batch, best = learner_best(learner);
 	int code;
 
 	if (!learner->validation || !pool_draw(learner->validation, (uint64_t)learner->iteration, 0,
@@ -146,6 +148,7 @@ static int validate(struct learner *learner, struct err *err)
 		code = score_model(learner, i, &round[i], err);
 	if (!code)
 		scores_add(&learner->scores, round);
+	learner->version += learner_best(learner) != best;
 	return code;
 }
 
@@ -165,7 +168,7 @@ static void end_window(struct learner *learner)
 	struct learner_window window = {.iteration = learner->iteration,
 		.rounds = learner->scores.rounds,
 		.averages = average_count(learner->average)};
-	const int best = model_best(learner);
+	const int best = learner_best(learner);
 
 	if (!learner->scores.rounds)
 		return;
@@ -204,6 +207,7 @@ static int accumulate_stats(
 			learner->stats[SCORES_AVERAGE + i], momentum, batch, learner->losses, NULL,
 			err);
 		learner_tell(learner, LEARNER_STATISTICS, batch->n);
+		learner->version++;
 	}
 	return code;
 }
@@ -260,6 +264,7 @@ static int iterate(struct learner *learner, struct err *err)
 	averages = average_due(learner->average, k);
 	optimizer_step(learner->optimizer, learner->params, learner->grad,
 		(float)learner_rate(learner, k), averages);
+	learner->version += averages || !average_count(learner->average);
 	learner_tell(learner, LEARNER_TRAIN, n);
 	learner_tell(learner, LEARNER_UPDATE, 0);
 	for (int i = 0; averages && i < averages->count; i++)
@@ -306,7 +311,7 @@ int learner_train(struct learner *learner, int iterations, struct err *err)
 		if (learner->guess)
 			expect_batches(learner);
 		if (learner->choice)
-			code = choose_interfered(learner, learner->iteration + 1, err);
+			code = choice_replace(learner, learner->iteration + 1, err);
 		if (!code)
 			code = iterate(learner, err);
 		if (!code && learner->iteration % learner->validate_every == 0)

@@ -17,7 +17,7 @@ static double half_cosine(double x)
 	return sum;
 }
 
-double cosine_share(int64_t done, int64_t length)
+double schedule_cosine_share(int64_t done, int64_t length)
 {
 	const double x = (double)done / (double)length;
 
@@ -36,7 +36,7 @@ static int init(struct schedule *schedule, struct err *err)
 
 static double rate(const struct schedule *schedule, int64_t k)
 {
-	return schedule->config.rate * cosine_share(k - 1, schedule->config.iterations);
+	return schedule->config.rate * schedule_cosine_share(k - 1, schedule->config.iterations);
 }
 
 const struct schedule_type schedule_cosine = {

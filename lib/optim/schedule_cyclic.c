@@ -48,7 +48,7 @@ static double rate(const struct schedule *schedule, int64_t k)
 		start = k <= longer ? (k - 1) / length * length
 				    : longer + (k - 1 - longer) / length * length;
 	}
-	return c->rate * cosine_share(k - 1 - start, length);
+	return c->rate * schedule_cosine_share(k - 1 - start, length);
 }
 
 static void task(struct schedule *schedule, int64_t k, int64_t iterations)

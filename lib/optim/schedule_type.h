@@ -39,7 +39,7 @@ extern const struct schedule_type schedule_constant, schedule_cosine, schedule_c
 	schedule_malr, schedule_replay;
 
 /* (1 + cos(pi done / length)) / 2: from 1 at the start to 0 at the end, and 0 beyond. */
-double cosine_share(int64_t done, int64_t length);
+double schedule_cosine_share(int64_t done, int64_t length);
 
 /* The greatest value seen, and when patience with it began: when it was seen or forgiven. */
 struct plateau {

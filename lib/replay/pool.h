@@ -21,7 +21,7 @@
  *   each had been offered to it.
  *
  * Which samples are held out for validation is decided by a hash of (seed, id),
- * holdout_has, so that nobody has to remember it. A training pool is offered
+ * so that nobody has to remember it. A training pool is offered
  * every sample and takes only those that are not held out; a validation pool is
  * the same thing with the other side taken.
  */
@@ -39,7 +39,6 @@ struct holdout {
 	uint64_t seed;
 	double share; /* of the samples, in [0, 1) */
 };
-bool holdout_has(const struct holdout *holdout, int64_t id);
 
 struct pool_config {
 	const char *kind; /* unlimited, reservoir, fifo, balanced, halves */

@@ -10,7 +10,7 @@
 
 enum { VERSION = 3, TAKEN_LEAST = 16 };
 
-static const struct table list[] = {
+static const struct lmdb_table list[] = {
 	[ABOUT] = {"about", false},
 	[SAMPLES] = {"samples", true},
 	[WAITING] = {"waiting", false},
@@ -35,12 +35,12 @@ static uint32_t sample_checksum(
 int journal_put_header(struct journal *journal, const struct header *header)
 {
 	void *record;
-	const int rc =
-		tables_put(journal->tables, ABOUT, text_key("header"), sizeof(*header), &record);
+	const int status =
+		lmdb_put(journal->lmdb, ABOUT, text_key("header"), sizeof(*header), &record);
 
-	if (!rc)
+	if (!status)
 		memcpy(record, header, sizeof(*header));
-	return rc;
+	return status;
 }
 
 struct header_job {
@@ -48,7 +48,7 @@ struct header_job {
 	struct header header;
 };
 
-static int header_body(struct tables *tables, const void *context)
+static int header_body(struct lmdb *lmdb, const void *context)
 {
 	const struct header_job *job = context;
 
@@ -83,19 +83,19 @@ static int header_open(struct journal *j, size_t floats, struct err *err)
 	size_t size;
 	int code;
 
-	if (tables_count(j->tables, ABOUT) == 0 && journal_kept(j) == 0) {
+	if (lmdb_count(j->lmdb, ABOUT) == 0 && journal_kept(j) == 0) {
 		memcpy(job.header.magic, magic, sizeof(magic));
-		code = tables_write(j->tables, header_body, &job, "cannot make it", err);
+		code = lmdb_write(j->lmdb, header_body, &job, "cannot make it", err);
 		if (code)
 			return code;
 	}
-	code = tables_begin(j->tables, err);
+	code = lmdb_begin(j->lmdb, err);
 	if (code)
 		return code;
-	code = tables_find(j->tables, ABOUT, text_key("header"), &record, &size, err);
+	code = lmdb_find(j->lmdb, ABOUT, text_key("header"), &record, &size, err);
 	if (!code && size == sizeof(j->header))
 		memcpy(&j->header, record, sizeof(j->header));
-	tables_end(j->tables);
+	lmdb_end(j->lmdb);
 	return code ? code : header_check(j, floats, err);
 }
 
@@ -117,8 +117,7 @@ int journal_open(struct journal **journal, const char *folder, size_t floats, st
 		       ? 0
 		       : err_memory(err, "a journal", TAKEN_LEAST * sizeof(*made->taken));
 	if (!code)
-		code = tables_open(
-			&made->tables, folder, list, sizeof(list) / sizeof(list[0]), err);
+		code = lmdb_open(&made->lmdb, folder, list, sizeof(list) / sizeof(list[0]), err);
 	if (!code)
 		code = header_open(made, floats, err);
 	if (code) {
@@ -133,7 +132,7 @@ void journal_close(struct journal *journal)
 {
 	if (!journal)
 		return;
-	tables_close(journal->tables);
+	lmdb_close(journal->lmdb);
 	mem_free(journal->taken);
 	mem_free(journal->folder);
 	mem_free(journal);
@@ -146,17 +145,12 @@ int64_t journal_added(const struct journal *journal)
 
 int64_t journal_kept(const struct journal *journal)
 {
-	return tables_count(journal->tables, SAMPLES);
+	return lmdb_count(journal->lmdb, SAMPLES);
 }
 
 int64_t journal_trimmed(const struct journal *journal)
 {
 	return journal->header.trimmed;
-}
-
-size_t journal_bytes(const struct journal *journal)
-{
-	return tables_bytes(journal->tables);
 }
 
 struct add_job {
@@ -184,11 +178,11 @@ static int sample_put(const struct add_job *job, int i)
 	const char *input = (const char *)job->inputs + (size_t)i * j->input;
 	struct trailer trailer = {.label = job->labels[i], .follow = job->n - 1 - i};
 	void *record;
-	const int rc =
-		tables_put(j->tables, SAMPLES, id_key(&id), j->input + sizeof(trailer), &record);
+	const int status =
+		lmdb_put(j->lmdb, SAMPLES, id_key(&id), j->input + sizeof(trailer), &record);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	guesses_copy(trailer.guesses, j, (size_t)i);
 	if (j->mark)
 		trailer.mark = *j->mark;
@@ -200,23 +194,24 @@ static int sample_put(const struct add_job *job, int i)
 	return 0;
 }
 
-static int add_body(struct tables *tables, const void *context)
+static int add_body(struct lmdb *lmdb, const void *context)
 {
 	const struct add_job *job = context;
 	struct journal *j = job->journal;
-	int rc = 0;
+	int status = 0;
 
 	*job->header = j->header;
 	job->header->added += job->n;
-	for (size_t i = 0; i < j->taken_count && !rc; i++)
-		rc = journal_unwait(j, j->taken[i].key, j->taken[i].arrival);
-	for (int64_t id = j->header.added; id < j->header.added + (int64_t)j->labelled && !rc; id++)
-		rc = tables_remove(tables, LABELLED, id_key(&id));
-	for (int i = 0; i < job->n && !rc; i++)
-		rc = sample_put(job, i);
-	if (!rc)
-		rc = journal_unremember(j, job->header);
-	return rc ? rc : journal_put_header(j, job->header);
+	for (size_t i = 0; i < j->taken_count && !status; i++)
+		status = journal_unwait(j, j->taken[i].key, j->taken[i].arrival);
+	for (int64_t id = j->header.added; id < j->header.added + (int64_t)j->labelled && !status;
+		id++)
+		status = lmdb_remove(lmdb, LABELLED, id_key(&id));
+	for (int i = 0; i < job->n && !status; i++)
+		status = sample_put(job, i);
+	if (!status)
+		status = journal_unremember(j, job->header);
+	return status ? status : journal_put_header(j, job->header);
 }
 
 int journal_add(
@@ -228,7 +223,7 @@ int journal_add(
 
 	if (n == 0)
 		return 0;
-	code = tables_write(journal->tables, add_body, &job, "cannot add samples", err);
+	code = lmdb_write(journal->lmdb, add_body, &job, "cannot add samples", err);
 	if (!code) {
 		journal->header = header;
 		journal->taken_count = journal->labelled = 0;
@@ -248,7 +243,7 @@ static int sample_find(
 	struct journal *j, int64_t id, const void **input, struct trailer *trailer, struct err *err)
 {
 	size_t size;
-	const int code = tables_find(j->tables, SAMPLES, id_key(&id), input, &size, err);
+	const int code = lmdb_find(j->lmdb, SAMPLES, id_key(&id), input, &size, err);
 
 	if (code)
 		return code;
@@ -268,7 +263,7 @@ int journal_read(struct journal *journal, const int64_t *ids, int n, float *inpu
 {
 	struct trailer trailer = {0};
 	const void *input;
-	int code = tables_begin(journal->tables, err);
+	int code = lmdb_begin(journal->lmdb, err);
 
 	if (code)
 		return code;
@@ -278,7 +273,7 @@ int journal_read(struct journal *journal, const int64_t *ids, int n, float *inpu
 			memcpy((char *)inputs + (size_t)i * journal->input, input, journal->input);
 		labels[i] = trailer.label;
 	}
-	tables_end(journal->tables);
+	lmdb_end(journal->lmdb);
 	return code;
 }
 
@@ -287,7 +282,7 @@ int journal_guesses(
 {
 	struct trailer trailer = {0};
 	const void *input;
-	int code = tables_begin(journal->tables, err);
+	int code = lmdb_begin(journal->lmdb, err);
 
 	if (code)
 		return code;
@@ -296,7 +291,7 @@ int journal_guesses(
 		memcpy(guesses + (ptrdiff_t)i * JOURNAL_GUESSES, trailer.guesses,
 			sizeof(trailer.guesses));
 	}
-	tables_end(journal->tables);
+	lmdb_end(journal->lmdb);
 	return code;
 }
 
@@ -305,10 +300,10 @@ bool journal_has(struct journal *journal, int64_t id)
 	const void *record;
 	size_t size;
 
-	if (tables_begin(journal->tables, NULL))
+	if (lmdb_begin(journal->lmdb, NULL))
 		return false;
-	tables_find(journal->tables, SAMPLES, id_key(&id), &record, &size, NULL);
-	tables_end(journal->tables);
+	lmdb_find(journal->lmdb, SAMPLES, id_key(&id), &record, &size, NULL);
+	lmdb_end(journal->lmdb);
 	return record != NULL;
 }
 
@@ -316,12 +311,12 @@ bool journal_has(struct journal *journal, int64_t id)
 static int trailer_read(struct journal *j, int64_t id, struct trailer *trailer, struct err *err)
 {
 	const void *input;
-	int code = tables_begin(j->tables, err);
+	int code = lmdb_begin(j->lmdb, err);
 
 	if (code)
 		return code;
 	code = sample_find(j, id, &input, trailer, err);
-	tables_end(j->tables);
+	lmdb_end(j->lmdb);
 	return code;
 }
 
@@ -351,14 +346,14 @@ struct trim_job {
 	struct header header;
 };
 
-static int trim_body(struct tables *tables, const void *context)
+static int trim_body(struct lmdb *lmdb, const void *context)
 {
 	const struct trim_job *job = context;
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; i < job->n && !rc; i++)
-		rc = tables_remove(tables, SAMPLES, id_key(job->ids + i));
-	return rc ? rc : journal_put_header(job->journal, &job->header);
+	for (size_t i = 0; i < job->n && !status; i++)
+		status = lmdb_remove(lmdb, SAMPLES, id_key(job->ids + i));
+	return status ? status : journal_put_header(job->journal, &job->header);
 }
 
 int journal_trim(
@@ -369,11 +364,11 @@ int journal_trim(
 
 	if (needed > job.header.trimmed)
 		job.header.trimmed = needed;
-	code = tables_write(journal->tables, trim_body, &job, "cannot remove samples", err);
+	code = lmdb_write(journal->lmdb, trim_body, &job, "cannot remove samples", err);
 	if (code)
 		return code;
 	journal->header = job.header;
 	/* Space is free for use one transaction later; on a full disk there would never be one. */
 	job.n = 0;
-	return tables_write(journal->tables, trim_body, &job, "cannot remove samples", err);
+	return lmdb_write(journal->lmdb, trim_body, &job, "cannot remove samples", err);
 }

@@ -72,8 +72,7 @@ int64_t journal_trimmed(const struct journal *journal);
  * journal_add has returned, which is to add the inputs that were taken, in
  * their order, before others: whatever happens, an input is in one place or the
  * other, never in both. Until then the key can be neither taken nor waited under
- * again. Unknown keys are ERR_INPUT. Dropping removes inputs whose labels will
- * not come; unknown keys are ignored.
+ * again. Unknown keys are ERR_INPUT.
  *
  * Labels may be kept before there are enough of them for a call that adds:
  * labels[i] is that of the input that was taken as the i-th since the last
@@ -89,7 +88,6 @@ int journal_take(
 int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err);
 int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float *input,
 	int32_t *guesses, int32_t *label, struct err *err);
-int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err);
 int64_t journal_waiting(const struct journal *journal);
 
 /* The guesses of samples, JOURNAL_GUESSES each. Errors as of journal_read. */
@@ -133,8 +131,5 @@ struct journal_found {
 };
 int journal_find(
 	struct journal *journal, const char *key, struct journal_found *found, struct err *err);
-
-/* The bytes that the journal takes on disk. */
-size_t journal_bytes(const struct journal *journal);
 
 #endif

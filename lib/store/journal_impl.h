@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "store/journal.h"
-#include "store/tables.h"
+#include "store/lmdb.h"
 
 enum { ABOUT, SAMPLES, WAITING, ARRIVALS, LABELLED, KEYS, DONE };
 
@@ -62,7 +62,7 @@ struct taken {
 };
 
 struct journal {
-	struct tables *tables;
+	struct lmdb *lmdb;
 	char *folder;
 	size_t input; /* bytes */
 	struct header header;
@@ -74,14 +74,14 @@ struct journal {
 	const struct journal_mark *mark;
 };
 
-static inline struct table_key text_key(const char *text)
+static inline struct lmdb_key text_key(const char *text)
 {
-	return (struct table_key){text, strlen(text)};
+	return (struct lmdb_key){text, strlen(text)};
 }
 
-static inline struct table_key id_key(const int64_t *id)
+static inline struct lmdb_key id_key(const int64_t *id)
 {
-	return (struct table_key){id, sizeof(*id)};
+	return (struct lmdb_key){id, sizeof(*id)};
 }
 
 /* For bodies. */

@@ -9,7 +9,7 @@
 
 int64_t journal_waiting(const struct journal *journal)
 {
-	return tables_count(journal->tables, WAITING);
+	return lmdb_count(journal->lmdb, WAITING);
 }
 
 void journal_bound(struct journal *journal, int64_t waiting, int64_t remembered)
@@ -28,7 +28,7 @@ static const struct taken *find_taken(const struct journal *j, const char *key)
 
 static int keys_check(const struct journal *j, const char *const *keys, int n, struct err *err)
 {
-	_Static_assert((int)JOURNAL_KEY == (int)TABLES_KEY, "keys go to the table as they are");
+	_Static_assert((int)JOURNAL_KEY == (int)LMDB_KEY, "keys go to the table as they are");
 
 	for (int i = 0; i < n; i++) {
 		const size_t size = strlen(keys[i]);
@@ -70,20 +70,20 @@ static int arrival_of(
 	const void *found;
 	void *record;
 	size_t size;
-	int rc = tables_peek(j->tables, WAITING, text_key(key), &found, &size);
+	int status = lmdb_peek(j->lmdb, WAITING, text_key(key), &found, &size);
 
-	if (!rc && found && size == whole) {
+	if (!status && found && size == whole) {
 		memcpy(&tail, (const char *)found + j->input, sizeof(tail));
 		*arrival = tail.arrival;
 		return 0;
 	}
 	*arrival = job->header->arrived++;
 	++*waiting;
-	if (!rc)
-		rc = tables_put(j->tables, ARRIVALS, id_key(arrival), strlen(key), &record);
-	if (!rc)
+	if (!status)
+		status = lmdb_put(j->lmdb, ARRIVALS, id_key(arrival), strlen(key), &record);
+	if (!status)
 		memcpy(record, key, strlen(key));
-	return rc;
+	return status;
 }
 
 static int input_put(const struct wait_job *job, int i, int64_t *waiting)
@@ -92,13 +92,13 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 	const char *input = (const char *)job->inputs + (size_t)i * j->input;
 	struct tail tail = {.guesses = {-1, -1, -1, -1, -1}};
 	void *record;
-	int rc = arrival_of(job, job->keys[i], &tail.arrival, waiting);
+	int status = arrival_of(job, job->keys[i], &tail.arrival, waiting);
 
-	if (!rc)
-		rc = tables_put(j->tables, WAITING, text_key(job->keys[i]), j->input + sizeof(tail),
-			&record);
-	if (rc)
-		return rc;
+	if (!status)
+		status = lmdb_put(
+			j->lmdb, WAITING, text_key(job->keys[i]), j->input + sizeof(tail), &record);
+	if (status)
+		return status;
 	if (job->guesses)
 		memcpy(tail.guesses, job->guesses + (ptrdiff_t)i * JOURNAL_GUESSES,
 			sizeof(tail.guesses));
@@ -120,9 +120,9 @@ static bool key_copy(char out[JOURNAL_KEY + 1], const void *record, size_t size)
 
 int journal_unwait(struct journal *journal, const char *key, int64_t arrival)
 {
-	const int rc = tables_remove(journal->tables, ARRIVALS, id_key(&arrival));
+	const int status = lmdb_remove(journal->lmdb, ARRIVALS, id_key(&arrival));
 
-	return rc ? rc : tables_remove(journal->tables, WAITING, text_key(key));
+	return status ? status : lmdb_remove(journal->lmdb, WAITING, text_key(key));
 }
 
 /* Oldest inputs give way, but for those whose labels are known. */
@@ -131,32 +131,33 @@ static int make_way(struct journal *j, struct header *header, int64_t waiting)
 	char key[JOURNAL_KEY + 1];
 	const void *record;
 	size_t size;
-	int rc = 0;
+	int status = 0;
 
-	for (; !rc && waiting > j->waiting && header->oldest < header->arrived; header->oldest++) {
-		rc = tables_peek(j->tables, ARRIVALS, id_key(&header->oldest), &record, &size);
-		if (rc || !key_copy(key, record, size) || find_taken(j, key))
+	for (; !status && waiting > j->waiting && header->oldest < header->arrived;
+		header->oldest++) {
+		status = lmdb_peek(j->lmdb, ARRIVALS, id_key(&header->oldest), &record, &size);
+		if (status || !key_copy(key, record, size) || find_taken(j, key))
 			continue;
-		rc = journal_unwait(j, key, header->oldest);
+		status = journal_unwait(j, key, header->oldest);
 		waiting--;
 	}
-	return rc;
+	return status;
 }
 
-static int wait_body(struct tables *tables, const void *context)
+static int wait_body(struct lmdb *lmdb, const void *context)
 {
 	const struct wait_job *job = context;
 	struct journal *j = job->journal;
 	int64_t waiting = journal_waiting(j);
-	int rc = 0;
+	int status = 0;
 
-	(void)tables;
+	(void)lmdb;
 	*job->header = j->header;
-	for (int i = 0; i < job->n && !rc; i++)
-		rc = input_put(job, i, &waiting);
-	if (!rc)
-		rc = make_way(j, job->header, waiting);
-	return rc ? rc : journal_put_header(j, job->header);
+	for (int i = 0; i < job->n && !status; i++)
+		status = input_put(job, i, &waiting);
+	if (!status)
+		status = make_way(j, job->header, waiting);
+	return status ? status : journal_put_header(j, job->header);
 }
 
 int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,
@@ -167,7 +168,7 @@ int journal_wait(struct journal *journal, const char *const *keys, const float *
 	int code = keys_check(journal, keys, n, err);
 
 	if (!code)
-		code = tables_write(journal->tables, wait_body, &job, "cannot add inputs", err);
+		code = lmdb_write(journal->lmdb, wait_body, &job, "cannot add inputs", err);
 	if (!code)
 		journal->header = header;
 	return code;
@@ -179,7 +180,7 @@ static int waiting_find(
 {
 	const void *record;
 	size_t size;
-	const int code = tables_find(j->tables, WAITING, text_key(key), &record, &size, err);
+	const int code = lmdb_find(j->lmdb, WAITING, text_key(key), &record, &size, err);
 
 	if (code)
 		return code;
@@ -219,11 +220,11 @@ int journal_take(
 	if (!code)
 		code = taken_reserve(journal, err);
 	if (!code)
-		code = tables_begin(journal->tables, err);
+		code = lmdb_begin(journal->lmdb, err);
 	if (code)
 		return code;
 	code = waiting_find(journal, key, input, &tail, err);
-	tables_end(journal->tables);
+	lmdb_end(journal->lmdb);
 	if (code)
 		return code;
 	taken = &journal->taken[journal->taken_count++];
@@ -241,25 +242,25 @@ struct label_job {
 	size_t n;
 };
 
-static int label_body(struct tables *tables, const void *context)
+static int label_body(struct lmdb *lmdb, const void *context)
 {
 	const struct label_job *job = context;
 	const struct journal *j = job->journal;
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = j->labelled; i < job->n && !rc; i++) {
+	for (size_t i = j->labelled; i < job->n && !status; i++) {
 		const int64_t id = j->header.added + (int64_t)i;
 		const size_t size = strlen(j->taken[i].key);
 		void *record;
 
-		rc = tables_put(
-			tables, LABELLED, id_key(&id), sizeof(struct labelled) + size, &record);
-		if (rc)
+		status = lmdb_put(
+			lmdb, LABELLED, id_key(&id), sizeof(struct labelled) + size, &record);
+		if (status)
 			break;
 		memcpy(record, &job->labels[i], sizeof(*job->labels));
 		memcpy((char *)record + sizeof(struct labelled), j->taken[i].key, size);
 	}
-	return rc;
+	return status;
 }
 
 int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err)
@@ -272,7 +273,7 @@ int journal_label(struct journal *journal, const int32_t *labels, int n, struct 
 			journal->taken_count);
 	if (job.n <= journal->labelled)
 		return 0;
-	code = tables_write(journal->tables, label_body, &job, "cannot keep labels", err);
+	code = lmdb_write(journal->lmdb, label_body, &job, "cannot keep labels", err);
 	if (!code)
 		journal->labelled = job.n;
 	return code;
@@ -284,18 +285,18 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	const int64_t id = journal->header.added + (int64_t)journal->taken_count;
 	const void *record;
 	size_t size;
-	int code = tables_begin(journal->tables, err);
+	int code = lmdb_begin(journal->lmdb, err);
 
 	key[0] = '\0';
 	if (code)
 		return code;
-	code = tables_find(journal->tables, LABELLED, id_key(&id), &record, &size, err);
+	code = lmdb_find(journal->lmdb, LABELLED, id_key(&id), &record, &size, err);
 	if (!code && size > sizeof(struct labelled)) {
 		memcpy(label, record, sizeof(*label));
 		key_copy(key, (const char *)record + sizeof(struct labelled),
 			size - sizeof(struct labelled));
 	}
-	tables_end(journal->tables);
+	lmdb_end(journal->lmdb);
 	if (code || !*key)
 		return code;
 	code = journal_take(journal, key, input, guesses, err);
@@ -304,51 +305,21 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	return code;
 }
 
-static int drop_body(struct tables *tables, const void *context)
-{
-	const struct wait_job *job = context;
-	struct journal *j = job->journal;
-	int rc = 0;
-
-	for (int i = 0; i < job->n && !rc; i++) {
-		struct tail tail;
-		const void *record;
-		size_t size;
-
-		rc = tables_peek(tables, WAITING, text_key(job->keys[i]), &record, &size);
-		if (rc || size != j->input + sizeof(tail))
-			continue;
-		memcpy(&tail, (const char *)record + j->input, sizeof(tail));
-		rc = journal_unwait(j, job->keys[i], tail.arrival);
-	}
-	return rc;
-}
-
-int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err)
-{
-	const struct wait_job job = {.journal = journal, .keys = keys, .n = n};
-	const int code = keys_check(journal, keys, n, err);
-
-	if (code)
-		return code;
-	return tables_write(journal->tables, drop_body, &job, "cannot drop inputs", err);
-}
-
 int journal_remember(struct journal *journal, size_t i, int64_t id, int32_t label)
 {
 	const struct done done = {.id = id, .label = label};
 	const char *key = journal->taken[i].key;
 	const size_t size = strlen(key);
 	void *record;
-	int rc = tables_put(journal->tables, KEYS, id_key(&id), size, &record);
+	int status = lmdb_put(journal->lmdb, KEYS, id_key(&id), size, &record);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	memcpy(record, key, size);
-	rc = tables_put(journal->tables, DONE, text_key(key), sizeof(done), &record);
-	if (!rc)
+	status = lmdb_put(journal->lmdb, DONE, text_key(key), sizeof(done), &record);
+	if (!status)
 		memcpy(record, &done, sizeof(done));
-	return rc;
+	return status;
 }
 
 /* The key may have come again since, for a later sample. */
@@ -358,26 +329,26 @@ static int forget_key(struct journal *j, int64_t id)
 	struct done done = {0};
 	const void *record;
 	size_t size;
-	int rc = tables_peek(j->tables, KEYS, id_key(&id), &record, &size);
+	int status = lmdb_peek(j->lmdb, KEYS, id_key(&id), &record, &size);
 
-	if (rc || !key_copy(key, record, size))
-		return rc;
-	rc = tables_peek(j->tables, DONE, text_key(key), &record, &size);
-	if (!rc && size == sizeof(done))
+	if (status || !key_copy(key, record, size))
+		return status;
+	status = lmdb_peek(j->lmdb, DONE, text_key(key), &record, &size);
+	if (!status && size == sizeof(done))
 		memcpy(&done, record, sizeof(done));
-	if (!rc && size == sizeof(done) && done.id == id)
-		rc = tables_remove(j->tables, DONE, text_key(key));
-	return rc ? rc : tables_remove(j->tables, KEYS, id_key(&id));
+	if (!status && size == sizeof(done) && done.id == id)
+		status = lmdb_remove(j->lmdb, DONE, text_key(key));
+	return status ? status : lmdb_remove(j->lmdb, KEYS, id_key(&id));
 }
 
 int journal_unremember(struct journal *journal, struct header *header)
 {
-	int rc = 0;
+	int status = 0;
 
-	for (; !rc && header->remembered < header->added - journal->remembered;
+	for (; !status && header->remembered < header->added - journal->remembered;
 		header->remembered++)
-		rc = forget_key(journal, header->remembered);
-	return rc;
+		status = forget_key(journal, header->remembered);
+	return status;
 }
 
 int journal_find(
@@ -386,20 +357,20 @@ int journal_find(
 	struct done done;
 	const void *record;
 	size_t size;
-	int code = tables_begin(journal->tables, err);
+	int code = lmdb_begin(journal->lmdb, err);
 
 	*found = (struct journal_found){.place = JOURNAL_UNKNOWN};
 	if (code)
 		return code;
-	code = tables_find(journal->tables, WAITING, text_key(key), &record, &size, err);
+	code = lmdb_find(journal->lmdb, WAITING, text_key(key), &record, &size, err);
 	if (!code && record)
 		found->place = find_taken(journal, key) ? JOURNAL_TAKEN : JOURNAL_WAITS;
 	if (!code && !record)
-		code = tables_find(journal->tables, DONE, text_key(key), &record, &size, err);
+		code = lmdb_find(journal->lmdb, DONE, text_key(key), &record, &size, err);
 	if (!code && !found->place && size == sizeof(done)) {
 		memcpy(&done, record, sizeof(done));
 		*found = (struct journal_found){JOURNAL_ADDED, done.id, done.label};
 	}
-	tables_end(journal->tables);
+	lmdb_end(journal->lmdb);
 	return code;
 }

@@ -98,11 +98,6 @@ void store_forget(struct store *store, int64_t id)
 	store->type->forget(store, id);
 }
 
-size_t store_bytes(const struct store *store)
-{
-	return store->type->bytes(store);
-}
-
 void store_state(struct store *store, struct state *state)
 {
 	state_int64(state, "count", &store->count);

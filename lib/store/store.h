@@ -108,9 +108,6 @@ void store_forget(struct store *store, int64_t id);
  */
 int store_checkpoint(struct store *store, struct err *err);
 
-/* The bytes that samples take. */
-size_t store_bytes(const struct store *store);
-
 /*
  * In memory: all samples. Over a source: only how many there were; the cache
  * fills again. In a journal: how many, and which of them are to be removed.

@@ -21,7 +21,6 @@ struct store_type {
 	void (*expect)(struct store *store, const int64_t *ids, int n, uint64_t iteration);
 	bool (*prepares)(const struct store *store);
 	void (*forget)(struct store *store, int64_t id);
-	size_t (*bytes)(const struct store *store);
 	void (*state)(struct store *store, struct state *state);
 	/* NULL where samples do not outlive the process. */
 	int64_t (*stored)(const struct store *store);

@@ -203,11 +203,6 @@ static int journal_store_pending(struct store *store, int *n, struct err *err)
 	return journal_call(s->journal, store->count, n, err);
 }
 
-static size_t journal_store_bytes(const struct store *store)
-{
-	return journal_bytes(((const struct journal_store *)store)->journal);
-}
-
 /* Makes room for a file's notes, if what it says of the samples can be. */
 static void restart(struct journal_store *s, int64_t noted, struct state *state)
 {
@@ -280,7 +275,6 @@ static const struct store_type journal_type = {
 	.add = journal_store_add,
 	.fetch = journal_store_fetch,
 	.forget = journal_store_forget,
-	.bytes = journal_store_bytes,
 	.state = journal_store_state,
 	.stored = journal_store_stored,
 	.pending = journal_store_pending,

@@ -218,14 +218,6 @@ static void memory_forget(struct store *store, int64_t id)
 	s->kept--;
 }
 
-static size_t memory_bytes(const struct store *store)
-{
-	const struct memory_store *s = (const struct memory_store *)store;
-
-	return (size_t)(s->block_count * s->block_rows) * place_bytes(s) +
-	       (size_t)s->table_size * sizeof(*s->table);
-}
-
 /* Empties the store and makes room for a file's places. */
 static void restart(struct memory_store *s, int64_t places, struct state *state)
 {
@@ -300,7 +292,6 @@ static const struct store_type memory_type = {
 	.add = memory_add,
 	.fetch = memory_fetch,
 	.forget = memory_forget,
-	.bytes = memory_bytes,
 	.state = memory_state,
 };
 

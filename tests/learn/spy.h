@@ -38,11 +38,6 @@ static inline void spy_forget(struct store *store, int64_t id)
 	store_forget(((struct spy *)store)->inner, id);
 }
 
-static inline size_t spy_bytes(const struct store *store)
-{
-	return store_bytes(((const struct spy *)store)->inner);
-}
-
 static inline void spy_state(struct store *store, struct state *state)
 {
 	store_state(((struct spy *)store)->inner, state);
@@ -56,7 +51,6 @@ static inline struct store *spy_new(
 		.add = spy_add,
 		.fetch = spy_fetch,
 		.forget = spy_forget,
-		.bytes = spy_bytes,
 		.state = spy_state};
 	struct spy *spy = calloc(1, sizeof(*spy));
 	struct err err;

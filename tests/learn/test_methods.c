@@ -7,12 +7,12 @@
 
 static void the_greatest_rises_are_kept(void **state)
 {
-	struct rise rises[] = {
+	struct choice_rise rises[] = {
 		{0.5f, 0}, {-1, 1}, {2, 2}, {0.5f, 3}, {NAN, 4}, {0.25f, 5}, {0.5f, 6}};
 	static const int wanted[] = {0, 2, 3, 4};
 
 	(void)state;
-	rises_rank(rises, 7, 4);
+	choice_rank(rises, 7, 4);
 	for (size_t i = 0; i < COUNT(wanted); i++)
 		assert_int_equal(rises[i].position, wanted[i]);
 }

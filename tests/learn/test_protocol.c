@@ -320,6 +320,7 @@ static void loaded_weights_restart_averages(void **state)
 	const size_t floats = params_of(&giver);
 	const float *given = learner_params(giver.learner, LEARNER_PLAIN);
 	struct learner_report report;
+	uint64_t version;
 	struct err err;
 
 	(void)state;
@@ -329,7 +330,9 @@ static void loaded_weights_restart_averages(void **state)
 	assert_ok(weights_save(in_folder("w"), &saved, &err), err);
 	learner_report(taker.learner, &report);
 	assert_true(report.gamma[0] != 0.99);
+	version = learner_version(taker.learner);
 	assert_ok(learner_load(taker.learner, in_folder("w"), &err), err);
+	assert_true(learner_version(taker.learner) != version);
 	for (int model = LEARNER_INFERENCE; model <= 2; model++)
 		assert_same(learner_params(taker.learner, model), given, floats);
 	learner_report(taker.learner, &report);

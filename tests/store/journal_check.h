@@ -4,6 +4,8 @@
 
 #include "store_check.h"
 
+#include <sys/stat.h>
+
 #include "store/journal.h"
 
 enum { STEP = 40 };
@@ -42,6 +44,15 @@ static inline void checkpoint(struct store *store)
 
 	assert_ok(state_save(in_folder("state"), visit, store, &err), err);
 	assert_ok(store_checkpoint(store, &err), err);
+}
+
+/* What the journal takes on disk. */
+static inline off_t disk_bytes(void)
+{
+	struct stat facts;
+
+	assert_int_equal(stat(in_folder("journal/data.mdb"), &facts), 0);
+	return facts.st_blocks * 512;
 }
 
 static inline int journal_remove(void **state)

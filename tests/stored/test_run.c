@@ -554,6 +554,36 @@ static void a_run_that_diverges_says_so(void **state)
 	options_free(options);
 }
 
+static const struct source_type *plain_type;
+static int64_t made_again;
+
+static int count_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
+	float *inputs, struct err *err)
+{
+	made_again += n;
+	return plain_type->inputs(source, part, ids, n, inputs, err);
+}
+
+/* What a run's store keeps, as that which it need not ask its source for. */
+static size_t bytes_kept(struct stored *run)
+{
+	struct source_type counting = *run->source->type;
+	float *input = calloc(run->run.floats, sizeof(*input));
+	int32_t label;
+	struct err err;
+
+	plain_type = run->source->type;
+	counting.inputs = count_inputs;
+	run->source->type = &counting;
+	made_again = 0;
+	for (int64_t id = 0; id < store_count(run->run.store); id++)
+		assert_ok(store_fetch(run->run.store, &id, 1, input, &label, &err), err);
+	run->source->type = plain_type;
+	free(input);
+	return (size_t)(store_count(run->run.store) - made_again) *
+	       (run->run.floats * sizeof(float) + sizeof(label));
+}
+
 /* Over a source nothing need be kept: not with the length of the stream, not beyond the cache. */
 static void long_streams_take_no_more_memory(void **state)
 {
@@ -570,12 +600,11 @@ static void long_streams_take_no_more_memory(void **state)
 						"eval.count=1", "drift.eval_per_step=1"),
 					NULL);
 
-			bytes[i] = store_bytes(done.run->run.store);
+			bytes[i] = bytes_kept(done.run);
 			done_close(&done);
 		}
 		assert_true(bytes[1] <= c << 20);
-		if (!c)
-			assert_int_equal(bytes[0], bytes[1]);
+		assert_true(!bytes[0] == !c);
 	}
 }
 

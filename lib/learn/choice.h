@@ -5,8 +5,8 @@
  * decay, on its first half. Costs a gradient of the first half, a sweep over the
  * parameters, and all candidates forward twice.
  */
-#ifndef RETAIN_LEARN_CHOOSE_H
-#define RETAIN_LEARN_CHOOSE_H
+#ifndef RETAIN_LEARN_CHOICE_H
+#define RETAIN_LEARN_CHOICE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,17 +24,17 @@ void choice_free(struct choice *choice);
  * Replaces the second half of the learner's ids for iteration k. Without a past
  * they stay. What was computed is told to the learner's watch.
  */
-int choose_interfered(struct learner *learner, int64_t k, struct err *err);
+int choice_replace(struct learner *learner, int64_t k, struct err *err);
 
 /*
  * The positions of the `keep` greatest of n rises, in the order of positions; of
  * equal ones the first. A rise that is no number counts as the greatest. order has
  * room for n.
  */
-struct rise {
+struct choice_rise {
 	float by;
 	int position;
 };
-void rises_rank(struct rise *rises, int n, int keep);
+void choice_rank(struct choice_rise *rises, int n, int keep);
 
 #endif

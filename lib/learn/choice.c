@@ -3,7 +3,7 @@
  * the choice works in them; what it needs beyond is made only for MIR. Batch norm
  * sees the virtual step with statistics that are thrown away.
  */
-#include "learn/choose.h"
+#include "learn/choice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct choice {
 	int64_t *ids;
 	float *before, *after; /* losses */
-	struct rise *rises;
+	struct choice_rise *rises;
 	float *params, *stats; /* after the virtual step */
 };
 
@@ -53,7 +53,7 @@ void choice_free(struct choice *choice)
 
 static int by_rise(const void *a, const void *b)
 {
-	const struct rise *x = a, *y = b;
+	const struct choice_rise *x = a, *y = b;
 	const float p = isnan(x->by) ? INFINITY : x->by, q = isnan(y->by) ? INFINITY : y->by;
 
 	return p != q ? (p < q) - (p > q) : x->position - y->position;
@@ -61,10 +61,11 @@ static int by_rise(const void *a, const void *b)
 
 static int by_position(const void *a, const void *b)
 {
-	return ((const struct rise *)a)->position - ((const struct rise *)b)->position;
+	return ((const struct choice_rise *)a)->position -
+	       ((const struct choice_rise *)b)->position;
 }
 
-void rises_rank(struct rise *rises, int n, int keep)
+void choice_rank(struct choice_rise *rises, int n, int keep)
 {
 	qsort(rises, (size_t)n, sizeof(*rises), by_rise);
 	qsort(rises, (size_t)keep, sizeof(*rises), by_position);
@@ -112,11 +113,11 @@ static int compare_losses(struct learner *learner, struct err *err)
 	learner_tell(learner, LEARNER_CANDIDATES, n);
 	learner_tell(learner, LEARNER_CANDIDATES, n);
 	for (int i = 0; i < n; i++)
-		choice->rises[i] = (struct rise){choice->after[i] - choice->before[i], i};
+		choice->rises[i] = (struct choice_rise){choice->after[i] - choice->before[i], i};
 	return 0;
 }
 
-int choose_interfered(struct learner *learner, int64_t k, struct err *err)
+int choice_replace(struct learner *learner, int64_t k, struct err *err)
 {
 	const int n = learner->batch, keep = n / 2, current = n - keep;
 	struct choice *choice = learner->choice;
@@ -129,7 +130,7 @@ int choose_interfered(struct learner *learner, int64_t k, struct err *err)
 		code = compare_losses(learner, err);
 	if (code)
 		return code;
-	rises_rank(choice->rises, n, keep);
+	choice_rank(choice->rises, n, keep);
 	for (int i = 0; i < keep; i++)
 		learner->ids[current + i] = choice->ids[choice->rises[i].position];
 	return 0;

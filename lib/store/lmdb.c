@@ -1,0 +1,351 @@
+/*
+ * A table is a database of LMDB. LMDB writes every changed page to a free place,
+ * syncs, then writes and syncs the page that points to the new tree; so there is
+ * always a whole tree. What it leaves to us:
+ *
+ * - The map has a fixed size. When it is full, we give the transaction up, double
+ *   the map and make the transaction again.
+ * - It reads through the map, where a file that ends too early is a SIGBUS. We make
+ *   the file (sparse) as long as the map before the map gets that long. So a file
+ *   that is shorter than the pages it says it has was cut off; we refuse it.
+ * - Its lock file may list readers of killed processes, whose pages are then never
+ *   used again. We lock the folder instead (MDB_NOLOCK), and have no reader open
+ *   while we write.
+ * - It does not sync the folder in which it makes its file. We do.
+ *
+ * Invariants: `writer` is open only while a body runs; `reader` only from begin to
+ * end, and is reset otherwise; `records` is what the file has. A `status` is
+ * LMDB's (negative) or the system's (positive), a `code` is ours.
+ */
+#include "store/lmdb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+struct lmdb {
+	char *folder;
+	int lock; /* the folder, open */
+	int count;
+	struct lmdb_table list[LMDB_TABLES];
+	MDB_env *env;
+	MDB_dbi databases[LMDB_TABLES];
+	int64_t records[LMDB_TABLES];
+	MDB_txn *reader, *writer;
+};
+
+static int failed(const struct lmdb *lmdb, int status, const char *doing, struct err *err)
+{
+	static const struct {
+		int status, code;
+		const char *why;
+	} rows[] = {
+		{ENOMEM, ERR_MEMORY, NULL},
+		/* What LMDB makes of a write that was cut short. */
+		{EIO, ERR_FILE, "a write failed or fell short: the disk may be full"},
+		{MDB_INVALID, ERR_FORMAT, "data.mdb is no journal, or was cut off"},
+		{MDB_VERSION_MISMATCH, ERR_FORMAT, "data.mdb is of another version of LMDB"},
+		{MDB_INCOMPATIBLE, ERR_FORMAT, "data.mdb is no journal"},
+		{MDB_CORRUPTED, ERR_FORMAT, "data.mdb is damaged"},
+		{MDB_PAGE_NOTFOUND, ERR_FORMAT, "data.mdb is damaged"},
+		{MDB_PANIC, ERR_FILE, "writing failed before; open it again"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].status == status)
+			return err_set(err, rows[i].code, "%s: %s: %s", lmdb->folder, doing,
+				rows[i].why ? rows[i].why : mdb_strerror(status));
+	return err_set(err, ERR_FILE, "%s: %s: %s", lmdb->folder, doing, mdb_strerror(status));
+}
+
+static MDB_val key_of(struct lmdb_key key)
+{
+	return (MDB_val){key.size, (void *)key.data};
+}
+
+static int file_facts(const struct lmdb *lmdb, mdb_filehandle_t *file, struct stat *facts)
+{
+	const int status = mdb_env_get_fd(lmdb->env, file);
+
+	if (status)
+		return status;
+	return fstat(*file, facts) != 0 ? errno : 0;
+}
+
+static int file_reach(const struct lmdb *lmdb, size_t size)
+{
+	mdb_filehandle_t file;
+	struct stat facts;
+	int status = file_facts(lmdb, &file, &facts);
+
+	if (!status && (uintmax_t)facts.st_size < size && ftruncate(file, (off_t)size) != 0)
+		status = errno;
+	return status;
+}
+
+/* No transaction is open. */
+static int map_grow(struct lmdb *lmdb)
+{
+	MDB_envinfo info;
+	int status = mdb_env_info(lmdb->env, &info);
+
+	if (!status && info.me_mapsize > SIZE_MAX / 4)
+		status = ENOMEM;
+	if (!status)
+		status = file_reach(lmdb, info.me_mapsize * 2);
+	if (!status)
+		status = mdb_env_set_mapsize(lmdb->env, info.me_mapsize * 2);
+	return status;
+}
+
+static int transact(struct lmdb *lmdb, lmdb_body *body, const void *job)
+{
+	int status;
+
+	do {
+		status = mdb_txn_begin(lmdb->env, NULL, 0, &lmdb->writer);
+		if (status)
+			return status;
+		status = body(lmdb, job);
+		if (status)
+			mdb_txn_abort(lmdb->writer);
+		else
+			status = mdb_txn_commit(lmdb->writer);
+	} while (status == MDB_MAP_FULL && !(status = map_grow(lmdb)));
+	return status;
+}
+
+static int count_records(struct lmdb *lmdb)
+{
+	MDB_stat stat;
+	int status = mdb_txn_renew(lmdb->reader);
+
+	if (status)
+		return status;
+	for (int i = 0; i < lmdb->count && !status; i++) {
+		status = mdb_stat(lmdb->reader, lmdb->databases[i], &stat);
+		if (!status)
+			lmdb->records[i] = (int64_t)stat.ms_entries;
+	}
+	mdb_txn_reset(lmdb->reader);
+	return status;
+}
+
+int lmdb_write(
+	struct lmdb *lmdb, lmdb_body *body, const void *job, const char *doing, struct err *err)
+{
+	int status = transact(lmdb, body, job);
+
+	if (!status)
+		status = count_records(lmdb);
+	return status ? failed(lmdb, status, doing, err) : 0;
+}
+
+int lmdb_put(struct lmdb *lmdb, int table, struct lmdb_key key, size_t size, void **record)
+{
+	const unsigned flags = MDB_RESERVE | (lmdb->list[table].ids ? MDB_APPEND : 0);
+	MDB_val name = key_of(key), value = {size, NULL};
+	const int status = mdb_put(lmdb->writer, lmdb->databases[table], &name, &value, flags);
+
+	*record = value.mv_data;
+	return status;
+}
+
+int lmdb_remove(struct lmdb *lmdb, int table, struct lmdb_key key)
+{
+	MDB_val name = key_of(key);
+	const int status = mdb_del(lmdb->writer, lmdb->databases[table], &name, NULL);
+
+	return status == MDB_NOTFOUND ? 0 : status;
+}
+
+int lmdb_peek(struct lmdb *lmdb, int table, struct lmdb_key key, const void **record, size_t *size)
+{
+	MDB_val name = key_of(key), value;
+	const int status = mdb_get(lmdb->writer, lmdb->databases[table], &name, &value);
+
+	*record = status ? NULL : value.mv_data;
+	*size = status ? 0 : value.mv_size;
+	return status == MDB_NOTFOUND ? 0 : status;
+}
+
+int lmdb_begin(struct lmdb *lmdb, struct err *err)
+{
+	const int status = mdb_txn_renew(lmdb->reader);
+
+	return status ? failed(lmdb, status, "cannot read", err) : 0;
+}
+
+int lmdb_find(struct lmdb *lmdb, int table, struct lmdb_key key, const void **record, size_t *size,
+	struct err *err)
+{
+	MDB_val name = key_of(key), value;
+	const int status = mdb_get(lmdb->reader, lmdb->databases[table], &name, &value);
+
+	*record = status ? NULL : value.mv_data;
+	*size = status ? 0 : value.mv_size;
+	return status && status != MDB_NOTFOUND ? failed(lmdb, status, "cannot read", err) : 0;
+}
+
+void lmdb_end(struct lmdb *lmdb)
+{
+	mdb_txn_reset(lmdb->reader);
+}
+
+int64_t lmdb_count(const struct lmdb *lmdb, int table)
+{
+	return lmdb->records[table];
+}
+
+static int folder_lock(struct lmdb *lmdb, struct err *err)
+{
+	const int code = file_make_folder(lmdb->folder, err);
+
+	if (code)
+		return code;
+	lmdb->lock = open(lmdb->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lmdb->lock < 0)
+		return failed(lmdb, errno, "cannot open", err);
+	if (flock(lmdb->lock, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return failed(lmdb, errno, "cannot lock", err);
+	return err_set(err, ERR_STATE, "%s: the journal is in use", lmdb->folder);
+}
+
+/*
+ * The file's name, and the folder's, must last as long as what is in it. Some
+ * file systems cannot sync folders and say EINVAL; they have done what they can.
+ */
+static int names_sync(const struct lmdb *lmdb)
+{
+	const int above = openat(lmdb->lock, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int status = fsync(lmdb->lock) != 0 ? errno : 0;
+
+	if (above >= 0) {
+		if (!status && fsync(above) != 0)
+			status = errno;
+		close(above);
+	}
+	return status == EINVAL ? 0 : status;
+}
+
+static int length_check(const struct lmdb *lmdb, struct err *err)
+{
+	mdb_filehandle_t file;
+	struct stat facts;
+	MDB_envinfo info;
+	MDB_stat stat;
+	unsigned long long size;
+	int status = mdb_env_info(lmdb->env, &info);
+
+	if (!status)
+		status = mdb_env_stat(lmdb->env, &stat);
+	if (!status)
+		status = file_facts(lmdb, &file, &facts);
+	if (status)
+		return failed(lmdb, status, "cannot open", err);
+	size = ((unsigned long long)info.me_last_pgno + 1) * stat.ms_psize;
+	if ((unsigned long long)facts.st_size < size)
+		return err_set(err, ERR_FORMAT,
+			"%s: data.mdb was cut off: it has %llu bytes where it had at least %llu",
+			lmdb->folder, (unsigned long long)facts.st_size, size);
+	status = file_reach(lmdb, info.me_mapsize);
+	return status ? failed(lmdb, status, "cannot make data.mdb as long as its map", err) : 0;
+}
+
+static int environment_open(struct lmdb *lmdb, struct err *err)
+{
+	int status = mdb_env_create(&lmdb->env);
+
+	if (!status)
+		status = mdb_env_set_maxdbs(lmdb->env, LMDB_TABLES);
+	if (!status)
+		status = mdb_env_open(lmdb->env, lmdb->folder, MDB_NOLOCK, 0666);
+	return status ? failed(lmdb, status, "cannot open", err) : length_check(lmdb, err);
+}
+
+static int find_databases(struct lmdb *lmdb, const void *job)
+{
+	const unsigned *make = job;
+	int status = 0;
+
+	for (int i = 0; i < lmdb->count && !status; i++) {
+		const unsigned flags = *make | (lmdb->list[i].ids ? MDB_INTEGERKEY : 0);
+
+		status = mdb_dbi_open(lmdb->writer, lmdb->list[i].name, flags, &lmdb->databases[i]);
+	}
+	return status == MDB_NOTFOUND ? MDB_INCOMPATIBLE : status;
+}
+
+/* A new environment gets the tables; one that holds something must have them. */
+static int databases_open(struct lmdb *lmdb, struct err *err)
+{
+	unsigned make = 0;
+	MDB_stat stat;
+	int status = mdb_env_stat(lmdb->env, &stat);
+
+	if (!status && !stat.ms_entries)
+		make = MDB_CREATE;
+	if (!status)
+		status = transact(lmdb, find_databases, &make);
+	if (!status && make)
+		status = names_sync(lmdb);
+	if (!status)
+		status = mdb_txn_begin(lmdb->env, NULL, MDB_RDONLY, &lmdb->reader);
+	if (!status) {
+		mdb_txn_reset(lmdb->reader);
+		status = count_records(lmdb);
+	}
+	return status ? failed(lmdb, status, "cannot open", err) : 0;
+}
+
+int lmdb_open(struct lmdb **lmdb, const char *folder, const struct lmdb_table *list, int count,
+	struct err *err)
+{
+	_Static_assert(sizeof(int64_t) == sizeof(size_t), "MDB_INTEGERKEY wants a size_t");
+	struct lmdb *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*lmdb = NULL;
+	if (!made)
+		return err_memory(err, "a journal", sizeof(*made));
+	made->lock = -1;
+	made->count = count;
+	memcpy(made->list, list, (size_t)count * sizeof(*list));
+	made->folder = mem_text(folder);
+	code = made->folder ? 0 : err_memory(err, "a journal", strlen(folder) + 1);
+	if (!code)
+		code = folder_lock(made, err);
+	if (!code)
+		code = environment_open(made, err);
+	if (!code)
+		code = databases_open(made, err);
+	if (code) {
+		lmdb_close(made);
+		return code;
+	}
+	*lmdb = made;
+	return 0;
+}
+
+void lmdb_close(struct lmdb *lmdb)
+{
+	if (!lmdb)
+		return;
+	if (lmdb->reader)
+		mdb_txn_abort(lmdb->reader);
+	if (lmdb->env)
+		mdb_env_close(lmdb->env);
+	if (lmdb->lock >= 0)
+		close(lmdb->lock);
+	mem_free(lmdb->folder);
+	mem_free(lmdb);
+}
