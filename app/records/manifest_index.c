@@ -25,7 +25,7 @@
 #define PART_MASK  ((UINT64_C(1) << PART_BITS) - 1)
 #define LABEL_FROM (AT_BITS + PART_BITS)
 
-enum { VERSION = 1, KEEP_FROM = 32 << 20 };
+enum { VERSION = 2, KEEP_FROM = 32 << 20 };
 enum role { PATH, LABEL, TIME, USER, PART, ROLES };
 
 struct manifest_header {
