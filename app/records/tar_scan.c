@@ -298,9 +298,9 @@ static int take_inside(struct scanning *s, const struct mapped *shard,
 }
 
 /*
- * A link, or what is no file. It is taken for the file or the folder that it leads to;
- * else it is an error, or where that is borne a bad record, if anybody misses it.
- * Links within linked folders lead to no further folders, or they might for ever.
+ * A link is taken for the file or the folder that it leads to. A member that should be
+ * a file and is none is an error or, where `lenient`, a bad record; others are passed
+ * over. Within a linked folder links lead to no further folders: the way might not end.
  */
 static int follow(struct scanning *s, const struct mapped *shard, struct tar_member *m, bool inside,
 	struct err *err)
