@@ -19,7 +19,7 @@ struct list_value {
 
 /*
  * Is given the values in their order. A failure ends the list; its sentence says what
- * is wrong with the value, and whoever reads the list puts file and place before it.
+ * is wrong with the value, and the reader of the list puts file and place before it.
  */
 typedef int list_visit(void *self, const struct list_value *value, struct err *err);
 

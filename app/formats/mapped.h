@@ -5,7 +5,7 @@
  * What is promised: the file's size is taken at open and everything is checked
  * against it. A copy from a file that has been cut short or written anew since
  * is an error, never a crash. Only while the array is looked at (indexes are
- * built) must nobody cut the file short: the system ends a process that touches
+ * built) the file must not be cut short: the system ends a process that touches
  * a mapped page that is no more. To replace data that is in use, write another
  * file and rename it.
  */

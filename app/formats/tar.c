@@ -1,7 +1,8 @@
 /*
- * A member is a block with a header and then its bytes, filled up to whole blocks.
- * Headers of type L (GNU) and x (pax) hold the name of the one that follows, as
- * their bytes. The end is a block of zeros, or that of the file.
+ * A member is a block with a header and then its bytes, filled up to whole blocks;
+ * links, folders and devices have none, whatever size their header has. Headers of
+ * type L, K (GNU) and x (pax) hold name and link of the one that follows, as their
+ * bytes. The end is a block of zeros, or that of the file.
  */
 #include "formats/tar.h"
 
@@ -12,11 +13,11 @@
 
 /* Fields of a header: where they are and how long. */
 enum { NAME = 0, NAME_SIZE = 100, SIZE = 124, SIZE_SIZE = 12, SUM = 148, SUM_SIZE = 8 };
-enum { TYPE = 156, MAGIC = 257, PREFIX = 345, PREFIX_SIZE = 155 };
+enum { TYPE = 156, LINK = 157, LINK_SIZE = 100, MAGIC = 257, PREFIX = 345, PREFIX_SIZE = 155 };
 
 /* What an extended header says of the member that follows. */
 struct extension {
-	char name[TAR_NAME];
+	char name[TAR_NAME], link[TAR_NAME];
 	bool sized;
 	uint64_t size;
 };
@@ -77,13 +78,18 @@ static bool copy_text(char *out, size_t room, const void *field, size_t length)
 	return true;
 }
 
-/* Records "LENGTH KEY=VALUE\n", of which path and size are wanted. */
+static bool is_key(const char *key, size_t size, const char *word)
+{
+	return size == strlen(word) && !memcmp(key, word, size);
+}
+
+/* Records "LENGTH KEY=VALUE\n", of which path, linkpath and size are wanted. */
 static bool read_pax(struct extension *extension, const char *bytes, size_t size)
 {
 	while (size) {
 		const char *blank = memchr(bytes, ' ', size), *key, *equals;
 		int64_t length, number;
-		size_t left;
+		size_t left, name;
 
 		if (!blank || !decimal_whole(bytes, (size_t)(blank - bytes), &length) ||
 			length <= blank - bytes + 1 || (uint64_t)length > size)
@@ -94,10 +100,13 @@ static bool read_pax(struct extension *extension, const char *bytes, size_t size
 		if (!equals || bytes[length - 1] != '\n')
 			return false;
 		left = (size_t)(bytes + length - 1 - (equals + 1));
-		if (equals - key == 4 && !memcmp(key, "path", 4) &&
-			!copy_text(extension->name, TAR_NAME, equals + 1, left))
+		name = (size_t)(equals - key);
+		if ((is_key(key, name, "path") &&
+			    !copy_text(extension->name, TAR_NAME, equals + 1, left)) ||
+			(is_key(key, name, "linkpath") &&
+				!copy_text(extension->link, TAR_NAME, equals + 1, left)))
 			return false;
-		if (equals - key == 4 && !memcmp(key, "size", 4)) {
+		if (is_key(key, name, "size")) {
 			if (!decimal_whole(equals + 1, left, &number) || number < 0)
 				return false;
 			extension->sized = true;
@@ -138,6 +147,60 @@ static int bad(struct tar_cursor *cursor, const char *why)
 	return -1;
 }
 
+/* What a header's type is; TAR_NONE: it is passed over. */
+static enum tar_type type_of(char type)
+{
+	switch (type) {
+	case '0':
+	case '7':
+	case '\0':
+		return TAR_FILE;
+	case '1':
+		return TAR_HARD_LINK;
+	case '2':
+		return TAR_SYMBOLIC_LINK;
+	case '5': /* a folder */
+	case 'D': /* what a folder holds */
+	case 'V': /* the archive's name */
+	case 'g': /* of all members that follow */
+	case 'x':
+	case 'K':
+	case 'L':
+		return TAR_NONE;
+	default:
+		return TAR_OTHER;
+	}
+}
+
+/* What a header of type x, K or L says of the next member; false, with cursor->why, if nothing. */
+static bool read_extension(struct tar_cursor *cursor, struct extension *extension, char type,
+	const unsigned char *content, size_t length)
+{
+	if (type == 'x')
+		cursor->why = "its extended header makes no sense";
+	if (type == 'x')
+		return read_pax(extension, (const char *)content, length);
+	cursor->why = "its name is too long";
+	return copy_text(
+		type == 'K' ? extension->link : extension->name, TAR_NAME, content, length);
+}
+
+static bool read_member(struct tar_cursor *cursor, const unsigned char *header,
+	const struct extension *extension, size_t length, struct tar_member *member)
+{
+	cursor->why = "it has no name";
+	if (!read_name(member->name, header, extension))
+		return false;
+	if (*extension->link)
+		memcpy(member->link, extension->link, TAR_NAME);
+	else
+		copy_text(member->link, TAR_NAME, header + LINK, LINK_SIZE);
+	member->type = type_of((char)header[TYPE]);
+	member->at = cursor->at + TAR_BLOCK;
+	member->size = length;
+	return true;
+}
+
 int tar_next(struct tar_cursor *cursor, const unsigned char *bytes, size_t size,
 	struct tar_member *member)
 {
@@ -147,33 +210,31 @@ int tar_next(struct tar_cursor *cursor, const unsigned char *bytes, size_t size,
 		const unsigned char *header = bytes + cursor->at, *content = header + TAR_BLOCK;
 		const size_t left = size - cursor->at - TAR_BLOCK;
 		const char type = (char)header[TYPE];
-		uint64_t length, whole;
+		const bool extends = type == 'x' || type == 'K' || type == 'L';
+		const bool empty = type >= '1' && type <= '6';
+		const enum tar_type kind = type_of(type);
+		uint64_t length = 0, whole;
 
 		if (all_zero(header))
 			return 0;
 		if (!sum_fits(header))
 			return bad(cursor, "its header's checksum is wrong");
-		if (!read_number(header + SIZE, SIZE_SIZE, &length))
+		if (!empty && !read_number(header + SIZE, SIZE_SIZE, &length))
 			return bad(cursor, "its size is no number");
-		if (type != 'L' && type != 'x' && extension.sized)
+		if (!empty && !extends && extension.sized)
 			length = extension.size;
 		whole = (length + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK;
 		if (length > left)
 			return bad(cursor, "the archive ends before it does");
-		if (type == 'x' && !read_pax(&extension, (const char *)content, (size_t)length))
-			return bad(cursor, "its extended header makes no sense");
-		if (type == 'L' && !copy_text(extension.name, TAR_NAME, content, (size_t)length))
-			return bad(cursor, "its name is too long");
-		if (type == '0' || type == '\0') {
-			if (!read_name(member->name, header, &extension))
-				return bad(cursor, "it has no name");
-			member->at = cursor->at + TAR_BLOCK;
-			member->size = (size_t)length;
-		}
+		if (extends && !read_extension(cursor, &extension, type, content, (size_t)length))
+			return -1;
+		if (kind != TAR_NONE &&
+			!read_member(cursor, header, &extension, (size_t)length, member))
+			return -1;
 		cursor->at = whole > left ? size : cursor->at + TAR_BLOCK + (size_t)whole;
-		if (type == '0' || type == '\0')
+		if (kind != TAR_NONE)
 			return 1;
-		if (type != 'x' && type != 'L' && type != 'g' && type != 'K')
+		if (!extends && type != 'g')
 			extension = (struct extension){0};
 	}
 	if (size > cursor->at)

@@ -1,6 +1,7 @@
 /*
- * Members of a tar archive: ustar, GNU's long names, pax paths and sizes. A pure
- * function of its bytes: whatever they are, what is found lies within them.
+ * Members of a tar archive: ustar, GNU's long names and links, pax paths, links and
+ * sizes. A pure function of its bytes: whatever they are, what is found lies within
+ * them.
  */
 #ifndef RETAIN_FORMATS_TAR_H
 #define RETAIN_FORMATS_TAR_H
@@ -16,15 +17,19 @@ struct tar_cursor {
 	const char *why; /* what is wrong, after tar_next has returned -1 */
 };
 
+/* TAR_OTHER: a device, a pipe, a file with holes (GNU), or of a type nobody knows. */
+enum tar_type { TAR_NONE, TAR_FILE, TAR_HARD_LINK, TAR_SYMBOLIC_LINK, TAR_OTHER };
+
 struct tar_member {
+	enum tar_type type;
 	char name[TAR_NAME]; /* without a leading ./ */
+	char link[TAR_NAME]; /* where a link leads */
 	size_t at, size;     /* of its bytes; `at` is a multiple of TAR_BLOCK */
 };
 
 /*
- * Finds the next plain file: 1, 0 after the last one, -1 with cursor->why if the
- * archive is damaged at cursor->at. Folders, links and what else there may be are
- * passed over.
+ * Finds the next member: 1, 0 after the last one, -1 with cursor->why if the
+ * archive is damaged at cursor->at. Folders are passed over.
  */
 int tar_next(struct tar_cursor *cursor, const unsigned char *bytes, size_t size,
 	struct tar_member *member);

@@ -1,6 +1,6 @@
 /*
  * Columns of a CSV file that stand for labels, times and parts, read cell by cell,
- * as data/records_manifest.c and data/records_table.c both need them.
+ * as manifests and tables both need them.
  *
  * Labels: where all are whole numbers they are the classes' numbers; else all are
  * names, and classes are numbered in the order of their names, by bytes.

@@ -75,7 +75,7 @@ static char *in_cache(const struct index_id *id)
 	const uint64_t mark = mark_words(MARK_NOTHING, whole ? whole : id->path);
 	char file[128];
 
-	/* The mark tells files apart; the name is for who looks into the folder. */
+	/* The mark tells files apart; the name helps a person who looks into the folder. */
 	snprintf(file, sizeof(file), "%.80s-%016llx.retain-index", name, (unsigned long long)mark);
 	if (folder)
 		path = path_join(folder, file);

@@ -7,9 +7,9 @@
  *
  * An index belongs to data in one state: its kind, the version of the index's
  * layout, and a mark that the kind makes from sizes, times of change and options.
- * The file stays mapped while it is used: it is replaced by renaming, and nobody may
- * cut it short. One that belongs to another state, is damaged or cannot be read is as good as
- * none, and is made again.
+ * The file stays mapped while it is used: it is replaced by renaming, and must not be
+ * cut short. An index that belongs to another state, is damaged or cannot be read is
+ * made again.
  */
 #ifndef RETAIN_RECORDS_INDEX_FILE_H
 #define RETAIN_RECORDS_INDEX_FILE_H

@@ -25,7 +25,7 @@
 #define PART_MASK  ((UINT64_C(1) << PART_BITS) - 1)
 #define LABEL_FROM (AT_BITS + PART_BITS)
 
-enum { VERSION = 1, KEEP_FROM = 32 << 20 };
+enum { VERSION = 2, KEEP_FROM = 32 << 20 };
 enum role { PATH, LABEL, TIME, USER, PART, ROLES };
 
 struct manifest_header {
@@ -203,8 +203,8 @@ static bool only_blanks(const unsigned char *bytes, size_t size)
 	return true;
 }
 
-/* A row that makes no sense, if that is to be borne; it ends with its line then. */
-static bool bear(struct building *b, size_t at, size_t *used)
+/* Makes a bad record of a row that makes no sense; it ends with its line. False: it is an error. */
+static bool skip_row(struct building *b, size_t at, size_t *used)
 {
 	const unsigned char *from = b->manifest->data + at;
 	const unsigned char *newline = memchr(from, '\n', b->manifest->size - at);
@@ -240,7 +240,7 @@ static int read_rows(struct building *b, size_t at, struct err *err)
 		if (n == 1 && (bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == ' ') &&
 			only_blanks(b->manifest->data + at, size - at))
 			break;
-		if (n != (int)b->header.columns && !header && bear(b, at, &used))
+		if (n != (int)b->header.columns && !header && skip_row(b, at, &used))
 			continue;
 		if (n != (int)b->header.columns)
 			return bad_row(b, number, n, err);
@@ -252,7 +252,7 @@ static int read_rows(struct building *b, size_t at, struct err *err)
 			continue;
 		}
 		code = read_row(b, fields, at, err);
-		if (code && (code == ERR_MEMORY || code == COLUMN_AGAIN || !bear(b, at, &used)))
+		if (code && (code == ERR_MEMORY || code == COLUMN_AGAIN || !skip_row(b, at, &used)))
 			return code;
 	}
 	if (!b->header.count)
@@ -405,7 +405,7 @@ int manifest_index_open(
 		mem_free(b.bytes);
 		return code;
 	}
-	/* An index with bad rows is not kept: who does not bear them must be told of them. */
+	/* An index with bad rows is not kept: it would hide them from a run that refuses them. */
 	index_file_make(&index->file, &id, b.bytes, size, manifest->size >= KEEP_FROM && !b.bad);
 	if (!unpack(index, manifest->size)) {
 		index_file_release(&index->file);

@@ -34,7 +34,7 @@ struct path_index {
 };
 
 /* The id's version is this. */
-enum { PATH_INDEX_VERSION = 2 };
+enum { PATH_INDEX_VERSION = 3 };
 
 /* True if there is an index file of the data as it is now. */
 bool path_index_find(struct path_index *index, const struct index_id *id);

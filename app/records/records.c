@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
-#include "base/mem.h"
+#include "base/paths.h"
 #include "records/records_types.h"
 
 const struct records_type *const records_types[] = {
@@ -24,13 +23,6 @@ const struct records_type *const records_types[] = {
 	&records_table,
 	NULL,
 };
-
-static bool exists(const char *path)
-{
-	struct stat found;
-
-	return !stat(path, &found);
-}
 
 /* The row that words begin with, and where its path begins; NULL if there is none. */
 static const struct records_type *named(const char *words, const char **path)
@@ -50,13 +42,13 @@ static int find_type(
 	const struct records_type **type, const char *words, const char **path, struct err *err)
 {
 	*path = words;
-	*type = exists(words) ? NULL : named(words, path);
+	*type = path_exists(words) ? NULL : named(words, path);
 	for (int i = 0; records_types[i] && !*type; i++)
 		if (records_types[i]->guess(words))
 			*type = records_types[i];
 	if (*type)
 		return 0;
-	if (exists(words))
+	if (path_exists(words))
 		return err_set(err, ERR_INPUT,
 			"%s: cannot be told what kind of data this is; name it, as in folder:%s "
 			"(retain list shows all kinds)",

@@ -156,7 +156,7 @@ static int take_labels(struct cifar *c, bool lenient, struct err *err)
 	return 0;
 }
 
-/* Lines of a file; blank ones do not count. Names that do not add up are as good as none. */
+/* Lines of a file; blank ones do not count. Names that do not add up are not used. */
 static int take_names(struct cifar *c, const char *folder, struct err *err)
 {
 	char *path = path_join(folder, c->flavour->class_names), *words = NULL;

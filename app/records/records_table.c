@@ -16,8 +16,7 @@
 #include "records/table_plan.h"
 #include "records/table_scan.h"
 
-#define AT_BITS 40
-#define AT_MASK ((UINT64_C(1) << AT_BITS) - 1)
+#define AT_MASK ((UINT64_C(1) << TABLE_AT_BITS) - 1)
 
 struct table {
 	struct records base;
@@ -80,7 +79,7 @@ static void table_look(const struct records *records, int64_t first, int n, stru
 
 	for (int k = 0; k < n; k++) {
 		const size_t i = (size_t)first + (size_t)k;
-		const uint64_t label = t->scan.rows.at[i] >> AT_BITS;
+		const uint64_t label = t->scan.rows.at[i] >> TABLE_AT_BITS;
 
 		out[k] = (struct record){.label = label == RECORD_NO_LABEL ? -1 : (int32_t)label,
 			.time = t->scan.times.count ? (int64_t)t->scan.times.at[i] : 0};

@@ -219,8 +219,9 @@ static void tar_where(const struct records *records, int64_t i, char *out, size_
 	size_t length;
 	const size_t shard = tar_index_place(&tar->index, i, &at, &length);
 
-	snprintf(out, size, "%s, the image at byte %llu",
+	snprintf(out, size, "%s, the %s at byte %llu",
 		name_list_at(&tar->shards, shard < tar->shards.count ? shard : 0),
+		tar_index_lost(&tar->index, i) ? "member that is no file" : "image",
 		(unsigned long long)at);
 }
 

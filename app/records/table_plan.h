@@ -1,7 +1,7 @@
 /*
  * What the columns of a table are: one is the label, perhaps one the time, others
  * are numbers or categories, or ignored. Made from the [table] keys and the first
- * row; whether a column that nobody named is of numbers or of categories shows while
+ * row; whether a column that no key names is of numbers or of categories shows while
  * rows are read.
  *
  * The first line is a header if its words do not come again below them and its

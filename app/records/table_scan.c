@@ -10,8 +10,6 @@
 #include "base/mem.h"
 #include "records/records_types.h"
 
-#define AT_BITS 40
-
 struct running {
 	int64_t count;
 	double mean, squares;
@@ -165,7 +163,7 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 			code = number_cell(s, i, err);
 		else if (role == TABLE_CATEGORY)
 			code = category_cell(s, i, err);
-		/* A column that became another kind counts first: the row may be borne otherwise. */
+		/* The row may be a good one once the column has become another kind. */
 		if (code < 0)
 			return again && code != ERR_MEMORY ? COLUMN_AGAIN
 							   : bad_cell(s, i, code, err);
@@ -173,7 +171,9 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 	}
 	if (again)
 		return COLUMN_AGAIN;
-	return numbers_add(&s->scan->rows, at | (uint64_t)label << AT_BITS) ? 0 : no_memory(s, err);
+	return numbers_add(&s->scan->rows, at | (uint64_t)label << TABLE_AT_BITS)
+		       ? 0
+		       : no_memory(s, err);
 }
 
 static bool only_blanks(const char *bytes, size_t size)
@@ -206,8 +206,8 @@ static int64_t split_row(struct scanning *s, size_t at, uint64_t number, struct 
 	return (int64_t)used;
 }
 
-/* A row that makes no sense, if that is to be borne: it ends with its line then. */
-static int bear(struct scanning *s, size_t at, int64_t *used, int code, struct err *err)
+/* Makes a bad record of a row that makes no sense, which ends with its line; or it is an error. */
+static int skip_row(struct scanning *s, size_t at, int64_t *used, int code, struct err *err)
 {
 	const unsigned char *from = s->file->data + at;
 	const unsigned char *newline = memchr(from, '\n', s->file->size - at);
@@ -218,7 +218,7 @@ static int bear(struct scanning *s, size_t at, int64_t *used, int code, struct e
 	if (scan->times.count > scan->rows.count)
 		scan->times.count = scan->rows.count;
 	if ((s->plan->time >= 0 && !numbers_add(&scan->times, (uint64_t)s->last_time)) ||
-		!numbers_add(&scan->rows, at | RECORD_NO_LABEL << AT_BITS))
+		!numbers_add(&scan->rows, at | RECORD_NO_LABEL << TABLE_AT_BITS))
 		return no_memory(s, err);
 	*used = newline ? newline - from + 1 : (int64_t)(s->file->size - at);
 	return 0;
@@ -252,7 +252,7 @@ static int read_rows(struct scanning *s, struct err *err)
 			return code;
 		code = used > 0 ? row_cells(s, at, err) : (int)used;
 		if (code)
-			code = bear(s, at, &used, code, err);
+			code = skip_row(s, at, &used, code, err);
 		if (code)
 			return code;
 	}
@@ -268,9 +268,10 @@ static int finish_labels(struct scanning *s, struct err *err)
 	if (code || !ranks)
 		return code;
 	for (size_t i = 0; i < rows->count; i++)
-		if (rows->at[i] >> AT_BITS != RECORD_NO_LABEL)
-			rows->at[i] = (rows->at[i] & ((UINT64_C(1) << AT_BITS) - 1)) |
-				      (uint64_t)ranks[rows->at[i] >> AT_BITS] << AT_BITS;
+		if (rows->at[i] >> TABLE_AT_BITS != RECORD_NO_LABEL)
+			rows->at[i] = (rows->at[i] & ((UINT64_C(1) << TABLE_AT_BITS) - 1)) |
+				      (uint64_t)ranks[rows->at[i] >> TABLE_AT_BITS]
+					      << TABLE_AT_BITS;
 	mem_free(ranks);
 	s->scan->class_names = s->labels.vocabulary.names;
 	s->labels.vocabulary.names = (struct name_list){0};
@@ -284,7 +285,7 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 	int code = 0;
 
 	*scan = (struct table_scan){0};
-	if (file->size >> AT_BITS)
+	if (file->size >> TABLE_AT_BITS)
 		return err_set(err, ERR_INPUT, "%s: is larger than a terabyte", file->path);
 	s.fields = mem_new((size_t)plan->count, sizeof(*s.fields));
 	s.running = mem_new((size_t)plan->count, sizeof(*s.running));

@@ -19,7 +19,7 @@
 #include "records/name_list.h"
 #include "records/table_plan.h"
 
-enum { TABLE_ROW = 1 << 20, TABLE_BLOCK = 1024 };
+enum { TABLE_ROW = 1 << 20, TABLE_BLOCK = 1024, TABLE_AT_BITS = 40 };
 
 /* What is known of a column of numbers before a block. */
 struct table_known {
@@ -27,8 +27,8 @@ struct table_known {
 };
 
 struct table_scan {
-	struct numbers rows;       /* bits 0..39 where a row begins, 40..63 its label */
-	struct numbers times;      /* none, or one for each row */
+	struct numbers rows;  /* the lower TABLE_AT_BITS: where a row begins, above: its label */
+	struct numbers times; /* none, or one for each row */
 	struct table_known *known; /* for each block and column */
 	size_t known_count, known_room;
 	int classes;

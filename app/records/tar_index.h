@@ -1,13 +1,6 @@
 /*
- * The index of a list of tar archives: which images are where, with label, part and
- * perhaps time. An image's label comes from the members that share its key, its
- * name up to the first dot: KEY.cls holds the class's number, KEY.json has it under
- * "label", "cls" or "class", and perhaps a "time" (WebDataset). Where no image has
- * such a member the folder that it is in is its class, train/CLASS/NAME.jpg, as
- * for images in folders. Members of one key stand next to each other.
- *
- * A word val, valid, validation, test or eval in an image's folders above its
- * class's, or else in an archive's name, makes an image one for evaluation.
+ * The index of what a list of tar archives holds, as tar_scan.h finds it: 16 bytes
+ * for each image, 24 with times.
  */
 #ifndef RETAIN_RECORDS_TAR_INDEX_H
 #define RETAIN_RECORDS_TAR_INDEX_H
@@ -26,11 +19,7 @@ struct tar_index {
 	const char *class_names;
 };
 
-/*
- * `path` is where the index belongs, `shards` the archives. Gzipped ones are given
- * unpacked, or all are read here: `unpacked` is NULL, or has one for each shard.
- * Labels that make no sense are errors, or where `lenient` none.
- */
+/* `path` is where the index belongs, `shards` the archives; all else as in tar_scan.h. */
 int tar_index_open(struct tar_index *index, const char *path, const struct name_list *shards,
 	const struct mapped *unpacked, bool lenient, struct err *err);
 void tar_index_close(struct tar_index *index);
@@ -41,5 +30,8 @@ const char *tar_index_class(const struct tar_index *index, int label);
 
 /* Where the bytes of image i are. The shard may be one that does not exist. */
 size_t tar_index_place(const struct tar_index *index, int64_t i, uint64_t *at, size_t *size);
+
+/* Whether it is none, but a member called so: a link that leads to no file, a device. */
+bool tar_index_lost(const struct tar_index *index, int64_t i);
 
 #endif

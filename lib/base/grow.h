@@ -21,7 +21,7 @@ static inline bool grow_room(void *block, size_t *room, size_t wanted, size_t si
 	while (more < wanted)
 		if (__builtin_mul_overflow(more, 2, &more))
 			return false;
-	/* Copied, since it is a pointer of another type to whoever has it. */
+	/* Copied, since the caller's pointer is of another type. */
 	memcpy(&smaller, block, sizeof(smaller));
 	larger = mem_resize(smaller, more, size);
 	if (!larger)

@@ -29,7 +29,7 @@ const char *fuzz_file(const char *name, const void *bytes, size_t size);
 
 /*
  * The same for readers that go through formats/mapped.h: the file is empty, and
- * mapped_files.c, which stands in for data/mapped.c, gives these bytes in its place,
+ * mapped_files.c, which stands in for formats/mapped.c, gives these bytes in its place,
  * from a block in which a step beyond their end is seen. An earlier content under the
  * name must not be in use.
  */

@@ -1,4 +1,4 @@
-/* Records of any kind, as data/source_records.c uses them. */
+/* Records of any kind, as streams/source_records.c uses them. */
 #include "records/records.h"
 
 #include <stdio.h>

@@ -40,6 +40,8 @@ static void walk(const uint8_t *bytes, size_t size)
 		fuzz_check(member.at <= size && member.size <= size - member.at);
 		fuzz_check(member.at % TAR_BLOCK == 0);
 		fuzz_check(memchr(member.name, '\0', sizeof(member.name)));
+		fuzz_check(memchr(member.link, '\0', sizeof(member.link)));
+		fuzz_check(member.type != TAR_NONE);
 	}
 	fuzz_check(found == 0 || cursor.why);
 }

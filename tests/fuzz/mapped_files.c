@@ -1,5 +1,5 @@
 /*
- * formats/mapped.h over bytes in memory, in place of data/mapped.c. A mapped file ends
+ * formats/mapped.h over bytes in memory, in place of formats/mapped.c. A mapped file ends
  * with a whole page, so that steps beyond its end go unseen; these bytes end where
  * they end. And nothing outside of the fuzzer's own files can be opened, whatever
  * path an input names.

@@ -2,8 +2,8 @@
  * What every test of a kind of records starts with: a folder of its own with
  * whatever files a test writes, and records opened from words.
  */
-#ifndef RETAIN_TESTS_DATA_RECORDS_CHECK_H
-#define RETAIN_TESTS_DATA_RECORDS_CHECK_H
+#ifndef RETAIN_TESTS_RECORDS_RECORDS_CHECK_H
+#define RETAIN_TESTS_RECORDS_RECORDS_CHECK_H
 
 #define _GNU_SOURCE 1
 #include "../base/check.h"
@@ -64,9 +64,11 @@ static inline const char *write_words(const char *name, const char *words)
 static inline int try_open(
 	struct records **records, const char *words, const char *const *settings, struct err *err)
 {
-	const struct option_row *tables[32];
+	static const struct option_row bad[] = {
+		{"stream", "on_bad", OPTION_CHOICE, "error", "error | skip", ""}, {NULL}};
+	const struct option_row *tables[32] = {bad};
 	struct options *options;
-	int n = 0, code;
+	int n = 1, code;
 
 	for (int i = 0; records_types[i]; i++)
 		if (records_types[i]->options)

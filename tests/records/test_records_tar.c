@@ -45,6 +45,17 @@ static void add(const char *name, const char *words)
 	add_typed('0', name, words, strlen(words));
 }
 
+/* A link: hard is type '1', symbolic '2'. Its header may have a size, but no bytes follow. */
+static void add_link(char type, const char *name, const char *target)
+{
+	unsigned char *header = archive + archive_size;
+
+	add_typed(type, name, NULL, 0);
+	strncpy((char *)header + 157, target, 100);
+	memcpy(header + 124, "00000001000", 11);
+	set_sum(header);
+}
+
 /* With the two blocks of zeros that end it. */
 static void finish(const char *name)
 {
@@ -168,6 +179,200 @@ static void long_names(void **state)
 	read_one(NULL, 0);
 }
 
+/* What a class's first record holds. */
+static void expect_class(struct records *records, const char *class, const char *words)
+{
+	for (int64_t i = 0; i < records_info(records)->count; i++) {
+		const char *name = records_class_name(records, look_at(records, i).label);
+
+		if (!name || strcmp(name, class) != 0)
+			continue;
+		assert_int_equal(read_one(records, i)->size, strlen(words));
+		assert_memory_equal(read_one(records, i)->data, words, strlen(words));
+		return;
+	}
+	fail_msg("no record of class %s", class);
+}
+
+static void links_are_followed(void **state)
+{
+	static const char pax[] = "32 linkpath=../store/deep/b.jpg\n";
+	static const struct {
+		char type;
+		const char *name, *target, *words;
+	} rows[] = {
+		{'1', "hard/1.jpg", "store/a.jpg", "first"},
+		{'1', "hard_to_hard/1.jpg", "./hard/1.jpg", "first"},
+		{'1', "hard_before/1.jpg", "two/same.jpg", "old"},
+		{'1', "hard_to_symbolic/1.jpg", "relative/1.jpg", "first"},
+		{'2', "relative/1.jpg", "../store/a.jpg", "first"},
+		{'2', "absolute/1.jpg", "/store/./deep//b.jpg", "second"},
+		{'2', "forward/1.jpg", "../store/later.jpg", "third"},
+		{'2', "chain/1.jpg", "../forward/1.jpg", "third"},
+		{'2', "latest/1.jpg", "../two/same.jpg", "new"},
+		{'2', "by_folders/1.jpg", "../alias/b.jpg", "second"},
+		{'2', "up_and_down/1.jpg", "../x/../store/a.jpg", "first"},
+		{'2', "alias", "elsewhere", "second"},
+		{'2', "elsewhere", "store/deep", "second"},
+	};
+	char target[200];
+	struct records *records;
+
+	begin();
+	add("store/a.jpg", "first");
+	add("store/deep/b.jpg", "second");
+	add("two/same.jpg", "old");
+	add_link('2', "relative/1.jpg", "../store/a.jpg");
+	for (size_t i = 0; i < COUNT(rows); i++)
+		add_link(rows[i].type, rows[i].name, rows[i].target);
+	add_typed('x', "PaxHeaders/x", pax, strlen(pax));
+	add_link('2', "pax/1.jpg", "../store");
+	memset(target, 'k', sizeof(target));
+	memcpy(target, "../long/", 8);
+	strcpy(target + 150, ".jpg");
+	add_typed('K', "././@LongLink", target, strlen(target) + 1);
+	add_link('2', "gnu/1.jpg", "../long/kk");
+	add_typed('L', "././@LongLink", target + 3, strlen(target + 3) + 1);
+	add("long/kk", "long");
+	add("store/later.jpg", "third");
+	add("two/same.jpg", "new");
+	add_link('2', "notes.txt", "/etc/passwd");
+	add_link('2', "nothing", "nowhere");
+	finish("t.tar");
+	records = opened("tar", "t.tar");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char class[40];
+
+		snprintf(class, sizeof(class), "%.*s", (int)strcspn(rows[i].name, "/"),
+			rows[i].name);
+		expect_class(records, class, rows[i].words);
+	}
+	expect_class(records, "pax", "second");
+	expect_class(records, "gnu", "long");
+	assert_int_equal(records_info(records)->count, 22);
+	records_close(records);
+	read_one(NULL, 0);
+}
+
+static void labels_may_be_linked(void **state)
+{
+	struct records *records;
+
+	begin();
+	add("labels/three.cls", "3");
+	add("pictures/a.jpg", "a");
+	add_link('1', "pictures/a.cls", "labels/three.cls");
+	add_link('2', "val", "pictures");
+	finish("t.tar");
+	records = opened("tar", "t.tar");
+	assert_int_equal(records_info(records)->count, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(look_at(records, i).label, 3);
+		assert_int_equal(look_at(records, i).part, i ? RECORDS_EVAL : RECORDS_STREAM);
+		assert_memory_equal(read_one(records, i)->data, "a", 1);
+	}
+	records_close(records);
+	read_one(NULL, 0);
+}
+
+/* What is no file and called one: an error, or a bad record. */
+static void what_is_no_file_is_named(void **state)
+{
+	static const struct {
+		char type;
+		const char *name, *target, *says;
+	} rows[] = {
+		{'2', "c/b.jpg", "../../x.jpg",
+			"t.tar: c/b.jpg: is a link to ../../x.jpg, which is outside of the "
+			"archive"},
+		{'2', "c/b.jpg", "/etc/passwd", "is a link to /etc/passwd, which is not in the"},
+		{'2', "c/b.jpg", "none.jpg", "is a link to none.jpg, which is not in the archive"},
+		{'2', "c/b.jpg", "", "is a link to , which is not in the archive"},
+		{'1', "c/b.jpg", "c/later.jpg", "is a link to c/later.jpg, which is not in the"},
+		{'1', "c/b.jpg", "c/b.jpg", "is a link to c/b.jpg, which is not in the archive"},
+		{'2', "c/b.jpg", "b.jpg", "is a link to b.jpg, which leads in a circle"},
+		{'2', "c/b.jpg", "../round/b.jpg", "which leads in a circle, or over more than 40"},
+		{'2', "c/b.jpg", "a.jpg/b.jpg", "is a link to a.jpg/b.jpg, which is not in the"},
+		{'2', "c/b.jpg", "../pipe.jpg", "is a link to ../pipe.jpg, which is no plain file"},
+		{'2', "c/b.jpg", "../c", "is a link to ../c, a folder"},
+		{'2', "c/a.cls", "../no.cls", "c/a.cls: is a link to ../no.cls, which is not in"},
+		{'2', "c/self", ".", "c/self/self: is a link to /c/self, a folder (by a link to"},
+		{'3', "c/b.jpg", "", "t.tar: c/b.jpg: is no plain file"},
+		{'S', "c/b.jpg", "", "t.tar: c/b.jpg: is no plain file"},
+	};
+	char where[300];
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct records *records;
+		struct err err = {0};
+		int64_t lost = 0, good = 0;
+
+		begin();
+		add("c/a.jpg", "a");
+		add_link('2', "round", "rounder");
+		add_link('2', "rounder", "./round");
+		add_link(rows[i].type, rows[i].name, rows[i].target);
+		if (rows[i].type == 'S') { /* has bytes, of which there are none */
+			memset(archive + archive_size - BLOCK + 124, '0', 11);
+			set_sum(archive + archive_size - BLOCK);
+		}
+		add("c/later.jpg", "x");
+		add_typed('6', strstr(rows[i].target, "pipe") ? "pipe.jpg" : "pipe", NULL, 0);
+		finish("t.tar");
+		assert_refused("tar", "t.tar", rows[i].says);
+		snprintf(where, sizeof(where), "tar:%s", in_folder("t.tar"));
+		assert_ok(try_open(&records, where, SETTINGS("stream.on_bad=skip"), &err), err);
+		for (int64_t k = 0; k < records_info(records)->count; k++) {
+			good += look_at(records, k).label >= 0;
+			records_where(records, k, where, sizeof(where));
+			lost += strstr(where, "the member that is no file at byte") != NULL;
+		}
+		records_close(records);
+		assert_true(strstr(rows[i].name, ".cls") ? !good : good >= 1 && lost >= 1);
+	}
+}
+
+static void links_have_bounds(void **state)
+{
+	char name[40], target[40];
+
+	for (int links = 40; links <= 41; links++) {
+		begin();
+		add("c/0.jpg", "end");
+		for (int i = 1; i <= links; i++) {
+			snprintf(name, sizeof(name), "c/%d.jpg", i);
+			snprintf(target, sizeof(target), "%d.jpg", i - 1);
+			add_link('2', name, target);
+		}
+		finish("t.tar");
+		if (links == 40)
+			records_close(opened("tar", "t.tar"));
+	}
+	assert_refused("tar", "t.tar", "c/41.jpg: is a link to 40.jpg, which leads in a circle");
+	/* Many links to a large folder. */
+	for (int links = 10; links <= 40; links += 30) {
+		struct records *records;
+
+		begin();
+		for (int i = 0; i < 100 + links; i++) {
+			snprintf(name, sizeof(name), i < 100 ? "c/%d.jpg" : "%d", i);
+			if (i < 100)
+				add(name, "x");
+			else
+				add_link('2', name, "c");
+		}
+		finish("t.tar");
+		if (links == 40)
+			break;
+		records = opened("tar", "t.tar");
+		assert_int_equal(records_info(records)->count, 1100);
+		assert_int_equal(records_info(records)->classes, 11);
+		records_close(records);
+	}
+	assert_refused(
+		"tar", "t.tar", "more than 16 times as many names as members are reached by");
+}
+
 /* What the tar command of this machine writes, in each of its formats, gzipped and not. */
 static void the_commands_archives(void **state)
 {
@@ -179,6 +384,9 @@ static void the_commands_archives(void **state)
 	memcpy(name + 80, ".jpg", 5);
 	write_words(name, "cat");
 	write_words("d/val/dog/1.jpg", "dog");
+	assert_int_equal(mkdir(in_folder("d/train/eel"), 0777), 0);
+	assert_int_equal(link(in_folder("d/val/dog/1.jpg"), in_folder("d/train/eel/2.jpg")), 0);
+	assert_int_equal(symlink("../val/dog", in_folder("d/train/fox")), 0);
 	for (size_t i = 0; i < COUNT(formats); i++) {
 		struct records *records;
 
@@ -191,11 +399,12 @@ static void the_commands_archives(void **state)
 			skip();
 		}
 		records = opened("tar", strstr(formats[i], "-z") ? "t.tar.gz" : "t.tar");
-		assert_int_equal(records_info(records)->count, 2);
-		assert_string_equal(records_class_name(records, 0), "cat");
-		assert_memory_equal(read_one(records, 0)->data, "cat", 3);
-		assert_memory_equal(read_one(records, 1)->data, "dog", 3);
-		assert_int_equal(look_at(records, 1).part, RECORDS_EVAL);
+		assert_int_equal(records_info(records)->count, 4);
+		expect_class(records, "cat", "cat");
+		expect_class(records, "dog", "dog");
+		expect_class(records, "eel", "dog");
+		expect_class(records, "fox", "dog");
+		assert_int_equal(look_at(records, 3).part, RECORDS_EVAL);
 		records_close(records);
 	}
 	read_one(NULL, 0);
@@ -356,9 +565,11 @@ static void memory_may_run_out(void **state)
 	begin();
 	add("d/a.jpg", "x");
 	add("d/a.txt", "1");
+	add_link('2', "d/b.jpg", "a.jpg");
+	add_link('2', "e", "d");
 	finish("t.tar");
 	snprintf(words, sizeof(words), "tar:%s/t.tar", folder);
-	assert_true(failures_of_open(words) > 5);
+	assert_true(failures_of_open(words) > 15);
 }
 
 static void cifar_as_images(void **state)
@@ -396,6 +607,10 @@ int main(void)
 		tree_test(a_webdataset),
 		tree_test(folders_of_classes),
 		tree_test(long_names),
+		tree_test(links_are_followed),
+		tree_test(labels_may_be_linked),
+		tree_test(what_is_no_file_is_named),
+		tree_test(links_have_bounds),
 		tree_test(the_commands_archives),
 		tree_test(wrong_archives_are_named),
 		tree_test(any_damage_is_survived),

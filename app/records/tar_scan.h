@@ -1,0 +1,59 @@
+/*
+ * One pass over a list of tar archives: which images are where, with label, part and
+ * perhaps time. An image's label comes from the members that share its key, its name
+ * up to the first dot: KEY.cls holds the class's number, KEY.json has it under
+ * "label", "cls" or "class", and perhaps a "time" (WebDataset). Where no image has
+ * such a member the folder that it is in is its class, train/CLASS/NAME.jpg, as for
+ * images in folders. Members of one key stand next to each other.
+ *
+ * A word val, valid, validation, test or eval in an image's folders above its
+ * class's, or else in an archive's name, makes an image one for evaluation.
+ *
+ * Links that lead to a file of their archive (tar_links.h) count as files of their own
+ * name, links to a folder as folders of theirs, as they would if the archive were
+ * unpacked. Every other member that is called an image or a label and is no file is
+ * bad, and so is a link to a folder in a folder that was reached by one.
+ */
+#ifndef RETAIN_RECORDS_TAR_SCAN_H
+#define RETAIN_RECORDS_TAR_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "formats/mapped.h"
+#include "records/vocabulary.h"
+
+enum { TAR_LABEL_BITS = 24, TAR_SHARD_BITS = 24 };
+
+struct tar_entry {
+	uint32_t block, size; /* block: of its first byte, in the archive */
+	uint64_t label : TAR_LABEL_BITS, shard : TAR_SHARD_BITS, part : 2, labelled : 1;
+	uint64_t lost : 1; /* no file; block is that behind its header */
+	uint64_t unused : 12;
+};
+
+_Static_assert(sizeof(struct tar_entry) == 16, "what records.h promises");
+
+/* Zeroed: nothing. */
+struct tar_scan {
+	struct tar_entry *entries;
+	int64_t *times;
+	size_t count, room, times_room;
+	size_t timed, labelled, bad; /* how many are */
+	int64_t largest;             /* label */
+	bool parted;
+	struct vocabulary folders; /* classes, where no label is given */
+};
+
+/*
+ * Gzipped archives are given unpacked: `unpacked` is NULL, or has one for each shard,
+ * zeroed if it is not. Bad records are errors, or where `lenient` have no label
+ * (RECORD_NO_LABEL).
+ */
+int tar_scan(struct tar_scan *scan, const struct name_list *shards, const struct mapped *unpacked,
+	bool lenient, struct err *err);
+void tar_scan_release(struct tar_scan *scan);
+
+#endif
