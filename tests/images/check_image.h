@@ -1,6 +1,6 @@
-/* What the tests of images share: files, goldens, and the made-up picture. */
-#ifndef RETAIN_TESTS_DATA_CHECK_IMAGE_H
-#define RETAIN_TESTS_DATA_CHECK_IMAGE_H
+/* What the tests of images share: files, goldens, the made-up picture, readers and pixels. */
+#ifndef RETAIN_TESTS_IMAGES_CHECK_IMAGE_H
+#define RETAIN_TESTS_IMAGES_CHECK_IMAGE_H
 
 #include "../base/check.h"
 
@@ -70,6 +70,27 @@ static inline uint8_t *picture(int width, int height, bool planar)
 			pixels[planar ? c * width * height + i : 3 * i + c] =
 				picture_value(i % width, i / width, c);
 	return pixels;
+}
+
+static inline struct image_reader *reader_new(void)
+{
+	struct image_reader *reader;
+	struct err err = {0};
+
+	assert_ok(image_reader_new(&reader, &err), err);
+	return reader;
+}
+
+static inline int pixel(const struct image *image, int x, int y, int c)
+{
+	const int n = image->components;
+
+	if (image->planar)
+		return image
+			->pixels[((size_t)(n == 1 ? 0 : c) * (size_t)image->height + (size_t)y) *
+					 image->stride +
+				 (size_t)x];
+	return image->pixels[(size_t)y * image->stride + (size_t)(x * n + (n == 1 ? 0 : c))];
 }
 
 #endif
