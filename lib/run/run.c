@@ -124,7 +124,7 @@ static void make_result(const struct run *run, struct run_result *result)
 		.rows = run->row_count,
 		.lines = run->live ? run->live->lines : 0,
 		.bad_lines = run->live ? run->live->bad : 0,
-		.skipped = run->source ? source_bad(run->source) : 0,
+		.skipped = run->source ? source_bad_count(run->source) : 0,
 		.waited = run->source ? source_waited(run->source) : 0,
 	};
 	metrics_row_init(&result->last);

@@ -152,34 +152,6 @@ static void windows_are_libjpegs(void **state)
 
 /* --- one after the other --- */
 
-enum { DQT = 0xdb, DHT = 0xc4, SOS = 0xda };
-
-/* A copy without the segments of a marker before the first scan; all of them, or only the last. */
-static struct blob without(const struct blob *file, int marker, bool last_only)
-{
-	struct blob copy = {mem_new(file->size, 1), 2};
-	size_t at = 2, last = 0;
-
-	for (int round = 0; round < 2; round++)
-		for (at = 2; file->bytes[at + 1] != SOS;) {
-			const size_t size =
-				2 + (size_t)(file->bytes[at + 2] << 8 | file->bytes[at + 3]);
-			const bool meant = file->bytes[at + 1] == marker;
-
-			if (!round && meant)
-				last = at;
-			if (round && !(meant && (!last_only || at == last))) {
-				memcpy(copy.bytes + copy.size, file->bytes + at, size);
-				copy.size += size;
-			}
-			at += size;
-		}
-	memcpy(copy.bytes, file->bytes, 2);
-	memcpy(copy.bytes + copy.size, file->bytes + at, file->size - at);
-	copy.size += file->size - at;
-	return copy;
-}
-
 struct outcome {
 	int code;
 	struct err err;
@@ -216,9 +188,9 @@ static void every_file_decodes_as_if_it_were_the_first(void **state)
 		const struct blob whole = encode(40 + i, 30 + i, kinds[i], 1);
 
 		files[4 * i] = whole;
-		files[4 * i + 1] = without(&whole, DQT, false);
-		files[4 * i + 2] = without(&whole, DHT, false);
-		files[4 * i + 3] = without(&whole, DQT, true);
+		files[4 * i + 1] = jpeg_without(&whole, JPEG_DQT, false);
+		files[4 * i + 2] = jpeg_without(&whole, JPEG_DHT, false);
+		files[4 * i + 3] = jpeg_without(&whole, JPEG_DQT, true);
 	}
 	for (int i = 0; i < FILES; i++) {
 		struct image_reader *reader = reader_new();
