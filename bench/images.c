@@ -89,14 +89,13 @@ static int load_all(const char *folder, struct files *files, struct err *err)
 static int one(struct bench *bench, int index, uint64_t round, struct err *err)
 {
 	const struct transform_input *input = &bench->files.items[index];
+	const struct transform_place place = {round, index};
 	struct image image;
 
 	if (!strcmp(bench->mode, "decode"))
 		return image_decode(bench->reader, input->bytes, input->size, 3, &image, err);
-	if (!strcmp(bench->mode, "eval"))
-		return transform_eval(&bench->transform, bench->scratch, input, bench->out, err);
-	return transform_train(
-		&bench->transform, bench->scratch, input, round, index, bench->out, err);
+	return transform_apply(&bench->transform, bench->scratch, input,
+		strcmp(bench->mode, "eval") ? &place : NULL, bench->out, err);
 }
 
 static int run(struct bench *bench, double seconds, struct err *err)

@@ -11,7 +11,7 @@ enum { TRIES = 10, FLIP = 14, SHIFT = 15, COUNTERS = 16, POSITIONS = 1 << 20 };
 
 static const double least_area = 0.08, least_ratio = 3.0 / 4, most_ratio = 4.0 / 3;
 
-struct crop_chance crop_chance(uint64_t seed, uint64_t iteration, int position)
+struct crop_chance crop_chance_at(uint64_t seed, uint64_t iteration, int position)
 {
 	return (struct crop_chance){
 		{seed, RNG_AUGMENT}, (iteration * POSITIONS + (uint64_t)position) * COUNTERS};

@@ -15,7 +15,7 @@ struct crop_chance {
 	uint64_t first; /* of 16 counters */
 };
 
-struct crop_chance crop_chance(uint64_t seed, uint64_t iteration, int position);
+struct crop_chance crop_chance_at(uint64_t seed, uint64_t iteration, int position);
 
 /*
  * As RandomResizedCrop: a rectangle of 8 to 100 % of the area, uniformly, with a

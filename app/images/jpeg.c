@@ -1,12 +1,11 @@
 /*
  * JPEG by libjpeg-turbo, and the only file that knows it. Its way to report a
  * fatal error is not to return, so every entry here sets a point to come back to
- * (escape) before it calls anything. What such a function still needs after that
- * point is kept in the state, not in local variables.
+ * (escape) before it calls anything that can fail.
  *
- * libjpeg reads all headers; then, if the file is of the most common kind and its
- * full size is asked for, our own decoder takes over (baseline.h), and hands back
- * whatever it does not understand.
+ * Every file gets a libjpeg object of its own: one that is used again keeps the
+ * quantization and Huffman tables of the file before, and lends them to a file
+ * that lacks its own.
  *
  * Entropy decoding has to begin at the top, but rows below the window are never
  * looked at, rows above and columns beside it are not transformed, and an image
@@ -20,7 +19,6 @@
 #include <jerror.h>
 
 #include "base/mem.h"
-#include "images/baseline.h"
 #include "images/image_format.h"
 
 /* A progressive file of more scans than this only wants to keep us busy. */
@@ -30,15 +28,9 @@ struct jpeg {
 	struct jpeg_decompress_struct decoder;
 	struct jpeg_error_mgr errors;
 	struct jpeg_progress_mgr progress;
-	struct baseline *baseline;
 	jmp_buf escape;
 	char message[JMSG_LENGTH_MAX];
 	bool out_of_memory;
-
-	const struct image_window *window;
-	struct image_buffer *buffer;
-	struct image *image;
-	struct err *err;
 };
 
 static struct jpeg *jpeg_of(j_common_ptr decoder)
@@ -83,7 +75,7 @@ static void count_scans(j_common_ptr decoder)
 
 static int failed(struct jpeg *jpeg, struct err *err)
 {
-	jpeg_abort_decompress(&jpeg->decoder);
+	jpeg_destroy_decompress(&jpeg->decoder);
 	if (jpeg->out_of_memory)
 		return err_set(err, ERR_MEMORY, "out of memory: decoding a JPEG image");
 	return err_set(err, ERR_FORMAT, "broken JPEG image: %s", jpeg->message);
@@ -96,7 +88,6 @@ static void jpeg_free(void *state)
 	if (!jpeg)
 		return;
 	jpeg_destroy_decompress(&jpeg->decoder);
-	baseline_free(jpeg->baseline);
 	mem_free(jpeg);
 }
 
@@ -106,10 +97,6 @@ static int jpeg_new(void **state, struct err *err)
 
 	if (!jpeg)
 		return err_memory(err, "a JPEG decoder", sizeof(*jpeg));
-	if (baseline_new(&jpeg->baseline, pixel_kernels_at(0), err)) {
-		mem_free(jpeg);
-		return ERR_MEMORY;
-	}
 	*state = jpeg;
 	jpeg->decoder.err = jpeg_std_error(&jpeg->errors);
 	jpeg->errors.error_exit = escape;
@@ -117,15 +104,6 @@ static int jpeg_new(void **state, struct err *err)
 	jpeg->errors.output_message = say_nothing;
 	jpeg->progress.progress_monitor = count_scans;
 	jpeg->decoder.client_data = jpeg;
-	if (setjmp(jpeg->escape)) {
-		const int code = failed(*state, err);
-
-		jpeg_free(*state);
-		*state = NULL;
-		return code;
-	}
-	jpeg_create_decompress(&jpeg->decoder);
-	jpeg->decoder.progress = &jpeg->progress;
 	return 0;
 }
 
@@ -147,10 +125,12 @@ static int jpeg_open(
 	struct jpeg *jpeg = state;
 	struct jpeg_decompress_struct *decoder = &jpeg->decoder;
 
-	jpeg_abort_decompress(decoder);
+	jpeg_destroy_decompress(decoder);
 	jpeg->out_of_memory = false;
 	if (setjmp(jpeg->escape))
 		return failed(state, err);
+	jpeg_create_decompress(decoder);
+	decoder->progress = &jpeg->progress;
 	jpeg_mem_src(decoder, bytes, (unsigned long)size);
 	jpeg_read_header(decoder, TRUE);
 	if (!has_end(decoder->src->next_input_byte, decoder->src->bytes_in_buffer))
@@ -197,135 +177,74 @@ static void make_rgb(uint8_t *pixels, size_t count)
 		}
 }
 
-/* Cuts the output down to the window's columns and rows, with a column more where
- * chroma is interpolated between neighbours; says where that is. */
-static void choose_window(struct jpeg *jpeg, JDIMENSION *top, JDIMENSION *rows)
+/*
+ * Cuts the output down to the window's columns, with some more where chroma is
+ * interpolated between neighbours; libjpeg begins at whole blocks. Returns the first.
+ */
+static JDIMENSION crop_columns(
+	struct jpeg_decompress_struct *decoder, JDIMENSION left, JDIMENSION right)
 {
-	struct jpeg_decompress_struct *decoder = &jpeg->decoder;
-	const struct image_window *window = jpeg->window;
+	const JDIMENSION margin = 2, end = right + margin;
+	/* libjpeg 2.1 miscounts chroma that is shrunk less than luma and still to be widened. */
+	const bool miscounts = decoder->scale_num < 8 && decoder->max_h_samp_factor > 2;
+	JDIMENSION first = left > margin ? left - margin : 0, width;
+
+	width = (end < decoder->output_width ? end : decoder->output_width) - first;
+	if (width == decoder->output_width || miscounts)
+		return 0;
+	jpeg_crop_scanline(decoder, &first, &width);
+	return first;
+}
+
+static void read_rows(struct jpeg_decompress_struct *decoder, JDIMENSION first, JDIMENSION count,
+	uint8_t *pixels, size_t stride)
+{
+	JSAMPROW rows[8];
+
+	if (first)
+		jpeg_skip_scanlines(decoder, first);
+	for (JDIMENSION done = 0; done < count;) {
+		JDIMENSION n = 0;
+
+		for (; n < 8 && done + n < count; n++)
+			rows[n] = pixels + (done + n) * stride;
+		done += jpeg_read_scanlines(decoder, rows, n);
+	}
+}
+
+static int read_window(struct jpeg_decompress_struct *decoder, const struct image_window *window,
+	struct image_buffer *buffer, struct image *image, struct err *err)
+{
 	const unsigned eighths = decoder->scale_num;
-	const unsigned margin = 2;
-	const unsigned left = (unsigned)window->x * eighths / 8;
-	const unsigned right = ((unsigned)(window->x + window->width) * eighths + 7) / 8;
-	const unsigned bottom = ((unsigned)(window->y + window->height) * eighths + 7) / 8;
-	JDIMENSION x = left > margin ? left - margin : 0, width;
-
-	width = right + margin < decoder->output_width ? right + margin - x
-						       : decoder->output_width - x;
-	*top = (JDIMENSION)window->y * eighths / 8;
-	*rows = (bottom < decoder->output_height ? bottom : decoder->output_height) - *top;
-	if (width < decoder->output_width)
-		jpeg_crop_scanline(decoder, &x, &width);
-	jpeg->image->ratio = eighths / 8.0;
-	jpeg->image->left = x / jpeg->image->ratio;
-	jpeg->image->top = *top / jpeg->image->ratio;
-}
-
-static uint8_t *reserve(struct jpeg *jpeg, JDIMENSION rows)
-{
-	const struct jpeg_decompress_struct *decoder = &jpeg->decoder;
-
-	jpeg->image->width = (int)decoder->output_width;
-	jpeg->image->height = (int)rows;
-	jpeg->image->stride = (size_t)decoder->output_width * (size_t)decoder->output_components;
-	return image_buffer_reserve(jpeg->buffer, jpeg->image->stride * rows, jpeg->err);
-}
-
-static int read_rows(struct jpeg *jpeg)
-{
-	enum { AT_ONCE = 8 };
-	struct jpeg_decompress_struct *decoder = &jpeg->decoder;
-	JDIMENSION top, rows;
-	JSAMPROW row[AT_ONCE];
+	const JDIMENSION x = (JDIMENSION)window->x, y = (JDIMENSION)window->y;
+	const JDIMENSION top = y * eighths / 8;
+	const JDIMENSION right = ((x + (JDIMENSION)window->width) * eighths + 7) / 8;
+	const JDIMENSION bottom = ((y + (JDIMENSION)window->height) * eighths + 7) / 8;
+	JDIMENSION left, rows;
 	uint8_t *pixels;
 
 	jpeg_start_decompress(decoder);
-	choose_window(jpeg, &top, &rows);
-	pixels = reserve(jpeg, rows);
-	if (!pixels) {
-		jpeg_abort_decompress(decoder);
+	left = crop_columns(decoder, x * eighths / 8, right);
+	rows = (bottom < decoder->output_height ? bottom : decoder->output_height) - top;
+	*image = (struct image){.width = (int)decoder->output_width,
+		.height = (int)rows,
+		.components = decoder->output_components,
+		.stride = (size_t)decoder->output_width * (size_t)decoder->output_components,
+		.left = left * 8.0 / eighths,
+		.top = top * 8.0 / eighths,
+		.ratio = eighths / 8.0};
+	pixels = image_buffer_reserve(buffer, image->stride * rows, err);
+	if (!pixels)
 		return ERR_MEMORY;
-	}
-	jpeg->image->pixels = pixels;
-	if (top)
-		jpeg_skip_scanlines(decoder, top);
-	for (JDIMENSION done = 0; done < rows;) {
-		const JDIMENSION next = rows - done < AT_ONCE ? rows - done : AT_ONCE;
-
-		for (JDIMENSION i = 0; i < next; i++)
-			row[i] = pixels + (done + i) * jpeg->image->stride;
-		done += jpeg_read_scanlines(decoder, row, next);
-	}
+	read_rows(decoder, top, rows, pixels, image->stride);
+	image->pixels = pixels;
 	return 0;
 }
 
-/* A component as baseline.h wants it; false if a table is missing. */
-static bool component_of(
-	const struct jpeg_decompress_struct *decoder, int index, struct baseline_component *out)
+static void make_components(uint8_t *pixels, int components, struct image *image)
 {
-	const jpeg_component_info *c = decoder->cur_comp_info[index];
-	const JQUANT_TBL *steps = decoder->quant_tbl_ptrs[c->quant_tbl_no & 3];
-	const JHUFF_TBL *dc = decoder->dc_huff_tbl_ptrs[c->dc_tbl_no & 3];
-	const JHUFF_TBL *ac = decoder->ac_huff_tbl_ptrs[c->ac_tbl_no & 3];
+	const size_t count = (size_t)image->width * (size_t)image->height;
 
-	if (!steps || !dc || !ac || c->component_index != index)
-		return false;
-	*out = (struct baseline_component){c->h_samp_factor, c->v_samp_factor, steps->quantval,
-		{dc->bits, dc->huffval}, {ac->bits, ac->huffval}};
-	return true;
-}
-
-/* As baseline_read: 1 if libjpeg has to go on. */
-static int try_baseline(struct jpeg *jpeg, double least, int components)
-{
-	const struct jpeg_decompress_struct *decoder = &jpeg->decoder;
-	const bool known = decoder->jpeg_color_space == JCS_YCbCr ||
-			   decoder->jpeg_color_space == JCS_GRAYSCALE;
-	struct baseline_header header = {.width = (int)decoder->image_width,
-		.height = (int)decoder->image_height,
-		.count = decoder->num_components,
-		.data = decoder->src->next_input_byte,
-		.size = decoder->src->bytes_in_buffer};
-
-	if (!known || eighths_for(least) != 8 || decoder->progressive_mode || decoder->arith_code ||
-		decoder->data_precision != 8 || decoder->restart_interval ||
-		decoder->comps_in_scan != decoder->num_components || decoder->num_components > 3)
-		return 1;
-	for (int i = 0; i < header.count; i++)
-		if (!component_of(decoder, i, &header.components[i]))
-			return 1;
-	return baseline_read(jpeg->baseline, &header, jpeg->window, components, jpeg->buffer,
-		jpeg->image, jpeg->err);
-}
-
-static int jpeg_read(void *state, const struct image_window *window, double least, int components,
-	struct image_buffer *buffer, struct image *image, struct err *err)
-{
-	struct jpeg *jpeg = state;
-	size_t count;
-	uint8_t *pixels;
-	int code;
-
-	jpeg->window = window;
-	jpeg->buffer = buffer;
-	jpeg->image = image;
-	jpeg->err = err;
-	if (setjmp(jpeg->escape))
-		return failed(state, err);
-	code = try_baseline(jpeg, least, components);
-	if (code <= 0) {
-		jpeg_abort_decompress(&jpeg->decoder);
-		return code;
-	}
-	choose_output(&jpeg->decoder, least, components);
-	code = read_rows(jpeg);
-	if (code)
-		return code;
-	count = (size_t)image->width * (size_t)image->height;
-	pixels = buffer->bytes;
-	image->components = jpeg->decoder.output_components;
-	image->planar = false;
-	jpeg_abort_decompress(&jpeg->decoder);
 	if (image->components == 4) {
 		make_rgb(pixels, count);
 		image->components = 3;
@@ -335,6 +254,27 @@ static int jpeg_read(void *state, const struct image_window *window, double leas
 		image->components = 1;
 	}
 	image->stride = (size_t)image->width * (size_t)image->components;
+}
+
+static int jpeg_read(void *state, const struct image_window *window, double least, int components,
+	struct image_buffer *buffer, struct image *image, struct err *err)
+{
+	struct jpeg *jpeg = state;
+	int code;
+
+	if (setjmp(jpeg->escape))
+		return failed(state, err);
+	choose_output(&jpeg->decoder, least, components);
+	code = read_window(&jpeg->decoder, window, buffer, image, err);
+	jpeg_destroy_decompress(&jpeg->decoder);
+	if (code)
+		return code;
+	make_components(buffer->bytes, components, image);
+	if (image->ratio == 1) {
+		image->pixels += (size_t)(window->x - (int)image->left) * (size_t)image->components;
+		image->width = window->width;
+		image->left = window->x;
+	}
 	return 0;
 }
 

@@ -222,22 +222,15 @@ static void narrow(struct pixel_taps *taps, int count, int *first, int *end)
 
 /* One set of side-by-side components: an interleaved image, or a plane of another. */
 static void resample_plane(const struct resample_job *job, const struct resample_scratch *scratch,
-	const uint8_t *pixels, size_t stride, int depth, size_t bytes, int channel, int channels,
-	float *out)
+	const uint8_t *pixels, size_t stride, int depth, size_t bytes, struct pixel_output out)
 {
 	const struct pixel_taps *columns = scratch->taps, *rows = columns + job->x.count;
-	const size_t width = (size_t)job->x.count, plane = width * (size_t)job->y.count;
 
 	for (int y = 0; y < job->y.count; y += PIXEL_LANES) {
-		const int lanes = at_most(PIXEL_LANES, job->y.count - y);
-
 		job->kernels->sum_rows(pixels, stride, bytes, rows + y, scratch->values);
-		for (int c = channel; c < channel + channels; c++)
-			job->kernels->sum_columns(
-				scratch->values + (size_t)((c - channel) % depth) * PIXEL_LANES,
-				(size_t)depth, columns, job->x.count,
-				job->scale[c] / (1 << PIXEL_FRACTION_BITS), job->shift[c],
-				out + (size_t)c * plane + (size_t)y * width, width, lanes);
+		job->kernels->sum_columns(scratch->values, depth, columns, job->x.count,
+			at_most(PIXEL_LANES, job->y.count - y), &out);
+		out.floats += PIXEL_LANES * out.stride;
 	}
 }
 
@@ -247,8 +240,10 @@ int resample(const struct image *given, const struct resample_job *asked,
 	struct image image = *given;
 	struct resample_job job = *asked;
 	struct pixel_taps *rows;
-	int first, end, depth, code = reduce(&image, &job, scratch, err);
+	float scale[PIXEL_DEPTH_MAX];
+	int first, end, depth, planes, code = reduce(&image, &job, scratch, err);
 	const size_t row_bytes = (size_t)image.width * (size_t)image.components;
+	const size_t area = (size_t)job.x.count * (size_t)job.y.count;
 
 	if (!code)
 		code = reserve_all(&job, scratch, row_bytes, err);
@@ -263,11 +258,15 @@ int resample(const struct image *given, const struct resample_job *asked,
 	narrow(scratch->taps, job.x.count, &first, &end);
 
 	depth = image.planar ? 1 : image.components;
-	for (int plane = 0; plane < (image.planar ? image.components : 1); plane++)
+	planes = image.components / depth;
+	for (int c = 0; c < job.channels; c++)
+		scale[c] = job.scale[c] / (1 << PIXEL_FRACTION_BITS);
+	for (int plane = 0; plane < planes; plane++)
 		resample_plane(&job, scratch,
 			image.pixels + (size_t)plane * (size_t)image.height * image.stride +
 				(size_t)(first * depth),
-			image.stride, depth, (size_t)((end - first) * depth), plane,
-			image.planar && image.components > 1 ? 1 : job.channels, out);
+			image.stride, depth, (size_t)((end - first) * depth),
+			(struct pixel_output){out + (size_t)plane * area, area, (size_t)job.x.count,
+				planes > 1 ? 1 : job.channels, scale + plane, job.shift + plane});
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * The kinds of transforms. A kind looks at an image's size and says what it
- * wants to see of it (struct view); reading and resampling that, or copying it
- * where sizes agree, is the same for all.
+ * The kinds of transforms. A kind looks at an image's size and says what is to be
+ * cut out of it (struct cut); reading and resampling that, or copying it where
+ * sizes agree, is the same for all.
  */
 #include "images/transform.h"
 
@@ -13,7 +13,7 @@
 #include "images/resample.h"
 
 /* What is to become the output, in full-size pixels. */
-struct view {
+struct cut {
 	struct image_window window; /* nothing outside it is looked at */
 	double x, y;                /* where the output begins */
 	double scale_x, scale_y;    /* input pixels per output pixel */
@@ -23,12 +23,11 @@ struct view {
 
 struct transform_kind {
 	const char *name;
-	const char *help;
 	bool resamples; /* else images must have the size, and are copied */
+	/* NULL: as for evaluation. */
 	void (*train)(const struct transform_config *config, struct crop_chance chance, int width,
-		int height, struct view *view);
-	void (*eval)(
-		const struct transform_config *config, int width, int height, struct view *view);
+		int height, struct cut *cut);
+	void (*eval)(const struct transform_config *config, int width, int height, struct cut *cut);
 };
 
 struct transform_scratch {
@@ -39,11 +38,11 @@ struct transform_scratch {
 /* --- kinds --- */
 
 static void crop_train(const struct transform_config *config, struct crop_chance chance, int width,
-	int height, struct view *view)
+	int height, struct cut *cut)
 {
 	const struct image_window w = crop_random(chance, width, height);
 
-	*view = (struct view){.window = w,
+	*cut = (struct cut){.window = w,
 		.x = w.x,
 		.y = w.y,
 		.scale_x = (double)w.width / config->size,
@@ -62,62 +61,48 @@ static void cover(double scale, int first, int count, int length, int *start, in
 	*extent = (high < length ? (int)high : length) - *start;
 }
 
-static void crop_eval(
-	const struct transform_config *config, int width, int height, struct view *view)
+static void crop_eval(const struct transform_config *config, int width, int height, struct cut *cut)
 {
 	int new_width, new_height, left, top;
 
 	crop_resized(width, height, config->resize, &new_width, &new_height);
 	left = crop_centre(new_width, config->size);
 	top = crop_centre(new_height, config->size);
-	*view = (struct view){
+	*cut = (struct cut){
 		.scale_x = (double)width / new_width, .scale_y = (double)height / new_height};
-	view->x = left * view->scale_x;
-	view->y = top * view->scale_y;
-	cover(view->scale_x, left, config->size, width, &view->window.x, &view->window.width);
-	cover(view->scale_y, top, config->size, height, &view->window.y, &view->window.height);
+	cut->x = left * cut->scale_x;
+	cut->y = top * cut->scale_y;
+	cover(cut->scale_x, left, config->size, width, &cut->window.x, &cut->window.width);
+	cover(cut->scale_y, top, config->size, height, &cut->window.y, &cut->window.height);
 }
 
 static void plain_eval(
-	const struct transform_config *config, int width, int height, struct view *view)
+	const struct transform_config *config, int width, int height, struct cut *cut)
 {
-	*view = (struct view){.window = {0, 0, width, height}, .scale_x = 1, .scale_y = 1};
-}
-
-static void plain_train(const struct transform_config *config, struct crop_chance chance, int width,
-	int height, struct view *view)
-{
-	plain_eval(config, width, height, view);
+	*cut = (struct cut){.window = {0, 0, width, height}, .scale_x = 1, .scale_y = 1};
 }
 
 static void pad_train(const struct transform_config *config, struct crop_chance chance, int width,
-	int height, struct view *view)
+	int height, struct cut *cut)
 {
-	plain_eval(config, width, height, view);
-	crop_shift(chance, 2 * config->pad, &view->shift_x, &view->shift_y);
-	view->shift_x -= config->pad;
-	view->shift_y -= config->pad;
-	view->mirror = crop_flip(chance);
+	plain_eval(config, width, height, cut);
+	crop_shift(chance, 2 * config->pad, &cut->shift_x, &cut->shift_y);
+	cut->shift_x -= config->pad;
+	cut->shift_y -= config->pad;
+	cut->mirror = crop_flip(chance);
 }
 
 static const struct transform_kind kinds[] = {
-	{"crop", "random part, resized, mirrored; evaluation: resized, centre", true, crop_train,
-		crop_eval},
-	{"pad", "shifted within a border of zeros, mirrored; evaluation: as it is", false,
-		pad_train, plain_eval},
-	{"plain", "as it is", false, plain_train, plain_eval},
+	{"crop", true, crop_train, crop_eval},
+	{"pad", false, pad_train, plain_eval},
+	{"plain", false, NULL, plain_eval},
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-const char *transform_kind_name(int index)
+bool transform_augments(const struct transform *transform)
 {
-	return index >= 0 && index < KINDS ? kinds[index].name : NULL;
-}
-
-const char *transform_kind_help(int index)
-{
-	return index >= 0 && index < KINDS ? kinds[index].help : NULL;
+	return transform->kind->train != NULL;
 }
 
 /* --- setting up --- */
@@ -258,29 +243,29 @@ static struct resample_axis axis_of(double start, double scale, int low, int ext
 		.count = count};
 }
 
-static int resample_view(const struct transform *transform, struct transform_scratch *scratch,
-	const struct image *image, const struct view *view, float *out, struct err *err)
+static int resample_cut(const struct transform *transform, struct transform_scratch *scratch,
+	const struct image *image, const struct cut *cut, float *out, struct err *err)
 {
-	const struct image_window *w = &view->window;
+	const struct image_window *w = &cut->window;
 	const int size = transform->config.size;
 	struct resample_job job = {.channels = transform->config.channels,
 		.scale = transform->scale,
 		.shift = transform->shift,
 		.kernels = transform->kernels};
 
-	job.x = axis_of(view->x, view->scale_x, w->x, w->width, image->left, image->ratio,
+	job.x = axis_of(cut->x, cut->scale_x, w->x, w->width, image->left, image->ratio,
 		image->width, size);
-	job.y = axis_of(view->y, view->scale_y, w->y, w->height, image->top, image->ratio,
+	job.y = axis_of(cut->y, cut->scale_y, w->y, w->height, image->top, image->ratio,
 		image->height, size);
-	job.x.mirror = view->mirror;
+	job.x.mirror = cut->mirror;
 	return resample(image, &job, &scratch->resample, out, err);
 }
 
-static void copy_row(const uint8_t *from, size_t step, int size, const struct view *view,
-	float scale, float shift, float *out)
+static void copy_row(const uint8_t *from, size_t step, int size, const struct cut *cut, float scale,
+	float shift, float *out)
 {
 	for (int x = 0; x < size; x++) {
-		const int at = (view->mirror ? size - 1 - x : x) + view->shift_x;
+		const int at = (cut->mirror ? size - 1 - x : x) + cut->shift_x;
 
 		out[x] =
 			(at < 0 || at >= size ? 0 : (float)from[(size_t)at * step]) * scale + shift;
@@ -288,8 +273,8 @@ static void copy_row(const uint8_t *from, size_t step, int size, const struct vi
 }
 
 /* Outside the image are zeros. */
-static void copy_view(const struct transform *transform, const struct image *image,
-	const struct view *view, float *out)
+static void copy_cut(const struct transform *transform, const struct image *image,
+	const struct cut *cut, float *out)
 {
 	const int size = transform->config.size;
 	const size_t step = image->planar ? 1 : (size_t)image->components;
@@ -297,12 +282,12 @@ static void copy_view(const struct transform *transform, const struct image *ima
 
 	for (int c = 0; c < transform->config.channels; c++)
 		for (int y = 0; y < size; y++, out += size) {
-			const int at = y + view->shift_y;
+			const int at = y + cut->shift_y;
 			const uint8_t *row =
 				image->pixels + (image->components == 1 ? 0 : (size_t)c * plane);
 
 			if (at >= 0 && at < size)
-				copy_row(row + (size_t)at * image->stride, step, size, view,
+				copy_row(row + (size_t)at * image->stride, step, size, cut,
 					transform->scale[c], transform->shift[c], out);
 			else
 				for (int x = 0; x < size; x++)
@@ -310,58 +295,34 @@ static void copy_view(const struct transform *transform, const struct image *ima
 		}
 }
 
-static int show(const struct transform *transform, struct transform_scratch *scratch,
-	const struct transform_input *input, struct image *image, const struct view *view,
-	float *out, struct err *err)
+int transform_apply(const struct transform *transform, struct transform_scratch *scratch,
+	const struct transform_input *input, const struct transform_place *place, float *out,
+	struct err *err)
 {
 	/* Shrunk by the decoder, an image keeps so many pixels for each of the output: one would do. */
 	const double spare = 1.25;
-	const double scale = view->scale_x < view->scale_y ? view->scale_x : view->scale_y;
-	int code = 0;
+	const struct transform_config *config = &transform->config;
+	struct image image;
+	struct cut cut;
+	double scale;
+	int code = open_input(transform, scratch, input, &image, err);
 
+	if (code)
+		return code;
+	if (place && transform->kind->train)
+		transform->kind->train(config,
+			crop_chance_at(config->seed, place->iteration, place->position),
+			image.width, image.height, &cut);
+	else
+		transform->kind->eval(config, image.width, image.height, &cut);
+	scale = cut.scale_x < cut.scale_y ? cut.scale_x : cut.scale_y;
 	if (!input->width)
-		code = image_read(scratch->reader, &view->window, scale > spare ? spare / scale : 1,
-			transform->config.channels, image, err);
+		code = image_read(scratch->reader, &cut.window, scale > spare ? spare / scale : 1,
+			config->channels, &image, err);
 	if (code)
 		return code;
 	if (transform->kind->resamples)
-		return resample_view(transform, scratch, image, view, out, err);
-	copy_view(transform, image, view, out);
+		return resample_cut(transform, scratch, &image, &cut, out, err);
+	copy_cut(transform, &image, &cut, out);
 	return 0;
-}
-
-int transform_train(const struct transform *transform, struct transform_scratch *scratch,
-	const struct transform_input *input, uint64_t iteration, int position, float *out,
-	struct err *err)
-{
-	const struct crop_chance chance = crop_chance(transform->config.seed, iteration, position);
-	struct image image;
-	struct view view;
-	const int code = open_input(transform, scratch, input, &image, err);
-
-	if (code)
-		return code;
-	transform->kind->train(&transform->config, chance, image.width, image.height, &view);
-	return show(transform, scratch, input, &image, &view, out, err);
-}
-
-int transform_eval(const struct transform *transform, struct transform_scratch *scratch,
-	const struct transform_input *input, float *out, struct err *err)
-{
-	struct image image;
-	struct view view;
-	const int code = open_input(transform, scratch, input, &image, err);
-
-	if (code)
-		return code;
-	transform->kind->eval(&transform->config, image.width, image.height, &view);
-	return show(transform, scratch, input, &image, &view, out, err);
-}
-
-void transform_numbers(const struct transform *transform, const float *in, size_t count, float *out)
-{
-	const float mean = transform->config.mean[0], std = transform->config.std[0];
-
-	for (size_t i = 0; i < count; i++)
-		out[i] = (in[i] - mean) / std;
 }

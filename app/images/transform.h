@@ -3,7 +3,7 @@
  * 8-bit pixels, become size * size floats per channel, plane after plane,
  * normalised: (pixel / 255 - mean) / std.
  *
- * Kinds (transform_kinds has their names):
+ * Kinds:
  *
  *	crop    training: a random part, resized, perhaps mirrored; evaluation: the
  *	        image resized to `resize` pixels on its shorter side, its centre.
@@ -48,13 +48,12 @@ struct transform {
 	const struct pixel_kernels *kernels;
 };
 
-/* A kind's name and one line about it; NULL after the last. */
-const char *transform_kind_name(int index);
-const char *transform_kind_help(int index);
-
 /* Checks the config; nothing is to be released. The kind's name need not outlive the call. */
 int transform_init(
 	struct transform *transform, const struct transform_config *config, struct err *err);
+
+/* Whether samples for training differ from those for evaluation. */
+bool transform_augments(const struct transform *transform);
 
 /*
  * A record: an image file's bytes if width is 0, else pixels, either component
@@ -72,15 +71,15 @@ struct transform_scratch;
 int transform_scratch_new(struct transform_scratch **scratch, struct err *err);
 void transform_scratch_free(struct transform_scratch *scratch);
 
-/* Writes channels * size * size floats. iteration < 2^40, position < 2^20. */
-int transform_train(const struct transform *transform, struct transform_scratch *scratch,
-	const struct transform_input *input, uint64_t iteration, int position, float *out,
-	struct err *err);
-int transform_eval(const struct transform *transform, struct transform_scratch *scratch,
-	const struct transform_input *input, float *out, struct err *err);
+/* The place in training that decides what is random. iteration < 2^40, position < 2^20. */
+struct transform_place {
+	uint64_t iteration;
+	int position; /* in the batch */
+};
 
-/* (x - mean) / std of numbers that are no pixels, with channel 0's. */
-void transform_numbers(
-	const struct transform *transform, const float *in, size_t count, float *out);
+/* Writes channels * size * size floats: for a place in training, or, with NULL, for evaluation. */
+int transform_apply(const struct transform *transform, struct transform_scratch *scratch,
+	const struct transform_input *input, const struct transform_place *place, float *out,
+	struct err *err);
 
 #endif

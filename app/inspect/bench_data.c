@@ -63,7 +63,7 @@ int bench_data(const struct options *options, double seconds, struct bench_data_
 	ids = mem_new((size_t)n, sizeof(*ids));
 	code = inputs && ids ? run_batches(source, n, seconds, inputs, ids, result, err)
 			     : err_memory(err, "a batch", (size_t)n * floats * sizeof(float));
-	result->bad = source_bad(source);
+	result->bad = source_bad_count(source);
 	mem_free(inputs);
 	mem_free(ids);
 	source_close(source);

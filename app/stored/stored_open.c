@@ -332,7 +332,7 @@ const char *stored_isa(const struct stored *stored)
 
 int64_t stored_skipped(const struct stored *stored)
 {
-	return source_bad(stored->source);
+	return source_bad_count(stored->source);
 }
 
 double stored_waited(const struct stored *stored)

@@ -25,7 +25,7 @@ struct slot {
 	int room;            /* samples that ids and rows can hold */
 	int next;            /* the first place that nobody has taken */
 	int open;            /* places that were taken and are not made yet */
-	int code, failed_at; /* of the first place that failed */
+	int code, failed_at; /* of the first chunk that failed, and where that begins */
 	struct err err;
 };
 
@@ -76,16 +76,18 @@ static struct slot *choose(struct loader *loader)
 /* Takes a chunk of the slot and makes it; the mutex is held before and after. */
 static void make_chunk(struct loader *loader, struct slot *slot, int worker)
 {
+	const struct loader_config *config = &loader->config;
 	const int first = slot->next, left = slot->job.n - first;
 	const int n = left < CHUNK ? left : CHUNK;
 	struct err err = {0};
-	int code;
+	int code = 0;
 
 	slot->next += n;
 	slot->open += n;
 	pthread_mutex_unlock(&loader->mutex);
-	code = loader->config.make(loader->config.context, worker, &slot->job, first, n,
-		slot->out + (size_t)first * loader->config.floats, &err);
+	for (int place = first; place < first + n && !code; place++)
+		code = config->make(config->context, worker, &slot->job, place,
+			slot->out + (size_t)place * config->floats, &err);
 	pthread_mutex_lock(&loader->mutex);
 	slot->open -= n;
 	if (code && (!slot->code || first < slot->failed_at)) {
@@ -184,11 +186,6 @@ void loader_free(struct loader *loader)
 	mem_free(loader);
 }
 
-int loader_workers(const struct loader *loader)
-{
-	return loader->config.threads + 1;
-}
-
 static bool same_job(const struct slot *slot, const struct loader_job *job)
 {
 	return slot->used && slot->job.mode == job->mode && slot->job.n == job->n &&
@@ -272,15 +269,6 @@ static struct slot *find_guess(struct loader *loader, const struct loader_job *j
 	return NULL;
 }
 
-/* Helps until the slot is made; the mutex is held. */
-static void finish(struct loader *loader, struct slot *slot)
-{
-	while (has_work(slot))
-		make_chunk(loader, slot, loader->config.threads);
-	while (slot->open)
-		pthread_cond_wait(&loader->made, &loader->mutex);
-}
-
 int loader_get(struct loader *loader, const struct loader_job *job, float *out, struct err *err)
 {
 	const double start = clock_now();
@@ -296,7 +284,11 @@ int loader_get(struct loader *loader, const struct loader_job *job, float *out, 
 		slot_begin(slot, job, out);
 		pthread_cond_broadcast(&loader->work);
 	}
-	finish(loader, slot);
+	/* The caller helps, and waits for what others have taken. */
+	while (has_work(slot))
+		make_chunk(loader, slot, loader->config.threads);
+	while (slot->open)
+		pthread_cond_wait(&loader->made, &loader->mutex);
 	slot->used = false;
 	code = slot->code;
 	if (code && err)

@@ -23,12 +23,11 @@ struct loader_job {
 };
 
 /*
- * Makes the places first .. first+n-1 of a job into `out`, the row of the first of
- * them. `worker` is from 0 to loader_workers-1; no two calls with the same one run
- * at a time.
+ * Makes the sample at a place of the job into `out`. Workers count from 0: the
+ * threads, and behind them the caller. A worker makes one sample at a time.
  */
-typedef int (*loader_make)(void *context, int worker, const struct loader_job *job, int first,
-	int n, float *out, struct err *err);
+typedef int (*loader_make)(void *context, int worker, const struct loader_job *job, int place,
+	float *out, struct err *err);
 
 struct loader_config {
 	int threads;   /* beside the caller; 0: none, and nothing is made ahead */
@@ -42,7 +41,6 @@ struct loader;
 
 int loader_new(struct loader **loader, const struct loader_config *config, struct err *err);
 void loader_free(struct loader *loader);
-int loader_workers(const struct loader *loader); /* threads and the caller */
 
 /*
  * The job will probably be asked for. Without room for it, or memory, nothing

@@ -137,7 +137,7 @@ int64_t source_task(const struct source *source, int64_t step)
 	return source->info.tasks ? source->type->task(source, step) : 0;
 }
 
-int64_t source_bad(const struct source *source)
+int64_t source_bad_count(const struct source *source)
 {
 	return source->type->bad ? source->type->bad(source) : 0;
 }

@@ -123,7 +123,7 @@ int64_t source_task(const struct source *source, int64_t step);
  * (stream.on_bad). Each is told once, after it was asked for; false: there is none
  * to tell. What counts, and what was told, is a function of what was asked for.
  */
-int64_t source_bad(const struct source *source);
+int64_t source_bad_count(const struct source *source);
 bool source_tell(struct source *source, struct source_bad *bad);
 
 /* What a run that goes on must know of its source: which samples are left out. */

@@ -65,23 +65,21 @@ static uint32_t record_of(const struct data *data, int64_t sample)
 	return sample < samples ? data->order.stream[sample] : data->order.evals[sample - samples];
 }
 
-/* A record's input. Sentences of a view do not know whose bytes they are about. */
-static int make_sample(struct data *data, int worker, const struct loader_job *job, int64_t sample,
+/* Sentences of a view do not know whose bytes they are about. */
+static int read_sample(struct data *data, int worker, const struct loader_job *job, int64_t sample,
 	int position, float *out, struct err *err)
 {
 	struct reader *reader = &data->readers[worker];
 	const uint32_t record = record_of(data, sample);
+	const struct transform_place place = {job->iteration, position};
 	struct err why = {0};
 	char where[256];
 	int code = records_read(data->records, record, &reader->bytes, err);
 
 	if (code)
 		return code;
-	if (job->mode == MODE_TRAIN)
-		code = view_train(&data->view, reader->scratch, &reader->bytes, job->iteration,
-			position, out, &why);
-	else
-		code = view_eval(&data->view, reader->scratch, &reader->bytes, out, &why);
+	code = view_input(&data->view, reader->scratch, &reader->bytes,
+		job->mode == MODE_TRAIN ? &place : NULL, out, &why);
 	if (!code)
 		return 0;
 	records_where(data->records, record, where, sizeof(where));
@@ -102,27 +100,22 @@ static int substitute(struct data *data, int worker, const struct loader_job *jo
 		by = by > begin && by <= sample ? by - 1 : by <= sample ? sample + 1 : by + 1;
 		if (by >= end)
 			break;
-		code = make_sample(data, worker, job, by, position, out, err);
+		code = read_sample(data, worker, job, by, position, out, err);
 	}
 	if (code)
 		return err_set(err, first.code, "%s", first.message);
 	return substitutes_add(&data->bad, sample, by, first.message, err);
 }
 
-static int make(void *context, int worker, const struct loader_job *job, int first, int n,
+static int make_sample(void *context, int worker, const struct loader_job *job, int position,
 	float *out, struct err *err)
 {
 	struct data *data = context;
-	int code = 0;
+	const int64_t sample = substitutes_find(&data->bad, job->ids[position]);
+	const int code = read_sample(data, worker, job, sample, position, out, err);
 
-	for (int i = 0; i < n && !code; i++) {
-		const int64_t sample = substitutes_find(&data->bad, job->ids[first + i]);
-		float *row = out + (size_t)i * data->floats;
-
-		code = make_sample(data, worker, job, sample, first + i, row, err);
-		if (code && code != ERR_MEMORY && data->skips)
-			code = substitute(data, worker, job, sample, first + i, row, err);
-	}
+	if (code && code != ERR_MEMORY && data->skips)
+		return substitute(data, worker, job, sample, position, out, err);
 	return code;
 }
 
@@ -130,7 +123,7 @@ static int make_readers(struct data *data, const struct options *options, struct
 {
 	int threads = options_int(options, "stream.loaders");
 	struct loader_config config = {
-		.ahead = AHEAD, .floats = data->floats, .make = make, .context = data};
+		.ahead = AHEAD, .floats = data->floats, .make = make_sample, .context = data};
 	int code = 0;
 
 	if (threads < 0)
@@ -160,12 +153,10 @@ static void data_close(struct source *source)
 	mem_free(data);
 }
 
-/* A batch, and what of it had to be left out. */
-static int get(struct data *data, const struct loader_job *job, float *out, struct err *err)
+/* Counts what of a batch had to be left out. */
+static int give(struct data *data, const int64_t *ids, int n, struct err *err)
 {
-	const int code = loader_get(data->loader, job, out, err);
-
-	return code || !data->skips ? code : substitutes_give(&data->bad, job->ids, job->n, err);
+	return data->skips ? substitutes_give(&data->bad, ids, n, err) : 0;
 }
 
 static int data_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
@@ -184,7 +175,9 @@ static int data_inputs(struct source *source, enum source_part part, const int64
 		for (int i = 0; i < job.n; i++)
 			shifted[i] =
 				ids[first + i] + (part == SOURCE_EVAL ? data->order.samples : 0);
-		code = get(data, &job, inputs + (size_t)first * data->floats, err);
+		code = loader_get(data->loader, &job, inputs + (size_t)first * data->floats, err);
+		if (!code)
+			code = give(data, job.ids, job.n, err);
 	}
 	return code;
 }
@@ -209,9 +202,11 @@ static int data_labels(struct source *source, enum source_part part, const int64
 static int data_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration,
 	float *inputs, struct err *err)
 {
+	struct data *data = (struct data *)source;
 	const struct loader_job job = {MODE_TRAIN, iteration, ids, n};
+	const int code = loader_get(data->loader, &job, inputs, err);
 
-	return get((struct data *)source, &job, inputs, err);
+	return code ? code : give(data, ids, n, err);
 }
 
 static void data_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration)

@@ -102,8 +102,9 @@ static int make_transform(struct view *view, const struct records_info *info,
 		return code;
 	if (!config.resize)
 		config.resize = (config.size * 8 + 6) / 7;
-	view->augments = strcmp(config.kind, "plain") != 0;
-	return transform_init(&view->transform, &config, err);
+	code = transform_init(&view->transform, &config, err);
+	view->augments = !code && transform_augments(&view->transform);
+	return code;
 }
 
 int view_init(struct view *view, const struct records_info *info, const struct options *options,
@@ -134,7 +135,7 @@ int view_init(struct view *view, const struct records_info *info, const struct o
 	return make_transform(view, info, options, err);
 }
 
-static int view_floats(
+static int copy_floats(
 	const struct view *view, const struct record_bytes *bytes, float *out, struct err *err)
 {
 	const size_t size =
@@ -146,33 +147,18 @@ static int view_floats(
 	return 0;
 }
 
-static struct transform_input input_of(const struct view *view, const struct record_bytes *bytes)
+int view_input(const struct view *view, struct transform_scratch *scratch,
+	const struct record_bytes *bytes, const struct transform_place *place, float *out,
+	struct err *err)
 {
-	return (struct transform_input){.bytes = bytes->data,
+	const struct transform_input input = {.bytes = bytes->data,
 		.size = bytes->size,
 		.width = view->form == RECORDS_PIXELS ? view->record_width : 0,
 		.height = view->record_height,
 		.components = view->record_channels,
 		.planar = true};
-}
-
-int view_eval(const struct view *view, struct transform_scratch *scratch,
-	const struct record_bytes *bytes, float *out, struct err *err)
-{
-	const struct transform_input input = input_of(view, bytes);
 
 	if (view->form == RECORDS_FLOATS)
-		return view_floats(view, bytes, out, err);
-	return transform_eval(&view->transform, scratch, &input, out, err);
-}
-
-int view_train(const struct view *view, struct transform_scratch *scratch,
-	const struct record_bytes *bytes, uint64_t iteration, int position, float *out,
-	struct err *err)
-{
-	const struct transform_input input = input_of(view, bytes);
-
-	if (view->form == RECORDS_FLOATS)
-		return view_floats(view, bytes, out, err);
-	return transform_train(&view->transform, scratch, &input, iteration, position, out, err);
+		return copy_floats(view, bytes, out, err);
+	return transform_apply(&view->transform, scratch, &input, place, out, err);
 }

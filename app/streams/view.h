@@ -28,11 +28,9 @@ struct view {
 int view_init(struct view *view, const struct records_info *info, const struct options *options,
 	struct err *err);
 
-/* A record's input, for evaluation or for a place of a training batch. */
-int view_eval(const struct view *view, struct transform_scratch *scratch,
-	const struct record_bytes *bytes, float *out, struct err *err);
-int view_train(const struct view *view, struct transform_scratch *scratch,
-	const struct record_bytes *bytes, uint64_t iteration, int position, float *out,
+/* A record's input, for a place in training or, with NULL, for evaluation. */
+int view_input(const struct view *view, struct transform_scratch *scratch,
+	const struct record_bytes *bytes, const struct transform_place *place, float *out,
 	struct err *err);
 
 /* image.* keys. Ends with a row without a section. */

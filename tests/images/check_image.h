@@ -1,6 +1,6 @@
-/* What the tests of images share: files, goldens, and the made-up picture. */
-#ifndef RETAIN_TESTS_DATA_CHECK_IMAGE_H
-#define RETAIN_TESTS_DATA_CHECK_IMAGE_H
+/* What the tests of images share: files, goldens, the made-up picture, readers and pixels. */
+#ifndef RETAIN_TESTS_IMAGES_CHECK_IMAGE_H
+#define RETAIN_TESTS_IMAGES_CHECK_IMAGE_H
 
 #include "../base/check.h"
 
@@ -70,6 +70,56 @@ static inline uint8_t *picture(int width, int height, bool planar)
 			pixels[planar ? c * width * height + i : 3 * i + c] =
 				picture_value(i % width, i / width, c);
 	return pixels;
+}
+
+static inline struct image_reader *reader_new(void)
+{
+	struct image_reader *reader;
+	struct err err = {0};
+
+	assert_ok(image_reader_new(&reader, &err), err);
+	return reader;
+}
+
+static inline int pixel(const struct image *image, int x, int y, int c)
+{
+	const int n = image->components;
+
+	if (image->planar)
+		return image
+			->pixels[((size_t)(n == 1 ? 0 : c) * (size_t)image->height + (size_t)y) *
+					 image->stride +
+				 (size_t)x];
+	return image->pixels[(size_t)y * image->stride + (size_t)(x * n + (n == 1 ? 0 : c))];
+}
+
+/* Markers of JPEG's tables of quantization and of codes. */
+enum { JPEG_DQT = 0xdb, JPEG_DHT = 0xc4 };
+
+/*
+ * A copy of a JPEG file without the segments of a marker before the first scan: all
+ * of them, or only the last. Free the bytes with mem_free.
+ */
+static inline struct blob jpeg_without(const struct blob *file, int marker, bool last_only)
+{
+	const uint8_t *bytes = file->bytes;
+	struct blob copy = {mem_new(file->size, 1), 2};
+	size_t at = 2, last = 0, size;
+
+	assert_non_null(copy.bytes);
+	memcpy(copy.bytes, bytes, 2);
+	for (; bytes[at + 1] != 0xda; at += 2 + (size_t)(bytes[at + 2] << 8 | bytes[at + 3]))
+		last = bytes[at + 1] == marker ? at : last;
+	for (at = 2; bytes[at + 1] != 0xda; at += size) {
+		size = 2 + (size_t)(bytes[at + 2] << 8 | bytes[at + 3]);
+		if (bytes[at + 1] == marker && (!last_only || at == last))
+			continue;
+		memcpy(copy.bytes + copy.size, bytes + at, size);
+		copy.size += size;
+	}
+	memcpy(copy.bytes + copy.size, bytes + at, file->size - at);
+	copy.size += file->size - at;
+	return copy;
 }
 
 #endif

@@ -3,27 +3,6 @@
 
 #include "images/image_format.h"
 
-static struct image_reader *reader_new(void)
-{
-	struct image_reader *reader;
-	struct err err = {0};
-
-	assert_ok(image_reader_new(&reader, &err), err);
-	return reader;
-}
-
-static int pixel(const struct image *image, int x, int y, int c)
-{
-	const int n = image->components;
-
-	if (image->planar)
-		return image
-			->pixels[((size_t)(n == 1 ? 0 : c) * (size_t)image->height + (size_t)y) *
-					 image->stride +
-				 (size_t)x];
-	return image->pixels[(size_t)y * image->stride + (size_t)(x * n + (n == 1 ? 0 : c))];
-}
-
 /* The colours that Pillow finds in a file. */
 static struct blob golden_rgb(const char *name)
 {

@@ -14,20 +14,18 @@ enum { FLOATS = 3, N = 100, MODE = 1 };
 static _Atomic int made_count;
 
 /* A number that tells iteration, place and id apart; ids from 1000 on cannot be made. */
-static int make(void *context, int worker, const struct loader_job *job, int first, int n,
-	float *out, struct err *err)
+static int make(void *context, int worker, const struct loader_job *job, int place, float *out,
+	struct err *err)
 {
 	const int workers = *(const int *)context;
 
 	assert_true(worker >= 0 && worker < workers);
-	made_count += n;
-	for (int i = 0; i < n; i++) {
-		if (job->ids[first + i] >= 1000)
-			return err_set(err, ERR_FORMAT, "place %d", first + i);
-		for (int f = 0; f < FLOATS; f++)
-			out[i * FLOATS + f] = (float)(job->ids[first + i] * 1000 + first + i) +
-					      0.25f * (float)f + 100000.0f * (float)job->iteration;
-	}
+	made_count++;
+	if (job->ids[place] >= 1000)
+		return err_set(err, ERR_FORMAT, "place %d", place);
+	for (int f = 0; f < FLOATS; f++)
+		out[f] = (float)(job->ids[place] * 1000 + place) + 0.25f * (float)f +
+			 100000.0f * (float)job->iteration;
 	return 0;
 }
 
@@ -41,7 +39,6 @@ static struct loader *loader_with(int threads, int *workers)
 	*workers = threads + 1;
 	if (loader_new(&loader, &config, &err))
 		fail_msg("%s", err.message);
-	assert_int_equal(loader_workers(loader), threads + 1);
 	return loader;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "../records/records_check.h"
 
+#include "../images/check_image.h"
+
 #include "streams/order.h"
 #include "streams/source_records.h"
 #include "streams/view.h"
@@ -133,6 +135,53 @@ static void draws_do_not_depend_on_threads(void **state)
 	mem_free(other);
 }
 
+/* Files with all their tables, without those of quantization, and without codes, by turns. */
+static void write_photos(void)
+{
+	static const char *const names[] = {"444-optimised.jpg", "420.jpg", "422.jpg"};
+	char path[64];
+
+	for (int i = 0; i < 24; i++) {
+		const struct blob whole = golden(names[i % 3]);
+		const struct blob less = jpeg_without(&whole, i % 2 ? JPEG_DQT : JPEG_DHT, false);
+		const struct blob *file = i % 4 < 2 ? &whole : &less;
+
+		snprintf(path, sizeof(path), "class%d/%02d.jpg", i / 3 % 2, i);
+		write_bytes(path, file->bytes, file->size);
+		mem_free(whole.bytes);
+		mem_free(less.bytes);
+	}
+}
+
+static void what_is_left_out_does_not_depend_on_threads(void **state)
+{
+	enum { N = 24, FLOATS = 3 * 8 * 8 };
+	static float one[N * FLOATS], other[N * FLOATS];
+	struct source *alone, *many;
+	struct err err = {0};
+
+	write_photos();
+	alone = source_of(SETTINGS("stream.loaders=0", "stream.on_bad=skip", "stream.max_bad=1",
+		"stream.eval=none", "image.size=8"));
+	many = source_of(SETTINGS("stream.loaders=3", "stream.on_bad=skip", "stream.max_bad=1",
+		"stream.eval=none", "image.size=8"));
+	for (uint64_t k = 1; k < 20; k++) {
+		int64_t ids[N];
+
+		for (int i = 0; i < N; i++)
+			ids[i] = (int64_t)((k * 5 + 7 * (uint64_t)i) % N);
+		source_expect(many, ids, N, k);
+		assert_ok(source_draw(alone, ids, N, k, one, &err), err);
+		assert_ok(source_draw(many, ids, N, k, other, &err), err);
+		assert_memory_equal(one, other, sizeof(one));
+		assert_int_equal(source_bad_count(alone), source_bad_count(many));
+	}
+	/* Those that lack quantization; without codes of their own, files are read by the usual ones. */
+	assert_int_equal(source_bad_count(alone), 6);
+	source_close(alone);
+	source_close(many);
+}
+
 static void a_task_may_be_a_time_step(void **state)
 {
 	struct source *source;
@@ -242,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		tree_test(labels_belong_to_inputs),
 		tree_test(draws_do_not_depend_on_threads),
+		tree_test(what_is_left_out_does_not_depend_on_threads),
 		tree_test(a_task_may_be_a_time_step),
 		tree_test(tasks_may_have_many_time_steps),
 		tree_test(impossible_settings_are_named),
