@@ -392,7 +392,7 @@ static int read_runs(struct run_set *set, const struct search *search, struct er
 		return err_memory(err, "runs", (size_t)search->count * sizeof(*set->entries));
 	for (int i = 0; i < search->count; i++) {
 		struct run_log *log;
-		const int code = run_log_open(&log, search->found[i], &why);
+		const int code = run_log_open(&log, search->found[i], RUN_LOG_ALL, &why);
 
 		if (code == ERR_MEMORY)
 			return err_set(err, code, "%s", why.message);

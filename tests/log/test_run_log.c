@@ -201,7 +201,7 @@ static struct run_log *open_run(const char *folder)
 	struct run_log *log;
 	struct err err = {0};
 
-	if (run_log_open(&log, in_tree(folder), &err))
+	if (run_log_open(&log, in_tree(folder), RUN_LOG_ALL, &err))
 		fail_msg("%s", err.message);
 	return log;
 }
