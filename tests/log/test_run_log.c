@@ -70,8 +70,8 @@ static void config(void **state)
 	assert_null(run_log_setting(&log, "run.nothing"));
 	run_log_release(&log);
 	refuses(run_log_parse_config, "[run]\nseed\n", "file:2: neither");
-	refuses(run_log_parse_config, "seed = 1\n", "file:1: neither");
-	refuses(run_log_parse_config, "[run\n", "file:1: a section without its ]");
+	refuses(run_log_parse_config, "seed = 1\n", "file:1: seed stands before any [section]");
+	refuses(run_log_parse_config, "[run\n", "file:1: neither");
 }
 
 static void metrics(void **state)
