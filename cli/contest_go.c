@@ -132,7 +132,7 @@ static void finish(struct loop *loop, struct slot *slot)
 	char words[600];
 
 	job_message(&slot->job, words, sizeof(words));
-	if (contest_look(loop->contest, run, &err))
+	if (contest_look(run, &err))
 		fail(loop, run, err.message);
 	else if (slot->job.status != EXIT_OK &&
 		 !(slot->job.status > EXIT_STOPPED && loop->forwarded)) {

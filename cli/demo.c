@@ -52,7 +52,7 @@ static void print_table(const struct demo *demo)
 		printf("  %-20s", demo->entries[i].method);
 		print_share(result->last.ir, 16);
 		print_share(result->last.le, 14);
-		print_share(result->late_ft, 12);
+		print_share(result->last.ft, 12);
 		printf("%9.2f\n", result->cost);
 	}
 	printf("  %-20s", "guess by last labels");

@@ -11,7 +11,7 @@
 #include "watch.h"
 
 struct request {
-	const char *out, *svg, *png;
+	const char *out, *svg;
 	bool watch, open;
 	int port;
 };
@@ -47,12 +47,10 @@ static int watch(const struct request *request, char **paths, int count)
 /* Beside the run where there is one folder, else here. */
 static int target(const struct request *request, char **paths, int count, struct text *out)
 {
-	const char *figure = request->svg ? request->svg : request->png;
-
 	if (request->out)
 		text_add(out, request->out);
-	else if (figure)
-		text_addf(out, "%s.%s", figure, request->svg ? "svg" : "png");
+	else if (request->svg)
+		text_addf(out, "%s.svg", request->svg);
 	else if (count == 1)
 		text_addf(out, "%s%sreport.html", paths[0],
 			paths[0][strlen(paths[0]) - 1] == '/' ? "" : "/");
@@ -85,8 +83,6 @@ static int write_to(const char *path, const struct request *request, const struc
 
 	if (request->svg)
 		code = write_svg(path, set, request->svg, &err);
-	else if (request->png)
-		code = figure_png(path, set, request->png, &err);
 	else
 		code = report_write(path, set, &err);
 	if (code)
@@ -130,7 +126,6 @@ int cmd_report(int argc, char **argv)
 		{"out", "FILE", "what to write; else report.html in the one folder, or here",
 			.text = &request.out},
 		{"svg", "FIGURE", "write a single figure as SVG", .text = &request.svg},
-		{"png", "FIGURE", "... as PNG, by rsvg-convert or chromium", .text = &request.png},
 		{"open", NULL, "show it in the browser", .flag = &request.open},
 		{"watch", NULL, "serve a page on this machine that follows the runs",
 			.flag = &request.watch},
@@ -153,8 +148,8 @@ int cmd_report(int argc, char **argv)
 	if (argc < 2)
 		return complain(
 			EXIT_USAGE, "report: which RUN? Give the folder of a run, or one above");
-	if (!!request.svg + !!request.png + request.watch > 1)
-		return complain(EXIT_USAGE, "--svg, --png and --watch: one at a time");
+	if (request.svg && request.watch)
+		return complain(EXIT_USAGE, "--svg and --watch: one at a time");
 	if (request.watch && request.out)
 		return complain(EXIT_USAGE, "--watch writes no file: leave out --out");
 	return request.watch ? watch(&request, argv + 1, argc - 1)

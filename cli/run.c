@@ -83,7 +83,8 @@ static void print_summary(const struct watch_result *all, const struct request *
 		averaged ? result->late_ir_sgd : NAN);
 	print_share(stdout, "adapts (LE)", last->le, NAN);
 	print_share(stdout, "  guess by last labels", last->blind, NAN);
-	print_share(stdout, "next (FT)", result->late_ft, NAN);
+	print_share(stdout, "next (FT)", last->ft, averaged ? last->ft_sgd : NAN);
+	print_share(stdout, "  mean of the last quarter", result->late_ft, NAN);
 	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
 		watch_grouped(grouped, last->iteration), result->iterations_per_s / 1000);

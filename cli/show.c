@@ -7,9 +7,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "eval/summary.h"
 #include "report/curves.h"
 #include "progress.h"
-#include "report/report.h"
 #include "report/spark.h"
 #include "args.h"
 #include "cli.h"
@@ -72,29 +72,32 @@ static void add_share(struct text *out, const char *name, double share, double p
 
 static void add_summary(struct text *out, const struct run_log *log, const char *dot)
 {
-	struct report_summary s;
-	const bool averaged = log->count && !isnan(log->rows[log->count - 1].gamma1);
+	struct summary s;
+	const struct metrics_row *last = &s.last;
 
-	report_summarize(&s, log->rows, log->count);
+	bool averaged;
+
+	summary_make(&s, log->rows, log->count);
+	averaged = !isnan(last->gamma1);
 	text_addf(out, " %s ", dot);
-	run_log_grouped(s.iteration, out);
+	run_log_grouped(last->iteration, out);
 	text_addf(out, " iterations %s ", dot);
-	run_log_grouped(s.samples, out);
+	run_log_grouped(last->samples, out);
 	text_add(out, " samples\n\n");
 	if (!log->count) {
 		text_add(out, "Nothing was evaluated yet.\n");
 		return;
 	}
-	add_share(out, "retention (IR)", s.ir, averaged ? s.ir_sgd : NAN);
-	add_share(out, "  mean of the last quarter", s.ir_late, averaged ? s.ir_sgd_late : NAN);
-	add_share(out, "adapts (LE)", s.le, NAN);
-	add_share(out, "  guess by last labels", s.blind, NAN);
-	add_share(out, "next (FT), mean", s.ft_mean, NAN);
-	if (s.iteration && !isnan(s.cost))
-		text_addf(out, "  %-26s%6.2f   of plain SGD per iteration\n", "cost",
-			s.cost / (double)s.iteration);
-	if (!isnan(s.seconds))
-		text_addf(out, "  %-26s%6.1f s\n", "time", s.seconds);
+	add_share(out, "retention (IR)", last->ir, averaged ? last->ir_sgd : NAN);
+	add_share(out, "  mean of the last quarter", s.late_ir, averaged ? s.late_ir_sgd : NAN);
+	add_share(out, "adapts (LE)", last->le, NAN);
+	add_share(out, "  guess by last labels", last->blind, NAN);
+	add_share(out, "next (FT)", last->ft, averaged ? last->ft_sgd : NAN);
+	add_share(out, "  mean of the last quarter", s.late_ft, averaged ? s.late_ft_sgd : NAN);
+	if (!isnan(s.cost))
+		text_addf(out, "  %-26s%6.2f   of plain SGD per iteration\n", "cost", s.cost);
+	if (!isnan(last->seconds))
+		text_addf(out, "  %-26s%6.1f s\n", "time", last->seconds);
 }
 
 static int add_curves(struct text *out, const struct run_log *log, bool utf8, struct err *err)

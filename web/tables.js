@@ -1,19 +1,19 @@
 /* The page's words and tables: what came out, what it cost, what it was made with. */
 
 const summaryColumns = [
-	{name: "IR, late", unit: "%, last quarter", of: (run) => run.summary.ir_late, format: percent, bar: true},
+	{name: "IR, late", unit: "%, last quarter", of: (run) => run.summary.late_ir, format: percent, bar: true},
 	{name: "IR", unit: "%, at the end", of: (run) => run.summary.ir, format: percent},
-	{name: "IR, plain", unit: "%, last quarter", of: (run) => run.summary.ir_sgd_late, format: percent},
+	{name: "IR, plain", unit: "%, last quarter", of: (run) => run.summary.late_ir_sgd, format: percent},
 	{name: "LE", unit: "%", of: (run) => run.summary.le, format: percent},
 	{name: "blind", unit: "%", of: (run) => run.summary.blind, format: percent},
-	{name: "FT", unit: "%, mean", of: (run) => run.summary.ft_mean, format: percent},
+	{name: "FT, late", unit: "%, last quarter", of: (run) => run.summary.late_ft, format: percent},
+	{name: "FT", unit: "%, at the end", of: (run) => run.summary.ft, format: percent},
 	{name: "cuts", unit: "of the rate", of: (run) => run.cuts.length, format: short},
 	{name: "first cut", unit: "iteration", of: (run) => run.cuts.length ? run.cuts[0].iteration : null,
 		format: (x) => count(Math.round(x))},
 	{name: "rate", unit: "at the end", of: (run) => run.summary.lr, format: short, alone: true},
 	{name: "iterations", unit: "", of: (run) => run.summary.iteration, format: (x) => count(Math.round(x))},
-	{name: "cost", unit: "per iteration", of: (run) => run.summary.cost === null ? null :
-		run.summary.cost / run.summary.iteration, format: (x) => x.toFixed(3)},
+	{name: "cost", unit: "per iteration", of: (run) => run.summary.cost_per_iteration, format: (x) => x.toFixed(3)},
 	{name: "time", unit: "s", of: (run) => run.summary.seconds, alone: true, format: (x) => count(Number(x.toFixed(x < 100 ? 1 : 0)))},
 ];
 
@@ -29,8 +29,8 @@ function swatch(parent, group) {
 
 /* What methods are judged by: late retention, or, on streams without evaluation data, learning efficacy. */
 function judge() {
-	const kept = runs.some((run) => run.summary.ir_late !== null);
-	return kept ? {of: (run) => run.summary.ir_late, most: " retains most: ", alone: " keeps ", end: " % of what it has seen. "} :
+	const kept = runs.some((run) => run.summary.late_ir !== null);
+	return kept ? {of: (run) => run.summary.late_ir, most: " retains most: ", alone: " keeps ", end: " % of what it has seen. "} :
 		{of: (run) => run.summary.le, most: " adapts best: ", alone: " gets ", end: " % right before the label is seen. "};
 }
 

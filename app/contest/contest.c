@@ -9,15 +9,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "config/app_config.h"
-
-#define CONFIG_MOST  ((size_t)1 << 20)
-#define METRICS_MOST ((size_t)1 << 30)
+#include "log/run_log.h"
 
 const char *contest_variant(const struct contest *contest, int variant)
 {
@@ -137,50 +133,62 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 }
 
 /* Whether the config that the folder holds makes the run that is wanted. */
-static int check_config(const struct contest_run *run, const char *path, struct err *err)
+static int check_config(const struct contest_run *run, const char *there, struct err *err)
 {
 	struct options *wanted = NULL;
 	struct err how = {0};
-	char *there = NULL;
-	size_t size;
 	int code = config_defaults(&wanted, &app_scope, err);
 
 	if (!code)
 		code = options_read_text(
 			wanted, "the contest", run->config, strlen(run->config), err);
-	if (!code)
-		code = file_read(path, CONFIG_MOST, &there, &size, err);
-	if (!code && config_differs(wanted, there, size, true, &how))
+	if (!code && config_differs(wanted, there, strlen(there), true, &how))
 		code = err_set(err, how.code,
 			"%s: holds a run with another config (%s); choose another --out, or make "
 			"all runs anew with --force",
 			run->folder, how.message);
-	mem_free(there);
 	options_free(wanted);
 	return code;
 }
 
-int contest_look(struct contest *contest, struct contest_run *run, struct err *err)
+static void forget(struct contest_run *run)
 {
-	struct text path = {0};
-	struct stat found;
-	int code = 0;
-
 	run->state = CONTEST_ABSENT;
 	for (int i = 0; i < MEASURES; i++)
 		run->values[i] = NAN;
-	text_addf(&path, "%s/config.ini", run->folder);
-	if (path.failed) {
-		code = err_memory(err, "a path", strlen(run->folder));
-	} else if (!stat(path.data, &found)) {
-		code = contest->plan.anew ? 0 : check_config(run, path.data, err);
-		run->state = CONTEST_BEGUN;
-	}
-	text_release(&path);
-	if (code || run->state == CONTEST_ABSENT || !measure_finished(run->folder))
+}
+
+static int measure(struct contest_run *run, struct err *err)
+{
+	struct run_log *log;
+	const int code = run_log_open(&log, run->folder, RUN_LOG_METRICS | RUN_LOG_MATRIX, err);
+
+	if (code)
 		return code;
+	measure_log(log, run->values);
 	run->state = CONTEST_FINISHED;
-	return measure_run(run->folder, run->values, err);
+	run_log_close(log);
+	return 0;
+}
+
+int contest_look(struct contest_run *run, struct err *err)
+{
+	struct run_log *log;
+	bool ended;
+	int code;
+
+	forget(run);
+	if (!run_log_here(run->folder))
+		return 0;
+	run->state = CONTEST_BEGUN;
+	/* Of a run that was just begun there need not be more. */
+	code = run_log_open(&log, run->folder, RUN_LOG_CONFIG | RUN_LOG_FACTS, err);
+	if (code)
+		return code;
+	code = check_config(run, log->config, err);
+	ended = log->state == RUN_LOG_ENDED;
+	run_log_close(log);
+	return code || !ended ? code : measure(run, err);
 }
 
 static bool wanted(const char *only, const char *name)
@@ -245,10 +253,9 @@ static int make_runs(struct contest *contest, struct err *err)
 		code = gather(contest, run, err);
 		if (!code)
 			code = resolve(contest, run, err);
-		if (!code)
-			code = contest_look(contest, run, err);
-		if (plan->anew)
-			run->state = CONTEST_ABSENT;
+		forget(run);
+		if (!code && !plan->anew)
+			code = contest_look(run, err);
 	}
 	return code;
 }
@@ -300,20 +307,16 @@ bool contest_ready(const struct contest *contest, const struct contest_run *run,
 
 double contest_share(const struct contest_run *run)
 {
-	struct text path = {0};
-	char *words = NULL;
-	size_t size = 0;
-	int lines = 0;
+	struct run_log *log;
+	double share = 0;
 
 	if (run->state == CONTEST_FINISHED)
 		return 1;
-	text_addf(&path, "%s/metrics.csv", run->folder);
-	if (!path.failed && !file_read(path.data, METRICS_MOST, &words, &size, NULL))
-		for (size_t i = 0; i < size; i++)
-			lines += words[i] == '\n';
-	mem_free(words);
-	text_release(&path);
-	return lines > 1 ? fmin(1, (double)(lines - 1) / run->evaluations) : 0;
+	if (!run_log_open(&log, run->folder, RUN_LOG_METRICS, NULL)) {
+		share = fmin(1, (double)log->count / run->evaluations);
+		run_log_close(log);
+	}
+	return share;
 }
 
 void contest_fail(struct contest_run *run, const char *words)

@@ -73,7 +73,7 @@ const char *contest_variant(const struct contest *contest, int variant); /* its 
 struct contest_run *contest_run(const struct contest *contest, int variant, int seed);
 
 /* Looks at a run's folder again. */
-int contest_look(struct contest *contest, struct contest_run *run, struct err *err);
+int contest_look(struct contest_run *run, struct err *err);
 
 /* Whether all that the run needs is finished; *never if some of it failed. */
 bool contest_ready(const struct contest *contest, const struct contest_run *run, bool *never);

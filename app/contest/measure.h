@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "eval/summary.h"
+#include "log/run_log.h"
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
@@ -16,11 +17,16 @@ enum {
 };
 
 struct measure {
-	const char *name;  /* as experiments say it */
-	const char *title; /* of a column */
-	const char *help;  /* one line */
-	bool share;        /* in [0, 1]: shown in percent, differences in points */
-	int digits;        /* after the point, as shown */
+	const char *name;   /* as experiments say it */
+	const char *title;  /* of a column */
+	const char *help;   /* one line */
+	bool share;         /* in [0, 1]: shown in percent, differences in points */
+	int digits;         /* after the point, as shown */
+	const char *column; /* of metrics.csv, and which of its rows; */
+	enum summary_span span;
+	bool per_iteration;
+	int range;    /* or else a range of the matrix, from 1, */
+	bool at_half; /* ... in the row at half of the run, not over the late ones */
 };
 
 extern const struct measure measures[MEASURES + 1]; /* ends with a row without a name */
@@ -28,10 +34,7 @@ extern const struct measure measures[MEASURES + 1]; /* ends with a row without a
 /* By name; -1: none. */
 int measure_find(const char *name);
 
-/* Whether the run in the folder went to its end; false, too, where there is none. */
-bool measure_finished(const char *folder);
-
 /* All of them; NAN for what the run did not measure. */
-int measure_run(const char *folder, double values[MEASURES], struct err *err);
+void measure_log(const struct run_log *log, double values[MEASURES]);
 
 #endif

@@ -26,13 +26,14 @@ static const struct {
 	const char *name;
 	parse_fn *parse;
 	size_t most;
+	enum run_log_files file;
 	bool needed;
 } files[] = {
-	{"config.ini", run_log_parse_config, 4 * MIB, true},
-	{"metrics.csv", run_log_parse_metrics, 256 * MIB, true},
-	{"events.jsonl", run_log_parse_events, 256 * MIB, false},
-	{"matrix.csv", run_log_parse_matrix, 256 * MIB, false},
-	{"run.json", run_log_parse_facts, 4 * MIB, false},
+	{"config.ini", run_log_parse_config, 4 * MIB, RUN_LOG_CONFIG, true},
+	{"metrics.csv", run_log_parse_metrics, 256 * MIB, RUN_LOG_METRICS, true},
+	{"events.jsonl", run_log_parse_events, 256 * MIB, RUN_LOG_EVENTS, false},
+	{"matrix.csv", run_log_parse_matrix, 256 * MIB, RUN_LOG_MATRIX, false},
+	{"run.json", run_log_parse_facts, 4 * MIB, RUN_LOG_FACTS, false},
 };
 
 static bool is_file(const char *path)
@@ -97,7 +98,7 @@ static enum run_log_state state_of(const struct run_log *log)
 	return log->has_facts ? RUN_LOG_STOPPED : RUN_LOG_KILLED;
 }
 
-int run_log_open(struct run_log **log, const char *folder, struct err *err)
+int run_log_open(struct run_log **log, const char *folder, unsigned wanted, struct err *err)
 {
 	struct run_log *made = mem_new(1, sizeof(*made));
 	int code = 0;
@@ -112,7 +113,8 @@ int run_log_open(struct run_log **log, const char *folder, struct err *err)
 		code = err_set(
 			err, ERR_INPUT, "%s: holds no run: there is no config.ini in it", folder);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !code; i++)
-		code = read_file(made, i, err);
+		if (wanted & files[i].file)
+			code = read_file(made, i, err);
 	if (code) {
 		run_log_close(made);
 		return code;

@@ -92,7 +92,17 @@ struct run_log {
 	struct arena arena; /* what all of the above lies in, but for rows */
 };
 
-int run_log_open(struct run_log **log, const char *folder, struct err *err);
+/* All of a folder's files, or only some, which is quicker. */
+enum run_log_files {
+	RUN_LOG_CONFIG = 1,
+	RUN_LOG_METRICS = 2,
+	RUN_LOG_EVENTS = 4,
+	RUN_LOG_MATRIX = 8,
+	RUN_LOG_FACTS = 16,
+	RUN_LOG_ALL = 31,
+};
+
+int run_log_open(struct run_log **log, const char *folder, unsigned files, struct err *err);
 void run_log_close(struct run_log *log);
 
 /* Whether there is a config.ini in the folder, by which a run folder is known. */

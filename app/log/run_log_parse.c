@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ini_read.h"
 #include "base/json.h"
 #include "log/run_log.h"
 
@@ -52,17 +53,6 @@ static int no_memory(const char *where, size_t bytes, struct err *err)
 	return err_memory(err, where, bytes);
 }
 
-/* Without the blanks around it. */
-static char *trimmed(char *words)
-{
-	size_t length;
-
-	words += strspn(words, " \t\r");
-	for (length = strlen(words); length && strchr(" \t\r", words[length - 1]); length--)
-		words[length - 1] = '\0';
-	return words;
-}
-
 static char *joined(struct arena *arena, const char *first, const char *second)
 {
 	const size_t size = strlen(first) + strlen(second) + 2;
@@ -73,19 +63,25 @@ static char *joined(struct arena *arena, const char *first, const char *second)
 	return made;
 }
 
-static int parse_setting(struct run_log *log, const struct lines *lines, const char *section,
-	char *line, struct err *err)
-{
-	struct run_setting *setting = &log->settings[log->setting_count];
-	char *equals = strchr(line, '=');
+struct config_reading {
+	struct run_log *log;
+	const char *where;
+};
 
-	if (!section || !equals)
-		return refuse(lines, err, "neither a [section] nor \"name = value\"");
-	*equals = '\0';
-	setting->key = joined(&log->arena, section, trimmed(line));
-	setting->value = arena_text(&log->arena, trimmed(equals + 1));
+static int take_setting(void *context, const char *section, const char *name, const char *value,
+	int line, struct err *err)
+{
+	const struct config_reading *reading = context;
+	struct run_log *log = reading->log;
+	struct run_setting *setting = &log->settings[log->setting_count];
+
+	if (!*section)
+		return err_set(err, ERR_FORMAT, "%s:%d: %.100s stands before any [section]",
+			reading->where, line, name);
+	setting->key = joined(&log->arena, section, name);
+	setting->value = arena_text(&log->arena, value);
 	if (!setting->key || !setting->value)
-		return no_memory(lines->where, strlen(line), err);
+		return err_memory(err, "a setting", strlen(name) + strlen(value));
 	log->setting_count++;
 	return 0;
 }
@@ -93,34 +89,14 @@ static int parse_setting(struct run_log *log, const struct lines *lines, const c
 int run_log_parse_config(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err)
 {
-	struct lines lines = {.where = where, .at = bytes, .end = bytes + size};
-	const char *section = NULL;
-	char *line;
-	int code = 0;
+	struct config_reading reading = {log, where};
 
-	if (memchr(bytes, '\0', size))
-		return err_set(err, ERR_FORMAT, "%s: not text", where);
+	log->setting_count = 0;
 	log->config = arena_text(&log->arena, bytes);
 	log->settings = arena_new(&log->arena, lines_count(bytes, size), sizeof(*log->settings));
 	if (!log->config || !log->settings)
 		return no_memory(where, size, err);
-	while (!code && (line = lines_next(&lines))) {
-		char *end;
-
-		line = trimmed(line);
-		if (!*line || *line == ';' || *line == '#')
-			continue;
-		end = line + strlen(line) - 1;
-		if (*line != '[') {
-			code = parse_setting(log, &lines, section, line, err);
-		} else if (*end != ']') {
-			code = refuse(&lines, err, "a section without its ]");
-		} else {
-			*end = '\0';
-			section = line + 1;
-		}
-	}
-	return code;
+	return ini_read(where, bytes, size, take_setting, &reading, err);
 }
 
 /* A row that breaks off was being written. */

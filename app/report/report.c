@@ -12,6 +12,7 @@
 #include <retain.h>
 #include "base/file.h"
 #include "base/json_write.h"
+#include "eval/summary.h"
 #include "report/paper.h"
 #include "report/report_page.h"
 
@@ -46,31 +47,34 @@ static void add_pair(struct jwriter *out, const char *name, const char *words)
 	jwriter_end(out);
 }
 
+/* The numbers that tables show. The page computes none of them itself. */
 static void add_summary(struct jwriter *out, const struct run_log *run)
 {
-	struct report_summary s;
+	struct summary s;
 
-	report_summarize(&s, run->rows, run->count);
+	summary_make(&s, run->rows, run->count);
 	const struct {
 		const char *name;
 		double value;
 	} fields[] = {
-		{"lr", s.lr},
-		{"le", s.le},
-		{"blind", s.blind},
-		{"cost", s.cost},
-		{"seconds", s.seconds},
-		{"ir", s.ir},
-		{"ir_sgd", s.ir_sgd},
-		{"ir_late", s.ir_late},
-		{"ir_sgd_late", s.ir_sgd_late},
-		{"ft_mean", s.ft_mean},
-		{"ft_sgd_mean", s.ft_sgd_mean},
+		{"lr", s.last.lr},
+		{"le", s.last.le},
+		{"blind", s.last.blind},
+		{"ir", s.last.ir},
+		{"ir_sgd", s.last.ir_sgd},
+		{"late_ir", s.late_ir},
+		{"late_ir_sgd", s.late_ir_sgd},
+		{"ft", s.last.ft},
+		{"ft_sgd", s.last.ft_sgd},
+		{"late_ft", s.late_ft},
+		{"late_ft_sgd", s.late_ft_sgd},
+		{"cost_per_iteration", s.cost},
+		{"seconds", s.last.seconds},
 	};
 
 	jwriter_table(out, "summary");
-	jwriter_whole(out, "iteration", s.iteration);
-	jwriter_whole(out, "samples", s.samples);
+	jwriter_whole(out, "iteration", s.last.iteration);
+	jwriter_whole(out, "samples", s.last.samples);
 	for (size_t i = 0; i < COUNT(fields); i++)
 		jwriter_number(out, fields[i].name, fields[i].value);
 	jwriter_end(out);

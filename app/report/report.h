@@ -7,12 +7,9 @@
 #define RETAIN_REPORT_REPORT_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
 #include "base/text.h"
-#include "run/metrics_file.h"
 #include "log/run_set.h"
 
 /* Replaces path as base/file.h does. */
@@ -30,17 +27,5 @@ void report_data(struct text *out, const struct run_set *set, bool watch);
 
 /* Replaces path by the text, as base/file.h does. */
 int report_save(const char *path, const struct text *words, struct err *err);
-
-/* A run in a few numbers, NAN where nothing was measured. */
-struct report_summary {
-	int64_t iteration, samples;
-	double lr, le, blind, cost, seconds; /* at the end: of the latest row that has them */
-	double ir, ir_sgd;                   /* of the latest evaluation */
-	/* Means over the evaluations in the last quarter of the run's iterations. */
-	double ir_late, ir_sgd_late;
-	double ft_mean, ft_sgd_mean; /* over all evaluations that have it */
-};
-
-void report_summarize(struct report_summary *summary, const struct metrics_row *rows, size_t count);
 
 #endif

@@ -1,130 +1,97 @@
 /*
- * Reads with inih, which only this file knows. inih hands out keys and values but
- * no line numbers, and cuts lines to 200 bytes, fewer than a path may need; both
- * are made up for here, where lines are handed to it one by one.
+ * Lines are cut out of a copy of the text, so that nothing has a largest length.
+ * Nothing but a newline ends a line; a carriage return is a blank.
  */
 #include "base/ini_read.h"
 
-#include <ctype.h>
-#include <ini.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/text.h"
 
 #define CONFIG_MOST ((size_t)1 << 20)
 
 struct reading {
+	const char *name;
 	ini_value_fn *found;
 	void *context;
-	const char *at, *end; /* what is left of the text */
-	int line;             /* the one inih is looking at, from 1 */
-	const char *rest;     /* the end of that line if inih did not get it all */
-	size_t rest_size;
-	struct err failure; /* the first one met in a value, */
-	int failure_line;   /* and its line; 0: none */
+	const char *section;
+	int line;
 };
 
 static bool blank(char c)
 {
-	return isspace((unsigned char)c);
+	return c && strchr(" \t\r\v\f", c);
 }
 
-static size_t without_blanks(const char *line, size_t size)
+/* Without the blanks around it. */
+static char *trimmed(char *words)
 {
-	while (size > 0 && blank(line[size - 1]))
-		size--;
-	return size;
+	size_t size;
+
+	while (blank(*words))
+		words++;
+	for (size = strlen(words); size > 0 && blank(words[size - 1]); size--)
+		words[size - 1] = '\0';
+	return words;
 }
 
-/* The line's size without its comment, by inih's rules. */
-static size_t without_comment(const char *line, size_t size)
+/* Cuts off a comment: what follows a ; after a blank, or begins the line. */
+static void drop_comment(char *line)
 {
-	for (size_t i = 0; i < size; i++)
-		if ((i == 0 && (line[i] == ';' || line[i] == '#')) ||
-			(i > 0 && line[i] == ';' && blank(line[i - 1])))
-			return without_blanks(line, i);
-	return size;
+	if (*line == '#')
+		*line = '\0';
+	for (char *at = line; *at; at++)
+		if (*at == ';' && (at == line || blank(at[-1])))
+			*at = '\0';
 }
 
-/*
- * inih's fgets. The blanks at a line's start are dropped, as inih would take the
- * line for the last one's continuation. Of a line too long for inih it gets the
- * beginning, cut after a character that it will not strip; value_found adds the
- * rest.
- */
-static char *line_next(char *out, int room, void *stream)
+static int read_line(struct reading *reading, char *line, struct err *err)
 {
-	struct reading *reading = stream;
-	const char *line = reading->at, *end = reading->end;
-	size_t size, most = (size_t)room - 2; /* "\n" and NUL */
+	char *end;
 
-	if (line == end)
-		return NULL;
-	reading->line++;
-	size = (size_t)(end - line);
-	if (memchr(line, '\n', size))
-		size = (size_t)((const char *)memchr(line, '\n', size) - line);
-	reading->at = line + size < end ? line + size + 1 : end;
-	for (; size > 0 && blank(*line); size--)
-		line++;
-	size = without_blanks(line, size);
-	if (size > most)
-		size = without_comment(line, size);
-	reading->rest = line + size;
-	if (size > most)
-		reading->rest = line + without_blanks(line, most);
-	reading->rest_size = (size_t)(line + size - reading->rest);
-	memcpy(out, line, size - reading->rest_size);
-	memcpy(out + size - reading->rest_size, "\n", 2);
-	return out;
-}
-
-/* inih's handler: 1 for success. */
-static int value_found(void *context, const char *section, const char *name, const char *value)
-{
-	struct reading *reading = context;
-	struct text joined = {0};
-	int code;
-
-	if (reading->failure_line)
+	line = trimmed(line);
+	if (reading->line == 1 && !strncmp(line, "\xef\xbb\xbf", 3)) /* an editor's mark of UTF-8 */
+		line = trimmed(line + 3);
+	drop_comment(line);
+	if (!*line)
 		return 0;
-	if (reading->rest_size) {
-		text_addf(&joined, "%s%.*s", value, (int)reading->rest_size, reading->rest);
-		value = joined.data;
+	end = *line == '[' ? strchr(line, ']') : strpbrk(line, "=:");
+	if (!end)
+		return err_set(err, ERR_FORMAT, "%s:%d: neither [section] nor name = value",
+			reading->name, reading->line);
+	*end = '\0';
+	if (*line == '[') {
+		reading->section = line + 1;
+		return 0;
 	}
-	code = joined.failed ? err_memory(&reading->failure, "a config line", reading->rest_size)
-			     : reading->found(reading->context, section, name, value, reading->line,
-				       &reading->failure);
-	text_release(&joined);
-	if (code)
-		reading->failure_line = reading->line;
-	return code == 0;
+	return reading->found(reading->context, reading->section, trimmed(line), trimmed(end + 1),
+		reading->line, err);
 }
 
 int ini_read(const char *name, const char *words, size_t size, ini_value_fn *found, void *context,
 	struct err *err)
 {
-	struct reading reading = {
-		.found = found, .context = context, .at = words, .end = words + size};
-	int line;
+	struct reading reading = {.name = name, .found = found, .context = context, .section = ""};
+	char *copy, *at, *next;
+	int code = 0;
 
 	if (memchr(words, '\0', size))
 		return err_set(err, ERR_FORMAT, "%s: not a text file: it has NUL bytes", name);
-	line = ini_parse_stream(line_next, &reading, value_found, &reading);
-	if (line == 0)
-		return 0;
-	/* inih goes on after an error and returns the first one's line, be it ours or its own. */
-	if (line == reading.failure_line) {
-		if (err)
-			*err = reading.failure;
-		return reading.failure.code;
+	copy = mem_new(size + 1, 1);
+	if (!copy)
+		return err_memory(err, name, size + 1);
+	memcpy(copy, words, size);
+	for (at = copy; at && !code; at = next) {
+		next = strchr(at, '\n');
+		if (next)
+			*next++ = '\0';
+		reading.line++;
+		code = read_line(&reading, at, err);
 	}
-	if (line < 0)
-		return err_memory(err, name, 0);
-	return err_set(err, ERR_FORMAT, "%s:%d: neither [section] nor name = value", name, line);
+	mem_free(copy);
+	return code;
 }
 
 int ini_read_file(const char *path, ini_value_fn *found, void *context, struct err *err)

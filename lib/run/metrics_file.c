@@ -7,6 +7,7 @@
 #define _GNU_SOURCE 1
 #include "run/metrics_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,55 +22,7 @@
 #include "base/mem.h"
 
 #define FILE_MOST ((size_t)1 << 30)
-#define CELL_MOST TEXT_NUMBER
-
-enum { COLUMNS = 25, LINE_MOST = COLUMNS * CELL_MOST, HEADER_MOST = 256 };
-
-#define WHOLE(name, unit, meaning)                                                                 \
-	{                                                                                          \
-#name, unit, meaning, METRICS_WHOLE, offsetof(struct metrics_row, name)            \
-	}
-#define NUMBER(name, unit, meaning)                                                                \
-	{                                                                                          \
-#name, unit, meaning, METRICS_NUMBER, offsetof(struct metrics_row, name)           \
-	}
-
-const struct metrics_column metrics_columns[COLUMNS + 1] = {
-	WHOLE(step, "steps", "time steps of the stream so far"),
-	WHOLE(iteration, "iterations", "training iterations so far"),
-	WHOLE(samples, "samples", "samples of the stream revealed so far"),
-	NUMBER(lr, "", "learning rate of the next iteration"),
-	NUMBER(gamma1, "", "weight that the first average keeps at an update"),
-	NUMBER(gamma2, "", "weight that the second average keeps at an update"),
-	WHOLE(best, "", "the model that serves inference: 0 the plain one, 1 or 2 an average"),
-	NUMBER(sigma, "fraction",
-		"val_acc_ma minus val_acc_sgd, the gap that malr's conditions look at"),
-	NUMBER(val_loss_ma, "nats",
-		"validation loss of the best average, mean of the latest window"),
-	NUMBER(val_loss_sgd, "nats", "the same of the plain model"),
-	NUMBER(val_acc_ma, "fraction",
-		"validation accuracy of the best average, mean of the latest window"),
-	NUMBER(val_acc_sgd, "fraction", "the same of the plain model"),
-	NUMBER(le, "fraction",
-		"learning efficacy: mean accuracy on each step before its labels were seen"),
-	NUMBER(ir, "fraction",
-		"information retention: accuracy on evaluation data of all past steps"),
-	NUMBER(ft, "fraction", "forward transfer: accuracy on evaluation data of steps to come"),
-	NUMBER(ir_sgd, "fraction", "ir of the plain model"),
-	NUMBER(ft_sgd, "fraction", "ft of the plain model"),
-	NUMBER(blind, "fraction",
-		"le of a learner that sees no inputs: the most frequent recent label"),
-	NUMBER(le5, "fraction", "le, counting a label among the first five guesses as right"),
-	NUMBER(ir5, "fraction", "ir in the same way"),
-	NUMBER(ft5, "fraction", "ft in the same way"),
-	NUMBER(ir5_sgd, "fraction", "ir_sgd in the same way"),
-	NUMBER(ft5_sgd, "fraction", "ft_sgd in the same way"),
-	NUMBER(cost, "iterations",
-		"what learning has cost, in iterations of plain SGD at a constant rate"),
-	NUMBER(seconds, "s",
-		"time spent so far; the only column that differs when a run is repeated"),
-	{0},
-};
+enum { HEADER_MOST = 256, LINE_MOST = 64 * TEXT_NUMBER };
 
 struct metrics_file {
 	char *path;
@@ -88,35 +41,15 @@ static double *number_at(const struct metrics_row *row, const struct metrics_col
 	return (double *)((char *)row + column->offset);
 }
 
-void metrics_row_init(struct metrics_row *row)
-{
-	*row = (struct metrics_row){0};
-	for (const struct metrics_column *column = metrics_columns; column->name; column++)
-		if (column->type == METRICS_NUMBER)
-			*number_at(row, column) = NAN;
-}
-
-double metrics_value(const struct metrics_row *row, const struct metrics_column *column)
-{
-	return column->type == METRICS_WHOLE ? (double)*whole_at(row, column)
-					     : *number_at(row, column);
-}
-
-void metrics_describe(struct text *out)
-{
-	text_add(out, "| column | unit | meaning |\n| --- | --- | --- |\n");
-	for (const struct metrics_column *column = metrics_columns; column->name; column++)
-		text_addf(out, "| `%s` | %s | %s |\n", column->name, column->unit, column->meaning);
-}
-
 /* Both lines end with a newline; they return its length. */
 static size_t header_line(char line[LINE_MOST])
 {
 	size_t size = 0;
 
-	for (int i = 0; i < COLUMNS; i++)
-		size += (size_t)snprintf(line + size, LINE_MOST - size, "%s%c",
-			metrics_columns[i].name, i + 1 < COLUMNS ? ',' : '\n');
+	for (const struct metrics_column *column = metrics_columns; column->name; column++)
+		size += (size_t)snprintf(line + size, LINE_MOST - size, "%s%c", column->name,
+			column[1].name ? ',' : '\n');
+	assert(size < LINE_MOST);
 	return size;
 }
 
@@ -124,17 +57,17 @@ static size_t row_line(char line[LINE_MOST], const struct metrics_row *row)
 {
 	size_t size = 0;
 
-	for (int i = 0; i < COLUMNS; i++) {
-		const struct metrics_column *column = &metrics_columns[i];
-		char cell[CELL_MOST] = "";
+	for (const struct metrics_column *column = metrics_columns; column->name; column++) {
+		char cell[TEXT_NUMBER] = "";
 
 		if (column->type == METRICS_WHOLE)
 			snprintf(cell, sizeof(cell), "%" PRId64, *whole_at(row, column));
 		else if (!isnan(*number_at(row, column)))
 			text_from_double(cell, *number_at(row, column));
 		size += (size_t)snprintf(
-			line + size, LINE_MOST - size, "%s%c", cell, i + 1 < COLUMNS ? ',' : '\n');
+			line + size, LINE_MOST - size, "%s%c", cell, column[1].name ? ',' : '\n');
 	}
+	assert(size < LINE_MOST);
 	return size;
 }
 
@@ -167,11 +100,13 @@ static bool parse_cell(
 	return !*cell || parse_number(cell, number_at(row, column));
 }
 
-/* A file that is being read: its text and where in it we are. */
+/* A file that is being read: its text, where in it we are, and which columns it has. */
 struct reader {
 	const char *path;
 	char *at, *end;
 	int line;
+	const struct metrics_column *columns[HEADER_MOST]; /* NULL: not known here */
+	int count;
 };
 
 /* Cuts off the next line; NULL at the end of the text, or, with *code set, if there is half a line
@@ -196,18 +131,24 @@ static char *next_line(struct reader *reader, int *code, struct err *err)
 
 static int read_header(struct reader *reader, struct err *err)
 {
-	char header[LINE_MOST];
+	bool iteration = false;
+	char *name;
 	int code = 0;
-	const char *line = next_line(reader, &code, err);
+	char *header = next_line(reader, &code, err);
 
 	if (code)
 		return code;
-	header[header_line(header) - 1] = '\0';
-	if (!line || strcmp(line, header) != 0)
+	while ((name = strsep(&header, ","))) {
+		if (reader->count == HEADER_MOST)
+			return err_set(err, ERR_FORMAT, "%s:1: more than %d columns", reader->path,
+				HEADER_MOST);
+		reader->columns[reader->count++] = metrics_column(name);
+		iteration |= !strcmp(name, "iteration");
+	}
+	if (!iteration)
 		return err_set(err, ERR_FORMAT,
-			"%s:1: not the header of a metrics file of this version, which begins "
-			"with %.40s...",
-			reader->path, header);
+			"%s:1: not the header of a metrics file: there is no column \"iteration\"",
+			reader->path);
 	return 0;
 }
 
@@ -218,100 +159,18 @@ static int parse_row(
 
 	for (const char *c = line; *c; c++)
 		cells += *c == ',';
-	if (cells != COLUMNS)
+	if (cells != reader->count)
 		return err_set(err, ERR_FORMAT, "%s:%d: %d cells, but there are %d columns",
-			reader->path, reader->line, cells, COLUMNS);
+			reader->path, reader->line, cells, reader->count);
 	metrics_row_init(row);
-	for (const struct metrics_column *column = metrics_columns; column->name; column++) {
+	for (int i = 0; i < cells; i++) {
+		const struct metrics_column *column = reader->columns[i];
 		const char *cell = strsep(&line, ",");
 
-		if (!parse_cell(cell, column, row))
+		if (column && !parse_cell(cell, column, row))
 			return err_set(err, ERR_FORMAT, "%s:%d: %s = \"%.60s\": must be a %s",
 				reader->path, reader->line, column->name, cell,
 				column->type == METRICS_WHOLE ? "whole number" : "number");
-	}
-	return 0;
-}
-
-int metrics_file_read(const char *path, struct metrics_row **rows, size_t *count, struct err *err)
-{
-	struct reader reader = {.path = path};
-	size_t size, lines = 0;
-	char *data, *line;
-	int code = file_read(path, FILE_MOST, &data, &size, err);
-
-	*rows = NULL;
-	*count = 0;
-	if (code)
-		return code;
-	reader.at = data;
-	reader.end = data + size;
-	for (size_t i = 0; i < size; i++)
-		lines += data[i] == '\n';
-	code = read_header(&reader, err);
-	if (!code && lines > 1) {
-		*rows = mem_new(lines - 1, sizeof(**rows));
-		if (!*rows)
-			code = err_memory(err, path, (lines - 1) * sizeof(**rows));
-	}
-	while (!code && (line = next_line(&reader, &code, err))) {
-		code = parse_row(&reader, line, *rows + *count, err);
-		*count += 1;
-	}
-	mem_free(data);
-	if (code) {
-		mem_free(*rows);
-		*rows = NULL;
-		*count = 0;
-	}
-	return code;
-}
-
-/* The columns of a header by their names; those that are not known here are NULL. */
-static int find_columns(const struct reader *reader, char *header,
-	const struct metrics_column *columns[HEADER_MOST], int *count, struct err *err)
-{
-	bool iteration = false;
-	char *name;
-
-	*count = 0;
-	while ((name = strsep(&header, ","))) {
-		const struct metrics_column *column = metrics_columns;
-
-		if (*count == HEADER_MOST)
-			return err_set(err, ERR_FORMAT, "%s:1: more than %d columns", reader->path,
-				HEADER_MOST);
-		while (column->name && strcmp(column->name, name) != 0)
-			column++;
-		columns[(*count)++] = column->name ? column : NULL;
-		iteration |= !strcmp(name, "iteration");
-	}
-	if (!iteration)
-		return err_set(err, ERR_FORMAT,
-			"%s:1: not the header of a metrics file: there is no column \"iteration\"",
-			reader->path);
-	return 0;
-}
-
-static int parse_cells(const struct reader *reader, char *line,
-	const struct metrics_column *const columns[HEADER_MOST], int count, struct metrics_row *row,
-	struct err *err)
-{
-	int cells = 1;
-
-	for (const char *c = line; *c; c++)
-		cells += *c == ',';
-	if (cells != count)
-		return err_set(err, ERR_FORMAT, "%s:%d: %d cells, but there are %d columns",
-			reader->path, reader->line, cells, count);
-	metrics_row_init(row);
-	for (int i = 0; i < count; i++) {
-		const char *cell = strsep(&line, ",");
-
-		if (columns[i] && !parse_cell(cell, columns[i], row))
-			return err_set(err, ERR_FORMAT, "%s:%d: %s = \"%.60s\": must be a %s",
-				reader->path, reader->line, columns[i]->name, cell,
-				columns[i]->type == METRICS_WHOLE ? "whole number" : "number");
 	}
 	return 0;
 }
@@ -320,16 +179,12 @@ int metrics_file_parse(const char *where, char *bytes, size_t size, struct metri
 	size_t *count, struct err *err)
 {
 	struct reader reader = {.path = where, .at = bytes, .end = bytes + size};
-	const struct metrics_column *columns[HEADER_MOST];
 	size_t lines = 0;
-	int code = 0, column_count = 0;
-	char *line = next_line(&reader, &code, err);
+	int code = read_header(&reader, err);
+	char *line;
 
 	*rows = NULL;
 	*count = 0;
-	if (!code)
-		code = line ? find_columns(&reader, line, columns, &column_count, err)
-			    : err_set(err, ERR_FORMAT, "%s: empty", where);
 	for (const char *at = reader.at; at < reader.end; at++)
 		lines += *at == '\n';
 	if (!code && lines) {
@@ -338,7 +193,7 @@ int metrics_file_parse(const char *where, char *bytes, size_t size, struct metri
 			code = err_memory(err, where, lines * sizeof(**rows));
 	}
 	while (!code && (line = next_line(&reader, &code, err))) {
-		code = parse_cells(&reader, line, columns, column_count, *rows + *count, err);
+		code = parse_row(&reader, line, *rows + *count, err);
 		*count += 1;
 	}
 	if (code) {
@@ -347,6 +202,20 @@ int metrics_file_parse(const char *where, char *bytes, size_t size, struct metri
 		*count = 0;
 	}
 	return code;
+}
+
+/* Rows are going to be appended, so the columns must be these, in this order. */
+static int check_header(const char *path, const char *words, size_t size, struct err *err)
+{
+	char header[LINE_MOST];
+	const size_t length = header_line(header);
+
+	if (size >= length && !memcmp(words, header, length))
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		"%s:1: not the header of a metrics file of this version, which begins with "
+		"%.40s...",
+		path, header);
 }
 
 /* How many bytes the header and the first rows take. */
@@ -362,7 +231,9 @@ static int measure(const char *path, int64_t rows, off_t *size, struct err *err)
 		return code;
 	reader.at = data;
 	reader.end = data + all;
-	code = read_header(&reader, err);
+	code = check_header(path, data, all, err);
+	if (!code)
+		code = read_header(&reader, err);
 	for (int64_t i = 0; i < rows && !code; i++) {
 		char *line = next_line(&reader, &code, err);
 

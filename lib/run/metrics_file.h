@@ -1,7 +1,6 @@
 /*
- * metrics.csv: one row for every moment at which a run was measured. The columns
- * are rows of a table, from which the file's header, its rows and the list in
- * docs/metrics.md all come. Their order is stable: new ones go before `seconds`.
+ * metrics.csv: one row for every moment at which a run was measured, a column for
+ * each number (eval/metrics.h).
  *
  * Numbers are written as the shortest decimals that read back exactly, so a run
  * that is repeated writes the same bytes, except for `seconds`. What was not
@@ -18,44 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/text.h"
-
-/* The columns, in the file's order; metrics_columns says what they mean. */
-struct metrics_row {
-	int64_t step, iteration, samples;
-	double lr, gamma1, gamma2;
-	int64_t best;
-	double sigma;
-	double val_loss_ma, val_loss_sgd, val_acc_ma, val_acc_sgd;
-	double le, ir, ft, ir_sgd, ft_sgd, blind;
-	double le5, ir5, ft5, ir5_sgd, ft5_sgd;
-	double cost;
-	double seconds;
-};
-
-enum metrics_type {
-	METRICS_WHOLE,  /* int64_t; always there */
-	METRICS_NUMBER, /* double; NAN: not measured */
-};
-
-struct metrics_column {
-	const char *name;
-	const char *unit; /* "", "fraction", "iterations", ... */
-	const char *meaning;
-	enum metrics_type type;
-	size_t offset; /* in struct metrics_row */
-};
-
-extern const struct metrics_column metrics_columns[]; /* ends with a row without a name */
-
-/* Zero where numbers are whole, NAN elsewhere. */
-void metrics_row_init(struct metrics_row *row);
-
-/* A column's value; whole numbers become doubles. */
-double metrics_value(const struct metrics_row *row, const struct metrics_column *column);
-
-/* Appends the table of docs/metrics.md: a line of Markdown per column. */
-void metrics_describe(struct text *out);
+#include "eval/metrics.h"
 
 struct metrics_file;
 
@@ -77,17 +39,11 @@ int64_t metrics_file_rows(const struct metrics_file *file);
 int metrics_file_sync(struct metrics_file *file, struct err *err);
 
 /*
- * Reads a whole file, strictly: this header, as many cells as columns, numbers
- * in all of them, a newline after the last. Errors name path:line. *rows is for
- * mem_free, NULL if there are none.
- */
-int metrics_file_read(const char *path, struct metrics_row **rows, size_t *count, struct err *err);
-
-/*
- * The same from the bytes of a file, which are written into, for runs that another
- * version may have made: columns are known by their names, those that are missing
- * are not measured, those that nobody knows are left out. `where` stands for the
- * path in messages.
+ * Reads the bytes of a whole file, which are written into. Columns are known by
+ * their names, since another version may have made the file: those that are missing
+ * are not measured, those that nobody knows are left out. All else is strict: as
+ * many cells as columns, numbers in all of them, a newline after the last row.
+ * Errors name where:line. Free *rows with mem_free; it is NULL if there are none.
  */
 int metrics_file_parse(const char *where, char *bytes, size_t size, struct metrics_row **rows,
 	size_t *count, struct err *err);

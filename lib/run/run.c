@@ -1,15 +1,13 @@
 /* A run from its beginning to its result. The loops are the drivers'. */
 #include "run/run.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "eval/summary.h"
 #include "replay/objective.h"
 #include "run/rollback.h"
-
-enum { LATE = 4 }; /* the last 1/LATE of evaluations is late */
 
 double run_seconds(const struct run *run)
 {
@@ -65,46 +63,26 @@ int run_begin(struct run *run, struct err *err)
 	return code;
 }
 
-/* The mean of a column over the latest evaluations that have it, a quarter of all. */
-static double late_mean(const struct run *run, size_t offset)
-{
-	const int late = (run->row_count + LATE - 1) / LATE;
-	double sum = 0;
-	int count = 0;
-
-	for (int i = run->row_count - 1; i >= 0 && count < late; i--) {
-		const double value = *(const double *)((const char *)&run->rows[i] + offset);
-
-		if (isnan(value))
-			continue;
-		sum += value;
-		count++;
-	}
-	return count ? sum / count : NAN;
-}
-
 static void make_result(const struct run *run, struct run_result *result)
 {
 	struct learner_report now;
+	struct summary summary;
 
 	learner_report(run->learner, &now);
+	summary_make(&summary, run->rows, (size_t)run->row_count);
 	*result = (struct run_result){
 		.stopped = run->stopped,
 		.step = run->step,
-		.late_ir = late_mean(run, offsetof(struct metrics_row, ir)),
-		.late_ft = late_mean(run, offsetof(struct metrics_row, ft)),
-		.late_ir_sgd = late_mean(run, offsetof(struct metrics_row, ir_sgd)),
+		.last = summary.last,
+		.late_ir = summary.late_ir,
+		.late_ft = summary.late_ft,
+		.late_ir_sgd = summary.late_ir_sgd,
 		.seconds = run_seconds(run),
 		.train_seconds = run->train_seconds,
-		.cost = NAN,
+		.cost = summary.cost,
 		.rows = run->row_count,
 	};
-	metrics_row_init(&result->last);
 	result->iterations_per_s = (double)now.iteration / result->train_seconds;
-	if (run->row_count) {
-		result->last = run->rows[run->row_count - 1];
-		result->cost = result->last.cost / (double)result->last.iteration;
-	}
 }
 
 int run_finish(struct run *run, struct run_result *result, struct err *err)

@@ -86,12 +86,11 @@ struct run_result {
 	bool stopped; /* before its end */
 	bool saved;   /* ... and can go on from a checkpoint */
 	int64_t step; /* time steps made */
-	struct metrics_row
-		last; /* of the last evaluation; without one, what metrics_row_init says */
-	double late_ir, late_ft, late_ir_sgd; /* means over the last quarter of evaluations */
-	double seconds, iterations_per_s;     /* of the whole, evaluations included */
-	double train_seconds;                 /* without evaluations */
-	double cost;                          /* SGD-equivalents per iteration */
+	/* By eval/summary.h. */
+	struct metrics_row last;
+	double late_ir, late_ft, late_ir_sgd, cost;
+	double seconds, iterations_per_s; /* of the whole, evaluations included */
+	double train_seconds;             /* without evaluations */
 	int64_t rows;
 };
 

@@ -304,8 +304,8 @@ static void long_lines_are_read_whole(void **state)
 	assert_int_equal(read_words(line, &err), ERR_FORMAT);
 	assert_says(err, "conf.ini:3:");
 	snprintf(line, sizeof(line), "[%s]\nseed = 1\n", words);
-	assert_int_equal(read_words(line, &err), ERR_FORMAT);
-	assert_says(err, "conf.ini:1:");
+	assert_int_equal(read_words(line, &err), ERR_INPUT);
+	assert_says(err, "conf.ini:2: xxx");
 	snprintf(line, sizeof(line), "[run]\nseed = 1%s\n", words);
 	assert_int_equal(read_words(line, &err), ERR_INPUT);
 	assert_says(err, "conf.ini:2: run.seed = 1xxx");

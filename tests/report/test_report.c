@@ -20,17 +20,6 @@
 			fail_msg("%s: %s", #call, (err).message);                                  \
 	} while (0)
 
-static struct metrics_row row_of(int64_t iteration, double ir)
-{
-	struct metrics_row row;
-
-	metrics_row_init(&row);
-	row.iteration = iteration;
-	row.samples = 4 * iteration;
-	row.ir = ir;
-	return row;
-}
-
 static char *page_of(const char *folder)
 {
 	const char *path = in_tree(folder);
@@ -230,37 +219,6 @@ static void nothing_is_loaded(void **state)
 	mem_free(page);
 }
 
-static void summaries(void **state)
-{
-	/* The last quarter begins after iteration 75. */
-	struct metrics_row rows[] = {row_of(25, 0.5), row_of(75, 0.6), row_of(80, 0.125),
-		row_of(90, NAN), row_of(95, 0.375), row_of(100, NAN)};
-	struct report_summary s;
-
-	(void)state;
-	rows[0].ft = 0.25;
-	rows[1].ft = 0.75;
-	rows[0].ir_sgd = 0.5;
-	rows[4].lr = 0.1;
-	rows[5].le = 0.7;
-	rows[5].seconds = 3;
-	report_summarize(&s, rows, COUNT(rows));
-	assert_int_equal(s.iteration, 100);
-	assert_int_equal(s.samples, 400);
-	assert_true(s.ir == 0.375);
-	assert_true(s.ir_late == 0.25);
-	assert_true(s.ir_sgd == 0.5);
-	assert_true(isnan(s.ir_sgd_late));
-	assert_true(s.ft_mean == 0.5);
-	assert_true(isnan(s.ft_sgd_mean));
-	assert_true(s.lr == 0.1 && s.le == 0.7 && s.seconds == 3);
-	assert_true(isnan(s.blind) && isnan(s.cost));
-
-	report_summarize(&s, NULL, 0);
-	assert_int_equal(s.iteration, 0);
-	assert_true(isnan(s.ir) && isnan(s.ir_late) && isnan(s.ft_mean));
-}
-
 /* Every tag is closed in turn, and nothing that was a name is one. */
 static void assert_xml(const char *xml)
 {
@@ -373,7 +331,6 @@ int main(void)
 		tree_test(nothing_comes_twice),
 		tree_test(maps_are_thinned),
 		tree_test(nothing_is_loaded),
-		cmocka_unit_test(summaries),
 		tree_test(all_figures),
 		tree_test(failures_are_named),
 		tree_test(memory_runs_out),

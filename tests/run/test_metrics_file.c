@@ -11,7 +11,7 @@
 #include "../base/check.h"
 #include "../base/folder.h"
 #include "base/file.h"
-#include "run/metrics_file.h"
+#include "metrics_read.h"
 
 #define HEADER                                                                                     \
 	"step,iteration,samples,lr,gamma1,gamma2,best,sigma,val_loss_ma,val_loss_sgd,val_acc_ma,"  \
@@ -68,7 +68,7 @@ static void assert_rows(int count)
 	struct err err = {0};
 	size_t found;
 
-	assert_ok(metrics_file_read(in_folder("m.csv"), &rows, &found, &err), err);
+	assert_ok(metrics_read(in_folder("m.csv"), &rows, &found, &err), err);
 	assert_int_equal(found, count);
 	for (int i = 0; i < count; i++)
 		for (const struct metrics_column *c = metrics_columns; c->name; c++) {
@@ -155,7 +155,7 @@ static void extreme_numbers(void **state)
 		assert_ok(metrics_file_append(file, &row, &err), err);
 	}
 	metrics_file_close(file);
-	assert_ok(metrics_file_read(in_folder("m.csv"), &rows, &count, &err), err);
+	assert_ok(metrics_read(in_folder("m.csv"), &rows, &count, &err), err);
 	assert_int_equal(count, COUNT(numbers));
 	for (size_t i = 0; i < count; i++) {
 		assert_true(rows[i].step == (i % 2 ? INT64_MAX : INT64_MIN));
@@ -217,6 +217,11 @@ static void refuses_to_keep_what_is_not_there(void **state)
 	add_text("\n");
 	assert_int_equal(metrics_file_open(&file, path, 4, &err), ERR_FORMAT);
 	assert_says(err, "m.csv:5: 2 cells");
+	/* Other columns, or the same in another order, cannot be gone on with. */
+	assert_ok(file_write(path, "step,iteration\n1,2\n", 19, &err), err);
+	assert_int_equal(metrics_file_open(&file, path, 1, &err), ERR_FORMAT);
+	assert_says(err, "m.csv:1: not the header of a metrics file of this version");
+	write_rows(3);
 	/* Nothing was dropped by trying. */
 	assert_int_equal(metrics_file_open(&file, path, 3, &err), 0);
 	metrics_file_close(file);
@@ -231,7 +236,7 @@ static void reading_is_strict(void **state)
 	} cases[] = {
 		{"", "m.csv:1: not the header"},
 		{"step,iteration", "m.csv:1: the line breaks off"},
-		{"step,iteration\n", "m.csv:1: not the header"},
+		{"step,iterations\n", "m.csv:1: not the header"},
 		{HEADER "1,2,3,0.1" REST, "m.csv:2: the line breaks off"},
 		{HEADER "\n", "m.csv:2: 1 cells, but there are 25"},
 		{HEADER "1,2,3,0.1,,,0" REST "\n", "m.csv:2: 28 cells"},
@@ -255,16 +260,32 @@ static void reading_is_strict(void **state)
 		assert_ok(
 			file_write(in_folder("m.csv"), cases[i].text, strlen(cases[i].text), &err),
 			err);
-		assert_int_equal(
-			metrics_file_read(in_folder("m.csv"), &rows, &count, &err), ERR_FORMAT);
+		assert_int_equal(metrics_read(in_folder("m.csv"), &rows, &count, &err), ERR_FORMAT);
 		assert_says(err, cases[i].says);
 		assert_null(rows);
 		assert_int_equal(count, 0);
 	}
 	assert_ok(file_write(in_folder("m.csv"), HEADER "1\0002\n", strlen(HEADER) + 4, &err), err);
-	assert_int_equal(metrics_file_read(in_folder("m.csv"), &rows, &count, &err), ERR_FORMAT);
+	assert_int_equal(metrics_read(in_folder("m.csv"), &rows, &count, &err), ERR_FORMAT);
 	assert_says(err, "m.csv:2: not text");
-	assert_int_equal(metrics_file_read(in_folder("none"), &rows, &count, &err), ERR_FILE);
+	assert_int_equal(metrics_read(in_folder("none"), &rows, &count, &err), ERR_FILE);
+}
+
+/* Other versions have other columns, and other orders of them. */
+static void columns_are_known_by_name(void **state)
+{
+	static const char words[] = "ir,new,iteration\n0.5,x,10\n,,20\n";
+	struct metrics_row *rows;
+	struct err err = {0};
+	size_t count;
+
+	(void)state;
+	assert_ok(file_write(in_folder("m.csv"), words, strlen(words), &err), err);
+	assert_ok(metrics_read(in_folder("m.csv"), &rows, &count, &err), err);
+	assert_int_equal(count, 2);
+	assert_true(rows[0].ir == 0.5 && isnan(rows[1].ir) && isnan(rows[0].le));
+	assert_int_equal(rows[1].iteration, 20);
+	mem_free(rows);
 }
 
 /* In a child: a limit on file sizes cannot be undone. */
@@ -352,7 +373,7 @@ static int read_attempt(void *context, struct err *err)
 {
 	struct metrics_row *rows;
 	size_t count;
-	const int code = metrics_file_read(context, &rows, &count, err);
+	const int code = metrics_read(context, &rows, &count, err);
 
 	mem_free(rows);
 	return code;
@@ -378,6 +399,7 @@ int main(void)
 		folder_test(a_resumed_file_equals_a_straight_one),
 		folder_test(refuses_to_keep_what_is_not_there),
 		folder_test(reading_is_strict),
+		folder_test(columns_are_known_by_name),
 		folder_test(a_full_disk_leaves_whole_rows),
 		cmocka_unit_test(the_documentation_has_the_table),
 		folder_test(appending_allocates_nothing),

@@ -4,6 +4,8 @@
  */
 #include "stream.h"
 
+#include "../run/metrics_read.h"
+
 #include <jansson.h>
 #include <math.h>
 
@@ -130,7 +132,7 @@ static void a_run_fills_its_folder(void **state)
 
 	(void)state;
 	assert_whole_folder(&done);
-	assert_ok(metrics_file_read(file_in(&done, "metrics.csv"), &rows, &count, &err), err);
+	assert_ok(metrics_read(file_in(&done, "metrics.csv"), &rows, &count, &err), err);
 	assert_int_equal(count, 10);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(rows[i].step, 20 * (i + 1));
@@ -348,7 +350,7 @@ static void the_supervised_form(void **state)
 
 	(void)state;
 	assert_whole_folder(&done);
-	assert_ok(metrics_file_read(file_in(&done, "metrics.csv"), &rows, &count, &err), err);
+	assert_ok(metrics_read(file_in(&done, "metrics.csv"), &rows, &count, &err), err);
 	assert_int_equal(count, 4);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(rows[i].samples, 200 * 32);

@@ -1,0 +1,83 @@
+/* The table of metrics, and rows by it. */
+#include "eval/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WHOLE(name, unit, meaning)                                                                 \
+	{                                                                                          \
+#name, unit, meaning, METRICS_WHOLE, offsetof(struct metrics_row, name)            \
+	}
+#define NUMBER(name, unit, meaning)                                                                \
+	{                                                                                          \
+#name, unit, meaning, METRICS_NUMBER, offsetof(struct metrics_row, name)           \
+	}
+
+const struct metrics_column metrics_columns[] = {
+	WHOLE(step, "steps", "time steps of the stream so far"),
+	WHOLE(iteration, "iterations", "training iterations so far"),
+	WHOLE(samples, "samples", "samples of the stream revealed so far"),
+	NUMBER(lr, "", "learning rate of the next iteration"),
+	NUMBER(gamma1, "", "weight that the first average keeps at an update"),
+	NUMBER(gamma2, "", "weight that the second average keeps at an update"),
+	WHOLE(best, "", "the model that serves inference: 0 the plain one, 1 or 2 an average"),
+	NUMBER(sigma, "fraction",
+		"val_acc_ma minus val_acc_sgd, the gap that malr's conditions look at"),
+	NUMBER(val_loss_ma, "nats",
+		"validation loss of the best average, mean of the latest window"),
+	NUMBER(val_loss_sgd, "nats", "the same of the plain model"),
+	NUMBER(val_acc_ma, "fraction",
+		"validation accuracy of the best average, mean of the latest window"),
+	NUMBER(val_acc_sgd, "fraction", "the same of the plain model"),
+	NUMBER(le, "fraction",
+		"learning efficacy: mean accuracy on each step before its labels were seen"),
+	NUMBER(ir, "fraction",
+		"information retention: accuracy on evaluation data of all past steps"),
+	NUMBER(ft, "fraction", "forward transfer: accuracy on evaluation data of steps to come"),
+	NUMBER(ir_sgd, "fraction", "ir of the plain model"),
+	NUMBER(ft_sgd, "fraction", "ft of the plain model"),
+	NUMBER(blind, "fraction",
+		"le of a learner that sees no inputs: the most frequent recent label"),
+	NUMBER(le5, "fraction", "le, counting a label among the first five guesses as right"),
+	NUMBER(ir5, "fraction", "ir in the same way"),
+	NUMBER(ft5, "fraction", "ft in the same way"),
+	NUMBER(ir5_sgd, "fraction", "ir_sgd in the same way"),
+	NUMBER(ft5_sgd, "fraction", "ft_sgd in the same way"),
+	NUMBER(cost, "iterations",
+		"what learning has cost, in iterations of plain SGD at a constant rate"),
+	NUMBER(seconds, "s",
+		"time spent so far; the only column that differs when a run is repeated"),
+	{0},
+};
+
+void metrics_row_init(struct metrics_row *row)
+{
+	*row = (struct metrics_row){0};
+	for (const struct metrics_column *column = metrics_columns; column->name; column++)
+		if (column->type == METRICS_NUMBER)
+			*(double *)((char *)row + column->offset) = NAN;
+}
+
+const struct metrics_column *metrics_column(const char *name)
+{
+	const struct metrics_column *column = metrics_columns;
+
+	while (column->name && strcmp(column->name, name) != 0)
+		column++;
+	return column->name ? column : NULL;
+}
+
+double metrics_value(const struct metrics_row *row, const struct metrics_column *column)
+{
+	const char *value = (const char *)row + column->offset;
+
+	return column->type == METRICS_WHOLE ? (double)*(const int64_t *)value
+					     : *(const double *)value;
+}
+
+void metrics_describe(struct text *out)
+{
+	text_add(out, "| column | unit | meaning |\n| --- | --- | --- |\n");
+	for (const struct metrics_column *column = metrics_columns; column->name; column++)
+		text_addf(out, "| `%s` | %s | %s |\n", column->name, column->unit, column->meaning);
+}

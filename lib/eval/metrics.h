@@ -1,0 +1,54 @@
+/*
+ * The numbers of a moment at which a run was measured. They are rows of a table,
+ * from which the header and rows of metrics.csv and the list in docs/metrics.md all
+ * come. Their order is stable: new ones go before `seconds`.
+ */
+#ifndef RETAIN_EVAL_METRICS_H
+#define RETAIN_EVAL_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* In the table's order; what was not measured is NAN. */
+struct metrics_row {
+	int64_t step, iteration, samples;
+	double lr, gamma1, gamma2;
+	int64_t best;
+	double sigma;
+	double val_loss_ma, val_loss_sgd, val_acc_ma, val_acc_sgd;
+	double le, ir, ft, ir_sgd, ft_sgd, blind;
+	double le5, ir5, ft5, ir5_sgd, ft5_sgd;
+	double cost;
+	double seconds;
+};
+
+enum metrics_type {
+	METRICS_WHOLE,  /* int64_t; always there */
+	METRICS_NUMBER, /* double; NAN: not measured */
+};
+
+struct metrics_column {
+	const char *name;
+	const char *unit; /* "", "fraction", "iterations", ... */
+	const char *meaning;
+	enum metrics_type type;
+	size_t offset; /* in struct metrics_row */
+};
+
+extern const struct metrics_column metrics_columns[]; /* ends with a row without a name */
+
+/* Zero where numbers are whole, NAN elsewhere. */
+void metrics_row_init(struct metrics_row *row);
+
+/* The column of a name; NULL: there is none. */
+const struct metrics_column *metrics_column(const char *name);
+
+/* A column's value; whole numbers become doubles. */
+double metrics_value(const struct metrics_row *row, const struct metrics_column *column);
+
+/* Appends the table of docs/metrics.md: a line of Markdown per column. */
+void metrics_describe(struct text *out);
+
+#endif

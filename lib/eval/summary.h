@@ -1,0 +1,39 @@
+/*
+ * What a run came to, over the rows of its metrics: the one definition of a
+ * number's early, late and last value. All that speaks of a run's IR, FT or LE
+ * takes it from here: run.json, the terminal, comparisons and reports.
+ *
+ * Late is the last quarter of all evaluations, rounded up: of 20 the last 5. A
+ * number that some evaluations lack, as FT does near the end of a stream, is taken
+ * from as many of the last evaluations that have it. Early is the first quarter.
+ */
+#ifndef RETAIN_EVAL_SUMMARY_H
+#define RETAIN_EVAL_SUMMARY_H
+
+#include "eval/metrics.h"
+
+enum summary_span {
+	SUMMARY_LAST, /* the last evaluation that has it */
+	SUMMARY_LATE, /* the mean of the last quarter */
+	SUMMARY_EARLY,
+	SUMMARY_ALL,
+};
+
+/* NAN where no evaluation of the span has it. */
+double summary_value(const struct metrics_row *rows, size_t count,
+	const struct metrics_column *column, enum summary_span span);
+
+/* How many of so many evaluations are late. */
+size_t summary_late(size_t count);
+
+/* What is told of every run; NAN where nothing was measured. */
+struct summary {
+	struct metrics_row last; /* each number's last value; zero where it is whole */
+	double late_ir, late_ft; /* of the model that serves inference */
+	double late_ir_sgd, late_ft_sgd;
+	double cost; /* per iteration; 1 is plain SGD */
+};
+
+void summary_make(struct summary *summary, const struct metrics_row *rows, size_t count);
+
+#endif
