@@ -95,7 +95,7 @@ static void class_names_may_be_anything(void **state)
 		"/\\u0041\\", "bad\xff\xc3", NULL};
 	static const char *const back[] = {"cat", "", "a \"quoted\" \\ name, [1]",
 		"tab\tline\nend\r", "\x01\x1b[2J\x7f", "\xc3\xa9\xf0\x9f\x90\x88\xe2\x80\xa8",
-		"/\\u0041\\", "bad\xef\xbf\xbd\xef\xbf\xbd", ""};
+		"/\\u0041\\", "bad??", ""};
 	struct weights *weights = saved(&spec, given);
 
 	assert_non_null(weights->class_names);
