@@ -7,7 +7,7 @@ NAME.jpg and NAME.png are image files, NAME.rgb is what Image.convert("RGB") giv
 bytes a pixel. Exception: of 16-bit grey, which Pillow clips, the upper 8 bits are kept.
 
 resample-*.bin are parts of a picture that is not stored, resized with Pillow's BILINEAR
-filter: three bytes a pixel. The picture (also in tests/data/check_image.h) is
+filter: three bytes a pixel. The picture (also in tests/images/check_image.h) is
 
     value(x, y, c) = (x * (3 + c) + y * (7 - c) + (x * y % 23) * 5 + (c + 1) * 40) mod 256
 

@@ -4,7 +4,7 @@
     make_torchsave_goldens.py [FOLDER]    needs torch; default: torchsave beside this file
 
 NAME.zip is in the format of ZIP archives, NAME.old in the one before it, a stream of
-pickles. tests/data/test_torch_save.c knows what each of them holds.
+pickles. tests/formats/test_torch_save.c knows what each of them holds.
 """
 
 import collections
