@@ -1,7 +1,7 @@
 /*
- * Guesses: the few classes that a model thought most probable of a sample when it
- * came. They are kept with it until its label is known, which may be long after
- * the model has become another.
+ * Guesses: the few classes that the model thought most probable when a sample came.
+ * They are kept with the sample until its label is known, when the model has long
+ * become another.
  */
 #ifndef RETAIN_EVAL_GUESS_H
 #define RETAIN_EVAL_GUESS_H
@@ -10,15 +10,15 @@
 
 #include "store/journal.h"
 
-/* The classes of the largest logits, the largest first, of equals the first; -1 where there is none. */
+/* The classes of the largest logits, the largest first, of equals the first; -1 for none. */
 void guess_best(const float *logits, int classes, int32_t best[JOURNAL_GUESSES]);
 
-/* How probable a class is by its logit among all. */
+/* The softmax probability of a class. */
 double guess_probability(const float *logits, int classes, int32_t of);
 
 /*
- * For n samples with JOURNAL_GUESSES each: the first guess, and the place of the
- * label among them; one more than there are guesses where it is not.
+ * For each of n samples, which have JOURNAL_GUESSES guesses each: the first guess, and
+ * the place of its label among them, from 1; JOURNAL_GUESSES + 1 if it is not there.
  */
 void guess_rank(
 	const int32_t *guesses, const int32_t *labels, int n, int32_t *predicted, int32_t *rank);

@@ -1,7 +1,7 @@
 /*
- * The compute ledger: what a run spent, in passes, so that methods are compared
- * at equal cost. A pass is one batch going forward, one batch going backward, or
- * one sweep over the parameters; samples are counted too, since batches differ.
+ * The ledger counts what a run spends, so that methods are compared at equal cost. It
+ * counts passes: a batch forward, a batch backward, a sweep over the parameters; and,
+ * since batches differ in size, their samples.
  */
 #ifndef RETAIN_EVAL_LEDGER_H
 #define RETAIN_EVAL_LEDGER_H
@@ -10,7 +10,7 @@
 
 #include "base/state.h"
 
-/* What the work was for. Predicting and evaluating are not part of learning's cost. */
+/* What a pass was for. Predicting and evaluating are no cost of learning. */
 enum ledger_use {
 	LEDGER_TRAIN,
 	LEDGER_VALIDATE,
@@ -21,13 +21,13 @@ enum ledger_use {
 	LEDGER_USES,
 };
 
-/* A zeroed one is empty. Who makes an iteration, an update or an average's update counts it. */
+/* A zeroed ledger is empty. The owner adds to iterations, updates and averages itself. */
 struct ledger {
 	int64_t iterations;
 	int64_t forward[LEDGER_USES], forward_samples[LEDGER_USES];
 	int64_t backward, backward_samples;
 	int64_t updates;  /* of the parameters */
-	int64_t averages; /* updates of an average: one for each average that moved */
+	int64_t averages; /* updates of averages, one for each average that moved */
 };
 
 /* "train", "validate", "statistics", "choose", "predict", "evaluate" */
@@ -36,19 +36,19 @@ const char *ledger_use_name(enum ledger_use use);
 void ledger_forward(struct ledger *ledger, enum ledger_use use, int samples);
 void ledger_backward(struct ledger *ledger, int samples);
 
-/* How much one pass costs: c_F and c_G per sample, c_U per sweep, in any one unit. */
+/* What a sample costs forward (c_F) and backward (c_G), and a sweep (c_U), in any one unit. */
 struct ledger_prices {
 	double forward, backward, update;
 };
 
-/* Multiply-adds: forward macs, backward twice that, an update as many as there are parameters. */
+/* In multiply-adds: forward macs, backward twice that, an update one per parameter. */
 struct ledger_prices ledger_macs(double macs, double parameters);
 
-/* What learning has cost so far, in the unit of the prices: all but predicting and evaluating. */
+/* What learning has cost so far, in the unit of the prices. */
 double ledger_cost(const struct ledger *ledger, const struct ledger_prices *prices);
 
-/* The same in iterations of plain SGD with this batch: 1.0 per iteration for SGD at a constant
- * rate. */
+/* The same in iterations of plain SGD with this batch, so that plain SGD itself costs 1.0 an
+ * iteration. */
 double ledger_sgd_equivalents(
 	const struct ledger *ledger, const struct ledger_prices *prices, int batch);
 

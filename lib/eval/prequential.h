@@ -1,10 +1,9 @@
 /*
- * Learning efficacy: the mean accuracy of predictions that were made before
- * their labels were revealed. Beside it a blind learner that never looks at an
- * input: it predicts the most frequent of the last w labels that were revealed
- * before the step (ties: the one that was seen last; before the first label:
- * nothing, which is wrong). Who does not beat it has learned nothing but that
- * neighbours are alike.
+ * Learning efficacy: the mean accuracy of predictions that were made before their labels
+ * were revealed. Beside it stands a blind learner that never looks at an input: it
+ * predicts the most frequent of the last w labels revealed before the step, of equals
+ * the one seen last; before the first label it is wrong. A learner that does not beat
+ * it has learned only that neighbours are alike.
  */
 #ifndef RETAIN_EVAL_PREQUENTIAL_H
 #define RETAIN_EVAL_PREQUENTIAL_H
@@ -16,30 +15,29 @@
 
 struct prequential;
 
-/* Both at least 1. */
+/* Both are at least 1. */
 int prequential_new(struct prequential **meter, int classes, int window, struct err *err);
 void prequential_free(struct prequential *meter);
 
 /*
- * A time step, its samples in the order of time: predicted[i] is the model's
- * first class for sample i, rank[i] the place of the true label among all the
- * model's classes, 1 being the first; so rank[i] is 1 exactly where predicted[i]
- * is labels[i]. Labels are from 0 to classes-1. Steps count equally, whatever
- * their number of samples; one without samples does not count. No allocation;
- * O(n + classes).
+ * Counts a time step, its samples in the order of time. predicted[i] is the class that
+ * the model thinks most probable for sample i; rank[i] is the place of the true label
+ * among the model's classes, 1 if it is the first. Labels are 0 .. classes-1. Steps count
+ * the same, whatever their number of samples; a step without samples does not count.
+ * Allocates nothing and takes O(n + classes).
  */
 void prequential_step(struct prequential *meter, const int32_t *predicted, const int32_t *rank,
 	const int32_t *labels, int n);
 
 /*
- * Means over all steps so far of the share of samples that were right, in [0, 1];
- * 0 before the first. Right: predicted; rank at most 5; the blind learner's word.
+ * The share of right samples, in [0, 1], as a mean over all steps; 0 before the first.
+ * Right by the model's first class, by its first five, and by the blind learner.
  */
 double prequential_top1(const struct prequential *meter);
 double prequential_top5(const struct prequential *meter);
 double prequential_blind(const struct prequential *meter);
 
-/* For a meter of the same classes and window. */
+/* Reads into a meter with the same classes and window. */
 void prequential_state(struct prequential *meter, struct state *state);
 
 #endif

@@ -31,33 +31,33 @@ struct learner {
 	int64_t validate_every, window, statistics_every;
 
 	double price;       /* of an iteration, in iterations of plain SGD */
-	double per_step;    /* iterations of a time step, as planned; 0: unknown */
-	int64_t planned;    /* of the run; 0: unknown */
-	int64_t task_steps; /* time steps of a task, where nobody tells */
-	int64_t part_steps; /* time steps of a part; 0: nobody looks at parts */
+	double per_step;    /* planned iterations of a time step; 0: unknown */
+	int64_t planned;    /* iterations of the run; 0: unknown */
+	int64_t task_steps; /* time steps of a task, unless the owner tells where tasks begin */
+	int64_t part_steps; /* time steps of a part; 0: nothing decides by parts */
 	int select_every;   /* parts between two selections of a population */
 	float *start,
 		*start_stats; /* what every task starts from; NULL: where the last one ended */
 
 	int64_t steps;      /* time steps revealed */
 	int64_t task_first; /* the first sample of the current task */
-	bool tasks_told;    /* the owner says when tasks begin, */
-	bool task_next;     /* ... one does with the next time step, */
-	int64_t task_told;  /* ... of so many iterations; 0: as planned */
+	bool tasks_told;    /* the owner tells where tasks begin: */
+	bool task_next;     /* with the next time step, */
+	int64_t task_told;  /* one of so many iterations; 0: as planned */
 	bool new_step;      /* no iteration has been made since the last time step came */
 
 	int64_t iteration;
 	uint64_t version; /* of what serves inference: see learner_version */
 	double loss;
-	bool diverged;        /* the last batch, or check, met what is no number */
-	struct scores scores; /* of the window that goes on */
-	bool scored;          /* there is a last window, with: */
-	struct score last[SCORES_MODELS];
-	int judged; /* the model that was best in it */
-	double sigma;
+	bool diverged;                    /* the last batch or check met what is no number */
+	struct scores scores;             /* of the current window */
+	bool scored;                      /* there was a window with scores; of the last one: */
+	struct score last[SCORES_MODELS]; /* their means, */
+	int judged;                       /* the model that was best, */
+	double sigma;                     /* and by how much */
 
-	/* Samples that no pool holds any more, kept until the next time step: an objective may draw
-	 * from the current one whatever pools do. */
+	/* Samples that no pool holds any more. They stay until the next time step, since objectives
+	 * may draw from the current one whatever pools do. */
 	int64_t *leaving;
 	int64_t leaving_count, leaving_room;
 
@@ -69,8 +69,8 @@ struct learner {
 	int64_t *ids;
 	int32_t *labels;
 
-	int64_t coming; /* iterations until something is revealed, as far as is known */
-	int64_t *guess; /* a batch that will probably be drawn; NULL: nobody wants to know */
+	int64_t coming; /* iterations that learner_expect promised */
+	int64_t *guess; /* a batch that will probably be drawn; NULL: the store does not prepare */
 	float *guess_weights;
 };
 
@@ -84,17 +84,17 @@ double learner_rate(const struct learner *learner, int64_t k);
 
 void learner_tell(const struct learner *learner, enum learner_work work, int samples);
 
-/* Whether a task begins with the next time step; that it does, from sample `first` on. */
+/* Whether the next time step begins a task; begins it, with sample `first`. */
 bool learner_task_due(const struct learner *learner);
 void learner_begin_task(struct learner *learner, int64_t first);
 
-/* Where learn.retrain is on: tasks start from the weights as they are now. */
+/* With learn.retrain: tasks will start from the weights as they are now. */
 void learner_keep_start(struct learner *learner);
 
-/* After a time step was taken: the end of a part, if it is one. */
+/* Ends a part, if it ends with the time step that was taken. */
 void learner_end_part(struct learner *learner);
 
-/* What one key allows and another forbids. */
+/* Refuses keys that do not go together. */
 int learner_options_check(const struct learner_config *config, struct err *err);
 
 /* Makes room for so many samples that leave. */

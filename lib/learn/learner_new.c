@@ -1,7 +1,8 @@
 /*
- * Making a learner out of its options: the net and its engine, buffers for batches,
- * optimizer, averages and schedule, pools and objective, and what an iteration costs,
- * by which schedules know how many there will be.
+ * Makes a learner from its options: the net and its engine, buffers for batches,
+ * optimizer, averages and population, pools and objective. From these follows what an
+ * iteration costs, from a budget how many there will be, and only then can the
+ * schedule be made.
  */
 #include "learn/learner.h"
 
@@ -141,7 +142,7 @@ static int make_parts(struct learner *made, const struct learner_config *config,
 }
 
 /*
- * What an iteration costs on average, in the ledger's prices: a sample forward as
+ * What an iteration costs on average. Prices are the ledger's: a sample forward costs as
  * many multiply-adds as the net has, backward twice that, a sweep one per parameter.
  */
 static double price_of(const struct learner *made, const struct options *o)
@@ -178,7 +179,6 @@ static void make_plan(struct learner *made, const struct learner_config *config)
 	}
 }
 
-/* The last part: a schedule may want to know the length of the run, and that follows from prices. */
 static int make_schedule(struct learner *made, const struct learner_config *config, struct err *err)
 {
 	struct schedule_config schedule;

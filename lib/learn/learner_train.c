@@ -1,7 +1,7 @@
 /*
- * Training: the iteration k of the paper's Alg. 2, with validation and the
- * decisions at the end of a window in the order that method and tests fix:
- * step, averages, validation, schedule, then weights of the averages.
+ * Training: iteration k of the paper's Alg. 2, validation, and the decisions at the end
+ * of a window. The order is part of the method: step, averages, validation, schedule,
+ * then the weights of the averages.
  */
 #include <math.h>
 #include <string.h>
@@ -190,7 +190,7 @@ static void end_window(struct learner *learner)
 		learner->watch.window(learner->watch.context, &window);
 }
 
-/* Batch norm: averaged weights need statistics of their own, from forward passes in training mode. */
+/* Averaged weights need batch norm statistics of their own: forward passes in training mode. */
 static int accumulate_stats(
 	struct learner *learner, const struct runner_batch *batch, struct err *err)
 {
@@ -212,7 +212,7 @@ static int accumulate_stats(
 	return code;
 }
 
-/* ADRep looks at the logits of a step's first iteration: new samples first, replayed ones behind. */
+/* ADRep looks at the logits of a step's first iteration: new samples, then replayed ones. */
 static void look_at_halves(struct learner *learner)
 {
 	const int n = learner->batch, classes = net_spec(learner->net)->classes;

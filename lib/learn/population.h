@@ -47,24 +47,25 @@ int population_new(struct population **population, const struct population_type 
 	struct learner *learner, const struct optimizer_config *optimizer, struct err *err);
 void population_free(struct population *population);
 
-/* The best so far; of equal ones the first. */
+/* The one with most hits; of equal ones the first. */
 int population_best(const struct population *population);
 
-/* All start again from the first one's parameters and statistics, at rates around the schedule's. */
+/* All begin again from the first one's parameters and statistics, at the scales of the row. */
 void population_restart(struct population *population, const struct net *net);
 
 /*
- * How many of n samples of a time step each predicts. Inputs that are NULL are
- * fetched from the store, where the samples have ids from `first` on.
+ * Counts how many of the n samples of a time step each model predicts; population_score
+ * adds these counts to those of the members. If inputs are NULL they are fetched from
+ * the store, where the samples have ids from `first` on.
  */
 int population_predict(struct learner *learner, int64_t first, const float *inputs,
 	const int32_t *labels, int n, int64_t hits[LEARNER_POPULATION], struct err *err);
 void population_score(struct population *population, const int64_t hits[LEARNER_POPULATION], int n);
 
 /*
- * A step of all but the first, on the batch that the first was trained on, at
- * `rate` times their scales. Adds to *sound how many had a loss that is a number.
- * Fills logits, if not NULL, from the best where that is not the first.
+ * Takes a step with all but the first, on the batch that the first was trained on, at
+ * `rate` times their scales. Adds to *sound how many had a loss that is a number. If
+ * the best is not the first, fills in its logits where they are wanted (not NULL).
  */
 int population_step(struct learner *learner, const struct runner_batch *batch, double rate,
 	float *logits, int *sound, struct err *err);
@@ -72,7 +73,7 @@ int population_step(struct learner *learner, const struct runner_batch *batch, d
 /* The best replaces the others. */
 void population_select(struct population *population, const struct net *net);
 
-/* All but what the first borrows. */
+/* Everything except what the first member borrows. */
 void population_state(struct population *population, const struct net *net, struct state *state);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * Moving averages of the parameters. Every K_M iterations an average moves
- * towards the parameters; the optimizer does it in its own pass. Kinds are rows
- * of average_types, one file each: none, ema, ama.
+ * Moving averages of the parameters. Every K_M iterations an average moves towards
+ * the parameters; the optimizer does it in the pass of its step. Kinds are rows of
+ * average_types, one file each: none, ema, ama.
  *
- * AMA keeps two averages with windows that differ by a factor, scores both, and
- * at the end of each K_W window goes on from the better one, with both windows
- * moved to its side. Three rules for moving them: window, swap, paper.
+ * AMA keeps two averages whose windows differ by a factor, and scores both. At the
+ * end of each K_W iterations it goes on from the better one and moves both windows to
+ * its side, by one of three rules: window, swap, paper.
  */
 #ifndef RETAIN_OPTIM_AVERAGE_H
 #define RETAIN_OPTIM_AVERAGE_H
@@ -21,12 +21,12 @@
 #include "optim/scores.h"
 
 struct average_config {
-	const char *kind;  /* none, ema, ama; both names are borrowed until average_new */
+	const char *kind;  /* none, ema, ama; borrowed until average_new returns, as is rule */
 	const char *rule;  /* ama: window, swap, paper */
-	double gamma;      /* the weight that an average starts with */
-	double delta;      /* ama: the factor between and by which windows move */
-	double window_max; /* ama, rule window: the longest window, in updates */
-	int every;         /* K_M */
+	double gamma;      /* how much an average keeps at an update, at the start */
+	double delta;      /* ama: the factor between the windows, and by which they move */
+	double window_max; /* ama with rule window: the longest window, in updates */
+	int every;         /* K_M: iterations between updates */
 };
 
 struct average;
@@ -34,35 +34,34 @@ struct average;
 /* What the average.* keys say. */
 void average_config(struct average_config *config, const struct options *options);
 
-/* For parameters of `floats` numbers; averages start as a copy of params. */
+/* For `floats` parameters. Averages start as copies of them. */
 int average_new(struct average **average, const struct average_config *config, const float *params,
 	size_t floats, struct err *err);
 void average_free(struct average *average);
 
-/* As if it were new: averages and their weights start again, from these parameters. */
+/* Makes it what it was when new, from these parameters. */
 void average_restart(struct average *average, const float *params);
 
 int average_count(const struct average *average); /* 0, 1 or 2 */
 const float *average_params(const struct average *average, int index);
 
-/* What the optimizer's pass must do in iteration k (from 1), NULL for nothing. */
+/* What the optimizer's pass must do in iteration k, which counts from 1; NULL: nothing. */
 const struct average_step *average_due(struct average *average, int64_t k);
 
 /*
- * The average that serves inference by the scores of the window so far: 0 or 1,
- * or -1 for the plain model. Ties go to the second, as Alg. 2 says. While a
- * window has no scores yet, it is the first in the first window, and later the
- * one that goes on with the weight of the last window's better one.
+ * The average that serves inference, 0 or 1; -1: the plain model. It is the better one
+ * by the scores of the window so far; ties go to the second, as Alg. 2 says. While the
+ * window has no scores, it is the one that inherited the weight of the last window's
+ * better one; in the first window, the first.
  */
 int average_best(const struct average *average, const struct scores *scores);
 
-/* How much an average keeps at an update from now on: gamma of the paper's eq. 5, for any rule. */
+/* How much an average keeps at an update from now on: gamma of the paper's eq. 5, by any rule. */
 double average_gamma(const struct average *average, int index);
 
 /*
- * The end of a window: moves the weights, copies the better average to the other.
- * Returns the index of the better one before anything moved, or -1. A window
- * without scores moves and copies nothing.
+ * Ends a window: copies the better average over the other and moves their weights; not
+ * so if the window has no scores. Returns which was the better one, or -1.
  */
 int average_window(struct average *average, const struct scores *scores);
 

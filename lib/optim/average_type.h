@@ -1,6 +1,4 @@
-/*
- * What a kind of average is made of. For average.c and the kinds' own files.
- */
+/* What a kind of average is made of. For average.c and the files of the kinds. */
 #ifndef RETAIN_OPTIM_AVERAGE_TYPE_H
 #define RETAIN_OPTIM_AVERAGE_TYPE_H
 
@@ -13,8 +11,8 @@ struct average {
 	const struct ama_rule *rule; /* ama */
 	struct average_config config;
 	size_t floats;
-	struct average_step step;     /* the averages themselves, and what they keep as floats */
-	double weights[AVERAGES_MAX]; /* what moves; a rule knows what it means */
+	struct average_step step;     /* the averages, and how much they keep at an update */
+	double weights[AVERAGES_MAX]; /* what a rule moves; it knows what they mean */
 	int best;                     /* the average that serves while a window has no scores */
 };
 
@@ -23,15 +21,15 @@ struct average_type {
 	const char *name, *help;
 	int count; /* of averages */
 
-	/* What spans keys: refuses what cannot be. Called before anything else. */
+	/* Refuses keys that do not go together. Called first. */
 	int (*check)(struct average *average, struct err *err);
 	/* Sets the weights to start with. */
 	void (*start)(struct average *average);
-	/* gamma as it follows from the weights */
+	/* Gamma, from the weights. */
 	double (*gamma)(const struct average *average, int index);
-	/* The better one by scores of at least one round. */
+	/* Which is better, by scores of at least one round; who has this needs validation. */
 	int (*compare)(const struct scores *scores);
-	/* Moves the weights to the better one's side and sets `best`. */
+	/* Moves the weights to the better one's side and sets `best`; for kinds of two. */
 	void (*move)(struct average *average, int better);
 	void (*state)(struct average *average, struct state *state);
 };

@@ -1,8 +1,8 @@
 /*
- * Base optimizers over flat buffers. A step is one pass that reads the gradient
- * and updates parameters, state and, where asked, moving averages of the
- * parameters. Kinds are rows of optimizer_types, one file each: SGD with
- * momentum and ADAM as PyTorch defines them, and schedule-free SGD.
+ * Optimizers over flat buffers. A step is one pass that reads the gradient and updates
+ * the parameters, the optimizer's own buffers and, if asked, moving averages. Kinds
+ * are rows of optimizer_types, one file each: SGD with momentum and ADAM as PyTorch
+ * defines them, and schedule-free SGD.
  */
 #ifndef RETAIN_OPTIM_OPTIMIZER_H
 #define RETAIN_OPTIM_OPTIMIZER_H
@@ -18,9 +18,9 @@
 #include "nn/kernels.h"
 
 struct optimizer_config {
-	const char *kind;            /* sgd, adam, schedule-free; borrowed until optimizer_new */
-	float momentum;              /* sgd */
-	float decay;                 /* added to the gradient, as in PyTorch's SGD and Adam */
+	const char *kind; /* sgd, adam, schedule-free; borrowed until optimizer_new returns */
+	float momentum;   /* sgd */
+	float decay;      /* this times the parameters is added to the gradient, as PyTorch does */
 	float beta1, beta2, epsilon; /* adam */
 	float r, beta;               /* schedule-free */
 };
@@ -28,36 +28,36 @@ struct optimizer_config {
 struct optimizer;
 
 /*
- * What a kind is used with where nobody says otherwise. SGD: the paper's momentum 0.9, decay 1e-4;
- * ADAM: 0.9, 0.999, 1e-8 without decay; schedule-free: r 8, beta 0.9, decay 1e-4.
+ * A kind's usual settings. SGD: momentum 0.9, decay 1e-4, as in the paper. ADAM: 0.9,
+ * 0.999, 1e-8, no decay. Schedule-free: r 8, beta 0.9, decay 1e-4.
  */
 int optimizer_defaults(struct optimizer_config *config, const char *kind, struct err *err);
 
 /* What the optimizer.* keys say. */
 void optimizer_config(struct optimizer_config *config, const struct options *options);
 
-/* For parameters of `floats` numbers. The engine is borrowed. */
+/* For `floats` parameters. The engine is borrowed and must outlive the optimizer. */
 int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config,
 	size_t floats, struct engine *engine, struct err *err);
 void optimizer_free(struct optimizer *optimizer);
 
-/* averages may be NULL. */
+/* One step. averages, from average_due, may be NULL. */
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages);
 
-/* Forgets everything: the next step is a first one, from whatever parameters it is given. */
+/* Forgets all steps: the next one is a first step, whatever parameters it is given. */
 void optimizer_restart(struct optimizer *optimizer);
 
 /*
- * The parameters to predict with, where they are others than those that are trained: schedule-free
- * SGD takes its gradients at one point and offers another. NULL: the trained ones, which is always
- * so before the first step. The buffer belongs to the optimizer and changes with every step.
+ * The parameters to predict with, if they are not the trained ones: schedule-free SGD
+ * takes gradients at one point and predicts with another. NULL: the trained ones, as
+ * always before the first step. The buffer is the optimizer's; every step changes it.
  */
 const float *optimizer_inference(const struct optimizer *optimizer);
 
 /*
- * A buffer of the optimizer's memory by its name, of the parameters' length: momentum (sgd), mean
- * and square (adam), z and x (schedule-free). NULL if the kind has no such buffer.
+ * One of the optimizer's own buffers, as long as the parameters: momentum (sgd), mean
+ * and square (adam), z and x (schedule-free). NULL if the kind has none of that name.
  */
 const float *optimizer_buffer(const struct optimizer *optimizer, const char *name);
 

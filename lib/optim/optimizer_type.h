@@ -1,6 +1,6 @@
 /*
- * What a kind of optimizer is made of: its defaults, its buffers and how a slice
- * of the flat buffers is stepped. For optimizer.c and the kinds' own files.
+ * What a kind of optimizer is made of: its defaults, its buffers, and a step of one
+ * slice of the flat buffers. For optimizer.c and the files of the kinds.
  */
 #ifndef RETAIN_OPTIM_OPTIMIZER_TYPE_H
 #define RETAIN_OPTIM_OPTIMIZER_TYPE_H
@@ -14,11 +14,11 @@ struct optimizer {
 	struct optimizer_config config;
 	struct engine *engine;
 	size_t floats;
-	uint64_t steps; /* begun; the first is number 1 */
+	uint64_t steps; /* begun so far: 1 during the first */
 	float *buffers[OPTIMIZER_BUFFERS];
 };
 
-/* The part of a step that one task does; pointers stand at the slice's first float. */
+/* The part of a step that one task does; pointers are to the slice's first float. */
 struct optimizer_slice {
 	const struct optimizer *optimizer;
 	float *params;
@@ -32,8 +32,8 @@ struct optimizer_slice {
 struct optimizer_type {
 	const char *name, *help;
 	struct optimizer_config defaults;
-	const char *buffers[OPTIMIZER_BUFFERS]; /* names; NULL after the last */
-	const char *inference;                  /* the one to predict with, or NULL */
+	const char *buffers[OPTIMIZER_BUFFERS]; /* their names; NULL after the last */
+	const char *inference;                  /* the buffer to predict with; NULL: none */
 	void (*step)(const struct optimizer_slice *slice);
 };
 

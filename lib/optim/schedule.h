@@ -1,8 +1,8 @@
 /*
- * Learning-rate schedules: constant, cosine, cyclic (a cosine per task), rwp,
- * malr, replay (another run's rates). Kinds are rows of schedule_types, one file each. A schedule sees the
- * number of the iteration and, at the end of each K_W window, the window's
- * scores; it never sees parameters or data.
+ * Learning-rate schedules. Kinds are rows of schedule_types, one file each: constant,
+ * cosine, cyclic (a cosine per task), rwp, malr, replay (the rates of another run). A
+ * schedule sees the number of the iteration and, at the end of each window of K_W
+ * iterations, its scores; it never sees parameters or data.
  */
 #ifndef RETAIN_OPTIM_SCHEDULE_H
 #define RETAIN_OPTIM_SCHEDULE_H
@@ -16,66 +16,65 @@
 #include "optim/scores.h"
 
 struct schedule_config {
-	const char *kind;       /* constant, cosine, ...; borrowed until schedule_new */
-	double rate;            /* the initial rate */
+	const char *kind;       /* borrowed until schedule_new returns, as is replay */
+	double rate;            /* the first rate */
 	double factor;          /* rwp, malr: what a cut multiplies the rate by */
-	int64_t patience;       /* K_R */
-	double epsilon;         /* malr's C3 */
-	bool c1, c2, c3;        /* malr's conditions that count */
+	int64_t patience;       /* K_R, in iterations */
+	double epsilon;         /* malr: what C3 compares the gap with */
+	bool c1, c2, c3;        /* malr: which conditions count */
 	bool reset_best;        /* rwp: a cut also forgets the best loss */
 	int64_t window;         /* K_W: iterations between two calls of schedule_window */
-	int64_t validate_every; /* K_V: iterations between two rounds of scores; 0: no matter */
+	int64_t validate_every; /* K_V: iterations between two rounds of scores; 0: any */
 	int64_t iterations;     /* cosine, cyclic: the length of the run; 0: unknown */
-	int cycles;             /* cyclic: equal parts of the run; 0: what schedule_task says */
-	const char *replay;     /* replay: the folder of a run; borrowed until schedule_new */
+	int cycles;             /* cyclic: equal parts of the run; 0: the tasks */
+	const char *replay;     /* replay: the folder of the other run */
 };
 
 /*
- * Why a rate was or was not cut, for the run log. Ages and means are those that
- * decided, before a cut cleared them; a kind that does not look at a number
- * leaves it 0.
+ * Why a rate was cut or not, for the run's log. Ages and means are those that decided,
+ * before a cut cleared them. A kind leaves at 0 what it does not look at.
  */
 struct schedule_verdict {
 	bool cut;
 	double before, after; /* the rates */
 	double score, sigma;  /* of this window: minus the loss, and the accuracy gap */
-	int64_t score_age;    /* C1: iterations since the best score ... */
-	int64_t sigma_age;    /* C2: ... and since the greatest gap */
+	int64_t score_age;    /* C1: iterations since the best score */
+	int64_t sigma_age;    /* C2: iterations since the greatest gap */
 	double sigma_mean;    /* C3: over the windows of the last K_R iterations */
 	double sigma_error;   /* the standard error of that mean; 0 with less than two rounds */
-	bool c1, c2, c3;      /* whether each condition held (false where it does not count) */
+	bool c1, c2, c3;      /* whether each condition held; false if it does not count */
 	bool noisy;           /* sigma_error is too large for C3, which counts, to mean much */
 };
 
 struct schedule;
 
-/* What the schedule.* keys say, for a run of so many iterations (0: unknown). */
+/* What the schedule.* keys say, for a run of so many iterations; 0: unknown. */
 void schedule_config(
 	struct schedule_config *config, const struct options *options, int64_t iterations);
 
 /*
- * Refuses what keys forbid each other, by their names: a window that is no
- * multiple of validate_every, patience shorter than a window, a cosine without
- * an end, malr without a condition.
+ * Refuses keys that do not go together, and names them: a window that is no multiple
+ * of validate_every, patience that is shorter than a window, a cosine without an end,
+ * malr without a condition.
  */
 int schedule_new(struct schedule **schedule, const struct schedule_config *config, struct err *err);
 void schedule_free(struct schedule *schedule);
 
-/* The rate for iteration k (from 1). */
+/* The rate of iteration k, which counts from 1. */
 double schedule_rate(const struct schedule *schedule, int64_t k);
 
 /*
- * The end of a window, after iteration k and before averages move. best is the
- * model that serves inference (SCORES_PLAIN or SCORES_AVERAGE + i). A window
- * without scores is as if it had not been, except that ages grow.
+ * Ends a window, after iteration k and before averages move. best is the model that
+ * serves inference: SCORES_PLAIN or SCORES_AVERAGE + i. A window without scores decides
+ * nothing; ages grow nevertheless.
  */
 struct schedule_verdict schedule_window(
 	struct schedule *schedule, int64_t k, const struct scores *scores, int best);
 
-/* A task begins after iteration k and has so many iterations: cyclic starts again. */
+/* A task of so many iterations begins after iteration k: cyclic begins a cosine. */
 void schedule_task(struct schedule *schedule, int64_t k, int64_t iterations);
 
-/* From now on all rates are so many times what the kind says; factors multiply. */
+/* Multiplies all rates from now on by the factor; several calls multiply. */
 void schedule_slow(struct schedule *schedule, double factor);
 
 void schedule_state(struct schedule *schedule, struct state *state);

@@ -19,8 +19,7 @@ static int init(struct schedule *schedule, struct err *err)
 	if (c->cycles && c->iterations < 1)
 		return err_set(err, ERR_INPUT,
 			"schedule.cycles = %d: the length of the run is not known; 0 makes a "
-			"cosine "
-			"per task",
+			"cosine per task",
 			c->cycles);
 	if (c->cycles > c->iterations)
 		return err_set(err, ERR_INPUT,

@@ -1,7 +1,6 @@
 /*
- * What a kind of schedule is made of. A kind's own struct begins with a struct
- * schedule and has the size that its row tells. For schedule.c and the kinds'
- * own files.
+ * What a kind of schedule is made of. For schedule.c and the files of the kinds. A
+ * kind's own struct begins with struct schedule; its row says how large it is.
  */
 #ifndef RETAIN_OPTIM_SCHEDULE_TYPE_H
 #define RETAIN_OPTIM_SCHEDULE_TYPE_H
@@ -13,16 +12,17 @@
 struct schedule {
 	const struct schedule_type *type;
 	struct schedule_config config;
-	double scale; /* of the rates that the kind tells; 1 unless it was slowed */
+	double scale; /* what the kind's rates are multiplied by; 1 unless it was slowed */
 };
 
-/* Functions may be NULL where a kind has nothing to do, except rate. */
+/* All functions but rate may be NULL. */
 struct schedule_type {
 	const char *name, *help;
 	size_t size;
 	bool gap; /* it decides by an average's lead over the plain model; there must be one */
 
-	/* Checks what spans keys, allocates, sets the start. release follows a failure, too. */
+	/* Checks keys against each other, allocates, sets the start. After a failure release is
+	 * called. */
 	int (*init)(struct schedule *schedule, struct err *err);
 	void (*release)(struct schedule *schedule);
 	double (*rate)(const struct schedule *schedule, int64_t k);
@@ -41,15 +41,15 @@ extern const struct schedule_type schedule_constant, schedule_cosine, schedule_c
 /* (1 + cos(pi done / length)) / 2: from 1 at the start to 0 at the end, and 0 beyond. */
 double schedule_cosine_share(int64_t done, int64_t length);
 
-/* The greatest value seen, and when patience with it began: when it was seen or forgiven. */
+/* The greatest value seen, and since when patience with it runs: since then, or since a cut. */
 struct plateau {
 	double best;
 	int64_t since;
 };
 
-/* Nothing was seen. */
+/* Forgets all values; patience runs from iteration k on. */
 void plateau_clear(struct plateau *plateau, int64_t k);
-/* Looks at a value after iteration k and returns for how long none was greater than the best. */
+/* Takes the value of iteration k and returns for how many iterations patience has run. */
 int64_t plateau_age(struct plateau *plateau, int64_t k, double value);
 void plateau_state(struct plateau *plateau, const char *name, struct state *state);
 

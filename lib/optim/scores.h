@@ -1,8 +1,7 @@
 /*
- * Validation scores, collected over windows of iterations. Every few iterations
- * the plain model and its averages are scored on one shared batch; over a window
- * the scores are averaged. Averages and schedules decide at a window's end by
- * these means and by nothing else.
+ * Validation scores over a window of iterations. Every few iterations the plain model
+ * and its averages are scored on one batch that they share. At the end of the window
+ * averages and schedules decide by the means of these scores and by nothing else.
  */
 #ifndef RETAIN_OPTIM_SCORES_H
 #define RETAIN_OPTIM_SCORES_H
@@ -25,7 +24,7 @@ struct scores {
 	double gap_squares[SCORES_MODELS]; /* of accuracy minus the plain model's, for its error */
 };
 
-/* The caller sets `models` once; everything else starts as zeros. */
+/* The caller sets `models` once; all else starts as zeros. A round is one scored batch. */
 void scores_add(struct scores *scores, const struct score round[SCORES_MODELS]);
 struct score scores_mean(const struct scores *scores, int model); /* zeros without a round */
 void scores_clear(struct scores *scores); /* a new window of the same models */

@@ -1,7 +1,7 @@
 /*
- * The table of objectives and what they have in common: the current step, and
- * replay with its recency share. An objective keeps no more than it must to go
- * on; what a batch is follows from the iteration's number wherever possible.
+ * The table of objectives and what they have in common: the current step, and replay
+ * with its recency share. Wherever possible a batch follows from the iteration's
+ * number, so that there is little to keep.
  */
 #include "replay/objective.h"
 
@@ -19,8 +19,7 @@ const struct objective_type *const objective_types[] = {
 const struct option_row objective_options[] = {
 	{"replay", "objective", OPTION_CHOICE, "pure", "pure | mixed | er | mir | epochs",
 		"What a batch is: replay only, half new and half replay, half the current task and "
-		"half "
-		"past ones (drawn, or chosen by interference), or all once per epoch"},
+		"half past ones (drawn, or chosen by interference), or all once per epoch"},
 	{"replay", "history", OPTION_INT64, "0", "[0, inf)",
 		"How many samples of the stream replay reaches back in mixed batches; 0: all"},
 	{"replay", "recency_share", OPTION_FLOAT, "0", "[0, 1]",

@@ -15,16 +15,16 @@ struct objective {
 	struct rng orders;       /* of samples that are not drawn from the pool */
 	int64_t first, end;      /* the samples of the current step */
 	uint64_t last;           /* the iteration of the last batch */
-	struct objective *guess; /* a copy that runs ahead, to iteration guess_at; not its own */
+	struct objective *guess; /* a copy that runs ahead, to iteration guess_at */
 	uint64_t guess_at;
 	int64_t task;  /* the current task's first sample */
-	int64_t reach; /* mixed: how far back replay reaches now; 0: all */
+	int64_t reach; /* mixed: how many samples replay reaches back now; 0: all */
 };
 
 struct objective_type {
 	const char *name, *help;
 	size_t size; /* of the kind's struct, which begins with struct objective */
-	/* Refuses what does not fit together; NULL: all does. */
+	/* Refuses what does not go together; may be NULL. */
 	int (*check)(
 		const struct objective_config *config, const struct pool *pool, struct err *err);
 	bool (*batch)(struct objective *objective, uint64_t iteration, int n, int64_t *ids,
@@ -37,18 +37,17 @@ extern const struct objective_type objective_pure, objective_mixed, objective_er
 	objective_epochs;
 
 /*
- * Draws n ids not older than `oldest` from the pool, positions first and on of
- * the batch, in front the share that is to be new. Where the pool holds nothing
- * so new, all are drawn alike. As pool_draw otherwise.
+ * As pool_draw, with the recency share in front. If the pool holds nothing so new, all
+ * samples are drawn alike.
  */
 bool objective_replay(const struct objective *objective, uint64_t iteration, int first,
 	int64_t oldest, int64_t *ids, int n);
 
-/* Fills in n samples of the current step; false if it has none that may be trained on. */
+/* Fills in n samples of the current step, evenly; false if all of it is held out. */
 bool objective_new_samples(
 	const struct objective *objective, uint64_t iteration, int64_t *ids, int n);
 
-/* Gives n samples the same weight, `total` in sum. */
+/* Gives n samples equal weights, `total` in sum. */
 void objective_weigh(float *weights, int n, double total);
 
 #endif

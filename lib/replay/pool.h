@@ -1,29 +1,25 @@
 /*
- * A pool is what the learner remembers, as ids. Every sample that is revealed
- * is offered to it once, in the order of ids 0, 1, 2, ..., and batches are drawn
- * from it with replacement. The cost of both does not depend on how much was
- * seen.
+ * A pool is what the learner remembers, as ids. Every sample that is revealed is
+ * offered to it once, in the order of ids 0, 1, 2, ... Batches are drawn from it with
+ * replacement. What either costs does not depend on how much was seen.
  *
- * Draws are functions of (seed, iteration, position): any process that saw the
- * same stream draws the same batch. Kinds are rows of pool_types, one file each.
+ * A draw is a function of (seed, iteration, position): any process that saw the same
+ * stream draws the same batch. Kinds are rows of pool_types, one file each:
  *
- * - unlimited: everything; needs no memory, since ids are dense and whether one
- *   is held out can be asked.
- * - reservoir: a uniform sample of `limit` (algorithm R).
- * - fifo: the last `limit`.
- * - balanced: `limit`, the same number of each class (GDumb's memory). A sample
- *   is taken while its class has fewer than k = max(1, limit / classes seen);
- *   when the pool is full a random one of the largest class goes, and where
- *   classes tie, of a random one of them.
- * - halves: half of `limit` for past tasks, a uniform sample of all their
- *   samples, and the other half for the current task, a uniform sample of it if
- *   it has more. When a task ends, its samples take part in the first half as if
- *   each had been offered to it.
+ * - unlimited: everything. Needs no memory, since ids are dense.
+ * - reservoir: a uniform sample of `limit` samples (algorithm R).
+ * - fifo: the last `limit` samples.
+ * - balanced: `limit` samples, the same number of each class (GDumb's memory). A
+ *   sample is taken while its class has fewer than max(1, limit / classes seen). If
+ *   the pool is full, a random sample of the largest class goes; of several largest
+ *   classes a random one.
+ * - halves: one half of `limit` is a uniform sample of all past tasks, the other a
+ *   uniform sample of the current one. When a task ends, its samples join the first
+ *   half as if each had been offered to it.
  *
- * Which samples are held out for validation is decided by a hash of (seed, id),
- * so that nobody has to remember it. A training pool is offered
- * every sample and takes only those that are not held out; a validation pool is
- * the same thing with the other side taken.
+ * A hash of (seed, id) says which samples are held out for validation, so nobody has
+ * to remember it. Every pool is offered every sample: a training pool takes only those
+ * that are not held out, a validation pool only those that are.
  */
 #ifndef RETAIN_REPLAY_POOL_H
 #define RETAIN_REPLAY_POOL_H
@@ -37,16 +33,16 @@
 
 struct holdout {
 	uint64_t seed;
-	double share; /* of the samples, in [0, 1) */
+	double share; /* of the samples that is held out, in [0, 1) */
 };
 
 struct pool_config {
 	const char *kind; /* unlimited, reservoir, fifo, balanced, halves */
-	int64_t limit;    /* the most samples that a limited pool holds */
+	int64_t limit;    /* the most samples that a pool other than unlimited holds */
 	int classes;      /* balanced: labels are 0 .. classes-1 */
 	uint64_t seed;
 	struct holdout holdout;
-	bool validation; /* takes the samples that are held out, not the others */
+	bool validation; /* takes the samples that are held out, and no others */
 };
 
 /* Positions of a batch are 0 .. POOL_POSITIONS-1; iterations stay below 2^48. */
@@ -61,17 +57,13 @@ struct pool;
 int pool_new(struct pool **pool, const struct pool_config *config, struct err *err);
 void pool_free(struct pool *pool);
 
-/*
- * Makes room for n more samples: as many calls of pool_add then ask for no
- * memory. A failure changes nothing that can be seen.
- */
+/* Makes room, so that the next n calls of pool_add ask for no memory and cannot fail for it. */
 int pool_reserve(struct pool *pool, int64_t n, struct err *err);
 
 /*
- * Offers the next sample, id = pool_seen(pool). *evicted becomes the id that the
- * pool will not draw any more: a former one, id itself where it was not taken,
- * or -1. Allocates nothing once a limited pool is full. A failure changes
- * nothing.
+ * Offers the next sample; id must be pool_seen(pool). *evicted becomes the id that the
+ * pool will not draw from now on: a former one, id itself if it was not taken, or -1
+ * for none. A pool that is full allocates nothing. A failure changes nothing.
  */
 int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
 
@@ -79,33 +71,32 @@ int64_t pool_seen(const struct pool *pool);  /* samples offered */
 int64_t pool_count(const struct pool *pool); /* samples it can draw */
 
 /*
- * Fills ids with n draws, each uniform over the samples with id >= oldest that
- * the pool holds (oldest 0: over all). Positions are first, first + 1, ... of
- * the iteration's batch. False, and ids are not filled, if there is no such
- * sample.
+ * Draws n samples, each uniform over those that the pool holds with id >= oldest, for
+ * the positions first, first + 1, ... of the iteration's batch. False if there is no
+ * such sample; ids are then not filled in.
  */
 bool pool_draw(const struct pool *pool, uint64_t iteration, int first, int64_t oldest, int64_t *ids,
 	int n);
 
-/* The same from samples with oldest <= id < end only. */
+/* The same over samples with oldest <= id < end. */
 bool pool_draw_range(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
 	int64_t end, int64_t *ids, int n);
 
 /*
- * A new task begins with the next sample. Fills `evicted`, which has room for
- * pool_task_room ids, with those that the pool will not draw any more, and
- * returns how many they are. Kinds that know nothing of tasks do nothing.
+ * A task begins with the next sample. Fills in the ids that the pool will not draw from
+ * now on, at most pool_task_room, and returns how many they are. Most kinds know
+ * nothing of tasks and let none go.
  */
 int64_t pool_task_room(const struct pool *pool);
 int64_t pool_task(struct pool *pool, int64_t *evicted);
 
 /*
- * The least id of the newest share (in (0, 1]) of what the pool spans: all ids
- * seen, for fifo those since its oldest. The pool need not hold one so new.
+ * The least id of the newest share, in (0, 1], of what the pool spans. It spans all ids
+ * seen; a fifo those since its oldest. The pool may hold none that is so new.
  */
 int64_t pool_newest(const struct pool *pool, double share);
 
-/* Reading refuses the state of a pool that was configured otherwise. */
+/* Reading refuses the state of a pool with another config. */
 void pool_state(struct pool *pool, struct state *state);
 
 struct pool_type;                                  /* see pool_impl.h */

@@ -1,6 +1,6 @@
 /*
- * What the files of the pools share: the row of a kind, what every pool has, the
- * sieve that tells held-out samples from others, and the dice that draws throw.
+ * What the files of the pools share: the row of a kind, what every pool has, the sieve
+ * that tells held-out samples from others, and the dice that draws throw.
  */
 #ifndef RETAIN_REPLAY_POOL_IMPL_H
 #define RETAIN_REPLAY_POOL_IMPL_H
@@ -11,7 +11,7 @@
 #include "replay/mix.h"
 #include "replay/pool.h"
 
-/* A holdout, ready to be asked often. */
+/* A holdout, made ready to be asked about many ids. */
 struct sieve {
 	uint64_t key;
 	uint64_t threshold; /* of the hash's upper 53 bits */
@@ -29,21 +29,21 @@ struct pool {
 	struct pool_config config; /* its kind is the row's name */
 	struct sieve sieve;
 	struct rng draws, choices; /* for batches; for what is kept */
-	int64_t seen;              /* samples offered ... */
-	int64_t offered;           /* ... of them on this pool's side ... */
-	int64_t count;             /* ... and of those the ones it holds */
-	int64_t *ids, room;        /* of limited kinds: what they hold, and space for it */
+	int64_t seen;              /* samples that were offered, */
+	int64_t offered;           /* those of them on this pool's side of the holdout, */
+	int64_t count;             /* and those of these that it holds */
+	int64_t *ids, room;        /* limited kinds: what they hold, and how much they could */
 };
 
 struct pool_type {
 	const char *name, *help;
 	size_t size;  /* of the kind's struct, which begins with struct pool */
 	bool limited; /* has a limit, and ids */
-	/* What the kind needs on top; NULL: nothing. After a failure close is called. */
+	/* Makes what the kind needs beyond that; may be NULL. After a failure close is called. */
 	int (*open)(struct pool *pool, struct err *err);
 	void (*close)(struct pool *pool);
-	/* Takes a sample of the pool's side or not; counts what it holds. `offered` counts those
-	 * before this one. */
+	/* Takes a sample of the pool's side, or does not, and keeps `count` right. `offered` does
+	 * not count this sample yet. */
 	int (*take)(
 		struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
 	/* As pool_draw_range, with count >= 1, 0 <= oldest < end <= seen and n >= 1. */
@@ -51,7 +51,7 @@ struct pool_type {
 		int64_t end, int64_t *ids, int n);
 	int64_t (*start)(const struct pool *pool); /* of what it spans, count >= 1; NULL: 0 */
 	int64_t (*task)(struct pool *pool, int64_t *evicted); /* as pool_task; NULL: nothing */
-	/* What there is beyond counts and ids, which were visited before; NULL: nothing. */
+	/* Visits what the kind has beyond counts and ids, after these; may be NULL. */
 	void (*state)(struct pool *pool, struct state *state);
 };
 
@@ -63,7 +63,7 @@ static inline bool pool_takes(const struct pool *pool, int64_t id)
 	return sieve_has(&pool->sieve, id) == pool->config.validation;
 }
 
-/* For a take with room left: holds the sample, behind all others, and lets none go. */
+/* A row's take while there is room: appends the sample and lets none go. */
 int pool_append(struct pool *pool, int64_t id, int64_t *evicted, struct err *err);
 
 /* A row's draw for ids that stand in no order. */

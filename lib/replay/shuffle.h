@@ -1,8 +1,8 @@
 /*
- * A random permutation of 0 .. size-1 that is never written down: any place of
- * it can be asked for at any time. A Feistel network permutes the numbers of
- * just enough bits; what lands outside the range is sent through again until it
- * is inside, which leaves a permutation of the range.
+ * A random permutation of 0 .. size-1 that takes no memory: any place of it can be
+ * asked for at any time. A Feistel network permutes the numbers of just enough bits.
+ * What lands outside the range goes through it again until it is inside; that leaves a
+ * permutation of the range.
  */
 #ifndef RETAIN_REPLAY_SHUFFLE_H
 #define RETAIN_REPLAY_SHUFFLE_H
@@ -21,7 +21,7 @@ struct shuffle {
 	uint64_t keys[SHUFFLE_ROUNDS];
 };
 
-/* The permutation that number `counter` of the stream stands for; size is at most 2^63. */
+/* Permutation number `counter` of the stream; size is at most 2^63. */
 void shuffle_init(struct shuffle *shuffle, struct rng rng, uint64_t counter, uint64_t size);
 
 /* Where `index` < size goes. */

@@ -1,6 +1,6 @@
 /*
- * The journal's samples. A call that adds is one transaction: samples, header,
- * and what had waited. Keys and waiting are in journal_keys.c.
+ * The journal's samples. Adding is one transaction: samples, header, and the inputs
+ * that had waited. Keys and waiting are in journal_keys.c.
  */
 #include "store/journal.h"
 
@@ -22,7 +22,7 @@ static const struct lmdb_table list[] = {
 
 static const char magic[8] = "retain-j";
 
-/* The id is part of it, so that a sample in another's place is found out too. */
+/* It covers the id, so that a sample in another's place is found out, too. */
 static uint32_t sample_checksum(
 	const struct journal *j, int64_t id, const void *input, const struct trailer *trailer)
 {
@@ -238,7 +238,7 @@ void journal_beside(
 	journal->mark = mark;
 }
 
-/* The input of a sample, for as long as the reading goes on. */
+/* The input is good until lmdb_end. */
 static int sample_find(
 	struct journal *j, int64_t id, const void **input, struct trailer *trailer, struct err *err)
 {
@@ -368,7 +368,8 @@ int journal_trim(
 	if (code)
 		return code;
 	journal->header = job.header;
-	/* Space is free for use one transaction later; on a full disk there would never be one. */
+	/* Freed space can be used one transaction later. On a full disk no other would succeed,
+	 * so an empty one is made now. */
 	job.n = 0;
 	return lmdb_write(journal->lmdb, trim_body, &job, "cannot remove samples", err);
 }

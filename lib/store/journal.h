@@ -1,18 +1,16 @@
 /*
- * A journal: samples that came from outside and exist nowhere else, on disk in
- * a folder. What a call that changes it has returned for is synced: neither a
- * killed process nor a power cut takes it away. A call is one transaction with
- * one sync, all of it or nothing, so many samples per call are far cheaper
- * than many calls.
+ * A journal keeps samples that come from outside and exist nowhere else, on disk in
+ * a folder. A call that changes it is one transaction with one sync. When it has
+ * returned 0, neither a killed process nor a power cut undoes it; when it fails,
+ * nothing has changed. One call with many samples is far cheaper than many calls.
  *
- * Samples have ids 0, 1, 2, ... in the order of adding; an id is never given
- * twice, whatever is removed. Beside them inputs may wait for their labels
- * under keys that the caller chooses. The keys of the latest samples are
- * remembered, so that a sender who got no answer may send again.
+ * Samples have ids 0, 1, 2, ... in the order of adding; no id is used twice, whatever
+ * is removed. Beside them, inputs may wait for their labels under keys that the
+ * caller chooses. The keys of the latest samples are remembered, so that a sender who
+ * got no answer may send again.
  *
- * A journal belongs to one process and to one caller at a time. The disk space
- * of what was removed is used again, but the file does not shrink (see
- * store/tables.h).
+ * One process has a journal, and one thread uses it at a time. Disk space of what was
+ * removed is used again, but the file does not shrink (store/lmdb.h).
  */
 #ifndef RETAIN_STORE_JOURNAL_H
 #define RETAIN_STORE_JOURNAL_H
@@ -26,58 +24,58 @@
 struct journal;
 
 /*
- * Opens the journal in folder, or makes it, and the folder. Samples have
- * `floats` numbers; a journal of others is refused (ERR_INPUT), and so are
- * files that are no journals, of another version, or cut off (ERR_FORMAT), and
- * a journal that is open already (ERR_STATE).
+ * Opens the journal in the folder, or makes both. Samples have `floats` numbers.
+ * Refuses a journal of samples of another length (ERR_INPUT), a file that is no
+ * journal, of another version or cut off (ERR_FORMAT), and a journal that is open
+ * already (ERR_STATE).
  */
 int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err);
 void journal_close(struct journal *journal);
 
-/* Adds n samples and removes, in the same transaction, the inputs that were taken. */
+/* Adds n samples. The inputs that were taken wait no longer; see journal_take. */
 int journal_add(struct journal *journal, const float *inputs, const int32_t *labels, int n,
 	struct err *err);
 
-/* How many samples were ever added; how many of them are there. */
+/* How many samples were ever added, and how many of them are still there. */
 int64_t journal_added(const struct journal *journal);
 int64_t journal_kept(const struct journal *journal);
 
 /*
- * Samples that are not there are ERR_INPUT, damaged ones ERR_FORMAT: each has a
- * checksum. Allocates nothing.
+ * Fills in n samples. One that is not there is ERR_INPUT, one that does not fit its
+ * checksum ERR_FORMAT. Allocates nothing.
  */
 int journal_read(struct journal *journal, const int64_t *ids, int n, float *inputs, int32_t *labels,
 	struct err *err);
 bool journal_has(struct journal *journal, int64_t id);
 
-/* How many samples, from id on, the call that added id has added. */
+/* How many samples the call that added sample id added from there on. */
 int journal_call(struct journal *journal, int64_t id, int *n, struct err *err);
 
 /*
- * Removes samples, those that are not there excepted. `needed` says how far a
- * reader of the journal must have come to do without them; it is kept, and the
- * largest is journal_trimmed.
+ * Removes samples; ids that are not there are ignored. Only a reader that is past the
+ * first `needed` samples can do without them. journal_trimmed is the largest `needed`
+ * there ever was.
  */
 int journal_trim(
 	struct journal *journal, const int64_t *ids, size_t n, int64_t needed, struct err *err);
 int64_t journal_trimmed(const struct journal *journal);
 
 /*
- * Inputs whose labels are not known yet. A key is text of 1 to JOURNAL_KEY
- * bytes; an input replaces what waited under its key. With an input its guesses
- * are kept: what was predicted when it came, the best first, -1 for none. They
- * stay with the sample that it becomes. Where they are NULL there are none.
+ * Inputs whose labels are not known yet. journal_wait has each wait under a key, text
+ * of 1 to JOURNAL_KEY bytes, in place of what waited there. It keeps their guesses, too:
+ * JOURNAL_GUESSES classes for each, as predicted when it came, the best first, -1 for
+ * none. They stay with the sample that the input becomes. NULL: no guesses.
  *
- * Taking gives the input of a key; it goes on waiting on disk until the next
- * journal_add has returned, which is to add the inputs that were taken, in
- * their order, before others: whatever happens, an input is in one place or the
- * other, never in both. Until then the key can be neither taken nor waited under
- * again. Unknown keys are ERR_INPUT.
+ * journal_take gives the input of a key whose label has come; a key that nothing waits
+ * under is ERR_INPUT. The next journal_add must begin with the inputs that were taken,
+ * in their order. On disk they wait until it has returned: whatever happens, an input
+ * either waits or is a sample, never both, never neither. Until then its key can be
+ * neither taken nor waited under.
  *
- * Labels may be kept before there are enough of them for a call that adds:
- * labels[i] is that of the input that was taken as the i-th since the last
- * journal_add. A later process takes those inputs again, one by one, in their
- * order, with their labels; *key is empty after the last.
+ * journal_label keeps labels of inputs that were taken while there are too few for a
+ * journal_add: labels[i] is that of the i-th input since the last one. After a crash
+ * journal_take_again takes these inputs once more, one per call, in their order, with
+ * their labels; *key is empty after the last.
  */
 enum { JOURNAL_KEY = 500, JOURNAL_GUESSES = 5 };
 
@@ -90,35 +88,36 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	int32_t *guesses, int32_t *label, struct err *err);
 int64_t journal_waiting(const struct journal *journal);
 
-/* The guesses of samples, JOURNAL_GUESSES each. Errors as of journal_read. */
+/* Fills in the guesses of n samples, JOURNAL_GUESSES each. Errors are those of journal_read. */
 int journal_guesses(
 	struct journal *journal, const int64_t *ids, int n, int32_t *guesses, struct err *err);
 
 /*
- * What the next journal_add keeps with its samples: guesses of those that did not
- * wait, and a mark of where the learner stood that was about to be shown them. Both
- * are borrowed until then, and may be NULL: no guesses, and a mark of zeros.
+ * journal_beside says what the next journal_add keeps with its samples: guesses for
+ * those that did not wait, and a mark of where the learner stood before it was shown
+ * them. Both are borrowed until then. NULL: no guesses, and a mark of zeros.
+ * journal_marked gives the mark of a sample.
  */
 struct journal_mark {
 	int64_t iteration;
-	double credit; /* what was left of a budget, */
-	int64_t left;  /* ... and of the iterations it paid for */
+	double credit; /* what was left of a budget */
+	int64_t left;  /* iterations that were paid for and not made */
 };
 void journal_beside(
 	struct journal *journal, const int32_t *guesses, const struct journal_mark *mark);
 int journal_marked(struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err);
 
 /*
- * How many inputs may wait, the oldest giving way to new ones, and of how many
- * of the latest samples the keys are remembered. Holds from the next call on;
- * without it JOURNAL_WAITING and JOURNAL_REMEMBERED.
+ * Sets, from the next call on, how many inputs may wait (the oldest give way to new
+ * ones) and of how many of the latest samples the keys are remembered. Otherwise they
+ * are JOURNAL_WAITING and JOURNAL_REMEMBERED.
  */
 enum { JOURNAL_WAITING = 1 << 20, JOURNAL_REMEMBERED = 1 << 16 };
 void journal_bound(struct journal *journal, int64_t waiting, int64_t remembered);
 
 /* What became of a key. */
 enum journal_place {
-	JOURNAL_UNKNOWN, /* nothing, or it was long ago */
+	JOURNAL_UNKNOWN, /* it never came, or is no longer remembered */
 	JOURNAL_WAITS,
 	JOURNAL_TAKEN,
 	JOURNAL_ADDED,
@@ -126,7 +125,7 @@ enum journal_place {
 
 struct journal_found {
 	enum journal_place place;
-	int64_t id; /* of the sample, where it was added, */
+	int64_t id; /* of the sample, if it was added; so is the label */
 	int32_t label;
 };
 int journal_find(

@@ -1,16 +1,16 @@
 /*
- * What the journal's files share. Its tables:
+ * What the journal's files share. Its tables, and what each has under which key:
  *
- *	about     one record, the header
- *	samples   id: the input, a trailer
- *	waiting   key: the input, a tail
- *	arrivals  number of an input that came under a new key: the key
- *	labelled  id that an input which waits will have: its label and key
+ *	about     "header": the header
+ *	samples   id: input and trailer
+ *	waiting   key: input and tail
+ *	arrivals  number of an input that waits, in the order of coming: its key
+ *	labelled  id that a taken input will have: its label and key
  *	keys      id of a sample that had waited: its key
- *	done      such a key: id and label
+ *	done      key of such a sample: its id and label
  *
- * Invariants: `header` is what the table has. An input that waits has its key
- * under its number in arrivals, and keys and done say the same.
+ * Invariants: `header` is what the table has. arrivals has the key of every input that
+ * waits. keys and done say the same.
  */
 #ifndef RETAIN_STORE_JOURNAL_IMPL_H
 #define RETAIN_STORE_JOURNAL_IMPL_H
@@ -27,13 +27,13 @@ struct header {
 	uint32_t version, unused;
 	uint64_t floats;
 	int64_t added, trimmed;
-	int64_t arrived, oldest; /* the next number of an input; no input has one below oldest */
-	int64_t remembered;      /* no sample below has its key remembered */
+	int64_t arrived, oldest; /* the next input's number; the least that one may still have */
+	int64_t remembered;      /* keys of samples below are forgotten */
 };
 
 struct trailer {
 	struct journal_mark mark;
-	int32_t label, follow; /* so many samples of the same call come after it */
+	int32_t label, follow; /* follow: how many samples of the same call come after it */
 	int32_t guesses[JOURNAL_GUESSES];
 	uint32_t checksum;
 };
@@ -69,8 +69,8 @@ struct journal {
 	int64_t waiting, remembered; /* how many at most */
 	struct taken *taken;
 	size_t taken_count, taken_room;
-	size_t labelled;        /* so many of them have their labels in the table */
-	const int32_t *guesses; /* these two for the next call that adds; NULL: none */
+	size_t labelled;        /* how many of them have labels in the table */
+	const int32_t *guesses; /* what journal_beside said, as is the mark */
 	const struct journal_mark *mark;
 };
 
@@ -84,11 +84,11 @@ static inline struct lmdb_key id_key(const int64_t *id)
 	return (struct lmdb_key){id, sizeof(*id)};
 }
 
-/* For bodies. */
+/* For bodies; they return LMDB's status. */
 int journal_put_header(struct journal *journal, const struct header *header);
-/* An input is no longer one that waits. */
+/* The input no longer waits. */
 int journal_unwait(struct journal *journal, const char *key, int64_t arrival);
-/* The taken input i becomes the sample id; and what goes too far back is no longer remembered. */
+/* Remembers the key of the taken input i as that of the sample; forgets keys that are too old. */
 int journal_remember(struct journal *journal, size_t i, int64_t id, int32_t label);
 int journal_unremember(struct journal *journal, struct header *header);
 

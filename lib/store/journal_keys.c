@@ -1,7 +1,7 @@
 /*
- * Inputs that wait under keys, and keys that are remembered. Both lists are
- * bounded: each has a table of numbers in which the oldest is found by going on
- * from where the last search ended.
+ * Inputs that wait under keys, and keys that are remembered. Both are bounded: each
+ * has a table by number, in which the oldest is found by going on from where the last
+ * search ended.
  */
 #include "base/checksum.h"
 #include "base/mem.h"
@@ -43,7 +43,7 @@ static int keys_check(const struct journal *j, const char *const *keys, int n, s
 	return 0;
 }
 
-/* The checksum is over the input and what stands before the checksum in its tail. */
+/* Covers the input and its tail up to the checksum itself. */
 static uint32_t input_checksum(const struct journal *j, const void *input, const struct tail *tail)
 {
 	const uint32_t sum = checksum_add(0, input, j->input);
@@ -125,7 +125,7 @@ int journal_unwait(struct journal *journal, const char *key, int64_t arrival)
 	return status ? status : lmdb_remove(journal->lmdb, WAITING, text_key(key));
 }
 
-/* Oldest inputs give way, but for those whose labels are known. */
+/* The oldest inputs give way, except those that were taken. */
 static int make_way(struct journal *j, struct header *header, int64_t waiting)
 {
 	char key[JOURNAL_KEY + 1];
@@ -174,7 +174,7 @@ int journal_wait(struct journal *journal, const char *const *keys, const float *
 	return code;
 }
 
-/* Between begin and end. */
+/* For use between lmdb_begin and lmdb_end. */
 static int waiting_find(
 	struct journal *j, const char *key, float *input, struct tail *tail, struct err *err)
 {

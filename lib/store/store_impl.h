@@ -1,6 +1,6 @@
 /*
- * What the kinds of stores share. A row is a sample's input with its label
- * behind it, so that fetching one touches as few cache lines as possible.
+ * What the kinds of stores share. A row is a sample's input with its label behind
+ * it, so that fetching a sample touches as few cache lines as possible.
  */
 #ifndef RETAIN_STORE_STORE_IMPL_H
 #define RETAIN_STORE_STORE_IMPL_H
@@ -35,7 +35,7 @@ struct store {
 	int64_t count;
 };
 
-/* Rows are looked up and asked for by so many at a time, then copied. */
+/* Fetching first looks up so many rows and asks for their cache lines, then copies them. */
 enum { STORE_BATCH = 64, STORE_LINE = 64, STORE_LINES_AHEAD = 8 };
 
 static inline size_t store_row(const struct store *store)
@@ -60,7 +60,7 @@ static inline int32_t store_row_label(const struct store *store, const char *row
 	return label;
 }
 
-/* Asks for the row's cache lines; of a long row the first, the processor sees to the others. */
+/* Asks for the row's cache lines; in a long row the processor itself sees to the later ones. */
 static inline void store_row_prefetch(const struct store *store, const char *row)
 {
 	const size_t size = store_row(store);

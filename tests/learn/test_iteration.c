@@ -140,6 +140,30 @@ static void assert_score(struct score score, double accuracy, double loss, const
 			score.accuracy, score.loss, accuracy, loss);
 }
 
+/* What a window was told to be, and what the learner reports of it, by the scores of the models. */
+static void assert_window(const struct school *school, const struct learner_window *window,
+	const struct score sums[3], int best)
+{
+	static const char *const names[] = {"the plain model", "MA1", "MA2"};
+	const double sigma = sums[1 + best].accuracy - sums[0].accuracy;
+	struct learner_report report;
+
+	assert_int_equal(window->rounds, 2);
+	for (int i = 0; i < 3; i++)
+		assert_score(window->scores[i], sums[i].accuracy, sums[i].loss, names[i]);
+	assert_int_equal(window->best, best);
+	assert_true(fabs(window->verdict.sigma - sigma) < 1e-9);
+	assert_true(fabs(window->verdict.score + sums[1 + best].loss) < 1e-4);
+	/* The report keeps what the window came to, whoever serves from now on. */
+	learner_report(school->learner, &report);
+	assert_true(report.scored);
+	assert_int_equal(report.judged, LEARNER_AVERAGE + best);
+	assert_true(report.sigma == window->verdict.sigma);
+	assert_true(report.rate == window->verdict.after);
+	assert_true(report.sigma ==
+		    report.scores[report.judged].accuracy - report.scores[LEARNER_PLAIN].accuracy);
+}
+
 /*
  * Everything that a window decides, done again by hand: the averages follow the
  * parameters of every second iteration, the three models are scored on the same
@@ -180,36 +204,19 @@ static void windows_can_be_done_by_hand(void **state)
 			sums[model].accuracy += score.accuracy / 2;
 		}
 		if (k % 6 == 0) {
-			const struct learner_window *w = &diary.window;
 			const int best = sums[1].accuracy > sums[2].accuracy ? 0 : 1;
-			struct learner_report report;
 
 			assert_int_equal(diary.windows, k / 6);
-			assert_int_equal(w->iteration, k);
-			assert_int_equal(w->rounds, 2);
-			assert_score(
-				w->scores[0], sums[0].accuracy, sums[0].loss, "the plain model");
-			assert_score(w->scores[1], sums[1].accuracy, sums[1].loss, "MA1");
-			assert_score(w->scores[2], sums[2].accuracy, sums[2].loss, "MA2");
-			assert_int_equal(w->best, best);
-			chosen[best]++;
-			assert_true(fabs(w->verdict.sigma -
-					    (sums[1 + best].accuracy - sums[0].accuracy)) < 1e-9);
-			assert_true(fabs(w->verdict.score + sums[1 + best].loss) < 1e-4);
-			for (int i = 0; i < 2; i++)
-				assert_true(fabs(w->gamma_before[i] - shadows[i].gamma) < 1e-12);
+			assert_int_equal(diary.window.iteration, k);
+			assert_window(&school, &diary.window, sums, best);
+			for (int i = 0; i < 2; i++) {
+				assert_true(fabs(diary.window.gamma_before[i] - shadows[i].gamma) <
+					    1e-12);
+				shadows[i].gamma = diary.window.gamma_after[i];
+			}
 			memcpy(shadows[1 - best].values, shadows[best].values,
 				floats * sizeof(double));
-			for (int i = 0; i < 2; i++)
-				shadows[i].gamma = w->gamma_after[i];
-			/* The report keeps what the window came to, whoever serves from now on. */
-			learner_report(school.learner, &report);
-			assert_true(report.scored);
-			assert_int_equal(report.judged, LEARNER_AVERAGE + best);
-			assert_true(report.sigma == w->verdict.sigma);
-			assert_true(report.rate == w->verdict.after);
-			assert_true(report.sigma == report.scores[report.judged].accuracy -
-							    report.scores[LEARNER_PLAIN].accuracy);
+			chosen[best]++;
 			memset(sums, 0, sizeof(sums));
 		}
 		for (int i = 0; i < 2; i++)
@@ -320,24 +327,15 @@ static void averages_have_statistics(void **state)
 		const struct runner_batch batch = {
 			learner->inputs, learner->labels, learner->weights, 8};
 
-		for (int i = 0; i < 2; i++) {
-			memcpy(before, learner_stats(learner, LEARNER_AVERAGE + i),
-				floats * sizeof(float));
-			if (i == 0)
-				school_train(&school, 1);
-			/* The first average's are checked here, the second's below by the count. */
-			if (i == 0 && k % 2 == 0) {
-				assert_ok(runner_losses(learner->runner,
-						  learner_params(learner, LEARNER_AVERAGE), before,
-						  0.1f, &batch, losses, NULL, &err),
-					err);
-				assert_same(
-					before, learner_stats(learner, LEARNER_AVERAGE), floats);
-			} else if (i == 0) {
-				assert_same(
-					before, learner_stats(learner, LEARNER_AVERAGE), floats);
-			}
-		}
+		/* The first average's are checked here, the second's below by the count. */
+		memcpy(before, learner_stats(learner, LEARNER_AVERAGE), floats * sizeof(float));
+		school_train(&school, 1);
+		if (k % 2 == 0)
+			assert_ok(runner_losses(learner->runner,
+					  learner_params(learner, LEARNER_AVERAGE), before, 0.1f,
+					  &batch, losses, NULL, &err),
+				err);
+		assert_same(before, learner_stats(learner, LEARNER_AVERAGE), floats);
 		assert_memory_not_equal(learner_stats(learner, LEARNER_PLAIN),
 			learner_stats(learner, LEARNER_AVERAGE), floats * sizeof(float));
 	}

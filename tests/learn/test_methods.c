@@ -370,7 +370,7 @@ static void prices_are_what_passes_cost(void **state)
 	}
 }
 
-/* What 30 iterations took, in iterations of plain SGD; all that is done now and then fits in them. */
+/* What an iteration costs in plain SGD's, as a mean over 30, in which all periods fit. */
 static double cost_of(struct school *school, struct fetches *work)
 {
 	const double macs = net_macs(school->learner->net), params = (double)params_of(school);

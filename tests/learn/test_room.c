@@ -172,7 +172,7 @@ static void training_runs_out_of_memory(void **state)
 	school_close(&twin);
 }
 
-/* A time step that there is no room for, in the store or in a pool, is not taken and may come again. */
+/* A time step without room for it, in the store or in a pool, is not taken and may come again. */
 static void revealing_runs_out_of_memory(void **state)
 {
 	(void)state;

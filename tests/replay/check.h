@@ -1,4 +1,4 @@
-/* What every test of lib/replay starts with: chi-square, pools, and a model of what a pool holds. */
+/* What every test of lib/replay starts with: chi-square, pools, a model of what a pool holds. */
 #ifndef RETAIN_TESTS_REPLAY_CHECK_H
 #define RETAIN_TESTS_REPLAY_CHECK_H
 
@@ -63,8 +63,7 @@ static inline int32_t label_of(int64_t id, int classes)
 	return label < classes ? label : classes - 1;
 }
 
-/* Offers samples until `seen` have been; held[id], where given, says what the pool then holds by its
- * own account. */
+/* Offers samples until so many were seen; held, if given, is what the pool then says it holds. */
 static inline void pool_fill(struct pool *pool, int64_t seen, bool *held)
 {
 	for (int64_t id = pool_seen(pool); id < seen; id++) {

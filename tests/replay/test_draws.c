@@ -273,7 +273,7 @@ static double microseconds(const struct pool *pool, int n, int64_t oldest)
 	return best;
 }
 
-/* A draw costs the same after a thousand samples and after a million; the numbers are for the eye. */
+/* A draw costs the same after a thousand samples and a million; the numbers are for the eye. */
 static void what_draws_cost(void **state)
 {
 	(void)state;
