@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/compare.h"
+#include "report/report.h"
 #include "args.h"
 #include "cli.h"
 #include "settings.h"
@@ -86,9 +86,20 @@ static int run_entry(struct demo *demo, struct entry *entry, bool first)
 	return watch_run(&watch, &entry->run, &entry->result);
 }
 
+/* One page on both. */
+static int write_report(const struct demo *demo, struct err *err)
+{
+	const char *folders[ENTRIES];
+	char path[512];
+
+	for (int i = 0; i < ENTRIES; i++)
+		folders[i] = demo->entries[i].folder;
+	snprintf(path, sizeof(path), "%s/report.html", demo->out);
+	return report_folders(path, folders, ENTRIES, err);
+}
+
 static int go(struct demo *demo)
 {
-	struct run *runs[ENTRIES];
 	struct err err = {0};
 	int status = EXIT_OK;
 
@@ -96,14 +107,13 @@ static int go(struct demo *demo)
 		if (resolve(demo, &demo->entries[i], &err))
 			return complain(EXIT_USAGE, "%s", err.message);
 		status = run_entry(demo, &demo->entries[i], i == 0);
-		runs[i] = demo->entries[i].run;
 	}
 	if (status > EXIT_STOPPED)
 		printf("Stopped. Each method's part so far is in its folder under %s.\n",
 			demo->out);
 	if (status != EXIT_OK)
 		return status;
-	if (compare_report(demo->out, runs, ENTRIES, &err))
+	if (write_report(demo, &err))
 		return complain(EXIT_FAILED, "%s", err.message);
 	print_table(demo);
 	print_verdict(demo);

@@ -100,11 +100,6 @@ void matrix_count_sample(struct matrix *matrix, int bin)
 	matrix->samples[bin]++;
 }
 
-int64_t matrix_samples(const struct matrix *matrix, int bin)
-{
-	return matrix->samples[bin];
-}
-
 int matrix_begin(struct matrix *matrix, double seen, struct err *err)
 {
 	const int row = matrix->rows_used;

@@ -36,7 +36,6 @@ int matrix_bin(const struct matrix *matrix, double moment);
 
 /* How many evaluation samples a bin has; to be said once for each sample, before the first row. */
 void matrix_count_sample(struct matrix *matrix, int bin);
-int64_t matrix_samples(const struct matrix *matrix, int bin);
 
 /*
  * Begins a row for models that have seen the share `seen` of the stream, in

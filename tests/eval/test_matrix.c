@@ -63,12 +63,13 @@ static void every_step_has_its_bin(void **state)
 {
 	/* 5000 steps in 20 bins: 250 each, however the division rounds. */
 	struct matrix *matrix = matrix_of(20, 1);
+	int counts[20] = {0};
 
 	(void)state;
 	for (int t = 0; t < 5000; t++)
-		matrix_count_sample(matrix, matrix_bin(matrix, t / 5000.0));
+		counts[matrix_bin(matrix, t / 5000.0)]++;
 	for (int bin = 0; bin < 20; bin++)
-		assert_int_equal(matrix_samples(matrix, bin), 250);
+		assert_int_equal(counts[bin], 250);
 	matrix_free(matrix);
 }
 
