@@ -89,7 +89,7 @@ struct run_log {
 	struct run_fact
 		*facts; /* all others but tables and lists; those of "data" as "data.NAME" */
 	size_t fact_count;
-	struct arena arena; /* what all of the above lies in, but for rows */
+	struct arena arena; /* holds all of the above except rows */
 };
 
 /* All of a folder's files, or only some, which is quicker. */

@@ -23,7 +23,7 @@ struct plot_line {
 struct plot_mark {
 	double x, y;
 	int colour;
-	const char *title; /* seen by who points at it */
+	const char *title; /* shown when the mouse points at it */
 };
 
 struct plot {
