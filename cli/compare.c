@@ -77,14 +77,12 @@ static int open_experiment(const struct request *request, struct experiment **ex
 	return experiment_of_methods(experiment, request->methods, err);
 }
 
-static void print_table(const struct contest *contest)
+static int print_table(const struct contest *contest, struct err *err)
 {
 	struct text words = {0};
 
 	contest_table(contest, &words);
-	if (words.data)
-		fwrite(words.data, 1, words.size, stdout);
-	text_release(&words);
+	return print_words(stdout, &words, err);
 }
 
 /* What the user typed, so that it can be typed again. */
@@ -136,10 +134,9 @@ static int conclude(const struct request *request, const struct contest *contest
 
 	for (int i = 0; i < contest->run_count; i++)
 		finished += contest->runs[i].state == CONTEST_FINISHED;
-	if (contest_table_write(contest, &err) || (finished && write_report(contest, &err)))
+	if (contest_table_write(contest, &err) ||
+		(finished && (write_report(contest, &err) || print_table(contest, &err))))
 		return complain(EXIT_FAILED, "%s", err.message);
-	if (finished)
-		print_table(contest);
 	if (status > EXIT_STOPPED)
 		printf("%sStopped: %d of %d runs are finished, the others are saved. Go on with:\n "
 		       " ",

@@ -86,10 +86,20 @@ static int run_entry(struct demo *demo, struct entry *entry, bool first)
 	return watch_run(&watch, &entry->result);
 }
 
-static int go(struct demo *demo)
+/* One page on both. */
+static int write_report(const struct demo *demo, struct err *err)
 {
 	const char *folders[ENTRIES];
-	char page[600];
+	char path[512];
+
+	for (int i = 0; i < ENTRIES; i++)
+		folders[i] = demo->entries[i].folder;
+	snprintf(path, sizeof(path), "%s/report.html", demo->out);
+	return report_folders(path, folders, ENTRIES, err);
+}
+
+static int go(struct demo *demo)
+{
 	struct err err = {0};
 	int status = EXIT_OK;
 
@@ -97,15 +107,13 @@ static int go(struct demo *demo)
 		if (resolve(demo, &demo->entries[i], &err))
 			return complain(EXIT_USAGE, "%s", err.message);
 		status = run_entry(demo, &demo->entries[i], i == 0);
-		folders[i] = demo->entries[i].folder;
 	}
 	if (status > EXIT_STOPPED)
 		printf("Stopped. Each method's part so far is in its folder under %s.\n",
 			demo->out);
 	if (status != EXIT_OK)
 		return status;
-	snprintf(page, sizeof(page), "%s/report.html", demo->out);
-	if (report_folders(page, folders, ENTRIES, &err))
+	if (write_report(demo, &err))
 		return complain(EXIT_FAILED, "%s", err.message);
 	print_table(demo);
 	print_verdict(demo);

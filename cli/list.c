@@ -68,7 +68,7 @@ int cmd_config(int argc, char **argv)
 	if (!code)
 		code = options_help(options, argv[1], &words, &err);
 	if (!code)
-		fwrite(words.data, 1, words.size, stdout);
+		code = print_words(stdout, &words, &err);
 	text_release(&words);
 	options_free(options);
 	return code ? complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message)

@@ -164,12 +164,10 @@ static int show(const struct run_log *log, bool all)
 	add_summary(&out, log, dot);
 	code = add_curves(&out, log, utf8, &err);
 	add_cuts(&out, log, utf8, all);
-	if (!code && !out.failed)
-		fputs(out.data, stdout);
+	if (!code)
+		code = print_words(stdout, &out, &err);
 	text_release(&out);
-	if (code || out.failed)
-		return complain(EXIT_FAILED, "%s", code ? err.message : "out of memory");
-	return EXIT_OK;
+	return code ? complain(EXIT_FAILED, "%s", err.message) : EXIT_OK;
 }
 
 int cmd_show(int argc, char **argv)

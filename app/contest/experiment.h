@@ -110,15 +110,13 @@ int experiment_variant(const struct experiment *experiment, const char *name);
 int experiment_scale(const struct experiment *experiment, const char *name,
 	const struct experiment_scale **scale, struct err *err);
 
-/*
- * Where experiments are kept: those that exist of ./experiments, and of
- * ../experiments and ../share/retain/experiments as seen from the program's folder.
- * Returns how many.
- */
-enum { EXPERIMENT_FOLDERS = 3, EXPERIMENT_PATH = 4096 };
-int experiment_folders(char out[EXPERIMENT_FOLDERS][EXPERIMENT_PATH]);
+enum { EXPERIMENT_PATH = 4096 };
 
-/* The path of the experiment of that name in one of these folders. */
+/*
+ * The path of the experiment of that name in one of the folders where experiments
+ * are kept: ./experiments, and ../experiments and ../share/retain/experiments as
+ * seen from the program's folder.
+ */
 int experiment_find(const char *name, char out[EXPERIMENT_PATH], struct err *err);
 
 /* Whether the file is an experiment rather than a config: it has a section [experiment]. */

@@ -12,6 +12,8 @@
 #include "contest/experiment.h"
 #include "base/nearest.h"
 
+enum { FOLDERS = 3 };
+
 static bool is_folder(const char *path)
 {
 	struct stat found;
@@ -19,7 +21,8 @@ static bool is_folder(const char *path)
 	return !stat(path, &found) && S_ISDIR(found.st_mode);
 }
 
-int experiment_folders(char out[EXPERIMENT_FOLDERS][EXPERIMENT_PATH])
+/* Those that exist; returns how many. */
+static int find_folders(char out[FOLDERS][EXPERIMENT_PATH])
 {
 	static const char *const places[] = {"../experiments", "../share/retain/experiments"};
 	char program[EXPERIMENT_PATH];
@@ -93,8 +96,8 @@ static int by_name(const void *a, const void *b)
 int experiment_names(struct arena *arena, const char ***names, int *count, struct err *err)
 {
 	enum { MOST = 1000 };
-	char folders[EXPERIMENT_FOLDERS][EXPERIMENT_PATH];
-	const int folder_count = experiment_folders(folders);
+	char folders[FOLDERS][EXPERIMENT_PATH];
+	const int folder_count = find_folders(folders);
 	int code = 0;
 
 	*count = 0;
@@ -134,8 +137,8 @@ static int no_experiment(const char *name, struct err *err)
 
 int experiment_find(const char *name, char out[EXPERIMENT_PATH], struct err *err)
 {
-	char folders[EXPERIMENT_FOLDERS][EXPERIMENT_PATH];
-	const int count = experiment_folders(folders);
+	char folders[FOLDERS][EXPERIMENT_PATH];
+	const int count = find_folders(folders);
 
 	for (int i = 0; i < count && !strchr(name, '/'); i++) {
 		const int length = snprintf(out, EXPERIMENT_PATH, "%s/%s.ini", folders[i], name);

@@ -23,8 +23,8 @@ struct stats stats_of(const double *values, int count);
 struct stats_paired {
 	int count;        /* pairs */
 	double mean;      /* NAN for none */
-	double error;     /* standard error of the mean; NAN for fewer than two pairs, */
-	double low, high; /* as is the interval */
+	double error;     /* standard error of the mean; NAN for fewer than two pairs */
+	double low, high; /* the interval; NAN for fewer than two pairs */
 	bool clear;       /* zero is outside of the interval */
 };
 

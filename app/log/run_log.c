@@ -155,14 +155,6 @@ double run_log_number(const struct run_log *log, const char *key)
 	return value && text_to_double(value, &number) ? number : NAN;
 }
 
-const struct run_fact *run_log_fact(const struct run_log *log, const char *name)
-{
-	for (size_t i = 0; i < log->fact_count; i++)
-		if (!strcmp(log->facts[i].name, name))
-			return &log->facts[i];
-	return NULL;
-}
-
 const char *run_log_state_words(enum run_log_state state)
 {
 	static const char *const words[] = {

@@ -89,7 +89,7 @@ struct run_log {
 	struct run_fact
 		*facts; /* all others but tables and lists; those of "data" as "data.NAME" */
 	size_t fact_count;
-	struct arena arena; /* what all of the above lies in, but for rows */
+	struct arena arena; /* holds all of the above except rows */
 };
 
 /* All of a folder's files, or only some, which is quicker. */
@@ -112,8 +112,6 @@ bool run_log_here(const char *folder);
 const char *run_log_setting(const struct run_log *log, const char *key);
 /* ... as a number; NAN where it is none. */
 double run_log_number(const struct run_log *log, const char *key);
-/* A fact, or NULL. */
-const struct run_fact *run_log_fact(const struct run_log *log, const char *name);
 
 const char *run_log_state_words(enum run_log_state state);
 

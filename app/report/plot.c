@@ -32,14 +32,15 @@ struct frame {
 	bool log;
 };
 
-const char *plot_colour(int colour)
+static const char *colour_of(int colour)
 {
 	if (colour < 0)
 		return "#777777";
 	return colours[(size_t)colour % (sizeof(colours) / sizeof(*colours))];
 }
 
-void plot_words(struct text *out, const char *words)
+/* Text as SVG wants it: what could be markup is escaped, what is no UTF-8 becomes "?". */
+static void add_words(struct text *out, const char *words)
 {
 	static const struct {
 		char c;
@@ -70,7 +71,7 @@ void plot_begin(struct text *out, double width, double height, const char *title
 		"height=\"%g\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" "
 		"fill=\"#222222\">\n<title>",
 		width, height, width, height);
-	plot_words(out, title);
+	add_words(out, title);
 	text_addf(out, "</title>\n<rect width=\"%g\" height=\"%g\" fill=\"#ffffff\"/>\n", width,
 		height);
 }
@@ -83,7 +84,7 @@ void plot_end(struct text *out)
 static void label(struct text *out, double x, double y, const char *form, const char *words)
 {
 	text_addf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, form);
-	plot_words(out, words);
+	add_words(out, words);
 	text_add(out, "</text>\n");
 }
 
@@ -191,7 +192,7 @@ static void draw_axes(struct text *out, const struct plot *plot, const struct fr
 		"<text transform=\"translate(%.1f %.1f) rotate(-90)\" text-anchor=\"middle\" "
 		"fill=\"#555555\">",
 		frame->left - 46, frame->top + frame->height / 2);
-	plot_words(out, plot->y_label);
+	add_words(out, plot->y_label);
 	text_add(out, "</text>\n");
 }
 
@@ -226,7 +227,7 @@ static void draw_band(struct text *out, const struct frame *frame, const struct 
 			text_addf(out, "L%.0f %.0f", place_x(frame, line->x[i]),
 				place_y(frame, line->low[i]));
 	text_addf(out, "\" fill=\"%s\" fill-opacity=\"%s\" stroke=\"none\"/>\n",
-		plot_colour(line->colour), line->dash == PLOT_SOLID ? "0.2" : "0.08");
+		colour_of(line->colour), line->dash == PLOT_SOLID ? "0.2" : "0.08");
 }
 
 static const char *dashes(enum plot_dash dash)
@@ -263,7 +264,7 @@ static void draw_line(
 		before = y;
 	}
 	text_addf(out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s/>\n",
-		plot_colour(line->colour), line->dash == PLOT_SOLID ? "2" : "1.5",
+		colour_of(line->colour), line->dash == PLOT_SOLID ? "2" : "1.5",
 		dashes(line->dash));
 }
 
@@ -332,8 +333,8 @@ static void draw_mark(struct text *out, const struct frame *frame, const struct 
 		"<path d=\"M%.1f %.1fl-5 -9h10z\" fill=\"%s\" stroke=\"#ffffff\" "
 		"stroke-width=\"0.7\"><title>",
 		place_x(frame, mark->x), fmax(place_y(frame, mark->y), frame->top + 10),
-		plot_colour(mark->colour));
-	plot_words(out, mark->title);
+		colour_of(mark->colour));
+	add_words(out, mark->title);
 	text_add(out, "</title></path>\n");
 }
 
@@ -379,7 +380,7 @@ double plot_legend_width(const char *name)
 void plot_legend(struct text *out, double left, double top, const char *name, int colour)
 {
 	text_addf(out, "<path d=\"M%.1f %.1fh24\" stroke=\"%s\" stroke-width=\"2.5\"/>\n", left,
-		top - 4, plot_colour(colour));
+		top - 4, colour_of(colour));
 	label(out, left + 30, top, "", name);
 }
 

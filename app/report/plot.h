@@ -16,14 +16,14 @@ struct plot_line {
 	const double *x, *y;
 	const double *low, *high; /* the band; NULL: none */
 	size_t count;
-	int colour; /* of plot_colour; negative: grey */
+	int colour; /* a group's, from 0; negative: grey */
 	enum plot_dash dash;
 };
 
 struct plot_mark {
 	double x, y;
 	int colour;
-	const char *title; /* seen by who points at it */
+	const char *title; /* shown when the mouse points at it */
 };
 
 struct plot {
@@ -43,15 +43,9 @@ struct plot {
 	int mark_count;
 };
 
-/* "#rrggbb"; lives for ever. */
-const char *plot_colour(int colour);
-
 void plot_begin(struct text *out, double width, double height, const char *title);
 void plot_end(struct text *out);
 void plot_panel(struct text *out, const struct plot *plot);
-
-/* Text as SVG wants it: what could be markup is escaped, what is no UTF-8 becomes "?". */
-void plot_words(struct text *out, const char *words);
 
 /* An entry of a legend, and about how wide it is. */
 void plot_legend(struct text *out, double left, double top, const char *name, int colour);

@@ -2,6 +2,11 @@
  * A small server: requests are one line and headers, answers end with the
  * connection. Browsers open connections ahead of need, so several are held at a
  * time and none is waited for; one that says nothing for a while is closed.
+ *
+ * Whoever comes is let in: where all places are taken, the one goes that has kept us
+ * waiting longest, for the rest of a request or to take an answer. No more than half
+ * of the places change in a round, so whoever sends a whole request is heard, however
+ * many others come and say nothing.
  */
 #define _GNU_SOURCE 1
 #include "report/report_watch.h"
@@ -9,21 +14,24 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "report/report.h"
 
 enum {
-	CONNECTIONS = 16,
+	CONNECTIONS = 32,
+	WAITING = 512, /* connections that wait to be let in */
 	REQUEST_MOST = 8192,
 	PATIENCE_S = 10,
-	POLL_MS = 250, /* how long a stop may go unseen */
+	POLL_MS = 250,  /* how long a stop may go unseen */
+	HTTP_PORT = 80, /* may be left out of Host */
 };
 
 struct connection {
@@ -32,7 +40,7 @@ struct connection {
 	size_t got;
 	struct text answer; /* once there is one */
 	size_t sent;
-	time_t began;
+	double since; /* when it came, was answered, or took some of the answer */
 };
 
 struct server {
@@ -40,14 +48,6 @@ struct server {
 	int listening, port;
 	struct connection connections[CONNECTIONS];
 };
-
-static time_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
 
 static void answer(struct text *out, const char *status, const char *type, const struct text *body)
 {
@@ -93,29 +93,43 @@ static void answer_route(const struct server *server, const struct route *route,
 	run_set_close(set);
 }
 
-/* A page elsewhere may have a name that leads here; its requests carry that name. */
-static bool names_us(const struct server *server, const char *headers)
+static bool is_us(const struct server *server, const char *host)
 {
 	static const char *const names[] = {"127.0.0.1", "localhost"};
-	const char *line = headers;
-	char wanted[64];
 
-	while (strncasecmp(line, "Host:", 5) != 0) {
-		line = strstr(line, "\r\n");
-		if (!line)
-			return false;
-		line += 2;
-	}
-	line += 5;
-	line += strspn(line, " \t");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const int length =
-			snprintf(wanted, sizeof(wanted), "%s:%d\r\n", names[i], server->port);
+		const size_t length = strlen(names[i]);
+		char port[16];
 
-		if (!strncasecmp(line, wanted, (size_t)length))
+		if (strncasecmp(host, names[i], length) != 0)
+			continue;
+		snprintf(port, sizeof(port), ":%d\r\n", server->port);
+		if (!strncmp(host + length, port, strlen(port)) ||
+			(server->port == HTTP_PORT && !strncmp(host + length, "\r\n", 2)))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * A page elsewhere may have a name that leads here; its requests carry that name.
+ * The headers end with an empty line.
+ */
+static bool names_us(const struct server *server, const char *headers)
+{
+	bool named = false;
+
+	for (const char *line = headers; strncmp(line, "\r\n", 2) != 0;
+		line = strstr(line, "\r\n") + 2) {
+		const char *host = line + 5;
+
+		if (strncasecmp(line, "Host:", 5) != 0)
+			continue;
+		if (!is_us(server, host + strspn(host, " \t")))
+			return false;
+		named = true;
+	}
+	return named;
 }
 
 static void respond(const struct server *server, char *request, struct text *out)
@@ -151,24 +165,36 @@ static void hang_up(struct connection *connection)
 	connection->fd = -1;
 }
 
-static void welcome(struct server *server)
+/* A free place, or that of the one who has kept us waiting longest. */
+static struct connection *make_place(struct server *server)
 {
-	const int fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct connection *place = server->connections;
 
-	if (fd < 0)
-		return;
 	for (int i = 0; i < CONNECTIONS; i++) {
 		struct connection *connection = &server->connections[i];
 
-		if (connection->fd >= 0)
-			continue;
+		if (connection->fd < 0)
+			return connection;
+		if (connection->since < place->since)
+			place = connection;
+	}
+	hang_up(place);
+	return place;
+}
+
+static void welcome(struct server *server)
+{
+	for (int i = 0; i < CONNECTIONS / 2; i++) {
+		const int fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct connection *connection;
+
+		if (fd < 0)
+			return;
+		connection = make_place(server);
 		connection->fd = fd;
 		connection->got = connection->sent = 0;
-		connection->answer = (struct text){0};
-		connection->began = now();
-		return;
+		connection->since = clock_now();
 	}
-	close(fd);
 }
 
 static void hear(const struct server *server, struct connection *connection)
@@ -189,6 +215,8 @@ static void hear(const struct server *server, struct connection *connection)
 		respond(server, connection->request, &connection->answer);
 	else if (connection->got == REQUEST_MOST - 1)
 		refuse(&connection->answer, "431 Request Header Fields Too Large", "too long");
+	if (connection->answer.size)
+		connection->since = clock_now();
 	if (connection->answer.failed)
 		hang_up(connection);
 }
@@ -206,7 +234,7 @@ static void speak(struct connection *connection)
 		return;
 	}
 	connection->sent += (size_t)sent;
-	connection->began = now();
+	connection->since = clock_now();
 	if (connection->sent == words->size) {
 		shutdown(connection->fd, SHUT_WR);
 		hang_up(connection);
@@ -231,7 +259,7 @@ static void go_round(struct server *server)
 			speak(connection);
 		else if (polled[i + 1].revents)
 			hear(server, connection);
-		else if (now() - connection->began > PATIENCE_S)
+		else if (clock_now() - connection->since > PATIENCE_S)
 			hang_up(connection);
 	}
 	if (polled[0].revents & POLLIN)
@@ -244,14 +272,16 @@ static int start(struct server *server, struct err *err)
 		.sin_port = htons((uint16_t)server->watch->port),
 		.sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t size = sizeof(address);
-	const int again = 1;
+	const int again = 1, patience = PATIENCE_S;
 
 	server->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->listening < 0)
 		return err_set(err, ERR_FILE, "a socket: %s", strerror(errno));
 	setsockopt(server->listening, SOL_SOCKET, SO_REUSEADDR, &again, sizeof(again));
+	/* Whoever says nothing takes no place. */
+	setsockopt(server->listening, IPPROTO_TCP, TCP_DEFER_ACCEPT, &patience, sizeof(patience));
 	if (bind(server->listening, (struct sockaddr *)&address, sizeof(address)) ||
-		listen(server->listening, CONNECTIONS) ||
+		listen(server->listening, WAITING) ||
 		getsockname(server->listening, (struct sockaddr *)&address, &size))
 		return err_set(err, ERR_FILE, "port %d of 127.0.0.1: %s", server->watch->port,
 			strerror(errno));

@@ -5,8 +5,8 @@
  *	GET /           the page, as report_page makes it
  *	GET /data.json  the data alone, read from the folders anew
  *
- * to whoever asks by the name under which it listens; other hosts' names, other
- * methods and other paths are refused. One thread, no state between requests.
+ * to requests whose Host is 127.0.0.1 or localhost with its port; it refuses other
+ * names, methods and paths. One thread, no state between requests.
  */
 #ifndef RETAIN_REPORT_REPORT_WATCH_H
 #define RETAIN_REPORT_REPORT_WATCH_H

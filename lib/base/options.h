@@ -111,8 +111,8 @@ const char *options_value(const struct options *options, const char *key);
 const struct option_row *options_row(const struct options *options, const char *key);
 
 /*
- * The first key in which two sets of the same keys differ, but for those that may
- * change; NULL: there is none.
+ * The first key in which two sets of the same keys differ, leaving out those that
+ * may change; NULL: there is none.
  */
 const struct option_row *options_difference(const struct options *a, const struct options *b);
 

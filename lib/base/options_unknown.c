@@ -4,7 +4,7 @@
 
 #include "base/options_impl.h"
 
-/* The key most like this one, be it full or a bare name, or NULL if none is close. */
+/* The key most like this one, which may lack its section; NULL: none is close. */
 static const struct option_row *nearest_row(const struct options *options, const char *key)
 {
 	const struct option_row *nearest = NULL;

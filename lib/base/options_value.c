@@ -223,7 +223,7 @@ void option_row_describe(const struct option_row *row, char *out, size_t size)
 {
 	const struct kind *kind = &kinds[row->type];
 
-	/* An int without a range still has one, and who exceeds it should read it. */
+	/* An int without a range still has one, and a user who exceeds it should read it. */
 	if (row->type == OPTION_INT && !row->allowed)
 		snprintf(out, size, "%s in [%d, %d]", kind->what, INT_MIN, INT_MAX);
 	else

@@ -74,10 +74,3 @@ double metrics_value(const struct metrics_row *row, const struct metrics_column 
 	return column->type == METRICS_WHOLE ? (double)*(const int64_t *)value
 					     : *(const double *)value;
 }
-
-void metrics_describe(struct text *out)
-{
-	text_add(out, "| column | unit | meaning |\n| --- | --- | --- |\n");
-	for (const struct metrics_column *column = metrics_columns; column->name; column++)
-		text_addf(out, "| `%s` | %s | %s |\n", column->name, column->unit, column->meaning);
-}

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
-
 /* In the table's order; what was not measured is NAN. */
 struct metrics_row {
 	int64_t step, iteration, samples;
@@ -47,8 +45,5 @@ const struct metrics_column *metrics_column(const char *name);
 
 /* A column's value; whole numbers become doubles. */
 double metrics_value(const struct metrics_row *row, const struct metrics_column *column);
-
-/* Appends the table of docs/metrics.md: a line of Markdown per column. */
-void metrics_describe(struct text *out);
 
 #endif

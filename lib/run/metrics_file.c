@@ -20,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define FILE_MOST ((size_t)1 << 30)
 enum { HEADER_MOST = 256, LINE_MOST = 64 * TEXT_NUMBER };

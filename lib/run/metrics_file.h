@@ -8,7 +8,7 @@
  *
  * A row is written by one call of the system and not held back. For an exact
  * resume a checkpoint remembers metrics_file_rows; opening with that number drops
- * what came after it, be it rows or part of one.
+ * the rows after it, the last of which may be half written.
  */
 #ifndef RETAIN_RUN_METRICS_FILE_H
 #define RETAIN_RUN_METRICS_FILE_H

@@ -63,18 +63,13 @@ static void every_step_has_its_bin(void **state)
 {
 	/* 5000 steps in 20 bins: 250 each, however the division rounds. */
 	struct matrix *matrix = matrix_of(20, 1);
-	struct err err;
+	int counts[20] = {0};
 
 	(void)state;
 	for (int t = 0; t < 5000; t++)
-		matrix_count_sample(matrix, matrix_bin(matrix, t / 5000.0));
-	assert_ok(matrix_begin(matrix, 1, &err), err);
-	for (int bin = 0; bin < 20; bin++) {
-		matrix_hit(matrix, MATRIX_INFERENCE, bin, 1, 250);
-		assert_true(
-			matrix_cell(matrix, 0, bin, MATRIX_INFERENCE, MATRIX_TOP1) == 1 / 250.0);
-		assert_true(matrix_cell(matrix, 0, bin, MATRIX_INFERENCE, MATRIX_TOP5) == 1);
-	}
+		counts[matrix_bin(matrix, t / 5000.0)]++;
+	for (int bin = 0; bin < 20; bin++)
+		assert_int_equal(counts[bin], 250);
 	matrix_free(matrix);
 }
 
