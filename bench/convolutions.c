@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/rng.h"
-#include "nn/plan/plan_impl.h"
+#include "nn/layers/conv_step.h"
 
 enum { ROUNDS = 9, SHAPES_MAX = 64 };
 
@@ -38,7 +38,7 @@ static void keep_best(double *best, double start)
 static void time_conv(
 	struct plan *plan, struct step *step, const float *params, float *grad, struct row *row)
 {
-	struct conv *conv = &step->conv;
+	struct conv *conv = &((struct conv_step *)step->state)->conv;
 	const struct param *weight = plan->net->params.rows + step->layer->weight;
 	float *in = mem_new(conv->in.floats, sizeof(float)),
 	      *out = mem_new(conv->out.floats, sizeof(float));
@@ -136,9 +136,9 @@ int main(int argc, char **argv)
 	plan_bind(plan, workspace, params, NULL);
 	for (int i = 0; i < net->count; i++) {
 		struct step *step = plan->steps + i;
-		if (step->layer->kind != LAYER_CONV)
+		if (step->layer->type != &layer_conv)
 			continue;
-		struct row *row = find_row(rows, &count, &step->conv);
+		struct row *row = find_row(rows, &count, &((struct conv_step *)step->state)->conv);
 		if (row->count++ == 0)
 			time_conv(plan, step, params, grad, row);
 	}

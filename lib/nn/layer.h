@@ -1,6 +1,7 @@
 /*
  * The rows a net is made of. Value 0 is the input; layer i computes value i + 1
- * from earlier values. Builders (models.c) append rows, plans read them.
+ * from earlier values. Builders (models.c) append rows, plans read them. What a
+ * kind of layer is and does stands in its row of nn/layers/layer_type.h.
  */
 #ifndef RETAIN_NN_LAYER_H
 #define RETAIN_NN_LAYER_H
@@ -8,29 +9,41 @@
 #include <stdbool.h>
 #include "nn/net.h"
 
-enum layer_kind {
-	LAYER_CONV, /* convolution without bias */
-	LAYER_NORM, /* normalisation (or none), a residual, ReLU */
-	LAYER_MAX_POOL,
-	LAYER_MEAN_POOL, /* over the whole image */
-	LAYER_DENSE,     /* with bias, perhaps ReLU; flattens its input */
-	LAYER_KINDS,
-};
-
-enum norm_kind { NORM_NONE, NORM_GROUP, NORM_BATCH };
+struct layer_type;
+struct norm_type;
 
 struct layer {
-	enum layer_kind kind;
+	const struct layer_type *type;
 	int in;                      /* value */
 	int add;                     /* norm: value of the residual, or -1 */
+	int inputs;                  /* of a weight row: input channels, or features if dense */
 	int channels, height, width; /* of the output */
-	int size, stride, pad;       /* convolution and pooling windows */
+	int size, stride, pad;       /* windows of convolutions and pools; 1, 1, 0 if dense */
 	bool standardize, relu;
-	enum norm_kind norm;
+	const struct norm_type *norm; /* NULL: this is no norm */
 	int groups;
-	int weight, bias;   /* rows of the parameter table; a norm's scale and shift */
-	int mean, variance; /* rows of the statistics table, batch norm only */
+	int weight, bias;   /* rows of the parameter table, or -1; a norm's scale and shift */
+	int mean, variance; /* rows of the statistics table, or -1 */
 };
+
+/* A row of this type that has no residual and no tensors yet. */
+static inline struct layer layer_of(const struct layer_type *type)
+{
+	return (struct layer){.type = type,
+		.add = -1,
+		.size = 1,
+		.stride = 1,
+		.weight = -1,
+		.bias = -1,
+		.mean = -1,
+		.variance = -1};
+}
+
+/* How many windows fit along a side. */
+static inline int layer_out_side(const struct layer *layer, int side)
+{
+	return (side + 2 * layer->pad - layer->size) / layer->stride + 1;
+}
 
 struct net {
 	struct net_spec spec;
@@ -40,8 +53,12 @@ struct net {
 	char *arch, *norm; /* what spec points to */
 };
 
-/* Appends a row and returns its value, or a negative error code. */
+/* Appends a copy of a row, its shape filled in, and returns its value, or a negative code. */
 int net_append(struct net *net, const struct layer *layer, struct err *err);
+
+/* Adds the tensor "layer.part" to a table and returns its row number, or a negative code. */
+int net_add_param(struct net *net, enum param_kind kind, const char *layer, const char *part,
+	int dims, const int64_t *shape, struct err *err);
 
 /* The shape of a value. */
 struct value_shape {
@@ -54,6 +71,7 @@ struct arch {
 	const char *name;
 	const char *help;
 	const char *default_norm;
+	bool widths; /* ":W,W,..." follows the name */
 	int (*build)(struct net *net, const struct arch *arch, struct err *err);
 	const void *detail;
 };

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "nn/layer.h"
+#include "nn/layers/layer_type.h"
+#include "nn/norm/norm.h"
 
 struct resnet {
 	bool bottleneck;
@@ -31,17 +32,6 @@ enum {
 	WIDTH_MAX = 1 << 20,
 };
 
-static int add_param(struct net *net, enum param_kind kind, const char *prefix, const char *suffix,
-	int dims, const int64_t *shape, struct err *err)
-{
-	char name[NAME_ROOM];
-	struct param_table *table =
-		kind == STAT_MEAN || kind == STAT_VARIANCE ? &net->stats : &net->params;
-
-	snprintf(name, sizeof name, "%s.%s", prefix, suffix);
-	return params_add(table, kind, name, dims, shape, err);
-}
-
 /* 32 groups, or for narrow layers as many as leave two channels to each. */
 static int group_count(int channels)
 {
@@ -53,28 +43,10 @@ static int group_count(int channels)
 	return 1;
 }
 
-static int add_norm_params(struct net *net, struct layer *norm, const char *name, struct err *err)
-{
-	const int64_t shape[1] = {norm->channels};
-
-	if (norm->norm == NORM_NONE)
-		return 0;
-	norm->weight = add_param(net, PARAM_SCALE, name, "weight", 1, shape, err);
-	if (norm->weight < 0)
-		return norm->weight;
-	norm->bias = add_param(net, PARAM_SHIFT, name, "bias", 1, shape, err);
-	if (norm->bias < 0 || norm->norm != NORM_BATCH)
-		return norm->bias < 0 ? norm->bias : 0;
-	norm->mean = add_param(net, STAT_MEAN, name, "running_mean", 1, shape, err);
-	if (norm->mean < 0)
-		return norm->mean;
-	norm->variance = add_param(net, STAT_VARIANCE, name, "running_var", 1, shape, err);
-	return norm->variance < 0 ? norm->variance : 0;
-}
-
 /*
- * A convolution and the norm behind it. Making a unit lists its parameters, placing it appends its
- * layers: torchvision lists a block's shortcut last, but it has to run before the block's end.
+ * A convolution and the norm behind it. Making a unit lists its parameters, placing it
+ * appends its layers: torchvision lists a block's shortcut last, but it has to run
+ * before the block's end.
  */
 struct unit {
 	struct layer conv, norm;
@@ -83,58 +55,33 @@ struct unit {
 static int new_unit(struct net *net, struct unit *unit, int in_channels, int channels, int size,
 	int stride, const char *conv, const char *norm, struct err *err)
 {
-	const int64_t shape[4] = {channels, in_channels, size, size};
-	const bool group = !strcmp(net->spec.norm, "gn-ws"), batch = !strcmp(net->spec.norm, "bn");
+	const struct norm_type *type = norm_find(net->spec.norm);
+	int code;
 
-	unit->conv = (struct layer){.kind = LAYER_CONV,
-		.add = -1,
-		.channels = channels,
-		.size = size,
-		.stride = stride,
-		.pad = size / 2,
-		.standardize = group,
-		.bias = -1,
-		.mean = -1,
-		.variance = -1};
-	unit->norm = (struct layer){.kind = LAYER_NORM,
-		.add = -1,
-		.channels = channels,
-		.weight = -1,
-		.bias = -1,
-		.mean = -1,
-		.variance = -1,
-		.norm = group   ? NORM_GROUP
-			: batch ? NORM_BATCH
-				: NORM_NONE,
-		.groups = group_count(channels)};
-	if (group && channels % unit->norm.groups)
-		return err_set(err, ERR_INPUT, "%s: %d channels do not divide into %d groups", norm,
-			channels, unit->norm.groups);
-	unit->conv.weight = add_param(net, PARAM_CONV, conv, "weight", 4, shape, err);
-	if (unit->conv.weight < 0)
-		return unit->conv.weight;
-	return add_norm_params(net, &unit->norm, norm, err);
-}
-
-static int out_side(int side, int size, int stride, int pad)
-{
-	return (side + 2 * pad - size) / stride + 1;
+	unit->conv = layer_of(&layer_conv);
+	unit->conv.inputs = in_channels;
+	unit->conv.channels = channels;
+	unit->conv.size = size;
+	unit->conv.stride = stride;
+	unit->conv.pad = size / 2;
+	unit->conv.standardize = type->standardizes;
+	unit->norm = layer_of(&layer_norm);
+	unit->norm.channels = channels;
+	unit->norm.norm = type;
+	unit->norm.groups = group_count(channels);
+	code = layer_conv.params(net, &unit->conv, conv, err);
+	return code ? code : layer_norm.params(net, &unit->norm, norm, err);
 }
 
 /* Returns the norm's value. */
 static int place_unit(
 	struct net *net, struct unit *unit, int in, int add, bool relu, struct err *err)
 {
-	const struct value_shape from = net_value(net, in);
-	struct layer *conv = &unit->conv, *norm = &unit->norm;
-
-	conv->in = in;
-	conv->height = norm->height = out_side(from.height, conv->size, conv->stride, conv->pad);
-	conv->width = norm->width = out_side(from.width, conv->size, conv->stride, conv->pad);
-	norm->in = net_append(net, conv, err);
-	norm->add = add;
-	norm->relu = relu;
-	return norm->in < 0 ? norm->in : net_append(net, norm, err);
+	unit->conv.in = in;
+	unit->norm.in = net_append(net, &unit->conv, err);
+	unit->norm.add = add;
+	unit->norm.relu = relu;
+	return unit->norm.in < 0 ? unit->norm.in : net_append(net, &unit->norm, err);
 }
 
 /* A residual block: two 3x3 convolutions, or a bottleneck of 1x1, 3x3, 1x1. Returns its value. */
@@ -150,8 +97,8 @@ static int add_block(struct net *net, const struct resnet *r, int in, int width,
 	for (int i = 0; i < units && !code; i++) {
 		const bool last = i == units - 1, wide = !r->bottleneck || i == 1;
 		char conv[NAME_ROOM], norm[NAME_ROOM];
-		snprintf(conv, sizeof conv, "%.40s.conv%d", name, i + 1);
-		snprintf(norm, sizeof norm, "%.40s.bn%d", name, i + 1);
+		snprintf(conv, sizeof(conv), "%.40s.conv%d", name, i + 1);
+		snprintf(norm, sizeof(norm), "%.40s.bn%d", name, i + 1);
 		const int to = last ? out : width, step = i == (r->bottleneck ? 1 : 0) ? stride : 1;
 		code = new_unit(net, unit + i, channels, to, wide ? 3 : 1, step, conv, norm, err);
 		channels = to;
@@ -159,8 +106,8 @@ static int add_block(struct net *net, const struct resnet *r, int in, int width,
 	const bool project = stride != 1 || in_channels != out;
 	if (!code && project) {
 		char conv[NAME_ROOM], norm[NAME_ROOM];
-		snprintf(conv, sizeof conv, "%.40s.downsample.0", name);
-		snprintf(norm, sizeof norm, "%.40s.downsample.1", name);
+		snprintf(conv, sizeof(conv), "%.40s.downsample.0", name);
+		snprintf(norm, sizeof(norm), "%.40s.downsample.1", name);
 		code = new_unit(net, &shortcut, in_channels, out, 1, stride, conv, norm, err);
 	}
 	int value = in, residual = in;
@@ -186,43 +133,25 @@ static int add_stem(struct net *net, const struct resnet *r, struct err *err)
 	const int value = place_unit(net, &stem, 0, -1, true, err);
 	if (value < 0 || r->small_stem)
 		return value;
-	const struct value_shape from = net_value(net, value);
-	const struct layer pool = {.kind = LAYER_MAX_POOL,
-		.in = value,
-		.add = -1,
-		.channels = from.channels,
-		.height = out_side(from.height, 3, 2, 1),
-		.width = out_side(from.width, 3, 2, 1),
-		.size = 3,
-		.stride = 2,
-		.pad = 1,
-		.weight = -1,
-		.bias = -1,
-		.mean = -1,
-		.variance = -1};
+	struct layer pool = layer_of(&layer_max_pool);
+	pool.in = value;
+	pool.size = 3;
+	pool.stride = 2;
+	pool.pad = 1;
 	return net_append(net, &pool, err);
 }
 
 static int add_dense(struct net *net, int in, int out, bool relu, const char *name, struct err *err)
 {
 	const struct value_shape from = net_value(net, in);
-	const int64_t features = (int64_t)from.channels * from.height * from.width;
-	const int64_t shape[2] = {out, features}, bias[1] = {out};
-	struct layer layer = {.kind = LAYER_DENSE,
-		.in = in,
-		.add = -1,
-		.channels = out,
-		.height = 1,
-		.width = 1,
-		.relu = relu,
-		.mean = -1,
-		.variance = -1};
+	struct layer layer = layer_of(&layer_dense);
 
-	layer.weight = add_param(net, PARAM_DENSE, name, "weight", 2, shape, err);
-	if (layer.weight < 0)
-		return layer.weight;
-	layer.bias = add_param(net, PARAM_BIAS, name, "bias", 1, bias, err);
-	return layer.bias < 0 ? layer.bias : net_append(net, &layer, err);
+	layer.in = in;
+	layer.inputs = from.channels * from.height * from.width;
+	layer.channels = out;
+	layer.relu = relu;
+	const int code = layer_dense.params(net, &layer, name, err);
+	return code ? code : net_append(net, &layer, err);
 }
 
 static int build_resnet(struct net *net, const struct arch *arch, struct err *err)
@@ -233,22 +162,14 @@ static int build_resnet(struct net *net, const struct arch *arch, struct err *er
 	for (int stage = 0; stage < r->stages; stage++, width *= 2) {
 		for (int block = 0; block < r->blocks[stage] && value >= 0; block++) {
 			char name[NAME_ROOM];
-			snprintf(name, sizeof name, "layer%d.%d", stage + 1, block);
+			snprintf(name, sizeof(name), "layer%d.%d", stage + 1, block);
 			value = add_block(net, r, value, width, stage && !block ? 2 : 1, name, err);
 		}
 	}
 	if (value < 0)
 		return value;
-	const struct layer pool = {.kind = LAYER_MEAN_POOL,
-		.in = value,
-		.add = -1,
-		.channels = net_value(net, value).channels,
-		.height = 1,
-		.width = 1,
-		.weight = -1,
-		.bias = -1,
-		.mean = -1,
-		.variance = -1};
+	struct layer pool = layer_of(&layer_mean_pool);
+	pool.in = value;
 	value = net_append(net, &pool, err);
 	return value < 0 ? value : add_dense(net, value, net->spec.classes, false, "fc", err);
 }
@@ -264,8 +185,7 @@ static int parse_widths(const char *text, int *widths, struct err *err)
 		if (end == at || width < 1 || width > WIDTH_MAX || (*end && *end != ','))
 			return err_set(err, ERR_INPUT,
 				"model.arch = %s: widths must be numbers from 1 to %d separated by "
-				"commas, as in "
-				"mlp:256,256",
+				"commas, as in mlp:256,256",
 				text, WIDTH_MAX);
 		widths[count] = (int)width;
 		if (!*end)
@@ -284,12 +204,12 @@ static int build_mlp(struct net *net, const struct arch *arch, struct err *err)
 
 	(void)arch;
 	for (int i = 0; i < count && value >= 0; i++) {
-		snprintf(name, sizeof name, "%d", 2 * i);
+		snprintf(name, sizeof(name), "%d", 2 * i);
 		value = add_dense(net, value, widths[i], true, name, err);
 	}
 	if (count < 0 || value < 0)
 		return count < 0 ? count : value;
-	snprintf(name, sizeof name, "%d", 2 * count);
+	snprintf(name, sizeof(name), "%d", 2 * count);
 	return add_dense(net, value, net->spec.classes, false, name, err);
 }
 
@@ -300,33 +220,33 @@ static int build_linear(struct net *net, const struct arch *arch, struct err *er
 }
 
 static const struct arch archs[] = {
-	{"resnet18", "resnet18        ResNet-18 for images of about 224 pixels", "gn-ws",
+	{"resnet18", "resnet18        ResNet-18 for images of about 224 pixels", "gn-ws", false,
 		build_resnet, &resnet18},
-	{"resnet34", "resnet34        ResNet-34", "gn-ws", build_resnet, &resnet34},
-	{"resnet50", "resnet50        ResNet-50, the paper's model", "gn-ws", build_resnet,
+	{"resnet34", "resnet34        ResNet-34", "gn-ws", false, build_resnet, &resnet34},
+	{"resnet50", "resnet50        ResNet-50, the paper's model", "gn-ws", false, build_resnet,
 		&resnet50},
-	{"resnet101", "resnet101       ResNet-101", "gn-ws", build_resnet, &resnet101},
+	{"resnet101", "resnet101       ResNet-101", "gn-ws", false, build_resnet, &resnet101},
 	{"resnet18-cifar",
 		"resnet18-cifar  ResNet-18 for images of about 32 pixels: 3x3 stem, no pooling",
-		"gn-ws", build_resnet, &resnet18_cifar},
+		"gn-ws", false, build_resnet, &resnet18_cifar},
 	{"resnet20-cifar", "resnet20-cifar  the small CIFAR ResNet of 16, 32 and 64 channels",
-		"gn-ws", build_resnet, &resnet20_cifar},
+		"gn-ws", false, build_resnet, &resnet20_cifar},
 	{"mlp", "mlp:W,W,...     dense layers of these widths with ReLU, then the classes", "none",
-		build_mlp, NULL},
-	{"linear", "linear          softmax regression", "none", build_linear, NULL},
+		true, build_mlp, NULL},
+	{"linear", "linear          softmax regression", "none", false, build_linear, NULL},
 };
 
 const struct arch *arch_at(int index)
 {
-	return index >= 0 && index < (int)(sizeof archs / sizeof *archs) ? archs + index : NULL;
+	return index >= 0 && index < (int)(sizeof(archs) / sizeof(archs[0])) ? archs + index : NULL;
 }
 
 const struct arch *arch_find(const char *name)
 {
 	for (int i = 0; arch_at(i); i++) {
 		const size_t length = strlen(archs[i].name);
-		const bool widths = archs[i].build == build_mlp;
-		if (!strncmp(name, archs[i].name, length) && name[length] == (widths ? ':' : 0))
+		if (!strncmp(name, archs[i].name, length) &&
+			name[length] == (archs[i].widths ? ':' : 0))
 			return archs + i;
 	}
 	return NULL;

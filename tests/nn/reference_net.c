@@ -1,6 +1,8 @@
 #include "reference_net.h"
 
 #include "check.h"
+#include "nn/layers/layer_type.h"
+#include "nn/norm/norm.h"
 
 static double *widen(const float *from, size_t count)
 {
@@ -130,15 +132,15 @@ static void run_norm(struct reference_net *r, int i)
 		const size_t channel = c % layer->channels, width = layer->channels / layer->groups;
 		const size_t group = (c - channel) + channel / width * width;
 		double mean = 0, variance = 1, scale = 1, shift = 0;
-		if (layer->norm == NORM_GROUP)
+		if (layer->norm == &norm_group)
 			moments(x + group * pixels, 1, 0, width * pixels, &mean, &variance);
-		else if (layer->norm == NORM_BATCH && !r->infer)
+		else if (layer->norm == &norm_batch && !r->infer)
 			moments(x + channel * pixels, r->n, image, pixels, &mean, &variance);
-		else if (layer->norm == NORM_BATCH) {
+		else if (layer->norm == &norm_batch) {
 			mean = stat(r, layer->mean)[channel];
 			variance = stat(r, layer->variance)[channel];
 		}
-		if (layer->norm != NORM_NONE) {
+		if (layer->norm != &norm_plain) {
 			scale = param(r, layer->weight)[channel] / sqrt(variance + 1e-5);
 			shift = param(r, layer->bias)[channel];
 		}
@@ -198,13 +200,28 @@ static void run_dense(struct reference_net *r, int i)
 		}
 }
 
-static void (*const run_layer[LAYER_KINDS])(struct reference_net *, int) = {
-	[LAYER_CONV] = run_conv,
-	[LAYER_NORM] = run_norm,
-	[LAYER_MAX_POOL] = run_max_pool,
-	[LAYER_MEAN_POOL] = run_mean_pool,
-	[LAYER_DENSE] = run_dense,
+static const struct {
+	const struct layer_type *type;
+	void (*run)(struct reference_net *r, int layer);
+} references[] = {
+	{&layer_conv, run_conv},
+	{&layer_norm, run_norm},
+	{&layer_max_pool, run_max_pool},
+	{&layer_mean_pool, run_mean_pool},
+	{&layer_dense, run_dense},
 };
+
+static void run_layer(struct reference_net *r, int layer)
+{
+	const struct layer_type *type = r->net->layers[layer].type;
+
+	for (size_t i = 0; i < COUNT(references); i++)
+		if (references[i].type == type) {
+			references[i].run(r, layer);
+			return;
+		}
+	fail_msg("layers of type %s have no reference", type->name);
+}
 
 void reference_net_init(struct reference_net *r, const struct net *net, int n, bool infer,
 	const float *params, const float *stats, const float *input)
@@ -236,7 +253,7 @@ void reference_net_release(struct reference_net *r)
 void reference_net_run(struct reference_net *r, int first)
 {
 	for (int i = first; i < r->net->count; i++)
-		run_layer[r->net->layers[i].kind](r, i);
+		run_layer(r, i);
 }
 
 const double *reference_net_logits(const struct reference_net *r)

@@ -4,7 +4,7 @@
  * with the same bits for one, two and three threads.
  */
 #include "check.h"
-#include "nn/norm.h"
+#include "nn/norm/norm.h"
 
 enum { THREADS = 3 };
 
@@ -13,7 +13,7 @@ static const double TOLERANCE = 1e-6;
 static struct team *teams[THREADS];
 
 struct norm_case {
-	enum norm_kind kind;
+	const struct norm_type *kind;
 	int n, channels, groups, height, width;
 	bool relu, join, second; /* join: a residual and ReLU bits; second: two gradients arrive */
 	float level, spread;     /* of the input: mean and half width */
@@ -66,10 +66,10 @@ static void normalize(struct reference *r, const struct norm_case *c, struct set
 		mean += r->x[element(r, c, s, i)] / (double)count;
 	for (size_t i = 0; i < count; i++)
 		variance += pow(r->x[element(r, c, s, i)] - mean, 2) / (double)count;
-	const double inverse = c->kind == NORM_NONE ? 1 : 1 / sqrt(variance + 1e-5);
-	if (c->kind == NORM_NONE)
+	const double inverse = c->kind == &norm_plain ? 1 : 1 / sqrt(variance + 1e-5);
+	if (c->kind == &norm_plain)
 		mean = 0;
-	if (c->kind == NORM_BATCH) {
+	if (c->kind == &norm_batch) {
 		r->mean[s.first] = mean;
 		r->variance[s.first] = variance * (double)count / (double)(count - 1);
 	}
@@ -103,7 +103,8 @@ static void normalize(struct reference *r, const struct norm_case *c, struct set
 		const double hat = (r->x[at] - mean) * inverse;
 		const double dy = r->scale[channel_of(r, c, at)] * r->join[at];
 		const double far = (fabs(r->x[at]) + fabs(mean)) * inverse;
-		r->dx[at] = c->kind == NORM_NONE ? dy : inverse * (dy - dy_sum - hat * product_sum);
+		r->dx[at] =
+			c->kind == &norm_plain ? dy : inverse * (dy - dy_sum - hat * product_sum);
 		r->dx_size[at] = inverse * (fabs(dy) + dy_size + far * product_size);
 	}
 }
@@ -120,7 +121,7 @@ static void reference_init(struct reference *r, const struct norm_case *c)
 	}
 	r->scale = guarded_new(c->channels), r->shift = guarded_new(c->channels);
 	fill(r->scale, c->channels, 5), fill(r->shift, c->channels, 6);
-	for (int ch = 0; ch < c->channels && c->kind == NORM_NONE; ch++)
+	for (int ch = 0; ch < c->channels && c->kind == &norm_plain; ch++)
 		r->scale[ch] = 1, r->shift[ch] = 0;
 	for (size_t i = 0; i < count; i++)
 		r->x[i] = c->level + c->spread * r->x[i];
@@ -131,7 +132,7 @@ static void reference_init(struct reference *r, const struct norm_case *c)
 		*wide[i] = doubles(count);
 	for (size_t i = 0; i < COUNT(narrow); i++)
 		*narrow[i] = doubles(c->channels);
-	if (c->kind == NORM_BATCH) {
+	if (c->kind == &norm_batch) {
 		for (int ch = 0; ch < c->channels; ch++)
 			normalize(r, c, (struct set){ch, 1, c->n});
 		return;
@@ -192,7 +193,7 @@ static void run_case(const struct norm_case *c, const struct reference *r, const
 	struct team *team, struct outcome *o)
 {
 	const struct tensor t = tensor_blocked(c->n, c->channels, c->height, c->width, k->block);
-	struct norm norm = {.kind = c->kind, .groups = c->groups, .relu = c->relu, .train = true};
+	struct norm norm = {.type = c->kind, .groups = c->groups, .relu = c->relu, .train = true};
 	struct arena arena = {0};
 	struct err err;
 
@@ -212,7 +213,7 @@ static void run_case(const struct norm_case *c, const struct reference *r, const
 	float *y = guarded_new(t.floats), *dx = guarded_new(t.floats);
 
 	flow.x = x, flow.y = y, flow.add = c->join ? add : NULL;
-	if (c->kind == NORM_BATCH)
+	if (c->kind == &norm_batch)
 		flow.running_mean = o->mean, flow.running_variance = o->variance;
 	norm_forward(&norm, &flow);
 	tensor_get(&t, k->block, y, o->y);
@@ -239,7 +240,7 @@ static void run_case(const struct norm_case *c, const struct reference *r, const
 static void compare(const struct norm_case *c, const struct reference *r, const struct outcome *o,
 	const char *isa)
 {
-	const size_t channels = c->kind == NORM_NONE ? 0 : (size_t)c->channels;
+	const size_t channels = c->kind == &norm_plain ? 0 : (size_t)c->channels;
 	const double y = worst(o->y, r->y, r->y_size, r->count);
 	const double dx = worst(o->dx, r->dx, r->dx_size, r->count);
 	const double join = worst(o->join, r->join, r->join_size, c->join ? r->count : 0);
@@ -248,13 +249,13 @@ static void compare(const struct norm_case *c, const struct reference *r, const 
 
 	if (y > TOLERANCE / 2 || join > TOLERANCE || dx > TOLERANCE || scale > TOLERANCE ||
 		shift > TOLERANCE)
-		fail_msg("%s, kind %d, %d x %d channels in %d groups, %d x %d%s%s%s, level %g: y "
+		fail_msg("%s, %s, %d x %d channels in %d groups, %d x %d%s%s%s, level %g: y "
 			 "off by "
 			 "%.1e, join %.1e, dx %.1e, scale %.1e, shift %.1e",
-			isa, c->kind, c->n, c->channels, c->groups, c->height, c->width,
+			isa, c->kind->name, c->n, c->channels, c->groups, c->height, c->width,
 			c->relu ? " relu" : "", c->join ? " join" : "", c->second ? " second" : "",
 			c->level, y, join, dx, scale, shift);
-	for (int i = 0; i < c->channels && c->kind == NORM_BATCH; i++) {
+	for (int i = 0; i < c->channels && c->kind == &norm_batch; i++) {
 		const double mean = 0.75 * 2 + 0.25 * r->mean[i];
 		const double variance = 0.75 * 3 + 0.25 * r->variance[i];
 		assert_true(fabs(o->mean[i] - mean) <= 1e-6 * (1 + fabs(mean)));
@@ -289,7 +290,8 @@ static void check(struct norm_case c)
 }
 
 /* All eight ways to stand in a net. */
-static void check_all(enum norm_kind kind, int n, int channels, int groups, int height, int width)
+static void check_all(
+	const struct norm_type *kind, int n, int channels, int groups, int height, int width)
 {
 	for (int i = 0; i < 8; i++)
 		check((struct norm_case){kind, n, channels, groups, height, width, i & 1 || i & 2,
@@ -304,9 +306,9 @@ static void group_norm(void **state)
 
 	for (size_t i = 0; i < COUNT(shapes); i++)
 		check_all(
-			NORM_GROUP, 1 + (int)i % 3, shapes[i][0], shapes[i][1], 5, 3 + (int)i % 4);
-	check_all(NORM_GROUP, 2, 64, 32, 1, 1);
-	check_all(NORM_GROUP, 2, 32, 16, 8, 16); /* blocks with a gap between them */
+			&norm_group, 1 + (int)i % 3, shapes[i][0], shapes[i][1], 5, 3 + (int)i % 4);
+	check_all(&norm_group, 2, 64, 32, 1, 1);
+	check_all(&norm_group, 2, 32, 16, 8, 16); /* blocks with a gap between them */
 }
 
 static void batch_norm(void **state)
@@ -314,17 +316,19 @@ static void batch_norm(void **state)
 	static const int channels[] = {1, 3, 8, 13, 16, 17, 40};
 
 	for (size_t i = 0; i < COUNT(channels); i++)
-		check_all(NORM_BATCH, 1 + (int)i % 4, channels[i], 1, 4, 5);
-	check_all(NORM_BATCH, 2, 24, 1, 1, 1);
-	check_all(NORM_BATCH, 3, 24, 1, 8, 16);
-	check_all(NORM_BATCH, 33, 8, 1, 2, 1);
+		check_all(&norm_batch, 1 + (int)i % 4, channels[i], 1, 4, 5);
+	check_all(&norm_batch, 2, 24, 1, 1, 1);
+	check_all(&norm_batch, 3, 24, 1, 8, 16);
+	check_all(&norm_batch, 33, 8, 1, 2, 1);
 }
 
 static void no_norm(void **state)
 {
-	check_all(NORM_NONE, 2, 16, 1, 4, 5);
-	check_all(NORM_NONE, 3, 21, 1, 3, 3);
+	check_all(&norm_plain, 2, 16, 1, 4, 5);
+	check_all(&norm_plain, 3, 21, 1, 3, 3);
 }
+
+static const struct norm_type *const scaling[] = {&norm_group, &norm_batch};
 
 /* Means far from zero: E[x^2] - E[x]^2 in floats would leave nothing of these variances. */
 static void large_means(void **state)
@@ -332,20 +336,21 @@ static void large_means(void **state)
 	static const float levels[] = {1000, -1000, 1e5f};
 
 	for (size_t i = 0; i < COUNT(levels); i++)
-		for (int kind = NORM_GROUP; kind <= NORM_BATCH; kind++)
+		for (size_t k = 0; k < COUNT(scaling); k++)
 			for (int second = 0; second < 2; second++) {
-				check((struct norm_case){kind, 3, 24, 12, 9, 11, false, false,
+				check((struct norm_case){scaling[k], 3, 24, 12, 9, 11, false, false,
 					second, levels[i], 1});
-				check((struct norm_case){kind, 2, 20, 10, 16, 16, false, false,
-					second, levels[i], levels[i] / 1000});
+				check((struct norm_case){scaling[k], 2, 20, 10, 16, 16, false,
+					false, second, levels[i], levels[i] / 1000});
 			}
 }
 
 /* Constant input: nothing to divide by but epsilon. */
 static void constant_input(void **state)
 {
-	for (int kind = NORM_GROUP; kind <= NORM_BATCH; kind++)
-		check((struct norm_case){kind, 2, 16, 8, 3, 3, false, false, false, 7, 1e-20f});
+	for (size_t k = 0; k < COUNT(scaling); k++)
+		check((struct norm_case){
+			scaling[k], 2, 16, 8, 3, 3, false, false, false, 7, 1e-20f});
 }
 
 static void folding(void **state)

@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include "../base/check.h"
 #include "base/rng.h"
-#include "nn/conv/conv.h"
+#include "nn/layers/conv_step.h"
 #include "nn/onednn.h"
-#include "nn/plan/plan_impl.h"
 #include "nn/runner.h"
 
 int omp_get_max_threads(void);
@@ -327,8 +326,11 @@ static void whole_net_is_taken(void **state)
 	assert_int_equal(engine_new(&engine, &(struct engine_config){NULL, "onednn", 1}, &err), 0);
 	assert_int_equal(plan_new(&plan, net, engine, BATCH, PLAN_TRAIN, &err), 0);
 	for (int i = 0; i < net->count; i++) {
-		const struct conv *conv = &plan->steps[i].conv;
-		if (net->layers[i].kind == LAYER_CONV && !conv->shape.planar) {
+		const struct layer_type *type = net->layers[i].type;
+		if (type != &layer_conv && type != &layer_dense)
+			continue;
+		const struct conv *conv = &((struct conv_step *)plan->steps[i].state)->conv;
+		if (type == &layer_conv && !conv->shape.planar) {
 			assert_ptr_equal(conv->algorithm, &conv_onednn);
 			taken++;
 		} else {

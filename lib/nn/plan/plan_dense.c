@@ -29,7 +29,7 @@ enum {
 bool dense_fits(const struct net *net, const struct engine *engine)
 {
 	for (int i = 0; i < net->count; i++)
-		if (net->layers[i].kind != LAYER_DENSE || net->layers[i].in != i)
+		if (!net->layers[i].type->dense || net->layers[i].in != i)
 			return false;
 	return engine->conv != &conv_onednn;
 }
@@ -53,7 +53,7 @@ static int place_training(struct plan *plan, struct dense_layer *l, struct err *
 	return l->grads < 0 ? l->grads : 0;
 }
 
-static struct dense_layer layer_of(const struct net *net, const struct layer *layer)
+static struct dense_layer dense_layer_of(const struct net *net, const struct layer *layer)
 {
 	const struct value_shape in = net_value(net, layer->in);
 
@@ -98,7 +98,7 @@ int dense_plan(struct plan *plan, struct err *err)
 	d->panels = conv_runs(plan->n, d->wide);
 	for (int i = 0; i < net->count; i++) {
 		struct dense_layer *l = d->layers + i;
-		*l = layer_of(net, net->layers + i);
+		*l = dense_layer_of(net, net->layers + i);
 		l->input = i ? l[-1].output : 0;
 		l->output = l->input + (size_t)l->in * d->wide;
 		d->values_floats = l->output + (size_t)l->out * d->wide;

@@ -1,20 +1,37 @@
 /*
  * Normalisation as a planned object: group norm, batch norm or none, fused
- * with the residual join and the ReLU behind it.
+ * with the residual join and the ReLU behind it. Each kind is a row, one file each.
  */
-#ifndef RETAIN_NN_NORM_H
-#define RETAIN_NN_NORM_H
+#ifndef RETAIN_NN_NORM_NORM_H
+#define RETAIN_NN_NORM_NORM_H
 
 #include <stdbool.h>
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/team.h"
 #include "nn/kernels.h"
-#include "nn/layer.h"
 #include "nn/tensor.h"
 
+struct norm;
+struct norm_flow;
+
+struct norm_type {
+	const char *name;  /* as model.norm spells it */
+	bool standardizes; /* it goes with convolutions of standardized weights */
+	bool scales;       /* it has a scale and a shift per channel */
+	bool running;      /* it keeps running statistics, which inference uses */
+	bool per_image;    /* it has statistics of each image, not of the batch */
+	bool folds;        /* in inference a convolution before it can compute it, too */
+	void (*forward)(struct norm *norm, const struct norm_flow *flow);
+	void (*backward)(struct norm *norm, const struct norm_flow *flow);
+};
+
+extern const struct norm_type norm_group, norm_batch, norm_plain;
+extern const struct norm_type *const norm_types[];   /* all of them, NULL behind the last */
+const struct norm_type *norm_find(const char *name); /* NULL: there is none */
+
 struct norm {
-	enum norm_kind kind;
+	const struct norm_type *type;
 	int groups;
 	bool relu;
 	bool train; /* a backward pass will come */
@@ -22,11 +39,10 @@ struct norm {
 	const struct kernels *kernels;
 	struct team *team;
 
-	int padded; /* channels, whole blocks */
-	float *mean,
-		*inverse; /* per (image,) channel: group norm (n, padded), batch norm (padded) */
-	float *sums;      /* group norm's backward: (n, 2, padded) */
-	size_t worker_floats; /* scratch wanted per worker */
+	int padded;            /* channels, whole blocks */
+	float *mean, *inverse; /* per image and channel (n, padded), or per channel (padded) */
+	float *sums;           /* group norm's backward: (n, 2, padded) */
+	size_t worker_floats;  /* scratch wanted per worker */
 	float *worker;
 	size_t worker_stride;
 };
@@ -47,7 +63,7 @@ struct norm_flow {
 	float *scale_grad, *shift_grad;
 };
 
-/* Fills in what follows from kind, groups, relu, train, tensor, kernels, team. */
+/* Fills in what follows from type, groups, relu, train, tensor, kernels, team. */
 int norm_plan(struct norm *norm, struct arena *arena, struct err *err);
 void norm_forward(struct norm *norm, const struct norm_flow *flow);
 void norm_backward(struct norm *norm, const struct norm_flow *flow);
