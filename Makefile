@@ -6,7 +6,9 @@ PREFIX = /usr/local
 WERROR = true
 
 all: $(BUILD)/build.ninja
-	@if test -t 1; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
+	@if test -t 1; then ninja -C $(BUILD); else \
+		echo "building: $$(ninja -C $(BUILD) -n | grep -c '^\[') steps, some minutes if they are many" && \
+		ninja -C $(BUILD) --quiet; fi
 
 $(BUILD)/build.ninja:
 	@tools/configure $(BUILD) --prefix=$(PREFIX) --libdir=lib -Dwerror=$(WERROR)

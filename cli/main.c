@@ -1,5 +1,7 @@
 /* The table of verbs, and the last look at what was printed. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,10 +26,27 @@ static const struct verb verbs[] = {
 	{0},
 };
 
+/*
+ * A file that is opened while a standard descriptor is closed would get its number,
+ * and be written into by whoever prints. What stands in for one fails as it would:
+ * input cannot be read, output cannot be written.
+ */
+static void fill_descriptors(void)
+{
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+
+	for (int i = 0; i < 3; i++)
+		if (fcntl(i, F_GETFD) < 0)
+			open("/dev/null", modes[i]);
+}
+
 int main(int argc, char **argv)
 {
 	int code;
 
+	fill_descriptors();
+	/* A file that may not grow is then an error that can be told. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc == 2 && !strcmp(argv[1], "--version")) {
 		printf("retain %s\n", retain_version());
 		code = EXIT_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "log/run_log.h"
 #include "streams/source.h"
 
 #include "args.h"
@@ -119,6 +120,20 @@ static int print_json(
 	return print_json_line(to, &json, err);
 }
 
+/* A stored run that has come to its end has nothing to go on with. */
+static bool finished(const struct request *request, const struct options *options)
+{
+	struct run_log *log = NULL;
+	bool ended;
+
+	if (!request->resume || source_is_live(options) ||
+		run_log_open(&log, request->resume, RUN_LOG_CONFIG | RUN_LOG_FACTS, NULL))
+		return false;
+	ended = log->state == RUN_LOG_ENDED;
+	run_log_close(log);
+	return ended;
+}
+
 static int go(const struct request *request, const struct options *options)
 {
 	const bool live = source_is_live(options);
@@ -200,6 +215,11 @@ int cmd_run(int argc, char **argv)
 		status = complain(EXIT_USAGE,
 			"%s: belongs to a program, which goes on with it by retain_learner_open",
 			file);
+	else if (finished(&request, options))
+		status = complain(EXIT_OK,
+			"%s: is finished; see retain show %s, or make it again by retain run %s "
+			"--out %s --force",
+			request.resume, request.resume, file, request.resume);
 	else
 		status = go(&request, options);
 	options_free(options);

@@ -20,7 +20,7 @@ int settings_resolve(struct options **options, const char *file, const struct se
 	for (int i = 0; user && i < user->count && !code; i++)
 		code = config_assign(config, user->items[i], err);
 	if (!code)
-		code = config_resolve(config, options, err);
+		code = app_config_resolve(config, options, err);
 	config_free(config);
 	return code;
 }

@@ -31,6 +31,8 @@ void watch_interrupts(void)
 	static const int signals[] = {SIGINT, SIGTERM};
 	struct sigaction old;
 
+	/* A reader that goes away is an error that can be told, after saving. */
+	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &watch, NULL);
@@ -101,11 +103,8 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 {
 	struct live *live;
 	char about[256];
-	int code;
+	int code = live_open(&live, config, STDIN_FILENO, STDOUT_FILENO, err);
 
-	/* A reader that goes away is then an error that can be told, after saving. */
-	signal(SIGPIPE, SIG_IGN);
-	code = live_open(&live, config, STDIN_FILENO, STDOUT_FILENO, err);
 	if (code)
 		return code;
 	*opened = true;
@@ -166,8 +165,7 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		.options = watch->options,
 		.folder = watch->folder,
 		.start = watch->start,
-		.log = {.write = watch->quiet || watch->calm ? NULL : show_message,
-			.most = LOG_WARN},
+		.log = {.write = watch->calm ? NULL : show_message, .most = LOG_WARN},
 		.progress = show_progress,
 		.context = &line,
 		.stop = &interrupted,

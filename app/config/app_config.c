@@ -1,7 +1,9 @@
 /* All tables of keys that the application adds, and what its keys say about each other. */
 #include "config/app_config.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/nearest.h"
@@ -41,6 +43,21 @@ static int app_tables(const struct option_row *tables[CONFIG_TABLES])
 
 enum { NAMES_MOST = 16 };
 
+/* A folder of the same name was probably meant, where somebody says so by hand. */
+static int check_shadow(const struct options *layer, const char *name, struct err *err)
+{
+	struct stat found;
+
+	if (strcmp(options_source(layer, "stream.source"), "--set") || stat(name, &found) ||
+		!S_ISDIR(found.st_mode))
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"--set: stream.source = %s: is a built-in stream, and there is a folder of that "
+		"name "
+		"here: ./%s is the folder; for the stream work elsewhere",
+		name, name);
+}
+
 /*
  * A word by itself names a source, or a file that is there; with a colon, dot or
  * slash in it, it may be a path, which is looked for when the run opens it.
@@ -54,7 +71,7 @@ static int check_source(const struct options *layer, struct err *err)
 		names[i + 1] = source_types[i]->name;
 	for (int i = 0; names[i]; i++)
 		if (!strcmp(names[i], name))
-			return 0;
+			return check_shadow(layer, name, err);
 	if (strpbrk(name, ":./") || !access(name, F_OK))
 		return 0;
 	if (!strcmp(name, "program"))
@@ -66,6 +83,49 @@ static int check_source(const struct options *layer, struct err *err)
 	return err_set(err, ERR_INPUT, "%s: stream.source = %s: no such source%s%s%s",
 		options_source(layer, "stream.source"), name, nearest ? "; did you mean " : "",
 		nearest ? nearest : "", nearest ? "?" : "; see retain list");
+}
+
+/* The path in KIND:PATH or PATH, where it is a relative one that exists; NULL: it is none. */
+static const char *relative_path(const char *source)
+{
+	const char *colon = strchr(source, ':');
+
+	for (int i = 0; source_types[i]; i++)
+		if (!strcmp(source_types[i]->name, source))
+			return NULL;
+	if (*source != '/' && !access(source, F_OK))
+		return source;
+	return colon && colon[1] != '/' && !access(colon + 1, F_OK) ? colon + 1 : NULL;
+}
+
+static int make_absolute(struct options *options, struct err *err)
+{
+	const char *source = options_text(options, "stream.source"), *path = relative_path(source);
+	char from[512], folder[4096];
+	struct text whole = {0};
+	int code;
+
+	if (!path || !getcwd(folder, sizeof(folder)))
+		return 0;
+	snprintf(from, sizeof(from), "%s", options_source(options, "stream.source"));
+	text_addf(&whole, "%.*s%s/%s", (int)(path - source), source, folder, path);
+	code = whole.failed ? err_memory(err, "a path", strlen(source))
+			    : options_set(options, "stream.source", whole.data, from, err);
+	text_release(&whole);
+	return code;
+}
+
+int app_config_resolve(const struct config *config, struct options **options, struct err *err)
+{
+	int code = config_resolve(config, options, err);
+
+	if (!code)
+		code = make_absolute(*options, err);
+	if (code) {
+		options_free(*options);
+		*options = NULL;
+	}
+	return code;
 }
 
 const struct config_scope app_scope = {

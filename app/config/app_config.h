@@ -9,6 +9,12 @@
 
 extern const struct config_scope app_scope;
 
+/*
+ * config_resolve, with a relative path in stream.source made absolute, so that the run
+ * can be resumed from elsewhere.
+ */
+int app_config_resolve(const struct config *config, struct options **options, struct err *err);
+
 /* What stream.preset may name; ends with a row without a name. */
 extern const struct bundle presets[];
 

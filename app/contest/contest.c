@@ -112,7 +112,7 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 	for (int i = 0; i < run->count && !code; i++)
 		code = config_assign(config, run->settings[i], err);
 	if (!code)
-		code = config_resolve(config, &options, err);
+		code = app_config_resolve(config, &options, err);
 	if (!code)
 		code = options_write(options, &words, err);
 	if (!code) {

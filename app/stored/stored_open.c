@@ -130,6 +130,19 @@ static int set_length(struct stored *s, const struct options *o, struct err *err
 	return 0;
 }
 
+/* Time steps are whole: what is left at the end takes no part. */
+static void warn_rest(const struct stored *s)
+{
+	const struct source_info *info = source_info(s->source);
+	const int64_t rest = info->per_step ? info->samples % info->per_step : 0;
+
+	if (rest && !s->supervised)
+		log_write(&s->run.config.log, LOG_WARN,
+			"the last %" PRId64 " of %" PRId64
+			" samples do not fill a time step of %d and are left out",
+			rest, info->samples, info->per_step);
+}
+
 static int set_evaluations(struct stored *s, const struct options *o, struct err *err)
 {
 	const int64_t evals = source_info(s->source)->evals;
@@ -165,6 +178,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 		code = set_evaluations(s, o, err);
 	if (code)
 		return code;
+	warn_rest(s);
 	learner.classes = info->classes;
 	learner.channels = info->channels;
 	learner.height = info->height;

@@ -4,6 +4,24 @@
 
 #include "base/options_impl.h"
 
+/* What others call some of our keys. */
+static const struct {
+	const char *theirs, *ours;
+} synonyms[] = {{"lr", "rate"}, {"learning_rate", "rate"}, {"batch_size", "batch"},
+	{"weight_decay", "decay"}, {"epochs", "iterations"}, {"dataset", "source"},
+	{"memory", "limit"}, {"num_workers", "loaders"}, {"num_classes", "classes"}};
+
+static const struct option_row *synonym_row(const struct options *options, const char *key)
+{
+	const char *dot = strchr(key, '.'), *name = dot ? dot + 1 : key;
+
+	for (size_t i = 0; i < sizeof(synonyms) / sizeof(*synonyms); i++)
+		for (size_t k = 0; !strcmp(synonyms[i].theirs, name) && k < options->count; k++)
+			if (!strcmp(options->entries[k].row->name, synonyms[i].ours))
+				return options->entries[k].row;
+	return NULL;
+}
+
 /* The key most like this one, which may lack its section; NULL: none is close. */
 static const struct option_row *nearest_row(const struct options *options, const char *key)
 {
@@ -63,7 +81,8 @@ int options_unknown_section(
 int options_unknown_key(
 	const struct options *options, const char *source, const char *key, struct err *err)
 {
-	const struct option_row *nearest = nearest_row(options, key);
+	const struct option_row *synonym = synonym_row(options, key);
+	const struct option_row *nearest = synonym ? synonym : nearest_row(options, key);
 	size_t size = strcspn(key, ".");
 	char section[64], place[256];
 

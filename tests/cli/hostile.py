@@ -1,0 +1,142 @@
+"""usage: python3 hostile.py RETAIN
+
+What the world around the command may do to it: standard descriptors that are closed, readers that go
+away, files that may not grow; and what users type. Prints TAP.
+"""
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+retain = os.path.abspath(sys.argv[1])
+SMALL = ["--set", "drift.steps=40", "--set", "eval.count=4", "--threads", "1"]
+
+
+def run(*words, **more):
+    return subprocess.run([retain, *words], capture_output=True, text=True, check=False, **more)
+
+
+def shell(words):
+    return subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False,
+                          env={**os.environ, "RETAIN": retain})
+
+
+def closed_descriptors():
+    small = " ".join(SMALL)
+    done = shell(f'"$RETAIN" run {small} --out straight >/dev/null 2>&1')
+    tap.verdict(done.returncode == 0, "a run with all its descriptors", done.stderr)
+    done = shell(f'"$RETAIN" run {small} --out closed <&- >&- 2>&-; echo $?')
+    tap.verdict(done.stdout == "1\n", "a summary that nobody can read is an error", done.stdout)
+    for name in "metrics.csv", "events.jsonl":
+        with open(f"straight/{name}", encoding="utf-8") as one, open(f"closed/{name}", encoding="utf-8") as two:
+            strip = (lambda s: [x.rsplit(",", 1)[0] for x in s]) if name == "metrics.csv" else list
+            tap.verdict(strip(one) == strip(two), f"no message lands in {name}")
+    tap.verdict(os.path.getsize("closed/lock") == 0, "nor in lock")
+    live = ("--set stream.source=stdin --set model.classes=2 --set model.input=1 --set model.arch=linear")
+    line = '{"id": 1, "input": [1]}'
+    done = shell(f"echo '{line}' | \"$RETAIN\" run {live} --out mute >&-")
+    tap.verdict(done.returncode == 1 and "answers" in done.stderr or "standard output" in done.stderr,
+              "answers that nobody can read are an error", done.stderr)
+    done = shell(f'"$RETAIN" run {live} --out deaf <&-')
+    tap.verdict(done.returncode == 2 and "standard input cannot be read" in done.stderr,
+              "a closed standard input is told", done.stderr)
+
+
+def readers_that_go_away():
+    done = shell(f'{{ "$RETAIN" run {" ".join(SMALL)} --out piped; echo $? >code; }} | true')
+    with open("code", encoding="utf-8") as file:
+        code = int(file.read())
+    tap.verdict(code == 1 and os.path.exists("piped/model.safetensors"),
+              "a run goes on for its folder when its reader is gone", f"{code} {done.stderr}")
+    done = shell('"$RETAIN" list | head -1')
+    tap.verdict(done.stderr == "", "a list that is cut short says nothing", done.stderr)
+
+
+def files_that_may_not_grow():
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+    done = run("run", *SMALL, "--set", "model.arch=mlp:512", "--out", "limited", preexec_fn=limit)
+    tap.verdict(done.returncode == 1 and "File too large" in done.stderr,
+              "a file that may not grow is told", f"{done.returncode} {done.stderr}")
+    left = [name for _, _, names in os.walk("limited") for name in names if ".tmp" in name]
+    tap.verdict(not left, "and leaves no half of one behind", str(left))
+
+
+def bad_rows_without_a_folder():
+    with open("t.csv", "w", encoding="utf-8") as file:
+        file.write("a,b,label\n1,2,x\n1,2,y\n1,2,3,4,5,x\n2,1,x\n2,2,y\n3,1,x\n3,2,y\n")
+    words = ["run", "--set", "stream.source=table:t.csv", "--set", "stream.per_step=2", "--set",
+             "stream.on_bad=skip", "--set", "stream.max_bad=1", "--set", "model.arch=linear"]
+    for more in [], ["--out", "bad"]:
+        done = run(*words, *more)
+        tap.verdict(done.returncode == 0 and "left out" in done.stderr,
+                  f"bad rows are left out {'with' if more else 'without'} a folder",
+                  f"{done.returncode} {done.stderr}")
+    done = run(*words, "--set", "stream.per_step=4")
+    tap.verdict("do not fill a time step" in done.stderr, "so are samples after the last whole time step",
+              done.stderr)
+
+
+def what_users_type():
+    done = run("run", *SMALL, "--set", "run.checkpoint_every=soon", "--out", "soon")
+    tap.verdict(done.returncode == 2 and not os.path.exists("soon"),
+              "a bad interval is refused before anything is made", done.stderr)
+    done = run("run", "--resume", "straight")
+    tap.verdict(done.returncode == 0 and "straight: is finished" in done.stderr and not done.stdout,
+              "a finished run is not made again", done.stderr)
+    os.mkdir("photos")
+    done = run("run", "--set", "stream.source=photos")
+    tap.verdict(done.returncode == 2 and "./photos is the folder" in done.stderr,
+              "a folder named like a built-in stream is told apart", done.stderr)
+    os.rmdir("photos")
+    for typed, meant in ("schedule.lr=1", "schedule.rate"), ("schedule.learning_rate=1", "schedule.rate"):
+        done = run("run", "--set", typed)
+        tap.verdict(done.returncode == 2 and f"did you mean {meant}?" in done.stderr, f"{typed}: {meant}",
+                  done.stderr)
+    done = run("run", "--source", "t.csv")
+    tap.verdict(done.returncode == 2 and "--set KEY=VALUE" in done.stderr, "--source: --set is named",
+              done.stderr)
+
+
+def resuming_from_elsewhere():
+    os.mkdir("elsewhere")
+    words = ["run", "--set", "stream.source=table:t.csv", "--set", "stream.on_bad=skip", "--set",
+             "stream.max_bad=1", "--set", "model.arch=linear", "--set", "stream.per_step=1", "--set",
+             "run.iterations=100", "--set", "run.checkpoint_every=1 steps", "--out", "far"]
+    with subprocess.Popen([retain, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as going:
+        while not os.path.isdir("far/checkpoint") and going.poll() is None:
+            pass
+        going.send_signal(signal.SIGKILL)
+    done = run("run", "--resume", "../far", cwd="elsewhere")
+    tap.verdict(done.returncode == 0, "a relative stream.source can be resumed from elsewhere", done.stderr)
+
+
+def damage_is_told_under_quiet():
+    words = ["run", *SMALL, "--set", "run.checkpoint_every=10 steps", "--out", "hurt", "--quiet"]
+    run(*words)
+    os.remove("hurt/run.json")
+    newest = sorted(os.listdir("hurt/checkpoint"))[-1]
+    with open(f"hurt/checkpoint/{newest}", "r+b") as file:
+        file.seek(-100, os.SEEK_END)
+        file.write(b"\xff" * 50)
+    done = run("run", "--resume", "hurt", "--quiet")
+    tap.verdict(done.returncode == 0 and "is damaged" in done.stderr,
+              "--quiet does not hide a damaged checkpoint", done.stderr)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    closed_descriptors()
+    readers_that_go_away()
+    files_that_may_not_grow()
+    bad_rows_without_a_folder()
+    what_users_type()
+    resuming_from_elsewhere()
+    damage_is_told_under_quiet()
+    os.chdir("/")
+sys.exit(tap.plan())
