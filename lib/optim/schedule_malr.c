@@ -1,16 +1,16 @@
 /*
- * The moving-average-based learning rate: a cut when all conditions that count
- * hold at the end of a window,
+ * The moving-average-based learning rate: a cut if all conditions that count hold at the
+ * end of a window:
  *
- *	C1  the best score (minus the mean loss of the better average) since the
- *	    last cut is at least `patience` iterations old,
- *	C2  so is the greatest gap sigma (accuracy of the better average minus that
+ *	C1  the best score since the last cut (minus the mean loss of the better
+ *	    average) is at least `patience` iterations old,
+ *	C2  so is the greatest gap sigma (the accuracy of the better average minus that
  *	    of the plain model),
- *	C3  sigma's mean over the last `patience` iterations exceeds epsilon.
+ *	C3  the mean of sigma over the last `patience` iterations exceeds epsilon.
  *
- * C3 looks at whole windows and only once there are enough of them since the
- * last cut; with C1 or C2 beside it there always are. A cut forgets both bests
- * and all windows: what was seen at the old rate says nothing about the new one.
+ * C3 looks at whole windows, and holds only once there were enough of them since the
+ * last cut; with C1 or C2 beside it there always were. A cut forgets both bests and all
+ * windows: what was seen at the old rate says nothing about the new one.
  */
 #include "optim/schedule_type.h"
 
@@ -74,7 +74,7 @@ static int64_t held(const struct malr *malr)
 	return malr->seen < malr->room ? malr->seen : malr->room;
 }
 
-/* Windows count the same whatever their rounds; the error takes rounds as independent. */
+/* Windows count the same, whatever their rounds; the error takes rounds to be independent. */
 static void summarize(const struct malr *malr, struct schedule_verdict *verdict)
 {
 	struct gap_window all = {0};
