@@ -1,8 +1,8 @@
 /*
- * Simulated SGD on losses that move. All runs of a case meet the same losses and
- * differ in their noise alone, so that means over runs are the expectations of
- * the theorem; they go side by side, iteration by iteration, since chi of a
- * quadratic is the largest change that any of them meets.
+ * Simulated SGD on losses that move. All runs of a case meet the same losses and differ
+ * only in their noise, so means over runs stand for the theorem's expectations. They go
+ * side by side, iteration by iteration, because chi of a quadratic is the largest change
+ * that any of them meets.
  */
 #include "inspect/theory.h"
 
@@ -118,8 +118,7 @@ static double rate_halved(double first, int k)
 
 static void drift_none(int k, int size, struct rng rng, double *out)
 {
-	(void)k;
-	(void)rng;
+	(void)k, (void)rng;
 	memset(out, 0, (size_t)size * sizeof(*out));
 }
 
@@ -167,9 +166,9 @@ static const struct theory_drift walk = {"walk", drift_walk};
 static const struct theory_drift jumps = {"jumps", drift_jumps};
 
 /*
- * Without noise, and on a straight line, SGD in a bowl lags behind by the distance
- * at which the gradient is speed / rate: that is where the slips show. The last
- * row is let in by the paper's condition and kept out by the right one.
+ * Without noise and on a straight line, SGD in a bowl lags behind by the distance at which
+ * the gradient is speed / rate: there the slips show. The last row is let in by the paper's
+ * condition and kept out by the right one.
  */
 const struct theory_case theory_cases[] = {
 	{"still bowl", &bowl, 8, 1, &constant, 0.1, 1, &none, 0, 3},

@@ -66,9 +66,9 @@ struct theory_result {
 };
 
 /*
- * A difference counts when it is larger than so many standard errors (and than
- * rounding). On quadratics without drift the bound is an equality, so that without
- * this, chance would break it in half of all tries.
+ * A difference counts if it is larger than so many standard errors, and than rounding.
+ * On quadratics without drift the bound is an equality, which chance alone would break
+ * in half of all tries.
  */
 enum { THEORY_ERRORS = 4 };
 
@@ -81,7 +81,7 @@ int theory_run(const struct theory_case *row, int runs, int iterations, uint64_t
 
 /* What all cases together show. */
 struct theory_verdict {
-	int cases, allowed, held; /* in how many the theorem speaks, in how many of them it holds */
+	int cases, allowed, held; /* all; those the theorem speaks of; those of them it holds in */
 	int broken[THEORY_FORMS]; /* allowed cases in which a misprinted form fails */
 	int admitted_wrongly;     /* the paper's condition lets them in, and its bound fails */
 	int refused_wrongly;      /* the paper's condition keeps them out, and the bound holds */

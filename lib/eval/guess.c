@@ -1,4 +1,4 @@
-/* A sorted list of five, and softmax in double so that a sum of many classes stays a sum of 1. */
+/* A sorted list of five, and softmax in double, so that many classes still sum to 1. */
 #include "eval/guess.h"
 
 #include <math.h>

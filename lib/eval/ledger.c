@@ -1,6 +1,6 @@
 /*
- * Counting passes and pricing them. Counts are whole numbers, so that the cost of
- * a run is the same however often it was stopped and resumed.
+ * Counts passes and prices them. Counts are whole numbers, so that the cost of a run is
+ * the same however often it was stopped and resumed.
  */
 #include "eval/ledger.h"
 
@@ -61,7 +61,7 @@ double ledger_sgd_equivalents(
 	       (batch * (prices->forward + prices->backward) + prices->update);
 }
 
-/* Counts go on from here, and must have room to. */
+/* Counts must have room to go on. */
 static void check_counts(const struct ledger *ledger, struct state *state)
 {
 	const int64_t counts[] = {ledger->iterations, ledger->backward, ledger->backward_samples,

@@ -1,4 +1,4 @@
-/* Counts are whole numbers, so that a part is judged the same however it was interrupted. */
+/* Counts are whole numbers, so that a part is judged the same however often it is interrupted. */
 #include "learn/adapt.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ void adapt_part(struct adapt *adapt, int64_t seen)
 {
 	const double lead = adapt_replayed(adapt) - adapt_fresh(adapt);
 
-	/* No samples on one side: the lead is NAN, and nothing moves. Where it starts further back
-	 * than the stream does, it waits for the stream. */
+	/* Without samples on one side the lead is NAN, and nothing moves. A reach beyond what was
+	 * seen waits for the stream. */
 	if (lead > MARGIN && adapt->reach < seen)
 		adapt->reach = adapt->reach < seen / 2 ? 2 * adapt->reach : seen;
 	else if (lead < -MARGIN)

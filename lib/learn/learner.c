@@ -34,7 +34,7 @@ const float *learner_params(const struct learner *learner, int model)
 	return average_params(learner->average, model - LEARNER_AVERAGE);
 }
 
-/* An optimizer that averages by itself has the place of a first average here. */
+/* What an optimizer averages by itself has its statistics in the place of a first average. */
 const float *learner_stats(const struct learner *learner, int model)
 {
 	if (!learner_params(learner, model))
@@ -67,7 +67,7 @@ double learner_rate(const struct learner *learner, int64_t k)
 	return scale * schedule_rate(learner->schedule, k);
 }
 
-/* The next iteration's, of the model that serves inference. */
+/* The rate of the next iteration for the model that serves inference. */
 static double served_rate(const struct learner *learner)
 {
 	const struct population *population = learner->population;

@@ -1,6 +1,6 @@
 /*
- * Where a stream is cut: tasks, which a learner is told of or counts itself, and
- * parts, after which a population is selected and the reach of replay moves.
+ * How a stream is cut: into tasks, which the learner is told of or counts itself, and
+ * into parts, after which a population is selected and the reach of replay moves.
  */
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ bool learner_task_due(const struct learner *learner)
 	return !learner->task_steps || learner->steps % learner->task_steps == 0;
 }
 
-/* Everything that training moved goes back to where it began; what was seen stays. */
+/* Everything that training moved goes back to the start; what was seen stays. */
 static void start_again(struct learner *learner)
 {
 	const size_t params = net_params(learner->net)->floats * sizeof(float);

@@ -106,9 +106,9 @@ int learner_reveal(
 }
 
 /*
- * The mean loss and accuracy of a model on the validation batch in hand. Without
- * averages the only score is that of the model that serves inference, which need
- * not be the plain one: an optimizer may average by itself, a population has others.
+ * The mean loss and accuracy of a model on the validation batch in hand. Without averages
+ * the only model that is scored is the one that serves inference. It need not be the plain
+ * one: an optimizer may average by itself, and a population has others.
  */
 static int score_model(struct learner *learner, int model, struct score *score, struct err *err)
 {
@@ -223,7 +223,7 @@ static void look_at_halves(struct learner *learner)
 				learner->labels[i]) == 1);
 }
 
-/* Steps of the other models of a population; the loss becomes the best one's or a sound one's. */
+/* Steps of a population's other models. It has diverged only if no loss is a number. */
 static int step_others(struct learner *learner, const struct runner_batch *batch, int64_t k,
 	float *logits, float loss, struct err *err)
 {
@@ -287,7 +287,7 @@ void learner_expect(struct learner *learner, int64_t iterations)
 	learner->coming = iterations;
 }
 
-/* While a batch is computed on, the next ones can be read. */
+/* The next batches can be read while this one is computed. */
 static void expect_batches(struct learner *learner)
 {
 	const uint64_t k = (uint64_t)learner->iteration + 1;

@@ -1,7 +1,7 @@
 /*
- * A model whose rate is too high may come to losses that are no numbers. It then
- * predicts nothing right, is not the best, and is replaced at the next selection;
- * so that is no error as long as one model is sound.
+ * A model whose rate is too high may come to losses that are no numbers. Then it predicts
+ * nothing right, so it is not the best and will be replaced at the next selection. That
+ * is no error as long as one model is sound.
  */
 #include "learn/population.h"
 
@@ -81,7 +81,7 @@ int population_best(const struct population *population)
 	return best;
 }
 
-/* All go on from one of them, whose scale becomes the middle one. */
+/* All go on from one of them, whose scale theirs become multiples of. */
 static void spread(struct population *population, const struct net *net, int from, double scale)
 {
 	const size_t params = net_params(net)->floats * sizeof(float);
@@ -114,7 +114,7 @@ void population_select(struct population *population, const struct net *net)
 	spread(population, net, best, population->members[best].scale);
 }
 
-/* So many samples, which the buffers have room for. */
+/* For as many samples as the buffers have room for. */
 static int predict_some(struct learner *learner, const float *inputs, const int32_t *labels, int n,
 	int64_t hits[LEARNER_POPULATION], struct err *err)
 {

@@ -1,7 +1,6 @@
 /*
- * What all averages have in common: their buffers, when they are due, copying,
- * state. `step` always tells what the next update must do: it is made anew
- * whenever weights move.
+ * What all averages have in common: their buffers, when they are due, copying, state.
+ * Invariant: step.keep is what the weights say; it is set again whenever they move.
  */
 #include "optim/average.h"
 

@@ -1,23 +1,24 @@
 /*
- * The adaptive moving average: two averages whose windows differ by the factor
- * delta; the better one's side wins at the end of a window. MA1 and MA2 of the
- * paper's Alg. 2 are numbers 0 and 1 here. How weights move is a rule, a row of
- * the table below; all agree on who is better and on copying the better one.
+ * The adaptive moving average: two averages whose windows differ by the factor delta.
+ * At the end of a window of iterations both move to the side of the better one. MA1 and
+ * MA2 of the paper's Alg. 2 are numbers 0 and 1 here. Which is better, and that it is
+ * copied over the other, is always the same; how the weights move is a rule, a row of
+ * the table below:
  *
- * paper: Alg. 2 to the letter. gamma weighs the average: gamma1 = gamma0 and
- * gamma2 = gamma1 / delta; both times delta, limited to 1, when MA1 is better,
- * else both divided. From 0.99 the first increase gives 1, a frozen average, and
- * 0.99 never returns; the rule is there to be compared with.
+ * paper: Alg. 2 to the letter. gamma weighs the average. gamma1 starts as gamma0, and
+ * gamma2 = gamma1 / delta. If MA1 is better, both are multiplied by delta, gamma1 up to
+ * 1; otherwise both are divided by it. From 0.99 the first increase gives 1, an average
+ * that never moves again, and 0.99 does not return. The rule is there to compare with.
  *
- * swap: the same moves with gamma as the weight g of the new iterate, where a
- * limit of 1 makes sense: g1 = 1 - gamma0, so that MA1 starts as in the other
- * rules, and g2 = g1 / delta. Here MA1 has the shorter window, and MA2, to which
- * ties go, the longer one.
+ * swap: the same moves, but of the weight g = 1 - gamma of the new parameters, for which
+ * a limit of 1 makes sense. g1 starts as 1 - gamma0, so that MA1 starts as in the other
+ * rules, and g2 = g1 / delta. Here MA1 has the shorter window; ties go to MA2, which has
+ * the longer one.
  *
- * window: what moves is the window w = 1 / (1 - gamma), in updates: w1 =
- * 1 / (1 - gamma0), w2 = w1 / delta, both times delta when MA1 is better, else
- * divided, with w1 kept in [delta, window_max]: w2 is never shorter than 1, the
- * plain parameters. A gamma0 beyond these limits starts at the limit.
+ * window: what moves is the window w = 1 / (1 - gamma), in updates. w1 starts as
+ * 1 / (1 - gamma0), and w2 = w1 / delta. If MA1 is better, both are multiplied by delta;
+ * otherwise both are divided by it. w1 stays within [delta, window_max], from the start
+ * on, so w2 is at least 1, which is the plain parameters.
  */
 #include "optim/average_type.h"
 
@@ -31,8 +32,7 @@ struct ama_rule {
 	bool limited; /* by window_max */
 };
 
-/* Alg. 2's moves. Until there are scores again it lets that one serve which has inherited the
- * better one's weight. */
+/* Alg. 2's moves. The one that inherits the better one's weight serves until there are scores. */
 static void literal_move(struct average *average, int better)
 {
 	const double delta = average->config.delta;
@@ -84,8 +84,8 @@ static void window_start(struct average *average)
 	window_set(average, 1 / (1 - average->config.gamma));
 }
 
-/* As in Alg. 2 the one that goes on with the better one's window serves. At a limit, where windows
- * move less or not at all, that is the one whose window is now nearer to it, as a ratio. */
+/* The average that inherits the better one's window serves, as in Alg. 2. At a limit, where windows
+ * move less or not at all, it is the one whose window is nearer to that, as a ratio. */
 static void window_move(struct average *average, int better)
 {
 	const double *windows = average->weights, was = windows[better];

@@ -1,7 +1,7 @@
 /*
- * What all optimizers have in common: buffers, the cut of a step into slices,
- * state. Slices are cut at fixed places and every one writes only its own part,
- * so the result does not depend on the number of threads.
+ * What all optimizers have in common: buffers, the cut of a step into slices, state.
+ * Slices are cut at fixed places and each writes only its own part, so the result does
+ * not depend on the number of threads.
  */
 #include "optim/optimizer.h"
 
@@ -137,7 +137,7 @@ void optimizer_free(struct optimizer *optimizer)
 	mem_free(optimizer);
 }
 
-/* The whole step, as a slice that is too long; each task cuts its own from it. */
+/* context is the whole step as one long slice, of which each task takes its part. */
 static void step_task(void *context, int task, int worker)
 {
 	struct optimizer_slice slice = *(const struct optimizer_slice *)context;

@@ -1,11 +1,11 @@
 /*
- * Half a cosine over a run of known length: iteration 1 has the whole rate,
- * iteration n of n the last one above 0.
+ * Half a cosine over a run of known length: iteration 1 has the whole rate, and the
+ * last iteration the least, above 0.
  */
 #include "optim/schedule_type.h"
 
-/* cos(pi x) for x in [0, 1/2] by Taylor's series, whose rest is below 1e-16 there. libm's cosine
- * may differ from machine to machine in its last bit. */
+/* cos(pi x) for x in [0, 1/2] by Taylor's series, to 1e-16: libm's cosine may differ from machine
+ * to machine in its last bit. */
 static double half_cosine(double x)
 {
 	enum { TERMS = 11 };

@@ -1,7 +1,7 @@
 /*
- * A cosine per task; until the first task is told, the rate stays at its start. Or,
- * with `cycles`, a cosine per equal part (to an iteration) of a run of known length,
- * whatever tasks there are.
+ * A cosine per task; before the first task the rate is the whole one. With `cycles`, a
+ * cosine per part of a run of known length instead, whatever tasks there are; parts are
+ * equal to an iteration.
  */
 #include "optim/schedule_type.h"
 

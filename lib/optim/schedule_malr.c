@@ -1,16 +1,16 @@
 /*
- * The moving-average-based learning rate: a cut when all conditions that count
- * hold at the end of a window,
+ * The moving-average-based learning rate: a cut if all conditions that count hold at the
+ * end of a window:
  *
- *	C1  the best score (minus the mean loss of the better average) since the
- *	    last cut is at least `patience` iterations old,
- *	C2  so is the greatest gap sigma (accuracy of the better average minus that
+ *	C1  the best score since the last cut (minus the mean loss of the better
+ *	    average) is at least `patience` iterations old,
+ *	C2  so is the greatest gap sigma (the accuracy of the better average minus that
  *	    of the plain model),
- *	C3  sigma's mean over the last `patience` iterations exceeds epsilon.
+ *	C3  the mean of sigma over the last `patience` iterations exceeds epsilon.
  *
- * C3 looks at whole windows and only once there are enough of them since the
- * last cut; with C1 or C2 beside it there always are. A cut forgets both bests
- * and all windows: what was seen at the old rate says nothing about the new one.
+ * C3 looks at whole windows, and holds only once there were enough of them since the
+ * last cut; with C1 or C2 beside it there always were. A cut forgets both bests and all
+ * windows: what was seen at the old rate says nothing about the new one.
  */
 #include "optim/schedule_type.h"
 
@@ -18,6 +18,8 @@
 #include <math.h>
 
 #include "base/mem.h"
+
+enum { SETTLED = 5 }; /* times the patience, before noise is judged */
 
 struct gap_window {
 	double rounds, sum, squares; /* of the accuracy gap */
@@ -74,7 +76,7 @@ static int64_t held(const struct malr *malr)
 	return malr->seen < malr->room ? malr->seen : malr->room;
 }
 
-/* Windows count the same whatever their rounds; the error takes rounds as independent. */
+/* Windows count the same, whatever their rounds; the error takes rounds to be independent. */
 static void summarize(const struct malr *malr, struct schedule_verdict *verdict)
 {
 	struct gap_window all = {0};
@@ -112,7 +114,9 @@ static void window(struct schedule *schedule, int64_t k, const struct scores *sc
 	summarize(malr, verdict);
 	verdict->c1 = c->c1 && verdict->score_age >= c->patience;
 	verdict->c2 = c->c2 && verdict->sigma_age >= c->patience;
-	verdict->noisy = c->c3 && k >= c->patience && verdict->sigma_error > c->epsilon / 6;
+	/* Early the gap itself moves, which is no noise of the batches. */
+	verdict->noisy =
+		c->c3 && k >= SETTLED * c->patience && verdict->sigma_error > c->epsilon / 6;
 	verdict->c3 = c->c3 && malr->seen >= malr->room && verdict->sigma_mean > c->epsilon;
 	if (verdict->c1 != c->c1 || verdict->c2 != c->c2 || verdict->c3 != c->c3)
 		return;

@@ -1,11 +1,11 @@
 /*
- * The rate that another run came to: its events.jsonl tells at which iteration
- * the rate was cut and to what. So averages can be compared at one and the same
- * rate, whatever each of them would have led it to.
+ * The rates of another run: its events.jsonl tells at which iteration the rate was cut,
+ * and to what. So averages can be compared at the same rate, whatever rate each of them
+ * would have led to.
  *
- * Only rates that stay between cuts can be followed (malr, rwp, constant). The
- * windows of the log tell the rate, too, and must agree: a run whose rate moved
- * by itself, along a cosine, is refused.
+ * Only a rate that rests between cuts can be followed (malr, rwp, constant). The
+ * log's windows tell the rate, too, and must agree; so a run whose rate moved between
+ * cuts, along a cosine, is refused.
  */
 #include "optim/schedule_type.h"
 
@@ -182,7 +182,7 @@ static double rate(const struct schedule *schedule, int64_t k)
 	return low ? replay->cuts[low - 1].rate : replay->start;
 }
 
-/* What was followed must be what is followed: the other run may have gone on or be another now. */
+/* A resumed run must follow the same rates; the other run may have gone on, or be another now. */
 static void visit(struct schedule *schedule, struct state *state)
 {
 	struct replay *replay = (struct replay *)schedule;

@@ -1,4 +1,4 @@
-/* Sums over a window; means are made when someone asks. */
+/* Keeps sums over a window; means are made on demand. */
 #include "optim/scores.h"
 
 void scores_add(struct scores *scores, const struct score round[SCORES_MODELS])

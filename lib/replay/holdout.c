@@ -1,8 +1,8 @@
 /*
- * Which samples are held out. The seed becomes a random key by Philox once; each
- * id is then hashed with it, and held out if the hash, read as a number in
- * [0, 1) with 53 bits, is below the share. So the share is exact to 2^-53.
- * Draws use other keys, so they know nothing of it.
+ * Which samples are held out. Philox makes a random key of the seed, once. An id is hashed
+ * with that key and held out if the hash, read as a number of 53 bits in [0, 1), is below
+ * the share. So the share is exact to 2^-53. Draws use other keys and are independent of
+ * it.
  */
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
- * Experience replay: half the current task, half past ones; the current half is
- * the larger one if n is odd, and each half counts the same. MIR is ER whose past
- * half a learner chooses; what is drawn here stands in where it cannot.
+ * Experience replay: half the current task, half past ones. The current half is the
+ * larger one if n is odd; both count the same. MIR is ER whose past half the learner
+ * chooses; if it cannot, what was drawn here stays.
  */
 #include "replay/objective_impl.h"
 
@@ -16,7 +16,7 @@ static int check(const struct objective_config *config, const struct pool *pool,
 	return 0;
 }
 
-/* A step alone is given out evenly; a longer task is drawn from. */
+/* A task of one step gives its samples evenly; from a longer one they are drawn. */
 static bool take_current(const struct objective *objective, uint64_t iteration, int64_t *ids, int n)
 {
 	if (objective->task < objective->first &&

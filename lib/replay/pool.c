@@ -99,7 +99,7 @@ int pool_new(struct pool **pool, const struct pool_config *config, struct err *e
 	made->config = *config;
 	made->config.kind = type->name;
 	sieve_init(&made->sieve, &config->holdout);
-	/* Seeds of their own, lest the two sides or the two uses share numbers. */
+	/* Seeds of their own, lest training and validation, or draws and choices, share numbers. */
 	rng_bits((struct rng){config->seed, RNG_POOL}, config->validation, bits);
 	made->draws = (struct rng){(uint64_t)bits[1] << 32 | bits[0], RNG_POOL};
 	made->choices = (struct rng){(uint64_t)bits[3] << 32 | bits[2], RNG_POOL};
@@ -228,9 +228,9 @@ int64_t pool_newest(const struct pool *pool, double share)
 }
 
 /*
- * The slots are as good as shuffled, so candidates are slots, and those that are
- * too old or too new fall through. Where there are hardly any others, a scan counts them
- * and takes one; it costs about as much as the tries before it.
+ * Slots are in no order, so a draw tries random slots until one holds a sample of the
+ * range. If there are hardly any, the tries run out, and a scan counts them and takes
+ * one; it costs about as much as the tries before it.
  */
 static bool scan_slots(const int64_t *slots, int64_t count, struct dice *dice, int64_t oldest,
 	int64_t end, int64_t *id)

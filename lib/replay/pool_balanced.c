@@ -1,11 +1,10 @@
 /*
  * GDumb's memory: the same number of each class, as far as samples go.
  *
- * ids stand by class: those of class 0, then those of class 1, and so on, each
- * class a segment of counts[class]. So a random sample of a class is one draw
- * and no label is kept per sample. When a sample comes or goes, the hole is
- * passed from segment to segment, one move each: a sample costs at most
- * O(classes), and nothing where it is not taken.
+ * ids are sorted by class: a segment of counts[0] for class 0, one of counts[1] for
+ * class 1, and so on. So a random sample of a class is one draw, and no sample needs a
+ * label. When a sample comes or goes, the hole is passed from segment to segment by one
+ * move each. So a sample costs at most O(classes), and nothing if it is not taken.
  */
 #include <inttypes.h>
 
@@ -94,7 +93,7 @@ static int victim(const struct balanced *balanced, int64_t id, int64_t *which)
 	return c;
 }
 
-/* Leaves a hole where a sample of `label` may stand, and says who went. */
+/* Lets a sample go and returns the hole, passed to where a sample of `label` may stand. */
 static int64_t evict(struct balanced *balanced, int64_t id, int label, int64_t *evicted)
 {
 	int64_t *ids = balanced->pool.ids, which, hole = 0;

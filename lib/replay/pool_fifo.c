@@ -1,6 +1,6 @@
 /*
- * The newest samples. ids is a ring once it is full: the oldest stands at
- * `head`, and from there ids grow, so that "not older than" is a binary search.
+ * The newest samples. Once full, ids is a ring: the oldest is at `head`, and from there
+ * ids grow, so that those of a range are found by binary search.
  */
 #include "replay/pool_impl.h"
 

@@ -1,14 +1,14 @@
 /*
  * Past tasks and the current one, half of the pool each, as ER and MIR want them.
  *
- * ids begins with the past's samples, `past` of them, a uniform sample of the
- * `past_seen` that came before `start`; behind them stand those of the current
- * task, a uniform sample of its `task_seen`. When a task ends, its samples join
- * the past. If all of them are there, each is offered to the past's reservoir by
- * algorithm R. If there were too many, two uniform samples are merged: each place
- * goes to one side with the probability that a sample drawn from both crowds
- * together comes from it, and a random sample of that side takes it. That leaves
- * a uniform sample of both, and costs no more than the task's samples did.
+ * ids begins with `past` samples of past tasks, a uniform sample of the `past_seen` that
+ * came before `start`. Behind them are those of the current task, a uniform sample of
+ * its `task_seen`. When a task ends, its samples join the past. If all of them are still
+ * there, each is offered to the past's reservoir by algorithm R. If not, two uniform
+ * samples are merged: each place goes to one of them with the probability that a draw
+ * from all samples they stand for would give it, and a random sample of it takes the
+ * place. That leaves a uniform sample of both, and costs no more than taking the task's
+ * samples did.
  */
 #include <inttypes.h>
 
@@ -63,7 +63,7 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 	return 0;
 }
 
-/* Algorithm R, sample by sample; ids are read further on than they are written. */
+/* Algorithm R, sample by sample, in place: it reads ahead of where it writes. */
 static int64_t offer_all(struct halves *halves, int64_t *evicted)
 {
 	struct pool *pool = &halves->pool;

@@ -1,7 +1,7 @@
 /*
- * A uniform sample of all that was seen, by algorithm R: the n-th sample
- * replaces slot j, drawn from [0, n), if there is such a slot. The choice for a
- * sample is number id of the pool's choices.
+ * A uniform sample of all that was seen, by algorithm R: the n-th sample draws j from
+ * 0 .. n-1 and replaces slot j, if there is one. Its draw is number id of the pool's
+ * choices.
  */
 #include "replay/pool_impl.h"
 

@@ -1,7 +1,6 @@
 /*
- * The pool that remembers everything and has no memory: it holds the ids below
- * `seen` that are on its side of the holdout. A draw takes candidates from all
- * ids until one is on that side.
+ * Remembers everything and needs no memory: it holds all ids below `seen` that are on its
+ * side of the holdout. A draw tries random ids until one is on that side.
  */
 #include "replay/pool_impl.h"
 
@@ -13,7 +12,7 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 	return 0;
 }
 
-/* For the rare case that the tries ran out: counts those in range and takes one. */
+/* For the rare case that the tries run out: counts what is in range and takes one. */
 static bool scan(
 	const struct pool *pool, struct dice *dice, int64_t oldest, int64_t end, int64_t *id)
 {
@@ -32,7 +31,7 @@ static bool scan(
 static bool draw(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
 	int64_t end, int64_t *ids, int n)
 {
-	/* So many tries cost about as much as the scan that would follow them. */
+	/* They cost about as much as the scan that follows them. */
 	const uint64_t span = (uint64_t)(end - oldest), tries = 64 + span / 4;
 	struct dice_row row;
 

@@ -1,12 +1,12 @@
 /*
- * Halves need not be equal: rounds change the upper half by a function of the
- * lower and the lower by a function of the upper in turn, each of which is
- * undone by doing it again, so the whole is a bijection for any function. With
- * just enough bits for the size, fewer than two passes are needed on average.
+ * A Feistel network whose halves need not be equal. Rounds change in turn the upper half
+ * by a function of the lower, and the lower by a function of the upper. Doing a round
+ * again undoes it, so the whole is a bijection, whatever the function. With just enough
+ * bits for the size, fewer than two passes are needed on average.
  *
- * Two numbers whose one half is the same keep the difference of the other half
- * through a round; that happens once in 2^bits times. So shorter halves get more
- * rounds, until all of them together come to 16 bits.
+ * If two numbers have one half in common, which happens once in 2^bits, a round leaves
+ * the difference of their other halves as it is. So shorter halves get more rounds: as
+ * many as come to 16 bits.
  */
 #include "replay/shuffle.h"
 

@@ -1,7 +1,7 @@
 /*
  * The methods beside AMA+MALR, each against a small case that is worked out beside
  * it: MIR's choice, GDumb's fresh starts, a population of rates, the reach of
- * replay, tasks, and what all of it costs.
+ * replay, tasks.
  */
 #include "spy.h"
 
@@ -336,114 +336,6 @@ static void replay_reaches_by_what_it_knows(void **state)
 	assert_int_equal(adapt.reach, 16);
 }
 
-/* 1 for plain SGD. A perceptron 8-12-5 has 156 multiply-adds. */
-static void prices_are_what_passes_cost(void **state)
-{
-	static const double macs = 156;
-	static const struct {
-		const char *settings[4];
-		double forward, sweeps; /* beyond plain SGD: samples, backward counting twice */
-	} rows[] = {
-		{{"average.kind=none", "schedule.kind=constant", "replay.holdout=0"}, 0, 0},
-		{{"average.kind=none", "schedule.kind=rwp"}, 24 / 3.0, 0},
-		{{"average.kind=ama"}, 3 * 24 / 3.0, 2 / 2.0},
-		{{"average.kind=none", "schedule.kind=constant", "replay.holdout=0",
-			 "replay.objective=mir"},
-			3 * 8 + 2 * 16, 1},
-		{{NULL}, 2 * 3 * 16, 2},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct school school =
-			school_of(i == 4 ? SETTINGS(POLRS)
-					 : SETTINGS(rows[i].settings[0], rows[i].settings[1],
-						   rows[i].settings[2], rows[i].settings[3]));
-
-		assert_true(net_macs(school.learner->net) == macs);
-		const double params = (double)params_of(&school), sgd = 3 * macs * 16 + params;
-		const double more = rows[i].forward * macs + rows[i].sweeps * params;
-
-		if (fabs(learner_price(school.learner) - (1 + more / sgd)) > 1e-9)
-			fail_msg("row %zu costs %g", i, learner_price(school.learner));
-		school_close(&school);
-	}
-}
-
-/* What an iteration costs in plain SGD's, as a mean over 30, in which all periods fit. */
-static double cost_of(struct school *school, struct fetches *work)
-{
-	const double macs = net_macs(school->learner->net), params = (double)params_of(school);
-
-	school_go(school, 2, 0);
-	*work = (struct fetches){0};
-	school_train(school, 30);
-	return (macs * (3 * (work->samples[LEARNER_TRAIN] + work->samples[LEARNER_VIRTUAL]) +
-			       work->samples[LEARNER_VALIDATE] + work->samples[LEARNER_STATISTICS] +
-			       work->samples[LEARNER_CANDIDATES]) +
-		       params * (work->works[LEARNER_UPDATE] + work->works[LEARNER_VIRTUAL] +
-					work->works[LEARNER_MOVE])) /
-	       (30 * (3 * macs * 16 + params));
-}
-
-/* False where the learner refuses the combination. */
-static bool price_is_cost(const char *const *settings, int height)
-{
-	struct fetches work;
-	struct school school = {0};
-	struct err err;
-	double cost;
-
-	if (school_try(&school, options_of(settings),
-		    (struct learner_watch){note_work, NULL, &work, NULL}, height, &err)) {
-		assert_says(err, " = ");
-		school_close(&school);
-		return false;
-	}
-	cost = cost_of(&school, &work);
-	if (fabs(cost - learner_price(school.learner)) > 1e-9)
-		fail_msg("%s, %s, %s, %s, %s: costs %g, not %g", settings[0], settings[1],
-			settings[2], settings[3], settings[4], cost, learner_price(school.learner));
-	school_close(&school);
-	return true;
-}
-
-/* Every row of every table is priced by what it does, so a new one needs no price of its own. */
-static void every_row_has_its_price(void **state)
-{
-	char average[64], optimizer[64], objective[64], population[64];
-	int priced = 0;
-
-	(void)state;
-	for (int a = 0; average_types[a]; a++)
-		for (int o = 0; optimizer_types[o]; o++) {
-			snprintf(average, sizeof(average), "average.kind=%s",
-				average_type_name(average_types[a]));
-			snprintf(optimizer, sizeof(optimizer), "optimizer.kind=%s",
-				optimizer_type_name(optimizer_types[o]));
-			for (int b = 0; objective_types[b]; b++)
-				for (int p = 0; population_types[p].name; p++) {
-					snprintf(objective, sizeof(objective),
-						"replay.objective=%s",
-						objective_type_name(objective_types[b]));
-					snprintf(population, sizeof(population),
-						"learn.population=%s", population_types[p].name);
-					priced += price_is_cost(
-						SETTINGS(average, optimizer, objective, population,
-							"model.norm=none",
-							"schedule.kind=constant"),
-						1);
-				}
-			priced += price_is_cost(
-				SETTINGS(average, optimizer, "model.arch=resnet20-cifar",
-					"schedule.rate=0.01", "model.norm=bn",
-					"schedule.kind=constant"),
-				8);
-		}
-	/* Seven pairs go together, two of them in a population that leaves out mir. */
-	assert_int_equal(priced, 7 * 5 + 2 * 4 + 7);
-}
-
 /* The key and the table know the same kinds, and a population's own rate is the first one's. */
 static void populations_have_names(void **state)
 {
@@ -513,8 +405,6 @@ int main(void)
 		cmocka_unit_test(a_population_is_three_learners),
 		cmocka_unit_test(a_population_outlives_a_bad_rate),
 		cmocka_unit_test(replay_reaches_by_what_it_knows),
-		cmocka_unit_test(prices_are_what_passes_cost),
-		cmocka_unit_test(every_row_has_its_price),
 		cmocka_unit_test(populations_have_names),
 		cmocka_unit_test(schedule_free_is_scored_by_x),
 	};
