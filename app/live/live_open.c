@@ -138,12 +138,12 @@ static void driver_state(struct run *run, struct state *state)
 	state_leave(state);
 }
 
-static void driver_facts(const struct run *run, struct text *lines)
+static void driver_facts(const struct run *run, struct jwriter *json)
 {
 	const struct live *live = (const struct live *)run;
 
-	text_addf(lines, ",\n  \"lines\": %" PRId64 ",\n  \"bad_lines\": %" PRId64, live->lines,
-		live->bad);
+	jwriter_whole(json, "lines", live->lines);
+	jwriter_whole(json, "bad_lines", live->bad);
 }
 
 static const struct run_driver driver = {

@@ -1,6 +1,7 @@
 /* What a stored run writes down beyond what every run does: which data it saw, and how it fared. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/checksum.h"
 #include "base/mem.h"
@@ -46,24 +47,27 @@ static bool digest_of(const struct stored *s, uint32_t *digest)
 	return whole;
 }
 
-void stored_facts(const struct run *run, struct text *lines)
+void stored_facts(const struct run *run, struct jwriter *json)
 {
 	const struct stored *s = (const struct stored *)run;
 	const struct source_info *info = source_info(s->source);
-	char waited[TEXT_NUMBER];
+	char words[32];
 	uint32_t digest;
 
-	text_from_double(waited, stored_waited(s));
-	text_addf(lines, ",\n  \"waited_seconds\": %s,\n  \"skipped\": %" PRId64, waited,
-		stored_skipped(s));
-	text_addf(lines,
-		",\n  \"data\": {\"samples\": %" PRId64 ", \"evaluation_samples\": %" PRId64
-		", \"classes\": %d, \"channels\": %d, \"height\": %d, \"width\": %d",
-		info->samples, info->evals, info->classes, info->channels, info->height,
-		info->width);
-	if (digest_of(s, &digest))
-		text_addf(lines, ", \"digest\": \"crc32:%08" PRIx32 "\"", digest);
-	text_add(lines, "}");
+	jwriter_number(json, "waited_seconds", stored_waited(s));
+	jwriter_whole(json, "skipped", stored_skipped(s));
+	jwriter_table(json, "data");
+	jwriter_whole(json, "samples", info->samples);
+	jwriter_whole(json, "evaluation_samples", info->evals);
+	jwriter_whole(json, "classes", info->classes);
+	jwriter_whole(json, "channels", info->channels);
+	jwriter_whole(json, "height", info->height);
+	jwriter_whole(json, "width", info->width);
+	if (digest_of(s, &digest)) {
+		snprintf(words, sizeof(words), "crc32:%08" PRIx32, digest);
+		jwriter_text(json, "digest", words);
+	}
+	jwriter_end(json);
 }
 
 /* A row per evaluation: how much was seen, then the accuracy in each time bin. */

@@ -19,8 +19,6 @@
 
 #include "base/mem.h"
 
-enum { SETTLED = 5 }; /* times the patience, before noise is judged */
-
 struct gap_window {
 	double rounds, sum, squares; /* of the accuracy gap */
 };
@@ -114,9 +112,8 @@ static void window(struct schedule *schedule, int64_t k, const struct scores *sc
 	summarize(malr, verdict);
 	verdict->c1 = c->c1 && verdict->score_age >= c->patience;
 	verdict->c2 = c->c2 && verdict->sigma_age >= c->patience;
-	/* Early the gap itself moves, which is no noise of the batches. */
-	verdict->noisy =
-		c->c3 && k >= SETTLED * c->patience && verdict->sigma_error > c->epsilon / 6;
+	/* Three standard errors leave little to chance. */
+	verdict->noisy = c->c3 && k >= c->patience && verdict->sigma_error > c->epsilon / 3;
 	verdict->c3 = c->c3 && malr->seen >= malr->room && verdict->sigma_mean > c->epsilon;
 	if (verdict->c1 != c->c1 || verdict->c2 != c->c2 || verdict->c3 != c->c3)
 		return;

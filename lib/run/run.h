@@ -99,7 +99,7 @@ struct run_driver {
 	bool endless;                      /* what came to its end may go on some day */
 	void (*iterated)(struct run *run); /* after every iteration that run_train makes */
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
-	void (*facts)(const struct run *run, struct text *lines); /* its lines of run.json */
+	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
 };
 
 struct run {

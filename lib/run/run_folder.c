@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,6 +13,7 @@
 
 #include <retain.h>
 #include "base/file.h"
+#include "base/json_write.h"
 #include "base/mem.h"
 #include "nn/weights/weights_file.h"
 #include "run/run.h"
@@ -210,46 +209,50 @@ int run_folder_begin(struct run *run, struct err *err)
 	return run->config.start == RUN_RESUME ? go_on(run, err) : begin_anew(run, err);
 }
 
-static void add_number(struct text *words, const char *name, double value)
+static void add_ledger(struct jwriter *json, const struct ledger *ledger)
 {
-	char number[TEXT_NUMBER] = "null";
+	char name[64];
 
-	if (isfinite(value))
-		text_from_double(number, value);
-	text_addf(words, ",\n  \"%s\": %s", name, number);
-}
+	jwriter_table(json, "ledger");
+	jwriter_whole(json, "iterations", ledger->iterations);
+	for (int use = 0; use < LEDGER_USES; use++) {
+		const char *what = ledger_use_name((enum ledger_use)use);
 
-static void add_ledger(struct text *words, const struct ledger *ledger)
-{
-	text_addf(words, ",\n  \"ledger\": {\"iterations\": %" PRId64, ledger->iterations);
-	for (int use = 0; use < LEDGER_USES; use++)
-		text_addf(words, ", \"forward_%s\": %" PRId64 ", \"forward_samples_%s\": %" PRId64,
-			ledger_use_name((enum ledger_use)use), ledger->forward[use],
-			ledger_use_name((enum ledger_use)use), ledger->forward_samples[use]);
-	text_addf(words,
-		", \"backward\": %" PRId64 ", \"backward_samples\": %" PRId64
-		", \"updates\": %" PRId64 ", \"averages\": %" PRId64 "}",
-		ledger->backward, ledger->backward_samples, ledger->updates, ledger->averages);
+		snprintf(name, sizeof(name), "forward_%s", what);
+		jwriter_whole(json, name, ledger->forward[use]);
+		snprintf(name, sizeof(name), "forward_samples_%s", what);
+		jwriter_whole(json, name, ledger->forward_samples[use]);
+	}
+	jwriter_whole(json, "backward", ledger->backward);
+	jwriter_whole(json, "backward_samples", ledger->backward_samples);
+	jwriter_whole(json, "updates", ledger->updates);
+	jwriter_whole(json, "averages", ledger->averages);
+	jwriter_end(json);
 }
 
 static int write_facts(const struct run *run, const struct run_result *result, struct err *err)
 {
 	struct text words = {0};
+	struct jwriter json = {.out = &words};
 
-	text_addf(&words, "{\n  \"version\": \"%s\",\n  \"isa\": \"%s\",\n  \"threads\": %d",
-		RETAIN_VERSION, learner_isa(run->learner), learner_threads(run->learner));
-	text_addf(&words, ",\n  \"stopped\": %s", result->stopped ? "true" : "false");
-	add_number(&words, "late_ir", result->late_ir);
-	add_number(&words, "late_ir_sgd", result->late_ir_sgd);
-	add_number(&words, "late_ft", result->late_ft);
-	add_number(&words, "cost_per_iteration", result->cost);
-	add_number(&words, "seconds", result->seconds);
-	add_number(&words, "train_seconds", result->train_seconds);
-	add_number(&words, "iterations_per_s", result->iterations_per_s);
-	add_ledger(&words, &run->ledger);
+	jwriter_table(&json, NULL);
+	jwriter_lines(&json);
+	jwriter_text(&json, "version", RETAIN_VERSION);
+	jwriter_text(&json, "isa", learner_isa(run->learner));
+	jwriter_whole(&json, "threads", learner_threads(run->learner));
+	jwriter_truth(&json, "stopped", result->stopped);
+	jwriter_number(&json, "late_ir", result->late_ir);
+	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
+	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "cost_per_iteration", result->cost);
+	jwriter_number(&json, "seconds", result->seconds);
+	jwriter_number(&json, "train_seconds", result->train_seconds);
+	jwriter_number(&json, "iterations_per_s", result->iterations_per_s);
 	if (run->driver->facts)
-		run->driver->facts(run, &words);
-	text_add(&words, "\n}\n");
+		run->driver->facts(run, &json);
+	add_ledger(&json, &run->ledger);
+	jwriter_end(&json);
+	text_add(&words, "\n");
 	return run_folder_write(run, "run.json", &words, err);
 }
 

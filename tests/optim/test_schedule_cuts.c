@@ -272,15 +272,15 @@ static void the_error_of_the_mean_gap(void **state)
 static void gaps_that_drown(void **state)
 {
 	static const struct {
-		double spread; /* around a gap of 4/64; epsilon / 6 is half of 1/64 */
+		double spread; /* around a gap of 4/64; epsilon / 3 is 1/64 */
 		bool c3;
 		int64_t k;
 		bool noisy;
 	} rows[] = {
-		{0.75 / 64, true, PATIENCE, true},
-		{0.25 / 64, true, PATIENCE, false},
-		{0.75 / 64, true, PATIENCE - WINDOW, false},
-		{0.75 / 64, false, PATIENCE, false},
+		{1.5 / 64, true, PATIENCE, true},
+		{0.5 / 64, true, PATIENCE, false},
+		{1.5 / 64, true, PATIENCE - WINDOW, false},
+		{1.5 / 64, false, PATIENCE, false},
 	};
 
 	(void)state;
