@@ -24,6 +24,7 @@ struct live_group {
 	const char **keys; /* point to ids */
 	float *inputs;
 	int32_t *guesses;
+	double *probabilities; /* of the first guesses */
 	int inputs_count;
 	struct live_label *labels;
 	int labels_count;
