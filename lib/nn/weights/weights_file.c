@@ -94,8 +94,8 @@ static int check_file(const struct net *net, const struct safetensors *file, str
 			code = check_tensor(tensor, path, "I64", 0, no_shape, err);
 		else
 			code = err_set(err, ERR_INPUT,
-				"%s: tensor '%.100s' does not belong to %s; the nearest name is "
-				"'%s'",
+				"%s: tensor '%.100s' does not belong to %s; the nearest "
+				"name is '%s'",
 				path, tensor->name, net_spec(net)->arch,
 				nearest_name(net, tensor->name));
 		if (code)
