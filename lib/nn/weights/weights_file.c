@@ -228,6 +228,16 @@ void weights_free(struct weights *weights)
 	mem_free(held);
 }
 
+void weights_drop(struct weights *weights)
+{
+	struct weights_held *held = (struct weights_held *)weights;
+
+	mem_free(held->params);
+	mem_free(held->stats);
+	held->params = held->stats = NULL;
+	weights->params = weights->stats = NULL;
+}
+
 static int add_table(
 	struct safetensors_item *items, const struct param_table *table, const float *flat)
 {
