@@ -34,7 +34,8 @@ static void copy_tree(const char *from, const char *to)
 	assert_int_equal(mkdir(to, 0777), 0);
 	while ((entry = readdir(open)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-			snprintf(inside[0], sizeof(inside[0]), "%.300s/%.255s", from, entry->d_name);
+			snprintf(
+				inside[0], sizeof(inside[0]), "%.300s/%.255s", from, entry->d_name);
 			snprintf(inside[1], sizeof(inside[1]), "%.300s/%.255s", to, entry->d_name);
 			copy_tree(inside[0], inside[1]);
 		}
