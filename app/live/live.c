@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/clock.h"
 #include "eval/guess.h"
 #include "live/live_impl.h"
@@ -134,6 +135,7 @@ static int act(struct live *live, struct err *err)
 	int code = 0;
 
 	group->inputs_count = group->labels_count = 0;
+	memset(group->seen, 0, sizeof(group->seen));
 	if (inputs)
 		code = predict(live, inputs, err);
 	if (!code)
@@ -145,10 +147,17 @@ static int act(struct live *live, struct err *err)
 	return code ? code : live_send(live, err);
 }
 
-static bool in_group(const struct live *live, const char *id)
+static bool *seen(struct live *live, const char *id)
+{
+	return &live->group.seen[checksum_add(0, id, strlen(id)) % LIVE_SEEN];
+}
+
+static bool in_group(struct live *live, const char *id)
 {
 	const struct live_group *group = &live->group;
 
+	if (!*seen(live, id))
+		return false;
 	for (int i = 0; i < group->inputs_count; i++)
 		if (!strcmp(group->ids[i], id))
 			return true;
@@ -181,6 +190,7 @@ static void gather_label(struct live *live, int64_t number, const struct line *l
 	label->line = number;
 	label->label = line->label;
 	memcpy(label->id, line->id, sizeof(label->id));
+	*seen(live, line->id) = true;
 }
 
 static int refuse_input(struct live *live, int64_t number, const char *id, struct err *err)
@@ -214,6 +224,7 @@ static int gather_input(
 	if (found.differs || found.place == JOURNAL_UNKNOWN) {
 		memcpy(group->ids[group->inputs_count], id, sizeof(*group->ids));
 		group->inputs_count++;
+		*seen(live, id) = true;
 	} else {
 		answers_prediction(&live->answers, id, found.prediction, found.probability);
 	}

@@ -134,7 +134,7 @@ struct journal_found {
 	int32_t label;
 	int32_t prediction; /* the first guess; -1: there was none, or it is not known */
 	double probability; /* NAN: not known */
-	bool differs;       /* the key's input is another than `input` */
+	bool differs;       /* the key's input is known to be another, or waits and is damaged */
 };
 int journal_find(struct journal *journal, const char *key, const float *input,
 	struct journal_found *found, struct err *err);

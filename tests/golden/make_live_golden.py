@@ -23,7 +23,8 @@ def lines():
     draws = random.Random(7)
     for i in range(SAMPLES + WAITING):
         label = draws.randrange(3)
-        line = {"id": i, "input": [round(label + draws.random(), 3), round(draws.random() - label, 3)]}
+        x, y = label + draws.random(), draws.random() - label
+        line = {"id": i, "input": [round(x, 3), round(y, 3)]}
         yield dict(line, label=label) if i < SAMPLES else line
 
 

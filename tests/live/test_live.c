@@ -1,6 +1,6 @@
 /*
  * The parts of a live stream: what a line says, lines out of a pipe, answers.
- * The loop itself is tested from outside, in tests/cli/live.py.
+ * The loop itself is tested from outside, in tests/cli/live.py and live_faults.py.
  */
 #include "../base/check.h"
 

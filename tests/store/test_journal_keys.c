@@ -282,6 +282,57 @@ static void old_inputs_give_way(void **state)
 	store_free(store);
 }
 
+/* Copies the journal of golden/old/live-0.1, which is of version 3. */
+static void old_journal_copy(void)
+{
+	static char content[1 << 20];
+	char path[1000];
+	FILE *file;
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/golden/old/live-0.1/run/journal/data.mdb",
+		getenv("RETAIN_TESTS"));
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	size = fread(content, 1, sizeof(content), file);
+	fclose(file);
+	assert_int_equal(mkdir(in_folder("journal"), 0777), 0);
+	file = fopen(in_folder("journal/data.mdb"), "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(content, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Its samples, labels and inputs are there; what it did not keep is not known. */
+static void a_journal_of_version_3_becomes_one_of_this(void **state)
+{
+	static const float waits[] = {2.347f, -1.059f}, added[] = {2.065f, -1.269f};
+	char key[JOURNAL_KEY + 1];
+	float input[2];
+	int32_t label;
+	struct err err;
+
+	old_journal_copy();
+	for (int turn = 0; turn < 2; turn++) {
+		struct store *store = store_with(2);
+		struct journal *journal = store_journal(store);
+
+		assert_int_equal(journal_added(journal), 28);
+		assert_int_equal(journal_waiting(journal), 5);
+		assert_answer(journal, "30", waits, 2, NAN, false);
+		assert_answer(journal, "30", added, 2, NAN, true);
+		assert_answer(journal, "27", added, 2, NAN, false);
+		assert_answer(journal, "27", waits, 2, NAN, true);
+		assert_answer(journal, "0", waits, -1, NAN, false);
+		assert_place(journal, "0", JOURNAL_ADDED, 0, 1);
+		for (int id = 28; id < 31; id++) {
+			assert_ok(journal_take_again(journal, key, input, NULL, &label, &err), err);
+			assert_string_equal(key, id == 28 ? "28" : id == 29 ? "29" : "");
+		}
+		store_free(store);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +342,7 @@ int main(void)
 		journal_test(marks_and_guesses_stay_with_samples),
 		journal_test(labels_are_kept_until_they_are_added),
 		journal_test(old_inputs_give_way),
+		journal_test(a_journal_of_version_3_becomes_one_of_this),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
