@@ -26,7 +26,6 @@ struct list {
 };
 
 /* Counters of the one random stream: a range for each use. */
-enum { LOOK = 4096 };
 static const uint64_t TASKS_FROM = 0, RECORDS_FROM = (uint64_t)1 << 32;
 
 static struct rng order_rng(const struct order_config *config)
@@ -38,15 +37,10 @@ typedef void (*record_visit)(void *context, int64_t i, const struct record *reco
 
 static void each_record(const struct records *records, record_visit visit, void *context)
 {
-	const int64_t count = records_info(records)->count;
-	struct record looked[LOOK];
+	for (int64_t i = 0; i < records_info(records)->count; i++) {
+		const struct record record = records_look(records, i);
 
-	for (int64_t first = 0; first < count; first += LOOK) {
-		const int n = (int)(count - first < LOOK ? count - first : LOOK);
-
-		records_look(records, first, n, looked);
-		for (int i = 0; i < n; i++)
-			visit(context, first + i, &looked[i]);
+		visit(context, i, &record);
 	}
 }
 
