@@ -79,7 +79,7 @@ static int bench_train_verb(int argc, char **argv)
 		{"isa", "NAME", "auto, avx512, avx2 or baseline", .text = &config.engine.isa},
 		{"conv", "NAME", "auto, own (no oneDNN), direct (no Winograd either) or onednn",
 			.text = &config.engine.conv},
-		{"seconds", "S", "go on for at least so long", .real = &config.seconds,
+		{"seconds", "S", "run at least this many seconds", .real = &config.seconds,
 			.most = 1e6},
 		{"repeat", "N", "steps at least", .integer = &config.repeat, .least = 1,
 			.most = 1 << 20},
@@ -117,7 +117,7 @@ struct timing {
 /* clang-format off */
 #define TIMING_ROWS(timing)                                                                        \
 	{"set", "KEY=VALUE", "set one key; may be repeated", .list = &(timing).settings},          \
-	{"seconds", "S", "go on for so long", .real = &(timing).seconds, .most = 1e6},             \
+	{"seconds", "S", "run this many seconds", .real = &(timing).seconds, .most = 1e6},             \
 	{"json", NULL, "one line of JSON", .flag = &(timing).json}
 /* clang-format on */
 
@@ -167,7 +167,7 @@ static int bench_learn_verb(int argc, char **argv)
 		{"preset", "NAME", "of the built-in stream: small, std, long or paper",
 			.text = &preset},
 		{"threads", "N", "threads; 0: what fits the net", .text = &threads},
-		{"passes", "N", "go through the whole stream so often, however long it takes",
+		{"passes", "N", "passes over the whole stream, in place of --seconds",
 			.integer = &passes, .most = 1000},
 		TIMING_ROWS(timing),
 		{0},

@@ -207,9 +207,9 @@ int cmd_compare(int argc, char **argv)
 		{"list", NULL, "show which experiments there are", .flag = &request.list},
 		{"methods", "A,B,C", "methods to compare, or variants of the experiment",
 			.text = &request.methods},
-		{"seeds", "N,N", "one run of each with every seed; 1,2,3 if nothing else is said",
+		{"seeds", "N,N", "seeds of the runs; 1,2,3 unless the experiment says others",
 			.text = &request.seeds},
-		{"scale", "NAME", "how large: laptop, paper; the experiment's first by default",
+		{"scale", "NAME", "how large: laptop or paper; by default the experiment's first",
 			.text = &request.scale},
 		{"set", "KEY=VALUE", "set one key in all runs; may be repeated",
 			.list = &request.settings},
@@ -228,8 +228,7 @@ int cmd_compare(int argc, char **argv)
 	const struct args args = {"retain compare", "[EXPERIMENT | CONFIG]",
 		"Runs several methods on the same streams, with every seed, and says which "
 		"differences\n"
-		"exceed the seeds' noise. What is finished is not run again, what was stopped goes "
-		"on.",
+		"exceed the seeds' noise. Finished runs are not repeated, stopped ones go on.",
 		rows};
 	struct experiment *experiment = NULL;
 	const char *config;

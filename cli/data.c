@@ -158,7 +158,7 @@ static int info_verb(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain data info", "SOURCE",
-		"Counts, classes, times, sizes of a source, and what of it is broken.", rows};
+		"Counts the samples and classes of a source, and names what is broken.", rows};
 	struct progress progress;
 	struct data_info info;
 	struct err err = {0};
@@ -228,7 +228,7 @@ static int index_verb(int argc, char **argv)
 	struct options *options;
 	const struct arg rows[] = {SET_ROW(settings), {0}};
 	const struct args args = {"retain data index", "SOURCE",
-		"Makes the index of a data set, so that later openings take no time.", rows};
+		"Makes the index of a data set, so that it opens faster from then on.", rows};
 	struct data_info info;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);

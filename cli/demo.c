@@ -133,7 +133,7 @@ int cmd_demo(int argc, char **argv)
 		{"preset", "NAME", "length of the stream: small, std or long",
 			.text = &demo.preset},
 		{"threads", "N", "threads; 0: what fits the net", .text = &demo.threads},
-		{"quiet", NULL, "only say how it ended", .flag = &demo.quiet},
+		{"quiet", NULL, "no progress, only the result", .flag = &demo.quiet},
 		{0},
 	};
 	const struct args args = {"retain demo", "",

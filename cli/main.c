@@ -21,7 +21,7 @@ static const struct verb verbs[] = {
 	{"data", cmd_data, "look into a data set, check it, cut it"},
 	{"model", cmd_model, "make weights, look at them, trace a training step"},
 	{"verify-resume", cmd_verify_resume, "prove that a killed run goes on exactly"},
-	{"theory", cmd_theory, "the bound on SGD under drift, held against SGD"},
+	{"theory", cmd_theory, "check the bound on SGD under drift by simulation"},
 	{"bench", cmd_bench, "measure how fast retain is here"},
 	{0},
 };

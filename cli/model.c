@@ -79,11 +79,11 @@ static int run_init(int argc, char **argv)
 	const struct arg rows[] = {
 		{"arch", "NAME", "the architecture; \"retain model archs\" lists them",
 			.text = &choice.arch},
-		{"norm", "NAME", "gn-ws, bn or none; the architecture knows its own",
+		{"norm", "NAME", "gn-ws, bn or none; by default the architecture's own",
 			.text = &choice.norm},
-		{"classes", "N", "number of classes; the usual ones for ResNets",
+		{"classes", "N", "number of classes; ResNets have a default",
 			.text = &choice.classes},
-		{"input", "C,H,W", "shape of one input; the usual one for ResNets",
+		{"input", "C,H,W", "shape of one input; ResNets have a default",
 			.text = &choice.input},
 		{"zero-init", NULL, "residual blocks start as the identity", .flag = &zero_init},
 		{"seed", "S", "which weights to draw", .text = &seed_text},
@@ -118,11 +118,11 @@ static int run_info(int argc, char **argv)
 		{"norm", "NAME", "its norm: gn-ws, bn or none", .text = &choice.norm},
 		{"classes", "N", "its number of classes", .text = &choice.classes},
 		{"input", "C,H,W", "the shape of one input", .text = &choice.input},
-		{"json", NULL, "for programs", .flag = &json},
+		{"json", NULL, "print one JSON document", .flag = &json},
 		{0},
 	};
 	const struct args args = {"retain model info", "[FILE]",
-		"Says what a safetensors file or an architecture consists of.", rows};
+		"Shows the tensors of a safetensors file or of an architecture.", rows};
 	int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)
@@ -205,7 +205,7 @@ int cmd_model(int argc, char **argv)
 {
 	static const struct verb verbs[] = {
 		{"init", run_init, "write a net's first weights"},
-		{"info", run_info, "what a weights file or an architecture consists of"},
+		{"info", run_info, "the tensors of a weights file or of an architecture"},
 		{"trace", run_trace, "logits, losses and gradients of one training step"},
 		{"archs", run_archs, "list the architectures"},
 		{0},

@@ -161,17 +161,16 @@ int cmd_theory(int argc, char **argv)
 	int runs = 200, iterations = 2000, seed = 1;
 	bool json = false;
 	const struct arg rows[] = {
-		{"runs", "N", "how many to average over", .integer = &runs, .least = THEORY_RUNS,
+		{"runs", "N", "runs to average over", .integer = &runs, .least = THEORY_RUNS,
 			.most = 1000000},
-		{"iterations", "N", "of each run", .integer = &iterations, .least = 1,
+		{"iterations", "N", "iterations of each run", .integer = &iterations, .least = 1,
 			.most = 10000000},
-		{"seed", "N", "the noise follows from it", .integer = &seed, .least = 0,
-			.most = -1},
-		{"json", NULL, "for programs", .flag = &json},
+		{"seed", "N", "the seed of the noise", .integer = &seed, .least = 0, .most = -1},
+		{"json", NULL, "one line of JSON", .flag = &json},
 		{0},
 	};
 	const struct args args = {"retain theory", "",
-		"Holds the bound on SGD under drift, and the paper's misprints of it, against SGD.",
+		"Checks the bound on SGD under drift, and the paper's misprints, by simulation.",
 		rows};
 	const int status = args_read(&args, &argc, argv);
 

@@ -43,7 +43,7 @@ static void print_verbs(FILE *to, const char *program, const char *about, const 
 	fprintf(to, "usage: %s VERB [OPTION...]\n%s\n\n", program, about);
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		fprintf(to, "  %-14s  %s\n", verb->name, verb->help);
-	fprintf(to, "\n\"%s VERB --help\" tells more of a verb.\n", program);
+	fprintf(to, "\n\"%s VERB --help\" describes a verb.\n", program);
 }
 
 static int unknown_verb(const char *program, const char *typed, const struct verb *verbs)

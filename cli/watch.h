@@ -9,7 +9,7 @@ struct watch {
 	const char *name;              /* before the progress bar and in the report */
 	const char *folder;            /* NULL: nothing is written */
 	enum run_start start;          /* what to do with a folder that holds a run */
-	bool quiet;                    /* no progress, no warnings */
+	bool quiet;                    /* no progress; warnings are shown */
 	bool calm;                     /* no warnings */
 	bool describe;                 /* a line on standard output says what is to come */
 	bool live; /* standard input is the stream, standard output is for answers alone */

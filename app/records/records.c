@@ -51,7 +51,8 @@ static int find_type(
 		return 0;
 	if (path_exists(words))
 		return err_set(err, ERR_INPUT,
-			"%s: cannot be told what kind of data this is; name it, as in folder:%s "
+			"%s: retain cannot tell what kind of data this is; name it, as in "
+			"folder:%s "
 			"(retain list shows all kinds)",
 			words, words);
 	return err_set(err, ERR_INPUT,

@@ -18,8 +18,7 @@ const struct option_row stored_options[] = {
 	{"run", "form", OPTION_CHOICE, "online", "online | supervised",
 		"online: samples come with time; supervised: all are there from the start"},
 	{"run", "every", OPTION_INT, "1", "[1, inf)",
-		"train only after every so many time steps, for budgets below one iteration a "
-		"step"},
+		"train once in this many time steps, for less than one iteration per step"},
 	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
 		"training per time step in passes over its samples, instead of run.iterations; 0: "
 		"off"},
@@ -29,8 +28,8 @@ const struct option_row stored_options[] = {
 	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
 	{"eval", "bins", OPTION_INT, "40", "[1, 10000]", "time bins of the evaluation data"},
 	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",
-		"forward transfer: from so far ahead, as a share of the stream"},
-	{"eval", "ft_to", OPTION_FLOAT, "0.25", "(0, 1]", "... to so far ahead"},
+		"forward transfer: how far ahead its data begins, as a share of the stream"},
+	{"eval", "ft_to", OPTION_FLOAT, "0.25", "(0, 1]", "... and how far ahead it ends"},
 	{0},
 };
 

@@ -10,12 +10,13 @@ const struct option_row order_options[] = {
 	{"stream", "eval", OPTION_TEXT, "auto", NULL,
 		"what is for evaluation: given, every:20, or none; auto: given, else every:20"},
 	{"stream", "prepare", OPTION_FLOAT, "0", "[0, 1)",
-		"share of the beginning that is for choosing settings and not of the stream"},
-	{"stream", "use", OPTION_CHOICE, "stream", "stream | prepare", "which of the two to show"},
+		"share of the beginning that is set aside for choosing settings"},
+	{"stream", "use", OPTION_CHOICE, "stream", "stream | prepare",
+		"what to learn from: the stream, or what stream.prepare sets aside"},
 	{"stream", "min_class", OPTION_INT, "0", "[0, inf)",
 		"leave out classes with fewer records than this"},
 	{"stream", "limit", OPTION_INT64, "0", "[0, inf)",
-		"so many records, evenly over the data set; 0: all"},
+		"how many records to take, evenly over the data set; 0: all"},
 	{0},
 };
 

@@ -15,13 +15,13 @@ const struct option_row view_options[] = {
 	{"image", "transform", OPTION_CHOICE, "auto", "auto | crop | pad | plain",
 		"crop: random part, resized; pad: shifted; plain: as it is; auto: by what it is"},
 	{"image", "size", OPTION_INT, "0", "[0, 4096]",
-		"pixels a side of an input; 0: 224 for image files, else what pictures have"},
+		"pixels a side of an input; 0: 224 for image files, else the images' own"},
 	{"image", "resize", OPTION_INT, "0", "[0, 4096]",
 		"evaluation of crop: the shorter side before the centre is cut out; 0: 8/7 of "
 		"size"},
 	{"image", "pad", OPTION_INT, "4", "[0, 512]", "pixels by which pad may shift"},
 	{"image", "channels", OPTION_INT, "0", "[0, 3]",
-		"1: grey, 3: colour; 0: what pictures have, colour for image files"},
+		"1: grey, 3: colour; 0: the images' own, colour for image files"},
 	{"image", "mean", OPTION_TEXT, "auto", NULL,
 		"per channel, of pixels in [0, 1], as 0.485,0.456,0.406; auto: ImageNet's, or "
 		"MNIST's "

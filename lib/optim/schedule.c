@@ -40,7 +40,7 @@ const struct option_row schedule_options[] = {
 	{"schedule", "reset_best", OPTION_BOOL, "false", NULL,
 		"rwp: a cut also forgets the best loss, not only how long ago it was"},
 	{"schedule", "cycles", OPTION_INT, "0", "[0, inf)",
-		"cyclic: a cosine per equal part of the run, so many; 0: one per task"},
+		"cyclic: number of cosines, over equal parts of the run; 0: one per task"},
 	{"schedule", "replay", OPTION_TEXT, "", NULL,
 		"replay: the folder of the run whose rates are followed"},
 	{"schedule", "window", OPTION_INT64, "10000", "[1, inf)",
