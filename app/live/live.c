@@ -183,7 +183,7 @@ static int act_before_input(struct live *live, struct err *err)
 	return code;
 }
 
-static void gather_label(struct live *live, int64_t number, const struct line *line)
+static void gather_label(struct live *live, int64_t number, const struct live_line *line)
 {
 	struct live_label *label = &live->group.labels[live->group.labels_count++];
 
@@ -241,7 +241,7 @@ static bool is_blank(const struct feed_line *line)
 }
 
 static int read_line(
-	struct live *live, const struct feed_line *from, struct line *line, struct err *err)
+	struct live *live, const struct feed_line *from, struct live_line *line, struct err *err)
 {
 	char where[32];
 
@@ -257,7 +257,7 @@ static int read_line(
 static int take_line(struct live *live, const struct feed_line *from, struct err *err)
 {
 	struct live_group *group = &live->group;
-	struct line line;
+	struct live_line line;
 	struct err why = {0};
 	bool good = true;
 	int code;

@@ -5,7 +5,7 @@
 #include "store/journal.h"
 #include "live/answers.h"
 #include "live/feed.h"
-#include "live/line.h"
+#include "live/live_line.h"
 #include "live/live.h"
 #include "run/run.h"
 
@@ -35,8 +35,8 @@ struct live {
 	struct run run; /* must be first */
 	struct feed *feed;
 	struct answers answers;
-	const struct line_format *format;
-	struct line_shape shape;
+	const struct live_line_format *format;
+	struct live_line_shape shape;
 	struct journal *journal;  /* the store's */
 	bool strict;              /* a bad line ends the run */
 	int per_step;             /* labelled samples of a time step */

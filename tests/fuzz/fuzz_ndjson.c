@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "live/line.h"
+#include "live/live_line.h"
 
 enum { FLOATS = 4, CLASSES = 10 };
 
-static void read_line(const struct line_format *format, const char *bytes, size_t size)
+static void read_line(const struct live_line_format *format, const char *bytes, size_t size)
 {
-	static const struct line_shape shape = {.floats = FLOATS, .classes = CLASSES};
+	static const struct live_line_shape shape = {.floats = FLOATS, .classes = CLASSES};
 	float *input = malloc(FLOATS * sizeof(*input));
 	struct err err = {0};
-	struct line line;
+	struct live_line line;
 	int code;
 
 	fuzz_check(input);
@@ -36,9 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int formats = 0;
 
-	while (line_formats[formats].name)
+	while (live_line_formats[formats].name)
 		formats++;
 	if (size)
-		read_line(&line_formats[data[0] % formats], (const char *)data + 1, size - 1);
+		read_line(&live_line_formats[data[0] % formats], (const char *)data + 1, size - 1);
 	return 0;
 }

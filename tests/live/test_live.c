@@ -14,14 +14,14 @@
 #include "base/rng.h"
 #include "live/answers.h"
 #include "live/feed.h"
-#include "live/line.h"
+#include "live/live_line.h"
 
 enum { FLOATS = 4, CLASSES = 5 };
 
-static const struct line_shape shape = {FLOATS, CLASSES};
+static const struct live_line_shape shape = {FLOATS, CLASSES};
 
-static int read_words(
-	line_read *read, const char *words, struct line *line, float *input, struct err *err)
+static int read_words(live_line_read *read, const char *words, struct live_line *line, float *input,
+	struct err *err)
 {
 	return read(words, strlen(words), "line 7", &shape, line, input, err);
 }
@@ -32,13 +32,13 @@ struct good_line {
 	bool input, label;
 };
 
-static void assert_read(line_read *read, const struct good_line *rows, size_t count)
+static void assert_read(live_line_read *read, const struct good_line *rows, size_t count)
 {
 	static const float expected[FLOATS] = {1, -2.5f, 3, 0.25f};
 
 	for (size_t i = 0; i < count; i++) {
 		float input[FLOATS] = {0};
-		struct line line;
+		struct live_line line;
 		struct err err = {0};
 
 		if (read_words(read, rows[i].words, &line, input, &err))
@@ -57,11 +57,11 @@ struct bad_line {
 	const char *words, *says;
 };
 
-static void assert_named(line_read *read, const struct bad_line *rows, size_t count)
+static void assert_named(live_line_read *read, const struct bad_line *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		float input[FLOATS];
-		struct line line;
+		struct live_line line;
 		struct err err = {0};
 		const int code = read_words(read, rows[i].words, &line, input, &err);
 
@@ -83,7 +83,7 @@ static void a_line_says_what_it_says(void **state)
 		{"{\"id\": \"\", \"label\": 4}", "\"\"", false, true},
 	};
 
-	assert_read(ndjson_read, rows, COUNT(rows));
+	assert_read(live_line_ndjson, rows, COUNT(rows));
 }
 
 static void what_is_wrong_is_named(void **state)
@@ -108,7 +108,7 @@ static void what_is_wrong_is_named(void **state)
 		{"{\"id\": 1, \"input\": [1, 2, -4e38, 4]}", "number 2 is too large"},
 	};
 
-	assert_named(ndjson_read, rows, COUNT(rows));
+	assert_named(live_line_ndjson, rows, COUNT(rows));
 }
 
 static void a_line_of_csv_says_what_it_says(void **state)
@@ -126,7 +126,7 @@ static void a_line_of_csv_says_what_it_says(void **state)
 		{"id,4", "\"id\"", false, true},
 	};
 
-	assert_read(csv_read, rows, COUNT(rows));
+	assert_read(live_line_csv, rows, COUNT(rows));
 }
 
 static void what_is_wrong_with_csv_is_named(void **state)
@@ -152,11 +152,11 @@ static void what_is_wrong_with_csv_is_named(void **state)
 		{"\xff,2", "id: is no UTF-8"},
 	};
 
-	assert_named(csv_read, rows, COUNT(rows));
+	assert_named(live_line_csv, rows, COUNT(rows));
 }
 
 /* Good lines with bytes changed, removed or doubled: no crash, and what is taken is sound. */
-static void spoil_lines(line_read *read, const char *good, const char *bytes)
+static void spoil_lines(live_line_read *read, const char *good, const char *bytes)
 {
 	const struct rng draws = {1, RNG_TEST};
 	int taken = 0;
@@ -165,7 +165,7 @@ static void spoil_lines(line_read *read, const char *good, const char *bytes)
 		char words[256];
 		size_t size = strlen(good);
 		float input[FLOATS] = {0};
-		struct line line;
+		struct live_line line;
 		struct err err = {0};
 
 		memcpy(words, good, size);
@@ -196,10 +196,11 @@ static void spoil_lines(line_read *read, const char *good, const char *bytes)
 
 static void spoilt_lines_are_refused_or_sound(void **state)
 {
-	spoil_lines(ndjson_read,
+	spoil_lines(live_line_ndjson,
 		"{\"id\": \"a\\u00e9b\", \"input\": [1.5, -2e3, [0.25, 4]], \"label\": 3}",
 		"{}[],:\"\\0123456789.eE+-utrfalsn \xc3\xff");
-	spoil_lines(csv_read, "\"a\"\"b\",3,1.5,-2e3,0.25,4", ",\"0123456789.eE+- id\r\xc3\xff");
+	spoil_lines(
+		live_line_csv, "\"a\"\"b\",3,1.5,-2e3,0.25,4", ",\"0123456789.eE+- id\r\xc3\xff");
 }
 
 /* A pipe whose other end the test holds. */
@@ -347,12 +348,12 @@ static int try_everything(void *context, struct err *err)
 	struct answers answers = {.descriptor = ends[1]};
 	struct feed *feed = NULL;
 	float input[FLOATS];
-	struct line line;
+	struct live_line line;
 	int code = feed_open(&feed, ends[0], 100, err);
 
 	if (!code)
-		code = read_words(ndjson_read, "{\"id\": \"some id\", \"input\": [1, 2, 3, 4]}",
-			&line, input, err);
+		code = read_words(live_line_ndjson,
+			"{\"id\": \"some id\", \"input\": [1, 2, 3, 4]}", &line, input, err);
 	answers_prediction(&answers, "1", 1, 0.5);
 	if (!code)
 		code = answers_send(&answers, err);

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "formats/csv.h"
 #include "formats/decimal.h"
-#include "live/line.h"
+#include "live/live_line.h"
 
 enum { ID, LABEL, NUMBERS }; /* columns */
 
@@ -20,7 +20,7 @@ static bool is_word(const struct csv_field *field, const char *word)
 
 /* A whole number as JSON would write it is one; anything else is a text. */
 static int read_id(
-	const struct csv_field *field, const char *where, struct line *line, struct err *err)
+	const struct csv_field *field, const char *where, struct live_line *line, struct err *err)
 {
 	char words[JOURNAL_KEY + 1];
 	int64_t number;
@@ -28,7 +28,7 @@ static int read_id(
 	if (!field->size)
 		return err_set(err, ERR_INPUT, "%s: has no id", where);
 	if (decimal_whole(field->at, field->size, &number)) {
-		line_number_id(line, number);
+		live_line_number_id(line, number);
 		if (is_word(field, line->id))
 			return 0;
 		line->id[0] = '\0';
@@ -38,11 +38,11 @@ static int read_id(
 	if (!csv_text(field, words, sizeof(words)))
 		return err_set(
 			err, ERR_INPUT, "%s: id: is longer than %d bytes", where, JOURNAL_KEY);
-	return line_text_id(line, words, where, err);
+	return live_line_text_id(line, words, where, err);
 }
 
 static int read_label(const struct csv_field *field, int classes, const char *where,
-	struct line *line, struct err *err)
+	struct live_line *line, struct err *err)
 {
 	int64_t label;
 
@@ -51,7 +51,7 @@ static int read_label(const struct csv_field *field, int classes, const char *wh
 		return 0;
 	if (!decimal_whole(field->at, field->size, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
-	return line_label(line, label, classes, where, err);
+	return live_line_label(line, label, classes, where, err);
 }
 
 static int read_input(const struct csv_field *fields, int n, size_t floats, const char *where,
@@ -83,8 +83,9 @@ static bool any_number(const struct csv_field *fields, int n)
 	return false;
 }
 
-static int read_fields(struct csv_field *fields, int n, int kept, const struct line_shape *shape,
-	const char *where, struct line *line, float *input, struct err *err)
+static int read_fields(struct csv_field *fields, int n, int kept,
+	const struct live_line_shape *shape, const char *where, struct live_line *line,
+	float *input, struct err *err)
 {
 	int code;
 
@@ -103,8 +104,8 @@ static int read_fields(struct csv_field *fields, int n, int kept, const struct l
 	return code;
 }
 
-int csv_read(const char *bytes, size_t size, const char *where, const struct line_shape *shape,
-	struct line *line, float *input, struct err *err)
+int live_line_csv(const char *bytes, size_t size, const char *where,
+	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
 {
 	const int most = NUMBERS + (int)shape->floats;
 	struct csv_field *fields = mem_new((size_t)most, sizeof(*fields));
@@ -112,7 +113,7 @@ int csv_read(const char *bytes, size_t size, const char *where, const struct lin
 	size_t used;
 	int n, code;
 
-	*line = (struct line){0};
+	*line = (struct live_line){0};
 	if (!fields)
 		return err_memory(err, "columns of a line", (size_t)most * sizeof(*fields));
 	n = csv_row(bytes + mark, size - mark, ',', fields, most, &used);

@@ -1,5 +1,5 @@
 /* The table of line formats, and what they share. */
-#include "live/line.h"
+#include "live/live_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,18 +7,18 @@
 
 #include "base/json_write.h"
 
-const struct line_format line_formats[] = {
-	{"ndjson", "a JSON object per line", ndjson_read},
-	{"csv", "id, label and the input's numbers in each line", csv_read},
+const struct live_line_format live_line_formats[] = {
+	{"ndjson", "a JSON object per line", live_line_ndjson},
+	{"csv", "id, label and the input's numbers in each line", live_line_csv},
 	{0},
 };
 
-void line_number_id(struct line *line, int64_t number)
+void live_line_number_id(struct live_line *line, int64_t number)
 {
 	snprintf(line->id, sizeof(line->id), "%" PRId64, number);
 }
 
-int line_text_id(struct line *line, const char *words, const char *where, struct err *err)
+int live_line_text_id(struct live_line *line, const char *words, const char *where, struct err *err)
 {
 	struct text quoted = {0};
 	struct jwriter json = {.out = &quoted};
@@ -38,7 +38,8 @@ int line_text_id(struct line *line, const char *words, const char *where, struct
 	return code;
 }
 
-int line_label(struct line *line, int64_t label, int classes, const char *where, struct err *err)
+int live_line_label(
+	struct live_line *line, int64_t label, int classes, const char *where, struct err *err)
 {
 	if (label < 0 || label >= classes)
 		return err_set(err, ERR_INPUT,

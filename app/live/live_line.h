@@ -1,6 +1,6 @@
 /*
  * A line of a live stream: bytes in, what they say out. Formats are rows of
- * line_formats; `stdin.format` names one. Nothing here has a state or reads
+ * live_line_formats; `stdin.format` names one. Nothing here has a state or reads
  * anything but the bytes.
  *
  *	{"id": 17, "input": [0.5, -1.25]}
@@ -19,8 +19,8 @@
  *	17,3
  *	"a",0,1,2
  */
-#ifndef RETAIN_LIVE_LINE_H
-#define RETAIN_LIVE_LINE_H
+#ifndef RETAIN_LIVE_LIVE_LINE_H
+#define RETAIN_LIVE_LIVE_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,13 +29,13 @@
 #include "base/err.h"
 #include "store/journal.h"
 
-struct line {
+struct live_line {
 	char id[JOURNAL_KEY + 1]; /* as JSON: 17 or "a" with its quotes */
 	bool has_input, has_label;
 	int32_t label;
 };
 
-struct line_shape {
+struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
 };
@@ -46,21 +46,23 @@ struct line_shape {
  * ours, ERR_FORMAT and ERR_INPUT the line's fault; *line then has what was read
  * of the id, or an empty one. A line that says nothing has neither input nor label.
  */
-typedef int line_read(const char *bytes, size_t size, const char *where,
-	const struct line_shape *shape, struct line *line, float *input, struct err *err);
+typedef int live_line_read(const char *bytes, size_t size, const char *where,
+	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err);
 
-struct line_format {
+struct live_line_format {
 	const char *name, *help;
-	line_read *read;
+	live_line_read *read;
 };
 
-extern const struct line_format line_formats[]; /* ends with a row without a name */
+extern const struct live_line_format live_line_formats[]; /* ends with a row without a name */
 
-line_read ndjson_read, csv_read;
+live_line_read live_line_ndjson, live_line_csv;
 
 /* For formats: an id that is a number or a text, and a label that must be one of the classes. */
-void line_number_id(struct line *line, int64_t number);
-int line_text_id(struct line *line, const char *words, const char *where, struct err *err);
-int line_label(struct line *line, int64_t label, int classes, const char *where, struct err *err);
+void live_line_number_id(struct live_line *line, int64_t number);
+int live_line_text_id(
+	struct live_line *line, const char *words, const char *where, struct err *err);
+int live_line_label(
+	struct live_line *line, int64_t label, int classes, const char *where, struct err *err);
 
 #endif

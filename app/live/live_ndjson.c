@@ -2,23 +2,23 @@
 #include <math.h>
 
 #include "base/json.h"
-#include "live/line.h"
+#include "live/live_line.h"
 
 enum { DEEPEST = 3 }; /* channels, height, width */
 
 static int read_id(
-	const struct jvalue *table, const char *where, struct line *line, struct err *err)
+	const struct jvalue *table, const char *where, struct live_line *line, struct err *err)
 {
 	const struct jvalue *value = jvalue_find(table, "id");
 	const char *words = jvalue_text(value);
 	int64_t number;
 
 	if (words)
-		return line_text_id(line, words, where, err);
+		return live_line_text_id(line, words, where, err);
 	if (!jvalue_whole(value, &number))
 		return err_set(err, ERR_INPUT, "%s: %s", where,
 			value ? "id: must be a text or a whole number" : "has no id");
-	line_number_id(line, number);
+	live_line_number_id(line, number);
 	return 0;
 }
 
@@ -69,18 +69,18 @@ static int read_input(
 	return code;
 }
 
-static int read_label(const struct jvalue *value, const char *where, int classes, struct line *line,
-	struct err *err)
+static int read_label(const struct jvalue *value, const char *where, int classes,
+	struct live_line *line, struct err *err)
 {
 	int64_t label;
 
 	if (!jvalue_whole(value, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
-	return line_label(line, label, classes, where, err);
+	return live_line_label(line, label, classes, where, err);
 }
 
-static int read_table(const struct jvalue *table, const char *where, const struct line_shape *shape,
-	struct line *line, float *input, struct err *err)
+static int read_table(const struct jvalue *table, const char *where,
+	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
 {
 	const struct jvalue *numbers = jvalue_find(table, "input");
 	const struct jvalue *label = jvalue_find(table, "label");
@@ -100,13 +100,13 @@ static int read_table(const struct jvalue *table, const char *where, const struc
 	return code;
 }
 
-int ndjson_read(const char *bytes, size_t size, const char *where, const struct line_shape *shape,
-	struct line *line, float *input, struct err *err)
+int live_line_ndjson(const char *bytes, size_t size, const char *where,
+	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
 {
 	struct jvalue *value = NULL;
 	int code;
 
-	*line = (struct line){0};
+	*line = (struct live_line){0};
 	code = jvalue_read(&value, bytes, size, where, err);
 	if (!code)
 		code = read_table(value, where, shape, line, input, err);
