@@ -1,6 +1,6 @@
 /*
  * A net's weights as inference reads them: batch norm folded in, standardized, in the
- * order of the kernels. Packing takes longer than one image through the net, so it is
+ * order of the kernels. Packing may take longer than an image through the net, so it is
  * done once per set of weights and not for every call. Between two packed_set any
  * number of runners may read one.
  */
