@@ -13,8 +13,8 @@ bool path_is_folder(const char *path);
 /* The part after the last slash. */
 const char *path_name(const char *path);
 
-/* FOLDER/NAME for mem_free, or NULL. An absolute name, or an empty folder, gives the name; an
- * empty name the folder. */
+/* FOLDER/NAME for mem_free, or NULL. If the name is absolute or the folder empty, it is the name;
+ * if the name is empty, the folder. */
 char *path_join(const char *folder, const char *name);
 
 /* The folder that path lies in, "." if it names none; for mem_free, or NULL. */
