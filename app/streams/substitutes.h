@@ -62,7 +62,7 @@ int64_t substitutes_count(struct substitutes *substitutes);
 int64_t substitutes_tell(
 	struct substitutes *substitutes, int64_t *sample, int64_t *by, const char **why);
 
-/* Saves those that were given out. Loading forgets all others, and counts the loaded ones as told. */
+/* Saves those that were given out. Loading forgets all others; those loaded count as told. */
 void substitutes_state(struct substitutes *substitutes, struct state *state);
 
 #endif
