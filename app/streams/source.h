@@ -119,14 +119,14 @@ void source_step(const struct source *source, int64_t step, int64_t *first, int6
 int64_t source_task(const struct source *source, int64_t step);
 
 /*
- * How many samples that were asked for could not be read and were left out
- * (stream.on_bad). Each is told once, after it was asked for; false: there is none
- * to tell. What counts, and what was told, is a function of what was asked for.
+ * source_bad_count: how many samples that were asked for could not be read and were
+ * left out (stream.on_bad). source_tell tells each of them once, after it was asked
+ * for; false: there is none to tell. Both depend only on what was asked for.
  */
 int64_t source_bad_count(const struct source *source);
 bool source_tell(struct source *source, struct source_bad *bad);
 
-/* What a run that goes on must know of its source: which samples are left out. */
+/* What a checkpoint keeps of a source: which samples were left out. */
 void source_state(struct source *source, struct state *state);
 
 /* Keys that all sources share: stream.source, stream.cache. Ends with a row without a section. */
