@@ -31,7 +31,7 @@ const char *tar_index_class(const struct tar_index *index, int label);
 /* Where the bytes of image i are. The shard may be one that does not exist. */
 size_t tar_index_place(const struct tar_index *index, int64_t i, uint64_t *at, size_t *size);
 
-/* Whether the image is not a file: a device, or a link that leads to no file. */
+/* Whether it is none, but a member called so: a link that leads to no file, a device. */
 bool tar_index_lost(const struct tar_index *index, int64_t i);
 
 #endif
