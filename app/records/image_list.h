@@ -1,6 +1,6 @@
 /*
- * What cldatasets and cloc share: their images are named by lists (records/path_index.h)
- * and lie below one folder. They differ only in how they make the index.
+ * What kinds of records share whose images are named by lists (records/path_index.h) and
+ * lie below one folder: cldatasets and cloc differ only in how they make the index.
  */
 #ifndef RETAIN_RECORDS_IMAGE_LIST_H
 #define RETAIN_RECORDS_IMAGE_LIST_H
@@ -21,9 +21,9 @@ int image_list_new(struct image_list **list, const char *root, struct err *err);
 uint64_t image_list_mark(const struct image_list *list, uint64_t mark, const char *name);
 
 /*
- * Finds the folder of the images; call it when the index is there. `images` is the
- * user's choice. If it is empty, tries the folders below root (a list that ends with
- * NULL) and takes the first that has one of a few images, else the first that exists.
+ * To be called when the index is there. `images` is what the user says; where that is
+ * empty it is the first of these folders below root, a list that ends with NULL, which
+ * has one of a few images; where none has, the first one that exists.
  */
 int image_list_find_folder(
 	struct image_list *list, const char *images, const char *const *folders, struct err *err);
