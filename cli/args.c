@@ -57,17 +57,17 @@ static const struct arg *row_find(const struct args *args, const char *name, siz
 static int unknown_option(const struct args *args, const char *name, size_t length)
 {
 	const char *keys =
-		row_find(args, "set", 3) ? " Keys of a config go by --set KEY=VALUE." : "";
+		row_find(args, "set", 3) ? ". Keys of a config go by --set KEY=VALUE" : "";
 	char typed[64];
 	const char *nearest;
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)length, name);
 	nearest = nearest_name(typed, &args->rows->name, sizeof(*args->rows));
 	if (!nearest)
-		return complain(EXIT_USAGE, "--%s: no such option; see %s --help.%s", typed,
+		return complain(EXIT_USAGE, "--%s: no such option; see %s --help%s", typed,
 			args->program, keys);
-	return complain(
-		EXIT_USAGE, "--%s: no such option; did you mean --%s?%s", typed, nearest, keys);
+	return complain(EXIT_USAGE, "--%s: no such option; did you mean --%s?%s", typed, nearest,
+		*keys ? keys + 1 : keys);
 }
 
 static int read_number(const struct arg *row, const char *value)

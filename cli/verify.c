@@ -17,10 +17,12 @@
 #include <unistd.h>
 
 #include "progress.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "log/same.h"
 #include "args.h"
 #include "cli.h"
+#include "jobs.h"
 
 enum { PATH_MOST = 4096, WORDS_MOST = 2 * ARGS_LIST + 16, WAITING_RUNS = 3 };
 
@@ -37,22 +39,6 @@ struct verify {
 	char reason[512]; /* why two runs are not the same */
 	int status;       /* of a run that ended by itself, as waitpid has it */
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void pause_for(double seconds)
-{
-	const struct timespec span = {
-		(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-
-	nanosleep(&span, NULL);
-}
 
 extern char **environ;
 
@@ -139,13 +125,13 @@ static int finish(pid_t child)
 
 static int run_straight(struct verify *verify)
 {
-	const double begin = now();
+	const double begin = clock_now();
 	pid_t child;
 	int code = start_new(verify, verify->straight, &child);
 
 	if (!code)
 		code = finish(child);
-	verify->seconds = now() - begin;
+	verify->seconds = clock_now() - begin;
 	return code;
 }
 
@@ -171,7 +157,7 @@ static bool await_checkpoint(struct verify *verify, pid_t child)
 	while (!has_checkpoint(verify)) {
 		if (waitpid(child, &verify->status, WNOHANG) == child)
 			return true;
-		pause_for(1e-3);
+		jobs_pause(1e-3);
 	}
 	return false;
 }
@@ -187,7 +173,7 @@ static bool kill_sometime(struct verify *verify, pid_t child)
 	const double share = (double)rand() / RAND_MAX;
 	const bool last = verify->killed == verify->kills - 1;
 
-	pause_for(share * verify->seconds / (verify->kills + 1));
+	jobs_pause(share * verify->seconds / (verify->kills + 1));
 	if (last && !verify->resumed && verify->runs < WAITING_RUNS &&
 		await_checkpoint(verify, child))
 		return true;

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 	struct retain_learner *learner = NULL;
 	struct retain_prediction predictions[COUNT];
 	struct retain_ticket ticket;
-	struct retain_metrics m;
+	struct retain_metrics m = {0};
 	struct retain_err err = {0};
 	float inputs[COUNT][DIM];
 	int32_t labels[COUNT];
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 		retain_config_set(config, "model.input", "4", &err) ||
 		retain_learner_open(&learner, config, argc > 1 ? argv[1] : "runs/example", &err))
 		goto end; /* a new one, or as it was */
-	for (retain_metrics(learner, &m); m.steps < STEPS; retain_metrics(learner, &m)) {
+	while (!retain_learner_metrics(learner, &m, &err) && m.steps < STEPS) {
 		for (int i = 0; i < COUNT; i++) { /* the world: points around centres that wander */
 			const int n = (int)m.samples + i, class = (7 * n + n / COUNT) % CLASSES;
 			for (int d = 0; d < DIM; d++)
@@ -26,10 +26,10 @@ int main(int argc, char **argv)
 						       n * n % 1009 / 500.);
 			labels[i] = class;
 		}
-		if (retain_observe(
-			    learner, inputs[0], COUNT, predictions, &ticket, &err) || /* no label */
-			retain_reveal(learner, ticket, labels, &err) || /* remembers, on disk */
-			retain_train(learner, RETAIN_BUDGET, &err)) /* learns within the budget */
+		if (retain_learner_observe(learner, inputs[0], COUNT * DIM, predictions, COUNT,
+			    &ticket, &err) || /* knows no label */
+			retain_learner_reveal(learner, ticket, labels, COUNT, &err) || /* on disk */
+			retain_learner_train(learner, RETAIN_BUDGET, &err)) /* within the budget */
 			goto end;
 	}
 	printf("%.1f %% known in advance, %.1f %% kept\n", 100 * m.learning_efficacy,

@@ -2,13 +2,27 @@
  * retain: neural classifiers that learn from an endless, drifting stream within
  * a fixed compute budget, and keep what they learned.
  *
- * This header is the whole public contract. Objects are opaque handles. The
- * library keeps no global state, never prints and never exits: what goes wrong
+ * This header is the whole public contract. It has three kinds of opaque objects:
+ *
+ *	retain_config   settings
+ *	retain_learner  predicts, is told labels later, and trains
+ *	retain_model    weights that only predict
+ *
+ * The library keeps no global state, never prints and never exits: what goes wrong
  * comes back as a value.
+ *
+ * Every function checks its arguments before it does anything. NULL for an object,
+ * an array, a text or a place for a result is RETAIN_ERR_INPUT unless the function
+ * says that NULL is allowed; so is a length that does not fit. The sentence names the
+ * function and the argument. What ends an object (free, close) accepts NULL.
+ *
+ * The caller keeps what it passes in; the library copies what it needs longer than
+ * the call. A function that makes an object sets it to NULL when it fails.
  */
 #ifndef RETAIN_H
 #define RETAIN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -38,11 +52,12 @@ RETAIN_API const char *retain_version(void);
  * numbers never change and are never used again for something else.
  */
 enum retain_code {
-	RETAIN_ERR_MEMORY = -1, /* an allocation failed */
-	RETAIN_ERR_INPUT = -2,  /* a value from the caller is out of range or unknown */
-	RETAIN_ERR_FORMAT = -3, /* a file does not follow its format */
-	RETAIN_ERR_FILE = -4,   /* the operating system refused an operation on a file */
-	RETAIN_ERR_STATE = -5,  /* the call does not fit the object's state */
+	RETAIN_ERR_MEMORY = -1,  /* an allocation failed */
+	RETAIN_ERR_INPUT = -2,   /* a value from the caller is out of range or unknown */
+	RETAIN_ERR_FORMAT = -3,  /* a file does not follow its format */
+	RETAIN_ERR_FILE = -4,    /* the operating system refused an operation on a file */
+	RETAIN_ERR_STATE = -5,   /* the call does not fit the object's state */
+	RETAIN_ERR_STOPPED = -6, /* the program's progress function asked to stop */
 };
 
 /*
@@ -60,64 +75,152 @@ struct retain_err {
 RETAIN_API const char *retain_err_name(int code);
 
 /*
- * A configuration: every key of `retain config` with its default, a file's
- * settings over that, single settings over those. A mistake is found when it is
- * made, and changes nothing.
+ * Configurations
+ *
+ * Every key has a default; a file's settings go over the defaults, single settings
+ * over the file's. A mistake is found when it is made, and changes nothing. One
+ * thread at a time may use a configuration; learners need it only while they are
+ * made.
  */
 struct retain_config;
 
-/* NULL: out of memory, as whoever is then given NULL says. */
+/* NULL when memory ran out; every function that is then given NULL refuses it by name. */
 RETAIN_API struct retain_config *retain_config_new(void);
 RETAIN_API void retain_config_free(struct retain_config *config);
+
+/*
+ * Reads an INI file, or the settings of the learner in a folder. A second file
+ * replaces the first.
+ */
 RETAIN_API int retain_config_load(
 	struct retain_config *config, const char *path, struct retain_err *err);
+
+/* Keys are "section.name", values are written as in a file. */
 RETAIN_API int retain_config_set(
 	struct retain_config *config, const char *key, const char *value, struct retain_err *err);
 
 /*
- * Where learners made from this configuration say what did not stop them, but
- * should be known: a checkpoint that is damaged or could not be written, a loss that
- * was no number and how far back it took them, a close that could not save. Without
- * it, or with NULL, nobody hears. The message is a sentence without a newline and
- * lives until the function returns. It is called by the thread whose call met the
- * reason, in the middle of that call, so it must not call a function of the same
- * learner; it and its context must live as long as the learner.
+ * The value that a key has by now, as a file would say it. The text lives until the
+ * next call with this configuration.
  */
-typedef void retain_warn_fn(void *context, const char *message);
-RETAIN_API void retain_config_on_warning(
-	struct retain_config *config, retain_warn_fn *warn, void *context);
+RETAIN_API int retain_config_get(
+	struct retain_config *config, const char *key, const char **value, struct retain_err *err);
+
+enum retain_type {
+	RETAIN_TYPE_BOOL,   /* true or false */
+	RETAIN_TYPE_INT,    /* a whole number of 32 or 64 bits */
+	RETAIN_TYPE_FLOAT,  /* a finite number */
+	RETAIN_TYPE_TEXT,   /* one line */
+	RETAIN_TYPE_CHOICE, /* one of some words */
+};
+
+/* A key and all there is to know about it. The texts live as long as the configuration. */
+struct retain_key {
+	char name[64]; /* "section.name" */
+	enum retain_type type;
+	int may_change;      /* 1: a folder's learner may be opened with another value */
+	const char *value;   /* the default */
+	const char *allowed; /* "[0, 1)" of numbers, "sgd | adam" of words; "": anything */
+	const char *help;    /* one line */
+	const void *reserved[4];
+};
+
+/* The keys are numbered from 0 to *count - 1. */
+RETAIN_API int retain_config_count(
+	const struct retain_config *config, size_t *count, struct retain_err *err);
+RETAIN_API int retain_config_key(const struct retain_config *config, size_t index,
+	struct retain_key *key, struct retain_err *err);
 
 /*
- * A learner. It is shown inputs and predicts them; later their labels are
- * revealed, it remembers both and trains. The keys model.classes and model.input
- * say what it learns; both must be set.
+ * The functions below are the program's. Learners that are made from the
+ * configuration call them with the context, on the thread whose call gave the
+ * reason, and in the course of that call. Function and context must live as long
+ * as the learner. NULL, as at first: nobody is called.
  *
- * All functions may be called from any thread; they wait for one another, a
- * prediction for no more than one training iteration.
+ * A warning tells what stops nothing but should be known: a checkpoint that is
+ * damaged or cannot be written, a loss that is no number and how far back it took the
+ * learner, a close that cannot save. The message is a sentence without a newline and
+ * lives until the function returns. A warning function must not use the learner.
+ */
+typedef void retain_warn_fn(void *context, const char *message);
+RETAIN_API int retain_config_on_warning(
+	struct retain_config *config, retain_warn_fn *warn, void *context, struct retain_err *err);
+
+/* How far a call is. */
+struct retain_progress {
+	int64_t done, total; /* training: iterations of this call; opening: samples seen again */
+	int64_t iterations;  /* that the learner has made in its life */
+	int64_t reserved[13];
+};
+
+/*
+ * Training, and opening after a crash, may take long. About ten times a second, but
+ * not within an iteration, they call the progress function. Unless it returns 0 they
+ * stop and return RETAIN_ERR_STOPPED. Training may then go on by another call, which
+ * first makes what is left of the budget; opening may be tried again. A progress
+ * function may use a learner that trains, but must not end it.
+ */
+typedef int retain_progress_fn(void *context, const struct retain_progress *progress);
+RETAIN_API int retain_config_on_progress(struct retain_config *config, retain_progress_fn *progress,
+	void *context, struct retain_err *err);
+
+/*
+ * Inputs and predictions
+ *
+ * An input is `floats` numbers, float32, in the order (channels, height, width);
+ * inputs stand one after another. A vector of d numbers has d channels of 1 by 1. A
+ * number that is not finite is refused.
+ */
+struct retain_shape {
+	int channels, height, width;
+	int classes;   /* labels are 0 to classes - 1 */
+	size_t floats; /* channels * height * width */
+	int64_t reserved[4];
+};
+
+struct retain_prediction {
+	int32_t label;     /* the class that is most probable */
+	float probability; /* and how probable the model thinks it is */
+};
+
+/*
+ * Learners
+ *
+ * A learner is shown inputs and predicts them; later it is told their labels,
+ * remembers both, and trains. The keys model.classes and model.input say what it
+ * learns; both must be set.
+ *
+ * Any number of threads may use a learner at a time; only while one ends it no other
+ * call may be under way. Calls take turns, in the order of asking; a call that trains
+ * lets others in after every iteration. retain_learner_predict takes no turn.
+ *
+ * A learner belongs to the process that made it. In a child of fork every function
+ * refuses it (RETAIN_ERR_STATE); to end it there gives the folder free and writes
+ * nothing.
  */
 struct retain_learner;
 
-/*
- * In memory: it ends with retain_learner_free, and nothing is left of it. The
- * configuration is only needed during this call.
- */
+/* In memory: nothing is left of it when it ends. */
 RETAIN_API int retain_learner_new(struct retain_learner **learner,
 	const struct retain_config *config, struct retain_err *err);
 
 /*
- * In a folder, which is made if need be: a new learner, or the one that is there, as
- * it was. What retain_reveal has returned for is on disk and outlives a killed
- * process and a power cut; the rest is saved every run.checkpoint_every. After a
- * crash opening goes through what was revealed since, by the same iterations, and
- * gives the last time step what it lacks of RETAIN_BUDGET; this takes as long as it
- * took then. So with RETAIN_BUDGET after every reveal a learner that was killed comes
- * to the same bits as one that was not; retain_metrics says how far it is. Tickets
- * do not outlive the process: what was only observed is to be observed again.
+ * In a folder, which is made if need be: a new learner, or the one that is there. With
+ * NULL as the configuration there must be one, and it has the settings that it was
+ * made with.
  *
- * RETAIN_ERR_INPUT if the folder's learner has another configuration (the sentence
- * names the key; engine.threads and run.checkpoint_every may change),
- * RETAIN_ERR_FILE if another process has it open. The folder is one of a run, for
- * `retain show` and `retain report`.
+ * What retain_learner_reveal has returned for is on disk and outlives a killed process
+ * and a power cut. The rest is saved every run.checkpoint_every. A learner that was
+ * closed is opened exactly as it was. After a crash opening repeats what came after
+ * the last checkpoint: the same reveals with the same iterations between them, and
+ * after the last reveal as many as RETAIN_BUDGET stands for; this takes as long as it
+ * took then. So a program that trains by RETAIN_BUDGET after every reveal comes to the
+ * same bits, killed or not. retain_learner_metrics tells where to go on. Tickets end
+ * with the process: what was observed and not revealed must be observed again.
+ *
+ * RETAIN_ERR_INPUT if the folder's learner has another configuration; the sentence
+ * names the key, and keys that may change do not count. RETAIN_ERR_FILE if another
+ * process has it open. `retain show` and `retain report` understand the folder.
  */
 RETAIN_API int retain_learner_open(struct retain_learner **learner,
 	const struct retain_config *config, const char *folder, struct retain_err *err);
@@ -126,56 +229,63 @@ RETAIN_API int retain_learner_open(struct retain_learner **learner,
 RETAIN_API int retain_learner_save(struct retain_learner *learner, struct retain_err *err);
 
 /*
- * Saves, and ends the learner: opened again it is exactly as it was. If saving fails
- * it is as after a crash, and a warning; who must know calls retain_learner_save before. Free ends it
- * without saving. Both accept NULL and either kind of learner; no other call may be
- * under way.
+ * Both end a learner of either kind. Close saves it first; if that fails there is a
+ * warning, and the folder is as after a crash. To get an error instead, call
+ * retain_learner_save before. Free does not save.
  */
 RETAIN_API void retain_learner_close(struct retain_learner *learner);
 RETAIN_API void retain_learner_free(struct retain_learner *learner);
 
-struct retain_prediction {
-	int32_t label;     /* the class that is most probable */
-	float probability; /* and how probable the model thinks it is */
-};
+RETAIN_API int retain_learner_shape(
+	const struct retain_learner *learner, struct retain_shape *shape, struct retain_err *err);
 
 /*
- * Predicts with the best averaged model. Inputs are float32, count times
- * (channels, height, width) or count times so many numbers, in a row.
- * probabilities may be NULL, or has room for count times classes.
+ * Predicts `count` inputs by the weights that serve: those of the best average, where
+ * there are averages. input_floats is count * shape.floats. probabilities may be NULL
+ * with probability_floats 0; otherwise it has room for one number per input and
+ * class, count * shape.classes.
+ *
+ * It computes on the thread that calls and does not wait for training. While another
+ * thread trains it uses a copy of the weights, which training renews all the time, for
+ * a fiftieth of its own time; while no other call is under way it uses the newest
+ * weights. The first call makes the copy, and waits for an iteration to do so. After
+ * the first calls with this count nothing is allocated.
  */
-RETAIN_API int retain_predict(struct retain_learner *learner, const float *inputs, int count,
-	struct retain_prediction *predictions, float *probabilities, struct retain_err *err);
+RETAIN_API int retain_learner_predict(struct retain_learner *learner, const float *inputs,
+	size_t input_floats, struct retain_prediction *predictions, size_t count,
+	float *probabilities, size_t probability_floats, struct retain_err *err);
 
-/* What was observed and not revealed yet. A ticket is good for one reveal or drop. */
+/* Stands for inputs that were observed; good for one reveal or drop. */
 struct retain_ticket {
 	uint64_t number;
 };
 
 /*
- * A time step: predicts as retain_predict does and keeps a copy of the inputs
- * until their labels are known. No label is in sight.
+ * A time step: predicts with the newest weights, and keeps a copy of the inputs until
+ * their labels are known. At most run.waiting_most inputs may wait so;
+ * RETAIN_ERR_STATE when there would be more.
  */
-RETAIN_API int retain_observe(struct retain_learner *learner, const float *inputs, int count,
-	struct retain_prediction *predictions, struct retain_ticket *ticket,
-	struct retain_err *err);
+RETAIN_API int retain_learner_observe(struct retain_learner *learner, const float *inputs,
+	size_t input_floats, struct retain_prediction *predictions, size_t count,
+	struct retain_ticket *ticket, struct retain_err *err);
 
 /*
  * The labels of a time step, in the order of its inputs. Any ticket's turn may come
  * first. After a failure nothing was taken, and the ticket is still good.
  */
-RETAIN_API int retain_reveal(struct retain_learner *learner, struct retain_ticket ticket,
-	const int32_t *labels, struct retain_err *err);
+RETAIN_API int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket ticket,
+	const int32_t *labels, size_t count, struct retain_err *err);
 
 /* The labels will never come. */
-RETAIN_API int retain_drop(
+RETAIN_API int retain_learner_drop(
 	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err);
 
-/* As many iterations as run.iterations says, or as run.budget pays for; what is left is kept. */
+/* As many iterations as run.iterations says or run.budget pays for; a rest is kept for later. */
 #define RETAIN_BUDGET (-1)
 
 /* Makes so many training iterations. Without anything revealed there is nothing to do. */
-RETAIN_API int retain_train(struct retain_learner *learner, int iterations, struct retain_err *err);
+RETAIN_API int retain_learner_train(
+	struct retain_learner *learner, int iterations, struct retain_err *err);
 
 /*
  * How it goes. Shares are in [0, 1] and NAN while unknown. Retention is measured
@@ -184,24 +294,73 @@ RETAIN_API int retain_train(struct retain_learner *learner, int iterations, stru
  */
 struct retain_metrics {
 	int64_t steps, samples, iterations; /* revealed, revealed, made */
-	double learning_efficacy; /* predictions that were right, before the label was known */
-	double blind;             /* the same for who guesses the latest frequent label */
+	double learning_efficacy;           /* observed inputs whose prediction was right */
+	double blind; /* the same for whoever guesses the latest frequent label */
 	double retention, retention_plain; /* of the averaged and of the plain model */
 	double gap;                        /* sigma: the difference of the two */
 	double learning_rate;
 	double loss; /* of the last training batch */
 	double reserved[16];
 };
-RETAIN_API void retain_metrics(struct retain_learner *learner, struct retain_metrics *metrics);
+RETAIN_API int retain_learner_metrics(
+	struct retain_learner *learner, struct retain_metrics *metrics, struct retain_err *err);
+
+/* Which of a learner's weights. */
+enum retain_weights {
+	RETAIN_WEIGHTS_SERVING,   /* what predicts */
+	RETAIN_WEIGHTS_PLAIN,     /* what training moves */
+	RETAIN_WEIGHTS_AVERAGE_1, /* the first average, if average.kind has one */
+	RETAIN_WEIGHTS_AVERAGE_2, /* the second */
+};
 
 /*
- * Weights as a safetensors file with PyTorch's names. Loading starts averages anew
- * from them; a learner in a folder is then saved at once.
+ * Saves weights as a safetensors file with PyTorch's names; retain_model_open takes it.
+ * Weights that the learner does not have are RETAIN_ERR_INPUT.
  */
-RETAIN_API int retain_save_weights(
+RETAIN_API int retain_learner_save_weights(struct retain_learner *learner,
+	enum retain_weights which, const char *path, struct retain_err *err);
+
+/*
+ * Training goes on from the weights in such a file, and averages start again from
+ * them. A learner in a folder is then saved at once.
+ */
+RETAIN_API int retain_learner_load_weights(
 	struct retain_learner *learner, const char *path, struct retain_err *err);
-RETAIN_API int retain_load_weights(
-	struct retain_learner *learner, const char *path, struct retain_err *err);
+
+/*
+ * Models
+ *
+ * Any number of threads may use a model at a time; only while one closes it no other
+ * call may be under way. A child of fork may go on with a model if no call was under
+ * way at the fork.
+ */
+struct retain_model;
+
+/*
+ * From a weights file that retain wrote, or from the folder of a run: its
+ * model.safetensors, the weights that served when the run ended or its learner was
+ * closed. Before that there is none (RETAIN_ERR_FILE). A file of another program does
+ * not say which net it is for (RETAIN_ERR_INPUT). Once the model is open the file may
+ * go.
+ */
+RETAIN_API int retain_model_open(
+	struct retain_model **model, const char *path, struct retain_err *err);
+RETAIN_API void retain_model_close(struct retain_model *model);
+
+RETAIN_API int retain_model_shape(
+	const struct retain_model *model, struct retain_shape *shape, struct retain_err *err);
+
+/* The name of a class, NULL if the file knows none. Lives as long as the model. */
+RETAIN_API int retain_model_class_name(
+	const struct retain_model *model, int label, const char **name, struct retain_err *err);
+
+/*
+ * As retain_learner_predict, but without training there is nothing to wait for, except
+ * that as many calls run at a time as there are processors.
+ */
+RETAIN_API int retain_model_predict(struct retain_model *model, const float *inputs,
+	size_t input_floats, struct retain_prediction *predictions, size_t count,
+	float *probabilities, size_t probability_floats, struct retain_err *err);
 
 #ifdef __cplusplus
 }

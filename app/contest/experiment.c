@@ -95,22 +95,39 @@ static int read_base(struct reading *reading, const struct place *place, struct 
 	return add_setting(reading, &reading->made->base, place, err);
 }
 
+/*
+ * The place of the section's name in a list of `count` things of `size` bytes, which begin
+ * with their name; it is added if it is new. Negative: an error's code.
+ */
+static int name_place(struct reading *reading, void *list, size_t size, int *count, int most,
+	const struct place *place, struct err *err)
+{
+	char words[64];
+	int at = 0, code;
+
+	while (at < *count &&
+		strcmp(*(const char **)((char *)list + (size_t)at * size), place->name) != 0)
+		at++;
+	if (at < *count)
+		return at;
+	snprintf(words, sizeof(words), "is of one %s too many", place->section);
+	if (at == most)
+		return complain_at(reading, place, err, words);
+	code = keep(
+		reading->made, place->name, (const char **)((char *)list + (size_t)at * size), err);
+	*count += !code;
+	return code ? code : at;
+}
+
 static int read_scale(struct reading *reading, const struct place *place, struct err *err)
 {
 	struct experiment *e = reading->made;
-	struct experiment_scale *scale = e->scales;
-	int code = 0;
+	const int at = name_place(reading, e->scales, sizeof(*e->scales), &e->scale_count,
+		EXPERIMENT_SCALES, place, err);
+	struct experiment_scale *scale = &e->scales[at < 0 ? 0 : at];
 
-	while (scale < e->scales + e->scale_count && strcmp(scale->name, place->name) != 0)
-		scale++;
-	if (scale == e->scales + e->scale_count) {
-		if (e->scale_count == EXPERIMENT_SCALES)
-			return complain_at(reading, place, err, "is of one scale too many");
-		code = keep(e, place->name, &scale->name, err);
-		e->scale_count += !code;
-	}
-	if (code)
-		return code;
+	if (at < 0)
+		return at;
 	if (strchr(place->key, '.'))
 		return add_setting(reading, &scale->settings, place, err);
 	return set_own(reading,
@@ -128,17 +145,11 @@ static bool good_name(const char *name)
 static int read_variant(struct reading *reading, const struct place *place, struct err *err)
 {
 	struct experiment *e = reading->made;
-	int at = experiment_variant(e, place->name), code = 0;
+	const int at = name_place(reading, e->variants, sizeof(*e->variants), &e->variant_count,
+		EXPERIMENT_VARIANTS, place, err);
 
-	if (at < 0) {
-		if (e->variant_count == EXPERIMENT_VARIANTS)
-			return complain_at(reading, place, err, "is of one variant too many");
-		at = e->variant_count;
-		code = keep(e, place->name, &e->variants[at].name, err);
-		e->variant_count += !code;
-	}
-	if (code)
-		return code;
+	if (at < 0)
+		return at;
 	if (strchr(place->key, '.'))
 		return add_setting(reading, &e->variants[at].settings, place, err);
 	return set_own(reading, (const struct own_key[]){{"title", &e->variants[at].title}, {0}},
@@ -148,18 +159,11 @@ static int read_variant(struct reading *reading, const struct place *place, stru
 static int read_rule(struct reading *reading, const struct place *place, struct err *err)
 {
 	struct experiment *e = reading->made;
-	int at = 0, code = 0;
+	const int at = name_place(
+		reading, e->rules, sizeof(*e->rules), &e->rule_count, EXPERIMENT_RULES, place, err);
 
-	while (at < e->rule_count && strcmp(e->rules[at].name, place->name) != 0)
-		at++;
-	if (at == e->rule_count) {
-		if (at == EXPERIMENT_RULES)
-			return complain_at(reading, place, err, "is of one rule too many");
-		code = keep(e, place->name, &e->rules[at].name, err);
-		e->rule_count += !code;
-	}
-	if (code)
-		return code;
+	if (at < 0)
+		return at;
 	struct rule_words *words = &reading->rules[at];
 	const struct own_key keys[] = {{"text", &e->rules[at].text}, {"metric", &words->metric},
 		{"of", &words->of}, {"against", &words->against},

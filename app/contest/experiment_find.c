@@ -5,21 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ini_read.h"
 #include "contest/experiment.h"
 #include "base/nearest.h"
+#include "base/paths.h"
 
 enum { FOLDERS = 3 };
-
-static bool is_folder(const char *path)
-{
-	struct stat found;
-
-	return !stat(path, &found) && S_ISDIR(found.st_mode);
-}
 
 /* Those that exist; returns how many. */
 static int find_folders(char out[FOLDERS][EXPERIMENT_PATH])
@@ -30,7 +23,7 @@ static int find_folders(char out[FOLDERS][EXPERIMENT_PATH])
 	char *slash;
 	int count = 0;
 
-	if (is_folder("experiments"))
+	if (path_is_folder("experiments"))
 		snprintf(out[count++], EXPERIMENT_PATH, "experiments");
 	if (length <= 0)
 		return count;
@@ -43,7 +36,7 @@ static int find_folders(char out[FOLDERS][EXPERIMENT_PATH])
 			continue;
 		snprintf(out[count], EXPERIMENT_PATH, "%.*s/%s", EXPERIMENT_PATH - 64, program,
 			places[i]);
-		count += is_folder(out[count]);
+		count += path_is_folder(out[count]);
 	}
 	return count;
 }

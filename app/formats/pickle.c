@@ -145,16 +145,6 @@ static int run_stop(struct pickle *p, int n)
 		       : pickle_refuse(p, "it ends with %zu values, not one", p->depth);
 }
 
-static int run_mark(struct pickle *p, int n)
-{
-	return pickle_push(p, PICKLE_MARK, 0);
-}
-
-static int run_none(struct pickle *p, int n)
-{
-	return pickle_push(p, PICKLE_NONE, 0);
-}
-
 static int run_bool(struct pickle *p, int n)
 {
 	return pickle_push(p, PICKLE_BOOL, n);
@@ -227,82 +217,47 @@ static int run_text(struct pickle *p, int n)
 }
 
 /* The whole of a list or dictionary is the one that nothing else is around. */
-static int run_empty(struct pickle *p, int n)
+static int run_kind(struct pickle *p, int n)
 {
 	return pickle_push(p, (enum pickle_kind)n, p->depth == 0);
 }
 
-/* The container below the values from `first` on. */
-static const struct pickle_value *container(struct pickle *p, size_t first, enum pickle_kind kind)
+static int visit(struct pickle *p, enum pickle_kind kind, const struct pickle_value *item)
 {
-	if (first && p->stack[first - 1].kind == kind)
-		return p->stack + first - 1;
-	pickle_refuse(p, "%s is missing", pickle_kind_name(kind));
-	return NULL;
+	const struct pickle_visitor *visitor = p->visitor;
+
+	if (kind == PICKLE_LIST)
+		return visitor->item ? visitor->item(visitor->self, item, p->err) : 0;
+	return visitor->pair ? visitor->pair(visitor->self, item, item + 1, p->err) : 0;
 }
 
-/* Values first .. depth-1 become items of the list below `below`. */
-static int append(struct pickle *p, size_t first, size_t below)
+/* Values from `first` on become items of the list, or pairs of the dictionary, below `below`. */
+static int add_items(struct pickle *p, enum pickle_kind kind, size_t first, size_t below)
 {
-	const struct pickle_value *list = container(p, below, PICKLE_LIST);
-	const bool whole = list && list->whole && p->visitor->item;
+	const size_t each = kind == PICKLE_LIST ? 1 : 2;
+	int code = 0;
 
-	if (!list)
-		return ERR_FORMAT;
-	for (size_t i = first; whole && i < p->depth; i++) {
-		const int code = p->visitor->item(p->visitor->self, p->stack + i, p->err);
-
-		if (code)
-			return code;
-	}
-	p->depth = below;
-	return 0;
+	if (!below || p->stack[below - 1].kind != kind)
+		return pickle_refuse(p, "%s is missing", pickle_kind_name(kind));
+	if ((p->depth - first) % each)
+		return pickle_refuse(p, "a key has no value");
+	for (size_t i = first; p->stack[below - 1].whole && i < p->depth && !code; i += each)
+		code = visit(p, kind, p->stack + i);
+	if (!code)
+		p->depth = below;
+	return code;
 }
 
 static int run_append(struct pickle *p, int n)
 {
-	return pickle_top(p) ? append(p, p->depth - 1, p->depth - 1) : ERR_FORMAT;
-}
-
-static int run_appends(struct pickle *p, int n)
-{
-	const long first = after_mark(p);
-
-	return first < 0 ? ERR_FORMAT : append(p, (size_t)first, (size_t)first - 1);
-}
-
-static int set_items(struct pickle *p, size_t first, size_t below)
-{
-	const struct pickle_value *dict = container(p, below, PICKLE_DICT);
-	const bool whole = dict && dict->whole && p->visitor->pair;
-
-	if (!dict)
-		return ERR_FORMAT;
-	if ((p->depth - first) % 2)
-		return pickle_refuse(p, "a key has no value");
-	for (size_t i = first; whole && i < p->depth; i += 2) {
-		const int code =
-			p->visitor->pair(p->visitor->self, p->stack + i, p->stack + i + 1, p->err);
-
-		if (code)
-			return code;
-	}
-	p->depth = below;
-	return 0;
+	return pickle_top(p) ? add_items(p, PICKLE_LIST, p->depth - 1, p->depth - 1) : ERR_FORMAT;
 }
 
 static int run_setitem(struct pickle *p, int n)
 {
 	if (p->depth < 3 || !pickle_top(p) || p->stack[p->depth - 2].kind == PICKLE_MARK)
 		return pickle_refuse(p, "a value is missing");
-	return set_items(p, p->depth - 2, p->depth - 2);
-}
-
-static int run_setitems(struct pickle *p, int n)
-{
-	const long first = after_mark(p);
-
-	return first < 0 ? ERR_FORMAT : set_items(p, (size_t)first, (size_t)first - 1);
+	return add_items(p, PICKLE_DICT, p->depth - 2, p->depth - 2);
 }
 
 /* Values from `first` on become a tuple, which takes the place of `below` and all above. */
@@ -322,11 +277,16 @@ static int tuple(struct pickle *p, size_t first, size_t below)
 			       .kind = PICKLE_TUPLE, .at = p->cells_count - count, .size = count});
 }
 
-static int run_tuple(struct pickle *p, int n)
+/* What the values after the last mark become, or are added to. */
+static int run_marked(struct pickle *p, int n)
 {
 	const long first = after_mark(p);
 
-	return first < 0 ? ERR_FORMAT : tuple(p, (size_t)first, (size_t)first - 1);
+	if (first < 0)
+		return ERR_FORMAT;
+	return n == PICKLE_TUPLE
+		       ? tuple(p, (size_t)first, (size_t)first - 1)
+		       : add_items(p, (enum pickle_kind)n, (size_t)first, (size_t)first - 1);
 }
 
 static int run_short_tuple(struct pickle *p, int n)
@@ -406,7 +366,7 @@ static int run_get(struct pickle *p, int n)
 }
 
 static const struct opcode opcodes[256] = {
-	['('] = {"MARK", run_mark},
+	['('] = {"MARK", run_kind, PICKLE_MARK},
 	[')'] = {"EMPTY_TUPLE", run_short_tuple, 0},
 	['.'] = {"STOP", run_stop},
 	['0'] = {"POP", NULL},
@@ -421,7 +381,7 @@ static const struct opcode opcodes[256] = {
 	['K'] = {"BININT1", run_whole, 1},
 	['L'] = {"LONG", NULL},
 	['M'] = {"BININT2", run_whole, 2},
-	['N'] = {"NONE", run_none},
+	['N'] = {"NONE", run_kind, PICKLE_NONE},
 	['P'] = {"PERSID", NULL},
 	['Q'] = {"BINPERSID", pickle_run_binpersid},
 	['R'] = {"REDUCE", pickle_run_reduce},
@@ -430,12 +390,12 @@ static const struct opcode opcodes[256] = {
 	['U'] = {"SHORT_BINSTRING", run_text, 1},
 	['V'] = {"UNICODE", NULL},
 	['X'] = {"BINUNICODE", run_text, 4},
-	[']'] = {"EMPTY_LIST", run_empty, PICKLE_LIST},
+	[']'] = {"EMPTY_LIST", run_kind, PICKLE_LIST},
 	['a'] = {"APPEND", run_append},
 	['b'] = {"BUILD", NULL},
 	['c'] = {"GLOBAL", pickle_run_global},
 	['d'] = {"DICT", NULL},
-	['e'] = {"APPENDS", run_appends},
+	['e'] = {"APPENDS", run_marked, PICKLE_LIST},
 	['g'] = {"GET", NULL},
 	['h'] = {"BINGET", run_get, 1},
 	['i'] = {"INST", NULL},
@@ -446,9 +406,9 @@ static const struct opcode opcodes[256] = {
 	['q'] = {"BINPUT", run_put, 1},
 	['r'] = {"LONG_BINPUT", run_put, 4},
 	['s'] = {"SETITEM", run_setitem},
-	['t'] = {"TUPLE", run_tuple},
-	['u'] = {"SETITEMS", run_setitems},
-	['}'] = {"EMPTY_DICT", run_empty, PICKLE_DICT},
+	['t'] = {"TUPLE", run_marked, PICKLE_TUPLE},
+	['u'] = {"SETITEMS", run_marked, PICKLE_DICT},
+	['}'] = {"EMPTY_DICT", run_kind, PICKLE_DICT},
 	[0x80] = {"PROTO", run_proto},
 	[0x81] = {"NEWOBJ", NULL},
 	[0x82] = {"EXT1", NULL},

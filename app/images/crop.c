@@ -5,7 +5,7 @@
 #include "images/crop.h"
 
 #include <math.h>
-#include "base/series.h"
+#include "base/portable_math.h"
 
 enum { TRIES = 10, FLIP = 14, SHIFT = 15, COUNTERS = 16, POSITIONS = 1 << 20 };
 
@@ -57,8 +57,8 @@ static struct image_window in_the_middle(int width, int height)
 
 struct image_window crop_random(struct crop_chance chance, int width, int height)
 {
-	const double area = (double)width * height, low = series_log(least_ratio),
-		     high = series_log(most_ratio);
+	const double area = (double)width * height, low = portable_log(least_ratio),
+		     high = portable_log(most_ratio);
 
 	for (unsigned i = 0; i < TRIES; i++) {
 		uint32_t bits[4];
@@ -67,7 +67,7 @@ struct image_window crop_random(struct crop_chance chance, int width, int height
 
 		rng_bits(chance.rng, chance.first + i, bits);
 		part = area * (least_area + (1 - least_area) * share(bits[0]));
-		ratio = series_exp(low + (high - low) * share(bits[1]));
+		ratio = portable_exp(low + (high - low) * share(bits[1]));
 		w.width = rounded(sqrt(part * ratio));
 		w.height = rounded(sqrt(part / ratio));
 		if (w.width < 1 || w.height < 1 || w.width > width || w.height > height)

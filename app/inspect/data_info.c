@@ -120,17 +120,16 @@ static int count_labels(struct survey *s, struct err *err)
 
 static void find_times(struct survey *s)
 {
-	struct record record;
-
 	s->info->timed = records_info(s->records)->timed;
 	s->info->first_time = INT64_MAX;
 	s->info->last_time = INT64_MIN;
 	for (int64_t i = 0; i < s->order->samples && s->info->timed; i++) {
-		records_look(s->records, s->order->stream[i], 1, &record);
-		if (record.time < s->info->first_time)
-			s->info->first_time = record.time;
-		if (record.time > s->info->last_time)
-			s->info->last_time = record.time;
+		const int64_t time = records_look(s->records, s->order->stream[i]).time;
+
+		if (time < s->info->first_time)
+			s->info->first_time = time;
+		if (time > s->info->last_time)
+			s->info->last_time = time;
 	}
 }
 
@@ -179,7 +178,7 @@ static void read_record(struct survey *s, int64_t place, struct reader *reader)
 	const uint32_t record = record_at(s, place);
 	const bool image = records_info(s->records)->form == RECORDS_IMAGE;
 	struct image pixels = {0};
-	struct record looked;
+	const struct record looked = records_look(s->records, record);
 	struct err why = {0};
 	const int read = records_read(s->records, record, &reader->bytes, &why);
 	int code = read;
@@ -187,7 +186,6 @@ static void read_record(struct survey *s, int64_t place, struct reader *reader)
 	if (!code && image)
 		code = image_decode(
 			reader->images, reader->bytes.data, reader->bytes.size, 3, &pixels, &why);
-	records_look(s->records, record, 1, &looked);
 	if (!read)
 		s->sums[place / s->stride] =
 			checksum_add(checksum_add(0, &looked.label, sizeof(looked.label)),

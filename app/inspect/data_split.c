@@ -31,12 +31,11 @@ static int write_row(struct file_writer *writer, struct records *records, const 
 {
 	char path[PATH_MAX], whole[PATH_MAX];
 	struct text line = {0};
-	struct record looked;
+	const struct record looked = records_look(records, record);
 	int code = records_path(records, record, path, sizeof(path), err);
 
 	if (code)
 		return code;
-	records_look(records, record, 1, &looked);
 	/* The manifest may lie anywhere. */
 	add_field(&line, realpath(path, whole) ? whole : path);
 	text_addf(&line, ",%" PRId32 ",%" PRId64 "\n", order->class_of[looked.label],

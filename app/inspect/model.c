@@ -46,11 +46,11 @@ static int ask_for_more(const struct net_spec *spec, struct err *err)
 {
 	const struct net_spec least = {spec->arch, spec->norm, 1, 1, 1, 1};
 	struct net *net;
-	int rc = net_new(&net, &least, err);
+	int code = net_new(&net, &least, err);
 
 	net_free(net);
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	return err_set(err, ERR_INPUT, "%s needs to be told its %s", spec->arch,
 		spec->classes == MODEL_UNSET ? "number of classes" : "input shape");
 }
@@ -71,22 +71,22 @@ int model_net(struct net **net, const struct net_spec *asked, struct err *err)
 int model_init(const struct net_spec *asked, uint64_t seed, const char *path, struct err *err)
 {
 	struct net *net;
-	int rc = model_net(&net, asked, err);
+	int code = model_net(&net, asked, err);
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	const size_t params_floats = net_params(net)->floats, stats_floats = net_stats(net)->floats;
 	float *params = mem_new(params_floats, sizeof(*params));
 	float *stats = mem_new(stats_floats + 1, sizeof(*stats));
 	if (params && stats) {
 		net_init(net, seed, params, stats);
-		rc = weights_save(path, &(struct weights){net, params, stats}, err);
+		code = weights_save(path, &(struct weights){net, params, stats}, err);
 	} else {
-		rc = err_memory(
+		code = err_memory(
 			err, "the weights", (params_floats + stats_floats) * sizeof(*params));
 	}
 	mem_free(params);
 	mem_free(stats);
 	net_free(net);
-	return rc;
+	return code;
 }

@@ -69,20 +69,20 @@ static int add_tensor(struct model_info *info, const struct model_tensor *tensor
 static int copy_file(struct model_info *info, const struct safetensors *file, struct err *err)
 {
 	const int tensors = safetensors_count(file), notes = safetensors_notes(file);
-	int rc = make_room(info, tensors, notes, err);
+	int code = make_room(info, tensors, notes, err);
 
 	info->size = safetensors_size(file);
-	for (int i = 0; i < notes && !rc; i++) {
+	for (int i = 0; i < notes && !code; i++) {
 		const struct safetensors_note *note = safetensors_note(file, i);
-		rc = add_note(info, note->key, note->value, err);
+		code = add_note(info, note->key, note->value, err);
 	}
-	for (int i = 0; i < tensors && !rc; i++) {
+	for (int i = 0; i < tensors && !code; i++) {
 		const struct safetensor *tensor = safetensors_at(file, i);
 		const struct model_tensor copy = {
 			tensor->name, tensor->dtype, tensor->dims, tensor->shape, tensor->count};
-		rc = add_tensor(info, &copy, err);
+		code = add_tensor(info, &copy, err);
 	}
-	return rc;
+	return code;
 }
 
 int model_info_file(struct model_info *info, const char *path, struct err *err)
@@ -90,14 +90,14 @@ int model_info_file(struct model_info *info, const char *path, struct err *err)
 	struct safetensors *file;
 
 	memset(info, 0, sizeof(*info));
-	int rc = safetensors_open(&file, path, err);
-	if (rc)
-		return rc;
-	rc = copy_file(info, file, err);
+	int code = safetensors_open(&file, path, err);
+	if (code)
+		return code;
+	code = copy_file(info, file, err);
 	safetensors_close(file);
-	if (rc)
+	if (code)
 		model_info_release(info);
-	return rc;
+	return code;
 }
 
 static int copy_spec(struct model_info *info, const struct net_spec *spec, struct err *err)
@@ -106,27 +106,27 @@ static int copy_spec(struct model_info *info, const struct net_spec *spec, struc
 
 	snprintf(classes, sizeof(classes), "%d", spec->classes);
 	snprintf(input, sizeof(input), "%d,%d,%d", spec->channels, spec->height, spec->width);
-	int rc = add_note(info, "arch", spec->arch, err);
-	if (!rc)
-		rc = add_note(info, "norm", spec->norm ? spec->norm : "none", err);
-	if (!rc)
-		rc = add_note(info, "classes", classes, err);
-	if (!rc)
-		rc = add_note(info, "input", input, err);
-	return rc;
+	int code = add_note(info, "arch", spec->arch, err);
+	if (!code)
+		code = add_note(info, "norm", spec->norm ? spec->norm : "none", err);
+	if (!code)
+		code = add_note(info, "classes", classes, err);
+	if (!code)
+		code = add_note(info, "input", input, err);
+	return code;
 }
 
 static int copy_table(struct model_info *info, const struct param_table *table, struct err *err)
 {
-	int rc = 0;
+	int code = 0;
 
-	for (int i = 0; i < table->count && !rc; i++) {
+	for (int i = 0; i < table->count && !code; i++) {
 		const struct param *row = &table->rows[i];
 		const struct model_tensor tensor = {
 			row->name, "F32", row->dims, row->shape, row->count};
-		rc = add_tensor(info, &tensor, err);
+		code = add_tensor(info, &tensor, err);
 	}
-	return rc;
+	return code;
 }
 
 int model_info_net(struct model_info *info, const struct net_spec *asked, struct err *err)
@@ -134,21 +134,21 @@ int model_info_net(struct model_info *info, const struct net_spec *asked, struct
 	struct net *net;
 
 	memset(info, 0, sizeof(*info));
-	int rc = model_net(&net, asked, err);
-	if (rc)
-		return rc;
+	int code = model_net(&net, asked, err);
+	if (code)
+		return code;
 	info->macs = net_macs(net);
-	rc = make_room(info, net_params(net)->count + net_stats(net)->count, 4, err);
-	if (!rc)
-		rc = copy_spec(info, net_spec(net), err);
-	if (!rc)
-		rc = copy_table(info, net_params(net), err);
-	if (!rc)
-		rc = copy_table(info, net_stats(net), err);
+	code = make_room(info, net_params(net)->count + net_stats(net)->count, 4, err);
+	if (!code)
+		code = copy_spec(info, net_spec(net), err);
+	if (!code)
+		code = copy_table(info, net_params(net), err);
+	if (!code)
+		code = copy_table(info, net_stats(net), err);
 	net_free(net);
-	if (rc)
+	if (code)
 		model_info_release(info);
-	return rc;
+	return code;
 }
 
 void model_info_release(struct model_info *info)

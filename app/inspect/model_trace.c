@@ -76,10 +76,10 @@ static int choose_spec(struct net_spec *spec, const struct work *work, const str
 {
 	const char *path = safetensors_path(work->weights);
 	struct net_spec said;
-	int rc = metadata_spec(&said, work->weights, err);
+	int code = metadata_spec(&said, work->weights, err);
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	spec->arch = asked->arch ? asked->arch : said.arch;
 	spec->norm = asked->norm ? asked->norm : said.norm;
 	spec->classes = asked->classes != MODEL_UNSET ? asked->classes : said.classes;
@@ -113,8 +113,8 @@ static int read_labels(struct work *work, struct err *err)
 	work->labels = arena_new(&work->arena, (size_t)work->n, sizeof(*work->labels));
 	if (!values || !work->labels)
 		return err_memory(err, "the labels", (size_t)work->n * sizeof(*values));
-	int rc = safetensors_read_int64(work->batch, label, values, err);
-	for (int i = 0; i < work->n && !rc; i++) {
+	int code = safetensors_read_int64(work->batch, label, values, err);
+	for (int i = 0; i < work->n && !code; i++) {
 		if (values[i] < 0 || values[i] >= classes)
 			return err_set(err, ERR_INPUT,
 				"%s: label %d is %" PRId64
@@ -122,7 +122,7 @@ static int read_labels(struct work *work, struct err *err)
 				path, i, values[i], classes - 1);
 		work->labels[i] = (int32_t)values[i];
 	}
-	return rc;
+	return code;
 }
 
 static float *take(struct work *work, size_t count, struct err *err)
@@ -152,30 +152,30 @@ static int take_buffers(struct work *work, struct err *err)
 static int prepare(struct work *work, const struct model_trace *trace, struct err *err)
 {
 	struct net_spec spec = {0};
-	int rc = safetensors_open(&work->weights, trace->weights, err);
+	int code = safetensors_open(&work->weights, trace->weights, err);
 
-	if (!rc)
-		rc = safetensors_open(&work->batch, trace->batch, err);
-	if (!rc)
-		rc = choose_spec(&spec, work, &trace->asked, err);
-	if (!rc)
-		rc = read_shape(work, &spec, err);
-	if (!rc)
-		rc = model_net(&work->net, &spec, err);
-	if (!rc)
-		rc = take_buffers(work, err);
-	if (!rc)
-		rc = weights_load(work->net, work->weights, work->params, work->stats, err);
-	if (!rc)
-		rc = read_labels(work, err);
-	if (!rc)
-		rc = safetensors_read_float(
+	if (!code)
+		code = safetensors_open(&work->batch, trace->batch, err);
+	if (!code)
+		code = choose_spec(&spec, work, &trace->asked, err);
+	if (!code)
+		code = read_shape(work, &spec, err);
+	if (!code)
+		code = model_net(&work->net, &spec, err);
+	if (!code)
+		code = take_buffers(work, err);
+	if (!code)
+		code = weights_load(work->net, work->weights, work->params, work->stats, err);
+	if (!code)
+		code = read_labels(work, err);
+	if (!code)
+		code = safetensors_read_float(
 			work->batch, safetensors_find(work->batch, "input"), work->input, err);
-	if (!rc)
-		rc = engine_new(&work->engine, &trace->engine, err);
-	if (!rc)
-		rc = runner_new(&work->runner, work->net, work->engine, trace->micro, err);
-	return rc;
+	if (!code)
+		code = engine_new(&work->engine, &trace->engine, err);
+	if (!code)
+		code = runner_new(&work->runner, work->net, work->engine, trace->micro, err);
+	return code;
 }
 
 /* Appends a table's tensors, named PREFIX.NAME, to items. */
@@ -209,26 +209,26 @@ static int save(struct work *work, const char *path, struct err *err)
 	items[1] = (struct safetensors_item){"loss", 0, NULL, .floats = &work->loss};
 	items[2] = (struct safetensors_item){"losses", 1, logits_shape, .floats = work->losses};
 	int count = 3;
-	int rc = add_table(items, &count, "grad", params, work->grad, &work->arena, err);
-	if (!rc)
-		rc = add_table(items, &count, "stat", stats, work->stats, &work->arena, err);
-	if (!rc)
-		rc = safetensors_save(path, items, count, notes, 1, err);
-	return rc;
+	int code = add_table(items, &count, "grad", params, work->grad, &work->arena, err);
+	if (!code)
+		code = add_table(items, &count, "stat", stats, work->stats, &work->arena, err);
+	if (!code)
+		code = safetensors_save(path, items, count, notes, 1, err);
+	return code;
 }
 
 int model_trace(const struct model_trace *trace, struct err *err)
 {
 	struct work work = {0};
-	int rc = prepare(&work, trace, err);
+	int code = prepare(&work, trace, err);
 
-	if (!rc) {
+	if (!code) {
 		const struct runner_batch batch = {work.input, work.labels, NULL, work.n};
-		rc = runner_gradient(work.runner, work.params, work.stats, &batch, work.grad,
+		code = runner_gradient(work.runner, work.params, work.stats, &batch, work.grad,
 			&work.loss, work.losses, work.logits, err);
 	}
-	if (!rc)
-		rc = save(&work, trace->out, err);
+	if (!code)
+		code = save(&work, trace->out, err);
 	work_release(&work);
-	return rc;
+	return code;
 }

@@ -37,7 +37,10 @@ void answers_prediction(
 	struct jwriter line = begin_answer(answers);
 
 	jwriter_raw(&line, "id", id);
-	jwriter_whole(&line, "prediction", prediction);
+	if (prediction < 0)
+		jwriter_raw(&line, "prediction", "null");
+	else
+		jwriter_whole(&line, "prediction", prediction);
 	jwriter_number(&line, "probability", round(probability * 1e6) / 1e6);
 	end_answer(&line);
 }

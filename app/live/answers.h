@@ -25,7 +25,7 @@ struct answers {
 
 void answers_release(struct answers *answers);
 
-/* An id as struct line has it. A probability that is no number is null. */
+/* An id as struct line has it. A prediction of -1 is null; so is a probability that is no number. */
 void answers_prediction(
 	struct answers *answers, const char *id, int32_t prediction, double probability);
 void answers_sample(struct answers *answers, const char *id, int32_t label, int64_t sample);

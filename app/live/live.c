@@ -2,15 +2,18 @@
  * The loop of a live stream. Lines are gathered as far as they can be had without
  * waiting and without a time step between them; then acted on: inputs predicted,
  * kept and answered, then labels joined with their inputs in a time step, which
- * is in live_step.c.
+ * is in live_step.c. An input is predicted once: sent again, it gets its first answer,
+ * which the journal keeps.
  *
- * Invariant: the group is empty when the loop waits, and when a time step begins
- * to train, so what it holds is never older than the model that predicts it.
+ * Invariants: the group is empty when the loop waits, and when a time step begins to
+ * train, so what it holds is never older than the model that predicts it. It has no
+ * input of an id that was in it before, so the journal knows what became of an id.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/clock.h"
 #include "eval/guess.h"
 #include "live/live_impl.h"
@@ -19,21 +22,24 @@
 enum { DECADE = 10 };
 static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
 
-/* Predicts inputs; their answers wait to be sent. */
-static int predict(struct live *live, const float *inputs, const char *const *ids, int32_t *guesses,
-	int n, struct err *err)
+/* Predicts and keeps the group's first n inputs; their answers wait to be sent. */
+static int predict(struct live *live, int n, struct err *err)
 {
-	const int code =
-		learner_predict(live->run.learner, LEARNER_INFERENCE, inputs, n, live->logits, err);
+	const struct live_group *group = &live->group;
+	int code = learner_predict(
+		live->run.learner, LEARNER_INFERENCE, group->inputs, n, live->logits, err);
 
 	for (int i = 0; i < n && !code; i++) {
 		const float *logits = live->logits + (size_t)i * (size_t)live->run.classes;
-		int32_t *best = guesses + (size_t)i * JOURNAL_GUESSES;
+		int32_t *best = group->guesses + (size_t)i * JOURNAL_GUESSES;
 
 		guess_best(logits, live->run.classes, best);
-		answers_prediction(&live->answers, ids[i], best[0],
-			guess_probability(logits, live->run.classes, best[0]));
+		group->probabilities[i] = guess_probability(logits, live->run.classes, best[0]);
+		answers_prediction(&live->answers, group->ids[i], best[0], group->probabilities[i]);
 	}
+	if (!code)
+		code = journal_wait(live->journal, group->keys, group->inputs, group->guesses,
+			group->probabilities, n, err);
 	return code;
 }
 
@@ -100,7 +106,7 @@ static int refuse_label(
 static int act_on_label(struct live *live, const struct live_label *label, struct err *err)
 {
 	struct journal_found found;
-	const int code = journal_find(live->journal, label->id, &found, err);
+	const int code = journal_find(live->journal, label->id, NULL, &found, err);
 
 	if (code)
 		return code;
@@ -129,11 +135,9 @@ static int act(struct live *live, struct err *err)
 	int code = 0;
 
 	group->inputs_count = group->labels_count = 0;
+	memset(group->seen, 0, sizeof(group->seen));
 	if (inputs)
-		code = predict(live, group->inputs, group->keys, group->guesses, inputs, err);
-	if (!code && inputs)
-		code = journal_wait(
-			live->journal, group->keys, group->inputs, group->guesses, inputs, err);
+		code = predict(live, inputs, err);
 	if (!code)
 		code = live_send(live, err);
 	for (int i = 0; i < labels && !code && !run_stopping(&live->run); i++)
@@ -143,38 +147,40 @@ static int act(struct live *live, struct err *err)
 	return code ? code : live_send(live, err);
 }
 
-/* An input whose label is known already was sent again: it is answered, not kept. */
-static int answer_again(struct live *live, const char *id, const float *input, struct err *err)
+static bool *seen(struct live *live, const char *id)
 {
-	int32_t guesses[JOURNAL_GUESSES];
-
-	return predict(live, input, &id, guesses, 1, err);
+	return &live->group.seen[checksum_add(0, id, strlen(id)) % LIVE_SEEN];
 }
 
-static bool label_in_group(const struct live *live, const char *id)
+static bool in_group(struct live *live, const char *id)
 {
-	for (int i = 0; i < live->group.labels_count; i++)
-		if (!strcmp(live->group.labels[i].id, id))
+	const struct live_group *group = &live->group;
+
+	if (!*seen(live, id))
+		return false;
+	for (int i = 0; i < group->inputs_count; i++)
+		if (!strcmp(group->ids[i], id))
+			return true;
+	for (int i = 0; i < group->labels_count; i++)
+		if (!strcmp(group->labels[i].id, id))
 			return true;
 	return false;
 }
 
-/* The input is in its place at the end of the group. */
-static int gather_input(struct live *live, const char *id, struct err *err)
+/* Where the input of the line that is read next goes. */
+static float *group_end(const struct live *live)
 {
-	struct live_group *group = &live->group;
-	struct journal_found found;
-	int code = journal_find(live->journal, id, &found, err);
+	return live->group.inputs + (size_t)live->group.inputs_count * live->run.floats;
+}
 
-	if (code)
-		return code;
-	if (found.place == JOURNAL_TAKEN || found.place == JOURNAL_ADDED ||
-		label_in_group(live, id))
-		return answer_again(live, id,
-			group->inputs + (size_t)group->inputs_count * live->run.floats, err);
-	memcpy(group->ids[group->inputs_count], id, sizeof(*group->ids));
-	group->inputs_count++;
-	return 0;
+/* Acts on the group, behind which there is an input, and makes it the first of the next. */
+static int act_before_input(struct live *live, struct err *err)
+{
+	const float *input = group_end(live);
+	const int code = act(live, err);
+
+	memmove(live->group.inputs, input, live->run.floats * sizeof(*input));
+	return code;
 }
 
 static void gather_label(struct live *live, int64_t number, const struct line *line)
@@ -184,6 +190,45 @@ static void gather_label(struct live *live, int64_t number, const struct line *l
 	label->line = number;
 	label->label = line->label;
 	memcpy(label->id, line->id, sizeof(label->id));
+	*seen(live, line->id) = true;
+}
+
+static int refuse_input(struct live *live, int64_t number, const char *id, struct err *err)
+{
+	struct err why;
+
+	err_set(&why, ERR_INPUT,
+		"line %" PRId64 ": id %s is that of another input, which has its label", number,
+		id);
+	return refuse(live, number, id, &why, err);
+}
+
+/* The input is behind the group's; it joins them, or has had its answer. */
+static int gather_input(
+	struct live *live, int64_t number, const char *id, bool *good, struct err *err)
+{
+	struct live_group *group = &live->group;
+	struct journal_found found;
+	int code = in_group(live, id) ? act_before_input(live, err) : 0;
+
+	*good = false;
+	/* Labels before this line may be left to their sender; then so is the line. */
+	if (code || run_stopping(&live->run))
+		return code;
+	code = journal_find(live->journal, id, group_end(live), &found, err);
+	if (code)
+		return code;
+	if (found.differs && found.place != JOURNAL_WAITS)
+		return refuse_input(live, number, id, err);
+	*good = true;
+	if (found.differs || found.place == JOURNAL_UNKNOWN) {
+		memcpy(group->ids[group->inputs_count], id, sizeof(*group->ids));
+		group->inputs_count++;
+		*seen(live, id) = true;
+	} else {
+		answers_prediction(&live->answers, id, found.prediction, found.probability);
+	}
+	return 0;
 }
 
 static bool is_blank(const struct feed_line *line)
@@ -198,15 +243,14 @@ static bool is_blank(const struct feed_line *line)
 static int read_line(
 	struct live *live, const struct feed_line *from, struct line *line, struct err *err)
 {
-	struct live_group *group = &live->group;
 	char where[32];
 
 	snprintf(where, sizeof(where), "line %" PRId64, from->number);
 	line->id[0] = '\0';
 	if (from->cut)
 		return err_set(err, ERR_FORMAT, "%s: is too long", where);
-	return live->format->read(from->bytes, from->size, where, &live->shape, line,
-		group->inputs + (size_t)group->inputs_count * live->run.floats, err);
+	return live->format->read(
+		from->bytes, from->size, where, &live->shape, line, group_end(live), err);
 }
 
 /* Adds a line to the group, and acts on the group where it is full or may end a time step. */
@@ -215,6 +259,7 @@ static int take_line(struct live *live, const struct feed_line *from, struct err
 	struct live_group *group = &live->group;
 	struct line line;
 	struct err why = {0};
+	bool good = true;
 	int code;
 
 	if (is_blank(from))
@@ -224,8 +269,8 @@ static int take_line(struct live *live, const struct feed_line *from, struct err
 	if (code)
 		return refuse_if_bad(live, from->number, line.id, code, &why, err);
 	if (line.has_input)
-		code = gather_input(live, line.id, err);
-	if (!code && line.has_label)
+		code = gather_input(live, from->number, line.id, &good, err);
+	if (!code && good && line.has_label)
 		gather_label(live, from->number, &line);
 	if (!code && (group->inputs_count == LIVE_GROUP ||
 			     live->step_count + group->labels_count >= live->per_step))

@@ -10,7 +10,7 @@
 #include "run/run.h"
 
 /* So many inputs are predicted and synced together at most. */
-enum { LIVE_GROUP = 256 };
+enum { LIVE_GROUP = 256, LIVE_SEEN = 1 << 13 };
 
 struct live_label {
 	int64_t line;
@@ -24,9 +24,11 @@ struct live_group {
 	const char **keys; /* point to ids */
 	float *inputs;
 	int32_t *guesses;
+	double *probabilities; /* of the first guesses */
 	int inputs_count;
 	struct live_label *labels;
 	int labels_count;
+	bool seen[LIVE_SEEN]; /* by an id's checksum: false where the id is not in the group */
 };
 
 struct live {

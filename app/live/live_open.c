@@ -95,6 +95,7 @@ static int make_buffers(struct live *live, struct err *err)
 	group->keys = mem_new(LIVE_GROUP, sizeof(*group->keys));
 	group->inputs = mem_new(LIVE_GROUP * floats, sizeof(*group->inputs));
 	group->guesses = mem_new((size_t)LIVE_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
+	group->probabilities = mem_new(LIVE_GROUP, sizeof(*group->probabilities));
 	group->labels = mem_new(step, sizeof(*group->labels));
 	live->logits =
 		mem_new((size_t)LIVE_GROUP * (size_t)live->run.classes, sizeof(*live->logits));
@@ -105,9 +106,10 @@ static int make_buffers(struct live *live, struct err *err)
 	live->rank = mem_new(step, sizeof(*live->rank));
 	live->step_ids = mem_new(step, sizeof(*live->step_ids));
 	live->step_guesses = mem_new(step * JOURNAL_GUESSES, sizeof(*live->step_guesses));
-	if (!group->ids || !group->keys || !group->inputs || !group->guesses || !group->labels ||
-		!live->logits || !live->ids || !live->inputs || !live->labels || !live->predicted ||
-		!live->rank || !live->step_ids || !live->step_guesses)
+	if (!group->ids || !group->keys || !group->inputs || !group->guesses ||
+		!group->probabilities || !group->labels || !live->logits || !live->ids ||
+		!live->inputs || !live->labels || !live->predicted || !live->rank ||
+		!live->step_ids || !live->step_guesses)
 		return err_memory(
 			err, "lines of a stream", LIVE_GROUP * floats * sizeof(*group->inputs));
 	for (int i = 0; i < LIVE_GROUP; i++)
@@ -209,6 +211,7 @@ void live_close(struct live *live)
 	mem_free(live->group.keys);
 	mem_free(live->group.inputs);
 	mem_free(live->group.guesses);
+	mem_free(live->group.probabilities);
 	mem_free(live->group.labels);
 	mem_free(live->logits);
 	mem_free(live->ids);

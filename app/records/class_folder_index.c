@@ -3,7 +3,7 @@
  *
  *	header
  *	places[looked]         folders and files that were looked at: time of change, size
- *	entries[count]         bits 0..39 where the name is, 40..61 label, 62..63 part
+ *	entries[count]         the usual ones
  *	classes[classes]       where their names are
  *	class names, then names of files from their class's folder on, then the
  *	names of places; each with its NUL, and a NUL at the very end
@@ -23,11 +23,6 @@
 #include "base/grow.h"
 #include "base/paths.h"
 #include "records/name_list.h"
-
-#define AT_BITS    40
-#define LABEL_BITS 22
-#define AT_MASK    ((UINT64_C(1) << AT_BITS) - 1)
-#define LABEL_MASK ((UINT64_C(1) << LABEL_BITS) - 1)
 
 enum { VERSION = 1, DEPTH_MOST = 16, KEEP_FROM = 16384 };
 
@@ -97,8 +92,8 @@ static int add_image(struct building *b, const char *name, int64_t label, enum r
 	const uint64_t at = b->names.size;
 	int code = name_list_add(&b->names, name, strlen(name), err);
 
-	if (!code && !numbers_add(&b->entries, at | (uint64_t)label << AT_BITS |
-						       (uint64_t)part << (AT_BITS + LABEL_BITS)))
+	if (!code && !numbers_add(&b->entries, at | (uint64_t)label << IMAGE_AT_BITS |
+						       (uint64_t)part << IMAGE_PART_FROM))
 		code = no_memory(b, err);
 	return code;
 }
@@ -276,14 +271,14 @@ static int build(struct building *b, struct err *err)
 			code = name_list_add(&b->classes, name_list_at(&folders, i),
 				strlen(name_list_at(&folders, i)), err);
 	}
-	if (!code && b->classes.count > LABEL_MASK)
+	if (!code && b->classes.count > IMAGE_LABEL_MASK)
 		code = err_set(err, ERR_INPUT, "%s: has more classes than %llu", b->root,
-			(unsigned long long)LABEL_MASK);
+			(unsigned long long)IMAGE_LABEL_MASK);
 	if (!code)
 		code = add_classes(b, train, &b->classes, RECORDS_STREAM, err);
 	if (!code && *train)
 		code = add_evals(b, &folders, err);
-	if (!code && (!b->entries.count || b->names.size > AT_MASK))
+	if (!code && (!b->entries.count || b->names.size > IMAGE_AT_MASK))
 		code = err_set(err, ERR_FORMAT, "%s: has %s images in folders of classes", b->root,
 			b->entries.count ? "too many" : "no");
 	name_list_release(&folders);
@@ -332,12 +327,12 @@ static size_t part_size(size_t left, uint64_t count, size_t each)
 }
 
 /* Finds the parts of an index; false if they do not add up. */
-static bool unpack(
-	struct class_folder_index *index, const struct place **places, const char **looked)
+static bool unpack(struct class_folder *folder, const struct place **places, const char **looked)
 {
-	const struct class_folder_header *h = (const void *)index->file.bytes;
-	size_t left = index->file.size, sizes[6];
-	const unsigned char *at = index->file.bytes;
+	struct image_records *images = &folder->images;
+	const struct class_folder_header *h = (const void *)images->file.bytes;
+	size_t left = images->file.size, sizes[6];
+	const unsigned char *at = images->file.bytes;
 
 	if (left < sizeof(*h) + 1 || at[left - 1])
 		return false;
@@ -357,37 +352,40 @@ static bool unpack(
 	if (left || !h->count || !h->looked || h->train[sizeof(h->train) - 1] ||
 		h->eval[sizeof(h->eval) - 1])
 		return false;
-	index->header = h;
+	image_records_info(images, &(struct image_header){h->count, h->class_names_size,
+					   .classes = h->classes, .parted = h->parted});
+	folder->header = h;
 	*places = (const void *)at;
-	index->entries = (const void *)(at + sizes[0]);
-	index->classes = (const void *)(at + sizes[0] + sizes[1]);
-	index->class_names = (const char *)(at + sizes[0] + sizes[1] + sizes[2]);
-	index->names = index->class_names + sizes[3];
-	*looked = index->names + sizes[4];
+	images->entries = at + sizes[0];
+	images->classes = (const void *)(at + sizes[0] + sizes[1]);
+	images->class_names = (const char *)(at + sizes[0] + sizes[1] + sizes[2]);
+	folder->names = images->class_names + sizes[3];
+	*looked = folder->names + sizes[4];
 	return true;
 }
 
 /* Whether an index that was found fits the folder as it is now. */
-static bool still_true(struct class_folder_index *index, const char *root)
+static bool still_true(struct class_folder *folder)
 {
+	const struct index_file *file = &folder->images.file;
 	const struct place *places;
 	const char *name;
 
-	if (!unpack(index, &places, &name))
+	if (!unpack(folder, &places, &name))
 		return false;
-	for (uint64_t i = 0; i < index->header->looked; i++) {
-		const struct place now = look_at(root, name);
+	for (uint64_t i = 0; i < folder->header->looked; i++) {
+		const struct place now = look_at(folder->root, name);
 
 		if (now.changed != places[i].changed || now.size != places[i].size)
 			return false;
 		name += strlen(name) + 1;
-		if (name > (const char *)index->file.bytes + index->file.size - 1)
+		if (name > (const char *)file->bytes + file->size - 1)
 			return false;
 	}
 	return true;
 }
 
-static int make(struct class_folder_index *index, const struct index_id *id, struct err *err)
+static int make(struct class_folder *folder, const struct index_id *id, struct err *err)
 {
 	struct building b = {.root = id->path};
 	const struct place *places;
@@ -399,8 +397,8 @@ static int make(struct class_folder_index *index, const struct index_id *id, str
 	if (!code) {
 		bytes = pack(&b, &size);
 		if (bytes)
-			index_file_make(
-				&index->file, id, bytes, size, b.entries.count >= KEEP_FROM);
+			index_file_make(&folder->images.file, id, bytes, size,
+				b.entries.count >= KEEP_FROM);
 		else
 			code = no_memory(&b, err);
 	}
@@ -409,72 +407,31 @@ static int make(struct class_folder_index *index, const struct index_id *id, str
 	name_list_release(&b.places);
 	numbers_release(&b.entries);
 	numbers_release(&b.facts);
-	if (!code && !unpack(index, &places, &looked))
+	if (!code && !unpack(folder, &places, &looked))
 		code = err_set(err, ERR_STATE, "%s: its index contradicts itself", id->path);
 	return code;
 }
 
-int class_folder_index_open(struct class_folder_index *index, const char *root, struct err *err)
+int class_folder_index_open(struct class_folder *folder, struct err *err)
 {
-	char *trimmed = mem_text(root);
-	struct index_id id = {trimmed, "folder", VERSION, MARK_NOTHING};
-	int code = 0;
+	const struct index_id id = {folder->root, "folder", VERSION, MARK_NOTHING};
 
-	if (!trimmed)
-		return err_memory(err, "a path", strlen(root));
-	for (size_t size = strlen(trimmed); size > 1 && trimmed[size - 1] == '/'; size--)
-		trimmed[size - 1] = '\0';
-	*index = (struct class_folder_index){0};
-	if (!index_file_find(&index->file, &id) || !still_true(index, trimmed)) {
-		index_file_release(&index->file);
-		code = make(index, &id, err);
-	}
-	mem_free(trimmed);
-	return code;
+	if (index_file_find(&folder->images.file, &id) && still_true(folder))
+		return 0;
+	index_file_release(&folder->images.file);
+	return make(folder, &id, err);
 }
 
-void class_folder_index_close(struct class_folder_index *index)
+void class_folder_index_path(const struct class_folder *folder, int64_t i, char *out, size_t size)
 {
-	index_file_release(&index->file);
-}
-
-void class_folder_index_info(const struct class_folder_index *index, struct records_info *info)
-{
-	*info = (struct records_info){
-		.form = RECORDS_IMAGE,
-		.count = (int64_t)index->header->count,
-		.classes = (int)index->header->classes,
-		.parted = index->header->parted,
-	};
-}
-
-struct record class_folder_index_look(const struct class_folder_index *index, int64_t i)
-{
-	const uint64_t entry = index->entries[i], label = entry >> AT_BITS & LABEL_MASK;
-	const uint64_t part = entry >> (AT_BITS + LABEL_BITS);
-
-	return (struct record){.label = label < index->header->classes ? (int32_t)label : -1,
-		.part = part == RECORDS_EVAL ? RECORDS_EVAL : RECORDS_STREAM};
-}
-
-const char *class_folder_index_class(const struct class_folder_index *index, int label)
-{
-	if (label < 0 || (uint32_t)label >= index->header->classes ||
-		index->classes[label] >= index->header->class_names_size)
-		return NULL;
-	return index->class_names + index->classes[label];
-}
-
-void class_folder_index_path(
-	const struct class_folder_index *index, int64_t i, char *out, size_t size)
-{
-	const struct record record = class_folder_index_look(index, i);
-	const struct class_folder_header *h = index->header;
-	const uint64_t at = index->entries[i] & AT_MASK;
+	const struct records *records = &folder->images.base;
+	const struct record record = image_records_look(records, i);
+	const struct class_folder_header *h = folder->header;
+	const uint64_t at = ((const uint64_t *)folder->images.entries)[i] & IMAGE_AT_MASK;
 	const bool eval = record.part == RECORDS_EVAL;
 	const char *part = eval ? h->eval : h->train;
-	const char *class = eval && h->flat ? "" : class_folder_index_class(index, record.label);
+	const char *class = eval && h->flat ? "" : image_records_class_name(records, record.label);
 
 	snprintf(out, size, "%s%s%s%s%s", part, *part ? "/" : "", class ? class : "",
-		class && *class ? "/" : "", at < h->names_size ? index->names + at : "");
+		class && *class ? "/" : "", at < h->names_size ? folder->names + at : "");
 }

@@ -15,30 +15,19 @@
 #ifndef RETAIN_RECORDS_CLASS_FOLDER_INDEX_H
 #define RETAIN_RECORDS_CLASS_FOLDER_INDEX_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "records/image_records.h"
 
-#include "base/err.h"
-#include "records/index_file.h"
-#include "records/records.h"
-
-struct class_folder_index {
-	struct index_file file;
+struct class_folder {
+	struct image_records images; /* their entries are the usual ones */
 	const struct class_folder_header *header;
-	const uint64_t *entries; /* where its name is, label, part */
-	const uint32_t *classes; /* where their names are */
-	const char *class_names, *names;
+	const char *names;
+	char *root; /* without slashes at its end */
 };
 
-int class_folder_index_open(struct class_folder_index *index, const char *root, struct err *err);
-void class_folder_index_close(struct class_folder_index *index);
-
-void class_folder_index_info(const struct class_folder_index *index, struct records_info *info);
-struct record class_folder_index_look(const struct class_folder_index *index, int64_t i);
-const char *class_folder_index_class(const struct class_folder_index *index, int label);
+/* Fills in the images, the header and the names; root is there. */
+int class_folder_index_open(struct class_folder *folder, struct err *err);
 
 /* The path of a record from ROOT on; what does not fit is cut off. */
-void class_folder_index_path(
-	const struct class_folder_index *index, int64_t i, char *out, size_t size);
+void class_folder_index_path(const struct class_folder *folder, int64_t i, char *out, size_t size);
 
 #endif

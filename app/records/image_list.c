@@ -14,31 +14,16 @@
 /* So many images are looked for in a folder: some may be missing on purpose. */
 enum { TRIES = 64 };
 
-int image_list_new(struct image_list **list, const char *root, struct err *err)
+/* Adds name, size and time of change of a file below root to a mark; it may be missing. */
+static uint64_t mark_file(uint64_t mark, const char *root, const char *name)
 {
-	struct image_list *made = mem_new(1, sizeof(*made));
-
-	*list = NULL;
-	if (!made)
-		return err_memory(err, root, sizeof(*made));
-	made->root = mem_text(root);
-	if (!made->root) {
-		mem_free(made);
-		return err_memory(err, "a path", strlen(root) + 1);
-	}
-	for (size_t size = strlen(root); size > 1 && made->root[size - 1] == '/'; size--)
-		made->root[size - 1] = '\0';
-	*list = made;
-	return 0;
-}
-
-uint64_t image_list_mark(const struct image_list *list, uint64_t mark, const char *name)
-{
-	char *path = path_join(list->root, name);
+	char *path = name ? path_join(root, name) : NULL;
 	struct stat facts;
 	const bool found = path && !stat(path, &facts);
 
 	mem_free(path);
+	if (!name)
+		return mark;
 	mark = mark_words(mark, name);
 	if (!found)
 		return mark_number(mark, -1);
@@ -47,30 +32,80 @@ uint64_t image_list_mark(const struct image_list *list, uint64_t mark, const cha
 	return mark_number(mark, facts.st_mtim.tv_nsec);
 }
 
+static int read_list(const struct image_list *list, const struct image_list_kind *kind,
+	const char *name, list_visit *visit, struct path_lists *lists, struct err *err)
+{
+	char *path = path_join(list->root, name);
+	const int code = path ? kind->read_list(path, visit, lists, err)
+			      : err_memory(err, "a path", strlen(name));
+
+	mem_free(path);
+	return code;
+}
+
+static int read_parts(const struct image_list *list, const struct image_list_kind *kind, bool timed,
+	struct path_lists *lists, struct err *err)
+{
+	int code = 0;
+
+	for (const struct image_list_part *p = kind->parts; p->name && !code; p++) {
+		if (p->part != RECORDS_STREAM && !path_has(list->root, p->paths) &&
+			!(kind->labels_count && path_has(list->root, p->labels)))
+			continue;
+		code = path_lists_part(lists, p->part, p->name, err);
+		if (!code)
+			code = read_list(list, kind, p->paths, path_lists_path, lists, err);
+		if (!code)
+			code = read_list(list, kind, p->labels, path_lists_label, lists, err);
+		if (!code && timed)
+			code = read_list(list, kind, p->times, path_lists_time, lists, err);
+	}
+	return code;
+}
+
+static int make_index(struct image_list *list, const struct image_list_kind *kind, const char *more,
+	const struct index_id *id, struct err *err)
+{
+	const bool timed = kind->parts->times && path_has(list->root, kind->parts->times);
+	char *path = more ? path_join(list->root, more) : NULL;
+	struct path_lists *lists = NULL;
+	int code = more && !path ? err_memory(err, "a path", strlen(more))
+				 : path_lists_open(&lists, id, err);
+
+	if (!code)
+		code = read_parts(list, kind, timed, lists, err);
+	if (!code && more)
+		code = path_lists_part(lists, RECORDS_EVAL, more, err);
+	if (!code && more)
+		code = kind->read_more(lists, path, timed, err);
+	mem_free(path);
+	if (!code)
+		return path_lists_end(lists, &list->images, err);
+	path_lists_abort(lists);
+	return code;
+}
+
 static bool has_images(const struct image_list *list, const char *folder)
 {
-	const int64_t count = list->base.info.count;
+	const int64_t count = list->images.base.info.count;
 	const int64_t step = count > TRIES ? count / TRIES : 1;
 	bool found = false;
 
 	for (int64_t i = 0; i < count && !found; i += step) {
-		const char *name = path_index_path(&list->index, i);
-		char *path = path_join(folder, name + strspn(name, "/"));
+		const char *name = path_index_path(&list->images, i);
 
-		found = path && path_exists(path);
-		mem_free(path);
+		found = path_has(folder, name + strspn(name, "/"));
 	}
 	return found;
 }
 
-int image_list_find_folder(
-	struct image_list *list, const char *images, const char *const *folders, struct err *err)
+static int find_folder(
+	struct image_list *list, const char *said, const char *const *folders, struct err *err)
 {
-	char *first = NULL, *chosen = *images ? mem_text(images) : NULL;
+	char *first = NULL, *chosen = *said ? mem_text(said) : NULL;
 
-	path_index_info(&list->index, &list->base.info);
-	for (int i = 0; !chosen && folders[i]; i++) {
-		char *folder = path_join(list->root, folders[i]);
+	for (; !chosen && *folders; folders++) {
+		char *folder = path_join(list->root, *folders);
 
 		if (folder && path_is_folder(folder) && has_images(list, folder))
 			chosen = folder;
@@ -83,34 +118,47 @@ int image_list_find_folder(
 		mem_free(first);
 		first = chosen;
 	}
-	list->images = first ? first : mem_text(list->root);
-	return list->images ? 0 : err_memory(err, "a path", strlen(list->root));
+	list->folder = first ? first : mem_text(list->root);
+	return list->folder ? 0 : err_memory(err, "a path", strlen(list->root));
+}
+
+int image_list_open(struct records *records, const char *path, const struct image_list_kind *kind,
+	const char *more, const char *folder, struct err *err)
+{
+	struct image_list *list = (struct image_list *)records;
+	struct index_id id = {
+		.kind = kind->name, .version = PATH_INDEX_VERSION, .mark = MARK_NOTHING};
+	int code = 0;
+
+	id.path = list->root = path_trimmed(path);
+	if (!list->root)
+		return err_memory(err, "a path", strlen(path) + 1);
+	for (const struct image_list_part *p = kind->parts; p->name; p++) {
+		id.mark = mark_file(id.mark, list->root, p->paths);
+		id.mark = mark_file(id.mark, list->root, p->labels);
+		id.mark = mark_file(id.mark, list->root, p->times);
+	}
+	id.mark = mark_file(id.mark, list->root, more);
+	if (!path_index_find(&list->images, &id))
+		code = make_index(list, kind, more, &id, err);
+	return code ? code : find_folder(list, folder, kind->folders, err);
 }
 
 void image_list_close(struct records *records)
 {
 	struct image_list *list = (struct image_list *)records;
 
-	path_index_close(&list->index);
+	index_file_release(&list->images.file);
 	mem_free(list->root);
-	mem_free(list->images);
-	mem_free(list);
-}
-
-void image_list_look(const struct records *records, int64_t first, int n, struct record *out)
-{
-	const struct image_list *list = (const struct image_list *)records;
-
-	for (int k = 0; k < n; k++)
-		out[k] = path_index_look(&list->index, first + k);
+	mem_free(list->folder);
 }
 
 void image_list_where(const struct records *records, int64_t i, char *out, size_t size)
 {
 	const struct image_list *list = (const struct image_list *)records;
-	const char *path = path_index_path(&list->index, i);
+	const char *path = path_index_path(&list->images, i);
 
-	snprintf(out, size, "%s/%s", list->images, path + strspn(path, "/"));
+	snprintf(out, size, "%s/%s", list->folder, path + strspn(path, "/"));
 }
 
 int image_list_path(struct records *records, int64_t i, char *out, size_t size, struct err *err)

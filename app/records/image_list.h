@@ -6,31 +6,41 @@
 #define RETAIN_RECORDS_IMAGE_LIST_H
 
 #include "records/path_index.h"
-#include "records/records.h"
 
 struct image_list {
-	struct records base;
-	struct path_index index;
+	struct image_records images;
 	char *root;   /* of the data set, without slashes at its end */
-	char *images; /* the folder that paths start from */
+	char *folder; /* that paths start from */
 };
 
-int image_list_new(struct image_list **list, const char *root, struct err *err);
+/* The lists of a part; times is NULL for kinds without them. Names of files are from root on. */
+struct image_list_part {
+	const char *name, *paths, *labels, *times;
+	enum records_part part;
+};
 
-/* Adds name, size and time of change of a file below root to a mark; it may be missing. */
-uint64_t image_list_mark(const struct image_list *list, uint64_t mark, const char *name);
+struct image_list_kind {
+	const char *name;
+	const struct image_list_part *parts; /* the stream first; ends with a row without a name */
+	bool labels_count; /* a part that has only labels is there, and an error */
+	/* Folders below root that paths may start from; ends with NULL. */
+	const char *const *folders;
+	int (*read_list)(const char *path, list_visit *visit, void *lists, struct err *err);
+	/* Reads a file that names the images of one more part. */
+	int (*read_more)(struct path_lists *lists, const char *path, bool timed, struct err *err);
+};
 
 /*
- * To be called when the index is there. `images` is what the user says; where that is
- * empty it is the first of these folders below root, a list that ends with NULL, which
- * has one of a few images; where none has, the first one that exists.
+ * Reads the lists, or their index. Times are read if the stream has them. `more` is the
+ * name of the file for read_more; NULL: there is none. `folder` is what the user says;
+ * where that is empty it is the first of the kind's folders that has one of a few images;
+ * where none has, the first one that exists.
  */
-int image_list_find_folder(
-	struct image_list *list, const char *images, const char *const *folders, struct err *err);
+int image_list_open(struct records *records, const char *path, const struct image_list_kind *kind,
+	const char *more, const char *folder, struct err *err);
 
-/* For rows of records_types. A path is always one from the images' folder on. */
+/* For rows of records_types. A path is always one from the folder on. */
 void image_list_close(struct records *records);
-void image_list_look(const struct records *records, int64_t first, int n, struct record *out);
 int image_list_read(
 	struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 void image_list_where(const struct records *records, int64_t i, char *out, size_t size);

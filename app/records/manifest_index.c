@@ -1,8 +1,6 @@
 /*
- * An index is one array of bytes: a header, rows[count], times[count] where there
- * are times, classes[classes] where their names are, the names with their NULs. A
- * row's number has in bits 0..37 where it begins, in 38..39 its part, in 40..63 its
- * label.
+ * The index has the layout of image_records.h. An entry is a number: in bits 0..37
+ * where its row begins, in 38..39 its part, in 40..63 its label.
  *
  * It is built in place: lines are counted first, which takes a tenth of the time and
  * is an upper bound of the rows, so there is never more than one copy of 16 bytes
@@ -25,13 +23,13 @@
 #define PART_MASK  ((UINT64_C(1) << PART_BITS) - 1)
 #define LABEL_FROM (AT_BITS + PART_BITS)
 
-enum { VERSION = 2, KEEP_FROM = 32 << 20 };
+enum { VERSION = 3, KEEP_FROM = 32 << 20 };
 enum role { PATH, LABEL, TIME, USER, PART, ROLES };
 
 struct manifest_header {
-	uint64_t count, size, class_names_size; /* size: of the manifest */
-	uint32_t classes, columns, path_column, headed, timed, parted;
-	uint32_t separator, unused;
+	struct image_header images;
+	uint64_t size; /* of the manifest */
+	uint32_t columns, path_column, headed, separator;
 };
 
 static const char *const role_names[ROLES] = {
@@ -168,7 +166,7 @@ static int read_first(struct building *b, size_t at, struct err *err)
 static int read_row(
 	struct building *b, const struct csv_field *fields, uint64_t at, struct err *err)
 {
-	const uint64_t i = b->header.count, number = i + 1 + b->header.headed;
+	const uint64_t i = b->header.images.count, number = i + 1 + b->header.headed;
 	enum records_part part = RECORDS_STREAM;
 	int64_t label;
 	int code;
@@ -190,7 +188,7 @@ static int read_row(
 			return bad_cell(b, number, PART, code, err);
 	}
 	b->rows[i] = at | (uint64_t)part << AT_BITS | (uint64_t)label << LABEL_FROM;
-	b->header.count++;
+	b->header.images.count++;
 	return 0;
 }
 
@@ -208,7 +206,7 @@ static bool skip_row(struct building *b, size_t at, size_t *used)
 {
 	const unsigned char *from = b->manifest->data + at;
 	const unsigned char *newline = memchr(from, '\n', b->manifest->size - at);
-	const uint64_t i = b->header.count;
+	const uint64_t i = b->header.images.count;
 
 	if (!b->lenient || i >= b->bound)
 		return false;
@@ -216,7 +214,7 @@ static bool skip_row(struct building *b, size_t at, size_t *used)
 	b->rows[i] = at | RECORD_NO_LABEL << LABEL_FROM;
 	if (b->column[TIME] >= 0)
 		b->times[i] = 0;
-	b->header.count++;
+	b->header.images.count++;
 	b->bad++;
 	return true;
 }
@@ -230,11 +228,11 @@ static int read_rows(struct building *b, size_t at, struct err *err)
 	bool header = b->header.headed;
 	size_t used;
 
-	b->header.count = b->bad = 0;
+	b->header.images.count = b->bad = 0;
 	for (; at < size; at += used) {
 		const int n = csv_row(bytes + at, size - at, (char)b->header.separator, fields,
 			MANIFEST_COLUMNS, &used);
-		const uint64_t number = header ? 1 : b->header.count + 1 + b->header.headed;
+		const uint64_t number = header ? 1 : b->header.images.count + 1 + b->header.headed;
 		int code;
 
 		if (n == 1 && (bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == ' ') &&
@@ -255,7 +253,7 @@ static int read_rows(struct building *b, size_t at, struct err *err)
 		if (code && (code == ERR_MEMORY || code == COLUMN_AGAIN || !skip_row(b, at, &used)))
 			return code;
 	}
-	if (!b->header.count)
+	if (!b->header.images.count)
 		return err_set(err, ERR_FORMAT, "%s: has no rows", b->manifest->path);
 	return 0;
 }
@@ -295,8 +293,8 @@ static int finish_labels(struct building *b, struct err *err)
 
 	if (code)
 		return code;
-	b->header.classes = (uint32_t)classes;
-	for (uint64_t i = 0; ranks && i < b->header.count; i++) {
+	b->header.images.classes = (uint32_t)classes;
+	for (uint64_t i = 0; ranks && i < b->header.images.count; i++) {
 		uint64_t label = b->rows[i] >> LABEL_FROM;
 
 		if (label == RECORD_NO_LABEL)
@@ -311,10 +309,10 @@ static int finish_labels(struct building *b, struct err *err)
 /* Closes the gap behind the rows, and adds the names. */
 static int pack(struct building *b, size_t *size, struct err *err)
 {
-	struct manifest_header *h = &b->header;
+	struct image_header *h = &b->header.images;
 	const struct name_list *names = &b->labels.vocabulary.names;
 	const size_t named = b->labels.named ? names->count : 0;
-	const size_t fixed = sizeof(*h) + h->count * (h->timed ? 16 : 8);
+	const size_t fixed = sizeof(b->header) + h->count * (h->timed ? 16 : 8);
 	unsigned char *bytes;
 
 	h->class_names_size = named ? names->size : 0;
@@ -325,7 +323,7 @@ static int pack(struct building *b, size_t *size, struct err *err)
 	if (!bytes)
 		return err_memory(err, b->manifest->path, *size);
 	b->bytes = bytes;
-	memcpy(bytes, h, sizeof(*h));
+	memcpy(bytes, &b->header, sizeof(b->header));
 	for (size_t i = 0; i < named; i++)
 		memcpy(bytes + fixed + 4 * i, &(uint32_t){(uint32_t)names->starts[i]}, 4);
 	if (named)
@@ -354,51 +352,33 @@ static int build(struct building *b, size_t *size, struct err *err)
 		code = finish_labels(b, err);
 	b->header.size = b->manifest->size;
 	b->header.path_column = (uint32_t)b->column[PATH];
-	b->header.timed = b->column[TIME] >= 0;
-	b->header.parted = b->column[PART] >= 0;
+	b->header.images.timed = b->column[TIME] >= 0;
+	b->header.images.parted = b->column[PART] >= 0;
 	return code ? code : pack(b, size, err);
 }
 
 /* Finds the parts of an index; false if they do not add up. */
-static bool unpack(struct manifest_index *index, size_t manifest_size)
+static bool unpack(struct manifest *m)
 {
-	const struct manifest_header *h = (const void *)index->file.bytes;
-	size_t left = index->file.size, each;
+	const struct manifest_header *h = (const void *)m->images.file.bytes;
 
-	if (left < sizeof(*h) + 1 || h->size != manifest_size || !h->count || !h->classes)
-		return false;
-	left -= sizeof(*h) + 1;
-	each = h->timed ? 16 : 8;
-	if (h->count > left / each || h->path_column >= h->columns || h->columns > MANIFEST_COLUMNS)
-		return false;
-	left -= h->count * each;
-	index->header = h;
-	index->rows = (const uint64_t *)(const void *)(h + 1);
-	index->times = h->timed ? (const int64_t *)(index->rows + h->count) : NULL;
-	index->classes = NULL;
-	if (h->class_names_size) {
-		if (h->classes > left / 4 || left - 4 * (size_t)h->classes != h->class_names_size)
-			return false;
-		index->classes = (const void *)((const unsigned char *)(h + 1) + h->count * each);
-		index->class_names = (const char *)(index->classes + h->classes);
-		return !index->file.bytes[index->file.size - 1];
-	}
-	return left == 0;
+	m->header = h;
+	return image_records_unpack(&m->images, sizeof(*h), sizeof(uint64_t)) &&
+	       h->images.classes && h->size == m->file.size && h->path_column < h->columns &&
+	       h->columns <= MANIFEST_COLUMNS;
 }
 
-int manifest_index_open(
-	struct manifest_index *index, const struct mapped *manifest, bool lenient, struct err *err)
+int manifest_index_open(struct manifest *m, bool lenient, struct err *err)
 {
-	const struct index_id id = {manifest->path, "manifest", VERSION,
-		mark_number(mark_number(MARK_NOTHING, (int64_t)manifest->size), manifest->changed)};
-	struct building b = {.manifest = manifest, .lenient = lenient};
+	const struct index_id id = {m->file.path, "manifest", VERSION,
+		mark_number(mark_number(MARK_NOTHING, (int64_t)m->file.size), m->file.changed)};
+	struct building b = {.manifest = &m->file, .lenient = lenient};
 	size_t size = 0;
 	int code;
 
-	*index = (struct manifest_index){0};
-	if (index_file_find(&index->file, &id) && unpack(index, manifest->size))
+	if (index_file_find(&m->images.file, &id) && unpack(m))
 		return 0;
-	index_file_release(&index->file);
+	index_file_release(&m->images.file);
 	code = build(&b, &size, err);
 	label_column_release(&b.labels);
 	if (code) {
@@ -406,73 +386,43 @@ int manifest_index_open(
 		return code;
 	}
 	/* An index with bad rows is not kept: it would hide them from a run that refuses them. */
-	index_file_make(&index->file, &id, b.bytes, size, manifest->size >= KEEP_FROM && !b.bad);
-	if (!unpack(index, manifest->size)) {
-		index_file_release(&index->file);
-		return err_set(err, ERR_STATE, "%s: its index contradicts itself", manifest->path);
-	}
-	return 0;
+	index_file_make(&m->images.file, &id, b.bytes, size, m->file.size >= KEEP_FROM && !b.bad);
+	return unpack(m)
+		       ? 0
+		       : err_set(err, ERR_STATE, "%s: its index contradicts itself", m->file.path);
 }
 
-void manifest_index_close(struct manifest_index *index)
+struct record manifest_index_look(const struct records *records, int64_t i)
 {
-	index_file_release(&index->file);
+	const uint64_t row =
+		((const uint64_t *)((const struct manifest *)records)->images.entries)[i];
+
+	return image_record(records, i, row >> LABEL_FROM, row >> AT_BITS & PART_MASK);
 }
 
-void manifest_index_info(const struct manifest_index *index, struct records_info *info)
+uint64_t manifest_index_row(const struct manifest *m, int64_t i, size_t *size, uint64_t *number)
 {
-	*info = (struct records_info){
-		.form = RECORDS_IMAGE,
-		.count = (int64_t)index->header->count,
-		.classes = (int)index->header->classes,
-		.timed = index->header->timed,
-		.parted = index->header->parted,
-	};
-}
-
-struct record manifest_index_look(const struct manifest_index *index, int64_t i)
-{
-	const uint64_t row = index->rows[i], label = row >> LABEL_FROM;
-	const uint64_t part = row >> AT_BITS & PART_MASK;
-
-	return (struct record){
-		.label = label < index->header->classes ? (int32_t)label : -1,
-		.part = part <= RECORDS_PREPARE ? (enum records_part)part : RECORDS_STREAM,
-		.time = index->times ? index->times[i] : 0,
-	};
-}
-
-const char *manifest_index_class(const struct manifest_index *index, int label)
-{
-	if (!index->classes || label < 0 || (uint32_t)label >= index->header->classes ||
-		index->classes[label] >= index->header->class_names_size)
-		return NULL;
-	return index->class_names + index->classes[label];
-}
-
-uint64_t manifest_index_row(
-	const struct manifest_index *index, int64_t i, size_t *size, uint64_t *number)
-{
-	const struct manifest_header *h = index->header;
-	const uint64_t at = index->rows[i] & AT_MASK;
-	const uint64_t next = i + 1 < (int64_t)h->count ? index->rows[i + 1] & AT_MASK : h->size;
+	const uint64_t *rows = m->images.entries;
+	const uint64_t at = rows[i] & AT_MASK;
+	const uint64_t next =
+		i + 1 < m->images.base.info.count ? rows[i + 1] & AT_MASK : m->header->size;
 
 	*size = next > at ? (size_t)(next - at) : 0;
 	if (*size > MANIFEST_ROW)
 		*size = MANIFEST_ROW; /* blank lines at the end */
-	*number = (uint64_t)i + 1 + h->headed;
+	*number = (uint64_t)i + 1 + m->header->headed;
 	return at;
 }
 
 bool manifest_index_path(
-	const struct manifest_index *index, const char *row, size_t size, char *path, size_t room)
+	const struct manifest *m, const char *row, size_t size, char *path, size_t room)
 {
 	struct csv_field fields[MANIFEST_COLUMNS];
 	size_t used;
-	const int n = size ? csv_row(row, size, (char)index->header->separator, fields,
+	const int n = size ? csv_row(row, size, (char)m->header->separator, fields,
 				     MANIFEST_COLUMNS, &used)
 			   : 0;
 
-	return n > (int)index->header->path_column && n <= MANIFEST_COLUMNS &&
-	       csv_text(fields + index->header->path_column, path, room) && *path;
+	return n > (int)m->header->path_column && n <= MANIFEST_COLUMNS &&
+	       csv_text(fields + m->header->path_column, path, room) && *path;
 }

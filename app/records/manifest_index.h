@@ -15,47 +15,36 @@
 #ifndef RETAIN_RECORDS_MANIFEST_INDEX_H
 #define RETAIN_RECORDS_MANIFEST_INDEX_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/err.h"
 #include "formats/csv.h"
-#include "records/index_file.h"
-#include "records/records.h"
+#include "records/image_records.h"
 
 /* No row has more columns, no row is longer. */
 enum { MANIFEST_COLUMNS = 256, MANIFEST_ROW = 1 << 20 };
 
-struct manifest_index {
-	struct index_file file;
+struct manifest {
+	struct image_records images;
+	struct mapped file;
 	const struct manifest_header *header;
-	const uint64_t *rows;
-	const int64_t *times; /* NULL: there are none */
-	const uint32_t *classes;
-	const char *class_names;
+	char *root;
 };
 
 /* Whether the first row of a CSV file has a column called path, or begins with an image's path. */
 bool manifest_index_likely(const char *bytes, size_t size);
 
 /*
- * Of an open file, whose bytes are looked at only now. Rows that make no sense are
- * errors, or where `lenient` records without a label.
+ * Fills in the images and the header. The file is open, and its bytes are looked at only
+ * now. Rows that make no sense are errors, or where `lenient` records without a label.
  */
-int manifest_index_open(
-	struct manifest_index *index, const struct mapped *manifest, bool lenient, struct err *err);
-void manifest_index_close(struct manifest_index *index);
+int manifest_index_open(struct manifest *manifest, bool lenient, struct err *err);
 
-void manifest_index_info(const struct manifest_index *index, struct records_info *info);
-struct record manifest_index_look(const struct manifest_index *index, int64_t i);
-const char *manifest_index_class(const struct manifest_index *index, int label);
+struct record manifest_index_look(const struct records *records, int64_t i);
 
 /* Where row i begins and how long it is at most; its number, which counts the header. */
 uint64_t manifest_index_row(
-	const struct manifest_index *index, int64_t i, size_t *size, uint64_t *number);
+	const struct manifest *manifest, int64_t i, size_t *size, uint64_t *number);
 
 /* The path in a row's bytes as they are now. False if there is none that fits. */
 bool manifest_index_path(
-	const struct manifest_index *index, const char *row, size_t size, char *path, size_t room);
+	const struct manifest *manifest, const char *row, size_t size, char *path, size_t room);
 
 #endif

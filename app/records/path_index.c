@@ -2,7 +2,7 @@
  * An index is one array of bytes:
  *
  *	paths, each with its NUL; zeros up to a multiple of 8
- *	entries[count]   bits 0..39 where the path is, 40..61 label, 62..63 part
+ *	entries[count]   the usual ones
  *	times[count]     where there are times
  *	header
  *
@@ -18,14 +18,8 @@
 #include "base/mem.h"
 #include "base/grow.h"
 
-#define AT_BITS    40
-#define LABEL_BITS 22
-#define AT_MASK    ((UINT64_C(1) << AT_BITS) - 1)
-#define LABEL_MASK ((UINT64_C(1) << LABEL_BITS) - 1)
-#define PART_FROM  (AT_BITS + LABEL_BITS)
-
 /* The largest number that fits stands for a label that is in no class. */
-_Static_assert(PATH_LABELS == LABEL_MASK, "labels fill their bits");
+_Static_assert(PATH_LABELS == IMAGE_LABEL_MASK, "labels fill their bits");
 
 enum { KEEP_FROM = 1 << 20, MICROSECONDS = 1000000 };
 
@@ -47,11 +41,11 @@ struct path_lists {
 };
 
 /* Finds the parts of an index; false if they do not add up. */
-static bool unpack(struct path_index *index)
+static bool unpack(struct image_records *images)
 {
-	const unsigned char *bytes = index->file.bytes;
+	const unsigned char *bytes = images->file.bytes;
 	const struct path_index_header *h;
-	size_t left = index->file.size, paths, each;
+	size_t left = images->file.size, paths, each;
 
 	if (left < sizeof(*h) || left % 8)
 		return false;
@@ -64,55 +58,28 @@ static bool unpack(struct path_index *index)
 	if (!h->paths_size || h->paths_size > paths || paths - h->paths_size >= 8 ||
 		bytes[h->paths_size - 1])
 		return false;
-	index->header = h;
-	index->paths = (const char *)bytes;
-	index->entries = (const void *)(bytes + paths);
-	index->times = h->timed ? (const void *)(index->entries + h->count) : NULL;
+	image_records_info(
+		images, &(struct image_header){h->count, 0, h->classes, h->timed, h->parted, 0});
+	images->entries = bytes + paths;
+	images->times = h->timed ? (const void *)(bytes + paths + 8 * h->count) : NULL;
 	return true;
 }
 
-bool path_index_find(struct path_index *index, const struct index_id *id)
+bool path_index_find(struct image_records *images, const struct index_id *id)
 {
-	*index = (struct path_index){0};
-	if (index_file_find(&index->file, id) && unpack(index))
+	if (index_file_find(&images->file, id) && unpack(images))
 		return true;
-	index_file_release(&index->file);
+	index_file_release(&images->file);
 	return false;
 }
 
-void path_index_close(struct path_index *index)
+const char *path_index_path(const struct image_records *images, int64_t i)
 {
-	index_file_release(&index->file);
-}
+	const struct path_index_header *h =
+		(const void *)(images->file.bytes + images->file.size - sizeof(*h));
+	const uint64_t at = ((const uint64_t *)images->entries)[i] & IMAGE_AT_MASK;
 
-void path_index_info(const struct path_index *index, struct records_info *info)
-{
-	*info = (struct records_info){
-		.form = RECORDS_IMAGE,
-		.count = (int64_t)index->header->count,
-		.classes = (int)index->header->classes,
-		.timed = index->header->timed,
-		.parted = index->header->parted,
-	};
-}
-
-struct record path_index_look(const struct path_index *index, int64_t i)
-{
-	const uint64_t entry = index->entries[i], label = entry >> AT_BITS & LABEL_MASK;
-	const uint64_t part = entry >> PART_FROM;
-
-	return (struct record){
-		.label = label < index->header->classes ? (int32_t)label : -1,
-		.part = part <= RECORDS_PREPARE ? (enum records_part)part : RECORDS_STREAM,
-		.time = index->times ? index->times[i] : 0,
-	};
-}
-
-const char *path_index_path(const struct path_index *index, int64_t i)
-{
-	const uint64_t at = index->entries[i] & AT_MASK;
-
-	return at < index->header->paths_size ? index->paths + at : "";
+	return at < h->paths_size ? (const char *)images->file.bytes + at : "";
 }
 
 int path_lists_open(struct path_lists **lists, const struct index_id *id, struct err *err)
@@ -189,9 +156,9 @@ int path_lists_path(void *lists, const struct list_value *value, struct err *err
 			!size                 ? "is empty"
 			: size > PATH_LONGEST ? "is too long"
 					      : "holds a zero byte");
-	if (l->paths_size > AT_MASK)
+	if (l->paths_size > IMAGE_AT_MASK)
 		return err_set(err, ERR_INPUT, "there are too many paths");
-	if (!numbers_add(&l->entries, l->paths_size | (uint64_t)l->part << PART_FROM))
+	if (!numbers_add(&l->entries, l->paths_size | (uint64_t)l->part << IMAGE_PART_FROM))
 		return err_memory(err, l->id->path, l->entries.count * 8);
 	memcpy(path, text, size);
 	path[size] = '\0';
@@ -210,9 +177,9 @@ int path_lists_label(void *lists, const struct list_value *value, struct err *er
 	if (l->labels >= l->entries.count - l->first)
 		return err_set(err, ERR_FORMAT, "there are %zu paths and more labels", l->labels);
 	label = value->whole >= 0 && value->whole < PATH_LABELS ? (uint64_t)value->whole
-								: LABEL_MASK;
-	l->entries.at[l->first + l->labels++] |= label << AT_BITS;
-	if (label != LABEL_MASK && value->whole > l->largest)
+								: IMAGE_LABEL_MASK;
+	l->entries.at[l->first + l->labels++] |= label << IMAGE_AT_BITS;
+	if (label != IMAGE_LABEL_MASK && value->whole > l->largest)
 		l->largest = value->whole;
 	return 0;
 }
@@ -278,12 +245,11 @@ static int write_all(struct path_lists *l, struct err *err)
 	return code ? code : index_writer_write(l->writer, &header, sizeof(header), err);
 }
 
-int path_lists_end(struct path_lists *lists, struct path_index *index, struct err *err)
+int path_lists_end(struct path_lists *lists, struct image_records *images, struct err *err)
 {
 	struct path_lists *l = lists;
 	int code = end_part(l, err);
 
-	*index = (struct path_index){0};
 	if (!code && !l->entries.count)
 		code = err_set(err, ERR_FORMAT, "%s: names no images", l->id->path);
 	else if (!code && l->largest < 0)
@@ -292,13 +258,11 @@ int path_lists_end(struct path_lists *lists, struct path_index *index, struct er
 	if (!code)
 		code = write_all(l, err);
 	if (!code) {
-		code = index_writer_end(l->writer, &index->file, err);
+		code = index_writer_end(l->writer, &images->file, err);
 		l->writer = NULL;
 	}
-	if (!code && !unpack(index)) {
-		index_file_release(&index->file);
+	if (!code && !unpack(images))
 		code = err_set(err, ERR_STATE, "%s: its index contradicts itself", l->id->path);
-	}
 	path_lists_abort(l);
 	return code;
 }

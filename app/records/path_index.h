@@ -14,36 +14,19 @@
 #ifndef RETAIN_RECORDS_PATH_INDEX_H
 #define RETAIN_RECORDS_PATH_INDEX_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/err.h"
-#include "records/index_file.h"
 #include "formats/list_value.h"
-#include "records/records.h"
+#include "records/image_records.h"
 
 /* Labels are below this, others are in no class; no path is longer than that. */
 enum { PATH_LABELS = (1 << 22) - 1, PATH_LONGEST = 4095 };
 
-struct path_index {
-	struct index_file file;
-	const struct path_index_header *header;
-	const uint64_t *entries;
-	const int64_t *times; /* NULL: there are none */
-	const char *paths;
-};
-
 /* The id's version is this. */
 enum { PATH_INDEX_VERSION = 3 };
 
-/* True if there is an index file of the data as it is now. */
-bool path_index_find(struct path_index *index, const struct index_id *id);
-void path_index_close(struct path_index *index);
-
-void path_index_info(const struct path_index *index, struct records_info *info);
-struct record path_index_look(const struct path_index *index, int64_t i);
+/* Fills in the images, whose entries are the usual ones, if there is an index file of them. */
+bool path_index_find(struct image_records *images, const struct index_id *id);
 /* Lives as long as the index. */
-const char *path_index_path(const struct path_index *index, int64_t i);
+const char *path_index_path(const struct image_records *images, int64_t i);
 
 struct path_lists;
 
@@ -64,7 +47,7 @@ int path_lists_label(void *lists, const struct list_value *value, struct err *er
 int path_lists_time(void *lists, const struct list_value *value, struct err *err);
 
 /* Both end the lists, whether they succeed or not; abort accepts NULL. */
-int path_lists_end(struct path_lists *lists, struct path_index *index, struct err *err);
+int path_lists_end(struct path_lists *lists, struct image_records *images, struct err *err);
 void path_lists_abort(struct path_lists *lists);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "records/records_types.h"
 
@@ -69,11 +70,16 @@ int records_open(
 	*records = NULL;
 	if (code)
 		return code;
-	code = type->open(records, path, options, err);
-	if (code)
-		return code;
+	*records = mem_new(1, type->size);
+	if (!*records)
+		return err_memory(err, path, type->size);
 	(*records)->type = type;
-	return 0;
+	code = type->open(*records, path, options, err);
+	if (code) {
+		records_close(*records);
+		*records = NULL;
+	}
+	return code;
 }
 
 bool records_lenient(const struct options *options)
@@ -84,8 +90,10 @@ bool records_lenient(const struct options *options)
 
 void records_close(struct records *records)
 {
-	if (records)
-		records->type->close(records);
+	if (!records)
+		return;
+	records->type->close(records);
+	mem_free(records);
 }
 
 const struct records_info *records_info(const struct records *records)
@@ -93,9 +101,9 @@ const struct records_info *records_info(const struct records *records)
 	return &records->info;
 }
 
-void records_look(const struct records *records, int64_t first, int n, struct record *out)
+struct record records_look(const struct records *records, int64_t i)
 {
-	records->type->look(records, first, n, out);
+	return records->type->look(records, i);
 }
 
 int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)

@@ -53,11 +53,14 @@ struct records_type {
 	const struct option_row *options; /* keys of its own, NULL for none */
 	/* Whether the path looks like this kind; the first row that says so has it. Reads little. */
 	bool (*guess)(const char *path);
-	int (*open)(struct records **records, const char *path, const struct options *options,
+	/* Fills in zeroed storage of `size` bytes, which begins with a struct records. */
+	size_t size;
+	int (*open)(struct records *records, const char *path, const struct options *options,
 		struct err *err);
+	/* Gives back what open took, or what it had taken before it failed; not the storage. */
 	void (*close)(struct records *records);
-	/* What the index knows of records first .. first+n-1. Cannot fail: open saw to it. */
-	void (*look)(const struct records *records, int64_t first, int n, struct record *out);
+	/* What the index knows of a record. Cannot fail: open saw to it. */
+	struct record (*look)(const struct records *records, int64_t i);
 	/*
 	 * The bytes of a record. Several threads may read at a time, each with bytes of its
 	 * own. A failure is a sentence that names the file, and the row where there is one.
@@ -93,7 +96,7 @@ void records_close(struct records *records);
  */
 bool records_lenient(const struct options *options);
 const struct records_info *records_info(const struct records *records);
-void records_look(const struct records *records, int64_t first, int n, struct record *out);
+struct record records_look(const struct records *records, int64_t i);
 int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 void records_where(const struct records *records, int64_t i, char *out, size_t size);
 int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);

@@ -187,11 +187,12 @@ static void cifar_close(struct records *records)
 		mapped_close(&c->batches[b].file);
 	name_list_release(&c->names);
 	mem_free(c->labels);
-	mem_free(c);
 }
 
-static int open_all(struct cifar *c, const char *path, bool lenient, struct err *err)
+static int cifar_open(
+	struct records *records, const char *path, const struct options *options, struct err *err)
 {
+	struct cifar *c = (struct cifar *)records;
 	const bool is_folder = path_is_folder(path);
 	char *folder = is_folder ? mem_text(path) : path_folder(path);
 	int code = folder ? 0 : err_memory(err, "a path", strlen(path));
@@ -199,33 +200,18 @@ static int open_all(struct cifar *c, const char *path, bool lenient, struct err 
 	if (!code)
 		code = is_folder ? open_folder(c, path, err) : open_file(c, path, err);
 	if (!code)
-		code = take_labels(c, lenient, err);
+		code = take_labels(c, records_lenient(options), err);
 	if (!code)
 		code = take_names(c, folder, err);
 	mem_free(folder);
-	return code;
-}
-
-static int cifar_open(
-	struct records **records, const char *path, const struct options *options, struct err *err)
-{
-	struct cifar *c = mem_new(1, sizeof(*c));
-	int code;
-
-	if (!c)
-		return err_memory(err, "CIFAR files", sizeof(*c));
-	code = open_all(c, path, records_lenient(options), err);
-	if (code) {
-		cifar_close(&c->base);
+	if (code)
 		return code;
-	}
 	for (int b = 0; b < c->count; b++)
 		mapped_looked(&c->batches[b].file);
-	c->base.info.form = RECORDS_PIXELS;
-	c->base.info.classes = c->flavour->classes;
-	c->base.info.channels = 3;
-	c->base.info.height = c->base.info.width = SIDE;
-	*records = &c->base;
+	records->info.form = RECORDS_PIXELS;
+	records->info.classes = c->flavour->classes;
+	records->info.channels = 3;
+	records->info.height = records->info.width = SIDE;
 	return 0;
 }
 
@@ -235,12 +221,8 @@ static bool cifar_guess(const char *path)
 
 	if (!path_is_folder(path))
 		return known_file(path_name(path)) >= 0 && path_exists(path);
-	for (int i = 0; i < KNOWN && !found; i++) {
-		char *file = path_join(path, known[i].name);
-
-		found = file && path_exists(file);
-		mem_free(file);
-	}
+	for (int i = 0; i < KNOWN && !found; i++)
+		found = path_has(path, known[i].name);
 	return found;
 }
 
@@ -253,16 +235,12 @@ static const struct batch *batch_of(const struct cifar *c, int64_t i)
 	return batch;
 }
 
-static void cifar_look(const struct records *records, int64_t first, int n, struct record *out)
+static struct record cifar_look(const struct records *records, int64_t i)
 {
 	const struct cifar *c = (const struct cifar *)records;
 
-	for (int k = 0; k < n; k++) {
-		const int label = c->labels[first + k];
-
-		out[k] = (struct record){.label = label < c->flavour->classes ? label : -1,
-			.part = batch_of(c, first + k)->part};
-	}
+	return (struct record){.label = c->labels[i] < c->flavour->classes ? c->labels[i] : -1,
+		.part = batch_of(c, i)->part};
 }
 
 static int cifar_read(
@@ -296,6 +274,7 @@ const struct records_type records_cifar = {
 	.name = "cifar",
 	.help = "CIFAR-10 and CIFAR-100 in their binary versions: the folder, or one file",
 	.guess = cifar_guess,
+	.size = sizeof(struct cifar),
 	.open = cifar_open,
 	.close = cifar_close,
 	.look = cifar_look,

@@ -10,40 +10,23 @@
 #include "records/name_list.h"
 #include "records/records_types.h"
 
-struct class_folder {
-	struct records base;
-	struct class_folder_index index;
-	char *root;
-};
-
 static void class_folder_close(struct records *records)
 {
 	struct class_folder *folder = (struct class_folder *)records;
 
-	class_folder_index_close(&folder->index);
+	index_file_release(&folder->images.file);
 	mem_free(folder->root);
-	mem_free(folder);
 }
 
 static int class_folder_open(
-	struct records **records, const char *path, const struct options *options, struct err *err)
+	struct records *records, const char *path, const struct options *options, struct err *err)
 {
-	struct class_folder *folder = mem_new(1, sizeof(*folder));
-	int code;
+	struct class_folder *folder = (struct class_folder *)records;
 
 	(void)options;
-	if (!folder)
-		return err_memory(err, "a folder", sizeof(*folder));
-	folder->root = mem_text(path);
-	code = folder->root ? class_folder_index_open(&folder->index, path, err)
+	folder->root = path_trimmed(path);
+	return folder->root ? class_folder_index_open(folder, err)
 			    : err_memory(err, "a path", strlen(path));
-	if (code) {
-		class_folder_close(&folder->base);
-		return code;
-	}
-	class_folder_index_info(&folder->index, &folder->base.info);
-	*records = &folder->base;
-	return 0;
 }
 
 /* Whether a folder has a folder with images in it, after a look at the first few names. */
@@ -78,24 +61,14 @@ static bool class_folder_guess(const char *path)
 	return found;
 }
 
-static void class_folder_look(
-	const struct records *records, int64_t first, int n, struct record *out)
-{
-	const struct class_folder *folder = (const struct class_folder *)records;
-
-	for (int k = 0; k < n; k++)
-		out[k] = class_folder_index_look(&folder->index, first + k);
-}
-
 static void class_folder_where(const struct records *records, int64_t i, char *out, size_t size)
 {
 	const struct class_folder *folder = (const struct class_folder *)records;
-	const size_t root = strlen(folder->root);
-	const bool slash = root && folder->root[root - 1] != '/';
+	const bool slash = strcmp(folder->root, "/") != 0;
 
 	snprintf(out, size, "%s%s", folder->root, slash ? "/" : "");
 	if (strlen(out) + 1 < size)
-		class_folder_index_path(&folder->index, i, out + strlen(out), size - strlen(out));
+		class_folder_index_path(folder, i, out + strlen(out), size - strlen(out));
 }
 
 static int class_folder_read(
@@ -114,20 +87,16 @@ static int class_folder_path(
 	return 0;
 }
 
-static const char *class_folder_class_name(const struct records *records, int label)
-{
-	return class_folder_index_class(&((const struct class_folder *)records)->index, label);
-}
-
 const struct records_type records_folder = {
 	.name = "folder",
 	.help = "images in folders, one for each class; train/ and val/ above them or not",
 	.guess = class_folder_guess,
+	.size = sizeof(struct class_folder),
 	.open = class_folder_open,
 	.close = class_folder_close,
-	.look = class_folder_look,
+	.look = image_records_look,
 	.read = class_folder_read,
 	.where = class_folder_where,
 	.path = class_folder_path,
-	.class_name = class_folder_class_name,
+	.class_name = image_records_class_name,
 };

@@ -231,30 +231,22 @@ static void idx_close(struct records *records)
 		mapped_close(&idx->parts[part].images);
 		mem_free(idx->parts[part].labels);
 	}
-	mem_free(idx);
 }
 
 static int idx_open(
-	struct records **records, const char *path, const struct options *options, struct err *err)
+	struct records *records, const char *path, const struct options *options, struct err *err)
 {
-	struct idx *idx = mem_new(1, sizeof(*idx));
+	struct idx *idx = (struct idx *)records;
 	int code;
 
 	(void)options;
-	if (!idx)
-		return err_memory(err, "IDX files", sizeof(*idx));
-	idx->base.info.form = RECORDS_PIXELS;
+	records->info.form = RECORDS_PIXELS;
 	code = path_is_folder(path) ? open_folder(idx, path, err) : open_part(idx, 0, path, err);
-	if (!code && idx->base.info.count == 0)
+	if (!code && records->info.count == 0)
 		code = err_set(err, ERR_FORMAT, "%s: holds no images", path);
-	if (code) {
-		idx_close(&idx->base);
-		return code;
-	}
-	for (int part = 0; part < PARTS; part++)
+	for (int part = 0; part < PARTS && !code; part++)
 		mapped_looked(&idx->parts[part].images);
-	*records = &idx->base;
-	return 0;
+	return code;
 }
 
 static bool idx_guess(const char *path)
@@ -281,17 +273,13 @@ static const struct part *part_of(const struct idx *idx, int64_t *i)
 	return part + 1;
 }
 
-static void idx_look(const struct records *records, int64_t first, int n, struct record *out)
+static struct record idx_look(const struct records *records, int64_t i)
 {
 	const struct idx *idx = (const struct idx *)records;
+	const struct part *part = part_of(idx, &i);
 
-	for (int k = 0; k < n; k++) {
-		int64_t i = first + k;
-		const struct part *part = part_of(idx, &i);
-
-		out[k] = (struct record){.label = part->labels[i],
-			.part = part == idx->parts ? RECORDS_STREAM : RECORDS_EVAL};
-	}
+	return (struct record){.label = part->labels[i],
+		.part = part == idx->parts ? RECORDS_STREAM : RECORDS_EVAL};
 }
 
 static int idx_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
@@ -313,6 +301,7 @@ const struct records_type records_idx = {
 	.name = "idx",
 	.help = "MNIST's IDX files, gzipped or not: a folder of them, or the images' file",
 	.guess = idx_guess,
+	.size = sizeof(struct idx),
 	.open = idx_open,
 	.close = idx_close,
 	.look = idx_look,

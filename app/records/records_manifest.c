@@ -18,26 +18,19 @@ static const struct option_row manifest_options[] = {
 	{NULL},
 };
 
-struct manifest {
-	struct records base;
-	struct mapped file;
-	struct manifest_index index;
-	char *root;
-};
-
 static void manifest_close(struct records *records)
 {
 	struct manifest *m = (struct manifest *)records;
 
-	manifest_index_close(&m->index);
+	index_file_release(&m->images.file);
 	mapped_close(&m->file);
 	mem_free(m->root);
-	mem_free(m);
 }
 
-static int open_all(
-	struct manifest *m, const char *path, const struct options *options, struct err *err)
+static int manifest_open(
+	struct records *records, const char *path, const struct options *options, struct err *err)
 {
+	struct manifest *m = (struct manifest *)records;
 	const char *root = options_text(options, "manifest.root");
 	int code;
 
@@ -46,29 +39,10 @@ static int open_all(
 		return err_memory(err, "a path", strlen(path));
 	code = mapped_open(&m->file, path, MAPPED_UNPACK, err);
 	if (!code)
-		code = manifest_index_open(&m->index, &m->file, records_lenient(options), err);
-	if (code)
-		return code;
-	mapped_looked(&m->file);
-	manifest_index_info(&m->index, &m->base.info);
-	return 0;
-}
-
-static int manifest_open(
-	struct records **records, const char *path, const struct options *options, struct err *err)
-{
-	struct manifest *m = mem_new(1, sizeof(*m));
-	int code;
-
-	if (!m)
-		return err_memory(err, "a manifest", sizeof(*m));
-	code = open_all(m, path, options, err);
-	if (code) {
-		manifest_close(&m->base);
-		return code;
-	}
-	*records = &m->base;
-	return 0;
+		code = manifest_index_open(m, records_lenient(options), err);
+	if (!code)
+		mapped_looked(&m->file);
+	return code;
 }
 
 /* A CSV file whose first row has a cell that is an image's path, or is called one. */
@@ -86,21 +60,13 @@ static bool manifest_guess(const char *path)
 	return found;
 }
 
-static void manifest_look(const struct records *records, int64_t first, int n, struct record *out)
-{
-	const struct manifest *m = (const struct manifest *)records;
-
-	for (int k = 0; k < n; k++)
-		out[k] = manifest_index_look(&m->index, first + k);
-}
-
 static void manifest_where(const struct records *records, int64_t i, char *out, size_t size)
 {
 	const struct manifest *m = (const struct manifest *)records;
 	uint64_t number;
 	size_t length;
 
-	manifest_index_row(&m->index, i, &length, &number);
+	manifest_index_row(m, i, &length, &number);
 	snprintf(out, size, "%s, row %llu", m->file.path, (unsigned long long)number);
 }
 
@@ -110,14 +76,13 @@ static int path_of(struct manifest *m, int64_t i, struct record_bytes *bytes, ch
 {
 	size_t size, root = strlen(m->root);
 	uint64_t number;
-	const uint64_t at = manifest_index_row(&m->index, i, &size, &number);
+	const uint64_t at = manifest_index_row(m, i, &size, &number);
 	const int code = mapped_record(&m->file, at, size, bytes, err);
 	char cell[PATH_MAX];
 
 	if (code)
 		return code;
-	if (!manifest_index_path(
-		    &m->index, (const char *)bytes->data, bytes->size, cell, sizeof(cell)))
+	if (!manifest_index_path(m, (const char *)bytes->data, bytes->size, cell, sizeof(cell)))
 		return err_set(err, ERR_FORMAT, "%s, row %llu: has no path that can be used",
 			m->file.path, (unsigned long long)number);
 	if (*cell == '/')
@@ -159,21 +124,17 @@ static int manifest_path(
 	return code;
 }
 
-static const char *manifest_class_name(const struct records *records, int label)
-{
-	return manifest_index_class(&((const struct manifest *)records)->index, label);
-}
-
 const struct records_type records_manifest = {
 	.name = "manifest",
 	.help = "images named by the rows of a CSV file: path, label, time",
 	.options = manifest_options,
 	.guess = manifest_guess,
+	.size = sizeof(struct manifest),
 	.open = manifest_open,
 	.close = manifest_close,
-	.look = manifest_look,
+	.look = manifest_index_look,
 	.read = manifest_read,
 	.where = manifest_where,
 	.path = manifest_path,
-	.class_name = manifest_class_name,
+	.class_name = image_records_class_name,
 };

@@ -78,24 +78,21 @@ static int find_beside(char **path, const char *features, const char *const *end
 	int code = folder ? 0 : err_memory(err, "a path", stem);
 
 	*path = NULL;
-	for (; !code && !*path && *endings; endings++) {
-		*path = mem_new(stem + strlen(*endings) + 1, 1);
+	while (!code && !*path && (*endings || *names)) {
+		const char *ending = *endings;
+
+		*path = ending ? mem_new(stem + strlen(ending) + 1, 1)
+			       : path_join(folder, *names++);
 		if (!*path) {
 			code = err_memory(err, "a path", stem);
 			break;
 		}
-		memcpy(*path, features, stem);
-		memcpy(*path + stem, *endings, strlen(*endings) + 1);
-		if (!path_exists(*path)) {
-			mem_free(*path);
-			*path = NULL;
+		if (ending) {
+			memcpy(*path, features, stem);
+			memcpy(*path + stem, ending, strlen(ending) + 1);
+			endings++;
 		}
-	}
-	for (; !code && !*path && *names; names++) {
-		*path = path_join(folder, *names);
-		if (!*path)
-			code = err_memory(err, "a path", stem);
-		else if (!path_exists(*path)) {
+		if (!path_exists(*path)) {
 			mem_free(*path);
 			*path = NULL;
 		}
@@ -189,8 +186,10 @@ static int take_times(struct npy *n, const char *path, struct err *err)
 	return code;
 }
 
-static int open_all(struct npy *n, const char *path, bool lenient, struct err *err)
+static int npy_open(
+	struct records *records, const char *path, const struct options *options, struct err *err)
 {
+	struct npy *n = (struct npy *)records;
 	static const char *const label_endings[] = {"-labels.npy", "_labels.npy", NULL};
 	static const char *const label_names[] = {"labels.npy", "y.npy", NULL};
 	static const char *const time_endings[] = {"-times.npy", "_times.npy", NULL};
@@ -206,13 +205,15 @@ static int open_all(struct npy *n, const char *path, bool lenient, struct err *e
 		code = err_set(err, ERR_FILE,
 			"%s: has no labels beside it: NAME-labels.npy, labels.npy or y.npy", path);
 	if (!code)
-		code = take_labels(n, labels, lenient, err);
+		code = take_labels(n, labels, records_lenient(options), err);
 	if (!code)
 		code = find_beside(&times, path, time_endings, time_names, err);
 	if (!code && times)
 		code = take_times(n, times, err);
 	mem_free(labels);
 	mem_free(times);
+	if (!code)
+		mapped_looked(&n->file);
 	return code;
 }
 
@@ -223,25 +224,6 @@ static void npy_close(struct records *records)
 	mapped_close(&n->file);
 	mem_free(n->labels);
 	mem_free(n->times);
-	mem_free(n);
-}
-
-static int npy_open(
-	struct records **records, const char *path, const struct options *options, struct err *err)
-{
-	struct npy *n = mem_new(1, sizeof(*n));
-	int code;
-
-	if (!n)
-		return err_memory(err, "an array", sizeof(*n));
-	code = open_all(n, path, records_lenient(options), err);
-	if (code) {
-		npy_close(&n->base);
-		return code;
-	}
-	mapped_looked(&n->file);
-	*records = &n->base;
-	return 0;
 }
 
 /* An .npz, too: it is refused by name then. */
@@ -250,13 +232,11 @@ static bool npy_guess(const char *path)
 	return (path_ends(path, ".npy") || path_ends(path, ".npz")) && path_exists(path);
 }
 
-static void npy_look(const struct records *records, int64_t first, int count, struct record *out)
+static struct record npy_look(const struct records *records, int64_t i)
 {
 	const struct npy *n = (const struct npy *)records;
 
-	for (int k = 0; k < count; k++)
-		out[k] = (struct record){
-			.label = n->labels[first + k], .time = n->times ? n->times[first + k] : 0};
+	return (struct record){.label = n->labels[i], .time = n->times ? n->times[i] : 0};
 }
 
 static int npy_read_record(
@@ -292,6 +272,7 @@ const struct records_type records_npy = {
 	.name = "npy",
 	.help = "NumPy's arrays: features in NAME.npy, labels in NAME-labels.npy",
 	.guess = npy_guess,
+	.size = sizeof(struct npy),
 	.open = npy_open,
 	.close = npy_close,
 	.look = npy_look,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/paths.h"
 #include "records/index_file.h"
 #include "formats/mapped.h"
@@ -32,28 +31,22 @@ static void table_close(struct records *records)
 	table_scan_release(&t->scan);
 	table_plan_release(&t->plan);
 	mapped_close(&t->file);
-	mem_free(t);
 }
 
 static int table_open(
-	struct records **records, const char *path, const struct options *options, struct err *err)
+	struct records *records, const char *path, const struct options *options, struct err *err)
 {
-	struct table *t = mem_new(1, sizeof(*t));
-	int code;
+	struct table *t = (struct table *)records;
+	int code = mapped_open(&t->file, path, MAPPED_UNPACK, err);
 
-	if (!t)
-		return err_memory(err, "a table", sizeof(*t));
-	code = mapped_open(&t->file, path, MAPPED_UNPACK, err);
 	if (!code)
 		code = table_plan_init(&t->plan, &t->file, options, err);
 	if (!code)
 		code = table_scan(&t->scan, &t->plan, &t->file, records_lenient(options), err);
-	if (code) {
-		table_close(&t->base);
+	if (code)
 		return code;
-	}
 	mapped_looked(&t->file);
-	t->base.info = (struct records_info){
+	records->info = (struct records_info){
 		.form = RECORDS_FLOATS,
 		.count = (int64_t)t->scan.rows.count,
 		.classes = t->scan.classes,
@@ -62,7 +55,6 @@ static int table_open(
 		.width = 1,
 		.timed = t->plan.time >= 0,
 	};
-	*records = &t->base;
 	return 0;
 }
 
@@ -73,17 +65,13 @@ static bool table_guess(const char *path)
 	       !path_is_folder(path);
 }
 
-static void table_look(const struct records *records, int64_t first, int n, struct record *out)
+static struct record table_look(const struct records *records, int64_t i)
 {
 	const struct table *t = (const struct table *)records;
+	const uint64_t label = t->scan.rows.at[i] >> TABLE_AT_BITS;
 
-	for (int k = 0; k < n; k++) {
-		const size_t i = (size_t)first + (size_t)k;
-		const uint64_t label = t->scan.rows.at[i] >> TABLE_AT_BITS;
-
-		out[k] = (struct record){.label = label == RECORD_NO_LABEL ? -1 : (int32_t)label,
-			.time = t->scan.times.count ? (int64_t)t->scan.times.at[i] : 0};
-	}
+	return (struct record){.label = label == RECORD_NO_LABEL ? -1 : (int32_t)label,
+		.time = t->scan.times.count ? (int64_t)t->scan.times.at[i] : 0};
 }
 
 static void table_where(const struct records *records, int64_t i, char *out, size_t size)
@@ -192,6 +180,7 @@ const struct records_type records_table = {
 	.help = "rows of a CSV file as vectors of numbers and categories",
 	.options = table_options,
 	.guess = table_guess,
+	.size = sizeof(struct table),
 	.open = table_open,
 	.close = table_close,
 	.look = table_look,

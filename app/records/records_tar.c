@@ -4,24 +4,28 @@
  * than a process may have open. Gzipped ones are unpacked into memory at open.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
-#include "formats/mapped.h"
-#include "formats/decimal.h"
 #include "base/paths.h"
+#include "formats/decimal.h"
+#include "formats/mapped.h"
+#include "formats/tar.h"
+#include "records/image_records.h"
 #include "records/name_list.h"
 #include "records/records_types.h"
-#include "records/tar_index.h"
+#include "records/tar_scan.h"
+
+/* The index has the layout of image_records.h, with entries as tar_scan.h finds them. */
+enum { VERSION = 2, KEEP_FROM = 64 << 20 };
 
 enum { SHARDS_MOST = 1 << 20, RANGE_DIGITS = 12 };
 
 struct tar {
-	struct records base;
+	struct image_records images;
 	struct name_list shards;
 	struct mapped *unpacked; /* NULL: none is; else one for each, or zeroed */
-	struct tar_index index;
 };
 
 static bool is_gzipped(const char *path)
@@ -130,14 +134,103 @@ static void tar_close(struct records *records)
 	for (size_t i = 0; tar->unpacked && i < tar->shards.count; i++)
 		mapped_close(tar->unpacked + i);
 	mem_free(tar->unpacked);
-	tar_index_close(&tar->index);
+	index_file_release(&tar->images.file);
 	name_list_release(&tar->shards);
-	mem_free(tar);
 }
 
-static int open_all(struct tar *tar, const char *path, bool lenient, struct err *err)
+/* Folders get their classes' numbers; all goes into one array, for mem_free. */
+static int pack_index(struct tar_scan *scan, unsigned char **bytes, size_t *size, struct err *err)
 {
-	char *place = mem_text(path);
+	const size_t named = scan->labelled ? 0 : scan->folders.names.count;
+	struct image_header header = {.count = scan->count,
+		.classes = (uint32_t)(scan->labelled ? (size_t)scan->largest + 1 : named),
+		.class_names_size = named ? scan->folders.names.size : 0,
+		.timed = scan->timed > 0,
+		.parted = scan->parted};
+	const size_t fixed = sizeof(header) + scan->count * (header.timed ? 24 : 16);
+	uint32_t *ranks = NULL;
+	int code = named ? vocabulary_sort(&scan->folders, &ranks, err) : 0;
+
+	if (code)
+		return code;
+	for (size_t i = 0; ranks && i < scan->count; i++)
+		if (scan->entries[i].label != RECORD_NO_LABEL)
+			scan->entries[i].label =
+				ranks[scan->entries[i].label] & ((1 << TAR_LABEL_BITS) - 1);
+	mem_free(ranks);
+	*size = fixed + 4 * named + header.class_names_size + 1;
+	*bytes = mem_new(*size, 1);
+	if (!*bytes)
+		return err_memory(err, "an index of archives", *size);
+	memcpy(*bytes, &header, sizeof(header));
+	memcpy(*bytes + sizeof(header), scan->entries, scan->count * sizeof(*scan->entries));
+	if (header.timed)
+		memcpy(*bytes + sizeof(header) + 16 * scan->count, scan->times, 8 * scan->count);
+	for (size_t i = 0; i < named; i++)
+		memcpy(*bytes + fixed + 4 * i, &(uint32_t){(uint32_t)scan->folders.names.starts[i]},
+			4);
+	if (named)
+		memcpy(*bytes + fixed + 4 * named, scan->folders.names.bytes,
+			scan->folders.names.size);
+	return 0;
+}
+
+/* The state that the archives are in, and how many bytes they have together. */
+static uint64_t mark_of(const struct name_list *shards, uint64_t *bytes)
+{
+	uint64_t mark = mark_number(MARK_NOTHING, (int64_t)shards->count);
+
+	*bytes = 0;
+	for (size_t i = 0; i < shards->count; i++) {
+		const char *name = name_list_at(shards, i);
+		struct stat facts = {0};
+
+		if (!stat(name, &facts))
+			*bytes += (uint64_t)facts.st_size;
+		mark = mark_words(mark, path_name(name));
+		mark = mark_number(mark, facts.st_size);
+		mark = mark_number(mark, facts.st_mtim.tv_sec);
+		mark = mark_number(mark, facts.st_mtim.tv_nsec);
+	}
+	return mark;
+}
+
+/* `path` is where the index belongs. */
+static int open_index(struct tar *tar, const char *path, bool lenient, struct err *err)
+{
+	uint64_t bytes_total;
+	const struct index_id id = {path, "tar", VERSION, mark_of(&tar->shards, &bytes_total)};
+	struct image_records *images = &tar->images;
+	struct tar_scan scan;
+	unsigned char *bytes = NULL;
+	bool keep;
+	size_t size = 0;
+	int code;
+
+	if (index_file_find(&images->file, &id) &&
+		image_records_unpack(images, sizeof(struct image_header), sizeof(struct tar_entry)))
+		return 0;
+	index_file_release(&images->file);
+	code = tar_scan(&scan, &tar->shards, tar->unpacked, lenient, err);
+	if (code)
+		return code;
+	code = pack_index(&scan, &bytes, &size, err);
+	/* An index with bad records is not kept: it would hide them from a run that refuses them. */
+	keep = bytes_total >= KEEP_FROM && !tar->unpacked && !scan.bad;
+	tar_scan_release(&scan);
+	if (code)
+		return code;
+	index_file_make(&images->file, &id, bytes, size, keep);
+	if (image_records_unpack(images, sizeof(struct image_header), sizeof(struct tar_entry)))
+		return 0;
+	return err_set(err, ERR_STATE, "%s: its index contradicts itself", path);
+}
+
+static int tar_open(
+	struct records *records, const char *path, const struct options *options, struct err *err)
+{
+	struct tar *tar = (struct tar *)records;
+	char *place = path_trimmed(path);
 	int code = place ? 0 : err_memory(err, "a path", strlen(path));
 
 	if (!code && path_is_folder(path))
@@ -147,32 +240,11 @@ static int open_all(struct tar *tar, const char *path, bool lenient, struct err 
 					 : add_pattern(&tar->shards, path, err);
 	if (!code)
 		code = unpack(tar, err);
-	for (size_t size = strlen(path); place && size > 1 && place[size - 1] == '/'; size--)
-		place[size - 1] = '\0';
 	if (!code)
-		code = tar_index_open(&tar->index,
-			path_exists(place) ? place : name_list_at(&tar->shards, 0), &tar->shards,
-			tar->unpacked, lenient, err);
+		code = open_index(tar, path_exists(place) ? place : name_list_at(&tar->shards, 0),
+			records_lenient(options), err);
 	mem_free(place);
 	return code;
-}
-
-static int tar_open(
-	struct records **records, const char *path, const struct options *options, struct err *err)
-{
-	struct tar *tar = mem_new(1, sizeof(*tar));
-	int code;
-
-	if (!tar)
-		return err_memory(err, "archives", sizeof(*tar));
-	code = open_all(tar, path, records_lenient(options), err);
-	if (code) {
-		tar_close(&tar->base);
-		return code;
-	}
-	tar_index_info(&tar->index, &tar->base.info);
-	*records = &tar->base;
-	return 0;
 }
 
 static bool tar_guess(const char *path)
@@ -189,45 +261,40 @@ static bool tar_guess(const char *path)
 	return yes;
 }
 
-static void tar_look(const struct records *records, int64_t first, int n, struct record *out)
+static const struct tar_entry *entry_at(const struct records *records, int64_t i)
 {
-	const struct tar *tar = (const struct tar *)records;
+	return (const struct tar_entry *)((const struct image_records *)records)->entries + i;
+}
 
-	for (int k = 0; k < n; k++)
-		out[k] = tar_index_look(&tar->index, first + k);
+static struct record tar_look(const struct records *records, int64_t i)
+{
+	return image_record(records, i, entry_at(records, i)->label, entry_at(records, i)->part);
 }
 
 static int tar_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
 {
 	const struct tar *tar = (const struct tar *)records;
-	uint64_t at;
-	size_t size;
-	const size_t shard = tar_index_place(&tar->index, i, &at, &size);
+	const struct tar_entry *entry = entry_at(records, i);
+	const uint64_t at = (uint64_t)entry->block * TAR_BLOCK;
 
-	if (shard >= tar->shards.count || size > RECORD_IMAGE_MOST)
+	if (entry->shard >= tar->shards.count || entry->size > RECORD_IMAGE_MOST)
 		return err_set(err, ERR_FORMAT, "%s: the index of its archives is damaged",
 			name_list_at(&tar->shards, 0));
-	if (tar->unpacked && tar->unpacked[shard].path)
-		return mapped_record(tar->unpacked + shard, at, size, bytes, err);
-	return mapped_read_part(name_list_at(&tar->shards, shard), at, size, bytes, err);
+	if (tar->unpacked && tar->unpacked[entry->shard].path)
+		return mapped_record(tar->unpacked + entry->shard, at, entry->size, bytes, err);
+	return mapped_read_part(
+		name_list_at(&tar->shards, entry->shard), at, entry->size, bytes, err);
 }
 
 static void tar_where(const struct records *records, int64_t i, char *out, size_t size)
 {
 	const struct tar *tar = (const struct tar *)records;
-	uint64_t at;
-	size_t length;
-	const size_t shard = tar_index_place(&tar->index, i, &at, &length);
+	const struct tar_entry *entry = entry_at(records, i);
 
 	snprintf(out, size, "%s, the %s at byte %llu",
-		name_list_at(&tar->shards, shard < tar->shards.count ? shard : 0),
-		tar_index_lost(&tar->index, i) ? "member that is no file" : "image",
-		(unsigned long long)at);
-}
-
-static const char *tar_class_name(const struct records *records, int label)
-{
-	return tar_index_class(&((const struct tar *)records)->index, label);
+		name_list_at(&tar->shards, entry->shard < tar->shards.count ? entry->shard : 0),
+		entry->lost ? "member that is no file" : "image",
+		(unsigned long long)entry->block * TAR_BLOCK);
 }
 
 const struct records_type records_tar = {
@@ -235,10 +302,11 @@ const struct records_type records_tar = {
 	.help = "images in tar archives: WebDataset shards (name-{000..127}.tar), or folders of "
 		"classes",
 	.guess = tar_guess,
+	.size = sizeof(struct tar),
 	.open = tar_open,
 	.close = tar_close,
 	.look = tar_look,
 	.read = tar_read,
 	.where = tar_where,
-	.class_name = tar_class_name,
+	.class_name = image_records_class_name,
 };

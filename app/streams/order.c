@@ -26,7 +26,6 @@ struct list {
 };
 
 /* Counters of the one random stream: a range for each use. */
-enum { LOOK = 4096 };
 static const uint64_t TASKS_FROM = 0, RECORDS_FROM = (uint64_t)1 << 32;
 
 static struct rng order_rng(const struct order_config *config)
@@ -34,36 +33,10 @@ static struct rng order_rng(const struct order_config *config)
 	return (struct rng){config->seed, RNG_ORDER};
 }
 
-typedef void (*record_visit)(void *context, int64_t i, const struct record *record);
-
-static void each_record(const struct records *records, record_visit visit, void *context)
-{
-	const int64_t count = records_info(records)->count;
-	struct record looked[LOOK];
-
-	for (int64_t first = 0; first < count; first += LOOK) {
-		const int n = (int)(count - first < LOOK ? count - first : LOOK);
-
-		records_look(records, first, n, looked);
-		for (int i = 0; i < n; i++)
-			visit(context, first + i, &looked[i]);
-	}
-}
-
 struct census {
 	int64_t *sizes;   /* by label */
 	int64_t bad, fit; /* without a class; in classes that stay */
 };
-
-static void count_record(void *context, int64_t i, const struct record *record)
-{
-	struct census *census = context;
-
-	if (record->label < 0)
-		census->bad++;
-	else
-		census->sizes[record->label]++;
-}
 
 /* Which classes stay, and what their labels become. */
 static int choose_classes(struct order *order, const struct records *records,
@@ -75,7 +48,14 @@ static int choose_classes(struct order *order, const struct records *records,
 	order->class_of = mem_new((size_t)classes, sizeof(*order->class_of));
 	if (!census->sizes || !order->class_of)
 		return err_memory(err, "a list of classes", (size_t)classes * 12);
-	each_record(records, count_record, census);
+	for (int64_t i = 0; i < records_info(records)->count; i++) {
+		const int32_t label = records_look(records, i).label;
+
+		if (label < 0)
+			census->bad++;
+		else
+			census->sizes[label]++;
+	}
 	for (int label = 0; label < classes; label++) {
 		const bool stays = census->sizes[label] >= config->min_class;
 
@@ -85,35 +65,12 @@ static int choose_classes(struct order *order, const struct records *records,
 	return 0;
 }
 
-struct collect {
-	const struct order *order;
-	struct list *parts[3]; /* by enum records_part */
-	bool own_eval;         /* the data set's evaluation part is used */
-	int64_t seen, fit, limit;
-};
-
-/* Whether the record that is number `seen` of those that fit is one of `limit` that lie evenly. */
-static bool within_limit(const struct collect *c)
+/* Whether number `seen` of those that fit is one of `limit` that lie evenly. */
+static bool within_limit(int64_t seen, int64_t fit, int64_t limit)
 {
-	const __int128 seen = c->seen;
+	const __int128 place = seen;
 
-	if (!c->limit || c->limit >= c->fit)
-		return true;
-	return (seen + 1) * c->limit / c->fit > seen * c->limit / c->fit;
-}
-
-static void collect_record(void *context, int64_t i, const struct record *record)
-{
-	struct collect *c = context;
-	const int class = record->label < 0 ? -1 : c->order->class_of[record->label];
-	const bool joins = record->part == RECORDS_EVAL && !c->own_eval;
-	struct list *list = c->parts[joins ? RECORDS_STREAM : record->part];
-
-	if (class < 0)
-		return;
-	if (within_limit(c))
-		list->at[list->count++] = (struct entry){(uint32_t)i, class, record->time};
-	c->seen++;
+	return !limit || limit >= fit || (place + 1) * limit / fit > place * limit / fit;
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -234,31 +191,16 @@ static void cut_prepare(const struct order_config *config, struct list *stream, 
 	}
 }
 
-/* How many entries of a stream that is sorted by time come before, or at, a time. */
-static int64_t place_of_time(const struct list *stream, int64_t time)
+/* How many entries of a sorted stream come before a task, or up to a time. */
+static int64_t place_of(const struct list *stream, const struct entry *eval, bool tasks)
 {
 	int64_t low = 0, high = stream->count;
 
 	while (low < high) {
 		const int64_t middle = low + (high - low) / 2;
+		const struct entry *entry = &stream->at[middle];
 
-		if (stream->at[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* How many entries of a stream that is sorted by task come before a task. */
-static int64_t place_of_task(const struct list *stream, int32_t task)
-{
-	int64_t low = 0, high = stream->count;
-
-	while (low < high) {
-		const int64_t middle = low + (high - low) / 2;
-
-		if (stream->at[middle].group < task)
+		if (tasks ? entry->group < eval->group : entry->time <= eval->time)
 			low = middle + 1;
 		else
 			high = middle;
@@ -297,10 +239,8 @@ static void give_evals(struct order *order, const struct order_config *config, b
 		const struct entry *eval = &evals->at[i];
 		double place = (double)i * (double)stream->count / (double)evals->count;
 
-		if (config->kind == ORDER_TASKS)
-			place = (double)place_of_task(stream, eval->group);
-		else if (config->kind == ORDER_TIME && timed)
-			place = (double)place_of_time(stream, eval->time);
+		if (config->kind == ORDER_TASKS || (config->kind == ORDER_TIME && timed))
+			place = (double)place_of(stream, eval, config->kind == ORDER_TASKS);
 		order->eval_times[i] = share(place, stream->count);
 		order->evals[i] = eval->record;
 	}
@@ -349,11 +289,8 @@ static int keep_lists(struct order *order, const struct order_config *config, bo
 static int collect(const struct order *order, const struct records *records,
 	const struct order_config *config, int64_t fit, struct list lists[3], struct err *err)
 {
-	struct collect collect = {.order = order,
-		.parts = {&lists[0], &lists[1], &lists[2]},
-		.own_eval = config->eval_every <= 0,
-		.fit = fit,
-		.limit = config->limit};
+	const bool parted = records_info(records)->parted;
+	int64_t seen = 0;
 
 	for (int i = 0; i < 3; i++) {
 		/* Pages that no record comes to are never touched. */
@@ -361,12 +298,21 @@ static int collect(const struct order *order, const struct records *records,
 		if (!lists[i].at)
 			return err_memory(
 				err, "the stream's order", (size_t)fit * sizeof(struct entry));
-		if (!records_info(records)->parted) {
-			collect.parts[1] = collect.parts[2] = &lists[0];
+		if (!parted)
 			break;
-		}
 	}
-	each_record(records, collect_record, &collect);
+	for (int64_t i = 0; i < records_info(records)->count; i++) {
+		const struct record record = records_look(records, i);
+		const int class = record.label < 0 ? -1 : order->class_of[record.label];
+		/* Where evaluation is taken out of the stream, the data set's own joins it. */
+		const bool joins = record.part == RECORDS_EVAL && config->eval_every > 0;
+		struct list *list = &lists[joins || !parted ? RECORDS_STREAM : record.part];
+
+		if (class < 0)
+			continue;
+		if (within_limit(seen++, fit, config->limit))
+			list->at[list->count++] = (struct entry){(uint32_t)i, class, record.time};
+	}
 	return 0;
 }
 

@@ -187,14 +187,12 @@ static int data_labels(struct source *source, enum source_part part, const int64
 	int32_t *labels, struct err *err)
 {
 	struct data *data = (struct data *)source;
-	struct record record;
 
 	for (int i = 0; i < n; i++) {
 		const int64_t sample = ids[i] + (part == SOURCE_EVAL ? data->order.samples : 0);
+		const uint32_t record = record_of(data, substitutes_find(&data->bad, sample));
 
-		records_look(data->records, record_of(data, substitutes_find(&data->bad, sample)),
-			1, &record);
-		labels[i] = data->order.class_of[record.label];
+		labels[i] = data->order.class_of[records_look(data->records, record).label];
 	}
 	return 0;
 }
@@ -297,14 +295,10 @@ static const struct source_type source_data = {
 static void find_bad(struct data *data)
 {
 	char where[256];
-	struct record record = {0};
 	int64_t i = 0;
 
-	for (; i < records_info(data->records)->count; i++) {
-		records_look(data->records, i, 1, &record);
-		if (record.label < 0)
-			break;
-	}
+	while (i < records_info(data->records)->count && records_look(data->records, i).label >= 0)
+		i++;
 	records_where(data->records, i, where, sizeof(where));
 	snprintf(data->first_bad, sizeof(data->first_bad), "%s: has no label in the %d classes",
 		where, records_info(data->records)->classes);

@@ -29,6 +29,15 @@ void gate_enter(struct gate *gate)
 	pthread_mutex_unlock(&gate->mutex);
 }
 
+bool gate_try(struct gate *gate)
+{
+	pthread_mutex_lock(&gate->mutex);
+	const bool free = gate->serving == gate->next;
+	gate->next += free;
+	pthread_mutex_unlock(&gate->mutex);
+	return free;
+}
+
 void gate_leave(struct gate *gate)
 {
 	pthread_mutex_lock(&gate->mutex);

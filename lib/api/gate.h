@@ -3,6 +3,7 @@
 #define RETAIN_API_GATE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct gate {
@@ -14,6 +15,7 @@ struct gate {
 int gate_init(struct gate *gate); /* 0, or an errno */
 void gate_release(struct gate *gate);
 void gate_enter(struct gate *gate);
+bool gate_try(struct gate *gate); /* enters only if nobody is inside or waits */
 void gate_leave(struct gate *gate);
 
 #endif

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -33,8 +34,9 @@ struct program {
 	int64_t left;
 	bool owed, closed;
 	int64_t backs;
-	int32_t *predicted, *rank; /* room to score a time step */
-	int room;                  /* ... of so many samples */
+	struct progress_call *opening; /* NULL once it is open */
+	int32_t *predicted, *rank;     /* room to score a time step */
+	int room;                      /* ... of so many samples */
 };
 
 /* Only runs of the command have a stream; 0.1 called a program's "program". */
@@ -231,6 +233,21 @@ int program_train(struct program *p, bool ordered, bool *back, struct err *err)
 	return code ? err_set(err, code, "%s", why.message) : 0;
 }
 
+/* While the program is being opened it can be told to stop: the journal has all that is to come. */
+static int ask(struct program *p, struct err *err)
+{
+	struct learner_report now;
+
+	if (!p->opening)
+		return 0;
+	learner_report(p->run.learner, &now);
+	return progress_ask(p->opening,
+		&(struct retain_progress){.done = store_count(p->run.store),
+			.total = store_stored(p->run.store),
+			.iterations = now.iteration},
+		err);
+}
+
 /* Trains until a call's mark. */
 static int reach(struct program *p, const struct journal_mark *mark, bool *back, struct err *err)
 {
@@ -238,8 +255,11 @@ static int reach(struct program *p, const struct journal_mark *mark, bool *back,
 	int code = 0;
 
 	learner_report(p->run.learner, &now);
-	for (int64_t k = now.iteration; k < mark->iteration && !code && !*back; k++)
+	for (int64_t k = now.iteration; k < mark->iteration && !code && !*back; k++) {
 		code = program_train(p, false, back, err);
+		if (!code)
+			code = ask(p, err);
+	}
 	if (code || *back)
 		return code;
 	learner_report(p->run.learner, &now);
@@ -279,6 +299,8 @@ static int repeat(struct run *run, int n, struct err *err)
 		code = run_fetch_call(&p->run, n, ids, inputs, labels, guesses, err);
 	if (!code && !back)
 		code = program_reveal(p, inputs, labels, guesses, n, err);
+	if (!code)
+		code = ask(p, err);
 	mem_free(ids);
 	mem_free(inputs);
 	mem_free(labels);
@@ -299,8 +321,11 @@ static int catch_up(struct program *p, struct err *err)
 		return 0;
 	if (p->owed)
 		program_order(p);
-	while (!code && !back && p->left > 0)
+	while (!code && !back && p->left > 0) {
 		code = program_train(p, true, &back, err);
+		if (!code)
+			code = ask(p, err);
+	}
 	return code;
 }
 
@@ -313,17 +338,21 @@ static int open_again(struct program *p, struct err *err)
 	return unfinished ? checkpoint_save(&p->run, err) : 0;
 }
 
-static int begin(struct program *p, struct err *err)
+static int begin(struct program *p, const struct progress *progress, struct err *err)
 {
+	struct progress_call call;
 	int code = rollback_begin(&p->run, err);
 
+	progress_begin(&call, progress, "retain_learner_open");
+	p->opening = &call;
 	if (!code)
 		code = catch_up(p, err);
+	p->opening = NULL;
 	return code ? code : open_again(p, err);
 }
 
 int program_open(struct program **program, const struct options *options, const char *folder,
-	const struct log *log, struct err *err)
+	const struct log *log, const struct progress *progress, struct err *err)
 {
 	struct program *made = mem_new(1, sizeof(*made));
 	struct run_config config = {.options = options,
@@ -346,7 +375,7 @@ int program_open(struct program **program, const struct options *options, const 
 	if (!code)
 		code = run_begin(&made->run, err);
 	if (!code && folder)
-		code = begin(made, err);
+		code = begin(made, progress, err);
 	if (code)
 		program_close(made);
 	else
@@ -363,6 +392,17 @@ void program_close(struct program *program)
 	mem_free(program->rank);
 	mem_free(program->folder);
 	mem_free(program);
+}
+
+/* The journal's store holds nothing that it has yet to write; other threads' memory stays as it is. */
+void program_abandon(struct program *program)
+{
+	if (!program || !program->run.config.folder)
+		return;
+	store_free(program->run.store);
+	close(program->run.lock);
+	program->run.store = NULL;
+	program->run.lock = -1;
 }
 
 struct run *program_run(struct program *program)

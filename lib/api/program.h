@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/progress.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -28,11 +29,18 @@ struct run;
 
 /*
  * Options are borrowed as long as the run lives, the folder's name (NULL: none) and
- * the log are copied.
+ * the log are copied. `progress` is asked while the program catches up; after
+ * ERR_STOPPED it can be opened again.
  */
 int program_open(struct program **program, const struct options *options, const char *folder,
-	const struct log *log, struct err *err);
+	const struct log *log, const struct progress *progress, struct err *err);
 void program_close(struct program *program);
+
+/*
+ * For the child of a process that opened it, where it cannot be used: gives up the
+ * folder's locks and leaves all else to the parent. Accepts NULL.
+ */
+void program_abandon(struct program *program);
 
 /* What all runs share; lives as long as the program. */
 struct run *program_run(struct program *program);

@@ -1,4 +1,4 @@
-/* What the public header says of the library itself, and its words for error codes. */
+/* What the public header says of the library itself, and its words for codes. */
 #include <assert.h>
 
 #include <retain.h>
@@ -11,6 +11,7 @@ SAME(ERR_INPUT);
 SAME(ERR_FORMAT);
 SAME(ERR_FILE);
 SAME(ERR_STATE);
+SAME(ERR_STOPPED);
 
 const char *retain_version(void)
 {

@@ -20,6 +20,7 @@ static const struct {
 	{ERR_FORMAT, "bad format"},
 	{ERR_FILE, "file error"},
 	{ERR_STATE, "bad state"},
+	{ERR_STOPPED, "stopped"},
 };
 
 int err_set(struct err *err, int code, const char *format, ...)

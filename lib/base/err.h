@@ -8,11 +8,12 @@
 #define RETAIN_BASE_ERR_H
 
 enum err_code {
-	ERR_MEMORY = -1, /* an allocation failed */
-	ERR_INPUT = -2,  /* a value from the caller or user is out of range or unknown */
-	ERR_FORMAT = -3, /* a file does not follow its format */
-	ERR_FILE = -4,   /* the operating system refused an operation on a file */
-	ERR_STATE = -5,  /* the call does not fit the object's state */
+	ERR_MEMORY = -1,  /* an allocation failed */
+	ERR_INPUT = -2,   /* a value from the caller or user is out of range or unknown */
+	ERR_FORMAT = -3,  /* a file does not follow its format */
+	ERR_FILE = -4,    /* the operating system refused an operation on a file */
+	ERR_STATE = -5,   /* the call does not fit the object's state */
+	ERR_STOPPED = -6, /* whoever called asked to stop */
 };
 
 struct err {

@@ -219,6 +219,20 @@ const char *options_value(const struct options *options, const char *key)
 	return entry_get(options, key, UINT_MAX)->text;
 }
 
+int options_get(const struct options *options, const char *key, const char *source,
+	const char **value, struct err *err)
+{
+	const struct option_entry *entry = option_entry_find(options, key);
+
+	*value = entry ? entry->text : NULL;
+	return entry ? 0 : options_unknown_key(options, source, key, err);
+}
+
+const struct option_row *options_at(const struct options *options, size_t index)
+{
+	return index < options->count ? options->entries[index].row : NULL;
+}
+
 const struct option_row *options_row(const struct options *options, const char *key)
 {
 	const struct option_entry *entry = option_entry_find(options, key);

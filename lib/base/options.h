@@ -107,6 +107,16 @@ int options_choice(const struct options *options, const char *key);
 /* A value of any type, as options_write writes it. Lives as long as the options. */
 const char *options_value(const struct options *options, const char *key);
 
+/*
+ * The same for a key that comes from outside: ERR_INPUT if there is none, with the
+ * nearest one that there is. `source` says where the key comes from.
+ */
+int options_get(const struct options *options, const char *key, const char *source,
+	const char **value, struct err *err);
+
+/* The rows in their order; NULL past the last. */
+const struct option_row *options_at(const struct options *options, size_t index);
+
 /* The row of a key; NULL: there is no such key. */
 const struct option_row *options_row(const struct options *options, const char *key);
 

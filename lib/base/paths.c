@@ -1,4 +1,4 @@
-/* Paths are text; only path_exists and path_is_folder look at the disk. */
+/* Paths are text; only path_exists, path_is_folder and path_has look at the disk. */
 #include "base/paths.h"
 
 #include <string.h>
@@ -44,6 +44,24 @@ char *path_join(const char *folder, const char *name)
 		path[before] = '/';
 	memcpy(path + before + slash, name, after + 1);
 	return path;
+}
+
+bool path_has(const char *folder, const char *name)
+{
+	char *path = path_join(folder, name);
+	const bool found = path && path_exists(path);
+
+	mem_free(path);
+	return found;
+}
+
+char *path_trimmed(const char *path)
+{
+	char *trimmed = mem_text(path);
+
+	for (size_t size = strlen(path); trimmed && size > 1 && path[size - 1] == '/'; size--)
+		trimmed[size - 1] = '\0';
+	return trimmed;
 }
 
 char *path_folder(const char *path)

@@ -6,14 +6,13 @@
 #include "nn/engine.h"
 #include "nn/kernels.h"
 
-static int list_isas(char *text, size_t size)
+static void list_isas(char *text, size_t size)
 {
 	text[0] = 0;
 	for (int i = 0; kernels_at(i); i++) {
 		strncat(text, i ? ", " : "", size - strlen(text) - 1);
 		strncat(text, kernels_at(i)->isa, size - strlen(text) - 1);
 	}
-	return 0;
 }
 
 static int choose(struct engine *engine, const struct engine_config *config, struct err *err)
@@ -24,14 +23,14 @@ static int choose(struct engine *engine, const struct engine_config *config, str
 	engine->kernels = kernels_find(isa);
 	if (!engine->kernels) {
 		char known[128];
-		list_isas(known, sizeof known);
+		list_isas(known, sizeof(known));
 		return err_set(err, ERR_INPUT,
 			"engine.isa = %s: not known or not on this machine, which has auto, %s",
 			isa, known);
 	}
 	if (conv_policy_find(conv, &engine->conv))
 		return err_set(err, ERR_INPUT,
-			"engine.conv = %s: not known; choose auto, direct or onednn", conv);
+			"engine.conv = %s: not known; choose auto, own, direct or onednn", conv);
 	if (config->threads < 0 || config->threads > 1024)
 		return err_set(err, ERR_INPUT,
 			"engine.threads = %d: must be 0 (all processors) to 1024", config->threads);
@@ -40,11 +39,11 @@ static int choose(struct engine *engine, const struct engine_config *config, str
 
 int engine_new(struct engine **engine, const struct engine_config *config, struct err *err)
 {
-	struct engine *made = mem_new(1, sizeof *made);
+	struct engine *made = mem_new(1, sizeof(*made));
 
 	*engine = NULL;
 	if (!made)
-		return err_memory(err, "an engine", sizeof *made);
+		return err_memory(err, "an engine", sizeof(*made));
 	int code = choose(made, config, err);
 	if (!code)
 		code = team_new(

@@ -41,7 +41,7 @@ static const struct {
 	{&kernels_baseline, always},
 };
 
-enum { TABLES = sizeof tables / sizeof *tables };
+enum { TABLES = sizeof(tables) / sizeof(*tables) };
 
 const struct kernels *kernels_at(int index)
 {

@@ -12,7 +12,7 @@
  * *outer* tile computes R * 2 vectors of weight gradient: sums over pixels.
  * Convolutions of every kind, their gradients, Winograd's products and a last
  * dense layer differ only in the addresses they hand to these two. Nets of dense
- * layers only have two others and another layout: see struct dense_job and struct sparse_job.
+ * layers only have two others and another layout: struct dense_job, struct sparse_job.
  */
 #ifndef RETAIN_NN_KERNELS_H
 #define RETAIN_NN_KERNELS_H
@@ -53,9 +53,9 @@ struct tile_job {
 };
 
 /*
- * out0 and out1 are the two output blocks at the first pixel; out1 NULL: only one. bias: two vectors
- * or NULL; add0, add1: what is added before the ReLU (a residual), addressed like the output, or NULL.
- * weights: [blocks][taps][B or inner][2 B].
+ * out0 and out1 are the two output blocks at the first pixel; out1 is NULL where there is
+ * only one. bias is two vectors. add0 and add1, a residual, are added before the ReLU and
+ * lie like the output. All three may be NULL. weights: [blocks][taps][B or inner][2 B].
  */
 typedef void tile_fn(const struct tile_job *job, const float *in, const float *weights, float *out0,
 	float *out1, const float *bias, const float *add0, const float *add1);
@@ -72,30 +72,35 @@ typedef void outer_fn(
 	const struct outer_job *job, const float *a, const float *b0, const float *b1, float *grad);
 
 /*
- * Dense nets keep samples side by side: a *panel* is [feature][2 B samples]. The three products of a dense
- * layer; out[r][0..2B) = sum over steps of a[step][r] * b[step], r < rows, rows of b 2 B floats apart.
+ * Dense nets keep samples side by side: a *panel* is [feature][2 B samples]. A dense layer
+ * has three products, all of the form out[r][0..2B) = sum over steps of a[step][r] * b[step],
+ * r < rows; rows of b are 2 B floats apart.
  */
 enum dense_kind {
-	DENSE_FORWARD, /* weights, rows a_row apart, with a panel: extra is a bias per row or NULL */
-	DENSE_BACKWARD, /* ... transposed, steps a_step apart: passes where the panel `extra`, if any, is > 0 */
-	DENSE_WEIGHTS, /* panels of gradients with rows of 2 B features of 2 B samples: out is plain */
+	/* Weights, rows a_row apart, times a panel. extra: a bias per row, or NULL. */
+	DENSE_FORWARD,
+	/* Transposed, steps a_step apart; what is not > 0 in the panel `extra`, if any, makes 0. */
+	DENSE_BACKWARD,
+	/* Panels of gradients times rows of 2 B features of 2 B samples; out is plain. */
+	DENSE_WEIGHTS,
 	DENSE_KINDS,
 };
 struct dense_job {
 	enum dense_kind kind;
 	int rows;
-	int cols; /* vectors past the first `cols` are left alone; floats, too, where out is plain */
-	int runs, depth;     /* steps: all runs but the last have 2 B, that has `depth` */
+	int cols; /* of out's 2 B columns; vectors behind them, if plain all, stay as they are */
+	int runs, depth;     /* steps: each run has 2 B of them, the last has `depth` */
 	size_t a_run, b_run; /* floats between runs */
 	size_t a_row, a_step, out_row;
 	bool accumulate, relu;
 };
 
 /*
- * Products whose left side has many zeros, which cost nothing: out[r][0..cols) = sum over steps of
- * a[r][step] * b[step], r < rows. Rows of b, out, bias and mask are whole vectors: what is behind their cols is
- * read and written, too. A row of a comes in runs of 2 B floats; those behind its depth are ignored. After the
- * sums: the bias, if any; then a ReLU, or what passes where the mask's row, if any, is > 0.
+ * Products whose left side has many zeros, which cost nothing:
+ * out[r][0..cols) = sum over steps of a[r][step] * b[step], r < rows. Rows of b, out, bias and
+ * mask are whole vectors: what is behind their cols is read and written, too. A row of a comes
+ * in runs of 2 B floats; those behind its depth are ignored. To the sums the bias, if any, is
+ * added; then comes a ReLU, or zero where the mask's row, if any, is not > 0.
  */
 struct sparse_job {
 	int rows, depth, cols;
@@ -123,13 +128,13 @@ struct epilogue {
 
 enum norm_mask { NORM_LINEAR, NORM_RELU, NORM_JOIN };
 
-/* One channel block of one image in a norm's backward pass; see norm.c. */
+/* One channel block of one image in a norm's backward pass; see nn/norm/norm.c. */
 struct norm_grad {
 	const float *x;   /* the norm's input */
 	const void *mask; /* ReLU's bits where a residual was added */
 	const float *dy0;
 	const float *dy1; /* a second gradient to add, or NULL */
-	float *join; /* receives the gradient that goes on to the residual; NULL unless NORM_JOIN */
+	float *join;      /* receives the residual's gradient; NULL unless NORM_JOIN */
 	float *dx;
 	size_t pixels;
 	enum norm_mask kind;
@@ -175,7 +180,7 @@ struct kernels {
 
 	void (*dense)(const struct dense_job *job, const float *a, const float *b, float *out,
 		const float *extra);
-	/* Sums of rows over panels that lie `panel` floats apart and hold so many samples, 0 behind them. */
+	/* Sums of rows over the samples of panels, `panel` floats apart, zero behind the last. */
 	void (*dense_sums)(const float *panels, size_t panel, int samples, int rows, float *sums);
 	void (*sparse)(const struct sparse_job *job, const float *a, const float *b, float *out,
 		const float *bias, const float *mask);
@@ -197,7 +202,7 @@ struct kernels {
 	/* y = x * scale + offset (+ add), then ReLU; bits of the ReLU where mask is not NULL. */
 	void (*norm_apply)(const float *x, float *y, const float *add, void *mask, size_t pixels,
 		const float *scale, const float *offset, bool relu);
-	/* Sums of dy and dy * (x - mean) per channel, dy after the ReLU; scale and offset as in norm_apply. */
+	/* Per channel sums of dy, past the ReLU, and dy * (x - mean); the map is norm_apply's. */
 	void (*norm_grad_sums)(const struct norm_grad *g, const float *scale, const float *offset,
 		const float *mean, float *sum, float *product);
 	/* dx = a * dy + b * x + c per channel. */
@@ -239,10 +244,10 @@ struct kernels {
 	void (*copy_pixels)(
 		const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to);
 
-	/* Softmax cross-entropy of plain rows; grad (may be logits) may be NULL, weights then too. */
+	/* Softmax cross-entropy of plain rows. grad may be logits; or NULL, and weights, too. */
 	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels,
 		const float *weights, int count, float *losses, float *grad);
-	/* The same for the first `count` samples of a panel; gradients of others in their vectors are 0. */
+	/* The same for the first `count` samples of a panel; the gradients of others are 0. */
 	void (*softmax_panel)(const float *logits, int classes, const int32_t *labels,
 		const float *weights, int count, float *losses, float *grad);
 

@@ -11,10 +11,8 @@
 #include "nn/params.h"
 
 struct net_spec {
-	const char
-		*arch; /* resnet18|34|50|101, resnet18-cifar, resnet20-cifar, mlp:W,W,..., linear */
-	const char
-		*norm; /* gn-ws, bn or none; NULL: the architecture's default (gn-ws for resnets) */
+	const char *arch; /* as net_arch_help lists them: "resnet18", "mlp:W,W,...", ... */
+	const char *norm; /* gn-ws, bn or none; NULL: the architecture's default */
 	int classes;
 	int channels, height, width; /* of the input; vectors of d numbers are d,1,1 */
 	bool zero_init;              /* the last norm's scale of each residual block starts at 0 */
@@ -29,7 +27,10 @@ const struct net_spec *net_spec(const struct net *net); /* strings live as long 
 const struct param_table *net_params(const struct net *net);
 const struct param_table *net_stats(const struct net *net);
 
-/* He initialisation as torchvision does it, drawn by (seed, tensor, element); statistics 0 and 1. */
+/*
+ * First values: He's initialisation as torchvision does it, a function of (seed, tensor,
+ * element); statistics 0 and 1.
+ */
 void net_init(const struct net *net, uint64_t seed, float *params, float *stats);
 
 /* Multiply-adds of one sample's forward pass, convolutions and dense layers counted. */

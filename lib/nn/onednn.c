@@ -255,7 +255,7 @@ static int refuse(
 
 static int make(struct onednn_conv *conv, unsigned passes, struct err *err)
 {
-	for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
 		if (layouts[i].block == conv->shape.block)
 			conv->layout = layouts + i;
 	if (!conv->layout)
@@ -278,7 +278,7 @@ static int make(struct onednn_conv *conv, unsigned passes, struct err *err)
 int onednn_conv_new(struct onednn_conv **conv, const struct onednn_shape *shape, unsigned passes,
 	int workers, struct err *err)
 {
-	const size_t bytes = sizeof **conv + workers * sizeof(struct worker);
+	const size_t bytes = sizeof(**conv) + workers * sizeof(struct worker);
 	struct onednn_conv *made = mem_new(1, bytes);
 
 	*conv = NULL;
@@ -324,16 +324,6 @@ size_t onednn_conv_scratch(const struct onednn_conv *conv)
 bool onednn_conv_in_first(const struct onednn_conv *conv)
 {
 	return conv->layout->pointwise_in_first && conv->shape.size == 1;
-}
-
-const char *onednn_conv_kernel(const struct onednn_conv *conv, enum onednn_pass pass)
-{
-	const char *name = NULL;
-
-	if (conv->passes[pass].description)
-		dnnl_primitive_desc_query(
-			conv->passes[pass].description, dnnl_query_impl_info_str, 0, &name);
-	return name;
 }
 
 int onednn_conv_run(struct onednn_conv *conv, enum onednn_pass pass, int worker,

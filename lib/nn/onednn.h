@@ -40,16 +40,16 @@ size_t onednn_conv_scratch(const struct onednn_conv *conv);
  */
 bool onednn_conv_in_first(const struct onednn_conv *conv);
 
-/* oneDNN's name of the kernel it chose, alive as long as the convolution; NULL: not asked for. */
-const char *onednn_conv_kernel(const struct onednn_conv *conv, enum onednn_pass pass);
-
 /* A run reads two and writes one: out, in or weights, by its pass. Aligned like mem_new's. */
 struct onednn_arrays {
 	float *in, *weights, *out;
 	float *scratch;
 };
 
-/* Non-zero: oneDNN failed (its own allocations may), and what was to be written is undefined. */
+/*
+ * Non-zero: oneDNN failed (its own allocations may), or the pass was not asked for. What was to
+ * be written is then undefined.
+ */
 int onednn_conv_run(struct onednn_conv *conv, enum onednn_pass pass, int worker,
 	const struct onednn_arrays *arrays);
 

@@ -64,13 +64,13 @@ int params_add(struct param_table *table, enum param_kind kind, const char *name
 	const int64_t *shape, struct err *err)
 {
 	size_t count = 0;
-	int rc = check_name(table, name, err);
-	if (!rc)
-		rc = count_floats(&count, name, dims, shape, err);
-	if (!rc)
-		rc = make_room(table, err);
-	if (rc)
-		return rc;
+	int code = check_name(table, name, err);
+	if (!code)
+		code = count_floats(&count, name, dims, shape, err);
+	if (!code)
+		code = make_room(table, err);
+	if (code)
+		return code;
 
 	size_t padded = (count + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
 	if (padded > FLOATS_MAX - table->floats)

@@ -28,9 +28,9 @@ int predictor_new(struct predictor **predictor, const struct net *net,
 void predictor_free(struct predictor *predictor);
 
 /*
- * logits: (n, classes) for n inputs (n, channels, height, width). From any thread. It
- * allocates nothing once `at_once` predictions of this n have run; others that wait for
- * one of them to end do so asleep.
+ * logits: (n, classes) for n inputs (n, channels, height, width). From any thread; more
+ * than `at_once` of them take turns. Each of the `at_once` places allocates when it first
+ * meets an n, and never again for that n.
  */
 int predictor_predict(
 	struct predictor *predictor, const float *inputs, int n, float *logits, struct err *err);

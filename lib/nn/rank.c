@@ -38,7 +38,7 @@ static int first_largest(const float *logits, int classes)
 	for (c = 0; c < classes; c++)
 		if (logits[c] == top[0])
 			return c;
-	return 0; /* the first one is no number, which nothing is larger than */
+	return 0; /* the first logit is NaN: nothing compares as larger */
 }
 
 void rank_labels(const float *logits, int classes, const int32_t *labels, int n, int32_t *predicted,

@@ -39,9 +39,9 @@ int runner_new(struct runner **runner, const struct net *net, struct engine *eng
 	if (micro < 0)
 		return err_set(err, ERR_INPUT,
 			"micro-batches of %d samples: must be 0 (never cut) or more", micro);
-	struct runner *made = mem_new(1, sizeof *made);
+	struct runner *made = mem_new(1, sizeof(*made));
 	if (!made)
-		return err_memory(err, "a runner", sizeof *made);
+		return err_memory(err, "a runner", sizeof(*made));
 	made->net = net;
 	made->engine = engine;
 	made->micro = micro;
@@ -82,10 +82,10 @@ static int grow_workspace(struct runner *runner, size_t floats, struct err *err)
 static int add_plan(
 	struct runner *runner, int n, enum plan_mode mode, struct plan **plan, struct err *err)
 {
-	struct plan **grown = mem_resize(runner->plans, runner->plan_count + 1, sizeof *grown);
+	struct plan **grown = mem_resize(runner->plans, runner->plan_count + 1, sizeof(*grown));
 
 	if (!grown)
-		return err_memory(err, "a list of plans", sizeof *grown);
+		return err_memory(err, "a list of plans", sizeof(*grown));
 	runner->plans = grown;
 	const int code = plan_new(plan, runner->net, runner->engine, n, mode, err);
 	if (code)

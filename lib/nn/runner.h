@@ -49,8 +49,10 @@ int runner_gradient(struct runner *runner, const float *params, float *stats,
 	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
 	struct err *err);
 
-/* Per-sample losses and logits in training mode without a backward pass; stats may be NULL or are updated
- * with the given momentum: how batch norm statistics are accumulated for averaged weights. */
+/*
+ * Losses and logits of each sample in training mode, without a backward pass. stats, if not
+ * NULL, are updated with this momentum: so the statistics of averaged weights are found.
+ */
 int runner_losses(struct runner *runner, const float *params, float *stats, float momentum,
 	const struct runner_batch *batch, float *losses, float *logits, struct err *err);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "learn/learner.h"
 #include "optim/average.h"
@@ -59,6 +60,7 @@ enum { LAYERS = 2 };
 struct config {
 	const struct config_scope *scope;
 	char *path; /* of the file; NULL: none */
+	bool saved; /* the file is a run's */
 	char **settings;
 	int count;
 	const char *origin;            /* what messages call the settings */
@@ -132,7 +134,23 @@ static int check_layer(const struct config *config, const struct options *layer,
 	return config->scope->check ? config->scope->check(layer, err) : 0;
 }
 
-int config_load(struct config *config, const char *path, struct err *err)
+static int read_file(struct options *options, const char *path, bool saved, struct err *err)
+{
+	enum { MOST = 1 << 20 };
+	char *words = NULL;
+	size_t size;
+	int code;
+
+	if (!saved)
+		return options_read(options, path, err);
+	code = file_read(path, MOST, &words, &size, err);
+	if (!code)
+		code = options_read_foreign(options, path, words, size, false, err);
+	mem_free(words);
+	return code;
+}
+
+static int load(struct config *config, const char *path, bool saved, struct err *err)
 {
 	struct options *layer = NULL;
 	char *copy = mem_text(path);
@@ -140,7 +158,7 @@ int config_load(struct config *config, const char *path, struct err *err)
 			: err_memory(err, "a path", strlen(path));
 
 	if (!code)
-		code = options_read(layer, path, err);
+		code = read_file(layer, path, saved, err);
 	if (!code)
 		code = check_layer(config, layer, err);
 	if (code) {
@@ -152,7 +170,18 @@ int config_load(struct config *config, const char *path, struct err *err)
 	mem_free(config->path);
 	config->layer[0] = layer;
 	config->path = copy;
+	config->saved = saved;
 	return 0;
+}
+
+int config_load(struct config *config, const char *path, struct err *err)
+{
+	return load(config, path, false, err);
+}
+
+int config_load_saved(struct config *config, const char *path, struct err *err)
+{
+	return load(config, path, true, err);
 }
 
 /* What the settings say so far, without one that was refused. */
@@ -286,7 +315,7 @@ int config_resolve(const struct config *config, struct options **options, struct
 	if (!code)
 		code = apply_bundles(config, made, config->layer[0], config->layer[1], err);
 	if (!code && config->path)
-		code = options_read(made, config->path, err);
+		code = read_file(made, config->path, config->saved, err);
 	if (!code)
 		code = apply_bundles(config, made, config->layer[1], NULL, err);
 	for (int i = 0; i < config->count && !code; i++)

@@ -61,8 +61,13 @@ void config_free(struct config *config);
 /* What messages call the last layer, "--set" by default; kept as a pointer. */
 void config_origin(struct config *config, const char *origin);
 
-/* The file's layer. Only one file; a second replaces the first. Mistakes in it are found here. */
+/*
+ * The file's layer. Only one file; a second replaces the first. Mistakes in it are
+ * found here. config_load_saved takes the config.ini of a run, perhaps of another
+ * version or program: sections and keys that are not known here are left out.
+ */
 int config_load(struct config *config, const char *path, struct err *err);
+int config_load_saved(struct config *config, const char *path, struct err *err);
 
 /* The last layer: "section.key" and its value. */
 int config_set(struct config *config, const char *key, const char *value, struct err *err);

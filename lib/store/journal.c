@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "store/journal_impl.h"
 
-enum { VERSION = 3, TAKEN_LEAST = 16 };
+enum { TAKEN_LEAST = 16 };
 
 static const struct lmdb_table list[] = {
 	[ABOUT] = {"about", false},
@@ -22,13 +22,12 @@ static const struct lmdb_table list[] = {
 
 static const char magic[8] = "retain-j";
 
-/* It covers the id, so that a sample in another's place is found out, too. */
-static uint32_t sample_checksum(
-	const struct journal *j, int64_t id, const void *input, const struct trailer *trailer)
+uint32_t journal_sample_checksum(
+	const struct journal *journal, int64_t id, const void *input, const struct trailer *trailer)
 {
 	uint32_t sum = checksum_add(0, &id, sizeof(id));
 
-	sum = checksum_add(sum, input, j->input);
+	sum = checksum_add(sum, input, journal->input);
 	return checksum_add(sum, trailer, offsetof(struct trailer, checksum));
 }
 
@@ -61,9 +60,9 @@ static int header_check(struct journal *j, size_t floats, struct err *err)
 
 	if (memcmp(h->magic, magic, sizeof(magic)) != 0)
 		return err_set(err, ERR_FORMAT, "%s: data.mdb is no journal", j->folder);
-	if (h->version != VERSION)
-		return err_set(err, ERR_FORMAT, "%s: is a journal of version %u, not %d", j->folder,
-			h->version, VERSION);
+	if (h->version != JOURNAL_VERSION && h->version != JOURNAL_BEFORE)
+		return err_set(err, ERR_FORMAT, "%s: is a journal of version %u, not %d or %d",
+			j->folder, h->version, JOURNAL_BEFORE, JOURNAL_VERSION);
 	if (h->floats != floats)
 		return err_set(err, ERR_INPUT,
 			"%s: is a journal of samples of %llu numbers, not %zu", j->folder,
@@ -78,7 +77,7 @@ static int header_check(struct journal *j, size_t floats, struct err *err)
 /* Tables that have only just been made get their header. */
 static int header_open(struct journal *j, size_t floats, struct err *err)
 {
-	struct header_job job = {j, {.version = VERSION, .floats = floats}};
+	struct header_job job = {j, {.version = JOURNAL_VERSION, .floats = floats}};
 	const void *record;
 	size_t size;
 	int code;
@@ -96,7 +95,9 @@ static int header_open(struct journal *j, size_t floats, struct err *err)
 	if (!code && size == sizeof(j->header))
 		memcpy(&j->header, record, sizeof(j->header));
 	lmdb_end(j->lmdb);
-	return code ? code : header_check(j, floats, err);
+	if (!code)
+		code = header_check(j, floats, err);
+	return code || j->header.version == JOURNAL_VERSION ? code : journal_upgrade(j, err);
 }
 
 int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err)
@@ -171,6 +172,21 @@ static void guesses_copy(int32_t *to, const struct journal *j, size_t i)
 		to[k] = own ? own[k] : -1;
 }
 
+static int taken_remember(
+	struct journal *j, int i, int64_t id, const struct trailer *trailer, const void *input)
+{
+	const struct done done = {
+		.id = id,
+		.probability = j->taken[i].probability,
+		.label = trailer->label,
+		.prediction = trailer->guesses[0],
+		.input = checksum_add(0, input, j->input),
+		.has_input = true,
+	};
+
+	return journal_remember(j, j->taken[i].key, &done);
+}
+
 static int sample_put(const struct add_job *job, int i)
 {
 	struct journal *j = job->journal;
@@ -186,12 +202,10 @@ static int sample_put(const struct add_job *job, int i)
 	guesses_copy(trailer.guesses, j, (size_t)i);
 	if (j->mark)
 		trailer.mark = *j->mark;
-	trailer.checksum = sample_checksum(j, id, input, &trailer);
+	trailer.checksum = journal_sample_checksum(j, id, input, &trailer);
 	memcpy(record, input, j->input);
 	memcpy((char *)record + j->input, &trailer, sizeof(trailer));
-	if ((size_t)i < j->taken_count)
-		return journal_remember(j, (size_t)i, id, trailer.label);
-	return 0;
+	return (size_t)i < j->taken_count ? taken_remember(j, i, id, &trailer, input) : 0;
 }
 
 static int add_body(struct lmdb *lmdb, const void *context)
@@ -252,7 +266,7 @@ static int sample_find(
 			id >= 0 && id < j->header.added ? "been forgotten" : "not been added");
 	if (size == j->input + sizeof(*trailer)) {
 		memcpy(trailer, (const char *)*input + j->input, sizeof(*trailer));
-		if (sample_checksum(j, id, *input, trailer) == trailer->checksum)
+		if (journal_sample_checksum(j, id, *input, trailer) == trailer->checksum)
 			return 0;
 	}
 	return err_set(err, ERR_FORMAT, "%s: sample %lld is damaged", j->folder, (long long)id);

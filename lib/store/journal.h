@@ -27,7 +27,7 @@ struct journal;
  * Opens the journal in the folder, or makes both. Samples have `floats` numbers.
  * Refuses a journal of samples of another length (ERR_INPUT), a file that is no
  * journal, of another version or cut off (ERR_FORMAT), and a journal that is open
- * already (ERR_STATE).
+ * already (ERR_STATE). A journal of the version before becomes one of this version.
  */
 int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err);
 void journal_close(struct journal *journal);
@@ -64,7 +64,9 @@ int64_t journal_trimmed(const struct journal *journal);
  * Inputs whose labels are not known yet. journal_wait has each wait under a key, text
  * of 1 to JOURNAL_KEY bytes, in place of what waited there. It keeps their guesses, too:
  * JOURNAL_GUESSES classes for each, as predicted when it came, the best first, -1 for
- * none. They stay with the sample that the input becomes. NULL: no guesses.
+ * none, and the probability of the first. They stay with the sample that the input
+ * becomes, the probability as long as its key is remembered. NULL: no guesses, or
+ * probabilities that are not known.
  *
  * journal_take gives the input of a key whose label has come; a key that nothing waits
  * under is ERR_INPUT. The next journal_add must begin with the inputs that were taken,
@@ -80,7 +82,7 @@ int64_t journal_trimmed(const struct journal *journal);
 enum { JOURNAL_KEY = 500, JOURNAL_GUESSES = 5 };
 
 int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,
-	const int32_t *guesses, int n, struct err *err);
+	const int32_t *guesses, const double *probabilities, int n, struct err *err);
 int journal_take(
 	struct journal *journal, const char *key, float *input, int32_t *guesses, struct err *err);
 int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err);
@@ -115,7 +117,10 @@ int journal_marked(struct journal *journal, int64_t id, struct journal_mark *mar
 enum { JOURNAL_WAITING = 1 << 20, JOURNAL_REMEMBERED = 1 << 16 };
 void journal_bound(struct journal *journal, int64_t waiting, int64_t remembered);
 
-/* What became of a key. */
+/*
+ * What became of a key, and what was predicted for its input. `input` may be NULL;
+ * otherwise it is compared with the key's. An added sample's is known by a checksum.
+ */
 enum journal_place {
 	JOURNAL_UNKNOWN, /* it never came, or is no longer remembered */
 	JOURNAL_WAITS,
@@ -127,8 +132,11 @@ struct journal_found {
 	enum journal_place place;
 	int64_t id; /* of the sample, if it was added; so is the label */
 	int32_t label;
+	int32_t prediction; /* the first guess; -1: there was none, or it is not known */
+	double probability; /* NAN: not known */
+	bool differs;       /* the key's input is known to be another, or waits and is damaged */
 };
-int journal_find(
-	struct journal *journal, const char *key, struct journal_found *found, struct err *err);
+int journal_find(struct journal *journal, const char *key, const float *input,
+	struct journal_found *found, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
  *	arrivals  number of an input that waits, in the order of coming: its key
  *	labelled  id that a taken input will have: its label and key
  *	keys      id of a sample that had waited: its key
- *	done      key of such a sample: its id and label
+ *	done      key of such a sample: its id and label, and what was predicted
  *
  * Invariants: `header` is what the table has. arrivals has the key of every input that
  * waits. keys and done say the same.
@@ -19,6 +19,9 @@
 
 #include "store/journal.h"
 #include "store/lmdb.h"
+
+/* JOURNAL_BEFORE is the one earlier version that can be opened; see journal_upgrade.c. */
+enum { JOURNAL_VERSION = 4, JOURNAL_BEFORE = 3 };
 
 enum { ABOUT, SAMPLES, WAITING, ARRIVALS, LABELLED, KEYS, DONE };
 
@@ -40,6 +43,7 @@ struct trailer {
 
 struct tail {
 	int64_t arrival;
+	double probability;
 	int32_t guesses[JOURNAL_GUESSES];
 	uint32_t checksum;
 };
@@ -51,13 +55,16 @@ struct labelled {
 
 struct done {
 	int64_t id;
-	int32_t label, unused;
+	double probability;
+	int32_t label, prediction;
+	uint32_t input, has_input; /* the input's checksum; whether it is known */
 };
 
 /* An input that was taken. */
 struct taken {
 	char key[JOURNAL_KEY + 1];
 	int64_t arrival;
+	double probability;
 	int32_t guesses[JOURNAL_GUESSES];
 };
 
@@ -84,12 +91,34 @@ static inline struct lmdb_key id_key(const int64_t *id)
 	return (struct lmdb_key){id, sizeof(*id)};
 }
 
+/* The text of a record, with a NUL behind it; whether it can be a key. */
+static inline bool key_copy(char out[JOURNAL_KEY + 1], const void *record, size_t size)
+{
+	if (!record || size > JOURNAL_KEY)
+		return false;
+	memcpy(out, record, size);
+	out[size] = '\0';
+	return true;
+}
+
+/* Covers the id, so that a sample in another's place is found out, too. */
+uint32_t journal_sample_checksum(const struct journal *journal, int64_t id, const void *input,
+	const struct trailer *trailer);
+/* Covers an input that waits, and its tail. */
+uint32_t journal_input_checksum(
+	const struct journal *journal, const void *input, const struct tail *tail);
+/* NULL: the key was not taken. */
+const struct taken *journal_find_taken(const struct journal *journal, const char *key);
+
+/* Makes a journal of JOURNAL_BEFORE, whose header is sound, one of this version. */
+int journal_upgrade(struct journal *journal, struct err *err);
+
 /* For bodies; they return LMDB's status. */
 int journal_put_header(struct journal *journal, const struct header *header);
 /* The input no longer waits. */
 int journal_unwait(struct journal *journal, const char *key, int64_t arrival);
-/* Remembers the key of the taken input i as that of the sample; forgets keys that are too old. */
-int journal_remember(struct journal *journal, size_t i, int64_t id, int32_t label);
+/* Remembers the key of a sample; forgets keys that are too old. */
+int journal_remember(struct journal *journal, const char *key, const struct done *done);
 int journal_unremember(struct journal *journal, struct header *header);
 
 #endif

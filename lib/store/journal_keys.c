@@ -1,8 +1,9 @@
 /*
- * Inputs that wait under keys, and keys that are remembered. Both are bounded: each
- * has a table by number, in which the oldest is found by going on from where the last
- * search ended.
+ * Inputs that wait under keys. They are bounded: a table has them by number, in which
+ * the oldest is found by going on from where the last search ended.
  */
+#include <math.h>
+
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "store/journal_impl.h"
@@ -18,11 +19,11 @@ void journal_bound(struct journal *journal, int64_t waiting, int64_t remembered)
 	journal->remembered = remembered;
 }
 
-static const struct taken *find_taken(const struct journal *j, const char *key)
+const struct taken *journal_find_taken(const struct journal *journal, const char *key)
 {
-	for (size_t i = 0; i < j->taken_count; i++)
-		if (strcmp(j->taken[i].key, key) == 0)
-			return &j->taken[i];
+	for (size_t i = 0; i < journal->taken_count; i++)
+		if (strcmp(journal->taken[i].key, key) == 0)
+			return &journal->taken[i];
 	return NULL;
 }
 
@@ -36,17 +37,17 @@ static int keys_check(const struct journal *j, const char *const *keys, int n, s
 		if (size == 0 || size > JOURNAL_KEY)
 			return err_set(err, ERR_INPUT, "a key of %zu bytes; it should have 1 to %d",
 				size, JOURNAL_KEY);
-		if (find_taken(j, keys[i]))
+		if (journal_find_taken(j, keys[i]))
 			return err_set(
 				err, ERR_INPUT, "the input of %s has just been taken", keys[i]);
 	}
 	return 0;
 }
 
-/* Covers the input and its tail up to the checksum itself. */
-static uint32_t input_checksum(const struct journal *j, const void *input, const struct tail *tail)
+uint32_t journal_input_checksum(
+	const struct journal *journal, const void *input, const struct tail *tail)
 {
-	const uint32_t sum = checksum_add(0, input, j->input);
+	const uint32_t sum = checksum_add(0, input, journal->input);
 
 	return checksum_add(sum, tail, offsetof(struct tail, checksum));
 }
@@ -56,6 +57,7 @@ struct wait_job {
 	const char *const *keys;
 	const float *inputs;
 	const int32_t *guesses;
+	const double *probabilities;
 	int n;
 	struct header *header; /* what it will be */
 };
@@ -90,7 +92,7 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 {
 	struct journal *j = job->journal;
 	const char *input = (const char *)job->inputs + (size_t)i * j->input;
-	struct tail tail = {.guesses = {-1, -1, -1, -1, -1}};
+	struct tail tail = {.probability = NAN, .guesses = {-1, -1, -1, -1, -1}};
 	void *record;
 	int status = arrival_of(job, job->keys[i], &tail.arrival, waiting);
 
@@ -102,20 +104,12 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 	if (job->guesses)
 		memcpy(tail.guesses, job->guesses + (ptrdiff_t)i * JOURNAL_GUESSES,
 			sizeof(tail.guesses));
-	tail.checksum = input_checksum(j, input, &tail);
+	if (job->probabilities)
+		tail.probability = job->probabilities[i];
+	tail.checksum = journal_input_checksum(j, input, &tail);
 	memcpy(record, input, j->input);
 	memcpy((char *)record + j->input, &tail, sizeof(tail));
 	return 0;
-}
-
-/* The text of a record, with a NUL behind it; whether it can be a key. */
-static bool key_copy(char out[JOURNAL_KEY + 1], const void *record, size_t size)
-{
-	if (!record || size > JOURNAL_KEY)
-		return false;
-	memcpy(out, record, size);
-	out[size] = '\0';
-	return true;
 }
 
 int journal_unwait(struct journal *journal, const char *key, int64_t arrival)
@@ -136,7 +130,7 @@ static int make_way(struct journal *j, struct header *header, int64_t waiting)
 	for (; !status && waiting > j->waiting && header->oldest < header->arrived;
 		header->oldest++) {
 		status = lmdb_peek(j->lmdb, ARRIVALS, id_key(&header->oldest), &record, &size);
-		if (status || !key_copy(key, record, size) || find_taken(j, key))
+		if (status || !key_copy(key, record, size) || journal_find_taken(j, key))
 			continue;
 		status = journal_unwait(j, key, header->oldest);
 		waiting--;
@@ -161,10 +155,10 @@ static int wait_body(struct lmdb *lmdb, const void *context)
 }
 
 int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,
-	const int32_t *guesses, int n, struct err *err)
+	const int32_t *guesses, const double *probabilities, int n, struct err *err)
 {
 	struct header header;
-	const struct wait_job job = {journal, keys, inputs, guesses, n, &header};
+	const struct wait_job job = {journal, keys, inputs, guesses, probabilities, n, &header};
 	int code = keys_check(journal, keys, n, err);
 
 	if (!code)
@@ -189,7 +183,7 @@ static int waiting_find(
 	if (size == j->input + sizeof(*tail)) {
 		memcpy(input, record, j->input);
 		memcpy(tail, (const char *)record + j->input, sizeof(*tail));
-		if (input_checksum(j, input, tail) == tail->checksum)
+		if (journal_input_checksum(j, input, tail) == tail->checksum)
 			return 0;
 	}
 	return err_set(err, ERR_FORMAT, "%s: the input of %s is damaged", j->folder, key);
@@ -231,6 +225,7 @@ int journal_take(
 	memcpy(taken->key, key, strlen(key) + 1);
 	memcpy(taken->guesses, tail.guesses, sizeof(tail.guesses));
 	taken->arrival = tail.arrival;
+	taken->probability = tail.probability;
 	if (guesses)
 		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
 	return 0;
@@ -302,75 +297,5 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	code = journal_take(journal, key, input, guesses, err);
 	if (!code)
 		journal->labelled = journal->taken_count;
-	return code;
-}
-
-int journal_remember(struct journal *journal, size_t i, int64_t id, int32_t label)
-{
-	const struct done done = {.id = id, .label = label};
-	const char *key = journal->taken[i].key;
-	const size_t size = strlen(key);
-	void *record;
-	int status = lmdb_put(journal->lmdb, KEYS, id_key(&id), size, &record);
-
-	if (status)
-		return status;
-	memcpy(record, key, size);
-	status = lmdb_put(journal->lmdb, DONE, text_key(key), sizeof(done), &record);
-	if (!status)
-		memcpy(record, &done, sizeof(done));
-	return status;
-}
-
-/* The key may have come again since, for a later sample. */
-static int forget_key(struct journal *j, int64_t id)
-{
-	char key[JOURNAL_KEY + 1];
-	struct done done = {0};
-	const void *record;
-	size_t size;
-	int status = lmdb_peek(j->lmdb, KEYS, id_key(&id), &record, &size);
-
-	if (status || !key_copy(key, record, size))
-		return status;
-	status = lmdb_peek(j->lmdb, DONE, text_key(key), &record, &size);
-	if (!status && size == sizeof(done))
-		memcpy(&done, record, sizeof(done));
-	if (!status && size == sizeof(done) && done.id == id)
-		status = lmdb_remove(j->lmdb, DONE, text_key(key));
-	return status ? status : lmdb_remove(j->lmdb, KEYS, id_key(&id));
-}
-
-int journal_unremember(struct journal *journal, struct header *header)
-{
-	int status = 0;
-
-	for (; !status && header->remembered < header->added - journal->remembered;
-		header->remembered++)
-		status = forget_key(journal, header->remembered);
-	return status;
-}
-
-int journal_find(
-	struct journal *journal, const char *key, struct journal_found *found, struct err *err)
-{
-	struct done done;
-	const void *record;
-	size_t size;
-	int code = lmdb_begin(journal->lmdb, err);
-
-	*found = (struct journal_found){.place = JOURNAL_UNKNOWN};
-	if (code)
-		return code;
-	code = lmdb_find(journal->lmdb, WAITING, text_key(key), &record, &size, err);
-	if (!code && record)
-		found->place = find_taken(journal, key) ? JOURNAL_TAKEN : JOURNAL_WAITS;
-	if (!code && !record)
-		code = lmdb_find(journal->lmdb, DONE, text_key(key), &record, &size, err);
-	if (!code && !found->place && size == sizeof(done)) {
-		memcpy(&done, record, sizeof(done));
-		*found = (struct journal_found){JOURNAL_ADDED, done.id, done.label};
-	}
-	lmdb_end(journal->lmdb);
 	return code;
 }

@@ -176,6 +176,25 @@ int lmdb_peek(struct lmdb *lmdb, int table, struct lmdb_key key, const void **re
 	return status == MDB_NOTFOUND ? 0 : status;
 }
 
+int lmdb_peek_from(struct lmdb *lmdb, int table, int64_t *id, const void **record, size_t *size)
+{
+	MDB_val name = {sizeof(*id), id}, value;
+	MDB_cursor *cursor;
+	int status = mdb_cursor_open(lmdb->writer, lmdb->databases[table], &cursor);
+
+	*record = NULL;
+	if (status)
+		return status;
+	status = mdb_cursor_get(cursor, &name, &value, MDB_SET_RANGE);
+	if (!status) {
+		memcpy(id, name.mv_data, sizeof(*id));
+		*record = value.mv_data;
+		*size = value.mv_size;
+	}
+	mdb_cursor_close(cursor);
+	return status == MDB_NOTFOUND ? 0 : status;
+}
+
 int lmdb_begin(struct lmdb *lmdb, struct err *err)
 {
 	const int status = mdb_txn_renew(lmdb->reader);

@@ -57,11 +57,13 @@ int lmdb_write(
  * For bodies only. They return LMDB's own status, 0 for success. Put gives the place
  * for a record of `size` bytes, which the caller fills before the next call. Removing
  * what is not there succeeds. Peek finds a record as the transaction has it so far,
- * good until the next put or remove; NULL if there is none.
+ * good until the next put or remove; NULL if there is none. Peek_from finds the one
+ * with the least id that is not below *id, and its id.
  */
 int lmdb_put(struct lmdb *lmdb, int table, struct lmdb_key key, size_t size, void **record);
 int lmdb_remove(struct lmdb *lmdb, int table, struct lmdb_key key);
 int lmdb_peek(struct lmdb *lmdb, int table, struct lmdb_key key, const void **record, size_t *size);
+int lmdb_peek_from(struct lmdb *lmdb, int table, int64_t *id, const void **record, size_t *size);
 
 /*
  * Reading, outside of bodies. Records that lmdb_find gives are good from lmdb_begin

@@ -10,16 +10,21 @@ int main()
 	const int32_t labels[1] = {1};
 	retain_prediction predictions[1];
 	retain_ticket ticket = {};
-	struct retain_metrics m;
+	retain_metrics m = {};
 
-	retain_config_on_warning(config, [](void *, const char *) {}, nullptr);
-	const int code = retain_config_set(config, "model.classes", "2", &err) ||
-			 retain_config_set(config, "model.input", "4", &err) ||
-			 retain_learner_new(&learner, config, &err) ||
-			 retain_observe(learner, inputs, 1, predictions, &ticket, &err) ||
-			 retain_reveal(learner, ticket, labels, &err) ||
-			 retain_train(learner, RETAIN_BUDGET, &err);
-	(retain_metrics)(learner, &m);
+	const int code =
+		retain_config_on_warning(
+			config, [](void *, const char *) {}, nullptr, &err) ||
+		retain_config_on_progress(
+			config, [](void *, const retain_progress *) { return 0; }, nullptr, &err) ||
+		retain_config_set(config, "model.classes", "2", &err) ||
+		retain_config_set(config, "model.input", "4", &err) ||
+		retain_learner_new(&learner, config, &err) ||
+		retain_learner_observe(learner, inputs, 4, predictions, 1, &ticket, &err) ||
+		retain_learner_reveal(learner, ticket, labels, 1, &err) ||
+		retain_learner_train(learner, RETAIN_BUDGET, &err) ||
+		retain_learner_predict(learner, inputs, 4, predictions, 1, nullptr, 0, &err) ||
+		retain_learner_metrics(learner, &m, &err);
 	retain_learner_close(learner);
 	retain_config_free(config);
 	return code || m.samples != 1;

@@ -1,8 +1,8 @@
 /* Learners through nothing but retain.h, and made-up time steps for them. */
-#ifndef RETAIN_TESTS_RUN_LEARNER_H
-#define RETAIN_TESTS_RUN_LEARNER_H
+#ifndef RETAIN_TESTS_API_LEARNER_H
+#define RETAIN_TESTS_API_LEARNER_H
 
-#include "../base/check.h"
+#include "../base/asserts.h"
 #include "../base/folder.h"
 
 #include <math.h>
@@ -84,8 +84,8 @@ static inline void observe(struct retain_learner *learner, struct step *step)
 {
 	struct retain_err err;
 
-	assert_ok(
-		retain_observe(learner, step->inputs[0], N, step->predictions, &step->ticket, &err),
+	assert_ok(retain_learner_observe(learner, step->inputs[0], N * DIM, step->predictions, N,
+			  &step->ticket, &err),
 		err);
 }
 
@@ -93,21 +93,22 @@ static inline void reveal(struct retain_learner *learner, const struct step *ste
 {
 	struct retain_err err;
 
-	assert_ok(retain_reveal(learner, step->ticket, step->labels, &err), err);
+	assert_ok(retain_learner_reveal(learner, step->ticket, step->labels, N, &err), err);
 }
 
 static inline void train(struct retain_learner *learner, int iterations)
 {
 	struct retain_err err;
 
-	assert_ok(retain_train(learner, iterations, &err), err);
+	assert_ok(retain_learner_train(learner, iterations, &err), err);
 }
 
 static inline struct retain_metrics metrics_of(struct retain_learner *learner)
 {
 	struct retain_metrics metrics;
+	struct retain_err err;
 
-	retain_metrics(learner, &metrics);
+	assert_ok(retain_learner_metrics(learner, &metrics, &err), err);
 	return metrics;
 }
 
@@ -138,13 +139,13 @@ static inline void *ask(void *context)
 		struct retain_metrics metrics;
 		float probabilities[N][CLASSES];
 
-		if (retain_predict(asker->learner, step.inputs[0], N, step.predictions,
-			    probabilities[0], NULL) ||
-			retain_observe(asker->learner, step.inputs[0], N, step.predictions,
-				&step.ticket, NULL) ||
-			retain_drop(asker->learner, step.ticket, NULL))
+		if (retain_learner_predict(asker->learner, step.inputs[0], N * DIM,
+			    step.predictions, N, probabilities[0], N * CLASSES, NULL) ||
+			retain_learner_observe(asker->learner, step.inputs[0], N * DIM,
+				step.predictions, N, &step.ticket, NULL) ||
+			retain_learner_drop(asker->learner, step.ticket, NULL) ||
+			retain_learner_metrics(asker->learner, &metrics, NULL))
 			atomic_fetch_add(&asker->failed, 1);
-		retain_metrics(asker->learner, &metrics);
 		atomic_fetch_add(&asker->asked, 1);
 	}
 	return NULL;
@@ -167,15 +168,79 @@ static inline void go_while_asked(struct retain_learner *learner, int steps)
 	assert_int_equal(atomic_load(&asker.failed), 0);
 }
 
-/* One of each call, until one fails. */
-static inline int learner_use(struct retain_learner *learner, struct retain_err *err)
+/* In a folder of this name. */
+static inline struct retain_learner *open_in(const char *name, const char *const *settings)
 {
-	struct step step = step_of(1);
-	int code = retain_observe(learner, step.inputs[0], N, step.predictions, &step.ticket, err);
+	struct retain_learner *learner = NULL;
+	struct retain_err err = {0};
 
-	if (!code)
-		code = retain_reveal(learner, step.ticket, step.labels, err);
-	return code ? code : retain_train(learner, 2, err);
+	assert_ok(learner_try(&learner, in_folder(name), settings, &err), err);
+	return learner;
 }
+
+/* A file's bytes, for free. */
+static inline char *bytes_of(const char *name, size_t *size)
+{
+	FILE *file = fopen(in_folder(name), "rb");
+	char *bytes;
+
+	if (!file)
+		fail_msg("%s cannot be opened", name);
+	fseek(file, 0, SEEK_END);
+	*size = (size_t)ftell(file);
+	rewind(file);
+	bytes = malloc(*size + 1);
+	assert_int_equal(fread(bytes, 1, *size, file), *size);
+	bytes[*size] = '\0';
+	fclose(file);
+	return bytes;
+}
+
+static inline bool same_file(const char *a, const char *b)
+{
+	size_t sizes[2];
+	char *const bytes[2] = {bytes_of(a, &sizes[0]), bytes_of(b, &sizes[1])};
+	const bool same = sizes[0] == sizes[1] && !memcmp(bytes[0], bytes[1], sizes[0]);
+
+	free(bytes[0]);
+	free(bytes[1]);
+	return same;
+}
+
+static inline void assert_same_file(const char *a, const char *b)
+{
+	if (!same_file(a, b))
+		fail_msg("%s and %s differ", a, b);
+}
+
+static inline void assert_same_predictions(const struct step *a, const struct step *b)
+{
+	assert_memory_equal(a->predictions, b->predictions, sizeof(a->predictions));
+}
+
+/* A folder of tests, with all that is in it. */
+static inline void remove_all(const char *path)
+{
+	char inside[600];
+	DIR *open = opendir(path);
+	struct dirent *entry;
+
+	while (open && (entry = readdir(open)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+			snprintf(inside, sizeof(inside), "%.300s/%.255s", path, entry->d_name);
+			remove_all(inside);
+		}
+	if (open)
+		closedir(open);
+	remove(path);
+}
+
+static inline int tree_remove(void **state)
+{
+	(void)state;
+	remove_all(folder);
+	return access(folder, F_OK) ? 0 : -1;
+}
+#define tree_test(f) cmocka_unit_test_setup_teardown(f, folder_make, tree_remove)
 
 #endif

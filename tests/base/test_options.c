@@ -229,7 +229,8 @@ static void options_are_compared(void **state)
 	assert_int_equal(options_assign(other, "run.seed=07", "--set", &err), 0);
 	assert_null(options_difference(options, other));
 	/* A key that may change, and a section that nobody knows. */
-	assert_int_equal(options_read_foreign(other, "file", foreign, strlen(foreign), true, &err), 0);
+	assert_int_equal(
+		options_read_foreign(other, "file", foreign, strlen(foreign), true, &err), 0);
 	assert_int_equal(options_int(other, "run.threads"), 8);
 	assert_null(options_difference(options, other));
 	assert_int_equal(

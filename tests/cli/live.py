@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """usage: tests/cli/live.py RETAIN
 
-`retain run` on a live stream, from outside: answers, kills, stops, bad lines, a
-reader that goes away. Prints TAP. Works in a folder of its own.
+`retain run` on a live stream, from outside: answers, stops, bad lines, a reader that
+goes away. Prints TAP. Works in a folder of its own.
 """
 import csv
 import io
 import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -18,155 +17,9 @@ import threading
 import time
 
 import tap
+from producer import PATIENCE, RETAIN, Producer, command, file_of, lines_of, printed, \
+    rows_of, straight
 from tap import verdict
-
-RETAIN = os.path.abspath(sys.argv[1])
-SETTINGS = ["stream.source=stdin", "model.classes=5", "model.input=4", "stdin.per_step=8",
-            "eval.every=10", "schedule.window=40", "schedule.patience=200", "engine.threads=1",
-            "run.checkpoint_every=7 steps"]
-PATIENCE = 60  # seconds, for a machine that is busy
-
-
-def lines_of(count, late, seed=1):
-    """Inputs and labels, a label up to `late` inputs after its own; late 0: in one line."""
-    draws = random.Random(seed)
-    lines, waiting = [], []
-    for i in range(count):
-        label = draws.randrange(5)
-        values = [round(label * (d + 2) * 7 % 5 - 2 + draws.gauss(0, 0.6), 4) for d in range(4)]
-        key = i if i % 3 else "n\u00f6 %d\"" % i
-        if late:
-            lines.append({"id": key, "input": values})
-            waiting.append({"id": key, "label": label})
-            if len(waiting) > late:
-                lines.append(waiting.pop(draws.randrange(len(waiting))))
-        else:
-            lines.append({"id": key, "input": values, "label": label})
-    return lines + waiting
-
-
-def command(folder, resume=False, settings=(), force=False):
-    if resume:
-        return [RETAIN, "run", "--quiet", "--resume", folder]
-    words = [RETAIN, "run", "--quiet", "--out", folder] + ["--force"] * force
-    for setting in SETTINGS + list(settings):
-        words += ["--set", setting]
-    return words
-
-
-def straight(folder, lines, settings=(), resume=False):
-    text = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
-    done = subprocess.run(command(folder, resume, settings), input=text.encode(),
-                          capture_output=True, timeout=PATIENCE, check=False)
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], \
-        done.stderr.decode()
-
-
-def file_of(*path):
-    with open(os.path.join(*path), "rb") as file:
-        return file.read()
-
-
-def rows_of(folder):
-    """metrics.csv without its last column, the seconds."""
-    return [line.rsplit(b",", 1)[0] for line in file_of(folder, "metrics.csv").splitlines()]
-
-
-class Producer:
-    """Sends lines in order, notes what was answered, and sends the rest again when asked to."""
-
-    def __init__(self, lines):
-        self.lines = lines
-        self.predicted, self.samples, self.errors = {}, {}, []
-        self.twice = []  # ids that became two samples, samples of two ids
-
-    def read_answers(self, process, kill_at=None):
-        owner = {sample: key for key, sample in self.samples.items()}
-        for line in process.stdout:
-            if not line.endswith(b"\n"):
-                break  # the process was killed in the middle of a write
-            answer = json.loads(line)
-            if "error" in answer:
-                self.errors.append(answer)
-            elif "prediction" in answer:
-                self.predicted.setdefault(answer["id"], answer["prediction"])
-            else:
-                key, sample = answer["id"], answer["sample"]
-                if self.samples.setdefault(key, sample) != sample or \
-                        owner.setdefault(sample, key) != key:
-                    self.twice.append(answer)
-                if len(self.samples) == kill_at:
-                    process.kill()
-
-    def unanswered(self, line):
-        return "input" in line and line["id"] not in self.predicted or \
-            "label" in line and line["id"] not in self.samples
-
-    def send(self, words, kill_after=None, kill_at=None):
-        """The exit code, after all was sent, or after a kill: so many seconds from the start,
-        or when so many labels have been acknowledged."""
-        rest = [line for line in self.lines if self.unanswered(line)]
-        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
-            reader = threading.Thread(target=self.read_answers, args=(process, kill_at))
-            reader.start()
-            timer = threading.Timer(kill_after if kill_after is not None else PATIENCE,
-                                    process.kill)
-            timer.start()
-            try:
-                for line in rest:
-                    process.stdin.write(json.dumps(line).encode() + b"\n")
-                    process.stdin.flush()
-                process.stdin.close()
-            except BrokenPipeError:
-                pass
-            process.stdin = None
-            self.said = process.stderr.read().decode()
-            process.wait()
-            timer.cancel()
-            reader.join()
-            return process.returncode
-
-
-def kills(late, settings, name):
-    """Killed at random moments and resumed, it comes to what a straight run comes to."""
-    lines = lines_of(480, late)
-    begun = time.monotonic()
-    code, answers, said = straight(name + "-straight", lines, settings)
-    took = time.monotonic() - begun
-    verdict(code == 0, name + ": the straight run", code, said)
-    producer = Producer(lines)
-    labelled = {line["id"] for line in lines if "label" in line}
-    folder, killed, amid = name + "-killed", 0, 0
-    while True:
-        begun = os.path.exists(folder + "/config.ini")
-        last = killed == 5
-        # One of them is sure to come while it learns, the others whenever they do.
-        code = producer.send(command(folder, begun, settings, not begun),
-                             None if last or not killed else random.uniform(0, took / 3),
-                             None if killed else len(labelled) // 4)
-        if last or code != -signal.SIGKILL:
-            break
-        killed += 1
-        amid += 0 < len(producer.samples) < len(labelled)
-    verdict(code == 0, "%s: it goes on after %d kills" % (name, killed), code, producer.said)
-    verdict(amid > 0, name + ": at least one came while it was learning", killed)
-    verdict(not producer.twice and producer.samples.keys() == labelled
-            and sorted(producer.samples.values()) == list(range(len(labelled))),
-            name + ": every label was acknowledged, as one sample", producer.twice[:3],
-            len(producer.samples), len(labelled))
-    found = int(rows_of(folder)[-1].split(b",")[2])
-    verdict(found == len(producer.samples), name + ": as many samples as were acknowledged",
-            found, len(producer.samples))
-    verdict(producer.errors == [], name + ": sending again is no mistake", producer.errors[:3])
-    for part in "model.safetensors", "events.jsonl":
-        verdict(file_of(folder, part) == file_of(name + "-straight", part),
-                "%s: %s is that of the straight run" % (name, part))
-    verdict(rows_of(folder) == rows_of(name + "-straight"), name + ": so are the metrics",
-            rows_of(folder)[-2:], rows_of(name + "-straight")[-2:])
-    once = {answer["id"]: answer["prediction"] for answer in answers if "prediction" in answer}
-    verdict(producer.predicted == once, name + ": and the predictions")
-
 
 def order():
     """A prediction comes before its label is known, and does not depend on it."""
@@ -187,6 +40,57 @@ def order():
     code, answers, _ = straight("order", [{"id": "new", "label": 2}], resume=True)
     verdict(code == 0 and answers == [{"id": "new", "label": 2, "sample": 160}],
             "a label comes in another process than its input", code, answers)
+
+
+def sent_again():
+    """What was answered is answered again in the same words, whatever was learned since."""
+    lines = lines_of(64, 0)
+    waits = {"id": "waits", "input": [1, 2, 3, 4]}
+    other = dict(waits, input=[1, 2, 3, 5])
+    code, answers, said = straight("again", lines)
+    first = printed(answers)
+    code, answers, said = straight("again", lines[:9] + [waits] + lines, resume=True)
+    again = printed(answers)
+    del again["waits"]
+    verdict(code == 0 and again == first, "a line that is sent again gets its first prediction",
+            code, said, [key for key in first if first[key] != again.get(key)])
+    code, answers, said = straight("again-waits", [waits] + lines + [waits, other, waits])
+    mine = [answer for answer in answers if answer["id"] == "waits"]
+    verdict(code == 0 and len(mine) == 4 and mine[0] == mine[1] and mine[0] != mine[3],
+            "so does an input that waits, until another replaces it", code, said, mine)
+    code, answers, said = straight(
+        "again-late", [waits] + lines + [{"id": "waits", "label": 1}, waits])
+    mine = [answer for answer in answers if answer["id"] == "waits"]
+    verdict(code == 0 and len(mine) == 3 and mine[0] in mine[1:],
+            "so does one whose label has come since", code, said, mine)
+
+
+def used_again():
+    """An id that has its label is not taken for another input."""
+    lines = lines_of(20, 0)
+    both = [dict(lines[at], input=[9, 9, 9, at]) for at in (2, 18)]
+    alone = {"id": lines[3]["id"], "input": [9, 9, 9, 9]}
+    # The first of them is no longer in the pool, nor on disk.
+    code, answers, said = straight("used", lines + both + [alone] + lines[:1], [
+        "replay.pool=fifo", "replay.limit=8", "run.checkpoint_every=1 steps"])
+    errors = [answer for answer in answers if "error" in answer]
+    verdict(code == 0 and [error["error"] for error in errors] ==
+            ["line %d: id %s is that of another input, which has its label" % (
+                21 + at, json.dumps(line["id"], ensure_ascii=False))
+             for at, line in enumerate(both + [alone])],
+            "another input under an id that has its label is refused", code, said, errors)
+    samples = sorted(answer["sample"] for answer in answers if "sample" in answer)
+    verdict(samples == [0] + list(range(20)) and len(answers) == 2 * 21 + 3,
+            "nothing else of these lines is answered", samples, len(answers))
+    code, answers, said = straight("used", both, resume=True)
+    verdict(code == 0 and all("error" in answer for answer in answers), "nor in the next process",
+            code, said, answers)
+    code, answers, said = straight("used", [
+        {"id": "x", "label": 1}, {"id": "x", "input": [1, 2, 3, 4]}, {"id": "x", "label": 2}],
+        resume=True)
+    verdict(code == 0 and [answer.get("label", answer.get("line")) for answer in answers] ==
+            [1, None, 2], "a label that comes before its input is refused, the input is taken",
+            code, said, answers)
 
 
 def early_labels():
@@ -422,9 +326,9 @@ def refusals():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        kills(0, [], "in one line")
-        kills(30, ["replay.pool=reservoir", "replay.limit=100"], "late labels")
         order()
+        sent_again()
+        used_again()
         early_labels()
         stops()
         bad_lines()

@@ -14,10 +14,9 @@ static void check_record(
 {
 	const struct records_info *info = records_info(records);
 	const size_t numbers = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
-	struct record record;
+	const struct record record = records_look(records, i);
 	char where[400];
 
-	records_look(records, i, 1, &record);
 	fuzz_check(record.label >= -1 && record.label < info->classes);
 	fuzz_check(record.part >= RECORDS_STREAM && record.part <= RECORDS_PREPARE);
 	records_where(records, i, where, sizeof(where));

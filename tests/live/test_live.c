@@ -1,6 +1,6 @@
 /*
  * The parts of a live stream: what a line says, lines out of a pipe, answers.
- * The loop itself is tested from outside, in tests/cli/live.py.
+ * The loop itself is tested from outside, in tests/cli/live.py and live_faults.py.
  */
 #include "../base/check.h"
 
@@ -302,6 +302,7 @@ static void answers_are_json(void **state)
 	static const char expected[] =
 		"{\"id\": \"a\", \"prediction\": 3, \"probability\": 0.8125}\n"
 		"{\"id\": 2, \"prediction\": 0, \"probability\": null}\n"
+		"{\"id\": 2, \"prediction\": null, \"probability\": null}\n"
 		"{\"id\": 2, \"label\": 4, \"sample\": 230}\n"
 		"{\"line\": 9, \"id\": 2, \"error\": \"a \\\"word\\\"\"}\n"
 		"{\"line\": 10, \"error\": \"line 10: ?\"}\n";
@@ -312,6 +313,7 @@ static void answers_are_json(void **state)
 
 	answers_prediction(&answers, "\"a\"", 3, 0.8125);
 	answers_prediction(&answers, "2", 0, NAN);
+	answers_prediction(&answers, "2", -1, NAN);
 	answers_sample(&answers, "2", 4, 230);
 	answers_error(&answers, 9, "2", "a \"word\"");
 	answers_error(&answers, 10, "", "line 10: \xff");

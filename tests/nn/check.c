@@ -1,4 +1,7 @@
-/* The helpers of check.h. Guarded memory: [16 floats: count, guard][count floats][16 floats: guard]. */
+/*
+ * The helpers of check.h. Guarded memory is [16 floats: count, guard][count floats]
+ * [16 floats: guard].
+ */
 #include "check.h"
 
 #include <string.h>
@@ -164,8 +167,10 @@ bool same_bits(const void *a, const void *b, size_t floats)
 	return !floats || !memcmp(a, b, floats * sizeof(float));
 }
 
-/* In every norm odd channels go well above zero and even ones well below, so that residuals, too, add
- * up to sums of one sign. */
+/*
+ * In every norm odd channels go well above zero and even ones well below, so that residuals,
+ * too, add up to sums of one sign.
+ */
 static void make_firm(const struct param *row, float *values)
 {
 	for (size_t i = 0; i < row->count; i++) {

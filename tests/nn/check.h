@@ -72,7 +72,7 @@ struct rig_config {
 	struct engine_config engine;
 	int micro, n;
 	uint64_t seed;
-	bool firm; /* norms' shifts keep all ReLUs far from their kinks, half of them on either side */
+	bool firm; /* norms' shifts keep ReLUs far from their kinks, half of them on either side */
 };
 
 /* All parameters are random, biases and norms, too: nothing hides behind a zero or a one. */

@@ -38,8 +38,8 @@ static void standardize(const float *w, double *v, double *size, int filters, si
 }
 
 /*
- * The gradient through it, step by step backwards: v = d * s, s = 1 / (r + e), r = sqrt(q / (K - 1)),
- * q = sum d^2, d = w - mean.
+ * The gradient through it, step by step backwards: v = d * s, s = 1 / (r + e),
+ * r = sqrt(q / (K - 1)), q = sum d^2, d = w - mean.
  */
 static void standardize_backward(
 	const float *w, double *g, double *g_size, int filters, size_t count)

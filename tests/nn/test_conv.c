@@ -12,8 +12,10 @@ enum { THREADS = 3 };
 
 static struct team *teams[THREADS];
 
-/* Errors are allowed relative to the sum of absolute products; Winograd mixes the numbers of a tile,
- * so its errors are measured against the largest of these sums. */
+/*
+ * Errors are allowed relative to the sum of absolute products. Winograd mixes the numbers of a
+ * tile, so its errors are measured against the largest of these sums.
+ */
 static const struct {
 	const struct conv_algorithm *algorithm;
 	double tolerance;

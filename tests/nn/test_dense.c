@@ -217,7 +217,7 @@ static void sums(void **state)
 				const size_t panel = (size_t)(rows + 1) * wide;
 				float *x = guarded_new(panels * panel), *got = guarded_new(rows);
 				fill(x, panels * panel, 1);
-				/* Behind the samples: zeros in their vector, anything in another. */
+				/* Behind the samples: zeros in their vector, NaN in others. */
 				for (int n = samples; n < panels * wide; n++)
 					for (int r = 0; r < rows; r++)
 						x[n / wide * panel + (size_t)r * wide + n % wide] =

@@ -67,8 +67,9 @@ static void measure(struct direction *d, struct reference_net *r, const struct r
 }
 
 /*
- * Fills in directions and their slopes: one in each parameter tensor, or one in all at once. Returns
- * their number. Goes from the last layer to the first: what stands before a layer is still as it was.
+ * Fills in directions and their slopes: one in each parameter tensor, or one in all at once.
+ * Returns their number. It goes from the last layer to the first, so that what stands before a
+ * layer is still as it was.
  */
 static int measure_all(struct direction *directions, bool per_tensor, struct reference_net *r,
 	const struct rig *rig)
@@ -151,8 +152,10 @@ static void compare_engine(const struct rig_config *config, const struct referen
 	rig_close(&rig);
 }
 
-/* The engines' steps for one seed; leaves the first complaint. per_tensor: directions in each tensor,
- * else in all at once. */
+/*
+ * The engines' steps for one seed; leaves the first complaint. per_tensor: directions in each
+ * tensor, else in all at once.
+ */
 static void check_seed(
 	struct rig_config config, bool per_tensor, bool all_engines, struct verdict *verdict)
 {

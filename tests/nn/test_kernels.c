@@ -4,7 +4,7 @@
  */
 #include "check.h"
 
-/* The vectors' own exp and log, as plain C compiles it: the tables are looked at through the softmax. */
+/* The vectors' own exp and log, compiled as plain C; the tables' are seen through the softmax. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define VW  8
 #define ISA test
@@ -31,7 +31,7 @@ static void exp_is_right_to_two_ulps(void **state)
 		most = fmax(most, ulps(exp_of((float)x), exp((double)(float)x)));
 	for (int n = -125; n <= 126; n++)
 		for (int k = -3; k <= 3; k++) {
-			/* Around the places where the power of two changes, and around halves of it. */
+			/* Around places where the power of two changes, and halves of it. */
 			const float x = (float)((n + k / 6.0) * 0.693147180559945);
 			if (x >= -87 && x <= 88)
 				most = fmax(most, ulps(exp_of(x), exp((double)x)));
@@ -55,7 +55,7 @@ static void log_is_right_to_two_ulps(void **state)
 
 	for (float x = 1.2e-38f; x < 3e38f; x *= 1.000317f)
 		most = fmax(most, ulps(log_of(x), log((double)x)));
-	/* Where a step of the power of two is, and close to one, where a softmax's sums often are. */
+	/* Where the power of two steps, and close to one, where a softmax's sums often are. */
 	for (int n = -125; n <= 127; n++)
 		for (int k = -4; k <= 4; k++) {
 			const float x = ldexpf(0.70710678f * (1 + (float)k * 0x1p-23f), n);

@@ -20,9 +20,9 @@ struct norm_case {
 };
 
 /*
- * Plain (n, channels, height, width) arrays, and what should come out. Sizes are the scales on which
- * rounding errors are measured: a mean far from zero costs digits, and the difference of two numbers
- * has the errors of both.
+ * Plain (n, channels, height, width) arrays, and what should come out. Sizes are the scales on
+ * which rounding errors are measured: a mean far from zero costs digits, and the difference of
+ * two numbers has the errors of both.
  */
 struct reference {
 	size_t count, pixels;
@@ -40,8 +40,7 @@ static double *doubles(size_t count)
 	return values;
 }
 
-/* A set of numbers with common statistics: planes [first, first + width) of images, `images` of them
- * a whole image apart. */
+/* Numbers with common statistics: planes [first, first + width) of so many images. */
 struct set {
 	int first, width, images;
 };
@@ -217,8 +216,10 @@ static void run_case(const struct norm_case *c, const struct reference *r, const
 		flow.running_mean = o->mean, flow.running_variance = o->variance;
 	norm_forward(&norm, &flow);
 	tensor_get(&t, k->block, y, o->y);
-	/* As plans do it: the masked gradient replaces the first one, the input's takes the place of the
-	 * second or, where nothing is joined, of the first. */
+	/*
+	 * As plans do it: the masked gradient replaces the first one, the input's takes the
+	 * place of the second or, where nothing is joined, of the first.
+	 */
 	flow.dy0 = dy0, flow.dy1 = c->second ? dy1 : NULL;
 	flow.join = c->join ? dy0 : NULL;
 	flow.dx = !c->join ? dy0 : c->second ? dy1 : dx;

@@ -78,22 +78,22 @@ static void impossible_rows_are_refused(void **state)
 
 	assert_int_equal(params_add(&table, PARAM_BIAS, "known", 1, good, &err), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		int rc = params_add(
+		int code = params_add(
 			&table, PARAM_CONV, rows[i].name, rows[i].dims, rows[i].shape, &err);
-		assert_int_equal(rc, ERR_INPUT);
+		assert_int_equal(code, ERR_INPUT);
 		assert_says(err, rows[i].message);
 		assert_int_equal(table.count, 1);
 		assert_int_equal(table.floats, 16);
 	}
 
 	/* Each fits, but not all of them together. */
-	int rc = 0;
-	for (int i = 0; i < 8 && rc >= 0; i++) {
+	int code = 0;
+	for (int i = 0; i < 8 && code >= 0; i++) {
 		char name[24];
 		snprintf(name, sizeof(name), "large%d", i);
-		rc = params_add(&table, PARAM_BIAS, name, 1, large, &err);
+		code = params_add(&table, PARAM_BIAS, name, 1, large, &err);
 	}
-	assert_int_equal(rc, ERR_INPUT);
+	assert_int_equal(code, ERR_INPUT);
 	assert_says(err, "too large to address");
 	params_release(&table);
 }

@@ -13,10 +13,10 @@ static char path[400];
 
 static int make_path(void **state)
 {
-	int rc = folder_make(state);
+	int code = folder_make(state);
 
 	snprintf(path, sizeof(path), "%s", in_folder("t.safetensors"));
-	return rc;
+	return code;
 }
 
 #define path_test(f) cmocka_unit_test_setup_teardown(f, make_path, folder_remove)
@@ -60,12 +60,12 @@ static void expect_refusal(const char *problem)
 {
 	struct safetensors *file = (void *)1;
 	struct err err = {0};
-	int rc = safetensors_open(&file, path, &err);
+	int code = safetensors_open(&file, path, &err);
 
-	if (rc != ERR_FORMAT || !strstr(err.message, problem) || !strstr(err.message, path))
-		fail_msg("expected '%s', got %d: %s", problem, rc, err.message);
+	if (code != ERR_FORMAT || !strstr(err.message, problem) || !strstr(err.message, path))
+		fail_msg("expected '%s', got %d: %s", problem, code, err.message);
 	assert_null(file);
-	assert_int_equal(err.code, rc);
+	assert_int_equal(err.code, code);
 }
 
 static const float weight[] = {1, -2, 3.5f, -0.0f, 1e-42f, 3.4e38f};
@@ -83,9 +83,9 @@ static const struct safetensors_note notes[] = {{"format", "pt"}, {"said", "two\
 static void save_items(void)
 {
 	struct err err = {0};
-	int rc = safetensors_save(path, items, COUNT(items), notes, COUNT(notes), &err);
+	int code = safetensors_save(path, items, COUNT(items), notes, COUNT(notes), &err);
 
-	if (rc)
+	if (code)
 		fail_msg("%s", err.message);
 }
 
@@ -237,9 +237,9 @@ static void other_dtypes_are_converted(void **state)
 	};
 	for (size_t i = 0; i < COUNT(refused); i++) {
 		const struct safetensor *tensor = safetensors_find(file, refused[i].name);
-		int rc = refused[i].as_float ? safetensors_read_float(file, tensor, floats, &err)
-					     : safetensors_read_int64(file, tensor, ints, &err);
-		assert_int_equal(rc, ERR_INPUT);
+		int code = refused[i].as_float ? safetensors_read_float(file, tensor, floats, &err)
+					       : safetensors_read_int64(file, tensor, ints, &err);
+		assert_int_equal(code, ERR_INPUT);
 		assert_says(err, refused[i].message);
 		assert_says(err, path);
 	}
@@ -422,15 +422,15 @@ static void no_changed_byte_does_harm(void **state)
 		for (size_t c = 0; c < COUNT(changes); c++) {
 			struct safetensors *file;
 			put_byte(fd, i, bytes[i] ^ changes[c]);
-			int rc = safetensors_open(&file, path, &err);
-			assert_true(rc == 0 || rc == ERR_FORMAT);
-			for (int t = 0; !rc && t < safetensors_count(file); t++) {
+			int code = safetensors_open(&file, path, &err);
+			assert_true(code == 0 || code == ERR_FORMAT);
+			for (int t = 0; !code && t < safetensors_count(file); t++) {
 				const struct safetensor *tensor = safetensors_at(file, t);
 				float values[16];
 				assert_true(tensor->count <= 16);
 				(void)safetensors_read_float(file, tensor, values, &err);
 			}
-			opened += !rc;
+			opened += !code;
 			safetensors_close(file);
 		}
 	close(fd);
@@ -480,10 +480,10 @@ static void impossible_items_are_not_saved(void **state)
 	save_items();
 	size_t size = read_bytes(before, sizeof(before));
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		int rc = safetensors_save(path, rows[i].items, rows[i].count, NULL, 0, &err);
-		if (rc != ERR_INPUT || !strstr(err.message, rows[i].problem) ||
+		int code = safetensors_save(path, rows[i].items, rows[i].count, NULL, 0, &err);
+		if (code != ERR_INPUT || !strstr(err.message, rows[i].problem) ||
 			!strstr(err.message, path))
-			fail_msg("expected '%s', got %d: %s", rows[i].problem, rc, err.message);
+			fail_msg("expected '%s', got %d: %s", rows[i].problem, code, err.message);
 		assert_int_equal(read_bytes(after, sizeof(after)), size);
 		assert_memory_equal(after, before, size);
 		assert_int_equal(folder_names(false), 1);
@@ -493,19 +493,19 @@ static void impossible_items_are_not_saved(void **state)
 static int try_save(void *context, struct err *err)
 {
 	unlink(path);
-	int rc = safetensors_save(path, items, COUNT(items), notes, COUNT(notes), err);
-	assert_int_equal(folder_names(false), rc ? 0 : 1);
-	return rc;
+	int code = safetensors_save(path, items, COUNT(items), notes, COUNT(notes), err);
+	assert_int_equal(folder_names(false), code ? 0 : 1);
+	return code;
 }
 
 static int try_open(void *context, struct err *err)
 {
 	struct safetensors *file;
-	int rc = safetensors_open(&file, path, err);
+	int code = safetensors_open(&file, path, err);
 
-	assert_true(!rc == !!file);
+	assert_true(!code == !!file);
 	safetensors_close(file);
-	return rc;
+	return code;
 }
 
 static void failing_memory_is_an_error(void **state)

@@ -14,7 +14,7 @@ static const struct net_spec nets[] = {
 
 static const char *const policies[] = {"auto", "own", "direct", "onednn"};
 
-/* A batch that needs two plans and the tree, its evaluation, its losses, a step of the optimizer. */
+/* A batch that needs two plans and the tree, its evaluation, its losses, an optimizer's step. */
 static void step(struct rig *rig, struct optimizer *optimizer, const struct average_step *averages)
 {
 	const struct runner_batch batch = rig_batch(rig, 0, rig->n, NULL);

@@ -115,14 +115,6 @@ static inline struct err refused_with(
 		assert_says(refusal_, says);                                                       \
 	} while (0)
 
-static inline struct record look_at(const struct records *records, int64_t i)
-{
-	struct record found;
-
-	records_look(records, i, 1, &found);
-	return found;
-}
-
 /* The bytes of a record; valid until the next call. */
 static inline const struct record_bytes *read_one(struct records *records, int64_t i)
 {

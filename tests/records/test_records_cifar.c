@@ -45,10 +45,10 @@ static void ten(void **state)
 	assert_int_equal(info->height, 32);
 	assert_int_equal(info->width, 32);
 	assert_true(info->parted);
-	assert_int_equal(look_at(records, 2).label, 3);
-	assert_int_equal(look_at(records, 4).label, 9);
-	assert_int_equal(look_at(records, 4).part, RECORDS_STREAM);
-	assert_int_equal(look_at(records, 5).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 2).label, 3);
+	assert_int_equal(records_look(records, 4).label, 9);
+	assert_int_equal(records_look(records, 4).part, RECORDS_STREAM);
+	assert_int_equal(records_look(records, 5).part, RECORDS_EVAL);
 	assert_int_equal(read_one(records, 4)->size, PIXELS);
 	assert_int_equal(read_one(records, 4)->data[0], 21);
 	assert_int_equal(read_one(records, 4)->data[PIXELS - 1], 21);
@@ -75,8 +75,8 @@ static void hundred_has_fine_labels(void **state)
 	records = opened("cifar", "");
 	assert_int_equal(records_info(records)->classes, 100);
 	assert_int_equal(records_info(records)->count, 3);
-	assert_int_equal(look_at(records, 0).label, 99);
-	assert_int_equal(look_at(records, 2).label, 7);
+	assert_int_equal(records_look(records, 0).label, 99);
+	assert_int_equal(records_look(records, 2).label, 7);
 	assert_int_equal(read_one(records, 1)->data[0], 11);
 	assert_null(records_class_name(records, 1));
 	records_close(records);
@@ -108,7 +108,7 @@ static void a_shortened_file_is_an_error(void **state)
 	records = opened("cifar", "");
 	assert_int_equal(truncate(in_folder("train.bin"), 4000), 0);
 	assert_says(unreadable(records, 1), "train.bin: has become shorter");
-	assert_int_equal(look_at(records, 1).label, 2);
+	assert_int_equal(records_look(records, 1).label, 2);
 	records_close(records);
 }
 

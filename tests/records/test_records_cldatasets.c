@@ -102,9 +102,9 @@ static void check_three(const char *root)
 	assert_false(records_info(records)->timed);
 	assert_false(records_info(records)->parted);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(look_at(records, i).label, labels[i]);
-		assert_int_equal(look_at(records, i).part, RECORDS_STREAM);
-		assert_int_equal(look_at(records, i).time, 0);
+		assert_int_equal(records_look(records, i).label, labels[i]);
+		assert_int_equal(records_look(records, i).part, RECORDS_STREAM);
+		assert_int_equal(records_look(records, i).time, 0);
 		records_where(records, i, path, sizeof(path));
 		assert_string_equal(path + strlen(path) - strlen(where[i]), where[i]);
 	}
@@ -170,17 +170,17 @@ static void three_parts(void **state)
 	assert_int_equal(records_info(records)->count, 4);
 	assert_int_equal(records_info(records)->classes, 901);
 	assert_true(records_info(records)->parted);
-	assert_int_equal(look_at(records, 3).part, RECORDS_PREPARE);
+	assert_int_equal(records_look(records, 3).part, RECORDS_PREPARE);
 	records_close(records);
 	write_texts("t/order_files/test_image_paths.hdf5", one, 1, plain);
 	assert_refused("cldatasets", "t", "order_files/test_labels.hdf5: there is no such file");
 	write_labels("t/order_files/test_labels.hdf5", H5T_STD_I32LE, labels, 1, plain);
 	records = opened("", "t");
 	assert_int_equal(records_info(records)->count, 5);
-	assert_int_equal(look_at(records, 3).part, RECORDS_EVAL);
-	assert_int_equal(look_at(records, 3).label, 5);
-	assert_int_equal(look_at(records, 4).part, RECORDS_PREPARE);
-	assert_int_equal(look_at(records, 4).label, 900);
+	assert_int_equal(records_look(records, 3).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 3).label, 5);
+	assert_int_equal(records_look(records, 4).part, RECORDS_PREPARE);
+	assert_int_equal(records_look(records, 4).label, 900);
 	records_close(records);
 }
 
@@ -215,9 +215,9 @@ static void a_label_in_no_class(void **state)
 	write_train("t", H5T_STD_I64LE, plain);
 	write_labels("t/order_files/train_labels.hdf5", H5T_STD_I64LE, some, 3, plain);
 	records = opened("cldatasets", "t");
-	assert_int_equal(look_at(records, 0).label, 0);
-	assert_int_equal(look_at(records, 1).label, -1);
-	assert_int_equal(look_at(records, 2).label, -1);
+	assert_int_equal(records_look(records, 0).label, 0);
+	assert_int_equal(records_look(records, 1).label, -1);
+	assert_int_equal(records_look(records, 2).label, -1);
 	records_close(records);
 }
 
@@ -306,7 +306,7 @@ static void an_index_is_kept(void **state)
 		records = opened("", "t");
 		assert_int_equal(records_info(records)->count, N);
 		for (int i = 0; i < N; i += 777) {
-			assert_int_equal(look_at(records, i).label, i % 713);
+			assert_int_equal(records_look(records, i).label, i % 713);
 			records_where(records, i, path, sizeof(path));
 			snprintf(expected, sizeof(expected), "t/%d/%d.jpg", i % 100, i);
 			assert_non_null(strstr(path, expected));
@@ -318,13 +318,13 @@ static void an_index_is_kept(void **state)
 	many[0] = 1000;
 	write_labels("t/order_files/train_labels.hdf5", H5T_STD_I32LE, many, N, plain);
 	records = opened("", "t");
-	assert_int_equal(look_at(records, 0).label, 1000);
+	assert_int_equal(records_look(records, 0).label, 1000);
 	records_close(records);
 	assert_int_equal(stat(in_folder("t.retain-index"), &second), 0);
 	assert_int_not_equal(first.st_ino, second.st_ino);
 	assert_int_equal(truncate(in_folder("t.retain-index"), second.st_size / 2), 0);
 	records = opened("", "t");
-	assert_int_equal(look_at(records, 0).label, 1000);
+	assert_int_equal(records_look(records, 0).label, 1000);
 	records_close(records);
 	mem_free(texts);
 	mem_free(many);

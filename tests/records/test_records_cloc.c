@@ -49,9 +49,9 @@ static void the_stream(void **state)
 		assert_true(records_info(records)->timed);
 		assert_false(records_info(records)->parted);
 		for (int i = 0; i < 1200; i++) {
-			assert_int_equal(look_at(records, i).label, 7 * i % 713);
-			assert_int_equal(look_at(records, i).time, 1100000000 + 3 * i);
-			assert_int_equal(look_at(records, i).part, RECORDS_STREAM);
+			assert_int_equal(records_look(records, i).label, 7 * i % 713);
+			assert_int_equal(records_look(records, i).time, 1100000000 + 3 * i);
+			assert_int_equal(records_look(records, i).part, RECORDS_STREAM);
 		}
 		assert_memory_equal(read_one(records, 3)->data, "THREE", 5);
 		records_where(records, 1199, where, sizeof(where));
@@ -79,14 +79,14 @@ static void all_parts(void **state)
 	records = opened("", "r/");
 	assert_int_equal(records_info(records)->count, 2402);
 	assert_true(records_info(records)->parted);
-	assert_int_equal(look_at(records, 1199).part, RECORDS_STREAM);
-	assert_int_equal(look_at(records, 1200).part, RECORDS_PREPARE);
-	assert_int_equal(look_at(records, 1201).label, 7);
-	assert_int_equal(look_at(records, 1201).time, 1100000003);
-	assert_int_equal(look_at(records, 2400).part, RECORDS_EVAL);
-	assert_int_equal(look_at(records, 2400).label, 3);
-	assert_int_equal(look_at(records, 2400).time, 1212300000);
-	assert_int_equal(look_at(records, 2401).label, 9);
+	assert_int_equal(records_look(records, 1199).part, RECORDS_STREAM);
+	assert_int_equal(records_look(records, 1200).part, RECORDS_PREPARE);
+	assert_int_equal(records_look(records, 1201).label, 7);
+	assert_int_equal(records_look(records, 1201).time, 1100000003);
+	assert_int_equal(records_look(records, 2400).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 2400).label, 3);
+	assert_int_equal(records_look(records, 2400).time, 1212300000);
+	assert_int_equal(records_look(records, 2401).label, 9);
 	records_where(records, 2401, where, sizeof(where));
 	assert_non_null(strstr(where, "r/z.jpg"));
 	records_close(records);
@@ -100,14 +100,14 @@ static void times_with_a_fraction(void **state)
 	write_train("ints", "zip");
 	write_words("r/a_val.csv", "3,,1212300000.5,u,x/y.jpg\n4,,7,u,x/z.jpg");
 	records = opened("", "r");
-	assert_int_equal(look_at(records, 1).time, INT64_C(1100000003000000));
-	assert_int_equal(look_at(records, 1200).time, INT64_C(1212300000500000));
-	assert_int_equal(look_at(records, 1201).time, 7000000);
+	assert_int_equal(records_look(records, 1).time, INT64_C(1100000003000000));
+	assert_int_equal(records_look(records, 1200).time, INT64_C(1212300000500000));
+	assert_int_equal(records_look(records, 1201).time, 7000000);
 	records_close(records);
 	assert_int_equal(unlink(in_folder("r/train_time.torchSave")), 0);
 	records = opened("", "r");
 	assert_false(records_info(records)->timed);
-	assert_int_equal(look_at(records, 1200).time, 0);
+	assert_int_equal(records_look(records, 1200).time, 0);
 	records_close(records);
 }
 
@@ -165,9 +165,9 @@ static void wrong_files_are_named(void **state)
 	/* A label that is in no class makes the record bad, not the data set. */
 	write_words("r/a_val.csv", "-1,,3,u,x.jpg\n1,,3,u,x.jpg\n4194303,,3,u,x.jpg\n");
 	records = opened("cloc", "r");
-	assert_int_equal(look_at(records, records_info(records)->count - 3).label, -1);
-	assert_int_equal(look_at(records, records_info(records)->count - 2).label, 1);
-	assert_int_equal(look_at(records, records_info(records)->count - 1).label, -1);
+	assert_int_equal(records_look(records, records_info(records)->count - 3).label, -1);
+	assert_int_equal(records_look(records, records_info(records)->count - 2).label, 1);
+	assert_int_equal(records_look(records, records_info(records)->count - 1).label, -1);
 	records_close(records);
 	write_words("r/a_val.csv", "1,,3,u,x.jpg\n");
 	write_words("r/b_val.csv", "1,,3,u,x.jpg\n");

@@ -27,8 +27,8 @@ static void classes_are_folders(void **state)
 	assert_string_equal(records_class_name(records, 0), "ant");
 	assert_string_equal(records_class_name(records, 1), "zebra");
 	assert_null(records_class_name(records, 2));
-	assert_int_equal(look_at(records, 0).label, 0);
-	assert_int_equal(look_at(records, 3).label, 1);
+	assert_int_equal(records_look(records, 0).label, 0);
+	assert_int_equal(records_look(records, 3).label, 1);
 	assert_memory_equal(read_one(records, 0)->data, "b", 1);
 	assert_memory_equal(read_one(records, 1)->data, "a", 1);
 	assert_int_equal(read_one(records, 2)->size, 2);
@@ -57,9 +57,9 @@ static void validation_in_classes(void **state)
 	records = opened("folder", "d");
 	assert_int_equal(records_info(records)->count, 4);
 	assert_true(records_info(records)->parted);
-	assert_int_equal(look_at(records, 2).part, RECORDS_STREAM);
-	assert_int_equal(look_at(records, 3).part, RECORDS_EVAL);
-	assert_int_equal(look_at(records, 3).label, 1);
+	assert_int_equal(records_look(records, 2).part, RECORDS_STREAM);
+	assert_int_equal(records_look(records, 3).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 3).label, 1);
 	assert_memory_equal(read_one(records, 3)->data, "v2", 2);
 	assert_memory_equal(read_one(records, 2)->data, "3", 1);
 	records_close(records);
@@ -76,9 +76,9 @@ static void expect_flat(const char *words, int first, int second)
 	write_words("d/val.txt", words);
 	records = opened("folder", "d");
 	assert_int_equal(records_info(records)->count, 5);
-	assert_int_equal(look_at(records, 3).part, RECORDS_EVAL);
-	assert_int_equal(look_at(records, 3).label, first);
-	assert_int_equal(look_at(records, 4).label, second);
+	assert_int_equal(records_look(records, 3).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 3).label, first);
+	assert_int_equal(records_look(records, 4).label, second);
 	assert_memory_equal(read_one(records, 3)->data, "va", 2);
 	assert_memory_equal(read_one(records, 4)->data, "vb", 2);
 	records_close(records);
@@ -114,7 +114,7 @@ static void validation_in_images(void **state)
 	write_words("d/test/images/t.JPEG", "t");
 	records = opened("folder", "d");
 	assert_int_equal(records_info(records)->count, 4);
-	assert_int_equal(look_at(records, 3).label, 1);
+	assert_int_equal(records_look(records, 3).label, 1);
 	assert_memory_equal(read_one(records, 3)->data, "va", 2);
 	records_close(records);
 	read_one(NULL, 0);
@@ -131,8 +131,8 @@ static void the_kits_numbers(void **state)
 	assert_refused("folder", "d", "put ILSVRC2012_wnids.txt beside it");
 	write_words("d/ILSVRC2012_wnids.txt", "n03\nn01\nn02\n");
 	records = opened("folder", "d");
-	assert_int_equal(look_at(records, 3).label, 2);
-	assert_int_equal(look_at(records, 4).label, 1);
+	assert_int_equal(records_look(records, 3).label, 2);
+	assert_int_equal(records_look(records, 4).label, 1);
 	records_close(records);
 	write_words("d/ILSVRC2012_validation_ground_truth.txt", "1\n4\n");
 	assert_refused("folder", "d", "row 2: no number from 1 to 3");
@@ -175,7 +175,7 @@ static void check_many(int more)
 	char where[300];
 
 	assert_int_equal(records_info(records)->count, MANY + more);
-	assert_int_equal(look_at(records, 5462).label, 1);
+	assert_int_equal(records_look(records, 5462).label, 1);
 	records_where(records, 5462, where, sizeof(where));
 	assert_non_null(strstr(where, "/c1/00001.jpg"));
 	assert_string_equal(records_class_name(records, 2), "c2");

@@ -33,8 +33,8 @@ static void images_and_labels(void **state)
 	assert_int_equal(info->classes, 8);
 	assert_int_equal(info->channels * 100 + info->height * 10 + info->width, 123);
 	assert_false(info->timed || info->parted);
-	assert_int_equal(look_at(records, 0).label, 7);
-	assert_int_equal(look_at(records, 1).label, 3);
+	assert_int_equal(records_look(records, 0).label, 7);
+	assert_int_equal(records_look(records, 1).label, 3);
 	assert_int_equal(read_one(records, 1)->size, 6);
 	assert_memory_equal(read_one(records, 1)->data, "ghijkl", 6);
 	assert_memory_equal(read_one(records, 0)->data, "abcdef", 6);
@@ -56,9 +56,9 @@ static void evaluation_and_other_names(void **state)
 	records = opened("idx", "");
 	assert_int_equal(records_info(records)->count, 4);
 	assert_true(records_info(records)->parted);
-	assert_int_equal(look_at(records, 1).part, RECORDS_STREAM);
-	assert_int_equal(look_at(records, 2).part, RECORDS_EVAL);
-	assert_int_equal(look_at(records, 3).label, 3);
+	assert_int_equal(records_look(records, 1).part, RECORDS_STREAM);
+	assert_int_equal(records_look(records, 2).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 3).label, 3);
 	assert_memory_equal(read_one(records, 3)->data, "ghijkl", 6);
 	records_close(records);
 	records = opened("", "t10k-images-idx3-ubyte");
@@ -119,7 +119,7 @@ static void gzip_is_checked(void **state)
 		skip();
 	}
 	records = opened("idx", "");
-	assert_int_equal(look_at(records, 0).label, 7);
+	assert_int_equal(records_look(records, 0).label, 7);
 	records_close(records);
 	assert_ok(
 		file_read(in_folder("train-labels-idx1-ubyte.gz"), 1000, &packed, &all, &err), err);
@@ -181,12 +181,12 @@ static void mnist(void **state)
 	assert_int_equal(records_info(records)->classes, 10);
 	assert_int_equal(records_info(records)->height, 28);
 	for (int i = 0; i < 70000; i++)
-		labels[look_at(records, i).label]++;
+		labels[records_look(records, i).label]++;
 	assert_int_equal(labels[0], 5923 + 980);
 	assert_int_equal(labels[1], 6742 + 1135);
-	assert_int_equal(look_at(records, 0).label, 5);
-	assert_int_equal(look_at(records, 60000).label, 7);
-	assert_int_equal(look_at(records, 60000).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 0).label, 5);
+	assert_int_equal(records_look(records, 60000).label, 7);
+	assert_int_equal(records_look(records, 60000).part, RECORDS_EVAL);
 	for (int i = 0; i < 60000; i++) {
 		const struct record_bytes *bytes = read_one(records, i);
 

@@ -23,10 +23,10 @@ static void paths_labels_times(void **state)
 	assert_int_equal(info->classes, 4);
 	assert_true(info->timed);
 	assert_false(info->parted);
-	assert_int_equal(look_at(records, 0).label, 3);
-	assert_int_equal(look_at(records, 0).time, 100);
-	assert_int_equal(look_at(records, 1).label, 0);
-	assert_int_equal(look_at(records, 1).time, -5);
+	assert_int_equal(records_look(records, 0).label, 3);
+	assert_int_equal(records_look(records, 0).time, 100);
+	assert_int_equal(records_look(records, 1).label, 0);
+	assert_int_equal(records_look(records, 1).time, -5);
 	assert_null(records_class_name(records, 3));
 	assert_memory_equal(read_one(records, 1)->data, "BC", 2);
 	assert_memory_equal(read_one(records, 0)->data, "A", 1);
@@ -53,13 +53,13 @@ static void a_header_orders_columns(void **state)
 	assert_string_equal(records_class_name(records, 0), "ant");
 	assert_string_equal(records_class_name(records, 1), "zebra");
 	assert_null(records_class_name(records, 2));
-	assert_int_equal(look_at(records, 0).label, 1);
-	assert_int_equal(look_at(records, 1).label, 0);
-	assert_int_equal(look_at(records, 0).part, RECORDS_STREAM);
-	assert_int_equal(look_at(records, 1).part, RECORDS_EVAL);
-	assert_int_equal(look_at(records, 2).part, RECORDS_PREPARE);
-	assert_int_equal(look_at(records, 0).time, 1709164800000000);
-	assert_int_equal(look_at(records, 1).time, 1000000);
+	assert_int_equal(records_look(records, 0).label, 1);
+	assert_int_equal(records_look(records, 1).label, 0);
+	assert_int_equal(records_look(records, 0).part, RECORDS_STREAM);
+	assert_int_equal(records_look(records, 1).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 2).part, RECORDS_PREPARE);
+	assert_int_equal(records_look(records, 0).time, 1709164800000000);
+	assert_int_equal(records_look(records, 1).time, 1000000);
 	assert_memory_equal(read_one(records, 0)->data, "A", 1);
 	records_where(records, 0, where, sizeof(where));
 	assert_non_null(strstr(where, "m.csv, row 2"));
@@ -77,11 +77,11 @@ static void columns_change_their_minds(void **state)
 	write_words("m.csv", "a.jpg,10,1\nb.jpg,9,2\nc.jpg,x,2.5\n");
 	records = opened("manifest", "m.csv");
 	assert_int_equal(records_info(records)->classes, 3);
-	assert_int_equal(look_at(records, 0).label, 0); /* "10" < "9" < "x" */
-	assert_int_equal(look_at(records, 1).label, 1);
-	assert_int_equal(look_at(records, 2).label, 2);
-	assert_int_equal(look_at(records, 0).time, 1000000);
-	assert_int_equal(look_at(records, 2).time, 2500000);
+	assert_int_equal(records_look(records, 0).label, 0); /* "10" < "9" < "x" */
+	assert_int_equal(records_look(records, 1).label, 1);
+	assert_int_equal(records_look(records, 2).label, 2);
+	assert_int_equal(records_look(records, 0).time, 1000000);
+	assert_int_equal(records_look(records, 2).time, 2500000);
 	records_close(records);
 	write_words("m.csv", "a.jpg,10\n");
 	records = opened("manifest", "m.csv");
@@ -211,8 +211,8 @@ static void check_many(void)
 
 	assert_int_equal(records_info(records)->count, MANY);
 	assert_int_equal(records_info(records)->classes, 7);
-	assert_int_equal(look_at(records, 1000001).label, 1000001 % 7);
-	assert_int_equal(look_at(records, 1000001).time, 1000001);
+	assert_int_equal(records_look(records, 1000001).label, 1000001 % 7);
+	assert_int_equal(records_look(records, 1000001).time, 1000001);
 	assert_string_equal(records_class_name(records, 6), "class6");
 	assert_says(unreadable(records, MANY - 1), "images/1199999.jpg: cannot open");
 	assert_says(unreadable(records, MANY - 1), "m.csv, row 1200001: ");

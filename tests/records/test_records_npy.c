@@ -50,8 +50,8 @@ static void features_and_labels(void **state)
 	assert_int_equal(info->channels, 2);
 	assert_int_equal(info->height * info->width, 1);
 	assert_false(info->timed || info->parted);
-	assert_int_equal(look_at(records, 0).label, 4);
-	assert_int_equal(look_at(records, 2).label, 2);
+	assert_int_equal(records_look(records, 0).label, 4);
+	assert_int_equal(records_look(records, 2).label, 2);
 	assert_int_equal(read_one(records, 0)->size, 8);
 	expect(records, 0, 1, 2.5f);
 	expect(records, 1, 0, -3);
@@ -91,7 +91,7 @@ static void every_type(void **state)
 
 		write_npy("x.npy", rows[i].type, "(1, 3)", "False", rows[i].data, rows[i].size);
 		records = opened("npy", "x.npy");
-		assert_int_equal(look_at(records, 0).label, 3);
+		assert_int_equal(records_look(records, 0).label, 3);
 		assert_int_equal(read_one(records, 0)->size, 12);
 		expect(records, 0, 0, rows[i].first);
 		expect(records, 0, 2, rows[i].last);
@@ -114,14 +114,14 @@ static void images_and_times(void **state)
 	assert_int_equal(records_info(records)->height, 2);
 	assert_int_equal(records_info(records)->width, 1);
 	assert_true(records_info(records)->timed);
-	assert_int_equal(look_at(records, 0).time, 500000);
-	assert_int_equal(look_at(records, 1).time, 1000000000000000);
-	assert_int_equal(look_at(records, 2).time, -1000000);
+	assert_int_equal(records_look(records, 0).time, 500000);
+	assert_int_equal(records_look(records, 1).time, 1000000000000000);
+	assert_int_equal(records_look(records, 2).time, -1000000);
 	expect(records, 1, 3, 8);
 	records_close(records);
 	write_npy("x_times.npy", "<i8", "(3,)", "False", labels, sizeof(labels));
 	records = opened("npy", "x.npy");
-	assert_int_equal(look_at(records, 0).time, 4);
+	assert_int_equal(records_look(records, 0).time, 4);
 	records_close(records);
 	read_one(NULL, 0);
 }

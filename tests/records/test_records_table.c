@@ -60,9 +60,9 @@ static void columns_become_inputs(void **state)
 	assert_string_equal(records_class_name(records, 0), "no");
 	assert_string_equal(records_class_name(records, 1), "yes");
 	assert_null(records_class_name(records, 2));
-	assert_int_equal(look_at(records, 0).label, 1);
-	assert_int_equal(look_at(records, 1).label, 0);
-	assert_int_equal(look_at(records, 0).time, 1704067200000000);
+	assert_int_equal(records_look(records, 0).label, 1);
+	assert_int_equal(records_look(records, 1).label, 0);
+	assert_int_equal(records_look(records, 0).time, 1704067200000000);
 	/* Nothing is known before row 0; row 1 sees a mean of 1 and no deviation; rows 2 and 3
 	 * see 1 and 3; row 4 sees 1, 3, 5. */
 	expect(records, 0, 0, 0);
@@ -103,11 +103,11 @@ static void without_a_header(void **state)
 	assert_int_equal(records_info(records)->count, 2);
 	assert_int_equal(records_info(records)->classes, 8);
 	assert_int_equal(records_info(records)->channels, 2);
-	assert_int_equal(look_at(records, 0).label, 7);
+	assert_int_equal(records_look(records, 0).label, 7);
 	records_close(records);
 	records = opened_with("t.tsv",
 		SETTINGS("table.label=1", "table.categorical=2", "table.time=3", "table.time=-"));
-	assert_int_equal(look_at(records, 1).label, 3);
+	assert_int_equal(records_look(records, 1).label, 3);
 	assert_int_equal(records_info(records)->channels, 3);
 	records_close(records);
 }

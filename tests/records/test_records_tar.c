@@ -92,12 +92,12 @@ static void a_webdataset(void **state)
 	assert_int_equal(info->classes, 4);
 	assert_true(info->timed);
 	assert_false(info->parted);
-	assert_int_equal(look_at(records, 0).label, 3);
-	assert_int_equal(look_at(records, 0).time, 0);
-	assert_int_equal(look_at(records, 1).label, 1);
-	assert_int_equal(look_at(records, 1).time, 77);
-	assert_int_equal(look_at(records, 2).label, 0);
-	assert_int_equal(look_at(records, 2).time, 1000000);
+	assert_int_equal(records_look(records, 0).label, 3);
+	assert_int_equal(records_look(records, 0).time, 0);
+	assert_int_equal(records_look(records, 1).label, 1);
+	assert_int_equal(records_look(records, 1).time, 77);
+	assert_int_equal(records_look(records, 2).label, 0);
+	assert_int_equal(records_look(records, 2).time, 1000000);
 	assert_int_equal(read_one(records, 0)->size, 5);
 	assert_memory_equal(read_one(records, 1)->data, "second", 6);
 	assert_memory_equal(read_one(records, 2)->data, "third", 5);
@@ -111,9 +111,9 @@ static void a_webdataset(void **state)
 	records = opened("tar", "");
 	assert_int_equal(records_info(records)->count, 4);
 	assert_true(records_info(records)->parted);
-	assert_int_equal(look_at(records, 0).part, RECORDS_EVAL);
-	assert_int_equal(look_at(records, 0).label, 5);
-	assert_int_equal(look_at(records, 1).part, RECORDS_STREAM);
+	assert_int_equal(records_look(records, 0).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 0).label, 5);
+	assert_int_equal(records_look(records, 1).part, RECORDS_STREAM);
 	records_close(records);
 	read_one(NULL, 0);
 }
@@ -136,10 +136,10 @@ static void folders_of_classes(void **state)
 	assert_true(records_info(records)->parted);
 	assert_string_equal(records_class_name(records, 0), "ant");
 	assert_string_equal(records_class_name(records, 1), "zebra");
-	assert_int_equal(look_at(records, 0).label, 1);
-	assert_int_equal(look_at(records, 2).label, 0);
-	assert_int_equal(look_at(records, 2).part, RECORDS_STREAM);
-	assert_int_equal(look_at(records, 3).part, RECORDS_EVAL);
+	assert_int_equal(records_look(records, 0).label, 1);
+	assert_int_equal(records_look(records, 2).label, 0);
+	assert_int_equal(records_look(records, 2).part, RECORDS_STREAM);
+	assert_int_equal(records_look(records, 3).part, RECORDS_EVAL);
 	assert_memory_equal(read_one(records, 2)->data, "a2", 2);
 	records_close(records);
 	read_one(NULL, 0);
@@ -169,10 +169,10 @@ static void long_names(void **state)
 	finish("t.tar");
 	records = opened("tar", "t.tar");
 	assert_int_equal(records_info(records)->count, 4);
-	assert_string_equal(records_class_name(records, look_at(records, 0).label), "class_gnu");
-	assert_string_equal(records_class_name(records, look_at(records, 1).label), "class_pax");
-	assert_string_equal(records_class_name(records, look_at(records, 2).label), "class_pre");
-	assert_string_equal(records_class_name(records, look_at(records, 3).label), "class_size");
+	assert_string_equal(records_class_name(records, records_look(records, 0).label), "class_gnu");
+	assert_string_equal(records_class_name(records, records_look(records, 1).label), "class_pax");
+	assert_string_equal(records_class_name(records, records_look(records, 2).label), "class_pre");
+	assert_string_equal(records_class_name(records, records_look(records, 3).label), "class_size");
 	assert_memory_equal(read_one(records, 1)->data, "pax", 3);
 	assert_int_equal(read_one(records, 3)->size, 3);
 	records_close(records);
@@ -183,7 +183,7 @@ static void long_names(void **state)
 static void expect_class(struct records *records, const char *class, const char *words)
 {
 	for (int64_t i = 0; i < records_info(records)->count; i++) {
-		const char *name = records_class_name(records, look_at(records, i).label);
+		const char *name = records_class_name(records, records_look(records, i).label);
 
 		if (!name || strcmp(name, class) != 0)
 			continue;
@@ -267,8 +267,8 @@ static void labels_may_be_linked(void **state)
 	records = opened("tar", "t.tar");
 	assert_int_equal(records_info(records)->count, 2);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(look_at(records, i).label, 3);
-		assert_int_equal(look_at(records, i).part, i ? RECORDS_EVAL : RECORDS_STREAM);
+		assert_int_equal(records_look(records, i).label, 3);
+		assert_int_equal(records_look(records, i).part, i ? RECORDS_EVAL : RECORDS_STREAM);
 		assert_memory_equal(read_one(records, i)->data, "a", 1);
 	}
 	records_close(records);
@@ -323,7 +323,7 @@ static void what_is_no_file_is_named(void **state)
 		snprintf(where, sizeof(where), "tar:%s", in_folder("t.tar"));
 		assert_ok(try_open(&records, where, SETTINGS("stream.on_bad=skip"), &err), err);
 		for (int64_t k = 0; k < records_info(records)->count; k++) {
-			good += look_at(records, k).label >= 0;
+			good += records_look(records, k).label >= 0;
 			records_where(records, k, where, sizeof(where));
 			lost += strstr(where, "the member that is no file at byte") != NULL;
 		}
@@ -404,7 +404,7 @@ static void the_commands_archives(void **state)
 		expect_class(records, "dog", "dog");
 		expect_class(records, "eel", "dog");
 		expect_class(records, "fox", "dog");
-		assert_int_equal(look_at(records, 3).part, RECORDS_EVAL);
+		assert_int_equal(records_look(records, 3).part, RECORDS_EVAL);
 		records_close(records);
 	}
 	read_one(NULL, 0);
@@ -531,7 +531,7 @@ static void check_large(void)
 
 	assert_int_equal(records_info(records)->count, 1);
 	assert_int_equal(records_info(records)->classes, 5);
-	assert_int_equal(look_at(records, 0).label, 4);
+	assert_int_equal(records_look(records, 0).label, 4);
 	assert_memory_equal(read_one(records, 0)->data, "image", 5);
 	records_close(records);
 	read_one(NULL, 0);
@@ -587,7 +587,7 @@ static void cifar_as_images(void **state)
 	assert_true(records_info(records)->parted);
 	assert_string_equal(records_class_name(records, 9), "truck");
 	for (int i = 0; i < 60000; i++) {
-		const struct record record = look_at(records, i);
+		const struct record record = records_look(records, i);
 
 		(record.part == RECORDS_EVAL ? test : train)[record.label]++;
 	}

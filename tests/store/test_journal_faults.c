@@ -140,7 +140,7 @@ static void another_version_is_refused(void **state)
 {
 	store_free(store_with(SMALL));
 	data_write(data_find("retain-j", 8) + 8, &(uint32_t){7}, 4);
-	assert_refused(SMALL, ERR_FORMAT, "a journal of version 7, not 3");
+	assert_refused(SMALL, ERR_FORMAT, "a journal of version 7, not 3 or 4");
 	data_write(data_find("retain-j", 8), "someone", 7);
 	assert_refused(SMALL, ERR_FORMAT, "data.mdb is no journal");
 }
@@ -348,7 +348,7 @@ static int try_storing(void *context, struct err *err)
 	for (int i = 0; i < 5 && !code; i++)
 		code = store_add(store, inputs, labels, STEP, err);
 	if (!code)
-		code = journal_wait(store_journal(store), keys, inputs, NULL, 1, err);
+		code = journal_wait(store_journal(store), keys, inputs, NULL, NULL, 1, err);
 	if (!code)
 		code = journal_take(store_journal(store), "key", input, NULL, err);
 	for (int64_t id = 0; id < 5 * STEP && !code; id++)

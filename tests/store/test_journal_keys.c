@@ -4,6 +4,8 @@
  */
 #include "journal_check.h"
 
+#include <math.h>
+
 static void inputs_wait_for_their_labels(void **state)
 {
 	static const char *const keys[] = {"a", "b", "c", "a"};
@@ -13,7 +15,7 @@ static void inputs_wait_for_their_labels(void **state)
 	struct err err;
 
 	samples_from(0, 4, SMALL);
-	assert_ok(journal_wait(journal, keys, inputs, NULL, 4, &err), err);
+	assert_ok(journal_wait(journal, keys, inputs, NULL, NULL, 4, &err), err);
 	assert_int_equal(journal_waiting(journal), 3);
 	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
 	assert_memory_equal(input, inputs + SMALL, sizeof(input));
@@ -22,7 +24,7 @@ static void inputs_wait_for_their_labels(void **state)
 	assert_memory_equal(input, inputs + (size_t)3 * SMALL, sizeof(input));
 	assert_int_equal(journal_take(journal, "a", input, NULL, &err), ERR_INPUT);
 	assert_says(err, "just been taken");
-	assert_int_equal(journal_wait(journal, keys, inputs, NULL, 1, &err), ERR_INPUT);
+	assert_int_equal(journal_wait(journal, keys, inputs, NULL, NULL, 1, &err), ERR_INPUT);
 	assert_int_equal(journal_take(journal, "d", input, NULL, &err), ERR_INPUT);
 	assert_says(err, "no input waits under d");
 	assert_int_equal(journal_take(journal, "", input, NULL, &err), ERR_INPUT);
@@ -51,7 +53,7 @@ static void assert_place(struct journal *journal, const char *key, enum journal_
 	struct journal_found found;
 	struct err err;
 
-	assert_ok(journal_find(journal, key, &found, &err), err);
+	assert_ok(journal_find(journal, key, NULL, &found, &err), err);
 	if (found.place != place ||
 		(place == JOURNAL_ADDED && (found.id != id || found.label != label)))
 		fail_msg("%s: place %d, sample %lld, label %d; expected %d, %lld, %d", key,
@@ -73,7 +75,7 @@ static void keys_of_samples_are_remembered(void **state)
 
 	journal_bound(journal, 100, 2);
 	samples_from(0, 4, SMALL);
-	assert_ok(journal_wait(journal, keys, inputs, guesses, 4, &err), err);
+	assert_ok(journal_wait(journal, keys, inputs, guesses, NULL, 4, &err), err);
 	for (int i = 0; i < 4; i++) {
 		assert_place(journal, keys[i], JOURNAL_WAITS, 0, 0);
 		assert_ok(journal_take(journal, keys[i], input + (size_t)i * SMALL, found, &err),
@@ -105,6 +107,51 @@ static void keys_of_samples_are_remembered(void **state)
 	store_free(store);
 }
 
+static void assert_answer(struct journal *journal, const char *key, const float *input,
+	int32_t prediction, double probability, bool differs)
+{
+	struct journal_found found;
+	struct err err;
+
+	assert_ok(journal_find(journal, key, input, &found, &err), err);
+	if (found.prediction != prediction || found.differs != differs ||
+		(isnan(probability) ? !isnan(found.probability) : found.probability != probability))
+		fail_msg("%s: predicted %d, %.17g, differs %d; expected %d, %.17g, %d", key,
+			found.prediction, found.probability, found.differs, prediction, probability,
+			differs);
+}
+
+/* While it waits, when it was taken, as a sample, and when the sample is gone. */
+static void answers_and_inputs_are_remembered(void **state)
+{
+	static const char *const keys[] = {"a", "b"};
+	static const int32_t guesses[] = {3, 1, 4, 0, 2, 5, 9, 2, 6, -1};
+	static const double probabilities[] = {1.0 / 3, 0.5};
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	float input[SMALL];
+	struct err err;
+
+	samples_from(0, 2, SMALL);
+	assert_ok(journal_wait(journal, keys, inputs, guesses, probabilities, 2, &err), err);
+	for (int turn = 0; turn < 4; turn++) {
+		assert_answer(journal, "a", inputs, 3, 1.0 / 3, false);
+		assert_answer(journal, "a", NULL, 3, 1.0 / 3, false);
+		assert_answer(journal, "a", inputs + SMALL, 3, 1.0 / 3, true);
+		if (turn == 0)
+			assert_ok(journal_take(journal, "a", input, NULL, &err), err);
+		if (turn == 1)
+			assert_ok(store_add(store, input, labels, 1, &err), err);
+		if (turn == 2)
+			assert_ok(journal_trim(journal, &(int64_t){0}, 1, 1, &err), err);
+	}
+	/* What waits can be replaced, and so can its answer. */
+	assert_ok(journal_wait(journal, keys + 1, inputs, guesses, NULL, 1, &err), err);
+	assert_answer(journal, "b", inputs, 3, NAN, false);
+	assert_answer(journal, "c", inputs, -1, NAN, false);
+	store_free(store);
+}
+
 /* One input had waited and has its own guesses; then a call without anything beside it. */
 static void marks_and_guesses_stay_with_samples(void **state)
 {
@@ -121,7 +168,7 @@ static void marks_and_guesses_stay_with_samples(void **state)
 	struct err err;
 
 	samples_from(0, 3, SMALL);
-	assert_ok(journal_wait(journal, &key, inputs, waited, 1, &err), err);
+	assert_ok(journal_wait(journal, &key, inputs, waited, NULL, 1, &err), err);
 	assert_ok(journal_take(journal, key, input, NULL, &err), err);
 	journal_beside(journal, guesses, &mark);
 	assert_ok(store_add(store, inputs, labels, 2, &err), err);
@@ -156,7 +203,7 @@ static void labels_are_kept_until_they_are_added(void **state)
 	struct err err;
 
 	samples_from(0, 4, SMALL);
-	assert_ok(journal_wait(journal, keys, inputs, NULL, 4, &err), err);
+	assert_ok(journal_wait(journal, keys, inputs, NULL, NULL, 4, &err), err);
 	labels[0] = 5;
 	labels[1] = 6;
 	assert_int_equal(journal_label(journal, labels, 1, &err), ERR_INPUT);
@@ -206,11 +253,11 @@ static void old_inputs_give_way(void **state)
 		const char *key = names[i];
 
 		snprintf(names[i], sizeof(names[i]), "key%d", i);
-		assert_ok(journal_wait(journal, &key, inputs, NULL, 1, &err), err);
+		assert_ok(journal_wait(journal, &key, inputs, NULL, NULL, 1, &err), err);
 		/* Key 0 is sent again and again, and keeps its turn; every third is labelled. */
 		key = names[0];
 		if (i < 5)
-			assert_ok(journal_wait(journal, &key, inputs, NULL, 1, &err), err);
+			assert_ok(journal_wait(journal, &key, inputs, NULL, NULL, 1, &err), err);
 		if (i % 3 == 1) {
 			float input[SMALL];
 
@@ -235,14 +282,67 @@ static void old_inputs_give_way(void **state)
 	store_free(store);
 }
 
+/* Copies the journal of golden/old/live-0.1, which is of version 3. */
+static void old_journal_copy(void)
+{
+	static char content[1 << 20];
+	char path[1000];
+	FILE *file;
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/golden/old/live-0.1/run/journal/data.mdb",
+		getenv("RETAIN_TESTS"));
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	size = fread(content, 1, sizeof(content), file);
+	fclose(file);
+	assert_int_equal(mkdir(in_folder("journal"), 0777), 0);
+	file = fopen(in_folder("journal/data.mdb"), "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(content, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Its samples, labels and inputs are there; what it did not keep is not known. */
+static void a_journal_of_version_3_becomes_one_of_this(void **state)
+{
+	static const float waits[] = {2.347f, -1.059f}, added[] = {2.065f, -1.269f};
+	char key[JOURNAL_KEY + 1];
+	float input[2];
+	int32_t label;
+	struct err err;
+
+	old_journal_copy();
+	for (int turn = 0; turn < 2; turn++) {
+		struct store *store = store_with(2);
+		struct journal *journal = store_journal(store);
+
+		assert_int_equal(journal_added(journal), 28);
+		assert_int_equal(journal_waiting(journal), 5);
+		assert_answer(journal, "30", waits, 2, NAN, false);
+		assert_answer(journal, "30", added, 2, NAN, true);
+		assert_answer(journal, "27", added, 2, NAN, false);
+		assert_answer(journal, "27", waits, 2, NAN, true);
+		assert_answer(journal, "0", waits, -1, NAN, false);
+		assert_place(journal, "0", JOURNAL_ADDED, 0, 1);
+		for (int id = 28; id < 31; id++) {
+			assert_ok(journal_take_again(journal, key, input, NULL, &label, &err), err);
+			assert_string_equal(key, id == 28 ? "28" : id == 29 ? "29" : "");
+		}
+		store_free(store);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		journal_test(inputs_wait_for_their_labels),
 		journal_test(keys_of_samples_are_remembered),
+		journal_test(answers_and_inputs_are_remembered),
 		journal_test(marks_and_guesses_stay_with_samples),
 		journal_test(labels_are_kept_until_they_are_added),
 		journal_test(old_inputs_give_way),
+		journal_test(a_journal_of_version_3_becomes_one_of_this),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -610,6 +610,32 @@ static void long_streams_take_no_more_memory(void **state)
 	}
 }
 
+/* Samples of a time step that is predicted in parts stay at hand for training. */
+static void large_steps_are_read_once(void **state)
+{
+	struct options *options = options_from(
+		NULL, SETTINGS("drift.steps=3", "drift.per_step=600", "drift.eval_per_step=1",
+			      "eval.count=1", "run.iterations=20"));
+	const struct run_config config = {.options = options};
+	struct source_type counting;
+	struct run_result result;
+	struct stored *run;
+	struct err err;
+
+	(void)state;
+	assert_ok(stored_open(&run, &config, &err), err);
+	plain_type = run->source->type;
+	counting = *plain_type;
+	counting.inputs = count_inputs;
+	run->source->type = &counting;
+	made_again = 0;
+	assert_ok(stored_go(run, &result, &err), err);
+	run->source->type = plain_type;
+	assert_int_equal(made_again, 3 * 600 + 3);
+	stored_close(run);
+	options_free(options);
+}
+
 static int open_run(void *context, struct err *err)
 {
 	const struct run_config config = {.options = context};
@@ -647,6 +673,7 @@ int main(void)
 		stream_test(impossible_runs_are_refused),
 		stream_test(a_run_that_diverges_says_so),
 		stream_test(long_streams_take_no_more_memory),
+		stream_test(large_steps_are_read_once),
 		stream_test(opening_runs_out_of_memory),
 	};
 

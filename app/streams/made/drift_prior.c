@@ -4,7 +4,7 @@
  * shared by at most two classes (Walker 1977; filled as Vose does, 1991).
  */
 #include "streams/made/drift_world.h"
-#include "base/series.h"
+#include "base/portable_math.h"
 
 /* How much a class counts from a refresh on: without tasks less than 1 only in the time after its
  * birth. */
@@ -35,7 +35,7 @@ void drift_prior(const struct drift_world *world, int refresh, double *shares)
 		const double season = c->prior_season * world->prior_seasons[i] * at.season;
 
 		shares[i] = weight_at(world, i, refresh, at.u) *
-			    series_exp(c->prior_sd * world->priors[i] + walked + season);
+			    portable_exp(c->prior_sd * world->priors[i] + walked + season);
 		sum += shares[i];
 	}
 	for (int i = 0; i < c->classes; i++)

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/series.h"
+#include "base/portable_math.h"
 
 /* Scratch of making a world. */
 struct bench {
@@ -163,7 +163,7 @@ static void fill_mixing(struct drift_world *world, const struct bench *bench)
 			bench->normals, (size_t)c->dim);
 		for (int i = 0; i < c->dim; i++)
 			bench->matrix[(int64_t)row * c->dim + i] = bench->normals[i];
-		bench->sums[row] = series_exp(-c->spectrum * series_log(row + 1));
+		bench->sums[row] = portable_exp(-c->spectrum * portable_log(row + 1));
 		squares += bench->sums[row] * bench->sums[row];
 	}
 	orthonormalize(bench->matrix, c->dim);
@@ -299,7 +299,7 @@ struct drift_moment drift_moment_of(const struct drift_world *world, double u)
 		.u = u,
 		.knot = knot,
 		.share = (float)(place - knot),
-		.season = (float)series_sine(c->seasons * u),
+		.season = (float)portable_sine(c->seasons * u),
 	};
 }
 

@@ -1,7 +1,7 @@
 /* Colours between rows of two tables: the heights of the sun and the seasons. */
 #include "streams/made/photos_light.h"
 
-#include "base/series.h"
+#include "base/portable_math.h"
 
 static const struct hour {
 	float height;
@@ -61,7 +61,7 @@ static const struct rgb grass[] = {
 
 struct photos_season photos_season_of(double turn, float cold)
 {
-	const float summer = (float)series_sine(turn), spring = (float)series_sine(turn + 0.25);
+	const float summer = (float)portable_sine(turn), spring = (float)portable_sine(turn + 0.25);
 	const float weights[4] = {spring > 0 ? spring : 0, summer > 0 ? summer : 0,
 		spring < 0 ? -spring : 0, summer < 0 ? -summer : 0};
 	const float sum = weights[0] + weights[1] + weights[2] + weights[3];

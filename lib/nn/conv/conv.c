@@ -28,7 +28,7 @@ static const struct {
 
 int conv_policy_find(const char *name, const struct conv_algorithm **preferred)
 {
-	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
 		if (strcmp(policies[i].name, name))
 			continue;
 		*preferred = policies[i].preferred;

@@ -37,7 +37,7 @@ struct conv {
 	bool train; /* backward passes will be asked for */
 	bool input_grad;
 	bool fused;   /* forward is asked for more than the convolution: bias, residual, ReLU */
-	bool borrows; /* packed weights are another convolution's: conv_borrow instead of conv_bind */
+	bool borrows; /* packed weights are another convolution's: conv_borrow, not conv_bind */
 
 	int taps; /* size * size */
 	int in_blocks, out_blocks;
@@ -70,8 +70,8 @@ struct conv_algorithm {
 	/* Sizes scratch and takes what lives as long as the plan from the arena. */
 	int (*plan)(struct conv *conv, struct arena *arena, struct err *err);
 	/*
-	 * Packs one panel of 2 B filters, given as rows filter_step apart: [tap][row_step] numbers each, of
-	 * which `in` count; for planar input plain (in, size, size).
+	 * Packs one panel of 2 B filters, which are filter_step floats apart. Each is
+	 * [tap][row_step] numbers, of which `in` count; for planar input (in, size, size).
 	 */
 	void (*pack)(struct conv *conv, int panel, const float *rows, size_t filter_step,
 		size_t row_step);
@@ -86,7 +86,10 @@ struct conv_algorithm {
 
 extern const struct conv_algorithm conv_direct, conv_winograd, conv_onednn;
 
-/* "auto", "own", "direct", "onednn" to what the engine prefers (NULL for auto). Non-zero: unknown. */
+/*
+ * What the engine prefers by the names "auto" (NULL: by shape), "own", "direct" and "onednn".
+ * Non-zero: there is no such name.
+ */
 int conv_policy_find(const char *name, const struct conv_algorithm **preferred);
 
 /* Fills in what follows from all that stands before `taps`, and has_bias. */
@@ -99,8 +102,8 @@ int conv_weights_new(
 	struct conv *conv, struct arena *arena, size_t forward, size_t backward, struct err *err);
 
 /*
- * Packs plain weights (out, in, size, size). fold_scale, where not NULL, multiplies each filter (a folded
- * norm); bias (plain, out) is copied where conv->has_bias.
+ * Packs plain weights (out, in, size, size). fold_scale, if any, multiplies each filter: a
+ * folded norm's. bias (out) is copied where conv->has_bias.
  */
 void conv_bind(struct conv *conv, const float *weights, const float *fold_scale, const float *bias);
 

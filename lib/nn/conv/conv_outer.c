@@ -257,8 +257,8 @@ static void outer_task(void *context, int task, int worker)
 }
 
 /*
- * Planar input: the rows of an outer tile are a run of taps, its vectors output channels, and a task
- * owns one plane and one panel of output channels. The result is [plane][tap][out].
+ * Planar input: the rows of an outer tile are a run of taps, its vectors output channels.
+ * A task owns one plane and one panel of output channels. The result is [plane][tap][out].
  */
 static void planar_band(const struct outer_pass *pass, int panel, int c, int n, int row, int rows)
 {

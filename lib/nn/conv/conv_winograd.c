@@ -12,25 +12,13 @@
  * and the roles of channels swapped.
  */
 #include <string.h>
-#include "nn/conv/conv.h"
+#include "nn/conv/conv_winograd.h"
 
 enum {
 	CHANNELS_MIN = 16,
 	SUM_LENGTH = 256,
-	POINT_GAP = 16,     /* keeps the 36 points off the same cache sets */
-	PRIVATE_TILES = 36, /* tiles of a chunk one worker does alone */
-	SHARED_TILES = 128, /* ... all do together */
-	PRIVATE_WEIGHTS =
-		3 << 18, /* floats of transformed weights up to which chunks are private */
-};
-
-/* One direction: blocked image in, blocked image out, transformed weights. */
-struct direction {
-	struct conv *conv;
-	const struct tensor *in, *out;
-	int pad;
-	const float *weights; /* [36][out panel][in block][B][2 B] */
-	int in_blocks, out_blocks, out_panels;
+	PRIVATE_TILES = 36,        /* tiles of a chunk that one worker does alone */
+	PRIVATE_WEIGHTS = 3 << 18, /* floats of transformed weights up to which it does */
 };
 
 static bool fits(const struct conv *conv)
@@ -38,16 +26,6 @@ static bool fits(const struct conv *conv)
 	const struct conv_shape *s = &conv->shape;
 	return !s->planar && s->size == 3 && s->stride == 1 && s->pad <= 2 &&
 	       s->in >= CHANNELS_MIN && s->out >= CHANNELS_MIN;
-}
-
-static int tile_count(const struct tensor *out)
-{
-	return out->n * conv_runs(out->height, 4) * conv_runs(out->width, 4);
-}
-
-static size_t point_step(const struct conv *conv, int blocks, int tiles)
-{
-	return (size_t)blocks * tiles * conv->kernels->block + POINT_GAP;
 }
 
 static size_t weight_floats(int in_blocks, int out_panels, int block)
@@ -62,33 +40,6 @@ static bool is_private(const struct direction *d)
 	       PRIVATE_WEIGHTS;
 }
 
-static int chunk_tiles(const struct direction *d, int limit)
-{
-	const int tiles = tile_count(d->out);
-	return tiles < limit ? tiles : limit;
-}
-
-static struct winograd_shape shape_of(const struct conv *conv, const struct tensor *image,
-	const struct tensor *out, int pad, int tiles)
-{
-	return (struct winograd_shape){.height = image->height,
-		.width = image->width,
-		.pad = pad,
-		.tile_rows = conv_runs(out->height, 4),
-		.tile_cols = conv_runs(out->width, 4),
-		.blocks = image->blocks,
-		.image = image->image,
-		.plane = image->plane,
-		.point = point_step(conv, image->blocks, tiles),
-		.tile_block = (size_t)tiles * conv->kernels->block};
-}
-
-static struct direction forward_of(struct conv *conv)
-{
-	return (struct direction){conv, &conv->in, &conv->out, conv->shape.pad,
-		conv->forward_weights, conv->in_blocks, conv->out_blocks, conv->out_panels};
-}
-
 static struct direction backward_of(struct conv *conv)
 {
 	return (struct direction){conv, &conv->out, &conv->in, 2 - conv->shape.pad,
@@ -97,26 +48,19 @@ static struct direction backward_of(struct conv *conv)
 
 static size_t direction_floats(const struct direction *d, int tiles)
 {
-	return WINOGRAD_POINTS * (point_step(d->conv, d->in_blocks, tiles) +
-					 point_step(d->conv, d->out_blocks, tiles));
+	return WINOGRAD_POINTS * (winograd_point(d->conv, d->in_blocks, tiles) +
+					 winograd_point(d->conv, d->out_blocks, tiles));
 }
 
 static void want_scratch(struct conv *conv, const struct direction *d)
 {
 	if (is_private(d)) {
-		const size_t floats = direction_floats(d, chunk_tiles(d, PRIVATE_TILES));
+		const size_t floats = direction_floats(d, winograd_chunk(d, PRIVATE_TILES));
 		conv->worker_floats = floats > conv->worker_floats ? floats : conv->worker_floats;
 	} else {
-		const size_t floats = direction_floats(d, chunk_tiles(d, SHARED_TILES));
+		const size_t floats = direction_floats(d, winograd_chunk(d, SHARED_TILES));
 		conv->shared_floats = floats > conv->shared_floats ? floats : conv->shared_floats;
 	}
-}
-
-/* Floats of one point of the weights' gradient: [out][in], padded. */
-static size_t gradient_point(const struct conv *conv)
-{
-	const size_t block = conv->kernels->block;
-	return conv->out_blocks * block * conv->in_panels * 2 * block + POINT_GAP;
 }
 
 static int plan(struct conv *conv, struct arena *arena, struct err *err)
@@ -131,13 +75,14 @@ static int plan(struct conv *conv, struct arena *arena, struct err *err)
 	const int code = conv_weights_new(conv, arena, forward, backward, err);
 	if (code)
 		return code;
-	const struct direction there = forward_of(conv), back = backward_of(conv);
+	const struct direction there = winograd_forward_of(conv), back = backward_of(conv);
 	want_scratch(conv, &there);
 	if (backward)
 		want_scratch(conv, &back);
 	if (conv->train) {
-		const size_t floats = WINOGRAD_POINTS * gradient_point(conv) +
-				      direction_floats(&there, chunk_tiles(&there, SHARED_TILES));
+		const size_t floats =
+			WINOGRAD_POINTS * winograd_gradient_point(conv) +
+			direction_floats(&there, winograd_chunk(&there, SHARED_TILES));
 		conv->shared_floats = floats > conv->shared_floats ? floats : conv->shared_floats;
 	}
 	return 0;
@@ -162,7 +107,7 @@ static void pack_forward(struct conv *conv, int panel, const float *rows, size_t
 		for (int i0 = 0; i0 < conv->shape.in; i0 += k->block) {
 			const int cols =
 				conv->shape.in - i0 < k->block ? conv->shape.in - i0 : k->block;
-			memset(taps, 0, sizeof taps);
+			memset(taps, 0, sizeof(taps));
 			for (int t = 0; t < 9; t++)
 				k->transpose(rows + first * filter_step + t * row_step + i0,
 					filter_step, count, cols, taps + t * k->block * k->block,
@@ -192,7 +137,7 @@ static void pack_backward(struct conv *conv, int panel, const float *rows, size_
 		for (size_t i = 0; i < (size_t)conv->shape.in; i += block) {
 			const size_t count =
 				conv->shape.in - i < block ? conv->shape.in - i : block;
-			memset(one, 0, sizeof one);
+			memset(one, 0, sizeof(one));
 			for (int t = 0; t < 9; t++)
 				memcpy(one + (8 - t) * block,
 					rows + f * filter_step + t * row_step + i,
@@ -268,7 +213,7 @@ static void multiply(const struct chunk *chunk, int point, int panel0, int panel
 
 static void place_chunk(struct chunk *chunk, int index, int chunks)
 {
-	const long tiles = tile_count(chunk->d->out);
+	const long tiles = winograd_tiles(chunk->d->out);
 	chunk->first = (int)(tiles * index / chunks);
 	chunk->count = (int)(tiles * (index + 1) / chunks) - chunk->first;
 }
@@ -328,12 +273,12 @@ static void convolve(
 	const struct direction *d, const float *from, float *to, const struct epilogue *end)
 {
 	const bool alone = is_private(d);
-	const int limit = chunk_tiles(d, alone ? PRIVATE_TILES : SHARED_TILES);
-	const int chunks = conv_runs(tile_count(d->out), limit);
+	const int limit = winograd_chunk(d, alone ? PRIVATE_TILES : SHARED_TILES);
+	const int chunks = conv_runs(winograd_tiles(d->out), limit);
 	struct private_run run = {.chunks = chunks,
 		.chunk = {.d = d,
-			.in = shape_of(d->conv, d->in, d->out, d->pad, limit),
-			.out = shape_of(d->conv, d->out, d->out, 0, limit),
+			.in = winograd_shape_of(d->conv, d->in, d->out, d->pad, limit),
+			.out = winograd_shape_of(d->conv, d->out, d->out, 0, limit),
 			.from = from,
 			.to = to,
 			.end = end}};
@@ -356,7 +301,7 @@ static void convolve(
 
 static void forward(struct conv *conv, const float *in, float *out, const struct epilogue *end)
 {
-	const struct direction d = forward_of(conv);
+	const struct direction d = winograd_forward_of(conv);
 	convolve(&d, in, out, end);
 }
 
@@ -367,99 +312,6 @@ static void backward_input(struct conv *conv, const float *out_grad, float *in_g
 	convolve(&d, out_grad, in_grad, &none);
 }
 
-/* The weights' gradient: points of the input and of the output's gradient, multiplied over tiles. */
-struct gradient_chunk {
-	struct conv *conv;
-	struct winograd_shape in, out;
-	const float *input, *out_grad;
-	float *in_points, *out_points;
-	int first, count;
-	bool accumulate;
-	int splits; /* of output channels per point */
-};
-
-static void transform_task(void *context, int task, int worker)
-{
-	const struct gradient_chunk *g = context;
-	const struct kernels *k = g->conv->kernels;
-	const int out = task - g->conv->in_blocks;
-
-	(void)worker;
-	if (out < 0)
-		k->winograd_input(
-			&g->in, g->input, g->in_points, g->first, g->count, task, task + 1);
-	else
-		k->winograd_output_grad(
-			&g->out, g->out_grad, g->out_points, g->first, g->count, out, out + 1);
-}
-
-static void gradient_task(void *context, int task, int worker)
-{
-	const struct gradient_chunk *g = context;
-	const struct conv *conv = g->conv;
-	const struct kernels *k = conv->kernels;
-	const int point = task / g->splits, split = task % g->splits;
-	const int block0 = conv->out_blocks * split / g->splits;
-	const int block1 = conv->out_blocks * (split + 1) / g->splits;
-	const size_t block = k->block, row = conv->in_panels * 2 * block;
-	float *grad = conv->shared + point * gradient_point(conv);
-	const struct outer_job job = {.rows = 1,
-		.cols = g->count,
-		.a_col = block,
-		.b_col = block,
-		.grad_step = row,
-		.accumulate = g->accumulate};
-
-	(void)worker;
-	for (int panel = 0; panel < conv->in_panels; panel++) {
-		const float *b0 = g->in_points + point * g->in.point + 2 * panel * g->in.tile_block;
-		const float *b1 = 2 * panel + 1 < conv->in_blocks ? b0 + g->in.tile_block : b0;
-		for (int o = block0 * k->block; o < block1 * k->block; o += k->outer_rows) {
-			const float *a = g->out_points + point * g->out.point +
-					 o / k->block * g->out.tile_block + o % k->block;
-			k->outer[k->outer_rows](
-				&job, a, b0, b1, grad + o * row + panel * 2 * block);
-		}
-	}
-}
-
-static void backward_weights(struct conv *conv, const float *in, const float *out_grad)
-{
-	const struct direction d = forward_of(conv);
-	const int limit = chunk_tiles(&d, SHARED_TILES), tiles = tile_count(d.out);
-	const int chunks = conv_runs(tiles, limit);
-	struct gradient_chunk g = {.conv = conv,
-		.input = in,
-		.out_grad = out_grad,
-		.in = shape_of(conv, d.in, d.out, d.pad, limit),
-		.out = shape_of(conv, d.out, d.out, 0, limit),
-		.splits = conv->out_blocks < 2 ? 1 : 2};
-
-	g.in_points = conv->shared + WINOGRAD_POINTS * gradient_point(conv);
-	g.out_points = g.in_points + WINOGRAD_POINTS * g.in.point;
-	for (int i = 0; i < chunks; i++) {
-		g.first = (int)((long)tiles * i / chunks);
-		g.count = (int)((long)tiles * (i + 1) / chunks) - g.first;
-		g.accumulate = i > 0;
-		team_run(conv->team, conv->in_blocks + conv->out_blocks, transform_task, &g);
-		team_run(conv->team, WINOGRAD_POINTS * g.splits, gradient_task, &g);
-	}
-}
-
-static void unpack(struct conv *conv, int filter, float *rows, size_t row_step)
-{
-	const struct kernels *k = conv->kernels;
-	const size_t block = k->block;
-	const float *from = conv->shared + filter * conv->in_panels * 2 * block;
-	float taps[9 * BLOCK_MAX] __attribute__((aligned(MEM_ALIGN)));
-
-	for (size_t i = 0; i < conv->in_blocks * block; i += block) {
-		k->winograd_weights_grad(from + i, gradient_point(conv), taps);
-		for (int t = 0; t < 9; t++)
-			memcpy(rows + t * row_step + i, taps + t * block, block * sizeof(float));
-	}
-}
-
 const struct conv_algorithm conv_winograd = {
 	.name = "winograd",
 	.fits = fits,
@@ -467,6 +319,6 @@ const struct conv_algorithm conv_winograd = {
 	.pack = pack,
 	.forward = forward,
 	.backward_input = backward_input,
-	.backward_weights = backward_weights,
-	.unpack = unpack,
+	.backward_weights = winograd_backward_weights,
+	.unpack = winograd_unpack,
 };

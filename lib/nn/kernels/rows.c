@@ -5,7 +5,7 @@
  */
 #include "nn/kernels/declare.h"
 
-/* Where tile `at` of `length` starts: the last one overlaps that before it, rather than being smaller. */
+/* Where tile `at` of `length` starts: the last is no smaller, but overlaps the one before. */
 INLINE size_t tile_start(int at, int length)
 {
 	return at + VW <= length ? at : length - VW;

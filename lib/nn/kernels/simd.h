@@ -26,7 +26,7 @@
 #define KERNEL_JOIN(name, isa)  KERNEL_JOIN2(name, isa)
 #define KERNEL(name)            KERNEL_JOIN(name, ISA)
 
-/* Rows of a tile: all sums of rows times two vectors, two of weights and one more must be registers. */
+/* Rows of a tile: two vectors of sums for each, two of weights and one more must be registers. */
 #if defined(__AVX512F__)
 #define TILE_ROWS 14
 #elif defined(__AVX2__) && VW == 8
@@ -185,7 +185,7 @@ INLINE vf v_sqrt(vf v)
 INLINE float v_sum(vf v)
 {
 	float lane[VW];
-	memcpy(lane, &v, sizeof lane);
+	memcpy(lane, &v, sizeof(lane));
 	for (int width = VW / 2; width; width /= 2)
 		for (int i = 0; i < width; i++)
 			lane[i] += lane[i + width];
@@ -193,9 +193,9 @@ INLINE float v_sum(vf v)
 }
 
 /*
- * exp of `count` vectors in place, within 2 ulp for x in [-87, 88]; below, it is flushed to exp(-87), above
- * held at exp(88): the softmax that uses it subtracts the maximum first. NaN stays NaN. Every step is one
- * long chain of operations; several vectors side by side keep the processor busy.
+ * exp of `count` vectors in place, within 2 ulp for x in [-87, 88]; below it is exp(-87),
+ * above exp(88): the softmax that uses it subtracts the maximum first. NaN stays NaN. An
+ * exp is one long chain of operations; several vectors side by side keep the processor busy.
  */
 INLINE void v_exps(vf *x, const int count)
 {
@@ -269,14 +269,14 @@ INLINE vf v_join(const float *low, const float *high)
 		_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
 #else
 	vf v;
-	memcpy(&v, low, sizeof v / 2);
-	memcpy((char *)&v + sizeof v / 2, high, sizeof v / 2);
+	memcpy(&v, low, sizeof(v) / 2);
+	memcpy((char *)&v + sizeof(v) / 2, high, sizeof(v) / 2);
 	return v;
 #endif
 }
 #endif
 
-/* Transposes VW x VW floats held in VW vectors; v_load_transposed: whose rows are `step` floats apart. */
+/* Transposes VW x VW floats: v_transpose in vectors, v_load_transposed from rows `step` apart. */
 #if VW == 8
 /* Fours of rows are put side by side by the loads, which costs no shuffle. */
 INLINE void v_load_transposed(vf tile[VW], const float *from, size_t step)
@@ -308,7 +308,7 @@ INLINE void v_load_transposed(vf tile[VW], const float *from, size_t step)
 	}
 }
 
-/* Pairs, fours and eights of rows; all but the last stay within halves of vectors, which is cheap. */
+/* Pairs, fours and eights of rows; all but eights stay within halves of vectors: cheap. */
 INLINE void v_transpose(vf row[VW])
 {
 	vf pair[VW], four[VW];
@@ -352,7 +352,7 @@ INLINE void v_transpose(vf row[VW])
 			next[2 * i] = V_ZIP_LOW(row[i], row[i + VW / 2]);
 			next[2 * i + 1] = V_ZIP_HIGH(row[i], row[i + VW / 2]);
 		}
-		memcpy(row, next, sizeof next);
+		memcpy(row, next, sizeof(next));
 	}
 }
 

@@ -8,8 +8,9 @@
 #include "nn/kernels/declare.h"
 
 /*
- * rows, step and inner are constants where the caller passes constants: the body is compiled once per
- * combination, with all accumulators in registers. step 0: job->row_step; inner 0: job->inner.
+ * rows, step and inner are constants where the caller passes constants: the body is compiled
+ * once per combination, with all sums in registers. A step of 0 means job->row_step, an inner
+ * of 0 job->inner.
  */
 INLINE void tile_body(const struct tile_job *job, const float *in, const float *weights,
 	float *out0, float *out1, const float *bias, const float *add0, const float *add1,

@@ -16,7 +16,7 @@
 struct plan;
 struct step;
 
-/* Where a step's weights come from: the plan's params and these statistics, or a step that packed them. */
+/* Where a step's weights come from: plan->params and stats, or a step that has packed them. */
 struct binding {
 	const float *stats;
 	const struct step *packed; /* NULL: pack them */

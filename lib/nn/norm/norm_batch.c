@@ -22,7 +22,7 @@ static void update_running(
 		keep * flow->running_variance[c] + flow->momentum * (float)(spread / (count - 1));
 }
 
-/* One channel block's statistics over all images, as running means so that no image's level matters. */
+/* One channel block's statistics over all images, as running means: no image's level matters. */
 static void batch_moments(struct norm *norm, const struct norm_flow *flow, int b, int worker,
 	double *mean, double *spread)
 {

@@ -14,9 +14,9 @@ int lifetimes_add(struct lifetimes *l, size_t floats, int moment, struct err *er
 {
 	if (l->count == l->room) {
 		const int room = l->room ? 2 * l->room : 64;
-		struct lifetime *grown = mem_resize(l->rows, room, sizeof *grown);
+		struct lifetime *grown = mem_resize(l->rows, room, sizeof(*grown));
 		if (!grown)
-			return err_memory(err, "a plan's buffers", room * sizeof *grown);
+			return err_memory(err, "a plan's buffers", room * sizeof(*grown));
 		l->rows = grown;
 		l->room = room;
 	}
@@ -34,7 +34,7 @@ void lifetimes_extend(struct lifetimes *l, int row, int moment)
 void lifetimes_release(struct lifetimes *l)
 {
 	mem_free(l->rows);
-	memset(l, 0, sizeof *l);
+	memset(l, 0, sizeof(*l));
 }
 
 static int larger_first(const void *a, const void *b)
@@ -67,14 +67,14 @@ static size_t lowest_gap(struct lifetime *const *neighbours, int count, size_t f
 
 int lifetimes_assign(struct lifetimes *l, struct err *err)
 {
-	struct lifetime **order = mem_new(2 * (size_t)l->count + 1, sizeof *order);
+	struct lifetime **order = mem_new(2 * (size_t)l->count + 1, sizeof(*order));
 	struct lifetime **neighbours = order + l->count;
 
 	if (!order)
-		return err_memory(err, "a plan's buffers", 2 * l->count * sizeof *order);
+		return err_memory(err, "a plan's buffers", 2 * l->count * sizeof(*order));
 	for (int i = 0; i < l->count; i++)
 		order[i] = l->rows + i;
-	qsort(order, l->count, sizeof *order, larger_first);
+	qsort(order, l->count, sizeof(*order), larger_first);
 	l->floats = 0;
 	for (int i = 0; i < l->count; i++) {
 		struct lifetime *row = order[i];
@@ -82,7 +82,7 @@ int lifetimes_assign(struct lifetimes *l, struct err *err)
 		for (int j = 0; j < i; j++)
 			if (order[j]->begin <= row->end && order[j]->end >= row->begin)
 				neighbours[count++] = order[j];
-		qsort(neighbours, count, sizeof *neighbours, lower_first);
+		qsort(neighbours, count, sizeof(*neighbours), lower_first);
 		row->offset = lowest_gap(neighbours, count, row->floats);
 		if (l->floats < row->offset + row->floats)
 			l->floats = row->offset + row->floats;

@@ -30,7 +30,7 @@ enum plan_mode plan_mode(const struct plan *plan);
 /* The length the workspace must have; it may change between runs, not within one. */
 size_t plan_floats(const struct plan *plan);
 
-/* Takes the workspace and packs the weights. To be called before every run and after params changed. */
+/* Takes the workspace and packs the weights: before the first run, and when either has changed. */
 void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats);
 
 /*

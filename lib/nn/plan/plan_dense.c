@@ -18,8 +18,8 @@
 #include "nn/plan/plan_dense_impl.h"
 
 enum {
-	DEPTH = 256, /* features summed in one go: a panel of them stays in the first-level cache */
-	SAMPLES = 256,      /* samples summed in one go */
+	DEPTH = 256,   /* features summed in one go: a panel of them fits the first-level cache */
+	SAMPLES = 256, /* samples summed in one go */
 	TILES_PER_TASK = 4, /* rows of a task of weight gradients, in tiles */
 	FEATURES_PER_TASK = 128,
 	WEIGHTS_CACHED = 1 << 18,
@@ -69,7 +69,10 @@ static int strip_rows(const struct plan *plan)
 	return TILES_PER_STRIP * plan->kernels->tile_rows;
 }
 
-/* The values of panels: in the workers' scratch, or in a buffer, where scratch is for columns of weights. */
+/*
+ * Values of panels lie in the workers' scratch; those of a large net, whose scratch is for
+ * weights, in a buffer.
+ */
 static int place_values(struct plan *plan, struct err *err)
 {
 	struct dense *d = plan->dense;

@@ -24,7 +24,7 @@ struct dense {
 	bool sparse;
 	size_t values_floats; /* of one panel, all layers */
 	int values;           /* buffer of a large or sparse net's values, else -1 */
-	int logits; /* buffer of a sparse net's logits, then of their gradients, as rows of classes */
+	int logits; /* buffer of a sparse net's logits, then of their gradients: rows of classes */
 	struct dense_layer layers[];
 };
 
@@ -62,9 +62,9 @@ void dense_forward(const struct span *span, const struct dense_layer *l, int fir
 /* A panel's losses and their gradients, as far as they are asked for. */
 void dense_losses(const struct span *span);
 /*
- * Features [first, first + rows) of the gradient of a layer's input, which is the output of the layer
- * before. Where there is scratch, weights are copied there: their columns, long strides apart in memory,
- * share few sets of the caches.
+ * Features [first, first + rows) of the gradient of a layer's input, the output of the layer
+ * before. Weights are copied to scratch, if any: their columns are long strides apart in
+ * memory and share few sets of the caches.
  */
 void dense_backward(
 	const struct span *span, const struct dense_layer *l, int first, int rows, float *scratch);

@@ -11,7 +11,7 @@
 #include "nn/plan/lifetimes.h"
 #include "nn/plan/plan.h"
 
-/* A value of the net: its layout, and the rows of plan->buffers that hold its numbers and gradients. */
+/* A value of the net: its layout, and which buffers hold its numbers and gradients. */
 struct value {
 	struct tensor tensor;
 	int data;

@@ -19,15 +19,15 @@
 
 enum {
 	TASK_ROWS = 64,
-	GROUP = 8, /* panels a worker carries through the net at once, at most: they share reads of the weights */
+	GROUP = 8, /* most panels that a worker takes through the net together */
 	TURN_ROWS = 64,
 	LINE = 16, /* floats of a cache line */
 	LONG_ROW = 8 * LINE,
 };
 
 /*
- * Floats from row to row: whole vectors. A part of many rows must not fall on few sets of the cache, so that
- * long ones are an odd number of lines apart.
+ * Floats from row to row: whole vectors. Long rows are an odd number of cache lines apart, so
+ * that the same part of many rows does not fall on few sets of the cache.
  */
 static size_t padded(const struct plan *plan, int floats)
 {
@@ -99,8 +99,9 @@ static void zero_behind(float *rows, int count, size_t step, int cols)
 }
 
 /*
- * The weights of layers whose input is sparse, turned over, and the bias as one row more, zeros behind the last
- * output; and weights of those whose output is sparse, too, row by row.
+ * The weights of layers whose input is sparse, turned over, with the bias as one row more and
+ * zeros behind the last output; and the weights of those whose output is sparse, too, row by
+ * row.
  */
 static void turn_task(void *context, int task, int worker)
 {
@@ -156,7 +157,7 @@ static void panels_from_rows(
 	}
 }
 
-/* What is behind the features stays: zeros, where a product made the rows, or nothing that is read. */
+/* What is behind the features stays: zeros that a product left there, or what nobody reads. */
 static void rows_from_panels(
 	const struct span *span, const float *panels, size_t step, int features, float *rows)
 {
@@ -168,7 +169,7 @@ static void rows_from_panels(
 			panel_samples(plan, span->first + p), rows + p * wide * row, row);
 }
 
-/* Inputs are rows already; only those that are no whole vectors, or too close, need room of their own. */
+/* Inputs are rows already. They are copied if they are no whole vectors, or too close together. */
 static void keep_input(const struct span *span)
 {
 	const struct plan *plan = span->plan;
@@ -273,7 +274,7 @@ static void group_task(void *context, int task, int worker)
 		backward(&span, l, plan->worker + worker * plan->worker_stride);
 }
 
-/* Rows [first, first + rows) of a hidden layer's gradient; by way of scratch where they are no whole vectors. */
+/* Rows [first, first + rows) of a hidden layer's gradient, through scratch if not whole vectors. */
 static void hidden_weights(
 	const struct plan *plan, const struct dense_layer *l, int first, int rows, float *scratch)
 {

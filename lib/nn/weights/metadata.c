@@ -202,8 +202,7 @@ static int add_names(struct text *list, const struct metadata *metadata, struct 
 
 	jwriter_list(&json, NULL);
 	for (int i = 0; i < metadata->spec.classes; i++)
-		jwriter_text(
-			&json, NULL, metadata->class_names[i] ? metadata->class_names[i] : "");
+		jwriter_text(&json, NULL, metadata->class_names[i] ? metadata->class_names[i] : "");
 	jwriter_end(&json);
 	return list->failed ? err_memory(err, "class names", list->size) : 0;
 }

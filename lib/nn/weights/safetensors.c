@@ -83,9 +83,9 @@ static int read_length(const struct safetensors *file, uint64_t *length, struct 
 		return err_set(err, ERR_FORMAT,
 			"%s: is %" PRIu64 " bytes long, too short for a safetensors file",
 			file->path, file->size);
-	int rc = read_at(file, length, PREFIX_BYTES, 0, err);
-	if (rc)
-		return rc;
+	int code = read_at(file, length, PREFIX_BYTES, 0, err);
+	if (code)
+		return code;
 	if (*length > HEADER_BYTES_MAX)
 		return err_set(err, ERR_FORMAT,
 			"%s: a header of %" PRIu64
@@ -102,26 +102,26 @@ static int read_length(const struct safetensors *file, uint64_t *length, struct 
 static int read_header(struct safetensors *file, struct err *err)
 {
 	uint64_t length;
-	int rc = read_length(file, &length, err);
+	int code = read_length(file, &length, err);
 
-	if (rc)
-		return rc;
+	if (code)
+		return code;
 	const uint64_t data_offset = PREFIX_BYTES + length;
 	char *json = mem_new(length + 1, 1);
 	if (!json)
 		return err_memory(err, "the header", length);
-	rc = read_at(file, json, length, PREFIX_BYTES, err);
-	if (!rc)
-		rc = header_parse(
+	code = read_at(file, json, length, PREFIX_BYTES, err);
+	if (!code)
+		code = header_parse(
 			&file->header, file->path, json, length, file->size - data_offset, err);
 	mem_free(json);
-	return rc ? rc : index_tensors(file, data_offset, err);
+	return code ? code : index_tensors(file, data_offset, err);
 }
 
 int safetensors_open(struct safetensors **result, const char *path, struct err *err)
 {
 	struct stat status;
-	int rc;
+	int code;
 
 	*result = NULL;
 	struct safetensors *file = mem_new(1, sizeof(*file));
@@ -130,22 +130,22 @@ int safetensors_open(struct safetensors **result, const char *path, struct err *
 	/* O_NONBLOCK: a pipe is refused below rather than waited for. */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0)
-		rc = err_set(err, ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+		code = err_set(err, ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
 	else if (fstat(file->fd, &status))
-		rc = err_set(err, ERR_FILE, "%s: cannot be examined: %s", path, strerror(errno));
+		code = err_set(err, ERR_FILE, "%s: cannot be examined: %s", path, strerror(errno));
 	else if (!S_ISREG(status.st_mode))
-		rc = err_set(err, ERR_FILE, "%s: is not a regular file", path);
+		code = err_set(err, ERR_FILE, "%s: is not a regular file", path);
 	else if (!(file->path = arena_text(&file->header.arena, path)))
-		rc = err_memory(err, "a file's name", strlen(path) + 1);
+		code = err_memory(err, "a file's name", strlen(path) + 1);
 	else {
 		file->size = (uint64_t)status.st_size;
-		rc = read_header(file, err);
+		code = read_header(file, err);
 	}
-	if (rc)
+	if (code)
 		safetensors_close(file);
 	else
 		*result = file;
-	return rc;
+	return code;
 }
 
 void safetensors_close(struct safetensors *file)
@@ -216,10 +216,10 @@ static int read_values(const struct safetensors *file, const struct safetensor *
 	for (uint64_t done = 0; done < tensor->count;) {
 		uint64_t left = tensor->count - done;
 		size_t count = (size_t)(left < piece_count ? left : piece_count);
-		int rc = read_at(file, piece, count * number_bytes,
+		int code = read_at(file, piece, count * number_bytes,
 			tensor->offset + done * number_bytes, err);
-		if (rc)
-			return rc;
+		if (code)
+			return code;
 		convert(piece, (char *)values + done * value_bytes, count);
 		done += count;
 	}
@@ -269,13 +269,13 @@ static int write_header(
 {
 	size_t padding = -length % 8;
 	uint64_t padded = length + padding;
-	int rc = file_writer_write(writer, &padded, PREFIX_BYTES, err);
+	int code = file_writer_write(writer, &padded, PREFIX_BYTES, err);
 
-	if (!rc)
-		rc = file_writer_write(writer, json, length, err);
-	if (!rc)
-		rc = file_writer_write(writer, "       ", padding, err);
-	return rc;
+	if (!code)
+		code = file_writer_write(writer, json, length, err);
+	if (!code)
+		code = file_writer_write(writer, "       ", padding, err);
+	return code;
 }
 
 static int write_item(
@@ -295,20 +295,20 @@ int safetensors_save(const char *path, const struct safetensors_item *items, int
 	struct file_writer *writer;
 	size_t length;
 	char *json;
-	int rc = header_format(&json, &length, path, items, count, notes, notes_count, err);
+	int code = header_format(&json, &length, path, items, count, notes, notes_count, err);
 
-	if (rc)
-		return rc;
-	rc = file_writer_open(&writer, path, err);
-	if (!rc) {
-		rc = write_header(writer, json, length, err);
-		for (int i = 0; i < count && !rc; i++)
-			rc = write_item(writer, &items[i], err);
-		if (rc)
+	if (code)
+		return code;
+	code = file_writer_open(&writer, path, err);
+	if (!code) {
+		code = write_header(writer, json, length, err);
+		for (int i = 0; i < count && !code; i++)
+			code = write_item(writer, &items[i], err);
+		if (code)
 			file_writer_abort(writer);
 		else
-			rc = file_writer_commit(writer, err);
+			code = file_writer_commit(writer, err);
 	}
 	mem_free(json);
-	return rc;
+	return code;
 }

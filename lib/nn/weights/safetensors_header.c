@@ -148,13 +148,13 @@ static int parse_tensor(struct safetensor *tensor, const char *name, const struc
 	if (!tensor->name)
 		return err_memory(err, "a tensor's name", strlen(name) + 1);
 
-	int rc = parse_shape(tensor, dtype->bits, jvalue_find(entry, "shape"), arena, &spot, err);
-	if (!rc)
-		rc = parse_offsets(
+	int code = parse_shape(tensor, dtype->bits, jvalue_find(entry, "shape"), arena, &spot, err);
+	if (!code)
+		code = parse_offsets(
 			tensor, jvalue_find(entry, "data_offsets"), data_size, &spot, err);
-	if (!rc)
-		rc = check_keys(entry, &spot, err);
-	return rc;
+	if (!code)
+		code = check_keys(entry, &spot, err);
+	return code;
 }
 
 static int parse_notes(struct safetensors_header *header, const struct jvalue *object,
@@ -231,15 +231,15 @@ static int parse_object(struct safetensors_header *header, const char *path,
 	if (!header->tensors)
 		return err_memory(err, "the list of tensors", count * sizeof(*header->tensors));
 	for (void *at = NULL; jvalue_next(object, &at, &name, &entry);) {
-		int rc;
+		int code;
 
 		if (!strcmp(name, METADATA_KEY))
-			rc = parse_notes(header, entry, path, err);
+			code = parse_notes(header, entry, path, err);
 		else
-			rc = parse_tensor(&header->tensors[header->count++], name, entry, data_size,
-				&header->arena, path, err);
-		if (rc)
-			return rc;
+			code = parse_tensor(&header->tensors[header->count++], name, entry,
+				data_size, &header->arena, path, err);
+		if (code)
+			return code;
 	}
 	return order_tensors(header, path, data_size, err);
 }
@@ -249,21 +249,21 @@ int header_parse(struct safetensors_header *header, const char *path, const char
 {
 	struct jvalue *object;
 	struct text where = {0};
-	int rc;
+	int code;
 
 	/* Cheap, and the sentence a file of another format deserves. */
 	if (length == 0 || json[0] != '{')
 		return err_set(err, ERR_FORMAT,
 			"%s: the header is not a JSON object; is it a safetensors file?", path);
 	text_addf(&where, "%s: the header", path);
-	rc = where.failed ? err_memory(err, "a path", strlen(path))
-			  : jvalue_read(&object, json, length, where.data, err);
+	code = where.failed ? err_memory(err, "a path", strlen(path))
+			    : jvalue_read(&object, json, length, where.data, err);
 	text_release(&where);
-	if (rc)
-		return rc;
-	rc = parse_object(header, path, object, data_size, err);
+	if (code)
+		return code;
+	code = parse_object(header, path, object, data_size, err);
 	jvalue_free(object);
-	return rc;
+	return code;
 }
 
 bool header_item_bytes(const struct safetensors_item *item, uint64_t *bytes)
@@ -331,19 +331,19 @@ static int check_names(
 	const struct safetensors_item *items, int count, const char *path, struct err *err)
 {
 	const char **names = mem_new(count ? (size_t)count : 1, sizeof(*names));
-	int rc = 0;
+	int code = 0;
 
 	if (!names)
 		return err_memory(err, "the tensors' names", (size_t)count * sizeof(*names));
 	for (int i = 0; i < count; i++)
 		names[i] = items[i].name;
 	qsort(names, (size_t)count, sizeof(*names), compare_names);
-	for (int i = 1; i < count && !rc; i++)
+	for (int i = 1; i < count && !code; i++)
 		if (!strcmp(names[i - 1], names[i]))
-			rc = err_set(err, ERR_INPUT, "%s: there are two tensors named '%.100s'",
+			code = err_set(err, ERR_INPUT, "%s: there are two tensors named '%.100s'",
 				path, names[i]);
 	mem_free(names);
-	return rc;
+	return code;
 }
 
 int header_format(char **json, size_t *length, const char *path,
@@ -353,20 +353,20 @@ int header_format(char **json, size_t *length, const char *path,
 	struct text made = {0};
 	struct jwriter writer = {.out = &made, .dense = true};
 	uint64_t end = 0;
-	int rc = check_names(items, count, path, err);
+	int code = check_names(items, count, path, err);
 
 	*json = NULL;
 	jwriter_table(&writer, NULL);
-	if (notes_count && !rc)
-		rc = add_notes(&writer, notes, notes_count, path, err);
-	for (int i = 0; i < count && !rc; i++)
-		rc = add_item(&writer, &items[i], &end, path, err);
+	if (notes_count && !code)
+		code = add_notes(&writer, notes, notes_count, path, err);
+	for (int i = 0; i < count && !code; i++)
+		code = add_item(&writer, &items[i], &end, path, err);
 	jwriter_end(&writer);
-	if (!rc && made.failed)
-		rc = err_memory(err, "the header's JSON", made.size);
-	if (rc) {
+	if (!code && made.failed)
+		code = err_memory(err, "the header's JSON", made.size);
+	if (code) {
 		text_release(&made);
-		return rc;
+		return code;
 	}
 	*json = made.data;
 	*length = made.size;

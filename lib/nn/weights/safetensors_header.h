@@ -1,6 +1,6 @@
 /*
  * What a safetensors file's JSON header says, taken out of the JSON and checked
- * against the size of the data. For nn/safetensors.c only.
+ * against the size of the data. For safetensors.c only.
  */
 #ifndef RETAIN_NN_WEIGHTS_SAFETENSORS_HEADER_H
 #define RETAIN_NN_WEIGHTS_SAFETENSORS_HEADER_H
@@ -13,8 +13,7 @@
 struct safetensors_header {
 	struct arena arena; /* holds all of the rest, also after a failed parse: release it */
 	int count;
-	struct safetensor *
-		tensors; /* in the order of their bytes; offsets count from the start of the data */
+	struct safetensor *tensors; /* by their place; offsets count from the start of the data */
 	int notes_count;
 	struct safetensors_note *notes;
 };

@@ -94,8 +94,8 @@ static int check_file(const struct net *net, const struct safetensors *file, str
 			code = check_tensor(tensor, path, "I64", 0, no_shape, err);
 		else
 			code = err_set(err, ERR_INPUT,
-				"%s: tensor '%.100s' does not belong to %s; the nearest name is "
-				"'%s'",
+				"%s: tensor '%.100s' does not belong to %s; the nearest "
+				"name is '%s'",
 				path, tensor->name, net_spec(net)->arch,
 				nearest_name(net, tensor->name));
 		if (code)
@@ -226,6 +226,16 @@ void weights_free(struct weights *weights)
 	mem_free(held->stats);
 	arena_release(&held->names);
 	mem_free(held);
+}
+
+void weights_drop(struct weights *weights)
+{
+	struct weights_held *held = (struct weights_held *)weights;
+
+	mem_free(held->params);
+	mem_free(held->stats);
+	held->params = held->stats = NULL;
+	weights->params = weights->stats = NULL;
 }
 
 static int add_table(

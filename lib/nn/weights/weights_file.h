@@ -34,6 +34,9 @@ int weights_save(const char *path, const struct weights *weights, struct err *er
 int weights_read(struct weights **weights, const char *path, struct err *err);
 void weights_free(struct weights *weights);
 
+/* Gives back the numbers of what was read, for whoever has copied them. The rest stays. */
+void weights_drop(struct weights *weights);
+
 /*
  * Reads the net's weights into flat buffers of net_params(net)->floats and
  * net_stats(net)->floats numbers, whatever the metadata says; stats may be NULL when

@@ -10,27 +10,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
-#include "log/same.h"
-
 enum { STEPS = 24, HEARD = 4096 };
-
-static int tree_remove(void **state)
-{
-	(void)state;
-	file_remove_tree(folder);
-	return access(folder, F_OK) ? 0 : -1;
-}
-#define open_test(f) cmocka_unit_test_setup_teardown(f, folder_make, tree_remove)
-
-static struct retain_learner *open_in(const char *name, const char *const *settings)
-{
-	struct retain_learner *learner = NULL;
-	struct retain_err err = {0};
-
-	assert_ok(learner_try(&learner, in_folder(name), settings, &err), err);
-	return learner;
-}
 
 static void assert_refused(
 	const char *name, const char *const *settings, int code, const char *words)
@@ -41,21 +21,6 @@ static void assert_refused(
 	assert_int_equal(learner_try(&learner, in_folder(name), settings, &err), code);
 	assert_null(learner);
 	assert_says(err, words);
-}
-
-static void assert_same_file(const char *a, const char *b)
-{
-	const char *const names[2] = {a, b};
-	char *data[2];
-	size_t size[2];
-	struct err err;
-
-	for (int i = 0; i < 2; i++)
-		assert_ok(file_read(in_folder(names[i]), 1 << 24, &data[i], &size[i], &err), err);
-	if (size[0] != size[1] || memcmp(data[0], data[1], size[0]) != 0)
-		fail_msg("%s and %s differ", a, b);
-	mem_free(data[0]);
-	mem_free(data[1]);
 }
 
 /* All that can be asked of two learners, to the last bit. Ends them. */
@@ -70,9 +35,13 @@ static void assert_same(struct retain_learner *one, struct retain_learner *other
 	assert_memory_equal(&a, &b, sizeof(a));
 	observe(one, &s);
 	observe(other, &t);
-	assert_memory_equal(s.predictions, t.predictions, sizeof(s.predictions));
-	assert_ok(retain_save_weights(one, in_folder("a.weights"), &err), err);
-	assert_ok(retain_save_weights(other, in_folder("b.weights"), &err), err);
+	assert_same_predictions(&s, &t);
+	assert_ok(retain_learner_save_weights(
+			  one, RETAIN_WEIGHTS_SERVING, in_folder("a.weights"), &err),
+		err);
+	assert_ok(retain_learner_save_weights(
+			  other, RETAIN_WEIGHTS_SERVING, in_folder("b.weights"), &err),
+		err);
 	assert_same_file("a.weights", "b.weights");
 	retain_learner_close(one);
 	retain_learner_close(other);
@@ -318,11 +287,13 @@ static void loaded_weights_are_kept(void **state)
 
 	(void)state;
 	go(straight, 2);
-	assert_ok(retain_save_weights(straight, in_folder("w"), &err), err);
+	assert_ok(
+		retain_learner_save_weights(straight, RETAIN_WEIGHTS_SERVING, in_folder("w"), &err),
+		err);
 	retain_learner_free(straight);
 	straight = learner_of(NULL);
-	assert_ok(retain_load_weights(straight, in_folder("w"), &err), err);
-	assert_ok(retain_load_weights(learner, in_folder("w"), &err), err);
+	assert_ok(retain_learner_load_weights(straight, in_folder("w"), &err), err);
+	assert_ok(retain_learner_load_weights(learner, in_folder("w"), &err), err);
 	go(straight, 3);
 	go(learner, 3);
 	retain_learner_free(learner);
@@ -342,7 +313,8 @@ static void tickets_end_with_the_process(void **state)
 	learner = open_in("run", NULL);
 	observe(learner, &after);
 	assert_int_not_equal(step.ticket.number, after.ticket.number);
-	assert_int_equal(retain_reveal(learner, step.ticket, step.labels, &err), RETAIN_ERR_INPUT);
+	assert_int_equal(retain_learner_reveal(learner, step.ticket, step.labels, N, &err),
+		RETAIN_ERR_INPUT);
 	assert_says(err, "was given out before the learner was opened");
 	reveal(learner, &after);
 	assert_int_equal(metrics_of(learner).steps, 1);
@@ -406,14 +378,13 @@ static void another_config_is_refused(void **state)
 /* A run of the command is no learner of a program. */
 static void other_runs_are_refused(void **state)
 {
-	const char words[] = "[stream]\nsource = stdin\n";
-	struct err err;
-	char path[400];
+	FILE *file;
 
 	(void)state;
-	assert_ok(file_make_folder(in_folder("live"), &err), err);
-	snprintf(path, sizeof(path), "%s/config.ini", in_folder("live"));
-	assert_ok(file_write(path, words, sizeof(words) - 1, &err), err);
+	assert_int_equal(mkdir(in_folder("live"), 0777), 0);
+	file = fopen(in_folder("live/config.ini"), "w");
+	fputs("[stream]\nsource = stdin\n", file);
+	fclose(file);
 	assert_refused("live", NULL, RETAIN_ERR_INPUT,
 		"holds a run of the command retain over stream.source = stdin");
 }
@@ -453,7 +424,7 @@ static struct retain_learner *open_hearing(const char *const *settings, char *he
 	struct retain_err err = {0};
 
 	assert_ok(config_try(config, settings, &err), err);
-	retain_config_on_warning(config, hear, heard);
+	assert_ok(retain_config_on_warning(config, hear, heard, &err), err);
 	*heard = '\0';
 	assert_ok(retain_learner_open(&learner, config, in_folder("run"), &err), err);
 	assert_int_equal(err.code, 0);
@@ -500,7 +471,7 @@ static void warnings_are_heard(void **state)
 
 		observe(learner, &step);
 		reveal(learner, &step);
-		assert_ok(retain_train(learner, RETAIN_BUDGET, &err), err);
+		assert_ok(retain_learner_train(learner, RETAIN_BUDGET, &err), err);
 		assert_int_equal(err.code, 0);
 	}
 	assert_heard(heard, "; went back to iteration ");
@@ -512,13 +483,106 @@ static void warnings_are_heard(void **state)
 	assert_heard(heard, "trying the checkpoint before it");
 
 	/* Nothing can be written into a file. */
-	file_remove_tree(in_folder("run/checkpoint"));
+	remove_all(in_folder("run/checkpoint"));
 	fclose(fopen(in_folder("run/checkpoint"), "w"));
 	for (int i = 0; i < 3; i++)
 		go(learner, 1);
 	assert_heard(heard, "no checkpoint was made: ");
 	retain_learner_close(learner);
 	assert_heard(heard, "checkpoint");
+}
+
+/* Without a config it is what it was; without a learner there is nothing. */
+static void its_own_config_is_enough(void **state)
+{
+	const char *const *settings =
+		SETTINGS("schedule.rate", "0.13", "run.method", "ema+rwp", "run.seed", "5");
+	struct retain_learner *straight = learner_of(settings), *learner;
+	struct retain_err err = {0};
+
+	(void)state;
+	assert_int_equal(
+		retain_learner_open(&learner, NULL, in_folder("run"), &err), RETAIN_ERR_INPUT);
+	assert_null(learner);
+	assert_says(err, "run: holds no learner, and without a config none can be made there");
+	assert_true(access(in_folder("run"), F_OK) != 0);
+	learner = open_in("run", settings);
+	go(straight, 6);
+	go(learner, 6);
+	retain_learner_close(learner);
+	assert_ok(retain_learner_open(&learner, NULL, in_folder("run"), &err), err);
+	assert_same(straight, learner);
+}
+
+/* A folder's settings can be read, and those that may change be changed. */
+static void its_config_can_be_changed_a_little(void **state)
+{
+	struct retain_config *config = retain_config_new();
+	struct retain_learner *learner;
+	const char *value;
+	struct retain_err err = {0};
+
+	(void)state;
+	retain_learner_close(open_in("run", SETTINGS("schedule.rate", "0.13")));
+	assert_ok(retain_config_load(config, in_folder("run"), &err), err);
+	assert_ok(retain_config_get(config, "schedule.rate", &value, &err), err);
+	assert_string_equal(value, "0.13");
+	assert_ok(retain_config_set(config, "engine.threads", "2", &err), err);
+	assert_ok(retain_learner_open(&learner, config, in_folder("run"), &err), err);
+	retain_learner_free(learner);
+	assert_ok(retain_config_set(config, "schedule.rate", "0.14", &err), err);
+	assert_int_equal(
+		retain_learner_open(&learner, config, in_folder("run"), &err), RETAIN_ERR_INPUT);
+	assert_says(err, "schedule.rate = 0.13, not 0.14");
+	retain_config_free(config);
+}
+
+struct stopper {
+	int calls, stop_at;
+	struct retain_progress last;
+};
+
+static int stop_there(void *context, const struct retain_progress *progress)
+{
+	struct stopper *stopper = context;
+
+	assert_true(progress->done >= stopper->last.done && progress->done <= progress->total);
+	stopper->last = *progress;
+	return ++stopper->calls == stopper->stop_at;
+}
+
+/* What takes long after a crash can be stopped, and tried again until it is done. */
+static void opening_can_be_stopped(void **state)
+{
+	const char *const *settings = SETTINGS("run.iterations", "2000");
+	struct retain_learner *straight = learner_of(settings), *learner = open_in("run", settings);
+	struct retain_config *config = retain_config_new();
+	struct stopper stopper = {.stop_at = 2};
+	struct retain_err err = {0};
+
+	(void)state;
+	go(straight, 12);
+	go(learner, 12);
+	retain_learner_free(learner);
+	assert_ok(config_try(config, settings, &err), err);
+	assert_ok(retain_config_on_progress(config, stop_there, &stopper, &err), err);
+	for (int i = 0; i < 2; i++) {
+		stopper = (struct stopper){.stop_at = 2};
+		assert_int_equal(retain_learner_open(&learner, config, in_folder("run"), &err),
+			RETAIN_ERR_STOPPED);
+		assert_null(learner);
+		assert_says(
+			err, "retain_learner_open: was stopped by its progress function after ");
+		assert_says(err, " of 192");
+		assert_int_equal(stopper.calls, 2);
+		assert_int_equal(stopper.last.total, 12 * N);
+		assert_true(stopper.last.iterations > 0);
+	}
+	stopper = (struct stopper){.stop_at = -1};
+	assert_ok(retain_learner_open(&learner, config, in_folder("run"), &err), err);
+	assert_true(stopper.calls > 1);
+	retain_config_free(config);
+	assert_same(straight, learner);
 }
 
 /* Others predict from threads of their own: learning does not notice. */
@@ -534,73 +598,30 @@ static void others_may_ask_while_one_trains(void **state)
 	assert_same(alone, asked);
 }
 
-static int make(const struct retain_config *config, struct retain_err *err)
-{
-	struct retain_learner *learner = NULL;
-	int code = retain_learner_open(&learner, config, in_folder("run"), err);
-
-	if (!code)
-		code = learner_use(learner, err);
-	if (!code)
-		code = retain_learner_save(learner, err);
-	retain_learner_free(learner);
-	return code;
-}
-
-/* Not each: there are many, and every attempt waits for the disk. */
-static void allocations_may_fail(void **state)
-{
-	enum { STRIDE = 7 };
-	struct retain_config *config = retain_config_new();
-	struct retain_err err;
-	int failures = 0;
-	uint64_t made = UINT64_MAX;
-
-	(void)state;
-	assert_ok(retain_config_set(config, "model.classes", "4", &err), err);
-	assert_ok(retain_config_set(config, "model.input", "6", &err), err);
-	assert_ok(retain_config_set(config, "model.arch", "linear", &err), err);
-	assert_ok(retain_config_set(config, "engine.threads", "1", &err), err);
-	for (uint64_t n = 1; n < made; n += STRIDE) {
-		const uint64_t before = mem_count();
-		int code;
-
-		mem_fail_at(n);
-		code = make(config, &err);
-		mem_fail_at(0);
-		made = code ? UINT64_MAX : mem_count() - before;
-		failures += code != 0;
-		if (code && code != RETAIN_ERR_MEMORY)
-			fail_msg("allocation %d: %s", (int)n, err.message);
-	}
-	if (failures <= 20)
-		fail_msg("%d failures in %d allocations", failures, (int)made);
-	assert_ok(make(config, &err), err);
-	retain_config_free(config);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		open_test(killed_it_comes_to_the_same_bits),
-		open_test(killed_with_checkpoints_in_between),
-		open_test(killed_with_a_budget),
-		open_test(killed_with_a_population),
-		open_test(killed_with_rollbacks),
-		open_test(other_iterations_are_known_too),
-		open_test(closed_it_is_as_it_was),
-		open_test(closed_then_killed),
-		open_test(a_damaged_checkpoint),
-		open_test(loaded_weights_are_kept),
-		open_test(tickets_end_with_the_process),
-		open_test(a_folder_has_one_learner),
-		open_test(another_config_is_refused),
-		open_test(other_runs_are_refused),
-		open_test(a_read_only_folder),
-		open_test(warnings_are_heard),
-		open_test(others_may_ask_while_one_trains),
-		open_test(allocations_may_fail),
+		tree_test(killed_it_comes_to_the_same_bits),
+		tree_test(killed_with_checkpoints_in_between),
+		tree_test(killed_with_a_budget),
+		tree_test(killed_with_a_population),
+		tree_test(killed_with_rollbacks),
+		tree_test(other_iterations_are_known_too),
+		tree_test(closed_it_is_as_it_was),
+		tree_test(closed_then_killed),
+		tree_test(a_damaged_checkpoint),
+		tree_test(loaded_weights_are_kept),
+		tree_test(tickets_end_with_the_process),
+		tree_test(a_folder_has_one_learner),
+		tree_test(another_config_is_refused),
+		tree_test(other_runs_are_refused),
+		tree_test(a_read_only_folder),
+		tree_test(warnings_are_heard),
+		tree_test(its_own_config_is_enough),
+		tree_test(its_config_can_be_changed_a_little),
+		tree_test(opening_can_be_stopped),
+		tree_test(others_may_ask_while_one_trains),
 	};
 
-	return cmocka_run_group_tests_name("embed_open", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("folder", tests, NULL, NULL);
 }

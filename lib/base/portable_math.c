@@ -3,7 +3,7 @@
  * around the centre of a Taylor series, which is summed by Horner's rule from
  * the smallest term.
  */
-#include "base/series.h"
+#include "base/portable_math.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 enum { EXP_TERMS = 14, LOG_TERMS = 9, SINE_TERMS = 9 };
 
-double series_exp(double x)
+double portable_exp(double x)
 {
 	const double within = x < -700 ? -700 : x > 700 ? 700 : x;
 	const double power = floor(within / LN2 + 0.5);
@@ -29,7 +29,7 @@ double series_exp(double x)
 	return sum * scale;
 }
 
-double series_log(double x)
+double portable_log(double x)
 {
 	uint64_t bits;
 	double m, s, t, sum = 0, e;
@@ -47,7 +47,7 @@ double series_log(double x)
 	return LN2 * e + 2 * s * sum;
 }
 
-double series_sine(double turns)
+double portable_sine(double turns)
 {
 	double part = turns - floor(turns + 0.5), a, t, sum = 1;
 

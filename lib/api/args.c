@@ -1,0 +1,10 @@
+/* What every public function does first. */
+#include "api/args.h"
+
+int args_check(const char *function, const struct arg *args, struct err *err)
+{
+	for (; args->name; args++)
+		if (!args->value)
+			return err_set(err, ERR_INPUT, "%s: %s is NULL", function, args->name);
+	return 0;
+}

@@ -1,0 +1,161 @@
+/* The public configuration: the layers of run/config.h, and whom to tell what. */
+#include "api/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/args.h"
+#include "base/mem.h"
+#include "base/paths.h"
+
+static const struct option_row program_options[] = {
+	{"run", "waiting_most", OPTION_INT64, "100000", "[1, inf)",
+		"inputs that may wait for their labels; more cannot be observed",
+		OPTION_MAY_CHANGE},
+	{0},
+};
+
+static int tables(const struct option_row *into[CONFIG_TABLES])
+{
+	into[0] = program_options;
+	return 1;
+}
+
+/* A program's samples are taken to be vectors, and its streams not to be long. */
+static const struct config_scope scope = {
+	.tables = tables,
+	.base = BUNDLE("model.arch=mlp:64", "run.batch=64", "schedule.validation_batch=128",
+		"schedule.rate=0.2", "schedule.epsilon=0.02", "run.iterations=8",
+		"schedule.window=200", "schedule.patience=1000"),
+};
+
+struct retain_config *retain_config_new(void)
+{
+	struct retain_config *made = mem_new(1, sizeof(*made));
+
+	if (made && (config_new(&made->layers, &scope, NULL) ||
+			    config_resolve(made->layers, &made->defaults, NULL))) {
+		retain_config_free(made);
+		return NULL;
+	}
+	if (made)
+		config_origin(made->layers, "retain_config_set");
+	return made;
+}
+
+static void forget_now(struct retain_config *config)
+{
+	options_free(config->now);
+	config->now = NULL;
+}
+
+void retain_config_free(struct retain_config *config)
+{
+	if (!config)
+		return;
+	forget_now(config);
+	options_free(config->defaults);
+	config_free(config->layers);
+	mem_free(config);
+}
+
+static int load_folder(struct retain_config *config, const char *folder, struct err *err)
+{
+	char *path = path_join(folder, "config.ini");
+	const int code = path ? config_load_saved(config->layers, path, err)
+			      : err_memory(err, "a path", strlen(folder));
+
+	mem_free(path);
+	return code;
+}
+
+int retain_config_load(struct retain_config *config, const char *path, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(config), ARG(path));
+
+	if (code)
+		return code;
+	forget_now(config);
+	return path_is_folder(path) ? load_folder(config, path, inner(err))
+				    : config_load(config->layers, path, inner(err));
+}
+
+int retain_config_set(
+	struct retain_config *config, const char *key, const char *value, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(config), ARG(key), ARG(value));
+
+	if (code)
+		return code;
+	forget_now(config);
+	return config_set(config->layers, key, value, inner(err));
+}
+
+int retain_config_get(
+	struct retain_config *config, const char *key, const char **value, struct retain_err *err)
+{
+	int code = ARGS_CHECK(err, ARG(config), ARG(key), ARG(value));
+
+	if (!code && !config->now)
+		code = config_resolve(config->layers, &config->now, inner(err));
+	return code ? code : options_get(config->now, key, __func__, value, inner(err));
+}
+
+int retain_config_count(const struct retain_config *config, size_t *count, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(config), ARG(count));
+
+	if (code)
+		return code;
+	for (*count = 0; options_at(config->defaults, *count);)
+		++*count;
+	return 0;
+}
+
+int retain_config_key(const struct retain_config *config, size_t index, struct retain_key *key,
+	struct retain_err *err)
+{
+	static const enum retain_type types[] = {
+		[OPTION_BOOL] = RETAIN_TYPE_BOOL,
+		[OPTION_INT] = RETAIN_TYPE_INT,
+		[OPTION_INT64] = RETAIN_TYPE_INT,
+		[OPTION_FLOAT] = RETAIN_TYPE_FLOAT,
+		[OPTION_TEXT] = RETAIN_TYPE_TEXT,
+		[OPTION_CHOICE] = RETAIN_TYPE_CHOICE,
+	};
+	const int code = ARGS_CHECK(err, ARG(config), ARG(key));
+	const struct option_row *row = code ? NULL : options_at(config->defaults, index);
+
+	if (code)
+		return code;
+	if (!row)
+		return err_set(inner(err), ERR_INPUT, "%s: index = %zu: there is no such key",
+			__func__, index);
+	*key = (struct retain_key){.type = types[row->type],
+		.may_change = row->flags & OPTION_MAY_CHANGE ? 1 : 0,
+		.allowed = row->allowed ? row->allowed : "",
+		.help = row->help};
+	snprintf(key->name, sizeof(key->name), "%s.%s", row->section, row->name);
+	key->value = options_value(config->defaults, key->name);
+	return 0;
+}
+
+int retain_config_on_warning(
+	struct retain_config *config, retain_warn_fn *warn, void *context, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(config));
+
+	if (!code)
+		config->warning = (struct warning){warn, context};
+	return code;
+}
+
+int retain_config_on_progress(struct retain_config *config, retain_progress_fn *progress,
+	void *context, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(config));
+
+	if (!code)
+		config->progress = (struct progress){progress, context};
+	return code;
+}

@@ -1,0 +1,199 @@
+/*
+ * The life of a public learner: made, opened, saved, ended. In a child of fork other
+ * threads are gone, and locks and files are the parent's: nothing is touched there but
+ * the descriptors that keep the folder locked.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/learner_impl.h"
+#include "base/mem.h"
+#include "base/paths.h"
+
+int api_learner_owned(const struct retain_learner *learner, const char *function, struct err *err)
+{
+	const pid_t here = getpid();
+
+	if (learner->owner == here)
+		return 0;
+	return err_set(err, ERR_STATE,
+		"%s: the learner belongs to process %ld, and this is its child %ld; a learner "
+		"cannot be used after fork",
+		function, (long)learner->owner, (long)here);
+}
+
+int api_learner_enter(struct retain_learner *learner, const char *function, struct err *err)
+{
+	const int code = api_learner_owned(learner, function, err);
+
+	if (!code)
+		gate_enter(&learner->gate);
+	return code;
+}
+
+void api_learner_leave(struct retain_learner *learner)
+{
+	if (atomic_load(&learner->serving))
+		atomic_store(&learner->stale,
+			learner_version(learner->run->learner) != learner->published);
+	gate_leave(&learner->gate);
+}
+
+/* Tickets end with the process, but programs may keep them: none of another process fits here. */
+static uint64_t first_ticket(void)
+{
+	enum { PER_SECOND = 20 }; /* bits */
+
+	return ((uint64_t)time(NULL) << PER_SECOND) + 1;
+}
+
+/* The log of the learner's run. */
+static void pass_on(void *context, enum log_level level, const char *message)
+{
+	const struct warning *warning = context;
+
+	(void)level;
+	warning->warn(warning->context, message);
+}
+
+static int make_run(struct retain_learner *made, const struct retain_config *config,
+	const char *folder, struct err *err)
+{
+	struct log log = {.context = &made->warning, .most = LOG_WARN};
+	int code = config_resolve(config->layers, &made->options, err);
+
+	made->warning = config->warning;
+	made->progress = config->progress;
+	if (made->warning.warn)
+		log.write = pass_on;
+	if (!code)
+		code = program_open(
+			&made->program, made->options, folder, &log, &made->progress, err);
+	if (code)
+		return code;
+	made->run = program_run(made->program);
+	made->shape = serving_shape(net_spec(learner_net(made->run->learner)));
+	made->waiting.first = made->waiting.next = folder ? first_ticket() : 1;
+	return 0;
+}
+
+static int make_learner(struct retain_learner **learner, const struct retain_config *config,
+	const char *folder, struct err *err)
+{
+	struct retain_learner *made = mem_new(1, sizeof(*made));
+	int code;
+
+	if (!made)
+		return err_memory(err, "a learner", sizeof(*made));
+	if (gate_init(&made->gate)) {
+		mem_free(made);
+		return err_memory(err, "a lock", sizeof(made->gate));
+	}
+	made->owner = getpid();
+	code = make_run(made, config, folder, err);
+	if (code)
+		retain_learner_free(made);
+	else
+		*learner = made;
+	return code;
+}
+
+int retain_learner_new(
+	struct retain_learner **learner, const struct retain_config *config, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(config));
+
+	if (learner)
+		*learner = NULL;
+	return code ? code : make_learner(learner, config, NULL, inner(err));
+}
+
+/* With the settings that the folder has. */
+static int open_as_it_was(
+	struct retain_learner **learner, const char *folder, struct retain_err *err)
+{
+	struct retain_config *config = retain_config_new();
+	char *path = path_join(folder, "config.ini");
+	int code;
+
+	if (!config || !path)
+		code = err_memory(inner(err), "a config", sizeof(*config));
+	else if (!path_exists(path))
+		code = err_set(inner(err), ERR_INPUT,
+			"%s: holds no learner, and without a config none can be made there",
+			folder);
+	else
+		code = retain_config_load(config, folder, err);
+	if (!code)
+		code = make_learner(learner, config, folder, inner(err));
+	retain_config_free(config);
+	mem_free(path);
+	return code;
+}
+
+int retain_learner_open(struct retain_learner **learner, const struct retain_config *config,
+	const char *folder, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(folder));
+
+	if (learner)
+		*learner = NULL;
+	if (code)
+		return code;
+	return config ? make_learner(learner, config, folder, inner(err))
+		      : open_as_it_was(learner, folder, err);
+}
+
+int retain_learner_save(struct retain_learner *learner, struct retain_err *err)
+{
+	int code = ARGS_CHECK(err, ARG(learner));
+
+	if (!code)
+		code = api_learner_enter(learner, __func__, inner(err));
+	if (code)
+		return code;
+	code = program_save(learner->program, inner(err));
+	api_learner_leave(learner);
+	return code;
+}
+
+void retain_learner_free(struct retain_learner *learner)
+{
+	if (!learner)
+		return;
+	if (learner->owner != getpid()) {
+		program_abandon(learner->program);
+		return;
+	}
+	serving_free(learner->serving);
+	waiting_release(&learner->waiting);
+	program_close(learner->program);
+	options_free(learner->options);
+	gate_release(&learner->gate);
+	mem_free(learner);
+}
+
+/* What cannot be saved is no loss of samples: those are in the journal. */
+void retain_learner_close(struct retain_learner *learner)
+{
+	struct err why;
+
+	if (learner && learner->owner == getpid() && program_end(learner->program, &why) &&
+		learner->warning.warn)
+		pass_on(&learner->warning, LOG_WARN, why.message);
+	retain_learner_free(learner);
+}
+
+int retain_learner_shape(
+	const struct retain_learner *learner, struct retain_shape *shape, struct retain_err *err)
+{
+	int code = ARGS_CHECK(err, ARG(learner), ARG(shape));
+
+	if (!code)
+		code = api_learner_owned(learner, __func__, inner(err));
+	if (!code)
+		*shape = learner->shape;
+	return code;
+}

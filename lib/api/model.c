@@ -1,0 +1,122 @@
+/* Weights from a file, and a predictor that has copied them. */
+#include <string.h>
+
+#include <retain.h>
+
+#include "api/args.h"
+#include "api/serving.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "nn/weights/weights_file.h"
+
+struct retain_model {
+	struct weights *weights; /* the net and the names; the numbers were dropped */
+	struct serving *serving;
+	struct retain_shape shape;
+};
+
+/* Batches are cut so that the largest needs no more memory than this many inputs. */
+enum { MICRO_BATCH = 32 };
+
+static int read_folder(struct weights **weights, const char *folder, struct err *err)
+{
+	char *path = path_join(folder, "model.safetensors"),
+	     *config = path_join(folder, "config.ini");
+	int code;
+
+	if (!path || !config)
+		code = err_memory(err, "a path", strlen(folder));
+	else if (path_exists(path))
+		code = weights_read(weights, path, err);
+	else if (path_exists(config))
+		code = err_set(err, ERR_FILE,
+			"%s: has no model.safetensors yet; it is written when the run ends or its "
+			"learner is closed",
+			folder);
+	else
+		code = err_set(err, ERR_FILE, "%s: holds no run", folder);
+	mem_free(path);
+	mem_free(config);
+	return code;
+}
+
+static int fill(struct retain_model *made, const char *path, struct err *err)
+{
+	const struct predictor_config config = {.micro = MICRO_BATCH};
+	int code = path_is_folder(path) ? read_folder(&made->weights, path, err)
+					: weights_read(&made->weights, path, err);
+
+	if (!code)
+		code = serving_new(&made->serving, made->weights->net, &config,
+			made->weights->params, made->weights->stats, err);
+	if (code)
+		return code;
+	weights_drop(made->weights);
+	made->shape = serving_shape(net_spec(made->weights->net));
+	return 0;
+}
+
+int retain_model_open(struct retain_model **model, const char *path, struct retain_err *err)
+{
+	int code = ARGS_CHECK(err, ARG(model), ARG(path));
+	struct retain_model *made;
+
+	if (model)
+		*model = NULL;
+	if (code)
+		return code;
+	made = mem_new(1, sizeof(*made));
+	code = made ? fill(made, path, inner(err))
+		    : err_memory(inner(err), "a model", sizeof(*made));
+	if (code)
+		retain_model_close(made);
+	else
+		*model = made;
+	return code;
+}
+
+void retain_model_close(struct retain_model *model)
+{
+	if (!model)
+		return;
+	serving_free(model->serving);
+	weights_free(model->weights);
+	mem_free(model);
+}
+
+int retain_model_shape(
+	const struct retain_model *model, struct retain_shape *shape, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(model), ARG(shape));
+
+	if (!code)
+		*shape = model->shape;
+	return code;
+}
+
+int retain_model_class_name(
+	const struct retain_model *model, int label, const char **name, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(model), ARG(name));
+
+	if (code)
+		return code;
+	if (label < 0 || label >= model->shape.classes)
+		return err_set(inner(err), ERR_INPUT, "%s: label = %d: must be 0 to %d", __func__,
+			label, model->shape.classes - 1);
+	*name = model->weights->class_names ? model->weights->class_names[label] : NULL;
+	return 0;
+}
+
+int retain_model_predict(struct retain_model *model, const float *inputs, size_t input_floats,
+	struct retain_prediction *predictions, size_t count, float *probabilities,
+	size_t probability_floats, struct retain_err *err)
+{
+	const struct serving_call call = {__func__, inputs, input_floats, predictions, count,
+		probabilities, probability_floats};
+	int code = ARGS_CHECK(err, ARG(model), ARG(inputs), ARG(predictions));
+
+	if (!code)
+		code = serving_check(&call, &model->shape, inner(err));
+	return code ? code : serving_predict(model->serving, &call, inner(err));
+}

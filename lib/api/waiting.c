@@ -1,0 +1,113 @@
+/* Tickets grow, so a list in the order of coming is sorted by them. */
+#include "api/waiting.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/journal.h"
+
+int waiting_step_new(
+	struct waiting_step **step, const float *inputs, size_t floats, int count, struct err *err)
+{
+	const size_t n = (size_t)count, size = n * floats;
+	struct waiting_step *made = mem_new(1, sizeof(*made));
+
+	*step = made;
+	if (made) {
+		made->count = count;
+		made->inputs = mem_new(size, sizeof(*made->inputs));
+		made->guesses = mem_new(n * JOURNAL_GUESSES, sizeof(*made->guesses));
+	}
+	if (made && made->inputs && made->guesses) {
+		memcpy(made->inputs, inputs, size * sizeof(*inputs));
+		return 0;
+	}
+	waiting_step_free(made);
+	*step = NULL;
+	return err_memory(err, "a time step", size * sizeof(*inputs));
+}
+
+void waiting_step_free(struct waiting_step *step)
+{
+	if (!step)
+		return;
+	mem_free(step->inputs);
+	mem_free(step->guesses);
+	mem_free(step);
+}
+
+void waiting_release(struct waiting *waiting)
+{
+	for (size_t i = 0; i < waiting->count; i++)
+		waiting_step_free(waiting->steps[i]);
+	mem_free(waiting->steps);
+}
+
+int waiting_reserve(struct waiting *waiting, int count, int64_t most, struct err *err)
+{
+	enum { LEAST = 16 };
+	const size_t room = waiting->room ? 2 * waiting->room : LEAST;
+	struct waiting_step **more;
+
+	if (count > most - waiting->inputs)
+		return err_set(err, ERR_STATE,
+			"%" PRId64 " inputs wait for their labels, and %d more would exceed "
+			"run.waiting_most = %" PRId64 "; reveal or drop some",
+			waiting->inputs, count, most);
+	if (waiting->count < waiting->room)
+		return 0;
+	more = mem_resize(waiting->steps, room, sizeof(struct waiting_step *));
+	if (!more)
+		return err_memory(err, "time steps that wait", room * sizeof(*more));
+	waiting->steps = more;
+	waiting->room = room;
+	return 0;
+}
+
+void waiting_add(struct waiting *waiting, struct waiting_step *step)
+{
+	step->ticket = waiting->next++;
+	waiting->steps[waiting->count++] = step;
+	waiting->inputs += step->count;
+}
+
+/* The place of the first step whose ticket is not below this one. */
+static size_t place_of(const struct waiting *waiting, uint64_t ticket)
+{
+	size_t low = 0, high = waiting->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (waiting->steps[middle]->ticket < ticket)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct waiting_step *waiting_find(const struct waiting *waiting, uint64_t ticket, struct err *err)
+{
+	const size_t place = place_of(waiting, ticket);
+
+	if (place < waiting->count && waiting->steps[place]->ticket == ticket)
+		return waiting->steps[place];
+	err_set(err, ERR_INPUT, "ticket %" PRIu64 ": %s", ticket,
+		!ticket || ticket >= waiting->next ? "was never given out"
+		: ticket < waiting->first          ? "was given out before the learner was opened"
+						   : "was revealed or dropped before");
+	return NULL;
+}
+
+void waiting_remove(struct waiting *waiting, const struct waiting_step *step)
+{
+	const size_t place = place_of(waiting, step->ticket);
+	struct waiting_step **at = waiting->steps + place;
+
+	waiting->inputs -= step->count;
+	waiting_step_free(*at);
+	waiting->count--;
+	memmove(at, at + 1, (waiting->count - place) * sizeof(struct waiting_step *));
+}

@@ -1,0 +1,44 @@
+/*
+ * Time steps that were observed and whose labels are not known yet. One caller at a
+ * time, but a step can be made and freed by anyone.
+ */
+#ifndef RETAIN_API_WAITING_H
+#define RETAIN_API_WAITING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct waiting_step {
+	uint64_t ticket;
+	int count;
+	float *inputs;    /* a copy */
+	int32_t *guesses; /* JOURNAL_GUESSES for each input, to be filled in */
+};
+
+/* A zeroed one, with its first ticket set, is empty. */
+struct waiting {
+	struct waiting_step **steps; /* in the order of their tickets */
+	size_t count, room;
+	int64_t inputs;       /* of all steps */
+	uint64_t first, next; /* tickets: the first of all, and the one to come */
+};
+
+void waiting_release(struct waiting *waiting);
+
+/* A step of `count` inputs of `floats` numbers each. */
+int waiting_step_new(
+	struct waiting_step **step, const float *inputs, size_t floats, int count, struct err *err);
+void waiting_step_free(struct waiting_step *step);
+
+/* Room for one step more. ERR_STATE if more than `most` inputs would wait. */
+int waiting_reserve(struct waiting *waiting, int count, int64_t most, struct err *err);
+/* Takes the step, for which room was reserved, and gives it a ticket. */
+void waiting_add(struct waiting *waiting, struct waiting_step *step);
+
+/* NULL (ERR_INPUT) if the ticket stands for no step that waits. Remove frees the step. */
+struct waiting_step *waiting_find(const struct waiting *waiting, uint64_t ticket, struct err *err);
+void waiting_remove(struct waiting *waiting, const struct waiting_step *step);
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * What every function refuses, by its name and the argument's: NULL, lengths that do
+ * not fit, a learner in a child of fork. tests/api/exports sees to it that none is
+ * missing here.
+ */
+#include "learner.h"
+
+#include <sys/wait.h>
+
+/* Everything that functions are called with. */
+static struct retain_config *config;
+static struct retain_learner *learner;
+static struct retain_model *model;
+static struct step step;
+static struct retain_err err;
+
+static struct retain_key key;
+static struct retain_shape shape;
+static struct retain_metrics metrics;
+static const char *text;
+static size_t count;
+static float probabilities[N * CLASSES];
+
+static int make(void **state)
+{
+	struct retain_learner *made;
+
+	(void)state;
+	if (folder_make(NULL))
+		return -1;
+	config = retain_config_new();
+	learner = open_in("run", SETTINGS("engine.threads", "2"));
+	made = learner_of(NULL);
+	assert_ok(
+		retain_learner_save_weights(made, RETAIN_WEIGHTS_PLAIN, in_folder("w"), &err), err);
+	retain_learner_free(made);
+	assert_ok(retain_model_open(&model, in_folder("w"), &err), err);
+	step = step_of(1);
+	observe(learner, &step);
+	return 0;
+}
+
+static int end(void **state)
+{
+	retain_learner_free(learner);
+	retain_model_close(model);
+	retain_config_free(config);
+	return tree_remove(state);
+}
+#define made_test(f) cmocka_unit_test_setup_teardown(f, make, end)
+
+/* The call was refused with a sentence that begins with its function's name and goes on so. */
+static void refused(int code, int expected, const char *call, const char *words)
+{
+	char sentence[600];
+
+	snprintf(sentence, sizeof(sentence), "%.*s: %s", (int)strcspn(call, "("), call, words);
+	if (code != expected || err.code != code ||
+		strncmp(err.message, sentence, strlen(sentence)) != 0)
+		fail_msg("%s returned %d, \"%s\"", call, code, err.message);
+	err = (struct retain_err){0};
+}
+#define NO(argument, call)    refused(call, RETAIN_ERR_INPUT, #call, argument " is NULL")
+#define WRONG(call, sentence) refused(call, RETAIN_ERR_INPUT, #call, sentence)
+
+#define INPUTS      step.inputs[0], N *DIM
+#define PREDICTIONS step.predictions, N
+#define NOTHING     NULL, 0
+
+static void null_is_refused(void **state)
+{
+	struct retain_learner *other = learner;
+
+	(void)state;
+	NO("config", retain_config_load(NULL, "x", &err));
+	NO("path", retain_config_load(config, NULL, &err));
+	NO("config", retain_config_set(NULL, "run.seed", "1", &err));
+	NO("key", retain_config_set(config, NULL, "1", &err));
+	NO("value", retain_config_set(config, "run.seed", NULL, &err));
+	NO("config", retain_config_get(NULL, "run.seed", &text, &err));
+	NO("key", retain_config_get(config, NULL, &text, &err));
+	NO("value", retain_config_get(config, "run.seed", NULL, &err));
+	NO("config", retain_config_count(NULL, &count, &err));
+	NO("count", retain_config_count(config, NULL, &err));
+	NO("config", retain_config_key(NULL, 0, &key, &err));
+	NO("key", retain_config_key(config, 0, NULL, &err));
+	NO("config", retain_config_on_warning(NULL, NULL, NULL, &err));
+	NO("config", retain_config_on_progress(NULL, NULL, NULL, &err));
+
+	NO("learner", retain_learner_new(NULL, config, &err));
+	NO("config", retain_learner_new(&other, NULL, &err));
+	assert_null(other);
+}
+
+static void null_is_refused_by_learners(void **state)
+{
+	struct retain_learner *other = learner;
+
+	(void)state;
+	NO("learner", retain_learner_open(NULL, config, "x", &err));
+	NO("folder", retain_learner_open(&other, config, NULL, &err));
+	assert_null(other);
+	NO("folder", retain_learner_open(&other, NULL, NULL, &err));
+	NO("learner", retain_learner_save(NULL, &err));
+	NO("learner", retain_learner_shape(NULL, &shape, &err));
+	NO("shape", retain_learner_shape(learner, NULL, &err));
+	NO("learner", retain_learner_predict(NULL, INPUTS, PREDICTIONS, NOTHING, &err));
+	NO("inputs", retain_learner_predict(learner, NOTHING, PREDICTIONS, NOTHING, &err));
+	NO("predictions", retain_learner_predict(learner, INPUTS, NOTHING, NOTHING, &err));
+	NO("learner", retain_learner_observe(NULL, INPUTS, PREDICTIONS, &step.ticket, &err));
+	NO("inputs", retain_learner_observe(learner, NOTHING, PREDICTIONS, &step.ticket, &err));
+	NO("predictions", retain_learner_observe(learner, INPUTS, NOTHING, &step.ticket, &err));
+	NO("ticket", retain_learner_observe(learner, INPUTS, PREDICTIONS, NULL, &err));
+	NO("learner", retain_learner_reveal(NULL, step.ticket, step.labels, N, &err));
+	NO("labels", retain_learner_reveal(learner, step.ticket, NULL, N, &err));
+	NO("learner", retain_learner_drop(NULL, step.ticket, &err));
+	NO("learner", retain_learner_train(NULL, 1, &err));
+	NO("learner", retain_learner_metrics(NULL, &metrics, &err));
+	NO("metrics", retain_learner_metrics(learner, NULL, &err));
+	NO("learner", retain_learner_save_weights(NULL, RETAIN_WEIGHTS_PLAIN, "x", &err));
+	NO("path", retain_learner_save_weights(learner, RETAIN_WEIGHTS_PLAIN, NULL, &err));
+	NO("learner", retain_learner_load_weights(NULL, "x", &err));
+	NO("path", retain_learner_load_weights(learner, NULL, &err));
+	/* Nothing of this was a time step, and the ticket is still good. */
+	reveal(learner, &step);
+	assert_int_equal(metrics_of(learner).steps, 1);
+}
+
+static void null_is_refused_by_models(void **state)
+{
+	struct retain_model *other = model;
+
+	(void)state;
+	NO("model", retain_model_open(NULL, "x", &err));
+	NO("path", retain_model_open(&other, NULL, &err));
+	assert_null(other);
+	NO("model", retain_model_shape(NULL, &shape, &err));
+	NO("shape", retain_model_shape(model, NULL, &err));
+	NO("model", retain_model_class_name(NULL, 0, &text, &err));
+	NO("name", retain_model_class_name(model, 0, NULL, &err));
+	NO("model", retain_model_predict(NULL, INPUTS, PREDICTIONS, NOTHING, &err));
+	NO("inputs", retain_model_predict(model, NOTHING, PREDICTIONS, NOTHING, &err));
+	NO("predictions", retain_model_predict(model, INPUTS, NOTHING, NOTHING, &err));
+}
+
+/* What ends an object has nothing to end; the code alone is enough. */
+static void null_is_allowed(void **state)
+{
+	(void)state;
+	retain_config_free(NULL);
+	retain_learner_close(NULL);
+	retain_learner_free(NULL);
+	retain_model_close(NULL);
+	assert_int_equal(retain_config_set(config, "no.such", "1", NULL), RETAIN_ERR_INPUT);
+	assert_int_equal(retain_config_set(NULL, "run.seed", "1", NULL), RETAIN_ERR_INPUT);
+	assert_int_equal(retain_learner_train(NULL, 1, NULL), RETAIN_ERR_INPUT);
+	assert_int_equal(
+		retain_model_open(&(struct retain_model *){0}, "/none", NULL), RETAIN_ERR_FILE);
+	assert_string_equal(retain_err_name(RETAIN_ERR_INPUT), "bad input");
+	assert_string_equal(retain_version(), RETAIN_VERSION);
+}
+
+static void wrong_lengths_are_refused(void **state)
+{
+	const float *inputs = step.inputs[0];
+
+	(void)state;
+	assert_ok(retain_learner_shape(learner, &shape, &err), err);
+	assert_true(shape.channels == DIM && shape.height == 1 && shape.width == 1);
+	assert_true(shape.floats == DIM && shape.classes == CLASSES);
+	WRONG(retain_learner_predict(learner, inputs, 0, step.predictions, 0, NOTHING, &err),
+		"count = 0: must be 1 to 2147483647");
+	WRONG(retain_learner_predict(
+		      learner, inputs, DIM, step.predictions, SIZE_MAX, NOTHING, &err),
+		"count = 18446744073709551615: ");
+	WRONG(retain_learner_predict(learner, inputs, N * DIM - 1, PREDICTIONS, NOTHING, &err),
+		"input_floats = 95: must be count = 16 times 6, the numbers of an input (6, 1, 1)");
+	WRONG(retain_learner_predict(learner, inputs, N * DIM + DIM, PREDICTIONS, NOTHING, &err),
+		"input_floats = 102: ");
+	WRONG(retain_learner_predict(learner, inputs, 0, PREDICTIONS, NOTHING, &err),
+		"input_floats = 0: ");
+	WRONG(retain_learner_predict(learner, INPUTS, PREDICTIONS, NULL, N * CLASSES, &err),
+		"probability_floats = 64: must be 0 where probabilities is NULL");
+	WRONG(retain_learner_predict(learner, INPUTS, PREDICTIONS, probabilities, 0, &err),
+		"probability_floats = 0: must be count = 16 times 4 classes");
+	WRONG(retain_learner_predict(learner, INPUTS, PREDICTIONS, probabilities, 63, &err),
+		"probability_floats = 63: ");
+	WRONG(retain_learner_observe(learner, inputs, DIM, PREDICTIONS, &step.ticket, &err),
+		"input_floats = 6: ");
+	WRONG(retain_learner_observe(learner, inputs, 0, step.predictions, 0, &step.ticket, &err),
+		"count = 0: ");
+	WRONG(retain_learner_reveal(learner, step.ticket, step.labels, N - 1, &err),
+		"count = 15: ticket ");
+	WRONG(retain_learner_reveal(learner, step.ticket, step.labels, N + 1, &err),
+		"count = 17: ticket ");
+	WRONG(retain_learner_train(learner, -2, &err), "iterations = -2: must be at least 0");
+	WRONG(retain_model_predict(model, inputs, DIM, PREDICTIONS, NOTHING, &err),
+		"input_floats = 6: ");
+	WRONG(retain_model_predict(model, inputs, 0, step.predictions, 0, NOTHING, &err),
+		"count = 0: ");
+	WRONG(retain_model_predict(model, INPUTS, PREDICTIONS, probabilities, 1, &err),
+		"probability_floats = 1: ");
+	reveal(learner, &step);
+	assert_int_equal(metrics_of(learner).samples, N);
+	train(learner, 0);
+}
+
+static void numbers_must_be_finite(void **state)
+{
+	static const float bad[] = {NAN, INFINITY, -INFINITY};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct step other = step_of(2);
+
+		other.inputs[3][2] = bad[i];
+		WRONG(retain_learner_predict(
+			      learner, other.inputs[0], N * DIM, PREDICTIONS, NOTHING, &err),
+			"inputs: number 2 of input 3 is ");
+		WRONG(retain_learner_observe(
+			      learner, other.inputs[0], N * DIM, PREDICTIONS, &other.ticket, &err),
+			"inputs: number 2 of input 3 is ");
+		WRONG(retain_model_predict(
+			      model, other.inputs[0], N * DIM, PREDICTIONS, NOTHING, &err),
+			"inputs: number 2 of input 3 is ");
+	}
+}
+
+#define CHILD(call) refused(call, RETAIN_ERR_STATE, #call, "the learner belongs to process ")
+
+/* Every function, in a process that did not make the learner. */
+static void refuse_in_child(struct retain_learner *theirs)
+{
+	CHILD(retain_learner_save(theirs, &err));
+	CHILD(retain_learner_shape(theirs, &shape, &err));
+	CHILD(retain_learner_predict(theirs, INPUTS, PREDICTIONS, NOTHING, &err));
+	CHILD(retain_learner_observe(theirs, INPUTS, PREDICTIONS, &step.ticket, &err));
+	CHILD(retain_learner_reveal(theirs, step.ticket, step.labels, N, &err));
+	CHILD(retain_learner_drop(theirs, step.ticket, &err));
+	CHILD(retain_learner_train(theirs, 1, &err));
+	CHILD(retain_learner_metrics(theirs, &metrics, &err));
+	CHILD(retain_learner_save_weights(theirs, RETAIN_WEIGHTS_PLAIN, in_folder("x"), &err));
+	CHILD(retain_learner_load_weights(theirs, in_folder("w"), &err));
+}
+
+/*
+ * A child that ends the learner and lives on until it is told: meanwhile the parent goes
+ * on, ends it too, and opens it again.
+ */
+static void a_child_changes_nothing(void **state)
+{
+	struct retain_learner *straight = learner_of(NULL), *memory = learner_of(NULL);
+	struct step last = step_of(9), again = last;
+	int told[2], ended[2], status;
+	char byte = 0;
+	pid_t child;
+
+	(void)state;
+	reveal(learner, &step);
+	assert_true(!pipe(told) && !pipe(ended));
+	child = fork();
+	if (!child) {
+		close(told[1]);
+		refuse_in_child(learner);
+		refuse_in_child(memory);
+		retain_learner_close(learner);
+		retain_learner_free(memory);
+		_exit(write(ended[1], &byte, 1) != 1 || read(told[0], &byte, 1) != 0);
+	}
+	assert_int_equal(read(ended[0], &byte, 1), 1);
+	train(learner, RETAIN_BUDGET);
+	go(learner, 3);
+	retain_learner_close(learner);
+	learner = open_in("run", NULL);
+	go(learner, 3);
+	close(told[1]);
+	waitpid(child, &status, 0);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(told[0]);
+	close(ended[0]);
+	close(ended[1]);
+
+	step = step_of(1);
+	observe(straight, &step);
+	reveal(straight, &step);
+	train(straight, RETAIN_BUDGET);
+	go(straight, 3);
+	go(straight, 3);
+	observe(learner, &last);
+	observe(straight, &again);
+	assert_same_predictions(&last, &again);
+	retain_learner_free(straight);
+	retain_learner_free(memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		made_test(null_is_refused),
+		made_test(null_is_refused_by_learners),
+		made_test(null_is_refused_by_models),
+		made_test(null_is_allowed),
+		made_test(wrong_lengths_are_refused),
+		made_test(numbers_must_be_finite),
+		made_test(a_child_changes_nothing),
+	};
+
+	return cmocka_run_group_tests_name("arguments", tests, NULL, NULL);
+}
