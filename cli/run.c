@@ -179,7 +179,8 @@ int cmd_run(int argc, char **argv)
 			.text = &request.resume},
 		{"force", NULL, "begin anew in a DIR that holds a run", .flag = &request.force},
 		{"open", NULL, "show the report in the browser at the end", .flag = &request.open},
-		{"quiet", NULL, "no progress, only warnings and the summary", .flag = &request.quiet},
+		{"quiet", NULL, "no progress, only warnings and the summary",
+			.flag = &request.quiet},
 		{"json", NULL, "the summary as one line of JSON", .flag = &request.json},
 		{0},
 	};
