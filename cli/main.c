@@ -27,9 +27,9 @@ static const struct verb verbs[] = {
 };
 
 /*
- * A file that is opened while a standard descriptor is closed would get its number,
- * and be written into by whoever prints. What stands in for one fails as it would:
- * input cannot be read, output cannot be written.
+ * If a standard descriptor is closed, the next file that is opened would get its number,
+ * and messages would be written into that file. So each closed one is opened on the null
+ * device, in a way that fails as before: input cannot be read, output cannot be written.
  */
 static void fill_descriptors(void)
 {

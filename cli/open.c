@@ -43,7 +43,7 @@ void open_report(const char *folder)
 {
 	char path[4096];
 
-	/* Whoever does not get to see what was printed must not miss it. */
+	/* What was printed should be seen before the browser takes over. */
 	fflush(stdout);
 	snprintf(path, sizeof(path), "%s/report.html", folder);
 	open_in_browser(path);

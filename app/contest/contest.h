@@ -1,8 +1,7 @@
 /*
  * A contest: the variants of an experiment, each with every seed, as ordinary run
- * folders below one folder, OUT/VARIANT/seed-N. It says which runs there are to
- * make and with what settings, which of them are done, and what those came to.
- * Making them is the caller's.
+ * folders below one folder, OUT/VARIANT/seed-N. It says which runs to make with which
+ * settings, which of them are done, and their results. The caller makes them.
  *
  * Runs of one seed meet the same stream, so differences between variants are taken
  * seed by seed.

@@ -16,9 +16,9 @@ struct stats {
 struct stats stats_of(const double *values, int count);
 
 /*
- * The differences a[i] - b[i], i being the seed that both met: what the seeds do to
- * both alike falls out. The interval holds the true mean difference in `level` of
- * all such experiments, if differences are normal.
+ * The differences a[i] - b[i], where i is the seed that both met: what a seed does to
+ * both alike cancels. The interval holds the true mean difference in `level` of all
+ * such experiments, if differences are normal.
  */
 struct stats_paired {
 	int count;        /* pairs */
@@ -32,8 +32,8 @@ struct stats_paired {
 
 struct stats_paired stats_paired(const double *a, const double *b, int count, double level);
 
-/* Student's t: what a value with so many degrees of freedom stays within, either way, in `level` of
- * all cases. */
+/* Student's t: the bound that a value with this many degrees of freedom stays within, in either
+ * direction, in `level` of all cases. */
 double stats_t(int freedom, double level);
 
 #endif

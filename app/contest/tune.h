@@ -1,12 +1,11 @@
 /*
- * The paper's way to the two numbers that depend on the data: run a constant rate
- * on early data with AMA beside SGD, take the best rate, and from the gap g between
- * the two models there epsilon = 0.3 g; anything from 0.2 g to 0.5 g does.
+ * The paper's way to the two numbers that depend on the data: run constant rates on
+ * early data with AMA beside SGD and take the best rate. With g the gap between the
+ * two models at that rate, epsilon = 0.3 g; anything from 0.2 g to 0.5 g works.
  *
  * With averages, accuracy hardly depends on the rate over a wide range, while the
- * gap does. The rate is only where MALR starts from: it can cut and never raises.
- * So the largest rate that is as good as the best counts, "as good" being within a
- * slack.
+ * gap does. MALR only starts from the rate: it can cut it and never raises it. So we
+ * take the largest rate whose accuracy is within a slack of the best.
  */
 #ifndef RETAIN_CONTEST_TUNE_H
 #define RETAIN_CONTEST_TUNE_H
@@ -28,7 +27,7 @@ int tune_choose(const struct tune_row *rows, int count, double slack, int *best)
 /* The share of accuracy that schedule.epsilon wants, for a gap in points; 0 for no gap. */
 double tune_epsilon(double gap);
 
-/* Makes path a config of the two keys, found on so large a share of the stream. */
+/* Writes a config of the two keys to path; `share` of the stream was used to find them. */
 int tune_write(const char *path, double rate, double epsilon, double share, struct err *err);
 
 #endif

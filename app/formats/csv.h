@@ -20,9 +20,9 @@ struct csv_field {
 enum { CSV_OPEN = -1, CSV_AFTER = -2 };
 
 /*
- * Takes the row that begins at `bytes` apart, which are at least one. Returns how
- * many fields it has (at least 1), of which the first `most` are filled in, or one
- * of the codes above. *used becomes the row's size with its line end.
+ * Takes the row apart that begins at `bytes`, of which there is at least one. Returns
+ * how many fields it has (at least 1), or one of the codes above. Fills in the first
+ * `most` fields. *used becomes the row's size with its line end.
  */
 int csv_row(const char *bytes, size_t size, char separator, struct csv_field *fields, int most,
 	size_t *used);

@@ -12,10 +12,10 @@ bool gunzip_begins(const void *data, size_t size);
 
 /*
  * Unpacks all of a gzip file, of one member or several, into memory: *out is for
- * mem_free. Checksums are verified. `name` begins the sentence of an error. Bytes
- * after the last member are an error, and so are more than `most` bytes (ERR_FORMAT):
- * after a glance where the file's end promises more, else as soon as there are more.
- * Memory never exceeds `most`.
+ * mem_free. Checksums are verified. Error messages begin with `name`. Bytes after the
+ * last member are an error (ERR_FORMAT), and so are more than `most` bytes. If the
+ * file's end says that there are more, it is refused after the first 64 MiB; else as
+ * soon as there are more. Memory never exceeds `most`.
  */
 int gunzip(const char *name, const void *data, size_t size, size_t most, unsigned char **out,
 	size_t *out_size, struct err *err);

@@ -12,7 +12,7 @@
 
 /*
  * Hands all values of a dataset to `visit`, as LIST_WHOLE or LIST_TEXT. Messages name
- * the file, and the value where it is one's fault.
+ * the file, and the value if one is at fault.
  */
 int hdf5_list_read(
 	const char *path, const char *dataset, list_visit *visit, void *self, struct err *err);

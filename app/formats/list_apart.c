@@ -83,7 +83,7 @@ static void bound_data(void)
 		fclose(facts);
 }
 
-/* The other process. Whoever watches over this one's crashes has no business there. */
+/* The other process. It must not run this one's crash handlers. */
 _Noreturn static void work(const char *path, int out, list_reader *read, void *job)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGPROF};

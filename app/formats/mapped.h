@@ -1,13 +1,12 @@
 /*
- * A file of data, opened once. While it is being opened by its kind of records
- * it may be looked at as one array of bytes; afterwards pieces of it are copied.
+ * A file of data, opened once. While its kind of records opens it, it can be read as
+ * one array of bytes; afterwards pieces of it are copied.
  *
- * What is promised: the file's size is taken at open and everything is checked
- * against it. A copy from a file that has been cut short or written anew since
- * is an error, never a crash. Only while the array is looked at (indexes are
- * built) the file must not be cut short: the system ends a process that touches
- * a mapped page that is no more. To replace data that is in use, write another
- * file and rename it.
+ * The file's size is taken at open and everything is checked against it. A copy from
+ * a file that has been cut short or written anew since is an error, never a crash.
+ * Only while the array is read (indexes are built) the file must not be cut short:
+ * the system ends a process that touches a mapped page that no longer exists. To
+ * replace data that is in use, write another file and rename it.
  */
 #ifndef RETAIN_FORMATS_MAPPED_H
 #define RETAIN_FORMATS_MAPPED_H
@@ -27,24 +26,24 @@ struct mapped {
 	size_t reserved; /* what munmap wants */
 };
 
-/* As much of a gzipped file as is unpacked into memory. */
+/* The most that a gzipped file may unpack to in memory. */
 #define MAPPED_UNPACK ((size_t)2 << 30)
 
 /*
- * Opens a plain file, which may be empty. One that is gzipped is unpacked into
- * memory if `unpack` allows as many bytes, and shown as it is if unpack is 0. A
- * failed open leaves a struct that mapped_close accepts, as it does a zeroed one.
+ * Opens a plain file, which may be empty. A gzipped file is unpacked into memory, up
+ * to `unpack` bytes; if unpack is 0, it is shown as it is. mapped_close accepts a
+ * struct whose open failed, and a zeroed one.
  */
 int mapped_open(struct mapped *mapped, const char *path, size_t unpack, struct err *err);
 void mapped_close(struct mapped *mapped);
 
 /*
- * Ends the time in which the array may be looked at, which gives back what it takes of
- * memory and address space. What was unpacked stays.
+ * Ends the time in which the array may be read, and gives back its memory and address
+ * space. What was unpacked stays.
  */
 void mapped_looked(struct mapped *mapped);
 
-/* Copies bytes at .. at+size-1. Several threads may at a time. */
+/* Copies bytes at .. at+size-1. Several threads may call it at a time. */
 int mapped_copy(const struct mapped *mapped, uint64_t at, size_t size, void *out, struct err *err);
 
 /* The same into a record's bytes. */

@@ -1,8 +1,8 @@
 /*
  * Python's pickles, as far as torch.save writes them for lists of numbers and texts
- * and for tensors. A pickle is a program; this runs none of it. Opcodes that build
- * lists, tuples, dictionaries, numbers and texts are followed, those that look up
- * Python's names only for the names below, and everything else is refused by name and
+ * and for tensors. A pickle is a program; this runs none of it. It follows opcodes
+ * that build lists, tuples, dictionaries, numbers and texts. Opcodes that look up
+ * Python's names may look up only those below. Everything else is refused by name and
  * place:
  *
  *	torch._utils _rebuild_tensor_v2

@@ -10,7 +10,7 @@
 #include "formats/list_value.h"
 #include "formats/mapped.h"
 
-/* Hands all values to `visit`. Messages name the file, and the value where it is one's fault. */
+/* Hands all values to `visit`. Messages name the file, and the value if one is at fault. */
 int torch_save_read(const struct mapped *file, list_visit *visit, void *self, struct err *err);
 
 /* The same of bytes; messages do not name a file. */

@@ -13,7 +13,7 @@ struct image_buffer {
 	size_t size;
 };
 
-/* At least so many bytes, next power of two, old content lost; NULL and err when there is no memory. */
+/* Room for `size` bytes or more; the old content is lost. NULL, with err, if memory ran out. */
 uint8_t *image_buffer_reserve(struct image_buffer *buffer, size_t size, struct err *err);
 
 /* Grey from red, green and blue, in place, as Pillow computes it. */

@@ -35,7 +35,7 @@ struct transform_config {
 	const char *kind;
 	int size;     /* pixels a side, of the output */
 	int resize;   /* crop: the shorter side in evaluation; at least size */
-	int pad;      /* pad: so many pixels on each side */
+	int pad;      /* pad: pixels added on each side */
 	int channels; /* 1 or 3; grey images fill all three, colour is made grey for one */
 	float mean[TRANSFORM_CHANNELS_MAX], std[TRANSFORM_CHANNELS_MAX];
 	uint64_t seed;

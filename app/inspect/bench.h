@@ -46,8 +46,8 @@ struct bench_learn_result {
 	int threads;
 };
 
-/* options: of a whole run. Goes through its stream `passes` times, or, for 0, again and again for
- * so many seconds. */
+/* options: of a whole run. Goes through its stream `passes` times; if that is 0, again and again
+ * for this many seconds. */
 int bench_learn(const struct options *options, double seconds, int passes,
 	struct bench_learn_result *result, struct err *err);
 
@@ -58,7 +58,7 @@ struct bench_data_result {
 	int64_t batches, bad;
 };
 
-/* Draws batches of run.batch samples for so many seconds. */
+/* Draws batches of run.batch samples for this many seconds. */
 int bench_data(const struct options *options, double seconds, struct bench_data_result *result,
 	struct err *err);
 

@@ -1,7 +1,7 @@
 /*
- * What a source holds: counts, classes, time, how classes are spread over time,
- * what sizes its pictures have, and what of it cannot be read. Two people whose
- * digests are equal have the same data in the same order.
+ * What a source holds: counts, classes, times, how classes are spread over time, the
+ * sizes of its pictures, and what cannot be read. Equal digests mean the same data in
+ * the same order.
  */
 #ifndef RETAIN_INSPECT_DATA_INFO_H
 #define RETAIN_INSPECT_DATA_INFO_H
@@ -45,10 +45,9 @@ struct data_info {
 };
 
 /*
- * Opens what stream.source names and looks at it: a few records, or, with
- * `check`, every one of them, by so many threads (0: as many as processors), which
- * is told to `progress` from time to time. Faults of single records are found,
- * not returned.
+ * Opens what stream.source names and looks at a few records, or, with `check`, at all
+ * of them, on this many threads (0: one per processor). `progress` is called from time
+ * to time. Faults of single records are listed in the result and are no error.
  */
 int data_info(struct data_info *info, const struct options *options, bool check, int threads,
 	void (*progress)(void *context, int64_t done, int64_t total), void *context,

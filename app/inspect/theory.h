@@ -13,9 +13,9 @@
  *
  * The paper prints it with slips: chi^2 for chi (appendix), without T3's factor 2
  * (last line of the proof), and for rates below L/2. Here SGD is run many times on
- * losses whose constants are known exactly, and all forms are held against what
- * is measured: the weighted mean in the middle, which is tight enough to expose a
- * wrong constant, and the minimum, of which the paper speaks.
+ * losses whose constants are known exactly, and all forms are compared with what is
+ * measured: the weighted mean in the middle, which is tight enough to expose a wrong
+ * constant, and the minimum, which the paper's claim is about.
  */
 #ifndef RETAIN_INSPECT_THEORY_H
 #define RETAIN_INSPECT_THEORY_H
@@ -66,7 +66,7 @@ struct theory_result {
 };
 
 /*
- * A difference counts if it is larger than so many standard errors, and than rounding.
+ * A difference counts if it is larger than this many standard errors, and than rounding.
  * On quadratics without drift the bound is an equality, which chance alone would break
  * in half of all tries.
  */
@@ -75,7 +75,7 @@ enum { THEORY_ERRORS = 4 };
 /* The fewest runs to average over. */
 enum { THEORY_RUNS = 100 };
 
-/* Simulates so many runs of so many iterations. */
+/* Simulates `runs` runs of `iterations` iterations each. */
 int theory_run(const struct theory_case *row, int runs, int iterations, uint64_t seed,
 	struct theory_result *result, struct err *err);
 

@@ -1,6 +1,6 @@
 /*
- * What a run folder says, read back: reports, figures and `retain show` all see a
- * run through this, whether it was made a moment ago, last year, or is still going.
+ * Reads a run folder back. Reports, figures and `retain show` all see a run through
+ * this, whether it ended a moment ago or last year, or is still going.
  *
  * A folder is whole when its run has ended. While a run goes on, or after it was
  * killed, matrix.csv and run.json are missing and the last line of metrics.csv or

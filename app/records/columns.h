@@ -9,8 +9,8 @@
  * are seconds, and like dates (ISO 8601, UTC unless they say otherwise) become
  * microseconds. Dates and numbers do not mix.
  *
- * What a column is shows only in its last row, so a cell can make a reader begin
- * anew: COLUMN_AGAIN. This happens at most once for each column.
+ * The kind of a column is certain only after its last row. So a cell may return
+ * COLUMN_AGAIN: the reader must begin anew. This happens at most once per column.
  */
 #ifndef RETAIN_RECORDS_COLUMNS_H
 #define RETAIN_RECORDS_COLUMNS_H

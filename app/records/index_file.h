@@ -1,7 +1,7 @@
 /*
- * Index files: what it took long to find out about data, kept for the next time.
- * An index is an array of bytes that means the same wherever it lies. It is kept
- * beside the data, as DATA.retain-index, or where that cannot be written in
+ * Index files keep, for the next time, what it took long to find out about data. An
+ * index is an array of bytes that does not depend on its address. It is kept beside
+ * the data, as DATA.retain-index. If that cannot be written, it goes to
  * $XDG_CACHE_HOME/retain ($HOME/.cache/retain), under a name made from the data's
  * path. Index files can be removed at any time.
  *
@@ -28,7 +28,7 @@ struct index_id {
 	uint64_t mark;
 };
 
-/* A mark is begun as MARK_NOTHING; whatever the index depends on is added. */
+/* A mark begins as MARK_NOTHING; add everything that the index depends on. */
 #define MARK_NOTHING UINT64_C(0xcbf29ce484222325)
 uint64_t mark_add(uint64_t mark, const void *bytes, size_t size);
 uint64_t mark_number(uint64_t mark, int64_t number);
@@ -46,19 +46,19 @@ struct index_file {
 bool index_file_find(struct index_file *index, const struct index_id *id);
 
 /*
- * Takes `memory` (for mem_free, of `size` bytes) as the index. If keep, writes it
- * to a file, and uses that in its place where it could; a file that cannot be
- * written is no failure.
+ * Takes `memory` (for mem_free, of `size` bytes) as the index. With keep, writes it to
+ * a file and uses the file in its place. If the file cannot be written, the index
+ * stays in memory; that is no failure.
  */
 void index_file_make(struct index_file *index, const struct index_id *id, unsigned char *memory,
 	size_t size, bool keep);
 void index_file_release(struct index_file *index);
 
 /*
- * The same piece by piece, for an index that should not lie in memory as a whole. The
- * first `keep` bytes do; when there are more all goes to a file, or stays in memory
- * where none can be made. A file that was begun and cannot be ended, say because the
- * disk is full, is a failure. The id's words must live as long as the writer.
+ * The same piece by piece, for an index that should not lie in memory as a whole. Up to
+ * `keep` bytes stay in memory. If there are more, all goes to a file; if no file can be
+ * made, all stays in memory. A file that was begun and cannot be finished (the disk is
+ * full) is a failure. The id's words must live as long as the writer.
  */
 struct index_writer;
 

@@ -10,7 +10,7 @@
  *	part   part, split, subset: train, val, test, pretrain
  *	user   user, user_id, userid: not used
  * Without one they are path, label, time, user; the last one or two may be missing.
- * The first row is a header if a column of it is called as a path or a label is.
+ * The first row is a header if one of its cells is such a name of a path or a label.
  */
 #ifndef RETAIN_RECORDS_MANIFEST_INDEX_H
 #define RETAIN_RECORDS_MANIFEST_INDEX_H

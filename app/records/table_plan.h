@@ -4,11 +4,10 @@
  * row; whether a column that no key names is of numbers or of categories shows while
  * rows are read.
  *
- * The first line is a header if its words do not come again below them and its
- * numbers, if any, count up by one as numbers of columns do; or if it has no number
- * and one of its words stands above numbers alone (table.header = auto; the next
- * thousand lines are looked at). Columns are named by their header or by their
- * number, from 1.
+ * With table.header = auto the first line is compared with the next thousand. It is a
+ * header if its words do not come again below them and its numbers, if any, count up
+ * by one. It is also a header if it has no number and one of its words stands above
+ * numbers alone. Columns are named by their header or by their number, from 1.
  */
 #ifndef RETAIN_RECORDS_TABLE_PLAN_H
 #define RETAIN_RECORDS_TABLE_PLAN_H

@@ -6,8 +6,8 @@
  * such a member the folder that it is in is its class, train/CLASS/NAME.jpg, as for
  * images in folders. Members of one key stand next to each other.
  *
- * A word val, valid, validation, test or eval in an image's folders above its
- * class's, or else in an archive's name, makes an image one for evaluation.
+ * An image is for evaluation if the name of a folder above its class's folder, or else
+ * the name of the archive, has a word val, valid, validation, test or eval.
  *
  * Links that lead to a file of their archive (tar_links.h) count as files of their own
  * name, links to a folder as folders of theirs, as they would if the archive were

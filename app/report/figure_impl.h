@@ -13,8 +13,8 @@ enum {
 };
 
 /*
- * The names of the groups, in lines of this width; returns how high they are. out
- * NULL: does no more than that.
+ * Appends the names of the groups, in lines of this width, and returns their height.
+ * With NULL for out it only returns the height.
  */
 double figure_legend(struct text *out, const struct run_set *set, double top, double width);
 

@@ -3,10 +3,10 @@
  * connection. Browsers open connections ahead of need, so several are held at a
  * time and none is waited for; one that says nothing for a while is closed.
  *
- * Whoever comes is let in: where all places are taken, the one goes that has kept us
- * waiting longest, for the rest of a request or to take an answer. No more than half
- * of the places change in a round, so whoever sends a whole request is heard, however
- * many others come and say nothing.
+ * Every new connection is let in. If all places are taken, the connection that has
+ * been silent longest goes, whether it owes the rest of a request or has not taken its
+ * answer. No more than half of the places change in a round, so a client that sends a
+ * whole request is heard, however many others come and send nothing.
  */
 #define _GNU_SOURCE 1
 #include "report/report_watch.h"
@@ -165,7 +165,7 @@ static void hang_up(struct connection *connection)
 	connection->fd = -1;
 }
 
-/* A free place, or that of the one who has kept us waiting longest. */
+/* A free place, or that of the connection that has been silent longest. */
 static struct connection *make_place(struct server *server)
 {
 	struct connection *place = server->connections;
@@ -278,7 +278,7 @@ static int start(struct server *server, struct err *err)
 	if (server->listening < 0)
 		return err_set(err, ERR_FILE, "a socket: %s", strerror(errno));
 	setsockopt(server->listening, SOL_SOCKET, SO_REUSEADDR, &again, sizeof(again));
-	/* Whoever says nothing takes no place. */
+	/* A client that sends nothing takes no place. */
 	setsockopt(server->listening, IPPROTO_TCP, TCP_DEFER_ACCEPT, &patience, sizeof(patience));
 	if (bind(server->listening, (struct sockaddr *)&address, sizeof(address)) ||
 		listen(server->listening, WAITING) ||

@@ -37,7 +37,7 @@ static int meet_part(struct stored *s, int64_t first, int at, int n, struct err 
 	return code;
 }
 
-/* Tasks are the stream's; if it has none, so many time steps each, or each time step is one. */
+/* Tasks are the stream's own; if it has none, each has run.task_steps time steps, or one. */
 static bool task_begins(const struct stored *s, int64_t step)
 {
 	const int64_t steps = s->pace.task_steps;

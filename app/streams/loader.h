@@ -1,8 +1,8 @@
 /*
- * A loader has threads that make batches: those that are asked for, all threads
- * together with the caller, and those that probably will be asked for next, in
- * the background. A guess changes when a batch is made, never what it is: it is
- * used only if what is then asked for is the same job.
+ * A loader has threads that make batches. All threads and the caller together make a
+ * batch that is asked for; in the background, threads make those that will probably be
+ * asked for next. A guess changes when a batch is made, never what is in it: it is
+ * used only if the same job is then asked for.
  *
  * What a sample becomes depends on its job and its place in it, never on the
  * thread; so batches are the same bits on any number of threads.

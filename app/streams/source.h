@@ -2,8 +2,8 @@
  * A source is a stream of labelled samples in the order in which time brings
  * them, and evaluation samples of the same distribution that are never trained
  * on. Any sample can be had at any time by its id, and always with the same
- * bits. Inputs and labels are asked for separately, so that who predicts need
- * not be given a label.
+ * bits. Inputs and labels are separate calls, so predictions can be made before
+ * any label is known.
  *
  * Kinds of sources are rows of source_types; `stream.source` names one, or a
  * data set on disk (records/records.h), or the live stream, stdin, which is no
@@ -44,7 +44,7 @@ struct source_info {
 /* A sample that could not be read, and the one that was given out in its place. */
 struct source_bad {
 	enum source_part part;
-	int64_t id, by;  /* by -1: so many records, id, take no part at all */
+	int64_t id, by;  /* by -1: id is how many records were left out altogether */
 	int64_t number;  /* of those that were told, from 1; 0 for such records */
 	const char *why; /* lives as long as the source */
 };
@@ -119,14 +119,14 @@ void source_step(const struct source *source, int64_t step, int64_t *first, int6
 int64_t source_task(const struct source *source, int64_t step);
 
 /*
- * How many samples that were asked for could not be read and were left out
- * (stream.on_bad). Each is told once, after it was asked for; false: there is none
- * to tell. What counts, and what was told, is a function of what was asked for.
+ * source_bad_count: how many samples that were asked for could not be read and were
+ * left out (stream.on_bad). source_tell tells each of them once, after it was asked
+ * for; false: there is none to tell. Both depend only on what was asked for.
  */
 int64_t source_bad_count(const struct source *source);
 bool source_tell(struct source *source, struct source_bad *bad);
 
-/* What a run that goes on must know of its source: which samples are left out. */
+/* What a checkpoint keeps of a source: which samples were left out. */
 void source_state(struct source *source, struct state *state);
 
 /* Keys that all sources share: stream.source, stream.cache. Ends with a row without a section. */

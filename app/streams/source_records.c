@@ -182,7 +182,7 @@ static int data_inputs(struct source *source, enum source_part part, const int64
 	return code;
 }
 
-/* Who asks for a label has asked for the input before, so it is known who stands in for whom. */
+/* Labels are asked for after inputs, so the substitutes are known by then. */
 static int data_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
 	int32_t *labels, struct err *err)
 {

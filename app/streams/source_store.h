@@ -1,7 +1,7 @@
 /*
- * A store (store/store.h) over a source, which can make any sample again. So nothing
- * need be kept; up to `cache` bytes of inputs and labels are, and drawing one of those
- * again is a copy. Which samples are kept never changes what is fetched.
+ * A store (store/store.h) over a source, which can make any sample again. So it need not
+ * keep any. It keeps up to `cache` bytes of inputs and labels, because copying them is
+ * faster. Which samples are kept never changes what is fetched.
  *
  * A sample's id is its id in the stream. store_add takes what the source gives, or
  * NULL in place of inputs. store_forget does nothing.

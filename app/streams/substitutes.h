@@ -1,9 +1,8 @@
 /*
- * Samples that could not be read, and who stands in for each. Threads that read
- * ahead find some that nobody has asked for yet; those count from the moment they
- * are given out, in the order in which they are. So how many there are, which,
- * and whether they are too many depends on what was asked for, never on threads,
- * and is kept with a run.
+ * Samples that could not be read, and the substitute of each. Threads that read ahead
+ * find some that were not asked for yet; those count only from the moment they are
+ * given out, in that order. So the number of substitutes, and whether there are too
+ * many, depends on what was asked for, never on threads, and is saved with a run.
  */
 #ifndef RETAIN_STREAMS_SUBSTITUTES_H
 #define RETAIN_STREAMS_SUBSTITUTES_H
@@ -27,7 +26,7 @@ struct substitutes {
 	int64_t count, room;
 	int64_t *given; /* those of them that were given out, in that order, */
 	int64_t given_count;
-	int64_t told;        /* of them substitutes_tell has told so many */
+	int64_t told;        /* how many of them substitutes_tell has told */
 	int64_t stream, all; /* samples that there are: of the stream, with evaluation */
 	int64_t seen[2];     /* how far each of the two parts was ever asked for */
 	double most;         /* share that may be left out */
@@ -46,7 +45,7 @@ void substitutes_bound(struct substitutes *substitutes, int64_t stream, int64_t 
 int substitutes_add(struct substitutes *substitutes, int64_t sample, int64_t by, const char *why,
 	struct err *err);
 
-/* Who stands in for the sample; itself if nobody needs to. */
+/* The substitute of a sample; the sample itself if it needs none. */
 int64_t substitutes_find(struct substitutes *substitutes, int64_t sample);
 
 /* These samples are given out. ERR_FORMAT if with them too many were left out. */
@@ -57,13 +56,13 @@ int substitutes_give(
 int64_t substitutes_count(struct substitutes *substitutes);
 
 /*
- * The next one that was given out and not told yet: which, who stands in, why. The
+ * The next one that was given out and not told yet: sample, substitute, reason. The
  * words live as long as the list. Returns its number, from 1; 0: there is none.
  */
 int64_t substitutes_tell(
 	struct substitutes *substitutes, int64_t *sample, int64_t *by, const char **why);
 
-/* Those that were given out. Of others that are known, none is any more; loaded ones were told. */
+/* Saves those that were given out. Loading forgets all others; those loaded count as told. */
 void substitutes_state(struct substitutes *substitutes, struct state *state);
 
 #endif

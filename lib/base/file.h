@@ -1,9 +1,8 @@
 /*
  * Whole files in, whole files out. A file is written under another name beside
- * its target, synced, and renamed over it, so that whatever happens there is
- * either the old file or the new one, never a part; after a failure the old one
- * is untouched and the other name is gone. Error sentences carry the path and
- * the system's reason.
+ * its target, synced, and renamed over it. So there is always either the old file
+ * or the new one, never a part. After a failure the old file is untouched and the
+ * other name is gone. Messages carry the path and the system's reason.
  */
 #ifndef RETAIN_BASE_FILE_H
 #define RETAIN_BASE_FILE_H
@@ -23,8 +22,8 @@ int file_write(const char *path, const void *data, size_t size, struct err *err)
 
 /*
  * The same piece by piece, for what is too large to hold in memory. Opening
- * refuses what can be known to fail later: a missing folder, a target that is a
- * folder or a device, or one that the user made read-only. Nothing shows under
+ * refuses what is bound to fail later: a missing folder, a target that is a
+ * folder or a device, or one that the user made read-only. Nothing appears under
  * the path before the commit. A new file gets the usual permissions, a replaced
  * one keeps those it had. A symbolic link is replaced, not followed.
  */
@@ -35,8 +34,7 @@ int file_writer_open(struct file_writer **writer, const char *path, struct err *
 /* A failure is remembered: later writes and the commit then fail with the same error. */
 int file_writer_write(struct file_writer *writer, const void *data, size_t size, struct err *err);
 
-/* Writes over the first `size` bytes, which have been written: for headers that come to be known
- * last. */
+/* Writes over the first `size` bytes, which have been written: for headers that are known last. */
 int file_writer_begin(struct file_writer *writer, const void *data, size_t size, struct err *err);
 
 /* Both end the writer, whether they succeed or not; abort accepts NULL. */

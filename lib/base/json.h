@@ -1,7 +1,7 @@
 /*
- * Reading JSON: a document becomes values that can be asked for (json_write.h
- * writes). A document comes from outside, so nothing about it is taken for granted:
- * every question has an answer for a value of another kind, NULL included.
+ * Reading JSON: a document becomes values (json_write.h writes). A document comes
+ * from outside, so nothing about it is taken for granted: every function below also
+ * takes a value of another kind, or NULL, and then says so by its result.
  */
 #ifndef RETAIN_BASE_JSON_H
 #define RETAIN_BASE_JSON_H
@@ -25,10 +25,10 @@ enum jvalue_kind {
 };
 
 /*
- * Reads `size` bytes that hold one value and nothing more, UTF-8, no key twice in
- * one table. `where` begins the sentence of an error ("FILE: the header"); it then
- * says what is wrong at which byte, without control characters. Free the
- * value with jvalue_free, which also frees those it holds.
+ * Reads `size` bytes that hold one value and nothing more, in UTF-8. A table must not
+ * have a key twice. An error message begins with `where` ("FILE: the header"), says
+ * what is wrong at which byte, and holds no control characters. Free the value with
+ * jvalue_free, which also frees the values in it.
  */
 int jvalue_read(
 	struct jvalue **value, const char *bytes, size_t size, const char *where, struct err *err);
@@ -51,10 +51,10 @@ const struct jvalue *jvalue_find(const struct jvalue *table, const char *key);
 bool jvalue_next(
 	const struct jvalue *table, void **at, const char **key, const struct jvalue **value);
 
-/* NULL for what is no text. Text that holds a zero byte is refused by jvalue_read. */
+/* NULL if the value is no text. jvalue_read refuses text that holds a zero byte. */
 const char *jvalue_text(const struct jvalue *value);
 
-/* False, and *number as it was, for other kinds; jvalue_whole wants a number without fraction. */
+/* False for other kinds; *number is then unchanged. jvalue_whole takes no fractions. */
 bool jvalue_number(const struct jvalue *value, double *number);
 bool jvalue_whole(const struct jvalue *value, int64_t *number);
 bool jvalue_truth(const struct jvalue *value, bool *truth);

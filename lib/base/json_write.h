@@ -1,6 +1,6 @@
 /*
- * The one writer of JSON. Tables and lists are opened and ended, values are put
- * into what was opened last; commas and quotes are the writer's business.
+ * The one writer of JSON. The caller opens and ends tables and lists and puts values
+ * into the one opened last. The writer adds commas and quotes.
  *
  *	struct jwriter line = {.out = &text};
  *
@@ -10,8 +10,7 @@
  *	jwriter_end(&line);          {"event": "cut", "after": 0.1}
  *
  * In a table every value has a name; in a list, and outside of both, the name is
- * NULL. Names are words of our own or anything else: they are escaped like texts.
- * Running out of memory shows in out->failed.
+ * NULL. Names are escaped like texts. If memory runs out, out->failed is set.
  */
 #ifndef RETAIN_BASE_JSON_WRITE_H
 #define RETAIN_BASE_JSON_WRITE_H
@@ -38,7 +37,7 @@ void jwriter_end(struct jwriter *writer);
 /* From here on each entry of what was opened last stands on a line of its own. */
 void jwriter_lines(struct jwriter *writer);
 
-/* NULL is null. Of what is not UTF-8 every byte beyond ASCII becomes a question mark. */
+/* NULL is null. In a text that is not UTF-8, every byte beyond ASCII becomes a question mark. */
 void jwriter_text(struct jwriter *writer, const char *name, const char *words);
 /* The shortest decimal that reads back the same; null for NAN and infinity. */
 void jwriter_number(struct jwriter *writer, const char *name, double number);

@@ -1,7 +1,7 @@
 /*
- * Messages to whoever watches a run. The library itself never prints: it hands
- * each message to a function of the caller's. A struct log is a value that is
- * passed around; a NULL log, or one without a function, swallows everything.
+ * Messages about a run. The library never prints: it hands each message to a
+ * function of the caller's. A struct log is a value that is passed around; a NULL
+ * log, or one without a function, drops every message.
  */
 #ifndef RETAIN_BASE_LOG_H
 #define RETAIN_BASE_LOG_H

@@ -18,8 +18,8 @@
  */
 void *mem_new(size_t count, size_t size);
 
-/* The same content in a block of another size. What is added is not zeroed; a NULL result leaves
- * block as it was. */
+/* The same content in a block of another size. What is added is not zeroed. If it returns NULL,
+ * block is as it was. */
 void *mem_resize(void *block, size_t count, size_t size);
 
 char *mem_text(const char *text); /* a copy of a string */

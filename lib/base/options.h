@@ -4,9 +4,9 @@
  * settings on the command line, the help text and the resolved config that a run
  * leaves behind all come from the same rows.
  *
- * Whatever a user gets wrong is an error that names the place, the key, the
- * value and what would be right: a value that does not fit, a key that does not
- * exist (with the nearest one that does), a key given twice in one file.
+ * Every mistake of a user is an error that names the place, the key, the value and
+ * what would be right. Mistakes are a value that does not fit, a key that does not
+ * exist (the message has the nearest one that does), and a key given twice in a file.
  */
 #ifndef RETAIN_BASE_OPTIONS_H
 #define RETAIN_BASE_OPTIONS_H
@@ -72,8 +72,8 @@ int options_read_text(
 	struct options *options, const char *name, const char *words, size_t size, struct err *err);
 
 /*
- * The same with what another program wrote: sections that are not known here are left
- * out, and unless it is strict keys too.
+ * The same for a text that another program wrote: unknown sections are left out.
+ * Unknown keys are left out, too, unless it is strict.
  */
 int options_read_foreign(struct options *options, const char *name, const char *words, size_t size,
 	bool strict, struct err *err);
@@ -81,8 +81,8 @@ int options_read_foreign(struct options *options, const char *name, const char *
 /*
  * Sets one key. `source` says where the value comes from ("--set") and is
  * copied. Blanks around the value do not count. A text cannot hold control
- * characters, nor a `;` at its start or after a blank, since a config file
- * could not say it. A failure changes nothing.
+ * characters, nor a `;` at its start or after a blank: in a config file that
+ * would begin a comment. A failure changes nothing.
  */
 int options_set(struct options *options, const char *key, const char *value, const char *source,
 	struct err *err);

@@ -19,8 +19,8 @@ bool option_row_valid(const struct option_row *row);
 bool option_value_parse(
 	const struct option_row *row, const char *words, struct option_value *value);
 
-/* The value as a config file says it. NULL: as the words it was parsed from, which is how texts and
- * choices are written. */
+/* The value as a config file writes it. NULL: texts and choices, which are written as the words
+ * they were parsed from. */
 const char *option_value_print(
 	const struct option_row *row, const struct option_value *value, char out[TEXT_NUMBER]);
 

@@ -16,8 +16,8 @@ bool path_has(const char *folder, const char *name);
 /* The part after the last slash. */
 const char *path_name(const char *path);
 
-/* FOLDER/NAME for mem_free, or NULL. An absolute name, or an empty folder, gives the name; an
- * empty name the folder. */
+/* FOLDER/NAME for mem_free, or NULL. If the name is absolute or the folder empty, it is the name;
+ * if the name is empty, the folder. */
 char *path_join(const char *folder, const char *name);
 
 /* The path without slashes at its end; for mem_free, or NULL. */

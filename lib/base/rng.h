@@ -1,14 +1,14 @@
 /*
- * Random numbers without a generator. Every number is a function of (seed,
- * purpose, counter): nothing is stepped, so nothing needs saving, any number
- * can be had at any time and in any order, and processes that share a seed
- * agree. The function is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
- * "Parallel random numbers: as easy as 1, 2, 3" (2011).
+ * Random numbers without a generator. Every number is a function of (seed, purpose,
+ * counter). There is no state to step or to save, any number can be had at any time
+ * and in any order, and processes that share a seed agree. The function is
+ * Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
+ * as 1, 2, 3" (2011).
  *
  * A stream is a seed and a purpose. Give every use its own purpose: two uses
  * with the same purpose and counters get the same numbers. The functions below
- * are different views of one stream; at the same counter they are not
- * independent of one another, save for the normals, which are kept apart.
+ * are different views of one stream. At the same counter they depend on one
+ * another, except for the normals, which are kept apart.
  *
  * Results are the same on every machine: the arithmetic is integer, or double
  * with +, -, *, / and sqrt in a fixed order and no library functions.
@@ -41,8 +41,8 @@ struct rng {
 /* The function itself: four random words from a counter and a key. */
 void rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-/* 128 random bits; and those of the counters first .. first+count-1, which is quicker than one by
- * one. */
+/* 128 random bits of a counter; rng_fill_bits does first .. first+count-1 at once, which is
+ * quicker. */
 void rng_bits(struct rng rng, uint64_t counter, uint32_t out[4]);
 void rng_fill_bits(struct rng rng, uint64_t first, uint32_t (*out)[4], size_t count);
 

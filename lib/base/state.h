@@ -1,6 +1,6 @@
 /*
- * What must be kept to go on exactly where something stands, listed once. An
- * object that holds state has one function that visits all its fields:
+ * State: everything that must be saved so that a run can go on exactly where it
+ * stopped. An object that holds state has one function that visits all its fields:
  *
  *	void pool_state(struct pool *pool, struct state *state)
  *	{
@@ -10,8 +10,8 @@
  *
  * The same list writes a file and reads it back, so the two cannot disagree.
  * Reading is strict: every field must have the name, type and length that the
- * list expects, in its order. The first failure is remembered, later visits do
- * nothing, and state_save or state_load returns it; so visitors need no checks,
+ * list expects, in its order. The first failure is remembered: later visits do
+ * nothing, and state_save or state_load returns it. So visitors need no checks,
  * except before they use a number that they have just read (state_failed).
  *
  * Files are written as base/file.h does and end with a checksum; a file whose
@@ -37,9 +37,9 @@ int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 int state_load(const char *path, state_fn *visit, void *object, struct err *err);
 
 /*
- * The version of the file that is being read: a visitor asks it before fields that
- * older files lack or have besides. STATE_VERSION when writing. A file of a later
- * version is refused (ERR_INPUT).
+ * The version of the file that is being read, or STATE_VERSION when writing. A visitor
+ * asks for it before fields that older files do not have, or that only older files
+ * have. A file of a later version is refused (ERR_INPUT).
  */
 enum { STATE_VERSION = 2 };
 int state_version(const struct state *state);
@@ -48,7 +48,7 @@ int state_version(const struct state *state);
 bool state_reading(const struct state *state);
 bool state_failed(const struct state *state);
 
-/* A visitor's own refusal; the first one counts. The sentence gets the file's name put before it. */
+/* A visitor's own refusal; the first one counts. The file's name is put before the message. */
 void state_refuse(struct state *state, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -62,7 +62,7 @@ void state_int64(struct state *state, const char *name, int64_t *value);
 void state_uint64(struct state *state, const char *name, uint64_t *value);
 void state_double(struct state *state, const char *name, double *value);
 
-/* Arrays whose length both sides know; a length that was itself saved is visited first. */
+/* Arrays whose length is known when reading, too; if it was saved, visit it before the array. */
 void state_bytes(struct state *state, const char *name, void *values, size_t count);
 void state_int32s(struct state *state, const char *name, int32_t *values, size_t count);
 void state_int64s(struct state *state, const char *name, int64_t *values, size_t count);

@@ -1,9 +1,8 @@
 /*
- * A team of threads with a fixed work partition: work is cut into tasks by what
- * it computes, never by how many threads there are, and every task owns what it
- * writes. Which thread takes a task does not matter then, so results have the
- * same bits whatever the thread count. Each thread starts on its own contiguous
- * share and helps the others when done.
+ * A team of threads whose results do not depend on their number. Work is cut into
+ * tasks by what it computes, never by how many threads there are, and every task
+ * owns what it writes. So it does not matter which thread takes a task. Each thread
+ * starts on its own contiguous share and helps the others when it is done.
  *
  * A team serves one caller at a time; two nets on two threads use two teams.
  */

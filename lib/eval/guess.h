@@ -1,7 +1,7 @@
 /*
  * Guesses: the few classes that the model thought most probable when a sample came.
- * They are kept with the sample until its label is known, when the model has long
- * become another.
+ * They are kept with the sample until its label is known, because the model will have
+ * changed by then.
  */
 #ifndef RETAIN_EVAL_GUESS_H
 #define RETAIN_EVAL_GUESS_H
@@ -10,7 +10,8 @@
 
 #include "store/journal.h"
 
-/* The classes of the largest logits, the largest first, of equals the first; -1 for none. */
+/* The classes of the largest logits, the largest first. Of equal ones the lower class comes first.
+ * -1 where there are no more classes. */
 void guess_best(const float *logits, int classes, int32_t best[JOURNAL_GUESSES]);
 
 /* The softmax probability of a class. */

@@ -10,7 +10,7 @@
 
 #include "base/state.h"
 
-/* What a pass was for. Predicting and evaluating are no cost of learning. */
+/* What a pass was for. Predicting and evaluating do not count as a cost of learning. */
 enum ledger_use {
 	LEDGER_TRAIN,
 	LEDGER_VALIDATE,
@@ -36,7 +36,7 @@ const char *ledger_use_name(enum ledger_use use);
 void ledger_forward(struct ledger *ledger, enum ledger_use use, int samples);
 void ledger_backward(struct ledger *ledger, int samples);
 
-/* What a sample costs forward (c_F) and backward (c_G), and a sweep (c_U), in any one unit. */
+/* What a sample costs forward (c_F) and backward (c_G), and a sweep (c_U), all in the same unit. */
 struct ledger_prices {
 	double forward, backward, update;
 };

@@ -1,8 +1,8 @@
 /*
  * The accuracy of a model of one time on data of another: A[model time][data time].
- * Evaluation data is cut into bins of equal time; an evaluation of a model on all of
- * them is a row. Retention, forward transfer and the accuracy over any range of time
- * are read from here.
+ * Evaluation data is cut into bins of equal time. A row is the evaluation of a model
+ * on all bins. Retention, forward transfer and the accuracy over any range of time
+ * follow from it.
  *
  * A row has two models, the one that serves inference and the plain one of the same
  * run, and counts top-1 and top-5.
@@ -45,8 +45,8 @@ int matrix_begin(struct matrix *matrix, double seen, struct err *err);
 
 /*
  * Adds to the samples of a bin that a model of the latest row got right: with its first
- * guess, and among its first five. A bin may come in several calls. It must come even
- * without a hit: a model for which nothing was said has no data in the row.
+ * guess, and among its first five. Several calls may add to a bin. Call it for every
+ * bin, even without a hit: otherwise the model has no data in the row.
  */
 void matrix_hit(
 	struct matrix *matrix, enum matrix_model model, int bin, int64_t top1, int64_t top5);

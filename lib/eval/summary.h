@@ -1,7 +1,7 @@
 /*
- * What a run came to, over the rows of its metrics: the one definition of a
- * number's early, late and last value. All that speaks of a run's IR, FT or LE
- * takes it from here: run.json, the terminal, comparisons and reports.
+ * The results of a run, from the rows of its metrics: the one definition of a
+ * number's early, late and last value. run.json, the terminal, comparisons and
+ * reports all take a run's IR, FT and LE from here.
  *
  * Late is the last quarter of all evaluations, rounded up: of 20 the last 5. A
  * number that some evaluations lack, as FT does near the end of a stream, is taken
@@ -23,10 +23,10 @@ enum summary_span {
 double summary_value(const struct metrics_row *rows, size_t count,
 	const struct metrics_column *column, enum summary_span span);
 
-/* How many of so many evaluations are late. */
+/* How many of `count` evaluations are late. */
 size_t summary_late(size_t count);
 
-/* What is told of every run; NAN where nothing was measured. */
+/* What is shown of every run; NAN where nothing was measured. */
 struct summary {
 	struct metrics_row last; /* each number's last value; zero where it is whole */
 	double late_ir, late_ft; /* of the model that serves inference */

@@ -6,9 +6,10 @@
  *	checkpoint/000006.state       the one before, should the newest be damaged
  *	checkpoint/000008.stop.state  made because the run was stopped, not because it was due
  *
- * Where those that are due lie follows from the config if they are so many time
- * steps apart, however often a run was stopped in between. So that what goes back
- * to one (run/rollback.h) does not depend on stops either, the last of them is kept.
+ * If run.checkpoint_every counts time steps, the config alone decides when checkpoints
+ * are due, however often a run was stopped in between. A rollback (run/rollback.h) goes
+ * back to the last one that was due, which is always kept; so it does not depend on
+ * stops either.
  */
 #ifndef RETAIN_RUN_CHECKPOINT_H
 #define RETAIN_RUN_CHECKPOINT_H
@@ -20,7 +21,7 @@
 
 struct run;
 
-/* How often: so many time steps, or so many seconds; the other one is 0. */
+/* How often, in time steps or in seconds; the other one is 0. */
 struct checkpoint_interval {
 	int64_t steps;
 	double seconds;
@@ -37,9 +38,9 @@ int checkpoint_interval(struct checkpoint_interval *interval, const char *words,
 int checkpoint_save(struct run *run, struct err *err);
 
 /*
- * Fills a fresh run from its folder's newest checkpoint that is whole; one that is
- * damaged is told to the run's log. *found: whether there was any. A checkpoint of
- * another config is an error, of another instruction set a warning.
+ * Fills a fresh run from its folder's newest whole checkpoint. The run's log is told of
+ * damaged ones. *found: whether there was any. A checkpoint of another config is an
+ * error, one of another instruction set a warning.
  */
 int checkpoint_load(struct run *run, bool *found, struct err *err);
 

@@ -5,9 +5,9 @@
  *
  * Settings come in layers: the defaults, then a file, then the settings of the
  * command line or of a program. Within a layer bundles come first and single
- * keys after them, whatever their order, so that a key always refines the bundle
- * it stands beside; and a bundle named in a later layer replaces the one that an
- * earlier layer named, and what single keys there said about its own keys.
+ * keys after them, whatever their order, so a key always refines the bundle beside
+ * it. A bundle in a later layer replaces the bundle of an earlier layer, and what
+ * that layer's single keys said about the bundle's keys.
  */
 #ifndef RETAIN_RUN_CONFIG_H
 #define RETAIN_RUN_CONFIG_H
@@ -34,7 +34,7 @@ struct config_bundles {
 	const struct bundle *table;
 };
 
-/* Where `key` has this value, the bundle is taken unless somebody names another. */
+/* If `key` has this value, the bundle is taken unless another one is named. */
 struct config_default {
 	const char *key, *value;
 	const char *bundle_key, *bundle;
@@ -58,7 +58,7 @@ struct config;
 int config_new(struct config **config, const struct config_scope *scope, struct err *err);
 void config_free(struct config *config);
 
-/* What messages say of settings that are at fault, "--set" unless told; kept as a pointer. */
+/* What messages call the last layer, "--set" by default; kept as a pointer. */
 void config_origin(struct config *config, const char *origin);
 
 /*
@@ -79,11 +79,10 @@ int config_resolve(const struct config *config, struct options **options, struct
 
 /*
  * An error (ERR_INPUT) if the saved text of a config would make a run with other
- * numbers than these options; its sentence is the key that differs, "schedule.rate =
- * 0.1, not 0.2". Keys that may change do not count. A key that was saved by a
- * version without it has its default; sections that are not known here are
- * another program's and do not count. A key that nobody knows any more is an error
- * if it is strict.
+ * numbers than these options. Its message is the key that differs, "schedule.rate =
+ * 0.1, not 0.2". Keys that may change do not count. A key that the saved text does not
+ * have counts as its default. Sections that are not known here belong to another
+ * program and do not count. A key that is no longer known is an error if it is strict.
  */
 int config_differs(
 	const struct options *now, const char *saved, size_t size, bool strict, struct err *err);

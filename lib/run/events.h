@@ -22,7 +22,7 @@
 
 struct events;
 
-/* Goes on at the end of the file at path, made if need be. */
+/* Appends to the file at path, which is made if it does not exist. */
 int events_open(struct events **events, const char *path, struct err *err);
 void events_close(struct events *events);
 
@@ -41,8 +41,8 @@ struct event_rollback {
 };
 
 /*
- * Lines that cannot be written now are held back until they can. events_sync sees
- * everything safely to disk, or says why not; it may be called again.
+ * Lines that cannot be written now are kept in memory until they can. events_sync
+ * brings everything safely to disk, or says why not; it may be called again.
  */
 void events_window(struct events *events, const struct learner_window *window);
 void events_part(struct events *events, const struct learner_part *part);

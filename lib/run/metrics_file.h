@@ -6,9 +6,9 @@
  * that is repeated writes the same bytes, except for `seconds`. What was not
  * measured is an empty cell and NAN in memory.
  *
- * A row is written by one call of the system and not held back. For an exact
- * resume a checkpoint remembers metrics_file_rows; opening with that number drops
- * the rows after it, the last of which may be half written.
+ * A row is written at once, by one system call. For an exact resume a checkpoint
+ * remembers metrics_file_rows. Opening with that number drops the rows after it; the
+ * last of them may be half written.
  */
 #ifndef RETAIN_RUN_METRICS_FILE_H
 #define RETAIN_RUN_METRICS_FILE_H
@@ -35,14 +35,14 @@ int metrics_file_append(struct metrics_file *file, const struct metrics_row *row
 
 int64_t metrics_file_rows(const struct metrics_file *file);
 
-/* Sees all rows safely to disk; to be called before a checkpoint that counts on them. */
+/* Brings all rows safely to disk. Call it before a checkpoint that counts on them. */
 int metrics_file_sync(struct metrics_file *file, struct err *err);
 
 /*
- * Reads the bytes of a whole file, which are written into. Columns are known by
- * their names, since another version may have made the file: those that are missing
- * are not measured, those that nobody knows are left out. All else is strict: as
- * many cells as columns, numbers in all of them, a newline after the last row.
+ * Reads the bytes of a whole file and writes into them. Another version may have made
+ * the file, so columns are found by name: missing ones count as not measured, unknown
+ * ones are left out. All else is strict: as many cells as columns, numbers in all of
+ * them, a newline after the last row.
  * Errors name where:line. Free *rows with mem_free; it is NULL if there are none.
  */
 int metrics_file_parse(const char *where, char *bytes, size_t size, struct metrics_row **rows,

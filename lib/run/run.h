@@ -96,7 +96,7 @@ struct run_result {
 
 /* What a run asks of its driver. Functions may be NULL. */
 struct run_driver {
-	bool endless;                      /* what came to its end may go on some day */
+	bool endless;                      /* after the end of its stream it may go on later */
 	void (*iterated)(struct run *run); /* after every iteration that run_train makes */
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
@@ -120,7 +120,7 @@ struct run {
 
 	int64_t step;
 	bool met;     /* the current time step was predicted and revealed, */
-	int made;     /* ... and so many iterations of it were made; */
+	int made;     /* ... and this many iterations of it were made; */
 	bool idle;    /* there was nothing to train on */
 	bool stopped; /* before the stream's end */
 
@@ -154,9 +154,9 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 
 /*
  * For samples that exist nowhere else: takes the folder, opens its journal as the
- * store, and makes the learner on it. Before it reads anything new such a run
- * catches up: each call of a former process that the learner has not seen is
- * repeated, by run_fetch_call and a reveal.
+ * store, and makes the learner on it. Such a run catches up before it reads anything
+ * new: it repeats each call of a former process that the learner has not seen, by
+ * run_fetch_call and a reveal.
  */
 typedef int run_repeat(struct run *run, int n, struct err *err);
 
@@ -169,7 +169,7 @@ int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t 
 int run_keep_rows(struct run *run, int rows, struct err *err);
 int run_begin(struct run *run, struct err *err);
 
-/* A time step's training stops early, before run_trained, when the run was asked to stop. */
+/* If the run was asked to stop, training of a time step ends early, before run_trained. */
 int run_train(struct run *run, struct err *err);
 bool run_trained(const struct run *run);
 void run_next_step(struct run *run);
@@ -178,9 +178,9 @@ int run_save_when_due(struct run *run, struct err *err);
 void run_tell(const struct run *run); /* calls config.progress */
 
 /*
- * A row of metrics: run_row has what every run measures, IR and FT are NAN in it;
- * run_add_row takes the row, the driver's measures filled in. run_evaluate does both
- * for a driver that has none, and refuses weights that are no numbers.
+ * A row of metrics. run_row fills in what every run measures, with IR and FT NAN. The
+ * driver adds its own measures and gives the row to run_add_row. run_evaluate does
+ * both for a driver without measures, and refuses weights that are no numbers.
  */
 struct metrics_row run_row(const struct run *run);
 void run_add_row(struct run *run, const struct metrics_row *row);
