@@ -145,18 +145,6 @@ static int go_stored(const struct watch *watch, const struct run_config *config,
 	return code;
 }
 
-static int write_page(const char *folder, struct err *err)
-{
-	struct text path = {0};
-	int code;
-
-	text_addf(&path, "%s/report.html", folder);
-	code = path.failed ? err_memory(err, "a path", strlen(folder))
-			   : report_folders(path.data, &folder, 1, err);
-	text_release(&path);
-	return code;
-}
-
 int watch_run(const struct watch *watch, struct watch_result *result)
 {
 	struct progress line;
@@ -184,7 +172,7 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		watch->folder);
 	code = (watch->live ? go_live : go_stored)(watch, &config, &line, result, &opened, &err);
 	if (!code && watch->folder)
-		code = write_page(watch->folder, &err);
+		code = report_folder(watch->folder, &err);
 	if (code)
 		return complain(
 			code == ERR_INPUT && !opened ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);

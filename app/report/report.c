@@ -327,6 +327,18 @@ int report_write(const char *path, const struct run_set *set, struct err *err)
 	return code;
 }
 
+int report_folder(const char *folder, struct err *err)
+{
+	struct text path = {0};
+	int code;
+
+	text_addf(&path, "%s/report.html", folder);
+	code = path.failed ? err_memory(err, "a path", path.capacity)
+			   : report_folders(path.data, &folder, 1, err);
+	text_release(&path);
+	return code;
+}
+
 int report_folders(const char *path, const char *const *folders, int count, struct err *err)
 {
 	struct run_set *set;
