@@ -1,14 +1,13 @@
 /*
  * Photos without a download: the stream drift as small colour pictures of its places. Classes,
  * modes, albums, labels and their noise are drift's, number by number; what a sample looks like is
- * a scene (photos_scene.h) that is painted (photos_paint.h) and taken with a camera of its time
+ * a scene (photos_scene.h) that is painted (photos_paint.c) and taken with a camera of its time
  * (photos_camera.h).
  *
  * Everything is a function of (seed, part, id): nothing is kept but the world. Numbers are floats,
  * with +, -, *, / in a fixed order and products that are never fused with sums, so that a photo has
  * the same bits on every machine.
  */
-#include "streams/made/photos_paint.h"
 #include "streams/made/photos_scene.h"
 #include "streams/source_types.h"
 
