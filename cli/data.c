@@ -10,9 +10,9 @@
 #include "inspect/data_info.h"
 #include "inspect/data_sheet.h"
 #include "inspect/data_split.h"
+#include "log/run_log.h"
 #include "progress.h"
 #include "settings.h"
-#include "watch.h"
 
 #define SET_ROW(settings)                                                                          \
 	{                                                                                          \
@@ -68,12 +68,12 @@ static void print_balance(const struct data_info *info)
 
 static void print_reading(const struct data_info *info)
 {
-	char read[WATCH_GROUPED], bad[WATCH_GROUPED];
+	char read[RUN_LOG_GROUPED], bad[RUN_LOG_GROUPED];
 
 	if (!info->records)
 		return;
 	printf("\n  %s records were read, %s of them could not be\n",
-		watch_grouped(read, info->read), watch_grouped(bad, info->bad));
+		run_log_grouped(read, info->read), run_log_grouped(bad, info->bad));
 	for (int i = 0; i < DATA_FAULTS && i < info->bad; i++)
 		printf("    %s\n", info->faults[i]);
 	if (info->bad > DATA_FAULTS)
@@ -84,18 +84,19 @@ static void print_reading(const struct data_info *info)
 
 static void print_info(const struct data_info *info)
 {
-	char grouped[WATCH_GROUPED];
+	char grouped[RUN_LOG_GROUPED];
 
 	printf("%s", info->kind);
 	if (info->records)
-		printf(", %s records", watch_grouped(grouped, info->records));
-	printf("\n  %-12s %s samples in ", "stream", watch_grouped(grouped, info->source.samples));
+		printf(", %s records", run_log_grouped(grouped, info->records));
+	printf("\n  %-12s %s samples in ", "stream",
+		run_log_grouped(grouped, info->source.samples));
 	if (info->source.per_step)
-		printf("%s time steps of %d\n", watch_grouped(grouped, info->source.steps),
+		printf("%s time steps of %d\n", run_log_grouped(grouped, info->source.steps),
 			info->source.per_step);
 	else
 		printf("%d tasks, a time step each\n", info->source.tasks);
-	printf("  %-12s %s samples\n", "evaluation", watch_grouped(grouped, info->source.evals));
+	printf("  %-12s %s samples\n", "evaluation", run_log_grouped(grouped, info->source.evals));
 	print_pictures(info);
 	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream\n", "classes",
 		info->source.classes, info->smallest, info->largest);
@@ -232,7 +233,7 @@ static int index_verb(int argc, char **argv)
 	struct data_info info;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
-	char grouped[WATCH_GROUPED];
+	char grouped[RUN_LOG_GROUPED];
 	int code;
 
 	if (status != ARGS_GO_ON)
@@ -241,7 +242,7 @@ static int index_verb(int argc, char **argv)
 	if (!code)
 		code = data_info(&info, options, false, 0, NULL, NULL, &err);
 	if (!code)
-		printf("%s: %s records\n", info.kind, watch_grouped(grouped, info.records));
+		printf("%s: %s records\n", info.kind, run_log_grouped(grouped, info.records));
 	return settings_leave(options, code, &err);
 }
 

@@ -43,21 +43,6 @@ const volatile sig_atomic_t *watch_stop(void)
 	return &interrupted;
 }
 
-const char *watch_grouped(char out[WATCH_GROUPED], int64_t number)
-{
-	char *at = out + WATCH_GROUPED - 1;
-	int digits = 0;
-
-	*at = '\0';
-	do {
-		if (digits && digits % 3 == 0)
-			*--at = ' ';
-		*--at = (char)('0' + number % 10);
-		digits++;
-	} while (number /= 10);
-	return at;
-}
-
 static void show_percent(struct progress *line, int field, const char *name, double share)
 {
 	if (isnan(share))
