@@ -114,19 +114,6 @@ static int print_plan(const struct contest *contest)
 	return EXIT_OK;
 }
 
-/* A page on all runs that there are by now. */
-static int write_report(const struct contest *contest, struct err *err)
-{
-	struct text path = {0};
-	int code;
-
-	text_addf(&path, "%s/report.html", contest->plan.out);
-	code = path.failed ? err_memory(err, "a path", path.capacity)
-			   : report_folders(path.data, &contest->plan.out, 1, err);
-	text_release(&path);
-	return code;
-}
-
 static int conclude(const struct request *request, const struct contest *contest, int status)
 {
 	struct err err = {0};
@@ -135,7 +122,8 @@ static int conclude(const struct request *request, const struct contest *contest
 	for (int i = 0; i < contest->run_count; i++)
 		finished += contest->runs[i].state == CONTEST_FINISHED;
 	if (contest_table_write(contest, &err) ||
-		(finished && (write_report(contest, &err) || print_table(contest, &err))))
+		(finished &&
+			(report_folder(contest->plan.out, &err) || print_table(contest, &err))))
 		return complain(EXIT_FAILED, "%s", err.message);
 	if (status > EXIT_STOPPED)
 		printf("%sStopped: %d of %d runs are finished, the others are saved. Go on with:\n "

@@ -10,9 +10,9 @@
 #include "inspect/data_info.h"
 #include "inspect/data_sheet.h"
 #include "inspect/data_split.h"
+#include "log/run_log.h"
 #include "progress.h"
 #include "settings.h"
-#include "watch.h"
 
 #define SET_ROW(settings)                                                                          \
 	{                                                                                          \
@@ -48,8 +48,8 @@ static void print_time(int64_t time)
 
 static void print_pictures(const struct data_info *info)
 {
-	printf("  %-12s %d x %d x %d numbers for the net", "samples", info->channels, info->height,
-		info->width);
+	printf("  %-12s %d x %d x %d numbers for the net", "samples", info->source.channels,
+		info->source.height, info->source.width);
 	if (info->looked)
 		printf("; images from %d x %d to %d x %d, %.0f kB on average", info->least_width,
 			info->least_height, info->most_width, info->most_height,
@@ -68,12 +68,12 @@ static void print_balance(const struct data_info *info)
 
 static void print_reading(const struct data_info *info)
 {
-	char read[WATCH_GROUPED], bad[WATCH_GROUPED];
+	char read[RUN_LOG_GROUPED], bad[RUN_LOG_GROUPED];
 
 	if (!info->records)
 		return;
 	printf("\n  %s records were read, %s of them could not be\n",
-		watch_grouped(read, info->read), watch_grouped(bad, info->bad));
+		run_log_grouped(read, info->read), run_log_grouped(bad, info->bad));
 	for (int i = 0; i < DATA_FAULTS && i < info->bad; i++)
 		printf("    %s\n", info->faults[i]);
 	if (info->bad > DATA_FAULTS)
@@ -84,21 +84,22 @@ static void print_reading(const struct data_info *info)
 
 static void print_info(const struct data_info *info)
 {
-	char grouped[WATCH_GROUPED];
+	char grouped[RUN_LOG_GROUPED];
 
 	printf("%s", info->kind);
 	if (info->records)
-		printf(", %s records", watch_grouped(grouped, info->records));
-	printf("\n  %-12s %s samples in ", "stream", watch_grouped(grouped, info->samples));
-	if (info->per_step)
-		printf("%s time steps of %d\n", watch_grouped(grouped, info->steps),
-			info->per_step);
+		printf(", %s records", run_log_grouped(grouped, info->records));
+	printf("\n  %-12s %s samples in ", "stream",
+		run_log_grouped(grouped, info->source.samples));
+	if (info->source.per_step)
+		printf("%s time steps of %d\n", run_log_grouped(grouped, info->source.steps),
+			info->source.per_step);
 	else
-		printf("%" PRId64 " tasks, a time step each\n", info->tasks);
-	printf("  %-12s %s samples\n", "evaluation", watch_grouped(grouped, info->evals));
+		printf("%d tasks, a time step each\n", info->source.tasks);
+	printf("  %-12s %s samples\n", "evaluation", run_log_grouped(grouped, info->source.evals));
 	print_pictures(info);
 	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream\n", "classes",
-		info->classes, info->smallest, info->largest);
+		info->source.classes, info->smallest, info->largest);
 	if (info->timed) {
 		printf("  %-12s ", "time");
 		print_time(info->first_time);
@@ -118,14 +119,14 @@ static int print_json(const struct data_info *info, struct err *err)
 	jwriter_table(&json, NULL);
 	jwriter_text(&json, "kind", info->kind);
 	jwriter_whole(&json, "records", info->records);
-	jwriter_whole(&json, "samples", info->samples);
-	jwriter_whole(&json, "evals", info->evals);
-	jwriter_whole(&json, "steps", info->steps);
-	jwriter_whole(&json, "per_step", info->per_step);
-	jwriter_whole(&json, "classes", info->classes);
-	jwriter_whole(&json, "channels", info->channels);
-	jwriter_whole(&json, "height", info->height);
-	jwriter_whole(&json, "width", info->width);
+	jwriter_whole(&json, "samples", info->source.samples);
+	jwriter_whole(&json, "evals", info->source.evals);
+	jwriter_whole(&json, "steps", info->source.steps);
+	jwriter_whole(&json, "per_step", info->source.per_step);
+	jwriter_whole(&json, "classes", info->source.classes);
+	jwriter_whole(&json, "channels", info->source.channels);
+	jwriter_whole(&json, "height", info->source.height);
+	jwriter_whole(&json, "width", info->source.width);
 	jwriter_whole(&json, "smallest_class", info->smallest);
 	jwriter_whole(&json, "largest_class", info->largest);
 	jwriter_whole(&json, "read", info->read);
@@ -232,7 +233,7 @@ static int index_verb(int argc, char **argv)
 	struct data_info info;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
-	char grouped[WATCH_GROUPED];
+	char grouped[RUN_LOG_GROUPED];
 	int code;
 
 	if (status != ARGS_GO_ON)
@@ -241,7 +242,7 @@ static int index_verb(int argc, char **argv)
 	if (!code)
 		code = data_info(&info, options, false, 0, NULL, NULL, &err);
 	if (!code)
-		printf("%s: %s records\n", info.kind, watch_grouped(grouped, info.records));
+		printf("%s: %s records\n", info.kind, run_log_grouped(grouped, info.records));
 	return settings_leave(options, code, &err);
 }
 

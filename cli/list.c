@@ -6,6 +6,7 @@
 #include "config/app_config.h"
 #include "args.h"
 #include "cli.h"
+#include "settings.h"
 
 static void print_catalog(const struct catalog *catalog)
 {
@@ -70,7 +71,5 @@ int cmd_config(int argc, char **argv)
 	if (!code)
 		code = print_words(stdout, &words, &err);
 	text_release(&words);
-	options_free(options);
-	return code ? complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message)
-		    : EXIT_OK;
+	return settings_leave(options, code, &err);
 }

@@ -46,7 +46,7 @@ static void print_live(const struct watch_result *all, const struct request *req
 {
 	const struct run_result *result = &all->run;
 	const struct metrics_row *last = &result->last;
-	char grouped[2][WATCH_GROUPED];
+	char grouped[2][RUN_LOG_GROUPED];
 
 	if (result->rows) {
 		print_share(stderr, "right before the label", last->le, NAN);
@@ -56,7 +56,7 @@ static void print_live(const struct watch_result *all, const struct request *req
 			isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd);
 	}
 	fprintf(stderr, "  %-26s%7s   in %s lines, %" PRId64 " of them bad\n", "time steps",
-		watch_grouped(grouped[0], result->step), watch_grouped(grouped[1], all->lines),
+		run_log_grouped(grouped[0], result->step), run_log_grouped(grouped[1], all->lines),
 		all->bad_lines);
 	fprintf(stderr, "%s Go on with: retain run --resume %s\n",
 		result->stopped ? "Stopped; nothing is lost." : "The stream has ended.",
@@ -68,7 +68,7 @@ static void print_summary(const struct watch_result *all, const struct request *
 	const struct run_result *result = &all->run;
 	const struct metrics_row *last = &result->last;
 	const bool averaged = !isnan(last->gamma1);
-	char grouped[WATCH_GROUPED];
+	char grouped[RUN_LOG_GROUPED];
 
 	if (result->stopped)
 		printf("Stopped after time step %" PRId64 ".\n", result->step);
@@ -88,7 +88,7 @@ static void print_summary(const struct watch_result *all, const struct request *
 	print_share(stdout, "  mean of the last quarter", result->late_ft, NAN);
 	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
-		watch_grouped(grouped, last->iteration), result->iterations_per_s / 1000);
+		run_log_grouped(grouped, last->iteration), result->iterations_per_s / 1000);
 	if (all->skipped)
 		printf("  %-26s%6" PRId64 "   samples that could not be read\n", "left out",
 			all->skipped);

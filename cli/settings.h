@@ -5,15 +5,7 @@
 #include "args.h"
 #include "config/app_config.h"
 
-/* A key and its value; NULL as a value: the key is left as it is. */
-struct setting {
-	const char *key, *value;
-};
-
-/*
- * Settings come after the file (NULL: none): first those of the verb, which end
- * with a row without a key, then the user's own; NULL: none. *options is for options_free.
- */
+/* app_config_make: first the settings of the verb, then the user's own; NULL: none. */
 int settings_resolve(struct options **options, const char *file, const struct setting *verb,
 	const struct arg_list *user, struct err *err);
 

@@ -74,16 +74,14 @@ static void add_summary(struct text *out, const struct run_log *log, const char 
 {
 	struct summary s;
 	const struct metrics_row *last = &s.last;
-
+	char grouped[2][RUN_LOG_GROUPED];
 	bool averaged;
 
 	summary_make(&s, log->rows, log->count);
 	averaged = !isnan(last->gamma1);
-	text_addf(out, " %s ", dot);
-	run_log_grouped(last->iteration, out);
-	text_addf(out, " iterations %s ", dot);
-	run_log_grouped(last->samples, out);
-	text_add(out, " samples\n\n");
+	text_addf(out, " %s %s iterations %s %s samples\n\n", dot,
+		run_log_grouped(grouped[0], last->iteration), dot,
+		run_log_grouped(grouped[1], last->samples));
 	if (!log->count) {
 		text_add(out, "Nothing was evaluated yet.\n");
 		return;
@@ -136,6 +134,8 @@ static int add_curves(struct text *out, const struct run_log *log, bool utf8, st
 
 static void add_cuts(struct text *out, const struct run_log *log, bool utf8, bool all)
 {
+	char grouped[RUN_LOG_GROUPED];
+
 	text_add(out, "\n");
 	if (!log->cut_count)
 		text_add(out, "The rate was not cut.\n");
@@ -144,9 +144,7 @@ static void add_cuts(struct text *out, const struct run_log *log, bool utf8, boo
 			i = log->cut_count - CUTS_LAST;
 			text_addf(out, "... %zu more; --all shows them ...\n", i - CUTS_FIRST);
 		}
-		text_add(out, "iteration ");
-		run_log_grouped(log->cuts[i].iteration, out);
-		text_add(out, ": ");
+		text_addf(out, "iteration %s: ", run_log_grouped(grouped, log->cuts[i].iteration));
 		run_log_cut_words(log, &log->cuts[i], utf8, out);
 		text_add(out, "\n");
 	}

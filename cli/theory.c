@@ -72,11 +72,13 @@ static void add_forms(struct jwriter *json, const struct theory_result *result)
 static void add_row(
 	struct jwriter *json, const struct theory_case *row, const struct theory_result *result)
 {
+	const struct theory_words words = theory_words(row);
+
 	jwriter_table(json, NULL);
 	jwriter_text(json, "case", row->name);
-	jwriter_text(json, "loss", theory_loss_name(row));
-	jwriter_text(json, "rate_kind", theory_rate_name(row));
-	jwriter_text(json, "drift", theory_drift_name(row));
+	jwriter_text(json, "loss", words.loss);
+	jwriter_text(json, "rate_kind", words.rate);
+	jwriter_text(json, "drift", words.drift);
 	jwriter_number(json, "L", row->smooth);
 	jwriter_number(json, "rate", row->first_rate);
 	jwriter_number(json, "noise", row->noise);

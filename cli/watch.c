@@ -43,21 +43,6 @@ const volatile sig_atomic_t *watch_stop(void)
 	return &interrupted;
 }
 
-const char *watch_grouped(char out[WATCH_GROUPED], int64_t number)
-{
-	char *at = out + WATCH_GROUPED - 1;
-	int digits = 0;
-
-	*at = '\0';
-	do {
-		if (digits && digits % 3 == 0)
-			*--at = ' ';
-		*--at = (char)('0' + number % 10);
-		digits++;
-	} while (number /= 10);
-	return at;
-}
-
 static void show_percent(struct progress *line, int field, const char *name, double share)
 {
 	if (isnan(share))
@@ -145,18 +130,6 @@ static int go_stored(const struct watch *watch, const struct run_config *config,
 	return code;
 }
 
-static int write_page(const char *folder, struct err *err)
-{
-	struct text path = {0};
-	int code;
-
-	text_addf(&path, "%s/report.html", folder);
-	code = path.failed ? err_memory(err, "a path", strlen(folder))
-			   : report_folders(path.data, &folder, 1, err);
-	text_release(&path);
-	return code;
-}
-
 int watch_run(const struct watch *watch, struct watch_result *result)
 {
 	struct progress line;
@@ -184,7 +157,7 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		watch->folder);
 	code = (watch->live ? go_live : go_stored)(watch, &config, &line, result, &opened, &err);
 	if (!code && watch->folder)
-		code = write_page(watch->folder, &err);
+		code = report_folder(watch->folder, &err);
 	if (code)
 		return complain(
 			code == ERR_INPUT && !opened ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);

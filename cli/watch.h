@@ -35,8 +35,4 @@ void watch_interrupts(void);
 /* Set once Ctrl-C was seen. */
 const volatile sig_atomic_t *watch_stop(void);
 
-/* 19200 as "19 200". */
-#define WATCH_GROUPED 32
-const char *watch_grouped(char out[WATCH_GROUPED], int64_t number);
-
 #endif

@@ -136,3 +136,23 @@ const struct config_scope app_scope = {
 		{"stream.source", "photos", "stream.preset", "photos-small"}, {0}},
 	.check = check_source,
 };
+
+int app_config_make(struct options **options, const char *file, const struct setting *settings,
+	const char *const *words, int count, struct err *err)
+{
+	struct config *config = NULL;
+	int code = config_new(&config, &app_scope, err);
+
+	*options = NULL;
+	if (!code && file)
+		code = config_load(config, file, err);
+	for (; settings && settings->key && !code; settings++)
+		if (settings->value)
+			code = config_set(config, settings->key, settings->value, err);
+	for (int i = 0; i < count && !code; i++)
+		code = config_assign(config, words[i], err);
+	if (!code)
+		code = app_config_resolve(config, options, err);
+	config_free(config);
+	return code;
+}

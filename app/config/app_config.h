@@ -15,6 +15,18 @@ extern const struct config_scope app_scope;
  */
 int app_config_resolve(const struct config *config, struct options **options, struct err *err);
 
+/* A key and its value; NULL as a value: the key is left as it is. */
+struct setting {
+	const char *key, *value;
+};
+
+/*
+ * Options, for options_free, from a file (NULL: none), from settings that end with a row
+ * without a key (NULL: none) and from `count` words like "section.key=value".
+ */
+int app_config_make(struct options **options, const char *file, const struct setting *settings,
+	const char *const *words, int count, struct err *err);
+
 /* What stream.preset may name; ends with a row without a name. */
 extern const struct bundle presets[];
 

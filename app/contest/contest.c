@@ -102,17 +102,11 @@ static int gather(struct contest *contest, struct contest_run *run, struct err *
 
 static int resolve(struct contest *contest, struct contest_run *run, struct err *err)
 {
-	struct config *config = NULL;
 	struct options *options = NULL;
 	struct text words = {0};
-	int code = config_new(&config, &app_scope, err);
+	int code = app_config_make(
+		&options, contest->plan.config, NULL, run->settings, run->count, err);
 
-	if (!code && contest->plan.config)
-		code = config_load(config, contest->plan.config, err);
-	for (int i = 0; i < run->count && !code; i++)
-		code = config_assign(config, run->settings[i], err);
-	if (!code)
-		code = app_config_resolve(config, &options, err);
 	if (!code)
 		code = options_write(options, &words, err);
 	if (!code) {
@@ -128,7 +122,6 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 	}
 	text_release(&words);
 	options_free(options);
-	config_free(config);
 	return code;
 }
 

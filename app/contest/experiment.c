@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "contest/experiment_impl.h"
 #include "base/nearest.h"
+#include "base/paths.h"
 
 struct reading {
 	struct experiment *made;
@@ -259,14 +260,13 @@ int experiment_seeds(const char *words, int64_t seeds[EXPERIMENT_SEEDS], struct 
 
 static int make(struct reading *reading, const char *path, struct err *err)
 {
-	const char *slash = strrchr(path, '/');
 	char name[256];
 	int code;
 
 	reading->made = mem_new(1, sizeof(*reading->made));
 	if (!reading->made)
 		return err_memory(err, "an experiment", sizeof(*reading->made));
-	snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+	snprintf(name, sizeof(name), "%s", path_name(path));
 	if (strlen(name) > 4 && !strcmp(name + strlen(name) - 4, ".ini"))
 		name[strlen(name) - 4] = '\0';
 	code = keep(reading->made, path, &reading->made->path, err);

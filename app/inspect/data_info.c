@@ -73,7 +73,7 @@ static void end_part(struct data_part *part, const int64_t *counts, bool *seen, 
 /* Goes over all labels of a part of the stream. */
 static int count_part(struct survey *s, int part, int64_t *counts, struct err *err)
 {
-	const int64_t samples = s->info->samples;
+	const int64_t samples = s->info->source.samples;
 	const int64_t end = samples * (part + 1) / DATA_PARTS;
 	int32_t labels[LABELS];
 	int64_t ids[LABELS];
@@ -96,7 +96,7 @@ static int count_part(struct survey *s, int part, int64_t *counts, struct err *e
 static int count_labels(struct survey *s, struct err *err)
 {
 	struct data_info *info = s->info;
-	const size_t classes = (size_t)info->classes;
+	const size_t classes = (size_t)info->source.classes;
 	int64_t *counts = mem_new(2 * classes, sizeof(*counts)), *all = counts + classes;
 	bool *seen = mem_new(classes, sizeof(*seen));
 	int code = counts && seen ? 0 : err_memory(err, "counts of classes", 17 * classes);
@@ -104,7 +104,7 @@ static int count_labels(struct survey *s, struct err *err)
 	for (int part = 0; part < DATA_PARTS && !code; part++) {
 		memset(counts, 0, classes * sizeof(*counts));
 		code = count_part(s, part, counts, err);
-		end_part(&info->parts[part], counts, seen, info->classes);
+		end_part(&info->parts[part], counts, seen, info->source.classes);
 		for (size_t c = 0; c < classes; c++)
 			all[c] += counts[c];
 	}
@@ -263,27 +263,17 @@ int data_info(struct data_info *info, const struct options *options, bool check,
 	struct err *err)
 {
 	struct survey s = {.info = info, .busy = ATOMIC_FLAG_INIT};
-	const struct source_info *source;
 	int code = source_open(&s.source, options, err);
 
 	*info = (struct data_info){0};
 	if (code)
 		return code;
-	source = source_info(s.source);
+	info->source = *source_info(s.source);
 	s.records = source_records(s.source);
 	s.order = source_order(s.source);
 	snprintf(info->kind, sizeof(info->kind), "%s",
 		s.records ? s.records->type->name : s.source->type->name);
 	info->records = s.records ? records_info(s.records)->count : 0;
-	info->samples = source->samples;
-	info->evals = source->evals;
-	info->steps = source->steps;
-	info->tasks = s.order && s.order->task_first ? s.order->tasks : 0;
-	info->per_step = source->per_step;
-	info->classes = source->classes;
-	info->channels = source->channels;
-	info->height = source->height;
-	info->width = source->width;
 	code = count_labels(&s, err);
 	if (!code && s.records) {
 		find_times(&s);

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "streams/source.h"
 
 enum { DATA_PARTS = 10, DATA_FAULTS = 20, DATA_DIGEST = 33, DATA_NAME = 64 };
 
@@ -26,8 +27,7 @@ struct data_part {
 struct data_info {
 	char kind[DATA_NAME];
 	int64_t records; /* of the data set, before any cut; 0: it has none, samples are made */
-	int64_t samples, evals, steps, tasks;
-	int per_step, classes, channels, height, width;
+	struct source_info source;
 	bool timed;
 	int64_t first_time, last_time; /* of the stream */
 	int64_t smallest, largest;     /* samples of the smallest and the largest class */
@@ -54,7 +54,6 @@ int data_info(struct data_info *info, const struct options *options, bool check,
 	struct err *err);
 
 /* The name of a class, or its number. */
-struct source;
 void data_class_name(struct source *source, int label, char out[DATA_NAME]);
 
 #endif

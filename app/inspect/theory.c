@@ -188,19 +188,9 @@ const struct theory_case theory_cases[] = {
 	{0},
 };
 
-const char *theory_loss_name(const struct theory_case *row)
+struct theory_words theory_words(const struct theory_case *row)
 {
-	return row->loss->name;
-}
-
-const char *theory_rate_name(const struct theory_case *row)
-{
-	return row->rate->name;
-}
-
-const char *theory_drift_name(const struct theory_case *row)
-{
-	return row->drift->name;
+	return (struct theory_words){row->loss->name, row->rate->name, row->drift->name};
 }
 
 /* What a simulation holds and adds up. */

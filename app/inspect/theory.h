@@ -49,10 +49,11 @@ struct theory_case {
 
 extern const struct theory_case theory_cases[]; /* ends with a row without a name */
 
-/* The words of a row, for tables. */
-const char *theory_loss_name(const struct theory_case *row);
-const char *theory_rate_name(const struct theory_case *row);
-const char *theory_drift_name(const struct theory_case *row);
+/* What a row calls its loss, its rate and its drift. */
+struct theory_words {
+	const char *loss, *rate, *drift;
+};
+struct theory_words theory_words(const struct theory_case *row);
 
 struct theory_result {
 	double t1, t2, t3;          /* of the right form */

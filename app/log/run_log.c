@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -189,21 +188,22 @@ double run_log_progress(const struct run_log *log)
 	return (double)log->count / evaluations;
 }
 
-void run_log_grouped(int64_t number, struct text *out)
+const char *run_log_grouped(char out[RUN_LOG_GROUPED], int64_t number)
 {
-	char digits[32];
-	const int length = snprintf(digits, sizeof(digits), "%" PRId64, number);
+	uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+	char *at = out + RUN_LOG_GROUPED - 1;
+	int digits = 0;
 
-	for (int i = 0; i < length; i++)
-		text_addf(out, "%s%c",
-			i && digits[i - 1] != '-' && (length - i) % 3 == 0 ? " " : "", digits[i]);
-}
-
-static void add_age(struct text *out, const char *before, int64_t age, const char *after)
-{
-	text_addf(out, ", %s ", before);
-	run_log_grouped(age, out);
-	text_add(out, after);
+	*at = '\0';
+	do {
+		if (digits && digits % 3 == 0)
+			*--at = ' ';
+		*--at = (char)('0' + left % 10);
+		digits++;
+	} while (left /= 10);
+	if (number < 0)
+		*--at = '-';
+	return at;
 }
 
 void run_log_cut_words(
@@ -211,19 +211,20 @@ void run_log_cut_words(
 {
 	const double epsilon = run_log_epsilon(log);
 	struct text reasons = {0};
+	char grouped[RUN_LOG_GROUPED];
 
 	if (cut->c1)
-		add_age(&reasons, "validation stuck for", cut->score_age, " iterations");
+		text_addf(&reasons, ", validation stuck for %s iterations",
+			run_log_grouped(grouped, cut->score_age));
 	if (cut->c2)
-		add_age(&reasons, "gap not wider for", cut->sigma_age, " iterations");
+		text_addf(&reasons, ", gap not wider for %s iterations",
+			run_log_grouped(grouped, cut->sigma_age));
 	if (cut->c3)
 		text_addf(
 			&reasons, ", gap %.3g %% > %.3g %%", 100 * cut->sigma_mean, 100 * epsilon);
-	if (cut->rollback) {
-		text_add(out, "back to iteration ");
-		run_log_grouped(cut->to, out);
-		text_add(out, ", since the loss was no number: ");
-	}
+	if (cut->rollback)
+		text_addf(out, "back to iteration %s, since the loss was no number: ",
+			run_log_grouped(grouped, cut->to));
 	text_addf(out, "rate %.4g %s %.4g%s%s", cut->before, utf8 ? "→" : "->", cut->after,
 		reasons.size ? ": " : "", reasons.size ? reasons.data + 2 : "");
 	if (reasons.failed)

@@ -129,8 +129,9 @@ double run_log_progress(const struct run_log *log);
 void run_log_cut_words(
 	const struct run_log *log, const struct run_cut *cut, bool utf8, struct text *out);
 
-/* "12 000" */
-void run_log_grouped(int64_t number, struct text *out);
+/* 19200 as "19 200", somewhere in out. */
+enum { RUN_LOG_GROUPED = 32 };
+const char *run_log_grouped(char out[RUN_LOG_GROUPED], int64_t number);
 
 /*
  * The parsers: each adds one file's content to a zeroed or begun log. `where` is the

@@ -48,11 +48,6 @@ static int refuse(const struct lines *lines, struct err *err, const char *why)
 	return err_set(err, ERR_FORMAT, "%s:%d: %s", lines->where, lines->number, why);
 }
 
-static int no_memory(const char *where, size_t bytes, struct err *err)
-{
-	return err_memory(err, where, bytes);
-}
-
 static char *joined(struct arena *arena, const char *first, const char *second)
 {
 	const size_t size = strlen(first) + strlen(second) + 2;
@@ -95,7 +90,7 @@ int run_log_parse_config(
 	log->config = arena_text(&log->arena, bytes);
 	log->settings = arena_new(&log->arena, lines_count(bytes, size), sizeof(*log->settings));
 	if (!log->config || !log->settings)
-		return no_memory(where, size, err);
+		return err_memory(err, where, size);
 	return ini_read(where, bytes, size, take_setting, &reading, err);
 }
 
@@ -219,7 +214,7 @@ int run_log_parse_events(
 	log->windows = arena_new(&log->arena, most, sizeof(*log->windows));
 	log->cuts = arena_new(&log->arena, most, sizeof(*log->cuts));
 	if (!log->windows || !log->cuts)
-		return no_memory(where, most * sizeof(*log->windows), err);
+		return err_memory(err, where, most * sizeof(*log->windows));
 	while (!code && (line = lines_next(&lines)) && !lines.torn)
 		code = parse_event(log, &lines, line, err);
 	return code;
@@ -289,7 +284,7 @@ int run_log_parse_matrix(
 		size / (size_t)matrix->bins * (size_t)matrix->bins + (size_t)matrix->bins,
 		sizeof(*matrix->cells));
 	if (!matrix->seen || !matrix->cells)
-		return no_memory(where, size * sizeof(*matrix->cells), err);
+		return err_memory(err, where, size * sizeof(*matrix->cells));
 	while (!code && (line = lines_next(&lines)))
 		code = lines.torn ? refuse(&lines, err, "the line breaks off")
 				  : parse_matrix_row(log, &lines, line, err);
@@ -333,7 +328,7 @@ static int take_facts(struct run_log *log, const struct jvalue *table, const cha
 			prefix ? joined(&log->arena, prefix, name) : arena_text(&log->arena, name);
 		fact.word = word ? arena_text(&log->arena, word) : NULL;
 		if (!fact.name || (word && !fact.word))
-			return no_memory(where, strlen(name), err);
+			return err_memory(err, where, strlen(name));
 		log->facts[log->fact_count++] = fact;
 	}
 	return 0;
@@ -355,7 +350,7 @@ int run_log_parse_facts(
 	if (jvalue_kind(root) != JVALUE_TABLE)
 		code = err_set(err, ERR_FORMAT, "%s: not a table of facts on a run", where);
 	else if (!log->facts)
-		code = no_memory(where, size, err);
+		code = err_memory(err, where, size);
 	if (!code)
 		code = take_facts(log, root, NULL, where, err);
 	if (!code)

@@ -8,18 +8,12 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "log/run_set_impl.h"
 
 enum { DEPTH_MOST = 4, FOUND_MOST = 4 * RUN_SET_MOST, COMPARE_MOST = 1 << 26 };
 
 static int search_folder(struct run_search *search, const char *path, int depth, struct err *err);
-
-static bool is_folder(const char *path)
-{
-	struct stat found;
-
-	return !stat(path, &found) && S_ISDIR(found.st_mode);
-}
 
 static int found_one(struct run_search *search, const char *path, struct err *err)
 {
@@ -52,15 +46,13 @@ static int search_below(struct run_search *search, const char *path, int depth, 
 	if (count < 0)
 		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
 	for (int i = 0; i < count; i++) {
-		struct text below = {0};
+		char *below = path_join(path, names[i]->d_name);
 
-		text_addf(&below, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/",
-			names[i]->d_name);
-		if (!code && below.failed)
+		if (!code && !below)
 			code = err_memory(err, "a path", strlen(path));
-		if (!code && is_folder(below.data))
-			code = search_folder(search, below.data, depth + 1, err);
-		text_release(&below);
+		if (!code && path_is_folder(below))
+			code = search_folder(search, below, depth + 1, err);
+		mem_free(below);
 		free(names[i]);
 	}
 	free(names);
@@ -117,21 +109,18 @@ static int order_found(
 {
 	const size_t length = strlen(path) + (path[strlen(path) - 1] != '/');
 	struct jvalue *root = NULL;
-	struct text file = {0};
-	char *bytes = NULL;
+	char *file = path_join(path, "compare.json"), *bytes = NULL;
 	size_t size;
-	int code;
+	int code = file ? file_read(file, COMPARE_MOST, &bytes, &size, err)
+			: err_memory(err, "a path", strlen(path));
 
-	text_addf(&file, "%s/compare.json", path);
-	code = file.failed ? err_memory(err, "a path", strlen(path))
-			   : file_read(file.data, COMPARE_MOST, &bytes, &size, err);
 	if (!code)
-		code = jvalue_read(&root, bytes, size, file.data, err);
+		code = jvalue_read(&root, bytes, size, file, err);
 	if (!code)
 		sort_found(search, first, jvalue_find(root, "runs"), length);
 	jvalue_free(root);
 	mem_free(bytes);
-	text_release(&file);
+	mem_free(file);
 	return code == ERR_MEMORY ? code : 0;
 }
 

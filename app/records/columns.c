@@ -20,6 +20,55 @@ const char *cell_shown(struct csv_field cell, char out[CELL_SHOWN])
 	return out;
 }
 
+/* Blank lines may follow the last row. */
+static bool only_blanks(const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (!bytes[i] || !strchr(" \t\r\n", bytes[i]))
+			return false;
+	return true;
+}
+
+int64_t columns_row(const struct mapped *file, size_t at, char separator, int columns, int most,
+	uint64_t number, struct csv_field *fields, struct err *err)
+{
+	const char *bytes = (const char *)file->data + at;
+	const size_t left = file->size - at;
+	size_t used;
+	const int n = csv_row(bytes, left, separator, fields, columns, &used);
+
+	if (n == 1 && strchr(" \r\n", *bytes) && only_blanks(bytes, left))
+		return 0;
+	if (n < 0)
+		return err_set(err, ERR_FORMAT, "%s, row %llu: %s", file->path,
+			(unsigned long long)number, csv_reason(n));
+	if (n != columns)
+		return err_set(err, ERR_FORMAT, "%s, row %llu: has %d columns, and row 1 has %d",
+			file->path, (unsigned long long)number, n, columns);
+	if (used > (size_t)most)
+		return err_set(err, ERR_FORMAT, "%s, row %llu: is longer than %d bytes", file->path,
+			(unsigned long long)number, most);
+	return (int64_t)used;
+}
+
+size_t columns_line(const struct mapped *file, size_t at)
+{
+	const unsigned char *from = file->data + at, *newline = memchr(from, '\n', file->size - at);
+
+	return newline ? (size_t)(newline - from) + 1 : file->size - at;
+}
+
+int columns_bad_cell(
+	const struct mapped *file, uint64_t number, const char *column, int code, struct err *err)
+{
+	const struct err why = err ? *err : (struct err){0};
+
+	if (code >= 0 || code == ERR_MEMORY)
+		return code;
+	return err_set(err, code, "%s, row %llu, column %s: %.300s", file->path,
+		(unsigned long long)number, column, why.message);
+}
+
 static int named_label(
 	struct label_column *column, struct csv_field cell, int64_t *label, struct err *err)
 {

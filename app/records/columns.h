@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "formats/csv.h"
+#include "formats/mapped.h"
 #include "records/records.h"
 #include "records/vocabulary.h"
 
@@ -47,6 +48,21 @@ enum time_kind { TIME_UNKNOWN, TIME_WHOLE, TIME_SECONDS, TIME_DATE };
 int time_column_cell(enum time_kind *kind, struct csv_field cell, int64_t *time, struct err *err);
 
 int part_column_cell(struct csv_field cell, enum records_part *part, struct err *err);
+
+/*
+ * Takes the row that begins at a byte apart. Returns its size with its line end; 0: only
+ * blank lines follow; negative: an error that names the row, also if it has not so many
+ * columns, nor more than `most` bytes.
+ */
+int64_t columns_row(const struct mapped *file, size_t at, char separator, int columns, int most,
+	uint64_t number, struct csv_field *fields, struct err *err);
+
+/* The size of the line that begins at a byte, with its end. */
+size_t columns_line(const struct mapped *file, size_t at);
+
+/* Puts file, row and column before what is wrong with a cell; returns the code. */
+int columns_bad_cell(
+	const struct mapped *file, uint64_t number, const char *column, int code, struct err *err);
 
 /* A cell for messages: at most 60 bytes of it, control characters as dots. */
 #define CELL_SHOWN 64

@@ -20,24 +20,20 @@ static const char *const known[] = {
 /* The file NAME in the folder, or in the one above it. */
 static int find_one(char **path, const char *folder, const char *name, struct err *err)
 {
-	char *above = path_join(folder, "..");
+	static const char *const places[] = {"", ".."};
 
-	*path = path_join(folder, name);
-	if (*path && above && !path_exists(*path)) {
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		char *place = path_join(folder, places[i]);
+
+		*path = place ? path_join(place, name) : NULL;
+		mem_free(place);
+		if (!*path)
+			return err_memory(err, "a path", strlen(folder));
+		if (path_exists(*path))
+			return 0;
 		mem_free(*path);
-		*path = path_join(above, name);
 	}
-	if (!*path || !above) {
-		mem_free(*path);
-		mem_free(above);
-		*path = NULL;
-		return err_memory(err, "a path", strlen(folder));
-	}
-	mem_free(above);
-	if (!path_exists(*path)) {
-		mem_free(*path);
-		*path = NULL;
-	}
+	*path = NULL;
 	return 0;
 }
 

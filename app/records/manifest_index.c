@@ -86,27 +86,6 @@ bool manifest_index_likely(const char *bytes, size_t size)
 	return likely || (n > 1 && csv_text(fields, first, sizeof(first)) && path_is_image(first));
 }
 
-/* Puts file, row and column before what is wrong with a cell. */
-static int bad_cell(
-	const struct building *b, uint64_t row, enum role role, int code, struct err *err)
-{
-	struct err why = err ? *err : (struct err){0};
-
-	if (code >= 0 || code == ERR_MEMORY)
-		return code;
-	return err_set(err, code, "%s, row %llu, column %s: %.300s", b->manifest->path,
-		(unsigned long long)row, role_names[role], why.message);
-}
-
-static int bad_row(const struct building *b, uint64_t row, int fields, struct err *err)
-{
-	if (fields < 0)
-		return err_set(err, ERR_FORMAT, "%s, row %llu: %s", b->manifest->path,
-			(unsigned long long)row, csv_reason(fields));
-	return err_set(err, ERR_FORMAT, "%s, row %llu: has %d columns, and row 1 has %u",
-		b->manifest->path, (unsigned long long)row, fields, b->header.columns);
-}
-
 static int read_header(struct building *b, const struct csv_field *fields, struct err *err)
 {
 	for (int i = 0; i < ROLES; i++)
@@ -143,7 +122,7 @@ static int read_first(struct building *b, size_t at, struct err *err)
 	b->header.separator = (unsigned char)csv_separator(bytes, size);
 	n = csv_row(bytes, size, (char)b->header.separator, fields, MANIFEST_COLUMNS, &used);
 	if (n < 0)
-		return bad_row(b, 1, n, err);
+		return err_set(err, ERR_FORMAT, "%s, row 1: %s", b->manifest->path, csv_reason(n));
 	if (n < 2 || n > MANIFEST_COLUMNS)
 		return err_set(err, ERR_FORMAT,
 			"%s, row 1: has %d columns; a manifest has at least a path and a label",
@@ -176,41 +155,30 @@ static int read_row(
 			b->manifest->path, (unsigned long long)number);
 	code = label_column_cell(&b->labels, fields[b->column[LABEL]], &label, err);
 	if (code)
-		return bad_cell(b, number, LABEL, code, err);
+		return columns_bad_cell(b->manifest, number, role_names[LABEL], code, err);
 	if (b->column[TIME] >= 0) {
 		code = time_column_cell(&b->time_kind, fields[b->column[TIME]], b->times + i, err);
 		if (code)
-			return bad_cell(b, number, TIME, code, err);
+			return columns_bad_cell(b->manifest, number, role_names[TIME], code, err);
 	}
 	if (b->column[PART] >= 0) {
 		code = part_column_cell(fields[b->column[PART]], &part, err);
 		if (code)
-			return bad_cell(b, number, PART, code, err);
+			return columns_bad_cell(b->manifest, number, role_names[PART], code, err);
 	}
 	b->rows[i] = at | (uint64_t)part << AT_BITS | (uint64_t)label << LABEL_FROM;
 	b->header.images.count++;
 	return 0;
 }
 
-/* Blank lines may follow the last row. */
-static bool only_blanks(const unsigned char *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (!strchr(" \t\r\n", bytes[i]) || !bytes[i])
-			return false;
-	return true;
-}
-
 /* Makes a bad record of a row that makes no sense; it ends with its line. False: it is an error. */
-static bool skip_row(struct building *b, size_t at, size_t *used)
+static bool skip_row(struct building *b, size_t at, int64_t *used)
 {
-	const unsigned char *from = b->manifest->data + at;
-	const unsigned char *newline = memchr(from, '\n', b->manifest->size - at);
 	const uint64_t i = b->header.images.count;
 
 	if (!b->lenient || i >= b->bound)
 		return false;
-	*used = newline ? (size_t)(newline - from) + 1 : b->manifest->size - at;
+	*used = (int64_t)columns_line(b->manifest, at);
 	b->rows[i] = at | RECORD_NO_LABEL << LABEL_FROM;
 	if (b->column[TIME] >= 0)
 		b->times[i] = 0;
@@ -222,35 +190,26 @@ static bool skip_row(struct building *b, size_t at, size_t *used)
 /* All rows once; COLUMN_AGAIN if a column has turned out to be of another kind. */
 static int read_rows(struct building *b, size_t at, struct err *err)
 {
-	const char *bytes = (const char *)b->manifest->data;
-	const size_t size = b->manifest->size;
 	struct csv_field fields[MANIFEST_COLUMNS];
 	bool header = b->header.headed;
-	size_t used;
+	int64_t used;
 
 	b->header.images.count = b->bad = 0;
-	for (; at < size; at += used) {
-		const int n = csv_row(bytes + at, size - at, (char)b->header.separator, fields,
-			MANIFEST_COLUMNS, &used);
+	for (; at < b->manifest->size; at += (size_t)used) {
 		const uint64_t number = header ? 1 : b->header.images.count + 1 + b->header.headed;
 		int code;
 
-		if (n == 1 && (bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == ' ') &&
-			only_blanks(b->manifest->data + at, size - at))
+		used = columns_row(b->manifest, at, (char)b->header.separator,
+			(int)b->header.columns, MANIFEST_ROW, number, fields, err);
+		if (!used)
 			break;
-		if (n != (int)b->header.columns && !header && skip_row(b, at, &used))
-			continue;
-		if (n != (int)b->header.columns)
-			return bad_row(b, number, n, err);
-		if (used > MANIFEST_ROW)
-			return err_set(err, ERR_FORMAT, "%s, row %llu: is longer than %d bytes",
-				b->manifest->path, (unsigned long long)number, MANIFEST_ROW);
-		if (header) {
+		if (header && used > 0) {
 			header = false;
 			continue;
 		}
-		code = read_row(b, fields, at, err);
-		if (code && (code == ERR_MEMORY || code == COLUMN_AGAIN || !skip_row(b, at, &used)))
+		code = used < 0 ? (int)used : read_row(b, fields, at, err);
+		if (code && (header || code == ERR_MEMORY || code == COLUMN_AGAIN ||
+				    !skip_row(b, at, &used)))
 			return code;
 	}
 	if (!b->header.images.count)

@@ -40,8 +40,11 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       bytes[3];
 }
 
-static int check_magic(const struct mapped *m, uint32_t magic, const char *what, struct err *err)
+static int check_header(
+	const struct mapped *m, size_t header, uint32_t magic, const char *what, struct err *err)
 {
+	if (m->size < header)
+		return err_set(err, ERR_FORMAT, "%s: too short for an IDX header", m->path);
 	if (big_endian(m->data) == magic)
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s: begins with %u, not with %u as IDX %s do", m->path,
@@ -59,11 +62,6 @@ static int check_size(
 		m->size - header, (unsigned long long)count, (unsigned long long)each);
 }
 
-static int too_short(const struct mapped *m, struct err *err)
-{
-	return err_set(err, ERR_FORMAT, "%s: too short for an IDX header", m->path);
-}
-
 static int open_images(
 	struct part *part, struct records_info *info, const char *path, struct err *err)
 {
@@ -71,11 +69,8 @@ static int open_images(
 	uint32_t height, width;
 	int code = mapped_open(&part->images, path, MAPPED_UNPACK, err);
 
-	if (code)
-		return code;
-	if (m->size < IMAGES_HEADER)
-		return too_short(m, err);
-	code = check_magic(m, IMAGES_MAGIC, "images", err);
+	if (!code)
+		code = check_header(m, IMAGES_HEADER, IMAGES_MAGIC, "images", err);
 	if (code)
 		return code;
 	height = big_endian(m->data + 8);
@@ -99,11 +94,8 @@ static int open_images(
 static int take_labels(
 	struct part *part, struct records_info *info, const struct mapped *m, struct err *err)
 {
-	int code;
+	int code = check_header(m, LABELS_HEADER, LABELS_MAGIC, "labels", err);
 
-	if (m->size < LABELS_HEADER)
-		return too_short(m, err);
-	code = check_magic(m, LABELS_MAGIC, "labels", err);
 	if (!code)
 		code = check_size(m, LABELS_HEADER, 1, big_endian(m->data + 4), err);
 	if (code)

@@ -49,16 +49,6 @@ static uint64_t row_number(const struct scanning *s)
 	return s->scan->rows.count + 1 + s->plan->headed;
 }
 
-static int bad_cell(const struct scanning *s, int column, int code, struct err *err)
-{
-	const struct err why = err ? *err : (struct err){0};
-
-	if (code >= 0 || code == ERR_MEMORY)
-		return code;
-	return err_set(err, code, "%s, row %llu, column %s: %.300s", s->file->path,
-		(unsigned long long)row_number(s), s->plan->columns[column].name, why.message);
-}
-
 static int no_memory(const struct scanning *s, struct err *err)
 {
 	return err_memory(err, s->file->path, s->scan->rows.count * 16);
@@ -165,8 +155,10 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 			code = category_cell(s, i, err);
 		/* The row may be a good one once the column has become another kind. */
 		if (code < 0)
-			return again && code != ERR_MEMORY ? COLUMN_AGAIN
-							   : bad_cell(s, i, code, err);
+			return again && code != ERR_MEMORY
+				       ? COLUMN_AGAIN
+				       : columns_bad_cell(s->file, row_number(s),
+						 plan->columns[i].name, code, err);
 		again |= code;
 	}
 	if (again)
@@ -176,41 +168,9 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 		       : no_memory(s, err);
 }
 
-static bool only_blanks(const char *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (bytes[i] != ' ' && bytes[i] != '\r' && bytes[i] != '\n')
-			return false;
-	return true;
-}
-
-/* A row taken apart; its size, or an error's code. 0: only blank lines follow. */
-static int64_t split_row(struct scanning *s, size_t at, uint64_t number, struct err *err)
-{
-	const char *bytes = (const char *)s->file->data + at;
-	const size_t left = s->file->size - at;
-	size_t used;
-	const int n = csv_row(bytes, left, s->plan->separator, s->fields, s->plan->count, &used);
-
-	if (n == 1 && strchr(" \r\n", *bytes) && only_blanks(bytes, left))
-		return 0;
-	if (n < 0)
-		return err_set(err, ERR_FORMAT, "%s, row %llu: %s", s->file->path,
-			(unsigned long long)number, csv_reason(n));
-	if (n != s->plan->count)
-		return err_set(err, ERR_FORMAT, "%s, row %llu: has %d columns, and row 1 has %d",
-			s->file->path, (unsigned long long)number, n, s->plan->count);
-	if (used > TABLE_ROW)
-		return err_set(err, ERR_FORMAT, "%s, row %llu: is longer than %d bytes",
-			s->file->path, (unsigned long long)number, TABLE_ROW);
-	return (int64_t)used;
-}
-
 /* Makes a bad record of a row that makes no sense, which ends with its line; or it is an error. */
 static int skip_row(struct scanning *s, size_t at, int64_t *used, int code, struct err *err)
 {
-	const unsigned char *from = s->file->data + at;
-	const unsigned char *newline = memchr(from, '\n', s->file->size - at);
 	struct table_scan *scan = s->scan;
 
 	if (!s->lenient || code == ERR_MEMORY || code == COLUMN_AGAIN)
@@ -220,7 +180,7 @@ static int skip_row(struct scanning *s, size_t at, int64_t *used, int code, stru
 	if ((s->plan->time >= 0 && !numbers_add(&scan->times, (uint64_t)s->last_time)) ||
 		!numbers_add(&scan->rows, at | RECORD_NO_LABEL << TABLE_AT_BITS))
 		return no_memory(s, err);
-	*used = newline ? newline - from + 1 : (int64_t)(s->file->size - at);
+	*used = (int64_t)columns_line(s->file, at);
 	return 0;
 }
 
@@ -237,7 +197,8 @@ static int read_rows(struct scanning *s, struct err *err)
 		const int64_t i = (int64_t)scan->rows.count;
 		int code = 0;
 
-		used = split_row(s, at, header ? 1 : row_number(s), err);
+		used = columns_row(s->file, at, s->plan->separator, s->plan->count, TABLE_ROW,
+			header ? 1 : row_number(s), s->fields, err);
 		if (used == 0)
 			break;
 		if (header && used > 0) {

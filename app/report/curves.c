@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 struct point {
 	int64_t x;
 	double y;
@@ -17,28 +19,26 @@ struct points {
 
 static const size_t none = (size_t)-1;
 
+#define METRIC(column) offsetof(struct metrics_row, column)
+#define WINDOW(column) offsetof(struct run_window, column)
+
 /* Where a curve's numbers stand in a row of metrics and in a window. */
 static const struct {
 	size_t metrics, window;
 	bool updates; /* a gamma that is drawn as 1/(1-gamma) */
 } places[CURVES] = {
-	[CURVE_IR] = {offsetof(struct metrics_row, ir), none, false},
-	[CURVE_IR_SGD] = {offsetof(struct metrics_row, ir_sgd), none, false},
-	[CURVE_LE] = {offsetof(struct metrics_row, le), none, false},
-	[CURVE_BLIND] = {offsetof(struct metrics_row, blind), none, false},
-	[CURVE_FT] = {offsetof(struct metrics_row, ft), none, false},
-	[CURVE_FT_SGD] = {offsetof(struct metrics_row, ft_sgd), none, false},
-	[CURVE_RATE] = {offsetof(struct metrics_row, lr), offsetof(struct run_window, rate), false},
-	[CURVE_SIGMA] = {offsetof(struct metrics_row, sigma), offsetof(struct run_window, sigma),
-		false},
-	[CURVE_LOSS] = {offsetof(struct metrics_row, val_loss_ma),
-		offsetof(struct run_window, loss_ma), false},
-	[CURVE_LOSS_SGD] = {offsetof(struct metrics_row, val_loss_sgd),
-		offsetof(struct run_window, loss_sgd), false},
-	[CURVE_WINDOW1] = {offsetof(struct metrics_row, gamma1),
-		offsetof(struct run_window, gamma1), true},
-	[CURVE_WINDOW2] = {offsetof(struct metrics_row, gamma2),
-		offsetof(struct run_window, gamma2), true},
+	[CURVE_IR] = {METRIC(ir), none, false},
+	[CURVE_IR_SGD] = {METRIC(ir_sgd), none, false},
+	[CURVE_LE] = {METRIC(le), none, false},
+	[CURVE_BLIND] = {METRIC(blind), none, false},
+	[CURVE_FT] = {METRIC(ft), none, false},
+	[CURVE_FT_SGD] = {METRIC(ft_sgd), none, false},
+	[CURVE_RATE] = {METRIC(lr), WINDOW(rate), false},
+	[CURVE_SIGMA] = {METRIC(sigma), WINDOW(sigma), false},
+	[CURVE_LOSS] = {METRIC(val_loss_ma), WINDOW(loss_ma), false},
+	[CURVE_LOSS_SGD] = {METRIC(val_loss_sgd), WINDOW(loss_sgd), false},
+	[CURVE_WINDOW1] = {METRIC(gamma1), WINDOW(gamma1), true},
+	[CURVE_WINDOW2] = {METRIC(gamma2), WINDOW(gamma2), true},
 };
 
 static double value_at(const void *row, size_t offset, bool updates)
@@ -60,17 +60,10 @@ static void add_point(struct points *points, int64_t x, double y)
 static int add_run(
 	struct points *points, const struct run_log *log, enum curve_kind kind, struct err *err)
 {
-	const size_t more = log->count + log->window_count, room = points->count + more + 1;
-	const size_t before = points->count;
+	const size_t before = points->count, room = before + log->count + log->window_count + 1;
 
-	if (room > points->room) {
-		struct point *items = mem_resize(points->items, room, sizeof(*items));
-
-		if (!items)
-			return err_memory(err, "a curve", room * sizeof(*items));
-		points->items = items;
-		points->room = room;
-	}
+	if (!grow_room(&points->items, &points->room, room, sizeof(*points->items)))
+		return err_memory(err, "a curve", room * sizeof(*points->items));
 	for (size_t i = 0; i < log->window_count && places[kind].window != none; i++)
 		add_point(points, log->windows[i].iteration,
 			value_at(&log->windows[i], places[kind].window, places[kind].updates));
@@ -92,14 +85,17 @@ static int by_x(const void *a, const void *b)
 	return left->y < right->y ? -1 : left->y > right->y;
 }
 
-static int merge(struct curve *curve, struct points *points, struct err *err)
+/* Makes the curve and frees the points; a code is an error that came before. */
+static int merge(struct curve *curve, struct points *points, int code, struct err *err)
 {
 	const size_t room = points->count + 1;
-	double *block = mem_new(room, 4 * sizeof(*block));
+	double *block = code ? NULL : mem_new(room, 4 * sizeof(*block));
 
 	*curve = (struct curve){0};
-	if (!block)
-		return err_memory(err, "a curve", 4 * room * sizeof(*block));
+	if (!block) {
+		mem_free(points->items);
+		return code ? code : err_memory(err, "a curve", 4 * room * sizeof(*block));
+	}
 	*curve = (struct curve){block, block + room, block + 2 * room, block + 3 * room, 0};
 	qsort(points->items, points->count, sizeof(*points->items), by_x);
 	for (size_t i = 0; i < points->count;) {
@@ -115,6 +111,7 @@ static int merge(struct curve *curve, struct points *points, struct err *err)
 		curve->high[at] = points->items[end - 1].y;
 		i = end;
 	}
+	mem_free(points->items);
 	return 0;
 }
 
@@ -124,27 +121,19 @@ int curve_make(struct curve *curve, const struct run_set *set, int group, enum c
 	struct points points = {0};
 	int code = 0;
 
-	*curve = (struct curve){0};
 	for (int i = 0; i < set->count && !code; i++)
 		if (set->entries[i].group == group)
 			code = add_run(&points, set->entries[i].log, kind, err);
-	if (!code)
-		code = merge(curve, &points, err);
-	mem_free(points.items);
-	return code;
+	return merge(curve, &points, code, err);
 }
 
 int curve_of_run(
 	struct curve *curve, const struct run_log *log, enum curve_kind kind, struct err *err)
 {
 	struct points points = {0};
-	int code = add_run(&points, log, kind, err);
+	const int code = add_run(&points, log, kind, err);
 
-	*curve = (struct curve){0};
-	if (!code)
-		code = merge(curve, &points, err);
-	mem_free(points.items);
-	return code;
+	return merge(curve, &points, code, err);
 }
 
 void curve_release(struct curve *curve)

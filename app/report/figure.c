@@ -237,7 +237,6 @@ static int draw_panel(struct text *out, struct drawing *drawing, const struct pa
 	plot->settle = panel->settle * plot->x_most;
 	plot->level = panel->level ? panel->scale * level_of(drawing->set) : NAN;
 	plot->level_name = "ε";
-	plot->now = NAN;
 	plot->lines = drawing->lines;
 	plot->line_count = drawing->line_count;
 	plot->marks = drawing->marks;

@@ -73,7 +73,6 @@ int figure_ranges(
 		.percent_x = true,
 		.from_zero = true,
 		.level = NAN,
-		.now = NAN,
 		.lines = lines};
 	double x[RANGES];
 

@@ -28,7 +28,7 @@ static const int ramp[][3] = {{0xf2, 0xf5, 0xf9}, {0xb9, 0xd3, 0xea}, {0x6b, 0xa
 /* The inside of a panel, and the numbers at its edges. */
 struct frame {
 	double left, top, width, height;
-	double x_least, x_most, y_least, y_most;
+	double x_most, y_least, y_most; /* x begins at 0 */
 	bool log;
 };
 
@@ -90,7 +90,7 @@ static void label(struct text *out, double x, double y, const char *form, const 
 
 static double place_x(const struct frame *frame, double x)
 {
-	return frame->left + frame->width * (x - frame->x_least) / (frame->x_most - frame->x_least);
+	return frame->left + frame->width * x / frame->x_most;
 }
 
 static double place_y(const struct frame *frame, double y)
@@ -161,7 +161,7 @@ static void draw_axes(struct text *out, const struct plot *plot, const struct fr
 {
 	double ticks[TICKS_MOST];
 	char words[32];
-	int count = linear_ticks(frame->x_least, frame->x_most, (int)(frame->width / 75), ticks);
+	int count = linear_ticks(0, frame->x_most, (int)(frame->width / 75), ticks);
 
 	for (int i = 0; i < count; i++) {
 		const double x = place_x(frame, ticks[i]);
@@ -302,18 +302,6 @@ static void set_range(struct frame *frame, const struct plot *plot)
 	frame->y_most = plot->log ? most * 1.6 : most + room;
 }
 
-static void draw_now(struct text *out, const struct frame *frame, double now)
-{
-	const double x = place_x(frame, now);
-
-	text_addf(out,
-		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#000000\" "
-		"fill-opacity=\"0.05\"/>\n<path d=\"M%.1f %.1fv%.1f\" stroke=\"#c94f00\" "
-		"stroke-width=\"1.5\"/>\n",
-		x, frame->top, frame->left + frame->width - x, frame->height, x, frame->top,
-		frame->height);
-}
-
 static void draw_level(struct text *out, const struct frame *frame, const struct plot *plot)
 {
 	const double y = place_y(frame, plot->level);
@@ -345,15 +333,12 @@ void plot_panel(struct text *out, const struct plot *plot)
 		.top = plot->top + ROOM_TOP,
 		.width = plot->width - ROOM_LEFT - ROOM_RIGHT,
 		.height = plot->height - ROOM_TOP - ROOM_BOTTOM,
-		.x_least = plot->x_least,
-		.x_most = plot->x_most > plot->x_least ? plot->x_most : plot->x_least + 1,
+		.x_most = plot->x_most > 0 ? plot->x_most : 1,
 		.log = plot->log,
 	};
 
 	set_range(&frame, plot);
 	draw_axes(out, plot, &frame);
-	if (isfinite(plot->now))
-		draw_now(out, &frame, plot->now);
 	/* A view of its own cuts off what lies outside. */
 	text_addf(out,
 		"<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" viewBox=\"%.1f %.1f "

@@ -29,14 +29,13 @@ struct plot_mark {
 struct plot {
 	double left, top, width, height; /* of the whole panel, with its labels */
 	const char *title, *x_label, *y_label;
-	double x_least, x_most;
+	double x_most; /* x begins at 0 */
 	bool percent_x; /* ticks of x are shares, written as percent */
 	bool log, step;
 	double settle;  /* what is left of this x does not widen y */
 	bool from_zero; /* y begins at 0 */
 	double level;   /* a horizontal line; NAN: none */
 	const char *level_name;
-	double now; /* a vertical line, right of which it is shaded; NAN: none */
 	const struct plot_line *lines;
 	int line_count;
 	const struct plot_mark *marks;

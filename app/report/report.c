@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "eval/summary.h"
-#include "report/paper.h"
 #include "report/report_page.h"
 
 /* A page draws no more points of a run's windows; beyond that, every other one, and so on. */
@@ -35,6 +34,39 @@ static const struct {
 	{"val_loss_sgd", offsetof(struct run_window, loss_sgd)},
 	{"gamma1", offsetof(struct run_window, gamma1)},
 	{"gamma2", offsetof(struct run_window, gamma2)},
+};
+
+/* What the paper says of its main experiment (CLOC), by our keys; what it leaves open is not here. */
+static const struct run_setting paper_settings[] = {
+	{"model.arch", "resnet50"},
+	{"model.norm", "gn-ws"},
+	{"run.form", "online"},
+	{"run.batch", "256"},
+	{"run.iterations", "80"},
+	{"replay.pool", "unlimited"},
+	{"replay.objective", "pure"},
+	{"replay.holdout", "0.05"},
+	{"replay.recency_share", "0"},
+	{"optimizer.kind", "sgd"},
+	{"optimizer.momentum", "0.9"},
+	{"optimizer.decay", "0.0001"},
+	{"average.kind", "ama"},
+	{"average.rule", "paper"},
+	{"average.gamma", "0.99"},
+	{"average.delta", "5"},
+	{"average.every", "10"},
+	{"average.statistics_every", "10"},
+	{"schedule.kind", "malr"},
+	{"schedule.rate", "0.025"},
+	{"schedule.factor", "0.5"},
+	{"schedule.patience", "60000"},
+	{"schedule.epsilon", "0.03"},
+	{"schedule.c1", "true"},
+	{"schedule.c2", "true"},
+	{"schedule.c3", "true"},
+	{"schedule.window", "10000"},
+	{"schedule.validate_every", "20"},
+	{NULL, NULL},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -324,6 +356,18 @@ int report_write(const char *path, const struct run_set *set, struct err *err)
 	report_page(&page, set, false);
 	code = report_save(path, &page, err);
 	text_release(&page);
+	return code;
+}
+
+int report_folder(const char *folder, struct err *err)
+{
+	struct text path = {0};
+	int code;
+
+	text_addf(&path, "%s/report.html", folder);
+	code = path.failed ? err_memory(err, "a path", path.capacity)
+			   : report_folders(path.data, &folder, 1, err);
+	text_release(&path);
 	return code;
 }
 

@@ -15,8 +15,9 @@
 /* Replaces path as base/file.h does. */
 int report_write(const char *path, const struct run_set *set, struct err *err);
 
-/* The same, of the runs in or below these folders. */
+/* The same, of the runs in or below these folders; or of those in one, as its report.html. */
 int report_folders(const char *path, const char *const *folders, int count, struct err *err);
+int report_folder(const char *folder, struct err *err);
 
 /*
  * Appends the whole page, or the data in it. With `watch` the page asks where it

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "streams/source_records.h"
+#include "base/mem.h"
 #include "streams/source_types.h"
 
 const struct source_type *const source_types[] = {
@@ -33,6 +33,8 @@ bool source_is_live(const struct options *options)
 int source_open(struct source **source, const struct options *options, struct err *err)
 {
 	const char *name = options_text(options, "stream.source");
+	const struct source_type *type = &source_data;
+	struct source_info *info;
 	int code;
 
 	*source = NULL;
@@ -40,24 +42,30 @@ int source_open(struct source **source, const struct options *options, struct er
 		return err_set(err, ERR_INPUT,
 			"stream.source = " SOURCE_LIVE
 			": only for retain run, which has a standard input");
-	for (int i = 0; source_types[i]; i++) {
-		if (strcmp(source_types[i]->name, name) != 0)
-			continue;
-		code = source_types[i]->open(source, options, err);
-		if (code)
-			return code;
-		(*source)->type = source_types[i];
-		if ((*source)->info.per_step)
-			(*source)->info.steps = (*source)->info.samples / (*source)->info.per_step;
-		return 0;
+	for (int i = 0; source_types[i]; i++)
+		if (!strcmp(source_types[i]->name, name))
+			type = source_types[i];
+	*source = mem_new(1, type->size);
+	if (!*source)
+		return err_memory(err, name, type->size);
+	(*source)->type = type;
+	info = &(*source)->info;
+	code = type->open(*source, options, err);
+	if (!code && info->per_step)
+		info->steps = info->samples / info->per_step;
+	if (code) {
+		source_close(*source);
+		*source = NULL;
 	}
-	return source_records_open(source, options, err);
+	return code;
 }
 
 void source_close(struct source *source)
 {
-	if (source)
-		source->type->close(source);
+	if (!source)
+		return;
+	source->type->close(source);
+	mem_free(source);
 }
 
 const struct source_info *source_info(const struct source *source)

@@ -53,7 +53,10 @@ struct source_type {
 	const char *name;
 	const char *help;                 /* one line */
 	const struct option_row *options; /* keys of its own, NULL for none; always in the config */
-	int (*open)(struct source **source, const struct options *options, struct err *err);
+	/* Fills in zeroed storage of `size` bytes, which begins with a struct source. */
+	size_t size;
+	int (*open)(struct source *source, const struct options *options, struct err *err);
+	/* Gives back what open took, or what it had taken before it failed; not the storage. */
 	void (*close)(struct source *source);
 	int (*inputs)(struct source *source, enum source_part part, const int64_t *ids, int n,
 		float *inputs, struct err *err);

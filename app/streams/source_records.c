@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/team.h"
 #include "streams/loader.h"
+#include "streams/source_types.h"
 #include "streams/substitutes.h"
 #include "streams/view.h"
 
@@ -150,7 +151,6 @@ static void data_close(struct source *source)
 	substitutes_release(&data->bad);
 	order_release(&data->order);
 	records_close(data->records);
-	mem_free(data);
 }
 
 /* Counts what of a batch had to be left out. */
@@ -275,22 +275,6 @@ static double data_eval_time(const struct source *source, int64_t id)
 	return const_data(source)->order.eval_times[id];
 }
 
-static const struct source_type source_data = {
-	.name = "data",
-	.help = "a data set on disk",
-	.close = data_close,
-	.inputs = data_inputs,
-	.labels = data_labels,
-	.draw = data_draw,
-	.expect = data_expect,
-	.step = data_step,
-	.bad = data_bad,
-	.tell = data_tell,
-	.state = data_state,
-	.eval_time = data_eval_time,
-	.task = data_task,
-};
-
 /* Names the first record that has no class. */
 static void find_bad(struct data *data)
 {
@@ -352,7 +336,7 @@ static int make_info(struct data *data, const struct options *options, struct er
 		.width = data->view.width,
 		.samples = data->order.samples,
 		.evals = data->order.count,
-		.steps = per_step ? data->order.samples / per_step : data->order.tasks,
+		.steps = data->order.tasks, /* where each is one */
 		.per_step = per_step,
 		.tasks = data->order.task_first ? data->order.tasks : 0,
 		.augments = data->view.augments};
@@ -361,15 +345,11 @@ static int make_info(struct data *data, const struct options *options, struct er
 	return 0;
 }
 
-int source_records_open(struct source **source, const struct options *options, struct err *err)
+static int data_open(struct source *source, const struct options *options, struct err *err)
 {
-	struct data *data = mem_new(1, sizeof(*data));
+	struct data *data = (struct data *)source;
 	int code;
 
-	*source = NULL;
-	if (!data)
-		return err_memory(err, "a data set", sizeof(*data));
-	data->source.type = &source_data;
 	data->skips = !strcmp(options_text(options, "stream.on_bad"), "skip");
 	data->max_bad = options_float(options, "stream.max_bad");
 	substitutes_init(&data->bad);
@@ -380,17 +360,30 @@ int source_records_open(struct source **source, const struct options *options, s
 		code = view_init(&data->view, records_info(data->records), options, err);
 	if (!code)
 		code = make_info(data, options, err);
-	if (!code)
-		substitutes_bound(&data->bad, data->order.samples,
-			data->order.samples + data->order.count, data->max_bad);
-	if (!code)
-		code = make_readers(data, options, err);
 	if (code)
-		data_close(&data->source);
-	else
-		*source = &data->source;
-	return code;
+		return code;
+	substitutes_bound(&data->bad, data->order.samples, data->order.samples + data->order.count,
+		data->max_bad);
+	return make_readers(data, options, err);
 }
+
+const struct source_type source_data = {
+	.name = "data",
+	.help = "a data set on disk",
+	.size = sizeof(struct data),
+	.open = data_open,
+	.close = data_close,
+	.inputs = data_inputs,
+	.labels = data_labels,
+	.draw = data_draw,
+	.expect = data_expect,
+	.step = data_step,
+	.bad = data_bad,
+	.tell = data_tell,
+	.state = data_state,
+	.eval_time = data_eval_time,
+	.task = data_task,
+};
 
 struct records *source_records(struct source *source)
 {

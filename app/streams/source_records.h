@@ -14,10 +14,7 @@
 #include "records/records.h"
 #include "streams/source.h"
 
-/* Opens what stream.source names, KIND:PATH or PATH. */
-int source_records_open(struct source **source, const struct options *options, struct err *err);
-
-/* Of a source that was opened so; NULL for any other. They live as long as it. */
+/* Of such a source; NULL for any other. They live as long as it. */
 struct records *source_records(struct source *source);
 const struct order *source_order(const struct source *source);
 

@@ -6,5 +6,6 @@
 
 extern const struct source_type source_drift;  /* drift.c */
 extern const struct source_type source_photos; /* photos.c */
+extern const struct source_type source_data;   /* source_records.c: what no other is called */
 
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/mem.h"
 
 /* Up to so many the share is of all samples, beyond that of those that were asked for. */
@@ -56,34 +57,15 @@ static struct substitute *entry_of(const struct substitutes *s, int64_t sample)
 	return at < s->count && s->list[at].sample == sample ? &s->list[at] : NULL;
 }
 
-/* Both lists have the same room, so that giving out cannot fail. */
-static int reserve(struct substitutes *s, struct err *err)
-{
-	const int64_t room = s->room ? 2 * s->room : 64;
-	struct substitute *list = NULL;
-	int64_t *given;
-
-	if (s->count < s->room)
-		return 0;
-	given = mem_resize(s->given, (size_t)room, sizeof(*given));
-	if (given) {
-		s->given = given;
-		list = mem_resize(s->list, (size_t)room, sizeof(*list));
-	}
-	if (!list)
-		return err_memory(err, "a list of bad samples", (size_t)room * sizeof(*list));
-	s->list = list;
-	s->room = room;
-	return 0;
-}
-
 static int insert(struct substitutes *s, const struct substitute *new, struct err *err)
 {
 	const int64_t at = place_of(s, new->sample);
-	const int code = reserve(s, err);
+	const size_t count = (size_t)s->count + 1;
 
-	if (code)
-		return code;
+	/* Room in both lists, so that giving out cannot fail. */
+	if (!grow_room(&s->given, &s->given_room, count, sizeof(*s->given)) ||
+		!grow_room(&s->list, &s->room, count, sizeof(*s->list)))
+		return err_memory(err, "a list of bad samples", count * sizeof(*s->list));
 	memmove(s->list + at + 1, s->list + at, (size_t)(s->count - at) * sizeof(*s->list));
 	s->list[at] = *new;
 	s->count++;

@@ -23,7 +23,8 @@ struct substitute {
 struct substitutes {
 	pthread_mutex_t mutex;
 	struct substitute *list; /* in the order of samples */
-	int64_t count, room;
+	int64_t count;
+	size_t room, given_room;
 	int64_t *given; /* those of them that were given out, in that order, */
 	int64_t given_count;
 	int64_t told;        /* how many of them substitutes_tell has told */

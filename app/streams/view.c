@@ -113,13 +113,10 @@ int view_init(struct view *view, const struct records_info *info, const struct o
 	const int size = options_int(options, "image.size");
 	const int channels = options_int(options, "image.channels");
 
-	*view = (struct view){.form = info->form,
-		.channels = info->channels,
+	*view = (struct view){.channels = info->channels,
 		.height = info->height,
 		.width = info->width,
-		.record_channels = info->channels,
-		.record_height = info->height,
-		.record_width = info->width};
+		.record = *info};
 	if (info->form == RECORDS_FLOATS)
 		return 0;
 	if (channels == 2)
@@ -153,12 +150,12 @@ int view_input(const struct view *view, struct transform_scratch *scratch,
 {
 	const struct transform_input input = {.bytes = bytes->data,
 		.size = bytes->size,
-		.width = view->form == RECORDS_PIXELS ? view->record_width : 0,
-		.height = view->record_height,
-		.components = view->record_channels,
+		.width = view->record.form == RECORDS_PIXELS ? view->record.width : 0,
+		.height = view->record.height,
+		.components = view->record.channels,
 		.planar = true};
 
-	if (view->form == RECORDS_FLOATS)
+	if (view->record.form == RECORDS_FLOATS)
 		return copy_floats(view, bytes, out, err);
 	return transform_apply(&view->transform, scratch, &input, place, out, err);
 }

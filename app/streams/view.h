@@ -17,10 +17,9 @@
 #include "images/transform.h"
 
 struct view {
-	enum records_form form;
 	int channels, height, width; /* of an input */
 	bool augments;               /* training differs from evaluation */
-	int record_channels, record_height, record_width;
+	struct records_info record;
 	struct transform transform; /* of images and pixels */
 };
 

@@ -13,15 +13,9 @@
  */
 #include <string.h>
 
-#include "base/mem.h"
 #include "streams/made/drift_album.h"
 #include "streams/made/drift_world.h"
 #include "streams/source_types.h"
-
-struct drift {
-	struct source source; /* must be first */
-	struct drift_world *world;
-};
 
 /* What each part takes its random numbers from. */
 static const struct {
@@ -31,46 +25,22 @@ static const struct {
 	[SOURCE_EVAL] = {DRIFT_EVAL_OFFSET, DRIFT_EVAL_NOISE},
 };
 
-static const struct drift_world *world_of(const struct source *source)
-{
-	return ((const struct drift *)source)->world;
-}
-
 static void drift_close(struct source *source)
 {
-	struct drift *drift = (struct drift *)source;
-
-	drift_world_free(drift->world);
-	mem_free(drift);
+	drift_world_free(((struct made_source *)source)->world);
 }
 
-static int drift_open(struct source **source, const struct options *options, struct err *err)
+static int drift_open(struct source *source, const struct options *options, struct err *err)
 {
-	struct drift *drift = mem_new(1, sizeof(*drift));
+	struct made_source *made = (struct made_source *)source;
 	struct drift_config config;
 	int code;
 
-	*source = NULL;
-	if (!drift)
-		return err_memory(err, "the stream drift", sizeof(*drift));
 	drift_config_read(&config, options);
-	code = drift_world_new(&drift->world, &config, err);
-	if (code) {
-		mem_free(drift);
-		return code;
-	}
-	drift->source.info = (struct source_info){
-		.classes = config.classes,
-		.channels = config.dim,
-		.height = 1,
-		.width = 1,
-		.samples = (int64_t)config.steps * config.per_step,
-		.evals = (int64_t)config.steps * config.eval_per_step,
-		.per_step = config.per_step,
-		.tasks = config.tasks,
-	};
-	*source = &drift->source;
-	return 0;
+	code = drift_world_new(&made->world, &config, err);
+	if (!code)
+		made_source_info(made, config.dim, 1, 1);
+	return code;
 }
 
 /* latent times the mixing matrix, a block of inputs at a time, which stays in registers. */
@@ -146,7 +116,7 @@ static const float *base_of(
 static int drift_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
 	float *inputs, struct err *err)
 {
-	const struct drift_world *world = world_of(source);
+	const struct drift_world *world = ((struct made_source *)source)->world;
 	const size_t stride = (size_t)world->stride;
 	const float noise = (float)world->config.noise;
 	float latent[DRIFT_DIM_MOST];
@@ -165,37 +135,16 @@ static int drift_inputs(struct source *source, enum source_part part, const int6
 	return 0;
 }
 
-static int drift_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
-	int32_t *labels, struct err *err)
-{
-	const struct drift_world *world = world_of(source);
-
-	for (int i = 0; i < n; i++)
-		labels[i] = drift_label(world, part, ids[i]);
-	return 0;
-}
-
-static double drift_eval_time(const struct source *source, int64_t id)
-{
-	const struct drift_world *world = world_of(source);
-
-	return (double)drift_step(world, SOURCE_EVAL, id) / world->config.steps;
-}
-
-static int64_t drift_task_of(const struct source *source, int64_t step)
-{
-	return drift_task(world_of(source), step);
-}
-
 const struct source_type source_drift = {
 	.name = "drift",
 	.help = "a made-up stream of any length: places that are born, wander and turn with "
 		"seasons",
 	.options = drift_options,
+	.size = sizeof(struct made_source),
 	.open = drift_open,
 	.close = drift_close,
 	.inputs = drift_inputs,
-	.labels = drift_labels,
-	.eval_time = drift_eval_time,
-	.task = drift_task_of,
+	.labels = made_source_labels,
+	.eval_time = made_source_eval_time,
+	.task = made_source_task,
 };

@@ -149,3 +149,39 @@ int32_t drift_label(const struct drift_world *world, enum source_part part, int6
 		return drift_album_of(world, part, n).class;
 	return drift_draw(world, drift_refresh(world, drift_step(world, part, n)), bits[1]);
 }
+
+void made_source_info(struct made_source *made, int channels, int height, int width)
+{
+	const struct drift_config *config = &made->world->config;
+
+	made->source.info = (struct source_info){
+		.classes = config->classes,
+		.channels = channels,
+		.height = height,
+		.width = width,
+		.samples = (int64_t)config->steps * config->per_step,
+		.evals = (int64_t)config->steps * config->eval_per_step,
+		.per_step = config->per_step,
+		.tasks = config->tasks,
+	};
+}
+
+int made_source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
+	int32_t *labels, struct err *err)
+{
+	for (int i = 0; i < n; i++)
+		labels[i] = drift_label(((struct made_source *)source)->world, part, ids[i]);
+	return 0;
+}
+
+double made_source_eval_time(const struct source *source, int64_t id)
+{
+	const struct drift_world *world = ((const struct made_source *)source)->world;
+
+	return (double)drift_step(world, SOURCE_EVAL, id) / world->config.steps;
+}
+
+int64_t made_source_task(const struct source *source, int64_t step)
+{
+	return drift_task(((const struct made_source *)source)->world, step);
+}

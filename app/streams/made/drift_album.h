@@ -46,4 +46,19 @@ static inline int64_t drift_step(const struct drift_world *world, enum source_pa
 	return n / (part == SOURCE_EVAL ? world->config.eval_per_step : world->config.per_step);
 }
 
+/* What sources made from a world begin with. */
+struct made_source {
+	struct source source;
+	struct drift_world *world;
+};
+
+/* What the world says of such a source; the shape of a sample is the caller's. */
+void made_source_info(struct made_source *made, int channels, int height, int width);
+
+/* For rows of source_types. */
+int made_source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
+	int32_t *labels, struct err *err);
+double made_source_eval_time(const struct source *source, int64_t id);
+int64_t made_source_task(const struct source *source, int64_t step);
+
 #endif

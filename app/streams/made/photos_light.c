@@ -1,5 +1,5 @@
 /* Colours between rows of two tables: the heights of the sun and the seasons. */
-#include "streams/made/photos_light.h"
+#include "streams/made/photos_scene.h"
 
 #include "base/portable_math.h"
 

@@ -4,7 +4,7 @@
  * is that of the row plus the column's lift. Edges are as soft as a pixel is wide, so a picture
  * looks the same at any size.
  */
-#include "streams/made/photos_paint.h"
+#include "streams/made/photos_scene.h"
 
 #include "streams/made/photos_painter.h"
 

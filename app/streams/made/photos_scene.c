@@ -6,7 +6,6 @@
 #include "streams/made/photos_scene.h"
 
 #include "base/mem.h"
-#include "streams/made/photos_light.h"
 
 /* How a view looks, by numbers that wander. */
 enum look {

@@ -110,4 +110,21 @@ static inline float texture_at(const float *texture, float x, float y)
 	return above + along * (below - above);
 }
 
+/* Paints a scene as three planes of size * size colours, red first, from the top row on. */
+void photos_paint(const struct photos_scene *scene, const float *texture, int size, float *planes);
+
+/* What time of day, weather and season do to colours. */
+
+struct photos_season {
+	struct rgb leaves, grass;
+	float sun;  /* how high it stands, 1 in the middle of the year */
+	float snow; /* how much of what can be white is */
+};
+
+/* A time of the year in turns, 0 in spring; cold places have snow. */
+struct photos_season photos_season_of(double turn, float cold);
+
+/* The light at a height of the sun, -0.25 at night to 1, below clouds (0 to 1). */
+void photos_light_of(float height, float overcast, struct photos_light *light);
+
 #endif
