@@ -41,9 +41,9 @@ extern "C" {
  * what it runs with; the text lives as long as the process.
  */
 #define RETAIN_VERSION_MAJOR 0
-#define RETAIN_VERSION_MINOR 1
+#define RETAIN_VERSION_MINOR 2
 #define RETAIN_VERSION_PATCH 0
-#define RETAIN_VERSION       "0.1.0"
+#define RETAIN_VERSION       "0.2.0"
 
 RETAIN_API const char *retain_version(void);
 

@@ -41,6 +41,7 @@ void stored_note_bad(struct stored *stored);
 /* For struct run_driver. */
 void stored_iterated(struct run *run);
 void stored_facts(const struct run *run, struct jwriter *json);
+bool stored_class_names(const struct run *run, const char **names);
 
 int stored_write_matrix(const struct stored *stored, struct err *err);
 

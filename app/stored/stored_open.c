@@ -267,6 +267,7 @@ static const struct run_driver driver = {
 	.iterated = stored_iterated,
 	.state = driver_state,
 	.facts = stored_facts,
+	.class_names = stored_class_names,
 };
 
 static int make(struct stored *s, const struct run_config *config, struct err *err)

@@ -395,6 +395,23 @@ const struct order *source_order(const struct source *source)
 	return source->type == &source_data ? &const_data(source)->order : NULL;
 }
 
+bool source_class_names(struct source *source, const char **names)
+{
+	const struct records *records = source_records(source);
+	const struct order *order = source_order(source);
+	bool any = false;
+
+	for (int label = 0; records && label < records_info(records)->classes; label++) {
+		const int32_t class = order->class_of[label];
+
+		if (class >= 0) {
+			names[class] = records_class_name(records, label);
+			any |= names[class] != NULL;
+		}
+	}
+	return any;
+}
+
 double source_waited(const struct source *source)
 {
 	return source->type == &source_data ? loader_waited(const_data(source)->loader) : 0;

@@ -18,6 +18,12 @@
 struct records *source_records(struct source *source);
 const struct order *source_order(const struct source *source);
 
+/*
+ * Fills in the name of each class, NULL for those that have none; false if there are no
+ * names at all. They live as long as the source, which may be of any kind.
+ */
+bool source_class_names(struct source *source, const char **names);
+
 /* Seconds that asking for samples took; 0 for other sources. */
 double source_waited(const struct source *source);
 

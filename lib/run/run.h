@@ -100,6 +100,8 @@ struct run_driver {
 	void (*iterated)(struct run *run); /* after every iteration that run_train makes */
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
+	/* Fills in a name per class, NULL for those without; false: there are none. */
+	bool (*class_names)(const struct run *run, const char **names);
 };
 
 struct run {

@@ -256,20 +256,34 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	return run_folder_write(run, "run.json", &words, err);
 }
 
+static int save_model(
+	const struct run *run, const char *path, const char *const *names, struct err *err)
+{
+	struct learner_report now;
+
+	learner_report(run->learner, &now);
+	return weights_save(path,
+		&(struct weights){.net = learner_net(run->learner),
+			.params = learner_params(run->learner, LEARNER_INFERENCE),
+			.stats = learner_stats(run->learner, LEARNER_INFERENCE),
+			.iteration = now.iteration,
+			.class_names = names},
+		err);
+}
+
 static int write_model(const struct run *run, struct err *err)
 {
 	char *path = run_folder_path(run, "model.safetensors");
-	struct learner_report now;
+	const char **names = mem_new((size_t)run->classes, sizeof(*names));
 	int code;
 
-	learner_report(run->learner, &now);
-	code = path ? weights_save(path,
-			      &(struct weights){.net = learner_net(run->learner),
-				      .params = learner_params(run->learner, LEARNER_INFERENCE),
-				      .stats = learner_stats(run->learner, LEARNER_INFERENCE),
-				      .iteration = now.iteration},
-			      err)
-		    : err_memory(err, "a path", strlen(run->config.folder));
+	if (!path || !names)
+		code = err_memory(err, "model.safetensors", (size_t)run->classes * sizeof(*names));
+	else if (run->driver->class_names && run->driver->class_names(run, names))
+		code = save_model(run, path, names, err);
+	else
+		code = save_model(run, path, NULL, err);
+	mem_free(names);
 	mem_free(path);
 	return code;
 }

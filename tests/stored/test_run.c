@@ -9,6 +9,8 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "nn/weights/weights_file.h"
+
 /* What every run here starts from: 200 time steps, 1600 iterations. */
 static const char *const usual[] = {"drift.steps=200", "drift.classes=10", "drift.eval_per_step=4",
 	"eval.count=10", "eval.bins=20", "schedule.window=40", "schedule.patience=200",
@@ -636,6 +638,37 @@ static void large_steps_are_read_once(void **state)
 	options_free(options);
 }
 
+/* Names of classes go with the weights; what is made up has none. */
+static void models_know_their_classes(void **state)
+{
+	static const char *const names[] = {"cat", "dog", "gull"};
+	FILE *file = fopen(in_folder("pets.csv"), "w");
+	struct weights *weights;
+	struct done done;
+	struct err err;
+	char source[420];
+
+	(void)state;
+	fputs("a,b,label\n", file);
+	for (int i = 0; i < 120; i++)
+		fprintf(file, "%d,%d,%s\n", i % 3, i % 7, names[(i + 1) % 3]);
+	fclose(file);
+	snprintf(source, sizeof(source), "stream.source=table:%s", in_folder("pets.csv"));
+	done = go_with(SETTINGS(source, "stream.per_step=20", "stream.eval=every:10",
+			       "eval.count=1", "model.arch=linear"),
+		"pets");
+	done_close(&done);
+	assert_ok(weights_read(&weights, in_folder("pets/model.safetensors"), &err), err);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(weights->class_names[i], names[i]);
+	weights_free(weights);
+	done = go_with(SETTINGS("drift.steps=3", "eval.count=1"), "drift");
+	done_close(&done);
+	assert_ok(weights_read(&weights, in_folder("drift/model.safetensors"), &err), err);
+	assert_null(weights->class_names);
+	weights_free(weights);
+}
+
 static int open_run(void *context, struct err *err)
 {
 	const struct run_config config = {.options = context};
@@ -674,6 +707,7 @@ int main(void)
 		stream_test(a_run_that_diverges_says_so),
 		stream_test(long_streams_take_no_more_memory),
 		stream_test(large_steps_are_read_once),
+		stream_test(models_know_their_classes),
 		stream_test(opening_runs_out_of_memory),
 	};
 
