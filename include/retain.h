@@ -17,7 +17,8 @@
  * function and the argument. What ends an object (free, close) accepts NULL.
  *
  * The caller keeps what it passes in; the library copies what it needs longer than
- * the call. A function that makes an object sets it to NULL when it fails.
+ * the call. A function that makes an object sets it to NULL when it fails. Fields
+ * called reserved are 0; later versions may use them.
  */
 #ifndef RETAIN_H
 #define RETAIN_H
@@ -156,8 +157,8 @@ struct retain_progress {
 /*
  * Training, and opening after a crash, may take long. About ten times a second, but
  * not within an iteration, they call the progress function. Unless it returns 0 they
- * stop and return RETAIN_ERR_STOPPED. Training may then go on by another call, which
- * first makes what is left of the budget; opening may be tried again. A progress
+ * stop and return RETAIN_ERR_STOPPED. Training may go on by another call; what is left
+ * of a budget is added to the next RETAIN_BUDGET. Opening may be tried again. A progress
  * function may use a learner that trains, but must not end it.
  */
 typedef int retain_progress_fn(void *context, const struct retain_progress *progress);
@@ -195,8 +196,8 @@ struct retain_prediction {
  * lets others in after every iteration. retain_learner_predict takes no turn.
  *
  * A learner belongs to the process that made it. In a child of fork every function
- * refuses it (RETAIN_ERR_STATE); to end it there gives the folder free and writes
- * nothing.
+ * refuses it (RETAIN_ERR_STATE). Close and free write nothing there; they only let go
+ * of the folder's lock.
  */
 struct retain_learner;
 
@@ -245,11 +246,11 @@ RETAIN_API int retain_learner_shape(
  * with probability_floats 0; otherwise it has room for one number per input and
  * class, count * shape.classes.
  *
- * It computes on the thread that calls and does not wait for training. While another
- * thread trains it uses a copy of the weights, which training renews all the time, for
- * a fiftieth of its own time; while no other call is under way it uses the newest
- * weights. The first call makes the copy, and waits for an iteration to do so. After
- * the first calls with this count nothing is allocated.
+ * It computes on the calling thread and does not wait for training. While another
+ * thread trains it uses a copy of the weights; training renews the copy as often as a
+ * fiftieth of its time allows. While no other call is under way it uses the newest
+ * weights. The first call makes the copy, and may wait for one iteration. Once inputs
+ * of this count were predicted nothing is allocated.
  */
 RETAIN_API int retain_learner_predict(struct retain_learner *learner, const float *inputs,
 	size_t input_floats, struct retain_prediction *predictions, size_t count,
@@ -290,7 +291,7 @@ RETAIN_API int retain_learner_train(
 /*
  * How it goes. Shares are in [0, 1] and NAN while unknown. Retention is measured
  * on samples that are held out from training, over the last whole window of
- * schedule.window iterations. Later versions may use what is reserved.
+ * schedule.window iterations.
  */
 struct retain_metrics {
 	int64_t steps, samples, iterations; /* revealed, revealed, made */
@@ -355,8 +356,8 @@ RETAIN_API int retain_model_class_name(
 	const struct retain_model *model, int label, const char **name, struct retain_err *err);
 
 /*
- * As retain_learner_predict, but without training there is nothing to wait for, except
- * that as many calls run at a time as there are processors.
+ * As retain_learner_predict, but there is no training. As many calls run at a time as
+ * there are processors; more wait for one of them to end.
  */
 RETAIN_API int retain_model_predict(struct retain_model *model, const float *inputs,
 	size_t input_floats, struct retain_prediction *predictions, size_t count,

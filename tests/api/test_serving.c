@@ -69,9 +69,9 @@ static void predict_meanwhile(void *context, const char *message)
 
 static void predictions_do_not_wait(void **state)
 {
-	const char *const *settings = SETTINGS("run.on_nan", "rollback", "run.checkpoint_every",
-		"3 steps", "schedule.rate", "1024", "schedule.kind", "constant", "average.kind",
-		"ema");
+	/* Every iteration changes the weights, so the copy is nearly always an old one. */
+	const char *const *settings = SETTINGS("run.method", "sgd+clr", "run.on_nan", "rollback",
+		"run.checkpoint_every", "3 steps", "schedule.rate", "1024");
 	struct retain_config *config = retain_config_new();
 	struct warned warned = {0};
 	struct step step = step_of(1);
