@@ -29,7 +29,7 @@ struct plot_mark {
 struct plot {
 	double left, top, width, height; /* of the whole panel, with its labels */
 	const char *title, *x_label, *y_label;
-	double x_most; /* x begins at 0 */
+	double x_most;  /* x begins at 0 */
 	bool percent_x; /* ticks of x are shares, written as percent */
 	bool log, step;
 	double settle;  /* what is left of this x does not widen y */

@@ -169,10 +169,14 @@ static void long_names(void **state)
 	finish("t.tar");
 	records = opened("tar", "t.tar");
 	assert_int_equal(records_info(records)->count, 4);
-	assert_string_equal(records_class_name(records, records_look(records, 0).label), "class_gnu");
-	assert_string_equal(records_class_name(records, records_look(records, 1).label), "class_pax");
-	assert_string_equal(records_class_name(records, records_look(records, 2).label), "class_pre");
-	assert_string_equal(records_class_name(records, records_look(records, 3).label), "class_size");
+	assert_string_equal(
+		records_class_name(records, records_look(records, 0).label), "class_gnu");
+	assert_string_equal(
+		records_class_name(records, records_look(records, 1).label), "class_pax");
+	assert_string_equal(
+		records_class_name(records, records_look(records, 2).label), "class_pre");
+	assert_string_equal(
+		records_class_name(records, records_look(records, 3).label), "class_size");
 	assert_memory_equal(read_one(records, 1)->data, "pax", 3);
 	assert_int_equal(read_one(records, 3)->size, 3);
 	records_close(records);
