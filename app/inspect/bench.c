@@ -68,8 +68,8 @@ static int make_data(struct bench *b, struct err *err)
 	b->stats = mem_new(net_stats(b->net)->floats + 1, sizeof(float));
 	b->input = mem_new(floats, sizeof(float));
 	b->logits = mem_new(n * spec->classes, sizeof(float));
-	b->labels = mem_new(n, sizeof *b->labels);
-	b->times = mem_new(STEPS_MAX, sizeof *b->times);
+	b->labels = mem_new(n, sizeof(*b->labels));
+	b->times = mem_new(STEPS_MAX, sizeof(*b->times));
 	if (!b->params || (!b->grad && !b->config->infer) || !b->stats || !b->input || !b->logits ||
 		!b->labels || !b->times)
 		return err_memory(
@@ -123,7 +123,7 @@ static void summarise(struct bench *b, struct bench_result *result)
 	struct rusage usage;
 	const int n = b->config->batch;
 
-	qsort(b->times, b->steps, sizeof *b->times, ascending);
+	qsort(b->times, b->steps, sizeof(*b->times), ascending);
 	getrusage(RUSAGE_SELF, &usage);
 	result->steps = b->steps;
 	result->images_per_s = n / b->times[0];
