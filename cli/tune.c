@@ -219,8 +219,10 @@ static int conclude(const struct tune *tune)
 	print_rows(tune, chosen);
 	if (chosen < 0)
 		return complain(EXIT_FAILED,
-			"no rate led to a validation accuracy; is --share %g too "
-			"short for a window (schedule.window)?",
+			"no rate led to a validation accuracy: --share %g of the stream has no "
+			"whole "
+			"window. Take more of it (--share 1), or shorter windows (--set "
+			"schedule.window=20 --set schedule.validate_every=5)",
 			tune->share);
 	printf("%g is the largest rate within %g point%s of the best validation accuracy (%g: %.2f "
 	       "%%).\n",
