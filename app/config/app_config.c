@@ -54,7 +54,7 @@ static int check_shadow(const struct options *layer, const char *name, struct er
 	return err_set(err, ERR_INPUT,
 		"--set: stream.source = %s: is a built-in stream, and there is a folder of that "
 		"name "
-		"here: ./%s is the folder; for the stream work elsewhere",
+		"here: ./%s is the folder; to have the stream, run retain from another folder",
 		name, name);
 }
 

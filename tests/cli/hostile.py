@@ -39,7 +39,7 @@ def closed_descriptors():
     live = ("--set stream.source=stdin --set model.classes=2 --set model.input=1 --set model.arch=linear")
     line = '{"id": 1, "input": [1]}'
     done = shell(f"echo '{line}' | \"$RETAIN\" run {live} --out mute >&-")
-    tap.verdict(done.returncode == 1 and "answers" in done.stderr or "standard output" in done.stderr,
+    tap.verdict(done.returncode == 1 and ("answers" in done.stderr or "standard output" in done.stderr),
               "answers that nobody can read are an error", done.stderr)
     done = shell(f'"$RETAIN" run {live} --out deaf <&-')
     tap.verdict(done.returncode == 2 and "standard input cannot be read" in done.stderr,
