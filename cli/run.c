@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/paths.h"
 #include "log/run_log.h"
 #include "streams/source.h"
 
@@ -192,6 +193,7 @@ int cmd_run(int argc, char **argv)
 		"lines of NDJSON or CSV as they come; predictions go to standard output.",
 		rows};
 	struct options *options = NULL;
+	const char *from;
 	char file[4096];
 	struct err err = {0};
 	int status = args_read(&args, &argc, argv);
@@ -210,7 +212,8 @@ int cmd_run(int argc, char **argv)
 			"--open: the report is in the run's folder; name it by --out DIR");
 	if (request.resume)
 		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
-	if (resolve(request.resume ? file : argv[1], &request, &options, &err))
+	from = !request.resume ? argv[1] : path_is_folder(request.resume) ? request.resume : file;
+	if (resolve(from, &request, &options, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
 	if (request.resume && !strcmp(options_source(options, "stream.source"), OPTIONS_DEFAULT))
 		status = complain(EXIT_USAGE,

@@ -170,7 +170,8 @@ RETAIN_API int retain_config_on_progress(struct retain_config *config, retain_pr
  *
  * An input is `floats` numbers, float32, in the order (channels, height, width);
  * inputs stand one after another. A vector of d numbers has d channels of 1 by 1. A
- * number that is not finite is refused.
+ * number that is not finite is a missing value for a learner or model that scales its
+ * inputs (model.scale); others refuse it.
  */
 struct retain_shape {
 	int channels, height, width;

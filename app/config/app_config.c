@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/nearest.h"
+#include "base/paths.h"
 #include "live/live.h"
 #include "records/records.h"
 #include "stored/stored.h"
@@ -137,6 +139,21 @@ const struct config_scope app_scope = {
 	.check = check_source,
 };
 
+static int load(struct config *config, const char *place, struct err *err)
+{
+	char *file = path_is_folder(place) ? path_join(place, "config.ini") : NULL;
+	int code;
+
+	if (file)
+		code = config_load_saved(config, file, err);
+	else if (path_is_folder(place))
+		code = err_memory(err, "a path", strlen(place));
+	else
+		code = config_load(config, place, err);
+	mem_free(file);
+	return code;
+}
+
 int app_config_make(struct options **options, const char *file, const struct setting *settings,
 	const char *const *words, int count, struct err *err)
 {
@@ -145,7 +162,7 @@ int app_config_make(struct options **options, const char *file, const struct set
 
 	*options = NULL;
 	if (!code && file)
-		code = config_load(config, file, err);
+		code = load(config, file, err);
 	for (; settings && settings->key && !code; settings++)
 		if (settings->value)
 			code = config_set(config, settings->key, settings->value, err);

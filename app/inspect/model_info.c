@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "nn/weights/safetensors.h"
+#include "nn/weights/weights_file.h"
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -20,7 +21,8 @@ static void count_numbers(struct model_info *info, const struct model_tensor *te
 {
 	if (ends_with(tensor->name, ".running_mean") || ends_with(tensor->name, ".running_var"))
 		info->statistics += tensor->count;
-	else if (!ends_with(tensor->name, ".num_batches_tracked"))
+	else if (!ends_with(tensor->name, ".num_batches_tracked") &&
+		 strncmp(tensor->name, WEIGHTS_SCALE, strlen(WEIGHTS_SCALE)))
 		info->parameters += tensor->count;
 }
 

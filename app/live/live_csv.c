@@ -54,15 +54,19 @@ static int read_label(const struct csv_field *field, int classes, const char *wh
 	return live_line_label(line, label, classes, where, err);
 }
 
-static int read_input(const struct csv_field *fields, int n, size_t floats, const char *where,
-	float *input, struct err *err)
+static int read_input(const struct csv_field *fields, int n, const struct live_line_shape *shape,
+	const char *where, float *input, struct err *err)
 {
-	if ((size_t)n != floats)
+	if ((size_t)n != shape->floats)
 		return err_set(err, ERR_INPUT, "%s: input: has %d numbers, the model takes %zu",
-			where, n, floats);
+			where, n, shape->floats);
 	for (int i = 0; i < n; i++) {
 		double number;
 
+		if (shape->missing && !fields[i].size) {
+			input[i] = NAN;
+			continue;
+		}
 		if (!decimal_number(fields[i].at, fields[i].size, &number))
 			return err_set(
 				err, ERR_INPUT, "%s: input: number %d is no number", where, i);
@@ -100,7 +104,7 @@ static int read_fields(struct csv_field *fields, int n, int kept,
 	if (!code && !line->has_input && !line->has_label)
 		code = err_set(err, ERR_INPUT, "%s: has neither input nor label", where);
 	if (!code && line->has_input)
-		code = read_input(fields + NUMBERS, n - NUMBERS, shape->floats, where, input, err);
+		code = read_input(fields + NUMBERS, n - NUMBERS, shape, where, input, err);
 	return code;
 }
 

@@ -9,7 +9,8 @@
  *
  * An id is a text or a whole number. An input has as many numbers as the model
  * takes, in a row or in lists within lists; they must be finite as 32-bit
- * numbers. A label is a class number. Other names mean nothing.
+ * numbers. A label is a class number. Other names mean nothing. Where values may be
+ * missing, null stands for one; in CSV an empty column does.
  *
  * The same as CSV, in which columns have one order and those at the end may be
  * missing; a heading that begins with "id,label" says nothing:
@@ -38,6 +39,7 @@ struct live_line {
 struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
+	bool missing; /* the model takes inputs in which values are missing, as NAN */
 };
 
 /*

@@ -26,8 +26,16 @@ static int read_id(
 struct numbers {
 	float *out;
 	size_t room, count;
+	bool missing; /* values may be */
 	const char *where;
 };
+
+static void put(struct numbers *numbers, float number)
+{
+	if (numbers->count < numbers->room)
+		numbers->out[numbers->count] = number;
+	numbers->count++;
+}
 
 static int read_numbers(
 	const struct jvalue *value, int depth, struct numbers *numbers, struct err *err)
@@ -41,9 +49,11 @@ static int read_numbers(
 			return err_set(err, ERR_INPUT,
 				"%s: input: number %zu is too large for 32 bits", numbers->where,
 				numbers->count);
-		if (numbers->count < numbers->room)
-			numbers->out[numbers->count] = (float)number;
-		numbers->count++;
+		put(numbers, (float)number);
+		return 0;
+	}
+	if (numbers->missing && depth && jvalue_kind(value) == JVALUE_NONE) {
+		put(numbers, NAN);
 		return 0;
 	}
 	if (jvalue_kind(value) != JVALUE_LIST || depth == DEEPEST)
@@ -54,10 +64,12 @@ static int read_numbers(
 	return code;
 }
 
-static int read_input(
-	const struct jvalue *value, const char *where, size_t floats, float *input, struct err *err)
+static int read_input(const struct jvalue *value, const char *where,
+	const struct live_line_shape *shape, float *input, struct err *err)
 {
-	struct numbers numbers = {.out = input, .room = floats, .where = where};
+	const size_t floats = shape->floats;
+	struct numbers numbers = {
+		.out = input, .room = floats, .missing = shape->missing, .where = where};
 	int code;
 
 	if (jvalue_kind(value) != JVALUE_LIST)
@@ -92,7 +104,7 @@ static int read_table(const struct jvalue *table, const char *where,
 	if (!code && !numbers && !label)
 		code = err_set(err, ERR_INPUT, "%s: has neither input nor label", where);
 	if (!code && numbers)
-		code = read_input(numbers, where, shape->floats, input, err);
+		code = read_input(numbers, where, shape, input, err);
 	if (!code && label)
 		code = read_label(label, where, shape->classes, line, err);
 	line->has_input = numbers != NULL;

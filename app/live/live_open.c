@@ -121,7 +121,9 @@ static int make_ends(struct live *live, int input, int output, struct err *err)
 {
 	const struct options *o = live->run.config.options;
 
-	live->shape = (struct live_line_shape){live->run.floats, live->run.classes};
+	live->shape = (struct live_line_shape){.floats = live->run.floats,
+		.classes = live->run.classes,
+		.missing = learner_scale(live->run.learner) != NULL};
 	live->format = &live_line_formats[options_choice(o, "stdin.format")];
 	live->strict = !strcmp(options_text(o, "stdin.on_bad"), "error");
 	live->every = options_int64(o, "eval.every");

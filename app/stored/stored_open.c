@@ -182,6 +182,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	learner.channels = info->channels;
 	learner.height = info->height;
 	learner.width = info->width;
+	learner.fit = info->fit;
 	learner.steps = s->run.planned_steps;
 	learner.iterations = s->run.planned_iterations;
 	code = source_store_new(

@@ -38,6 +38,7 @@ struct source_info {
 	int64_t steps; /* time steps; source_open counts them where all have per_step samples */
 	int per_step;  /* the samples of each; 0: they differ, see source_step */
 	int tasks;     /* 0: there are none; see source_task */
+	bool fit;      /* numbers suit a net as they are: nobody need scale them */
 	bool augments; /* samples for training are changed at random each time: source_draw */
 };
 

@@ -24,12 +24,13 @@ static int publish(struct retain_learner *learner, struct err *err)
 	const struct options *o = learner->options;
 	const float *params = learner_params(now, LEARNER_INFERENCE),
 		    *stats = learner_stats(now, LEARNER_INFERENCE);
+	const struct scale *scale = learner_scale(now);
 	const double start = clock_now();
 	struct serving *serving = atomic_load(&learner->serving);
 	int code;
 
 	if (serving) {
-		code = serving_publish(serving, params, stats, err);
+		code = serving_publish(serving, params, stats, scale, err);
 	} else {
 		const struct predictor_config config = {
 			.engine = {.isa = options_text(o, "engine.isa"),
@@ -37,7 +38,7 @@ static int publish(struct retain_learner *learner, struct err *err)
 				.threads = 1},
 			.micro = options_int(o, "run.micro_batch")};
 
-		code = serving_new(&serving, learner_net(now), &config, params, stats, err);
+		code = serving_new(&serving, learner_net(now), &config, params, stats, scale, err);
 	}
 	if (code)
 		return code;
@@ -85,7 +86,7 @@ int retain_learner_predict(struct retain_learner *learner, const float *inputs, 
 	if (!code)
 		code = api_learner_owned(learner, __func__, inner(err));
 	if (!code)
-		code = serving_check(&call, &learner->shape, inner(err));
+		code = serving_check(&call, &learner->shape, learner->scales, inner(err));
 	if (!code)
 		code = renew(learner, inner(err));
 	return code ? code : serving_predict(learner->serving, &call, inner(err));
@@ -147,7 +148,7 @@ int retain_learner_observe(struct retain_learner *learner, const float *inputs, 
 	if (!code)
 		code = api_learner_owned(learner, __func__, inner(err));
 	if (!code)
-		code = serving_check(&call, &learner->shape, inner(err));
+		code = serving_check(&call, &learner->shape, learner->scales, inner(err));
 	return code ? code : observe(learner, &call, ticket, inner(err));
 }
 
@@ -307,7 +308,9 @@ static int save_weights(const struct retain_learner *learner, enum retain_weight
 		&(struct weights){.net = learner_net(saved),
 			.params = learner_params(saved, models[which]),
 			.stats = learner_stats(saved, models[which]),
-			.iteration = now.iteration},
+			.iteration = now.iteration,
+			.scale = learner_scale(saved),
+			.scale_seen = learner_scale_seen(saved)},
 		err);
 }
 

@@ -27,6 +27,7 @@ struct retain_learner {
 	struct program *program;
 	struct run *run; /* the program's */
 	struct retain_shape shape;
+	bool scales; /* its inputs, in which values may be missing */
 	struct waiting waiting;
 
 	_Atomic(struct serving *) serving; /* NULL until the first prediction */

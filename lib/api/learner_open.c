@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "api/learner_impl.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "run/config.h"
 
 int api_learner_owned(const struct retain_learner *learner, const char *function, struct err *err)
 {
@@ -58,12 +60,31 @@ static void pass_on(void *context, enum log_level level, const char *message)
 	warning->warn(warning->context, message);
 }
 
+/* What the program leaves open is as in the folder. What is wrong there is found later. */
+static int adopt(struct options *options, const char *folder, struct err *err)
+{
+	enum { MOST = 1 << 20 };
+	char *path = path_join(folder, "config.ini"), *saved = NULL;
+	struct err why;
+	size_t size;
+	int code = path ? file_read(path, MOST, &saved, &size, &why)
+			: err_memory(&why, "a path", strlen(folder));
+
+	if (!code)
+		code = config_adopt(options, saved, size, &why);
+	mem_free(saved);
+	mem_free(path);
+	return code == ERR_MEMORY ? err_set(err, code, "%s", why.message) : 0;
+}
+
 static int make_run(struct retain_learner *made, const struct retain_config *config,
 	const char *folder, struct err *err)
 {
 	struct log log = {.context = &made->warning, .most = LOG_WARN};
 	int code = config_resolve(config->layers, &made->options, err);
 
+	if (!code && folder)
+		code = adopt(made->options, folder, err);
 	made->warning = config->warning;
 	made->progress = config->progress;
 	if (made->warning.warn)
@@ -75,6 +96,7 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 		return code;
 	made->run = program_run(made->program);
 	made->shape = serving_shape(net_spec(learner_net(made->run->learner)));
+	made->scales = learner_scale(made->run->learner) != NULL;
 	made->waiting.first = made->waiting.next = folder ? first_ticket() : 1;
 	return 0;
 }

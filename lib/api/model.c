@@ -48,7 +48,7 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 
 	if (!code)
 		code = serving_new(&made->serving, made->weights->net, &config,
-			made->weights->params, made->weights->stats, err);
+			made->weights->params, made->weights->stats, made->weights->scale, err);
 	if (code)
 		return code;
 	weights_drop(made->weights);
@@ -117,6 +117,6 @@ int retain_model_predict(struct retain_model *model, const float *inputs, size_t
 	int code = ARGS_CHECK(err, ARG(model), ARG(inputs), ARG(predictions));
 
 	if (!code)
-		code = serving_check(&call, &model->shape, inner(err));
+		code = serving_check(&call, &model->shape, model->weights->scale, inner(err));
 	return code ? code : serving_predict(model->serving, &call, inner(err));
 }

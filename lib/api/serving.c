@@ -58,12 +58,12 @@ static int check_lengths(
 }
 
 /* One number that is none would spoil every weight once it is trained on. */
-int serving_check(
-	const struct serving_call *call, const struct retain_shape *shape, struct err *err)
+int serving_check(const struct serving_call *call, const struct retain_shape *shape, bool missing,
+	struct err *err)
 {
 	const int code = check_lengths(call, shape, err);
 
-	for (size_t i = 0; i < call->input_floats && !code; i++)
+	for (size_t i = 0; i < call->input_floats && !code && !missing; i++)
 		if (!isfinite(call->inputs[i]))
 			return err_set(err, ERR_INPUT, "%s: inputs: number %zu of input %zu is %f",
 				call->function, i % shape->floats, i / shape->floats,
@@ -99,7 +99,7 @@ void serving_say(const struct serving_call *call, int classes, const float *logi
 
 int serving_new(struct serving **serving, const struct net *net,
 	const struct predictor_config *config, const float *params, const float *stats,
-	struct err *err)
+	const struct scale *scale, struct err *err)
 {
 	struct serving *made = mem_new(1, sizeof(*made));
 	int code;
@@ -107,7 +107,7 @@ int serving_new(struct serving **serving, const struct net *net,
 	*serving = NULL;
 	if (!made)
 		return err_memory(err, "predictions", sizeof(*made));
-	code = predictor_new(&made->predictor, net, config, params, stats, err);
+	code = predictor_new(&made->predictor, net, config, params, stats, scale, err);
 	if (code) {
 		mem_free(made);
 		return code;
@@ -137,10 +137,10 @@ void serving_free(struct serving *serving)
 	mem_free(serving);
 }
 
-int serving_publish(
-	struct serving *serving, const float *params, const float *stats, struct err *err)
+int serving_publish(struct serving *serving, const float *params, const float *stats,
+	const struct scale *scale, struct err *err)
 {
-	return predictor_publish(serving->predictor, params, stats, err);
+	return predictor_publish(serving->predictor, params, stats, scale, err);
 }
 
 static struct room *take_room(struct serving *serving, size_t floats)

@@ -22,9 +22,9 @@ struct serving_call {
 
 struct retain_shape serving_shape(const struct net_spec *spec);
 
-/* Lengths that fit the shape, and numbers that are finite. */
-int serving_check(
-	const struct serving_call *call, const struct retain_shape *shape, struct err *err);
+/* Lengths that fit the shape, and numbers that are finite unless values may be missing. */
+int serving_check(const struct serving_call *call, const struct retain_shape *shape, bool missing,
+	struct err *err);
 
 /* Fills in predictions and probabilities from logits (count, classes). */
 void serving_say(const struct serving_call *call, int classes, const float *logits);
@@ -34,12 +34,12 @@ struct serving;
 /* As predictor_new. */
 int serving_new(struct serving **serving, const struct net *net,
 	const struct predictor_config *config, const float *params, const float *stats,
-	struct err *err);
+	const struct scale *scale, struct err *err);
 void serving_free(struct serving *serving);
 
 /* Other weights from now on, as predictor_publish. */
-int serving_publish(
-	struct serving *serving, const float *params, const float *stats, struct err *err);
+int serving_publish(struct serving *serving, const float *params, const float *stats,
+	const struct scale *scale, struct err *err);
 
 /* A call that was checked. Allocates nothing once calls of this count were made. */
 int serving_predict(struct serving *serving, const struct serving_call *call, struct err *err);

@@ -38,6 +38,9 @@ struct option_row {
 	const char *allowed;
 	const char *help; /* one line, no full stop */
 	unsigned flags;   /* of enum option_flag */
+	/* What a saved config without the key meant, before there was such a key; NULL: the
+	 * default. */
+	const char *before;
 };
 
 enum option_flag {
@@ -72,8 +75,9 @@ int options_read_text(
 	struct options *options, const char *name, const char *words, size_t size, struct err *err);
 
 /*
- * The same for a text that another program wrote: unknown sections are left out.
- * Unknown keys are left out, too, unless it is strict.
+ * The same for a saved text, perhaps of another program or version: unknown sections are
+ * left out. Unknown keys are left out, too, unless it is strict. Keys that the text lacks
+ * are set to what that meant, where their rows say so.
  */
 int options_read_foreign(struct options *options, const char *name, const char *words, size_t size,
 	bool strict, struct err *err);

@@ -55,8 +55,15 @@ int options_read_foreign(struct options *options, const char *name, const char *
 	bool strict, struct err *err)
 {
 	struct reading reading = {options, ++options->readings, name, true, !strict};
+	int code = ini_read(name, words, size, set_value, &reading, err);
 
-	return ini_read(name, words, size, set_value, &reading, err);
+	for (size_t i = 0; i < options->count && !code; i++) {
+		struct option_entry *entry = &options->entries[i];
+
+		if (entry->row->before && entry->reading != reading.number)
+			code = option_entry_set(options, entry, entry->row->before, name, err);
+	}
+	return code;
 }
 
 int options_read(struct options *options, const char *path, struct err *err)

@@ -78,8 +78,7 @@ static int step_virtually(struct learner *learner, int n, float rate, struct err
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
 	struct choice *choice = learner->choice;
-	int code =
-		store_fetch(learner->store, learner->ids, n, learner->inputs, learner->labels, err);
+	int code = learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
 
 	if (stats)
 		memcpy(choice->stats, learner->stats[0], stats * sizeof(float));
@@ -99,8 +98,7 @@ static int compare_losses(struct learner *learner, struct err *err)
 	const int n = learner->batch;
 	const struct runner_batch batch = {learner->inputs, learner->labels, NULL, n};
 	struct choice *choice = learner->choice;
-	int code =
-		store_fetch(learner->store, choice->ids, n, learner->inputs, learner->labels, err);
+	int code = learner_fetch(learner, choice->ids, n, learner->inputs, learner->labels, err);
 
 	if (!code)
 		code = runner_losses(learner->runner, learner->params, NULL, 0, &batch,

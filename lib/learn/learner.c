@@ -51,10 +51,14 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 	struct err *err)
 {
 	const float *params = learner_params(learner, model);
+	int code;
 
 	if (!params)
 		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
 			1 + average_count(learner->average));
+	code = learner_scaled(learner, &inputs, n, err);
+	if (code)
+		return code;
 	learner_tell(learner, LEARNER_PREDICT, n);
 	return runner_infer(
 		learner->runner, params, learner_stats(learner, model), inputs, n, logits, err);
@@ -138,12 +142,41 @@ void learner_keep_start(struct learner *learner)
 		memcpy(learner->start_stats, learner->stats[0], stats * sizeof(float));
 }
 
+/* With weights for scaled inputs comes their scale. */
+static int load_scale(struct learner *learner, const struct safetensors *file, struct err *err)
+{
+	struct scale scale = {.floats = learner->floats};
+	struct arena arena = {0};
+	int64_t *seen;
+	int code;
+
+	if (!weights_has_scale(file))
+		return 0;
+	if (!learner->scaling)
+		return err_set(err, ERR_INPUT,
+			"%s: its weights are for scaled inputs, and this learner takes them as "
+			"they are; set model.scale = running",
+			safetensors_path(file));
+	scale.mean = arena_new(&arena, scale.floats, sizeof(float));
+	scale.factor = arena_new(&arena, scale.floats, sizeof(float));
+	seen = arena_new(&arena, scale.floats, sizeof(*seen));
+	code = scale.mean && scale.factor && seen
+		       ? weights_load_scale(learner->net, file, &scale, seen, err)
+		       : err_memory(err, "the scale of inputs", scale.floats * sizeof(*seen));
+	if (!code)
+		scaling_set(learner->scaling, &scale, seen);
+	arena_release(&arena);
+	return code;
+}
+
 int learner_load(struct learner *learner, const char *path, struct err *err)
 {
 	const size_t size = net_stats(learner->net)->floats * sizeof(float);
 	struct safetensors *file = NULL;
 	int code = safetensors_open(&file, path, err);
 
+	if (!code)
+		code = load_scale(learner, file, err);
 	if (!code)
 		code = weights_load(learner->net, file, learner->params, learner->stats[0], err);
 	safetensors_close(file);
@@ -244,6 +277,17 @@ static void tasks_state(struct learner *learner, struct state *state)
 		state_floats(state, "start_stats", learner->start_stats, stats);
 }
 
+/* Before version 3 no learner scaled its inputs. */
+static void scale_state(struct learner *learner, struct state *state)
+{
+	if (state_version(state) >= 3)
+		scaling_state(learner->scaling, state);
+	else
+		state_refuse(state, ERR_INPUT,
+			"its model takes inputs as they are, and this learner scales them; set "
+			"model.scale = off");
+}
+
 void learner_state(struct learner *learner, struct state *state)
 {
 	const size_t stats = net_stats(learner->net)->floats;
@@ -281,6 +325,8 @@ void learner_state(struct learner *learner, struct state *state)
 	if (learner->adapt)
 		adapt_state(learner->adapt, state);
 	leaving_state(learner, state);
+	if (learner->scaling)
+		scale_state(learner, state);
 	state_leave(state);
 	learner->version += state_reading(state);
 }

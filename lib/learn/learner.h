@@ -7,6 +7,9 @@
  * learner_reveal. In between, the owner may predict as often as it likes, with the
  * model that serves inference or any other.
  *
+ * Inputs are passed and kept as they come. Where the learner scales them (model.scale,
+ * learn/scaling.h), a number that is not finite is a missing value.
+ *
  * What a learner becomes is a function of its options and of what was revealed, to
  * the last bit, on any number of threads. One thread uses it at a time.
  */
@@ -20,6 +23,7 @@
 #include "base/options.h"
 #include "base/state.h"
 #include "nn/net.h"
+#include "nn/scale.h"
 #include "optim/schedule.h"
 #include "optim/scores.h"
 #include "store/store.h"
@@ -83,6 +87,7 @@ struct learner_config {
 	int classes, channels, height, width;
 	int64_t steps;      /* time steps of the whole run; 0: unknown */
 	int64_t iterations; /* of the whole run, for schedules that need to know; 0: unknown */
+	bool fit;           /* inputs suit a net as they are: model.scale = auto leaves them */
 	double budget;      /* or, in iterations of plain SGD, the cost of a time step; 0: none */
 	struct learner_watch watch;
 };
@@ -170,12 +175,23 @@ int learner_threads(const struct learner *learner);
 const float *learner_params(const struct learner *learner, int model);
 const float *learner_stats(const struct learner *learner, int model);
 /*
- * A number that moves whenever what LEARNER_INFERENCE stands for, weights or statistics,
- * may have changed, by whatever call. An owner that keeps a copy of them copies again
- * when it has moved. While an average serves, it rests between two moves of the average.
+ * The scale of inputs at the moment, and how many values of each number it is from; NULL
+ * if the learner takes them as they are. It lives as long as the learner.
+ */
+const struct scale *learner_scale(const struct learner *learner);
+const int64_t *learner_scale_seen(const struct learner *learner);
+/*
+ * A number that moves whenever what LEARNER_INFERENCE stands for, weights, statistics or
+ * scale, may have changed, by whatever call. An owner that keeps a copy of them copies again
+ * when it has moved. While an average serves and nothing is scaled, it rests between two
+ * moves of the average.
  */
 uint64_t learner_version(const struct learner *learner);
-/* Takes the weights in a safetensors file: training goes on, and averages begin, from them. */
+/*
+ * Takes the weights in a safetensors file: training goes on, and averages begin, from
+ * them. So does the scale of inputs, if the file has one; it is refused if this learner
+ * does not scale (ERR_INPUT). Without one in the file the learner's stays.
+ */
 int learner_load(struct learner *learner, const char *path, struct err *err);
 
 /* Everything but the options and the store. */

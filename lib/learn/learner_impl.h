@@ -6,6 +6,7 @@
 #include "learn/choice.h"
 #include "learn/learner.h"
 #include "learn/population.h"
+#include "learn/scaling.h"
 #include "nn/runner.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
@@ -26,6 +27,9 @@ struct learner {
 	struct choice *choice;         /* NULL: the objective chooses nothing */
 	struct population *population; /* NULL: one model */
 	struct adapt *adapt;           /* NULL: replay reaches as far as it was told */
+	struct scaling *scaling;       /* NULL: inputs go to the net as they are */
+	float *scaled;                 /* inputs of the owner, scaled */
+	size_t scaled_room;            /* ... so many numbers of them */
 
 	int batch, validation_batch;
 	int64_t validate_every, window, statistics_every;
@@ -81,6 +85,23 @@ int learner_best(const struct learner *learner);
 
 /* The rate of the plain model in iteration k. */
 double learner_rate(const struct learner *learner, int64_t k);
+
+/*
+ * The only ways of inputs to the net: samples of the store, and inputs of the owner,
+ * all of them scaled. learner_scaled gives the latter; good until its next call.
+ */
+int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inputs,
+	int32_t *labels, struct err *err);
+int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, int32_t *labels, struct err *err);
+int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
+
+/*
+ * The statistics count n samples that were revealed. If inputs are NULL they come from
+ * the store, where the samples have ids from `first` on.
+ */
+int learner_count_inputs(
+	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err);
 
 void learner_tell(const struct learner *learner, enum learner_work work, int samples);
 

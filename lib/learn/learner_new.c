@@ -208,6 +208,9 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->statistics_every = options_int64(o, "average.statistics_every");
 	made->task_steps = options_int64(o, "run.task_steps");
 	code = learner_options_check(config, err);
+	if (!code && scaling_wanted(options_text(o, "model.scale"),
+			     config->height == 1 && config->width == 1, config->fit))
+		code = scaling_new(&made->scaling, made->floats, err);
 	if (!code)
 		code = make_net(made, config, err);
 	if (!code)
@@ -241,6 +244,8 @@ void learner_free(struct learner *learner)
 	choice_free(learner->choice);
 	population_free(learner->population);
 	mem_free(learner->adapt);
+	scaling_free(learner->scaling);
+	mem_free(learner->scaled);
 	mem_free(learner->start);
 	mem_free(learner->start_stats);
 	objective_free(learner->objective);

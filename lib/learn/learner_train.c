@@ -85,6 +85,8 @@ int learner_reveal(
 		code = store_add(learner->store, inputs, labels, n, err);
 	if (!code && learner->population && !inputs)
 		code = population_predict(learner, first, NULL, labels, n, hits, err);
+	if (!code && learner->scaling)
+		code = learner_count_inputs(learner, first, inputs, n, err);
 	if (code)
 		return code;
 	forget_leaving(learner);
@@ -143,7 +145,7 @@ static int validate(struct learner *learner, struct err *err)
 	if (!learner->validation || !pool_draw(learner->validation, (uint64_t)learner->iteration, 0,
 					    0, learner->ids, n))
 		return 0;
-	code = store_fetch(learner->store, learner->ids, n, learner->inputs, learner->labels, err);
+	code = learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
 	for (int i = 0; i < learner->scores.models && !code; i++)
 		code = score_model(learner, i, &round[i], err);
 	if (!code)
@@ -248,8 +250,8 @@ static int iterate(struct learner *learner, struct err *err)
 	const struct runner_batch batch = {learner->inputs, learner->labels, learner->weights, n};
 	const struct average_step *averages;
 	float loss;
-	int code = store_draw(learner->store, learner->ids, n, (uint64_t)k, learner->inputs,
-		learner->labels, err);
+	int code = learner_draw(
+		learner, learner->ids, n, (uint64_t)k, learner->inputs, learner->labels, err);
 
 	learner->diverged = false;
 	if (!code)

@@ -148,10 +148,12 @@ int population_predict(struct learner *learner, int64_t first, const float *inpu
 		const float *some =
 			inputs ? inputs + (size_t)at * learner->floats : learner->inputs;
 
+		if (inputs)
+			code = learner_scaled(learner, &some, count, err);
 		for (int i = 0; i < count && !inputs; i++)
 			learner->ids[i] = first + at + i;
 		if (!inputs)
-			code = store_fetch(learner->store, learner->ids, count, learner->inputs,
+			code = learner_fetch(learner, learner->ids, count, learner->inputs,
 				learner->labels, err);
 		if (!code)
 			code = predict_some(learner, some, labels + at, count, hits, err);

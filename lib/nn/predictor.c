@@ -12,13 +12,22 @@
 #include "nn/predictor.h"
 
 #include <pthread.h>
+#include <string.h>
 #include "base/mem.h"
 #include "nn/runner.h"
 
 struct seat {
 	struct engine *engine;
 	struct runner *runner;
+	float *scaled; /* inputs, and room for so many numbers of them */
+	size_t room;
 	struct seat *below; /* in the stack of free seats */
+};
+
+/* What a prediction reads. */
+struct set {
+	struct packed *packed;
+	struct scale scale; /* without floats: there is none */
 };
 
 struct predictor {
@@ -27,7 +36,7 @@ struct predictor {
 	pthread_mutex_t publishing; /* one at a time */
 	pthread_mutex_t lock;
 	pthread_cond_t freed, unused; /* a seat; a set */
-	struct packed *sets[2];
+	struct set sets[2];
 	int users[2];
 	int current;
 	struct seat *free;
@@ -47,8 +56,40 @@ static int seat_open(struct predictor *p, struct seat *seat, const struct engine
 	return code;
 }
 
+static int set_open(
+	struct predictor *p, struct set *set, const struct scale *scale, struct err *err)
+{
+	const size_t floats = scale ? scale->floats : 0;
+
+	set->scale.floats = floats;
+	if (floats && (!(set->scale.mean = mem_new(floats, sizeof(float))) ||
+			      !(set->scale.factor = mem_new(floats, sizeof(float)))))
+		return err_memory(err, "the scale of inputs", 2 * floats * sizeof(float));
+	return packed_new(&set->packed, p->net, p->packer, err);
+}
+
+static void set_close(struct set *set)
+{
+	packed_free(set->packed);
+	mem_free(set->scale.mean);
+	mem_free(set->scale.factor);
+	*set = (struct set){0};
+}
+
+static void set_fill(
+	struct set *set, const float *params, const float *stats, const struct scale *scale)
+{
+	const size_t size = set->scale.floats * sizeof(float);
+
+	packed_set(set->packed, params, stats);
+	if (size) {
+		memcpy(set->scale.mean, scale->mean, size);
+		memcpy(set->scale.factor, scale->factor, size);
+	}
+}
+
 static int fill(struct predictor *p, const struct predictor_config *config, const float *params,
-	const float *stats, struct err *err)
+	const float *stats, const struct scale *scale, struct err *err)
 {
 	struct engine_config engine = config->engine;
 	int code;
@@ -57,17 +98,17 @@ static int fill(struct predictor *p, const struct predictor_config *config, cons
 		engine.threads = 1;
 	code = engine_new(&p->packer, &engine, err);
 	if (!code)
-		code = packed_new(&p->sets[0], p->net, p->packer, err);
+		code = set_open(p, &p->sets[0], scale, err);
 	for (int i = 0; i < p->count && !code; i++)
 		code = seat_open(p, p->seats + i, &engine, config->micro, err);
 	if (!code)
-		packed_set(p->sets[0], params, stats);
+		set_fill(&p->sets[0], params, stats, scale);
 	return code;
 }
 
 int predictor_new(struct predictor **predictor, const struct net *net,
 	const struct predictor_config *config, const float *params, const float *stats,
-	struct err *err)
+	const struct scale *scale, struct err *err)
 {
 	const int count = config->at_once ? config->at_once : team_processors();
 	const size_t bytes = sizeof(struct predictor) + (size_t)count * sizeof(struct seat);
@@ -85,7 +126,7 @@ int predictor_new(struct predictor **predictor, const struct net *net,
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_cond_init(&made->freed, NULL);
 	pthread_cond_init(&made->unused, NULL);
-	const int code = fill(made, config, params, stats, err);
+	const int code = fill(made, config, params, stats, scale, err);
 	if (code)
 		predictor_free(made);
 	else
@@ -100,9 +141,10 @@ void predictor_free(struct predictor *predictor)
 	for (int i = 0; i < predictor->count; i++) {
 		runner_free(predictor->seats[i].runner);
 		engine_free(predictor->seats[i].engine);
+		mem_free(predictor->seats[i].scaled);
 	}
-	packed_free(predictor->sets[0]);
-	packed_free(predictor->sets[1]);
+	set_close(&predictor->sets[0]);
+	set_close(&predictor->sets[1]);
 	engine_free(predictor->packer);
 	pthread_cond_destroy(&predictor->unused);
 	pthread_cond_destroy(&predictor->freed);
@@ -135,15 +177,37 @@ static void give_back(struct predictor *p, struct seat *seat, int set)
 	pthread_mutex_unlock(&p->lock);
 }
 
+static int scale_inputs(
+	struct seat *seat, const struct scale *scale, const float **inputs, int n, struct err *err)
+{
+	const size_t floats = (size_t)n * scale->floats;
+
+	if (!floats)
+		return 0;
+	if (floats > seat->room) {
+		float *more = mem_resize(seat->scaled, floats, sizeof(*more));
+
+		if (!more)
+			return err_memory(err, "scaled inputs", floats * sizeof(*more));
+		seat->scaled = more;
+		seat->room = floats;
+	}
+	scale_apply(scale, *inputs, n, seat->scaled);
+	*inputs = seat->scaled;
+	return 0;
+}
+
 int predictor_predict(
 	struct predictor *predictor, const float *inputs, int n, float *logits, struct err *err)
 {
-	int set;
-	struct seat *seat = take(predictor, &set);
-	const int code =
-		runner_infer_packed(seat->runner, predictor->sets[set], inputs, n, logits, err);
+	int current;
+	struct seat *seat = take(predictor, &current);
+	const struct set *set = &predictor->sets[current];
+	int code = scale_inputs(seat, &set->scale, &inputs, n, err);
 
-	give_back(predictor, seat, set);
+	if (!code)
+		code = runner_infer_packed(seat->runner, set->packed, inputs, n, logits, err);
+	give_back(predictor, seat, current);
 	return code;
 }
 
@@ -158,16 +222,18 @@ static int await_other(struct predictor *p)
 	return other;
 }
 
-int predictor_publish(
-	struct predictor *predictor, const float *params, const float *stats, struct err *err)
+int predictor_publish(struct predictor *predictor, const float *params, const float *stats,
+	const struct scale *scale, struct err *err)
 {
 	pthread_mutex_lock(&predictor->publishing);
 	const int other = await_other(predictor);
 	int code = 0;
-	if (!predictor->sets[other])
-		code = packed_new(&predictor->sets[other], predictor->net, predictor->packer, err);
-	if (!code) {
-		packed_set(predictor->sets[other], params, stats);
+	if (!predictor->sets[other].packed)
+		code = set_open(predictor, &predictor->sets[other], scale, err);
+	if (code) {
+		set_close(&predictor->sets[other]);
+	} else {
+		set_fill(&predictor->sets[other], params, stats, scale);
 		pthread_mutex_lock(&predictor->lock);
 		predictor->current = other;
 		pthread_mutex_unlock(&predictor->lock);

@@ -1,8 +1,10 @@
 /*
  * Predictions from any number of threads at a time, with weights that may be replaced
- * meanwhile. The weights are copied and packed once, and read by all.
+ * meanwhile, and with them the scale of inputs. The weights are copied and packed once,
+ * and read by all.
  *
- * A prediction has the bits of runner_infer with the same weights and settings: it
+ * A prediction has the bits of scale_apply, where there is a scale, and of runner_infer
+ * with the same weights and settings: it
  * depends neither on the number of threads nor on who else predicts.
  */
 #ifndef RETAIN_NN_PREDICTOR_H
@@ -11,6 +13,7 @@
 #include "base/err.h"
 #include "nn/engine.h"
 #include "nn/net.h"
+#include "nn/scale.h"
 
 struct predictor_config {
 	struct engine_config engine; /* threads: for each prediction; 0 means 1 here */
@@ -20,10 +23,13 @@ struct predictor_config {
 
 struct predictor;
 
-/* net is borrowed; params and stats, flat buffers as its tables describe, are copied. */
+/*
+ * net is borrowed; params and stats, flat buffers as its tables describe, are copied, and
+ * so is the scale (NULL: inputs are taken as they are).
+ */
 int predictor_new(struct predictor **predictor, const struct net *net,
 	const struct predictor_config *config, const float *params, const float *stats,
-	struct err *err);
+	const struct scale *scale, struct err *err);
 /* Nobody may be inside. */
 void predictor_free(struct predictor *predictor);
 
@@ -36,12 +42,12 @@ int predictor_predict(
 	struct predictor *predictor, const float *inputs, int n, float *logits, struct err *err);
 
 /*
- * Replaces the weights: predictions that begin from now on use these, those under way
+ * Replaces the weights, and the scale if there is one: predictions that begin from now on use these, those under way
  * end with the weights they began with. The caller's thread packs them while predictions
  * go on. It waits only for predictions that still use the weights before the present
  * ones. The first call takes memory for the second set of weights, later ones none.
  */
-int predictor_publish(
-	struct predictor *predictor, const float *params, const float *stats, struct err *err);
+int predictor_publish(struct predictor *predictor, const float *params, const float *stats,
+	const struct scale *scale, struct err *err);
 
 #endif

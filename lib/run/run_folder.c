@@ -267,7 +267,9 @@ static int save_model(
 			.params = learner_params(run->learner, LEARNER_INFERENCE),
 			.stats = learner_stats(run->learner, LEARNER_INFERENCE),
 			.iteration = now.iteration,
-			.class_names = names},
+			.class_names = names,
+			.scale = learner_scale(run->learner),
+			.scale_seen = learner_scale_seen(run->learner)},
 		err);
 }
 

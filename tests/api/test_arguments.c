@@ -29,8 +29,8 @@ static int make(void **state)
 	if (folder_make(NULL))
 		return -1;
 	config = retain_config_new();
-	learner = open_in("run", SETTINGS("engine.threads", "2"));
-	made = learner_of(NULL);
+	learner = open_in("run", SETTINGS("engine.threads", "2", "model.scale", "off"));
+	made = learner_of(SETTINGS("model.scale", "off"));
 	assert_ok(
 		retain_learner_save_weights(made, RETAIN_WEIGHTS_PLAIN, in_folder("w"), &err), err);
 	retain_learner_free(made);
@@ -226,6 +226,41 @@ static void numbers_must_be_finite(void **state)
 	}
 }
 
+/* Where inputs are scaled, they are missing values: as good as the mean. */
+static void numbers_may_be_missing(void **state)
+{
+	static const float missing[] = {NAN, INFINITY, -INFINITY};
+	struct retain_learner *scaling = learner_of(NULL);
+	struct retain_model *scaled;
+	struct step first = step_of(0), same[COUNT(missing)];
+
+	(void)state;
+	go(scaling, 6);
+	for (size_t i = 0; i < COUNT(missing); i++) {
+		same[i] = step_of(2);
+		same[i].inputs[3][2] = missing[i];
+		observe(scaling, &same[i]);
+		assert_same_predictions(&same[i], &same[0]);
+	}
+	assert_ok(
+		retain_learner_save_weights(scaling, RETAIN_WEIGHTS_SERVING, in_folder("s"), &err),
+		err);
+	assert_ok(retain_model_open(&scaled, in_folder("s"), &err), err);
+	assert_ok(retain_model_predict(
+			  scaled, same[0].inputs[0], N * DIM, first.predictions, N, NOTHING, &err),
+		err);
+	assert_same_predictions(&first, &same[0]);
+	assert_ok(retain_learner_predict(
+			  scaling, same[0].inputs[0], N * DIM, first.predictions, N, NOTHING, &err),
+		err);
+	assert_same_predictions(&first, &same[0]);
+	reveal(scaling, &same[0]);
+	train(scaling, 20);
+	assert_true(isfinite(metrics_of(scaling).loss));
+	retain_model_close(scaled);
+	retain_learner_free(scaling);
+}
+
 #define CHILD(call) refused(call, RETAIN_ERR_STATE, #call, "the learner belongs to process ")
 
 /* Every function, in a process that did not make the learner. */
@@ -249,7 +284,8 @@ static void refuse_in_child(struct retain_learner *theirs)
  */
 static void a_child_changes_nothing(void **state)
 {
-	struct retain_learner *straight = learner_of(NULL), *memory = learner_of(NULL);
+	struct retain_learner *straight = learner_of(SETTINGS("model.scale", "off")),
+			      *memory = learner_of(NULL);
 	struct step last = step_of(9), again = last;
 	int told[2], ended[2], status;
 	char byte = 0;
@@ -302,6 +338,7 @@ int main(void)
 		made_test(null_is_allowed),
 		made_test(wrong_lengths_are_refused),
 		made_test(numbers_must_be_finite),
+		made_test(numbers_may_be_missing),
 		made_test(a_child_changes_nothing),
 	};
 

@@ -161,7 +161,8 @@ static void killed_with_rollbacks(void **state)
 
 	(void)state;
 	kills_change_nothing(SETTINGS("run.on_nan", "rollback", "run.checkpoint_every", "7 steps",
-		"schedule.rate", "1024", "schedule.kind", "constant", "average.kind", "ema"));
+		"schedule.rate", "1024", "schedule.kind", "constant", "average.kind", "ema",
+		"model.scale", "off"));
 	learner = open_in("straight", SETTINGS("run.on_nan", "rollback", "schedule.rate", "1024",
 					      "schedule.kind", "constant", "average.kind", "ema"));
 	assert_true(metrics_of(learner).learning_rate < 1024);
@@ -458,7 +459,7 @@ static void warnings_are_heard(void **state)
 {
 	const char *const *settings = SETTINGS("run.on_nan", "rollback", "run.checkpoint_every",
 		"3 steps", "schedule.rate", "1024", "schedule.kind", "constant", "average.kind",
-		"ema");
+		"ema", "model.scale", "off");
 	struct retain_err err = {0};
 	struct retain_learner *learner;
 	char heard[HEARD];

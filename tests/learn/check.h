@@ -24,7 +24,8 @@ static inline struct options *options_of(const char *const *settings)
 	static const char *const usual[] = {"model.arch=mlp:12", "run.batch=16", "run.seed=3",
 		"engine.threads=1", "average.every=2", "schedule.kind=malr", "schedule.rate=0.1",
 		"schedule.validate_every=3", "schedule.validation_batch=24", "schedule.window=6",
-		"schedule.patience=12", "schedule.epsilon=0.01", "replay.holdout=0.2", NULL};
+		"schedule.patience=12", "schedule.epsilon=0.01", "replay.holdout=0.2",
+		"model.scale=off", NULL};
 	static const struct option_row *const tables[] = {learner_options, pool_options,
 		objective_options, optimizer_options, average_options, schedule_options, NULL};
 	const char *const *const layers[] = {usual, settings};

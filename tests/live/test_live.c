@@ -155,6 +155,39 @@ static void what_is_wrong_with_csv_is_named(void **state)
 	assert_named(live_line_csv, rows, COUNT(rows));
 }
 
+/* Without numbers there is no input, whatever may be missing. */
+static void values_may_be_missing(void **state)
+{
+	static const struct live_line_shape gaps = {FLOATS, CLASSES, true};
+	static const struct {
+		live_line_read *read;
+		const char *words;
+	} rows[] = {
+		{live_line_ndjson, "{\"id\": 1, \"input\": [1, null, 3, null]}"},
+		{live_line_ndjson, "{\"id\": 1, \"input\": [[1, null], [3, null]]}"},
+		{live_line_csv, "1,,1,,3,"},
+		{live_line_csv, "1,,1, ,3, "},
+	};
+	struct live_line line;
+	float input[FLOATS];
+	struct err err;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const size_t size = strlen(rows[i].words);
+
+		assert_ok(rows[i].read(rows[i].words, size, "line 7", &gaps, &line, input, &err),
+			err);
+		assert_true(line.has_input && input[0] == 1 && input[2] == 3);
+		assert_true(isnan(input[1]) && isnan(input[3]));
+		assert_int_equal(
+			read_words(rows[i].read, rows[i].words, &line, input, &err), ERR_INPUT);
+		assert_says(err, "number 1 is no number");
+	}
+	assert_int_equal(
+		live_line_csv("1,,,,,", 6, "line 7", &gaps, &line, input, &err), ERR_INPUT);
+	assert_says(err, "has neither");
+}
+
 /* Good lines with bytes changed, removed or doubled: no crash, and what is taken is sound. */
 static void spoil_lines(live_line_read *read, const char *good, const char *bytes)
 {
@@ -379,6 +412,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(a_line_of_csv_says_what_it_says),
 		cmocka_unit_test(what_is_wrong_with_csv_is_named),
+		cmocka_unit_test(values_may_be_missing),
 		cmocka_unit_test(spoilt_lines_are_refused_or_sound),
 		cmocka_unit_test(lines_come_whole),
 		cmocka_unit_test(long_lines_are_cut),

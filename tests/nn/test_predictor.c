@@ -25,7 +25,8 @@ static struct predictor *predictor_of(const struct rig *rig, const struct predic
 	struct predictor *predictor;
 	struct err err;
 
-	assert_ok(predictor_new(&predictor, rig->net, config, rig->params, rig->stats, &err), err);
+	assert_ok(predictor_new(&predictor, rig->net, config, rig->params, rig->stats, NULL, &err),
+		err);
 	return predictor;
 }
 
@@ -35,6 +36,35 @@ static void infer(const struct rig *rig, int n, float *logits)
 
 	assert_ok(runner_infer(rig->runner, rig->params, rig->stats, rig->input, n, logits, &err),
 		err);
+}
+
+/* A scale that is another for every version. */
+static struct scale scale_new(const struct net_spec *spec, int version)
+{
+	const size_t floats = (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width;
+	struct scale scale = {floats, guarded_new(floats), guarded_new(floats)};
+
+	for (size_t i = 0; i < floats; i++) {
+		scale.mean[i] = 0.1f * (float)version + 0.01f * (float)(i % 7);
+		scale.factor[i] = 1.1f - 0.2f * (float)version;
+	}
+	return scale;
+}
+
+static void scale_free(struct scale *scale)
+{
+	guarded_free(scale->mean);
+	guarded_free(scale->factor);
+}
+
+static void infer_scaled(const struct rig *rig, const struct scale *scale, int n, float *logits)
+{
+	float *scaled = guarded_new((size_t)n * scale->floats);
+	struct err err;
+
+	scale_apply(scale, rig->input, n, scaled);
+	assert_ok(runner_infer(rig->runner, rig->params, rig->stats, scaled, n, logits, &err), err);
+	guarded_free(scaled);
 }
 
 /* Other weights in the same buffers. */
@@ -70,7 +100,8 @@ static void it_has_a_runners_bits(void **state)
 					logits, rig.logits, (size_t)sizes[i] * rig.classes));
 			}
 			change(&rig, 0.9f);
-			assert_ok(predictor_publish(predictor, rig.params, rig.stats, &err), err);
+			assert_ok(predictor_publish(predictor, rig.params, rig.stats, NULL, &err),
+				err);
 		}
 		guarded_free(logits);
 		predictor_free(predictor);
@@ -121,31 +152,35 @@ static void end(struct crowd *crowd, pthread_t *threads)
 	assert_int_equal(crowd->right, THREADS * ROUNDS);
 }
 
-static void many_predict_while_weights_change(void **state)
+static void many_predict_while_weights_and_scale_change(void **state)
 {
 	for (size_t k = 0; k < COUNT(nets); k++) {
 		const struct rig_config config = {nets[k], {NULL, NULL, 1}, 0, 3, 3, false};
 		const struct predictor_config settings = {{NULL, NULL, 1}, 0, 2};
 		float *params[VERSIONS], *stats[VERSIONS], *logits[VERSIONS];
+		struct scale scales[VERSIONS];
 		struct crowd crowd = {0};
 		pthread_t threads[THREADS];
 		struct rig rig;
 		struct err err;
 		rig_open(&rig, &config);
 		crowd.rig = &rig;
-		crowd.predictor = predictor_of(&rig, &settings);
 		for (int i = 0; i < VERSIONS; i++) {
+			scales[i] = scale_new(&nets[k], i);
 			params[i] = guarded_copy(rig.params, rig.floats);
 			stats[i] = guarded_copy(rig.stats, rig.stat_floats);
 			logits[i] = guarded_new((size_t)rig.n * rig.classes);
-			infer(&rig, rig.n, logits[i]);
+			infer_scaled(&rig, &scales[i], rig.n, logits[i]);
 			crowd.expected[i] = logits[i];
 			change(&rig, 0.9f);
 		}
+		assert_ok(predictor_new(&crowd.predictor, rig.net, &settings, params[0], stats[0],
+				  &scales[0], &err),
+			err);
 		start(&crowd, threads);
 		for (int i = 1; i <= ROUNDS; i++)
 			assert_ok(predictor_publish(crowd.predictor, params[i % VERSIONS],
-					  stats[i % VERSIONS], &err),
+					  stats[i % VERSIONS], &scales[i % VERSIONS], &err),
 				err);
 		end(&crowd, threads);
 		predictor_free(crowd.predictor);
@@ -153,6 +188,7 @@ static void many_predict_while_weights_change(void **state)
 			guarded_free(params[i]);
 			guarded_free(stats[i]);
 			guarded_free(logits[i]);
+			scale_free(&scales[i]);
 		}
 		rig_close(&rig);
 	}
@@ -190,10 +226,11 @@ static void the_steady_state_allocates_nothing(void **state)
 		/* Each thread's own logits are one allocation more. */
 		assert_true(mem_count() - first <= THREADS + (THREADS - 1) * (first - before));
 
-		assert_ok(predictor_publish(predictor, rig.params, rig.stats, &err), err);
+		assert_ok(predictor_publish(predictor, rig.params, rig.stats, NULL, &err), err);
 		const uint64_t published = mem_count();
 		for (int i = 0; i < 3; i++) {
-			assert_ok(predictor_publish(predictor, rig.params, rig.stats, &err), err);
+			assert_ok(predictor_publish(predictor, rig.params, rig.stats, NULL, &err),
+				err);
 			assert_ok(
 				predictor_predict(predictor, rig.input, rig.n, logits, &err), err);
 		}
@@ -207,6 +244,7 @@ static void the_steady_state_allocates_nothing(void **state)
 struct attempt {
 	const struct rig *rig;
 	struct predictor *predictor; /* NULL: a new one each time */
+	const struct scale *scale;
 };
 
 static int try_all(void *context, struct err *err)
@@ -217,12 +255,12 @@ static int try_all(void *context, struct err *err)
 	struct predictor *predictor = attempt->predictor;
 	int code = predictor ? 0
 			     : predictor_new(&predictor, rig->net, &settings, rig->params,
-				       rig->stats, err);
+				       rig->stats, attempt->scale, err);
 
 	if (!code)
 		code = predictor_predict(predictor, rig->input, rig->n, rig->logits, err);
 	if (!code)
-		code = predictor_publish(predictor, rig->params, rig->stats, err);
+		code = predictor_publish(predictor, rig->params, rig->stats, attempt->scale, err);
 	if (!attempt->predictor)
 		predictor_free(predictor);
 	return code;
@@ -235,11 +273,14 @@ static void failing_memory_is_an_error(void **state)
 		const struct predictor_config settings = {{NULL, NULL, 1}, 2, 1};
 		struct rig rig;
 		rig_open(&rig, &config);
-		struct attempt attempt = {&rig, NULL};
+		struct scale scale = scale_new(&nets[k], 1);
+		struct attempt attempt = {&rig, NULL, &scale};
 		assert_true(each_allocation_fails(try_all, &attempt) > 12);
+		attempt.scale = NULL;
 		attempt.predictor = predictor_of(&rig, &settings);
 		assert_true(each_allocation_fails(try_all, &attempt) > 5);
 		predictor_free(attempt.predictor);
+		scale_free(&scale);
 		rig_close(&rig);
 	}
 }
@@ -261,11 +302,13 @@ static void mistakes_are_refused(void **state)
 	predictor_free(predictor);
 	predictor_free(NULL);
 	settings.at_once = -1;
-	assert_int_equal(predictor_new(&predictor, rig.net, &settings, rig.params, rig.stats, &err),
+	assert_int_equal(
+		predictor_new(&predictor, rig.net, &settings, rig.params, rig.stats, NULL, &err),
 		ERR_INPUT);
 	assert_null(predictor);
 	settings = (struct predictor_config){{"vax", NULL, 1}, 0, 0};
-	assert_int_equal(predictor_new(&predictor, rig.net, &settings, rig.params, rig.stats, &err),
+	assert_int_equal(
+		predictor_new(&predictor, rig.net, &settings, rig.params, rig.stats, NULL, &err),
 		ERR_INPUT);
 	assert_says(err, "vax");
 	rig_close(&rig);
@@ -275,7 +318,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_has_a_runners_bits),
-		cmocka_unit_test(many_predict_while_weights_change),
+		cmocka_unit_test(many_predict_while_weights_and_scale_change),
 		cmocka_unit_test(the_steady_state_allocates_nothing),
 		cmocka_unit_test(failing_memory_is_an_error),
 		cmocka_unit_test(mistakes_are_refused),

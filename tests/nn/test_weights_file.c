@@ -4,6 +4,9 @@
  */
 #include "../base/check.h"
 #include "../base/folder.h"
+
+#include <math.h>
+
 #include "nn/weights/weights_file.h"
 
 static char path[400];
@@ -233,6 +236,101 @@ static void weights_of_another_net_are_refused(void **state)
 	free_model(&group);
 }
 
+/* Writes the model's file again with one tensor left out, or with other numbers in it. */
+static void rewrite(const char *name, const float *floats, int64_t count)
+{
+	struct safetensors_item items[16];
+	struct safetensors *file = open_file();
+	struct err err = {0};
+	struct arena arena = {0};
+	int kept = 0;
+
+	for (int i = 0; i < safetensors_count(file); i++) {
+		const struct safetensor *tensor = safetensors_at(file, i);
+		const bool ints = !strcmp(tensor->dtype, "I64"),
+			   other = !strcmp(tensor->name, name);
+		void *values = arena_new(&arena, tensor->count, 8);
+
+		if (other && !floats)
+			continue;
+		assert_ok(ints ? safetensors_read_int64(file, tensor, values, &err)
+			       : safetensors_read_float(file, tensor, values, &err),
+			err);
+		items[kept] = (struct safetensors_item){tensor->name, tensor->dims, tensor->shape};
+		if (ints)
+			items[kept].ints = values;
+		else
+			items[kept].floats = other ? floats : values;
+		if (other)
+			items[kept].shape = &count;
+		kept++;
+	}
+	assert_ok(safetensors_save(in_folder("other"), items, kept, NULL, 0, &err), err);
+	safetensors_close(file);
+	arena_release(&arena);
+	assert_int_equal(rename(in_folder("other"), path), 0);
+}
+
+static void a_scale_is_whole_and_sound(void **state)
+{
+	enum { FLOATS = 3 * 16 * 12 };
+	static float mean[FLOATS], factor[FLOATS], again[2][FLOATS];
+	static int64_t seen[FLOATS], seen_again[FLOATS];
+	struct scale scale = {FLOATS, mean, factor}, read = {FLOATS, again[0], again[1]};
+	struct model model = make_model("linear", NULL);
+	const struct weights weights = {
+		model.net, model.params, .scale = &scale, .scale_seen = seen};
+	static const struct {
+		const char *name, *words;
+		bool missing;
+		int64_t count;
+		float last;
+		int code;
+	} rows[] = {
+		{"input.mean", "tensor 'input.mean' is missing", true, 0, 0, ERR_INPUT},
+		{"input.factor", "tensor 'input.factor' is missing", true, 0, 0, ERR_INPUT},
+		{"input.seen", "tensor 'input.seen' is missing", true, 0, 0, ERR_INPUT},
+		{"input.mean", "has shape (9), the net needs (576)", false, 9, 0, ERR_INPUT},
+		{"input.mean", "impossible numbers", false, FLOATS, NAN, ERR_FORMAT},
+		{"input.factor", "impossible numbers", false, FLOATS, INFINITY, ERR_FORMAT},
+		{"input.factor", "impossible numbers", false, FLOATS, -1, ERR_FORMAT},
+	};
+	struct safetensors *file;
+	struct err err = {0};
+
+	for (int i = 0; i < FLOATS; i++) {
+		mean[i] = (float)i;
+		factor[i] = 1 / (1 + (float)i);
+		seen[i] = 3 * i;
+	}
+	save(&model);
+	file = open_file();
+	assert_false(weights_has_scale(file));
+	safetensors_close(file);
+	assert_ok(weights_save(path, &weights, &err), err);
+	assert_int_equal(load(&model, &err), 0);
+	file = open_file();
+	assert_true(weights_has_scale(file));
+	assert_ok(weights_load_scale(model.net, file, &read, seen_again, &err), err);
+	safetensors_close(file);
+	assert_memory_equal(again[0], mean, sizeof(mean));
+	assert_memory_equal(again[1], factor, sizeof(factor));
+	assert_memory_equal(seen_again, seen, sizeof(seen));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		float numbers[FLOATS] = {0};
+
+		numbers[FLOATS - 1] = rows[i].last;
+		assert_ok(weights_save(path, &weights, &err), err);
+		rewrite(rows[i].name, rows[i].missing ? NULL : numbers, rows[i].count);
+		file = open_file();
+		assert_int_equal(
+			weights_load_scale(model.net, file, &read, seen_again, &err), rows[i].code);
+		assert_says(err, rows[i].words);
+		safetensors_close(file);
+	}
+	free_model(&model);
+}
+
 static int try_save(void *context, struct err *err)
 {
 	const struct model *model = context;
@@ -267,6 +365,7 @@ int main(void)
 		path_test(batch_norm_counters_are_written),
 		path_test(what_does_not_fit_is_refused),
 		path_test(weights_of_another_net_are_refused),
+		path_test(a_scale_is_whole_and_sound),
 		path_test(failing_memory_is_an_error),
 	};
 

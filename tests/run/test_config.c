@@ -361,6 +361,9 @@ static void saved_configs_are_compared_by_key(void **state)
 		 "[stream]\ncache = 1\nloaders = 3\non_bad = skip\n"
 		 "[stdin]\nwaiting = 9\nremember = 5000\non_bad = error\n",
 			NULL},
+		/* Before there was such a key it was off. */
+		{"[run]\nseed = 5\n[model]\nscale = off\n", NULL},
+		{"[run]\nseed = 5\n[model]\nscale = auto\n", "model.scale = auto, not off"},
 		/* Another program's section. */
 		{"[window]\ncolour = red\n[run]\nseed = 5\n", NULL},
 		{"[run]\nseed = 6\n", "run.seed = 6, not 5"},
@@ -377,6 +380,7 @@ static void saved_configs_are_compared_by_key(void **state)
 	(void)state;
 	assert_ok(config_defaults(&now, &app_scope, &err), err);
 	assert_ok(options_set(now, "run.seed", "5", "test", &err), err);
+	assert_ok(options_set(now, "model.scale", "off", "test", &err), err);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const int code =
 			config_differs(now, rows[i].saved, strlen(rows[i].saved), true, &err);
@@ -401,8 +405,35 @@ static void comparing_may_run_out_of_memory(void **state)
 
 	(void)state;
 	assert_ok(config_defaults(&now, &app_scope, &err), err);
+	assert_ok(options_set(now, "model.scale", "off", "test", &err), err);
 	assert_true(each_allocation_fails(compare_with_saved, now) >= 3);
 	options_free(now);
+}
+
+/* By whoever goes on with a run that is there. */
+static void what_is_left_open_is_as_saved(void **state)
+{
+	static const struct {
+		const char *said, *saved, *adopted;
+	} rows[] = {
+		{"auto", "[run]\nseed = 1\n", "off"},
+		{"auto", "[model]\nscale = running\n", "running"},
+		{"auto", "[model]\nscale = auto\n[engine]\nisa = baseline\n", "auto"},
+		{"running", "[run]\nseed = 1\n", "running"},
+	};
+	struct err err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct options *now;
+
+		assert_ok(config_defaults(&now, NULL, &err), err);
+		assert_ok(options_set(now, "model.scale", rows[i].said, "test", &err), err);
+		assert_ok(config_adopt(now, rows[i].saved, strlen(rows[i].saved), &err), err);
+		assert_string_equal(options_text(now, "model.scale"), rows[i].adopted);
+		assert_string_equal(options_text(now, "engine.isa"), "auto");
+		options_free(now);
+	}
 }
 
 int main(void)
@@ -419,6 +450,7 @@ int main(void)
 		folder_test(every_allocation_may_fail),
 		cmocka_unit_test(saved_configs_are_compared_by_key),
 		cmocka_unit_test(comparing_may_run_out_of_memory),
+		cmocka_unit_test(what_is_left_open_is_as_saved),
 		cmocka_unit_test(configs_of_the_paper_resolve),
 	};
 

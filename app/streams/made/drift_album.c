@@ -163,6 +163,7 @@ void made_source_info(struct made_source *made, int channels, int height, int wi
 		.evals = (int64_t)config->steps * config->eval_per_step,
 		.per_step = config->per_step,
 		.tasks = config->tasks,
+		.fit = true,
 	};
 }
 

@@ -10,6 +10,8 @@
  *	retain.class_names  JSON list of one string per class; absent where no name is known
  *	retain.iteration    training steps taken
  *	retain.version      retain's version when it wrote the file
+ *
+ * The scale of inputs is not here: it is tensors (nn/weights/weights_file.h).
  */
 #ifndef RETAIN_NN_WEIGHTS_METADATA_H
 #define RETAIN_NN_WEIGHTS_METADATA_H

@@ -43,6 +43,31 @@ static bool is_counter(const struct param_table *stats, const char *name)
 	return false;
 }
 
+enum { MEAN, FACTOR, SEEN, SCALE_TENSORS };
+
+static const struct scale_tensor {
+	const char *name, *dtype;
+} scale_tensors[SCALE_TENSORS] = {
+	[MEAN] = {WEIGHTS_SCALE "mean", "F32"},
+	[FACTOR] = {WEIGHTS_SCALE "factor", "F32"},
+	[SEEN] = {WEIGHTS_SCALE "seen", "I64"},
+};
+
+static const struct scale_tensor *scale_tensor(const char *name)
+{
+	for (int i = 0; i < SCALE_TENSORS; i++)
+		if (!strcmp(scale_tensors[i].name, name))
+			return &scale_tensors[i];
+	return NULL;
+}
+
+static int64_t input_floats(const struct net *net)
+{
+	const struct net_spec *spec = net_spec(net);
+
+	return (int64_t)spec->channels * spec->height * spec->width;
+}
+
 static const char *nearest_name(const struct net *net, const char *name)
 {
 	const struct param_table *tables[] = {net_params(net), net_stats(net)};
@@ -80,16 +105,19 @@ static int check_tensor(const struct safetensor *tensor, const char *path, const
 static int check_file(const struct net *net, const struct safetensors *file, struct err *err)
 {
 	const char *path = safetensors_path(file);
-	const int64_t no_shape[1] = {0};
+	const int64_t no_shape[1] = {0}, flat[1] = {input_floats(net)};
 
 	for (int i = 0; i < safetensors_count(file); i++) {
 		const struct safetensor *tensor = safetensors_at(file, i);
 		const struct param *row = params_find(net_params(net), tensor->name);
+		const struct scale_tensor *scale = scale_tensor(tensor->name);
 		int code;
 		if (!row)
 			row = params_find(net_stats(net), tensor->name);
 		if (row)
 			code = check_tensor(tensor, path, "F32", row->dims, row->shape, err);
+		else if (scale)
+			code = check_tensor(tensor, path, scale->dtype, 1, flat, err);
 		else if (is_counter(net_stats(net), tensor->name))
 			code = check_tensor(tensor, path, "I64", 0, no_shape, err);
 		else
@@ -115,6 +143,16 @@ static int check_table(const struct net *net, const struct param_table *table,
 	return 0;
 }
 
+/* All tensors of a scale are in the file, or none. */
+static int check_scale(const struct safetensors *file, struct err *err)
+{
+	for (int i = 0; i < SCALE_TENSORS && weights_has_scale(file); i++)
+		if (!safetensors_find(file, scale_tensors[i].name))
+			return err_set(err, ERR_INPUT, "%s: tensor '%s' is missing",
+				safetensors_path(file), scale_tensors[i].name);
+	return 0;
+}
+
 static int read_table(const struct param_table *table, const struct safetensors *file, float *flat,
 	struct err *err)
 {
@@ -136,6 +174,8 @@ static int check(const struct net *net, const struct safetensors *file, struct e
 		code = check_table(net, net_params(net), file, err);
 	if (!code)
 		code = check_table(net, net_stats(net), file, err);
+	if (!code)
+		code = check_scale(file, err);
 	return code;
 }
 
@@ -155,12 +195,49 @@ int weights_load(const struct net *net, const struct safetensors *file, float *p
 	return code ? code : read_tables(net, file, params, stats, err);
 }
 
+bool weights_has_scale(const struct safetensors *file)
+{
+	for (int i = 0; i < SCALE_TENSORS; i++)
+		if (safetensors_find(file, scale_tensors[i].name))
+			return true;
+	return false;
+}
+
+static bool seen_sound(const int64_t *seen, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (seen[i] < 0)
+			return false;
+	return true;
+}
+
+int weights_load_scale(const struct net *net, const struct safetensors *file, struct scale *scale,
+	int64_t *seen, struct err *err)
+{
+	const struct safetensor *tensors[SCALE_TENSORS];
+	int code = check(net, file, err);
+
+	for (int i = 0; i < SCALE_TENSORS; i++)
+		tensors[i] = safetensors_find(file, scale_tensors[i].name);
+	if (!code)
+		code = safetensors_read_float(file, tensors[MEAN], scale->mean, err);
+	if (!code)
+		code = safetensors_read_float(file, tensors[FACTOR], scale->factor, err);
+	if (!code)
+		code = safetensors_read_int64(file, tensors[SEEN], seen, err);
+	if (!code && (!scale_sound(scale) || !seen_sound(seen, scale->floats)))
+		code = err_set(err, ERR_FORMAT, "%s: the scale of inputs has impossible numbers",
+			safetensors_path(file));
+	return code;
+}
+
 /* What weights_read returns, with all that it points to. */
 struct weights_held {
 	struct weights weights;
 	struct net *net;
 	float *params, *stats;
-	struct arena names;
+	struct scale scale;
+	struct arena names; /* and the scale's numbers */
 };
 
 static int build_net(struct weights_held *held, const struct safetensors *file, struct err *err)
@@ -179,6 +256,26 @@ static int build_net(struct weights_held *held, const struct safetensors *file, 
 	return check(held->net, file, err);
 }
 
+static int fill_scale(struct weights_held *held, const struct safetensors *file, struct err *err)
+{
+	const size_t floats = (size_t)input_floats(held->net);
+	int64_t *seen;
+	int code;
+
+	if (!weights_has_scale(file))
+		return 0;
+	seen = arena_new(&held->names, floats, sizeof(*seen));
+	held->scale = (struct scale){.floats = floats,
+		.mean = arena_new(&held->names, floats, sizeof(float)),
+		.factor = arena_new(&held->names, floats, sizeof(float))};
+	if (!seen || !held->scale.mean || !held->scale.factor)
+		return err_memory(err, "the scale of inputs", floats * sizeof(*seen));
+	code = weights_load_scale(held->net, file, &held->scale, seen, err);
+	held->weights.scale = &held->scale;
+	held->weights.scale_seen = seen;
+	return code;
+}
+
 static int fill(struct weights_held *held, const struct safetensors *file, struct err *err)
 {
 	int code = build_net(held, file, err);
@@ -193,7 +290,8 @@ static int fill(struct weights_held *held, const struct safetensors *file, struc
 	held->weights.net = held->net;
 	held->weights.params = held->params;
 	held->weights.stats = held->stats;
-	return read_tables(held->net, file, held->params, held->stats, err);
+	code = read_tables(held->net, file, held->params, held->stats, err);
+	return code ? code : fill_scale(held, file, err);
 }
 
 int weights_read(struct weights **weights, const char *path, struct err *err)
@@ -263,7 +361,7 @@ static int add_counters(struct safetensors_item *items, batches_name *names,
 }
 
 /*
- * The tensors, counters first: they are 8 bytes each, so all that follow are aligned.
+ * The tensors, whole numbers first: they are 8 bytes each, so all that follow are aligned.
  * Returns how many there are, or a negative code.
  */
 static int list_items(struct safetensors_item **items, const struct weights *weights,
@@ -271,15 +369,29 @@ static int list_items(struct safetensors_item **items, const struct weights *wei
 {
 	const struct param_table *params = net_params(weights->net),
 				 *stats = net_stats(weights->net);
-	const size_t most = (size_t)params->count + 2 * (size_t)stats->count;
+	const size_t most =
+		(size_t)params->count + 2 * (size_t)stats->count + (size_t)SCALE_TENSORS;
+	const struct scale *scale = weights->scale;
 	batches_name *names = arena_new(arena, (size_t)stats->count, sizeof(*names));
+	int64_t *flat = arena_new(arena, 1, sizeof(*flat));
 
 	*items = arena_new(arena, most, sizeof(**items));
-	if (!*items || !names)
+	if (!*items || !names || !flat)
 		return err_memory(err, "the list of tensors to save", most * sizeof(**items));
+	*flat = input_floats(weights->net);
 	int count = add_counters(*items, names, stats, &weights->iteration);
+	if (scale)
+		(*items)[count++] = (struct safetensors_item){
+			scale_tensors[SEEN].name, 1, flat, .ints = weights->scale_seen};
 	count += add_table(*items + count, params, weights->params);
-	return count + add_table(*items + count, stats, weights->stats);
+	count += add_table(*items + count, stats, weights->stats);
+	if (scale)
+		(*items)[count++] = (struct safetensors_item){
+			scale_tensors[MEAN].name, 1, flat, .floats = scale->mean};
+	if (scale)
+		(*items)[count++] = (struct safetensors_item){
+			scale_tensors[FACTOR].name, 1, flat, .floats = scale->factor};
+	return count;
 }
 
 int weights_save(const char *path, const struct weights *weights, struct err *err)

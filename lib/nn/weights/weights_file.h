@@ -5,6 +5,11 @@
  * torchvision state dict loads, and what is saved here loads there with
  * load_state_dict(strict=True).
  *
+ * A model that scales its inputs (nn/scale.h) has three tensors more, one number each per
+ * number of an input: input.mean and input.factor (F32), and input.seen (I64), of how many
+ * values they are. PyTorch's net knows nothing of them: take them out before
+ * load_state_dict, and apply them to its inputs.
+ *
  * The metadata says which net it is (nn/weights/metadata.h), so a file of retain's
  * own is enough to rebuild the net.
  */
@@ -13,6 +18,7 @@
 
 #include "base/err.h"
 #include "nn/net.h"
+#include "nn/scale.h"
 #include "nn/weights/safetensors.h"
 
 /* A net with its weights, and what else a file tells about them. */
@@ -21,7 +27,12 @@ struct weights {
 	const float *params, *stats;    /* flat buffers; stats: NULL for a net that has none */
 	int64_t iteration;              /* training steps taken; -1: a file does not say */
 	const char *const *class_names; /* one per class; NULL: they are not known */
+	const struct scale *scale;      /* of inputs; NULL: they are taken as they are */
+	const int64_t *scale_seen;      /* of how many values it is; NULL without one */
 };
+
+/* What the names of a scale's tensors begin with. */
+#define WEIGHTS_SCALE "input."
 
 /* Names may hold any bytes, as nn/weights/metadata.h says; one of them may be NULL. */
 int weights_save(const char *path, const struct weights *weights, struct err *err);
@@ -46,5 +57,14 @@ void weights_drop(struct weights *weights);
  */
 int weights_load(const struct net *net, const struct safetensors *file, float *params, float *stats,
 	struct err *err);
+
+/*
+ * Whether a file has a scale of inputs. weights_load_scale reads it into room for as many
+ * numbers as an input of the net has. Tensors that are missing or have another shape or
+ * dtype are ERR_INPUT, numbers that cannot be are ERR_FORMAT. weights_load leaves it out.
+ */
+bool weights_has_scale(const struct safetensors *file);
+int weights_load_scale(const struct net *net, const struct safetensors *file, struct scale *scale,
+	int64_t *seen, struct err *err);
 
 #endif

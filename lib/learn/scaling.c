@@ -1,0 +1,146 @@
+/*
+ * Welford's update in double precision: a column of 3e38 has squares that fit, and
+ * one that is constant has a sum of exactly 0.
+ *
+ * Invariant: scale is what the statistics say, or the model that they were set from.
+ */
+#include "learn/scaling.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Below this share of the mean a spread is the rounding of 32-bit numbers. */
+static const double ROUNDING = 1e-6;
+
+struct scaling {
+	struct scale scale;
+	double *mean, *squares; /* squares: the sum of squared distances to the mean */
+	int64_t *seen;
+};
+
+bool scaling_wanted(const char *word, bool vectors, bool fit)
+{
+	return !strcmp(word, "running") || (!strcmp(word, "auto") && vectors && !fit);
+}
+
+int scaling_new(struct scaling **scaling, size_t floats, struct err *err)
+{
+	struct scaling *made = mem_new(1, sizeof(*made));
+
+	*scaling = NULL;
+	if (made) {
+		made->scale.floats = floats;
+		made->scale.mean = mem_new(floats, sizeof(float));
+		made->scale.factor = mem_new(floats, sizeof(float));
+		made->mean = mem_new(floats, sizeof(double));
+		made->squares = mem_new(floats, sizeof(double));
+		made->seen = mem_new(floats, sizeof(*made->seen));
+	}
+	if (made && made->scale.mean && made->scale.factor && made->mean && made->squares &&
+		made->seen) {
+		*scaling = made;
+		return 0;
+	}
+	scaling_free(made);
+	return err_memory(err, "the scale of inputs", 4 * floats * sizeof(double));
+}
+
+void scaling_free(struct scaling *scaling)
+{
+	if (!scaling)
+		return;
+	mem_free(scaling->scale.mean);
+	mem_free(scaling->scale.factor);
+	mem_free(scaling->mean);
+	mem_free(scaling->squares);
+	mem_free(scaling->seen);
+	mem_free(scaling);
+}
+
+/* 0 of a number that never changed. */
+static double spread(const struct scaling *s, size_t j)
+{
+	return s->squares[j] > 0
+		       ? fmax(sqrt(s->squares[j] / (double)s->seen[j]), ROUNDING * fabs(s->mean[j]))
+		       : 0;
+}
+
+static void count(struct scaling *s, size_t j, double x)
+{
+	const double seen = (double)s->seen[j], width = spread(s, j);
+	const double reach =
+		seen < SCALING_SETTLED ? SCALING_REACH * (SCALING_SETTLED / seen) : SCALING_REACH;
+	double distance = x - s->mean[j];
+
+	if (width > 0 && fabs(distance) > reach * width)
+		distance = copysign(reach * width, distance);
+	s->seen[j]++;
+	s->mean[j] += distance / (seen + 1);
+	s->squares[j] += distance * distance * (seen / (seen + 1));
+}
+
+static void follow(struct scaling *s)
+{
+	for (size_t j = 0; j < s->scale.floats; j++) {
+		const double width = spread(s, j);
+
+		s->scale.mean[j] = (float)s->mean[j];
+		s->scale.factor[j] = width > 0 ? (float)fmin(fmax(1 / width, FLT_MIN), FLT_MAX) : 0;
+	}
+}
+
+void scaling_see(struct scaling *scaling, const float *inputs, int n)
+{
+	for (int i = 0; i < n; i++, inputs += scaling->scale.floats)
+		for (size_t j = 0; j < scaling->scale.floats; j++)
+			if (isfinite(inputs[j]))
+				count(scaling, j, (double)inputs[j]);
+	follow(scaling);
+}
+
+const struct scale *scaling_scale(const struct scaling *scaling)
+{
+	return &scaling->scale;
+}
+
+const int64_t *scaling_seen(const struct scaling *scaling)
+{
+	return scaling->seen;
+}
+
+void scaling_set(struct scaling *scaling, const struct scale *scale, const int64_t *seen)
+{
+	for (size_t j = 0; j < scaling->scale.floats; j++) {
+		const double width = scale->factor[j] > 0 ? 1 / (double)scale->factor[j] : 0;
+
+		scaling->seen[j] = seen[j];
+		scaling->mean[j] = (double)scale->mean[j];
+		scaling->squares[j] = width * width * (double)seen[j];
+	}
+	memcpy(scaling->scale.mean, scale->mean, scale->floats * sizeof(float));
+	memcpy(scaling->scale.factor, scale->factor, scale->floats * sizeof(float));
+}
+
+void scaling_state(struct scaling *scaling, struct state *state)
+{
+	const size_t floats = scaling->scale.floats;
+	bool sound = true;
+
+	state_enter(state, "scaling");
+	state_int64s(state, "seen", scaling->seen, floats);
+	state_doubles(state, "mean", scaling->mean, floats);
+	state_doubles(state, "squares", scaling->squares, floats);
+	state_floats(state, "scale_mean", scaling->scale.mean, floats);
+	state_floats(state, "scale_factor", scaling->scale.factor, floats);
+	state_leave(state);
+	if (state_failed(state))
+		return;
+	for (size_t j = 0; j < floats; j++)
+		sound = sound && scaling->seen[j] >= 0 && fabs(scaling->mean[j]) <= FLT_MAX &&
+			scaling->squares[j] >= 0 && isfinite(scaling->squares[j]);
+	if (!sound || !scale_sound(&scaling->scale))
+		state_refuse(state, ERR_FORMAT, "the scale of inputs has impossible numbers");
+}
