@@ -24,7 +24,7 @@ const struct option_row wander_options[] = {
 	{"wander", "stationary", OPTION_BOOL, "false", NULL,
 		"let time stand still at half the stream, with all classes there"},
 	{"wander", "seasons", OPTION_FLOAT, "8", "[0, 1000000]", "turns of the year in the stream"},
-	{"wander", "priors", OPTION_FLOAT, "1", "[0, 10]",
+	{"wander", "priors", OPTION_FLOAT, "0.7", "[0, 10]",
 		"how much the classes' log frequencies differ and wander"},
 	{"wander", "present", OPTION_FLOAT, "0.3", "[0, 1]",
 		"share of the classes that exist at the start, at least one class"},
