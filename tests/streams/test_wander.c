@@ -385,6 +385,7 @@ static void assert_no_source(const char *words, const char *const *settings, con
 static void what_makes_no_sense_is_refused(void **state)
 {
 	write_pictures();
+	assert_no_source("photos", NULL, "stream.source = photos drifts by itself");
 	write_words("table.csv", "a,label\n1,0\n2,1\n3,0\n");
 	assert_no_source(in_folder("table.csv"), SETTINGS("stream.per_step=1"), "vectors");
 	assert_no_source(folder, SETTINGS("stream.order=tasks:2"), "stream.order = tasks:N");
