@@ -16,6 +16,7 @@
 #include "streams/source.h"
 #include "streams/source_records.h"
 #include "streams/view.h"
+#include "streams/wander.h"
 
 static const struct option_row preset_options[] = {
 	{"stream", "preset", OPTION_TEXT, "small", NULL,
@@ -29,7 +30,8 @@ static const struct option_row preset_options[] = {
 static int app_tables(const struct option_row *tables[CONFIG_TABLES])
 {
 	static const struct option_row *const own[] = {source_options, order_options,
-		source_records_options, view_options, live_options, preset_options, stored_options};
+		source_records_options, view_options, wander_options, live_options, preset_options,
+		stored_options};
 	int count = 0;
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)

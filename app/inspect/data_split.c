@@ -113,6 +113,9 @@ int data_split(struct data_split *split, const struct options *options, const ch
 			code = err_set(err, ERR_INPUT,
 				"stream.source = %s: is made, not stored; no manifest can name it",
 				words);
+	if (!code && options_bool(options, "stream.drift"))
+		code = err_set(err, ERR_INPUT,
+			"stream.drift = on: no manifest can name pictures that drift");
 	if (!code)
 		code = records_open(&records, words, options, err);
 	if (!code)

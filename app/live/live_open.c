@@ -46,6 +46,9 @@ static int check(const struct run_config *config, int input, struct err *err)
 	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY)
 		return err_set(err, ERR_INPUT,
 			"stream.source = " SOURCE_LIVE ": standard input cannot be read");
+	if (options_bool(o, "stream.drift"))
+		return err_set(err, ERR_INPUT,
+			"stream.drift = on: is for data sets, not for samples that come with time");
 	if (!config->folder)
 		return err_set(err, ERR_INPUT,
 			"stream.source = " SOURCE_LIVE

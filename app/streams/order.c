@@ -208,8 +208,7 @@ static int64_t place_of(const struct list *stream, const struct entry *eval, boo
 	return low;
 }
 
-/* Just below 1 for what comes after the end. */
-static float share(double place, int64_t total)
+float order_share(double place, int64_t total)
 {
 	const float most = 0x1.fffffep-1f;
 	const float at = (float)(place / (double)(total ? total : 1));
@@ -223,7 +222,7 @@ static void take_evals(struct order *order, const struct order_config *config, s
 
 	for (int64_t i = 0; i < stream->count; i++)
 		if ((i + 1) % config->eval_every == 0) {
-			order->eval_times[order->count] = share((double)i, stream->count);
+			order->eval_times[order->count] = order_share((double)i, stream->count);
 			order->evals[order->count++] = stream->at[i].record;
 		} else {
 			stream->at[kept++] = stream->at[i];
@@ -241,7 +240,7 @@ static void give_evals(struct order *order, const struct order_config *config, b
 
 		if (config->kind == ORDER_TASKS || (config->kind == ORDER_TIME && timed))
 			place = (double)place_of(stream, eval, config->kind == ORDER_TASKS);
-		order->eval_times[i] = share(place, stream->count);
+		order->eval_times[i] = order_share(place, stream->count);
 		order->evals[i] = eval->record;
 	}
 	order->count = evals->count;

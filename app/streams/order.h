@@ -59,6 +59,9 @@ int order_make(struct order *order, const struct records *records,
 	const struct order_config *config, int64_t *bad, struct err *err);
 void order_release(struct order *order);
 
+/* A place in the stream as a share of its total; just below 1 for what comes after the end. */
+float order_share(double place, int64_t total);
+
 /* What the options say for such records; run.seed decides what is random. */
 int order_config_read(struct order_config *config, const struct records_info *info,
 	const struct options *options, struct err *err);

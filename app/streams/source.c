@@ -19,6 +19,8 @@ const struct option_row source_options[] = {
 	{"stream", "source", OPTION_TEXT, "drift", NULL,
 		"where samples come from: drift, photos, stdin, or KIND:PATH of a data set (see "
 		"retain list)"},
+	{"stream", "drift", OPTION_BOOL, "false", NULL,
+		"let the pictures of a data set drift as the section wander says"},
 	{"stream", "cache", OPTION_INT64, "2048", "[0, 1048576]",
 		"MiB of samples that are kept rather than made or read again; 0: none",
 		OPTION_MAY_CHANGE},
@@ -45,6 +47,10 @@ int source_open(struct source **source, const struct options *options, struct er
 	for (int i = 0; source_types[i]; i++)
 		if (!strcmp(source_types[i]->name, name))
 			type = source_types[i];
+	if (type != &source_data && options_bool(options, "stream.drift"))
+		return err_set(err, ERR_INPUT,
+			"stream.drift = on: is for data sets; stream.source = %s drifts by itself",
+			name);
 	*source = mem_new(1, type->size);
 	if (!*source)
 		return err_memory(err, name, type->size);

@@ -16,6 +16,7 @@
 #include "streams/source_types.h"
 #include "streams/substitutes.h"
 #include "streams/view.h"
+#include "streams/wander.h"
 
 const struct option_row source_records_options[] = {
 	{"stream", "per_step", OPTION_INT, "256", "[0, 1048576]",
@@ -35,6 +36,7 @@ enum { MODE_EVAL, MODE_TRAIN, AHEAD = 2, LOADERS_MOST = 8, TRIES = 256 };
 struct reader {
 	struct transform_scratch *scratch;
 	struct record_bytes bytes;
+	float *picture; /* before it is warped */
 };
 
 struct data {
@@ -42,6 +44,7 @@ struct data {
 	struct records *records;
 	struct order order;
 	struct view view;
+	struct wander *wander; /* NULL: samples are as they are */
 	struct loader *loader;
 	struct reader *readers; /* by worker */
 	int workers;
@@ -80,7 +83,13 @@ static int read_sample(struct data *data, int worker, const struct loader_job *j
 	if (code)
 		return code;
 	code = view_input(&data->view, reader->scratch, &reader->bytes,
-		job->mode == MODE_TRAIN ? &place : NULL, out, &why);
+		job->mode == MODE_TRAIN ? &place : NULL, data->wander ? reader->picture : out,
+		&why);
+	if (!code && data->wander) {
+		const struct warp warp = wander_warp(data->wander, sample);
+
+		warp_apply(&warp, &data->view.transform.config, reader->picture, out);
+	}
 	if (!code)
 		return 0;
 	records_where(data->records, record, where, sizeof(where));
@@ -120,6 +129,15 @@ static int make_sample(void *context, int worker, const struct loader_job *job, 
 	return code;
 }
 
+static int make_reader(const struct data *data, struct reader *reader, struct err *err)
+{
+	if (data->wander)
+		reader->picture = mem_new(data->floats, sizeof(*reader->picture));
+	if (data->wander && !reader->picture)
+		return err_memory(err, "a picture", data->floats * sizeof(*reader->picture));
+	return transform_scratch_new(&reader->scratch, err);
+}
+
 static int make_readers(struct data *data, const struct options *options, struct err *err)
 {
 	int threads = options_int(options, "stream.loaders");
@@ -134,7 +152,7 @@ static int make_readers(struct data *data, const struct options *options, struct
 	if (!data->readers)
 		return err_memory(err, "readers", sizeof(*data->readers));
 	for (; data->workers <= threads && !code; data->workers++)
-		code = transform_scratch_new(&data->readers[data->workers].scratch, err);
+		code = make_reader(data, &data->readers[data->workers], err);
 	return code ? code : loader_new(&data->loader, &config, err);
 }
 
@@ -146,9 +164,11 @@ static void data_close(struct source *source)
 	for (int i = 0; i < data->workers; i++) {
 		transform_scratch_free(data->readers[i].scratch);
 		record_bytes_release(&data->readers[i].bytes);
+		mem_free(data->readers[i].picture);
 	}
 	mem_free(data->readers);
 	substitutes_release(&data->bad);
+	wander_free(data->wander);
 	order_release(&data->order);
 	records_close(data->records);
 }
@@ -303,11 +323,19 @@ static int refuse_bad(const struct data *data, struct err *err)
 
 static int make_order(struct data *data, const struct options *options, struct err *err)
 {
+	const bool drifts = options_bool(options, "stream.drift");
 	struct order_config config;
 	int code = order_config_read(&config, records_info(data->records), options, err);
 
+	if (drifts) {
+		/* Cut in time, after records were drawn. */
+		config.prepare = 0;
+		config.use_prepare = false;
+	}
 	if (!code)
 		code = order_make(&data->order, data->records, &config, &data->without_class, err);
+	if (!code && drifts && data->order.samples)
+		code = wander_new(&data->wander, &data->order, data->records, options, err);
 	if (code)
 		return code;
 	if (data->without_class)

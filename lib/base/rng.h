@@ -31,6 +31,7 @@ enum rng_purpose {
 	RNG_DROPOUT = 8, /* masks inside a net */
 	RNG_TEST = 9,    /* tests and benchmarks */
 	RNG_THEORY = 20, /* noise of simulations */
+	RNG_BANK = 21,   /* which features a bank keeps */
 };
 
 struct rng {

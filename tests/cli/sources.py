@@ -238,11 +238,12 @@ def one_kills():
     """A killed run draws the same pictures, changed in the same way."""
     source, settings = make_folder("killed")
     put("killed/train/class1/004.png", b"\x89PNG no more")
-    code, said, why = retain("verify-resume", "--kills", "3", *settings_of(
-        SMALL, ["stream.source=" + source, "image.transform=crop", "run.iterations=60",
-                "stream.on_bad=skip", "stream.max_bad=0.1"], settings))
-    verdict(code == 0, "killed and resumed with random crops and a bad picture: the same bytes",
-            code, said, why)
+    for drift in ("off", "on"):
+        code, said, why = retain("verify-resume", "--kills", "3", *settings_of(
+            SMALL, ["stream.source=" + source, "image.transform=crop", "run.iterations=60",
+                    "stream.on_bad=skip", "stream.max_bad=0.1", "stream.drift=" + drift], settings))
+        verdict(code == 0, "killed and resumed with random crops, a bad picture, drift " + drift
+                + ": the same bytes", code, said, why)
 
 
 def stopped():

@@ -107,6 +107,13 @@ enum drift_use {
 	PHOTOS_EVAL_PHOTO,
 	PHOTOS_EVAL_GRAIN,
 	DRIFT_TASK,
+	WANDER_AGE, /* of any set of pictures: wander.c */
+	WANDER_CLASS,
+	WANDER_RECORD,
+	WANDER_LOOK,
+	WANDER_EVAL_CLASS,
+	WANDER_EVAL_RECORD,
+	WANDER_EVAL_LOOK,
 };
 
 /* A column of an alias table: its own class up to `keep` of 2^32, else the other. */

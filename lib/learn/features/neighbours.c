@@ -1,0 +1,175 @@
+/*
+ * Rows are kept at length 1, so that a cosine is a product, divided by the length of what is asked
+ * about. The nearest are found in one pass, in a short list in falling order: mostly a row is not
+ * nearer than the last of it, and nothing is to be done.
+ */
+#include "learn/features/neighbours.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/portable_math.h"
+#include "base/rng.h"
+
+enum { LANES = 16 };
+
+struct neighbours {
+	struct neighbours_config config;
+	int64_t seen, count; /* samples that came; rows */
+	float *rows;         /* [room][dim] */
+	int32_t *labels;     /* [room] */
+};
+
+struct found {
+	float cosine;
+	int32_t label;
+};
+
+int neighbours_new(
+	struct neighbours **neighbours, const struct neighbours_config *config, struct err *err)
+{
+	const size_t room = (size_t)config->room, row = (size_t)config->dim * sizeof(float);
+	struct neighbours *made = mem_new(1, sizeof(*made));
+
+	*neighbours = NULL;
+	if (!made)
+		return err_memory(err, "a bank of features", sizeof(*made));
+	*made = (struct neighbours){.config = *config,
+		.rows = mem_new(room, row),
+		.labels = mem_new(room, sizeof(*made->labels))};
+	if (!made->rows || !made->labels) {
+		neighbours_free(made);
+		return err_memory(err, "a bank of features", room * row);
+	}
+	*neighbours = made;
+	return 0;
+}
+
+void neighbours_free(struct neighbours *neighbours)
+{
+	if (!neighbours)
+		return;
+	mem_free(neighbours->rows);
+	mem_free(neighbours->labels);
+	mem_free(neighbours);
+}
+
+static float dot(const float *a, const float *b, int size)
+{
+	float lanes[LANES] = {0}, sum = 0;
+	int i = 0;
+
+	for (; i + LANES <= size; i += LANES)
+		for (int k = 0; k < LANES; k++)
+			lanes[k] += a[i + k] * b[i + k];
+	for (; i < size; i++)
+		sum += a[i] * b[i];
+	for (int k = 0; k < LANES; k++)
+		sum += lanes[k];
+	return sum;
+}
+
+/* What makes a vector's length 1; that of zeros stays 0. */
+static float scale_of(const float *features, int dim)
+{
+	const float square = dot(features, features, dim);
+
+	return square > 0 ? 1 / sqrtf(square) : 0;
+}
+
+/* Where sample number `seen` goes, or -1: each that came is kept with the same probability. */
+static int64_t place_of(const struct neighbours *n)
+{
+	const struct rng rng = {n->config.seed, RNG_BANK};
+	int64_t place;
+
+	if (n->count < n->config.room)
+		return n->count;
+	place = (int64_t)rng_below(rng, (uint64_t)n->seen, (uint64_t)n->seen + 1);
+	return place < n->config.room ? place : -1;
+}
+
+void neighbours_add(struct neighbours *neighbours, const float *features, int32_t label)
+{
+	const int dim = neighbours->config.dim;
+	const int64_t place = place_of(neighbours);
+	const float scale = scale_of(features, dim);
+
+	neighbours->seen++;
+	if (place < 0)
+		return;
+	neighbours->count += place == neighbours->count;
+	for (int i = 0; i < dim; i++)
+		neighbours->rows[place * dim + i] = scale * features[i];
+	neighbours->labels[place] = label;
+}
+
+int64_t neighbours_count(const struct neighbours *neighbours)
+{
+	return neighbours->count;
+}
+
+/* The nearest first; returns how many there are. */
+static int find(const struct neighbours *n, const float *features, struct found *found)
+{
+	const float scale = scale_of(features, n->config.dim);
+	int count = 0;
+
+	for (int64_t row = 0; row < n->count; row++) {
+		const float cosine =
+			scale * dot(n->rows + row * n->config.dim, features, n->config.dim);
+		int place = count;
+
+		if (count == n->config.nearest && !(cosine > found[count - 1].cosine))
+			continue;
+		if (count < n->config.nearest)
+			count++;
+		else
+			place--;
+		for (; place > 0 && cosine > found[place - 1].cosine; place--)
+			found[place] = found[place - 1];
+		found[place] = (struct found){cosine, n->labels[row]};
+	}
+	return count;
+}
+
+void neighbours_predict(
+	const struct neighbours *neighbours, const float *features, float *probabilities)
+{
+	const int classes = neighbours->config.classes;
+	struct found found[NEIGHBOURS_MOST];
+	const int count = find(neighbours, features, found);
+	double weights[NEIGHBOURS_MOST], sum = 0;
+
+	for (int i = 0; i < count; i++) {
+		weights[i] = portable_exp(
+			((double)found[i].cosine - found[0].cosine) / neighbours->config.width);
+		sum += weights[i];
+	}
+	for (int class = 0; class < classes; class ++)
+		probabilities[class] = count ? 0 : 1 / (float)classes;
+	for (int i = 0; i < count; i++)
+		probabilities[found[i].label] += (float)(weights[i] / sum);
+}
+
+void neighbours_state(struct neighbours *neighbours, struct state *state)
+{
+	const struct neighbours_config *c = &neighbours->config;
+
+	state_enter(state, "neighbours");
+	state_int64(state, "seen", &neighbours->seen);
+	state_int64(state, "count", &neighbours->count);
+	if (neighbours->count < 0 || neighbours->count > c->room)
+		state_refuse(state, ERR_FORMAT, "has %lld features where there is room for %lld",
+			(long long)neighbours->count, (long long)c->room);
+	if (!state_failed(state)) {
+		state_floats(state, "rows", neighbours->rows,
+			(size_t)neighbours->count * (size_t)c->dim);
+		state_int32s(state, "labels", neighbours->labels, (size_t)neighbours->count);
+	}
+	for (int64_t i = 0; i < neighbours->count && !state_failed(state); i++)
+		if (neighbours->labels[i] < 0 || neighbours->labels[i] >= c->classes)
+			state_refuse(state, ERR_FORMAT, "has a label %d, which is no class",
+				(int)neighbours->labels[i]);
+	state_leave(state);
+}

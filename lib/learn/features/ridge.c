@@ -1,0 +1,196 @@
+/*
+ * G is symmetric: of row i its first i + 1 numbers are kept, row after row, and so are those of its
+ * Cholesky factor L. Sums are doubles, taken in a fixed order, in lanes that the compiler turns
+ * into vectors.
+ */
+#include "learn/features/ridge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { LANES = 8, DUE_SHARE = 20, DUE_DIMS = 4 };
+
+struct ridge {
+	struct ridge_config config;
+	int64_t count, solved; /* samples: added, known to the last solution */
+	double *gram, *factor; /* [dim (dim + 1) / 2]: G; L */
+	double *sums;          /* [classes][dim]: b */
+	double *solution;      /* [dim] of a class */
+	float *weights;        /* [classes][dim]: w */
+};
+
+static size_t triangle(int dim)
+{
+	return (size_t)dim * ((size_t)dim + 1) / 2;
+}
+
+int ridge_new(struct ridge **ridge, const struct ridge_config *config, struct err *err)
+{
+	const size_t dim = (size_t)config->dim, cells = triangle(config->dim);
+	const size_t rows = (size_t)config->classes * dim;
+	struct ridge *made = mem_new(1, sizeof(*made));
+
+	*ridge = NULL;
+	if (!made)
+		return err_memory(err, "a ridge regression", sizeof(*made));
+	*made = (struct ridge){.config = *config,
+		.gram = mem_new(cells, sizeof(double)),
+		.factor = mem_new(cells, sizeof(double)),
+		.sums = mem_new(rows, sizeof(double)),
+		.solution = mem_new(dim, sizeof(double)),
+		.weights = mem_new(rows, sizeof(float))};
+	if (!made->gram || !made->factor || !made->sums || !made->solution || !made->weights) {
+		ridge_free(made);
+		return err_memory(
+			err, "a ridge regression", 2 * cells * sizeof(double) + rows * 12);
+	}
+	*ridge = made;
+	return 0;
+}
+
+void ridge_free(struct ridge *ridge)
+{
+	if (!ridge)
+		return;
+	mem_free(ridge->gram);
+	mem_free(ridge->factor);
+	mem_free(ridge->sums);
+	mem_free(ridge->solution);
+	mem_free(ridge->weights);
+	mem_free(ridge);
+}
+
+void ridge_add(struct ridge *ridge, const float *features, int32_t label)
+{
+	const int dim = ridge->config.dim;
+	double *sums = ridge->sums + (int64_t)label * dim, *row = ridge->gram;
+
+	for (int i = 0; i < dim; row += ++i) {
+		const double own = features[i];
+
+		for (int k = 0; k <= i; k++)
+			row[k] += own * features[k];
+	}
+	for (int i = 0; i < dim; i++)
+		sums[i] += features[i];
+	ridge->count++;
+}
+
+bool ridge_due(const struct ridge *ridge)
+{
+	const int64_t fresh = ridge->count - ridge->solved;
+
+	return fresh > 0 && fresh >= ridge->solved / DUE_SHARE &&
+	       fresh >= ridge->config.dim / DUE_DIMS;
+}
+
+static double dot(const double *a, const double *b, int size)
+{
+	double lanes[LANES] = {0}, sum = 0;
+	int i = 0;
+
+	for (; i + LANES <= size; i += LANES)
+		for (int k = 0; k < LANES; k++)
+			lanes[k] += a[i + k] * b[i + k];
+	for (; i < size; i++)
+		sum += a[i] * b[i];
+	for (int k = 0; k < LANES; k++)
+		sum += lanes[k];
+	return sum;
+}
+
+static double trace(const struct ridge *ridge)
+{
+	double sum = 0;
+
+	for (int i = 0; i < ridge->config.dim; i++)
+		sum += ridge->gram[triangle(i + 1) - 1];
+	return sum;
+}
+
+/* G + more I = L L'. More than 0 keeps what is under the root above 0. */
+static void factorise(struct ridge *ridge, double more)
+{
+	double *row = ridge->factor;
+
+	memcpy(row, ridge->gram, triangle(ridge->config.dim) * sizeof(double));
+	for (int i = 0; i < ridge->config.dim; row += ++i) {
+		const double *other = ridge->factor;
+
+		for (int k = 0; k < i; other += ++k)
+			row[k] = (row[k] - dot(row, other, k)) / other[k];
+		row[i] = sqrt(row[i] + more - dot(row, row, i));
+	}
+}
+
+/* L y = b, then L' w = y. */
+static void solve_class(struct ridge *ridge, int class)
+{
+	const int dim = ridge->config.dim;
+	const double *sums = ridge->sums + (int64_t) class * dim, *row = ridge->factor;
+	float *weights = ridge->weights + (int64_t) class * dim;
+	double *x = ridge->solution;
+
+	for (int i = 0; i < dim; row += ++i)
+		x[i] = (sums[i] - dot(row, x, i)) / row[i];
+	for (int i = dim - 1; i >= 0; i--) {
+		row = ridge->factor + triangle(i);
+		x[i] /= row[i];
+		for (int k = 0; k < i; k++)
+			x[k] -= row[k] * x[i];
+		weights[i] = (float)x[i];
+	}
+}
+
+void ridge_solve(struct ridge *ridge)
+{
+	const double more = ridge->config.shrink * trace(ridge) / ridge->config.dim;
+
+	ridge->solved = ridge->count;
+	/* Features of nothing but zeros say nothing. */
+	if (!(more > 0))
+		return;
+	factorise(ridge, more);
+	for (int class = 0; class < ridge->config.classes; class ++)
+		solve_class(ridge, class);
+}
+
+void ridge_predict(const struct ridge *ridge, const float *features, float *probabilities)
+{
+	const int dim = ridge->config.dim, classes = ridge->config.classes;
+	double sum = 0;
+
+	for (int class = 0; class < classes; class ++) {
+		const float *weights = ridge->weights + (int64_t) class * dim;
+		float lanes[LANES] = {0}, score = 0;
+		int i = 0;
+
+		for (; i + LANES <= dim; i += LANES)
+			for (int k = 0; k < LANES; k++)
+				lanes[k] += weights[i + k] * features[i + k];
+		for (; i < dim; i++)
+			score += weights[i] * features[i];
+		for (int k = 0; k < LANES; k++)
+			score += lanes[k];
+		probabilities[class] = score > 0 ? score : 0;
+		sum += probabilities[class];
+	}
+	for (int class = 0; class < classes; class ++)
+		probabilities[class] =
+			sum > 0 ? (float)(probabilities[class] / sum) : 1 / (float)classes;
+}
+
+void ridge_state(struct ridge *ridge, struct state *state)
+{
+	const size_t rows = (size_t)ridge->config.classes * (size_t)ridge->config.dim;
+
+	state_enter(state, "ridge");
+	state_int64(state, "count", &ridge->count);
+	state_int64(state, "solved", &ridge->solved);
+	state_doubles(state, "gram", ridge->gram, triangle(ridge->config.dim));
+	state_doubles(state, "sums", ridge->sums, rows);
+	state_floats(state, "weights", ridge->weights, rows);
+	state_leave(state);
+}
