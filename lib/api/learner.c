@@ -100,7 +100,7 @@ static int enlist(
 	int code = waiting_reserve(&learner->waiting, step->count, most, err);
 
 	if (!code)
-		code = learner_predict(learner->run->learner, LEARNER_INFERENCE, step->inputs,
+		code = learner_predict(learner->run->learner, LEARNER_NOW, step->inputs,
 			step->count, logits, err);
 	if (code)
 		return code;

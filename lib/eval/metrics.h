@@ -18,6 +18,7 @@ struct metrics_row {
 	double val_loss_ma, val_loss_sgd, val_acc_ma, val_acc_sgd;
 	double le, ir, ft, ir_sgd, ft_sgd, blind;
 	double le5, ir5, ft5, ir5_sgd, ft5_sgd;
+	double le_ever, ir_now, ft_now;
 	double cost;
 	double seconds;
 };

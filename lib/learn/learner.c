@@ -50,8 +50,13 @@ const float *learner_stats(const struct learner *learner, int model)
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err)
 {
-	const float *params = learner_params(learner, model);
+	const float *params;
 
+	if (model == LEARNER_NOW && learner->fast)
+		return fast_predict(learner, inputs, n, logits, err);
+	if (model == LEARNER_NOW)
+		model = LEARNER_INFERENCE;
+	params = learner_params(learner, model);
 	if (!params)
 		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
 			1 + average_count(learner->average));
@@ -101,6 +106,8 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.loss = learner->loss,
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
+		.fast = learner->fast != NULL,
+		.slow_efficacy = learner->fast ? fast_slow_efficacy(learner->fast) : (double)NAN,
 	};
 	for (int i = 0; i < report->averages; i++)
 		report->gamma[i] = average_gamma(learner->average, i);
@@ -156,6 +163,8 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 		memcpy(learner->stats[i], learner->stats[0], size);
 	if (learner->population)
 		population_restart(learner->population, learner->net);
+	if (learner->fast)
+		fast_restart(learner->fast);
 	learner_keep_start(learner);
 	learner->version++;
 	return 0;
@@ -280,6 +289,8 @@ void learner_state(struct learner *learner, struct state *state)
 		population_state(learner->population, learner->net, state);
 	if (learner->adapt)
 		adapt_state(learner->adapt, state);
+	if (learner->fast)
+		fast_state(learner->fast, state);
 	leaving_state(learner, state);
 	state_leave(state);
 	learner->version += state_reading(state);

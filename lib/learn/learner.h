@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/state.h"
+#include "learn/mix.h"
 #include "nn/net.h"
 #include "optim/schedule.h"
 #include "optim/scores.h"
@@ -32,6 +33,8 @@ enum learner_work {
 	LEARNER_CANDIDATES, /* forward of samples from which a batch is chosen */
 	LEARNER_VIRTUAL,    /* forward, backward and a sweep: a step that is only tried */
 	LEARNER_PREDICT,    /* forward for the owner */
+	LEARNER_FAST_FORWARD, /* forward of new samples by the slow net, for its record */
+	LEARNER_FAST_STEP,    /* forward, backward and two sweeps: a step of fast weights */
 	LEARNER_UPDATE,     /* a sweep over the parameters */
 	LEARNER_MOVE,       /* an average moved */
 	LEARNER_ITERATION,  /* an iteration is complete */
@@ -67,12 +70,24 @@ struct learner_part {
 	int64_t history; /* how many samples replay reaches back from now on; 0: all */
 };
 
+/*
+ * Another model leads the mixture that predicts what comes now, and has for a while. Model
+ * 0 is the slow net; then come the parts of fast.parts and, if there is one, the prior's.
+ */
+struct learner_lead {
+	int64_t iteration, step; /* step: how many were revealed before this one */
+	int models, lead;
+	bool prior; /* the last model is the prior's */
+	double weights[MIX_MODELS];
+};
+
 /* What the owner is told. Functions may be NULL. */
 struct learner_watch {
 	void (*work)(void *context, enum learner_work work, int samples);
 	void (*window)(void *context, const struct learner_window *window);
 	void *context;
 	void (*part)(void *context, const struct learner_part *part);
+	void (*lead)(void *context, const struct learner_lead *lead);
 };
 
 /* Whether the options ask for something that decides by parts of a stream, which must go on. */
@@ -94,14 +109,23 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	struct err *err);
 void learner_free(struct learner *learner);
 
-/* Which weights: those that serve inference, or those of one model that is trained. */
+/*
+ * Which weights: those that serve inference, or those of one model that is trained. With
+ * fast weights there are two questions. "What is this now" is for what comes next and is
+ * answered by the mixture (learn/fast.h); "what is this, of all that ever was" is for
+ * LEARNER_INFERENCE. Without them the answers are the same.
+ */
 enum learner_model {
+	LEARNER_NOW = -2,
 	LEARNER_INFERENCE = -1,
 	LEARNER_PLAIN = SCORES_PLAIN,
 	LEARNER_AVERAGE = SCORES_AVERAGE
 };
 
-/* Fills in (n, classes) logits. A model that does not exist is an error. */
+/*
+ * Fills in (n, classes) logits; of a mixture, logarithms of probabilities. A model that
+ * does not exist is an error.
+ */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err);
 
@@ -154,6 +178,8 @@ struct learner_report {
 	double sigma;                       /* by how much it was ahead of the plain one */
 	double loss;                        /* of the last training batch */
 	int64_t pool, validation;           /* samples that can be drawn */
+	bool fast;                          /* there are fast weights; then: */
+	double slow_efficacy;               /* the slow net's share of right samples */
 };
 void learner_report(const struct learner *learner, struct learner_report *report);
 
