@@ -212,33 +212,56 @@ static int forward(struct learner *learner, const float *params, const float *in
 		inputs, n, logits, err);
 }
 
+/* Adds to `sum` what a model, and the prior by it, say of n samples. */
+static int add_answers(struct learner *learner, int model, const double weights[2],
+	const float *inputs, int n, float *sum, struct err *err)
+{
+	struct fast *fast = learner->fast;
+	const size_t classes = (size_t)fast->mix.classes;
+	const float *params = weights_of(learner, model);
+	int code = 0;
+
+	memset(fast->labels, 0, FAST_CHUNK * sizeof(*fast->labels));
+	for (int at = 0; at < n && !code; at += FAST_CHUNK) {
+		const int count = n - at < FAST_CHUNK ? n - at : FAST_CHUNK;
+
+		code = forward(learner, params, inputs + (size_t)at * learner->floats, count,
+			fast->logits, err);
+		if (code)
+			return code;
+		softmax(learner, fast->logits, fast->labels, count);
+		mix_add(&fast->mix, weights[0], weights[1], fast->logits, count,
+			sum + (size_t)at * classes);
+	}
+	return code;
+}
+
+/* Who weighs nothing is not asked; who weighs all is asked alone, and needs no mixing. */
 int fast_predict(
 	struct learner *learner, const float *inputs, int n, float *logits, struct err *err)
 {
 	struct fast *fast = learner->fast;
-	const size_t classes = (size_t)fast->mix.classes;
+	const bool prior = fast->config.mix.prior > 0;
+	double weights[MIX_MODELS];
 	int code = 0;
 
-	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
-	memset(fast->labels, 0, FAST_CHUNK * sizeof(*fast->labels));
-	for (int model = 0; model <= fast->config.count; model++) {
-		const float *params = weights_of(learner, model);
+	mix_weights(&fast->mix, weights);
+	memset(logits, 0, (size_t)n * (size_t)fast->mix.classes * sizeof(*logits));
+	for (int model = 0; model <= fast->config.count && !code; model++) {
+		const double by_prior = prior && !model ? weights[fast->mix.count - 1] : 0;
 
-		for (int at = 0; at < n && !code; at += FAST_CHUNK) {
-			const int count = n - at < FAST_CHUNK ? n - at : FAST_CHUNK;
-
-			code = forward(learner, params, inputs + (size_t)at * learner->floats,
-				count, fast->logits, err);
-			if (code)
-				return code;
-			softmax(learner, fast->logits, fast->labels, count);
-			mix_add(&fast->mix, model, fast->logits, count,
-				logits + (size_t)at * classes);
-		}
+		if (weights[model] + by_prior <= 0)
+			continue;
 		learner_tell(learner, LEARNER_PREDICT, n);
+		if (weights[model] >= 1)
+			return forward(
+				learner, weights_of(learner, model), inputs, n, logits, err);
+		code = add_answers(learner, model, (const double[]){weights[model], by_prior},
+			inputs, n, logits, err);
 	}
-	mix_log(&fast->mix, logits, n);
-	return 0;
+	if (!code)
+		mix_log(&fast->mix, logits, n);
+	return code;
 }
 
 /* How long a step may be, by `reach`. */

@@ -52,7 +52,7 @@ void fast_free(struct fast *fast);
 /* Forgets all displacements and the record, for a slow net that was replaced. */
 void fast_restart(struct fast *fast);
 
-/* Fills in (n, classes) logarithms of the mixture's probabilities; all are finite. */
+/* Fills in (n, classes) logits, whose softmax is the mixture's answer. */
 int fast_predict(
 	struct learner *learner, const float *inputs, int n, float *logits, struct err *err);
 

@@ -123,8 +123,8 @@ enum learner_model {
 };
 
 /*
- * Fills in (n, classes) logits; of a mixture, logarithms of probabilities. A model that
- * does not exist is an error.
+ * Fills in (n, classes) logits; of a mixture, those whose softmax is its answer. A model
+ * that does not exist is an error.
  */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err);

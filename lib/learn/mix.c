@@ -14,6 +14,8 @@
 
 static const double LEAST = 1e-3; /* a probability counts as this much at least */
 
+static const double NEGLIGIBLE = 1e-4; /* a weight that no answer depends on */
+
 enum { LEAD_CHUNKS = 100 }; /* for how long another leads before the lead has changed */
 
 int mix_init(struct mix *mix, const struct mix_config *config, int classes, struct err *err)
@@ -65,12 +67,14 @@ void mix_restart(struct mix *mix)
 
 void mix_weights(const struct mix *mix, double weights[MIX_MODELS])
 {
-	double most = mix->record[0], sum = 0;
+	double most = mix->record[0], all = 0, sum = 0;
 
 	for (int i = 1; i < mix->count; i++)
 		most = fmax(most, mix->record[i]);
 	for (int i = 0; i < mix->count; i++)
-		sum += weights[i] = exp(mix->record[i] - most);
+		all += weights[i] = exp(mix->record[i] - most);
+	for (int i = 0; i < mix->count; i++)
+		sum += weights[i] = weights[i] < NEGLIGIBLE * all ? 0 : weights[i];
 	for (int i = 0; i < mix->count; i++)
 		weights[i] /= sum;
 }
@@ -85,29 +89,23 @@ static double raised_sum(const struct mix *mix, const float *probabilities)
 	return sum;
 }
 
-/* weight: of the model; prior: of the prior's, which is made from its probabilities. */
-static void add_sample(const struct mix *mix, double weight, double prior,
-	const float *probabilities, float *sum)
+void mix_add(const struct mix *mix, double weight, double prior, const float *probabilities, int n,
+	float *sum)
 {
-	const double all = raised_sum(mix, probabilities);
-	const bool sound = isfinite(all) && all > 0;
-	const double by = sound ? prior / all : 0;
+	const int classes = mix->classes;
 
-	for (int c = 0; c < mix->classes; c++)
-		sum[c] += sound ? (float)((weight + by * mix->raise[c]) * (double)probabilities[c])
-				: (float)((weight + prior) / mix->classes);
-}
+	for (int i = 0; i < n; i++, probabilities += classes, sum += classes) {
+		const double all = raised_sum(mix, probabilities), by = prior / all;
 
-void mix_add(const struct mix *mix, int model, const float *probabilities, int n, float *sum)
-{
-	const bool prior = model == 0 && mix->config.prior > 0;
-	const size_t classes = (size_t)mix->classes;
-	double weights[MIX_MODELS];
-
-	mix_weights(mix, weights);
-	for (int i = 0; i < n; i++)
-		add_sample(mix, weights[model], prior ? weights[mix->count - 1] : 0,
-			probabilities + (size_t)i * classes, sum + (size_t)i * classes);
+		if (!isfinite(all) || !isfinite(by)) {
+			for (int c = 0; c < classes; c++)
+				sum[c] += (float)((weight + prior) / classes);
+			continue;
+		}
+		for (int c = 0; c < classes; c++)
+			sum[c] += (float)((weight + by * mix->raise[c]) *
+					  (double)probabilities[c]);
+	}
 }
 
 void mix_log(const struct mix *mix, float *sum, int n)

@@ -45,15 +45,16 @@ void mix_release(struct mix *mix);
 /* No record, and no label was seen. */
 void mix_restart(struct mix *mix);
 
-/* The models' weights; their sum is 1. */
+/* The models' weights; their sum is 1. What is less than a ten-thousandth becomes 0. */
 void mix_weights(const struct mix *mix, double weights[MIX_MODELS]);
 
 /*
- * Adds the share of a model, whose probabilities for n samples these are, to `sum`,
- * which begins as zeros; the first model brings the prior's with it. mix_log makes
- * logarithms of the sum.
+ * Adds `weight` times a model's probabilities for n samples to `sum`, which begins as
+ * zeros; and `prior` times what the prior makes of them. mix_log makes logarithms of
+ * the sum.
  */
-void mix_add(const struct mix *mix, int model, const float *probabilities, int n, float *sum);
+void mix_add(const struct mix *mix, double weight, double prior, const float *probabilities, int n,
+	float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);
 
 /*

@@ -38,6 +38,9 @@ static void records_fade_and_weigh(void **state)
 	mix_weights(&mix, weights);
 	assert_near(weights[0] / weights[1], exp(mix.record[0] - mix.record[1]));
 	assert_near(weights[0] + weights[1], 1);
+	mix.record[0] = mix.record[1] - 10;
+	mix_weights(&mix, weights);
+	assert_true(weights[0] == 0 && weights[1] == 1);
 	mix_release(&mix);
 }
 
@@ -45,12 +48,14 @@ static void probabilities_are_mixed(void **state)
 {
 	struct mix mix = mix_of(2, 2, 0);
 	const float one[] = {0.9f, 0.1f}, two[] = {0.2f, 0.8f};
+	double weights[MIX_MODELS];
 	float sum[2] = {0};
 
 	(void)state;
 	mix.record[1] = log(3);
-	mix_add(&mix, 0, one, 1, sum);
-	mix_add(&mix, 1, two, 1, sum);
+	mix_weights(&mix, weights);
+	mix_add(&mix, weights[0], 0, one, 1, sum);
+	mix_add(&mix, weights[1], 0, two, 1, sum);
 	mix_log(&mix, sum, 1);
 	assert_near(exp((double)sum[0]), 0.25 * 0.9 + 0.75 * 0.2);
 	assert_near(exp((double)sum[1]), 0.25 * 0.1 + 0.75 * 0.8);
@@ -79,8 +84,7 @@ static void the_prior_follows_labels(void **state)
 	assert_near(mix.record[1], log(0.5) + log(0.25));
 	assert_near(mix.recent[0], 23 / 32.0);
 	assert_near(mix.ever[0] / mix.seen, 3 / 4.0);
-	mix.record[0] = mix.record[1] = 0;
-	mix_add(&mix, 0, even, 1, sum);
+	mix_add(&mix, 0.5, 0.5, even, 1, sum);
 	assert_near(sum[0], 0.5 * 0.5 + 0.5 * by0 / (by0 + by1));
 	assert_near(sum[1], 0.5 * 0.5 + 0.5 * by1 / (by0 + by1));
 	mix_release(&mix);
@@ -102,8 +106,9 @@ static void everything_stays_finite(void **state)
 			double weights[MIX_MODELS], all = 0;
 			float sum[3] = {0};
 
-			mix_add(&mix, 0, hostile[h], 1, sum);
-			mix_add(&mix, 1, hostile[3], 1, sum);
+			mix_weights(&mix, weights);
+			mix_add(&mix, weights[0], weights[2], hostile[h], 1, sum);
+			mix_add(&mix, weights[1], 0, hostile[3], 1, sum);
 			mix_log(&mix, sum, 1);
 			for (int c = 0; c < 3; c++)
 				assert_true(isfinite(sum[c]));
