@@ -167,7 +167,6 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 {
 	struct learner_config learner = {0};
 	const struct source_info *info;
-	struct learner_report report;
 	int code = source_open(&s->source, o, err);
 
 	if (code)
@@ -193,9 +192,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 		s->run.planned_iterations = learner_planned(s->run.learner);
 	if (!code)
 		code = matrix_new(&s->matrix, options_int(o, "eval.bins"), s->evaluations, err);
-	if (!code)
-		learner_report(s->run.learner, &report);
-	if (!code && report.fast)
+	if (!code && learner_has_fast(s->run.learner))
 		code = matrix_new(&s->now, options_int(o, "eval.bins"), s->evaluations, err);
 	return code;
 }

@@ -106,7 +106,6 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.loss = learner->loss,
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
-		.fast = learner->fast != NULL,
 		.slow_efficacy = learner->fast ? fast_slow_efficacy(learner->fast) : (double)NAN,
 	};
 	for (int i = 0; i < report->averages; i++)
@@ -127,6 +126,11 @@ const char *learner_isa(const struct learner *learner)
 int learner_threads(const struct learner *learner)
 {
 	return team_size(learner->engine->team);
+}
+
+bool learner_has_fast(const struct learner *learner)
+{
+	return learner->fast != NULL;
 }
 
 uint64_t learner_version(const struct learner *learner)

@@ -178,8 +178,8 @@ struct learner_report {
 	double sigma;                       /* by how much it was ahead of the plain one */
 	double loss;                        /* of the last training batch */
 	int64_t pool, validation;           /* samples that can be drawn */
-	bool fast;                          /* there are fast weights; then: */
-	double slow_efficacy;               /* the slow net's share of right samples */
+	/* Fast weights: the slow net's share of right samples when labels came; NAN without. */
+	double slow_efficacy;
 };
 void learner_report(const struct learner *learner, struct learner_report *report);
 
@@ -187,6 +187,9 @@ void learner_report(const struct learner *learner, struct learner_report *report
  * have, by that price if there is a budget (0: unknown). */
 double learner_price(const struct learner *learner);
 int64_t learner_planned(const struct learner *learner);
+
+/* Whether LEARNER_NOW may answer otherwise than LEARNER_INFERENCE. */
+bool learner_has_fast(const struct learner *learner);
 
 const struct net *learner_net(const struct learner *learner);
 const char *learner_isa(const struct learner *learner);
