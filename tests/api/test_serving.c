@@ -42,7 +42,7 @@ static void at_rest_weights_are_the_newest(void **state)
 	}
 }
 
-static void ask(struct retain_learner *learner, enum retain_question question, struct step *step)
+static void ask_for(struct retain_learner *learner, enum retain_question question, struct step *step)
 {
 	struct retain_err err;
 
@@ -72,8 +72,8 @@ static void there_are_two_questions(void **state)
 			train(learner, 2);
 			observe(learner, &seen);
 			predict(learner, &plain);
-			ask(learner, RETAIN_NOW, &now);
-			ask(learner, RETAIN_EVER, &ever);
+			ask_for(learner, RETAIN_NOW, &now);
+			ask_for(learner, RETAIN_EVER, &ever);
 			assert_same_predictions(&seen, &now);
 			assert_same_predictions(&plain, &ever);
 			differences += memcmp(now.predictions, ever.predictions,
