@@ -14,7 +14,7 @@ const struct option_row fast_options[] = {
 		"fast weights for what comes now: rate:keep[:passes[:recent samples]], ...; none"},
 	{"fast", "layers", OPTION_CHOICE, "all", "all | head",
 		"which weights have fast ones: all, or those of the last layer"},
-	{"fast", "reach", OPTION_FLOAT, "0.5", "(0, inf)",
+	{"fast", "reach", OPTION_FLOAT, "1", "(0, inf)",
 		"a step of fast weights lowers the loss by this share at most, to first order"},
 	{"fast", "prior", OPTION_FLOAT, "0.7", "[0, 1]",
 		"a part that corrects for classes that are frequent of late, so strongly; 0: none"},
