@@ -321,7 +321,7 @@ struct retain_metrics {
 	double retention, retention_plain; /* of the averaged and of the plain model */
 	double gap;                        /* sigma: the difference of the two */
 	double learning_rate;
-	double loss; /* of the last training batch */
+	double loss;                   /* of the last training batch */
 	double learning_efficacy_ever; /* fast weights: of RETAIN_EVER, when labels came */
 	double reserved[15];
 };

@@ -128,7 +128,8 @@ static int make_ends(struct live *live, int input, int output, struct err *err)
 	live->shape = (struct live_line_shape){live->run.floats, live->run.classes};
 	live->format = &live_line_formats[options_choice(o, "stdin.format")];
 	live->strict = !strcmp(options_text(o, "stdin.on_bad"), "error");
-	live->answers_by = strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_INFERENCE : LEARNER_NOW;
+	live->answers_by =
+		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_INFERENCE : LEARNER_NOW;
 	live->every = options_int64(o, "eval.every");
 	live->answers.descriptor = output;
 	live->answers.stop = live->run.config.stop;

@@ -17,8 +17,8 @@ static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 	rank_labels(s->logits, s->run.classes, s->labels, n, s->predicted, s->rank);
 	for (int i = 0; i < n; i++)
 		matrix_hit(matrix, place,
-			matrix_bin(matrix, source_eval_time(s->source, first + i)),
-			s->rank[i] == 1, s->rank[i] <= 5);
+			matrix_bin(matrix, source_eval_time(s->source, first + i)), s->rank[i] == 1,
+			s->rank[i] <= 5);
 	return 0;
 }
 

@@ -85,8 +85,8 @@ static int predict_now(
 	if (!logits)
 		return err_memory(err, "predictions", logit_count * sizeof(*logits));
 	gate_enter(&learner->gate);
-	code = learner_predict(learner->run->learner, LEARNER_NOW, call->inputs, (int)call->count,
-		logits, err);
+	code = learner_predict(
+		learner->run->learner, LEARNER_NOW, call->inputs, (int)call->count, logits, err);
 	api_learner_leave(learner);
 	if (!code)
 		serving_say(call, learner->shape.classes, logits);
@@ -143,8 +143,8 @@ static int enlist(
 	int code = waiting_reserve(&learner->waiting, step->count, most, err);
 
 	if (!code)
-		code = learner_predict(learner->run->learner, LEARNER_NOW, step->inputs,
-			step->count, logits, err);
+		code = learner_predict(
+			learner->run->learner, LEARNER_NOW, step->inputs, step->count, logits, err);
 	if (code)
 		return code;
 	for (size_t i = 0; i < (size_t)step->count; i++)

@@ -71,9 +71,8 @@ static bool whole_valid(const struct option_row *row)
 	struct interval interval;
 	int64_t low, high;
 
-	return !row->allowed ||
-	       (interval_split(row->allowed, &interval) && !interval.word &&
-		       whole_ends(&interval, &low, &high));
+	return !row->allowed || (interval_split(row->allowed, &interval) && !interval.word &&
+					whole_ends(&interval, &low, &high));
 }
 
 static bool int64_parse(const struct option_row *row, const char *words, struct option_value *value)

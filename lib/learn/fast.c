@@ -75,8 +75,8 @@ static bool make_buffers(struct fast *fast, const struct learner *learner)
 	       (fast->labels = mem_new(room, sizeof(*fast->labels)));
 }
 
-int fast_new(
-	struct fast **fast, const struct fast_config *config, struct learner *learner, struct err *err)
+int fast_new(struct fast **fast, const struct fast_config *config, struct learner *learner,
+	struct err *err)
 {
 	const struct param_table *table = net_params(learner->net);
 	struct fast *made = mem_new(1, sizeof(*made));
@@ -181,12 +181,11 @@ static const float *weights_of(const struct learner *learner, int model)
 		return slow;
 	if (fast->first)
 		memcpy(fast->point, slow, fast->first * sizeof(float));
-	sweep(learner,
-		&(struct sweep){.x = slow + fast->first,
-			.y = fast->delta[model - 1],
-			.out = fast->point + fast->first,
-			.a = 1,
-			.b = 1});
+	sweep(learner, &(struct sweep){.x = slow + fast->first,
+			       .y = fast->delta[model - 1],
+			       .out = fast->point + fast->first,
+			       .a = 1,
+			       .b = 1});
 	return fast->point;
 }
 
@@ -254,8 +253,7 @@ int fast_predict(
 			continue;
 		learner_tell(learner, LEARNER_PREDICT, n);
 		if (weights[model] >= 1)
-			return forward(
-				learner, weights_of(learner, model), inputs, n, logits, err);
+			return forward(learner, weights_of(learner, model), inputs, n, logits, err);
 		code = add_answers(learner, model, (const double[]){weights[model], by_prior},
 			inputs, n, logits, err);
 	}
@@ -287,12 +285,11 @@ static void move(struct learner *learner, int part, double rate, double loss, do
 		memset(delta, 0, fast->floats * sizeof(float));
 		return;
 	}
-	sweep(learner,
-		&(struct sweep){.x = delta,
-			.y = learner->grad + fast->first,
-			.out = delta,
-			.a = (float)keep,
-			.b = (float)(-keep * step)});
+	sweep(learner, &(struct sweep){.x = delta,
+			       .y = learner->grad + fast->first,
+			       .out = delta,
+			       .a = (float)keep,
+			       .b = (float)(-keep * step)});
 }
 
 /* Forward and backward at a part's point, which does not touch the slow net's statistics. */
@@ -326,8 +323,8 @@ static int add_recent(struct learner *learner, int part, int n, struct err *err)
 }
 
 /* A chunk's n samples stand first in the batch. */
-static int learn_part(struct learner *learner, int part, const float *inputs,
-	const int32_t *labels, int n, struct err *err)
+static int learn_part(struct learner *learner, int part, const float *inputs, const int32_t *labels,
+	int n, struct err *err)
 {
 	struct fast *fast = learner->fast;
 	const struct fast_part *row = &fast->config.parts[part];
@@ -415,8 +412,7 @@ static int fill_chunk(struct learner *learner, int64_t first, const float *input
 	for (int i = 0; i < n; i++)
 		fast->ids[i] = first + i;
 	if (!inputs)
-		return store_fetch(
-			learner->store, fast->ids, n, fast->inputs, fast->labels, err);
+		return store_fetch(learner->store, fast->ids, n, fast->inputs, fast->labels, err);
 	memcpy(fast->inputs, inputs, (size_t)n * learner->floats * sizeof(*inputs));
 	memcpy(fast->labels, labels, (size_t)n * sizeof(*labels));
 	return 0;

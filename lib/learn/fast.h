@@ -45,8 +45,8 @@ int fast_config(struct fast_config *config, const struct options *options, struc
 
 /* The learner has its net and its models. */
 struct fast;
-int fast_new(
-	struct fast **fast, const struct fast_config *config, struct learner *learner, struct err *err);
+int fast_new(struct fast **fast, const struct fast_config *config, struct learner *learner,
+	struct err *err);
 void fast_free(struct fast *fast);
 
 /* Forgets all displacements and the record, for a slow net that was replaced. */

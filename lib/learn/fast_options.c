@@ -34,7 +34,8 @@ static bool part_read(struct fast_part *part, char *words)
 
 	for (char *word; (word = strsep(&words, ":")); found++)
 		right = right && found < 4 && text_to_double(word, &values[found]);
-	*part = (struct fast_part){values[0], values[1], (int)fmax(-1, fmin(values[2], PASSES_MOST + 1)),
+	*part = (struct fast_part){values[0], values[1],
+		(int)fmax(-1, fmin(values[2], PASSES_MOST + 1)),
 		(int)fmax(-1, fmin(values[3], RECENT_MOST + 1))};
 	return right && found >= 2 && part->rate > 0 && part->rate <= 1e3 && part->keep >= 0 &&
 	       part->keep < 1 && part->passes >= 1 && part->passes <= PASSES_MOST &&

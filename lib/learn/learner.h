@@ -35,9 +35,9 @@ enum learner_work {
 	LEARNER_PREDICT,    /* forward for the owner */
 	LEARNER_FAST_FORWARD, /* forward of new samples by the slow net, for its record */
 	LEARNER_FAST_STEP,    /* forward, backward and two sweeps: a step of fast weights */
-	LEARNER_UPDATE,     /* a sweep over the parameters */
-	LEARNER_MOVE,       /* an average moved */
-	LEARNER_ITERATION,  /* an iteration is complete */
+	LEARNER_UPDATE,       /* a sweep over the parameters */
+	LEARNER_MOVE,         /* an average moved */
+	LEARNER_ITERATION,    /* an iteration is complete */
 	LEARNER_WORKS,
 };
 

@@ -82,8 +82,8 @@ int learner_segments(const struct net *net, struct optimizer *optimizer, struct 
 		const struct param *param = &table->rows[i];
 		const bool decays = param->kind == PARAM_CONV || param->kind == PARAM_DENSE;
 
-		rows[i] = (struct optimizer_segment){param->offset,
-			decays ? (double)param->count / (double)param->shape[0] : 0};
+		rows[i] = (struct optimizer_segment){
+			param->offset, decays ? (double)param->count / (double)param->shape[0] : 0};
 	}
 	code = optimizer_segments(optimizer, rows, table->count, err);
 	mem_free(rows);

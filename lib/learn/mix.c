@@ -103,8 +103,7 @@ void mix_add(const struct mix *mix, double weight, double prior, const float *pr
 			continue;
 		}
 		for (int c = 0; c < classes; c++)
-			sum[c] += (float)((weight + by * mix->raise[c]) *
-					  (double)probabilities[c]);
+			sum[c] += (float)((weight + by * mix->raise[c]) * (double)probabilities[c]);
 	}
 }
 

@@ -29,12 +29,12 @@ struct mix_config {
 
 struct mix {
 	struct mix_config config;
-	int classes, count; /* of models, the prior's included */
+	int classes, count;                          /* of models, the prior's included */
 	double record[MIX_MODELS], gain[MIX_MODELS]; /* gain: of the chunk that is being scored */
-	double *recent; /* [class]: shares of late, */
-	double *ever;   /* counts of all time; at first 1 each, */
-	double seen;    /* their sum */
-	double *raise;  /* what the prior multiplies a class's probability by */
+	double *recent;                              /* [class]: shares of late, */
+	double *ever;                                /* counts of all time; at first 1 each, */
+	double seen;                                 /* their sum */
+	double *raise; /* what the prior multiplies a class's probability by */
 	/* Who leads, for the log: another must have led for a while. */
 	int lead, rival, rival_chunks;
 };
@@ -63,8 +63,7 @@ void mix_log(const struct mix *mix, float *sum, int n);
  * probabilities; then mix_reveal. True: the lead has changed.
  */
 void mix_score(struct mix *mix, int model, const float *losses, int n);
-void mix_score_prior(
-	struct mix *mix, const float *probabilities, const int32_t *labels, int n);
+void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t *labels, int n);
 bool mix_reveal(struct mix *mix, const int32_t *labels, int n);
 
 void mix_state(struct mix *mix, struct state *state);

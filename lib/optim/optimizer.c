@@ -32,7 +32,8 @@ const struct option_row optimizer_options[] = {
 		"weight decay: this times the parameters is added to the gradient; pool: less the "
 		"more was seen, by optimizer.kappa"},
 	{"optimizer", "kappa", OPTION_FLOAT, "0.25", "(0, inf)",
-		"decay = pool: kappa * inputs of a layer / samples in the pool, 0.1 at most; not on "
+		"decay = pool: kappa * inputs of a layer / samples in the pool, 0.1 at most; not "
+		"on "
 		"biases and norms"},
 	{"optimizer", "beta1", OPTION_FLOAT, "0.9", "[0, 1)",
 		"adam: what the mean of gradients keeps at a step"},
@@ -171,8 +172,7 @@ void optimizer_samples(struct optimizer *optimizer, int64_t samples)
 }
 
 /* Count floats of a slice, from `first` on, with this decay. */
-static void step_part(
-	const struct optimizer_slice *whole, size_t first, size_t count, float decay)
+static void step_part(const struct optimizer_slice *whole, size_t first, size_t count, float decay)
 {
 	struct optimizer_slice slice = *whole;
 

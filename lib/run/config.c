@@ -274,8 +274,8 @@ static bool says(const struct options *layer, const char *key)
 	return strcmp(options_source(layer, key), OPTIONS_DEFAULT) != 0;
 }
 
-static int apply_settings(struct options *options, const struct bundle *bundle, const char *source,
-	struct err *err)
+static int apply_settings(
+	struct options *options, const struct bundle *bundle, const char *source, struct err *err)
 {
 	int code = 0;
 
@@ -295,8 +295,8 @@ static int apply_bundle(struct options *options, const struct config_bundles *bu
 
 	if (!bundle)
 		return ERR_INPUT;
-	snprintf(source, sizeof(source), "%s = %s", bundles->key,
-		options_text(layer, bundles->key));
+	snprintf(
+		source, sizeof(source), "%s = %s", bundles->key, options_text(layer, bundles->key));
 	code = apply_settings(options, bundle, source, err);
 	while (!code && (suffix = next_suffix(&row, &rest)))
 		code = apply_settings(options, suffix, source, err);

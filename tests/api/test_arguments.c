@@ -109,9 +109,8 @@ static void null_is_refused_by_learners(void **state)
 	NO("predictions", retain_learner_predict(learner, INPUTS, NOTHING, NOTHING, &err));
 	NO("learner",
 		retain_learner_predict_for(NULL, RETAIN_NOW, INPUTS, PREDICTIONS, NOTHING, &err));
-	NO("inputs",
-		retain_learner_predict_for(
-			learner, RETAIN_NOW, NOTHING, PREDICTIONS, NOTHING, &err));
+	NO("inputs", retain_learner_predict_for(
+			     learner, RETAIN_NOW, NOTHING, PREDICTIONS, NOTHING, &err));
 	NO("predictions",
 		retain_learner_predict_for(learner, RETAIN_NOW, INPUTS, NOTHING, NOTHING, &err));
 	NO("learner", retain_learner_observe(NULL, INPUTS, PREDICTIONS, &step.ticket, &err));
@@ -244,8 +243,7 @@ static void refuse_in_child(struct retain_learner *theirs)
 	CHILD(retain_learner_save(theirs, &err));
 	CHILD(retain_learner_shape(theirs, &shape, &err));
 	CHILD(retain_learner_predict(theirs, INPUTS, PREDICTIONS, NOTHING, &err));
-	CHILD(retain_learner_predict_for(
-		theirs, RETAIN_NOW, INPUTS, PREDICTIONS, NOTHING, &err));
+	CHILD(retain_learner_predict_for(theirs, RETAIN_NOW, INPUTS, PREDICTIONS, NOTHING, &err));
 	CHILD(retain_learner_observe(theirs, INPUTS, PREDICTIONS, &step.ticket, &err));
 	CHILD(retain_learner_reveal(theirs, step.ticket, step.labels, N, &err));
 	CHILD(retain_learner_drop(theirs, step.ticket, &err));

@@ -42,7 +42,8 @@ static void at_rest_weights_are_the_newest(void **state)
 	}
 }
 
-static void ask_for(struct retain_learner *learner, enum retain_question question, struct step *step)
+static void ask_for(
+	struct retain_learner *learner, enum retain_question question, struct step *step)
 {
 	struct retain_err err;
 

@@ -23,8 +23,8 @@ static double gradient_by_hand(struct learner *learner, const float *params, con
 	float losses[64], loss;
 	struct err err;
 
-	assert_ok(runner_gradient(learner->runner, params, NULL, &batch, grad, &loss, losses, NULL,
-			  &err),
+	assert_ok(runner_gradient(
+			  learner->runner, params, NULL, &batch, grad, &loss, losses, NULL, &err),
 		err);
 	*sum = 0;
 	for (int i = 0; i < n; i++)
@@ -137,10 +137,10 @@ static void statistics_are_left_alone(void **state)
 	const char *const *settings = SETTINGS("model.arch=resnet20-cifar", "model.norm=bn",
 		"run.batch=4", "schedule.validation_batch=4", "average.statistics_every=3", TWO);
 	struct school with = school_images(settings, (struct learner_watch){0});
-	struct school without = school_images(SETTINGS("model.arch=resnet20-cifar", "model.norm=bn",
-						      "run.batch=4", "schedule.validation_batch=4",
-						      "average.statistics_every=3"),
-		(struct learner_watch){0});
+	struct school without =
+		school_images(SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=4",
+				      "schedule.validation_batch=4", "average.statistics_every=3"),
+			(struct learner_watch){0});
 
 	(void)state;
 	school_go(&with, 2, 3);
@@ -161,7 +161,8 @@ static void now_is_ever_without_fast_weights(void **state)
 	school_go(&school, 3, 3);
 	fill(school.shown, STEP, inputs, labels);
 	assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs, STEP, now, &err), err);
-	assert_ok(learner_predict(school.learner, LEARNER_INFERENCE, inputs, STEP, ever, &err), err);
+	assert_ok(
+		learner_predict(school.learner, LEARNER_INFERENCE, inputs, STEP, ever, &err), err);
 	assert_same(now, ever, STEP * CLASSES);
 	school_close(&school);
 }
@@ -233,8 +234,8 @@ static void assert_same_answers(struct school *one, struct school *other)
 	assert_ok(learner_predict(one->learner, LEARNER_NOW, inputs, STEP, a, &err), err);
 	assert_ok(learner_predict(other->learner, LEARNER_NOW, inputs, STEP, b, &err), err);
 	assert_same(a, b, STEP * CLASSES);
-	assert_true(fast_slow_efficacy(one->learner->fast) ==
-		    fast_slow_efficacy(other->learner->fast));
+	assert_true(
+		fast_slow_efficacy(one->learner->fast) == fast_slow_efficacy(other->learner->fast));
 }
 
 static void visit(void *object, struct state *state)
@@ -279,8 +280,8 @@ static void they_go_on(void **state)
 static void threads_change_nothing(void **state)
 {
 	struct school one = school_of(SETTINGS(TWO, "model.arch=mlp:2048", "optimizer.decay=pool"));
-	struct school three = school_of(SETTINGS(
-		TWO, "model.arch=mlp:2048", "optimizer.decay=pool", "engine.threads=3"));
+	struct school three = school_of(
+		SETTINGS(TWO, "model.arch=mlp:2048", "optimizer.decay=pool", "engine.threads=3"));
 
 	(void)state;
 	school_go(&one, 4, 2);
@@ -293,9 +294,8 @@ static void threads_change_nothing(void **state)
 /* Once a size of step is known neither answers nor learning ask for memory. */
 static void they_allocate_nothing(void **state)
 {
-	struct school school =
-		school_of(SETTINGS(
-			TWO, "replay.pool=reservoir", "replay.limit=500", "replay.validation_limit=99"));
+	struct school school = school_of(SETTINGS(
+		TWO, "replay.pool=reservoir", "replay.limit=500", "replay.validation_limit=99"));
 	float inputs[STEP * DIM], logits[STEP * CLASSES];
 	int32_t labels[STEP];
 	uint64_t before;
@@ -306,8 +306,7 @@ static void they_allocate_nothing(void **state)
 	for (int k = 0; k < 200; k++) {
 		if (k == 100)
 			before = mem_count();
-		assert_ok(learner_predict(
-				  school.learner, LEARNER_NOW, inputs, STEP, logits, &err),
+		assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs, STEP, logits, &err),
 			err);
 		school_go(&school, 1, 1);
 	}
@@ -421,11 +420,11 @@ static void mistakes_are_named(void **state)
 		struct school school = {0};
 		struct err err = {0};
 
-		assert_int_equal(school_try(&school,
-					 options_of(SETTINGS(rows[i].settings[0],
-						 rows[i].settings[1], rows[i].settings[2],
-						 rows[i].settings[3])),
-					 (struct learner_watch){0}, 1, &err),
+		assert_int_equal(
+			school_try(&school,
+				options_of(SETTINGS(rows[i].settings[0], rows[i].settings[1],
+					rows[i].settings[2], rows[i].settings[3])),
+				(struct learner_watch){0}, 1, &err),
 			ERR_INPUT);
 		assert_says(err, rows[i].words);
 		school_close(&school);

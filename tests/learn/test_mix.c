@@ -93,8 +93,8 @@ static void the_prior_follows_labels(void **state)
 /* Nets that diverged, certain nets that are wrong, classes never seen: all stays finite. */
 static void everything_stays_finite(void **state)
 {
-	static const float hostile[][3] = {{NAN, NAN, NAN}, {INFINITY, 0, 0}, {0, 0, 0},
-		{1, 0, 0}, {-INFINITY, NAN, 1}};
+	static const float hostile[][3] = {
+		{NAN, NAN, NAN}, {INFINITY, 0, 0}, {0, 0, 0}, {1, 0, 0}, {-INFINITY, NAN, 1}};
 	static const float losses[] = {NAN, INFINITY, 1e30f, -0.0f};
 	const int32_t label = 2;
 
