@@ -257,13 +257,34 @@ RETAIN_API int retain_learner_predict(struct retain_learner *learner, const floa
 	size_t input_floats, struct retain_prediction *predictions, size_t count,
 	float *probabilities, size_t probability_floats, struct retain_err *err);
 
+/*
+ * With fast weights (a method that ends with +fast) there are two questions: what is
+ * this now, among inputs like the newest, or of all that ever was? The first is answered
+ * by a mixture that follows the newest samples and forgets them, the second by the
+ * weights that keep. Without fast weights both answers are the same.
+ */
+enum retain_question {
+	RETAIN_NOW,
+	RETAIN_EVER, /* as retain_learner_predict does */
+};
+
+/*
+ * As retain_learner_predict, which answers RETAIN_EVER. For RETAIN_NOW a learner with
+ * fast weights takes a turn as other calls do, so it may wait for an iteration, and it
+ * allocates room for the answer.
+ */
+RETAIN_API int retain_learner_predict_for(struct retain_learner *learner,
+	enum retain_question question, const float *inputs, size_t input_floats,
+	struct retain_prediction *predictions, size_t count, float *probabilities,
+	size_t probability_floats, struct retain_err *err);
+
 /* Stands for inputs that were observed; good for one reveal or drop. */
 struct retain_ticket {
 	uint64_t number;
 };
 
 /*
- * A time step: predicts with the newest weights, and keeps a copy of the inputs until
+ * A time step: predicts what it is now, with the newest weights, and keeps a copy of the inputs until
  * their labels are known. At most run.waiting_most inputs may wait so;
  * RETAIN_ERR_STATE when there would be more.
  */
@@ -301,8 +322,9 @@ struct retain_metrics {
 	double retention, retention_plain; /* of the averaged and of the plain model */
 	double gap;                        /* sigma: the difference of the two */
 	double learning_rate;
-	double loss; /* of the last training batch */
-	double reserved[16];
+	double loss;                   /* of the last training batch */
+	double learning_efficacy_ever; /* fast weights: of RETAIN_EVER, when labels came */
+	double reserved[15];
 };
 RETAIN_API int retain_learner_metrics(
 	struct retain_learner *learner, struct retain_metrics *metrics, struct retain_err *err);

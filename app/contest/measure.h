@@ -13,7 +13,7 @@
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
-	MEASURES = 23 + 2 * MEASURE_RANGES,
+	MEASURES = 26 + 2 * MEASURE_RANGES,
 };
 
 struct measure {

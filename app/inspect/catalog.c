@@ -65,9 +65,15 @@ static int bundle_row(const struct bundle *table, int index, const char **name, 
 	return *name != NULL;
 }
 
+/* What may follow a method comes after the last one. */
 static int method_row(int index, const char **name, const char **help)
 {
-	return bundle_row(methods, index, name, help);
+	int count = 0;
+
+	while (methods[count].name)
+		count++;
+	return index < count ? bundle_row(methods, index, name, help)
+			     : bundle_row(method_suffixes, index - count, name, help);
 }
 
 static int preset_row(int index, const char **name, const char **help)

@@ -27,7 +27,7 @@ static int predict(struct live *live, int n, struct err *err)
 {
 	const struct live_group *group = &live->group;
 	int code = learner_predict(
-		live->run.learner, LEARNER_INFERENCE, group->inputs, n, live->logits, err);
+		live->run.learner, live->answers_by, group->inputs, n, live->logits, err);
 
 	for (int i = 0; i < n && !code; i++) {
 		const float *logits = live->logits + (size_t)i * (size_t)live->run.classes;

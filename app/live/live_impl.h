@@ -38,6 +38,7 @@ struct live {
 	const struct live_line_format *format;
 	struct live_line_shape shape;
 	struct journal *journal;  /* the store's */
+	int answers_by;           /* LEARNER_NOW or LEARNER_INFERENCE */
 	bool strict;              /* a bad line ends the run */
 	int per_step;             /* labelled samples of a time step */
 	int64_t every;            /* time steps from a row of metrics to the next */

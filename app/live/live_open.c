@@ -14,6 +14,10 @@ const struct option_row live_options[] = {
 	{"stdin", "format", OPTION_CHOICE, "ndjson", "ndjson | csv",
 		"a line is a JSON object, or id, label and numbers between commas"},
 	{"stdin", "per_step", OPTION_INT, "32", "[1, 4096]", "labelled samples of a time step"},
+	{"stdin", "answer", OPTION_CHOICE, "now", "now | ever",
+		"with fast weights: what an input is now, by the newest samples, or of all that "
+		"ever was",
+		OPTION_MAY_CHANGE},
 	{"stdin", "waiting", OPTION_INT64, "100000", "[1, inf)",
 		"inputs that may wait for their labels; beyond that the oldest are dropped",
 		OPTION_MAY_CHANGE},
@@ -129,6 +133,8 @@ static int make_ends(struct live *live, int input, int output, struct err *err)
 		.missing = learner_scale(live->run.learner) != NULL};
 	live->format = &live_line_formats[options_choice(o, "stdin.format")];
 	live->strict = !strcmp(options_text(o, "stdin.on_bad"), "error");
+	live->answers_by =
+		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_INFERENCE : LEARNER_NOW;
 	live->every = options_int64(o, "eval.every");
 	live->answers.descriptor = output;
 	live->answers.stop = live->run.config.stop;

@@ -27,8 +27,7 @@ static int meet_part(struct stored *s, int64_t first, int at, int n, struct err 
 	code = source_inputs(s->source, SOURCE_STREAM, ids, n, s->inputs, err);
 	stored_note_bad(s);
 	if (!code)
-		code = learner_predict(
-			s->run.learner, LEARNER_INFERENCE, s->inputs, n, s->logits, err);
+		code = learner_predict(s->run.learner, LEARNER_NOW, s->inputs, n, s->logits, err);
 	if (!code)
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
 	if (!code)

@@ -1,26 +1,24 @@
 /*
- * Evaluation: the model that serves inference and the plain one go over all
- * evaluation data; the numbers become a row of the matrix and of the metrics.
+ * Evaluation: the model that serves inference, the plain one and, with fast weights,
+ * the mixture that answers now go over all evaluation data; the numbers become a row of the matrix and of the metrics.
  */
 #include <math.h>
 
 #include "nn/rank.h"
 #include "stored/stored_impl.h"
 
-static int evaluate_model(
-	struct stored *s, enum matrix_model model, int64_t first, int n, struct err *err)
+static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
+	enum matrix_model place, int64_t first, int n, struct err *err)
 {
-	const int code = learner_predict(s->run.learner,
-		model == MATRIX_PLAIN ? LEARNER_PLAIN : LEARNER_INFERENCE, s->inputs, n, s->logits,
-		err);
+	const int code = learner_predict(s->run.learner, model, s->inputs, n, s->logits, err);
 
 	if (code)
 		return code;
 	rank_labels(s->logits, s->run.classes, s->labels, n, s->predicted, s->rank);
 	for (int i = 0; i < n; i++)
-		matrix_hit(s->matrix, model,
-			matrix_bin(s->matrix, source_eval_time(s->source, first + i)),
-			s->rank[i] == 1, s->rank[i] <= 5);
+		matrix_hit(matrix, place,
+			matrix_bin(matrix, source_eval_time(s->source, first + i)), s->rank[i] == 1,
+			s->rank[i] <= 5);
 	return 0;
 }
 
@@ -39,8 +37,15 @@ static int evaluate_models(struct stored *s, struct err *err)
 		stored_note_bad(s);
 		if (!code)
 			code = source_labels(s->source, SOURCE_EVAL, s->ids, n, s->labels, err);
-		for (int model = 0; model < MATRIX_MODELS && !code; model++)
-			code = evaluate_model(s, (enum matrix_model)model, first, n, err);
+		if (!code)
+			code = evaluate_model(
+				s, LEARNER_INFERENCE, s->matrix, MATRIX_INFERENCE, first, n, err);
+		if (!code)
+			code = evaluate_model(
+				s, LEARNER_PLAIN, s->matrix, MATRIX_PLAIN, first, n, err);
+		if (!code && s->now)
+			code = evaluate_model(
+				s, LEARNER_NOW, s->now, MATRIX_INFERENCE, first, n, err);
 	}
 	return code;
 }
@@ -58,15 +63,15 @@ static double share_seen(const struct stored *s)
 	return (double)(first + count) / (double)end;
 }
 
-/* The columns of one model in the matrix's last row. */
-static void measure(const struct stored *s, enum matrix_model model, enum matrix_top top,
-	double *ir, double *ft)
+/* The columns of one model in a matrix's last row. */
+static void measure(const struct stored *s, const struct matrix *matrix, enum matrix_model model,
+	enum matrix_top top, double *ir, double *ft)
 {
 	const struct options *o = s->run.config.options;
-	const int row = matrix_rows(s->matrix) - 1;
+	const int row = matrix_rows(matrix) - 1;
 
-	*ir = matrix_retention(s->matrix, row, model, top);
-	*ft = matrix_transfer(s->matrix, row, options_float(o, "eval.ft_from"),
+	*ir = matrix_retention(matrix, row, model, top);
+	*ft = matrix_transfer(matrix, row, options_float(o, "eval.ft_from"),
 		options_float(o, "eval.ft_to"), model, top);
 }
 
@@ -77,6 +82,8 @@ int stored_evaluate(struct stored *s, struct err *err)
 
 	if (!code)
 		code = matrix_begin(s->matrix, share_seen(s), err);
+	if (!code && s->now)
+		code = matrix_begin(s->now, share_seen(s), err);
 	s->run.predicting = LEDGER_EVALUATE;
 	if (!code)
 		code = evaluate_models(s, err);
@@ -86,10 +93,12 @@ int stored_evaluate(struct stored *s, struct err *err)
 	row = run_row(&s->run);
 	if (s->supervised)
 		row.le = row.le5 = row.blind = NAN;
-	measure(s, MATRIX_INFERENCE, MATRIX_TOP1, &row.ir, &row.ft);
-	measure(s, MATRIX_INFERENCE, MATRIX_TOP5, &row.ir5, &row.ft5);
-	measure(s, MATRIX_PLAIN, MATRIX_TOP1, &row.ir_sgd, &row.ft_sgd);
-	measure(s, MATRIX_PLAIN, MATRIX_TOP5, &row.ir5_sgd, &row.ft5_sgd);
+	measure(s, s->matrix, MATRIX_INFERENCE, MATRIX_TOP1, &row.ir, &row.ft);
+	measure(s, s->matrix, MATRIX_INFERENCE, MATRIX_TOP5, &row.ir5, &row.ft5);
+	measure(s, s->matrix, MATRIX_PLAIN, MATRIX_TOP1, &row.ir_sgd, &row.ft_sgd);
+	measure(s, s->matrix, MATRIX_PLAIN, MATRIX_TOP5, &row.ir5_sgd, &row.ft5_sgd);
+	if (s->now)
+		measure(s, s->now, MATRIX_INFERENCE, MATRIX_TOP1, &row.ir_now, &row.ft_now);
 	run_add_row(&s->run, &row);
 	return 0;
 }

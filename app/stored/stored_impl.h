@@ -23,6 +23,7 @@ struct stored {
 	int evaluations;
 	struct source *source;
 	struct matrix *matrix;
+	struct matrix *now; /* of the mixture that answers now; NULL: there are no fast weights */
 	/* Room for STORED_BATCH samples, and for the labels of a time step. */
 	float *inputs, *logits;
 	int64_t *ids;

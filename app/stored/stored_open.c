@@ -193,6 +193,8 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 		s->run.planned_iterations = learner_planned(s->run.learner);
 	if (!code)
 		code = matrix_new(&s->matrix, options_int(o, "eval.bins"), s->evaluations, err);
+	if (!code && learner_has_fast(s->run.learner))
+		code = matrix_new(&s->now, options_int(o, "eval.bins"), s->evaluations, err);
 	return code;
 }
 
@@ -214,9 +216,13 @@ static int make_buffers(struct stored *s, struct err *err)
 	if (!s->inputs || !s->logits || !s->ids || !s->labels || !s->predicted || !s->rank)
 		return err_memory(
 			err, "a run's batch", STORED_BATCH * s->run.floats * sizeof(*s->inputs));
-	for (int64_t id = 0; id < info->evals; id++)
-		matrix_count_sample(
-			s->matrix, matrix_bin(s->matrix, source_eval_time(s->source, id)));
+	for (int64_t id = 0; id < info->evals; id++) {
+		const int bin = matrix_bin(s->matrix, source_eval_time(s->source, id));
+
+		matrix_count_sample(s->matrix, bin);
+		if (s->now)
+			matrix_count_sample(s->now, bin);
+	}
 	return run_keep_rows(&s->run, s->evaluations, err);
 }
 
@@ -248,6 +254,11 @@ static int check(const struct stored *s, const struct options *o, struct err *er
 		return err_set(err, ERR_INPUT,
 			"run.form = supervised: learn.population and learn.adapt_history need a "
 			"stream that goes on");
+	if (s->supervised && strcmp(options_text(o, "fast.parts"), "none") != 0)
+		return err_set(err, ERR_INPUT,
+			"run.form = supervised: fast.parts = %s needs a stream that goes on; set "
+			"it to none",
+			options_text(o, "fast.parts"));
 	if (objective_traits(objective).whole && !s->supervised)
 		return err_set(err, ERR_INPUT,
 			"replay.objective = %s: only for run.form = supervised, since a stream "
@@ -261,6 +272,8 @@ static void driver_state(struct run *run, struct state *state)
 	struct stored *s = (struct stored *)run;
 
 	matrix_state(s->matrix, state);
+	if (s->now)
+		matrix_state(s->now, state);
 	source_state(s->source, state);
 }
 
@@ -309,6 +322,7 @@ void stored_close(struct stored *stored)
 		return;
 	run_release(&stored->run);
 	matrix_free(stored->matrix);
+	matrix_free(stored->now);
 	source_close(stored->source);
 	mem_free(stored->ids);
 	mem_free(stored->inputs);

@@ -75,21 +75,64 @@ static void renew_when_due(struct retain_learner *learner)
 		publish(learner, NULL);
 }
 
+/* The mixture has no copy that could answer without a turn. */
+static int predict_now(
+	struct retain_learner *learner, const struct serving_call *call, struct err *err)
+{
+	const size_t logit_count = call->count * (size_t)learner->shape.classes;
+	float *logits = mem_new(logit_count, sizeof(*logits));
+	int code;
+
+	if (!logits)
+		return err_memory(err, "predictions", logit_count * sizeof(*logits));
+	gate_enter(&learner->gate);
+	code = learner_predict(
+		learner->run->learner, LEARNER_NOW, call->inputs, (int)call->count, logits, err);
+	api_learner_leave(learner);
+	if (!code)
+		serving_say(call, learner->shape.classes, logits);
+	mem_free(logits);
+	return code;
+}
+
+static int answer(struct retain_learner *learner, enum retain_question question,
+	const struct serving_call *call, struct err *err)
+{
+	int code = api_learner_owned(learner, call->function, err);
+
+	if (!code && question != RETAIN_NOW && question != RETAIN_EVER)
+		code = err_set(err, ERR_INPUT, "%s: question = %d: there is no such question",
+			call->function, (int)question);
+	if (!code)
+		code = serving_check(call, &learner->shape, learner->scales, err);
+	if (code)
+		return code;
+	if (question == RETAIN_NOW && learner_has_fast(learner->run->learner))
+		return predict_now(learner, call, err);
+	code = renew(learner, err);
+	return code ? code : serving_predict(learner->serving, call, err);
+}
+
 int retain_learner_predict(struct retain_learner *learner, const float *inputs, size_t input_floats,
 	struct retain_prediction *predictions, size_t count, float *probabilities,
 	size_t probability_floats, struct retain_err *err)
 {
 	const struct serving_call call = {__func__, inputs, input_floats, predictions, count,
 		probabilities, probability_floats};
-	int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions));
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions));
 
-	if (!code)
-		code = api_learner_owned(learner, __func__, inner(err));
-	if (!code)
-		code = serving_check(&call, &learner->shape, learner->scales, inner(err));
-	if (!code)
-		code = renew(learner, inner(err));
-	return code ? code : serving_predict(learner->serving, &call, inner(err));
+	return code ? code : answer(learner, RETAIN_EVER, &call, inner(err));
+}
+
+int retain_learner_predict_for(struct retain_learner *learner, enum retain_question question,
+	const float *inputs, size_t input_floats, struct retain_prediction *predictions,
+	size_t count, float *probabilities, size_t probability_floats, struct retain_err *err)
+{
+	const struct serving_call call = {__func__, inputs, input_floats, predictions, count,
+		probabilities, probability_floats};
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions));
+
+	return code ? code : answer(learner, question, &call, inner(err));
 }
 
 /* To be called inside the gate. */
@@ -101,8 +144,8 @@ static int enlist(
 	int code = waiting_reserve(&learner->waiting, step->count, most, err);
 
 	if (!code)
-		code = learner_predict(learner->run->learner, LEARNER_INFERENCE, step->inputs,
-			step->count, logits, err);
+		code = learner_predict(
+			learner->run->learner, LEARNER_NOW, step->inputs, step->count, logits, err);
 	if (code)
 		return code;
 	for (size_t i = 0; i < (size_t)step->count; i++)
@@ -280,6 +323,7 @@ int retain_learner_metrics(
 		.gap = now.scored && now.averages ? now.sigma : NAN,
 		.learning_rate = now.rate,
 		.loss = now.iteration ? now.loss : NAN,
+		.learning_efficacy_ever = now.slow_efficacy,
 	};
 	api_learner_leave(learner);
 	return 0;

@@ -32,7 +32,8 @@ struct option_row {
 	enum option_type type;
 	const char *value; /* the default, written as in a file */
 	/*
-	 * For numbers an interval as in mathematics, "[0, 1)" or "(0, inf)"; for
+	 * For numbers an interval as in mathematics, "[0, 1)" or "(0, inf)". A float may
+	 * allow a word beside it, "[0, inf) | pool", for which options_float gives NAN. For
 	 * choices the words, "sgd | adam"; NULL: anything of the type.
 	 */
 	const char *allowed;

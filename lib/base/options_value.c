@@ -25,6 +25,7 @@ struct kind {
 struct interval {
 	char low[TEXT_NUMBER], high[TEXT_NUMBER];
 	bool low_open, high_open;
+	const char *word; /* what follows " | "; NULL: nothing does */
 };
 
 static bool interval_split(const char *allowed, struct interval *interval)
@@ -34,7 +35,10 @@ static bool interval_split(const char *allowed, struct interval *interval)
 
 	if (sscanf(allowed, "%c%31[^,], %31[^])]%c%n", &first, interval->low, interval->high, &last,
 		    &length) != 4 ||
-		allowed[length] != '\0' || !strchr("[(", first) || !strchr("])", last))
+		!strchr("[(", first) || !strchr("])", last))
+		return false;
+	interval->word = strncmp(allowed + length, " | ", 3) ? NULL : allowed + length + 3;
+	if (allowed[length] && !interval->word)
 		return false;
 	interval->low_open = first == '(';
 	interval->high_open = last == ')';
@@ -67,8 +71,8 @@ static bool whole_valid(const struct option_row *row)
 	struct interval interval;
 	int64_t low, high;
 
-	return !row->allowed ||
-	       (interval_split(row->allowed, &interval) && whole_ends(&interval, &low, &high));
+	return !row->allowed || (interval_split(row->allowed, &interval) && !interval.word &&
+					whole_ends(&interval, &low, &high));
 }
 
 static bool int64_parse(const struct option_row *row, const char *words, struct option_value *value)
@@ -115,14 +119,19 @@ static bool float_valid(const struct option_row *row)
 static bool float_parse(const struct option_row *row, const char *words, struct option_value *value)
 {
 	struct interval interval;
+	const bool limited = row->allowed && interval_split(row->allowed, &interval);
 	double low, high, number;
 
+	if (limited && interval.word && !strcmp(words, interval.word)) {
+		value->number = NAN;
+		return true;
+	}
 	if (!text_to_double(words, &number) || !isfinite(number))
 		return false;
 	value->number = number;
 	if (!row->allowed)
 		return true;
-	return interval_split(row->allowed, &interval) && text_to_double(interval.low, &low) &&
+	return limited && text_to_double(interval.low, &low) &&
 	       text_to_double(interval.high, &high) &&
 	       (interval.low_open ? number > low : number >= low) &&
 	       (interval.high_open ? number < high : number <= high);
@@ -130,6 +139,8 @@ static bool float_parse(const struct option_row *row, const char *words, struct 
 
 static const char *float_print(const struct option_value *value, char out[TEXT_NUMBER])
 {
+	if (isnan(value->number))
+		return NULL;
 	text_from_double(out, value->number);
 	return out;
 }

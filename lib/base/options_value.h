@@ -9,7 +9,7 @@
 
 struct option_value {
 	int64_t whole; /* bool, int, int64, and a choice's place in `allowed` */
-	double number; /* float */
+	double number; /* float; NAN: the word that the row allows */
 };
 
 /* Whether `allowed` can be understood and fits the type. */
@@ -19,8 +19,8 @@ bool option_row_valid(const struct option_row *row);
 bool option_value_parse(
 	const struct option_row *row, const char *words, struct option_value *value);
 
-/* The value as a config file writes it. NULL: texts and choices, which are written as the words
- * they were parsed from. */
+/* The value as a config file writes it. NULL: texts, choices and a number's word, which are written
+ * as the words they were parsed from. */
 const char *option_value_print(
 	const struct option_row *row, const struct option_value *value, char out[TEXT_NUMBER]);
 

@@ -19,6 +19,7 @@ static const struct {
 	[LEDGER_CHOOSE] = {"choose", true},
 	[LEDGER_PREDICT] = {"predict", false},
 	[LEDGER_EVALUATE] = {"evaluate", false},
+	[LEDGER_FAST] = {"fast", true},
 };
 
 const char *ledger_use_name(enum ledger_use use)
@@ -80,9 +81,11 @@ static void check_counts(const struct ledger *ledger, struct state *state)
 
 void ledger_state(struct ledger *ledger, struct state *state)
 {
+	const size_t count = state_version(state) < 3 ? LEDGER_FAST : LEDGER_USES;
+
 	state_int64(state, "iterations", &ledger->iterations);
-	state_int64s(state, "forward", ledger->forward, LEDGER_USES);
-	state_int64s(state, "forward_samples", ledger->forward_samples, LEDGER_USES);
+	state_int64s(state, "forward", ledger->forward, count);
+	state_int64s(state, "forward_samples", ledger->forward_samples, count);
 	state_int64(state, "backward", &ledger->backward);
 	state_int64(state, "backward_samples", &ledger->backward_samples);
 	state_int64(state, "updates", &ledger->updates);

@@ -18,6 +18,7 @@ enum ledger_use {
 	LEDGER_CHOOSE,     /* which samples to train on: MIR's virtual step and candidates */
 	LEDGER_PREDICT,
 	LEDGER_EVALUATE,
+	LEDGER_FAST, /* fast weights: their steps, and the slow net's record */
 	LEDGER_USES,
 };
 
@@ -30,7 +31,7 @@ struct ledger {
 	int64_t averages; /* updates of averages, one for each average that moved */
 };
 
-/* "train", "validate", "statistics", "choose", "predict", "evaluate" */
+/* "train", "validate", "statistics", "choose", "predict", "evaluate", "fast" */
 const char *ledger_use_name(enum ledger_use use);
 
 void ledger_forward(struct ledger *ledger, enum ledger_use use, int samples);

@@ -6,12 +6,13 @@
 
 #define WHOLE(name, unit, meaning)                                                                 \
 	{                                                                                          \
-#name, unit, meaning, METRICS_WHOLE, offsetof(struct metrics_row, name)            \
+#name, unit, meaning, METRICS_WHOLE, offsetof(struct metrics_row, name), 0         \
 	}
-#define NUMBER(name, unit, meaning)                                                                \
+#define NUMBER_SINCE(since, name, unit, meaning)                                                   \
 	{                                                                                          \
-#name, unit, meaning, METRICS_NUMBER, offsetof(struct metrics_row, name)           \
+#name, unit, meaning, METRICS_NUMBER, offsetof(struct metrics_row, name), since    \
 	}
+#define NUMBER(name, unit, meaning) NUMBER_SINCE(0, name, unit, meaning)
 
 const struct metrics_column metrics_columns[] = {
 	WHOLE(step, "steps", "time steps of the stream so far"),
@@ -45,6 +46,10 @@ const struct metrics_column metrics_columns[] = {
 	NUMBER(ft5_sgd, "fraction", "ft_sgd in the same way"),
 	NUMBER(cost, "iterations",
 		"what learning has cost, in iterations of plain SGD at a constant rate"),
+	NUMBER_SINCE(3, le_ever, "fraction",
+		"with fast weights: le of the slow net alone, which ir and ft are of"),
+	NUMBER_SINCE(3, ir_now, "fraction", "with fast weights: ir of the mixture, which le is of"),
+	NUMBER_SINCE(3, ft_now, "fraction", "ft in the same way"),
 	NUMBER(seconds, "s",
 		"time spent so far; the only column that differs when a run is repeated"),
 	{0},

@@ -19,6 +19,7 @@ struct metrics_row {
 	double le, ir, ft, ir_sgd, ft_sgd, blind;
 	double le5, ir5, ft5, ir5_sgd, ft5_sgd;
 	double cost;
+	double le_ever, ir_now, ft_now;
 	double seconds;
 };
 
@@ -33,6 +34,7 @@ struct metrics_column {
 	const char *meaning;
 	enum metrics_type type;
 	size_t offset; /* in struct metrics_row */
+	int since;     /* the version of state files that first had it; 0: all do */
 };
 
 extern const struct metrics_column metrics_columns[]; /* ends with a row without a name */

@@ -50,7 +50,9 @@ const float *learner_stats(const struct learner *learner, int model)
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err)
 {
-	const float *params = learner_params(learner, model);
+	const bool mixes = model == LEARNER_NOW && learner->fast;
+	const int which = model == LEARNER_NOW ? LEARNER_INFERENCE : model;
+	const float *params = learner_params(learner, which);
 	int code;
 
 	if (!params)
@@ -59,9 +61,11 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 	code = learner_scaled(learner, &inputs, n, err);
 	if (code)
 		return code;
+	if (mixes)
+		return fast_predict(learner, inputs, n, logits, err);
 	learner_tell(learner, LEARNER_PREDICT, n);
 	return runner_infer(
-		learner->runner, params, learner_stats(learner, model), inputs, n, logits, err);
+		learner->runner, params, learner_stats(learner, which), inputs, n, logits, err);
 }
 
 double learner_rate(const struct learner *learner, int64_t k)
@@ -105,6 +109,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.loss = learner->loss,
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
+		.slow_efficacy = learner->fast ? fast_slow_efficacy(learner->fast) : (double)NAN,
 	};
 	for (int i = 0; i < report->averages; i++)
 		report->gamma[i] = average_gamma(learner->average, i);
@@ -124,6 +129,11 @@ const char *learner_isa(const struct learner *learner)
 int learner_threads(const struct learner *learner)
 {
 	return team_size(learner->engine->team);
+}
+
+bool learner_has_fast(const struct learner *learner)
+{
+	return learner->fast != NULL;
 }
 
 uint64_t learner_version(const struct learner *learner)
@@ -189,6 +199,8 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 		memcpy(learner->stats[i], learner->stats[0], size);
 	if (learner->population)
 		population_restart(learner->population, learner->net);
+	if (learner->fast)
+		fast_restart(learner->fast);
 	learner_keep_start(learner);
 	learner->version++;
 	return 0;
@@ -324,6 +336,8 @@ void learner_state(struct learner *learner, struct state *state)
 		population_state(learner->population, learner->net, state);
 	if (learner->adapt)
 		adapt_state(learner->adapt, state);
+	if (learner->fast)
+		fast_state(learner->fast, state);
 	leaving_state(learner, state);
 	if (learner->scaling)
 		scale_state(learner, state);

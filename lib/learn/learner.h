@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/state.h"
+#include "learn/mix.h"
 #include "nn/net.h"
 #include "nn/scale.h"
 #include "optim/schedule.h"
@@ -36,9 +37,11 @@ enum learner_work {
 	LEARNER_CANDIDATES, /* forward of samples from which a batch is chosen */
 	LEARNER_VIRTUAL,    /* forward, backward and a sweep: a step that is only tried */
 	LEARNER_PREDICT,    /* forward for the owner */
-	LEARNER_UPDATE,     /* a sweep over the parameters */
-	LEARNER_MOVE,       /* an average moved */
-	LEARNER_ITERATION,  /* an iteration is complete */
+	LEARNER_FAST_FORWARD, /* forward of new samples by the slow net, for its record */
+	LEARNER_FAST_STEP,    /* forward, backward and two sweeps: a step of fast weights */
+	LEARNER_UPDATE,       /* a sweep over the parameters */
+	LEARNER_MOVE,         /* an average moved */
+	LEARNER_ITERATION,    /* an iteration is complete */
 	LEARNER_WORKS,
 };
 
@@ -71,12 +74,24 @@ struct learner_part {
 	int64_t history; /* how many samples replay reaches back from now on; 0: all */
 };
 
+/*
+ * Another model leads the mixture that predicts what comes now, and has for a while. Model
+ * 0 is the slow net; then come the parts of fast.parts and, if there is one, the prior's.
+ */
+struct learner_lead {
+	int64_t iteration, step; /* step: how many were revealed before this one */
+	int models, lead;
+	bool prior; /* the last model is the prior's */
+	double weights[MIX_MODELS];
+};
+
 /* What the owner is told. Functions may be NULL. */
 struct learner_watch {
 	void (*work)(void *context, enum learner_work work, int samples);
 	void (*window)(void *context, const struct learner_window *window);
 	void *context;
 	void (*part)(void *context, const struct learner_part *part);
+	void (*lead)(void *context, const struct learner_lead *lead);
 };
 
 /* Whether the options ask for something that decides by parts of a stream, which must go on. */
@@ -99,14 +114,23 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	struct err *err);
 void learner_free(struct learner *learner);
 
-/* Which weights: those that serve inference, or those of one model that is trained. */
+/*
+ * Which weights: those that serve inference, or those of one model that is trained. With
+ * fast weights there are two questions. "What is this now" is for what comes next and is
+ * answered by the mixture (learn/fast.h); "what is this, of all that ever was" is for
+ * LEARNER_INFERENCE. Without them the answers are the same.
+ */
 enum learner_model {
+	LEARNER_NOW = -2,
 	LEARNER_INFERENCE = -1,
 	LEARNER_PLAIN = SCORES_PLAIN,
 	LEARNER_AVERAGE = SCORES_AVERAGE
 };
 
-/* Fills in (n, classes) logits. A model that does not exist is an error. */
+/*
+ * Fills in (n, classes) logits; of a mixture, those whose softmax is its answer. A model
+ * that does not exist is an error.
+ */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err);
 
@@ -159,6 +183,8 @@ struct learner_report {
 	double sigma;                       /* by how much it was ahead of the plain one */
 	double loss;                        /* of the last training batch */
 	int64_t pool, validation;           /* samples that can be drawn */
+	/* Fast weights: the slow net's share of right samples when labels came; NAN without. */
+	double slow_efficacy;
 };
 void learner_report(const struct learner *learner, struct learner_report *report);
 
@@ -166,6 +192,9 @@ void learner_report(const struct learner *learner, struct learner_report *report
  * have, by that price if there is a budget (0: unknown). */
 double learner_price(const struct learner *learner);
 int64_t learner_planned(const struct learner *learner);
+
+/* Whether LEARNER_NOW may answer otherwise than LEARNER_INFERENCE. */
+bool learner_has_fast(const struct learner *learner);
 
 const struct net *learner_net(const struct learner *learner);
 const char *learner_isa(const struct learner *learner);

@@ -4,6 +4,7 @@
 
 #include "learn/adapt.h"
 #include "learn/choice.h"
+#include "learn/fast.h"
 #include "learn/learner.h"
 #include "learn/population.h"
 #include "learn/scaling.h"
@@ -26,6 +27,7 @@ struct learner {
 	struct objective *objective;
 	struct choice *choice;         /* NULL: the objective chooses nothing */
 	struct population *population; /* NULL: one model */
+	struct fast *fast;             /* NULL: one answer for now and ever */
 	struct adapt *adapt;           /* NULL: replay reaches as far as it was told */
 	struct scaling *scaling;       /* NULL: inputs go to the net as they are */
 	float *scaled;                 /* inputs of the owner, scaled */
@@ -108,6 +110,9 @@ void learner_tell(const struct learner *learner, enum learner_work work, int sam
 /* Whether the next time step begins a task; begins it, with sample `first`. */
 bool learner_task_due(const struct learner *learner);
 void learner_begin_task(struct learner *learner, int64_t first);
+
+/* Tells the optimizer which parameters decay, and how much, where decay follows the pool. */
+int learner_segments(const struct net *net, struct optimizer *optimizer, struct err *err);
 
 /* With learn.retrain: tasks will start from the weights as they are now. */
 void learner_keep_start(struct learner *learner);

@@ -70,6 +70,35 @@ static int make_buffers(struct learner *made, const struct options *o, struct er
 	return 0;
 }
 
+int learner_segments(const struct net *net, struct optimizer *optimizer, struct err *err)
+{
+	const struct param_table *table = net_params(net);
+	struct optimizer_segment *rows = mem_new((size_t)table->count, sizeof(*rows));
+	int code;
+
+	if (!rows)
+		return err_memory(err, "an optimizer", (size_t)table->count * sizeof(*rows));
+	for (int i = 0; i < table->count; i++) {
+		const struct param *param = &table->rows[i];
+		const bool decays = param->kind == PARAM_CONV || param->kind == PARAM_DENSE;
+
+		rows[i] = (struct optimizer_segment){
+			param->offset, decays ? (double)param->count / (double)param->shape[0] : 0};
+	}
+	code = optimizer_segments(optimizer, rows, table->count, err);
+	mem_free(rows);
+	return code;
+}
+
+/* After all that may be refused. */
+static int make_fast(struct learner *made, const struct options *o, struct err *err)
+{
+	struct fast_config config;
+	const int code = fast_config(&config, o, err);
+
+	return code || !config.count ? code : fast_new(&made->fast, &config, made, err);
+}
+
 static int make_models(struct learner *made, const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
@@ -84,12 +113,14 @@ static int make_models(struct learner *made, const struct learner_config *config
 	average_config(&average, o);
 	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
 	if (!code)
+		code = learner_segments(made->net, made->optimizer, err);
+	if (!code)
 		code = average_new(&made->average, &average, made->params, floats, err);
 	if (!code)
 		made->scores.models = 1 + average_count(made->average);
 	if (!code && population->count)
 		code = population_new(&made->population, population, made, &optimizer, err);
-	return code;
+	return code ? code : make_fast(made, o, err);
 }
 
 static int make_replay(struct learner *made, const struct learner_config *config, struct err *err)
@@ -243,6 +274,7 @@ void learner_free(struct learner *learner)
 		return;
 	choice_free(learner->choice);
 	population_free(learner->population);
+	fast_free(learner->fast);
 	mem_free(learner->adapt);
 	scaling_free(learner->scaling);
 	mem_free(learner->scaled);

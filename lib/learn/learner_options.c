@@ -115,6 +115,27 @@ static int check_population(const struct options *o, const struct kinds *kinds, 
 		options_text(o, key), options_text(o, "learn.population"), why);
 }
 
+/* Fast weights displace one net that goes on; whether there are any is in fast.parts. */
+static int check_fast(const struct options *o, struct err *err)
+{
+	struct fast_config config;
+	const int code = fast_config(&config, o, err);
+
+	if (code || !config.count)
+		return code;
+	if (has_population(o))
+		return err_set(err, ERR_INPUT,
+			"fast.parts = %s: does not go with learn.population = %s, whose models "
+			"replace one another; set it to none",
+			options_text(o, "fast.parts"), options_text(o, "learn.population"));
+	if (options_bool(o, "learn.retrain"))
+		return err_set(err, ERR_INPUT,
+			"fast.parts = %s: does not go with learn.retrain = on, which starts again "
+			"with every task; set it to none",
+			options_text(o, "fast.parts"));
+	return 0;
+}
+
 static int check_parts(
 	const struct learner_config *config, const struct kinds *kinds, struct err *err)
 {
@@ -144,6 +165,8 @@ int learner_options_check(const struct learner_config *config, struct err *err)
 
 	if (!code)
 		code = check_population(o, &kinds, err);
+	if (!code)
+		code = check_fast(o, err);
 	if (!code)
 		code = check_parts(config, &kinds, err);
 	if (!code && kinds.objective.chooses && options_int(o, "run.batch") > POOL_POSITIONS / 2)

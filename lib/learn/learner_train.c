@@ -79,14 +79,14 @@ int learner_reveal(
 		code = pool_reserve(learner->pool, n, err);
 	if (!code && learner->validation)
 		code = pool_reserve(learner->validation, n, err);
+	if (!code && learner->fast)
+		code = fast_ready(learner, n, err);
 	if (!code && learner->population && inputs)
 		code = population_predict(learner, first, inputs, labels, n, hits, err);
 	if (!code)
 		code = store_add(learner->store, inputs, labels, n, err);
 	if (!code && learner->population && !inputs)
 		code = population_predict(learner, first, NULL, labels, n, hits, err);
-	if (!code && learner->scaling)
-		code = learner_count_inputs(learner, first, inputs, n, err);
 	if (code)
 		return code;
 	forget_leaving(learner);
@@ -100,6 +100,12 @@ int learner_reveal(
 	objective_task(learner->objective, learner->task_first);
 	if (learner->population)
 		population_score(learner->population, hits, n);
+	if (learner->fast)
+		code = fast_learn(learner, first, inputs, labels, n, err);
+	if (!code && learner->scaling)
+		code = learner_count_inputs(learner, first, inputs, n, err);
+	if (code)
+		return code;
 	learner->steps++;
 	learner->new_step = true;
 	learner_end_part(learner);
@@ -264,6 +270,7 @@ static int iterate(struct learner *learner, struct err *err)
 		return err_set(err, ERR_STATE, "iteration %lld: the loss is %f at learning rate %g",
 			(long long)k, fabs((double)loss), learner_rate(learner, k));
 	averages = average_due(learner->average, k);
+	optimizer_samples(learner->optimizer, pool_count(learner->pool));
 	optimizer_step(learner->optimizer, learner->params, learner->grad,
 		(float)learner_rate(learner, k), averages);
 	learner->version += averages || !average_count(learner->average);

@@ -51,6 +51,8 @@ int population_new(struct population **population, const struct population_type 
 		else
 			code = optimizer_new(
 				&member->optimizer, optimizer, params, learner->engine, err);
+		if (!code)
+			code = learner_segments(learner->net, member->optimizer, err);
 	}
 	if (code) {
 		population_free(made);
@@ -182,6 +184,7 @@ int population_step(struct learner *learner, const struct runner_batch *batch, d
 
 		if (code)
 			return code;
+		optimizer_samples(member->optimizer, pool_count(learner->pool));
 		optimizer_step(member->optimizer, member->params, learner->grad,
 			(float)(rate * member->scale), NULL);
 		*sound += isfinite(loss) != 0;

@@ -6,12 +6,15 @@
 #include "optim/optimizer.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "optim/optimizer_type.h"
 
 enum { SLICE = 1 << 14 };
+
+static const double DECAY_MOST = 0.1; /* of a decay that follows the pool */
 
 const struct optimizer_type *const optimizer_types[] = {
 	&optimizer_sgd,
@@ -25,8 +28,13 @@ const struct option_row optimizer_options[] = {
 		"how a gradient becomes a step"},
 	{"optimizer", "momentum", OPTION_FLOAT, "0.9", "[0, 1)",
 		"sgd: how much of the last step goes into the next"},
-	{"optimizer", "decay", OPTION_FLOAT, "0.0001", "[0, inf)",
-		"weight decay: this times the parameters is added to the gradient"},
+	{"optimizer", "decay", OPTION_FLOAT, "0.0001", "[0, inf) | pool",
+		"weight decay: this times the parameters is added to the gradient; pool: less the "
+		"more was seen, by optimizer.kappa"},
+	{"optimizer", "kappa", OPTION_FLOAT, "0.25", "(0, inf)",
+		"decay = pool: kappa * inputs of a layer / samples in the pool, 0.1 at most; not "
+		"on "
+		"biases and norms"},
 	{"optimizer", "beta1", OPTION_FLOAT, "0.9", "[0, 1)",
 		"adam: what the mean of gradients keeps at a step"},
 	{"optimizer", "beta2", OPTION_FLOAT, "0.999", "[0, 1)",
@@ -81,10 +89,13 @@ int optimizer_defaults(struct optimizer_config *config, const char *kind, struct
 
 void optimizer_config(struct optimizer_config *config, const struct options *options)
 {
+	const double decay = options_float(options, "optimizer.decay");
+
 	*config = (struct optimizer_config){
 		.kind = options_text(options, "optimizer.kind"),
 		.momentum = (float)options_float(options, "optimizer.momentum"),
-		.decay = (float)options_float(options, "optimizer.decay"),
+		.decay = isnan(decay) ? 0 : (float)decay,
+		.kappa = isnan(decay) ? (float)options_float(options, "optimizer.kappa") : 0,
 		.beta1 = (float)options_float(options, "optimizer.beta1"),
 		.beta2 = (float)options_float(options, "optimizer.beta2"),
 		.epsilon = (float)options_float(options, "optimizer.epsilon"),
@@ -134,17 +145,39 @@ void optimizer_free(struct optimizer *optimizer)
 		return;
 	for (int i = 0; i < OPTIMIZER_BUFFERS; i++)
 		mem_free(optimizer->buffers[i]);
+	mem_free(optimizer->segments);
 	mem_free(optimizer);
 }
 
-/* context is the whole step as one long slice, of which each task takes its part. */
-static void step_task(void *context, int task, int worker)
+int optimizer_segments(struct optimizer *optimizer, const struct optimizer_segment *segments,
+	int count, struct err *err)
 {
-	struct optimizer_slice slice = *(const struct optimizer_slice *)context;
-	const size_t first = (size_t)task * SLICE, left = slice.count - first;
+	struct optimizer_segment *copy;
 
-	(void)worker;
-	slice.count = left < SLICE ? left : SLICE;
+	if (!(optimizer->config.kappa > 0))
+		return 0;
+	copy = mem_new((size_t)count, sizeof(*copy));
+	if (!copy)
+		return err_memory(err, "an optimizer", (size_t)count * sizeof(*copy));
+	memcpy(copy, segments, (size_t)count * sizeof(*copy));
+	mem_free(optimizer->segments);
+	optimizer->segments = copy;
+	optimizer->segment_count = count;
+	return 0;
+}
+
+void optimizer_samples(struct optimizer *optimizer, int64_t samples)
+{
+	optimizer->samples = (double)samples;
+}
+
+/* Count floats of a slice, from `first` on, with this decay. */
+static void step_part(const struct optimizer_slice *whole, size_t first, size_t count, float decay)
+{
+	struct optimizer_slice slice = *whole;
+
+	slice.count = count;
+	slice.decay = decay;
 	slice.params += first;
 	slice.grad += first;
 	for (int i = 0; i < buffer_count(slice.optimizer->type); i++)
@@ -152,6 +185,35 @@ static void step_task(void *context, int task, int worker)
 	for (int i = 0; i < slice.averages.count; i++)
 		slice.averages.average[i] += first;
 	slice.optimizer->type->step(&slice);
+}
+
+static float segment_decay(const struct optimizer *o, const struct optimizer_segment *segment)
+{
+	const double decay = (double)o->config.kappa * segment->inputs / fmax(o->samples, 1);
+
+	return (float)fmin(DECAY_MOST, decay);
+}
+
+/* context is the whole step as one long slice, of which each task takes its part. */
+static void step_task(void *context, int task, int worker)
+{
+	const struct optimizer_slice *whole = context;
+	const struct optimizer *o = whole->optimizer;
+	const size_t first = (size_t)task * SLICE, left = whole->count - first;
+	const size_t end = first + (left < SLICE ? left : SLICE);
+
+	(void)worker;
+	if (!o->segments)
+		step_part(whole, first, end - first, o->config.decay);
+	for (int i = 0; i < o->segment_count; i++) {
+		const size_t next =
+			i + 1 < o->segment_count ? o->segments[i + 1].first : whole->count;
+		const size_t from = o->segments[i].first > first ? o->segments[i].first : first;
+		const size_t to = next < end ? next : end;
+
+		if (from < to)
+			step_part(whole, from, to - from, segment_decay(o, &o->segments[i]));
+	}
 }
 
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,

@@ -21,6 +21,7 @@ struct optimizer_config {
 	const char *kind; /* sgd, adam, schedule-free; borrowed until optimizer_new returns */
 	float momentum;   /* sgd */
 	float decay;      /* this times the parameters is added to the gradient, as PyTorch does */
+	float kappa;      /* above 0: the decay follows the pool instead; see optimizer_segments */
 	float beta1, beta2, epsilon; /* adam */
 	float r, beta;               /* schedule-free */
 };
@@ -40,6 +41,22 @@ void optimizer_config(struct optimizer_config *config, const struct options *opt
 int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *config,
 	size_t floats, struct engine *engine, struct err *err);
 void optimizer_free(struct optimizer *optimizer);
+
+/*
+ * Pool-scaled decay, a prior that counts for less the more was seen. In a step, what
+ * times the parameters is added to the gradient is min(0.1, kappa * inputs / samples):
+ * `inputs` is how many numbers an output of the segment is a sum of, 0 for what does
+ * not decay, such as biases; `samples` is how many can be drawn from the pool, 0 unless
+ * told. The segments follow one another from 0 to the last parameter and are copied.
+ * Without kappa they are not needed.
+ */
+struct optimizer_segment {
+	size_t first;
+	double inputs;
+};
+int optimizer_segments(struct optimizer *optimizer, const struct optimizer_segment *segments,
+	int count, struct err *err);
+void optimizer_samples(struct optimizer *optimizer, int64_t samples);
 
 /* One step. averages, from average_due, may be NULL. */
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,

@@ -11,7 +11,7 @@ static void take_step(const struct optimizer_slice *s)
 		.beta1 = c->beta1,
 		.beta2 = c->beta2,
 		.epsilon = c->epsilon,
-		.decay = c->decay,
+		.decay = s->decay,
 		.correction1 = (float)(1 - pow((double)c->beta1, (double)o->steps)),
 		.correction2 = (float)(1 - pow((double)c->beta2, (double)o->steps))};
 

@@ -16,7 +16,7 @@ static void take_step(const struct optimizer_slice *s)
 	const struct optimizer *o = s->optimizer;
 	const double r = (double)o->config.r;
 	const struct schedule_free_step step = {.rate = s->rate,
-		.decay = o->config.decay,
+		.decay = s->decay,
 		.beta = o->config.beta,
 		.share = (float)((r + 1) / ((double)o->steps + r)),
 		.first = o->steps == 1};

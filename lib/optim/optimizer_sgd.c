@@ -6,7 +6,7 @@ static void take_step(const struct optimizer_slice *s)
 	const struct optimizer *o = s->optimizer;
 	const struct sgd_step step = {.rate = s->rate,
 		.momentum = o->config.momentum,
-		.decay = o->config.decay,
+		.decay = s->decay,
 		.first = o->steps == 1};
 
 	o->engine->kernels->sgd(s->params, s->grad, s->buffers[0], s->count, &step, &s->averages);

@@ -16,16 +16,19 @@ struct optimizer {
 	size_t floats;
 	uint64_t steps; /* begun so far: 1 during the first */
 	float *buffers[OPTIMIZER_BUFFERS];
+	struct optimizer_segment *segments; /* pool-scaled decay; NULL: config.decay everywhere */
+	int segment_count;
+	double samples; /* of the pool */
 };
 
-/* The part of a step that one task does; pointers are to the slice's first float. */
+/* The part of a step that has one decay; pointers are to the slice's first float. */
 struct optimizer_slice {
 	const struct optimizer *optimizer;
 	float *params;
 	const float *grad;
 	float *buffers[OPTIMIZER_BUFFERS];
 	size_t count;
-	float rate;
+	float rate, decay;
 	struct average_step averages;
 };
 

@@ -95,6 +95,8 @@ static void row_state(struct metrics_row *row, struct state *state)
 	for (const struct metrics_column *column = metrics_columns; column->name; column++) {
 		void *value = (char *)row + column->offset;
 
+		if (state_version(state) < column->since)
+			continue;
 		if (column->type == METRICS_WHOLE)
 			state_int64(state, column->name, value);
 		else
@@ -113,8 +115,11 @@ static void rows_state(struct run *run, struct state *state)
 			run->row_count, run->row_room);
 		run->row_count = 0;
 	}
-	for (int i = 0; i < run->row_count; i++)
+	for (int i = 0; i < run->row_count; i++) {
+		if (state_reading(state))
+			metrics_row_init(&run->rows[i]);
 		row_state(&run->rows[i], state);
+	}
 }
 
 /* Version 1 kept all cuts of the rate here as well as in events.jsonl. */

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "learn/fast.h"
 #include "learn/learner.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
@@ -39,7 +40,8 @@ static const struct option_row run_options[] = {
 };
 
 static const struct option_row *const own_tables[] = {run_options, shape_options, learner_options,
-	pool_options, objective_options, optimizer_options, average_options, schedule_options};
+	pool_options, objective_options, optimizer_options, average_options, schedule_options,
+	fast_options};
 
 static const struct config_scope no_scope;
 
@@ -104,15 +106,41 @@ void config_free(struct config *config)
 	mem_free(config);
 }
 
-static const struct bundle *find_bundle(
-	const struct bundle *table, const struct options *options, const char *key, struct err *err)
+/* The suffix that stands at *name, which then moves past it, from a row of the table on; or NULL. */
+static const struct bundle *next_suffix(const struct bundle **row, const char **name)
 {
-	const char *name = options_text(options, key);
+	for (; *row && (*row)->name; ++*row) {
+		const size_t size = strlen((*row)->name);
+
+		if (strncmp(*name, (*row)->name, size) != 0)
+			continue;
+		*name += size;
+		return (*row)++;
+	}
+	return NULL;
+}
+
+/* *rest: the suffixes that follow the bundle's own name. */
+static const struct bundle *find_bundle(const struct config_bundles *bundles,
+	const struct options *options, const char **rest, struct err *err)
+{
+	const struct bundle *table = bundles->table;
+	const char *key = bundles->key, *name = options_text(options, key);
 	const char *nearest = nearest_name(name, &table->name, sizeof(*table));
 
-	for (const struct bundle *row = table; row->name; row++)
-		if (!strcmp(row->name, name))
+	for (const struct bundle *row = table; row->name; row++) {
+		const struct bundle *suffix = bundles->suffixes;
+		const size_t size = strlen(row->name);
+		const char *end = name + size;
+
+		if (strncmp(row->name, name, size) != 0)
+			continue;
+		*rest = end;
+		while (next_suffix(&suffix, &end))
+			;
+		if (!*end)
 			return row;
+	}
 	err_set(err, ERR_INPUT, "%s: %s = %s: no such %s%s%s%s", options_source(options, key), key,
 		name, strchr(key, '.') + 1, nearest ? "; did you mean " : "",
 		nearest ? nearest : "", nearest ? "?" : "; see retain list");
@@ -120,16 +148,20 @@ static const struct bundle *find_bundle(
 }
 
 /* The key's table of bundles: the library's, or one of the scope. */
-static const struct config_bundles own_bundles[] = {{"run.method", methods}, {0}};
+static const struct config_bundles own_bundles[] = {
+	{"run.method", methods, method_suffixes},
+	{0},
+};
 
 /* The bundles that a layer names must exist, and be known before any work starts. */
 static int check_layer(const struct config *config, const struct options *layer, struct err *err)
 {
 	const struct config_bundles *const lists[] = {config->scope->bundles, own_bundles};
+	const char *rest;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		for (const struct config_bundles *row = lists[i]; row && row->key; row++)
-			if (!find_bundle(row->table, layer, row->key, err))
+			if (!find_bundle(row, layer, &rest, err))
 				return ERR_INPUT;
 	return config->scope->check ? config->scope->check(layer, err) : 0;
 }
@@ -242,18 +274,50 @@ static bool says(const struct options *layer, const char *key)
 	return strcmp(options_source(layer, key), OPTIONS_DEFAULT) != 0;
 }
 
-static int apply_bundle(struct options *options, const struct bundle *table,
-	const struct options *layer, const char *key, struct err *err)
+static int apply_settings(
+	struct options *options, const struct bundle *bundle, const char *source, struct err *err)
 {
-	const struct bundle *bundle = find_bundle(table, layer, key, err);
-	char source[64];
 	int code = 0;
+
+	for (const char *const *setting = bundle->settings; *setting && !code; setting++)
+		code = options_assign(options, *setting, source, err);
+	return code;
+}
+
+static int apply_bundle(struct options *options, const struct config_bundles *bundles,
+	const struct options *layer, struct err *err)
+{
+	const char *rest = NULL;
+	const struct bundle *bundle = find_bundle(bundles, layer, &rest, err);
+	const struct bundle *row = bundles->suffixes, *suffix;
+	char source[96];
+	int code;
 
 	if (!bundle)
 		return ERR_INPUT;
-	snprintf(source, sizeof(source), "%s = %s", key, bundle->name);
-	for (const char *const *setting = bundle->settings; *setting && !code; setting++)
-		code = options_assign(options, *setting, source, err);
+	snprintf(
+		source, sizeof(source), "%s = %s", bundles->key, options_text(layer, bundles->key));
+	code = apply_settings(options, bundle, source, err);
+	while (!code && (suffix = next_suffix(&row, &rest)))
+		code = apply_settings(options, suffix, source, err);
+	return code;
+}
+
+/* Back to the defaults: the keys of the suffixes of a bundle that a later layer replaces. */
+static int drop_suffixes(const struct config_bundles *bundles, struct options *options,
+	const struct options *layer, struct err *err)
+{
+	const struct bundle *row = bundles->suffixes, *suffix;
+	const char *rest = NULL;
+	char key[128];
+	int code = find_bundle(bundles, layer, &rest, err) ? 0 : ERR_INPUT;
+
+	while (!code && (suffix = next_suffix(&row, &rest)))
+		for (const char *const *s = suffix->settings; *s && !code; s++) {
+			snprintf(key, sizeof(key), "%.*s", (int)strcspn(*s, "="), *s);
+			code = options_set(options, key, options_row(options, key)->value,
+				OPTIONS_DEFAULT, err);
+		}
 	return code;
 }
 
@@ -267,17 +331,17 @@ static int apply_bundles(const struct config *config, struct options *options,
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		for (const struct config_bundles *row = lists[i]; row && row->key && !code; row++)
 			if (says(layer, row->key) && !(later && says(later, row->key)))
-				code = apply_bundle(options, row->table, layer, row->key, err);
+				code = apply_bundle(options, row, layer, err);
 	return code;
 }
 
-static const struct bundle *table_of(const struct config *config, const char *key)
+static const struct config_bundles *bundles_of(const struct config *config, const char *key)
 {
 	const struct config_bundles *row = config->scope->bundles;
 
 	while (strcmp(row->key, key) != 0)
 		row++;
-	return row->table;
+	return row;
 }
 
 /* Nobody has to name the bundle that a value brings along. */
@@ -298,8 +362,8 @@ static int apply_defaults(const struct config *config, struct options *options, 
 			continue;
 		code = options_set(options, row->bundle_key, row->bundle, OPTIONS_DEFAULT, err);
 		if (!code)
-			code = apply_bundle(options, table_of(config, row->bundle_key), options,
-				row->bundle_key, err);
+			code = apply_bundle(
+				options, bundles_of(config, row->bundle_key), options, err);
 	}
 	return code;
 }
@@ -316,6 +380,9 @@ int config_resolve(const struct config *config, struct options **options, struct
 		code = apply_bundles(config, made, config->layer[0], config->layer[1], err);
 	if (!code && config->path)
 		code = read_file(made, config->path, config->saved, err);
+	for (const struct config_bundles *row = own_bundles; row->key && !code; row++)
+		if (says(config->layer[1], row->key))
+			code = drop_suffixes(row, made, config->layer[0], err);
 	if (!code)
 		code = apply_bundles(config, made, config->layer[1], NULL, err);
 	for (int i = 0; i < config->count && !code; i++)

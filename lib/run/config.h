@@ -25,13 +25,18 @@ struct bundle {
 };
 #define BUNDLE(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* What run.method may name; ends with a row without a name. */
+/* What run.method may name, and what may follow a name; both end with a row without a name. */
 extern const struct bundle methods[];
+extern const struct bundle method_suffixes[];
 
-/* A key whose value names a bundle. */
+/*
+ * A key whose value names a bundle. Suffixes (NULL: none) may follow the name, each once
+ * and in the order of their table; what they set comes after what the bundle sets. Where
+ * a later layer names a bundle, the keys of an earlier layer's suffixes are as by default.
+ */
 struct config_bundles {
 	const char *key;
-	const struct bundle *table;
+	const struct bundle *table, *suffixes;
 };
 
 /* If `key` has this value, the bundle is taken unless another one is named. */

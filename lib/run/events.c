@@ -200,6 +200,29 @@ void events_part(struct events *events, const struct learner_part *part)
 	events_end(events, &line);
 }
 
+static const char *lead_name(char name[16], const struct learner_lead *lead, int model)
+{
+	if (!model)
+		return "slow";
+	if (lead->prior && model == lead->models - 1)
+		return "prior";
+	snprintf(name, 16, "fast%d", model);
+	return name;
+}
+
+void events_lead(struct events *events, const struct learner_lead *lead)
+{
+	struct event_line line;
+	char name[16];
+
+	events_begin(&line, "lead", lead->iteration);
+	jwriter_whole(&line.json, "step", lead->step);
+	jwriter_text(&line.json, "leads", lead_name(name, lead, lead->lead));
+	for (int i = 0; i < lead->models; i++)
+		jwriter_number(&line.json, lead_name(name, lead, i), lead->weights[i]);
+	events_end(events, &line);
+}
+
 void events_rollback(struct events *events, const struct event_rollback *rollback)
 {
 	struct event_line line;

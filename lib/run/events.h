@@ -6,6 +6,7 @@
  *	{"event": "window", "iteration": 400, ...}  the end of a window: scores and weights
  *	{"event": "cut", "iteration": 12000, ...}   the rate was cut, and why
  *	{"event": "part", "iteration": 1776, ...}   a population's and replay's reach, after a part
+ *	{"event": "lead", "iteration": 3200, ...}   another part leads the mixture that answers now
  *	{"event": "rollback", "iteration": 812, ...} the loss was no number, and what was done
  *
  * Drivers add kinds of their own.
@@ -46,6 +47,7 @@ struct event_rollback {
  */
 void events_window(struct events *events, const struct learner_window *window);
 void events_part(struct events *events, const struct learner_part *part);
+void events_lead(struct events *events, const struct learner_lead *lead);
 void events_rollback(struct events *events, const struct event_rollback *rollback);
 int events_sync(struct events *events, struct err *err);
 

@@ -1,6 +1,7 @@
 /*
  * Methods are bundles of keys. Each says all that distinguishes methods (objective,
- * optimizer, average, schedule, holdout, recency), so that one can replace another.
+ * optimizer, average, schedule, holdout, recency, fast weights), so that one can replace
+ * another. What may be added to any of them is a suffix.
  */
 #include <stddef.h>
 
@@ -10,7 +11,7 @@
 #define METHOD(objective, optimizer, average, schedule, holdout, recency, ...)                     \
 	BUNDLE("replay.objective=" objective, "optimizer.kind=" optimizer,                         \
 		"average.kind=" average, "schedule.kind=" schedule, "replay.holdout=" holdout,     \
-		"replay.recency_share=" recency, ##__VA_ARGS__)
+		"replay.recency_share=" recency, "fast.parts=none", ##__VA_ARGS__)
 
 const struct bundle methods[] = {
 	{"ama+malr", "adaptive averages, rate led by their gap to SGD: the paper's method",
@@ -66,5 +67,13 @@ const struct bundle methods[] = {
 			"schedule.rate=0.5")},
 	{"ama+malr+recency", "the paper's method, a tenth of each batch from the newest tenth",
 		METHOD("pure", "sgd", "ama", "malr", "0.05", "0.1")},
+	{0},
+};
+
+const struct bundle method_suffixes[] = {
+	{"+pool", "after any method: weight decay that shrinks as the pool grows",
+		BUNDLE("optimizer.decay=pool")},
+	{"+fast", "after any method: fast weights for what comes now, and the decay of +pool",
+		BUNDLE("optimizer.decay=pool", "fast.parts=0.3:0.97, 0.1:0.999")},
 	{0},
 };

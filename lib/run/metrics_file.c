@@ -205,47 +205,90 @@ int metrics_file_parse(const char *where, char *bytes, size_t size, struct metri
 	return code;
 }
 
-/* Rows are going to be appended, so the columns must be these, in this order. */
-static int check_header(const char *path, const char *words, size_t size, struct err *err)
+static bool has_header(const char *bytes, size_t size)
 {
 	char header[LINE_MOST];
 	const size_t length = header_line(header);
 
-	if (size >= length && !memcmp(words, header, length))
+	return size >= length && !memcmp(bytes, header, length);
+}
+
+/* The columns must be ours, in their order; an earlier version lacks those that came after it. */
+static int check_columns(const struct reader *reader, struct err *err)
+{
+	char header[LINE_MOST];
+	bool ours = true;
+	int at = 0;
+
+	for (const struct metrics_column *column = metrics_columns; column->name; column++)
+		if (at < reader->count && reader->columns[at] == column)
+			at++;
+		else
+			ours &= column->since > 0;
+	if (ours && at == reader->count)
 		return 0;
+	header_line(header);
 	return err_set(err, ERR_FORMAT,
 		"%s:1: not the header of a metrics file of this version, which begins with "
 		"%.40s...",
-		path, header);
+		reader->path, header);
 }
 
-/* How many bytes the header and the first rows take. */
+/* Reads the first rows; words, unless NULL, get them as this version writes them. */
+static int take_rows(struct reader *reader, int64_t rows, struct text *words, struct err *err)
+{
+	char written[LINE_MOST];
+	struct metrics_row row;
+	int code = 0;
+
+	header_line(written);
+	if (words)
+		text_add(words, written);
+	for (int64_t i = 0; i < rows && !code; i++) {
+		char *line = next_line(reader, &code, err);
+
+		if (line)
+			code = parse_row(reader, line, &row, err);
+		else if (!code)
+			code = err_set(err, ERR_FORMAT,
+				"%s: has %" PRId64 " rows, but %" PRId64 " should be kept",
+				reader->path, i, rows);
+		if (code || !words)
+			continue;
+		row_line(written, &row);
+		text_add(words, written);
+	}
+	return !code && words && words->failed ? err_memory(err, reader->path, words->capacity)
+					       : code;
+}
+
+/*
+ * How many bytes the header and the first rows take. Rows are going to be appended, so a
+ * file of an earlier version is written anew, with the columns that it lacks.
+ */
 static int measure(const char *path, int64_t rows, off_t *size, struct err *err)
 {
 	struct reader reader = {.path = path};
-	struct metrics_row row;
+	struct text words = {0};
 	size_t all;
 	char *data;
+	bool current;
 	int code = file_read(path, FILE_MOST, &data, &all, err);
 
 	if (code)
 		return code;
 	reader.at = data;
 	reader.end = data + all;
-	code = check_header(path, data, all, err);
+	current = has_header(data, all);
+	code = read_header(&reader, err);
 	if (!code)
-		code = read_header(&reader, err);
-	for (int64_t i = 0; i < rows && !code; i++) {
-		char *line = next_line(&reader, &code, err);
-
-		if (line)
-			code = parse_row(&reader, line, &row, err);
-		else if (!code)
-			code = err_set(err, ERR_FORMAT,
-				"%s: has %" PRId64 " rows, but %" PRId64 " should be kept", path, i,
-				rows);
-	}
-	*size = (off_t)(reader.at - data);
+		code = check_columns(&reader, err);
+	if (!code)
+		code = take_rows(&reader, rows, current ? NULL : &words, err);
+	*size = (off_t)(current ? (size_t)(reader.at - data) : words.size);
+	if (!code && !current)
+		code = file_write(path, words.data, words.size, err);
+	text_release(&words);
 	mem_free(data);
 	return code;
 }

@@ -26,6 +26,11 @@ static void on_work(void *context, enum learner_work work, int samples)
 			.updates = 1,
 			.use = LEDGER_CHOOSE},
 		[LEARNER_PREDICT] = {.forward = true, .use = LEDGER_PREDICT},
+		[LEARNER_FAST_FORWARD] = {.forward = true, .use = LEDGER_FAST},
+		[LEARNER_FAST_STEP] = {.forward = true,
+			.backward = true,
+			.updates = 2,
+			.use = LEDGER_FAST},
 		[LEARNER_UPDATE] = {.updates = 1},
 		[LEARNER_MOVE] = {.averages = 1},
 		[LEARNER_ITERATION] = {.iterations = 1},
@@ -73,6 +78,14 @@ static void on_part(void *context, const struct learner_part *part)
 		events_part(run->events, part);
 }
 
+static void on_lead(void *context, const struct learner_lead *lead)
+{
+	struct run *run = context;
+
+	if (run->events)
+		events_lead(run->events, lead);
+}
+
 int run_make_learner(struct run *run, struct learner_config *config, struct err *err)
 {
 	const struct options *o = run->config.options;
@@ -82,7 +95,7 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	config->options = o;
 	config->budget = run->budget = options_float(o, "run.budget");
-	config->watch = (struct learner_watch){on_work, on_window, run, on_part};
+	config->watch = (struct learner_watch){on_work, on_window, run, on_part, on_lead};
 	code = learner_new(&run->learner, config, run->store, err);
 	if (!code)
 		code = prequential_new(&run->prequential, config->classes,

@@ -30,6 +30,7 @@ struct metrics_row run_row(const struct run *run)
 	row.val_acc_sgd = now.scored ? sgd->accuracy : NAN;
 	row.le = prequential_top1(run->prequential);
 	row.le5 = prequential_top5(run->prequential);
+	row.le_ever = now.slow_efficacy;
 	row.blind = prequential_blind(run->prequential);
 	row.cost = ledger_sgd_equivalents(
 		&run->ledger, &prices, options_int(run->config.options, "run.batch"));

@@ -107,6 +107,12 @@ static void null_is_refused_by_learners(void **state)
 	NO("learner", retain_learner_predict(NULL, INPUTS, PREDICTIONS, NOTHING, &err));
 	NO("inputs", retain_learner_predict(learner, NOTHING, PREDICTIONS, NOTHING, &err));
 	NO("predictions", retain_learner_predict(learner, INPUTS, NOTHING, NOTHING, &err));
+	NO("learner",
+		retain_learner_predict_for(NULL, RETAIN_NOW, INPUTS, PREDICTIONS, NOTHING, &err));
+	NO("inputs", retain_learner_predict_for(
+			     learner, RETAIN_NOW, NOTHING, PREDICTIONS, NOTHING, &err));
+	NO("predictions",
+		retain_learner_predict_for(learner, RETAIN_NOW, INPUTS, NOTHING, NOTHING, &err));
 	NO("learner", retain_learner_observe(NULL, INPUTS, PREDICTIONS, &step.ticket, &err));
 	NO("inputs", retain_learner_observe(learner, NOTHING, PREDICTIONS, &step.ticket, &err));
 	NO("predictions", retain_learner_observe(learner, INPUTS, NOTHING, &step.ticket, &err));
@@ -185,6 +191,9 @@ static void wrong_lengths_are_refused(void **state)
 		"probability_floats = 0: must be count = 16 times 4 classes");
 	WRONG(retain_learner_predict(learner, INPUTS, PREDICTIONS, probabilities, 63, &err),
 		"probability_floats = 63: ");
+	WRONG(retain_learner_predict_for(
+		      learner, (enum retain_question)2, INPUTS, PREDICTIONS, NOTHING, &err),
+		"question = 2: there is no such question");
 	WRONG(retain_learner_observe(learner, inputs, DIM, PREDICTIONS, &step.ticket, &err),
 		"input_floats = 6: ");
 	WRONG(retain_learner_observe(learner, inputs, 0, step.predictions, 0, &step.ticket, &err),
@@ -269,6 +278,7 @@ static void refuse_in_child(struct retain_learner *theirs)
 	CHILD(retain_learner_save(theirs, &err));
 	CHILD(retain_learner_shape(theirs, &shape, &err));
 	CHILD(retain_learner_predict(theirs, INPUTS, PREDICTIONS, NOTHING, &err));
+	CHILD(retain_learner_predict_for(theirs, RETAIN_NOW, INPUTS, PREDICTIONS, NOTHING, &err));
 	CHILD(retain_learner_observe(theirs, INPUTS, PREDICTIONS, &step.ticket, &err));
 	CHILD(retain_learner_reveal(theirs, step.ticket, step.labels, N, &err));
 	CHILD(retain_learner_drop(theirs, step.ticket, &err));

@@ -154,6 +154,13 @@ static void killed_with_a_population(void **state)
 		"run.checkpoint_every", "4 steps"));
 }
 
+static void killed_with_fast_weights(void **state)
+{
+	(void)state;
+	kills_change_nothing(SETTINGS(
+		"run.method", "schedule-free+recency+fast", "run.checkpoint_every", "4 steps"));
+}
+
 /* A rate that no net survives, halved until one does. */
 static void killed_with_rollbacks(void **state)
 {
@@ -606,6 +613,7 @@ int main(void)
 		tree_test(killed_with_checkpoints_in_between),
 		tree_test(killed_with_a_budget),
 		tree_test(killed_with_a_population),
+		tree_test(killed_with_fast_weights),
 		tree_test(killed_with_rollbacks),
 		tree_test(other_iterations_are_known_too),
 		tree_test(closed_it_is_as_it_was),

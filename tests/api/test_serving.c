@@ -42,6 +42,51 @@ static void at_rest_weights_are_the_newest(void **state)
 	}
 }
 
+static void ask_for(
+	struct retain_learner *learner, enum retain_question question, struct step *step)
+{
+	struct retain_err err;
+
+	assert_ok(retain_learner_predict_for(learner, question, step->inputs[0], N * DIM,
+			  step->predictions, N, NULL, 0, &err),
+		err);
+}
+
+/* Now is what an observation answers, ever what a prediction does; fast weights part the two. */
+static void there_are_two_questions(void **state)
+{
+	static const char *const methods[] = {"ama+malr", "schedule-free+fast"};
+
+	(void)state;
+	for (size_t m = 0; m < COUNT(methods); m++) {
+		struct retain_learner *learner = learner_of(SETTINGS("run.method", methods[m]));
+		struct step seen = step_of(90), now = seen, ever = seen, plain = seen;
+		struct retain_metrics metrics;
+		struct retain_err err;
+		int differences = 0;
+
+		for (unsigned i = 0; i < 12; i++) {
+			struct step step = step_of(i);
+
+			observe(learner, &step);
+			reveal(learner, &step);
+			train(learner, 2);
+			observe(learner, &seen);
+			predict(learner, &plain);
+			ask_for(learner, RETAIN_NOW, &now);
+			ask_for(learner, RETAIN_EVER, &ever);
+			assert_same_predictions(&seen, &now);
+			assert_same_predictions(&plain, &ever);
+			differences += memcmp(now.predictions, ever.predictions,
+					       sizeof(now.predictions)) != 0;
+		}
+		assert_int_equal(differences > 0, m == 1);
+		assert_ok(retain_learner_metrics(learner, &metrics, &err), err);
+		assert_int_equal(isnan(metrics.learning_efficacy_ever), m == 0);
+		retain_learner_free(learner);
+	}
+}
+
 static void *predict_in_thread(void *context)
 {
 	struct step step = step_of(5);
@@ -162,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		folder_test(at_rest_weights_are_the_newest),
+		folder_test(there_are_two_questions),
 		tree_test(predictions_do_not_wait),
 		cmocka_unit_test(weights_are_renewed_while_training),
 		cmocka_unit_test(others_may_ask_while_one_trains),

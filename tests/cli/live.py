@@ -298,6 +298,29 @@ def csv_lines():
             "CSV comes to the metrics and weights of NDJSON")
 
 
+def two_questions():
+    """With fast weights answers are of now, or of ever; a stop in between changes neither."""
+    lines = lines_of(320, 0)
+    for question in "now", "ever":
+        settings = ["run.method=schedule-free+recency+fast", "stdin.answer=" + question]
+        name = "question-" + question
+        code, answers, said = straight(name, lines, settings)
+        straight(name + "-cut", lines[:160], settings)
+        code2, answers2, said2 = straight(name + "-cut", lines[160:], resume=True)
+        verdict(code == 0 and code2 == 0 and
+                file_of(name, "model.safetensors") == file_of(name + "-cut", "model.safetensors"),
+                "fast weights go on: " + question, said, said2)
+        first = printed(answers)
+        verdict(len(answers2) > 0 and all(first[key] == value
+                for key, value in printed(answers2).items()),
+                "they answer as if nothing had happened: " + question)
+        if question == "now":
+            now = first
+    verdict(file_of("question-now", "model.safetensors") ==
+            file_of("question-ever", "model.safetensors") and now != first,
+            "the same learner has two answers")
+
+
 def refusals():
     rows = [
         (["--set", "model.classes=0"], "model.classes"),
@@ -337,6 +360,7 @@ def main():
         damaged_checkpoint()
         divergence()
         csv_lines()
+        two_questions()
         refusals()
         os.chdir("/")
     return tap.plan()

@@ -27,7 +27,8 @@ static inline struct options *options_of(const char *const *settings)
 		"schedule.patience=12", "schedule.epsilon=0.01", "replay.holdout=0.2",
 		"model.scale=off", NULL};
 	static const struct option_row *const tables[] = {learner_options, pool_options,
-		objective_options, optimizer_options, average_options, schedule_options, NULL};
+		objective_options, optimizer_options, average_options, schedule_options,
+		fast_options, NULL};
 	const char *const *const layers[] = {usual, settings};
 	struct options *options;
 	struct err err;

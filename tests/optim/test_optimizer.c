@@ -431,6 +431,54 @@ static void kinds_and_defaults(void **state)
 	engine_free(engine);
 }
 
+/* Each segment is, to the bit, what an optimizer with a fixed decay makes of it alone. */
+static void decay_follows_the_pool(void **state)
+{
+	/* kappa 0.25: 1000 inputs make more than 0.1, 8 8/4/50 = 0.04, then none. */
+	static const struct optimizer_segment rows[] = {
+		{0, 1000}, {32, 8}, {16000, 0}, {20016, 200}};
+	static const float decays[2][4] = {{0.1f, 0.04f, 0, 0.1f}, {0.025f, 0.0002f, 0, 0.005f}};
+	static const int64_t samples[] = {50, 10000};
+	enum { COUNT_ALL = 40000 };
+	struct engine *engine = engine_of("auto", 2);
+	float *grad = calloc(COUNT_ALL, sizeof(float)), *pooled = calloc(COUNT_ALL, sizeof(float));
+	float *fixed = calloc(COUNT_ALL, sizeof(float));
+	struct err err;
+
+	(void)state;
+	for (size_t c = 0; c < COUNT(configs); c++)
+		for (size_t s = 0; s < COUNT(rows); s++) {
+			const size_t end = s + 1 < COUNT(rows) ? rows[s + 1].first : COUNT_ALL;
+			struct optimizer_config config = configs[c];
+			struct optimizer *one, *other;
+
+			config.kappa = 0.25f;
+			one = optimizer_of(&config, COUNT_ALL, engine);
+			assert_ok(optimizer_segments(one, rows, COUNT(rows), &err), err);
+			fill(pooled, COUNT_ALL, 7);
+			/* Two first steps. */
+			for (int k = 0; k < 2; k++) {
+				config = configs[c];
+				config.decay = decays[k][s];
+				other = optimizer_of(&config, COUNT_ALL, engine);
+				optimizer_restart(one);
+				optimizer_samples(one, samples[k]);
+				fill_gradient(grad, COUNT_ALL, k);
+				memcpy(fixed, pooled, COUNT_ALL * sizeof(float));
+				optimizer_step(one, pooled, grad, RATE, NULL);
+				optimizer_step(other, fixed, grad, RATE, NULL);
+				assert_memory_equal(pooled + rows[s].first, fixed + rows[s].first,
+					(end - rows[s].first) * sizeof(float));
+				optimizer_free(other);
+			}
+			optimizer_free(one);
+		}
+	free(grad);
+	free(pooled);
+	free(fixed);
+	engine_free(engine);
+}
+
 /* The rows know the same kinds and defaults as the table. */
 static void keys(void **state)
 {
@@ -442,6 +490,8 @@ static void keys(void **state)
 		{"optimizer.momentum=1", "optimizer.momentum"},
 		{"optimizer.momentum=-0.1", "optimizer.momentum"},
 		{"optimizer.decay=-1e-4", "optimizer.decay"},
+		{"optimizer.decay=pond", "a number in [0, inf) | pool"},
+		{"optimizer.kappa=0", "optimizer.kappa"},
 		{"optimizer.beta1=1", "optimizer.beta1"},
 		{"optimizer.beta2=-1", "optimizer.beta2"},
 		{"optimizer.epsilon=0", "optimizer.epsilon"},
@@ -468,6 +518,10 @@ static void keys(void **state)
 		assert_true(config.r == defaults.r || !defaults.r);
 		assert_true(config.beta == defaults.beta || !defaults.beta);
 	}
+	assert_true(config.kappa == 0);
+	assert_ok(options_assign(options, "optimizer.decay=pool", "test", &err), err);
+	optimizer_config(&config, options);
+	assert_true(config.decay == 0 && config.kappa == 0.25f);
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		assert_int_equal(options_assign(options, bad[i].setting, "test", &err), ERR_INPUT);
 		assert_says(err, bad[i].says);
@@ -506,6 +560,7 @@ int main(void)
 		folder_test(another_kinds_state_is_refused),
 		cmocka_unit_test(what_predicts),
 		cmocka_unit_test(kinds_and_defaults),
+		cmocka_unit_test(decay_follows_the_pool),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(no_memory),
 	};

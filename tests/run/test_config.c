@@ -123,6 +123,18 @@ static void a_later_bundle_replaces(void **state)
 	assert_true(options_float(o, "optimizer.decay") == 1e-4);
 	options_free(o);
 
+	/* So is what a suffix said, in a saved config, too. */
+	o = resolved(config_of("[run]\nmethod = ama+malr+fast\n[optimizer]\ndecay = pool\n"
+			       "[fast]\nparts = 0.3:0.97\n",
+		SETTINGS("run.method=ama+malr")));
+	assert_true(options_float(o, "optimizer.decay") == 1e-4);
+	assert_string_equal(options_text(o, "fast.parts"), "none");
+	options_free(o);
+	o = resolved(config_of("[run]\nmethod = ama+malr\n[optimizer]\ndecay = 0.001\n",
+		SETTINGS("run.method=sgd+clr")));
+	assert_true(options_float(o, "optimizer.decay") == 1e-3);
+	options_free(o);
+
 	o = resolved(config_of(
 		"[stream]\npreset = long\n[drift]\nsteps = 9\n", SETTINGS("stream.preset=std")));
 	assert_int_equal(options_int(o, "drift.steps"), 20000);
@@ -142,11 +154,45 @@ static void the_default_method_is_what_it_says(void **state)
 	mem_free(named);
 }
 
+/* A suffix goes with every method and comes after what the method says. */
+static void methods_have_suffixes(void **state)
+{
+	static const char *const suffixes[] = {"+pool", "+fast", "+pool+fast"};
+	static const char *const wrong[] = {"ama+malr+slow", "+fast", "ama+malr+fast+fast",
+		"ama+malr+fast+pool", "ama+malrfast"};
+
+	(void)state;
+	for (const struct bundle *method = methods; method->name; method++)
+		for (size_t i = 0; i < COUNT(suffixes); i++) {
+			char setting[80], *first, *second;
+			struct options *o;
+
+			snprintf(setting, sizeof(setting), "run.method=%s%s", method->name,
+				suffixes[i]);
+			o = resolved(config_of(NULL, SETTINGS(setting)));
+			assert_string_equal(options_value(o, "optimizer.decay"), "pool");
+			assert_int_equal(!strcmp(options_text(o, "fast.parts"), "none"), i == 0);
+			first = text_of(o);
+			second = text_of(resolved(config_of(first, NULL)));
+			assert_string_equal(first, second);
+			mem_free(first);
+			mem_free(second);
+		}
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		struct config *config = config_of(NULL, NULL);
+		struct err err;
+
+		assert_int_equal(config_set(config, "run.method", wrong[i], &err), ERR_INPUT);
+		assert_says(err, wrong[i]);
+		config_free(config);
+	}
+}
+
 /* Every method says all that distinguishes methods, so that one replaces another whole. */
 static void methods_are_complete(void **state)
 {
 	static const char *const keys[] = {"replay.objective=", "optimizer.kind=", "average.kind=",
-		"schedule.kind=", "replay.holdout=", "replay.recency_share="};
+		"schedule.kind=", "replay.holdout=", "replay.recency_share=", "fast.parts="};
 
 	(void)state;
 	for (const struct bundle *method = methods; method->name; method++) {
@@ -444,6 +490,7 @@ int main(void)
 		folder_test(a_later_bundle_replaces),
 		folder_test(the_default_method_is_what_it_says),
 		folder_test(methods_are_complete),
+		folder_test(methods_have_suffixes),
 		folder_test(resolved_configs_are_read_back),
 		folder_test(mistakes_change_nothing),
 		folder_test(mistakes_in_files_name_their_line),

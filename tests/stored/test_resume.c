@@ -170,6 +170,24 @@ static void every_method(void **state)
 			fail_msg("%s cannot be run", row->name);
 }
 
+/* With every kind of method; the second one's time steps come in parts, without inputs. */
+static void fast_weights(void **state)
+{
+	static const char *const names[] = {"ama+malr+fast", "schedule-free+recency+fast",
+		"mixed+clr+pool+fast", "er+fast", "adam+rwp+fast", "sgd+clr+pool"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++)
+		assert_true(resume_if_possible(setting("run.method", names[i]),
+			i == 1 ? "drift.per_step=300" : "run.budget=8.3",
+			i == 1 ? "fast.parts=0.3:0.97:2:9" : "drift.tasks=3"));
+	resume(SETTINGS("run.method=ama+malr+fast", "model.arch=resnet20-cifar", "model.norm=bn",
+		       "drift.dim=3", "run.checkpoint_every=7 steps", "run.iterations=1",
+		       "run.batch=2", "schedule.validation_batch=2", "average.statistics_every=2",
+		       "drift.steps=30", "eval.count=2", "drift.eval_per_step=1"),
+		"fast weights, batch norm");
+}
+
 /* What a step may spend is what all steps before it left. */
 static void budgets_and_tasks(void **state)
 {
@@ -211,6 +229,7 @@ int main(void)
 		stream_test(every_average),
 		stream_test(every_schedule),
 		stream_test(every_method),
+		stream_test(fast_weights),
 		stream_test(budgets_and_tasks),
 		stream_test(statistics_of_batch_norm),
 		stream_test(photos),

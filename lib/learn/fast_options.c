@@ -1,0 +1,85 @@
+/* The fast.* keys, and how rows of parts are written: "rate:keep[:passes[:recent]], ...". */
+#define _GNU_SOURCE 1
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "learn/fast.h"
+
+enum { PASSES_MOST = 100, RECENT_MOST = 4096 };
+
+const struct option_row fast_options[] = {
+	{"fast", "parts", OPTION_TEXT, "none", NULL,
+		"fast weights for what comes now: rate:keep[:passes[:recent samples]], ...; none"},
+	{"fast", "layers", OPTION_CHOICE, "all", "all | head",
+		"which weights have fast ones: all, or those of the last layer"},
+	{"fast", "reach", OPTION_FLOAT, "1", "(0, inf)",
+		"a step of fast weights lowers the loss by this share at most, to first order"},
+	{"fast", "prior", OPTION_FLOAT, "0.7", "[0, 1]",
+		"a part that corrects for classes that are frequent of late, so strongly; 0: none"},
+	{"fast", "prior_samples", OPTION_FLOAT, "500", "[1, inf)",
+		"fast.prior: \"of late\" is about so many samples"},
+	{"fast", "mix", OPTION_FLOAT, "0.98", "[0, 1)",
+		"what a part's record keeps at a time step; parts are mixed by it"},
+	{0},
+};
+
+/* Cuts `words` up. */
+static bool part_read(struct fast_part *part, char *words)
+{
+	double values[] = {0, 0, 1, 0}; /* passes and recent may be left out */
+	size_t found = 0;
+	bool right = true;
+
+	for (char *word; (word = strsep(&words, ":")); found++)
+		right = right && found < 4 && text_to_double(word, &values[found]);
+	*part = (struct fast_part){values[0], values[1],
+		(int)fmax(-1, fmin(values[2], PASSES_MOST + 1)),
+		(int)fmax(-1, fmin(values[3], RECENT_MOST + 1))};
+	return right && found >= 2 && part->rate > 0 && part->rate <= 1e3 && part->keep >= 0 &&
+	       part->keep < 1 && part->passes >= 1 && part->passes <= PASSES_MOST &&
+	       part->recent >= 0 && part->recent <= RECENT_MOST &&
+	       (double)part->passes == values[2] && (double)part->recent == values[3];
+}
+
+static int parts_read(struct fast_config *config, const char *words, struct err *err)
+{
+	char one[64];
+
+	for (const char *at = words; *at; at += *at == ',') {
+		const size_t size = strcspn(at += strspn(at, " "), ",");
+		struct fast_part part;
+
+		if (config->count == FAST_PARTS)
+			return err_set(err, ERR_INPUT, "fast.parts = %.100s: more than %d parts",
+				words, FAST_PARTS);
+		snprintf(one, sizeof(one), "%.*s", (int)size, at);
+		if (size >= sizeof(one) || !part_read(&part, one))
+			return err_set(err, ERR_INPUT,
+				"fast.parts = %.100s: \"%.*s\" is no rate:keep[:passes[:recent]]; "
+				"0.3:0.97 is one",
+				words, (int)(size < 60 ? size : 60), at);
+		config->parts[config->count++] = part;
+		at += size;
+	}
+	return 0;
+}
+
+int fast_config(struct fast_config *config, const struct options *options, struct err *err)
+{
+	const char *parts = options_text(options, "fast.parts");
+	int code = 0;
+
+	*config = (struct fast_config){
+		.head = !strcmp(options_text(options, "fast.layers"), "head"),
+		.reach = options_float(options, "fast.reach"),
+		.mix = {.keep = options_float(options, "fast.mix"),
+			.prior = options_float(options, "fast.prior"),
+			.span = options_float(options, "fast.prior_samples")},
+	};
+	if (strcmp(parts, "none") != 0)
+		code = parts_read(config, parts, err);
+	config->mix.models = 1 + config->count;
+	return code;
+}

@@ -1,0 +1,215 @@
+/*
+ * Losses and probabilities that are no numbers, of a net that diverged, count as the
+ * worst loss and as "do not know": all classes alike.
+ *
+ * Invariant: raise[c] follows from recent[c], ever[c] and seen.
+ */
+#include "learn/mix.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const double LEAST = 1e-3; /* a probability counts as this much at least */
+
+static const double NEGLIGIBLE = 1e-4; /* a weight that no answer depends on */
+
+enum { LEAD_CHUNKS = 100 }; /* for how long another leads before the lead has changed */
+
+int mix_init(struct mix *mix, const struct mix_config *config, int classes, struct err *err)
+{
+	const size_t count = (size_t)classes;
+
+	*mix = (struct mix){.config = *config,
+		.classes = classes,
+		.count = config->models + (config->prior > 0)};
+	mix->recent = mem_new(count, sizeof(double));
+	mix->ever = mem_new(count, sizeof(double));
+	mix->raise = mem_new(count, sizeof(double));
+	if (!mix->recent || !mix->ever || !mix->raise) {
+		mix_release(mix);
+		return err_memory(err, "a mixture", 3 * count * sizeof(double));
+	}
+	mix_restart(mix);
+	return 0;
+}
+
+void mix_release(struct mix *mix)
+{
+	mem_free(mix->recent);
+	mem_free(mix->ever);
+	mem_free(mix->raise);
+	*mix = (struct mix){0};
+}
+
+/* Of late more frequent than ever: the class becomes more probable by this factor. */
+static void follow_labels(struct mix *mix)
+{
+	for (int c = 0; c < mix->classes; c++)
+		mix->raise[c] = exp(
+			mix->config.prior *
+			(log(mix->recent[c] + LEAST) - log(mix->ever[c] / mix->seen + LEAST)));
+}
+
+void mix_restart(struct mix *mix)
+{
+	memset(mix->record, 0, sizeof(mix->record));
+	for (int c = 0; c < mix->classes; c++) {
+		mix->recent[c] = 1.0 / mix->classes;
+		mix->ever[c] = 1;
+	}
+	mix->seen = mix->classes;
+	follow_labels(mix);
+	mix->lead = mix->rival = mix->rival_chunks = 0;
+}
+
+void mix_weights(const struct mix *mix, double weights[MIX_MODELS])
+{
+	double most = mix->record[0], all = 0, sum = 0;
+
+	for (int i = 1; i < mix->count; i++)
+		most = fmax(most, mix->record[i]);
+	for (int i = 0; i < mix->count; i++)
+		all += weights[i] = exp(mix->record[i] - most);
+	for (int i = 0; i < mix->count; i++)
+		sum += weights[i] = weights[i] < NEGLIGIBLE * all ? 0 : weights[i];
+	for (int i = 0; i < mix->count; i++)
+		weights[i] /= sum;
+}
+
+/* What a sample's raised probabilities must be divided by; not finite if they are no numbers. */
+static double raised_sum(const struct mix *mix, const float *probabilities)
+{
+	double sum = 0;
+
+	for (int c = 0; c < mix->classes; c++)
+		sum += mix->raise[c] * (double)probabilities[c];
+	return sum;
+}
+
+void mix_add(const struct mix *mix, double weight, double prior, const float *probabilities, int n,
+	float *sum)
+{
+	const int classes = mix->classes;
+
+	for (int i = 0; i < n; i++, probabilities += classes, sum += classes) {
+		const double all = raised_sum(mix, probabilities), by = prior / all;
+
+		if (!isfinite(all) || !isfinite(by)) {
+			for (int c = 0; c < classes; c++)
+				sum[c] += (float)((weight + prior) / classes);
+			continue;
+		}
+		for (int c = 0; c < classes; c++)
+			sum[c] += (float)((weight + by * mix->raise[c]) * (double)probabilities[c]);
+	}
+}
+
+void mix_log(const struct mix *mix, float *sum, int n)
+{
+	const size_t count = (size_t)n * (size_t)mix->classes;
+
+	for (size_t i = 0; i < count; i++)
+		sum[i] = logf(fmaxf(sum[i], FLT_MIN));
+}
+
+void mix_score(struct mix *mix, int model, const float *losses, int n)
+{
+	const double most = -log(LEAST);
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += (double)losses[i] < most ? (double)losses[i] : most;
+	mix->gain[model] = -sum;
+}
+
+void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t *labels, int n)
+{
+	const size_t classes = (size_t)mix->classes;
+	double sum = 0;
+
+	if (!(mix->config.prior > 0))
+		return;
+	for (int i = 0; i < n; i++, probabilities += classes) {
+		const double all = raised_sum(mix, probabilities);
+		const double share = mix->raise[labels[i]] * (double)probabilities[labels[i]] / all;
+
+		sum += share > LEAST ? log(share) : log(LEAST);
+	}
+	mix->gain[mix->count - 1] = sum;
+}
+
+static void count_label(struct mix *mix, int32_t label)
+{
+	const double step = 1 / mix->config.span;
+
+	for (int c = 0; c < mix->classes; c++)
+		mix->recent[c] *= 1 - step;
+	mix->recent[label] += step;
+	mix->ever[label]++;
+	mix->seen++;
+}
+
+static bool lead_changes(struct mix *mix)
+{
+	int first = 0;
+
+	for (int i = 1; i < mix->count; i++)
+		if (mix->record[i] > mix->record[first])
+			first = i;
+	if (first == mix->lead || first != mix->rival)
+		mix->rival_chunks = 0;
+	mix->rival = first;
+	if (first == mix->lead || ++mix->rival_chunks < LEAD_CHUNKS)
+		return false;
+	mix->lead = first;
+	mix->rival_chunks = 0;
+	return true;
+}
+
+bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
+{
+	for (int i = 0; i < mix->count; i++)
+		mix->record[i] = mix->config.keep * mix->record[i] + mix->gain[i];
+	for (int i = 0; i < n; i++)
+		count_label(mix, labels[i]);
+	follow_labels(mix);
+	return lead_changes(mix);
+}
+
+/* Nothing that was saved may make an index or a number that cannot be. */
+static void check(struct mix *mix, struct state *state)
+{
+	bool right = mix->lead >= 0 && mix->lead < mix->count && mix->rival >= 0 &&
+		     mix->rival < mix->count && mix->seen >= mix->classes && isfinite(mix->seen);
+
+	for (int i = 0; i < mix->count; i++)
+		right = right && isfinite(mix->record[i]);
+	for (int c = 0; c < mix->classes; c++)
+		right = right && mix->recent[c] >= 0 && mix->recent[c] <= 2 && mix->ever[c] >= 0 &&
+			mix->ever[c] <= mix->seen;
+	if (!right)
+		state_refuse(state, ERR_FORMAT, "a mixture with a record that cannot be");
+	if (!right)
+		mix_restart(mix);
+	follow_labels(mix);
+}
+
+void mix_state(struct mix *mix, struct state *state)
+{
+	const size_t classes = (size_t)mix->classes;
+
+	state_enter(state, "mix");
+	state_doubles(state, "record", mix->record, (size_t)mix->count);
+	state_doubles(state, "recent", mix->recent, classes);
+	state_doubles(state, "ever", mix->ever, classes);
+	state_double(state, "seen", &mix->seen);
+	state_int(state, "lead", &mix->lead);
+	state_int(state, "rival", &mix->rival);
+	state_int(state, "rival_chunks", &mix->rival_chunks);
+	state_leave(state);
+	if (!state_failed(state))
+		check(mix, state);
+}

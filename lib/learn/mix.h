@@ -1,0 +1,71 @@
+/*
+ * A mixture of models by their recent record. Model i has a weight q_i, the softmax of
+ * its record: the sum of the logarithms of what it gave the true labels, of which each
+ * chunk of time keeps a share. So whoever was right of late leads, and a lead that was
+ * wrong is lost within a few dozen chunks.
+ *
+ * The last model may be the prior's: the first model's probabilities, with each class
+ * raised by how much more frequent it has been of late than ever.
+ *
+ * A mixture sees numbers only. Whatever it is given, all that it gives is finite.
+ */
+#ifndef RETAIN_LEARN_MIX_H
+#define RETAIN_LEARN_MIX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/state.h"
+
+enum { MIX_MODELS = 8 };
+
+struct mix_config {
+	int models;   /* the prior's not counted */
+	double keep;  /* of the record, after a chunk */
+	double prior; /* what the correction is multiplied by; 0: there is no prior's model */
+	double span;  /* "of late": a label's share fades over so many samples */
+};
+
+struct mix {
+	struct mix_config config;
+	int classes, count;                          /* of models, the prior's included */
+	double record[MIX_MODELS], gain[MIX_MODELS]; /* gain: of the chunk that is being scored */
+	double *recent;                              /* [class]: shares of late, */
+	double *ever;                                /* counts of all time; at first 1 each, */
+	double seen;                                 /* their sum */
+	double *raise; /* what the prior multiplies a class's probability by */
+	/* Who leads, for the log: another must have led for a while. */
+	int lead, rival, rival_chunks;
+};
+
+int mix_init(struct mix *mix, const struct mix_config *config, int classes, struct err *err);
+void mix_release(struct mix *mix);
+
+/* No record, and no label was seen. */
+void mix_restart(struct mix *mix);
+
+/* The models' weights; their sum is 1. What is less than a ten-thousandth becomes 0. */
+void mix_weights(const struct mix *mix, double weights[MIX_MODELS]);
+
+/*
+ * Adds `weight` times a model's probabilities for n samples to `sum`, which begins as
+ * zeros; and `prior` times what the prior makes of them. mix_log makes logarithms of
+ * the sum.
+ */
+void mix_add(const struct mix *mix, double weight, double prior, const float *probabilities, int n,
+	float *sum);
+void mix_log(const struct mix *mix, float *sum, int n);
+
+/*
+ * A chunk of time. mix_score for every model but the prior's, with the losses that it
+ * had before it learned from the chunk; mix_score_prior with the first model's
+ * probabilities; then mix_reveal. True: the lead has changed.
+ */
+void mix_score(struct mix *mix, int model, const float *losses, int n);
+void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t *labels, int n);
+bool mix_reveal(struct mix *mix, const int32_t *labels, int n);
+
+void mix_state(struct mix *mix, struct state *state);
+
+#endif

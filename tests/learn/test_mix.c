@@ -1,0 +1,164 @@
+/* The mixture and the prior's correction, against traces that are worked out beside them. */
+#include "check.h"
+
+#define assert_near(a, b) assert_float_equal(a, b, 1e-6)
+
+static struct mix mix_of(int models, int classes, double prior)
+{
+	const struct mix_config config = {models, 0.5, prior, 4};
+	struct mix mix;
+	struct err err;
+
+	assert_ok(mix_init(&mix, &config, classes, &err), err);
+	return mix;
+}
+
+/* Records 0.5 * old + sum of logs; weights are their softmax. */
+static void records_fade_and_weigh(void **state)
+{
+	struct mix mix = mix_of(2, 2, 0);
+	const float good[] = {0.1f, 0.2f}, bad[] = {2, 1e9f};
+	const int32_t labels[] = {0, 1};
+	double weights[MIX_MODELS];
+
+	(void)state;
+	mix_weights(&mix, weights);
+	assert_near(weights[0], 0.5);
+	mix_score(&mix, 0, bad, 2);
+	mix_score(&mix, 1, good, 2);
+	mix_reveal(&mix, labels, 2);
+	/* A loss counts as -log 0.001 at most. */
+	assert_near(mix.record[0], -2 + log(1e-3));
+	assert_near(mix.record[1], -0.3);
+	mix_score(&mix, 0, good, 1);
+	mix_score(&mix, 1, bad, 1);
+	mix_reveal(&mix, labels, 1);
+	assert_near(mix.record[0], 0.5 * (-2 + log(1e-3)) - 0.1);
+	assert_near(mix.record[1], 0.5 * -0.3 - 2);
+	mix_weights(&mix, weights);
+	assert_near(weights[0] / weights[1], exp(mix.record[0] - mix.record[1]));
+	assert_near(weights[0] + weights[1], 1);
+	mix.record[0] = mix.record[1] - 10;
+	mix_weights(&mix, weights);
+	assert_true(weights[0] == 0 && weights[1] == 1);
+	mix_release(&mix);
+}
+
+static void probabilities_are_mixed(void **state)
+{
+	struct mix mix = mix_of(2, 2, 0);
+	const float one[] = {0.9f, 0.1f}, two[] = {0.2f, 0.8f};
+	double weights[MIX_MODELS];
+	float sum[2] = {0};
+
+	(void)state;
+	mix.record[1] = log(3);
+	mix_weights(&mix, weights);
+	mix_add(&mix, weights[0], 0, one, 1, sum);
+	mix_add(&mix, weights[1], 0, two, 1, sum);
+	mix_log(&mix, sum, 1);
+	assert_near(exp((double)sum[0]), 0.25 * 0.9 + 0.75 * 0.2);
+	assert_near(exp((double)sum[1]), 0.25 * 0.1 + 0.75 * 0.8);
+	mix_release(&mix);
+}
+
+/*
+ * Two classes, a span of 4, two labels 0: shares of late go 1/2 -> 5/8 -> 23/32; of all
+ * time, with one of each at first, 3/4.
+ */
+static void the_prior_follows_labels(void **state)
+{
+	struct mix mix = mix_of(1, 2, 0.7);
+	const int32_t labels[] = {0, 0};
+	const float losses[] = {0.5f, 0.5f}, even[] = {0.5f, 0.5f};
+	const double by0 = pow((23 / 32.0 + 1e-3) / (3 / 4.0 + 1e-3), 0.7);
+	const double by1 = pow((9 / 32.0 + 1e-3) / (1 / 4.0 + 1e-3), 0.7);
+	float sum[2] = {0};
+
+	(void)state;
+	assert_int_equal(mix.count, 2);
+	mix_score(&mix, 0, losses, 2);
+	mix_score_prior(&mix, (const float[]){0.5f, 0.5f, 0.25f, 0.75f}, labels, 2);
+	mix_reveal(&mix, labels, 2);
+	/* When it was scored the prior knew no label yet. */
+	assert_near(mix.record[1], log(0.5) + log(0.25));
+	assert_near(mix.recent[0], 23 / 32.0);
+	assert_near(mix.ever[0] / mix.seen, 3 / 4.0);
+	mix_add(&mix, 0.5, 0.5, even, 1, sum);
+	assert_near(sum[0], 0.5 * 0.5 + 0.5 * by0 / (by0 + by1));
+	assert_near(sum[1], 0.5 * 0.5 + 0.5 * by1 / (by0 + by1));
+	mix_release(&mix);
+}
+
+/* Nets that diverged, certain nets that are wrong, classes never seen: all stays finite. */
+static void everything_stays_finite(void **state)
+{
+	static const float hostile[][3] = {
+		{NAN, NAN, NAN}, {INFINITY, 0, 0}, {0, 0, 0}, {1, 0, 0}, {-INFINITY, NAN, 1}};
+	static const float losses[] = {NAN, INFINITY, 1e30f, -0.0f};
+	const int32_t label = 2;
+
+	(void)state;
+	for (size_t h = 0; h < COUNT(hostile); h++) {
+		struct mix mix = mix_of(2, 3, 0.7);
+
+		for (int k = 0; k < 2000; k++) {
+			double weights[MIX_MODELS], all = 0;
+			float sum[3] = {0};
+
+			mix_weights(&mix, weights);
+			mix_add(&mix, weights[0], weights[2], hostile[h], 1, sum);
+			mix_add(&mix, weights[1], 0, hostile[3], 1, sum);
+			mix_log(&mix, sum, 1);
+			for (int c = 0; c < 3; c++)
+				assert_true(isfinite(sum[c]));
+			mix_score(&mix, 0, &losses[k % 4], 1);
+			mix_score(&mix, 1, &losses[(k + 1) % 4], 1);
+			mix_score_prior(&mix, hostile[h], &label, 1);
+			mix_reveal(&mix, &label, 1);
+			mix_weights(&mix, weights);
+			for (int i = 0; i < mix.count; i++)
+				all += weights[i];
+			assert_near(all, 1);
+		}
+		mix_release(&mix);
+	}
+}
+
+/* A lead counts when it has lasted for 100 chunks; a flicker does not. */
+static void a_lead_changes_once(void **state)
+{
+	struct mix mix = mix_of(2, 2, 0);
+	const float good = 0, bad = 1;
+	const int32_t label = 0;
+	int changes = 0;
+
+	(void)state;
+	for (int k = 0; k < 400; k++) {
+		const bool second = k >= 200 || k % 50 == 49;
+
+		mix_score(&mix, 0, second ? &bad : &good, 1);
+		mix_score(&mix, 1, second ? &good : &bad, 1);
+		if (mix_reveal(&mix, &label, 1)) {
+			changes++;
+			/* The second has led since the flicker at 199. */
+			assert_int_equal(k, 298);
+		}
+	}
+	assert_int_equal(changes, 1);
+	assert_int_equal(mix.lead, 1);
+	mix_release(&mix);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_fade_and_weigh),
+		cmocka_unit_test(probabilities_are_mixed),
+		cmocka_unit_test(the_prior_follows_labels),
+		cmocka_unit_test(everything_stays_finite),
+		cmocka_unit_test(a_lead_changes_once),
+	};
+
+	return cmocka_run_group_tests_name("mix", tests, NULL, NULL);
+}
