@@ -18,9 +18,10 @@
 #include "base/text.h"
 
 struct answers {
-	int descriptor;
+	int descriptor;                    /* -1: somebody else takes the words */
 	const volatile sig_atomic_t *stop; /* may be NULL; where set, nobody waits for a reader */
 	struct text words;
+	int owed; /* answers of lines that were taken, still to come */
 };
 
 void answers_release(struct answers *answers);

@@ -35,7 +35,8 @@ static int predict(struct live *live, int n, struct err *err)
 
 		guess_best(logits, live->run.classes, best);
 		group->probabilities[i] = guess_probability(logits, live->run.classes, best[0]);
-		answers_prediction(&live->answers, group->ids[i], best[0], group->probabilities[i]);
+		answers_prediction(group->to[i], group->ids[i], best[0], group->probabilities[i]);
+		group->to[i]->owed--;
 	}
 	if (!code)
 		code = journal_wait(live->journal, group->keys, group->inputs, group->guesses,
@@ -45,20 +46,22 @@ static int predict(struct live *live, int n, struct err *err)
 
 int live_send(struct live *live, struct err *err)
 {
-	const int code = answers_send(&live->answers, err);
+	const int code = live->feed ? answers_send(&live->answers, err) : 0;
 
+	if (live->watch.settled)
+		live->watch.settled(live->watch.context);
 	live->outside |= code == ERR_FILE;
 	return code;
 }
 
 /* Answers a line that cannot be used. Said in the log when there are 1, 10, 100, ... of them. */
-static int refuse(
-	struct live *live, int64_t line, const char *id, const struct err *why, struct err *err)
+static int refuse(struct live *live, int64_t line, const char *id, struct answers *to,
+	const struct err *why, struct err *err)
 {
 	int64_t decade = 1;
 
 	live->bad++;
-	answers_error(&live->answers, line, id, why->message);
+	answers_error(to, line, id, why->message);
 	if (live->strict) {
 		live->outside = true;
 		return err_set(err, ERR_INPUT, "%s (stdin.on_bad = error)", why->message);
@@ -72,11 +75,11 @@ static int refuse(
 }
 
 /* A failure of ours is ours; one that the line brought is answered. */
-static int refuse_if_bad(struct live *live, int64_t line, const char *id, int code,
-	const struct err *why, struct err *err)
+static int refuse_if_bad(struct live *live, int64_t line, const char *id, struct answers *to,
+	int code, const struct err *why, struct err *err)
 {
 	if (code == ERR_INPUT || code == ERR_FORMAT)
-		return refuse(live, line, id, why, err);
+		return refuse(live, line, id, to, why, err);
 	return code ? err_set(err, code, "%s", why->message) : 0;
 }
 
@@ -100,7 +103,23 @@ static int refuse_label(
 	else
 		err_set(&why, ERR_INPUT, "line %" PRId64 ": id %s was labelled %d before, not %d",
 			label->line, label->id, former, label->label);
-	return refuse(live, label->line, label->id, &why, err);
+	label->to->owed--;
+	return refuse(live, label->line, label->id, label->to, &why, err);
+}
+
+/* Sent again: the answer to the first got lost, or is still to come. */
+static int answer_again(
+	struct live *live, const struct live_label *label, int64_t sample, struct err *err)
+{
+	int code = 0;
+
+	if (sample >= store_count(live->run.store) + live->step_kept)
+		code = live_keep_labels(live, err);
+	if (code)
+		return code;
+	answers_sample(label->to, label->id, label->label, sample);
+	label->to->owed--;
+	return 0;
 }
 
 static int act_on_label(struct live *live, const struct live_label *label, struct err *err)
@@ -121,10 +140,7 @@ static int act_on_label(struct live *live, const struct live_label *label, struc
 	if (found.place == JOURNAL_UNKNOWN || found.label != label->label)
 		return refuse_label(
 			live, label, found.place == JOURNAL_UNKNOWN ? -1 : found.label, err);
-	/* Sent again: the answer to the first got lost, or is still to come. */
-	if (found.id < store_count(live->run.store) + live->step_kept)
-		answers_sample(&live->answers, label->id, label->label, found.id);
-	return 0;
+	return answer_again(live, label, found.id, err);
 }
 
 /* All that was gathered. */
@@ -176,36 +192,43 @@ static float *group_end(const struct live *live)
 /* Acts on the group, behind which there is an input, and makes it the first of the next. */
 static int act_before_input(struct live *live, struct err *err)
 {
-	const float *input = group_end(live);
-	const int code = act(live, err);
+	const size_t bytes = live->run.floats * sizeof(*live->pending);
+	float *pending = live->pending + (live->training ? live->run.floats : 0);
+	int code;
 
-	memmove(live->group.inputs, input, live->run.floats * sizeof(*input));
+	memcpy(pending, group_end(live), bytes);
+	code = act(live, err);
+	memcpy(live->group.inputs, pending, bytes);
 	return code;
 }
 
-static void gather_label(struct live *live, int64_t number, const struct live_line *line)
+static void gather_label(
+	struct live *live, int64_t number, const struct live_line *line, struct answers *to)
 {
 	struct live_label *label = &live->group.labels[live->group.labels_count++];
 
+	to->owed++;
+	label->to = to;
 	label->line = number;
 	label->label = line->label;
 	memcpy(label->id, line->id, sizeof(label->id));
 	*seen(live, line->id) = true;
 }
 
-static int refuse_input(struct live *live, int64_t number, const char *id, struct err *err)
+static int refuse_input(
+	struct live *live, int64_t number, const char *id, struct answers *to, struct err *err)
 {
 	struct err why;
 
 	err_set(&why, ERR_INPUT,
 		"line %" PRId64 ": id %s is that of another input, which has its label", number,
 		id);
-	return refuse(live, number, id, &why, err);
+	return refuse(live, number, id, to, &why, err);
 }
 
 /* The input is behind the group's; it joins them, or has had its answer. */
-static int gather_input(
-	struct live *live, int64_t number, const char *id, bool *good, struct err *err)
+static int gather_input(struct live *live, int64_t number, const char *id, struct answers *to,
+	bool *good, struct err *err)
 {
 	struct live_group *group = &live->group;
 	struct journal_found found;
@@ -219,14 +242,15 @@ static int gather_input(
 	if (code)
 		return code;
 	if (found.differs && found.place != JOURNAL_WAITS)
-		return refuse_input(live, number, id, err);
+		return refuse_input(live, number, id, to, err);
 	*good = true;
 	if (found.differs || found.place == JOURNAL_UNKNOWN) {
 		memcpy(group->ids[group->inputs_count], id, sizeof(*group->ids));
-		group->inputs_count++;
+		group->to[group->inputs_count++] = to;
+		to->owed++;
 		*seen(live, id) = true;
 	} else {
-		answers_prediction(&live->answers, id, found.prediction, found.probability);
+		answers_prediction(to, id, found.prediction, found.probability);
 	}
 	return 0;
 }
@@ -240,21 +264,30 @@ static bool is_blank(const struct feed_line *line)
 	return at == line->size && !line->cut;
 }
 
-static int read_line(
-	struct live *live, const struct feed_line *from, struct live_line *line, struct err *err)
+static int read_line(struct live *live, const struct feed_line *from, enum live_kind kind,
+	struct live_line *line, struct err *err)
 {
 	char where[32];
+	int code;
 
 	snprintf(where, sizeof(where), "line %" PRId64, from->number);
 	line->id[0] = '\0';
 	if (from->cut)
 		return err_set(err, ERR_FORMAT, "%s: is too long", where);
-	return live->format->read(
+	code = live->format->read(
 		from->bytes, from->size, where, &live->shape, line, group_end(live), err);
+	if (!code && kind == LIVE_INPUTS && line->has_label)
+		code = err_set(
+			err, ERR_INPUT, "%s: has a label, and only inputs are taken here", where);
+	if (!code && kind == LIVE_LABELS && line->has_input)
+		code = err_set(
+			err, ERR_INPUT, "%s: has an input, and only labels are taken here", where);
+	return code;
 }
 
 /* Adds a line to the group, and acts on the group where it is full or may end a time step. */
-static int take_line(struct live *live, const struct feed_line *from, struct err *err)
+int live_take(struct live *live, const struct feed_line *from, enum live_kind kind,
+	struct answers *to, struct err *err)
 {
 	struct live_group *group = &live->group;
 	struct live_line line;
@@ -265,17 +298,22 @@ static int take_line(struct live *live, const struct feed_line *from, struct err
 	if (is_blank(from))
 		return 0;
 	live->lines++;
-	code = read_line(live, from, &line, &why);
+	code = read_line(live, from, kind, &line, &why);
 	if (code)
-		return refuse_if_bad(live, from->number, line.id, code, &why, err);
+		return refuse_if_bad(live, from->number, line.id, to, code, &why, err);
 	if (line.has_input)
-		code = gather_input(live, from->number, line.id, &good, err);
+		code = gather_input(live, from->number, line.id, to, &good, err);
 	if (!code && good && line.has_label)
-		gather_label(live, from->number, &line);
+		gather_label(live, from->number, &line, to);
 	if (!code && (group->inputs_count == LIVE_GROUP ||
 			     live->step_count + group->labels_count >= live->per_step))
 		code = act(live, err);
 	return code;
+}
+
+int live_flush(struct live *live, struct err *err)
+{
+	return act(live, err);
 }
 
 /* Iterations that a time step does not need, but has time for. */
@@ -289,6 +327,14 @@ static int use_idle_time(struct live *live, struct err *err)
 	return code;
 }
 
+int live_idle(struct live *live, bool *more, struct err *err)
+{
+	int code = live->idle_left ? use_idle_time(live, err) : 0;
+
+	*more = live->idle_left > 0;
+	return code ? code : run_save_when_due(&live->run, err);
+}
+
 static int turn(struct live *live, struct err *err)
 {
 	struct feed_line line;
@@ -298,7 +344,7 @@ static int turn(struct live *live, struct err *err)
 	live->outside |= code != 0;
 	while (!code && !run_stopping(&live->run) && feed_next(live->feed, &line)) {
 		came = true;
-		code = take_line(live, &line, err);
+		code = live_take(live, &line, LIVE_ANY, &live->answers, err);
 	}
 	if (!code && came)
 		code = act(live, err);
@@ -319,7 +365,7 @@ static int finish(struct live *live, struct err *err)
 	return code;
 }
 
-static int go(struct live *live, struct err *err)
+int live_begin(struct live *live, const struct live_watch *watch, struct err *err)
 {
 	int code = rollback_begin(&live->run, err);
 
@@ -327,22 +373,34 @@ static int go(struct live *live, struct err *err)
 		code = live_catch_up(live, err);
 	if (!code && !run_stopping(&live->run))
 		code = live_take_up(live, err);
+	if (watch)
+		live->watch = *watch;
+	return code;
+}
+
+static int go(struct live *live, struct err *err)
+{
+	int code = live_begin(live, NULL, err);
+
 	while (!code && !run_stopping(&live->run) && !feed_ended(live->feed))
 		code = turn(live, err);
 	if (!code && !run_stopping(&live->run))
 		code = finish(live, err);
-	live->run.stopped = run_stopping(&live->run);
 	return code;
 }
 
-int live_go(struct live *live, struct run_result *result, struct err *err)
+int live_end(struct live *live, int code, struct run_result *result, struct err *err)
 {
-	const int code = go(live, err);
-
+	live->run.stopped = run_stopping(&live->run);
 	if (!code)
 		return run_finish(&live->run, result, err);
 	/* Nothing that was answered is lost either way; but going on is quicker from here. */
 	if (live->outside)
 		checkpoint_save(&live->run, NULL);
 	return code;
+}
+
+int live_go(struct live *live, struct run_result *result, struct err *err)
+{
+	return live_end(live, go(live, err), result, err);
 }

@@ -24,7 +24,8 @@ struct live;
 
 /*
  * Lines come from the descriptor `input`, answers go to `output`; both are the
- * caller's. The config must have a folder. A failed open needs no close.
+ * caller's. An input of -1 is none: lines come by live_take. The config must have a
+ * folder. A failed open needs no close.
  */
 int live_open(struct live **live, const struct run_config *config, int input, int output,
 	struct err *err);
@@ -32,6 +33,40 @@ int live_open(struct live **live, const struct run_config *config, int input, in
 /* Goes on until the input ends or the run is stopped, and saves. */
 int live_go(struct live *live, struct run_result *result, struct err *err);
 void live_close(struct live *live);
+
+/*
+ * Lines of several senders, who share the learner and its journal and are answered each on
+ * its own. One thread makes all of these calls:
+ *
+ *	live_begin    brings the learner to where the journal is
+ *	live_take     takes a line; its answers go to `to`, now or by a later call
+ *	live_flush    acts on all lines that were taken, in their order
+ *	live_idle     what is due between lines: an iteration that there is time for, a
+ *	              checkpoint; *more: there is time for another
+ *	live_end      saves, as live_go does at its end
+ *
+ * Answers are added to to->words. What they say is true when `settled` is called, or when
+ * live_flush has returned; a sender has all of them when to->owed is 0 by then. `between`
+ * is called while a time step is trained on, after each iteration: inputs may be taken and
+ * flushed there, no labels. Functions may be NULL.
+ */
+struct live_watch {
+	void (*settled)(void *context);
+	void (*between)(void *context);
+	void *context;
+};
+
+struct answers;
+struct feed_line;
+
+enum live_kind { LIVE_ANY, LIVE_INPUTS, LIVE_LABELS }; /* what a line may have */
+
+int live_begin(struct live *live, const struct live_watch *watch, struct err *err);
+int live_take(struct live *live, const struct feed_line *line, enum live_kind kind,
+	struct answers *to, struct err *err);
+int live_flush(struct live *live, struct err *err);
+int live_idle(struct live *live, bool *more, struct err *err);
+int live_end(struct live *live, int code, struct run_result *result, struct err *err);
 
 /* One line about the run: its time steps, net and budget. */
 void live_describe(const struct live *live, char *out, size_t size);

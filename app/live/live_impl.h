@@ -13,6 +13,7 @@
 enum { LIVE_GROUP = 256, LIVE_SEEN = 1 << 13 };
 
 struct live_label {
+	struct answers *to;
 	int64_t line;
 	char id[JOURNAL_KEY + 1];
 	int32_t label;
@@ -22,6 +23,7 @@ struct live_label {
 struct live_group {
 	char (*ids)[JOURNAL_KEY + 1];
 	const char **keys; /* point to ids */
+	struct answers **to;
 	float *inputs;
 	int32_t *guesses;
 	double *probabilities; /* of the first guesses */
@@ -34,7 +36,8 @@ struct live_group {
 struct live {
 	struct run run; /* must be first */
 	struct feed *feed;
-	struct answers answers;
+	struct answers answers; /* to standard input's sender */
+	struct live_watch watch;
 	const struct live_line_format *format;
 	struct live_line_shape shape;
 	struct journal *journal;  /* the store's */
@@ -46,17 +49,20 @@ struct live {
 	int idle_most, idle_left; /* iterations beyond live->run.iterations of a time step */
 	struct live_group group;
 	float *logits; /* of a group */
+	float *pending; /* two inputs that wait for their group: of a line, and of one that came in training */
+	bool training; /* the watch's `between` is called */
 	/* The time step that is not complete, and room to score it. */
 	int64_t *ids;
 	float *inputs;
 	int32_t *labels, *predicted, *rank;
 	char (*step_ids)[JOURNAL_KEY + 1];
+	struct answers **step_to;
 	int32_t *step_guesses;
 	int step_count, step_kept; /* of the latter labels are on disk, and answered */
 	bool outside;              /* a failure was the world's, not ours: the learner is well */
 };
 
-/* Sends the answers that wait. */
+/* Sends the answers that wait, or says that they hold. */
 int live_send(struct live *live, struct err *err);
 
 /* The label's input, which waits, goes to the time step; a time step that is full ends. */

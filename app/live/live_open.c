@@ -45,7 +45,7 @@ static int check(const struct run_config *config, int input, struct err *err)
 	const bool real_time = !strcmp(options_text(o, "stream.budget"), "real-time");
 	const int least = options_int(o, "stream.iterations_least");
 	const int most = options_int(o, "stream.iterations_most");
-	const int flags = fcntl(input, F_GETFL);
+	const int flags = input < 0 ? O_RDONLY : fcntl(input, F_GETFL);
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY)
 		return err_set(err, ERR_INPUT,
@@ -100,23 +100,26 @@ static int make_buffers(struct live *live, struct err *err)
 
 	group->ids = mem_new(LIVE_GROUP, sizeof(*group->ids));
 	group->keys = mem_new(LIVE_GROUP, sizeof(*group->keys));
+	group->to = mem_new(LIVE_GROUP, sizeof(*group->to));
 	group->inputs = mem_new(LIVE_GROUP * floats, sizeof(*group->inputs));
 	group->guesses = mem_new((size_t)LIVE_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
 	group->probabilities = mem_new(LIVE_GROUP, sizeof(*group->probabilities));
 	group->labels = mem_new(step, sizeof(*group->labels));
 	live->logits =
 		mem_new((size_t)LIVE_GROUP * (size_t)live->run.classes, sizeof(*live->logits));
+	live->pending = mem_new(2 * floats, sizeof(*live->pending));
 	live->ids = mem_new(step, sizeof(*live->ids));
 	live->inputs = mem_new(step * floats, sizeof(*live->inputs));
 	live->labels = mem_new(step, sizeof(*live->labels));
 	live->predicted = mem_new(step, sizeof(*live->predicted));
 	live->rank = mem_new(step, sizeof(*live->rank));
 	live->step_ids = mem_new(step, sizeof(*live->step_ids));
+	live->step_to = mem_new(step, sizeof(*live->step_to));
 	live->step_guesses = mem_new(step * JOURNAL_GUESSES, sizeof(*live->step_guesses));
-	if (!group->ids || !group->keys || !group->inputs || !group->guesses ||
-		!group->probabilities || !group->labels || !live->logits || !live->ids ||
-		!live->inputs || !live->labels || !live->predicted || !live->rank ||
-		!live->step_ids || !live->step_guesses)
+	if (!group->ids || !group->keys || !group->to || !group->inputs || !group->guesses ||
+		!group->probabilities || !group->labels || !live->logits || !live->pending ||
+		!live->ids || !live->inputs || !live->labels || !live->predicted || !live->rank ||
+		!live->step_ids || !live->step_to || !live->step_guesses)
 		return err_memory(
 			err, "lines of a stream", LIVE_GROUP * floats * sizeof(*group->inputs));
 	for (int i = 0; i < LIVE_GROUP; i++)
@@ -132,12 +135,14 @@ static int make_ends(struct live *live, int input, int output, struct err *err)
 		.classes = live->run.classes,
 		.missing = learner_scale(live->run.learner) != NULL};
 	live->format = &live_line_formats[options_choice(o, "stdin.format")];
-	live->strict = !strcmp(options_text(o, "stdin.on_bad"), "error");
+	live->strict = input >= 0 && !strcmp(options_text(o, "stdin.on_bad"), "error");
 	live->answers_by =
 		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_INFERENCE : LEARNER_NOW;
 	live->every = options_int64(o, "eval.every");
 	live->answers.descriptor = output;
 	live->answers.stop = live->run.config.stop;
+	if (input < 0)
+		return 0;
 	return feed_open(&live->feed, input, live->run.floats * NUMBER_LONGEST + REST_LONGEST, err);
 }
 
@@ -159,8 +164,20 @@ static void driver_facts(const struct run *run, struct jwriter *json)
 	jwriter_whole(json, "bad_lines", live->bad);
 }
 
+static void driver_iterated(struct run *run)
+{
+	struct live *live = (struct live *)run;
+
+	if (!live->watch.between)
+		return;
+	live->training = true;
+	live->watch.between(live->watch.context);
+	live->training = false;
+}
+
 static const struct run_driver driver = {
 	.endless = true,
+	.iterated = driver_iterated,
 	.state = driver_state,
 	.facts = driver_facts,
 };
@@ -220,17 +237,20 @@ void live_close(struct live *live)
 	answers_release(&live->answers);
 	mem_free(live->group.ids);
 	mem_free(live->group.keys);
+	mem_free(live->group.to);
 	mem_free(live->group.inputs);
 	mem_free(live->group.guesses);
 	mem_free(live->group.probabilities);
 	mem_free(live->group.labels);
 	mem_free(live->logits);
+	mem_free(live->pending);
 	mem_free(live->ids);
 	mem_free(live->inputs);
 	mem_free(live->labels);
 	mem_free(live->predicted);
 	mem_free(live->rank);
 	mem_free(live->step_ids);
+	mem_free(live->step_to);
 	mem_free(live->step_guesses);
 	mem_free(live);
 }

@@ -65,9 +65,10 @@ static int learn(struct live *live, struct err *err)
 /* Those that were not answered yet; `first` is the id of the time step's first sample. */
 static void answer_labels(struct live *live, int64_t first)
 {
-
-	for (int i = live->step_kept; i < live->step_count; i++)
-		answers_sample(&live->answers, live->step_ids[i], live->labels[i], first + i);
+	for (int i = live->step_kept; i < live->step_count; i++) {
+		answers_sample(live->step_to[i], live->step_ids[i], live->labels[i], first + i);
+		live->step_to[i]->owed--;
+	}
 }
 
 int live_end_step(struct live *live, struct err *err)
@@ -107,6 +108,7 @@ int live_join(struct live *live, const struct live_label *label, struct err *err
 	if (code)
 		return code;
 	memcpy(live->step_ids[at], label->id, sizeof(label->id));
+	live->step_to[at] = label->to;
 	live->labels[at] = label->label;
 	live->step_count++;
 	return live->step_count == live->per_step ? live_end_step(live, err) : 0;
