@@ -1,0 +1,36 @@
+"""usage: make_ffi.py RETAIN_H OUTPUT
+
+Writes the C source of the extension pyretain._retain. Its declarations are those of
+retain.h itself: what cffi cannot read of a header (the preprocessor, C++) is left out,
+and the compiler checks the rest against the real one.
+"""
+
+import re
+import sys
+
+import cffi
+
+CALLBACKS = """
+extern "Python" void pyretain_warning(void *context, const char *message);
+extern "Python" int pyretain_progress(void *context, const struct retain_progress *progress);
+"""
+
+
+def declarations(header: str) -> str:
+    text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+    text = re.sub(r'#ifdef __cplusplus.*?#endif', "", text, flags=re.S)
+    constants = re.findall(r"^#define (RETAIN_\w+)\s+\(?-?\d+\)?\s*$", text, flags=re.M)
+    text = re.sub(r"^#.*$", "", text, flags=re.M).replace("RETAIN_API", "")
+    return text + "".join(f"#define {name} ...\n" for name in constants)
+
+
+def main() -> None:
+    header, output = sys.argv[1:]
+    ffi = cffi.FFI()
+    with open(header, encoding="utf-8") as file:
+        ffi.cdef(declarations(file.read()) + CALLBACKS)
+    ffi.set_source("pyretain._retain", '#include "retain.h"')
+    ffi.emit_c_code(output)
+
+
+main()

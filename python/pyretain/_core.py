@@ -1,0 +1,153 @@
+"""What every module shares: the library, its errors, and arrays as it wants them."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import Any, Callable, NamedTuple, NoReturn, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from pyretain._retain import ffi as ffi
+from pyretain._retain import lib as lib
+
+Floats = npt.NDArray[np.float32]
+NULL: Any = ffi.NULL
+PREDICTION = np.dtype([("label", np.int32), ("probability", np.float32)])
+
+
+class RetainError(Exception):
+    """What the library could not do, in its own sentence; ``code`` is its number."""
+
+    code = 0
+
+
+class OutOfMemoryError(RetainError, MemoryError):
+    """An allocation failed."""
+
+
+class InputError(RetainError, ValueError):
+    """A value is out of range or unknown."""
+
+
+class FormatError(RetainError, ValueError):
+    """A file does not follow its format."""
+
+
+class FileError(RetainError, OSError):
+    """The operating system refused an operation on a file, or another process has it."""
+
+
+class StateError(RetainError, RuntimeError):
+    """The call does not fit the object's state."""
+
+
+class StoppedError(RetainError):
+    """A progress function asked to stop."""
+
+
+class RetainWarning(UserWarning):
+    """What stops nothing but should be known, as a checkpoint that is damaged."""
+
+
+ERRORS: dict[int, type[RetainError]] = {
+    lib.RETAIN_ERR_MEMORY: OutOfMemoryError,
+    lib.RETAIN_ERR_INPUT: InputError,
+    lib.RETAIN_ERR_FORMAT: FormatError,
+    lib.RETAIN_ERR_FILE: FileError,
+    lib.RETAIN_ERR_STATE: StateError,
+    lib.RETAIN_ERR_STOPPED: StoppedError,
+}
+for _code, _kind in ERRORS.items():
+    _kind.code = _code
+
+
+class _PerThread(threading.local):
+    """Calls run without Python's lock, so each thread has its own place for errors."""
+
+    def __init__(self) -> None:
+        self.err = ffi.new("struct retain_err *")
+        self.raised: Optional[BaseException] = None  # by a progress function
+
+
+here = _PerThread()
+
+
+def text(chars: Any) -> str:
+    return str(ffi.string(chars).decode("utf-8", "replace"))
+
+
+def fail(code: int) -> NoReturn:
+    """Raises what the library said in the place of this thread."""
+    raised, here.raised = here.raised, None
+    if raised is not None and code == lib.RETAIN_ERR_STOPPED:
+        raise raised
+    raise ERRORS.get(code, RetainError)(text(here.err.message))
+
+
+class Progress(NamedTuple):
+    """How far a call is that trains or opens."""
+
+    done: int
+    total: int
+    iterations: int  # that the learner has made in its life
+
+
+ProgressFunction = Callable[[Progress], object]
+
+
+class Watch:
+    """What a learner's calls tell meanwhile. A true answer of ``progress`` stops the call."""
+
+    def __init__(self, progress: Optional[ProgressFunction]) -> None:
+        self.progress = progress
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_warning(context: Any, message: Any) -> None:
+    warnings.warn(text(message), RetainWarning, stacklevel=2)
+
+
+def _keep(kind: Any, raised: BaseException, trace: Any) -> None:
+    here.raised = raised
+
+
+@ffi.def_extern(error=1, onerror=_keep)  # type: ignore[untyped-decorator]
+def pyretain_progress(context: Any, now: Any) -> int:
+    # That this is Python is enough to let a KeyboardInterrupt in.
+    watch = ffi.from_handle(context)
+    if watch.progress is None:
+        return 0
+    return 1 if watch.progress(Progress(now.done, now.total, now.iterations)) else 0
+
+
+def _converted(values: Any) -> Floats:
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise InputError(
+            f"inputs are of type {array.dtype}, and numbers are needed; rows with names and "
+            "words are for RetainClassifier, RiverClassifier or Learner.encode"
+        )
+    with np.errstate(over="ignore"):
+        return np.asarray(array, dtype=np.float32, order="C")
+
+
+def rows_of(values: Any, floats: int) -> tuple[Floats, int]:
+    """Inputs as the library takes them, and how many. Contiguous float32 is not copied."""
+    if type(values) is np.ndarray and values.dtype == np.float32 and values.flags.c_contiguous:
+        array = values
+    else:
+        array = _converted(values)
+    shape = array.shape
+    if floats and array.size == floats and (len(shape) == 1 or len(shape) == 3):
+        return array, 1
+    count = shape[0] if len(shape) > 1 else 1
+    if not shape or (floats and array.size != count * floats):
+        raise InputError(
+            f"inputs have the shape {shape}; an input is {floats or 'some'} numbers, several "
+            f"are an array of shape (count, {floats or '...'})"
+        )
+    if count == 0:
+        raise InputError(f"inputs have the shape {shape}: there is none")
+    return array, count

@@ -1,0 +1,445 @@
+"""The learner: observe, reveal, train; predict at any time."""
+
+from __future__ import annotations
+
+import atexit
+import inspect
+import os
+import weakref
+from typing import TYPE_CHECKING, Any, Hashable, Iterable, Literal, NamedTuple, Optional, Union, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from pyretain import labels as naming
+from pyretain._core import (
+    NULL,
+    PREDICTION,
+    Floats,
+    InputError,
+    Progress,
+    ProgressFunction,
+    StateError,
+    Watch,
+    fail,
+    ffi,
+    here,
+    lib,
+    rows_of,
+    text,
+)
+from pyretain._settings import SETTINGS
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from pyretain._settings import Settings
+
+Question = Literal["now", "ever"]
+QUESTIONS = {"now": lib.RETAIN_NOW, "ever": lib.RETAIN_EVER}
+WEIGHTS = {
+    "serving": lib.RETAIN_WEIGHTS_SERVING,
+    "plain": lib.RETAIN_WEIGHTS_PLAIN,
+    "average_1": lib.RETAIN_WEIGHTS_AVERAGE_1,
+    "average_2": lib.RETAIN_WEIGHTS_AVERAGE_2,
+}
+NAMES = hasattr(lib, "retain_learner_class")
+_open: weakref.WeakSet[Learner] = weakref.WeakSet()
+
+
+class Shape(NamedTuple):
+    """What a learner's inputs and labels are; 0 while it does not know."""
+
+    channels: int
+    height: int
+    width: int
+    classes: int
+    floats: int
+
+
+class Metrics(NamedTuple):
+    """How it goes. Shares are in [0, 1], and nan while unknown."""
+
+    steps: int
+    samples: int
+    iterations: int
+    learning_efficacy: float  # observed inputs whose prediction was right
+    blind: float  # the same for whoever guesses the latest frequent label
+    retention: float  # of what it saw, on samples held out from training
+    retention_plain: float  # the same of the model without averages
+    gap: float
+    learning_rate: float
+    loss: float
+    learning_efficacy_ever: float
+
+
+class Step:
+    """Inputs that were observed: what was predicted, good for one reveal or drop."""
+
+    __slots__ = ("count", "probabilities", "labels", "_ticket")
+
+    def __init__(self, ticket: Any, predicted: npt.NDArray[Any], labels: npt.NDArray[Any]) -> None:
+        self._ticket = ticket
+        self.count = len(predicted)
+        self.labels = labels
+        self.probabilities: Floats = predicted["probability"]
+
+    def __repr__(self) -> str:
+        return f"Step(labels={self.labels!r})"
+
+
+def key_of(word: str) -> str:
+    """The library's key for a keyword; a mistake is left to the library, which suggests."""
+    setting = SETTINGS.get(word)
+    return setting.key if setting else word.replace("_", ".", 1)
+
+
+def value_of(value: object) -> str:
+    """A value as a config file says it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (tuple, list)):
+        return ",".join(map(value_of, value))
+    return str(value)
+
+
+def _bar() -> ProgressFunction:
+    from tqdm.auto import tqdm  # type: ignore[import-untyped]
+
+    bar: Any = None
+
+    def show(now: Progress) -> None:
+        nonlocal bar
+        if bar is None or now.done < bar.n:
+            bar = tqdm(total=now.total, unit="it", leave=False)
+        bar.total = now.total
+        bar.update(now.done - bar.n)
+
+    return show
+
+
+class _Config:
+    """A configuration while a learner is made of it."""
+
+    def __init__(self, watch: Any) -> None:
+        self.it = ffi.gc(lib.retain_config_new(), lib.retain_config_free)
+        lib.retain_config_on_warning(self.it, lib.pyretain_warning, watch, NULL)
+        lib.retain_config_on_progress(self.it, lib.pyretain_progress, watch, NULL)
+
+    def set(self, settings: dict[str, Any]) -> None:
+        for word, value in settings.items():
+            key, said = key_of(word).encode(), value_of(value).encode()
+            code = lib.retain_config_set(self.it, key, said, here.err)
+            if code:
+                fail(code)
+
+
+def _close(watch: Any, learner: Any) -> None:
+    """Ends a learner; what its calls tell is alive until then."""
+    lib.retain_learner_close(learner)
+
+
+class Learner:
+    """A classifier that predicts, is told labels later, and trains.
+
+    With a folder it outlives the process: what ``reveal`` has returned for is on disk, and
+    opening the folder again goes on where it stopped. Without one it is in memory.
+
+    Settings are keywords: ``Learner(run_method="sgd+clr")`` is the key ``run.method`` of the
+    library. A folder's learner keeps the settings it was made with.
+
+    ``progress`` is True for a bar (tqdm), or a function that is given a ``Progress`` about
+    ten times a second; a true answer stops the call with ``StoppedError``.
+
+    Any thread may use it. Calls take turns; ``predict`` for "ever" does not wait for
+    training. After a fork only the parent may use it.
+    """
+
+    def __init__(
+        self,
+        folder: Union[str, "os.PathLike[str]", None] = None,
+        *,
+        progress: Union[bool, ProgressFunction, None] = None,
+        **settings: Unpack[Settings],
+    ) -> None:
+        self._it: Any = None
+        self.folder = None if folder is None else os.fspath(folder)
+        self._watch = Watch(_bar() if progress is True else progress or None)
+        handle = ffi.new_handle(self._watch)
+        config = _Config(handle)
+        there = self.folder is not None and os.path.exists(os.path.join(self.folder, "config.ini"))
+        if there:
+            self._check(lib.retain_config_load(config.it, self.folder.encode(), here.err))  # type: ignore[union-attr]
+        config.set(dict(settings))
+        made = ffi.new("struct retain_learner **")
+        if self.folder is None:
+            self._check(lib.retain_learner_new(made, config.it, here.err))
+        else:
+            self._check(lib.retain_learner_open(made, config.it, self.folder.encode(), here.err))
+        self._adopt(made[0], handle)
+
+    def _adopt(self, made: Any, handle: Any) -> None:
+        # Whoever drops the last reference ends it: close, or the last call that is under way.
+        self._it = ffi.gc(made, lambda learner: _close(handle, learner))
+        self._shape = ffi.new("struct retain_shape *")
+        self._numbers: dict[Hashable, int] = {}  # label -> the library's number
+        self._labels: list[Hashable] = []  # number -> label
+        self._table: npt.NDArray[Any] = np.empty(0, dtype=object)
+        self._refresh()
+        _open.add(self)
+
+    # Life
+
+    def __enter__(self) -> Learner:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        where = "in memory" if self.folder is None else f"in {self.folder!r}"
+        return f"<Learner {where}{', closed' if self.closed else ''}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Learner cannot be pickled or sent to another process: open its folder there, "
+            "after it was closed here"
+        )
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._it is None
+
+    def save(self) -> None:
+        """Saves now, so that opening after a crash takes less time."""
+        self._check(lib.retain_learner_save(self._alive(), here.err))
+
+    def close(self) -> None:
+        """Saves and ends it. Calls that are under way in other threads end first."""
+        self._it = None
+
+    def _alive(self) -> Any:
+        if self._it is None:
+            raise StateError("the learner is closed")
+        return self._it
+
+    @staticmethod
+    def _check(code: int) -> None:
+        if code:
+            fail(code)
+
+    # Classes
+
+    def _refresh(self) -> None:
+        """What the learner has become: its shape, and classes that it met."""
+        self._check(lib.retain_learner_shape(self._alive(), self._shape, here.err))
+        name = ffi.new("const char **")
+        for number in range(len(self._labels), self._shape.classes):
+            if NAMES:
+                self._check(lib.retain_learner_class_name(self._it, number, name, here.err))
+            label = number if name[0] == NULL else naming.read(text(name[0]))
+            self._know(label, number)
+        if len(self._table) != len(self._labels):
+            self._table = naming.table(self._labels)
+
+    def _know(self, label: Hashable, number: int) -> None:
+        if number == len(self._labels):
+            self._labels.append(label)
+        self._numbers[label] = number
+
+    def _meet(self, label: Any) -> int:
+        """The number of a label that this process has not met."""
+        label = naming.plain(label)
+        name = naming.name_of(label)
+        if self._labels:
+            kind, first = naming.kind_of(label), naming.kind_of(self._labels[0])
+            if kind != first and not isinstance(self._labels[0], str):
+                raise InputError(
+                    f"label {label!r} is of another kind ({kind}) than {self._labels[0]!r} ({first})"
+                )
+        if not NAMES:
+            raise InputError(f"label {label!r}: labels are 0 to {self._shape.classes - 1}")
+        number = ffi.new("int32_t *")
+        self._check(lib.retain_learner_class(self._alive(), name.encode(), number, here.err))
+        self._refresh()
+        self._numbers[label] = number[0]
+        return int(number[0])
+
+    def _numbered(self, labels: Any, count: int) -> npt.NDArray[np.int32]:
+        if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+            labels = (labels,)
+        elif isinstance(labels, np.ndarray):
+            labels = labels.tolist()
+        known, made = self._numbers, []
+        for label in labels:
+            number = known.get(label, -1) if label.__hash__ else -1
+            made.append(self._meet(label) if number < 0 else number)
+        if len(made) != count:
+            raise InputError(f"{len(made)} labels for {count} inputs")
+        return np.array(made, dtype=np.int32)
+
+    @property
+    def classes(self) -> list[Hashable]:
+        """The labels it knows, in the order of probabilities."""
+        self._refresh()
+        return list(self._labels)
+
+    @property
+    def shape(self) -> Shape:
+        """What its inputs and labels are."""
+        self._refresh()
+        s = self._shape
+        return Shape(s.channels, s.height, s.width, s.classes, s.floats)
+
+    # Predicting and learning
+
+    def _answer(self, inputs: Any, for_: str, want: bool) -> tuple[npt.NDArray[Any], Optional[Floats]]:
+        learner = self._alive()
+        if for_ not in QUESTIONS:
+            raise InputError(f"for_ = {for_!r}: must be 'now' or 'ever'")
+        rows, count = rows_of(inputs, self._shape.floats)
+        predicted = np.empty(count, PREDICTION)
+        probabilities: Optional[Floats] = None
+        room, floats = NULL, 0
+        if want:
+            self._refresh()
+            probabilities = np.empty((count, self._shape.classes), np.float32)
+            room, floats = ffi.from_buffer("float[]", probabilities), probabilities.size
+        code = lib.retain_learner_predict_for(
+            learner,
+            QUESTIONS[for_],
+            ffi.from_buffer("float[]", rows),
+            rows.size,
+            ffi.from_buffer("struct retain_prediction[]", predicted),
+            count,
+            room,
+            floats,
+            here.err,
+        )
+        if code:
+            fail(code)
+        return predicted, probabilities
+
+    def _named(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        try:
+            return cast("npt.NDArray[Any]", self._table[numbers])
+        except IndexError:
+            self._refresh()  # another thread has met a class
+            return cast("npt.NDArray[Any]", self._table[numbers])
+
+    def predict(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[Any]:
+        """The labels of inputs: of what is now, or of whatever has been."""
+        return self._named(self._answer(inputs, for_, False)[0]["label"])
+
+    def predict_proba(self, inputs: npt.ArrayLike, for_: Question = "ever") -> Floats:
+        """How probable each of ``classes`` is, a row per input."""
+        probabilities = self._answer(inputs, for_, True)[1]
+        assert probabilities is not None
+        return probabilities
+
+    def observe(self, inputs: npt.ArrayLike) -> Step:
+        """A time step: predicts what it is now, and keeps the inputs until labels come."""
+        learner = self._alive()
+        rows, count = rows_of(inputs, self._shape.floats)
+        predicted = np.empty(count, PREDICTION)
+        ticket = ffi.new("struct retain_ticket *")
+        code = lib.retain_learner_observe(
+            learner,
+            ffi.from_buffer("float[]", rows),
+            rows.size,
+            ffi.from_buffer("struct retain_prediction[]", predicted),
+            count,
+            ticket,
+            here.err,
+        )
+        if code:
+            fail(code)
+        if not self._shape.floats:
+            self._refresh()
+        return Step(ticket, predicted, self._named(predicted["label"]))
+
+    def reveal(self, step: Step, labels: Any) -> None:
+        """The labels of a step, in the order of its inputs. With a folder they are then on disk."""
+        numbers = self._numbered(labels, step.count)
+        code = lib.retain_learner_reveal(
+            self._alive(), step._ticket[0], ffi.from_buffer("int32_t[]", numbers), step.count, here.err
+        )
+        if code:
+            fail(code)
+
+    def drop(self, step: Step) -> None:
+        """The labels of this step will never come."""
+        self._check(lib.retain_learner_drop(self._alive(), step._ticket[0], here.err))
+
+    def train(self, iterations: Optional[int] = None) -> None:
+        """Makes so many iterations; None: what the budget of the steps so far allows.
+
+        A KeyboardInterrupt is let in between iterations; a learner in a folder is saved first.
+        """
+        code = lib.retain_learner_train(
+            self._alive(), lib.RETAIN_BUDGET if iterations is None else iterations, here.err
+        )
+        if code == lib.RETAIN_ERR_STOPPED and self.folder is not None:
+            lib.retain_learner_save(self._it, NULL)
+        if code:
+            fail(code)
+
+    def learn(self, inputs: npt.ArrayLike, labels: Any) -> npt.NDArray[Any]:
+        """observe, reveal and train at once; the labels that it had predicted."""
+        step = self.observe(inputs)
+        try:
+            self.reveal(step, labels)
+        except BaseException:
+            self.drop(step)
+            raise
+        self.train()
+        return step.labels
+
+    def metrics(self) -> Metrics:
+        """How it goes."""
+        now = ffi.new("struct retain_metrics *")
+        self._check(lib.retain_learner_metrics(self._alive(), now, here.err))
+        return Metrics(*(getattr(now, name) for name in Metrics._fields))
+
+    # Weights
+
+    def save_weights(self, path: Union[str, "os.PathLike[str]"], which: str = "serving") -> None:
+        """Weights as a safetensors file: "serving", "plain", "average_1" or "average_2"."""
+        if which not in WEIGHTS:
+            raise InputError(f"which = {which!r}: must be one of {', '.join(WEIGHTS)}")
+        self._check(
+            lib.retain_learner_save_weights(
+                self._alive(), WEIGHTS[which], os.fsencode(path), here.err
+            )
+        )
+
+    def load_weights(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Training goes on from the weights in such a file."""
+        self._check(lib.retain_learner_load_weights(self._alive(), os.fsencode(path), here.err))
+
+
+def _describe() -> None:
+    """Settings as keywords in the signature and docstring, for completion and help."""
+    signature = inspect.signature(Learner.__init__)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    keys = [
+        inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=setting.default)
+        for word, setting in SETTINGS.items()
+    ]
+    Learner.__init__.__signature__ = signature.replace(parameters=own + keys)  # type: ignore[attr-defined]
+    lines = [
+        f"    {word} = {setting.default}\n        {setting.help}"
+        + (f" ({setting.allowed})" if setting.allowed else "")
+        for word, setting in SETTINGS.items()
+    ]
+    Learner.__doc__ = f"{Learner.__doc__}\n    Settings and their defaults:\n\n" + "\n".join(lines)
+
+
+def _at_exit() -> None:
+    for learner in list(_open):
+        learner.close()
+
+
+_describe()
+atexit.register(_at_exit)

@@ -1,0 +1,35 @@
+"""Runs the tests of this folder (pytest) and prints what became of each as TAP."""
+
+import os
+import sys
+
+import pytest
+
+
+class Tap:
+    def __init__(self):
+        self.count = 0
+
+    def say(self, report, verdict, reason=""):
+        self.count += 1
+        print(f"\n{verdict} {self.count} - {report.nodeid}{reason}", flush=True)
+
+    def pytest_runtest_logreport(self, report):
+        if report.skipped:
+            why = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.wasxfail
+            self.say(report, "ok", f" # SKIP {why}")
+        elif report.failed:
+            self.say(report, "not ok")
+        elif report.when == "call":
+            self.say(report, "ok")
+
+    def pytest_collectreport(self, report):
+        if report.skipped:
+            self.say(report, "ok", f" # SKIP {report.longrepr[2]}")
+
+
+tap = Tap()
+here = os.path.dirname(os.path.abspath(__file__))
+code = pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", here, *sys.argv[1:]], plugins=[tap])
+print(f"1..{tap.count}")
+sys.exit(int(code))

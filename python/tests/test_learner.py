@@ -1,0 +1,290 @@
+"""The learner: what it returns, what it refuses, and in which words."""
+
+import gc
+import inspect
+import multiprocessing
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import pyretain
+from pyretain import InputError, Learner, StateError
+
+
+def test_learns(settings, stream):
+    with Learner(**settings) as learner:
+        for inputs, labels in stream(60):
+            learner.learn(inputs, labels)
+        metrics = learner.metrics()
+        assert metrics.steps == 60 and metrics.samples == 480
+        assert metrics.learning_efficacy > 0.8
+        assert (learner.predict(inputs) == labels).mean() > 0.8
+        assert (learner.predict(inputs, for_="now") == labels).mean() > 0.8
+        probabilities = learner.predict_proba(inputs)
+        assert probabilities.shape == (8, 3)
+        assert np.allclose(probabilities.sum(axis=1), 1, atol=1e-5)
+        assert learner.shape.floats == 4
+
+
+def test_labels_come_late_or_never(settings, stream):
+    with Learner(**settings) as learner:
+        steps = [(learner.observe(x), y) for x, y in stream(3)]
+        learner.reveal(*steps[2])
+        learner.drop(steps[0][0])
+        learner.reveal(*steps[1])
+        learner.train(5)
+        assert learner.metrics().samples == 16
+        assert learner.metrics().iterations == 5
+        with pytest.raises(InputError, match="ticket"):
+            learner.reveal(*steps[1])
+
+
+def test_arrays_are_not_copied():
+    from pyretain._core import rows_of
+
+    inputs = np.zeros((5, 4), np.float32)
+    assert rows_of(inputs, 4)[0] is inputs
+    assert rows_of(inputs[::2], 4)[0].flags.c_contiguous
+    assert rows_of([1, 2, 3, 4], 4)[0].dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "inputs, words",
+    [
+        (np.zeros((2, 5), np.float32), r"\(2, 5\).*4 numbers"),
+        (np.zeros((0, 4), np.float32), "there is none"),
+        (np.float32(1), r"shape \(\)"),
+        (np.array([["a", "b", "c", "d"]]), "<U1, and numbers are needed"),
+        (np.array([[None] * 4]), "object, and numbers"),
+    ],
+)
+def test_refuses_inputs(settings, inputs, words):
+    with Learner(**settings) as learner:
+        with pytest.raises(InputError, match=words):
+            learner.observe(inputs)
+        with pytest.raises(InputError, match=words):
+            learner.predict(inputs)
+
+
+def test_refuses_what_is_not_finite(settings):
+    with Learner(model_scale="off", **settings) as learner:
+        with pytest.raises(InputError, match="nan"):
+            learner.predict([1, 2, 3, float("nan")])
+
+
+@pytest.mark.parametrize("labels, words", [([0], "1 labels for 2"), ([0, float("nan")], "label nan")])
+def test_refuses_labels(settings, labels, words):
+    with Learner(**settings) as learner:
+        step = learner.observe(np.zeros((2, 4), np.float32))
+        with pytest.raises(InputError, match=words):
+            learner.reveal(step, labels)
+        learner.reveal(step, [0, 1])
+
+
+def test_refuses_other_mistakes(settings):
+    with pytest.raises(InputError, match="did you mean model.classes"):
+        Learner(model_clases=3)
+    with pytest.raises(InputError, match="run.batch = -1"):
+        Learner(run_batch=-1)
+    learner = Learner(**settings)
+    with pytest.raises(InputError, match="'now' or 'ever'"):
+        learner.predict(np.zeros(4), for_="then")
+    with pytest.raises(InputError, match="must be one of serving"):
+        learner.save_weights("x", which="best")
+    with pytest.raises(InputError, match="iterations = -3"):
+        learner.train(-3)
+    learner.close()
+    learner.close()
+    with pytest.raises(StateError, match="closed"):
+        learner.predict(np.zeros(4))
+
+
+def test_errors_are_pythons_too():
+    assert issubclass(InputError, ValueError)
+    assert issubclass(pyretain.FileError, OSError)
+    assert issubclass(pyretain.OutOfMemoryError, MemoryError)
+    assert InputError.code == -2
+
+
+def test_settings_are_in_the_signature():
+    assert "run_method" in inspect.signature(Learner).parameters
+    assert "schedule_rate" in Learner.__doc__
+    assert pyretain.SETTINGS["run_batch"].key == "run.batch"
+
+
+def test_a_folder_goes_on(tmp_path, settings, stream):
+    folder = tmp_path / "run"
+    whole = Learner(**settings)
+    for inputs, labels in stream(40):
+        whole.learn(inputs, labels)
+    with Learner(folder, **settings) as learner:
+        for inputs, labels in list(stream(40))[:25]:
+            learner.learn(inputs, labels)
+    with Learner(folder) as learner:  # with the settings that it has
+        assert learner.metrics().steps == 25
+        for inputs, labels in list(stream(40))[25:]:
+            learner.learn(inputs, labels)
+        assert np.array_equal(learner.predict_proba(inputs), whole.predict_proba(inputs))
+    with pytest.raises(InputError, match="run.batch"):
+        Learner(folder, run_batch=32)
+
+
+def test_a_folder_has_one_process(tmp_path, settings):
+    with Learner(tmp_path / "run", **settings):
+        code = f"import pyretain; pyretain.Learner({str(tmp_path / 'run')!r})"
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert other.returncode == 1
+        assert "FileError" in other.stderr and "run" in other.stderr
+
+
+CRASH = """
+import os, sys, signal
+sys.path.insert(0, {tests!r})
+from conftest import SETTINGS, blobs
+from pyretain import Learner
+learner = Learner({folder!r}, **SETTINGS)
+done = learner.metrics().steps
+for step, (inputs, labels) in enumerate(blobs(40)):
+    if step < done:
+        continue
+    if step == {kill}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    learner.learn(inputs, labels)
+learner.close()
+"""
+
+
+def test_killed_it_comes_to_the_same_bits(tmp_path, settings, stream):
+    here = os.path.dirname(os.path.abspath(__file__))
+    for kill, code in ((11, -signal.SIGKILL), (29, -signal.SIGKILL), (-1, 0)):
+        program = CRASH.format(tests=here, folder=str(tmp_path / "run"), kill=kill)
+        assert subprocess.run([sys.executable, "-c", program]).returncode == code
+    whole = Learner(**settings)
+    for inputs, labels in stream(40):
+        whole.learn(inputs, labels)
+    with Learner(tmp_path / "run") as learner:
+        assert learner.metrics()[:4] == whole.metrics()[:4]
+        assert np.array_equal(learner.predict_proba(inputs), whole.predict_proba(inputs))
+
+
+def _in_child(learner, queue):
+    try:
+        learner.predict(np.zeros(4, np.float32))
+    except StateError as error:
+        queue.put(str(error))
+
+
+def test_a_child_is_refused(settings):
+    learner = Learner(**settings)
+    fork = multiprocessing.get_context("fork")
+    queue = fork.Queue()
+    child = fork.Process(target=_in_child, args=(learner, queue))
+    child.start()
+    assert "cannot be used after fork" in queue.get(timeout=60)
+    child.join()
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        multiprocessing.get_context("spawn").Process(target=print, args=(learner,)).start()
+
+
+def test_threads_predict_while_one_trains(settings, stream):
+    learner = Learner(**settings)
+    for inputs, labels in stream(10):
+        learner.learn(inputs, labels)
+    done, failures, counts = threading.Event(), [], [0, 0]
+
+    def predict(index):
+        try:
+            while not done.is_set():
+                learner.predict(inputs, for_=("now", "ever")[index])
+                counts[index] += 1
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=predict, args=(index,)) for index in (0, 1)]
+    for thread in threads:
+        thread.start()
+    learner.train(2000)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not failures and all(counts)
+
+
+def test_close_waits_for_calls(settings, stream):
+    learner = Learner(**settings)
+    for inputs, labels in stream(3):
+        learner.learn(inputs, labels)
+    thread = threading.Thread(target=learner.train, args=(20000,))
+    thread.start()
+    time.sleep(0.05)
+    learner.close()
+    thread.join()
+    assert learner.closed
+
+
+def test_an_interrupt_saves_and_raises(tmp_path, settings, stream):
+    learner = Learner(tmp_path / "run", **settings)
+    for inputs, labels in stream(3):
+        learner.learn(inputs, labels)
+    timer = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        learner.train(2**31 - 1)
+    made = learner.metrics().iterations
+    assert list((tmp_path / "run" / "checkpoint").iterdir())
+    learner.train(1)
+    assert learner.metrics().iterations == made + 1
+
+
+def test_progress_is_told_and_may_stop(settings, stream):
+    told = []
+
+    def progress(now):
+        told.append(now)
+        return len(told) == 2
+
+    learner = Learner(progress=progress, **settings)
+    for inputs, labels in stream(3):
+        learner.learn(inputs, labels)
+    with pytest.raises(pyretain.StoppedError):
+        learner.train(2**31 - 1)
+    assert told[1].done > told[0].done and told[1].total == 2**31 - 1
+    learner._watch.progress = lambda now: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        learner.train(2**31 - 1)
+
+
+def test_many_learners_leave_nothing(settings):
+    def some(count):
+        for _ in range(count):
+            Learner(**settings).predict(np.zeros(4, np.float32))
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    before = some(2000)
+    assert some(8000) < before + 8192  # KiB
+
+
+def test_weights_travel(tmp_path, settings, stream):
+    learner, other = Learner(**settings), Learner(run_seed=2, **settings)
+    for inputs, labels in stream(20):
+        learner.learn(inputs, labels)
+    learner.save_weights(tmp_path / "weights.safetensors", which="plain")
+    other.load_weights(tmp_path / "weights.safetensors")
+    assert np.allclose(other.predict_proba(inputs), learner.predict_proba(inputs), atol=1e-6)
+    with pytest.raises(pyretain.FileError, match="missing"):
+        other.load_weights(tmp_path / "missing.safetensors")
+
+
+def test_the_command_comes_along():
+    said = subprocess.run(
+        [sys.executable, "-m", "pyretain", "--help"], capture_output=True, text=True
+    )
+    assert said.returncode == 0 and said.stdout.startswith("usage: retain")
