@@ -7,6 +7,13 @@
 #include "nn/rank.h"
 #include "stored/stored_impl.h"
 
+int stored_bin(const struct stored *s, int64_t id)
+{
+	return source_info(s->source)->tasks
+		       ? source_eval_task(s->source, id)
+		       : matrix_bin(s->matrix, source_eval_time(s->source, id));
+}
+
 static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 	enum matrix_model place, int64_t first, int n, struct err *err)
 {
@@ -16,9 +23,8 @@ static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 		return code;
 	rank_labels(s->logits, s->run.classes, s->labels, n, s->predicted, s->rank);
 	for (int i = 0; i < n; i++)
-		matrix_hit(matrix, place,
-			matrix_bin(matrix, source_eval_time(s->source, first + i)), s->rank[i] == 1,
-			s->rank[i] <= 5);
+		matrix_hit(
+			matrix, place, stored_bin(s, first + i), s->rank[i] == 1, s->rank[i] <= 5);
 	return 0;
 }
 
@@ -50,17 +56,23 @@ static int evaluate_models(struct stored *s, struct err *err)
 	return code;
 }
 
+int64_t stored_samples(const struct stored *s)
+{
+	int64_t first, count;
+
+	source_step(s->source, source_info(s->source)->steps - 1, &first, &count);
+	return first + count;
+}
+
 /* By samples: time steps may differ. In the supervised form all was seen from the start. */
 static double share_seen(const struct stored *s)
 {
-	int64_t first, count, end;
+	int64_t first, count;
 
 	if (s->supervised)
 		return 1;
-	source_step(s->source, s->stream_steps - 1, &first, &count);
-	end = first + count;
 	source_step(s->source, s->run.step - 1, &first, &count);
-	return (double)(first + count) / (double)end;
+	return (double)(first + count) / (double)stored_samples(s);
 }
 
 /* The columns of one model in a matrix's last row. */

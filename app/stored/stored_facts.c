@@ -70,7 +70,7 @@ void stored_facts(const struct run *run, struct jwriter *json)
 	jwriter_end(json);
 }
 
-/* A row per evaluation: how much was seen, then the accuracy in each time bin. */
+/* A row per evaluation: how much was seen, then the accuracy in each time bin or task. */
 int stored_write_matrix(const struct stored *s, struct err *err)
 {
 	const int bins = matrix_bins(s->matrix);
@@ -79,7 +79,7 @@ int stored_write_matrix(const struct stored *s, struct err *err)
 
 	text_add(&words, "seen");
 	for (int bin = 0; bin < bins; bin++) {
-		text_from_double(number, (double)bin / bins);
+		text_from_double(number, matrix_begins(s->matrix, bin));
 		text_addf(&words, ",%s", number);
 	}
 	text_add(&words, "\n");

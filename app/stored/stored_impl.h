@@ -33,6 +33,12 @@ struct stored {
 /* Iterations of a time step, as planned; the supervised form's parts are all alike. */
 double stored_iterations(const struct stored *stored, int64_t step);
 
+/* The samples of all whole time steps: shares of the stream are shares of them. */
+int64_t stored_samples(const struct stored *stored);
+
+/* The bin of an evaluation sample in the matrix. */
+int stored_bin(const struct stored *stored, int64_t id);
+
 /* A row of the matrix and of the metrics. */
 int stored_evaluate(struct stored *stored, struct err *err);
 

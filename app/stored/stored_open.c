@@ -26,7 +26,8 @@ const struct option_row stored_options[] = {
 		"supervised: passes over the training samples"},
 	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},
 	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
-	{"eval", "bins", OPTION_INT, "40", "[1, 10000]", "time bins of the evaluation data"},
+	{"eval", "bins", OPTION_INT, "40", "[1, 10000]",
+		"time bins of the evaluation data; of a stream with tasks each task is one"},
 	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",
 		"forward transfer: how far ahead its data begins, as a share of the stream"},
 	{"eval", "ft_to", OPTION_FLOAT, "0.25", "(0, 1]", "... and how far ahead it ends"},
@@ -142,18 +143,26 @@ static void warn_rest(const struct stored *s)
 			rest, info->samples, info->per_step);
 }
 
+/* Each task is a bin, where there are tasks. */
+static int bins_of(const struct stored *s)
+{
+	const int tasks = source_info(s->source)->tasks;
+
+	return tasks ? tasks : options_int(s->run.config.options, "eval.bins");
+}
+
 static int set_evaluations(struct stored *s, const struct options *o, struct err *err)
 {
 	const int64_t evals = source_info(s->source)->evals;
-	const int bins = options_int(o, "eval.bins");
+	const int bins = bins_of(s);
 
 	s->evaluations = options_int(o, "eval.count");
 	if (s->evaluations > s->run.planned_steps)
 		s->evaluations = (int)s->run.planned_steps;
 	if ((int64_t)s->evaluations * bins > CELLS_MOST)
 		return err_set(err, ERR_INPUT,
-			"eval.bins = %d: too many for %d evaluations (eval.count); their product "
-			"can be %" PRId64,
+			"%d time bins or tasks (eval.bins): too many for %d evaluations "
+			"(eval.count); their product can be %" PRId64,
 			bins, s->evaluations, CELLS_MOST);
 	if (evals > EVALS_MOST)
 		return err_set(err, ERR_INPUT,
@@ -161,6 +170,28 @@ static int set_evaluations(struct stored *s, const struct options *o, struct err
 			"all of them, and they can be %" PRId64,
 			evals, EVALS_MOST);
 	return 0;
+}
+
+static int make_matrix(const struct stored *s, struct matrix **matrix, struct err *err)
+{
+	const struct source_info *info = source_info(s->source);
+	double *begins;
+	int code;
+
+	if (!info->tasks)
+		return matrix_new(matrix, bins_of(s), s->evaluations, err);
+	begins = mem_new((size_t)info->tasks, sizeof(*begins));
+	if (!begins)
+		return err_memory(err, "tasks", (size_t)info->tasks * sizeof(*begins));
+	for (int task = 0; task < info->tasks; task++) {
+		int64_t sample, eval;
+
+		source_task_begins(s->source, task, &sample, &eval);
+		begins[task] = (double)sample / (double)stored_samples(s);
+	}
+	code = matrix_new_tasks(matrix, begins, info->tasks, s->evaluations, err);
+	mem_free(begins);
+	return code;
 }
 
 static int make_parts(struct stored *s, const struct options *o, struct err *err)
@@ -192,9 +223,9 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	if (!code)
 		s->run.planned_iterations = learner_planned(s->run.learner);
 	if (!code)
-		code = matrix_new(&s->matrix, options_int(o, "eval.bins"), s->evaluations, err);
+		code = make_matrix(s, &s->matrix, err);
 	if (!code && learner_has_fast(s->run.learner))
-		code = matrix_new(&s->now, options_int(o, "eval.bins"), s->evaluations, err);
+		code = make_matrix(s, &s->now, err);
 	return code;
 }
 
@@ -217,7 +248,7 @@ static int make_buffers(struct stored *s, struct err *err)
 		return err_memory(
 			err, "a run's batch", STORED_BATCH * s->run.floats * sizeof(*s->inputs));
 	for (int64_t id = 0; id < info->evals; id++) {
-		const int bin = matrix_bin(s->matrix, source_eval_time(s->source, id));
+		const int bin = stored_bin(s, id);
 
 		matrix_count_sample(s->matrix, bin);
 		if (s->now)

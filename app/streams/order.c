@@ -216,17 +216,24 @@ float order_share(double place, int64_t total)
 	return at < most ? at : most;
 }
 
+/* eval_first has, until mark_tasks, how many there are of the group before. */
+static void add_eval(struct order *order, const struct entry *entry, float time)
+{
+	order->eval_times[order->count] = time;
+	order->evals[order->count++] = entry->record;
+	if (order->eval_first)
+		order->eval_first[entry->group + 1]++;
+}
+
 static void take_evals(struct order *order, const struct order_config *config, struct list *stream)
 {
 	int64_t kept = 0;
 
 	for (int64_t i = 0; i < stream->count; i++)
-		if ((i + 1) % config->eval_every == 0) {
-			order->eval_times[order->count] = order_share((double)i, stream->count);
-			order->evals[order->count++] = stream->at[i].record;
-		} else {
+		if ((i + 1) % config->eval_every == 0)
+			add_eval(order, &stream->at[i], order_share((double)i, stream->count));
+		else
 			stream->at[kept++] = stream->at[i];
-		}
 	stream->count = kept;
 }
 
@@ -240,22 +247,35 @@ static void give_evals(struct order *order, const struct order_config *config, b
 
 		if (config->kind == ORDER_TASKS || (config->kind == ORDER_TIME && timed))
 			place = (double)place_of(stream, eval, config->kind == ORDER_TASKS);
-		order->eval_times[i] = order_share(place, stream->count);
-		order->evals[i] = eval->record;
+		add_eval(order, eval, order_share(place, stream->count));
 	}
-	order->count = evals->count;
 }
 
-static int mark_tasks(struct order *order, const struct list *stream, int tasks, struct err *err)
+static int make_tasks(struct order *order, int tasks, struct err *err)
 {
 	order->task_first = mem_new((size_t)tasks + 1, sizeof(*order->task_first));
-	if (!order->task_first)
-		return err_memory(err, "tasks", (size_t)tasks * sizeof(*order->task_first));
-	for (int64_t i = 0; i < stream->count; i++)
-		if (i == 0 || stream->at[i].group != stream->at[i - 1].group)
-			order->task_first[order->tasks++] = i;
-	order->task_first[order->tasks] = stream->count;
+	order->eval_first = mem_new((size_t)tasks + 1, sizeof(*order->eval_first));
+	if (!order->task_first || !order->eval_first)
+		return err_memory(err, "tasks", 2 * (size_t)tasks * sizeof(*order->task_first));
 	return 0;
+}
+
+/* Tasks are the groups that the stream has. Evaluation records of another join the one before. */
+static void mark_tasks(struct order *order, const struct list *stream, int groups)
+{
+	for (int group = 0; group < groups; group++)
+		order->eval_first[group + 1] += order->eval_first[group];
+	for (int64_t i = 0; i < stream->count; i++) {
+		const int32_t group = stream->at[i].group;
+
+		if (i && group == stream->at[i - 1].group)
+			continue;
+		order->task_first[order->tasks] = i;
+		order->eval_first[order->tasks] = i ? order->eval_first[group] : 0;
+		order->tasks++;
+	}
+	order->task_first[order->tasks] = stream->count;
+	order->eval_first[order->tasks] = order->count;
 }
 
 static int keep_lists(struct order *order, const struct order_config *config, bool timed,
@@ -269,6 +289,10 @@ static int keep_lists(struct order *order, const struct order_config *config, bo
 	order->eval_times = mem_new((size_t)most + 1, sizeof(*order->eval_times));
 	if (!order->evals || !order->eval_times)
 		return err_memory(err, "evaluation samples", (size_t)most * 8);
+	if (config->kind == ORDER_TASKS)
+		code = make_tasks(order, config->tasks, err);
+	if (code)
+		return code;
 	if (config->eval_every > 0)
 		take_evals(order, config, stream);
 	else if (!config->eval_every)
@@ -280,8 +304,8 @@ static int keep_lists(struct order *order, const struct order_config *config, bo
 		order->stream[i] = stream->at[i].record;
 	order->samples = stream->count;
 	if (config->kind == ORDER_TASKS)
-		code = mark_tasks(order, stream, config->tasks, err);
-	return code;
+		mark_tasks(order, stream, config->tasks);
+	return 0;
 }
 
 /* The records that pass the cuts, each in the list of its part. */
@@ -357,6 +381,7 @@ void order_release(struct order *order)
 	mem_free(order->evals);
 	mem_free(order->eval_times);
 	mem_free(order->task_first);
+	mem_free(order->eval_first);
 	mem_free(order->class_of);
 	*order = (struct order){0};
 }

@@ -49,6 +49,7 @@ struct order {
 	int64_t samples, count;   /* of stream, of evals */
 	float *eval_times;        /* grows, in [0, 1) */
 	int64_t *task_first;      /* tasks + 1 places in the stream; NULL: there are no tasks */
+	int64_t *eval_first;      /* ... and in evals */
 	int tasks;                /* those that have samples */
 	int classes;              /* that are left */
 	int32_t *class_of;        /* the class of a label; -1: it went */

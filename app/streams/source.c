@@ -151,6 +151,29 @@ int64_t source_task(const struct source *source, int64_t step)
 	return source->info.tasks ? source->type->task(source, step) : 0;
 }
 
+void source_task_begins(const struct source *source, int64_t task, int64_t *sample, int64_t *eval)
+{
+	source->type->task_begins(source, task, sample, eval);
+}
+
+int source_eval_task(const struct source *source, int64_t id)
+{
+	int low = 0, high = source->info.tasks - 1;
+	int64_t sample, eval;
+
+	/* The last task that begins at or before id. */
+	while (low < high) {
+		const int middle = low + (high - low + 1) / 2;
+
+		source_task_begins(source, middle, &sample, &eval);
+		if (eval <= id)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
 int64_t source_bad_count(const struct source *source)
 {
 	return source->type->bad ? source->type->bad(source) : 0;

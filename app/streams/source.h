@@ -75,7 +75,10 @@ struct source_type {
 	void (*state)(struct source *source, struct state *state);
 	/* The moment of an evaluation sample as a share of the stream, in [0, 1); grows with id. */
 	double (*eval_time)(const struct source *source, int64_t id);
-	int64_t (*task)(const struct source *source, int64_t step); /* where info has tasks */
+	/* Where info has tasks: see source_task and source_task_begins. */
+	int64_t (*task)(const struct source *source, int64_t step);
+	void (*task_begins)(
+		const struct source *source, int64_t task, int64_t *sample, int64_t *eval);
 };
 
 /* What every source begins with: the row fills in its info. */
@@ -121,6 +124,13 @@ void source_step(const struct source *source, int64_t step, int64_t *first, int6
  * on, in their order. It is that of its first sample.
  */
 int64_t source_task(const struct source *source, int64_t step);
+
+/*
+ * The first sample and the first evaluation sample of a task; for the task after the
+ * last one, how many of them there are. And the task of an evaluation sample.
+ */
+void source_task_begins(const struct source *source, int64_t task, int64_t *sample, int64_t *eval);
+int source_eval_task(const struct source *source, int64_t id);
 
 /*
  * source_bad_count: how many samples that were asked for could not be read and were

@@ -257,6 +257,13 @@ static int64_t data_task(const struct source *source, int64_t step)
 	return task;
 }
 
+static void data_task_begins(
+	const struct source *source, int64_t task, int64_t *sample, int64_t *eval)
+{
+	*sample = const_data(source)->order.task_first[task];
+	*eval = const_data(source)->order.eval_first[task];
+}
+
 static int64_t data_bad(const struct source *source)
 {
 	struct data *data = (struct data *)source;
@@ -411,6 +418,7 @@ const struct source_type source_data = {
 	.state = data_state,
 	.eval_time = data_eval_time,
 	.task = data_task,
+	.task_begins = data_task_begins,
 };
 
 struct records *source_records(struct source *source)

@@ -19,6 +19,7 @@
 
 struct matrix {
 	int bins, rows_most, rows_used;
+	double *begins;      /* [bin], and 1 at the end; NULL: bins of equal time */
 	int64_t *samples;    /* [bin] */
 	double *seen;        /* [row] */
 	unsigned char *said; /* [row][model]: whether hits were told */
@@ -53,10 +54,32 @@ int matrix_new(struct matrix **matrix, int bins, int rows, struct err *err)
 	return 0;
 }
 
+int matrix_new_tasks(
+	struct matrix **matrix, const double *begins, int tasks, int rows, struct err *err)
+{
+	const int code = matrix_new(matrix, tasks, rows, err);
+
+	if (code)
+		return code;
+	(*matrix)->begins = mem_new((size_t)tasks + 1, sizeof(double));
+	if (!(*matrix)->begins) {
+		matrix_free(*matrix);
+		*matrix = NULL;
+		return err_memory(err, "an evaluation matrix", (size_t)tasks * sizeof(double));
+	}
+	for (int task = 0; task < tasks; task++) {
+		assert(task ? begins[task] > begins[task - 1] : begins[task] == 0);
+		(*matrix)->begins[task] = begins[task];
+	}
+	(*matrix)->begins[tasks] = 1;
+	return 0;
+}
+
 void matrix_free(struct matrix *matrix)
 {
 	if (!matrix)
 		return;
+	mem_free(matrix->begins);
 	mem_free(matrix->samples);
 	mem_free(matrix->seen);
 	mem_free(matrix->said);
@@ -74,16 +97,33 @@ int matrix_rows(const struct matrix *matrix)
 	return matrix->rows_used;
 }
 
+double matrix_begins(const struct matrix *matrix, int bin)
+{
+	return matrix->begins ? matrix->begins[bin] : (double)bin / matrix->bins;
+}
+
 /* The first bin that begins at or after a moment, and the number of bins that end at or before it:
  * an edge is where both are the same. */
 static int bin_after(const struct matrix *matrix, double moment)
 {
-	return (int)ceil(fmin(fmax(moment - EDGE, 0), 1) * matrix->bins);
+	int bin = 0;
+
+	if (!matrix->begins)
+		return (int)ceil(fmin(fmax(moment - EDGE, 0), 1) * matrix->bins);
+	while (bin < matrix->bins && matrix->begins[bin] < moment - EDGE)
+		bin++;
+	return bin;
 }
 
 static int bins_before(const struct matrix *matrix, double moment)
 {
-	return (int)floor(fmin(fmax(moment + EDGE, 0), 1) * matrix->bins);
+	int bin = 0;
+
+	if (!matrix->begins)
+		return (int)floor(fmin(fmax(moment + EDGE, 0), 1) * matrix->bins);
+	while (bin < matrix->bins && matrix->begins[bin + 1] <= moment + EDGE)
+		bin++;
+	return bin;
 }
 
 int matrix_bin(const struct matrix *matrix, double moment)
@@ -171,7 +211,10 @@ double matrix_seen(const struct matrix *matrix, int row)
 double matrix_retention(
 	const struct matrix *matrix, int row, enum matrix_model model, enum matrix_top top)
 {
-	return accuracy(matrix, row, 0, bins_before(matrix, matrix->seen[row]), model, top);
+	const double seen = matrix->seen[row];
+	const int end = matrix->begins ? bin_after(matrix, seen) : bins_before(matrix, seen);
+
+	return accuracy(matrix, row, 0, end, model, top);
 }
 
 double matrix_transfer(const struct matrix *matrix, int row, double from, double to,
@@ -222,8 +265,10 @@ void matrix_state(struct matrix *matrix, struct state *state)
 	if (state_failed(state))
 		return;
 	if (bins != matrix->bins) {
-		state_refuse(state, ERR_FORMAT, "evaluation has %d bins, but %d are expected", bins,
-			matrix->bins);
+		state_refuse(state, ERR_FORMAT, "evaluation has %d bins, but %d are expected%s",
+			bins, matrix->bins,
+			matrix->begins ? ": each task is a bin since version 0.2, make the run anew"
+				       : "");
 		return;
 	}
 	if (rows < 0 || rows > matrix->rows_most) {

@@ -1,15 +1,15 @@
 /*
  * The accuracy of a model of one time on data of another: A[model time][data time].
- * Evaluation data is cut into bins of equal time. A row is the evaluation of a model
- * on all bins. Retention, forward transfer and the accuracy over any range of time
- * follow from it.
+ * Evaluation data is cut into bins of equal time or, where the stream has tasks, one
+ * for each task. A row is the evaluation of a model on all bins. Retention, forward
+ * transfer and the accuracy over any range of time follow from it.
  *
  * A row has two models, the one that serves inference and the plain one of the same
  * run, and counts top-1 and top-5.
  *
  * Times are shares of the stream. Bin b of n is from b/n up to, not including,
- * (b+1)/n. Times that differ by less than a billionth are the same, so that 0.7 + 0.1
- * meets the edge at 0.8.
+ * (b+1)/n; a task is from where it begins to where the next one does. Times that
+ * differ by less than a billionth are the same, so that 0.7 + 0.1 meets the edge at 0.8.
  */
 #ifndef RETAIN_EVAL_MATRIX_H
 #define RETAIN_EVAL_MATRIX_H
@@ -26,10 +26,16 @@ struct matrix;
 
 /* rows: the most that there will be. Both are at least 1. */
 int matrix_new(struct matrix **matrix, int bins, int rows, struct err *err);
+
+/* A bin for each task. They begin at these times, of which the first is 0 and each is later than
+ * the one before; copied. */
+int matrix_new_tasks(
+	struct matrix **matrix, const double *begins, int tasks, int rows, struct err *err);
 void matrix_free(struct matrix *matrix);
 
 int matrix_bins(const struct matrix *matrix);
 int matrix_rows(const struct matrix *matrix); /* how many there are so far */
+double matrix_begins(const struct matrix *matrix, int bin);
 
 /* The bin of a moment in [0, 1). */
 int matrix_bin(const struct matrix *matrix, double moment);
@@ -52,8 +58,9 @@ void matrix_hit(
 	struct matrix *matrix, enum matrix_model model, int bin, int64_t top1, int64_t top5);
 
 /*
- * Accuracies are in [0, 1], NAN without data. A bin is past if it ends at or before the
- * row's time, and future if it begins at or after it.
+ * Accuracies are in [0, 1], NAN without data. A bin of time is past if it ends at or
+ * before the row's time; a task is past once it has begun, since its samples are being
+ * revealed. A bin is future if it begins at or after the row's time.
  */
 double matrix_cell(const struct matrix *matrix, int row, int bin, enum matrix_model model,
 	enum matrix_top top);

@@ -102,6 +102,38 @@ static void cells_and_retention(void **state)
 	matrix_free(matrix);
 }
 
+/* Tasks of a tenth, six tenths, none to speak of and the rest. */
+static void tasks_are_past_once_they_began(void **state)
+{
+	static const double begins[] = {0, 0.1, 0.7, 0.71};
+	struct matrix *matrix;
+	struct err err = {0};
+
+	(void)state;
+	assert_ok(matrix_new_tasks(&matrix, begins, BINS, ROWS, &err), err);
+	assert_int_equal(matrix_bins(matrix), BINS);
+	for (int bin = 0; bin < BINS; bin++) {
+		assert_number(matrix_begins(matrix, bin), begins[bin]);
+		for (int i = 0; i < samples[bin]; i++)
+			matrix_count_sample(matrix, bin);
+	}
+	add_row(matrix, 0.05, 3, 4, 1);
+	add_row(matrix, 0.1, 5, 8, 2);
+	add_row(matrix, 0.11, 7, 10, 3);
+	add_row(matrix, 0.71, 7, 11, 3);
+	add_row(matrix, 1, 9, 18, 4);
+	assert_number(matrix_retention(matrix, 0, MATRIX_INFERENCE, MATRIX_TOP1), 3 / 10.0);
+	assert_number(matrix_retention(matrix, 1, MATRIX_INFERENCE, MATRIX_TOP1), 5 / 10.0);
+	assert_number(matrix_retention(matrix, 2, MATRIX_INFERENCE, MATRIX_TOP1), 17 / 30.0);
+	assert_number(matrix_retention(matrix, 3, MATRIX_INFERENCE, MATRIX_TOP1), 18 / 30.0);
+	assert_number(matrix_retention(matrix, 4, MATRIX_INFERENCE, MATRIX_TOP1), 31 / 35.0);
+	/* A range holds the tasks that lie wholly in it. */
+	assert_number(matrix_range(matrix, 4, 0.1, 0.7, MATRIX_INFERENCE, MATRIX_TOP1), 18 / 20.0);
+	assert_number(matrix_range(matrix, 4, 0.1, 0.69, MATRIX_INFERENCE, MATRIX_TOP1), NAN);
+	assert_number(matrix_range(matrix, 4, 0.05, 1, MATRIX_INFERENCE, MATRIX_TOP1), 22 / 25.0);
+	matrix_free(matrix);
+}
+
 static void transfer(void **state)
 {
 	struct matrix *matrix = counted();
@@ -297,6 +329,7 @@ int main(void)
 		cmocka_unit_test(edges_belong_to_the_bin_they_begin),
 		cmocka_unit_test(every_step_has_its_bin),
 		cmocka_unit_test(cells_and_retention),
+		cmocka_unit_test(tasks_are_past_once_they_began),
 		cmocka_unit_test(transfer),
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(sums_of_shares_meet_edges),

@@ -209,6 +209,7 @@ static void tasks_divide_classes(void **state)
 		const int task = task_of[made.rows[order.evals[i]].label];
 
 		assert_true(order.eval_times[i] == (float)(order.task_first[task] / 41.0));
+		assert_true(order.eval_first[task] <= i && i < order.eval_first[task + 1]);
 		assert_true(i == 0 || order.eval_times[i] >= order.eval_times[i - 1]);
 	}
 	order_release(&order);

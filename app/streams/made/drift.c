@@ -147,4 +147,5 @@ const struct source_type source_drift = {
 	.labels = made_source_labels,
 	.eval_time = made_source_eval_time,
 	.task = made_source_task,
+	.task_begins = made_source_task_begins,
 };

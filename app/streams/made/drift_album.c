@@ -94,12 +94,15 @@ int drift_slot(const struct drift_world *world, int64_t n, bool *renewed)
 	return (int)(byte & (uint64_t)(world->config.slots - 1));
 }
 
-/* The first step of the task that a step belongs to. */
+/* The first step of a task, and of the one that a step belongs to. */
+static int64_t task_begins(const struct drift_world *world, int64_t task)
+{
+	return (task * world->config.steps + world->config.tasks - 1) / world->config.tasks;
+}
+
 static int64_t task_step(const struct drift_world *world, int64_t step)
 {
-	const int64_t tasks = world->config.tasks, steps = world->config.steps;
-
-	return tasks ? (drift_task(world, step) * steps + tasks - 1) / tasks : 0;
+	return world->config.tasks ? task_begins(world, drift_task(world, step)) : 0;
 }
 
 /* The sample that began an album of sample n. */
@@ -185,4 +188,13 @@ double made_source_eval_time(const struct source *source, int64_t id)
 int64_t made_source_task(const struct source *source, int64_t step)
 {
 	return drift_task(((const struct made_source *)source)->world, step);
+}
+
+void made_source_task_begins(
+	const struct source *source, int64_t task, int64_t *sample, int64_t *eval)
+{
+	const struct drift_world *world = ((const struct made_source *)source)->world;
+
+	*sample = task_begins(world, task) * world->config.per_step;
+	*eval = task_begins(world, task) * world->config.eval_per_step;
 }
