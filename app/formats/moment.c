@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/decimal.h"
+#include "base/decimal.h"
 
 #define MICRO 1000000
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "formats/decimal.h"
+#include "base/decimal.h"
 
 static const struct {
 	const char *name;

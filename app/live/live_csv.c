@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "formats/csv.h"
-#include "formats/decimal.h"
+#include "base/decimal.h"
 #include "live/live_line.h"
 
 enum { ID, LABEL, NUMBERS }; /* columns */

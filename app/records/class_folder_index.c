@@ -22,7 +22,7 @@
 #include "records/label_file.h"
 #include "base/grow.h"
 #include "base/paths.h"
-#include "records/name_list.h"
+#include "base/name_list.h"
 
 enum { VERSION = 1, DEPTH_MOST = 16, KEEP_FROM = 16384 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "formats/decimal.h"
+#include "base/decimal.h"
 #include "formats/moment.h"
 
 enum { NAME_MOST = 1024 };

@@ -22,7 +22,7 @@
 #include "formats/csv.h"
 #include "formats/mapped.h"
 #include "records/records.h"
-#include "records/vocabulary.h"
+#include "base/vocabulary.h"
 
 /* Labels are below this. */
 #define COLUMN_LABELS (1 << 24)

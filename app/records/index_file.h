@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/mark.h"
 #include "formats/mapped.h"
 
 struct index_id {
@@ -27,12 +28,6 @@ struct index_id {
 	uint32_t version;
 	uint64_t mark;
 };
-
-/* A mark begins as MARK_NOTHING; add everything that the index depends on. */
-#define MARK_NOTHING UINT64_C(0xcbf29ce484222325)
-uint64_t mark_add(uint64_t mark, const void *bytes, size_t size);
-uint64_t mark_number(uint64_t mark, int64_t number);
-uint64_t mark_words(uint64_t mark, const char *words);
 
 /* The bytes of an index: of a mapped file, or in memory. Zeroed: none. */
 struct index_file {

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "records/name_list.h"
+#include "base/name_list.h"
 
 /* The path of the labels for `folder`, for mem_free; NULL in *path where there are none. */
 int label_file_find(char **path, const char *folder, struct err *err);

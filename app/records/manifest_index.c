@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "records/columns.h"
 #include "base/paths.h"
-#include "records/name_list.h"
+#include "base/name_list.h"
 #include "records/records_types.h"
 
 #define AT_BITS    38

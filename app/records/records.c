@@ -131,6 +131,11 @@ const char *records_class_name(const struct records *records, int label)
 	return records->type->class_name ? records->type->class_name(records, label) : NULL;
 }
 
+const struct schema *records_schema(const struct records *records)
+{
+	return records->type->schema ? records->type->schema(records) : NULL;
+}
+
 bool part_from_word(const char *word, size_t size, enum records_part *part)
 {
 	static const struct {

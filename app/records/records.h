@@ -21,6 +21,7 @@
 #include "formats/record_bytes.h"
 
 struct records;
+struct schema;
 
 /* What the bytes of a record are. */
 enum records_form {
@@ -73,6 +74,8 @@ struct records_type {
 	int (*path)(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 	/* The name of a class; NULL where classes have none, or the row has no such function. */
 	const char *(*class_name)(const struct records *records, int label);
+	/* What named values become in records; NULL where there are none. */
+	const struct schema *(*schema)(const struct records *records);
 };
 
 /* What all records begin with: the row fills it in. */
@@ -101,6 +104,7 @@ int records_read(struct records *records, int64_t i, struct record_bytes *bytes,
 void records_where(const struct records *records, int64_t i, char *out, size_t size);
 int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 const char *records_class_name(const struct records *records, int label);
+const struct schema *records_schema(const struct records *records); /* lives as long as they */
 
 /*
  * The part that a word stands for: train, stream; val, valid, validation, test,

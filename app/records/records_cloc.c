@@ -10,9 +10,9 @@
 #include "formats/csv.h"
 #include "records/image_list.h"
 #include "formats/mapped.h"
-#include "formats/decimal.h"
+#include "base/decimal.h"
 #include "base/paths.h"
-#include "records/name_list.h"
+#include "base/name_list.h"
 #include "records/records_types.h"
 #include "formats/torch_save.h"
 

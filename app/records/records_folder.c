@@ -7,7 +7,7 @@
 #include "records/class_folder_index.h"
 #include "formats/mapped.h"
 #include "base/paths.h"
-#include "records/name_list.h"
+#include "base/name_list.h"
 #include "records/records_types.h"
 
 static void class_folder_close(struct records *records)

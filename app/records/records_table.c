@@ -1,10 +1,8 @@
 /*
- * Rows of a CSV file as vectors: numbers standardized by the rows before them,
- * categories one input each or hashed. A record is made from its row's text each
- * time, and from what table_scan.h knows of its block, so it always has the same
- * bits.
+ * Rows of a CSV file as vectors, which a schema makes of them. A record is made from its
+ * row's text each time, and all rows were learned when the table was opened, so it
+ * always has the same bits.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +48,7 @@ static int table_open(
 		.form = RECORDS_FLOATS,
 		.count = (int64_t)t->scan.rows.count,
 		.classes = t->scan.classes,
-		.channels = (int)t->plan.floats,
+		.channels = (int)schema_floats(t->plan.schema),
 		.height = 1,
 		.width = 1,
 		.timed = t->plan.time >= 0,
@@ -81,69 +79,28 @@ static void table_where(const struct records *records, int64_t i, char *out, siz
 	snprintf(out, size, "%s, row %lld", t->file.path, (long long)i + 1 + t->plan.headed);
 }
 
-static float number_of(
-	const struct table *t, struct csv_field cell, const struct table_known *known)
+static int put_cells(
+	const struct table *t, const struct csv_field *fields, float *input, struct err *err)
 {
-	double number;
+	char copy[TABLE_CELL];
+	int code = 0;
 
-	if (table_cell(cell, &number) != TABLE_CELL_NUMBER || known->scale == 0)
-		return 0;
-	number = (number - (double)known->mean) * (double)known->scale;
-	return (float)fmin(fmax(number, -t->plan.clip), t->plan.clip);
-}
+	schema_blank(t->plan.schema, input);
+	for (int c = 0; c < t->plan.count && !code; c++)
+		if (t->plan.columns[c].input >= 0) {
+			const struct schema_value value = table_value(csv_trim(fields[c]), copy);
 
-static void put_category(const struct table *t, const struct table_column *column,
-	struct csv_field cell, unsigned char *floats)
-{
-	uint64_t mark;
-	size_t place;
-	double number;
-	float sum;
-
-	if (table_cell(cell, &number) == TABLE_CELL_MISSING)
-		return;
-	if (t->plan.hash_bits) {
-		/* The upper bits are the better mixed ones. */
-		mark = mark_add(mark_words(MARK_NOTHING, column->name), cell.at, cell.size);
-		mark *= UINT64_C(0x9e3779b97f4a7c15);
-		place = (size_t)(mark >> (64 - t->plan.hash_bits));
-	} else {
-		const long found = name_list_find(&column->vocabulary.names, cell.at, cell.size);
-
-		if (found < 0)
-			return;
-		place = (size_t)found;
-	}
-	memcpy(&sum, floats + (column->at + place) * sizeof(sum), sizeof(sum));
-	sum += 1;
-	memcpy(floats + (column->at + place) * sizeof(sum), &sum, sizeof(sum));
-}
-
-static void put_cells(
-	const struct table *t, const struct csv_field *fields, int64_t i, unsigned char *floats)
-{
-	const struct table_known *known = table_known(&t->scan, &t->plan, i);
-
-	memset(floats, 0, t->plan.floats * sizeof(float));
-	for (int c = 0; c < t->plan.count; c++) {
-		const struct table_column *column = t->plan.columns + c;
-		const struct csv_field cell = csv_trim(fields[c]);
-		float number;
-
-		if (column->role == TABLE_NUMBER) {
-			number = number_of(t, cell, known + c);
-			memcpy(floats + column->at * sizeof(number), &number, sizeof(number));
-		} else if (column->role == TABLE_CATEGORY) {
-			put_category(t, column, cell, floats);
+			code = schema_put(
+				t->plan.schema, t->plan.columns[c].input, &value, input, err);
 		}
-	}
+	return code;
 }
 
 static int table_read(
 	struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
 {
 	const struct table *t = (const struct table *)records;
-	const size_t floats = t->plan.floats * sizeof(float);
+	const size_t floats = schema_floats(t->plan.schema) * sizeof(float);
 	const uint64_t at = t->scan.rows.at[i] & AT_MASK;
 	const uint64_t next = i + 1 < records->info.count ? t->scan.rows.at[i + 1] & AT_MASK
 							  : (uint64_t)t->file.size;
@@ -162,9 +119,12 @@ static int table_read(
 		    TABLE_COLUMNS, &used) != t->plan.count)
 		return err_set(err, ERR_FILE, "%s, row %lld: has changed since it was opened",
 			t->file.path, (long long)i + 1 + t->plan.headed);
-	put_cells(t, fields, i, bytes->data);
+	/* Blocks of memory are aligned for any number. */
+	code = put_cells(t, fields, (float *)(void *)bytes->data, err);
 	bytes->size = floats;
-	return 0;
+	return code ? err_set(err, ERR_FILE, "%s, row %lld: has changed since it was opened",
+			      t->file.path, (long long)i + 1 + t->plan.headed)
+		    : 0;
 }
 
 static const char *table_class_name(const struct records *records, int label)
@@ -173,6 +133,11 @@ static const char *table_class_name(const struct records *records, int label)
 
 	return label >= 0 && (size_t)label < names->count ? name_list_at(names, (size_t)label)
 							  : NULL;
+}
+
+static const struct schema *table_schema(const struct records *records)
+{
+	return ((const struct table *)records)->plan.schema;
 }
 
 const struct records_type records_table = {
@@ -187,4 +152,5 @@ const struct records_type records_table = {
 	.read = table_read,
 	.where = table_where,
 	.class_name = table_class_name,
+	.schema = table_schema,
 };

@@ -9,11 +9,11 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
-#include "formats/decimal.h"
+#include "base/decimal.h"
 #include "formats/mapped.h"
 #include "formats/tar.h"
 #include "records/image_records.h"
-#include "records/name_list.h"
+#include "base/name_list.h"
 #include "records/records_types.h"
 #include "records/tar_scan.h"
 

@@ -1,14 +1,14 @@
 /* Columns found by name or number; the rest is a matter of counting. */
 #include "records/table_plan.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/decimal.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "records/columns.h"
-#include "formats/decimal.h"
 
 /* So many lines below the first are looked at for what it is. */
 enum { HEADER_LINES = 1000 };
@@ -25,28 +25,23 @@ const struct option_row table_options[] = {
 	{"table", "categorical", OPTION_TEXT, "auto", NULL,
 		"columns of categories, parted by commas; auto: those with a cell that is no "
 		"number"},
+	{"table", "text", OPTION_TEXT, "", NULL,
+		"columns of texts, parted by commas, besides those that begin with one"},
 	{"table", "ignore", OPTION_TEXT, "", NULL, "columns that are left out, parted by commas"},
-	{"table", "hash_bits", OPTION_INT, "0", "[0, 20]",
-		"categories are hashed into 2 to this many inputs; 0: each has an input of its "
-		"own"},
-	{"table", "clip", OPTION_FLOAT, "8", "(0, 1e+06]",
-		"numbers are at most this many standard deviations from their mean"},
 	{NULL},
 };
 
-enum table_cell table_cell(struct csv_field cell, double *number)
+struct schema_value table_value(struct csv_field cell, char copy[TABLE_CELL])
 {
-	static const char *const words[] = {"", "NA", "N/A", "nan", "inf", "infinity", "null", "?"};
-	const bool sign = cell.size > 1 && (*cell.at == '-' || *cell.at == '+');
-	const char *at = cell.at + sign;
-	const size_t size = cell.size - sign;
+	if (cell.doubled && csv_text(&cell, copy, TABLE_CELL))
+		return schema_value(copy, strlen(copy));
+	return schema_value(cell.at, cell.size);
+}
 
-	if (decimal_number(cell.at, cell.size, number))
-		return isfinite(*number) ? TABLE_CELL_NUMBER : TABLE_CELL_MISSING;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strlen(words[i]) == size && !strncasecmp(words[i], at, size))
-			return TABLE_CELL_MISSING;
-	return TABLE_CELL_WORD;
+/* What a cell of the first lines is. */
+static enum schema_is cell_is(struct csv_field cell)
+{
+	return schema_value(cell.at, cell.size).is;
 }
 
 /* The column of this name or number, or -1. */
@@ -73,14 +68,40 @@ static int find_known(const struct table_plan *plan, const char *const *names)
 	return -1;
 }
 
+/* The column whose name is most like a word; NULL: none is. */
+static const char *nearest_column(const struct table_plan *plan, const char *word, size_t size)
+{
+	const char *nearest = NULL;
+	char copy[64];
+	int best = 2 + (int)size / 3;
+
+	if (size >= sizeof(copy))
+		return NULL;
+	memcpy(copy, word, size);
+	copy[size] = '\0';
+	for (int i = 0; plan->headed && i < plan->count; i++) {
+		const int distance = text_distance(plan->columns[i].name, copy);
+
+		if (distance < best) {
+			best = distance;
+			nearest = plan->columns[i].name;
+		}
+	}
+	return nearest;
+}
+
 static int find_named(const struct table_plan *plan, const char *path, const char *key,
 	const char *word, size_t size, int *column, struct err *err)
 {
+	const char *nearest;
+
 	*column = find_column(plan, word, size);
 	if (*column >= 0)
 		return 0;
-	return err_set(err, ERR_INPUT, "%s: has no column %.*s, which %s names", path, (int)size,
-		word, key);
+	nearest = nearest_column(plan, word, size);
+	return err_set(err, ERR_INPUT, "%s: has no column %.*s, which %s names%s%s%s", path,
+		(int)size, word, key, nearest ? "; did you mean " : "", nearest ? nearest : "",
+		nearest ? "?" : "");
 }
 
 /* Gives all columns of a list a role. */
@@ -108,6 +129,57 @@ static int set_roles(struct table_plan *plan, const char *path, const struct opt
 	return 0;
 }
 
+/* The columns that a schema names: all of its own must be there, others are left out. */
+static int follow_schema(
+	struct table_plan *plan, const char *path, const struct options *options, struct err *err)
+{
+	static const enum table_role roles[] = {[SCHEMA_NUMBER] = TABLE_NUMBER,
+		[SCHEMA_CATEGORY] = TABLE_CATEGORY,
+		[SCHEMA_TEXT] = TABLE_TEXT,
+		[SCHEMA_OPEN] = TABLE_NUMBER};
+	const struct schema *schema = plan->schema;
+	struct text missing = {0};
+	int code = 0, count = 0;
+
+	for (int i = 0; i < plan->count; i++) {
+		struct table_column *column = plan->columns + i;
+		const int input = schema_find(schema, column->name, strlen(column->name));
+
+		if (column->role > TABLE_TEXT)
+			continue;
+		column->input = input >= 0 ? input : -1;
+		column->role =
+			input >= 0 ? roles[schema_column(schema, input)->kind] : TABLE_IGNORED;
+		column->fixed = input < 0 || schema_column(schema, input)->kind != SCHEMA_OPEN;
+	}
+	for (int i = 0; i < schema_count(schema); i++) {
+		int at = 0;
+
+		while (at < plan->count && plan->columns[at].input != i)
+			at++;
+		if (at == plan->count)
+			text_addf(&missing, "%s%s", count++ ? ", " : "",
+				schema_column(schema, i)->name);
+	}
+	if (count)
+		code = err_set(err, ERR_INPUT, "%s: has no column%s %.200s, which %s needs", path,
+			count > 1 ? "s" : "", missing.data ? missing.data : "",
+			options_text(options, "schema.from"));
+	text_release(&missing);
+	return code;
+}
+
+/* Where neither key nor name says so: the column that the schema calls the label, or the last. */
+static int usual_label(const struct table_plan *plan)
+{
+	const char *label = plan->schema ? schema_label(plan->schema) : NULL;
+	const int known = label ? find_column(plan, label, strlen(label)) : -1;
+
+	if (plan->schema)
+		return known;
+	return plan->count - 1;
+}
+
 static int find_roles(
 	struct table_plan *plan, const char *path, const struct options *options, struct err *err)
 {
@@ -118,9 +190,9 @@ static int find_roles(
 	const bool automatic = !strcmp(options_text(options, "table.categorical"), "auto");
 	int code = 0;
 
-	plan->label = find_known(plan, labels);
+	plan->label = plan->schema ? -1 : find_known(plan, labels);
 	if (plan->label < 0)
-		plan->label = plan->count - 1;
+		plan->label = usual_label(plan);
 	plan->time = strcmp(time, "-") != 0 ? find_known(plan, times) : -1;
 	if (*label)
 		code = find_named(
@@ -132,16 +204,19 @@ static int find_roles(
 	for (int i = 0; i < plan->count && !automatic; i++)
 		plan->columns[i].fixed = true;
 	if (!code)
+		code = set_roles(plan, path, options, "table.text", TABLE_TEXT, err);
+	if (!code)
 		code = set_roles(plan, path, options, "table.ignore", TABLE_IGNORED, err);
 	if (code)
 		return code;
-	if (plan->time == plan->label)
+	if (plan->time >= 0 && plan->time == plan->label)
 		return err_set(err, ERR_INPUT, "%s: column %s is both label and time", path,
 			plan->columns[plan->label].name);
-	plan->columns[plan->label].role = TABLE_LABEL;
+	if (plan->label >= 0)
+		plan->columns[plan->label].role = TABLE_LABEL;
 	if (plan->time >= 0)
 		plan->columns[plan->time].role = TABLE_TIME;
-	return 0;
+	return plan->schema ? follow_schema(plan, path, options, err) : 0;
 }
 
 /* What the first line holds, and what stands below it. */
@@ -156,14 +231,13 @@ static struct first_line look_at_first(const struct csv_field *fields, int count
 {
 	struct first_line first = {.counts = true};
 	int64_t last = 0, whole = 0;
-	double number;
 
 	for (int i = 0; i < count; i++) {
 		const struct csv_field cell = csv_trim(fields[i]);
-		const enum table_cell kind = table_cell(cell, &number);
+		const enum schema_is is = cell_is(cell);
 
-		first.word |= kind == TABLE_CELL_WORD;
-		if (kind != TABLE_CELL_NUMBER)
+		first.word |= is == SCHEMA_IS_WORDS;
+		if (is != SCHEMA_IS_NUMBER)
 			continue;
 		first.counts &= decimal_whole(cell.at, cell.size, &whole) &&
 				(!first.number || (uint64_t)whole == (uint64_t)last + 1);
@@ -180,7 +254,6 @@ static void look_below(struct first_line *first, const struct csv_field *fields,
 	bool numbers[TABLE_COLUMNS] = {0}, words[TABLE_COLUMNS] = {0};
 	struct csv_field below[TABLE_COLUMNS];
 	size_t used;
-	double number;
 
 	for (int line = 0; line < HEADER_LINES && size; line++, bytes += used, size -= used) {
 		const int n = csv_row(bytes, size, plan->separator, below, TABLE_COLUMNS, &used);
@@ -189,17 +262,17 @@ static void look_below(struct first_line *first, const struct csv_field *fields,
 			break;
 		for (int i = 0; n == plan->count && i < n; i++) {
 			const struct csv_field cell = csv_trim(below[i]), top = csv_trim(fields[i]);
-			const enum table_cell kind = table_cell(cell, &number);
+			const enum schema_is is = cell_is(cell);
 
-			numbers[i] |= kind == TABLE_CELL_NUMBER;
-			words[i] |= kind == TABLE_CELL_WORD;
-			first->again |= kind == TABLE_CELL_WORD && cell.size == top.size &&
+			numbers[i] |= is == SCHEMA_IS_NUMBER;
+			words[i] |= is == SCHEMA_IS_WORDS;
+			first->again |= is == SCHEMA_IS_WORDS && cell.size == top.size &&
 					!memcmp(cell.at, top.at, top.size);
 		}
 	}
 	for (int i = 0; i < plan->count; i++)
-		first->heads |= numbers[i] && !words[i] &&
-				table_cell(csv_trim(fields[i]), &number) == TABLE_CELL_WORD;
+		first->heads |=
+			numbers[i] && !words[i] && cell_is(csv_trim(fields[i])) == SCHEMA_IS_WORDS;
 }
 
 /* The rule is the header's. */
@@ -221,9 +294,17 @@ static void name_columns(struct table_plan *plan, const struct csv_field *fields
 		struct table_column *column = plan->columns + i;
 		const struct csv_field cell = csv_trim(fields[i]);
 
+		column->input = -1;
 		if (!plan->headed || !csv_text(&cell, column->name, sizeof(column->name)) ||
 			!*column->name)
 			snprintf(column->name, sizeof(column->name), "%d", i + 1);
+		for (int k = 0; k < i; k++)
+			if (!strcmp(plan->columns[k].name, column->name)) {
+				/* A second column of a name is told apart by its number. */
+				snprintf(column->name, sizeof(column->name), "%.40s (%d)",
+					plan->columns[k].name, i + 1);
+				break;
+			}
 	}
 }
 
@@ -236,9 +317,12 @@ int table_plan_init(struct table_plan *plan, const struct mapped *file,
 	const char *header = options_text(options, "table.header");
 	struct csv_field *fields;
 	size_t used;
+	int code;
 
-	*plan = (struct table_plan){.hash_bits = options_int(options, "table.hash_bits"),
-		.clip = options_float(options, "table.clip")};
+	*plan = (struct table_plan){.sizes = schema_sizes(options)};
+	code = schema_from(&plan->schema, options, err);
+	if (code)
+		return code;
 	if (!size)
 		return err_set(err, ERR_FORMAT, "%s: is empty", file->path);
 	fields = mem_new(TABLE_COLUMNS, sizeof(*fields));
@@ -265,37 +349,62 @@ int table_plan_init(struct table_plan *plan, const struct mapped *file,
 	return find_roles(plan, file->path, options, err);
 }
 
-int table_plan_end(struct table_plan *plan, const struct mapped *file, struct err *err)
+/* What its columns make: a schema of all that are inputs. */
+static int add_columns(struct table_plan *plan, struct err *err)
 {
-	size_t at = 0;
-	bool hashed = false;
+	int code = 0, inputs = 0;
+
+	for (int i = 0; i < plan->count && !code; i++) {
+		struct table_column *column = plan->columns + i;
+		const size_t size = strlen(column->name);
+		const enum schema_kind kinds[] = {[TABLE_NUMBER] = SCHEMA_NUMBER,
+			[TABLE_CATEGORY] = SCHEMA_CATEGORY,
+			[TABLE_TEXT] = SCHEMA_TEXT};
+
+		column->input = -1;
+		if (column->role <= TABLE_TEXT) {
+			column->input = inputs++;
+			code = schema_add(plan->schema, column->name, size,
+				column->seen ? kinds[column->role] : SCHEMA_OPEN, column->opened,
+				err);
+		} else {
+			code = schema_leave_out(
+				plan->schema, column->name, size, column->role == TABLE_LABEL, err);
+		}
+	}
+	return code ? code : schema_end(plan->schema, err);
+}
+
+static int learn_values(struct table_plan *plan, struct err *err)
+{
+	int code = 0;
 
 	for (int i = 0; i < plan->count; i++) {
-		struct table_column *column = plan->columns + i;
-		uint32_t *ranks = NULL;
+		const struct table_column *column = plan->columns + i;
 
-		column->at = at;
-		if (column->role == TABLE_NUMBER) {
-			at++;
-		} else if (column->role == TABLE_CATEGORY && !plan->hash_bits) {
-			const int code = vocabulary_sort(&column->vocabulary, &ranks, err);
+		for (size_t k = 0; k < column->vocabulary.names.count && !code; k++) {
+			const char *word = name_list_at(&column->vocabulary.names, k);
+			const struct schema_value value = {SCHEMA_IS_WORDS, 0, word, strlen(word)};
 
-			mem_free(ranks);
-			if (code)
-				return code;
-			at += column->vocabulary.names.count;
+			code = schema_learn(plan->schema, column->input, &value, err);
 		}
-		hashed |= column->role == TABLE_CATEGORY && plan->hash_bits;
 	}
-	/* Hashed columns share their inputs, behind all others. */
-	for (int i = 0; i < plan->count && hashed; i++)
-		if (plan->columns[i].role == TABLE_CATEGORY)
-			plan->columns[i].at = at;
-	plan->floats = at + (hashed ? (size_t)1 << plan->hash_bits : 0);
-	if (plan->floats < 1 || plan->floats > TABLE_FLOATS)
-		return err_set(err, ERR_INPUT, "%s: its columns make %zu inputs", file->path,
-			plan->floats);
-	return 0;
+	return code;
+}
+
+int table_plan_end(struct table_plan *plan, const struct mapped *file, struct err *err)
+{
+	struct err why = {0};
+	int code = 0;
+
+	if (!plan->schema) {
+		code = schema_new(&plan->schema, &plan->sizes, &why);
+		if (!code)
+			code = add_columns(plan, &why);
+	}
+	if (!code)
+		code = learn_values(plan, &why);
+	return code ? err_set(err, code, "%s: %s", file->path, why.message) : 0;
 }
 
 void table_plan_release(struct table_plan *plan)
@@ -303,5 +412,6 @@ void table_plan_release(struct table_plan *plan)
 	for (int i = 0; plan->columns && i < plan->count; i++)
 		vocabulary_release(&plan->columns[i].vocabulary);
 	mem_free(plan->columns);
+	schema_free(plan->schema);
 	*plan = (struct table_plan){0};
 }

@@ -1,8 +1,8 @@
 /*
  * What the columns of a table are: one is the label, perhaps one the time, others
- * are numbers or categories, or ignored. Made from the [table] keys and the first
- * row; whether a column that no key names is of numbers or of categories shows while
- * rows are read.
+ * are numbers, categories or texts, or ignored. Made from the [table] keys and the first
+ * row; what a column is that no key names shows while rows are read. What rows become as
+ * floats is a schema's business.
  *
  * With table.header = auto the first line is compared with the next thousand. It is a
  * header if its words do not come again below them and its numbers, if any, count up
@@ -19,16 +19,25 @@
 #include "base/options.h"
 #include "formats/csv.h"
 #include "formats/mapped.h"
-#include "records/vocabulary.h"
+#include "schema/schema.h"
 
-enum { TABLE_COLUMNS = 1024, TABLE_CATEGORIES = 4096, TABLE_FLOATS = 1 << 20 };
-enum table_role { TABLE_NUMBER, TABLE_CATEGORY, TABLE_LABEL, TABLE_TIME, TABLE_IGNORED };
+enum { TABLE_COLUMNS = 1024, TABLE_CELL = 4096 };
+enum table_role {
+	TABLE_NUMBER,
+	TABLE_CATEGORY,
+	TABLE_TEXT,
+	TABLE_LABEL,
+	TABLE_TIME,
+	TABLE_IGNORED
+};
 
 struct table_column {
 	enum table_role role;
-	bool fixed;                   /* a key says what it is */
-	size_t at;                    /* its first float in a record */
-	struct vocabulary vocabulary; /* different cells of a category that is not hashed */
+	bool fixed;                   /* a key or a schema says what it is */
+	bool seen;                    /* it has a cell that is not missing */
+	bool opened;                  /* its first cell is missing */
+	int input;                    /* its column of the schema; -1: it is no input */
+	struct vocabulary vocabulary; /* of a category: its first cells, as many as have slots */
 	char name[64];
 };
 
@@ -37,10 +46,9 @@ struct table_plan {
 	struct table_column *columns;
 	bool headed;
 	char separator;
-	int hash_bits;
-	double clip;
-	int label, time; /* columns; time -1: there is none */
-	size_t floats;   /* of a record; after table_plan_end */
+	struct schema_sizes sizes;
+	int label, time;       /* columns; time -1: there is none */
+	struct schema *schema; /* what rows become; after table_plan_end */
 };
 
 extern const struct option_row table_options[];
@@ -48,16 +56,11 @@ extern const struct option_row table_options[];
 int table_plan_init(struct table_plan *plan, const struct mapped *file,
 	const struct options *options, struct err *err);
 
-/* After the last row: where each column's floats are. */
+/* After the last row: what rows become. */
 int table_plan_end(struct table_plan *plan, const struct mapped *file, struct err *err);
 void table_plan_release(struct table_plan *plan);
 
-/*
- * What a cell without blanks around it is, and its number: finite and as decimal.h
- * says; or missing: empty, NA, N/A, null, ?, or nan, inf, infinity and numbers beyond
- * a double's (1e999) of either sign; or else a word.
- */
-enum table_cell { TABLE_CELL_NUMBER, TABLE_CELL_MISSING, TABLE_CELL_WORD };
-enum table_cell table_cell(struct csv_field cell, double *number);
+/* The value of a cell. `copy` has to live as long as it, if quotes in it are doubled. */
+struct schema_value table_value(struct csv_field cell, char copy[TABLE_CELL]);
 
 #endif

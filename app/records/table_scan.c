@@ -1,48 +1,19 @@
-/*
- * Means and squared deviations by Welford's recurrence, in double and in the order
- * of rows. When a column turns out to hold categories the pass begins anew.
- */
+/* When a column of numbers turns out to hold categories the pass begins anew. */
 #include "records/table_scan.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "records/records_types.h"
-
-struct running {
-	int64_t count;
-	double mean, squares;
-};
 
 struct scanning {
 	struct table_scan *scan;
 	struct table_plan *plan;
 	const struct mapped *file;
 	struct csv_field *fields;
-	struct running *running;
 	struct label_column labels;
 	enum time_kind time_kind;
 	int64_t last_time;
 	bool lenient;
 };
-
-int64_t table_block(int64_t i)
-{
-	int64_t block = 0;
-
-	if (i >= TABLE_BLOCK)
-		return 10 + i / TABLE_BLOCK;
-	for (; i; i /= 2)
-		block++;
-	return block;
-}
-
-const struct table_known *table_known(
-	const struct table_scan *scan, const struct table_plan *plan, int64_t i)
-{
-	return scan->known + (size_t)table_block(i) * (size_t)plan->count;
-}
 
 static uint64_t row_number(const struct scanning *s)
 {
@@ -54,68 +25,43 @@ static int no_memory(const struct scanning *s, struct err *err)
 	return err_memory(err, s->file->path, s->scan->rows.count * 16);
 }
 
-/* What is known by now becomes a block's. */
-static int keep_known(struct scanning *s, struct err *err)
+/* Takes down a value that may be one of the first of a category. */
+static int category_cell(
+	struct table_column *column, const struct schema_value *value, size_t most, struct err *err)
 {
-	struct table_scan *scan = s->scan;
-	const size_t n = (size_t)s->plan->count;
-
-	if (!grow_room(
-		    &scan->known, &scan->known_room, scan->known_count + n, sizeof(*scan->known)))
-		return no_memory(s, err);
-	for (size_t i = 0; i < n; i++) {
-		const struct running *r = s->running + i;
-		const double deviation = r->count > 1 ? sqrt(r->squares / (double)r->count) : 0;
-
-		scan->known[scan->known_count + i] = (struct table_known){(float)r->mean,
-			r->count ? (float)(deviation > 1e-12 * fabs(r->mean) ? 1 / deviation : 1)
-				 : 0};
-	}
-	scan->known_count += n;
-	return 0;
-}
-
-static int number_cell(struct scanning *s, int i, struct err *err)
-{
-	struct table_column *column = s->plan->columns + i;
-	const struct csv_field cell = csv_trim(s->fields[i]);
-	struct running *r = s->running + i;
-	char shown[CELL_SHOWN];
-	double number, step;
-
-	switch (table_cell(cell, &number)) {
-	case TABLE_CELL_NUMBER:
-		step = number - r->mean;
-		r->mean += step / (double)++r->count;
-		r->squares += step * (number - r->mean);
-		return 0;
-	case TABLE_CELL_MISSING:
-		return 0;
-	case TABLE_CELL_WORD:
-		break;
-	}
-	if (column->fixed)
-		return err_set(err, ERR_FORMAT, "%s is no number", cell_shown(cell, shown));
-	column->role = TABLE_CATEGORY;
-	return COLUMN_AGAIN;
-}
-
-static int category_cell(struct scanning *s, int i, struct err *err)
-{
-	struct table_column *column = s->plan->columns + i;
-	const struct csv_field cell = csv_trim(s->fields[i]);
 	int64_t number;
-	double unused;
 
-	if (s->plan->hash_bits || table_cell(cell, &unused) == TABLE_CELL_MISSING)
+	if (column->vocabulary.names.count >= most)
 		return 0;
-	number = vocabulary_number(&column->vocabulary, cell.at, cell.size, err);
-	if (number >= TABLE_CATEGORIES)
-		return err_set(err, ERR_INPUT,
-			"has more than %d different cells; set table.hash_bits, or name it in "
-			"table.ignore",
-			TABLE_CATEGORIES);
+	number = vocabulary_number(&column->vocabulary, value->words, value->size, err);
 	return number < 0 ? (int)number : 0;
+}
+
+/* What a column is shows in its first cell, save that a word makes a number a category. */
+static int input_cell(struct scanning *s, int i, struct err *err)
+{
+	struct table_column *column = s->plan->columns + i;
+	const bool first = !s->scan->rows.count;
+	char copy[TABLE_CELL], shown[CELL_SHOWN];
+	const struct schema_value value = table_value(csv_trim(s->fields[i]), copy);
+
+	if (first)
+		column->opened = value.is == SCHEMA_MISSING;
+	if (value.is == SCHEMA_MISSING)
+		return 0;
+	if (column->role == TABLE_NUMBER && value.is == SCHEMA_IS_WORDS) {
+		if (column->fixed)
+			return err_set(err, ERR_FORMAT, "%s is no number",
+				cell_shown(s->fields[i], shown));
+		column->role = first && schema_kind_of(&value) == SCHEMA_TEXT ? TABLE_TEXT
+									      : TABLE_CATEGORY;
+		if (column->seen)
+			return COLUMN_AGAIN;
+	}
+	column->seen = true;
+	if (column->role != TABLE_CATEGORY)
+		return 0;
+	return category_cell(column, &value, (size_t)s->plan->sizes.slots, err);
 }
 
 static int time_cell(struct scanning *s, struct err *err)
@@ -126,11 +72,6 @@ static int time_cell(struct scanning *s, struct err *err)
 
 	if (code)
 		return code;
-	if (s->scan->times.count && time < s->last_time)
-		return err_set(err, ERR_FORMAT,
-			"is before that of the row above; sort the table by time, since numbers "
-			"are "
-			"standardized by the rows before them");
 	s->last_time = time;
 	return numbers_add(&s->scan->times, (uint64_t)time) ? 0 : no_memory(s, err);
 }
@@ -138,7 +79,7 @@ static int time_cell(struct scanning *s, struct err *err)
 static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 {
 	struct table_plan *plan = s->plan;
-	int64_t label = 0;
+	int64_t label = plan->label >= 0 ? 0 : RECORD_NO_LABEL;
 	int again = 0;
 
 	for (int i = 0; i < plan->count; i++) {
@@ -149,10 +90,8 @@ static int row_cells(struct scanning *s, uint64_t at, struct err *err)
 			code = label_column_cell(&s->labels, s->fields[i], &label, err);
 		else if (role == TABLE_TIME)
 			code = time_cell(s, err);
-		else if (role == TABLE_NUMBER)
-			code = number_cell(s, i, err);
-		else if (role == TABLE_CATEGORY)
-			code = category_cell(s, i, err);
+		else if (role <= TABLE_TEXT)
+			code = input_cell(s, i, err);
 		/* The row may be a good one once the column has become another kind. */
 		if (code < 0)
 			return again && code != ERR_MEMORY
@@ -191,11 +130,13 @@ static int read_rows(struct scanning *s, struct err *err)
 	bool header = s->plan->headed;
 	int64_t used;
 
-	scan->rows.count = scan->times.count = scan->known_count = 0;
-	memset(s->running, 0, (size_t)s->plan->count * sizeof(*s->running));
+	scan->rows.count = scan->times.count = 0;
+	for (int i = 0; i < s->plan->count; i++) {
+		vocabulary_release(&s->plan->columns[i].vocabulary);
+		s->plan->columns[i].seen = false;
+	}
 	for (; at < s->file->size; at += (size_t)used) {
-		const int64_t i = (int64_t)scan->rows.count;
-		int code = 0;
+		int code;
 
 		used = columns_row(s->file, at, s->plan->separator, s->plan->count, TABLE_ROW,
 			header ? 1 : row_number(s), s->fields, err);
@@ -207,10 +148,6 @@ static int read_rows(struct scanning *s, struct err *err)
 		}
 		if (header)
 			return (int)used;
-		if (i == 0 || table_block(i) != table_block(i - 1))
-			code = keep_known(s, err);
-		if (code)
-			return code;
 		code = used > 0 ? row_cells(s, at, err) : (int)used;
 		if (code)
 			code = skip_row(s, at, &used, code, err);
@@ -249,8 +186,7 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 	if (file->size >> TABLE_AT_BITS)
 		return err_set(err, ERR_INPUT, "%s: is larger than a terabyte", file->path);
 	s.fields = mem_new((size_t)plan->count, sizeof(*s.fields));
-	s.running = mem_new((size_t)plan->count, sizeof(*s.running));
-	if (!s.fields || !s.running)
+	if (!s.fields)
 		code = no_memory(&s, err);
 	while (!code) {
 		code = read_rows(&s, err);
@@ -265,7 +201,6 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 		code = finish_labels(&s, err);
 	label_column_release(&s.labels);
 	mem_free(s.fields);
-	mem_free(s.running);
 	return code ? code : table_plan_end(plan, file, err);
 }
 
@@ -274,6 +209,5 @@ void table_scan_release(struct table_scan *scan)
 	numbers_release(&scan->rows);
 	numbers_release(&scan->times);
 	name_list_release(&scan->class_names);
-	mem_free(scan->known);
 	*scan = (struct table_scan){0};
 }

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "formats/tar.h"
-#include "records/vocabulary.h"
+#include "base/vocabulary.h"
 
 /* Zeroed: of no archive. */
 struct tar_links {

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "formats/csv.h"
-#include "formats/decimal.h"
+#include "base/decimal.h"
 #include "formats/moment.h"
 #include "formats/tar.h"
 #include "records/records_types.h"

@@ -23,7 +23,7 @@
 
 #include "base/err.h"
 #include "formats/mapped.h"
-#include "records/vocabulary.h"
+#include "base/vocabulary.h"
 
 enum { TAR_LABEL_BITS = 24, TAR_SHARD_BITS = 24 };
 

@@ -100,6 +100,11 @@ int stored_write_matrix(const struct stored *s, struct err *err)
 	return run_folder_write(&s->run, "matrix.csv", &words, err);
 }
 
+const struct schema *stored_schema(const struct run *run)
+{
+	return source_schema(((const struct stored *)run)->source);
+}
+
 bool stored_class_names(const struct run *run, const char **names)
 {
 	return source_class_names(((const struct stored *)run)->source, names);

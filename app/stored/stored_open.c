@@ -313,6 +313,7 @@ static const struct run_driver driver = {
 	.state = driver_state,
 	.facts = stored_facts,
 	.class_names = stored_class_names,
+	.schema = stored_schema,
 };
 
 static int make(struct stored *s, const struct run_config *config, struct err *err)

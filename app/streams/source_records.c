@@ -448,6 +448,13 @@ bool source_class_names(struct source *source, const char **names)
 	return any;
 }
 
+const struct schema *source_schema(struct source *source)
+{
+	const struct records *records = source_records(source);
+
+	return records ? records_schema(records) : NULL;
+}
+
 double source_waited(const struct source *source)
 {
 	return source->type == &source_data ? loader_waited(const_data(source)->loader) : 0;

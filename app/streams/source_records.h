@@ -24,6 +24,9 @@ const struct order *source_order(const struct source *source);
  */
 bool source_class_names(struct source *source, const char **names);
 
+/* What its named values become; NULL for a source that has none. Lives as long as it. */
+const struct schema *source_schema(struct source *source);
+
 /* Seconds that asking for samples took; 0 for other sources. */
 double source_waited(const struct source *source);
 

@@ -19,6 +19,7 @@
 #include "replay/pool.h"
 #include "base/nearest.h"
 #include "run/shape.h"
+#include "schema/schema.h"
 
 static const struct option_row run_options[] = {
 	{"run", "method", OPTION_TEXT, "ama+malr", NULL, "bundle of settings: see retain methods"},
@@ -41,7 +42,7 @@ static const struct option_row run_options[] = {
 
 static const struct option_row *const own_tables[] = {run_options, shape_options, learner_options,
 	pool_options, objective_options, optimizer_options, average_options, schedule_options,
-	fast_options};
+	fast_options, schema_options};
 
 static const struct config_scope no_scope;
 

@@ -102,6 +102,8 @@ struct run_driver {
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
 	/* Fills in a name per class, NULL for those without; false: there are none. */
 	bool (*class_names)(const struct run *run, const char **names);
+	/* What named values become as inputs; NULL: inputs have no names. */
+	const struct schema *(*schema)(const struct run *run);
 };
 
 struct run {

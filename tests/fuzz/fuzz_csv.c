@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "records/columns.h"
 #include "formats/csv.h"
-#include "formats/decimal.h"
+#include "base/decimal.h"
 #include "formats/moment.h"
 #include "fuzz.h"
 

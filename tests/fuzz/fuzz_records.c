@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schema/schema.h"
 #include "streams/source_records.h"
 #include "fuzz.h"
 
@@ -64,9 +65,9 @@ void fuzz_records(const char *kind, const char *path, struct options *options)
 
 struct options *fuzz_records_options(const char *const *settings)
 {
-	const struct option_row *tables[TABLES_MOST] = {source_records_options};
+	const struct option_row *tables[TABLES_MOST] = {source_records_options, schema_options};
 	struct options *options;
-	int count = 1;
+	int count = 2;
 
 	for (int i = 0; records_types[i]; i++)
 		if (records_types[i]->options) {

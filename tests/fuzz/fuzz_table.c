@@ -4,8 +4,8 @@
 static const char *const settings[][4] = {
 	{NULL},
 	{"table.label=1", "table.time=-", NULL},
-	{"table.label=2", "table.time=1", "table.hash_bits=3", NULL},
-	{"table.ignore=1", "table.categorical=2", "table.clip=1", NULL},
+	{"table.label=2", "table.time=1", "schema.slots=2", NULL},
+	{"table.ignore=1", "table.categorical=2", "table.text=3", NULL},
 };
 
 enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "records/records.h"
+#include "schema/schema.h"
 
 /* Index files go to the test's own folder where they cannot lie beside the data. */
 static inline int tree_make(void **state)
@@ -66,9 +67,9 @@ static inline int try_open(
 {
 	static const struct option_row bad[] = {
 		{"stream", "on_bad", OPTION_CHOICE, "error", "error | skip", ""}, {NULL}};
-	const struct option_row *tables[32] = {bad};
+	const struct option_row *tables[32] = {bad, schema_options};
 	struct options *options;
-	int n = 1, code;
+	int n = 2, code;
 
 	for (int i = 0; records_types[i]; i++)
 		if (records_types[i]->options)

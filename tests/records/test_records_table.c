@@ -1,12 +1,12 @@
 /*
- * Tables: numbers standardized by rows before them only, categories of both sorts,
- * columns by name and number; errors by file, row and column.
+ * Tables: numbers as they are, categories in the order of their first appearance, texts,
+ * columns by name and number, given schemas; errors by file, row and column.
  */
 #include "records_check.h"
 
 #include <math.h>
 
-#include "records/table_scan.h"
+enum { SLOTS = 32, WORDS = 256 };
 
 static struct records *opened_with(const char *name, const char *const *settings)
 {
@@ -33,7 +33,7 @@ static void expect(struct records *records, int64_t i, int k, double number)
 {
 	const float found = input(records, i, k);
 
-	if (fabs(found - number) > 1e-6)
+	if (found != (float)number && !(isnan(found) && isnan(number)))
 		fail_msg("row %d, input %d: %g, not %g", (int)i, k, found, number);
 }
 
@@ -54,7 +54,7 @@ static void columns_become_inputs(void **state)
 	assert_int_equal(info->form, RECORDS_FLOATS);
 	assert_int_equal(info->count, 5);
 	assert_int_equal(info->classes, 2);
-	assert_int_equal(info->channels, 4); /* size; blue, green, red */
+	assert_int_equal(info->channels, 1 + SLOTS); /* size; red, blue, green */
 	assert_int_equal(info->height * info->width, 1);
 	assert_true(info->timed);
 	assert_string_equal(records_class_name(records, 0), "no");
@@ -63,32 +63,25 @@ static void columns_become_inputs(void **state)
 	assert_int_equal(records_look(records, 0).label, 1);
 	assert_int_equal(records_look(records, 1).label, 0);
 	assert_int_equal(records_look(records, 0).time, 1704067200000000);
-	/* Nothing is known before row 0; row 1 sees a mean of 1 and no deviation; rows 2 and 3
-	 * see 1 and 3; row 4 sees 1, 3, 5. */
-	expect(records, 0, 0, 0);
-	expect(records, 1, 0, 2);
-	expect(records, 2, 0, 3);
-	expect(records, 3, 0, 0);
-	expect(records, 4, 0, 8); /* clipped */
-	expect(records, 0, 3, 1);
-	expect(records, 1, 1, 1);
-	expect(records, 3, 2, 1);
-	expect(records, 3, 1, 0);
-	expect(records, 4, 1, 0);
-	expect(records, 4, 2, 0);
-	expect(records, 4, 3, 0);
+	expect(records, 0, 0, 1);
+	expect(records, 1, 0, 3);
+	expect(records, 3, 0, NAN);
+	expect(records, 4, 0, 1000);
+	expect(records, 0, 1, 1);
+	expect(records, 1, 1, 0);
+	expect(records, 1, 2, 1);
+	expect(records, 2, 1, 1);
+	expect(records, 3, 3, 1);
+	for (int k = 1; k <= SLOTS; k++)
+		expect(records, 4, k, 0);
 	records_where(records, 3, where, sizeof(where));
 	assert_non_null(strstr(where, "t.csv, row 5"));
 	records_close(records);
-	records = opened_with("t.csv", SETTINGS("table.ignore=when, 1", "table.hash_bits=3"));
-	assert_int_equal(records_info(records)->channels, 8);
-	for (int i = 0; i < 5; i++) {
-		double sum = 0;
-
-		for (int k = 0; k < 8; k++)
-			sum += (double)input(records, i, k);
-		assert_true(sum == (i < 4));
-	}
+	records = opened_with("t.csv", SETTINGS("table.ignore=when, 1", "schema.slots=2"));
+	assert_int_equal(records_info(records)->channels, 2);
+	for (int i = 0; i < 5; i++)
+		assert_true(input(records, i, 0) + input(records, i, 1) ==
+			    (float)(i == 3 ? 2 : i < 3)); /* the third colour is both */
 	records_close(records);
 	read_one(NULL, 0);
 }
@@ -108,7 +101,7 @@ static void without_a_header(void **state)
 	records = opened_with("t.tsv",
 		SETTINGS("table.label=1", "table.categorical=2", "table.time=3", "table.time=-"));
 	assert_int_equal(records_look(records, 1).label, 3);
-	assert_int_equal(records_info(records)->channels, 3);
+	assert_int_equal(records_info(records)->channels, 1 + SLOTS);
 	records_close(records);
 }
 
@@ -144,15 +137,15 @@ static void headers_are_told_from_rows(void **state)
 		{"\"1\",\"2\",\"label\"\n0.5,0.7,cat\n0.1,0.3,dog\n", 2, 2, 2},
 		{",0,1,label\n0,5,3,a\n1,5,4,b\n", 2, 2, 3},
 		/* Nothing but words. */
-		{"colour,size,label\nred,small,yes\nblue,large,no\n", 2, 2, 4},
-		{"red,small,yes\nblue,large,no\nred,large,yes\n", 3, 2, 4},
+		{"colour,size,label\nred,small,yes\nblue,large,no\n", 2, 2, 2 * SLOTS},
+		{"red,small,yes\nblue,large,no\nred,large,yes\n", 3, 2, 2 * SLOTS},
 		/* Rows: words that come again, numbers that are no columns'. */
 		{"5.1,3.5,setosa\n4.9,3.0,setosa\n6.0,2.2,virginica\n", 3, 2, 2},
 		{"5.1,3.5,setosa\n6.0,2.2,virginica\n", 2, 2, 2},
 		{"1,2,cat\n3,4,dog\n5,6,cat\n", 3, 2, 2},
 		{"5.1,3.5,setosa\n", 1, 1, 2},
-		{"NA,2,cat\n1,3,dog\n2,4,cat\n", 3, 2, 2},
-		{"odd,2,cat\n1,3,dog\n2,4,cat\n", 3, 2, 4},
+		{"NA,2,cat\n1,3,dog\n2,4,cat\n", 3, 2, SLOTS + 1},
+		{"odd,2,cat\n1,3,dog\n2,4,cat\n", 3, 2, SLOTS + 1},
 		/* All numbers: cannot be told, so a row. */
 		{"1,2,3\n4,5,1\n", 2, 4, 2},
 	};
@@ -161,7 +154,7 @@ static void headers_are_told_from_rows(void **state)
 		expect_table(rows[i].words, NULL, rows[i].count, rows[i].classes, rows[i].inputs);
 	expect_table("1,2,3\n4,5,1\n", "table.header=yes", 1, 2, 2);
 	expect_table("1,2,a\n3,4,b\n", "table.header=no", 2, 2, 2);
-	expect_table("a,b,c\n", "table.header=no", 1, 1, 2);
+	expect_table("a,b,c\n", "table.header=no", 1, 1, 2 * SLOTS);
 	write_words("t.csv", "1,2,label\n");
 	assert_refused("table", "t.csv", "t.csv: has no rows below its header (table.header = no");
 }
@@ -184,75 +177,77 @@ static void only_decimals_are_numbers(void **state)
 			i < COUNT(missing) ? missing[i]
 			: word             ? words[w]
 					   : numbers[n]);
-		expect_table(table, NULL, 2, 2, word ? 2 : 1);
+		expect_table(table, NULL, 2, 2, word ? SLOTS : 1);
 	}
 	write_words("t.csv", "x,label\n1,0\n-inf,1\n3,1\n");
 	records = opened_with("t.csv", NULL);
-	expect(records, 1, 0, 0);
+	expect(records, 1, 0, NAN);
 	records_close(records);
 	read_one(NULL, 0);
 }
 
-static void blocks(void **state)
+/* A column that begins empty has a category's room; a long text becomes words. */
+static void kinds_show_in_the_first_row(void **state)
 {
-	assert_int_equal(table_block(0), 0);
-	assert_int_equal(table_block(1), 1);
-	assert_int_equal(table_block(2), 2);
-	assert_int_equal(table_block(3), 2);
-	assert_int_equal(table_block(512), 10);
-	assert_int_equal(table_block(1023), 10);
-	assert_int_equal(table_block(1024), 11);
-	assert_int_equal(table_block(2047), 11);
-	assert_int_equal(table_block(2048), 12);
-}
-
-enum { ROWS = 5000 };
-
-static void write_rows(int rows, int changed)
-{
-	char *words = malloc(ROWS * 40), *at = words;
-
-	at += sprintf(at, "x,label\n");
-	for (int i = 0; i < rows; i++)
-		at += sprintf(at, "%d.25,%d\n", i == changed ? 9999 : i * 37 % 1001, i % 3);
-	write_bytes("t.csv", words, (size_t)(at - words));
-	free(words);
-}
-
-/* No row after a sample, and none of its own block, changes it; and all rows of earlier blocks
- * are in its statistics. */
-static void the_future_does_not_count(void **state)
-{
-	static float all[ROWS];
 	struct records *records;
-	double mean = 0, squares = 0;
+	int words = 0;
 
-	write_rows(ROWS, -1);
-	records = opened("table", "t.csv");
-	for (int i = 0; i < ROWS; i++)
-		all[i] = input(records, i, 0);
-	for (int i = ROWS - 1; i >= 0; i -= 7)
-		assert_true(input(records, i, 0) == all[i]);
+	write_words("t.csv", "open,late,review,label\n"
+			     ",,a great phone but too small,x\n"
+			     "5,red,\"the \"\"best\"\" phone\",y\n");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, 2 * SLOTS + WORDS);
+	expect(records, 0, 0, NAN);
+	expect(records, 0, SLOTS, NAN);
+	expect(records, 1, 0, 5);
+	expect(records, 1, SLOTS, 1);
+	expect(records, 1, SLOTS + 1, 0);
+	for (int k = 0; k < WORDS; k++)
+		words += input(records, 1, 2 * SLOTS + k) == 1;
+	assert_int_equal(words, 3);
 	records_close(records);
-	for (int i = 0; i < 3072; i++)
-		mean += (i * 37 % 1001 + 0.25) / 3072;
-	for (int i = 0; i < 3072; i++)
-		squares += pow(i * 37 % 1001 + 0.25 - mean, 2) / 3072;
-	assert_true(
-		fabs((double)all[3500] - (3500 * 37 % 1001 + 0.25 - mean) / sqrt(squares)) < 1e-5);
-	write_rows(ROWS, 1500);
-	records = opened("table", "t.csv");
-	for (int i = 0; i < 2048; i++)
-		if (i != 1500)
-			assert_true(input(records, i, 0) == all[i]);
-	assert_true(input(records, 2048, 0) != all[2048]);
-	records_close(records);
-	write_rows(2500, -1);
-	records = opened("table", "t.csv");
-	for (int i = 0; i < 2500; i++)
-		assert_true(input(records, i, 0) == all[i]);
+	records = opened_with("t.csv", SETTINGS("table.text=late", "schema.words=8"));
+	assert_int_equal(records_info(records)->channels, SLOTS + 2 * 8);
 	records_close(records);
 	read_one(NULL, 0);
+}
+
+/* A schema that is given decides on kinds and places, whatever the order of columns. */
+static void a_schema_is_followed(void **state)
+{
+	struct records *records;
+	char setting[300];
+	struct err err;
+
+	write_words("s.json", "{\"slots\": 3, \"label\": \"kind\", \"columns\": ["
+			      "{\"name\": \"c\", \"kind\": \"category\", \"values\": [\"b\"]},"
+			      "{\"name\": \"n\", \"kind\": \"number\"}]}");
+	snprintf(setting, sizeof(setting), "schema.from=%s", in_folder("s.json"));
+	write_words("t.csv", "kind,n,more,c\nx,1.5,9,a\ny,2,9,b\nx,,9,7\n");
+	records = opened_with("t.csv", SETTINGS(setting));
+	assert_int_equal(records_info(records)->channels, 4);
+	assert_int_equal(records_info(records)->classes, 2);
+	expect(records, 0, 1, 1); /* a comes after b */
+	expect(records, 0, 3, 1.5);
+	expect(records, 1, 0, 1);
+	expect(records, 2, 2, 1);
+	expect(records, 2, 3, NAN);
+	records_close(records);
+	/* Without the label there is none. */
+	write_words("t.csv", "n,more,c\n1.5,9,a\n2,9,b\n");
+	records = opened_with("t.csv", SETTINGS(setting));
+	assert_int_equal(records_look(records, 0).label, -1);
+	expect(records, 1, 0, 1);
+	records_close(records);
+	read_one(NULL, 0);
+	write_words("t.csv", "kind,m,label\n1,9,a\n2,9,b\n");
+	err = refused_with("table", "t.csv", SETTINGS(setting));
+	assert_says(err, "t.csv: has no columns c, n, which");
+	write_words("t.csv", "kind,n,c\nx,9,a\nx,nine,b\n");
+	err = refused_with("table", "t.csv", SETTINGS(setting));
+	assert_says(err, "t.csv, row 3, column n: nine is no number");
+	err = refused_with("table", "t.csv", SETTINGS("schema.from=nowhere.json"));
+	assert_says(err, "nowhere.json");
 }
 
 static void wrong_tables_are_named(void **state)
@@ -269,15 +264,14 @@ static void wrong_tables_are_named(void **state)
 		{"a,b\n1,\n", NULL, "t.csv, row 2, column b: is empty"},
 		{"a,b\n1,-2\n", NULL, "t.csv, row 2, column b: -2 is not from 0 to 16777215"},
 		{"a,b\nx,1\n", "table.categorical=", "t.csv, row 2, column a: x is no number"},
-		{"a,b\n1,1\n", "table.label=c", "has no column c, which table.label names"},
+		{"a,b\n1,1\n", "table.label=c", "has no column c, which table.label names; did"},
+		{"price,class\n1,1\n", "table.label=clas",
+			"has no column clas, which table.label names; did you mean class?"},
 		{"a,b\n1,1\n", "table.time=3", "has no column 3, which table.time names"},
 		{"a,b\n1,1\n", "table.ignore=a,x", "has no column x, which table.ignore names"},
 		{"a,b\n1,1\n", "table.categorical=q", "has no column q"},
 		{"a,b\n1,1\n", "table.time=b", "column b is both label and time"},
 		{"a,b\n1,1\n", "table.ignore=a", "its columns make 0 inputs"},
-		{"a,time,b\n1,5,1\n1,4,1\n", NULL,
-			"t.csv, row 3, column time: is before that of the row above; sort the "
-			"table"},
 		{"a,time,b\n1,5,1\n1,soon,1\n", NULL,
 			"t.csv, row 3, column time: soon is no number of seconds"},
 	};
@@ -290,21 +284,6 @@ static void wrong_tables_are_named(void **state)
 		err = refused_with("table", "t.csv", SETTINGS(rows[i].setting));
 		assert_says(err, rows[i].says);
 	}
-}
-
-static void too_many_categories(void **state)
-{
-	char *words = malloc(200000), *at = words;
-	struct err err;
-
-	at += sprintf(at, "name,label\n");
-	for (int i = 0; i < 4097; i++)
-		at += sprintf(at, "n%d,0\n", i);
-	write_bytes("t.csv", words, (size_t)(at - words));
-	free(words);
-	err = refused_with("table", "t.csv", NULL);
-	assert_says(err, "t.csv, row 4098, column name: has more than 4096 different cells");
-	records_close(opened_with("t.csv", SETTINGS("table.hash_bits=4")));
 }
 
 static void any_beginning_is_survived(void **state)
@@ -355,10 +334,9 @@ int main(void)
 		tree_test(without_a_header),
 		tree_test(headers_are_told_from_rows),
 		tree_test(only_decimals_are_numbers),
-		cmocka_unit_test(blocks),
-		tree_test(the_future_does_not_count),
+		tree_test(kinds_show_in_the_first_row),
+		tree_test(a_schema_is_followed),
 		tree_test(wrong_tables_are_named),
-		tree_test(too_many_categories),
 		tree_test(any_beginning_is_survived),
 		tree_test(a_changed_table_is_an_error),
 		tree_test(memory_may_run_out),

@@ -10,6 +10,7 @@
 #include "streams/order.h"
 #include "streams/source_records.h"
 #include "streams/view.h"
+#include "schema/schema.h"
 #include "streams/wander.h"
 
 enum { SIDE = 32, PLANE = SIDE * SIDE, ROW = 1 + 3 * PLANE, TRAIN = 300, TEST = 100, CLASSES = 10 };
@@ -40,11 +41,11 @@ static struct options *options_of(const char *words, const char *const *settings
 {
 	static const struct option_row run[] = {
 		{"run", "seed", OPTION_INT64, "1", NULL, "seed"}, {NULL}};
-	const struct option_row *tables[32] = {source_options, order_options,
+	const struct option_row *tables[32] = {schema_options, source_options, order_options,
 		source_records_options, view_options, wander_options, run};
 	struct options *options;
 	struct err err = {0};
-	int count = 6;
+	int count = 7;
 
 	for (int i = 0; records_types[i]; i++)
 		if (records_types[i]->options)

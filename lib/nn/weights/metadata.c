@@ -193,6 +193,7 @@ int metadata_read(struct metadata *metadata, const struct safetensors *file, str
 		code = read_iteration(&metadata->iteration, file, err);
 	if (!code)
 		code = read_names(metadata, file, arena, err);
+	metadata->schema = safetensors_get(file, METADATA_SCHEMA);
 	return code;
 }
 
@@ -228,10 +229,15 @@ int metadata_notes_init(
 		{INPUT_KEY, notes->input},
 		{ITERATION_KEY, notes->iteration},
 		{VERSION_KEY, RETAIN_VERSION},
-		{NAMES_KEY, notes->class_names.data},
 	};
 	memcpy(notes->rows, rows, sizeof(rows));
-	notes->count = (int)(sizeof(rows) / sizeof(rows[0])) - !metadata->class_names;
+	notes->count = (int)(sizeof(rows) / sizeof(rows[0]));
+	if (metadata->class_names)
+		notes->rows[notes->count++] =
+			(struct safetensors_note){NAMES_KEY, notes->class_names.data};
+	if (metadata->schema)
+		notes->rows[notes->count++] =
+			(struct safetensors_note){METADATA_SCHEMA, metadata->schema};
 	return code;
 }
 

@@ -8,6 +8,8 @@
  *	retain.classes      number of classes
  *	retain.input        channels,height,width
  *	retain.class_names  JSON list of one string per class; absent where no name is known
+ *	retain.schema       what rows of named values become (schema/schema.h), as JSON; absent where
+ *	                    inputs are numbers without names
  *	retain.iteration    training steps taken
  *	retain.version      retain's version when it wrote the file
  *
@@ -25,12 +27,15 @@ struct metadata {
 	struct net_spec spec;
 	int64_t iteration;              /* -1: the file does not say */
 	const char *const *class_names; /* one per class; NULL: the file does not say */
+	const char *schema;             /* JSON; NULL: the file does not say */
 };
+
+#define METADATA_SCHEMA "retain.schema"
 
 /*
  * All that a net is built from must be there. A file without any of it was not
  * written by retain: ERR_INPUT. Words that are damaged, incomplete or of a later
- * format are ERR_FORMAT. The strings of spec live as long as the file, class names
+ * format are ERR_FORMAT. The strings of spec and the schema live as long as the file, class names
  * as long as the arena.
  */
 int metadata_read(struct metadata *metadata, const struct safetensors *file, struct arena *arena,
@@ -41,7 +46,7 @@ int metadata_spec(struct net_spec *spec, const struct safetensors *file, struct 
 
 /* The same words for safetensors_save. */
 struct metadata_notes {
-	struct safetensors_note rows[9];
+	struct safetensors_note rows[10];
 	int count;
 	char format[16], classes[16], input[48], iteration[24];
 	struct text class_names;

@@ -253,6 +253,11 @@ static int build_net(struct weights_held *held, const struct safetensors *file, 
 		return err_set(err, code, "%s: %s", safetensors_path(file), why.message);
 	held->weights.iteration = said.iteration;
 	held->weights.class_names = said.class_names;
+	if (said.schema) {
+		held->weights.schema = arena_text(&held->names, said.schema);
+		if (!held->weights.schema)
+			return err_memory(err, "a schema", strlen(said.schema));
+	}
 	return check(held->net, file, err);
 }
 
@@ -397,7 +402,7 @@ static int list_items(struct safetensors_item **items, const struct weights *wei
 int weights_save(const char *path, const struct weights *weights, struct err *err)
 {
 	const struct metadata said = {
-		*net_spec(weights->net), weights->iteration, weights->class_names};
+		*net_spec(weights->net), weights->iteration, weights->class_names, weights->schema};
 	struct safetensors_item *items;
 	struct metadata_notes notes;
 	struct arena arena = {0};

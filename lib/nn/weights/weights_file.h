@@ -27,6 +27,7 @@ struct weights {
 	const float *params, *stats;    /* flat buffers; stats: NULL for a net that has none */
 	int64_t iteration;              /* training steps taken; -1: a file does not say */
 	const char *const *class_names; /* one per class; NULL: they are not known */
+	const char *schema;             /* as nn/weights/metadata.h says; NULL: none */
 	const struct scale *scale;      /* of inputs; NULL: they are taken as they are */
 	const int64_t *scale_seen;      /* of how many values it is; NULL without one */
 };

@@ -1,6 +1,6 @@
 /* A sort moves only where names begin, never their bytes. */
 #define _GNU_SOURCE 1
-#include "records/name_list.h"
+#include "base/name_list.h"
 
 #include <dirent.h>
 #include <errno.h>

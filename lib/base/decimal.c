@@ -1,5 +1,5 @@
 /* Most numbers are plain: they need no copy, no locale and no strtod. */
-#include "formats/decimal.h"
+#include "base/decimal.h"
 
 #include <string.h>
 

@@ -2,12 +2,12 @@
  * The different words of a column: names of classes, categories. They are numbered as
  * they come, and in the end by their order.
  */
-#ifndef RETAIN_RECORDS_VOCABULARY_H
-#define RETAIN_RECORDS_VOCABULARY_H
+#ifndef RETAIN_BASE_VOCABULARY_H
+#define RETAIN_BASE_VOCABULARY_H
 
 #include <stdint.h>
 
-#include "records/name_list.h"
+#include "base/name_list.h"
 
 /* Zeroed: none. */
 struct vocabulary {
@@ -19,6 +19,9 @@ struct vocabulary {
 /* The number of a word, which is given one if it is new; negative: an error's code. */
 int64_t vocabulary_number(
 	struct vocabulary *vocabulary, const char *word, size_t size, struct err *err);
+
+/* Takes back the word that was numbered last; the words were not sorted since. */
+void vocabulary_drop_last(struct vocabulary *vocabulary);
 
 /* The number of a word, or -1. */
 int64_t vocabulary_find(const struct vocabulary *vocabulary, const char *word, size_t size);

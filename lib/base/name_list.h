@@ -1,6 +1,6 @@
 /* Names in a list: of files in a folder, of classes, of archives. */
-#ifndef RETAIN_RECORDS_NAME_LIST_H
-#define RETAIN_RECORDS_NAME_LIST_H
+#ifndef RETAIN_BASE_NAME_LIST_H
+#define RETAIN_BASE_NAME_LIST_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * else is one: no 0x1p3, no 1_000 or 1,000, no nan, inf or infinity, no blanks.
  * Whole texts, of `size` bytes; nothing depends on the locale.
  */
-#ifndef RETAIN_FORMATS_DECIMAL_H
-#define RETAIN_FORMATS_DECIMAL_H
+#ifndef RETAIN_BASE_DECIMAL_H
+#define RETAIN_BASE_DECIMAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

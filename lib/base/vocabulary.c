@@ -1,10 +1,10 @@
 /* A hash table of open slots, at most half full. */
-#include "records/vocabulary.h"
+#include "base/vocabulary.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "records/index_file.h"
+#include "base/mark.h"
 
 /* The slot of a word, or the empty one where it would be. */
 static size_t slot_of(const struct vocabulary *vocabulary, const char *word, size_t size)
@@ -69,6 +69,16 @@ int64_t vocabulary_number(
 		return code;
 	vocabulary->slots[slot_of(vocabulary, word, size)] = (uint32_t)vocabulary->names.count;
 	return (int64_t)vocabulary->names.count - 1;
+}
+
+void vocabulary_drop_last(struct vocabulary *vocabulary)
+{
+	struct name_list *names = &vocabulary->names;
+	const char *name = name_list_at(names, names->count - 1);
+
+	/* No other word can have been placed behind the one that came last. */
+	vocabulary->slots[slot_of(vocabulary, name, strlen(name))] = 0;
+	names->size = names->starts[--names->count];
 }
 
 /* Names lie in the order in which they came, so their starts grow with their numbers. */

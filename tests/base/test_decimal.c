@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "formats/decimal.h"
+#include "base/decimal.h"
 #include "formats/moment.h"
 
 static void whole_numbers_and_moments(void **state)

@@ -1,0 +1,361 @@
+/*
+ * Columns in a row, then the spare inputs. Everything that is learned is also in a list,
+ * newest last, so that it can be taken back.
+ *
+ * Invariant: a vocabulary never has more values than its column has inputs.
+ */
+#include "schema/schema_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/mem.h"
+
+const struct option_row schema_options[] = {
+	{"schema", "from", OPTION_TEXT, "", NULL,
+		"what rows are: a JSON file, a weights file or a run's folder; empty: learned from "
+		"the "
+		"first row or the table"},
+	{"schema", "slots", OPTION_INT, "32", "[1, 65536]",
+		"inputs of a category: its first values have one each, the rest are hashed"},
+	{"schema", "words", OPTION_INT, "256", "[1, 65536]",
+		"inputs of a text, into which its words are hashed"},
+	{"schema", "spare", OPTION_INT, "0", "[0, 65536]", "inputs for fields that appear later"},
+	{NULL},
+};
+
+struct schema_sizes schema_sizes(const struct options *options)
+{
+	return (struct schema_sizes){options_int(options, "schema.slots"),
+		options_int(options, "schema.words"), options_int(options, "schema.spare")};
+}
+
+int schema_new(struct schema **schema, const struct schema_sizes *sizes, struct err *err)
+{
+	*schema = mem_new(1, sizeof(**schema));
+	if (!*schema)
+		return err_memory(err, "a schema", sizeof(**schema));
+	(*schema)->sizes = *sizes;
+	(*schema)->label = -1;
+	return 0;
+}
+
+void schema_free(struct schema *schema)
+{
+	if (!schema)
+		return;
+	for (int i = 0; i < schema->count; i++)
+		vocabulary_release(&schema->columns[i].values);
+	vocabulary_release(&schema->names);
+	vocabulary_release(&schema->left_out);
+	vocabulary_release(&schema->spare);
+	mem_free(schema->columns);
+	mem_free(schema->additions);
+	mem_free(schema);
+}
+
+int schema_add(struct schema *schema, const char *name, size_t size, enum schema_kind kind,
+	bool opened, struct err *err)
+{
+	char word[SCHEMA_WORD + 1];
+	const size_t length = schema_word(name, size, word);
+	int64_t number;
+
+	if (schema->count == SCHEMA_COLUMNS)
+		return err_set(err, ERR_INPUT, "has more than %d columns", SCHEMA_COLUMNS);
+	if (schema_find(schema, word, length) != SCHEMA_NEW_FIELD)
+		return err_set(err, ERR_INPUT, "has two columns %s", word);
+	if (!grow_room(&schema->columns, &schema->columns_room, (size_t)schema->count + 1,
+		    sizeof(*schema->columns)))
+		return err_memory(
+			err, "a schema", (size_t)schema->count * sizeof(*schema->columns));
+	number = vocabulary_number(&schema->names, word, length, err);
+	if (number < 0)
+		return (int)number;
+	schema->columns[schema->count++] =
+		(struct schema_column){.kind = kind, .opened = opened || kind == SCHEMA_OPEN};
+	return 0;
+}
+
+int schema_leave_out(
+	struct schema *schema, const char *name, size_t size, bool label, struct err *err)
+{
+	char word[SCHEMA_WORD + 1];
+	const size_t length = schema_word(name, size, word);
+	int64_t number;
+
+	if (schema_find(schema, word, length) >= 0)
+		return err_set(err, ERR_INPUT, "has two columns %s", word);
+	number = vocabulary_number(&schema->left_out, word, length, err);
+	if (number < 0)
+		return (int)number;
+	if (label)
+		schema->label = number;
+	return 0;
+}
+
+int schema_end(struct schema *schema, struct err *err)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < schema->count; i++) {
+		struct schema_column *column = schema->columns + i;
+
+		column->name = name_list_at(&schema->names.names, (size_t)i);
+		column->at = at;
+		if (column->kind == SCHEMA_TEXT)
+			column->inputs = (size_t)schema->sizes.words;
+		else if (column->kind == SCHEMA_NUMBER && !column->opened)
+			column->inputs = 1;
+		else
+			column->inputs = (size_t)schema->sizes.slots;
+		at += column->inputs;
+	}
+	schema->spare_at = at;
+	schema->floats = at + (size_t)schema->sizes.spare;
+	if (at < 1 || schema->floats > SCHEMA_FLOATS)
+		return err_set(err, ERR_INPUT, "its columns make %zu inputs%s", schema->floats,
+			at ? "; schema.slots and schema.words make them fewer" : "");
+	return 0;
+}
+
+size_t schema_floats(const struct schema *schema)
+{
+	return schema->floats;
+}
+
+int schema_count(const struct schema *schema)
+{
+	return schema->count;
+}
+
+const struct schema_column *schema_column(const struct schema *schema, int i)
+{
+	return schema->columns + i;
+}
+
+const char *schema_label(const struct schema *schema)
+{
+	return schema->label < 0 ? NULL
+				 : name_list_at(&schema->left_out.names, (size_t)schema->label);
+}
+
+const struct vocabulary *schema_spare(const struct schema *schema)
+{
+	return &schema->spare;
+}
+
+int schema_find(const struct schema *schema, const char *name, size_t size)
+{
+	char word[SCHEMA_WORD + 1];
+	const size_t length = schema_word(name, size, word);
+	const int64_t number = vocabulary_find(&schema->names, word, length);
+
+	if (number >= 0)
+		return (int)number;
+	return vocabulary_find(&schema->left_out, word, length) >= 0 ? SCHEMA_LEFT_OUT
+								     : SCHEMA_NEW_FIELD;
+}
+
+static int take_down(struct schema *schema, enum learned what, int column, struct err *err)
+{
+	if (!grow_room(&schema->additions, &schema->additions_room, schema->additions_count + 1,
+		    sizeof(*schema->additions)))
+		return err_memory(err, "a schema", schema->additions_count);
+	schema->additions[schema->additions_count++] = (struct addition){what, column};
+	schema->serial++;
+	return 0;
+}
+
+/* A word that may be new to a vocabulary that has `room`. */
+static int learn_word(struct schema *schema, struct vocabulary *values, size_t room,
+	const char *word, size_t size, const struct addition *addition, struct err *err)
+{
+	int64_t number;
+	int code;
+
+	if (values->names.count >= room || vocabulary_find(values, word, size) >= 0)
+		return 0;
+	number = vocabulary_number(values, word, size, err);
+	if (number < 0)
+		return (int)number;
+	code = take_down(schema, addition->what, addition->column, err);
+	if (code)
+		vocabulary_drop_last(values);
+	return code;
+}
+
+/* The words of a value, as a category has them. */
+static size_t category_word(const struct schema_value *value, char word[SCHEMA_WORD + 1])
+{
+	char number[TEXT_NUMBER];
+
+	if (value->words)
+		return schema_word(value->words, value->size, word);
+	text_from_double(number, value->number);
+	return schema_word(number, strlen(number), word);
+}
+
+static int refuse_word(
+	const struct schema_column *column, const struct schema_value *value, struct err *err)
+{
+	char shown[SCHEMA_SHOWN];
+
+	return err_set(err, ERR_INPUT, "column %s: %s is no number", column->name,
+		schema_shown(value, shown));
+}
+
+int schema_learn(
+	struct schema *schema, int column, const struct schema_value *value, struct err *err)
+{
+	struct schema_column *at = schema->columns + column;
+	const struct addition addition = {LEARNED_VALUE, column};
+	char word[SCHEMA_WORD + 1];
+	size_t size;
+
+	if (value->is == SCHEMA_MISSING)
+		return 0;
+	if (at->kind == SCHEMA_OPEN) {
+		const int code = take_down(schema, LEARNED_KIND, column, err);
+
+		if (code)
+			return code;
+		at->kind = value->is == SCHEMA_IS_NUMBER ? SCHEMA_NUMBER : SCHEMA_CATEGORY;
+	}
+	if (at->kind == SCHEMA_NUMBER)
+		return value->is == SCHEMA_IS_NUMBER ? 0 : refuse_word(at, value, err);
+	if (at->kind != SCHEMA_CATEGORY)
+		return 0;
+	size = category_word(value, word);
+	return learn_word(schema, &at->values, at->inputs, word, size, &addition, err);
+}
+
+static void put_category(
+	const struct schema_column *column, const char *word, size_t size, float *inputs)
+{
+	const int64_t slot = vocabulary_find(&column->values, word, size);
+	const size_t n = column->inputs;
+	uint64_t hash;
+	size_t first, second;
+
+	if (slot >= 0) {
+		inputs[slot] = 1;
+	} else if (column->values.names.count == n) {
+		hash = schema_hash(column->name, word, size);
+		first = (size_t)(hash % n);
+		second = n > 1 ? (first + 1 + (size_t)((hash >> 32) % (n - 1))) % n : first;
+		inputs[first] = inputs[second] = 1;
+	}
+}
+
+int schema_put(const struct schema *schema, int column, const struct schema_value *value,
+	float *input, struct err *err)
+{
+	const struct schema_column *at = schema->columns + column;
+	float *inputs = input + at->at;
+	char word[SCHEMA_WORD + 1];
+
+	if (value->is == SCHEMA_MISSING || at->kind == SCHEMA_OPEN)
+		return 0;
+	if (at->kind == SCHEMA_NUMBER) {
+		if (value->is != SCHEMA_IS_NUMBER)
+			return refuse_word(at, value, err);
+		*inputs = (float)value->number;
+		return 0;
+	}
+	*inputs = 0; /* an open one is NAN while it is blank */
+	if (at->kind == SCHEMA_TEXT && value->words) {
+		schema_put_text(at, value->words, value->size, inputs);
+	} else {
+		const size_t size = category_word(value, word);
+
+		if (at->kind == SCHEMA_TEXT)
+			schema_put_text(at, word, size, inputs);
+		else
+			put_category(at, word, size, inputs);
+	}
+	return 0;
+}
+
+void schema_blank(const struct schema *schema, float *input)
+{
+	memset(input, 0, schema->floats * sizeof(*input));
+	for (int i = 0; i < schema->count; i++)
+		if (schema->columns[i].opened || schema->columns[i].kind == SCHEMA_NUMBER)
+			input[schema->columns[i].at] = NAN;
+}
+
+/* A field of the spare inputs: a number by its name, a word by name and value. */
+static size_t spare_word(
+	const char *name, const struct schema_value *value, char word[SCHEMA_WORD + 1])
+{
+	char whole[2 * SCHEMA_WORD + 2], part[SCHEMA_WORD + 1];
+	size_t size;
+
+	schema_word(name, strlen(name), part);
+	size = strlen(part);
+	memcpy(whole, part, size);
+	if (value->is == SCHEMA_IS_WORDS) {
+		whole[size++] = '=';
+		schema_word(value->words, value->size, part);
+		memcpy(whole + size, part, strlen(part));
+		size += strlen(part);
+	}
+	return schema_word(whole, size, word);
+}
+
+int schema_learn_new(
+	struct schema *schema, const char *name, const struct schema_value *value, struct err *err)
+{
+	const struct addition addition = {LEARNED_FIELD, -1};
+	char word[SCHEMA_WORD + 1];
+	size_t size;
+
+	if (value->is == SCHEMA_MISSING || schema_kind_of(value) == SCHEMA_TEXT)
+		return 0;
+	size = spare_word(name, value, word);
+	return learn_word(
+		schema, &schema->spare, (size_t)schema->sizes.spare, word, size, &addition, err);
+}
+
+bool schema_put_new(const struct schema *schema, const char *name, const struct schema_value *value,
+	float *input)
+{
+	char word[SCHEMA_WORD + 1];
+	int64_t slot = -1;
+
+	if (value->is == SCHEMA_MISSING)
+		return true;
+	if (schema->sizes.spare && schema_kind_of(value) != SCHEMA_TEXT)
+		slot = vocabulary_find(&schema->spare, word, spare_word(name, value, word));
+	if (slot >= 0)
+		input[schema->spare_at + (size_t)slot] =
+			value->is == SCHEMA_IS_NUMBER ? (float)value->number : 1;
+	return slot >= 0;
+}
+
+size_t schema_mark(const struct schema *schema)
+{
+	return schema->additions_count;
+}
+
+void schema_back(struct schema *schema, size_t mark)
+{
+	while (schema->additions_count > mark) {
+		const struct addition *last = schema->additions + --schema->additions_count;
+
+		if (last->what == LEARNED_KIND)
+			schema->columns[last->column].kind = SCHEMA_OPEN;
+		else
+			vocabulary_drop_last(last->what == LEARNED_FIELD
+						     ? &schema->spare
+						     : &schema->columns[last->column].values);
+		schema->serial++;
+	}
+}
+
+uint64_t schema_serial(const struct schema *schema)
+{
+	return schema->serial;
+}

@@ -1,0 +1,383 @@
+/*
+ * Schemas: what values become, what is learned and taken back, JSON there and back,
+ * and what is refused.
+ */
+#include "../base/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "schema/schema.h"
+
+static const struct schema_sizes sizes = {.slots = 4, .words = 16, .spare = 2};
+
+static struct jvalue *json(const char *words)
+{
+	struct jvalue *value;
+	struct err err = {0};
+
+	assert_ok(jvalue_read(&value, words, strlen(words), "test", &err), err);
+	return value;
+}
+
+static struct schema *of_row(const char *words)
+{
+	struct jvalue *row = json(words);
+	struct schema *schema;
+	struct err err = {0};
+
+	assert_ok(schema_of_row(&schema, &sizes, row, &err), err);
+	jvalue_free(row);
+	return schema;
+}
+
+static int learn(struct schema *schema, const char *words, struct err *err)
+{
+	struct jvalue *row = json(words);
+	const int code = schema_learn_row(schema, row, err);
+
+	jvalue_free(row);
+	return code;
+}
+
+static int encode(const struct schema *schema, const char *words, float *input, struct err *err)
+{
+	struct jvalue *row = json(words);
+	const int code = schema_encode_row(schema, row, input, NULL, err);
+
+	jvalue_free(row);
+	return code;
+}
+
+/* Learns and encodes a row, and compares. NAN equals NAN. */
+static void expect(struct schema *schema, const char *words, const float *wanted)
+{
+	float input[64];
+	struct err err = {0};
+
+	assert_true(schema_floats(schema) <= 64);
+	assert_ok(learn(schema, words, &err), err);
+	assert_ok(encode(schema, words, input, &err), err);
+	for (size_t i = 0; i < schema_floats(schema); i++)
+		if (input[i] != wanted[i] && !(isnan(input[i]) && isnan(wanted[i])))
+			fail_msg("%s: input %zu is %g, not %g", words, i, (double)input[i],
+				(double)wanted[i]);
+}
+
+static void texts_are_values(void **state)
+{
+	static const struct {
+		const char *words;
+		enum schema_is is;
+		double number;
+	} rows[] = {
+		{"", SCHEMA_MISSING, 0},
+		{" NA ", SCHEMA_MISSING, 0},
+		{"n/a", SCHEMA_MISSING, 0},
+		{"-inf", SCHEMA_MISSING, 0},
+		{"NaN", SCHEMA_MISSING, 0},
+		{"?", SCHEMA_MISSING, 0},
+		{"1e39", SCHEMA_MISSING, 0},
+		{"1e999", SCHEMA_MISSING, 0},
+		{" -1.5e3 ", SCHEMA_IS_NUMBER, -1500},
+		{"1e38", SCHEMA_IS_NUMBER, 1e38},
+		{"True", SCHEMA_IS_NUMBER, 1},
+		{"FALSE", SCHEMA_IS_NUMBER, 0},
+		{"1,5", SCHEMA_IS_WORDS, 0},
+		{"0x10", SCHEMA_IS_WORDS, 0},
+		{"Rome", SCHEMA_IS_WORDS, 0},
+		{"none", SCHEMA_IS_WORDS, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct schema_value value =
+			schema_value(rows[i].words, strlen(rows[i].words));
+
+		if (value.is != rows[i].is)
+			fail_msg("%s is %d", rows[i].words, value.is);
+		if (value.is == SCHEMA_IS_NUMBER)
+			assert_true(value.number == rows[i].number);
+	}
+}
+
+static void rows_become_inputs(void **state)
+{
+	const float n = NAN;
+	struct schema *schema =
+		of_row("{\"age\": 33, \"city\": \"Rome\", \"paid\": true, \"zip\": \"00501\", "
+		       "\"later\": null}");
+
+	assert_int_equal(schema_count(schema), 5);
+	assert_int_equal(schema_floats(schema), 1 + 4 + 1 + 1 + 4 + 2);
+	assert_int_equal(schema_column(schema, 4)->kind, SCHEMA_OPEN);
+	expect(schema, "{\"age\": 33, \"city\": \"Rome\", \"paid\": true, \"zip\": \"00501\"}",
+		(float[]){33, 1, 0, 0, 0, 1, 501, n, 0, 0, 0, 0, 0});
+	expect(schema, "{\"city\": \"Oslo\", \"age\": null, \"paid\": \"false\"}",
+		(float[]){n, 0, 1, 0, 0, 0, n, n, 0, 0, 0, 0, 0});
+	/* The open column's first value is a word. */
+	expect(schema, "{\"age\": \"12.5\", \"city\": \"\", \"later\": \"x\"}",
+		(float[]){12.5, 0, 0, 0, 0, n, n, 1, 0, 0, 0, 0, 0});
+	expect(schema, "{\"age\": 1, \"city\": 7, \"later\": 3}",
+		(float[]){1, 0, 0, 1, 0, n, n, 0, 1, 0, 0, 0, 0});
+	expect(schema, "{\"age\": 1, \"city\": \"7\", \"later\": null}",
+		(float[]){1, 0, 0, 1, 0, n, n, n, 0, 0, 0, 0, 0});
+	/* New fields: a number, a word; then there is no room for more. */
+	expect(schema, "{\"age\": 1, \"new\": 8}",
+		(float[]){1, 0, 0, 0, 0, n, n, n, 0, 0, 0, 8, 0});
+	expect(schema, "{\"age\": 1, \"sky\": \"blue\", \"new\": 9}",
+		(float[]){1, 0, 0, 0, 0, n, n, n, 0, 0, 0, 9, 1});
+	expect(schema, "{\"age\": 1, \"sky\": \"grey\"}",
+		(float[]){1, 0, 0, 0, 0, n, n, n, 0, 0, 0, 0, 0});
+	schema_free(schema);
+}
+
+/* How many inputs from `at` on are 1; the others must be 0. */
+static int ones(const float *input, size_t at, size_t count)
+{
+	int sum = 0;
+
+	for (size_t i = at; i < at + count; i++) {
+		assert_true(input[i] == 0 || input[i] == 1);
+		sum += input[i] == 1;
+	}
+	return sum;
+}
+
+static void values_beyond_the_slots_are_hashed(void **state)
+{
+	struct schema *schema = of_row("{\"c\": \"v0\"}");
+	float input[6], again[6];
+	struct err err = {0};
+	char row[40];
+
+	for (int i = 0; i < 50; i++) {
+		snprintf(row, sizeof(row), "{\"c\": \"v%d\"}", i);
+		assert_ok(encode(schema, row, input, &err), err);
+		assert_int_equal(ones(input, 0, 4), i < 4 ? 0 : 2); /* never seen */
+		assert_ok(learn(schema, row, &err), err);
+		assert_ok(encode(schema, row, input, &err), err);
+		assert_int_equal(ones(input, 0, 4), i < 4 ? 1 : 2);
+		if (i < 4)
+			assert_true(input[i] == 1);
+	}
+	assert_ok(encode(schema, row, again, &err), err);
+	assert_memory_equal(input, again, sizeof(input));
+	schema_free(schema);
+}
+
+static void texts_are_words(void **state)
+{
+	static const char *const text = "{\"t\": \"a Great phone, but far too small\"}";
+	struct schema *schema = of_row(text);
+	float input[18], same[18];
+	struct err err = {0};
+
+	assert_int_equal(schema_column(schema, 0)->kind, SCHEMA_TEXT);
+	assert_ok(encode(schema, text, input, &err), err);
+	assert_in_range(ones(input, 0, 16), 2, 7);
+	assert_ok(encode(schema, "{\"t\": \"small; too FAR but phone great A\"}", same, &err), err);
+	assert_memory_equal(input, same, sizeof(input));
+	assert_ok(encode(schema, "{\"t\": null}", input, &err), err);
+	assert_int_equal(ones(input, 0, 16), 0);
+	assert_ok(encode(schema, "{\"t\": 5}", input, &err), err);
+	assert_int_equal(ones(input, 0, 16), 1);
+	schema_free(schema);
+}
+
+static void text_of(const struct schema *schema, struct text *text)
+{
+	struct jwriter writer = {.out = text};
+
+	schema_write(schema, &writer, NULL);
+	assert_false(text->failed);
+}
+
+static void json_comes_back(void **state)
+{
+	struct schema *schema = of_row("{\"age\": 3, \"city\": \"R\\u00f6m\", \"o\": null, \"p\": "
+				       "null, \"t\": \"one two three four five six\"}"),
+		      *back;
+	struct text first = {0}, second = {0};
+	float a[64], b[64];
+	struct err err = {0};
+	static const char *const row =
+		"{\"age\": 3, \"city\": \"Oslo\", \"o\": 5, \"new\": 1, \"t\": \"six seven\"}";
+
+	assert_ok(learn(schema, row, &err), err);
+	text_of(schema, &first);
+	assert_ok(schema_parse(&back, &(struct schema_sizes){9, 9, 9}, first.data, first.size,
+			  "there", &err),
+		err);
+	text_of(back, &second);
+	assert_string_equal(first.data, second.data);
+	assert_int_equal(schema_floats(back), schema_floats(schema));
+	assert_ok(encode(schema, row, a, &err), err);
+	assert_ok(encode(back, row, b, &err), err);
+	assert_memory_equal(a, b, schema_floats(schema) * sizeof(*a));
+	schema_free(schema);
+	schema_free(back);
+	text_release(&first);
+	text_release(&second);
+	assert_ok(schema_parse(&back, &sizes,
+			  "{\"columns\": [{\"name\": \"a\", \"kind\": \"category\"}]}", 48, "hand",
+			  &err),
+		err);
+	assert_int_equal(schema_floats(back), 6);
+	schema_free(back);
+}
+
+static void learning_is_taken_back(void **state)
+{
+	struct schema *schema = of_row("{\"n\": 1, \"c\": \"a\", \"o\": null}");
+	struct text before = {0}, after = {0};
+	struct err err = {0};
+	size_t mark;
+	uint64_t serial;
+
+	assert_ok(learn(schema, "{\"c\": \"a\"}", &err), err);
+	text_of(schema, &before);
+	mark = schema_mark(schema);
+	serial = schema_serial(schema);
+	assert_ok(learn(schema, "{\"c\": \"b\", \"o\": \"x\", \"new\": 2}", &err), err);
+	assert_true(schema_serial(schema) != serial);
+	schema_back(schema, mark);
+	assert_true(schema_serial(schema) != serial);
+	text_of(schema, &after);
+	assert_string_equal(before.data, after.data);
+	/* A row that is refused teaches nothing, whatever stands before the mistake. */
+	assert_int_equal(
+		learn(schema, "{\"c\": \"b\", \"o\": 1, \"new\": 2, \"n\": \"old\"}", &err),
+		ERR_INPUT);
+	assert_string_equal(err.message, "column n: old is no number");
+	text_release(&after);
+	after = (struct text){0};
+	text_of(schema, &after);
+	assert_string_equal(before.data, after.data);
+	text_release(&before);
+	text_release(&after);
+	schema_free(schema);
+}
+
+static void strange_rows_are_refused(void **state)
+{
+	static const struct {
+		const char *row, *says;
+	} rows[] = {
+		{"{\"n\": [1]}", "field n: is a list"},
+		{"{\"n\": {\"m\": 1}}", "field n: is a table"},
+		{"{\"m\": 1}", "has none of the columns n, c"},
+		{"{}", "has none of the columns n, c"},
+		{"[1, 2]", "is no JSON object of named fields"},
+		{"{\"n\": \"1,5\"}", "column n: 1,5 is no number"},
+	};
+	struct schema *schema = of_row("{\"n\": 1, \"c\": \"a\"}"), *none;
+	float input[8];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct err err = {0};
+
+		assert_int_equal(learn(schema, rows[i].row, &err), ERR_INPUT);
+		if (!strstr(err.message, rows[i].says))
+			fail_msg("%s: %s", rows[i].row, err.message);
+		assert_int_equal(encode(schema, rows[i].row, input, &err), ERR_INPUT);
+	}
+	for (int i = 0; i < 3; i++) {
+		struct jvalue *row = json(i == 0 ? "{}" : i == 1 ? "[]" : "{\"a\": []}");
+
+		assert_int_equal(schema_of_row(&none, &sizes, row, NULL), ERR_INPUT);
+		assert_null(none);
+		jvalue_free(row);
+	}
+	schema_free(schema);
+}
+
+static void strange_schemas_are_refused(void **state)
+{
+	static const struct {
+		const char *schema, *says;
+	} rows[] = {
+		{"[]", "there: has no list of columns"},
+		{"{\"columns\": []}", "there: its columns make"},
+		{"{\"columns\": [{}]}", "there: column 1 has no name"},
+		{"{\"columns\": [{\"name\": \"a\"}]}", "there: column a: its kind is none of"},
+		{"{\"columns\": [{\"name\": \"a\", \"kind\": \"number\"}, "
+		 "{\"name\": \"a\", \"kind\": \"text\"}]}",
+			"there: has two columns a"},
+		{"{\"columns\": [{\"name\": \"a\", \"kind\": \"number\", \"values\": [\"x\"]}]}",
+			"there: column a: only categories have values"},
+		{"{\"slots\": 1, \"columns\": [{\"name\": \"a\", \"kind\": \"category\", "
+		 "\"values\": [\"x\", \"y\"]}]}",
+			"there: column a: values: has 2 texts for 1 inputs"},
+		{"{\"columns\": [{\"name\": \"a\", \"kind\": \"category\", \"values\": "
+		 "[\"x\", \"x\"]}]}",
+			"there: column a: values: has x twice"},
+		{"{\"slots\": 0, \"columns\": []}", "there: slots: is no whole number from 1"},
+		{"{\"format\": 2, \"columns\": []}", "there: is of a format"},
+		{"{\"label\": \"a\", \"columns\": [{\"name\": \"a\", \"kind\": \"number\"}]}",
+			"there: has two columns a"},
+		{"{\"words\": 65536, \"columns\": [", "there"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct schema *schema;
+		struct err err = {0};
+
+		assert_true(schema_parse(&schema, &sizes, rows[i].schema, strlen(rows[i].schema),
+				    "there", &err) < 0);
+		assert_null(schema);
+		if (strncmp(err.message, rows[i].says, strlen(rows[i].says)) != 0)
+			fail_msg("%s: %s", rows[i].schema, err.message);
+	}
+}
+
+/* Names and values of any bytes and lengths: what is written can be read. */
+static void any_bytes_are_names(void **state)
+{
+	static const char bytes[] = "\xff\xe4\"\\\n\x01\0x\xc3\xa4";
+	struct schema *schema, *back;
+	struct schema_value value = schema_value(bytes, sizeof(bytes) - 1);
+	struct text text = {0};
+	struct err err = {0};
+	char longest[3 * SCHEMA_WORD];
+	float input[16];
+
+	memset(longest, 'x', sizeof(longest));
+	assert_ok(schema_new(&schema, &sizes, &err), err);
+	assert_ok(schema_add(schema, bytes, sizeof(bytes) - 1, SCHEMA_CATEGORY, false, &err), err);
+	assert_ok(schema_add(schema, longest, sizeof(longest), SCHEMA_CATEGORY, false, &err), err);
+	assert_ok(schema_end(schema, &err), err);
+	assert_int_equal(schema_find(schema, bytes, sizeof(bytes) - 1), 0);
+	assert_int_equal(schema_find(schema, longest, sizeof(longest)), 1);
+	assert_ok(schema_learn(schema, 0, &value, &err), err);
+	value = schema_value(longest, sizeof(longest));
+	assert_ok(schema_learn(schema, 1, &value, &err), err);
+	text_of(schema, &text);
+	assert_ok(schema_parse(&back, &sizes, text.data, text.size, "back", &err), err);
+	schema_blank(back, input);
+	assert_ok(schema_put(back, 1, &value, input, &err), err);
+	assert_true(input[4] == 1);
+	value = schema_value(bytes, sizeof(bytes) - 1);
+	assert_ok(schema_put(back, 0, &value, input, &err), err);
+	assert_true(input[0] == 1);
+	text_release(&text);
+	schema_free(schema);
+	schema_free(back);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_values),
+		cmocka_unit_test(rows_become_inputs),
+		cmocka_unit_test(values_beyond_the_slots_are_hashed),
+		cmocka_unit_test(texts_are_words),
+		cmocka_unit_test(json_comes_back),
+		cmocka_unit_test(learning_is_taken_back),
+		cmocka_unit_test(strange_rows_are_refused),
+		cmocka_unit_test(strange_schemas_are_refused),
+		cmocka_unit_test(any_bytes_are_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
