@@ -39,6 +39,7 @@ void run_release(struct run *run)
 	if (run->lock >= 0)
 		close(run->lock);
 	metrics_file_close(run->metrics);
+	tensorboard_close(run->board);
 	events_close(run->events);
 	prequential_free(run->prequential);
 	learner_free(run->learner);
