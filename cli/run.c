@@ -6,6 +6,7 @@
 
 #include "base/json_write.h"
 #include "base/paths.h"
+#include "config/app_defaults.h"
 #include "log/run_log.h"
 #include "streams/source.h"
 
@@ -15,8 +16,12 @@
 #include "settings.h"
 #include "watch.h"
 
+enum { PLACE = 4096 };
+
 struct request {
 	const char *method, *seed, *out, *threads, *resume;
+	const char *data;  /* what stands in the place of a config, for stream.source; NULL: none */
+	char place[PLACE]; /* the folder of a run over it, unless --out names one */
 	struct arg_list settings;
 	bool force, quiet, json, open;
 };
@@ -24,8 +29,9 @@ struct request {
 static int resolve(
 	const char *file, const struct request *request, struct options **options, struct err *err)
 {
-	const struct setting shorthands[] = {{"run.method", request->method},
-		{"run.seed", request->seed}, {"engine.threads", request->threads}, {0}};
+	const struct setting shorthands[] = {{"stream.source", request->data},
+		{"run.method", request->method}, {"run.seed", request->seed},
+		{"engine.threads", request->threads}, {0}};
 
 	return settings_resolve(options, file, shorthands, &request->settings, err);
 }
@@ -165,6 +171,37 @@ static int go(const struct request *request, const struct options *options)
 	return status;
 }
 
+/* runs/NAME, by the file's or folder's name without its ending. */
+static void choose_place(struct request *request)
+{
+	const char *at = request->data, *end = at + strlen(at), *dot;
+
+	if (!strcmp(at, "-"))
+		end = (at = SOURCE_LIVE) + strlen(SOURCE_LIVE);
+	while (end > at + 1 && end[-1] == '/')
+		end--;
+	for (const char *slash = at; slash < end; slash++)
+		if (*slash == '/')
+			at = slash + 1;
+	dot = memchr(at + (at < end), '.', (size_t)(end - at) - (at < end));
+	snprintf(request->place, sizeof(request->place), "runs/%.*s", (int)((dot ? dot : end) - at),
+		at);
+	request->out = request->place;
+}
+
+/* The word in the place of a config: a config, or data to learn from. Returns the config. */
+static const char *take_word(struct request *request, const char *word)
+{
+	if (!word || !app_is_data(word))
+		return word;
+	request->data = word;
+	if (!request->out)
+		choose_place(request);
+	if (!strcmp(word, "-"))
+		request->data = SOURCE_LIVE;
+	return NULL;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct request request = {0};
@@ -185,12 +222,16 @@ int cmd_run(int argc, char **argv)
 		{"json", NULL, "the summary as one line of JSON", .flag = &request.json},
 		{0},
 	};
-	const struct args args = {"retain run", "[CONFIG]",
-		"Learns from a stream and shows how well it keeps what it saw. Without CONFIG: "
+	const struct args args = {"retain run", "[DATA | CONFIG]",
+		"Learns from a stream and shows how well it keeps what it saw. DATA is a table "
+		"(clicks.csv),\n"
+		"a folder of photos, or what else retain list shows; it needs no settings, and the "
+		"run is\n"
+		"kept in runs/NAME. DATA - is lines of NDJSON or CSV as they come; predictions go "
+		"to\n"
+		"standard output. CONFIG is an .ini file or the folder of a run. Without either: "
 		"the\n"
-		"built-in drifting stream, small preset, AMA+MALR. With --set stream.source=stdin: "
-		"from\n"
-		"lines of NDJSON or CSV as they come; predictions go to standard output.",
+		"built-in drifting stream, small preset, AMA+MALR.",
 		rows};
 	struct options *options = NULL;
 	const char *from;
@@ -201,18 +242,20 @@ int cmd_run(int argc, char **argv)
 	if (status != ARGS_GO_ON)
 		return status;
 	if (argc > 2)
-		return complain(EXIT_USAGE, "%s: one CONFIG is enough", argv[2]);
+		return complain(EXIT_USAGE, "%s: one DATA or CONFIG is enough", argv[2]);
 	if (request.resume && (argc > 1 || request.out || request.force))
 		return complain(EXIT_USAGE,
 			"--resume %s: takes the folder's own config and place; leave "
 			"out CONFIG, --out and --force",
 			request.resume);
-	if (request.open && !request.out && !request.resume)
-		return complain(EXIT_USAGE,
-			"--open: the report is in the run's folder; name it by --out DIR");
 	if (request.resume)
 		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
-	from = !request.resume ? argv[1] : path_is_folder(request.resume) ? request.resume : file;
+	from = !request.resume                  ? take_word(&request, argv[1])
+	       : path_is_folder(request.resume) ? request.resume
+						: file;
+	if (request.open && !request.out)
+		return complain(EXIT_USAGE,
+			"--open: the report is in the run's folder; name it by --out DIR");
 	if (resolve(from, &request, &options, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
 	if (request.resume && !strcmp(options_source(options, "stream.source"), OPTIONS_DEFAULT))

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/paths.h"
+#include "config/app_defaults.h"
 #include "live/live.h"
 #include "records/records.h"
 #include "stored/stored.h"
@@ -125,6 +126,8 @@ int app_config_resolve(const struct config *config, struct options **options, st
 
 	if (!code)
 		code = make_absolute(*options, err);
+	if (!code)
+		code = app_defaults(*options, err);
 	if (code) {
 		options_free(*options);
 		*options = NULL;

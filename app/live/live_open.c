@@ -1,6 +1,7 @@
 /* Opening a live stream: its options, its journal, its buffers. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,11 +61,6 @@ static int check(const struct run_config *config, int input, struct err *err)
 	if (strcmp(options_text(o, "run.form"), "online") != 0)
 		return err_set(err, ERR_INPUT, "run.form = %s: not for samples that come with time",
 			options_text(o, "run.form"));
-	if (options_float(o, "run.step_epochs") > 0)
-		return err_set(err, ERR_INPUT,
-			"run.step_epochs = %g: not for samples that come with time; see "
-			"run.iterations",
-			options_float(o, "run.step_epochs"));
 	if (real_time && options_float(o, "run.budget") > 0)
 		return err_set(err, ERR_INPUT,
 			"run.budget = %g: not for stream.budget = real-time, which takes what time "
@@ -86,7 +82,14 @@ static void set_budget(struct live *live)
 {
 	const struct options *o = live->run.config.options;
 
+	const double epochs = options_float(o, "run.step_epochs");
+
+	/* Of a last time step that is not full, too. */
 	live->run.iterations = options_int(o, "run.iterations");
+	if (epochs > 0)
+		live->run.iterations = (int)fmin(ceil(epochs * options_int(o, "stdin.per_step") /
+							 options_int(o, "run.batch")),
+			1 << 30);
 	if (strcmp(options_text(o, "stream.budget"), "real-time") != 0)
 		return;
 	live->run.iterations = options_int(o, "stream.iterations_least");

@@ -39,6 +39,15 @@ static const struct records_type *named(const char *words, const char **path)
 	return NULL;
 }
 
+bool records_likely(const char *path)
+{
+	bool likely = false;
+
+	for (int i = 0; records_types[i] && !likely && path_exists(path); i++)
+		likely = records_types[i]->guess(path);
+	return likely;
+}
+
 static int find_type(
 	const struct records_type **type, const char *words, const char **path, struct err *err)
 {

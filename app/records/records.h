@@ -92,6 +92,9 @@ int records_open(struct records **records, const char *words, const struct optio
 	struct err *err);
 void records_close(struct records *records);
 
+/* Whether a path that is there looks like some kind. Reads little. */
+bool records_likely(const char *path);
+
 /*
  * Whether a record whose row or label makes no sense is to be left out, with label
  * -1 (stream.on_bad = skip), rather than be an error when the data set is opened.

@@ -19,9 +19,6 @@ const struct option_row stored_options[] = {
 		"online: samples come with time; supervised: all are there from the start"},
 	{"run", "every", OPTION_INT, "1", "[1, inf)",
 		"train once in this many time steps, for less than one iteration per step"},
-	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
-		"training per time step in passes over its samples, instead of run.iterations; 0: "
-		"off"},
 	{"run", "epochs", OPTION_FLOAT, "10", "(0, inf)",
 		"supervised: passes over the training samples"},
 	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},
@@ -271,11 +268,6 @@ static int check(const struct stored *s, const struct options *o, struct err *er
 			"for "
 			"an iteration; set one of the two",
 			options_int(o, "run.every"), options_float(o, "run.budget"));
-	if (options_float(o, "run.budget") > 0 && options_float(o, "run.step_epochs") > 0)
-		return err_set(err, ERR_INPUT,
-			"run.step_epochs = %g: says how much a time step trains, and so does "
-			"run.budget = %g; set one of the two",
-			options_float(o, "run.step_epochs"), options_float(o, "run.budget"));
 	if (s->supervised && options_float(o, "run.budget") > 0)
 		return err_set(err, ERR_INPUT,
 			"run.budget = %g: only for run.form = online; supervised training has "

@@ -237,6 +237,17 @@ static void take_evals(struct order *order, const struct order_config *config, s
 	stream->count = kept;
 }
 
+/* They are where the learner's ids say, and stay there. */
+static void share_evals(
+	struct order *order, const struct order_config *config, const struct list *stream)
+{
+	for (int64_t i = 0; i < stream->count; i++)
+		if (holdout_has(&config->holdout, i)) {
+			order->eval_times[order->count] = order_share((double)i, stream->count);
+			order->evals[order->count++] = stream->at[i].record;
+		}
+}
+
 /* The data set's own: by time, by task, or evenly. */
 static void give_evals(struct order *order, const struct order_config *config, bool timed,
 	const struct list *stream, const struct list *evals)
@@ -281,8 +292,9 @@ static void mark_tasks(struct order *order, const struct list *stream, int group
 static int keep_lists(struct order *order, const struct order_config *config, bool timed,
 	struct list *stream, const struct list *evals, struct err *err)
 {
-	const int64_t most =
-		config->eval_every > 0 ? stream->count / config->eval_every : evals->count;
+	const int64_t most = config->eval_held        ? stream->count
+			     : config->eval_every > 0 ? stream->count / config->eval_every
+						      : evals->count;
 	int code = 0;
 
 	order->evals = mem_new((size_t)most + 1, sizeof(*order->evals));
@@ -297,6 +309,8 @@ static int keep_lists(struct order *order, const struct order_config *config, bo
 		take_evals(order, config, stream);
 	else if (!config->eval_every)
 		give_evals(order, config, timed, stream, evals);
+	else if (config->eval_held)
+		share_evals(order, config, stream);
 	order->stream = mem_new((size_t)stream->count + 1, sizeof(*order->stream));
 	if (!order->stream)
 		return err_memory(err, "the stream's order", (size_t)stream->count * 4);
@@ -328,7 +342,8 @@ static int collect(const struct order *order, const struct records *records,
 		const struct record record = records_look(records, i);
 		const int class = record.label < 0 ? -1 : order->class_of[record.label];
 		/* Where evaluation is taken out of the stream, the data set's own joins it. */
-		const bool joins = record.part == RECORDS_EVAL && config->eval_every > 0;
+		const bool joins = record.part == RECORDS_EVAL &&
+				   (config->eval_every > 0 || config->eval_held);
 		struct list *list = &lists[joins || !parted ? RECORDS_STREAM : record.part];
 
 		if (class < 0)

@@ -1,6 +1,8 @@
 /*
  * Orders and cuts: which of a data set's records make the stream and in what
- * order, and which are for evaluation. No record is ever in both.
+ * order, and which are for evaluation. A record is in both only where evaluation is on
+ * samples of the stream that the learner holds out: predicted as they come like all
+ * others, and never trained on.
  *
  * First the cuts: classes with fewer than min_class records go, and labels close
  * up; `limit` records are kept, evenly over the given order. Then the order:
@@ -14,7 +16,7 @@
  * Then the beginning, `prepare` of what there is, is cut off to choose settings
  * on (a part that the data set gives for that counts, too): use_prepare takes
  * that instead of the rest. Last, every eval_every-th record is for evaluation,
- * or those that the data set gives are.
+ * or those that the data set gives are, or those that the learner holds out.
  *
  * The moment of an evaluation record is the share of the stream that comes
  * before it: by its place where it was taken out of the stream, by its time, by
@@ -29,6 +31,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "records/records.h"
+#include "replay/pool.h"
 
 enum order_kind { ORDER_TIME, ORDER_GIVEN, ORDER_RANDOM, ORDER_TASKS };
 
@@ -36,6 +39,8 @@ struct order_config {
 	enum order_kind kind;
 	int tasks;      /* of ORDER_TASKS */
 	int eval_every; /* 0: the data set's own evaluation part; -1: nothing is */
+	bool eval_held; /* with -1: those that `holdout` holds out, which stay in the stream */
+	struct holdout holdout;
 	int eval_else;  /* in place of 0 where that part turns out to be empty; 0: leave it so */
 	double prepare; /* share of the beginning, in [0, 1) */
 	bool use_prepare;

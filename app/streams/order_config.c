@@ -8,7 +8,9 @@ const struct option_row order_options[] = {
 	{"stream", "order", OPTION_TEXT, "time", NULL,
 		"of a data set: time, given, random, or tasks:10 for ten groups of classes"},
 	{"stream", "eval", OPTION_TEXT, "auto", NULL,
-		"what is for evaluation: given, every:20, or none; auto: given, else every:20"},
+		"what is for evaluation: given; every:20, which leave the stream; held, which the "
+		"learner holds out (replay.holdout) and stay in it; none; auto: given, else "
+		"every:20"},
 	{"stream", "prepare", OPTION_FLOAT, "0", "[0, 1)",
 		"share of the beginning that is set aside for choosing settings"},
 	{"stream", "use", OPTION_CHOICE, "stream", "stream | prepare",
@@ -48,7 +50,7 @@ static int read_eval(const char *words, const struct records_info *info,
 
 	if (!strcmp(words, "auto"))
 		*(info->parted ? &config->eval_else : &config->eval_every) = usual;
-	else if (!strcmp(words, "none"))
+	else if (!strcmp(words, "none") || !strcmp(words, "held"))
 		config->eval_every = -1;
 	else if (!strcmp(words, "given") && info->parted)
 		config->eval_every = 0;
@@ -59,8 +61,23 @@ static int read_eval(const char *words, const struct records_info *info,
 	else if (sscanf(words, "every:%d%c", &config->eval_every, &rest) != 1 ||
 		 config->eval_every < 2)
 		return err_set(err, ERR_INPUT,
-			"stream.eval = %s: must be given, none, or every:N with N at least 2",
+			"stream.eval = %s: must be given, held, none, or every:N with N at least 2",
 			words);
+	return 0;
+}
+
+/* Nothing else depends on what the learner holds out. */
+static int read_held(struct order_config *config, const struct options *options, struct err *err)
+{
+	config->eval_held = !strcmp(options_text(options, "stream.eval"), "held");
+	if (!config->eval_held)
+		return 0;
+	config->holdout = (struct holdout){config->seed, options_float(options, "replay.holdout")};
+	if (config->holdout.share <= 0)
+		return err_set(err, ERR_INPUT,
+			"stream.eval = held: replay.holdout = 0 holds nothing out; set it to 0.05, "
+			"or "
+			"stream.eval to every:20");
 	return 0;
 }
 
@@ -75,5 +92,7 @@ int order_config_read(struct order_config *config, const struct records_info *in
 		.limit = options_int64(options, "stream.limit"),
 		.seed = (uint64_t)options_int64(options, "run.seed")};
 	code = read_order(options_text(options, "stream.order"), config, err);
-	return code ? code : read_eval(options_text(options, "stream.eval"), info, config, err);
+	if (!code)
+		code = read_eval(options_text(options, "stream.eval"), info, config, err);
+	return code ? code : read_held(config, options, err);
 }

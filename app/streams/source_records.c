@@ -334,6 +334,11 @@ static int make_order(struct data *data, const struct options *options, struct e
 	struct order_config config;
 	int code = order_config_read(&config, records_info(data->records), options, err);
 
+	if (!code && drifts && config.eval_held)
+		code = err_set(err, ERR_INPUT,
+			"stream.eval = held: not for stream.drift = on, which draws its own "
+			"samples; "
+			"set it to given or every:20");
 	if (drifts) {
 		/* Cut in time, after records were drawn. */
 		config.prepare = 0;

@@ -7,6 +7,7 @@
 #include "api/args.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "run/defaults.h"
 
 static const struct option_row program_options[] = {
 	{"run", "waiting_most", OPTION_INT64, "100000", "[1, inf)",
@@ -21,20 +22,35 @@ static int tables(const struct option_row *into[CONFIG_TABLES])
 	return 1;
 }
 
-/* A program's samples are taken to be vectors, and its streams not to be long. */
-static const struct config_scope scope = {
-	.tables = tables,
-	.base = BUNDLE("model.arch=mlp:64", "run.batch=64", "schedule.validation_batch=128",
-		"schedule.rate=0.2", "schedule.epsilon=0.02", "run.iterations=8",
-		"schedule.window=200", "schedule.patience=1000"),
-};
+static const struct config_scope scope = {.tables = tables};
+
+int api_config_fill(struct options *options, struct err *err)
+{
+	const bool pictures = strchr(options_text(options, "model.input"), ',') != NULL;
+
+	return defaults_fill(options, pictures ? DEFAULTS_PICTURES : DEFAULTS_ROWS, err);
+}
+
+/* What a learner by these layers would have, as far as its inputs are known. */
+static int resolve(const struct config *layers, struct options **options, struct err *err)
+{
+	int code = config_resolve(layers, options, err);
+
+	if (!code)
+		code = api_config_fill(*options, err);
+	if (code) {
+		options_free(*options);
+		*options = NULL;
+	}
+	return code;
+}
 
 struct retain_config *retain_config_new(void)
 {
 	struct retain_config *made = mem_new(1, sizeof(*made));
 
 	if (made && (config_new(&made->layers, &scope, NULL) ||
-			    config_resolve(made->layers, &made->defaults, NULL))) {
+			    resolve(made->layers, &made->defaults, NULL))) {
 		retain_config_free(made);
 		return NULL;
 	}
@@ -97,7 +113,7 @@ int retain_config_get(
 	int code = ARGS_CHECK(err, ARG(config), ARG(key), ARG(value));
 
 	if (!code && !config->now)
-		code = config_resolve(config->layers, &config->now, inner(err));
+		code = resolve(config->layers, &config->now, inner(err));
 	return code ? code : options_get(config->now, key, __func__, value, inner(err));
 }
 

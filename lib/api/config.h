@@ -21,4 +21,7 @@ struct retain_config {
 	struct progress progress;
 };
 
+/* Keys that nobody set, by what model.input says of the inputs (run/defaults.h). */
+int api_config_fill(struct options *options, struct err *err);
+
 #endif

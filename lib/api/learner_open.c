@@ -85,6 +85,8 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 
 	if (!code && folder)
 		code = adopt(made->options, folder, err);
+	if (!code)
+		code = api_config_fill(made->options, err);
 	made->warning = config->warning;
 	made->progress = config->progress;
 	if (made->warning.warn)

@@ -30,7 +30,8 @@ struct program {
 	char *folder;
 	int64_t every; /* time steps from a row of metrics to the next */
 	double price;  /* of an iteration, in iterations of plain SGD */
-	double credit; /* what is left of run.budget, in iterations of this learner */
+	double epochs; /* run.step_epochs, in iterations for a sample; 0: off */
+	double credit; /* what is left of run.budget or of epochs, in iterations of this learner */
 	int64_t left;
 	bool owed, closed;
 	int64_t backs;
@@ -101,6 +102,7 @@ static int make(struct program *p, struct err *err)
 	if (code)
 		return code;
 	p->run.iterations = options_int(o, "run.iterations");
+	p->epochs = options_float(o, "run.step_epochs") / options_int(o, "run.batch");
 	p->price = learner_price(p->run.learner);
 	p->every = options_int64(o, "eval.every");
 	return p->run.config.folder ? run_keep_rows(&p->run, RUN_ROWS_MOST, err) : 0;
@@ -177,6 +179,7 @@ int program_reveal(struct program *p, const float *inputs, const int32_t *labels
 	p->run.step++;
 	p->run.made = 0;
 	p->owed = true;
+	p->credit += p->epochs * n;
 	/* Weights that are no numbers make no row; the next iteration will say so. */
 	if (p->run.config.folder && p->run.step % p->every == 0)
 		run_evaluate(&p->run, NULL);
@@ -188,7 +191,7 @@ void program_order(struct program *p)
 {
 	int64_t count = p->run.iterations;
 
-	if (p->run.budget > 0) {
+	if (p->run.budget > 0 || p->epochs > 0) {
 		p->credit += p->run.budget / p->price;
 		count = (int64_t)fmin(p->credit + 1e-6, 1 << 30);
 		p->credit -= (double)count;

@@ -32,9 +32,9 @@ struct option_row {
 	enum option_type type;
 	const char *value; /* the default, written as in a file */
 	/*
-	 * For numbers an interval as in mathematics, "[0, 1)" or "(0, inf)". A float may
-	 * allow a word beside it, "[0, inf) | pool", for which options_float gives NAN. For
-	 * choices the words, "sgd | adam"; NULL: anything of the type.
+	 * For numbers an interval as in mathematics, "[0, 1)" or "(0, inf)". A word may be
+	 * allowed beside it, "[0, inf) | pool", for which options_float gives NAN; of whole
+	 * numbers only beside positive ones, for which options_int gives 0. For choices the words, "sgd | adam"; NULL: anything of the type.
 	 */
 	const char *allowed;
 	const char *help; /* one line, no full stop */

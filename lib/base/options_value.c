@@ -71,20 +71,26 @@ static bool whole_valid(const struct option_row *row)
 	struct interval interval;
 	int64_t low, high;
 
-	return !row->allowed || (interval_split(row->allowed, &interval) && !interval.word &&
-					whole_ends(&interval, &low, &high));
+	return !row->allowed ||
+	       (interval_split(row->allowed, &interval) && whole_ends(&interval, &low, &high) &&
+		       (!interval.word || low > 0));
 }
 
 static bool int64_parse(const struct option_row *row, const char *words, struct option_value *value)
 {
 	struct interval interval;
+	const bool limited = row->allowed && interval_split(row->allowed, &interval);
 	int64_t low, high, whole;
 
+	value->word = limited && interval.word && !strcmp(words, interval.word);
+	value->whole = 0;
+	if (value->word)
+		return true;
 	if (!whole_parse(words, &value->whole))
 		return false;
 	if (!row->allowed)
 		return true;
-	if (!interval_split(row->allowed, &interval) || !whole_ends(&interval, &low, &high))
+	if (!limited || !whole_ends(&interval, &low, &high))
 		return false;
 	whole = value->whole;
 	/* An open end at infinity excludes nothing. */
@@ -102,6 +108,8 @@ static bool int_parse(const struct option_row *row, const char *words, struct op
 
 static const char *whole_print(const struct option_value *value, char out[TEXT_NUMBER])
 {
+	if (value->word)
+		return NULL;
 	snprintf(out, TEXT_NUMBER, "%" PRId64, value->whole);
 	return out;
 }

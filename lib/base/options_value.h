@@ -10,6 +10,7 @@
 struct option_value {
 	int64_t whole; /* bool, int, int64, and a choice's place in `allowed` */
 	double number; /* float; NAN: the word that the row allows */
+	bool word;     /* int, int64: the word that the row allows; `whole` is 0 */
 };
 
 /* Whether `allowed` can be understood and fits the type. */

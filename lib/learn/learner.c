@@ -17,6 +17,20 @@ int learner_best(const struct learner *learner)
 	return SCORES_AVERAGE + average_best(learner->average, &learner->scores);
 }
 
+/* Before anything was validated nobody knows whether an average has caught up. */
+int learner_served(const struct learner *learner)
+{
+	const struct scores *scores = &learner->scores;
+	const int best = learner_best(learner);
+	double plain, average;
+
+	if (!learner->serve_best || best == SCORES_PLAIN || !(scores->rounds || learner->scored))
+		return learner->serve_best ? SCORES_PLAIN : best;
+	plain = scores->rounds ? scores->sum[SCORES_PLAIN].loss : learner->last[SCORES_PLAIN].loss;
+	average = scores->rounds ? scores->sum[best].loss : learner->last[best].loss;
+	return plain < average || isnan(average) ? SCORES_PLAIN : best;
+}
+
 const float *learner_params(const struct learner *learner, int model)
 {
 	const float *inference = optimizer_inference(learner->optimizer);
@@ -26,7 +40,7 @@ const float *learner_params(const struct learner *learner, int model)
 	if (model == LEARNER_INFERENCE && learner->population)
 		return learner->population->members[population_best(learner->population)].params;
 	if (model == LEARNER_INFERENCE)
-		model = learner_best(learner);
+		model = learner_served(learner);
 	if (model == LEARNER_PLAIN)
 		return learner->params;
 	if (model < 0 || model > average_count(learner->average))
@@ -43,7 +57,7 @@ const float *learner_stats(const struct learner *learner, int model)
 		return learner->population->members[population_best(learner->population)].stats;
 	if (model == LEARNER_INFERENCE)
 		model = optimizer_inference(learner->optimizer) ? SCORES_AVERAGE
-								: learner_best(learner);
+								: learner_served(learner);
 	return learner->stats[model];
 }
 
@@ -102,7 +116,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.samples = pool_seen(learner->pool),
 		.rate = served_rate(learner),
 		.averages = average_count(learner->average),
-		.best = learner_best(learner),
+		.best = learner_served(learner),
 		.scored = learner->scored,
 		.judged = learner->judged,
 		.sigma = learner->sigma,
@@ -342,5 +356,8 @@ void learner_state(struct learner *learner, struct state *state)
 	if (learner->scaling)
 		scale_state(learner, state);
 	state_leave(state);
+	if (!state_failed(state))
+		learner->window_end =
+			schedule_window_end(learner->schedule, learner->iteration + 1);
 	learner->version += state_reading(state);
 }

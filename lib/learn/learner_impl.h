@@ -34,7 +34,8 @@ struct learner {
 	size_t scaled_room;            /* ... so many numbers of them */
 
 	int batch, validation_batch;
-	int64_t validate_every, window, statistics_every;
+	int64_t validate_every, window_end, statistics_every;
+	bool serve_best; /* also the plain model may serve, if it validates best */
 
 	double price;       /* of an iteration, in iterations of plain SGD */
 	double per_step;    /* planned iterations of a time step; 0: unknown */
@@ -82,8 +83,11 @@ struct learner {
 
 enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */
 
-/* The plain model or the average that is best by the scores so far. */
+/* The average that is best by the scores so far; without any, the plain model. */
 int learner_best(const struct learner *learner);
+
+/* The model that serves inference: that one, or with average.serve = best perhaps the plain one. */
+int learner_served(const struct learner *learner);
 
 /* The rate of the plain model in iteration k. */
 double learner_rate(const struct learner *learner, int64_t k);

@@ -213,10 +213,14 @@ static void make_plan(struct learner *made, const struct learner_config *config)
 static int make_schedule(struct learner *made, const struct learner_config *config, struct err *err)
 {
 	struct schedule_config schedule;
+	int code;
 
 	make_plan(made, config);
 	schedule_config(&schedule, config->options, made->planned);
-	return schedule_new(&made->schedule, &schedule, err);
+	code = schedule_new(&made->schedule, &schedule, err);
+	if (!code)
+		made->window_end = schedule_window_end(made->schedule, 1);
+	return code;
 }
 
 int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
@@ -235,7 +239,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->batch = options_int(o, "run.batch");
 	made->validation_batch = options_int(o, "schedule.validation_batch");
 	made->validate_every = options_int64(o, "schedule.validate_every");
-	made->window = options_int64(o, "schedule.window");
+	made->serve_best = !strcmp(options_text(o, "average.serve"), "best");
 	made->statistics_every = options_int64(o, "average.statistics_every");
 	made->task_steps = options_int64(o, "run.task_steps");
 	code = learner_options_check(config, err);

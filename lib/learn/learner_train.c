@@ -145,7 +145,7 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 static int validate(struct learner *learner, struct err *err)
 {
 	struct score round[SCORES_MODELS] = {0};
-	const int n = learner->validation_batch, best = learner_best(learner);
+	const int n = learner->validation_batch, served = learner_served(learner);
 	int code;
 
 	if (!learner->validation || !pool_draw(learner->validation, (uint64_t)learner->iteration, 0,
@@ -156,7 +156,7 @@ static int validate(struct learner *learner, struct err *err)
 		code = score_model(learner, i, &round[i], err);
 	if (!code)
 		scores_add(&learner->scores, round);
-	learner->version += learner_best(learner) != best;
+	learner->version += learner_served(learner) != served;
 	return code;
 }
 
@@ -178,6 +178,7 @@ static void end_window(struct learner *learner)
 		.averages = average_count(learner->average)};
 	const int best = learner_best(learner);
 
+	learner->window_end = schedule_window_end(learner->schedule, learner->iteration + 1);
 	if (!learner->scores.rounds)
 		return;
 	for (int i = 0; i < learner->scores.models; i++)
@@ -273,7 +274,7 @@ static int iterate(struct learner *learner, struct err *err)
 	optimizer_samples(learner->optimizer, pool_count(learner->pool));
 	optimizer_step(learner->optimizer, learner->params, learner->grad,
 		(float)learner_rate(learner, k), averages);
-	learner->version += averages || !average_count(learner->average);
+	learner->version += averages || learner_served(learner) == LEARNER_PLAIN;
 	learner_tell(learner, LEARNER_TRAIN, n);
 	learner_tell(learner, LEARNER_UPDATE, 0);
 	for (int i = 0; averages && i < averages->count; i++)
@@ -325,7 +326,7 @@ int learner_train(struct learner *learner, int iterations, struct err *err)
 			code = iterate(learner, err);
 		if (!code && learner->iteration % learner->validate_every == 0)
 			code = validate(learner, err);
-		if (!code && learner->iteration % learner->window == 0)
+		if (!code && learner->iteration == learner->window_end)
 			end_window(learner);
 	}
 	return code;

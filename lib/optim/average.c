@@ -33,6 +33,9 @@ const struct option_row average_options[] = {
 		"ama: the factor between the two windows, and by which they move"},
 	{"average", "window_max", OPTION_FLOAT, "2500", "(1, inf)",
 		"ama with rule window: the longest window, in updates"},
+	{"average", "serve", OPTION_CHOICE, "average", "average | best",
+		"what serves inference: the better average, or the plain model where that "
+		"validates best"},
 	{"average", "every", OPTION_INT, "10", "[1, inf)", "iterations between updates (K_M)"},
 	{"average", "statistics_every", OPTION_INT64, "10", "[1, inf)",
 		"batch norm: iterations between passes that gather an average's statistics (K_B)"},

@@ -16,14 +16,14 @@
 #include "optim/scores.h"
 
 struct schedule_config {
-	const char *kind;       /* borrowed until schedule_new returns, as is replay */
-	double rate;            /* the first rate */
-	double factor;          /* rwp, malr: what a cut multiplies the rate by */
-	int64_t patience;       /* K_R, in iterations */
-	double epsilon;         /* malr: what C3 compares the gap with */
-	bool c1, c2, c3;        /* malr: which conditions count */
-	bool reset_best;        /* rwp: a cut also forgets the best loss */
-	int64_t window;         /* K_W: iterations between two calls of schedule_window */
+	const char *kind; /* borrowed until schedule_new returns, as is replay */
+	double rate;      /* the first rate */
+	double factor;    /* rwp, malr: what a cut multiplies the rate by */
+	int64_t patience; /* K_R, in iterations; 0: it grows with the windows */
+	double epsilon;   /* malr: what C3 compares the gap with */
+	bool c1, c2, c3;  /* malr: which conditions count */
+	bool reset_best;  /* rwp: a cut also forgets the best loss */
+	int64_t window;   /* K_W: iterations between two calls of schedule_window; 0: it grows */
 	int64_t validate_every; /* K_V: iterations between two rounds of scores; 0: any */
 	int64_t iterations;     /* cosine, cyclic: the length of the run; 0: unknown */
 	int cycles;             /* cyclic: equal parts of the run; 0: the tasks */
@@ -62,6 +62,13 @@ void schedule_free(struct schedule *schedule);
 
 /* The rate of iteration k, which counts from 1. */
 double schedule_rate(const struct schedule *schedule, int64_t k);
+
+/*
+ * The iteration after which the window ends that iteration k, not yet made, is in. Windows
+ * that grow are a share of the iterations before them, and whole rounds of validation, so
+ * that one setting fits runs of any length. Where they end follows from nothing else.
+ */
+int64_t schedule_window_end(const struct schedule *schedule, int64_t k);
 
 /*
  * Ends a window, after iteration k and before averages move. best is the model that

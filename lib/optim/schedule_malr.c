@@ -49,7 +49,7 @@ static int init(struct schedule *schedule, struct err *err)
 			"schedule.kind = malr: schedule.c1, schedule.c2 and schedule.c3 are all "
 			"off, and nothing would keep the rate from being cut in every window");
 	malr->rate = c->rate;
-	malr->room = c->patience / c->window;
+	malr->room = schedule_patience_windows(schedule);
 	malr->windows = mem_new((size_t)malr->room, sizeof(*malr->windows));
 	if (!malr->windows)
 		return err_memory(err, "the windows of schedule.patience",
@@ -103,6 +103,7 @@ static void window(struct schedule *schedule, int64_t k, const struct scores *sc
 {
 	struct malr *malr = (struct malr *)schedule;
 	const struct schedule_config *c = &schedule->config;
+	const int64_t patience = schedule_patience(schedule, k);
 
 	malr->windows[malr->seen++ % malr->room] = (struct gap_window){(double)scores->rounds,
 		scores->sum[best].accuracy - scores->sum[SCORES_PLAIN].accuracy,
@@ -110,10 +111,10 @@ static void window(struct schedule *schedule, int64_t k, const struct scores *sc
 	verdict->score_age = plateau_age(&malr->score, k, verdict->score);
 	verdict->sigma_age = plateau_age(&malr->sigma, k, verdict->sigma);
 	summarize(malr, verdict);
-	verdict->c1 = c->c1 && verdict->score_age >= c->patience;
-	verdict->c2 = c->c2 && verdict->sigma_age >= c->patience;
+	verdict->c1 = c->c1 && verdict->score_age >= patience;
+	verdict->c2 = c->c2 && verdict->sigma_age >= patience;
 	/* Three standard errors leave little to chance. */
-	verdict->noisy = c->c3 && k >= c->patience && verdict->sigma_error > c->epsilon / 3;
+	verdict->noisy = c->c3 && k >= patience && verdict->sigma_error > c->epsilon / 3;
 	verdict->c3 = c->c3 && malr->seen >= malr->room && verdict->sigma_mean > c->epsilon;
 	if (verdict->c1 != c->c1 || verdict->c2 != c->c2 || verdict->c3 != c->c3)
 		return;

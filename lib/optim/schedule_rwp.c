@@ -36,7 +36,7 @@ static void window(struct schedule *schedule, int64_t k, const struct scores *sc
 	(void)scores;
 	(void)best;
 	verdict->score_age = plateau_age(&rwp->score, k, verdict->score);
-	verdict->c1 = verdict->score_age >= schedule->config.patience;
+	verdict->c1 = verdict->score_age >= schedule_patience(schedule, k);
 	if (!verdict->c1)
 		return;
 	verdict->cut = true;

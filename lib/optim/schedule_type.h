@@ -38,6 +38,10 @@ struct schedule_type {
 extern const struct schedule_type schedule_constant, schedule_cosine, schedule_cyclic, schedule_rwp,
 	schedule_malr, schedule_replay;
 
+/* K_R at the end of a window, after iteration k; and the windows in it, at most. */
+int64_t schedule_patience(const struct schedule *schedule, int64_t k);
+int64_t schedule_patience_windows(const struct schedule *schedule);
+
 /* (1 + cos(pi done / length)) / 2: from 1 at the start to 0 at the end, and 0 beyond. */
 double schedule_cosine_share(int64_t done, int64_t length);
 

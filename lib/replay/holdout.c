@@ -16,3 +16,11 @@ void sieve_init(struct sieve *sieve, const struct holdout *holdout)
 	sieve->key = (uint64_t)bits[1] << 32 | bits[0];
 	sieve->threshold = (uint64_t)ceil(holdout->share * 0x1p53);
 }
+
+bool holdout_has(const struct holdout *holdout, int64_t id)
+{
+	struct sieve sieve;
+
+	sieve_init(&sieve, holdout);
+	return sieve_has(&sieve, id);
+}

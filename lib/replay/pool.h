@@ -36,6 +36,9 @@ struct holdout {
 	double share; /* of the samples that is held out, in [0, 1) */
 };
 
+/* Whether a sample is held out. */
+bool holdout_has(const struct holdout *holdout, int64_t id);
+
 struct pool_config {
 	const char *kind; /* unlimited, reservoir, fifo, balanced, halves */
 	int64_t limit;    /* the most samples that a pool other than unlimited holds */

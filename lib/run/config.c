@@ -24,6 +24,9 @@
 static const struct option_row run_options[] = {
 	{"run", "method", OPTION_TEXT, "ama+malr", NULL, "bundle of settings: see retain methods"},
 	{"run", "iterations", OPTION_INT, "8", "[1, inf)", "training iterations per time step"},
+	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
+		"training per time step in passes over its samples, instead of run.iterations; 0: "
+		"off"},
 	{"run", "budget", OPTION_FLOAT, "0", "[0, 1e9]",
 		"compute per time step, in iterations of plain SGD; 0: run.iterations decides"},
 	{"run", "checkpoint_every", OPTION_TEXT, "10m", NULL,
@@ -32,9 +35,6 @@ static const struct option_row run_options[] = {
 	{"run", "on_nan", OPTION_CHOICE, "stop", "stop | rollback",
 		"when the loss is no number: stop, or go back to the last checkpoint at half the "
 		"rate",
-		OPTION_MAY_CHANGE},
-	{"run", "tensorboard", OPTION_TEXT, "", NULL,
-		"a folder for TensorBoard: rows of metrics are written there, too; empty: none",
 		OPTION_MAY_CHANGE},
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
 		"live: time steps between two rows of metrics"},
@@ -278,18 +278,23 @@ static bool says(const struct options *layer, const char *key)
 	return strcmp(options_source(layer, key), OPTIONS_DEFAULT) != 0;
 }
 
-static int apply_settings(
-	struct options *options, const struct bundle *bundle, const char *source, struct err *err)
+/* Where `keep` is a layer, what it says stays, unless it says so from the same source. */
+static int apply_settings(struct options *options, const struct bundle *bundle,
+	const struct options *keep, const char *source, struct err *err)
 {
+	char key[128];
 	int code = 0;
 
-	for (const char *const *setting = bundle->settings; *setting && !code; setting++)
-		code = options_assign(options, *setting, source, err);
+	for (const char *const *setting = bundle->settings; *setting && !code; setting++) {
+		snprintf(key, sizeof(key), "%.*s", (int)strcspn(*setting, "="), *setting);
+		if (!keep || !says(keep, key) || !strcmp(options_source(keep, key), source))
+			code = options_assign(options, *setting, source, err);
+	}
 	return code;
 }
 
 static int apply_bundle(struct options *options, const struct config_bundles *bundles,
-	const struct options *layer, struct err *err)
+	const struct options *layer, const struct options *keep, struct err *err)
 {
 	const char *rest = NULL;
 	const struct bundle *bundle = find_bundle(bundles, layer, &rest, err);
@@ -301,10 +306,17 @@ static int apply_bundle(struct options *options, const struct config_bundles *bu
 		return ERR_INPUT;
 	snprintf(
 		source, sizeof(source), "%s = %s", bundles->key, options_text(layer, bundles->key));
-	code = apply_settings(options, bundle, source, err);
+	code = apply_settings(options, bundle, keep, source, err);
 	while (!code && (suffix = next_suffix(&row, &rest)))
-		code = apply_settings(options, suffix, source, err);
+		code = apply_settings(options, suffix, keep, source, err);
 	return code;
+}
+
+int config_method(struct options *options, const char *method, struct err *err)
+{
+	const int code = options_set(options, own_bundles->key, method, OPTIONS_DEFAULT, err);
+
+	return code ? code : apply_bundle(options, own_bundles, options, options, err);
 }
 
 /* Back to the defaults: the keys of the suffixes of a bundle that a later layer replaces. */
@@ -335,7 +347,7 @@ static int apply_bundles(const struct config *config, struct options *options,
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		for (const struct config_bundles *row = lists[i]; row && row->key && !code; row++)
 			if (says(layer, row->key) && !(later && says(later, row->key)))
-				code = apply_bundle(options, row, layer, err);
+				code = apply_bundle(options, row, layer, NULL, err);
 	return code;
 }
 
@@ -367,7 +379,7 @@ static int apply_defaults(const struct config *config, struct options *options, 
 		code = options_set(options, row->bundle_key, row->bundle, OPTIONS_DEFAULT, err);
 		if (!code)
 			code = apply_bundle(
-				options, bundles_of(config, row->bundle_key), options, err);
+				options, bundles_of(config, row->bundle_key), options, NULL, err);
 	}
 	return code;
 }

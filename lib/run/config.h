@@ -82,6 +82,9 @@ int config_assign(struct config *config, const char *setting, struct err *err);
 /* The options that all layers together make; for options_free. */
 int config_resolve(const struct config *config, struct options **options, struct err *err);
 
+/* Takes a method for options that have none: its keys, where nobody set them. */
+int config_method(struct options *options, const char *method, struct err *err);
+
 /*
  * An error (ERR_INPUT) if the saved text of a config would make a run with other
  * numbers than these options. Its message is the key that differs, "schedule.rate =
@@ -93,8 +96,9 @@ int config_differs(
 	const struct options *now, const char *saved, size_t size, bool strict, struct err *err);
 
 /*
- * Keys that are `auto` and may not change take what the saved text of a config has for
- * them: whoever goes on with a run without saying how goes on as it is.
+ * Keys that nobody set, or set to `auto`, and that may not change take what the saved
+ * text of a config has for them: whoever goes on with a run without saying how goes on
+ * as it is.
  */
 int config_adopt(struct options *now, const char *saved, size_t size, struct err *err);
 

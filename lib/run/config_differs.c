@@ -46,7 +46,9 @@ int config_adopt(struct options *now, const char *saved, size_t size, struct err
 		char key[128];
 
 		snprintf(key, sizeof(key), "%s.%s", row->section, row->name);
-		if (!(row->flags & OPTION_MAY_CHANGE) && !strcmp(options_value(now, key), "auto"))
+		if (!(row->flags & OPTION_MAY_CHANGE) &&
+			(!strcmp(options_value(now, key), "auto") ||
+				!strcmp(options_source(now, key), OPTIONS_DEFAULT)))
 			code = options_set(now, key, options_value(then, key), "its config", err);
 	}
 	options_free(then);

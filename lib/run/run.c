@@ -17,9 +17,10 @@ double run_seconds(const struct run *run)
 int run_init(struct run *run, const struct run_driver *driver, const struct run_config *config,
 	struct err *err)
 {
-	const char *objective = options_text(config->options, "replay.objective");
+	const struct options *o = config->options;
+	const char *objective = options_text(o, "replay.objective");
 	const int code = checkpoint_interval(&run->interval,
-		options_text(config->options, "run.checkpoint_every"), "run.checkpoint_every", err);
+		options_text(o, "run.checkpoint_every"), "run.checkpoint_every", err);
 
 	run->config = *config;
 	run->driver = driver;
@@ -28,6 +29,11 @@ int run_init(struct run *run, const struct run_driver *driver, const struct run_
 	run->started = run->saved_at = clock_now();
 	if (code)
 		return code;
+	if (options_float(o, "run.budget") > 0 && options_float(o, "run.step_epochs") > 0)
+		return err_set(err, ERR_INPUT,
+			"run.step_epochs = %g: says how much a time step trains, and so does "
+			"run.budget = %g; set one of the two",
+			options_float(o, "run.step_epochs"), options_float(o, "run.budget"));
 	if (driver->endless && objective_traits(objective).whole)
 		return err_set(err, ERR_INPUT,
 			"replay.objective = %s: not for a stream that has no end", objective);
@@ -39,7 +45,6 @@ void run_release(struct run *run)
 	if (run->lock >= 0)
 		close(run->lock);
 	metrics_file_close(run->metrics);
-	tensorboard_close(run->board);
 	events_close(run->events);
 	prequential_free(run->prequential);
 	learner_free(run->learner);

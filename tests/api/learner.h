@@ -17,10 +17,11 @@ enum { N = 16, DIM = 6, CLASSES = 4 };
 static inline int config_try(
 	struct retain_config *config, const char *const *settings, struct retain_err *err)
 {
-	static const char *const usual[] = {"model.classes", "4", "model.input", "6", "model.arch",
-		"mlp:8", "run.batch", "16", "run.iterations", "5", "engine.threads", "1",
-		"replay.holdout", "0.2", "schedule.validate_every", "5", "schedule.window", "20",
-		"schedule.patience", "40", "schedule.validation_batch", "32", NULL};
+	static const char *const usual[] = {"run.method", "ama+malr", "model.classes", "4",
+		"model.input", "6", "model.arch", "mlp:8", "run.batch", "16", "run.iterations", "5",
+		"engine.threads", "1", "replay.holdout", "0.2", "schedule.validate_every", "5",
+		"schedule.window", "20", "schedule.patience", "40", "schedule.validation_batch",
+		"32", NULL};
 	const char *const *const layers[] = {usual, settings};
 	int code = 0;
 

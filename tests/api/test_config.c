@@ -31,7 +31,7 @@ static struct retain_key key_of(const struct retain_config *config, const char *
 /* What a binding makes completion and documentation of. */
 static void keys_describe_themselves(void **state)
 {
-	struct retain_config *config = retain_config_new();
+	struct retain_config *config = retain_config_new(), *one;
 	struct retain_key key;
 	struct retain_err err = {0};
 	size_t count;
@@ -44,9 +44,11 @@ static void keys_describe_themselves(void **state)
 		assert_true(strchr(key.name, '.') && *key.help);
 		assert_true(key.type >= RETAIN_TYPE_BOOL && key.type <= RETAIN_TYPE_CHOICE);
 		assert_string_equal(value_of(config, key.name), key.value);
-		/* The default is a value that may be set. */
-		set(config, key.name, key.value);
-		assert_string_equal(value_of(config, key.name), key.value);
+		/* The default is a value that may be set; others may then be no longer open. */
+		one = retain_config_new();
+		set(one, key.name, key.value);
+		assert_string_equal(value_of(one, key.name), key.value);
+		retain_config_free(one);
 		if (key.type == RETAIN_TYPE_CHOICE)
 			assert_non_null(strstr(key.allowed, key.value));
 		/* A program has no streams of the command. */
@@ -58,7 +60,7 @@ static void keys_describe_themselves(void **state)
 
 	key = key_of(config, "schedule.rate");
 	assert_true(key.type == RETAIN_TYPE_FLOAT && !key.may_change);
-	assert_string_equal(key.value, "0.2");
+	assert_string_equal(key.value, "0.5");
 	assert_string_equal(key.allowed, "[0, inf)");
 	key = key_of(config, "engine.threads");
 	assert_true(key.type == RETAIN_TYPE_INT && key.may_change == 1);
@@ -88,7 +90,8 @@ static void values_can_be_asked_for(void **state)
 	(void)state;
 	fputs("[schedule]\nrate = 0.5\nwindow = 400\n", file);
 	fclose(file);
-	assert_string_equal(value_of(config, "schedule.kind"), "malr");
+	assert_string_equal(value_of(config, "schedule.kind"), "constant");
+	assert_string_equal(value_of(config, "run.method"), "schedule-free+recency+fast");
 	assert_ok(retain_config_load(config, in_folder("shop.ini"), &err), err);
 	assert_string_equal(value_of(config, "schedule.rate"), "0.5");
 	set(config, "schedule.rate", " 2.50e-1 ");
@@ -100,7 +103,7 @@ static void values_can_be_asked_for(void **state)
 		retain_config_set(config, "schedule.rate", "fast", &err), RETAIN_ERR_INPUT);
 	assert_string_equal(value_of(config, "schedule.rate"), "0.25");
 	/* Defaults stay what they are. */
-	assert_string_equal(key_of(config, "schedule.rate").value, "0.2");
+	assert_string_equal(key_of(config, "schedule.rate").value, "0.5");
 	assert_int_equal(retain_config_get(config, "schedule.rat", &value, &err), RETAIN_ERR_INPUT);
 	assert_says(
 		err, "retain_config_get: schedule.rat: no such key; did you mean schedule.rate?");
@@ -115,10 +118,12 @@ static void configs_come_from_files(void **state)
 	struct retain_err err;
 
 	(void)state;
-	fputs("[model]\nclasses = 4\ninput = 6\n[replay]\npool = fifo\nlimit = 50\n", file);
+	fputs("[model]\nclasses = 4\ninput = 6\n[replay]\npool = fifo\nlimit = 50\nholdout = 0\n",
+		file);
 	fclose(file);
 	assert_ok(retain_config_load(config, in_folder("shop.ini"), &err), err);
 	assert_ok(retain_config_set(config, "run.method", "schedule-free", &err), err);
+	assert_ok(retain_config_set(config, "replay.holdout", "0", &err), err);
 	assert_int_equal(retain_config_load(config, in_folder("none.ini"), &err), RETAIN_ERR_FILE);
 	assert_says(err, "none.ini");
 	assert_int_equal(retain_config_load(config, folder, &err), RETAIN_ERR_FILE);

@@ -328,7 +328,7 @@ def refusals():
         (["--set", "stream.budget=real-time", "--set", "stream.iterations_least=2000"],
          "stream.iterations_least"),
         (["--set", "schedule.kind=cosine"], "schedule.kind"),
-        (["--set", "run.step_epochs=1"], "run.step_epochs"),
+        (["--set", "run.step_epochs=1", "--set", "run.budget=1"], "run.step_epochs"),
     ]
     for words, say in rows:
         done = subprocess.run(command("refused") + words, input=b"", capture_output=True,

@@ -259,6 +259,58 @@ static void another_kinds_state_is_refused(void **state)
 	schedule_free(rwp_one), schedule_free(malr);
 }
 
+/* Windows grow with what was made, in whole rounds; where they end is a matter of k alone. */
+static void windows_that_grow(void **state)
+{
+	const struct schedule_config config = {
+		.kind = "malr", .rate = 1, .factor = 0.5, .c1 = true, .validate_every = 20};
+	struct schedule *schedule = schedule_of(&config);
+	int64_t last = 0, length = 0, windows = 0;
+
+	(void)state;
+	while (last < 1000000) {
+		const int64_t end = schedule_window_end(schedule, last + 1);
+
+		assert_true(end > last && (end - last) % 20 == 0);
+		assert_true(end - last >= length);
+		assert_true(schedule_window_end(schedule, end) == end);
+		assert_true(schedule_window_end(schedule, (last + end) / 2 + 1) == end);
+		length = end - last;
+		last = end;
+		windows++;
+	}
+	assert_true(length >= 1000000 / 300 && length <= 1000000 / 200);
+	assert_true(schedule_window_end(schedule, 1) <= 200);
+	assert_true(windows < 3000);
+	schedule_free(schedule);
+}
+
+/* Patience is six windows: long after a plateau began there is a cut, soon after there is none. */
+static void patience_that_grows(void **state)
+{
+	struct schedule_config config = config_of("rwp");
+	struct schedule *schedule;
+	int64_t end = 0, cut_early = 0, cut_late = 0, since = 0;
+
+	(void)state;
+	config.window = config.patience = 0;
+	schedule = schedule_of(&config);
+	while (end < 200000) {
+		const int64_t next = schedule_window_end(schedule, end + 1);
+		const struct scores scores = scores_with(1, 1, 1);
+
+		if (schedule_window(schedule, next, &scores, 1).cut) {
+			cut_early = cut_early ? cut_early : next - since;
+			cut_late = next - since;
+			since = next;
+		}
+		end = next;
+	}
+	assert_true(cut_early > 0 && cut_early < 1000);
+	assert_true(cut_late > 3000 && cut_late < 10000);
+	schedule_free(schedule);
+}
+
 static void bad_configs(void **state)
 {
 	static const struct {
@@ -275,7 +327,8 @@ static void bad_configs(void **state)
 			"schedule.patience = 39: less than schedule.window = 40"},
 		{"malr", {.window = 40, .patience = 20, .c1 = true},
 			"schedule.patience = 20: less than schedule.window = 40"},
-		{"rwp", {.patience = 20}, "schedule.window = 0"},
+		{"rwp", {.patience = 20}, "schedule.window and schedule.patience: one is auto"},
+		{"malr", {.window = 20, .c1 = true}, "one is auto"},
 		{"malr", {.window = 40, .patience = 40},
 			"schedule.c1, schedule.c2 and schedule.c3"},
 		{"cosine", {.window = 10}, "schedule.kind = cosine: the length"},
@@ -401,6 +454,8 @@ int main(void)
 		folder_test(replay),
 		folder_test(the_state_is_all_there_is),
 		folder_test(another_kinds_state_is_refused),
+		cmocka_unit_test(windows_that_grow),
+		cmocka_unit_test(patience_that_grows),
 		cmocka_unit_test(bad_configs),
 		cmocka_unit_test(keys),
 		folder_test(no_memory),

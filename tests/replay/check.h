@@ -38,14 +38,6 @@ static inline void assert_share(double heads, double tosses, double share, const
 			"%s: %g of %g, where %g are expected", what, heads, tosses, tosses * share);
 }
 
-static inline bool holdout_has(const struct holdout *holdout, int64_t id)
-{
-	struct sieve sieve;
-
-	sieve_init(&sieve, holdout);
-	return sieve_has(&sieve, id);
-}
-
 static inline struct pool *pool_of(const struct pool_config *config)
 {
 	struct pool *pool;

@@ -1,0 +1,105 @@
+/*
+ * Data are opened here only to look at them. An index is read, a few pictures are, and
+ * nothing is kept.
+ */
+#include "config/app_defaults.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/paths.h"
+#include "records/records.h"
+#include "run/defaults.h"
+#include "streams/sight.h"
+#include "streams/source.h"
+
+enum { SMALL = 96 }; /* pixels a side, up to which a picture is taken as it is */
+
+/* Small pictures keep their size; of others nets want 224 pixels, which is the view's default. */
+static int fill_size(struct options *options, const struct records_info *info, struct sight sight,
+	struct err *err)
+{
+	char side[16];
+	int code = 0;
+
+	snprintf(side, sizeof(side), "%d", sight.side);
+	if (!sight.side)
+		return 0;
+	if (sight.side > SMALL)
+		return defaults_set(options, "model.arch", "resnet18", err);
+	if (info->form == RECORDS_IMAGE)
+		code = defaults_set(options, "image.size", side, err);
+	if (!code && info->form == RECORDS_IMAGE && sight.same)
+		code = defaults_set(options, "image.transform", "pad", err);
+	return code;
+}
+
+static int fill_pictures(struct options *options, struct records *records, struct err *err)
+{
+	const struct records_info *info = records_info(records);
+	struct sight sight;
+	int code = sight_pictures(&sight, records, err);
+
+	if (!code)
+		code = fill_size(options, info, sight, err);
+	/* Class after class is the order of folders, not of time. */
+	if (!code && info->form == RECORDS_IMAGE && !info->timed && sight_sorted(records))
+		code = defaults_set(options, "stream.order", "random", err);
+	return code ? code : defaults_fill(options, DEFAULTS_PICTURES, err);
+}
+
+/* Retention is measured on what is held out, so that no row is missing from the stream. */
+static int fill_evaluation(
+	struct options *options, const struct records_info *info, struct err *err)
+{
+	if (info->parted || options_bool(options, "stream.drift") ||
+		options_float(options, "replay.holdout") <= 0)
+		return 0;
+	return defaults_set(options, "stream.eval", "held", err);
+}
+
+static int fill_stored(struct options *options, struct err *err)
+{
+	const struct records_info *info;
+	struct records *records;
+	int code;
+
+	if (records_open(&records, options_text(options, "stream.source"), options, NULL))
+		return 0;
+	info = records_info(records);
+	if (info->form == RECORDS_FLOATS && info->height * info->width == 1)
+		code = defaults_fill(options, DEFAULTS_ROWS, err);
+	else
+		code = fill_pictures(options, records, err);
+	if (!code)
+		code = fill_evaluation(options, info, err);
+	records_close(records);
+	return code;
+}
+
+bool app_is_data(const char *path)
+{
+	char config[4096];
+
+	if (!strcmp(path, "-"))
+		return true;
+	snprintf(config, sizeof(config), "%s/config.ini", path);
+	return !path_ends(path, ".ini") && !path_exists(config) && records_likely(path);
+}
+
+int app_defaults(struct options *options, struct err *err)
+{
+	const char *source = options_text(options, "stream.source");
+
+	if (!defaults_wanted(options))
+		return 0;
+	if (source_is_live(options))
+		return defaults_fill(options,
+			strchr(options_text(options, "model.input"), ',') ? DEFAULTS_PICTURES
+									  : DEFAULTS_ROWS,
+			err);
+	for (int i = 0; source_types[i]; i++)
+		if (!strcmp(source_types[i]->name, source))
+			return 0;
+	return fill_stored(options, err);
+}

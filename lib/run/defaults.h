@@ -1,0 +1,32 @@
+/*
+ * What keys are where nobody set them: they follow from what the inputs are, rows of
+ * numbers or pictures, and are the same for a file, a pipe and a program
+ * (docs/defaults.md says why they are these). Built-in streams have their presets
+ * instead.
+ *
+ * A key is left alone if somebody set it, or set one that stands against it: who sets
+ * run.iterations needs no run.step_epochs, and who composes a method of single keys gets
+ * the paper's for the rest.
+ */
+#ifndef RETAIN_RUN_DEFAULTS_H
+#define RETAIN_RUN_DEFAULTS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/options.h"
+
+enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES };
+
+/* Whether anything is left to fill in: whoever knows all keys need not look at the data. */
+bool defaults_wanted(const struct options *options);
+
+int defaults_fill(struct options *options, enum defaults_kind kind, struct err *err);
+
+/* Sets a key that nobody set, as if it followed from the data; a key that is not there is none. */
+int defaults_set(struct options *options, const char *key, const char *value, struct err *err);
+
+/* Whether somebody set it. What a method or the data say is nobody's. */
+bool defaults_said(const struct options *options, const char *key);
+
+#endif
