@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <retain.h>
 #include "cli.h"
@@ -40,11 +41,26 @@ static void fill_descriptors(void)
 			open("/dev/null", modes[i]);
 }
 
+/* std::set_terminate of the C++ library, which oneDNN brings along. */
+typedef void end_fn(void);
+extern end_fn *set_terminate(end_fn *end) __asm__("_ZSt13set_terminatePFvvE") __attribute__((weak));
+
+/* Where oneDNN ends that throws because an allocation failed: nobody in C can catch it. */
+static void end_with_a_sentence(void)
+{
+	static const char words[] = "retain: out of memory: oneDNN cannot go on\n";
+
+	(void)!write(STDERR_FILENO, words, sizeof(words) - 1);
+	_exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	int code;
 
 	fill_descriptors();
+	if (set_terminate)
+		set_terminate(end_with_a_sentence);
 	/* A file that may not grow is then an error that can be told. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (argc == 2 && !strcmp(argv[1], "--version")) {

@@ -11,6 +11,7 @@
 
 #include <dnnl.h>
 #include <dnnl_debug.h>
+#include <sys/mman.h>
 #include "base/mem.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
@@ -275,6 +276,21 @@ static int make(struct onednn_conv *conv, unsigned passes, struct err *err)
 	return 0;
 }
 
+/*
+ * oneDNN is C++ and does not survive an allocation that fails: it throws, which C cannot catch, or
+ * uses what it did not get. So more than a convolution takes is tried for first.
+ */
+static int try_room(struct err *err)
+{
+	enum { ROOM = 8 << 20 };
+	void *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (room == MAP_FAILED)
+		return err_memory(err, "oneDNN", ROOM);
+	munmap(room, ROOM);
+	return 0;
+}
+
 int onednn_conv_new(struct onednn_conv **conv, const struct onednn_shape *shape, unsigned passes,
 	int workers, struct err *err)
 {
@@ -288,7 +304,7 @@ int onednn_conv_new(struct onednn_conv **conv, const struct onednn_shape *shape,
 	made->workers = workers;
 	const int threads = omp_get_max_threads();
 	omp_set_num_threads(1);
-	const int code = make(made, passes, err);
+	const int code = try_room(err) ? ERR_MEMORY : make(made, passes, err);
 	omp_set_num_threads(threads);
 	if (code) {
 		onednn_conv_free(made);

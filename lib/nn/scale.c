@@ -16,7 +16,7 @@ void scale_apply(const struct scale *scale, const float *inputs, int n, float *o
 			y = y < -SCALE_CLIP ? -SCALE_CLIP : y;
 			/* x - x is 0 unless x is not finite; y is none where an overflow met a
 			 * factor of 0. */
-			out[j] = (x - x == 0) & (y == y) ? y : 0;
+			out[j] = ((x - x == 0) & (y == y)) ? y : 0;
 		}
 }
 

@@ -67,6 +67,27 @@ def files_that_may_not_grow():
     tap.verdict(not left, "and leaves no half of one behind", str(left))
 
 
+def too_little_memory():
+    """Whatever it is that does not fit, the net's convolutions in oneDNN among it."""
+    words = ["stream.source=photos", "photos.steps=2", "photos.per_step=4", "photos.size=8", "photos.classes=2",
+             "run.iterations=1", "run.batch=4", "eval.count=1", "model.arch=resnet20-cifar"]
+    words = ["run", "--threads", "1"] + [word for setting in words for word in ("--set", setting)]
+
+    def limited(mebibytes, *words):
+        size = mebibytes << 20
+        return run(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+
+    start = next((size for size in range(32, 512, 8) if limited(size, "--version").returncode == 0), None)
+    if start is None: # the sanitizers' shadows are larger
+        tap.skip("too little memory is told", "the command itself needs more than 512 MiB")
+        return
+    ends = {size: limited(size, *words) for size in range(start, start + 60)}
+    bad = [f"{size} MiB: {done.returncode} {done.stderr}" for size, done in ends.items()
+           if done.returncode and not (done.returncode == 1 and "out of memory" in done.stderr)]
+    told = sum("oneDNN" in done.stderr for done in ends.values())
+    tap.verdict(not bad and told, f"too little memory is told, {told} times of 60 before oneDNN fails", *bad)
+
+
 def bad_rows_without_a_folder():
     with open("t.csv", "w", encoding="utf-8") as file:
         file.write("a,b,label\n1,2,x\n1,2,y\n1,2,3,4,5,x\n2,1,x\n2,2,y\n3,1,x\n3,2,y\n")
@@ -134,6 +155,7 @@ with tempfile.TemporaryDirectory() as folder:
     closed_descriptors()
     readers_that_go_away()
     files_that_may_not_grow()
+    too_little_memory()
     bad_rows_without_a_folder()
     what_users_type()
     resuming_from_elsewhere()
