@@ -1,6 +1,5 @@
 /* `retain run`: one learner on one stream. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "streams/source.h"
 
 #include "args.h"
+#include "came_to.h"
 #include "cli.h"
 #include "open.h"
 #include "settings.h"
@@ -36,32 +36,30 @@ static int resolve(
 	return settings_resolve(options, file, shorthands, &request->settings, err);
 }
 
-static void print_share(FILE *to, const char *name, double inference, double plain)
+/* The lines of came_to.h. */
+static void print_words_of(FILE *to, const struct run_result *result,
+	void (*words)(struct text *out, const struct summary *summary))
 {
-	fprintf(to, "  %-26s", name);
-	if (isnan(inference))
-		fprintf(to, "      –");
-	else
-		fprintf(to, "%5.1f %%", 100 * inference);
-	if (!isnan(plain))
-		fprintf(to, "   (plain model %.1f %%)", 100 * plain);
-	fputc('\n', to);
+	const struct summary summary = {.last = result->last,
+		.late_ir = result->late_ir,
+		.late_ft = result->late_ft,
+		.late_ir_sgd = result->late_ir_sgd,
+		.late_ft_sgd = result->late_ft_sgd};
+	struct text out = {0};
+
+	words(&out, &summary);
+	fputs(out.data && !out.failed ? out.data : "", to);
+	text_release(&out);
 }
 
 /* What a live stream came to; there is no evaluation data to measure anything else on. */
 static void print_live(const struct watch_result *all, const struct request *request)
 {
 	const struct run_result *result = &all->run;
-	const struct metrics_row *last = &result->last;
 	char grouped[2][RUN_LOG_GROUPED];
 
-	if (result->rows) {
-		print_share(stderr, "right before the label", last->le, NAN);
-		print_share(stderr, "  guess by last labels", last->blind, NAN);
-		print_share(stderr, "right on held-out samples",
-			isnan(last->val_acc_ma) ? last->val_acc_sgd : last->val_acc_ma,
-			isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd);
-	}
+	if (result->rows)
+		print_words_of(stderr, result, came_to_live);
 	fprintf(stderr, "  %-26s%7s   in %s lines, %" PRId64 " of them bad\n", "time steps",
 		run_log_grouped(grouped[0], result->step), run_log_grouped(grouped[1], all->lines),
 		all->bad_lines);
@@ -74,7 +72,6 @@ static void print_summary(const struct watch_result *all, const struct request *
 {
 	const struct run_result *result = &all->run;
 	const struct metrics_row *last = &result->last;
-	const bool averaged = !isnan(last->gamma1);
 	char grouped[RUN_LOG_GROUPED];
 
 	if (result->stopped)
@@ -86,13 +83,7 @@ static void print_summary(const struct watch_result *all, const struct request *
 		return;
 	}
 	putchar('\n');
-	print_share(stdout, "retention (IR)", last->ir, averaged ? last->ir_sgd : NAN);
-	print_share(stdout, "  mean of the last quarter", result->late_ir,
-		averaged ? result->late_ir_sgd : NAN);
-	print_share(stdout, "adapts (LE)", last->le, NAN);
-	print_share(stdout, "  guess by last labels", last->blind, NAN);
-	print_share(stdout, "next (FT)", last->ft, averaged ? last->ft_sgd : NAN);
-	print_share(stdout, "  mean of the last quarter", result->late_ft, NAN);
+	print_words_of(stdout, result, came_to);
 	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
 		run_log_grouped(grouped, last->iteration), result->iterations_per_s / 1000);

@@ -12,8 +12,10 @@
 #include "progress.h"
 #include "report/spark.h"
 #include "args.h"
+#include "came_to.h"
 #include "cli.h"
 
+enum { CLASSES = 10, CONFUSIONS = 5 };
 enum { CUTS_MOST = 12, CUTS_FIRST = 6, CUTS_LAST = 2 };
 enum { CURVE_HEIGHT = 4, WIDTH_LEAST = 20, WIDTH_MOST = 100, MARGIN = 12, WIDTH_USUAL = 80 };
 
@@ -26,6 +28,7 @@ static const struct {
 } curves[] = {
 	{"retention (IR)", CURVE_IR, 100, false, " %"},
 	{"adapts (LE)", CURVE_LE, 100, false, " %"},
+	{"of the last 1 000", CURVE_RECENT, 100, false, " %"},
 	{"learning rate (log)", CURVE_RATE, 1, true, ""},
 	{"gap (sigma)", CURVE_SIGMA, 100, false, " %"},
 };
@@ -60,25 +63,13 @@ static void add_opening(struct text *out, const struct run_log *log, const char 
 		or_unknown(run_log_setting(log, "model.arch")));
 }
 
-static void add_share(struct text *out, const char *name, double share, double plain)
-{
-	if (isnan(share))
-		return;
-	text_addf(out, "  %-26s%5.1f %%", name, 100 * share);
-	if (!isnan(plain))
-		text_addf(out, "   (plain model %.1f %%)", 100 * plain);
-	text_add(out, "\n");
-}
-
 static void add_summary(struct text *out, const struct run_log *log, const char *dot)
 {
 	struct summary s;
 	const struct metrics_row *last = &s.last;
 	char grouped[2][RUN_LOG_GROUPED];
-	bool averaged;
 
 	summary_make(&s, log->rows, log->count);
-	averaged = !isnan(last->gamma1);
 	text_addf(out, " %s %s iterations %s %s samples\n\n", dot,
 		run_log_grouped(grouped[0], last->iteration), dot,
 		run_log_grouped(grouped[1], last->samples));
@@ -86,12 +77,7 @@ static void add_summary(struct text *out, const struct run_log *log, const char 
 		text_add(out, "Nothing was evaluated yet.\n");
 		return;
 	}
-	add_share(out, "retention (IR)", last->ir, averaged ? last->ir_sgd : NAN);
-	add_share(out, "  mean of the last quarter", s.late_ir, averaged ? s.late_ir_sgd : NAN);
-	add_share(out, "adapts (LE)", last->le, NAN);
-	add_share(out, "  guess by last labels", last->blind, NAN);
-	add_share(out, "next (FT)", last->ft, averaged ? last->ft_sgd : NAN);
-	add_share(out, "  mean of the last quarter", s.late_ft, averaged ? s.late_ft_sgd : NAN);
+	(isnan(last->ir) ? came_to_live : came_to)(out, &s);
 	if (!isnan(s.cost))
 		text_addf(out, "  %-26s%6.2f   of plain SGD per iteration\n", "cost", s.cost);
 	if (!isnan(last->seconds))
@@ -150,6 +136,73 @@ static void add_cuts(struct text *out, const struct run_log *log, bool utf8, boo
 	}
 }
 
+static void add_alarms(struct text *out, const struct run_log *log, bool all)
+{
+	const size_t first =
+		log->alarm_count > CUTS_MOST && !all ? log->alarm_count - CUTS_MOST : 0;
+
+	if (log->alarm_count)
+		text_addf(out, "\n%zu drift alarm%s%s:\n", log->alarm_count,
+			log->alarm_count == 1 ? "" : "s", first ? ", the last of them" : "");
+	for (size_t i = first; i < log->alarm_count; i++) {
+		text_add(out, "  ");
+		run_log_alarm_words(&log->alarms[i], out);
+		text_add(out, "\n");
+	}
+}
+
+/* A class by its name, or else its number. */
+static const char *class_words(char out[32], const struct run_log *log, int64_t label)
+{
+	const char *name = run_log_class_name(log, label);
+
+	snprintf(out, 32, "%" PRId64, label);
+	return name ? name : out;
+}
+
+static int worse(const void *a, const void *b)
+{
+	const struct run_class *one = a, *other = b;
+	/* right / seen, without dividing by 0. */
+	const double left = (double)one->right * (double)other->seen,
+		     right = (double)other->right * (double)one->seen;
+
+	return left != right ? (left < right ? -1 : 1) : one->label < other->label ? -1 : 1;
+}
+
+/* The classes that are recognised worst, and what they are taken for. */
+static int add_classes(struct text *out, const struct run_log *log, bool all, struct err *err)
+{
+	struct run_class *sorted = mem_new(log->class_count + 1, sizeof(*sorted));
+	const size_t pairs =
+		log->confusion_count < CONFUSIONS || all ? log->confusion_count : CONFUSIONS;
+	char words[2][32];
+	size_t count = 0;
+
+	if (!sorted)
+		return err_memory(err, "classes", log->class_count * sizeof(*sorted));
+	for (size_t i = 0; i < log->class_count; i++)
+		if (log->classes[i].seen)
+			sorted[count++] = log->classes[i];
+	qsort(sorted, count, sizeof(*sorted), worse);
+	if (count)
+		text_addf(out, "\n%-28s%10s%12s%12s\n", "class, the worst first", "samples",
+			"recognised", "said");
+	for (size_t i = 0; i < count && (i < CLASSES || all); i++)
+		text_addf(out, "  %-26.26s%10" PRId64 "%10.1f %%%12" PRId64 "\n",
+			class_words(words[0], log, sorted[i].label), sorted[i].seen,
+			100 * (double)sorted[i].right / (double)sorted[i].seen, sorted[i].said);
+	if (count > CLASSES && !all)
+		text_addf(out, "  ... %zu more; --all shows them ...\n", count - CLASSES);
+	for (size_t i = 0; i < pairs; i++)
+		text_addf(out, "%s%s was taken for %s %" PRId64 " times\n", i ? "  " : "\n  ",
+			class_words(words[0], log, log->confusions[i].label),
+			class_words(words[1], log, log->confusions[i].predicted),
+			log->confusions[i].times);
+	mem_free(sorted);
+	return 0;
+}
+
 static int show(const struct run_log *log, bool all)
 {
 	const bool utf8 = progress_utf8();
@@ -162,6 +215,9 @@ static int show(const struct run_log *log, bool all)
 	add_summary(&out, log, dot);
 	code = add_curves(&out, log, utf8, &err);
 	add_cuts(&out, log, utf8, all);
+	add_alarms(&out, log, all);
+	if (!code)
+		code = add_classes(&out, log, all, &err);
 	if (!code)
 		code = print_words(stdout, &out, &err);
 	text_release(&out);
@@ -172,12 +228,12 @@ int cmd_show(int argc, char **argv)
 {
 	bool all = false;
 	const struct arg rows[] = {
-		{"all", NULL, "every cut of the rate, however many", .flag = &all},
+		{"all", NULL, "every cut, alarm and class, however many", .flag = &all},
 		{0},
 	};
 	const struct args args = {"retain show", "RUN",
-		"Shows a run, finished or not: what it came to, its curves, and why its rate was "
-		"cut.",
+		"Shows a run, finished or not: what it came to, its curves, why its rate was cut,\n"
+		"drift alarms, and the classes that are recognised worst.",
 		rows};
 	struct run_set *set;
 	struct err err = {0};

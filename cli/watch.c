@@ -1,6 +1,7 @@
 /* One run, its progress on standard error. */
 #include "watch.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,28 +52,23 @@ static void show_percent(struct progress *line, int field, const char *name, dou
 		progress_field(line, field, "%s %4.1f %%", name, 100 * share);
 }
 
-/* Averages are known by how many updates they reach back. */
-static void show_window(struct progress *line, int field, const struct run_progress *now)
-{
-	if (now->averages)
-		progress_field(line, field, "window %.4g", 1 / (1 - now->gamma[0]));
-}
-
 static void show_progress(void *context, const struct run_progress *now)
 {
 	struct progress *line = context;
 	const double rate =
 		now->seconds > 0 ? (double)(now->iteration - now->resumed) / now->seconds : 0;
 
-	show_percent(line, 0, "IR", now->ir);
-	show_percent(line, 1, "LE", now->le);
-	progress_field(line, 2, "lr %.3g", now->rate);
+	show_percent(line, 0, "now", now->step ? now->le : NAN);
+	show_percent(line, 1, "kept", now->ir);
+	show_percent(line, 2, "last 1 000:", now->recent);
 	if (rate < 1000)
 		progress_field(line, 3, "%3.0f it/s", rate);
 	else
 		progress_field(line, 3, "%4.1f k it/s", rate / 1000);
-	show_percent(line, 4, "gap", now->sigma);
-	show_window(line, 5, now);
+	if (now->alarms)
+		progress_field(line, 4, "%" PRId64 " drift alarm%s", now->alarms,
+			now->alarms == 1 ? "" : "s");
+	progress_field(line, 5, "rate %.3g", now->rate);
 	progress_update(line, (uint64_t)now->step);
 }
 

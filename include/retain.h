@@ -324,7 +324,9 @@ struct retain_metrics {
 	double learning_rate;
 	double loss;                   /* of the last training batch */
 	double learning_efficacy_ever; /* fast weights: of RETAIN_EVER, when labels came */
-	double reserved[15];
+	double accuracy_recent;        /* as learning_efficacy, of the latest 1000 inputs */
+	double drift_alarms;           /* so far; see eval.alarm */
+	double reserved[13];
 };
 RETAIN_API int retain_learner_metrics(
 	struct retain_learner *learner, struct retain_metrics *metrics, struct retain_err *err);

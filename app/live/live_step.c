@@ -19,7 +19,7 @@ static int meet(struct live *live, const int32_t *guesses, int n, struct err *er
 	if (code)
 		return code;
 	guess_rank(guesses, live->labels, n, live->predicted, live->rank);
-	prequential_step(live->run.prequential, live->predicted, live->rank, live->labels, n);
+	run_score(&live->run, live->predicted, live->rank, live->labels, n);
 	live->run.met = true;
 	live->run.made = 0;
 	return 0;

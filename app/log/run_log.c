@@ -32,6 +32,7 @@ static const struct {
 	{"metrics.csv", run_log_parse_metrics, 256 * MIB, RUN_LOG_METRICS, true},
 	{"events.jsonl", run_log_parse_events, 256 * MIB, RUN_LOG_EVENTS, false},
 	{"matrix.csv", run_log_parse_matrix, 256 * MIB, RUN_LOG_MATRIX, false},
+	{"classes.json", run_log_parse_classes, 64 * MIB, RUN_LOG_CLASSES, false},
 	{"run.json", run_log_parse_facts, 4 * MIB, RUN_LOG_FACTS, false},
 };
 
@@ -230,4 +231,12 @@ void run_log_cut_words(
 	if (reasons.failed)
 		out->failed = true;
 	text_release(&reasons);
+}
+
+void run_log_alarm_words(const struct run_alarm *alarm, struct text *out)
+{
+	char grouped[RUN_LOG_GROUPED];
+
+	text_addf(out, "after %s samples: wrong %.1f %% of the time, then %.1f %%",
+		run_log_grouped(grouped, alarm->sample), 100 * alarm->before, 100 * alarm->after);
 }

@@ -173,6 +173,16 @@ static void take_cut(struct run_log *log, int64_t iteration, const struct jvalue
 	};
 }
 
+static void take_alarm(struct run_log *log, int64_t iteration, const struct jvalue *event)
+{
+	log->alarms[log->alarm_count++] = (struct run_alarm){
+		.iteration = iteration,
+		.sample = whole_in(event, "sample"),
+		.before = number_in(event, "error_before"),
+		.after = number_in(event, "error_after"),
+	};
+}
+
 /* Kinds of events that are not known here are those of a later version, and no mistake. */
 static int parse_event(
 	struct run_log *log, const struct lines *lines, const char *line, struct err *err)
@@ -196,6 +206,8 @@ static int parse_event(
 		take_window(log, iteration, event);
 	else if (!strcmp(kind, "cut") || !strcmp(kind, "rollback"))
 		take_cut(log, iteration, event);
+	else if (!strcmp(kind, "alarm"))
+		take_alarm(log, iteration, event);
 	jvalue_free(event);
 	return code;
 }
@@ -210,10 +222,11 @@ int run_log_parse_events(
 
 	if (memchr(bytes, '\0', size))
 		return err_set(err, ERR_FORMAT, "%s: not text", where);
-	log->window_count = log->cut_count = 0;
+	log->window_count = log->cut_count = log->alarm_count = 0;
 	log->windows = arena_new(&log->arena, most, sizeof(*log->windows));
 	log->cuts = arena_new(&log->arena, most, sizeof(*log->cuts));
-	if (!log->windows || !log->cuts)
+	log->alarms = arena_new(&log->arena, most, sizeof(*log->alarms));
+	if (!log->windows || !log->cuts || !log->alarms)
 		return err_memory(err, where, most * sizeof(*log->windows));
 	while (!code && (line = lines_next(&lines)) && !lines.torn)
 		code = parse_event(log, &lines, line, err);

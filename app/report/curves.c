@@ -30,6 +30,7 @@ static const struct {
 	[CURVE_IR] = {METRIC(ir), none, false},
 	[CURVE_IR_SGD] = {METRIC(ir_sgd), none, false},
 	[CURVE_LE] = {METRIC(le), none, false},
+	[CURVE_RECENT] = {METRIC(recent), none, false},
 	[CURVE_BLIND] = {METRIC(blind), none, false},
 	[CURVE_FT] = {METRIC(ft), none, false},
 	[CURVE_FT_SGD] = {METRIC(ft_sgd), none, false},

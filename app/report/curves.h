@@ -9,6 +9,7 @@ enum curve_kind {
 	CURVE_IR,
 	CURVE_IR_SGD,
 	CURVE_LE,
+	CURVE_RECENT,
 	CURVE_BLIND,
 	CURVE_FT,
 	CURVE_FT_SGD,

@@ -5,13 +5,17 @@
  */
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <retain.h>
 #include "base/file.h"
 #include "base/json_write.h"
+#include "base/mem.h"
 #include "eval/summary.h"
 #include "report/report_page.h"
 
@@ -21,8 +25,11 @@ enum { WINDOWS_MOST = 2000 };
 /* Nor more rows of a map, which is as many pixels high; the last one is always among them. */
 enum { MATRIX_ROWS_MOST = 250 };
 
+/* Nor more classes of a run: those that came most often. */
+enum { CLASSES_MOST = 200 };
+
 static const char *const shown[] = {"iteration", "lr", "gamma1", "gamma2", "sigma", "val_loss_ma",
-	"val_loss_sgd", "le", "ir", "ft", "ir_sgd", "ft_sgd", "blind"};
+	"val_loss_sgd", "le", "recent", "ir", "ft", "ir_sgd", "ft_sgd", "blind"};
 
 static const struct {
 	const char *name;
@@ -91,6 +98,8 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 	} fields[] = {
 		{"lr", s.last.lr},
 		{"le", s.last.le},
+		{"recent", s.last.recent},
+		{"alarms", s.last.alarms},
 		{"blind", s.last.blind},
 		{"ir", s.last.ir},
 		{"ir_sgd", s.last.ir_sgd},
@@ -242,6 +251,80 @@ static void add_cuts(struct jwriter *out, const struct run_log *run)
 	jwriter_end(out);
 }
 
+static void add_alarms(struct jwriter *out, const struct run_log *run)
+{
+	jwriter_list(out, "alarms");
+	jwriter_lines(out);
+	for (size_t i = 0; i < run->alarm_count; i++) {
+		const struct run_alarm *alarm = &run->alarms[i];
+		struct text words = {0};
+
+		run_log_alarm_words(alarm, &words);
+		out->out->failed |= words.failed;
+		jwriter_table(out, NULL);
+		jwriter_whole(out, "iteration", alarm->iteration);
+		jwriter_text(out, "text", words.failed ? "" : words.data);
+		jwriter_end(out);
+		text_release(&words);
+	}
+	jwriter_end(out);
+}
+
+static void add_class_name(
+	struct jwriter *out, const char *key, const struct run_log *run, int64_t label)
+{
+	const char *name = run_log_class_name(run, label);
+	char number[32];
+
+	snprintf(number, sizeof(number), "%" PRId64, label);
+	jwriter_text(out, key, name ? name : number);
+}
+
+static int more_seen(const void *a, const void *b)
+{
+	const struct run_class *one = a, *other = b;
+
+	if (one->seen != other->seen)
+		return one->seen > other->seen ? -1 : 1;
+	return one->label < other->label ? -1 : one->label > other->label;
+}
+
+/* The classes that came most often, and the largest confusions. */
+static void add_classes(struct jwriter *out, const struct run_log *run)
+{
+	const size_t count = run->class_count;
+	struct run_class *sorted = mem_new(count + 1, sizeof(*sorted));
+
+	out->out->failed |= !sorted;
+	jwriter_whole(out, "class_count", (int64_t)count);
+	jwriter_list(out, "classes");
+	jwriter_lines(out);
+	if (sorted && count) {
+		memcpy(sorted, run->classes, count * sizeof(*sorted));
+		qsort(sorted, count, sizeof(*sorted), more_seen);
+	}
+	for (size_t i = 0; sorted && i < count && i < CLASSES_MOST; i++) {
+		jwriter_table(out, NULL);
+		add_class_name(out, "name", run, sorted[i].label);
+		jwriter_whole(out, "seen", sorted[i].seen);
+		jwriter_whole(out, "right", sorted[i].right);
+		jwriter_whole(out, "said", sorted[i].said);
+		jwriter_end(out);
+	}
+	jwriter_end(out);
+	jwriter_list(out, "confusions");
+	jwriter_lines(out);
+	for (size_t i = 0; i < run->confusion_count; i++) {
+		jwriter_table(out, NULL);
+		add_class_name(out, "label", run, run->confusions[i].label);
+		add_class_name(out, "predicted", run, run->confusions[i].predicted);
+		jwriter_whole(out, "times", run->confusions[i].times);
+		jwriter_end(out);
+	}
+	jwriter_end(out);
+	mem_free(sorted);
+}
+
 static void add_settings(struct jwriter *out, const struct run_log *run)
 {
 	jwriter_list(out, "settings");
@@ -301,6 +384,8 @@ static void add_run(struct jwriter *out, const struct run_entry *entry)
 	add_windows(out, run);
 	add_matrix(out, &run->matrix);
 	add_cuts(out, run);
+	add_alarms(out, run);
+	add_classes(out, run);
 	add_settings(out, run);
 	add_facts(out, run);
 	add_ledger(out, run);

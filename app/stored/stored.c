@@ -86,7 +86,7 @@ static int meet_step(struct stored *s, struct err *err)
 		code = learner_reveal(
 			s->run.learner, n > STORED_BATCH ? NULL : s->inputs, s->labels, n, err);
 	if (!code)
-		prequential_step(s->run.prequential, s->predicted, s->rank, s->labels, n);
+		run_score(&s->run, s->predicted, s->rank, s->labels, n);
 	return code;
 }
 

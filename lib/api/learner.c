@@ -324,6 +324,8 @@ int retain_learner_metrics(
 		.learning_rate = now.rate,
 		.loss = now.iteration ? now.loss : NAN,
 		.learning_efficacy_ever = now.slow_efficacy,
+		.accuracy_recent = recent_accuracy(&run->recent),
+		.drift_alarms = (double)alarm_count(run->alarm),
 	};
 	api_learner_leave(learner);
 	return 0;

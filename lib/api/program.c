@@ -175,7 +175,7 @@ int program_reveal(struct program *p, const float *inputs, const int32_t *labels
 	if (code)
 		return code;
 	guess_rank(guesses, labels, n, p->predicted, p->rank);
-	prequential_step(p->run.prequential, p->predicted, p->rank, labels, n);
+	run_score(&p->run, p->predicted, p->rank, labels, n);
 	p->run.step++;
 	p->run.made = 0;
 	p->owed = true;

@@ -41,7 +41,7 @@ int state_load(const char *path, state_fn *visit, void *object, struct err *err)
  * asks for it before fields that older files do not have, or that only older files
  * have. A file of a later version is refused (ERR_INPUT).
  */
-enum { STATE_VERSION = 3 };
+enum { STATE_VERSION = 4 };
 int state_version(const struct state *state);
 
 /* Whether fields are being filled; whether something failed, so that fields cannot be trusted. */

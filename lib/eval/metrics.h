@@ -20,6 +20,7 @@ struct metrics_row {
 	double le5, ir5, ft5, ir5_sgd, ft5_sgd;
 	double cost;
 	double le_ever, ir_now, ft_now;
+	double recent, alarms;
 	double seconds;
 };
 

@@ -168,7 +168,7 @@ static void run_state(void *object, struct state *state)
 	if (state_version(state) < 2)
 		skip_cuts(state);
 	ledger_state(&run->ledger, state);
-	prequential_state(run->prequential, state);
+	run_score_state(run, state);
 	if (run->driver->state)
 		run->driver->state(run, state);
 	store_state(run->store, state);

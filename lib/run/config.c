@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "eval/alarm.h"
 #include "learn/fast.h"
 #include "learn/learner.h"
 #include "optim/average.h"
@@ -45,7 +46,7 @@ static const struct option_row run_options[] = {
 
 static const struct option_row *const own_tables[] = {run_options, shape_options, learner_options,
 	pool_options, objective_options, optimizer_options, average_options, schedule_options,
-	fast_options, schema_options};
+	fast_options, schema_options, alarm_options};
 
 static const struct config_scope no_scope;
 

@@ -6,6 +6,7 @@
  *	{"event": "window", "iteration": 400, ...}  the end of a window: scores and weights
  *	{"event": "cut", "iteration": 12000, ...}   the rate was cut, and why
  *	{"event": "part", "iteration": 1776, ...}   a population's and replay's reach, after a part
+ *	{"event": "alarm", "iteration": 2711, ...}  predictions have become worse: a drift alarm
  *	{"event": "lead", "iteration": 3200, ...}   another part leads the mixture that answers now
  *	{"event": "rollback", "iteration": 812, ...} the loss was no number, and what was done
  *

@@ -46,7 +46,7 @@ void run_release(struct run *run)
 		close(run->lock);
 	metrics_file_close(run->metrics);
 	events_close(run->events);
-	prequential_free(run->prequential);
+	run_score_free(run);
 	learner_free(run->learner);
 	store_free(run->store);
 	mem_free(run->rows);
@@ -83,6 +83,7 @@ static void make_result(const struct run *run, struct run_result *result)
 		.late_ir = summary.late_ir,
 		.late_ft = summary.late_ft,
 		.late_ir_sgd = summary.late_ir_sgd,
+		.late_ft_sgd = summary.late_ft_sgd,
 		.seconds = run_seconds(run),
 		.train_seconds = run->train_seconds,
 		.cost = summary.cost,

@@ -5,6 +5,7 @@
  *	config.ini         every key with its value
  *	metrics.csv        a row per evaluation (docs/metrics.md)
  *	events.jsonl       every window and every cut, with the numbers that caused them
+ *	classes.json       how each class was recognised, and the largest confusions
  *	run.json           version, machine, what the run cost and came to
  *	model.safetensors  the weights that serve inference
  *	checkpoint/        the whole state, from time to time (run/checkpoint.h)
@@ -37,8 +38,11 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "eval/alarm.h"
+#include "eval/confusion.h"
 #include "eval/ledger.h"
 #include "eval/prequential.h"
+#include "eval/recent.h"
 #include "learn/learner.h"
 #include "run/checkpoint.h"
 #include "run/events.h"
@@ -56,7 +60,9 @@ struct run_progress {
 	double rate, sigma, gamma[2];
 	int averages;
 	double le, blind;
-	double ir; /* of the last evaluation; NAN before the first */
+	double recent;  /* NAN before the first label */
+	int64_t alarms; /* so far */
+	double ir;      /* of the last evaluation; NAN before the first */
 };
 
 /* What to do with a folder that holds a run. */
@@ -88,7 +94,7 @@ struct run_result {
 	int64_t step; /* time steps made */
 	/* By eval/summary.h. */
 	struct metrics_row last;
-	double late_ir, late_ft, late_ir_sgd, cost;
+	double late_ir, late_ft, late_ir_sgd, late_ft_sgd, cost;
 	double seconds, iterations_per_s; /* of the whole, evaluations included */
 	double train_seconds;             /* without evaluations */
 	int64_t rows;
@@ -115,6 +121,9 @@ struct run {
 	struct store *store;
 	struct learner *learner;
 	struct prequential *prequential;
+	struct recent recent;
+	struct alarm *alarm;
+	struct confusion *confusion;
 	struct ledger ledger;
 	enum ledger_use predicting; /* what predictions are for, right now */
 
@@ -173,6 +182,16 @@ int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t 
 int run_keep_rows(struct run *run, int rows, struct err *err);
 int run_begin(struct run *run, struct err *err);
 
+/*
+ * Scores a time step whose labels came: what of it was right, as prequential_step has it,
+ * and whether it raised an alarm, which becomes an event.
+ */
+void run_score(struct run *run, const int32_t *predicted, const int32_t *rank,
+	const int32_t *labels, int n);
+int run_score_new(struct run *run, int classes, struct err *err);
+void run_score_free(struct run *run);
+void run_score_state(struct run *run, struct state *state);
+
 /* If the run was asked to stop, training of a time step ends early, before run_trained. */
 int run_train(struct run *run, struct err *err);
 bool run_trained(const struct run *run);
@@ -206,6 +225,8 @@ int run_write_rows(struct run *run, struct err *err);
 int run_folder_take(struct run *run, struct err *err);
 int run_folder_begin(struct run *run, struct err *err);
 int run_folder_check(const struct run *run, struct err *err);
+/* classes.json. */
+int run_write_classes(const struct run *run, struct err *err);
 int run_folder_end(struct run *run, const struct run_result *result, struct err *err);
 int run_folder_holds_run(const struct run *run, bool *holds, struct err *err);
 /* FOLDER/NAME, for mem_free; NULL when memory ran out. */

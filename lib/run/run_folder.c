@@ -245,6 +245,8 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "recent", result->last.recent);
+	jwriter_number(&json, "alarms", result->last.alarms);
 	jwriter_number(&json, "cost_per_iteration", result->cost);
 	jwriter_number(&json, "seconds", result->seconds);
 	jwriter_number(&json, "train_seconds", result->train_seconds);
@@ -319,6 +321,8 @@ int run_folder_end(struct run *run, const struct run_result *result, struct err 
 		code = run_write_rows(run, err);
 	if (!code)
 		code = metrics_file_sync(run->metrics, err);
+	if (!code)
+		code = run_write_classes(run, err);
 	if (!code)
 		code = write_facts(run, result, err);
 	if (!code)

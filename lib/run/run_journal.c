@@ -17,10 +17,9 @@ static int try_learner(struct run *run, struct learner_config *config, struct er
 	if (!code)
 		code = run_make_learner(run, config, err);
 	learner_free(run->learner);
-	prequential_free(run->prequential);
+	run_score_free(run);
 	store_free(run->store);
 	run->learner = NULL;
-	run->prequential = NULL;
 	run->store = NULL;
 	return code;
 }

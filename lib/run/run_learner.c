@@ -98,7 +98,6 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	config->watch = (struct learner_watch){on_work, on_window, run, on_part, on_lead};
 	code = learner_new(&run->learner, config, run->store, err);
 	if (!code)
-		code = prequential_new(&run->prequential, config->classes,
-			options_int(o, "eval.blind_window"), err);
+		code = run_score_new(run, config->classes, err);
 	return code;
 }

@@ -32,6 +32,8 @@ struct metrics_row run_row(const struct run *run)
 	row.le5 = prequential_top5(run->prequential);
 	row.le_ever = now.slow_efficacy;
 	row.blind = prequential_blind(run->prequential);
+	row.recent = recent_accuracy(&run->recent);
+	row.alarms = alarm_armed(run->alarm) ? (double)alarm_count(run->alarm) : NAN;
 	row.cost = ledger_sgd_equivalents(
 		&run->ledger, &prices, options_int(run->config.options, "run.batch"));
 	row.seconds = run_seconds(run);

@@ -22,6 +22,8 @@ void run_tell(const struct run *run)
 		.resumed = run->resumed,
 		.le = prequential_top1(run->prequential),
 		.blind = prequential_blind(run->prequential),
+		.recent = recent_accuracy(&run->recent),
+		.alarms = alarm_count(run->alarm),
 		.ir = run->row_count ? run->rows[run->row_count - 1].ir : NAN,
 	};
 	struct learner_report now;

@@ -72,13 +72,13 @@ rows = rows_of("a")
 tap.verdict(len(rows) == 7 and not rows[-1]["ft"], "the last evaluation has no FT", rows[-1])
 for key in ["late_ir", "late_ir_sgd", "late_ft"]:
     tap.verdict(abs(told[key] - late(rows, key[5:])) < 1e-12, key + " is what its name says", told[key])
-for key in ["late_ir", "late_ir_sgd", "late_ft", "cost_per_iteration"]:
+for key in ["late_ir", "late_ir_sgd", "late_ft", "recent", "alarms", "cost_per_iteration"]:
     same("--json and run.json have one " + key, told[key], facts[key])
-for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "le", "blind", "lr",
+for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "le", "recent", "alarms", "blind", "lr",
         "iteration", "samples", "cost_per_iteration"]:
     same("--json and the page have one " + key, told[key], summary[key])
 for label, key in [("retention (IR)", "ir"), ("late retention (IR)", "late_ir"), ("adapts (LE)", "le"),
-        ("next (FT)", "ft"), ("late next (FT)", "late_ft"), ("guess by last labels", "blind")]:
+        ("next (FT)", "ft"), ("late next (FT)", "late_ft"), ("of the last 1 000", "recent"), ("guess by last labels", "blind")]:
     same("run prints " + key, printed.get(label), "%.1f" % (100 * told[key]))
     same("show prints " + key, shown.get(label), "%.1f" % (100 * told[key]))
 

@@ -3,6 +3,7 @@
 Run folders of earlier versions (FOLDER is tests/golden/old) open in this one. stored-0.1 is a run of
 version 0.1 as a kill left it, on the baseline instruction set, with what 0.1 came to in end/. Prints TAP.
 """
+import csv
 import json
 import os
 import shutil
@@ -26,9 +27,12 @@ def tensors(path):
 
 
 def rows(path):
-    """Without the last column, seconds."""
+    """By the columns that 0.1 had, without seconds."""
     with open(path, encoding="utf-8") as file:
-        return [line.rsplit(",", 1)[0] for line in file]
+        table = list(csv.DictReader(file))
+    with open(os.path.join(old, "stored-0.1/end/metrics.csv"), encoding="utf-8") as file:
+        columns = file.readline().strip().split(",")[:-1]
+    return [[row[column] for column in columns] for row in table]
 
 
 def lines(path):

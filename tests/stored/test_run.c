@@ -100,8 +100,8 @@ static void assert_same_text(char *one, char *other, const char *what)
 	mem_free(other);
 }
 
-static const char *const files[] = {
-	"config.ini", "metrics.csv", "events.jsonl", "matrix.csv", "run.json", "model.safetensors"};
+static const char *const files[] = {"config.ini", "metrics.csv", "events.jsonl", "matrix.csv",
+	"classes.json", "run.json", "model.safetensors"};
 
 static void assert_whole_folder(const struct done *done)
 {

@@ -1,0 +1,26 @@
+/* Accuracy over the latest predictions whose labels came: what it is worth now, not on the whole. */
+#ifndef RETAIN_EVAL_RECENT_H
+#define RETAIN_EVAL_RECENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/state.h"
+
+enum { RECENT_SAMPLES = 1000 };
+
+/* Zeroed: none so far. */
+struct recent {
+	int64_t seen;
+	int right;                    /* of those in the ring */
+	uint8_t ring[RECENT_SAMPLES]; /* 1: right; the next one goes to seen % RECENT_SAMPLES */
+};
+
+void recent_add(struct recent *recent, bool right);
+
+/* In [0, 1]; NAN before the first; over those that there are while they are fewer. */
+double recent_accuracy(const struct recent *recent);
+
+void recent_state(struct recent *recent, struct state *state);
+
+#endif
