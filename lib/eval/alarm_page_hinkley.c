@@ -6,7 +6,7 @@
  *
  * With this tolerance a share of errors that stays what it is, at worst a half, calls
  * about once in four million predictions; one that rises by 20 points is heard after
- * some 300.
+ * some 340.
  */
 #include "eval/alarm_type.h"
 
