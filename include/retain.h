@@ -261,7 +261,8 @@ RETAIN_API int retain_learner_predict(struct retain_learner *learner, const floa
  * With fast weights (a method that ends with +fast) there are two questions: what is
  * this now, among inputs like the newest, or of all that ever was? The first is answered
  * by a mixture that follows the newest samples and forgets them, the second by the
- * weights that keep. Without fast weights both answers are the same.
+ * weights that keep and, if there are any (+heads), by heads. Without fast weights and
+ * heads both answers are the same.
  */
 enum retain_question {
 	RETAIN_NOW,
@@ -269,9 +270,9 @@ enum retain_question {
 };
 
 /*
- * As retain_learner_predict, which answers RETAIN_EVER. For RETAIN_NOW a learner with
- * fast weights takes a turn as other calls do, so it may wait for an iteration, and it
- * allocates room for the answer.
+ * As retain_learner_predict, which answers RETAIN_EVER. Where an answer is a mixture, RETAIN_NOW
+ * with fast weights and both questions with heads, the call takes a turn as others do, so it
+ * may wait for an iteration, and it allocates room for the answer.
  */
 RETAIN_API int retain_learner_predict_for(struct retain_learner *learner,
 	enum retain_question question, const float *inputs, size_t input_floats,

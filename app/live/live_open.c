@@ -140,7 +140,7 @@ static int make_ends(struct live *live, int input, int output, struct err *err)
 	live->format = &live_line_formats[options_choice(o, "stdin.format")];
 	live->strict = input >= 0 && !strcmp(options_text(o, "stdin.on_bad"), "error");
 	live->answers_by =
-		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_INFERENCE : LEARNER_NOW;
+		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_EVER : LEARNER_NOW;
 	live->every = options_int64(o, "eval.every");
 	live->answers.descriptor = output;
 	live->answers.stop = live->run.config.stop;

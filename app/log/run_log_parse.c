@@ -313,6 +313,7 @@ static void take_ledger(struct ledger *ledger, const struct jvalue *table)
 	ledger->backward_samples = whole_in(table, "backward_samples");
 	ledger->updates = whole_in(table, "updates");
 	ledger->averages = whole_in(table, "averages");
+	ledger->macs = whole_in(table, "macs");
 	for (int use = 0; use < LEDGER_USES; use++) {
 		const char *words = ledger_use_name((enum ledger_use)use);
 

@@ -362,6 +362,7 @@ static void add_ledger(struct jwriter *out, const struct run_log *run)
 	jwriter_whole(out, "backward", ledger->backward);
 	jwriter_whole(out, "updates", ledger->updates);
 	jwriter_whole(out, "averages", ledger->averages);
+	jwriter_whole(out, "macs", ledger->macs);
 	jwriter_end(out);
 }
 

@@ -45,7 +45,7 @@ static int evaluate_models(struct stored *s, struct err *err)
 			code = source_labels(s->source, SOURCE_EVAL, s->ids, n, s->labels, err);
 		if (!code)
 			code = evaluate_model(
-				s, LEARNER_INFERENCE, s->matrix, MATRIX_INFERENCE, first, n, err);
+				s, LEARNER_EVER, s->matrix, MATRIX_INFERENCE, first, n, err);
 		if (!code)
 			code = evaluate_model(
 				s, LEARNER_PLAIN, s->matrix, MATRIX_PLAIN, first, n, err);

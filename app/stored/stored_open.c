@@ -221,7 +221,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 		s->run.planned_iterations = learner_planned(s->run.learner);
 	if (!code)
 		code = make_matrix(s, &s->matrix, err);
-	if (!code && learner_has_fast(s->run.learner))
+	if (!code && learner_mixes(s->run.learner, LEARNER_NOW))
 		code = make_matrix(s, &s->now, err);
 	return code;
 }
@@ -277,11 +277,11 @@ static int check(const struct stored *s, const struct options *o, struct err *er
 		return err_set(err, ERR_INPUT,
 			"run.form = supervised: learn.population and learn.adapt_history need a "
 			"stream that goes on");
-	if (s->supervised && strcmp(options_text(o, "fast.parts"), "none") != 0)
+	if (s->supervised && learner_has_fast(o))
 		return err_set(err, ERR_INPUT,
-			"run.form = supervised: fast.parts = %s needs a stream that goes on; set "
-			"it to none",
-			options_text(o, "fast.parts"));
+			"run.form = supervised: fast.parts = %s, fast.heads = %s: both need a "
+			"stream that goes on; set them to none",
+			options_text(o, "fast.parts"), options_text(o, "fast.heads"));
 	if (objective_traits(objective).whole && !s->supervised)
 		return err_set(err, ERR_INPUT,
 			"replay.objective = %s: only for run.form = supervised, since a stream "

@@ -75,9 +75,9 @@ static void renew_when_due(struct retain_learner *learner)
 		publish(learner, NULL);
 }
 
-/* The mixture has no copy that could answer without a turn. */
-static int predict_now(
-	struct retain_learner *learner, const struct serving_call *call, struct err *err)
+/* A mixture has no copy that could answer without a turn. */
+static int predict_mixed(
+	struct retain_learner *learner, int model, const struct serving_call *call, struct err *err)
 {
 	const size_t logit_count = call->count * (size_t)learner->shape.classes;
 	float *logits = mem_new(logit_count, sizeof(*logits));
@@ -87,7 +87,7 @@ static int predict_now(
 		return err_memory(err, "predictions", logit_count * sizeof(*logits));
 	gate_enter(&learner->gate);
 	code = learner_predict(
-		learner->run->learner, LEARNER_NOW, call->inputs, (int)call->count, logits, err);
+		learner->run->learner, model, call->inputs, (int)call->count, logits, err);
 	api_learner_leave(learner);
 	if (!code)
 		serving_say(call, learner->shape.classes, logits);
@@ -98,6 +98,7 @@ static int predict_now(
 static int answer(struct retain_learner *learner, enum retain_question question,
 	const struct serving_call *call, struct err *err)
 {
+	const int model = question == RETAIN_NOW ? LEARNER_NOW : LEARNER_EVER;
 	int code = api_learner_owned(learner, call->function, err);
 
 	if (!code && question != RETAIN_NOW && question != RETAIN_EVER)
@@ -107,8 +108,8 @@ static int answer(struct retain_learner *learner, enum retain_question question,
 		code = serving_check(call, &learner->shape, learner->scales, err);
 	if (code)
 		return code;
-	if (question == RETAIN_NOW && learner_has_fast(learner->run->learner))
-		return predict_now(learner, call, err);
+	if (learner_mixes(learner->run->learner, model))
+		return predict_mixed(learner, model, call, err);
 	code = renew(learner, err);
 	return code ? code : serving_predict(learner->serving, call, err);
 }

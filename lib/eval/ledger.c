@@ -41,7 +41,8 @@ void ledger_backward(struct ledger *ledger, int samples)
 
 struct ledger_prices ledger_macs(double macs, double parameters)
 {
-	return (struct ledger_prices){.forward = macs, .backward = 2 * macs, .update = parameters};
+	return (struct ledger_prices){
+		.forward = macs, .backward = 2 * macs, .update = parameters, .mac = 1};
 }
 
 double ledger_cost(const struct ledger *ledger, const struct ledger_prices *prices)
@@ -52,7 +53,8 @@ double ledger_cost(const struct ledger *ledger, const struct ledger_prices *pric
 		if (uses[use].learning)
 			forward += (double)ledger->forward_samples[use];
 	return forward * prices->forward + (double)ledger->backward_samples * prices->backward +
-	       ((double)ledger->updates + (double)ledger->averages) * prices->update;
+	       ((double)ledger->updates + (double)ledger->averages) * prices->update +
+	       (double)ledger->macs * prices->mac;
 }
 
 double ledger_sgd_equivalents(
@@ -66,7 +68,7 @@ double ledger_sgd_equivalents(
 static void check_counts(const struct ledger *ledger, struct state *state)
 {
 	const int64_t counts[] = {ledger->iterations, ledger->backward, ledger->backward_samples,
-		ledger->updates, ledger->averages};
+		ledger->updates, ledger->averages, ledger->macs};
 	bool right = !state_failed(state);
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && right; i++)
@@ -90,6 +92,8 @@ void ledger_state(struct ledger *ledger, struct state *state)
 	state_int64(state, "backward_samples", &ledger->backward_samples);
 	state_int64(state, "updates", &ledger->updates);
 	state_int64(state, "averages", &ledger->averages);
+	if (state_version(state) >= 4)
+		state_int64(state, "macs", &ledger->macs);
 	if (state_reading(state))
 		check_counts(ledger, state);
 }

@@ -22,13 +22,14 @@ enum ledger_use {
 	LEDGER_USES,
 };
 
-/* A zeroed ledger is empty. The owner adds to iterations, updates and averages itself. */
+/* A zeroed ledger is empty. The owner adds to iterations, updates, averages and macs itself. */
 struct ledger {
 	int64_t iterations;
 	int64_t forward[LEDGER_USES], forward_samples[LEDGER_USES];
 	int64_t backward, backward_samples;
 	int64_t updates;  /* of the parameters */
 	int64_t averages; /* updates of averages, one for each average that moved */
+	int64_t macs;     /* multiply-adds of learning that are no pass of the net */
 };
 
 /* "train", "validate", "statistics", "choose", "predict", "evaluate", "fast" */
@@ -40,6 +41,7 @@ void ledger_backward(struct ledger *ledger, int samples);
 /* What a sample costs forward (c_F) and backward (c_G), and a sweep (c_U), all in the same unit. */
 struct ledger_prices {
 	double forward, backward, update;
+	double mac; /* a multiply-add */
 };
 
 /* In multiply-adds: forward macs, backward twice that, an update one per parameter. */

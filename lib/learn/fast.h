@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/state.h"
+#include "learn/features/heads.h"
 #include "learn/mix.h"
 
 struct learner;
@@ -37,8 +38,14 @@ struct fast_config {
 	int count; /* 0: no fast weights */
 	bool head; /* only the last layer is displaced */
 	double reach;
+	struct heads_config heads;
+	int alone; /* what is now is answered by this model of the mixture alone; 0: by all */
+	uint64_t seed;
 	struct mix_config mix;
 };
+
+/* Whether there is anything beside the slow net. */
+bool fast_wanted(const struct fast_config *config);
 
 /* What the fast.* keys say. */
 int fast_config(struct fast_config *config, const struct options *options, struct err *err);
@@ -52,9 +59,12 @@ void fast_free(struct fast *fast);
 /* Forgets all displacements and the record, for a slow net that was replaced. */
 void fast_restart(struct fast *fast);
 
-/* Fills in (n, classes) logits, whose softmax is the mixture's answer. */
-int fast_predict(
-	struct learner *learner, const float *inputs, int n, float *logits, struct err *err);
+/*
+ * Fills in (n, classes) logits, whose softmax is the answer: about now by the mixture, about
+ * ever by the slow net and the heads, with shares that never change.
+ */
+int fast_predict(struct learner *learner, bool ever, const float *inputs, int n, float *logits,
+	struct err *err);
 
 /*
  * Learns from a time step whose samples have ids from `first` on. If inputs are NULL
@@ -66,14 +76,17 @@ int fast_learn(struct learner *learner, int64_t first, const float *inputs, cons
 	int n, struct err *err);
 
 /*
- * The slow net's learning efficacy: the mean over time steps of the share that it had
- * right when the labels came. NAN before the first.
+ * The learning efficacy of the answer about ever: the mean over time steps of the share
+ * that it had right when the labels came. NAN before the first.
  */
 double fast_slow_efficacy(const struct fast *fast);
 
-/* The models of the mixture: 0 is the slow net, then come the parts, then the prior. */
+/* The models of the mixture: 0 is the slow net, then come the parts, the heads, the prior. */
 const struct mix *fast_mix(const struct fast *fast);
 const struct fast_config *fast_settings(const struct fast *fast);
+
+/* What displacements and heads take of memory. */
+double fast_bytes(const struct fast *fast);
 
 void fast_state(struct fast *fast, struct state *state);
 

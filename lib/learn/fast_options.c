@@ -14,6 +14,10 @@ const struct option_row fast_options[] = {
 		"fast weights for what comes now: rate:keep[:passes[:recent samples]], ...; none"},
 	{"fast", "layers", OPTION_CHOICE, "all", "all | head",
 		"which weights have fast ones: all, or those of the last layer"},
+	{"fast", "heads", OPTION_TEXT, "none", NULL,
+		"for vectors that are embeddings, beside the net: ridge, knn or both; none"},
+	{"fast", "bank", OPTION_INT64, "3000", "[0, inf)",
+		"fast.heads = knn: so many samples are kept, a uniform choice; 0: all"},
 	{"fast", "reach", OPTION_FLOAT, "1", "(0, inf)",
 		"a step of fast weights lowers the loss by this share at most, to first order"},
 	{"fast", "prior", OPTION_FLOAT, "0.7", "[0, 1]",
@@ -22,6 +26,9 @@ const struct option_row fast_options[] = {
 		"fast.prior: \"of late\" is about so many samples"},
 	{"fast", "mix", OPTION_FLOAT, "0.98", "[0, 1)",
 		"what a part's record keeps at a time step; parts are mixed by it"},
+	{"fast", "alone", OPTION_INT, "0", "[0, 8]",
+		"what is now is answered by this part alone, parts before heads; 0: by the "
+		"mixture"},
 	{0},
 };
 
@@ -66,20 +73,58 @@ static int parts_read(struct fast_config *config, const char *words, struct err 
 	return 0;
 }
 
+static int heads_read(struct heads_config *heads, const char *words, struct err *err)
+{
+	for (const char *at = words; *at; at += *at == ',') {
+		const size_t size = strcspn(at += strspn(at, " "), ", ");
+		int kind = 0;
+
+		while (kind < HEAD_KINDS && (strlen(head_name(kind)) != size ||
+						    strncmp(head_name(kind), at, size) != 0))
+			kind++;
+		for (int i = 0; i < heads->count && kind < HEAD_KINDS; i++)
+			if ((int)heads->kinds[i] == kind)
+				return err_set(err, ERR_INPUT, "fast.heads = %.100s: %s twice",
+					words, head_name(kind));
+		if (kind == HEAD_KINDS)
+			return err_set(err, ERR_INPUT,
+				"fast.heads = %.100s: \"%.*s\" is no head; there are ridge and knn",
+				words, (int)(size < 60 ? size : 60), at);
+		heads->kinds[heads->count++] = (enum head_kind)kind;
+		at += size;
+		at += strspn(at, " ");
+	}
+	return 0;
+}
+
+bool fast_wanted(const struct fast_config *config)
+{
+	return config->count || config->heads.count;
+}
+
 int fast_config(struct fast_config *config, const struct options *options, struct err *err)
 {
 	const char *parts = options_text(options, "fast.parts");
+	const char *heads = options_text(options, "fast.heads");
 	int code = 0;
 
 	*config = (struct fast_config){
 		.head = !strcmp(options_text(options, "fast.layers"), "head"),
 		.reach = options_float(options, "fast.reach"),
+		.heads = {.room = options_int64(options, "fast.bank")},
+		.alone = options_int(options, "fast.alone"),
+		.seed = (uint64_t)options_int64(options, "run.seed"),
 		.mix = {.keep = options_float(options, "fast.mix"),
 			.prior = options_float(options, "fast.prior"),
 			.span = options_float(options, "fast.prior_samples")},
 	};
 	if (strcmp(parts, "none") != 0)
 		code = parts_read(config, parts, err);
-	config->mix.models = 1 + config->count;
+	if (!code && strcmp(heads, "none") != 0)
+		code = heads_read(&config->heads, heads, err);
+	config->mix.models = 1 + config->count + config->heads.count;
+	if (!code && config->alone >= config->mix.models)
+		code = err_set(err, ERR_INPUT, "fast.alone = %d: there are %d parts and heads",
+			config->alone, config->mix.models - 1);
 	return code;
 }

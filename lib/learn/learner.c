@@ -64,8 +64,8 @@ const float *learner_stats(const struct learner *learner, int model)
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err)
 {
-	const bool mixes = model == LEARNER_NOW && learner->fast;
-	const int which = model == LEARNER_NOW ? LEARNER_INFERENCE : model;
+	const bool asks = model == LEARNER_NOW || model == LEARNER_EVER;
+	const int which = asks ? LEARNER_INFERENCE : model;
 	const float *params = learner_params(learner, which);
 	int code;
 
@@ -75,8 +75,8 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 	code = learner_scaled(learner, &inputs, n, err);
 	if (code)
 		return code;
-	if (mixes)
-		return fast_predict(learner, inputs, n, logits, err);
+	if (learner_mixes(learner, model))
+		return fast_predict(learner, model == LEARNER_EVER, inputs, n, logits, err);
 	learner_tell(learner, LEARNER_PREDICT, n);
 	return runner_infer(
 		learner->runner, params, learner_stats(learner, which), inputs, n, logits, err);
@@ -124,6 +124,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
 		.slow_efficacy = learner->fast ? fast_slow_efficacy(learner->fast) : (double)NAN,
+		.fast_bytes = learner->fast ? fast_bytes(learner->fast) : 0,
 	};
 	for (int i = 0; i < report->averages; i++)
 		report->gamma[i] = average_gamma(learner->average, i);
@@ -145,9 +146,12 @@ int learner_threads(const struct learner *learner)
 	return team_size(learner->engine->team);
 }
 
-bool learner_has_fast(const struct learner *learner)
+bool learner_mixes(const struct learner *learner, int model)
 {
-	return learner->fast != NULL;
+	const struct fast *fast = learner->fast;
+
+	return fast && (model == LEARNER_NOW ||
+			       (model == LEARNER_EVER && fast_settings(fast)->heads.count));
 }
 
 uint64_t learner_version(const struct learner *learner)

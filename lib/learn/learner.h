@@ -76,12 +76,13 @@ struct learner_part {
 
 /*
  * Another model leads the mixture that predicts what comes now, and has for a while. Model
- * 0 is the slow net; then come the parts of fast.parts and, if there is one, the prior's.
+ * 0 is the slow net; then come the parts of fast.parts, those of fast.heads and, if there is
+ * one, the prior's.
  */
 struct learner_lead {
 	int64_t iteration, step; /* step: how many were revealed before this one */
 	int models, lead;
-	bool prior; /* the last model is the prior's */
+	const char *names[MIX_MODELS]; /* of heads and the prior; NULL for all others */
 	double weights[MIX_MODELS];
 };
 
@@ -92,10 +93,14 @@ struct learner_watch {
 	void *context;
 	void (*part)(void *context, const struct learner_part *part);
 	void (*lead)(void *context, const struct learner_lead *lead);
+	/* Multiply-adds of learning that are no pass of the net. */
+	void (*macs)(void *context, int64_t macs);
 };
 
-/* Whether the options ask for something that decides by parts of a stream, which must go on. */
+/* Whether the options ask for something that decides by parts of a stream, which must go on;
+ * or for something that answers what is now. */
 bool learner_has_parts(const struct options *options);
+bool learner_has_fast(const struct options *options);
 
 struct learner_config {
 	const struct options *options;
@@ -117,10 +122,12 @@ void learner_free(struct learner *learner);
 /*
  * Which weights: those that serve inference, or those of one model that is trained. With
  * fast weights there are two questions. "What is this now" is for what comes next and is
- * answered by the mixture (learn/fast.h); "what is this, of all that ever was" is for
- * LEARNER_INFERENCE. Without them the answers are the same.
+ * answered by the mixture (learn/fast.h); "what is this, of all that ever was" by the
+ * weights that serve inference and, if there are any, heads. Without them the answers are
+ * the same.
  */
 enum learner_model {
+	LEARNER_EVER = -3,
 	LEARNER_NOW = -2,
 	LEARNER_INFERENCE = -1,
 	LEARNER_PLAIN = SCORES_PLAIN,
@@ -183,8 +190,9 @@ struct learner_report {
 	double sigma;                       /* by how much it was ahead of the plain one */
 	double loss;                        /* of the last training batch */
 	int64_t pool, validation;           /* samples that can be drawn */
-	/* Fast weights: the slow net's share of right samples when labels came; NAN without. */
-	double slow_efficacy;
+	/* Fast weights: the share of right samples of the answer about ever when labels came;
+	 * NAN without. And what they and heads take of memory. */
+	double slow_efficacy, fast_bytes;
 };
 void learner_report(const struct learner *learner, struct learner_report *report);
 
@@ -193,8 +201,8 @@ void learner_report(const struct learner *learner, struct learner_report *report
 double learner_price(const struct learner *learner);
 int64_t learner_planned(const struct learner *learner);
 
-/* Whether LEARNER_NOW may answer otherwise than LEARNER_INFERENCE. */
-bool learner_has_fast(const struct learner *learner);
+/* Whether an answer may be another than that of LEARNER_INFERENCE: LEARNER_NOW, LEARNER_EVER. */
+bool learner_mixes(const struct learner *learner, int model);
 
 const struct net *learner_net(const struct learner *learner);
 const char *learner_isa(const struct learner *learner);

@@ -110,6 +110,7 @@ int learner_count_inputs(
 	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err);
 
 void learner_tell(const struct learner *learner, enum learner_work work, int samples);
+void learner_tell_macs(const struct learner *learner, double macs);
 
 /* Whether the next time step begins a task; begins it, with sample `first`. */
 bool learner_task_due(const struct learner *learner);

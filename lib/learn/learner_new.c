@@ -6,6 +6,7 @@
  */
 #include "learn/learner.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -70,6 +71,9 @@ static int make_buffers(struct learner *made, const struct options *o, struct er
 	return 0;
 }
 
+/* Where there are many inputs, as in pictures, few of them are independent. */
+enum { INPUTS_MOST = 64 };
+
 int learner_segments(const struct net *net, struct optimizer *optimizer, struct err *err)
 {
 	const struct param_table *table = net_params(net);
@@ -81,9 +85,10 @@ int learner_segments(const struct net *net, struct optimizer *optimizer, struct 
 	for (int i = 0; i < table->count; i++) {
 		const struct param *param = &table->rows[i];
 		const bool decays = param->kind == PARAM_CONV || param->kind == PARAM_DENSE;
+		const double inputs = (double)param->count / (double)param->shape[0];
 
 		rows[i] = (struct optimizer_segment){
-			param->offset, decays ? (double)param->count / (double)param->shape[0] : 0};
+			param->offset, decays ? fmin(inputs, INPUTS_MOST) : 0};
 	}
 	code = optimizer_segments(optimizer, rows, table->count, err);
 	mem_free(rows);
@@ -96,7 +101,7 @@ static int make_fast(struct learner *made, const struct options *o, struct err *
 	struct fast_config config;
 	const int code = fast_config(&config, o, err);
 
-	return code || !config.count ? code : fast_new(&made->fast, &config, made, err);
+	return code || !fast_wanted(&config) ? code : fast_new(&made->fast, &config, made, err);
 }
 
 static int make_models(struct learner *made, const struct learner_config *config, struct err *err)

@@ -1,4 +1,6 @@
 /* What a learner can be told, and which of it does not go together. */
+#include <string.h>
+
 #include "learn/learner_impl.h"
 
 const struct option_row learner_options[] = {
@@ -66,6 +68,12 @@ bool learner_has_parts(const struct options *options)
 	return has_population(options) || options_bool(options, "learn.adapt_history");
 }
 
+bool learner_has_fast(const struct options *options)
+{
+	return strcmp(options_text(options, "fast.parts"), "none") != 0 ||
+	       strcmp(options_text(options, "fast.heads"), "none") != 0;
+}
+
 static int check_averages(const struct options *o, const struct kinds *kinds, struct err *err)
 {
 	const char *average = options_text(o, "average.kind");
@@ -115,24 +123,31 @@ static int check_population(const struct options *o, const struct kinds *kinds, 
 		options_text(o, key), options_text(o, "learn.population"), why);
 }
 
-/* Fast weights displace one net that goes on; whether there are any is in fast.parts. */
-static int check_fast(const struct options *o, struct err *err)
+/* Fast weights displace one net that goes on, and heads stand beside one. */
+static int check_fast(const struct learner_config *config, struct err *err)
 {
-	struct fast_config config;
-	const int code = fast_config(&config, o, err);
+	const struct options *o = config->options;
+	struct fast_config fast;
+	const int code = fast_config(&fast, o, err);
+	const char *key = fast.count ? "fast.parts" : "fast.heads";
 
-	if (code || !config.count)
+	if (code || !fast_wanted(&fast))
 		return code;
 	if (has_population(o))
 		return err_set(err, ERR_INPUT,
-			"fast.parts = %s: does not go with learn.population = %s, whose models "
+			"%s = %s: does not go with learn.population = %s, whose models "
 			"replace one another; set it to none",
-			options_text(o, "fast.parts"), options_text(o, "learn.population"));
+			key, options_text(o, key), options_text(o, "learn.population"));
 	if (options_bool(o, "learn.retrain"))
 		return err_set(err, ERR_INPUT,
-			"fast.parts = %s: does not go with learn.retrain = on, which starts again "
+			"%s = %s: does not go with learn.retrain = on, which starts again "
 			"with every task; set it to none",
-			options_text(o, "fast.parts"));
+			key, options_text(o, key));
+	if (fast.heads.count && (int64_t)config->height * config->width > 1)
+		return err_set(err, ERR_INPUT,
+			"fast.heads = %s: only for vectors, such as embeddings, not for images; "
+			"set it to none",
+			options_text(o, "fast.heads"));
 	return 0;
 }
 
@@ -166,7 +181,7 @@ int learner_options_check(const struct learner_config *config, struct err *err)
 	if (!code)
 		code = check_population(o, &kinds, err);
 	if (!code)
-		code = check_fast(o, err);
+		code = check_fast(config, err);
 	if (!code)
 		code = check_parts(config, &kinds, err);
 	if (!code && kinds.objective.chooses && options_int(o, "run.batch") > POOL_POSITIONS / 2)

@@ -17,6 +17,12 @@ void learner_tell(const struct learner *learner, enum learner_work work, int sam
 		learner->watch.work(learner->watch.context, work, samples);
 }
 
+void learner_tell_macs(const struct learner *learner, double macs)
+{
+	if (learner->watch.macs)
+		learner->watch.macs(learner->watch.context, (int64_t)macs);
+}
+
 int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err)
 {
 	int64_t *more;

@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/state.h"
 
-enum { MIX_MODELS = 8 };
+enum { MIX_MODELS = 10 };
 
 struct mix_config {
 	int models;   /* the prior's not counted */

@@ -150,6 +150,13 @@ double net_macs(const struct net *net)
 	return macs;
 }
 
+int net_features(const struct net *net)
+{
+	const struct value_shape in = net_value(net, net->layers[net->count - 1].in);
+
+	return in.channels * in.height * in.width;
+}
+
 const char *net_arch_help(int index)
 {
 	const struct arch *arch = arch_at(index);

@@ -36,6 +36,9 @@ void net_init(const struct net *net, uint64_t seed, float *params, float *stats)
 /* Multiply-adds of one sample's forward pass, convolutions and dense layers counted. */
 double net_macs(const struct net *net);
 
+/* How many numbers of a sample the last layer sees. */
+int net_features(const struct net *net);
+
 /* One line per known architecture, for help texts. NULL past the last. */
 const char *net_arch_help(int index);
 

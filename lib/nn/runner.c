@@ -157,10 +157,12 @@ static size_t sample_floats(const struct runner *runner)
 	return (size_t)spec->channels * spec->height * spec->width;
 }
 
-/* losses may be NULL: labels do not matter then. */
+/* losses may be NULL: labels do not matter then. So may features. */
 static int infer(struct runner *runner, const struct source *source,
-	const struct runner_batch *batch, float *losses, float *logits, struct err *err)
+	const struct runner_batch *batch, float *losses, float *logits, float *features,
+	struct err *err)
 {
+	const size_t width = (size_t)net_features(runner->net);
 	struct pieces pieces;
 	const int code =
 		cut(runner, batch->n, source->packed ? PLAN_SERVE : PLAN_INFER, &pieces, err);
@@ -171,6 +173,7 @@ static int infer(struct runner *runner, const struct source *source,
 			&(struct plan_run){.input = batch->input + first * sample_floats(runner),
 				.labels = losses ? batch->labels + first : NULL,
 				.losses = losses ? losses + first : NULL,
+				.features = features ? features + first * width : NULL,
 				.logits = logits + (size_t)first * net_spec(runner->net)->classes});
 	}
 	return code;
@@ -181,7 +184,15 @@ int runner_infer(struct runner *runner, const float *params, const float *stats,
 {
 	const struct runner_batch batch = {.input = input, .n = n};
 
-	return infer(runner, &(struct source){params, stats}, &batch, NULL, logits, err);
+	return infer(runner, &(struct source){params, stats}, &batch, NULL, logits, NULL, err);
+}
+
+int runner_features(struct runner *runner, const float *params, const float *stats,
+	const float *input, int n, float *logits, float *features, struct err *err)
+{
+	const struct runner_batch batch = {.input = input, .n = n};
+
+	return infer(runner, &(struct source){params, stats}, &batch, NULL, logits, features, err);
 }
 
 int runner_infer_packed(struct runner *runner, const struct packed *packed, const float *input,
@@ -189,7 +200,7 @@ int runner_infer_packed(struct runner *runner, const struct packed *packed, cons
 {
 	const struct runner_batch batch = {.input = input, .n = n};
 
-	return infer(runner, &(struct source){.packed = packed}, &batch, NULL, logits, err);
+	return infer(runner, &(struct source){.packed = packed}, &batch, NULL, logits, NULL, err);
 }
 
 static int check_labels(
@@ -211,7 +222,8 @@ int runner_score(struct runner *runner, const float *params, const float *stats,
 	const int code = check_labels(runner, batch, err);
 
 	return code ? code
-		    : infer(runner, &(struct source){params, stats}, batch, losses, logits, err);
+		    : infer(runner, &(struct source){params, stats}, batch, losses, logits, NULL,
+			      err);
 }
 
 /* Room for weights and losses of n samples. */

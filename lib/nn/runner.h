@@ -32,6 +32,9 @@ struct runner_batch {
 /* logits: (n, classes). Evaluation mode: batch norm uses stats. */
 int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input,
 	int n, float *logits, struct err *err);
+/* The same, with what the last layer sees, (n, net_features); NULL: not wanted. */
+int runner_features(struct runner *runner, const float *params, const float *stats,
+	const float *input, int n, float *logits, float *features, struct err *err);
 /* The same with weights that were packed for this net on an engine of the same settings. */
 int runner_infer_packed(struct runner *runner, const struct packed *packed, const float *input,
 	int n, float *logits, struct err *err);

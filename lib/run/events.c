@@ -204,8 +204,8 @@ static const char *lead_name(char name[16], const struct learner_lead *lead, int
 {
 	if (!model)
 		return "slow";
-	if (lead->prior && model == lead->models - 1)
-		return "prior";
+	if (lead->names[model])
+		return lead->names[model];
 	snprintf(name, 16, "fast%d", model);
 	return name;
 }

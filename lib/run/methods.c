@@ -11,7 +11,8 @@
 #define METHOD(objective, optimizer, average, schedule, holdout, recency, ...)                     \
 	BUNDLE("replay.objective=" objective, "optimizer.kind=" optimizer,                         \
 		"average.kind=" average, "schedule.kind=" schedule, "replay.holdout=" holdout,     \
-		"replay.recency_share=" recency, "fast.parts=none", ##__VA_ARGS__)
+		"replay.recency_share=" recency, "fast.parts=none", "fast.heads=none",             \
+		##__VA_ARGS__)
 
 const struct bundle methods[] = {
 	{"ama+malr", "adaptive averages, rate led by their gap to SGD: the paper's method",
@@ -75,5 +76,7 @@ const struct bundle method_suffixes[] = {
 		BUNDLE("optimizer.decay=pool")},
 	{"+fast", "after any method: fast weights for what comes now, and the decay of +pool",
 		BUNDLE("optimizer.decay=pool", "fast.parts=0.3:0.97, 0.1:0.999")},
+	{"+heads", "after any method, for embeddings: ridge regression and nearest neighbours",
+		BUNDLE("fast.heads=ridge, knn")},
 	{0},
 };

@@ -228,6 +228,7 @@ static void add_ledger(struct jwriter *json, const struct ledger *ledger)
 	jwriter_whole(json, "backward_samples", ledger->backward_samples);
 	jwriter_whole(json, "updates", ledger->updates);
 	jwriter_whole(json, "averages", ledger->averages);
+	jwriter_whole(json, "macs", ledger->macs);
 	jwriter_end(json);
 }
 
@@ -235,7 +236,9 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 {
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
+	struct learner_report now;
 
+	learner_report(run->learner, &now);
 	jwriter_table(&json, NULL);
 	jwriter_lines(&json);
 	jwriter_text(&json, "version", RETAIN_VERSION);
@@ -251,6 +254,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	jwriter_number(&json, "seconds", result->seconds);
 	jwriter_number(&json, "train_seconds", result->train_seconds);
 	jwriter_number(&json, "iterations_per_s", result->iterations_per_s);
+	jwriter_number(&json, "fast_bytes", now.fast_bytes);
 	if (run->driver->facts)
 		run->driver->facts(run, &json);
 	add_ledger(&json, &run->ledger);

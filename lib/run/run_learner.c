@@ -46,6 +46,13 @@ static void on_work(void *context, enum learner_work work, int samples)
 	ledger->averages += rows[work].averages;
 }
 
+static void on_macs(void *context, int64_t macs)
+{
+	struct run *run = context;
+
+	run->ledger.macs += macs;
+}
+
 /* A gap that drowns in noise cannot lead the rate; said once. */
 static void warn_noise(struct run *run, const struct learner_window *window)
 {
@@ -95,7 +102,7 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	config->options = o;
 	config->budget = run->budget = options_float(o, "run.budget");
-	config->watch = (struct learner_watch){on_work, on_window, run, on_part, on_lead};
+	config->watch = (struct learner_watch){on_work, on_window, run, on_part, on_lead, on_macs};
 	code = learner_new(&run->learner, config, run->store, err);
 	if (!code)
 		code = run_score_new(run, config->classes, err);

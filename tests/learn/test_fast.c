@@ -15,6 +15,26 @@ static void fill(int64_t first, int n, float *inputs, int32_t *labels)
 	}
 }
 
+struct told {
+	int works[LEARNER_WORKS], samples[LEARNER_WORKS], leads;
+	int64_t macs;
+};
+
+static void note_work(void *context, enum learner_work work, int samples)
+{
+	struct told *told = context;
+
+	told->works[work]++;
+	told->samples[work] += samples;
+}
+
+static void note_macs(void *context, int64_t macs)
+{
+	struct told *told = context;
+
+	told->macs += macs;
+}
+
 /* The losses of a model with these weights, and its gradient of their mean. */
 static double gradient_by_hand(struct learner *learner, const float *params, const float *inputs,
 	const int32_t *labels, int n, float *grad, double *sum)
@@ -202,6 +222,26 @@ static void a_head_is_displaced_alone(void **state)
 	school_close(&school);
 }
 
+/* The trunk goes forward once for all parts; their passes are the last layer's alone. */
+static void a_head_costs_little(void **state)
+{
+	struct told told = {0};
+	struct school school = school_watched(
+		SETTINGS("fast.parts=0.3:0.97, 0.1:0.9:2", "fast.layers=head"),
+		(struct learner_watch){.work = note_work, .context = &told, .macs = note_macs},
+		NULL);
+	const struct param_table *table = net_params(school.learner->net);
+	const size_t floats = table->floats - table->rows[table->count - 2].offset;
+
+	(void)state;
+	for (int k = 0; k < 10; k++)
+		school_reveal(&school);
+	assert_int_equal(told.works[LEARNER_FAST_STEP], 0);
+	assert_int_equal(told.samples[LEARNER_FAST_FORWARD], 10 * STEP);
+	assert_int_equal(told.macs, 10 * 3 * (STEP * 3 * 12 * CLASSES + 2 * (int)floats));
+	school_close(&school);
+}
+
 /* 150 samples are two chunks of 64 and one of 22, learned one after another. */
 static void long_steps_are_several(void **state)
 {
@@ -254,6 +294,8 @@ static void they_go_on(void **state)
 		{"fast.parts=0.3:0.97:1:8", "fast.layers=head", "fast.prior=0"},
 		{TWO, "optimizer.decay=pool", "replay.pool=fifo"},
 		{"fast.parts=0.3:0.9:2:20", "replay.pool=reservoir", "replay.limit=50"},
+		{"fast.heads=ridge, knn", "fast.bank=40"},
+		{TWO, "fast.heads=knn", "fast.bank=0"},
 	};
 
 	(void)state;
@@ -277,6 +319,94 @@ static void they_go_on(void **state)
 		}
 }
 
+/*
+ * What heads say is mixed in: about now by their record, about ever in fixed shares. Both
+ * heads alone are asked, too, and the mixtures worked out from their answers.
+ */
+static void heads_answer_both_questions(void **state)
+{
+	static const char *const alone[] = {"fast.alone=1", "fast.alone=2"};
+	struct school both = school_of(SETTINGS("fast.heads=ridge, knn", "fast.prior=0"));
+	float inputs[STEP * DIM], now[STEP * CLASSES], ever[STEP * CLASSES];
+	float slow[STEP * CLASSES], heads[2][STEP * CLASSES];
+	int32_t labels[STEP];
+	double q[MIX_MODELS];
+	struct err err;
+
+	(void)state;
+	school_go(&both, 20, 3);
+	fill(both.shown, STEP, inputs, labels);
+	assert_ok(learner_predict(both.learner, LEARNER_NOW, inputs, STEP, now, &err), err);
+	assert_ok(learner_predict(both.learner, LEARNER_EVER, inputs, STEP, ever, &err), err);
+	assert_ok(learner_predict(both.learner, LEARNER_INFERENCE, inputs, STEP, slow, &err), err);
+	mix_weights(fast_mix(both.learner->fast), q);
+	for (int i = 0; i < 2; i++) {
+		struct school one =
+			school_of(SETTINGS("fast.heads=ridge, knn", "fast.prior=0", alone[i]));
+
+		school_go(&one, 20, 3);
+		assert_ok(learner_predict(one.learner, LEARNER_NOW, inputs, STEP, heads[i], &err),
+			err);
+		school_close(&one);
+	}
+	for (int s = 0; s < STEP; s++) {
+		double sum = 0;
+
+		for (int c = 0; c < CLASSES; c++)
+			sum += exp((double)slow[s * CLASSES + c]);
+		for (int c = 0; c < CLASSES; c++) {
+			const int at = s * CLASSES + c;
+			const double p = exp((double)slow[at]) / sum;
+			const double ridge = exp((double)heads[0][at]);
+			const double knn = exp((double)heads[1][at]);
+
+			assert_float_equal(
+				exp((double)ever[at]), 0.4 * p + 0.4 * ridge + 0.2 * knn, 1e-5);
+			assert_float_equal(
+				exp((double)now[at]), q[0] * p + q[1] * ridge + q[2] * knn, 1e-5);
+		}
+	}
+	school_close(&both);
+}
+
+/* A bank that keeps all grows, but not with every step; others ask for no memory at all. */
+static void heads_take_memory_ahead(void **state)
+{
+	static const struct {
+		const char *bank;
+		uint64_t most;
+	} rows[] = {{"fast.bank=100", 0}, {"fast.bank=0", 8}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct school school = school_of(SETTINGS("fast.heads=ridge, knn", rows[i].bank,
+			"replay.pool=reservoir", "replay.limit=500", "replay.validation_limit=99"));
+		uint64_t before;
+
+		school_go(&school, 100, 1);
+		before = mem_count();
+		school_go(&school, 100, 1);
+		assert_true(mem_count() - before <= rows[i].most);
+		school_close(&school);
+	}
+}
+
+/* Pixels are no embeddings. */
+static void heads_are_for_vectors(void **state)
+{
+	struct school school = {0};
+	struct err err;
+
+	(void)state;
+	assert_int_equal(
+		school_try(&school,
+			options_of(SETTINGS("fast.heads=knn", "model.arch=resnet20-cifar")),
+			(struct learner_watch){0}, 8, &err),
+		ERR_INPUT);
+	assert_says(err, "fast.heads = knn: only for vectors");
+	school_close(&school);
+}
+
 static void threads_change_nothing(void **state)
 {
 	struct school one = school_of(SETTINGS(TWO, "model.arch=mlp:2048", "optimizer.decay=pool"));
@@ -286,6 +416,13 @@ static void threads_change_nothing(void **state)
 	(void)state;
 	school_go(&one, 4, 2);
 	school_go(&three, 4, 2);
+	assert_same_answers(&one, &three);
+	school_close(&one);
+	school_close(&three);
+	one = school_of(SETTINGS(TWO, "fast.heads=ridge, knn"));
+	three = school_of(SETTINGS(TWO, "fast.heads=ridge, knn", "engine.threads=3"));
+	school_go(&one, 20, 2);
+	school_go(&three, 20, 2);
 	assert_same_answers(&one, &three);
 	school_close(&one);
 	school_close(&three);
@@ -317,8 +454,9 @@ static void they_allocate_nothing(void **state)
 /* Whatever allocation of a reveal fails, it can be revealed again as if nothing had happened. */
 static void a_reveal_that_fails_takes_nothing(void **state)
 {
-	struct school straight = school_of(SETTINGS(TWO, "fast.prior=0.7"));
-	struct school tried = school_of(SETTINGS(TWO, "fast.prior=0.7"));
+	const char *const *settings =
+		SETTINGS(TWO, "fast.prior=0.7", "fast.heads=ridge, knn", "fast.bank=0");
+	struct school straight = school_of(settings), tried = school_of(settings);
 	struct err err;
 	int failures = 0;
 
@@ -333,18 +471,6 @@ static void a_reveal_that_fails_takes_nothing(void **state)
 	assert_same_answers(&straight, &tried);
 	school_close(&straight);
 	school_close(&tried);
-}
-
-struct told {
-	int works[LEARNER_WORKS], samples[LEARNER_WORKS], leads;
-};
-
-static void note_work(void *context, enum learner_work work, int samples)
-{
-	struct told *told = context;
-
-	told->works[work]++;
-	told->samples[work] += samples;
 }
 
 static void note_lead(void *context, const struct learner_lead *lead)
@@ -411,6 +537,10 @@ static void mistakes_are_named(void **state)
 		{{"fast.parts=0.3:0.9:1.5"}, "is no rate"},
 		{{"fast.parts=1:0,1:0,1:0,1:0,1:0,1:0,1:0"}, "more than 6 parts"},
 		{{TWO, "learn.retrain=on"}, "does not go with learn.retrain = on"},
+		{{"fast.heads=ridge", "learn.retrain=on"}, "fast.heads = ridge: does not go"},
+		{{"fast.heads=ridge, tree"}, "\"tree\" is no head; there are ridge and knn"},
+		{{"fast.heads=knn,knn"}, "knn twice"},
+		{{TWO, "fast.alone=3"}, "fast.alone = 3: there are 2 parts and heads"},
 		{{TWO, "average.kind=none", "schedule.kind=constant", "learn.population=polrs"},
 			"does not go with learn.population = polrs"},
 	};
@@ -440,6 +570,10 @@ int main(void)
 		cmocka_unit_test(now_is_ever_without_fast_weights),
 		cmocka_unit_test(a_head_is_displaced_alone),
 		cmocka_unit_test(long_steps_are_several),
+		cmocka_unit_test(a_head_costs_little),
+		cmocka_unit_test(heads_answer_both_questions),
+		cmocka_unit_test(heads_take_memory_ahead),
+		cmocka_unit_test(heads_are_for_vectors),
 		folder_test(they_go_on),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(they_allocate_nothing),

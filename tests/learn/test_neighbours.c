@@ -167,6 +167,36 @@ static void goes_on_where_it_stopped(void **state)
 	}
 }
 
+/* With room 0 a bank keeps everything, and asks for memory before, not while, samples come. */
+static void a_whole_bank_grows(void **state)
+{
+	const struct neighbours_config config = {DIM, CLASSES, 0, 8, 0.03, 2};
+	struct neighbours *whole = bank_of(config), *resumed = bank_of(config);
+	struct neighbours *large =
+		bank_of((struct neighbours_config){DIM, CLASSES, 500, 8, 0.03, 2});
+	struct err err = {0};
+
+	for (int i = 0; i < 500; i += 50) {
+		assert_ok(neighbours_reserve(whole, 50, &err), err);
+		add_samples(whole, i, i + 50);
+	}
+	add_samples(large, 0, 500);
+	assert_int_equal(neighbours_count(whole), 500);
+	assert_ok(state_save(in_folder("state"), visit, whole, &err), err);
+	assert_ok(state_load(in_folder("state"), visit, resumed, &err), err);
+	for (int i = 0; i < 50; i++) {
+		float features[DIM], one[CLASSES], other[CLASSES];
+
+		rng_normals((struct rng){6, RNG_TEST}, (uint64_t)i * DIM, features, DIM);
+		neighbours_predict(large, features, one);
+		neighbours_predict(resumed, features, other);
+		assert_memory_equal(one, other, sizeof(one));
+	}
+	neighbours_free(whole);
+	neighbours_free(resumed);
+	neighbours_free(large);
+}
+
 /* A file of a larger bank, or of more classes, is refused. */
 static void other_states_are_refused(void **state)
 {
@@ -211,6 +241,7 @@ int main(void)
 		cmocka_unit_test(finds_the_nearest),
 		cmocka_unit_test(a_full_bank_keeps_all_times),
 		folder_test(goes_on_where_it_stopped),
+		folder_test(a_whole_bank_grows),
 		folder_test(other_states_are_refused),
 		cmocka_unit_test(memory_may_run_out),
 	};

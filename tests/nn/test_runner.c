@@ -74,6 +74,46 @@ static void same_bits_for_any_thread_count_in_a_large_net(void **state)
 	compare_threads(config_of(&large, 1, 0));
 }
 
+/* The last layer applied to the features, by hand, gives the logits; in every way a net is run. */
+static void features_are_what_the_last_layer_sees(void **state)
+{
+	static const struct net_spec more[] = {
+		{"mlp:32,16", NULL, 5, 9, 1, 1, false},
+		{"mlp:600,500", NULL, 5, 9, 1, 1, false},
+	};
+	static const int sizes[] = {1, 5, 70};
+
+	for (size_t i = 0; i < COUNT(nets) + COUNT(more); i++)
+		for (size_t k = 0; k < COUNT(sizes); k++) {
+			const struct rig_config config = config_of(
+				i < COUNT(nets) ? nets + i : more + i - COUNT(nets), sizes[k], 3);
+			struct rig rig;
+			struct err err;
+
+			rig_open(&rig, &config);
+			const struct param_table *table = net_params(rig.net);
+			const int width = net_features(rig.net), n = sizes[k];
+			const float *weights = rig.params + table->rows[table->count - 2].offset;
+			const float *bias = rig.params + table->rows[table->count - 1].offset;
+			float *features = calloc((size_t)n * width, sizeof(float));
+
+			assert_ok(runner_features(rig.runner, rig.params, rig.stats, rig.input, n,
+					  rig.logits, features, &err),
+				err);
+			for (int s = 0; s < n * rig.classes; s++) {
+				const int c = s % rig.classes;
+				double sum = bias[c];
+
+				for (int f = 0; f < width; f++)
+					sum += (double)weights[c * width + f] *
+					       features[s / rig.classes * width + f];
+				assert_float_equal(sum, rig.logits[s], 1e-3);
+			}
+			free(features);
+			rig_close(&rig);
+		}
+}
+
 /* Also when other batch sizes and modes have been at the same memory in between. */
 static void same_bits_from_run_to_run(void **state)
 {
@@ -485,6 +525,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_bits_for_any_thread_count),
 		cmocka_unit_test(same_bits_for_any_thread_count_in_a_large_net),
+		cmocka_unit_test(features_are_what_the_last_layer_sees),
 		cmocka_unit_test(same_bits_from_run_to_run),
 		cmocka_unit_test(micro_batches_change_next_to_nothing),
 		cmocka_unit_test(micro_batches_are_summed_in_a_tree),

@@ -191,8 +191,9 @@ static void methods_have_suffixes(void **state)
 /* Every method says all that distinguishes methods, so that one replaces another whole. */
 static void methods_are_complete(void **state)
 {
-	static const char *const keys[] = {"replay.objective=", "optimizer.kind=", "average.kind=",
-		"schedule.kind=", "replay.holdout=", "replay.recency_share=", "fast.parts="};
+	static const char *const keys[] = {
+		"replay.objective=", "optimizer.kind=", "average.kind=", "schedule.kind=",
+		"replay.holdout=", "replay.recency_share=", "fast.parts=", "fast.heads="};
 
 	(void)state;
 	for (const struct bundle *method = methods; method->name; method++) {

@@ -13,9 +13,12 @@
 
 enum { LANES = 16 };
 
+#define COUNT_MOST (INT64_C(1) << 40) /* rows of a saved bank */
+
 struct neighbours {
 	struct neighbours_config config;
 	int64_t seen, count; /* samples that came; rows */
+	int64_t room;        /* rows that there is memory for */
 	float *rows;         /* [room][dim] */
 	int32_t *labels;     /* [room] */
 };
@@ -34,10 +37,12 @@ int neighbours_new(
 	*neighbours = NULL;
 	if (!made)
 		return err_memory(err, "a bank of features", sizeof(*made));
-	*made = (struct neighbours){.config = *config,
-		.rows = mem_new(room, row),
-		.labels = mem_new(room, sizeof(*made->labels))};
-	if (!made->rows || !made->labels) {
+	*made = (struct neighbours){.config = *config, .room = config->room};
+	if (room) {
+		made->rows = mem_new(room, row);
+		made->labels = mem_new(room, sizeof(*made->labels));
+	}
+	if (room && (!made->rows || !made->labels)) {
 		neighbours_free(made);
 		return err_memory(err, "a bank of features", room * row);
 	}
@@ -52,6 +57,29 @@ void neighbours_free(struct neighbours *neighbours)
 	mem_free(neighbours->rows);
 	mem_free(neighbours->labels);
 	mem_free(neighbours);
+}
+
+/* Rows for which there is no place yet get one, twice as many as there are at least. */
+int neighbours_reserve(struct neighbours *neighbours, int64_t n, struct err *err)
+{
+	const size_t row = (size_t)neighbours->config.dim * sizeof(float);
+	const int64_t need = neighbours->count + n;
+	const int64_t room = need < 2 * neighbours->room ? 2 * neighbours->room : need;
+	float *rows;
+	int32_t *labels;
+
+	if (neighbours->config.room || need <= neighbours->room)
+		return 0;
+	rows = mem_resize(neighbours->rows, (size_t)room, row);
+	if (!rows)
+		return err_memory(err, "a bank of features", (size_t)room * row);
+	neighbours->rows = rows;
+	labels = mem_resize(neighbours->labels, (size_t)room, sizeof(*labels));
+	if (!labels)
+		return err_memory(err, "a bank of features", (size_t)room * sizeof(*labels));
+	neighbours->labels = labels;
+	neighbours->room = room;
+	return 0;
 }
 
 static float dot(const float *a, const float *b, int size)
@@ -83,7 +111,7 @@ static int64_t place_of(const struct neighbours *n)
 	const struct rng rng = {n->config.seed, RNG_BANK};
 	int64_t place;
 
-	if (n->count < n->config.room)
+	if (!n->config.room || n->count < n->config.room)
 		return n->count;
 	place = (int64_t)rng_below(rng, (uint64_t)n->seen, (uint64_t)n->seen + 1);
 	return place < n->config.room ? place : -1;
@@ -155,13 +183,22 @@ void neighbours_predict(
 void neighbours_state(struct neighbours *neighbours, struct state *state)
 {
 	const struct neighbours_config *c = &neighbours->config;
+	int64_t count = neighbours->count;
+	struct err err;
 
 	state_enter(state, "neighbours");
 	state_int64(state, "seen", &neighbours->seen);
-	state_int64(state, "count", &neighbours->count);
-	if (neighbours->count < 0 || neighbours->count > c->room)
+	state_int64(state, "count", &count);
+	if (state_reading(state) && !state_failed(state)) {
+		neighbours->count = 0;
+		if (count >= 0 && count <= COUNT_MOST &&
+			neighbours_reserve(neighbours, count, &err))
+			state_refuse(state, err.code, "%s", err.message);
+	}
+	neighbours->count = count;
+	if (count < 0 || count > neighbours->room)
 		state_refuse(state, ERR_FORMAT, "has %lld features where there is room for %lld",
-			(long long)neighbours->count, (long long)c->room);
+			(long long)count, (long long)neighbours->room);
 	if (!state_failed(state)) {
 		state_floats(state, "rows", neighbours->rows,
 			(size_t)neighbours->count * (size_t)c->dim);

@@ -19,7 +19,7 @@ enum { NEIGHBOURS_MOST = 256 };
 
 struct neighbours_config {
 	int dim, classes;
-	int64_t room;  /* rows; pages of memory that none came to are never touched */
+	int64_t room;  /* rows; pages of memory that none came to are never touched. 0: all */
 	int nearest;   /* up to NEIGHBOURS_MOST; 20 is usual */
 	double width;  /* 0.03 is usual */
 	uint64_t seed; /* decides which rows give way */
@@ -30,6 +30,9 @@ struct neighbours;
 int neighbours_new(
 	struct neighbours **neighbours, const struct neighbours_config *config, struct err *err);
 void neighbours_free(struct neighbours *neighbours);
+
+/* A bank that keeps all must have room for n samples before they are added. */
+int neighbours_reserve(struct neighbours *neighbours, int64_t n, struct err *err);
 
 /* Adds a sample of `dim` numbers, or leaves it out. */
 void neighbours_add(struct neighbours *neighbours, const float *features, int32_t label);

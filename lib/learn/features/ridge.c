@@ -78,12 +78,25 @@ void ridge_add(struct ridge *ridge, const float *features, int32_t label)
 	ridge->count++;
 }
 
+/* So many samples lie between two solutions. */
+static int64_t due_after(const struct ridge *ridge)
+{
+	const int64_t share = ridge->solved / DUE_SHARE, least = ridge->config.dim / DUE_DIMS;
+	const int64_t after = share < least ? least : share;
+
+	return after ? after : 1;
+}
+
 bool ridge_due(const struct ridge *ridge)
 {
-	const int64_t fresh = ridge->count - ridge->solved;
+	return ridge->count - ridge->solved >= due_after(ridge);
+}
 
-	return fresh > 0 && fresh >= ridge->solved / DUE_SHARE &&
-	       fresh >= ridge->config.dim / DUE_DIMS;
+double ridge_solving(const struct ridge *ridge)
+{
+	const double dim = ridge->config.dim;
+
+	return (dim * dim * dim / 6 + ridge->config.classes * dim * dim) / (double)due_after(ridge);
 }
 
 static double dot(const double *a, const double *b, int size)

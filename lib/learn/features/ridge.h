@@ -40,6 +40,9 @@ void ridge_add(struct ridge *ridge, const float *features, int32_t label);
 bool ridge_due(const struct ridge *ridge);
 void ridge_solve(struct ridge *ridge);
 
+/* What solving costs in multiply-adds, spread over the samples between two times. */
+double ridge_solving(const struct ridge *ridge);
+
 /*
  * Probabilities of all classes: what the regression says, without its negative part, scaled to sum
  * 1; all alike where it says nothing. Several threads may ask at a time, none while it is solved.

@@ -47,6 +47,7 @@ struct plan_run {
 	const float *weights;  /* with grad: as in struct runner_batch, never NULL */
 	float *losses;         /* one per sample, or NULL; wanted with grad */
 	float *logits;         /* (n, classes), or NULL */
+	float *features;       /* (n, net_features): what the last layer sees, or NULL */
 	float *grad;           /* overwritten; NULL unless PLAN_TRAIN */
 	float *stats; /* NULL, or updated with the batch's (batch norm, not when inferring) */
 	float momentum;

@@ -188,6 +188,10 @@ static void give_logits(const struct span *span)
 	const struct dense_layer *last = plan->dense->layers + plan->dense->count - 1;
 	const size_t first = (size_t)span->first * plan->dense->wide;
 
+	if (plan->run.features)
+		plan->kernels->transpose(span->values + last->input, plan->dense->wide, last->in,
+			panel_samples(plan, span->first), plan->run.features + first * last->in,
+			last->in);
 	if (plan->run.logits)
 		plan->kernels->transpose(span->values + last->output, plan->dense->wide, last->out,
 			panel_samples(plan, span->first), plan->run.logits + first * last->out,

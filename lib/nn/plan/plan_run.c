@@ -120,6 +120,19 @@ static void logits_task(void *context, int task, int worker)
 		samples_in_task(plan, task), t->channels, plain_logits(plan) + first * t->channels);
 }
 
+static void features_task(void *context, int task, int worker)
+{
+	const struct plan *plan = context;
+	const int value = plan->net->layers[plan->net->count - 1].in;
+	const struct tensor *t = &plan->values[value].tensor;
+	const size_t first = (size_t)task * SAMPLES_PER_TASK;
+
+	(void)worker;
+	plan->kernels->blocks_to_vectors(value_data(plan, value) + first * plan->kernels->block,
+		t->plane, samples_in_task(plan, task), t->channels,
+		plan->run.features + first * t->channels);
+}
+
 static void loss_task(void *context, int task, int worker)
 {
 	const struct plan *plan = context;
@@ -149,6 +162,8 @@ void plan_run(struct plan *plan, const struct plan_run *run)
 	for (int i = 0; i < plan->net->count; i++)
 		if (!plan->steps[i].skip)
 			plan->steps[i].layer->type->forward(plan, plan->steps + i);
+	if (run->features)
+		team_run(plan->team, sample_tasks(plan), features_task, plan);
 	if (run->losses)
 		team_run(plan->team, sample_tasks(plan), loss_task, plan);
 	else if (run->logits)

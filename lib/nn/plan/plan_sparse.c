@@ -248,6 +248,10 @@ static void group_forward(const struct span *span)
 		sample_rows(plan, first[1].rows, first->out, span->first));
 	for (const struct dense_layer *l = first + 1; l <= last; l++)
 		forward(span, l);
+	if (plan->run.features)
+		plan->kernels->copy_rows(sample_rows(plan, last->rows, last->in, span->first),
+			padded(plan, last->in), span_samples(span), last->in,
+			plan->run.features + (size_t)span->first * d->wide * last->in, last->in);
 	for (int p = span->first; p < span->first + span->count; p++) {
 		const struct span panel = span_of(plan, p, 1, 0);
 		dense_losses(&panel);

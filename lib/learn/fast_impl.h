@@ -1,0 +1,64 @@
+/* What fast.c (what there is, and what it answers) and fast_learn.c share. */
+#ifndef RETAIN_LEARN_FAST_IMPL_H
+#define RETAIN_LEARN_FAST_IMPL_H
+
+#include "learn/learner_impl.h"
+
+/*
+ * Parts displace the learner's net or, with fast.layers = head, a net of its last layer
+ * alone, whose inputs are the last layer's: "seen" are the inputs of either.
+ */
+struct fast {
+	struct fast_config config;
+	struct mix mix;
+	struct net *head; /* NULL: parts displace all layers */
+	struct runner
+		*runner; /* of the net that is displaced; the learner's unless there is a head */
+	size_t width;    /* of what is seen */
+	size_t first, floats;     /* of the learner's parameters: those that are displaced */
+	float *delta[FAST_PARTS]; /* displacements */
+	float *point;             /* slow weights + displacement */
+	float *stats;             /* batch norm's; a gradient's are thrown away */
+	float *squares;           /* of a gradient, by slices */
+	struct heads *heads;      /* NULL: there are none */
+	int room;                 /* samples of the buffers below: a chunk and recent ones */
+	float *inputs, *losses, *weights;
+	float *features; /* [room][width]; NULL without a head */
+	float *logits;   /* [room][classes], */
+	float *answer;   /* [FAST_CHUNK][classes]: a mixture's about ever; NULL without heads */
+	int64_t *ids;
+	int32_t *labels;
+	int64_t steps;    /* time steps, */
+	double slow_hits; /* and the sum of their shares that the answer about ever had right */
+	bool ready[FAST_CHUNK + 1];
+};
+
+/* The weights of model `part`, the first being 0: the slow ones and its displacement. */
+const float *fast_point(const struct learner *learner, int part);
+
+/* Logits of the slow net for n samples; *seen becomes what parts see of them. */
+int fast_look(struct learner *learner, const float *inputs, int n, const float **seen,
+	float *logits, struct err *err);
+
+/* Makes probabilities of logits, in place; and losses. */
+void fast_softmax(const struct learner *learner, float *logits, const int32_t *labels, int n);
+
+/* The models' weights in an answer about ever: they never change. */
+void fast_ever_weights(const struct fast *fast, double weights[MIX_MODELS]);
+
+/* Forward and backward at a part's point, which does not touch the slow net's statistics. */
+int fast_gradient(struct learner *learner, int part, const struct runner_batch *batch, float *loss,
+	struct err *err);
+
+/* out = a x + b y over the displaced parameters; or, if squares are given, |y|^2 by slices. */
+enum { FAST_SLICE = 1 << 14 };
+struct fast_sweep {
+	const struct kernels *kernels;
+	const float *x, *y;
+	float *out, *squares;
+	size_t floats;
+	float a, b;
+};
+void fast_sweep(const struct learner *learner, struct fast_sweep *sweep);
+
+#endif
