@@ -88,19 +88,35 @@ struct stats contest_stats(const struct contest *contest, int variant, int measu
 struct stats_paired contest_paired(
 	const struct contest *contest, int variant, int other, int measure);
 
-/* A rule held against the runs. Shares are in points. */
+/*
+ * A rule held against the runs. It is met if the number's mean is within the bounds,
+ * and not met if it is outside, beyond what the seeds' noise allows; otherwise it is
+ * open. All rules of an experiment are judged together, by Holm's correction, so that
+ * in 95 % of experiments no verdict is a mistake. With one seed all is open.
+ */
+enum contest_word {
+	CONTEST_UNDECIDED, /* runs or variants are missing */
+	CONTEST_OPEN,
+	CONTEST_MET,
+	CONTEST_MISSED,
+	CONTEST_WORDS,
+};
+extern const char *const contest_words[CONTEST_WORDS];
+
 struct contest_verdict {
-	struct stats value;              /* over the seeds that have all runs it needs */
-	double values[EXPERIMENT_SEEDS]; /* by seed; NAN where something is missing */
-	bool decided;                    /* there is a value for every seed */
-	bool met;                        /* the mean is within the bounds */
+	enum contest_word word;
+	struct stats_paired
+		value; /* over the seeds that have all runs it needs; shares in points */
 };
 
-/* False if the contest lacks a variant that the rule speaks of. */
-bool contest_judge(const struct contest *contest, const struct experiment_rule *rule,
-	struct contest_verdict *verdict);
-
-/* "reproduced", "partly reproduced", "not reproduced", "undecided"; NULL: no rules. */
-const char *contest_conclusion(const struct contest *contest);
+/* What became of an experiment: a verdict for each of its rules, in their order. */
+struct contest_verdicts {
+	struct contest_verdict of[EXPERIMENT_RULES];
+	int counts[CONTEST_WORDS];
+	/* "reproduced": all are met; "partly reproduced": some; "not reproduced", "open",
+	 * "undecided"; NULL: no rules */
+	const char *conclusion;
+};
+void contest_judge(const struct contest *contest, struct contest_verdicts *verdicts);
 
 #endif

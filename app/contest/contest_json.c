@@ -107,11 +107,11 @@ static void add_run(
 	jwriter_end(out);
 }
 
-static void add_rule(
-	const struct contest *contest, const struct experiment_rule *rule, struct jwriter *out)
+static void add_rule(const struct experiment_rule *rule, const struct contest_verdict *verdict,
+	struct jwriter *out)
 {
-	struct contest_verdict verdict;
-	const bool known = contest_judge(contest, rule, &verdict);
+	static const char *const words[] = {
+		[CONTEST_OPEN] = "open", [CONTEST_MET] = "met", [CONTEST_MISSED] = "not met"};
 
 	jwriter_table(out, NULL);
 	jwriter_text(out, "name", rule->name);
@@ -119,12 +119,10 @@ static void add_rule(
 	jwriter_text(out, "metric", measures[rule->metric].name);
 	jwriter_number(out, "least", rule->least);
 	jwriter_number(out, "most", rule->most);
-	jwriter_number(out, "mean", known ? verdict.value.mean : NAN);
-	jwriter_number(out, "sd", known ? verdict.value.sd : NAN);
-	if (known && verdict.decided)
-		jwriter_truth(out, "met", verdict.met);
-	else
-		jwriter_raw(out, "met", "null");
+	jwriter_number(out, "mean", verdict->value.mean);
+	jwriter_number(out, "low", verdict->value.low);
+	jwriter_number(out, "high", verdict->value.high);
+	jwriter_text(out, "verdict", words[verdict->word]);
 	jwriter_end(out);
 }
 
@@ -138,7 +136,9 @@ void contest_table_json(const struct contest *contest, struct text *words)
 {
 	const struct experiment *e = contest->plan.experiment;
 	struct jwriter out = {.out = words};
+	struct contest_verdicts verdicts;
 
+	contest_judge(contest, &verdicts);
 	jwriter_table(&out, NULL);
 	jwriter_lines(&out);
 	add_head(contest, &out);
@@ -153,9 +153,9 @@ void contest_table_json(const struct contest *contest, struct text *words)
 	jwriter_end(&out);
 	begin_lines(&out, "rules");
 	for (int i = 0; i < e->rule_count; i++)
-		add_rule(contest, &e->rules[i], &out);
+		add_rule(&e->rules[i], &verdicts.of[i], &out);
 	jwriter_end(&out);
-	jwriter_text(&out, "conclusion", contest_conclusion(contest));
+	jwriter_text(&out, "conclusion", verdicts.conclusion);
 	jwriter_end(&out);
 	text_add(words, "\n");
 }

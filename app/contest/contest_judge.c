@@ -81,32 +81,57 @@ static bool measure_rule(const struct contest *contest, const struct experiment_
 	return true;
 }
 
-bool contest_judge(const struct contest *contest, const struct experiment_rule *rule,
-	struct contest_verdict *verdict)
+const char *const contest_words[CONTEST_WORDS] = {"undecided", "open", "met", "NOT met"};
+
+/* The verdict by the mean alone, and how probable it is by chance. */
+static void judge_rule(const struct contest *contest, const struct experiment_rule *rule,
+	struct contest_verdict *verdict, double *chance)
 {
-	*verdict = (struct contest_verdict){.met = false};
-	if (!measure_rule(contest, rule, verdict->values))
-		return false;
-	verdict->value = stats_of(verdict->values, contest->plan.seed_count);
-	verdict->decided = verdict->value.count == contest->plan.seed_count;
-	verdict->met = verdict->decided && verdict->value.mean >= rule->least &&
-		       verdict->value.mean <= rule->most;
-	return true;
+	const int seeds = contest->plan.seed_count;
+	double values[EXPERIMENT_SEEDS], zeros[EXPERIMENT_SEEDS] = {0};
+	struct stats_bounded bounded;
+	struct stats stats = {0};
+
+	*verdict = (struct contest_verdict){.value = {.mean = NAN, .low = NAN, .high = NAN}};
+	*chance = NAN;
+	if (!measure_rule(contest, rule, values))
+		return;
+	stats = stats_of(values, seeds);
+	verdict->value = stats_paired(values, zeros, seeds, STATS_LEVEL);
+	if (stats.count < seeds)
+		return;
+	bounded = stats_bounded(&stats, rule->least, rule->most);
+	verdict->word = bounded.inside ? CONTEST_MET : CONTEST_MISSED;
+	*chance = bounded.chance;
 }
 
-const char *contest_conclusion(const struct contest *contest)
+static const char *conclusion_of(const int counts[CONTEST_WORDS], int rules)
+{
+	if (!rules)
+		return NULL;
+	if (counts[CONTEST_UNDECIDED])
+		return "undecided";
+	if (counts[CONTEST_MET])
+		return counts[CONTEST_MET] == rules ? "reproduced" : "partly reproduced";
+	return counts[CONTEST_MISSED] ? "not reproduced" : "open";
+}
+
+void contest_judge(const struct contest *contest, struct contest_verdicts *verdicts)
 {
 	const struct experiment *e = contest->plan.experiment;
-	int met = 0;
+	double chances[EXPERIMENT_RULES];
+	bool sure[EXPERIMENT_RULES];
 
-	if (!e->rule_count)
-		return NULL;
+	memset(verdicts->counts, 0, sizeof(verdicts->counts));
+	for (int i = 0; i < e->rule_count; i++)
+		judge_rule(contest, &e->rules[i], &verdicts->of[i], &chances[i]);
+	stats_holm(chances, e->rule_count, STATS_LEVEL, sure);
 	for (int i = 0; i < e->rule_count; i++) {
-		struct contest_verdict verdict;
+		enum contest_word *word = &verdicts->of[i].word;
 
-		if (!contest_judge(contest, &e->rules[i], &verdict) || !verdict.decided)
-			return "undecided";
-		met += verdict.met;
+		if (*word != CONTEST_UNDECIDED && !sure[i])
+			*word = CONTEST_OPEN;
+		verdicts->counts[*word]++;
 	}
-	return met == e->rule_count ? "reproduced" : met ? "partly reproduced" : "not reproduced";
+	verdicts->conclusion = conclusion_of(verdicts->counts, e->rule_count);
 }

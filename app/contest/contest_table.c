@@ -228,34 +228,33 @@ static void add_bounds(struct text *out, const struct experiment_rule *rule)
 		text_addf(out, "<= %g", rule->most);
 }
 
-static const char *word_of(bool known, const struct contest_verdict *verdict)
-{
-	if (!known || !verdict->decided)
-		return "undecided";
-	return verdict->met ? "met" : "NOT met";
-}
-
 static void add_rules(const struct contest *contest, struct text *out)
 {
 	const struct experiment *e = contest->plan.experiment;
+	struct contest_verdicts verdicts;
 
 	if (!e->rule_count)
 		return;
+	contest_judge(contest, &verdicts);
 	if (e->claim)
 		text_addf(out, "\nThe paper: %s\n", e->claim);
 	text_add(out, "\n");
 	for (int i = 0; i < e->rule_count; i++) {
-		struct contest_verdict verdict;
-		const bool known = contest_judge(contest, &e->rules[i], &verdict);
+		const struct contest_verdict *verdict = &verdicts.of[i];
 
-		text_addf(out, "  %-9s  %s: ", word_of(known, &verdict), e->rules[i].text);
-		if (known && verdict.value.count)
-			text_addf(out, "%.3f, ", verdict.value.mean);
-		text_add(out, "should be ");
+		text_addf(out, "  %-9s  %s: ", contest_words[verdict->word], e->rules[i].text);
+		if (verdict->value.count)
+			text_addf(out, "%.3f", verdict->value.mean);
+		if (verdict->value.count > 1)
+			text_addf(out, " [%.2f, %.2f]", verdict->value.low, verdict->value.high);
+		text_add(out, verdict->value.count ? ", should be " : "should be ");
 		add_bounds(out, &e->rules[i]);
 		text_add(out, "\n");
 	}
-	text_addf(out, "\nAltogether: %s.\n", contest_conclusion(contest));
+	text_addf(out, "\nAltogether: %s. %d met, %d open, %d not met%s.\n", verdicts.conclusion,
+		verdicts.counts[CONTEST_MET], verdicts.counts[CONTEST_OPEN],
+		verdicts.counts[CONTEST_MISSED],
+		verdicts.counts[CONTEST_OPEN] ? "; open: the seeds' noise allows either" : "");
 }
 
 static void add_failures(const struct contest *contest, struct text *out)

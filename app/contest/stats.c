@@ -44,6 +44,36 @@ static double within(int freedom, double x)
 	return sin(angle) * sum;
 }
 
+struct stats_bounded stats_bounded(const struct stats *stats, double least, double most)
+{
+	const double far = fmin(stats->mean - least, most - stats->mean);
+	const double error = stats->sd / sqrt(stats->count);
+	struct stats_bounded bounded = {.inside = far >= 0, .chance = NAN};
+
+	if (stats->count > 1)
+		bounded.chance = error > 0 ? 1 - within(stats->count - 1, fabs(far) / error) : 0;
+	return bounded;
+}
+
+void stats_holm(const double *chances, int count, double level, bool *sure)
+{
+	int judged = 0, next = -1;
+
+	for (int i = 0; i < count; i++) {
+		sure[i] = false;
+		judged += !isnan(chances[i]);
+	}
+	for (; judged > 0; judged--, next = -1) {
+		for (int i = 0; i < count; i++)
+			if (!sure[i] && !isnan(chances[i]) &&
+				(next < 0 || chances[i] < chances[next]))
+				next = i;
+		if (chances[next] > (1 - level) / judged)
+			return;
+		sure[next] = true;
+	}
+}
+
 double stats_t(int freedom, double level)
 {
 	double low = 0, high = 1;

@@ -53,6 +53,48 @@ static void students_t(void **state)
 }
 
 /*
+ * Values 1, 2, 3: mean 2, error 0.57735. At a distance of d errors from a bound the chance is
+ * 1 - d / sqrt(2 + d * d), the closed form for two degrees.
+ */
+static void bounded(void **state)
+{
+	const struct stats stats = stats_of((const double[]){1, 2, 3}, 3);
+	const struct stats same = stats_of((const double[]){4, 4}, 2);
+	const struct stats one = stats_of((const double[]){4}, 1);
+	const double d = sqrt(3);
+
+	(void)state;
+	assert_near(stats_bounded(&stats, 1, INFINITY).chance, 1 - d / sqrt(2 + d * d), 1e-12);
+	assert_true(stats_bounded(&stats, 1, INFINITY).inside);
+	assert_near(stats_bounded(&stats, -INFINITY, 1).chance, 1 - d / sqrt(2 + d * d), 1e-12);
+	assert_false(stats_bounded(&stats, -INFINITY, 1).inside);
+	/* The nearer of two bounds decides. */
+	assert_near(stats_bounded(&stats, -50, 2).chance, 1, 0);
+	assert_true(stats_bounded(&stats, -50, 2).inside);
+	assert_near(stats_bounded(&same, 4, 5).chance, 0, 0);
+	assert_true(stats_bounded(&same, 4, 5).inside);
+	assert_true(isnan(stats_bounded(&one, 3, 5).chance));
+	/* The 95 % interval's edge is where the chance is 5 %. */
+	assert_near(
+		stats_bounded(&stats, 2 - 4.30265273 * 0.577350269, INFINITY).chance, 0.05, 1e-8);
+}
+
+/* Four chances against 0.05 / 4, / 3, / 2: the third is too large, so the fourth does not count. */
+static void holm(void **state)
+{
+	bool sure[5];
+
+	(void)state;
+	stats_holm((const double[]){0.04, 0.01, NAN, 0.012, 0.03}, 5, 0.95, sure);
+	assert_true(sure[1] && sure[3]);
+	assert_false(sure[0] || sure[2] || sure[4]);
+	stats_holm((const double[]){0.04, 0.001}, 2, 0.95, sure);
+	assert_true(sure[0] && sure[1]);
+	stats_holm((const double[]){0.013, 0.0126, 0.02, 0.04}, 4, 0.95, sure);
+	assert_false(sure[0] || sure[1] || sure[2] || sure[3]);
+}
+
+/*
  * Differences 1, 2, 3: mean 2, sd 1, error 1/sqrt 3 = 0.57735, t of two degrees
  * 4.30265, so the interval is 2 -+ 2.48414, which holds zero.
  */
@@ -112,6 +154,8 @@ int main(void)
 		cmocka_unit_test(mean_and_spread),
 		cmocka_unit_test(what_is_missing),
 		cmocka_unit_test(students_t),
+		cmocka_unit_test(bounded),
+		cmocka_unit_test(holm),
 		cmocka_unit_test(paired),
 		cmocka_unit_test(clear_differences),
 		cmocka_unit_test(too_few_pairs),
