@@ -12,6 +12,7 @@
 static const struct verb verbs[] = {
 	{"run", cmd_run, "learn from a stream"},
 	{"demo", cmd_demo, "the paper's method against plain SGD, in a minute"},
+	{"predict", cmd_predict, "ask a model about a file or a pipe"},
 	{"compare", cmd_compare, "several methods and seeds on the same streams"},
 	{"tune", cmd_tune, "find the first learning rate and epsilon"},
 	{"report", cmd_report, "show runs on a page, or in single figures"},

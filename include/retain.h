@@ -382,6 +382,16 @@ RETAIN_API int retain_model_class_name(
 	const struct retain_model *model, int label, const char **name, struct retain_err *err);
 
 /*
+ * Makes an input of a row of named values, a JSON object of `length` bytes, {"age": 33,
+ * "city": "Rome"}, as the model's learner did. Fields that are left out or null are
+ * missing; those that the model does not know are ignored. RETAIN_ERR_STATE if it was
+ * trained on numbers without names, RETAIN_ERR_INPUT with the field's name for a value
+ * that does not fit. docs/data.md says what values become.
+ */
+RETAIN_API int retain_model_encode(const struct retain_model *model, const char *row, size_t length,
+	float *input, size_t floats, struct retain_err *err);
+
+/*
  * As retain_learner_predict, but there is no training. As many calls run at a time as
  * there are processors; more wait for one of them to end.
  */

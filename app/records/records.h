@@ -40,6 +40,8 @@ struct records_info {
 	int channels, height, width; /* of pixels and floats; 0 for images */
 	bool timed;                  /* records have times; else their order is all there is */
 	bool parted;                 /* records have parts; else all are RECORDS_STREAM */
+	/* NULL, or what to say to whoever needs labels, where there are none: all are -1 */
+	const char *unlabelled;
 };
 
 struct record {

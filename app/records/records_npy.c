@@ -202,9 +202,9 @@ static int npy_open(
 	if (!code)
 		code = find_beside(&labels, path, label_endings, label_names, err);
 	if (!code && !labels)
-		code = err_set(err, ERR_FILE,
-			"%s: has no labels beside it: NAME-labels.npy, labels.npy or y.npy", path);
-	if (!code)
+		n->base.info.unlabelled =
+			"has no labels beside it: NAME-labels.npy, labels.npy or y.npy";
+	if (!code && labels)
 		code = take_labels(n, labels, records_lenient(options), err);
 	if (!code)
 		code = find_beside(&times, path, time_endings, time_names, err);
@@ -236,7 +236,8 @@ static struct record npy_look(const struct records *records, int64_t i)
 {
 	const struct npy *n = (const struct npy *)records;
 
-	return (struct record){.label = n->labels[i], .time = n->times ? n->times[i] : 0};
+	return (struct record){
+		.label = n->labels ? n->labels[i] : -1, .time = n->times ? n->times[i] : 0};
 }
 
 static int npy_read_record(

@@ -52,6 +52,9 @@ static int table_open(
 		.height = 1,
 		.width = 1,
 		.timed = t->plan.time >= 0,
+		.unlabelled = t->plan.label >= 0
+				      ? NULL
+				      : "has no column for the label that its schema names",
 	};
 	return 0;
 }

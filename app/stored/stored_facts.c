@@ -100,9 +100,9 @@ int stored_write_matrix(const struct stored *s, struct err *err)
 	return run_folder_write(&s->run, "matrix.csv", &words, err);
 }
 
-const struct schema *stored_schema(const struct run *run)
+bool stored_schema(const struct run *run, struct jwriter *json)
 {
-	return source_schema(((const struct stored *)run)->source);
+	return source_write_schema(((const struct stored *)run)->source, json);
 }
 
 bool stored_class_names(const struct run *run, const char **names)

@@ -49,7 +49,7 @@ void stored_note_bad(struct stored *stored);
 void stored_iterated(struct run *run);
 void stored_facts(const struct run *run, struct jwriter *json);
 bool stored_class_names(const struct run *run, const char **names);
-const struct schema *stored_schema(const struct run *run);
+bool stored_schema(const struct run *run, struct jwriter *json);
 
 int stored_write_matrix(const struct stored *stored, struct err *err);
 

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/team.h"
+#include "schema/schema.h"
 #include "streams/loader.h"
 #include "streams/source_types.h"
 #include "streams/substitutes.h"
@@ -394,6 +395,9 @@ static int data_open(struct source *source, const struct options *options, struc
 	data->max_bad = options_float(options, "stream.max_bad");
 	substitutes_init(&data->bad);
 	code = records_open(&data->records, options_text(options, "stream.source"), options, err);
+	if (!code && records_info(data->records)->unlabelled)
+		code = err_set(err, ERR_FILE, "%s: %s", options_text(options, "stream.source"),
+			records_info(data->records)->unlabelled);
 	if (!code)
 		code = make_order(data, options, err);
 	if (!code)
@@ -453,11 +457,21 @@ bool source_class_names(struct source *source, const char **names)
 	return any;
 }
 
-const struct schema *source_schema(struct source *source)
+bool source_write_schema(const struct source *source, struct jwriter *json)
 {
-	const struct records *records = source_records(source);
+	const struct data *data = source->type == &source_data ? const_data(source) : NULL;
+	const struct schema *schema = data ? records_schema(data->records) : NULL;
 
-	return records ? records_schema(records) : NULL;
+	if (schema) {
+		schema_write(schema, json, NULL);
+	} else if (data && records_info(data->records)->form != RECORDS_FLOATS) {
+		jwriter_table(json, NULL);
+		view_write(&data->view, json, "image");
+		jwriter_end(json);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 double source_waited(const struct source *source)

@@ -10,6 +10,7 @@
 #ifndef RETAIN_STREAMS_SOURCE_RECORDS_H
 #define RETAIN_STREAMS_SOURCE_RECORDS_H
 
+#include "base/json_write.h"
 #include "streams/order.h"
 #include "records/records.h"
 #include "streams/source.h"
@@ -24,8 +25,11 @@ const struct order *source_order(const struct source *source);
  */
 bool source_class_names(struct source *source, const char **names);
 
-/* What its named values become; NULL for a source that has none. Lives as long as it. */
-const struct schema *source_schema(struct source *source);
+/*
+ * Writes what its rows (schema/schema.h) or its pictures, {"image": …} with the keys of that
+ * section, become as inputs. False: they are numbers already, and nothing was written.
+ */
+bool source_write_schema(const struct source *source, struct jwriter *json);
 
 /* Seconds that asking for samples took; 0 for other sources. */
 double source_waited(const struct source *source);

@@ -82,6 +82,34 @@ static const char *choose_kind(const struct options *options, const struct recor
 	return info->channels == 3 ? "pad" : "plain";
 }
 
+static const char *const kinds[] = {"crop", "pad", "plain", NULL};
+
+static void write_numbers(struct jwriter *json, const char *name, const float *numbers, int count)
+{
+	char words[3 * TEXT_NUMBER + 4], number[TEXT_NUMBER];
+
+	*words = '\0';
+	for (int i = 0; i < count; i++) {
+		text_from_double(number, (double)numbers[i]);
+		strcat(strcat(words, i ? "," : ""), number);
+	}
+	jwriter_text(json, name, words);
+}
+
+void view_write(const struct view *view, struct jwriter *json, const char *name)
+{
+	const struct transform_config *config = &view->transform.config;
+
+	jwriter_table(json, name);
+	jwriter_text(json, "transform", view->kind);
+	jwriter_whole(json, "size", config->size);
+	jwriter_whole(json, "resize", config->resize);
+	jwriter_whole(json, "channels", config->channels);
+	write_numbers(json, "mean", config->mean, config->channels);
+	write_numbers(json, "std", config->std, config->channels);
+	jwriter_end(json);
+}
+
 static int make_transform(struct view *view, const struct records_info *info,
 	const struct options *options, struct err *err)
 {
@@ -102,6 +130,9 @@ static int make_transform(struct view *view, const struct records_info *info,
 		return code;
 	if (!config.resize)
 		config.resize = (config.size * 8 + 6) / 7;
+	for (const char *const *kind = kinds; *kind; kind++)
+		if (!strcmp(*kind, config.kind))
+			view->kind = *kind;
 	code = transform_init(&view->transform, &config, err);
 	view->augments = !code && transform_augments(&view->transform);
 	return code;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json_write.h"
 #include "base/options.h"
 #include "records/records.h"
 #include "images/transform.h"
@@ -19,6 +20,7 @@
 struct view {
 	int channels, height, width; /* of an input */
 	bool augments;               /* training differs from evaluation */
+	const char *kind;            /* of the transform; NULL: records are numbers */
 	struct records_info record;
 	struct transform transform; /* of images and pixels */
 };
@@ -31,6 +33,9 @@ int view_init(struct view *view, const struct records_info *info, const struct o
 int view_input(const struct view *view, struct transform_scratch *scratch,
 	const struct record_bytes *bytes, const struct transform_place *place, float *out,
 	struct err *err);
+
+/* The same keys as JSON, so that others see images in this way: {"size": 32, "transform": "pad", …}. */
+void view_write(const struct view *view, struct jwriter *json, const char *name);
 
 /* image.* keys. Ends with a row without a section. */
 extern const struct option_row view_options[];

@@ -8,11 +8,13 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "nn/weights/weights_file.h"
+#include "schema/schema.h"
 
 struct retain_model {
 	struct weights *weights; /* the net and the names; the numbers were dropped */
 	struct serving *serving;
 	struct retain_shape shape;
+	struct schema *schema; /* NULL: inputs have no names */
 };
 
 /* Batches are cut so that the largest needs no more memory than this many inputs. */
@@ -40,6 +42,24 @@ static int read_folder(struct weights **weights, const char *folder, struct err 
 	return code;
 }
 
+/* What the weights say of images is not for us. */
+static int read_schema(struct retain_model *made, const char *path, struct err *err)
+{
+	const char *words = made->weights->schema;
+	struct jvalue *value = NULL;
+	int code = words ? jvalue_read(&value, words, strlen(words), path, err) : 0;
+
+	if (!code && jvalue_find(value, "columns"))
+		code = schema_read(
+			&made->schema, &(struct schema_sizes){1, 1, 0}, value, path, err);
+	jvalue_free(value);
+	if (!code && made->schema && schema_floats(made->schema) != made->shape.floats)
+		code = err_set(err, ERR_FORMAT,
+			"%s: its schema makes %zu inputs, its net takes %zu", path,
+			schema_floats(made->schema), made->shape.floats);
+	return code;
+}
+
 static int fill(struct retain_model *made, const char *path, struct err *err)
 {
 	const struct predictor_config config = {.micro = MICRO_BATCH};
@@ -53,7 +73,7 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 		return code;
 	weights_drop(made->weights);
 	made->shape = serving_shape(net_spec(made->weights->net));
-	return 0;
+	return read_schema(made, path, err);
 }
 
 int retain_model_open(struct retain_model **model, const char *path, struct retain_err *err)
@@ -81,6 +101,7 @@ void retain_model_close(struct retain_model *model)
 		return;
 	serving_free(model->serving);
 	weights_free(model->weights);
+	schema_free(model->schema);
 	mem_free(model);
 }
 
@@ -106,6 +127,27 @@ int retain_model_class_name(
 			label, model->shape.classes - 1);
 	*name = model->weights->class_names ? model->weights->class_names[label] : NULL;
 	return 0;
+}
+
+int retain_model_encode(const struct retain_model *model, const char *row, size_t length,
+	float *input, size_t floats, struct retain_err *err)
+{
+	struct jvalue *value = NULL;
+	int code = ARGS_CHECK(err, ARG(model), ARG(row), ARG(input));
+
+	if (code)
+		return code;
+	if (!model->schema)
+		return err_set(inner(err), ERR_STATE,
+			"%s: the model's inputs are numbers without names", __func__);
+	if (floats != model->shape.floats)
+		return err_set(inner(err), ERR_INPUT, "%s: floats = %zu: an input has %zu",
+			__func__, floats, model->shape.floats);
+	code = jvalue_read(&value, row, length, "row", inner(err));
+	if (!code)
+		code = schema_encode_row(model->schema, value, input, NULL, inner(err));
+	jvalue_free(value);
+	return code;
 }
 
 int retain_model_predict(struct retain_model *model, const float *inputs, size_t input_floats,

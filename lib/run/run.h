@@ -108,8 +108,8 @@ struct run_driver {
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
 	/* Fills in a name per class, NULL for those without; false: there are none. */
 	bool (*class_names)(const struct run *run, const char **names);
-	/* What named values become as inputs; NULL: inputs have no names. */
-	const struct schema *(*schema)(const struct run *run);
+	/* Writes what rows or pictures become as inputs; false: inputs are numbers already. */
+	bool (*schema)(const struct run *run, struct jwriter *json);
 };
 
 struct run {

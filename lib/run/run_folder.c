@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "nn/weights/weights_file.h"
 #include "run/run.h"
-#include "schema/schema.h"
 
 char *run_folder_path(const struct run *run, const char *name)
 {
@@ -263,25 +262,17 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	return run_folder_write(run, "run.json", &words, err);
 }
 
-/* The schema as JSON; empty: there is none. */
-static void schema_words(const struct run *run, struct text *words)
-{
-	const struct schema *schema = run->driver->schema ? run->driver->schema(run) : NULL;
-	struct jwriter json = {.out = words, .dense = true};
-
-	if (schema)
-		schema_write(schema, &json, NULL);
-}
-
 static int save_model(
 	const struct run *run, const char *path, const char *const *names, struct err *err)
 {
 	struct learner_report now;
 	struct text schema = {0};
+	struct jwriter json = {.out = &schema, .dense = true};
 	int code;
 
 	learner_report(run->learner, &now);
-	schema_words(run, &schema);
+	if (run->driver->schema)
+		run->driver->schema(run, &json);
 	code = weights_save(path,
 		&(struct weights){.net = learner_net(run->learner),
 			.params = learner_params(run->learner, LEARNER_INFERENCE),

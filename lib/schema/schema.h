@@ -159,6 +159,9 @@ int schema_from(struct schema **schema, const struct options *options, struct er
 int schema_open(struct schema **schema, const char *path, const struct schema_sizes *sizes,
 	struct err *err);
 
+/* What a weights file, or that in a run's folder, says of its inputs, as JSON; empty: nothing. */
+int schema_words(const char *path, struct text *words, struct err *err);
+
 /* For messages: at most 60 bytes of a value, control characters as dots. */
 #define SCHEMA_SHOWN 64
 const char *schema_shown(const struct schema_value *value, char out[SCHEMA_SHOWN]);

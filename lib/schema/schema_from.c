@@ -10,22 +10,47 @@
 
 enum { JSON_MOST = 64 << 20 };
 
-static int of_weights(
-	struct schema **schema, const char *path, const struct schema_sizes *sizes, struct err *err)
+static int read_words(const char *path, struct text *words, struct err *err)
 {
 	struct safetensors *file;
-	const char *words;
+	const char *said;
 	int code = safetensors_open(&file, path, err);
 
 	if (code)
 		return code;
-	words = safetensors_get(file, METADATA_SCHEMA);
-	code = words ? schema_parse(schema, sizes, words, strlen(words), path, err)
-		     : err_set(err, ERR_INPUT,
-			       "%s: its metadata has no schema; its inputs are numbers without "
-			       "names",
-			       path);
+	said = safetensors_get(file, METADATA_SCHEMA);
+	text_add(words, said ? said : "");
+	code = words->failed ? err_memory(err, "a schema", words->size) : 0;
 	safetensors_close(file);
+	return code;
+}
+
+int schema_words(const char *path, struct text *words, struct err *err)
+{
+	char *inside;
+	int code;
+
+	if (!path_is_folder(path))
+		return read_words(path, words, err);
+	inside = path_join(path, "model.safetensors");
+	code = inside ? read_words(inside, words, err) : err_memory(err, "a path", strlen(path));
+	mem_free(inside);
+	return code;
+}
+
+static int of_weights(
+	struct schema **schema, const char *path, const struct schema_sizes *sizes, struct err *err)
+{
+	struct text words = {0};
+	int code = schema_words(path, &words, err);
+
+	if (!code && !words.size)
+		code = err_set(err, ERR_INPUT,
+			"%s: its metadata has no schema; its inputs are numbers without names",
+			path);
+	if (!code)
+		code = schema_parse(schema, sizes, words.data, words.size, path, err);
+	text_release(&words);
 	return code;
 }
 
@@ -45,18 +70,10 @@ static int of_json(
 int schema_open(
 	struct schema **schema, const char *path, const struct schema_sizes *sizes, struct err *err)
 {
-	char *inside;
-	int code;
-
 	*schema = NULL;
-	if (!path_is_folder(path))
-		return path_ends(path, ".safetensors") ? of_weights(schema, path, sizes, err)
-						       : of_json(schema, path, sizes, err);
-	inside = path_join(path, "model.safetensors");
-	code = inside ? of_weights(schema, inside, sizes, err)
-		      : err_memory(err, "a path", strlen(path));
-	mem_free(inside);
-	return code;
+	return path_is_folder(path) || path_ends(path, ".safetensors")
+		       ? of_weights(schema, path, sizes, err)
+		       : of_json(schema, path, sizes, err);
 }
 
 int schema_from(struct schema **schema, const struct options *options, struct err *err)

@@ -287,6 +287,47 @@ static void names_of_classes(void **state)
 	retain_model_close(model);
 }
 
+/* A schema in the metadata makes inputs of rows; without one there are no names. */
+static void rows_of_named_values(void **state)
+{
+	struct retain_learner *learner = learner_of(NULL);
+	struct retain_model *model;
+	struct retain_err err = {0};
+	float input[DIM];
+	static const char row[] = "{\"c\": \"x\", \"a\": 1.5, \"more\": 9}";
+
+	(void)state;
+	save(learner, "w");
+	retain_learner_free(learner);
+	model = model_in("w");
+	assert_int_equal(
+		retain_model_encode(model, row, strlen(row), input, DIM, &err), RETAIN_ERR_STATE);
+	assert_says(err, "the model's inputs are numbers without names");
+	retain_model_close(model);
+	rewrite("w", "named", "\"retain.classes\"",
+		"\"retain.schema\":\"{\\\"slots\\\":4,\\\"columns\\\":[{\\\"name\\\":\\\"a\\\","
+		"\\\"kind\\\":\\\"number\\\"},{\\\"name\\\":\\\"b\\\",\\\"kind\\\":\\\"number\\\"},"
+		"{\\\"name\\\":\\\"c\\\",\\\"kind\\\":\\\"category\\\",\\\"values\\\":"
+		"[\\\"w\\\",\\\"x\\\"]}]}\",\"retain.classes\"");
+	model = model_in("named");
+	assert_ok(retain_model_encode(model, row, strlen(row), input, DIM, &err), err);
+	assert_true(input[0] == 1.5f && isnan(input[1]) && input[2] == 0 && input[3] == 1);
+	assert_int_equal(retain_model_encode(model, row, strlen(row), input, DIM + 1, &err),
+		RETAIN_ERR_INPUT);
+	assert_says(err, "retain_model_encode: floats = 7: an input has 6");
+	assert_int_equal(retain_model_encode(model, "{\"a\": \"old\"}", 12, input, DIM, &err),
+		RETAIN_ERR_INPUT);
+	assert_says(err, "column a: old is no number");
+	assert_int_equal(
+		retain_model_encode(model, "{\"a\": ", 6, input, DIM, &err), RETAIN_ERR_FORMAT);
+	retain_model_close(model);
+	/* One whose inputs are more than the net's. */
+	rewrite("w", "wide", "\"retain.classes\"",
+		"\"retain.schema\":\"{\\\"slots\\\":9,\\\"columns\\\":[{\\\"name\\\":\\\"a\\\","
+		"\\\"kind\\\":\\\"category\\\"}]}\",\"retain.classes\"");
+	assert_refused("wide", RETAIN_ERR_FORMAT, "its schema makes 9 inputs, its net takes 6");
+}
+
 static void what_is_no_model_is_refused(void **state)
 {
 	struct retain_learner *learner = open_in("run", NULL);
@@ -324,6 +365,7 @@ int main(void)
 		tree_test(many_threads_at_a_time),
 		folder_test(a_child_may_use_it),
 		folder_test(names_of_classes),
+		folder_test(rows_of_named_values),
 		tree_test(what_is_no_model_is_refused),
 	};
 

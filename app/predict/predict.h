@@ -1,0 +1,43 @@
+/*
+ * What a model says about data: of any data set on disk, of lines in a file, or of lines
+ * as they come. Every sample is predicted once, in the order of the data, on all
+ * processors; answers come out in the same order.
+ */
+#ifndef RETAIN_PREDICT_PREDICT_H
+#define RETAIN_PREDICT_PREDICT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/log.h"
+
+/* Pointers are borrowed. */
+struct predict_config {
+	const char *model; /* a weights file, or the folder of a run */
+	const char *data; /* as stream.source, a file of lines, an image or a folder of them; "-" */
+	const char *out;  /* a file; NULL: standard output */
+	const char *format;          /* csv, ndjson or npy; NULL: by the file's name, or csv */
+	int top;                     /* so many classes for each sample, the most probable first */
+	bool probabilities;          /* of all classes */
+	int threads;                 /* 0: as many as processors */
+	const char *const *settings; /* "key=value" */
+	int settings_count;
+	struct log log;                    /* what is ignored, what is missing */
+	const volatile sig_atomic_t *stop; /* where not NULL and set: end in good order */
+	/* From time to time; total 0: nobody knows. */
+	void (*progress)(void *context, int64_t done, int64_t total);
+	void *context;
+};
+
+struct predict_result {
+	int64_t rows;            /* predicted */
+	int64_t labelled, right; /* of those with a label that is a class of the model */
+	int64_t strange;         /* with a label that is none */
+};
+
+/* A sentence of an error names the file and, where there is one, the row and the column. */
+int predict(const struct predict_config *config, struct predict_result *result, struct err *err);
+
+#endif

@@ -1,0 +1,359 @@
+/*
+ * Lines of a file or of standard input. NDJSON: rows of named values, lists of numbers,
+ * or lines of a live stream, {"id": 17, "input": …}. CSV: the first line names columns; for a
+ * model without names every line is numbers. A field of CSV cannot hold a line end here.
+ *
+ * Lines are taken apart by the threads; the feed keeps their bytes until the next batch.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/decimal.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "formats/csv.h"
+#include "live/feed.h"
+#include "predict/predict_impl.h"
+
+enum { LONGEST = 16 << 20, COLUMNS = 1024, CELL = 4096, ID = 600 };
+static const double WAIT = 0.2;
+
+struct from_lines {
+	struct predict_rows rows;
+	const struct predict_config *config;
+	const struct predict_model *model;
+	int file; /* descriptor */
+	struct feed *feed;
+	bool known, csv; /* what lines are, once the first one has come */
+	char separator;
+	int count, columns[COLUMNS]; /* of a heading: those of the schema, SCHEMA_LEFT_OUT, … */
+	int label;                   /* the column of the label; -1: none */
+	struct feed_line lines[PREDICT_BATCH];
+	char (*ids)[ID];
+	int lines_count;
+};
+
+bool predict_is_lines(const char *data)
+{
+	return !strcmp(data, "-") || path_ends(data, ".ndjson") || path_ends(data, ".jsonl") ||
+	       path_ends(data, ".json");
+}
+
+static void close_lines(struct predict_rows *rows)
+{
+	struct from_lines *l = (struct from_lines *)rows;
+
+	feed_close(l->feed);
+	if (l->file > 0)
+		close(l->file);
+	mem_free(l->ids);
+	mem_free(l);
+}
+
+static bool is_blank(const struct feed_line *line)
+{
+	size_t at = 0;
+
+	while (at < line->size && strchr(" \t\r", line->bytes[at]) && line->bytes[at])
+		at++;
+	return at == line->size && !line->cut;
+}
+
+static int missing_columns(const struct from_lines *l, struct err *err)
+{
+	const struct schema *schema = l->model->schema;
+	struct text names = {0};
+	int missing = 0, code = 0;
+
+	for (int i = 0; i < schema_count(schema); i++) {
+		int at = 0;
+
+		while (at < l->count && l->columns[at] != i)
+			at++;
+		if (at == l->count)
+			text_addf(&names, "%s%s", missing++ ? ", " : "",
+				schema_column(schema, i)->name);
+	}
+	if (missing)
+		code = err_set(err, ERR_INPUT, "%s: has no column%s %.200s, which %s needs",
+			l->config->data, missing > 1 ? "s" : "", names.data ? names.data : "",
+			l->config->model);
+	text_release(&names);
+	return code;
+}
+
+static int read_heading(struct from_lines *l, const struct feed_line *line, struct err *err)
+{
+	const struct schema *schema = l->model->schema;
+	struct csv_field fields[COLUMNS];
+	const char *label = schema_label(schema);
+	char name[256];
+	size_t used;
+
+	l->count = csv_row(line->bytes, line->size, l->separator, fields, COLUMNS, &used);
+	if (l->count < 1 || l->count > COLUMNS)
+		return err_set(err, ERR_FORMAT, "%s, row 1: has no 1 to %d columns",
+			l->config->data, COLUMNS);
+	for (int i = 0; i < l->count; i++) {
+		const struct csv_field field = csv_trim(fields[i]);
+
+		l->columns[i] = SCHEMA_NEW_FIELD;
+		if (!csv_text(&field, name, sizeof(name)))
+			continue;
+		l->columns[i] = schema_find(schema, name, strlen(name));
+		if (label && !strcmp(label, name))
+			l->label = i;
+	}
+	predict_ignored(l->config, schema, fields, l->count);
+	return missing_columns(l, err);
+}
+
+/* What lines are shows in the first one. */
+static int look_at_first(
+	struct from_lines *l, const struct feed_line *line, bool *heading, struct err *err)
+{
+	size_t at = csv_mark(line->bytes, line->size);
+
+	while (at < line->size && (line->bytes[at] == ' ' || line->bytes[at] == '\t'))
+		at++;
+	l->known = true;
+	l->csv = at < line->size && line->bytes[at] != '{' && line->bytes[at] != '[';
+	l->separator = csv_separator(line->bytes, line->size);
+	*heading = l->csv && l->model->schema;
+	return *heading ? read_heading(l, line, err) : 0;
+}
+
+static int next_lines(struct predict_rows *rows, int *count, struct err *err)
+{
+	struct from_lines *l = (struct from_lines *)rows;
+	struct feed_line line;
+	int code = 0;
+
+	*count = 0;
+	while (!code && !*count && !(l->config->stop && *l->config->stop)) {
+		code = feed_fill(l->feed, WAIT, err);
+		while (!code && *count < PREDICT_BATCH && feed_next(l->feed, &line)) {
+			bool heading = false;
+
+			if (is_blank(&line))
+				continue;
+			line.size -= line.size && line.bytes[line.size - 1] == '\r';
+			if (!l->known)
+				code = look_at_first(l, &line, &heading, err);
+			if (!heading)
+				l->lines[(*count)++] = line;
+		}
+		if (!*count && feed_ended(l->feed))
+			break;
+	}
+	l->lines_count = *count;
+	return code;
+}
+
+/* A class by a JSON value: its name or its number. */
+static int32_t class_of(const struct predict_model *model, const struct jvalue *value)
+{
+	const char *name = jvalue_text(value);
+	char number[32];
+	int64_t whole;
+	int32_t class;
+
+	if (!name && !jvalue_whole(value, &whole))
+		return -1;
+	if (!name)
+		snprintf(number, sizeof(number), "%" PRId64, whole);
+	class = predict_class(model, name ? name : number);
+	return class >= 0 ? class : -2;
+}
+
+/* Numbers in a list, or in lists within it. */
+static int put_numbers(
+	const struct jvalue *list, float *input, size_t room, size_t *count, struct err *err)
+{
+	double number;
+	int code = 0;
+
+	for (size_t i = 0; i < jvalue_count(list) && !code; i++) {
+		const struct jvalue *value = jvalue_at(list, i);
+
+		if (jvalue_kind(value) == JVALUE_LIST) {
+			code = put_numbers(value, input, room, count, err);
+			continue;
+		}
+		if (jvalue_kind(value) == JVALUE_NONE)
+			number = (double)NAN;
+		else if (!jvalue_number(value, &number))
+			return err_set(err, ERR_INPUT, "number %zu is no number", *count);
+		if (*count < room)
+			input[*count] = (float)number;
+		(*count)++;
+	}
+	return code;
+}
+
+static int put_json(const struct from_lines *l, const struct jvalue *value, int i, float *input,
+	int32_t *class, struct err *err)
+{
+	const struct predict_model *model = l->model;
+	const char *label = model->schema ? schema_label(model->schema) : NULL;
+	const struct jvalue *inner = jvalue_find(value, "input"), *id = jvalue_find(value, "id");
+	const bool wrapped =
+		jvalue_kind(inner) == JVALUE_LIST || jvalue_kind(inner) == JVALUE_TABLE;
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+	size_t count = 0;
+	int64_t whole;
+	int code;
+
+	*class = class_of(model, jvalue_find(value, wrapped || !label ? "label" : label));
+	if (wrapped || !model->schema || schema_find(model->schema, "id", 2) < 0) {
+		if (jvalue_text(id))
+			jwriter_text(&json, NULL, jvalue_text(id));
+		else if (jvalue_whole(id, &whole))
+			jwriter_whole(&json, NULL, whole);
+		if (words.size && words.size < ID)
+			memcpy(l->ids[i], words.data, words.size + 1);
+		text_release(&words);
+	}
+	if (!wrapped)
+		inner = value;
+	if (jvalue_kind(inner) == JVALUE_TABLE && model->schema)
+		return schema_encode_row(model->schema, inner, input, NULL, err);
+	if (jvalue_kind(inner) != JVALUE_LIST)
+		return err_set(err, ERR_INPUT, "%s",
+			model->schema ? "is no row of named values"
+				      : "the model takes a list of numbers, not named values");
+	code = put_numbers(inner, input, model->shape.floats, &count, err);
+	if (!code && count != model->shape.floats)
+		code = err_set(err, ERR_INPUT, "has %zu numbers, the model takes %zu", count,
+			model->shape.floats);
+	return code;
+}
+
+/* For a model whose inputs have names: columns as the heading says. */
+static int put_columns(const struct from_lines *l, const struct csv_field *fields, int count,
+	float *input, int32_t *class, struct err *err)
+{
+	const struct schema *schema = l->model->schema;
+	char copy[CELL];
+	int code = 0;
+
+	if (count != l->count)
+		return err_set(err, ERR_FORMAT, "has %d columns, and the first row has %d", count,
+			l->count);
+	schema_blank(schema, input);
+	for (int c = 0; c < count && !code; c++) {
+		const struct csv_field cell = csv_trim(fields[c]);
+		struct schema_value value = schema_value(cell.at, cell.size);
+
+		if (cell.doubled && csv_text(&cell, copy, sizeof(copy)))
+			value = schema_value(copy, strlen(copy));
+		if (l->columns[c] >= 0)
+			code = schema_put(schema, l->columns[c], &value, input, err);
+		if (c == l->label && cell.size && csv_text(&cell, copy, sizeof(copy))) {
+			*class = predict_class(l->model, copy);
+			*class = *class >= 0 ? *class : -2;
+		}
+	}
+	return code;
+}
+
+static int put_csv(const struct from_lines *l, const struct feed_line *line, float *input,
+	int32_t *class, struct err *err)
+{
+	struct csv_field fields[COLUMNS];
+	const size_t floats = l->model->shape.floats;
+	size_t used;
+	int count = csv_row(line->bytes, line->size, l->separator, fields, COLUMNS, &used);
+
+	*class = -1;
+	if (count < 1)
+		return err_set(err, ERR_FORMAT, "%s", csv_reason(count));
+	if (count > COLUMNS)
+		return err_set(err, ERR_FORMAT, "has more than %d columns", COLUMNS);
+	if (l->model->schema)
+		return put_columns(l, fields, count, input, class, err);
+	if ((size_t)count != floats)
+		return err_set(
+			err, ERR_INPUT, "has %d numbers, the model takes %zu", count, floats);
+	for (size_t i = 0; i < floats; i++) {
+		const struct csv_field cell = csv_trim(fields[i]);
+		const struct schema_value value = schema_value(cell.at, cell.size);
+
+		if (value.is == SCHEMA_IS_WORDS)
+			return err_set(err, ERR_INPUT, "%.*s is no number",
+				(int)(cell.size < 60 ? cell.size : 60), cell.at);
+		input[i] = value.is == SCHEMA_IS_NUMBER ? (float)value.number : NAN;
+	}
+	return 0;
+}
+
+static int make_line(
+	struct predict_rows *rows, int i, int worker, float *input, int32_t *class, struct err *err)
+{
+	struct from_lines *l = (struct from_lines *)rows;
+	const struct feed_line *line = &l->lines[i];
+	struct jvalue *value = NULL;
+	char where[300];
+	struct err why = {0};
+	int code;
+
+	(void)worker;
+	snprintf(where, sizeof(where), "%.250s, line %" PRId64,
+		strcmp(l->config->data, "-") ? l->config->data : "standard input", line->number);
+	l->ids[i][0] = '\0';
+	if (line->cut)
+		return err_set(err, ERR_FORMAT, "%s: is too long", where);
+	if (l->csv) {
+		code = put_csv(l, line, input, class, &why);
+	} else {
+		code = jvalue_read(&value, line->bytes, line->size, where, err);
+		if (code)
+			return code;
+		code = put_json(l, value, i, input, class, &why);
+		jvalue_free(value);
+	}
+	return code ? err_set(err, code, "%s: %s", where, why.message) : 0;
+}
+
+static const char *id_of(struct predict_rows *rows, int i)
+{
+	const struct from_lines *l = (const struct from_lines *)rows;
+
+	return l->ids[i][0] ? l->ids[i] : NULL;
+}
+
+static const struct predict_rows_type from_lines = {
+	.next = next_lines, .make = make_line, .id = id_of, .close = close_lines};
+
+int predict_lines_open(struct predict_rows **rows, const struct predict_config *config,
+	const struct predict_model *model, int workers, struct err *err)
+{
+	struct from_lines *l = mem_new(1, sizeof(*l));
+
+	(void)workers;
+	*rows = NULL;
+	if (!l)
+		return err_memory(err, "lines", sizeof(*l));
+	*rows = &l->rows;
+	l->rows.type = &from_lines;
+	l->rows.live = true;
+	l->config = config;
+	l->model = model;
+	l->label = -1;
+	l->ids = mem_new(PREDICT_BATCH, sizeof(*l->ids));
+	if (!l->ids)
+		return err_memory(err, "lines", PREDICT_BATCH * sizeof(*l->ids));
+	if (strcmp(config->data, "-") != 0) {
+		l->file = open(config->data, O_RDONLY | O_CLOEXEC);
+		if (l->file < 0)
+			return err_set(err, ERR_FILE, "%s: cannot open: %s", config->data,
+				strerror(errno));
+	}
+	return feed_open(&l->feed, l->file, LONGEST, err);
+}

@@ -1,0 +1,298 @@
+/*
+ * Formats of answers. CSV and NDJSON have a line for each sample; .npy has the
+ * probabilities of all classes, float32, samples by classes. A file appears when it is
+ * whole; standard output gets lines as they are made.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "predict/predict_impl.h"
+
+enum { NPY_HEADER = 128, FULL = 1 << 16 };
+
+struct format {
+	const char *name;
+	const char *endings[3];
+	void (*begin)(struct predict_out *out);
+	void (*add)(struct predict_out *out, const struct predict_answer *answer);
+};
+
+struct predict_out {
+	const struct format *format;
+	const struct predict_config *config;
+	const struct predict_model *model;
+	struct file_writer *file; /* NULL: standard output */
+	struct text words;        /* not written yet */
+	int64_t rows;
+};
+
+static void add_bytes(struct text *words, const void *bytes, size_t size)
+{
+	static const char filler[] = "                                ";
+	const size_t at = words->size;
+
+	/* Room first, which text gives for text only. */
+	for (size_t left = size; left;) {
+		const size_t part = left < sizeof(filler) - 1 ? left : sizeof(filler) - 1;
+
+		text_add(words, filler + sizeof(filler) - 1 - part);
+		left -= part;
+	}
+	if (!words->failed)
+		memcpy(words->data + at, bytes, size);
+}
+
+static void add_number(struct text *words, float number)
+{
+	char out[TEXT_NUMBER];
+
+	snprintf(out, sizeof(out), "%.6g", (double)number);
+	text_add(words, out);
+}
+
+/* A field of CSV, quoted where it must be. */
+static void add_field(struct text *words, const char *field)
+{
+	if (!strpbrk(field, ",\"\r\n")) {
+		text_add(words, field);
+		return;
+	}
+	text_add(words, "\"");
+	for (; *field; field++)
+		text_addf(words, "%s%c", *field == '"' ? "\"" : "", *field);
+	text_add(words, "\"");
+}
+
+static const char *class_name(const struct predict_out *out, int32_t class)
+{
+	return name_list_at(&out->model->known.names, (size_t) class);
+}
+
+static void csv_begin(struct predict_out *out)
+{
+	text_add(&out->words, "row,prediction,probability");
+	for (int i = 2; i <= out->config->top; i++)
+		text_addf(&out->words, ",prediction_%d,probability_%d", i, i);
+	for (int c = 0; c < out->model->shape.classes && out->config->probabilities; c++) {
+		text_add(&out->words, ",");
+		add_field(&out->words, class_name(out, c));
+	}
+	text_add(&out->words, "\n");
+}
+
+static void csv_add(struct predict_out *out, const struct predict_answer *answer)
+{
+	struct text *words = &out->words;
+
+	if (answer->id && *answer->id != '"')
+		text_add(words, answer->id);
+	else if (answer->id) {
+		char *id = mem_text(answer->id + 1);
+
+		if (id && *id)
+			id[strlen(id) - 1] = '\0';
+		add_field(words, id ? id : "");
+		mem_free(id);
+	} else
+		text_addf(words, "%" PRId64, answer->row);
+	for (int i = 0; i < out->config->top; i++) {
+		text_add(words, ",");
+		add_field(words, class_name(out, answer->classes[i]));
+		text_add(words, ",");
+		add_number(words, answer->probabilities[answer->classes[i]]);
+	}
+	for (int c = 0; c < out->model->shape.classes && out->config->probabilities; c++) {
+		text_add(words, ",");
+		add_number(words, answer->probabilities[c]);
+	}
+	text_add(words, "\n");
+}
+
+static void json_class(const struct predict_out *out, struct jwriter *json, int32_t class)
+{
+	if (out->model->names[class])
+		jwriter_text(json, "prediction", out->model->names[class]);
+	else
+		jwriter_whole(json, "prediction", class);
+}
+
+static void json_probability(struct jwriter *json, const char *name, float probability)
+{
+	char words[TEXT_NUMBER];
+
+	snprintf(words, sizeof(words), "%.6g", (double)probability);
+	jwriter_raw(json, name, words);
+}
+
+static void ndjson_add(struct predict_out *out, const struct predict_answer *answer)
+{
+	struct jwriter json = {.out = &out->words};
+
+	jwriter_table(&json, NULL);
+	if (answer->id)
+		jwriter_raw(&json, "id", answer->id);
+	else
+		jwriter_whole(&json, "row", answer->row);
+	json_class(out, &json, answer->classes[0]);
+	json_probability(&json, "probability", answer->probabilities[answer->classes[0]]);
+	if (out->config->top > 1) {
+		jwriter_list(&json, "top");
+		for (int i = 0; i < out->config->top; i++) {
+			jwriter_table(&json, NULL);
+			json_class(out, &json, answer->classes[i]);
+			json_probability(
+				&json, "probability", answer->probabilities[answer->classes[i]]);
+			jwriter_end(&json);
+		}
+		jwriter_end(&json);
+	}
+	if (out->config->probabilities) {
+		jwriter_table(&json, "probabilities");
+		for (int c = 0; c < out->model->shape.classes; c++)
+			json_probability(&json, class_name(out, c), answer->probabilities[c]);
+		jwriter_end(&json);
+	}
+	jwriter_end(&json);
+	text_add(&out->words, "\n");
+}
+
+/* NumPy's header, version 1, of a fixed size. */
+static void npy_header(const struct predict_out *out, char header[NPY_HEADER])
+{
+	char words[NPY_HEADER];
+	const int size = snprintf(words, sizeof(words),
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (%" PRId64 ", %d), }", out->rows,
+		out->model->shape.classes);
+
+	memset(header, ' ', NPY_HEADER);
+	memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+	memcpy(header + 10, words, (size_t)size);
+	header[NPY_HEADER - 1] = '\n';
+}
+
+static void npy_begin(struct predict_out *out)
+{
+	char header[NPY_HEADER];
+
+	npy_header(out, header);
+	add_bytes(&out->words, header, sizeof(header));
+}
+
+static void npy_add(struct predict_out *out, const struct predict_answer *answer)
+{
+	add_bytes(&out->words, answer->probabilities,
+		(size_t)out->model->shape.classes * sizeof(float));
+}
+
+static void nothing(struct predict_out *out)
+{
+	(void)out;
+}
+
+static const struct format formats[] = {
+	{"csv", {".csv"}, csv_begin, csv_add},
+	{"ndjson", {".ndjson", ".jsonl", ".json"}, nothing, ndjson_add},
+	{"npy", {".npy"}, npy_begin, npy_add},
+	{0},
+};
+
+static int find_format(
+	const struct predict_config *config, const struct format **format, struct err *err)
+{
+	for (*format = formats; (*format)->name; (*format)++) {
+		if (config->format && !strcmp(config->format, (*format)->name))
+			break;
+		for (int i = 0; i < 3 && (*format)->endings[i]; i++)
+			if (!config->format && config->out &&
+				path_ends(config->out, (*format)->endings[i]))
+				goto found;
+	}
+	if (!(*format)->name && config->format)
+		return err_set(
+			err, ERR_INPUT, "--format %s: is none of csv, ndjson, npy", config->format);
+	if (!(*format)->name)
+		*format = formats;
+found:
+	if (!config->out && !strcmp((*format)->name, "npy"))
+		return err_set(err, ERR_INPUT, "--format npy: needs --out FILE");
+	return 0;
+}
+
+int predict_out_open(struct predict_out **out, const struct predict_config *config,
+	const struct predict_model *model, struct err *err)
+{
+	const struct format *format;
+	struct predict_out *made;
+	int code = find_format(config, &format, err);
+
+	*out = NULL;
+	if (code)
+		return code;
+	made = mem_new(1, sizeof(*made));
+	if (!made)
+		return err_memory(err, "answers", sizeof(*made));
+	made->format = format;
+	made->config = config;
+	made->model = model;
+	if (config->out)
+		code = file_writer_open(&made->file, config->out, err);
+	if (code) {
+		mem_free(made);
+		return code;
+	}
+	format->begin(made);
+	*out = made;
+	return 0;
+}
+
+int predict_out_flush(struct predict_out *out, struct err *err)
+{
+	const size_t size = out->words.size;
+	int code = 0;
+
+	if (out->words.failed)
+		return err_memory(err, "answers", size);
+	if (out->file)
+		code = file_writer_write(out->file, out->words.data, size, err);
+	else if (size && (fwrite(out->words.data, 1, size, stdout) != size || fflush(stdout)))
+		code = err_set(err, ERR_FILE, "standard output: %s", strerror(errno));
+	out->words.size = 0;
+	return code;
+}
+
+int predict_out_add(struct predict_out *out, const struct predict_answer *answer, struct err *err)
+{
+	out->format->add(out, answer);
+	out->rows++;
+	return out->words.size > FULL ? predict_out_flush(out, err) : 0;
+}
+
+int predict_out_end(struct predict_out *out, struct err *err)
+{
+	char header[NPY_HEADER];
+	int code = predict_out_flush(out, err);
+
+	if (!code && !strcmp(out->format->name, "npy")) {
+		npy_header(out, header);
+		code = file_writer_begin(out->file, header, sizeof(header), err);
+	}
+	if (!code && out->file) {
+		code = file_writer_commit(out->file, err);
+		out->file = NULL;
+	}
+	return code;
+}
+
+void predict_out_close(struct predict_out *out)
+{
+	if (!out)
+		return;
+	file_writer_abort(out->file);
+	text_release(&out->words);
+	mem_free(out);
+}

@@ -1,0 +1,235 @@
+/* Samples of a data set on disk, of a folder of images without classes, or of one image. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/name_list.h"
+#include "base/paths.h"
+#include "formats/csv.h"
+#include "formats/mapped.h"
+#include "predict/predict_impl.h"
+#include "records/records.h"
+#include "streams/view.h"
+
+struct reader {
+	struct transform_scratch *scratch;
+	struct record_bytes bytes;
+};
+
+struct from_records {
+	struct predict_rows rows;
+	const struct predict_config *config;
+	const struct predict_model *model;
+	struct records *records; /* NULL: images in a list */
+	struct name_list images;
+	struct view view;
+	struct reader *readers;
+	int workers;
+	int64_t at; /* the batch begins here */
+	int count;
+};
+
+static void close_records(struct predict_rows *rows)
+{
+	struct from_records *r = (struct from_records *)rows;
+
+	for (int i = 0; i < r->workers && r->readers; i++) {
+		transform_scratch_free(r->readers[i].scratch);
+		record_bytes_release(&r->readers[i].bytes);
+	}
+	mem_free(r->readers);
+	name_list_release(&r->images);
+	records_close(r->records);
+	mem_free(r);
+}
+
+static int next_records(struct predict_rows *rows, int *count, struct err *err)
+{
+	struct from_records *r = (struct from_records *)rows;
+	const int64_t left = rows->total - (r->at += r->count);
+
+	(void)err;
+	r->count = *count = (int)(left < PREDICT_BATCH ? left : PREDICT_BATCH);
+	return 0;
+}
+
+static int32_t class_of(const struct from_records *r, int32_t label)
+{
+	const char *name = label >= 0 ? records_class_name(r->records, label) : NULL;
+	char number[16];
+	int32_t class;
+
+	if (label < 0)
+		return -1;
+	snprintf(number, sizeof(number), "%d", label);
+	class = predict_class(r->model, name ? name : number);
+	return class >= 0 ? class : -2;
+}
+
+static int read_image(const char *path, struct record_bytes *bytes, struct err *err)
+{
+	enum { MOST = 1 << 30 };
+	char *data;
+	size_t size;
+	int code = file_read(path, MOST, &data, &size, err);
+
+	if (code)
+		return code;
+	code = record_bytes_resize(bytes, size, err);
+	if (!code)
+		memcpy(bytes->data, data, size);
+	mem_free(data);
+	return code;
+}
+
+static int make_record(
+	struct predict_rows *rows, int i, int worker, float *input, int32_t *class, struct err *err)
+{
+	struct from_records *r = (struct from_records *)rows;
+	struct reader *reader = &r->readers[worker];
+	char where[256];
+	struct err why = {0};
+	int code;
+
+	if (r->records) {
+		*class = class_of(r, records_look(r->records, r->at + i).label);
+		code = records_read(r->records, r->at + i, &reader->bytes, err);
+		records_where(r->records, r->at + i, where, sizeof(where));
+	} else {
+		const char *path = name_list_at(&r->images, (size_t)(r->at + i));
+
+		*class = -1;
+		snprintf(where, sizeof(where), "%.255s", path);
+		code = read_image(path, &reader->bytes, err);
+	}
+	if (code)
+		return code;
+	code = view_input(&r->view, reader->scratch, &reader->bytes, NULL, input, &why);
+	return code ? err_set(err, code, "%s: %s", where, why.message) : 0;
+}
+
+static const struct predict_rows_type from_records = {
+	.next = next_records, .make = make_record, .close = close_records};
+
+static bool is_image(const char *path)
+{
+	static const char *const endings[] = {
+		".jpg", ".jpeg", ".png", ".JPG", ".JPEG", ".PNG", NULL};
+
+	for (const char *const *ending = endings; *ending; ending++)
+		if (path_ends(path, *ending))
+			return true;
+	return false;
+}
+
+/* Images right in the folder, or the one image that there is. */
+static int list_images(struct from_records *r, struct err *err)
+{
+	const char *data = r->config->data;
+	struct name_list found = {0};
+	int code = 0;
+
+	if (!path_is_folder(data))
+		return is_image(data) && path_exists(data)
+			       ? name_list_add(&r->images, data, strlen(data), err)
+			       : 0;
+	code = name_list_of_folder(&found, data, err);
+	for (size_t i = 0; i < found.count && !code; i++) {
+		char *path = is_image(name_list_at(&found, i))
+				     ? path_join(data, name_list_at(&found, i))
+				     : NULL;
+
+		if (path)
+			code = name_list_add(&r->images, path, strlen(path), err);
+		mem_free(path);
+	}
+	name_list_release(&found);
+	return code;
+}
+
+/* A table's first line says which columns are of no use. */
+static void look_at_header(const struct from_records *r)
+{
+	enum { COLUMNS = 1024 };
+	struct csv_field fields[COLUMNS];
+	struct mapped file;
+	size_t used;
+	int count;
+
+	if (!r->model->schema || strcmp(r->records->type->name, "table") != 0)
+		return;
+	const char *path =
+		strncmp(r->config->data, "table:", 6) ? r->config->data : r->config->data + 6;
+	if (mapped_open(&file, path, MAPPED_UNPACK, NULL))
+		return;
+	const size_t mark = csv_mark((const char *)file.data, file.size);
+	const char *bytes = (const char *)file.data + mark;
+	const size_t size = file.size - mark;
+
+	count = csv_row(bytes, size, csv_separator(bytes, size), fields, COLUMNS, &used);
+	if (count > 0 && count <= COLUMNS)
+		predict_ignored(r->config, r->model->schema, fields, count);
+	mapped_close(&file);
+}
+
+static int check_shape(const struct from_records *r, struct err *err)
+{
+	const struct retain_shape *shape = &r->model->shape;
+	const struct view *view = &r->view;
+
+	if (view->channels == shape->channels && view->height == shape->height &&
+		view->width == shape->width)
+		return 0;
+	if (view->height == 1 && view->width == 1 && shape->height == 1 && shape->width == 1)
+		return err_set(err, ERR_INPUT, "%s: has %d numbers for a sample, %s takes %d",
+			r->config->data, view->channels, r->config->model, shape->channels);
+	return err_set(err, ERR_INPUT,
+		"%s: samples are %d x %d x %d (channels, height, width), %s takes %d x %d x %d",
+		r->config->data, view->channels, view->height, view->width, r->config->model,
+		shape->channels, shape->height, shape->width);
+}
+
+static int open_readers(struct from_records *r, struct err *err)
+{
+	int code = 0;
+
+	r->readers = mem_new((size_t)r->workers, sizeof(*r->readers));
+	if (!r->readers)
+		return err_memory(err, "readers", sizeof(*r->readers));
+	for (int i = 0; i < r->workers && !code; i++)
+		code = transform_scratch_new(&r->readers[i].scratch, err);
+	return code;
+}
+
+int predict_records_open(struct predict_rows **rows, const struct predict_config *config,
+	const struct predict_model *model, const struct options *options, int workers,
+	struct err *err)
+{
+	struct from_records *r = mem_new(1, sizeof(*r));
+	struct records_info images = {.form = RECORDS_IMAGE};
+	int code;
+
+	*rows = NULL;
+	if (!r)
+		return err_memory(err, "a data set", sizeof(*r));
+	*rows = &r->rows;
+	r->rows.type = &from_records;
+	r->config = config;
+	r->model = model;
+	r->workers = workers;
+	code = list_images(r, err);
+	images.count = (int64_t)r->images.count;
+	if (!code && !images.count)
+		code = records_open(
+			&r->records, options_text(options, "stream.source"), options, err);
+	if (code)
+		return code;
+	r->rows.total = r->records ? records_info(r->records)->count : images.count;
+	code = view_init(&r->view, r->records ? records_info(r->records) : &images, options, err);
+	if (!code)
+		code = check_shape(r, err);
+	if (!code && r->records)
+		look_at_header(r);
+	return code ? code : open_readers(r, err);
+}

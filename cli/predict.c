@@ -1,0 +1,110 @@
+/* `retain predict`: what a model says about a file or a pipe. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "cli.h"
+#include "log/run_log.h"
+#include "predict/predict.h"
+#include "progress.h"
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void on_signal(int number)
+{
+	asked_to_stop = number;
+}
+
+static void on_progress(void *context, int64_t done, int64_t total)
+{
+	struct progress *progress = context;
+
+	progress->state.total = (uint64_t)total;
+	progress->state.endless = !total;
+	progress_update(progress, (uint64_t)done);
+}
+
+static void on_log(void *context, enum log_level level, const char *message)
+{
+	(void)context;
+	fprintf(stderr, "retain: %s%s%s\n", level == LOG_NOTE ? "" : log_level_name(level),
+		level == LOG_NOTE ? "" : ": ", message);
+}
+
+static void say_result(const struct predict_result *result)
+{
+	char rows[RUN_LOG_GROUPED], labelled[RUN_LOG_GROUPED], strange[RUN_LOG_GROUPED];
+
+	fprintf(stderr, "%s samples predicted", run_log_grouped(rows, result->rows));
+	if (result->labelled)
+		fprintf(stderr, "; right: %.2f %% of the %s that have a label",
+			100.0 * (double)result->right / (double)result->labelled,
+			run_log_grouped(labelled, result->labelled));
+	if (result->strange)
+		fprintf(stderr, "; %s have a label that the model does not know",
+			run_log_grouped(strange, result->strange));
+	fputc('\n', stderr);
+}
+
+int cmd_predict(int argc, char **argv)
+{
+	struct arg_list settings = {0};
+	struct predict_config config = {.top = 1, .stop = &asked_to_stop};
+	bool quiet = false;
+	const struct arg rows[] = {
+		{"out", "FILE", "where answers go, in place of standard output",
+			.text = &config.out},
+		{"format", "NAME", "csv, ndjson or npy; else as FILE ends, or csv",
+			.text = &config.format},
+		{"top", "K", "the K most probable classes", .integer = &config.top, .least = 1,
+			.most = 1000},
+		{"probabilities", NULL, "the probability of every class",
+			.flag = &config.probabilities},
+		{"threads", "N", "threads; 0: one per processor", .integer = &config.threads,
+			.most = 1024},
+		{"set", "KEY=VALUE", "set one key, as table.header=no; may be repeated",
+			.list = &settings},
+		{"quiet", NULL, "say nothing but errors", .flag = &quiet},
+		{0},
+	};
+	const struct args args = {"retain predict", "MODEL DATA",
+		"Predicts what is in DATA: a table, lines of JSON, an array, images, or - for "
+		"lines\n"
+		"from standard input. MODEL is a weights file or the folder of a run:\n"
+		"  retain predict runs/clicks tomorrow.csv > answers.csv",
+		rows};
+	struct predict_result result;
+	struct progress progress;
+	struct err err = {0};
+	const int status = args_read(&args, &argc, argv);
+	int code;
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (argc != 3)
+		return complain(
+			EXIT_USAGE, "a MODEL and DATA are needed; see retain predict --help");
+	config.model = argv[1];
+	config.data = argv[2];
+	config.settings = settings.items;
+	config.settings_count = settings.count;
+	config.log = (struct log){on_log, NULL, quiet ? LOG_ERROR : LOG_NOTE};
+	/* Answers that scroll by in a terminal leave no place for a bar. */
+	progress_begin(&progress,
+		!quiet && isatty(STDERR_FILENO) && (config.out || !isatty(STDOUT_FILENO)) ? stderr
+											  : NULL,
+		"predicting", 1);
+	config.progress = on_progress;
+	config.context = &progress;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	code = predict(&config, &result, &err);
+	progress_end(&progress);
+	if (code)
+		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
+	if (!quiet)
+		say_result(&result);
+	return asked_to_stop ? EXIT_STOPPED + asked_to_stop : EXIT_OK;
+}

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""usage: tests/cli/predict.py RETAIN [LIBRARY]
+
+Models that are used: the same rows get the same answers from a table, from lines of JSON and of CSV, and
+through LIBRARY (libretain.so), whose inputs are compared with what Python's csv reads; data that does not
+fit a model is refused with what is wrong. Prints TAP. Works in a folder of its own.
+"""
+import ctypes
+import csv
+import io
+import json
+import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import tap
+from tap import verdict
+
+RETAIN = os.path.abspath(sys.argv[1])
+LIBRARY = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+N, SLOTS, WORDS = 300, 4, 16
+COLUMNS = ["age", "city", "paid", "review", "late"]
+SETTINGS = ["model.arch=mlp:16", "run.batch=16", "stream.per_step=10", "stream.eval=none",
+            f"schema.slots={SLOTS}", f"schema.words={WORDS}", "schema.spare=2"]
+
+
+def make_rows():
+    draws = random.Random(5)
+    for i in range(N):
+        age = draws.choice([None, draws.uniform(1, 99), 40, 1e38])
+        city = draws.choice(["Rome", "Oslo", 'the "Big", one', "Köln", None, "x%d" % draws.randrange(9)])
+        paid = draws.random() < 0.5
+        review = draws.choice(["a great phone, but far too small", "It never worked at all, a shame", None])
+        late = None if i < 3 else draws.choice([None, draws.gauss(0, 1)])
+        label = "yes" if paid and (age or 0) > 30 else "no, never"
+        yield dict(zip(COLUMNS, [age, city, paid, review, late]), label=label)
+
+
+ROWS = list(make_rows())
+ROWS[0].update(age=33.5, city="Rome", review="a great phone, but far too small")
+
+
+def write_csv(path, columns, rows=ROWS):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(columns)
+        out.writerows([["" if row[c] is None else row[c] for c in columns] for row in rows])
+
+
+def write_lines(path, make):
+    with open(path, "w", encoding="utf-8") as file:
+        for i, row in enumerate(ROWS):
+            file.write(json.dumps(make(i, row)) + "\n")
+
+
+def retain(*words, feed=None):
+    stdin = open(feed, "rb") if feed else subprocess.DEVNULL
+    done = subprocess.run([RETAIN, *words], stdin=stdin, capture_output=True, check=False)
+    if feed:
+        stdin.close()
+    done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
+    return done
+
+
+def train(source, out, *settings):
+    words = ["run", "--quiet", "--out", out]
+    for setting in ["stream.source=" + source, *settings]:
+        words += ["--set", setting]
+    done = retain(*words)
+    if done.returncode:
+        sys.exit("run: " + done.stderr)
+
+
+def answers(*words, feed=None):
+    """Predictions and probabilities, whatever the first column says."""
+    done = retain("predict", *words, feed=feed)
+    rows = list(csv.reader(io.StringIO(done.stdout)))
+    return [row[1:] for row in rows[1:]], done
+
+
+def load_npy(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    size, = struct.unpack("<H", data[8:10])
+    header = eval(data[10:10 + size].decode())  # a literal that the test's own program wrote
+    return header["shape"], data[10 + size:]
+
+
+def same_answers():
+    """One model, six ways to ask it."""
+    write_csv("rows.csv", COLUMNS + ["label"])
+    write_csv("turned.csv", ["label"] + COLUMNS[::-1])
+    write_csv("bare.csv", COLUMNS)
+    write_lines("rows.ndjson", lambda i, row: row)
+    write_lines("live.ndjson", lambda i, row: {"id": "n%d" % i, "label": row["label"],
+                                               "input": {c: row[c] for c in COLUMNS if row[c] is not None}})
+    train("rows.csv", "run", *SETTINGS)
+    table, done = answers("run", "rows.csv")
+    verdict(len(table) == N and {row[0] for row in table} == {"yes", "no, never"}, "a table is predicted",
+            done.stderr, table[:3])
+    verdict("right: " in done.stderr and "of the 300 that have a label" in done.stderr,
+            "its labels say how good that is", done.stderr)
+    for words, feed in ((["run/model.safetensors", "turned.csv"], None), (["run", "bare.csv"], None),
+                        (["run", "rows.ndjson"], None), (["run", "live.ndjson"], None), (["run", "-"], "rows.csv"),
+                        (["run", "-"], "turned.csv"), (["run", "-"], "live.ndjson"),
+                        (["run", "rows.csv", "--threads", "3"], None)):
+        got, done = answers(*words, feed=feed)
+        verdict(got == table, "the same answers: " + " ".join(words[1:] + ([feed] if feed else [])),
+                done.stderr, got[:2], table[:2])
+    done = retain("predict", "run", "live.ndjson", "--format", "ndjson", "--top", "2", "--probabilities")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    good = len(lines) == N and all(
+        line["id"] == "n%d" % i and line["prediction"] == row[0] == line["top"][0]["prediction"] and
+        len(line["top"]) == 2 and abs(sum(line["probabilities"].values()) - 1) < 1e-5
+        for i, (line, row) in enumerate(zip(lines, table)))
+    verdict(good, "NDJSON has ids, the best two, and all probabilities", done.stderr, lines[:1])
+    done = retain("predict", "run", "rows.csv", "--out", "p.npy")
+    shape, data = load_npy("p.npy")
+    numbers = struct.unpack("<%df" % (shape[0] * shape[1]), data)
+    best = [max(numbers[2 * i:2 * i + 2]) for i in range(N)]
+    verdict(shape == (N, 2) and all(abs(b - float(row[1])) < 1e-5 for b, row in zip(best, table)),
+            "an array of probabilities", done.stderr, shape)
+
+
+def expected(rows):
+    """Numbers and categories as docs/data.md says, from what Python's csv reads."""
+    slots, out = [], []
+    for row in rows:
+        if row["city"] and row["city"] not in slots and len(slots) < SLOTS:
+            slots.append(row["city"])
+    for row in rows:
+        city = [0.0] * SLOTS
+        if row["city"] in slots:
+            city[slots.index(row["city"])] = 1.0
+        out.append([float(row["age"]) if row["age"] else math.nan] + (city if row["city"] in slots or
+                   not row["city"] else [None] * SLOTS) + [float(row["paid"] == "True")])
+    return out
+
+
+def floats_are_what_csv_says():
+    if not LIBRARY:
+        tap.skip("the library's inputs are what Python's csv reads", "no library")
+        return
+    library = ctypes.CDLL(LIBRARY)
+    model, err = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
+    if library.retain_model_open(ctypes.byref(model), b"run", err):
+        sys.exit("no model: " + err.raw[4:].split(b"\0")[0].decode())
+    width = 1 + SLOTS + 1 + WORDS + SLOTS + 2
+    with open("rows.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    wrong, inputs = [], (ctypes.c_float * (N * width))()
+    for i, (row, wanted) in enumerate(zip(rows, expected(rows))):
+        one, text = (ctypes.c_float * width)(), json.dumps(row).encode()
+        code = library.retain_model_encode(model, text, ctypes.c_size_t(len(text)), one, ctypes.c_size_t(width), err)
+        inputs[i * width:(i + 1) * width] = one[:]
+        for k, number in enumerate(wanted):
+            rounded = None if number is None else struct.unpack("f", struct.pack("f", number))[0]
+            beyond = number is None and sum(one[1:1 + SLOTS]) not in (1, 2)
+            if code or beyond or (number is not None and one[k] != rounded and not
+                                  (math.isnan(one[k]) and math.isnan(rounded))):
+                wrong.append((i, k, code, one[k], number))
+    verdict(not wrong, "the library's inputs are what Python's csv reads", wrong[:5])
+    predictions, probabilities = (ctypes.c_int32 * (2 * N))(), (ctypes.c_float * (2 * N))()
+    library.retain_model_predict(model, inputs, ctypes.c_size_t(N * width), predictions, ctypes.c_size_t(N),
+                                 probabilities, ctypes.c_size_t(2 * N), err)
+    verdict(bytes(probabilities) == load_npy("p.npy")[1], "and its answers those of the command, to the last bit")
+    library.retain_model_close(model)
+
+
+def bad_data_is_named():
+    write_csv("short.csv", ["age", "paid", "label"])
+    extra = [dict(row, shoe=7, **{"hat, red": 1}) for row in ROWS]
+    write_csv("extra.csv", ["shoe"] + COLUMNS + ["hat, red"], extra)
+    wrong = [dict(row) for row in ROWS]
+    wrong[7]["age"] = "old"
+    write_csv("wrong.csv", COLUMNS, wrong)
+    with open("wrong.ndjson", "w", encoding="utf-8") as file:
+        file.write('{"age": 3}\n{"age": "old"}\n')
+    with open("wide.csv", "w", encoding="utf-8") as file:
+        file.write(",".join(COLUMNS) + "\n1,Rome,true,x,1\n1,Rome\n")
+    for words, status, says in (
+            (["run", "short.csv"], 2, "has no columns city, review, late, which run needs"),
+            (["run", "wrong.csv"], 1, "wrong.csv, row 9, column age: old is no number"),
+            (["run", "wrong.ndjson"], 2, "wrong.ndjson, line 2: column age: old is no number"),
+            (["run", "wide.csv"], 1, "wide.csv, row 3: has 2 columns, and row 1 has 5"),
+            (["run", "nowhere.csv"], 2, "nowhere.csv"), (["nowhere", "rows.csv"], 1, "nowhere"),
+            (["run", "rows.csv", "--top", "3"], 2, "--top 3: the model has 2 classes"),
+            (["run", "rows.csv", "--format", "xml"], 2, "--format xml: is none of csv, ndjson, npy"),
+            (["run", "rows.csv", "--format", "npy"], 2, "--format npy: needs --out FILE"), (["run"], 2, "are needed")):
+        done = retain("predict", *words)
+        verdict(done.returncode == status and says in done.stderr, "refused: " + says, done.returncode, done.stderr)
+    done = retain("predict", "run", "wrong.ndjson")
+    verdict(len(done.stdout.splitlines()) == 2, "answers before a mistake are given", done.stdout)
+    done = retain("predict", "run", "extra.csv")
+    verdict(done.returncode == 0 and "does not know columns shoe, hat, red; ignored" in done.stderr,
+            "columns that a model does not know are ignored with a word", done.stderr)
+
+
+def write_png(path, colour, side=8):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + bytes(colour) * side for _ in range(side))
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def images_and_arrays():
+    draws = random.Random(2)
+    for name, colour in (("red", (200, 20, 20)), ("blue", (20, 20, 200))):
+        os.makedirs("pictures/" + name)
+        for i in range(30):
+            write_png("pictures/%s/%d.png" % (name, i), [max(0, c - draws.randrange(20)) for c in colour])
+    os.makedirs("flat")
+    write_png("flat/a.png", (190, 15, 25))
+    write_png("flat/b.png", (5, 15, 190))
+    train("pictures", "looks", "stream.order=random", "stream.per_step=4", "stream.eval=none", "image.size=8",
+          "image.transform=plain", "model.arch=linear")
+    got, done = answers("looks", "flat")
+    verdict([row[0] for row in got] == ["red", "blue"], "a folder of images without classes", got, done.stderr)
+    got, done = answers("looks", "flat/b.png")
+    verdict([row[0] for row in got] == ["blue"], "one image", got, done.stderr)
+    got, done = answers("looks", "pictures")
+    verdict(len(got) == 60 and "100.00 %" in done.stderr, "folders of classes", done.stderr)
+    write_png("large.png", (1, 2, 3), side=9)
+    done = retain("predict", "looks", "large.png")
+    verdict(done.returncode == 1 and "large.png" in done.stderr, "an image of another size", done.stderr)
+    done = retain("predict", "looks", "rows.csv")
+    verdict(done.returncode == 2 and "looks takes 3 x 8 x 8" in done.stderr, "a table for a model of images", done.stderr)
+    points = [[draws.gauss(c, 0.2), draws.gauss(-c, 0.2)] for c in (0, 1) * 40]
+    header = str({"descr": "<f4", "fortran_order": False, "shape": (80, 2)}).ljust(117).encode() + b"\n"
+    with open("points.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header +
+                   b"".join(struct.pack("<2f", *point) for point in points))
+    with open("points-labels.npy", "wb") as file:
+        labels = header.replace(b"<f4", b"<i4").replace(b"(80, 2)", b"(80,)  ")
+        file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(labels)) + labels + struct.pack("<80i", *(0, 1) * 40))
+    train("points.npy", "array", "stream.per_step=4", "stream.eval=none", "model.arch=linear")
+    array, done = answers("array", "points.npy")
+    verdict(len(array) == 80 and "of the 80 that have a label" in done.stderr, "an array", done.stderr)
+    os.rename("points-labels.npy", "hidden")
+    got, done = answers("array", "points.npy")
+    verdict(got == array and "label" not in done.stderr, "an array without labels", done.stderr)
+    with open("points.ndjson", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(struct.unpack("2f", struct.pack("2f", *point))) + "\n" for point in points)
+    got, done = answers("array", "points.ndjson")
+    verdict(got == array, "lists of numbers", done.stderr, got[:2], array[:2])
+    done = retain("run", "--set", "stream.source=points.npy", "--out", "none")
+    verdict(done.returncode == 1 and "points.npy: has no labels beside it" in done.stderr,
+            "nothing is learned without labels", done.stderr)
+
+
+def main():
+    os.environ["LC_ALL"] = "C.UTF-8"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        same_answers()
+        floats_are_what_csv_says()
+        bad_data_is_named()
+        images_and_arrays()
+        os.chdir("/")
+    return tap.plan()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
