@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "args.h"
 #include "cli.h"
+#include "data_table.h"
 #include "inspect/data_info.h"
 #include "inspect/data_sheet.h"
 #include "inspect/data_split.h"
@@ -33,16 +34,18 @@ static int resolve(struct options **options, const struct arg_list *settings, in
 		(const struct setting[]){{"stream.source", argv[1]}, {0}}, settings, err);
 }
 
-/* Seconds since 1970 as a day, where they can be that. */
+/* Seconds since 1970, or thousandths or millionths of them, as a day, where they can be that. */
 static void print_time(int64_t time)
 {
-	const time_t seconds = (time_t)time;
+	const time_t seconds = (time_t)(time > 100000000000000 ? time / 1000000
+					: time > 100000000000  ? time / 1000
+							       : time);
 	struct tm day;
 	char words[32];
 
 	printf("%" PRId64, time);
-	if (time > 100000000 && time < 4102444800 && gmtime_r(&seconds, &day) &&
-		strftime(words, sizeof(words), "%Y-%m-%d", &day))
+	if (seconds > 100000000 && seconds < 4102444800 && gmtime_r(&seconds, &day) &&
+		strftime(words, sizeof(words), "%Y-%m-%d %H:%M", &day))
 		printf(" (%s)", words);
 }
 
@@ -82,7 +85,18 @@ static void print_reading(const struct data_info *info)
 		printf("  digest       %s\n", info->digest);
 }
 
-static void print_info(const struct data_info *info)
+/* What to do about a stream that has no time step. */
+static void print_advice(const struct data_info *info)
+{
+	if (info->source.steps < 10 && info->source.samples < 1000 && info->records)
+		printf("\n  %" PRId64
+		       " samples are few. With stream.per_step=1 each is a time step; "
+		       "stream.order=random mixes\n  classes that come one after the other; a net "
+		       "that is small (model.arch=linear) needs the least.\n",
+			info->source.samples);
+}
+
+static void print_info(const struct data_info *info, const struct table_info *table)
 {
 	char grouped[RUN_LOG_GROUPED];
 
@@ -91,7 +105,9 @@ static void print_info(const struct data_info *info)
 		printf(", %s records", run_log_grouped(grouped, info->records));
 	printf("\n  %-12s %s samples in ", "stream",
 		run_log_grouped(grouped, info->source.samples));
-	if (info->source.per_step)
+	if (info->source.per_step && !info->source.steps)
+		printf("less than a time step of %d\n", info->source.per_step);
+	else if (info->source.per_step)
 		printf("%s time steps of %d\n", run_log_grouped(grouped, info->source.steps),
 			info->source.per_step);
 	else
@@ -107,11 +123,14 @@ static void print_info(const struct data_info *info)
 		print_time(info->last_time);
 		putchar('\n');
 	}
+	if (table->count)
+		data_table_print(table);
 	print_balance(info);
 	print_reading(info);
+	print_advice(info);
 }
 
-static int print_json(const struct data_info *info, struct err *err)
+static int print_json(const struct data_info *info, const struct table_info *table, struct err *err)
 {
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
@@ -132,6 +151,8 @@ static int print_json(const struct data_info *info, struct err *err)
 	jwriter_whole(&json, "read", info->read);
 	jwriter_whole(&json, "bad", info->bad);
 	jwriter_text(&json, "digest", info->digest);
+	if (table->count)
+		data_table_write(table, &json);
 	return print_json_line(stdout, &json, err);
 }
 
@@ -141,6 +162,14 @@ static void on_progress(void *context, int64_t done, int64_t total)
 
 	progress->state.total = (uint64_t)total;
 	progress_update(progress, (uint64_t)done);
+}
+
+/* Of the source without its kind. */
+static const char *table_path(const struct options *options)
+{
+	const char *words = options_text(options, "stream.source");
+
+	return strncmp(words, "table:", 6) ? words : words + 6;
 }
 
 static int info_verb(int argc, char **argv)
@@ -162,6 +191,7 @@ static int info_verb(int argc, char **argv)
 		"Counts the samples and classes of a source, and names what is broken.", rows};
 	struct progress progress;
 	struct data_info info;
+	struct table_info table = {0};
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
 	int code;
@@ -175,10 +205,13 @@ static int info_verb(int argc, char **argv)
 		if (check && !code)
 			progress_end(&progress);
 	}
+	if (!code && !strcmp(info.kind, "table"))
+		code = table_info(&table, table_path(options), options, &err);
 	if (!code && json)
-		code = print_json(&info, &err);
+		code = print_json(&info, &table, &err);
 	else if (!code)
-		print_info(&info);
+		print_info(&info, &table);
+	table_info_release(&table);
 	if (!code && info.bad && check) {
 		settings_leave(options, 0, NULL);
 		return EXIT_FAILED;

@@ -1,0 +1,87 @@
+/* A line for each column, then what looks wrong. Words of a file are shown without control characters. */
+#include "data_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 20 };
+
+static void print_plain(const char *words)
+{
+	for (; *words; words++)
+		putchar((unsigned char)*words < ' ' || *words == 0x7f ? '.' : *words);
+}
+
+static void print_values(const struct table_info_column *column, int64_t rows)
+{
+	const bool label = !strcmp(column->kind, "label");
+	const bool numbers = column->numbers && !column->words && !label;
+
+	if (numbers) {
+		printf("from %g to %g, mean %g", column->least, column->most, column->mean);
+		return;
+	}
+	printf("%s%" PRId64 " %s", column->more ? "more than " : "", column->different,
+		label ? "classes" : "different");
+	for (int i = 0; i < column->shown_count && strcmp(column->kind, "text") != 0; i++) {
+		printf("%s ", i ? "," : ":");
+		print_plain(column->shown[i].name);
+		printf(" %.1f %%", 100 * (double)column->shown[i].count / (double)rows);
+	}
+	if (column->different > column->shown_count && strcmp(column->kind, "text") != 0)
+		printf(", ...");
+}
+
+void data_table_print(const struct table_info *info)
+{
+	printf("\n  %-*s kind      inputs  missing  values\n", NAME_WIDTH, "column");
+	for (int i = 0; i < info->count; i++) {
+		const struct table_info_column *column = info->columns + i;
+
+		printf("  ");
+		print_plain(column->name);
+		printf("%*s %-8s  %6d  %7" PRId64 "  ",
+			strlen(column->name) < NAME_WIDTH ? NAME_WIDTH - (int)strlen(column->name)
+							  : 0,
+			"", column->kind, column->inputs, column->missing);
+		print_values(column, info->rows);
+		putchar('\n');
+	}
+	if (!info->headed)
+		printf("\n  The first line is taken as a row (table.header); columns are "
+		       "numbered.\n");
+	if (info->wrong_count)
+		printf("\n  looks wrong\n");
+	for (int i = 0; i < info->wrong_count; i++) {
+		printf("    ");
+		print_plain(info->wrong[i]);
+		putchar('\n');
+	}
+}
+
+void data_table_write(const struct table_info *info, struct jwriter *json)
+{
+	jwriter_list(json, "columns");
+	for (int i = 0; i < info->count; i++) {
+		const struct table_info_column *column = info->columns + i;
+
+		jwriter_table(json, NULL);
+		jwriter_text(json, "name", column->name);
+		jwriter_text(json, "kind", column->kind);
+		jwriter_whole(json, "inputs", column->inputs);
+		jwriter_whole(json, "missing", column->missing);
+		jwriter_whole(json, "different", column->different);
+		if (column->numbers) {
+			jwriter_number(json, "least", column->least);
+			jwriter_number(json, "most", column->most);
+			jwriter_number(json, "mean", column->mean);
+		}
+		jwriter_end(json);
+	}
+	jwriter_end(json);
+	jwriter_list(json, "wrong");
+	for (int i = 0; i < info->wrong_count; i++)
+		jwriter_text(json, NULL, info->wrong[i]);
+	jwriter_end(json);
+}
