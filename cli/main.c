@@ -11,6 +11,7 @@
 
 static const struct verb verbs[] = {
 	{"run", cmd_run, "learn from a stream"},
+	{"serve", cmd_serve, "learn and answer over HTTP"},
 	{"demo", cmd_demo, "the paper's method against plain SGD, in a minute"},
 	{"predict", cmd_predict, "ask a model about a file or a pipe"},
 	{"compare", cmd_compare, "several methods and seeds on the same streams"},

@@ -4,10 +4,12 @@
 
 #include "report/figure.h"
 #include "report/report.h"
-#include "report/report_watch.h"
+#include "serve/serve.h"
 #include "args.h"
 #include "cli.h"
 #include "open.h"
+#include "page.h"
+#include "settings.h"
 #include "watch.h"
 
 struct request {
@@ -16,32 +18,43 @@ struct request {
 	int port;
 };
 
-static void print_ready(void *context, int port)
+static int serve_page(
+	const struct request *request, const struct serve_config *config, struct err *err)
 {
-	const struct request *request = context;
-	char address[64];
+	struct serve *serve;
+	int code = serve_open(&serve, config, err);
 
-	snprintf(address, sizeof(address), "http://127.0.0.1:%d/", port);
-	printf("Open %s: it follows the runs. Ctrl-C ends it.\n", address);
+	if (code)
+		return code;
+	printf("Open %s/: it follows the runs. Ctrl-C ends it.\n", serve_url(serve));
 	fflush(stdout);
 	if (request->open)
-		open_in_browser(address);
+		open_in_browser(serve_url(serve));
+	code = serve_go(serve, watch_stop(), NULL, err);
+	serve_close(serve);
+	return code;
 }
 
 static int watch(const struct request *request, char **paths, int count)
 {
-	const struct report_watch watch = {.paths = (const char *const *)paths,
-		.count = count,
-		.port = request->port,
-		.ready = print_ready,
-		.context = (void *)request,
-		.stop = watch_stop()};
+	const struct page page = {(const char *const *)paths, count};
+	char port[16];
+	const struct setting settings[] = {{"serve.listen", port}, {0}};
+	struct serve_config config = {.page = page_serve(&page)};
+	struct options *options = NULL;
 	struct err err = {0};
+	int code;
 
+	snprintf(port, sizeof(port), "%d", request->port);
 	watch_interrupts();
-	if (report_watch(&watch, &err))
-		return complain(EXIT_FAILED, "%s", err.message);
-	return EXIT_OK;
+	code = page_check(&page, &err);
+	if (!code)
+		code = settings_resolve(&options, NULL, settings, NULL, &err);
+	config.options = options;
+	if (!code)
+		code = serve_page(request, &config, &err);
+	options_free(options);
+	return code ? complain(EXIT_FAILED, "%s", err.message) : EXIT_OK;
 }
 
 /* Beside the run where there is one folder, else here. */

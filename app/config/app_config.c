@@ -12,6 +12,7 @@
 #include "config/app_defaults.h"
 #include "live/live.h"
 #include "records/records.h"
+#include "serve/serve.h"
 #include "stored/stored.h"
 #include "streams/order.h"
 #include "streams/source.h"
@@ -31,8 +32,8 @@ static const struct option_row preset_options[] = {
 static int app_tables(const struct option_row *tables[CONFIG_TABLES])
 {
 	static const struct option_row *const own[] = {source_options, order_options,
-		source_records_options, view_options, wander_options, live_options, preset_options,
-		stored_options};
+		source_records_options, view_options, wander_options, live_options, serve_options,
+		preset_options, stored_options};
 	int count = 0;
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)

@@ -59,6 +59,7 @@ void answers_error(struct answers *answers, int64_t number, const char *id, cons
 {
 	struct jwriter line = begin_answer(answers);
 
+	answers->errors++;
 	jwriter_whole(&line, "line", number);
 	if (*id)
 		jwriter_raw(&line, "id", id);

@@ -21,7 +21,8 @@ struct answers {
 	int descriptor;                    /* -1: somebody else takes the words */
 	const volatile sig_atomic_t *stop; /* may be NULL; where set, nobody waits for a reader */
 	struct text words;
-	int owed; /* answers of lines that were taken, still to come */
+	int errors; /* that were said */
+	int owed;   /* answers of lines that were taken, still to come */
 };
 
 void answers_release(struct answers *answers);

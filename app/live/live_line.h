@@ -39,7 +39,8 @@ struct live_line {
 struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
-	bool missing; /* the model takes inputs in which values are missing, as NAN */
+	bool anonymous; /* an id may be missing; it is empty then */
+	bool missing;   /* the model takes inputs in which values are missing, as NAN */
 };
 
 /*

@@ -100,7 +100,7 @@ static int read_table(const struct jvalue *table, const char *where,
 
 	if (jvalue_kind(table) != JVALUE_TABLE)
 		return err_set(err, ERR_FORMAT, "%s: is no JSON object", where);
-	code = read_id(table, where, line, err);
+	code = shape->anonymous && !jvalue_find(table, "id") ? 0 : read_id(table, where, line, err);
 	if (!code && !numbers && !label)
 		code = err_set(err, ERR_INPUT, "%s: has neither input nor label", where);
 	if (!code && numbers)

@@ -41,14 +41,18 @@ static bool text_reserve(struct text *text, size_t more)
 	return true;
 }
 
-void text_add(struct text *text, const char *words)
+void text_add_bytes(struct text *text, const char *bytes, size_t size)
 {
-	size_t size = strlen(words);
-
 	if (!text_reserve(text, size))
 		return;
-	memcpy(text->data + text->size, words, size + 1);
+	memcpy(text->data + text->size, bytes, size);
 	text->size += size;
+	text->data[text->size] = '\0';
+}
+
+void text_add(struct text *text, const char *words)
+{
+	text_add_bytes(text, words, strlen(words));
 }
 
 void text_addf(struct text *text, const char *format, ...)

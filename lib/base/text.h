@@ -20,6 +20,7 @@ struct text {
 };
 
 void text_add(struct text *text, const char *words);
+void text_add_bytes(struct text *text, const char *bytes, size_t size); /* of any value */
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_release(struct text *text);
 

@@ -229,6 +229,8 @@ int run_folder_check(const struct run *run, struct err *err);
 int run_write_classes(const struct run *run, struct err *err);
 int run_folder_end(struct run *run, const struct run_result *result, struct err *err);
 int run_folder_holds_run(const struct run *run, bool *holds, struct err *err);
+/* The weights that serve inference, as a file of the folder. */
+int run_write_model(const struct run *run, const char *name, struct err *err);
 /* FOLDER/NAME, for mem_free; NULL when memory ran out. */
 char *run_folder_path(const struct run *run, const char *name);
 /* Replaces a file of the folder, whole or not at all; releases the words. */

@@ -289,9 +289,9 @@ static int save_model(
 	return code;
 }
 
-static int write_model(const struct run *run, struct err *err)
+int run_write_model(const struct run *run, const char *name, struct err *err)
 {
-	char *path = run_folder_path(run, "model.safetensors");
+	char *path = run_folder_path(run, name);
 	const char **names = mem_new((size_t)run->classes, sizeof(*names));
 	int code;
 
@@ -321,6 +321,6 @@ int run_folder_end(struct run *run, const struct run_result *result, struct err 
 	if (!code)
 		code = write_facts(run, result, err);
 	if (!code)
-		code = write_model(run, err);
+		code = run_write_model(run, "model.safetensors", err);
 	return code;
 }

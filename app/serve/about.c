@@ -1,0 +1,200 @@
+/* The dashboard, the weights, the config, the description; pausing, saving. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <retain.h>
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "serve/exchange.h"
+
+static enum http_next say_page(
+	struct exchange *exchange, int (*make)(void *context, struct text *out, struct err *err))
+{
+	struct http_request *request = exchange->request;
+	struct err err = {0};
+
+	if (!make || make(exchange->serve->config.page.context, &request->answer.body, &err))
+		return http_refuse(request, 503, "%s",
+			make ? err.message : "there is no page of a fixed model");
+	return http_say(request, 200, exchange->route->gives);
+}
+
+enum http_next serve_dashboard(struct exchange *exchange)
+{
+	return say_page(exchange, exchange->serve->config.page.page);
+}
+
+enum http_next serve_data(struct exchange *exchange)
+{
+	return say_page(exchange, exchange->serve->config.page.data);
+}
+
+enum http_next serve_config_file(struct exchange *exchange)
+{
+	struct http_request *request = exchange->request;
+	struct err err = {0};
+
+	if (options_write(exchange->serve->config.options, &request->answer.body, &err))
+		return http_refuse(request, 503, "%s", err.message);
+	return http_say(request, 200, exchange->route->gives);
+}
+
+/* --- weights --- */
+
+enum { WEIGHTS_MOST = 1 << 30 };
+
+static enum http_next send_file(struct exchange *exchange, const char *path)
+{
+	struct http_request *request = exchange->request;
+	struct text *body = &request->answer.body;
+	struct err err = {0};
+
+	if (!path || file_read(path, WEIGHTS_MOST, &body->data, &body->size, &err))
+		return http_refuse(request, 503, "%s", path ? err.message : "out of memory");
+	body->capacity = body->size + 1;
+	return http_say(request, 200, exchange->route->gives);
+}
+
+static void weights_name(const struct exchange *exchange, char *out, size_t room)
+{
+	snprintf(out, room, "serve-%p.safetensors", (const void *)exchange);
+}
+
+/* The learner writes a file of the folder, which is read and removed. */
+enum http_next serve_model_file(struct exchange *exchange)
+{
+	struct desk *desk = exchange->serve->desk;
+	enum http_next next;
+	char *path;
+
+	if (!desk_learns(desk))
+		return send_file(exchange, desk_path(desk));
+	if (exchange->asked && exchange->job.code)
+		return exchange_failed(exchange);
+	if (!exchange->asked) {
+		weights_name(exchange, exchange->file, sizeof(exchange->file));
+		exchange->job.weights = exchange->file;
+		return exchange_put(exchange, false);
+	}
+	path = path_join(desk_config(desk)->folder, exchange->file);
+	next = send_file(exchange, path);
+	if (path)
+		unlink(path);
+	mem_free(path);
+	return next;
+}
+
+/* --- wishes --- */
+
+static enum http_next say_done(struct exchange *exchange, const char *what)
+{
+	struct jwriter json = {.out = &exchange->request->answer.body};
+
+	jwriter_table(&json, NULL);
+	jwriter_text(&json, "done", what);
+	jwriter_end(&json);
+	text_add(json.out, "\n");
+	return http_say(exchange->request, 200, exchange->route->gives);
+}
+
+enum http_next serve_pause(struct exchange *exchange)
+{
+	desk_pause(exchange->serve->desk, true);
+	return say_done(exchange, "pause");
+}
+
+enum http_next serve_resume(struct exchange *exchange)
+{
+	desk_pause(exchange->serve->desk, false);
+	return say_done(exchange, "resume");
+}
+
+enum http_next serve_save(struct exchange *exchange)
+{
+	desk_save(exchange->serve->desk);
+	return say_done(exchange, "save");
+}
+
+/* --- the description --- */
+
+static void say_content(struct jwriter *json, const char *type)
+{
+	jwriter_table(json, "content");
+	jwriter_table(json, type);
+	jwriter_table(json, "schema");
+	if (!strcmp(type, "application/json"))
+		jwriter_raw(json, "type", "[\"object\", \"array\"]");
+	else
+		jwriter_text(json, "type", "string");
+	jwriter_end(json);
+	jwriter_end(json);
+	jwriter_end(json);
+}
+
+static void say_response(
+	struct jwriter *json, const char *status, const char *about, const char *type)
+{
+	jwriter_table(json, status);
+	jwriter_text(json, "description", about);
+	if (type)
+		say_content(json, type);
+	jwriter_end(json);
+}
+
+static void say_parameters(struct jwriter *json, const struct route *route)
+{
+	if (!strstr(route->path, "{name}"))
+		return;
+	jwriter_list(json, "parameters");
+	jwriter_table(json, NULL);
+	jwriter_text(json, "name", "name");
+	jwriter_text(json, "in", "path");
+	jwriter_truth(json, "required", true);
+	jwriter_table(json, "schema");
+	jwriter_text(json, "type", "string");
+	jwriter_end(json);
+	jwriter_end(json);
+	jwriter_end(json);
+}
+
+static void say_route(struct jwriter *json, const struct route *route)
+{
+	jwriter_table(json, route->path);
+	jwriter_table(json, strcmp(route->method, "GET") ? "post" : "get");
+	jwriter_text(json, "summary", route->about);
+	say_parameters(json, route);
+	if (route->takes) {
+		jwriter_table(json, "requestBody");
+		jwriter_truth(json, "required", true);
+		say_content(json, route->takes);
+		jwriter_end(json);
+	}
+	jwriter_table(json, "responses");
+	say_response(json, "200", "the answer", route->gives);
+	say_response(json, "default", "what is wrong, in a sentence", "application/json");
+	jwriter_end(json);
+	jwriter_end(json);
+	jwriter_end(json);
+}
+
+enum http_next serve_openapi(struct exchange *exchange)
+{
+	struct jwriter json = {.out = &exchange->request->answer.body};
+
+	jwriter_table(&json, NULL);
+	jwriter_text(&json, "openapi", "3.1.0");
+	jwriter_table(&json, "info");
+	jwriter_text(&json, "title", "retain");
+	jwriter_text(&json, "version", retain_version());
+	jwriter_end(&json);
+	jwriter_table(&json, "paths");
+	for (const struct route *route = routes; route->method; route++)
+		say_route(&json, route);
+	jwriter_end(&json);
+	jwriter_end(&json);
+	text_add(json.out, "\n");
+	return http_say(exchange->request, 200, exchange->route->gives);
+}

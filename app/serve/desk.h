@@ -1,0 +1,103 @@
+/*
+ * The learner's desk. One thread owns the learner and its journal; others put jobs on
+ * the desk and are told when they are done. Jobs that lie there together share a sync.
+ *
+ * A job is a piece of lines, answered as a live stream is (live/live.h). Jobs of inputs
+ * alone are also taken while a time step is trained on, after each iteration.
+ *
+ * Predictions that are not to be remembered need no desk: they use a copy of the weights,
+ * from any thread, and wait for nobody. The copy is renewed while the learner learns.
+ * With fast weights "now" is a mixture that only the learner has; such questions are
+ * jobs, too.
+ */
+#ifndef RETAIN_SERVE_DESK_H
+#define RETAIN_SERVE_DESK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "live/answers.h"
+#include "live/live.h"
+#include "live/live_line.h"
+#include "nn/net.h"
+#include "run/run.h"
+
+struct job {
+	struct job *next; /* the desk's */
+	enum live_kind kind;
+	/* Lines; or one line, whatever is in it, if it is `single`. Borrowed until it is done. */
+	const char *bytes;
+	size_t size;
+	bool single;
+	int64_t line;           /* the number of the last line before these; moves */
+	struct answers answers; /* its words are added to; the caller releases them */
+	/* Or a question, if there is an input. */
+	const float *inputs;
+	int count;
+	float *logits;
+	const char *weights; /* or a file of the folder to write the weights to */
+	/* Called by the learner's thread, after which the desk knows nothing of the job. */
+	void (*done)(struct job *job);
+	void *context;
+	int code; /* what became of it: 0, or an error of ours */
+	struct err err;
+	bool taken; /* the desk's: all lines were */
+};
+
+enum desk_state { DESK_OPENS, DESK_LEARNS, DESK_PAUSED, DESK_ENDED, DESK_FAILED };
+
+/* How things stand, a moment ago. */
+struct desk_status {
+	enum desk_state state;
+	int64_t samples, iteration, step, lines, bad, waiting, pool;
+	double le, blind, rate, sigma, loss, train_seconds, seconds;
+	double val, val_plain;          /* accuracy on samples that are held out; NAN: not known */
+	int64_t cuts, alarms, warnings; /* of the run's events; of this process */
+	int64_t journal_bytes;
+	int queue, queue_most;
+	uint64_t jobs, syncs; /* done; and how often they shared one */
+	char failure[512];
+};
+
+struct desk;
+
+/* Opens the learner in config.folder. `queue`: jobs that may lie there. */
+int desk_open(struct desk **desk, const struct run_config *config, int queue, struct err *err);
+
+/* Or a fixed model, from a file of weights: nothing is put on its desk. */
+int desk_open_model(struct desk **desk, const char *path, struct err *err);
+bool desk_learns(const struct desk *desk);
+
+/* Begins to learn. What is on the desk at the end is done before; then all is saved. */
+int desk_start(struct desk *desk, struct err *err);
+int desk_end(struct desk *desk, struct run_result *result, struct err *err);
+void desk_close(struct desk *desk);
+
+/*
+ * A place for a job, false if there is none, unless it `must` be; whoever has one must put a job there. A job
+ * that can no longer be done is done at once, with an error.
+ */
+bool desk_reserve(struct desk *desk, bool must);
+void desk_put(struct desk *desk, struct job *job);
+
+/* Wishes, which are fulfilled soon. */
+void desk_pause(struct desk *desk, bool pause);
+void desk_save(struct desk *desk);
+
+/*
+ * From any thread. desk_read reads an object with an input; its id may be missing.
+ * desk_asks: whether "now" is for a job. desk_predict fills in (n, classes) logits.
+ */
+int desk_read(struct desk *desk, const char *bytes, size_t size, const char *where,
+	struct live_line *line, float *input, struct err *err);
+bool desk_asks(const struct desk *desk);
+int desk_predict(struct desk *desk, const float *inputs, int n, float *logits, struct err *err);
+void desk_status(struct desk *desk, struct desk_status *status);
+const struct net_spec *desk_net(const struct desk *desk);
+size_t desk_floats(const struct desk *desk); /* of an input */
+/* A class as JSON, by its name if it has one. */
+void desk_say_class(struct desk *desk, struct jwriter *json, const char *name, int class);
+const char *desk_path(const struct desk *desk); /* of a fixed model's file */
+const struct run_config *desk_config(const struct desk *desk);
+
+#endif

@@ -1,0 +1,85 @@
+/* What the files of the service share: a request that is being served, and the routes. */
+#ifndef RETAIN_SERVE_EXCHANGE_H
+#define RETAIN_SERVE_EXCHANGE_H
+
+#include <stdbool.h>
+
+#include "serve/desk.h"
+#include "serve/guard.h"
+#include "serve/http.h"
+#include "serve/meters.h"
+#include "serve/serve.h"
+
+struct lines;
+
+struct serve {
+	struct serve_config config;
+	struct guard guard;
+	struct desk *desk; /* NULL: there is neither learner nor model */
+	struct http *http;
+	struct lines *lines;
+	struct meters meters;
+	atomic_int watchers; /* of events */
+	struct listen_address lines_address;
+	char url[LISTEN_NAME + 32], lines_url[LISTEN_NAME + 32];
+};
+
+struct exchange {
+	struct serve *serve;
+	const struct route *route;
+	int route_index;
+	struct http_request *request;
+	double started;
+	struct text body; /* what came of it, and is not on the desk */
+	int64_t received;
+	struct job job;
+	bool asked;  /* the job was on the desk, and is done when this is served again */
+	size_t sent; /* bytes of the body that the job has */
+	/* A question: inputs, logits, and how the answer is to look. */
+	float *inputs, *logits;
+	int count;
+	bool list;
+	char file[64]; /* of the folder, with weights for this request */
+};
+
+enum route_flags {
+	ROUTE_OPEN = 1,    /* needs no token */
+	ROUTE_CHANGES = 2, /* a token that may only read is not enough */
+	ROUTE_LEARNS = 4,  /* needs a learner */
+	ROUTE_PIECES = 8,  /* the body is served in pieces */
+	ROUTE_MODEL = 16,  /* needs a model, fixed or not */
+};
+
+/* A row per route. {name} in a path stands for serve.name. */
+struct route {
+	const char *method, *path, *about;
+	enum http_next (*serve)(struct exchange *exchange);
+	unsigned int flags;
+	const char *takes, *gives; /* media types, for the description */
+};
+extern const struct route routes[]; /* ends with a row without a method */
+
+extern const struct http_owner exchange_owner; /* its context is a struct serve */
+
+/*
+ * Puts a job on the desk and returns HTTP_WAIT, after which the route is served again with
+ * `asked`; or says why not. With `must` a full desk is no reason.
+ */
+enum http_next exchange_put(struct exchange *exchange, bool must);
+
+/* If the job failed, by our fault, says so. */
+enum http_next exchange_failed(struct exchange *exchange);
+
+/* The routes. */
+enum http_next serve_predict(struct exchange *exchange), serve_label(struct exchange *exchange),
+	serve_samples(struct exchange *exchange), serve_metrics(struct exchange *exchange),
+	serve_events(struct exchange *exchange), serve_model_file(struct exchange *exchange),
+	serve_config_file(struct exchange *exchange), serve_openapi(struct exchange *exchange),
+	serve_live(struct exchange *exchange), serve_ready(struct exchange *exchange),
+	serve_server(struct exchange *exchange), serve_model(struct exchange *exchange),
+	serve_infer(struct exchange *exchange), serve_dashboard(struct exchange *exchange),
+	serve_data(struct exchange *exchange), serve_state(struct exchange *exchange),
+	serve_pause(struct exchange *exchange), serve_resume(struct exchange *exchange),
+	serve_save(struct exchange *exchange);
+
+#endif

@@ -1,0 +1,502 @@
+/*
+ * The only file that knows libmicrohttpd.
+ *
+ * A visit is a connection, a call one request on it. A thread that ticks looks after what
+ * libmicrohttpd does not: streams that wait for something to send, and clients that send
+ * their headers byte by byte.
+ */
+#define _GNU_SOURCE 1
+#include "serve/http.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum {
+	SPARE = 64,              /* connections beyond the bound, which are told so */
+	ROOM_LEAST = 32 << 10,   /* bytes of a connection: headers and a piece of body */
+	DROPPED_MOST = 64 << 20, /* bytes of a body that nobody wants */
+	SLOW = 10,               /* idle times that a request may take to arrive */
+	PIECE = 4096,            /* bytes of a stream */
+	TICK_MS = 200,
+};
+
+struct visit {
+	struct visit *next, *former;
+	struct MHD_Connection *connection;
+	int fd;
+	bool beyond;  /* the bound */
+	bool waits;   /* its stream has nothing to send; it is suspended */
+	double since; /* since when a request is waited for; 0: one is being served */
+	bool over;    /* was cut off for being slow */
+};
+
+struct http {
+	struct MHD_Daemon *daemon;
+	struct http_config config;
+	pthread_mutex_t lock; /* of all below */
+	struct visit *visits;
+	int count, most;
+	uint64_t refused;
+	atomic_int calls;
+	atomic_bool draining, stopping;
+	pthread_t ticker;
+	bool ticks;
+};
+
+struct call {
+	struct http_request request; /* must be first */
+	struct http *http;
+	struct MHD_Connection *connection;
+	struct visit *visit;
+	bool begun, done, queued;
+	double started;
+	size_t dropped;
+};
+
+static struct visit *visit_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static int socket_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+static void visit_begin(struct http *http, struct MHD_Connection *connection, void **context)
+{
+	struct visit *visit = mem_new(1, sizeof(*visit));
+
+	*context = visit;
+	if (!visit)
+		return;
+	visit->connection = connection;
+	visit->fd = socket_of(connection);
+	visit->since = clock_now();
+	pthread_mutex_lock(&http->lock);
+	visit->next = http->visits;
+	if (visit->next)
+		visit->next->former = visit;
+	http->visits = visit;
+	http->count++;
+	http->most = http->count > http->most ? http->count : http->most;
+	visit->beyond = http->count > http->config.connections;
+	http->refused += visit->beyond;
+	pthread_mutex_unlock(&http->lock);
+}
+
+/* A client whose request never became whole is told why the connection ends. */
+static void say_late(const struct visit *visit)
+{
+	static const char sentence[] =
+		"{\"error\": \"the request did not arrive in the time it has\"}";
+	char words[512];
+	const int size = snprintf(words, sizeof(words),
+		"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\n"
+		"Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
+		sizeof(sentence) - 1, sentence);
+
+	send(visit->fd, words, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void visit_end(struct http *http, struct visit *visit)
+{
+	if (!visit)
+		return;
+	if (visit->since > 0 && !http->stopping && !visit->over &&
+		clock_now() - visit->since >= http->config.idle / 2)
+		say_late(visit);
+	pthread_mutex_lock(&http->lock);
+	if (visit->next)
+		visit->next->former = visit->former;
+	if (visit->former)
+		visit->former->next = visit->next;
+	else
+		http->visits = visit->next;
+	http->count--;
+	pthread_mutex_unlock(&http->lock);
+	mem_free(visit);
+}
+
+static void on_visit(void *context, struct MHD_Connection *connection, void **own,
+	enum MHD_ConnectionNotificationCode code)
+{
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		visit_begin(context, connection, own);
+	else
+		visit_end(context, *own);
+}
+
+static void visit_since(struct visit *visit, struct http *http, double since)
+{
+	pthread_mutex_lock(&http->lock);
+	visit->since = since;
+	pthread_mutex_unlock(&http->lock);
+}
+
+struct fields {
+	struct http_field *rows;
+	int *count;
+	size_t bytes;
+	bool beyond;
+};
+
+static enum MHD_Result add_field(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct fields *fields = context;
+
+	fields->bytes += strlen(name) + (value ? strlen(value) : 0) + 4;
+	if (*fields->count == HTTP_FIELDS)
+		fields->beyond = true;
+	else
+		fields->rows[(*fields->count)++] = (struct http_field){name, value};
+	return MHD_YES;
+}
+
+/* What the headers say; those that are too long or too many are refused. */
+static enum http_next look(struct call *call)
+{
+	struct http_request *request = &call->request;
+	struct fields headers = {request->headers, &request->header_count, 0, false};
+	struct fields params = {request->params, &request->param_count, 0, false};
+	const char *length;
+	char *end;
+
+	MHD_get_connection_values(call->connection, MHD_HEADER_KIND, add_field, &headers);
+	MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND, add_field, &params);
+	length = http_header(request, "Content-Length");
+	request->length = length ? strtoll(length, &end, 10) : -1;
+	if (headers.beyond || params.beyond ||
+		headers.bytes + params.bytes + strlen(request->path) >
+			(size_t)call->http->config.headers) {
+		request->answer.close = true;
+		return http_refuse(request, 431,
+			"the headers have more than serve.headers = %d bytes, or more than %d "
+			"names",
+			call->http->config.headers, HTTP_FIELDS);
+	}
+	if (call->visit->beyond) {
+		request->answer.close = true;
+		http_field(request, "Retry-After", "1");
+		return http_refuse(request, 429,
+			"there are serve.connections = %d connections already",
+			call->http->config.connections);
+	}
+	return HTTP_GO;
+}
+
+static ssize_t read_stream(void *context, uint64_t at, char *out, size_t room)
+{
+	struct call *call = context;
+	struct http *http = call->http;
+	const struct http_stream *stream = &call->request.answer.stream;
+	const ssize_t got =
+		http->stopping || http->draining ? -1 : stream->next(stream->stream, out, room);
+
+	if (got > 0)
+		return got;
+	if (got < 0)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	pthread_mutex_lock(&http->lock);
+	MHD_suspend_connection(call->connection);
+	call->visit->waits = true;
+	pthread_mutex_unlock(&http->lock);
+	return 0;
+}
+
+static struct MHD_Response *response_of(struct call *call)
+{
+	struct http_answer *answer = &call->request.answer;
+	struct MHD_Response *response;
+
+	if (answer->stream.next)
+		return MHD_create_response_from_callback(
+			MHD_SIZE_UNKNOWN, PIECE, read_stream, call, NULL);
+	if (answer->body.failed) {
+		answer->body.failed = false;
+		answer->body.size = 0;
+		answer->status = 500;
+	}
+	if (!answer->body.data)
+		return MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+	response = MHD_create_response_from_buffer_with_free_callback(
+		answer->body.size, answer->body.data, mem_free);
+	if (response)
+		answer->body = (struct text){0};
+	return response;
+}
+
+static enum MHD_Result reply(struct call *call)
+{
+	struct http_answer *answer = &call->request.answer;
+	struct MHD_Response *response = response_of(call);
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, "Content-Type", answer->type);
+	MHD_add_response_header(response, "Cache-Control", "no-store");
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	for (int i = 0; i < answer->field_count; i++)
+		MHD_add_response_header(response, answer->fields[i].name, answer->fields[i].value);
+	if (answer->close || call->http->draining)
+		MHD_add_response_header(response, "Connection", "close");
+	result = MHD_queue_response(call->connection, (unsigned int)answer->status, response);
+	MHD_destroy_response(response);
+	call->queued = result == MHD_YES;
+	return result;
+}
+
+static struct call *call_new(
+	struct http *http, struct MHD_Connection *connection, const char *path, const char *method)
+{
+	struct call *call = mem_new(1, sizeof(*call));
+
+	if (!call)
+		return NULL;
+	call->http = http;
+	call->connection = connection;
+	call->visit = visit_of(connection);
+	call->request.method = method;
+	call->request.path = path;
+	call->started = clock_now();
+	atomic_fetch_add(&http->calls, 1);
+	if (call->visit)
+		visit_since(call->visit, http, call->started);
+	return call;
+}
+
+/* The first time there are only headers. An answer that is ready waits for the body's end. */
+static enum MHD_Result begin(struct call *call)
+{
+	const struct http_owner *owner = &call->http->config.owner;
+	enum http_next next;
+
+	if (!call->visit)
+		return MHD_NO;
+	next = look(call);
+	if (next == HTTP_GO) {
+		call->begun = true;
+		next = owner->begin(owner->context, &call->request);
+	}
+	call->done = next == HTTP_DONE;
+	if (call->done && call->request.length > DROPPED_MOST)
+		return reply(call);
+	return MHD_YES;
+}
+
+static bool slow(const struct call *call)
+{
+	return clock_now() - call->started > SLOW * call->http->config.idle;
+}
+
+static enum MHD_Result take(struct call *call, const char *bytes, size_t *size)
+{
+	const struct http_owner *owner = &call->http->config.owner;
+
+	if (call->done)
+		call->dropped += *size;
+	else
+		call->done = owner->body(owner->context, &call->request, bytes, *size) == HTTP_DONE;
+	*size = 0;
+	if (call->dropped > DROPPED_MOST)
+		return MHD_NO;
+	if (slow(call)) {
+		say_late(call->visit);
+		call->visit->over = true;
+		return MHD_NO;
+	}
+	return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
+	const char *path, const char *method, const char *version, const char *bytes, size_t *size,
+	void **own)
+{
+	struct http *http = context;
+	const struct http_owner *owner = &http->config.owner;
+	struct call *call = *own;
+
+	if (!call) {
+		call = *own = call_new(http, connection, path, method);
+		return call ? begin(call) : MHD_NO;
+	}
+	if (call->queued)
+		return MHD_YES;
+	if (*size)
+		return take(call, bytes, size);
+	visit_since(call->visit, http, 0);
+	if (!call->done)
+		call->done = owner->end(owner->context, &call->request) == HTTP_DONE;
+	return call->done ? reply(call) : MHD_YES;
+}
+
+static void on_end(void *context, struct MHD_Connection *connection, void **own,
+	enum MHD_RequestTerminationCode why)
+{
+	struct http *http = context;
+	struct call *call = *own;
+
+	if (!call)
+		return;
+	if (call->begun)
+		http->config.owner.gone(http->config.owner.context, &call->request);
+	if (call->request.answer.stream.close)
+		call->request.answer.stream.close(call->request.answer.stream.stream);
+	/* One that was cut off in the middle of its request still waits; see visit_end. */
+	if (call->visit && call->queued)
+		visit_since(call->visit, http, clock_now());
+	text_release(&call->request.answer.body);
+	mem_free(call);
+	*own = NULL;
+	atomic_fetch_sub(&http->calls, 1);
+}
+
+void http_wait(struct http_request *request)
+{
+	MHD_suspend_connection(((struct call *)request)->connection);
+}
+
+void http_resume(struct http_request *request)
+{
+	MHD_resume_connection(((struct call *)request)->connection);
+}
+
+static void tick(struct http *http)
+{
+	const double now = clock_now();
+
+	pthread_mutex_lock(&http->lock);
+	for (struct visit *visit = http->visits; visit; visit = visit->next) {
+		if (visit->waits) {
+			visit->waits = false;
+			MHD_resume_connection(visit->connection);
+		}
+		if (visit->since > 0 && now - visit->since > SLOW * http->config.idle &&
+			!visit->over) {
+			visit->over = true;
+			say_late(visit);
+			shutdown(visit->fd, SHUT_RD);
+		}
+	}
+	pthread_mutex_unlock(&http->lock);
+}
+
+static void *run_ticker(void *context)
+{
+	struct http *http = context;
+	const struct timespec pause = {.tv_nsec = TICK_MS * 1000000L};
+
+	while (!http->stopping) {
+		nanosleep(&pause, NULL);
+		tick(http);
+	}
+	return NULL;
+}
+
+/* What goes wrong with a client's request is told to the client. */
+static void be_silent(void *context, const char *format, va_list values)
+{
+}
+
+static int start(struct http *http, struct err *err)
+{
+	const struct http_config *c = &http->config;
+	const size_t room =
+		(size_t)c->headers * 2 > ROOM_LEAST ? (size_t)c->headers * 2 : ROOM_LEAST;
+	/* A pool of one thread is not a pool. */
+	const struct MHD_OptionItem pool[] = {
+		{c->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, c->threads, NULL},
+		{MHD_OPTION_END, 0, NULL}};
+
+	http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+						MHD_USE_TURBO | MHD_USE_ERROR_LOG,
+		0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
+		MHD_OPTION_LISTEN_SOCKET, c->listening, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)(c->connections + SPARE), MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)(c->idle < 1 ? 1 : c->idle), MHD_OPTION_CONNECTION_MEMORY_LIMIT, room,
+		MHD_OPTION_NOTIFY_COMPLETED, on_end, http, MHD_OPTION_NOTIFY_CONNECTION, on_visit,
+		http, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+	if (!http->daemon)
+		return err_set(err, ERR_FILE, "the HTTP server does not start");
+	return 0;
+}
+
+int http_open(struct http **http, const struct http_config *config, struct err *err)
+{
+	struct http *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*http = NULL;
+	if (!made) {
+		close(config->listening);
+		return err_memory(err, "a server", sizeof(*made));
+	}
+	made->config = *config;
+	pthread_mutex_init(&made->lock, NULL);
+	code = start(made, err);
+	if (!code && pthread_create(&made->ticker, NULL, run_ticker, made))
+		code = err_set(err, ERR_MEMORY, "no thread for the HTTP server");
+	made->ticks = !code;
+	if (!made->daemon)
+		close(config->listening);
+	if (code)
+		http_close(made, 0);
+	else
+		*http = made;
+	return code;
+}
+
+void http_drain(struct http *http)
+{
+	const int listening = MHD_quiesce_daemon(http->daemon);
+
+	http->draining = true;
+	if (listening >= 0)
+		close(listening);
+}
+
+void http_close(struct http *http, double seconds)
+{
+	const struct timespec pause = {.tv_nsec = 10 * 1000000L};
+	const double until = clock_now() + seconds;
+
+	if (!http)
+		return;
+	while (seconds > 0 && http->calls && clock_now() < until)
+		nanosleep(&pause, NULL);
+	http->stopping = true;
+	if (http->ticks)
+		pthread_join(http->ticker, NULL);
+	tick(http);
+	if (http->daemon)
+		MHD_stop_daemon(http->daemon);
+	pthread_mutex_destroy(&http->lock);
+	mem_free(http);
+}
+
+void http_counts(const struct http *http, struct http_counts *counts)
+{
+	struct http *mutable = (struct http *)http;
+
+	pthread_mutex_lock(&mutable->lock);
+	*counts = (struct http_counts){http->count, http->most, http->refused};
+	pthread_mutex_unlock(&mutable->lock);
+}

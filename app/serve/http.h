@@ -1,0 +1,111 @@
+/*
+ * HTTP/1.1: requests in, answers out. http.c is the only file that knows
+ * libmicrohttpd; whoever answers sees only what is here, and can be tested without a
+ * socket.
+ *
+ * A request is served by three functions of the owner, on one of the server's threads:
+ *
+ *	begin   when its headers are there
+ *	body    for each piece of its body
+ *	end     when all of it is there; again after http_resume, if it said HTTP_WAIT
+ *	gone    last, once for each begin
+ *
+ * HTTP_GO goes on. HTTP_DONE: request->answer is complete; what is left of the body is
+ * dropped. HTTP_WAIT: nothing is read or answered until somebody calls http_resume; the
+ * owner must have called http_wait before anybody could.
+ *
+ * Nothing grows without bound: connections, headers and idle time are bounded here, bodies
+ * and answers by the owner. Beyond the bounds clients get 429, 431 and 408.
+ */
+#ifndef RETAIN_SERVE_HTTP_H
+#define RETAIN_SERVE_HTTP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/text.h"
+
+enum { HTTP_FIELDS = 64, HTTP_NAME = 512 };
+
+struct http_field {
+	const char *name, *value;
+};
+
+/* A stream gives bytes as they come: 0 for none at the moment, -1 at its end. */
+struct http_stream {
+	ssize_t (*next)(void *stream, char *out, size_t room);
+	void (*close)(void *stream);
+	void *stream;
+};
+
+struct http_answer {
+	int status;       /* 0: there is none yet */
+	const char *type; /* of the body; static */
+	struct text body;
+	struct http_field fields[4]; /* more headers; names are static ... */
+	char values[4][HTTP_NAME];   /* ... and values are here */
+	int field_count;
+	bool close;                /* the connection ends with it */
+	struct http_stream stream; /* in place of a body, if it has `next` */
+};
+
+struct http_request {
+	const char *method, *path; /* the path without what follows a question mark */
+	struct http_field headers[HTTP_FIELDS], params[HTTP_FIELDS];
+	int header_count, param_count;
+	int64_t length; /* of the body, as announced; -1: not known */
+	bool reader;    /* came with a token that may only read */
+	struct http_answer answer;
+	void *own; /* the owner's */
+};
+
+/* NULL if there is none; header names in any case. */
+const char *http_header(const struct http_request *request, const char *name);
+const char *http_param(const struct http_request *request, const char *name);
+
+/* A whole answer, an error as {"error": sentence}, and one more header. All return HTTP_DONE. */
+enum http_next { HTTP_GO, HTTP_WAIT, HTTP_DONE };
+enum http_next http_say(struct http_request *request, int status, const char *type);
+enum http_next http_refuse(struct http_request *request, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void http_field(struct http_request *request, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+struct http_owner {
+	enum http_next (*begin)(void *context, struct http_request *request);
+	enum http_next (*body)(
+		void *context, struct http_request *request, const char *bytes, size_t size);
+	enum http_next (*end)(void *context, struct http_request *request);
+	void (*gone)(void *context, struct http_request *request);
+	void *context;
+};
+
+struct http_config {
+	int listening; /* a socket, taken over */
+	int threads;
+	int connections;
+	int headers; /* bytes of a request's headers */
+	double idle; /* seconds */
+	struct http_owner owner;
+};
+
+struct http;
+
+int http_open(struct http **http, const struct http_config *config, struct err *err);
+void http_wait(struct http_request *request);
+void http_resume(struct http_request *request);
+
+/* From now on no connection is let in, and answers end theirs. */
+void http_drain(struct http *http);
+/* Waits for requests under way up to so many seconds, then ends all connections. */
+void http_close(struct http *http, double seconds);
+
+struct http_counts {
+	int connections, most;
+	uint64_t refused; /* connections beyond the bound */
+};
+void http_counts(const struct http *http, struct http_counts *counts);
+
+#endif

@@ -1,0 +1,67 @@
+/* Looking into requests, and making answers. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/json_write.h"
+#include "serve/http.h"
+
+static const char *find(const struct http_field *fields, int count, const char *name,
+	int (*compare)(const char *, const char *))
+{
+	for (int i = 0; i < count; i++)
+		if (!compare(fields[i].name, name))
+			return fields[i].value ? fields[i].value : "";
+	return NULL;
+}
+
+const char *http_header(const struct http_request *request, const char *name)
+{
+	return find(request->headers, request->header_count, name, strcasecmp);
+}
+
+const char *http_param(const struct http_request *request, const char *name)
+{
+	return find(request->params, request->param_count, name, strcmp);
+}
+
+enum http_next http_say(struct http_request *request, int status, const char *type)
+{
+	request->answer.status = status;
+	request->answer.type = type;
+	return HTTP_DONE;
+}
+
+enum http_next http_refuse(struct http_request *request, int status, const char *format, ...)
+{
+	struct http_answer *answer = &request->answer;
+	struct jwriter json = {.out = &answer->body};
+	char sentence[1024];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(sentence, sizeof(sentence), format, values);
+	va_end(values);
+	answer->body.size = 0;
+	jwriter_table(&json, NULL);
+	jwriter_text(&json, "error", sentence);
+	jwriter_end(&json);
+	text_add(&answer->body, "\n");
+	return http_say(request, status, "application/json");
+}
+
+void http_field(struct http_request *request, const char *name, const char *format, ...)
+{
+	struct http_answer *answer = &request->answer;
+	const int at = answer->field_count;
+	va_list values;
+
+	if (at == (int)(sizeof(answer->fields) / sizeof(*answer->fields)))
+		return;
+	va_start(values, format);
+	vsnprintf(answer->values[at], HTTP_NAME, format, values);
+	va_end(values);
+	answer->fields[at] = (struct http_field){name, answer->values[at]};
+	answer->field_count++;
+}

@@ -1,0 +1,273 @@
+/*
+ * One thread that polls. A connection either reads, or has a job on the desk, or sends.
+ * The desk's thread says that a job is done by a flag and a byte in a pipe.
+ */
+#define _GNU_SOURCE 1
+#include "serve/lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { ROOM_LEAST = 128 << 10, POLL_MS = 500 };
+
+struct line_client {
+	int fd; /* -1: free */
+	struct lines *lines;
+	char *buffer;
+	size_t size, given; /* bytes there; of them with the job */
+	struct job job;
+	bool busy, ended; /* has a job; has sent its last byte */
+	atomic_bool done;
+	size_t sent;
+};
+
+struct lines {
+	struct desk *desk;
+	int listening, wake[2];
+	size_t room;
+	struct line_client *clients;
+	struct pollfd *polled;
+	int count;
+	atomic_bool stopping;
+	pthread_t thread;
+	bool started;
+};
+
+static void job_done(struct job *job)
+{
+	struct line_client *client = job->context;
+	struct lines *lines = client->lines;
+
+	client->done = true;
+	while (write(lines->wake[1], "", 1) < 0 && errno == EINTR)
+		;
+}
+
+static void hang_up(struct line_client *client)
+{
+	close(client->fd);
+	client->fd = -1;
+	mem_free(client->buffer);
+	client->buffer = NULL;
+	answers_release(&client->job.answers);
+}
+
+static void welcome(struct lines *lines)
+{
+	const int on = 1;
+
+	for (int i = 0; i < lines->count; i++) {
+		struct line_client *client = &lines->clients[i];
+
+		if (client->fd >= 0)
+			continue;
+		client->fd = accept4(lines->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (client->fd < 0)
+			return;
+		setsockopt(client->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+		client->lines = lines;
+		client->buffer = mem_new(lines->room, 1);
+		client->size = client->given = client->sent = 0;
+		client->busy = client->ended = client->done = false;
+		client->job = (struct job){.kind = LIVE_ANY, .done = job_done, .context = client};
+		if (!client->buffer)
+			hang_up(client);
+	}
+}
+
+/* Whole lines go to the desk; at the end, or where a line fills the buffer, all there is. */
+static void give(struct line_client *client)
+{
+	struct lines *lines = client->lines;
+	size_t size = client->size;
+
+	while (size && client->buffer[size - 1] != '\n')
+		size--;
+	if ((client->ended || client->size == lines->room) && !size)
+		size = client->size;
+	if (!size)
+		return;
+	client->given = size;
+	client->job.bytes = client->buffer;
+	client->job.size = size;
+	client->job.taken = false;
+	client->busy = true;
+	desk_reserve(lines->desk, true);
+	desk_put(lines->desk, &client->job);
+}
+
+static void hear(struct line_client *client)
+{
+	const ssize_t got = recv(
+		client->fd, client->buffer + client->size, client->lines->room - client->size, 0);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got < 0) {
+		hang_up(client);
+		return;
+	}
+	client->ended = got == 0;
+	client->size += (size_t)got;
+	give(client);
+	if (client->ended && !client->busy)
+		hang_up(client);
+}
+
+/* The job's lines are answered: they go, and what came after them is next. */
+static void take_back(struct line_client *client)
+{
+	client->busy = client->done = false;
+	memmove(client->buffer, client->buffer + client->given, client->size - client->given);
+	client->size -= client->given;
+	if (client->job.code)
+		hang_up(client);
+}
+
+static void speak(struct line_client *client)
+{
+	struct text *words = &client->job.answers.words;
+	const ssize_t sent = send(
+		client->fd, words->data + client->sent, words->size - client->sent, MSG_NOSIGNAL);
+
+	if (sent < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (sent < 0) {
+		hang_up(client);
+		return;
+	}
+	client->sent += (size_t)sent;
+	if (client->sent < words->size)
+		return;
+	words->size = client->sent = 0;
+	give(client);
+	if (client->ended && !client->busy)
+		hang_up(client);
+}
+
+static bool speaks(const struct line_client *client)
+{
+	return !client->busy && client->job.answers.words.size > client->sent;
+}
+
+static void go_round(struct lines *lines)
+{
+	struct pollfd *polled = lines->polled;
+	char bytes[256];
+	int places = 0;
+
+	for (int i = 0; i < lines->count; i++) {
+		struct line_client *client = &lines->clients[i];
+
+		places += client->fd < 0;
+		polled[i + 2] = (struct pollfd){.fd = client->busy ? -1 : client->fd,
+			.events = speaks(client) ? POLLOUT : POLLIN};
+	}
+	polled[0] = (struct pollfd){.fd = lines->wake[0], .events = POLLIN};
+	polled[1] = (struct pollfd){.fd = places ? lines->listening : -1, .events = POLLIN};
+	if (poll(polled, (nfds_t)lines->count + 2, POLL_MS) < 0)
+		return;
+	if (polled[0].revents)
+		while (read(lines->wake[0], bytes, sizeof(bytes)) > 0)
+			;
+	for (int i = 0; i < lines->count; i++) {
+		struct line_client *client = &lines->clients[i];
+
+		if (client->fd >= 0 && client->busy && client->done)
+			take_back(client);
+		else if (client->fd >= 0 && !client->busy && polled[i + 2].revents)
+			(speaks(client) ? speak : hear)(client);
+	}
+	if (polled[1].revents)
+		welcome(lines);
+}
+
+/* Jobs that are on the desk come back; their answers are sent as far as that can be at once. */
+static void leave(struct lines *lines)
+{
+	for (int i = 0; i < lines->count; i++) {
+		struct line_client *client = &lines->clients[i];
+
+		while (client->fd >= 0 && client->busy && !client->done)
+			poll(&(struct pollfd){.fd = lines->wake[0], .events = POLLIN}, 1, 10);
+		if (client->fd >= 0 && client->busy)
+			take_back(client);
+		if (client->fd >= 0 && speaks(client))
+			send(client->fd, client->job.answers.words.data + client->sent,
+				client->job.answers.words.size - client->sent,
+				MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (client->fd >= 0)
+			hang_up(client);
+	}
+}
+
+static void *work(void *context)
+{
+	struct lines *lines = context;
+
+	while (!lines->stopping)
+		go_round(lines);
+	leave(lines);
+	return NULL;
+}
+
+int lines_open(struct lines **lines, struct desk *desk, int listening, int connections,
+	size_t longest, struct err *err)
+{
+	struct lines *made = mem_new(1, sizeof(*made));
+	int code = 0;
+
+	*lines = NULL;
+	if (!made) {
+		close(listening);
+		return err_memory(err, "a socket for lines", sizeof(*made));
+	}
+	made->desk = desk;
+	made->listening = listening;
+	made->count = connections;
+	made->room = longest > ROOM_LEAST ? longest : ROOM_LEAST;
+	made->wake[0] = made->wake[1] = -1;
+	made->clients = mem_new((size_t)connections, sizeof(*made->clients));
+	made->polled = mem_new((size_t)connections + 2, sizeof(*made->polled));
+	for (int i = 0; i < connections && made->clients; i++)
+		made->clients[i].fd = -1;
+	if (!made->clients || !made->polled)
+		code = err_memory(err, "connections", (size_t)connections * sizeof(*made->clients));
+	else if (pipe2(made->wake, O_CLOEXEC | O_NONBLOCK))
+		code = err_set(err, ERR_FILE, "a pipe: %s", strerror(errno));
+	else if (pthread_create(&made->thread, NULL, work, made))
+		code = err_set(err, ERR_MEMORY, "no thread for lines");
+	made->started = !code;
+	if (code)
+		lines_close(made);
+	else
+		*lines = made;
+	return code;
+}
+
+void lines_close(struct lines *lines)
+{
+	if (!lines)
+		return;
+	lines->stopping = true;
+	if (lines->started && write(lines->wake[1], "", 1) < 0)
+		lines->stopping = true; /* the pipe is full, so it wakes anyway */
+	if (lines->started)
+		pthread_join(lines->thread, NULL);
+	for (int i = 0; i < 2; i++)
+		if (lines->wake[i] >= 0)
+			close(lines->wake[i]);
+	close(lines->listening);
+	mem_free(lines->clients);
+	mem_free(lines->polled);
+	mem_free(lines);
+}

@@ -1,0 +1,36 @@
+/*
+ * Addresses to listen on: HOST:PORT, [IPV6]:PORT, a PORT of this machine alone, or
+ * unix:PATH. A name must lead to one address.
+ */
+#ifndef RETAIN_SERVE_LISTEN_H
+#define RETAIN_SERVE_LISTEN_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum { LISTEN_NAME = 256 };
+
+struct listen_address {
+	char host[LISTEN_NAME]; /* as it was given, without brackets; a path for unix: */
+	int port;               /* -1: a Unix socket; 0: any */
+	bool local;             /* only this machine can reach it */
+};
+
+/* `key` is named in messages. */
+int listen_parse(
+	struct listen_address *address, const char *key, const char *words, struct err *err);
+
+/*
+ * Opens a socket, which does not block, and fills in the port it got. A Unix socket that
+ * nobody listens on any more is replaced; it is for its owner and group.
+ */
+int listen_open(int *descriptor, struct listen_address *address, struct err *err);
+
+/* Removes a Unix socket. */
+void listen_remove(const struct listen_address *address);
+
+/* http://HOST:PORT or the path. */
+void listen_url(const struct listen_address *address, char *out, int room);
+
+#endif

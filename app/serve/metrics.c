@@ -1,0 +1,229 @@
+/* GET /metrics, in the text format of Prometheus; and GET /v1/state, the same as JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "serve/exchange.h"
+
+static const char *const states[] = {"opens", "learns", "paused", "ended", "failed"};
+
+/* What the learner is, a row per number. */
+static const struct number {
+	const char *name, *kind, *help;
+	size_t offset;
+	enum { WHOLE, REAL, SMALL, COUNT } type;
+} numbers[] = {
+#define ROW(field, kind, type, help)                                                               \
+	{                                                                                          \
+#field, kind, help, offsetof(struct desk_status, field), type                      \
+	}
+	ROW(samples, "counter", WHOLE, "labelled samples learned from"),
+	ROW(iteration, "counter", WHOLE, "training iterations"),
+	ROW(step, "counter", WHOLE, "time steps"),
+	ROW(lines, "counter", WHOLE, "objects taken"),
+	ROW(bad, "counter", WHOLE, "objects that could not be used"),
+	ROW(waiting, "gauge", WHOLE, "inputs that wait for their labels"),
+	ROW(pool, "gauge", WHOLE, "samples that are replayed"),
+	ROW(le, "gauge", REAL, "share of samples predicted right before their labels came"),
+	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),
+	ROW(val, "gauge", REAL, "share right of samples that are held out: retention"),
+	ROW(val_plain, "gauge", REAL, "that share for the plain model"),
+	ROW(rate, "gauge", REAL, "learning rate"),
+	ROW(sigma, "gauge", REAL, "gap: by how much the average is ahead of the plain model"),
+	ROW(loss, "gauge", REAL, "loss of the last training batch"),
+	ROW(cuts, "counter", WHOLE, "cuts of the learning rate"),
+	ROW(alarms, "counter", WHOLE, "drift alarms"),
+	ROW(warnings, "counter", WHOLE, "warnings in this process"),
+	ROW(train_seconds, "counter", REAL, "seconds spent on training"),
+	ROW(journal_bytes, "gauge", WHOLE, "bytes of the journal on disk"),
+	ROW(queue, "gauge", SMALL, "requests that wait for the learner"),
+	ROW(jobs, "counter", COUNT, "requests that the learner has done"),
+	ROW(syncs, "counter", COUNT, "groups of requests that were answered together"),
+#undef ROW
+};
+enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
+
+static double value_of(const struct desk_status *status, const struct number *number)
+{
+	const char *at = (const char *)status + number->offset;
+
+	switch (number->type) {
+	case WHOLE:
+		return (double)*(const int64_t *)(const void *)at;
+	case COUNT:
+		return (double)*(const uint64_t *)(const void *)at;
+	case SMALL:
+		return *(const int *)(const void *)at;
+	default:
+		return *(const double *)(const void *)at;
+	}
+}
+
+static void add_number(struct text *out, double number)
+{
+	char words[TEXT_NUMBER];
+
+	if (isnan(number)) {
+		text_add(out, "NaN\n");
+		return;
+	}
+	text_from_double(words, number);
+	text_addf(out, "%s\n", words);
+}
+
+static void add_head(struct text *out, const char *name, const char *kind, const char *help)
+{
+	text_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
+}
+
+static void add_learner(struct text *out, const struct desk_status *status)
+{
+	for (int i = 0; i < NUMBERS; i++) {
+		const bool counts = !strcmp(numbers[i].kind, "counter");
+		char name[64];
+
+		snprintf(
+			name, sizeof(name), "retain_%s%s", numbers[i].name, counts ? "_total" : "");
+		add_head(out, name, numbers[i].kind, numbers[i].help);
+		text_addf(out, "%s ", name);
+		add_number(out, value_of(status, &numbers[i]));
+	}
+	add_head(out, "retain_state", "gauge", "1 for what the learner does");
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
+		text_addf(out, "retain_state{state=\"%s\"} %d\n", states[i],
+			status->state == (enum desk_state)i);
+}
+
+static const char *route_path(int route)
+{
+	return route == METERS_ROUTES ? "other" : routes[route].path;
+}
+
+static bool is_route(int route)
+{
+	int count = 0;
+
+	while (routes[count].method)
+		count++;
+	return route < count || route == METERS_ROUTES;
+}
+
+static void add_requests(struct text *out, const struct meters *meters)
+{
+	add_head(out, "retain_requests_total", "counter", "requests by route and status");
+	for (int i = 0; i <= METERS_ROUTES; i++)
+		for (int s = 1; s < 6 && is_route(i); s++) {
+			const uint64_t count = atomic_load(&meters->routes[i].statuses[s]);
+
+			if (count)
+				text_addf(out,
+					"retain_requests_total{route=\"%s\",status=\"%dxx\"} "
+					"%" PRIu64 "\n",
+					route_path(i), s, count);
+		}
+}
+
+static void add_histogram(struct text *out, const struct meter *meter, const char *path)
+{
+	uint64_t count = 0;
+
+	for (int i = 0; i < METERS_BUCKETS; i++) {
+		char end[TEXT_NUMBER] = "+Inf";
+
+		if (i < METERS_BUCKETS - 1)
+			text_from_double(end, meters_ends[i]);
+		count += atomic_load(&meter->buckets[i]);
+		text_addf(out,
+			"retain_request_seconds_bucket{route=\"%s\",le=\"%s\"} %" PRIu64 "\n", path,
+			end, count);
+	}
+	text_addf(out, "retain_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", path, count);
+	text_addf(out, "retain_request_seconds_sum{route=\"%s\"} ", path);
+	add_number(out, (double)atomic_load(&meter->nanoseconds) * 1e-9);
+}
+
+static void add_times(struct text *out, const struct meters *meters)
+{
+	add_head(out, "retain_request_seconds", "histogram", "time from headers to answer");
+	for (int i = 0; i <= METERS_ROUTES; i++)
+		if (is_route(i) && !isnan(meters_quantile(&meters->routes[i], 1)))
+			add_histogram(out, &meters->routes[i], route_path(i));
+}
+
+enum http_next serve_metrics(struct exchange *exchange)
+{
+	struct serve *serve = exchange->serve;
+	struct text *out = &exchange->request->answer.body;
+	struct http_counts counts = {0};
+	struct desk_status status;
+
+	if (serve->desk && desk_learns(serve->desk)) {
+		desk_status(serve->desk, &status);
+		add_learner(out, &status);
+	}
+	if (serve->http)
+		http_counts(serve->http, &counts);
+	add_head(out, "retain_connections", "gauge", "open connections");
+	text_addf(out, "retain_connections %d\n", counts.connections);
+	add_head(out, "retain_connections_refused_total", "counter",
+		"connections beyond serve.connections");
+	text_addf(out, "retain_connections_refused_total %" PRIu64 "\n", counts.refused);
+	add_requests(out, &serve->meters);
+	add_times(out, &serve->meters);
+	return http_say(exchange->request, 200, exchange->route->gives);
+}
+
+/* All requests that ask for predictions. */
+static void say_times(struct jwriter *json, const struct meters *meters)
+{
+	static struct meter sum; /* zero */
+	const struct meter *busiest = &sum;
+	uint64_t most = 0, all = 0;
+
+	for (int i = 0; i < METERS_ROUTES && is_route(i); i++) {
+		uint64_t count = 0;
+
+		for (int b = 0; b < METERS_BUCKETS; b++)
+			count += atomic_load(&meters->routes[i].buckets[b]);
+		all += count;
+		if (strcmp(routes[i].method, "POST") || count < most || !count)
+			continue;
+		most = count;
+		busiest = &meters->routes[i];
+	}
+	jwriter_whole(json, "requests", (int64_t)all);
+	jwriter_number(json, "median_s", meters_quantile(busiest, 0.5));
+	jwriter_number(json, "p99_s", meters_quantile(busiest, 0.99));
+}
+
+enum http_next serve_state(struct exchange *exchange)
+{
+	struct serve *serve = exchange->serve;
+	struct jwriter json = {.out = &exchange->request->answer.body};
+	struct http_counts counts = {0};
+	struct desk_status status = {0};
+
+	if (serve->http)
+		http_counts(serve->http, &counts);
+	jwriter_table(&json, NULL);
+	if (serve->desk && desk_learns(serve->desk)) {
+		desk_status(serve->desk, &status);
+		jwriter_text(&json, "state", states[status.state]);
+		if (*status.failure)
+			jwriter_text(&json, "failure", status.failure);
+		for (int i = 0; i < NUMBERS; i++)
+			jwriter_number(&json, numbers[i].name, value_of(&status, &numbers[i]));
+		jwriter_whole(&json, "queue_most", status.queue_most);
+	} else {
+		jwriter_text(&json, "state", serve->desk ? "fixed" : "page");
+	}
+	jwriter_whole(&json, "connections", counts.connections);
+	jwriter_truth(&json, "reader", exchange->request->reader);
+	say_times(&json, &serve->meters);
+	jwriter_end(&json);
+	text_add(json.out, "\n");
+	return http_say(exchange->request, 200, exchange->route->gives);
+}

@@ -1,0 +1,55 @@
+/* The interface, a row per route. docs/serve.md explains it. */
+#include "serve/exchange.h"
+
+#define JSON   "application/json"
+#define NDJSON "application/x-ndjson"
+
+const struct route routes[] = {
+	{"GET", "/", "The dashboard.", serve_dashboard, 0, NULL, "text/html; charset=utf-8"},
+	{"POST", "/v1/predict",
+		"What an object with an input, or each of a list, is. With an id the input is kept "
+		"until its label comes; without one nothing is. ?for=ever asks the slow weights, "
+		"?top=K wants the K most probable classes. An image net also takes a JPEG or PNG.",
+		serve_predict, ROUTE_MODEL, JSON, JSON},
+	{"POST", "/v1/label", "The label of an id, or of each of a list.", serve_label,
+		ROUTE_CHANGES | ROUTE_LEARNS, JSON, JSON},
+	{"POST", "/v1/samples",
+		"Lines of a live stream, inputs and labels, answered when they are on disk. "
+		"Sending a line again is safe.",
+		serve_samples, ROUTE_CHANGES | ROUTE_LEARNS | ROUTE_PIECES, NDJSON, NDJSON},
+	{"GET", "/v1/state", "How learner and service are.", serve_state, 0, NULL, JSON},
+	{"GET", "/v1/events",
+		"What is decided while it learns, as server-sent events. Last-Event-ID, or ?from=0 "
+		"for all there are, says where to go on.",
+		serve_events, ROUTE_LEARNS, NULL, "text/event-stream"},
+	{"GET", "/v1/model.safetensors", "The weights that answer, as of now.", serve_model_file,
+		ROUTE_MODEL, NULL, "application/octet-stream"},
+	{"GET", "/v1/config", "All keys with their values.", serve_config_file, 0, NULL,
+		"text/plain; charset=utf-8"},
+	{"POST", "/v1/pause", "Takes no samples until /v1/resume; predictions go on.", serve_pause,
+		ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON},
+	{"POST", "/v1/resume", "Goes on after /v1/pause.", serve_resume,
+		ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON},
+	{"POST", "/v1/save", "Makes a checkpoint.", serve_save, ROUTE_CHANGES | ROUTE_LEARNS, NULL,
+		JSON},
+	{"GET", "/metrics", "For Prometheus.", serve_metrics, 0, NULL,
+		"text/plain; version=0.0.4; charset=utf-8"},
+	{"GET", "/openapi.json", "This description.", serve_openapi, 0, NULL, JSON},
+	{"GET", "/data.json", "What the dashboard shows.", serve_data, 0, NULL, JSON},
+	{"GET", "/v2", "Open Inference Protocol: the server.", serve_server, 0, NULL, JSON},
+	{"GET", "/v2/health/live", "Open Inference Protocol: it runs.", serve_live, ROUTE_OPEN,
+		NULL, JSON},
+	{"GET", "/v2/health/ready", "Open Inference Protocol: it can answer.", serve_ready,
+		ROUTE_OPEN, NULL, JSON},
+	{"GET", "/v2/models/{name}", "Open Inference Protocol: the model.", serve_model,
+		ROUTE_MODEL, NULL, JSON},
+	{"GET", "/v2/models/{name}/ready", "Open Inference Protocol: the model can answer.",
+		serve_ready, ROUTE_MODEL, NULL, JSON},
+	{"POST", "/v2/models/{name}/infer",
+		"Open Inference Protocol: probabilities and labels of a batch of inputs, in JSON "
+		"or binary tensors.",
+		serve_infer, ROUTE_MODEL, JSON, JSON},
+	{0},
+};
+
+_Static_assert(sizeof(routes) / sizeof(*routes) <= METERS_ROUTES, "METERS_ROUTES");

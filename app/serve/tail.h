@@ -1,0 +1,14 @@
+/* New whole lines of a file that grows. */
+#ifndef RETAIN_SERVE_TAIL_H
+#define RETAIN_SERVE_TAIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* From the byte *at on; up to `room` - 1 bytes and a NUL; *at moves behind what was read. A line that
+ * is longer than that is left out. A file that became shorter is read from its end. */
+size_t tail_read(const char *path, int64_t *at, char *out, size_t room);
+int64_t tail_end(const char *path); /* 0 if there is no file */
+
+#endif

@@ -1,0 +1,340 @@
+/*
+ * Predictions, labels, samples. What is to be remembered becomes a job for the
+ * learner's desk, in the words it came in: the line reader of live streams reads it. What
+ * is not is answered here, by the copy of the weights.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/json_write.h"
+#include "base/mem.h"
+#include "eval/guess.h"
+#include "live/live_impl.h"
+#include "serve/exchange.h"
+#include "serve/pictures.h"
+#include "serve/pieces.h"
+
+enum { PIECE = 64 << 10 };
+
+static const char JSON[] = "application/json", NDJSON[] = "application/x-ndjson";
+
+/* --- answers of the copy --- */
+
+static void say_class(
+	struct jwriter *json, struct exchange *exchange, const float *logits, int class)
+{
+	const int classes = desk_net(exchange->serve->desk)->classes;
+
+	desk_say_class(exchange->serve->desk, json, "prediction", class);
+	jwriter_number(
+		json, "probability", round(guess_probability(logits, classes, class) * 1e6) / 1e6);
+}
+
+/* The most probable of those that were not said. */
+static int next_class(const float *logits, int classes, const bool *said)
+{
+	int best = -1;
+
+	for (int c = 0; c < classes; c++)
+		if (!said[c] && (best < 0 || logits[c] > logits[best]))
+			best = c;
+	return best;
+}
+
+static void say_top(struct jwriter *json, struct exchange *exchange, const float *logits, int top)
+{
+	const int classes = desk_net(exchange->serve->desk)->classes;
+	bool *said = mem_new((size_t)classes, sizeof(*said));
+
+	if (!said) {
+		json->out->failed = true;
+		return;
+	}
+	jwriter_list(json, "top");
+	for (int i = 0; i < top && i < classes; i++) {
+		const int class = next_class(logits, classes, said);
+
+		said[class] = true;
+		jwriter_table(json, NULL);
+		say_class(json, exchange, logits, class);
+		jwriter_end(json);
+	}
+	jwriter_end(json);
+	mem_free(said);
+}
+
+static enum http_next say_predictions(struct exchange *exchange)
+{
+	struct http_request *request = exchange->request;
+	const int classes = desk_net(exchange->serve->desk)->classes;
+	const char *top = http_param(request, "top");
+	struct jwriter json = {.out = &request->answer.body};
+
+	if (exchange->list)
+		jwriter_list(&json, NULL);
+	for (int i = 0; i < exchange->count; i++) {
+		const float *logits = exchange->logits + (size_t)i * (size_t)classes;
+		int32_t best[JOURNAL_GUESSES];
+
+		guess_best(logits, classes, best);
+		jwriter_table(&json, NULL);
+		say_class(&json, exchange, logits, best[0]);
+		if (top)
+			say_top(&json, exchange, logits, atoi(top));
+		jwriter_end(&json);
+	}
+	if (exchange->list)
+		jwriter_end(&json);
+	text_add(&request->answer.body, "\n");
+	return http_say(request, 200, JSON);
+}
+
+/* The inputs are there. */
+static enum http_next ask(struct exchange *exchange)
+{
+	struct http_request *request = exchange->request;
+	struct desk *desk = exchange->serve->desk;
+	const char *question = http_param(request, "for");
+	struct err err = {0};
+
+	if (question && strcmp(question, "now") != 0 && strcmp(question, "ever") != 0)
+		return http_refuse(request, 400, "for = %s: must be now or ever", question);
+	exchange->logits = mem_new((size_t)exchange->count * (size_t)desk_net(desk)->classes,
+		sizeof(*exchange->logits));
+	if (!exchange->logits)
+		return http_refuse(request, 503, "out of memory");
+	if (desk_asks(desk) && (!question || !strcmp(question, "now"))) {
+		exchange->job.inputs = exchange->inputs;
+		exchange->job.count = exchange->count;
+		exchange->job.logits = exchange->logits;
+		return exchange_put(exchange, false);
+	}
+	if (desk_predict(desk, exchange->inputs, exchange->count, exchange->logits, &err))
+		return http_refuse(request, 500, "%s", err.message);
+	return say_predictions(exchange);
+}
+
+/* --- what the desk answered --- */
+
+/* Answers of one line each, as they are, or as a list. */
+static enum http_next say_answers(struct exchange *exchange)
+{
+	struct http_request *request = exchange->request;
+	struct text *words = &exchange->job.answers.words, *out = &request->answer.body;
+
+	if (!exchange->list) {
+		*out = *words;
+		*words = (struct text){0};
+		return http_say(request, exchange->job.answers.errors ? 400 : 200, JSON);
+	}
+	for (size_t i = 0; i + 1 < words->size; i++)
+		if (words->data[i] == '\n')
+			words->data[i] = ',';
+	text_addf(out, "[%.*s]\n", words->size ? (int)words->size - 1 : 0,
+		words->data ? words->data : "");
+	out->failed |= words->failed;
+	return http_say(request, 200, JSON);
+}
+
+/* The object, or the list's objects, go to the desk as lines. */
+static enum http_next put_lines(struct exchange *exchange, enum live_kind kind)
+{
+	struct job *job = &exchange->job;
+
+	if (exchange->list && pieces_to_lines(exchange->body.data, &exchange->body.size))
+		return http_refuse(exchange->request, 400, "the list is no JSON");
+	job->kind = kind;
+	job->bytes = exchange->body.data;
+	job->size = exchange->body.size;
+	job->single = !exchange->list;
+	return exchange_put(exchange, false);
+}
+
+static bool begins_list(const struct exchange *exchange)
+{
+	const char *at = exchange->body.data, *end = at + exchange->body.size;
+
+	while (at < end && isspace((unsigned char)*at))
+		at++;
+	return at < end && *at == '[';
+}
+
+enum http_next serve_label(struct exchange *exchange)
+{
+	if (exchange->asked && exchange->job.code)
+		return exchange_failed(exchange);
+	if (exchange->asked)
+		return say_answers(exchange);
+	if (!exchange->body.size)
+		return http_refuse(exchange->request, 400, "there is no object in the request");
+	exchange->list = begins_list(exchange);
+	return put_lines(exchange, LIVE_LABELS);
+}
+
+/* --- predictions --- */
+
+static enum http_next read_object(
+	struct exchange *exchange, struct piece piece, int at, struct live_line *line)
+{
+	const size_t floats = desk_floats(exchange->serve->desk);
+	struct err err = {0};
+	char where[32];
+
+	snprintf(where, sizeof(where), exchange->list ? "object %d" : "the object", at + 1);
+	if (desk_read(exchange->serve->desk, piece.bytes, piece.size, where, line,
+		    exchange->inputs + (size_t)at * floats, &err))
+		return http_refuse(exchange->request, 400, "%s", err.message);
+	if (line->has_label || !line->has_input)
+		return http_refuse(exchange->request, 400, "%s: %s", where,
+			line->has_label ? "has a label; /v1/samples takes both" : "has no input");
+	return HTTP_GO;
+}
+
+static enum http_next make_inputs(struct exchange *exchange, size_t count)
+{
+	exchange->count = (int)count;
+	exchange->inputs =
+		mem_new(count * desk_floats(exchange->serve->desk), sizeof(*exchange->inputs));
+	return exchange->inputs ? HTTP_GO : http_refuse(exchange->request, 503, "out of memory");
+}
+
+/* To be remembered, by who may. */
+static enum http_next put_inputs(struct exchange *exchange)
+{
+	if (exchange->request->reader)
+		return http_refuse(exchange->request, 403,
+			"this token may only read, and an input with an id is kept");
+	if (!desk_learns(exchange->serve->desk))
+		return http_refuse(exchange->request, 400,
+			"nothing learns here, so nothing is kept: leave out the id");
+	if (http_param(exchange->request, "for") || http_param(exchange->request, "top"))
+		return http_refuse(
+			exchange->request, 400, "for and top are for inputs without an id");
+	return put_lines(exchange, LIVE_INPUTS);
+}
+
+static enum http_next predict_object(struct exchange *exchange)
+{
+	const struct piece all = {exchange->body.data, exchange->body.size};
+	struct live_line line;
+	enum http_next next = make_inputs(exchange, 1);
+
+	if (next == HTTP_GO)
+		next = read_object(exchange, all, 0, &line);
+	if (next != HTTP_GO)
+		return next;
+	return *line.id ? put_inputs(exchange) : ask(exchange);
+}
+
+static enum http_next predict_list(struct exchange *exchange)
+{
+	const size_t floats = desk_floats(exchange->serve->desk);
+	const int count = pieces_count(exchange->body.data, exchange->body.size);
+	struct pieces pieces = {exchange->body.data, exchange->body.size, 0};
+	struct piece piece;
+	struct live_line line;
+	enum http_next next;
+
+	if (count < 1)
+		return http_refuse(
+			exchange->request, 400, "the list is %s", count ? "no JSON" : "empty");
+	/* A list of `{}` must not ask for much more memory than it has bytes. */
+	if ((size_t)count * floats > exchange->body.size * 16)
+		return http_refuse(exchange->request, 400,
+			"%d objects: they cannot have %zu numbers each", count, floats);
+	next = make_inputs(exchange, (size_t)count);
+	for (int i = 0; i < count && next == HTTP_GO; i++) {
+		pieces_next(&pieces, &piece);
+		next = read_object(exchange, piece, i, &line);
+		/* The first says what all are. */
+		if (next == HTTP_GO && i == 0 && *line.id)
+			return put_inputs(exchange);
+		if (next == HTTP_GO && *line.id)
+			next = http_refuse(exchange->request, 400,
+				"object %d: has an id, and the first has none", i + 1);
+	}
+	return next == HTTP_GO ? ask(exchange) : next;
+}
+
+static enum http_next predict_picture(struct exchange *exchange)
+{
+	enum http_next next = make_inputs(exchange, 1);
+	struct err err = {0};
+
+	if (next != HTTP_GO)
+		return next;
+	if (picture_read(exchange->body.data, exchange->body.size, desk_net(exchange->serve->desk),
+		    exchange->serve->config.options, exchange->inputs, &err))
+		return http_refuse(exchange->request, 400, "%s", err.message);
+	return ask(exchange);
+}
+
+enum http_next serve_predict(struct exchange *exchange)
+{
+	const char *type = http_header(exchange->request, "Content-Type");
+
+	if (exchange->asked && exchange->job.code)
+		return exchange_failed(exchange);
+	if (exchange->asked)
+		return exchange->logits ? say_predictions(exchange) : say_answers(exchange);
+	if (!exchange->body.size)
+		return http_refuse(exchange->request, 400, "there is no object in the request");
+	if (type && !strncasecmp(type, "image/", 6))
+		return predict_picture(exchange);
+	exchange->list = begins_list(exchange);
+	return exchange->list ? predict_list(exchange) : predict_object(exchange);
+}
+
+/* --- samples --- */
+
+/* Whole lines of what has come; all of it at the end. */
+static size_t whole_lines(const struct text *body, bool all)
+{
+	size_t size = body->size;
+
+	while (!all && size && body->data[size - 1] != '\n')
+		size--;
+	return size;
+}
+
+/* The lines that the desk has done are dropped. */
+static void drop_sent(struct exchange *exchange)
+{
+	struct text *body = &exchange->body;
+
+	if (!exchange->sent)
+		return;
+	memmove(body->data, body->data + exchange->sent, body->size - exchange->sent);
+	body->size -= exchange->sent;
+	exchange->sent = 0;
+}
+
+enum http_next serve_samples(struct exchange *exchange)
+{
+	struct http_request *request = exchange->request;
+	struct job *job = &exchange->job;
+	const bool all = request->length == exchange->received;
+
+	drop_sent(exchange);
+	if (exchange->asked && job->code)
+		return exchange_failed(exchange);
+	exchange->asked = false;
+	if (!all && exchange->body.size < PIECE)
+		return HTTP_GO;
+	exchange->sent = whole_lines(&exchange->body, all);
+	if (!exchange->sent && !all)
+		return HTTP_GO;
+	if (exchange->sent) {
+		job->kind = LIVE_ANY;
+		job->bytes = exchange->body.data;
+		job->size = exchange->sent;
+		return exchange_put(exchange, true);
+	}
+	request->answer.body = job->answers.words;
+	job->answers.words = (struct text){0};
+	return http_say(request, 200, NDJSON);
+}

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""usage: tests/serve/serve.py RETAIN
+
+`retain serve` as its clients see it. Prints TAP.
+"""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from service import CONFIG, Service, new
+from tap import plan, skip, verdict
+
+
+def answers_and_learns(service):
+    status, got = service.post("/v1/predict", {"id": 17, "input": [0.5, -1.25]})
+    verdict(status == 200 and got["id"] == 17 and 0 <= got["prediction"] < 3, "an input with an id is predicted", got)
+    again = service.post("/v1/predict", {"id": 17, "input": [0.5, -1.25]})
+    verdict(again == (200, got), "sent again it gets the same answer", again)
+    status, got = service.post("/v1/predict?top=2", {"input": [0.5, -1.25]})
+    verdict(status == 200 and "id" not in got and len(got["top"]) == 2 and
+            got["top"][0]["probability"] >= got["top"][1]["probability"], "one without an id, the two most probable", got)
+    status, got = service.post("/v1/predict?for=ever", [{"input": [0.5, 1]}, {"input": [1, 1]}])
+    verdict(status == 200 and len(got) == 2, "a list of them", got)
+    status, got = service.post("/v1/label", {"id": 17, "label": 2})
+    verdict((status, got) == (200, {"id": 17, "label": 2, "sample": 0}), "a label", got)
+    status, got = service.post("/v1/label", {"id": 17, "label": 2})
+    verdict((status, got["sample"]) == (200, 0), "a label sent again", got)
+    status, got = service.post("/v1/label", {"id": 17, "label": 1})
+    verdict(status == 400 and "was labelled 2 before" in got["error"], "another label is refused", got)
+    status, got = service.post("/v1/predict", '[{"id": 18, "input": [1, 2]},\n {"id": "a,]", "input": [1,\n 2]}]')
+    verdict(status == 200 and [one["id"] for one in got] == [18, "a,]"], "a list with ids", got)
+    lines = "".join('{"id": %d, "input": [%d, %d], "label": %d}\n' % (100 + i, i % 3, i, i % 3) for i in range(20))
+    status, _, body = service.ask("POST", "/v1/samples", lines + '{"id": 130, "label": 1}\nno JSON\n')
+    got = [json.loads(line) for line in body.splitlines()]
+    verdict(status == 200 and sum("sample" in one for one in got) == 20 and sum("prediction" in one for one in got) == 20
+            and sum("error" in one for one in got) == 2, "lines with inputs and labels", got)
+    state = json.loads(service.get("/v1/state")[1])
+    verdict(state["state"] == "learns", "the state", state)
+
+
+def refuses(service):
+    for name, status, path, value in (
+            ("no JSON", 400, "/v1/predict", "hello"),
+            ("an empty request", 400, "/v1/predict", ""),
+            ("an empty list", 400, "/v1/predict", "[]"),
+            ("a list that does not end", 400, "/v1/predict", '[{"input": [1, 2]}'),
+            ("a list with a gap", 400, "/v1/predict", '[{"input": [1, 2]},,{"input": [1, 2]}]'),
+            ("too few numbers", 400, "/v1/predict", {"input": [1]}),
+            ("an object of a list", 400, "/v1/predict", [{"input": [1, 2]}, {"input": [1]}]),
+            ("a label with a prediction", 400, "/v1/predict", {"input": [1, 2], "label": 1}),
+            ("a label of nothing", 400, "/v1/label", {"id": "none", "label": 1}),
+            ("an input as a label", 400, "/v1/label", {"id": 5, "input": [1, 2]}),
+            ("a picture", 400, "/v1/predict", b"\xff\xd8\xff"),
+            ("a question of another kind", 400, "/v1/predict?for=always", {"input": [1, 2]}),
+            ("a path that is none", 404, "/v1/nothing", {}),
+            ("a method that is none", 405, "/v1/state", {}),
+            ("a model of another name", 404, "/v2/models/another/infer", {}),
+            ("no tensor", 400, "/v2/models/retain/infer", {"inputs": []}),
+            ("a tensor of another shape", 400, "/v2/models/retain/infer",
+             {"inputs": [{"name": "input", "shape": [1, 3], "datatype": "FP32", "data": [1, 2, 3]}]})):
+        headers = {"Content-Type": "image/jpeg"} if isinstance(value, bytes) else {}
+        got = service.post(path, value, **headers)
+        verdict(got[0] == status and len(got[1]["error"]) > 10, "%s: %d" % (name, status), got)
+    host = "Host: 127.0.0.1:%d\r\n" % service.port
+    for name, status, words in (
+            ("another host's name", b"421", "GET / HTTP/1.1\r\nHost: evil.example\r\n"),
+            ("two names", b"421", "GET / HTTP/1.1\r\n" + host + "Host: evil.example\r\n"),
+            ("a page elsewhere", b"403", "GET / HTTP/1.1\r\n" + host + "Origin: http://evil.example\r\n"),
+            ("long headers", b"431", "GET / HTTP/1.1\r\n" + host + "X: " + 9000 * "x" + "\r\n"),
+            ("very long headers", b"431", "GET / HTTP/1.1\r\n" + host + "X: " + 90000 * "x" + "\r\n"),
+            ("a body that is announced as too long", b"413",
+             "POST /v1/samples HTTP/1.1\r\n" + host + "Content-Length: 99999999999\r\n")):
+        got = service.raw((words + "Connection: close\r\n\r\n").encode())
+        verdict(got.startswith(b"HTTP/1.1 " + status), "%s: %s" % (name, status.decode()), got[:300])
+    status, _, body = service.ask("POST", "/v1/samples", (b'{"id": 1}' + b" " * 999 + b"\n") * 20000)
+    verdict(status == 413 and b"serve.body" in body, "a body that is too long: 413", body)
+    own = service.ask("GET", "/v1/state", headers={"Origin": "http://127.0.0.1:%d" % service.port})
+    verdict(own[0] == 200, "a page of its own may ask", own)
+
+
+def standard_clients(service):
+    try:
+        from prometheus_client.parser import text_string_to_metric_families
+        families = {family.name: family for family in
+                    text_string_to_metric_families(service.get("/metrics")[1].decode())}
+        values = {sample.labels["route"]: sample.value for sample in families["retain_requests"].samples}
+        verdict(families["retain_lines"].samples[0].value > 20 and values["/v1/predict"] > 1 and
+                families["retain_request_seconds"].type == "histogram", "prometheus_client reads the metrics",
+                list(families))
+    except ImportError:
+        skip("prometheus_client reads the metrics", "Python's prometheus_client is not here")
+    try:
+        import numpy
+        import tritonclient.http as triton
+        client = triton.InferenceServerClient("127.0.0.1:%d" % service.port)
+        inputs = numpy.array([[0.5, -1.25], [1, 2]], numpy.float32)
+        results = []
+        for binary in True, False:
+            tensor = triton.InferInput("input", [2, 2], "FP32")
+            tensor.set_data_from_numpy(inputs, binary_data=binary)
+            results.append(client.infer("retain", [tensor], outputs=[
+                triton.InferRequestedOutput("probabilities", binary_data=binary),
+                triton.InferRequestedOutput("label", binary_data=not binary)]))
+        ours = service.post("/v1/predict?for=ever", {"input": [0.5, -1.25]})[1]
+        one, other = (result.as_numpy("probabilities") for result in results)
+        verdict(client.is_server_live() and client.is_server_ready() and client.is_model_ready("retain"),
+                "tritonclient finds it ready")
+        verdict(client.get_model_metadata("retain")["inputs"][0]["shape"] == [-1, 2], "and knows its shape")
+        verdict(numpy.allclose(one, other) and abs(one[0].max() - ours["probability"]) < 1e-5 and
+                results[0].as_numpy("label")[0] == ours["prediction"], "and infers, by binary tensors and JSON",
+                one, other, ours)
+    except ImportError:
+        skip("tritonclient infers", "Python's tritonclient is not here")
+    if shutil.which("curl"):
+        got = subprocess.run(["curl", "-s", "-d", '{"input": [1, 2]}', "http://localhost:%d/v1/predict" % service.port],
+                             capture_output=True, text=True)
+        verdict("prediction" in got.stdout, "curl predicts", got)
+    else:
+        skip("curl predicts", "curl is not here")
+
+
+def describes_itself(service, folder):
+    described = json.loads(service.get("/openapi.json")[1])
+    verdict("/v1/predict" in described["paths"] and described["openapi"].startswith("3."), "the description")
+    verdict(b"[serve]" in service.get("/v1/config")[1], "the config")
+    status, body = service.get("/v1/model.safetensors")
+    size = int.from_bytes(body[:8], "little")
+    verdict(status == 200 and "retain.arch" in json.loads(body[8:8 + size])["__metadata__"], "the weights")
+    verdict(not [name for name in os.listdir(folder) if name.startswith("serve-")], "which leave nothing behind")
+    status, body = service.get("/")
+    verdict(status == 200 and body.rstrip().endswith(b"</html>"), "the dashboard", body[-200:])
+    verdict(json.loads(service.get("/data.json")[1])["watch"] is True, "and its data")
+
+
+def read_events(service, start, count):
+    """So many events from there on, as pairs of id and name."""
+    connection = service.connection(30)
+    connection.request("GET", "/v1/events", headers={"Last-Event-ID": start})
+    answer = connection.getresponse()
+    got = []
+    until = time.monotonic() + 20
+    while len(got) < count and time.monotonic() < until:
+        line = answer.readline().decode().strip()
+        if line.startswith("id: "):
+            at = line[4:]
+        elif line.startswith("event: "):
+            got.append([at, line[7:]])
+        elif line.startswith("data: "):
+            got[-1].append(json.loads(line[6:]))
+    connection.close()
+    return got
+
+
+def tells_events(service, first):
+    lines = "".join('{"id": "e%d", "input": [%d, %d], "label": %d}\n' % (first + i, i % 3, i, i % 3) for i in range(1000))
+    service.ask("POST", "/v1/samples", lines)
+    got = read_events(service, "0-0", 4)
+    verdict({one[1] for one in got} <= {"window", "evaluation", "cut", "lead", "part", "drift"}, "events have names", got)
+    again = read_events(service, got[0][0], 3)
+    verdict([one[2] for one in again][:1] == [got[1][2]] or got[1][0] == got[0][0],
+            "a client that comes back goes on behind the last it saw", got, again)
+
+
+def pauses(service):
+    service.post("/v1/pause", "")
+    late = []
+    sender = threading.Thread(target=lambda: late.append(service.post("/v1/label", {"id": 18, "label": 1})))
+    sender.start()
+    sender.join(0.5)
+    verdict(not late, "paused, it takes no labels")
+    verdict(service.post("/v1/predict", {"input": [1, 2]})[0] == 200, "and predicts")
+    service.post("/v1/resume", "")
+    sender.join(20)
+    verdict(late and late[0][0] == 200, "until it goes on", late)
+
+
+def wants_tokens(retain, folder):
+    tokens = {}
+    for name in "token", "read_token":
+        tokens[name] = name + 20 * "x"
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(tokens[name] + "\n")
+    got = subprocess.run([retain, "serve", "--out", os.path.join(folder, "open"), "--listen", "0.0.0.0:0", "--set",
+                          "model.classes=2", "--set", "model.input=2"], capture_output=True, text=True)
+    verdict(got.returncode == 2 and "serve.token_file" in got.stderr, "others may not reach it without a token", got)
+    service = Service.__new__(Service)
+    Service.wait_ready, wait = lambda self: None, Service.wait_ready
+    Service.__init__(service, retain, os.path.join(folder, "shop.ini"), "--out", os.path.join(folder, "tokens"), "--listen",
+                     "127.0.0.1:0", "--set", "serve.token_file=" + os.path.join(folder, "token"), "--set",
+                     "serve.read_token_file=" + os.path.join(folder, "read_token"))
+    Service.wait_ready = wait
+    service.wait_ready()
+    said = lambda name: {"Authorization": "Bearer " + tokens[name]}
+    for name, status, path, value, headers in (
+            ("no token", 401, "/v1/predict", {"input": [1, 2]}, {}),
+            ("a wrong one", 401, "/v1/predict", {"input": [1, 2]}, {"Authorization": "Bearer " + tokens["token"][:-1]}),
+            ("the token", 200, "/v1/predict", {"id": 1, "input": [1, 2]}, said("token")),
+            ("the second predicts", 200, "/v1/predict", {"input": [1, 2]}, said("read_token")),
+            ("and keeps nothing", 403, "/v1/predict", {"id": 1, "input": [1, 2]}, said("read_token")),
+            ("nor labels", 403, "/v1/label", {"id": 1, "label": 1}, said("read_token")),
+            ("nor pauses", 403, "/v1/pause", "", said("read_token")),
+            ("as a password", 200, "/v1/predict", {"input": [1, 2]},
+             {"Authorization": "Basic " + __import__("base64").b64encode(
+                 ("me:" + tokens["token"]).encode()).decode()})):
+        got = service.post(path, value, **headers)
+        verdict(got[0] == status, "%s: %d" % (name, status), got)
+    verdict(service.get("/v2/health/live")[0] == 200, "health needs none")
+    service.end()
+
+
+def takes_lines(retain, folder):
+    service = new(os.path.join(folder, "lines"), retain, "--set", "serve.lines=unix:" + os.path.join(folder, "socket"),
+                  listen="unix:" + os.path.join(folder, "http"))
+    verdict(service.get("/v1/state")[0] == 200, "HTTP over a Unix socket")
+    sent, results = 200, {}
+
+    def stream(name):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(os.path.join(folder, "socket"))
+            reader = s.makefile()
+            got = []
+            for i in range(sent):
+                s.sendall(b'{"id": "%s%d", "input": [%d, 1], "label": %d}\n' % (name, i, i % 3, i % 3))
+                if i % 50 == 49:
+                    got += [json.loads(reader.readline()) for _ in range(100)]
+            s.shutdown(socket.SHUT_WR)
+            got += [json.loads(line) for line in reader]
+            results[name] = got
+
+    names = [b"a", b"b", b"c", b"d"]
+    threads = [threading.Thread(target=stream, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    own = all(one["id"].startswith(name.decode()) for name in names for one in results.get(name, [{"id": ""}]))
+    samples = [one["sample"] for got in results.values() for one in got if "sample" in one]
+    verdict(own and sorted(samples) == list(range(4 * sent)), "four streams of lines are answered each on its own",
+            len(samples))
+    verdict(service.end() == 0 and not os.path.exists(os.path.join(folder, "socket")), "and leave no socket behind")
+
+
+def serves_a_model(retain, folder, weights):
+    path = os.path.join(folder, "fixed.safetensors")
+    with open(path, "wb") as file:
+        file.write(weights)
+    service = Service(retain, path, "--listen", "127.0.0.1:0")
+    verdict(service.post("/v1/predict", {"input": [1, 2]})[0] == 200, "a file of weights predicts")
+    verdict(service.post("/v1/predict", {"id": 1, "input": [1, 2]})[0] == 400, "and keeps nothing")
+    verdict(service.post("/v1/label", {"id": 1, "label": 1})[0] == 404, "nor learns")
+    verdict(service.get("/v1/model.safetensors")[1] == weights, "and gives itself")
+    verdict(service.end() == 0, "SIGTERM ends it")
+
+
+def bounds(retain, folder):
+    os.makedirs(os.path.join(folder, "bounds"))
+    service = new(os.path.join(folder, "bounds"), retain, "--set", "serve.connections=20", "--set", "serve.idle=1")
+    crowd = [socket.create_connection(("127.0.0.1", service.port), 10) for _ in range(20)]
+    for one in crowd:
+        one.sendall(b"GET / HTTP/1.1\r\n")
+    time.sleep(0.3)
+    got = service.raw(b"GET /v1/state HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % service.port)
+    verdict(got.startswith(b"HTTP/1.1 429") and b"Retry-After" in got, "too many connections: 429", got)
+    late = b"".join(one.recv(1000) for one in crowd[:1])
+    verdict(late.startswith(b"HTTP/1.1 408"), "half a request: 408", late)
+    for one in crowd:
+        one.close()
+    body = service.raw(b"POST /v1/samples HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 100\r\n\r\n{\"id\":"
+                       % service.port)
+    verdict(body.startswith(b"HTTP/1.1 408"), "half a body: 408", body)
+    verdict(service.post("/v1/predict", {"input": [1, 2]})[0] == 200, "others are served")
+    service.end()
+
+
+def main(retain):
+    folder = tempfile.mkdtemp(prefix="retain-serve-")
+    try:
+        service = new(folder, retain)
+        answers_and_learns(service)
+        refuses(service)
+        standard_clients(service)
+        describes_itself(service, os.path.join(folder, "shop"))
+        tells_events(service, 0)
+        pauses(service)
+        weights = service.get("/v1/model.safetensors")[1]
+        before = json.loads(service.get("/v1/state")[1])
+        verdict(service.end() == 0, "SIGTERM ends it", service.errors)
+        service = Service(retain, os.path.join(folder, "shop"), "--listen", "127.0.0.1:0")
+        after = json.loads(service.get("/v1/state")[1])
+        verdict(after["samples"] == before["samples"] > 900 and after["lines"] == before["lines"],
+                "and its folder goes on", before, after)
+        verdict(service.post("/v1/label", {"id": 17, "label": 2})[1].get("sample") == 0, "with what it knew")
+        service.end()
+        wants_tokens(retain, folder)
+        os.makedirs(os.path.join(folder, "lines"))
+        takes_lines(retain, folder)
+        serves_a_model(retain, folder, weights)
+        bounds(retain, folder)
+    finally:
+        shutil.rmtree(folder)
+    return plan()
+
+
+sys.exit(main(os.path.abspath(sys.argv[1])))
