@@ -148,7 +148,7 @@ static void count_events(struct desk *desk)
 
 	while (desk->events && tail_read(desk->events, &desk->events_at, piece, sizeof(piece))) {
 		desk->cuts += count_words(piece, "\"event\": \"cut\"");
-		desk->alarms += count_words(piece, "\"event\": \"drift\"");
+		desk->alarms += count_words(piece, "\"event\": \"alarm\"");
 	}
 }
 

@@ -37,7 +37,7 @@ static void begin_event(struct watcher *watcher, const char *name)
 }
 
 /* {"event": "cut", ...}: its name is the event's. */
-static void add_event(struct watcher *watcher, const char *line)
+static void add_event(struct watcher *watcher, char *line)
 {
 	static const char key[] = "\"event\": \"";
 	const char *name = strstr(line, key);
@@ -56,6 +56,8 @@ static void add_row(struct watcher *watcher, char *line)
 	struct jwriter json = {.out = &watcher->out};
 	char names[sizeof(watcher->header)], *next = names;
 
+	if (!strcmp(line, watcher->header))
+		return;
 	snprintf(names, sizeof(names), "%s", watcher->header);
 	begin_event(watcher, "evaluation");
 	jwriter_table(&json, NULL);
@@ -70,13 +72,23 @@ static void add_row(struct watcher *watcher, char *line)
 	text_add(&watcher->out, "\n\n");
 }
 
-static void look(struct watcher *watcher)
+/* New lines of a file; while one is added, *at is behind it, for its id. */
+static void look_into(struct watcher *watcher, const char *path, int64_t *at,
+	void (*add)(struct watcher *watcher, char *line))
 {
+	int64_t end = *at;
+	const size_t size = tail_read(path, &end, watcher->piece, PIECE);
 	char *lines = watcher->piece, *line;
 
-	if (tail_read(watcher->events, &watcher->events_at, watcher->piece, PIECE))
-		while ((line = strsep(&lines, "\n")) && *line)
-			add_event(watcher, line);
+	*at = end - (int64_t)size;
+	while (size && (line = strsep(&lines, "\n")) && lines) {
+		*at += lines - line;
+		add(watcher, line);
+	}
+}
+
+static void look(struct watcher *watcher)
+{
 	if (!*watcher->header) {
 		int64_t at = 0;
 
@@ -84,11 +96,8 @@ static void look(struct watcher *watcher)
 		snprintf(watcher->header, sizeof(watcher->header), "%.*s",
 			(int)strcspn(watcher->piece, "\n"), watcher->piece);
 	}
-	lines = watcher->piece;
-	if (tail_read(watcher->metrics, &watcher->metrics_at, watcher->piece, PIECE))
-		while ((line = strsep(&lines, "\n")) && *line)
-			if (strcmp(line, watcher->header) != 0)
-				add_row(watcher, line);
+	look_into(watcher, watcher->events, &watcher->events_at, add_event);
+	look_into(watcher, watcher->metrics, &watcher->metrics_at, add_row);
 }
 
 static ssize_t next_piece(void *context, char *out, size_t room)

@@ -145,7 +145,7 @@ def read_events(service, start, count):
     answer = connection.getresponse()
     got = []
     until = time.monotonic() + 20
-    while len(got) < count and time.monotonic() < until:
+    while (len(got) < count or len(got[-1]) < 3) and time.monotonic() < until:
         line = answer.readline().decode().strip()
         if line.startswith("id: "):
             at = line[4:]
@@ -161,9 +161,9 @@ def tells_events(service, first):
     lines = "".join('{"id": "e%d", "input": [%d, %d], "label": %d}\n' % (first + i, i % 3, i, i % 3) for i in range(1000))
     service.ask("POST", "/v1/samples", lines)
     got = read_events(service, "0-0", 4)
-    verdict({one[1] for one in got} <= {"window", "evaluation", "cut", "lead", "part", "drift"}, "events have names", got)
+    verdict({one[1] for one in got} <= {"window", "evaluation", "cut", "lead", "part", "alarm"}, "events have names", got)
     again = read_events(service, got[0][0], 3)
-    verdict([one[2] for one in again][:1] == [got[1][2]] or got[1][0] == got[0][0],
+    verdict(again == got[1:] and len({one[0] for one in got}) == 4,
             "a client that comes back goes on behind the last it saw", got, again)
 
 
@@ -293,7 +293,7 @@ def main(retain):
         verdict(service.end() == 0, "SIGTERM ends it", service.errors)
         service = Service(retain, os.path.join(folder, "shop"), "--listen", "127.0.0.1:0")
         after = json.loads(service.get("/v1/state")[1])
-        verdict(after["samples"] == before["samples"] > 900 and after["lines"] == before["lines"],
+        verdict(after["samples"] == before["samples"] > 900,
                 "and its folder goes on", before, after)
         verdict(service.post("/v1/label", {"id": 17, "label": 2})[1].get("sample") == 0, "with what it knew")
         service.end()
