@@ -278,7 +278,7 @@ static void answer(struct desk *desk, struct job *job)
 		code = run_write_model(&desk->live->run, job->weights, &why);
 	else
 		code = learner_predict(
-			learner, LEARNER_NOW, job->inputs, job->count, job->logits, &why);
+			learner, job->model, job->inputs, job->count, job->logits, &why);
 	finish(desk, job, code, &why);
 }
 
@@ -494,9 +494,9 @@ int desk_read(struct desk *desk, const char *bytes, size_t size, const char *whe
 	return live_line_ndjson(bytes, size, where, &shape, line, input, err);
 }
 
-bool desk_asks(const struct desk *desk)
+bool desk_asks(const struct desk *desk, int model)
 {
-	return desk->live && learner_has_fast(desk->live->run.learner);
+	return desk->live && learner_mixes(desk->live->run.learner, model);
 }
 
 int desk_predict(struct desk *desk, const float *inputs, int n, float *logits, struct err *err)

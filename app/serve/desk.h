@@ -7,8 +7,8 @@
  *
  * Predictions that are not to be remembered need no desk: they use a copy of the weights,
  * from any thread, and wait for nobody. The copy is renewed while the learner learns.
- * With fast weights "now" is a mixture that only the learner has; such questions are
- * jobs, too.
+ * Where answers are a mixture that only the learner has, with fast weights or heads,
+ * such questions are jobs, too.
  */
 #ifndef RETAIN_SERVE_DESK_H
 #define RETAIN_SERVE_DESK_H
@@ -31,7 +31,8 @@ struct job {
 	bool single;
 	int64_t line;           /* the number of the last line before these; moves */
 	struct answers answers; /* its words are added to; the caller releases them */
-	/* Or a question, if there is an input. */
+	/* Or a question, if there is an input: LEARNER_NOW or LEARNER_EVER. */
+	int model;
 	const float *inputs;
 	int count;
 	float *logits;
@@ -86,11 +87,11 @@ void desk_save(struct desk *desk);
 
 /*
  * From any thread. desk_read reads an object with an input; its id may be missing.
- * desk_asks: whether "now" is for a job. desk_predict fills in (n, classes) logits.
+ * desk_asks: whether LEARNER_NOW or LEARNER_EVER is a question for the desk. desk_predict fills in (n, classes) logits.
  */
 int desk_read(struct desk *desk, const char *bytes, size_t size, const char *where,
 	struct live_line *line, float *input, struct err *err);
-bool desk_asks(const struct desk *desk);
+bool desk_asks(const struct desk *desk, int model);
 int desk_predict(struct desk *desk, const float *inputs, int n, float *logits, struct err *err);
 void desk_status(struct desk *desk, struct desk_status *status);
 const struct net_spec *desk_net(const struct desk *desk);

@@ -99,6 +99,7 @@ static enum http_next ask(struct exchange *exchange)
 	struct http_request *request = exchange->request;
 	struct desk *desk = exchange->serve->desk;
 	const char *question = http_param(request, "for");
+	const int model = question && !strcmp(question, "ever") ? LEARNER_EVER : LEARNER_NOW;
 	struct err err = {0};
 
 	if (question && strcmp(question, "now") != 0 && strcmp(question, "ever") != 0)
@@ -107,7 +108,8 @@ static enum http_next ask(struct exchange *exchange)
 		sizeof(*exchange->logits));
 	if (!exchange->logits)
 		return http_refuse(request, 503, "out of memory");
-	if (desk_asks(desk) && (!question || !strcmp(question, "now"))) {
+	if (desk_asks(desk, model)) {
+		exchange->job.model = model;
 		exchange->job.inputs = exchange->inputs;
 		exchange->job.count = exchange->count;
 		exchange->job.logits = exchange->logits;
