@@ -28,9 +28,10 @@ int mix_init(struct mix *mix, const struct mix_config *config, int classes, stru
 	mix->recent = mem_new(count, sizeof(double));
 	mix->ever = mem_new(count, sizeof(double));
 	mix->raise = mem_new(count, sizeof(double));
-	if (!mix->recent || !mix->ever || !mix->raise) {
+	mix->gained = mem_new(count, sizeof(double));
+	if (!mix->recent || !mix->ever || !mix->raise || !mix->gained) {
 		mix_release(mix);
-		return err_memory(err, "a mixture", 3 * count * sizeof(double));
+		return err_memory(err, "a mixture", 4 * count * sizeof(double));
 	}
 	mix_restart(mix);
 	return 0;
@@ -41,6 +42,7 @@ void mix_release(struct mix *mix)
 	mem_free(mix->recent);
 	mem_free(mix->ever);
 	mem_free(mix->raise);
+	mem_free(mix->gained);
 	*mix = (struct mix){0};
 }
 
@@ -48,9 +50,8 @@ void mix_release(struct mix *mix)
 static void follow_labels(struct mix *mix)
 {
 	for (int c = 0; c < mix->classes; c++)
-		mix->raise[c] = exp(
-			mix->config.prior *
-			(log(mix->recent[c] + LEAST) - log(mix->ever[c] / mix->seen + LEAST)));
+		mix->raise[c] = pow((mix->recent[c] + LEAST) / (mix->ever[c] / mix->seen + LEAST),
+			mix->config.prior);
 }
 
 void mix_restart(struct mix *mix)
@@ -89,12 +90,30 @@ static double raised_sum(const struct mix *mix, const float *probabilities)
 	return sum;
 }
 
+/* The usual case, without the prior: in floats. What is no number makes the sum none. */
+static void add_plain(int classes, float weight, const float *probabilities, float *sum)
+{
+	float all = 0;
+
+	for (int c = 0; c < classes; c++)
+		all += probabilities[c];
+	if (isfinite(all))
+		for (int c = 0; c < classes; c++)
+			sum[c] += weight * probabilities[c];
+	else
+		for (int c = 0; c < classes; c++)
+			sum[c] += weight / (float)classes;
+}
+
 void mix_add(const struct mix *mix, double weight, double prior, const float *probabilities, int n,
 	float *sum)
 {
 	const int classes = mix->classes;
 
-	for (int i = 0; i < n; i++, probabilities += classes, sum += classes) {
+	for (int i = 0; i < n && !(prior > 0); i++)
+		add_plain(classes, (float)weight, probabilities + (size_t)i * classes,
+			sum + (size_t)i * classes);
+	for (int i = 0; i < n && prior > 0; i++, probabilities += classes, sum += classes) {
 		const double all = raised_sum(mix, probabilities), by = prior / all;
 
 		if (!isfinite(all) || !isfinite(by)) {
@@ -107,12 +126,33 @@ void mix_add(const struct mix *mix, double weight, double prior, const float *pr
 	}
 }
 
+/*
+ * The natural logarithm of a normal number above 0, to some units in the last place: of
+ * 2^e m, m from 1/sqrt 2 to sqrt 2, it is e log 2 + 2 artanh((m - 1) / (m + 1)). Without branches
+ * and calls, so a compiler makes vectors of it.
+ */
+static inline float log_of(float x)
+{
+	union {
+		float number;
+		int32_t bits;
+	} u = {.number = x};
+	const int32_t exponent = (u.bits - 0x3f3504f3) >> 23;
+	float t, s;
+
+	u.bits -= (int32_t)((uint32_t)exponent << 23);
+	t = (u.number - 1) / (u.number + 1);
+	s = t * t;
+	return (float)exponent * 0.69314718f +
+	       t * (2 + s * (0.66666667f + s * (0.4f + s * (0.28571429f + s * 0.22222222f))));
+}
+
 void mix_log(const struct mix *mix, float *sum, int n)
 {
 	const size_t count = (size_t)n * (size_t)mix->classes;
 
 	for (size_t i = 0; i < count; i++)
-		sum[i] = logf(fmaxf(sum[i], FLT_MIN));
+		sum[i] = log_of(sum[i] > FLT_MIN ? sum[i] : FLT_MIN);
 }
 
 void mix_score(struct mix *mix, int model, const float *losses, int n)
@@ -141,15 +181,21 @@ void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t 
 	mix->gain[mix->count - 1] = sum;
 }
 
-static void count_label(struct mix *mix, int32_t label)
+/* As if every label had come on its own: recent <- (1 - step) recent, plus step for the label's. */
+static void count_labels(struct mix *mix, const int32_t *labels, int n)
 {
 	const double step = 1 / mix->config.span;
+	double left = 1;
 
-	for (int c = 0; c < mix->classes; c++)
-		mix->recent[c] *= 1 - step;
-	mix->recent[label] += step;
-	mix->ever[label]++;
-	mix->seen++;
+	for (int i = n - 1; i >= 0; i--, left *= 1 - step) {
+		mix->gained[labels[i]] += left * step;
+		mix->ever[labels[i]]++;
+	}
+	for (int c = 0; c < mix->classes; c++) {
+		mix->recent[c] = left * mix->recent[c] + mix->gained[c];
+		mix->gained[c] = 0;
+	}
+	mix->seen += n;
 }
 
 static bool lead_changes(struct mix *mix)
@@ -173,8 +219,7 @@ bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
 {
 	for (int i = 0; i < mix->count; i++)
 		mix->record[i] = mix->config.keep * mix->record[i] + mix->gain[i];
-	for (int i = 0; i < n; i++)
-		count_label(mix, labels[i]);
+	count_labels(mix, labels, n);
 	follow_labels(mix);
 	return lead_changes(mix);
 }

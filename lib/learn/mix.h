@@ -34,7 +34,8 @@ struct mix {
 	double *recent;                              /* [class]: shares of late, */
 	double *ever;                                /* counts of all time; at first 1 each, */
 	double seen;                                 /* their sum */
-	double *raise; /* what the prior multiplies a class's probability by */
+	double *raise;  /* what the prior multiplies a class's probability by */
+	double *gained; /* shares of the chunk that is being counted; zeros between chunks */
 	/* Who leads, for the log: another must have led for a while. */
 	int lead, rival, rival_chunks;
 };
