@@ -311,6 +311,16 @@ void progress_field(struct progress *progress, int field, const char *format, ..
 	va_end(values);
 }
 
+bool progress_wanted(struct progress *progress, uint64_t done)
+{
+	const double now = progress->to ? clock_now() : 0;
+
+	if (!progress->to || (done != progress->state.total && now - progress->asked < REDRAW / 2))
+		return false;
+	progress->asked = now;
+	return true;
+}
+
 void progress_update(struct progress *progress, uint64_t done)
 {
 	progress->state.done = done;

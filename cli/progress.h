@@ -50,6 +50,7 @@ struct progress {
 	FILE *to;
 	bool terminal, utf8, colour;
 	double start, drawn; /* when it began, when it was last drawn */
+	double asked;        /* when fields were last worth their making */
 	int tenth;           /* the last one that was reported */
 	bool stale;          /* there is something new since then */
 	struct progress_state state;
@@ -67,6 +68,12 @@ void progress_field(struct progress *progress, int field, const char *format, ..
 	__attribute__((format(printf, 3, 4)));
 
 void progress_update(struct progress *progress, uint64_t done);
+
+/*
+ * Whether fields for an update are worth their making: somebody looks, and the last time
+ * is not just gone, or this is the end. For work of which a part takes microseconds.
+ */
+bool progress_wanted(struct progress *progress, uint64_t done);
 
 /* Shows how far it got, and leaves the cursor on a fresh line. */
 void progress_end(struct progress *progress);

@@ -58,6 +58,8 @@ static void show_progress(void *context, const struct run_progress *now)
 	const double rate =
 		now->seconds > 0 ? (double)(now->iteration - now->resumed) / now->seconds : 0;
 
+	if (!progress_wanted(line, (uint64_t)now->step))
+		return;
 	show_percent(line, 0, "now", now->step ? now->le : NAN);
 	show_percent(line, 1, "kept", now->ir);
 	show_percent(line, 2, "last 1 000:", now->recent);

@@ -23,7 +23,9 @@ const struct option_row source_records_options[] = {
 	{"stream", "per_step", OPTION_INT, "256", "[0, 1048576]",
 		"of a data set: samples of a time step; 0: a task is a time step"},
 	{"stream", "loaders", OPTION_INT, "-1", "[-1, 256]",
-		"threads that read ahead; -1: as many as processors; 0: none", OPTION_MAY_CHANGE},
+		"threads that read ahead; -1: none for numbers, else as many as processors; 0: "
+		"none",
+		OPTION_MAY_CHANGE},
 	{"stream", "on_bad", OPTION_CHOICE, "error", "error | skip",
 		"a record that cannot be read: stop, or let the one before stand in",
 		OPTION_MAY_CHANGE},
@@ -146,7 +148,10 @@ static int make_readers(struct data *data, const struct options *options, struct
 		.ahead = AHEAD, .floats = data->floats, .make = make_sample, .context = data};
 	int code = 0;
 
-	if (threads < 0)
+	/* A row is made in less time than it takes to wake a thread. */
+	if (threads < 0 && records_info(data->records)->form == RECORDS_FLOATS)
+		threads = 0;
+	else if (threads < 0)
 		threads = team_processors() < LOADERS_MOST ? team_processors() : LOADERS_MOST;
 	config.threads = threads;
 	data->readers = mem_new((size_t)threads + 1, sizeof(*data->readers));
