@@ -315,7 +315,11 @@ bool progress_wanted(struct progress *progress, uint64_t done)
 {
 	const double now = progress->to ? clock_now() : 0;
 
-	if (!progress->to || (done != progress->state.total && now - progress->asked < REDRAW / 2))
+	if (!progress->to)
+		return false;
+	progress->state.done = done;
+	progress->state.seconds = now - progress->start;
+	if (done != progress->state.total && !due(progress) && now - progress->asked < REDRAW / 2)
 		return false;
 	progress->asked = now;
 	return true;

@@ -107,7 +107,7 @@ static int go_stored(const struct watch *watch, const struct run_config *config,
 	struct progress *line, struct watch_result *result, bool *opened, struct err *err)
 {
 	struct stored *stored;
-	char about[256];
+	char about[2048];
 	int code = stored_open(&stored, config, err);
 
 	if (code)

@@ -64,6 +64,10 @@ static int fill_stored(struct options *options, struct err *err)
 	struct records *records;
 	int code;
 
+	if (records_tabular(options_text(options, "stream.source"))) {
+		code = defaults_fill(options, DEFAULTS_ROWS, err);
+		return code ? code : fill_evaluation(options, &(struct records_info){0}, err);
+	}
 	if (records_open(&records, options_text(options, "stream.source"), options, NULL))
 		return 0;
 	info = records_info(records);

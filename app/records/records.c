@@ -69,6 +69,14 @@ static int find_type(
 		words);
 }
 
+bool records_tabular(const char *words)
+{
+	const struct records_type *type;
+	const char *path;
+
+	return !find_type(&type, words, &path, NULL) && type == &records_table;
+}
+
 int records_open(
 	struct records **records, const char *words, const struct options *options, struct err *err)
 {
@@ -143,6 +151,20 @@ const char *records_class_name(const struct records *records, int label)
 const struct schema *records_schema(const struct records *records)
 {
 	return records->type->schema ? records->type->schema(records) : NULL;
+}
+
+void records_about(const struct records *records, struct text *words)
+{
+	const struct records_info *info = &records->info;
+
+	if (records->type->about)
+		records->type->about(records, words);
+	else if (info->form == RECORDS_IMAGE)
+		text_addf(words, "picture files");
+	else if (info->height * info->width > 1)
+		text_addf(words, "pictures of %d x %d", info->width, info->height);
+	else
+		text_addf(words, "%d numbers each", info->channels);
 }
 
 bool part_from_word(const char *word, size_t size, enum records_part *part)

@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "formats/record_bytes.h"
 
 struct records;
@@ -78,6 +79,8 @@ struct records_type {
 	const char *(*class_name)(const struct records *records, int label);
 	/* What named values become in records; NULL where there are none. */
 	const struct schema *(*schema)(const struct records *records);
+	/* What a record is made of, in a few words: 6 numbers, label "class"; NULL: by info. */
+	void (*about)(const struct records *records, struct text *words);
 };
 
 /* What all records begin with: the row fills it in. */
@@ -97,6 +100,9 @@ void records_close(struct records *records);
 /* Whether a path that is there looks like some kind. Reads little. */
 bool records_likely(const char *path);
 
+/* Whether "KIND:PATH" or "PATH" is a table: rows of numbers, whatever is in it. Reads little. */
+bool records_tabular(const char *words);
+
 /*
  * Whether a record whose row or label makes no sense is to be left out, with label
  * -1 (stream.on_bad = skip), rather than be an error when the data set is opened.
@@ -109,6 +115,7 @@ int records_read(struct records *records, int64_t i, struct record_bytes *bytes,
 void records_where(const struct records *records, int64_t i, char *out, size_t size);
 int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 const char *records_class_name(const struct records *records, int label);
+void records_about(const struct records *records, struct text *words);
 const struct schema *records_schema(const struct records *records); /* lives as long as they */
 
 /*

@@ -143,6 +143,27 @@ static const struct schema *table_schema(const struct records *records)
 	return ((const struct table *)records)->plan.schema;
 }
 
+static void table_about(const struct records *records, struct text *words)
+{
+	static const char *const names[][2] = {[TABLE_NUMBER] = {"number", "numbers"},
+		[TABLE_CATEGORY] = {"category", "categories"},
+		[TABLE_TEXT] = {"text", "texts"}};
+	const struct table_plan *plan = &((const struct table *)records)->plan;
+	const char *comma = "";
+
+	for (int role = TABLE_NUMBER; role <= TABLE_TEXT; role++) {
+		int count = 0;
+
+		for (int c = 0; c < plan->count; c++)
+			count += (int)plan->columns[c].role == role;
+		if (count)
+			text_addf(words, "%s%d %s", comma, count, names[role][count > 1]);
+		comma = count ? ", " : comma;
+	}
+	if (plan->label >= 0)
+		text_addf(words, "%slabel \"%s\"", comma, plan->columns[plan->label].name);
+}
+
 const struct records_type records_table = {
 	.name = "table",
 	.help = "rows of a CSV file as vectors of numbers and categories",
@@ -155,5 +176,6 @@ const struct records_type records_table = {
 	.read = table_read,
 	.where = table_where,
 	.class_name = table_class_name,
+	.about = table_about,
 	.schema = table_schema,
 };

@@ -21,7 +21,7 @@ int stored_open(struct stored **stored, const struct run_config *config, struct 
 int stored_go(struct stored *stored, struct run_result *result, struct err *err);
 void stored_close(struct stored *stored);
 
-/* One line about the run: its stream, net and budget. */
+/* A line about the run, its stream, net and budget; of a data set two, what it is and what was chosen. */
 void stored_describe(const struct stored *stored, char *out, size_t size);
 
 /* How many time steps it goes over; what it computes with (the text lives for ever). */

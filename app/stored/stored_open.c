@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "optim/average.h"
+#include "optim/schedule.h"
 #include "replay/objective.h"
 #include "stored/stored_impl.h"
 #include "streams/source_records.h"
@@ -146,6 +148,27 @@ static int bins_of(const struct stored *s)
 	const int tasks = source_info(s->source)->tasks;
 
 	return tasks ? tasks : options_int(s->run.config.options, "eval.bins");
+}
+
+/* What the run is too short for is said before it is made. */
+static void warn_idle(const struct stored *s, const struct options *o)
+{
+	const char *schedule = options_text(o, "schedule.kind");
+	const int64_t patience = options_int64(o, "schedule.patience");
+	const int64_t window = options_int64(o, "schedule.window");
+	const int64_t most = s->run.planned_iterations;
+
+	if (schedule_traits(schedule).scores && patience > most)
+		log_write(&s->run.config.log, LOG_WARN,
+			"schedule.patience = %" PRId64 ": the run has %" PRId64
+			" iterations, so schedule.kind = %s never cuts the rate; auto fits any "
+			"length",
+			patience, most, schedule);
+	else if (average_traits(options_text(o, "average.kind")).scores && window > most)
+		log_write(&s->run.config.log, LOG_WARN,
+			"schedule.window = %" PRId64 ": the run has %" PRId64
+			" iterations, so average.kind = %s never adapts; auto fits any length",
+			window, most, options_text(o, "average.kind"));
 }
 
 static int set_evaluations(struct stored *s, const struct options *o, struct err *err)
@@ -321,7 +344,11 @@ static int make(struct stored *s, const struct run_config *config, struct err *e
 		code = make_parts(s, o, err);
 	if (!code)
 		code = make_buffers(s, err);
-	return code ? code : run_begin(&s->run, err);
+	if (!code)
+		code = run_begin(&s->run, err);
+	if (!code && !s->run.resumed)
+		warn_idle(s, o);
+	return code;
 }
 
 int stored_open(struct stored **stored, const struct run_config *config, struct err *err)
@@ -355,17 +382,6 @@ void stored_close(struct stored *stored)
 	mem_free(stored->predicted);
 	mem_free(stored->rank);
 	mem_free(stored);
-}
-
-void stored_describe(const struct stored *stored, char *out, size_t size)
-{
-	const struct run *run = &stored->run;
-	const struct options *o = run->config.options;
-
-	snprintf(out, size,
-		"%s · %" PRId64 " time steps · %" PRId64 " iterations · %s · seed %" PRId64,
-		options_text(o, "stream.source"), run->planned_steps, run->planned_iterations,
-		net_spec(learner_net(run->learner))->arch, options_int64(o, "run.seed"));
 }
 
 int64_t stored_steps(const struct stored *stored)

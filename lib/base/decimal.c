@@ -1,6 +1,7 @@
 /* Most numbers are plain: they need no copy, no locale and no strtod. */
 #include "base/decimal.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -33,14 +34,37 @@ bool decimal_whole(const char *text, size_t size, int64_t *number)
 	return true;
 }
 
+/* The double that is nearest to sum / 10^places; false: not to be known this way. */
+static bool quotient(int64_t sum, size_t places, double *number)
+{
+#if LDBL_MANT_DIG == 64
+	static const long double powers[] = {1, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L,
+		1e9L, 1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L};
+	const long double exact = (long double)sum / powers[places];
+	uint64_t bits;
+
+	/* Rounded twice is rounded wrongly only half-way between two doubles. */
+	memcpy(&bits, &exact, sizeof(bits));
+	*number = (double)exact;
+	return (bits & 0x7ff) != 0x400;
+#else
+	static const double powers[] = {
+		1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+
+	if (sum > INT64_C(999999999999999) || places > 15)
+		return false;
+	*number = (double)sum / powers[places];
+	return true;
+#endif
+}
+
 /*
- * Up to 15 digits with a point among them, as most numbers in files are: both whole
- * numbers are exact, so their quotient is the nearest double, as strtod's is.
+ * Up to 18 digits with a point among them, as most numbers in files are: both whole
+ * numbers are exact, and their quotient is rounded as strtod's is.
  */
 static bool plain_number(const char *text, size_t size, double *number)
 {
-	static const double powers[] = {
-		1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+	enum { DIGITS = 18 };
 	const size_t sign = size && *text == '-';
 	size_t point = size, digits = 0;
 	int64_t sum = 0;
@@ -50,13 +74,12 @@ static bool plain_number(const char *text, size_t size, double *number)
 			point = i;
 			continue;
 		}
-		if (!digit(text[i]) || ++digits > 15)
+		if (!digit(text[i]) || ++digits > DIGITS)
 			return false;
 		sum = sum * 10 + (text[i] - '0');
 	}
-	if (!digits)
+	if (!digits || !quotient(sum, point == size ? 0 : size - point - 1, number))
 		return false;
-	*number = (double)sum / powers[point == size ? 0 : size - point - 1];
 	if (sign)
 		*number = -*number;
 	return true;

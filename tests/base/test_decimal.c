@@ -2,6 +2,8 @@
 #include "../base/check.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/decimal.h"
 #include "formats/moment.h"
@@ -86,11 +88,38 @@ static void numbers_are_decimal(void **state)
 	assert_false(decimal_number(zeros, sizeof(zeros), &number));
 }
 
+/* Any number of digits, the point anywhere, and doubles half-way between two: as strtod has it. */
+static void numbers_are_rounded_once(void **state)
+{
+	uint64_t bits = 12345;
+	char text[64];
+	double number;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		const int places = i % 19;
+
+		bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		/* Every other time a neighbour of a number half-way: 54 bits, the last one set. */
+		snprintf(text, sizeof(text), "%019llu",
+			(unsigned long long)(i % 2 ? bits >> 5
+						   : ((bits >> 10 | UINT64_C(1) << 53 | 1) +
+							     (uint64_t)(i / 2 % 3) - 1)));
+		memmove(text + places + 1, text + places, 20 - (size_t)places);
+		text[places] = '.';
+		assert_true(decimal_number(text + 1, strlen(text + 1), &number) ||
+			    !strcmp(text + 1, "."));
+		if (number != strtod(text + 1, NULL))
+			fail_msg("%s is %.17g", text + 1, number);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_numbers_and_moments),
 		cmocka_unit_test(numbers_are_decimal),
+		cmocka_unit_test(numbers_are_rounded_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

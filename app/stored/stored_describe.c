@@ -1,0 +1,116 @@
+/* What a run is over and what was chosen for it, in words. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stored/stored_impl.h"
+#include "streams/sight.h"
+#include "streams/source_records.h"
+
+enum { NAMED = 4 }; /* classes whose shares are said */
+
+static void add_classes(const struct records *records, struct text *words)
+{
+	const struct records_info *info = records_info(records);
+	int64_t counts[NAMED] = {0};
+
+	if (info->classes > NAMED) {
+		text_addf(words, " (%d classes)", info->classes);
+		return;
+	}
+	for (int64_t i = 0; i < info->count; i++) {
+		const int32_t label = records_look(records, i).label;
+
+		if (label >= 0)
+			counts[label]++;
+	}
+	for (int c = 0; c < info->classes; c++) {
+		const char *name = records_class_name(records, c);
+		char number[16];
+
+		snprintf(number, sizeof(number), "%d", c);
+		text_addf(words, "%s%.40s %.0f %%", c ? ", " : " (", name ? name : number,
+			100 * (double)counts[c] / (double)info->count);
+	}
+	text_addf(words, info->classes ? ")" : "");
+}
+
+static void add_order(const struct stored *s, const struct records_info *info, struct text *words)
+{
+	const char *order = options_text(s->run.config.options, "stream.order");
+
+	if (!strcmp(order, "random"))
+		text_addf(words, ", shuffled%s",
+			sight_sorted(source_records(s->source))
+				? ", for they lie class by class (stream.order = given does not)"
+				: "");
+	else if (!strncmp(order, "tasks:", 6))
+		text_addf(words, ", as %s tasks", order + 6);
+	else if (!strcmp(order, "time") && info->timed)
+		text_addf(words, ", in the order of time");
+	else
+		text_addf(words, ", in the order of its rows");
+}
+
+/* "clicks.csv: a table, 45312 rows, 6 numbers, label "class" (UP 42 %, DOWN 58 %), in ..." */
+static void describe_data(const struct stored *s, struct text *words)
+{
+	const char *source = options_text(s->run.config.options, "stream.source");
+	const struct records *records = source_records(s->source);
+	const struct records_info *info = records_info(records);
+	const char *name = strrchr(source, '/');
+	const bool table = !strcmp(records->type->name, "table");
+
+	text_addf(words, "%s: ", name && name[1] ? name + 1 : source);
+	if (table)
+		text_addf(words, "a table, %" PRId64 " rows, ", info->count);
+	else
+		text_addf(words, "%s, %" PRId64 " samples, ", records->type->name, info->count);
+	records_about(records, words);
+	add_classes(records, words);
+	add_order(s, info, words);
+}
+
+static void describe_choice(const struct stored *s, struct text *words)
+{
+	const struct options *o = s->run.config.options;
+	const struct source_info *info = source_info(s->source);
+
+	text_addf(words, "%s%s, ", net_spec(learner_net(s->run.learner))->arch,
+		learner_scale(s->run.learner) ? " on running-standardised inputs" : "");
+	if (s->supervised)
+		text_addf(words, "all at once, ");
+	else if (info->per_step == 1)
+		text_addf(words, "one row at a time, ");
+	else if (info->per_step)
+		text_addf(words, "%d at a time, ", info->per_step);
+	else
+		text_addf(words, "task by task, ");
+	text_addf(words, "%s, seed %" PRId64, options_text(o, "run.method"),
+		options_int64(o, "run.seed"));
+	if (!strcmp(options_text(o, "stream.eval"), "held"))
+		text_addf(words, "; kept: on the %g %% that it predicts and never trains on",
+			100 * options_float(o, "replay.holdout"));
+	text_addf(words, "  (why: docs/defaults.md)");
+}
+
+void stored_describe(const struct stored *stored, char *out, size_t size)
+{
+	const struct run *run = &stored->run;
+	const struct options *o = run->config.options;
+	struct text words = {0};
+
+	if (source_records(stored->source)) {
+		describe_data(stored, &words);
+		text_addf(&words, "\n");
+		describe_choice(stored, &words);
+	} else {
+		text_addf(&words,
+			"%s · %" PRId64 " time steps · %" PRId64 " iterations · %s · seed %" PRId64,
+			options_text(o, "stream.source"), run->planned_steps,
+			run->planned_iterations, net_spec(learner_net(run->learner))->arch,
+			options_int64(o, "run.seed"));
+	}
+	snprintf(out, size, "%s", words.data ? words.data : "");
+	text_release(&words);
+}
