@@ -37,6 +37,9 @@ static const struct option_row run_options[] = {
 		"when the loss is no number: stop, or go back to the last checkpoint at half the "
 		"rate",
 		OPTION_MAY_CHANGE},
+	{"run", "tensorboard", OPTION_TEXT, "", NULL,
+		"a folder for TensorBoard: rows of metrics are written there, too; empty: none",
+		OPTION_MAY_CHANGE},
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
 		"live: time steps between two rows of metrics"},
 	{"eval", "blind_window", OPTION_INT, "32", "[1, inf)",

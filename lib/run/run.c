@@ -42,6 +42,7 @@ int run_init(struct run *run, const struct run_driver *driver, const struct run_
 
 void run_release(struct run *run)
 {
+	tensorboard_close(run->board);
 	if (run->lock >= 0)
 		close(run->lock);
 	metrics_file_close(run->metrics);

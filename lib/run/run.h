@@ -47,6 +47,7 @@
 #include "run/checkpoint.h"
 #include "run/events.h"
 #include "run/metrics_file.h"
+#include "run/tensorboard.h"
 #include "store/store.h"
 
 struct run;
@@ -149,6 +150,7 @@ struct run {
 
 	int lock; /* descriptor; -1: none */
 	struct metrics_file *metrics;
+	struct tensorboard *board; /* NULL: none, or no row yet */
 	struct metrics_row *rows;
 	int row_count, row_room; /* when they are full, every other goes */
 	int64_t logged;          /* rows of metrics.csv */

@@ -61,6 +61,16 @@ static void thin_out(struct run *run)
 	run->logged = written + (run->logged - written + 1) / 2;
 }
 
+/* What is looked at stops nothing that runs. */
+static int show(struct run *run, const struct metrics_row *row, struct err *err)
+{
+	const char *folder = options_text(run->config.options, "run.tensorboard");
+	const int code =
+		!*folder || run->board ? 0 : tensorboard_open(&run->board, folder, row, err);
+
+	return code || !run->board ? code : tensorboard_add(run->board, row, err);
+}
+
 /* A row that finds no room on the disk waits for the next one, or for a checkpoint. */
 void run_add_row(struct run *run, const struct metrics_row *row)
 {
@@ -72,6 +82,8 @@ void run_add_row(struct run *run, const struct metrics_row *row)
 	run->logged++;
 	if (run->metrics && run_write_rows(run, &why))
 		log_write(&run->config.log, LOG_WARN, "%s; to be tried again", why.message);
+	if (show(run, row, &why))
+		log_write(&run->config.log, LOG_WARN, "run.tensorboard: %s", why.message);
 }
 
 int run_evaluate(struct run *run, struct err *err)

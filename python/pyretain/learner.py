@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from pyretain._settings import Settings
+    from pyretain.runs import Page
 
 Question = Literal["now", "ever"]
 QUESTIONS = {"now": lib.RETAIN_NOW, "ever": lib.RETAIN_EVER}
@@ -401,6 +402,16 @@ class Learner:
         now = ffi.new("struct retain_metrics *")
         self._check(lib.retain_learner_metrics(self._alive(), now, here.err))
         return Metrics(*(getattr(now, name) for name in Metrics._fields))
+
+    def report(self) -> Page:
+        """The page of ``retain report``, as of now; a notebook shows it inline."""
+        from pyretain.runs import Run
+
+        self._alive()
+        if self.folder is None:
+            raise StateError("a learner in memory has no report: make it in a folder")
+        self.save()
+        return Run(self.folder).report()
 
     # Weights
 
