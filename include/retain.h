@@ -181,7 +181,7 @@ struct retain_shape {
 };
 
 struct retain_prediction {
-	int32_t label;     /* the class that is most probable */
+	int32_t label;     /* the class that is most probable; -1: none is known yet */
 	float probability; /* and how probable the model thinks it is */
 };
 
@@ -189,8 +189,11 @@ struct retain_prediction {
  * Learners
  *
  * A learner is shown inputs and predicts them; later it is told their labels,
- * remembers both, and trains. The keys model.classes and model.input say what it
- * learns; both must be set.
+ * remembers both, and trains. What it learns need not be said: unless model.input tells,
+ * the inputs that are observed first say how many numbers an input has; unless
+ * model.classes tells, classes are those whose labels were revealed so far, and their
+ * number grows, up to model.classes_most. A label brings all classes below it. While
+ * nothing is known, predictions have the label -1 and the probability 0.
  *
  * Any number of threads may use a learner at a time; only while one ends it no other
  * call may be under way. Calls take turns, in the order of asking; a call that trains
@@ -202,14 +205,14 @@ struct retain_prediction {
  */
 struct retain_learner;
 
-/* In memory: nothing is left of it when it ends. */
+/* In memory: nothing is left of it when it ends. NULL as the configuration: all defaults. */
 RETAIN_API int retain_learner_new(struct retain_learner **learner,
 	const struct retain_config *config, struct retain_err *err);
 
 /*
  * In a folder, which is made if need be: a new learner, or the one that is there. With
- * NULL as the configuration there must be one, and it has the settings that it was
- * made with.
+ * NULL as the configuration it has the settings that it was made with, or all defaults.
+ * A new learner is in the folder once it has observed something.
  *
  * What retain_learner_reveal has returned for is on disk and outlives a killed process
  * and a power cut. The rest is saved every run.checkpoint_every. A learner that was
@@ -238,14 +241,32 @@ RETAIN_API int retain_learner_save(struct retain_learner *learner, struct retain
 RETAIN_API void retain_learner_close(struct retain_learner *learner);
 RETAIN_API void retain_learner_free(struct retain_learner *learner);
 
+/* What is not known yet is 0. Classes that come make it larger. */
 RETAIN_API int retain_learner_shape(
 	const struct retain_learner *learner, struct retain_shape *shape, struct retain_err *err);
+
+/*
+ * The label of a class by its name, text of 1 to 500 bytes in UTF-8: the one that the name
+ * has, or the next that is free. A new name is kept, with all before it, by the first
+ * reveal of its label or of a larger one; in a folder both are on disk at once. Before
+ * that it ends with the process. RETAIN_ERR_INPUT if there can be no more classes.
+ */
+RETAIN_API int retain_learner_class(
+	struct retain_learner *learner, const char *name, int32_t *label, struct retain_err *err);
+
+/*
+ * The name of a class, NULL if it has none. Lives as long as the learner. Names go with
+ * the weights: retain_model_class_name.
+ */
+RETAIN_API int retain_learner_class_name(
+	struct retain_learner *learner, int label, const char **name, struct retain_err *err);
 
 /*
  * Predicts `count` inputs by the weights that serve: those of the best average, where
  * there are averages. input_floats is count * shape.floats. probabilities may be NULL
  * with probability_floats 0; otherwise it has room for one number per input and
- * class, count * shape.classes.
+ * class, count * shape.classes. Where classes come, it may have room for more or fewer
+ * classes, as many for each input: what is not known has the probability 0.
  *
  * It computes on the calling thread and does not wait for training. While another
  * thread trains it uses a copy of the weights; training renews the copy as often as a
@@ -295,7 +316,8 @@ RETAIN_API int retain_learner_observe(struct retain_learner *learner, const floa
 
 /*
  * The labels of a time step, in the order of its inputs. Any ticket's turn may come
- * first. After a failure nothing was taken, and the ticket is still good.
+ * first. After a failure nothing was taken, and the ticket is still good. A label that is
+ * new makes the net larger, where classes come.
  */
 RETAIN_API int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket ticket,
 	const int32_t *labels, size_t count, struct retain_err *err);

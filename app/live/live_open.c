@@ -188,12 +188,15 @@ static const struct run_driver driver = {
 static int open_parts(struct live *live, struct err *err)
 {
 	const struct options *o = live->run.config.options;
-	struct learner_config config = {0};
-	int code = shape_read(
-		o, &config.classes, &config.channels, &config.height, &config.width, err);
+	struct learner_config config;
+	int code = shape_read(o, &config, err);
 
 	if (code)
 		return code;
+	if (!config.classes || !config.channels)
+		return err_set(err, ERR_INPUT,
+			"model.classes = %s, model.input = %s: both must be numbers here",
+			options_text(o, "model.classes"), options_text(o, "model.input"));
 	live->per_step = options_int(o, "stdin.per_step");
 	set_budget(live);
 	code = run_open_journal(&live->run, &config, err);

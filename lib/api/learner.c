@@ -13,55 +13,74 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "eval/guess.h"
-#include "nn/weights/weights_file.h"
 
 enum { PUBLISH_SHARE = 50 }; /* training spends one part in so many on publishing */
 
-/* To be called inside the gate. */
-static int publish(struct retain_learner *learner, struct err *err)
+static int make_serving(struct retain_learner *learner, struct serving **serving, struct err *err)
 {
 	const struct learner *now = learner->run->learner;
 	const struct options *o = learner->options;
-	const float *params = learner_params(now, LEARNER_INFERENCE),
-		    *stats = learner_stats(now, LEARNER_INFERENCE);
-	const struct scale *scale = learner_scale(now);
+	const struct predictor_config config = {.engine = {.isa = options_text(o, "engine.isa"),
+							.conv = options_text(o, "engine.conv"),
+							.threads = 1},
+		.micro = options_int(o, "run.micro_batch")};
+
+	return serving_new(serving, learner_net(now), learner_classes(now), &config,
+		learner_params(now, LEARNER_INFERENCE), learner_stats(now, LEARNER_INFERENCE),
+		learner_scale(now), err);
+}
+
+/* Another one serves from now on. */
+static void replace_serving(struct retain_learner *learner, struct serving *serving)
+{
+	struct serving *former;
+
+	pthread_mutex_lock(&learner->lock);
+	former = learner->serving;
+	learner->serving = serving;
+	pthread_mutex_unlock(&learner->lock);
+	serving_free(former);
+}
+
+/* To be called inside the gate. With more classes there is a new net. */
+static int publish(struct retain_learner *learner, struct err *err)
+{
+	const struct learner *now = learner->run->learner;
 	const double start = clock_now();
-	struct serving *serving = atomic_load(&learner->serving);
+	struct serving *serving = learner->serving;
 	int code;
 
-	if (serving) {
-		code = serving_publish(serving, params, stats, scale, err);
+	if (serving && serving_fits(serving, learner_net(now), learner_classes(now))) {
+		code = serving_publish(serving, learner_params(now, LEARNER_INFERENCE),
+			learner_stats(now, LEARNER_INFERENCE), learner_scale(now), err);
 	} else {
-		const struct predictor_config config = {
-			.engine = {.isa = options_text(o, "engine.isa"),
-				.conv = options_text(o, "engine.conv"),
-				.threads = 1},
-			.micro = options_int(o, "run.micro_batch")};
-
-		code = serving_new(&serving, learner_net(now), &config, params, stats, scale, err);
+		code = make_serving(learner, &serving, err);
+		if (!code)
+			replace_serving(learner, serving);
 	}
 	if (code)
 		return code;
 	learner->published = learner_version(now);
 	learner->publish_due = clock_now() + PUBLISH_SHARE * (clock_now() - start);
 	atomic_store(&learner->stale, false);
-	atomic_store(&learner->serving, serving);
 	return 0;
 }
 
 /* For a prediction: weights to begin with, and newer ones if that disturbs nobody. */
-static int renew(struct retain_learner *learner, struct err *err)
+static int renew(struct retain_learner *learner, struct serving **serving, struct err *err)
 {
-	const bool first = !atomic_load(&learner->serving);
 	int code = 0;
 
-	if (first)
+	*serving = api_learner_serving(learner);
+	if (!*serving)
 		gate_enter(&learner->gate);
 	else if (!atomic_load(&learner->stale) || atomic_load(&learner->training) ||
 		 !gate_try(&learner->gate))
 		return 0;
-	if (!first || !atomic_load(&learner->serving))
+	if (*serving || !learner->serving)
 		code = publish(learner, err);
+	serving_free(*serving);
+	*serving = code ? NULL : api_learner_serving(learner);
 	gate_leave(&learner->gate);
 	return code;
 }
@@ -69,28 +88,37 @@ static int renew(struct retain_learner *learner, struct err *err)
 /* For a call that trains, inside the gate. What fails now is tried again after the next iteration. */
 static void renew_when_due(struct retain_learner *learner)
 {
-	if (atomic_load(&learner->serving) &&
-		learner_version(learner->run->learner) != learner->published &&
+	if (learner->serving && learner_version(learner->run->learner) != learner->published &&
 		clock_now() >= learner->publish_due)
 		publish(learner, NULL);
+}
+
+/* By the learner itself, inside the gate. The logits are for mem_free. */
+static int predict_here(struct retain_learner *learner, int model, const struct serving_call *call,
+	float **out, struct err *err)
+{
+	const size_t count = call->count * (size_t)learner->run->classes;
+	float *logits = *out = mem_new(count, sizeof(*logits));
+
+	if (!logits)
+		return err_memory(err, "predictions", count * sizeof(*logits));
+	return learner_predict(
+		learner->run->learner, model, call->inputs, (int)call->count, logits, err);
 }
 
 /* A mixture has no copy that could answer without a turn. */
 static int predict_mixed(
 	struct retain_learner *learner, int model, const struct serving_call *call, struct err *err)
 {
-	const size_t logit_count = call->count * (size_t)learner->shape.classes;
-	float *logits = mem_new(logit_count, sizeof(*logits));
+	float *logits;
 	int code;
 
-	if (!logits)
-		return err_memory(err, "predictions", logit_count * sizeof(*logits));
 	gate_enter(&learner->gate);
-	code = learner_predict(
-		learner->run->learner, model, call->inputs, (int)call->count, logits, err);
-	api_learner_leave(learner);
+	code = predict_here(learner, model, call, &logits, err);
 	if (!code)
-		serving_say(call, learner->shape.classes, logits);
+		serving_say(call, learner->run->classes, learner_classes(learner->run->learner),
+			logits);
+	api_learner_leave(learner);
 	mem_free(logits);
 	return code;
 }
@@ -99,19 +127,30 @@ static int answer(struct retain_learner *learner, enum retain_question question,
 	const struct serving_call *call, struct err *err)
 {
 	const int model = question == RETAIN_NOW ? LEARNER_NOW : LEARNER_EVER;
+	struct serving_limits limits;
+	struct serving *serving;
 	int code = api_learner_owned(learner, call->function, err);
 
 	if (!code && question != RETAIN_NOW && question != RETAIN_EVER)
 		code = err_set(err, ERR_INPUT, "%s: question = %d: there is no such question",
 			call->function, (int)question);
-	if (!code)
-		code = serving_check(call, &learner->shape, learner->scales, err);
 	if (code)
 		return code;
-	if (learner_mixes(learner->run->learner, model))
+	limits = api_learner_limits(learner);
+	code = serving_check(call, &limits, err);
+	if (code)
+		return code;
+	if (!limits.shape.floats) {
+		serving_say(call, 0, 0, NULL);
+		return 0;
+	}
+	if (atomic_load(&learner->mixes[question]))
 		return predict_mixed(learner, model, call, err);
-	code = renew(learner, err);
-	return code ? code : serving_predict(learner->serving, call, err);
+	code = renew(learner, &serving, err);
+	if (!code)
+		code = serving_predict(serving, call, err);
+	serving_free(serving);
+	return code;
 }
 
 int retain_learner_predict(struct retain_learner *learner, const float *inputs, size_t input_floats,
@@ -136,48 +175,67 @@ int retain_learner_predict_for(struct retain_learner *learner, enum retain_quest
 	return code ? code : answer(learner, question, &call, inner(err));
 }
 
-/* To be called inside the gate. */
-static int enlist(
-	struct retain_learner *learner, struct waiting_step *step, float *logits, struct err *err)
+static void guess(const struct retain_learner *learner, const struct serving_call *call,
+	const float *logits, struct waiting_step *step)
 {
-	const int classes = learner->shape.classes;
+	const int classes = learner->run->classes, known = learner_classes(learner->run->learner);
+
+	for (size_t i = 0; i < call->count; i++)
+		guess_best(
+			logits + i * (size_t)classes, known, step->guesses + i * JOURNAL_GUESSES);
+	serving_say(call, classes, known, logits);
+}
+
+/* The first inputs say how many numbers an input has; others may have come since. */
+static int settle_shape(
+	struct retain_learner *learner, const struct serving_call *call, struct err *err)
+{
+	int code = program_ready(learner->program)
+			   ? 0
+			   : program_shape(learner->program, call->input_floats / call->count, err);
+
+	if (code)
+		return code;
+	api_learner_reshape(learner);
+	return serving_check(call, &learner->limits, err);
+}
+
+/* To be called inside the gate. */
+static int enlist(struct retain_learner *learner, const struct serving_call *call,
+	struct waiting_step *step, struct err *err)
+{
 	const int64_t most = options_int64(learner->options, "run.waiting_most");
+	float *logits = NULL;
 	int code = waiting_reserve(&learner->waiting, step->count, most, err);
 
 	if (!code)
-		code = learner_predict(
-			learner->run->learner, LEARNER_NOW, step->inputs, step->count, logits, err);
-	if (code)
-		return code;
-	for (size_t i = 0; i < (size_t)step->count; i++)
-		guess_best(
-			logits + i * (size_t)classes, classes, step->guesses + i * JOURNAL_GUESSES);
-	waiting_add(&learner->waiting, step);
-	return 0;
+		code = settle_shape(learner, call, err);
+	if (!code)
+		code = predict_here(learner, LEARNER_NOW, call, &logits, err);
+	if (!code) {
+		guess(learner, call, logits, step);
+		waiting_add(&learner->waiting, step);
+	}
+	mem_free(logits);
+	return code;
 }
 
 static int observe(struct retain_learner *learner, const struct serving_call *call,
 	struct retain_ticket *ticket, struct err *err)
 {
-	const size_t logit_count = call->count * (size_t)learner->shape.classes;
-	float *logits = mem_new(logit_count, sizeof(*logits));
 	struct waiting_step *step = NULL;
-	int code = logits ? waiting_step_new(&step, call->inputs, learner->shape.floats,
-				    (int)call->count, err)
-			  : err_memory(err, "predictions", logit_count * sizeof(*logits));
+	int code = waiting_step_new(
+		&step, call->inputs, call->input_floats / call->count, (int)call->count, err);
 
-	if (!code) {
-		gate_enter(&learner->gate);
-		code = enlist(learner, step, logits, err);
-		if (!code)
-			ticket->number = step->ticket;
-		api_learner_leave(learner);
-	}
+	if (code)
+		return code;
+	gate_enter(&learner->gate);
+	code = enlist(learner, call, step, err);
+	if (!code)
+		ticket->number = step->ticket;
+	api_learner_leave(learner);
 	if (code)
 		waiting_step_free(step);
-	else
-		serving_say(call, learner->shape.classes, logits);
-	mem_free(logits);
 	return code;
 }
 
@@ -187,12 +245,15 @@ int retain_learner_observe(struct retain_learner *learner, const float *inputs, 
 {
 	const struct serving_call call = {
 		__func__, inputs, input_floats, predictions, count, NULL, 0};
+	struct serving_limits limits;
 	int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions), ARG(ticket));
 
 	if (!code)
 		code = api_learner_owned(learner, __func__, inner(err));
-	if (!code)
-		code = serving_check(&call, &learner->shape, learner->scales, inner(err));
+	if (code)
+		return code;
+	limits = api_learner_limits(learner);
+	code = serving_check(&call, &limits, inner(err));
 	return code ? code : observe(learner, &call, ticket, inner(err));
 }
 
@@ -212,9 +273,11 @@ static int reveal(struct retain_learner *learner, uint64_t ticket, const int32_t
 			count, ticket, step->count);
 	code = program_reveal(
 		learner->program, step->inputs, labels, step->guesses, step->count, err);
-	if (!code)
-		waiting_remove(&learner->waiting, step);
-	return code;
+	if (code)
+		return code;
+	waiting_remove(&learner->waiting, step);
+	api_learner_reshape(learner);
+	return 0;
 }
 
 int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket ticket,
@@ -264,6 +327,10 @@ static int train(struct retain_learner *learner, int iterations, struct err *err
 	progress_begin(&call, &learner->progress, "retain_learner_train");
 	for (bool begun = false; more && !code; begun = true) {
 		gate_enter(&learner->gate);
+		if (!program_ready(learner->program)) {
+			gate_leave(&learner->gate);
+			return 0;
+		}
 		if (ordered && !begun)
 			program_order(learner->program);
 		if (ordered)
@@ -312,7 +379,10 @@ int retain_learner_metrics(
 	if (code)
 		return code;
 	run = learner->run;
-	learner_report(run->learner, &now);
+	if (run->learner)
+		learner_report(run->learner, &now);
+	else
+		now = (struct learner_report){.rate = NAN, .slow_efficacy = NAN};
 	*metrics = (struct retain_metrics){
 		.steps = run->step,
 		.samples = now.samples,
@@ -326,10 +396,21 @@ int retain_learner_metrics(
 		.loss = now.iteration ? now.loss : NAN,
 		.learning_efficacy_ever = now.slow_efficacy,
 		.accuracy_recent = recent_accuracy(&run->recent),
-		.drift_alarms = (double)alarm_count(run->alarm),
+		.drift_alarms = run->alarm ? (double)alarm_count(run->alarm) : 0,
 	};
 	api_learner_leave(learner);
 	return 0;
+}
+
+/* ERR_STATE while it is not known how many numbers an input has. */
+static int need_net(const struct retain_learner *learner, const char *function, struct err *err)
+{
+	if (program_ready(learner->program))
+		return 0;
+	return err_set(err, ERR_STATE,
+		"%s: there is no net yet: model.input = auto takes its size from the first inputs "
+		"observed",
+		function);
 }
 
 /* To be called inside the gate. */
@@ -342,23 +423,15 @@ static int save_weights(const struct retain_learner *learner, enum retain_weight
 		[RETAIN_WEIGHTS_AVERAGE_1] = LEARNER_AVERAGE,
 		[RETAIN_WEIGHTS_AVERAGE_2] = LEARNER_AVERAGE + 1,
 	};
-	const struct learner *saved = learner->run->learner;
 	struct learner_report now;
 
-	learner_report(saved, &now);
+	learner_report(learner->run->learner, &now);
 	if ((unsigned)which >= sizeof(models) / sizeof(*models) || models[which] > now.averages)
 		return err_set(err, ERR_INPUT,
 			"retain_learner_save_weights: which = %d: there are no such weights; "
 			"average.kind = %s has %d averages",
 			(int)which, options_text(learner->options, "average.kind"), now.averages);
-	return weights_save(path,
-		&(struct weights){.net = learner_net(saved),
-			.params = learner_params(saved, models[which]),
-			.stats = learner_stats(saved, models[which]),
-			.iteration = now.iteration,
-			.scale = learner_scale(saved),
-			.scale_seen = learner_scale_seen(saved)},
-		err);
+	return run_save_weights(learner->run, models[which], path, err);
 }
 
 int retain_learner_save_weights(struct retain_learner *learner, enum retain_weights which,
@@ -370,7 +443,9 @@ int retain_learner_save_weights(struct retain_learner *learner, enum retain_weig
 		code = api_learner_enter(learner, __func__, inner(err));
 	if (code)
 		return code;
-	code = save_weights(learner, which, path, inner(err));
+	code = need_net(learner, __func__, inner(err));
+	if (!code)
+		code = save_weights(learner, which, path, inner(err));
 	api_learner_leave(learner);
 	return code;
 }
@@ -385,7 +460,9 @@ int retain_learner_load_weights(
 		code = api_learner_enter(learner, __func__, inner(err));
 	if (code)
 		return code;
-	code = learner_load(learner->run->learner, path, inner(err));
+	code = need_net(learner, __func__, inner(err));
+	if (!code)
+		code = learner_load(learner->run->learner, path, inner(err));
 	if (!code)
 		code = program_save(learner->program, inner(err));
 	api_learner_leave(learner);

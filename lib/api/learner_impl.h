@@ -7,6 +7,7 @@
 #ifndef RETAIN_API_LEARNER_IMPL_H
 #define RETAIN_API_LEARNER_IMPL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -26,15 +27,16 @@ struct retain_learner {
 	struct options *options;
 	struct program *program;
 	struct run *run; /* the program's */
-	struct retain_shape shape;
-	bool scales; /* its inputs, in which values may be missing */
 	struct waiting waiting;
 
-	_Atomic(struct serving *) serving; /* NULL until the first prediction */
-	atomic_bool stale;                 /* its weights are not the newest */
-	atomic_int training;               /* calls that train and renew them */
-	uint64_t published;                /* learner_version of its weights */
-	double publish_due;                /* when training may renew them, by clock_now */
+	pthread_mutex_t lock;         /* held for a moment, to look at or replace: */
+	struct serving_limits limits; /* what it takes, */
+	atomic_bool mixes[2];         /* by question: a mixture answers it */
+	struct serving *serving;      /* and what predicts; NULL until the first prediction */
+	atomic_bool stale;            /* its weights are not the newest */
+	atomic_int training;          /* calls that train and renew them */
+	uint64_t published;           /* learner_version of its weights */
+	double publish_due;           /* when training may renew them, by clock_now */
 };
 
 /* ERR_STATE in a child of the process that made it. */
@@ -43,5 +45,12 @@ int api_learner_owned(const struct retain_learner *learner, const char *function
 /* The same, and then through the gate: after success leave it again. */
 int api_learner_enter(struct retain_learner *learner, const char *function, struct err *err);
 void api_learner_leave(struct retain_learner *learner);
+
+/* What it takes at the moment, from any thread; and what predicts, for serving_free, or NULL. */
+struct serving_limits api_learner_limits(const struct retain_learner *learner);
+struct serving *api_learner_serving(struct retain_learner *learner);
+
+/* The shape is what the learner has now. To be called inside the gate, or before others come. */
+void api_learner_reshape(struct retain_learner *learner);
 
 #endif

@@ -35,9 +35,52 @@ int api_learner_enter(struct retain_learner *learner, const char *function, stru
 	return code;
 }
 
+struct serving_limits api_learner_limits(const struct retain_learner *learner)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&learner->lock;
+	struct serving_limits limits;
+
+	pthread_mutex_lock(lock);
+	limits = learner->limits;
+	pthread_mutex_unlock(lock);
+	return limits;
+}
+
+struct serving *api_learner_serving(struct retain_learner *learner)
+{
+	struct serving *serving;
+
+	pthread_mutex_lock(&learner->lock);
+	serving = learner->serving;
+	if (serving)
+		serving_hold(serving);
+	pthread_mutex_unlock(&learner->lock);
+	return serving;
+}
+
+void api_learner_reshape(struct retain_learner *learner)
+{
+	const struct learner *now = learner->run->learner;
+	struct serving_limits limits = {.grows = learner->run->classes_most > 0};
+
+	if (now) {
+		limits.shape = serving_shape(net_spec(learner_net(now)));
+		limits.shape.classes = learner_classes(now);
+		limits.missing = learner_scale(now);
+	} else {
+		limits.missing = limits.grows = true; /* a learner will say */
+	}
+	atomic_store(&learner->mixes[RETAIN_NOW], now && learner_mixes(now, LEARNER_NOW));
+	atomic_store(&learner->mixes[RETAIN_EVER], now && learner_mixes(now, LEARNER_EVER));
+	pthread_mutex_lock(&learner->lock);
+	learner->limits = limits;
+	pthread_mutex_unlock(&learner->lock);
+}
+
+/* Only calls inside the gate replace what predicts, so that here it needs no lock. */
 void api_learner_leave(struct retain_learner *learner)
 {
-	if (atomic_load(&learner->serving))
+	if (learner->serving)
 		atomic_store(&learner->stale,
 			learner_version(learner->run->learner) != learner->published);
 	gate_leave(&learner->gate);
@@ -97,8 +140,7 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 	if (code)
 		return code;
 	made->run = program_run(made->program);
-	made->shape = serving_shape(net_spec(learner_net(made->run->learner)));
-	made->scales = learner_scale(made->run->learner) != NULL;
+	api_learner_reshape(made);
 	made->waiting.first = made->waiting.next = folder ? first_ticket() : 1;
 	return 0;
 }
@@ -115,6 +157,7 @@ static int make_learner(struct retain_learner **learner, const struct retain_con
 		mem_free(made);
 		return err_memory(err, "a lock", sizeof(made->gate));
 	}
+	pthread_mutex_init(&made->lock, NULL);
 	made->owner = getpid();
 	code = make_run(made, config, folder, err);
 	if (code)
@@ -124,37 +167,35 @@ static int make_learner(struct retain_learner **learner, const struct retain_con
 	return code;
 }
 
-int retain_learner_new(
-	struct retain_learner **learner, const struct retain_config *config, struct retain_err *err)
-{
-	const int code = ARGS_CHECK(err, ARG(learner), ARG(config));
-
-	if (learner)
-		*learner = NULL;
-	return code ? code : make_learner(learner, config, NULL, inner(err));
-}
-
-/* With the settings that the folder has. */
-static int open_as_it_was(
-	struct retain_learner **learner, const char *folder, struct retain_err *err)
+/* Without a config: the settings that the folder has, if there is one that has any. */
+static int make_usual(struct retain_learner **learner, const char *folder, struct retain_err *err)
 {
 	struct retain_config *config = retain_config_new();
-	char *path = path_join(folder, "config.ini");
-	int code;
+	char *path = path_join(folder ? folder : "", "config.ini");
+	int code = 0;
 
 	if (!config || !path)
 		code = err_memory(inner(err), "a config", sizeof(*config));
-	else if (!path_exists(path))
-		code = err_set(inner(err), ERR_INPUT,
-			"%s: holds no learner, and without a config none can be made there",
-			folder);
-	else
+	else if (folder && path_exists(path))
 		code = retain_config_load(config, folder, err);
 	if (!code)
 		code = make_learner(learner, config, folder, inner(err));
 	retain_config_free(config);
 	mem_free(path);
 	return code;
+}
+
+int retain_learner_new(
+	struct retain_learner **learner, const struct retain_config *config, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(learner));
+
+	if (learner)
+		*learner = NULL;
+	if (code)
+		return code;
+	return config ? make_learner(learner, config, NULL, inner(err))
+		      : make_usual(learner, NULL, err);
 }
 
 int retain_learner_open(struct retain_learner **learner, const struct retain_config *config,
@@ -167,7 +208,7 @@ int retain_learner_open(struct retain_learner **learner, const struct retain_con
 	if (code)
 		return code;
 	return config ? make_learner(learner, config, folder, inner(err))
-		      : open_as_it_was(learner, folder, err);
+		      : make_usual(learner, folder, err);
 }
 
 int retain_learner_save(struct retain_learner *learner, struct retain_err *err)
@@ -196,6 +237,7 @@ void retain_learner_free(struct retain_learner *learner)
 	program_close(learner->program);
 	options_free(learner->options);
 	gate_release(&learner->gate);
+	pthread_mutex_destroy(&learner->lock);
 	mem_free(learner);
 }
 
@@ -218,6 +260,6 @@ int retain_learner_shape(
 	if (!code)
 		code = api_learner_owned(learner, __func__, inner(err));
 	if (!code)
-		*shape = learner->shape;
+		*shape = api_learner_limits(learner).shape;
 	return code;
 }

@@ -67,8 +67,9 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 					: weights_read(&made->weights, path, err);
 
 	if (!code)
-		code = serving_new(&made->serving, made->weights->net, &config,
-			made->weights->params, made->weights->stats, made->weights->scale, err);
+		code = serving_new(&made->serving, made->weights->net,
+			net_spec(made->weights->net)->classes, &config, made->weights->params,
+			made->weights->stats, made->weights->scale, err);
 	if (code)
 		return code;
 	weights_drop(made->weights);
@@ -159,6 +160,9 @@ int retain_model_predict(struct retain_model *model, const float *inputs, size_t
 	int code = ARGS_CHECK(err, ARG(model), ARG(inputs), ARG(predictions));
 
 	if (!code)
-		code = serving_check(&call, &model->shape, model->weights->scale, inner(err));
+		code = serving_check(&call,
+			&(struct serving_limits){
+				.shape = model->shape, .missing = model->weights->scale},
+			inner(err));
 	return code ? code : serving_predict(model->serving, &call, inner(err));
 }

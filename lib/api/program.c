@@ -10,6 +10,7 @@
 #include "api/program.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,8 +29,9 @@
 struct program {
 	struct run run; /* must be first */
 	char *folder;
+	struct learner_config config; /* of the learner; without channels: not known yet */
+	const struct progress *progress;
 	int64_t every; /* time steps from a row of metrics to the next */
-	double price;  /* of an iteration, in iterations of plain SGD */
 	double epochs; /* run.step_epochs, in iterations for a sample; 0: off */
 	double credit; /* what is left of run.budget or of epochs, in iterations of this learner */
 	int64_t left;
@@ -81,10 +83,8 @@ static int make_learner(struct run *run, struct learner_config *config, struct e
 {
 	int code;
 
-	if (run->config.folder) {
-		code = same_config(run, err);
-		return code ? code : run_open_journal(run, config, err);
-	}
+	if (run->config.folder)
+		return run_open_journal(run, config, err);
 	code = store_in_memory(&run->store,
 		(size_t)config->channels * (size_t)config->height * (size_t)config->width, err);
 	return code ? code : run_make_learner(run, config, err);
@@ -93,17 +93,12 @@ static int make_learner(struct run *run, struct learner_config *config, struct e
 static int make(struct program *p, struct err *err)
 {
 	const struct options *o = p->run.config.options;
-	struct learner_config config = {0};
-	int code = shape_read(
-		o, &config.classes, &config.channels, &config.height, &config.width, err);
+	const int code = make_learner(&p->run, &p->config, err);
 
-	if (!code)
-		code = make_learner(&p->run, &config, err);
 	if (code)
 		return code;
 	p->run.iterations = options_int(o, "run.iterations");
 	p->epochs = options_float(o, "run.step_epochs") / options_int(o, "run.batch");
-	p->price = learner_price(p->run.learner);
 	p->every = options_int64(o, "eval.every");
 	return p->run.config.folder ? run_keep_rows(&p->run, RUN_ROWS_MOST, err) : 0;
 }
@@ -159,7 +154,7 @@ static int hand_over(struct program *p, const float *inputs, const int32_t *labe
 	mark = (struct journal_mark){now.iteration, p->credit, p->left};
 	if (journal)
 		journal_beside(journal, guesses, &mark);
-	code = learner_reveal(p->run.learner, inputs, labels, n, err);
+	code = run_reveal(&p->run, inputs, labels, n, err);
 	if (journal)
 		journal_beside(journal, NULL, NULL);
 	return code;
@@ -192,7 +187,7 @@ void program_order(struct program *p)
 	int64_t count = p->run.iterations;
 
 	if (p->run.budget > 0 || p->epochs > 0) {
-		p->credit += p->run.budget / p->price;
+		p->credit += p->run.budget / learner_price(p->run.learner);
 		count = (int64_t)fmin(p->credit + 1e-6, 1 << 30);
 		p->credit -= (double)count;
 	}
@@ -341,17 +336,62 @@ static int open_again(struct program *p, struct err *err)
 	return unfinished ? checkpoint_save(&p->run, err) : 0;
 }
 
-static int begin(struct program *p, const struct progress *progress, struct err *err)
+static int go_on(struct program *p, struct err *err)
 {
 	struct progress_call call;
 	int code = rollback_begin(&p->run, err);
 
-	progress_begin(&call, progress, "retain_learner_open");
+	progress_begin(&call, p->progress, "retain_learner_open");
 	p->opening = &call;
 	if (!code)
 		code = catch_up(p, err);
 	p->opening = NULL;
 	return code ? code : open_again(p, err);
+}
+
+static int begin(struct program *p, struct err *err)
+{
+	int code = make(p, err);
+
+	if (!code)
+		code = run_begin(&p->run, err);
+	return code || !p->folder ? code : go_on(p, err);
+}
+
+/* The size of inputs, if it is known: by the options, or by the journal that is there. */
+static int find_shape(struct program *p, struct err *err)
+{
+	size_t floats = 0;
+	int code = shape_read(p->run.config.options, &p->config, err);
+
+	if (!code && p->folder)
+		code = same_config(&p->run, err);
+	if (code || p->config.channels)
+		return code;
+	code = run_try_options(&p->run, &p->config, err);
+	if (!code && p->folder)
+		code = run_journal_floats(&p->run, &floats, err);
+	p->config.channels = (int)floats;
+	return code;
+}
+
+bool program_ready(const struct program *p)
+{
+	return p->run.learner;
+}
+
+int program_shape(struct program *p, size_t floats, struct err *err)
+{
+	int code;
+
+	if (floats > INT_MAX)
+		return err_set(err, ERR_INPUT, "an input of %zu numbers: at most %d can be", floats,
+			INT_MAX);
+	p->config.channels = (int)floats;
+	code = begin(p, err);
+	if (code)
+		run_unmake(&p->run);
+	return code;
 }
 
 int program_open(struct program **program, const struct options *options, const char *folder,
@@ -372,13 +412,12 @@ int program_open(struct program **program, const struct options *options, const 
 		mem_free(made);
 		return err_memory(err, "a learner", sizeof(*made));
 	}
+	made->progress = progress;
 	code = run_init(&made->run, &driver, &config, err);
 	if (!code)
-		code = make(made, err);
-	if (!code)
-		code = run_begin(&made->run, err);
-	if (!code && folder)
-		code = begin(made, progress, err);
+		code = find_shape(made, err);
+	if (!code && made->config.channels)
+		code = begin(made, err);
 	if (code)
 		program_close(made);
 	else
@@ -415,14 +454,14 @@ struct run *program_run(struct program *program)
 
 int program_save(struct program *p, struct err *err)
 {
-	return p->run.config.folder ? checkpoint_save(&p->run, err) : 0;
+	return p->run.config.folder && program_ready(p) ? checkpoint_save(&p->run, err) : 0;
 }
 
 int program_end(struct program *p, struct err *err)
 {
 	struct run_result result;
 
-	if (!p->run.config.folder)
+	if (!p->run.config.folder || !program_ready(p))
 		return 0;
 	p->closed = true;
 	return run_finish(&p->run, &result, err);

@@ -45,6 +45,14 @@ void program_abandon(struct program *program);
 /* What all runs share; lives as long as the program. */
 struct run *program_run(struct program *program);
 
+/*
+ * Whether it has a learner. It has none while the size of its inputs is not known, which
+ * program_shape then tells: `floats` numbers each. Until then it can only be closed, saved
+ * and ended, which do nothing, and asked for classes.
+ */
+bool program_ready(const struct program *program);
+int program_shape(struct program *program, size_t floats, struct err *err);
+
 /* A time step with the guesses that were made for it (eval/guess.h). A failure takes nothing. */
 int program_reveal(struct program *program, const float *inputs, const int32_t *labels,
 	const int32_t *guesses, int n, struct err *err);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/mem.h"
 
@@ -17,8 +18,10 @@ struct room {
 };
 
 struct serving {
+	atomic_int holders;
+	struct net *net;
 	struct predictor *predictor;
-	int classes;
+	int classes, known;
 	pthread_mutex_t lock; /* of the list */
 	struct room *rooms;   /* that nobody uses */
 };
@@ -32,48 +35,68 @@ struct retain_shape serving_shape(const struct net_spec *spec)
 		.floats = (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width};
 }
 
-static int check_lengths(
-	const struct serving_call *call, const struct retain_shape *shape, struct err *err)
+static int check_probabilities(
+	const struct serving_call *call, const struct serving_limits *limits, struct err *err)
 {
-	const size_t classes = (size_t)shape->classes, room = call->probability_floats;
+	const size_t classes = (size_t)limits->shape.classes, room = call->probability_floats;
 
-	if (call->count < 1 || call->count > INT_MAX)
-		return err_set(err, ERR_INPUT, "%s: count = %zu: must be 1 to %d", call->function,
-			call->count, INT_MAX);
-	if (call->input_floats % shape->floats || call->input_floats / shape->floats != call->count)
-		return err_set(err, ERR_INPUT,
-			"%s: input_floats = %zu: must be count = %zu times %zu, the numbers of an "
-			"input (%d, %d, %d)",
-			call->function, call->input_floats, call->count, shape->floats,
-			shape->channels, shape->height, shape->width);
 	if (!call->probabilities && room)
 		return err_set(err, ERR_INPUT,
 			"%s: probability_floats = %zu: must be 0 where probabilities is NULL",
 			call->function, room);
-	if (call->probabilities && (room % classes || room / classes != call->count))
+	if (call->probabilities && limits->grows && room % call->count)
+		return err_set(err, ERR_INPUT,
+			"%s: probability_floats = %zu: must be count = %zu times a number of "
+			"classes",
+			call->function, room, call->count);
+	if (call->probabilities && !limits->grows &&
+		(room % classes || room / classes != call->count))
 		return err_set(err, ERR_INPUT,
 			"%s: probability_floats = %zu: must be count = %zu times %zu classes",
 			call->function, room, call->count, classes);
 	return 0;
 }
 
-/* One number that is none would spoil every weight once it is trained on. */
-int serving_check(const struct serving_call *call, const struct retain_shape *shape, bool missing,
-	struct err *err)
+static int check_lengths(
+	const struct serving_call *call, const struct serving_limits *limits, struct err *err)
 {
-	const int code = check_lengths(call, shape, err);
+	const struct retain_shape *shape = &limits->shape;
 
-	for (size_t i = 0; i < call->input_floats && !code && !missing; i++)
+	if (call->count < 1 || call->count > INT_MAX)
+		return err_set(err, ERR_INPUT, "%s: count = %zu: must be 1 to %d", call->function,
+			call->count, INT_MAX);
+	if (!shape->floats && (!call->input_floats || call->input_floats % call->count))
+		return err_set(err, ERR_INPUT,
+			"%s: input_floats = %zu: must be count = %zu times the numbers of an input",
+			call->function, call->input_floats, call->count);
+	if (shape->floats && (call->input_floats % shape->floats ||
+				     call->input_floats / shape->floats != call->count))
+		return err_set(err, ERR_INPUT,
+			"%s: input_floats = %zu: must be count = %zu times %zu, the numbers of an "
+			"input (%d, %d, %d)",
+			call->function, call->input_floats, call->count, shape->floats,
+			shape->channels, shape->height, shape->width);
+	return check_probabilities(call, limits, err);
+}
+
+/* One number that is none would spoil every weight once it is trained on. */
+int serving_check(
+	const struct serving_call *call, const struct serving_limits *limits, struct err *err)
+{
+	const size_t floats = limits->shape.floats;
+	const int code = check_lengths(call, limits, err);
+
+	for (size_t i = 0; i < call->input_floats && !code && !limits->missing; i++)
 		if (!isfinite(call->inputs[i]))
 			return err_set(err, ERR_INPUT, "%s: inputs: number %zu of input %zu is %f",
-				call->function, i % shape->floats, i / shape->floats,
+				call->function, floats ? i % floats : i, floats ? i / floats : 0,
 				(double)call->inputs[i]);
 	return code;
 }
 
 /* Softmax, in double so that a sum of many classes stays a sum of 1. */
 static void say(const float *logits, int classes, struct retain_prediction *prediction,
-	float *probabilities)
+	float *probabilities, int width)
 {
 	double sum = 0;
 	int best = 0;
@@ -83,21 +106,34 @@ static void say(const float *logits, int classes, struct retain_prediction *pred
 			best = c;
 	for (int c = 0; c < classes; c++)
 		sum += exp((double)logits[c] - (double)logits[best]);
-	*prediction = (struct retain_prediction){best, (float)(1 / sum)};
-	for (int c = 0; probabilities && c < classes; c++)
-		probabilities[c] = (float)(exp((double)logits[c] - (double)logits[best]) / sum);
+	*prediction = classes ? (struct retain_prediction){best, (float)(1 / sum)}
+			      : (struct retain_prediction){-1, 0};
+	for (int c = 0; c < width; c++)
+		probabilities[c] =
+			c < classes ? (float)(exp((double)logits[c] - (double)logits[best]) / sum)
+				    : 0;
 }
 
-void serving_say(const struct serving_call *call, int classes, const float *logits)
+void serving_say(const struct serving_call *call, int classes, int known, const float *logits)
 {
-	const size_t width = (size_t)classes;
+	const size_t width = call->probability_floats / call->count;
 
 	for (size_t i = 0; i < call->count; i++)
-		say(logits + i * width, classes, &call->predictions[i],
-			call->probabilities ? call->probabilities + i * width : NULL);
+		say(logits + i * (size_t)classes, known, &call->predictions[i],
+			width ? call->probabilities + i * width : NULL, (int)width);
 }
 
-int serving_new(struct serving **serving, const struct net *net,
+bool serving_fits(const struct serving *serving, const struct net *net, int known)
+{
+	return serving->classes == net_spec(net)->classes && serving->known == known;
+}
+
+void serving_hold(struct serving *serving)
+{
+	atomic_fetch_add(&serving->holders, 1);
+}
+
+int serving_new(struct serving **serving, const struct net *net, int known,
 	const struct predictor_config *config, const float *params, const float *stats,
 	const struct scale *scale, struct err *err)
 {
@@ -107,12 +143,18 @@ int serving_new(struct serving **serving, const struct net *net,
 	*serving = NULL;
 	if (!made)
 		return err_memory(err, "predictions", sizeof(*made));
-	code = predictor_new(&made->predictor, net, config, params, stats, scale, err);
+	code = net_new(&made->net, net_spec(net), err);
+	if (!code)
+		code = predictor_new(
+			&made->predictor, made->net, config, params, stats, scale, err);
 	if (code) {
+		net_free(made->net);
 		mem_free(made);
 		return code;
 	}
+	made->holders = 1;
 	made->classes = net_spec(net)->classes;
+	made->known = known;
 	pthread_mutex_init(&made->lock, NULL);
 	*serving = made;
 	return 0;
@@ -126,7 +168,7 @@ static void room_free(struct room *room)
 
 void serving_free(struct serving *serving)
 {
-	if (!serving)
+	if (!serving || atomic_fetch_sub(&serving->holders, 1) > 1)
 		return;
 	for (struct room *next, *at = serving->rooms; at; at = next) {
 		next = at->next;
@@ -134,6 +176,7 @@ void serving_free(struct serving *serving)
 	}
 	pthread_mutex_destroy(&serving->lock);
 	predictor_free(serving->predictor);
+	net_free(serving->net);
 	mem_free(serving);
 }
 
@@ -184,7 +227,7 @@ int serving_predict(struct serving *serving, const struct serving_call *call, st
 	code = predictor_predict(
 		serving->predictor, call->inputs, (int)call->count, room->logits, err);
 	if (!code)
-		serving_say(call, serving->classes, room->logits);
+		serving_say(call, serving->classes, serving->known, room->logits);
 	give_back(serving, room);
 	return code;
 }

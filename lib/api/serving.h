@@ -5,6 +5,8 @@
 #ifndef RETAIN_API_SERVING_H
 #define RETAIN_API_SERVING_H
 
+#include <stdbool.h>
+
 #include <retain.h>
 #include "base/err.h"
 #include "nn/predictor.h"
@@ -22,20 +24,39 @@ struct serving_call {
 
 struct retain_shape serving_shape(const struct net_spec *spec);
 
-/* Lengths that fit the shape, and numbers that are finite unless values may be missing. */
-int serving_check(const struct serving_call *call, const struct retain_shape *shape, bool missing,
-	struct err *err);
+/* What a call must fit. */
+struct serving_limits {
+	struct retain_shape shape; /* floats of 0: any */
+	bool missing;              /* values may be */
+	bool grows;                /* classes may come: so many probabilities as are asked for */
+};
 
-/* Fills in predictions and probabilities from logits (count, classes). */
-void serving_say(const struct serving_call *call, int classes, const float *logits);
+/* Lengths that fit, and numbers that are finite unless values may be missing. */
+int serving_check(
+	const struct serving_call *call, const struct serving_limits *limits, struct err *err);
+
+/*
+ * Fills in predictions and probabilities from logits (count, classes), of which the first
+ * `known` count. Of none the label is -1, and every probability 0.
+ */
+void serving_say(const struct serving_call *call, int classes, int known, const float *logits);
 
 struct serving;
 
-/* As predictor_new. */
-int serving_new(struct serving **serving, const struct net *net,
+/*
+ * As predictor_new, but the net is copied. `known`: the classes that predictions are of.
+ * It has one holder; serving_free ends one holder's part, and with the last all.
+ */
+int serving_new(struct serving **serving, const struct net *net, int known,
 	const struct predictor_config *config, const float *params, const float *stats,
 	const struct scale *scale, struct err *err);
 void serving_free(struct serving *serving);
+
+/* One more holder. The caller sees to it that one is left meanwhile. */
+void serving_hold(struct serving *serving);
+
+/* Whether it can take weights of this net, of which so many classes are known. */
+bool serving_fits(const struct serving *serving, const struct net *net, int known);
 
 /* Other weights from now on, as predictor_publish. */
 int serving_publish(struct serving *serving, const float *params, const float *stats,

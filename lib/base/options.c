@@ -51,6 +51,8 @@ int option_entry_set(struct options *options, struct option_entry *entry, const 
 	source_text = arena_text(&options->arena, source);
 	if (!text || !source_text)
 		return err_memory(err, "an option's value", strlen(words) + strlen(source) + 2);
+	if (row->formerly && !strcmp(text, row->formerly))
+		text = row->value;
 	if (!option_value_parse(row, text, &value)) {
 		option_row_describe(row, allowed, sizeof(allowed));
 		return err_set(err, ERR_INPUT, "%s: %s.%s = %.100s: must be %s", source,

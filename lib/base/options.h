@@ -42,6 +42,8 @@ struct option_row {
 	/* What a saved config without the key meant, before there was such a key; NULL: the
 	 * default. */
 	const char *before;
+	/* A value that saved configs had for what is now the default; it still means that. */
+	const char *formerly;
 };
 
 enum option_flag {

@@ -10,6 +10,7 @@
  */
 #include "base/state.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 
 #include "base/checksum.h"
 #include "base/file.h"
+#include "base/grow.h"
 
 enum field_type {
 	FIELD_END,
@@ -52,17 +54,27 @@ enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 1
 
 struct state {
 	const char *path;
+	bool reading;
 	struct file_writer *writer; /* when saving ... */
 	FILE *file;                 /* ... and when loading */
+	struct carried *carried;    /* when neither: state_carry */
 	int version;
 	uint32_t checksum;
 	int code; /* 0, or of the first failure */
 	struct err err;
 };
 
+/* What goes from an object to the other. */
+struct carried {
+	char *bytes;
+	size_t size, room, at; /* at: where reading is */
+	state_fit *fit;
+	void *context;
+};
+
 bool state_reading(const struct state *state)
 {
-	return state->file;
+	return state->reading;
 }
 
 int state_version(const struct state *state)
@@ -88,16 +100,41 @@ void state_refuse(struct state *state, int code, const char *format, ...)
 	state->code = err_set(&state->err, code, "%s: %s", state->path, message);
 }
 
+static void put_aside(struct state *state, const void *data, size_t size)
+{
+	struct carried *carried = state->carried;
+
+	if (!grow_room(&carried->bytes, &carried->room, carried->size + size, 1)) {
+		state->code = err_memory(&state->err, "a copy of a state", carried->size + size);
+		return;
+	}
+	memcpy(carried->bytes + carried->size, data, size);
+	carried->size += size;
+}
+
 static void put(struct state *state, const void *data, size_t size)
 {
+	if (state->carried) {
+		put_aside(state, data, size);
+		return;
+	}
 	state->checksum = checksum_add(state->checksum, data, size);
 	if (!state->code)
 		state->code = file_writer_write(state->writer, data, size, &state->err);
 }
 
+static void get_back(struct carried *carried, void *data, size_t size)
+{
+	assert(carried->size - carried->at >= size);
+	memcpy(data, carried->bytes + carried->at, size);
+	carried->at += size;
+}
+
 static void get(struct state *state, void *data, size_t size)
 {
-	if (!state->code && fread(data, 1, size, state->file) != size)
+	if (state->carried)
+		get_back(state->carried, data, size);
+	else if (!state->code && fread(data, 1, size, state->file) != size)
 		state_refuse(state, ERR_FORMAT, "ends too early");
 }
 
@@ -111,6 +148,16 @@ static void put_field(struct state *state, enum field_type type, const char *nam
 	put(state, &count, sizeof(count));
 	if (count)
 		put(state, values, count * field_types[type].size);
+}
+
+/* An array that has another length in the object it goes to. */
+static void fit_field(struct state *state, size_t size, uint64_t from, void *values, uint64_t to)
+{
+	struct carried *carried = state->carried;
+
+	carried->fit(carried->context, size, carried->bytes + carried->at, (size_t)from, values,
+		(size_t)to);
+	carried->at += (size_t)from * size;
 }
 
 static void get_field(
@@ -130,6 +177,8 @@ static void get_field(
 	else if (head[0] != type || strcmp(found, name))
 		state_refuse(state, ERR_FORMAT, "expected %s \"%s\", found %s \"%s\"",
 			field_types[type].name, name, field_types[head[0]].name, found);
+	else if (length != count && state->carried)
+		fit_field(state, field_types[type].size, length, values, count);
 	else if (length != count)
 		state_refuse(state, ERR_FORMAT,
 			"\"%s\" has %" PRIu64 " values where %" PRIu64 " are expected", name,
@@ -143,7 +192,7 @@ static void visit_field(
 {
 	if (state->code)
 		return;
-	if (state->file)
+	if (state->reading)
 		get_field(state, type, name, values, count);
 	else
 		put_field(state, type, name, values, count);
@@ -162,7 +211,7 @@ void state_leave(struct state *state)
 void state_bool(struct state *state, const char *name, bool *value)
 {
 	/* What is about to be filled may not hold a bool yet. */
-	unsigned char byte = state->file ? 0 : *value;
+	unsigned char byte = state->reading ? 0 : *value;
 
 	visit_field(state, FIELD_BYTES, name, &byte, 1);
 	if (byte > 1)
@@ -173,7 +222,7 @@ void state_bool(struct state *state, const char *name, bool *value)
 
 void state_int(struct state *state, const char *name, int *value)
 {
-	int32_t number = state->file ? 0 : *value;
+	int32_t number = state->reading ? 0 : *value;
 
 	visit_field(state, FIELD_INT32, name, &number, 1);
 	*value = number;
@@ -305,7 +354,7 @@ static void check_end(struct state *state)
 
 int state_load(const char *path, state_fn *visit, void *object, struct err *err)
 {
-	struct state state = {.path = path, .file = fopen(path, "rbe")};
+	struct state state = {.path = path, .reading = true, .file = fopen(path, "rbe")};
 
 	if (!state.file)
 		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
@@ -314,5 +363,19 @@ int state_load(const char *path, state_fn *visit, void *object, struct err *err)
 		visit(object, &state);
 	check_end(&state);
 	fclose(state.file);
+	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
+}
+
+int state_carry(
+	state_fn *visit, void *from, void *to, state_fit *fit, void *context, struct err *err)
+{
+	struct carried carried = {.fit = fit, .context = context};
+	struct state state = {.path = "a copy", .carried = &carried, .version = STATE_VERSION};
+
+	visit(from, &state);
+	state.reading = true;
+	if (!state.code)
+		visit(to, &state);
+	mem_free(carried.bytes);
 	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
 }

@@ -37,6 +37,16 @@ int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 int state_load(const char *path, state_fn *visit, void *object, struct err *err);
 
 /*
+ * Fills one object's fields from another of the same kind, without a file. Arrays may have
+ * other lengths in the two: `fit` then makes the one from the other, values of `size` bytes
+ * that need not be aligned.
+ */
+typedef void state_fit(
+	void *context, size_t size, const char *from, size_t from_count, char *to, size_t to_count);
+int state_carry(
+	state_fn *visit, void *from, void *to, state_fit *fit, void *context, struct err *err);
+
+/*
  * The version of the file that is being read, or STATE_VERSION when writing. A visitor
  * asks for it before fields that older files do not have, or that only older files
  * have. A file of a later version is refused (ERR_INPUT).

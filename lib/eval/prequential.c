@@ -9,11 +9,13 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/mem.h"
 
 struct prequential {
 	int classes, window;
+	bool grows; /* classes come */
 	int64_t steps;
 	double top1, top5, blind; /* sums of the steps' shares */
 	int64_t revealed;         /* labels so far; the next one goes to revealed % window */
@@ -25,27 +27,49 @@ struct prequential {
 int prequential_new(struct prequential **meter, int classes, int window, struct err *err)
 {
 	struct prequential *made;
+	int code;
 
 	*meter = NULL;
-	if (classes < 1 || window < 1)
+	if (classes < 0 || window < 1)
 		return err_set(err, ERR_INPUT,
-			"learning efficacy over %d classes with the last %d labels: both must be "
-			"at least 1",
+			"learning efficacy over %d classes with the last %d labels: the latter "
+			"must be at least 1, and classes cannot be fewer than none",
 			classes, window);
 	made = mem_new(1, sizeof(*made));
 	if (!made)
 		return err_memory(err, "learning efficacy", sizeof(*made));
-	made->classes = classes;
 	made->window = window;
+	made->grows = !classes;
 	made->ring = mem_new((size_t)window, sizeof(int32_t));
-	made->count = mem_new((size_t)classes, sizeof(int32_t));
-	made->last = mem_new((size_t)classes, sizeof(int64_t));
-	if (!made->ring || !made->count || !made->last) {
+	code = made->ring ? prequential_classes(made, classes, err)
+			  : err_memory(err, "learning efficacy", (size_t)window * sizeof(int32_t));
+	if (code)
 		prequential_free(made);
-		return err_memory(err, "learning efficacy",
-			4ull * (unsigned)window + 12ull * (unsigned)classes);
-	}
-	*meter = made;
+	else
+		*meter = made;
+	return code;
+}
+
+int prequential_classes(struct prequential *meter, int classes, struct err *err)
+{
+	const size_t count = (size_t)classes, before = (size_t)meter->classes;
+	int32_t *counts;
+	int64_t *last;
+
+	if (classes <= meter->classes)
+		return 0;
+	counts = mem_resize(meter->count, count, sizeof(*counts));
+	if (counts)
+		meter->count = counts;
+	last = mem_resize(meter->last, count, sizeof(*last));
+	if (last)
+		meter->last = last;
+	if (!counts || !last)
+		return err_memory(
+			err, "learning efficacy", count * (sizeof(*counts) + sizeof(*last)));
+	memset(counts + before, 0, (count - before) * sizeof(*counts));
+	memset(last + before, 0, (count - before) * sizeof(*last));
+	meter->classes = classes;
 	return 0;
 }
 
@@ -156,16 +180,34 @@ static void recount(struct prequential *meter, struct state *state)
 	}
 }
 
-void prequential_state(struct prequential *meter, struct state *state)
+/* As many classes as there were; those of a meter that goes back may be fewer. */
+static void classes_state(struct prequential *meter, struct state *state)
 {
-	int classes = meter->classes, window = meter->window;
+	enum { MOST = 1 << 20 };
+	int classes = meter->classes;
+	struct err err;
 
 	state_int(state, "classes", &classes);
+	if (state_failed(state) || classes == meter->classes)
+		return;
+	if (!meter->grows || classes < 0 || classes > MOST)
+		state_refuse(state, ERR_FORMAT, "%d classes, but %d are expected", classes,
+			meter->classes);
+	else if (prequential_classes(meter, classes, &err))
+		state_refuse(state, err.code, "%s", err.message);
+	else
+		meter->classes = classes;
+}
+
+void prequential_state(struct prequential *meter, struct state *state)
+{
+	int window = meter->window;
+
+	classes_state(meter, state);
 	state_int(state, "window", &window);
-	if (!state_failed(state) && (classes != meter->classes || window != meter->window))
-		state_refuse(state, ERR_FORMAT,
-			"%d classes and a window of %d labels, but %d and %d are expected", classes,
-			window, meter->classes, meter->window);
+	if (!state_failed(state) && window != meter->window)
+		state_refuse(state, ERR_FORMAT, "a window of %d labels, but one of %d is expected",
+			window, meter->window);
 	state_int64(state, "steps", &meter->steps);
 	state_double(state, "top1", &meter->top1);
 	state_double(state, "top5", &meter->top5);

@@ -15,9 +15,12 @@
 
 struct prequential;
 
-/* Both are at least 1. */
+/* The window is at least 1. 0 classes: they come while it goes on, by prequential_classes. */
 int prequential_new(struct prequential **meter, int classes, int window, struct err *err);
 void prequential_free(struct prequential *meter);
+
+/* There are so many classes from now on, or more, as before. */
+int prequential_classes(struct prequential *meter, int classes, struct err *err);
 
 /*
  * Counts a time step, its samples in the order of time. predicted[i] is the class that
@@ -37,7 +40,7 @@ double prequential_top1(const struct prequential *meter);
 double prequential_top5(const struct prequential *meter);
 double prequential_blind(const struct prequential *meter);
 
-/* Reads into a meter with the same classes and window. */
+/* Reads into a meter with the same window, and the same classes unless they come. */
 void prequential_state(struct prequential *meter, struct state *state);
 
 #endif

@@ -105,6 +105,11 @@ bool learner_has_fast(const struct options *options);
 struct learner_config {
 	const struct options *options;
 	int classes, channels, height, width;
+	/*
+	 * Above 0: classes may come while it learns, up to so many. A label brings all classes
+	 * below it. The first `classes` of them are there at the start, which may be 0.
+	 */
+	int classes_most;
 	int64_t steps;      /* time steps of the whole run; 0: unknown */
 	int64_t iterations; /* of the whole run, for schedules that need to know; 0: unknown */
 	bool fit;           /* inputs suit a net as they are: model.scale = auto leaves them */
@@ -114,7 +119,10 @@ struct learner_config {
 
 struct learner;
 
-/* The store is borrowed and must be empty; the options are borrowed for this call only. */
+/*
+ * The store is borrowed and must be empty. The options are borrowed for this call, or as long
+ * as the learner lives if classes may come.
+ */
 int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
 	struct err *err);
 void learner_free(struct learner *learner);
@@ -143,8 +151,8 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 
 /*
  * Shows the samples of a time step with their labels. Over a source inputs may be
- * NULL. A label outside the classes is an error. A failure takes nothing; the step may
- * be revealed again.
+ * NULL. A label outside the classes is an error, unless classes may come: then the net has
+ * more of them from now on. A failure takes nothing; the step may be revealed again.
  */
 int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
 	struct err *err);
@@ -204,6 +212,13 @@ int64_t learner_planned(const struct learner *learner);
 /* Whether an answer may be another than that of LEARNER_INFERENCE: LEARNER_NOW, LEARNER_EVER. */
 bool learner_mixes(const struct learner *learner, int model);
 
+/*
+ * How many classes are known. Where they may come it is 0 before the first label, though
+ * learner_predict then fills in a logit per input; otherwise it is as many as the net has.
+ */
+int learner_classes(const struct learner *learner);
+
+/* Where classes may come, both are good until the next reveal. */
 const struct net *learner_net(const struct learner *learner);
 const char *learner_isa(const struct learner *learner);
 int learner_threads(const struct learner *learner);

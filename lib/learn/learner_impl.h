@@ -16,6 +16,7 @@
 
 struct learner {
 	struct learner_watch watch;
+	struct learner_config config; /* for a larger net, if classes may come */
 	struct store *store;
 	struct net *net;
 	struct engine *engine;
@@ -124,6 +125,26 @@ void learner_keep_start(struct learner *learner);
 
 /* Ends a part, if it ends with the time step that was taken. */
 void learner_end_part(struct learner *learner);
+
+/*
+ * The net and all that has its size: made by the config, with first values; freed. What a
+ * learner costs and is planned to do follows from it.
+ */
+int learner_make_nets(struct learner *learner, struct err *err);
+void learner_free_nets(struct learner *learner);
+void learner_make_plan(struct learner *learner);
+
+/*
+ * The net gets this many classes, more than before; what is new is 0, the rest stays.
+ * *former has what there was, for learner_grown: it makes an end of it or, if something
+ * failed since, goes back to it.
+ */
+int learner_grow(struct learner *learner, int classes, struct learner **former, struct err *err);
+void learner_grown(struct learner *learner, struct learner *former, int code);
+/* What has the net's size, but no buffers that a step fills anew. */
+void learner_nets_state(void *learner, struct state *state);
+/* Another number of classes, for a state that is read next. */
+int learner_resize(struct learner *learner, int classes, struct err *err);
 
 /* Refuses keys that do not go together. */
 int learner_options_check(const struct learner_config *config, struct err *err);

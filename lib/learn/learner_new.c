@@ -42,16 +42,22 @@ static int make_net(struct learner *made, const struct learner_config *config, s
 	return code;
 }
 
-static int make_buffers(struct learner *made, const struct options *o, struct err *err)
+static int out_of_memory(struct err *err, size_t floats)
 {
-	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
-	const size_t most = (size_t)(made->batch > made->validation_batch ? made->batch
-									  : made->validation_batch);
-	const size_t classes = (size_t)net_spec(made->net)->classes;
-	bool whole = (made->params = mem_new(params, sizeof(float))) &&
-		     (made->grad = mem_new(params, sizeof(float))) &&
-		     (made->inputs = mem_new(most * made->floats, sizeof(float))) &&
-		     (made->logits = mem_new(most * classes, sizeof(float))) &&
+	return err_memory(err, "a learner", floats * sizeof(float));
+}
+
+static size_t largest_batch(const struct learner *made)
+{
+	return (size_t)(made->batch > made->validation_batch ? made->batch
+							     : made->validation_batch);
+}
+
+/* What does not depend on the net. */
+static int make_buffers(struct learner *made, struct err *err)
+{
+	const size_t most = largest_batch(made);
+	bool whole = (made->inputs = mem_new(most * made->floats, sizeof(float))) &&
 		     (made->losses = mem_new(most, sizeof(float))) &&
 		     (made->weights = mem_new(most, sizeof(float))) &&
 		     (made->ids = mem_new(most, sizeof(*made->ids))) &&
@@ -60,11 +66,21 @@ static int make_buffers(struct learner *made, const struct options *o, struct er
 	if (store_prepares(made->store))
 		whole = whole && (made->guess = mem_new(most, sizeof(*made->guess))) &&
 			(made->guess_weights = mem_new(most, sizeof(float)));
+	return whole ? 0 : out_of_memory(err, most * made->floats);
+}
+
+static int make_weights(struct learner *made, const struct options *o, struct err *err)
+{
+	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
+	const size_t logits = largest_batch(made) * (size_t)net_spec(made->net)->classes;
+	bool whole = (made->params = mem_new(params, sizeof(float))) &&
+		     (made->grad = mem_new(params, sizeof(float))) &&
+		     (made->logits = mem_new(logits, sizeof(float)));
+
 	for (int i = 0; i < SCORES_MODELS && stats && whole; i++)
 		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
 	if (!whole)
-		return err_memory(err, "a learner",
-			(2 * params + most * (made->floats + classes)) * sizeof(float));
+		return out_of_memory(err, 2 * params + logits);
 	net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params, made->stats[0]);
 	for (int i = 1; i < SCORES_MODELS && stats; i++)
 		memcpy(made->stats[i], made->stats[0], stats * sizeof(float));
@@ -140,19 +156,13 @@ static int make_replay(struct learner *made, const struct learner_config *config
 	code = pool_new(&made->pool, &pool, err);
 	if (!code && validation.holdout.share > 0)
 		code = pool_new(&made->validation, &validation, err);
-	if (!code)
-		code = objective_new(&made->objective, &objective, made->pool, err);
-	if (!code && objective_traits(objective.kind).chooses)
-		code = choice_new(&made->choice, made->batch, net_params(made->net)->floats,
-			net_stats(made->net)->floats, err);
-	return code;
+	return code ? code : objective_new(&made->objective, &objective, made->pool, err);
 }
 
-/* What the end of a part decides, and what a task starts from. */
+/* What the end of a part decides. */
 static int make_parts(struct learner *made, const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
-	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
 	const int64_t parts = options_int(o, "learn.parts");
 
 	made->select_every = options_int(o, "learn.select_every");
@@ -168,6 +178,14 @@ static int make_parts(struct learner *made, const struct learner_config *config,
 		if (!made->part_steps)
 			made->part_steps = config->steps > parts ? config->steps / parts : 1;
 	}
+	return 0;
+}
+
+/* What a task starts from. */
+static int make_start(struct learner *made, const struct options *o, struct err *err)
+{
+	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
+
 	if (!options_bool(o, "learn.retrain"))
 		return 0;
 	made->start = mem_new(params, sizeof(float));
@@ -203,8 +221,10 @@ static double price_of(const struct learner *made, const struct options *o)
 	return cost / sgd;
 }
 
-static void make_plan(struct learner *made, const struct learner_config *config)
+void learner_make_plan(struct learner *made)
 {
+	const struct learner_config *config = &made->config;
+
 	made->price = price_of(made, config->options);
 	made->planned = config->iterations;
 	if (config->budget > 0) {
@@ -220,12 +240,46 @@ static int make_schedule(struct learner *made, const struct learner_config *conf
 	struct schedule_config schedule;
 	int code;
 
-	make_plan(made, config);
+	learner_make_plan(made);
 	schedule_config(&schedule, config->options, made->planned);
 	code = schedule_new(&made->schedule, &schedule, err);
 	if (!code)
 		made->window_end = schedule_window_end(made->schedule, 1);
 	return code;
+}
+
+int learner_make_nets(struct learner *made, struct err *err)
+{
+	const struct options *o = made->config.options;
+	int code = make_net(made, &made->config, err);
+
+	if (!code)
+		code = make_weights(made, o, err);
+	if (!code)
+		code = make_models(made, &made->config, err);
+	if (!code && objective_traits(options_text(o, "replay.objective")).chooses)
+		code = choice_new(&made->choice, made->batch, net_params(made->net)->floats,
+			net_stats(made->net)->floats, err);
+	return code ? code : make_start(made, o, err);
+}
+
+void learner_free_nets(struct learner *learner)
+{
+	choice_free(learner->choice);
+	population_free(learner->population);
+	fast_free(learner->fast);
+	mem_free(learner->start);
+	mem_free(learner->start_stats);
+	average_free(learner->average);
+	optimizer_free(learner->optimizer);
+	runner_free(learner->runner);
+	engine_free(learner->engine);
+	net_free(learner->net);
+	for (int i = 0; i < SCORES_MODELS; i++)
+		mem_free(learner->stats[i]);
+	mem_free(learner->params);
+	mem_free(learner->grad);
+	mem_free(learner->logits);
 }
 
 int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
@@ -239,6 +293,9 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	if (!made)
 		return err_memory(err, "a learner", sizeof(*made));
 	made->watch = config->watch;
+	made->config = *config;
+	if (config->classes_most && !config->classes)
+		made->config.classes = 1;
 	made->store = store;
 	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	made->batch = options_int(o, "run.batch");
@@ -252,13 +309,11 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 			     config->height == 1 && config->width == 1, config->fit))
 		code = scaling_new(&made->scaling, made->floats, err);
 	if (!code)
-		code = make_net(made, config, err);
+		code = learner_make_nets(made, err);
 	if (!code)
-		code = make_buffers(made, o, err);
+		code = make_buffers(made, err);
 	if (!code)
-		code = make_models(made, config, err);
-	if (!code)
-		code = make_replay(made, config, err);
+		code = make_replay(made, &made->config, err);
 	if (!code)
 		code = make_parts(made, config, err);
 	if (!code)
@@ -281,29 +336,15 @@ void learner_free(struct learner *learner)
 {
 	if (!learner)
 		return;
-	choice_free(learner->choice);
-	population_free(learner->population);
-	fast_free(learner->fast);
+	learner_free_nets(learner);
 	mem_free(learner->adapt);
 	scaling_free(learner->scaling);
 	mem_free(learner->scaled);
-	mem_free(learner->start);
-	mem_free(learner->start_stats);
 	objective_free(learner->objective);
 	pool_free(learner->validation);
 	pool_free(learner->pool);
 	schedule_free(learner->schedule);
-	average_free(learner->average);
-	optimizer_free(learner->optimizer);
-	runner_free(learner->runner);
-	engine_free(learner->engine);
-	net_free(learner->net);
-	for (int i = 0; i < SCORES_MODELS; i++)
-		mem_free(learner->stats[i]);
-	mem_free(learner->params);
-	mem_free(learner->grad);
 	mem_free(learner->inputs);
-	mem_free(learner->logits);
 	mem_free(learner->losses);
 	mem_free(learner->weights);
 	mem_free(learner->ids);

@@ -64,20 +64,15 @@ static void forget_leaving(struct learner *learner)
 	learner->leaving_count = 0;
 }
 
-int learner_reveal(
+/* The net has all classes that the step has. */
+static int take_step(
 	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
 {
 	const int64_t first = store_count(learner->store);
-	const int classes = net_spec(learner->net)->classes;
 	const bool task = learner_task_due(learner);
 	int64_t hits[LEARNER_POPULATION];
 	int code;
 
-	for (int i = 0; i < n; i++)
-		if (labels[i] < 0 || labels[i] >= classes)
-			return err_set(err, ERR_INPUT,
-				"label %d of sample %lld: there are %d classes", labels[i],
-				(long long)(first + i), classes);
 	/* All that may run out of memory comes before the store takes the step for good. */
 	code = learner_reserve_leaving(
 		learner, n + (task ? pool_task_room(learner->pool) : 0), err);
@@ -117,6 +112,47 @@ int learner_reveal(
 	learner_end_part(learner);
 	learner->version += learner->population != NULL; /* another may be the best now */
 	return 0;
+}
+
+/* Refuses labels that cannot be; and how many classes there are with these. */
+static int check_labels(
+	const struct learner *learner, const int32_t *labels, int n, int *classes, struct err *err)
+{
+	const int most = learner->config.classes_most;
+	const long long first = store_count(learner->store);
+
+	*classes = net_spec(learner->net)->classes;
+	for (int i = 0; i < n; i++) {
+		if (labels[i] >= 0 && labels[i] < *classes)
+			continue;
+		if (labels[i] < 0 || !most)
+			return err_set(err, ERR_INPUT,
+				"label %d of sample %lld: there are %d classes", labels[i],
+				first + i, *classes);
+		if (labels[i] >= most)
+			return err_set(err, ERR_INPUT,
+				"label %d of sample %lld: model.classes_most = %d allows labels up "
+				"to %d; if there are more classes, set it higher",
+				labels[i], first + i, most, most - 1);
+		*classes = labels[i] + 1;
+	}
+	return 0;
+}
+
+int learner_reveal(
+	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
+{
+	const int64_t first = store_count(learner->store);
+	struct learner *former = NULL;
+	int classes, code = check_labels(learner, labels, n, &classes, err);
+
+	if (!code && classes > net_spec(learner->net)->classes)
+		code = learner_grow(learner, classes, &former, err);
+	if (!code)
+		code = take_step(learner, inputs, labels, n, err);
+	/* What the store has taken needs its class, whatever failed later. */
+	learner_grown(learner, former, store_count(learner->store) == first ? code : 0);
+	return code;
 }
 
 /*

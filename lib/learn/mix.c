@@ -228,7 +228,7 @@ bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
 static void check(struct mix *mix, struct state *state)
 {
 	bool right = mix->lead >= 0 && mix->lead < mix->count && mix->rival >= 0 &&
-		     mix->rival < mix->count && mix->seen >= mix->classes && isfinite(mix->seen);
+		     mix->rival < mix->count && mix->seen >= 1 && isfinite(mix->seen);
 
 	for (int i = 0; i < mix->count; i++)
 		right = right && isfinite(mix->record[i]);

@@ -143,6 +143,11 @@ static int room_for(struct pool *pool, int64_t count, struct err *err)
 	return 0;
 }
 
+int pool_classes(struct pool *pool, int classes, struct err *err)
+{
+	return pool->type->classes ? pool->type->classes(pool, classes, err) : 0;
+}
+
 int pool_reserve(struct pool *pool, int64_t n, struct err *err)
 {
 	const int64_t left = pool->config.limit - pool->count;

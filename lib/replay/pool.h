@@ -60,6 +60,9 @@ struct pool;
 int pool_new(struct pool **pool, const struct pool_config *config, struct err *err);
 void pool_free(struct pool *pool);
 
+/* From now on there are so many classes, not fewer than before. */
+int pool_classes(struct pool *pool, int classes, struct err *err);
+
 /* Makes room, so that the next n calls of pool_add ask for no memory and cannot fail for it. */
 int pool_reserve(struct pool *pool, int64_t n, struct err *err);
 

@@ -7,12 +7,14 @@
  * move each. So a sample costs at most O(classes), and nothing if it is not taken.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "replay/pool_impl.h"
 
 struct balanced {
 	struct pool pool;
+	int classes;     /* that there are so far */
 	int64_t *counts; /* of each class */
 	uint8_t *known;  /* classes that were ever offered ... */
 	int known_count; /* ... and how many they are */
@@ -23,20 +25,39 @@ static struct balanced *balanced_of(struct pool *pool)
 	return (struct balanced *)pool;
 }
 
-static int open_classes(struct pool *pool, struct err *err)
+/* New ones have no samples, whether or not there will be any. */
+static int more_classes(struct pool *pool, int classes, struct err *err)
 {
 	struct balanced *balanced = balanced_of(pool);
+	const size_t count = (size_t)classes, before = (size_t)balanced->classes;
+	int64_t *counts;
+	uint8_t *known;
+
+	if (count <= before)
+		return 0;
+	counts = mem_resize(balanced->counts, count, sizeof(*counts));
+	if (counts)
+		balanced->counts = counts;
+	known = mem_resize(balanced->known, count, sizeof(*known));
+	if (known)
+		balanced->known = known;
+	if (!counts || !known)
+		return err_memory(
+			err, "a pool's classes", count * (sizeof(*counts) + sizeof(*known)));
+	memset(counts + before, 0, (count - before) * sizeof(*counts));
+	memset(known + before, 0, (count - before) * sizeof(*known));
+	balanced->classes = classes;
+	return 0;
+}
+
+static int open_classes(struct pool *pool, struct err *err)
+{
 	const int classes = pool->config.classes;
 
 	if (classes < 1)
 		return err_set(err, ERR_INPUT,
 			"replay.pool = balanced: needs at least 1 class, not %d", classes);
-	balanced->counts = mem_new((size_t)classes, sizeof(*balanced->counts));
-	balanced->known = mem_new((size_t)classes, sizeof(*balanced->known));
-	if (!balanced->counts || !balanced->known)
-		return err_memory(err, "a pool's classes",
-			(size_t)classes * (sizeof(*balanced->counts) + sizeof(*balanced->known)));
-	return 0;
+	return more_classes(pool, classes, err);
 }
 
 static void close_classes(struct pool *pool)
@@ -76,7 +97,7 @@ static int64_t hole_up(struct balanced *balanced, int64_t hole, int from, int to
 /* The class to take from, and which of its samples: one draw over all of the largest classes. */
 static int victim(const struct balanced *balanced, int64_t id, int64_t *which)
 {
-	const int classes = balanced->pool.config.classes;
+	const int classes = balanced->classes;
 	int64_t most = 0, ties = 0, pick;
 	int c = 0;
 
@@ -115,10 +136,10 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 	int64_t share, hole;
 	int code;
 
-	if (label < 0 || label >= pool->config.classes)
+	if (label < 0 || label >= balanced->classes)
 		return err_set(err, ERR_INPUT,
 			"sample %" PRId64 " has label %" PRId32 ", and there are %d classes", id,
-			label, pool->config.classes);
+			label, balanced->classes);
 	code = pool_reserve(pool, 1, err);
 	if (code)
 		return code;
@@ -136,7 +157,7 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 	if (pool->count == pool->config.limit) {
 		hole = evict(balanced, id, label, evicted);
 	} else {
-		hole = hole_down(balanced, pool->count++, pool->config.classes - 1, label);
+		hole = hole_down(balanced, pool->count++, balanced->classes - 1, label);
 		*evicted = -1;
 	}
 	pool->ids[hole] = id;
@@ -144,17 +165,30 @@ static int take(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, 
 	return 0;
 }
 
+/* Where classes came since, a pool that goes back had fewer. */
+static bool can_have_had(const struct balanced *balanced, int classes)
+{
+	return classes == balanced->classes ||
+	       (classes >= 1 && classes < balanced->classes &&
+		       balanced->classes > balanced->pool.config.classes);
+}
+
 static void visit(struct pool *pool, struct state *state)
 {
 	struct balanced *balanced = balanced_of(pool);
-	const int classes = pool->config.classes;
 	int64_t left = pool->count;
-	int count = classes;
+	int classes = balanced->classes;
 
-	state_int(state, "classes", &count);
-	if (!state_failed(state) && count != classes)
-		state_refuse(
-			state, ERR_INPUT, "a pool had %d classes and has %d now", count, classes);
+	state_int(state, "classes", &classes);
+	if (!state_failed(state) && !can_have_had(balanced, classes))
+		state_refuse(state, ERR_INPUT, "a pool had %d classes and has %d now", classes,
+			balanced->classes);
+	if (state_failed(state))
+		return;
+	if (state_reading(state)) {
+		memset(balanced->counts, 0, (size_t)balanced->classes * sizeof(*balanced->counts));
+		memset(balanced->known, 0, (size_t)balanced->classes);
+	}
 	state_int64s(state, "counts", balanced->counts, (size_t)classes);
 	state_bytes(state, "known", balanced->known, (size_t)classes);
 	if (state_failed(state) || !state_reading(state))
@@ -178,6 +212,7 @@ const struct pool_type pool_balanced = {
 	.limited = true,
 	.open = open_classes,
 	.close = close_classes,
+	.classes = more_classes,
 	.take = take,
 	.draw = pool_draw_slots,
 	.state = visit,

@@ -42,6 +42,8 @@ struct pool_type {
 	/* Makes what the kind needs beyond that; may be NULL. After a failure close is called. */
 	int (*open)(struct pool *pool, struct err *err);
 	void (*close)(struct pool *pool);
+	/* As pool_classes; NULL: it does not look at labels. */
+	int (*classes)(struct pool *pool, int classes, struct err *err);
 	/* Takes a sample of the pool's side, or does not, and keeps `count` right. `offered` does
 	 * not count this sample yet. */
 	int (*take)(

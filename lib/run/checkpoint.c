@@ -173,6 +173,7 @@ static void run_state(void *object, struct state *state)
 		run->driver->state(run, state);
 	store_state(run->store, state);
 	learner_state(run->learner, state);
+	run->classes = net_spec(learner_net(run->learner))->classes;
 	run->events_kept = events;
 }
 

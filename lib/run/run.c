@@ -45,12 +45,8 @@ void run_release(struct run *run)
 	tensorboard_close(run->board);
 	if (run->lock >= 0)
 		close(run->lock);
-	metrics_file_close(run->metrics);
-	events_close(run->events);
-	run_score_free(run);
-	learner_free(run->learner);
-	store_free(run->store);
-	mem_free(run->rows);
+	run_unmake(run);
+	class_list_release(&run->names);
 }
 
 int run_keep_rows(struct run *run, int rows, struct err *err)

@@ -45,6 +45,7 @@
 #include "eval/recent.h"
 #include "learn/learner.h"
 #include "run/checkpoint.h"
+#include "run/class_list.h"
 #include "run/events.h"
 #include "run/metrics_file.h"
 #include "run/tensorboard.h"
@@ -116,8 +117,11 @@ struct run_driver {
 struct run {
 	struct run_config config;
 	const struct run_driver *driver;
-	int classes;
-	size_t floats; /* of a sample's input */
+	int classes;      /* of the net */
+	int classes_most; /* above 0: they come with their labels, and may become so many */
+	struct class_list names;
+	int32_t names_kept; /* so many of them are in the journal */
+	size_t floats;      /* of a sample's input */
 
 	struct store *store;
 	struct learner *learner;
@@ -177,9 +181,33 @@ typedef int run_repeat(struct run *run, int n, struct err *err);
 
 enum { RUN_ROWS_MOST = 4096 }; /* evaluations that a run without an end remembers */
 int run_open_journal(struct run *run, struct learner_config *config, struct err *err);
+
+/*
+ * Where the first input will tell the size of inputs: run_try_options refuses what a learner
+ * would refuse of any size, run_journal_floats takes the folder and finds the size in its
+ * journal, 0 if there is none. run_unmake undoes all from run_make_learner on, but keeps the folder's lock.
+ */
+int run_try_options(struct run *run, const struct learner_config *config, struct err *err);
+int run_journal_floats(struct run *run, size_t *floats, struct err *err);
+void run_unmake(struct run *run);
 int run_catch_up(struct run *run, run_repeat *repeat, struct err *err);
 int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t *labels,
 	int32_t *guesses, struct err *err);
+
+/*
+ * Classes that come. run_reveal is learner_reveal for runs that may have them: the net and
+ * the scores follow the labels. run_class is the label of a name: its own, or the next
+ * that is free; ERR_INPUT if there can be no more. A new name is in the journal, in the
+ * same transaction, when run_note_classes was called for it before a change of the
+ * journal; run_reveal does so for all labels up to its largest.
+ */
+int run_reveal(struct run *run, const float *inputs, const int32_t *labels, int n, struct err *err);
+int run_class(struct run *run, const char *name, int32_t *label, struct err *err);
+int run_note_classes(struct run *run, int32_t below, struct err *err);
+/* By the driver, or as they came with labels, one per class of the net. False: none has one. */
+bool run_class_names(const struct run *run, const char **names);
+/* Names that the journal has, for a run that opens it. */
+int run_noted_classes(struct run *run, struct err *err);
 
 int run_keep_rows(struct run *run, int rows, struct err *err);
 int run_begin(struct run *run, struct err *err);
@@ -191,6 +219,7 @@ int run_begin(struct run *run, struct err *err);
 void run_score(struct run *run, const int32_t *predicted, const int32_t *rank,
 	const int32_t *labels, int n);
 int run_score_new(struct run *run, int classes, struct err *err);
+int run_score_classes(struct run *run, int classes, struct err *err); /* so many, or more */
 void run_score_free(struct run *run);
 void run_score_state(struct run *run, struct state *state);
 
@@ -213,6 +242,9 @@ int run_evaluate(struct run *run, struct err *err);
 
 /* The result, saved. */
 int run_finish(struct run *run, struct run_result *result, struct err *err);
+
+/* A model's weights (learn/learner.h) with all that a file says of them, names of classes too. */
+int run_save_weights(const struct run *run, int model, const char *path, struct err *err);
 
 double run_seconds(const struct run *run); /* of all processes together */
 

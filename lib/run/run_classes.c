@@ -53,7 +53,7 @@ int run_write_classes(const struct run *run, struct err *err)
 
 	if (!names)
 		return err_memory(err, "classes.json", classes * sizeof(*names));
-	named = run->driver->class_names && run->driver->class_names(run, names);
+	named = run_class_names(run, names);
 	jwriter_table(&json, NULL);
 	jwriter_lines(&json);
 	add_classes(&json, run->confusion, named ? names : NULL);

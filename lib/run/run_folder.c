@@ -254,6 +254,8 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	jwriter_number(&json, "train_seconds", result->train_seconds);
 	jwriter_number(&json, "iterations_per_s", result->iterations_per_s);
 	jwriter_number(&json, "fast_bytes", now.fast_bytes);
+	if (run->classes_most)
+		jwriter_whole(&json, "classes", learner_classes(run->learner));
 	if (run->driver->facts)
 		run->driver->facts(run, &json);
 	add_ledger(&json, &run->ledger);
@@ -262,23 +264,25 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	return run_folder_write(run, "run.json", &words, err);
 }
 
-static int save_model(
-	const struct run *run, const char *path, const char *const *names, struct err *err)
+int run_save_weights(const struct run *run, int model, const char *path, struct err *err)
 {
+	const char **names = mem_new((size_t)run->classes, sizeof(*names));
 	struct learner_report now;
 	struct text schema = {0};
 	struct jwriter json = {.out = &schema, .dense = true};
 	int code;
 
+	if (!names)
+		return err_memory(err, "names of classes", (size_t)run->classes * sizeof(*names));
 	learner_report(run->learner, &now);
 	if (run->driver->schema)
 		run->driver->schema(run, &json);
 	code = weights_save(path,
 		&(struct weights){.net = learner_net(run->learner),
-			.params = learner_params(run->learner, LEARNER_INFERENCE),
-			.stats = learner_stats(run->learner, LEARNER_INFERENCE),
+			.params = learner_params(run->learner, model),
+			.stats = learner_stats(run->learner, model),
 			.iteration = now.iteration,
-			.class_names = names,
+			.class_names = run_class_names(run, names) ? names : NULL,
 			.schema = schema.data,
 			.scale = learner_scale(run->learner),
 			.scale_seen = learner_scale_seen(run->learner)},
@@ -286,22 +290,16 @@ static int save_model(
 	if (!code && schema.failed)
 		code = err_memory(err, "a schema", schema.size);
 	text_release(&schema);
+	mem_free(names);
 	return code;
 }
 
 int run_write_model(const struct run *run, const char *name, struct err *err)
 {
 	char *path = run_folder_path(run, name);
-	const char **names = mem_new((size_t)run->classes, sizeof(*names));
-	int code;
+	const int code = path ? run_save_weights(run, LEARNER_INFERENCE, path, err)
+			      : err_memory(err, "a path", strlen(run->config.folder));
 
-	if (!path || !names)
-		code = err_memory(err, "model.safetensors", (size_t)run->classes * sizeof(*names));
-	else if (run->driver->class_names && run->driver->class_names(run, names))
-		code = save_model(run, path, names, err);
-	else
-		code = save_model(run, path, NULL, err);
-	mem_free(names);
 	mem_free(path);
 	return code;
 }

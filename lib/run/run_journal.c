@@ -6,7 +6,23 @@
 
 #include "store/journal.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "run/run.h"
+
+void run_unmake(struct run *run)
+{
+	learner_free(run->learner);
+	run_score_free(run);
+	store_free(run->store);
+	metrics_file_close(run->metrics);
+	events_close(run->events);
+	mem_free(run->rows);
+	run->learner = NULL;
+	run->store = NULL;
+	run->metrics = NULL;
+	run->events = NULL;
+	run->rows = NULL;
+}
 
 /* What a learner would refuse is refused before anything is made or removed. */
 static int try_learner(struct run *run, struct learner_config *config, struct err *err)
@@ -16,11 +32,36 @@ static int try_learner(struct run *run, struct learner_config *config, struct er
 
 	if (!code)
 		code = run_make_learner(run, config, err);
-	learner_free(run->learner);
-	run_score_free(run);
-	store_free(run->store);
-	run->learner = NULL;
-	run->store = NULL;
+	run_unmake(run);
+	return code;
+}
+
+int run_try_options(struct run *run, const struct learner_config *config, struct err *err)
+{
+	struct learner_config some = *config;
+
+	some.channels = 1;
+	return *options_text(run->config.options, "model.weights") ? 0
+								   : try_learner(run, &some, err);
+}
+
+int run_journal_floats(struct run *run, size_t *floats, struct err *err)
+{
+	char *data = NULL, *path = run_folder_path(run, "journal");
+	struct journal *journal = NULL;
+	int code = path ? run_folder_take(run, err)
+			: err_memory(err, "a path", strlen(run->config.folder));
+
+	*floats = 0;
+	if (!code && !(data = path_join(path, "data.mdb")))
+		code = err_memory(err, "a path", strlen(path));
+	if (!code && path_exists(data))
+		code = journal_open(&journal, path, 0, err);
+	if (journal)
+		*floats = journal_floats(journal);
+	journal_close(journal);
+	mem_free(data);
+	mem_free(path);
 	return code;
 }
 
@@ -46,10 +87,12 @@ int run_open_journal(struct run *run, struct learner_config *config, struct err 
 {
 	int code = try_learner(run, config, err);
 
-	if (!code)
+	if (!code && run->lock < 0)
 		code = run_folder_take(run, err);
 	if (!code)
 		code = open_journal(run, err);
+	if (!code)
+		code = run_noted_classes(run, err);
 	return code ? code : run_make_learner(run, config, err);
 }
 

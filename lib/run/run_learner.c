@@ -98,7 +98,7 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	const struct options *o = run->config.options;
 	int code;
 
-	run->classes = config->classes;
+	run->classes_most = config->classes_most;
 	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	config->options = o;
 	config->budget = run->budget = options_float(o, "run.budget");
@@ -106,5 +106,7 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	code = learner_new(&run->learner, config, run->store, err);
 	if (!code)
 		code = run_score_new(run, config->classes, err);
+	if (!code)
+		run->classes = net_spec(learner_net(run->learner))->classes;
 	return code;
 }

@@ -22,6 +22,13 @@ void run_score_free(struct run *run)
 	run->confusion = NULL;
 }
 
+int run_score_classes(struct run *run, int classes, struct err *err)
+{
+	const int code = prequential_classes(run->prequential, classes, err);
+
+	return code ? code : confusion_reserve(run->confusion, classes, err);
+}
+
 static void tell_alarm(struct run *run, const struct alarm_change *change)
 {
 	struct learner_report now;

@@ -63,7 +63,7 @@ static int header_check(struct journal *j, size_t floats, struct err *err)
 	if (h->version != JOURNAL_VERSION && h->version != JOURNAL_BEFORE)
 		return err_set(err, ERR_FORMAT, "%s: is a journal of version %u, not %d or %d",
 			j->folder, h->version, JOURNAL_BEFORE, JOURNAL_VERSION);
-	if (h->floats != floats)
+	if (floats && h->floats != floats)
 		return err_set(err, ERR_INPUT,
 			"%s: is a journal of samples of %llu numbers, not %zu", j->folder,
 			(unsigned long long)h->floats, floats);
@@ -82,7 +82,7 @@ static int header_open(struct journal *j, size_t floats, struct err *err)
 	size_t size;
 	int code;
 
-	if (lmdb_count(j->lmdb, ABOUT) == 0 && journal_kept(j) == 0) {
+	if (floats && lmdb_count(j->lmdb, ABOUT) == 0 && journal_kept(j) == 0) {
 		memcpy(job.header.magic, magic, sizeof(magic));
 		code = lmdb_write(j->lmdb, header_body, &job, "cannot make it", err);
 		if (code)
@@ -97,7 +97,10 @@ static int header_open(struct journal *j, size_t floats, struct err *err)
 	lmdb_end(j->lmdb);
 	if (!code)
 		code = header_check(j, floats, err);
-	return code || j->header.version == JOURNAL_VERSION ? code : journal_upgrade(j, err);
+	if (code)
+		return code;
+	j->input = (size_t)j->header.floats * sizeof(float);
+	return j->header.version == JOURNAL_VERSION ? 0 : journal_upgrade(j, err);
 }
 
 int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err)
@@ -108,7 +111,6 @@ int journal_open(struct journal **journal, const char *folder, size_t floats, st
 	*journal = NULL;
 	if (!made)
 		return err_memory(err, "a journal", sizeof(*made));
-	made->input = floats * sizeof(float);
 	made->folder = mem_text(folder);
 	made->taken_room = TAKEN_LEAST;
 	made->taken = mem_new(made->taken_room, sizeof(*made->taken));
@@ -134,9 +136,16 @@ void journal_close(struct journal *journal)
 	if (!journal)
 		return;
 	lmdb_close(journal->lmdb);
+	journal_drop_notes(journal);
+	mem_free(journal->notes);
 	mem_free(journal->taken);
 	mem_free(journal->folder);
 	mem_free(journal);
+}
+
+size_t journal_floats(const struct journal *journal)
+{
+	return journal->input / sizeof(float);
 }
 
 int64_t journal_added(const struct journal *journal)
@@ -225,6 +234,8 @@ static int add_body(struct lmdb *lmdb, const void *context)
 		status = sample_put(job, i);
 	if (!status)
 		status = journal_unremember(j, job->header);
+	if (!status)
+		status = journal_put_notes(j);
 	return status ? status : journal_put_header(j, job->header);
 }
 
@@ -241,6 +252,7 @@ int journal_add(
 	if (!code) {
 		journal->header = header;
 		journal->taken_count = journal->labelled = 0;
+		journal_drop_notes(journal);
 	}
 	return code;
 }

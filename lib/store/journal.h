@@ -24,13 +24,14 @@
 struct journal;
 
 /*
- * Opens the journal in the folder, or makes both. Samples have `floats` numbers.
- * Refuses a journal of samples of another length (ERR_INPUT), a file that is no
+ * Opens the journal in the folder, or makes both. Samples have `floats` numbers; 0: as many
+ * as they have in a journal that is there. Refuses a journal of samples of another length (ERR_INPUT), a file that is no
  * journal, of another version or cut off (ERR_FORMAT), and a journal that is open
  * already (ERR_STATE). A journal of the version before becomes one of this version.
  */
 int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err);
 void journal_close(struct journal *journal);
+size_t journal_floats(const struct journal *journal);
 
 /* Adds n samples. The inputs that were taken wait no longer; see journal_take. */
 int journal_add(struct journal *journal, const float *inputs, const int32_t *labels, int n,
@@ -108,6 +109,15 @@ struct journal_mark {
 void journal_beside(
 	struct journal *journal, const int32_t *guesses, const struct journal_mark *mark);
 int journal_marked(struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err);
+
+/*
+ * Notes are words under names, for what must be known of samples to understand them: the
+ * names of their classes, for one. A note, copied, is kept in place of one of that name by
+ * the next journal_add, journal_wait or journal_label, in its transaction; journal_noted
+ * does not find it before. *words is for mem_free, and NULL if there is no such note.
+ */
+int journal_note(struct journal *journal, const char *name, const char *words, struct err *err);
+int journal_noted(struct journal *journal, const char *name, char **words, struct err *err);
 
 /*
  * Sets, from the next call on, how many inputs may wait (the oldest give way to new

@@ -1,7 +1,7 @@
 /*
  * What the journal's files share. Its tables, and what each has under which key:
  *
- *	about     "header": the header
+ *	about     "header": the header; a note's name: its words, with their NUL
  *	samples   id: input and trailer
  *	waiting   key: input and tail
  *	arrivals  number of an input that waits, in the order of coming: its key
@@ -68,6 +68,10 @@ struct taken {
 	int32_t guesses[JOURNAL_GUESSES];
 };
 
+struct note {
+	char *name, *words;
+};
+
 struct journal {
 	struct lmdb *lmdb;
 	char *folder;
@@ -79,6 +83,8 @@ struct journal {
 	size_t labelled;        /* how many of them have labels in the table */
 	const int32_t *guesses; /* what journal_beside said, as is the mark */
 	const struct journal_mark *mark;
+	struct note *notes; /* that wait to be written */
+	size_t notes_count, notes_room;
 };
 
 static inline struct lmdb_key text_key(const char *text)
@@ -113,8 +119,12 @@ const struct taken *journal_find_taken(const struct journal *journal, const char
 /* Makes a journal of JOURNAL_BEFORE, whose header is sound, one of this version. */
 int journal_upgrade(struct journal *journal, struct err *err);
 
+/* Notes that were written wait no longer. */
+void journal_drop_notes(struct journal *journal);
+
 /* For bodies; they return LMDB's status. */
 int journal_put_header(struct journal *journal, const struct header *header);
+int journal_put_notes(struct journal *journal);
 /* The input no longer waits. */
 int journal_unwait(struct journal *journal, const char *key, int64_t arrival);
 /* Remembers the key of a sample; forgets keys that are too old. */

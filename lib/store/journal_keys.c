@@ -151,6 +151,8 @@ static int wait_body(struct lmdb *lmdb, const void *context)
 		status = input_put(job, i, &waiting);
 	if (!status)
 		status = make_way(j, job->header, waiting);
+	if (!status)
+		status = journal_put_notes(j);
 	return status ? status : journal_put_header(j, job->header);
 }
 
@@ -163,9 +165,11 @@ int journal_wait(struct journal *journal, const char *const *keys, const float *
 
 	if (!code)
 		code = lmdb_write(journal->lmdb, wait_body, &job, "cannot add inputs", err);
-	if (!code)
-		journal->header = header;
-	return code;
+	if (code)
+		return code;
+	journal->header = header;
+	journal_drop_notes(journal);
+	return 0;
 }
 
 /* For use between lmdb_begin and lmdb_end. */
@@ -255,7 +259,7 @@ static int label_body(struct lmdb *lmdb, const void *context)
 		memcpy(record, &job->labels[i], sizeof(*job->labels));
 		memcpy((char *)record + sizeof(struct labelled), j->taken[i].key, size);
 	}
-	return status;
+	return status ? status : journal_put_notes(job->journal);
 }
 
 int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err)
@@ -269,9 +273,11 @@ int journal_label(struct journal *journal, const int32_t *labels, int n, struct 
 	if (job.n <= journal->labelled)
 		return 0;
 	code = lmdb_write(journal->lmdb, label_body, &job, "cannot keep labels", err);
-	if (!code)
-		journal->labelled = job.n;
-	return code;
+	if (code)
+		return code;
+	journal->labelled = job.n;
+	journal_drop_notes(journal);
+	return 0;
 }
 
 int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float *input,

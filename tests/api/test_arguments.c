@@ -69,8 +69,6 @@ static void refused(int code, int expected, const char *call, const char *words)
 
 static void null_is_refused(void **state)
 {
-	struct retain_learner *other = learner;
-
 	(void)state;
 	NO("config", retain_config_load(NULL, "x", &err));
 	NO("path", retain_config_load(config, NULL, &err));
@@ -88,8 +86,7 @@ static void null_is_refused(void **state)
 	NO("config", retain_config_on_progress(NULL, NULL, NULL, &err));
 
 	NO("learner", retain_learner_new(NULL, config, &err));
-	NO("config", retain_learner_new(&other, NULL, &err));
-	assert_null(other);
+	NO("learner", retain_learner_new(NULL, NULL, &err));
 }
 
 static void null_is_refused_by_learners(void **state)
@@ -104,6 +101,11 @@ static void null_is_refused_by_learners(void **state)
 	NO("learner", retain_learner_save(NULL, &err));
 	NO("learner", retain_learner_shape(NULL, &shape, &err));
 	NO("shape", retain_learner_shape(learner, NULL, &err));
+	NO("learner", retain_learner_class(NULL, "a", &step.labels[0], &err));
+	NO("name", retain_learner_class(learner, NULL, &step.labels[0], &err));
+	NO("label", retain_learner_class(learner, "a", NULL, &err));
+	NO("learner", retain_learner_class_name(NULL, 0, &text, &err));
+	NO("name", retain_learner_class_name(learner, 0, NULL, &err));
 	NO("learner", retain_learner_predict(NULL, INPUTS, PREDICTIONS, NOTHING, &err));
 	NO("inputs", retain_learner_predict(learner, NOTHING, PREDICTIONS, NOTHING, &err));
 	NO("predictions", retain_learner_predict(learner, INPUTS, NOTHING, NOTHING, &err));
@@ -277,6 +279,8 @@ static void refuse_in_child(struct retain_learner *theirs)
 {
 	CHILD(retain_learner_save(theirs, &err));
 	CHILD(retain_learner_shape(theirs, &shape, &err));
+	CHILD(retain_learner_class(theirs, "a", &step.labels[0], &err));
+	CHILD(retain_learner_class_name(theirs, 0, &text, &err));
 	CHILD(retain_learner_predict(theirs, INPUTS, PREDICTIONS, NOTHING, &err));
 	CHILD(retain_learner_predict_for(theirs, RETAIN_NOW, INPUTS, PREDICTIONS, NOTHING, &err));
 	CHILD(retain_learner_observe(theirs, INPUTS, PREDICTIONS, &step.ticket, &err));

@@ -165,14 +165,15 @@ static void wrong_labels_are_refused(void **state)
 	retain_learner_free(learner);
 }
 
-static void what_is_learned_must_be_said(void **state)
+static void settings_that_cannot_be_are_refused(void **state)
 {
 	static const struct {
 		const char *settings[5], *words;
 	} rows[] = {
-		{{"model.classes", "0"}, "model.classes = 0"},
-		{{"model.classes", "-1"}, "model.classes"},
-		{{"model.input", ""}, "model.input"},
+		{{"model.classes", "-1"}, "model.classes = -1"},
+		{{"model.classes", "4 or so"}, "model.classes = 4 or so"},
+		{{"model.classes", "some"}, "must be a whole number from 1 to 1048576, or auto"},
+		{{"model.classes_most", "0"}, "model.classes_most = 0"},
 		{{"model.input", "3,32"}, "model.input = 3,32"},
 		{{"model.input", "6 7"}, "model.input = 6 7"},
 		{{"model.input", "0"}, "model.input = 0"},
@@ -466,7 +467,7 @@ int main(void)
 		cmocka_unit_test(labels_come_in_any_order),
 		cmocka_unit_test(efficacy_is_of_the_predictions_made),
 		cmocka_unit_test(wrong_labels_are_refused),
-		cmocka_unit_test(what_is_learned_must_be_said),
+		cmocka_unit_test(settings_that_cannot_be_are_refused),
 		cmocka_unit_test(images_are_three_numbers),
 		folder_test(weights_are_saved_and_loaded),
 		folder_test(weights_can_be_chosen),

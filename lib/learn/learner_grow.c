@@ -1,0 +1,153 @@
+/*
+ * A net with more classes. All that has the net's size is made anew beside what there is
+ * and takes its values over, by the fields that a checkpoint has; only then it changes
+ * places with it. So a failure changes nothing. New rows of the head, and all that belongs
+ * to them, are 0: a class that comes late starts with what is known of it, which is nothing,
+ * and no random number depends on when it came.
+ *
+ * This costs about as much as a few sweeps over the parameters, less than the iterations
+ * that its first sample is trained by.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/learner_impl.h"
+
+/* A learner that has nothing but nets, of so many classes. */
+static int make_other(
+	struct learner **other, const struct learner *learner, int classes, struct err *err)
+{
+	struct learner *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*other = NULL;
+	if (!made)
+		return err_memory(err, "a learner", sizeof(*made));
+	made->config = learner->config;
+	made->config.classes = classes;
+	made->batch = learner->batch;
+	made->validation_batch = learner->validation_batch;
+	made->floats = learner->floats;
+	code = learner_make_nets(made, err);
+	if (!code) {
+		*other = made;
+		return 0;
+	}
+	learner_free_nets(made);
+	mem_free(made);
+	return code;
+}
+
+#define SWAP(field)                                                                                \
+	do {                                                                                       \
+		__typeof__(a->field) kept = a->field;                                              \
+		a->field = b->field;                                                               \
+		b->field = kept;                                                                   \
+	} while (0)
+
+static void swap_nets(struct learner *a, struct learner *b)
+{
+	SWAP(config.classes);
+	SWAP(choice);
+	SWAP(population);
+	SWAP(fast);
+	SWAP(start);
+	SWAP(start_stats);
+	SWAP(average);
+	SWAP(optimizer);
+	SWAP(runner);
+	SWAP(engine);
+	SWAP(net);
+	SWAP(params);
+	SWAP(grad);
+	SWAP(logits);
+	for (int i = 0; i < SCORES_MODELS; i++)
+		SWAP(stats[i]);
+}
+
+/* The tables of the two nets. */
+struct tables {
+	const struct param_table *from, *to;
+};
+
+/*
+ * Arrays of the table's length, or of its end where only the head is meant: tensor by tensor.
+ * Other arrays are by class. A tensor's first dimension is what grows.
+ */
+static void fit(
+	void *context, size_t size, const char *from, size_t from_count, char *to, size_t to_count)
+{
+	const struct tables *tables = context;
+	const size_t first = tables->to->floats - to_count;
+
+	memset(to, 0, to_count * size);
+	if (size != sizeof(float) || tables->from->floats - from_count != first) {
+		memcpy(to, from, (from_count < to_count ? from_count : to_count) * size);
+		return;
+	}
+	for (int i = 0; i < tables->from->count; i++) {
+		const struct param *old = &tables->from->rows[i], *new = &tables->to->rows[i];
+
+		if (old->offset >= first)
+			memcpy(to + (new->offset - first) * size,
+				from + (old->offset - first) * size, old->count * size);
+	}
+}
+
+/* The pool does not mind classes that do not come. */
+static int other_of(struct learner **other, struct learner *learner, int classes, struct err *err)
+{
+	const int code = pool_classes(learner->pool, classes, err);
+
+	*other = NULL;
+	return code ? code : make_other(other, learner, classes, err);
+}
+
+int learner_grow(struct learner *learner, int classes, struct learner **former, struct err *err)
+{
+	struct tables tables;
+	struct learner *made;
+	int code = other_of(&made, learner, classes, err);
+
+	*former = NULL;
+	if (code)
+		return code;
+	tables = (struct tables){net_params(learner->net), net_params(made->net)};
+	code = state_carry(learner_nets_state, learner, made, fit, &tables, err);
+	if (code) {
+		learner_free_nets(made);
+		mem_free(made);
+		return code;
+	}
+	swap_nets(learner, made);
+	learner_make_plan(learner);
+	learner->version++;
+	*former = made;
+	return 0;
+}
+
+void learner_grown(struct learner *learner, struct learner *former, int code)
+{
+	if (!former)
+		return;
+	if (code) {
+		swap_nets(learner, former);
+		learner_make_plan(learner);
+		learner->version++;
+	}
+	learner_free_nets(former);
+	mem_free(former);
+}
+
+int learner_resize(struct learner *learner, int classes, struct err *err)
+{
+	struct learner *other;
+	const int code = other_of(&other, learner, classes, err);
+
+	if (code)
+		return code;
+	swap_nets(learner, other);
+	learner_make_plan(learner);
+	learner_grown(learner, other, 0);
+	return 0;
+}

@@ -1,0 +1,139 @@
+/* All fields of a learner that a checkpoint needs, and those that a larger net takes over. */
+#include "learn/learner_impl.h"
+
+static void leaving_state(struct learner *learner, struct state *state)
+{
+	int64_t count = learner->leaving_count;
+	struct err err;
+
+	state_int64(state, "leaving_count", &count);
+	if (state_failed(state))
+		return;
+	if (count < 0 || count > pool_seen(learner->pool)) {
+		state_refuse(state, ERR_FORMAT, "%lld of %lld samples are leaving",
+			(long long)count, (long long)pool_seen(learner->pool));
+		return;
+	}
+	if (learner_reserve_leaving(learner, count, &err)) {
+		state_refuse(state, ERR_MEMORY, "%s", err.message);
+		return;
+	}
+	learner->leaving_count = count;
+	state_int64s(state, "leaving", learner->leaving, (size_t)count);
+}
+
+static void start_state(struct learner *learner, struct state *state)
+{
+	if (learner->start)
+		state_floats(state, "start", learner->start, net_params(learner->net)->floats);
+	if (learner->start_stats)
+		state_floats(state, "start_stats", learner->start_stats,
+			net_stats(learner->net)->floats);
+}
+
+static void tasks_state(struct learner *learner, struct state *state)
+{
+	state_int64(state, "steps", &learner->steps);
+	state_int64(state, "task_first", &learner->task_first);
+	state_bool(state, "tasks_told", &learner->tasks_told);
+	state_bool(state, "task_next", &learner->task_next);
+	state_int64(state, "task_told", &learner->task_told);
+	state_bool(state, "new_step", &learner->new_step);
+	if (!state_failed(state) && (learner->steps < 0 || learner->task_first < 0 ||
+					    learner->task_first > pool_seen(learner->pool))) {
+		state_refuse(state, ERR_FORMAT, "a task began with sample %lld of %lld",
+			(long long)learner->task_first, (long long)pool_seen(learner->pool));
+		learner->steps = learner->task_first = 0;
+	}
+	start_state(learner, state);
+}
+
+/* Before version 3 no learner scaled its inputs. */
+static void scale_state(struct learner *learner, struct state *state)
+{
+	if (state_version(state) >= 3)
+		scaling_state(learner->scaling, state);
+	else
+		state_refuse(state, ERR_INPUT,
+			"its model takes inputs as they are, and this learner scales them; set "
+			"model.scale = off");
+}
+
+/* The net is made as large as it was. */
+static void classes_state(struct learner *learner, struct state *state)
+{
+	int classes = net_spec(learner->net)->classes;
+	struct err err;
+
+	state_int(state, "classes", &classes);
+	if (!state_failed(state) && classes != net_spec(learner->net)->classes &&
+		learner_resize(learner, classes, &err))
+		state_refuse(state, err.code, "%s", err.message);
+}
+
+static void models_state(struct learner *learner, struct state *state)
+{
+	const size_t stats = net_stats(learner->net)->floats;
+	static const char *const names[SCORES_MODELS] = {"stats", "stats1", "stats2"};
+
+	state_floats(state, "params", learner->params, net_params(learner->net)->floats);
+	for (int i = 0; i < SCORES_MODELS && stats; i++)
+		state_floats(state, names[i], learner->stats[i], stats);
+	optimizer_state(learner->optimizer, state);
+	average_state(learner->average, state);
+}
+
+void learner_nets_state(void *object, struct state *state)
+{
+	struct learner *learner = object;
+
+	models_state(learner, state);
+	start_state(learner, state);
+	if (learner->population)
+		population_state(learner->population, learner->net, state);
+	if (learner->fast)
+		fast_state(learner->fast, state);
+}
+
+void learner_state(struct learner *learner, struct state *state)
+{
+	state_enter(state, "learner");
+	if (learner->config.classes_most)
+		classes_state(learner, state);
+	state_same(state, "arch", net_spec(learner->net)->arch);
+	state_int64(state, "iteration", &learner->iteration);
+	state_double(state, "loss", &learner->loss);
+	state_bool(state, "scored", &learner->scored);
+	for (int i = 0; i < SCORES_MODELS; i++) {
+		state_double(state, "last_loss", &learner->last[i].loss);
+		state_double(state, "last_accuracy", &learner->last[i].accuracy);
+	}
+	state_int(state, "judged", &learner->judged);
+	if (learner->judged < 0 || learner->judged >= SCORES_MODELS) {
+		state_refuse(state, ERR_FORMAT, "model %d was the best", learner->judged);
+		learner->judged = SCORES_PLAIN;
+	}
+	state_double(state, "sigma", &learner->sigma);
+	scores_state(&learner->scores, state);
+	models_state(learner, state);
+	schedule_state(learner->schedule, state);
+	pool_state(learner->pool, state);
+	if (learner->validation)
+		pool_state(learner->validation, state);
+	objective_state(learner->objective, state);
+	tasks_state(learner, state);
+	if (learner->population)
+		population_state(learner->population, learner->net, state);
+	if (learner->adapt)
+		adapt_state(learner->adapt, state);
+	if (learner->fast)
+		fast_state(learner->fast, state);
+	leaving_state(learner, state);
+	if (learner->scaling)
+		scale_state(learner, state);
+	state_leave(state);
+	if (!state_failed(state))
+		learner->window_end =
+			schedule_window_end(learner->schedule, learner->iteration + 1);
+	learner->version += state_reading(state);
+}
