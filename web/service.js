@@ -10,8 +10,8 @@ const serviceRows = [
 	["queue", (now) => now.queue, (x, now) => `${x} of ${now.queue_most}`],
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
 	["connections", (now) => now.connections, (x) => x.toFixed(0)],
-	["right before the label", (now) => now.le, percent],
-	["right on held-out", (now) => now.val, percent],
+	["right before the label", (now) => now.le, shareWords],
+	["right on held-out", (now) => now.val, shareWords],
 ];
 const serviceSeries = serviceRows.map(() => []);
 let serviceBefore = null;
@@ -20,12 +20,12 @@ function milliseconds(x) {
 	return `≤ ${Number((1000 * x).toPrecision(3))} ms`;
 }
 
-function percent(x) {
+function shareWords(x) {
 	return `${(100 * x).toFixed(1)} %`;
 }
 
 /* A line over the last two minutes, from 0 to the most there was. */
-function spark(parent, values) {
+function drawSpark(parent, values) {
 	const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
 	const line = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
 	const most = Math.max(...values.filter((x) => x !== null), 1e-9);
@@ -49,7 +49,7 @@ function drawService(now, seconds) {
 		serviceSeries[i] = serviceSeries[i].slice(-SERVICE_KEPT);
 		element("div", tile, name, "tile-name");
 		element("div", tile, known ? words(x, now) : "–", "tile-value");
-		spark(tile, serviceSeries[i]);
+		drawSpark(tile, serviceSeries[i]);
 	});
 	byId("service-state").textContent = now.failure ? `${now.state}: ${now.failure}` : now.state;
 	byId("service-pause").textContent = now.state === "paused" ? "resume" : "pause";
