@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/curves_csv.h"
 #include "report/figure.h"
 #include "report/report.h"
 #include "serve/serve.h"
@@ -13,7 +14,7 @@
 #include "watch.h"
 
 struct request {
-	const char *out, *svg;
+	const char *out, *svg, *csv;
 	bool watch, open;
 	int port;
 };
@@ -89,6 +90,17 @@ static void warn_left_out(const struct run_set *set)
 		fprintf(stderr, "retain: warning: left out: %s\n", set->left_out[i]);
 }
 
+static int write_csv(const char *folder, const struct run_set *set)
+{
+	struct err err = {0};
+
+	if (curves_csv(folder, set, &err))
+		return complain(EXIT_FAILED, "%s", err.message);
+	printf("Wrote the charts of %d run%s as tables to %s.\n", set->count,
+		set->count == 1 ? "" : "s", folder);
+	return EXIT_OK;
+}
+
 static int write_to(const char *path, const struct request *request, const struct run_set *set)
 {
 	struct err err = {0};
@@ -117,8 +129,8 @@ static int write_report(const struct request *request, char **paths, int count)
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	warn_left_out(set);
-	status = target(request, paths, count, &out);
-	if (status == EXIT_OK)
+	status = request->csv ? write_csv(request->csv, set) : target(request, paths, count, &out);
+	if (status == EXIT_OK && !request->csv)
 		status = write_to(out.data, request, set);
 	text_release(&out);
 	run_set_close(set);
@@ -139,6 +151,8 @@ int cmd_report(int argc, char **argv)
 		{"out", "FILE", "what to write; else report.html in the one folder, or here",
 			.text = &request.out},
 		{"svg", "FIGURE", "write a single figure as SVG", .text = &request.svg},
+		{"csv", "DIR", "write the numbers of every chart there, a table each",
+			.text = &request.csv},
 		{"open", NULL, "show it in the browser", .flag = &request.open},
 		{"watch", NULL, "serve a page on this machine that follows the runs",
 			.flag = &request.watch},
@@ -163,6 +177,9 @@ int cmd_report(int argc, char **argv)
 			EXIT_USAGE, "report: which RUN? Give the folder of a run, or one above");
 	if (request.svg && request.watch)
 		return complain(EXIT_USAGE, "--svg and --watch: one at a time");
+	if (request.csv && (request.svg || request.watch || request.out || request.open))
+		return complain(
+			EXIT_USAGE, "--csv writes tables only: leave out the other options");
 	if (request.watch && request.out)
 		return complain(EXIT_USAGE, "--watch writes no file: leave out --out");
 	return request.watch ? watch(&request, argv + 1, argc - 1)

@@ -29,7 +29,7 @@ static const struct {
 	{"retention (IR)", CURVE_IR, 100, false, " %"},
 	{"adapts (LE)", CURVE_LE, 100, false, " %"},
 	{"of the last 1 000", CURVE_RECENT, 100, false, " %"},
-	{"learning rate (log)", CURVE_RATE, 1, true, ""},
+	{"learning rate", CURVE_RATE, 1, true, ""},
 	{"gap (sigma)", CURVE_SIGMA, 100, false, " %"},
 };
 

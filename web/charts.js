@@ -1,29 +1,34 @@
 /*
  * Charts over the run, by dygraphs: a line per group, solid for the model that
  * serves inference, dashed for the plain one of the same runs; behind it the range of
- * the seeds; on it a mark for every cut of the rate.
+ * the seeds; on it a mark for every cut of the rate and for every drift alarm.
  */
 
+/* `why`: where there is nothing to draw, what that is due to. `dashes`, `dots`: what those lines are, in the read-out. */
 const charts = [
-	{id: "ir", title: "Information retention", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", hero: true, cuts: true,
-		note: "accuracy on everything seen so far; ▼: the rate was cut"},
+	{id: "ir", title: "Kept: information retention (IR)", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", hero: true, cuts: true,
+		alarms: true, note: "accuracy on everything seen so far; ▼: the rate was cut; ◆: a drift alarm",
+		why: "it needs evaluation data, which live streams and programs have none of"},
+	{id: "le", title: "Right before the label: learning efficacy (LE)", y: "LE, %", scale: 100, solid: "recent", dashed: "le", dotted: "blind",
+		alarms: true, dashes: " of all", dots: " guessing",
+		note: "solid: of the latest 1 000 predictions; dashed: of all so far, which is LE; dotted: always saying the most frequent recent label; ◆: a drift alarm",
+		why: "nothing was predicted"},
 	{id: "lr", title: "Learning rate", y: "rate, log scale", scale: 1, solid: "lr", log: true, step: true, cuts: true,
-		note: "▼: a cut; point at it to see why"},
-	{id: "sigma", title: "σ: what averaging gains", y: "σ, points of accuracy", scale: 100, solid: "sigma", level: "epsilon", cuts: true,
-		note: "best average minus plain model on validation data; horizontal: ε, which C3 compares σ with", settle: 0.03},
+		note: "▼: a cut; point at it to see why", why: "nothing was trained"},
+	{id: "sigma", title: "What averaging gains (σ)", y: "σ, points of accuracy", scale: 100, solid: "sigma", level: "epsilon", cuts: true,
+		note: "best average minus plain model on validation data; horizontal: ε, which C3 compares σ with", settle: 0.03,
+		why: "no method here keeps an average of its own"},
 	{id: "loss", title: "Validation loss", y: "loss, nats", scale: 1, solid: "val_loss_ma", dashed: "val_loss_sgd", cuts: true,
-		note: "solid: best average, dashed: plain model"},
-	{id: "le", title: "Learning efficacy", y: "LE, %", scale: 100, solid: "le", dotted: "blind",
-		note: "accuracy before the label was seen; dotted: always saying the most frequent recent label"},
-	{id: "ft", title: "Forward transfer", y: "FT, %", scale: 100, solid: "ft", dashed: "ft_sgd",
-		note: "accuracy on data still to come"},
-	{id: "gamma", title: "Windows of the averages", y: "1/(1−γ), updates, log scale", scale: 1, solid: "gamma1", dashed: "gamma2",
-		log: true, step: true, calm: true, map: (gamma) => gamma < 1 ? 1 / (1 - gamma) : null,
-		note: "how many updates an average reaches back; solid: the longer, dashed: the shorter"},
+		note: "solid: best average, dashed: plain model", why: "no method here validates"},
+	{id: "ft", title: "Right on what comes next: forward transfer (FT)", y: "FT, %", scale: 100, solid: "ft", dashed: "ft_sgd",
+		note: "accuracy on data still to come; it ends where the stream's end is near",
+		why: "it needs evaluation data of what is to come"},
+	{id: "gamma", title: "How far the averages reach back", y: "1/(1−γ), updates, log scale", scale: 1, solid: "gamma1", dashed: "gamma2",
+		log: true, step: true, calm: true, dashes: " shorter", map: (gamma) => gamma < 1 ? 1 / (1 - gamma) : null,
+		note: "in updates; solid: the longer, dashed: the shorter", why: "no method here keeps an average of its own"},
 ];
 
-const patterns = {solid: null, dashed: [7, 4], dotted: [2, 3]};
-const MARKS_MOST = 400;
+const patterns = {solid: null, dashed: [7, 4], dotted: [2, 3], shared: [14, 14]};
 /* `zoomed`: the iterations that all charts show, NULL for all of them. */
 let graphs = [], following = false, zoomed = null;
 
@@ -47,16 +52,35 @@ function seriesOf(chart) {
 			/* Runs over one stream share their blind learner. */
 			if (kind === "dotted" && series.some((one) => one.kind === kind && sameNumbers(one.raw, curve.mean)))
 				continue;
-			const usable = (value) => value === null || (chart.log && value <= 0) ? null : value;
-			const inUnit = (values) => values.map((value) => usable(unit(value))), middle = inUnit(curve.mean);
+			const inUnit = (values) => values.map((value) => value === null ? null : unit(value)), middle = inUnit(curve.mean);
 			series.push({
-				group: g, kind: kind, x: curve.x, raw: curve.mean, mean: middle,
+				group: g, kind: kind, x: curve.x, raw: curve.mean, mean: middle, told: middle,
+				/* Equal lines: the later one is drawn with gaps, through which the first is seen. */
+				shared: kind === "solid" && series.some((one) => one.kind === kind && sameNumbers(one.raw, curve.mean) && sameNumbers(one.x, curve.x)),
 				band: curve.band && !(chart.calm && groups.length > 1),
 				low: curve.band ? inUnit(curve.low) : middle, high: curve.band ? inUnit(curve.high) : middle,
 			});
 		}
 	});
+	if (isLog(chart, series))
+		liftZeros(series);
 	return series;
+}
+
+/* A log scale shows nothing that is not above 0. */
+function isLog(chart, series) {
+	return Boolean(chart.log) && series.some((one) => one.mean.some((value) => value > 0));
+}
+
+/* A rate of 0 lies on the ground, half as high as the lowest that is above it; the read-out says 0. */
+function liftZeros(series) {
+	const known = [].concat(...series.map((one) => one.low.concat(one.high))).filter((value) => value > 0);
+	const ground = Math.min(...known) / 2, lift = (values) => values.map((value) => value === null || value > 0 ? value : ground);
+	for (const one of series) {
+		one.mean = lift(one.mean);
+		one.low = lift(one.low);
+		one.high = lift(one.high);
+	}
 }
 
 /* Whether it draws anything: columns without a number are not in the data. */
@@ -105,7 +129,7 @@ function rangeOf(chart, series, levels) {
 				least = Math.min(least, value);
 				most = Math.max(most, value);
 			});
-	if (chart.log)
+	if (isLog(chart, series))
 		return [least / 1.6, most * 1.6];
 	for (const level of levels) {
 		least = Math.min(least, level.value, 0);
@@ -119,6 +143,20 @@ function rangeOf(chart, series, levels) {
 function iterations(x) {
 	const most = lastIteration(), unit = most >= 1e7 ? 1e6 : most >= 1e4 ? 1e3 : 1;
 	return Number((x / unit).toPrecision(6)) + (unit === 1 || x === 0 ? "" : unit === 1e3 ? " k" : " M");
+}
+
+/* Round numbers some 64 pixels apart, and the last iteration where it is in sight. */
+function iterationTicks(least, most, pixels) {
+	const last = lastIteration(), wanted = Math.max(2, pixels / 64), rough = (most - least) / wanted;
+	const power = Math.pow(10, Math.floor(Math.log10(rough)));
+	const step = Math.max(1, [1, 2, 5, 10].map((x) => x * power).find((x) => x >= rough));
+	const ticks = [], place = (x) => (x - least) / (most - least) * pixels, ends = last >= least && last <= most * (1 + 1e-9);
+	for (let x = Math.max(0, Math.ceil(least / step) * step); x <= most; x += step)
+		if (!ends || x === last || place(last) - place(x) > 52)
+			ticks.push({v: x, label: iterations(x)});
+	if (ends && !ticks.some((tick) => tick.v === last))
+		ticks.push({v: last, label: iterations(last)});
+	return ticks;
 }
 
 /* Powers of ten, and between them 2 and 5 where there is room. */
@@ -180,53 +218,6 @@ function paintBehind(chart, series, levels, canvas, graph) {
 	canvas.restore();
 }
 
-/* The height of a line at x: that of the last point up to there, or between two. */
-function heightAt(chart, series, x) {
-	const at = series.x.findIndex((one) => one >= x);
-	if (at < 0)
-		return series.mean[series.mean.length - 1];
-	if (at === 0 || series.x[at] === x || chart.step)
-		return series.mean[at];
-	const share = (x - series.x[at - 1]) / (series.x[at] - series.x[at - 1]);
-	return series.mean[at - 1] + share * (series.mean[at] - series.mean[at - 1]);
-}
-
-/* Cuts as small buttons over the plot: they can be pointed at, touched, and reached by keys. */
-function placeMarks(chart, series, graph, layer, place) {
-	const area = graph.getArea(), window = graph.xAxisRange();
-	layer.replaceChildren();
-	if (!chart.cuts || (crowded() && chart.id !== "lr") || runs.reduce((sum, run) => sum + run.cuts.length, 0) > MARKS_MOST)
-		return;
-	groups.forEach((group, g) => {
-		const line = series.find((one) => one.group === g && one.kind === "solid");
-		if (!group.shown || !line)
-			return;
-		for (const run of group.runs)
-			for (const cut of chart.id !== "lr" && manyCuts(group) ? run.cuts.slice(0, 1) : run.cuts) {
-				if (cut.iteration < window[0] || cut.iteration > window[1])
-					continue;
-				const value = chart.id === "lr" ? Math.sqrt(cut.before * cut.after) : heightAt(chart, line, cut.iteration);
-				const mark = element("button", layer, "▼", manyCuts(group) ? "cut small" : "cut");
-				mark.type = "button";
-				if (chart.id !== "lr")
-					mark.tabIndex = -1;
-				mark.style.left = graph.toDomXCoord(cut.iteration) + "px";
-				mark.style.top = Math.max(area.y + 8, graph.toDomYCoord(value)) + "px";
-				mark.style.color = colour(g);
-				const words = "iteration " + count(cut.iteration) + ": " + cut.text;
-				mark.title = (runs.length > 1 ? run.name + ": " : "") + words;
-				const show = () => {
-					place.replaceChildren();
-					if (runs.length > 1)
-						element("b", place, run.name + ": ").style.color = colour(g);
-					place.append(words);
-				};
-				for (const event of ["mouseenter", "focus", "click"])
-					mark.addEventListener(event, show);
-			}
-	});
-}
-
 /* Names at the ends of the lines, moved apart where they would meet. */
 function placeNames(series, graph, layer) {
 	const area = graph.getArea(), labels = [];
@@ -261,11 +252,11 @@ function readOut(place, chart, series, x, points, alone) {
 	element("b", place, "iteration " + count(x));
 	for (const point of points) {
 		const one = series[Number(point.name)], i = one.x.indexOf(x);
-		const kind = {solid: "", dashed: chart.id === "gamma" ? " shorter" : " plain", dotted: " blind"}[one.kind];
+		const kind = {solid: "", dashed: chart.dashes || " plain", dotted: chart.dots || ""}[one.kind];
 		const value = (v) => chart.scale === 100 ? v.toFixed(2) : String(Number(v.toPrecision(5)));
 		place.append(" · ");
 		element("b", place, groups[one.group].name).style.color = colour(one.group);
-		place.append(kind + " " + value(point.yval) + (chart.scale === 100 ? " %" : ""));
+		place.append(kind + " " + value(i < 0 ? point.yval : one.told[i]) + (chart.scale === 100 ? " %" : ""));
 		if (one.band && i >= 0)
 			place.append(" (" + value(one.low[i]) + "–" + value(one.high[i]) + ")");
 	}
@@ -283,32 +274,64 @@ function follow(from, least, most) {
 	following = false;
 }
 
+/* What a chart draws, as a table for other programs. */
+function csvOf(series, chart) {
+	const quoted = (name) => /[",\n]/.test(name) ? '"' + name.replace(/"/g, '""') + '"' : name;
+	const rows = ["method,line,iteration,mean,least,most"];
+	const lines = {solid: chart.solid, dashed: chart.dashed, dotted: chart.dotted};
+	for (const one of series)
+		one.x.forEach((x, i) => rows.push([quoted(groups[one.group].name), lines[one.kind] || one.kind, x, one.told[i],
+			one.band ? one.low[i] : one.told[i], one.band ? one.high[i] : one.told[i]].join(",")));
+	return rows.join("\n") + "\n";
+}
+
+function placeDownload(chart, parent) {
+	const link = element("a", parent, "CSV", "csv");
+	link.download = chart.id + ".csv";
+	link.href = "#";
+	link.title = "the numbers of this chart as a table";
+	link.addEventListener("click", () => {
+		link.href = "data:text/csv;charset=utf-8," + encodeURIComponent(csvOf(seriesOf(chart), chart));
+	});
+}
+
 function placeChart(chart, parent) {
 	const card = element("div", parent, undefined, chart.hero ? "card hero" : "card");
 	card.dataset.chart = chart.id;
-	element("h3", card, chart.title);
-	element("div", card, chart.note, "readout");
+	placeDownload(chart, element("h3", card, chart.title));
+	/* The note and the values share a place, so that nothing moves under the pointer. */
+	const words = element("div", card, undefined, groups.length > 1 ? "words tall" : "words");
+	element("div", words, chart.note, "readout");
+	const place = element("div", words, undefined, "readout value");
 	const frame = element("div", card, undefined, "frame"), plot = element("div", frame, undefined, "plot");
 	const layer = element("div", frame, undefined, "layer");
-	/* Below, with room for a few lines, so that nothing moves under the pointer. */
-	const place = element("div", card, undefined, groups.length > 1 ? "readout value tall" : "readout value");
+	frame.addEventListener("mouseleave", () => place.replaceChildren());
 	drawLater(card, () => drawChart(chart, card, plot, layer, place));
+}
+
+/* What is not drawn, and why; of a run that goes on it may still come. */
+function placeAbsent(absent) {
+	const going = runs.some((run) => !run.ended), note = byId("absent");
+	note.hidden = !absent.length;
+	note.textContent = "Not drawn: " + absent.map((chart) => chart.title + ": " +
+		(going && !runs.some((run) => run.columns.iteration) ? "nothing was evaluated yet" : chart.why)).join("; ") + "." +
+		(going ? " A run is still going: what it measures appears with its next evaluation." : "");
 }
 
 function drawChart(chart, card, plot, layer, place) {
 	const series = seriesOf(chart), levels = levelsOf(chart), table = tableOf(series);
-	const named = chart.hero && groups.length > 1 && groups.length <= 12, crowd = crowded();
+	const named = chart.hero && groups.length > 1 && groups.length <= 12 && plot.clientWidth > 600, crowd = crowded();
 	card.dataset.curves = series.length;
 	const perSeries = {};
 	series.forEach((one, s) => {
 		perSeries[s] = {
 			color: one.kind === "dotted" ? neutral() : colour(one.group),
-			strokePattern: patterns[one.kind],
+			strokePattern: one.shared ? patterns.shared : patterns[one.kind],
 			strokeWidth: one.kind !== "solid" || crowd ? 1.5 : chart.hero ? 2.5 : 2,
 		};
 	});
 	const y = {axisLabelFormatter: (value) => short(Number(value.toPrecision(6))), axisLabelWidth: 54};
-	if (chart.log)
+	if (isLog(chart, series))
 		y.ticker = logTicks;
 	const graph = new Dygraph(plot, table, {
 		labels: ["x"].concat(series.map((one, s) => String(s))),
@@ -319,11 +342,12 @@ function drawChart(chart, card, plot, layer, place) {
 		drawPoints: table.length < 60 && !chart.step,
 		pointSize: 2,
 		stepPlot: Boolean(chart.step),
-		logscale: Boolean(chart.log),
+		logscale: isLog(chart, series),
 		dateWindow: zoomed,
+		xRangePad: 2, /* what lies on the very edge gets no label */
 		valueRange: rangeOf(chart, series, levels),
-		rightGap: named ? Math.min(150, 20 + 7 * Math.max(...groups.map((group) => group.name.length))) : 8,
-		axes: {x: {axisLabelFormatter: iterations, pixelsPerLabel: 64}, y: y},
+		rightGap: named ? Math.min(250, 20 + 7.5 * Math.max(...groups.map((group) => group.name.length))) : 8,
+		axes: {x: {ticker: iterationTicks}, y: y},
 		xlabel: "training iterations",
 		ylabel: chart.y,
 		xLabelHeight: 18,
@@ -367,4 +391,5 @@ function drawCharts() {
 	place.replaceChildren();
 	for (const chart of charts.filter(hasCurves))
 		placeChart(chart, place);
+	placeAbsent(charts.filter((chart) => !hasCurves(chart)));
 }

@@ -11,6 +11,7 @@ function drawFigures() {
 function drawPictures() {
 	drawNames();
 	drawSummary();
+	drawClasses();
 	drawFigures();
 }
 

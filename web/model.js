@@ -1,7 +1,7 @@
 /*
  * What the page shows: the JSON in #data, an object with `groups` (names), `runs`,
  * `paper` and `left_out`. A run has name, group, seed, state, epsilon, columns and
- * windows (arrays by name), summary, matrix, cuts, settings, facts and ledger. Runs
+ * windows (arrays by name), summary, matrix, cuts, alarms, classes, confusions, settings, facts and ledger. Runs
  * of a group differ in their seeds only, and are drawn as their mean and their range.
  * Whatever comes from outside enters the page as text, never as markup.
  */
@@ -53,7 +53,7 @@ function crowded() {
 }
 
 function percent(x) {
-	return (100 * x).toFixed(2);
+	return (100 * x).toFixed(1);
 }
 
 /* Thin spaces between thousands. */

@@ -1,19 +1,21 @@
 /* The page's words and tables: what came out, what it cost, what it was made with. */
 
 const summaryColumns = [
-	{name: "IR, late", unit: "%, last quarter", of: (run) => run.summary.late_ir, format: percent, bar: true},
-	{name: "IR", unit: "%, at the end", of: (run) => run.summary.ir, format: percent},
-	{name: "IR, plain", unit: "%, last quarter", of: (run) => run.summary.late_ir_sgd, format: percent},
-	{name: "LE", unit: "%", of: (run) => run.summary.le, format: percent},
-	{name: "blind", unit: "%", of: (run) => run.summary.blind, format: percent},
-	{name: "FT, late", unit: "%, last quarter", of: (run) => run.summary.late_ft, format: percent},
-	{name: "FT", unit: "%, at the end", of: (run) => run.summary.ft, format: percent},
+	{name: "kept, late (IR)", unit: "%, last quarter", of: (run) => run.summary.late_ir, format: percent, bar: true},
+	{name: "kept (IR)", unit: "%, at the end", of: (run) => run.summary.ir, format: percent},
+	{name: "… by the plain model", unit: "%, last quarter", of: (run) => run.summary.late_ir_sgd, format: percent},
+	{name: "before the label (LE)", unit: "%", of: (run) => run.summary.le, format: percent},
+	{name: "… of the last 1\u00a0000", unit: "%", of: (run) => run.summary.recent, format: percent},
+	{name: "… by guessing", unit: "%", of: (run) => run.summary.blind, format: percent},
+	{name: "next, late (FT)", unit: "%, last quarter", of: (run) => run.summary.late_ft, format: percent},
+	{name: "next (FT)", unit: "%, at the end", of: (run) => run.summary.ft, format: percent},
+	{name: "drift alarms", unit: "", of: (run) => run.summary.alarms, format: short},
 	{name: "cuts", unit: "of the rate", of: (run) => run.cuts.length, format: short},
 	{name: "first cut", unit: "iteration", of: (run) => run.cuts.length ? run.cuts[0].iteration : null,
 		format: (x) => count(Math.round(x))},
 	{name: "rate", unit: "at the end", of: (run) => run.summary.lr, format: short, alone: true},
 	{name: "iterations", unit: "", of: (run) => run.summary.iteration, format: (x) => count(Math.round(x))},
-	{name: "cost", unit: "per iteration", of: (run) => run.summary.cost_per_iteration, format: (x) => x.toFixed(3)},
+	{name: "cost", unit: "per iteration", of: (run) => run.summary.cost_per_iteration, format: (x) => x.toFixed(2)},
 	{name: "time", unit: "s", of: (run) => run.summary.seconds, alone: true, format: (x) => count(Number(x.toFixed(x < 100 ? 1 : 0)))},
 ];
 
@@ -25,43 +27,6 @@ const ledgerColumns = [
 
 function swatch(parent, group) {
 	element("span", parent, undefined, "swatch").style.background = colour(group);
-}
-
-/* What methods are judged by: late retention, or, on streams without evaluation data, learning efficacy. */
-function judge() {
-	const kept = runs.some((run) => run.summary.late_ir !== null);
-	return kept ? {of: (run) => run.summary.late_ir, most: " retains most: ", alone: " keeps ", end: " % of what it has seen. "} :
-		{of: (run) => run.summary.le, most: " adapts best: ", alone: " gets ", end: " % right before the label is seen. "};
-}
-
-/* Groups by that, the best one first; those without any last. */
-function ranked() {
-	const late = groups.map((group) => spreadOf(group, judge().of).mean);
-	return groups.map((group, g) => g).sort((a, b) => (late[b] === null ? -1 : late[b]) - (late[a] === null ? -1 : late[a]));
-}
-
-function cutsInWords(group) {
-	const cuts = group.runs.map((run) => run.cuts.length);
-	if (Math.max(...cuts) === 0)
-		return "Its rate was never cut.";
-	const first = group.runs.filter((run) => run.cuts.length).map((run) => run.cuts[0].iteration);
-	const many = mean(cuts);
-	return "Its rate was cut " + (Number.isInteger(many) ? many : "about " + many.toFixed(1)) +
-		(many === 1 ? " time" : " times") + ", first " + (first.length > 1 ? "around" : "at") + " iteration " +
-		count(Math.round(mean(first))) + ".";
-}
-
-/* What a reader should know after five seconds. */
-function headline() {
-	const order = ranked(), best = groups[order[0]];
-	const words = judge(), late = (g) => spreadOf(groups[g], words.of).mean;
-	if (!runs.length || late(order[0]) === null)
-		return "Nothing was evaluated yet.";
-	if (groups.length === 1)
-		return best.name + words.alone + percent(late(order[0])) + words.end + cutsInWords(best);
-	return best.name + words.most + percent(late(order[0])) + " %, " +
-		(late(order[1]) === null ? "" : (100 * (late(order[0]) - late(order[1]))).toFixed(1) +
-		" points more than " + groups[order[1]].name + ". ") + cutsInWords(best);
 }
 
 function drawHead() {
@@ -123,6 +88,7 @@ function drawSummary() {
 		name.append(" " + groups[g].name);
 		for (const c of used) {
 			const one = spreads[c][g], cell = element("td", row, one.mean === null ? "–" : summaryColumns[c].format(one.mean));
+			cell.dataset.name = summaryColumns[c].name + (summaryColumns[c].unit ? ", " + summaryColumns[c].unit : "");
 			if (one.mean !== null && one.deviation && !summaryColumns[c].alone)
 				element("small", cell, "± " + summaryColumns[c].format(one.deviation));
 			if (summaryColumns[c].bar && one.mean !== null && groups.length > 1) {
@@ -131,6 +97,35 @@ function drawSummary() {
 				cell.style.setProperty("--colour", colour(g));
 			}
 		}
+	}
+}
+
+/* Of one run, the first of the shown method that is best: how classes were recognised, and what they were taken for. */
+function drawClasses() {
+	const order = ranked().filter((g) => groups[g].shown), g = order.find((one) => groups[one].runs.some((run) => run.classes.length));
+	byId("classes-section").hidden = g === undefined;
+	if (g === undefined)
+		return;
+	const run = groups[g].runs.find((one) => one.classes.length), classes = byId("classes"), confusions = byId("confusions");
+	const share = (part, whole) => whole ? percent(part / whole) : "–";
+	byId("classes-note").textContent = run.name + ": of predictions that were made before the label. Recognised: of the class's samples, " +
+		"how many it was said for (recall). Right when said: precision." +
+		(run.class_count > run.classes.length ? " The " + run.classes.length + " most frequent of " + count(run.class_count) + " classes." : "");
+	classes.replaceChildren();
+	confusions.replaceChildren();
+	const body = head(classes, "class", [{name: "samples"}, {name: "recognised", unit: "%"}, {name: "right when said", unit: "%"}]);
+	for (const one of run.classes) {
+		const row = element("tr", body);
+		for (const words of [one.name, count(one.seen), share(one.right, one.seen), share(one.right, one.said)])
+			element("td", row, words);
+	}
+	if (!run.confusions.length)
+		return;
+	const pairs = head(confusions, "largest confusions", [{name: "taken for"}, {name: "times"}]);
+	for (const one of run.confusions) {
+		const row = element("tr", pairs);
+		for (const words of [one.label, one.predicted, count(one.times)])
+			element("td", row, words);
 	}
 }
 
@@ -232,6 +227,16 @@ function drawRuns() {
 				const row = element("tr", table);
 				element("td", row, "iteration " + count(cut.iteration));
 				element("td", row, cut.text);
+			}
+		}
+		if (run.alarms.length) {
+			const details = element("details", place);
+			element("summary", details, run.name + ": " + run.alarms.length + " drift alarm" + (run.alarms.length === 1 ? "" : "s"));
+			const table = element("table", element("div", details, undefined, "wide"), undefined, "events");
+			for (const alarm of run.alarms) {
+				const row = element("tr", table);
+				element("td", row, "iteration " + count(alarm.iteration));
+				element("td", row, alarm.text);
 			}
 		}
 		const details = element("details", place);

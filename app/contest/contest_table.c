@@ -212,7 +212,7 @@ static void add_differences(const struct contest *contest, struct text *out)
 {
 	if (contest->variant_count < 2)
 		return;
-	text_addf(out, "\nDifference to %s, paired by seed:\n\n", contest_variant(contest, 0));
+	text_addf(out, "\nDifference from %s, paired by seed:\n\n", contest_variant(contest, 0));
 	add_rows(contest, differing(contest), 1, cell_of_difference, out);
 	text_add(out, "\n");
 	add_honesty(contest, out);

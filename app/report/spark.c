@@ -11,7 +11,16 @@ enum { WIDTH_MOST = 256, MARGIN = 9 };
 
 static double level(const struct spark *spark, double y)
 {
-	return spark->log ? log(fmax(y, 1e-300)) : y;
+	return spark->log ? log(y) : y;
+}
+
+/* A log scale shows nothing that is not above 0. */
+static bool all_above_zero(const struct spark *spark)
+{
+	for (size_t i = 0; i < spark->count; i++)
+		if (!(spark->y[i] > 0))
+			return false;
+	return true;
 }
 
 /* Fills the columns; those left of the first point, and right of the last, are NAN. */
@@ -82,6 +91,7 @@ void spark_draw(struct text *out, const struct spark *spark)
 		text_addf(out, "%s: nothing yet\n", spark->title);
 		return;
 	}
+	fitted.log = spark->log && all_above_zero(spark);
 	if (fitted.width > WIDTH_MOST)
 		fitted.width = WIDTH_MOST;
 	fill(&fitted, columns);
@@ -90,14 +100,14 @@ void spark_draw(struct text *out, const struct spark *spark)
 			least = fmin(least, columns[c]);
 			most = fmax(most, columns[c]);
 		}
-	number(words, spark, level(spark, spark->y[spark->count - 1]));
-	text_addf(out, "%s: %s\n", spark->title, words);
+	number(words, &fitted, level(&fitted, spark->y[spark->count - 1]));
+	text_addf(out, "%s%s: %s\n", spark->title, fitted.log ? " (log)" : "", words);
 	for (int row = 0; row < fitted.height; row++) {
 		*words = '\0';
 		if (row == 0)
-			number(words, spark, most);
+			number(words, &fitted, most);
 		else if (row + 1 == fitted.height)
-			number(words, spark, least);
+			number(words, &fitted, least);
 		text_addf(out, "%*s %s", MARGIN, words, fitted.utf8 ? "│" : "|");
 		draw_row(out, &fitted, columns, row, least, most);
 	}

@@ -1,0 +1,14 @@
+/*
+ * The charts of the page as CSV, for other programs: ir.csv, le.csv, lr.csv and so on, with
+ * the columns method, line (as a column of metrics.csv), iteration, and of the method's seeds
+ * mean, least and most. Values are as in the run's files; window1 and window2 are 1/(1-gamma).
+ */
+#ifndef RETAIN_REPORT_CURVES_CSV_H
+#define RETAIN_REPORT_CURVES_CSV_H
+
+#include "log/run_set.h"
+
+/* Makes the folder if need be. A chart without numbers has a header and no rows. */
+int curves_csv(const char *folder, const struct run_set *set, struct err *err);
+
+#endif
