@@ -151,23 +151,32 @@ static void the_slow_net_does_not_notice(void **state)
 	}
 }
 
-/* Batch norm's statistics belong to the slow net. */
+/* Batch norm's statistics belong to the slow net, whichever layers are displaced. */
 static void statistics_are_left_alone(void **state)
 {
-	const char *const *settings = SETTINGS("model.arch=resnet20-cifar", "model.norm=bn",
-		"run.batch=4", "schedule.validation_batch=4", "average.statistics_every=3", TWO);
-	struct school with = school_images(settings, (struct learner_watch){0});
-	struct school without =
-		school_images(SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=4",
-				      "schedule.validation_batch=4", "average.statistics_every=3"),
-			(struct learner_watch){0});
+	static const char *const kinds[][2] = {
+		{TWO, "fast.layers=all"},
+		{"fast.parts=0.3:0.97:2:8", "fast.layers=head"},
+	};
 
 	(void)state;
-	school_go(&with, 2, 3);
-	school_go(&without, 2, 3);
-	assert_twins(&with, &without);
-	school_close(&with);
-	school_close(&without);
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		struct school with = school_images(
+			SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=4",
+				"schedule.validation_batch=4", "average.statistics_every=3",
+				kinds[i][0], kinds[i][1]),
+			(struct learner_watch){0});
+		struct school without = school_images(
+			SETTINGS("model.arch=resnet20-cifar", "model.norm=bn", "run.batch=4",
+				"schedule.validation_batch=4", "average.statistics_every=3"),
+			(struct learner_watch){0});
+
+		school_go(&with, 2, 3);
+		school_go(&without, 2, 3);
+		assert_twins(&with, &without);
+		school_close(&with);
+		school_close(&without);
+	}
 }
 
 static void now_is_ever_without_fast_weights(void **state)
