@@ -10,8 +10,8 @@ const serviceRows = [
 	["queue", (now) => now.queue, (x, now) => `${x} of ${now.queue_most}`],
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
 	["connections", (now) => now.connections, (x) => x.toFixed(0)],
-	["right before the label", (now) => now.le, shareWords],
-	["right on held-out", (now) => now.val, shareWords],
+	["right before the label", (now) => now.le, percentWords],
+	["right on held-out", (now) => now.val, percentWords],
 ];
 const serviceSeries = serviceRows.map(() => []);
 let serviceBefore = null;
@@ -20,12 +20,21 @@ function milliseconds(x) {
 	return `≤ ${Number((1000 * x).toPrecision(3))} ms`;
 }
 
-function shareWords(x) {
-	return `${(100 * x).toFixed(1)} %`;
+function percentWords(x) {
+	return percent(x) + " %";
+}
+
+/* As the rest of the page asks: a report that nobody serves has nothing in it that fetches. */
+function askService(method, path, done, failed) {
+	const request = new XMLHttpRequest();
+	request.open(method, path);
+	request.addEventListener("load", () => done(request));
+	request.addEventListener("error", failed);
+	request.send();
 }
 
 /* A line over the last two minutes, from 0 to the most there was. */
-function drawSpark(parent, values) {
+function spark(parent, values) {
 	const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
 	const line = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
 	const most = Math.max(...values.filter((x) => x !== null), 1e-9);
@@ -49,7 +58,7 @@ function drawService(now, seconds) {
 		serviceSeries[i] = serviceSeries[i].slice(-SERVICE_KEPT);
 		element("div", tile, name, "tile-name");
 		element("div", tile, known ? words(x, now) : "–", "tile-value");
-		drawSpark(tile, serviceSeries[i]);
+		spark(tile, serviceSeries[i]);
 	});
 	byId("service-state").textContent = now.failure ? `${now.state}: ${now.failure}` : now.state;
 	byId("service-pause").textContent = now.state === "paused" ? "resume" : "pause";
@@ -60,20 +69,28 @@ function drawService(now, seconds) {
 
 function watchService() {
 	const asked = performance.now();
-	fetch("v1/state").then((answer) => answer.json()).then((now) => {
+	const silent = () => {
+		byId("service-state").textContent = "does not answer";
+		window.setTimeout(watchService, 3000);
+	};
+	askService("GET", "v1/state", (request) => {
+		let now;
+		try {
+			now = JSON.parse(request.responseText);
+		} catch (error) {
+			silent();
+			return;
+		}
 		if (now.state === "page")
 			return;
 		byId("service").hidden = false;
 		drawService(now, serviceBefore ? (asked - serviceBefore.asked) / 1000 : 1);
 		serviceBefore = Object.assign(now, {asked});
 		window.setTimeout(watchService, 1000);
-	}).catch(() => {
-		byId("service-state").textContent = "does not answer";
-		window.setTimeout(watchService, 3000);
-	});
+	}, silent);
 }
 
 for (const id of ["service-pause", "service-save"])
-	byId(id).addEventListener("click", (event) => fetch(event.target.dataset.wish, {method: "POST"}));
+	byId(id).addEventListener("click", (event) => askService("POST", event.target.dataset.wish, () => {}, () => {}));
 if (data.watch)
 	watchService();
