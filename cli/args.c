@@ -44,6 +44,15 @@ static void print_help(const struct args *args)
 		putchar('\n');
 	}
 	printf("  --%-*s  show this text\n", width, "help");
+	if (args->example)
+		printf("\nExample: %s\n", args->example);
+}
+
+static void list_options(const struct args *args)
+{
+	for (const struct arg *row = args->rows; row->name; row++)
+		printf("--%s\n", row->name);
+	puts("--help");
 }
 
 static const struct arg *row_find(const struct args *args, const char *name, size_t length)
@@ -137,19 +146,33 @@ static int read_option(const struct args *args, int argc, char **argv, int *at)
 	return read_value(row, value);
 }
 
+/* The short options that there are stand for long ones. */
+static char *long_form(const struct args *args, char *word)
+{
+	static char quiet[] = "--quiet", help[] = "--help";
+
+	if (!strcmp(word, "-q") && row_find(args, "quiet", 5))
+		return quiet;
+	return strcmp(word, "-h") ? word : help;
+}
+
 int args_read(const struct args *args, int *argc, char **argv)
 {
 	int kept = 1;
 	bool options = true;
 
 	for (int at = 1; at < *argc; at++) {
-		char *word = argv[at];
+		char *word = options ? argv[at] = long_form(args, argv[at]) : argv[at];
+
 		if (!options || word[0] != '-' || !word[1]) {
 			argv[kept++] = word;
 		} else if (!strcmp(word, "--")) {
 			options = false;
-		} else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+		} else if (!strcmp(word, "--help")) {
 			print_help(args);
+			return EXIT_OK;
+		} else if (!strcmp(word, "--list-options")) {
+			list_options(args);
 			return EXIT_OK;
 		} else if (word[1] != '-') {
 			return complain(EXIT_USAGE, "%s: no such option; see %s --help", word,

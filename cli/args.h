@@ -14,7 +14,8 @@
  *	if (status != ARGS_GO_ON)
  *		return status;
  *
- * A value is given as `--steps 5` or `--steps=5`; `--` ends the options.
+ * A value is given as `--steps 5` or `--steps=5`; `--` ends the options. -h is --help, and
+ * -q is --quiet where there is one. --list-options names the options, for completion.
  */
 #ifndef RETAIN_CLI_ARGS_H
 #define RETAIN_CLI_ARGS_H
@@ -49,6 +50,7 @@ struct args {
 	const char *operands;   /* as the usage line has them, "FILE [LABELS]"; "": none */
 	const char *about;      /* one line */
 	const struct arg *rows; /* ends with a row without a name */
+	const char *example;    /* a command line to begin with; NULL: none */
 };
 
 enum { ARGS_GO_ON = -1 };

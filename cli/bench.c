@@ -87,7 +87,8 @@ static int bench_train_verb(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain bench train", "",
-		"Times whole training steps, or inference, on made-up data.", rows};
+		"Times whole training steps, or inference, on made-up data.", rows,
+		.example = "retain bench train --arch resnet18"};
 	struct bench_result result;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
@@ -174,7 +175,7 @@ static int bench_learn_verb(int argc, char **argv)
 	};
 	const struct args args = {"retain bench learn", "",
 		"Times iterations of a whole learner: replay, training, averages, validation.",
-		rows};
+		rows, .example = "retain bench learn --method ama+malr"};
 	struct bench_learn_result result;
 	struct options *options;
 	struct err err = {0};
@@ -219,7 +220,8 @@ static int bench_data_verb(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain bench data", "SOURCE",
-		"Times how fast training inputs can be read, decoded and cropped.", rows};
+		"Times how fast training inputs can be read, decoded and cropped.", rows,
+		.example = "retain bench data folder:photos"};
 	struct bench_data_result r;
 	struct options *options;
 	struct err err = {0};

@@ -7,7 +7,7 @@ static void add_share(struct text *out, const char *name, double share, double p
 {
 	if (isnan(share))
 		return;
-	text_addf(out, "  %-26s%5.1f %%", name, 100 * share);
+	text_addf(out, "  %-26s%6.1f %%", name, 100 * share);
 	if (!isnan(plain))
 		text_addf(out, "   (plain model %.1f %%)", 100 * plain);
 	text_add(out, "\n");

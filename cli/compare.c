@@ -217,7 +217,7 @@ int cmd_compare(int argc, char **argv)
 		"Runs several methods on the same streams, with every seed, and says which "
 		"differences\n"
 		"exceed the seeds' noise. Finished runs are not repeated, stopped ones go on.",
-		rows};
+		rows, .example = "retain compare fig1 --seeds 1,2,3"};
 	struct experiment *experiment = NULL;
 	const char *config;
 	struct err err = {0};

@@ -188,7 +188,8 @@ static int info_verb(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain data info", "SOURCE",
-		"Counts the samples and classes of a source, and names what is broken.", rows};
+		"Counts the samples and classes of a source, and names what is broken.", rows,
+		.example = "retain data info clicks.csv"};
 	struct progress progress;
 	struct data_info info;
 	struct table_info table = {0};
@@ -235,7 +236,8 @@ static int show_verb(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain data show", "SOURCE",
-		"Paints samples of a source, in the order of time, with their labels.", rows};
+		"Paints samples of a source, in the order of time, with their labels.", rows,
+		.example = "retain data show idx:mnist"};
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
 	int code;
@@ -262,7 +264,8 @@ static int index_verb(int argc, char **argv)
 	struct options *options;
 	const struct arg rows[] = {SET_ROW(settings), {0}};
 	const struct args args = {"retain data index", "SOURCE",
-		"Makes the index of a data set, so that it opens faster from then on.", rows};
+		"Makes the index of a data set, so that it opens faster from then on.", rows,
+		.example = "retain data index folder:photos"};
 	struct data_info info;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
@@ -290,7 +293,8 @@ static int split_verb(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain data split", "SOURCE",
-		"Writes stream.csv, eval.csv and prepare.csv, cut as stream.* keys say.", rows};
+		"Writes stream.csv, eval.csv and prepare.csv, cut as stream.* keys say.", rows,
+		.example = "retain data split table:clicks.csv --out parts"};
 	struct data_split split;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);

@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include <retain.h>
+#include "args.h"
 #include "cli.h"
+
+static verb_fn cmd_version;
 
 static const struct verb verbs[] = {
 	{"run", cmd_run, "learn from a stream"},
 	{"serve", cmd_serve, "learn and answer over HTTP"},
-	{"demo", cmd_demo, "the paper's method against plain SGD, in a minute"},
+	{"demo", cmd_demo, "plain SGD, the paper's method and the best one, in a minute"},
 	{"predict", cmd_predict, "ask a model about a file or a pipe"},
 	{"compare", cmd_compare, "several methods and seeds on the same streams"},
 	{"tune", cmd_tune, "find the first learning rate and epsilon"},
@@ -26,6 +29,8 @@ static const struct verb verbs[] = {
 	{"verify-resume", cmd_verify_resume, "prove that a killed run goes on exactly"},
 	{"theory", cmd_theory, "check the bound on SGD under drift by simulation"},
 	{"bench", cmd_bench, "measure how fast retain is here"},
+	{"completion", cmd_completion, "a script that completes what you type in a shell"},
+	{"version", cmd_version, "say which version this is"},
 	{0},
 };
 
@@ -56,6 +61,18 @@ static void end_with_a_sentence(void)
 	_exit(EXIT_FAILED);
 }
 
+static int cmd_version(int argc, char **argv)
+{
+	const struct arg rows[] = {{0}};
+	const struct args args = {"retain version", "", "Says which version this is.", rows};
+	const int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	printf("retain %s\n", retain_version());
+	return EXIT_OK;
+}
+
 int main(int argc, char **argv)
 {
 	int code;
@@ -65,14 +82,11 @@ int main(int argc, char **argv)
 		set_terminate(end_with_a_sentence);
 	/* A file that may not grow is then an error that can be told. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (argc == 2 && !strcmp(argv[1], "--version")) {
-		printf("retain %s\n", retain_version());
-		code = EXIT_OK;
-	} else {
-		code = verb_run("retain",
-			"Learns from an endless, drifting stream, and keeps what it learned.",
-			verbs, argc, argv);
-	}
+	if (argc == 2 && !strcmp(argv[1], "--version"))
+		argv[1] += strlen("--");
+	code = verb_run("retain",
+		"Learns from an endless, drifting stream, and keeps what it learned.", verbs, argc,
+		argv);
 	/* A full disk behind a redirection must not look like success. */
 	if (fflush(stdout) && code == EXIT_OK)
 		return complain(EXIT_FAILED, "standard output: %s", strerror(errno));

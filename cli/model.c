@@ -238,7 +238,8 @@ static int run_init(int argc, char **argv)
 		{"out", "FILE", "the safetensors file to write", .text = &out},
 		{0},
 	};
-	const struct args args = {"retain model init", "", "Writes a net's first weights.", rows};
+	const struct args args = {"retain model init", "", "Writes a net's first weights.", rows,
+		.example = "retain model init --arch resnet18 --out first.safetensors"};
 	int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)
@@ -270,7 +271,8 @@ static int run_info(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain model info", "[FILE]",
-		"Shows the tensors of a safetensors file or of an architecture.", rows};
+		"Shows the tensors of a safetensors file or of an architecture.", rows,
+		.example = "retain model info runs/clicks/model.safetensors"};
 	int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)
@@ -321,7 +323,8 @@ static int run_trace(int argc, char **argv)
 		{0},
 	};
 	const struct args args = {"retain model trace", "",
-		"Writes logits, losses and gradients of one training step.", rows};
+		"Writes logits, losses and gradients of one training step.", rows,
+		.example = "retain model trace --arch mlp:64"};
 	int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)

@@ -74,7 +74,9 @@ int cmd_predict(int argc, char **argv)
 		"lines\n"
 		"from standard input. MODEL is a weights file or the folder of a run:\n"
 		"  retain predict runs/clicks tomorrow.csv > answers.csv",
-		rows};
+		rows,
+		.example =
+			"retain predict runs/clicks/model.safetensors tomorrow.csv > answers.csv"};
 	struct predict_result result;
 	struct progress progress;
 	struct err err = {0};

@@ -165,7 +165,7 @@ int cmd_report(int argc, char **argv)
 		"or\n"
 		"one with such folders below it; runs that differ in their seeds only become a "
 		"band.",
-		rows};
+		rows, .example = "retain report runs/a runs/b --open"};
 	int status = args_read(&args, &argc, argv);
 
 	if (status == EXIT_OK)

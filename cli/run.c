@@ -223,7 +223,7 @@ int cmd_run(int argc, char **argv)
 		"standard output. CONFIG is an .ini file or the folder of a run. Without either: "
 		"the\n"
 		"built-in drifting stream, small preset, AMA+MALR.",
-		rows};
+		rows, .example = "retain run clicks.csv --out runs/clicks"};
 	struct options *options = NULL;
 	const char *from;
 	char file[4096];

@@ -121,7 +121,7 @@ int cmd_serve(int argc, char **argv)
 		"Learns and answers over HTTP: predictions, labels whenever they come, a "
 		"dashboard.\n"
 		"DIR is a folder that --out made; a MODEL only answers. See docs/serve.md.",
-		rows};
+		rows, .example = "retain serve shop.ini --out runs/shop"};
 	struct options *options = NULL;
 	struct err err = {0};
 	bool model;

@@ -234,7 +234,7 @@ int cmd_show(int argc, char **argv)
 	const struct args args = {"retain show", "RUN",
 		"Shows a run, finished or not: what it came to, its curves, why its rate was cut,\n"
 		"drift alarms, and the classes that are recognised worst.",
-		rows};
+		rows, .example = "retain show runs/clicks"};
 	struct run_set *set;
 	struct err err = {0};
 	int status = args_read(&args, &argc, argv), code;

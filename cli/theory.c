@@ -173,7 +173,7 @@ int cmd_theory(int argc, char **argv)
 	};
 	const struct args args = {"retain theory", "",
 		"Checks the bound on SGD under drift, and the paper's misprints, by simulation.",
-		rows};
+		rows, .example = "retain theory"};
 	const int status = args_read(&args, &argc, argv);
 
 	return status == ARGS_GO_ON ? go(runs, iterations, seed, json) : status;

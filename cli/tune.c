@@ -294,7 +294,7 @@ int cmd_tune(int argc, char **argv)
 	const struct args args = {"retain tune", "[CONFIG]",
 		"Finds the first learning rate, and the epsilon that fits it, on the stream's "
 		"beginning.",
-		rows};
+		rows, .example = "retain tune my.ini"};
 	const int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)

@@ -43,7 +43,8 @@ static void print_verbs(FILE *to, const char *program, const char *about, const 
 	fprintf(to, "usage: %s VERB [OPTION...]\n%s\n\n", program, about);
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		fprintf(to, "  %-14s  %s\n", verb->name, verb->help);
-	fprintf(to, "\n\"%s VERB --help\" describes a verb.\n", program);
+	fprintf(to, "\n\"%s VERB --help\" describes a verb, \"%s help VERB\" does the same.\n",
+		program, program);
 }
 
 static int unknown_verb(const char *program, const char *typed, const struct verb *verbs)
@@ -56,6 +57,21 @@ static int unknown_verb(const char *program, const char *typed, const struct ver
 		EXIT_USAGE, "%s: no such verb; did you mean \"%s %s\"?", typed, program, nearest);
 }
 
+/* `help VERB...` is `VERB... --help`. */
+static void turn_help_round(int argc, char **argv)
+{
+	static char help[] = "--help";
+
+	memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof(*argv));
+	argv[argc - 1] = help;
+}
+
+static void list_verbs(const struct verb *verbs)
+{
+	for (const struct verb *verb = verbs; verb->name; verb++)
+		puts(verb->name);
+}
+
 int verb_run(
 	const char *program, const char *about, const struct verb *verbs, int argc, char **argv)
 {
@@ -63,6 +79,12 @@ int verb_run(
 		print_verbs(stderr, program, about, verbs);
 		return EXIT_USAGE;
 	}
+	if (!strcmp(argv[1], "--list-options")) {
+		list_verbs(verbs);
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "help"))
+		turn_help_round(argc, argv);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		print_verbs(stdout, program, about, verbs);
 		return EXIT_OK;

@@ -269,7 +269,7 @@ int cmd_verify_resume(int argc, char **argv)
 	const struct args args = {"retain verify-resume", "[CONFIG]",
 		"Runs CONFIG, runs it again with kills at random moments, and compares the "
 		"results.",
-		rows};
+		rows, .example = "retain verify-resume my.ini"};
 	int code = args_read(&args, &argc, argv);
 
 	if (code != ARGS_GO_ON)

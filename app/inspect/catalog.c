@@ -5,6 +5,7 @@
 
 #include "records/records.h"
 #include "streams/source.h"
+#include "eval/alarm.h"
 #include "nn/net.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
@@ -27,6 +28,7 @@ CATALOG(objective)
 CATALOG(optimizer)
 CATALOG(average)
 CATALOG(schedule)
+CATALOG(alarm)
 
 /* After the last of the table comes the one that is not in it. */
 static int source_row(int index, const char **name, const char **help)
@@ -92,5 +94,6 @@ const struct catalog catalogs[] = {
 	{"optimizers", "optimizer.kind", optimizer_row},
 	{"averages", "average.kind", average_row},
 	{"schedules", "schedule.kind", schedule_row},
+	{"drift detectors", "eval.alarm", alarm_row},
 	{0},
 };

@@ -104,7 +104,7 @@ void spark_draw(struct text *out, const struct spark *spark)
 	text_addf(out, "%s%s: %s\n", spark->title, fitted.log ? " (log)" : "", words);
 	for (int row = 0; row < fitted.height; row++) {
 		*words = '\0';
-		if (row == 0)
+		if (row == 0 && most > least)
 			number(words, &fitted, most);
 		else if (row + 1 == fitted.height)
 			number(words, &fitted, least);

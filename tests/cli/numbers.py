@@ -94,6 +94,6 @@ for one in page:
     line = next(line for line in table.splitlines() if line.startswith("  " + one["name"]))
     same("the demo prints what its page has of " + one["name"],
         re.findall(r"([0-9.]+) %", line) + [line.split()[-1]],
-        ["%.1f" % (100 * one["summary"][key]) for key in ["ir", "le", "ft"]] +
+        ["%.1f" % (100 * one["summary"][key]) for key in ["late_ir", "le", "late_ft"]] +
         ["%.2f" % one["summary"]["cost_per_iteration"]])
 sys.exit(tap.plan())
