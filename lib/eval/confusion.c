@@ -97,7 +97,12 @@ static void take(struct taken *taken, int32_t predicted)
 
 void confusion_add(struct confusion *c, int32_t label, int32_t predicted)
 {
-	assert(label >= 0 && label < c->classes && predicted < c->classes);
+	const int32_t last = label > predicted ? label : predicted;
+
+	assert(label >= 0);
+	/* What there is no memory for is not counted; nothing depends on it. */
+	if (last >= c->classes && confusion_reserve(c, last + 1, NULL))
+		return;
 	c->seen[label]++;
 	c->right[label] += label == predicted;
 	if (predicted < 0)

@@ -24,7 +24,7 @@ void confusion_free(struct confusion *confusion);
 /* There are so many classes from now on, or more, as before. */
 int confusion_reserve(struct confusion *confusion, int classes, struct err *err);
 
-/* A label is one of the classes, and so is a prediction unless it is below 0, which is none. */
+/* A class that is new makes room for itself; a prediction below 0 is none. */
 void confusion_add(struct confusion *confusion, int32_t label, int32_t predicted);
 
 struct confusion_class {

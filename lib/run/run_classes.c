@@ -45,7 +45,8 @@ static void add_confusions(struct jwriter *json, const struct confusion *confusi
 
 int run_write_classes(const struct run *run, struct err *err)
 {
-	const size_t classes = (size_t)confusion_classes(run->confusion);
+	const int32_t met = confusion_classes(run->confusion);
+	const size_t classes = (size_t)(met > run->classes ? met : run->classes);
 	const char **names = mem_new(classes + 1, sizeof(*names));
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
