@@ -158,7 +158,8 @@ static void what_is_wrong_with_csv_is_named(void **state)
 /* Without numbers there is no input, whatever may be missing. */
 static void values_may_be_missing(void **state)
 {
-	static const struct live_line_shape gaps = {FLOATS, CLASSES, true};
+	static const struct live_line_shape gaps = {
+		.floats = FLOATS, .classes = CLASSES, .missing = true};
 	static const struct {
 		live_line_read *read;
 		const char *words;
