@@ -5,7 +5,6 @@
 int main(int argc, char **argv)
 {
 	enum { STEPS = 200, COUNT = 32, DIM = 4, CLASSES = 5 };
-	struct retain_config *config = retain_config_new();
 	struct retain_learner *learner = NULL;
 	struct retain_prediction predictions[COUNT];
 	struct retain_ticket ticket;
@@ -14,9 +13,7 @@ int main(int argc, char **argv)
 	float inputs[COUNT][DIM];
 	int32_t labels[COUNT];
 
-	if (retain_config_set(config, "model.classes", "5", &err) ||
-		retain_config_set(config, "model.input", "4", &err) ||
-		retain_learner_open(&learner, config, argc > 1 ? argv[1] : "runs/example", &err))
+	if (retain_learner_open(&learner, NULL, argc > 1 ? argv[1] : "runs/example", &err))
 		goto end; /* a new one, or as it was */
 	while (!retain_learner_metrics(learner, &m, &err) && m.steps < STEPS) {
 		for (int i = 0; i < COUNT; i++) { /* the world: points around centres that wander */
@@ -38,6 +35,5 @@ end:
 	if (err.code)
 		fprintf(stderr, "example: %s\n", err.message);
 	retain_learner_close(learner);
-	retain_config_free(config);
 	return err.code != 0;
 }
