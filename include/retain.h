@@ -241,6 +241,17 @@ RETAIN_API int retain_learner_save(struct retain_learner *learner, struct retain
 RETAIN_API void retain_learner_close(struct retain_learner *learner);
 RETAIN_API void retain_learner_free(struct retain_learner *learner);
 
+/*
+ * A learner in memory as a file, and the file as a learner in memory again: exactly as it
+ * was, but for inputs that wait for their labels. The configuration must be the one that
+ * it was made with. A learner in a folder is RETAIN_ERR_STATE: its folder can be copied
+ * after it was closed.
+ */
+RETAIN_API int retain_learner_pack(
+	struct retain_learner *learner, const char *path, struct retain_err *err);
+RETAIN_API int retain_learner_unpack(struct retain_learner **learner,
+	const struct retain_config *config, const char *path, struct retain_err *err);
+
 /* What is not known yet is 0. Classes that come make it larger. */
 RETAIN_API int retain_learner_shape(
 	const struct retain_learner *learner, struct retain_shape *shape, struct retain_err *err);

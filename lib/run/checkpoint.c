@@ -149,10 +149,9 @@ static void skip_cuts(struct state *state)
 	}
 }
 
-static void run_state(void *object, struct state *state)
+void checkpoint_state(struct run *run, struct state *state)
 {
-	struct run *run = object;
-	int64_t events = events_size(run->events);
+	int64_t events = run->events ? events_size(run->events) : 0;
 
 	config_state(run, state);
 	isa_state(run, state);
@@ -175,6 +174,11 @@ static void run_state(void *object, struct state *state)
 	learner_state(run->learner, state);
 	run->classes = net_spec(learner_net(run->learner))->classes;
 	run->events_kept = events;
+}
+
+static void run_state(void *object, struct state *state)
+{
+	checkpoint_state(object, state);
 }
 
 /* A checkpoint's file: its number, and whether it was made because the run was stopped. */

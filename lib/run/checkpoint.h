@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/state.h"
 
 struct run;
 
@@ -36,6 +37,9 @@ int checkpoint_interval(struct checkpoint_interval *interval, const char *words,
  * is refused (ERR_STATE): what was saved before is worth more.
  */
 int checkpoint_save(struct run *run, struct err *err);
+
+/* What a checkpoint holds, for a state file of the caller's own. */
+void checkpoint_state(struct run *run, struct state *state);
 
 /*
  * Fills a fresh run from its folder's newest whole checkpoint. The run's log is told of

@@ -22,6 +22,20 @@ from pyretain._core import (
 from pyretain._settings import SETTINGS, Setting, Settings
 from pyretain.learner import Learner, Metrics, Shape, Step
 
+
+def __getattr__(name: str) -> object:
+    # What needs packages of others is loaded when it is asked for.
+    if name == "RetainClassifier":
+        from pyretain.classifier import RetainClassifier
+
+        return RetainClassifier
+    if name == "RiverClassifier":
+        from pyretain.stream import RiverClassifier
+
+        return RiverClassifier
+    raise AttributeError(f"module 'pyretain' has no attribute {name!r}")
+
+
 __version__ = _text(_lib.retain_version())
 __all__ = [
     "FileError",

@@ -14,6 +14,9 @@ from pyretain._retain import lib as lib
 
 Floats = npt.NDArray[np.float32]
 NULL: Any = ffi.NULL
+FLOATS, LABELS, PREDICTIONS = map(
+    ffi.typeof, ("float[]", "int32_t[]", "struct retain_prediction[]")
+)
 PREDICTION = np.dtype([("label", np.int32), ("probability", np.float32)])
 
 
@@ -68,6 +71,7 @@ class _PerThread(threading.local):
 
     def __init__(self) -> None:
         self.err = ffi.new("struct retain_err *")
+        self.one = ffi.new("struct retain_prediction[1]")
         self.raised: Optional[BaseException] = None  # by a progress function
 
 

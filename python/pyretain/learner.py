@@ -5,6 +5,8 @@ from __future__ import annotations
 import atexit
 import inspect
 import os
+import pickle
+import tempfile
 import weakref
 from typing import TYPE_CHECKING, Any, Hashable, Iterable, Literal, NamedTuple, Optional, Union, cast
 
@@ -13,8 +15,11 @@ import numpy.typing as npt
 
 from pyretain import labels as naming
 from pyretain._core import (
+    FLOATS,
+    LABELS,
     NULL,
     PREDICTION,
+    PREDICTIONS,
     Floats,
     InputError,
     Progress,
@@ -44,7 +49,6 @@ WEIGHTS = {
     "average_1": lib.RETAIN_WEIGHTS_AVERAGE_1,
     "average_2": lib.RETAIN_WEIGHTS_AVERAGE_2,
 }
-NAMES = hasattr(lib, "retain_learner_class")
 _open: weakref.WeakSet[Learner] = weakref.WeakSet()
 
 
@@ -120,7 +124,7 @@ def _bar() -> ProgressFunction:
 
 
 class _Config:
-    """A configuration while a learner is made of it."""
+    """The configuration that a learner was made of."""
 
     def __init__(self, watch: Any) -> None:
         self.it = ffi.gc(lib.retain_config_new(), lib.retain_config_free)
@@ -133,6 +137,17 @@ class _Config:
             code = lib.retain_config_set(self.it, key, said, here.err)
             if code:
                 fail(code)
+
+
+    def get(self, word: str) -> str:
+        value = ffi.new("const char **")
+        code = lib.retain_config_get(self.it, key_of(word).encode(), value, here.err)
+        if code:
+            fail(code)
+        return text(value[0])
+
+    def values(self) -> dict[str, str]:
+        return {word: self.get(word) for word in SETTINGS}
 
 
 def _close(watch: Any, learner: Any) -> None:
@@ -163,20 +178,31 @@ class Learner:
         progress: Union[bool, ProgressFunction, None] = None,
         **settings: Unpack[Settings],
     ) -> None:
+        self._begin(None if folder is None else os.fspath(folder), progress, dict(settings), None)
+
+    def _begin(
+        self,
+        folder: Optional[str],
+        progress: Union[bool, ProgressFunction, None],
+        settings: dict[str, Any],
+        packed: Optional[str],
+    ) -> None:
         self._it: Any = None
-        self.folder = None if folder is None else os.fspath(folder)
+        self.folder = folder
         self._watch = Watch(_bar() if progress is True else progress or None)
         handle = ffi.new_handle(self._watch)
-        config = _Config(handle)
-        there = self.folder is not None and os.path.exists(os.path.join(self.folder, "config.ini"))
-        if there:
-            self._check(lib.retain_config_load(config.it, self.folder.encode(), here.err))  # type: ignore[union-attr]
-        config.set(dict(settings))
-        made = ffi.new("struct retain_learner **")
-        if self.folder is None:
-            self._check(lib.retain_learner_new(made, config.it, here.err))
+        self._config = _Config(handle)
+        if folder is not None and os.path.exists(os.path.join(folder, "config.ini")):
+            self._check(lib.retain_config_load(self._config.it, os.fsencode(folder), here.err))
+        self._config.set(settings)
+        made, config = ffi.new("struct retain_learner **"), self._config.it
+        if packed is not None:
+            code = lib.retain_learner_unpack(made, config, os.fsencode(packed), here.err)
+        elif folder is not None:
+            code = lib.retain_learner_open(made, config, os.fsencode(folder), here.err)
         else:
-            self._check(lib.retain_learner_open(made, config.it, self.folder.encode(), here.err))
+            code = lib.retain_learner_new(made, config, here.err)
+        self._check(code)
         self._adopt(made[0], handle)
 
     def _adopt(self, made: Any, handle: Any) -> None:
@@ -185,6 +211,7 @@ class Learner:
         self._shape = ffi.new("struct retain_shape *")
         self._numbers: dict[Hashable, int] = {}  # label -> the library's number
         self._labels: list[Hashable] = []  # number -> label
+        self._named: set[int] = set()  # numbers whose class has a name
         self._table: npt.NDArray[Any] = np.empty(0, dtype=object)
         self._refresh()
         _open.add(self)
@@ -220,6 +247,30 @@ class Learner:
         """Saves and ends it. Calls that are under way in other threads end first."""
         self._it = None
 
+    def pack(self) -> bytes:
+        """A learner in memory as bytes: exactly as it is, but for steps that wait for labels."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "packed.state")
+            self._check(lib.retain_learner_pack(self._alive(), os.fsencode(path), here.err))
+            with open(path, "rb") as file:
+                return pickle.dumps((self._config.values(), file.read()))
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> Learner:
+        """The learner that was packed; trust the bytes as you would a pickle."""
+        settings, state = pickle.loads(packed)
+        made = cls.__new__(cls)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "packed.state")
+            with open(path, "wb") as file:
+                file.write(state)
+            made._begin(None, None, settings, path)
+        return made
+
+    def setting(self, word: str) -> str:
+        """The value of a setting, as ``setting("run_batch")``."""
+        return self._config.get(word)
+
     def _alive(self) -> Any:
         if self._it is None:
             raise StateError("the learner is closed")
@@ -235,36 +286,44 @@ class Learner:
     def _refresh(self) -> None:
         """What the learner has become: its shape, and classes that it met."""
         self._check(lib.retain_learner_shape(self._alive(), self._shape, here.err))
+        if len(self._labels) >= self._shape.classes:
+            return
         name = ffi.new("const char **")
         for number in range(len(self._labels), self._shape.classes):
-            if NAMES:
-                self._check(lib.retain_learner_class_name(self._it, number, name, here.err))
-            label = number if name[0] == NULL else naming.read(text(name[0]))
-            self._know(label, number)
-        if len(self._table) != len(self._labels):
-            self._table = naming.table(self._labels)
+            self._check(lib.retain_learner_class_name(self._it, number, name, here.err))
+            named = name[0] != NULL
+            self._know(naming.read(text(name[0])) if named else number, number, named)
 
-    def _know(self, label: Hashable, number: int) -> None:
-        if number == len(self._labels):
+    def _know(self, label: Hashable, number: int, named: bool) -> None:
+        """A class; one without a name is its number."""
+        if number < len(self._labels):
+            self._labels[number] = label
+        else:
+            self._labels += range(len(self._labels), number)
             self._labels.append(label)
         self._numbers[label] = number
+        if named:
+            self._named.add(number)
+        self._table = naming.table(self._labels)
 
-    def _meet(self, label: Any) -> int:
-        """The number of a label that this process has not met."""
+    def number(self, label: Any) -> int:
+        """The library's number of a label, a new one if it was never seen."""
         label = naming.plain(label)
         name = naming.name_of(label)
-        if self._labels:
-            kind, first = naming.kind_of(label), naming.kind_of(self._labels[0])
-            if kind != first and not isinstance(self._labels[0], str):
+        if type(label) is int and 0 <= label < self._shape.classes and label not in self._named:
+            self._numbers[label] = label
+            return label
+        if self._named:
+            first = self._labels[min(self._named)]
+            kinds = naming.kind_of(label), naming.kind_of(first)
+            if kinds[0] != kinds[1]:
                 raise InputError(
-                    f"label {label!r} is of another kind ({kind}) than {self._labels[0]!r} ({first})"
+                    f"label {label!r} is of another kind ({kinds[0]}) than {first!r} ({kinds[1]})"
                 )
-        if not NAMES:
-            raise InputError(f"label {label!r}: labels are 0 to {self._shape.classes - 1}")
         number = ffi.new("int32_t *")
         self._check(lib.retain_learner_class(self._alive(), name.encode(), number, here.err))
         self._refresh()
-        self._numbers[label] = number[0]
+        self._know(label, int(number[0]), True)
         return int(number[0])
 
     def _numbered(self, labels: Any, count: int) -> npt.NDArray[np.int32]:
@@ -275,7 +334,7 @@ class Learner:
         known, made = self._numbers, []
         for label in labels:
             number = known.get(label, -1) if label.__hash__ else -1
-            made.append(self._meet(label) if number < 0 else number)
+            made.append(self.number(label) if number < 0 else number)
         if len(made) != count:
             raise InputError(f"{len(made)} labels for {count} inputs")
         return np.array(made, dtype=np.int32)
@@ -305,14 +364,15 @@ class Learner:
         room, floats = NULL, 0
         if want:
             self._refresh()
-            probabilities = np.empty((count, self._shape.classes), np.float32)
-            room, floats = ffi.from_buffer("float[]", probabilities), probabilities.size
+            probabilities = np.zeros((count, len(self._labels)), np.float32)
+            if probabilities.size:
+                room, floats = ffi.from_buffer(FLOATS, probabilities), probabilities.size
         code = lib.retain_learner_predict_for(
             learner,
             QUESTIONS[for_],
-            ffi.from_buffer("float[]", rows),
+            ffi.from_buffer(FLOATS, rows),
             rows.size,
-            ffi.from_buffer("struct retain_prediction[]", predicted),
+            ffi.from_buffer(PREDICTIONS, predicted),
             count,
             room,
             floats,
@@ -322,16 +382,43 @@ class Learner:
             fail(code)
         return predicted, probabilities
 
-    def _named(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _looked_up(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if len(numbers) and numbers.min() < 0:  # while nothing is known
+            return np.full(len(numbers), None, dtype=object)
         try:
             return cast("npt.NDArray[Any]", self._table[numbers])
         except IndexError:
             self._refresh()  # another thread has met a class
             return cast("npt.NDArray[Any]", self._table[numbers])
 
+    def numbers(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[np.int32]:
+        """As ``predict``, but the library's numbers; -1 while nothing is known."""
+        return cast("npt.NDArray[np.int32]", self._answer(inputs, for_, False)[0]["label"])
+
     def predict(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[Any]:
-        """The labels of inputs: of what is now, or of whatever has been."""
-        return self._named(self._answer(inputs, for_, False)[0]["label"])
+        """The labels of inputs: of what is now, or of whatever has been; None while none is known."""
+        rows, count = rows_of(inputs, self._shape.floats)
+        if count > 1 or for_ not in QUESTIONS:
+            return self._looked_up(self.numbers(rows, for_))
+        # A single one is common, and NumPy's own work would be most of it.
+        one = here.one
+        code = lib.retain_learner_predict_for(
+            self._alive(),
+            QUESTIONS[for_],
+            ffi.from_buffer(FLOATS, rows),
+            rows.size,
+            one,
+            1,
+            NULL,
+            0,
+            here.err,
+        )
+        if code:
+            fail(code)
+        number = one[0].label
+        if 0 <= number < len(self._table):
+            return cast("npt.NDArray[Any]", self._table[number : number + 1])
+        return self._looked_up(np.array([number], dtype=np.int32))
 
     def predict_proba(self, inputs: npt.ArrayLike, for_: Question = "ever") -> Floats:
         """How probable each of ``classes`` is, a row per input."""
@@ -347,9 +434,9 @@ class Learner:
         ticket = ffi.new("struct retain_ticket *")
         code = lib.retain_learner_observe(
             learner,
-            ffi.from_buffer("float[]", rows),
+            ffi.from_buffer(FLOATS, rows),
             rows.size,
-            ffi.from_buffer("struct retain_prediction[]", predicted),
+            ffi.from_buffer(PREDICTIONS, predicted),
             count,
             ticket,
             here.err,
@@ -358,13 +445,13 @@ class Learner:
             fail(code)
         if not self._shape.floats:
             self._refresh()
-        return Step(ticket, predicted, self._named(predicted["label"]))
+        return Step(ticket, predicted, self._looked_up(predicted["label"]))
 
     def reveal(self, step: Step, labels: Any) -> None:
         """The labels of a step, in the order of its inputs. With a folder they are then on disk."""
         numbers = self._numbered(labels, step.count)
         code = lib.retain_learner_reveal(
-            self._alive(), step._ticket[0], ffi.from_buffer("int32_t[]", numbers), step.count, here.err
+            self._alive(), step._ticket[0], ffi.from_buffer(LABELS, numbers), step.count, here.err
         )
         if code:
             fail(code)

@@ -1,5 +1,6 @@
 """The learner: what it returns, what it refuses, and in which words."""
 
+import enum
 import gc
 import inspect
 import multiprocessing
@@ -44,6 +45,58 @@ def test_labels_come_late_or_never(settings, stream):
         assert learner.metrics().iterations == 5
         with pytest.raises(InputError, match="ticket"):
             learner.reveal(*steps[1])
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["a", "3", "None"], [7, -1, 10**12], [0.5, 1.5, 2.5], [(1, "x"), (2, "y"), ()], [True, False]],
+)
+def test_labels_of_any_kind(tmp_path, stream, names):
+    for folder in (tmp_path / "run", None):
+        with Learner(folder) as learner:
+            assert learner.predict([1, 2, 3, 4]).tolist() == [None]
+            for inputs, labels in stream(50, classes=len(names)):
+                learner.learn(inputs, [names[label] for label in labels])
+            predicted = learner.predict(inputs)
+            right = [names[label] == made for label, made in zip(labels, predicted.tolist())]
+            assert np.mean(right) > 0.7
+            assert set(learner.classes) == set(names)
+    with Learner(tmp_path / "run") as again:
+        assert set(again.classes) == set(names)
+        assert {type(label) for label in again.classes} == {type(name) for name in names}
+
+
+def test_objects_are_known_by_their_repr(stream):
+    learner = Learner()
+    for inputs, labels in stream(20, classes=2):
+        learner.learn(inputs, [list(Colour)[label] for label in labels])
+    assert set(learner.predict(inputs)) <= set(Colour)
+    with pytest.raises(InputError, match="same in another process"):
+        learner.number(object())
+    with pytest.raises(InputError, match="another kind"):
+        learner.number("red")
+    with pytest.raises(InputError, match="hashable"):
+        learner.number([1])
+
+
+def test_packed_it_goes_on_to_the_same_bits(tmp_path, stream):
+    learner = Learner(run_seed=3)
+    for inputs, labels in stream(20):
+        learner.learn(inputs, labels)
+    other = Learner.unpack(learner.pack())
+    for inputs, labels in stream(20, seed=2, classes=5):
+        learner.learn(inputs, labels)
+        other.learn(inputs, labels)
+    assert np.array_equal(other.predict_proba(inputs), learner.predict_proba(inputs))
+    assert np.array_equal(other.metrics(), learner.metrics(), equal_nan=True)
+    assert Learner.unpack(Learner().pack()).classes == []
+    with Learner(tmp_path / "run") as kept, pytest.raises(StateError, match="in the folder"):
+        kept.pack()
 
 
 def test_arrays_are_not_copied():
