@@ -195,7 +195,7 @@ static int open_parts(struct live *live, struct err *err)
 		return code;
 	if (!config.classes || !config.channels)
 		return err_set(err, ERR_INPUT,
-			"model.classes = %s, model.input = %s: both must be numbers here",
+			"model.classes = %s, model.input = %s: a live stream must be told both",
 			options_text(o, "model.classes"), options_text(o, "model.input"));
 	live->per_step = options_int(o, "stdin.per_step");
 	set_budget(live);
