@@ -311,6 +311,18 @@ RETAIN_API int retain_learner_predict_for(struct retain_learner *learner,
 	struct retain_prediction *predictions, size_t count, float *probabilities,
 	size_t probability_floats, struct retain_err *err);
 
+/*
+ * Makes an input of a row of named values, a JSON object of `length` bytes, {"age": 33,
+ * "city": "Rome"}; docs/data.md says what values become. The first row makes the schema,
+ * unless the folder has one or schema.from names one; with NULL and 0 for the input it
+ * does only that. Each row may teach it a value that is new, so the order of rows counts.
+ * A learner in a folder keeps it with the samples, and weights that are saved have it, for
+ * retain_model_encode. A value that does not fit is RETAIN_ERR_INPUT and named; nothing is
+ * learned from its row.
+ */
+RETAIN_API int retain_learner_encode(struct retain_learner *learner, const char *row, size_t length,
+	float *input, size_t floats, struct retain_err *err);
+
 /* Stands for inputs that were observed; good for one reveal or drop. */
 struct retain_ticket {
 	uint64_t number;

@@ -18,6 +18,7 @@
 #include "eval/guess.h"
 #include "live/live_impl.h"
 #include "run/rollback.h"
+#include "schema/schema.h"
 
 enum { DECADE = 10 };
 static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
@@ -38,6 +39,8 @@ static int predict(struct live *live, int n, struct err *err)
 		answers_prediction(group->to[i], group->ids[i], best[0], group->probabilities[i]);
 		group->to[i]->owed--;
 	}
+	if (!code)
+		code = run_schema_keep(&live->run, err);
 	if (!code)
 		code = journal_wait(live->journal, group->keys, group->inputs, group->guesses,
 			group->probabilities, n, err);
@@ -290,19 +293,28 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 	struct answers *to, struct err *err)
 {
 	struct live_group *group = &live->group;
+	struct schema *schema = live->run.schema;
+	const size_t mark = schema ? schema_mark(schema) : 0;
 	struct live_line line;
 	struct err why = {0};
 	bool good = true;
+	size_t learned;
 	int code;
 
 	if (is_blank(from))
 		return 0;
 	live->lines++;
 	code = read_line(live, from, kind, &line, &why);
+	if (code && schema)
+		schema_back(schema, mark);
 	if (code)
 		return refuse_if_bad(live, from->number, line.id, to, code, &why, err);
+	learned = schema ? schema_mark(schema) : 0;
 	if (line.has_input)
 		code = gather_input(live, from->number, line.id, to, &good, err);
+	/* A line that is refused teaches nothing, unless others have come meanwhile. */
+	if (schema && !good && schema_mark(schema) == learned)
+		schema_back(schema, mark);
 	if (!code && good && line.has_label)
 		gather_label(live, from->number, &line, to);
 	if (!code && (group->inputs_count == LIVE_GROUP ||
@@ -382,8 +394,11 @@ static int go(struct live *live, struct err *err)
 {
 	int code = live_begin(live, NULL, err);
 
-	while (!code && !run_stopping(&live->run) && !feed_ended(live->feed))
+	/* Once more after the end: what has come before it began may be all there is. */
+	for (bool more = true; !code && !run_stopping(&live->run) && more;) {
+		more = !feed_ended(live->feed);
 		code = turn(live, err);
+	}
 	if (!code && !run_stopping(&live->run))
 		code = finish(live, err);
 	return code;

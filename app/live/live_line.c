@@ -2,14 +2,16 @@
 #include "live/live_line.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json_write.h"
+#include "schema/schema.h"
 
 const struct live_line_format live_line_formats[] = {
-	{"ndjson", "a JSON object per line", live_line_ndjson},
-	{"csv", "id, label and the input's numbers in each line", live_line_csv},
+	{"ndjson", "a JSON object per line", live_line_ndjson, live_first_ndjson},
+	{"csv", "id, label and the input's numbers in each line", live_line_csv, live_first_csv},
 	{0},
 };
 
@@ -46,5 +48,20 @@ int live_line_label(
 			"%s: label: %" PRId64 " is not from 0 to %d, the classes there are", where,
 			label, classes - 1);
 	line->label = (int32_t)label;
+	return 0;
+}
+
+int live_line_missing(
+	const struct live_line_shape *shape, const float *input, const char *where, struct err *err)
+{
+	for (int i = 0; i < schema_count(shape->schema) && !shape->missing; i++) {
+		const struct schema_column *column = schema_column(shape->schema, i);
+
+		if (isnan(input[column->at]))
+			return err_set(err, ERR_INPUT,
+				"%s: input: column %s is missing, and inputs are not scaled "
+				"(model.scale)",
+				where, column->name);
+	}
 	return 0;
 }

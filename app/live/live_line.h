@@ -9,7 +9,8 @@
  *
  * An id is a text or a whole number. An input has as many numbers as the model
  * takes, in a row or in lists within lists; they must be finite as 32-bit
- * numbers. A label is a class number. Other names mean nothing. Where values may be
+ * numbers. Or it is a row of named values, {"age": 33, "city": "Rome"}, which a schema makes
+ * numbers of. A label is a class number. Other names mean nothing. Where values may be
  * missing, null stands for one; in CSV an empty column does.
  *
  * The same as CSV, in which columns have one order and those at the end may be
@@ -39,9 +40,27 @@ struct live_line {
 struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
-	bool anonymous; /* an id may be missing; it is empty then */
-	bool missing;   /* the model takes inputs in which values are missing, as NAN */
+	bool anonymous;        /* an id may be missing; it is empty then */
+	bool missing;          /* the model takes inputs in which values are missing, as NAN */
+	struct schema *schema; /* of inputs with names, which it learns from; NULL: numbers */
+	int *columns;          /* in CSV: those of the schema, in their order in a line */
+	int columns_count;
 };
+
+/*
+ * A schema of the first of some lines that has an input with names; *schema stays NULL if
+ * it has none. *heading is what the line before it said: NULL at first, for mem_free. A line
+ * that is nothing of this is passed over: *more.
+ */
+struct schema_sizes;
+struct live_first {
+	char *heading;
+	size_t heading_size;
+};
+int live_first_ndjson(struct live_first *first, const char *bytes, size_t size,
+	const struct schema_sizes *sizes, struct schema **schema, bool *more, struct err *err);
+int live_first_csv(struct live_first *first, const char *bytes, size_t size,
+	const struct schema_sizes *sizes, struct schema **schema, bool *more, struct err *err);
 
 /*
  * Reads `size` bytes without their newline. The input, if there is one, goes to
@@ -55,6 +74,9 @@ typedef int live_line_read(const char *bytes, size_t size, const char *where,
 struct live_line_format {
 	const char *name, *help;
 	live_line_read *read;
+	int (*first)(struct live_first *first, const char *bytes, size_t size,
+		const struct schema_sizes *sizes, struct schema **schema, bool *more,
+		struct err *err);
 };
 
 extern const struct live_line_format live_line_formats[]; /* ends with a row without a name */
@@ -65,6 +87,9 @@ live_line_read live_line_ndjson, live_line_csv;
 void live_line_number_id(struct live_line *line, int64_t number);
 int live_line_text_id(
 	struct live_line *line, const char *words, const char *where, struct err *err);
+/* Where values cannot be missing, none may be: of inputs that a schema made. */
+int live_line_missing(const struct live_line_shape *shape, const float *input, const char *where,
+	struct err *err);
 int live_line_label(
 	struct live_line *line, int64_t label, int classes, const char *where, struct err *err);
 

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "live/live_line.h"
+#include "schema/schema.h"
 
 enum { DEEPEST = 3 }; /* channels, height, width */
 
@@ -64,6 +65,26 @@ static int read_numbers(
 	return code;
 }
 
+static int read_row(const struct jvalue *row, const char *where,
+	const struct live_line_shape *shape, float *input, struct err *err)
+{
+	struct err why = {0};
+	int code;
+
+	if (!shape->schema)
+		return err_set(err, ERR_INPUT,
+			"%s: input: has names, and the model takes numbers; without model.input it "
+			"learns what names are",
+			where);
+	/* Who only asks may be any thread, and teaches nothing. */
+	code = shape->anonymous ? 0 : schema_learn_row(shape->schema, row, &why);
+	if (!code)
+		code = schema_encode_row(shape->schema, row, input, NULL, &why);
+	if (code)
+		return err_set(err, code, "%s: input: %s", where, why.message);
+	return live_line_missing(shape, input, where, err);
+}
+
 static int read_input(const struct jvalue *value, const char *where,
 	const struct live_line_shape *shape, float *input, struct err *err)
 {
@@ -72,6 +93,10 @@ static int read_input(const struct jvalue *value, const char *where,
 		.out = input, .room = floats, .missing = shape->missing, .where = where};
 	int code;
 
+	if (jvalue_kind(value) == JVALUE_TABLE)
+		return read_row(value, where, shape, input, err);
+	if (shape->schema)
+		return err_set(err, ERR_INPUT, "%s: input: must be a table of named values", where);
 	if (jvalue_kind(value) != JVALUE_LIST)
 		return err_set(err, ERR_INPUT, "%s: input: must be a list of numbers", where);
 	code = read_numbers(value, 0, &numbers, err);
@@ -124,4 +149,20 @@ int live_line_ndjson(const char *bytes, size_t size, const char *where,
 		code = read_table(value, where, shape, line, input, err);
 	jvalue_free(value);
 	return code;
+}
+
+int live_first_ndjson(struct live_first *first, const char *bytes, size_t size,
+	const struct schema_sizes *sizes, struct schema **schema, bool *more, struct err *err)
+{
+	struct jvalue *value = NULL;
+	const struct jvalue *input;
+	int code = jvalue_read(&value, bytes, size, "line", NULL);
+
+	(void)first;
+	input = jvalue_find(value, "input");
+	*more = code || !input;
+	if (!code && jvalue_kind(input) == JVALUE_TABLE)
+		*more = schema_of_row(schema, sizes, input, err) != 0;
+	jvalue_free(value);
+	return code == ERR_MEMORY ? code : 0;
 }

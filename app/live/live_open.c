@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "live/live_impl.h"
 #include "run/shape.h"
+#include "schema/schema.h"
 #include "streams/source.h"
 
 const struct option_row live_options[] = {
@@ -38,7 +39,8 @@ const struct option_row live_options[] = {
 };
 
 /* A line may take so much per number, and so much for the rest. */
-enum { NUMBER_LONGEST = 64, REST_LONGEST = 1 << 16 };
+enum { NUMBER_LONGEST = 64, REST_LONGEST = 1 << 16, LINE_LONGEST = 1 << 20, COLUMNS_MORE = 256 };
+static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
 
 static int check(const struct run_config *config, int input, struct err *err)
 {
@@ -130,21 +132,87 @@ static int make_buffers(struct live *live, struct err *err)
 	return run_keep_rows(&live->run, RUN_ROWS_MOST, err);
 }
 
+/* Columns of CSV come as the schema has them until a heading says otherwise. */
+static int make_columns(struct live *live, struct err *err)
+{
+	const int count = schema_count(live->run.schema), room = count + COLUMNS_MORE;
+
+	live->shape.columns = mem_new((size_t)room, sizeof(*live->shape.columns));
+	if (!live->shape.columns)
+		return err_memory(err, "columns", (size_t)room * sizeof(*live->shape.columns));
+	for (int i = 0; i < room; i++)
+		live->shape.columns[i] = i < count ? i : SCHEMA_LEFT_OUT;
+	live->shape.columns_count = room;
+	return 0;
+}
+
+/* Looks at the lines that have come, from the first on, for one that has names. */
+static int look_for_names(struct live *live, struct live_first *first, bool *more, struct err *err)
+{
+	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
+	struct feed_line line;
+	int code = 0;
+
+	while (!code && *more && feed_next(live->feed, &line))
+		if (!line.cut)
+			code = live->format->first(
+				first, line.bytes, line.size, &sizes, &live->run.schema, more, err);
+	feed_again(live->feed);
+	return code;
+}
+
+/* Waits for the first input, which says what inputs are unless a key does. */
+static int wait_for_names(struct live *live, int input, struct err *err)
+{
+	struct live_first first = {0};
+	bool more = true;
+	int code = feed_open(&live->feed, input, LINE_LONGEST, err);
+
+	while (!code && more && !run_stopping(&live->run)) {
+		const bool full = feed_full(live->feed), ended = feed_ended(live->feed);
+
+		code = feed_fill(live->feed, WAIT, err);
+		if (!code)
+			code = look_for_names(live, &first, &more, err);
+		if (full || ended)
+			break;
+	}
+	mem_free(first.heading);
+	return code;
+}
+
+static int read_shape(struct live *live, struct learner_config *config, int input, struct err *err)
+{
+	const struct options *o = live->run.config.options;
+	int code = shape_read(o, config, err);
+
+	live->format = &live_line_formats[options_choice(o, "stdin.format")];
+	if (!code)
+		code = run_schema_open(&live->run, err);
+	if (!code && !live->run.schema && !config->channels && input >= 0)
+		code = wait_for_names(live, input, err);
+	if (!code && live->run.schema)
+		config->channels = (int)schema_floats(live->run.schema);
+	return code;
+}
+
 static int make_ends(struct live *live, int input, int output, struct err *err)
 {
 	const struct options *o = live->run.config.options;
 
 	live->shape = (struct live_line_shape){.floats = live->run.floats,
 		.classes = live->run.classes,
-		.missing = learner_scale(live->run.learner) != NULL};
-	live->format = &live_line_formats[options_choice(o, "stdin.format")];
+		.missing = learner_scale(live->run.learner) != NULL,
+		.schema = live->run.schema};
+	if (live->run.schema && make_columns(live, err))
+		return ERR_MEMORY;
 	live->strict = input >= 0 && !strcmp(options_text(o, "stdin.on_bad"), "error");
 	live->answers_by =
 		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_EVER : LEARNER_NOW;
 	live->every = options_int64(o, "eval.every");
 	live->answers.descriptor = output;
 	live->answers.stop = live->run.config.stop;
-	if (input < 0)
+	if (input < 0 || live->feed)
 		return 0;
 	return feed_open(&live->feed, input, live->run.floats * NUMBER_LONGEST + REST_LONGEST, err);
 }
@@ -185,11 +253,11 @@ static const struct run_driver driver = {
 	.facts = driver_facts,
 };
 
-static int open_parts(struct live *live, struct err *err)
+static int open_parts(struct live *live, int input, struct err *err)
 {
 	const struct options *o = live->run.config.options;
-	struct learner_config config;
-	int code = shape_read(o, &config, err);
+	struct learner_config config = {0};
+	int code = read_shape(live, &config, input, err);
 
 	if (code)
 		return code;
@@ -222,7 +290,7 @@ int live_open(
 		return err_memory(err, "a live stream", sizeof(*made));
 	code = run_init(&made->run, &driver, config, err);
 	if (!code)
-		code = open_parts(made, err);
+		code = open_parts(made, input, err);
 	if (!code)
 		code = make_ends(made, input, output, err);
 	if (!code)
@@ -241,6 +309,7 @@ void live_close(struct live *live)
 	run_release(&live->run);
 	feed_close(live->feed);
 	answers_release(&live->answers);
+	mem_free(live->shape.columns);
 	mem_free(live->group.ids);
 	mem_free(live->group.keys);
 	mem_free(live->group.to);

@@ -25,6 +25,7 @@
 #include "nn/predictor.h"
 #include "nn/weights/weights_file.h"
 #include "serve/tail.h"
+#include "schema/schema.h"
 
 enum {
 	MICRO_BATCH = 32,
@@ -62,6 +63,7 @@ struct desk {
 	_Atomic int64_t warnings;
 
 	struct weights *weights;     /* of a fixed model; then there is no live stream */
+	struct schema *schema;       /* of its rows; NULL: inputs are numbers */
 	char *path;                  /* of its file */
 	struct predictor *predictor; /* made before the thread begins */
 	uint64_t published;
@@ -489,7 +491,8 @@ int desk_read(struct desk *desk, const char *bytes, size_t size, const char *whe
 	else
 		shape = (struct live_line_shape){.floats = desk_floats(desk),
 			.classes = desk_net(desk)->classes,
-			.missing = desk->weights->scale != NULL};
+			.missing = desk->weights->scale != NULL,
+			.schema = desk->schema};
 	shape.anonymous = true;
 	return live_line_ndjson(bytes, size, where, &shape, line, input, err);
 }
@@ -576,6 +579,11 @@ int desk_open_model(struct desk **desk, const char *path, struct err *err)
 	code = made->path ? weights_read(&made->weights, path, err)
 			  : err_memory(err, "a path", strlen(path));
 	w = made->weights;
+	if (!code && w->schema && strstr(w->schema, "\"columns\""))
+		code = schema_parse(&made->schema, &(struct schema_sizes){1, 1, 0}, w->schema,
+			strlen(w->schema), path, err);
+	if (!code && made->schema && schema_floats(made->schema) != desk_floats(made))
+		code = err_set(err, ERR_FORMAT, "%s: its schema does not fit its net", path);
 	if (!code)
 		code = predictor_new(
 			&made->predictor, w->net, &config, w->params, w->stats, w->scale, err);
@@ -648,6 +656,7 @@ void desk_close(struct desk *desk)
 	predictor_free(desk->predictor);
 	live_close(desk->live);
 	weights_free(desk->weights);
+	schema_free(desk->schema);
 	mem_free(desk->path);
 	mem_free(desk->events);
 	pthread_cond_destroy(&desk->some);

@@ -154,7 +154,9 @@ static int hand_over(struct program *p, const float *inputs, const int32_t *labe
 	mark = (struct journal_mark){now.iteration, p->credit, p->left};
 	if (journal)
 		journal_beside(journal, guesses, &mark);
-	code = run_reveal(&p->run, inputs, labels, n, err);
+	code = run_schema_keep(&p->run, err);
+	if (!code)
+		code = run_reveal(&p->run, inputs, labels, n, err);
 	if (journal)
 		journal_beside(journal, NULL, NULL);
 	return code;
@@ -414,6 +416,8 @@ int program_open(struct program **program, const struct options *options, const 
 	}
 	made->progress = progress;
 	code = run_init(&made->run, &driver, &config, err);
+	if (!code)
+		code = run_schema_open(&made->run, err);
 	if (!code)
 		code = find_shape(made, err);
 	if (!code && made->config.channels)

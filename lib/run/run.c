@@ -1,5 +1,6 @@
 /* A run from its beginning to its result. The loops are the drivers'. */
 #include "run/run.h"
+#include "schema/schema.h"
 
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ void run_release(struct run *run)
 		close(run->lock);
 	run_unmake(run);
 	class_list_release(&run->names);
+	schema_free(run->schema);
 }
 
 int run_keep_rows(struct run *run, int rows, struct err *err)

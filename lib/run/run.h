@@ -120,8 +120,11 @@ struct run {
 	int classes;      /* of the net */
 	int classes_most; /* above 0: they come with their labels, and may become so many */
 	struct class_list names;
-	int32_t names_kept; /* so many of them are in the journal */
-	size_t floats;      /* of a sample's input */
+	int32_t names_kept;    /* so many of them are in the journal */
+	size_t floats;         /* of a sample's input */
+	struct schema *schema; /* of rows with names; NULL: inputs are numbers */
+	bool schema_kept;      /* the folder has it, as it was at schema_serial */
+	uint64_t schema_serial;
 
 	struct store *store;
 	struct learner *learner;
@@ -208,6 +211,14 @@ int run_note_classes(struct run *run, int32_t below, struct err *err);
 bool run_class_names(const struct run *run, const char **names);
 /* Names that the journal has, for a run that opens it. */
 int run_noted_classes(struct run *run, struct err *err);
+
+/*
+ * For rows of named values: the schema that the folder has or that schema.from names; NULL is
+ * none. What was learned since is in the folder when run_schema_keep has returned; to be
+ * called before an input is kept that was made by it.
+ */
+int run_schema_open(struct run *run, struct err *err);
+int run_schema_keep(struct run *run, struct err *err);
 
 int run_keep_rows(struct run *run, int rows, struct err *err);
 int run_begin(struct run *run, struct err *err);

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "nn/weights/weights_file.h"
 #include "run/run.h"
+#include "schema/schema.h"
 
 char *run_folder_path(const struct run *run, const char *name)
 {
@@ -103,7 +104,7 @@ int run_folder_holds_run(const struct run *run, bool *holds, struct err *err)
 static int clear_folder(const struct run *run, struct err *err)
 {
 	static const char *const files[] = {"metrics.csv", "events.jsonl", "matrix.csv", "run.json",
-		"model.safetensors", "report.html"};
+		"model.safetensors", "report.html", "schema.json"};
 	int code = checkpoint_clear(run->config.folder, err);
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !code; i++) {
@@ -275,7 +276,9 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 	if (!names)
 		return err_memory(err, "names of classes", (size_t)run->classes * sizeof(*names));
 	learner_report(run->learner, &now);
-	if (run->driver->schema)
+	if (run->schema)
+		schema_write(run->schema, &json, NULL);
+	else if (run->driver->schema)
 		run->driver->schema(run, &json);
 	code = weights_save(path,
 		&(struct weights){.net = learner_net(run->learner),

@@ -38,6 +38,7 @@ int schema_new(struct schema **schema, const struct schema_sizes *sizes, struct 
 		return err_memory(err, "a schema", sizeof(**schema));
 	(*schema)->sizes = *sizes;
 	(*schema)->label = -1;
+	pthread_mutex_init(&(*schema)->lock, NULL);
 	return 0;
 }
 
@@ -52,6 +53,7 @@ void schema_free(struct schema *schema)
 	vocabulary_release(&schema->spare);
 	mem_free(schema->columns);
 	mem_free(schema->additions);
+	pthread_mutex_destroy(&schema->lock);
 	mem_free(schema);
 }
 
@@ -342,6 +344,7 @@ size_t schema_mark(const struct schema *schema)
 
 void schema_back(struct schema *schema, size_t mark)
 {
+	pthread_mutex_lock(&schema->lock);
 	while (schema->additions_count > mark) {
 		const struct addition *last = schema->additions + --schema->additions_count;
 
@@ -353,6 +356,7 @@ void schema_back(struct schema *schema, size_t mark)
 						     : &schema->columns[last->column].values);
 		schema->serial++;
 	}
+	pthread_mutex_unlock(&schema->lock);
 }
 
 uint64_t schema_serial(const struct schema *schema)

@@ -131,8 +131,9 @@ uint64_t schema_serial(const struct schema *schema);
 /*
  * Rows as JSON: {"age": 33, "city": "Rome"}. A value is a number, a text, true, false or
  * null. schema_of_row makes a schema of the first row; its fields are columns in their
- * order. schema_learn_row learns all of a row or, after an error, nothing of it. Sentences
- * name the field and its value. `added` becomes how many fields have no input.
+ * order. schema_learn_row learns all of a row or, after an error, nothing of it. One thread
+ * may learn rows and take them back while others encode rows. Sentences name the field
+ * and its value. `added` becomes how many fields have no input.
  */
 int schema_of_row(struct schema **schema, const struct schema_sizes *sizes,
 	const struct jvalue *row, struct err *err);

@@ -2,6 +2,8 @@
 #ifndef RETAIN_SCHEMA_SCHEMA_IMPL_H
 #define RETAIN_SCHEMA_SCHEMA_IMPL_H
 
+#include <pthread.h>
+
 #include "schema/schema.h"
 
 /* Something that was learned: a value of a column, its kind, or a field of the spare inputs. */
@@ -24,6 +26,7 @@ struct schema {
 	struct addition *additions;
 	size_t additions_count, additions_room;
 	uint64_t serial;
+	pthread_mutex_t lock; /* of what is learned, for rows */
 };
 
 /* The words as names and values are kept: returns their size in `out`. */

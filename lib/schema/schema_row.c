@@ -83,9 +83,8 @@ static int refuse_strange(const struct schema *schema, struct err *err)
 	return err_set(err, ERR_INPUT, "has none of the columns %s", names);
 }
 
-int schema_learn_row(struct schema *schema, const struct jvalue *row, struct err *err)
+static int learn_row(struct schema *schema, const struct jvalue *row, struct err *err)
 {
-	const size_t mark = schema_mark(schema);
 	struct schema_value value;
 	const struct jvalue *from;
 	const char *name;
@@ -106,12 +105,23 @@ int schema_learn_row(struct schema *schema, const struct jvalue *row, struct err
 	}
 	if (!code && !known)
 		code = refuse_strange(schema, err);
+	return code;
+}
+
+int schema_learn_row(struct schema *schema, const struct jvalue *row, struct err *err)
+{
+	const size_t mark = schema_mark(schema);
+	int code;
+
+	pthread_mutex_lock(&schema->lock);
+	code = learn_row(schema, row, err);
+	pthread_mutex_unlock(&schema->lock);
 	if (code)
 		schema_back(schema, mark);
 	return code;
 }
 
-int schema_encode_row(const struct schema *schema, const struct jvalue *row, float *input,
+static int encode_row(const struct schema *schema, const struct jvalue *row, float *input,
 	int *added, struct err *err)
 {
 	struct schema_value value;
@@ -137,5 +147,18 @@ int schema_encode_row(const struct schema *schema, const struct jvalue *row, flo
 		code = refuse_strange(schema, err);
 	if (added)
 		*added = without;
+	return code;
+}
+
+int schema_encode_row(const struct schema *schema, const struct jvalue *row, float *input,
+	int *added, struct err *err)
+{
+	/* What a schema says does not change here; its lock is no part of that. */
+	pthread_mutex_t *lock = &((struct schema *)(uintptr_t)schema)->lock;
+	int code;
+
+	pthread_mutex_lock(lock);
+	code = encode_row(schema, row, input, added, err);
+	pthread_mutex_unlock(lock);
 	return code;
 }

@@ -458,6 +458,39 @@ static void a_stopped_budget_is_kept(void **state)
 	retain_learner_free(learner);
 }
 
+/* The first row makes the schema; the rest is the schema's own test. */
+static void rows_of_named_values(void **state)
+{
+	static const char first[] = "{\"a\": 1, \"b\": \"x\", \"c\": true}";
+	static const char second[] = "{\"b\": \"y\", \"a\": 2.5, \"new\": 3}";
+	struct retain_learner *learner = learner_of(SETTINGS("schema.slots", "4"));
+	struct retain_err err = {0};
+	float input[DIM];
+
+	(void)state;
+	assert_int_equal(DIM, 6);
+	assert_ok(retain_learner_encode(learner, first, strlen(first), NULL, 0, &err), err);
+	assert_ok(retain_learner_encode(learner, first, strlen(first), input, DIM, &err), err);
+	assert_true(input[0] == 1 && input[1] == 1 && input[2] == 0 && input[5] == 1);
+	assert_ok(retain_learner_encode(learner, second, strlen(second), input, DIM, &err), err);
+	assert_true(input[0] == 2.5f && input[1] == 0 && input[2] == 1 && isnan(input[5]));
+	assert_int_equal(retain_learner_encode(learner, first, strlen(first), input, 5, &err),
+		RETAIN_ERR_INPUT);
+	assert_says(err, "retain_learner_encode: floats = 5: an input has 6");
+	assert_int_equal(retain_learner_encode(learner, first, strlen(first), NULL, 5, &err),
+		RETAIN_ERR_INPUT);
+	assert_int_equal(
+		retain_learner_encode(learner, first, 7, input, DIM, &err), RETAIN_ERR_FORMAT);
+	assert_int_equal(
+		retain_learner_encode(learner, NULL, 0, input, DIM, &err), RETAIN_ERR_INPUT);
+	retain_learner_free(learner);
+	learner = learner_of(NULL);
+	assert_int_equal(retain_learner_encode(learner, first, strlen(first), NULL, 0, &err),
+		RETAIN_ERR_INPUT);
+	assert_says(err, "rows make 34 numbers, and an input has 6 (model.input)");
+	retain_learner_free(learner);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +502,7 @@ int main(void)
 		cmocka_unit_test(wrong_labels_are_refused),
 		cmocka_unit_test(settings_that_cannot_be_are_refused),
 		cmocka_unit_test(images_are_three_numbers),
+		cmocka_unit_test(rows_of_named_values),
 		folder_test(weights_are_saved_and_loaded),
 		folder_test(weights_can_be_chosen),
 		cmocka_unit_test(learners_live_side_by_side),

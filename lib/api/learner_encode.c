@@ -1,0 +1,80 @@
+/*
+ * Rows of named values as inputs of a learner. The first row makes the schema, all teach it;
+ * so calls take turns, and the order of rows counts.
+ */
+#include "api/learner_impl.h"
+#include "base/json.h"
+#include "schema/schema.h"
+
+/* Where nothing has told the size of inputs yet, rows do. */
+static int check_size(struct retain_learner *learner, const struct schema *schema, struct err *err)
+{
+	if (!program_ready(learner->program)) {
+		const int code = program_shape(learner->program, schema_floats(schema), err);
+
+		if (code)
+			return code;
+		api_learner_reshape(learner);
+	}
+	if (schema_floats(schema) == learner->run->floats)
+		return 0;
+	return err_set(err, ERR_INPUT, "rows make %zu numbers, and an input has %zu (model.input)",
+		schema_floats(schema), learner->run->floats);
+}
+
+/* The first row says what rows are. */
+static int make_schema(struct retain_learner *learner, const struct jvalue *row, struct err *err)
+{
+	const struct schema_sizes sizes = schema_sizes(learner->options);
+	struct run *run = learner->run;
+	struct schema *made;
+	int code = schema_of_row(&made, &sizes, row, err);
+
+	if (!code)
+		code = check_size(learner, made, err);
+	if (code)
+		schema_free(made);
+	else
+		run->schema = made;
+	return code;
+}
+
+static int encode(struct retain_learner *learner, const struct jvalue *row, float *input,
+	size_t floats, struct err *err)
+{
+	struct run *run = learner->run;
+	int code = run->schema ? check_size(learner, run->schema, err)
+			       : make_schema(learner, row, err);
+
+	if (code || !input)
+		return code;
+	if (floats != schema_floats(run->schema))
+		return err_set(err, ERR_INPUT, "floats = %zu: an input has %zu", floats,
+			schema_floats(run->schema));
+	code = schema_learn_row(run->schema, row, err);
+	return code ? code : schema_encode_row(run->schema, row, input, NULL, err);
+}
+
+int retain_learner_encode(struct retain_learner *learner, const char *row, size_t length,
+	float *input, size_t floats, struct retain_err *err)
+{
+	struct jvalue *value = NULL;
+	struct err why = {0};
+	int code = ARGS_CHECK(err, ARG(learner), ARG(row));
+
+	if (!code && !input && floats)
+		code = err_set(inner(err), ERR_INPUT,
+			"%s: floats = %zu: must be 0 where input is NULL", __func__, floats);
+	if (!code)
+		code = jvalue_read(&value, row, length, "row", inner(err));
+	if (!code)
+		code = api_learner_enter(learner, __func__, inner(err));
+	if (code) {
+		jvalue_free(value);
+		return code;
+	}
+	code = encode(learner, value, input, floats, &why);
+	api_learner_leave(learner);
+	jvalue_free(value);
+	return code ? err_set(inner(err), code, "%s: %s", __func__, why.message) : 0;
+}
