@@ -278,6 +278,19 @@ def bounds(retain, folder):
     service.end()
 
 
+def has_a_good_unit(retain, folder):
+    if not shutil.which("systemd-analyze"):
+        skip("systemd takes the unit", "systemd-analyze is not here")
+        return
+    unit = os.path.join(folder, "retain-serve.service")
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../configs/retain-serve.service")) as file:
+        words = file.read().replace("/usr/local/bin/retain", retain).replace("Documentation=man:retain(1)\n", "")
+    with open(unit, "w") as file:
+        file.write(words)
+    got = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True)
+    verdict(got.returncode == 0 and unit not in got.stderr, "systemd takes the unit", got)
+
+
 def main(retain):
     folder = tempfile.mkdtemp(prefix="retain-serve-")
     try:
@@ -302,6 +315,7 @@ def main(retain):
         takes_lines(retain, folder)
         serves_a_model(retain, folder, weights)
         bounds(retain, folder)
+        has_a_good_unit(retain, folder)
     finally:
         shutil.rmtree(folder)
     return plan()
