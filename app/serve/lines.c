@@ -77,7 +77,8 @@ static void welcome(struct lines *lines)
 		client->lines = lines;
 		client->buffer = mem_new(lines->room, 1);
 		client->size = client->given = client->sent = 0;
-		client->busy = client->ended = client->done = false;
+		client->busy = client->ended = false;
+		client->done = false;
 		client->job = (struct job){.kind = LIVE_ANY, .done = job_done, .context = client};
 		if (!client->buffer)
 			hang_up(client);
@@ -126,7 +127,8 @@ static void hear(struct line_client *client)
 /* The job's lines are answered: they go, and what came after them is next. */
 static void take_back(struct line_client *client)
 {
-	client->busy = client->done = false;
+	client->busy = false;
+	client->done = false;
 	memmove(client->buffer, client->buffer + client->given, client->size - client->given);
 	client->size -= client->given;
 	if (client->job.code)
