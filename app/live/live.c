@@ -304,22 +304,41 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 	if (is_blank(from))
 		return 0;
 	live->lines++;
+	pthread_mutex_lock(&live->naming);
 	code = read_line(live, from, kind, &line, &why);
 	if (code && schema)
 		schema_back(schema, mark);
+	pthread_mutex_unlock(&live->naming);
 	if (code)
 		return refuse_if_bad(live, from->number, line.id, to, code, &why, err);
 	learned = schema ? schema_mark(schema) : 0;
 	if (line.has_input)
 		code = gather_input(live, from->number, line.id, to, &good, err);
 	/* A line that is refused teaches nothing, unless others have come meanwhile. */
+	pthread_mutex_lock(&live->naming);
 	if (schema && !good && schema_mark(schema) == learned)
 		schema_back(schema, mark);
+	pthread_mutex_unlock(&live->naming);
 	if (!code && good && line.has_label)
 		gather_label(live, from->number, &line, to);
 	if (!code && (group->inputs_count == LIVE_GROUP ||
 			     live->step_count + group->labels_count >= live->per_step))
 		code = act(live, err);
+	return code;
+}
+
+int live_read(struct live *live, const char *bytes, size_t size, const char *where,
+	struct live_line *line, float *input, struct err *err)
+{
+	struct live_line_shape shape = live->shape;
+	int code;
+
+	shape.anonymous = true;
+	if (!shape.schema)
+		return live_line_ndjson(bytes, size, where, &shape, line, input, err);
+	pthread_mutex_lock(&live->naming);
+	code = live_line_ndjson(bytes, size, where, &shape, line, input, err);
+	pthread_mutex_unlock(&live->naming);
 	return code;
 }
 

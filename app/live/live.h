@@ -58,6 +58,7 @@ struct live_watch {
 
 struct answers;
 struct feed_line;
+struct live_line;
 
 enum live_kind { LIVE_ANY, LIVE_INPUTS, LIVE_LABELS }; /* what a line may have */
 
@@ -66,6 +67,10 @@ int live_take(struct live *live, const struct feed_line *line, enum live_kind ki
 	struct answers *to, struct err *err);
 int live_flush(struct live *live, struct err *err);
 int live_idle(struct live *live, bool *more, struct err *err);
+
+/* From any thread: what an object of NDJSON says; its id may be missing. Nothing is taken of it. */
+int live_read(struct live *live, const char *bytes, size_t size, const char *where,
+	struct live_line *line, float *input, struct err *err);
 int live_end(struct live *live, int code, struct run_result *result, struct err *err);
 
 /* One line about the run: its time steps, net and budget. */

@@ -2,6 +2,8 @@
 #ifndef RETAIN_LIVE_LIVE_IMPL_H
 #define RETAIN_LIVE_LIVE_IMPL_H
 
+#include <pthread.h>
+
 #include "store/journal.h"
 #include "live/answers.h"
 #include "live/feed.h"
@@ -40,6 +42,7 @@ struct live {
 	struct live_watch watch;
 	const struct live_line_format *format;
 	struct live_line_shape shape;
+	pthread_mutex_t naming;   /* of the schema that the shape has, for live_read */
 	struct journal *journal;  /* the store's */
 	int answers_by;           /* LEARNER_NOW or LEARNER_INFERENCE */
 	bool strict;              /* a bad line ends the run */

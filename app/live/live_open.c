@@ -288,6 +288,7 @@ int live_open(
 	made = mem_new(1, sizeof(*made));
 	if (!made)
 		return err_memory(err, "a live stream", sizeof(*made));
+	pthread_mutex_init(&made->naming, NULL);
 	code = run_init(&made->run, &driver, config, err);
 	if (!code)
 		code = open_parts(made, input, err);
@@ -307,6 +308,7 @@ void live_close(struct live *live)
 	if (!live)
 		return;
 	run_release(&live->run);
+	pthread_mutex_destroy(&live->naming);
 	feed_close(live->feed);
 	answers_release(&live->answers);
 	mem_free(live->shape.columns);

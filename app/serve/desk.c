@@ -487,12 +487,11 @@ int desk_read(struct desk *desk, const char *bytes, size_t size, const char *whe
 	struct live_line_shape shape;
 
 	if (desk->live)
-		shape = desk->live->shape;
-	else
-		shape = (struct live_line_shape){.floats = desk_floats(desk),
-			.classes = desk_net(desk)->classes,
-			.missing = desk->weights->scale != NULL,
-			.schema = desk->schema};
+		return live_read(desk->live, bytes, size, where, line, input, err);
+	shape = (struct live_line_shape){.floats = desk_floats(desk),
+		.classes = desk_net(desk)->classes,
+		.missing = desk->weights->scale != NULL,
+		.schema = desk->schema};
 	shape.anonymous = true;
 	return live_line_ndjson(bytes, size, where, &shape, line, input, err);
 }
