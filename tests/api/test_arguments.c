@@ -99,6 +99,12 @@ static void null_is_refused_by_learners(void **state)
 	assert_null(other);
 	NO("folder", retain_learner_open(&other, NULL, NULL, &err));
 	NO("learner", retain_learner_save(NULL, &err));
+	NO("learner", retain_learner_encode(NULL, "{}", 2, NOTHING, &err));
+	NO("row", retain_learner_encode(learner, NULL, 2, NOTHING, &err));
+	NO("learner", retain_learner_pack(NULL, "x", &err));
+	NO("path", retain_learner_pack(learner, NULL, &err));
+	NO("learner", retain_learner_unpack(NULL, config, "x", &err));
+	NO("path", retain_learner_unpack(&other, config, NULL, &err));
 	NO("learner", retain_learner_shape(NULL, &shape, &err));
 	NO("shape", retain_learner_shape(learner, NULL, &err));
 	NO("learner", retain_learner_class(NULL, "a", &step.labels[0], &err));
@@ -142,6 +148,8 @@ static void null_is_refused_by_models(void **state)
 	NO("model", retain_model_open(NULL, "x", &err));
 	NO("path", retain_model_open(&other, NULL, &err));
 	assert_null(other);
+	NO("model", retain_model_encode(NULL, "{}", 2, probabilities, 1, &err));
+	NO("row", retain_model_encode(model, NULL, 2, probabilities, 1, &err));
 	NO("model", retain_model_shape(NULL, &shape, &err));
 	NO("shape", retain_model_shape(model, NULL, &err));
 	NO("model", retain_model_class_name(NULL, 0, &text, &err));
@@ -278,6 +286,8 @@ static void numbers_may_be_missing(void **state)
 static void refuse_in_child(struct retain_learner *theirs)
 {
 	CHILD(retain_learner_save(theirs, &err));
+	CHILD(retain_learner_encode(theirs, "{}", 2, NOTHING, &err));
+	CHILD(retain_learner_pack(theirs, in_folder("x"), &err));
 	CHILD(retain_learner_shape(theirs, &shape, &err));
 	CHILD(retain_learner_class(theirs, "a", &step.labels[0], &err));
 	CHILD(retain_learner_class_name(theirs, 0, &text, &err));
