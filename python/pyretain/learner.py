@@ -417,7 +417,7 @@ class Learner:
             fail(code)
         number = one[0].label
         if 0 <= number < len(self._table):
-            return cast("npt.NDArray[Any]", self._table[number : number + 1])
+            return self._table[number : number + 1]
         return self._looked_up(np.array([number], dtype=np.int32))
 
     def predict_proba(self, inputs: npt.ArrayLike, for_: Question = "ever") -> Floats:
