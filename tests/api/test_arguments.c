@@ -121,6 +121,8 @@ static void null_is_refused_by_learners(void **state)
 			     learner, RETAIN_NOW, NOTHING, PREDICTIONS, NOTHING, &err));
 	NO("predictions",
 		retain_learner_predict_for(learner, RETAIN_NOW, INPUTS, NOTHING, NOTHING, &err));
+	NO("learner", retain_learner_encode(NULL, "{}", 2, step.inputs[0], DIM, &err));
+	NO("row", retain_learner_encode(learner, NULL, 2, step.inputs[0], DIM, &err));
 	NO("learner", retain_learner_observe(NULL, INPUTS, PREDICTIONS, &step.ticket, &err));
 	NO("inputs", retain_learner_observe(learner, NOTHING, PREDICTIONS, &step.ticket, &err));
 	NO("predictions", retain_learner_observe(learner, INPUTS, NOTHING, &step.ticket, &err));
@@ -154,6 +156,9 @@ static void null_is_refused_by_models(void **state)
 	NO("shape", retain_model_shape(model, NULL, &err));
 	NO("model", retain_model_class_name(NULL, 0, &text, &err));
 	NO("name", retain_model_class_name(model, 0, NULL, &err));
+	NO("model", retain_model_encode(NULL, "{}", 2, step.inputs[0], DIM, &err));
+	NO("row", retain_model_encode(model, NULL, 2, step.inputs[0], DIM, &err));
+	NO("input", retain_model_encode(model, "{}", 2, NULL, DIM, &err));
 	NO("model", retain_model_predict(NULL, INPUTS, PREDICTIONS, NOTHING, &err));
 	NO("inputs", retain_model_predict(model, NOTHING, PREDICTIONS, NOTHING, &err));
 	NO("predictions", retain_model_predict(model, INPUTS, NOTHING, NOTHING, &err));
