@@ -3,6 +3,11 @@
 #include <string.h>
 
 #include "api/learner_impl.h"
+#include "base/json_write.h"
+#include "base/mem.h"
+#include "schema/schema.h"
+
+enum { SCHEMA_BYTES = 1 << 26 };
 
 static void name_state(struct class_list *names, int32_t label, struct state *state)
 {
@@ -24,6 +29,46 @@ static void name_state(struct class_list *names, int32_t label, struct state *st
 		state_refuse(state, why.code, "%s", why.message);
 }
 
+static void read_schema(struct run *run, size_t size, struct state *state)
+{
+	const struct schema_sizes sizes = schema_sizes(run->config.options);
+	char *bytes = mem_new(size, 1);
+	struct err why = {0};
+
+	if (!bytes) {
+		state_refuse(state, ERR_MEMORY, "out of memory for a schema");
+		return;
+	}
+	state_bytes(state, "words", bytes, size);
+	schema_free(run->schema);
+	run->schema = NULL;
+	if (!state_failed(state) && schema_parse(&run->schema, &sizes, bytes, size, "schema", &why))
+		state_refuse(state, why.code, "%s", why.message);
+	mem_free(bytes);
+}
+
+/* As JSON; no bytes where inputs are numbers. */
+static void schema_state(struct run *run, struct state *state)
+{
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+	int64_t size;
+
+	if (run->schema && !state_reading(state))
+		schema_write(run->schema, &json, NULL);
+	if (words.failed)
+		state_refuse(state, ERR_MEMORY, "out of memory for a schema");
+	size = (int64_t)words.size;
+	state_int64(state, "schema", &size);
+	if (!state_failed(state) && (size < 0 || size > SCHEMA_BYTES))
+		state_refuse(state, ERR_FORMAT, "a schema of %" PRId64 " bytes", size);
+	if (!state_failed(state) && size && state_reading(state))
+		read_schema(run, (size_t)size, state);
+	else if (!state_failed(state) && size)
+		state_bytes(state, "words", words.data, (size_t)size);
+	text_release(&words);
+}
+
 static void learner_state_all(void *object, struct state *state)
 {
 	struct retain_learner *learner = object;
@@ -39,6 +84,8 @@ static void learner_state_all(void *object, struct state *state)
 		state_refuse(state, ERR_FORMAT, "inputs of %" PRId64 " numbers", floats);
 	for (int64_t i = 0; i < count && !state_failed(state); i++)
 		name_state(&run->names, (int32_t)i, state);
+	if (!state_failed(state))
+		schema_state(run, state);
 	state_leave(state);
 	if (!state_failed(state) && floats && !program_ready(learner->program) &&
 		program_shape(learner->program, (size_t)floats, &why))

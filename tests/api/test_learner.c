@@ -491,9 +491,43 @@ static void rows_of_named_values(void **state)
 	retain_learner_free(learner);
 }
 
+/* A file holds all of a learner in memory: two that go on from it go the same way. */
+static void a_learner_is_packed(void **state)
+{
+	static const char row[] = "{\"a\": 1, \"b\": \"x\", \"c\": true}";
+	static const char *const settings[] = {"schema.slots", "4", NULL};
+	struct retain_learner *learner = learner_of(settings), *other;
+	struct retain_config *config = retain_config_new();
+	struct step step = step_of(7), same = step;
+	struct retain_err err = {0};
+	float input[DIM] = {0}, again[DIM] = {0};
+
+	(void)state;
+	assert_ok(config_try(config, settings, &err), err);
+	go(learner, 10);
+	assert_ok(retain_learner_encode(learner, row, strlen(row), input, DIM, &err), err);
+	assert_ok(retain_learner_pack(learner, in_folder("packed"), &err), err);
+	assert_ok(retain_learner_unpack(&other, config, in_folder("packed"), &err), err);
+	assert_ok(retain_learner_encode(other, row, strlen(row), again, DIM, &err), err);
+	assert_memory_equal(input, again, sizeof(input));
+	go(learner, 5);
+	go(other, 5);
+	observe(learner, &step);
+	observe(other, &same);
+	assert_memory_equal(step.predictions, same.predictions, sizeof(same.predictions));
+	assert_true(metrics_of(learner).samples == metrics_of(other).samples);
+	retain_learner_free(other);
+	assert_int_equal(
+		retain_learner_unpack(&other, config, in_folder("none"), &err), RETAIN_ERR_FILE);
+	assert_null(other);
+	retain_learner_free(learner);
+	retain_config_free(config);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		folder_test(a_learner_is_packed),
 		cmocka_unit_test(it_learns),
 		cmocka_unit_test(nothing_is_known_at_first),
 		cmocka_unit_test(predictions_are_probabilities),
