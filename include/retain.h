@@ -243,9 +243,9 @@ RETAIN_API void retain_learner_free(struct retain_learner *learner);
 
 /*
  * A learner in memory as a file, and the file as a learner in memory again: exactly as it
- * was, but for inputs that wait for their labels and for what retain_learner_encode knows
- * of fields. The configuration must be the one that it was made with. A learner in a
- * folder is RETAIN_ERR_STATE: its folder can be copied after it was closed.
+ * was, but for inputs that wait for their labels. The configuration must be the one that
+ * it was made with. A learner in a folder is RETAIN_ERR_STATE: its folder can be copied
+ * after it was closed.
  */
 RETAIN_API int retain_learner_pack(
 	struct retain_learner *learner, const char *path, struct retain_err *err);

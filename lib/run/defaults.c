@@ -62,9 +62,25 @@ bool defaults_said(const struct options *options, const char *key)
 	       strcmp(options_source(options, key), SOURCE) != 0 && !by_method(options, key);
 }
 
+/*
+ * A config that a run saved says all that there was to say then. If it lacks a key, that
+ * key is younger than the run and means what it meant to all runs before.
+ */
+static bool whole(const struct options *options)
+{
+	static const char *const keys[] = {"run.batch", "run.iterations", "model.arch",
+		"schedule.rate", "schedule.kind", "average.kind", "optimizer.kind",
+		"replay.objective", "replay.holdout"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!defaults_said(options, keys[i]))
+			return false;
+	return true;
+}
+
 static bool open(const struct options *options, const char *key)
 {
-	if (!options_has(options, key) || defaults_said(options, key))
+	if (!options_has(options, key) || defaults_said(options, key) || whole(options))
 		return false;
 	for (size_t i = 0; i < sizeof(against) / sizeof(*against); i++)
 		if (!strcmp(against[i][0], key) && options_has(options, against[i][1]) &&
