@@ -1,17 +1,28 @@
 /*
  * The experiments in experiments/: every variant at every scale is a run that can be
- * opened. Data sets are not there to be read and nets for them are large, so photos
- * and a small net stand in for them; all else is as the experiment says.
+ * opened. Data sets are not there to be read and nets for them are large, so built-in
+ * streams and small nets stand in for them; all else is as the experiment says.
  */
 #include "../stored/stream.h"
 
 #include "contest/contest.h"
 #include "contest/experiment.h"
 
+/* What stands in for a data set: photos, or the built-in vectors for tables and arrays. */
+static const char *const *instead_of(const char *source)
+{
+	static const char *const photos[] = {"stream.source=photos", "stream.drift=off",
+		"model.arch=resnet20-cifar", "photos.size=8", NULL};
+	static const char *const vectors[] = {"stream.source=drift", "model.arch=mlp:8", NULL};
+	static const char *const none[] = {NULL};
+
+	if (!strncmp(source, "table:", 6) || !strncmp(source, "npy:", 4))
+		return vectors;
+	return strchr(source, ':') ? photos : none;
+}
+
 static struct options *options_of(const struct contest_run *run)
 {
-	static const char *const instead[] = {
-		"stream.source=photos", "model.arch=resnet20-cifar", "photos.size=8"};
 	struct config *config;
 	struct options *options;
 	struct err err;
@@ -20,12 +31,10 @@ static struct options *options_of(const struct contest_run *run)
 	for (int i = 0; i < run->count; i++)
 		assert_ok(config_assign(config, run->settings[i], &err), err);
 	assert_ok(config_resolve(config, &options, &err), err);
-	if (strchr(options_text(options, "stream.source"), ':')) {
-		options_free(options);
-		for (size_t i = 0; i < COUNT(instead); i++)
-			assert_ok(config_assign(config, instead[i], &err), err);
-		assert_ok(config_resolve(config, &options, &err), err);
-	}
+	for (const char *const *s = instead_of(options_text(options, "stream.source")); *s; s++)
+		assert_ok(config_assign(config, *s, &err), err);
+	options_free(options);
+	assert_ok(config_resolve(config, &options, &err), err);
 	config_free(config);
 	return options;
 }
