@@ -145,6 +145,16 @@ const struct config_scope app_scope = {
 	.check = check_source,
 };
 
+/* A config.ini beside a metrics.csv is what a run saved, perhaps a run of another version. */
+static bool is_saved(const char *file)
+{
+	const int folder = (int)(path_name(file) - file);
+	char beside[4096];
+
+	snprintf(beside, sizeof(beside), "%.*smetrics.csv", folder, file);
+	return !strcmp(path_name(file), "config.ini") && path_exists(beside);
+}
+
 static int load(struct config *config, const char *place, struct err *err)
 {
 	char *file = path_is_folder(place) ? path_join(place, "config.ini") : NULL;
@@ -155,7 +165,8 @@ static int load(struct config *config, const char *place, struct err *err)
 	else if (path_is_folder(place))
 		code = err_memory(err, "a path", strlen(place));
 	else
-		code = config_load(config, place, err);
+		code = is_saved(place) ? config_load_saved(config, place, err)
+				       : config_load(config, place, err);
 	mem_free(file);
 	return code;
 }

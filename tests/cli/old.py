@@ -53,6 +53,10 @@ def stored_0_1(work):
     for name, read in ("model.safetensors", tensors), ("metrics.csv", rows), ("events.jsonl", lines):
         tap.verdict(read(os.path.join(run, name)) == read(os.path.join(end, name)),
                     f"to the {name} that 0.1 came to")
+    done = call("run", os.path.join(old, "stored-0.1/config.ini"), "--out", os.path.join(work, "again"))
+    tap.verdict(done.returncode == 0, "a config that 0.1 saved is run again, keys that went left out", done.stderr)
+    tap.verdict(tensors(os.path.join(work, "again/model.safetensors")) ==
+                tensors(os.path.join(end, "model.safetensors")), "to the same weights")
     done = call("model", "info", os.path.join(end, "model.safetensors"))
     tap.verdict(done.returncode == 0 and "mlp:8" in done.stdout, "weights of 0.1 are read",
                 done.stdout + done.stderr)
