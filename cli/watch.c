@@ -156,6 +156,8 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 	code = (watch->live ? go_live : go_stored)(watch, &config, &line, result, &opened, &err);
 	if (!code && watch->folder)
 		code = report_folder(watch->folder, &err);
+	if (code && interrupted && !opened)
+		return complain(EXIT_STOPPED + interrupted, "%s", err.message);
 	if (code)
 		return complain(
 			code == ERR_INPUT && !opened ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);

@@ -31,26 +31,34 @@ static void end_answer(struct jwriter *line)
 	text_add(line->out, "\n");
 }
 
-void answers_prediction(
-	struct answers *answers, const char *id, int32_t prediction, double probability)
+static void add_class(struct jwriter *line, const char *key, struct answers_class class)
+{
+	if (class.label < 0)
+		jwriter_raw(line, key, "null");
+	else if (class.name)
+		jwriter_text(line, key, class.name);
+	else
+		jwriter_whole(line, key, class.label);
+}
+
+void answers_prediction(struct answers *answers, const char *id, struct answers_class prediction,
+	double probability)
 {
 	struct jwriter line = begin_answer(answers);
 
 	jwriter_raw(&line, "id", id);
-	if (prediction < 0)
-		jwriter_raw(&line, "prediction", "null");
-	else
-		jwriter_whole(&line, "prediction", prediction);
+	add_class(&line, "prediction", prediction);
 	jwriter_number(&line, "probability", round(probability * 1e6) / 1e6);
 	end_answer(&line);
 }
 
-void answers_sample(struct answers *answers, const char *id, int32_t label, int64_t sample)
+void answers_sample(
+	struct answers *answers, const char *id, struct answers_class label, int64_t sample)
 {
 	struct jwriter line = begin_answer(answers);
 
 	jwriter_raw(&line, "id", id);
-	jwriter_whole(&line, "label", label);
+	add_class(&line, "label", label);
 	jwriter_whole(&line, "sample", sample);
 	end_answer(&line);
 }

@@ -10,11 +10,13 @@
  * input of an id that was in it before, so the journal knows what became of an id.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/checksum.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "eval/guess.h"
 #include "live/live_impl.h"
 #include "run/rollback.h"
@@ -23,22 +25,53 @@
 enum { DECADE = 10 };
 static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
 
+struct answers_class live_class(const struct live *live, int32_t label)
+{
+	return (struct answers_class){label, class_list_name(&live->run.names, label)};
+}
+
+/* Room for the logits of a group, of all classes that there are by now. */
+static int make_logits(struct live *live, struct err *err)
+{
+	const size_t count = (size_t)LIVE_GROUP * (size_t)live->run.classes;
+	float *more;
+
+	if (live->logits_classes >= live->run.classes)
+		return 0;
+	more = mem_resize(live->logits, count, sizeof(*more));
+	if (!more)
+		return err_memory(err, "predictions", count * sizeof(*more));
+	live->logits = more;
+	live->logits_classes = live->run.classes;
+	return 0;
+}
+
+/* Before the first time step of a stream whose classes come there is no class to guess. */
+static void guess(struct live *live, int i)
+{
+	const struct live_group *group = &live->group;
+	const int known = learner_classes(live->run.learner);
+	const float *logits = live->logits + (size_t)i * (size_t)live->run.classes;
+	int32_t *best = group->guesses + (size_t)i * JOURNAL_GUESSES;
+
+	guess_best(logits, known, best);
+	group->probabilities[i] = known ? guess_probability(logits, known, best[0]) : NAN;
+	answers_prediction(
+		group->to[i], group->ids[i], live_class(live, best[0]), group->probabilities[i]);
+	group->to[i]->owed--;
+}
+
 /* Predicts and keeps the group's first n inputs; their answers wait to be sent. */
 static int predict(struct live *live, int n, struct err *err)
 {
 	const struct live_group *group = &live->group;
-	int code = learner_predict(
-		live->run.learner, live->answers_by, group->inputs, n, live->logits, err);
+	int code = make_logits(live, err);
 
-	for (int i = 0; i < n && !code; i++) {
-		const float *logits = live->logits + (size_t)i * (size_t)live->run.classes;
-		int32_t *best = group->guesses + (size_t)i * JOURNAL_GUESSES;
-
-		guess_best(logits, live->run.classes, best);
-		group->probabilities[i] = guess_probability(logits, live->run.classes, best[0]);
-		answers_prediction(group->to[i], group->ids[i], best[0], group->probabilities[i]);
-		group->to[i]->owed--;
-	}
+	if (!code)
+		code = learner_predict(
+			live->run.learner, live->answers_by, group->inputs, n, live->logits, err);
+	for (int i = 0; i < n && !code; i++)
+		guess(live, i);
 	if (!code)
 		code = run_schema_keep(&live->run, err);
 	if (!code)
@@ -95,24 +128,38 @@ static int place_in_step(const struct live *live, const char *id)
 	return -1;
 }
 
+/* A class in a sentence: 3, or "yes". */
+#define CLASS_SHOWN 128
+static const char *shown(int32_t label, const char *name, char out[CLASS_SHOWN])
+{
+	if (name && *name)
+		snprintf(out, CLASS_SHOWN, "\"%.100s\"", name);
+	else
+		snprintf(out, CLASS_SHOWN, "%" PRId32, label);
+	return out;
+}
+
 static int refuse_label(
 	struct live *live, const struct live_label *label, int32_t former, struct err *err)
 {
+	char before[CLASS_SHOWN], now[CLASS_SHOWN];
 	struct err why;
 
 	if (former < 0)
 		err_set(&why, ERR_INPUT, "line %" PRId64 ": no input waits under id %s",
 			label->line, label->id);
 	else
-		err_set(&why, ERR_INPUT, "line %" PRId64 ": id %s was labelled %d before, not %d",
-			label->line, label->id, former, label->label);
+		err_set(&why, ERR_INPUT, "line %" PRId64 ": id %s was labelled %s before, not %s",
+			label->line, label->id,
+			shown(former, live_class(live, former).name, before),
+			shown(label->label, label->name, now));
 	label->to->owed--;
 	return refuse(live, label->line, label->id, label->to, &why, err);
 }
 
 /* Sent again: the answer to the first got lost, or is still to come. */
-static int answer_again(
-	struct live *live, const struct live_label *label, int64_t sample, struct err *err)
+static int answer_again(struct live *live, const struct live_label *label, int32_t class,
+	int64_t sample, struct err *err)
 {
 	int code = 0;
 
@@ -120,30 +167,46 @@ static int answer_again(
 		code = live_keep_labels(live, err);
 	if (code)
 		return code;
-	answers_sample(label->to, label->id, label->label, sample);
+	answers_sample(label->to, label->id, live_class(live, class), sample);
 	label->to->owed--;
 	return 0;
 }
 
+/* A name that is new becomes a class when its input is known to wait, and not before. */
+static int join(struct live *live, const struct live_label *label, struct err *err)
+{
+	struct err full = {0}, why = {0};
+	int32_t class = label->label;
+	const int code = *label->name ? run_class(&live->run, label->name, &class, &full) : 0;
+
+	if (!code)
+		return live_join(live, label, class, err);
+	err_set(&why, code, "line %" PRId64 ": label: %s", label->line, full.message);
+	label->to->owed--;
+	return refuse_if_bad(live, label->line, label->id, label->to, code, &why, err);
+}
+
 static int act_on_label(struct live *live, const struct live_label *label, struct err *err)
 {
+	const int32_t class =
+		*label->name ? class_list_find(&live->run.names, label->name) : label->label;
 	struct journal_found found;
 	const int code = journal_find(live->journal, label->id, NULL, &found, err);
 
 	if (code)
 		return code;
 	if (found.place == JOURNAL_WAITS)
-		return live_join(live, label, err);
+		return join(live, label, err);
 	if (found.place == JOURNAL_TAKEN) {
 		const int at = place_in_step(live, label->id);
 
 		found.label = live->labels[at];
 		found.id = store_count(live->run.store) + at;
 	}
-	if (found.place == JOURNAL_UNKNOWN || found.label != label->label)
+	if (found.place == JOURNAL_UNKNOWN || found.label != class)
 		return refuse_label(
 			live, label, found.place == JOURNAL_UNKNOWN ? -1 : found.label, err);
-	return answer_again(live, label, found.id, err);
+	return answer_again(live, label, class, found.id, err);
 }
 
 /* All that was gathered. */
@@ -214,6 +277,7 @@ static void gather_label(
 	label->to = to;
 	label->line = number;
 	label->label = line->label;
+	memcpy(label->name, line->name, sizeof(label->name));
 	memcpy(label->id, line->id, sizeof(label->id));
 	*seen(live, line->id) = true;
 }
@@ -253,7 +317,7 @@ static int gather_input(struct live *live, int64_t number, const char *id, struc
 		to->owed++;
 		*seen(live, id) = true;
 	} else {
-		answers_prediction(to, id, found.prediction, found.probability);
+		answers_prediction(to, id, live_class(live, found.prediction), found.probability);
 	}
 	return 0;
 }
@@ -265,6 +329,25 @@ static bool is_blank(const struct feed_line *line)
 	while (at < line->size && strchr(" \t\r", line->bytes[at]) && line->bytes[at])
 		at++;
 	return at == line->size && !line->cut;
+}
+
+/* Where labels may be names the first that is kept says whether they are. */
+static bool labelled(const struct live *live)
+{
+	return !live->shape.grows || store_stored(live->run.store) || live->step_count;
+}
+
+static int check_label(
+	const struct live *live, const struct live_line *line, const char *where, struct err *err)
+{
+	const bool named = *line->name;
+	char class[CLASS_SHOWN];
+
+	if (!line->has_label || !labelled(live) || named == (live->run.names.count > 0))
+		return 0;
+	return err_set(err, ERR_INPUT, "%s: label: %s is a %s, and the labels before it are %s",
+		where, shown(line->label, line->name, class), named ? "name" : "number",
+		named ? "numbers" : "names");
 }
 
 static int read_line(struct live *live, const struct feed_line *from, enum live_kind kind,
@@ -285,7 +368,7 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 	if (!code && kind == LIVE_LABELS && line->has_input)
 		code = err_set(
 			err, ERR_INPUT, "%s: has an input, and only labels are taken here", where);
-	return code;
+	return code ? code : check_label(live, line, where, err);
 }
 
 /* Adds a line to the group, and acts on the group where it is full or may end a time step. */
@@ -322,7 +405,8 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 	if (!code && good && line.has_label)
 		gather_label(live, from->number, &line, to);
 	if (!code && (group->inputs_count == LIVE_GROUP ||
-			     live->step_count + group->labels_count >= live->per_step))
+			     live->step_count + group->labels_count >= live->per_step ||
+			     (group->labels_count && !labelled(live))))
 		code = act(live, err);
 	return code;
 }

@@ -17,6 +17,17 @@
 enum { ID, LABEL, NUMBERS }; /* columns */
 enum { CELL = 4096, COLUMNS = 1024 };
 
+/* A line whose newline is gone may still have the return before it. */
+static int fields_of(const char *bytes, size_t size, struct csv_field *fields, int most)
+{
+	const size_t mark = csv_mark(bytes, size);
+	size_t used;
+
+	if (size > mark && bytes[size - 1] == '\r')
+		size--;
+	return csv_row(bytes + mark, size - mark, ',', fields, most, &used);
+}
+
 static bool is_word(const struct csv_field *field, const char *word)
 {
 	return field->size == strlen(word) && !memcmp(field->at, word, field->size);
@@ -50,17 +61,33 @@ static int read_id(
 	return live_line_text_id(line, words, where, err);
 }
 
-static int read_label(const struct csv_field *field, int classes, const char *where,
-	struct live_line *line, struct err *err)
+static int read_name(
+	const struct csv_field *field, const char *where, struct live_line *line, struct err *err)
+{
+	char words[CLASS_NAME + 1];
+
+	if (memchr(field->at, '\0', field->size))
+		return err_set(err, ERR_INPUT, "%s: label: holds a zero byte", where);
+	if (!csv_text(field, words, sizeof(words)))
+		return err_set(
+			err, ERR_INPUT, "%s: label: is longer than %d bytes", where, CLASS_NAME);
+	return live_line_name(line, words, where, err);
+}
+
+/* A whole number is one; anything else is a name, where names can be. */
+static int read_label(const struct csv_field *field, const struct live_line_shape *shape,
+	const char *where, struct live_line *line, struct err *err)
 {
 	int64_t label;
 
 	line->has_label = field->size > 0;
 	if (!line->has_label)
 		return 0;
-	if (!decimal_whole(field->at, field->size, &label))
-		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
-	return live_line_label(line, label, classes, where, err);
+	if (decimal_whole(field->at, field->size, &label))
+		return live_line_label(line, label, shape, where, err);
+	if (shape->grows)
+		return read_name(field, where, line, err);
+	return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
 }
 
 static int read_input(const struct csv_field *fields, int n, const struct live_line_shape *shape,
@@ -172,7 +199,7 @@ static int read_fields(struct csv_field *fields, int n, int kept,
 				: read_heading(fields + NUMBERS, n - NUMBERS, shape, where, err);
 	code = read_id(&fields[ID], where, line, err);
 	if (!code && n > LABEL)
-		code = read_label(&fields[LABEL], shape->classes, where, line, err);
+		code = read_label(&fields[LABEL], shape, where, line, err);
 	line->has_input = n > kept || (n > NUMBERS && any_number(fields + NUMBERS, n - NUMBERS));
 	if (!code && !line->has_input && !line->has_label)
 		code = err_set(err, ERR_INPUT, "%s: has neither input nor label", where);
@@ -191,14 +218,12 @@ int live_line_csv(const char *bytes, size_t size, const char *where,
 {
 	const int most = NUMBERS + (shape->schema ? shape->columns_count : (int)shape->floats);
 	struct csv_field *fields = mem_new((size_t)most, sizeof(*fields));
-	const size_t mark = csv_mark(bytes, size);
-	size_t used;
 	int n, code;
 
 	*line = (struct live_line){0};
 	if (!fields)
 		return err_memory(err, "columns of a line", (size_t)most * sizeof(*fields));
-	n = csv_row(bytes + mark, size - mark, ',', fields, most, &used);
+	n = fields_of(bytes, size, fields, most);
 	if (n < 0)
 		code = err_set(err, ERR_FORMAT, "%s: %s", where, csv_reason(n));
 	else
@@ -207,36 +232,27 @@ int live_line_csv(const char *bytes, size_t size, const char *where,
 	return code;
 }
 
-/* Names come from the heading, kinds from the first row below it. */
-int live_first_csv(struct live_first *first, const char *bytes, size_t size,
-	const struct schema_sizes *sizes, struct schema **schema, bool *more, struct err *err)
+static int keep_heading(struct live_first *first, const char *bytes, size_t size, struct err *err)
 {
-	struct csv_field names[COLUMNS], fields[COLUMNS];
-	const size_t mark = csv_mark(bytes, size);
+	mem_free(first->heading);
+	first->heading = mem_new(size + 1, 1);
+	if (!first->heading)
+		return err_memory(err, "a heading", size);
+	memcpy(first->heading, bytes, size);
+	first->heading_size = size;
+	return 0;
+}
+
+/* Names come from the heading, kinds from the first row below it. */
+static int schema_of_fields(
+	struct live_first *first, const struct csv_field *fields, int n, struct err *err)
+{
+	struct csv_field names[COLUMNS];
 	struct schema *made = NULL;
 	char copy[CELL];
-	size_t used;
-	int n = csv_row(bytes + mark, size - mark, ',', fields, COLUMNS, &used), count, code;
+	const int count = fields_of(first->heading, first->heading_size, names, COLUMNS);
+	int code = schema_new(&made, first->sizes, err);
 
-	*more = true;
-	for (int i = 0; i < n && i < COLUMNS; i++)
-		fields[i] = csv_trim(fields[i]);
-	if (n > LABEL && n <= COLUMNS && is_heading(fields, n)) {
-		mem_free(first->heading);
-		first->heading = mem_new(size - mark + 1, 1);
-		if (!first->heading)
-			return err_memory(err, "a heading", size);
-		memcpy(first->heading, bytes + mark, size - mark);
-		first->heading_size = size - mark;
-		return 0;
-	}
-	if (n <= NUMBERS || n > COLUMNS || !any_number(fields + NUMBERS, n - NUMBERS))
-		return 0;
-	*more = false;
-	if (!first->heading)
-		return 0;
-	count = csv_row(first->heading, first->heading_size, ',', names, COLUMNS, &used);
-	code = schema_new(&made, sizes, err);
 	for (int i = NUMBERS; i < count && !code; i++) {
 		const struct csv_field name = csv_trim(names[i]);
 		struct schema_value value = {0};
@@ -253,6 +269,40 @@ int live_first_csv(struct live_first *first, const char *bytes, size_t size,
 	if (code)
 		schema_free(made);
 	else
-		*schema = made;
+		first->schema = made;
+	return code;
+}
+
+static bool all_numbers(const struct csv_field *fields, int n)
+{
+	double number;
+
+	for (int i = 0; i < n; i++)
+		if (fields[i].size && !decimal_number(fields[i].at, fields[i].size, &number))
+			return false;
+	return true;
+}
+
+/* A line without a heading, or of more columns than one could be learned from, is numbers. */
+int live_first_csv(struct live_first *first, const char *bytes, size_t size, struct err *err)
+{
+	const size_t most = size / 2 + NUMBERS;
+	struct csv_field *fields = mem_new(most, sizeof(*fields));
+	int n, code = 0;
+
+	if (!fields)
+		return err_memory(err, "columns of a line", most * sizeof(*fields));
+	n = fields_of(bytes, size, fields, (int)most);
+	for (int i = 0; i < n; i++)
+		fields[i] = csv_trim(fields[i]);
+	if (is_heading(fields, n) && n <= COLUMNS)
+		code = keep_heading(first, bytes, size, err);
+	else if (n > NUMBERS && any_number(fields + NUMBERS, n - NUMBERS)) {
+		if (first->heading)
+			code = schema_of_fields(first, fields, n, err);
+		else if (all_numbers(fields + NUMBERS, n - NUMBERS))
+			first->floats = (size_t)(n - NUMBERS);
+	}
+	mem_free(fields);
 	return code;
 }

@@ -19,6 +19,7 @@ struct live_label {
 	int64_t line;
 	char id[JOURNAL_KEY + 1];
 	int32_t label;
+	char name[CLASS_NAME + 1]; /* empty: the label is a number */
 };
 
 /* Lines that were read and not acted on: inputs, then labels, of these or of earlier inputs. */
@@ -51,7 +52,8 @@ struct live {
 	int64_t lines, bad;       /* ever */
 	int idle_most, idle_left; /* iterations beyond live->run.iterations of a time step */
 	struct live_group group;
-	float *logits; /* of a group */
+	float *logits;      /* of a group */
+	int logits_classes; /* ... for so many classes */
 	float *pending; /* two inputs that wait for their group: of a line, and of one that came in training */
 	bool training; /* the watch's `between` is called */
 	/* The time step that is not complete, and room to score it. */
@@ -68,8 +70,11 @@ struct live {
 /* Sends the answers that wait, or says that they hold. */
 int live_send(struct live *live, struct err *err);
 
-/* The label's input, which waits, goes to the time step; a time step that is full ends. */
-int live_join(struct live *live, const struct live_label *label, struct err *err);
+/* The class as answers say it. */
+struct answers_class live_class(const struct live *live, int32_t label);
+
+/* The label's input, which waits, goes to the time step as `class`; a time step that is full ends. */
+int live_join(struct live *live, const struct live_label *label, int32_t class, struct err *err);
 
 /* Labels that do not make a time step yet are on disk, and answered when they are sent. */
 int live_keep_labels(struct live *live, struct err *err);

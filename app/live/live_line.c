@@ -40,14 +40,24 @@ int live_line_text_id(struct live_line *line, const char *words, const char *whe
 	return code;
 }
 
-int live_line_label(
-	struct live_line *line, int64_t label, int classes, const char *where, struct err *err)
+int live_line_label(struct live_line *line, int64_t label, const struct live_line_shape *shape,
+	const char *where, struct err *err)
 {
-	if (label < 0 || label >= classes)
-		return err_set(err, ERR_INPUT,
-			"%s: label: %" PRId64 " is not from 0 to %d, the classes there are", where,
-			label, classes - 1);
+	if (label < 0 || label >= shape->classes)
+		return err_set(err, ERR_INPUT, "%s: label: %" PRId64 " is not from 0 to %d, %s",
+			where, label, shape->classes - 1,
+			shape->grows ? "what model.classes_most allows" : "the classes there are");
 	line->label = (int32_t)label;
+	return 0;
+}
+
+int live_line_name(struct live_line *line, const char *words, const char *where, struct err *err)
+{
+	struct err why = {0};
+
+	if (class_list_check(words, &why))
+		return err_set(err, ERR_INPUT, "%s: label: %s", where, why.message);
+	memcpy(line->name, words, strlen(words) + 1);
 	return 0;
 }
 

@@ -10,7 +10,8 @@
  * An id is a text or a whole number. An input has as many numbers as the model
  * takes, in a row or in lists within lists; they must be finite as 32-bit
  * numbers. Or it is a row of named values, {"age": 33, "city": "Rome"}, which a schema makes
- * numbers of. A label is a class number. Other names mean nothing. Where values may be
+ * numbers of. A label is a class number or, where classes come with their labels, a name. Other
+ * names mean nothing. Where values may be
  * missing, null stands for one; in CSV an empty column does.
  *
  * The same as CSV, in which columns have one order and those at the end may be
@@ -29,17 +30,20 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "run/class_list.h"
 #include "store/journal.h"
 
 struct live_line {
 	char id[JOURNAL_KEY + 1]; /* as JSON: 17 or "a" with its quotes */
 	bool has_input, has_label;
 	int32_t label;
+	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label is a number */
 };
 
 struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
+	bool grows;            /* classes come with their labels, so many at most, or by name */
 	bool anonymous;        /* an id may be missing; it is empty then */
 	bool missing;          /* the model takes inputs in which values are missing, as NAN */
 	struct schema *schema; /* of inputs with names, which it learns from; NULL: numbers */
@@ -48,19 +52,20 @@ struct live_line_shape {
 };
 
 /*
- * A schema of the first of some lines that has an input with names; *schema stays NULL if
- * it has none. *heading is what the line before it said: NULL at first, for mem_free. A line
- * that is nothing of this is passed over: *more.
+ * What the first of some lines that has an input says of inputs: a schema, for schema_free,
+ * or so many numbers. Lines before it are passed over, and leave both as they are; `heading`
+ * is what one of them said, for mem_free.
  */
 struct schema_sizes;
 struct live_first {
+	const struct schema_sizes *sizes;
 	char *heading;
 	size_t heading_size;
+	struct schema *schema;
+	size_t floats;
 };
-int live_first_ndjson(struct live_first *first, const char *bytes, size_t size,
-	const struct schema_sizes *sizes, struct schema **schema, bool *more, struct err *err);
-int live_first_csv(struct live_first *first, const char *bytes, size_t size,
-	const struct schema_sizes *sizes, struct schema **schema, bool *more, struct err *err);
+typedef int live_line_first(
+	struct live_first *first, const char *bytes, size_t size, struct err *err);
 
 /*
  * Reads `size` bytes without their newline. The input, if there is one, goes to
@@ -74,23 +79,23 @@ typedef int live_line_read(const char *bytes, size_t size, const char *where,
 struct live_line_format {
 	const char *name, *help;
 	live_line_read *read;
-	int (*first)(struct live_first *first, const char *bytes, size_t size,
-		const struct schema_sizes *sizes, struct schema **schema, bool *more,
-		struct err *err);
+	live_line_first *first;
 };
 
 extern const struct live_line_format live_line_formats[]; /* ends with a row without a name */
 
 live_line_read live_line_ndjson, live_line_csv;
+live_line_first live_first_ndjson, live_first_csv;
 
-/* For formats: an id that is a number or a text, and a label that must be one of the classes. */
+/* For formats: an id that is a number or a text, and a label that must be a class or name one. */
 void live_line_number_id(struct live_line *line, int64_t number);
 int live_line_text_id(
 	struct live_line *line, const char *words, const char *where, struct err *err);
 /* Where values cannot be missing, none may be: of inputs that a schema made. */
 int live_line_missing(const struct live_line_shape *shape, const float *input, const char *where,
 	struct err *err);
-int live_line_label(
-	struct live_line *line, int64_t label, int classes, const char *where, struct err *err);
+int live_line_label(struct live_line *line, int64_t label, const struct live_line_shape *shape,
+	const char *where, struct err *err);
+int live_line_name(struct live_line *line, const char *words, const char *where, struct err *err);
 
 #endif

@@ -106,14 +106,18 @@ static int read_input(const struct jvalue *value, const char *where,
 	return code;
 }
 
-static int read_label(const struct jvalue *value, const char *where, int classes,
-	struct live_line *line, struct err *err)
+static int read_label(const struct jvalue *value, const char *where,
+	const struct live_line_shape *shape, struct live_line *line, struct err *err)
 {
+	const char *words = shape->grows ? jvalue_text(value) : NULL;
 	int64_t label;
 
+	if (words)
+		return live_line_name(line, words, where, err);
 	if (!jvalue_whole(value, &label))
-		return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
-	return live_line_label(line, label, classes, where, err);
+		return err_set(err, ERR_INPUT, "%s: label: must be a whole number%s", where,
+			shape->grows ? " or a text" : "");
+	return live_line_label(line, label, shape, where, err);
 }
 
 static int read_table(const struct jvalue *table, const char *where,
@@ -131,7 +135,7 @@ static int read_table(const struct jvalue *table, const char *where,
 	if (!code && numbers)
 		code = read_input(numbers, where, shape, input, err);
 	if (!code && label)
-		code = read_label(label, where, shape->classes, line, err);
+		code = read_label(label, where, shape, line, err);
 	line->has_input = numbers != NULL;
 	line->has_label = label != NULL;
 	return code;
@@ -151,18 +155,23 @@ int live_line_ndjson(const char *bytes, size_t size, const char *where,
 	return code;
 }
 
-int live_first_ndjson(struct live_first *first, const char *bytes, size_t size,
-	const struct schema_sizes *sizes, struct schema **schema, bool *more, struct err *err)
+/* What is wrong with a line is said when it is read. */
+static void look_at_input(struct live_first *first, const struct jvalue *input)
+{
+	struct numbers numbers = {.missing = true, .where = ""};
+
+	if (jvalue_kind(input) == JVALUE_TABLE)
+		schema_of_row(&first->schema, first->sizes, input, NULL);
+	else if (jvalue_kind(input) == JVALUE_LIST && !read_numbers(input, 0, &numbers, NULL))
+		first->floats = numbers.count;
+}
+
+int live_first_ndjson(struct live_first *first, const char *bytes, size_t size, struct err *err)
 {
 	struct jvalue *value = NULL;
-	const struct jvalue *input;
-	int code = jvalue_read(&value, bytes, size, "line", NULL);
+	const int code = jvalue_read(&value, bytes, size, "line", err);
 
-	(void)first;
-	input = jvalue_find(value, "input");
-	*more = code || !input;
-	if (!code && jvalue_kind(input) == JVALUE_TABLE)
-		*more = schema_of_row(schema, sizes, input, err) != 0;
+	look_at_input(first, jvalue_find(value, "input"));
 	jvalue_free(value);
 	return code == ERR_MEMORY ? code : 0;
 }

@@ -1,6 +1,7 @@
 /* Opening a live stream: its options, its journal, its buffers. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,8 +111,6 @@ static int make_buffers(struct live *live, struct err *err)
 	group->guesses = mem_new((size_t)LIVE_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
 	group->probabilities = mem_new(LIVE_GROUP, sizeof(*group->probabilities));
 	group->labels = mem_new(step, sizeof(*group->labels));
-	live->logits =
-		mem_new((size_t)LIVE_GROUP * (size_t)live->run.classes, sizeof(*live->logits));
 	live->pending = mem_new(2 * floats, sizeof(*live->pending));
 	live->ids = mem_new(step, sizeof(*live->ids));
 	live->inputs = mem_new(step * floats, sizeof(*live->inputs));
@@ -122,8 +121,8 @@ static int make_buffers(struct live *live, struct err *err)
 	live->step_to = mem_new(step, sizeof(*live->step_to));
 	live->step_guesses = mem_new(step * JOURNAL_GUESSES, sizeof(*live->step_guesses));
 	if (!group->ids || !group->keys || !group->to || !group->inputs || !group->guesses ||
-		!group->probabilities || !group->labels || !live->logits || !live->pending ||
-		!live->ids || !live->inputs || !live->labels || !live->predicted || !live->rank ||
+		!group->probabilities || !group->labels || !live->pending || !live->ids ||
+		!live->inputs || !live->labels || !live->predicted || !live->rank ||
 		!live->step_ids || !live->step_to || !live->step_guesses)
 		return err_memory(
 			err, "lines of a stream", LIVE_GROUP * floats * sizeof(*group->inputs));
@@ -146,38 +145,75 @@ static int make_columns(struct live *live, struct err *err)
 	return 0;
 }
 
-/* Looks at the lines that have come, from the first on, for one that has names. */
-static int look_for_names(struct live *live, struct live_first *first, bool *more, struct err *err)
+static bool found(const struct live_first *first)
 {
-	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
+	return first->schema || first->floats;
+}
+
+/* Looks at the lines that have come, from the first on, for one that has an input. */
+static int look_for_input(struct live *live, struct live_first *first, struct err *err)
+{
 	struct feed_line line;
 	int code = 0;
 
-	while (!code && *more && feed_next(live->feed, &line))
+	while (!code && !found(first) && feed_next(live->feed, &line))
 		if (!line.cut)
-			code = live->format->first(
-				first, line.bytes, line.size, &sizes, &live->run.schema, more, err);
+			code = live->format->first(first, line.bytes, line.size, err);
 	feed_again(live->feed);
 	return code;
 }
 
-/* Waits for the first input, which says what inputs are unless a key does. */
-static int wait_for_names(struct live *live, int input, struct err *err)
+/* Waits for the first input, which says what inputs are. */
+static int wait_for_input(struct live *live, struct live_first *first, struct err *err)
 {
-	struct live_first first = {0};
-	bool more = true;
-	int code = feed_open(&live->feed, input, LINE_LONGEST, err);
+	int code = 0;
 
-	while (!code && more && !run_stopping(&live->run)) {
+	while (!code && !found(first)) {
 		const bool full = feed_full(live->feed), ended = feed_ended(live->feed);
 
+		if (run_stopping(&live->run))
+			return err_set(err, ERR_STATE,
+				"stopped before the first input; nothing was taken");
+		if (full || ended)
+			return err_set(err, ERR_INPUT,
+				"model.input = auto: %s has no input, which would say what inputs "
+				"are",
+				full ? "what came in the first megabyte" : "the stream");
 		code = feed_fill(live->feed, WAIT, err);
 		if (!code)
-			code = look_for_names(live, &first, &more, err);
-		if (full || ended)
-			break;
+			code = look_for_input(live, first, err);
 	}
+	return code;
+}
+
+/* A schema is in the folder before the journal, which only knows how many numbers there are. */
+static int take_shape(struct live *live, int input, size_t *floats, struct err *err)
+{
+	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
+	struct live_first first = {.sizes = &sizes};
+	int code = feed_open(&live->feed, input, LINE_LONGEST, err);
+
+	if (!code)
+		code = wait_for_input(live, &first, err);
+	live->run.schema = first.schema;
+	*floats = first.floats;
 	mem_free(first.heading);
+	return code ? code : run_schema_keep(&live->run, err);
+}
+
+/* Inputs are as the folder has them or, in a new one, as the first line has. */
+static int find_shape(struct live *live, struct learner_config *config, int input, struct err *err)
+{
+	size_t floats = 0;
+	int code = run_try_options(&live->run, config, err);
+
+	if (!code)
+		code = run_journal_floats(&live->run, &floats, err);
+	if (!code && !floats && input >= 0)
+		code = take_shape(live, input, &floats, err);
+	if (!code && floats > INT_MAX)
+		code = err_set(err, ERR_INPUT, "an input of %zu numbers is too large", floats);
+	config->channels = (int)floats;
 	return code;
 }
 
@@ -187,12 +223,18 @@ static int read_shape(struct live *live, struct learner_config *config, int inpu
 	int code = shape_read(o, config, err);
 
 	live->format = &live_line_formats[options_choice(o, "stdin.format")];
+	if (!code && config->classes_most && input < 0)
+		return err_set(err, ERR_INPUT,
+			"model.classes = auto: a server must be told how many classes there are");
 	if (!code)
 		code = run_schema_open(&live->run, err);
-	if (!code && !live->run.schema && !config->channels && input >= 0)
-		code = wait_for_names(live, input, err);
+	if (!code && !live->run.schema && !config->channels)
+		code = find_shape(live, config, input, err);
 	if (!code && live->run.schema)
 		config->channels = (int)schema_floats(live->run.schema);
+	if (!code && !config->channels)
+		code = err_set(err, ERR_INPUT,
+			"model.input = auto: a server must be told how many numbers an input has");
 	return code;
 }
 
@@ -201,7 +243,8 @@ static int make_ends(struct live *live, int input, int output, struct err *err)
 	const struct options *o = live->run.config.options;
 
 	live->shape = (struct live_line_shape){.floats = live->run.floats,
-		.classes = live->run.classes,
+		.classes = live->run.classes_most ? live->run.classes_most : live->run.classes,
+		.grows = live->run.classes_most > 0,
 		.missing = learner_scale(live->run.learner) != NULL,
 		.schema = live->run.schema};
 	if (live->run.schema && make_columns(live, err))
@@ -261,10 +304,6 @@ static int open_parts(struct live *live, int input, struct err *err)
 
 	if (code)
 		return code;
-	if (!config.classes || !config.channels)
-		return err_set(err, ERR_INPUT,
-			"model.classes = %s, model.input = %s: a live stream must be told both",
-			options_text(o, "model.classes"), options_text(o, "model.input"));
 	live->per_step = options_int(o, "stdin.per_step");
 	set_budget(live);
 	code = run_open_journal(&live->run, &config, err);

@@ -14,7 +14,7 @@
 /* The time step in the run's buffers: kept, scored, revealed. */
 static int meet(struct live *live, const int32_t *guesses, int n, struct err *err)
 {
-	const int code = learner_reveal(live->run.learner, live->inputs, live->labels, n, err);
+	const int code = run_reveal(&live->run, live->inputs, live->labels, n, err);
 
 	if (code)
 		return code;
@@ -66,7 +66,8 @@ static int learn(struct live *live, struct err *err)
 static void answer_labels(struct live *live, int64_t first)
 {
 	for (int i = live->step_kept; i < live->step_count; i++) {
-		answers_sample(live->step_to[i], live->step_ids[i], live->labels[i], first + i);
+		answers_sample(live->step_to[i], live->step_ids[i],
+			live_class(live, live->labels[i]), first + i);
 		live->step_to[i]->owed--;
 	}
 }
@@ -90,7 +91,9 @@ int live_keep_labels(struct live *live, struct err *err)
 
 	if (live->step_kept == live->step_count)
 		return 0;
-	code = journal_label(live->journal, live->labels, live->step_count, err);
+	code = run_note_classes(&live->run, (int32_t)live->run.names.count, err);
+	if (!code)
+		code = journal_label(live->journal, live->labels, live->step_count, err);
 	if (code)
 		return code;
 	answer_labels(live, store_count(live->run.store));
@@ -98,7 +101,7 @@ int live_keep_labels(struct live *live, struct err *err)
 	return 0;
 }
 
-int live_join(struct live *live, const struct live_label *label, struct err *err)
+int live_join(struct live *live, const struct live_label *label, int32_t class, struct err *err)
 {
 	const int at = live->step_count;
 	const int code =
@@ -109,7 +112,7 @@ int live_join(struct live *live, const struct live_label *label, struct err *err
 		return code;
 	memcpy(live->step_ids[at], label->id, sizeof(label->id));
 	live->step_to[at] = label->to;
-	live->labels[at] = label->label;
+	live->labels[at] = class;
 	live->step_count++;
 	return live->step_count == live->per_step ? live_end_step(live, err) : 0;
 }

@@ -39,7 +39,7 @@ const char *class_list_name(const struct class_list *list, int32_t label)
 	return label >= 0 && (size_t)label < list->count ? list->names[label] : NULL;
 }
 
-static int check_name(const char *name, struct err *err)
+int class_list_check(const char *name, struct err *err)
 {
 	if (!*name)
 		return err_set(err, ERR_INPUT, "the name of a class is empty");
@@ -79,7 +79,7 @@ static bool reserve(struct class_list *list, size_t count)
 int class_list_add(struct class_list *list, int32_t label, const char *name, struct err *err)
 {
 	const size_t count = (size_t)label + 1;
-	const int code = name ? check_name(name, err) : 0;
+	const int code = name ? class_list_check(name, err) : 0;
 	char *copy = NULL;
 
 	if (code)

@@ -23,6 +23,9 @@ struct class_list {
 
 void class_list_release(struct class_list *list);
 
+/* Refuses what can be no name: what is empty, too long or no UTF-8 (ERR_INPUT). */
+int class_list_check(const char *name, struct err *err);
+
 /* The label of a name; -1: there is none. */
 int32_t class_list_find(const struct class_list *list, const char *name);
 
@@ -31,7 +34,7 @@ const char *class_list_name(const struct class_list *list, int32_t label);
 
 /*
  * Gives a label that is not in the list a name, which no other has; NULL: none. Labels
- * between have none. A name that is empty, too long or no UTF-8 is ERR_INPUT.
+ * between have none.
  */
 int class_list_add(struct class_list *list, int32_t label, const char *name, struct err *err);
 

@@ -100,7 +100,7 @@ int run_folder_holds_run(const struct run *run, bool *holds, struct err *err)
 	return 0;
 }
 
-/* What an earlier run left, all but its config: that is replaced at once. */
+/* What an earlier run left, all but its config, which is replaced at once, and a schema that goes on. */
 static int clear_folder(const struct run *run, struct err *err)
 {
 	static const char *const files[] = {"metrics.csv", "events.jsonl", "matrix.csv", "run.json",
@@ -112,6 +112,8 @@ static int clear_folder(const struct run *run, struct err *err)
 
 		if (!path)
 			code = err_memory(err, "a path", strlen(run->config.folder));
+		else if (run->schema_kept && !strcmp(files[i], "schema.json"))
+			;
 		else if (unlink(path) && errno != ENOENT)
 			code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
 		mem_free(path);

@@ -323,7 +323,7 @@ def two_questions():
 
 def refusals():
     rows = [
-        (["--set", "model.classes=0"], "model.classes"),
+        (["--set", "model.classes=-1"], "model.classes"),
         (["--set", "run.form=supervised"], "run.form"),
         (["--set", "stream.budget=real-time", "--set", "stream.iterations_least=2000"],
          "stream.iterations_least"),

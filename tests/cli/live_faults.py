@@ -22,10 +22,23 @@ from tap import verdict
 GOLDEN = os.path.abspath(sys.argv[2])
 KILLS = 10
 BOUNDED = ["replay.pool=reservoir", "replay.limit=100"]
+NAMED = ["model.classes=auto", "model.input=auto"]
 
 
 def labels_of(lines):
     return {line["id"] for line in lines if "label" in line}
+
+
+def with_names(lines):
+    """Fields and classes by name, of which some come late."""
+    names = ["yes", "no", "n\u00f6", "3", "maybe"]
+    for at, line in enumerate(lines):
+        more = dict(line)
+        if "input" in line:
+            more["input"] = dict(zip("abcd", line["input"]), city="city %d" % (at % (1 + at // 40)))
+        if "label" in line:
+            more["label"] = names[line["label"]] if at < 200 else names[line["label"]] * (1 + at // 200)
+        yield more
 
 
 def agree(name, folder, producer, answers):
@@ -216,6 +229,7 @@ def main():
         kills(lines_of(480, 0), [], "in one line")
         kills(lines_of(480, 30), BOUNDED, "late labels")
         kills(lines_of(480, 30, both=0.5), BOUNDED, "some late, some not")
+        kills(list(with_names(lines_of(480, 30, both=0.5))), BOUNDED + NAMED, "names")
         full(Limit())
         small_disk()
         old_folder()

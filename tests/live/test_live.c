@@ -189,6 +189,38 @@ static void values_may_be_missing(void **state)
 	assert_says(err, "has neither");
 }
 
+/* Where classes come a label may be a name. */
+static void labels_may_be_names(void **state)
+{
+	static const struct live_line_shape growing = {
+		.floats = FLOATS, .classes = CLASSES, .grows = true};
+	static const struct {
+		live_line_read *read;
+		const char *words, *name; /* NULL: it is the number 4 */
+	} rows[] = {
+		{live_line_ndjson, "{\"id\": 1, \"label\": \"4\"}", "4"},
+		{live_line_ndjson, "{\"id\": 1, \"label\": 4}", NULL},
+		{live_line_csv, "1,4", NULL},
+		{live_line_csv, "1,\"a \"\"b\"\", c\"\r", "a \"b\", c"},
+		{live_line_csv, "1, 4.0 ", "4.0"},
+	};
+	struct live_line line;
+	float input[FLOATS];
+	struct err err;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_ok(rows[i].read(rows[i].words, strlen(rows[i].words), "line 7", &growing,
+				  &line, input, &err),
+			err);
+		assert_true(line.has_label);
+		assert_string_equal(line.name, rows[i].name ? rows[i].name : "");
+		assert_int_equal(line.label, rows[i].name ? 0 : 4);
+	}
+	assert_int_equal(
+		live_line_csv("1,\xff", 3, "line 7", &growing, &line, input, &err), ERR_INPUT);
+	assert_says(err, "label: the name of a class is no UTF-8");
+}
+
 /* Good lines with bytes changed, removed or doubled: no crash, and what is taken is sound. */
 static void spoil_lines(live_line_read *read, const char *good, const char *bytes)
 {
@@ -336,7 +368,7 @@ static void answers_are_json(void **state)
 {
 	static const char expected[] =
 		"{\"id\": \"a\", \"prediction\": 3, \"probability\": 0.8125}\n"
-		"{\"id\": 2, \"prediction\": 0, \"probability\": null}\n"
+		"{\"id\": 2, \"prediction\": \"no\\\"\", \"probability\": null}\n"
 		"{\"id\": 2, \"prediction\": null, \"probability\": null}\n"
 		"{\"id\": 2, \"label\": 4, \"sample\": 230}\n"
 		"{\"line\": 9, \"id\": 2, \"error\": \"a \\\"word\\\"\"}\n"
@@ -346,10 +378,10 @@ static void answers_are_json(void **state)
 	char found[sizeof(expected)] = "";
 	struct err err;
 
-	answers_prediction(&answers, "\"a\"", 3, 0.8125);
-	answers_prediction(&answers, "2", 0, NAN);
-	answers_prediction(&answers, "2", -1, NAN);
-	answers_sample(&answers, "2", 4, 230);
+	answers_prediction(&answers, "\"a\"", (struct answers_class){3, NULL}, 0.8125);
+	answers_prediction(&answers, "2", (struct answers_class){0, "no\""}, NAN);
+	answers_prediction(&answers, "2", (struct answers_class){-1, NULL}, NAN);
+	answers_sample(&answers, "2", (struct answers_class){4, NULL}, 230);
 	answers_error(&answers, 9, "2", "a \"word\"");
 	answers_error(&answers, 10, "", "line 10: \xff");
 	assert_int_equal(answers_send(&answers, &err), 0);
@@ -369,7 +401,7 @@ static void a_full_pipe_can_be_left(void **state)
 	struct err err;
 
 	for (int i = 0; i < 10000; i++)
-		answers_sample(&answers, "2", 4, i);
+		answers_sample(&answers, "2", (struct answers_class){4, NULL}, i);
 	assert_int_equal(answers_send(&answers, &err), 0);
 	answers_release(&answers);
 	close(ends.in);
@@ -388,7 +420,7 @@ static int try_everything(void *context, struct err *err)
 	if (!code)
 		code = read_words(live_line_ndjson,
 			"{\"id\": \"some id\", \"input\": [1, 2, 3, 4]}", &line, input, err);
-	answers_prediction(&answers, "1", 1, 0.5);
+	answers_prediction(&answers, "1", (struct answers_class){1, NULL}, 0.5);
 	if (!code)
 		code = answers_send(&answers, err);
 	answers_release(&answers);
@@ -414,6 +446,7 @@ int main(void)
 		cmocka_unit_test(a_line_of_csv_says_what_it_says),
 		cmocka_unit_test(what_is_wrong_with_csv_is_named),
 		cmocka_unit_test(values_may_be_missing),
+		cmocka_unit_test(labels_may_be_names),
 		cmocka_unit_test(spoilt_lines_are_refused_or_sound),
 		cmocka_unit_test(lines_come_whole),
 		cmocka_unit_test(long_lines_are_cut),
