@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/ini_read.h"
-#include "base/options_impl.h"
+#include "base/options/options_impl.h"
 
 struct reading {
 	struct options *options;

@@ -1,7 +1,7 @@
 /* All keys as an INI file, and as help. */
 #include <string.h>
 
-#include "base/options_impl.h"
+#include "base/options/options_impl.h"
 
 typedef void entry_fn(const struct option_entry *entry, struct text *out);
 

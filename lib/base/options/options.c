@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/options_impl.h"
+#include "base/options/options_impl.h"
 
 static bool key_is(const struct option_row *row, const char *key)
 {

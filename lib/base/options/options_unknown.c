@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/options_impl.h"
+#include "base/options/options_impl.h"
 
 /* What others call some of our keys. */
 static const struct {

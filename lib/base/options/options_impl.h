@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/options.h"
-#include "base/options_value.h"
+#include "base/options/options_value.h"
 
 struct option_entry {
 	const struct option_row *row;

@@ -3,7 +3,7 @@
  * row, which is what users get to see, and understood anew for every value:
  * options are read once per run.
  */
-#include "base/options_value.h"
+#include "base/options/options_value.h"
 
 #include <ctype.h>
 #include <errno.h>
