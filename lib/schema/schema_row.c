@@ -63,7 +63,7 @@ int schema_of_row(struct schema **schema, const struct schema_sizes *sizes,
 	return code;
 }
 
-/* What is wrong with a row that shares no field with the schema. */
+/* What is wrong with a row that shares no field with the schema, where no new ones may come. */
 static int refuse_strange(const struct schema *schema, struct err *err)
 {
 	char names[200];
@@ -103,7 +103,7 @@ static int learn_row(struct schema *schema, const struct jvalue *row, struct err
 		else if (!code)
 			code = schema_learn_new(schema, name, &value, err);
 	}
-	if (!code && !known)
+	if (!code && !known && !schema->sizes.spare)
 		code = refuse_strange(schema, err);
 	return code;
 }
@@ -143,7 +143,7 @@ static int encode_row(const struct schema *schema, const struct jvalue *row, flo
 		else if (!code)
 			without += !schema_put_new(schema, name, &value, input);
 	}
-	if (!code && !known)
+	if (!code && !known && !schema->sizes.spare)
 		code = refuse_strange(schema, err);
 	if (added)
 		*added = without;

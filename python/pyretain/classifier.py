@@ -131,8 +131,9 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Rows and labels
 
-    def _rows(self, X: Any, reset: bool, learn: bool) -> Floats:
+    def _rows(self, learner: Learner, X: Any, reset: bool) -> Floats:
         width = self.__dict__.get("n_features_in_")
+        reset = reset or width is None  # a former process left the learner in its folder
         if (
             type(X) is np.ndarray
             and X.dtype == np.float32
@@ -142,12 +143,10 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             and "feature_names_in_" not in self.__dict__
         ):
             return X
-        if _has_words(X) or (not reset and "_fields" in self.__dict__):
+        if _has_words(X) or (not reset and "_named" in self.__dict__):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            rows = estimator.records(X)
-            if reset:
-                self._fields = estimator.begun(rows[0], self.folder)
-            return estimator.encoded(self._fields, rows, learn)
+            self._named = True
+            return learner.encode(X)
         made: Floats = validate_data(
             self, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan"
         )
@@ -178,10 +177,10 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.folder}: holds a learner, and fit would begin anew: use partial_fit to "
                 "go on, or another folder"
             )
-        for name in ("_learner", "_fields", "classes_", "n_features_in_", "feature_names_in_"):
+        for name in ("_learner", "_named", "classes_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         learner = self._make()
-        rows = self._rows(X, True, True)
+        rows = self._rows(learner, X, True)
         labels = self._labels(y, len(rows))
         check_classification_targets(labels)
         self._learner = learner
@@ -203,7 +202,7 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A time step: predicts these rows, is told their labels, and trains for a while."""
         first = self._found() is None
         learner = self._make() if first else self._learner
-        rows = self._rows(X, first or "n_features_in_" not in self.__dict__, True)
+        rows = self._rows(learner, X, first)
         labels = y
         if type(y) is not np.ndarray or y.ndim != 1 or len(y) != len(rows) or first:
             labels = self._labels(y, len(rows))
@@ -226,14 +225,14 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row."""
         learner = self._fitted()
-        numbers = learner.numbers(self._rows(X, False, False), self.for_)
+        numbers = learner.numbers(self._rows(learner, X, False), self.for_)
         made: npt.NDArray[Any] = self.classes_[self._place[numbers]]
         return made
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """How probable each of ``classes_`` is, a row per row of X."""
         learner = self._fitted()
-        made = learner.predict_proba(self._rows(X, False, False), self.for_)
+        made = learner.predict_proba(self._rows(learner, X, False), self.for_)
         shares: npt.NDArray[np.float64] = made[:, self._order].astype(np.float64)
         shares /= shares.sum(axis=1, keepdims=True)
         return shares

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyretain import labels as naming
+from pyretain import rows as named
 from pyretain._core import (
     FLOATS,
     LABELS,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from pyretain._settings import Settings
+    from pyretain.rows import Rows
     from pyretain.runs import Page
 
 Question = Literal["now", "ever"]
@@ -425,6 +427,20 @@ class Learner:
         probabilities = self._answer(inputs, for_, True)[1]
         assert probabilities is not None
         return probabilities
+
+    def encode(self, rows: Rows) -> Floats:
+        """Inputs of rows of named values: a dict, several, or a frame.
+
+        The first row says what fields there are and of which kind; each may teach a value
+        that is new, also where it is only predicted. ``schema_spare`` inputs are for fields
+        that come later. It is kept with the samples.
+        """
+        learner, said = self._alive(), named.listed(rows)
+        if said and not self._shape.floats:
+            line = named.written(said[0])
+            self._check(lib.retain_learner_encode(learner, line, len(line), NULL, 0, here.err))
+            self._refresh()
+        return named.encoded(lib.retain_learner_encode, learner, said, self._shape.floats)
 
     def observe(self, inputs: npt.ArrayLike) -> Step:
         """A time step: predicts what it is now, and keeps the inputs until labels come."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Mapping, Optional
 
 import numpy as np
+import numpy.typing as npt
 from river import base
 
 from pyretain import estimator
-from pyretain._core import Floats
 from pyretain.learner import Learner, Question
+
+SPARE = 16  # inputs for fields that come later
 
 
 class RiverClassifier(base.MiniBatchClassifier):
@@ -59,16 +61,25 @@ class RiverClassifier(base.MiniBatchClassifier):
     def learner(self) -> Optional[Learner]:
         """The learner behind it, once it has learned something."""
         if "_learner" not in self.__dict__ and estimator.in_folder(self.folder):
-            self._learner = estimator.make(self.folder, self.method, self.seed, self.settings)
+            self._learner = self._new()
         found: Optional[Learner] = self.__dict__.get("_learner")
         return found
 
-    def _made(self) -> Learner:
-        learner = self.learner
-        if learner is None:
-            learner = estimator.make(self.folder, self.method, self.seed, self.settings)
-            self._learner = learner
-        return learner
+    def _new(self) -> Learner:
+        return estimator.make(
+            self.folder, self.method, self.seed, self.settings, schema_spare=SPARE
+        )
+
+    def _learn(self, rows: Any, labels: Any) -> None:
+        learner = self.learner or self._new()
+        self._learner = learner
+        learner.learn(learner.encode(rows), labels)
+
+    def _predict(self, rows: Any) -> npt.NDArray[np.float64]:
+        shares = self._learner.predict_proba(self._learner.encode(rows), self.for_)
+        made: npt.NDArray[np.float64] = shares.astype(np.float64)
+        made /= made.sum(axis=1, keepdims=True)
+        return made
 
     def close(self) -> None:
         """Saves and closes the learner of a folder."""
@@ -76,49 +87,32 @@ class RiverClassifier(base.MiniBatchClassifier):
             self._learner.close()
             del self._learner
 
-    def _inputs(self, rows: Sequence[Mapping[Any, Any]], learn: bool) -> Floats:
-        fields: Optional[estimator.Fields] = self.__dict__.get("_fields")
-        if fields is None:
-            fields = self._fields = estimator.begun(rows[0], self.folder)
-        return estimator.encoded(fields, rows, learn)
-
-    def _knows(self) -> bool:
-        return self.__dict__.get("_fields") is not None and self.learner is not None
-
     # Rows
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         """Is told the label of a row, and trains for a while."""
-        inputs = self._inputs([x], True)
-        self._made().learn(inputs, (y,))
+        self._learn(x, (y,))
 
     def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """How probable each label is; empty while none is known."""
-        if not self._knows():
+        if self.learner is None:
             return {}
-        learner = self._learner
-        made = learner.predict_proba(self._inputs([x], False), self.for_)[0].astype(np.float64)
-        return dict(zip(learner.classes, (made / made.sum()).tolist()))
+        return dict(zip(self._learner.classes, self._predict(x)[0].tolist()))
 
     # Frames
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Is told the labels of a frame's rows, as one time step, and trains for a while."""
         if len(X):
-            inputs = self._inputs(estimator.records(X), True)
-            self._made().learn(inputs, list(y))
+            self._learn(X, list(y))
 
     def predict_proba_many(self, X: Any) -> Any:
         """How probable each label is, a row per row."""
         import pandas as pd  # type: ignore[import-untyped]
 
-        if not self._knows() or not len(X):
+        if self.learner is None or not len(X):
             return pd.DataFrame(index=X.index)
-        learner = self._learner
-        made = learner.predict_proba(self._inputs(estimator.records(X), False), self.for_)
-        shares = made.astype(np.float64)
-        shares /= shares.sum(axis=1, keepdims=True)
-        return pd.DataFrame(shares, columns=learner.classes, index=X.index)
+        return pd.DataFrame(self._predict(X), columns=self._learner.classes, index=X.index)
 
     # Pickles
 

@@ -1,6 +1,9 @@
 """River's own checks, and its ways to use a classifier."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -42,6 +45,53 @@ def test_words_gaps_and_new_keys():
     assert again.predict_proba_one({"age": 2}) == model.predict_proba_one({"age": 2})
 
 
-def test_a_folder_wants_numbers_with_places(tmp_path):
-    with pytest.raises(InputError, match="in memory"):
-        RiverClassifier(folder=tmp_path / "run").learn_one({"a": 1}, True)
+ROWS = [
+    ({"city": ("Rome", "Oslo", "Lima")[i % 3], "age": i % 7 if i % 5 else None}, i % 3 == 1)
+    for i in range(200)
+]
+KILLED = """
+import os, sys
+sys.path.insert(0, sys.argv[2])
+from test_river import ROWS
+from pyretain import RiverClassifier
+model = RiverClassifier(sys.argv[1])
+for row, label in ROWS[:100]:
+    model.learn_one(row, label)
+os._exit(9)
+"""
+
+
+def test_rows_with_no_field_that_is_known():
+    model = RiverClassifier()
+    for row, label in ROWS[:50]:
+        model.learn_one(row, label)
+        model.learn_one({}, label)
+        model.learn_one({"new": 1}, label)
+    assert set(model.predict_proba_one({})) == {True, False}
+
+
+def test_a_folder_keeps_the_fields(tmp_path):
+    """Two lives, the first of which is killed or closed, come to the bits of one."""
+    whole = RiverClassifier(tmp_path / "whole")
+    closed = RiverClassifier(tmp_path / "closed")
+    command = [sys.executable, "-c", KILLED, tmp_path / "killed", os.path.dirname(__file__)]
+    assert subprocess.run(command).returncode == 9
+    killed = RiverClassifier(tmp_path / "killed")
+    for i, (row, label) in enumerate(ROWS):
+        if i == 100:
+            closed.close()
+            closed = pickle.loads(pickle.dumps(closed))
+        for model in (whole, closed) if i < 100 else (whole, closed, killed):
+            model.learn_one(row, label)
+    for row, label in ROWS[:10]:
+        expected = whole.predict_proba_one(row)
+        assert whole.predict_one(row) == label
+        assert closed.predict_proba_one(row) == expected
+        assert killed.predict_proba_one(row) == expected
+
+
+def test_a_word_among_numbers_is_named():
+    model = RiverClassifier()
+    model.learn_one({"age": 3}, True)
+    with pytest.raises(InputError, match="age: old is no number"):
+        model.learn_one({"age": "old"}, True)

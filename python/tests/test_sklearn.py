@@ -68,7 +68,7 @@ def test_a_folder_goes_on(tmp_path, stream):
     assert again.learner_.metrics().steps == 31
 
 
-def test_frames_with_words_and_gaps():
+def frame_of_words():
     pd = pytest.importorskip("pandas", reason="there is no pandas")
     world = np.random.default_rng(3)
     frame = pd.DataFrame(
@@ -78,12 +78,31 @@ def test_frames_with_words_and_gaps():
             "kind": world.choice(["x", None], 400),
         }
     )
-    labels = np.where(frame["city"] == "Oslo", "north", "south")
+    return frame, np.where(frame["city"] == "Oslo", "north", "south")
+
+
+def test_frames_with_words_and_gaps():
+    frame, labels = frame_of_words()
     model = RetainClassifier().fit(frame[:300], labels[:300])
     assert model.score(frame[300:], labels[300:]) > 0.9
     assert model.feature_names_in_.tolist() == ["city", "size", "kind"]
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"city": "town"}))
+    other = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(other.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_a_folder_keeps_the_words(tmp_path):
+    frame, labels = frame_of_words()
+    whole, parted = RetainClassifier(tmp_path / "whole"), RetainClassifier(tmp_path / "parted")
+    for at in range(0, 400, 20):
+        rows = slice(at, at + 20)
+        whole.partial_fit(frame[rows], labels[rows])
+        parted.partial_fit(frame[rows], labels[rows])
+        parted.close()
+        parted = RetainClassifier(tmp_path / "parted")
+    assert parted.score(frame, labels) > 0.9
+    assert np.array_equal(parted.predict_proba(frame), whole.predict_proba(frame))
 
 
 def test_refuses():
