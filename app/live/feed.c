@@ -20,8 +20,7 @@ struct feed {
 	size_t room, longest, start, searched, end;
 	int64_t number;
 	bool ended, skipping;
-	int64_t number_before; /* at the last fill */
-	bool skipping_before;
+	size_t last; /* where the last line began */
 };
 
 int feed_open(struct feed **feed, int descriptor, size_t longest, struct err *err)
@@ -56,11 +55,6 @@ bool feed_ended(const struct feed *feed)
 	return feed->ended;
 }
 
-bool feed_full(const struct feed *feed)
-{
-	return feed->end - feed->start == feed->room;
-}
-
 /* What is left goes to the front; of a line that cannot fit any more nothing is left. */
 static void make_room(struct feed *feed)
 {
@@ -89,8 +83,6 @@ int feed_fill(struct feed *feed, double seconds, struct err *err)
 	int wait = (int)(seconds * 1000);
 
 	make_room(feed);
-	feed->number_before = feed->number;
-	feed->skipping_before = feed->skipping;
 	for (; !feed->ended && feed->end < feed->room && readable(feed, wait); wait = 0) {
 		const ssize_t got =
 			read(feed->descriptor, feed->buffer + feed->end, feed->room - feed->end);
@@ -115,6 +107,7 @@ static void give(struct feed *feed, struct feed_line *line, size_t size)
 		.size = cut ? 0 : size,
 		.cut = cut};
 	feed->skipping = false;
+	feed->last = feed->start;
 }
 
 bool feed_next(struct feed *feed, struct feed_line *line)
@@ -135,9 +128,8 @@ bool feed_next(struct feed *feed, struct feed_line *line)
 	return true;
 }
 
-void feed_again(struct feed *feed)
+void feed_back(struct feed *feed)
 {
-	feed->start = feed->searched = 0; /* a fill moves what is left there */
-	feed->number = feed->number_before;
-	feed->skipping = feed->skipping_before;
+	feed->start = feed->searched = feed->last;
+	feed->number--;
 }

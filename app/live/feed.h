@@ -38,10 +38,7 @@ struct feed_line {
 /* The next whole line, the last one with or without a newline; false if there is none yet. */
 bool feed_next(struct feed *feed, struct feed_line *line);
 
-/* There is no room for more before lines are taken. */
-bool feed_full(const struct feed *feed);
-
-/* Goes back to the first line that is in the buffer since the last fill. */
-void feed_again(struct feed *feed);
+/* The last line, if it was not cut, comes once more. To be called before the next fill. */
+void feed_back(struct feed *feed);
 
 #endif

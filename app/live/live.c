@@ -110,8 +110,7 @@ static int refuse(struct live *live, int64_t line, const char *id, struct answer
 	return 0;
 }
 
-/* A failure of ours is ours; one that the line brought is answered. */
-static int refuse_if_bad(struct live *live, int64_t line, const char *id, struct answers *to,
+int live_refuse_if_bad(struct live *live, int64_t line, const char *id, struct answers *to,
 	int code, const struct err *why, struct err *err)
 {
 	if (code == ERR_INPUT || code == ERR_FORMAT)
@@ -183,7 +182,7 @@ static int join(struct live *live, const struct live_label *label, struct err *e
 		return live_join(live, label, class, err);
 	err_set(&why, code, "line %" PRId64 ": label: %s", label->line, full.message);
 	label->to->owed--;
-	return refuse_if_bad(live, label->line, label->id, label->to, code, &why, err);
+	return live_refuse_if_bad(live, label->line, label->id, label->to, code, &why, err);
 }
 
 static int act_on_label(struct live *live, const struct live_label *label, struct err *err)
@@ -322,7 +321,7 @@ static int gather_input(struct live *live, int64_t number, const char *id, struc
 	return 0;
 }
 
-static bool is_blank(const struct feed_line *line)
+bool live_is_blank(const struct feed_line *line)
 {
 	size_t at = 0;
 
@@ -384,7 +383,7 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 	size_t learned;
 	int code;
 
-	if (is_blank(from))
+	if (live_is_blank(from))
 		return 0;
 	live->lines++;
 	pthread_mutex_lock(&live->naming);
@@ -393,7 +392,7 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 		schema_back(schema, mark);
 	pthread_mutex_unlock(&live->naming);
 	if (code)
-		return refuse_if_bad(live, from->number, line.id, to, code, &why, err);
+		return live_refuse_if_bad(live, from->number, line.id, to, code, &why, err);
 	learned = schema ? schema_mark(schema) : 0;
 	if (line.has_input)
 		code = gather_input(live, from->number, line.id, to, &good, err);

@@ -240,6 +240,7 @@ static int keep_heading(struct live_first *first, const char *bytes, size_t size
 		return err_memory(err, "a heading", size);
 	memcpy(first->heading, bytes, size);
 	first->heading_size = size;
+	first->headings++;
 	return 0;
 }
 
@@ -302,6 +303,9 @@ int live_first_csv(struct live_first *first, const char *bytes, size_t size, str
 			code = schema_of_fields(first, fields, n, err);
 		else if (all_numbers(fields + NUMBERS, n - NUMBERS))
 			first->floats = (size_t)(n - NUMBERS);
+		else
+			code = err_set(err, ERR_INPUT,
+				"not all columns are numbers, and no heading names them");
 	}
 	mem_free(fields);
 	return code;

@@ -67,6 +67,15 @@ struct live {
 	bool outside;              /* a failure was the world's, not ours: the learner is well */
 };
 
+/* What inputs are and how many classes there may be; may wait for the first line. */
+int live_shape(struct live *live, struct learner_config *config, int input, struct err *err);
+
+bool live_is_blank(const struct feed_line *line);
+
+/* Answers a line that cannot be used. A failure that no line brought ends the run. */
+int live_refuse_if_bad(struct live *live, int64_t line, const char *id, struct answers *to,
+	int code, const struct err *why, struct err *err);
+
 /* Sends the answers that wait, or says that they hold. */
 int live_send(struct live *live, struct err *err);
 

@@ -53,14 +53,15 @@ struct live_line_shape {
 
 /*
  * What the first of some lines that has an input says of inputs: a schema, for schema_free,
- * or so many numbers. Lines before it are passed over, and leave both as they are; `heading`
- * is what one of them said, for mem_free.
+ * or so many numbers. Lines before it leave both as they are, and are ERR_INPUT where it is
+ * their input that can be no first one; `heading` is what one of them said, for mem_free.
  */
 struct schema_sizes;
 struct live_first {
 	const struct schema_sizes *sizes;
 	char *heading;
 	size_t heading_size;
+	int headings;
 	struct schema *schema;
 	size_t floats;
 };

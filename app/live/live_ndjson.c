@@ -155,23 +155,26 @@ int live_line_ndjson(const char *bytes, size_t size, const char *where,
 	return code;
 }
 
-/* What is wrong with a line is said when it is read. */
-static void look_at_input(struct live_first *first, const struct jvalue *input)
+/* What is wrong with numbers is said when they are read. */
+static int look_at_input(struct live_first *first, const struct jvalue *input, struct err *err)
 {
 	struct numbers numbers = {.missing = true, .where = ""};
 
 	if (jvalue_kind(input) == JVALUE_TABLE)
-		schema_of_row(&first->schema, first->sizes, input, NULL);
-	else if (jvalue_kind(input) == JVALUE_LIST && !read_numbers(input, 0, &numbers, NULL))
+		return schema_of_row(&first->schema, first->sizes, input, err);
+	if (jvalue_kind(input) == JVALUE_LIST && !read_numbers(input, 0, &numbers, NULL))
 		first->floats = numbers.count;
+	return 0;
 }
 
 int live_first_ndjson(struct live_first *first, const char *bytes, size_t size, struct err *err)
 {
 	struct jvalue *value = NULL;
-	const int code = jvalue_read(&value, bytes, size, "line", err);
+	int code = jvalue_read(&value, bytes, size, "line", err);
 
-	look_at_input(first, jvalue_find(value, "input"));
+	if (code)
+		return code == ERR_MEMORY ? code : 0;
+	code = look_at_input(first, jvalue_find(value, "input"), err);
 	jvalue_free(value);
-	return code == ERR_MEMORY ? code : 0;
+	return code;
 }

@@ -1,7 +1,6 @@
 /* Opening a live stream: its options, its journal, its buffers. */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 
 #include "base/mem.h"
 #include "live/live_impl.h"
-#include "run/shape.h"
 #include "schema/schema.h"
 #include "streams/source.h"
 
@@ -40,8 +38,7 @@ const struct option_row live_options[] = {
 };
 
 /* A line may take so much per number, and so much for the rest. */
-enum { NUMBER_LONGEST = 64, REST_LONGEST = 1 << 16, LINE_LONGEST = 1 << 20, COLUMNS_MORE = 256 };
-static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
+enum { NUMBER_LONGEST = 64, REST_LONGEST = 1 << 16, COLUMNS_MORE = 256 };
 
 static int check(const struct run_config *config, int input, struct err *err)
 {
@@ -79,6 +76,20 @@ static int check(const struct run_config *config, int input, struct err *err)
 			"%d",
 			least, most);
 	return 0;
+}
+
+static void read_options(struct live *live, int input, int output)
+{
+	const struct options *o = live->run.config.options;
+
+	live->format = &live_line_formats[options_choice(o, "stdin.format")];
+	live->strict = input >= 0 && !strcmp(options_text(o, "stdin.on_bad"), "error");
+	live->answers_by =
+		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_EVER : LEARNER_NOW;
+	live->every = options_int64(o, "eval.every");
+	live->per_step = options_int(o, "stdin.per_step");
+	live->answers.descriptor = output;
+	live->answers.stop = live->run.config.stop;
 }
 
 static void set_budget(struct live *live)
@@ -145,103 +156,8 @@ static int make_columns(struct live *live, struct err *err)
 	return 0;
 }
 
-static bool found(const struct live_first *first)
+static int make_ends(struct live *live, int input, struct err *err)
 {
-	return first->schema || first->floats;
-}
-
-/* Looks at the lines that have come, from the first on, for one that has an input. */
-static int look_for_input(struct live *live, struct live_first *first, struct err *err)
-{
-	struct feed_line line;
-	int code = 0;
-
-	while (!code && !found(first) && feed_next(live->feed, &line))
-		if (!line.cut)
-			code = live->format->first(first, line.bytes, line.size, err);
-	feed_again(live->feed);
-	return code;
-}
-
-/* Waits for the first input, which says what inputs are. */
-static int wait_for_input(struct live *live, struct live_first *first, struct err *err)
-{
-	int code = 0;
-
-	while (!code && !found(first)) {
-		const bool full = feed_full(live->feed), ended = feed_ended(live->feed);
-
-		if (run_stopping(&live->run))
-			return err_set(err, ERR_STATE,
-				"stopped before the first input; nothing was taken");
-		if (full || ended)
-			return err_set(err, ERR_INPUT,
-				"model.input = auto: %s has no input, which would say what inputs "
-				"are",
-				full ? "what came in the first megabyte" : "the stream");
-		code = feed_fill(live->feed, WAIT, err);
-		if (!code)
-			code = look_for_input(live, first, err);
-	}
-	return code;
-}
-
-/* A schema is in the folder before the journal, which only knows how many numbers there are. */
-static int take_shape(struct live *live, int input, size_t *floats, struct err *err)
-{
-	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
-	struct live_first first = {.sizes = &sizes};
-	int code = feed_open(&live->feed, input, LINE_LONGEST, err);
-
-	if (!code)
-		code = wait_for_input(live, &first, err);
-	live->run.schema = first.schema;
-	*floats = first.floats;
-	mem_free(first.heading);
-	return code ? code : run_schema_keep(&live->run, err);
-}
-
-/* Inputs are as the folder has them or, in a new one, as the first line has. */
-static int find_shape(struct live *live, struct learner_config *config, int input, struct err *err)
-{
-	size_t floats = 0;
-	int code = run_try_options(&live->run, config, err);
-
-	if (!code)
-		code = run_journal_floats(&live->run, &floats, err);
-	if (!code && !floats && input >= 0)
-		code = take_shape(live, input, &floats, err);
-	if (!code && floats > INT_MAX)
-		code = err_set(err, ERR_INPUT, "an input of %zu numbers is too large", floats);
-	config->channels = (int)floats;
-	return code;
-}
-
-static int read_shape(struct live *live, struct learner_config *config, int input, struct err *err)
-{
-	const struct options *o = live->run.config.options;
-	int code = shape_read(o, config, err);
-
-	live->format = &live_line_formats[options_choice(o, "stdin.format")];
-	if (!code && config->classes_most && input < 0)
-		return err_set(err, ERR_INPUT,
-			"model.classes = auto: a server must be told how many classes there are");
-	if (!code)
-		code = run_schema_open(&live->run, err);
-	if (!code && !live->run.schema && !config->channels)
-		code = find_shape(live, config, input, err);
-	if (!code && live->run.schema)
-		config->channels = (int)schema_floats(live->run.schema);
-	if (!code && !config->channels)
-		code = err_set(err, ERR_INPUT,
-			"model.input = auto: a server must be told how many numbers an input has");
-	return code;
-}
-
-static int make_ends(struct live *live, int input, int output, struct err *err)
-{
-	const struct options *o = live->run.config.options;
-
 	live->shape = (struct live_line_shape){.floats = live->run.floats,
 		.classes = live->run.classes_most ? live->run.classes_most : live->run.classes,
 		.grows = live->run.classes_most > 0,
@@ -249,12 +165,6 @@ static int make_ends(struct live *live, int input, int output, struct err *err)
 		.schema = live->run.schema};
 	if (live->run.schema && make_columns(live, err))
 		return ERR_MEMORY;
-	live->strict = input >= 0 && !strcmp(options_text(o, "stdin.on_bad"), "error");
-	live->answers_by =
-		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_EVER : LEARNER_NOW;
-	live->every = options_int64(o, "eval.every");
-	live->answers.descriptor = output;
-	live->answers.stop = live->run.config.stop;
 	if (input < 0 || live->feed)
 		return 0;
 	return feed_open(&live->feed, input, live->run.floats * NUMBER_LONGEST + REST_LONGEST, err);
@@ -300,11 +210,10 @@ static int open_parts(struct live *live, int input, struct err *err)
 {
 	const struct options *o = live->run.config.options;
 	struct learner_config config = {0};
-	int code = read_shape(live, &config, input, err);
+	int code = live_shape(live, &config, input, err);
 
 	if (code)
 		return code;
-	live->per_step = options_int(o, "stdin.per_step");
 	set_budget(live);
 	code = run_open_journal(&live->run, &config, err);
 	if (code)
@@ -329,10 +238,12 @@ int live_open(
 		return err_memory(err, "a live stream", sizeof(*made));
 	pthread_mutex_init(&made->naming, NULL);
 	code = run_init(&made->run, &driver, config, err);
-	if (!code)
+	if (!code) {
+		read_options(made, input, output);
 		code = open_parts(made, input, err);
+	}
 	if (!code)
-		code = make_ends(made, input, output, err);
+		code = make_ends(made, input, err);
 	if (!code)
 		code = run_begin(&made->run, err);
 	if (code)

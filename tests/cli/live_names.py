@@ -153,6 +153,27 @@ def no_input():
                                    AUTO)
     verdict(code == 0 and len(errors_of(answers)) == 2 and answers[-1]["prediction"] is None and
             answers[-1]["probability"] is None, "lines before the first input are answered", said, answers)
+    with subprocess.Popen(command("steps", settings=AUTO), stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        answers = []
+        for line in ("nonsense", '{"id": "a", "label": 1}', '{"id": 1, "input": []}', '{"id": 2, "input": {"a": {}}}',
+                     '{"id": 3, "input": [1, "x"]}', '{"id": 4, "input": {"a": 1}}'):
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+            answers.append(json.loads(process.stdout.readline()))
+    found = [answer.get("error", answer) for answer in answers]
+    verdict("not valid JSON" in found[0] and "no input waits" in found[1] and "has no numbers" in found[2] and
+            "line 4: input: " in found[3] and "number 1 is no number" in found[4] and
+            found[5] == {"id": 4, "prediction": None, "probability": None},
+            "a sender that waits for each answer gets it", found)
+    facts = json.loads(file_of("steps", "run.json"))
+    verdict(facts["lines"] == 6 and facts["bad_lines"] == 5, "run.json counts the lines before the first input", facts)
+    code, answers, said = straight("words", ["1,yes,red,2\n", "id,label,colour,size\n", "1,yes,red,2\n"],
+                                   AUTO + ["stdin.format=csv"])
+    verdict(code == 0 and errors_of(answers) ==
+            ["line 1: input: not all columns are numbers, and no heading names them"] and
+            answers[-1] == {"id": 1, "label": "yes", "sample": 0}, "a heading names the columns of those below it",
+            said, answers)
     with subprocess.Popen(command("waits", settings=AUTO), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:
         for _ in range(PATIENCE * 10):

@@ -1,0 +1,147 @@
+/*
+ * What inputs are: told, as the folder has them, or as the first line with an input has. Lines
+ * before that one are answered at once, since their sender may wait for it.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "live/live_impl.h"
+#include "run/shape.h"
+#include "schema/schema.h"
+
+enum { LINE_LONGEST = 1 << 20 };
+static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
+
+static bool found(const struct live_first *first)
+{
+	return first->schema || first->floats;
+}
+
+/* What is wrong with a line that has no input, or none that says what inputs are. */
+static int reason(
+	struct live *live, const struct feed_line *from, struct live_line *line, struct err *why)
+{
+	const struct live_line_shape any = {.classes = INT_MAX, .grows = true, .missing = true};
+	char where[32];
+	int code;
+
+	snprintf(where, sizeof(where), "line %" PRId64, from->number);
+	if (from->cut)
+		return err_set(why, ERR_FORMAT, "%s: is too long", where);
+	code = live->format->read(from->bytes, from->size, where, &any, line, NULL, why);
+	if (code)
+		return code;
+	if (line->has_input)
+		return err_set(why, ERR_INPUT, "%s: input: has no numbers", where);
+	return err_set(why, ERR_INPUT, "%s: no input waits under id %s", where, line->id);
+}
+
+/* Looks at a line; answers it if it does not say what inputs are. */
+static int look_at(
+	struct live *live, struct live_first *first, const struct feed_line *from, struct err *err)
+{
+	const int headings = first->headings;
+	struct live_line line = {0};
+	struct err why = {0};
+	int code = from->cut ? 0 : live->format->first(first, from->bytes, from->size, &why);
+
+	if (found(first) || live_is_blank(from))
+		return 0;
+	live->lines++;
+	if (first->headings > headings)
+		return 0;
+	if (code) {
+		const struct err bare = why;
+
+		err_set(&why, code, "line %" PRId64 ": input: %s", from->number, bare.message);
+	} else {
+		code = reason(live, from, &line, &why);
+	}
+	return live_refuse_if_bad(live, from->number, line.id, &live->answers, code, &why, err);
+}
+
+/* The line that says it comes once more. */
+static int look_for_input(struct live *live, struct live_first *first, struct err *err)
+{
+	struct feed_line line;
+	int code = 0;
+
+	while (!code && !found(first) && feed_next(live->feed, &line))
+		code = look_at(live, first, &line, err);
+	if (found(first))
+		feed_back(live->feed);
+	return code ? code : live_send(live, err);
+}
+
+static int wait_for_input(struct live *live, struct live_first *first, struct err *err)
+{
+	int code = 0;
+
+	while (!code && !found(first)) {
+		const bool ended = feed_ended(live->feed);
+
+		if (run_stopping(&live->run))
+			return err_set(err, ERR_STATE,
+				"stopped before the first input; nothing was taken");
+		code = feed_fill(live->feed, WAIT, err);
+		if (!code)
+			code = look_for_input(live, first, err);
+		if (!code && !found(first) && ended)
+			return err_set(err, ERR_INPUT,
+				"model.input = auto: the stream has no input, which would say "
+				"what inputs are");
+	}
+	return code;
+}
+
+/* A schema is in the folder before the journal, which only knows how many numbers there are. */
+static int take_shape(struct live *live, int input, size_t *floats, struct err *err)
+{
+	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
+	struct live_first first = {.sizes = &sizes};
+	int code = feed_open(&live->feed, input, LINE_LONGEST, err);
+
+	if (!code)
+		code = wait_for_input(live, &first, err);
+	live->run.schema = first.schema;
+	*floats = first.floats;
+	mem_free(first.heading);
+	return code ? code : run_schema_keep(&live->run, err);
+}
+
+/* Inputs are as the folder has them or, in a new one, as the first line has. */
+static int find_shape(struct live *live, struct learner_config *config, int input, struct err *err)
+{
+	size_t floats = 0;
+	int code = run_try_options(&live->run, config, err);
+
+	if (!code)
+		code = run_journal_floats(&live->run, &floats, err);
+	if (!code && !floats && input >= 0)
+		code = take_shape(live, input, &floats, err);
+	if (!code && floats > INT_MAX)
+		code = err_set(err, ERR_INPUT, "an input of %zu numbers is too large", floats);
+	config->channels = (int)floats;
+	return code;
+}
+
+int live_shape(struct live *live, struct learner_config *config, int input, struct err *err)
+{
+	int code = shape_read(live->run.config.options, config, err);
+
+	if (!code && config->classes_most && input < 0)
+		return err_set(err, ERR_INPUT,
+			"model.classes = auto: a server must be told how many classes there are");
+	if (!code)
+		code = run_schema_open(&live->run, err);
+	if (!code && !live->run.schema && !config->channels)
+		code = find_shape(live, config, input, err);
+	if (!code && live->run.schema)
+		config->channels = (int)schema_floats(live->run.schema);
+	if (!code && !config->channels)
+		code = err_set(err, ERR_INPUT,
+			"model.input = auto: a server must be told how many numbers an input has");
+	return code;
+}
