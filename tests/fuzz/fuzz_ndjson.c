@@ -10,7 +10,8 @@ enum { FLOATS = 4, CLASSES = 10 };
 
 static void read_line(const struct live_line_format *format, const char *bytes, size_t size)
 {
-	static const struct live_line_shape shape = {.floats = FLOATS, .classes = CLASSES};
+	static const struct live_line_shape shape = {
+		.floats = FLOATS, .classes = CLASSES, .grows = true};
 	float *input = malloc(FLOATS * sizeof(*input));
 	struct err err = {0};
 	struct live_line line;
@@ -19,6 +20,7 @@ static void read_line(const struct live_line_format *format, const char *bytes, 
 	fuzz_check(input);
 	code = format->read(bytes, size, "line 1", &shape, &line, input, &err);
 	fuzz_check(memchr(line.id, '\0', sizeof(line.id)));
+	fuzz_check(memchr(line.name, '\0', sizeof(line.name)));
 	if (code)
 		fuzz_check(code < 0 && *err.message);
 	if (!code) {
