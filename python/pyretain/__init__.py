@@ -21,6 +21,7 @@ from pyretain._core import (
 )
 from pyretain._settings import SETTINGS, Setting, Settings
 from pyretain.learner import Learner, Metrics, Shape, Step
+from pyretain.model import Model
 
 
 def __getattr__(name: str) -> object:
@@ -43,6 +44,7 @@ __all__ = [
     "InputError",
     "Learner",
     "Metrics",
+    "Model",
     "OutOfMemoryError",
     "Progress",
     "RetainError",

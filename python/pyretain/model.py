@@ -1,0 +1,117 @@
+"""A model: weights that only predict."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Hashable, Optional, Union, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from pyretain import labels as naming
+from pyretain import rows as named
+from pyretain._core import (
+    FLOATS,
+    NULL,
+    PREDICTION,
+    PREDICTIONS,
+    Floats,
+    StateError,
+    fail,
+    ffi,
+    here,
+    lib,
+    rows_of,
+    text,
+)
+from pyretain.learner import Shape
+
+
+class Model:
+    """Weights that predict: of a file that ``save_weights`` wrote, or of a folder's learner
+    that was closed. Any thread may use it; once it is open the file may go.
+    """
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        self._it: Any = None
+        self.path = os.fspath(path)
+        made = ffi.new("struct retain_model **")
+        self._check(lib.retain_model_open(made, os.fsencode(path), here.err))
+        # Whoever drops the last reference ends it: close, or the last call that is under way.
+        self._it = ffi.gc(made[0], lib.retain_model_close)
+        shape = ffi.new("struct retain_shape *")
+        self._check(lib.retain_model_shape(self._it, shape, here.err))
+        self.shape = Shape(shape.channels, shape.height, shape.width, shape.classes, shape.floats)
+        self.classes: list[Hashable] = [self._class(i) for i in range(shape.classes)]
+        self._table = naming.table(self.classes)
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Model of {self.path!r}{', closed' if self.closed else ''}>"
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._it is None
+
+    def close(self) -> None:
+        """Ends it. Calls that are under way in other threads end first."""
+        self._it = None
+
+    def _alive(self) -> Any:
+        if self._it is None:
+            raise StateError("the model is closed")
+        return self._it
+
+    @staticmethod
+    def _check(code: int) -> None:
+        if code:
+            fail(code)
+
+    def _class(self, number: int) -> Hashable:
+        """The label of a class; one without a name is its number."""
+        name = ffi.new("const char **")
+        self._check(lib.retain_model_class_name(self._it, number, name, here.err))
+        return number if name[0] == NULL else naming.read(text(name[0]))
+
+    def encode(self, rows: named.Rows) -> Floats:
+        """Inputs of rows of named values, a dict, several or a frame, as its learner made them."""
+        return named.encoded(
+            lib.retain_model_encode, self._alive(), named.listed(rows), self.shape.floats
+        )
+
+    def _answer(self, inputs: Any, shares: Optional[Floats]) -> npt.NDArray[Any]:
+        rows, count = rows_of(inputs, self.shape.floats)
+        predicted = np.empty(count, PREDICTION)
+        room, floats = NULL, 0
+        if shares is not None:
+            shares.resize((count, self.shape.classes), refcheck=False)
+            room, floats = ffi.from_buffer(FLOATS, shares), shares.size
+        self._check(
+            lib.retain_model_predict(
+                self._alive(),
+                ffi.from_buffer(FLOATS, rows),
+                rows.size,
+                ffi.from_buffer(PREDICTIONS, predicted),
+                count,
+                room,
+                floats,
+                here.err,
+            )
+        )
+        return predicted
+
+    def predict(self, inputs: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The labels of inputs."""
+        return cast("npt.NDArray[Any]", self._table[self._answer(inputs, None)["label"]])
+
+    def predict_proba(self, inputs: npt.ArrayLike) -> Floats:
+        """How probable each of ``classes`` is, a row per input."""
+        shares: Floats = np.empty((0, 0), np.float32)
+        self._answer(inputs, shares)
+        return shares
