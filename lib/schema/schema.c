@@ -143,11 +143,6 @@ const char *schema_label(const struct schema *schema)
 				 : name_list_at(&schema->left_out.names, (size_t)schema->label);
 }
 
-const struct vocabulary *schema_spare(const struct schema *schema)
-{
-	return &schema->spare;
-}
-
 int schema_find(const struct schema *schema, const char *name, size_t size)
 {
 	char word[SCHEMA_WORD + 1];

@@ -95,8 +95,7 @@ int schema_end(struct schema *schema, struct err *err);
 size_t schema_floats(const struct schema *schema);
 int schema_count(const struct schema *schema);
 const struct schema_column *schema_column(const struct schema *schema, int i);
-const char *schema_label(const struct schema *schema);              /* NULL: it knows of none */
-const struct vocabulary *schema_spare(const struct schema *schema); /* given away by now */
+const char *schema_label(const struct schema *schema); /* NULL: it knows of none */
 
 /* The column of a name, or one of these. */
 enum { SCHEMA_NEW_FIELD = -1, SCHEMA_LEFT_OUT = -2 };
