@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import Any, Callable, NamedTuple, NoReturn, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 import numpy.typing as npt
@@ -82,8 +82,10 @@ def text(chars: Any) -> str:
     return str(ffi.string(chars).decode("utf-8", "replace"))
 
 
-def fail(code: int) -> NoReturn:
-    """Raises what the library said in the place of this thread."""
+def check(code: int) -> None:
+    """Raises what the library said in the place of this thread, unless the code is 0."""
+    if not code:
+        return
     raised, here.raised = here.raised, None
     if raised is not None and code == lib.RETAIN_ERR_STOPPED:
         raise raised

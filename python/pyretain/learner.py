@@ -27,7 +27,7 @@ from pyretain._core import (
     ProgressFunction,
     StateError,
     Watch,
-    fail,
+    check,
     ffi,
     here,
     lib,
@@ -137,15 +137,13 @@ class _Config:
         for word, value in settings.items():
             key, said = key_of(word).encode(), value_of(value).encode()
             code = lib.retain_config_set(self.it, key, said, here.err)
-            if code:
-                fail(code)
+            check(code)
 
 
     def get(self, word: str) -> str:
         value = ffi.new("const char **")
         code = lib.retain_config_get(self.it, key_of(word).encode(), value, here.err)
-        if code:
-            fail(code)
+        check(code)
         return text(value[0])
 
     def values(self) -> dict[str, str]:
@@ -195,7 +193,7 @@ class Learner:
         handle = ffi.new_handle(self._watch)
         self._config = _Config(handle)
         if folder is not None and os.path.exists(os.path.join(folder, "config.ini")):
-            self._check(lib.retain_config_load(self._config.it, os.fsencode(folder), here.err))
+            check(lib.retain_config_load(self._config.it, os.fsencode(folder), here.err))
         self._config.set(settings)
         made, config = ffi.new("struct retain_learner **"), self._config.it
         if packed is not None:
@@ -204,7 +202,7 @@ class Learner:
             code = lib.retain_learner_open(made, config, os.fsencode(folder), here.err)
         else:
             code = lib.retain_learner_new(made, config, here.err)
-        self._check(code)
+        check(code)
         self._adopt(made[0], handle)
 
     def _adopt(self, made: Any, handle: Any) -> None:
@@ -243,7 +241,7 @@ class Learner:
 
     def save(self) -> None:
         """Saves now, so that opening after a crash takes less time."""
-        self._check(lib.retain_learner_save(self._alive(), here.err))
+        check(lib.retain_learner_save(self._alive(), here.err))
 
     def close(self) -> None:
         """Saves and ends it. Calls that are under way in other threads end first."""
@@ -253,7 +251,7 @@ class Learner:
         """A learner in memory as bytes: exactly as it is, but for steps that wait for labels."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "packed.state")
-            self._check(lib.retain_learner_pack(self._alive(), os.fsencode(path), here.err))
+            check(lib.retain_learner_pack(self._alive(), os.fsencode(path), here.err))
             with open(path, "rb") as file:
                 return pickle.dumps((self._config.values(), file.read()))
 
@@ -278,21 +276,16 @@ class Learner:
             raise StateError("the learner is closed")
         return self._it
 
-    @staticmethod
-    def _check(code: int) -> None:
-        if code:
-            fail(code)
-
     # Classes
 
     def _refresh(self) -> None:
         """What the learner has become: its shape, and classes that it met."""
-        self._check(lib.retain_learner_shape(self._alive(), self._shape, here.err))
+        check(lib.retain_learner_shape(self._alive(), self._shape, here.err))
         if len(self._labels) >= self._shape.classes:
             return
         name = ffi.new("const char **")
         for number in range(len(self._labels), self._shape.classes):
-            self._check(lib.retain_learner_class_name(self._it, number, name, here.err))
+            check(lib.retain_learner_class_name(self._it, number, name, here.err))
             named = name[0] != NULL
             self._know(naming.read(text(name[0])) if named else number, number, named)
 
@@ -323,7 +316,7 @@ class Learner:
                     f"label {label!r} is of another kind ({kinds[0]}) than {first!r} ({kinds[1]})"
                 )
         number = ffi.new("int32_t *")
-        self._check(lib.retain_learner_class(self._alive(), name.encode(), number, here.err))
+        check(lib.retain_learner_class(self._alive(), name.encode(), number, here.err))
         self._refresh()
         self._know(label, int(number[0]), True)
         return int(number[0])
@@ -380,8 +373,7 @@ class Learner:
             floats,
             here.err,
         )
-        if code:
-            fail(code)
+        check(code)
         return predicted, probabilities
 
     def _looked_up(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -415,8 +407,7 @@ class Learner:
             0,
             here.err,
         )
-        if code:
-            fail(code)
+        check(code)
         number = one[0].label
         if 0 <= number < len(self._table):
             return self._table[number : number + 1]
@@ -438,7 +429,7 @@ class Learner:
         learner, said = self._alive(), named.listed(rows)
         if said and not self._shape.floats:
             line = named.written(said[0])
-            self._check(lib.retain_learner_encode(learner, line, len(line), NULL, 0, here.err))
+            check(lib.retain_learner_encode(learner, line, len(line), NULL, 0, here.err))
             self._refresh()
         return named.encoded(lib.retain_learner_encode, learner, said, self._shape.floats)
 
@@ -457,8 +448,7 @@ class Learner:
             ticket,
             here.err,
         )
-        if code:
-            fail(code)
+        check(code)
         if not self._shape.floats:
             self._refresh()
         return Step(ticket, predicted, self._looked_up(predicted["label"]))
@@ -469,12 +459,11 @@ class Learner:
         code = lib.retain_learner_reveal(
             self._alive(), step._ticket[0], ffi.from_buffer(LABELS, numbers), step.count, here.err
         )
-        if code:
-            fail(code)
+        check(code)
 
     def drop(self, step: Step) -> None:
         """The labels of this step will never come."""
-        self._check(lib.retain_learner_drop(self._alive(), step._ticket[0], here.err))
+        check(lib.retain_learner_drop(self._alive(), step._ticket[0], here.err))
 
     def train(self, iterations: Optional[int] = None) -> None:
         """Makes so many iterations; None: what the budget of the steps so far allows.
@@ -486,8 +475,7 @@ class Learner:
         )
         if code == lib.RETAIN_ERR_STOPPED and self.folder is not None:
             lib.retain_learner_save(self._it, NULL)
-        if code:
-            fail(code)
+        check(code)
 
     def learn(self, inputs: npt.ArrayLike, labels: Any) -> npt.NDArray[Any]:
         """observe, reveal and train at once; the labels that it had predicted."""
@@ -503,7 +491,7 @@ class Learner:
     def metrics(self) -> Metrics:
         """How it goes."""
         now = ffi.new("struct retain_metrics *")
-        self._check(lib.retain_learner_metrics(self._alive(), now, here.err))
+        check(lib.retain_learner_metrics(self._alive(), now, here.err))
         return Metrics(*(getattr(now, name) for name in Metrics._fields))
 
     def report(self) -> Page:
@@ -522,7 +510,7 @@ class Learner:
         """Weights as a safetensors file: "serving", "plain", "average_1" or "average_2"."""
         if which not in WEIGHTS:
             raise InputError(f"which = {which!r}: must be one of {', '.join(WEIGHTS)}")
-        self._check(
+        check(
             lib.retain_learner_save_weights(
                 self._alive(), WEIGHTS[which], os.fsencode(path), here.err
             )
@@ -530,7 +518,7 @@ class Learner:
 
     def load_weights(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Training goes on from the weights in such a file."""
-        self._check(lib.retain_learner_load_weights(self._alive(), os.fsencode(path), here.err))
+        check(lib.retain_learner_load_weights(self._alive(), os.fsencode(path), here.err))
 
 
 def _describe() -> None:

@@ -17,7 +17,7 @@ from pyretain._core import (
     PREDICTIONS,
     Floats,
     StateError,
-    fail,
+    check,
     ffi,
     here,
     lib,
@@ -36,11 +36,11 @@ class Model:
         self._it: Any = None
         self.path = os.fspath(path)
         made = ffi.new("struct retain_model **")
-        self._check(lib.retain_model_open(made, os.fsencode(path), here.err))
+        check(lib.retain_model_open(made, os.fsencode(path), here.err))
         # Whoever drops the last reference ends it: close, or the last call that is under way.
         self._it = ffi.gc(made[0], lib.retain_model_close)
         shape = ffi.new("struct retain_shape *")
-        self._check(lib.retain_model_shape(self._it, shape, here.err))
+        check(lib.retain_model_shape(self._it, shape, here.err))
         self.shape = Shape(shape.channels, shape.height, shape.width, shape.classes, shape.floats)
         self.classes: list[Hashable] = [self._class(i) for i in range(shape.classes)]
         self._table = naming.table(self.classes)
@@ -68,15 +68,10 @@ class Model:
             raise StateError("the model is closed")
         return self._it
 
-    @staticmethod
-    def _check(code: int) -> None:
-        if code:
-            fail(code)
-
     def _class(self, number: int) -> Hashable:
         """The label of a class; one without a name is its number."""
         name = ffi.new("const char **")
-        self._check(lib.retain_model_class_name(self._it, number, name, here.err))
+        check(lib.retain_model_class_name(self._it, number, name, here.err))
         return number if name[0] == NULL else naming.read(text(name[0]))
 
     def encode(self, rows: named.Rows) -> Floats:
@@ -92,7 +87,7 @@ class Model:
         if shares is not None:
             shares.resize((count, self.shape.classes), refcheck=False)
             room, floats = ffi.from_buffer(FLOATS, shares), shares.size
-        self._check(
+        check(
             lib.retain_model_predict(
                 self._alive(),
                 ffi.from_buffer(FLOATS, rows),

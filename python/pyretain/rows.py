@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Sequence, Union
 
 import numpy as np
 
-from pyretain._core import FLOATS, Floats, InputError, fail, ffi, here
+from pyretain._core import FLOATS, Floats, InputError, check, ffi, here
 
 Row = Mapping[Any, Any]
 Rows = Union[Row, Sequence[Row], Any]
@@ -63,6 +63,5 @@ def encoded(encode: Callable[..., int], it: Any, rows: Sequence[Row], floats: in
         for number, row in enumerate(rows):
             line = written(row)
             code = encode(it, line, len(line), at + number * floats, floats, here.err)
-            if code:
-                fail(code)
+            check(code)
     return made
