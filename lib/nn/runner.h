@@ -9,8 +9,10 @@
 #ifndef RETAIN_NN_RUNNER_H
 #define RETAIN_NN_RUNNER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "base/ranks.h"
 #include "nn/engine.h"
 #include "nn/net.h"
 #include "nn/packed.h"
@@ -21,6 +23,17 @@ struct runner;
 int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro,
 	struct err *err);
 void runner_free(struct runner *runner);
+
+/*
+ * From now on several ranks share every batch: each runs some of its micro-batches, for which
+ * alone it needs inputs, and all get all results, with the bits of one process. All of them
+ * make the same calls. A batch that is not cut is run by everyone who asks. runner_mine says
+ * of which of n samples this rank needs the inputs; runner_is_cut, whether ranks meet over
+ * a batch of n.
+ */
+void runner_share(struct runner *runner, struct ranks *ranks);
+void runner_mine(const struct runner *runner, int n, int *first, int *count);
+bool runner_is_cut(const struct runner *runner, int n);
 
 struct runner_batch {
 	const float *input;
@@ -49,6 +62,14 @@ int runner_score(struct runner *runner, const float *params, const float *stats,
  * losses (n) and logits (n, classes) may be NULL. *loss may be NULL.
  */
 int runner_gradient(struct runner *runner, const float *params, float *stats,
+	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
+	struct err *err);
+
+/*
+ * The same, but of a batch that is cut each rank has only its own slice of the gradient
+ * (base/ranks.h). What else is in grad means nothing.
+ */
+int runner_gradient_slice(struct runner *runner, const float *params, float *stats,
 	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
 	struct err *err);
 

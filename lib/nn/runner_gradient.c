@@ -1,0 +1,204 @@
+/*
+ * Training passes. A batch's gradient is the sum of its micro-batches' in a binary tree
+ * that depends on their number alone (nn/tree.h), so that processes that share a batch can
+ * sum subtrees and get the same bits.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "nn/kernels.h"
+#include "nn/runner_impl.h"
+
+enum { ADD_PIECE = 1 << 16 }; /* floats per task when gradients are added */
+
+static const float STATS_MOMENTUM = 0.1f;
+
+/* Room for weights and losses of n samples. */
+static int make_room(struct runner *runner, int n, struct err *err)
+{
+	if (n <= runner->room)
+		return 0;
+	mem_free(runner->weights);
+	mem_free(runner->losses);
+	runner->room = 0;
+	runner->weights = mem_new(n, sizeof(float));
+	runner->losses = mem_new(n, sizeof(float));
+	if (!runner->weights || !runner->losses)
+		return err_memory(err, "a batch's losses", 2ull * n * sizeof(float));
+	runner->room = n;
+	return 0;
+}
+
+static void run_piece(struct walk *walk, int piece, float *grad)
+{
+	struct runner *runner = walk->runner;
+	const bool shares = runner_shares(runner, &walk->pieces);
+	const size_t first = (size_t)piece * walk->pieces.size;
+	const struct source source = {walk->params, walk->stats};
+	struct plan *plan = runner_piece_plan(runner, &walk->pieces, piece, &source);
+
+	plan_run(plan,
+		&(struct plan_run){
+			.input = walk->batch->input + first * runner_sample_floats(runner),
+			.labels = walk->batch->labels + first,
+			.weights = walk->weights + first,
+			.losses = walk->losses + first,
+			.grad = grad,
+			.stats = shares ? runner_piece_stats(walk, piece) : walk->stats,
+			.momentum = shares ? 1 : walk->momentum,
+			.logits = walk->logits
+					  ? walk->logits + first * net_spec(runner->net)->classes
+					  : NULL});
+}
+
+struct add_run {
+	const struct kernels *kernels;
+	float *into;
+	const float *from;
+	size_t floats;
+};
+
+static void add_task(void *context, int task, int worker)
+{
+	const struct add_run *run = context;
+	const size_t first = (size_t)task * ADD_PIECE, left = run->floats - first;
+
+	(void)worker;
+	run->kernels->add(
+		run->into + first, run->from + first, left < ADD_PIECE ? left : ADD_PIECE);
+}
+
+void runner_add(const struct runner *runner, float *into, const float *from, size_t floats)
+{
+	struct add_run run = {runner->engine->kernels, into, from, floats};
+
+	team_run(runner->engine->team, (int)((floats + ADD_PIECE - 1) / ADD_PIECE), add_task, &run);
+}
+
+void runner_walk(struct walk *walk, int first, int count, int depth, float *grad)
+{
+	if (count == 1) {
+		run_piece(walk, first, grad);
+		return;
+	}
+	const int left = tree_left(count);
+	float *right = walk->runner->partial[depth];
+	runner_walk(walk, first, left, depth + 1, grad);
+	runner_walk(walk, first + left, count - left, depth + 1, right);
+	runner_add(walk->runner, grad, right, net_params(walk->runner->net)->floats);
+}
+
+int runner_make_tree(struct runner *runner, int pieces, struct err *err)
+{
+	const size_t floats = net_params(runner->net)->floats;
+
+	for (int depth = 0; 1 << depth < pieces; depth++) {
+		if (runner->partial[depth])
+			continue;
+		runner->partial[depth] = mem_new(floats, sizeof(float));
+		if (!runner->partial[depth])
+			return err_memory(err, "a micro-batch's gradient", floats * sizeof(float));
+	}
+	return 0;
+}
+
+static int begin(struct walk *walk, enum plan_mode mode, struct err *err)
+{
+	struct runner *runner = walk->runner;
+	const struct runner_batch *batch = walk->batch;
+	int code = runner_check_labels(runner, batch, err);
+
+	if (!code)
+		code = runner_cut(runner, batch->n, mode, &walk->pieces, err);
+	if (!code)
+		code = make_room(runner, batch->n, err);
+	if (code)
+		return code;
+	walk->weights = batch->weights;
+	if (!walk->weights) {
+		for (int i = 0; i < batch->n; i++)
+			runner->weights[i] = 1.0f / (float)batch->n;
+		walk->weights = runner->weights;
+	}
+	if (!walk->losses)
+		walk->losses = runner->losses;
+	return 0;
+}
+
+/* What all ranks need of each other's samples. */
+static void share(struct walk *walk)
+{
+	struct runner *runner = walk->runner;
+	const int n = walk->batch->n;
+
+	runner_share_samples(runner, &walk->pieces, walk->losses, 1, n);
+	runner_share_samples(
+		runner, &walk->pieces, walk->logits, (size_t)net_spec(runner->net)->classes, n);
+	runner_fold_stats(walk);
+}
+
+int runner_gradient_slice(struct runner *runner, const float *params, float *stats,
+	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
+	struct err *err)
+{
+	struct walk walk = {.runner = runner,
+		.batch = batch,
+		.params = params,
+		.stats = stats,
+		.losses = losses,
+		.logits = logits,
+		.momentum = STATS_MOMENTUM};
+	int code = begin(&walk, PLAN_TRAIN, err);
+
+	if (!code)
+		code = runner_make_shared(runner, &walk, err);
+	if (!code && !runner_shares(runner, &walk.pieces))
+		code = runner_make_tree(runner, walk.pieces.count, err);
+	if (code)
+		return code;
+	if (runner_shares(runner, &walk.pieces))
+		runner_sum_pieces(&walk, grad);
+	else
+		runner_walk(&walk, 0, walk.pieces.count, 0, grad);
+	share(&walk);
+	double total = 0;
+	for (int i = 0; i < batch->n; i++)
+		total += (double)walk.weights[i] * walk.losses[i];
+	if (loss)
+		*loss = (float)total;
+	return 0;
+}
+
+int runner_gradient(struct runner *runner, const float *params, float *stats,
+	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
+	struct err *err)
+{
+	const int code = runner_gradient_slice(
+		runner, params, stats, batch, grad, loss, losses, logits, err);
+
+	if (!code && runner_is_cut(runner, batch->n))
+		ranks_gather_slices(runner->shared.ranks, grad, net_params(runner->net)->floats);
+	return code;
+}
+
+int runner_losses(struct runner *runner, const float *params, float *stats, float momentum,
+	const struct runner_batch *batch, float *losses, float *logits, struct err *err)
+{
+	struct walk walk = {.runner = runner,
+		.batch = batch,
+		.params = params,
+		.stats = stats,
+		.losses = losses,
+		.logits = logits,
+		.momentum = momentum};
+	int code = begin(&walk, PLAN_FORWARD, err);
+
+	if (!code)
+		code = runner_make_shared(runner, &walk, err);
+	if (code)
+		return code;
+	for (int i = walk.pieces.begin; i < walk.pieces.end; i++)
+		run_piece(&walk, i, NULL);
+	share(&walk);
+	return 0;
+}

@@ -1,0 +1,257 @@
+/*
+ * A batch shared by ranks. Each runs its pieces and sums them by roots of the tree. Then
+ * every rank sends each other one the slice that the other owns, of all its roots' sums, and
+ * adds up what it gets in the tree's order. That is as many bytes as any way of adding up,
+ * and no float is added in another order than by one process.
+ *
+ * Batch norm's running statistics go through the pieces in order. So each piece leaves
+ * its own (momentum 1 from zeros), and when all have all of them they are folded in.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "nn/runner_impl.h"
+
+void runner_share(struct runner *runner, struct ranks *ranks)
+{
+	runner->shared.ranks = ranks_alone(ranks) ? NULL : ranks;
+}
+
+bool runner_is_cut(const struct runner *runner, int n)
+{
+	return runner->shared.ranks && runner->micro && n > runner->micro;
+}
+
+bool runner_shares(const struct runner *runner, const struct pieces *pieces)
+{
+	return runner->shared.ranks && pieces->count > 1;
+}
+
+static int begin_of(const struct runner *runner, const struct pieces *pieces, int rank)
+{
+	return (int)ranks_begin(runner->shared.ranks, (size_t)pieces->count, rank);
+}
+
+void runner_share_pieces(const struct runner *runner, struct pieces *pieces)
+{
+	const bool shares = runner_shares(runner, pieces);
+	const int rank = shares ? runner->shared.ranks->rank : 0;
+
+	pieces->begin = shares ? begin_of(runner, pieces, rank) : 0;
+	pieces->end = shares ? begin_of(runner, pieces, rank + 1) : pieces->count;
+}
+
+void runner_mine(const struct runner *runner, int n, int *first, int *count)
+{
+	struct pieces pieces = {.size = runner->micro, .count = 1};
+	int end;
+
+	*first = 0;
+	*count = n;
+	if (!runner_is_cut(runner, n))
+		return;
+	pieces.count = (n + pieces.size - 1) / pieces.size;
+	runner_share_pieces(runner, &pieces);
+	end = pieces.end * pieces.size;
+	*first = pieces.begin * pieces.size;
+	*count = (end < n ? end : n) - *first;
+}
+
+/* How many pieces there is room for. */
+static int make_room(struct runner *runner, int pieces, struct err *err)
+{
+	struct runner_shared *shared = &runner->shared;
+	const size_t count = (size_t)pieces, ranks = (size_t)shared->ranks->count;
+	const size_t stats = net_stats(runner->net)->floats;
+	struct ranks *kept = shared->ranks;
+
+	if (pieces <= shared->room)
+		return 0;
+	runner_free_shared(shared);
+	*shared = (struct runner_shared){.ranks = kept};
+	if (!(shared->roots = mem_new(count, sizeof(*shared->roots))) ||
+		!(shared->sums = mem_new(count, sizeof(*shared->sums))) ||
+		!(shared->own = mem_new(count, sizeof(*shared->own))) ||
+		!(shared->send = mem_new(count * ranks, sizeof(*shared->send))) ||
+		!(shared->receive = mem_new(count, sizeof(*shared->receive))) ||
+		(stats && !(shared->stats = mem_new(count * stats, sizeof(float)))))
+		return err_memory(err, "what ranks share", count * stats * sizeof(float));
+	shared->room = pieces;
+	return 0;
+}
+
+void runner_free_shared(struct runner_shared *shared)
+{
+	for (int i = 0; i < shared->own_count; i++)
+		mem_free(shared->own[i]);
+	mem_free(shared->roots);
+	mem_free(shared->sums);
+	mem_free(shared->own);
+	mem_free(shared->send);
+	mem_free(shared->receive);
+	mem_free(shared->stats);
+	mem_free(shared->received);
+}
+
+void runner_share_samples(
+	struct runner *runner, const struct pieces *pieces, float *values, size_t width, int n)
+{
+	struct ranks *ranks = runner->shared.ranks;
+	size_t begins[RANKS_MOST + 1];
+
+	if (!values || !runner_shares(runner, pieces))
+		return;
+	for (int r = 0; r <= ranks->count; r++) {
+		const int begin = begin_of(runner, pieces, r) * pieces->size;
+
+		begins[r] = (size_t)(begin < n ? begin : n);
+	}
+	ranks->type->gather(ranks, values, width * sizeof(*values), begins);
+}
+
+/* Gradients of own roots beyond the first, and of all others' roots the own slice. */
+static int make_sums(struct runner *runner, int roots, struct err *err)
+{
+	struct runner_shared *shared = &runner->shared;
+	const size_t floats = net_params(runner->net)->floats;
+	size_t slice;
+	int own = 0, largest = 0, code;
+
+	ranks_own(shared->ranks, floats, &slice);
+	for (int i = 0; i < roots; i++) {
+		if (shared->roots[i].rank != shared->ranks->rank)
+			continue;
+		own++;
+		largest = shared->roots[i].count > largest ? shared->roots[i].count : largest;
+	}
+	code = largest ? runner_make_tree(runner, largest, err) : 0;
+	for (; !code && shared->own_count < own - 1; shared->own_count++) {
+		shared->own[shared->own_count] = mem_new(floats, sizeof(float));
+		if (!shared->own[shared->own_count])
+			code = err_memory(err, "a micro-batch's gradient", floats * sizeof(float));
+	}
+	if (code || (size_t)(roots - own) * slice <= shared->received_room)
+		return code;
+	mem_free(shared->received);
+	shared->received_room = 0;
+	shared->received = mem_new((size_t)(roots - own) * slice, sizeof(float));
+	if (!shared->received)
+		return err_memory(err, "other ranks' gradients",
+			(size_t)(roots - own) * slice * sizeof(float));
+	shared->received_room = (size_t)(roots - own) * slice;
+	return 0;
+}
+
+int runner_make_shared(struct runner *runner, const struct walk *walk, struct err *err)
+{
+	int code;
+
+	if (!runner_shares(runner, &walk->pieces))
+		return 0;
+	code = make_room(runner, walk->pieces.count, err);
+	if (!code && plan_mode(walk->pieces.whole_plan) == PLAN_TRAIN)
+		code = make_sums(runner,
+			tree_roots(runner->shared.ranks, walk->pieces.count, runner->shared.roots),
+			err);
+	if (!code && runner->shared.stats)
+		memset(runner->shared.stats, 0,
+			(size_t)walk->pieces.count * net_stats(runner->net)->floats *
+				sizeof(float));
+	return code;
+}
+
+/* Runs the own pieces; lists what goes to others and what comes from them. */
+static void trade_roots(struct walk *walk, float *grad, int roots)
+{
+	struct runner *runner = walk->runner;
+	struct runner_shared *shared = &runner->shared;
+	struct ranks *ranks = shared->ranks;
+	const size_t floats = net_params(runner->net)->floats;
+	size_t slice;
+	const size_t first = ranks_own(ranks, floats, &slice);
+	float *next = shared->received;
+	int own = 0, sends = 0, receives = 0;
+
+	for (int i = 0; i < roots; i++) {
+		const struct tree_root *root = &shared->roots[i];
+
+		if (root->rank != ranks->rank) {
+			shared->sums[i] = next;
+			shared->receive[receives++] =
+				(struct ranks_message){root->rank, next, slice * sizeof(float)};
+			next += slice;
+			continue;
+		}
+		float *sum = own ? shared->own[own - 1] : grad;
+		own++;
+		runner_walk(walk, root->first, root->count, 0, sum);
+		shared->sums[i] = sum + first;
+		for (int r = 0; r < ranks->count; r++) {
+			const size_t begin = ranks_slice(ranks, floats, r);
+
+			if (r != ranks->rank)
+				shared->send[sends++] = (struct ranks_message){r, sum + begin,
+					(ranks_slice(ranks, floats, r + 1) - begin) *
+						sizeof(float)};
+		}
+	}
+	ranks->type->trade(ranks, shared->send, sends, shared->receive, receives);
+}
+
+/* The sum of a subtree in the own slice; roots come in order. */
+static float *add_roots(struct runner *runner, int first, int count, int *next, size_t slice)
+{
+	struct runner_shared *shared = &runner->shared;
+	const struct tree_root *root = &shared->roots[*next];
+
+	if (root->first == first && root->count == count)
+		return shared->sums[(*next)++];
+	const int left = tree_left(count);
+	float *sum = add_roots(runner, first, left, next, slice);
+	const float *right = add_roots(runner, first + left, count - left, next, slice);
+	runner_add(runner, sum, right, slice);
+	return sum;
+}
+
+void runner_sum_pieces(struct walk *walk, float *grad)
+{
+	struct runner *runner = walk->runner;
+	struct ranks *ranks = runner->shared.ranks;
+	size_t slice;
+	const size_t first = ranks_own(ranks, net_params(runner->net)->floats, &slice);
+	const int roots = tree_roots(ranks, walk->pieces.count, runner->shared.roots);
+	int next = 0;
+
+	trade_roots(walk, grad, roots);
+	const float *sum = add_roots(runner, 0, walk->pieces.count, &next, slice);
+	if (sum != grad + first)
+		memcpy(grad + first, sum, slice * sizeof(*grad));
+}
+
+float *runner_piece_stats(const struct walk *walk, int piece)
+{
+	const size_t floats = net_stats(walk->runner->net)->floats;
+
+	return walk->stats ? walk->runner->shared.stats + (size_t)piece * floats : NULL;
+}
+
+void runner_fold_stats(struct walk *walk)
+{
+	struct runner *runner = walk->runner;
+	struct ranks *ranks = runner->shared.ranks;
+	const size_t floats = net_stats(runner->net)->floats;
+	const float keep = 1 - walk->momentum;
+	size_t begins[RANKS_MOST + 1];
+
+	if (!walk->stats || !floats || !runner_shares(runner, &walk->pieces))
+		return;
+	for (int r = 0; r <= ranks->count; r++)
+		begins[r] = (size_t)begin_of(runner, &walk->pieces, r);
+	ranks->type->gather(ranks, runner->shared.stats, floats * sizeof(float), begins);
+	for (int piece = 0; piece < walk->pieces.count; piece++) {
+		const float *row = runner->shared.stats + (size_t)piece * floats;
+
+		for (size_t i = 0; i < floats; i++)
+			walk->stats[i] = keep * walk->stats[i] + walk->momentum * row[i];
+	}
+}

@@ -1,0 +1,45 @@
+/* The tree of a batch's gradients, and how ranks share it. */
+#include "nn/tree.h"
+
+int tree_left(int count)
+{
+	int left = 1;
+
+	while (2 * left < count)
+		left *= 2;
+	return left;
+}
+
+/* The roots of ranks are found from left to right, so their ranks never go down. */
+struct search {
+	const struct ranks *ranks;
+	int pieces, rank, found;
+	struct tree_root *roots;
+};
+
+static int end_of(const struct search *search)
+{
+	return (int)ranks_begin(search->ranks, (size_t)search->pieces, search->rank + 1);
+}
+
+static void find(struct search *search, int first, int count)
+{
+	const int left = tree_left(count);
+
+	while (end_of(search) <= first)
+		search->rank++;
+	if (first + count <= end_of(search)) {
+		search->roots[search->found++] = (struct tree_root){first, count, search->rank};
+		return;
+	}
+	find(search, first, left);
+	find(search, first + left, count - left);
+}
+
+int tree_roots(const struct ranks *ranks, int pieces, struct tree_root *roots)
+{
+	struct search search = {.ranks = ranks, .pieces = pieces, .roots = roots};
+
+	find(&search, 0, pieces);
+	return search.found;
+}
