@@ -32,7 +32,8 @@ struct feed_line {
 	int64_t number;    /* the first is 1 */
 	const char *bytes; /* without the newline; live until the next fill */
 	size_t size;
-	bool cut; /* it was too long; there are no bytes of it */
+	bool cut;   /* it was too long; there are no bytes of it */
+	int object; /* the which-th of a line that is a list, from 1; 0: it is the line */
 };
 
 /* The next whole line, the last one with or without a newline; false if there is none yet. */

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "live/live_impl.h"
+#include "live/pieces.h"
 #include "run/shape.h"
 #include "schema/schema.h"
 
@@ -24,10 +25,10 @@ static int reason(
 	struct live *live, const struct feed_line *from, struct live_line *line, struct err *why)
 {
 	const struct live_line_shape any = {.classes = INT_MAX, .grows = true, .missing = true};
-	char where[32];
+	char where[LIVE_WHERE];
 	int code;
 
-	snprintf(where, sizeof(where), "line %" PRId64, from->number);
+	live_where((struct live_place){from->number, from->object}, where);
 	if (from->cut)
 		return err_set(why, ERR_FORMAT, "%s: is too long", where);
 	code = live->format->read(from->bytes, from->size, where, &any, line, NULL, why);
@@ -38,28 +39,61 @@ static int reason(
 	return err_set(why, ERR_INPUT, "%s: no input waits under id %s", where, line->id);
 }
 
-/* Looks at a line; answers it if it does not say what inputs are. */
-static int look_at(
-	struct live *live, struct live_first *first, const struct feed_line *from, struct err *err)
+/* Looks at a line, or an object of one; answers it, if it is to, where it does not say what inputs are. */
+static int look_at_one(struct live *live, struct live_first *first, const struct feed_line *from,
+	struct answers *to, struct err *err)
 {
 	const int headings = first->headings;
 	struct live_line line = {0};
 	struct err why = {0};
 	int code = from->cut ? 0 : live->format->first(first, from->bytes, from->size, &why);
 
-	if (found(first) || live_is_blank(from))
+	if (found(first) || !to)
 		return 0;
 	live->lines++;
 	if (first->headings > headings)
 		return 0;
 	if (code) {
 		const struct err bare = why;
+		char where[LIVE_WHERE];
 
-		err_set(&why, code, "line %" PRId64 ": input: %s", from->number, bare.message);
+		live_where((struct live_place){from->number, from->object}, where);
+		err_set(&why, code, "%s: input: %s", where, bare.message);
 	} else {
 		code = reason(live, from, &line, &why);
 	}
-	return live_refuse_if_bad(live, from->number, line.id, &live->answers, code, &why, err);
+	return live_refuse_if_bad(live, from->number, line.id, to, code, &why, err);
+}
+
+static int look_at_list(struct live *live, struct live_first *first, const struct feed_line *from,
+	struct answers *to, struct err *err)
+{
+	struct pieces pieces = {from->bytes, from->size, 0};
+	struct feed_line object = *from;
+	struct piece piece;
+	int code = 0;
+
+	while (!code && !found(first) && pieces_next(&pieces, &piece)) {
+		object.bytes = piece.bytes;
+		object.size = piece.size;
+		object.object++;
+		code = look_at_one(live, first, &object, to, err);
+	}
+	return code;
+}
+
+/* A list of which one object says it comes once more as a whole, so none of it is answered yet. */
+static int look_at(struct live *live, struct live_first *first, const struct feed_line *from,
+	struct answers *to, struct err *err)
+{
+	int code;
+
+	if (live_is_blank(from))
+		return 0;
+	if (!live_is_list(live, from))
+		return look_at_one(live, first, from, to, err);
+	code = look_at_list(live, first, from, NULL, err);
+	return code || found(first) ? code : look_at_list(live, first, from, to, err);
 }
 
 /* The line that says it comes once more. */
@@ -69,7 +103,7 @@ static int look_for_input(struct live *live, struct live_first *first, struct er
 	int code = 0;
 
 	while (!code && !found(first) && feed_next(live->feed, &line))
-		code = look_at(live, first, &line, err);
+		code = look_at(live, first, &line, &live->answers, err);
 	if (found(first))
 		feed_back(live->feed);
 	return code ? code : live_send(live, err);

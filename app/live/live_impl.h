@@ -14,9 +14,19 @@
 /* So many inputs are predicted and synced together at most. */
 enum { LIVE_GROUP = 256, LIVE_SEEN = 1 << 13 };
 
+/* Where a line, or an object of a line that is a list, came from. */
+struct live_place {
+	int64_t line;
+	int object; /* from 1; 0: the line is one */
+};
+
+/* "line 17", "line 17: object 2" */
+#define LIVE_WHERE 64
+const char *live_where(struct live_place place, char out[LIVE_WHERE]);
+
 struct live_label {
 	struct answers *to;
-	int64_t line;
+	struct live_place place;
 	char id[JOURNAL_KEY + 1];
 	int32_t label;
 	char name[CLASS_NAME + 1]; /* empty: the label is a number */
@@ -27,6 +37,7 @@ struct live_group {
 	char (*ids)[JOURNAL_KEY + 1];
 	const char **keys; /* point to ids */
 	struct answers **to;
+	struct answers_wish *wishes; /* all is said */
 	float *inputs;
 	int32_t *guesses;
 	double *probabilities; /* of the first guesses */
@@ -45,7 +56,7 @@ struct live {
 	struct live_line_shape shape;
 	pthread_mutex_t naming;   /* of the schema that the shape has, for live_read */
 	struct journal *journal;  /* the store's */
-	int answers_by;           /* LEARNER_NOW or LEARNER_INFERENCE */
+	struct answers_wish wish; /* where neither line nor sender says anything */
 	bool strict;              /* a bad line ends the run */
 	int per_step;             /* labelled samples of a time step */
 	int64_t every;            /* time steps from a row of metrics to the next */
@@ -71,10 +82,23 @@ struct live {
 int live_shape(struct live *live, struct learner_config *config, int input, struct err *err);
 
 bool live_is_blank(const struct feed_line *line);
+/* Whether it is a list with something in it. What is wrong with one that is not is for the reader. */
+bool live_is_list(const struct live *live, const struct feed_line *line);
+
+/* Predicts, answers and keeps the group's first n inputs; the answers wait to be sent. */
+int live_predict(struct live *live, int n, struct err *err);
 
 /* Answers a line that cannot be used. A failure that no line brought ends the run. */
+int live_refuse(struct live *live, int64_t line, const char *id, struct answers *to,
+	const struct err *why, struct err *err);
 int live_refuse_if_bad(struct live *live, int64_t line, const char *id, struct answers *to,
 	int code, const struct err *why, struct err *err);
+
+/* Whether it is known what labels are; refuses a name among numbers, a number among names. */
+bool live_labelled(const struct live *live);
+int live_check_label(
+	const struct live *live, const struct live_line *line, const char *where, struct err *err);
+int live_act_on_label(struct live *live, const struct live_label *label, struct err *err);
 
 /* Sends the answers that wait, or says that they hold. */
 int live_send(struct live *live, struct err *err);

@@ -10,7 +10,7 @@
 #include "schema/schema.h"
 
 const struct live_line_format live_line_formats[] = {
-	{"ndjson", "a JSON object per line", live_line_ndjson, live_first_ndjson},
+	{"ndjson", "a JSON object per line", live_line_ndjson, live_first_ndjson, .lists = true},
 	{"csv", "id, label and the input's numbers in each line", live_line_csv, live_first_csv},
 	{0},
 };

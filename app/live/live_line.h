@@ -6,12 +6,15 @@
  *	{"id": 17, "input": [0.5, -1.25]}
  *	{"id": 17, "label": 3}
  *	{"id": "a", "input": [[1, 2], [3, 4]], "label": 0, "when": "now"}
+ *	{"id": 18, "input": [1, 2], "for": "ever", "top": 3}
+ *	[{"id": 19, "label": 1}, {"id": 20, "input": [1, 2]}]
  *
  * An id is a text or a whole number. An input has as many numbers as the model
  * takes, in a row or in lists within lists; they must be finite as 32-bit
  * numbers. Or it is a row of named values, {"age": 33, "city": "Rome"}, which a schema makes
- * numbers of. A label is a class number or, where classes come with their labels, a name. Other
- * names mean nothing. Where values may be
+ * numbers of. A label is a class number or, where classes come with their labels, a name. "for"
+ * and "top" say what is wished to be known of the input (live/answers.h). Other names mean
+ * nothing. A list of objects is several lines in one; who reads lines takes it apart (live/pieces.h). Where values may be
  * missing, null stands for one; in CSV an empty column does.
  *
  * The same as CSV, in which columns have one order and those at the end may be
@@ -30,6 +33,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "live/answers.h"
 #include "run/class_list.h"
 #include "store/journal.h"
 
@@ -38,6 +42,7 @@ struct live_line {
 	bool has_input, has_label;
 	int32_t label;
 	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label is a number */
+	struct answers_wish wish;
 };
 
 struct live_line_shape {
@@ -81,6 +86,7 @@ struct live_line_format {
 	const char *name, *help;
 	live_line_read *read;
 	live_line_first *first;
+	bool lists; /* a line may be a list of several */
 };
 
 extern const struct live_line_format live_line_formats[]; /* ends with a row without a name */

@@ -120,6 +120,23 @@ static int read_label(const struct jvalue *value, const char *where,
 	return live_line_label(line, label, shape, where, err);
 }
 
+static int read_wish(
+	const struct jvalue *table, const char *where, struct live_line *line, struct err *err)
+{
+	const struct jvalue *question = jvalue_find(table, "for"), *top = jvalue_find(table, "top");
+	struct err why = {0};
+	int64_t number = 0;
+	int code = 0;
+
+	if (question)
+		code = answers_wish_for(&line->wish, jvalue_text(question), &why);
+	if (!code && top) {
+		jvalue_whole(top, &number);
+		code = answers_wish_top(&line->wish, number, &why);
+	}
+	return code ? err_set(err, code, "%s: %s", where, why.message) : 0;
+}
+
 static int read_table(const struct jvalue *table, const char *where,
 	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
 {
@@ -136,6 +153,8 @@ static int read_table(const struct jvalue *table, const char *where,
 		code = read_input(numbers, where, shape, input, err);
 	if (!code && label)
 		code = read_label(label, where, shape, line, err);
+	if (!code && numbers)
+		code = read_wish(table, where, line, err);
 	line->has_input = numbers != NULL;
 	line->has_label = label != NULL;
 	return code;

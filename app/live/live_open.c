@@ -19,6 +19,9 @@ const struct option_row live_options[] = {
 		"with fast weights: what an input is now, by the newest samples, or of all that "
 		"ever was",
 		OPTION_MAY_CHANGE},
+	{"stdin", "top", OPTION_INT, "0", "[0, 100]",
+		"answers name so many of the most probable classes, if lines do not say how many",
+		OPTION_MAY_CHANGE},
 	{"stdin", "waiting", OPTION_INT64, "100000", "[1, inf)",
 		"inputs that may wait for their labels; beyond that the oldest are dropped",
 		OPTION_MAY_CHANGE},
@@ -38,7 +41,7 @@ const struct option_row live_options[] = {
 };
 
 /* A line may take so much per number, and so much for the rest. */
-enum { NUMBER_LONGEST = 64, REST_LONGEST = 1 << 16, COLUMNS_MORE = 256 };
+enum { NUMBER_LONGEST = 64, REST_LONGEST = 1 << 18, COLUMNS_MORE = 256 };
 
 static int check(const struct run_config *config, int input, struct err *err)
 {
@@ -84,8 +87,9 @@ static void read_options(struct live *live, int input, int output)
 
 	live->format = &live_line_formats[options_choice(o, "stdin.format")];
 	live->strict = input >= 0 && !strcmp(options_text(o, "stdin.on_bad"), "error");
-	live->answers_by =
-		strcmp(options_text(o, "stdin.answer"), "now") ? LEARNER_EVER : LEARNER_NOW;
+	live->wish = (struct answers_wish){
+		strcmp(options_text(o, "stdin.answer"), "now") ? ANSWERS_EVER : ANSWERS_NOW,
+		options_int(o, "stdin.top")};
 	live->every = options_int64(o, "eval.every");
 	live->per_step = options_int(o, "stdin.per_step");
 	live->answers.descriptor = output;
@@ -118,6 +122,7 @@ static int make_buffers(struct live *live, struct err *err)
 	group->ids = mem_new(LIVE_GROUP, sizeof(*group->ids));
 	group->keys = mem_new(LIVE_GROUP, sizeof(*group->keys));
 	group->to = mem_new(LIVE_GROUP, sizeof(*group->to));
+	group->wishes = mem_new(LIVE_GROUP, sizeof(*group->wishes));
 	group->inputs = mem_new(LIVE_GROUP * floats, sizeof(*group->inputs));
 	group->guesses = mem_new((size_t)LIVE_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
 	group->probabilities = mem_new(LIVE_GROUP, sizeof(*group->probabilities));
@@ -131,9 +136,9 @@ static int make_buffers(struct live *live, struct err *err)
 	live->step_ids = mem_new(step, sizeof(*live->step_ids));
 	live->step_to = mem_new(step, sizeof(*live->step_to));
 	live->step_guesses = mem_new(step * JOURNAL_GUESSES, sizeof(*live->step_guesses));
-	if (!group->ids || !group->keys || !group->to || !group->inputs || !group->guesses ||
-		!group->probabilities || !group->labels || !live->pending || !live->ids ||
-		!live->inputs || !live->labels || !live->predicted || !live->rank ||
+	if (!group->ids || !group->keys || !group->to || !group->wishes || !group->inputs ||
+		!group->guesses || !group->probabilities || !group->labels || !live->pending ||
+		!live->ids || !live->inputs || !live->labels || !live->predicted || !live->rank ||
 		!live->step_ids || !live->step_to || !live->step_guesses)
 		return err_memory(
 			err, "lines of a stream", LIVE_GROUP * floats * sizeof(*group->inputs));
@@ -265,6 +270,7 @@ void live_close(struct live *live)
 	mem_free(live->group.ids);
 	mem_free(live->group.keys);
 	mem_free(live->group.to);
+	mem_free(live->group.wishes);
 	mem_free(live->group.inputs);
 	mem_free(live->group.guesses);
 	mem_free(live->group.probabilities);

@@ -269,18 +269,39 @@ static int take_lines(struct desk *desk, struct job *job, struct err *err)
 	return code;
 }
 
+static int model_of(struct answers_wish wish)
+{
+	return wish.question == ANSWERS_EVER ? LEARNER_EVER : LEARNER_NOW;
+}
+
+/* Those that ask the same together. */
+static int predict(struct desk *desk, const struct job *job, struct err *err)
+{
+	const struct run *run = &desk->live->run;
+	int code = 0;
+
+	for (int at = 0, end; at < job->count && !code; at = end) {
+		for (end = at + 1;
+			end < job->count && model_of(job->wishes[end]) == model_of(job->wishes[at]);
+			end++)
+			;
+		code = learner_predict(run->learner, model_of(job->wishes[at]),
+			job->inputs + (size_t)at * run->floats, end - at,
+			job->logits + (size_t)at * (size_t)run->classes, err);
+	}
+	return code;
+}
+
 /* A job that is no lines. */
 static void answer(struct desk *desk, struct job *job)
 {
-	struct learner *learner = desk->live->run.learner;
 	struct err why = {0};
 	int code;
 
 	if (job->weights)
 		code = run_write_model(&desk->live->run, job->weights, &why);
 	else
-		code = learner_predict(
-			learner, job->model, job->inputs, job->count, job->logits, &why);
+		code = predict(desk, job, &why);
 	finish(desk, job, code, &why);
 }
 
@@ -496,9 +517,13 @@ int desk_read(struct desk *desk, const char *bytes, size_t size, const char *whe
 	return live_line_ndjson(bytes, size, where, &shape, line, input, err);
 }
 
-bool desk_asks(const struct desk *desk, int model)
+bool desk_asks(const struct desk *desk, const struct job *job)
 {
-	return desk->live && learner_mixes(desk->live->run.learner, model);
+	bool asks = false;
+
+	for (int i = 0; i < job->count && desk->live; i++)
+		asks = asks || learner_mixes(desk->live->run.learner, model_of(job->wishes[i]));
+	return asks;
 }
 
 int desk_predict(struct desk *desk, const float *inputs, int n, float *logits, struct err *err)
@@ -523,14 +548,16 @@ bool desk_learns(const struct desk *desk)
 	return desk->live != NULL;
 }
 
-void desk_say_class(struct desk *desk, struct jwriter *json, const char *name, int class)
+struct answers_wish desk_wish(const struct desk *desk)
+{
+	return desk->live ? desk->live->wish : (struct answers_wish){0};
+}
+
+const char *desk_class_name(const struct desk *desk, int class)
 {
 	const char *const *names = desk->weights ? desk->weights->class_names : NULL;
 
-	if (names && names[class])
-		jwriter_text(json, name, names[class]);
-	else
-		jwriter_whole(json, name, class);
+	return names ? names[class] : NULL;
 }
 
 const struct run_config *desk_config(const struct desk *desk)

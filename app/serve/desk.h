@@ -31,8 +31,8 @@ struct job {
 	bool single;
 	int64_t line;           /* the number of the last line before these; moves */
 	struct answers answers; /* its words are added to; the caller releases them */
-	/* Or a question, if there is an input: LEARNER_NOW or LEARNER_EVER. */
-	int model;
+	/* Or questions, if there are inputs. */
+	const struct answers_wish *wishes;
 	const float *inputs;
 	int count;
 	float *logits;
@@ -87,18 +87,18 @@ void desk_save(struct desk *desk);
 
 /*
  * From any thread. desk_read reads an object with an input; its id may be missing.
- * desk_asks: whether LEARNER_NOW or LEARNER_EVER is a question for the desk. desk_predict fills in (n, classes) logits.
+ * desk_asks: whether the job's questions are for the desk. desk_predict fills in (n, classes) logits.
  */
 int desk_read(struct desk *desk, const char *bytes, size_t size, const char *where,
 	struct live_line *line, float *input, struct err *err);
-bool desk_asks(const struct desk *desk, int model);
+bool desk_asks(const struct desk *desk, const struct job *job);
 int desk_predict(struct desk *desk, const float *inputs, int n, float *logits, struct err *err);
 void desk_status(struct desk *desk, struct desk_status *status);
 const struct net_spec *desk_net(const struct desk *desk);
-size_t desk_floats(const struct desk *desk); /* of an input */
-/* A class as JSON, by its name if it has one. */
-void desk_say_class(struct desk *desk, struct jwriter *json, const char *name, int class);
-const char *desk_path(const struct desk *desk); /* of a fixed model's file */
+size_t desk_floats(const struct desk *desk);                     /* of an input */
+struct answers_wish desk_wish(const struct desk *desk);          /* where nothing is said */
+const char *desk_class_name(const struct desk *desk, int class); /* NULL: it has none */
+const char *desk_path(const struct desk *desk);                  /* of a fixed model's file */
 const struct run_config *desk_config(const struct desk *desk);
 
 #endif

@@ -135,6 +135,7 @@ static void gone(void *context, struct http_request *request)
 	answers_release(&exchange->job.answers);
 	mem_free(exchange->inputs);
 	mem_free(exchange->logits);
+	mem_free(exchange->wishes);
 	mem_free(exchange);
 }
 

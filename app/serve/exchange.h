@@ -37,6 +37,7 @@ struct exchange {
 	size_t sent; /* bytes of the body that the job has */
 	/* A question: inputs, logits, and how the answer is to look. */
 	float *inputs, *logits;
+	struct answers_wish *wishes;
 	int count;
 	bool list;
 	char file[64]; /* of the folder, with weights for this request */

@@ -15,7 +15,7 @@ enum {
 	LOOK_MS = 50,  /* how long a wish to stop may go unseen */
 	PATIENCE = 10, /* seconds for requests under way, at the end */
 	NUMBER_LONGEST = 64,
-	REST_LONGEST = 1 << 16,
+	REST_LONGEST = 1 << 18,
 };
 
 static int open_desk(struct serve *serve, struct err *err)

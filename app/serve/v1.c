@@ -4,7 +4,6 @@
  * is not is answered here, by the copy of the weights.
  */
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include "live/live_impl.h"
 #include "serve/exchange.h"
 #include "serve/pictures.h"
-#include "serve/pieces.h"
+#include "live/pieces.h"
 
 enum { PIECE = 64 << 10 };
 
@@ -24,73 +23,56 @@ static const char JSON[] = "application/json", NDJSON[] = "application/x-ndjson"
 
 /* --- answers of the copy --- */
 
-static void say_class(
-	struct jwriter *json, struct exchange *exchange, const float *logits, int class)
+static const char *name_of(const void *desk, int32_t class)
 {
-	const int classes = desk_net(exchange->serve->desk)->classes;
-
-	desk_say_class(exchange->serve->desk, json, "prediction", class);
-	jwriter_number(
-		json, "probability", round(guess_probability(logits, classes, class) * 1e6) / 1e6);
+	return desk_class_name(desk, class);
 }
 
-/* The most probable of those that were not said. */
-static int next_class(const float *logits, int classes, const bool *said)
+static void say_prediction(
+	struct jwriter *json, struct exchange *exchange, const float *logits, int top)
 {
-	int best = -1;
+	const struct desk *desk = exchange->serve->desk;
+	const int classes = desk_net(desk)->classes;
+	int32_t best;
 
-	for (int c = 0; c < classes; c++)
-		if (!said[c] && (best < 0 || logits[c] > logits[best]))
-			best = c;
-	return best;
-}
-
-static void say_top(struct jwriter *json, struct exchange *exchange, const float *logits, int top)
-{
-	const int classes = desk_net(exchange->serve->desk)->classes;
-	bool *said = mem_new((size_t)classes, sizeof(*said));
-
-	if (!said) {
-		json->out->failed = true;
-		return;
-	}
-	jwriter_list(json, "top");
-	for (int i = 0; i < top && i < classes; i++) {
-		const int class = next_class(logits, classes, said);
-
-		said[class] = true;
-		jwriter_table(json, NULL);
-		say_class(json, exchange, logits, class);
-		jwriter_end(json);
-	}
+	guess_most(logits, classes, &best, 1);
+	jwriter_table(json, NULL);
+	answers_add(json, (struct answers_class){best, name_of(desk, best)},
+		guess_probability(logits, classes, best),
+		&(struct answers_top){logits, classes, top, name_of, desk});
 	jwriter_end(json);
-	mem_free(said);
 }
 
 static enum http_next say_predictions(struct exchange *exchange)
 {
 	struct http_request *request = exchange->request;
-	const int classes = desk_net(exchange->serve->desk)->classes;
-	const char *top = http_param(request, "top");
+	const size_t classes = (size_t)desk_net(exchange->serve->desk)->classes;
 	struct jwriter json = {.out = &request->answer.body};
 
 	if (exchange->list)
 		jwriter_list(&json, NULL);
-	for (int i = 0; i < exchange->count; i++) {
-		const float *logits = exchange->logits + (size_t)i * (size_t)classes;
-		int32_t best[JOURNAL_GUESSES];
-
-		guess_best(logits, classes, best);
-		jwriter_table(&json, NULL);
-		say_class(&json, exchange, logits, best[0]);
-		if (top)
-			say_top(&json, exchange, logits, atoi(top));
-		jwriter_end(&json);
-	}
+	for (int i = 0; i < exchange->count; i++)
+		say_prediction(&json, exchange, exchange->logits + (size_t)i * classes,
+			exchange->wishes[i].top);
 	if (exchange->list)
 		jwriter_end(&json);
 	text_add(&request->answer.body, "\n");
 	return http_say(request, 200, JSON);
+}
+
+/* What the request wishes for all its inputs: ?for=ever&top=3. */
+static enum http_next read_wish(struct exchange *exchange)
+{
+	struct answers_wish *wish = &exchange->job.answers.wish;
+	const char *question = http_param(exchange->request, "for");
+	const char *top = http_param(exchange->request, "top");
+	struct err err = {0};
+	int code = question ? answers_wish_for(wish, question, &err) : 0;
+
+	if (!code && top)
+		code = answers_wish_top(wish, atoi(top), &err);
+	*wish = answers_wish_or(*wish, desk_wish(exchange->serve->desk));
+	return code ? http_refuse(exchange->request, 400, "%s", err.message) : HTTP_GO;
 }
 
 /* The inputs are there. */
@@ -98,24 +80,23 @@ static enum http_next ask(struct exchange *exchange)
 {
 	struct http_request *request = exchange->request;
 	struct desk *desk = exchange->serve->desk;
-	const char *question = http_param(request, "for");
-	const int model = question && !strcmp(question, "ever") ? LEARNER_EVER : LEARNER_NOW;
+	struct job *job = &exchange->job;
 	struct err err = {0};
+	int code;
 
-	if (question && strcmp(question, "now") != 0 && strcmp(question, "ever") != 0)
-		return http_refuse(request, 400, "for = %s: must be now or ever", question);
 	exchange->logits = mem_new((size_t)exchange->count * (size_t)desk_net(desk)->classes,
 		sizeof(*exchange->logits));
 	if (!exchange->logits)
 		return http_refuse(request, 503, "out of memory");
-	if (desk_asks(desk, model)) {
-		exchange->job.model = model;
-		exchange->job.inputs = exchange->inputs;
-		exchange->job.count = exchange->count;
-		exchange->job.logits = exchange->logits;
+	job->wishes = exchange->wishes;
+	job->inputs = exchange->inputs;
+	job->count = exchange->count;
+	job->logits = exchange->logits;
+	if (desk_asks(desk, job))
 		return exchange_put(exchange, false);
-	}
-	if (desk_predict(desk, exchange->inputs, exchange->count, exchange->logits, &err))
+	code = desk_predict(desk, exchange->inputs, exchange->count, exchange->logits, &err);
+	job->inputs = NULL;
+	if (code)
 		return http_refuse(request, 500, "%s", err.message);
 	return say_predictions(exchange);
 }
@@ -193,6 +174,7 @@ static enum http_next read_object(
 	if (line->has_label || !line->has_input)
 		return http_refuse(exchange->request, 400, "%s: %s", where,
 			line->has_label ? "has a label; /v1/samples takes both" : "has no input");
+	exchange->wishes[at] = answers_wish_or(line->wish, exchange->job.answers.wish);
 	return HTTP_GO;
 }
 
@@ -201,7 +183,12 @@ static enum http_next make_inputs(struct exchange *exchange, size_t count)
 	exchange->count = (int)count;
 	exchange->inputs =
 		mem_new(count * desk_floats(exchange->serve->desk), sizeof(*exchange->inputs));
-	return exchange->inputs ? HTTP_GO : http_refuse(exchange->request, 503, "out of memory");
+	exchange->wishes = mem_new(count, sizeof(*exchange->wishes));
+	if (!exchange->inputs || !exchange->wishes)
+		return http_refuse(exchange->request, 503, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		exchange->wishes[i] = exchange->job.answers.wish;
+	return HTTP_GO;
 }
 
 /* To be remembered, by who may. */
@@ -213,9 +200,6 @@ static enum http_next put_inputs(struct exchange *exchange)
 	if (!desk_learns(exchange->serve->desk))
 		return http_refuse(exchange->request, 400,
 			"nothing learns here, so nothing is kept: leave out the id");
-	if (http_param(exchange->request, "for") || http_param(exchange->request, "top"))
-		return http_refuse(
-			exchange->request, 400, "for and top are for inputs without an id");
 	return put_lines(exchange, LIVE_INPUTS);
 }
 
@@ -285,6 +269,8 @@ enum http_next serve_predict(struct exchange *exchange)
 		return exchange->logits ? say_predictions(exchange) : say_answers(exchange);
 	if (!exchange->body.size)
 		return http_refuse(exchange->request, 400, "there is no object in the request");
+	if (read_wish(exchange) != HTTP_GO)
+		return HTTP_DONE;
 	if (type && !strncasecmp(type, "image/", 6))
 		return predict_picture(exchange);
 	exchange->list = begins_list(exchange);
@@ -325,6 +311,8 @@ enum http_next serve_samples(struct exchange *exchange)
 	if (exchange->asked && job->code)
 		return exchange_failed(exchange);
 	exchange->asked = false;
+	if (!exchange->sent && read_wish(exchange) != HTTP_GO)
+		return HTTP_DONE;
 	if (!all && exchange->body.size < PIECE)
 		return HTTP_GO;
 	exchange->sent = whole_lines(&exchange->body, all);

@@ -1,24 +1,29 @@
-/* A sorted list of five, and softmax in double, so that many classes still sum to 1. */
+/* A sorted list, and softmax in double, so that many classes still sum to 1. */
 #include "eval/guess.h"
 
 #include <math.h>
 #include <string.h>
 
-void guess_best(const float *logits, int classes, int32_t best[JOURNAL_GUESSES])
+void guess_most(const float *logits, int classes, int32_t *best, int count)
 {
-	for (int k = 0; k < JOURNAL_GUESSES; k++)
+	for (int k = 0; k < count; k++)
 		best[k] = -1;
 	for (int c = 0; c < classes; c++) {
-		int place = JOURNAL_GUESSES;
+		int place = count;
 
 		while (place > 0 && (best[place - 1] < 0 || logits[c] > logits[best[place - 1]]))
 			place--;
-		if (place == JOURNAL_GUESSES)
+		if (place == count)
 			continue;
 		memmove(best + place + 1, best + place,
-			(size_t)(JOURNAL_GUESSES - 1 - place) * sizeof(*best));
+			(size_t)(count - 1 - place) * sizeof(*best));
 		best[place] = c;
 	}
+}
+
+void guess_best(const float *logits, int classes, int32_t best[JOURNAL_GUESSES])
+{
+	guess_most(logits, classes, best, JOURNAL_GUESSES);
 }
 
 double guess_probability(const float *logits, int classes, int32_t of)

@@ -13,6 +13,7 @@
 /* The classes of the largest logits, the largest first. Of equal ones the lower class comes first.
  * -1 where there are no more classes. */
 void guess_best(const float *logits, int classes, int32_t best[JOURNAL_GUESSES]);
+void guess_most(const float *logits, int classes, int32_t *best, int count);
 
 /* The softmax probability of a class. */
 double guess_probability(const float *logits, int classes, int32_t of);

@@ -158,7 +158,7 @@ def bad_lines():
     good = lines_of(8, 0)
     rows = [
         ('{"id": 1, "input": [1, 2', "line 9 is not valid JSON.*"),
-        ("[1, 2]", "line 10: is no JSON object"),
+        ("[1]", "line 10: object 1: is no JSON object"),
         ({"input": [1, 2, 3, 4]}, "line 11: has no id"),
         ({"id": [], "input": [1, 2, 3, 4]}, "line 12: id: must be a text or a whole number"),
         ({"id": "x" * 499, "input": [1, 2, 3, 4]}, "line 13: id: has 501 bytes .*"),
@@ -172,7 +172,7 @@ def bad_lines():
         ({"id": "a", "label": 1.5}, "line 21: label: must be a whole number"),
         ({"id": "a", "label": 1}, 'line 22: no input waits under id "a"'),
         (dict(good[1], label=(good[1]["label"] + 1) % 5), "line 23: id 1 was labelled . before.*"),
-        ('{"id": "' + "x" * 200000 + '"}', "line 24: is too long"),
+        ('{"id": "' + "x" * 300000 + '"}', "line 24: is too long"),
         ("\xff\xfe{}", "line 25 is not valid JSON.*"),
     ]
     text = [line if isinstance(line, str) else json.dumps(line) for line, _ in rows]

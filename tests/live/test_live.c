@@ -378,9 +378,9 @@ static void answers_are_json(void **state)
 	char found[sizeof(expected)] = "";
 	struct err err;
 
-	answers_prediction(&answers, "\"a\"", (struct answers_class){3, NULL}, 0.8125);
-	answers_prediction(&answers, "2", (struct answers_class){0, "no\""}, NAN);
-	answers_prediction(&answers, "2", (struct answers_class){-1, NULL}, NAN);
+	answers_prediction(&answers, "\"a\"", (struct answers_class){3, NULL}, 0.8125, NULL);
+	answers_prediction(&answers, "2", (struct answers_class){0, "no\""}, NAN, NULL);
+	answers_prediction(&answers, "2", (struct answers_class){-1, NULL}, NAN, NULL);
 	answers_sample(&answers, "2", (struct answers_class){4, NULL}, 230);
 	answers_error(&answers, 9, "2", "a \"word\"");
 	answers_error(&answers, 10, "", "line 10: \xff");
@@ -420,7 +420,7 @@ static int try_everything(void *context, struct err *err)
 	if (!code)
 		code = read_words(live_line_ndjson,
 			"{\"id\": \"some id\", \"input\": [1, 2, 3, 4]}", &line, input, err);
-	answers_prediction(&answers, "1", (struct answers_class){1, NULL}, 0.5);
+	answers_prediction(&answers, "1", (struct answers_class){1, NULL}, 0.5, NULL);
 	if (!code)
 		code = answers_send(&answers, err);
 	answers_release(&answers);

@@ -27,10 +27,21 @@ def answers_and_learns(service):
             got["top"][0]["probability"] >= got["top"][1]["probability"], "one without an id, the two most probable", got)
     status, got = service.post("/v1/predict?for=ever", [{"input": [0.5, 1]}, {"input": [1, 1]}])
     verdict(status == 200 and len(got) == 2, "a list of them", got)
+    status, got = service.post("/v1/predict?top=2&for=ever", {"id": "t", "input": [0.5, -1.25]})
+    verdict(status == 200 and got["id"] == "t" and len(got["top"]) == 2, "also with an id, of all that ever was", got)
+    status, got = service.post("/v1/predict?top=2", [{"id": "u", "input": [1, 1], "top": 3}, {"id": "v", "input": [1, 1]}])
+    verdict(status == 200 and [len(one["top"]) for one in got] == [3, 2], "an object may say how many it wants", got)
+    status, got = service.post("/v1/predict", [{"input": [1, 1], "for": "ever", "top": 1}, {"input": [1, 1]}])
+    verdict(status == 200 and ["top" in one for one in got] == [True, False], "one without an id, too", got)
+    status, _, body = service.ask("POST", "/v1/samples?top=1",
+                                  '[{"id": "w1", "input": [1, 1]}, {"id": "w2", "input": [1, 2], "label": 1}]\n')
+    got = [json.loads(line) for line in body.splitlines()]
+    verdict(status == 200 and [len(one.get("top", [])) for one in got] == [1, 1, 0] and got[2]["sample"] == 0,
+            "a line may be a list", got)
     status, got = service.post("/v1/label", {"id": 17, "label": 2})
-    verdict((status, got) == (200, {"id": 17, "label": 2, "sample": 0}), "a label", got)
+    verdict((status, got) == (200, {"id": 17, "label": 2, "sample": 1}), "a label", got)
     status, got = service.post("/v1/label", {"id": 17, "label": 2})
-    verdict((status, got["sample"]) == (200, 0), "a label sent again", got)
+    verdict((status, got["sample"]) == (200, 1), "a label sent again", got)
     status, got = service.post("/v1/label", {"id": 17, "label": 1})
     verdict(status == 400 and "was labelled 2 before" in got["error"], "another label is refused", got)
     status, got = service.post("/v1/predict", '[{"id": 18, "input": [1, 2]},\n {"id": "a,]", "input": [1,\n 2]}]')
@@ -58,6 +69,7 @@ def refuses(service):
             ("an input as a label", 400, "/v1/label", {"id": 5, "input": [1, 2]}),
             ("a picture", 400, "/v1/predict", b"\xff\xd8\xff"),
             ("a question of another kind", 400, "/v1/predict?for=always", {"input": [1, 2]}),
+            ("too many classes", 400, "/v1/predict?top=101", {"input": [1, 2]}),
             ("a path that is none", 404, "/v1/nothing", {}),
             ("a method that is none", 405, "/v1/state", {}),
             ("a model of another name", 404, "/v2/models/another/infer", {}),
@@ -308,7 +320,7 @@ def main(retain):
         after = json.loads(service.get("/v1/state")[1])
         verdict(after["samples"] == before["samples"] > 900,
                 "and its folder goes on", before, after)
-        verdict(service.post("/v1/label", {"id": 17, "label": 2})[1].get("sample") == 0, "with what it knew")
+        verdict(service.post("/v1/label", {"id": 17, "label": 2})[1].get("sample") == 1, "with what it knew")
         service.end()
         wants_tokens(retain, folder)
         os.makedirs(os.path.join(folder, "lines"))

@@ -1,6 +1,6 @@
 /* The values of a JSON list as they stand there, found by brackets and quotes alone. */
-#ifndef RETAIN_SERVE_PIECES_H
-#define RETAIN_SERVE_PIECES_H
+#ifndef RETAIN_LIVE_PIECES_H
+#define RETAIN_LIVE_PIECES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Brackets and quotes. */
-#include "serve/pieces.h"
+#include "live/pieces.h"
 
 #include <string.h>
 
