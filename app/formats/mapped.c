@@ -67,6 +67,29 @@ static void unmap(struct mapped *m)
 	m->file = -1;
 }
 
+int mapped_keep(struct mapped *mapped, size_t most, struct err *err)
+{
+	unsigned char *data = NULL;
+	int code = 0;
+
+	if (mapped->file >= 0 && mapped->size && mapped->size <= most) {
+		data = mem_new(mapped->size, 1);
+		code = data ? mapped_copy(mapped, 0, mapped->size, data, err)
+			    : err_memory(err, "a file of data", mapped->size);
+	}
+	if (code) {
+		mem_free(data);
+		return code;
+	}
+	if (!data) {
+		mapped_looked(mapped);
+		return 0;
+	}
+	unmap(mapped);
+	mapped->data = data;
+	return 0;
+}
+
 static int unpack(struct mapped *m, size_t most, struct err *err)
 {
 	unsigned char *data;

@@ -15,6 +15,8 @@
 
 #define AT_MASK ((UINT64_C(1) << TABLE_AT_BITS) - 1)
 
+enum { KEPT = 1 << 24 }; /* bytes of a table whose text stays in memory */
+
 struct table {
 	struct records base;
 	struct mapped file;
@@ -41,9 +43,10 @@ static int table_open(
 		code = table_plan_init(&t->plan, &t->file, options, err);
 	if (!code)
 		code = table_scan(&t->scan, &t->plan, &t->file, records_lenient(options), err);
+	if (!code)
+		code = mapped_keep(&t->file, KEPT, err);
 	if (code)
 		return code;
-	mapped_looked(&t->file);
 	records->info = (struct records_info){
 		.form = RECORDS_FLOATS,
 		.count = (int64_t)t->scan.rows.count,

@@ -23,6 +23,7 @@ enum {
 	TURN_ROWS = 64,
 	LINE = 16, /* floats of a cache line */
 	LONG_ROW = 8 * LINE,
+	MANY_INPUTS = 256, /* then passing over zeros pays even where classes are few */
 };
 
 /*
@@ -43,7 +44,9 @@ bool sparse_fits(const struct plan *plan)
 	for (int i = 0; i + 1 < d->count; i++)
 		if (!d->layers[i].relu || d->layers[i].out % plan->kernels->block)
 			return false;
-	return d->count > 1 && d->panels > 1;
+	/* The logits of few classes are short rows, whose sums wait for each other. */
+	return d->count > 1 && d->panels > 1 &&
+	       (d->layers[d->count - 1].out > d->wide || d->layers[0].in > MANY_INPUTS);
 }
 
 static int add_buffer(struct plan *plan, size_t rows, int cols, int *buffer, struct err *err)
