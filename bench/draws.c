@@ -118,7 +118,7 @@ static int time_batch(struct bench *b, int which, struct least *least, struct er
 	drawn = now() - start;
 	for (int i = 0; i < BATCH; i++)
 		ids[i] %= RECORDS;
-	code = store_draw(b->store, ids, BATCH, b->iteration, b->inputs, labels, err);
+	code = store_draw(b->store, ids, BATCH, b->iteration, 0, b->inputs, labels, err);
 	all = now() - start;
 	least->batch = all < least->batch ? all : least->batch;
 	least->draw = drawn < least->draw ? drawn : least->draw;

@@ -32,7 +32,7 @@ static int run_batches(struct source *source, int n, double seconds, float *inpu
 		double now;
 
 		draw_ids(ids, n, (uint64_t)result->batches, samples);
-		code = source_draw(source, ids, n, (uint64_t)result->batches + 1, inputs, err);
+		code = source_draw(source, ids, n, (uint64_t)result->batches + 1, 0, inputs, err);
 		now = clock_now();
 		if (n / (now - before) > result->samples_per_s)
 			result->samples_per_s = n / (now - before);

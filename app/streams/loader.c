@@ -189,7 +189,7 @@ void loader_free(struct loader *loader)
 static bool same_job(const struct slot *slot, const struct loader_job *job)
 {
 	return slot->used && slot->job.mode == job->mode && slot->job.n == job->n &&
-	       slot->job.iteration == job->iteration &&
+	       slot->job.iteration == job->iteration && slot->job.at == job->at &&
 	       !memcmp(slot->job.ids, job->ids, (size_t)job->n * sizeof(*job->ids));
 }
 

@@ -20,6 +20,7 @@ struct loader_job {
 	uint64_t iteration; /* the owner's */
 	const int64_t *ids;
 	int n;
+	int at; /* the owner's */
 };
 
 /*

@@ -115,22 +115,22 @@ double source_eval_time(const struct source *source, int64_t id)
 	return source->type->eval_time(source, id);
 }
 
-int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration, float *inputs,
-	struct err *err)
+int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration, int at,
+	float *inputs, struct err *err)
 {
 	const int code = check_ids(source, SOURCE_STREAM, ids, n, err);
 
 	if (code)
 		return code;
 	return source->type->draw
-		       ? source->type->draw(source, ids, n, iteration, inputs, err)
+		       ? source->type->draw(source, ids, n, iteration, at, inputs, err)
 		       : source->type->inputs(source, SOURCE_STREAM, ids, n, inputs, err);
 }
 
-void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration)
+void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration, int at)
 {
 	if (source->type->expect)
-		source->type->expect(source, ids, n, iteration);
+		source->type->expect(source, ids, n, iteration, at);
 }
 
 bool source_prepares(const struct source *source)

@@ -64,9 +64,10 @@ struct source_type {
 	int (*labels)(struct source *source, enum source_part part, const int64_t *ids, int n,
 		int32_t *labels, struct err *err);
 	/* Samples for training, see source_draw; NULL: as they are. */
-	int (*draw)(struct source *source, const int64_t *ids, int n, uint64_t iteration,
+	int (*draw)(struct source *source, const int64_t *ids, int n, uint64_t iteration, int at,
 		float *inputs, struct err *err);
-	void (*expect)(struct source *source, const int64_t *ids, int n, uint64_t iteration);
+	void (*expect)(
+		struct source *source, const int64_t *ids, int n, uint64_t iteration, int at);
 	/* NULL: all steps have per_step samples. */
 	void (*step)(const struct source *source, int64_t step, int64_t *first, int64_t *count);
 	/* NULL, all three: none can be. */
@@ -106,14 +107,14 @@ int source_labels(struct source *source, enum source_part part, const int64_t *i
 double source_eval_time(const struct source *source, int64_t id);
 
 /*
- * Fills in n samples of the stream for the training batch of an iteration: where
- * the source augments, changed by what (run.seed, iteration, place in the batch)
+ * Fills in n samples of the stream for places [at, at + n) of the training batch of an
+ * iteration: where the source augments, changed by what (run.seed, iteration, place in the batch)
  * decide. source_expect says that this will probably be asked for soon; a source
  * that is slow may begin with it.
  */
-int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration, float *inputs,
-	struct err *err);
-void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration);
+int source_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration, int at,
+	float *inputs, struct err *err);
+void source_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration, int at);
 bool source_prepares(const struct source *source); /* whether it has use for that */
 
 /* The samples of a time step: from *first on, *count of them. */

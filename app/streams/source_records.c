@@ -78,7 +78,7 @@ static int read_sample(struct data *data, int worker, const struct loader_job *j
 {
 	struct reader *reader = &data->readers[worker];
 	const uint32_t record = record_of(data, sample);
-	const struct transform_place place = {job->iteration, position};
+	const struct transform_place place = {job->iteration, job->at + position};
 	struct err why = {0};
 	char where[256];
 	int code = records_read(data->records, record, &reader->bytes, err);
@@ -223,19 +223,20 @@ static int data_labels(struct source *source, enum source_part part, const int64
 	return 0;
 }
 
-static int data_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration,
+static int data_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration, int at,
 	float *inputs, struct err *err)
 {
 	struct data *data = (struct data *)source;
-	const struct loader_job job = {MODE_TRAIN, iteration, ids, n};
+	const struct loader_job job = {MODE_TRAIN, iteration, ids, n, at};
 	const int code = loader_get(data->loader, &job, inputs, err);
 
 	return code ? code : give(data, ids, n, err);
 }
 
-static void data_expect(struct source *source, const int64_t *ids, int n, uint64_t iteration)
+static void data_expect(
+	struct source *source, const int64_t *ids, int n, uint64_t iteration, int at)
 {
-	const struct loader_job job = {MODE_TRAIN, iteration, ids, n};
+	const struct loader_job job = {MODE_TRAIN, iteration, ids, n, at};
 
 	loader_expect(((struct data *)source)->loader, &job);
 }

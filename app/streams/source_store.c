@@ -110,20 +110,21 @@ static int source_store_fetch(struct store *store, const int64_t *ids, int n, fl
 }
 
 static int source_store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration,
-	float *inputs, int32_t *labels, struct err *err)
+	int at, float *inputs, int32_t *labels, struct err *err)
 {
 	struct source *source = mine(store)->source;
 	int code;
 
 	if (!source_info(source)->augments)
 		return store_fetch(store, ids, n, inputs, labels, err);
-	code = source_draw(source, ids, n, iteration, inputs, err);
+	code = source_draw(source, ids, n, iteration, at, inputs, err);
 	return code ? code : source_labels(source, SOURCE_STREAM, ids, n, labels, err);
 }
 
-static void source_store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration)
+static void source_store_expect(
+	struct store *store, const int64_t *ids, int n, uint64_t iteration, int at)
 {
-	source_expect(mine(store)->source, ids, n, iteration);
+	source_expect(mine(store)->source, ids, n, iteration, at);
 }
 
 static bool source_store_prepares(const struct store *store)

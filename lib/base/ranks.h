@@ -40,7 +40,10 @@ struct ranks {
 	int rank, count;
 	int here;         /* how many share this machine */
 	const char *host; /* its name */
+	bool lost;        /* a call failed on this rank, and where others are is unknown */
 };
+
+enum { RANKS_HOST = 64 }; /* bytes of a name */
 
 bool ranks_alone(const struct ranks *ranks);
 bool ranks_first(const struct ranks *ranks); /* rank 0, or alone */

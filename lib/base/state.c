@@ -20,6 +20,7 @@
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/grow.h"
+#include "base/mem.h"
 
 enum field_type {
 	FIELD_END,
@@ -58,6 +59,8 @@ struct state {
 	struct file_writer *writer; /* when saving ... */
 	FILE *file;                 /* ... and when loading */
 	struct carried *carried;    /* when neither: state_carry */
+	struct ranks *ranks;        /* who hear what is read; NULL: nobody */
+	bool lost;                  /* what is written goes nowhere */
 	int version;
 	uint32_t checksum;
 	int code; /* 0, or of the first failure */
@@ -118,6 +121,8 @@ static void put(struct state *state, const void *data, size_t size)
 		put_aside(state, data, size);
 		return;
 	}
+	if (state->lost)
+		return;
 	state->checksum = checksum_add(state->checksum, data, size);
 	if (!state->code)
 		state->code = file_writer_write(state->writer, data, size, &state->err);
@@ -134,8 +139,10 @@ static void get(struct state *state, void *data, size_t size)
 {
 	if (state->carried)
 		get_back(state->carried, data, size);
-	else if (!state->code && fread(data, 1, size, state->file) != size)
+	else if (!state->code && state->file && fread(data, 1, size, state->file) != size)
 		state_refuse(state, ERR_FORMAT, "ends too early");
+	if (state->ranks && size)
+		state->ranks->type->share(state->ranks, 0, data, size);
 }
 
 static void put_field(struct state *state, enum field_type type, const char *name,
@@ -280,6 +287,32 @@ void state_same(struct state *state, const char *name, const char *value)
 			(int)sizeof(found) - 1, found, value);
 }
 
+void state_slice(
+	struct state *state, struct ranks *ranks, const char *name, float *own, size_t floats)
+{
+	size_t count;
+	const size_t first = ranks_own(ranks, floats, &count);
+	float *whole;
+
+	if (ranks_alone(ranks)) {
+		state_floats(state, name, own, floats);
+		return;
+	}
+	whole = mem_new(floats ? floats : 1, sizeof(*whole));
+	if (!whole) {
+		state_refuse(state, ERR_MEMORY, "no memory for all of \"%s\"", name);
+		return;
+	}
+	if (!state->reading) {
+		memcpy(whole + first, own, count * sizeof(*own));
+		ranks_gather_slices(ranks, whole, floats);
+	}
+	state_floats(state, name, whole, floats);
+	if (state->reading && !state->code)
+		memcpy(own, whole + first, count * sizeof(*own));
+	mem_free(whole);
+}
+
 int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 {
 	struct state state = {.path = path, .version = STATE_VERSION};
@@ -377,5 +410,27 @@ int state_carry(
 	if (!state.code)
 		visit(to, &state);
 	mem_free(carried.bytes);
+	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
+}
+
+void state_relay(struct state *state, struct ranks *ranks)
+{
+	state->ranks = ranks;
+}
+
+int state_hear(struct ranks *ranks, int version, state_fn *visit, void *object, struct err *err)
+{
+	struct state state = {
+		.path = "rank 0's state", .reading = true, .version = version, .ranks = ranks};
+
+	visit(object, &state);
+	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
+}
+
+int state_lose(state_fn *visit, void *object, struct err *err)
+{
+	struct state state = {.path = "a state", .version = STATE_VERSION, .lost = true};
+
+	visit(object, &state);
 	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
 }

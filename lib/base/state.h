@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/ranks.h"
 
 struct state;
 
@@ -45,6 +46,15 @@ typedef void state_fit(
 	void *context, size_t size, const char *from, size_t from_count, char *to, size_t to_count);
 int state_carry(
 	state_fn *visit, void *from, void *to, state_fit *fit, void *context, struct err *err);
+
+/*
+ * Ranks (base/ranks.h): rank 0 reads a file, and what it reads between state_relay and
+ * state_relay with NULL goes to the others, whose state_hear visits the same fields at that
+ * time. state_lose visits an object as if it were saved, for what its fields do together.
+ */
+void state_relay(struct state *state, struct ranks *ranks);
+int state_hear(struct ranks *ranks, int version, state_fn *visit, void *object, struct err *err);
+int state_lose(state_fn *visit, void *object, struct err *err);
 
 /*
  * The version of the file that is being read, or STATE_VERSION when writing. A visitor
@@ -78,6 +88,10 @@ void state_int32s(struct state *state, const char *name, int32_t *values, size_t
 void state_int64s(struct state *state, const char *name, int64_t *values, size_t count);
 void state_floats(struct state *state, const char *name, float *values, size_t count);
 void state_doubles(struct state *state, const char *name, double *values, size_t count);
+
+/* `floats` values of which each rank has its own slice (base/ranks.h); alone, all of them. */
+void state_slice(
+	struct state *state, struct ranks *ranks, const char *name, float *own, size_t floats);
 
 /* A name (of a strategy, an architecture) that must be the same as when it was saved. */
 void state_same(struct state *state, const char *name, const char *value);

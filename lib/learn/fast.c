@@ -167,7 +167,7 @@ const float *fast_point(const struct learner *learner, int part)
 	struct fast *fast = learner->fast;
 
 	fast_sweep(learner,
-		&(struct fast_sweep){.x = learner_params(learner, LEARNER_INFERENCE) + fast->first,
+		&(struct fast_sweep){.x = learner_weights(learner, LEARNER_INFERENCE) + fast->first,
 			.y = fast->delta[part],
 			.out = fast->point,
 			.a = 1,
@@ -195,7 +195,7 @@ int fast_look(struct learner *learner, const float *inputs, int n, const float *
 	float *features = learner->fast->features;
 
 	*seen = features ? features : inputs;
-	return runner_features(learner->runner, learner_params(learner, LEARNER_INFERENCE),
+	return runner_features(learner->runner, learner_weights(learner, LEARNER_INFERENCE),
 		learner_stats(learner, LEARNER_INFERENCE), inputs, n, logits, features, err);
 }
 

@@ -86,10 +86,10 @@ static int add_recent(struct learner *learner, int part, int n, struct err *err)
 	if (!pool_draw(learner->pool, (uint64_t)learner->steps, POOL_POSITIONS - recent,
 		    oldest > 0 ? oldest : 0, fast->ids, recent))
 		return n;
-	code = learner_fetch(learner, fast->ids, recent, inputs, fast->labels + n, err);
+	code = learner_fetch_all(learner, fast->ids, recent, inputs, fast->labels + n, err);
 	if (!code && fast->head) {
 		learner_tell(learner, LEARNER_FAST_FORWARD, recent);
-		code = runner_features(learner->runner, learner_params(learner, LEARNER_INFERENCE),
+		code = runner_features(learner->runner, learner_weights(learner, LEARNER_INFERENCE),
 			learner_stats(learner, LEARNER_INFERENCE), inputs, recent, fast->logits,
 			fast->features + (size_t)n * fast->width, err);
 	}
@@ -244,7 +244,7 @@ static int fill_chunk(struct learner *learner, int64_t first, const float *input
 	for (int i = 0; i < n; i++)
 		fast->ids[i] = first + i;
 	if (!inputs)
-		return learner_fetch(learner, fast->ids, n, fast->inputs, fast->labels, err);
+		return learner_fetch_all(learner, fast->ids, n, fast->inputs, fast->labels, err);
 	memcpy(fast->inputs, inputs, (size_t)n * learner->floats * sizeof(*inputs));
 	memcpy(fast->labels, labels, (size_t)n * sizeof(*labels));
 	return 0;

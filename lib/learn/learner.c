@@ -31,27 +31,71 @@ int learner_served(const struct learner *learner)
 	return plain < average || isnan(average) ? SCORES_PLAIN : best;
 }
 
-const float *learner_params(const struct learner *learner, int model)
+/* A model of which ranks have slices is put together, if it was not since it changed. */
+static const float *put_together(const struct learner *constant, const float *own)
+{
+	struct learner *learner = (struct learner *)constant;
+	const size_t floats = net_params(learner->net)->floats;
+	size_t count;
+	const size_t first = ranks_own(learner->ranks, floats, &count);
+
+	if (!learner->ranks)
+		return own;
+	if (learner->whole_of != own) {
+		memcpy(learner->whole + first, own, count * sizeof(*own));
+		ranks_gather_slices(learner->ranks, learner->whole, floats);
+		learner->whole_of = own;
+	}
+	return learner->whole;
+}
+
+void learner_stale(struct learner *learner)
+{
+	learner->whole_of = NULL;
+}
+
+/* What a model is in this rank: all of it, or, with *slice set, its slice. */
+static const float *params_here(const struct learner *learner, int model, bool *slice)
 {
 	const float *inference = optimizer_inference(learner->optimizer);
 
+	*slice = true;
 	if (model == LEARNER_INFERENCE && inference)
 		return inference;
-	if (model == LEARNER_INFERENCE && learner->population)
-		return learner->population->members[population_best(learner->population)].params;
-	if (model == LEARNER_INFERENCE)
+	if (model == LEARNER_INFERENCE && !learner->population)
 		model = learner_served(learner);
-	if (model == LEARNER_PLAIN)
-		return learner->params;
-	if (model < 0 || model > average_count(learner->average))
-		return NULL;
-	return average_params(learner->average, model - LEARNER_AVERAGE);
+	if (model > LEARNER_PLAIN && model <= average_count(learner->average))
+		return average_params(learner->average, model - LEARNER_AVERAGE);
+	*slice = false;
+	if (model == LEARNER_INFERENCE)
+		return learner->population->members[population_best(learner->population)].params;
+	return model == LEARNER_PLAIN ? learner->params : NULL;
+}
+
+const float *learner_weights(const struct learner *learner, int model)
+{
+	bool slice;
+	const float *here = params_here(learner, model, &slice);
+
+	return here && slice ? put_together(learner, here) : here;
+}
+
+const float *learner_params(const struct learner *learner, int model)
+{
+	bool slice;
+	const float *here = params_here(learner, model, &slice);
+
+	if (learner->ranks && here && slice && learner->whole_of != here)
+		learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_GATHER, model});
+	return learner_weights(learner, model);
 }
 
 /* What an optimizer averages by itself has its statistics in the place of a first average. */
 const float *learner_stats(const struct learner *learner, int model)
 {
-	if (!learner_params(learner, model))
+	bool slice;
+
+	if (!params_here(learner, model, &slice))
 		return NULL;
 	if (model == LEARNER_INFERENCE && learner->population)
 		return learner->population->members[population_best(learner->population)].stats;
@@ -61,12 +105,12 @@ const float *learner_stats(const struct learner *learner, int model)
 	return learner->stats[model];
 }
 
-int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
-	struct err *err)
+int learner_predict_here(struct learner *learner, int model, const float *inputs, int n,
+	float *logits, struct err *err)
 {
 	const bool asks = model == LEARNER_NOW || model == LEARNER_EVER;
 	const int which = asks ? LEARNER_INFERENCE : model;
-	const float *params = learner_params(learner, which);
+	const float *params = learner_weights(learner, which);
 	int code;
 
 	if (!params)
@@ -204,9 +248,8 @@ static int load_scale(struct learner *learner, const struct safetensors *file, s
 	return code;
 }
 
-int learner_load(struct learner *learner, const char *path, struct err *err)
+static int read_weights(struct learner *learner, const char *path, struct err *err)
 {
-	const size_t size = net_stats(learner->net)->floats * sizeof(float);
 	struct safetensors *file = NULL;
 	int code = safetensors_open(&file, path, err);
 
@@ -215,6 +258,15 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 	if (!code)
 		code = weights_load(learner->net, file, learner->params, learner->stats[0], err);
 	safetensors_close(file);
+	return code;
+}
+
+int learner_take_weights(struct learner *learner, const char *path, struct err *err)
+{
+	const size_t size = net_stats(learner->net)->floats * sizeof(float);
+	int code = ranks_first(learner->ranks) ? read_weights(learner, path, err) : 0;
+
+	code = learner_share_weights(learner, code);
 	if (code)
 		return code;
 	optimizer_restart(learner->optimizer);
@@ -227,8 +279,15 @@ int learner_load(struct learner *learner, const char *path, struct err *err)
 	if (learner->fast)
 		fast_restart(learner->fast);
 	learner_keep_start(learner);
+	learner_stale(learner);
 	learner->version++;
 	return 0;
+}
+
+int learner_load(struct learner *learner, const char *path, struct err *err)
+{
+	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_WEIGHTS});
+	return learner_take_weights(learner, path, err);
 }
 
 static bool all_finite(const float *values, size_t count)
@@ -267,5 +326,6 @@ bool learner_diverged(const struct learner *learner)
 
 void learner_slow(struct learner *learner, double factor)
 {
+	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_SLOW, .real = factor});
 	schedule_slow(learner->schedule, factor);
 }

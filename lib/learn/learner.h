@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "base/ranks.h"
 #include "base/state.h"
 #include "learn/mix.h"
 #include "nn/net.h"
@@ -114,6 +115,19 @@ struct learner_config {
 	int64_t iterations; /* of the whole run, for schedules that need to know; 0: unknown */
 	bool fit;           /* inputs suit a net as they are: model.scale = auto leaves them */
 	double budget;      /* or, in iterations of plain SGD, the cost of a time step; 0: none */
+	/*
+	 * Several ranks (base/ranks.h) are one learner. Rank 0's owner has it and knows nothing of
+	 * the others, which repeat every call (learn/follow.h) and share its work. They must have
+	 * the same data, of which `data` says what would differ; or they have none of it (`lone`):
+	 * then rank 0 sends them what they train on. `load` fills in samples that the owner can
+	 * have loaded by learner_look, of a kind that is the owner's to number.
+	 */
+	struct ranks *ranks; /* NULL: alone */
+	const char *data;    /* borrowed for this call */
+	bool lone;
+	int (*load)(
+		void *context, int kind, const int64_t *ids, int n, float *inputs, struct err *err);
+	void *load_context;
 	struct learner_watch watch;
 };
 
@@ -148,6 +162,16 @@ enum learner_model {
  */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err);
+
+/*
+ * The same in two steps, for inputs that any rank can load: learner_look fills in those that
+ * this rank must have, in the other ranks as well; learner_predict_seen predicts them.
+ * Nothing else may be asked of the learner in between.
+ */
+int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, float *inputs,
+	struct err *err);
+int learner_predict_seen(struct learner *learner, int model, const float *inputs, int n,
+	float *logits, struct err *err);
 
 /*
  * Shows the samples of a time step with their labels. Over a source inputs may be

@@ -25,6 +25,7 @@ static int make_other(
 		return err_memory(err, "a learner", sizeof(*made));
 	made->config = learner->config;
 	made->config.classes = classes;
+	made->ranks = learner->ranks;
 	made->batch = learner->batch;
 	made->validation_batch = learner->validation_batch;
 	made->floats = learner->floats;
@@ -47,6 +48,7 @@ static int make_other(
 
 static void swap_nets(struct learner *a, struct learner *b)
 {
+	learner_stale(a);
 	SWAP(config.classes);
 	SWAP(choice);
 	SWAP(population);
@@ -59,6 +61,7 @@ static void swap_nets(struct learner *a, struct learner *b)
 	SWAP(engine);
 	SWAP(net);
 	SWAP(params);
+	SWAP(whole);
 	SWAP(grad);
 	SWAP(logits);
 	for (int i = 0; i < SCORES_MODELS; i++)

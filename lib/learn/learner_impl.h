@@ -6,6 +6,7 @@
 #include "learn/choice.h"
 #include "learn/fast.h"
 #include "learn/learner.h"
+#include "learn/learner_ranks.h"
 #include "learn/population.h"
 #include "learn/scaling.h"
 #include "nn/runner.h"
@@ -69,6 +70,12 @@ struct learner {
 	int64_t *leaving;
 	int64_t leaving_count, leaving_room;
 
+	struct ranks *ranks;   /* NULL: alone */
+	float *whole;          /* several ranks: a model of which each has its slice */
+	const float *whole_of; /* that slice; NULL: what is there is old */
+	float *heard;          /* inputs that rank 0 sent */
+	size_t heard_room;
+
 	size_t floats; /* of one input */
 	float *params, *grad;
 	float *stats[SCORES_MODELS];     /* batch norm's, by model; NULL for nets without it */
@@ -90,18 +97,31 @@ int learner_best(const struct learner *learner);
 /* The model that serves inference: that one, or with average.serve = best perhaps the plain one. */
 int learner_served(const struct learner *learner);
 
+/*
+ * A model's weights, for what all ranks do together; learner_params is for the owner. What
+ * learner_stale is called after is gathered again.
+ */
+const float *learner_weights(const struct learner *learner, int model);
+void learner_stale(struct learner *learner);
+
 /* The rate of the plain model in iteration k. */
 double learner_rate(const struct learner *learner, int64_t k);
 
 /*
  * The only ways of inputs to the net: samples of the store, and inputs of the owner,
- * all of them scaled. learner_scaled gives the latter; good until its next call.
+ * all of them scaled. learner_scaled gives the latter; good until its next call. Of several
+ * ranks, each gets the labels and the inputs that it needs of this batch (runner_mine), or,
+ * from learner_fetch_all, all of them.
  */
+int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
+	int32_t *labels, struct err *err);
 int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inputs,
 	int32_t *labels, struct err *err);
 int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
 	float *inputs, int32_t *labels, struct err *err);
 int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
+/* Inputs that rank 0 has go to the ranks that need them. */
+void learner_deal(struct learner *learner, float *inputs, int n);
 
 /*
  * The statistics count n samples that were revealed. If inputs are NULL they come from

@@ -11,24 +11,103 @@ static void scale_here(const struct learner *learner, float *inputs, int n)
 		scale_apply(scaling_scale(learner->scaling), inputs, n, inputs);
 }
 
+/* Labels of a batch of which each rank brought its part. */
+static void share_labels(struct learner *learner, int n, int32_t *labels)
+{
+	struct ranks *ranks = learner->ranks;
+	size_t begins[RANKS_MOST + 1];
+
+	if (!runner_is_cut(learner->runner, n))
+		return;
+	for (int r = 0; r < ranks->count; r++) {
+		int first, count;
+
+		runner_part(learner->runner, n, r, &first, &count);
+		begins[r] = (size_t)first;
+	}
+	begins[ranks->count] = (size_t)n;
+	ranks->type->gather(ranks, labels, sizeof(*labels), begins);
+}
+
+void learner_deal(struct learner *learner, float *inputs, int n)
+{
+	struct ranks *ranks = learner->ranks;
+	struct ranks_message send[RANKS_MOST], receive;
+	int sends = 0;
+
+	for (int r = 1; r < ranks->count; r++) {
+		int first, count;
+
+		runner_part(learner->runner, n, r, &first, &count);
+		const struct ranks_message part = {r, inputs + (size_t)first * learner->floats,
+			(size_t)count * learner->floats * sizeof(*inputs)};
+		if (ranks->rank == 0)
+			send[sends++] = part;
+		else if (ranks->rank == r)
+			receive = part;
+	}
+	receive.rank = 0;
+	ranks->type->trade(ranks, send, sends, &receive, ranks->rank != 0);
+}
+
+/* How a batch comes to the rank that needs it; iteration 0: as it is. */
+static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, int32_t *labels, struct err *err)
+{
+	const bool lone = learner->ranks && learner->config.lone;
+	int first = 0, count = n, code = 0;
+
+	if (learner->ranks && !lone)
+		runner_mine(learner->runner, n, &first, &count);
+	float *some = inputs + (size_t)first * learner->floats;
+	if (lone && !ranks_first(learner->ranks))
+		count = 0;
+	else if (iteration)
+		code = store_draw(learner->store, ids + first, count, iteration, first, some,
+			labels + first, err);
+	else
+		code = store_fetch(learner->store, ids + first, count, some, labels + first, err);
+	if (code)
+		return code;
+	if (lone) {
+		learner->ranks->type->share(learner->ranks, 0, labels, (size_t)n * sizeof(*labels));
+		learner_deal(learner, inputs, n);
+		runner_mine(learner->runner, n, &first, &count);
+	} else if (learner->ranks) {
+		share_labels(learner, n, labels);
+	}
+	scale_here(learner, inputs + (size_t)first * learner->floats, count);
+	return 0;
+}
+
 int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inputs,
 	int32_t *labels, struct err *err)
 {
-	const int code = store_fetch(learner->store, ids, n, inputs, labels, err);
-
-	if (!code)
-		scale_here(learner, inputs, n);
-	return code;
+	return bring(learner, ids, n, 0, inputs, labels, err);
 }
 
 int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
 	float *inputs, int32_t *labels, struct err *err)
 {
-	const int code = store_draw(learner->store, ids, n, iteration, inputs, labels, err);
+	return bring(learner, ids, n, iteration, inputs, labels, err);
+}
 
-	if (!code)
-		scale_here(learner, inputs, n);
-	return code;
+int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
+	int32_t *labels, struct err *err)
+{
+	struct ranks *ranks = learner->ranks;
+	const bool lone = ranks && learner->config.lone;
+	const int code =
+		lone && ranks->rank ? 0 : store_fetch(learner->store, ids, n, inputs, labels, err);
+
+	if (code)
+		return code;
+	if (lone) {
+		ranks->type->share(ranks, 0, inputs, (size_t)n * learner->floats * sizeof(*inputs));
+		ranks->type->share(ranks, 0, labels, (size_t)n * sizeof(*labels));
+	}
+	scale_here(learner, inputs, n);
+	return 0;
 }
 
 int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err)

@@ -39,6 +39,8 @@ static int make_net(struct learner *made, const struct learner_config *config, s
 	if (!code)
 		code = runner_new(&made->runner, made->net, made->engine,
 			options_int(o, "run.micro_batch"), err);
+	if (!code)
+		runner_share(made->runner, made->ranks);
 	return code;
 }
 
@@ -79,6 +81,8 @@ static int make_weights(struct learner *made, const struct options *o, struct er
 
 	for (int i = 0; i < SCORES_MODELS && stats && whole; i++)
 		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
+	if (made->ranks)
+		whole = whole && (made->whole = mem_new(params, sizeof(float)));
 	if (!whole)
 		return out_of_memory(err, 2 * params + logits);
 	net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params, made->stats[0]);
@@ -132,6 +136,8 @@ static int make_models(struct learner *made, const struct learner_config *config
 
 	optimizer_config(&optimizer, o);
 	average_config(&average, o);
+	average.ranks = made->ranks;
+	optimizer.ranks = made->ranks;
 	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
 	if (!code)
 		code = learner_segments(made->net, made->optimizer, err);
@@ -279,16 +285,41 @@ void learner_free_nets(struct learner *learner)
 		mem_free(learner->stats[i]);
 	mem_free(learner->params);
 	mem_free(learner->grad);
+	mem_free(learner->whole);
 	mem_free(learner->logits);
+}
+
+static void free_here(struct learner *learner)
+{
+	learner_free_nets(learner);
+	mem_free(learner->heard);
+	mem_free(learner->adapt);
+	scaling_free(learner->scaling);
+	mem_free(learner->scaled);
+	objective_free(learner->objective);
+	pool_free(learner->validation);
+	pool_free(learner->pool);
+	schedule_free(learner->schedule);
+	mem_free(learner->inputs);
+	mem_free(learner->losses);
+	mem_free(learner->weights);
+	mem_free(learner->ids);
+	mem_free(learner->labels);
+	mem_free(learner->leaving);
+	mem_free(learner->guess);
+	mem_free(learner->guess_weights);
+	mem_free(learner);
 }
 
 int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
 	struct err *err)
 {
 	const struct options *o = config->options;
-	struct learner *made = mem_new(1, sizeof(*made));
+	struct learner *made;
 	int code;
 
+	learner_call_new(config);
+	made = mem_new(1, sizeof(*made));
 	*learner = NULL;
 	if (!made)
 		return err_memory(err, "a learner", sizeof(*made));
@@ -297,6 +328,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	if (config->classes_most && !config->classes)
 		made->config.classes = 1;
 	made->store = store;
+	made->ranks = ranks_alone(config->ranks) ? NULL : config->ranks;
 	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	made->batch = options_int(o, "run.batch");
 	made->validation_batch = options_int(o, "schedule.validation_batch");
@@ -318,15 +350,13 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		code = make_parts(made, config, err);
 	if (!code)
 		code = make_schedule(made, config, err);
-	if (code) {
-		learner_free(made);
-		return code;
-	}
-	learner_keep_start(made);
-	if (*options_text(o, "model.weights"))
-		code = learner_load(made, options_text(o, "model.weights"), err);
+	code = learner_meet(made, code, err);
+	if (!code)
+		learner_keep_start(made);
+	if (!code && *options_text(o, "model.weights"))
+		code = learner_take_weights(made, options_text(o, "model.weights"), err);
 	if (code)
-		learner_free(made);
+		free_here(made);
 	else
 		*learner = made;
 	return code;
@@ -336,21 +366,6 @@ void learner_free(struct learner *learner)
 {
 	if (!learner)
 		return;
-	learner_free_nets(learner);
-	mem_free(learner->adapt);
-	scaling_free(learner->scaling);
-	mem_free(learner->scaled);
-	objective_free(learner->objective);
-	pool_free(learner->validation);
-	pool_free(learner->pool);
-	schedule_free(learner->schedule);
-	mem_free(learner->inputs);
-	mem_free(learner->losses);
-	mem_free(learner->weights);
-	mem_free(learner->ids);
-	mem_free(learner->labels);
-	mem_free(learner->leaving);
-	mem_free(learner->guess);
-	mem_free(learner->guess_weights);
-	mem_free(learner);
+	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_FREE});
+	free_here(learner);
 }

@@ -10,6 +10,7 @@
 
 void learner_task(struct learner *learner, int64_t iterations)
 {
+	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_TASK, .wide = iterations});
 	learner->tasks_told = learner->task_next = true;
 	learner->task_told = iterations;
 }
@@ -33,6 +34,7 @@ static void start_again(struct learner *learner)
 	optimizer_restart(learner->optimizer);
 	average_restart(learner->average, learner->params);
 	scores_clear(&learner->scores);
+	learner_stale(learner);
 	learner->version++;
 }
 

@@ -95,8 +95,10 @@ void learner_nets_state(void *object, struct state *state)
 		fast_state(learner->fast, state);
 }
 
-void learner_state(struct learner *learner, struct state *state)
+void learner_state_here(void *object, struct state *state)
 {
+	struct learner *learner = object;
+
 	state_enter(state, "learner");
 	if (learner->config.classes_most)
 		classes_state(learner, state);
@@ -136,4 +138,23 @@ void learner_state(struct learner *learner, struct state *state)
 		learner->window_end =
 			schedule_window_end(learner->schedule, learner->iteration + 1);
 	learner->version += state_reading(state);
+	learner_stale(learner);
+}
+
+/* Others read what this rank reads; and they are needed to put together what is written. */
+void learner_state(struct learner *learner, struct state *state)
+{
+	const bool reading = state_reading(state);
+
+	if (learner->ranks && state_failed(state))
+		return;
+	learner_call(learner->ranks,
+		&(struct learner_told){reading ? LEARNER_CALL_STATE : LEARNER_CALL_SAVE,
+			state_version(state), .wide = store_count(learner->store)});
+	if (learner->ranks && reading)
+		state_relay(state, learner->ranks);
+	learner_state_here(learner, state);
+	if (learner->ranks && reading)
+		state_relay(state, NULL);
+	learner_called(learner, state_failed(state));
 }

@@ -139,7 +139,7 @@ static int check_labels(
 	return 0;
 }
 
-int learner_reveal(
+static int reveal(
 	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
 {
 	const int64_t first = store_count(learner->store);
@@ -169,7 +169,7 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 	int hits = 0, code;
 	double loss = 0;
 
-	code = runner_score(learner->runner, learner_params(learner, which),
+	code = runner_score(learner->runner, learner_weights(learner, which),
 		learner_stats(learner, which), &batch, learner->losses, learner->logits, err);
 	if (code)
 		return code;
@@ -234,6 +234,7 @@ static void end_window(struct learner *learner)
 		window.gamma_before[i] = average_gamma(learner->average, i);
 	window.best = average_window(learner->average, &learner->scores);
 	copy_stats(learner, window.best);
+	learner_stale(learner);
 	for (int i = 0; i < window.averages; i++)
 		window.gamma_after[i] = average_gamma(learner->average, i);
 	scores_clear(&learner->scores);
@@ -254,7 +255,8 @@ static int accumulate_stats(
 		return 0;
 	for (int i = 0; i < models && !code; i++) {
 		code = runner_losses(learner->runner,
-			inference ? inference : average_params(learner->average, i),
+			learner_weights(
+				learner, inference ? LEARNER_INFERENCE : LEARNER_AVERAGE + i),
 			learner->stats[SCORES_AVERAGE + i], momentum, batch, learner->losses, NULL,
 			err);
 		learner_tell(learner, LEARNER_STATISTICS, batch->n);
@@ -304,8 +306,8 @@ static int iterate(struct learner *learner, struct err *err)
 
 	learner->diverged = false;
 	if (!code)
-		code = runner_gradient(learner->runner, learner->params, learner->stats[0], &batch,
-			learner->grad, &loss, NULL, logits, err);
+		code = runner_gradient_slice(learner->runner, learner->params, learner->stats[0],
+			&batch, learner->grad, &loss, NULL, logits, err);
 	if (code)
 		return code;
 	learner->diverged = !isfinite(loss) && !learner->population;
@@ -316,6 +318,9 @@ static int iterate(struct learner *learner, struct err *err)
 	optimizer_samples(learner->optimizer, pool_count(learner->pool));
 	optimizer_step(learner->optimizer, learner->params, learner->grad,
 		(float)learner_rate(learner, k), averages);
+	ranks_gather_slices(learner->ranks, learner->params, net_params(learner->net)->floats);
+	if (averages || optimizer_inference(learner->optimizer))
+		learner_stale(learner);
 	learner->version += averages || learner_served(learner) == LEARNER_PLAIN;
 	learner_tell(learner, LEARNER_TRAIN, n);
 	learner_tell(learner, LEARNER_UPDATE, 0);
@@ -343,16 +348,18 @@ void learner_expect(struct learner *learner, int64_t iterations)
 static void expect_batches(struct learner *learner)
 {
 	const uint64_t k = (uint64_t)learner->iteration + 1;
+	int first, count;
 
+	runner_mine(learner->runner, learner->batch, &first, &count);
 	learner->coming--;
 	for (int ahead = 1; ahead <= LEARNER_AHEAD && ahead <= learner->coming; ahead++)
 		if (objective_guess(learner->objective, k + (uint64_t)ahead, learner->batch,
 			    learner->guess, learner->guess_weights))
-			store_expect(learner->store, learner->guess, learner->batch,
-				k + (uint64_t)ahead);
+			store_expect(learner->store, learner->guess + first, count,
+				k + (uint64_t)ahead, first);
 }
 
-int learner_train(struct learner *learner, int iterations, struct err *err)
+static int train(struct learner *learner, int iterations, struct err *err)
 {
 	int code = 0;
 
@@ -372,4 +379,18 @@ int learner_train(struct learner *learner, int iterations, struct err *err)
 			end_window(learner);
 	}
 	return code;
+}
+
+int learner_train(struct learner *learner, int iterations, struct err *err)
+{
+	learner_call(learner->ranks,
+		&(struct learner_told){LEARNER_CALL_TRAIN, iterations, .wide = learner->coming});
+	return learner_called(learner, train(learner, iterations, err));
+}
+
+int learner_reveal(
+	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
+{
+	learner_call_reveal(learner, inputs, labels, n);
+	return learner_called(learner, reveal(learner, inputs, labels, n, err));
 }

@@ -179,14 +179,17 @@ int population_step(struct learner *learner, const struct runner_batch *batch, d
 	for (int i = 1; i < population->type->count; i++) {
 		struct population_member *member = &population->members[i];
 		float loss;
-		const int code = runner_gradient(learner->runner, member->params, member->stats,
-			batch, learner->grad, &loss, NULL, i == best ? logits : NULL, err);
+		const int code =
+			runner_gradient_slice(learner->runner, member->params, member->stats, batch,
+				learner->grad, &loss, NULL, i == best ? logits : NULL, err);
 
 		if (code)
 			return code;
 		optimizer_samples(member->optimizer, pool_count(learner->pool));
 		optimizer_step(member->optimizer, member->params, learner->grad,
 			(float)(rate * member->scale), NULL);
+		ranks_gather_slices(
+			learner->ranks, member->params, net_params(learner->net)->floats);
 		*sound += isfinite(loss) != 0;
 		learner_tell(learner, LEARNER_TRAIN, batch->n);
 		learner_tell(learner, LEARNER_UPDATE, 0);

@@ -41,20 +41,25 @@ void runner_share_pieces(const struct runner *runner, struct pieces *pieces)
 	pieces->end = shares ? begin_of(runner, pieces, rank + 1) : pieces->count;
 }
 
-void runner_mine(const struct runner *runner, int n, int *first, int *count)
+void runner_part(const struct runner *runner, int n, int rank, int *first, int *count)
 {
-	struct pieces pieces = {.size = runner->micro, .count = 1};
+	const struct pieces pieces = {.size = runner->micro,
+		.count = runner->micro ? (n + runner->micro - 1) / runner->micro : 1};
 	int end;
 
 	*first = 0;
 	*count = n;
 	if (!runner_is_cut(runner, n))
 		return;
-	pieces.count = (n + pieces.size - 1) / pieces.size;
-	runner_share_pieces(runner, &pieces);
-	end = pieces.end * pieces.size;
-	*first = pieces.begin * pieces.size;
+	end = begin_of(runner, &pieces, rank + 1) * pieces.size;
+	*first = begin_of(runner, &pieces, rank) * pieces.size;
+	*first = *first < n ? *first : n;
 	*count = (end < n ? end : n) - *first;
+}
+
+void runner_mine(const struct runner *runner, int n, int *first, int *count)
+{
+	runner_part(runner, n, runner->shared.ranks ? runner->shared.ranks->rank : 0, first, count);
 }
 
 /* How many pieces there is room for. */

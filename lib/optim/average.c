@@ -97,6 +97,7 @@ int average_new(struct average **average, const struct average_config *config, c
 		return err_memory(err, "an average", sizeof(*made));
 	made->config = *config;
 	made->floats = floats;
+	made->first = ranks_own(config->ranks, floats, &made->count);
 	made->type = find_type(config->kind);
 	code = made->type ? 0
 			  : err_set(err, ERR_INPUT, "average.kind = %s: not one of %s",
@@ -104,10 +105,10 @@ int average_new(struct average **average, const struct average_config *config, c
 	if (!code && made->type->check)
 		code = made->type->check(made, err);
 	for (int i = 0; !code && i < made->type->count; i++) {
-		made->step.average[i] = mem_new(floats ? floats : 1, sizeof(float));
+		made->step.average[i] = mem_new(made->count ? made->count : 1, sizeof(float));
 		if (!made->step.average[i])
 			code = err_memory(
-				err, "an average of the parameters", floats * sizeof(float));
+				err, "an average of the parameters", made->count * sizeof(float));
 	}
 	if (code) {
 		average_free(made);
@@ -132,7 +133,8 @@ void average_free(struct average *average)
 void average_restart(struct average *average, const float *params)
 {
 	for (int i = 0; i < average->step.count; i++)
-		memcpy(average->step.average[i], params, average->floats * sizeof(float));
+		memcpy(average->step.average[i], params + average->first,
+			average->count * sizeof(float));
 	average->best = 0;
 	if (average->type->start)
 		average->type->start(average);
@@ -175,7 +177,7 @@ int average_window(struct average *average, const struct scores *scores)
 	if (!average->type->move || !scores->rounds)
 		return better;
 	memcpy(average->step.average[1 - better], average->step.average[better],
-		average->floats * sizeof(float));
+		average->count * sizeof(float));
 	average->type->move(average, better);
 	set_keep(average);
 	return better;
@@ -187,7 +189,7 @@ void average_state(struct average *average, struct state *state)
 	if (average->type->state)
 		average->type->state(average, state);
 	for (int i = 0; i < average->step.count; i++)
-		state_floats(
-			state, i ? "second" : "first", average->step.average[i], average->floats);
+		state_slice(state, average->config.ranks, i ? "second" : "first",
+			average->step.average[i], average->floats);
 	set_keep(average);
 }

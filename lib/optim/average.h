@@ -21,12 +21,13 @@
 #include "optim/scores.h"
 
 struct average_config {
-	const char *kind;  /* none, ema, ama; borrowed until average_new returns, as is rule */
-	const char *rule;  /* ama: window, swap, paper */
-	double gamma;      /* how much an average keeps at an update, at the start */
-	double delta;      /* ama: the factor between the windows, and by which they move */
-	double window_max; /* ama with rule window: the longest window, in updates */
-	int every;         /* K_M: iterations between updates */
+	const char *kind;    /* none, ema, ama; borrowed until average_new returns, as is rule */
+	const char *rule;    /* ama: window, swap, paper */
+	double gamma;        /* how much an average keeps at an update, at the start */
+	double delta;        /* ama: the factor between the windows, and by which they move */
+	double window_max;   /* ama with rule window: the longest window, in updates */
+	int every;           /* K_M: iterations between updates */
+	struct ranks *ranks; /* each keeps its own slice of the averages; NULL: alone */
 };
 
 struct average;
@@ -42,8 +43,8 @@ void average_free(struct average *average);
 /* Makes it what it was when new, from these parameters. */
 void average_restart(struct average *average, const float *params);
 
-int average_count(const struct average *average); /* 0, 1 or 2 */
-const float *average_params(const struct average *average, int index);
+int average_count(const struct average *average);                      /* 0, 1 or 2 */
+const float *average_params(const struct average *average, int index); /* the own slice */
 
 /* What the optimizer's pass must do in iteration k, which counts from 1; NULL: nothing. */
 const struct average_step *average_due(struct average *average, int64_t k);

@@ -128,11 +128,12 @@ int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *c
 	*made = (struct optimizer){
 		.type = type, .config = *config, .engine = engine, .floats = floats};
 	made->config.kind = type->name;
+	made->first = ranks_own(config->ranks, floats, &made->count);
 	for (int i = 0; i < buffer_count(type); i++) {
-		made->buffers[i] = mem_new(floats ? floats : 1, sizeof(float));
+		made->buffers[i] = mem_new(made->count ? made->count : 1, sizeof(float));
 		if (!made->buffers[i]) {
 			optimizer_free(made);
-			return err_memory(err, "an optimizer's state", floats * sizeof(float));
+			return err_memory(err, "an optimizer's state", made->count * sizeof(float));
 		}
 	}
 	*optimizer = made;
@@ -194,7 +195,10 @@ static float segment_decay(const struct optimizer *o, const struct optimizer_seg
 	return (float)fmin(DECAY_MOST, decay);
 }
 
-/* context is the whole step as one long slice, of which each task takes its part. */
+/*
+ * context is the whole step as one long slice, of which each task takes its part. Segments
+ * count from the first parameter, the slice from the first that is stepped.
+ */
 static void step_task(void *context, int task, int worker)
 {
 	const struct optimizer_slice *whole = context;
@@ -206,13 +210,14 @@ static void step_task(void *context, int task, int worker)
 	if (!o->segments)
 		step_part(whole, first, end - first, o->config.decay);
 	for (int i = 0; i < o->segment_count; i++) {
-		const size_t next =
-			i + 1 < o->segment_count ? o->segments[i + 1].first : whole->count;
-		const size_t from = o->segments[i].first > first ? o->segments[i].first : first;
-		const size_t to = next < end ? next : end;
+		const size_t begin = o->first + first;
+		const size_t next = i + 1 < o->segment_count ? o->segments[i + 1].first : o->floats;
+		const size_t from = o->segments[i].first > begin ? o->segments[i].first : begin;
+		const size_t to = next < o->first + end ? next : o->first + end;
 
 		if (from < to)
-			step_part(whole, from, to - from, segment_decay(o, &o->segments[i]));
+			step_part(whole, from - o->first, to - from,
+				segment_decay(o, &o->segments[i]));
 	}
 }
 
@@ -220,16 +225,16 @@ void optimizer_step(struct optimizer *optimizer, float *params, const float *gra
 	const struct average_step *averages)
 {
 	struct optimizer_slice whole = {.optimizer = optimizer,
-		.params = params,
-		.grad = grad,
-		.count = optimizer->floats,
+		.params = params + optimizer->first,
+		.grad = grad + optimizer->first,
+		.count = optimizer->count,
 		.rate = rate};
 
 	memcpy(whole.buffers, optimizer->buffers, sizeof(whole.buffers));
 	if (averages)
 		whole.averages = *averages;
 	optimizer->steps++;
-	team_run(optimizer->engine->team, (int)((optimizer->floats + SLICE - 1) / SLICE), step_task,
+	team_run(optimizer->engine->team, (int)((optimizer->count + SLICE - 1) / SLICE), step_task,
 		&whole);
 }
 
@@ -237,7 +242,7 @@ void optimizer_restart(struct optimizer *optimizer)
 {
 	optimizer->steps = 0;
 	for (int i = 0; i < buffer_count(optimizer->type); i++)
-		memset(optimizer->buffers[i], 0, optimizer->floats * sizeof(float));
+		memset(optimizer->buffers[i], 0, optimizer->count * sizeof(float));
 }
 
 const float *optimizer_buffer(const struct optimizer *optimizer, const char *name)
@@ -261,6 +266,6 @@ void optimizer_state(struct optimizer *optimizer, struct state *state)
 	state_same(state, "kind", optimizer->type->name);
 	state_uint64(state, "steps", &optimizer->steps);
 	for (int i = 0; i < buffer_count(optimizer->type); i++)
-		state_floats(state, optimizer->type->buffers[i], optimizer->buffers[i],
-			optimizer->floats);
+		state_slice(state, optimizer->config.ranks, optimizer->type->buffers[i],
+			optimizer->buffers[i], optimizer->floats);
 }

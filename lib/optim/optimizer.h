@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "base/ranks.h"
 #include "base/state.h"
 #include "nn/engine.h"
 #include "nn/kernels.h"
@@ -24,6 +25,7 @@ struct optimizer_config {
 	float kappa;      /* above 0: the decay follows the pool instead; see optimizer_segments */
 	float beta1, beta2, epsilon; /* adam */
 	float r, beta;               /* schedule-free */
+	struct ranks *ranks;         /* each updates its own slice; NULL: alone */
 };
 
 struct optimizer;
@@ -58,7 +60,11 @@ int optimizer_segments(struct optimizer *optimizer, const struct optimizer_segme
 	int count, struct err *err);
 void optimizer_samples(struct optimizer *optimizer, int64_t samples);
 
-/* One step. averages, from average_due, may be NULL. */
+/*
+ * One step. averages, from average_due, may be NULL. Of several ranks each steps in its own
+ * slice (base/ranks.h) of parameters, gradient and averages, and its buffers are as long as
+ * that; the caller gathers what others must see.
+ */
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages);
 
@@ -68,7 +74,8 @@ void optimizer_restart(struct optimizer *optimizer);
 /*
  * The parameters to predict with, if they are not the trained ones: schedule-free SGD
  * takes gradients at one point and predicts with another. NULL: the trained ones, as
- * always before the first step. The buffer is the optimizer's; every step changes it.
+ * always before the first step. The buffer is the optimizer's; every step changes it. Of
+ * several ranks, it is the own slice.
  */
 const float *optimizer_inference(const struct optimizer *optimizer);
 

@@ -14,7 +14,8 @@ struct optimizer {
 	struct optimizer_config config;
 	struct engine *engine;
 	size_t floats;
-	uint64_t steps; /* begun so far: 1 during the first */
+	size_t first, count; /* the own slice */
+	uint64_t steps;      /* begun so far: 1 during the first */
 	float *buffers[OPTIMIZER_BUFFERS];
 	struct optimizer_segment *segments; /* pool-scaled decay; NULL: config.decay everywhere */
 	int segment_count;

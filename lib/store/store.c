@@ -29,6 +29,11 @@ int64_t store_count(const struct store *store)
 	return store->count;
 }
 
+void store_stand(struct store *store, int64_t count)
+{
+	store->count = count;
+}
+
 int64_t store_stored(const struct store *store)
 {
 	return store->type->stored ? store->type->stored(store) : store->count;
@@ -71,21 +76,21 @@ int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, i
 	return code;
 }
 
-int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, float *inputs,
-	int32_t *labels, struct err *err)
+int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at,
+	float *inputs, int32_t *labels, struct err *err)
 {
 	int code;
 
 	if (!store->type->draw)
 		return store_fetch(store, ids, n, inputs, labels, err);
 	code = check_ids(store, ids, n, err);
-	return code ? code : store->type->draw(store, ids, n, iteration, inputs, labels, err);
+	return code ? code : store->type->draw(store, ids, n, iteration, at, inputs, labels, err);
 }
 
-void store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration)
+void store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at)
 {
 	if (store->type->expect)
-		store->type->expect(store, ids, n, iteration);
+		store->type->expect(store, ids, n, iteration, at);
 }
 
 bool store_prepares(const struct store *store)

@@ -58,6 +58,13 @@ struct journal *store_journal(struct store *store);
 void store_free(struct store *store);
 
 /*
+ * One that only counts, for a process whose samples another one has. store_stand says how
+ * many there are, of this kind or over a source.
+ */
+int store_elsewhere(struct store **store, size_t floats, struct err *err);
+void store_stand(struct store *store, int64_t count);
+
+/*
  * Adds n samples; the first gets the id store_count. Labels must not be negative.
  * Over a source, inputs and labels must be what the source would give, and inputs
  * may be NULL. A failure adds nothing.
@@ -85,13 +92,13 @@ int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, i
 	struct err *err);
 
 /*
- * The same for the training batch of an iteration: a source that augments gives each
- * place of the batch a view of its own. store_expect says which batch will probably
- * be asked for soon, so that it can be made ready.
+ * The same for places [at, at + n) of the training batch of an iteration: a source that
+ * augments gives each place of the batch a view of its own. store_expect says what will
+ * probably be asked for soon, so that it can be made ready.
  */
-int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, float *inputs,
-	int32_t *labels, struct err *err);
-void store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration);
+int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at,
+	float *inputs, int32_t *labels, struct err *err);
+void store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at);
 bool store_prepares(const struct store *store); /* whether it has use for store_expect */
 
 /*

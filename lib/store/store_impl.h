@@ -16,9 +16,9 @@ struct store_type {
 	int (*fetch)(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
 		struct err *err);
 	/* NULL: what is drawn is what is fetched, and nothing can be made ready. */
-	int (*draw)(struct store *store, const int64_t *ids, int n, uint64_t iteration,
+	int (*draw)(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at,
 		float *inputs, int32_t *labels, struct err *err);
-	void (*expect)(struct store *store, const int64_t *ids, int n, uint64_t iteration);
+	void (*expect)(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at);
 	bool (*prepares)(const struct store *store);
 	void (*forget)(struct store *store, int64_t id);
 	void (*state)(struct store *store, struct state *state);

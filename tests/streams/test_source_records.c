@@ -121,13 +121,13 @@ static void draws_do_not_depend_on_threads(void **state)
 	for (uint64_t k = 1; k < 20; k++) {
 		for (int i = 0; i < N; i++)
 			ids[i] = (int64_t)((k + 7 * (uint64_t)i) % TRAIN);
-		source_expect(many, ids, N, k);
-		assert_ok(source_draw(alone, ids, N, k, one, &err), err);
-		assert_ok(source_draw(many, ids, N, k, other, &err), err);
+		source_expect(many, ids, N, k, 0);
+		assert_ok(source_draw(alone, ids, N, k, 0, one, &err), err);
+		assert_ok(source_draw(many, ids, N, k, 0, other, &err), err);
 		assert_memory_equal(one, other, size);
 	}
 	/* Another iteration sees the samples otherwise. */
-	assert_ok(source_draw(alone, ids, N, 99, other, &err), err);
+	assert_ok(source_draw(alone, ids, N, 99, 0, other, &err), err);
 	assert_memory_not_equal(one, other, size);
 	source_close(alone);
 	source_close(many);
@@ -170,9 +170,9 @@ static void what_is_left_out_does_not_depend_on_threads(void **state)
 
 		for (int i = 0; i < N; i++)
 			ids[i] = (int64_t)((k * 5 + 7 * (uint64_t)i) % N);
-		source_expect(many, ids, N, k);
-		assert_ok(source_draw(alone, ids, N, k, one, &err), err);
-		assert_ok(source_draw(many, ids, N, k, other, &err), err);
+		source_expect(many, ids, N, k, 0);
+		assert_ok(source_draw(alone, ids, N, k, 0, one, &err), err);
+		assert_ok(source_draw(many, ids, N, k, 0, other, &err), err);
 		assert_memory_equal(one, other, sizeof(one));
 		assert_int_equal(source_bad_count(alone), source_bad_count(many));
 	}

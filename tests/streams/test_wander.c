@@ -105,9 +105,9 @@ static void same_bits_for_all(void **state)
 		assert_memory_not_equal(one, other, sizeof(one));
 	}
 	for (uint64_t k = 1; k < 5; k++) {
-		source_expect(many, ids, N, k);
-		assert_ok(source_draw(alone, ids, N, k, *one, &err), err);
-		assert_ok(source_draw(many, ids, N, k, *other, &err), err);
+		source_expect(many, ids, N, k, 0);
+		assert_ok(source_draw(alone, ids, N, k, 0, *one, &err), err);
+		assert_ok(source_draw(many, ids, N, k, 0, *other, &err), err);
 		assert_memory_equal(one, other, sizeof(one));
 	}
 	source_close(alone);
