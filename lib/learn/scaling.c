@@ -63,20 +63,37 @@ void scaling_free(struct scaling *scaling)
 /* 0 of a number that never changed. */
 static double spread(const struct scaling *s, size_t j)
 {
-	return s->squares[j] > 0
-		       ? fmax(sqrt(s->squares[j] / (double)s->seen[j]), ROUNDING * fabs(s->mean[j]))
-		       : 0;
+	const double root = sqrt(s->squares[j] / (double)s->seen[j]);
+	const double least = ROUNDING * fabs(s->mean[j]);
+
+	return s->squares[j] > 0 ? root > least ? root : least : 0;
 }
 
-static void count(struct scaling *s, size_t j, double x)
+/* Whether a number is surely within reach: the usual case, and a cheap question. */
+static bool within(const struct scaling *s, size_t j, double distance)
+{
+	static const double nearly = 0.999 * SCALING_REACH * SCALING_REACH;
+
+	return distance * distance * (double)s->seen[j] < nearly * s->squares[j];
+}
+
+static double cut(const struct scaling *s, size_t j, double distance)
 {
 	const double seen = (double)s->seen[j], width = spread(s, j);
 	const double reach =
 		seen < SCALING_SETTLED ? SCALING_REACH * (SCALING_SETTLED / seen) : SCALING_REACH;
+
+	return width > 0 && fabs(distance) > reach * width ? copysign(reach * width, distance)
+							   : distance;
+}
+
+static void count(struct scaling *s, size_t j, double x)
+{
+	const double seen = (double)s->seen[j];
 	double distance = x - s->mean[j];
 
-	if (width > 0 && fabs(distance) > reach * width)
-		distance = copysign(reach * width, distance);
+	if (!within(s, j, distance))
+		distance = cut(s, j, distance);
 	s->seen[j]++;
 	s->mean[j] += distance / (seen + 1);
 	s->squares[j] += distance * distance * (seen / (seen + 1));
