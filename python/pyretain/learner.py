@@ -136,14 +136,11 @@ class _Config:
     def set(self, settings: dict[str, Any]) -> None:
         for word, value in settings.items():
             key, said = key_of(word).encode(), value_of(value).encode()
-            code = lib.retain_config_set(self.it, key, said, here.err)
-            check(code)
-
+            check(lib.retain_config_set(self.it, key, said, here.err))
 
     def get(self, word: str) -> str:
         value = ffi.new("const char **")
-        code = lib.retain_config_get(self.it, key_of(word).encode(), value, here.err)
-        check(code)
+        check(lib.retain_config_get(self.it, key_of(word).encode(), value, here.err))
         return text(value[0])
 
     def values(self) -> dict[str, str]:
@@ -326,10 +323,12 @@ class Learner:
             labels = (labels,)
         elif isinstance(labels, np.ndarray):
             labels = labels.tolist()
-        known, made = self._numbers, []
-        for label in labels:
-            number = known.get(label, -1) if label.__hash__ else -1
-            made.append(self.number(label) if number < 0 else number)
+        else:
+            labels = list(labels)
+        try:
+            made = [*map(self._numbers.__getitem__, labels)]
+        except (KeyError, TypeError):  # a label that is new, or no label at all
+            made = [*map(self.number, labels)]
         if len(made) != count:
             raise InputError(f"{len(made)} labels for {count} inputs")
         return np.array(made, dtype=np.int32)
@@ -377,13 +376,13 @@ class Learner:
         return predicted, probabilities
 
     def _looked_up(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if len(numbers) and numbers.min() < 0:  # while nothing is known
+        if len(numbers) and numbers.item(0) < 0:  # all are, while nothing is known
             return np.full(len(numbers), None, dtype=object)
         try:
-            return cast("npt.NDArray[Any]", self._table[numbers])
+            return self._table.take(numbers)
         except IndexError:
             self._refresh()  # another thread has met a class
-            return cast("npt.NDArray[Any]", self._table[numbers])
+            return self._table.take(numbers)
 
     def numbers(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[np.int32]:
         """As ``predict``, but the library's numbers; -1 while nothing is known."""
