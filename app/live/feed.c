@@ -128,6 +128,11 @@ bool feed_next(struct feed *feed, struct feed_line *line)
 	return true;
 }
 
+bool feed_waits(const struct feed *feed)
+{
+	return memchr(feed->buffer + feed->searched, '\n', feed->end - feed->searched) != NULL;
+}
+
 void feed_back(struct feed *feed)
 {
 	feed->start = feed->searched = feed->last;

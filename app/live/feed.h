@@ -39,6 +39,9 @@ struct feed_line {
 /* The next whole line, the last one with or without a newline; false if there is none yet. */
 bool feed_next(struct feed *feed, struct feed_line *line);
 
+/* Whether another whole line is in the buffer. */
+bool feed_waits(const struct feed *feed);
+
 /* The last line, if it was not cut, comes once more. To be called before the next fill. */
 void feed_back(struct feed *feed);
 

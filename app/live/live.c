@@ -21,17 +21,34 @@
 #include "schema/schema.h"
 
 enum { DECADE = 10 };
-static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */
+static const double WAIT = 0.2;  /* seconds, after which a wish to stop is looked at again */
+static const double HELD = 0.05; /* seconds that answers are held back for a common sync */
 
 struct answers_class live_class(const struct live *live, int32_t label)
 {
 	return (struct answers_class){label, class_list_name(&live->run.names, label)};
 }
 
+void live_expect_more(struct live *live, bool more)
+{
+	live->more = more;
+	if (more)
+		journal_hold(live->journal);
+}
+
+/* As long as more is at hand, what was done waits for it: an answer says that it is on disk. */
 int live_send(struct live *live, struct err *err)
 {
-	const int code = live->feed ? answers_send(&live->answers, err) : 0;
+	int code;
 
+	if (live->more && !run_stopping(&live->run) && clock_now() - live->settled < HELD)
+		return 0;
+	code = live->journal ? journal_settle(live->journal, err) : 0;
+	if (code)
+		return code;
+	live->settled = clock_now();
+	live_expect_more(live, live->more);
+	code = live->feed ? answers_send(&live->answers, err) : 0;
 	if (live->watch.settled)
 		live->watch.settled(live->watch.context);
 	live->outside |= code == ERR_FILE;
@@ -272,18 +289,21 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 	struct pieces pieces = {from->bytes, from->size, 0};
 	struct feed_line object = *from;
 	struct piece piece;
+	const bool more = live->more;
 	int code = 0;
 
 	if (live_is_blank(from))
 		return 0;
 	if (!live_is_list(live, from))
 		return take_one(live, from, kind, to, err);
+	live_expect_more(live, true);
 	while (!code && pieces_next(&pieces, &piece)) {
 		object.bytes = piece.bytes;
 		object.size = piece.size;
 		object.object++;
 		code = take_one(live, &object, kind, to, err);
 	}
+	live_expect_more(live, more);
 	return code;
 }
 
@@ -335,8 +355,10 @@ static int turn(struct live *live, struct err *err)
 	live->outside |= code != 0;
 	while (!code && !run_stopping(&live->run) && feed_next(live->feed, &line)) {
 		came = true;
+		live_expect_more(live, feed_waits(live->feed));
 		code = live_take(live, &line, LIVE_ANY, &live->answers, err);
 	}
+	live_expect_more(live, false);
 	if (!code && came)
 		code = act(live, err);
 	if (!code && !came && live->idle_left)
@@ -388,6 +410,9 @@ int live_end(struct live *live, int code, struct run_result *result, struct err 
 	live->run.stopped = run_stopping(&live->run);
 	if (!code)
 		return run_finish(&live->run, result, err);
+	/* Lines before the one that ended it have their answers. */
+	live_expect_more(live, false);
+	live_send(live, NULL);
 	/* Nothing that was answered is lost either way; but going on is quicker from here. */
 	if (live->outside)
 		checkpoint_save(&live->run, NULL);

@@ -75,6 +75,8 @@ struct live {
 	struct answers **step_to;
 	int32_t *step_guesses;
 	int step_count, step_kept; /* of the latter labels are on disk, and answered */
+	bool more;                 /* lines are at hand */
+	double settled;            /* when what was kept was synced last */
 	bool outside;              /* a failure was the world's, not ours: the learner is well */
 };
 
@@ -100,7 +102,10 @@ int live_check_label(
 	const struct live *live, const struct live_line *line, const char *where, struct err *err);
 int live_act_on_label(struct live *live, const struct live_label *label, struct err *err);
 
-/* Sends the answers that wait, or says that they hold. */
+/* Whether lines are at hand that will be taken next: then answers and syncs may wait for them. */
+void live_expect_more(struct live *live, bool more);
+
+/* Syncs what was kept and sends the answers that wait, or says that they hold. */
 int live_send(struct live *live, struct err *err);
 
 /* The class as answers say it. */

@@ -148,6 +148,16 @@ size_t journal_floats(const struct journal *journal)
 	return journal->input / sizeof(float);
 }
 
+void journal_hold(struct journal *journal)
+{
+	lmdb_hold(journal->lmdb);
+}
+
+int journal_settle(struct journal *journal, struct err *err)
+{
+	return lmdb_settle(journal->lmdb, err);
+}
+
 int64_t journal_added(const struct journal *journal)
 {
 	return journal->header.added;
@@ -390,7 +400,9 @@ int journal_trim(
 
 	if (needed > job.header.trimmed)
 		job.header.trimmed = needed;
-	code = lmdb_write(journal->lmdb, trim_body, &job, "cannot remove samples", err);
+	code = journal_settle(journal, err);
+	if (!code)
+		code = lmdb_write(journal->lmdb, trim_body, &job, "cannot remove samples", err);
 	if (code)
 		return code;
 	journal->header = job.header;

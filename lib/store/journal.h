@@ -1,6 +1,6 @@
 /*
  * A journal keeps samples that come from outside and exist nowhere else, on disk in
- * a folder. A call that changes it is one transaction with one sync. When it has
+ * a folder. A call that changes it is one transaction with one sync, unless it is held. When it has
  * returned 0, neither a killed process nor a power cut undoes it; when it fails,
  * nothing has changed. One call with many samples is far cheaper than many calls.
  *
@@ -32,6 +32,15 @@ struct journal;
 int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err);
 void journal_close(struct journal *journal);
 size_t journal_floats(const struct journal *journal);
+
+/*
+ * From journal_hold on a call that has returned 0 is not synced, but seen by all others;
+ * journal_settle syncs what was held, in one go, and ends the holding. A process that ends
+ * before leaves none of it. When journal_settle fails, the journal must be opened again.
+ * journal_trim settles, and so does a store whose state is saved.
+ */
+void journal_hold(struct journal *journal);
+int journal_settle(struct journal *journal, struct err *err);
 
 /* Adds n samples. The inputs that were taken wait no longer; see journal_take. */
 int journal_add(struct journal *journal, const float *inputs, const int32_t *labels, int n,

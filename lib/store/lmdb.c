@@ -13,8 +13,12 @@
  *   while we write.
  * - It does not sync the folder in which it makes its file. We do.
  *
+ * Changes that are held are transactions within one, `held`, which is synced when they are
+ * settled. Reading goes through it as long as it is open. It cannot be made again when the map is
+ * full. So the map has room to spare when it begins, and it is settled early when it may have used it.
+ *
  * Invariants: `writer` is open only while a body runs; `reader` only from begin to
- * end, and is reset otherwise; `records` is what the file has. A `status` is
+ * end, and is reset otherwise; `records` is what the file has, with what is held. A `status` is
  * LMDB's (negative) or the system's (positive), a `code` is ours.
  */
 #include "store/lmdb.h"
@@ -30,6 +34,12 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+enum {
+	SPARE = 32 << 20,  /* bytes of the map that are free when a held transaction begins, */
+	SPENT = 24 << 20,  /* and by which it is settled */
+	CHANGE = 3 * 4096, /* what putting or removing a record may use, but for its bytes */
+};
+
 struct lmdb {
 	char *folder;
 	int lock; /* the folder, open */
@@ -39,6 +49,10 @@ struct lmdb {
 	MDB_dbi databases[LMDB_TABLES];
 	int64_t records[LMDB_TABLES];
 	MDB_txn *reader, *writer;
+	MDB_txn *held; /* NULL: nothing is */
+	size_t spent;  /* how much of the map that may use, at most */
+	bool holding;  /* the next change will be held */
+	bool lost;     /* what was held could not be synced */
 };
 
 static int failed(const struct lmdb *lmdb, int status, const char *doing, struct err *err)
@@ -105,37 +119,115 @@ static int map_grow(struct lmdb *lmdb)
 	return status;
 }
 
+/* No transaction is open. */
+static int map_spare(struct lmdb *lmdb)
+{
+	MDB_envinfo info;
+	MDB_stat stat;
+	int status = mdb_env_stat(lmdb->env, &stat);
+
+	while (!status && !(status = mdb_env_info(lmdb->env, &info)) &&
+		info.me_mapsize < (info.me_last_pgno + 1) * stat.ms_psize + SPARE)
+		status = map_grow(lmdb);
+	return status;
+}
+
+/* Syncs what is held. */
+static int let_go(struct lmdb *lmdb)
+{
+	int status;
+
+	if (!lmdb->held)
+		return 0;
+	status = mdb_txn_commit(lmdb->held);
+	lmdb->held = NULL;
+	lmdb->lost = status != 0;
+	return status;
+}
+
+/* Where the file cannot grow, changes are synced one by one. */
+static int hold_more(struct lmdb *lmdb)
+{
+	int status = lmdb->spent > SPENT ? let_go(lmdb) : 0;
+
+	if (status || lmdb->held)
+		return status;
+	lmdb->spent = 0;
+	return map_spare(lmdb) ? 0 : mdb_txn_begin(lmdb->env, NULL, 0, &lmdb->held);
+}
+
+static int transact_once(struct lmdb *lmdb, lmdb_body *body, const void *job)
+{
+	int status = lmdb->holding ? hold_more(lmdb) : 0;
+
+	if (!status)
+		status = mdb_txn_begin(lmdb->env, lmdb->held, 0, &lmdb->writer);
+	if (status)
+		return status;
+	status = body(lmdb, job);
+	if (!status)
+		return mdb_txn_commit(lmdb->writer);
+	mdb_txn_abort(lmdb->writer);
+	return status;
+}
+
 static int transact(struct lmdb *lmdb, lmdb_body *body, const void *job)
 {
 	int status;
 
+	if (lmdb->lost)
+		return MDB_PANIC;
 	do {
-		status = mdb_txn_begin(lmdb->env, NULL, 0, &lmdb->writer);
-		if (status)
-			return status;
-		status = body(lmdb, job);
-		if (status)
-			mdb_txn_abort(lmdb->writer);
-		else
-			status = mdb_txn_commit(lmdb->writer);
+		status = transact_once(lmdb, body, job);
+		if (status == MDB_MAP_FULL && lmdb->held)
+			status = let_go(lmdb) ? MDB_PANIC : MDB_MAP_FULL;
 	} while (status == MDB_MAP_FULL && !(status = map_grow(lmdb)));
 	return status;
+}
+
+static MDB_txn *view(const struct lmdb *lmdb)
+{
+	return lmdb->held ? lmdb->held : lmdb->reader;
+}
+
+static int view_begin(struct lmdb *lmdb)
+{
+	return lmdb->held ? 0 : mdb_txn_renew(lmdb->reader);
+}
+
+static void view_end(struct lmdb *lmdb)
+{
+	if (!lmdb->held)
+		mdb_txn_reset(lmdb->reader);
 }
 
 static int count_records(struct lmdb *lmdb)
 {
 	MDB_stat stat;
-	int status = mdb_txn_renew(lmdb->reader);
+	int status = view_begin(lmdb);
 
 	if (status)
 		return status;
 	for (int i = 0; i < lmdb->count && !status; i++) {
-		status = mdb_stat(lmdb->reader, lmdb->databases[i], &stat);
+		status = mdb_stat(view(lmdb), lmdb->databases[i], &stat);
 		if (!status)
 			lmdb->records[i] = (int64_t)stat.ms_entries;
 	}
-	mdb_txn_reset(lmdb->reader);
+	view_end(lmdb);
 	return status;
+}
+
+void lmdb_hold(struct lmdb *lmdb)
+{
+	lmdb->holding = true;
+}
+
+int lmdb_settle(struct lmdb *lmdb, struct err *err)
+{
+	const int status = lmdb->lost ? MDB_PANIC : let_go(lmdb);
+
+	lmdb->holding = false;
+	return status ? failed(lmdb, status, "cannot keep what came", err) : 0;
 }
 
 int lmdb_write(
@@ -155,6 +247,7 @@ int lmdb_put(struct lmdb *lmdb, int table, struct lmdb_key key, size_t size, voi
 	const int status = mdb_put(lmdb->writer, lmdb->databases[table], &name, &value, flags);
 
 	*record = value.mv_data;
+	lmdb->spent += CHANGE + 2 * size;
 	return status;
 }
 
@@ -163,6 +256,7 @@ int lmdb_remove(struct lmdb *lmdb, int table, struct lmdb_key key)
 	MDB_val name = key_of(key);
 	const int status = mdb_del(lmdb->writer, lmdb->databases[table], &name, NULL);
 
+	lmdb->spent += CHANGE;
 	return status == MDB_NOTFOUND ? 0 : status;
 }
 
@@ -197,7 +291,7 @@ int lmdb_peek_from(struct lmdb *lmdb, int table, int64_t *id, const void **recor
 
 int lmdb_begin(struct lmdb *lmdb, struct err *err)
 {
-	const int status = mdb_txn_renew(lmdb->reader);
+	const int status = view_begin(lmdb);
 
 	return status ? failed(lmdb, status, "cannot read", err) : 0;
 }
@@ -206,7 +300,7 @@ int lmdb_find(struct lmdb *lmdb, int table, struct lmdb_key key, const void **re
 	struct err *err)
 {
 	MDB_val name = key_of(key), value;
-	const int status = mdb_get(lmdb->reader, lmdb->databases[table], &name, &value);
+	const int status = mdb_get(view(lmdb), lmdb->databases[table], &name, &value);
 
 	*record = status ? NULL : value.mv_data;
 	*size = status ? 0 : value.mv_size;
@@ -215,7 +309,7 @@ int lmdb_find(struct lmdb *lmdb, int table, struct lmdb_key key, const void **re
 
 void lmdb_end(struct lmdb *lmdb)
 {
-	mdb_txn_reset(lmdb->reader);
+	view_end(lmdb);
 }
 
 int64_t lmdb_count(const struct lmdb *lmdb, int table)
@@ -359,6 +453,8 @@ void lmdb_close(struct lmdb *lmdb)
 {
 	if (!lmdb)
 		return;
+	if (lmdb->held)
+		mdb_txn_abort(lmdb->held);
 	if (lmdb->reader)
 		mdb_txn_abort(lmdb->reader);
 	if (lmdb->env)

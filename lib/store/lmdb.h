@@ -4,7 +4,7 @@
  *
  * All writing is done in transactions. When lmdb_write has returned 0, the whole
  * change is synced to disk; if it fails, or the process ends before, nothing of
- * the change is there.
+ * the change is there. Changes may be held, to share a sync: see lmdb_hold.
  *
  * One process has the tables, by a lock on the folder, and one thread uses them
  * at a time. Space that a transaction frees is used again from the second
@@ -52,6 +52,15 @@ typedef int lmdb_body(struct lmdb *lmdb, const void *job);
 
 int lmdb_write(
 	struct lmdb *lmdb, lmdb_body *body, const void *job, const char *doing, struct err *err);
+
+/*
+ * From lmdb_hold on lmdb_write does not sync; lmdb_settle does, for all changes since, and
+ * ends the holding. A process that ends before has made none of them, and so has one whose
+ * lmdb_settle fails: then nothing can be written until the tables are opened again. Where
+ * the file must grow, what was held is settled early.
+ */
+void lmdb_hold(struct lmdb *lmdb);
+int lmdb_settle(struct lmdb *lmdb, struct err *err);
 
 /*
  * For bodies only. They return LMDB's own status, 0 for success. Put gives the place

@@ -239,7 +239,11 @@ static void journal_store_state(struct store *store, struct state *state)
 {
 	struct journal_store *s = mine(store);
 	int64_t noted = (int64_t)s->noted;
+	struct err err;
 
+	/* What counts on samples must not outlive them. */
+	if (!state_reading(state) && journal_settle(s->journal, &err))
+		state_refuse(state, err.code, "%s", err.message);
 	state_int64(state, "forgotten", &noted);
 	if (state_reading(state) && !state_failed(state))
 		restart(s, noted, state);

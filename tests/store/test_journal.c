@@ -244,6 +244,63 @@ static void the_disk_does_not_follow_the_stream(void **state)
 	store_free(store);
 }
 
+static void what_is_held_is_there_when_it_is_settled(void **state)
+{
+	struct store *store = store_with(SMALL);
+	struct err err;
+
+	add_next(store, 1, SMALL);
+	journal_hold(store_journal(store));
+	add_next(store, STEP, SMALL);
+	add_next(store, STEP, SMALL);
+	for (int64_t id = 0; id < store_count(store); id++)
+		assert_kept(store, id, SMALL, true);
+	assert_int_equal(journal_kept(store_journal(store)), 1 + 2 * STEP);
+	/* As if the process had been killed. */
+	store_free(store);
+	store = store_with(SMALL);
+	assert_int_equal(store_stored(store), 1);
+	replay(store);
+	journal_hold(store_journal(store));
+	add_next(store, STEP, SMALL);
+	assert_ok(journal_settle(store_journal(store), &err), err);
+	add_next(store, 1, SMALL);
+	journal_hold(store_journal(store));
+	add_next(store, 1, SMALL);
+	/* Checkpoints count on all samples. */
+	checkpoint(store);
+	journal_hold(store_journal(store));
+	add_next(store, 1, SMALL);
+	store_free(store);
+	store = store_with(SMALL);
+	assert_int_equal(store_stored(store), 1 + STEP + 2);
+	replay(store);
+	for (int64_t id = 0; id < store_count(store); id++)
+		assert_kept(store, id, SMALL, true);
+	store_free(store);
+}
+
+/* More than there is room for without a sync: the file grows on the way. */
+static void much_may_be_held(void **state)
+{
+	enum { MUCH = 2000 };
+	struct store *store = store_with(FLOATS);
+	struct err err;
+
+	journal_hold(store_journal(store));
+	for (int i = 0; i < MUCH; i++)
+		add_next(store, 1 + i % 7, FLOATS);
+	for (int64_t id = 0; id < store_count(store); id += 17)
+		assert_kept(store, id, FLOATS, true);
+	assert_ok(journal_settle(store_journal(store), &err), err);
+	store_free(store);
+	store = store_with(FLOATS);
+	assert_int_equal(replay(store), MUCH);
+	for (int64_t id = 0; id < store_count(store); id += 17)
+		assert_kept(store, id, FLOATS, true);
+	store_free(store);
+}
+
 static void only_one_may_have_it(void **state)
 {
 	struct store *store = store_with(SMALL), *other;
@@ -267,6 +324,8 @@ int main(void)
 		journal_test(checkpoints_that_cannot_go_on_are_refused),
 		cmocka_unit_test(other_kinds_have_nothing_to_do),
 		journal_test(the_disk_does_not_follow_the_stream),
+		journal_test(what_is_held_is_there_when_it_is_settled),
+		journal_test(much_may_be_held),
 		journal_test(only_one_may_have_it),
 	};
 

@@ -315,6 +315,49 @@ static void a_full_disk_loses_nothing(void **state)
 	store_free(store);
 }
 
+/* What was held is not there, and nothing goes on as if it were. */
+static void a_full_disk_may_undo_what_is_held(void **state)
+{
+	struct store *store = store_with(FLOATS);
+	struct err err;
+
+	add_next(store, STEP, FLOATS);
+	journal_hold(store_journal(store));
+	add_next(store, STEP, FLOATS);
+	files_up_to((rlim_t)disk_bytes() + 5000);
+	assert_int_equal(journal_settle(store_journal(store), &err), ERR_FILE);
+	assert_says(err, "journal: cannot keep what came: ");
+	files_up_to(RLIM_INFINITY);
+	assert_int_equal(journal_settle(store_journal(store), &err), ERR_FILE);
+	assert_says(err, "writing failed before; open it again");
+	samples_from(0, 1, FLOATS);
+	assert_int_equal(store_add(store, inputs, labels, 1, &err), ERR_FILE);
+	assert_int_not_equal(state_save(in_folder("state"), visit, store, &err), 0);
+	store_free(store);
+	store = store_with(FLOATS);
+	assert_int_equal(store_stored(store), STEP);
+	replay(store);
+	add_next(store, STEP, FLOATS);
+	store_free(store);
+}
+
+/* The file cannot become as long as holding wants it. */
+static void holding_does_without_room_to_spare(void **state)
+{
+	struct store *store = store_with(FLOATS);
+	int64_t count;
+
+	files_up_to(3000000);
+	journal_hold(store_journal(store));
+	count = add_until_full(store);
+	files_up_to(RLIM_INFINITY);
+	store_free(store);
+	store = store_with(FLOATS);
+	assert_true(count > 0);
+	assert_int_equal(store_stored(store), count);
+	store_free(store);
+}
+
 static void forgetting_makes_room_on_a_full_disk(void **state)
 {
 	struct store *store = store_with(FLOATS);
@@ -379,6 +422,8 @@ int main(void)
 		journal_test(cut_files_are_refused),
 		journal_test(a_write_that_is_torn_loses_nothing),
 		journal_test(a_full_disk_loses_nothing),
+		journal_test(a_full_disk_may_undo_what_is_held),
+		journal_test(holding_does_without_room_to_spare),
 		journal_test(forgetting_makes_room_on_a_full_disk),
 		journal_test(memory_may_run_out),
 	};
