@@ -323,6 +323,13 @@ RETAIN_API int retain_learner_predict_for(struct retain_learner *learner,
 RETAIN_API int retain_learner_encode(struct retain_learner *learner, const char *row, size_t length,
 	float *input, size_t floats, struct retain_err *err);
 
+/*
+ * The same for a row that is only predicted: nothing is learned from it, so what it has
+ * that is new counts as missing. RETAIN_ERR_STATE while there is no schema.
+ */
+RETAIN_API int retain_learner_encode_known(struct retain_learner *learner, const char *row,
+	size_t length, float *input, size_t floats, struct retain_err *err);
+
 /* Stands for inputs that were observed; good for one reveal or drop. */
 struct retain_ticket {
 	uint64_t number;

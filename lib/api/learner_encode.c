@@ -39,42 +39,64 @@ static int make_schema(struct retain_learner *learner, const struct jvalue *row,
 	return code;
 }
 
-static int encode(struct retain_learner *learner, const struct jvalue *row, float *input,
-	size_t floats, struct err *err)
+static int encode(struct retain_learner *learner, bool learn, const struct jvalue *row,
+	float *input, size_t floats, struct err *err)
 {
 	struct run *run = learner->run;
-	int code = run->schema ? check_size(learner, run->schema, err)
-			       : make_schema(learner, row, err);
+	int code;
 
+	if (!run->schema && !learn)
+		return err_set(err, ERR_STATE, "no row was encoded yet, so there is no schema");
+	code = run->schema ? check_size(learner, run->schema, err) : make_schema(learner, row, err);
 	if (code || !input)
 		return code;
 	if (floats != schema_floats(run->schema))
 		return err_set(err, ERR_INPUT, "floats = %zu: an input has %zu", floats,
 			schema_floats(run->schema));
-	code = schema_learn_row(run->schema, row, err);
+	if (learn)
+		code = schema_learn_row(run->schema, row, err);
 	return code ? code : schema_encode_row(run->schema, row, input, NULL, err);
+}
+
+/* A call of the name `who`, whose arguments are there. */
+static int encode_text(const char *who, struct retain_learner *learner, bool learn, const char *row,
+	size_t length, float *input, size_t floats, struct err *err)
+{
+	struct jvalue *value = NULL;
+	struct err why = {0};
+	int code = 0;
+
+	if (!input && floats)
+		code = err_set(err, ERR_INPUT, "%s: floats = %zu: must be 0 where input is NULL",
+			who, floats);
+	if (!code)
+		code = jvalue_read(&value, row, length, "row", err);
+	if (!code)
+		code = api_learner_enter(learner, who, err);
+	if (code) {
+		jvalue_free(value);
+		return code;
+	}
+	code = encode(learner, learn, value, input, floats, &why);
+	api_learner_leave(learner);
+	jvalue_free(value);
+	return code ? err_set(err, code, "%s: %s", who, why.message) : 0;
 }
 
 int retain_learner_encode(struct retain_learner *learner, const char *row, size_t length,
 	float *input, size_t floats, struct retain_err *err)
 {
-	struct jvalue *value = NULL;
-	struct err why = {0};
-	int code = ARGS_CHECK(err, ARG(learner), ARG(row));
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(row));
 
-	if (!code && !input && floats)
-		code = err_set(inner(err), ERR_INPUT,
-			"%s: floats = %zu: must be 0 where input is NULL", __func__, floats);
-	if (!code)
-		code = jvalue_read(&value, row, length, "row", inner(err));
-	if (!code)
-		code = api_learner_enter(learner, __func__, inner(err));
-	if (code) {
-		jvalue_free(value);
-		return code;
-	}
-	code = encode(learner, value, input, floats, &why);
-	api_learner_leave(learner);
-	jvalue_free(value);
-	return code ? err_set(inner(err), code, "%s: %s", __func__, why.message) : 0;
+	return code ? code
+		    : encode_text(__func__, learner, true, row, length, input, floats, inner(err));
+}
+
+int retain_learner_encode_known(struct retain_learner *learner, const char *row, size_t length,
+	float *input, size_t floats, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(row), ARG(input));
+
+	return code ? code
+		    : encode_text(__func__, learner, false, row, length, input, floats, inner(err));
 }

@@ -131,7 +131,7 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Rows and labels
 
-    def _rows(self, learner: Learner, X: Any, reset: bool) -> Floats:
+    def _rows(self, learner: Learner, X: Any, reset: bool, learn: bool = True) -> Floats:
         width = self.__dict__.get("n_features_in_")
         reset = reset or width is None  # a former process left the learner in its folder
         if (
@@ -146,7 +146,7 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if _has_words(X) or (not reset and "_named" in self.__dict__):
             validate_data(self, X, reset=reset, skip_check_array=True)
             self._named = True
-            return learner.encode(X)
+            return learner.encode(X, learn)
         made: Floats = validate_data(
             self, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan"
         )
@@ -225,14 +225,14 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row."""
         learner = self._fitted()
-        numbers = learner.numbers(self._rows(learner, X, False), self.for_)
+        numbers = learner.numbers(self._rows(learner, X, False, False), self.for_)
         made: npt.NDArray[Any] = self.classes_[self._place[numbers]]
         return made
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """How probable each of ``classes_`` is, a row per row of X."""
         learner = self._fitted()
-        made = learner.predict_proba(self._rows(learner, X, False), self.for_)
+        made = learner.predict_proba(self._rows(learner, X, False, False), self.for_)
         shares: npt.NDArray[np.float64] = made[:, self._order].astype(np.float64)
         shares /= shares.sum(axis=1, keepdims=True)
         return shares

@@ -418,14 +418,18 @@ class Learner:
         assert probabilities is not None
         return probabilities
 
-    def encode(self, rows: Rows) -> Floats:
+    def encode(self, rows: Rows, learn: bool = True) -> Floats:
         """Inputs of rows of named values: a dict, several, or a frame.
 
         The first row says what fields there are and of which kind; each may teach a value
-        that is new, also where it is only predicted. ``schema_spare`` inputs are for fields
-        that come later. It is kept with the samples.
+        that is new. ``schema_spare`` inputs are for fields that come later. It is kept with
+        the samples. ``learn=False`` is for rows that are only predicted: nothing is learned
+        from them, and what is new in them counts as missing.
         """
         learner, said = self._alive(), named.listed(rows)
+        if not learn:
+            known = lib.retain_learner_encode_known
+            return named.encoded(known, learner, said, self._shape.floats)
         if said and not self._shape.floats:
             line = named.written(said[0])
             check(lib.retain_learner_encode(learner, line, len(line), NULL, 0, here.err))

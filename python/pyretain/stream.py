@@ -76,7 +76,7 @@ class RiverClassifier(base.MiniBatchClassifier):
         learner.learn(learner.encode(rows), labels)
 
     def _predict(self, rows: Any) -> npt.NDArray[np.float64]:
-        shares = self._learner.predict_proba(self._learner.encode(rows), self.for_)
+        shares = self._learner.predict_proba(self._learner.encode(rows, learn=False), self.for_)
         made: npt.NDArray[np.float64] = shares.astype(np.float64)
         made /= made.sum(axis=1, keepdims=True)
         return made

@@ -90,6 +90,18 @@ def test_a_folder_keeps_the_fields(tmp_path):
         assert killed.predict_proba_one(row) == expected
 
 
+def test_what_is_only_predicted_teaches_nothing():
+    def learned(asks):
+        model = RiverClassifier(seed=1)
+        for number in range(30):
+            model.learn_one({"a": number % 7, "city": "Rome" if number % 2 else "Oslo"}, number % 2)
+            if asks:
+                model.predict_proba_one({"a": number, "city": f"town {number}", "new": 1.0})
+        return model.predict_proba_one({"a": 3, "city": "Rome"})
+
+    assert learned(True) == learned(False)
+
+
 def test_a_word_among_numbers_is_named():
     model = RiverClassifier()
     model.learn_one({"age": 3}, True)

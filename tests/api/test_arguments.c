@@ -123,6 +123,9 @@ static void null_is_refused_by_learners(void **state)
 		retain_learner_predict_for(learner, RETAIN_NOW, INPUTS, NOTHING, NOTHING, &err));
 	NO("learner", retain_learner_encode(NULL, "{}", 2, step.inputs[0], DIM, &err));
 	NO("row", retain_learner_encode(learner, NULL, 2, step.inputs[0], DIM, &err));
+	NO("learner", retain_learner_encode_known(NULL, "{}", 2, step.inputs[0], DIM, &err));
+	NO("row", retain_learner_encode_known(learner, NULL, 2, step.inputs[0], DIM, &err));
+	NO("input", retain_learner_encode_known(learner, "{}", 2, NOTHING, &err));
 	NO("learner", retain_learner_observe(NULL, INPUTS, PREDICTIONS, &step.ticket, &err));
 	NO("inputs", retain_learner_observe(learner, NOTHING, PREDICTIONS, &step.ticket, &err));
 	NO("predictions", retain_learner_observe(learner, INPUTS, NOTHING, &step.ticket, &err));
@@ -292,6 +295,7 @@ static void refuse_in_child(struct retain_learner *theirs)
 {
 	CHILD(retain_learner_save(theirs, &err));
 	CHILD(retain_learner_encode(theirs, "{}", 2, NOTHING, &err));
+	CHILD(retain_learner_encode_known(theirs, "{}", 2, step.inputs[0], DIM, &err));
 	CHILD(retain_learner_pack(theirs, in_folder("x"), &err));
 	CHILD(retain_learner_shape(theirs, &shape, &err));
 	CHILD(retain_learner_class(theirs, "a", &step.labels[0], &err));

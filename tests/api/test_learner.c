@@ -469,9 +469,19 @@ static void rows_of_named_values(void **state)
 
 	(void)state;
 	assert_int_equal(DIM, 6);
+	assert_int_equal(
+		retain_learner_encode_known(learner, first, strlen(first), input, DIM, &err),
+		RETAIN_ERR_STATE);
+	assert_says(err, "retain_learner_encode_known: no row was encoded yet");
 	assert_ok(retain_learner_encode(learner, first, strlen(first), NULL, 0, &err), err);
 	assert_ok(retain_learner_encode(learner, first, strlen(first), input, DIM, &err), err);
 	assert_true(input[0] == 1 && input[1] == 1 && input[2] == 0 && input[5] == 1);
+	for (int i = 0; i < 2; i++) { /* what is only looked at is as new the second time */
+		assert_ok(retain_learner_encode_known(
+				  learner, second, strlen(second), input, DIM, &err),
+			err);
+		assert_true(input[0] == 2.5f && input[1] == 0 && input[2] == 0);
+	}
 	assert_ok(retain_learner_encode(learner, second, strlen(second), input, DIM, &err), err);
 	assert_true(input[0] == 2.5f && input[1] == 0 && input[2] == 1 && isnan(input[5]));
 	assert_int_equal(retain_learner_encode(learner, first, strlen(first), input, 5, &err),
