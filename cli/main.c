@@ -9,6 +9,7 @@
 #include <retain.h>
 #include "args.h"
 #include "cli.h"
+#include "crew.h"
 
 static verb_fn cmd_version;
 
@@ -84,9 +85,12 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		argv[1] += strlen("--");
-	code = verb_run("retain",
+	if (!crew_begin(argc > 1 ? argv[1] : "retain",
+		    argc > 1 && (!strcmp(argv[1], "run") || !strcmp(argv[1], "serve")), &code))
+		return code;
+	code = crew_end(verb_run("retain",
 		"Learns from an endless, drifting stream, and keeps what it learned.", verbs, argc,
-		argv);
+		argv));
 	/* A full disk behind a redirection must not look like success. */
 	if (fflush(stdout) && code == EXIT_OK)
 		return complain(EXIT_FAILED, "standard output: %s", strerror(errno));

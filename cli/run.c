@@ -12,6 +12,7 @@
 #include "args.h"
 #include "came_to.h"
 #include "cli.h"
+#include "crew.h"
 #include "open.h"
 #include "settings.h"
 #include "watch.h"
@@ -143,6 +144,7 @@ static int go(const struct request *request, const struct options *options)
 					  : RUN_NEW,
 		.quiet = request->quiet || request->json,
 		.describe = !request->quiet && !request->json,
+		.ranks = crew_lead(options),
 		.live = live};
 	struct watch_result result;
 	struct err err = {0};

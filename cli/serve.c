@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "cli.h"
+#include "crew.h"
 #include "open.h"
 #include "page.h"
 #include "settings.h"
@@ -77,6 +78,7 @@ static int serve_learner(const struct request *request, const struct options *op
 	const struct run_config run = {.options = options,
 		.folder = request->out,
 		.start = RUN_RESUME,
+		.ranks = crew_lead(options),
 		.log = {.write = show_message, .most = LOG_WARN},
 		.advice_diverged = "--set run.on_nan=rollback goes on from it at half the rate"};
 	const struct serve_config config = {

@@ -29,7 +29,8 @@ void watch_interrupts(void)
 {
 	const struct sigaction watch = {
 		.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
-	static const int signals[] = {SIGINT, SIGTERM};
+	/* The last is what mpirun and Slurm pass on. */
+	static const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
 	struct sigaction old;
 
 	/* A reader that goes away is an error that can be told, after saving. */
@@ -136,6 +137,7 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		.options = watch->options,
 		.folder = watch->folder,
 		.start = watch->start,
+		.ranks = watch->ranks,
 		.log = {.write = watch->calm ? NULL : show_message, .most = LOG_WARN},
 		.progress = show_progress,
 		.context = &line,

@@ -24,10 +24,11 @@ static int meet_part(struct stored *s, int64_t first, int at, int n, struct err 
 
 	for (int i = 0; i < n; i++)
 		ids[i] = first + at + i;
-	code = source_inputs(s->source, SOURCE_STREAM, ids, n, s->inputs, err);
+	code = learner_look(s->run.learner, SOURCE_STREAM, ids, n, s->inputs, err);
 	stored_note_bad(s);
 	if (!code)
-		code = learner_predict(s->run.learner, LEARNER_NOW, s->inputs, n, s->logits, err);
+		code = learner_predict_seen(
+			s->run.learner, LEARNER_NOW, s->inputs, n, s->logits, err);
 	if (!code)
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
 	if (!code)
@@ -63,10 +64,12 @@ static void tell_task(struct stored *s)
 
 /*
  * A time step of the protocol: predict, score, reveal. The inputs of one that comes in
- * parts are not all at hand in the end, so each part goes to the store's cache.
+ * parts are not all at hand in the end, so each part goes to the store's cache. Nor are
+ * they where several ranks have loaded them.
  */
 static int meet_step(struct stored *s, struct err *err)
 {
+	const bool alone = ranks_alone(s->run.config.ranks);
 	int64_t first, count;
 	int code = 0, n;
 
@@ -76,15 +79,15 @@ static int meet_step(struct stored *s, struct err *err)
 		const int part = n - at < STORED_BATCH ? n - at : STORED_BATCH;
 
 		code = meet_part(s, first, at, part, err);
-		if (!code && n > STORED_BATCH)
+		if (!code && alone && n > STORED_BATCH)
 			source_store_keep(
 				s->run.store, s->ids + at, s->inputs, s->labels + at, part);
 	}
 	if (!code)
 		tell_task(s);
 	if (!code)
-		code = learner_reveal(
-			s->run.learner, n > STORED_BATCH ? NULL : s->inputs, s->labels, n, err);
+		code = learner_reveal(s->run.learner, !alone || n > STORED_BATCH ? NULL : s->inputs,
+			s->labels, n, err);
 	if (!code)
 		run_score(&s->run, s->predicted, s->rank, s->labels, n);
 	return code;

@@ -21,6 +21,12 @@ int stored_open(struct stored **stored, const struct run_config *config, struct 
 int stored_go(struct stored *stored, struct run_result *result, struct err *err);
 void stored_close(struct stored *stored);
 
+/*
+ * What a rank other than 0 does while rank 0 goes through such a run: it opens the same source
+ * and makes what rank 0's learner is told to make (learn/follow.h).
+ */
+int stored_follow(const struct options *options, struct ranks *ranks, struct err *err);
+
 /* A line about the run, its stream, net and budget; of a data set two, what it is and what was chosen. */
 void stored_describe(const struct stored *stored, char *out, size_t size);
 

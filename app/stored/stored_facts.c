@@ -11,10 +11,10 @@
 enum { DIGEST_SAMPLES = 64 };
 
 /* The samples in the middle of so many equal parts. */
-static bool add_part(const struct stored *s, enum source_part part, int64_t samples, float *inputs,
+static bool add_part(struct source *source, enum source_part part, int64_t samples, float *inputs,
 	uint32_t *digest)
 {
-	const struct source_info *info = source_info(s->source);
+	const struct source_info *info = source_info(source);
 	const size_t floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
 	const int64_t count = samples < DIGEST_SAMPLES ? samples : DIGEST_SAMPLES;
 
@@ -23,8 +23,8 @@ static bool add_part(const struct stored *s, enum source_part part, int64_t samp
 		struct err err;
 		int32_t label;
 
-		if (source_inputs(s->source, part, &id, 1, inputs, &err) ||
-			source_labels(s->source, part, &id, 1, &label, &err))
+		if (source_inputs(source, part, &id, 1, inputs, &err) ||
+			source_labels(source, part, &id, 1, &label, &err))
 			return false;
 		*digest = checksum_add(*digest, inputs, floats * sizeof(*inputs));
 		*digest = checksum_add(*digest, &label, sizeof(label));
@@ -32,18 +32,19 @@ static bool add_part(const struct stored *s, enum source_part part, int64_t samp
 	return true;
 }
 
-/* A checksum over samples evenly over the stream and over the evaluation data; false: unreadable. */
-static bool digest_of(const struct stored *s, uint32_t *digest)
+/* False: something cannot be read. */
+bool stored_digest(struct source *source, char out[STORED_DIGEST])
 {
-	const struct source_info *info = source_info(s->source);
+	const struct source_info *info = source_info(source);
 	float *inputs = mem_new((size_t)info->channels * (size_t)info->height * (size_t)info->width,
 		sizeof(*inputs));
-	bool whole;
+	uint32_t digest = 0;
+	const bool whole = inputs &&
+			   add_part(source, SOURCE_STREAM, info->samples, inputs, &digest) &&
+			   add_part(source, SOURCE_EVAL, info->evals, inputs, &digest);
 
-	*digest = 0;
-	whole = inputs && add_part(s, SOURCE_STREAM, info->samples, inputs, digest) &&
-		add_part(s, SOURCE_EVAL, info->evals, inputs, digest);
 	mem_free(inputs);
+	snprintf(out, STORED_DIGEST, "crc32:%08" PRIx32, digest);
 	return whole;
 }
 
@@ -51,8 +52,7 @@ void stored_facts(const struct run *run, struct jwriter *json)
 {
 	const struct stored *s = (const struct stored *)run;
 	const struct source_info *info = source_info(s->source);
-	char words[32];
-	uint32_t digest;
+	char words[STORED_DIGEST];
 
 	jwriter_number(json, "waited_seconds", stored_waited(s));
 	jwriter_whole(json, "skipped", stored_skipped(s));
@@ -63,10 +63,8 @@ void stored_facts(const struct run *run, struct jwriter *json)
 	jwriter_whole(json, "channels", info->channels);
 	jwriter_whole(json, "height", info->height);
 	jwriter_whole(json, "width", info->width);
-	if (digest_of(s, &digest)) {
-		snprintf(words, sizeof(words), "crc32:%08" PRIx32, digest);
+	if (stored_digest(s->source, words))
 		jwriter_text(json, "digest", words);
-	}
 	jwriter_end(json);
 }
 

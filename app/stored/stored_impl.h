@@ -36,6 +36,13 @@ double stored_iterations(const struct stored *stored, int64_t step);
 /* The samples of all whole time steps: shares of the stream are shares of them. */
 int64_t stored_samples(const struct stored *stored);
 
+/* A checksum over samples evenly over the stream and over the evaluation data, in words. */
+enum { STORED_DIGEST = 32 };
+bool stored_digest(struct source *source, char out[STORED_DIGEST]);
+
+/* For struct learner_config: samples of a source, by part. */
+int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs, struct err *err);
+
 /* The bin of an evaluation sample in the matrix. */
 int stored_bin(const struct stored *stored, int64_t id);
 

@@ -218,6 +218,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 {
 	struct learner_config learner = {0};
 	const struct source_info *info;
+	char digest[STORED_DIGEST];
 	int code = source_open(&s->source, o, err);
 
 	if (code)
@@ -234,6 +235,10 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	learner.height = info->height;
 	learner.width = info->width;
 	learner.fit = info->fit;
+	learner.load = stored_load;
+	learner.load_context = s->source;
+	if (!ranks_alone(s->run.config.ranks) && stored_digest(s->source, digest))
+		learner.data = digest;
 	learner.steps = s->run.planned_steps;
 	learner.iterations = s->run.planned_iterations;
 	code = source_store_new(

@@ -39,6 +39,7 @@ struct ranks {
 	const struct ranks_type *type;
 	int rank, count;
 	int here;         /* how many share this machine */
+	int threads;      /* that each of them can have */
 	const char *host; /* its name */
 	bool lost;        /* a call failed on this rank, and where others are is unknown */
 };

@@ -43,6 +43,11 @@ static int make(struct follower *f, const struct learner_told *told, struct err 
 	int code = 0;
 
 	f->ranks->type->share(f->ranks, 0, &config, sizeof(config));
+	if (f->config->failed) {
+		*err = *f->config->failed;
+		learner_meet(f->ranks, NULL, err->code, err);
+		return 0;
+	}
 	config.options = f->config->options;
 	config.ranks = f->ranks;
 	config.data = f->config->data;

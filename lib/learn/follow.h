@@ -11,7 +11,8 @@ struct follow_config {
 	const struct options *options; /* rank 0's */
 	/* The same samples as rank 0 has, and how to load more of them; or NULL: it sends them. */
 	struct store *store;
-	const char *data; /* as in struct learner_config */
+	const struct err *failed; /* NULL, or why this rank cannot go along: rank 0 tells it */
+	const char *data;         /* as in struct learner_config */
 	int (*load)(
 		void *context, int kind, const int64_t *ids, int n, float *inputs, struct err *err);
 	void *load_context;

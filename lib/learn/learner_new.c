@@ -35,6 +35,8 @@ static int make_net(struct learner *made, const struct learner_config *config, s
 		return code;
 	if (!engine.threads && net_macs(made->net) * made->batch < SMALL_BATCH)
 		engine.threads = 1;
+	if (!engine.threads && made->ranks)
+		engine.threads = made->ranks->threads;
 	code = engine_new(&made->engine, &engine, err);
 	if (!code)
 		code = runner_new(&made->runner, made->net, made->engine,
@@ -350,7 +352,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		code = make_parts(made, config, err);
 	if (!code)
 		code = make_schedule(made, config, err);
-	code = learner_meet(made, code, err);
+	code = learner_meet(made->ranks, made, code, err);
 	if (!code)
 		learner_keep_start(made);
 	if (!code && *options_text(o, "model.weights"))

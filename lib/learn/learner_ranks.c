@@ -45,17 +45,17 @@ static void put(char *out, size_t size, const char *text)
 	snprintf(out, size, "%s", text ? text : "");
 }
 
-static struct identity introduce(const struct learner *learner, int code, const struct err *err)
+static struct identity introduce(
+	const struct ranks *ranks, const struct learner *learner, int code, const struct err *err)
 {
-	const struct ranks *ranks = learner->ranks;
 	struct identity me = {.code = code};
 
 	put(me.host, sizeof(me.host), ranks->host);
-	put(me.data, sizeof(me.data), learner->config.data);
 	if (code) {
 		put(me.message, sizeof(me.message), err->message);
 		return me;
 	}
+	put(me.data, sizeof(me.data), learner->config.data);
 	put(me.isa, sizeof(me.isa), engine_isa(learner->engine));
 	me.params = (int64_t)net_params(learner->net)->floats;
 	return me;
@@ -86,13 +86,12 @@ static int compare(
 	return 0;
 }
 
-int learner_meet(struct learner *learner, int code, struct err *err)
+int learner_meet(struct ranks *ranks, const struct learner *learner, int code, struct err *err)
 {
-	struct ranks *ranks = learner->ranks;
 	struct identity *all;
 	size_t begins[RANKS_MOST + 1];
 
-	if (!ranks)
+	if (ranks_alone(ranks))
 		return code;
 	all = mem_new((size_t)ranks->count, sizeof(*all));
 	if (!all) {
@@ -101,7 +100,7 @@ int learner_meet(struct learner *learner, int code, struct err *err)
 	}
 	for (int r = 0; r <= ranks->count; r++)
 		begins[r] = (size_t)r;
-	all[ranks->rank] = introduce(learner, code, err);
+	all[ranks->rank] = introduce(ranks, learner, code, err);
 	ranks->type->gather(ranks, all, sizeof(*all), begins);
 	for (int r = 0; r < ranks->count && !code; r++)
 		code = compare(&all[0], &all[r], r, err);

@@ -48,10 +48,10 @@ void learner_call_reveal(
 	struct learner *learner, const float *inputs, const int32_t *labels, int n);
 
 /*
- * After a learner was made, or was not: all ranks tell who they are. The error of the first
- * that failed, or of the first that differs from rank 0, is everyone's.
+ * After a learner was made, or was not (code, err): all ranks tell who they are. The error of
+ * the first that failed, or of the first that differs from rank 0, is everyone's.
  */
-int learner_meet(struct learner *learner, int code, struct err *err);
+int learner_meet(struct ranks *ranks, const struct learner *learner, int code, struct err *err);
 
 /* Weights that rank 0 has read, or failed to, become everyone's. Returns rank 0's code. */
 int learner_share_weights(struct learner *learner, int code);

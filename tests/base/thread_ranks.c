@@ -106,8 +106,12 @@ void thread_ranks(int count, thread_ranks_fn *fn, void *context)
 	assert(count <= MOST);
 	pthread_barrier_init(&world.barrier, NULL, (unsigned)count);
 	for (int r = 0; r < count; r++) {
-		ranks[r] = (struct thread_rank){
-			{.type = &type, .rank = r, .count = count, .here = count, .host = "here"},
+		ranks[r] = (struct thread_rank){{.type = &type,
+							.rank = r,
+							.count = count,
+							.here = count,
+							.threads = 1,
+							.host = "here"},
 			&world};
 		if (r)
 			pthread_create(&threads[r], NULL, run, &ranks[r]);
