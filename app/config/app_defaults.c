@@ -34,6 +34,14 @@ static int fill_size(struct options *options, const struct records_info *info, s
 	return code;
 }
 
+/* Whether there is nothing else to measure retention on. */
+static bool evaluates_held(const struct options *options, const struct records_info *info)
+{
+	return !info->parted && !options_bool(options, "stream.drift") &&
+	       (!defaults_said(options, "stream.eval") ||
+		       !strcmp(options_text(options, "stream.eval"), "held"));
+}
+
 static int fill_pictures(struct options *options, struct records *records, struct err *err)
 {
 	const struct records_info *info = records_info(records);
@@ -45,7 +53,8 @@ static int fill_pictures(struct options *options, struct records *records, struc
 	/* Class after class is the order of folders, not of time. */
 	if (!code && info->form == RECORDS_IMAGE && !info->timed && sight_sorted(records))
 		code = defaults_set(options, "stream.order", "random", err);
-	return code ? code : defaults_fill(options, DEFAULTS_PICTURES, err);
+	return code ? code
+		    : defaults_fill(options, DEFAULTS_PICTURES, evaluates_held(options, info), err);
 }
 
 /* Retention is measured on what is held out, so that no row is missing from the stream. */
@@ -65,14 +74,14 @@ static int fill_stored(struct options *options, struct err *err)
 	int code;
 
 	if (records_tabular(options_text(options, "stream.source"))) {
-		code = defaults_fill(options, DEFAULTS_ROWS, err);
+		code = defaults_fill(options, DEFAULTS_ROWS, true, err);
 		return code ? code : fill_evaluation(options, &(struct records_info){0}, err);
 	}
 	if (records_open(&records, options_text(options, "stream.source"), options, NULL))
 		return 0;
 	info = records_info(records);
 	if (info->form == RECORDS_FLOATS && info->height * info->width == 1)
-		code = defaults_fill(options, DEFAULTS_ROWS, err);
+		code = defaults_fill(options, DEFAULTS_ROWS, evaluates_held(options, info), err);
 	else
 		code = fill_pictures(options, records, err);
 	if (!code)
@@ -101,7 +110,7 @@ int app_defaults(struct options *options, struct err *err)
 		return defaults_fill(options,
 			strchr(options_text(options, "model.input"), ',') ? DEFAULTS_PICTURES
 									  : DEFAULTS_ROWS,
-			err);
+			true, err);
 	for (int i = 0; source_types[i]; i++)
 		if (!strcmp(source_types[i]->name, source))
 			return 0;

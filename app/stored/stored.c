@@ -51,6 +51,7 @@ static bool task_begins(const struct stored *s, int64_t step)
 static void tell_task(struct stored *s)
 {
 	const double planned = (double)s->run.planned_iterations / (double)s->run.planned_steps;
+	const double price = learner_price(s->run.learner);
 	double iterations = 0;
 
 	if (!task_begins(s, s->run.step))
@@ -58,7 +59,9 @@ static void tell_task(struct stored *s)
 	for (int64_t step = s->run.step;
 		step < s->run.planned_steps && (step == s->run.step || !task_begins(s, step));
 		step++)
-		iterations += s->run.budget > 0 ? planned : stored_iterations(s, step);
+		iterations += s->equal            ? stored_iterations(s, step) / price
+			      : s->run.budget > 0 ? planned
+						  : stored_iterations(s, step);
 	learner_task(s->run.learner, llround(iterations));
 }
 
@@ -111,13 +114,34 @@ static int reveal_everything(struct stored *s, struct err *err)
 	return code;
 }
 
-/* Evaluations lie at equal distances and at the end. */
-static bool evaluation_due(const struct stored *s)
+/*
+ * Evaluations lie at equal distances and at the end. Where there are more of them than time
+ * steps, some are within one. What is due follows from how far the run is, and what was done
+ * from the matrix, so a run that goes on after a stop neither repeats nor misses any.
+ */
+bool stored_due(const struct run *run)
 {
-	const int64_t count = s->evaluations;
+	const struct stored *s = (const struct stored *)run;
+	const int64_t count = s->evaluations, steps = run->planned_steps;
+	int64_t due = run->step * count / steps;
 
-	return s->run.step * count / s->run.planned_steps >
-	       (s->run.step - 1) * count / s->run.planned_steps;
+	if (run->made && count > steps)
+		due = (int64_t)(((double)run->step + run_step_share(run)) * (double)count /
+					(double)steps +
+				1e-9);
+	return due > matrix_rows(s->matrix);
+}
+
+/* What the current time step may take. */
+static void set_pace(struct stored *s)
+{
+	const double iterations = stored_iterations(s, s->run.step);
+
+	s->run.iterations = (int)iterations;
+	if (!s->equal)
+		return;
+	s->run.budget = iterations;
+	s->run.allowed = stored_iterations_until(s, s->run.step + 1);
 }
 
 static int go_step(struct stored *s, struct err *err)
@@ -125,15 +149,14 @@ static int go_step(struct stored *s, struct err *err)
 	const double start = clock_now();
 	int code = s->supervised || s->run.met ? 0 : meet_step(s, err);
 
-	s->run.iterations = (int)stored_iterations(s, s->run.step);
+	set_pace(s);
 	s->run.met = true;
 	if (!code)
 		code = run_train(&s->run, err);
 	s->run.train_seconds += clock_now() - start;
-	if (code || !run_trained(&s->run))
-		return code;
-	run_next_step(&s->run);
-	if (evaluation_due(s))
+	if (!code && run_trained(&s->run))
+		run_next_step(&s->run);
+	while (!code && stored_due(&s->run))
 		code = stored_evaluate(s, err);
 	if (!code)
 		run_tell(&s->run);

@@ -71,7 +71,7 @@ static double share_seen(const struct stored *s)
 
 	if (s->supervised)
 		return 1;
-	source_step(s->source, s->run.step - 1, &first, &count);
+	source_step(s->source, s->run.met ? s->run.step : s->run.step - 1, &first, &count);
 	return (double)(first + count) / (double)stored_samples(s);
 }
 

@@ -18,6 +18,7 @@ struct stored_pace {
 struct stored {
 	struct run run; /* must be first */
 	bool supervised;
+	bool equal; /* a time step may cost what its iterations of plain SGD would */
 	struct stored_pace pace;
 	int64_t stream_steps; /* run.planned_steps may be fewer: run.stop_after */
 	int evaluations;
@@ -32,6 +33,9 @@ struct stored {
 
 /* Iterations of a time step, as planned; the supervised form's parts are all alike. */
 double stored_iterations(const struct stored *stored, int64_t step);
+
+/* ... and of all before a step. */
+double stored_iterations_until(const struct stored *stored, int64_t steps);
 
 /* The samples of all whole time steps: shares of the stream are shares of them. */
 int64_t stored_samples(const struct stored *stored);
@@ -54,6 +58,7 @@ void stored_note_bad(struct stored *stored);
 
 /* For struct run_driver. */
 void stored_iterated(struct run *run);
+bool stored_due(const struct run *run);
 void stored_facts(const struct run *run, struct jwriter *json);
 bool stored_class_names(const struct run *run, const char **names);
 bool stored_schema(const struct run *run, struct jwriter *json);

@@ -21,10 +21,14 @@ const struct option_row stored_options[] = {
 		"online: samples come with time; supervised: all are there from the start"},
 	{"run", "every", OPTION_INT, "1", "[1, inf)",
 		"train once in this many time steps, for less than one iteration per step"},
+	{"run", "equal", OPTION_BOOL, "off", NULL,
+		"a time step may cost what its iterations of plain SGD would: methods whose "
+		"iterations cost more make fewer"},
 	{"run", "epochs", OPTION_FLOAT, "10", "(0, inf)",
 		"supervised: passes over the training samples"},
 	{"run", "stop_after", OPTION_FLOAT, "1", "(0, 1]", "the share of the stream to learn from"},
-	{"eval", "count", OPTION_INT, "20", "[1, 100000]", "evaluations, evenly over the run"},
+	{"eval", "count", OPTION_INT, "20", "[1, 100000]",
+		"evaluations, evenly over the run; more than time steps: also within them"},
 	{"eval", "bins", OPTION_INT, "40", "[1, 10000]",
 		"time bins of the evaluation data; of a stream with tasks each task is one"},
 	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",
@@ -59,11 +63,13 @@ double stored_iterations(const struct stored *s, int64_t step)
 	return ceil(pace->epochs * (double)count / pace->batch);
 }
 
-static double count_iterations(const struct stored *s, int64_t steps)
+double stored_iterations_until(const struct stored *s, int64_t steps)
 {
 	const int every = s->supervised ? 1 : s->pace.every;
 	double sum = 0;
 
+	if (!steps)
+		return 0;
 	if (s->supervised || source_info(s->source)->per_step)
 		return (double)((steps - 1) / every + 1) * stored_iterations(s, 0);
 	for (int64_t step = 0; step < steps; step++)
@@ -120,7 +126,7 @@ static int set_length(struct stored *s, const struct options *o, struct err *err
 			"can be %d",
 			s->pace.epochs, most, INT_MAX);
 	s->run.planned_steps = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
-	all = count_iterations(s, s->run.planned_steps);
+	all = stored_iterations_until(s, s->run.planned_steps);
 	if (all >= ITERATIONS_MOST)
 		return err_set(err, ERR_INPUT,
 			"run.step_epochs = %g: makes %g iterations, which is too many",
@@ -177,8 +183,8 @@ static int set_evaluations(struct stored *s, const struct options *o, struct err
 	const int bins = bins_of(s);
 
 	s->evaluations = options_int(o, "eval.count");
-	if (s->evaluations > s->run.planned_steps)
-		s->evaluations = (int)s->run.planned_steps;
+	if (s->evaluations > s->run.planned_iterations)
+		s->evaluations = (int)s->run.planned_iterations;
 	if ((int64_t)s->evaluations * bins > CELLS_MOST)
 		return err_set(err, ERR_INPUT,
 			"%d time bins or tasks (eval.bins): too many for %d evaluations "
@@ -241,6 +247,8 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 		learner.data = digest;
 	learner.steps = s->run.planned_steps;
 	learner.iterations = s->run.planned_iterations;
+	if (s->equal)
+		learner.budget = (double)s->run.planned_iterations / (double)s->run.planned_steps;
 	code = source_store_new(
 		&s->run.store, s->source, (size_t)options_int64(o, "stream.cache") << 20, err);
 	if (!code)
@@ -286,21 +294,30 @@ static int make_buffers(struct stored *s, struct err *err)
 static int check(const struct stored *s, const struct options *o, struct err *err)
 {
 	const char *objective = options_text(o, "replay.objective");
+	const double budget = options_float(o, "run.budget");
 
 	if (options_float(o, "eval.ft_to") <= options_float(o, "eval.ft_from"))
 		return err_set(err, ERR_INPUT, "eval.ft_to = %g: must be above eval.ft_from = %g",
 			options_float(o, "eval.ft_to"), options_float(o, "eval.ft_from"));
-	if (options_float(o, "run.budget") > 0 && options_int(o, "run.every") > 1)
+	if (s->equal && budget > 0)
 		return err_set(err, ERR_INPUT,
-			"run.every = %d: run.budget = %g spends what it has as soon as it suffices "
-			"for "
-			"an iteration; set one of the two",
-			options_int(o, "run.every"), options_float(o, "run.budget"));
-	if (s->supervised && options_float(o, "run.budget") > 0)
+			"run.equal = on: says what a time step may cost, and so does "
+			"run.budget = %g; set one of the two",
+			budget);
+	if ((s->equal || budget > 0) && options_int(o, "run.every") > 1)
+		return err_set(err, ERR_INPUT,
+			"run.every = %d: %s spends what it has as soon as it suffices for an "
+			"iteration; set one of the two",
+			options_int(o, "run.every"), s->equal ? "run.equal" : "run.budget");
+	if (s->supervised && s->equal)
+		return err_set(err, ERR_INPUT,
+			"run.equal = on: only for run.form = online; supervised training has "
+			"run.epochs");
+	if (s->supervised && budget > 0)
 		return err_set(err, ERR_INPUT,
 			"run.budget = %g: only for run.form = online; supervised training has "
 			"run.epochs",
-			options_float(o, "run.budget"));
+			budget);
 	if (s->supervised && learner_has_parts(o))
 		return err_set(err, ERR_INPUT,
 			"run.form = supervised: learn.population and learn.adapt_history need a "
@@ -330,6 +347,7 @@ static void driver_state(struct run *run, struct state *state)
 
 static const struct run_driver driver = {
 	.iterated = stored_iterated,
+	.due = stored_due,
 	.state = driver_state,
 	.facts = stored_facts,
 	.class_names = stored_class_names,
@@ -342,6 +360,7 @@ static int make(struct stored *s, const struct run_config *config, struct err *e
 	int code = run_init(&s->run, &driver, config, err);
 
 	s->supervised = !strcmp(options_text(o, "run.form"), "supervised");
+	s->equal = options_bool(o, "run.equal");
 	s->pace = pace_of(o);
 	if (!code)
 		code = check(s, o, err);

@@ -28,7 +28,7 @@ int api_config_fill(struct options *options, struct err *err)
 {
 	const bool pictures = strchr(options_text(options, "model.input"), ',') != NULL;
 
-	return defaults_fill(options, pictures ? DEFAULTS_PICTURES : DEFAULTS_ROWS, err);
+	return defaults_fill(options, pictures ? DEFAULTS_PICTURES : DEFAULTS_ROWS, true, err);
 }
 
 /* What a learner by these layers would have, as far as its inputs are known. */

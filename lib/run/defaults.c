@@ -110,13 +110,13 @@ int defaults_set(struct options *options, const char *key, const char *value, st
  * What a method says is its own, but for what is measured on; and rows come one by one,
  * for which the fast parts of a method that nobody chose are too quick.
  */
-static bool methods_own(const struct options *options, const char *key, bool chosen)
+static bool methods_own(const struct options *options, const char *key, bool chosen, bool held)
 {
-	return by_method(options, key) && strcmp(key, "replay.holdout") != 0 &&
+	return by_method(options, key) && !(held && !strcmp(key, "replay.holdout")) &&
 	       (chosen || strcmp(key, "fast.parts") != 0);
 }
 
-int defaults_fill(struct options *options, enum defaults_kind kind, struct err *err)
+int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
 {
 	const bool chosen = !open(options, "run.method");
 	int code = chosen ? 0 : config_method(options, METHOD, err);
@@ -125,7 +125,7 @@ int defaults_fill(struct options *options, enum defaults_kind kind, struct err *
 		char key[64];
 
 		snprintf(key, sizeof(key), "%.*s", (int)strcspn(*s, "="), *s);
-		if (options_has(options, key) && !methods_own(options, key, chosen))
+		if (options_has(options, key) && !methods_own(options, key, chosen, held))
 			code = defaults_set(options, key, *s + strlen(key) + 1, err);
 	}
 	return code;

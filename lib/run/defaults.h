@@ -21,7 +21,11 @@ enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES };
 /* Whether anything is left to fill in: whoever knows all keys need not look at the data. */
 bool defaults_wanted(const struct options *options);
 
-int defaults_fill(struct options *options, enum defaults_kind kind, struct err *err);
+/*
+ * held: retention is to be measured on what is held out, so there must be some, also for
+ * methods that would hold out nothing.
+ */
+int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err);
 
 /* Sets a key that nobody set, as if it followed from the data; a key that is not there is none. */
 int defaults_set(struct options *options, const char *key, const char *value, struct err *err);

@@ -107,6 +107,8 @@ struct run_result {
 struct run_driver {
 	bool endless;                      /* after the end of its stream it may go on later */
 	void (*iterated)(struct run *run); /* after every iteration that run_train makes */
+	bool (*due)(
+		const struct run *run); /* whether run_train is to return, for it to do something */
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
 	/* Fills in a name per class, NULL for those without; false: there are none. */
@@ -138,6 +140,7 @@ struct run {
 
 	int iterations; /* of the current time step, unless there is a budget: */
 	double budget;  /* what a time step may cost, in iterations of plain SGD; 0: none */
+	double allowed; /* ... and all up to the current one; 0: each the same */
 	int64_t planned_steps, planned_iterations; /* of the whole run; 0: unknown */
 
 	int64_t step;
@@ -238,6 +241,7 @@ void run_score_state(struct run *run, struct state *state);
 /* If the run was asked to stop, training of a time step ends early, before run_trained. */
 int run_train(struct run *run, struct err *err);
 bool run_trained(const struct run *run);
+double run_step_share(const struct run *run); /* of the current time step's training */
 void run_next_step(struct run *run);
 bool run_stopping(const struct run *run);
 int run_save_when_due(struct run *run, struct err *err);

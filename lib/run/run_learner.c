@@ -102,7 +102,9 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	config->options = o;
 	config->ranks = run->config.ranks;
-	config->budget = run->budget = options_float(o, "run.budget");
+	if (!config->budget)
+		config->budget = options_float(o, "run.budget");
+	run->budget = config->budget;
 	config->watch = (struct learner_watch){on_work, on_window, run, on_part, on_lead, on_macs};
 	code = learner_new(&run->learner, config, run->store, err);
 	if (!code)

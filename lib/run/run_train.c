@@ -89,23 +89,32 @@ bool run_stopping(const struct run *run)
  * allow by less than an iteration, which is then missing from the next. Both
  * follow from whole numbers that are saved, so nothing is lost in between.
  */
-static bool spent(const struct run *run)
+static double left(const struct run *run)
 {
 	const struct net *net = learner_net(run->learner);
 	const struct ledger_prices prices =
 		ledger_macs(net_macs(net), (double)net_params(net)->floats);
 	const int batch = options_int(run->config.options, "run.batch");
 
-	/* A millionth of an iteration is rounding. */
-	return ledger_sgd_equivalents(&run->ledger, &prices, batch) + 1e-6 >=
-	       run->budget * (double)(run->step + 1);
+	const double allowed =
+		run->allowed > 0 ? run->allowed : run->budget * (double)(run->step + 1);
+
+	return allowed - ledger_sgd_equivalents(&run->ledger, &prices, batch);
 }
 
 bool run_trained(const struct run *run)
 {
 	if (!(run->budget > 0))
 		return run->made >= run->iterations;
-	return (run->idle && run->made) || spent(run);
+	/* A millionth of an iteration is rounding. */
+	return (run->idle && run->made) || left(run) <= 1e-6;
+}
+
+double run_step_share(const struct run *run)
+{
+	if (run->budget > 0)
+		return fmin(fmax(1 - left(run) / run->budget, 0), 1);
+	return run->iterations ? (double)run->made / run->iterations : 1;
 }
 
 void run_next_step(struct run *run)
@@ -121,7 +130,8 @@ int run_train(struct run *run, struct err *err)
 	int code = 0;
 
 	learner_expect(run->learner, run->iterations - run->made);
-	while (!code && !run_trained(run) && !run_stopping(run)) {
+	while (!code && !run_trained(run) && !run_stopping(run) &&
+		!(run->driver->due && run->driver->due(run))) {
 		const int64_t before = run->ledger.iterations;
 
 		code = learner_train(run->learner, 1, err);

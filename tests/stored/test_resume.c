@@ -114,6 +114,13 @@ static void every_pool_and_objective(void **state)
 			"run.seed=2"));
 }
 
+static void evaluations_within_steps(void **state)
+{
+	(void)state;
+	assert_true(resume_if_possible("eval.count=75", "run.iterations=5", "run.seed=3"));
+	assert_true(resume_if_possible("eval.count=75", "run.iterations=5", "run.equal=on"));
+}
+
 static void every_optimizer(void **state)
 {
 	(void)state;
@@ -225,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		stream_test(every_pool_and_objective),
+		stream_test(evaluations_within_steps),
 		stream_test(every_optimizer),
 		stream_test(every_average),
 		stream_test(every_schedule),

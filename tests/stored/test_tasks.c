@@ -136,11 +136,74 @@ static void a_task_may_be_a_time_step(void **state)
 	trial_close(&trial);
 }
 
+/* As in the paper: all of a task at once, passes over it, several evaluations within it. */
+static void evaluations_may_be_within_a_task(void **state)
+{
+	char source[420];
+	struct trial trial = {0};
+	struct err err;
+
+	(void)state;
+	write_table(source);
+	assert_ok(trial_open(&trial,
+			  SETTINGS(source, "stream.order=tasks:5", "stream.per_step=0",
+				  "stream.eval=every:5", "run.step_epochs=6", "run.batch=16",
+				  "eval.count=20"),
+			  NULL, RUN_ANEW, &err),
+		err);
+	assert_ok(trial_go(&trial, &err), err);
+	assert_int_equal(trial.result.rows, 20);
+	for (int row = 0; row < 20; row++) {
+		const struct metrics_row *at = &trial.stored->run.rows[row];
+		double seen = 0;
+
+		/* Four rows for each task, which is seen from its first row on. */
+		assert_int_equal(at->step, (row + 1) / 4);
+		for (int task = 0; task <= row / 4; task++)
+			seen = task + 1 < 5 ? matrix_begins(trial.stored->matrix, task + 1) : 1;
+		assert_true(fabs(matrix_seen(trial.stored->matrix, row) - seen) < 1e-12);
+		assert_true(!row || at->iteration > trial.stored->run.rows[row - 1].iteration);
+	}
+	trial_close(&trial);
+}
+
+/* Methods whose iterations cost more make fewer, in proportion to each task's size. */
+static void tasks_may_cost_the_same(void **state)
+{
+	static const char *const names[] = {"run.method=sgd+cyclic", "run.method=mir"};
+	double cost[2], iterations[2];
+	char source[420];
+
+	(void)state;
+	write_table(source);
+	for (int i = 0; i < 2; i++) {
+		struct trial trial = {0};
+		struct err err;
+
+		assert_ok(trial_open(&trial,
+				  SETTINGS(source, names[i], "stream.order=tasks:5",
+					  "stream.per_step=0", "stream.eval=every:5",
+					  "run.step_epochs=20", "run.equal=on", "run.batch=16",
+					  "eval.count=20"),
+				  NULL, RUN_ANEW, &err),
+			err);
+		assert_ok(trial_go(&trial, &err), err);
+		assert_int_equal(trial.result.rows, 20);
+		cost[i] = trial.result.last.cost;
+		iterations[i] = (double)trial.stored->run.ledger.iterations;
+		trial_close(&trial);
+	}
+	assert_true(fabs(cost[0] - cost[1]) < 2.5);
+	assert_true(iterations[1] < 0.8 * iterations[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		stream_test(retention_is_over_all_revealed_tasks),
 		stream_test(a_task_may_be_a_time_step),
+		stream_test(evaluations_may_be_within_a_task),
+		stream_test(tasks_may_cost_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
