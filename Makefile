@@ -25,10 +25,10 @@ test-long: all
 	@tools/check-claims small --retain $(BUILD)/retain
 	@$(BUILD)/retain verify-resume --set stream.preset=long --kills 100
 
-# Every figure of the paper that runs on the built-in stream, at laptop scale, into docs/results.md: hours.
-# Stopped, it goes on where it was.
+# Every figure of the paper at laptop scale, into docs/results.md: hours. MNIST=DIR and CIFAR10=KIND:PATH add
+# those on real images. Stopped, it goes on where it was.
 results: all
-	@tools/results --retain $(BUILD)/retain
+	@tools/results --retain $(BUILD)/retain $(if $(MNIST),--mnist $(MNIST)) $(if $(CIFAR10),--cifar10 $(CIFAR10))
 
 # The pictures of docs/gallery.md: some minutes, where their runs are not there yet.
 gallery: all

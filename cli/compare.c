@@ -9,6 +9,7 @@
 #include "report/report.h"
 #include "args.h"
 #include "cli.h"
+#include "compare_plan.h"
 #include "contest_go.h"
 #include "jobs.h"
 #include "open.h"
@@ -17,40 +18,10 @@ struct request {
 	const char *methods, *seeds, *scale, *out;
 	struct arg_list settings;
 	int jobs, threads;
+	double measure;
 	bool list, force, quiet, dry, open;
 	const char *operand;
 };
-
-static int list_experiments(void)
-{
-	struct arena arena = {0};
-	const char **names = NULL;
-	char path[EXPERIMENT_PATH];
-	int count = 0;
-	struct err err = {0};
-
-	if (experiment_names(&arena, &names, &count, &err)) {
-		arena_release(&arena);
-		return complain(EXIT_FAILED, "%s", err.message);
-	}
-	for (int i = 0; i < count; i++) {
-		struct experiment *e = NULL;
-
-		if (experiment_find(names[i], path, &err) || experiment_read(&e, path, &err)) {
-			complain(EXIT_FAILED, "%s", err.message);
-			continue;
-		}
-		printf("  %-12s  %s (%d variants", e->name, e->title, e->variant_count);
-		for (int s = 0; s < e->scale_count; s++)
-			printf("%s%s", s ? ", " : "; ", e->scales[s].name);
-		printf(")\n");
-		experiment_free(e);
-	}
-	arena_release(&arena);
-	if (!count)
-		printf("There are none in ./experiments, nor beside the program.\n");
-	return EXIT_OK;
-}
 
 /* The operand is an experiment by name, a file with an experiment, or a config. */
 static int open_experiment(const struct request *request, struct experiment **experiment,
@@ -102,18 +73,6 @@ static void print_command(const struct request *request, const struct contest *c
 	printf(" --out %s\n", contest->plan.out);
 }
 
-/* What there is and what would be done. */
-static int print_plan(const struct contest *contest)
-{
-	static const char *const words[] = {[CONTEST_ABSENT] = "to be run",
-		[CONTEST_BEGUN] = "to go on",
-		[CONTEST_FINISHED] = "finished"};
-
-	for (int i = 0; i < contest->run_count; i++)
-		printf("  %-9s  %s\n", words[contest->runs[i].state], contest->runs[i].folder);
-	return EXIT_OK;
-}
-
 static int conclude(const struct request *request, const struct contest *contest, int status)
 {
 	struct err err = {0};
@@ -147,7 +106,7 @@ static int go(
 	const struct request *request, const struct experiment *experiment, const char *config)
 {
 	int64_t seeds[EXPERIMENT_SEEDS];
-	char out[256];
+	char out[256], file[EXPERIMENT_PATH];
 	struct contest_plan plan = {.experiment = experiment,
 		.config = config,
 		.only = experiment->rule_count || experiment->scale_count ? request->methods : NULL,
@@ -155,7 +114,8 @@ static int go(
 		.count = request->settings.count,
 		.seeds = seeds,
 		.out = request->out ? request->out : out,
-		.anew = request->force};
+		.anew = request->force,
+		.alone = request->jobs == 1 || jobs_processors() == 1};
 	const struct contest_watch watch = {.label = "compare",
 		.jobs = request->jobs,
 		.threads = request->threads,
@@ -165,8 +125,11 @@ static int go(
 	struct err err = {0};
 	int status;
 
-	if (experiment_scale(experiment, request->scale, &plan.scale, &err))
+	if (experiment_scale(experiment, request->scale, &plan.scale, &err) ||
+		experiment_config(experiment, plan.scale, file, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
+	if (*file)
+		plan.config = file;
 	if (!words)
 		words = plan.scale && plan.scale->seeds ? plan.scale->seeds
 			: experiment->seeds             ? experiment->seeds
@@ -181,7 +144,8 @@ static int go(
 			err.code == ERR_INPUT || err.code == ERR_FORMAT ? EXIT_USAGE : EXIT_FAILED,
 			"%s", err.message);
 	jobs_watch_signals();
-	status = request->dry ? print_plan(contest) : contest_go(contest, &watch);
+	status = request->dry ? compare_plan(contest, request->measure)
+			      : contest_go(contest, &watch);
 	if (!request->dry && status != EXIT_USAGE)
 		status = conclude(request, contest, status);
 	contest_free(contest);
@@ -190,7 +154,7 @@ static int go(
 
 int cmd_compare(int argc, char **argv)
 {
-	struct request request = {0};
+	struct request request = {.measure = 3};
 	const struct arg rows[] = {
 		{"list", NULL, "show which experiments there are", .flag = &request.list},
 		{"methods", "A,B,C", "methods to compare, or variants of the experiment",
@@ -208,7 +172,10 @@ int cmd_compare(int argc, char **argv)
 		{"out", "DIR", "where the runs and tables go; runs/NAME by default",
 			.text = &request.out},
 		{"force", NULL, "make all runs anew", .flag = &request.force},
-		{"dry-run", NULL, "only show which runs there are", .flag = &request.dry},
+		{"dry-run", NULL, "only show which runs there are and what they will cost here",
+			.flag = &request.dry},
+		{"measure", "S", "--dry-run: how many seconds to time this machine; 0: not",
+			.real = &request.measure, .most = 600},
 		{"open", NULL, "show the report in the browser at the end", .flag = &request.open},
 		{"quiet", NULL, "no progress", .flag = &request.quiet},
 		{0},
@@ -228,7 +195,7 @@ int cmd_compare(int argc, char **argv)
 	if (argc > 2)
 		return complain(EXIT_USAGE, "%s: one EXPERIMENT or CONFIG is enough", argv[2]);
 	if (request.list)
-		return list_experiments();
+		return compare_list();
 	request.operand = argv[1];
 	if (open_experiment(&request, &experiment, &config, &err))
 		return complain(EXIT_USAGE, "%s", err.message);

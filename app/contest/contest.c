@@ -71,26 +71,32 @@ static bool add_all(struct contest *contest, struct contest_run *run, const char
 	return true;
 }
 
-/* The layers of settings in their order: base, scale, variant, the seed, the user's. */
+/*
+ * The layers of settings in their order: base, scale, variant, variant at this scale, the
+ * seed, the user's.
+ */
 static int gather(struct contest *contest, struct contest_run *run, struct err *err)
 {
 	const struct contest_plan *plan = &contest->plan;
 	const struct experiment *e = plan->experiment;
 	const struct experiment_settings none = {.count = 0};
+	const int variant = contest->variants[run->variant];
+	const struct experiment_settings *extra = experiment_extra(e, variant, plan->scale);
 	const struct experiment_settings *layers[] = {&e->base,
-		plan->scale ? &plan->scale->settings : &none,
-		&e->variants[contest->variants[run->variant]].settings};
+		plan->scale ? &plan->scale->settings : &none, &e->variants[variant].settings,
+		extra ? extra : &none};
+	const int layer_count = (int)(sizeof(layers) / sizeof(*layers));
 	const int64_t seed = plan->seeds[run->seed];
 	struct text words = {0};
 	int most = plan->count + 1;
 	bool well;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < layer_count; i++)
 		most += layers[i]->count;
 	run->settings = arena_new(&contest->memory, (size_t)most, sizeof(*run->settings));
 	run->folder = folder_of(contest, contest_variant(contest, run->variant), seed);
 	well = run->settings && run->folder;
-	for (int i = 0; i < 3 && well; i++)
+	for (int i = 0; i < layer_count && well; i++)
 		well = add_all(contest, run, layers[i]->items, layers[i]->count, seed);
 	text_addf(&words, "run.seed=%" PRId64, seed);
 	if (well)
@@ -100,6 +106,27 @@ static int gather(struct contest *contest, struct contest_run *run, struct err *
 	return well ? 0 : err_memory(err, "a contest", (size_t)most * sizeof(*run->settings));
 }
 
+/* A scale's settings fit one kind of data; others would be trained with another's net. */
+static int check_source(
+	const struct contest *contest, const struct options *options, struct err *err)
+{
+	const struct experiment_scale *scale = contest->plan.scale;
+	const char *source = options_text(options, "stream.source");
+	const char *all = scale ? experiment_sources(scale) : NULL, *list = all;
+	char word[128];
+
+	while (list && experiment_word(&list, word, sizeof(word)))
+		if (!strncmp(source, word, strlen(word)) &&
+			(source[strlen(word)] == ':' || !source[strlen(word)]))
+			return 0;
+	if (!all)
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"stream.source = %s: scale %s of %s is for sources of kind %s; retain compare "
+		"--list shows its other scales",
+		source, scale->name, contest->plan.experiment->name, all);
+}
+
 static int resolve(struct contest *contest, struct contest_run *run, struct err *err)
 {
 	struct options *options = NULL;
@@ -107,6 +134,8 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 	int code = app_config_make(
 		&options, contest->plan.config, NULL, run->settings, run->count, err);
 
+	if (!code)
+		code = check_source(contest, options, err);
 	if (!code)
 		code = options_write(options, &words, err);
 	if (!code) {
@@ -211,9 +240,12 @@ static int choose(struct contest *contest, struct err *err)
 {
 	const struct experiment *e = contest->plan.experiment;
 	bool chosen[EXPERIMENT_VARIANTS] = {false};
+	const struct experiment_scale *scale = contest->plan.scale;
 	const char *only = contest->plan.only;
 	char word[128];
 
+	if (!only && scale)
+		only = contest->plan.only = scale->variants;
 	while (only && experiment_word(&only, word, sizeof(word)))
 		if (experiment_variant(e, word) < 0)
 			return err_set(err, ERR_INPUT, "%s: %s has no such variant", word, e->name);
@@ -253,6 +285,22 @@ static int make_runs(struct contest *contest, struct err *err)
 	return code;
 }
 
+/* Runs that went side by side took longer than alone: nobody is to compare that. */
+static int choose_columns(struct contest *contest, struct err *err)
+{
+	const char *show = contest->plan.experiment->show;
+	struct text columns = {0};
+	char word[128];
+
+	if (!show)
+		show = "le, ir, late_ir, ft, late_ft, cost, seconds";
+	while (experiment_word(&show, word, sizeof(word)))
+		if (contest->plan.alone || strcmp(word, "seconds") != 0)
+			text_addf(&columns, "%s%s", columns.size ? ", " : "", word);
+	contest->shown = keep(contest, &columns);
+	return contest->shown ? 0 : err_memory(err, "columns", 0);
+}
+
 int contest_new(struct contest **contest, const struct contest_plan *plan, struct err *err)
 {
 	struct contest *made = mem_new(1, sizeof(*made));
@@ -263,6 +311,8 @@ int contest_new(struct contest **contest, const struct contest_plan *plan, struc
 		return err_memory(err, "a contest", sizeof(*made));
 	made->plan = *plan;
 	code = choose(made, err);
+	if (!code)
+		code = choose_columns(made, err);
 	if (!code)
 		code = make_runs(made, err);
 	if (code)

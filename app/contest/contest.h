@@ -49,7 +49,8 @@ struct contest_plan {
 	const int64_t *seeds;
 	int seed_count;
 	const char *out;
-	bool anew; /* what is there does not count */
+	bool anew;  /* what is there does not count */
+	bool alone; /* one run at a time: how long they take can be compared */
 };
 
 struct contest {
@@ -57,6 +58,7 @@ struct contest {
 	int variants[EXPERIMENT_VARIANTS], variant_count; /* places in the experiment's list */
 	struct contest_run *runs;                         /* variant by variant */
 	int run_count;
+	const char *shown; /* measures that are columns of the table, "a, b" */
 	struct arena memory;
 };
 

@@ -132,7 +132,9 @@ static int read_scale(struct reading *reading, const struct place *place, struct
 	if (strchr(place->key, '.'))
 		return add_setting(reading, &scale->settings, place, err);
 	return set_own(reading,
-		(const struct own_key[]){{"about", &scale->about}, {"seeds", &scale->seeds}, {0}},
+		(const struct own_key[]){{"about", &scale->about}, {"seeds", &scale->seeds},
+			{"config", &scale->config}, {"sources", &scale->sources},
+			{"variants", &scale->variants}, {0}},
 		place, err);
 }
 
@@ -143,9 +145,26 @@ static bool good_name(const char *name)
 	       strlen(name) < 64;
 }
 
+static int read_extra(struct reading *reading, const struct place *place, struct err *err)
+{
+	struct experiment *e = reading->made;
+	const int at = name_place(reading, e->extras, sizeof(*e->extras), &e->extra_count,
+		EXPERIMENT_EXTRAS, place, err);
+
+	if (at < 0)
+		return at;
+	if (!strchr(place->key, '.'))
+		return complain_at(reading, place, err, "is no setting: those have a dot");
+	return add_setting(reading, &e->extras[at].settings, place, err);
+}
+
 static int read_variant(struct reading *reading, const struct place *place, struct err *err)
 {
 	struct experiment *e = reading->made;
+
+	if (strstr(place->name, EXPERIMENT_AT))
+		return read_extra(reading, place, err);
+
 	const int at = name_place(reading, e->variants, sizeof(*e->variants), &e->variant_count,
 		EXPERIMENT_VARIANTS, place, err);
 
@@ -348,27 +367,4 @@ void experiment_free(struct experiment *experiment)
 		return;
 	arena_release(&experiment->texts);
 	mem_free(experiment);
-}
-
-int experiment_scale(const struct experiment *experiment, const char *name,
-	const struct experiment_scale **scale, struct err *err)
-{
-	struct text names = {0};
-	int code;
-
-	*scale = experiment->scale_count ? &experiment->scales[0] : NULL;
-	if (!name)
-		return 0;
-	for (int i = 0; i < experiment->scale_count; i++) {
-		*scale = &experiment->scales[i];
-		if (!strcmp((*scale)->name, name))
-			return 0;
-	}
-	for (int i = 0; i < experiment->scale_count; i++)
-		text_addf(&names, "%s%s", i ? ", " : "", experiment->scales[i].name);
-	code = err_set(err, ERR_INPUT, "scale %s: %s has %s", name, experiment->name,
-		names.size ? names.data : "none");
-	text_release(&names);
-	*scale = NULL;
-	return code;
 }

@@ -17,10 +17,19 @@
  *	about = the standard stream     ; the first scale is the default
  *	stream.preset = std
  *
+ *	[scale paper]
+ *	config = cloc                   ; configs/cloc.ini, below all settings
+ *	sources = cloc, cldatasets      ; kinds of stream.source that fit it; of a preset its own
+ *	variants = no-c3                ; only these; all where nothing is said
+ *	seeds = 1
+ *
  *	[variant no-c3]                 ; its name is its folder's name
  *	title = MALR without C3
  *	run.method = ama+malr
  *	schedule.c3 = off
+ *
+ *	[variant no-c3 at paper]        ; what this variant has at that scale only
+ *	run.stop_after = 0.06
  *
  *	[rule c3]
  *	text    = MALR keeps more than without C3
@@ -48,7 +57,8 @@ enum {
 	EXPERIMENT_VARIANTS = 64,
 	EXPERIMENT_SETTINGS = 64, /* of one section */
 	EXPERIMENT_RULES = 64,
-	EXPERIMENT_SCALES = 8,
+	EXPERIMENT_SCALES = 12,
+	EXPERIMENT_EXTRAS = 64,
 	EXPERIMENT_SEEDS = 1000,
 };
 
@@ -64,7 +74,15 @@ struct experiment_variant {
 };
 
 struct experiment_scale {
-	const char *name, *about, *seeds; /* about and seeds may be NULL */
+	const char *name;
+	const char *about, *seeds, *config, *sources, *variants; /* may be NULL */
+	struct experiment_settings settings;
+};
+
+/* What a variant has at one scale. */
+struct experiment_extra {
+	const char *name; /* "VARIANT at SCALE" */
+	int variant, scale;
 	struct experiment_settings settings;
 };
 
@@ -83,8 +101,9 @@ struct experiment {
 	struct experiment_settings base;
 	struct experiment_scale scales[EXPERIMENT_SCALES];
 	struct experiment_variant variants[EXPERIMENT_VARIANTS];
+	struct experiment_extra extras[EXPERIMENT_EXTRAS];
 	struct experiment_rule rules[EXPERIMENT_RULES];
-	int scale_count, variant_count, rule_count;
+	int scale_count, variant_count, extra_count, rule_count;
 	struct arena texts;
 };
 
@@ -110,7 +129,18 @@ int experiment_variant(const struct experiment *experiment, const char *name);
 int experiment_scale(const struct experiment *experiment, const char *name,
 	const struct experiment_scale **scale, struct err *err);
 
+/* What a variant has at a scale (NULL: none) beside its own settings; NULL: nothing. */
+const struct experiment_settings *experiment_extra(
+	const struct experiment *experiment, int variant, const struct experiment_scale *scale);
+
+/* Kinds of sources that fit a scale, "a, b"; NULL: any. */
+const char *experiment_sources(const struct experiment_scale *scale);
+
 enum { EXPERIMENT_PATH = 4096 };
+
+/* The path of the scale's config, beside the folder that the experiment is in; "": it has none. */
+int experiment_config(const struct experiment *experiment, const struct experiment_scale *scale,
+	char out[EXPERIMENT_PATH], struct err *err);
 
 /*
  * The path of the experiment of that name in one of the folders where experiments

@@ -4,6 +4,9 @@
 
 #include "contest/experiment.h"
 
+/* Between a variant and a scale in the name of a section. */
+#define EXPERIMENT_AT " at "
+
 /* What a rule says before its words are looked up. */
 struct rule_words {
 	const char *metric, *of, *against, *against_metric, *least, *most;

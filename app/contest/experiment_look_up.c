@@ -79,6 +79,37 @@ static int finish_rule(const struct experiment *e, struct experiment_rule *rule,
 	return 0;
 }
 
+static int look_up_extra(
+	const struct experiment *e, struct experiment_extra *extra, struct err *err)
+{
+	const char *at = strstr(extra->name, EXPERIMENT_AT), *scale = at + strlen(EXPERIMENT_AT);
+	char name[128];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(at - extra->name), extra->name);
+	extra->variant = experiment_variant(e, name);
+	extra->scale = e->scale_count - 1;
+	while (extra->scale >= 0 && strcmp(e->scales[extra->scale].name, scale) != 0)
+		extra->scale--;
+	if (extra->variant >= 0 && extra->scale >= 0)
+		return 0;
+	return err_set(err, ERR_INPUT, "%s: [variant %s]: there is no %s %s", e->path, extra->name,
+		extra->variant < 0 ? "variant" : "scale", extra->variant < 0 ? name : scale);
+}
+
+/* The variants that a scale names. */
+static int check_scale(
+	const struct experiment *e, const struct experiment_scale *scale, struct err *err)
+{
+	const char *words = scale->variants;
+	char name[128];
+
+	while (words && experiment_word(&words, name, sizeof(name)))
+		if (experiment_variant(e, name) < 0)
+			return err_set(err, ERR_INPUT, "%s: scale %s: there is no variant %s",
+				e->path, scale->name, name);
+	return 0;
+}
+
 /* {NAME} stands for a variant that comes before. */
 static int check_references(const struct experiment *e, int at, struct err *err)
 {
@@ -122,6 +153,10 @@ int experiment_look_up(struct experiment *e, const struct rule_words *rules, str
 			e->variants[i].title = e->variants[i].name;
 		code = check_references(e, i, err);
 	}
+	for (int i = 0; i < e->extra_count && !code; i++)
+		code = look_up_extra(e, &e->extras[i], err);
+	for (int i = 0; i < e->scale_count && !code; i++)
+		code = check_scale(e, &e->scales[i], err);
 	for (int i = 0; i < e->rule_count && !code; i++)
 		code = finish_rule(e, &e->rules[i], &rules[i], err);
 	if (!code && (!e->title || !e->variant_count))

@@ -74,6 +74,10 @@ const struct measure measures[MEASURES + 1] = {
 	{"seconds", "seconds", "time it took", false, 1, "seconds", SUMMARY_LAST},
 	RANGES("range", "range", "late accuracy on data of the", false),
 	RANGES("mid", "mid", "accuracy at half of the run on data of the", true),
+	{"tilt", "old less new", "late accuracy on data of the first half less that of the second",
+		true, 2, .tilt = true},
+	{"mid_tilt", "past less future", "the same at half of the run", true, 2, .tilt = true,
+		.at_half = true},
 };
 
 int measure_find(const char *name)
@@ -84,8 +88,8 @@ int measure_find(const char *name)
 	return -1;
 }
 
-/* The mean over a range's bins in rows from `first` up to `end`. */
-static double range_mean(const struct run_matrix *matrix, int range, int first, int end)
+/* The mean over the bins of one of so many ranges in rows from `first` up to `end`. */
+static double range_mean(const struct run_matrix *matrix, int range, int ranges, int first, int end)
 {
 	double sum = 0;
 	int count = 0;
@@ -95,7 +99,7 @@ static double range_mean(const struct run_matrix *matrix, int range, int first, 
 			const double cell =
 				matrix->cells[(size_t)row * (size_t)matrix->bins + (size_t)bin];
 
-			if (bin * MEASURE_RANGES / matrix->bins != range || isnan(cell))
+			if (bin * ranges / matrix->bins != range || isnan(cell))
 				continue;
 			sum += cell;
 			count++;
@@ -106,11 +110,14 @@ static double range_mean(const struct run_matrix *matrix, int range, int first, 
 static double measure_range(const struct measure *measure, const struct run_matrix *matrix)
 {
 	const int half = (matrix->rows + 1) / 2;
+	const int end = measure->at_half ? half : matrix->rows;
+	const int first = !measure->at_half ? matrix->rows - (int)summary_late((size_t)matrix->rows)
+			  : half > 0        ? half - 1
+					    : 0;
 
-	if (measure->at_half)
-		return range_mean(matrix, measure->range - 1, half > 0 ? half - 1 : 0, half);
-	return range_mean(matrix, measure->range - 1,
-		matrix->rows - (int)summary_late((size_t)matrix->rows), matrix->rows);
+	if (measure->tilt)
+		return range_mean(matrix, 0, 2, first, end) - range_mean(matrix, 1, 2, first, end);
+	return range_mean(matrix, measure->range - 1, MEASURE_RANGES, first, end);
 }
 
 void measure_log(const struct run_log *log, double values[MEASURES])
@@ -118,7 +125,7 @@ void measure_log(const struct run_log *log, double values[MEASURES])
 	for (int i = 0; i < MEASURES; i++) {
 		const struct measure *measure = &measures[i];
 
-		if (measure->range) {
+		if (measure->range || measure->tilt) {
 			values[i] = measure_range(measure, &log->matrix);
 			continue;
 		}

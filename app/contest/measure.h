@@ -13,7 +13,7 @@
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
-	MEASURES = 26 + 2 * MEASURE_RANGES,
+	MEASURES = 28 + 2 * MEASURE_RANGES,
 };
 
 struct measure {
@@ -26,6 +26,7 @@ struct measure {
 	enum summary_span span;
 	bool per_iteration;
 	int range;    /* or else a range of the matrix, from 1, */
+	bool tilt;    /* or its first half less its second, */
 	bool at_half; /* ... in the row at half of the run, not over the late ones */
 };
 

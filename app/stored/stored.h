@@ -35,6 +35,18 @@ int64_t stored_steps(const struct stored *stored);
 int stored_threads(const struct stored *stored);
 const char *stored_isa(const struct stored *stored);
 
+/* What a run has to do, and with what. */
+struct stored_plan {
+	const struct net_spec *net; /* as long as the run */
+	double macs, params;        /* of the net: multiply-adds of a sample, numbers */
+	int batch, averages;
+	int64_t iterations;          /* planned */
+	double price;                /* of one, in iterations of plain SGD */
+	double predicted, evaluated; /* samples that go forward for LE, and for all evaluations */
+	double bytes;                /* of all training samples as inputs */
+};
+void stored_plan(const struct stored *stored, struct stored_plan *plan);
+
 /* Samples that could not be read (stream.on_bad); seconds that this process waited for data. */
 int64_t stored_skipped(const struct stored *stored);
 double stored_waited(const struct stored *stored);

@@ -114,3 +114,23 @@ void stored_describe(const struct stored *stored, char *out, size_t size)
 	snprintf(out, size, "%s", words.data ? words.data : "");
 	text_release(&words);
 }
+
+void stored_plan(const struct stored *s, struct stored_plan *plan)
+{
+	const struct source_info *info = source_info(s->source);
+	const struct net *net = learner_net(s->run.learner);
+	const double share = (double)s->run.planned_steps / (double)s->stream_steps;
+	struct learner_report now;
+
+	learner_report(s->run.learner, &now);
+	*plan = (struct stored_plan){.net = net_spec(net),
+		.macs = net_macs(net),
+		.params = (double)net_params(net)->floats,
+		.batch = s->pace.batch,
+		.averages = now.averages,
+		.iterations = s->run.planned_iterations,
+		.price = learner_price(s->run.learner),
+		.predicted = s->supervised ? 0 : share * (double)stored_samples(s),
+		.evaluated = (double)info->evals * s->evaluations * (s->now ? 3 : 2),
+		.bytes = (double)info->samples * (double)s->run.floats * sizeof(float)};
+}

@@ -384,4 +384,5 @@ def main():
     return tap.plan()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

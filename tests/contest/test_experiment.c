@@ -118,6 +118,12 @@ static void mistakes(void **state)
 	mistake("show = ir", "show = era", "era: no such measure");
 	mistake("schedule.rate = 0.5", "schedule.replay = {c}",
 		"{c} is no variant that comes before");
+	mistake("[rule more]", "[variant b at large]\nrun.batch = 1\n[rule more]",
+		"[variant b at large]: there is no scale large");
+	mistake("[rule more]", "[variant d at laptop]\nrun.batch = 1\n[rule more]",
+		"there is no variant d");
+	mistake("[rule more]", "[variant b at laptop]\ntitle = B\n[rule more]", "is no setting");
+	mistake("[scale laptop]", "[scale laptop]\nvariants = a, d", "there is no variant d");
 	mistake("figure = 5", "figure = 5\nfigure = 6", "e.ini:4: figure stands here twice");
 }
 
@@ -336,7 +342,7 @@ static void measures_of_a_run(void **state)
 		double value;
 	} rows[] = {{"ir", 0.08}, {"late_ir", 0.07}, {"early_ir", 0.015}, {"mean_ir", 0.29 / 7},
 		{"early_ir_sgd", 0.03}, {"late_ir_sgd", 0.14}, {"cost", 2}, {"range1", 0.25},
-		{"range8", 0.3}, {"mid1", 0.5}};
+		{"range8", 0.3}, {"mid1", 0.5}, {"tilt", 0.25 - 0.3}};
 	struct metrics_file *file;
 	struct metrics_row row;
 	double values[MEASURES];
@@ -367,8 +373,9 @@ static void measures_of_a_run(void **state)
 	assert_true(isnan(values[measure_find("ft")]));
 	assert_true(isnan(values[measure_find("range2")]));
 	for (int i = 0; i < MEASURES; i++)
-		assert_true(measures[i].range ? !measures[i].column
-					      : metrics_column(measures[i].column) != NULL);
+		assert_true(measures[i].range || measures[i].tilt
+				    ? !measures[i].column
+				    : metrics_column(measures[i].column) != NULL);
 }
 
 static int attempt(void *context, struct err *err)

@@ -21,13 +21,15 @@ static const char *const *instead_of(const char *source)
 	return strchr(source, ':') ? photos : none;
 }
 
-static struct options *options_of(const struct contest_run *run)
+static struct options *options_of(const char *file, const struct contest_run *run)
 {
 	struct config *config;
 	struct options *options;
 	struct err err;
 
 	assert_ok(config_new(&config, &app_scope, &err), err);
+	if (file)
+		assert_ok(config_load(config, file, &err), err);
 	for (int i = 0; i < run->count; i++)
 		assert_ok(config_assign(config, run->settings[i], &err), err);
 	assert_ok(config_resolve(config, &options, &err), err);
@@ -39,9 +41,10 @@ static struct options *options_of(const struct contest_run *run)
 	return options;
 }
 
-static void open_run(const struct experiment *experiment, const struct contest_run *run)
+static void open_run(
+	const struct experiment *experiment, const char *file, const struct contest_run *run)
 {
-	struct options *options = options_of(run);
+	struct options *options = options_of(file, run);
 	const struct run_config config = {.options = options, .start = RUN_ANEW};
 	struct stored *opened;
 	struct err err;
@@ -56,7 +59,8 @@ static void open_run(const struct experiment *experiment, const struct contest_r
 static void open_scale(const struct experiment *experiment, const struct experiment_scale *scale)
 {
 	const int64_t seed = 1;
-	const struct contest_plan plan = {.experiment = experiment,
+	char file[EXPERIMENT_PATH];
+	struct contest_plan plan = {.experiment = experiment,
 		.scale = scale,
 		.seeds = &seed,
 		.seed_count = 1,
@@ -64,11 +68,13 @@ static void open_scale(const struct experiment *experiment, const struct experim
 	struct contest *contest;
 	struct err err;
 
+	assert_ok(experiment_config(experiment, scale, file, &err), err);
+	plan.config = *file ? file : NULL;
 	if (contest_new(&contest, &plan, &err))
 		fail_msg("%s, scale %s: %s", experiment->name, scale->name, err.message);
 	for (int i = 0; i < contest->run_count; i++)
 		if (!contest->runs[i].needs)
-			open_run(experiment, &contest->runs[i]);
+			open_run(experiment, plan.config, &contest->runs[i]);
 	contest_free(contest);
 }
 
