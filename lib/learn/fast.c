@@ -178,15 +178,20 @@ const float *fast_point(const struct learner *learner, int part)
 void fast_softmax(const struct learner *learner, float *logits, const int32_t *labels, int n)
 {
 	const struct fast *fast = learner->fast;
-	const size_t classes = (size_t)fast->mix.classes;
 
-	/* The kernel's gradient is the probabilities but for the label's, which is less by 1. */
 	for (int i = 0; i < n; i++)
 		fast->weights[i] = 1;
-	learner->engine->kernels->softmax_loss(
-		logits, fast->mix.classes, labels, fast->weights, n, fast->losses, logits);
+	fast_probabilities(learner->engine->kernels, fast->mix.classes, logits, labels,
+		fast->weights, n, fast->losses);
+}
+
+/* The kernel's gradient is the probabilities but for the label's, which is less by 1. */
+void fast_probabilities(const struct kernels *kernels, int classes, float *logits,
+	const int32_t *labels, const float *ones, int n, float *losses)
+{
+	kernels->softmax_loss(logits, classes, labels, ones, n, losses, logits);
 	for (int i = 0; i < n; i++)
-		logits[(size_t)i * classes + (size_t)labels[i]] += 1;
+		logits[(size_t)i * (size_t)classes + (size_t)labels[i]] += 1;
 }
 
 int fast_look(struct learner *learner, const float *inputs, int n, const float **seen,
@@ -286,7 +291,7 @@ void fast_ever_weights(const struct fast *fast, double weights[MIX_MODELS])
 		weights[1 + fast->config.count + i] = head_share(heads->kinds[i]) / sum;
 }
 
-static void now_weights(const struct fast *fast, double weights[MIX_MODELS])
+void fast_now_weights(const struct fast *fast, double weights[MIX_MODELS])
 {
 	mix_weights(&fast->mix, weights);
 	for (int i = 0; i < fast->mix.count && fast->config.alone; i++)
@@ -304,7 +309,7 @@ int fast_predict(struct learner *learner, bool ever, const float *inputs, int n,
 	if (ever)
 		fast_ever_weights(fast, weights);
 	else
-		now_weights(fast, weights);
+		fast_now_weights(fast, weights);
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += FAST_CHUNK) {
 		struct asking asking = {.weights = weights,

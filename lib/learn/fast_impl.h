@@ -42,8 +42,11 @@ int fast_look(struct learner *learner, const float *inputs, int n, const float *
 
 /* Makes probabilities of logits, in place; and losses. */
 void fast_softmax(const struct learner *learner, float *logits, const int32_t *labels, int n);
+void fast_probabilities(const struct kernels *kernels, int classes, float *logits,
+	const int32_t *labels, const float *ones, int n, float *losses);
 
-/* The models' weights in an answer about ever: they never change. */
+/* The models' weights in an answer about now, by their record; about ever: they never change. */
+void fast_now_weights(const struct fast *fast, double weights[MIX_MODELS]);
 void fast_ever_weights(const struct fast *fast, double weights[MIX_MODELS]);
 
 /* Forward and backward at a part's point, which does not touch the slow net's statistics. */

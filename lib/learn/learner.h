@@ -258,9 +258,9 @@ const struct scale *learner_scale(const struct learner *learner);
 const int64_t *learner_scale_seen(const struct learner *learner);
 /*
  * A number that moves whenever what LEARNER_INFERENCE stands for, weights, statistics or
- * scale, may have changed, by whatever call. An owner that keeps a copy of them copies again
- * when it has moved. While an average serves and nothing is scaled, it rests between two
- * moves of the average.
+ * scale, or the mixture of LEARNER_NOW may have changed, by whatever call. An owner that keeps
+ * a copy of them (learn/published.h) copies again when it has moved. While an average serves,
+ * without fast weights, and nothing is scaled, it rests between two moves of the average.
  */
 uint64_t learner_version(const struct learner *learner);
 /*

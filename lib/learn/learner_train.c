@@ -110,7 +110,8 @@ static int take_step(
 	learner->steps++;
 	learner->new_step = true;
 	learner_end_part(learner);
-	learner->version += learner->population != NULL; /* another may be the best now */
+	/* Another may be the best now, and the mixture is another one. */
+	learner->version += learner->population || learner->fast;
 	return 0;
 }
 

@@ -26,7 +26,7 @@ struct seat {
 
 /* What a prediction reads. */
 struct set {
-	struct packed *packed;
+	struct packed *packed[PREDICTOR_MODELS];
 	struct scale scale; /* without floats: there is none */
 };
 
@@ -40,7 +40,8 @@ struct predictor {
 	int users[2];
 	int current;
 	struct seat *free;
-	int count;
+	int count, models;
+	size_t floats; /* of an input */
 	struct seat seats[];
 };
 
@@ -60,37 +61,52 @@ static int set_open(
 	struct predictor *p, struct set *set, const struct scale *scale, struct err *err)
 {
 	const size_t floats = scale ? scale->floats : 0;
+	int code = 0;
 
 	set->scale.floats = floats;
 	if (floats && (!(set->scale.mean = mem_new(floats, sizeof(float))) ||
 			      !(set->scale.factor = mem_new(floats, sizeof(float)))))
 		return err_memory(err, "the scale of inputs", 2 * floats * sizeof(float));
-	return packed_new(&set->packed, p->net, p->packer, err);
+	for (int i = 0; i < p->models && !code; i++)
+		code = packed_new(&set->packed[i], p->net, p->packer, err);
+	return code;
 }
 
 static void set_close(struct set *set)
 {
-	packed_free(set->packed);
+	for (int i = 0; i < PREDICTOR_MODELS; i++)
+		packed_free(set->packed[i]);
 	mem_free(set->scale.mean);
 	mem_free(set->scale.factor);
 	*set = (struct set){0};
 }
 
-static void set_fill(
-	struct set *set, const float *params, const float *stats, const struct scale *scale)
+static void set_fill(struct set *set, int models, const struct predictor_source *source)
 {
 	const size_t size = set->scale.floats * sizeof(float);
 
-	packed_set(set->packed, params, stats);
-	if (size) {
-		memcpy(set->scale.mean, scale->mean, size);
-		memcpy(set->scale.factor, scale->factor, size);
+	for (int i = 0; i < models; i++) {
+		const float *params = source->params(source->context, i);
+
+		if (params)
+			packed_set(set->packed[i], params, source->stats);
 	}
+	if (size) {
+		memcpy(set->scale.mean, source->scale->mean, size);
+		memcpy(set->scale.factor, source->scale->factor, size);
+	}
+}
+
+/* All models begin with the same weights. */
+static const float *same_params(void *params, int model)
+{
+	return *(const float *const *)params;
 }
 
 static int fill(struct predictor *p, const struct predictor_config *config, const float *params,
 	const float *stats, const struct scale *scale, struct err *err)
 {
+	const struct predictor_source source = {same_params, stats, scale, NULL, &params};
 	struct engine_config engine = config->engine;
 	int code;
 
@@ -102,7 +118,7 @@ static int fill(struct predictor *p, const struct predictor_config *config, cons
 	for (int i = 0; i < p->count && !code; i++)
 		code = seat_open(p, p->seats + i, &engine, config->micro, err);
 	if (!code)
-		set_fill(&p->sets[0], params, stats, scale);
+		set_fill(&p->sets[0], p->models, &source);
 	return code;
 }
 
@@ -117,11 +133,17 @@ int predictor_new(struct predictor **predictor, const struct net *net,
 	if (count < 1)
 		return err_set(err, ERR_INPUT,
 			"%d predictions at a time: must be 0 (one per processor) or more", count);
+	if (config->models < 0 || config->models > PREDICTOR_MODELS)
+		return err_set(err, ERR_INPUT, "%d models of a predictor: at most %d can be",
+			config->models, PREDICTOR_MODELS);
 	struct predictor *made = mem_new(1, bytes);
 	if (!made)
 		return err_memory(err, "a predictor", bytes);
 	made->net = net;
 	made->count = count;
+	made->models = config->models ? config->models : 1;
+	made->floats = (size_t)net_spec(net)->channels * (size_t)net_spec(net)->height *
+		       (size_t)net_spec(net)->width;
 	pthread_mutex_init(&made->publishing, NULL);
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_cond_init(&made->freed, NULL);
@@ -197,17 +219,41 @@ static int scale_inputs(
 	return 0;
 }
 
+int predictor_begin(struct predictor *predictor, const float *inputs, int n,
+	struct predictor_turn *turn, struct err *err)
+{
+	int code;
+
+	turn->seat = take(predictor, &turn->which);
+	turn->inputs = inputs;
+	code = scale_inputs(turn->seat, &predictor->sets[turn->which].scale, &turn->inputs, n, err);
+	if (code)
+		predictor_end(predictor, turn);
+	return code;
+}
+
+int predictor_ask(struct predictor *predictor, const struct predictor_turn *turn, int model,
+	int first, int n, float *logits, struct err *err)
+{
+	return runner_infer_packed(turn->seat->runner, predictor->sets[turn->which].packed[model],
+		turn->inputs + (size_t)first * predictor->floats, n, logits, err);
+}
+
+void predictor_end(struct predictor *predictor, struct predictor_turn *turn)
+{
+	give_back(predictor, turn->seat, turn->which);
+}
+
 int predictor_predict(
 	struct predictor *predictor, const float *inputs, int n, float *logits, struct err *err)
 {
-	int current;
-	struct seat *seat = take(predictor, &current);
-	const struct set *set = &predictor->sets[current];
-	int code = scale_inputs(seat, &set->scale, &inputs, n, err);
+	struct predictor_turn turn;
+	int code = predictor_begin(predictor, inputs, n, &turn, err);
 
-	if (!code)
-		code = runner_infer_packed(seat->runner, set->packed, inputs, n, logits, err);
-	give_back(predictor, seat, current);
+	if (code)
+		return code;
+	code = predictor_ask(predictor, &turn, 0, 0, n, logits, err);
+	predictor_end(predictor, &turn);
 	return code;
 }
 
@@ -222,22 +268,32 @@ static int await_other(struct predictor *p)
 	return other;
 }
 
-int predictor_publish(struct predictor *predictor, const float *params, const float *stats,
-	const struct scale *scale, struct err *err)
+int predictor_publish_all(
+	struct predictor *predictor, const struct predictor_source *source, struct err *err)
 {
 	pthread_mutex_lock(&predictor->publishing);
 	const int other = await_other(predictor);
 	int code = 0;
-	if (!predictor->sets[other].packed)
-		code = set_open(predictor, &predictor->sets[other], scale, err);
+	if (!predictor->sets[other].packed[0])
+		code = set_open(predictor, &predictor->sets[other], source->scale, err);
 	if (code) {
 		set_close(&predictor->sets[other]);
 	} else {
-		set_fill(&predictor->sets[other], params, stats, scale);
+		set_fill(&predictor->sets[other], predictor->models, source);
+		if (source->also)
+			source->also(source->context, other);
 		pthread_mutex_lock(&predictor->lock);
 		predictor->current = other;
 		pthread_mutex_unlock(&predictor->lock);
 	}
 	pthread_mutex_unlock(&predictor->publishing);
 	return code;
+}
+
+int predictor_publish(struct predictor *predictor, const float *params, const float *stats,
+	const struct scale *scale, struct err *err)
+{
+	const struct predictor_source source = {same_params, stats, scale, NULL, &params};
+
+	return predictor_publish_all(predictor, &source, err);
 }

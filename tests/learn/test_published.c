@@ -1,0 +1,153 @@
+/* A learner's copy: the same bits as the learner's own answers, from any thread, when classes come too. */
+#include "check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "learn/published.h"
+
+enum { ASKED = 150 }; /* more than a chunk */
+
+static const struct predictor_config config = {.micro = 32};
+
+static void ask_inputs(float *inputs)
+{
+	for (int i = 0; i < ASKED; i++)
+		sample_input(1000 + i, inputs + (size_t)i * DIM, DIM);
+}
+
+static void assert_alike(struct school *school, struct published *published)
+{
+	static const int models[] = {LEARNER_NOW, LEARNER_EVER};
+	float inputs[ASKED * DIM], own[ASKED * CLASSES], copy[ASKED * CLASSES];
+	struct err err;
+
+	ask_inputs(inputs);
+	for (size_t i = 0; i < COUNT(models); i++) {
+		assert_true(published_answers(published, models[i]));
+		assert_ok(learner_predict(school->learner, models[i], inputs, ASKED, own, &err),
+			err);
+		assert_ok(published_predict(published, models[i], inputs, ASKED, copy, &err), err);
+		assert_memory_equal(own, copy, sizeof(own));
+	}
+}
+
+static void answers_as_the_learner_does(void **state)
+{
+	static const char *const parts[] = {
+		"fast.parts=0.3:0.97, 0.1:0.999:2", "fast.parts=none", "fast.parts=0.3:0.5"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		struct school school = school_of(SETTINGS(parts[i], "model.scale=running"));
+		struct published *published;
+		uint64_t version;
+		struct err err;
+
+		assert_ok(published_new(&published, school.learner, &config, &err), err);
+		assert_alike(&school, published);
+		for (int k = 0; k < 5; k++) {
+			version = learner_version(school.learner);
+			school_reveal(&school);
+			assert_true(learner_version(school.learner) != version);
+			assert_true(published_fits(published, school.learner));
+			assert_ok(published_renew(published, school.learner, &err), err);
+			assert_alike(&school, published);
+			school_train(&school, 2);
+		}
+		published_free(published);
+		school_close(&school);
+	}
+}
+
+static void says_what_it_has_no_copy_of(void **state)
+{
+	static const struct {
+		const char *settings[3];
+		bool now, ever;
+	} rows[] = {
+		{{"fast.parts=0.3:0.97"}, true, true},
+		{{"fast.parts=0.3:0.97", "fast.layers=head"}, false, true},
+		{{"fast.heads=ridge"}, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct school school = school_of(rows[i].settings);
+		struct published *published;
+		struct err err;
+
+		assert_ok(published_new(&published, school.learner, &config, &err), err);
+		assert_int_equal(published_answers(published, LEARNER_NOW), rows[i].now);
+		assert_int_equal(published_answers(published, LEARNER_EVER), rows[i].ever);
+		published_free(published);
+		school_close(&school);
+	}
+}
+
+struct reader {
+	struct published *published;
+	atomic_bool over;
+	atomic_int asked;
+};
+
+/* Each answer is that of some moment: its probabilities sum to 1. */
+static void *read_on(void *context)
+{
+	struct reader *reader = context;
+	float inputs[ASKED * DIM], logits[ASKED * CLASSES];
+
+	ask_inputs(inputs);
+	while (!reader->over) {
+		if (published_predict(
+			    reader->published, LEARNER_NOW, inputs, ASKED, logits, NULL))
+			return reader;
+		for (int i = 0; i < ASKED; i++) {
+			double sum = 0;
+
+			for (int c = 0; c < CLASSES; c++)
+				sum += exp((double)logits[i * CLASSES + c]);
+			if (!(fabs(sum - 1) < 1e-3))
+				return reader;
+		}
+		reader->asked++;
+	}
+	return NULL;
+}
+
+static void threads_ask_while_it_learns(void **state)
+{
+	struct school school = school_of(SETTINGS("fast.parts=0.3:0.97, 0.1:0.999:2"));
+	struct reader reader = {0};
+	pthread_t threads[2];
+	struct err err;
+	void *failed;
+
+	(void)state;
+	assert_ok(published_new(&reader.published, school.learner, &config, &err), err);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_on, &reader), 0);
+	for (int k = 0; k < 40 || reader.asked < 20; k++) {
+		school_reveal(&school);
+		school_train(&school, 1);
+		assert_ok(published_renew(reader.published, school.learner, &err), err);
+	}
+	reader.over = true;
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], &failed);
+		assert_null(failed);
+	}
+	published_free(reader.published);
+	school_close(&school);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_as_the_learner_does),
+		cmocka_unit_test(says_what_it_has_no_copy_of),
+		cmocka_unit_test(threads_ask_while_it_learns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
