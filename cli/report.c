@@ -31,7 +31,7 @@ static int serve_page(
 	fflush(stdout);
 	if (request->open)
 		open_in_browser(serve_url(serve));
-	code = serve_go(serve, watch_stop(), NULL, err);
+	code = serve_go(serve, watch_stop(), err);
 	serve_close(serve);
 	return code;
 }
@@ -41,7 +41,8 @@ static int watch(const struct request *request, char **paths, int count)
 	const struct page page = {(const char *const *)paths, count};
 	char port[16];
 	const struct setting settings[] = {{"serve.listen", port}, {0}};
-	struct serve_config config = {.page = page_serve(&page)};
+	struct serve_item item = {.name = "report", .page = page_serve(&page)};
+	struct serve_config config = {.items = &item, .count = 1};
 	struct options *options = NULL;
 	struct err err = {0};
 	int code;
@@ -51,7 +52,7 @@ static int watch(const struct request *request, char **paths, int count)
 	code = page_check(&page, &err);
 	if (!code)
 		code = settings_resolve(&options, NULL, settings, NULL, &err);
-	config.options = options;
+	config.options = item.options = options;
 	if (!code)
 		code = serve_page(request, &config, &err);
 	options_free(options);

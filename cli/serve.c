@@ -3,16 +3,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "report/report.h"
 #include "serve/serve.h"
 
 #include "args.h"
 #include "cli.h"
-#include "crew.h"
 #include "open.h"
-#include "page.h"
-#include "settings.h"
+#include "service.h"
 #include "watch.h"
 
 struct request {
@@ -38,77 +37,87 @@ static void allow_descriptors(void)
 	}
 }
 
-static void print_ready(const struct request *request, const struct serve *serve)
+static void print_ready(
+	const struct request *request, const struct service *service, const struct serve *serve)
 {
 	if (!request->quiet) {
 		printf("retain: %s  (dashboard /, metrics /metrics, description /openapi.json)\n",
 			serve_url(serve));
-		if (*serve_lines(serve))
-			printf("retain: lines at %s\n", serve_lines(serve));
+		for (int i = 0; i < service->count && service->several; i++)
+			printf("retain: %s/%s/\n", serve_url(serve), service->items[i].name);
+		for (int i = 0; i < service->count; i++)
+			if (*serve_lines(serve, i))
+				printf("retain: lines at %s\n", serve_lines(serve, i));
 		fflush(stdout);
 	}
 	if (request->open)
 		open_in_browser(serve_url(serve));
 }
 
-static int go(const struct request *request, const struct serve_config *config)
+/* Those that had an input are runs now, and have a page. */
+static int make_reports(const struct service *service, struct err *err)
 {
+	int code = 0;
+
+	for (int i = 0; i < service->count && !code; i++) {
+		const char *out = service->learners[i].out;
+		char *config = out ? path_join(out, "config.ini") : NULL;
+
+		if (config && path_exists(config))
+			code = report_folder(out, err);
+		mem_free(config);
+	}
+	return code;
+}
+
+static int go(const struct request *request, const struct service *service)
+{
+	const struct serve_config config = {
+		.options = service->options, .items = service->items, .count = service->count};
 	struct serve *serve;
-	struct run_result result = {0};
 	struct err err = {0};
-	int code = serve_open(&serve, config, &err);
+	int code = serve_open(&serve, &config, &err);
 
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
-	print_ready(request, serve);
-	code = serve_go(serve, watch_stop(), &result, &err);
+	print_ready(request, service, serve);
+	code = serve_go(serve, watch_stop(), &err);
 	serve_close(serve);
-	if (!code && request->out)
-		code = report_folder(request->out, &err);
+	if (!code)
+		code = make_reports(service, &err);
 	if (code)
 		return complain(EXIT_FAILED, "%s", err.message);
-	if (!request->quiet && request->out)
+	if (!request->quiet && service->several)
+		printf("Saved. Go on with the same command.\n");
+	else if (!request->quiet && request->out)
 		printf("Saved. Go on with: retain serve %s\n", request->out);
 	return EXIT_OK;
 }
 
-static int serve_learner(const struct request *request, const struct options *options)
+static int start(const struct request *request, bool model, struct service *service)
 {
-	const struct page page = {&request->out, 1};
-	const struct run_config run = {.options = options,
-		.folder = request->out,
-		.start = RUN_RESUME,
-		.ranks = crew_lead(options),
-		.log = {.write = show_message, .most = LOG_WARN},
-		.advice_diverged = "--set run.on_nan=rollback goes on from it at half the rate"};
-	const struct serve_config config = {
-		.options = options, .run = &run, .page = page_serve(&page)};
+	const struct service_wish wish = {request->what, request->out, request->listen,
+		request->method, &request->settings, {.write = show_message, .most = LOG_WARN}};
+	struct err err = {0};
+	const int code = service_open(service, &wish, &err);
 
-	return go(request, &config);
-}
-
-static int serve_model(const struct request *request, const struct options *options)
-{
-	const struct serve_config config = {.options = options, .model = request->what};
-
-	return go(request, &config);
-}
-
-static int resolve(
-	const struct request *request, bool model, struct options **options, struct err *err)
-{
-	const struct setting settings[] = {{"stream.source", "stdin"},
-		{"serve.listen", request->listen}, {"run.method", request->method}, {0}};
-
-	return settings_resolve(
-		options, model ? NULL : request->what, settings, &request->settings, err);
+	if (code)
+		return complain(EXIT_USAGE, "%s", err.message);
+	if (!model && !request->out && !service->several)
+		return complain(
+			EXIT_USAGE, "serve: needs a folder (--out DIR), in which samples are kept");
+	watch_interrupts();
+	allow_descriptors();
+	return go(request, service);
 }
 
 int cmd_serve(int argc, char **argv)
 {
 	struct request request = {0};
 	const struct arg rows[] = {
-		{"out", "DIR", "the learner's folder: new, or goes on where it stopped",
+		{"out", "DIR",
+			"the learner's folder: new, or goes on where it stopped; of several: above "
+			"theirs",
 			.text = &request.out},
 		{"listen", "ADDRESS", "HOST:PORT or unix:PATH; see retain config serve",
 			.text = &request.listen},
@@ -122,10 +131,12 @@ int cmd_serve(int argc, char **argv)
 	const struct args args = {"retain serve", "[CONFIG | DIR | MODEL.safetensors]",
 		"Learns and answers over HTTP: predictions, labels whenever they come, a "
 		"dashboard.\n"
-		"DIR is a folder that --out made; a MODEL only answers. See docs/serve.md.",
-		rows, .example = "retain serve shop.ini --out runs/shop"};
-	struct options *options = NULL;
-	struct err err = {0};
+		"Nothing need be set: the first input says what inputs are, and classes come\n"
+		"with their labels. CONFIG has keys, or [learner NAME] sections for several\n"
+		"learners. DIR is a folder that --out made; a MODEL only answers. See\n"
+		"docs/serve.md.",
+		rows, .example = "retain serve --out runs/shop"};
+	struct service *service;
 	bool model;
 	int status = args_read(&args, &argc, argv);
 
@@ -137,16 +148,13 @@ int cmd_serve(int argc, char **argv)
 	model = request.what && path_ends(request.what, ".safetensors");
 	if (request.what && path_is_folder(request.what) && !request.out)
 		request.out = request.what;
-	if (!model && !request.out)
-		return complain(
-			EXIT_USAGE, "serve: needs a folder (--out DIR), in which samples are kept");
 	if (model && request.out)
 		return complain(EXIT_USAGE, "--out: a model that does not learn needs no folder");
-	if (resolve(&request, model, &options, &err))
-		return complain(EXIT_USAGE, "%s", err.message);
-	watch_interrupts();
-	allow_descriptors();
-	status = (model ? serve_model : serve_learner)(&request, options);
-	options_free(options);
+	service = mem_new(1, sizeof(*service));
+	if (!service)
+		return complain(EXIT_FAILED, "out of memory");
+	status = start(&request, model, service);
+	service_release(service);
+	mem_free(service);
 	return status;
 }

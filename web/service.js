@@ -11,7 +11,10 @@ const serviceRows = [
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
 	["connections", (now) => now.connections, (x) => x.toFixed(0)],
 	["right before the label", (now) => now.le, percentWords],
+	["of the last 1 000", (now) => now.recent, percentWords],
 	["right on held-out", (now) => now.val, percentWords],
+	["drift alarms", (now) => now.alarms, (x) => x.toLocaleString("en")],
+	["warnings", (now) => now.warnings, (x) => x.toLocaleString("en")],
 ];
 const serviceSeries = serviceRows.map(() => []);
 let serviceBefore = null;
@@ -47,7 +50,23 @@ function spark(parent, values) {
 	parent.appendChild(svg);
 }
 
+/* Where several are served: their names, which lead to their pages. */
+function drawLearners(now) {
+	const list = byId("service-learners");
+	list.hidden = now.learners.length < 2;
+	if (list.childElementCount === now.learners.length)
+		return;
+	list.replaceChildren();
+	for (const name of now.learners) {
+		const link = element("a", list, name);
+		link.href = `/${name}/`;
+		if (name === now.learner)
+			link.setAttribute("aria-current", "page");
+	}
+}
+
 function drawService(now, seconds) {
+	drawLearners(now);
 	const tiles = byId("service-tiles");
 	tiles.replaceChildren();
 	serviceRows.forEach(([name, value, words], i) => {

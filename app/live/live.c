@@ -283,6 +283,23 @@ static int take_one(struct live *live, const struct feed_line *from, enum live_k
 	return code;
 }
 
+/* Brings the learner to where the journal is. */
+static int begin(struct live *live, struct err *err)
+{
+	int code = rollback_begin(&live->run, err);
+
+	if (!code)
+		code = live_catch_up(live, err);
+	if (!code && !run_stopping(&live->run))
+		code = live_take_up(live, err);
+	return code;
+}
+
+bool live_learns(const struct live *live)
+{
+	return live->run.learner;
+}
+
 int live_take(struct live *live, const struct feed_line *from, enum live_kind kind,
 	struct answers *to, struct err *err)
 {
@@ -294,6 +311,15 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 
 	if (live_is_blank(from))
 		return 0;
+	if (!live_learns(live)) {
+		bool made;
+
+		code = live_take_first(live, from, to, &made, err);
+		if (!code && made)
+			code = begin(live, err);
+		if (code || !made)
+			return code;
+	}
 	if (!live_is_list(live, from))
 		return take_one(live, from, kind, to, err);
 	live_expect_more(live, true);
@@ -324,7 +350,7 @@ int live_read(struct live *live, const char *bytes, size_t size, const char *whe
 
 int live_flush(struct live *live, struct err *err)
 {
-	return act(live, err);
+	return live_learns(live) ? act(live, err) : live_send(live, err);
 }
 
 /* Iterations that a time step does not need, but has time for. */
@@ -343,6 +369,8 @@ int live_idle(struct live *live, bool *more, struct err *err)
 	int code = live->idle_left ? use_idle_time(live, err) : 0;
 
 	*more = live->idle_left > 0;
+	if (!live_learns(live))
+		return 0;
 	return code ? code : run_save_when_due(&live->run, err);
 }
 
@@ -380,12 +408,8 @@ static int finish(struct live *live, struct err *err)
 
 int live_begin(struct live *live, const struct live_watch *watch, struct err *err)
 {
-	int code = rollback_begin(&live->run, err);
+	const int code = live_learns(live) ? begin(live, err) : 0;
 
-	if (!code)
-		code = live_catch_up(live, err);
-	if (!code && !run_stopping(&live->run))
-		code = live_take_up(live, err);
 	if (watch)
 		live->watch = *watch;
 	return code;
@@ -407,6 +431,8 @@ static int go(struct live *live, struct err *err)
 
 int live_end(struct live *live, int code, struct run_result *result, struct err *err)
 {
+	if (!live_learns(live))
+		return code;
 	live->run.stopped = run_stopping(&live->run);
 	if (!code)
 		return run_finish(&live->run, result, err);

@@ -24,8 +24,9 @@ struct live;
 
 /*
  * Lines come from the descriptor `input`, answers go to `output`; both are the
- * caller's. An input of -1 is none: lines come by live_take. The config must have a
- * folder. A failed open needs no close.
+ * caller's. An input of -1 is none: lines come by live_take, and there may be no learner
+ * before the first of them that has an input. The config must have a folder. A failed open
+ * needs no close.
  */
 int live_open(struct live **live, const struct run_config *config, int input, int output,
 	struct err *err);
@@ -33,6 +34,7 @@ int live_open(struct live **live, const struct run_config *config, int input, in
 /* Goes on until the input ends or the run is stopped, and saves. */
 int live_go(struct live *live, struct run_result *result, struct err *err);
 void live_close(struct live *live);
+bool live_learns(const struct live *live); /* there is a learner */
 
 /*
  * Lines of several senders, who share the learner and its journal and are answered each on

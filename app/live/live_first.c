@@ -1,6 +1,8 @@
 /*
  * What inputs are: told, as the folder has them, or as the first line with an input has. Lines
- * before that one are answered at once, since their sender may wait for it.
+ * before that one are answered at once, since their sender may wait for it. A stream over a
+ * descriptor waits for that line when it is opened; one whose lines come by live_take is open
+ * before, and has no learner until then.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -130,8 +132,15 @@ static int wait_for_input(struct live *live, struct live_first *first, struct er
 	return code;
 }
 
+static int check_floats(size_t floats, struct err *err)
+{
+	return floats > INT_MAX
+		       ? err_set(err, ERR_INPUT, "an input of %zu numbers is too large", floats)
+		       : 0;
+}
+
 /* A schema is in the folder before the journal, which only knows how many numbers there are. */
-static int take_shape(struct live *live, int input, size_t *floats, struct err *err)
+static int take_shape(struct live *live, int input, struct learner_config *config, struct err *err)
 {
 	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
 	struct live_first first = {.sizes = &sizes};
@@ -140,8 +149,10 @@ static int take_shape(struct live *live, int input, size_t *floats, struct err *
 	if (!code)
 		code = wait_for_input(live, &first, err);
 	live->run.schema = first.schema;
-	*floats = first.floats;
 	mem_free(first.heading);
+	if (!code)
+		code = check_floats(first.floats, err);
+	config->channels = code ? 0 : (int)first.floats;
 	return code ? code : run_schema_keep(&live->run, err);
 }
 
@@ -153,29 +164,67 @@ static int find_shape(struct live *live, struct learner_config *config, int inpu
 
 	if (!code)
 		code = run_journal_floats(&live->run, &floats, err);
+	if (!code)
+		code = check_floats(floats, err);
+	config->channels = code ? 0 : (int)floats;
 	if (!code && !floats && input >= 0)
-		code = take_shape(live, input, &floats, err);
-	if (!code && floats > INT_MAX)
-		code = err_set(err, ERR_INPUT, "an input of %zu numbers is too large", floats);
-	config->channels = (int)floats;
+		code = take_shape(live, input, config, err);
 	return code;
 }
 
-int live_shape(struct live *live, struct learner_config *config, int input, struct err *err)
+int live_shape(struct live *live, int input, struct err *err)
 {
+	struct learner_config *config = &live->config;
 	int code = shape_read(live->run.config.options, config, err);
 
-	if (!code && config->classes_most && input < 0)
-		return err_set(err, ERR_INPUT,
-			"model.classes = auto: a server must be told how many classes there are");
 	if (!code)
 		code = run_schema_open(&live->run, err);
 	if (!code && !live->run.schema && !config->channels)
 		code = find_shape(live, config, input, err);
 	if (!code && live->run.schema)
 		config->channels = (int)schema_floats(live->run.schema);
-	if (!code && !config->channels)
-		code = err_set(err, ERR_INPUT,
-			"model.input = auto: a server must be told how many numbers an input has");
 	return code;
+}
+
+/* What the line says of inputs, if a learner of such inputs can be; nothing is kept of it yet. */
+static int try_shape(struct live *live, const struct live_first *first,
+	struct learner_config *config, struct err *err)
+{
+	int code = check_floats(first->floats, err);
+
+	*config = live->config;
+	config->channels = (int)(first->schema ? schema_floats(first->schema) : first->floats);
+	return code ? code : run_try_learner(&live->run, config, err);
+}
+
+int live_take_first(struct live *live, const struct feed_line *from, struct answers *to, bool *made,
+	struct err *err)
+{
+	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
+	struct live_first first = {.sizes = &sizes};
+	struct feed_line line = *from;
+	struct learner_config config;
+	struct err why = {0};
+	int code;
+
+	*made = false;
+	line.cut = line.size > LINE_LONGEST;
+	code = look_at(live, &first, &line, to, err);
+	mem_free(first.heading);
+	if (code || !found(&first))
+		return code;
+	code = try_shape(live, &first, &config, &why);
+	if (code) {
+		struct err said = {0};
+
+		schema_free(first.schema);
+		live->lines++;
+		err_set(&said, ERR_INPUT, "line %" PRId64 ": input: %s", from->number, why.message);
+		return live_refuse_if_bad(live, from->number, "", to, ERR_INPUT, &said, err);
+	}
+	live->config = config;
+	live->run.schema = first.schema;
+	*made = true;
+	code = run_schema_keep(&live->run, err);
+	return code ? code : live_make(live, -1, err);
 }

@@ -52,6 +52,7 @@ struct live {
 	struct feed *feed;
 	struct answers answers; /* to standard input's sender */
 	struct live_watch watch;
+	struct learner_config config; /* without channels: what inputs are is not known */
 	const struct live_line_format *format;
 	struct live_line_shape shape;
 	pthread_mutex_t naming;   /* of the schema that the shape has, for live_read */
@@ -80,8 +81,21 @@ struct live {
 	bool outside;              /* a failure was the world's, not ours: the learner is well */
 };
 
-/* What inputs are and how many classes there may be; may wait for the first line. */
-int live_shape(struct live *live, struct learner_config *config, int input, struct err *err);
+/*
+ * What inputs are and how many classes there may be; may wait for the first line. Without one
+ * of a descriptor the config may be left without channels, and then there is no learner yet.
+ */
+int live_shape(struct live *live, int input, struct err *err);
+
+/* The learner and all that has the size of its inputs. */
+int live_make(struct live *live, int input, struct err *err);
+
+/*
+ * A line before there is a learner: it is answered, or says what inputs are; then there is one,
+ * and the line is still to be taken.
+ */
+int live_take_first(struct live *live, const struct feed_line *from, struct answers *to, bool *made,
+	struct err *err);
 
 bool live_is_blank(const struct feed_line *line);
 /* Whether it is a list with something in it. What is wrong with one that is not is for the reader. */

@@ -49,6 +49,7 @@ struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
 	bool grows;            /* classes come with their labels, so many at most, or by name */
+	bool unknown;          /* what inputs are: any is taken, and none read */
 	bool anonymous;        /* an id may be missing; it is empty then */
 	bool missing;          /* the model takes inputs in which values are missing, as NAN */
 	struct schema *schema; /* of inputs with names, which it learns from; NULL: numbers */

@@ -93,6 +93,8 @@ static int read_input(const struct jvalue *value, const char *where,
 		.out = input, .room = floats, .missing = shape->missing, .where = where};
 	int code;
 
+	if (shape->unknown)
+		return 0;
 	if (jvalue_kind(value) == JVALUE_TABLE)
 		return read_row(value, where, shape, input, err);
 	if (shape->schema)

@@ -211,22 +211,22 @@ static const struct run_driver driver = {
 	.facts = driver_facts,
 };
 
-static int open_parts(struct live *live, int input, struct err *err)
+int live_make(struct live *live, int input, struct err *err)
 {
 	const struct options *o = live->run.config.options;
-	struct learner_config config = {0};
-	int code = live_shape(live, &config, input, err);
+	int code;
 
-	if (code)
-		return code;
 	set_budget(live);
-	code = run_open_journal(&live->run, &config, err);
+	code = run_open_journal(&live->run, &live->config, err);
 	if (code)
 		return code;
 	live->journal = store_journal(live->run.store);
 	journal_bound(live->journal, options_int64(o, "stdin.waiting"),
 		options_int64(o, "stdin.remember"));
-	return make_buffers(live, err);
+	code = make_buffers(live, err);
+	if (!code)
+		code = make_ends(live, input, err);
+	return code ? code : run_begin(&live->run, err);
 }
 
 int live_open(
@@ -245,12 +245,10 @@ int live_open(
 	code = run_init(&made->run, &driver, config, err);
 	if (!code) {
 		read_options(made, input, output);
-		code = open_parts(made, input, err);
+		code = live_shape(made, input, err);
 	}
-	if (!code)
-		code = make_ends(made, input, err);
-	if (!code)
-		code = run_begin(&made->run, err);
+	if (!code && made->config.channels)
+		code = live_make(made, input, err);
 	if (code)
 		live_close(made);
 	else

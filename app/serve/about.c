@@ -16,20 +16,48 @@ static enum http_next say_page(
 	struct http_request *request = exchange->request;
 	struct err err = {0};
 
-	if (!make || make(exchange->serve->config.page.context, &request->answer.body, &err))
+	if (!make || make(exchange->served->item.page.context, &request->answer.body, &err))
 		return http_refuse(request, 503, "%s",
 			make ? err.message : "there is no page of a fixed model");
 	return http_say(request, 200, exchange->route->gives);
 }
 
+/* Before the first input there is nothing to show but how to send one. */
+static enum http_next say_waits(struct exchange *exchange)
+{
+	const char *name = exchange->served->item.name;
+
+	text_addf(&exchange->request->answer.body,
+		"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"refresh\" content=\"2\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n"
+		"<style>:root { color-scheme: light dark } body { font: 16px system-ui; "
+		"margin: 3em auto; max-width: 44em; padding: 0 1em } pre { overflow-x: auto; "
+		"font-size: 14px }</style>\n"
+		"<h1>%s waits for its first input</h1>\n"
+		"<p>which says what inputs are: numbers, or fields with names. Classes come with "
+		"their labels.\n"
+		"<pre>curl -d '{\"id\": 1, \"input\": {\"age\": 33, \"city\": \"Rome\"}}' "
+		"%s/%s/v1/predict\n"
+		"curl -d '{\"id\": 1, \"label\": \"yes\"}' %s/%s/v1/label</pre>\n</html>\n",
+		name, name, exchange->serve->url, name, exchange->serve->url, name);
+	return http_say(exchange->request, 200, exchange->route->gives);
+}
+
 enum http_next serve_dashboard(struct exchange *exchange)
 {
-	return say_page(exchange, exchange->serve->config.page.page);
+	struct desk_status status = {0};
+
+	if (exchange->served->desk)
+		desk_status(exchange->served->desk, &status);
+	if (status.state == DESK_WAITS)
+		return say_waits(exchange);
+	return say_page(exchange, exchange->served->item.page.page);
 }
 
 enum http_next serve_data(struct exchange *exchange)
 {
-	return say_page(exchange, exchange->serve->config.page.data);
+	return say_page(exchange, exchange->served->item.page.data);
 }
 
 enum http_next serve_config_file(struct exchange *exchange)
@@ -37,7 +65,7 @@ enum http_next serve_config_file(struct exchange *exchange)
 	struct http_request *request = exchange->request;
 	struct err err = {0};
 
-	if (options_write(exchange->serve->config.options, &request->answer.body, &err))
+	if (options_write(exchange->served->item.options, &request->answer.body, &err))
 		return http_refuse(request, 503, "%s", err.message);
 	return http_say(request, 200, exchange->route->gives);
 }
@@ -66,7 +94,7 @@ static void weights_name(const struct exchange *exchange, char *out, size_t room
 /* The learner writes a file of the folder, which is read and removed. */
 enum http_next serve_model_file(struct exchange *exchange)
 {
-	struct desk *desk = exchange->serve->desk;
+	struct desk *desk = exchange->served->desk;
 	enum http_next next;
 	char *path;
 
@@ -102,19 +130,19 @@ static enum http_next say_done(struct exchange *exchange, const char *what)
 
 enum http_next serve_pause(struct exchange *exchange)
 {
-	desk_pause(exchange->serve->desk, true);
+	desk_pause(exchange->served->desk, true);
 	return say_done(exchange, "pause");
 }
 
 enum http_next serve_resume(struct exchange *exchange)
 {
-	desk_pause(exchange->serve->desk, false);
+	desk_pause(exchange->served->desk, false);
 	return say_done(exchange, "resume");
 }
 
 enum http_next serve_save(struct exchange *exchange)
 {
-	desk_save(exchange->serve->desk);
+	desk_save(exchange->served->desk);
 	return say_done(exchange, "save");
 }
 

@@ -5,10 +5,11 @@
  * A job is a piece of lines, answered as a live stream is (live/live.h). Jobs of inputs
  * alone are also taken while a time step is trained on, after each iteration.
  *
- * Predictions that are not to be remembered need no desk: they use a copy of the weights,
- * from any thread, and wait for nobody. The copy is renewed while the learner learns.
- * Where answers are a mixture that only the learner has, with fast weights or heads,
- * such questions are jobs, too.
+ * Predictions that are not to be remembered need no desk: they use a copy of what the learner
+ * knows (serve/copy.h), from any thread, and wait for nobody. The copy is renewed while the
+ * learner learns. Where it has no answer, with heads, such questions are jobs, too.
+ *
+ * Where nobody said what inputs are, there is no learner before the first line with an input.
  */
 #ifndef RETAIN_SERVE_DESK_H
 #define RETAIN_SERVE_DESK_H
@@ -19,8 +20,8 @@
 #include "live/answers.h"
 #include "live/live.h"
 #include "live/live_line.h"
-#include "nn/net.h"
 #include "run/run.h"
+#include "serve/copy.h"
 
 struct job {
 	struct job *next; /* the desk's */
@@ -35,7 +36,8 @@ struct job {
 	const struct answers_wish *wishes;
 	const float *inputs;
 	int count;
-	float *logits;
+	float *logits;       /* what came of it, for mem_free, */
+	struct copy *copy;   /* and who knows the classes, for copy_free */
 	const char *weights; /* or a file of the folder to write the weights to */
 	/* Called by the learner's thread, after which the desk knows nothing of the job. */
 	void (*done)(struct job *job);
@@ -45,13 +47,15 @@ struct job {
 	bool taken; /* the desk's: all lines were */
 };
 
-enum desk_state { DESK_OPENS, DESK_LEARNS, DESK_PAUSED, DESK_ENDED, DESK_FAILED };
+/* DESK_WAITS: for the first input. */
+enum desk_state { DESK_OPENS, DESK_WAITS, DESK_LEARNS, DESK_PAUSED, DESK_ENDED, DESK_FAILED };
 
 /* How things stand, a moment ago. */
 struct desk_status {
 	enum desk_state state;
+	bool learns; /* there is a learner */
 	int64_t samples, iteration, step, lines, bad, waiting, pool;
-	double le, blind, rate, sigma, loss, train_seconds, seconds;
+	double le, recent, blind, rate, sigma, loss, train_seconds, seconds;
 	double val, val_plain;          /* accuracy on samples that are held out; NAN: not known */
 	int64_t cuts, alarms, warnings; /* of the run's events; of this process */
 	int64_t journal_bytes;
@@ -86,19 +90,19 @@ void desk_pause(struct desk *desk, bool pause);
 void desk_save(struct desk *desk);
 
 /*
- * From any thread. desk_read reads an object with an input; its id may be missing.
- * desk_asks: whether the job's questions are for the desk. desk_predict fills in (n, classes) logits.
+ * From any thread. desk_copy holds what answers at the moment, for copy_free; NULL: it is not
+ * known yet what inputs are. desk_read reads an object with an input; its id may be missing.
+ * Without a copy nothing is read of the input.
  */
-int desk_read(struct desk *desk, const char *bytes, size_t size, const char *where,
-	struct live_line *line, float *input, struct err *err);
-bool desk_asks(const struct desk *desk, const struct job *job);
-int desk_predict(struct desk *desk, const float *inputs, int n, float *logits, struct err *err);
+struct copy *desk_copy(struct desk *desk);
+int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, size_t size,
+	const char *where, struct live_line *line, float *input, struct err *err);
 void desk_status(struct desk *desk, struct desk_status *status);
-const struct net_spec *desk_net(const struct desk *desk);
-size_t desk_floats(const struct desk *desk);                     /* of an input */
-struct answers_wish desk_wish(const struct desk *desk);          /* where nothing is said */
-const char *desk_class_name(const struct desk *desk, int class); /* NULL: it has none */
-const char *desk_path(const struct desk *desk);                  /* of a fixed model's file */
+struct answers_wish desk_wish(const struct desk *desk); /* where nothing is said */
+bool desk_grows(const struct desk *desk);               /* classes may come */
+/* Of rows with names; NULL: inputs are numbers. To be asked where there is a copy. */
+const struct schema *desk_schema(const struct desk *desk);
+const char *desk_path(const struct desk *desk); /* of a fixed model's file */
 const struct run_config *desk_config(const struct desk *desk);
 
 #endif

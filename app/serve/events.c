@@ -134,9 +134,9 @@ static void watcher_close(void *context)
 	mem_free(watcher);
 }
 
-static struct watcher *watcher_open(struct serve *serve)
+static struct watcher *watcher_open(struct serve *serve, const struct served *served)
 {
-	const char *folder = desk_config(serve->desk)->folder;
+	const char *folder = desk_config(served->desk)->folder;
 	struct watcher *watcher = mem_new(1, sizeof(*watcher));
 
 	if (!watcher)
@@ -163,7 +163,7 @@ enum http_next serve_events(struct exchange *exchange)
 		http_field(request, "Retry-After", "5");
 		return http_refuse(request, 503, "%d clients listen already", STREAMS_MOST);
 	}
-	watcher = watcher_open(exchange->serve);
+	watcher = watcher_open(exchange->serve, exchange->served);
 	if (!watcher)
 		return http_refuse(request, 503, "out of memory");
 	from = from ? from : http_param(request, "from");

@@ -11,18 +11,56 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Whether a path is that of a route, {name} being the model's. */
-static bool leads_to(const struct serve *serve, const struct route *route, const char *path)
-{
-	static const char hole[] = "{name}";
-	const char *at = strstr(route->path, hole);
-	const char *name = options_text(serve->config.options, "serve.name");
-	const size_t before = at ? (size_t)(at - route->path) : 0;
+static const char HOLE[] = "{name}", MODELS[] = "/v2/models/";
 
-	if (!at)
-		return !strcmp(route->path, path);
-	return !strncmp(path, route->path, before) && !strncmp(path + before, name, strlen(name)) &&
-	       !strcmp(path + before + strlen(name), at + sizeof(hole) - 1);
+/* What is behind the name at the beginning of `path`; NULL: it begins with another word. */
+static const char *behind(const char *path, const char *name)
+{
+	const size_t size = strlen(name);
+
+	return !strncmp(path, name, size) && (!path[size] || path[size] == '/') ? path + size
+										: NULL;
+}
+
+/*
+ * Who is meant, by the path's first part or, in /v2/models, by its third; and what is behind the
+ * name. Without a name it is the only one there is, if there is one.
+ */
+static const char *find_served(struct exchange *exchange, bool *named)
+{
+	struct serve *serve = exchange->serve;
+	const char *path = exchange->request->path;
+	const bool model = !strncmp(path, MODELS, sizeof(MODELS) - 1);
+	const char *at = path + (model ? sizeof(MODELS) - 1 : path[0] == '/');
+
+	*named = model;
+	for (int i = 0; i < serve->config.count; i++) {
+		const char *rest = behind(at, serve->served[i].item.name);
+
+		if (!rest)
+			continue;
+		exchange->served = &serve->served[i];
+		return rest;
+	}
+	if (serve->config.count == 1 && !model)
+		exchange->served = &serve->served[0];
+	return path;
+}
+
+/* Whether the rest of a path is that of a route; `named`: after the name of a model. */
+static bool leads_to(const struct route *route, const char *rest, bool named)
+{
+	const char *hole = strstr(route->path, HOLE);
+
+	return named == (hole != NULL) &&
+	       !strcmp(hole ? hole + sizeof(HOLE) - 1 : route->path, rest);
+}
+
+/* Pages have addresses relative to their own. */
+static enum http_next send_on(struct exchange *exchange, const struct served *served)
+{
+	http_field(exchange->request, "Location", "/%s/", served->item.name);
+	return http_refuse(exchange->request, 307, "the page is at /%s/", served->item.name);
 }
 
 static enum http_next find_route(struct exchange *exchange)
@@ -30,9 +68,15 @@ static enum http_next find_route(struct exchange *exchange)
 	struct http_request *request = exchange->request;
 	const char *method = strcmp(request->method, "HEAD") ? request->method : "GET";
 	const struct route *other = NULL;
+	bool named;
+	const char *rest = find_served(exchange, &named);
 
+	if (!*rest && !named)
+		return send_on(exchange, exchange->served);
+	if (named && !exchange->served)
+		return http_refuse(request, 404, "no model of this name is served here");
 	for (const struct route *route = routes; route->method; route++) {
-		if (!leads_to(exchange->serve, route, request->path))
+		if (!leads_to(route, rest, named))
 			continue;
 		other = route;
 		if (strcmp(route->method, method) != 0)
@@ -53,12 +97,24 @@ static enum http_next check_route(struct exchange *exchange)
 {
 	const struct serve *serve = exchange->serve;
 	const unsigned int flags = exchange->route->flags;
+	struct desk *desk = exchange->served ? exchange->served->desk : NULL;
 
-	if ((flags & ROUTE_LEARNS) && !(serve->desk && desk_learns(serve->desk)))
+	if (!exchange->served && !strcmp(exchange->route->path, "/"))
+		return send_on(exchange, &serve->served[0]);
+	if (!exchange->served && !(flags & ROUTE_ALL))
+		return http_refuse(exchange->request, 404,
+			"%d learners are served here: name one, as in /%s%s", serve->config.count,
+			serve->served[0].item.name, exchange->route->path);
+	if ((flags & ROUTE_LEARNS) && !(desk && desk_learns(desk)))
 		return http_refuse(
 			exchange->request, 404, "nothing learns here: the model is fixed");
-	if ((flags & ROUTE_MODEL) && !serve->desk)
+	if ((flags & (ROUTE_MODEL | ROUTE_COPY)) && !desk)
 		return http_refuse(exchange->request, 404, "no model is served here");
+	if (flags & (ROUTE_MODEL | ROUTE_COPY))
+		exchange->copy = desk_copy(desk);
+	if ((flags & ROUTE_COPY) && !exchange->copy)
+		return http_refuse(exchange->request, 404,
+			"there is no model yet: the first input that is kept says what inputs are");
 	return HTTP_GO;
 }
 
@@ -133,6 +189,9 @@ static void gone(void *context, struct http_request *request)
 			clock_now() - exchange->started);
 	text_release(&exchange->body);
 	answers_release(&exchange->job.answers);
+	copy_free(exchange->copy);
+	copy_free(exchange->job.copy);
+	mem_free(exchange->job.logits);
 	mem_free(exchange->inputs);
 	mem_free(exchange->logits);
 	mem_free(exchange->wishes);
@@ -150,19 +209,40 @@ enum http_next exchange_put(struct exchange *exchange, bool must)
 {
 	struct job *job = &exchange->job;
 
-	if (!desk_reserve(exchange->serve->desk, must)) {
+	if (!desk_reserve(exchange->served->desk, must)) {
 		http_field(exchange->request, "Retry-After", "1");
 		return http_refuse(exchange->request, 503,
 			"serve.queue = %d requests wait for the learner; try again",
-			options_int(exchange->serve->config.options, "serve.queue"));
+			options_int(exchange->served->item.options, "serve.queue"));
 	}
 	job->done = done;
 	job->context = exchange->request;
 	job->taken = false;
 	exchange->asked = true;
 	http_wait(exchange->request);
-	desk_put(exchange->serve->desk, job);
+	desk_put(exchange->served->desk, job);
 	return HTTP_WAIT;
+}
+
+enum http_next exchange_predict(struct exchange *exchange, struct err *err)
+{
+	struct job *job = &exchange->job;
+	struct copy *copy = exchange->copy;
+	const int count = exchange->count;
+
+	if (!copy_answers(copy, exchange->wishes, count)) {
+		job->wishes = exchange->wishes;
+		job->inputs = exchange->inputs;
+		job->count = count;
+		return exchange_put(exchange, false);
+	}
+	exchange->logits =
+		mem_new((size_t)count * (size_t)copy_net(copy)->classes, sizeof(*exchange->logits));
+	if (!exchange->logits)
+		return http_refuse(exchange->request, 503, "out of memory");
+	if (copy_predict(copy, exchange->wishes, exchange->inputs, count, exchange->logits, err))
+		return http_refuse(exchange->request, 500, "%s", err->message);
+	return HTTP_GO;
 }
 
 enum http_next exchange_failed(struct exchange *exchange)

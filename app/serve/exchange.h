@@ -12,20 +12,29 @@
 
 struct lines;
 
+/* What is served under a name. */
+struct served {
+	struct serve_item item;
+	struct desk *desk; /* NULL: there is neither learner nor model */
+	struct lines *lines;
+	struct listen_address lines_address;
+	char lines_url[LISTEN_NAME + 32];
+};
+
 struct serve {
 	struct serve_config config;
 	struct guard guard;
-	struct desk *desk; /* NULL: there is neither learner nor model */
+	struct served served[SERVE_MOST];
 	struct http *http;
-	struct lines *lines;
 	struct meters meters;
 	atomic_int watchers; /* of events */
-	struct listen_address lines_address;
-	char url[LISTEN_NAME + 32], lines_url[LISTEN_NAME + 32];
+	char url[LISTEN_NAME + 32];
 };
 
 struct exchange {
 	struct serve *serve;
+	struct served *served; /* NULL: the route is for all of them */
+	struct copy *copy;     /* what answers; NULL: nothing yet, or the route has no use for it */
 	const struct route *route;
 	int route_index;
 	struct http_request *request;
@@ -48,10 +57,12 @@ enum route_flags {
 	ROUTE_CHANGES = 2, /* a token that may only read is not enough */
 	ROUTE_LEARNS = 4,  /* needs a learner */
 	ROUTE_PIECES = 8,  /* the body is served in pieces */
-	ROUTE_MODEL = 16,  /* needs a model, fixed or not */
+	ROUTE_MODEL = 16,  /* needs a model, fixed or not; perhaps one that is still to come, */
+	ROUTE_COPY = 32,   /* ... or one that is there */
+	ROUTE_ALL = 64,    /* is for the whole service */
 };
 
-/* A row per route. {name} in a path stands for serve.name. */
+/* A row per route. {name} in a path is a name of what is served; any path may begin with /NAME. */
 struct route {
 	const char *method, *path, *about;
 	enum http_next (*serve)(struct exchange *exchange);
@@ -67,6 +78,12 @@ extern const struct http_owner exchange_owner; /* its context is a struct serve 
  * `asked`; or says why not. With `must` a full desk is no reason.
  */
 enum http_next exchange_put(struct exchange *exchange, bool must);
+
+/*
+ * Fills in the logits of the inputs by the copy; HTTP_GO. Or the learner must be asked: then
+ * the route is served again, and the job has logits and a copy.
+ */
+enum http_next exchange_predict(struct exchange *exchange, struct err *err);
 
 /* If the job failed, by our fault, says so. */
 enum http_next exchange_failed(struct exchange *exchange);

@@ -29,6 +29,7 @@ enum {
 	PIECE = 4096,            /* bytes of a stream */
 	TICK_MS = 200,
 };
+static const double GRACE = 0.5; /* seconds, at the end, for requests that are still arriving */
 
 struct visit {
 	struct visit *next, *former;
@@ -37,6 +38,7 @@ struct visit {
 	bool beyond;  /* the bound */
 	bool waits;   /* its stream has nothing to send; it is suspended */
 	double since; /* since when a request is waited for; 0: one is being served */
+	bool asks;    /* ... whose headers are there */
 	bool over;    /* was cut off for being slow */
 };
 
@@ -49,6 +51,7 @@ struct http {
 	uint64_t refused;
 	atomic_int calls;
 	atomic_bool draining, stopping;
+	double drained; /* since when; good where draining is set */
 	pthread_t ticker;
 	bool ticks;
 };
@@ -102,17 +105,20 @@ static void visit_begin(struct http *http, struct MHD_Connection *connection, vo
 }
 
 /* A client whose request never became whole is told why the connection ends. */
-static void say_late(const struct visit *visit)
+static void say_over(const struct visit *visit, const char *status, const char *sentence)
 {
-	static const char sentence[] =
-		"{\"error\": \"the request did not arrive in the time it has\"}";
 	char words[512];
 	const int size = snprintf(words, sizeof(words),
-		"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\n"
-		"Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
-		sizeof(sentence) - 1, sentence);
+		"HTTP/1.1 %s\r\nContent-Type: application/json\r\n"
+		"Content-Length: %zu\r\nConnection: close\r\n\r\n{\"error\": \"%s\"}",
+		status, strlen(sentence) + 13, sentence);
 
 	send(visit->fd, words, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void say_late(const struct visit *visit)
+{
+	say_over(visit, "408 Request Timeout", "the request did not arrive in the time it has");
 }
 
 static void visit_end(struct http *http, struct visit *visit)
@@ -143,10 +149,11 @@ static void on_visit(void *context, struct MHD_Connection *connection, void **ow
 		visit_end(context, *own);
 }
 
-static void visit_since(struct visit *visit, struct http *http, double since)
+static void visit_since(struct visit *visit, struct http *http, double since, bool asks)
 {
 	pthread_mutex_lock(&http->lock);
 	visit->since = since;
+	visit->asks = asks;
 	pthread_mutex_unlock(&http->lock);
 }
 
@@ -279,7 +286,7 @@ static struct call *call_new(
 	call->started = clock_now();
 	atomic_fetch_add(&http->calls, 1);
 	if (call->visit)
-		visit_since(call->visit, http, call->started);
+		visit_since(call->visit, http, call->started, true);
 	return call;
 }
 
@@ -342,7 +349,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return MHD_YES;
 	if (*size)
 		return take(call, bytes, size);
-	visit_since(call->visit, http, 0);
+	visit_since(call->visit, http, 0, false);
 	if (!call->done)
 		call->done = owner->end(owner->context, &call->request) == HTTP_DONE;
 	return call->done ? reply(call) : MHD_YES;
@@ -362,7 +369,7 @@ static void on_end(void *context, struct MHD_Connection *connection, void **own,
 		call->request.answer.stream.close(call->request.answer.stream.stream);
 	/* One that was cut off in the middle of its request still waits; see visit_end. */
 	if (call->visit && call->queued)
-		visit_since(call->visit, http, clock_now());
+		visit_since(call->visit, http, clock_now(), false);
 	text_release(&call->request.answer.body);
 	mem_free(call);
 	*own = NULL;
@@ -389,12 +396,16 @@ static void tick(struct http *http)
 			visit->waits = false;
 			MHD_resume_connection(visit->connection);
 		}
-		if (visit->since > 0 && now - visit->since > SLOW * http->config.idle &&
-			!visit->over) {
-			visit->over = true;
+		if (visit->since <= 0 || visit->over)
+			continue;
+		if (now - visit->since > SLOW * http->config.idle)
 			say_late(visit);
-			shutdown(visit->fd, SHUT_RD);
-		}
+		else if (visit->asks && http->draining && now - http->drained > GRACE)
+			say_over(visit, "503 Service Unavailable", "the service ends");
+		else
+			continue;
+		visit->over = true;
+		shutdown(visit->fd, SHUT_RD);
 	}
 	pthread_mutex_unlock(&http->lock);
 }
@@ -468,6 +479,7 @@ void http_drain(struct http *http)
 {
 	const int listening = MHD_quiesce_daemon(http->daemon);
 
+	http->drained = clock_now();
 	http->draining = true;
 	if (listening >= 0)
 		close(listening);

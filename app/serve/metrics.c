@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/mem.h"
 #include "serve/exchange.h"
 
-static const char *const states[] = {"opens", "learns", "paused", "ended", "failed"};
+static const char *const states[] = {"opens", "waits", "learns", "paused", "ended", "failed"};
 
 /* What the learner is, a row per number. */
 static const struct number {
@@ -28,6 +29,7 @@ static const struct number {
 	ROW(waiting, "gauge", WHOLE, "inputs that wait for their labels"),
 	ROW(pool, "gauge", WHOLE, "samples that are replayed"),
 	ROW(le, "gauge", REAL, "share of samples predicted right before their labels came"),
+	ROW(recent, "gauge", REAL, "that share of the last 1000"),
 	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),
 	ROW(val, "gauge", REAL, "share right of samples that are held out: retention"),
 	ROW(val_plain, "gauge", REAL, "that share for the plain model"),
@@ -79,22 +81,47 @@ static void add_head(struct text *out, const char *name, const char *kind, const
 	text_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
 }
 
-static void add_learner(struct text *out, const struct desk_status *status)
+/* Learners, and how they stand at one moment. */
+struct learners {
+	const char *names[SERVE_MOST];
+	struct desk_status status[SERVE_MOST];
+	int count;
+};
+
+static void look_at(struct learners *learners, const struct serve *serve)
 {
-	for (int i = 0; i < NUMBERS; i++) {
+	for (int i = 0; i < serve->config.count; i++) {
+		const struct served *served = &serve->served[i];
+
+		if (!served->desk || !desk_learns(served->desk))
+			continue;
+		learners->names[learners->count] = served->item.name;
+		desk_status(served->desk, &learners->status[learners->count++]);
+	}
+}
+
+/* Each number with a line per learner. */
+static void add_learners(struct text *out, const struct learners *learners)
+{
+	for (int i = 0; i < NUMBERS && learners->count; i++) {
 		const bool counts = !strcmp(numbers[i].kind, "counter");
 		char name[64];
 
 		snprintf(
 			name, sizeof(name), "retain_%s%s", numbers[i].name, counts ? "_total" : "");
 		add_head(out, name, numbers[i].kind, numbers[i].help);
-		text_addf(out, "%s ", name);
-		add_number(out, value_of(status, &numbers[i]));
+		for (int k = 0; k < learners->count; k++) {
+			text_addf(out, "%s{learner=\"%s\"} ", name, learners->names[k]);
+			add_number(out, value_of(&learners->status[k], &numbers[i]));
+		}
 	}
-	add_head(out, "retain_state", "gauge", "1 for what the learner does");
-	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
-		text_addf(out, "retain_state{state=\"%s\"} %d\n", states[i],
-			status->state == (enum desk_state)i);
+	if (learners->count)
+		add_head(out, "retain_state", "gauge", "1 for what the learner does");
+	for (int k = 0; k < learners->count; k++)
+		for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)
+			text_addf(out, "retain_state{learner=\"%s\",state=\"%s\"} %d\n",
+				learners->names[k], states[i],
+				learners->status[k].state == (enum desk_state)i);
 }
 
 static const char *route_path(int route)
@@ -158,12 +185,13 @@ enum http_next serve_metrics(struct exchange *exchange)
 	struct serve *serve = exchange->serve;
 	struct text *out = &exchange->request->answer.body;
 	struct http_counts counts = {0};
-	struct desk_status status;
+	struct learners *learners = mem_new(1, sizeof(*learners));
 
-	if (serve->desk && desk_learns(serve->desk)) {
-		desk_status(serve->desk, &status);
-		add_learner(out, &status);
-	}
+	if (!learners)
+		return http_refuse(exchange->request, 503, "out of memory");
+	look_at(learners, serve);
+	add_learners(out, learners);
+	mem_free(learners);
 	if (serve->http)
 		http_counts(serve->http, &counts);
 	add_head(out, "retain_connections", "gauge", "open connections");
@@ -202,6 +230,7 @@ static void say_times(struct jwriter *json, const struct meters *meters)
 enum http_next serve_state(struct exchange *exchange)
 {
 	struct serve *serve = exchange->serve;
+	struct desk *desk = exchange->served->desk;
 	struct jwriter json = {.out = &exchange->request->answer.body};
 	struct http_counts counts = {0};
 	struct desk_status status = {0};
@@ -209,8 +238,13 @@ enum http_next serve_state(struct exchange *exchange)
 	if (serve->http)
 		http_counts(serve->http, &counts);
 	jwriter_table(&json, NULL);
-	if (serve->desk && desk_learns(serve->desk)) {
-		desk_status(serve->desk, &status);
+	jwriter_text(&json, "learner", exchange->served->item.name);
+	jwriter_list(&json, "learners");
+	for (int i = 0; i < serve->config.count; i++)
+		jwriter_text(&json, NULL, serve->served[i].item.name);
+	jwriter_end(&json);
+	if (desk && desk_learns(desk)) {
+		desk_status(desk, &status);
 		jwriter_text(&json, "state", states[status.state]);
 		if (*status.failure)
 			jwriter_text(&json, "failure", status.failure);
@@ -218,7 +252,7 @@ enum http_next serve_state(struct exchange *exchange)
 			jwriter_number(&json, numbers[i].name, value_of(&status, &numbers[i]));
 		jwriter_whole(&json, "queue_most", status.queue_most);
 	} else {
-		jwriter_text(&json, "state", serve->desk ? "fixed" : "page");
+		jwriter_text(&json, "state", desk ? "fixed" : "page");
 	}
 	jwriter_whole(&json, "connections", counts.connections);
 	jwriter_truth(&json, "reader", exchange->request->reader);

@@ -14,29 +14,33 @@
 enum {
 	LOOK_MS = 50,  /* how long a wish to stop may go unseen */
 	PATIENCE = 10, /* seconds for requests under way, at the end */
+	NAME_LONGEST = 64,
 	NUMBER_LONGEST = 64,
+	FLOATS_UNKNOWN = 1 << 14, /* of an input, where nobody knows: as for a first line */
 	REST_LONGEST = 1 << 18,
 };
 
-static int open_desk(struct serve *serve, struct err *err)
+static int open_desk(struct served *served, struct err *err)
 {
-	const struct serve_config *c = &serve->config;
+	const struct serve_item *item = &served->item;
 
-	if (c->model)
-		return desk_open_model(&serve->desk, c->model, err);
-	if (c->run)
-		return desk_open(&serve->desk, c->run, options_int(c->options, "serve.queue"), err);
+	if (item->model)
+		return desk_open_model(&served->desk, item->model, err);
+	if (item->run)
+		return desk_open(
+			&served->desk, item->run, options_int(item->options, "serve.queue"), err);
 	return 0;
 }
 
-static int open_lines(struct serve *serve, struct err *err)
+static int open_lines(struct serve *serve, struct served *served, struct err *err)
 {
-	const struct options *o = serve->config.options;
-	const char *words = options_text(o, "serve.lines");
+	const char *words = options_text(served->item.options, "serve.lines");
 	struct listen_address address;
+	struct copy *copy;
+	size_t floats;
 	int fd, code;
 
-	if (!*words || !serve->desk || !desk_learns(serve->desk))
+	if (!*words || !served->desk || !desk_learns(served->desk))
 		return 0;
 	code = listen_parse(&address, "serve.lines", words, err);
 	if (!code && !address.local)
@@ -48,14 +52,18 @@ static int open_lines(struct serve *serve, struct err *err)
 		code = listen_open(&fd, &address, err);
 	if (code)
 		return code;
-	serve->lines_address = address;
+	served->lines_address = address;
 	if (address.port < 0)
-		snprintf(serve->lines_url, sizeof(serve->lines_url), "unix:%s", address.host);
+		snprintf(served->lines_url, sizeof(served->lines_url), "unix:%s", address.host);
 	else
-		snprintf(serve->lines_url, sizeof(serve->lines_url), "%s:%d", address.host,
+		snprintf(served->lines_url, sizeof(served->lines_url), "%s:%d", address.host,
 			address.port);
-	return lines_open(&serve->lines, serve->desk, fd, options_int(o, "serve.connections"),
-		desk_floats(serve->desk) * NUMBER_LONGEST + REST_LONGEST, err);
+	copy = desk_copy(served->desk);
+	floats = copy ? copy_floats(copy) : FLOATS_UNKNOWN;
+	copy_free(copy);
+	return lines_open(&served->lines, served->desk, fd,
+		options_int(serve->config.options, "serve.connections"),
+		floats * NUMBER_LONGEST + REST_LONGEST, err);
 }
 
 static int open_http(struct serve *serve, struct err *err)
@@ -76,6 +84,50 @@ static int open_http(struct serve *serve, struct err *err)
 	return http_open(&serve->http, &config, err);
 }
 
+int serve_name_check(const char *name, struct err *err)
+{
+	static const char *const taken[] = {"v1", "v2", "metrics", "openapi.json", "data.json"};
+	const size_t size = strlen(name);
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		if (!strcmp(name, taken[i]))
+			return err_set(err, ERR_INPUT,
+				"%s: is no name for a learner: paths begin with it", name);
+	if (!size || size > NAME_LONGEST || *name == '.' ||
+		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") !=
+			size)
+		return err_set(err, ERR_INPUT,
+			"\"%.100s\": is no name for a learner: it must be 1 to %d letters, digits, "
+			"_, - or .",
+			name, NAME_LONGEST);
+	return 0;
+}
+
+static int open_served(struct serve *serve, struct err *err)
+{
+	int code = 0;
+
+	for (int i = 0; i < serve->config.count && !code; i++) {
+		serve->served[i].item = serve->config.items[i];
+		code = serve_name_check(serve->served[i].item.name, err);
+		if (!code)
+			code = open_desk(&serve->served[i], err);
+	}
+	return code;
+}
+
+static int start_served(struct serve *serve, struct err *err)
+{
+	int code = 0;
+
+	for (int i = 0; i < serve->config.count && !code; i++) {
+		code = open_lines(serve, &serve->served[i], err);
+		if (!code && serve->served[i].desk)
+			code = desk_start(serve->served[i].desk, err);
+	}
+	return code;
+}
+
 int serve_open(struct serve **serve, const struct serve_config *config, struct err *err)
 {
 	struct serve *made = mem_new(1, sizeof(*made));
@@ -87,13 +139,11 @@ int serve_open(struct serve **serve, const struct serve_config *config, struct e
 	made->config = *config;
 	code = guard_init(&made->guard, config->options, err);
 	if (!code)
-		code = open_desk(made, err);
+		code = open_served(made, err);
 	if (!code)
 		code = open_http(made, err);
 	if (!code)
-		code = open_lines(made, err);
-	if (!code && made->desk)
-		code = desk_start(made->desk, err);
+		code = start_served(made, err);
 	if (code)
 		serve_close(made);
 	else
@@ -106,33 +156,54 @@ const char *serve_url(const struct serve *serve)
 	return serve->url;
 }
 
-const char *serve_lines(const struct serve *serve)
+const char *serve_lines(const struct serve *serve, int item)
 {
-	return serve->lines_url;
+	return serve->served[item].lines_url;
 }
 
+/* One that fails ends the service: whoever watches it starts it again. */
 static bool goes_on(const struct serve *serve)
 {
-	struct desk_status status = {.state = DESK_LEARNS};
+	bool on = true;
 
-	if (serve->desk)
-		desk_status(serve->desk, &status);
-	return status.state != DESK_FAILED && status.state != DESK_ENDED;
+	for (int i = 0; i < serve->config.count; i++) {
+		struct desk_status status = {.state = DESK_LEARNS};
+
+		if (serve->served[i].desk)
+			desk_status(serve->served[i].desk, &status);
+		on = on && status.state != DESK_FAILED && status.state != DESK_ENDED;
+	}
+	return on;
 }
 
-int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct run_result *result,
-	struct err *err)
+/* All are saved, whatever one of them says; the first that fails is told. */
+static int end_desks(struct serve *serve, struct err *err)
+{
+	int code = 0;
+
+	for (int i = 0; i < serve->config.count; i++) {
+		struct desk *desk = serve->served[i].desk;
+		struct run_result result;
+		const int failed = desk ? desk_end(desk, &result, code ? NULL : err) : 0;
+
+		code = code ? code : failed;
+	}
+	return code;
+}
+
+int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct err *err)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
-	int code = 0;
+	int code;
 
 	while (!*stop && goes_on(serve))
 		nanosleep(&pause, NULL);
 	http_drain(serve->http);
-	lines_close(serve->lines);
-	serve->lines = NULL;
-	if (serve->desk)
-		code = desk_end(serve->desk, result, err);
+	for (int i = 0; i < serve->config.count; i++) {
+		lines_close(serve->served[i].lines);
+		serve->served[i].lines = NULL;
+	}
+	code = end_desks(serve, err);
 	http_close(serve->http, PATIENCE);
 	serve->http = NULL;
 	return code;
@@ -142,10 +213,13 @@ void serve_close(struct serve *serve)
 {
 	if (!serve)
 		return;
-	lines_close(serve->lines);
+	for (int i = 0; i < serve->config.count; i++)
+		lines_close(serve->served[i].lines);
 	http_close(serve->http, 0);
-	desk_close(serve->desk);
+	for (int i = 0; i < serve->config.count; i++) {
+		desk_close(serve->served[i].desk);
+		listen_remove(&serve->served[i].lines_address);
+	}
 	listen_remove(&serve->guard.address);
-	listen_remove(&serve->lines_address);
 	mem_free(serve);
 }

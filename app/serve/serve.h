@@ -1,5 +1,5 @@
 /*
- * A service: a learner that answers and learns over HTTP, or a fixed model that answers.
+ * A service: learners that answer and learn over HTTP, or fixed models that answer.
  * docs/serve.md has its interface; routes.c is the table of it.
  *
  * Threads: those of the HTTP server answer; one, the desk's, learns; one serves lines
@@ -22,23 +22,34 @@ struct serve_page {
 	void *context;
 };
 
-struct serve_config {
-	const struct options *options; /* serve.* and, for a learner, all others */
+/* A learner, or a model, or only a page, and the name that it is served under. */
+struct serve_item {
+	const char *name;              /* see serve_name_check */
+	const struct options *options; /* serve.queue, serve.lines and, for a learner, all others */
 	const struct run_config *run;  /* of a learner; NULL: none */
 	const char *model; /* or a file of weights, which stay as they are; NULL: none */
 	struct serve_page page;
 };
 
-/* Opens what is served and listens. With neither learner nor model only the page is served. */
+enum { SERVE_MOST = 64 };
+struct serve_config {
+	const struct options *options; /* serve.* but the above */
+	const struct serve_item *items;
+	int count;
+};
+
+/* A name is one part of a path that no route begins with. */
+int serve_name_check(const char *name, struct err *err);
+
+/* Opens what is served and listens. */
 int serve_open(struct serve **serve, const struct serve_config *config, struct err *err);
 
 /* http://127.0.0.1:8080; and where lines are taken, empty if they are not. */
 const char *serve_url(const struct serve *serve);
-const char *serve_lines(const struct serve *serve);
+const char *serve_lines(const struct serve *serve, int item);
 
 /* Serves until *stop is set or the learner fails; then ends requests under way, and saves. */
-int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct run_result *result,
-	struct err *err);
+int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct err *err);
 void serve_close(struct serve *serve);
 
 /* Keys of the service. Ends with a row without a section. */

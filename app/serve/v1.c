@@ -4,6 +4,7 @@
  * is not is answered here, by the copy of the weights.
  */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,37 +24,49 @@ static const char JSON[] = "application/json", NDJSON[] = "application/x-ndjson"
 
 /* --- answers of the copy --- */
 
-static const char *name_of(const void *desk, int32_t class)
-{
-	return desk_class_name(desk, class);
-}
-
 static void say_prediction(
-	struct jwriter *json, struct exchange *exchange, const float *logits, int top)
+	struct jwriter *json, const struct copy *copy, const float *logits, int top)
 {
-	const struct desk *desk = exchange->serve->desk;
-	const int classes = desk_net(desk)->classes;
+	const int known = copy_known(copy);
 	int32_t best;
 
-	guess_most(logits, classes, &best, 1);
+	guess_most(logits, known, &best, 1);
 	jwriter_table(json, NULL);
-	answers_add(json, (struct answers_class){best, name_of(desk, best)},
-		guess_probability(logits, classes, best),
-		&(struct answers_top){logits, classes, top, name_of, desk});
+	answers_add(json, (struct answers_class){best, copy_name(copy, best)},
+		known ? guess_probability(logits, known, best) : NAN,
+		&(struct answers_top){logits, known, top, copy_name, copy});
 	jwriter_end(json);
 }
 
-static enum http_next say_predictions(struct exchange *exchange)
+/* Before there is a model nothing is known of anything. */
+static enum http_next say_nothing(struct exchange *exchange)
+{
+	struct jwriter json = {.out = &exchange->request->answer.body};
+
+	if (exchange->list)
+		jwriter_list(&json, NULL);
+	for (int i = 0; i < exchange->count; i++) {
+		jwriter_table(&json, NULL);
+		answers_add(&json, (struct answers_class){-1, NULL}, NAN, NULL);
+		jwriter_end(&json);
+	}
+	if (exchange->list)
+		jwriter_end(&json);
+	text_add(json.out, "\n");
+	return http_say(exchange->request, 200, JSON);
+}
+
+static enum http_next say_predictions(
+	struct exchange *exchange, const struct copy *copy, const float *logits)
 {
 	struct http_request *request = exchange->request;
-	const size_t classes = (size_t)desk_net(exchange->serve->desk)->classes;
+	const size_t classes = (size_t)copy_net(copy)->classes;
 	struct jwriter json = {.out = &request->answer.body};
 
 	if (exchange->list)
 		jwriter_list(&json, NULL);
 	for (int i = 0; i < exchange->count; i++)
-		say_prediction(&json, exchange, exchange->logits + (size_t)i * classes,
-			exchange->wishes[i].top);
+		say_prediction(&json, copy, logits + (size_t)i * classes, exchange->wishes[i].top);
 	if (exchange->list)
 		jwriter_end(&json);
 	text_add(&request->answer.body, "\n");
@@ -71,34 +84,17 @@ static enum http_next read_wish(struct exchange *exchange)
 
 	if (!code && top)
 		code = answers_wish_top(wish, atoi(top), &err);
-	*wish = answers_wish_or(*wish, desk_wish(exchange->serve->desk));
+	*wish = answers_wish_or(*wish, desk_wish(exchange->served->desk));
 	return code ? http_refuse(exchange->request, 400, "%s", err.message) : HTTP_GO;
 }
 
 /* The inputs are there. */
 static enum http_next ask(struct exchange *exchange)
 {
-	struct http_request *request = exchange->request;
-	struct desk *desk = exchange->serve->desk;
-	struct job *job = &exchange->job;
 	struct err err = {0};
-	int code;
+	const enum http_next next = exchange_predict(exchange, &err);
 
-	exchange->logits = mem_new((size_t)exchange->count * (size_t)desk_net(desk)->classes,
-		sizeof(*exchange->logits));
-	if (!exchange->logits)
-		return http_refuse(request, 503, "out of memory");
-	job->wishes = exchange->wishes;
-	job->inputs = exchange->inputs;
-	job->count = exchange->count;
-	job->logits = exchange->logits;
-	if (desk_asks(desk, job))
-		return exchange_put(exchange, false);
-	code = desk_predict(desk, exchange->inputs, exchange->count, exchange->logits, &err);
-	job->inputs = NULL;
-	if (code)
-		return http_refuse(request, 500, "%s", err.message);
-	return say_predictions(exchange);
+	return next == HTTP_GO ? say_predictions(exchange, exchange->copy, exchange->logits) : next;
 }
 
 /* --- what the desk answered --- */
@@ -163,12 +159,12 @@ enum http_next serve_label(struct exchange *exchange)
 static enum http_next read_object(
 	struct exchange *exchange, struct piece piece, int at, struct live_line *line)
 {
-	const size_t floats = desk_floats(exchange->serve->desk);
+	const size_t floats = exchange->copy ? copy_floats(exchange->copy) : 0;
 	struct err err = {0};
 	char where[32];
 
 	snprintf(where, sizeof(where), exchange->list ? "object %d" : "the object", at + 1);
-	if (desk_read(exchange->serve->desk, piece.bytes, piece.size, where, line,
+	if (desk_read(exchange->served->desk, exchange->copy, piece.bytes, piece.size, where, line,
 		    exchange->inputs + (size_t)at * floats, &err))
 		return http_refuse(exchange->request, 400, "%s", err.message);
 	if (line->has_label || !line->has_input)
@@ -180,9 +176,10 @@ static enum http_next read_object(
 
 static enum http_next make_inputs(struct exchange *exchange, size_t count)
 {
+	const size_t floats = exchange->copy ? copy_floats(exchange->copy) : 1;
+
 	exchange->count = (int)count;
-	exchange->inputs =
-		mem_new(count * desk_floats(exchange->serve->desk), sizeof(*exchange->inputs));
+	exchange->inputs = mem_new(count * floats, sizeof(*exchange->inputs));
 	exchange->wishes = mem_new(count, sizeof(*exchange->wishes));
 	if (!exchange->inputs || !exchange->wishes)
 		return http_refuse(exchange->request, 503, "out of memory");
@@ -197,7 +194,7 @@ static enum http_next put_inputs(struct exchange *exchange)
 	if (exchange->request->reader)
 		return http_refuse(exchange->request, 403,
 			"this token may only read, and an input with an id is kept");
-	if (!desk_learns(exchange->serve->desk))
+	if (!desk_learns(exchange->served->desk))
 		return http_refuse(exchange->request, 400,
 			"nothing learns here, so nothing is kept: leave out the id");
 	return put_lines(exchange, LIVE_INPUTS);
@@ -213,12 +210,14 @@ static enum http_next predict_object(struct exchange *exchange)
 		next = read_object(exchange, all, 0, &line);
 	if (next != HTTP_GO)
 		return next;
-	return *line.id ? put_inputs(exchange) : ask(exchange);
+	if (*line.id)
+		return put_inputs(exchange);
+	return exchange->copy ? ask(exchange) : say_nothing(exchange);
 }
 
 static enum http_next predict_list(struct exchange *exchange)
 {
-	const size_t floats = desk_floats(exchange->serve->desk);
+	const size_t floats = exchange->copy ? copy_floats(exchange->copy) : 1;
 	const int count = pieces_count(exchange->body.data, exchange->body.size);
 	struct pieces pieces = {exchange->body.data, exchange->body.size, 0};
 	struct piece piece;
@@ -243,7 +242,9 @@ static enum http_next predict_list(struct exchange *exchange)
 			next = http_refuse(exchange->request, 400,
 				"object %d: has an id, and the first has none", i + 1);
 	}
-	return next == HTTP_GO ? ask(exchange) : next;
+	if (next != HTTP_GO)
+		return next;
+	return exchange->copy ? ask(exchange) : say_nothing(exchange);
 }
 
 static enum http_next predict_picture(struct exchange *exchange)
@@ -251,10 +252,13 @@ static enum http_next predict_picture(struct exchange *exchange)
 	enum http_next next = make_inputs(exchange, 1);
 	struct err err = {0};
 
+	if (next == HTTP_GO && !exchange->copy)
+		next = http_refuse(exchange->request, 400,
+			"model.input: must say what size images have, as 3,32,32");
 	if (next != HTTP_GO)
 		return next;
-	if (picture_read(exchange->body.data, exchange->body.size, desk_net(exchange->serve->desk),
-		    exchange->serve->config.options, exchange->inputs, &err))
+	if (picture_read(exchange->body.data, exchange->body.size, copy_net(exchange->copy),
+		    exchange->served->item.options, exchange->inputs, &err))
 		return http_refuse(exchange->request, 400, "%s", err.message);
 	return ask(exchange);
 }
@@ -266,7 +270,9 @@ enum http_next serve_predict(struct exchange *exchange)
 	if (exchange->asked && exchange->job.code)
 		return exchange_failed(exchange);
 	if (exchange->asked)
-		return exchange->logits ? say_predictions(exchange) : say_answers(exchange);
+		return exchange->job.logits
+			       ? say_predictions(exchange, exchange->job.copy, exchange->job.logits)
+			       : say_answers(exchange);
 	if (!exchange->body.size)
 		return http_refuse(exchange->request, 400, "there is no object in the request");
 	if (read_wish(exchange) != HTTP_GO)

@@ -191,10 +191,12 @@ int run_open_journal(struct run *run, struct learner_config *config, struct err 
 
 /*
  * Where the first input will tell the size of inputs: run_try_options refuses what a learner
- * would refuse of any size, run_journal_floats takes the folder and finds the size in its
+ * would refuse of any size, run_try_learner of this one; nothing is left of either.
+ * run_journal_floats takes the folder and finds the size in its
  * journal, 0 if there is none. run_unmake undoes all from run_make_learner on, but keeps the folder's lock.
  */
 int run_try_options(struct run *run, const struct learner_config *config, struct err *err);
+int run_try_learner(struct run *run, struct learner_config *config, struct err *err);
 int run_journal_floats(struct run *run, size_t *floats, struct err *err);
 void run_unmake(struct run *run);
 int run_catch_up(struct run *run, run_repeat *repeat, struct err *err);

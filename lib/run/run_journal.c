@@ -25,7 +25,7 @@ void run_unmake(struct run *run)
 }
 
 /* What a learner would refuse is refused before anything is made or removed. */
-static int try_learner(struct run *run, struct learner_config *config, struct err *err)
+int run_try_learner(struct run *run, struct learner_config *config, struct err *err)
 {
 	int code = store_in_memory(&run->store,
 		(size_t)config->channels * (size_t)config->height * (size_t)config->width, err);
@@ -41,8 +41,9 @@ int run_try_options(struct run *run, const struct learner_config *config, struct
 	struct learner_config some = *config;
 
 	some.channels = 1;
-	return *options_text(run->config.options, "model.weights") ? 0
-								   : try_learner(run, &some, err);
+	return *options_text(run->config.options, "model.weights")
+		       ? 0
+		       : run_try_learner(run, &some, err);
 }
 
 int run_journal_floats(struct run *run, size_t *floats, struct err *err)
@@ -85,7 +86,7 @@ static int open_journal(struct run *run, struct err *err)
 
 int run_open_journal(struct run *run, struct learner_config *config, struct err *err)
 {
-	int code = try_learner(run, config, err);
+	int code = run_try_learner(run, config, err);
 
 	if (!code && run->lock < 0)
 		code = run_folder_take(run, err);

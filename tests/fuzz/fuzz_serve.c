@@ -42,10 +42,12 @@ static struct serve *service(void)
 	serve = mem_new(1, sizeof(*serve));
 	fuzz_check(serve && !app_config_make(&options, NULL, settings, NULL, 0, NULL));
 	serve->config.options = options;
+	serve->config.count = 1;
+	serve->served[0].item = (struct serve_item){.name = "retain", .options = options};
 	fuzz_check(!guard_init(&serve->guard, options, NULL));
 	memcpy(serve->guard.token, "a token of 20 bytes", 20);
 	memcpy(serve->guard.read_token, "another of 20 bytes", 20);
-	fuzz_check(!desk_open_model(&serve->desk, make_weights(), NULL));
+	fuzz_check(!desk_open_model(&serve->served[0].desk, make_weights(), NULL));
 	return serve;
 }
 

@@ -94,6 +94,8 @@ class Service:
         if self.process.poll() is None:
             self.process.send_signal(how)
         code = self.process.wait(60)
+        if self.process.stdout.closed:
+            return code
         self.process.stdout.close()
         self.errors = self.process.stderr.read()
         self.process.stderr.close()

@@ -1,0 +1,195 @@
+/* A learner's published weights or a model's, and the names of their classes. */
+#include "serve/copy.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/published.h"
+
+enum { MICRO_BATCH = 32 };
+
+struct copy {
+	atomic_int holders;
+	struct published *published; /* or */
+	struct predictor *fixed;     /* with its net */
+	const struct net *net;
+	int known;
+	char **names; /* [known]; NULL: there are none */
+};
+
+static struct copy *copy_new(struct err *err)
+{
+	struct copy *made = mem_new(1, sizeof(*made));
+
+	if (!made)
+		err_memory(err, "a copy of weights", sizeof(*made));
+	else
+		made->holders = 1;
+	return made;
+}
+
+static int done(struct copy **copy, struct copy *made, int code)
+{
+	if (code)
+		copy_free(made);
+	*copy = code ? NULL : made;
+	return code;
+}
+
+static int keep_names(struct copy *copy, const char *const *names, struct err *err)
+{
+	if (!names || !copy->known)
+		return 0;
+	copy->names = mem_new((size_t)copy->known, sizeof(*copy->names));
+	for (int i = 0; i < copy->known && copy->names; i++)
+		if (names[i] && !(copy->names[i] = mem_text(names[i])))
+			return err_memory(err, "names of classes", strlen(names[i]));
+	return copy->names ? 0 : err_memory(err, "names of classes", (size_t)copy->known);
+}
+
+static int keep_run_names(struct copy *copy, const struct run *run, struct err *err)
+{
+	const char **names = mem_new((size_t)run->classes + 1, sizeof(*names));
+	int code;
+
+	if (!names)
+		return err_memory(err, "names of classes", (size_t)run->classes * sizeof(*names));
+	code = run_class_names(run, names) ? keep_names(copy, names, err) : 0;
+	mem_free(names);
+	return code;
+}
+
+int copy_of_run(struct copy **copy, const struct run *run, struct err *err)
+{
+	const struct options *o = run->config.options;
+	const struct predictor_config config = {.engine = {.isa = options_text(o, "engine.isa"),
+							.conv = options_text(o, "engine.conv")},
+		.micro = MICRO_BATCH};
+	struct copy *made = copy_new(err);
+	int code;
+
+	if (!made)
+		return done(copy, NULL, ERR_MEMORY);
+	code = published_new(&made->published, run->learner, &config, err);
+	if (!code) {
+		made->net = published_net(made->published);
+		made->known = published_known(made->published);
+		code = keep_run_names(made, run, err);
+	}
+	return done(copy, made, code);
+}
+
+int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err)
+{
+	const struct predictor_config config = {.micro = MICRO_BATCH};
+	struct copy *made = copy_new(err);
+	int code;
+
+	if (!made)
+		return done(copy, NULL, ERR_MEMORY);
+	made->net = weights->net;
+	made->known = net_spec(weights->net)->classes;
+	code = predictor_new(&made->fixed, weights->net, &config, weights->params, weights->stats,
+		weights->scale, err);
+	if (!code)
+		code = keep_names(made, weights->class_names, err);
+	return done(copy, made, code);
+}
+
+struct copy *copy_hold(struct copy *copy)
+{
+	if (copy)
+		atomic_fetch_add(&copy->holders, 1);
+	return copy;
+}
+
+void copy_free(struct copy *copy)
+{
+	if (!copy || atomic_fetch_sub(&copy->holders, 1) > 1)
+		return;
+	for (int i = 0; i < copy->known && copy->names; i++)
+		mem_free(copy->names[i]);
+	mem_free(copy->names);
+	predictor_free(copy->fixed);
+	published_free(copy->published);
+	mem_free(copy);
+}
+
+bool copy_fits(const struct copy *copy, const struct run *run)
+{
+	return published_fits(copy->published, run->learner);
+}
+
+int copy_renew(struct copy *copy, const struct run *run, struct err *err)
+{
+	return published_renew(copy->published, run->learner, err);
+}
+
+const struct net_spec *copy_net(const struct copy *copy)
+{
+	return net_spec(copy->net);
+}
+
+size_t copy_floats(const struct copy *copy)
+{
+	const struct net_spec *spec = copy_net(copy);
+
+	return (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width;
+}
+
+int copy_known(const struct copy *copy)
+{
+	return copy->known;
+}
+
+bool copy_named(const struct copy *copy)
+{
+	return copy->names;
+}
+
+const char *copy_name(const void *context, int32_t label)
+{
+	const struct copy *copy = context;
+
+	return copy->names && label >= 0 && label < copy->known ? copy->names[label] : NULL;
+}
+
+int copy_model(struct answers_wish wish)
+{
+	return wish.question == ANSWERS_EVER ? LEARNER_EVER : LEARNER_NOW;
+}
+
+int copy_alike(const struct answers_wish *wishes, int at, int n)
+{
+	int end = at + 1;
+
+	while (end < n && copy_model(wishes[end]) == copy_model(wishes[at]))
+		end++;
+	return end - at;
+}
+
+bool copy_answers(const struct copy *copy, const struct answers_wish *wishes, int n)
+{
+	bool knows = true;
+
+	for (int i = 0; i < n && copy->published; i++)
+		knows = knows && published_answers(copy->published, copy_model(wishes[i]));
+	return knows;
+}
+
+int copy_predict(struct copy *copy, const struct answers_wish *wishes, const float *inputs, int n,
+	float *logits, struct err *err)
+{
+	const size_t floats = copy_floats(copy), classes = (size_t)copy_net(copy)->classes;
+	int code = 0;
+
+	if (copy->fixed)
+		return predictor_predict(copy->fixed, inputs, n, logits, err);
+	for (int at = 0, alike; at < n && !code; at += alike) {
+		alike = copy_alike(wishes, at, n);
+		code = published_predict(copy->published, copy_model(wishes[at]),
+			inputs + (size_t)at * floats, alike, logits + (size_t)at * classes, err);
+	}
+	return code;
+}

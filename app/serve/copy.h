@@ -1,0 +1,45 @@
+/*
+ * What answers questions that nobody need remember: a copy of what a learner knows, or a fixed
+ * model. From any thread, and waiting for nobody. Whoever uses one holds it, so a learner that
+ * gets more classes can have another one meanwhile.
+ */
+#ifndef RETAIN_SERVE_COPY_H
+#define RETAIN_SERVE_COPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "live/answers.h"
+#include "nn/net.h"
+#include "nn/weights/weights_file.h"
+#include "run/run.h"
+
+struct copy;
+
+/* With one holder. A learner's is made and renewed by the learner's thread; weights are borrowed. */
+int copy_of_run(struct copy **copy, const struct run *run, struct err *err);
+int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err);
+struct copy *copy_hold(struct copy *copy); /* returns it; NULL is nothing */
+void copy_free(struct copy *copy);
+
+/* Whether it can be renewed: not when classes have come. */
+bool copy_fits(const struct copy *copy, const struct run *run);
+int copy_renew(struct copy *copy, const struct run *run, struct err *err);
+
+const struct net_spec *copy_net(const struct copy *copy);
+size_t copy_floats(const struct copy *copy);
+int copy_known(const struct copy *copy);                /* classes, of those of the net */
+bool copy_named(const struct copy *copy);               /* some of them have names */
+const char *copy_name(const void *copy, int32_t label); /* NULL: it has none */
+
+/* Whether it knows all answers; then fills in (n, classes) logits. */
+bool copy_answers(const struct copy *copy, const struct answers_wish *wishes, int n);
+int copy_predict(struct copy *copy, const struct answers_wish *wishes, const float *inputs, int n,
+	float *logits, struct err *err);
+
+/* The model of a learner that a wish is for; and how many from `at` on are for the same. */
+int copy_model(struct answers_wish wish);
+int copy_alike(const struct answers_wish *wishes, int at, int n);
+
+#endif

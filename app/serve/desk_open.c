@@ -1,0 +1,191 @@
+/* Opening and closing a desk, and what any thread may ask of it. */
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "schema/schema.h"
+#include "serve/desk_impl.h"
+
+int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, size_t size,
+	const char *where, struct live_line *line, float *input, struct err *err)
+{
+	struct live_line_shape shape = {
+		.classes = INT_MAX, .grows = true, .unknown = true, .anonymous = true};
+
+	if (desk->live && copy)
+		return live_read(desk->live, bytes, size, where, line, input, err);
+	if (copy)
+		shape = (struct live_line_shape){.floats = copy_floats(copy),
+			.classes = copy_net(copy)->classes,
+			.missing = desk->weights->scale != NULL,
+			.schema = desk->schema,
+			.anonymous = true};
+	return live_line_ndjson(bytes, size, where, &shape, line, input, err);
+}
+
+struct copy *desk_copy(struct desk *desk)
+{
+	struct copy *copy;
+
+	pthread_mutex_lock(&desk->lock);
+	copy = copy_hold(desk->copy);
+	pthread_mutex_unlock(&desk->lock);
+	return copy;
+}
+
+const struct schema *desk_schema(const struct desk *desk)
+{
+	return desk->live ? desk->live->run.schema : desk->schema;
+}
+
+bool desk_grows(const struct desk *desk)
+{
+	return desk->live && desk->live->config.classes_most;
+}
+
+bool desk_learns(const struct desk *desk)
+{
+	return desk->live != NULL;
+}
+
+struct answers_wish desk_wish(const struct desk *desk)
+{
+	return desk->live ? desk->live->wish : (struct answers_wish){0};
+}
+
+const struct run_config *desk_config(const struct desk *desk)
+{
+	return &desk->config;
+}
+
+const char *desk_path(const struct desk *desk)
+{
+	return desk->path;
+}
+
+/* --- opening --- */
+
+static struct desk *desk_new(struct err *err)
+{
+	struct desk *made = mem_new(1, sizeof(*made));
+	pthread_condattr_t clock;
+
+	if (!made) {
+		err_memory(err, "a service", sizeof(*made));
+		return NULL;
+	}
+	list_init(&made->inputs);
+	list_init(&made->others);
+	pthread_mutex_init(&made->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&made->some, &clock);
+	pthread_condattr_destroy(&clock);
+	return made;
+}
+
+static size_t floats_of(const struct net *net)
+{
+	const struct net_spec *spec = net_spec(net);
+
+	return (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width;
+}
+
+int desk_open_model(struct desk **desk, const char *path, struct err *err)
+{
+	struct desk *made = desk_new(err);
+	const struct weights *w;
+	int code;
+
+	*desk = NULL;
+	if (!made)
+		return ERR_MEMORY;
+	made->path = mem_text(path);
+	code = made->path ? weights_read(&made->weights, path, err)
+			  : err_memory(err, "a path", strlen(path));
+	w = made->weights;
+	if (!code && w->schema && strstr(w->schema, "\"columns\""))
+		code = schema_parse(&made->schema, &(struct schema_sizes){1, 1, 0}, w->schema,
+			strlen(w->schema), path, err);
+	if (!code && made->schema && schema_floats(made->schema) != floats_of(w->net))
+		code = err_set(err, ERR_FORMAT, "%s: its schema does not fit its net", path);
+	if (!code)
+		code = copy_of_weights(&made->copy, w, err);
+	if (code)
+		desk_close(made);
+	else
+		*desk = made;
+	return code;
+}
+
+int desk_open(struct desk **desk, const struct run_config *config, int queue, struct err *err)
+{
+	struct desk *made = desk_new(err);
+	int code;
+
+	*desk = NULL;
+	if (!made)
+		return ERR_MEMORY;
+	made->config = *config;
+	made->config.stop = &made->stop;
+	made->log = config->log;
+	made->config.log = (struct log){desk_on_log, made, config->log.most};
+	made->events = path_join(config->folder, "events.jsonl");
+	made->room = queue;
+	code = live_open(&made->live, &made->config, -1, -1, err);
+	/* Questions that come before the learner is where it was get its first answers. */
+	if (!code)
+		code = desk_publish(made, err);
+	if (code)
+		desk_close(made);
+	else
+		*desk = made;
+	return code;
+}
+
+int desk_start(struct desk *desk, struct err *err)
+{
+	if (!desk->live)
+		return 0;
+	desk_look(desk);
+	if (pthread_create(&desk->thread, NULL, desk_work, desk))
+		return err_set(err, ERR_MEMORY, "no thread for the learner");
+	desk->started = true;
+	return 0;
+}
+
+int desk_end(struct desk *desk, struct run_result *result, struct err *err)
+{
+	int code;
+
+	if (!desk->live)
+		return 0;
+	pthread_mutex_lock(&desk->lock);
+	desk->ending = true;
+	pthread_cond_signal(&desk->some);
+	pthread_mutex_unlock(&desk->lock);
+	if (desk->started)
+		pthread_join(desk->thread, NULL);
+	desk->started = false;
+	code = desk->failure.code ? err_set(err, desk->failure.code, "%s", desk->failure.message)
+				  : 0;
+	desk->stop = 1;
+	return live_end(desk->live, code, result, err);
+}
+
+void desk_close(struct desk *desk)
+{
+	if (!desk)
+		return;
+	copy_free(desk->copy);
+	live_close(desk->live);
+	weights_free(desk->weights);
+	schema_free(desk->schema);
+	mem_free(desk->path);
+	mem_free(desk->events);
+	pthread_cond_destroy(&desk->some);
+	pthread_mutex_destroy(&desk->lock);
+	mem_free(desk);
+}

@@ -1,0 +1,379 @@
+/*
+ * Tensors in. A model that takes numbers has one tensor of any name, a batch of inputs. One that
+ * takes rows of named values has a tensor per column, by its name; columns may be left out. Rows
+ * go through the same reader as lines do, so they become the same numbers.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "schema/schema.h"
+#include "serve/v2.h"
+
+#define NUMBER(type)                                                                               \
+	static double read_##type(const char *at)                                                  \
+	{                                                                                          \
+		type value;                                                                        \
+                                                                                                   \
+		memcpy(&value, at, sizeof(value));                                                 \
+		return (double)value;                                                              \
+	}
+NUMBER(float)
+NUMBER(double)
+NUMBER(int8_t)
+NUMBER(int16_t)
+NUMBER(int32_t)
+NUMBER(int64_t)
+NUMBER(uint8_t)
+
+static const struct datatype {
+	const char *name;
+	size_t size;
+	double (*read)(const char *at);
+} datatypes[] = {
+	{"FP32", sizeof(float), read_float},
+	{"FP64", sizeof(double), read_double},
+	{"INT8", sizeof(int8_t), read_int8_t},
+	{"INT16", sizeof(int16_t), read_int16_t},
+	{"INT32", sizeof(int32_t), read_int32_t},
+	{"INT64", sizeof(int64_t), read_int64_t},
+	{"UINT8", sizeof(uint8_t), read_uint8_t},
+	{0},
+};
+
+static const struct datatype *find_datatype(const char *name)
+{
+	const struct datatype *row = datatypes;
+
+	while (name && row->name && strcmp(row->name, name) != 0)
+		row++;
+	return name && row->name ? row : NULL;
+}
+
+/* The first of the shape is the batch; the rest must make up an input. */
+static int read_shape(const struct jvalue *shape, size_t floats, size_t *count, struct err *err)
+{
+	const size_t dims = jvalue_count(shape);
+	size_t rest = 1;
+
+	for (size_t i = 0; i < dims; i++) {
+		int64_t length;
+
+		if (!jvalue_whole(jvalue_at(shape, i), &length) || length < 1 || length > 1 << 30)
+			return err_set(err, ERR_INPUT, "shape: must be whole numbers above 0");
+		if (i == 0)
+			*count = (size_t)length;
+		else if (__builtin_mul_overflow(rest, (size_t)length, &rest))
+			return err_set(err, ERR_INPUT, "shape: is too large");
+	}
+	if (dims < (floats > 1 ? 2 : 1) || rest != floats)
+		return err_set(err, ERR_INPUT,
+			"shape: must be a batch of samples of %zu numbers each", floats);
+	return 0;
+}
+
+struct numbers {
+	float *out;
+	size_t room, count;
+};
+
+static int put(struct numbers *numbers, double number, struct err *err)
+{
+	if (!isfinite((float)number))
+		return err_set(err, ERR_INPUT, "data: number %zu is not finite", numbers->count);
+	if (numbers->count < numbers->room)
+		numbers->out[numbers->count] = (float)number;
+	numbers->count++;
+	return 0;
+}
+
+static int read_list(
+	struct numbers *numbers, const struct jvalue *value, int depth, struct err *err)
+{
+	const size_t count = jvalue_count(value);
+	double number;
+	int code = 0;
+
+	if (jvalue_number(value, &number))
+		return put(numbers, number, err);
+	if (jvalue_kind(value) != JVALUE_LIST || depth > 4)
+		return err_set(err, ERR_INPUT, "data: number %zu is no number", numbers->count);
+	for (size_t i = 0; i < count && !code; i++)
+		code = read_list(numbers, jvalue_at(value, i), depth + 1, err);
+	return code;
+}
+
+static int read_binary(struct numbers *numbers, const struct datatype *type, const char *bytes,
+	size_t size, struct err *err)
+{
+	int code = 0;
+
+	if (size != numbers->room * type->size)
+		return err_set(err, ERR_INPUT, "binary_data_size = %zu: the shape has %zu", size,
+			numbers->room * type->size);
+	for (size_t i = 0; i < numbers->room && !code; i++)
+		code = put(numbers, type->read(bytes + i * type->size), err);
+	return code;
+}
+
+/* The tensor's own part of the binary ones, which come in the order of the tensors. */
+struct binary {
+	const char *at;
+	size_t left;
+};
+
+static int take_binary(struct binary *binary, const struct jvalue *tensor, const char **bytes,
+	size_t *size, struct err *err)
+{
+	int64_t announced = 0;
+
+	jvalue_whole(
+		jvalue_find(jvalue_find(tensor, "parameters"), "binary_data_size"), &announced);
+	if (announced < 0 || (size_t)announced > binary->left)
+		return err_set(
+			err, ERR_INPUT, "binary_data_size: there are only %zu bytes", binary->left);
+	*bytes = binary->at;
+	*size = (size_t)announced;
+	binary->at += announced;
+	binary->left -= (size_t)announced;
+	return 0;
+}
+
+static int make_inputs(struct exchange *exchange, size_t count, struct err *err)
+{
+	const size_t floats = count * copy_floats(exchange->copy);
+
+	/* A shape must not ask for more memory than the request has bytes. */
+	if (count > (size_t)exchange->received)
+		return err_set(err, ERR_INPUT, "shape: there are not %zu samples", count);
+	exchange->count = (int)count;
+	exchange->inputs = mem_new(floats, sizeof(*exchange->inputs));
+	return exchange->inputs ? 0 : err_memory(err, "inputs", floats * sizeof(float));
+}
+
+static int read_tensor(struct exchange *exchange, const struct jvalue *tensor,
+	struct binary *binary, struct err *err)
+{
+	const struct datatype *type = find_datatype(jvalue_text(jvalue_find(tensor, "datatype")));
+	const struct jvalue *data = jvalue_find(tensor, "data");
+	const size_t floats = copy_floats(exchange->copy);
+	struct numbers numbers = {0};
+	const char *bytes = NULL;
+	size_t count = 0, size = 0;
+	int code = read_shape(jvalue_find(tensor, "shape"), floats, &count, err);
+
+	if (!code && !type)
+		code = err_set(err, ERR_INPUT, "datatype: must be FP32, or another of numbers");
+	if (!code)
+		code = make_inputs(exchange, count, err);
+	if (code)
+		return code;
+	numbers.room = count * floats;
+	numbers.out = exchange->inputs;
+	if (data)
+		code = read_list(&numbers, data, 0, err);
+	else if (!(code = take_binary(binary, tensor, &bytes, &size, err)))
+		code = read_binary(&numbers, type, bytes, size, err);
+	if (!code && numbers.count != numbers.room)
+		code = err_set(err, ERR_INPUT, "data: has %zu numbers, the shape %zu",
+			numbers.count, numbers.room);
+	return code;
+}
+
+/* --- rows of named values --- */
+
+/* Rows as text, to which each column adds its value. */
+struct rows {
+	struct text *words;
+	size_t count;
+};
+
+static void begin_value(struct text *words, const char *name)
+{
+	struct jwriter json = {.out = words};
+
+	if (words->data[words->size - 1] != '{')
+		text_add(words, ", ");
+	jwriter_text(&json, NULL, name);
+	text_add(words, ": ");
+}
+
+static int add_json(struct text *words, const struct jvalue *value, struct err *err)
+{
+	struct jwriter json = {.out = words};
+	double number;
+	bool truth;
+
+	if (jvalue_number(value, &number))
+		jwriter_number(&json, NULL, number);
+	else if (jvalue_text(value))
+		jwriter_text(&json, NULL, jvalue_text(value));
+	else if (jvalue_truth(value, &truth))
+		text_add(words, truth ? "true" : "false");
+	else if (jvalue_kind(value) == JVALUE_NONE)
+		text_add(words, "null");
+	else
+		return err_set(err, ERR_INPUT, "data: must be a list of numbers or texts");
+	return 0;
+}
+
+/* A text in a binary tensor: its length in four bytes, lowest first, and its bytes. */
+static int add_bytes(struct text *words, const char **at, size_t *left, struct err *err)
+{
+	struct jwriter json = {.out = words};
+	uint32_t size = 0;
+	char *text;
+
+	if (*left >= sizeof(size))
+		memcpy(&size, *at, sizeof(size));
+	if (*left < sizeof(size) || size > *left - sizeof(size))
+		return err_set(
+			err, ERR_INPUT, "binary_data_size: a text is longer than the tensor");
+	text = mem_new((size_t)size + 1, 1);
+	if (!text)
+		return err_memory(err, "a text", size);
+	memcpy(text, *at + sizeof(size), size);
+	jwriter_text(&json, NULL, text);
+	mem_free(text);
+	*at += sizeof(size) + size;
+	*left -= sizeof(size) + size;
+	return 0;
+}
+
+static int add_number(struct text *words, double number)
+{
+	struct jwriter json = {.out = words};
+
+	jwriter_number(&json, NULL, number);
+	return 0;
+}
+
+static int add_column(struct rows *rows, const struct jvalue *tensor, const char *name,
+	struct binary *binary, struct err *err)
+{
+	const char *type_name = jvalue_text(jvalue_find(tensor, "datatype"));
+	const struct datatype *type = find_datatype(type_name);
+	const bool texts = type_name && !strcmp(type_name, "BYTES");
+	const struct jvalue *data = jvalue_find(tensor, "data");
+	const char *bytes = NULL;
+	size_t size = 0;
+	int code = 0;
+
+	if (!type && !texts && !(type_name && !strcmp(type_name, "BOOL") && data))
+		return err_set(err, ERR_INPUT, "datatype: must be one of numbers, or BYTES");
+	if (data && jvalue_count(data) != rows->count)
+		return err_set(err, ERR_INPUT, "data: has %zu values, the shape %zu",
+			jvalue_count(data), rows->count);
+	if (!data)
+		code = take_binary(binary, tensor, &bytes, &size, err);
+	if (!code && !data && !texts && size != rows->count * type->size)
+		code = err_set(err, ERR_INPUT, "binary_data_size = %zu: the shape has %zu", size,
+			rows->count * type->size);
+	for (size_t i = 0; i < rows->count && !code; i++) {
+		begin_value(&rows->words[i], name);
+		if (data)
+			code = add_json(&rows->words[i], jvalue_at(data, i), err);
+		else if (texts)
+			code = add_bytes(&rows->words[i], &bytes, &size, err);
+		else
+			code = add_number(&rows->words[i], type->read(bytes + i * type->size));
+	}
+	return code;
+}
+
+static int read_row(struct exchange *exchange, struct text *words, size_t i, struct err *err)
+{
+	struct live_line line;
+	char where[32];
+
+	snprintf(where, sizeof(where), "row %zu", i);
+	text_add(words, "}}");
+	if (words->failed)
+		return err_memory(err, "a row", words->size);
+	return desk_read(exchange->served->desk, exchange->copy, words->data, words->size, where,
+		&line, exchange->inputs + i * copy_floats(exchange->copy), err);
+}
+
+static int read_rows(struct exchange *exchange, const struct jvalue *inputs, struct rows *rows,
+	struct binary *binary, struct err *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		text_add(&rows->words[i], "{\"input\": {");
+	for (size_t t = 0; t < jvalue_count(inputs) && !code; t++) {
+		const struct jvalue *tensor = jvalue_at(inputs, t);
+		const char *name = jvalue_text(jvalue_find(tensor, "name"));
+		size_t count = 0;
+
+		code = name ? read_shape(jvalue_find(tensor, "shape"), 1, &count, err)
+			    : err_set(err, ERR_INPUT,
+				      "inputs: each must have the name of a column");
+		if (!code && count != rows->count)
+			code = err_set(err, ERR_INPUT, "shape: all columns must be as long");
+		if (!code)
+			code = add_column(rows, tensor, name, binary, err);
+	}
+	for (size_t i = 0; i < rows->count && !code; i++)
+		code = read_row(exchange, &rows->words[i], i, err);
+	return code;
+}
+
+static int read_columns(struct exchange *exchange, const struct jvalue *inputs,
+	struct binary *binary, struct err *err)
+{
+	struct rows rows = {0};
+	int code = jvalue_count(inputs) ? read_shape(jvalue_find(jvalue_at(inputs, 0), "shape"), 1,
+						  &rows.count, err)
+					: err_set(err, ERR_INPUT, "inputs: must be columns");
+
+	if (!code)
+		code = make_inputs(exchange, rows.count, err);
+	if (!code && !(rows.words = mem_new(rows.count, sizeof(*rows.words))))
+		code = err_memory(err, "rows", rows.count * sizeof(*rows.words));
+	if (!code)
+		code = read_rows(exchange, inputs, &rows, binary, err);
+	for (size_t i = 0; i < rows.count && rows.words; i++)
+		text_release(&rows.words[i]);
+	mem_free(rows.words);
+	return code;
+}
+
+int v2_read_inputs(struct exchange *exchange, const struct v2_question *question, struct err *err)
+{
+	const struct jvalue *inputs = jvalue_find(question->json, "inputs");
+	struct binary binary = {question->binary, question->size};
+
+	if (desk_schema(exchange->served->desk))
+		return read_columns(exchange, inputs, &binary, err);
+	if (jvalue_count(inputs) != 1)
+		return err_set(err, ERR_INPUT, "inputs: must be one tensor");
+	return read_tensor(exchange, jvalue_at(inputs, 0), &binary, err);
+}
+
+static void say_columns(struct jwriter *json, const struct schema *schema)
+{
+	for (int i = 0; i < schema_count(schema); i++) {
+		const struct schema_column *column = schema_column(schema, i);
+		const bool number = column->kind == SCHEMA_NUMBER || column->kind == SCHEMA_OPEN;
+
+		v2_say_tensor(json, column->name, number ? "FP32" : "BYTES", (const int[]){0});
+	}
+}
+
+void v2_say_inputs(struct jwriter *json, struct exchange *exchange)
+{
+	const struct schema *schema = desk_schema(exchange->served->desk);
+	const struct net_spec *net = copy_net(exchange->copy);
+	const bool image = net->height > 1 || net->width > 1;
+
+	jwriter_list(json, "inputs");
+	if (schema)
+		say_columns(json, schema);
+	else
+		v2_say_tensor(json, "input", "FP32",
+			image ? (const int[]){net->channels, net->height, net->width, 0}
+			      : (const int[]){net->channels, 0});
+	jwriter_end(json);
+}
