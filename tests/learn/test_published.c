@@ -25,8 +25,8 @@ static void assert_alike(struct school *school, struct published *published)
 	ask_inputs(inputs);
 	for (size_t i = 0; i < COUNT(models); i++) {
 		assert_true(published_answers(published, models[i]));
-		assert_ok(learner_predict(school->learner, models[i], inputs, ASKED, own, &err),
-			err);
+		assert_ok(
+			learner_predict(school->learner, models[i], inputs, ASKED, own, &err), err);
 		assert_ok(published_predict(published, models[i], inputs, ASKED, copy, &err), err);
 		assert_memory_equal(own, copy, sizeof(own));
 	}
@@ -99,8 +99,7 @@ static void *read_on(void *context)
 
 	ask_inputs(inputs);
 	while (!reader->over) {
-		if (published_predict(
-			    reader->published, LEARNER_NOW, inputs, ASKED, logits, NULL))
+		if (published_predict(reader->published, LEARNER_NOW, inputs, ASKED, logits, NULL))
 			return reader;
 		for (int i = 0; i < ASKED; i++) {
 			double sum = 0;
