@@ -13,6 +13,11 @@ all: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	@tools/configure $(BUILD) --prefix=$(PREFIX) --libdir=lib -Dwerror=$(WERROR)
 
+# The same with MPI, for runs on several machines (docs/scale.md); the build keeps it.
+mpi: $(BUILD)/build.ninja
+	@meson setup --reconfigure $(BUILD) -Dmpi=enabled >$(BUILD)/mpi.log || { cat $(BUILD)/mpi.log; exit 1; }
+	@$(MAKE) --no-print-directory all
+
 demo: all
 	@$(BUILD)/retain demo
 
@@ -61,4 +66,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-asan build-tsan build-fuzz
 
-.PHONY: all demo test test-long results gallery bench sanitize fuzz valgrind format install clean
+.PHONY: all mpi demo test test-long results gallery bench sanitize fuzz valgrind format install clean

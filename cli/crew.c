@@ -32,8 +32,10 @@ static void send_text(const struct text *words)
 	size_t size = words ? words->size : 0;
 
 	crew->type->hear(crew, &size, sizeof(size));
-	if (size)
-		crew->type->share(crew, 0, words->data, size);
+	if (!size)
+		return;
+	crew->type->share(crew, 0, words->data, size);
+	crew->type->share(crew, 0, &crew->anyway, sizeof(crew->anyway));
 }
 
 /* NULL without an error: there is nothing to do. */
@@ -51,6 +53,7 @@ static int hear_options(struct options **options, struct err *err)
 	if (!words)
 		return err_memory(err, "rank 0's config", size);
 	crew->type->share(crew, 0, words, size);
+	crew->type->share(crew, 0, &crew->anyway, sizeof(crew->anyway));
 	code = config_defaults(options, &app_scope, err);
 	if (!code)
 		code = options_read_text(*options, "rank 0's config", words, size, err);
@@ -133,7 +136,7 @@ static void warn_crowd(const struct options *options)
 			crew->host);
 }
 
-struct ranks *crew_lead(const struct options *options)
+struct ranks *crew_lead(const struct options *options, bool anyway)
 {
 	struct text words = {0};
 	struct err err = {0};
@@ -146,6 +149,7 @@ struct ranks *crew_lead(const struct options *options)
 	}
 	warn_crowd(options);
 	dist_patience(crew, options_float(options, "engine.patience"));
+	crew->anyway = anyway;
 	send_text(&words);
 	text_release(&words);
 	led = true;

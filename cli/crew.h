@@ -16,8 +16,11 @@
  */
 bool crew_begin(const char *verb, bool shares, int *status);
 
-/* The ranks that share what these options say; NULL: alone. For a verb, once. */
-struct ranks *crew_lead(const struct options *options);
+/*
+ * The ranks that share what these options say; NULL: alone. For a verb, once. anyway: even if
+ * one process would be faster.
+ */
+struct ranks *crew_lead(const struct options *options, bool anyway);
 
 /* After the verb. Returns what it is given. */
 int crew_end(int status);

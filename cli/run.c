@@ -24,7 +24,7 @@ struct request {
 	const char *data;  /* what stands in the place of a config, for stream.source; NULL: none */
 	char place[PLACE]; /* the folder of a run over it, unless --out names one */
 	struct arg_list settings;
-	bool force, quiet, json, open;
+	bool force, quiet, json, open, ranks_anyway;
 };
 
 static int resolve(
@@ -144,7 +144,7 @@ static int go(const struct request *request, const struct options *options)
 					  : RUN_NEW,
 		.quiet = request->quiet || request->json,
 		.describe = !request->quiet && !request->json,
-		.ranks = crew_lead(options),
+		.ranks = crew_lead(options, request->ranks_anyway),
 		.live = live};
 	struct watch_result result;
 	struct err err = {0};
@@ -213,6 +213,8 @@ int cmd_run(int argc, char **argv)
 		{"quiet", NULL, "no progress, only warnings and the summary",
 			.flag = &request.quiet},
 		{"json", NULL, "the summary as one line of JSON", .flag = &request.json},
+		{"ranks-anyway", NULL, "under mpirun: share even what one process does faster",
+			.flag = &request.ranks_anyway},
 		{0},
 	};
 	const struct args args = {"retain run", "[DATA | CONFIG]",

@@ -17,7 +17,7 @@
 struct request {
 	const char *what, *out, *listen, *method;
 	struct arg_list settings;
-	bool open, quiet;
+	bool open, quiet, ranks_anyway;
 };
 
 static void show_message(void *context, enum log_level level, const char *message)
@@ -97,7 +97,8 @@ static int go(const struct request *request, const struct service *service)
 static int start(const struct request *request, bool model, struct service *service)
 {
 	const struct service_wish wish = {request->what, request->out, request->listen,
-		request->method, &request->settings, {.write = show_message, .most = LOG_WARN}};
+		request->method, &request->settings, {.write = show_message, .most = LOG_WARN},
+		request->ranks_anyway};
 	struct err err = {0};
 	const int code = service_open(service, &wish, &err);
 
@@ -126,6 +127,8 @@ int cmd_serve(int argc, char **argv)
 		{"method", "NAME", "a bundle of keys; see retain methods", .text = &request.method},
 		{"open", NULL, "show the dashboard in the browser", .flag = &request.open},
 		{"quiet", NULL, "only warnings", .flag = &request.quiet},
+		{"ranks-anyway", NULL, "under mpirun: share even what one process does faster",
+			.flag = &request.ranks_anyway},
 		{0},
 	};
 	const struct args args = {"retain serve", "[CONFIG | DIR | MODEL.safetensors]",

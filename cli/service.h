@@ -44,6 +44,7 @@ struct service_wish {
 	const char *what, *out, *listen, *method;
 	const struct arg_list *settings;
 	struct log log;
+	bool ranks_anyway;
 };
 
 int service_open(struct service *service, const struct service_wish *wish, struct err *err);

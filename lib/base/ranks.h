@@ -41,6 +41,7 @@ struct ranks {
 	int here;         /* how many share this machine */
 	int threads;      /* that each of them can have */
 	const char *host; /* its name */
+	bool anyway;      /* share work even where that makes it slower */
 	bool lost;        /* a call failed on this rank, and where others are is unknown */
 };
 

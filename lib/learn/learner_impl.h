@@ -120,6 +120,8 @@ int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inp
 int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
 	float *inputs, int32_t *labels, struct err *err);
 int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
+/* Labels of a batch of which each rank brought its part. */
+void learner_share_labels(struct learner *learner, int n, int32_t *labels);
 /* Inputs that rank 0 has go to the ranks that need them. */
 void learner_deal(struct learner *learner, float *inputs, int n);
 

@@ -11,8 +11,7 @@ static void scale_here(const struct learner *learner, float *inputs, int n)
 		scale_apply(scaling_scale(learner->scaling), inputs, n, inputs);
 }
 
-/* Labels of a batch of which each rank brought its part. */
-static void share_labels(struct learner *learner, int n, int32_t *labels)
+void learner_share_labels(struct learner *learner, int n, int32_t *labels)
 {
 	struct ranks *ranks = learner->ranks;
 	size_t begins[RANKS_MOST + 1];
@@ -74,7 +73,7 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 		learner_deal(learner, inputs, n);
 		runner_mine(learner->runner, n, &first, &count);
 	} else if (learner->ranks) {
-		share_labels(learner, n, labels);
+		learner_share_labels(learner, n, labels);
 	}
 	scale_here(learner, inputs + (size_t)first * learner->floats, count);
 	return 0;

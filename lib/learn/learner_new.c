@@ -354,6 +354,8 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		code = make_schedule(made, config, err);
 	code = learner_meet(made->ranks, made, code, err);
 	if (!code)
+		code = learner_worth(made, err);
+	if (!code)
 		learner_keep_start(made);
 	if (!code && *options_text(o, "model.weights"))
 		code = learner_take_weights(made, options_text(o, "model.weights"), err);

@@ -53,6 +53,9 @@ void learner_call_reveal(
  */
 int learner_meet(struct ranks *ranks, const struct learner *learner, int code, struct err *err);
 
+/* Refuses ranks that would be slower than one process, unless they are to share anyway. */
+int learner_worth(struct learner *learner, struct err *err);
+
 /* Weights that rank 0 has read, or failed to, become everyone's. Returns rank 0's code. */
 int learner_share_weights(struct learner *learner, int code);
 int learner_take_weights(struct learner *learner, const char *path, struct err *err);

@@ -24,15 +24,18 @@ void run_unmake(struct run *run)
 	run->rows = NULL;
 }
 
-/* What a learner would refuse is refused before anything is made or removed. */
+/* What a learner would refuse is refused before anything is made or removed, by this rank alone. */
 int run_try_learner(struct run *run, struct learner_config *config, struct err *err)
 {
+	struct ranks *ranks = run->config.ranks;
 	int code = store_in_memory(&run->store,
 		(size_t)config->channels * (size_t)config->height * (size_t)config->width, err);
 
+	run->config.ranks = NULL;
 	if (!code)
 		code = run_make_learner(run, config, err);
 	run_unmake(run);
+	run->config.ranks = ranks;
 	return code;
 }
 
@@ -88,6 +91,7 @@ int run_open_journal(struct run *run, struct learner_config *config, struct err 
 {
 	int code = run_try_learner(run, config, err);
 
+	config->lone = true;
 	if (!code && run->lock < 0)
 		code = run_folder_take(run, err);
 	if (!code)

@@ -111,6 +111,7 @@ void thread_ranks(int count, thread_ranks_fn *fn, void *context)
 							.count = count,
 							.here = count,
 							.threads = 1,
+							.anyway = true,
 							.host = "here"},
 			&world};
 		if (r)

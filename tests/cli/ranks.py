@@ -1,0 +1,282 @@
+"""usage: ranks.py RETAIN BUILT [RANKS...]
+
+`mpirun -n N retain run` from outside: the files of a run are those of one process, whatever is
+trained; a killed rank ends the run, which goes on with another number of ranks; ranks that
+hang, differ or are alone by mistake are named. BUILT is "mpi" if the build has MPI. RANKS, 2 by
+default, are tried for the same bytes.
+"""
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from tap import plan, skip, verdict
+
+retain = os.path.abspath(sys.argv[1])
+built = sys.argv[2] == "mpi"
+counts = [int(word) for word in sys.argv[3:]] or [2]
+environment = dict(os.environ, LC_ALL="C", OMPI_MCA_rmaps_base_oversubscribe="1",
+                   OMPI_MCA_btl_vader_single_copy_mechanism="none")
+mpirun = shutil.which("mpirun")
+files = ["model.safetensors", "matrix.csv", "classes.json", "events.jsonl"]
+
+
+def launch(count, words):
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return [mpirun, *root, "--oversubscribe", "--bind-to", "none", "-n", str(count), retain, *words]
+
+
+def run(words, seconds=120, **more):
+    """Exit code and all that was said."""
+    done = subprocess.run(words, env=dict(environment, **more), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds)
+    return done.returncode, done.stdout.decode("utf-8", "replace")
+
+
+def rows(path):
+    """metrics.csv without its last column, the seconds."""
+    with open(path) as file:
+        return [line.rsplit(",", 1)[0] for line in file]
+
+
+def same(one, other):
+    """The names of files that differ."""
+    wrong = [] if rows(one + "/metrics.csv") == rows(other + "/metrics.csv") else ["metrics.csv"]
+    for name in files:
+        with open(os.path.join(one, name), "rb") as a, open(os.path.join(other, name), "rb") as b:
+            if a.read() != b.read():
+                wrong.append(name)
+    return wrong
+
+
+def settings(*words):
+    return [part for word in words for part in ("--set", word)]
+
+
+small = ["run", "--quiet", "--ranks-anyway", "--threads", "1"]
+drift = settings("drift.steps=60", "run.iterations=4", "run.micro_batch=8", "eval.count=3",
+                 "schedule.window=20", "schedule.patience=60", "schedule.validate_every=5")
+pictures = settings("stream.source=photos", "photos.steps=3", "photos.per_step=24", "run.batch=16",
+                    "run.iterations=2", "run.micro_batch=4", "eval.count=1", "photos.classes=4",
+                    "schedule.validate_every=2", "schedule.validation_batch=8",
+                    "average.statistics_every=2", "model.arch=resnet18-cifar")
+
+
+def photos_on_disk():
+    """A folder of classes with pictures from the tests' own, or nothing."""
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/images")
+    found = sorted(name for name in os.listdir(here) if name.endswith((".jpg", ".jpeg", ".png")))
+    for i in range(40):
+        place = os.path.join("set", "train", "ab"[i % 2])
+        os.makedirs(place, exist_ok=True)
+        name = found[i % len(found)]
+        shutil.copy(os.path.join(here, name), "%s/%02d%s" % (place, i, os.path.splitext(name)[1]))
+
+
+def same_bytes():
+    photos_on_disk()
+    kinds = {
+        "an MLP, AMA and MALR": drift,
+        "ADAM, EMA": drift + settings("optimizer.kind=adam", "average.kind=ema", "optimizer.decay=0.001"),
+        "schedule-free, recency, fast weights": drift + ["--method", "schedule-free+recency+fast"],
+        "no average": drift + ["--method", "sgd+rwp"],
+        "PoLRS": drift + ["--method", "polrs+adrep"],
+        "MIR": drift + ["--method", "mir"],
+        "a ResNet-18 with group norm": pictures,
+        "batch norm": pictures + settings("model.norm=bn"),
+        "photos from disk": [*settings(
+            "stream.source=folder:set", "stream.per_step=10", "image.size=32",
+            "run.batch=8", "run.micro_batch=2", "run.iterations=4", "eval.count=2",
+            "model.arch=resnet20-cifar", "schedule.validate_every=5",
+            "schedule.validation_batch=4", "replay.holdout=0.2")],
+    }
+    for name, words in kinds.items():
+        code, said = run([retain, *small, *words, "--out", "one"])
+        verdict(code == 0, name + ": one process", said)
+        for count in counts:
+            code, said = run(launch(count, [*small, *words, "--out", "many"]))
+            wrong = same("one", "many") if code == 0 else [code]
+            verdict(not wrong, "%s: %d ranks come to the same bytes" % (name, count), wrong, said)
+            shutil.rmtree("many", ignore_errors=True)
+        shutil.rmtree("one", ignore_errors=True)
+
+
+def live():
+    """Lines as they come: rank 0 reads and answers, both train."""
+    lines = "".join('{"id": %d, "input": {"x": %d, "y": %d}, "label": "%s"}\n' % (
+        i, i % 7, i * 3 % 11, "ab"[i % 7 > 3]) for i in range(300))
+    words = ["run", "-", "--quiet", "--ranks-anyway", "--threads", "1", *settings(
+        "run.batch=16", "run.micro_batch=4", "run.iterations=2", "stream.per_step=4")]
+    said = []
+    for out, command in (("one", [retain, *words]), ("many", launch(2, words))):
+        done = subprocess.run([*command, "--out", out], env=environment, input=lines.encode(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        said.append((done.returncode, done.stdout))
+    with open("one/model.safetensors", "rb") as a, open("many/model.safetensors", "rb") as b:
+        verdict(said[0] == said[1] and said[0][1].count(b"prediction") == 300 and a.read() == b.read(),
+                "lines as they come: the same answers and the same model", done.stderr, said[1][1][:300])
+    shutil.rmtree("one")
+    shutil.rmtree("many")
+
+
+def ranks_of(parent):
+    """The processes below mpirun, by rank."""
+    found = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % name) as file:
+                above = int(file.read().rsplit(")", 1)[1].split()[1])
+            with open("/proc/%s/environ" % name, "rb") as file:
+                rank = [word for word in file.read().split(b"\0")
+                        if word.startswith(b"OMPI_COMM_WORLD_RANK=")]
+        except OSError:
+            continue
+        if above == parent and rank:
+            found[int(rank[0].split(b"=")[1])] = int(name)
+    return found
+
+
+def begin(count, words):
+    """Starts ranks and waits until all of them are there."""
+    child = subprocess.Popen(launch(count, words), env=environment, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    until = time.time() + 60
+    while len(ranks_of(child.pid)) < count and child.poll() is None and time.time() < until:
+        time.sleep(0.01)
+    return child
+
+
+def killed(kills):
+    """Kills a random rank at random moments; each process goes on with another number of ranks."""
+    words = drift + settings("run.checkpoint_every=5 steps")
+    chance = random.Random(7)
+    code, said = run([retain, *small, *words, "--out", "one"])
+    verdict(code == 0, "a run to compare with", said)
+    start, done = ["--out", "broken", *words], 0
+    while done < kills:
+        child = begin(chance.choice([1, 2, 3]), [*small, *start])
+        time.sleep(chance.uniform(0, 1.5))
+        there = ranks_of(child.pid)
+        if child.poll() is None and there:
+            try:
+                os.kill(there[chance.choice(sorted(there))], signal.SIGKILL)
+            except OSError:
+                pass
+        child.communicate(timeout=60)
+        done += 1
+        if child.returncode == 0:  # it was too late: the next ones begin anew
+            if same("one", "broken"):
+                break
+            shutil.rmtree("broken")
+        start = (["--resume", "broken"] if os.path.exists("broken/config.ini")
+                 else ["--out", "broken", "--force", *words])
+    code, said = run(launch(2, [*small, *start]))
+    wrong = same("one", "broken") if code == 0 else [code]
+    verdict(not wrong and done == kills, "%d kills of a rank, then the same bytes" % kills, wrong, said)
+
+
+def hanging():
+    words = drift + settings("engine.patience=2", "drift.steps=100000", "run.checkpoint_every=5 steps")
+    child = begin(2, [*small, *words, "--out", "hanging"])
+    until = time.time() + 60
+    while not os.path.isdir("hanging/checkpoint") and time.time() < until:
+        time.sleep(0.05)
+    there = ranks_of(child.pid)
+    os.kill(there[1], signal.SIGSTOP)
+    try:
+        said = child.communicate(timeout=60)[0].decode()
+    except subprocess.TimeoutExpired:
+        child.kill()
+        said = child.communicate()[0].decode()
+    host = os.uname().nodename
+    verdict(child.returncode != 0 and "rank 1 on %s does not answer" % host in said,
+            "a rank that hangs is named, and ends the run", child.returncode, said)
+    verdict(os.listdir("hanging/checkpoint"), "and the last checkpoint stays")
+
+
+def strangers():
+    os.makedirs("there/0")
+    os.makedirs("there/1")
+    for rank in "01":
+        with open("there/%s/data.csv" % rank, "w") as file:
+            file.write("x,y,class\n" + "".join(
+                "%d,%d,%d\n" % (i, i * 7 % 5 + int(rank), i % 3) for i in range(400)))
+    script = os.path.abspath("each")
+    with open(script, "w") as file:
+        file.write("#!/bin/sh\ncd there/$OMPI_COMM_WORLD_RANK && exec \"$@\"\n")
+    os.chmod(script, 0o755)
+    words = launch(2, ["run", "/proc/self/cwd/data.csv", "--quiet", "--ranks-anyway", "--out",
+                       os.path.abspath("stranger"), *settings("run.micro_batch=8")])
+    at = words.index(retain)
+    code, said = run([*words[:at], script, *words[at:]])
+    verdict(code != 0 and "rank 1 on" in said and "other data" in said,
+            "a rank with other data is named", code, said)
+    with open(retain, "rb") as file:
+        program = file.read()
+    code, said = run([retain, "version"])
+    version = said.split()[1].encode()
+    with open("other", "wb") as file:
+        file.write(program.replace(version + b"\0", version[:-1] + b"9\0"))
+    os.chmod("other", 0o755)
+    with open(script, "w") as file:
+        file.write("#!/bin/sh\ntest $OMPI_COMM_WORLD_RANK = 0 || exec ./other run\nexec \"$@\"\n")
+    words = launch(2, [*small, *drift])
+    at = words.index(retain)
+    code, said = run([*words[:at], script, *words[at:]])
+    verdict(code != 0 and "rank 1 on" in said and "is retain" in said,
+            "a rank of another version is named", code, said)
+
+
+def refusals():
+    code, said = run(launch(2, ["run", "--quiet", *drift, *settings("model.arch=linear", "run.batch=16")]))
+    verdict(code != 0 and "--ranks-anyway" in said, "a small net is refused", code, said)
+    code, said = run(launch(2, ["run", "--quiet", "--set", "drift.steps=60"]))
+    verdict(code != 0 and "run.micro_batch" in said, "a batch that is not cut is refused", code, said)
+    code, said = run(launch(2, ["list"]))
+    verdict(code != 0 and "only run and serve" in said, "other verbs are refused", code, said)
+    code, said = run(launch(2, ["run", "--set", "run.batchs=3"]))
+    verdict(code != 0 and "run.batch?" in said, "a mistake is told once", code, said)
+
+
+def stops():
+    words = drift + settings("drift.steps=100000")
+    child = begin(2, [*small, *words, "--out", "stopped"])
+    until = time.time() + 60
+    while not os.path.exists("stopped/config.ini") and time.time() < until:
+        time.sleep(0.05)
+    time.sleep(1)
+    child.send_signal(signal.SIGUSR1)
+    said = child.communicate(timeout=60)[0].decode()
+    verdict("Go on with: retain run --resume" in said, "SIGUSR1 stops in good order", said)
+    verdict(os.path.isdir("stopped/checkpoint"), "and saves")
+
+
+def main():
+    code, said = run([retain, "run"], SLURM_STEP_NUM_TASKS="4")
+    verdict(code == 2 and "4 processes were started" in said,
+            "one of four that is alone refuses", code, said)
+    if not built or not mpirun:
+        skip("several ranks", "this build is without MPI (./bootstrap mpi)" if not built
+             else "there is no mpirun")
+        return
+    same_bytes()
+    live()
+    killed(int(os.environ.get("RETAIN_KILLS", "3")))
+    hanging()
+    strangers()
+    refusals()
+    stops()
+
+
+folder = tempfile.mkdtemp()
+try:
+    os.chdir(folder)
+    main()
+finally:
+    os.chdir("/")
+    shutil.rmtree(folder)
+sys.exit(plan())
