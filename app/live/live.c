@@ -32,7 +32,7 @@ struct answers_class live_class(const struct live *live, int32_t label)
 void live_expect_more(struct live *live, bool more)
 {
 	live->more = more;
-	if (more)
+	if (more && live->journal)
 		journal_hold(live->journal);
 }
 

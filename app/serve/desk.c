@@ -71,7 +71,8 @@ static void settled(void *context)
 	pthread_mutex_unlock(&desk->lock);
 }
 
-static int take_lines(struct desk *desk, struct job *job, struct err *err)
+/* Lines with more of them behind, of this job or of others, share a sync. */
+static int take_lines(struct desk *desk, struct job *job, bool more, struct err *err)
 {
 	const char *at = job->bytes, *end = at + job->size;
 	int code = 0;
@@ -82,8 +83,9 @@ static int take_lines(struct desk *desk, struct job *job, struct err *err)
 			.bytes = at,
 			.size = (size_t)((newline ? newline : end) - at)};
 
-		code = live_take(desk->live, &line, job->kind, &job->answers, err);
 		at = newline ? newline + 1 : end;
+		live_expect_more(desk->live, at < end || more);
+		code = live_take(desk->live, &line, job->kind, &job->answers, err);
 	}
 	return code;
 }
@@ -125,6 +127,7 @@ static void answer(struct desk *desk, struct job *job)
 
 static int take(struct desk *desk, struct job *jobs, struct err *err)
 {
+	const bool more = desk->live->more; /* a job that is interrupted has more */
 	int code = 0;
 
 	for (struct job *next; jobs; jobs = next) {
@@ -136,10 +139,14 @@ static int take(struct desk *desk, struct job *jobs, struct err *err)
 		jobs->next = desk->open;
 		desk->open = jobs;
 		if (!code)
-			code = take_lines(desk, jobs, err);
+			code = take_lines(desk, jobs, next, err);
 		jobs->taken = true;
 	}
-	return code ? code : live_flush(desk->live, err);
+	live_expect_more(desk->live, false);
+	if (!code)
+		code = live_flush(desk->live, err);
+	live_expect_more(desk->live, more);
+	return code;
 }
 
 /* While a time step is trained on, inputs and questions need not wait for its end. */
