@@ -9,7 +9,6 @@ const serviceRows = [
 	["99 % within", (now) => now.p99_s, milliseconds],
 	["queue", (now) => now.queue, (x, now) => `${x} of ${now.queue_most}`],
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
-	["connections", (now) => now.connections, (x) => x.toFixed(0)],
 	["right before the label", (now) => now.le, percentWords],
 	["of the last 1 000", (now) => now.recent, percentWords],
 	["right on held-out", (now) => now.val, percentWords],
@@ -41,7 +40,8 @@ function spark(parent, values) {
 	const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
 	const line = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
 	const most = Math.max(...values.filter((x) => x !== null), 1e-9);
-	const points = values.map((x, i) => [i + SERVICE_KEPT - values.length, 24 - 22 * (x || 0) / most]);
+	const points = values.map((x, i) => [i + SERVICE_KEPT - values.length, 24 - 22 * x / most])
+		.filter((point, i) => values[i] !== null);
 	svg.setAttribute("viewBox", `0 0 ${SERVICE_KEPT - 1} 25`);
 	svg.setAttribute("preserveAspectRatio", "none");
 	svg.setAttribute("aria-hidden", "true");

@@ -32,7 +32,7 @@ static enum http_next say_waits(struct exchange *exchange)
 		"<meta http-equiv=\"refresh\" content=\"2\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n"
 		"<style>:root { color-scheme: light dark } body { font: 16px system-ui; "
-		"margin: 3em auto; max-width: 44em; padding: 0 1em } pre { overflow-x: auto; "
+		"margin: 3em auto; max-width: 44em; padding: 0 1em } pre { white-space: pre-wrap; "
 		"font-size: 14px }</style>\n"
 		"<h1>%s waits for its first input</h1>\n"
 		"<p>which says what inputs are: numbers, or fields with names. Classes come with "

@@ -132,8 +132,8 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.step = run->step;
 	now.waiting = journal_waiting(desk->live->journal);
 	now.pool = report.pool;
-	now.le = prequential_top1(run->prequential);
-	now.blind = prequential_blind(run->prequential);
+	now.le = now.samples ? prequential_top1(run->prequential) : NAN;
+	now.blind = now.samples ? prequential_blind(run->prequential) : NAN;
 	now.recent = recent_accuracy(&run->recent);
 	now.rate = report.rate;
 	now.sigma = report.averages && report.scored ? report.sigma : NAN;
