@@ -12,6 +12,7 @@
 
 #include "base/nearest.h"
 #include "cli.h"
+#include "config/app_config.h"
 
 static void print_default(const struct arg *row)
 {
@@ -63,14 +64,34 @@ static const struct arg *row_find(const struct args *args, const char *name, siz
 	return NULL;
 }
 
+/* The key of a config whose last word is that; false: none, or there is no telling. */
+static bool find_key(const char *word, char *key, size_t size)
+{
+	struct options *options;
+	const struct option_row *row;
+	struct err err = {0};
+	bool found = false;
+
+	if (app_config_make(&options, NULL, NULL, NULL, 0, &err))
+		return false;
+	for (size_t i = 0; !found && (row = options_at(options, i)); i++)
+		if ((found = !strcmp(row->name, word)))
+			snprintf(key, size, "%s.%s", row->section, row->name);
+	options_free(options);
+	return found;
+}
+
 static int unknown_option(const struct args *args, const char *name, size_t length)
 {
 	const char *keys =
 		row_find(args, "set", 3) ? ". Keys of a config go by --set KEY=VALUE" : "";
-	char typed[64];
+	char typed[64], key[128];
 	const char *nearest;
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)length, name);
+	if (*keys && find_key(typed, key, sizeof(key)))
+		return complain(EXIT_USAGE, "--%s: no such option; did you mean --set %s=VALUE?",
+			typed, key);
 	nearest = nearest_name(typed, &args->rows->name, sizeof(*args->rows));
 	if (!nearest)
 		return complain(EXIT_USAGE, "--%s: no such option; see %s --help%s", typed,

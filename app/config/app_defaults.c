@@ -97,7 +97,8 @@ bool app_is_data(const char *path)
 	if (!strcmp(path, "-"))
 		return true;
 	snprintf(config, sizeof(config), "%s/config.ini", path);
-	return !path_ends(path, ".ini") && !path_exists(config) && records_likely(path);
+	return !path_ends(path, ".ini") && !path_exists(config) &&
+	       (records_likely(path) || path_is_folder(path));
 }
 
 int app_defaults(struct options *options, struct err *err)

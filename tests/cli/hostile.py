@@ -114,13 +114,16 @@ def what_users_type():
     done = run("run", "--set", "stream.source=photos")
     tap.verdict(done.returncode == 2 and "./photos is the folder" in done.stderr,
               "a folder named like a built-in stream is told apart", done.stderr)
+    done = run("run", "photos/")
+    tap.verdict(done.returncode == 2 and "cannot tell what kind of data" in done.stderr,
+              "an empty folder is no config", done.stderr)
     os.rmdir("photos")
     for typed, meant in ("schedule.lr=1", "schedule.rate"), ("schedule.learning_rate=1", "schedule.rate"):
         done = run("run", "--set", typed)
         tap.verdict(done.returncode == 2 and f"did you mean {meant}?" in done.stderr, f"{typed}: {meant}",
                   done.stderr)
     done = run("run", "--source", "t.csv")
-    tap.verdict(done.returncode == 2 and "--set KEY=VALUE" in done.stderr, "--source: --set is named",
+    tap.verdict(done.returncode == 2 and "--set stream.source=VALUE" in done.stderr, "--source: its key is named",
               done.stderr)
 
 
