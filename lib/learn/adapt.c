@@ -5,15 +5,16 @@
 
 static const double MARGIN = 0.005;
 
-void adapt_count(struct adapt *adapt, int fresh, int hit)
+void adapt_fresh_hits(struct adapt *adapt, int64_t samples, int64_t hits)
 {
-	if (fresh) {
-		adapt->fresh++;
-		adapt->fresh_hits += hit;
-	} else {
-		adapt->replayed++;
-		adapt->replayed_hits += hit;
-	}
+	adapt->fresh += samples;
+	adapt->fresh_hits += hits;
+}
+
+void adapt_replay_hit(struct adapt *adapt, int hit)
+{
+	adapt->replayed++;
+	adapt->replayed_hits += hit;
 }
 
 static double share(int64_t hits, int64_t count)

@@ -1,7 +1,7 @@
 /*
- * ADRep adapts how far back mixed replay reaches. The forward pass of each time step's
- * first iteration shows how many of the new samples, which were never trained on, and
- * how many of the replayed ones the model that serves inference gets right. At the end
+ * ADRep adapts how far back mixed replay reaches. It is told how many of a time step's new
+ * samples the model that serves inference predicts before it trains on any of them, and how
+ * many of the replayed ones it gets right in the step's first iteration. At the end
  * of each part of the stream: if replayed samples did better by more than half a
  * percentage point, replay reaches twice as far from then on, but not beyond what was
  * seen; if they did worse by more than that, half as far.
@@ -20,8 +20,9 @@ struct adapt {
 	int64_t fresh, fresh_hits, replayed, replayed_hits;
 };
 
-/* Counts one sample. */
-void adapt_count(struct adapt *adapt, int fresh, int hit);
+/* Counts a time step's new samples, and a replayed one. */
+void adapt_fresh_hits(struct adapt *adapt, int64_t samples, int64_t hits);
+void adapt_replay_hit(struct adapt *adapt, int hit);
 
 /* The shares of hits in the part so far; NAN without samples. */
 double adapt_fresh(const struct adapt *adapt);

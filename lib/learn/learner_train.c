@@ -70,6 +70,7 @@ static int take_step(
 {
 	const int64_t first = store_count(learner->store);
 	const bool task = learner_task_due(learner);
+	const bool looks = learner->population || learner->adapt;
 	int64_t hits[LEARNER_POPULATION];
 	int code;
 
@@ -82,11 +83,11 @@ static int take_step(
 		code = pool_reserve(learner->validation, n, err);
 	if (!code && learner->fast)
 		code = fast_ready(learner, n, err);
-	if (!code && learner->population && inputs)
+	if (!code && looks && inputs)
 		code = population_predict(learner, first, inputs, labels, n, hits, err);
 	if (!code)
 		code = store_add(learner->store, inputs, labels, n, err);
-	if (!code && learner->population && !inputs)
+	if (!code && looks && !inputs)
 		code = population_predict(learner, first, NULL, labels, n, hits, err);
 	if (code)
 		return code;
@@ -99,6 +100,9 @@ static int take_step(
 		return code;
 	objective_step(learner->objective, first, first + n);
 	objective_task(learner->objective, learner->task_first);
+	if (learner->adapt)
+		adapt_fresh_hits(learner->adapt, n,
+			hits[learner->population ? population_best(learner->population) : 0]);
 	if (learner->population)
 		population_score(learner->population, hits, n);
 	if (learner->fast)
@@ -266,15 +270,15 @@ static int accumulate_stats(
 	return code;
 }
 
-/* ADRep looks at the logits of a step's first iteration: new samples, then replayed ones. */
-static void look_at_halves(struct learner *learner)
+/* ADRep looks at the logits of a step's first iteration: replayed samples come after new ones. */
+static void look_at_replayed(struct learner *learner)
 {
 	const int n = learner->batch, classes = net_spec(learner->net)->classes;
 
-	for (int i = 0; i < n; i++)
-		adapt_count(learner->adapt, i < n - n / 2,
-			rank_label(learner->logits + (size_t)i * (size_t)classes, classes,
-				learner->labels[i]) == 1);
+	for (int i = n - n / 2; i < n; i++)
+		adapt_replay_hit(
+			learner->adapt, rank_label(learner->logits + (size_t)i * (size_t)classes,
+						classes, learner->labels[i]) == 1);
 }
 
 /* Steps of a population's other models. It has diverged only if no loss is a number. */
@@ -332,7 +336,7 @@ static int iterate(struct learner *learner, struct err *err)
 	if (code)
 		return code;
 	if (logits)
-		look_at_halves(learner);
+		look_at_replayed(learner);
 	learner_tell(learner, LEARNER_ITERATION, n);
 	learner->loss = (double)loss;
 	learner->iteration = k;

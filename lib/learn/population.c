@@ -124,11 +124,14 @@ static int predict_some(struct learner *learner, const float *inputs, const int3
 	const int classes = net_spec(learner->net)->classes;
 	int code = 0;
 
-	for (int i = 0; i < population->type->count && !code; i++) {
-		const struct population_member *member = &population->members[i];
+	for (int i = 0; i < (population ? population->type->count : 1) && !code; i++) {
+		const float *params = population ? population->members[i].params
+						 : learner_weights(learner, LEARNER_INFERENCE);
+		const float *stats = population ? population->members[i].stats
+						: learner_stats(learner, LEARNER_INFERENCE);
 
-		code = runner_infer(learner->runner, member->params, member->stats, inputs, n,
-			learner->logits, err);
+		code = runner_infer(
+			learner->runner, params, stats, inputs, n, learner->logits, err);
 		for (int s = 0; s < n && !code; s++)
 			hits[i] += rank_label(learner->logits + (size_t)s * (size_t)classes,
 					   classes, labels[s]) == 1;

@@ -55,7 +55,8 @@ void population_restart(struct population *population, const struct net *net);
 
 /*
  * Counts how many of the n samples of a time step each model predicts; population_score
- * adds these counts to those of the members. If inputs are NULL they are fetched from
+ * adds these counts to those of the members. Without a population there is one model,
+ * the one that serves inference. If inputs are NULL they are fetched from
  * the store, where the samples have ids from `first` on.
  */
 int population_predict(struct learner *learner, int64_t first, const float *inputs,

@@ -317,8 +317,8 @@ static void replay_reaches_by_what_it_knows(void **state)
 	assert_int_equal(adapt_history(&adapt, 40001), 40000);
 	for (size_t r = 0; r < COUNT(rows); r++) {
 		for (int i = 0; i < 1000; i++) {
-			adapt_count(&adapt, 1, i < rows[r].fresh);
-			adapt_count(&adapt, 0, i < rows[r].replayed);
+			adapt_fresh_hits(&adapt, 1, i < rows[r].fresh);
+			adapt_replay_hit(&adapt, i < rows[r].replayed);
 		}
 		adapt_part(&adapt, rows[r].seen);
 		if (adapt.reach != rows[r].reach)
@@ -329,8 +329,8 @@ static void replay_reaches_by_what_it_knows(void **state)
 	adapt_part(&adapt, 100000);
 	assert_int_equal(adapt.reach, 25000);
 	for (int i = 0; i < 20; i++) {
-		adapt_count(&adapt, 1, 1);
-		adapt_count(&adapt, 0, 0);
+		adapt_fresh_hits(&adapt, 1, 1);
+		adapt_replay_hit(&adapt, 0);
 		adapt_part(&adapt, 100000);
 	}
 	assert_int_equal(adapt.reach, 16);
