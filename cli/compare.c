@@ -15,7 +15,7 @@
 #include "open.h"
 
 struct request {
-	const char *methods, *seeds, *scale, *out;
+	const char *methods, *seeds, *scale, *out, *shard;
 	struct arg_list settings;
 	int jobs, threads;
 	double measure;
@@ -68,18 +68,32 @@ static void print_command(const struct request *request, const struct contest *c
 		printf(" --seeds %s", request->seeds);
 	if (request->scale)
 		printf(" --scale %s", request->scale);
+	if (request->shard)
+		printf(" --shard %s", request->shard);
 	for (int i = 0; i < request->settings.count; i++)
 		printf(" --set %s", request->settings.items[i]);
 	printf(" --out %s\n", contest->plan.out);
 }
 
-static int conclude(const struct request *request, const struct contest *contest, int status)
+static int conclude(const struct request *request, struct contest *contest, int status)
 {
 	struct err err = {0};
-	int finished = 0;
+	int finished = 0, mine = 0;
 
-	for (int i = 0; i < contest->run_count; i++)
+	for (int i = 0; i < contest->run_count; i++) {
+		if (contest->runs[i].other)
+			contest_look(&contest->runs[i], NULL);
 		finished += contest->runs[i].state == CONTEST_FINISHED;
+		mine += !contest->runs[i].other;
+	}
+	/* Of several parts the last one to end writes the tables. */
+	if (request->shard && status == EXIT_OK && finished < contest->run_count) {
+		printf("This part's %d runs are finished, and %d of all %d. The part that ends "
+		       "last "
+		       "writes the tables.\n",
+			mine, finished, contest->run_count);
+		return EXIT_OK;
+	}
 	if (contest_table_write(contest, &err) ||
 		(finished &&
 			(report_folder(contest->plan.out, &err) || print_table(contest, &err))))
@@ -100,6 +114,14 @@ static int conclude(const struct request *request, const struct contest *contest
 	if (finished && request->open)
 		open_report(contest->plan.out);
 	return status;
+}
+
+static bool read_shard(const char *words, struct contest_plan *plan)
+{
+	int end = 0;
+
+	return sscanf(words, "%d/%d%n", &plan->shard, &plan->shards, &end) == 2 && !words[end] &&
+	       plan->shard >= 1 && plan->shard <= plan->shards;
 }
 
 static int go(
@@ -125,6 +147,9 @@ static int go(
 	struct err err = {0};
 	int status;
 
+	if (request->shard && !read_shard(request->shard, &plan))
+		return complain(
+			EXIT_USAGE, "--shard %s: must be I/N, 1/N up to N/N", request->shard);
 	if (experiment_scale(experiment, request->scale, &plan.scale, &err) ||
 		experiment_config(experiment, plan.scale, file, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
@@ -171,6 +196,9 @@ int cmd_compare(int argc, char **argv)
 			.integer = &request.threads, .least = 0, .most = 256},
 		{"out", "DIR", "where the runs and tables go; runs/NAME by default",
 			.text = &request.out},
+		{"shard", "I/N",
+			"make only the I-th of N parts; others may be made at the same time",
+			.text = &request.shard},
 		{"force", NULL, "make all runs anew", .flag = &request.force},
 		{"dry-run", NULL, "only show which runs there are and what they will cost here",
 			.flag = &request.dry},

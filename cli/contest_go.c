@@ -99,7 +99,8 @@ static struct contest_run *next_run(struct loop *loop)
 			struct contest_run *run = contest_run(contest, v, seed);
 			bool never, ready;
 
-			if (run->state == CONTEST_FINISHED || run->failure || is_running(loop, run))
+			if (run->state == CONTEST_FINISHED || run->failure || run->other ||
+				is_running(loop, run))
 				continue;
 			ready = contest_ready(contest, run, &never);
 			if (never)
@@ -224,6 +225,20 @@ static void run_all(struct loop *loop)
 	}
 }
 
+static int to_make(const struct contest *contest)
+{
+	int count = 0;
+
+	for (int i = 0; i < contest->run_count; i++)
+		count += contest->runs[i].state != CONTEST_FINISHED && !contest->runs[i].other;
+	return count;
+}
+
+static bool convolves(const struct contest *contest)
+{
+	return strstr(contest->runs[0].config, "arch = resnet") != NULL;
+}
+
 static int set_width(struct loop *loop, const struct contest_watch *watch)
 {
 	const int processors = jobs_processors();
@@ -232,6 +247,11 @@ static int set_width(struct loop *loop, const struct contest_watch *watch)
 	loop->jobs = watch->jobs;
 	if (!loop->jobs)
 		loop->jobs = loop->threads ? processors / loop->threads : processors;
+	if (!watch->jobs && loop->jobs > to_make(loop->contest))
+		loop->jobs = to_make(loop->contest) > 0 ? to_make(loop->contest) : 1;
+	/* Few runs share what there is; a net without convolutions has no use for that. */
+	if (loop->jobs > 1 && !loop->threads)
+		loop->threads = convolves(loop->contest) ? processors / loop->jobs : 1;
 	if (loop->jobs > 1 && !loop->threads)
 		loop->threads = 1;
 	if (loop->jobs < 1 || loop->jobs > JOBS_MOST || loop->jobs * loop->threads > processors)

@@ -260,6 +260,21 @@ static int choose(struct contest *contest, struct err *err)
 	return 0;
 }
 
+/* Runs that need each other's are one seed's, so shards are shares of seeds where there are any. */
+static bool in_shard(const struct contest *contest, const struct contest_run *run)
+{
+	const struct contest_plan *plan = &contest->plan;
+	bool needy = false;
+
+	for (int v = 0; v < contest->variant_count; v++)
+		for (int w = 0; w < v; w++)
+			needy |= refers(&plan->experiment->variants[contest->variants[v]],
+				contest_variant(contest, w));
+	return (needy ? run->seed : run->seed * contest->variant_count + run->variant) %
+		       plan->shards ==
+	       plan->shard - 1;
+}
+
 static int make_runs(struct contest *contest, struct err *err)
 {
 	const struct contest_plan *plan = &contest->plan;
@@ -275,6 +290,7 @@ static int make_runs(struct contest *contest, struct err *err)
 
 		run->variant = i / plan->seed_count;
 		run->seed = i % plan->seed_count;
+		run->other = plan->shards && !in_shard(contest, run);
 		code = gather(contest, run, err);
 		if (!code)
 			code = resolve(contest, run, err);

@@ -35,6 +35,7 @@ struct contest_run {
 	double work; /* samples trained on per time step: its budget, and how long it will take */
 	int evaluations;
 	enum contest_state state;
+	bool other;    /* another shard's: it is looked at, not made */
 	char *failure; /* why it could not be made; NULL: nothing was wrong */
 	double values[MEASURES];
 };
@@ -49,8 +50,10 @@ struct contest_plan {
 	const int64_t *seeds;
 	int seed_count;
 	const char *out;
-	bool anew;  /* what is there does not count */
-	bool alone; /* one run at a time: how long they take can be compared */
+	int shard,
+		shards; /* make only every shards-th run, from the shard-th (of 1 ..) on; 0: all */
+	bool anew;      /* what is there does not count */
+	bool alone;     /* one run at a time: how long they take can be compared */
 };
 
 struct contest {

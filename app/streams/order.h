@@ -68,7 +68,10 @@ void order_release(struct order *order);
 /* A place in the stream as a share of its total; just below 1 for what comes after the end. */
 float order_share(double place, int64_t total);
 
-/* What the options say for such records; run.seed decides what is random. */
+/* stream.seed, or run.seed where that is 0 or no key: what is random about a stream. */
+uint64_t order_seed(const struct options *options);
+
+/* What the options say for such records. */
 int order_config_read(struct order_config *config, const struct records_info *info,
 	const struct options *options, struct err *err);
 

@@ -13,6 +13,8 @@ const struct option_row order_options[] = {
 		"every:20"},
 	{"stream", "prepare", OPTION_FLOAT, "0", "[0, 1)",
 		"share of the beginning that is set aside for choosing settings"},
+	{"stream", "seed", OPTION_INT64, "0", "[0, inf)",
+		"what is random about the stream: shuffling, tasks, drift; 0: run.seed"},
 	{"stream", "use", OPTION_CHOICE, "stream", "stream | prepare",
 		"what to learn from: the stream, or what stream.prepare sets aside"},
 	{"stream", "min_class", OPTION_INT, "0", "[0, inf)",
@@ -81,6 +83,14 @@ static int read_held(struct order_config *config, const struct options *options,
 	return 0;
 }
 
+uint64_t order_seed(const struct options *options)
+{
+	const int64_t seed =
+		options_has(options, "stream.seed") ? options_int64(options, "stream.seed") : 0;
+
+	return (uint64_t)(seed ? seed : options_int64(options, "run.seed"));
+}
+
 int order_config_read(struct order_config *config, const struct records_info *info,
 	const struct options *options, struct err *err)
 {
@@ -90,7 +100,7 @@ int order_config_read(struct order_config *config, const struct records_info *in
 		.use_prepare = !strcmp(options_text(options, "stream.use"), "prepare"),
 		.min_class = options_int(options, "stream.min_class"),
 		.limit = options_int64(options, "stream.limit"),
-		.seed = (uint64_t)options_int64(options, "run.seed")};
+		.seed = order_seed(options)};
 	code = read_order(options_text(options, "stream.order"), config, err);
 	if (!code)
 		code = read_eval(options_text(options, "stream.eval"), info, config, err);

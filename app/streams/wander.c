@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/portable_math.h"
 #include "streams/made/drift_world.h"
+#include "streams/order.h"
 
 const struct option_row wander_options[] = {
 	{"wander", "steps", OPTION_INT, "0", "[0, 1000000000]",
@@ -20,7 +21,7 @@ const struct option_row wander_options[] = {
 	{"wander", "evals", OPTION_INT64, "0", "[0, 1000000000]",
 		"evaluation samples, evenly over time; 0: as many as there are records for them"},
 	{"wander", "seed", OPTION_INT64, "0", "[0, inf)",
-		"what the drift is made from; 0: run.seed"},
+		"what the drift is made from; 0: stream.seed"},
 	{"wander", "stationary", OPTION_BOOL, "false", NULL,
 		"let time stand still at half the stream, with all classes there"},
 	{"wander", "seasons", OPTION_FLOAT, "8", "[0, 1000000]", "turns of the year in the stream"},
@@ -203,7 +204,7 @@ static struct drift_config world_config(
 	const double priors = options_float(options, "wander.priors");
 
 	return (struct drift_config){.section = "wander",
-		.seed = (uint64_t)(seed ? seed : options_int64(options, "run.seed")),
+		.seed = seed ? (uint64_t)seed : order_seed(options),
 		.steps = (int)steps,
 		.per_step = per_step,
 		.stationary = options_bool(options, "wander.stationary"),

@@ -15,7 +15,10 @@
 		##__VA_ARGS__)
 
 const struct bundle methods[] = {
-	{"ama+malr", "adaptive averages, rate led by their gap to SGD: the paper's method",
+	{"ama+malr",
+		"adaptive averages, rate led by their gap to SGD: the paper's method, with windows "
+		"that adapt (Algorithm 2 as printed: average.rule = paper, which kept 7 points "
+		"less)",
 		METHOD("pure", "sgd", "ama", "malr", "0.05", "0")},
 	{"ama+rwp", "adaptive averages, rate cut on validation plateaus",
 		METHOD("pure", "sgd", "ama", "rwp", "0.05", "0")},

@@ -688,6 +688,31 @@ static void opening_runs_out_of_memory(void **state)
 	options_free(options);
 }
 
+/* What a blind learner guesses depends on the stream alone. */
+static void streams_and_learners_have_seeds_of_their_own(void **state)
+{
+	static const char *const seeds[][2] = {{"run.seed=1", "stream.seed=5"},
+		{"run.seed=2", "stream.seed=5"}, {"run.seed=5", "stream.seed=0"},
+		{"run.seed=1", "stream.seed=6"}};
+	double blind[COUNT(seeds)], le[COUNT(seeds)];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(seeds); i++) {
+		struct trial trial = {0};
+		struct err err;
+
+		assert_ok(trial_open(
+				  &trial, SETTINGS(seeds[i][0], seeds[i][1]), NULL, RUN_ANEW, &err),
+			err);
+		assert_ok(trial_go(&trial, &err), err);
+		blind[i] = trial.result.last.blind;
+		le[i] = trial.result.last.le;
+		trial_close(&trial);
+	}
+	assert_true(blind[0] == blind[1] && blind[1] == blind[2] && blind[0] != blind[3]);
+	assert_true(le[0] != le[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -709,6 +734,7 @@ int main(void)
 		stream_test(large_steps_are_read_once),
 		stream_test(models_know_their_classes),
 		stream_test(opening_runs_out_of_memory),
+		stream_test(streams_and_learners_have_seeds_of_their_own),
 	};
 
 	return cmocka_run_group_tests_name("run", tests, NULL, NULL);

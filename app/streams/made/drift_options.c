@@ -6,6 +6,7 @@
 
 #include "streams/made/drift_rows.h"
 #include "streams/made/drift_world.h"
+#include "streams/order.h"
 
 const struct option_row drift_options[] = {
 	DRIFT_ROWS("drift", "5000", "4", "100", "0.5", "0.866", "0.1"),
@@ -48,7 +49,7 @@ void drift_config_read_rows(
 
 	*config = (struct drift_config){
 		.section = section,
-		.seed = (uint64_t)(seed ? seed : options_int64(options, "run.seed")),
+		.seed = seed ? (uint64_t)seed : order_seed(options),
 		.steps = whole(&in, "steps"),
 		.per_step = whole(&in, "per_step"),
 		.eval_per_step = whole(&in, "eval_per_step"),

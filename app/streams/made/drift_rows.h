@@ -12,7 +12,7 @@
 		{in, "eval_per_step", OPTION_INT, evals_, "[0, 1000000]",                          \
 			"evaluation samples of a time step"},                                      \
 		{in, "seed", OPTION_INT64, "0", "[0, inf)",                                        \
-			"what the stream is made from; 0: run.seed"},                              \
+			"what the stream is made from; 0: stream.seed"},                           \
 		{in, "stationary", OPTION_BOOL, "false", NULL,                                     \
 			"let time stand still at half the stream, with all classes there"},        \
 		{in, "classes", OPTION_INT, classes_, "[1, 100000]", "classes"},                   \
