@@ -66,6 +66,8 @@ static bool make_buffers(struct fast *fast, const struct learner *learner)
 	       (fast->logits = mem_new(room * classes, sizeof(float))) &&
 	       (!fast->config.heads.count ||
 		       (fast->answer = mem_new(FAST_CHUNK * classes, sizeof(float)))) &&
+	       (!fast->config.mix.guard ||
+		       (fast->mixed = mem_new(FAST_CHUNK * classes, sizeof(float)))) &&
 	       (fast->ids = mem_new(room, sizeof(*fast->ids))) &&
 	       (fast->labels = mem_new(room, sizeof(*fast->labels)));
 }
@@ -127,6 +129,7 @@ void fast_free(struct fast *fast)
 	mem_free(fast->weights);
 	mem_free(fast->logits);
 	mem_free(fast->answer);
+	mem_free(fast->mixed);
 	mem_free(fast->ids);
 	mem_free(fast->labels);
 	mix_release(&fast->mix);
@@ -218,11 +221,16 @@ struct asking {
 	float *sum;
 };
 
+double fast_prior_weight(const struct fast *fast, const double weights[MIX_MODELS])
+{
+	return fast->mix.config.prior > 0 ? weights[fast->mix.count - 1] : 0;
+}
+
 /* Model 0 and the prior by it. */
 static int ask_slow(struct learner *learner, struct asking *a, struct err *err)
 {
 	struct fast *fast = learner->fast;
-	const double prior = fast->mix.config.prior > 0 ? a->weights[fast->mix.count - 1] : 0;
+	const double prior = fast_prior_weight(fast, a->weights);
 	int code;
 
 	a->seen = a->inputs;
@@ -319,6 +327,8 @@ int fast_predict(struct learner *learner, bool ever, const float *inputs, int n,
 
 		code = ask_chunk(learner, &asking, err);
 	}
+	if (!code && !ever)
+		mix_guard(&fast->mix, n, logits);
 	if (!code)
 		mix_log(&fast->mix, logits, n);
 	return code;

@@ -26,6 +26,7 @@ struct fast {
 	float *features; /* [room][width]; NULL without a head */
 	float *logits;   /* [room][classes], */
 	float *answer;   /* [FAST_CHUNK][classes]: a mixture's about ever; NULL without heads */
+	float *mixed;    /* [FAST_CHUNK][classes]: what is answered now; NULL without a guard */
 	int64_t *ids;
 	int32_t *labels;
 	int64_t steps;    /* time steps, */
@@ -48,6 +49,10 @@ void fast_probabilities(const struct kernels *kernels, int classes, float *logit
 /* The models' weights in an answer about now, by their record; about ever: they never change. */
 void fast_now_weights(const struct fast *fast, double weights[MIX_MODELS]);
 void fast_ever_weights(const struct fast *fast, double weights[MIX_MODELS]);
+
+/* The same in an answer about now, and of them the prior's. */
+void fast_now_weights(const struct fast *fast, double weights[MIX_MODELS]);
+double fast_prior_weight(const struct fast *fast, const double weights[MIX_MODELS]);
 
 /* Forward and backward at a part's point, which does not touch the slow net's statistics. */
 int fast_gradient(struct learner *learner, int part, const struct runner_batch *batch, float *loss,

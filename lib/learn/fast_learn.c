@@ -68,7 +68,7 @@ int fast_gradient(struct learner *learner, int part, const struct runner_batch *
 		memcpy(fast->stats, learner_stats(learner, LEARNER_INFERENCE),
 			net_stats(learner->net)->floats * sizeof(float));
 	return runner_gradient(fast->runner, params, fast->stats, batch, learner->grad, loss,
-		fast->losses, NULL, err);
+		fast->losses, fast->mixed ? fast->logits : NULL, err);
 }
 
 /*
@@ -106,12 +106,21 @@ static void tell_step(const struct learner *learner, int n)
 		learner_tell(learner, LEARNER_FAST_STEP, n);
 }
 
-/* A chunk that is learned from: what it is, and what parts see of it. */
+/* A chunk that is learned from: what it is, what parts see of it, and what they weigh in answers. */
 struct lesson {
 	const float *inputs, *seen;
 	const int32_t *labels;
 	int n;
+	double weights[MIX_MODELS];
 };
+
+/* Of a model's probabilities, for the guard. */
+static void add_mixed(struct fast *fast, const struct lesson *lesson, int model, double prior)
+{
+	if (fast->mixed)
+		mix_add(&fast->mix, lesson->weights[model], prior, fast->logits, lesson->n,
+			fast->mixed);
+}
 
 static int learn_part(
 	struct learner *learner, int part, const struct lesson *lesson, struct err *err)
@@ -140,6 +149,10 @@ static int learn_part(
 			return code;
 		if (!pass)
 			mix_score(&fast->mix, 1 + part, fast->losses, own.n);
+		if (!pass && fast->mixed) {
+			fast_softmax(learner, fast->logits, own.labels, own.n);
+			add_mixed(fast, lesson, 1 + part, 0);
+		}
 		move(learner, part, row->rate, (double)loss,
 			pass + 1 < row->passes ? 1 : row->keep);
 		tell_step(learner, batch.n);
@@ -176,6 +189,7 @@ static int score_heads(struct learner *learner, const struct lesson *lesson)
 			fast->losses[k] = -logf(fast->logits[k * classes + lesson->labels[k]]);
 		mix_score(&fast->mix, model, fast->losses, n);
 		mix_add(&fast->mix, weights[model], 0, fast->logits, n, fast->answer);
+		add_mixed(fast, lesson, model, 0);
 	}
 	learner_tell_macs(learner, heads_macs(fast->heads, n));
 	return count_hits(fast, fast->answer, lesson->labels, n);
@@ -196,6 +210,11 @@ static int score(struct learner *learner, struct lesson *lesson, int *hits, stru
 	fast_softmax(learner, fast->logits, lesson->labels, n);
 	mix_score(&fast->mix, 0, fast->losses, n);
 	mix_score_prior(&fast->mix, fast->logits, lesson->labels, n);
+	if (fast->mixed) {
+		memset(fast->mixed, 0, (size_t)n * (size_t)fast->mix.classes * sizeof(float));
+		fast_now_weights(fast, lesson->weights);
+		add_mixed(fast, lesson, 0, fast_prior_weight(fast, lesson->weights));
+	}
 	if (fast->heads)
 		*hits += score_heads(learner, lesson);
 	return 0;
@@ -230,6 +249,8 @@ static int learn_chunk(struct learner *learner, struct lesson *lesson, int *hits
 		return code;
 	if (fast->heads)
 		heads_learn(fast->heads, lesson->inputs, lesson->labels, lesson->n);
+	if (fast->mixed)
+		mix_score_guesses(&fast->mix, fast->mixed, lesson->labels, lesson->n);
 	if (mix_reveal(&fast->mix, lesson->labels, lesson->n))
 		tell_lead(learner);
 	return 0;

@@ -24,6 +24,10 @@ const struct option_row fast_options[] = {
 		"a part that corrects for classes that are frequent of late, so strongly; 0: none"},
 	{"fast", "prior_samples", OPTION_FLOAT, "500", "[1, inf)",
 		"fast.prior: \"of late\" is about so many samples"},
+	{"fast", "last", OPTION_BOOL, "false", NULL,
+		"the same part also knows the last label, and how often labels repeat"},
+	{"fast", "guard", OPTION_BOOL, "false", NULL,
+		"the most frequent or the last label answers while it is right more often"},
 	{"fast", "mix", OPTION_FLOAT, "0.98", "[0, 1)",
 		"what a part's record keeps at a time step; parts are mixed by it"},
 	{"fast", "alone", OPTION_INT, "0", "[0, 8]",
@@ -116,7 +120,9 @@ int fast_config(struct fast_config *config, const struct options *options, struc
 		.seed = (uint64_t)options_int64(options, "run.seed"),
 		.mix = {.keep = options_float(options, "fast.mix"),
 			.prior = options_float(options, "fast.prior"),
-			.span = options_float(options, "fast.prior_samples")},
+			.span = options_float(options, "fast.prior_samples"),
+			.last = options_bool(options, "fast.last"),
+			.guard = options_bool(options, "fast.guard")},
 	};
 	if (strcmp(parts, "none") != 0)
 		code = parts_read(config, parts, err);

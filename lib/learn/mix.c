@@ -2,7 +2,7 @@
  * Losses and probabilities that are no numbers, of a net that diverged, count as the
  * worst loss and as "do not know": all classes alike.
  *
- * Invariant: raise[c] follows from recent[c], ever[c] and seen.
+ * Invariant: raise[c] follows from recent[c], ever[c] and seen; with `last`, from what repeats.
  */
 #include "learn/mix.h"
 
@@ -11,12 +11,22 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "nn/rank.h"
 
 static const double LEAST = 1e-3; /* a probability counts as this much at least */
 
+static const double REPEAT_ERRORS = 2; /* standard errors by which repeats differ from accidents */
+
+static const double GUARD_SPAN = 1000; /* samples that guesses and mixture are compared over, */
+static const double GUARD_LEAST = 2;   /* by how many more of them a guess must be right, */
+static const double GUARD_ERRORS = 1;  /* and by how many standard errors */
+
 static const double NEGLIGIBLE = 1e-4; /* a weight that no answer depends on */
 
-enum { LEAD_CHUNKS = 100 }; /* for how long another leads before the lead has changed */
+enum {
+	LEAD_CHUNKS = 100, /* for how long another leads before the lead has changed */
+	SETTLED = 20,      /* labels from which on shares of repeats can be trusted */
+};
 
 int mix_init(struct mix *mix, const struct mix_config *config, int classes, struct err *err)
 {
@@ -46,12 +56,31 @@ void mix_release(struct mix *mix)
 	*mix = (struct mix){0};
 }
 
-/* Of late more frequent than ever: the class becomes more probable by this factor. */
+/* Whether labels repeat the one before so much more often, or less, that it is no accident. */
+static bool repeats_matter(const struct mix *mix)
+{
+	const double chance = mix->expected * (1 - mix->expected);
+
+	return mix->config.last && mix->guess[MIX_LAST] >= 0 &&
+	       fabs(mix->repeats - mix->expected) >
+		       REPEAT_ERRORS * sqrt(chance / fmin(mix->seen, mix->config.span));
+}
+
+/*
+ * Of late more frequent than ever: the class becomes more probable by this factor. So does the
+ * last label's where labels repeat.
+ */
 static void follow_labels(struct mix *mix)
 {
 	for (int c = 0; c < mix->classes; c++)
 		mix->raise[c] = pow((mix->recent[c] + LEAST) / (mix->ever[c] / mix->seen + LEAST),
 			mix->config.prior);
+	if (!repeats_matter(mix))
+		return;
+	for (int c = 0; c < mix->classes; c++)
+		mix->raise[c] *= c == mix->guess[MIX_LAST]
+					 ? (mix->repeats + LEAST) / (mix->expected + LEAST)
+					 : (1 - mix->repeats + LEAST) / (1 - mix->expected + LEAST);
 }
 
 void mix_restart(struct mix *mix)
@@ -62,6 +91,10 @@ void mix_restart(struct mix *mix)
 		mix->ever[c] = 1;
 	}
 	mix->seen = mix->classes;
+	mix->guess[MIX_MOST] = mix->guess[MIX_LAST] = -1;
+	mix->repeats = mix->expected = 0.5;
+	for (int g = 0; g < MIX_GUESSES; g++)
+		mix->right[g] = mix->either[g] = mix->over[g] = 0;
 	follow_labels(mix);
 	mix->lead = mix->rival = mix->rival_chunks = 0;
 }
@@ -147,6 +180,27 @@ static inline float log_of(float x)
 	       t * (2 + s * (0.66666667f + s * (0.4f + s * (0.28571429f + s * 0.22222222f))));
 }
 
+/* Whether it was right so much more often that it is no accident. */
+static bool is_better(const struct mix *mix, enum mix_guess g)
+{
+	return mix->over[g] > GUARD_LEAST && mix->over[g] > GUARD_ERRORS * sqrt(mix->either[g]);
+}
+
+void mix_guard(const struct mix *mix, int n, float *sum)
+{
+	const int g = mix->over[MIX_LAST] > mix->over[MIX_MOST] ? MIX_LAST : MIX_MOST;
+	/* More than half, so that no class has more. */
+	const float share = (float)fmax(mix->right[g], 0.501);
+
+	if (!mix->config.guard || !is_better(mix, g))
+		return;
+	for (int i = 0; i < n; i++, sum += mix->classes) {
+		for (int c = 0; c < mix->classes; c++)
+			sum[c] *= 1 - share;
+		sum[mix->guess[g]] += share;
+	}
+}
+
 void mix_log(const struct mix *mix, float *sum, int n)
 {
 	const size_t count = (size_t)n * (size_t)mix->classes;
@@ -181,6 +235,21 @@ void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t 
 	mix->gain[mix->count - 1] = sum;
 }
 
+void mix_score_guesses(struct mix *mix, const float *sum, const int32_t *labels, int n)
+{
+	for (int i = 0; i < n; i++, sum += mix->classes) {
+		const bool mixed = rank_label(sum, mix->classes, labels[i]) == 1;
+
+		for (int g = 0; g < MIX_GUESSES; g++) {
+			const bool right = labels[i] == mix->guess[g];
+
+			mix->right[g] += (right - mix->right[g]) / GUARD_SPAN;
+			mix->either[g] += (right != mixed) - mix->either[g] / GUARD_SPAN;
+			mix->over[g] += (right - mixed) - mix->over[g] / GUARD_SPAN;
+		}
+	}
+}
+
 /* As if every label had come on its own: recent <- (1 - step) recent, plus step for the label's. */
 static void count_labels(struct mix *mix, const int32_t *labels, int n)
 {
@@ -191,11 +260,27 @@ static void count_labels(struct mix *mix, const int32_t *labels, int n)
 		mix->gained[labels[i]] += left * step;
 		mix->ever[labels[i]]++;
 	}
+	for (int i = 0; i < n; i++)
+		if (mix->guess[MIX_MOST] < 0 ||
+			mix->ever[labels[i]] > mix->ever[mix->guess[MIX_MOST]])
+			mix->guess[MIX_MOST] = labels[i];
+	mix->guess[MIX_LAST] = labels[n - 1];
 	for (int c = 0; c < mix->classes; c++) {
 		mix->recent[c] = left * mix->recent[c] + mix->gained[c];
 		mix->gained[c] = 0;
 	}
 	mix->seen += n;
+}
+
+/* Samples of a chunk are all compared with the label before it, as they are predicted. */
+static void count_repeats(struct mix *mix, const int32_t *labels, int n)
+{
+	for (int i = 0; i < n && mix->guess[MIX_LAST] >= 0; i++) {
+		const double step = fmax(1 / mix->config.span, 1 / (mix->seen + i + SETTLED));
+
+		mix->repeats += step * ((labels[i] == mix->guess[MIX_LAST]) - mix->repeats);
+		mix->expected += step * (mix->recent[mix->guess[MIX_LAST]] - mix->expected);
+	}
 }
 
 static bool lead_changes(struct mix *mix)
@@ -219,6 +304,8 @@ bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
 {
 	for (int i = 0; i < mix->count; i++)
 		mix->record[i] = mix->config.keep * mix->record[i] + mix->gain[i];
+	if (mix->config.last)
+		count_repeats(mix, labels, n);
 	count_labels(mix, labels, n);
 	follow_labels(mix);
 	return lead_changes(mix);
@@ -227,11 +314,17 @@ bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
 /* Nothing that was saved may make an index or a number that cannot be. */
 static void check(struct mix *mix, struct state *state)
 {
-	bool right = mix->lead >= 0 && mix->lead < mix->count && mix->rival >= 0 &&
-		     mix->rival < mix->count && mix->seen >= 1 && isfinite(mix->seen);
+	bool right = mix->repeats >= 0 && mix->repeats <= 1 && mix->expected >= 0 &&
+		     mix->expected <= 1 && mix->lead >= 0 && mix->lead < mix->count &&
+		     mix->rival >= 0 && mix->rival < mix->count && mix->seen >= 1 &&
+		     isfinite(mix->seen);
 
 	for (int i = 0; i < mix->count; i++)
 		right = right && isfinite(mix->record[i]);
+	for (int g = 0; g < MIX_GUESSES; g++)
+		right = right && mix->guess[g] >= -1 && mix->guess[g] < mix->classes &&
+			mix->right[g] >= 0 && mix->right[g] <= 1 && mix->either[g] >= 0 &&
+			fabs(mix->over[g]) <= mix->either[g];
 	for (int c = 0; c < mix->classes; c++)
 		right = right && mix->recent[c] >= 0 && mix->recent[c] <= 2 && mix->ever[c] >= 0 &&
 			mix->ever[c] <= mix->seen;
@@ -254,6 +347,17 @@ void mix_state(struct mix *mix, struct state *state)
 	state_int(state, "lead", &mix->lead);
 	state_int(state, "rival", &mix->rival);
 	state_int(state, "rival_chunks", &mix->rival_chunks);
+	if (mix->config.last || mix->config.guard)
+		state_int32s(state, "guess", mix->guess, MIX_GUESSES);
+	if (mix->config.guard) {
+		state_doubles(state, "right", mix->right, MIX_GUESSES);
+		state_doubles(state, "either", mix->either, MIX_GUESSES);
+		state_doubles(state, "over", mix->over, MIX_GUESSES);
+	}
+	if (mix->config.last) {
+		state_double(state, "repeats", &mix->repeats);
+		state_double(state, "expected", &mix->expected);
+	}
 	state_leave(state);
 	if (!state_failed(state))
 		check(mix, state);

@@ -5,7 +5,13 @@
  * wrong is lost within a few dozen chunks.
  *
  * The last model may be the prior's: the first model's probabilities, with each class
- * raised by how much more frequent it has been of late than ever.
+ * raised by how much more frequent it has been of late than ever; and, with `last`, the
+ * class of the label before by how much more often labels repeat than their shares of
+ * late say.
+ *
+ * With `guard`, two guesses that learn nothing, the most frequent label and the last one,
+ * are compared with the mixture. While one of them has been right more often of late, it is
+ * the answer.
  *
  * A mixture sees numbers only. Whatever it is given, all that it gives is finite.
  */
@@ -19,12 +25,15 @@
 #include "base/state.h"
 
 enum { MIX_MODELS = 10 };
+enum mix_guess { MIX_MOST, MIX_LAST, MIX_GUESSES };
 
 struct mix_config {
 	int models;   /* the prior's not counted */
 	double keep;  /* of the record, after a chunk */
 	double prior; /* what the correction is multiplied by; 0: there is no prior's model */
 	double span;  /* "of late": a label's share fades over so many samples */
+	bool last;    /* the prior knows the label before the chunk */
+	bool guard;
 };
 
 struct mix {
@@ -34,6 +43,13 @@ struct mix {
 	double *recent;                              /* [class]: shares of late, */
 	double *ever;                                /* counts of all time; at first 1 each, */
 	double seen;                                 /* their sum */
+	/* The most frequent label and the one before, -1 for none. */
+	int32_t guess[MIX_GUESSES];
+	/* With `last`: how often labels repeated the one before, and would have by their shares. */
+	double repeats, expected;
+	/* With `guard`, of late: how often a guess was right, how often it alone or the mixture
+	 * alone was, and how much more often the former. */
+	double right[MIX_GUESSES], either[MIX_GUESSES], over[MIX_GUESSES];
 	double *raise;  /* what the prior multiplies a class's probability by */
 	double *gained; /* shares of the chunk that is being counted; zeros between chunks */
 	/* Who leads, for the log: another must have led for a while. */
@@ -51,20 +67,23 @@ void mix_weights(const struct mix *mix, double weights[MIX_MODELS]);
 
 /*
  * Adds `weight` times a model's probabilities for n samples to `sum`, which begins as
- * zeros; and `prior` times what the prior makes of them. mix_log makes logarithms of
- * the sum.
+ * zeros; and `prior` times what the prior makes of them. mix_guard has a guess answer, if
+ * one is better; mix_log makes logarithms of the sum.
  */
 void mix_add(const struct mix *mix, double weight, double prior, const float *probabilities, int n,
 	float *sum);
+void mix_guard(const struct mix *mix, int n, float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);
 
 /*
  * A chunk of time. mix_score for every model but the prior's, with the losses that it
  * had before it learned from the chunk; mix_score_prior with the first model's
- * probabilities; then mix_reveal. True: the lead has changed.
+ * probabilities; mix_score_guesses with the sum as it was before mix_guard; then
+ * mix_reveal. True: the lead has changed.
  */
 void mix_score(struct mix *mix, int model, const float *losses, int n);
 void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t *labels, int n);
+void mix_score_guesses(struct mix *mix, const float *sum, const int32_t *labels, int n);
 bool mix_reveal(struct mix *mix, const int32_t *labels, int n);
 
 void mix_state(struct mix *mix, struct state *state);

@@ -17,10 +17,10 @@
 	"run.batch=32", "replay.holdout=0.05", "schedule.epsilon=0.02",                            \
 		"schedule.validation_batch=128", "schedule.window=auto", "schedule.patience=auto", \
 		"average.serve=best"
-static const char *const settings[][16] = {
+static const char *const settings[][24] = {
 	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1",
-		"fast.parts=0.1:0.999:1:8"},
+		"fast.parts=0.1:0.999:1:8", "fast.last=true", "fast.guard=true"},
 	[DEFAULTS_PICTURES] = {BOTH, "model.arch=resnet20-cifar", "run.step_epochs=8",
 		"stream.per_step=32", "stdin.per_step=32", "schedule.rate=0.1"},
 };

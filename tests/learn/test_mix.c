@@ -5,7 +5,7 @@
 
 static struct mix mix_of(int models, int classes, double prior)
 {
-	const struct mix_config config = {models, 0.5, prior, 4};
+	const struct mix_config config = {.models = models, .keep = 0.5, .prior = prior, .span = 4};
 	struct mix mix;
 	struct err err;
 
@@ -90,6 +90,61 @@ static void the_prior_follows_labels(void **state)
 	mix_release(&mix);
 }
 
+/* Labels come in pairs, so every second one repeats: by their shares a half would, too. In threes: two of three. */
+static void the_prior_knows_the_last_label(void **state)
+{
+	for (int run = 2; run <= 3; run++) {
+		const struct mix_config config = {
+			.models = 1, .keep = 0.5, .prior = 0.7, .span = 500, .last = true};
+		struct mix mix;
+		struct err err;
+
+		(void)state;
+		assert_ok(mix_init(&mix, &config, 2, &err), err);
+		for (int k = 0; k < 4002; k++) {
+			mix_score(&mix, 0, &(float){0.5f}, 1);
+			mix_reveal(&mix, &(int32_t){k / run % 2}, 1);
+		}
+		assert_float_equal(mix.repeats, (run - 1.0) / run, 0.01);
+		assert_float_equal(mix.expected, 0.5, 0.01);
+		/* 4001 / 2 and 4001 / 3 are odd and even. */
+		assert_int_equal(mix.guess[MIX_LAST], 4001 / run % 2);
+		assert_float_equal(mix.raise[mix.guess[MIX_LAST]], run == 2 ? 1 : 4 / 3.0, 0.02);
+		assert_float_equal(mix.raise[!mix.guess[MIX_LAST]], run == 2 ? 1 : 2 / 3.0, 0.02);
+		mix_release(&mix);
+	}
+}
+
+/* A mixture says class 0, of labels 0 1 1, then of labels that repeat; then it is always right. */
+static void the_better_guess_answers(void **state)
+{
+	const struct mix_config config = {.models = 1, .keep = 0.5, .span = 4, .guard = true};
+	struct mix mix;
+	struct err err;
+
+	(void)state;
+	assert_ok(mix_init(&mix, &config, 3, &err), err);
+	for (int k = 0; k < 9000; k++) {
+		const int32_t label = k < 3000 ? k % 3 > 0 : k < 6000 ? k / 50 % 3 : k % 3;
+		float said[3] = {0.05f, 0.05f, 0.05f}, sum[3];
+
+		said[k < 6000 ? 0 : label] = 0.9f;
+		memcpy(sum, said, sizeof(sum));
+		mix_guard(&mix, 1, sum);
+		assert_near(sum[0] + sum[1] + sum[2], 1);
+		if (k < 3 || k >= 7000)
+			assert_memory_equal(sum, said, sizeof(sum));
+		else if (k >= 100 && k < 3000)
+			assert_true(sum[1] > sum[0]);
+		else if (k >= 5000 && k < 6000)
+			assert_true(sum[mix.guess[MIX_LAST]] > 0.5f);
+		mix_score(&mix, 0, &(float){0.5f}, 1);
+		mix_score_guesses(&mix, said, &label, 1);
+		mix_reveal(&mix, &label, 1);
+	}
+	mix_release(&mix);
+}
+
 /* Nets that diverged, certain nets that are wrong, classes never seen: all stays finite. */
 static void everything_stays_finite(void **state)
 {
@@ -156,6 +211,8 @@ int main(void)
 		cmocka_unit_test(records_fade_and_weigh),
 		cmocka_unit_test(probabilities_are_mixed),
 		cmocka_unit_test(the_prior_follows_labels),
+		cmocka_unit_test(the_prior_knows_the_last_label),
+		cmocka_unit_test(the_better_guess_answers),
 		cmocka_unit_test(everything_stays_finite),
 		cmocka_unit_test(a_lead_changes_once),
 	};
