@@ -247,8 +247,37 @@ static enum http_next predict_list(struct exchange *exchange)
 	return exchange->copy ? ask(exchange) : say_nothing(exchange);
 }
 
+/* An image that is kept becomes an object with its numbers, which make the same floats again. */
+static enum http_next put_picture(struct exchange *exchange, const char *id)
+{
+	const size_t floats = copy_floats(exchange->copy);
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+	char *end;
+	const long long number = strtoll(id, &end, 10);
+	char again[32];
+
+	snprintf(again, sizeof(again), "%lld", number);
+	jwriter_table(&json, NULL);
+	if (*end || strcmp(again, id) != 0)
+		jwriter_text(&json, "id", id);
+	else
+		jwriter_whole(&json, "id", number);
+	jwriter_list(&json, "input");
+	for (size_t i = 0; i < floats; i++)
+		jwriter_number(&json, NULL, (double)exchange->inputs[i]);
+	jwriter_end(&json);
+	jwriter_end(&json);
+	text_release(&exchange->body);
+	exchange->body = words;
+	if (words.failed)
+		return http_refuse(exchange->request, 503, "out of memory");
+	return put_inputs(exchange);
+}
+
 static enum http_next predict_picture(struct exchange *exchange)
 {
+	const char *id = http_param(exchange->request, "id");
 	enum http_next next = make_inputs(exchange, 1);
 	struct err err = {0};
 
@@ -260,7 +289,7 @@ static enum http_next predict_picture(struct exchange *exchange)
 	if (picture_read(exchange->body.data, exchange->body.size, copy_net(exchange->copy),
 		    exchange->served->item.options, exchange->inputs, &err))
 		return http_refuse(exchange->request, 400, "%s", err.message);
-	return ask(exchange);
+	return id ? put_picture(exchange, id) : ask(exchange);
 }
 
 enum http_next serve_predict(struct exchange *exchange)
