@@ -314,7 +314,7 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 	if (!live_learns(live)) {
 		bool made;
 
-		code = live_take_first(live, from, to, &made, err);
+		code = live_take_first(live, from, kind, to, &made, err);
 		if (!code && made)
 			code = begin(live, err);
 		if (code || !made)

@@ -41,6 +41,44 @@ static int reason(
 	return err_set(why, ERR_INPUT, "%s: no input waits under id %s", where, line->id);
 }
 
+/*
+ * A line that says what inputs are must be one that can be taken: what is refused teaches nothing.
+ * Of CSV only the input is known to be good, since a heading may still change its columns.
+ */
+static int check_first(struct live *live, struct live_first *first, const struct feed_line *from,
+	struct live_line *line, struct err *why)
+{
+	const struct learner_config *config = &live->config;
+	const struct live_line_shape shape = {
+		.floats = first->schema ? schema_floats(first->schema) : first->floats,
+		.classes = config->classes_most ? config->classes_most : config->classes,
+		.grows = config->classes_most > 0,
+		.missing = true,
+		.schema = first->schema};
+	char where[LIVE_WHERE];
+	float *input;
+	int code;
+
+	if (!live->format->lists)
+		return 0;
+	live_where((struct live_place){from->number, from->object}, where);
+	input = mem_new(shape.floats, sizeof(*input));
+	code = input ? live->format->read(from->bytes, from->size, where, &shape, line, input, why)
+		     : err_memory(why, "an input", shape.floats * sizeof(*input));
+	mem_free(input);
+	if (!code && first->labels_only)
+		code = err_set(
+			why, ERR_INPUT, "%s: has an input, and only labels are taken here", where);
+	return code;
+}
+
+static void forget(struct live_first *first)
+{
+	schema_free(first->schema);
+	first->schema = NULL;
+	first->floats = 0;
+}
+
 /* Looks at a line, or an object of one; answers it, if it is to, where it does not say what inputs are. */
 static int look_at_one(struct live *live, struct live_first *first, const struct feed_line *from,
 	struct answers *to, struct err *err)
@@ -50,7 +88,17 @@ static int look_at_one(struct live *live, struct live_first *first, const struct
 	struct err why = {0};
 	int code = from->cut ? 0 : live->format->first(first, from->bytes, from->size, &why);
 
-	if (found(first) || !to)
+	if (found(first)) {
+		code = check_first(live, first, from, &line, &why);
+		if (!code)
+			return 0;
+		forget(first);
+		if (!to)
+			return 0;
+		live->lines++;
+		return live_refuse_if_bad(live, from->number, line.id, to, code, &why, err);
+	}
+	if (!to)
 		return 0;
 	live->lines++;
 	if (first->headings > headings)
@@ -197,11 +245,11 @@ static int try_shape(struct live *live, const struct live_first *first,
 	return code ? code : run_try_learner(&live->run, config, err);
 }
 
-int live_take_first(struct live *live, const struct feed_line *from, struct answers *to, bool *made,
-	struct err *err)
+int live_take_first(struct live *live, const struct feed_line *from, enum live_kind kind,
+	struct answers *to, bool *made, struct err *err)
 {
 	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
-	struct live_first first = {.sizes = &sizes};
+	struct live_first first = {.sizes = &sizes, .labels_only = kind == LIVE_LABELS};
 	struct feed_line line = *from;
 	struct learner_config config;
 	struct err why = {0};

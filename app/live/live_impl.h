@@ -94,8 +94,8 @@ int live_make(struct live *live, int input, struct err *err);
  * A line before there is a learner: it is answered, or says what inputs are; then there is one,
  * and the line is still to be taken.
  */
-int live_take_first(struct live *live, const struct feed_line *from, struct answers *to, bool *made,
-	struct err *err);
+int live_take_first(struct live *live, const struct feed_line *from, enum live_kind kind,
+	struct answers *to, bool *made, struct err *err);
 
 bool live_is_blank(const struct feed_line *line);
 /* Whether it is a list with something in it. What is wrong with one that is not is for the reader. */

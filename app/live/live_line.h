@@ -70,6 +70,7 @@ struct live_first {
 	int headings;
 	struct schema *schema;
 	size_t floats;
+	bool labels_only; /* inputs are not taken here */
 };
 typedef int live_line_first(
 	struct live_first *first, const char *bytes, size_t size, struct err *err);

@@ -100,8 +100,12 @@ int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, siz
 void desk_status(struct desk *desk, struct desk_status *status);
 struct answers_wish desk_wish(const struct desk *desk); /* where nothing is said */
 bool desk_grows(const struct desk *desk);               /* classes may come */
-/* Of rows with names; NULL: inputs are numbers. To be asked where there is a copy. */
-const struct schema *desk_schema(const struct desk *desk);
+/*
+ * Of rows with names; NULL: inputs are numbers. To be asked where there is a copy. From begin to end
+ * it does not change.
+ */
+const struct schema *desk_schema_begin(struct desk *desk);
+void desk_schema_end(struct desk *desk);
 const char *desk_path(const struct desk *desk); /* of a fixed model's file */
 const struct run_config *desk_config(const struct desk *desk);
 

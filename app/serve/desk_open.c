@@ -35,9 +35,17 @@ struct copy *desk_copy(struct desk *desk)
 	return copy;
 }
 
-const struct schema *desk_schema(const struct desk *desk)
+const struct schema *desk_schema_begin(struct desk *desk)
 {
+	if (desk->live)
+		pthread_mutex_lock(&desk->live->naming);
 	return desk->live ? desk->live->run.schema : desk->schema;
+}
+
+void desk_schema_end(struct desk *desk)
+{
+	if (desk->live)
+		pthread_mutex_unlock(&desk->live->naming);
 }
 
 bool desk_grows(const struct desk *desk)

@@ -345,7 +345,10 @@ int v2_read_inputs(struct exchange *exchange, const struct v2_question *question
 	const struct jvalue *inputs = jvalue_find(question->json, "inputs");
 	struct binary binary = {question->binary, question->size};
 
-	if (desk_schema(exchange->served->desk))
+	const bool named = desk_schema_begin(exchange->served->desk);
+
+	desk_schema_end(exchange->served->desk);
+	if (named)
 		return read_columns(exchange, inputs, &binary, err);
 	if (jvalue_count(inputs) != 1)
 		return err_set(err, ERR_INPUT, "inputs: must be one tensor");
@@ -364,7 +367,7 @@ static void say_columns(struct jwriter *json, const struct schema *schema)
 
 void v2_say_inputs(struct jwriter *json, struct exchange *exchange)
 {
-	const struct schema *schema = desk_schema(exchange->served->desk);
+	const struct schema *schema = desk_schema_begin(exchange->served->desk);
 	const struct net_spec *net = copy_net(exchange->copy);
 	const bool image = net->height > 1 || net->width > 1;
 
@@ -376,4 +379,5 @@ void v2_say_inputs(struct jwriter *json, struct exchange *exchange)
 			image ? (const int[]){net->channels, net->height, net->width, 0}
 			      : (const int[]){net->channels, 0});
 	jwriter_end(json);
+	desk_schema_end(exchange->served->desk);
 }

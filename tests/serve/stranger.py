@@ -39,9 +39,16 @@ def before_the_first(service):
         verdict(service.get(path)[0] == status, "there is no %s yet" % name)
     verdict(service.get("/v2/health/ready")[0] == 200, "but it is ready")
     for name, value, says in (
-            ("a label of nothing", {"id": 1, "label": "x"}, "no input waits"),):
+            ("a label of nothing", {"id": 1, "label": "x"}, "no input waits"),
+            ("an input where labels are taken", {"id": 1, "input": {"wrong": 1}}, "only labels are taken")):
         got = service.post("/v1/label", value)
         verdict(got[0] == 400 and says in got[1]["error"], name, got)
+    for name, line, says in (
+            ("a sample without an id", {"input": {"wrong": 1}, "label": "x"}, "has no id"),
+            ("one with a label that cannot be", {"id": 1, "input": {"wrong": 1}, "label": {}}, "label: must be"),
+            ("two that are wrong", [{"input": {"wrong": 1}}, {"id": 2, "input": [1, 2], "label": ""}], "object 2: label")):
+        body = service.ask("POST", "/v1/samples", json.dumps(line) + "\n")[2].decode()
+        verdict(says in body and "prediction" not in body, "%s teaches nothing" % name, body)
     for name, value, says in (
             ("a first input that is none", {"id": 1, "input": {}}, "input: "),
             ("a first input of too many numbers", {"id": 1, "input": [0] * 600000}, "too long"),
