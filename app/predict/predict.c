@@ -153,6 +153,19 @@ static void find_top(struct work *w, const float *probabilities)
 	}
 }
 
+static void tell(const struct work *w, const struct predict_answer *answer)
+{
+	const struct predict_told told = {.row = answer->row,
+		.time = answer->time,
+		.class = answer->class,
+		.predicted = answer->classes[0],
+		.probabilities = answer->probabilities,
+		.model = &w->model};
+
+	if (w->config->told)
+		w->config->told(w->config->told_context, &told);
+}
+
 static int write_answers(struct work *w, int count, struct predict_result *result, struct err *err)
 {
 	int code = 0;
@@ -162,15 +175,19 @@ static int write_answers(struct work *w, int count, struct predict_result *resul
 			.id = w->rows->type->id ? w->rows->type->id(w->rows, i) : NULL,
 			.classes = w->top,
 			.probabilities =
-				w->probabilities + (size_t)i * (size_t)w->model.shape.classes};
+				w->probabilities + (size_t)i * (size_t)w->model.shape.classes,
+			.class = w->classes[i],
+			.time = w->rows->type->time ? w->rows->type->time(w->rows, i) : 0};
 
 		find_top(w, answer.probabilities);
+		tell(w, &answer);
 		result->labelled += w->classes[i] >= 0;
 		result->right += w->classes[i] == w->top[0];
 		result->strange += w->classes[i] < -1;
-		code = predict_out_add(w->out, &answer, err);
+		if (w->out)
+			code = predict_out_add(w->out, &answer, err);
 	}
-	if (!code && w->rows->live)
+	if (!code && w->rows->live && w->out)
 		code = predict_out_flush(w->out, err);
 	return code;
 }
@@ -212,11 +229,11 @@ static int go(struct work *w, struct predict_result *result, struct err *err)
 	}
 	if (code) {
 		/* What was answered so far is not held back. */
-		if (!w->config->out)
+		if (!w->config->out && w->out)
 			predict_out_flush(w->out, NULL);
 		return code;
 	}
-	return predict_out_end(w->out, err);
+	return w->out ? predict_out_end(w->out, err) : 0;
 }
 
 /* Keys that the model decides on; its images look as its weights say. */
@@ -299,7 +316,7 @@ static int prepare(struct work *w, struct err *err)
 		code = make_room(w, err);
 	if (!code)
 		code = open_rows(w, team_size(w->team), err);
-	if (!code)
+	if (!code && (w->config->out || !w->config->silent))
 		code = predict_out_open(&w->out, w->config, &w->model, err);
 	return code;
 }

@@ -13,6 +13,18 @@
 #include "base/err.h"
 #include "base/log.h"
 
+struct predict_model;
+
+/* A sample that was predicted. */
+struct predict_told {
+	int64_t row;                /* from 1 */
+	int64_t time;               /* 0 where the data has none */
+	int32_t class;              /* what it is; -1: nobody says, -2: no class of the model */
+	int32_t predicted;          /* the most probable */
+	const float *probabilities; /* of all classes */
+	const struct predict_model *model; /* as long as predict runs */
+};
+
 /* Pointers are borrowed. */
 struct predict_config {
 	const char *model; /* a weights file, or the folder of a run */
@@ -21,6 +33,9 @@ struct predict_config {
 	const char *format;          /* csv, ndjson or npy; NULL: by the file's name, or csv */
 	int top;                     /* so many classes for each sample, the most probable first */
 	bool probabilities;          /* of all classes */
+	bool labels;                 /* CSV: what samples are, and when, beside what is predicted */
+	bool silent;                 /* no answers without a file for them */
+	const char *part;            /* of the data set: stream, eval or prepare; NULL: all of it */
 	int threads;                 /* 0: as many as processors */
 	const char *const *settings; /* "key=value" */
 	int settings_count;
@@ -29,6 +44,8 @@ struct predict_config {
 	/* From time to time; total 0: nobody knows. */
 	void (*progress)(void *context, int64_t done, int64_t total);
 	void *context;
+	void (*told)(void *context, const struct predict_told *told); /* NULL: nobody asks */
+	void *told_context;
 };
 
 struct predict_result {

@@ -35,6 +35,8 @@ struct predict_rows_type {
 	 */
 	int (*make)(struct predict_rows *rows, int i, int worker, float *input, int32_t *class,
 		struct err *err);
+	/* When sample i was; NULL: nobody knows. */
+	int64_t (*time)(struct predict_rows *rows, int i);
 	/* The id of sample i as JSON, NULL: it has none. */
 	const char *(*id)(struct predict_rows *rows, int i);
 	void (*close)(struct predict_rows *rows);
@@ -67,6 +69,8 @@ struct predict_answer {
 	const char *id;
 	const int32_t *classes;     /* the most probable, top of them */
 	const float *probabilities; /* of all classes */
+	int32_t class;              /* as in struct predict_told */
+	int64_t time;
 };
 
 struct predict_out;

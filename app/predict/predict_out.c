@@ -75,7 +75,8 @@ static const char *class_name(const struct predict_out *out, int32_t class)
 
 static void csv_begin(struct predict_out *out)
 {
-	text_add(&out->words, "row,prediction,probability");
+	text_add(&out->words, out->config->labels ? "row,time,label,prediction,probability"
+						  : "row,prediction,probability");
 	for (int i = 2; i <= out->config->top; i++)
 		text_addf(&out->words, ",prediction_%d,probability_%d", i, i);
 	for (int c = 0; c < out->model->shape.classes && out->config->probabilities; c++) {
@@ -100,6 +101,10 @@ static void csv_add(struct predict_out *out, const struct predict_answer *answer
 		mem_free(id);
 	} else
 		text_addf(words, "%" PRId64, answer->row);
+	if (out->config->labels) {
+		text_addf(words, ",%" PRId64 ",", answer->time);
+		add_field(words, answer->class >= 0 ? class_name(out, answer->class) : "");
+	}
 	for (int i = 0; i < out->config->top; i++) {
 		text_add(words, ",");
 		add_field(words, class_name(out, answer->classes[i]));

@@ -26,7 +26,8 @@ struct from_records {
 	struct view view;
 	struct reader *readers;
 	int workers;
-	int64_t at; /* the batch begins here */
+	int64_t *chosen; /* the records of a part; NULL: all are taken */
+	int64_t at;      /* the batch begins here */
 	int count;
 };
 
@@ -39,6 +40,7 @@ static void close_records(struct predict_rows *rows)
 		record_bytes_release(&r->readers[i].bytes);
 	}
 	mem_free(r->readers);
+	mem_free(r->chosen);
 	name_list_release(&r->images);
 	records_close(r->records);
 	mem_free(r);
@@ -51,6 +53,42 @@ static int next_records(struct predict_rows *rows, int *count, struct err *err)
 
 	(void)err;
 	r->count = *count = (int)(left < PREDICT_BATCH ? left : PREDICT_BATCH);
+	return 0;
+}
+
+static int64_t record_at(const struct from_records *r, int i)
+{
+	return r->chosen ? r->chosen[r->at + i] : r->at + i;
+}
+
+static int64_t time_of(struct predict_rows *rows, int i)
+{
+	const struct from_records *r = (const struct from_records *)rows;
+
+	return r->records ? records_look(r->records, record_at(r, i)).time : 0;
+}
+
+/* The records of the part that was asked for. */
+static int choose(struct from_records *r, struct err *err)
+{
+	const char *words = r->config->part;
+	const int64_t count = r->rows.total;
+	enum records_part part;
+
+	if (!words || !r->records || !records_info(r->records)->parted)
+		return 0;
+	if (!part_from_word(words, strlen(words), &part))
+		return err_set(err, ERR_INPUT, "%s: no part of a data set; stream, eval or prepare",
+			words);
+	r->chosen = mem_new((size_t)count, sizeof(*r->chosen));
+	if (!r->chosen)
+		return err_memory(err, "a part of a data set", (size_t)count * sizeof(*r->chosen));
+	r->rows.total = 0;
+	for (int64_t i = 0; i < count; i++)
+		if (records_look(r->records, i).part == part)
+			r->chosen[r->rows.total++] = i;
+	if (!r->rows.total)
+		return err_set(err, ERR_INPUT, "%s: has no part %s", r->config->data, words);
 	return 0;
 }
 
@@ -93,9 +131,11 @@ static int make_record(
 	int code;
 
 	if (r->records) {
-		*class = class_of(r, records_look(r->records, r->at + i).label);
-		code = records_read(r->records, r->at + i, &reader->bytes, err);
-		records_where(r->records, r->at + i, where, sizeof(where));
+		const int64_t at = record_at(r, i);
+
+		*class = class_of(r, records_look(r->records, at).label);
+		code = records_read(r->records, at, &reader->bytes, err);
+		records_where(r->records, at, where, sizeof(where));
 	} else {
 		const char *path = name_list_at(&r->images, (size_t)(r->at + i));
 
@@ -110,7 +150,7 @@ static int make_record(
 }
 
 static const struct predict_rows_type from_records = {
-	.next = next_records, .make = make_record, .close = close_records};
+	.next = next_records, .make = make_record, .time = time_of, .close = close_records};
 
 static bool is_image(const char *path)
 {
@@ -226,7 +266,10 @@ int predict_records_open(struct predict_rows **rows, const struct predict_config
 	if (code)
 		return code;
 	r->rows.total = r->records ? records_info(r->records)->count : images.count;
-	code = view_init(&r->view, r->records ? records_info(r->records) : &images, options, err);
+	code = choose(r, err);
+	if (!code)
+		code = view_init(
+			&r->view, r->records ? records_info(r->records) : &images, options, err);
 	if (!code)
 		code = check_shape(r, err);
 	if (!code && r->records)

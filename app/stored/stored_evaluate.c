@@ -3,7 +3,11 @@
  * the mixture that answers now go over all evaluation data; the numbers become a row of the matrix and of the metrics.
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/file.h"
+#include "base/mem.h"
 #include "nn/rank.h"
 #include "stored/stored_impl.h"
 
@@ -87,6 +91,37 @@ static void measure(const struct stored *s, const struct matrix *matrix, enum ma
 		options_float(o, "eval.ft_to"), model, top);
 }
 
+/* The weights that were just measured, as files of their own: snapshots/ITERATION[-plain].safetensors. */
+static int save_snapshots(const struct stored *s, struct err *err)
+{
+	static const struct {
+		const char *word, *name;
+		int model;
+	} rows[] = {{"serving", "", LEARNER_INFERENCE}, {"plain", "-plain", LEARNER_PLAIN}};
+	const char *which = options_text(s->run.config.options, "run.snapshots");
+	char name[64];
+	int code = 0;
+
+	if (!s->run.config.folder || !strcmp(which, "none"))
+		return 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++) {
+		char *path;
+
+		if (strcmp(which, "all") != 0 && strcmp(which, rows[i].word) != 0)
+			continue;
+		snprintf(name, sizeof(name), "snapshots/%lld%s.safetensors",
+			(long long)s->run.rows[s->run.row_count - 1].iteration, rows[i].name);
+		path = run_folder_path(&s->run, "snapshots");
+		code = path ? file_make_folder(path, err) : err_memory(err, "a path", 0);
+		mem_free(path);
+		path = code ? NULL : run_folder_path(&s->run, name);
+		if (path)
+			code = run_save_weights(&s->run, rows[i].model, path, err);
+		mem_free(path);
+	}
+	return code;
+}
+
 int stored_evaluate(struct stored *s, struct err *err)
 {
 	int code = learner_check(s->run.learner, err);
@@ -109,8 +144,10 @@ int stored_evaluate(struct stored *s, struct err *err)
 	measure(s, s->matrix, MATRIX_INFERENCE, MATRIX_TOP5, &row.ir5, &row.ft5);
 	measure(s, s->matrix, MATRIX_PLAIN, MATRIX_TOP1, &row.ir_sgd, &row.ft_sgd);
 	measure(s, s->matrix, MATRIX_PLAIN, MATRIX_TOP5, &row.ir5_sgd, &row.ft5_sgd);
+	row.forgetting = matrix_forgetting(s->matrix, matrix_rows(s->matrix) - 1, MATRIX_INFERENCE);
+	row.bwt = matrix_backward(s->matrix, matrix_rows(s->matrix) - 1, MATRIX_INFERENCE);
 	if (s->now)
 		measure(s, s->now, MATRIX_INFERENCE, MATRIX_TOP1, &row.ir_now, &row.ft_now);
 	run_add_row(&s->run, &row);
-	return 0;
+	return save_snapshots(s, err);
 }

@@ -208,13 +208,63 @@ double matrix_seen(const struct matrix *matrix, int row)
 	return matrix->seen[row];
 }
 
+/* How many bins are past in a row. */
+static int past_bins(const struct matrix *matrix, int row)
+{
+	const double seen = matrix->seen[row];
+
+	return matrix->begins ? bin_after(matrix, seen) : bins_before(matrix, seen);
+}
+
+/* What a bin's accuracy is compared with: the first or the best of the rows in which it was past. */
+static double former(
+	const struct matrix *matrix, int row, int bin, enum matrix_model model, bool best)
+{
+	double value = NAN;
+
+	for (int before = 0; before < row; before++) {
+		const double cell = bin < past_bins(matrix, before)
+					    ? matrix_cell(matrix, before, bin, model, MATRIX_TOP1)
+					    : NAN;
+
+		if (!isnan(cell) && (isnan(value) || (best && cell > value)))
+			value = cell;
+	}
+	return value;
+}
+
+static double mean_change(const struct matrix *matrix, int row, enum matrix_model model, bool best)
+{
+	const int end = past_bins(matrix, row);
+	double sum = 0;
+	int count = 0;
+
+	for (int bin = 0; bin < end; bin++) {
+		const double change = matrix_cell(matrix, row, bin, model, MATRIX_TOP1) -
+				      former(matrix, row, bin, model, best);
+
+		if (isnan(change))
+			continue;
+		sum += change;
+		count++;
+	}
+	return count ? sum / count : NAN;
+}
+
+double matrix_forgetting(const struct matrix *matrix, int row, enum matrix_model model)
+{
+	return -mean_change(matrix, row, model, true);
+}
+
+double matrix_backward(const struct matrix *matrix, int row, enum matrix_model model)
+{
+	return mean_change(matrix, row, model, false);
+}
+
 double matrix_retention(
 	const struct matrix *matrix, int row, enum matrix_model model, enum matrix_top top)
 {
-	const double seen = matrix->seen[row];
-	const int end = matrix->begins ? bin_after(matrix, seen) : bins_before(matrix, seen);
-
-	return accuracy(matrix, row, 0, end, model, top);
+	return accuracy(matrix, row, 0, past_bins(matrix, row), model, top);
 }
 
 double matrix_transfer(const struct matrix *matrix, int row, double from, double to,

@@ -53,6 +53,12 @@ const struct metrics_column metrics_columns[] = {
 	NUMBER_SINCE(4, recent, "fraction",
 		"accuracy of the latest 1 000 predictions whose labels came, where le is of all"),
 	NUMBER_SINCE(4, alarms, "", "drift alarms so far: see eval.alarm"),
+	NUMBER_SINCE(5, forgetting, "fraction",
+		"mean over past bins of the best accuracy since they were past less that of now"),
+	NUMBER_SINCE(5, bwt, "fraction",
+		"backward transfer: mean over past bins of accuracy now less that when they became "
+		"past"),
+	NUMBER_SINCE(5, kept, "samples", "samples that are kept now, for training and validation"),
 	NUMBER(seconds, "s",
 		"time spent so far; the only column that differs when a run is repeated"),
 	{0},

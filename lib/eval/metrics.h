@@ -21,6 +21,7 @@ struct metrics_row {
 	double cost;
 	double le_ever, ir_now, ft_now;
 	double recent, alarms;
+	double forgetting, bwt, kept;
 	double seconds;
 };
 

@@ -148,6 +148,12 @@ double learner_price(const struct learner *learner)
 	return learner->price;
 }
 
+void learner_kept(const struct learner *learner, int64_t *training, int64_t *validation)
+{
+	*training = pool_count(learner->pool);
+	*validation = learner->validation ? pool_count(learner->validation) : 0;
+}
+
 int64_t learner_planned(const struct learner *learner)
 {
 	return learner->planned;
@@ -250,13 +256,24 @@ static int load_scale(struct learner *learner, const struct safetensors *file, s
 
 static int read_weights(struct learner *learner, const char *path, struct err *err)
 {
+	const bool anew = !strcmp(options_text(learner->config.options, "model.head"), "new");
 	struct safetensors *file = NULL;
+	struct err why;
 	int code = safetensors_open(&file, path, err);
 
-	if (!code)
+	if (!code && !anew)
 		code = load_scale(learner, file, err);
-	if (!code)
-		code = weights_load(learner->net, file, learner->params, learner->stats[0], err);
+	if (!code && anew)
+		code = weights_load_body(
+			learner->net, file, learner->params, learner->stats[0], err);
+	if (!code && !anew) {
+		code = weights_load(learner->net, file, learner->params, learner->stats[0], &why);
+		if (code)
+			err_set(err, code, "%s%s", why.message,
+				strstr(why.message, "has shape")
+					? "; model.head = new takes all but the last layer"
+					: "");
+	}
 	safetensors_close(file);
 	return code;
 }

@@ -233,6 +233,9 @@ void learner_report(const struct learner *learner, struct learner_report *report
 double learner_price(const struct learner *learner);
 int64_t learner_planned(const struct learner *learner);
 
+/* Samples that it keeps: to train on, and held out to validate. */
+void learner_kept(const struct learner *learner, int64_t *training, int64_t *validation);
+
 /* Whether an answer may be another than that of LEARNER_INFERENCE: LEARNER_NOW, LEARNER_EVER. */
 bool learner_mixes(const struct learner *learner, int model);
 

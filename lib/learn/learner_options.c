@@ -11,6 +11,8 @@ const struct option_row learner_options[] = {
 		"the last norm's scale of each residual block starts at 0"},
 	{"model", "weights", OPTION_TEXT, "", NULL,
 		"start from this safetensors file; empty: random weights"},
+	{"model", "head", OPTION_CHOICE, "keep", "keep | new",
+		"model.weights: keep its last layer, or start a new one, for other classes"},
 	{"model", "scale", OPTION_CHOICE, "auto", "auto | off | running",
 		"standardise inputs by running means and spreads; auto: vectors, but not images",
 		.before = "off"},

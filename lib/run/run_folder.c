@@ -212,6 +212,18 @@ int run_folder_begin(struct run *run, struct err *err)
 	return run->config.start == RUN_RESUME ? go_on(run, err) : begin_anew(run, err);
 }
 
+/* A limit is one of training samples; those held out come on top. */
+static void add_kept(struct jwriter *json, const struct run *run)
+{
+	int64_t training, validation;
+
+	learner_kept(run->learner, &training, &validation);
+	jwriter_table(json, "kept");
+	jwriter_whole(json, "training", training);
+	jwriter_whole(json, "validation", validation);
+	jwriter_end(json);
+}
+
 static void add_ledger(struct jwriter *json, const struct ledger *ledger)
 {
 	char name[64];
@@ -262,6 +274,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	if (run->driver->facts)
 		run->driver->facts(run, &json);
 	add_ledger(&json, &run->ledger);
+	add_kept(&json, run);
 	jwriter_end(&json);
 	text_add(&words, "\n");
 	return run_folder_write(run, "run.json", &words, err);

@@ -10,6 +10,7 @@ struct metrics_row run_row(const struct run *run)
 		ledger_macs(net_macs(net), (double)net_params(net)->floats);
 	struct metrics_row row;
 	struct learner_report now;
+	int64_t training, validation;
 
 	learner_report(run->learner, &now);
 	const struct score *ma = &now.scores[now.judged], *sgd = &now.scores[SCORES_PLAIN];
@@ -34,6 +35,8 @@ struct metrics_row run_row(const struct run *run)
 	row.blind = prequential_blind(run->prequential);
 	row.recent = recent_accuracy(&run->recent);
 	row.alarms = alarm_armed(run->alarm) ? (double)alarm_count(run->alarm) : NAN;
+	learner_kept(run->learner, &training, &validation);
+	row.kept = (double)(training + validation);
 	row.cost = ledger_sgd_equivalents(
 		&run->ledger, &prices, options_int(run->config.options, "run.batch"));
 	row.seconds = run_seconds(run);

@@ -323,6 +323,31 @@ static void memory_runs_out(void **state)
 	assert_int_equal(each_allocation_fails(new_attempt, NULL), 5);
 }
 
+/* By hand: three bins, and rows at the end of each. */
+static void forgetting_and_backward_transfer(void **state)
+{
+	static const int hits[3][3] = {{8, 0, 0}, {4, 6, 0}, {6, 9, 5}};
+	struct matrix *matrix;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(matrix_new(&matrix, 3, 3, &err), 0);
+	for (int i = 0; i < 30; i++)
+		matrix_count_sample(matrix, i / 10);
+	for (int row = 0; row < 3; row++) {
+		assert_int_equal(matrix_begin(matrix, (row + 1) / 3.0, &err), 0);
+		for (int bin = 0; bin < 3; bin++)
+			matrix_hit(matrix, MATRIX_INFERENCE, bin, hits[row][bin], 10);
+	}
+	assert_true(isnan(matrix_forgetting(matrix, 0, MATRIX_INFERENCE)));
+	assert_true(fabs(matrix_forgetting(matrix, 1, MATRIX_INFERENCE) - 0.4) < 1e-12);
+	assert_true(fabs(matrix_backward(matrix, 1, MATRIX_INFERENCE) + 0.4) < 1e-12);
+	/* Bin 1 was 0.8 at best and at first, and is 0.6; bin 2 was 0.6, and is 0.9. */
+	assert_true(fabs(matrix_forgetting(matrix, 2, MATRIX_INFERENCE) - (0.2 - 0.3) / 2) < 1e-12);
+	assert_true(fabs(matrix_backward(matrix, 2, MATRIX_INFERENCE) - (-0.2 + 0.3) / 2) < 1e-12);
+	matrix_free(matrix);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +363,7 @@ int main(void)
 		folder_test(a_resumed_matrix_goes_on),
 		folder_test(another_shape_is_refused),
 		cmocka_unit_test(memory_runs_out),
+		cmocka_unit_test(forgetting_and_backward_transfer),
 	};
 
 	return cmocka_run_group_tests_name("matrix", tests, NULL, NULL);

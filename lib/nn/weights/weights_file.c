@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/text.h"
+#include "nn/weights/dtype.h"
 #include "nn/weights/metadata.h"
 
 #define MEAN_SUFFIX    "running_mean"
@@ -90,7 +91,9 @@ static int check_tensor(const struct safetensor *tensor, const char *path, const
 {
 	char have[96], need[96];
 
-	if (strcmp(tensor->dtype, dtype))
+	/* Where the net has floats, a file may have them in any format that can be read as such. */
+	if (strcmp(tensor->dtype, dtype) &&
+		(strcmp(dtype, "F32") != 0 || !dtype_find(tensor->dtype)->to_float))
 		return err_set(err, ERR_INPUT, "%s: tensor '%s' has dtype %s, the net needs %s",
 			path, tensor->name, tensor->dtype, dtype);
 	if (tensor->dims != dims || memcmp(tensor->shape, shape, (size_t)dims * sizeof(*shape)))
@@ -99,6 +102,16 @@ static int check_tensor(const struct safetensor *tensor, const char *path, const
 			safetensors_shape_text(have, sizeof(have), tensor->dims, tensor->shape),
 			safetensors_shape_text(need, sizeof(need), dims, shape));
 	return 0;
+}
+
+/* The head is the last layer, whose outputs are the classes. */
+static bool in_head(const struct net *net, const char *name)
+{
+	const struct param_table *table = net_params(net);
+	const char *last = table->rows[table->count - 1].name;
+	const size_t prefix = (size_t)(strrchr(last, '.') - last) + 1;
+
+	return !strncmp(name, last, prefix);
 }
 
 /* Every tensor of the file is one the net has, and fits. */
@@ -193,6 +206,72 @@ int weights_load(const struct net *net, const struct safetensors *file, float *p
 	const int code = check(net, file, err);
 
 	return code ? code : read_tables(net, file, params, stats, err);
+}
+
+/* Statistics of a norm that the net does not have. */
+static bool of_batch_norm(const char *name)
+{
+	static const char *const endings[] = {MEAN_SUFFIX, "running_var", BATCHES_SUFFIX};
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		const size_t length = strlen(name), size = strlen(endings[i]);
+
+		if (length >= size && !strcmp(name + length - size, endings[i]))
+			return true;
+	}
+	return false;
+}
+
+static int check_body(const struct net *net, const struct safetensors *file, struct err *err)
+{
+	const struct param_table *tables[] = {net_params(net), net_stats(net)};
+
+	for (int i = 0; i < safetensors_count(file); i++) {
+		const char *name = safetensors_at(file, i)->name;
+
+		if (params_find(tables[0], name) || params_find(tables[1], name) ||
+			in_head(net, name) || of_batch_norm(name) || scale_tensor(name))
+			continue;
+		return err_set(err, ERR_INPUT,
+			"%s: tensor '%.100s' does not belong to %s; the nearest name is '%s'",
+			safetensors_path(file), name, net_spec(net)->arch, nearest_name(net, name));
+	}
+	for (int t = 0; t < 2; t++)
+		for (int i = 0; i < tables[t]->count; i++) {
+			const struct param *row = &tables[t]->rows[i];
+			const struct safetensor *tensor = safetensors_find(file, row->name);
+			int code = 0;
+
+			if (in_head(net, row->name))
+				continue;
+			if (!tensor)
+				return err_set(err, ERR_INPUT, "%s: tensor '%s' of %s is missing",
+					safetensors_path(file), row->name, net_spec(net)->arch);
+			code = check_tensor(
+				tensor, safetensors_path(file), "F32", row->dims, row->shape, err);
+			if (code)
+				return code;
+		}
+	return 0;
+}
+
+int weights_load_body(const struct net *net, const struct safetensors *file, float *params,
+	float *stats, struct err *err)
+{
+	const struct param_table *tables[] = {net_params(net), net_stats(net)};
+	float *flat[] = {params, stats};
+	int code = check_body(net, file, err);
+
+	for (int t = 0; t < 2; t++)
+		for (int i = 0; i < tables[t]->count && !code; i++) {
+			const struct param *row = &tables[t]->rows[i];
+
+			if (!in_head(net, row->name))
+				code = safetensors_read_float(file,
+					safetensors_find(file, row->name), flat[t] + row->offset,
+					err);
+		}
+	return code;
 }
 
 bool weights_has_scale(const struct safetensors *file)

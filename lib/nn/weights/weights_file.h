@@ -52,12 +52,20 @@ void weights_drop(struct weights *weights);
 /*
  * Reads the net's weights into flat buffers of net_params(net)->floats and
  * net_stats(net)->floats numbers, whatever the metadata says; stats may be NULL when
- * the net has none. Names, shapes and dtypes must be exactly the net's: a tensor that
- * is missing, not the net's, or of another shape or dtype is an error that names it,
- * and then nothing has been read. Only num_batches_tracked may be absent.
+ * the net has none. Names and shapes must be exactly the net's, numbers F32, F16, BF16 or
+ * F64: a tensor that is missing, not the net's, or of another shape or dtype is an error
+ * that names it, and then nothing has been read. Only num_batches_tracked may be absent.
  */
 int weights_load(const struct net *net, const struct safetensors *file, float *params, float *stats,
 	struct err *err);
+
+/*
+ * The same for all but the head, the last layer: its numbers stay as they are, and the file
+ * may have one for other classes, or none. Statistics of batch norm are left out where the
+ * net has group norm.
+ */
+int weights_load_body(const struct net *net, const struct safetensors *file, float *params,
+	float *stats, struct err *err);
 
 /*
  * Whether a file has a scale of inputs. weights_load_scale reads it into room for as many

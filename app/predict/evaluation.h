@@ -1,0 +1,74 @@
+/*
+ * How good predictions are, of samples whose labels are known: altogether, by time range, by
+ * class, what was taken for what, and whether probabilities mean what they say.
+ *
+ * A zeroed evaluation is empty; evaluation_add is what predict() tells (predict/predict.h).
+ */
+#ifndef RETAIN_PREDICT_EVALUATION_H
+#define RETAIN_PREDICT_EVALUATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/name_list.h"
+#include "base/text.h"
+#include "eval/confusion.h"
+#include "predict/predict.h"
+
+enum { EVALUATION_BINS = 15 }; /* of confidence */
+
+struct evaluation_sample {
+	int64_t time; /* or its row, where the data has no times */
+	int32_t class, predicted;
+	float confidence; /* probability of what was predicted */
+	float likelihood; /* probability of what it is */
+	bool five;        /* the label is among the five most probable */
+};
+
+struct evaluation {
+	struct evaluation_sample *samples;
+	int64_t count, room;
+	int classes;
+	struct name_list names; /* of classes */
+	struct confusion *confusion;
+	bool timed;
+	struct err err; /* of the first failure; code 0: none */
+};
+
+void evaluation_add(void *evaluation, const struct predict_told *told);
+void evaluation_release(struct evaluation *evaluation);
+
+/* Over samples from `first` up to `end` in the order in which they lie. Shares in [0, 1]. */
+struct evaluation_sum {
+	int64_t count;
+	double accuracy, five, loss; /* loss: mean -log of the likelihood, in nats */
+};
+struct evaluation_sum evaluation_sum(
+	const struct evaluation *evaluation, int64_t first, int64_t end);
+
+/* A range of equal time out of `ranges`; sorts the samples by time the first time. */
+struct evaluation_range {
+	int64_t from, to; /* times, or rows */
+	struct evaluation_sum sum;
+};
+int evaluation_range(
+	struct evaluation *evaluation, int range, int ranges, struct evaluation_range *out);
+
+/* Samples of a bin of confidence: (bin / BINS, (bin + 1) / BINS]. */
+struct evaluation_bin {
+	int64_t count;
+	double confidence, accuracy; /* means; NAN without samples */
+};
+void evaluation_bins(
+	const struct evaluation *evaluation, struct evaluation_bin bins[EVALUATION_BINS]);
+
+/* Expected calibration error: the mean gap of confidence and accuracy over the bins. */
+double evaluation_calibration(const struct evaluation_bin bins[EVALUATION_BINS]);
+
+/* All of it as tables, or as one line of JSON; the whole confusion matrix as CSV. */
+void evaluation_text(struct evaluation *evaluation, int ranges, int worst, struct text *out);
+void evaluation_json(struct evaluation *evaluation, int ranges, struct text *out);
+int evaluation_confusion(const struct evaluation *evaluation, struct text *out, struct err *err);
+
+#endif

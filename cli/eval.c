@@ -1,0 +1,165 @@
+/* `retain eval`: how good a model is on data whose labels are known. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "base/file.h"
+#include "cli.h"
+#include "predict/evaluation.h"
+#include "predict/predict.h"
+#include "progress.h"
+
+struct request {
+	struct predict_config config;
+	struct arg_list settings;
+	const char *confusion;
+	int ranges, worst;
+	bool json, quiet;
+};
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void on_signal(int number)
+{
+	asked_to_stop = number;
+}
+
+static void on_progress(void *context, int64_t done, int64_t total)
+{
+	struct progress *progress = context;
+
+	progress->state.total = (uint64_t)total;
+	progress->state.endless = !total;
+	progress_update(progress, (uint64_t)done);
+}
+
+static void on_log(void *context, enum log_level level, const char *message)
+{
+	(void)context;
+	fprintf(stderr, "retain: %s: %s\n", log_level_name(level), message);
+}
+
+static int write_confusion(
+	const struct request *request, const struct evaluation *evaluation, struct err *err)
+{
+	struct text words = {0};
+	int code;
+
+	if (!request->confusion)
+		return 0;
+	code = evaluation_confusion(evaluation, &words, err);
+	if (!code)
+		code = words.failed ? err_memory(err, "a confusion matrix", words.size)
+				    : file_write(request->confusion, words.data, words.size, err);
+	text_release(&words);
+	return code;
+}
+
+static int conclude(const struct request *request, struct evaluation *evaluation, struct err *err)
+{
+	struct text words = {0};
+	const int code = write_confusion(request, evaluation, err);
+
+	if (code)
+		return code;
+	if (request->json)
+		evaluation_json(evaluation, request->ranges, &words);
+	else
+		evaluation_text(evaluation, request->ranges, request->worst, &words);
+	return print_words(stdout, &words, err);
+}
+
+static int evaluate(struct request *request)
+{
+	struct evaluation evaluation = {0};
+	struct predict_result result;
+	struct progress progress;
+	struct err err = {0};
+	int code;
+
+	progress_begin(&progress, request->quiet ? NULL : stderr, "evaluating", 1);
+	request->config.progress = on_progress;
+	request->config.context = &progress;
+	request->config.told = evaluation_add;
+	request->config.told_context = &evaluation;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	code = predict(&request->config, &result, &err);
+	progress_end(&progress);
+	if (!code && evaluation.err.code) {
+		err = evaluation.err;
+		code = err.code;
+	}
+	if (!code && !evaluation.count)
+		code = err_set(&err, ERR_INPUT, "%s: no sample has a label that is a class of %s",
+			request->config.data, request->config.model);
+	if (!code)
+		code = conclude(request, &evaluation, &err);
+	evaluation_release(&evaluation);
+	if (code)
+		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
+	if (result.strange && !request->quiet)
+		fprintf(stderr,
+			"retain: %lld samples have a label that the model does not know, and do "
+			"not count\n",
+			(long long)result.strange);
+	return asked_to_stop ? EXIT_STOPPED + asked_to_stop : EXIT_OK;
+}
+
+int cmd_eval(int argc, char **argv)
+{
+	struct request request = {.ranges = 8,
+		.worst = 10,
+		.config = {.top = 1,
+			.labels = true,
+			.silent = true,
+			.part = "eval",
+			.stop = &asked_to_stop}};
+	const struct arg rows[] = {
+		{"part", "NAME",
+			"of data that has parts: eval, stream, prepare or all; eval by default",
+			.text = &request.config.part},
+		{"ranges", "N", "time ranges", .integer = &request.ranges, .least = 1,
+			.most = 10000},
+		{"worst", "N", "so many classes, the worst first", .integer = &request.worst,
+			.most = 1 << 20},
+		{"out", "FILE",
+			"what was predicted for every sample: .csv (row, time, label, prediction, "
+			"probability) or .npy (probabilities)",
+			.text = &request.config.out},
+		{"probabilities", NULL, "FILE.csv has the probability of every class, too",
+			.flag = &request.config.probabilities},
+		{"confusion", "FILE", "the confusion matrix as CSV: a row per label",
+			.text = &request.confusion},
+		{"threads", "N", "threads; 0: one per processor",
+			.integer = &request.config.threads, .most = 1024},
+		{"set", "KEY=VALUE", "set one key, as table.header=no; may be repeated",
+			.list = &request.settings},
+		{"json", NULL, "everything as one line of JSON", .flag = &request.json},
+		{"quiet", NULL, "no progress", .flag = &request.quiet},
+		{0},
+	};
+	const struct args args = {"retain eval", "MODEL DATA",
+		"Says how good a model is on data whose labels are known: altogether, by time "
+		"range,\n"
+		"by class, what was taken for what, and whether probabilities are right. MODEL is "
+		"a\n"
+		"weights file or the folder of a run.",
+		rows, .example = "retain eval runs/mnist idx:data/mnist --out predictions.csv"};
+	const int status = args_read(&args, &argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (argc != 3)
+		return complain(EXIT_USAGE, "a MODEL and DATA are needed; see retain eval --help");
+	request.config.model = argv[1];
+	request.config.data = argv[2];
+	request.config.settings = request.settings.items;
+	request.config.settings_count = request.settings.count;
+	if (!strcmp(request.config.part, "all"))
+		request.config.part = NULL;
+	request.config.log = (struct log){on_log, NULL, request.quiet ? LOG_ERROR : LOG_WARN};
+	return evaluate(&request);
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""usage: tests/cli/pretrained.py RETAIN
+
+Runs that start from weights in torchvision's layout, for other classes: all but the head is taken from the
+file, in F32, BF16 or F16; what does not fit is refused by name. Prints TAP. Works in a folder of its own.
+"""
+import array
+import json
+import os
+import struct
+import sys
+import tempfile
+
+import sources
+import tap
+from sources import retain, settings_of
+from tap import verdict
+
+SMALL = ["run.batch=4", "stream.per_step=30", "run.iterations=1", "eval.count=1", "image.size=32", "image.transform=crop", "image.resize=36",
+         "engine.threads=1", "run.stop_after=0.1", "schedule.validation_batch=4", "stream.order=random",
+         "run.method=sgd+clr"]
+
+
+def read(path):
+    """name -> (dtype, shape, bytes) of a safetensors file."""
+    with open(path, "rb") as file:
+        data = file.read()
+    size = struct.unpack("<Q", data[:8])[0]
+    head = json.loads(data[8:8 + size])
+    head.pop("__metadata__", None)
+    return {name: (row["dtype"], row["shape"], data[8 + size + row["data_offsets"][0]:
+                                                   8 + size + row["data_offsets"][1]]) for name, row in head.items()}
+
+
+def write(path, tensors):
+    head, at = {}, 0
+    for name, (dtype, shape, data) in tensors.items():
+        head[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    words = json.dumps(head).encode()
+    words += b" " * (-len(words) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(words)) + words + b"".join(data for _, _, data in tensors.values()))
+
+
+def bf16(data):
+    return array.array("H", data)[1::2].tobytes()
+
+
+def widened(data):
+    words = array.array("H", bytes(2 * len(data)))
+    words[1::2] = array.array("H", data)
+    return words.tobytes()
+
+
+def f16(data):
+    values = struct.unpack("<%df" % (len(data) // 4), data)
+    return struct.pack("<%de" % len(values), *values)
+
+
+def as_dtype(tensors, dtype, narrow):
+    return {name: (dtype, shape, narrow(data)) if kind == "F32" else (kind, shape, data)
+            for name, (kind, shape, data) in tensors.items()}
+
+
+def run(source, arch, norm, weights, *more):
+    return retain("run", "--quiet", "--force", "--out", "run", *settings_of(
+        SMALL, ["stream.source=" + source, "model.arch=" + arch, "model.norm=" + norm,
+                "model.weights=" + weights, "schedule.rate=1e-30"], more))
+
+
+def same(a, b):
+    """Zeros may have moved by next to nothing."""
+    return a == b or all(abs(x - y) < 1e-20 for x, y in zip(array.array("f", a), array.array("f", b)))
+
+
+def taken(source, arch, norm, weights, expected, what):
+    """At a rate of nothing the weights at the end are those of the file, but for the head."""
+    code, said, why = run(source, arch, norm, weights, "model.head=new")
+    verdict(code == 0, what + ": it runs", code, said, why)
+    if code:
+        return
+    made = read("run/model.safetensors")
+    body = [name for name in made if not name.startswith(("fc.", "linear.")) and "num_batches" not in name
+            and "running" not in name]
+    verdict(len(body) > 10 and all(same(made[name][2], expected[name][2]) for name in body),
+            "%s: %d tensors are the file's" % (what, len(body)))
+    verdict(made["fc.weight"][1][0] == sources.CLASSES, what + ": the head has the data's classes", made["fc.weight"][1])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ["XDG_CACHE_HOME"] = folder + "/cache"
+        source = sources.make_folder("photos")[0]
+        for arch, norm, dtype, narrow, wide in (
+                ("resnet50", "bn", "BF16", bf16, widened), ("resnet20-cifar", "gn-ws", "F32", bytes, bytes),
+                ("resnet20-cifar", "bn", "F16", f16, None)):
+            retain("model", "init", "--arch", arch, "--norm", norm, "--classes", "1000", "--out", "w.safetensors")
+            tensors = read("w.safetensors")
+            write("n.safetensors", as_dtype(tensors, dtype, narrow))
+            if wide:
+                expected = as_dtype(as_dtype(tensors, "F32", narrow), "F32", wide)
+            else:
+                expected = as_dtype(tensors, "F32", lambda data: struct.pack(
+                    "<%df" % (len(data) // 4), *struct.unpack("<%de" % (len(data) // 4), f16(data))))
+            taken(source, arch, norm, "n.safetensors", expected, "%s %s %s" % (arch, norm, dtype))
+        # Group norm has no statistics: a file with some is taken all the same.
+        taken(source, "resnet20-cifar", "gn-ws", "n.safetensors", expected, "resnet20-cifar bn for gn-ws")
+        code, said, why = run(source, "resnet20-cifar", "bn", "n.safetensors")
+        verdict(code != 0 and "'fc.weight' has shape (1000" in why and "model.head = new" in why,
+                "a head that does not fit is refused", code, said, why)
+        odd = dict(tensors, strange=("F32", [1], bytes(4)))
+        write("odd.safetensors", odd)
+        code, said, why = run(source, "resnet20-cifar", "bn", "odd.safetensors", "model.head=new")
+        verdict(code != 0 and "'strange' does not belong" in why, "a strange tensor is refused", code, said, why)
+        code, said, why = run(source, "resnet18", "bn", "n.safetensors", "model.head=new")
+        verdict(code != 0 and "n.safetensors: tensor" in why, "another net's weights are refused", code, said, why)
+        os.chdir("/")
+    return tap.plan()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
