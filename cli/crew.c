@@ -4,6 +4,7 @@
  */
 #include "crew.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,7 @@ static int follow(void)
 {
 	struct options *options = NULL;
 	struct err err = {0};
+	int64_t skipped = 0;
 	int code;
 
 	ignore_stops();
@@ -83,9 +85,13 @@ static int follow(void)
 		code = source_is_live(options)
 			       ? learner_follow(
 					 crew, &(struct follow_config){.options = options}, &err)
-			       : stored_follow(options, crew, &err);
+			       : stored_follow(options, crew, &skipped, &err);
 	}
 	options_free(options);
+	if (skipped)
+		fprintf(stderr,
+			"retain: warning: rank %d on %s: %" PRId64 " samples could not be read\n",
+			crew->rank, crew->host, skipped);
 	if (!code)
 		return EXIT_OK;
 	sleep(MANNERS);

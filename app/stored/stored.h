@@ -23,9 +23,11 @@ void stored_close(struct stored *stored);
 
 /*
  * What a rank other than 0 does while rank 0 goes through such a run: it opens the same source
- * and makes what rank 0's learner is told to make (learn/follow.h).
+ * and makes what rank 0's learner is told to make (learn/follow.h). *skipped is how many
+ * samples this rank could not read.
  */
-int stored_follow(const struct options *options, struct ranks *ranks, struct err *err);
+int stored_follow(
+	const struct options *options, struct ranks *ranks, int64_t *skipped, struct err *err);
 
 /* A line about the run, its stream, net and budget; of a data set two, what it is and what was chosen. */
 void stored_describe(const struct stored *stored, char *out, size_t size);

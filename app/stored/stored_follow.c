@@ -11,7 +11,8 @@ int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs
 	return source_inputs(source, part, ids, n, inputs, err);
 }
 
-int stored_follow(const struct options *options, struct ranks *ranks, struct err *err)
+int stored_follow(
+	const struct options *options, struct ranks *ranks, int64_t *skipped, struct err *err)
 {
 	struct follow_config config = {.options = options, .load = stored_load};
 	struct source *source = NULL;
@@ -27,6 +28,7 @@ int stored_follow(const struct options *options, struct ranks *ranks, struct err
 	config.failed = code ? &why : NULL;
 	config.load_context = source;
 	code = learner_follow(ranks, &config, err);
+	*skipped = source ? source_bad_count(source) : 0;
 	store_free(config.store);
 	source_close(source);
 	return code;
