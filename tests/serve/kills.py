@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from service import CONFIG, Service, new
+from service import Service, new
 from tap import plan, verdict
 
 CLIENTS = 6
@@ -54,7 +54,7 @@ class Client(threading.Thread):
         self.open = [one for one in self.open if one[0] not in self.acknowledged]
 
     def line(self, key, label):
-        return json.dumps({"id": key, "input": [label + 0.5, len(key)], "label": label}) + "\n"
+        return json.dumps({"id": key, "input": self.world.input(key, label), "label": self.world.label(label)}) + "\n"
 
     def run(self):
         while not self.world.over:
@@ -81,9 +81,9 @@ class Single(Client):
 
     def send(self):
         key, label = self.open[0]
-        for line in self.answers("POST", "/v1/predict", json.dumps({"id": key, "input": [label + 0.5, len(key)]})):
+        for line in self.answers("POST", "/v1/predict", json.dumps({"id": key, "input": self.world.input(key, label)})):
             self.note(json.loads(line))
-        for line in self.answers("POST", "/v1/label", json.dumps({"id": key, "label": label})):
+        for line in self.answers("POST", "/v1/label", json.dumps({"id": key, "label": self.world.label(label)})):
             self.note(json.loads(line))
 
 
@@ -115,20 +115,31 @@ class Lines(Client):
 
 
 class World:
-    def __init__(self, retain, folder):
+    """Told what inputs and classes are; or named: told nothing, and both have names."""
+
+    def __init__(self, retain, folder, named):
         self.over, self.socket, self.retain, self.folder = False, os.path.join(folder, "lines"), retain, folder
+        self.named = named
         self.start()
 
     def start(self):
-        self.service = new(self.folder, self.retain, "--set", "serve.lines=unix:" + self.socket, "--set",
-                           "run.checkpoint_every=40 steps")
+        more = ["--set", "serve.lines=unix:" + self.socket, "--set", "run.checkpoint_every=40 steps"]
+        if self.named:
+            self.service = Service(self.retain, "--out", os.path.join(self.folder, "shop"), "--listen", "127.0.0.1:0", *more)
+        else:
+            self.service = new(self.folder, self.retain, *more)
+
+    def input(self, key, label):
+        return {"size": len(key), "city": "city %d" % label} if self.named else [label + 0.5, len(key)]
+
+    def label(self, label):
+        return ["yes", "no", "n\u00f6"][label] if self.named else label
 
 
-def main(retain, kills):
-    random.seed(7)
+def try_kills(retain, kills, named):
     folder = tempfile.mkdtemp(prefix="retain-kills-")
     try:
-        world = World(retain, folder)
+        world = World(retain, folder, named)
         clients = [(Single, Batch, Lines)[i % 3]("abcdefgh"[i], world) for i in range(CLIENTS)]
         for client in clients:
             client.start()
@@ -141,7 +152,7 @@ def main(retain, kills):
         for client in clients:
             client.join(60)
         code = world.service.end()
-        verdict(code == 0, "it ends in good order after %d kills" % kills, world.service.errors)
+        verdict(code == 0, "it ends in good order after %d kills%s" % (kills, ", nothing told" * named), world.service.errors)
         acknowledged = {key: sample for client in clients for key, sample in client.acknowledged.items()}
         verdict(not any(client.wrong for client in clients), "no answer contradicts an earlier one",
                 [client.wrong[:3] for client in clients])
@@ -151,7 +162,7 @@ def main(retain, kills):
         for client in clients:
             for i in range(client.count):
                 key = client.name + str(i)
-                body = world.service.post("/v1/label", {"id": key, "label": i % 3})[1]
+                body = world.service.post("/v1/label", {"id": key, "label": world.label(i % 3)})[1]
                 if "sample" in body:
                     found.setdefault(key, body["sample"])
                 if key in acknowledged and body.get("sample") != acknowledged[key]:
@@ -161,6 +172,12 @@ def main(retain, kills):
         world.service.end()
     finally:
         shutil.rmtree(folder)
+
+
+def main(retain, kills):
+    random.seed(7)
+    for named in False, True:
+        try_kills(retain, kills, named)
     return plan()
 
 
