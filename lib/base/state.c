@@ -1,7 +1,7 @@
 /*
  * State files. Layout, little-endian as all machines we run on are:
  *
- *	"retain state 4\n", a digit that says the version
+ *	"retain state 5\n", a digit that says the version
  *	field*       type (1 byte), name length (1 byte), name, count (8 bytes), values
  *	end          type 0, CRC-32 of everything before it (4 bytes)
  *
@@ -50,7 +50,7 @@ static const struct {
 	[FIELD_DOUBLE] = {"doubles", 8},
 };
 
-static const char magic[] = "retain state 4\n";
+static const char magic[] = "retain state 5\n"; /* the digit is STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
 struct state {
