@@ -13,7 +13,10 @@
 #include "streams/sight.h"
 #include "streams/source.h"
 
-enum { SMALL = 96 }; /* pixels a side, up to which a picture is taken as it is */
+enum {
+	SMALL = 96, /* pixels a side, up to which a picture is taken as it is */
+	TINY = 256, /* numbers of an array's picture that are learned as a row */
+};
 
 /* Small pictures keep their size; of others nets want 224 pixels, which is the view's default. */
 static int fill_size(struct options *options, const struct records_info *info, struct sight sight,
@@ -67,6 +70,22 @@ static int fill_evaluation(
 	return defaults_set(options, "stream.eval", "held", err);
 }
 
+static bool is_tiny(const struct records_info *info)
+{
+	return info->channels * info->height * info->width <= TINY;
+}
+
+/* Pixels are not scaled otherwise. */
+static int fill_rows(struct options *options, const struct records_info *info, struct err *err)
+{
+	const int code = info->height * info->width > 1
+				 ? defaults_set(options, "model.scale", "running", err)
+				 : 0;
+
+	return code ? code
+		    : defaults_fill(options, DEFAULTS_ROWS, evaluates_held(options, info), err);
+}
+
 static int fill_stored(struct options *options, struct err *err)
 {
 	const struct records_info *info;
@@ -80,8 +99,8 @@ static int fill_stored(struct options *options, struct err *err)
 	if (records_open(&records, options_text(options, "stream.source"), options, NULL))
 		return 0;
 	info = records_info(records);
-	if (info->form == RECORDS_FLOATS && info->height * info->width == 1)
-		code = defaults_fill(options, DEFAULTS_ROWS, evaluates_held(options, info), err);
+	if (info->form == RECORDS_FLOATS && (info->height * info->width == 1 || is_tiny(info)))
+		code = fill_rows(options, info, err);
 	else
 		code = fill_pictures(options, records, err);
 	if (!code)

@@ -1,5 +1,5 @@
 /*
- * Arrays of NumPy's: features (N, D) or (N, C, H, W), labels (N), perhaps times (N).
+ * Arrays of NumPy's: features (N, D), (N, H, W) or (N, C, H, W), labels (N), perhaps times (N).
  * Labels and times are copied at open, features are read from their file and
  * converted to float32, byte by byte as they are: nothing is scaled.
  */
@@ -49,9 +49,10 @@ static int take_shape(struct npy *n, struct err *err)
 	const struct npy_header *h = &n->header;
 	struct records_info *info = &n->base.info;
 
-	if (h->dimensions != 2 && h->dimensions != 4)
+	if (h->dimensions < 2)
 		return err_set(err, ERR_FORMAT,
-			"%s: has %d dimensions; features have 2 (N, D) or 4 (N, C, H, W)",
+			"%s: has %d dimensions; features have 2 (N, D), 3 (N, H, W) or 4 (N, C, H, "
+			"W)",
 			n->file.path, h->dimensions);
 	for (int i = 0; i < h->dimensions; i++)
 		if (h->shape[i] < 1 || (i && h->shape[i] > SIDE_MOST))
@@ -59,9 +60,9 @@ static int take_shape(struct npy *n, struct err *err)
 				(long long)h->shape[i]);
 	info->form = RECORDS_FLOATS;
 	info->count = h->shape[0];
-	info->channels = (int)h->shape[1];
-	info->height = h->dimensions == 4 ? (int)h->shape[2] : 1;
-	info->width = h->dimensions == 4 ? (int)h->shape[3] : 1;
+	info->channels = h->dimensions == 3 ? 1 : (int)h->shape[1];
+	info->height = h->dimensions > 2 ? (int)h->shape[h->dimensions - 2] : 1;
+	info->width = h->dimensions > 2 ? (int)h->shape[h->dimensions - 1] : 1;
 	n->floats = (n->file.size - h->at) / h->each / (size_t)info->count;
 	return 0;
 }

@@ -15,7 +15,10 @@ static void add_classes(const struct records *records, struct text *words)
 	int64_t counts[NAMED] = {0};
 
 	if (info->classes > NAMED) {
-		text_addf(words, " (%d classes)", info->classes);
+		text_addf(words, " (%d classes%s)", info->classes,
+			info->classes > info->count / 2
+				? ", nearly one for each: there is little to learn; is it an id?"
+				: "");
 		return;
 	}
 	for (int64_t i = 0; i < info->count; i++) {

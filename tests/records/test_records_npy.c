@@ -64,6 +64,20 @@ static void features_and_labels(void **state)
 	read_one(NULL, 0);
 }
 
+static void grey_pictures_have_one_channel(void **state)
+{
+	static const float numbers[3 * 4 * 2];
+	struct records *records;
+
+	write_npy("x.npy", "<f4", "(3, 4, 2)", "False", numbers, sizeof(numbers));
+	write_labels("x-labels.npy");
+	records = opened("", "x.npy");
+	assert_int_equal(records_info(records)->channels, 1);
+	assert_int_equal(records_info(records)->height, 4);
+	assert_int_equal(records_info(records)->width, 2);
+	records_close(records);
+}
+
 static void every_type(void **state)
 {
 	static const double f8[] = {1.5, -2, 3e10};
@@ -235,6 +249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		tree_test(features_and_labels),
+		tree_test(grey_pictures_have_one_channel),
 		tree_test(every_type),
 		tree_test(images_and_times),
 		tree_test(wrong_arrays_are_named),

@@ -1,0 +1,153 @@
+"""usage: strangers.py RETAIN
+Data of strangers, without settings: what is odd gets a sentence and loses nothing. And what
+the derived settings promise: rows held out are not trained on, an average that lags does not
+serve, a run with windows that grow goes on to the same bits. Prints TAP.
+"""
+import csv
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+import tap
+from tap import verdict
+
+RETAIN = os.path.abspath(sys.argv[1])
+os.chdir(tempfile.mkdtemp())
+os.environ["LC_ALL"] = "C"
+draws = random.Random(7)
+
+
+def run(*words, feed=None):
+    done = subprocess.run([RETAIN, *words], input=feed, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def table(name, rows):
+    with open(name, "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def rows_of(n, label):
+    return [[round(draws.gauss(0, 1), 3), round(draws.gauss(0, 1), 3), label(i)] for i in range(n)]
+
+
+def told(out):
+    return json.loads(out.splitlines()[-1])
+
+
+def metrics(folder):
+    with open(folder + "/metrics.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def columns_that_change():
+    table("change.csv", [["a", "b", "label"]] + rows_of(50, lambda i: "xy"[i % 2]) +
+          [[1, 2, 3, "x"], [1, 2, 3, "y"]])
+    code, _, why = run("run", "change.csv")
+    verdict(code == 1 and "change.csv, row 52: has 4 columns, and row 1 has 3" in why,
+            "a table that changes its columns is told by its row", code, why)
+    code, _, why = run("run", "change.csv", "--set", "table.label=nothing")
+    verdict(code == 2 and "nothing" in why, "a label column that is not there is named", code, why)
+
+
+def one_class():
+    table("one.csv", [["a", "b", "label"]] + rows_of(120, lambda i: "x"))
+    code, out, why = run("run", "one.csv", "--json")
+    verdict(code == 0 and told(out)["le"] == 1 and told(out)["ir"] == 1, "a stream of one class is learned",
+            code, out, why)
+
+
+def numbers_that_are_none():
+    odd = ["nan", "inf", "-inf", "1e38", "-3e38", "1e300", "", "NA"]
+    rows = []
+    for i in range(600):
+        label = draws.randrange(2)
+        clean = round(draws.gauss(3 * label, 1), 3)
+        rows.append([draws.choice(odd + [clean] * 8), draws.choice(["1e38", "3e38"]), clean, "xy"[label]])
+    table("nan.csv", [["a", "b", "c", "label"]] + rows)
+    code, out, why = run("run", "nan.csv", "--json", "--out", "nan")
+    verdict(code == 0 and told(out)["le"] > 0.8, "NaN and 1e38 among numbers are survived", code, out, why)
+
+
+def classes_without_end():
+    table("ids.csv", [["a", "b", "label"]] + rows_of(300, lambda i: "user%d" % i))
+    code, out, why = run("run", "ids.csv")
+    verdict(code == 0 and "300 classes, nearly one for each" in out + why,
+            "a class for each row is said to be odd", code, out, why)
+    lines = "".join(json.dumps({"id": i, "input": [i, 1], "label": "u%d" % i}) + "\n" for i in range(12))
+    code, out, why = run("run", "-", "--set", "model.classes_most=8", "--out", "live-ids", feed=lines)
+    answers = [json.loads(line) for line in out.splitlines()]
+    verdict(code == 0 and sum("sample" in answer for answer in answers) == 8 and
+            sum("as many as model.classes_most allows" in answer.get("error", "") for answer in answers) == 4,
+            "labels beyond model.classes_most are refused one by one", code, out, why)
+
+
+def pictures_in_an_array():
+    """(N, H, W) and labels beside it: bright above or bright below."""
+    count, labels, pixels = 200, [], []
+    for _ in range(count):
+        labels.append(draws.randrange(2))
+        pixels += [draws.gauss(3 * (row // 2 == labels[-1]), 1) for row in range(4) for _ in range(4)]
+    for name, kind, shape, data in (("d.npy", "<f4", f"({count}, 4, 4)", struct.pack(f"<{count * 16}f", *pixels)),
+                                    ("d-labels.npy", "<i4", f"({count},)", struct.pack(f"<{count}i", *labels))):
+        head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+        head += " " * (117 - len(head)) + "\n"
+        with open(name, "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+    code, out, why = run("run", "d.npy", "--json")
+    verdict(code == 0 and told(out)["le"] > 0.85, "small pictures in an array are learned", code, out, why)
+
+
+def another_schema():
+    table("other.csv", [["c", "label"], [1, "x"]])
+    code, out, why = run("predict", "nan", "other.csv")
+    verdict(code == 2 and not out and "has no columns a, b, which nan needs" in why,
+            "a model of another schema says what it needs", code, out, why)
+
+
+def held_rows_are_not_trained_on():
+    """Labels that only memory can know: of rows that were trained on it knows nearly all."""
+    rows = [[round(draws.gauss(0, 1), 3) for _ in range(40)] + [draws.choice("xy")] for _ in range(300)]
+    table("memory.csv", [["x%d" % i for i in range(40)] + ["label"]] + rows)
+    code, out, why = run("run", "memory.csv", "--json", "--out", "memory", "--set", "replay.holdout=0.3",
+                         "--set", "run.step_epochs=320")
+    verdict(code == 0 and told(out)["ir"] < 0.7, "rows that are held out are not known", code, out, why)
+    code, _, why = run("predict", "memory", "memory.csv")
+    share = float(why.split("right: ")[1].split(" ")[0]) if "right: " in why else 0
+    verdict(code == 0 and share > 75, "the others are", code, why)
+
+
+def averages_that_lag_do_not_serve():
+    table("lag.csv", [["a", "b", "label"]] + [[a, b, "xy"[a > 0]] for a, b, _ in rows_of(400, lambda i: 0)])
+    early = {}
+    for serve in ("best", "average"):
+        code, out, why = run("run", "lag.csv", "--method", "ama+malr", "--set", "average.serve=" + serve,
+                             "--set", "eval.count=50", "--out", serve)
+        early[serve] = metrics(serve)[:2] if code == 0 else [{"ft": why, "ft_sgd": out}]
+    verdict(all(row["ft"] == row["ft_sgd"] for row in early["best"]), "before it is validated the plain model serves",
+            early["best"])
+    verdict(any(row["ft"] != row["ft_sgd"] for row in early["average"]), "unless the average is asked for",
+            early["average"])
+
+
+def windows_that_grow_resume():
+    words = ["verify-resume", "--kills", "3", "--method", "ama+malr", "--set", "stream.source=table:lag.csv",
+             "--set", "run.step_epochs=320"]
+    code, out, why = run(*words)
+    verdict(code == 0, "a run with windows that grow, killed and resumed, comes to the same bits", code, out, why)
+
+
+columns_that_change()
+one_class()
+numbers_that_are_none()
+classes_without_end()
+pictures_in_an_array()
+another_schema()
+held_rows_are_not_trained_on()
+averages_that_lag_do_not_serve()
+windows_that_grow_resume()
+sys.exit(tap.plan())
