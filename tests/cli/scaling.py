@@ -24,7 +24,7 @@ N, STEP, DIM = 320, 8, 5
 KEYS = {"model.arch": "mlp:16", "run.batch": "16", "run.iterations": "4", "run.seed": "3",
         "schedule.window": "40", "schedule.patience": "80", "schedule.validation_batch": "32",
         "schedule.validate_every": "10", "schedule.rate": "0.05", "schedule.epsilon": "0.02",
-        "engine.threads": "1"}
+        "replay.holdout": "0.05", "engine.threads": "1"}
 
 
 def make_rows():
