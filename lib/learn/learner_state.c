@@ -156,5 +156,6 @@ void learner_state(struct learner *learner, struct state *state)
 	learner_state_here(learner, state);
 	if (learner->ranks && reading)
 		state_relay(state, NULL);
-	learner_called(learner, state_failed(state));
+	/* A file that cannot be written is no reason to lose the others: all visit all fields. */
+	learner_called(learner, reading && state_failed(state));
 }

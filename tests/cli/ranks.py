@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,7 @@ def launch(count, words):
     return [mpirun, *root, "--oversubscribe", "--bind-to", "none", "-n", str(count), retain, *words]
 
 
-def run(words, seconds=120, **more):
+def run(words, seconds=300, **more):
     """Exit code and all that was said."""
     done = subprocess.run(words, env=dict(environment, **more), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds)
@@ -86,6 +87,8 @@ def same_bytes():
         "no average": drift + ["--method", "sgd+rwp"],
         "PoLRS": drift + ["--method", "polrs+adrep"],
         "MIR": drift + ["--method", "mir"],
+        "a rate that is too high, rolled back": drift + settings(
+            "schedule.rate=100", "run.on_nan=rollback", "run.checkpoint_every=5 steps"),
         "a ResNet-18 with group norm": pictures,
         "batch norm": pictures + settings("model.norm=bn"),
         "photos from disk": [*settings(
@@ -123,6 +126,32 @@ def live():
     shutil.rmtree("many")
 
 
+def serving():
+    """The service: rank 0 answers, both train; it stops in good order."""
+    child = begin(2, ["serve", "--out", "served", "--listen", "unix:" + os.path.abspath("socket"),
+                      "--ranks-anyway", *settings("run.batch=16", "run.micro_batch=4")])
+    until = time.time() + 60
+    while not os.path.exists("socket") and time.time() < until:
+        time.sleep(0.05)
+    answers = []
+    for i in range(40):
+        body = '{"id": %d, "input": [%d, 1], "label": %d}\n' % (i, i % 5, i % 2)
+        answers.append(post("socket", "/v1/samples", body))
+    child.send_signal(signal.SIGUSR1)
+    said = child.communicate(timeout=60)[0].decode()
+    verdict(all("prediction" in answer for answer in answers) and "Saved." in said,
+            "a service on two ranks answers, learns and saves", answers[:2], said)
+
+
+def post(path, route, body):
+    with socket.socket(socket.AF_UNIX) as link:
+        link.connect(path)
+        link.sendall(("POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: "
+                      "application/x-ndjson\r\nContent-Length: %d\r\n\r\n%s" % (
+                          route, len(body), body)).encode())
+        return b"".join(iter(lambda: link.recv(4096), b"")).decode()
+
+
 def ranks_of(parent):
     """The processes below mpirun, by rank."""
     found = {}
@@ -157,7 +186,9 @@ def killed(kills):
     code, said = run([retain, *small, *words, "--out", "one"])
     verdict(code == 0, "a run to compare with", said)
     start, done = ["--out", "broken", *words], 0
-    while done < kills:
+    for _ in range(10 * kills):
+        if done == kills:
+            break
         child = begin(chance.choice([1, 2, 3]), [*small, *start])
         time.sleep(chance.uniform(0, 1.5))
         there = ranks_of(child.pid)
@@ -167,7 +198,7 @@ def killed(kills):
             except OSError:
                 pass
         child.communicate(timeout=60)
-        done += 1
+        done += child.returncode != 0
         if child.returncode == 0:  # it was too late: the next ones begin anew
             if same("one", "broken"):
                 break
@@ -265,6 +296,7 @@ def main():
         return
     same_bytes()
     live()
+    serving()
     killed(int(os.environ.get("RETAIN_KILLS", "3")))
     hanging()
     strangers()
