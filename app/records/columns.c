@@ -90,20 +90,16 @@ static int named_label(
 int label_column_cell(
 	struct label_column *column, struct csv_field cell, int64_t *label, struct err *err)
 {
-	char shown[CELL_SHOWN];
-
 	cell = csv_trim(cell);
 	if (!cell.size)
 		return err_set(err, ERR_FORMAT, "is empty");
 	if (column->named)
 		return named_label(column, cell, label, err);
-	if (!decimal_whole(cell.at, cell.size, label)) {
+	/* Numbers that cannot be classes, as -1 and 1, are names. */
+	if (!decimal_whole(cell.at, cell.size, label) || *label < 0 || *label >= COLUMN_LABELS) {
 		column->named = true;
 		return COLUMN_AGAIN;
 	}
-	if (*label < 0 || *label >= COLUMN_LABELS)
-		return err_set(err, ERR_FORMAT, "%s is not from 0 to %d", cell_shown(cell, shown),
-			COLUMN_LABELS - 1);
 	if (*label > column->largest)
 		column->largest = *label;
 	return 0;
