@@ -140,7 +140,8 @@ bool learner_task_due(const struct learner *learner);
 void learner_begin_task(struct learner *learner, int64_t first);
 
 /* Tells the optimizer which parameters decay, and how much, where decay follows the pool. */
-int learner_segments(const struct net *net, struct optimizer *optimizer, struct err *err);
+int learner_segments(const struct net *net, const struct options *o, struct optimizer *optimizer,
+	struct err *err);
 
 /* With learn.retrain: tasks will start from the weights as they are now. */
 void learner_keep_start(struct learner *learner);

@@ -7,9 +7,11 @@
 #include "learn/learner.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "learn/learner_impl.h"
 
 /* Below so many multiply-adds a batch, waking a second thread costs more than it gives. */
@@ -25,7 +27,8 @@ static int make_net(struct learner *made, const struct learner_config *config, s
 		.channels = config->channels,
 		.height = config->height,
 		.width = config->width,
-		.zero_init = options_bool(o, "model.zero_init")};
+		.zero_init = options_bool(o, "model.zero_init"),
+		.frozen = options_text(o, "model.frozen")};
 	struct engine_config engine = {.isa = options_text(o, "engine.isa"),
 		.conv = options_text(o, "engine.conv"),
 		.threads = options_int(o, "engine.threads")};
@@ -96,8 +99,51 @@ static int make_weights(struct learner *made, const struct options *o, struct er
 /* Where there are many inputs, as in pictures, few of them are independent. */
 enum { INPUTS_MOST = 64 };
 
-int learner_segments(const struct net *net, struct optimizer *optimizer, struct err *err)
+/* "layer1:0.1, fc:10": what the tensor's layer has; 0: nothing of its own, -1: not a number. */
+static double rate_of(const char *tensor, const char *list)
 {
+	const char *name;
+	const int size = net_layer_name(tensor, &name);
+
+	for (; *list; list += strcspn(list, ",")) {
+		double factor = 0;
+		char number[32];
+
+		list += strspn(list, ", \t");
+		if (strncmp(list, name, (size_t)size) != 0 || list[size] != ':')
+			continue;
+		snprintf(number, sizeof(number), "%.*s", (int)strcspn(list + size + 1, ", \t"),
+			list + size + 1);
+		return text_to_double(number, &factor) && factor > 0 && factor <= 1e6 ? factor : -1;
+	}
+	return 0;
+}
+
+/* Every word of optimizer.rates is LAYER:FACTOR, of a layer that the net has. */
+static int check_rates(const struct net *net, const char *list, struct err *err)
+{
+	int code = net_layers_known(net, "optimizer.rates", list, err);
+	size_t words = strspn(list, ", \t") < strlen(list), colons = 0;
+
+	for (const char *at = list; *at; at++) {
+		words += *at == ',' && strspn(at, ", \t") < strlen(at);
+		colons += *at == ':';
+	}
+	for (int i = 0; i < net_params(net)->count && !code; i++)
+		if (words != colons || rate_of(net_params(net)->rows[i].name, list) < 0)
+			code = err_set(err, ERR_INPUT,
+				"optimizer.rates = %s: must be LAYER:FACTOR, LAYER:FACTOR, ... "
+				"with factors "
+				"above 0; model.frozen is for layers that stand still",
+				list);
+	return code;
+}
+
+int learner_segments(const struct net *net, const struct options *o, struct optimizer *optimizer,
+	struct err *err)
+{
+	const char *frozen = options_text(o, "model.frozen"),
+		   *rates = options_text(o, "optimizer.rates");
 	const struct param_table *table = net_params(net);
 	struct optimizer_segment *rows = mem_new((size_t)table->count, sizeof(*rows));
 	int code;
@@ -109,10 +155,14 @@ int learner_segments(const struct net *net, struct optimizer *optimizer, struct 
 		const bool decays = param->kind == PARAM_CONV || param->kind == PARAM_DENSE;
 		const double inputs = (double)param->count / (double)param->shape[0];
 
-		rows[i] = (struct optimizer_segment){
-			param->offset, decays ? fmin(inputs, INPUTS_MOST) : 0};
+		rows[i] = (struct optimizer_segment){.first = param->offset,
+			.inputs = decays ? fmin(inputs, INPUTS_MOST) : 0,
+			.factor = (float)rate_of(param->name, rates),
+			.frozen = net_layer_in(param->name, frozen)};
 	}
-	code = optimizer_segments(optimizer, rows, table->count, err);
+	code = check_rates(net, rates, err);
+	if (!code)
+		code = optimizer_segments(optimizer, rows, table->count, err);
 	mem_free(rows);
 	return code;
 }
@@ -142,7 +192,7 @@ static int make_models(struct learner *made, const struct learner_config *config
 	optimizer.ranks = made->ranks;
 	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
 	if (!code)
-		code = learner_segments(made->net, made->optimizer, err);
+		code = learner_segments(made->net, o, made->optimizer, err);
 	if (!code)
 		code = average_new(&made->average, &average, made->params, floats, err);
 	if (!code)

@@ -13,6 +13,10 @@ const struct option_row learner_options[] = {
 		"start from this safetensors file; empty: random weights"},
 	{"model", "head", OPTION_CHOICE, "keep", "keep | new",
 		"model.weights: keep its last layer, or start a new one, for other classes"},
+	{"model", "frozen", OPTION_TEXT, "", NULL,
+		"layers that are not trained, from the input on: stem, layer1, ...; empty: none"},
+	{"optimizer", "rates", OPTION_TEXT, "", NULL,
+		"layers with a rate of their own, as a factor of schedule.rate: layer1:0.1, fc:10"},
 	{"model", "scale", OPTION_CHOICE, "auto", "auto | off | running",
 		"standardise inputs by running means and spreads; auto: vectors, but not images",
 		.before = "off"},
@@ -143,6 +147,12 @@ static int check_fast(const struct learner_config *config, struct err *err)
 			"%s = %s: does not go with learn.population = %s, whose models "
 			"replace one another; set it to none",
 			key, options_text(o, key), options_text(o, "learn.population"));
+	if (fast.count && *options_text(o, "model.frozen") &&
+		strcmp(options_text(o, "fast.layers"), "head") != 0)
+		return err_set(err, ERR_INPUT,
+			"fast.parts = %s: displaces all layers, and model.frozen = %s are not "
+			"differentiated; set fast.layers = head",
+			options_text(o, "fast.parts"), options_text(o, "model.frozen"));
 	if (options_bool(o, "learn.retrain"))
 		return err_set(err, ERR_INPUT,
 			"%s = %s: does not go with learn.retrain = on, which starts again "

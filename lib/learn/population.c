@@ -52,7 +52,8 @@ int population_new(struct population **population, const struct population_type 
 			code = optimizer_new(
 				&member->optimizer, optimizer, params, learner->engine, err);
 		if (!code)
-			code = learner_segments(learner->net, member->optimizer, err);
+			code = learner_segments(
+				learner->net, learner->config.options, member->optimizer, err);
 	}
 	if (code) {
 		population_free(made);

@@ -49,6 +49,7 @@ struct net {
 	struct net_spec spec;
 	struct layer *layers;
 	int count, room;
+	int trained; /* the first layer that is; those before it have no backward pass */
 	struct param_table params, stats;
 	char *arch, *norm; /* what spec points to */
 };

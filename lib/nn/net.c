@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "nn/layers/layer_type.h"
+#include "nn/net_layers.h"
 #include "nn/norm/norm.h"
 
 enum {
@@ -74,7 +75,7 @@ static int build(struct net *net, const struct net_spec *spec, struct err *err)
 	if (!norm_find(norm))
 		return err_set(err, ERR_INPUT,
 			"model.norm = %s: not known; choose gn-ws, bn or none", norm);
-	const int code = check_spec(spec, err);
+	int code = check_spec(spec, err);
 	if (code)
 		return code;
 	net->arch = mem_text(name);
@@ -84,7 +85,9 @@ static int build(struct net *net, const struct net_spec *spec, struct err *err)
 	net->spec = *spec;
 	net->spec.arch = net->arch;
 	net->spec.norm = net->norm;
-	return arch->build(net, arch, err);
+	net->spec.frozen = NULL; /* a text of the caller's */
+	code = arch->build(net, arch, err);
+	return code < 0 ? code : net_freeze(net, spec->frozen, err);
 }
 
 int net_new(struct net **net, const struct net_spec *spec, struct err *err)

@@ -16,6 +16,7 @@ struct net_spec {
 	int classes;
 	int channels, height, width; /* of the input; vectors of d numbers are d,1,1 */
 	bool zero_init;              /* the last norm's scale of each residual block starts at 0 */
+	const char *frozen;          /* "stem, layer1": layers that are not trained; NULL: none */
 };
 
 struct net;
@@ -26,6 +27,17 @@ void net_free(struct net *net);
 const struct net_spec *net_spec(const struct net *net); /* strings live as long as the net */
 const struct param_table *net_params(const struct net *net);
 const struct param_table *net_stats(const struct net *net);
+
+/*
+ * What a tensor's layer is called in lists of layers: the name up to its first dot, and
+ * "stem" for what comes before the first numbered layer of a ResNet. The size of the name is
+ * returned, of which *name is the begin.
+ */
+int net_layer_name(const char *tensor, const char **name);
+
+/* Whether the tensor's layer is one of "a, b"; whether the net has one of that name. */
+bool net_layer_in(const char *tensor, const char *list);
+int net_layers_known(const struct net *net, const char *key, const char *list, struct err *err);
 
 /*
  * First values: He's initialisation as torchvision does it, a function of (seed, tensor,

@@ -155,7 +155,11 @@ int optimizer_segments(struct optimizer *optimizer, const struct optimizer_segme
 {
 	struct optimizer_segment *copy;
 
-	if (!(optimizer->config.kappa > 0))
+	bool own = optimizer->config.kappa > 0;
+
+	for (int i = 0; i < count; i++)
+		own |= segments[i].frozen || segments[i].factor > 0;
+	if (!own)
 		return 0;
 	copy = mem_new((size_t)count, sizeof(*copy));
 	if (!copy)
@@ -172,12 +176,14 @@ void optimizer_samples(struct optimizer *optimizer, int64_t samples)
 	optimizer->samples = (double)samples;
 }
 
-/* Count floats of a slice, from `first` on, with this decay. */
-static void step_part(const struct optimizer_slice *whole, size_t first, size_t count, float decay)
+/* Count floats of a slice, from `first` on, with this decay and so much of the rate. */
+static void step_part(
+	const struct optimizer_slice *whole, size_t first, size_t count, float decay, float factor)
 {
 	struct optimizer_slice slice = *whole;
 
 	slice.count = count;
+	slice.rate *= factor;
 	slice.decay = decay;
 	slice.params += first;
 	slice.grad += first;
@@ -192,7 +198,14 @@ static float segment_decay(const struct optimizer *o, const struct optimizer_seg
 {
 	const double decay = (double)o->config.kappa * segment->inputs / fmax(o->samples, 1);
 
+	if (segment->frozen || !(o->config.kappa > 0))
+		return segment->frozen ? 0 : o->config.decay;
 	return (float)fmin(DECAY_MOST, decay);
+}
+
+static float segment_factor(const struct optimizer_segment *segment)
+{
+	return segment->frozen ? 0 : segment->factor > 0 ? segment->factor : 1;
 }
 
 /*
@@ -208,7 +221,7 @@ static void step_task(void *context, int task, int worker)
 
 	(void)worker;
 	if (!o->segments)
-		step_part(whole, first, end - first, o->config.decay);
+		step_part(whole, first, end - first, o->config.decay, 1);
 	for (int i = 0; i < o->segment_count; i++) {
 		const size_t begin = o->first + first;
 		const size_t next = i + 1 < o->segment_count ? o->segments[i + 1].first : o->floats;
@@ -217,7 +230,7 @@ static void step_task(void *context, int task, int worker)
 
 		if (from < to)
 			step_part(whole, from - o->first, to - from,
-				segment_decay(o, &o->segments[i]));
+				segment_decay(o, &o->segments[i]), segment_factor(&o->segments[i]));
 	}
 }
 

@@ -50,11 +50,13 @@ void optimizer_free(struct optimizer *optimizer);
  * `inputs` is how many numbers an output of the segment is a sum of, 0 for what does
  * not decay, such as biases; `samples` is how many can be drawn from the pool, 0 unless
  * told. The segments follow one another from 0 to the last parameter and are copied.
- * Without kappa they are not needed.
+ * Without kappa they are needed only where one has a rate of its own, or is frozen.
  */
 struct optimizer_segment {
 	size_t first;
 	double inputs;
+	float factor; /* of the rate; 0: 1 */
+	bool frozen;  /* neither steps nor decay */
 };
 int optimizer_segments(struct optimizer *optimizer, const struct optimizer_segment *segments,
 	int count, struct err *err);

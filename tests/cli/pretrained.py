@@ -88,6 +88,38 @@ def taken(source, arch, norm, weights, expected, what):
     verdict(made["fc.weight"][1][0] == sources.CLASSES, what + ": the head has the data's classes", made["fc.weight"][1])
 
 
+def frozen(source, expected):
+    """Frozen layers stay as they are at any rate, others move; layers may have rates of their own."""
+    def moved(*more):
+        code, said, why = retain("run", "--quiet", "--force", "--out", "run", *settings_of(
+            SMALL, ["stream.source=" + source, "model.arch=resnet20-cifar", "model.norm=bn", "run.snapshots=plain",
+                    "model.weights=n.safetensors", "model.head=new", "schedule.rate=0.1"], more))
+        verdict(code == 0, "a run with " + ", ".join(more), code, said, why)
+        snapshot = sorted(os.listdir("run/snapshots"))[-1]
+        made = read("run/snapshots/" + snapshot)
+        return {name: max(abs(a - b) for a, b in zip(array.array("f", made[name][2]), array.array("f", row[2])))
+                for name, row in expected.items() if row[0] == "F32" and "running" not in name and name[:2] != "fc"}
+
+    whole = moved("run.iterations=1")
+    stands = moved("model.frozen=stem, layer1, layer2")
+    verdict(all((change == 0) == name.startswith(("conv1", "bn1", "layer1", "layer2"))
+                for name, change in stands.items()), "frozen layers stand still, others move", stands)
+    verdict(all(stands[name] == whole[name] for name in whole if name.startswith("layer3")),
+            "the others move as before")
+    slow = moved("optimizer.rates=layer3:0.01, stem:2")
+    ratio = {name: slow[name] / whole[name] for name in whole if whole[name] > 1e-4}
+    verdict(all(0.005 < each < 0.02 for name, each in ratio.items() if name.startswith("layer3")) and
+            all(1.5 < each < 2.5 for name, each in ratio.items() if name.startswith(("conv1", "bn1"))) and
+            all(each == 1 for name, each in ratio.items() if name.startswith("layer2")), "rates of layers", ratio)
+    for setting, complaint in (("model.frozen=layer9", "model.frozen: resnet20-cifar has no layer layer9"),
+                               ("model.frozen=layer2", "comes after layers that are trained"),
+                               ("model.frozen=stem, layer1, layer2, layer3, fc", "all layers are frozen"),
+                               ("optimizer.rates=layr1:2", "optimizer.rates: resnet20-cifar has no layer layr1"),
+                               ("optimizer.rates=layer1", "LAYER:FACTOR"), ("optimizer.rates=layer1:0", "LAYER:FACTOR")):
+        code, said, why = run(source, "resnet20-cifar", "bn", "n.safetensors", "model.head=new", setting)
+        verdict(code == 2 and complaint in why, "refused: " + setting, code, said, why)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -107,6 +139,7 @@ def main():
             taken(source, arch, norm, "n.safetensors", expected, "%s %s %s" % (arch, norm, dtype))
         # Group norm has no statistics: a file with some is taken all the same.
         taken(source, "resnet20-cifar", "gn-ws", "n.safetensors", expected, "resnet20-cifar bn for gn-ws")
+        frozen(source, expected)
         code, said, why = run(source, "resnet20-cifar", "bn", "n.safetensors")
         verdict(code != 0 and "'fc.weight' has shape (1000" in why and "model.head = new" in why,
                 "a head that does not fit is refused", code, said, why)

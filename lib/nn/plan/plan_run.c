@@ -168,6 +168,6 @@ void plan_run(struct plan *plan, const struct plan_run *run)
 		team_run(plan->team, sample_tasks(plan), loss_task, plan);
 	else if (run->logits)
 		team_run(plan->team, sample_tasks(plan), logits_task, plan);
-	for (int i = plan->net->count - 1; i >= 0 && run->grad; i--)
+	for (int i = plan->net->count - 1; i >= plan->net->trained && run->grad; i--)
 		plan->steps[i].layer->type->backward(plan, plan->steps + i);
 }
