@@ -212,7 +212,7 @@ static int lead(struct bench *b)
 
 static int follow(struct bench *b)
 {
-	const struct follow_config config = {.options = b->options, .store = b->store};
+	struct follow_config config = {.options = b->options, .store = b->store};
 	struct err err = {0};
 
 	if (learner_follow(b->ranks, &config, &err))

@@ -1,6 +1,6 @@
 /*
- * A rank other than 0: the same source, and a store over it. A source that cannot be opened
- * here is rank 0's to tell, which learns of it when all meet.
+ * A rank other than 0: the same source, and a store over it. It is opened after rank 0 has
+ * opened its own, so that an index of a large data set is made once.
  */
 #include "learn/follow.h"
 #include "stored/stored_impl.h"
@@ -11,25 +11,35 @@ int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs
 	return source_inputs(source, part, ids, n, inputs, err);
 }
 
+struct following {
+	struct follow_config config; /* must be first */
+	struct source *source;
+	char digest[STORED_DIGEST];
+};
+
+static int open_source(struct follow_config *config, struct err *err)
+{
+	struct following *f = (struct following *)config;
+	int code = source_open(&f->source, config->options, err);
+
+	if (!code)
+		code = source_store_new(&config->store, f->source,
+			(size_t)options_int64(config->options, "stream.cache") << 20, err);
+	if (!code && stored_digest(f->source, f->digest))
+		config->data = f->digest;
+	config->load_context = f->source;
+	return code;
+}
+
 int stored_follow(
 	const struct options *options, struct ranks *ranks, int64_t *skipped, struct err *err)
 {
-	struct follow_config config = {.options = options, .load = stored_load};
-	struct source *source = NULL;
-	struct err why;
-	char digest[STORED_DIGEST];
-	int code = source_open(&source, options, &why);
+	struct following f = {
+		.config = {.options = options, .open = open_source, .load = stored_load}};
+	const int code = learner_follow(ranks, &f.config, err);
 
-	if (!code)
-		code = source_store_new(&config.store, source,
-			(size_t)options_int64(options, "stream.cache") << 20, &why);
-	if (!code && stored_digest(source, digest))
-		config.data = digest;
-	config.failed = code ? &why : NULL;
-	config.load_context = source;
-	code = learner_follow(ranks, &config, err);
-	*skipped = source ? source_bad_count(source) : 0;
-	store_free(config.store);
-	source_close(source);
+	*skipped = f.source ? source_bad_count(f.source) : 0;
+	store_free(f.config.store);
+	source_close(f.source);
 	return code;
 }

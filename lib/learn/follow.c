@@ -6,7 +6,8 @@
 
 struct follower {
 	struct ranks *ranks;
-	const struct follow_config *config;
+	struct follow_config *config;
+	bool opened;
 	struct store *store; /* made here, if there is none */
 	struct learner *learner;
 	int32_t *labels;
@@ -43,11 +44,11 @@ static int make(struct follower *f, const struct learner_told *told, struct err 
 	int code = 0;
 
 	f->ranks->type->share(f->ranks, 0, &config, sizeof(config));
-	if (f->config->failed) {
-		*err = *f->config->failed;
+	if (f->config->open && !f->opened && f->config->open(f->config, err)) {
 		learner_meet(f->ranks, NULL, err->code, err);
 		return 0;
 	}
+	f->opened = true;
 	config.options = f->config->options;
 	config.ranks = f->ranks;
 	config.data = f->config->data;
@@ -165,7 +166,7 @@ static int (*const calls[LEARNER_CALLS])(
 	[LEARNER_CALL_SAVE] = save,
 };
 
-int learner_follow(struct ranks *ranks, const struct follow_config *config, struct err *err)
+int learner_follow(struct ranks *ranks, struct follow_config *config, struct err *err)
 {
 	struct follower f = {.ranks = ranks, .config = config};
 	struct learner_told told;
