@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import inspect
 import os
 import pickle
 import tempfile
@@ -34,7 +33,7 @@ from pyretain._core import (
     rows_of,
     text,
 )
-from pyretain._settings import SETTINGS
+from pyretain.config import Config, describe
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -95,21 +94,6 @@ class Step:
         return f"Step(labels={self.labels!r})"
 
 
-def key_of(word: str) -> str:
-    """The library's key for a keyword; a mistake is left to the library, which suggests."""
-    setting = SETTINGS.get(word)
-    return setting.key if setting else word.replace("_", ".", 1)
-
-
-def value_of(value: object) -> str:
-    """A value as a config file says it."""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (tuple, list)):
-        return ",".join(map(value_of, value))
-    return str(value)
-
-
 def _bar() -> ProgressFunction:
     from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
@@ -123,28 +107,6 @@ def _bar() -> ProgressFunction:
         bar.update(now.done - bar.n)
 
     return show
-
-
-class _Config:
-    """The configuration that a learner was made of."""
-
-    def __init__(self, watch: Any) -> None:
-        self.it = ffi.gc(lib.retain_config_new(), lib.retain_config_free)
-        lib.retain_config_on_warning(self.it, lib.pyretain_warning, watch, NULL)
-        lib.retain_config_on_progress(self.it, lib.pyretain_progress, watch, NULL)
-
-    def set(self, settings: dict[str, Any]) -> None:
-        for word, value in settings.items():
-            key, said = key_of(word).encode(), value_of(value).encode()
-            check(lib.retain_config_set(self.it, key, said, here.err))
-
-    def get(self, word: str) -> str:
-        value = ffi.new("const char **")
-        check(lib.retain_config_get(self.it, key_of(word).encode(), value, here.err))
-        return text(value[0])
-
-    def values(self) -> dict[str, str]:
-        return {word: self.get(word) for word in SETTINGS}
 
 
 def _close(watch: Any, learner: Any) -> None:
@@ -188,7 +150,7 @@ class Learner:
         self.folder = folder
         self._watch = Watch(_bar() if progress is True else progress or None)
         handle = ffi.new_handle(self._watch)
-        self._config = _Config(handle)
+        self._config = Config(handle)
         if folder is not None and os.path.exists(os.path.join(folder, "config.ini")):
             check(lib.retain_config_load(self._config.it, os.fsencode(folder), here.err))
         self._config.set(settings)
@@ -524,27 +486,10 @@ class Learner:
         check(lib.retain_learner_load_weights(self._alive(), os.fsencode(path), here.err))
 
 
-def _describe() -> None:
-    """Settings as keywords in the signature and docstring, for completion and help."""
-    signature = inspect.signature(Learner.__init__)
-    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    keys = [
-        inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=setting.default)
-        for word, setting in SETTINGS.items()
-    ]
-    Learner.__init__.__signature__ = signature.replace(parameters=own + keys)  # type: ignore[attr-defined]
-    lines = [
-        f"    {word} = {setting.default}\n        {setting.help}"
-        + (f" ({setting.allowed})" if setting.allowed else "")
-        for word, setting in SETTINGS.items()
-    ]
-    Learner.__doc__ = f"{Learner.__doc__}\n    Settings and their defaults:\n\n" + "\n".join(lines)
-
-
 def _at_exit() -> None:
     for learner in list(_open):
         learner.close()
 
 
-_describe()
+describe(Learner)
 atexit.register(_at_exit)
