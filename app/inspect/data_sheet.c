@@ -1,6 +1,7 @@
 /*
  * The sheet is painted into memory: a cell per sample, scaled by the nearest
- * pixel, and below it its class in letters of three by five dots.
+ * pixel, and below it its class in letters of three by five dots. A row of numbers is
+ * painted as bars, one for each number: how far it is from the mean of those on the sheet.
  */
 #include "inspect/data_sheet.h"
 
@@ -120,6 +121,53 @@ static void put_sample(struct sheet *sheet, int x, int y, int size, const struct
 		}
 }
 
+/* What bars are measured by: mean and spread of each number, of the samples that have it. */
+struct measure {
+	double mean, spread;
+};
+
+static struct measure measure(const float *inputs, int n, size_t floats, size_t j)
+{
+	double sum = 0, squares = 0, count = 0;
+
+	for (int i = 0; i < n; i++)
+		if (isfinite(inputs[(size_t)i * floats + j])) {
+			sum += (double)inputs[(size_t)i * floats + j];
+			count++;
+		}
+	sum = count > 0 ? sum / count : 0;
+	for (int i = 0; i < n; i++)
+		if (isfinite(inputs[(size_t)i * floats + j]))
+			squares += pow((double)inputs[(size_t)i * floats + j] - sum, 2);
+	return (struct measure){sum, count > 0 ? sqrt(squares / count) : 0};
+}
+
+/*
+ * A bar for each number of a row, up or down from the middle; half of the cell is two
+ * spreads. Of more numbers than there are pixels some are left out. A missing one has no bar.
+ */
+static void put_bars(struct sheet *sheet, int x, int y, int size, const float *row, size_t floats,
+	const struct measure *measures)
+{
+	static const uint8_t ground[3] = {232, 232, 232}, up[3] = {31, 119, 180},
+			     down[3] = {214, 120, 40};
+	const int middle = size / 2;
+
+	for (int column = 0; column < size; column++) {
+		const size_t j = (size_t)column * floats / (size_t)size;
+		const double far = ((double)row[j] - measures[j].mean) / measures[j].spread / 2;
+		const int bar = isfinite(far) ? (int)(fmax(-1, fmin(far, 1)) * middle) : 0;
+
+		for (int line = 0; line < size; line++) {
+			const int above = middle - line;
+			const bool in =
+				bar > 0 ? above > 0 && above <= bar : above <= 0 && above > bar;
+
+			put(sheet, x + column, y + line, !in ? ground : bar > 0 ? up : down);
+		}
+	}
+}
+
 /* The range that all numbers lie in; what a data set gives lies in [0, 1]. */
 static void find_range(const float *inputs, size_t count, bool data, float *low, float *high)
 {
@@ -153,25 +201,34 @@ static int paint(struct sheet *sheet, const struct sheet_config *config, struct 
 	const struct source_info *info = source_info(source);
 	const int n = config->columns * config->rows;
 	const size_t floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
+	const bool rows = info->height * info->width == 1;
 	float *inputs = mem_new((size_t)n * floats, sizeof(*inputs)), low, high;
+	struct measure *measures = mem_new(floats, sizeof(*measures));
 	int32_t *labels = mem_new((size_t)n, sizeof(*labels));
 	int64_t *ids = mem_new((size_t)n, sizeof(*ids));
-	int code = inputs && labels && ids
+	int code = inputs && labels && ids && measures
 			   ? fetch(source, n, inputs, labels, ids, err)
 			   : err_memory(err, "a contact sheet", (size_t)n * floats * sizeof(float));
 
 	if (!code)
 		find_range(inputs, (size_t)n * floats, source_records(source), &low, &high);
+	for (size_t j = 0; j < floats && !code && rows; j++)
+		measures[j] = measure(inputs, n, floats, j);
 	for (int i = 0; i < n && !code; i++) {
+		const float *input = inputs + (size_t)i * floats;
 		const int x = GAP + i % config->columns * (config->size + GAP);
 		const int y = GAP + i / config->columns * (config->size + CAPTION + GAP);
 		char name[DATA_NAME];
 
-		put_sample(sheet, x, y, config->size, info, inputs + (size_t)i * floats, low, high);
+		if (rows)
+			put_bars(sheet, x, y, config->size, input, floats, measures);
+		else
+			put_sample(sheet, x, y, config->size, info, input, low, high);
 		data_class_name(source, labels[i], name);
 		put_caption(sheet, x, y + config->size + DOT, config->size, name);
 	}
 	mem_free(inputs);
+	mem_free(measures);
 	mem_free(labels);
 	mem_free(ids);
 	return code;
@@ -190,7 +247,8 @@ int data_sheet(const struct sheet_config *config, const struct options *options,
 		return code;
 	info = source_info(source);
 	sheet.pixels = mem_new(bytes, 1);
-	if (info->height < 2 || (info->channels != 1 && info->channels != 3))
+	if (info->height * info->width > 1 &&
+		(info->height < 2 || (info->channels != 1 && info->channels != 3)))
 		code = err_set(err, ERR_INPUT,
 			"stream.source = %s: its samples are %d x %d x %d numbers, not pictures",
 			options_text(options, "stream.source"), info->channels, info->height,

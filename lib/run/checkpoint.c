@@ -281,6 +281,8 @@ int checkpoint_save(struct run *run, struct err *err)
 	/* The checkpoint is good without it; what it would have removed goes with the next. */
 	if (store_checkpoint(run->store, &why))
 		log_write(&run->config.log, LOG_WARN, "%s", why.message);
+	if (run_write_classes(run, &why))
+		log_write(&run->config.log, LOG_WARN, "%s", why.message);
 	return 0;
 }
 
