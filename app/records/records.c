@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/name_list.h"
 #include "base/paths.h"
 #include "records/records_types.h"
 
@@ -48,6 +49,19 @@ bool records_likely(const char *path)
 	return likely;
 }
 
+/* Whether pictures lie in the folder itself. */
+static bool holds_pictures(const char *folder)
+{
+	struct name_list names = {0};
+	bool found = false;
+
+	if (path_is_folder(folder) && !name_list_of_folder(&names, folder, NULL))
+		for (size_t i = 0; i < names.count && !found; i++)
+			found = path_is_image(name_list_at(&names, i));
+	name_list_release(&names);
+	return found;
+}
+
 static int find_type(
 	const struct records_type **type, const char *words, const char **path, struct err *err)
 {
@@ -58,6 +72,12 @@ static int find_type(
 			*type = records_types[i];
 	if (*type)
 		return 0;
+	if (holds_pictures(words))
+		return err_set(err, ERR_INPUT,
+			"%s: holds pictures, and nothing says of which classes: put those of each "
+			"class into a folder of its name, or list them in a CSV file with columns "
+			"path and label",
+			words);
 	if (path_exists(words))
 		return err_set(err, ERR_INPUT,
 			"%s: retain cannot tell what kind of data this is; name it, as in "

@@ -102,6 +102,16 @@ def pictures_in_an_array():
     verdict(code == 0 and told(out)["le"] > 0.85, "small pictures in an array are learned", code, out, why)
 
 
+def pictures_without_classes():
+    os.mkdir("flat")
+    for i in range(3):
+        with open("flat/%d.jpg" % i, "w") as file:
+            file.write("no picture")
+    code, _, why = run("run", "flat")
+    verdict(code == 2 and "flat: holds pictures, and nothing says of which classes" in why,
+            "a folder of pictures without classes is told what is missing", code, why)
+
+
 def another_schema():
     table("other.csv", [["c", "label"], [1, "x"]])
     code, out, why = run("predict", "nan", "other.csv")
@@ -146,6 +156,7 @@ one_class()
 numbers_that_are_none()
 classes_without_end()
 pictures_in_an_array()
+pictures_without_classes()
 another_schema()
 held_rows_are_not_trained_on()
 averages_that_lag_do_not_serve()
