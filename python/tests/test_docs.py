@@ -1,4 +1,4 @@
-"""The programs of docs/python.md run."""
+"""The programs of docs/python.md run, and its reference is what the docstrings say."""
 
 import os
 import re
@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "python.md")
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+PAGE = os.path.join(TOP, "docs", "python.md")
 NEEDS = {"sklearn": "scikit-learn", "river": "River", "torch": "PyTorch", "pandas": "pandas"}
 
 
@@ -34,3 +35,14 @@ def test_program(number, tmp_path):
     )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
+
+
+def test_the_reference_is_of_these_sources():
+    made = subprocess.run(
+        [sys.executable, os.path.join(TOP, "python", "make_reference.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    with open(os.path.join(TOP, "docs", "python-api.md"), encoding="utf-8") as file:
+        assert file.read() == made.stdout, "make it anew: python/make_reference.py > docs/python-api.md"
