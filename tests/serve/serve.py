@@ -119,7 +119,7 @@ def standard_clients(service):
             results.append(client.infer("retain", [tensor], outputs=[
                 triton.InferRequestedOutput("probabilities", binary_data=binary),
                 triton.InferRequestedOutput("label", binary_data=not binary)]))
-        ours = service.post("/v1/predict?for=ever", {"input": [0.5, -1.25]})[1]
+        ours = service.post("/v1/predict", {"input": [0.5, -1.25]})[1]
         one, other = (result.as_numpy("probabilities") for result in results)
         verdict(client.is_server_live() and client.is_server_ready() and client.is_model_ready("retain"),
                 "tritonclient finds it ready")
