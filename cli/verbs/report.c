@@ -2,16 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/open.h"
+#include "cli/page.h"
+#include "cli/settings.h"
+#include "cli/watch.h"
 #include "report/curves_csv.h"
 #include "report/figure.h"
 #include "report/report.h"
 #include "serve/serve.h"
-#include "args.h"
-#include "cli.h"
-#include "open.h"
-#include "page.h"
-#include "settings.h"
-#include "watch.h"
 
 struct request {
 	const char *out, *svg, *csv;

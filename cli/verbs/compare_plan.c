@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli.h"
+#include "cli/cli.h"
 #include "config/app_config.h"
 #include "inspect/cost.h"
 

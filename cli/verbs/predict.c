@@ -1,37 +1,11 @@
 /* `retain predict`: what a model says about a file or a pipe. */
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "args.h"
-#include "cli.h"
+#include "cli/args.h"
+#include "cli/cli.h"
 #include "log/run_log.h"
-#include "predict/predict.h"
-#include "progress.h"
-
-static volatile sig_atomic_t asked_to_stop;
-
-static void on_signal(int number)
-{
-	asked_to_stop = number;
-}
-
-static void on_progress(void *context, int64_t done, int64_t total)
-{
-	struct progress *progress = context;
-
-	progress->state.total = (uint64_t)total;
-	progress->state.endless = !total;
-	progress_update(progress, (uint64_t)done);
-}
-
-static void on_log(void *context, enum log_level level, const char *message)
-{
-	(void)context;
-	fprintf(stderr, "retain: %s%s%s\n", level == LOG_NOTE ? "" : log_level_name(level),
-		level == LOG_NOTE ? "" : ": ", message);
-}
+#include "predicting.h"
 
 static void say_result(const struct predict_result *result)
 {
@@ -51,8 +25,8 @@ static void say_result(const struct predict_result *result)
 int cmd_predict(int argc, char **argv)
 {
 	struct arg_list settings = {0};
-	struct predict_config config = {.top = 1, .stop = &asked_to_stop};
-	bool quiet = false;
+	struct predict_config config = {.top = 1};
+	bool quiet = false, bar;
 	const struct arg rows[] = {
 		{"out", "FILE", "where answers go, in place of standard output",
 			.text = &config.out},
@@ -78,7 +52,6 @@ int cmd_predict(int argc, char **argv)
 		.example =
 			"retain predict runs/clicks/model.safetensors tomorrow.csv > answers.csv"};
 	struct predict_result result;
-	struct progress progress;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
 	int code;
@@ -92,21 +65,13 @@ int cmd_predict(int argc, char **argv)
 	config.data = argv[2];
 	config.settings = settings.items;
 	config.settings_count = settings.count;
-	config.log = (struct log){on_log, NULL, quiet ? LOG_ERROR : LOG_NOTE};
 	/* Answers that scroll by in a terminal leave no place for a bar. */
-	progress_begin(&progress,
-		!quiet && isatty(STDERR_FILENO) && (config.out || !isatty(STDOUT_FILENO)) ? stderr
-											  : NULL,
-		"predicting", 1);
-	config.progress = on_progress;
-	config.context = &progress;
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	code = predict(&config, &result, &err);
-	progress_end(&progress);
+	bar = !quiet && isatty(STDERR_FILENO) && (config.out || !isatty(STDOUT_FILENO));
+	code = predicting(&config, bar ? stderr : NULL, "predicting", quiet ? LOG_ERROR : LOG_NOTE,
+		&result, &err);
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	if (!quiet)
 		say_result(&result);
-	return asked_to_stop ? EXIT_STOPPED + asked_to_stop : EXIT_OK;
+	return predicting_status();
 }

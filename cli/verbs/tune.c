@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/jobs.h"
+#include "cli/settings.h"
 #include "contest/contest.h"
 #include "contest/tune.h"
-#include "args.h"
-#include "cli.h"
 #include "contest_go.h"
-#include "jobs.h"
-#include "settings.h"
 
 enum { RATES_MOST = 40, BELOW = 4, ABOVE = 2, ROUNDS = 5 };
 

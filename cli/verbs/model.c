@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "cli/args.h"
+#include "cli/cli.h"
 #include "inspect/model.h"
-#include "args.h"
-#include "cli.h"
 
 #define KEY_MOST   24  /* a longer key stands out of its column */
 #define VALUE_MOST 200 /* bytes of metadata that are shown */

@@ -7,13 +7,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/args.h"
+#include "cli/came_to.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
 #include "eval/summary.h"
 #include "report/curves.h"
-#include "progress.h"
 #include "report/spark.h"
-#include "args.h"
-#include "came_to.h"
-#include "cli.h"
 
 enum { CLASSES = 10, CONFUSIONS = 5 };
 enum { CUTS_MOST = 12, CUTS_FIRST = 6, CUTS_LAST = 2 };

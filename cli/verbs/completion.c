@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "args.h"
-#include "cli.h"
+#include "cli/args.h"
+#include "cli/cli.h"
 
 static const struct {
 	const char *shell, *script;

@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/jobs.h"
+#include "cli/open.h"
+#include "compare_plan.h"
 #include "contest/contest.h"
 #include "contest/contest_table.h"
-#include "report/report.h"
-#include "args.h"
-#include "cli.h"
-#include "compare_plan.h"
 #include "contest_go.h"
-#include "jobs.h"
-#include "open.h"
+#include "report/report.h"
 
 struct request {
 	const char *methods, *seeds, *scale, *out, *shard;

@@ -8,11 +8,11 @@
 #include "report/report.h"
 #include "serve/serve.h"
 
-#include "args.h"
-#include "cli.h"
-#include "open.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/open.h"
+#include "cli/watch.h"
 #include "service.h"
-#include "watch.h"
 
 struct request {
 	const char *what, *out, *listen, *method;

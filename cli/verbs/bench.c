@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "args.h"
-#include "cli.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/settings.h"
 #include "inspect/bench.h"
-#include "settings.h"
 
 static int print_json(
 	const struct bench_config *config, const struct bench_result *r, struct err *err)

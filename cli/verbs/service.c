@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "config/app_config.h"
 
-#include "crew.h"
-#include "settings.h"
+#include "cli/crew.h"
+#include "cli/settings.h"
 
 static const char SECTION[] = "learner ";
 

@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "progress.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/jobs.h"
+#include "cli/progress.h"
 #include "log/same.h"
-#include "args.h"
-#include "cli.h"
-#include "jobs.h"
 
 enum { PATH_MOST = 4096, WORDS_MOST = 2 * ARGS_LIST + 16, WAITING_RUNS = 3 };
 

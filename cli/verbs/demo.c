@@ -5,10 +5,10 @@
 
 #include "report/report.h"
 
-#include "args.h"
-#include "cli.h"
-#include "settings.h"
-#include "watch.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/settings.h"
+#include "cli/watch.h"
 
 enum { PLAIN, PAPER, BEST, ENTRIES };
 

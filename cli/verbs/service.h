@@ -19,8 +19,8 @@
 #include "base/log.h"
 #include "serve/serve.h"
 
-#include "args.h"
-#include "page.h"
+#include "cli/args.h"
+#include "cli/page.h"
 
 struct service_learner {
 	char *name, *out, *config, *model;

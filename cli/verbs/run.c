@@ -9,13 +9,13 @@
 #include "log/run_log.h"
 #include "streams/source.h"
 
-#include "args.h"
-#include "came_to.h"
-#include "cli.h"
-#include "crew.h"
-#include "open.h"
-#include "settings.h"
-#include "watch.h"
+#include "cli/args.h"
+#include "cli/came_to.h"
+#include "cli/cli.h"
+#include "cli/crew.h"
+#include "cli/open.h"
+#include "cli/settings.h"
+#include "cli/watch.h"
 
 enum { PLACE = 4096 };
 

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "progress.h"
-#include "args.h"
-#include "cli.h"
-#include "jobs.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/jobs.h"
+#include "cli/progress.h"
 
 enum { JOBS_MOST = 256, WORDS_MOST = 2 * (3 * EXPERIMENT_SETTINGS + ARGS_LIST) + 32 };
 

@@ -1,15 +1,12 @@
 /* `retain eval`: how good a model is on data whose labels are known. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "args.h"
 #include "base/file.h"
-#include "cli.h"
+#include "cli/args.h"
+#include "cli/cli.h"
 #include "predict/evaluation.h"
-#include "predict/predict.h"
-#include "progress.h"
+#include "predicting.h"
 
 struct request {
 	struct predict_config config;
@@ -18,28 +15,6 @@ struct request {
 	int ranges, worst;
 	bool json, quiet;
 };
-
-static volatile sig_atomic_t asked_to_stop;
-
-static void on_signal(int number)
-{
-	asked_to_stop = number;
-}
-
-static void on_progress(void *context, int64_t done, int64_t total)
-{
-	struct progress *progress = context;
-
-	progress->state.total = (uint64_t)total;
-	progress->state.endless = !total;
-	progress_update(progress, (uint64_t)done);
-}
-
-static void on_log(void *context, enum log_level level, const char *message)
-{
-	(void)context;
-	fprintf(stderr, "retain: %s: %s\n", log_level_name(level), message);
-}
 
 static int write_confusion(
 	const struct request *request, const struct evaluation *evaluation, struct err *err)
@@ -75,19 +50,13 @@ static int evaluate(struct request *request)
 {
 	struct evaluation evaluation = {0};
 	struct predict_result result;
-	struct progress progress;
 	struct err err = {0};
 	int code;
 
-	progress_begin(&progress, request->quiet ? NULL : stderr, "evaluating", 1);
-	request->config.progress = on_progress;
-	request->config.context = &progress;
 	request->config.told = evaluation_add;
 	request->config.told_context = &evaluation;
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	code = predict(&request->config, &result, &err);
-	progress_end(&progress);
+	code = predicting(&request->config, request->quiet ? NULL : stderr, "evaluating",
+		request->quiet ? LOG_ERROR : LOG_WARN, &result, &err);
 	if (!code && evaluation.err.code) {
 		err = evaluation.err;
 		code = err.code;
@@ -105,18 +74,14 @@ static int evaluate(struct request *request)
 			"retain: %lld samples have a label that the model does not know, and do "
 			"not count\n",
 			(long long)result.strange);
-	return asked_to_stop ? EXIT_STOPPED + asked_to_stop : EXIT_OK;
+	return predicting_status();
 }
 
 int cmd_eval(int argc, char **argv)
 {
 	struct request request = {.ranges = 8,
 		.worst = 10,
-		.config = {.top = 1,
-			.labels = true,
-			.silent = true,
-			.part = "eval",
-			.stop = &asked_to_stop}};
+		.config = {.top = 1, .labels = true, .silent = true, .part = "eval"}};
 	const struct arg rows[] = {
 		{"part", "NAME",
 			"of data that has parts: eval, stream, prepare or all; eval by default",
@@ -160,6 +125,5 @@ int cmd_eval(int argc, char **argv)
 	request.config.settings_count = request.settings.count;
 	if (!strcmp(request.config.part, "all"))
 		request.config.part = NULL;
-	request.config.log = (struct log){on_log, NULL, request.quiet ? LOG_ERROR : LOG_WARN};
 	return evaluate(&request);
 }

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/catalog.h"
-#include "config/app_config.h"
 #include "base/json_write.h"
-#include "args.h"
-#include "cli.h"
-#include "settings.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/settings.h"
+#include "config/app_config.h"
+#include "inspect/catalog.h"
 
 static void print_catalog(const struct catalog *catalog)
 {

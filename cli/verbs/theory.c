@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "cli/args.h"
+#include "cli/cli.h"
 #include "inspect/theory.h"
-#include "args.h"
-#include "cli.h"
 
 static const char *const form_names[THEORY_FORMS] = {[THEORY_RIGHT] = "right",
 	[THEORY_SQUARED] = "chi_squared",

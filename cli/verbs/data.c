@@ -5,15 +5,15 @@
 #include <time.h>
 
 #include "base/json_write.h"
-#include "args.h"
-#include "cli.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
 #include "data_table.h"
 #include "inspect/data_info.h"
 #include "inspect/data_sheet.h"
 #include "inspect/data_split.h"
 #include "log/run_log.h"
-#include "progress.h"
-#include "settings.h"
 
 #define SET_ROW(settings)                                                                          \
 	{                                                                                          \
