@@ -82,6 +82,7 @@ def same_bytes():
     photos_on_disk()
     kinds = {
         "an MLP, AMA and MALR": drift,
+        "weights to start from": drift + settings("model.weights=start.safetensors"),
         "ADAM, EMA": drift + settings("optimizer.kind=adam", "average.kind=ema", "optimizer.decay=0.001"),
         "schedule-free, recency, fast weights": drift + ["--method", "schedule-free+recency+fast"],
         "no average": drift + ["--method", "sgd+rwp"],
@@ -100,6 +101,8 @@ def same_bytes():
     for name, words in kinds.items():
         code, said = run([retain, *small, *words, "--out", "one"])
         verdict(code == 0, name + ": one process", said)
+        if words is drift:
+            shutil.copy("one/model.safetensors", "start.safetensors")
         for count in counts:
             code, said = run(launch(count, [*small, *words, "--out", "many"]))
             wrong = same("one", "many") if code == 0 else [code]

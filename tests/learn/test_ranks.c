@@ -274,6 +274,9 @@ static void classes_that_come(void **state)
 
 static void convolutions(void **state)
 {
+	compare_kind(SETTINGS("model.arch=resnet20-cifar", "model.frozen=stem, layer1",
+			     "optimizer.rates=fc:2"),
+		8, 0, true);
 	compare_kind(SETTINGS("model.arch=resnet20-cifar"), 8, 0, true);
 	compare_kind(SETTINGS("model.arch=resnet20-cifar", "model.norm=bn",
 			     "average.statistics_every=3"),
