@@ -23,7 +23,8 @@ static int open_source(struct follow_config *config, struct err *err)
 	int code = source_open(&f->source, config->options, err);
 
 	if (!code)
-		code = source_store_new(&config->store, f->source, 0, err);
+		code = source_store_new(&config->store, f->source,
+			(size_t)options_int64(config->options, "stream.cache") << 20, err);
 	if (!code && stored_digest(f->source, f->digest))
 		config->data = f->digest;
 	config->load_context = f->source;

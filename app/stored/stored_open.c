@@ -252,11 +252,8 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	learner.iterations = s->run.planned_iterations;
 	if (s->equal)
 		learner.budget = (double)s->run.planned_iterations / (double)s->run.planned_steps;
-	/* Ranks make every sample anew: with a cache, runs on photos came to other bytes. */
-	code = source_store_new(&s->run.store, s->source,
-		ranks_alone(s->run.config.ranks) ? (size_t)options_int64(o, "stream.cache") << 20
-						 : 0,
-		err);
+	code = source_store_new(
+		&s->run.store, s->source, (size_t)options_int64(o, "stream.cache") << 20, err);
 	if (!code)
 		code = run_make_learner(&s->run, &learner, err);
 	if (!code)

@@ -6,6 +6,8 @@
  */
 #include "streams/made/photos_scene.h"
 
+#include <string.h>
+
 #include "streams/made/photos_painter.h"
 
 static void painter_init(struct painter *painter, const struct photos_scene *scene,
@@ -141,14 +143,29 @@ static void paint_ground(const struct painter *p)
 	}
 }
 
+/*
+ * Black from a row down. Painting mixes with what is there, and even where it covers all
+ * of a pixel the last bit depends on that.
+ */
+static void clear_from(const struct painter *p, int row)
+{
+	const size_t at = (size_t)row * (size_t)p->size;
+
+	for (int c = 0; c < 3; c++)
+		memset(p->planes[c] + at, 0,
+			((size_t)p->size * (size_t)p->size - at) * sizeof(float));
+}
+
 void photos_paint(const struct photos_scene *scene, const float *texture, int size, float *planes)
 {
 	struct painter painter;
+	int sky;
 
 	painter_init(&painter, scene, texture, size, planes);
-	for (int row = 0, end = row_of(&painter, scene->horizon - painter.most - 2 * painter.pixel);
-		row < end; row++)
+	sky = row_of(&painter, scene->horizon - painter.most - 2 * painter.pixel);
+	for (int row = 0; row < sky; row++)
 		sky_row(&painter, row, painter.top - (float)row * painter.pixel);
+	clear_from(&painter, sky);
 	/* Below the horizon all of a row is ground; what a tilt leaves open is sky. */
 	for (int i = 0; i < 2; i++)
 		paint_ridge(&painter, &scene->ridges[i]);
