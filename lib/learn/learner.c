@@ -256,7 +256,7 @@ static int load_scale(struct learner *learner, const struct safetensors *file, s
 
 static int read_weights(struct learner *learner, const char *path, struct err *err)
 {
-	const bool anew = !strcmp(options_text(learner->config.options, "model.head"), "new");
+	const bool anew = learner->head_anew;
 	struct safetensors *file = NULL;
 	struct err why;
 	int code = safetensors_open(&file, path, err);

@@ -38,6 +38,7 @@ struct learner {
 	int batch, validation_batch;
 	int64_t validate_every, window_end, statistics_every;
 	bool serve_best; /* also the plain model may serve, if it validates best */
+	bool head_anew;  /* weights that are loaded leave the last layer as it is */
 
 	double price;       /* of an iteration, in iterations of plain SGD */
 	double per_step;    /* planned iterations of a time step; 0: unknown */

@@ -386,6 +386,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->validation_batch = options_int(o, "schedule.validation_batch");
 	made->validate_every = options_int64(o, "schedule.validate_every");
 	made->serve_best = !strcmp(options_text(o, "average.serve"), "best");
+	made->head_anew = !strcmp(options_text(o, "model.head"), "new");
 	made->statistics_every = options_int64(o, "average.statistics_every");
 	made->task_steps = options_int64(o, "run.task_steps");
 	code = learner_options_check(config, err);
