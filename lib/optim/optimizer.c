@@ -132,8 +132,10 @@ int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *c
 	for (int i = 0; i < buffer_count(type); i++) {
 		made->buffers[i] = mem_new(made->count ? made->count : 1, sizeof(float));
 		if (!made->buffers[i]) {
+			const size_t bytes = made->count * sizeof(float);
+
 			optimizer_free(made);
-			return err_memory(err, "an optimizer's state", made->count * sizeof(float));
+			return err_memory(err, "an optimizer's state", bytes);
 		}
 	}
 	*optimizer = made;
