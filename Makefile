@@ -24,9 +24,10 @@ demo: all
 test: $(BUILD)/build.ninja
 	@tools/run-tests $(BUILD)
 
-# What the method is claimed to do, on the built-in stream (docs/claims.md), and that a run of
-# some minutes survives a hundred kills: long.
+# What the method is claimed to do, on the built-in stream (docs/claims.md), that a run of some
+# minutes survives a hundred kills, and that 1 to 4 ranks come to the same bytes: long.
 test-long: all
+	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose cli/ranks
 	@tools/check-claims small --retain $(BUILD)/retain
 	@$(BUILD)/retain verify-resume --set stream.preset=long --kills 100
 

@@ -47,16 +47,35 @@ static void timed_gather(struct ranks *ranks, void *values, size_t unit, const s
 	travelled += clock_now() - begun;
 }
 
-static void timed_trade(struct ranks *ranks, const struct ranks_message *send, int sends,
+static int timed_begin(struct ranks *ranks, const struct ranks_message *send, int sends,
 	const struct ranks_message *receive, int receives)
 {
 	const double begun = clock_now();
+	const int parcel = under->begin(ranks, send, sends, receive, receives);
 
-	under->trade(ranks, send, sends, receive, receives);
+	travelled += clock_now() - begun;
+	return parcel;
+}
+
+static bool timed_done(struct ranks *ranks, int parcel, bool wait)
+{
+	const double begun = clock_now();
+	const bool done = under->done(ranks, parcel, wait);
+
+	travelled += clock_now() - begun;
+	return done;
+}
+
+static void timed_finish(struct ranks *ranks)
+{
+	const double begun = clock_now();
+
+	under->finish(ranks);
 	travelled += clock_now() - begun;
 }
 
-static const struct ranks_type timed = {timed_share, timed_hear, timed_gather, timed_trade};
+static const struct ranks_type timed = {
+	timed_share, timed_hear, timed_gather, timed_begin, timed_done, timed_finish};
 
 /* Samples whose inputs are one block of numbers, turned by the sample's id. */
 static void made_free(struct store *store)

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "log/run_log.h"
+
 static void add_share(struct text *out, const char *name, double share, double plain)
 {
 	if (isnan(share))
@@ -17,6 +19,7 @@ static void add_before_labels(struct text *out, const char *name, const struct m
 {
 	add_share(out, name, last->le, NAN);
 	add_share(out, "  of the last 1 000", last->recent, NAN);
+	add_share(out, "  on albums of others", last->le_album, NAN);
 	add_share(out, "  guess by last labels", last->blind, NAN);
 }
 
@@ -25,6 +28,15 @@ static void add_alarms(struct text *out, double alarms)
 	if (!isnan(alarms))
 		text_addf(out, "  %-26s%7.0f%s\n", "drift alarms", alarms,
 			alarms > 0 ? "   predictions became worse than they were" : "");
+}
+
+static void add_kept(struct text *out, double kept)
+{
+	char grouped[RUN_LOG_GROUPED];
+
+	if (!isnan(kept))
+		text_addf(out, "  %-26s%7s   samples, to train and validate on\n", "keeps",
+			run_log_grouped(grouped, (int64_t)kept));
 }
 
 void came_to(struct text *out, const struct summary *summary)
@@ -40,6 +52,7 @@ void came_to(struct text *out, const struct summary *summary)
 	add_share(out, "  mean of the last quarter", summary->late_ft,
 		averaged ? summary->late_ft_sgd : NAN);
 	add_alarms(out, last->alarms);
+	add_kept(out, last->kept);
 }
 
 void came_to_live(struct text *out, const struct summary *summary)

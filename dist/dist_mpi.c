@@ -3,10 +3,15 @@
  * reports that a connection broke, or when patience is over. Then those who wait call the
  * roll: everyone who hears of it answers, and who does not is named. Nothing is added up
  * here; bytes only travel.
+ *
+ * MPI moves messages when it is called. So while the caller computes, a helper thread calls
+ * it from time to time; a lock keeps the two apart. Between `begin` and `finish` requests are
+ * both threads', at other times the helper sleeps.
  */
 #include <mpi.h>
 
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,9 +25,12 @@
 #include "base/team.h"
 #include "dist.h"
 
-enum { TAG_DATA = 1, TAG_ROLL = 2 };
-static const size_t CHUNK = (size_t)1 << 30; /* bytes of one broadcast */
+enum { TAG_ROLL = 1, TAG_LANE = 2 };
+static const size_t CHUNK = (size_t)1 << 30;    /* bytes of one broadcast */
+static const size_t HELPED = (size_t)256 << 10; /* bytes: less is left to the caller */
 static const double PATIENCE = 600, SPIN = 0.05, ROLL = 5, LISTEN = 0.2; /* seconds */
+static const double IDLE = 10e-6;   /* seconds: a call of MPI that moved nothing is shorter */
+enum { PULLS = 32, NAP = 1000000 }; /* of the helper: calls in a row, nanoseconds until the next */
 
 /* What ranks tell each other first. */
 struct greeting {
@@ -37,6 +45,18 @@ struct mpi_ranks {
 	MPI_Request *requests;
 	int room;
 	int *counts, *places; /* of a gather */
+
+	int open;                  /* requests that were begun, */
+	size_t bytes;              /* and how much they move */
+	int *parcels, parcel_room; /* where each parcel's end */
+	int parcel_count;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t helper;
+	bool helped; /* there is a helper, */
+	bool pulls;  /* who has something to do, */
+	bool ends;   /* or should end */
+	int failed;  /* what MPI told it */
 };
 
 static struct mpi_ranks *mine(struct ranks *ranks)
@@ -131,27 +151,56 @@ static _Noreturn void call_roll(struct ranks *ranks)
 		mine(ranks)->all[missing].host, mine(ranks)->patience);
 }
 
-/* Waits for all of the first requests. */
-static void wait_for(struct ranks *ranks, int count, double patience)
+/* Whether these requests are done. */
+static bool test(struct ranks *ranks, int first, int count)
 {
 	struct mpi_ranks *m = mine(ranks);
+	int done = 0, code;
+
+	pthread_mutex_lock(&m->lock);
+	code = m->failed;
+	if (code == MPI_SUCCESS)
+		code = MPI_Testall(count, m->requests + first, &done, MPI_STATUSES_IGNORE);
+	pthread_mutex_unlock(&m->lock);
+	check(ranks, code);
+	return done;
+}
+
+static bool roll_is_called(struct ranks *ranks)
+{
+	int called = 0, code;
+
+	pthread_mutex_lock(&mine(ranks)->lock);
+	code = MPI_Iprobe(MPI_ANY_SOURCE, TAG_ROLL, MPI_COMM_WORLD, &called, MPI_STATUS_IGNORE);
+	pthread_mutex_unlock(&mine(ranks)->lock);
+	check(ranks, code);
+	return called;
+}
+
+static void stop_helper(struct mpi_ranks *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->pulls = false;
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* Waits for all of these requests. */
+static void wait_for(struct ranks *ranks, int first, int count, double patience)
+{
 	const double begun = clock_now();
 	double listened = begun;
-	int done = 0;
 
-	for (;;) {
-		check(ranks, MPI_Testall(count, m->requests, &done, MPI_STATUSES_IGNORE));
-		if (done)
-			return;
+	while (!test(ranks, first, count)) {
 		const double now = clock_now();
-		if (now - begun > patience)
-			call_roll(ranks);
+		bool called = now - begun > patience;
+
 		if (now - listened > LISTEN) {
 			listened = now;
-			check(ranks, MPI_Iprobe(MPI_ANY_SOURCE, TAG_ROLL, MPI_COMM_WORLD, &done,
-					     MPI_STATUS_IGNORE));
-			if (done)
-				call_roll(ranks);
+			called = called || roll_is_called(ranks);
+		}
+		if (called) {
+			stop_helper(mine(ranks));
+			call_roll(ranks);
 		}
 		rest(now - begun);
 	}
@@ -160,14 +209,15 @@ static void wait_for(struct ranks *ranks, int count, double patience)
 static void reserve(struct ranks *ranks, int count)
 {
 	struct mpi_ranks *m = mine(ranks);
+	MPI_Request *more;
 
 	if (count <= m->room)
 		return;
-	free(m->requests);
-	m->requests = malloc((size_t)count * sizeof(*m->requests));
-	if (!m->requests)
+	more = realloc(m->requests, (size_t)count * 2 * sizeof(*more));
+	if (!more)
 		fail(ranks, "out of memory for %d messages", count);
-	m->room = count;
+	m->requests = more;
+	m->room = count * 2;
 }
 
 static void broadcast(struct ranks *ranks, int from, void *bytes, size_t size, double patience)
@@ -177,7 +227,7 @@ static void broadcast(struct ranks *ranks, int from, void *bytes, size_t size, d
 
 		check(ranks, MPI_Ibcast((char *)bytes + at, some, MPI_BYTE, from, MPI_COMM_WORLD,
 				     mine(ranks)->requests));
-		wait_for(ranks, 1, patience);
+		wait_for(ranks, 0, 1, patience);
 	}
 }
 
@@ -206,29 +256,139 @@ static void gather(struct ranks *ranks, void *values, size_t unit, const size_t 
 	check(ranks, MPI_Type_commit(&type));
 	check(ranks, MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values, m->counts,
 			     m->places, type, MPI_COMM_WORLD, m->requests));
-	wait_for(ranks, 1, m->patience);
+	wait_for(ranks, 0, 1, m->patience);
 	check(ranks, MPI_Type_free(&type));
 }
 
-static void trade(struct ranks *ranks, const struct ranks_message *send, int sends,
-	const struct ranks_message *receive, int receives)
+/*
+ * Calls MPI as long as that moves something, which shows in the time that a call takes: one
+ * that finds nothing is short.
+ */
+static void pull(struct mpi_ranks *m)
+{
+	double begun = clock_now(), now;
+	int done = 0;
+
+	for (int i = 0; i < PULLS && m->pulls; i++, begun = now) {
+		m->failed = MPI_Testall(m->open, m->requests, &done, MPI_STATUSES_IGNORE);
+		m->pulls = !done && m->failed == MPI_SUCCESS;
+		now = clock_now();
+		if (now - begun < IDLE)
+			return;
+	}
+}
+
+static void *help(void *context)
+{
+	static const struct timespec nap = {0, NAP};
+	struct mpi_ranks *m = context;
+
+	pthread_mutex_lock(&m->lock);
+	while (!m->ends) {
+		if (!m->pulls) {
+			pthread_cond_wait(&m->wake, &m->lock);
+			continue;
+		}
+		pull(m);
+		pthread_mutex_unlock(&m->lock);
+		nanosleep(&nap, NULL);
+		pthread_mutex_lock(&m->lock);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return NULL;
+}
+
+/*
+ * There is something to send: until then nothing is on its way here that is due. Without a
+ * helper all moves when the caller asks; that is only slower.
+ */
+static void wake_helper(struct mpi_ranks *m)
+{
+	if (m->bytes < HELPED)
+		return;
+	if (!m->helped)
+		m->helped = !pthread_create(&m->helper, NULL, help, m);
+	m->pulls = true;
+	pthread_cond_signal(&m->wake);
+}
+
+static void post(struct ranks *ranks, const struct ranks_message *message, bool send)
+{
+	struct mpi_ranks *m = mine(ranks);
+	MPI_Request *request = &m->requests[m->open];
+	const int tag = TAG_LANE + message->lane;
+
+	if (!message->size)
+		return;
+	if (message->size > INT_MAX)
+		fail(ranks, "a message of %zu bytes is too long", message->size);
+	check(ranks, send ? MPI_Isend(message->bytes, (int)message->size, MPI_BYTE, message->rank,
+				    tag, MPI_COMM_WORLD, request)
+			  : MPI_Irecv(message->bytes, (int)message->size, MPI_BYTE, message->rank,
+				    tag, MPI_COMM_WORLD, request));
+	m->bytes += message->size;
+	m->open++;
+}
+
+static int note_parcel(struct ranks *ranks)
 {
 	struct mpi_ranks *m = mine(ranks);
 
-	reserve(ranks, sends + receives);
-	for (int i = 0; i < receives; i++) {
-		if (receive[i].size > INT_MAX)
-			fail(ranks, "a message of %zu bytes is too long", receive[i].size);
-		check(ranks, MPI_Irecv(receive[i].bytes, (int)receive[i].size, MPI_BYTE,
-				     receive[i].rank, TAG_DATA, MPI_COMM_WORLD, &m->requests[i]));
+	if (m->parcel_count == m->parcel_room) {
+		const int room = 2 * m->parcel_room + 16;
+		int *more = realloc(m->parcels, (size_t)room * sizeof(*more));
+
+		if (!more)
+			fail(ranks, "out of memory for %d parcels", room);
+		m->parcels = more;
+		m->parcel_room = room;
 	}
-	for (int i = 0; i < sends; i++)
-		check(ranks, MPI_Isend(send[i].bytes, (int)send[i].size, MPI_BYTE, send[i].rank,
-				     TAG_DATA, MPI_COMM_WORLD, &m->requests[receives + i]));
-	wait_for(ranks, sends + receives, m->patience);
+	m->parcels[m->parcel_count] = m->open;
+	return m->parcel_count++;
 }
 
-static const struct ranks_type type = {share, hear, gather, trade};
+static int begin(struct ranks *ranks, const struct ranks_message *send, int sends,
+	const struct ranks_message *receive, int receives)
+{
+	struct mpi_ranks *m = mine(ranks);
+	int parcel;
+
+	pthread_mutex_lock(&m->lock);
+	reserve(ranks, m->open + sends + receives);
+	for (int i = 0; i < receives; i++)
+		post(ranks, &receive[i], false);
+	for (int i = 0; i < sends; i++)
+		post(ranks, &send[i], true);
+	parcel = note_parcel(ranks);
+	if (sends)
+		wake_helper(m);
+	pthread_mutex_unlock(&m->lock);
+	return parcel;
+}
+
+static bool done(struct ranks *ranks, int parcel, bool wait)
+{
+	const struct mpi_ranks *m = mine(ranks);
+	const int first = parcel ? m->parcels[parcel - 1] : 0;
+	const int count = m->parcels[parcel] - first;
+
+	if (!wait)
+		return test(ranks, first, count);
+	wait_for(ranks, first, count, m->patience);
+	return true;
+}
+
+static void finish(struct ranks *ranks)
+{
+	struct mpi_ranks *m = mine(ranks);
+
+	stop_helper(m);
+	wait_for(ranks, 0, m->open, m->patience);
+	m->open = m->parcel_count = 0;
+	m->bytes = 0;
+}
+
+static const struct ranks_type type = {share, hear, gather, begin, done, finish};
 
 /* How many processors a rank can have: those it is bound to, or its part of all. */
 static int fair_threads(int here)
@@ -331,6 +491,9 @@ int dist_open(struct ranks **ranks, const char *version, struct err *err)
 		return err_memory(err, "ranks", sizeof(*made));
 	made->ranks.type = &type;
 	made->patience = PATIENCE;
+	made->failed = MPI_SUCCESS;
+	pthread_mutex_init(&made->lock, NULL);
+	pthread_cond_init(&made->wake, NULL);
 	code = join(made, version, err);
 	*ranks = &made->ranks;
 	return code;
@@ -348,7 +511,17 @@ void dist_close(struct ranks *ranks)
 
 	if (!ranks)
 		return;
+	if (m->helped) {
+		pthread_mutex_lock(&m->lock);
+		m->ends = true;
+		pthread_cond_signal(&m->wake);
+		pthread_mutex_unlock(&m->lock);
+		pthread_join(m->helper, NULL);
+	}
 	MPI_Finalize();
+	pthread_mutex_destroy(&m->lock);
+	pthread_cond_destroy(&m->wake);
+	free(m->parcels);
 	free(m->all);
 	free(m->counts);
 	free(m->places);

@@ -41,3 +41,20 @@ function forgetCards() {
 	waiting.clear();
 	near.disconnect();
 }
+
+function csvOf(rows) {
+	const cell = (value) => value === null || value === undefined ? "" :
+		/[",\n]/.test(value) ? '"' + String(value).replace(/"/g, '""') + '"' : value;
+	return rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
+}
+
+/* A link that gives the rows, as they are when it is clicked, to other programs. */
+function placeDownload(name, parent, rows) {
+	const link = element("a", parent, "CSV", "csv");
+	link.download = name + ".csv";
+	link.href = "#";
+	link.title = "these numbers as a table";
+	link.addEventListener("click", () => {
+		link.href = "data:text/csv;charset=utf-8," + encodeURIComponent(csvOf(rows()));
+	});
+}

@@ -275,30 +275,19 @@ function follow(from, least, most) {
 }
 
 /* What a chart draws, as a table for other programs. */
-function csvOf(series, chart) {
-	const quoted = (name) => /[",\n]/.test(name) ? '"' + name.replace(/"/g, '""') + '"' : name;
-	const rows = ["method,line,iteration,mean,least,most"];
+function rowsOf(series, chart) {
+	const rows = [["method", "line", "iteration", "mean", "least", "most"]];
 	const lines = {solid: chart.solid, dashed: chart.dashed, dotted: chart.dotted};
 	for (const one of series)
-		one.x.forEach((x, i) => rows.push([quoted(groups[one.group].name), lines[one.kind] || one.kind, x, one.told[i],
-			one.band ? one.low[i] : one.told[i], one.band ? one.high[i] : one.told[i]].join(",")));
-	return rows.join("\n") + "\n";
-}
-
-function placeDownload(chart, parent) {
-	const link = element("a", parent, "CSV", "csv");
-	link.download = chart.id + ".csv";
-	link.href = "#";
-	link.title = "the numbers of this chart as a table";
-	link.addEventListener("click", () => {
-		link.href = "data:text/csv;charset=utf-8," + encodeURIComponent(csvOf(seriesOf(chart), chart));
-	});
+		one.x.forEach((x, i) => rows.push([groups[one.group].name, lines[one.kind] || one.kind, x, one.told[i],
+			one.band ? one.low[i] : one.told[i], one.band ? one.high[i] : one.told[i]]));
+	return rows;
 }
 
 function placeChart(chart, parent) {
 	const card = element("div", parent, undefined, chart.hero ? "card hero" : "card");
 	card.dataset.chart = chart.id;
-	placeDownload(chart, element("h3", card, chart.title));
+	placeDownload(chart.id, element("h3", card, chart.title), () => rowsOf(seriesOf(chart), chart));
 	/* The note and the values share a place, so that nothing moves under the pointer. */
 	const words = element("div", card, undefined, groups.length > 1 ? "words tall" : "words");
 	element("div", words, chart.note, "readout");

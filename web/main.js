@@ -53,6 +53,7 @@ function watch() {
 
 readData(byId("data").textContent);
 drawAll();
+placeDownload("ranges", byId("ranges-section").querySelector("h2"), rangesRows);
 byId("moment").addEventListener("input", (event) => {
 	moment = Number(event.target.value) / 100;
 	drawRanges();

@@ -86,10 +86,17 @@ function paintMap(canvas, matrix, most) {
 	paintFuture(draw, matrix, width, height, density);
 }
 
+function matrixRows(group, matrix) {
+	const rows = [["method", "seen", "from", "to", "accuracy"]];
+	matrix.cells.forEach((row, r) => row.forEach((value, b) =>
+		rows.push([group.name, matrix.seen[r], b / matrix.bins, (b + 1) / matrix.bins, value])));
+	return rows;
+}
+
 function drawMap(group, matrix, parent, most) {
 	const card = element("div", parent, undefined, "card");
 	card.dataset.map = group.name;
-	element("h3", card, group.name);
+	placeDownload("matrix", element("h3", card, group.name), () => matrixRows(group, matrix));
 	const map = element("div", card, undefined, "map"), side = element("div", map, undefined, "side");
 	element("span", side, "end");
 	element("span", side, "when the model was taken", "turned");
@@ -130,6 +137,14 @@ function rangesOf(matrix) {
 		ranges.push(mean(matrix.cells[row].slice(first, end)));
 	}
 	return {seen: matrix.seen[row], ranges: ranges};
+}
+
+/* Of the models at the chosen moment. */
+function rangesRows() {
+	const rows = [["method", "from", "to", "accuracy"]];
+	for (const group of groups.filter((one) => one.shown && matrixOf(one)))
+		rangesOf(matrixOf(group)).ranges.forEach((value, k) => rows.push([group.name, k / RANGES, (k + 1) / RANGES, value]));
+	return rows;
 }
 
 function drawRanges() {

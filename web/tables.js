@@ -6,6 +6,7 @@ const summaryColumns = [
 	{name: "… by the plain model", unit: "%, last quarter", of: (run) => run.summary.late_ir_sgd, format: percent},
 	{name: "before the label (LE)", unit: "%", of: (run) => run.summary.le, format: percent},
 	{name: "… of the last 1\u00a0000", unit: "%", of: (run) => run.summary.recent, format: percent},
+	{name: "… on albums of others", unit: "%", of: (run) => run.summary.le_album, format: percent},
 	{name: "… by guessing", unit: "%", of: (run) => run.summary.blind, format: percent},
 	{name: "next, late (FT)", unit: "%, last quarter", of: (run) => run.summary.late_ft, format: percent},
 	{name: "next (FT)", unit: "%, at the end", of: (run) => run.summary.ft, format: percent},
@@ -15,6 +16,7 @@ const summaryColumns = [
 		format: (x) => count(Math.round(x))},
 	{name: "rate", unit: "at the end", of: (run) => run.summary.lr, format: short, alone: true},
 	{name: "iterations", unit: "", of: (run) => run.summary.iteration, format: (x) => count(Math.round(x))},
+	{name: "samples kept", unit: "at the end", of: (run) => run.summary.kept, format: (x) => count(Math.round(x)), alone: true},
 	{name: "cost", unit: "per iteration", of: (run) => run.summary.cost_per_iteration, format: (x) => x.toFixed(2)},
 	{name: "time", unit: "s", of: (run) => run.summary.seconds, alone: true, format: (x) => count(Number(x.toFixed(x < 100 ? 1 : 0)))},
 ];
@@ -23,6 +25,7 @@ const ledgerColumns = [
 	["iterations", "iterations"], ["train", "forward, training"], ["validate", "forward, validation"],
 	["statistics", "forward, statistics"], ["backward", "backward"], ["updates", "updates"],
 	["averages", "updates of averages"], ["predict", "forward, predicting"], ["evaluate", "forward, evaluating"],
+	["kept_training", "samples kept to train on"], ["kept_validation", "… to validate on"],
 ];
 
 function swatch(parent, group) {
@@ -111,6 +114,8 @@ function drawClasses() {
 	byId("classes-note").textContent = run.name + ": of predictions that were made before the label. Recognised: of the class's samples, " +
 		"how many it was said for (recall). Right when said: precision." +
 		(run.class_count > run.classes.length ? " The " + run.classes.length + " most frequent of " + count(run.class_count) + " classes." : "");
+	placeDownload("classes", byId("classes-note"), () => [["class", "samples", "recognised", "said"]].concat(
+		run.classes.map((one) => [one.name, one.seen, one.right, one.said])));
 	classes.replaceChildren();
 	confusions.replaceChildren();
 	const body = head(classes, "class", [{name: "samples"}, {name: "recognised", unit: "%"}, {name: "right when said", unit: "%"}]);
@@ -122,6 +127,8 @@ function drawClasses() {
 	if (!run.confusions.length)
 		return;
 	const pairs = head(confusions, "largest confusions", [{name: "taken for"}, {name: "times"}]);
+	placeDownload("confusions", confusions.querySelector("th"), () => [["class", "taken_for", "times"]].concat(
+		run.confusions.map((one) => [one.label, one.predicted, one.times])));
 	for (const one of run.confusions) {
 		const row = element("tr", pairs);
 		for (const words of [one.label, one.predicted, count(one.times)])
@@ -221,7 +228,9 @@ function drawRuns() {
 	for (const run of runs) {
 		if (run.cuts.length) {
 			const details = element("details", place);
-			element("summary", details, run.name + ": " + run.cuts.length + (run.cuts.length === 1 ? " cut" : " cuts") + " of the rate");
+			const line = element("summary", details, run.name + ": " + run.cuts.length + (run.cuts.length === 1 ? " cut" : " cuts") + " of the rate");
+			placeDownload("cuts", line, () => [["iteration", "before", "after"]].concat(
+				run.cuts.map((one) => [one.iteration, one.before, one.after])));
 			const table = element("table", element("div", details, undefined, "wide"), undefined, "events");
 			for (const cut of run.cuts) {
 				const row = element("tr", table);
@@ -231,7 +240,9 @@ function drawRuns() {
 		}
 		if (run.alarms.length) {
 			const details = element("details", place);
-			element("summary", details, run.name + ": " + run.alarms.length + " drift alarm" + (run.alarms.length === 1 ? "" : "s"));
+			const line = element("summary", details, run.name + ": " + run.alarms.length + " drift alarm" + (run.alarms.length === 1 ? "" : "s"));
+			placeDownload("alarms", line, () => [["iteration", "sample", "error_before", "error_after"]].concat(
+				run.alarms.map((one) => [one.iteration, one.sample, one.before, one.after])));
 			const table = element("table", element("div", details, undefined, "wide"), undefined, "events");
 			for (const alarm of run.alarms) {
 				const row = element("tr", table);

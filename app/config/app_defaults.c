@@ -34,7 +34,16 @@ static int fill_size(struct options *options, const struct records_info *info, s
 		code = defaults_set(options, "image.size", side, err);
 	if (!code && info->form == RECORDS_IMAGE && sight.same)
 		code = defaults_set(options, "image.transform", "pad", err);
-	return code;
+	snprintf(side, sizeof(side), "%d", (sight.side + 4) / 8);
+	return code ? code : defaults_set(options, "image.pad", side, err);
+}
+
+/* What is grey is more often a sign, which has a right side and a left one, than a photo. */
+static int fill_grey(struct options *options, struct err *err)
+{
+	const int code = defaults_set(options, "image.channels", "1", err);
+
+	return code ? code : defaults_set(options, "image.flip", "false", err);
 }
 
 /* Whether there is nothing else to measure retention on. */
@@ -53,6 +62,8 @@ static int fill_pictures(struct options *options, struct records *records, struc
 
 	if (!code)
 		code = fill_size(options, info, sight, err);
+	if (!code && sight.grey)
+		code = fill_grey(options, err);
 	/* Class after class is the order of folders, not of time. */
 	if (!code && info->form == RECORDS_IMAGE && !info->timed && sight_sorted(records))
 		code = defaults_set(options, "stream.order", "random", err);

@@ -309,7 +309,7 @@ static int choose_columns(struct contest *contest, struct err *err)
 	char word[128];
 
 	if (!show)
-		show = "le, ir, late_ir, ft, late_ft, cost, seconds";
+		show = "le, ir, late_ir, ft, late_ft, kept, cost, seconds";
 	while (experiment_word(&show, word, sizeof(word)))
 		if (contest->plan.alone || strcmp(word, "seconds") != 0)
 			text_addf(&columns, "%s%s", columns.size ? ", " : "", word);

@@ -13,7 +13,7 @@
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
-	MEASURES = 31 + 2 * MEASURE_RANGES,
+	MEASURES = 32 + 2 * MEASURE_RANGES,
 };
 
 struct measure {

@@ -47,7 +47,7 @@ static void crop_train(const struct transform_config *config, struct crop_chance
 		.y = w.y,
 		.scale_x = (double)w.width / config->size,
 		.scale_y = (double)w.height / config->size,
-		.mirror = crop_flip(chance)};
+		.mirror = config->flip && crop_flip(chance)};
 }
 
 /* The pixels that outputs first .. first+count-1 depend on, the filter's reach included. */
@@ -89,7 +89,7 @@ static void pad_train(const struct transform_config *config, struct crop_chance 
 	crop_shift(chance, 2 * config->pad, &cut->shift_x, &cut->shift_y);
 	cut->shift_x -= config->pad;
 	cut->shift_y -= config->pad;
-	cut->mirror = crop_flip(chance);
+	cut->mirror = config->flip && crop_flip(chance);
 }
 
 static const struct transform_kind kinds[] = {

@@ -5,11 +5,11 @@
  *
  * Kinds:
  *
- *	crop    training: a random part, resized, perhaps mirrored; evaluation: the
+ *	crop    training: a random part, resized, with `flip` perhaps mirrored; evaluation: the
  *	        image resized to `resize` pixels on its shorter side, its centre.
  *	        For photographs of any size
  *	pad     training: shifted by up to `pad` pixels in each direction, zeros
- *	        coming in, perhaps mirrored; evaluation: as it is. For CIFAR; images
+ *	        coming in, with `flip` perhaps mirrored; evaluation: as it is. For CIFAR; images
  *	        must have the size
  *	plain   as it is, for training too. For digits; images must have the size
  *
@@ -36,6 +36,7 @@ struct transform_config {
 	int size;     /* pixels a side, of the output */
 	int resize;   /* crop: the shorter side in evaluation; at least size */
 	int pad;      /* pad: pixels added on each side */
+	bool flip;    /* crop and pad: half of what is for training is mirrored */
 	int channels; /* 1 or 3; grey images fill all three, colour is made grey for one */
 	float mean[TRANSFORM_CHANNELS_MAX], std[TRANSFORM_CHANNELS_MAX];
 	uint64_t seed;

@@ -6,6 +6,7 @@
 #include "records/records.h"
 #include "streams/source.h"
 #include "eval/alarm.h"
+#include "learn/losses/loss.h"
 #include "nn/net.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
@@ -25,6 +26,7 @@
 	}
 CATALOG(pool)
 CATALOG(objective)
+CATALOG(loss)
 CATALOG(optimizer)
 CATALOG(average)
 CATALOG(schedule)
@@ -91,6 +93,7 @@ const struct catalog catalogs[] = {
 	{"architectures", "model.arch", arch_row},
 	{"pools", "replay.pool", pool_row},
 	{"objectives", "replay.objective", objective_row},
+	{"losses", "loss.kind", loss_row},
 	{"optimizers", "optimizer.kind", optimizer_row},
 	{"averages", "average.kind", average_row},
 	{"schedules", "schedule.kind", schedule_row},

@@ -105,6 +105,7 @@ static int count_labels(struct survey *s, struct err *err)
 		memset(counts, 0, classes * sizeof(*counts));
 		code = count_part(s, part, counts, err);
 		end_part(&info->parts[part], counts, seen, info->source.classes);
+		data_class_name(s->source, info->parts[part].most, info->parts[part].name);
 		for (size_t c = 0; c < classes; c++)
 			all[c] += counts[c];
 	}

@@ -18,10 +18,11 @@ enum { DATA_PARTS = 10, DATA_FAULTS = 20, DATA_DIGEST = 33, DATA_NAME = 64 };
 
 /* A part of the stream, as long as the others. */
 struct data_part {
-	int classes;       /* that occur in it */
-	int most;          /* the most frequent one, */
-	double most_share; /* ... and its share */
-	int fresh;         /* classes that did not occur before */
+	int classes;          /* that occur in it */
+	int most;             /* the most frequent one, */
+	double most_share;    /* ... its share */
+	char name[DATA_NAME]; /* ... and its name, or number */
+	int fresh;            /* classes that did not occur before */
 };
 
 struct data_info {

@@ -233,6 +233,7 @@ static void judge_label(struct survey *s, double *majority)
 	const struct table_info_column *column = s->info->columns + s->plan.label;
 	const struct seen *seen = s->seen + s->plan.label;
 	const int64_t rows = s->info->rows;
+	const bool named = s->scan.class_names.count;
 
 	*majority = column->shown_count ? (double)column->shown[0].count / (double)rows : 1;
 	if (column->different == 1 && !column->more)
@@ -244,23 +245,28 @@ static void judge_label(struct survey *s, double *majority)
 			"retain "
 			"learns classes",
 			column->name);
-	else if (column->numbers == rows && (column->more || column->different > QUANTITY) &&
-		 10 * column->different > rows)
+	else if (column->numbers == rows &&
+		 (column->more || (column->different > QUANTITY && 10 * column->different > rows)))
 		wrong(s,
-			"label %s: has %" PRId64 " different numbers in %" PRId64
+			"label %s: has %s%" PRId64 " different numbers in %" PRId64
 			" rows; it looks like a quantity, and retain learns classes",
-			column->name, column->different, rows);
+			column->name, column->more ? "more than " : "", column->different, rows);
+	else if (column->numbers == rows && named && column->most + 1 > (double)column->different)
+		wrong(s,
+			"label %s: has %" PRId64
+			" different numbers from %g to %g; they are taken as names (table.labels)",
+			column->name, column->different, column->least, column->most);
 	else if (column->numbers == rows && column->most + 1 > (double)column->different)
 		wrong(s,
 			"label %s: has %" PRId64
 			" different numbers from %g to %g; classes are 0 to "
 			"%g, those between and below never come",
 			column->name, column->different, column->least, column->most, column->most);
-	else if (10 * column->different > rows && rows >= ROWS_LEAST)
+	else if (10 * (int64_t)s->scan.classes > rows && rows >= ROWS_LEAST)
 		wrong(s,
-			"label %s: has %" PRId64 " classes in %" PRId64
+			"label %s: has %d classes in %" PRId64
 			" rows; is it the right column (table.label)?",
-			column->name, column->different, rows);
+			column->name, s->scan.classes, rows);
 }
 
 static void describe(struct survey *s)

@@ -96,6 +96,14 @@ extern const struct live_line_format live_line_formats[]; /* ends with a row wit
 live_line_read live_line_ndjson, live_line_csv;
 live_line_first live_first_ndjson, live_first_csv;
 
+/*
+ * The two readers that live_line_ndjson is made of. The quick one reads what is written plainly;
+ * false: it does not know. Then, and only then, the other is asked; where both know they agree.
+ */
+bool live_line_quick(const char *bytes, size_t size, const struct live_line_shape *shape,
+	struct live_line *line, float *input);
+live_line_read live_line_json;
+
 /* For formats: an id that is a number or a text, and a label that must be a class or name one. */
 void live_line_number_id(struct live_line *line, int64_t number);
 int live_line_text_id(

@@ -162,7 +162,7 @@ static int read_table(const struct jvalue *table, const char *where,
 	return code;
 }
 
-int live_line_ndjson(const char *bytes, size_t size, const char *where,
+int live_line_json(const char *bytes, size_t size, const char *where,
 	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
 {
 	struct jvalue *value = NULL;
@@ -174,6 +174,14 @@ int live_line_ndjson(const char *bytes, size_t size, const char *where,
 		code = read_table(value, where, shape, line, input, err);
 	jvalue_free(value);
 	return code;
+}
+
+int live_line_ndjson(const char *bytes, size_t size, const char *where,
+	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
+{
+	if (live_line_quick(bytes, size, shape, line, input))
+		return 0;
+	return live_line_json(bytes, size, where, shape, line, input, err);
 }
 
 /* What is wrong with numbers is said when they are read. */

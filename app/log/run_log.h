@@ -109,6 +109,8 @@ struct run_log {
 	bool has_facts;           /* there is a run.json */
 	bool stopped;
 	struct ledger ledger;
+	bool has_kept; /* how many samples were kept at the end is known: */
+	int64_t kept_training, kept_validation;
 	struct run_fact
 		*facts; /* all others but tables and lists; those of "data" as "data.NAME" */
 	size_t fact_count;

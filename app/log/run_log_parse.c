@@ -373,6 +373,9 @@ int run_log_parse_facts(
 		log->has_facts = true;
 		log->stopped = truth_in(root, "stopped");
 		take_ledger(&log->ledger, jvalue_find(root, "ledger"));
+		log->has_kept = jvalue_find(root, "kept") != NULL;
+		log->kept_training = whole_in(jvalue_find(root, "kept"), "training");
+		log->kept_validation = whole_in(jvalue_find(root, "kept"), "validation");
 	}
 	jvalue_free(root);
 	return code;

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/decimal.h"
+#include "base/grow.h"
+#include "base/mem.h"
 #include "formats/moment.h"
 
 enum { NAME_MOST = 1024 };
@@ -69,6 +70,40 @@ int columns_bad_cell(
 		(unsigned long long)number, column, why.message);
 }
 
+/* Up to so many classes, those that never come cost nothing. */
+enum { GAPS_LEAST = 100 };
+
+enum label_kind label_kind(const char *word)
+{
+	static const char *const words[] = {
+		[LABEL_NUMBERS] = "numbers", [LABEL_NAMES] = "names", [LABEL_AUTO] = "auto"};
+	int kind = LABEL_NUMBERS;
+
+	while (kind < LABEL_AUTO && strcmp(words[kind], word) != 0)
+		kind++;
+	return (enum label_kind)kind;
+}
+
+/* Counts a number that comes for the first time. */
+static int count_number(struct label_column *column, int64_t label, struct err *err)
+{
+	const size_t byte = (size_t)label / 8, before = column->room;
+	const unsigned char bit = (unsigned char)(1u << label % 8);
+
+	if (!grow_room(&column->came, &column->room, byte + 1, 1))
+		return err_memory(err, "labels", byte + 1);
+	memset(column->came + before, 0, column->room - before);
+	column->different += !(column->came[byte] & bit);
+	column->came[byte] |= bit;
+	return 0;
+}
+
+static bool has_gaps(const struct label_column *column)
+{
+	return column->kind == LABEL_AUTO && !column->named && column->largest >= GAPS_LEAST &&
+	       2 * column->different < column->largest;
+}
+
 static int named_label(
 	struct label_column *column, struct csv_field cell, int64_t *label, struct err *err)
 {
@@ -93,8 +128,10 @@ int label_column_cell(
 	cell = csv_trim(cell);
 	if (!cell.size)
 		return err_set(err, ERR_FORMAT, "is empty");
-	if (column->named)
+	if (column->named || column->kind == LABEL_NAMES) {
+		column->named = true;
 		return named_label(column, cell, label, err);
+	}
 	/* Numbers that cannot be classes, as -1 and 1, are names. */
 	if (!decimal_whole(cell.at, cell.size, label) || *label < 0 || *label >= COLUMN_LABELS) {
 		column->named = true;
@@ -102,12 +139,16 @@ int label_column_cell(
 	}
 	if (*label > column->largest)
 		column->largest = *label;
-	return 0;
+	return column->kind == LABEL_AUTO ? count_number(column, *label, err) : 0;
 }
 
 int label_column_end(struct label_column *column, int *classes, uint32_t **ranks, struct err *err)
 {
 	*ranks = NULL;
+	if (has_gaps(column)) {
+		column->named = true;
+		return COLUMN_AGAIN;
+	}
 	*classes = (int)(column->named ? (int64_t)column->vocabulary.names.count
 				       : column->largest + 1);
 	return column->named ? vocabulary_sort(&column->vocabulary, ranks, err) : 0;
@@ -116,6 +157,7 @@ int label_column_end(struct label_column *column, int *classes, uint32_t **ranks
 void label_column_release(struct label_column *column)
 {
 	vocabulary_release(&column->vocabulary);
+	mem_free(column->came);
 	*column = (struct label_column){0};
 }
 

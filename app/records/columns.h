@@ -2,8 +2,9 @@
  * Columns of a CSV file that stand for labels, times and parts, read cell by cell,
  * as manifests and tables both need them.
  *
- * Labels: where all are whole numbers they are the classes' numbers; else all are
- * names, and classes are numbered in the order of their names, by bytes.
+ * Labels: where all are whole numbers they are the classes' numbers, unless they are said
+ * to be names, or leave large gaps; else all are names, and classes are numbered in the
+ * order of their names, by bytes.
  *
  * Times: where all are whole numbers they stay as they are; numbers with a fraction
  * are seconds, and like dates (ISO 8601, UTC unless they say otherwise) become
@@ -29,17 +30,28 @@
 
 enum { COLUMN_AGAIN = 1 };
 
-/* Zeroed: no row has been seen. */
+/* LABEL_AUTO: numbers, unless most of those below the largest never come. */
+enum label_kind { LABEL_NUMBERS, LABEL_NAMES, LABEL_AUTO };
+enum label_kind label_kind(const char *word);
+
+/* Zeroed, but for the kind: no row has been seen. */
 struct label_column {
+	enum label_kind kind;
 	bool named;
-	int64_t largest; /* of numbers */
+	int64_t largest;     /* of numbers, */
+	int64_t different;   /* so many of which came */
+	unsigned char *came; /* a bit each, with LABEL_AUTO */
+	size_t room;
 	struct vocabulary vocabulary;
 };
 
 /* *label becomes the class, or for names the number to give to label_column_end's ranks. */
 int label_column_cell(
 	struct label_column *column, struct csv_field cell, int64_t *label, struct err *err);
-/* After the last row: how many classes there are; *ranks (mem_free) is NULL for numbers. */
+/*
+ * After the last row: how many classes there are; *ranks (mem_free) is NULL for numbers. With
+ * LABEL_AUTO it may be COLUMN_AGAIN.
+ */
 int label_column_end(struct label_column *column, int *classes, uint32_t **ranks, struct err *err);
 void label_column_release(struct label_column *column);
 

@@ -46,6 +46,7 @@ static int read_list(const struct image_list *list, const struct image_list_kind
 static int read_parts(const struct image_list *list, const struct image_list_kind *kind, bool timed,
 	struct path_lists *lists, struct err *err)
 {
+	const bool used = kind->parts->users && path_has(list->root, kind->parts->users);
 	int code = 0;
 
 	for (const struct image_list_part *p = kind->parts; p->name && !code; p++) {
@@ -59,6 +60,8 @@ static int read_parts(const struct image_list *list, const struct image_list_kin
 			code = read_list(list, kind, p->labels, path_lists_label, lists, err);
 		if (!code && timed)
 			code = read_list(list, kind, p->times, path_lists_time, lists, err);
+		if (!code && used && path_has(list->root, p->users))
+			code = read_list(list, kind, p->users, path_lists_user, lists, err);
 	}
 	return code;
 }
@@ -137,6 +140,7 @@ int image_list_open(struct records *records, const char *path, const struct imag
 		id.mark = mark_file(id.mark, list->root, p->paths);
 		id.mark = mark_file(id.mark, list->root, p->labels);
 		id.mark = mark_file(id.mark, list->root, p->times);
+		id.mark = mark_file(id.mark, list->root, p->users);
 	}
 	id.mark = mark_file(id.mark, list->root, more);
 	if (!path_index_find(&list->images, &id))
@@ -165,6 +169,11 @@ int image_list_path(struct records *records, int64_t i, char *out, size_t size, 
 {
 	image_list_where(records, i, out, size);
 	return 0;
+}
+
+int64_t image_list_user(const struct records *records, int64_t i)
+{
+	return ((const struct image_list *)records)->images.users[i];
 }
 
 int image_list_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)

@@ -13,10 +13,14 @@ struct image_list {
 	char *folder; /* that paths start from */
 };
 
-/* The lists of a part; times is NULL for kinds without them. Names of files are from root on. */
+/*
+ * The lists of a part; times and users are NULL for kinds without them. Names of files are from
+ * root on. Times are read if the stream has them, users if it and the part have them.
+ */
 struct image_list_part {
 	const char *name, *paths, *labels, *times;
 	enum records_part part;
+	const char *users;
 };
 
 struct image_list_kind {
@@ -31,7 +35,7 @@ struct image_list_kind {
 };
 
 /*
- * Reads the lists, or their index. Times are read if the stream has them. `more` is the
+ * Reads the lists, or their index. `more` is the
  * name of the file for read_more; NULL: there is none. `folder` is what the user says;
  * where that is empty it is the first of the kind's folders that has one of a few images;
  * where none has, the first one that exists.
@@ -45,5 +49,6 @@ int image_list_read(
 	struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 void image_list_where(const struct records *records, int64_t i, char *out, size_t size);
 int image_list_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);
+int64_t image_list_user(const struct records *records, int64_t i);
 
 #endif

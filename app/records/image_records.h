@@ -13,6 +13,7 @@ struct image_records {
 	struct index_file file;
 	const void *entries;     /* as the kind lays them out */
 	const int64_t *times;    /* NULL: there are none */
+	const int64_t *users;    /* likewise */
 	const uint32_t *classes; /* where their names begin; NULL: they have none */
 	const char *class_names;
 	uint64_t class_names_size;

@@ -23,13 +23,14 @@
 #define PART_MASK  ((UINT64_C(1) << PART_BITS) - 1)
 #define LABEL_FROM (AT_BITS + PART_BITS)
 
-enum { VERSION = 3, KEEP_FROM = 32 << 20 };
+enum { VERSION = 4, KEEP_FROM = 32 << 20 };
 enum role { PATH, LABEL, TIME, USER, PART, ROLES };
 
 struct manifest_header {
 	struct image_header images;
 	uint64_t size; /* of the manifest */
 	uint32_t columns, path_column, headed, separator;
+	uint32_t users, user_column; /* users: there is such a column */
 };
 
 static const char *const role_names[ROLES] = {
@@ -311,6 +312,8 @@ static int build(struct building *b, size_t *size, struct err *err)
 		code = finish_labels(b, err);
 	b->header.size = b->manifest->size;
 	b->header.path_column = (uint32_t)b->column[PATH];
+	b->header.users = b->column[USER] >= 0;
+	b->header.user_column = b->header.users ? (uint32_t)b->column[USER] : 0;
 	b->header.images.timed = b->column[TIME] >= 0;
 	b->header.images.parted = b->column[PART] >= 0;
 	return code ? code : pack(b, size, err);
@@ -324,7 +327,7 @@ static bool unpack(struct manifest *m)
 	m->header = h;
 	return image_records_unpack(&m->images, sizeof(*h), sizeof(uint64_t)) &&
 	       h->images.classes && h->size == m->file.size && h->path_column < h->columns &&
-	       h->columns <= MANIFEST_COLUMNS;
+	       h->user_column < h->columns && h->columns <= MANIFEST_COLUMNS;
 }
 
 int manifest_index_open(struct manifest *m, bool lenient, struct err *err)
@@ -335,8 +338,10 @@ int manifest_index_open(struct manifest *m, bool lenient, struct err *err)
 	size_t size = 0;
 	int code;
 
-	if (index_file_find(&m->images.file, &id) && unpack(m))
+	if (index_file_find(&m->images.file, &id) && unpack(m)) {
+		m->images.base.info.users = m->header->users;
 		return 0;
+	}
 	index_file_release(&m->images.file);
 	code = build(&b, &size, err);
 	label_column_release(&b.labels);
@@ -346,9 +351,10 @@ int manifest_index_open(struct manifest *m, bool lenient, struct err *err)
 	}
 	/* An index with bad rows is not kept: it would hide them from a run that refuses them. */
 	index_file_make(&m->images.file, &id, b.bytes, size, m->file.size >= KEEP_FROM && !b.bad);
-	return unpack(m)
-		       ? 0
-		       : err_set(err, ERR_STATE, "%s: its index contradicts itself", m->file.path);
+	if (!unpack(m))
+		return err_set(err, ERR_STATE, "%s: its index contradicts itself", m->file.path);
+	m->images.base.info.users = m->header->users;
+	return 0;
 }
 
 struct record manifest_index_look(const struct records *records, int64_t i)
@@ -384,4 +390,27 @@ bool manifest_index_path(
 
 	return n > (int)m->header->path_column && n <= MANIFEST_COLUMNS &&
 	       csv_text(fields + m->header->path_column, path, room) && *path;
+}
+
+int64_t manifest_index_user(const struct records *records, int64_t i)
+{
+	const struct manifest *m = (const struct manifest *)records;
+	struct csv_field fields[MANIFEST_COLUMNS];
+	struct record_bytes bytes = {0};
+	uint64_t number, user = (uint64_t)RECORDS_NO_USER;
+	size_t size, used;
+	const uint64_t at = manifest_index_row(m, i, &size, &number);
+
+	if (size && !mapped_record(&m->file, at, size, &bytes, NULL)) {
+		const int n = csv_row((const char *)bytes.data, bytes.size,
+			(char)m->header->separator, fields, MANIFEST_COLUMNS, &used);
+
+		if (n > (int)m->header->user_column && n <= MANIFEST_COLUMNS) {
+			const struct csv_field field = csv_trim(fields[m->header->user_column]);
+
+			user = mark_add(MARK_NOTHING, field.at, field.size);
+		}
+	}
+	record_bytes_release(&bytes);
+	return (int64_t)user;
 }

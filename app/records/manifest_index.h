@@ -8,7 +8,7 @@
  *	label  label, class, class_id, target, category, y
  *	time   time, timestamp, date, datetime, date_taken
  *	part   part, split, subset: train, val, test, pretrain
- *	user   user, user_id, userid: not used
+ *	user   user, user_id, userid
  * Without one they are path, label, time, user; the last one or two may be missing.
  * The first row is a header if one of its cells is such a name of a path or a label.
  */
@@ -46,5 +46,9 @@ uint64_t manifest_index_row(
 /* The path in a row's bytes as they are now. False if there is none that fits. */
 bool manifest_index_path(
 	const struct manifest *manifest, const char *row, size_t size, char *path, size_t room);
+
+/* A number for the user of a record, read from the manifest; RECORDS_NO_USER if it cannot
+ * be read any more. */
+int64_t manifest_index_user(const struct records *records, int64_t i);
 
 #endif

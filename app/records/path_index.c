@@ -4,6 +4,7 @@
  *	paths, each with its NUL; zeros up to a multiple of 8
  *	entries[count]   the usual ones
  *	times[count]     where there are times
+ *	users[count]     where the stream has users; RECORDS_NO_USER in parts that have none
  *	header
  *
  * The header comes last since it is known last. An index file may have been made by
@@ -25,18 +26,18 @@ enum { KEEP_FROM = 1 << 20, MICROSECONDS = 1000000 };
 
 struct path_index_header {
 	uint64_t count, paths_size;
-	uint32_t classes, timed, parted, unused;
+	uint32_t classes, timed, parted, users;
 };
 
 struct path_lists {
 	const struct index_id *id;
 	struct index_writer *writer;
 	uint64_t paths_size;
-	struct numbers entries, times;
+	struct numbers entries, times, users;
 	enum records_part part;
-	char name[64];                     /* of the part */
-	size_t first, labels, times_first; /* labels: of this part */
-	int64_t largest;                   /* label */
+	char name[64];                                  /* of the part */
+	size_t first, labels, times_first, users_first; /* labels: of this part */
+	int64_t largest;                                /* label */
 	bool parted, fractions;
 };
 
@@ -51,7 +52,7 @@ static bool unpack(struct image_records *images)
 		return false;
 	left -= sizeof(*h);
 	h = (const void *)(bytes + left);
-	each = h->timed ? 16 : 8;
+	each = 8 + (h->timed ? 8 : 0) + (h->users ? 8 : 0);
 	if (!h->count || h->count > left / each || !h->classes || h->classes > PATH_LABELS)
 		return false;
 	paths = left - h->count * each;
@@ -62,6 +63,8 @@ static bool unpack(struct image_records *images)
 		images, &(struct image_header){h->count, 0, h->classes, h->timed, h->parted, 0});
 	images->entries = bytes + paths;
 	images->times = h->timed ? (const void *)(bytes + paths + 8 * h->count) : NULL;
+	images->users = h->users ? (const void *)(bytes + paths + (each - 8) * h->count) : NULL;
+	images->base.info.users = h->users;
 	return true;
 }
 
@@ -100,11 +103,21 @@ int path_lists_open(struct path_lists **lists, const struct index_id *id, struct
 	return code;
 }
 
+/* Parts without users, where others have them. */
+static int fill_users(struct path_lists *l, struct err *err)
+{
+	while (l->users.count && l->users.count < l->entries.count)
+		if (!numbers_add(&l->users, (uint64_t)RECORDS_NO_USER))
+			return err_memory(err, l->id->path, l->users.count * 8);
+	return 0;
+}
+
 /* Whether the part that ends has as much of one thing as of another. */
 static int end_part(struct path_lists *l, struct err *err)
 {
 	const size_t count = l->entries.count - l->first;
 	const size_t times = l->times.count - l->times_first;
+	const size_t users = l->users.count - l->users_first;
 
 	if (l->labels != count)
 		return err_set(err, ERR_FORMAT, "%s: %s has %zu labels for %zu paths", l->id->path,
@@ -115,7 +128,10 @@ static int end_part(struct path_lists *l, struct err *err)
 	if (times && l->times_first != l->first)
 		return err_set(err, ERR_FORMAT, "%s: %s has times, and what comes before has none",
 			l->id->path, l->name);
-	return 0;
+	if (users && users != count)
+		return err_set(err, ERR_FORMAT, "%s: %s has %zu users for %zu paths", l->id->path,
+			l->name, users, count);
+	return fill_users(l, err);
 }
 
 int path_lists_part(
@@ -128,6 +144,7 @@ int path_lists_part(
 	snprintf(lists->name, sizeof(lists->name), "%s", name);
 	lists->first = lists->entries.count;
 	lists->times_first = lists->times.count;
+	lists->users_first = lists->users.count;
 	lists->labels = 0;
 	return code;
 }
@@ -226,6 +243,23 @@ int path_lists_time(void *lists, const struct list_value *value, struct err *err
 	return numbers_add(&l->times, time) ? 0 : err_memory(err, l->id->path, l->times.count * 8);
 }
 
+int path_lists_user(void *lists, const struct list_value *value, struct err *err)
+{
+	struct path_lists *l = lists;
+	uint64_t user = (uint64_t)value->whole;
+
+	if (value->kind == LIST_REAL)
+		return err_set(err, ERR_FORMAT, "its user is a fraction");
+	if (value->kind == LIST_TEXT)
+		user = mark_add(MARK_NOTHING, value->text, value->size);
+	if (l->users_first != l->first)
+		return err_set(err, ERR_FORMAT, "it has a user, and what comes before has none");
+	if (l->users.count - l->users_first >= l->entries.count - l->first)
+		return err_set(err, ERR_FORMAT, "there are %zu paths and more users",
+			l->entries.count - l->first);
+	return numbers_add(&l->users, user) ? 0 : err_memory(err, l->id->path, l->users.count * 8);
+}
+
 static int write_all(struct path_lists *l, struct err *err)
 {
 	static const char zeros[8];
@@ -235,6 +269,7 @@ static int write_all(struct path_lists *l, struct err *err)
 		.classes = (uint32_t)(l->largest + 1),
 		.timed = l->times.count > 0,
 		.parted = l->parted,
+		.users = l->users.count > 0,
 	};
 	int code = index_writer_write(l->writer, zeros, (8 - l->paths_size % 8) % 8, err);
 
@@ -242,6 +277,8 @@ static int write_all(struct path_lists *l, struct err *err)
 		code = index_writer_write(l->writer, l->entries.at, l->entries.count * 8, err);
 	if (!code)
 		code = index_writer_write(l->writer, l->times.at, l->times.count * 8, err);
+	if (!code)
+		code = index_writer_write(l->writer, l->users.at, l->users.count * 8, err);
 	return code ? code : index_writer_write(l->writer, &header, sizeof(header), err);
 }
 
@@ -274,5 +311,6 @@ void path_lists_abort(struct path_lists *lists)
 	index_writer_abort(lists->writer);
 	numbers_release(&lists->entries);
 	numbers_release(&lists->times);
+	numbers_release(&lists->users);
 	mem_free(lists);
 }

@@ -1,14 +1,15 @@
 /*
- * The index of images that lists name: path, label, part and perhaps time of each. It
+ * The index of images that lists name: path, label, part and perhaps time and user of each. It
  * is made from lists that are read one after the other, paths first, for each part of
  * a data set; paths go to the index as they come, so that while it is made there are 8
- * bytes for each record in memory, 16 with times.
+ * bytes for each record in memory, 8 more with times and 8 with users.
  *
  *	path_lists_open
  *	path_lists_part      once for each part, then for each of its records
  *	  path_lists_path      the paths,
  *	  path_lists_label     as many labels,
- *	  path_lists_time      and as many times, or none at all
+ *	  path_lists_time      and as many times, or none at all;
+ *	  path_lists_user      as many users, or none in this part
  *	path_lists_end       an index
  */
 #ifndef RETAIN_RECORDS_PATH_INDEX_H
@@ -21,7 +22,7 @@
 enum { PATH_LABELS = (1 << 22) - 1, PATH_LONGEST = 4095 };
 
 /* The id's version is this. */
-enum { PATH_INDEX_VERSION = 3 };
+enum { PATH_INDEX_VERSION = 4 };
 
 /* Fills in the images, whose entries are the usual ones, if there is an index file of them. */
 bool path_index_find(struct image_records *images, const struct index_id *id);
@@ -40,11 +41,12 @@ int path_lists_part(
 /*
  * For list_visit, with the lists as `self`. Blanks around a path and NULs after it are
  * not part of it. Times are whole numbers that stay as they are, or, where any has a
- * fraction, seconds that become microseconds.
+ * fraction, seconds that become microseconds. Users are whole numbers or names.
  */
 int path_lists_path(void *lists, const struct list_value *value, struct err *err);
 int path_lists_label(void *lists, const struct list_value *value, struct err *err);
 int path_lists_time(void *lists, const struct list_value *value, struct err *err);
+int path_lists_user(void *lists, const struct list_value *value, struct err *err);
 
 /* Both end the lists, whether they succeed or not; abort accepts NULL. */
 int path_lists_end(struct path_lists *lists, struct image_records *images, struct err *err);

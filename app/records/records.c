@@ -143,6 +143,11 @@ struct record records_look(const struct records *records, int64_t i)
 	return records->type->look(records, i);
 }
 
+int64_t records_user(const struct records *records, int64_t i)
+{
+	return records->type->user(records, i);
+}
+
 int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
 {
 	return records->type->read(records, i, bytes, err);

@@ -6,7 +6,7 @@
  * KIND:PATH` names one, and where KIND is left out the rows guess.
  *
  * Opening reads or builds an index, never the samples themselves. 40 million
- * records open in seconds; an index takes at most 16 bytes of memory per record,
+ * records open in seconds; an index takes at most 24 bytes of memory per record,
  * or is a mapped file (kept beside the data or in a cache folder).
  */
 #ifndef RETAIN_RECORDS_RECORDS_H
@@ -41,9 +41,12 @@ struct records_info {
 	int channels, height, width; /* of pixels and floats; 0 for images */
 	bool timed;                  /* records have times; else their order is all there is */
 	bool parted;                 /* records have parts; else all are RECORDS_STREAM */
+	bool users;                  /* records of the stream have users: records_user */
 	/* NULL, or what to say to whoever needs labels, where there are none: all are -1 */
 	const char *unlabelled;
 };
+
+#define RECORDS_NO_USER INT64_MIN
 
 struct record {
 	int32_t label; /* -1: not in the classes; the record is bad */
@@ -75,6 +78,8 @@ struct records_type {
 	void (*where)(const struct records *records, int64_t i, char *out, size_t size);
 	/* The file that is the record, for manifests; NULL: records are no files of their own. */
 	int (*path)(struct records *records, int64_t i, char *out, size_t size, struct err *err);
+	/* Where info has users, a number that differs where users do, or RECORDS_NO_USER. */
+	int64_t (*user)(const struct records *records, int64_t i);
 	/* The name of a class; NULL where classes have none, or the row has no such function. */
 	const char *(*class_name)(const struct records *records, int label);
 	/* What named values become in records; NULL where there are none. */
@@ -111,6 +116,7 @@ bool records_tabular(const char *words);
 bool records_lenient(const struct options *options);
 const struct records_info *records_info(const struct records *records);
 struct record records_look(const struct records *records, int64_t i);
+int64_t records_user(const struct records *records, int64_t i); /* only where info has users */
 int records_read(struct records *records, int64_t i, struct record_bytes *bytes, struct err *err);
 void records_where(const struct records *records, int64_t i, char *out, size_t size);
 int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);

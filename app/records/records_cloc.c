@@ -1,7 +1,7 @@
 /*
- * The release of CLOC: lists of paths, labels and times saved by PyTorch, photos to
- * evaluate on in a CSV file. Users (train_userID) are not looked at. In the CSV file
- * the label comes first, the time third and the path last.
+ * The release of CLOC: lists of paths, labels, times and users saved by PyTorch, photos to
+ * evaluate on in a CSV file. In the CSV file the label comes first, the time third and the
+ * path last; its users are not looked at.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,9 +26,9 @@ static const struct option_row cloc_options[] = {
 
 static const struct image_list_part parts[] = {
 	{"train", "train_store_loc.torchSave", "train_labels.torchSave", "train_time.torchSave",
-		RECORDS_STREAM},
+		RECORDS_STREAM, "train_userID.torchSave"},
 	{"cross_val", "cross_val_store_loc.torchSave", "cross_val_labels.torchSave",
-		"cross_val_time.torchSave", RECORDS_PREPARE},
+		"cross_val_time.torchSave", RECORDS_PREPARE, "cross_val_userID.torchSave"},
 	{0},
 };
 
@@ -174,4 +174,5 @@ const struct records_type records_cloc = {
 	.read = image_list_read,
 	.where = image_list_where,
 	.path = image_list_path,
+	.user = image_list_user,
 };

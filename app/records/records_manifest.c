@@ -136,5 +136,6 @@ const struct records_type records_manifest = {
 	.read = manifest_read,
 	.where = manifest_where,
 	.path = manifest_path,
+	.user = manifest_index_user,
 	.class_name = image_records_class_name,
 };

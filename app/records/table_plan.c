@@ -19,6 +19,10 @@ const struct option_row table_options[] = {
 	{"table", "label", OPTION_TEXT, "", NULL,
 		"column of the label, by name or number; empty: the one called label, class, "
 		"target or y, or the last"},
+	{"table", "labels", OPTION_CHOICE, "auto", "auto | numbers | names",
+		"what whole numbers as labels are: the classes' numbers, from 0 on, or names; "
+		"auto: "
+		"names where most of the numbers up to the largest never come"},
 	{"table", "time", OPTION_TEXT, "", NULL,
 		"column of the time; empty: the one called time, timestamp, date or datetime, if "
 		"there is one; -: none"},
@@ -319,7 +323,8 @@ int table_plan_init(struct table_plan *plan, const struct mapped *file,
 	size_t used;
 	int code;
 
-	*plan = (struct table_plan){.sizes = schema_sizes(options)};
+	*plan = (struct table_plan){.sizes = schema_sizes(options),
+		.labels = label_kind(options_text(options, "table.labels"))};
 	code = schema_from(&plan->schema, options, err);
 	if (code)
 		return code;

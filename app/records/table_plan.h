@@ -19,6 +19,7 @@
 #include "base/options.h"
 #include "formats/csv.h"
 #include "formats/mapped.h"
+#include "records/columns.h"
 #include "schema/schema.h"
 
 enum { TABLE_COLUMNS = 1024, TABLE_CELL = 4096 };
@@ -47,7 +48,8 @@ struct table_plan {
 	bool headed;
 	char separator;
 	struct schema_sizes sizes;
-	int label, time;       /* columns; time -1: there is none */
+	int label, time; /* columns; time -1: there is none */
+	enum label_kind labels;
 	struct schema *schema; /* what rows become; after table_plan_end */
 };
 

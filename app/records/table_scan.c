@@ -176,10 +176,25 @@ static int finish_labels(struct scanning *s, struct err *err)
 	return 0;
 }
 
+static int read_all(struct scanning *s, struct err *err)
+{
+	const int code = read_rows(s, err);
+
+	if (!code && !s->scan->rows.count)
+		return err_set(err, ERR_FORMAT, "%s: has no rows%s", s->file->path,
+			s->plan->headed ? " below its header (table.header = no: it has none)"
+					: "");
+	return code ? code : finish_labels(s, err);
+}
+
 int table_scan(struct table_scan *scan, struct table_plan *plan, const struct mapped *file,
 	bool lenient, struct err *err)
 {
-	struct scanning s = {.scan = scan, .plan = plan, .file = file, .lenient = lenient};
+	struct scanning s = {.scan = scan,
+		.plan = plan,
+		.file = file,
+		.labels.kind = plan->labels,
+		.lenient = lenient};
 	int code = 0;
 
 	*scan = (struct table_scan){0};
@@ -188,17 +203,10 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 	s.fields = mem_new((size_t)plan->count, sizeof(*s.fields));
 	if (!s.fields)
 		code = no_memory(&s, err);
-	while (!code) {
-		code = read_rows(&s, err);
-		if (code != COLUMN_AGAIN)
-			break;
-		code = 0;
-	}
-	if (!code && !scan->rows.count)
-		code = err_set(err, ERR_FORMAT, "%s: has no rows%s", file->path,
-			plan->headed ? " below its header (table.header = no: it has none)" : "");
 	if (!code)
-		code = finish_labels(&s, err);
+		do
+			code = read_all(&s, err);
+		while (code == COLUMN_AGAIN);
 	label_column_release(&s.labels);
 	mem_free(s.fields);
 	return code ? code : table_plan_end(plan, file, err);

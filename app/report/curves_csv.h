@@ -2,6 +2,8 @@
  * The charts of the page as CSV, for other programs: ir.csv, le.csv, lr.csv and so on, with
  * the columns method, line (as a column of metrics.csv), iteration, and of the method's seeds
  * mean, least and most. Values are as in the run's files; window1 and window2 are 1/(1-gamma).
+ * Beside them cuts.csv, alarms.csv, classes.csv and confusions.csv of every run, and of every
+ * method ranges.csv and matrix.csv.
  */
 #ifndef RETAIN_REPORT_CURVES_CSV_H
 #define RETAIN_REPORT_CURVES_CSV_H

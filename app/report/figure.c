@@ -21,18 +21,20 @@ struct panel {
 	const char *title, *y_label;
 	double scale;
 	int solid, dashed, dotted; /* of enum curve_kind; -1: none */
-	bool log, step, level, marks;
+	bool log, step, level, cuts, alarms;
 	double settle; /* the share of the run that may lie outside, being far from all others */
 };
 
 static const struct panel panels[] = {
-	{"Information retention", "IR, %", 100, CURVE_IR, CURVE_IR_SGD, -1, .marks = true},
+	{"Information retention", "IR, %", 100, CURVE_IR, CURVE_IR_SGD, -1, .cuts = true,
+		.alarms = true},
 	{"Learning rate", "rate, log scale", 1, CURVE_RATE, -1, -1, .log = true, .step = true,
-		.marks = true},
-	{"Validation loss", "loss, nats", 1, CURVE_LOSS, CURVE_LOSS_SGD, -1, .marks = true},
+		.cuts = true},
+	{"Validation loss", "loss, nats", 1, CURVE_LOSS, CURVE_LOSS_SGD, -1, .cuts = true},
 	{"σ: what averaging gains", "σ, points of accuracy", 100, CURVE_SIGMA, -1, -1,
-		.level = true, .marks = true, .settle = 0.03},
-	{"Learning efficacy", "LE, %", 100, CURVE_LE, -1, CURVE_BLIND},
+		.level = true, .cuts = true, .settle = 0.03},
+	{"Before the label: last 1 000, all (dashed), guess (dotted)", "accuracy, %", 100,
+		CURVE_RECENT, CURVE_LE, CURVE_BLIND, .alarms = true},
 	{"Forward transfer", "FT, %", 100, CURVE_FT, CURVE_FT_SGD, -1},
 	{"Windows of the averages", "1/(1−γ), updates", 1, CURVE_WINDOW1, CURVE_WINDOW2, -1,
 		.log = true, .step = true},
@@ -49,7 +51,10 @@ struct drawing {
 	struct text *words; /* of the marks */
 };
 
-enum { CUTS_MARKED = 12 }; /* of a run; where there are more, only the first one is */
+enum {
+	CUTS_MARKED = 12, /* of a run; where there are more, only the first one is */
+	MARKS_MOST = 400, /* of a kind; more would hide the lines */
+};
 
 static int count_cuts(const struct run_set *set)
 {
@@ -57,29 +62,45 @@ static int count_cuts(const struct run_set *set)
 
 	for (int i = 0; i < set->count; i++)
 		count += set->entries[i].log->cut_count;
-	return count > 400 ? 0 : (int)count;
+	return count > MARKS_MOST ? 0 : (int)count;
+}
+
+static int count_alarms(const struct run_set *set)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < set->count; i++)
+		count += set->entries[i].log->alarm_count;
+	return count > MARKS_MOST ? 0 : (int)count;
 }
 
 static int drawing_init(struct drawing *drawing, const struct run_set *set, struct err *err)
 {
-	const size_t lines = (size_t)set->group_count * KINDS, cuts = (size_t)count_cuts(set) + 1;
+	const size_t lines = (size_t)set->group_count * KINDS;
+	const size_t marks = (size_t)(count_cuts(set) + count_alarms(set)) + 1;
 
 	*drawing = (struct drawing){.set = set,
 		.curves = mem_new(lines, sizeof(*drawing->curves)),
 		.lines = mem_new(lines, sizeof(*drawing->lines)),
-		.marks = mem_new(cuts, sizeof(*drawing->marks)),
-		.words = mem_new(cuts, sizeof(*drawing->words))};
+		.marks = mem_new(marks, sizeof(*drawing->marks)),
+		.words = mem_new(marks, sizeof(*drawing->words))};
 	if (!drawing->curves || !drawing->lines || !drawing->marks || !drawing->words)
 		return err_memory(err, "a figure", lines * sizeof(*drawing->lines));
 	return 0;
+}
+
+static void forget_marks(struct drawing *drawing)
+{
+	for (int i = 0; i < drawing->mark_count; i++)
+		text_release(&drawing->words[i]);
+	drawing->mark_count = 0;
 }
 
 static void drawing_release(struct drawing *drawing)
 {
 	for (int i = 0; drawing->curves && i < drawing->set->group_count * KINDS; i++)
 		curve_release(&drawing->curves[i]);
-	for (int i = 0; drawing->words && i < count_cuts(drawing->set); i++)
-		text_release(&drawing->words[i]);
+	forget_marks(drawing);
 	mem_free(drawing->curves);
 	mem_free(drawing->lines);
 	mem_free(drawing->marks);
@@ -155,44 +176,73 @@ static double height_at(const struct curve *curve, double x, bool step)
 	return curve->count ? curve->mean[curve->count - 1] : NAN;
 }
 
+/* A mark on a line, whose words follow. */
+static struct text *add_mark(struct drawing *drawing, const struct run_entry *entry,
+	enum plot_sign sign, int64_t iteration, double height)
+{
+	struct text *words = &drawing->words[drawing->mark_count];
+
+	text_addf(words, "%s, iteration %lld: ", entry->name, (long long)iteration);
+	drawing->marks[drawing->mark_count++] = (struct plot_mark){
+		.sign = sign, .x = (double)iteration, .y = height, .colour = entry->group};
+	return words;
+}
+
+static void add_cuts(struct drawing *drawing, const struct panel *panel,
+	const struct run_entry *entry, const struct curve *curve)
+{
+	const struct run_log *log = entry->log;
+
+	for (size_t k = 0; k < log->cut_count && (!k || log->cut_count <= CUTS_MARKED); k++) {
+		const struct run_cut *cut = &log->cuts[k];
+		const double height =
+			panel->solid == CURVE_RATE
+				? sqrt(cut->before * cut->after)
+				: height_at(curve, (double)cut->iteration, panel->step);
+
+		run_log_cut_words(
+			log, cut, true, add_mark(drawing, entry, PLOT_CUT, cut->iteration, height));
+	}
+}
+
+static void add_alarms(struct drawing *drawing, const struct panel *panel,
+	const struct run_entry *entry, const struct curve *curve)
+{
+	for (size_t k = 0; k < entry->log->alarm_count; k++) {
+		const struct run_alarm *alarm = &entry->log->alarms[k];
+		const double height = height_at(curve, (double)alarm->iteration, panel->step);
+		struct text *words = add_mark(drawing, entry, PLOT_ALARM, alarm->iteration, height);
+
+		text_add(words, "drift alarm ");
+		run_log_alarm_words(alarm, words);
+	}
+}
+
 /* False when memory ran out. */
 static bool add_marks(struct drawing *drawing, const struct panel *panel)
 {
-	const int most = count_cuts(drawing->set);
+	const bool cuts = panel->cuts && count_cuts(drawing->set);
+	const bool alarms = panel->alarms && count_alarms(drawing->set);
+	bool whole = true;
 
-	drawing->mark_count = 0;
-	for (int i = 0; i < drawing->set->count && panel->marks && most; i++) {
+	forget_marks(drawing);
+	for (int i = 0; i < drawing->set->count; i++) {
 		const struct run_entry *entry = &drawing->set->entries[i];
 		const struct curve *curve = &drawing->curves[KINDS * entry->group];
 
 		/* Without averages there is only the plain model's. */
 		if (!curve->count)
 			curve = &drawing->curves[KINDS * entry->group + 1];
-		for (size_t k = 0; k < entry->log->cut_count; k++) {
-			if (k && entry->log->cut_count > CUTS_MARKED)
-				break;
-			const struct run_cut *cut = &entry->log->cuts[k];
-			struct text *words = &drawing->words[drawing->mark_count];
-
-			if (!words->size) {
-				text_addf(words, "%s, iteration %lld: ", entry->name,
-					(long long)cut->iteration);
-				run_log_cut_words(entry->log, cut, true, words);
-			}
-			if (words->failed)
-				return false;
-			drawing->marks[drawing->mark_count++] = (struct plot_mark){
-				.x = (double)cut->iteration,
-				.y = panel->solid == CURVE_RATE
-					     ? sqrt(cut->before * cut->after)
-					     : height_at(
-						       curve, (double)cut->iteration, panel->step),
-				.colour = entry->group,
-				.title = words->data,
-			};
-		}
+		if (cuts)
+			add_cuts(drawing, panel, entry, curve);
+		if (alarms)
+			add_alarms(drawing, panel, entry, curve);
 	}
-	return true;
+	for (int i = 0; i < drawing->mark_count; i++) {
+		whole = whole && !drawing->words[i].failed;
+		drawing->marks[i].title = drawing->words[i].data;
+	}
+	return whole;
 }
 
 static double level_of(const struct run_set *set)
@@ -298,11 +348,12 @@ static int figure_panels(
 }
 
 const struct figure figures[] = {
-	{"ir", "information retention over the run", figure_panels, 0, 1},
+	{"ir", "information retention over the run, with drift alarms", figure_panels, 0, 1},
 	{"lr", "the learning rate and its cuts", figure_panels, 1, 1},
 	{"loss", "validation loss", figure_panels, 2, 1},
 	{"sigma", "the gap between average and plain model, with epsilon", figure_panels, 3, 1},
-	{"le", "learning efficacy, with the blind baseline", figure_panels, 4, 1},
+	{"le", "accuracy before the label, of late and of all, with drift alarms", figure_panels, 4,
+		1},
 	{"ft", "forward transfer", figure_panels, 5, 1},
 	{"gamma", "the windows of the averages", figure_panels, 6, 1},
 	{"main", "retention, rate, validation loss and gap side by side", figure_panels, 0, 4},

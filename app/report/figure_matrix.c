@@ -2,67 +2,13 @@
 #include <math.h>
 
 #include "report/figure_impl.h"
+#include "report/group_matrix.h"
 #include "report/plot.h"
-
-enum { RANGES = 8 };
-
-/* The mean of a group's cells in a row counted from the last; NAN without data. */
-static double group_cell(
-	const struct run_set *set, int group, const struct run_matrix *form, int row, int bin)
-{
-	double sum = 0;
-	int count = 0;
-
-	for (int i = 0; i < set->count; i++) {
-		const struct run_matrix *matrix = &set->entries[i].log->matrix;
-		double cell;
-
-		if (set->entries[i].group != group || matrix->rows != form->rows ||
-			matrix->bins != form->bins)
-			continue;
-		cell = matrix->cells[(size_t)row * (size_t)matrix->bins + (size_t)bin];
-		if (!isnan(cell)) {
-			sum += cell;
-			count++;
-		}
-	}
-	return count ? sum / count : NAN;
-}
-
-/* The first matrix of a group, or NULL. */
-static const struct run_matrix *group_matrix(const struct run_set *set, int group)
-{
-	for (int i = 0; i < set->count; i++)
-		if (set->entries[i].group == group && set->entries[i].log->matrix.rows)
-			return &set->entries[i].log->matrix;
-	return NULL;
-}
-
-static void fill_ranges(const struct run_set *set, int group, const struct run_matrix *matrix,
-	double ranges[RANGES])
-{
-	for (int k = 0; k < RANGES; k++) {
-		const int first = (int)lrint((double)k * matrix->bins / RANGES);
-		const int end = (int)lrint((double)(k + 1) * matrix->bins / RANGES);
-		double sum = 0;
-		int count = 0;
-
-		for (int bin = first; bin < end; bin++) {
-			const double cell = group_cell(set, group, matrix, matrix->rows - 1, bin);
-
-			if (!isnan(cell)) {
-				sum += cell;
-				count++;
-			}
-		}
-		ranges[k] = count ? 100 * sum / count : NAN;
-	}
-}
 
 int figure_ranges(
 	struct text *out, const struct run_set *set, const struct figure *figure, struct err *err)
 {
-	double(*ranges)[RANGES] = mem_new((size_t)set->group_count, sizeof(*ranges));
+	double(*ranges)[GROUP_RANGES] = mem_new((size_t)set->group_count, sizeof(*ranges));
 	struct plot_line *lines = mem_new((size_t)set->group_count, sizeof(*lines));
 	struct plot plot = {.width = PANEL_WIDTH,
 		.height = PANEL_HEIGHT,
@@ -74,23 +20,25 @@ int figure_ranges(
 		.from_zero = true,
 		.level = NAN,
 		.lines = lines};
-	double x[RANGES];
+	double x[GROUP_RANGES];
 
 	if (!ranges || !lines) {
 		mem_free(ranges);
 		mem_free(lines);
 		return err_memory(err, "a figure", (size_t)set->group_count * sizeof(*ranges));
 	}
-	for (int k = 0; k < RANGES; k++)
-		x[k] = (k + 0.5) / RANGES;
+	for (int k = 0; k < GROUP_RANGES; k++)
+		x[k] = (k + 0.5) / GROUP_RANGES;
 	for (int group = 0; group < set->group_count; group++) {
 		const struct run_matrix *matrix = group_matrix(set, group);
 
 		if (!matrix)
 			continue;
-		fill_ranges(set, group, matrix, ranges[group]);
+		group_ranges(set, group, matrix, ranges[group]);
+		for (int k = 0; k < GROUP_RANGES; k++)
+			ranges[group][k] *= 100;
 		lines[plot.line_count++] = (struct plot_line){
-			.x = x, .y = ranges[group], .count = RANGES, .colour = group};
+			.x = x, .y = ranges[group], .count = GROUP_RANGES, .colour = group};
 	}
 	plot_begin(out, PANEL_WIDTH,
 		PANEL_HEIGHT + figure_legend(NULL, set, PANEL_HEIGHT, PANEL_WIDTH) + 6, plot.title);

@@ -314,14 +314,18 @@ static void draw_level(struct text *out, const struct frame *frame, const struct
 
 static void draw_mark(struct text *out, const struct frame *frame, const struct plot_mark *mark)
 {
+	/* What is drawn from the point where the line is. */
+	static const char *const shapes[] = {
+		[PLOT_CUT] = "l-5 -9h10z", [PLOT_ALARM] = "m0 -6l5 6l-5 6l-5 -6z"};
+
 	if (!seen(frame, mark->y))
 		return;
 	/* On a line at the very top it hangs into the panel rather than out of it. */
 	text_addf(out,
-		"<path d=\"M%.1f %.1fl-5 -9h10z\" fill=\"%s\" stroke=\"#ffffff\" "
+		"<path d=\"M%.1f %.1f%s\" fill=\"%s\" stroke=\"#ffffff\" "
 		"stroke-width=\"0.7\"><title>",
 		place_x(frame, mark->x), fmax(place_y(frame, mark->y), frame->top + 10),
-		colour_of(mark->colour));
+		shapes[mark->sign], colour_of(mark->colour));
 	add_words(out, mark->title);
 	text_add(out, "</title></path>\n");
 }

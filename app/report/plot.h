@@ -20,7 +20,10 @@ struct plot_line {
 	enum plot_dash dash;
 };
 
+enum plot_sign { PLOT_CUT, PLOT_ALARM }; /* a triangle, a diamond */
+
 struct plot_mark {
+	enum plot_sign sign;
 	double x, y;
 	int colour;
 	const char *title; /* shown when the mouse points at it */

@@ -101,6 +101,8 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 		{"recent", s.last.recent},
 		{"alarms", s.last.alarms},
 		{"blind", s.last.blind},
+		{"le_album", s.last.le_album},
+		{"kept", s.last.kept},
 		{"ir", s.last.ir},
 		{"ir_sgd", s.last.ir_sgd},
 		{"late_ir", s.late_ir},
@@ -263,6 +265,9 @@ static void add_alarms(struct jwriter *out, const struct run_log *run)
 		out->out->failed |= words.failed;
 		jwriter_table(out, NULL);
 		jwriter_whole(out, "iteration", alarm->iteration);
+		jwriter_whole(out, "sample", alarm->sample);
+		jwriter_number(out, "before", alarm->before);
+		jwriter_number(out, "after", alarm->after);
 		jwriter_text(out, "text", words.failed ? "" : words.data);
 		jwriter_end(out);
 		text_release(&words);
@@ -363,6 +368,10 @@ static void add_ledger(struct jwriter *out, const struct run_log *run)
 	jwriter_whole(out, "updates", ledger->updates);
 	jwriter_whole(out, "averages", ledger->averages);
 	jwriter_whole(out, "macs", ledger->macs);
+	if (run->has_kept) {
+		jwriter_whole(out, "kept_training", run->kept_training);
+		jwriter_whole(out, "kept_validation", run->kept_validation);
+	}
 	jwriter_end(out);
 }
 

@@ -1,9 +1,8 @@
-/* The dashboard, the weights, the config, the description; pausing, saving. */
+/* The dashboard, the weights, the config; pausing, saving. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <retain.h>
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/mem.h"
@@ -144,85 +143,4 @@ enum http_next serve_save(struct exchange *exchange)
 {
 	desk_save(exchange->served->desk);
 	return say_done(exchange, "save");
-}
-
-/* --- the description --- */
-
-static void say_content(struct jwriter *json, const char *type)
-{
-	jwriter_table(json, "content");
-	jwriter_table(json, type);
-	jwriter_table(json, "schema");
-	if (!strcmp(type, "application/json"))
-		jwriter_raw(json, "type", "[\"object\", \"array\"]");
-	else
-		jwriter_text(json, "type", "string");
-	jwriter_end(json);
-	jwriter_end(json);
-	jwriter_end(json);
-}
-
-static void say_response(
-	struct jwriter *json, const char *status, const char *about, const char *type)
-{
-	jwriter_table(json, status);
-	jwriter_text(json, "description", about);
-	if (type)
-		say_content(json, type);
-	jwriter_end(json);
-}
-
-static void say_parameters(struct jwriter *json, const struct route *route)
-{
-	if (!strstr(route->path, "{name}"))
-		return;
-	jwriter_list(json, "parameters");
-	jwriter_table(json, NULL);
-	jwriter_text(json, "name", "name");
-	jwriter_text(json, "in", "path");
-	jwriter_truth(json, "required", true);
-	jwriter_table(json, "schema");
-	jwriter_text(json, "type", "string");
-	jwriter_end(json);
-	jwriter_end(json);
-	jwriter_end(json);
-}
-
-static void say_route(struct jwriter *json, const struct route *route)
-{
-	jwriter_table(json, route->path);
-	jwriter_table(json, strcmp(route->method, "GET") ? "post" : "get");
-	jwriter_text(json, "summary", route->about);
-	say_parameters(json, route);
-	if (route->takes) {
-		jwriter_table(json, "requestBody");
-		jwriter_truth(json, "required", true);
-		say_content(json, route->takes);
-		jwriter_end(json);
-	}
-	jwriter_table(json, "responses");
-	say_response(json, "200", "the answer", route->gives);
-	say_response(json, "default", "what is wrong, in a sentence", "application/json");
-	jwriter_end(json);
-	jwriter_end(json);
-	jwriter_end(json);
-}
-
-enum http_next serve_openapi(struct exchange *exchange)
-{
-	struct jwriter json = {.out = &exchange->request->answer.body};
-
-	jwriter_table(&json, NULL);
-	jwriter_text(&json, "openapi", "3.1.0");
-	jwriter_table(&json, "info");
-	jwriter_text(&json, "title", "retain");
-	jwriter_text(&json, "version", retain_version());
-	jwriter_end(&json);
-	jwriter_table(&json, "paths");
-	for (const struct route *route = routes; route->method; route++)
-		say_route(&json, route);
-	jwriter_end(&json);
-	jwriter_end(&json);
-	text_add(json.out, "\n");
-	return http_say(exchange->request, 200, exchange->route->gives);
 }

@@ -14,6 +14,7 @@ struct copy {
 	struct published *published; /* or */
 	struct predictor *fixed;     /* with its net */
 	const struct net *net;
+	double macs;
 	int known;
 	char **names; /* [known]; NULL: there are none */
 };
@@ -74,6 +75,7 @@ int copy_of_run(struct copy **copy, const struct run *run, struct err *err)
 	code = published_new(&made->published, run->learner, &config, err);
 	if (!code) {
 		made->net = published_net(made->published);
+		made->macs = net_macs(made->net);
 		made->known = published_known(made->published);
 		code = keep_run_names(made, run, err);
 	}
@@ -89,6 +91,7 @@ int copy_of_weights(struct copy **copy, const struct weights *weights, struct er
 	if (!made)
 		return done(copy, NULL, ERR_MEMORY);
 	made->net = weights->net;
+	made->macs = net_macs(made->net);
 	made->known = net_spec(weights->net)->classes;
 	code = predictor_new(&made->fixed, weights->net, &config, weights->params, weights->stats,
 		weights->scale, err);
@@ -136,6 +139,11 @@ size_t copy_floats(const struct copy *copy)
 	const struct net_spec *spec = copy_net(copy);
 
 	return (size_t)spec->channels * (size_t)spec->height * (size_t)spec->width;
+}
+
+double copy_macs(const struct copy *copy)
+{
+	return copy->macs;
 }
 
 int copy_known(const struct copy *copy)

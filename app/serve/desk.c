@@ -8,15 +8,21 @@
 #define _GNU_SOURCE 1
 #include "serve/desk.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "live/feed.h"
 #include "serve/desk_impl.h"
 
-enum { WAIT_MS = 200 }; /* after which the desk looks around without a job */
+enum {
+	WAIT_MS = 200, /* after which the desk looks around without a job */
+	NICER = 5,
+};
 
 void list_init(struct list *list)
 {
@@ -269,13 +275,28 @@ static void give_up(struct desk *desk, int code, const struct err *why)
 	}
 }
 
+/* Where processors are few, training takes what predictions leave. To Linux a thread has a niceness of its own. */
+static void give_way(void)
+{
+	const id_t self = (id_t)gettid();
+
+	errno = 0;
+	const int own = getpriority(PRIO_PROCESS, self);
+
+	if (!errno)
+		setpriority(PRIO_PROCESS, self, own + NICER);
+}
+
 void *desk_work(void *context)
 {
 	struct desk *desk = context;
 	const struct live_watch watch = {settled, between, desk};
 	struct err err = {0};
 	bool more = false, ending = false;
-	int code = live_begin(desk->live, &watch, &err);
+	int code;
+
+	give_way();
+	code = live_begin(desk->live, &watch, &err);
 
 	if (!code)
 		code = desk_publish(desk, &err);

@@ -118,16 +118,11 @@ static enum http_next check_route(struct exchange *exchange)
 	return HTTP_GO;
 }
 
-static int64_t body_most(const struct serve *serve)
-{
-	return options_int64(serve->config.options, "serve.body");
-}
-
 static enum http_next too_long(struct exchange *exchange)
 {
 	return http_refuse(exchange->request, 413,
 		"the request has more than serve.body = %" PRId64 " bytes; send it in parts",
-		body_most(exchange->serve));
+		exchange->serve->body_most);
 }
 
 static enum http_next begin(void *context, struct http_request *request)
@@ -149,7 +144,7 @@ static enum http_next begin(void *context, struct http_request *request)
 			exchange->route->flags & ROUTE_OPEN);
 	if (next == HTTP_GO)
 		next = check_route(exchange);
-	if (next == HTTP_GO && request->length > body_most(serve))
+	if (next == HTTP_GO && request->length > serve->body_most)
 		next = too_long(exchange);
 	return next;
 }
@@ -160,7 +155,7 @@ static enum http_next body(
 	struct exchange *exchange = request->own;
 
 	exchange->received += (int64_t)size;
-	if (exchange->received > body_most(exchange->serve))
+	if (exchange->received > exchange->serve->body_most)
 		return too_long(exchange);
 	text_add_bytes(&exchange->body, bytes, size);
 	if (exchange->body.failed)
@@ -210,7 +205,6 @@ enum http_next exchange_put(struct exchange *exchange, bool must)
 	struct job *job = &exchange->job;
 
 	if (!desk_reserve(exchange->served->desk, must)) {
-		http_field(exchange->request, "Retry-After", "1");
 		return http_refuse(exchange->request, 503,
 			"serve.queue = %d requests wait for the learner; try again",
 			options_int(exchange->served->item.options, "serve.queue"));
@@ -224,22 +218,38 @@ enum http_next exchange_put(struct exchange *exchange, bool must)
 	return HTTP_WAIT;
 }
 
+static enum http_next put_question(struct exchange *exchange)
+{
+	struct job *job = &exchange->job;
+
+	job->copy = copy_hold(exchange->copy);
+	job->logits = exchange->logits;
+	exchange->logits = NULL;
+	job->done = done;
+	job->context = exchange->request;
+	exchange->asked = true;
+	http_wait(exchange->request);
+	gather_put(exchange->serve->gather, job);
+	return HTTP_WAIT;
+}
+
 enum http_next exchange_predict(struct exchange *exchange, struct err *err)
 {
 	struct job *job = &exchange->job;
 	struct copy *copy = exchange->copy;
 	const int count = exchange->count;
 
-	if (!copy_answers(copy, exchange->wishes, count)) {
-		job->wishes = exchange->wishes;
-		job->inputs = exchange->inputs;
-		job->count = count;
+	job->wishes = exchange->wishes;
+	job->inputs = exchange->inputs;
+	job->count = count;
+	if (!copy_answers(copy, exchange->wishes, count))
 		return exchange_put(exchange, false);
-	}
 	exchange->logits =
 		mem_new((size_t)count * (size_t)copy_net(copy)->classes, sizeof(*exchange->logits));
 	if (!exchange->logits)
 		return http_refuse(exchange->request, 503, "out of memory");
+	if (gather_helps(copy, count))
+		return put_question(exchange);
 	if (copy_predict(copy, exchange->wishes, exchange->inputs, count, exchange->logits, err))
 		return http_refuse(exchange->request, 500, "%s", err->message);
 	return HTTP_GO;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "serve/desk.h"
+#include "serve/gather.h"
 #include "serve/guard.h"
 #include "serve/http.h"
 #include "serve/meters.h"
@@ -26,8 +27,10 @@ struct serve {
 	struct guard guard;
 	struct served served[SERVE_MOST];
 	struct http *http;
+	struct gather *gather;
 	struct meters meters;
 	atomic_int watchers; /* of events */
+	int64_t body_most;   /* serve.body */
 	char url[LISTEN_NAME + 32];
 };
 
@@ -60,6 +63,11 @@ enum route_flags {
 	ROUTE_MODEL = 16,  /* needs a model, fixed or not; perhaps one that is still to come, */
 	ROUTE_COPY = 32,   /* ... or one that is there */
 	ROUTE_ALL = 64,    /* is for the whole service */
+	/* For the description: what else it takes. */
+	ROUTE_WISH = 128,    /* ?top= and ?for= */
+	ROUTE_PICTURE = 256, /* a JPEG or PNG, and its ?id= */
+	ROUTE_EVENTS = 512,  /* where to go on */
+	ROUTE_TENSORS = 1024,
 };
 
 /* A row per route. {name} in a path is a name of what is served; any path may begin with /NAME. */
@@ -67,7 +75,8 @@ struct route {
 	const char *method, *path, *about;
 	enum http_next (*serve)(struct exchange *exchange);
 	unsigned int flags;
-	const char *takes, *gives; /* media types, for the description */
+	const char *takes, *gives; /* media types, for the description, */
+	const char *asks, *says;   /* ... and shapes of them (openapi.c) */
 };
 extern const struct route routes[]; /* ends with a row without a method */
 
@@ -80,8 +89,9 @@ extern const struct http_owner exchange_owner; /* its context is a struct serve 
 enum http_next exchange_put(struct exchange *exchange, bool must);
 
 /*
- * Fills in the logits of the inputs by the copy; HTTP_GO. Or the learner must be asked: then
- * the route is served again, and the job has logits and a copy.
+ * Fills in the logits of the inputs by the copy; HTTP_GO. Or others compute them, together with
+ * those of other requests, or the learner must be asked: then the route is served again, and the
+ * job has logits and a copy.
  */
 enum http_next exchange_predict(struct exchange *exchange, struct err *err);
 

@@ -105,20 +105,21 @@ static void visit_begin(struct http *http, struct MHD_Connection *connection, vo
 }
 
 /* A client whose request never became whole is told why the connection ends. */
-static void say_over(const struct visit *visit, const char *status, const char *sentence)
+static void say_over(
+	const struct visit *visit, const char *status, const char *again, const char *sentence)
 {
 	char words[512];
 	const int size = snprintf(words, sizeof(words),
-		"HTTP/1.1 %s\r\nContent-Type: application/json\r\n"
+		"HTTP/1.1 %s\r\nContent-Type: application/json\r\n%s"
 		"Content-Length: %zu\r\nConnection: close\r\n\r\n{\"error\": \"%s\"}",
-		status, strlen(sentence) + 13, sentence);
+		status, again, strlen(sentence) + 13, sentence);
 
 	send(visit->fd, words, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void say_late(const struct visit *visit)
 {
-	say_over(visit, "408 Request Timeout", "the request did not arrive in the time it has");
+	say_over(visit, "408 Request Timeout", "", "the request did not arrive in the time it has");
 }
 
 static void visit_end(struct http *http, struct visit *visit)
@@ -201,7 +202,6 @@ static enum http_next look(struct call *call)
 	}
 	if (call->visit->beyond) {
 		request->answer.close = true;
-		http_field(request, "Retry-After", "1");
 		return http_refuse(request, 429,
 			"there are serve.connections = %d connections already",
 			call->http->config.connections);
@@ -401,7 +401,8 @@ static void tick(struct http *http)
 		if (now - visit->since > SLOW * http->config.idle)
 			say_late(visit);
 		else if (visit->asks && http->draining && now - http->drained > GRACE)
-			say_over(visit, "503 Service Unavailable", "the service ends");
+			say_over(visit, "503 Service Unavailable", "Retry-After: 5\r\n",
+				"the service ends");
 		else
 			continue;
 		visit->over = true;

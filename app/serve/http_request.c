@@ -33,6 +33,15 @@ enum http_next http_say(struct http_request *request, int status, const char *ty
 	return HTTP_DONE;
 }
 
+static bool has_field(const struct http_answer *answer, const char *name)
+{
+	bool has = false;
+
+	for (int i = 0; i < answer->field_count; i++)
+		has |= !strcmp(answer->fields[i].name, name);
+	return has;
+}
+
 enum http_next http_refuse(struct http_request *request, int status, const char *format, ...)
 {
 	struct http_answer *answer = &request->answer;
@@ -48,6 +57,9 @@ enum http_next http_refuse(struct http_request *request, int status, const char 
 	jwriter_text(&json, "error", sentence);
 	jwriter_end(&json);
 	text_add(&answer->body, "\n");
+	/* Who comes too early is told when to come again, if nobody has said it. */
+	if ((status == 429 || status == 503) && !has_field(answer, "Retry-After"))
+		http_field(request, "Retry-After", "1");
 	return http_say(request, status, "application/json");
 }
 

@@ -180,6 +180,19 @@ static void add_times(struct text *out, const struct meters *meters)
 			add_histogram(out, &meters->routes[i], route_path(i));
 }
 
+static void add_batches(struct text *out, struct gather *gather)
+{
+	struct gather_counts counts = {0};
+
+	if (gather)
+		gather_counts(gather, &counts);
+	add_head(out, "retain_gathered_inputs_total", "counter",
+		"inputs of requests that could be answered together");
+	text_addf(out, "retain_gathered_inputs_total %" PRIu64 "\n", counts.inputs);
+	add_head(out, "retain_gathered_batches_total", "counter", "batches that they made");
+	text_addf(out, "retain_gathered_batches_total %" PRIu64 "\n", counts.batches);
+}
+
 enum http_next serve_metrics(struct exchange *exchange)
 {
 	struct serve *serve = exchange->serve;
@@ -199,6 +212,7 @@ enum http_next serve_metrics(struct exchange *exchange)
 	add_head(out, "retain_connections_refused_total", "counter",
 		"connections beyond serve.connections");
 	text_addf(out, "retain_connections_refused_total %" PRIu64 "\n", counts.refused);
+	add_batches(out, serve->gather);
 	add_requests(out, &serve->meters);
 	add_times(out, &serve->meters);
 	return http_say(exchange->request, 200, exchange->route->gives);

@@ -79,6 +79,11 @@ static int open_http(struct serve *serve, struct err *err)
 
 	if (code)
 		return code;
+	code = gather_open(&serve->gather, config.threads, err);
+	if (code) {
+		close(config.listening);
+		return code;
+	}
 	config.owner.context = serve;
 	listen_url(&serve->guard.address, serve->url, sizeof(serve->url));
 	return http_open(&serve->http, &config, err);
@@ -137,6 +142,7 @@ int serve_open(struct serve **serve, const struct serve_config *config, struct e
 	if (!made)
 		return err_memory(err, "a service", sizeof(*made));
 	made->config = *config;
+	made->body_most = options_int64(config->options, "serve.body");
 	code = guard_init(&made->guard, config->options, err);
 	if (!code)
 		code = open_served(made, err);
@@ -204,6 +210,7 @@ int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct err 
 		serve->served[i].lines = NULL;
 	}
 	code = end_desks(serve, err);
+	gather_end(serve->gather);
 	http_close(serve->http, PATIENCE);
 	serve->http = NULL;
 	return code;
@@ -215,7 +222,10 @@ void serve_close(struct serve *serve)
 		return;
 	for (int i = 0; i < serve->config.count; i++)
 		lines_close(serve->served[i].lines);
+	if (serve->gather)
+		gather_end(serve->gather);
 	http_close(serve->http, 0);
+	gather_close(serve->gather);
 	for (int i = 0; i < serve->config.count; i++) {
 		desk_close(serve->served[i].desk);
 		listen_remove(&serve->served[i].lines_address);

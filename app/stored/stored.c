@@ -91,6 +91,10 @@ static int meet_step(struct stored *s, struct err *err)
 	if (!code)
 		code = learner_reveal(s->run.learner, !alone || n > STORED_BATCH ? NULL : s->inputs,
 			s->labels, n, err);
+	if (!code && s->users)
+		code = source_users(s->source, s->ids, n, s->users, err);
+	if (!code && s->users)
+		album_step(&s->album, s->users, s->predicted, s->labels, n);
 	if (!code)
 		run_score(&s->run, s->predicted, s->rank, s->labels, n);
 	return code;

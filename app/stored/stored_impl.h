@@ -2,6 +2,7 @@
 #ifndef RETAIN_STORED_STORED_IMPL_H
 #define RETAIN_STORED_STORED_IMPL_H
 
+#include "eval/album.h"
 #include "eval/matrix.h"
 #include "stored/stored.h"
 #include "streams/source.h"
@@ -29,6 +30,8 @@ struct stored {
 	float *inputs, *logits;
 	int64_t *ids;
 	int32_t *labels, *predicted, *rank;
+	int64_t *users; /* of a time step; NULL: they are not known */
+	struct album album;
 };
 
 /* Iterations of a time step, as planned; the supervised form's parts are all alike. */

@@ -223,6 +223,28 @@ static int make_matrix(const struct stored *s, struct matrix **matrix, struct er
 	return code;
 }
 
+/*
+ * Rows with so many labels have an id or a quantity in the place of a class, more often than
+ * not; and every class has its share in the cost of every row.
+ */
+static int check_classes(const struct stored *s, const struct options *o, struct err *err)
+{
+	const struct records *records = source_records(s->source);
+	const int classes = source_info(s->source)->classes;
+	const int most = options_int(o, "model.classes_most");
+	const bool table = records && records_schema(records);
+
+	if (!records || records_info(records)->form != RECORDS_FLOATS || classes <= most)
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"%s: its labels are %d classes, and model.classes_most = %d allows fewer; if they "
+		"are ids or a quantity, %s; if they are classes, set model.classes_most = %d "
+		"(docs/defaults.md says what they cost)",
+		options_text(o, "stream.source"), classes, most,
+		table ? "another column may be meant (table.label)" : "retain cannot learn them",
+		classes);
+}
+
 static int make_parts(struct stored *s, const struct options *o, struct err *err)
 {
 	struct learner_config learner = {0};
@@ -233,7 +255,9 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	if (code)
 		return code;
 	info = source_info(s->source);
-	code = set_length(s, o, err);
+	code = check_classes(s, o, err);
+	if (!code)
+		code = set_length(s, o, err);
 	if (!code)
 		code = set_evaluations(s, o, err);
 	if (code)
@@ -280,7 +304,9 @@ static int make_buffers(struct stored *s, struct err *err)
 	s->labels = mem_new(all, sizeof(*s->labels));
 	s->predicted = mem_new(all, sizeof(*s->predicted));
 	s->rank = mem_new(all, sizeof(*s->rank));
-	if (!s->inputs || !s->logits || !s->ids || !s->labels || !s->predicted || !s->rank)
+	s->users = info->users ? mem_new(all, sizeof(*s->users)) : NULL;
+	if (!s->inputs || !s->logits || !s->ids || !s->labels || !s->predicted || !s->rank ||
+		(info->users && !s->users))
 		return err_memory(
 			err, "a run's batch", STORED_BATCH * s->run.floats * sizeof(*s->inputs));
 	for (int64_t id = 0; id < info->evals; id++) {
@@ -346,6 +372,8 @@ static void driver_state(struct run *run, struct state *state)
 	if (s->now)
 		matrix_state(s->now, state);
 	source_state(s->source, state);
+	if (s->users && state_version(state) >= 6)
+		album_state(&s->album, state);
 }
 
 static const struct run_driver driver = {
@@ -408,6 +436,7 @@ void stored_close(struct stored *stored)
 	mem_free(stored->labels);
 	mem_free(stored->predicted);
 	mem_free(stored->rank);
+	mem_free(stored->users);
 	mem_free(stored);
 }
 

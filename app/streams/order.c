@@ -363,7 +363,8 @@ int order_make(struct order *order, const struct records *records,
 	struct census census = {0};
 	int code = 0;
 
-	*order = (struct order){0};
+	*order = (struct order){
+		.in_time = config->kind == ORDER_TIME || config->kind == ORDER_GIVEN};
 	if (info->count > UINT32_MAX)
 		return err_set(err, ERR_INPUT, "%" PRId64 " records: there can be %u", info->count,
 			UINT32_MAX);

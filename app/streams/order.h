@@ -58,6 +58,7 @@ struct order {
 	int tasks;                /* those that have samples */
 	int classes;              /* that are left */
 	int32_t *class_of;        /* the class of a label; -1: it went */
+	bool in_time;             /* the stream is as it was made: neither shuffled nor in tasks */
 };
 
 /* Records whose label is in no class take no part; *bad says how many there were. */

@@ -10,6 +10,7 @@
 struct sight {
 	int side;  /* in pixels, the longer one of the largest picture looked at; 0: unknown */
 	bool same; /* all are squares of that side */
+	bool grey; /* none has colours */
 };
 
 /* Of records that are pictures: some of the files, or what the set says of them. */

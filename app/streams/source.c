@@ -110,6 +110,15 @@ int source_labels(struct source *source, enum source_part part, const int64_t *i
 	return code ? code : source->type->labels(source, part, ids, n, labels, err);
 }
 
+int source_users(struct source *source, const int64_t *ids, int n, int64_t *users, struct err *err)
+{
+	const int code = check_ids(source, SOURCE_STREAM, ids, n, err);
+
+	if (!code)
+		source->type->users(source, ids, n, users);
+	return code;
+}
+
 double source_eval_time(const struct source *source, int64_t id)
 {
 	return source->type->eval_time(source, id);

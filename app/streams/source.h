@@ -40,6 +40,7 @@ struct source_info {
 	int tasks;     /* 0: there are none; see source_task */
 	bool fit;      /* numbers suit a net as they are: nobody need scale them */
 	bool augments; /* samples for training are changed at random each time: source_draw */
+	bool users;    /* who made the stream's samples is known, and they come as they were made */
 };
 
 /* A sample that could not be read, and the one that was given out in its place. */
@@ -63,6 +64,8 @@ struct source_type {
 		float *inputs, struct err *err);
 	int (*labels)(struct source *source, enum source_part part, const int64_t *ids, int n,
 		int32_t *labels, struct err *err);
+	/* Where info has users: see source_users. */
+	void (*users)(struct source *source, const int64_t *ids, int n, int64_t *users);
 	/* Samples for training, see source_draw; NULL: as they are. */
 	int (*draw)(struct source *source, const int64_t *ids, int n, uint64_t iteration, int at,
 		float *inputs, struct err *err);
@@ -105,6 +108,9 @@ int source_inputs(struct source *source, enum source_part part, const int64_t *i
 int source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
 	int32_t *labels, struct err *err);
 double source_eval_time(const struct source *source, int64_t id);
+
+/* Where info has users: for samples of the stream numbers that differ where their users do. */
+int source_users(struct source *source, const int64_t *ids, int n, int64_t *users, struct err *err);
 
 /*
  * Fills in n samples of the stream for places [at, at + n) of the training batch of an

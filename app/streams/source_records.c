@@ -223,6 +223,15 @@ static int data_labels(struct source *source, enum source_part part, const int64
 	return 0;
 }
 
+static void data_users(struct source *source, const int64_t *ids, int n, int64_t *users)
+{
+	struct data *data = (struct data *)source;
+
+	for (int i = 0; i < n; i++)
+		users[i] = records_user(
+			data->records, record_of(data, substitutes_find(&data->bad, ids[i])));
+}
+
 static int data_draw(struct source *source, const int64_t *ids, int n, uint64_t iteration, int at,
 	float *inputs, struct err *err)
 {
@@ -369,6 +378,13 @@ static int make_order(struct data *data, const struct options *options, struct e
 	return 0;
 }
 
+/* What was drawn at random or shuffled has no albums. A part may be without users. */
+static bool has_users(const struct data *data)
+{
+	return records_info(data->records)->users && !data->wander && data->order.in_time &&
+	       records_user(data->records, record_of(data, 0)) != RECORDS_NO_USER;
+}
+
 static int make_info(struct data *data, const struct options *options, struct err *err)
 {
 	const int per_step = options_int(options, "stream.per_step");
@@ -386,7 +402,8 @@ static int make_info(struct data *data, const struct options *options, struct er
 		.steps = data->order.tasks, /* where each is one */
 		.per_step = per_step,
 		.tasks = data->order.task_first ? data->order.tasks : 0,
-		.augments = data->view.augments};
+		.augments = data->view.augments,
+		.users = has_users(data)};
 	data->floats =
 		(size_t)data->view.channels * (size_t)data->view.height * (size_t)data->view.width;
 	return 0;
@@ -425,6 +442,7 @@ const struct source_type source_data = {
 	.close = data_close,
 	.inputs = data_inputs,
 	.labels = data_labels,
+	.users = data_users,
 	.draw = data_draw,
 	.expect = data_expect,
 	.step = data_step,

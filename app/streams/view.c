@@ -20,6 +20,10 @@ const struct option_row view_options[] = {
 		"evaluation of crop: the shorter side before the centre is cut out; 0: 8/7 of "
 		"size"},
 	{"image", "pad", OPTION_INT, "4", "[0, 512]", "pixels by which pad may shift"},
+	{"image", "flip", OPTION_BOOL, "true", NULL,
+		"crop and pad: mirror half of the pictures that are trained on; not for letters "
+		"and "
+		"digits"},
 	{"image", "channels", OPTION_INT, "0", "[0, 3]",
 		"1: grey, 3: colour; 0: the images' own, colour for image files"},
 	{"image", "mean", OPTION_TEXT, "auto", NULL,
@@ -118,6 +122,7 @@ static int make_transform(struct view *view, const struct records_info *info,
 		.size = view->width,
 		.resize = options_int(options, "image.resize"),
 		.pad = options_int(options, "image.pad"),
+		.flip = options_bool(options, "image.flip"),
 		.channels = view->channels,
 		.seed = (uint64_t)options_int64(options, "run.seed")};
 	int code = read_numbers(options, "image.mean", grey ? grey_mean : colour_mean,

@@ -192,7 +192,9 @@ int cmd_compare(int argc, char **argv)
 			.list = &request.settings},
 		{"jobs", "N", "runs at a time; 0: as many as there are processors",
 			.integer = &request.jobs, .least = 0, .most = 256},
-		{"threads", "N", "threads of a run; 0: one if several go at a time",
+		{"threads", "N",
+			"threads of a run; 0: few runs of image nets share all processors, others "
+			"have one",
 			.integer = &request.threads, .least = 0, .most = 256},
 		{"out", "DIR", "where the runs and tables go; runs/NAME by default",
 			.text = &request.out},

@@ -64,19 +64,19 @@ static void print_balance(const struct data_info *info)
 {
 	printf("\n  over time    classes  new  most frequent\n");
 	for (int i = 0; i < DATA_PARTS; i++)
-		printf("  %3d-%3d %%    %7d  %3d  class %d with %.1f %%\n", 100 * i / DATA_PARTS,
+		printf("  %3d-%3d %%    %7d  %3d  %s with %.1f %%\n", 100 * i / DATA_PARTS,
 			100 * (i + 1) / DATA_PARTS, info->parts[i].classes, info->parts[i].fresh,
-			info->parts[i].most, 100 * info->parts[i].most_share);
+			info->parts[i].name, 100 * info->parts[i].most_share);
 }
 
 static void print_reading(const struct data_info *info)
 {
-	char read[RUN_LOG_GROUPED], bad[RUN_LOG_GROUPED];
+	char read[RUN_LOG_GROUPED];
 
 	if (!info->records)
 		return;
-	printf("\n  %s records were read, %s of them could not be\n",
-		run_log_grouped(read, info->read), run_log_grouped(bad, info->bad));
+	printf("\n  %s records were looked at; %s\n", run_log_grouped(read, info->read),
+		info->bad ? "these cannot be read:" : "all of them can be read");
 	for (int i = 0; i < DATA_FAULTS && i < info->bad; i++)
 		printf("    %s\n", info->faults[i]);
 	if (info->bad > DATA_FAULTS)

@@ -5,7 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 20 };
+enum { NAME_WIDTH = 20, NAME_MOST = 40 };
+
+/* Of the longest name of a column, within reason. */
+static int name_width(const struct table_info *info)
+{
+	int width = NAME_WIDTH;
+
+	for (int i = 0; i < info->count; i++) {
+		const int size = (int)strlen(info->columns[i].name);
+
+		width = size > width ? size : width;
+	}
+	return width < NAME_MOST ? width : NAME_MOST;
+}
 
 static void print_plain(const char *words)
 {
@@ -35,15 +48,16 @@ static void print_values(const struct table_info_column *column, int64_t rows)
 
 void data_table_print(const struct table_info *info)
 {
-	printf("\n  %-*s kind      inputs  missing  values\n", NAME_WIDTH, "column");
+	const int width = name_width(info);
+
+	printf("\n  %-*s kind      inputs  missing  values\n", width, "column");
 	for (int i = 0; i < info->count; i++) {
 		const struct table_info_column *column = info->columns + i;
 
 		printf("  ");
 		print_plain(column->name);
 		printf("%*s %-8s  %6d  %7" PRId64 "  ",
-			strlen(column->name) < NAME_WIDTH ? NAME_WIDTH - (int)strlen(column->name)
-							  : 0,
+			(int)strlen(column->name) < width ? width - (int)strlen(column->name) : 0,
 			"", column->kind, column->inputs, column->missing);
 		print_values(column, info->rows);
 		putchar('\n');

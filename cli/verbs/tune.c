@@ -283,7 +283,9 @@ int cmd_tune(int argc, char **argv)
 			.least = 0, .most = 100},
 		{"jobs", "N", "runs at a time; 0: as many as there are processors",
 			.integer = &tune.jobs, .least = 0, .most = 256},
-		{"threads", "N", "threads of a run; 0: one if several go at a time",
+		{"threads", "N",
+			"threads of a run; 0: few runs of image nets share all processors, others "
+			"have one",
 			.integer = &tune.threads, .least = 0, .most = 256},
 		{"dir", "DIR", "where the runs go", .text = &tune.dir},
 		{"force", NULL, "make all runs anew", .flag = &tune.force},

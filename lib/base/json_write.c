@@ -2,7 +2,6 @@
 #include "base/json_write.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,14 +33,31 @@ static void add_character(struct jwriter *writer, const char *at, int length)
 		text_addf(writer->out, "%.*s", length, at);
 }
 
+/* How much can be added as it is. */
+static size_t plain_length(const struct jwriter *writer, const char *words)
+{
+	size_t at = 0;
+
+	while (words[at] >= 0x20 && words[at] < 0x7f && words[at] != '"' && words[at] != '\\' &&
+		!(writer->script && strchr("<>&'", words[at])))
+		at++;
+	return at;
+}
+
 static void add_string(struct jwriter *writer, const char *words)
 {
 	const bool utf8 = text_is_utf8(words);
 
 	text_add(writer->out, "\"");
 	while (*words) {
-		const int length = utf8 ? text_utf8((const unsigned char *)words) : 1;
+		const size_t plain = plain_length(writer, words);
+		int length;
 
+		text_add_bytes(writer->out, words, plain);
+		words += plain;
+		if (!*words)
+			break;
+		length = utf8 ? text_utf8((const unsigned char *)words) : 1;
 		add_character(writer, utf8 || !(*words & 0x80) ? words : "?", length);
 		words += length;
 	}
@@ -133,7 +149,7 @@ void jwriter_number(struct jwriter *writer, const char *name, double number)
 void jwriter_whole(struct jwriter *writer, const char *name, int64_t number)
 {
 	begin(writer, name);
-	text_addf(writer->out, "%" PRId64, number);
+	text_add_whole(writer->out, number);
 }
 
 void jwriter_truth(struct jwriter *writer, const char *name, bool truth)

@@ -1,7 +1,7 @@
 /*
  * State files. Layout, little-endian as all machines we run on are:
  *
- *	"retain state 5\n", a digit that says the version
+ *	"retain state 6\n", a digit that says the version
  *	field*       type (1 byte), name length (1 byte), name, count (8 bytes), values
  *	end          type 0, CRC-32 of everything before it (4 bytes)
  *
@@ -50,7 +50,7 @@ static const struct {
 	[FIELD_DOUBLE] = {"doubles", 8},
 };
 
-static const char magic[] = "retain state 5\n"; /* the digit is STATE_VERSION */
+static const char magic[] = "retain state 6\n"; /* the digit is STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
 struct state {
@@ -290,8 +290,6 @@ void state_same(struct state *state, const char *name, const char *value)
 void state_slice(
 	struct state *state, struct ranks *ranks, const char *name, float *own, size_t floats)
 {
-	size_t count;
-	const size_t first = ranks_own(ranks, floats, &count);
 	float *whole;
 
 	if (ranks_alone(ranks)) {
@@ -304,12 +302,12 @@ void state_slice(
 		return;
 	}
 	if (!state->reading) {
-		memcpy(whole + first, own, count * sizeof(*own));
+		ranks_put(ranks, whole, own, floats);
 		ranks_gather_slices(ranks, whole, floats);
 	}
 	state_floats(state, name, whole, floats);
 	if (state->reading && !state->code)
-		memcpy(own, whole + first, count * sizeof(*own));
+		ranks_keep(ranks, own, whole, floats);
 	mem_free(whole);
 }
 

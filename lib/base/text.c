@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <limits.h>
 #include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/mem.h"
 
 #define DISTANCE_MOST 64
+#define TEXT_DIGITS   20 /* of the largest whole number */
 
 static bool text_reserve(struct text *text, size_t more)
 {
@@ -57,19 +59,24 @@ void text_add(struct text *text, const char *words)
 
 void text_addf(struct text *text, const char *format, ...)
 {
+	size_t room = text->failed ? 0 : text->capacity - text->size;
 	va_list args;
 	int length;
 
 	va_start(args, format);
-	length = vsnprintf(NULL, 0, format, args);
+	length = vsnprintf(room ? text->data + text->size : NULL, room, format, args);
 	va_end(args);
 	if (length < 0 || !text_reserve(text, (size_t)length)) {
+		if (room)
+			text->data[text->size] = '\0';
 		text->failed = true;
 		return;
 	}
-	va_start(args, format);
-	vsnprintf(text->data + text->size, (size_t)length + 1, format, args);
-	va_end(args);
+	if ((size_t)length >= room) {
+		va_start(args, format);
+		vsnprintf(text->data + text->size, (size_t)length + 1, format, args);
+		va_end(args);
+	}
 	text->size += (size_t)length;
 }
 
@@ -79,17 +86,107 @@ void text_release(struct text *text)
 	*text = (struct text){0};
 }
 
+static char *put(char *out, const char *bytes, int size)
+{
+	memcpy(out, bytes, (size_t)size);
+	return out + size;
+}
+
+/* The digits of a whole number, of which there are so many; not ended. */
+static int put_digits(char out[TEXT_DIGITS], uint64_t whole)
+{
+	int at = TEXT_DIGITS;
+
+	do
+		out[--at] = (char)('0' + whole % 10);
+	while (whole /= 10);
+	memmove(out, out + at, (size_t)(TEXT_DIGITS - at));
+	return TEXT_DIGITS - at;
+}
+
+void text_add_whole(struct text *text, int64_t number)
+{
+	char digits[TEXT_DIGITS];
+	const uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number;
+
+	if (number < 0)
+		text_add_bytes(text, "-", 1);
+	text_add_bytes(text, digits, (size_t)put_digits(digits, size));
+}
+
 /* glibc's C locale is static: asking for it neither allocates nor fails. */
 static locale_t c_locale(void)
 {
 	return newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
+/* Digits with a point before the last `places` of them, or with an exponent, as printf's %g has it. */
+static bool put_decimal(char *out, uint64_t whole, int places)
+{
+	enum { FEW = 5, LEAST = -4 }; /* 1e+05 is shorter than 100000; 0.0001 has no exponent */
+	char digits[TEXT_DIGITS];
+	const int n = put_digits(digits, whole);
+	const int exponent = n - 1 - places, before = n - places;
+
+	if (whole % 10 == 0 && (places || n > FEW))
+		return false;
+	if (!places) {
+		out = put(out, digits, n);
+	} else if (exponent < LEAST) {
+		out = put(out, digits, 1);
+		out = put(out, ".", n > 1);
+		out = put(out, digits + 1, n - 1);
+		out = put(out, "e-", 2);
+		out = put(
+			out, (char[]){(char)('0' - exponent / 10), (char)('0' - exponent % 10)}, 2);
+	} else if (before <= 0) {
+		out = put(put(out, "0.000", 2 - before), digits, n);
+	} else {
+		out = put(out, digits, before);
+		out = put(put(out, ".", 1), digits + before, places);
+	}
+	*out = '\0';
+	return true;
+}
+
+/*
+ * Most numbers that are written have few digits: they are whole / 10^places. Both are exact, so
+ * their quotient is rounded as reading the decimal is. Up to 15 digits name one double each, so
+ * printf would come to the same ones.
+ */
+static bool plain_double(char out[TEXT_NUMBER], double number)
+{
+	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+		1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+	const double size = fabs(number);
+
+	if (signbit(number))
+		*out++ = '-';
+	if (size == 0) {
+		memcpy(out, "0", 2);
+		return true;
+	}
+	for (int places = 0; places < (int)(sizeof(powers) / sizeof(*powers)); places++) {
+		const double scaled = size * powers[places] + 0.5;
+		uint64_t whole;
+
+		if (!(scaled < 1e15))
+			return false;
+		whole = (uint64_t)scaled;
+		if ((double)whole / powers[places] == size)
+			return put_decimal(out, whole, places);
+	}
+	return false;
+}
+
 void text_from_double(char out[TEXT_NUMBER], double number)
 {
-	locale_t before = uselocale(c_locale());
+	locale_t before;
 	char tried[TEXT_NUMBER];
 
+	if (plain_double(out, number))
+		return;
+	before = uselocale(c_locale());
 	out[0] = '\0';
 	/* Fewest digits is not always shortest: 1e+02, 100. */
 	for (int digits = 1; digits <= 17; digits++) {

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * A growing string. A zeroed struct text is empty. When memory runs out
@@ -21,6 +22,7 @@ struct text {
 
 void text_add(struct text *text, const char *words);
 void text_add_bytes(struct text *text, const char *bytes, size_t size); /* of any value */
+void text_add_whole(struct text *text, int64_t number);
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_release(struct text *text);
 

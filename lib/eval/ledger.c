@@ -39,10 +39,20 @@ void ledger_backward(struct ledger *ledger, int samples)
 	ledger->backward_samples += samples;
 }
 
-struct ledger_prices ledger_macs(double macs, double parameters)
+struct ledger_prices ledger_macs(const struct ledger_net *net)
 {
-	return (struct ledger_prices){
-		.forward = macs, .backward = 2 * macs, .update = parameters, .mac = 1};
+	return (struct ledger_prices){.forward = net->macs,
+		.backward = 2 * net->trained_macs,
+		.update = net->trained_parameters,
+		.mac = 1,
+		.frozen = {2 * (net->macs - net->trained_macs),
+			net->parameters - net->trained_parameters}};
+}
+
+double ledger_sgd(const struct ledger_prices *prices, int batch)
+{
+	return batch * (prices->forward + prices->backward + prices->frozen.backward) +
+	       prices->update + prices->frozen.update;
 }
 
 double ledger_cost(const struct ledger *ledger, const struct ledger_prices *prices)
@@ -60,8 +70,7 @@ double ledger_cost(const struct ledger *ledger, const struct ledger_prices *pric
 double ledger_sgd_equivalents(
 	const struct ledger *ledger, const struct ledger_prices *prices, int batch)
 {
-	return ledger_cost(ledger, prices) /
-	       (batch * (prices->forward + prices->backward) + prices->update);
+	return ledger_cost(ledger, prices) / ledger_sgd(prices, batch);
 }
 
 /* Counts must have room to go on. */

@@ -38,20 +38,35 @@ const char *ledger_use_name(enum ledger_use use);
 void ledger_forward(struct ledger *ledger, enum ledger_use use, int samples);
 void ledger_backward(struct ledger *ledger, int samples);
 
-/* What a sample costs forward (c_F) and backward (c_G), and a sweep (c_U), all in the same unit. */
+/*
+ * What a sample costs forward (c_F) and backward (c_G), and a sweep (c_U), all in the same unit.
+ * Frozen layers have neither gradient nor sweep; `frozen` is what they would cost if they had,
+ * which plain SGD on the whole net pays.
+ */
 struct ledger_prices {
 	double forward, backward, update;
 	double mac; /* a multiply-add */
+	struct {
+		double backward, update;
+	} frozen;
 };
 
-/* In multiply-adds: forward macs, backward twice that, an update one per parameter. */
-struct ledger_prices ledger_macs(double macs, double parameters);
+/* A net: multiply-adds of a sample forward, parameters, and of both what is trained. */
+struct ledger_net {
+	double macs, parameters;
+	double trained_macs, trained_parameters;
+};
+
+/* In multiply-adds: forward macs, backward twice the trained ones, an update one per parameter. */
+struct ledger_prices ledger_macs(const struct ledger_net *net);
+
+/* An iteration of plain SGD with this batch that trains every layer. */
+double ledger_sgd(const struct ledger_prices *prices, int batch);
 
 /* What learning has cost so far, in the unit of the prices. */
 double ledger_cost(const struct ledger *ledger, const struct ledger_prices *prices);
 
-/* The same in iterations of plain SGD with this batch, so that plain SGD itself costs 1.0 an
- * iteration. */
+/* The same in iterations of plain SGD (ledger_sgd), which itself costs 1.0 an iteration. */
 double ledger_sgd_equivalents(
 	const struct ledger *ledger, const struct ledger_prices *prices, int batch);
 

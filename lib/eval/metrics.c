@@ -59,6 +59,8 @@ const struct metrics_column metrics_columns[] = {
 		"backward transfer: mean over past bins of accuracy now less that when they became "
 		"past"),
 	NUMBER_SINCE(5, kept, "samples", "samples that are kept now, for training and validation"),
+	NUMBER_SINCE(6, le_album, "fraction",
+		"where users are known: le on the first album of each step by another user"),
 	NUMBER(seconds, "s",
 		"time spent so far; the only column that differs when a run is repeated"),
 	{0},

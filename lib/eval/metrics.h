@@ -22,6 +22,7 @@ struct metrics_row {
 	double le_ever, ir_now, ft_now;
 	double recent, alarms;
 	double forgetting, bwt, kept;
+	double le_album;
 	double seconds;
 };
 

@@ -1,9 +1,6 @@
 /*
- * What fast weights are, and what they answer. Learning is in fast_learn.c.
- *
- * A part is asked at "slow weights + displacement", which is made anew every time, since
- * the slow weights move all the time. Sweeps over the parameters are cut into slices at
- * fixed places, so the bits do not depend on the number of threads.
+ * What fast weights are, and what they answer. Learning is in fast_learn.c, sweeps over the
+ * parameters are in fast_sweep.c.
  */
 #include "learn/fast.h"
 
@@ -54,8 +51,9 @@ static bool make_buffers(struct fast *fast, const struct learner *learner)
 	const size_t classes = (size_t)net_spec(learner->net)->classes, room = (size_t)fast->room;
 
 	for (int i = 0; i < fast->config.count; i++)
-		if (!(fast->delta[i] = mem_new(fast->floats, sizeof(float))))
-			return false;
+		for (int t = 0; t < fast->config.parts[i].count; t++)
+			if (!(fast->delta[i][t] = mem_new(fast->floats, sizeof(float))))
+				return false;
 	return (fast->point = mem_new(fast->floats, sizeof(float))) &&
 	       (!stats || (fast->stats = mem_new(stats, sizeof(float)))) &&
 	       (fast->squares = mem_new(fast->floats / FAST_SLICE + 1, sizeof(float))) &&
@@ -70,6 +68,16 @@ static bool make_buffers(struct fast *fast, const struct learner *learner)
 		       (fast->mixed = mem_new(FAST_CHUNK * classes, sizeof(float)))) &&
 	       (fast->ids = mem_new(room, sizeof(*fast->ids))) &&
 	       (fast->labels = mem_new(room, sizeof(*fast->labels)));
+}
+
+/* Of all displacements. */
+static int terms(const struct fast_config *config)
+{
+	int count = 0;
+
+	for (int i = 0; i < config->count; i++)
+		count += config->parts[i].count;
+	return count;
 }
 
 static int make(struct fast *fast, const struct learner *learner, struct err *err)
@@ -88,7 +96,7 @@ static int make(struct fast *fast, const struct learner *learner, struct err *er
 			net_spec(learner->net)->classes, config->seed, err);
 	if (!code && !make_buffers(fast, learner))
 		code = err_memory(err, "fast weights",
-			(unsigned long long)config->count * fast->floats * sizeof(float));
+			(unsigned long long)terms(config) * fast->floats * sizeof(float));
 	return code;
 }
 
@@ -117,8 +125,8 @@ void fast_free(struct fast *fast)
 	if (fast->head || fast->config.head)
 		runner_free(fast->runner);
 	net_free(fast->head);
-	for (int i = 0; i < FAST_PARTS; i++)
-		mem_free(fast->delta[i]);
+	for (int i = 0; i < FAST_PARTS * FAST_TERMS; i++)
+		mem_free(fast->delta[i / FAST_TERMS][i % FAST_TERMS]);
 	mem_free(fast->point);
 	mem_free(fast->stats);
 	mem_free(fast->squares);
@@ -139,43 +147,8 @@ void fast_free(struct fast *fast)
 void fast_restart(struct fast *fast)
 {
 	for (int i = 0; i < fast->config.count; i++)
-		memset(fast->delta[i], 0, fast->floats * sizeof(float));
+		fast_clear(fast, i);
 	mix_restart(&fast->mix);
-}
-
-static void sweep_task(void *context, int task, int worker)
-{
-	const struct fast_sweep *s = context;
-	const size_t at = (size_t)task * FAST_SLICE, left = s->floats - at;
-	const size_t count = left < FAST_SLICE ? left : FAST_SLICE;
-	float sum;
-
-	(void)worker;
-	if (s->squares)
-		s->kernels->row_products(s->y + at, s->y + at, 0, count, &sum, &s->squares[task]);
-	else
-		s->kernels->row_combine(s->x + at, s->y + at, s->out + at, count, s->a, s->b, 0);
-}
-
-void fast_sweep(const struct learner *learner, struct fast_sweep *s)
-{
-	s->kernels = learner->engine->kernels;
-	s->floats = learner->fast->floats;
-	team_run(learner->engine->team, (int)((s->floats + FAST_SLICE - 1) / FAST_SLICE),
-		sweep_task, s);
-}
-
-const float *fast_point(const struct learner *learner, int part)
-{
-	struct fast *fast = learner->fast;
-
-	fast_sweep(learner,
-		&(struct fast_sweep){.x = learner_weights(learner, LEARNER_INFERENCE) + fast->first,
-			.y = fast->delta[part],
-			.out = fast->point,
-			.a = 1,
-			.b = 1});
-	return fast->point;
 }
 
 void fast_softmax(const struct learner *learner, float *logits, const int32_t *labels, int n)
@@ -265,6 +238,24 @@ static int ask_part(struct learner *learner, const struct asking *a, int part, s
 	return 0;
 }
 
+/* Who weighs all is asked for logits, and nothing need be mixed. */
+static int ask_alone(struct learner *learner, struct asking *a, int model, struct err *err)
+{
+	struct fast *fast = learner->fast;
+	int code = 0;
+
+	a->seen = a->inputs;
+	learner_tell(learner, LEARNER_PREDICT, a->n);
+	if (!model || fast->head)
+		code = fast_look(learner, a->inputs, a->n, &a->seen, a->sum, err);
+	if (!code && model)
+		code = runner_infer(fast->runner, fast_point(learner, model - 1),
+			quiet_stats(learner), a->seen, a->n, a->sum, err);
+	if (!code)
+		mix_sound(&fast->mix, a->sum, a->n);
+	return code;
+}
+
 static int ask_chunk(struct learner *learner, struct asking *a, struct err *err)
 {
 	struct fast *fast = learner->fast;
@@ -312,12 +303,15 @@ int fast_predict(struct learner *learner, bool ever, const float *inputs, int n,
 	struct fast *fast = learner->fast;
 	const size_t classes = (size_t)fast->mix.classes;
 	double weights[MIX_MODELS];
-	int code = 0;
+	int alone, code = 0;
 
 	if (ever)
 		fast_ever_weights(fast, weights);
 	else
 		fast_now_weights(fast, weights);
+	alone = ever ? -1 : mix_alone(&fast->mix, weights);
+	if (alone > fast->config.count)
+		alone = -1; /* heads have no logits */
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += FAST_CHUNK) {
 		struct asking asking = {.weights = weights,
@@ -325,13 +319,15 @@ int fast_predict(struct learner *learner, bool ever, const float *inputs, int n,
 			.n = n - at < FAST_CHUNK ? n - at : FAST_CHUNK,
 			.sum = logits + (size_t)at * classes};
 
-		code = ask_chunk(learner, &asking, err);
+		code = alone < 0 ? ask_chunk(learner, &asking, err)
+				 : ask_alone(learner, &asking, alone, err);
 	}
-	if (!code && !ever)
+	if (code || alone >= 0)
+		return code;
+	if (!ever)
 		mix_guard(&fast->mix, n, logits);
-	if (!code)
-		mix_log(&fast->mix, logits, n);
-	return code;
+	mix_log(&fast->mix, logits, n);
+	return 0;
 }
 
 double fast_slow_efficacy(const struct fast *fast)
@@ -351,7 +347,7 @@ const struct fast_config *fast_settings(const struct fast *fast)
 
 double fast_bytes(const struct fast *fast)
 {
-	return (double)fast->config.count * (double)fast->floats * sizeof(float) +
+	return (double)terms(&fast->config) * (double)fast->floats * sizeof(float) +
 	       (fast->heads ? heads_bytes(fast->heads) : 0);
 }
 
@@ -361,7 +357,9 @@ void fast_state(struct fast *fast, struct state *state)
 	state_int64(state, "steps", &fast->steps);
 	state_double(state, "slow_hits", &fast->slow_hits);
 	for (int i = 0; i < fast->config.count; i++)
-		state_floats(state, "delta", fast->delta[i], fast->floats);
+		for (int t = 0; t < fast->config.parts[i].count; t++)
+			state_floats(state, "delta", fast->delta[i][t], fast->floats);
+	fast->point_of = 0;
 	mix_state(&fast->mix, state);
 	if (fast->heads)
 		heads_state(fast->heads, state);

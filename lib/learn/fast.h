@@ -3,7 +3,7 @@
  * keep. Beside it stand a few parts, each a displacement of its weights that follows
  * the newest samples and is forgotten again. When labels are revealed, each part makes
  * plain SGD steps on their samples at the point "slow weights + displacement"; then
- * the displacement shrinks. Predictions of what comes now are a mixture of the slow
+ * the displacement shrinks. It may be a sum of two terms, one quick and one that lasts. Predictions of what comes now are a mixture of the slow
  * net and all parts by their recent record (learn/mix.h). The slow net never sees any
  * of this: what it keeps is what it would keep without.
  *
@@ -24,13 +24,20 @@
 
 struct learner;
 
-enum { FAST_CHUNK = 64, FAST_PARTS = 6 };
+enum { FAST_CHUNK = 64, FAST_PARTS = 6, FAST_TERMS = 2 };
 
-/* One displacement. */
+/* The rate of a step, and what is left of the term after a chunk. */
+struct fast_term {
+	double rate, keep;
+};
+
+/* One displacement, a sum of terms that learn from the same gradients: they differ in how much
+ * they learn of them and for how long they keep it. */
 struct fast_part {
-	double rate, keep; /* of a step; what is left of the displacement after a chunk */
-	int passes;        /* steps on each chunk */
-	int recent;        /* how many of the newest few hundred samples join a chunk */
+	struct fast_term terms[FAST_TERMS];
+	int count;  /* of terms */
+	int passes; /* steps on each chunk */
+	int recent; /* how many of the newest few hundred samples join a chunk */
 };
 
 struct fast_config {

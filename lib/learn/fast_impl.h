@@ -15,13 +15,16 @@ struct fast {
 	struct runner
 		*runner; /* of the net that is displaced; the learner's unless there is a head */
 	size_t width;    /* of what is seen */
-	size_t first, floats;     /* of the learner's parameters: those that are displaced */
-	float *delta[FAST_PARTS]; /* displacements */
-	float *point;             /* slow weights + displacement */
-	float *stats;             /* batch norm's; a gradient's are thrown away */
-	float *squares;           /* of a gradient, by slices */
-	struct heads *heads;      /* NULL: there are none */
-	int room;                 /* samples of the buffers below: a chunk and recent ones */
+	size_t first, floats; /* of the learner's parameters: those that are displaced */
+	float *delta[FAST_PARTS][FAST_TERMS]; /* displacements, by terms */
+	float *point;                         /* slow weights + displacement */
+	int point_of;            /* 1 + the part that stands there, as long as the learner has */
+	uint64_t point_version;  /* this version, */
+	const float *point_slow; /* and these slow weights */
+	float *stats;            /* batch norm's; a gradient's are thrown away */
+	float *squares;          /* of a gradient, by slices */
+	struct heads *heads;     /* NULL: there are none */
+	int room;                /* samples of the buffers below: a chunk and recent ones */
 	float *inputs, *losses, *weights;
 	float *features; /* [room][width]; NULL without a head */
 	float *logits;   /* [room][classes], */
@@ -34,7 +37,8 @@ struct fast {
 	bool ready[FAST_CHUNK + 1];
 };
 
-/* The weights of model `part`, the first being 0: the slow ones and its displacement. */
+/* The weights of a part, the first being 0: the slow ones and its displacement. Good until the
+ * next call. */
 const float *fast_point(const struct learner *learner, int part);
 
 /* Logits of the slow net for n samples; *seen becomes what parts see of them. */
@@ -49,24 +53,24 @@ void fast_probabilities(const struct kernels *kernels, int classes, float *logit
 /* The models' weights in an answer about now, by their record; about ever: they never change. */
 void fast_now_weights(const struct fast *fast, double weights[MIX_MODELS]);
 void fast_ever_weights(const struct fast *fast, double weights[MIX_MODELS]);
-
-/* The same in an answer about now, and of them the prior's. */
-void fast_now_weights(const struct fast *fast, double weights[MIX_MODELS]);
+/* Of them the prior's. */
 double fast_prior_weight(const struct fast *fast, const double weights[MIX_MODELS]);
 
 /* Forward and backward at a part's point, which does not touch the slow net's statistics. */
 int fast_gradient(struct learner *learner, int part, const struct runner_batch *batch, float *loss,
 	struct err *err);
 
-/* out = a x + b y over the displaced parameters; or, if squares are given, |y|^2 by slices. */
+/* Sums over parameters are made by slices of this length. */
 enum { FAST_SLICE = 1 << 14 };
-struct fast_sweep {
-	const struct kernels *kernels;
-	const float *x, *y;
-	float *out, *squares;
-	size_t floats;
-	float a, b;
-};
-void fast_sweep(const struct learner *learner, struct fast_sweep *sweep);
+
+/* |g|^2 of the gradient in hand, over the displaced parameters. */
+double fast_square(const struct learner *learner);
+
+/*
+ * One step of a part: every term <- keep * (term - share * rate * gradient); without `forgets`
+ * keep is 1. fast_clear makes zeros of them.
+ */
+void fast_move(const struct learner *learner, int part, double share, bool forgets);
+void fast_clear(struct fast *fast, int part);
 
 #endif

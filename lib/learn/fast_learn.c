@@ -5,7 +5,7 @@
  *
  * A rate is right for a net only as long as a step does not overshoot. So the step is
  * cut such that, to first order, it lowers the loss L by a share `reach` of it at most:
- * rate |g|^2 <= reach L. A net whose outputs depend strongly on its weights thus has
+ * rate |g|^2 <= reach L, of several terms the sum of their rates. A net whose outputs depend strongly on its weights thus has
  * smaller steps, without anybody tuning them.
  */
 #include <math.h>
@@ -16,46 +16,20 @@
 
 enum { NEWEST = 300 }; /* recent samples are drawn from so many */
 
-static double gradient_square(const struct learner *learner)
+/* One step of a part at its point. A gradient that is no number clears the displacement. */
+static void move(struct learner *learner, int part, double loss, bool forgets)
 {
-	const struct fast *fast = learner->fast;
-	struct fast_sweep s = {.y = learner->grad, .squares = fast->squares};
-	double sum = 0;
-
-	fast_sweep(learner, &s);
-	for (size_t i = 0; i < (fast->floats + FAST_SLICE - 1) / FAST_SLICE; i++)
-		sum += (double)fast->squares[i];
-	return sum;
-}
-
-/* How long a step may be, by `reach`. */
-static double step_rate(const struct learner *learner, double rate, double loss)
-{
-	const double square = gradient_square(learner);
+	const struct fast_part *row = &learner->fast->config.parts[part];
+	const double square = fast_square(learner);
 	const double most = learner->fast->config.reach * loss / square;
+	double rate = 0;
 
-	if (!isfinite(square) || !isfinite(loss))
-		return NAN;
-	return most < rate ? most : rate;
-}
-
-/* One step of a part at its point, then `keep` of the displacement is left. A gradient that is no
- * number clears it. */
-static void move(struct learner *learner, int part, double rate, double loss, double keep)
-{
-	struct fast *fast = learner->fast;
-	const double step = step_rate(learner, rate, loss);
-	float *delta = fast->delta[part];
-
-	if (isnan(step)) {
-		memset(delta, 0, fast->floats * sizeof(float));
-		return;
-	}
-	fast_sweep(learner, &(struct fast_sweep){.x = delta,
-				    .y = learner->grad,
-				    .out = delta,
-				    .a = (float)keep,
-				    .b = (float)(-keep * step)});
+	for (int t = 0; t < row->count; t++)
+		rate += row->terms[t].rate;
+	if (isfinite(square) && isfinite(loss))
+		fast_move(learner, part, most < rate ? most / rate : 1, forgets);
+	else
+		fast_clear(learner->fast, part);
 }
 
 int fast_gradient(struct learner *learner, int part, const struct runner_batch *batch, float *loss,
@@ -96,14 +70,18 @@ static int add_recent(struct learner *learner, int part, int n, struct err *err)
 	return code ? code : n + recent;
 }
 
-static void tell_step(const struct learner *learner, int n)
+/* Two sweeps for each term. */
+static void tell_step(const struct learner *learner, const struct fast_part *row, int n)
 {
 	const struct fast *fast = learner->fast;
+	const double sweeps = 2 * (double)fast->floats;
 
 	if (fast->head)
-		learner_tell_macs(learner, n * 3 * net_macs(fast->head) + 2 * (double)fast->floats);
+		learner_tell_macs(learner, n * 3 * net_macs(fast->head) + row->count * sweeps);
 	else
 		learner_tell(learner, LEARNER_FAST_STEP, n);
+	if (!fast->head && row->count > 1)
+		learner_tell_macs(learner, (row->count - 1) * sweeps);
 }
 
 /* A chunk that is learned from: what it is, what parts see of it, and what they weigh in answers. */
@@ -153,9 +131,8 @@ static int learn_part(
 			fast_softmax(learner, fast->logits, own.labels, own.n);
 			add_mixed(fast, lesson, 1 + part, 0);
 		}
-		move(learner, part, row->rate, (double)loss,
-			pass + 1 < row->passes ? 1 : row->keep);
-		tell_step(learner, batch.n);
+		move(learner, part, (double)loss, pass + 1 == row->passes);
+		tell_step(learner, row, batch.n);
 	}
 	return code;
 }

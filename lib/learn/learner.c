@@ -36,13 +36,11 @@ static const float *put_together(const struct learner *constant, const float *ow
 {
 	struct learner *learner = (struct learner *)constant;
 	const size_t floats = net_params(learner->net)->floats;
-	size_t count;
-	const size_t first = ranks_own(learner->ranks, floats, &count);
 
 	if (!learner->ranks)
 		return own;
 	if (learner->whole_of != own) {
-		memcpy(learner->whole + first, own, count * sizeof(*own));
+		ranks_put(learner->ranks, learner->whole, own, floats);
 		ranks_gather_slices(learner->ranks, learner->whole, floats);
 		learner->whole_of = own;
 	}
@@ -170,7 +168,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.scored = learner->scored,
 		.judged = learner->judged,
 		.sigma = learner->sigma,
-		.loss = learner->loss,
+		.loss = learner->last_loss,
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
 		.slow_efficacy = learner->fast ? fast_slow_efficacy(learner->fast) : (double)NAN,
@@ -345,4 +343,8 @@ void learner_slow(struct learner *learner, double factor)
 {
 	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_SLOW, .real = factor});
 	schedule_slow(learner->schedule, factor);
+	/* What threw the weights far off is still in the momentum, at any rate. */
+	optimizer_restart(learner->optimizer);
+	for (int i = 1; learner->population && i < learner->population->type->count; i++)
+		optimizer_restart(learner->population->members[i].optimizer);
 }

@@ -37,6 +37,7 @@ enum learner_work {
 	LEARNER_STATISTICS, /* forward that accumulates batch norm statistics for an average */
 	LEARNER_CANDIDATES, /* forward of samples from which a batch is chosen */
 	LEARNER_VIRTUAL,    /* forward, backward and a sweep: a step that is only tried */
+	LEARNER_TEACH,      /* forward of samples whose logits a loss keeps or imitates */
 	LEARNER_PREDICT,    /* forward for the owner */
 	LEARNER_FAST_FORWARD, /* forward of new samples by the slow net, for its record */
 	LEARNER_FAST_STEP,    /* forward, backward and two sweeps: a step of fast weights */
@@ -204,7 +205,7 @@ int learner_train(struct learner *learner, int iterations, struct err *err);
  * takes no step with such a loss, but the step before may have spoiled the weights;
  * learner_check looks at them. After a failure of either, learner_diverged tells
  * whether this was the reason. The way out is to load an earlier state and to
- * multiply all rates by a factor below 1: learner_slow.
+ * multiply all rates by a factor below 1: learner_slow, which also starts momentum anew.
  */
 int learner_check(struct learner *learner, struct err *err);
 bool learner_diverged(const struct learner *learner);

@@ -13,6 +13,15 @@
 #include "base/mem.h"
 #include "learn/learner_impl.h"
 
+/* Ends a learner that has nothing but nets, and perhaps the other one's engine. */
+static void free_other(struct learner *other, const struct learner *learner)
+{
+	if (other->engine == learner->engine)
+		other->engine = NULL;
+	learner_free_nets(other);
+	mem_free(other);
+}
+
 /* A learner that has nothing but nets, of so many classes. */
 static int make_other(
 	struct learner **other, const struct learner *learner, int classes, struct err *err)
@@ -29,13 +38,11 @@ static int make_other(
 	made->batch = learner->batch;
 	made->validation_batch = learner->validation_batch;
 	made->floats = learner->floats;
-	code = learner_make_nets(made, err);
-	if (!code) {
+	code = learner_make_nets(made, learner, err);
+	if (code)
+		free_other(made, learner);
+	else
 		*other = made;
-		return 0;
-	}
-	learner_free_nets(made);
-	mem_free(made);
 	return code;
 }
 
@@ -97,12 +104,14 @@ static void fit(
 	}
 }
 
-/* The pool does not mind classes that do not come. */
+/* Pool and loss do not mind classes that do not come. */
 static int other_of(struct learner **other, struct learner *learner, int classes, struct err *err)
 {
-	const int code = pool_classes(learner->pool, classes, err);
+	int code = pool_classes(learner->pool, classes, err);
 
 	*other = NULL;
+	if (!code)
+		code = loss_classes(learner->loss, classes, err);
 	return code ? code : make_other(other, learner, classes, err);
 }
 
@@ -118,8 +127,7 @@ int learner_grow(struct learner *learner, int classes, struct learner **former, 
 	tables = (struct tables){net_params(learner->net), net_params(made->net)};
 	code = state_carry(learner_nets_state, learner, made, fit, &tables, err);
 	if (code) {
-		learner_free_nets(made);
-		mem_free(made);
+		free_other(made, learner);
 		return code;
 	}
 	swap_nets(learner, made);
@@ -138,8 +146,7 @@ void learner_grown(struct learner *learner, struct learner *former, int code)
 		learner_make_plan(learner);
 		learner->version++;
 	}
-	learner_free_nets(former);
-	mem_free(former);
+	free_other(former, learner);
 }
 
 int learner_resize(struct learner *learner, int classes, struct err *err)

@@ -7,6 +7,7 @@
 #include "learn/fast.h"
 #include "learn/learner.h"
 #include "learn/learner_ranks.h"
+#include "learn/losses/loss.h"
 #include "learn/population.h"
 #include "learn/scaling.h"
 #include "nn/runner.h"
@@ -27,6 +28,7 @@ struct learner {
 	struct schedule *schedule;
 	struct pool *pool, *validation; /* validation: NULL when nothing is held out */
 	struct objective *objective;
+	struct loss *loss;
 	struct choice *choice;         /* NULL: the objective chooses nothing */
 	struct population *population; /* NULL: one model */
 	struct fast *fast;             /* NULL: one answer for now and ever */
@@ -58,7 +60,7 @@ struct learner {
 
 	int64_t iteration;
 	uint64_t version; /* of what serves inference: see learner_version */
-	double loss;
+	double last_loss;
 	bool diverged;                    /* the last batch or check met what is no number */
 	struct scores scores;             /* of the current window */
 	bool scored;                      /* there was a window with scores; of the last one: */
@@ -121,6 +123,12 @@ int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inp
 int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
 	float *inputs, int32_t *labels, struct err *err);
 int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
+/*
+ * Some samples of a time step, the first of which has this id: the owner's inputs or, if they
+ * are NULL, what the store has. No more than a batch; good until the next call.
+ */
+int learner_new_inputs(struct learner *learner, int64_t first, const float *inputs, int n,
+	const float **scaled, struct err *err);
 /* Labels of a batch of which each rank brought its part. */
 void learner_share_labels(struct learner *learner, int n, int32_t *labels);
 /* Inputs that rank 0 has go to the ranks that need them. */
@@ -151,10 +159,11 @@ void learner_keep_start(struct learner *learner);
 void learner_end_part(struct learner *learner);
 
 /*
- * The net and all that has its size: made by the config, with first values; freed. What a
- * learner costs and is planned to do follows from it.
+ * The net and all that has its size: made by the config, with first values; freed. Where
+ * there is a former one, its values will be taken over: there are none yet, and its engine
+ * may be used as well. What a learner costs and is planned to do follows from it.
  */
-int learner_make_nets(struct learner *learner, struct err *err);
+int learner_make_nets(struct learner *learner, const struct learner *former, struct err *err);
 void learner_free_nets(struct learner *learner);
 void learner_make_plan(struct learner *learner);
 

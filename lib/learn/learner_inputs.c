@@ -46,7 +46,7 @@ void learner_deal(struct learner *learner, float *inputs, int n)
 			receive = part;
 	}
 	receive.rank = 0;
-	ranks->type->trade(ranks, send, sends, &receive, ranks->rank != 0);
+	ranks_trade(ranks, send, sends, &receive, ranks->rank != 0);
 }
 
 /* How a batch comes to the rank that needs it; iteration 0: as it is. */
@@ -126,6 +126,17 @@ int learner_scaled(struct learner *learner, const float **inputs, int n, struct 
 	scale_apply(scaling_scale(learner->scaling), *inputs, n, learner->scaled);
 	*inputs = learner->scaled;
 	return 0;
+}
+
+int learner_new_inputs(struct learner *learner, int64_t first, const float *inputs, int n,
+	const float **scaled, struct err *err)
+{
+	*scaled = inputs ? inputs : learner->inputs;
+	if (inputs)
+		return learner_scaled(learner, scaled, n, err);
+	for (int i = 0; i < n; i++)
+		learner->ids[i] = first + i;
+	return learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
 }
 
 /* Samples of the store come in parts, for which the buffers of a batch have room. */

@@ -29,18 +29,32 @@ static int make_net(struct learner *made, const struct learner_config *config, s
 		.width = config->width,
 		.zero_init = options_bool(o, "model.zero_init"),
 		.frozen = options_text(o, "model.frozen")};
-	struct engine_config engine = {.isa = options_text(o, "engine.isa"),
-		.conv = options_text(o, "engine.conv"),
-		.threads = options_int(o, "engine.threads")};
-	int code = net_new(&made->net, &spec, err);
 
-	if (code)
-		return code;
-	if (!engine.threads && net_macs(made->net) * made->batch < SMALL_BATCH)
-		engine.threads = 1;
-	if (!engine.threads && made->ranks)
-		engine.threads = made->ranks->threads;
-	code = engine_new(&made->engine, &engine, err);
+	return net_new(&made->net, &spec, err);
+}
+
+static int wanted_threads(const struct learner *learner)
+{
+	const int threads = options_int(learner->config.options, "engine.threads");
+
+	if (!threads && net_macs(learner->net) * learner->batch < SMALL_BATCH)
+		return 1;
+	return !threads && learner->ranks ? learner->ranks->threads : threads;
+}
+
+/* Starting threads takes longer than a step of a small net, so another's engine will do. */
+static int make_engine(struct learner *made, const struct learner *former, struct err *err)
+{
+	const struct options *o = made->config.options;
+	const struct engine_config engine = {.isa = options_text(o, "engine.isa"),
+		.conv = options_text(o, "engine.conv"),
+		.threads = wanted_threads(made)};
+	int code = 0;
+
+	if (former && wanted_threads(former) == engine.threads)
+		made->engine = former->engine;
+	else
+		code = engine_new(&made->engine, &engine, err);
 	if (!code)
 		code = runner_new(&made->runner, made->net, made->engine,
 			options_int(o, "run.micro_batch"), err);
@@ -76,7 +90,7 @@ static int make_buffers(struct learner *made, struct err *err)
 	return whole ? 0 : out_of_memory(err, most * made->floats);
 }
 
-static int make_weights(struct learner *made, const struct options *o, struct err *err)
+static int make_weights(struct learner *made, const struct options *o, bool init, struct err *err)
 {
 	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
 	const size_t logits = largest_batch(made) * (size_t)net_spec(made->net)->classes;
@@ -90,6 +104,8 @@ static int make_weights(struct learner *made, const struct options *o, struct er
 		whole = whole && (made->whole = mem_new(params, sizeof(float)));
 	if (!whole)
 		return out_of_memory(err, 2 * params + logits);
+	if (!init)
+		return 0;
 	net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params, made->stats[0]);
 	for (int i = 1; i < SCORES_MODELS && stats; i++)
 		memcpy(made->stats[i], made->stats[0], stats * sizeof(float));
@@ -254,13 +270,16 @@ static int make_start(struct learner *made, const struct options *o, struct err 
 }
 
 /*
- * What an iteration costs on average. Prices are the ledger's: a sample forward costs as
- * many multiply-adds as the net has, backward twice that, a sweep one per parameter.
+ * What an iteration costs on average, in iterations of plain SGD that trains every layer. Prices
+ * are the ledger's: a sample forward costs as many multiply-adds as the net has, backward twice
+ * those of layers that are trained, a sweep one per parameter that is.
  */
 static double price_of(const struct learner *made, const struct options *o)
 {
-	const double macs = net_macs(made->net), params = (double)net_params(made->net)->floats;
-	const double sgd = 3 * macs * made->batch + params;
+	const double macs = net_macs(made->net), params = net_trained_params(made->net);
+	const double passes = macs + 2 * net_trained_macs(made->net);
+	const double sgd = passes * made->batch + params;
+	const double whole = 3 * macs * made->batch + (double)net_params(made->net)->floats;
 	const bool own = optimizer_traits(options_text(o, "optimizer.kind")).averages;
 	const int averages = average_count(made->average);
 	double cost = sgd;
@@ -268,15 +287,15 @@ static double price_of(const struct learner *made, const struct options *o)
 	if (made->population)
 		cost += (made->population->type->count - 1) * sgd;
 	if (made->choice)
-		cost += 3 * macs * (made->batch - made->batch / 2) + params +
-			2 * macs * made->batch;
+		cost += passes * (made->batch - made->batch / 2) + params + 2 * macs * made->batch;
+	cost += loss_price(made);
 	cost += averages * params / options_int(o, "average.every");
 	if (made->validation)
 		cost += made->scores.models * macs * made->validation_batch /
 			(double)made->validate_every;
 	if (made->stats[0])
 		cost += (averages + own) * macs * made->batch / (double)made->statistics_every;
-	return cost / sgd;
+	return cost / whole;
 }
 
 void learner_make_plan(struct learner *made)
@@ -306,13 +325,15 @@ static int make_schedule(struct learner *made, const struct learner_config *conf
 	return code;
 }
 
-int learner_make_nets(struct learner *made, struct err *err)
+int learner_make_nets(struct learner *made, const struct learner *former, struct err *err)
 {
 	const struct options *o = made->config.options;
 	int code = make_net(made, &made->config, err);
 
 	if (!code)
-		code = make_weights(made, o, err);
+		code = make_engine(made, former, err);
+	if (!code)
+		code = make_weights(made, o, !former, err);
 	if (!code)
 		code = make_models(made, &made->config, err);
 	if (!code && objective_traits(options_text(o, "replay.objective")).chooses)
@@ -344,6 +365,7 @@ void learner_free_nets(struct learner *learner)
 static void free_here(struct learner *learner)
 {
 	learner_free_nets(learner);
+	loss_free(learner->loss);
 	mem_free(learner->heard);
 	mem_free(learner->adapt);
 	scaling_free(learner->scaling);
@@ -394,9 +416,11 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 			     config->height == 1 && config->width == 1, config->fit))
 		code = scaling_new(&made->scaling, made->floats, err);
 	if (!code)
-		code = learner_make_nets(made, err);
+		code = learner_make_nets(made, NULL, err);
 	if (!code)
 		code = make_buffers(made, err);
+	if (!code)
+		code = loss_new(&made->loss, made, err);
 	if (!code)
 		code = make_replay(made, &made->config, err);
 	if (!code)

@@ -199,6 +199,8 @@ int learner_options_check(const struct learner_config *config, struct err *err)
 		code = check_fast(config, err);
 	if (!code)
 		code = check_parts(config, &kinds, err);
+	if (!code)
+		code = loss_check(config, err);
 	if (!code && kinds.objective.chooses && options_int(o, "run.batch") > POOL_POSITIONS / 2)
 		code = err_set(err, ERR_INPUT,
 			"run.batch = %d: replay.objective = %s draws as many candidates, and both "

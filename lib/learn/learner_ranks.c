@@ -147,7 +147,8 @@ static int make_room(struct learner *learner, int n, struct err *err)
 /* Whether what is revealed is used beyond the store, and so must be where every rank is. */
 static bool uses_revealed(const struct learner *learner)
 {
-	return learner->fast || learner->population || learner->scaling;
+	return learner->fast || learner->population || learner->adapt || learner->scaling ||
+	       loss_sees(learner->loss);
 }
 
 void learner_call_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n)

@@ -104,7 +104,7 @@ void learner_state_here(void *object, struct state *state)
 		classes_state(learner, state);
 	state_same(state, "arch", net_spec(learner->net)->arch);
 	state_int64(state, "iteration", &learner->iteration);
-	state_double(state, "loss", &learner->loss);
+	state_double(state, "loss", &learner->last_loss);
 	state_bool(state, "scored", &learner->scored);
 	for (int i = 0; i < SCORES_MODELS; i++) {
 		state_double(state, "last_loss", &learner->last[i].loss);
@@ -130,6 +130,7 @@ void learner_state_here(void *object, struct state *state)
 		adapt_state(learner->adapt, state);
 	if (learner->fast)
 		fast_state(learner->fast, state);
+	loss_state(learner->loss, state);
 	leaving_state(learner, state);
 	if (learner->scaling)
 		scale_state(learner, state);

@@ -59,8 +59,10 @@ static int offer(struct learner *learner, int64_t id, int32_t label, struct err 
 
 static void forget_leaving(struct learner *learner)
 {
-	for (int64_t i = 0; i < learner->leaving_count; i++)
+	for (int64_t i = 0; i < learner->leaving_count; i++) {
 		store_forget(learner->store, learner->leaving[i]);
+		loss_forget(learner->loss, learner->leaving[i]);
+	}
 	learner->leaving_count = 0;
 }
 
@@ -71,6 +73,7 @@ static int take_step(
 	const int64_t first = store_count(learner->store);
 	const bool task = learner_task_due(learner);
 	const bool looks = learner->population || learner->adapt;
+	const int64_t ended = learner->task_first;
 	int64_t hits[LEARNER_POPULATION];
 	int code;
 
@@ -83,6 +86,8 @@ static int take_step(
 		code = pool_reserve(learner->validation, n, err);
 	if (!code && learner->fast)
 		code = fast_ready(learner, n, err);
+	if (!code)
+		code = loss_ready(learner, n, err);
 	if (!code && looks && inputs)
 		code = population_predict(learner, first, inputs, labels, n, hits, err);
 	if (!code)
@@ -91,11 +96,15 @@ static int take_step(
 		code = population_predict(learner, first, NULL, labels, n, hits, err);
 	if (code)
 		return code;
+	if (task && first > 0)
+		code = loss_end_task(learner, ended, first, err);
 	forget_leaving(learner);
 	if (task)
 		learner_begin_task(learner, first);
 	for (int i = 0; i < n && !code; i++)
 		code = offer(learner, first + i, labels[i], err);
+	if (!code)
+		code = loss_revealed(learner, first, inputs, n, err);
 	if (code)
 		return code;
 	objective_step(learner->objective, first, first + n);
@@ -298,47 +307,86 @@ static int step_others(struct learner *learner, const struct runner_batch *batch
 	return code;
 }
 
+/* A step of the plain model, slice by slice. */
+struct stride {
+	struct learner *learner;
+	int64_t k;
+	float loss, rate;
+	const struct average_step *averages;
+};
+
+static bool begin_stride(void *context, float loss)
+{
+	struct stride *stride = context;
+	struct learner *learner = stride->learner;
+
+	stride->loss = loss + (float)loss_held(learner);
+	learner->diverged = !isfinite(stride->loss) && !learner->population;
+	if (learner->diverged)
+		return false;
+	stride->rate = (float)learner_rate(learner, stride->k);
+	stride->averages = average_due(learner->average, stride->k);
+	optimizer_samples(learner->optimizer, pool_count(learner->pool));
+	optimizer_begin(learner->optimizer);
+	return true;
+}
+
+static void step_slice(void *context, const struct ranks_slice *slice)
+{
+	const struct stride *stride = context;
+	struct learner *learner = stride->learner;
+
+	loss_hold(learner, learner->grad, slice);
+	optimizer_step_slice(learner->optimizer, learner->params, learner->grad, stride->rate,
+		stride->averages, slice);
+}
+
+static void tell_step(struct learner *learner, const struct average_step *averages)
+{
+	if (averages || optimizer_inference(learner->optimizer))
+		learner_stale(learner);
+	learner->version += averages || learner_served(learner) == LEARNER_PLAIN;
+	learner_tell(learner, LEARNER_TRAIN, learner->batch);
+	learner_tell(learner, LEARNER_UPDATE, 0);
+	for (int i = 0; averages && i < averages->count; i++)
+		learner_tell(learner, LEARNER_MOVE, 0);
+}
+
 static int iterate(struct learner *learner, struct err *err)
 {
 	const int n = learner->batch;
 	const int64_t k = learner->iteration + 1;
 	float *logits = learner->adapt && learner->new_step ? learner->logits : NULL;
-	const struct runner_batch batch = {learner->inputs, learner->labels, learner->weights, n};
-	const struct average_step *averages;
-	float loss;
+	struct runner_batch batch = {.input = learner->inputs,
+		.labels = learner->labels,
+		.weights = learner->weights,
+		.n = n};
+	struct stride stride = {.learner = learner, .k = k};
+	const struct runner_descent descent = {
+		learner->params, learner->grad, &stride, begin_stride, step_slice};
 	int code = learner_draw(
 		learner, learner->ids, n, (uint64_t)k, learner->inputs, learner->labels, err);
 
 	learner->diverged = false;
 	if (!code)
-		code = runner_gradient_slice(learner->runner, learner->params, learner->stats[0],
-			&batch, learner->grad, &loss, NULL, logits, err);
+		code = loss_batch(learner, learner->ids, &batch, err);
+	if (!code)
+		code = runner_descend(
+			learner->runner, &descent, learner->stats[0], &batch, logits, err);
 	if (code)
 		return code;
-	learner->diverged = !isfinite(loss) && !learner->population;
 	if (learner->diverged)
 		return err_set(err, ERR_STATE, "iteration %lld: the loss is %f at learning rate %g",
-			(long long)k, fabs((double)loss), learner_rate(learner, k));
-	averages = average_due(learner->average, k);
-	optimizer_samples(learner->optimizer, pool_count(learner->pool));
-	optimizer_step(learner->optimizer, learner->params, learner->grad,
-		(float)learner_rate(learner, k), averages);
-	ranks_gather_slices(learner->ranks, learner->params, net_params(learner->net)->floats);
-	if (averages || optimizer_inference(learner->optimizer))
-		learner_stale(learner);
-	learner->version += averages || learner_served(learner) == LEARNER_PLAIN;
-	learner_tell(learner, LEARNER_TRAIN, n);
-	learner_tell(learner, LEARNER_UPDATE, 0);
-	for (int i = 0; averages && i < averages->count; i++)
-		learner_tell(learner, LEARNER_MOVE, 0);
+			(long long)k, fabs((double)stride.loss), learner_rate(learner, k));
+	tell_step(learner, stride.averages);
 	if (learner->population)
-		code = step_others(learner, &batch, k, logits, loss, err);
+		code = step_others(learner, &batch, k, logits, stride.loss, err);
 	if (code)
 		return code;
 	if (logits)
 		look_at_replayed(learner);
 	learner_tell(learner, LEARNER_ITERATION, n);
-	learner->loss = (double)loss;
+	learner->last_loss = (double)stride.loss;
 	learner->iteration = k;
 	learner->new_step = false;
 	return accumulate_stats(learner, &batch, err);

@@ -26,6 +26,7 @@ static const double NEGLIGIBLE = 1e-4; /* a weight that no answer depends on */
 enum {
 	LEAD_CHUNKS = 100, /* for how long another leads before the lead has changed */
 	SETTLED = 20,      /* labels from which on shares of repeats can be trusted */
+	LANES = 8,         /* sums that run side by side */
 };
 
 int mix_init(struct mix *mix, const struct mix_config *config, int classes, struct err *err)
@@ -37,11 +38,11 @@ int mix_init(struct mix *mix, const struct mix_config *config, int classes, stru
 		.count = config->models + (config->prior > 0)};
 	mix->recent = mem_new(count, sizeof(double));
 	mix->ever = mem_new(count, sizeof(double));
-	mix->raise = mem_new(count, sizeof(double));
+	mix->raise = mem_new(count, sizeof(float));
 	mix->gained = mem_new(count, sizeof(double));
 	if (!mix->recent || !mix->ever || !mix->raise || !mix->gained) {
 		mix_release(mix);
-		return err_memory(err, "a mixture", 4 * count * sizeof(double));
+		return err_memory(err, "a mixture", 3 * count * sizeof(double));
 	}
 	mix_restart(mix);
 	return 0;
@@ -67,20 +68,61 @@ static bool repeats_matter(const struct mix *mix)
 }
 
 /*
+ * The natural logarithm of a normal number above 0, to some units in the last place: of
+ * 2^e m, m from 1/sqrt 2 to sqrt 2, it is e log 2 + 2 artanh((m - 1) / (m + 1)). Without branches
+ * and calls, so a compiler makes vectors of it.
+ */
+static inline float log_of(float x)
+{
+	union {
+		float number;
+		int32_t bits;
+	} u = {.number = x};
+	const int32_t exponent = (u.bits - 0x3f3504f3) >> 23;
+	float t, s;
+
+	u.bits -= (int32_t)((uint32_t)exponent << 23);
+	t = (u.number - 1) / (u.number + 1);
+	s = t * t;
+	return (float)exponent * 0.69314718f +
+	       t * (2 + s * (0.66666667f + s * (0.4f + s * (0.28571429f + s * 0.22222222f))));
+}
+
+/* exp(x) of numbers within +-80, likewise: 2^k times the series of what is left. */
+static inline float exp_of(float x)
+{
+	const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to a whole number */
+	const float k = (x * 1.44269504f + magic) - magic;
+	const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
+	union {
+		int32_t bits;
+		float number;
+	} power = {.bits = ((int32_t)k + 127) * (1 << 23)};
+
+	return power.number *
+	       (1 + r * (1 + r * (0.5f + r * (0.16666667f +
+						     r * (0.041666667f + r * 0.0083333333f)))));
+}
+
+/*
  * Of late more frequent than ever: the class becomes more probable by this factor. So does the
  * last label's where labels repeat.
  */
 static void follow_labels(struct mix *mix)
 {
+	const float power = (float)mix->config.prior, by = (float)(1 / mix->seen);
+	const float least = (float)LEAST;
+	float again, other;
+
 	for (int c = 0; c < mix->classes; c++)
-		mix->raise[c] = pow((mix->recent[c] + LEAST) / (mix->ever[c] / mix->seen + LEAST),
-			mix->config.prior);
+		mix->raise[c] = exp_of(power * log_of(((float)mix->recent[c] + least) /
+						       ((float)mix->ever[c] * by + least)));
 	if (!repeats_matter(mix))
 		return;
+	again = (float)((mix->repeats + LEAST) / (mix->expected + LEAST));
+	other = (float)((1 - mix->repeats + LEAST) / (1 - mix->expected + LEAST));
 	for (int c = 0; c < mix->classes; c++)
-		mix->raise[c] *= c == mix->guess[MIX_LAST]
-					 ? (mix->repeats + LEAST) / (mix->expected + LEAST)
-					 : (1 - mix->repeats + LEAST) / (1 - mix->expected + LEAST);
+		mix->raise[c] *= c == mix->guess[MIX_LAST] ? again : other;
 }
 
 void mix_restart(struct mix *mix)
@@ -113,24 +155,44 @@ void mix_weights(const struct mix *mix, double weights[MIX_MODELS])
 		weights[i] /= sum;
 }
 
-/* What a sample's raised probabilities must be divided by; not finite if they are no numbers. */
-static double raised_sum(const struct mix *mix, const float *probabilities)
+/* In lanes, which a compiler makes vectors of. */
+static float lanes_sum(const float lanes[LANES])
 {
-	double sum = 0;
+	float sum = 0;
 
-	for (int c = 0; c < mix->classes; c++)
-		sum += mix->raise[c] * (double)probabilities[c];
+	for (int i = 0; i < LANES; i++)
+		sum += lanes[i];
 	return sum;
 }
 
-/* The usual case, without the prior: in floats. What is no number makes the sum none. */
+/* What a sample's raised probabilities must be divided by; not finite if they are no numbers. */
+static float raised_sum(const struct mix *mix, const float *probabilities)
+{
+	float lanes[LANES] = {0};
+	int c = 0;
+
+	for (; c + LANES <= mix->classes; c += LANES)
+		for (int i = 0; i < LANES; i++)
+			lanes[i] += mix->raise[c + i] * probabilities[c + i];
+	for (; c < mix->classes; c++)
+		lanes[0] += mix->raise[c] * probabilities[c];
+	return lanes_sum(lanes);
+}
+
+/* Whether all are finite: none has an exponent of ones only. */
+static bool all_finite(const float *numbers, int count)
+{
+	int bad = 0;
+
+	for (int i = 0; i < count; i++)
+		bad |= !(fabsf(numbers[i]) <= FLT_MAX);
+	return !bad;
+}
+
+/* The usual case, without the prior. */
 static void add_plain(int classes, float weight, const float *probabilities, float *sum)
 {
-	float all = 0;
-
-	for (int c = 0; c < classes; c++)
-		all += probabilities[c];
-	if (isfinite(all))
+	if (all_finite(probabilities, classes))
 		for (int c = 0; c < classes; c++)
 			sum[c] += weight * probabilities[c];
 	else
@@ -147,7 +209,7 @@ void mix_add(const struct mix *mix, double weight, double prior, const float *pr
 		add_plain(classes, (float)weight, probabilities + (size_t)i * classes,
 			sum + (size_t)i * classes);
 	for (int i = 0; i < n && prior > 0; i++, probabilities += classes, sum += classes) {
-		const double all = raised_sum(mix, probabilities), by = prior / all;
+		const float all = raised_sum(mix, probabilities), by = (float)prior / all;
 
 		if (!isfinite(all) || !isfinite(by)) {
 			for (int c = 0; c < classes; c++)
@@ -155,29 +217,8 @@ void mix_add(const struct mix *mix, double weight, double prior, const float *pr
 			continue;
 		}
 		for (int c = 0; c < classes; c++)
-			sum[c] += (float)((weight + by * mix->raise[c]) * (double)probabilities[c]);
+			sum[c] += ((float)weight + by * mix->raise[c]) * probabilities[c];
 	}
-}
-
-/*
- * The natural logarithm of a normal number above 0, to some units in the last place: of
- * 2^e m, m from 1/sqrt 2 to sqrt 2, it is e log 2 + 2 artanh((m - 1) / (m + 1)). Without branches
- * and calls, so a compiler makes vectors of it.
- */
-static inline float log_of(float x)
-{
-	union {
-		float number;
-		int32_t bits;
-	} u = {.number = x};
-	const int32_t exponent = (u.bits - 0x3f3504f3) >> 23;
-	float t, s;
-
-	u.bits -= (int32_t)((uint32_t)exponent << 23);
-	t = (u.number - 1) / (u.number + 1);
-	s = t * t;
-	return (float)exponent * 0.69314718f +
-	       t * (2 + s * (0.66666667f + s * (0.4f + s * (0.28571429f + s * 0.22222222f))));
 }
 
 /* Whether it was right so much more often that it is no accident. */
@@ -186,19 +227,46 @@ static bool is_better(const struct mix *mix, enum mix_guess g)
 	return mix->over[g] > GUARD_LEAST && mix->over[g] > GUARD_ERRORS * sqrt(mix->either[g]);
 }
 
+static enum mix_guess better_guess(const struct mix *mix)
+{
+	return mix->over[MIX_LAST] > mix->over[MIX_MOST] ? MIX_LAST : MIX_MOST;
+}
+
+static bool guess_answers(const struct mix *mix)
+{
+	return mix->config.guard && is_better(mix, better_guess(mix));
+}
+
 void mix_guard(const struct mix *mix, int n, float *sum)
 {
-	const int g = mix->over[MIX_LAST] > mix->over[MIX_MOST] ? MIX_LAST : MIX_MOST;
+	const enum mix_guess g = better_guess(mix);
 	/* More than half, so that no class has more. */
 	const float share = (float)fmax(mix->right[g], 0.501);
 
-	if (!mix->config.guard || !is_better(mix, g))
+	if (!guess_answers(mix))
 		return;
 	for (int i = 0; i < n; i++, sum += mix->classes) {
 		for (int c = 0; c < mix->classes; c++)
 			sum[c] *= 1 - share;
 		sum[mix->guess[g]] += share;
 	}
+}
+
+int mix_alone(const struct mix *mix, const double weights[MIX_MODELS])
+{
+	const int own = mix->count - (mix->config.prior > 0);
+
+	for (int i = 0; i < own && !guess_answers(mix); i++)
+		if (weights[i] >= 1)
+			return i;
+	return -1;
+}
+
+void mix_sound(const struct mix *mix, float *logits, int n)
+{
+	for (int i = 0; i < n; i++, logits += mix->classes)
+		if (!all_finite(logits, mix->classes))
+			memset(logits, 0, (size_t)mix->classes * sizeof(*logits));
 }
 
 void mix_log(const struct mix *mix, float *sum, int n)
@@ -227,10 +295,10 @@ void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t 
 	if (!(mix->config.prior > 0))
 		return;
 	for (int i = 0; i < n; i++, probabilities += classes) {
-		const double all = raised_sum(mix, probabilities);
-		const double share = mix->raise[labels[i]] * (double)probabilities[labels[i]] / all;
+		const float all = raised_sum(mix, probabilities);
+		const float share = mix->raise[labels[i]] * probabilities[labels[i]] / all;
 
-		sum += share > LEAST ? log(share) : log(LEAST);
+		sum += (double)share > LEAST ? (double)log_of(share) : log(LEAST);
 	}
 	mix->gain[mix->count - 1] = sum;
 }

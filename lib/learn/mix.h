@@ -50,7 +50,7 @@ struct mix {
 	/* With `guard`, of late: how often a guess was right, how often it alone or the mixture
 	 * alone was, and how much more often the former. */
 	double right[MIX_GUESSES], either[MIX_GUESSES], over[MIX_GUESSES];
-	double *raise;  /* what the prior multiplies a class's probability by */
+	float *raise;   /* what the prior multiplies a class's probability by */
 	double *gained; /* shares of the chunk that is being counted; zeros between chunks */
 	/* Who leads, for the log: another must have led for a while. */
 	int lead, rival, rival_chunks;
@@ -74,6 +74,13 @@ void mix_add(const struct mix *mix, double weight, double prior, const float *pr
 	float *sum);
 void mix_guard(const struct mix *mix, int n, float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);
+
+/*
+ * The model that weighs all, whose own logits are the answer; -1 if there is none, if it is
+ * the prior's, or if a guess answers. mix_sound makes "do not know" of its logits that are no numbers.
+ */
+int mix_alone(const struct mix *mix, const double weights[MIX_MODELS]);
+void mix_sound(const struct mix *mix, float *logits, int n);
 
 /*
  * A chunk of time. mix_score for every model but the prior's, with the losses that it

@@ -151,16 +151,10 @@ int population_predict(struct learner *learner, int64_t first, const float *inpu
 	memset(hits, 0, LEARNER_POPULATION * sizeof(*hits));
 	for (int at = 0; at < n && !code; at += learner->batch) {
 		const int count = n - at < learner->batch ? n - at : learner->batch;
-		const float *some =
-			inputs ? inputs + (size_t)at * learner->floats : learner->inputs;
+		const float *some;
 
-		if (inputs)
-			code = learner_scaled(learner, &some, count, err);
-		for (int i = 0; i < count && !inputs; i++)
-			learner->ids[i] = first + at + i;
-		if (!inputs)
-			code = learner_fetch(learner, learner->ids, count, learner->inputs,
-				learner->labels, err);
+		code = learner_new_inputs(learner, first + at,
+			inputs ? inputs + (size_t)at * learner->floats : NULL, count, &some, err);
 		if (!code)
 			code = predict_some(learner, some, labels + at, count, hits, err);
 	}
@@ -174,6 +168,31 @@ void population_score(struct population *population, const int64_t hits[LEARNER_
 	population->seen += n;
 }
 
+struct stride {
+	struct learner *learner;
+	struct population_member *member;
+	float rate, loss;
+};
+
+/* Even a step by what is no number is made: a model that goes astray will be replaced. */
+static bool begin_stride(void *context, float loss)
+{
+	struct stride *stride = context;
+
+	stride->loss = loss;
+	optimizer_samples(stride->member->optimizer, pool_count(stride->learner->pool));
+	optimizer_begin(stride->member->optimizer);
+	return true;
+}
+
+static void step_slice(void *context, const struct ranks_slice *slice)
+{
+	const struct stride *stride = context;
+
+	optimizer_step_slice(stride->member->optimizer, stride->member->params,
+		stride->learner->grad, stride->rate, NULL, slice);
+}
+
 int population_step(struct learner *learner, const struct runner_batch *batch, double rate,
 	float *logits, int *sound, struct err *err)
 {
@@ -182,19 +201,17 @@ int population_step(struct learner *learner, const struct runner_batch *batch, d
 
 	for (int i = 1; i < population->type->count; i++) {
 		struct population_member *member = &population->members[i];
-		float loss;
-		const int code =
-			runner_gradient_slice(learner->runner, member->params, member->stats, batch,
-				learner->grad, &loss, NULL, i == best ? logits : NULL, err);
+		struct stride stride = {.learner = learner,
+			.member = member,
+			.rate = (float)(rate * member->scale)};
+		const struct runner_descent descent = {
+			member->params, learner->grad, &stride, begin_stride, step_slice};
+		const int code = runner_descend(learner->runner, &descent, member->stats, batch,
+			i == best ? logits : NULL, err);
 
 		if (code)
 			return code;
-		optimizer_samples(member->optimizer, pool_count(learner->pool));
-		optimizer_step(member->optimizer, member->params, learner->grad,
-			(float)(rate * member->scale), NULL);
-		ranks_gather_slices(
-			learner->ranks, member->params, net_params(learner->net)->floats);
-		*sound += isfinite(loss) != 0;
+		*sound += isfinite(stride.loss) != 0;
 		learner_tell(learner, LEARNER_TRAIN, batch->n);
 		learner_tell(learner, LEARNER_UPDATE, 0);
 	}

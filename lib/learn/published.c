@@ -11,7 +11,7 @@
 #include "learn/fast_impl.h"
 #include "nn/kernels.h"
 
-/* A mixture of a moment: of `mix` only what mix_add and mix_log read. */
+/* A mixture of a moment: of `mix` only what answers need, not what learns. */
 struct blend {
 	double weights[MIX_MODELS];
 	struct mix mix;
@@ -55,6 +55,10 @@ static void keep_blend(void *context, int which)
 	mix = fast_mix(renewal->learner->fast);
 	memcpy(blend->weights, renewal->weights, sizeof(blend->weights));
 	memcpy(blend->mix.raise, mix->raise, (size_t)mix->classes * sizeof(*mix->raise));
+	memcpy(blend->mix.guess, mix->guess, sizeof(mix->guess));
+	memcpy(blend->mix.right, mix->right, sizeof(mix->right));
+	memcpy(blend->mix.either, mix->either, sizeof(mix->either));
+	memcpy(blend->mix.over, mix->over, sizeof(mix->over));
 }
 
 int published_renew(struct published *published, struct learner *learner, struct err *err)
@@ -192,19 +196,30 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 static int predict_mixed(struct published *p, const struct predictor_turn *turn, int n,
 	float *logits, struct err *err)
 {
-	const struct mix *mix = &p->blends[turn->which].mix;
+	const struct blend *blend = &p->blends[turn->which];
+	const struct mix *mix = &blend->mix;
 	const size_t classes = (size_t)mix->classes;
-	float *room = mem_new(FAST_CHUNK * classes, sizeof(*room));
+	const int alone = mix_alone(mix, blend->weights);
+	float *room;
 	int code = 0;
 
+	if (alone >= 0) {
+		code = predictor_ask(p->predictor, turn, alone, 0, n, logits, err);
+		if (!code)
+			mix_sound(mix, logits, n);
+		return code;
+	}
+	room = mem_new(FAST_CHUNK * classes, sizeof(*room));
 	if (!room)
 		return err_memory(err, "predictions", FAST_CHUNK * classes * sizeof(*room));
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += FAST_CHUNK)
 		code = ask_chunk(p, turn, at, n - at < FAST_CHUNK ? n - at : FAST_CHUNK, room,
 			logits + (size_t)at * classes, err);
-	if (!code)
+	if (!code) {
+		mix_guard(mix, n, logits);
 		mix_log(mix, logits, n);
+	}
 	mem_free(room);
 	return code;
 }

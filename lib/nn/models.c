@@ -23,6 +23,7 @@ static const struct resnet resnet50 = {true, 4, {3, 4, 6, 3}, 64, false};
 static const struct resnet resnet101 = {true, 4, {3, 4, 23, 3}, 64, false};
 static const struct resnet resnet18_cifar = {false, 4, {2, 2, 2, 2}, 64, true};
 static const struct resnet resnet20_cifar = {false, 3, {3, 3, 3}, 16, true};
+static const struct resnet resnet8_cifar = {false, 3, {1, 1, 1}, 16, true};
 
 enum {
 	NAME_ROOM = sizeof((struct param *)0)->name,
@@ -213,6 +214,37 @@ static int build_mlp(struct net *net, const struct arch *arch, struct err *err)
 	return add_dense(net, value, net->spec.classes, false, name, err);
 }
 
+/* Pictures shrink by half with every width but the first, while a side has more than this. */
+enum { CNN_SIDE = 4 };
+
+/* 3x3 convolutions, each with its norm and a ReLU; then all numbers of the last one. */
+static int build_cnn(struct net *net, const struct arch *arch, struct err *err)
+{
+	int widths[WIDTHS_MAX], value = 0;
+	const int count = parse_widths(net->spec.arch, widths, err);
+	struct layer flat = layer_of(&layer_flatten);
+
+	(void)arch;
+	for (int i = 0; i < count && value >= 0; i++) {
+		const struct value_shape in = net_value(net, value);
+		const int least = in.height < in.width ? in.height : in.width;
+		char conv[NAME_ROOM], norm[NAME_ROOM];
+		struct unit unit;
+		int code;
+
+		snprintf(conv, sizeof(conv), "conv%d", i + 1);
+		snprintf(norm, sizeof(norm), "bn%d", i + 1);
+		code = new_unit(net, &unit, in.channels, widths[i], 3,
+			i && least > CNN_SIDE ? 2 : 1, conv, norm, err);
+		value = code ? code : place_unit(net, &unit, value, -1, true, err);
+	}
+	if (count < 0 || value < 0)
+		return count < 0 ? count : value;
+	flat.in = value;
+	value = net_append(net, &flat, err);
+	return value < 0 ? value : add_dense(net, value, net->spec.classes, false, "fc", err);
+}
+
 static int build_linear(struct net *net, const struct arch *arch, struct err *err)
 {
 	(void)arch;
@@ -231,6 +263,12 @@ static const struct arch archs[] = {
 		"gn-ws", false, build_resnet, &resnet18_cifar},
 	{"resnet20-cifar", "resnet20-cifar  the small CIFAR ResNet of 16, 32 and 64 channels",
 		"gn-ws", false, build_resnet, &resnet20_cifar},
+	{"resnet8-cifar", "resnet8-cifar   the same with one block of each width instead of three",
+		"gn-ws", false, build_resnet, &resnet8_cifar},
+	{"cnn",
+		"cnn:W,W,...     3x3 convolutions of these widths, each but the first halves the "
+		"image",
+		"gn-ws", true, build_cnn, NULL},
 	{"mlp", "mlp:W,W,...     dense layers of these widths with ReLU, then the classes", "none",
 		true, build_mlp, NULL},
 	{"linear", "linear          softmax regression", "none", false, build_linear, NULL},

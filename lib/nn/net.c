@@ -69,7 +69,10 @@ static int build(struct net *net, const struct net_spec *spec, struct err *err)
 	if (!arch)
 		return err_set(err, ERR_INPUT,
 			"model.arch = %s: not known; choose resnet18, resnet34, resnet50, "
-			"resnet101, resnet18-cifar, resnet20-cifar, mlp:WIDTH,... or linear",
+			"resnet101, resnet18-cifar, resnet20-cifar, resnet8-cifar, cnn:WIDTH,..., "
+			"mlp:WIDTH,... "
+			"or "
+			"linear",
 			name);
 	const char *norm = spec->norm ? spec->norm : arch->default_norm;
 	if (!norm_find(norm))
@@ -143,14 +146,38 @@ void net_init(const struct net *net, uint64_t seed, float *params, float *stats)
 			net->layers[i].type->init(net, net->layers + i, seed, params, stats);
 }
 
-double net_macs(const struct net *net)
+static double macs_from(const struct net *net, int first)
 {
 	double macs = 0;
 
-	for (int i = 0; i < net->count; i++)
+	for (int i = first; i < net->count; i++)
 		if (net->layers[i].type->macs)
 			macs += net->layers[i].type->macs(net, net->layers + i);
 	return macs;
+}
+
+double net_macs(const struct net *net)
+{
+	return macs_from(net, 0);
+}
+
+double net_trained_macs(const struct net *net)
+{
+	return macs_from(net, net->trained);
+}
+
+double net_trained_params(const struct net *net)
+{
+	double floats = (double)net->params.floats;
+
+	for (int i = 0; i < net->trained; i++) {
+		const int rows[] = {net->layers[i].weight, net->layers[i].bias};
+
+		for (size_t j = 0; j < sizeof(rows) / sizeof(*rows); j++)
+			if (rows[j] >= 0)
+				floats -= (double)net->params.rows[rows[j]].count;
+	}
+	return floats;
 }
 
 int net_features(const struct net *net)

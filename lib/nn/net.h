@@ -48,6 +48,10 @@ void net_init(const struct net *net, uint64_t seed, float *params, float *stats)
 /* Multiply-adds of one sample's forward pass, convolutions and dense layers counted. */
 double net_macs(const struct net *net);
 
+/* The part of net_macs, and of the parameters, that belongs to layers that are trained. */
+double net_trained_macs(const struct net *net);
+double net_trained_params(const struct net *net);
+
 /* How many numbers of a sample the last layer sees. */
 int net_features(const struct net *net);
 

@@ -16,6 +16,7 @@
 #include "nn/engine.h"
 #include "nn/net.h"
 #include "nn/packed.h"
+#include "nn/sample_loss.h"
 
 struct runner;
 
@@ -41,6 +42,7 @@ struct runner_batch {
 	const int32_t *labels;
 	const float *weights; /* per sample, what its loss counts; NULL: 1/n each, the mean */
 	int n;
+	const struct sample_loss *loss; /* of gradients; NULL: cross-entropy */
 };
 
 /* logits: (n, classes). Evaluation mode: batch norm uses stats. */
@@ -67,15 +69,23 @@ int runner_gradient(struct runner *runner, const float *params, float *stats,
 	struct err *err);
 
 /*
- * The same, but of a batch that is cut each rank has only its own slice of the gradient
- * (base/ranks.h). What else is in grad means nothing.
+ * The same, and a step by it. Once the loss is known, `sound` says whether to step. If so, `step`
+ * is called for slices (base/ranks.h) whose gradient is in grad, and changes the parameters
+ * there: for one that is all of them or, of several ranks, for each of the own ones, as soon as
+ * all ranks have done with it and while they compute others. In the end all ranks have all
+ * parameters; what else is in grad means nothing.
  */
-int runner_gradient_slice(struct runner *runner, const float *params, float *stats,
-	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
-	struct err *err);
+struct runner_descent {
+	float *params, *grad;
+	void *context;
+	bool (*sound)(void *context, float loss);
+	void (*step)(void *context, const struct ranks_slice *slice);
+};
+int runner_descend(struct runner *runner, const struct runner_descent *descent, float *stats,
+	const struct runner_batch *batch, float *logits, struct err *err);
 
 /*
- * Losses and logits of each sample in training mode, without a backward pass. stats, if not
+ * Cross-entropy and logits of each sample in training mode, without a backward pass. stats, if not
  * NULL, are updated with this momentum: so the statistics of averaged weights are found.
  */
 int runner_losses(struct runner *runner, const float *params, float *stats, float momentum,

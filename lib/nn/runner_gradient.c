@@ -29,7 +29,8 @@ static int make_room(struct runner *runner, int n, struct err *err)
 	return 0;
 }
 
-static void run_piece(struct walk *walk, int piece, float *grad)
+void runner_run_piece(
+	struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context)
 {
 	struct runner *runner = walk->runner;
 	const bool shares = runner_shares(runner, &walk->pieces);
@@ -43,9 +44,13 @@ static void run_piece(struct walk *walk, int piece, float *grad)
 			.labels = walk->batch->labels + first,
 			.weights = walk->weights + first,
 			.losses = walk->losses + first,
+			.loss = walk->batch->loss,
+			.loss_at = (int)first,
 			.grad = grad,
 			.stats = shares ? runner_piece_stats(walk, piece) : walk->stats,
 			.momentum = shares ? 1 : walk->momentum,
+			.final = final,
+			.final_context = context,
 			.logits = walk->logits
 					  ? walk->logits + first * net_spec(runner->net)->classes
 					  : NULL});
@@ -78,7 +83,7 @@ void runner_add(const struct runner *runner, float *into, const float *from, siz
 void runner_walk(struct walk *walk, int first, int count, int depth, float *grad)
 {
 	if (count == 1) {
-		run_piece(walk, first, grad);
+		runner_run_piece(walk, first, grad, NULL, NULL);
 		return;
 	}
 	const int left = tree_left(count);
@@ -125,19 +130,67 @@ static int begin(struct walk *walk, enum plan_mode mode, struct err *err)
 	return 0;
 }
 
-/* What all ranks need of each other's samples. */
+/* What all ranks need of each other's samples, besides losses. */
 static void share(struct walk *walk)
 {
 	struct runner *runner = walk->runner;
-	const int n = walk->batch->n;
 
-	runner_share_samples(runner, &walk->pieces, walk->losses, 1, n);
-	runner_share_samples(
-		runner, &walk->pieces, walk->logits, (size_t)net_spec(runner->net)->classes, n);
+	runner_share_samples(runner, &walk->pieces, walk->logits,
+		(size_t)net_spec(runner->net)->classes, walk->batch->n);
 	runner_fold_stats(walk);
 }
 
-int runner_gradient_slice(struct runner *runner, const float *params, float *stats,
+float runner_loss(const struct walk *walk)
+{
+	double total = 0;
+
+	for (int i = 0; i < walk->batch->n; i++)
+		total += (double)walk->weights[i] * walk->losses[i];
+	return (float)total;
+}
+
+/* A step where every rank has all of the gradient: each makes its slices. */
+static void step(const struct walk *walk)
+{
+	const struct runner_descent *descent = walk->descent;
+	struct ranks *ranks = walk->runner->shared.ranks;
+	const size_t floats = net_params(walk->runner->net)->floats;
+
+	if (!descent->sound(descent->context, walk->loss))
+		return;
+	for (int band = 0; band < ranks_bands(ranks, floats); band++) {
+		const struct ranks_slice slice = ranks_own_slice(ranks, floats, band);
+
+		descent->step(descent->context, &slice);
+	}
+	ranks_gather_slices(ranks, descent->params, floats);
+}
+
+/* Leaves the own slices of the gradient. */
+static int pass(struct walk *walk, float *grad, struct err *err)
+{
+	struct runner *runner = walk->runner;
+	int code = begin(walk, PLAN_TRAIN, err);
+
+	if (!code)
+		code = runner_make_shared(runner, walk, err);
+	if (!code && !runner_shares(runner, &walk->pieces))
+		code = runner_make_tree(runner, walk->pieces.count, err);
+	if (code)
+		return code;
+	if (runner_shares(runner, &walk->pieces)) {
+		runner_sum_pieces(walk, grad);
+	} else {
+		runner_walk(walk, 0, walk->pieces.count, 0, grad);
+		walk->loss = runner_loss(walk);
+		if (walk->descent)
+			step(walk);
+	}
+	share(walk);
+	return 0;
+}
+
+int runner_gradient(struct runner *runner, const float *params, float *stats,
 	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
 	struct err *err)
 {
@@ -148,37 +201,29 @@ int runner_gradient_slice(struct runner *runner, const float *params, float *sta
 		.losses = losses,
 		.logits = logits,
 		.momentum = STATS_MOMENTUM};
-	int code = begin(&walk, PLAN_TRAIN, err);
+	const int code = pass(&walk, grad, err);
 
-	if (!code)
-		code = runner_make_shared(runner, &walk, err);
-	if (!code && !runner_shares(runner, &walk.pieces))
-		code = runner_make_tree(runner, walk.pieces.count, err);
 	if (code)
 		return code;
-	if (runner_shares(runner, &walk.pieces))
-		runner_sum_pieces(&walk, grad);
-	else
-		runner_walk(&walk, 0, walk.pieces.count, 0, grad);
-	share(&walk);
-	double total = 0;
-	for (int i = 0; i < batch->n; i++)
-		total += (double)walk.weights[i] * walk.losses[i];
+	if (runner_is_cut(runner, batch->n))
+		ranks_gather_slices(runner->shared.ranks, grad, net_params(runner->net)->floats);
 	if (loss)
-		*loss = (float)total;
+		*loss = walk.loss;
 	return 0;
 }
 
-int runner_gradient(struct runner *runner, const float *params, float *stats,
-	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
-	struct err *err)
+int runner_descend(struct runner *runner, const struct runner_descent *descent, float *stats,
+	const struct runner_batch *batch, float *logits, struct err *err)
 {
-	const int code = runner_gradient_slice(
-		runner, params, stats, batch, grad, loss, losses, logits, err);
+	struct walk walk = {.runner = runner,
+		.batch = batch,
+		.params = descent->params,
+		.stats = stats,
+		.logits = logits,
+		.momentum = STATS_MOMENTUM,
+		.descent = descent};
 
-	if (!code && runner_is_cut(runner, batch->n))
-		ranks_gather_slices(runner->shared.ranks, grad, net_params(runner->net)->floats);
-	return code;
+	return pass(&walk, descent->grad, err);
 }
 
 int runner_losses(struct runner *runner, const float *params, float *stats, float momentum,
@@ -198,7 +243,8 @@ int runner_losses(struct runner *runner, const float *params, float *stats, floa
 	if (code)
 		return code;
 	for (int i = walk.pieces.begin; i < walk.pieces.end; i++)
-		run_piece(&walk, i, NULL);
+		runner_run_piece(&walk, i, NULL, NULL, NULL);
+	runner_share_samples(runner, &walk.pieces, walk.losses, 1, batch->n);
 	share(&walk);
 	return 0;
 }

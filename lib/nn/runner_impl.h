@@ -12,7 +12,7 @@ enum { RUNNER_DEPTH = 31 };
 struct runner_shared {
 	struct ranks *ranks; /* NULL: alone */
 	struct tree_root *roots;
-	float **sums; /* of roots: the whole gradient of this rank's, the own slice of others' */
+	float **sums; /* of roots: the whole gradient of this rank's, what it keeps of others' */
 	float **own;  /* gradients of this rank's roots, but for its first */
 	int own_count;
 	struct ranks_message *send, *receive;
@@ -68,8 +68,14 @@ struct walk {
 	float *stats;
 	float *losses, *logits;
 	float momentum;
+	const struct runner_descent *descent; /* NULL: nothing follows */
+	float loss;                           /* of the batch, once all losses are known */
 };
 void runner_walk(struct walk *walk, int first, int count, int depth, float *grad);
+/* One piece. `final`, unless NULL, is called as in struct plan_run. */
+void runner_run_piece(
+	struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context);
+float runner_loss(const struct walk *walk);
 /* Buffers for the right siblings of a tree of so many pieces: one per level. */
 int runner_make_tree(struct runner *runner, int pieces, struct err *err);
 void runner_add(const struct runner *runner, float *into, const float *from, size_t floats);
@@ -77,10 +83,12 @@ void runner_add(const struct runner *runner, float *into, const float *from, siz
 /*
  * Several ranks. runner_share_pieces says which pieces are this rank's; a batch of one piece
  * is everybody's. runner_share_samples gives all what each has of (n, width) values; NULL
- * for none. runner_sum_pieces runs the own pieces and leaves the own slice of the gradient,
+ * for none. runner_sum_pieces runs the own pieces and leaves the own slices of the gradient,
+ * all losses and their sum, and makes the step that may follow (runner_flow.c);
  * runner_fold_stats brings all pieces' statistics together.
  */
 bool runner_shares(const struct runner *runner, const struct pieces *pieces);
+int runner_piece_begin(const struct runner *runner, const struct pieces *pieces, int rank);
 void runner_share_pieces(const struct runner *runner, struct pieces *pieces);
 void runner_share_samples(
 	struct runner *runner, const struct pieces *pieces, float *values, size_t width, int n);

@@ -1,8 +1,6 @@
 /*
- * A batch shared by ranks. Each runs its pieces and sums them by roots of the tree. Then
- * every rank sends each other one the slice that the other owns, of all its roots' sums, and
- * adds up what it gets in the tree's order. That is as many bytes as any way of adding up,
- * and no float is added in another order than by one process.
+ * A batch shared by ranks: which pieces are whose, buffers, and what is known by sample.
+ * How gradients come together is in runner_flow.c.
  *
  * Batch norm's running statistics go through the pieces in order. So each piece leaves
  * its own (momentum 1 from zeros), and when all have all of them they are folded in.
@@ -27,7 +25,7 @@ bool runner_shares(const struct runner *runner, const struct pieces *pieces)
 	return runner->shared.ranks && pieces->count > 1;
 }
 
-static int begin_of(const struct runner *runner, const struct pieces *pieces, int rank)
+int runner_piece_begin(const struct runner *runner, const struct pieces *pieces, int rank)
 {
 	return (int)ranks_begin(runner->shared.ranks, (size_t)pieces->count, rank);
 }
@@ -37,8 +35,8 @@ void runner_share_pieces(const struct runner *runner, struct pieces *pieces)
 	const bool shares = runner_shares(runner, pieces);
 	const int rank = shares ? runner->shared.ranks->rank : 0;
 
-	pieces->begin = shares ? begin_of(runner, pieces, rank) : 0;
-	pieces->end = shares ? begin_of(runner, pieces, rank + 1) : pieces->count;
+	pieces->begin = shares ? runner_piece_begin(runner, pieces, rank) : 0;
+	pieces->end = shares ? runner_piece_begin(runner, pieces, rank + 1) : pieces->count;
 }
 
 void runner_part(const struct runner *runner, int n, int rank, int *first, int *count)
@@ -51,8 +49,8 @@ void runner_part(const struct runner *runner, int n, int rank, int *first, int *
 	*count = n;
 	if (!runner_is_cut(runner, n))
 		return;
-	end = begin_of(runner, &pieces, rank + 1) * pieces.size;
-	*first = begin_of(runner, &pieces, rank) * pieces.size;
+	end = runner_piece_begin(runner, &pieces, rank + 1) * pieces.size;
+	*first = runner_piece_begin(runner, &pieces, rank) * pieces.size;
 	*first = *first < n ? *first : n;
 	*count = (end < n ? end : n) - *first;
 }
@@ -77,7 +75,7 @@ static int make_room(struct runner *runner, int pieces, struct err *err)
 	if (!(shared->roots = mem_new(count, sizeof(*shared->roots))) ||
 		!(shared->sums = mem_new(count, sizeof(*shared->sums))) ||
 		!(shared->own = mem_new(count, sizeof(*shared->own))) ||
-		!(shared->send = mem_new(count * ranks, sizeof(*shared->send))) ||
+		!(shared->send = mem_new(ranks, sizeof(*shared->send))) ||
 		!(shared->receive = mem_new(count, sizeof(*shared->receive))) ||
 		(stats && !(shared->stats = mem_new(count * stats, sizeof(float)))))
 		return err_memory(err, "what ranks share", count * stats * sizeof(float));
@@ -107,22 +105,21 @@ void runner_share_samples(
 	if (!values || !runner_shares(runner, pieces))
 		return;
 	for (int r = 0; r <= ranks->count; r++) {
-		const int begin = begin_of(runner, pieces, r) * pieces->size;
+		const int begin = runner_piece_begin(runner, pieces, r) * pieces->size;
 
 		begins[r] = (size_t)(begin < n ? begin : n);
 	}
 	ranks->type->gather(ranks, values, width * sizeof(*values), begins);
 }
 
-/* Gradients of own roots beyond the first, and of all others' roots the own slice. */
+/* Gradients of own roots beyond the first, and of all others' roots what is kept. */
 static int make_sums(struct runner *runner, int roots, struct err *err)
 {
 	struct runner_shared *shared = &runner->shared;
 	const size_t floats = net_params(runner->net)->floats;
-	size_t slice;
+	const size_t slice = ranks_own(shared->ranks, floats);
 	int own = 0, largest = 0, code;
 
-	ranks_own(shared->ranks, floats, &slice);
 	for (int i = 0; i < roots; i++) {
 		if (shared->roots[i].rank != shared->ranks->rank)
 			continue;
@@ -165,74 +162,6 @@ int runner_make_shared(struct runner *runner, const struct walk *walk, struct er
 	return code;
 }
 
-/* Runs the own pieces; lists what goes to others and what comes from them. */
-static void trade_roots(struct walk *walk, float *grad, int roots)
-{
-	struct runner *runner = walk->runner;
-	struct runner_shared *shared = &runner->shared;
-	struct ranks *ranks = shared->ranks;
-	const size_t floats = net_params(runner->net)->floats;
-	size_t slice;
-	const size_t first = ranks_own(ranks, floats, &slice);
-	float *next = shared->received;
-	int own = 0, sends = 0, receives = 0;
-
-	for (int i = 0; i < roots; i++) {
-		const struct tree_root *root = &shared->roots[i];
-
-		if (root->rank != ranks->rank) {
-			shared->sums[i] = next;
-			shared->receive[receives++] =
-				(struct ranks_message){root->rank, next, slice * sizeof(float)};
-			next += slice;
-			continue;
-		}
-		float *sum = own ? shared->own[own - 1] : grad;
-		own++;
-		runner_walk(walk, root->first, root->count, 0, sum);
-		shared->sums[i] = sum + first;
-		for (int r = 0; r < ranks->count; r++) {
-			const size_t begin = ranks_slice(ranks, floats, r);
-
-			if (r != ranks->rank)
-				shared->send[sends++] = (struct ranks_message){r, sum + begin,
-					(ranks_slice(ranks, floats, r + 1) - begin) *
-						sizeof(float)};
-		}
-	}
-	ranks->type->trade(ranks, shared->send, sends, shared->receive, receives);
-}
-
-/* The sum of a subtree in the own slice; roots come in order. */
-static float *add_roots(struct runner *runner, int first, int count, int *next, size_t slice)
-{
-	struct runner_shared *shared = &runner->shared;
-	const struct tree_root *root = &shared->roots[*next];
-
-	if (root->first == first && root->count == count)
-		return shared->sums[(*next)++];
-	const int left = tree_left(count);
-	float *sum = add_roots(runner, first, left, next, slice);
-	const float *right = add_roots(runner, first + left, count - left, next, slice);
-	runner_add(runner, sum, right, slice);
-	return sum;
-}
-
-void runner_sum_pieces(struct walk *walk, float *grad)
-{
-	struct runner *runner = walk->runner;
-	struct ranks *ranks = runner->shared.ranks;
-	size_t slice;
-	const size_t first = ranks_own(ranks, net_params(runner->net)->floats, &slice);
-	const int roots = tree_roots(ranks, walk->pieces.count, runner->shared.roots);
-	int next = 0;
-
-	trade_roots(walk, grad, roots);
-	const float *sum = add_roots(runner, 0, walk->pieces.count, &next, slice);
-	if (sum != grad + first)
-		memcpy(grad + first, sum, slice * sizeof(*grad));
-}
-
 float *runner_piece_stats(const struct walk *walk, int piece)
 {
 	const size_t floats = net_stats(walk->runner->net)->floats;
@@ -251,7 +180,7 @@ void runner_fold_stats(struct walk *walk)
 	if (!walk->stats || !floats || !runner_shares(runner, &walk->pieces))
 		return;
 	for (int r = 0; r <= ranks->count; r++)
-		begins[r] = (size_t)begin_of(runner, &walk->pieces, r);
+		begins[r] = (size_t)runner_piece_begin(runner, &walk->pieces, r);
 	ranks->type->gather(ranks, runner->shared.stats, floats * sizeof(float), begins);
 	for (int piece = 0; piece < walk->pieces.count; piece++) {
 		const float *row = runner->shared.stats + (size_t)piece * floats;

@@ -97,7 +97,7 @@ int average_new(struct average **average, const struct average_config *config, c
 		return err_memory(err, "an average", sizeof(*made));
 	made->config = *config;
 	made->floats = floats;
-	made->first = ranks_own(config->ranks, floats, &made->count);
+	made->count = ranks_own(config->ranks, floats);
 	made->type = find_type(config->kind);
 	code = made->type ? 0
 			  : err_set(err, ERR_INPUT, "average.kind = %s: not one of %s",
@@ -133,8 +133,8 @@ void average_free(struct average *average)
 void average_restart(struct average *average, const float *params)
 {
 	for (int i = 0; i < average->step.count; i++)
-		memcpy(average->step.average[i], params + average->first,
-			average->count * sizeof(float));
+		ranks_keep(
+			average->config.ranks, average->step.average[i], params, average->floats);
 	average->best = 0;
 	if (average->type->start)
 		average->type->start(average);

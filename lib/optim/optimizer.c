@@ -128,7 +128,7 @@ int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *c
 	*made = (struct optimizer){
 		.type = type, .config = *config, .engine = engine, .floats = floats};
 	made->config.kind = type->name;
-	made->first = ranks_own(config->ranks, floats, &made->count);
+	made->count = ranks_own(config->ranks, floats);
 	for (int i = 0; i < buffer_count(type); i++) {
 		made->buffers[i] = mem_new(made->count ? made->count : 1, sizeof(float));
 		if (!made->buffers[i]) {
@@ -211,7 +211,7 @@ static float segment_factor(const struct optimizer_segment *segment)
 }
 
 /*
- * context is the whole step as one long slice, of which each task takes its part. Segments
+ * context is the step of one long slice, of which each task takes its part. Segments
  * count from the first parameter, the slice from the first that is stepped.
  */
 static void step_task(void *context, int task, int worker)
@@ -225,32 +225,54 @@ static void step_task(void *context, int task, int worker)
 	if (!o->segments)
 		step_part(whole, first, end - first, o->config.decay, 1);
 	for (int i = 0; i < o->segment_count; i++) {
-		const size_t begin = o->first + first;
+		const size_t begin = whole->first + first;
 		const size_t next = i + 1 < o->segment_count ? o->segments[i + 1].first : o->floats;
 		const size_t from = o->segments[i].first > begin ? o->segments[i].first : begin;
-		const size_t to = next < o->first + end ? next : o->first + end;
+		const size_t to = next < whole->first + end ? next : whole->first + end;
 
-		if (from < to)
-			step_part(whole, from - o->first, to - from,
+		/* What is frozen only has its buffers filled, once; averages began as it is. */
+		if (from < to && (!o->segments[i].frozen || o->steps == 1))
+			step_part(whole, from - whole->first, to - from,
 				segment_decay(o, &o->segments[i]), segment_factor(&o->segments[i]));
 	}
+}
+
+void optimizer_begin(struct optimizer *optimizer)
+{
+	optimizer->steps++;
+}
+
+void optimizer_step_slice(struct optimizer *optimizer, float *params, const float *grad, float rate,
+	const struct average_step *averages, const struct ranks_slice *slice)
+{
+	struct optimizer_slice whole = {.optimizer = optimizer,
+		.first = slice->first,
+		.params = params + slice->first,
+		.grad = grad + slice->first,
+		.count = slice->count,
+		.rate = rate};
+
+	if (averages)
+		whole.averages = *averages;
+	for (int i = 0; i < whole.averages.count; i++)
+		whole.averages.average[i] += slice->at;
+	for (int i = 0; i < buffer_count(optimizer->type); i++)
+		whole.buffers[i] = optimizer->buffers[i] + slice->at;
+	team_run(optimizer->engine->team, (int)((slice->count + SLICE - 1) / SLICE), step_task,
+		&whole);
 }
 
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages)
 {
-	struct optimizer_slice whole = {.optimizer = optimizer,
-		.params = params + optimizer->first,
-		.grad = grad + optimizer->first,
-		.count = optimizer->count,
-		.rate = rate};
+	const struct ranks *ranks = optimizer->config.ranks;
 
-	memcpy(whole.buffers, optimizer->buffers, sizeof(whole.buffers));
-	if (averages)
-		whole.averages = *averages;
-	optimizer->steps++;
-	team_run(optimizer->engine->team, (int)((optimizer->count + SLICE - 1) / SLICE), step_task,
-		&whole);
+	optimizer_begin(optimizer);
+	for (int band = 0; band < ranks_bands(ranks, optimizer->floats); band++) {
+		const struct ranks_slice slice = ranks_own_slice(ranks, optimizer->floats, band);
+
+		optimizer_step_slice(optimizer, params, grad, rate, averages, &slice);
+	}
 }
 
 void optimizer_restart(struct optimizer *optimizer)

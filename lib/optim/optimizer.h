@@ -64,11 +64,15 @@ void optimizer_samples(struct optimizer *optimizer, int64_t samples);
 
 /*
  * One step. averages, from average_due, may be NULL. Of several ranks each steps in its own
- * slice (base/ranks.h) of parameters, gradient and averages, and its buffers are as long as
- * that; the caller gathers what others must see.
+ * slices (base/ranks.h) of parameters, gradient and averages, and its buffers are as long as
+ * these; the caller gathers what others must see. The same slice by slice, in any order:
+ * optimizer_begin, then every own slice once.
  */
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages);
+void optimizer_begin(struct optimizer *optimizer);
+void optimizer_step_slice(struct optimizer *optimizer, float *params, const float *grad, float rate,
+	const struct average_step *averages, const struct ranks_slice *slice);
 
 /* Forgets all steps: the next one is a first step, whatever parameters it is given. */
 void optimizer_restart(struct optimizer *optimizer);

@@ -14,8 +14,8 @@ struct optimizer {
 	struct optimizer_config config;
 	struct engine *engine;
 	size_t floats;
-	size_t first, count; /* the own slice */
-	uint64_t steps;      /* begun so far: 1 during the first */
+	size_t count;   /* of the floats that this rank keeps */
+	uint64_t steps; /* begun so far: 1 during the first */
 	float *buffers[OPTIMIZER_BUFFERS];
 	struct optimizer_segment *segments; /* pool-scaled decay; NULL: config.decay everywhere */
 	int segment_count;
@@ -25,6 +25,7 @@ struct optimizer {
 /* The part of a step that has one decay; pointers are to the slice's first float. */
 struct optimizer_slice {
 	const struct optimizer *optimizer;
+	size_t first; /* its place among all parameters */
 	float *params;
 	const float *grad;
 	float *buffers[OPTIMIZER_BUFFERS];

@@ -117,6 +117,11 @@ void objective_step(struct objective *objective, int64_t first, int64_t end)
 	objective->guess_at = 0;
 }
 
+int64_t objective_step_first(const struct objective *objective)
+{
+	return objective->first;
+}
+
 void objective_task(struct objective *objective, int64_t first)
 {
 	assert(0 <= first && first <= objective->first);

@@ -53,6 +53,9 @@ void objective_free(struct objective *objective);
 /* A time step begins, with the samples first .. end-1; a task of its own unless told otherwise. */
 void objective_step(struct objective *objective, int64_t first, int64_t end);
 
+/* The first sample of the current time step. */
+int64_t objective_step_first(const struct objective *objective);
+
 /* The current task has begun with sample `first`, in an earlier time step or this one. */
 void objective_task(struct objective *objective, int64_t first);
 

@@ -186,6 +186,19 @@ int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, str
 	return 0;
 }
 
+bool pool_kind_limited(const char *kind)
+{
+	const struct pool_type *type = type_find(kind);
+
+	assert(type);
+	return type->limited;
+}
+
+bool pool_wants(const struct pool *pool, int64_t id)
+{
+	return pool_takes(pool, id);
+}
+
 int64_t pool_seen(const struct pool *pool)
 {
 	return pool->seen;

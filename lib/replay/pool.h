@@ -73,6 +73,12 @@ int pool_reserve(struct pool *pool, int64_t n, struct err *err);
  */
 int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
 
+/* Whether pools of this kind hold at most `limit` samples. The kind must exist. */
+bool pool_kind_limited(const char *kind);
+
+/* Whether a sample is on the pool's side of the holdout. */
+bool pool_wants(const struct pool *pool, int64_t id);
+
 int64_t pool_seen(const struct pool *pool);  /* samples offered */
 int64_t pool_count(const struct pool *pool); /* samples it can draw */
 

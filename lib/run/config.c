@@ -13,6 +13,7 @@
 #include "eval/alarm.h"
 #include "learn/fast.h"
 #include "learn/learner.h"
+#include "learn/losses/loss.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
@@ -49,7 +50,7 @@ static const struct option_row run_options[] = {
 
 static const struct option_row *const own_tables[] = {run_options, shape_options, learner_options,
 	pool_options, objective_options, optimizer_options, average_options, schedule_options,
-	fast_options, schema_options, alarm_options};
+	fast_options, loss_options, schema_options, alarm_options};
 
 static const struct config_scope no_scope;
 

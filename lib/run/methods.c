@@ -1,5 +1,5 @@
 /*
- * Methods are bundles of keys. Each says all that distinguishes methods (objective,
+ * Methods are bundles of keys. Each says all that distinguishes methods (objective, loss,
  * optimizer, average, schedule, holdout, recency, fast weights), so that one can replace
  * another. What may be added to any of them is a suffix.
  */
@@ -12,7 +12,7 @@
 	BUNDLE("replay.objective=" objective, "optimizer.kind=" optimizer,                         \
 		"average.kind=" average, "schedule.kind=" schedule, "replay.holdout=" holdout,     \
 		"replay.recency_share=" recency, "fast.parts=none", "fast.heads=none",             \
-		##__VA_ARGS__)
+		"loss.kind=cross-entropy", ##__VA_ARGS__)
 
 const struct bundle methods[] = {
 	{"ama+malr",
@@ -47,6 +47,15 @@ const struct bundle methods[] = {
 	{"gdumb", "a class-balanced memory, trained on from scratch for each task",
 		METHOD("pure", "sgd", "none", "cyclic", "0", "0", "replay.pool=balanced",
 			"learn.retrain=on")},
+	{"er-ace", "half of each batch new, which compete only among their own classes",
+		METHOD("mixed", "sgd", "none", "cyclic", "0", "0", "loss.kind=ace")},
+	{"der++", "as er, from a reservoir; replayed samples stay close to their logits of then",
+		METHOD("er", "sgd", "none", "cyclic", "0", "0", "replay.pool=reservoir",
+			"loss.kind=der")},
+	{"ewc", "as er, and weights stay where they matter to earlier tasks",
+		METHOD("er", "sgd", "none", "cyclic", "0", "0", "loss.kind=ewc")},
+	{"lwf+ama", "adaptive averages at a constant rate, and what they say is learned, too",
+		METHOD("pure", "sgd", "ama", "constant", "0.05", "0", "loss.kind=distill")},
 	{"polrs+adrep",
 		"made for learning efficacy: mixed replay, three rates at a time, adaptive reach",
 		METHOD("mixed", "sgd", "none", "constant", "0", "0", "replay.history=40000",
@@ -78,7 +87,7 @@ const struct bundle method_suffixes[] = {
 	{"+pool", "after any method: weight decay that shrinks as the pool grows",
 		BUNDLE("optimizer.decay=pool")},
 	{"+fast", "after any method: fast weights for what comes now, and the decay of +pool",
-		BUNDLE("optimizer.decay=pool", "fast.parts=0.3:0.97, 0.1:0.999")},
+		BUNDLE("optimizer.decay=pool", "fast.parts=0.2:0.97+0.1:0.999")},
 	{"+heads", "after any method, for embeddings: ridge regression and nearest neighbours",
 		BUNDLE("fast.heads=ridge, knn")},
 	{0},

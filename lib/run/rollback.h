@@ -4,9 +4,9 @@
  * - stop: it ends with an error that names iteration and rate. Checkpoints stay as
  *   they are; none is ever made of weights that are no numbers.
  * - rollback: it returns, with its logs, to the last checkpoint that was due. All
- *   rates are halved from there on, a line in events.jsonl says so, and the new state
- *   is saved at once. If this happens several times without another checkpoint in
- *   between, the run gives up.
+ *   rates are halved from there on and momentum starts again, a line in events.jsonl
+ *   says so, and the new state is saved at once. If this happens several times without
+ *   another checkpoint in between, the run gives up.
  *
  * If run.checkpoint_every counts steps, a run that is rolled back is as repeatable
  * as any other, also through kills and stops.

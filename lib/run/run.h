@@ -175,6 +175,9 @@ int run_init(struct run *run, const struct run_driver *driver, const struct run_
 	struct err *err);
 void run_release(struct run *run);
 
+/* What its net's passes cost, in multiply-adds. */
+struct ledger_prices run_prices(const struct run *run);
+
 /* The learner on run->store. Fills in the config's options, budget and watch. */
 int run_make_learner(struct run *run, struct learner_config *config, struct err *err);
 

@@ -25,6 +25,7 @@ static void on_work(void *context, enum learner_work work, int samples)
 			.backward = true,
 			.updates = 1,
 			.use = LEDGER_CHOOSE},
+		[LEARNER_TEACH] = {.forward = true, .use = LEDGER_TRAIN},
 		[LEARNER_PREDICT] = {.forward = true, .use = LEDGER_PREDICT},
 		[LEARNER_FAST_FORWARD] = {.forward = true, .use = LEDGER_FAST},
 		[LEARNER_FAST_STEP] = {.forward = true,
@@ -44,6 +45,16 @@ static void on_work(void *context, enum learner_work work, int samples)
 	ledger->iterations += rows[work].iterations;
 	ledger->updates += rows[work].updates;
 	ledger->averages += rows[work].averages;
+}
+
+struct ledger_prices run_prices(const struct run *run)
+{
+	const struct net *net = learner_net(run->learner);
+
+	return ledger_macs(&(struct ledger_net){.macs = net_macs(net),
+		.parameters = (double)net_params(net)->floats,
+		.trained_macs = net_trained_macs(net),
+		.trained_parameters = net_trained_params(net)});
 }
 
 static void on_macs(void *context, int64_t macs)

@@ -5,9 +5,7 @@
 
 struct metrics_row run_row(const struct run *run)
 {
-	const struct net *net = learner_net(run->learner);
-	const struct ledger_prices prices =
-		ledger_macs(net_macs(net), (double)net_params(net)->floats);
+	const struct ledger_prices prices = run_prices(run);
 	struct metrics_row row;
 	struct learner_report now;
 	int64_t training, validation;

@@ -91,9 +91,7 @@ bool run_stopping(const struct run *run)
  */
 static double left(const struct run *run)
 {
-	const struct net *net = learner_net(run->learner);
-	const struct ledger_prices prices =
-		ledger_macs(net_macs(net), (double)net_params(net)->floats);
+	const struct ledger_prices prices = run_prices(run);
 	const int batch = options_int(run->config.options, "run.batch");
 
 	const double allowed =

@@ -9,7 +9,8 @@ const struct option_row shape_options[] = {
 		"number of classes; auto: what the source has, or those seen so far",
 		.formerly = "0"},
 	{"model", "classes_most", OPTION_INT, "10000", "[1, 1048576]",
-		"classes = auto: the most that may come", OPTION_MAY_CHANGE},
+		"classes = auto: the most that may come, or that a table may have",
+		OPTION_MAY_CHANGE},
 	{"model", "input", OPTION_TEXT, "auto", NULL,
 		"numbers of a sample, or channels,height,width; auto: what the source or the first "
 		"sample has",

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/rng.h"
 #include "base/text.h"
@@ -25,6 +27,23 @@ static void grows(void **state)
 	assert_memory_equal(text.data + 4985, "ab997ab998ab999", 16);
 	text_release(&text);
 	assert_null(text.data);
+}
+
+static void whole_numbers(void **state)
+{
+	static const int64_t rows[] = {0, 7, -7, 10, 1234567890, INT64_MAX, INT64_MIN};
+	struct text text = {0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char expected[32];
+
+		snprintf(expected, sizeof(expected), "%lld", (long long)rows[i]);
+		text.size = 0;
+		text_add_whole(&text, rows[i]);
+		assert_string_equal(text.data, expected);
+	}
+	text_release(&text);
 }
 
 static void failure_sticks(void **state)
@@ -86,6 +105,55 @@ static void numbers_read_back(void **state)
 		text_from_double(out, number);
 		assert_true(text_to_double(out, &again));
 		assert_memory_equal(&again, &number, sizeof(number));
+	}
+}
+
+/* The rule itself: of all that printf can write, the shortest that reads back. */
+static void by_trying(char out[TEXT_NUMBER], double number)
+{
+	char tried[TEXT_NUMBER];
+
+	out[0] = '\0';
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(tried, sizeof(tried), "%.*g", digits, number);
+		if (strtod(tried, NULL) == number && (!*out || strlen(tried) <= strlen(out)))
+			memcpy(out, tried, sizeof(tried));
+	}
+}
+
+static void assert_shortest(double number)
+{
+	char out[TEXT_NUMBER], expected[TEXT_NUMBER];
+
+	text_from_double(out, number);
+	by_trying(expected, number);
+	assert_string_equal(out, expected);
+}
+
+static void plain_numbers_are_no_exception(void **state)
+{
+	static const double powers[] = {1, 1e1, 1e2, 1e4, 1e6, 1e9, 1e12, 1e15, 1e20, 1e-3, 1e-12};
+	static const int64_t most[] = {10, 100, 100000, 10000000, 1000000000000000000};
+	struct rng rng = {2, RNG_TEST};
+
+	(void)state;
+	assert_shortest(-0.0);
+	assert_shortest(-INFINITY);
+	for (int i = -1100000; i <= 1100000; i += 997)
+		assert_shortest(i);
+	for (int i = 0; i <= 1000000; i += 83)
+		assert_shortest(i / 1e6);
+	for (uint64_t i = 0; i < 6000; i++) {
+		uint32_t bits[4];
+		int64_t whole;
+		double number;
+
+		rng_bits(rng, i, bits);
+		memcpy(&whole, bits, sizeof(whole));
+		number = (double)(whole % most[bits[2] % COUNT(most)]) /
+			 powers[bits[3] % COUNT(powers)];
+		assert_shortest(number);
+		assert_shortest(nextafter(number, INFINITY));
 	}
 }
 
@@ -162,9 +230,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows),
+		cmocka_unit_test(whole_numbers),
 		cmocka_unit_test(failure_sticks),
 		cmocka_unit_test(shortest_numbers),
 		cmocka_unit_test(numbers_read_back),
+		cmocka_unit_test(plain_numbers_are_no_exception),
 		cmocka_unit_test(only_whole_numbers_count),
 		cmocka_unit_test(locale_does_not_matter),
 		cmocka_unit_test(distances),

@@ -120,12 +120,29 @@ static void batches_differ(void **state)
 
 static void prices_in_multiply_adds(void **state)
 {
-	const struct ledger_prices macs = ledger_macs(1000, 30);
+	const struct ledger_prices macs = ledger_macs(&(struct ledger_net){1000, 30, 1000, 30});
 
 	(void)state;
 	assert_number(macs.forward, 1000);
 	assert_number(macs.backward, 2000);
 	assert_number(macs.update, 30);
+	assert_number(ledger_sgd(&macs, BATCH), 3000 * BATCH + 30);
+}
+
+/* Forward of all, backward and update of what is trained; the yardstick trains every layer. */
+static void frozen_layers_cost_their_forward_pass(void **state)
+{
+	const struct ledger_prices macs = ledger_macs(&(struct ledger_net){1000, 30, 200, 8});
+	const struct method malr = {20, 3, 10, 2, 0};
+	struct ledger ledger = {0};
+
+	(void)state;
+	run(&ledger, &malr, 0, 20);
+	assert_number(ledger_cost(&ledger, &macs),
+		23 * BATCH * 1000 + 20 * BATCH * 2 * 200 + (20 + 4) * 8);
+	assert_number(ledger_sgd(&macs, BATCH), 3000 * BATCH + 30);
+	assert_number(ledger_sgd_equivalents(&ledger, &macs, BATCH),
+		(23 * BATCH * 1000 + 20 * BATCH * 2 * 200 + 24 * 8) / (3000.0 * BATCH + 30));
 }
 
 static void uses_have_names(void **state)
@@ -167,6 +184,7 @@ int main(void)
 		cmocka_unit_test(using_a_model_is_not_learning),
 		cmocka_unit_test(batches_differ),
 		cmocka_unit_test(prices_in_multiply_adds),
+		cmocka_unit_test(frozen_layers_cost_their_forward_pass),
 		cmocka_unit_test(uses_have_names),
 		folder_test(a_resumed_ledger_goes_on),
 	};

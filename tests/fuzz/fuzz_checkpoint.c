@@ -179,7 +179,7 @@ static void ledger_make(struct object *object, const char *kind)
 
 static void ledger_use(struct object *object)
 {
-	const struct ledger_prices prices = ledger_macs(10, 3);
+	const struct ledger_prices prices = ledger_macs(&(struct ledger_net){10, 3, 10, 3});
 
 	ledger_cost(&object->ledger, &prices);
 	ledger_sgd_equivalents(&object->ledger, &prices, BATCH);

@@ -34,13 +34,37 @@ static void read_line(const struct live_line_format *format, const char *bytes, 
 	free(input);
 }
 
+/* The quick reader of NDJSON knows nothing that the reader of all JSON does not say, too. */
+static void compare(const char *bytes, size_t size, bool anonymous, bool missing)
+{
+	const struct live_line_shape shape = {.floats = FLOATS,
+		.classes = CLASSES,
+		.grows = true,
+		.anonymous = anonymous,
+		.missing = missing};
+	float *inputs = calloc(2 * FLOATS, sizeof(*inputs));
+	struct live_line lines[2];
+	struct err err = {0};
+
+	fuzz_check(inputs);
+	if (live_line_quick(bytes, size, &shape, &lines[0], inputs)) {
+		fuzz_check(!live_line_json(
+			bytes, size, "line 1", &shape, &lines[1], inputs + FLOATS, &err));
+		fuzz_check(!memcmp(&lines[0], &lines[1], sizeof(lines[0])));
+		fuzz_check(!memcmp(inputs, inputs + FLOATS, FLOATS * sizeof(*inputs)));
+	}
+	free(inputs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int formats = 0;
 
 	while (live_line_formats[formats].name)
 		formats++;
-	if (size)
-		read_line(&live_line_formats[data[0] % formats], (const char *)data + 1, size - 1);
+	if (!size)
+		return 0;
+	read_line(&live_line_formats[data[0] % formats], (const char *)data + 1, size - 1);
+	compare((const char *)data + 1, size - 1, data[0] & 2, data[0] & 4);
 	return 0;
 }

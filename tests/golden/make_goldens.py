@@ -44,6 +44,10 @@ The files hold, all in float32:
   stat.NAME                   the same 10 numbers about running_mean and running_var after
                               the step (momentum 0.1, unbiased variance)
 
+The file losses: for LOSS_BATCH samples of LOSS_CLASSES classes, logits 3 * u("logits", i) and
+what a loss compares them with, 3 * u("teacher", i); labels as above. KIND.loss and KIND.grad
+are each sample's loss and its gradient by the logits. ace: the first three samples are new.
+
 Optimizer files: 1000 parameters, p[i] = u("param", i) before the first of 100 steps; the
 gradient of step s = 0..99 is u("noise", 1000 * s + i) + u("drift", i). They hold the
 parameters (`param`) and the state after the last step: `momentum` for SGD, `mean` and
@@ -212,6 +216,43 @@ def optimizer_golden(row):
     return tensors, {"optimizer": row.name, **{k: str(v) for k, v in row.settings.items()}}
 
 
+LOSS_BATCH, LOSS_CLASSES = 6, 7
+ACE_NEW = 3
+
+
+def ace(z, y, _):
+    masked = z.clone()
+    present = torch.zeros(LOSS_CLASSES, dtype=torch.bool)
+    present[y[:ACE_NEW]] = True
+    masked[:ACE_NEW, ~present] = -torch.inf
+    return F.cross_entropy(masked, y, reduction="none")
+
+
+LOSSES = {
+    "smooth": lambda z, y, t: F.cross_entropy(z, y, label_smoothing=0.1, reduction="none"),
+    "ace": ace,
+    "der": lambda z, y, t: 0.5 * F.cross_entropy(z, y, reduction="none")
+        + 0.1 * F.mse_loss(z, t, reduction="none").mean(1),
+    "distill": lambda z, y, t: F.cross_entropy(z, y, reduction="none")
+        + 4 * F.kl_div(F.log_softmax(z / 2, 1), F.softmax(t / 2, 1), reduction="none").sum(1),
+}
+
+
+def losses_golden():
+    shape = (LOSS_BATCH, LOSS_CLASSES)
+    y = torch.from_numpy((hashes("label", LOSS_BATCH) % np.uint32(LOSS_CLASSES)).astype(np.int64))
+    z, t = (torch.from_numpy(np.float32(3) * u(name, LOSS_BATCH * LOSS_CLASSES)).reshape(shape)
+        .double() for name in ("logits", "teacher"))
+    tensors = {}
+    for kind, loss in LOSSES.items():
+        point = z.clone().requires_grad_()
+        values = loss(point, y, t)
+        values.sum().backward()
+        tensors[kind + ".loss"] = values.detach().numpy().astype(np.float32)
+        tensors[kind + ".grad"] = point.grad.numpy().astype(np.float32)
+    return tensors, {}
+
+
 def write_whole(case, folder):
     """Weights and batch for `retain model trace`, and what it should find, gradients complete."""
     model, results = passes(case)
@@ -272,6 +313,7 @@ def difference(path, tensors):
 def main():
     makers = {c.name: lambda c=c: net_golden(c) for c in CASES}
     makers.update({o.name: lambda o=o: optimizer_golden(o) for o in OPTIMIZERS})
+    makers["losses"] = losses_golden
     parser = argparse.ArgumentParser(description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default=HERE, metavar="FOLDER",

@@ -10,6 +10,7 @@ static const struct transform_config photos = {.kind = "crop",
 	.size = 32,
 	.resize = 36,
 	.channels = 3,
+	.flip = true,
 	.mean = {.485f, .456f, .406f},
 	.std = {.229f, .224f, .225f},
 	.seed = 7};
@@ -230,6 +231,39 @@ static void pads_and_flips(void **state)
 	transform_scratch_free(scratch);
 }
 
+/* What has a right side and a left one is shifted all the same. */
+static void nothing_flips_unless_it_may(void **state)
+{
+	enum { SIZE = 8 };
+	struct transform transform = transform_of("pad", SIZE, 3);
+	uint8_t *pixels = picture(SIZE, SIZE, true);
+	const struct transform_input input = pixels_of(pixels, SIZE, SIZE, true);
+	struct transform_scratch *scratch = scratch_new();
+
+	transform.config.flip = false;
+	for (int i = 0; i < 100; i++) {
+		const struct crop_chance chance = crop_chance_at(photos.seed, (uint64_t)i, 1);
+		float out[3 * SIZE * SIZE];
+		struct err err = {0};
+		int x, y;
+
+		crop_shift(chance, 8, &x, &y);
+		assert_ok(
+			transform_apply(&transform, scratch, &input, AT((uint64_t)i, 1), out, &err),
+			err);
+		for (int k = 0; k < 3 * SIZE * SIZE; k++) {
+			const int c = k / (SIZE * SIZE), v = k / SIZE % SIZE + y - 4;
+			const int u = k % SIZE + x - 4;
+			const bool inside = u >= 0 && v >= 0 && u < SIZE && v < SIZE;
+
+			assert_true(fabs(out[k] - normal(inside ? picture_value(u, v, c) : 0, c)) <
+				    1e-5);
+		}
+	}
+	mem_free(pixels);
+	transform_scratch_free(scratch);
+}
+
 static void plain_is_as_it_is(void **state)
 {
 	const struct transform transform = transform_of("plain", 28, 1);
@@ -336,6 +370,7 @@ int main(void)
 		cmocka_unit_test(resized_as_torchvision_counts),
 		cmocka_unit_test(only_arguments_matter),
 		cmocka_unit_test(pads_and_flips),
+		cmocka_unit_test(nothing_flips_unless_it_may),
 		cmocka_unit_test(plain_is_as_it_is),
 		cmocka_unit_test(steady_work_allocates_nothing),
 		cmocka_unit_test(allocations_may_fail),

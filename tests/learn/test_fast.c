@@ -52,15 +52,19 @@ static double gradient_by_hand(struct learner *learner, const float *params, con
 	return (double)loss;
 }
 
-/* delta <- keep * (delta - step g), the step cut to reach * loss / |g|^2. */
+/*
+ * Every term <- keep * (term - step g); the steps of a part's terms are cut alike such that
+ * their sum is at most reach * loss / |g|^2.
+ */
 static void displacements_follow_new_samples(void **state)
 {
-	struct school school = school_of(
-		SETTINGS("fast.parts=0.3:0.9, 0.05:0.5:2", "fast.prior=0", "fast.reach=0.2"));
+	struct school school = school_of(SETTINGS(
+		"fast.parts=0.3:0.9, 0.03:0.5+0.02:0.95:2", "fast.prior=0", "fast.reach=0.2"));
 	const size_t params = params_of(&school);
-	float *delta = calloc(2 * params, sizeof(float)), *point = calloc(params, sizeof(float));
+	float *delta = calloc(4 * params, sizeof(float)), *point = calloc(params, sizeof(float));
 	float *grad = calloc(params, sizeof(float)), inputs[STEP * DIM], logits[STEP * CLASSES];
-	const double rates[] = {0.3, 0.05}, keeps[] = {0.9, 0.5};
+	/* [part][term] */
+	const double rates[2][2] = {{0.3, 0}, {0.03, 0.02}}, keeps[2][2] = {{0.9, 0}, {0.5, 0.95}};
 	double records[3] = {0}, gains[3];
 	int32_t labels[STEP];
 	bool cut = false, whole = false;
@@ -74,23 +78,25 @@ static void displacements_follow_new_samples(void **state)
 		gradient_by_hand(school.learner, slow, inputs, labels, STEP, grad, &gains[0]);
 		for (int j = 0; j < 2; j++)
 			for (int pass = 0; pass <= j; pass++) {
-				float *d = delta + (size_t)j * params;
-				double loss, square = 0, step, sum;
+				float *d = delta + (size_t)(2 * j) * params;
+				const double rate = rates[j][0] + rates[j][1];
+				double loss, square = 0, share, sum;
 
 				for (size_t i = 0; i < params; i++)
-					point[i] = slow[i] + d[i];
+					point[i] = slow[i] + d[i] + d[params + i];
 				loss = gradient_by_hand(
 					school.learner, point, inputs, labels, STEP, grad, &sum);
 				if (!pass)
 					gains[1 + j] = sum;
 				for (size_t i = 0; i < params; i++)
 					square += (double)grad[i] * (double)grad[i];
-				step = fmin(rates[j], 0.2 * loss / square);
-				cut = cut || step < rates[j];
-				whole = whole || step == rates[j];
-				for (size_t i = 0; i < params; i++)
-					d[i] = (pass == j ? (float)keeps[j] : 1) *
-					       (d[i] - (float)step * grad[i]);
+				share = fmin(1, 0.2 * loss / square / rate);
+				cut = cut || share < 1;
+				whole = whole || share == 1;
+				for (size_t i = 0; i < 2 * params; i++)
+					d[i] = (pass == j ? (float)keeps[j][i / params] : 1) *
+					       (d[i] - (float)(share * rates[j][i / params]) *
+							       grad[i % params]);
 			}
 		for (int i = 0; i < 3; i++)
 			records[i] = 0.98 * records[i] + gains[i];
@@ -115,7 +121,10 @@ static void displacements_follow_new_samples(void **state)
 			double gain;
 
 			for (size_t i = 0; i < params; i++)
-				point[i] = slow[i] + (m ? delta[(size_t)(m - 1) * params + i] : 0);
+				point[i] = slow[i] +
+					   (m ? delta[(size_t)(2 * m - 2) * params +
+							i] + delta[(size_t)(2 * m - 1) * params + i]
+					      : 0);
 			p += q * exp(-gradient_by_hand(
 					 school.learner, point, inputs, &label, 1, grad, &gain));
 			all += q;
@@ -544,6 +553,10 @@ static void mistakes_are_named(void **state)
 		{{"fast.parts=-1:0.9"}, "is no rate"},
 		{{"fast.parts=nan:0.9"}, "is no rate"},
 		{{"fast.parts=0.3:0.9:1.5"}, "is no rate"},
+		{{"fast.parts=0.3:0.9+"}, "\"0.3:0.9+\" is no"},
+		{{"fast.parts=0.3:0.9+0.1:1"}, "is no rate"},
+		{{"fast.parts=0.3:0.9:1+0.1:0.9"}, "is no rate"},
+		{{"fast.parts=0.3:0.9+0.1:0.9+0.1:0.9"}, "is no rate"},
 		{{"fast.parts=1:0,1:0,1:0,1:0,1:0,1:0,1:0"}, "more than 6 parts"},
 		{{TWO, "learn.retrain=on"}, "does not go with learn.retrain = on"},
 		{{"fast.heads=ridge", "learn.retrain=on"}, "fast.heads = ridge: does not go"},

@@ -62,6 +62,29 @@ static void probabilities_are_mixed(void **state)
 	mix_release(&mix);
 }
 
+/* Who weighs all answers by its own logits; not so the prior's, nor while others weigh anything. */
+static void one_may_answer_alone(void **state)
+{
+	struct mix mix = mix_of(2, 2, 0.7);
+	float logits[] = {3, -1, NAN, 2, -INFINITY, 0};
+	double weights[MIX_MODELS];
+
+	(void)state;
+	mix_weights(&mix, weights);
+	assert_int_equal(mix_alone(&mix, weights), -1);
+	mix.record[1] = 10;
+	mix_weights(&mix, weights);
+	assert_int_equal(mix_alone(&mix, weights), 1);
+	mix.record[2] = 20;
+	mix_weights(&mix, weights);
+	assert_int_equal(mix_alone(&mix, weights), -1);
+	mix_sound(&mix, logits, 3);
+	assert_true(logits[0] == 3 && logits[1] == -1);
+	for (int i = 2; i < 6; i++)
+		assert_true(logits[i] == 0);
+	mix_release(&mix);
+}
+
 /*
  * Two classes, a span of 4, two labels 0: shares of late go 1/2 -> 5/8 -> 23/32; of all
  * time, with one of each at first, 3/4.
@@ -210,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_fade_and_weigh),
 		cmocka_unit_test(probabilities_are_mixed),
+		cmocka_unit_test(one_may_answer_alone),
 		cmocka_unit_test(the_prior_follows_labels),
 		cmocka_unit_test(the_prior_knows_the_last_label),
 		cmocka_unit_test(the_better_guess_answers),

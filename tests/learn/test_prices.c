@@ -47,6 +47,34 @@ static void prices_are_what_passes_cost(void **state)
 	}
 }
 
+/* Of 156 multiply-adds the first layer, which is frozen, has 96; gradients are the others'. */
+static void frozen_layers_are_not_paid_for(void **state)
+{
+	static const char *const settings[][4] = {
+		{"average.kind=none", "schedule.kind=constant", "replay.holdout=0"},
+		{"average.kind=ama"},
+		{"average.kind=none", "schedule.kind=constant", "replay.holdout=0",
+			"replay.objective=mir"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(settings); i++) {
+		const char *const *s = settings[i];
+		struct school school =
+			school_of(SETTINGS("model.frozen=0", s[0], s[1], s[2], s[3]));
+		const double params = net_trained_params(school.learner->net);
+		const double step = (156 + 2 * 60) * 16 + params;
+		const double costs[] = {step, step + 3 * 156 * 24 / 3.0 + 2 * params / 2.0,
+			step + (156 + 2 * 60) * 8 + params + 2 * 156 * 16};
+		const double sgd = 3 * 156 * 16 + (double)params_of(&school);
+
+		assert_true(params >= 5 * 12 + 5 && params < (double)params_of(&school) - 8 * 12);
+		if (fabs(learner_price(school.learner) - costs[i] / sgd) > 1e-9)
+			fail_msg("row %zu costs %g", i, learner_price(school.learner));
+		school_close(&school);
+	}
+}
+
 /* What an iteration costs in plain SGD's, as a mean over 30, in which all periods fit. */
 static double cost_of(struct school *school, struct works *work)
 {
@@ -125,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prices_are_what_passes_cost),
+		cmocka_unit_test(frozen_layers_are_not_paid_for),
 		cmocka_unit_test(every_row_has_its_price),
 	};
 

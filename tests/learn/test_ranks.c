@@ -251,6 +251,8 @@ static void averages(void **state)
 static void objectives(void **state)
 {
 	compare(SETTINGS("replay.objective=mixed"));
+	compare(SETTINGS("replay.objective=mixed", "replay.history=30", "learn.adapt_history=on",
+		"learn.part_steps=2"));
 	compare(SETTINGS("replay.objective=mir", "replay.pool=halves", "replay.limit=60",
 		"run.task_steps=3"));
 	compare(SETTINGS(
@@ -258,6 +260,17 @@ static void objectives(void **state)
 	compare(SETTINGS("average.kind=none", "schedule.kind=constant", "learn.population=polrs",
 		"learn.part_steps=2", "learn.select_every=3", "replay.objective=mixed",
 		"replay.history=30", "learn.adapt_history=on"));
+}
+
+static void losses(void **state)
+{
+	for (size_t i = 0; loss_types[i]; i++) {
+		char kind[64];
+
+		snprintf(kind, sizeof(kind), "loss.kind=%s", loss_type_name(loss_types[i]));
+		compare(SETTINGS(kind, "replay.pool=reservoir", "replay.limit=60",
+			"run.task_steps=3", "loss.hold_samples=5"));
+	}
 }
 
 static void fast_and_scaled(void **state)
@@ -270,6 +283,7 @@ static void classes_that_come(void **state)
 {
 	compare_kind(SETTINGS("average.kind=ama"), 1, 8, true);
 	compare_kind(SETTINGS("optimizer.kind=adam"), 1, 8, false);
+	compare_kind(SETTINGS("loss.kind=der", "replay.pool=fifo", "replay.limit=60"), 1, 8, true);
 }
 
 static void convolutions(void **state)
@@ -340,6 +354,7 @@ int main(void)
 		folder_test(optimizers),
 		folder_test(averages),
 		folder_test(objectives),
+		folder_test(losses),
 		folder_test(fast_and_scaled),
 		folder_test(classes_that_come),
 		folder_test(convolutions),

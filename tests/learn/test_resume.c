@@ -116,6 +116,18 @@ static void populations_go_on(void **state)
 	}
 }
 
+static void losses_go_on(void **state)
+{
+	(void)state;
+	for (size_t i = 0; loss_types[i]; i++) {
+		char setting[64];
+
+		snprintf(setting, sizeof(setting), "loss.kind=%s", loss_type_name(loss_types[i]));
+		go_on_often(SETTINGS(setting, "replay.pool=reservoir", "replay.limit=60",
+			"replay.objective=er", "run.task_steps=3", "loss.hold_samples=9"));
+	}
+}
+
 static void optimizers_go_on(void **state)
 {
 	(void)state;
@@ -220,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		folder_test(pools_and_objectives_go_on),
 		folder_test(populations_go_on),
+		folder_test(losses_go_on),
 		folder_test(optimizers_go_on),
 		folder_test(averages_go_on),
 		folder_test(schedules_go_on),

@@ -13,6 +13,8 @@ static void steady_iterations_allocate_nothing(void **state)
 		{"average.kind=none", "optimizer.kind=schedule-free", "schedule.kind=constant"},
 		{"replay.recency_share=0.1", "average.rule=paper", "optimizer.kind=adam"},
 		{"engine.threads=2", "replay.objective=epochs"},
+		{"loss.kind=der", "replay.pool=reservoir", "replay.limit=100"},
+		{"loss.kind=distill", "replay.objective=er"},
 	};
 
 	(void)state;
@@ -108,6 +110,9 @@ static void making_one_runs_out_of_memory(void **state)
 		{"model.arch=mlp:12"},
 		{"average.kind=ema", "replay.pool=balanced", "replay.objective=mixed"},
 		{"optimizer.kind=adam", "schedule.kind=rwp", "engine.threads=2"},
+		{"loss.kind=der", "replay.pool=reservoir", "replay.limit=100"},
+		{"loss.kind=ewc"},
+		{"loss.kind=ace"},
 		{"model.arch=resnet20-cifar", "model.norm=bn", "replay.validation_limit=9"},
 	};
 
@@ -173,38 +178,45 @@ static void training_runs_out_of_memory(void **state)
 }
 
 /* A time step without room for it, in the store or in a pool, is not taken and may come again. */
+static void reveal_without_room(const char *const *settings, int steps)
+{
+	struct school twin = school_of(settings), school = school_of(settings);
+	int failures = 0;
+
+	for (int step = 0; step < steps; step++) {
+		struct err err = {0};
+		int code = 1;
+
+		for (uint64_t n = 1; code; n++) {
+			mem_fail_at(n);
+			code = school_reveal_try(&school, &err);
+			mem_fail_at(0);
+			if (code)
+				assert_int_equal(code, ERR_MEMORY);
+			failures += code != 0;
+		}
+		school_reveal(&twin);
+	}
+	assert_true(failures > 0);
+	school_train(&twin, 30);
+	school_train(&school, 30);
+	assert_twins(&school, &twin);
+	school_close(&school);
+	school_close(&twin);
+}
+
 static void revealing_runs_out_of_memory(void **state)
 {
 	(void)state;
 	for (size_t p = 0; pool_types[p]; p++) {
 		char pool[64];
-		const char *const *settings = SETTINGS(pool, "replay.validation_limit=2000");
-		int failures = 0;
 
 		snprintf(pool, sizeof(pool), "replay.pool=%s", pool_type_name(pool_types[p]));
-		struct school twin = school_of(settings), school = school_of(settings);
-
-		for (int step = 0; step < 400; step++) {
-			struct err err = {0};
-			int code = 1;
-
-			for (uint64_t n = 1; code; n++) {
-				mem_fail_at(n);
-				code = school_reveal_try(&school, &err);
-				mem_fail_at(0);
-				if (code)
-					assert_int_equal(code, ERR_MEMORY);
-				failures += code != 0;
-			}
-			school_reveal(&twin);
-		}
-		assert_true(failures > 0);
-		school_train(&twin, 30);
-		school_train(&school, 30);
-		assert_twins(&school, &twin);
-		school_close(&school);
-		school_close(&twin);
+		reveal_without_room(SETTINGS(pool, "replay.validation_limit=2000"), 400);
 	}
+	reveal_without_room(
+		SETTINGS("loss.kind=der", "replay.pool=reservoir", "replay.limit=90"), 40);
+	reveal_without_room(SETTINGS("loss.kind=ewc", "loss.hold_samples=4"), 40);
 }
 
 int main(void)

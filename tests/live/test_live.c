@@ -221,6 +221,62 @@ static void labels_may_be_names(void **state)
 	assert_says(err, "label: the name of a class is no UTF-8");
 }
 
+/* Whether the quick reader knows a line; if so, the reader of all JSON says the same. */
+static bool is_quick(const char *words, size_t size)
+{
+	static const struct live_line_shape any = {.floats = FLOATS,
+		.classes = CLASSES,
+		.grows = true,
+		.anonymous = true,
+		.missing = true};
+	float inputs[2][FLOATS] = {{0}};
+	struct live_line lines[2];
+	struct err err;
+
+	if (!live_line_quick(words, size, &any, &lines[0], inputs[0]))
+		return false;
+	assert_ok(live_line_json(words, size, "line 7", &any, &lines[1], inputs[1], &err), err);
+	assert_memory_equal(&lines[0], &lines[1], sizeof(lines[0]));
+	assert_memory_equal(inputs[0], inputs[1], sizeof(inputs[0]));
+	return true;
+}
+
+static void plain_lines_are_read_quickly(void **state)
+{
+	static const char *const plain[] = {
+		"{\"id\": 17, \"input\": [1, -2.5, 3e0, 0.25], \"label\": 4}",
+		" {\"label\":4,\"id\":-900719925474099}\r",
+		"{\"id\": \"a b/c\", \"input\": [ -0.0 ,1E+2,null,1e-400 ]}",
+		"{\"input\": [0.1, 0.30000000000000004, 123456789.125, 1e-45]}",
+		"{\"input\": [0, 0.0, 16777217, 9007199254740993], \"for\": \"ever\", \"top\": 3}",
+		"{\"top\": 100, \"for\": \"now\", \"input\": [1,2,3,4], \"label\": \"a\"}",
+	};
+	static const char *const other[] = {"", "{}", "[]", "{\"id\": 1}", "{\"label\": 1",
+		"{\"id\": 007}", "{\"id\": 1, \"label\": 1} x",
+		"{\"id\": 1, \"id\": 2, \"label\": 1}", "{\"id\": 1, \"label\": 1,}",
+		"{\"id\": 1.0, \"label\": 1}", "{\"id\": -0, \"label\": 1}",
+		"{\"id\": 1, \"label\": 5}", "{\"id\": 1, \"label\": \"\"}",
+		"{\"id\": 1, \"label\": +1}", "{\"id\": 1, \"label\": 1, \"top\": 3}",
+		"{\"id\": 1, \"label\": 1, \"x\": 3}", "{\"id\": \"\\u00fc\", \"label\": 1}",
+		"{\"id\": \"\xc3\xbc\", \"label\": 1}", "{\"input\": [1, 2, 3]}",
+		"{\"input\": [1, 2, 3, 4, 5]}", "{\"input\": [1, 2, 3, 4,]}",
+		"{\"input\": [[1, 2], [3, 4]]}", "{\"input\": [1, 2, 3, 4e38]}",
+		"{\"input\": [1, 2, 3, 1e999]}", "{\"input\": [1, 2, 3, .5]}",
+		"{\"input\": [1, 2, 3, 5.]}", "{\"input\": [1, 2, 3, 01]}",
+		"{\"input\": [1, 2, 3, 00.5]}", "{\"input\": [1, 2, 3, -00.5]}",
+		"{\"input\": [1, 2, 3, -0]}", "{\"input\": [1, 2, 3, -]}",
+		"{\"input\": [1, 2, 3, 1e]}", "{\"input\": [1, 2, 3, nul]}",
+		"{\"input\": [1, 2, 3, 4x]}", "{\"input\": [1, 2, 3, 4], \"top\": 0}",
+		"{\"input\": [1, 2, 3, 4], \"for\": \"always\"}"};
+
+	for (size_t i = 0; i < COUNT(plain); i++)
+		if (!is_quick(plain[i], strlen(plain[i])))
+			fail_msg("%s: is not read quickly", plain[i]);
+	for (size_t i = 0; i < COUNT(other); i++)
+		if (is_quick(other[i], strlen(other[i])))
+			fail_msg("%s: is read quickly", other[i]);
+}
+
 /* Good lines with bytes changed, removed or doubled: no crash, and what is taken is sound. */
 static void spoil_lines(live_line_read *read, const char *good, const char *bytes)
 {
@@ -247,6 +303,7 @@ static void spoil_lines(live_line_read *read, const char *good, const char *byte
 			if (how == 2)
 				memmove(words + at + 1, words + at, size++ - at);
 		}
+		is_quick(words, size);
 		if (read(words, size, "line", &shape, &line, input, &err)) {
 			assert_true(err.code == ERR_INPUT || err.code == ERR_FORMAT);
 			continue;
@@ -264,6 +321,9 @@ static void spoilt_lines_are_refused_or_sound(void **state)
 {
 	spoil_lines(live_line_ndjson,
 		"{\"id\": \"a\\u00e9b\", \"input\": [1.5, -2e3, [0.25, 4]], \"label\": 3}",
+		"{}[],:\"\\0123456789.eE+-utrfalsn \xc3\xff");
+	spoil_lines(live_line_ndjson,
+		"{\"id\": 17, \"input\": [1.5, -2e3, -0.25, 4], \"label\": 3, \"top\": 2}",
 		"{}[],:\"\\0123456789.eE+-utrfalsn \xc3\xff");
 	spoil_lines(
 		live_line_csv, "\"a\"\"b\",3,1.5,-2e3,0.25,4", ",\"0123456789.eE+- id\r\xc3\xff");
@@ -419,7 +479,7 @@ static int try_everything(void *context, struct err *err)
 
 	if (!code)
 		code = read_words(live_line_ndjson,
-			"{\"id\": \"some id\", \"input\": [1, 2, 3, 4]}", &line, input, err);
+			"{\"id\": \"some \\u0069d\", \"input\": [1, 2, 3, 4]}", &line, input, err);
 	answers_prediction(&answers, "1", (struct answers_class){1, NULL}, 0.5, NULL);
 	if (!code)
 		code = answers_send(&answers, err);
@@ -447,6 +507,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_with_csv_is_named),
 		cmocka_unit_test(values_may_be_missing),
 		cmocka_unit_test(labels_may_be_names),
+		cmocka_unit_test(plain_lines_are_read_quickly),
 		cmocka_unit_test(spoilt_lines_are_refused_or_sound),
 		cmocka_unit_test(lines_come_whole),
 		cmocka_unit_test(long_lines_are_cut),

@@ -184,6 +184,13 @@ static void run_mean_pool(struct reference_net *r, int i)
 	}
 }
 
+/* Values lie channel after channel already. */
+static void run_flatten(struct reference_net *r, int i)
+{
+	memcpy(r->values[i + 1], r->values[r->net->layers[i].in],
+		value_count(r, i + 1) * sizeof(double));
+}
+
 static void run_dense(struct reference_net *r, int i)
 {
 	const struct layer *layer = r->net->layers + i;
@@ -208,6 +215,7 @@ static const struct {
 	{&layer_norm, run_norm},
 	{&layer_max_pool, run_max_pool},
 	{&layer_mean_pool, run_mean_pool},
+	{&layer_flatten, run_flatten},
 	{&layer_dense, run_dense},
 };
 

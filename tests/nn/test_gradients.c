@@ -225,6 +225,21 @@ static void net_without_norm(void **state)
 	small_resnet("none", 6, 1);
 }
 
+/* Widths that fill no block, so that channels and vectors are filled up; one that does. */
+static void plain_convolutions(void **state)
+{
+	static const char *const archs[] = {"cnn:6,10", "cnn:16", "cnn:4,7,11"};
+
+	for (size_t i = 0; i < COUNT(archs); i++)
+		for (int n = 1; n <= 3; n += 2)
+			check((struct rig_config){.spec = {archs[i], "gn-ws", 5, i ? 3 : 1, 9, 7,
+							  false},
+				      .n = n,
+				      .seed = 13,
+				      .engine = {.threads = 1}},
+				true, true);
+}
+
 static void dense_nets(void **state)
 {
 	static const char *const archs[] = {"linear", "mlp:24,17", "mlp:1", "mlp:16,8,33"};
@@ -294,6 +309,7 @@ int main(void)
 		cmocka_unit_test(group_norm_net),
 		cmocka_unit_test(batch_norm_net),
 		cmocka_unit_test(net_without_norm),
+		cmocka_unit_test(plain_convolutions),
 		cmocka_unit_test(dense_nets),
 		cmocka_unit_test(large_net),
 		cmocka_unit_test(inference),

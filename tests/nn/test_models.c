@@ -41,8 +41,13 @@ static void parameter_counts(void **state)
 		{"resnet18-cifar", "bn", 10, 3, 32, 11173962, 62, 40},
 		{"resnet20-cifar", "bn", 10, 3, 32, 272474, 65, 42},
 		{"resnet20-cifar", "none", 10, 3, 32, 270906, 23, 0},
+		{"resnet8-cifar", "bn", 10, 3, 32, 78042, 29, 18},
 		{"mlp:256,128", NULL, 10, 784, 1, 784 * 256 + 256 + 256 * 128 + 128 + 1290, 6, 0},
 		{"linear", NULL, 10, 3, 32, 30730, 2, 0},
+		/* 32 pixels a side, 16, 8, 4: no less. */
+		{"cnn:16,32,64,128,8", NULL, 10, 3, 32,
+			9 * (3 * 16 + 16 * 32 + 32 * 64 + 64 * 128 + 128 * 8) + 2 * 248 + 1290, 17,
+			0},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -116,6 +121,12 @@ static void names_and_shapes(void **state)
 	assert_non_null(params_find(net_params(net), "layer3.2.bn2.bias"));
 	net_free(net);
 
+	net = net_of("cnn:8,12", NULL, 5, 3, 9);
+	assert_string_equal(net_spec(net)->norm, "gn-ws");
+	assert_row(net_params(net), 3, "conv2.weight", 4, (int64_t[]){12, 8, 3, 3});
+	assert_row(net_params(net), 6, "fc.weight", 2, (int64_t[]){5, 12 * 5 * 5});
+	net_free(net);
+
 	net = net_of("mlp:24,17", NULL, 5, 13, 1);
 	assert_row(net_params(net), 0, "0.weight", 2, (int64_t[]){24, 13});
 	assert_row(net_params(net), 1, "0.bias", 1, (int64_t[]){24});
@@ -135,6 +146,7 @@ static void multiply_adds(void **state)
 		{"resnet18", 1000, 224, 1.814e9},
 		{"resnet50", 1000, 224, 4.089e9},
 		{"resnet20-cifar", 10, 32, 40.81e6},
+		{"resnet8-cifar", 10, 32, 12.50e6},
 		{"linear", 10, 32, 30720},
 	};
 
@@ -347,7 +359,7 @@ static void help_names_every_architecture(void **state)
 		assert_ptr_equal(net_arch_help(count), arch_at(count)->help);
 		assert_non_null(strstr(arch_at(count)->help, arch_at(count)->name));
 	}
-	assert_int_equal(count, 8);
+	assert_int_equal(count, 10);
 	assert_null(net_arch_help(-1));
 	net_free(NULL);
 }

@@ -14,6 +14,7 @@ static const struct net_spec nets[] = {
 	{"resnet20-cifar", "gn-ws", 5, 3, 9, 8, false},
 	{"resnet20-cifar", "bn", 5, 6, 8, 9, false},
 	{"resnet20-cifar", "none", 5, 3, 7, 7, false},
+	{"cnn:6,20", NULL, 5, 3, 9, 11, false},
 	{"mlp:24,16", NULL, 5, 3, 2, 7, false},
 	{"linear", NULL, 5, 13, 1, 1, false},
 };
@@ -103,6 +104,46 @@ static void it_has_a_runners_bits(void **state)
 			assert_ok(predictor_publish(predictor, rig.params, rig.stats, NULL, &err),
 				err);
 		}
+		guarded_free(logits);
+		predictor_free(predictor);
+		rig_close(&rig);
+	}
+}
+
+/* So requests of several clients may be answered together. */
+static void it_matters_not_who_is_asked_about_together(void **state)
+{
+	static const int sizes[] = {2, 5, 16, MOST};
+
+	for (size_t k = 0; k < COUNT(nets) * COUNT(policies); k++) {
+		const char *policy = policies[k / COUNT(nets)];
+		const struct rig_config config = {
+			nets[k % COUNT(nets)], {NULL, policy, 1}, 8, MOST, 3, false};
+		const struct predictor_config settings = {{NULL, policy, 1}, 32, 1};
+		struct predictor *predictor;
+		float *logits, *alone;
+		struct rig rig;
+		struct err err;
+		size_t floats;
+
+		rig_open(&rig, &config);
+		floats = (size_t)config.spec.channels * (size_t)config.spec.height *
+			 (size_t)config.spec.width;
+		predictor = predictor_of(&rig, &settings);
+		logits = guarded_new((size_t)MOST * rig.classes);
+		alone = guarded_new(rig.classes);
+		for (size_t i = 0; i < COUNT(sizes); i++) {
+			assert_ok(predictor_predict(predictor, rig.input, sizes[i], logits, &err),
+				err);
+			for (int j = 0; j < sizes[i]; j++) {
+				assert_ok(predictor_predict(predictor,
+						  rig.input + (size_t)j * floats, 1, alone, &err),
+					err);
+				assert_true(same_bits(
+					alone, logits + (size_t)j * rig.classes, rig.classes));
+			}
+		}
+		guarded_free(alone);
 		guarded_free(logits);
 		predictor_free(predictor);
 		rig_close(&rig);
@@ -318,6 +359,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_has_a_runners_bits),
+		cmocka_unit_test(it_matters_not_who_is_asked_about_together),
 		cmocka_unit_test(many_predict_while_weights_and_scale_change),
 		cmocka_unit_test(the_steady_state_allocates_nothing),
 		cmocka_unit_test(failing_memory_is_an_error),

@@ -5,6 +5,8 @@
  */
 #include "../base/thread_ranks.h"
 #include "check.h"
+#include "base/mem.h"
+#include "nn/plan/plan.h"
 #include "nn/tree.h"
 
 enum { MOST = 17 }; /* pieces */
@@ -12,6 +14,7 @@ enum { MOST = 17 }; /* pieces */
 static const struct net_spec nets[] = {
 	{"resnet20-cifar", "gn-ws", 5, 3, 9, 11, false},
 	{"resnet20-cifar", "bn", 5, 6, 11, 9, false},
+	{"cnn:6,20", NULL, 5, 3, 9, 11, false},
 	{"mlp:24,17", NULL, 5, 3, 2, 7, false},
 };
 
@@ -124,36 +127,151 @@ static void ranks_have_the_bits_of_one(void **state)
 		}
 }
 
-/* A rank has its own slice without asking others for theirs. */
-static void slice_is_enough(struct ranks *ranks, void *context)
+/* What is final is final: neither its gradient nor its parameters are looked at any more. */
+struct watched {
+	struct rig *rig;
+	float *params, *grad, *seen; /* seen: the gradient when it was told to be final */
+	size_t from;
+	int told;
+};
+
+static void watch(void *context, size_t from)
+{
+	struct watched *w = context;
+
+	assert_true(from <= w->from);
+	for (size_t i = from; i < w->from; i++) {
+		w->seen[i] = w->grad[i];
+		w->params[i] = NAN;
+	}
+	w->told += from < w->from;
+	w->from = from;
+}
+
+static void gradients_are_final_layer_by_layer(void **state)
+{
+	for (size_t i = 0; i < 2; i++) {
+		const struct rig_config config = {nets[i], {"auto", "auto", 2}, 0, 5, 21, false};
+		struct rig rig;
+		struct watched w = {.rig = &rig};
+		struct plan *plan;
+		struct err err;
+		float weights[5];
+
+		rig_open(&rig, &config);
+		for (int k = 0; k < rig.n; k++)
+			weights[k] = 1.0f / (float)rig.n;
+		w.from = rig.floats;
+		w.params = guarded_copy(rig.params, rig.floats);
+		w.grad = guarded_new(rig.floats);
+		w.seen = guarded_new(rig.floats);
+		memset(w.grad, 0, rig.floats * sizeof(float)); /* gaps */
+		assert_ok(plan_new(&plan, rig.net, rig.engine, rig.n, PLAN_TRAIN, &err), err);
+		float *workspace = mem_new(plan_floats(plan), sizeof(float));
+		plan_bind(plan, workspace, w.params, rig.stats);
+		plan_run(plan, &(struct plan_run){.input = rig.input,
+				       .labels = rig.labels,
+				       .weights = weights,
+				       .losses = rig.losses,
+				       .grad = w.grad,
+				       .final = watch,
+				       .final_context = &w});
+		assert_int_equal(w.from, 0);
+		assert_true(w.told > 20);
+		assert_true(same_bits(w.seen, w.grad, rig.floats));
+		rig_gradient(&rig);
+		assert_true(same_bits(rig.grad, w.grad, rig.floats));
+		plan_free(plan);
+		mem_free(workspace);
+		guarded_free(w.params);
+		guarded_free(w.grad);
+		guarded_free(w.seen);
+		rig_close(&rig);
+	}
+}
+
+/* A step by plain gradient descent. */
+struct descending {
+	struct rig *rig;
+	struct ranks *ranks;
+	bool sound, asked;
+	float loss;
+	size_t stepped;
+};
+
+static bool sound(void *context, float loss)
+{
+	struct descending *d = context;
+
+	assert_false(d->asked);
+	d->asked = true;
+	d->loss = loss;
+	return d->sound;
+}
+
+static void step(void *context, const struct ranks_slice *slice)
+{
+	struct descending *d = context;
+
+	assert_true(d->asked);
+	d->stepped += slice->count;
+	for (size_t i = slice->first; i < slice->first + slice->count; i++)
+		d->rig->params[i] -= 0.1f * d->rig->grad[i];
+}
+
+static void descend(struct rig *rig, struct ranks *ranks, bool go)
+{
+	const struct runner_batch batch = rig_batch(rig, 0, rig->n, NULL);
+	struct descending d = {.rig = rig, .ranks = ranks, .sound = go};
+	const struct runner_descent descent = {rig->params, rig->grad, &d, sound, step};
+	struct err err;
+
+	assert_ok(
+		runner_descend(rig->runner, &descent, rig->stats, &batch, rig->logits, &err), err);
+	assert_true(d.asked);
+	assert_int_equal(d.stepped, go ? ranks_own(ranks, rig->floats) : 0);
+	rig->loss = d.loss;
+}
+
+static void compare_descent(struct ranks *ranks, void *context)
 {
 	const struct trial *trial = context;
+	const struct rig *alone = trial->alone;
 	struct rig rig;
-	struct err err;
-	size_t count;
 
 	rig_open(&rig, &trial->config);
 	runner_share(rig.runner, ranks);
-	const struct runner_batch batch = rig_batch(&rig, 0, rig.n, NULL);
-	assert_ok(runner_gradient_slice(rig.runner, rig.params, rig.stats, &batch, rig.grad,
-			  &rig.loss, NULL, NULL, &err),
-		err);
-	const size_t first = ranks_own(ranks, rig.floats, &count);
-	assert_true(same_bits(rig.grad + first, trial->alone->grad + first, count));
+	spoil_others(&rig);
+	for (int i = 0; i < 3; i++)
+		descend(&rig, ranks, true);
+	if (!same_bits(rig.params, alone->params, rig.floats))
+		fail_msg("rank %d of %d: other parameters", ranks->rank, ranks->count);
+	assert_true(same_bits(rig.stats, alone->stats, rig.stat_floats));
+	assert_true(same_bits(rig.logits, alone->logits, (size_t)rig.n * rig.classes));
+	assert_true(same_bits(&rig.loss, &alone->loss, 1));
+	descend(&rig, ranks, false);
+	assert_true(same_bits(rig.params, alone->params, rig.floats));
 	rig_close(&rig);
 }
 
-static void slices_have_the_bits_of_one(void **state)
+static void ranks_step_like_one(void **state)
 {
-	struct rig alone;
-	struct trial trial = {
-		.config = {nets[2], {"auto", "auto", 1}, 1, 7, 3, false}, .alone = &alone};
+	static const int sizes[] = {2, 7, 11, 16}; /* 16: of two ranks, each adds at two levels */
 
-	rig_open(&alone, &trial.config);
-	rig_gradient(&alone);
-	for (int count = 1; count <= 4; count++)
-		thread_ranks(count, slice_is_enough, &trial);
-	rig_close(&alone);
+	for (size_t i = 0; i < COUNT(nets); i++)
+		for (size_t k = 0; k < COUNT(sizes); k++) {
+			struct rig alone;
+			struct trial trial = {
+				.config = {nets[i], {"auto", "auto", 1}, 2, sizes[k], 21, false},
+				.alone = &alone};
+
+			rig_open(&alone, &trial.config);
+			for (int step = 0; step < 3; step++)
+				descend(&alone, NULL, true);
+			for (int count = 2; count <= 5; count += count - 1)
+				thread_ranks(count, compare_descent, &trial);
+			rig_close(&alone);
+		}
 }
 
 int main(void)
@@ -161,7 +279,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roots_cover_the_tree),
 		cmocka_unit_test(ranks_have_the_bits_of_one),
-		cmocka_unit_test(slices_have_the_bits_of_one),
+		cmocka_unit_test(gradients_are_final_layer_by_layer),
+		cmocka_unit_test(ranks_step_like_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

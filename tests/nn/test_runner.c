@@ -10,6 +10,7 @@ static const struct net_spec nets[] = {
 	{"resnet20-cifar", "gn-ws", 5, 3, 9, 11, false},
 	{"resnet20-cifar", "bn", 5, 6, 11, 9, false},
 	{"resnet20-cifar", "none", 5, 1, 8, 8, false},
+	{"cnn:6,20", NULL, 5, 3, 9, 11, false},
 	{"mlp:24,17", NULL, 5, 3, 2, 7, false},
 	{"linear", NULL, 5, 13, 1, 1, false},
 };
@@ -112,6 +113,67 @@ static void features_are_what_the_last_layer_sees(void **state)
 			free(features);
 			rig_close(&rig);
 		}
+}
+
+/* The gradient of what is trained has the same bits; of what is frozen none is written. */
+static void compare_frozen(const struct net_spec *spec, const char *list, int n)
+{
+	struct rig_config config = config_of(spec, n, 0);
+	struct rig whole, part;
+
+	rig_open(&whole, &config);
+	rig_gradient(&whole);
+	config.spec.frozen = list;
+	rig_open(&part, &config);
+	memcpy(part.params, whole.params, whole.floats * sizeof(float));
+	rig_gradient(&part);
+	const struct param_table *table = net_params(whole.net);
+	double trained = 0;
+
+	assert_true(same_bits(&whole.loss, &part.loss, 1));
+	for (int i = 0; i < table->count; i++) {
+		const struct param *row = table->rows + i;
+		const bool frozen = net_layer_in(row->name, list);
+
+		if (!frozen)
+			trained += (double)row->count;
+		for (size_t j = 0; j < row->count && frozen; j++)
+			if (part.grad[row->offset + j] != 0)
+				fail_msg("%s: %s has a gradient", spec->arch, row->name);
+		if (!frozen &&
+			!same_bits(part.grad + row->offset, whole.grad + row->offset, row->count))
+			fail_msg("%s: %s has another gradient", spec->arch, row->name);
+	}
+	/* Tensors have gaps between them. */
+	assert_true(net_trained_params(part.net) >= trained &&
+		    net_trained_params(part.net) < trained + 16 * table->count);
+	assert_true(net_macs(part.net) == net_macs(whole.net) &&
+		    net_macs(whole.net) == net_trained_macs(whole.net) &&
+		    net_macs(part.net) > net_trained_macs(part.net));
+	assert_true((double)table->floats == net_trained_params(whole.net));
+	rig_close(&whole);
+	rig_close(&part);
+}
+
+static void frozen_layers_have_no_gradient(void **state)
+{
+	static const struct net_spec residual = {"resnet20-cifar", "gn-ws", 5, 3, 9, 11, false},
+				     deep = {"resnet50", "bn", 5, 3, 33, 20, false},
+				     dense = {"mlp:24,17", NULL, 5, 3, 2, 7, false},
+				     sparse = {"mlp:32,16", NULL, 40, 9, 1, 1, false},
+				     large = {"mlp:600,500", NULL, 5, 9, 1, 1, false};
+
+	for (int n = 1; n <= 70; n += 23) {
+		compare_frozen(&residual, "stem, layer1", n);
+		compare_frozen(&residual, "stem, layer1, layer2, layer3", n);
+		compare_frozen(&dense, "0", n);
+		compare_frozen(&dense, "0, 2", n);
+		compare_frozen(&sparse, "0", n);
+		compare_frozen(&sparse, "0, 2", n);
+		compare_frozen(&large, "0", n);
+		compare_frozen(&large, "0, 2", n);
+	}
+	compare_frozen(&deep, "stem, layer1, layer2", 2);
 }
 
 /* Also when other batch sizes and modes have been at the same memory in between. */
@@ -526,6 +588,7 @@ int main(void)
 		cmocka_unit_test(same_bits_for_any_thread_count),
 		cmocka_unit_test(same_bits_for_any_thread_count_in_a_large_net),
 		cmocka_unit_test(features_are_what_the_last_layer_sees),
+		cmocka_unit_test(frozen_layers_have_no_gradient),
 		cmocka_unit_test(same_bits_from_run_to_run),
 		cmocka_unit_test(micro_batches_change_next_to_nothing),
 		cmocka_unit_test(micro_batches_are_summed_in_a_tree),

@@ -431,6 +431,39 @@ static void kinds_and_defaults(void **state)
 	engine_free(engine);
 }
 
+/* Junk for a gradient moves nothing, neither parameters nor averages nor what predicts. */
+static void frozen_segments_stand_still(void **state)
+{
+	enum { N = 3000, FIRST = 1001, END = 2003 };
+	static const struct optimizer_segment rows[] = {
+		{.first = 0}, {.first = FIRST, .frozen = true}, {.first = END}};
+	struct engine *engine = engine_of("auto", 1);
+	float params[N], start[N], grad[N], average[N];
+
+	fill(start, N, 5);
+	fill(grad, N, 6);
+	for (size_t k = 0; k < COUNT(configs); k++) {
+		struct optimizer *optimizer = optimizer_of(configs + k, N, engine);
+		struct average_step averages = {.count = 1, .average = {average}, .keep = {0.9f}};
+		struct err err;
+
+		memcpy(params, start, sizeof(params));
+		memcpy(average, start, sizeof(average));
+		assert_ok(optimizer_segments(optimizer, rows, COUNT(rows), &err), err);
+		for (int i = 0; i < 5; i++)
+			optimizer_step(optimizer, params, grad, RATE, &averages);
+		const float *predicts = optimizer_inference(optimizer);
+
+		assert_true(same_bits(params + FIRST, start + FIRST, END - FIRST));
+		assert_true(distance(average + FIRST, start + FIRST, END - FIRST) < 1e-7);
+		if (predicts)
+			assert_true(distance(predicts + FIRST, start + FIRST, END - FIRST) < 1e-7);
+		assert_true(params[FIRST - 1] != start[FIRST - 1] && params[END] != start[END]);
+		optimizer_free(optimizer);
+	}
+	engine_free(engine);
+}
+
 /* Each segment is, to the bit, what an optimizer with a fixed decay makes of it alone. */
 static void decay_follows_the_pool(void **state)
 {
@@ -561,6 +594,7 @@ int main(void)
 		cmocka_unit_test(what_predicts),
 		cmocka_unit_test(kinds_and_defaults),
 		cmocka_unit_test(decay_follows_the_pool),
+		cmocka_unit_test(frozen_segments_stand_still),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(no_memory),
 	};

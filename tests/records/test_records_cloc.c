@@ -92,6 +92,39 @@ static void all_parts(void **state)
 	records_close(records);
 }
 
+/* Numbers as they are, names as numbers that differ; other parts need not have any. */
+static void users(void **state)
+{
+	struct records *records;
+
+	write_train("ints", "zip");
+	records = opened("", "r");
+	assert_false(records_info(records)->users);
+	records_close(records);
+	copy_golden("r/train_userID.torchSave", "ints.old");
+	copy_golden("r/cross_val_labels.torchSave", "long.old");
+	copy_golden("r/cross_val_time.torchSave", "times.old");
+	copy_golden("r/cross_val_store_loc.torchSave", "texts.old");
+	records = opened("", "r");
+	assert_true(records_info(records)->users);
+	for (int i = 0; i < 1200; i++)
+		assert_int_equal(records_user(records, i), 7 * i % 713);
+	assert_int_equal(records_look(records, 1199).time, 1100000000 + 3 * 1199);
+	assert_true(records_user(records, 1200) == RECORDS_NO_USER);
+	assert_int_equal(records_look(records, 1201).time, 1100000003);
+	records_close(records);
+	assert_int_equal(unlink(in_folder("r/train_time.torchSave")), 0);
+	copy_golden("r/train_userID.torchSave", "texts.zip");
+	records = opened("", "r");
+	assert_true(records_user(records, 0) != records_user(records, 1));
+	assert_false(records_info(records)->timed);
+	records_close(records);
+	copy_golden("r/train_userID.torchSave", "reals.zip");
+	assert_refused("cloc", "r", "its user is a fraction");
+	copy_golden("r/train_userID.torchSave", "bytes.zip");
+	assert_refused("cloc", "r", "r: train has 3 users for 1200 paths");
+}
+
 /* Seconds with a fraction make microseconds of all times. */
 static void times_with_a_fraction(void **state)
 {
@@ -208,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		tree_test(the_stream),
 		tree_test(all_parts),
+		tree_test(users),
 		tree_test(times_with_a_fraction),
 		tree_test(where_images_are),
 		tree_test(wrong_files_are_named),

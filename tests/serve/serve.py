@@ -5,6 +5,7 @@
 """
 import json
 import os
+import select
 import shutil
 import socket
 import subprocess
@@ -99,12 +100,17 @@ def refuses(service):
 def standard_clients(service):
     try:
         from prometheus_client.parser import text_string_to_metric_families
-        families = {family.name: family for family in
-                    text_string_to_metric_families(service.get("/metrics")[1].decode())}
+        until = time.monotonic() + 10  # numbers are of a moment ago
+        while True:
+            families = {family.name: family for family in
+                        text_string_to_metric_families(service.get("/metrics")[1].decode())}
+            if families["retain_lines"].samples[0].value > 20 or time.monotonic() > until:
+                break
+            time.sleep(0.1)
         values = {sample.labels["route"]: sample.value for sample in families["retain_requests"].samples}
         verdict(families["retain_lines"].samples[0].value > 20 and values["/v1/predict"] > 1 and
                 families["retain_request_seconds"].type == "histogram", "prometheus_client reads the metrics",
-                list(families))
+                families["retain_lines"].samples, values, families["retain_request_seconds"].type)
     except ImportError:
         skip("prometheus_client reads the metrics", "Python's prometheus_client is not here")
     try:
@@ -270,24 +276,142 @@ def serves_a_model(retain, folder, weights):
     verdict(service.end() == 0, "SIGTERM ends it")
 
 
+def answers_together(retain, folder):
+    """A net that is large enough for it: many clients at a time get what each gets alone."""
+    os.makedirs(os.path.join(folder, "together"))
+    service = new(os.path.join(folder, "together"), retain, config=CONFIG.replace("mlp:16", "mlp:512,512"))
+    service.ask("POST", "/v1/samples", "".join('{"id": %d, "input": [%d, %d], "label": %d}\n' % (i, i % 3, i % 5, i % 3)
+                                               for i in range(64)))
+    path = os.path.join(folder, "large.safetensors")
+    with open(path, "wb") as file:
+        file.write(service.get("/v1/model.safetensors")[1])
+    service.end()
+    service = Service(retain, path, "--listen", "127.0.0.1:0")  # whose weights stay as they are
+    questions = [("/v1/predict?top=3" + ("&for=ever" if i % 2 else ""), {"input": [i / 7, -i / 3]}) for i in range(40)]
+    alone = [service.post(*one) for one in questions]
+    counts = lambda: [int(line.split()[1]) for line in service.get("/metrics")[1].decode().splitlines()
+                      if line.startswith("retain_gathered_")]
+    before, together = counts(), {}
+
+    def ask(first):
+        connection = service.connection()
+        for round in range(20):
+            at = (first + 7 * round) % len(questions)
+            connection.request("POST", questions[at][0], json.dumps(questions[at][1]))
+            answer = connection.getresponse()
+            together.setdefault(at, []).append((answer.status, json.loads(answer.read())))
+        connection.close()
+
+    threads = [threading.Thread(target=ask, args=(first,)) for first in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    after = counts()
+    inputs, batches = (b - a for a, b in zip(before, after))
+    verdict(inputs == 320 and batches < inputs, "requests that arrive together are answered together", inputs, batches)
+    other = [(at, got) for at, some in together.items() for got in some if got != alone[at]]
+    verdict(len(together) > 30 and not other, "by what they are answered alone", other[:3])
+    verdict(service.end() == 0, "and it ends in good order", service.errors)
+
+
+def refusal(got):
+    """Status, headers and sentence of an answer that is a refusal; what else there is, if it is none."""
+    head, _, body = got.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    fields = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
+    try:
+        return int(lines[0].split()[1]), fields, json.loads(body)["error"]
+    except (IndexError, KeyError, ValueError):
+        return 0, {}, got[:300]
+
+
+def is_refused(name, got, status, words, later=False):
+    code, fields, sentence = refusal(got)
+    verdict(code == status and fields.get("Content-Type") == "application/json" and words in sentence and
+            int(fields.get("Content-Length", -1)) >= len(sentence) and ("Retry-After" in fields) == later,
+            "%s: %d" % (name, status), got[:500])
+
+
 def bounds(retain, folder):
     os.makedirs(os.path.join(folder, "bounds"))
-    service = new(os.path.join(folder, "bounds"), retain, "--set", "serve.connections=20", "--set", "serve.idle=1")
+    service = new(os.path.join(folder, "bounds"), retain, "--set", "serve.connections=20", "--set", "serve.idle=1",
+                  "--set", "serve.body=2000", "--set", "serve.queue=2")
+    host = b"Host: 127.0.0.1:%d\r\n" % service.port
     crowd = [socket.create_connection(("127.0.0.1", service.port), 10) for _ in range(20)]
     for one in crowd:
         one.sendall(b"GET / HTTP/1.1\r\n")
     time.sleep(0.3)
-    got = service.raw(b"GET /v1/state HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % service.port)
-    verdict(got.startswith(b"HTTP/1.1 429") and b"Retry-After" in got, "too many connections: 429", got)
-    late = b"".join(one.recv(1000) for one in crowd[:1])
-    verdict(late.startswith(b"HTTP/1.1 408"), "half a request: 408", late)
+    got = service.raw(b"GET /v1/state HTTP/1.1\r\n" + host + b"\r\n")
+    is_refused("too many connections", got, 429, "serve.connections = 20", later=True)
+    is_refused("half a request", b"".join(one.recv(1000) for one in crowd[:1]), 408, "did not arrive")
     for one in crowd:
         one.close()
-    body = service.raw(b"POST /v1/samples HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 100\r\n\r\n{\"id\":"
-                       % service.port)
-    verdict(body.startswith(b"HTTP/1.1 408"), "half a body: 408", body)
+    body = service.raw(b"POST /v1/samples HTTP/1.1\r\n" + host + b"Content-Length: 100\r\n\r\n{\"id\":")
+    is_refused("half a body", body, 408, "did not arrive")
+    slow = socket.create_connection(("127.0.0.1", service.port), 30)
+    slow.sendall(b"POST /v1/samples HTTP/1.1\r\n" + host + b"Content-Length: 1000\r\n\r\n")
+    begun = time.monotonic()
+    try:
+        while time.monotonic() - begun < 25 and not select.select([slow], [], [], 0.5)[0]:
+            slow.sendall(b" ")
+    except ConnectionError:
+        pass
+    is_refused("a byte now and then", slow.recv(1000), 408, "did not arrive")
+    slow.close()
+    post = b"POST /v1/predict HTTP/1.1\r\n" + host
+    end = b"Connection: close\r\n\r\n"
+    is_refused("a body that is announced as too long", service.raw(post + b"Content-Length: 2001\r\n" + end + 2001 * b" "), 413,
+               "serve.body = 2000")
+    is_refused("one that comes in pieces", service.raw(post + b"Transfer-Encoding: chunked\r\n" + end +
+                                                       3 * (b"3e8\r\n" + 1000 * b" " + b"\r\n") + b"0\r\n\r\n"), 413,
+               "serve.body = 2000")
+    is_refused("long headers", service.raw(post + b"X: " + 9000 * b"x" + b"\r\n" + end), 431, "serve.headers = 8192")
+    is_refused("many headers", service.raw(post + b"X: y\r\n" * 70 + end), 431, "64 names")
+    is_refused("long questions", service.raw(b"GET /v1/state?x=" + 9000 * b"y" + b" HTTP/1.1\r\n" + host + end), 431,
+               "serve.headers = 8192")
     verdict(service.post("/v1/predict", {"input": [1, 2]})[0] == 200, "others are served")
+
+    service.post("/v1/predict", [{"id": i, "input": [1, 2]} for i in range(9)])
+    service.post("/v1/pause", "")
+    waits = [threading.Thread(target=lambda i=i: late.append(service.post("/v1/label", {"id": i, "label": 1})))
+             for i in range(2)]
+    late = []
+    for one in waits:
+        one.start()
+    until = time.monotonic() + 20
+    while json.loads(service.get("/v1/state")[1])["queue"] < 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    full = json.dumps({"id": 5, "label": 1}).encode()
+    got = service.raw(b"POST /v1/label HTTP/1.1\r\n" + host + b"Content-Length: %d\r\n" % len(full) + end + full)
+    is_refused("a full queue", got, 503, "serve.queue = 2", later=True)
+    verdict(service.post("/v1/predict", {"input": [1, 2]})[0] == 200, "and predicts all the same")
+    service.post("/v1/resume", "")
+    for one in waits:
+        one.join(20)
+    verdict([got[0] for got in late] == [200, 200], "who was in the queue is served", late)
+    status, got = service.post("/v1/label", {"id": 5, "label": 1})
+    verdict(status == 200, "and who tries again", got)
+
+    half = socket.create_connection(("127.0.0.1", service.port), 20)
+    half.sendall(post + b"Content-Length: 100\r\n\r\n{")
+    time.sleep(0.2)
+    service.process.terminate()
+    is_refused("half a request at the end", half.recv(1000), 503, "the service ends", later=True)
+    half.close()
+    code = service.process.wait(30)  # a second signal would end it at once
     service.end()
+    verdict(code == 0, "SIGTERM ends it", code, service.errors)
+
+
+def gives_way(service):
+    """The learner's thread, and it alone, is nicer than the rest."""
+    nice = []
+    for task in os.listdir("/proc/%d/task" % service.process.pid):
+        with open("/proc/%d/task/%s/stat" % (service.process.pid, task)) as file:
+            nice.append(int(file.read().rpartition(")")[2].split()[16]))
+    verdict(sorted(nice)[-1] == min(19, min(nice) + 5) and nice.count(min(nice)) == len(nice) - 1,
+            "training gives way to predictions", nice)
 
 
 def has_a_good_unit(retain, folder):
@@ -313,6 +437,7 @@ def main(retain):
         describes_itself(service, os.path.join(folder, "shop"))
         tells_events(service, 0)
         pauses(service)
+        gives_way(service)
         weights = service.get("/v1/model.safetensors")[1]
         before = json.loads(service.get("/v1/state")[1])
         verdict(service.end() == 0, "SIGTERM ends it", service.errors)
@@ -326,6 +451,7 @@ def main(retain):
         os.makedirs(os.path.join(folder, "lines"))
         takes_lines(retain, folder)
         serves_a_model(retain, folder, weights)
+        answers_together(retain, folder)
         bounds(retain, folder)
         has_a_good_unit(retain, folder)
     finally:

@@ -12,6 +12,12 @@ static bool folds_scale(const struct step *step)
 	return step->folded && step->folded->norm->running;
 }
 
+/* Nobody asks for the gradient of the net's input, nor of what frozen layers made. */
+static bool wants_input_grad(const struct plan *plan, const struct layer *layer)
+{
+	return layer->in > plan->net->trained;
+}
+
 static struct conv_shape shape_of(
 	const struct layer *layer, const struct tensor *in, const struct tensor *out)
 {
@@ -58,7 +64,7 @@ int conv_step_plan(struct plan *plan, struct step *step, struct err *err)
 		.team = plan->team,
 		.standardize = layer->standardize,
 		.train = plan->mode == PLAN_TRAIN,
-		.input_grad = plan->mode == PLAN_TRAIN && layer->in > 0,
+		.input_grad = plan->mode == PLAN_TRAIN && wants_input_grad(plan, layer),
 		.fused = layer->bias >= 0 || step->folded || layer->relu,
 		.borrows = plan->mode == PLAN_SERVE,
 		.has_bias = layer->bias >= 0 || folds_scale(step)};
@@ -116,6 +122,6 @@ void conv_step_backward(struct plan *plan, struct step *step)
 
 	conv_backward_weights(conv, param_at(plan, layer->weight), value_data(plan, layer->in), dy,
 		grad_at(plan, layer->weight));
-	if (layer->in > 0)
+	if (wants_input_grad(plan, layer))
 		conv_backward_input(conv, dy, plan_buffer(plan, step->dx));
 }

@@ -61,5 +61,6 @@ extern const struct layer_type layer_dense; /* with bias, perhaps ReLU; flattens
 extern const struct layer_type layer_norm;  /* normalisation or none, a residual, perhaps ReLU */
 extern const struct layer_type layer_max_pool;
 extern const struct layer_type layer_mean_pool; /* over the whole image */
+extern const struct layer_type layer_flatten;   /* an image as a vector */
 
 #endif

@@ -40,17 +40,28 @@ void plan_bind(struct plan *plan, float *workspace, const float *params, const f
  */
 void plan_borrow(struct plan *plan, float *workspace, const struct plan *packed);
 
+/*
+ * Told now and then during a run with grad: losses are known, and the gradient of parameters
+ * from `from` on is final, as is the use of these parameters. Where layers are not run one by
+ * one it is not told at all.
+ */
+typedef void plan_final_fn(void *context, size_t from);
+
 /* One run: what it is given, and where it leaves what is asked for. */
 struct plan_run {
 	const float *input;
-	const int32_t *labels; /* with losses */
-	const float *weights;  /* with grad: as in struct runner_batch, never NULL */
-	float *losses;         /* one per sample, or NULL; wanted with grad */
-	float *logits;         /* (n, classes), or NULL */
-	float *features;       /* (n, net_features): what the last layer sees, or NULL */
-	float *grad;           /* overwritten; NULL unless PLAN_TRAIN */
+	const int32_t *labels;          /* with losses */
+	const float *weights;           /* with grad: as in struct runner_batch, never NULL */
+	float *losses;                  /* one per sample, or NULL; wanted with grad */
+	const struct sample_loss *loss; /* of gradients; NULL: cross-entropy */
+	int loss_at;                    /* which of the loss's samples is the first */
+	float *logits;                  /* (n, classes), or NULL */
+	float *features;                /* (n, net_features): what the last layer sees, or NULL */
+	float *grad;                    /* overwritten; NULL unless PLAN_TRAIN */
 	float *stats; /* NULL, or updated with the batch's (batch norm, not when inferring) */
 	float momentum;
+	plan_final_fn *final; /* NULL: nobody asks */
+	void *final_context;
 };
 void plan_run(struct plan *plan, const struct plan_run *run);
 

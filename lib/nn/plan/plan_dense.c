@@ -16,6 +16,7 @@
 #include <string.h>
 #include "nn/conv/conv.h"
 #include "nn/plan/plan_dense_impl.h"
+#include "nn/sample_loss.h"
 
 enum {
 	DEPTH = 256,   /* features summed in one go: a panel of them fits the first-level cache */
@@ -167,6 +168,28 @@ static void keep_rows(const struct span *span, const struct dense_layer *l)
 	}
 }
 
+/* A panel has a sample in each lane; a loss wants it in a row. */
+static void sample_losses(const struct span *span, const struct dense_layer *last, int first)
+{
+	const struct plan *plan = span->plan;
+	const struct plan_run *run = &plan->run;
+	const size_t wide = plan->dense->wide, classes = last->out;
+	const float *logits = span->values + last->output;
+	float *grads = panel_grads(plan, last, span->first);
+
+	for (int i = 0; i < panel_samples(plan, span->first); i++) {
+		const int at = run->loss_at + first + i;
+		float *row = run->loss->rows + 2 * classes * at, *grad = row + classes;
+
+		for (size_t c = 0; c < classes; c++)
+			row[c] = logits[c * wide + i];
+		run->losses[first + i] = run->loss->value(run->loss, plan->kernels, at, row,
+			run->labels[first + i], run->weights[first + i], grad);
+		for (size_t c = 0; c < classes; c++)
+			grads[c * wide + i] = grad[c];
+	}
+}
+
 void dense_losses(const struct span *span)
 {
 	const struct plan *plan = span->plan;
@@ -175,7 +198,9 @@ void dense_losses(const struct span *span)
 	const int first = span->first * plan->dense->wide,
 		  samples = panel_samples(plan, span->first);
 
-	if (run->losses)
+	if (run->grad && run->loss)
+		sample_losses(span, last, first);
+	else if (run->losses)
 		plan->kernels->softmax_panel(span->values + last->output, last->out,
 			run->labels + first, run->grad ? run->weights + first : NULL, samples,
 			run->losses + first,
@@ -265,7 +290,7 @@ static void panel_task(void *context, int task, int worker)
 	dense_losses(&span);
 	give_logits(&span);
 	for (const struct dense_layer *l = d->layers + d->count - 1;
-		plan->run.grad && l > d->layers; l--)
+		plan->run.grad && l > d->layers + plan->net->trained; l--)
 		dense_backward(&span, l, 0, l->in, NULL);
 }
 
@@ -325,7 +350,7 @@ static void run_large(struct plan *plan)
 	}
 	team_run(plan->team, d->panels, loss_task, plan);
 	for (const struct dense_layer *l = d->layers + d->count - 1;
-		plan->run.grad && l > d->layers; l--) {
+		plan->run.grad && l > d->layers + plan->net->trained; l--) {
 		struct layer_run run = {plan, l};
 		team_run(plan->team, conv_runs(l->in, strip_rows(plan)), backward_task, &run);
 	}
@@ -358,6 +383,8 @@ static void weights_task(void *context, int task, int worker)
 	(void)worker;
 	for (; task >= l->tasks; l++)
 		task -= l->tasks;
+	if (l < plan->dense->layers + plan->net->trained)
+		return; /* frozen */
 	const int first = task / l->in_tasks * step, f0 = task % l->in_tasks * FEATURES_PER_TASK;
 	const int end = f0 + FEATURES_PER_TASK < l->in ? f0 + FEATURES_PER_TASK : l->in;
 	struct dense_job job = {.kind = DENSE_WEIGHTS,

@@ -1,6 +1,7 @@
 /* Runs a plan: weights, the input, the layers' passes, the loss between them. */
 #include <string.h>
 #include "nn/plan/plan_dense.h"
+#include "nn/sample_loss.h"
 
 /* Samples per task where work goes by sample. */
 enum { SAMPLES_PER_TASK = 16 };
@@ -133,6 +134,18 @@ static void features_task(void *context, int task, int worker)
 		plan->run.features + first * t->channels);
 }
 
+/* Of some samples, one after the other. */
+static void sample_losses(const struct plan *plan, size_t first, int count)
+{
+	const struct plan_run *run = &plan->run;
+	const size_t classes = plan->values[plan->net->count].tensor.channels;
+
+	for (size_t i = first; i < first + count; i++)
+		run->losses[i] = run->loss->value(run->loss, plan->kernels, run->loss_at + (int)i,
+			plain_logits(plan) + i * classes, run->labels[i], run->weights[i],
+			plan->logit_grads + i * classes);
+}
+
 static void loss_task(void *context, int task, int worker)
 {
 	const struct plan *plan = context;
@@ -142,13 +155,48 @@ static void loss_task(void *context, int task, int worker)
 	const int count = samples_in_task(plan, task);
 
 	logits_task(context, task, worker);
-	plan->kernels->softmax_loss(plain_logits(plan) + at, t->channels, run->labels + first,
-		run->grad ? run->weights + first : NULL, count, run->losses + first,
-		run->grad ? plan->logit_grads + at : NULL);
+	if (run->grad && run->loss)
+		sample_losses(plan, first, count);
+	else
+		plan->kernels->softmax_loss(plain_logits(plan) + at, t->channels,
+			run->labels + first, run->grad ? run->weights + first : NULL, count,
+			run->losses + first, run->grad ? plan->logit_grads + at : NULL);
 	if (run->grad)
 		plan->kernels->vectors_to_blocks(plan->logit_grads + at, count, t->channels,
 			value_grad(plan, plan->net->count, 0) + first * plan->kernels->block,
 			t->plane);
+}
+
+/* Layers before one have no parameters from here on. */
+static size_t end_before(const struct plan *plan, int layer)
+{
+	const struct param_table *params = &plan->net->params;
+	size_t end = 0;
+
+	for (int i = 0; i < layer; i++) {
+		const int rows[] = {plan->net->layers[i].weight, plan->net->layers[i].bias};
+
+		for (int k = 0; k < 2; k++) {
+			const struct param *row = rows[k] < 0 ? NULL : &params->rows[rows[k]];
+
+			if (row && end < row->offset + row->count)
+				end = row->offset + row->count;
+		}
+	}
+	return end;
+}
+
+static void backward(struct plan *plan)
+{
+	const struct plan_run *run = &plan->run;
+
+	if (run->final)
+		run->final(run->final_context, plan->net->params.floats);
+	for (int i = plan->net->count - 1; i >= plan->net->trained; i--) {
+		plan->steps[i].layer->type->backward(plan, plan->steps + i);
+		if (run->final)
+			run->final(run->final_context, end_before(plan, i));
+	}
 }
 
 void plan_run(struct plan *plan, const struct plan_run *run)
@@ -168,6 +216,6 @@ void plan_run(struct plan *plan, const struct plan_run *run)
 		team_run(plan->team, sample_tasks(plan), loss_task, plan);
 	else if (run->logits)
 		team_run(plan->team, sample_tasks(plan), logits_task, plan);
-	for (int i = plan->net->count - 1; i >= plan->net->trained && run->grad; i--)
-		plan->steps[i].layer->type->backward(plan, plan->steps + i);
+	if (run->grad)
+		backward(plan);
 }

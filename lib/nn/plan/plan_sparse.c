@@ -276,8 +276,9 @@ static void group_task(void *context, int task, int worker)
 	keep_input(&span);
 	rows_from_panels(&span, panel_grads(plan, last, first), (size_t)last->out * d->wide,
 		last->out, sample_rows(plan, d->logits, last->out, first));
-	dense_backward(&span, last, 0, last->in, NULL);
-	for (const struct dense_layer *l = last - 1; l > d->layers; l--)
+	if (last > d->layers + plan->net->trained)
+		dense_backward(&span, last, 0, last->in, NULL);
+	for (const struct dense_layer *l = last - 1; l > d->layers + plan->net->trained; l--)
 		backward(&span, l, plan->worker + worker * plan->worker_stride);
 }
 
@@ -337,6 +338,8 @@ static void weights_task(void *context, int task, int worker)
 
 	for (; task >= l->tasks; l++)
 		task -= l->tasks;
+	if (l < plan->dense->layers + plan->net->trained)
+		return; /* frozen */
 	const int first = task * TASK_ROWS, all = l == last ? l->in : l->out;
 	const int rows = all - first < TASK_ROWS ? all - first : TASK_ROWS;
 

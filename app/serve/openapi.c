@@ -1,0 +1,296 @@
+/*
+ * GET /openapi.json: the table of routes in the words of OpenAPI 3.1. Where several learners are
+ * served, paths that are about one of them begin with its name.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <retain.h>
+#include "base/json_write.h"
+#include "serve/exchange.h"
+
+static const char HOLE[] = "{name}", JSON_TYPE[] = "application/json";
+
+/* What bodies look like, by the names that routes use. */
+static const struct shape {
+	const char *name, *schema;
+} shapes[] = {
+	{"Error", "{\"type\": \"object\", \"required\": [\"error\"], \"properties\": {\"error\": "
+		  "{\"type\": "
+		  "\"string\"}, \"id\": {\"$ref\": \"#/components/schemas/Id\"}, \"line\": "
+		  "{\"type\": "
+		  "\"integer\"}}}"},
+	{"Id", "{\"type\": [\"string\", \"integer\"]}"},
+	{"Class", "{\"type\": [\"string\", \"integer\", \"null\"], \"description\": \"null: "
+		  "nothing is known "
+		  "yet\"}"},
+	{"Input", "{\"type\": [\"array\", \"object\"], \"description\": \"numbers, or fields with "
+		  "names\"}"},
+	{"Question", "{\"type\": \"object\", \"required\": [\"input\"], \"properties\": "
+		     "{\"input\": {\"$ref\": "
+		     "\"#/components/schemas/Input\"}, \"id\": {\"$ref\": "
+		     "\"#/components/schemas/Id\"}, \"top\": "
+		     "{\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100}, \"for\": "
+		     "{\"enum\": [\"now\", "
+		     "\"ever\"]}}}"},
+	{"Questions",
+		"{\"oneOf\": [{\"$ref\": \"#/components/schemas/Question\"}, {\"type\": \"array\", "
+		"\"minItems\": 1, \"items\": {\"$ref\": \"#/components/schemas/Question\"}}]}"},
+	{"Guess", "{\"type\": \"object\", \"required\": [\"prediction\", \"probability\"], "
+		  "\"properties\": "
+		  "{\"prediction\": {\"$ref\": \"#/components/schemas/Class\"}, \"probability\": "
+		  "{\"type\": "
+		  "[\"number\", \"null\"]}}}"},
+	{"Prediction",
+		"{\"allOf\": [{\"$ref\": \"#/components/schemas/Guess\"}, {\"type\": \"object\", "
+		"\"properties\": {\"id\": {\"$ref\": \"#/components/schemas/Id\"}, \"top\": "
+		"{\"type\": "
+		"\"array\", \"items\": {\"$ref\": \"#/components/schemas/Guess\"}}}}]}"},
+	{"Predictions", "{\"oneOf\": [{\"$ref\": \"#/components/schemas/Prediction\"}, {\"type\": "
+			"\"array\", "
+			"\"items\": {\"anyOf\": [{\"$ref\": \"#/components/schemas/Prediction\"}, "
+			"{\"$ref\": \"#/components/schemas/Error\"}]}}]}"},
+	{"Label", "{\"type\": \"object\", \"required\": [\"id\", \"label\"], \"properties\": "
+		  "{\"id\": "
+		  "{\"$ref\": \"#/components/schemas/Id\"}, \"label\": {\"type\": [\"string\", "
+		  "\"integer\"]}}}"},
+	{"Labels", "{\"oneOf\": [{\"$ref\": \"#/components/schemas/Label\"}, {\"type\": \"array\", "
+		   "\"items\": "
+		   "{\"$ref\": \"#/components/schemas/Label\"}}]}"},
+	{"Sample", "{\"type\": \"object\", \"required\": [\"id\", \"label\", \"sample\"], "
+		   "\"properties\": "
+		   "{\"id\": {\"$ref\": \"#/components/schemas/Id\"}, \"label\": {\"$ref\": "
+		   "\"#/components/schemas/Class\"}, \"sample\": {\"type\": \"integer\"}}}"},
+	{"Samples",
+		"{\"oneOf\": [{\"$ref\": \"#/components/schemas/Sample\"}, {\"type\": \"array\", "
+		"\"items\": {\"anyOf\": [{\"$ref\": \"#/components/schemas/Sample\"}, {\"$ref\": "
+		"\"#/components/schemas/Error\"}]}}]}"},
+	{"Done", "{\"type\": \"object\", \"required\": [\"done\"], \"properties\": {\"done\": "
+		 "{\"type\": "
+		 "\"string\"}}}"},
+	{"Object", "{\"type\": \"object\"}"},
+	{"Text", "{\"type\": \"string\"}"},
+};
+
+/* What a request may say beside its body. */
+static const struct parameter {
+	unsigned int flag;
+	const char *name, *in, *about, *schema;
+} params[] = {
+	{ROUTE_WISH, "top", "query", "so many of the most probable classes",
+		"{\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100}"},
+	{ROUTE_WISH, "for", "query", "what it is now, or of all that ever was",
+		"{\"type\": \"string\", \"enum\": [\"now\", \"ever\"]}"},
+	{ROUTE_PICTURE, "id", "query", "of a picture that is kept for its label",
+		"{\"type\": \"string\"}"},
+	{ROUTE_EVENTS, "from", "query", "an event's id to go on behind; 0: all there are",
+		"{\"type\": \"string\"}"},
+	{ROUTE_EVENTS, "Last-Event-ID", "header", "the same, as browsers say it",
+		"{\"type\": \"string\"}"},
+	{ROUTE_TENSORS, "Inference-Header-Content-Length", "header",
+		"bytes of JSON, behind which there are binary tensors",
+		"{\"type\": \"integer\", \"minimum\": 0}"},
+};
+
+/* Why a request may be refused, and by which routes. */
+enum whose { ANY, GUARDED, ASKING, ABSENT, PACKED };
+static const struct status {
+	const char *code, *about;
+	enum whose whose;
+	bool later; /* Retry-After says when to try again */
+} statuses[] = {
+	{"400", "it is not understood, or cannot be used; nothing of it was taken", ASKING, false},
+	{"401", "a token is needed", GUARDED, false},
+	{"403", "the token may only read; or a page of another origin asks", ANY, false},
+	{"404", "there is no such model, or nothing learns here", ABSENT, false},
+	{"408", "it did not arrive in the time it has", ANY, false},
+	{"413", "it has more bytes than serve.body", ANY, false},
+	{"415", "its body is packed", PACKED, false},
+	{"421", "the Host is not ours", ANY, false},
+	{"429", "there are serve.connections connections already", ANY, true},
+	{"431", "its headers have more bytes than serve.headers", ANY, false},
+	{"503", "serve.queue requests wait for the learner, or the service ends", ANY, true},
+};
+
+#define COUNT_OF(rows) ((int)(sizeof(rows) / sizeof(*(rows))))
+
+static bool may_say(const struct route *route, enum whose whose)
+{
+	const unsigned int needs = ROUTE_LEARNS | ROUTE_MODEL | ROUTE_COPY;
+
+	switch (whose) {
+	case GUARDED:
+		return !(route->flags & ROUTE_OPEN);
+	case ASKING:
+		return route->takes;
+	case ABSENT:
+		return (route->flags & needs) || strstr(route->path, HOLE);
+	case PACKED:
+		return route->flags & ROUTE_TENSORS;
+	default:
+		return true;
+	}
+}
+
+static void say_type(struct jwriter *json, const char *type, const char *shape)
+{
+	char schema[96];
+
+	snprintf(schema, sizeof(schema), "{\"$ref\": \"#/components/schemas/%s\"}", shape);
+	jwriter_table(json, type);
+	jwriter_raw(json, "schema", schema);
+	jwriter_end(json);
+}
+
+static void say_names(struct jwriter *json, const struct serve *serve)
+{
+	jwriter_table(json, "schema");
+	jwriter_text(json, "type", "string");
+	jwriter_list(json, "enum");
+	for (int i = 0; i < serve->config.count; i++)
+		jwriter_text(json, NULL, serve->served[i].item.name);
+	jwriter_end(json);
+	jwriter_end(json);
+}
+
+static void say_name(struct jwriter *json, const struct serve *serve, const char *name)
+{
+	jwriter_table(json, NULL);
+	jwriter_text(json, "name", name);
+	jwriter_text(json, "in", "path");
+	jwriter_truth(json, "required", true);
+	say_names(json, serve);
+	jwriter_end(json);
+}
+
+static void say_parameters(
+	struct jwriter *json, const struct serve *serve, const struct route *route, bool named)
+{
+	jwriter_list(json, "parameters");
+	if (named)
+		say_name(json, serve, "learner");
+	if (strstr(route->path, HOLE))
+		say_name(json, serve, "name");
+	for (int i = 0; i < COUNT_OF(params); i++) {
+		if (!(route->flags & params[i].flag))
+			continue;
+		jwriter_table(json, NULL);
+		jwriter_text(json, "name", params[i].name);
+		jwriter_text(json, "in", params[i].in);
+		jwriter_text(json, "description", params[i].about);
+		jwriter_raw(json, "schema", params[i].schema);
+		jwriter_end(json);
+	}
+	jwriter_end(json);
+}
+
+static void say_body(struct jwriter *json, const struct route *route)
+{
+	jwriter_table(json, "requestBody");
+	jwriter_truth(json, "required", true);
+	jwriter_table(json, "content");
+	say_type(json, route->takes, route->asks);
+	if (route->flags & ROUTE_PICTURE) {
+		say_type(json, "image/jpeg", "Text");
+		say_type(json, "image/png", "Text");
+	}
+	if (route->flags & ROUTE_TENSORS)
+		say_type(json, "application/octet-stream", "Text");
+	jwriter_end(json);
+	jwriter_end(json);
+}
+
+static void say_responses(struct jwriter *json, const struct route *route)
+{
+	jwriter_table(json, "responses");
+	jwriter_table(json, "200");
+	jwriter_text(json, "description", "the answer");
+	jwriter_table(json, "content");
+	say_type(json, route->gives, route->says);
+	if (route->flags & ROUTE_TENSORS)
+		say_type(json, "application/octet-stream", "Text");
+	jwriter_end(json);
+	jwriter_end(json);
+	for (int i = 0; i < COUNT_OF(statuses); i++) {
+		char where[64];
+
+		if (!may_say(route, statuses[i].whose))
+			continue;
+		snprintf(where, sizeof(where), "#/components/responses/%s", statuses[i].code);
+		jwriter_table(json, statuses[i].code);
+		jwriter_text(json, "$ref", where);
+		jwriter_end(json);
+	}
+	jwriter_end(json);
+}
+
+static void say_route(struct jwriter *json, const struct serve *serve, const struct route *route)
+{
+	const bool named = serve->config.count > 1 && !(route->flags & ROUTE_ALL) &&
+			   !strstr(route->path, HOLE);
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s%s", named ? "/{learner}" : "", route->path);
+	jwriter_table(json, path);
+	jwriter_table(json, strcmp(route->method, "GET") ? "post" : "get");
+	jwriter_text(json, "summary", route->about);
+	say_parameters(json, serve, route, named);
+	if (route->flags & ROUTE_OPEN)
+		jwriter_raw(json, "security", "[]");
+	if (route->takes)
+		say_body(json, route);
+	say_responses(json, route);
+	jwriter_end(json);
+	jwriter_end(json);
+}
+
+static void say_components(struct jwriter *json, const struct serve *serve)
+{
+	jwriter_table(json, "components");
+	jwriter_table(json, "schemas");
+	for (int i = 0; i < COUNT_OF(shapes); i++)
+		jwriter_raw(json, shapes[i].name, shapes[i].schema);
+	jwriter_end(json);
+	jwriter_table(json, "responses");
+	for (int i = 0; i < COUNT_OF(statuses); i++) {
+		jwriter_table(json, statuses[i].code);
+		jwriter_text(json, "description", statuses[i].about);
+		if (statuses[i].later)
+			jwriter_raw(json, "headers",
+				"{\"Retry-After\": {\"description\": \"seconds\", \"schema\": "
+				"{\"type\": \"integer\"}}}");
+		jwriter_table(json, "content");
+		say_type(json, JSON_TYPE, "Error");
+		jwriter_end(json);
+		jwriter_end(json);
+	}
+	jwriter_end(json);
+	if (*serve->guard.token)
+		jwriter_raw(json, "securitySchemes",
+			"{\"token\": {\"type\": \"http\", \"scheme\": \"bearer\"}, \"password\": "
+			"{\"type\": \"http\", \"scheme\": \"basic\"}}");
+	jwriter_end(json);
+}
+
+enum http_next serve_openapi(struct exchange *exchange)
+{
+	const struct serve *serve = exchange->serve;
+	struct jwriter json = {.out = &exchange->request->answer.body};
+
+	jwriter_table(&json, NULL);
+	jwriter_text(&json, "openapi", "3.1.0");
+	jwriter_table(&json, "info");
+	jwriter_text(&json, "title", "retain");
+	jwriter_text(&json, "version", retain_version());
+	jwriter_end(&json);
+	if (*serve->guard.token)
+		jwriter_raw(&json, "security", "[{\"token\": []}, {\"password\": []}]");
+	jwriter_table(&json, "paths");
+	for (const struct route *route = routes; route->method; route++)
+		say_route(&json, serve, route);
+	jwriter_end(&json);
+	say_components(&json, serve);
+	jwriter_end(&json);
+	text_add(json.out, "\n");
+	return http_say(exchange->request, 200, exchange->route->gives);
+}

@@ -1,0 +1,201 @@
+/* The table of losses, their keys, and what they have in common: rows for a batch's samples. */
+#include "learn/losses/loss.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/losses/loss_impl.h"
+
+const struct loss_type *const loss_types[] = {
+	&loss_cross_entropy, &loss_smooth, &loss_ace, &loss_der, &loss_distill, &loss_ewc, NULL};
+
+const struct option_row loss_options[] = {
+	{"loss", "kind", OPTION_CHOICE, "cross-entropy",
+		"cross-entropy | smooth | ace | der | distill | ewc",
+		"What training makes small: see retain list"},
+	{"loss", "smoothing", OPTION_FLOAT, "0.1", "[0, 1)",
+		"smooth: the share of a label's probability that goes to all classes"},
+	{"loss", "alpha", OPTION_FLOAT, "0.1", "[0, inf)",
+		"der: what the distance from kept logits counts"},
+	{"loss", "beta", OPTION_FLOAT, "0.5", "[0, inf)",
+		"der: what cross-entropy of replayed samples counts"},
+	{"loss", "distill", OPTION_FLOAT, "1", "[0, inf)",
+		"distill: what the divergence from the average counts"},
+	{"loss", "temperature", OPTION_FLOAT, "2", "(0, inf)", "distill: logits are divided by it"},
+	{"loss", "hold", OPTION_FLOAT, "100", "[0, inf)",
+		"ewc: what moving an important weight costs"},
+	{"loss", "hold_samples", OPTION_INT, "128", "[1, 65536]",
+		"ewc: samples of a task that tell how important weights are"},
+	{0},
+};
+
+static const struct loss_type *type_of(const struct options *options)
+{
+	const char *kind = options_text(options, "loss.kind");
+
+	for (size_t i = 0; loss_types[i]; i++)
+		if (!strcmp(loss_types[i]->name, kind))
+			return loss_types[i];
+	return NULL;
+}
+
+int loss_check(const struct learner_config *config, struct err *err)
+{
+	const struct loss_type *type = type_of(config->options);
+
+	if (!type)
+		return err_set(err, ERR_INPUT, "loss.kind = %.100s: not one of %s",
+			options_text(config->options, "loss.kind"), loss_options[0].allowed);
+	return type->check ? type->check(config, err) : 0;
+}
+
+int loss_new(struct loss **loss, const struct learner *learner, struct err *err)
+{
+	const struct loss_type *type = type_of(learner->config.options);
+	struct loss *made;
+	int code;
+
+	*loss = NULL;
+	assert(type);
+	made = mem_new(1, type->size);
+	if (!made)
+		return err_memory(err, "a loss", type->size);
+	made->type = type;
+	made->sample.value = type->value;
+	made->batch = learner->batch;
+	code = loss_classes(made, net_spec(learner->net)->classes, err);
+	if (!code && type->begin)
+		code = type->begin(made, learner, err);
+	if (code)
+		loss_free(made);
+	else
+		*loss = made;
+	return code;
+}
+
+void loss_free(struct loss *loss)
+{
+	if (!loss)
+		return;
+	if (loss->type->end)
+		loss->type->end(loss);
+	mem_free(loss->rows);
+	mem_free(loss->sample.rows);
+	mem_free(loss);
+}
+
+/* Rows mean nothing between iterations. */
+static int grow(float **rows, size_t floats, struct err *err)
+{
+	float *more = mem_resize(*rows, floats, sizeof(*more));
+
+	if (!more)
+		return err_memory(err, "a loss", floats * sizeof(*more));
+	*rows = more;
+	return 0;
+}
+
+int loss_classes(struct loss *loss, int classes, struct err *err)
+{
+	const size_t floats = (size_t)loss->batch * (size_t)classes;
+	int code = 0;
+
+	if (classes <= loss->classes || !loss->type->value)
+		return 0;
+	code = grow(&loss->sample.rows, 2 * floats, err);
+	if (!code && loss->type->rows)
+		code = grow(&loss->rows, (size_t)loss->type->rows * floats, err);
+	if (!code && loss->type->classes)
+		code = loss->type->classes(loss, classes, err);
+	if (!code)
+		loss->classes = classes;
+	return code;
+}
+
+int loss_ready(struct learner *learner, int n, struct err *err)
+{
+	const struct loss_type *type = learner->loss->type;
+
+	return type->ready ? type->ready(learner, n, err) : 0;
+}
+
+bool loss_sees(const struct loss *loss)
+{
+	return loss->type->revealed != NULL;
+}
+
+int loss_end_task(struct learner *learner, int64_t task, int64_t end, struct err *err)
+{
+	const struct loss_type *type = learner->loss->type;
+
+	return type->end_task ? type->end_task(learner, task, end, err) : 0;
+}
+
+int loss_revealed(
+	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err)
+{
+	const struct loss_type *type = learner->loss->type;
+
+	return type->revealed ? type->revealed(learner, first, inputs, n, err) : 0;
+}
+
+void loss_forget(struct loss *loss, int64_t id)
+{
+	if (loss->type->forget)
+		loss->type->forget(loss, id);
+}
+
+int loss_batch(
+	struct learner *learner, const int64_t *ids, struct runner_batch *batch, struct err *err)
+{
+	struct loss *loss = learner->loss;
+
+	if (!loss->type->value)
+		return 0;
+	loss->sample.classes = net_spec(learner->net)->classes;
+	batch->loss = &loss->sample;
+	return loss->type->batch ? loss->type->batch(learner, ids, batch, err) : 0;
+}
+
+double loss_held(struct learner *learner)
+{
+	const struct loss_type *type = learner->loss->type;
+
+	return type->held ? type->held(learner) : 0;
+}
+
+void loss_hold(struct learner *learner, float *grad, const struct ranks_slice *slice)
+{
+	const struct loss_type *type = learner->loss->type;
+
+	if (type->hold)
+		type->hold(learner, grad, slice);
+}
+
+double loss_price(const struct learner *learner)
+{
+	const struct loss_type *type = learner->loss->type;
+
+	return type->price ? type->price(learner) : 0;
+}
+
+void loss_state(struct loss *loss, struct state *state)
+{
+	if (!loss->type->state)
+		return;
+	state_enter(state, "loss");
+	state_same(state, "kind", loss->type->name);
+	loss->type->state(loss, state);
+	state_leave(state);
+}
+
+const char *loss_type_name(const struct loss_type *type)
+{
+	return type->name;
+}
+
+const char *loss_type_help(const struct loss_type *type)
+{
+	return type->help;
+}

@@ -1,0 +1,188 @@
+/*
+ * DER++ (dark experience replay). Logits are those of the weights that are trained, in
+ * evaluation mode, before they are trained on the sample. A row is kept as long as the store
+ * keeps the sample, so the pool must be bounded. Samples that are held out have none. Samples of the current time step are new:
+ * their loss is cross-entropy. Where classes came later than a row, the distance is over
+ * those that it has.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/losses/loss_der.h"
+
+static int check(const struct learner_config *config, struct err *err)
+{
+	const char *pool = options_text(config->options, "replay.pool");
+
+	if (pool_kind_limited(pool))
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"loss.kind = der: keeps logits in memory with every sample of the pool, and "
+		"replay.pool = %s has no bound; set it to reservoir, and replay.limit",
+		pool);
+}
+
+static int begin(struct loss *loss, const struct learner *learner, struct err *err)
+{
+	const struct options *o = learner->config.options;
+	struct der *der = (struct der *)loss;
+
+	der->alpha = (float)options_float(o, "loss.alpha");
+	der->beta = (float)options_float(o, "loss.beta");
+	der->targets = mem_new((size_t)learner->batch, sizeof(*der->targets));
+	der->ready = mem_new((size_t)learner->batch + 1, sizeof(*der->ready));
+	return der->targets && der->ready
+		       ? 0
+		       : err_memory(err, "a loss", (size_t)learner->batch * sizeof(*der->targets));
+}
+
+static void end(struct loss *loss)
+{
+	struct der *der = (struct der *)loss;
+
+	kept_release(&der->kept);
+	mem_free(der->targets);
+	mem_free(der->ready);
+}
+
+/* There will be another runner. */
+static int more_classes(struct loss *loss, int classes, struct err *err)
+{
+	struct der *der = (struct der *)loss;
+
+	if (der->ready)
+		memset(der->ready, 0, ((size_t)loss->batch + 1) * sizeof(*der->ready));
+	return kept_widen(&der->kept, classes, err);
+}
+
+/* A runner makes its plans for a size when it first sees it: so it is shown some zeros. */
+static int show(struct learner *learner, int n, struct err *err)
+{
+	struct der *der = (struct der *)learner->loss;
+	const float *zeros = learner->inputs;
+	int code;
+
+	if (!n || der->ready[n])
+		return 0;
+	memset(learner->inputs, 0, (size_t)n * learner->floats * sizeof(float));
+	code = learner_scaled(learner, &zeros, n, err);
+	if (!code)
+		code = runner_infer(learner->runner, learner->params, learner->stats[0], zeros, n,
+			learner->logits, err);
+	der->ready[n] = !code;
+	return code;
+}
+
+static int ready(struct learner *learner, int n, struct err *err)
+{
+	int code = kept_reserve(&((struct der *)learner->loss)->kept, n, err);
+
+	if (!code && n >= learner->batch)
+		code = show(learner, learner->batch, err);
+	return code ? code : show(learner, n % learner->batch, err);
+}
+
+/* Rows are as wide as there is room for classes, which the net may not have yet. */
+static int keep_some(
+	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err)
+{
+	struct der *der = (struct der *)learner->loss;
+	const int classes = net_spec(learner->net)->classes;
+	const int code = runner_infer(learner->runner, learner->params, learner->stats[0], inputs,
+		n, learner->logits, err);
+
+	for (int i = 0; i < n && !code; i++) {
+		float *row;
+
+		if (!pool_wants(learner->pool, first + i))
+			continue;
+		row = kept_put(&der->kept, first + i);
+		memcpy(row, learner->logits + (size_t)i * (size_t)classes,
+			(size_t)classes * sizeof(float));
+		for (int c = classes; c < der->kept.classes; c++)
+			row[c] = NAN;
+	}
+	learner_tell(learner, LEARNER_TEACH, n);
+	return code;
+}
+
+static int revealed(
+	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err)
+{
+	int code = 0;
+
+	for (int at = 0; at < n && !code; at += learner->batch) {
+		const int count = n - at < learner->batch ? n - at : learner->batch;
+		const float *some;
+
+		code = learner_new_inputs(learner, first + at,
+			inputs ? inputs + (size_t)at * learner->floats : NULL, count, &some, err);
+		if (!code)
+			code = keep_some(learner, first + at, some, count, err);
+	}
+	return code;
+}
+
+static void forget(struct loss *loss, int64_t id)
+{
+	kept_drop(&((struct der *)loss)->kept, id);
+}
+
+static int batch(struct learner *learner, const int64_t *ids, const struct runner_batch *samples,
+	struct err *err)
+{
+	struct der *der = (struct der *)learner->loss;
+
+	(void)err;
+	for (int i = 0; i < samples->n; i++)
+		der->targets[i] = ids[i] < objective_step_first(learner->objective)
+					  ? kept_find(&der->kept, ids[i])
+					  : NULL;
+	return 0;
+}
+
+static float value(const struct sample_loss *sample, const struct kernels *kernels, int at,
+	const float *logits, int32_t label, float weight, float *grad)
+{
+	const struct der *der = (const struct der *)sample;
+	const float *target = der->targets[at];
+	const float counts = target ? weight * der->beta : weight;
+	int known = 0;
+	double sum = 0;
+	float entropy;
+
+	kernels->softmax_loss(logits, sample->classes, &label, &counts, 1, &entropy, grad);
+	if (!target)
+		return entropy;
+	while (known < sample->classes && !isnan(target[known]))
+		known++;
+	for (int c = 0; c < known; c++) {
+		const float away = logits[c] - target[c];
+
+		grad[c] += weight * der->alpha * 2 * away / (float)known;
+		sum += (double)away * (double)away;
+	}
+	return der->beta * entropy + (known ? der->alpha * (float)(sum / known) : 0);
+}
+
+static void state(struct loss *loss, struct state *state)
+{
+	kept_state(&((struct der *)loss)->kept, state);
+}
+
+const struct loss_type loss_der = {
+	.name = "der",
+	.help = "cross-entropy, and replayed samples close to their logits of then (DER++)",
+	.size = sizeof(struct der),
+	.check = check,
+	.begin = begin,
+	.end = end,
+	.classes = more_classes,
+	.ready = ready,
+	.revealed = revealed,
+	.forget = forget,
+	.batch = batch,
+	.value = value,
+	.state = state,
+};

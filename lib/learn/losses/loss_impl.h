@@ -1,0 +1,56 @@
+/* What the files of the losses share: the row of a kind, and what each object begins with. */
+#ifndef RETAIN_LEARN_LOSSES_LOSS_IMPL_H
+#define RETAIN_LEARN_LOSSES_LOSS_IMPL_H
+
+#include <stddef.h>
+
+#include "learn/learner_impl.h"
+#include "learn/losses/loss.h"
+#include "nn/kernels.h"
+
+struct loss {
+	struct sample_loss sample; /* first: its function is given this object */
+	const struct loss_type *type;
+	int batch;   /* samples of a training batch */
+	int classes; /* for so many there is room */
+	float *rows; /* of the batch's samples, type->rows each, of so many classes */
+};
+
+/* Functions may be NULL: there is nothing to do. */
+struct loss_type {
+	const char *name, *help;
+	size_t size; /* of the kind's struct, which begins with struct loss */
+	int rows;    /* of classes that the kind itself needs for each sample of a batch */
+
+	int (*check)(const struct learner_config *config, struct err *err);
+	int (*begin)(struct loss *loss, const struct learner *learner, struct err *err);
+	void (*end)(struct loss *loss);
+	int (*classes)(struct loss *loss, int classes, struct err *err);
+	int (*ready)(struct learner *learner, int n, struct err *err);
+	int (*end_task)(struct learner *learner, int64_t task, int64_t end, struct err *err);
+	int (*revealed)(struct learner *learner, int64_t first, const float *inputs, int n,
+		struct err *err);
+	void (*forget)(struct loss *loss, int64_t id);
+	/* Before the batch's gradient. */
+	int (*batch)(struct learner *learner, const int64_t *ids, const struct runner_batch *batch,
+		struct err *err);
+	float (*value)(const struct sample_loss *loss, const struct kernels *kernels, int at,
+		const float *logits, int32_t label, float weight, float *grad);
+	double (*held)(struct learner *learner);
+	void (*hold)(struct learner *learner, float *grad, const struct ranks_slice *slice);
+	double (*price)(const struct learner *learner);
+	void (*state)(struct loss *loss, struct state *state);
+};
+
+extern const struct loss_type loss_cross_entropy, loss_smooth, loss_ace, loss_der, loss_distill,
+	loss_ewc;
+
+/* A row of the kind's own, for sample number `at` of a batch. */
+static inline float *loss_row(const struct loss *loss, int at, int row)
+{
+	const size_t rows = (size_t)loss->type->rows;
+
+	return loss->rows + ((size_t)at * rows + (size_t)row) * (size_t)loss->sample.classes;
+}
+
+#endif
