@@ -40,12 +40,15 @@ static const struct records_type *named(const char *words, const char **path)
 	return NULL;
 }
 
-bool records_likely(const char *path)
+bool records_likely(const char *words)
 {
+	const char *path;
 	bool likely = false;
 
-	for (int i = 0; records_types[i] && !likely && path_exists(path); i++)
-		likely = records_types[i]->guess(path);
+	if (!path_exists(words))
+		return named(words, &path) != NULL;
+	for (int i = 0; records_types[i] && !likely; i++)
+		likely = records_types[i]->guess(words);
 	return likely;
 }
 

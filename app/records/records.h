@@ -102,8 +102,8 @@ int records_open(struct records **records, const char *words, const struct optio
 	struct err *err);
 void records_close(struct records *records);
 
-/* Whether a path that is there looks like some kind. Reads little. */
-bool records_likely(const char *path);
+/* Whether words are "KIND:PATH", or a path that is there and looks like some kind. Reads little. */
+bool records_likely(const char *words);
 
 /* Whether "KIND:PATH" or "PATH" is a table: rows of numbers, whatever is in it. Reads little. */
 bool records_tabular(const char *words);

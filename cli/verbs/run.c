@@ -164,7 +164,7 @@ static int go(const struct request *request, const struct options *options)
 	return status;
 }
 
-/* runs/NAME, by the file's or folder's name without its ending. */
+/* runs/NAME, by the file's or folder's name without its ending and its kind. */
 static void choose_place(struct request *request)
 {
 	const char *at = request->data, *end = at + strlen(at), *dot;
@@ -174,7 +174,7 @@ static void choose_place(struct request *request)
 	while (end > at + 1 && end[-1] == '/')
 		end--;
 	for (const char *slash = at; slash < end; slash++)
-		if (*slash == '/')
+		if (*slash == '/' || *slash == ':')
 			at = slash + 1;
 	dot = memchr(at + (at < end), '.', (size_t)(end - at) - (at < end));
 	snprintf(request->place, sizeof(request->place), "runs/%.*s", (int)((dot ? dot : end) - at),
@@ -220,8 +220,8 @@ int cmd_run(int argc, char **argv)
 	const struct args args = {"retain run", "[DATA | CONFIG]",
 		"Learns from a stream and shows how well it keeps what it saw. DATA is a table "
 		"(clicks.csv),\n"
-		"a folder of photos, or what else retain list shows; it needs no settings, and the "
-		"run is\n"
+		"a folder of photos, or KIND:PATH as retain list shows; it needs no settings, and "
+		"the run is\n"
 		"kept in runs/NAME. DATA - is lines of NDJSON or CSV as they come; predictions go "
 		"to\n"
 		"standard output. CONFIG is an .ini file or the folder of a run. Without either: "

@@ -116,6 +116,14 @@ static bool methods_own(const struct options *options, const char *key, bool cho
 	       (chosen || strcmp(key, "fast.parts") != 0);
 }
 
+/* Fast weights are where something is trained. */
+static int follow_frozen(struct options *options, struct err *err)
+{
+	if (!options_has(options, "model.frozen") || !*options_text(options, "model.frozen"))
+		return 0;
+	return defaults_set(options, "fast.layers", "head", err);
+}
+
 int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
 {
 	const bool chosen = !open(options, "run.method");
@@ -128,5 +136,5 @@ int defaults_fill(struct options *options, enum defaults_kind kind, bool held, s
 		if (options_has(options, key) && !methods_own(options, key, chosen, held))
 			code = defaults_set(options, key, *s + strlen(key) + 1, err);
 	}
-	return code;
+	return code ? code : follow_frozen(options, err);
 }

@@ -120,6 +120,18 @@ def frozen(source, expected):
         verdict(code == 2 and complaint in why, "refused: " + setting, code, said, why)
 
 
+def without_a_method(source):
+    """KIND:PATH in the place of a config; fast weights of the default method are where something is trained."""
+    code, said, why = retain("run", source, "--quiet", *settings_of(
+        [row for row in SMALL if not row.startswith("run.method")],
+        ["model.arch=resnet20-cifar", "model.norm=bn", "model.weights=n.safetensors", "model.head=new",
+         "model.frozen=stem, layer1, layer2"]))
+    place = "runs/" + os.path.basename(source.partition(":")[2])
+    verdict(code == 0 and os.path.exists(place + "/config.ini"), "no method is set: " + source, code, said, why)
+    with open(place + "/config.ini", encoding="utf-8") as file:
+        verdict("layers = head" in file.read(), "fast weights are in the head")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -140,6 +152,7 @@ def main():
         # Group norm has no statistics: a file with some is taken all the same.
         taken(source, "resnet20-cifar", "gn-ws", "n.safetensors", expected, "resnet20-cifar bn for gn-ws")
         frozen(source, expected)
+        without_a_method(source)
         code, said, why = run(source, "resnet20-cifar", "bn", "n.safetensors")
         verdict(code != 0 and "'fc.weight' has shape (1000" in why and "model.head = new" in why,
                 "a head that does not fit is refused", code, said, why)
