@@ -1,7 +1,8 @@
 /*
  * GET /v1/events: what the run's events.jsonl and metrics.csv get, as server-sent events.
- * An id is how far both files were read, so it means the same after a restart, and a
- * client that comes back misses nothing.
+ * An id is how many lines of both files were read. A learner that was killed goes back to its
+ * checkpoint and makes the lines behind it once more, the same but for the seconds in them; so
+ * an id means the same after a restart, and a client that comes back misses nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +21,10 @@ static const double QUIET = 10; /* seconds, after which a client is told that al
 
 struct watcher {
 	struct serve *serve;
+	struct desk *desk;
 	char *events, *metrics; /* paths */
-	int64_t events_at, metrics_at;
+	struct tail_place events_at, metrics_at;
+	bool sought;       /* the places are in the files; until then only their lines are known */
 	char header[2048]; /* of metrics.csv */
 	char piece[PIECE];
 	struct text out; /* what is still to be sent */
@@ -32,8 +35,8 @@ struct watcher {
 static void begin_event(struct watcher *watcher, const char *name)
 {
 	text_addf(&watcher->out,
-		"id: %" PRId64 "-%" PRId64 "\nevent: %s\ndata: ", watcher->events_at,
-		watcher->metrics_at, name);
+		"id: %" PRId64 "-%" PRId64 "\nevent: %s\ndata: ", watcher->events_at.lines,
+		watcher->metrics_at.lines, name);
 }
 
 /* {"event": "cut", ...}: its name is the event's. */
@@ -72,23 +75,46 @@ static void add_row(struct watcher *watcher, char *line)
 	text_add(&watcher->out, "\n\n");
 }
 
-/* New lines of a file; while one is added, *at is behind it, for its id. */
-static void look_into(struct watcher *watcher, const char *path, int64_t *at,
+/* New lines of a file; while one is added, the place is behind it, for its id. */
+static void look_into(struct watcher *watcher, const char *path, struct tail_place *place,
 	void (*add)(struct watcher *watcher, char *line))
 {
-	int64_t end = *at;
-	const size_t size = tail_read(path, &end, watcher->piece, PIECE);
 	char *lines = watcher->piece, *line;
+	int64_t end;
+	size_t size;
 
-	*at = end - (int64_t)size;
+	if (tail_end(path) < place->at)
+		*place = tail_behind(path, INT64_MAX);
+	end = place->at;
+	size = tail_read(path, &end, watcher->piece, PIECE);
+	place->at = end - (int64_t)size;
 	while (size && (line = strsep(&lines, "\n")) && lines) {
-		*at += lines - line;
+		place->at += lines - line;
+		place->lines++;
 		add(watcher, line);
 	}
 }
 
+/* A learner that opens still makes the lines that a client may have seen. */
+static bool seek(struct watcher *watcher)
+{
+	struct desk_status status;
+
+	if (watcher->sought)
+		return true;
+	desk_status(watcher->desk, &status);
+	if (status.state == DESK_OPENS)
+		return false;
+	watcher->events_at = tail_behind(watcher->events, watcher->events_at.lines);
+	watcher->metrics_at = tail_behind(watcher->metrics, watcher->metrics_at.lines);
+	watcher->sought = true;
+	return true;
+}
+
 static void look(struct watcher *watcher)
 {
+	if (!seek(watcher))
+		return;
 	if (!*watcher->header) {
 		int64_t at = 0;
 
@@ -142,6 +168,7 @@ static struct watcher *watcher_open(struct serve *serve, const struct served *se
 	if (!watcher)
 		return NULL;
 	watcher->serve = serve;
+	watcher->desk = served->desk;
 	atomic_fetch_add(&serve->watchers, 1);
 	watcher->events = path_join(folder, "events.jsonl");
 	watcher->metrics = path_join(folder, "metrics.csv");
@@ -167,10 +194,10 @@ enum http_next serve_events(struct exchange *exchange)
 	if (!watcher)
 		return http_refuse(request, 503, "out of memory");
 	from = from ? from : http_param(request, "from");
-	watcher->events_at = from ? strtoll(from, &end, 10) : tail_end(watcher->events);
-	watcher->metrics_at = !from         ? tail_end(watcher->metrics)
-			      : *end == '-' ? strtoll(end + 1, NULL, 10)
-					    : 0;
+	watcher->events_at.lines = from ? strtoll(from, &end, 10) : INT64_MAX;
+	watcher->metrics_at.lines = !from         ? INT64_MAX
+				    : *end == '-' ? strtoll(end + 1, NULL, 10)
+						  : 0;
 	text_add(&watcher->out, "retry: 1000\n\n");
 	request->answer.stream = (struct http_stream){next_piece, watcher_close, watcher};
 	return http_say(request, 200, exchange->route->gives);

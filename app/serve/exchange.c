@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -125,6 +126,13 @@ static enum http_next too_long(struct exchange *exchange)
 		exchange->serve->body_most);
 }
 
+static bool packed(const struct http_request *request)
+{
+	const char *how = http_header(request, "Content-Encoding");
+
+	return how && *how && strcasecmp(how, "identity") != 0;
+}
+
 static enum http_next begin(void *context, struct http_request *request)
 {
 	struct serve *serve = context;
@@ -144,6 +152,8 @@ static enum http_next begin(void *context, struct http_request *request)
 			exchange->route->flags & ROUTE_OPEN);
 	if (next == HTTP_GO)
 		next = check_route(exchange);
+	if (next == HTTP_GO && exchange->route->takes && packed(request))
+		next = http_refuse(request, 415, "Content-Encoding: requests must not be packed");
 	if (next == HTTP_GO && request->length > serve->body_most)
 		next = too_long(exchange);
 	return next;

@@ -93,7 +93,7 @@ static const struct parameter {
 };
 
 /* Why a request may be refused, and by which routes. */
-enum whose { ANY, GUARDED, ASKING, ABSENT, PACKED };
+enum whose { ANY, GUARDED, ASKING, ABSENT };
 static const struct status {
 	const char *code, *about;
 	enum whose whose;
@@ -105,7 +105,7 @@ static const struct status {
 	{"404", "there is no such model, or nothing learns here", ABSENT, false},
 	{"408", "it did not arrive in the time it has", ANY, false},
 	{"413", "it has more bytes than serve.body", ANY, false},
-	{"415", "its body is packed", PACKED, false},
+	{"415", "its body is packed (Content-Encoding)", ASKING, false},
 	{"421", "the Host is not ours", ANY, false},
 	{"429", "there are serve.connections connections already", ANY, true},
 	{"431", "its headers have more bytes than serve.headers", ANY, false},
@@ -125,8 +125,6 @@ static bool may_say(const struct route *route, enum whose whose)
 		return route->takes;
 	case ABSENT:
 		return (route->flags & needs) || strstr(route->path, HOLE);
-	case PACKED:
-		return route->flags & ROUTE_TENSORS;
 	default:
 		return true;
 	}

@@ -1,7 +1,29 @@
-/* As data sets of the net's own size are seen (streams/view.h); image.transform = crop resizes. */
+/*
+ * As data sets of the net's own size are seen (streams/view.h). Where image.transform is left to
+ * `auto`, images of another size are seen as photographs are.
+ */
 #include "serve/pictures.h"
 
+#include <string.h>
+
+#include "images/image.h"
 #include "streams/view.h"
+
+/* As an evaluation by `crop` does: image.resize, then the centre. */
+static int resize_if_other(struct view *view, const char *bytes, size_t size, struct err *err)
+{
+	struct transform_config config = view->transform.config;
+	struct image_reader *reader = NULL;
+	int width, height, code = image_reader_new(&reader, err);
+
+	if (!code)
+		code = image_open(reader, bytes, size, &width, &height, err);
+	image_reader_free(reader);
+	if (code || (width == view->width && height == view->height))
+		return code;
+	config.kind = "crop";
+	return transform_init(&view->transform, &config, err);
+}
 
 int picture_read(const char *bytes, size_t size, const struct net_spec *net,
 	const struct options *options, float *input, struct err *err)
@@ -23,6 +45,8 @@ int picture_read(const char *bytes, size_t size, const struct net_spec *net,
 	if (!code && (view.width != net->width || view.channels != net->channels))
 		code = err_set(err, ERR_INPUT,
 			"image.size or image.channels: are not what the model takes");
+	if (!code && !strcmp(options_text(options, "image.transform"), "auto"))
+		code = resize_if_other(&view, bytes, size, err);
 	if (!code)
 		code = transform_scratch_new(&scratch, err);
 	if (!code)

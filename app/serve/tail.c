@@ -39,3 +39,22 @@ size_t tail_read(const char *path, int64_t *at, char *out, size_t room)
 	*at += (int64_t)size;
 	return size;
 }
+
+struct tail_place tail_behind(const char *path, int64_t lines)
+{
+	struct tail_place place = {0, 0};
+	char piece[16 << 10];
+	int64_t end = 0;
+	size_t size;
+
+	while (place.lines < lines && (size = tail_read(path, &end, piece, sizeof(piece)))) {
+		const char *from = piece, *newline;
+
+		while (place.lines < lines && (newline = strchr(from, '\n'))) {
+			from = newline + 1;
+			place.at = end - (int64_t)size + (from - piece);
+			place.lines++;
+		}
+	}
+	return place;
+}

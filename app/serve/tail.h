@@ -11,4 +11,12 @@
 size_t tail_read(const char *path, int64_t *at, char *out, size_t room);
 int64_t tail_end(const char *path); /* 0 if there is no file */
 
+/* A place between lines. */
+struct tail_place {
+	int64_t at, lines; /* bytes and lines before it */
+};
+
+/* Behind the line of this number, or behind the last one there is. */
+struct tail_place tail_behind(const char *path, int64_t lines);
+
 #endif

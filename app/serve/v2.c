@@ -141,8 +141,6 @@ enum http_next serve_infer(struct exchange *exchange)
 
 	if (exchange->asked && exchange->job.code)
 		return exchange_failed(exchange);
-	if (http_header(request, "Content-Encoding"))
-		return http_refuse(request, 415, "Content-Encoding: requests must not be packed");
 	if (header > exchange->body.size || !exchange->body.size)
 		return http_refuse(request, 400, "%s: the request has %zu bytes", V2_LENGTH,
 			exchange->body.size);

@@ -14,6 +14,20 @@ from tap import plan, verdict
 CONFIG = "[model]\narch = mlp:8\nclasses = 3\ninput = 3,16,16\n[image]\ntransform = crop\n"
 
 
+def sizes(retain, folder, words, kind):
+    """With no word about images: one of the net's own size is taken as it is, others are resized."""
+    os.makedirs(folder)
+    service = new(folder, retain, config=CONFIG.split("[image]")[0])
+    status, got = service.post("/v1/predict", words, **kind)
+    verdict(status == 200, "an image of another size is resized", got)
+    service.end()
+    shutil.rmtree(os.path.join(folder, "shop"))
+    service = new(folder, retain, "--set", "image.transform=plain", config=CONFIG.split("[image]")[0])
+    status, got = service.post("/v1/predict", words, **kind)
+    verdict(status == 400 and "are expected" in got["error"], "unless it shall be as it is", got)
+    return service
+
+
 def main(retain, pictures):
     folder = tempfile.mkdtemp(prefix="retain-pictures-")
     service = None
@@ -42,6 +56,8 @@ def main(retain, pictures):
         status, got = service.post("/v1/predict", b"GIF89a", **{"Content-Type": "image/gif"})
         verdict(status == 400 and "error" in got, "what is neither JPEG nor PNG is refused", got)
         verdict(service.end() == 0, "it ends in good order", service.errors)
+        service = None
+        service = sizes(retain, os.path.join(folder, "sizes"), words, kind)
     finally:
         if service:
             service.end()

@@ -7,6 +7,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -87,6 +88,9 @@ def refuses(service):
             ("a page elsewhere", b"403", "GET / HTTP/1.1\r\n" + host + "Origin: http://evil.example\r\n"),
             ("long headers", b"431", "GET / HTTP/1.1\r\n" + host + "X: " + 9000 * "x" + "\r\n"),
             ("very long headers", b"431", "GET / HTTP/1.1\r\n" + host + "X: " + 90000 * "x" + "\r\n"),
+            ("packed lines", b"415", "POST /v1/samples HTTP/1.1\r\n" + host + "Content-Encoding: gzip\r\nContent-Length: 0\r\n"),
+            ("lines that say that they are not packed", b"200",
+             "POST /v1/samples HTTP/1.1\r\n" + host + "Content-Encoding: identity\r\nContent-Length: 0\r\n"),
             ("a body that is announced as too long", b"413",
              "POST /v1/samples HTTP/1.1\r\n" + host + "Content-Length: 99999999999\r\n")):
         got = service.raw((words + "Connection: close\r\n\r\n").encode())
@@ -183,6 +187,24 @@ def tells_events(service, first):
     again = read_events(service, got[0][0], 3)
     verdict(again == got[1:] and len({one[0] for one in got}) == 4,
             "a client that comes back goes on behind the last it saw", got, again)
+
+
+def tells_events_again(retain, folder):
+    """A killed learner makes lines of its files once more, with other seconds in them: what a client saw stays seen."""
+    def told(start, count):
+        return [[at, name, {key: value for key, value in data.items() if key != "seconds"}]
+                for at, name, data in read_events(service, start, count)]
+    words = retain, "--out", os.path.join(folder, "again"), "--listen", "127.0.0.1:0", "--set", "eval.every=5"
+    service = Service(*words)
+    lines = "".join('{"id": %d, "input": [%d, %d], "label": %d}\n' % (i, i % 3, i % 5, i % 3) for i in range(300))
+    service.ask("POST", "/v1/samples", lines)
+    before = told("0-0", 60)
+    service.end(signal.SIGKILL)
+    service = Service(*words)
+    after = told(before[19][0], 40)
+    verdict(len(before) == 60 and after == before[20:], "a client that comes back after a kill goes on there, too",
+            before[18:22], after[:3])
+    service.end()
 
 
 def pauses(service):
@@ -447,6 +469,7 @@ def main(retain):
                 "and its folder goes on", before, after)
         verdict(service.post("/v1/label", {"id": 17, "label": 2})[1].get("sample") == 1, "with what it knew")
         service.end()
+        tells_events_again(retain, folder)
         wants_tokens(retain, folder)
         os.makedirs(os.path.join(folder, "lines"))
         takes_lines(retain, folder)
