@@ -1,6 +1,6 @@
 /* Accuracy by model time and data time: a map per group, and ranges of data time at a chosen moment. */
 
-const RANGES = 8;
+const RANGES = 8; /* at most: eighths of the stream, or its tasks where these are fewer */
 let moment = 1, rangesGraph = null;
 
 function mix(ramp, share) {
@@ -124,16 +124,20 @@ function drawMap(group, matrix, parent, most) {
 	});
 }
 
+function rangeCount(matrices) {
+	return Math.min(RANGES, ...matrices.map((matrix) => matrix.bins));
+}
+
 /* The mean over the bins of each range, for the last model up to a moment. */
-function rangesOf(matrix) {
+function rangesOf(matrix, parts) {
 	let row = 0;
 	matrix.seen.forEach((seen, r) => {
 		if (seen <= moment + 1e-9)
 			row = r;
 	});
 	const ranges = [];
-	for (let k = 0; k < RANGES; k++) {
-		const first = Math.round(k * matrix.bins / RANGES), end = Math.round((k + 1) * matrix.bins / RANGES);
+	for (let k = 0; k < parts; k++) {
+		const first = Math.round(k * matrix.bins / parts), end = Math.round((k + 1) * matrix.bins / parts);
 		ranges.push(mean(matrix.cells[row].slice(first, end)));
 	}
 	return {seen: matrix.seen[row], ranges: ranges};
@@ -142,8 +146,10 @@ function rangesOf(matrix) {
 /* Of the models at the chosen moment. */
 function rangesRows() {
 	const rows = [["method", "from", "to", "accuracy"]];
-	for (const group of groups.filter((one) => one.shown && matrixOf(one)))
-		rangesOf(matrixOf(group)).ranges.forEach((value, k) => rows.push([group.name, k / RANGES, (k + 1) / RANGES, value]));
+	for (const group of groups.filter((one) => one.shown && matrixOf(one))) {
+		const parts = rangeCount([matrixOf(group)]);
+		rangesOf(matrixOf(group), parts).ranges.forEach((value, k) => rows.push([group.name, k / parts, (k + 1) / parts, value]));
+	}
 	return rows;
 }
 
@@ -156,10 +162,11 @@ function drawRanges() {
 	place.replaceChildren();
 	if (!shown.length)
 		return;
-	const read = shown.map((one) => rangesOf(one.matrix)), crowd = crowded();
+	const parts = rangeCount(shown.map((one) => one.matrix));
+	const read = shown.map((one) => rangesOf(one.matrix, parts)), crowd = crowded();
 	const table = [];
-	for (let k = 0; k < RANGES; k++)
-		table.push([100 * (k + 0.5) / RANGES].concat(read.map((one) => one.ranges[k] === null ? null : 100 * one.ranges[k])));
+	for (let k = 0; k < parts; k++)
+		table.push([100 * (k + 0.5) / parts].concat(read.map((one) => one.ranges[k] === null ? null : 100 * one.ranges[k])));
 	byId("ranges-moment").textContent = "models at " + (100 * read[0].seen).toFixed(0) + " % of the stream";
 	rangesGraph = new Dygraph(byId("ranges-plot"), table, {
 		labels: ["x"].concat(shown.map((one) => String(one.group))),
@@ -185,7 +192,7 @@ function drawRanges() {
 		},
 		highlightCallback: (event, x, points, row, name) => {
 			place.replaceChildren();
-			element("b", place, "data from " + (x - 50 / RANGES) + " to " + (x + 50 / RANGES) + " %");
+			element("b", place, "data from " + (x - 50 / parts).toFixed(1) + " to " + (x + 50 / parts).toFixed(1) + " %");
 			for (const point of points.filter((one) => !crowd || one.name === name)) {
 				place.append(" · ");
 				element("b", place, groups[Number(point.name)].name).style.color = colour(Number(point.name));

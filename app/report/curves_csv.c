@@ -130,13 +130,12 @@ static void ranges(struct text *out, const struct run_set *set)
 	for (int group = 0; group < set->group_count; group++) {
 		const struct run_matrix *matrix = group_matrix(set, group);
 		double accuracy[GROUP_RANGES];
+		const int parts = matrix ? group_ranges(set, group, matrix, accuracy) : 0;
 
-		if (matrix)
-			group_ranges(set, group, matrix, accuracy);
-		for (int k = 0; k < GROUP_RANGES && matrix; k++) {
+		for (int k = 0; k < parts; k++) {
 			add_quoted(out, set->groups[group].name);
 			text_add(out, ",");
-			add_range(out, k, GROUP_RANGES, accuracy[k]);
+			add_range(out, k, parts, accuracy[k]);
 		}
 	}
 }

@@ -8,7 +8,9 @@
 int figure_ranges(
 	struct text *out, const struct run_set *set, const struct figure *figure, struct err *err)
 {
-	double(*ranges)[GROUP_RANGES] = mem_new((size_t)set->group_count, sizeof(*ranges));
+	struct {
+		double x[GROUP_RANGES], y[GROUP_RANGES];
+	} *ranges = mem_new((size_t)set->group_count, sizeof(*ranges));
 	struct plot_line *lines = mem_new((size_t)set->group_count, sizeof(*lines));
 	struct plot plot = {.width = PANEL_WIDTH,
 		.height = PANEL_HEIGHT,
@@ -20,25 +22,26 @@ int figure_ranges(
 		.from_zero = true,
 		.level = NAN,
 		.lines = lines};
-	double x[GROUP_RANGES];
 
 	if (!ranges || !lines) {
 		mem_free(ranges);
 		mem_free(lines);
 		return err_memory(err, "a figure", (size_t)set->group_count * sizeof(*ranges));
 	}
-	for (int k = 0; k < GROUP_RANGES; k++)
-		x[k] = (k + 0.5) / GROUP_RANGES;
 	for (int group = 0; group < set->group_count; group++) {
 		const struct run_matrix *matrix = group_matrix(set, group);
+		double *x = ranges[group].x, *y = ranges[group].y;
+		int parts;
 
 		if (!matrix)
 			continue;
-		group_ranges(set, group, matrix, ranges[group]);
-		for (int k = 0; k < GROUP_RANGES; k++)
-			ranges[group][k] *= 100;
-		lines[plot.line_count++] = (struct plot_line){
-			.x = x, .y = ranges[group], .count = GROUP_RANGES, .colour = group};
+		parts = group_ranges(set, group, matrix, y);
+		for (int k = 0; k < parts; k++) {
+			x[k] = (k + 0.5) / parts;
+			y[k] *= 100;
+		}
+		lines[plot.line_count++] =
+			(struct plot_line){.x = x, .y = y, .count = parts, .colour = group};
 	}
 	plot_begin(out, PANEL_WIDTH,
 		PANEL_HEIGHT + figure_legend(NULL, set, PANEL_HEIGHT, PANEL_WIDTH) + 6, plot.title);

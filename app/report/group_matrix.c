@@ -33,12 +33,14 @@ const struct run_matrix *group_matrix(const struct run_set *set, int group)
 	return NULL;
 }
 
-void group_ranges(const struct run_set *set, int group, const struct run_matrix *form,
+int group_ranges(const struct run_set *set, int group, const struct run_matrix *form,
 	double ranges[GROUP_RANGES])
 {
-	for (int k = 0; k < GROUP_RANGES; k++) {
-		const int first = (int)lrint((double)k * form->bins / GROUP_RANGES);
-		const int end = (int)lrint((double)(k + 1) * form->bins / GROUP_RANGES);
+	const int parts = form->bins < GROUP_RANGES ? form->bins : GROUP_RANGES;
+
+	for (int k = 0; k < parts; k++) {
+		const int first = (int)lrint((double)k * form->bins / parts);
+		const int end = (int)lrint((double)(k + 1) * form->bins / parts);
 		double sum = 0;
 		int count = 0;
 
@@ -52,4 +54,5 @@ void group_ranges(const struct run_set *set, int group, const struct run_matrix 
 		}
 		ranges[k] = count ? sum / count : NAN;
 	}
+	return parts;
 }

@@ -242,10 +242,8 @@ static void share_evals(
 	struct order *order, const struct order_config *config, const struct list *stream)
 {
 	for (int64_t i = 0; i < stream->count; i++)
-		if (holdout_has(&config->holdout, i)) {
-			order->eval_times[order->count] = order_share((double)i, stream->count);
-			order->evals[order->count++] = stream->at[i].record;
-		}
+		if (holdout_has(&config->holdout, i))
+			add_eval(order, &stream->at[i], order_share((double)i, stream->count));
 }
 
 /* The data set's own: by time, by task, or evenly. */

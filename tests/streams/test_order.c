@@ -215,6 +215,35 @@ static void tasks_divide_classes(void **state)
 	order_release(&order);
 }
 
+/* What the learner holds out stays in the stream, and is evaluation data of its own task. */
+static void held_samples_are_of_their_task(void **state)
+{
+	const struct order_config config = {.kind = ORDER_TASKS,
+		.tasks = 3,
+		.seed = 5,
+		.eval_every = -1,
+		.eval_held = true,
+		.holdout = {.seed = 1, .share = 0.4}};
+	struct made made;
+	struct order order;
+	int64_t found = 0;
+
+	make_records(&made, "01234567890123456789012345678901234567890123456789", NULL, NULL);
+	order = order_of(&made, &config, 0);
+	assert_int_equal(order.samples, 50);
+	for (int task = 0; task < 3; task++)
+		for (int64_t i = order.task_first[task]; i < order.task_first[task + 1]; i++)
+			if (holdout_has(&config.holdout, i)) {
+				assert_int_equal(order.evals[found], order.stream[i]);
+				assert_true(order.eval_first[task] <= found);
+				assert_true(found < order.eval_first[task + 1]);
+				found++;
+			}
+	assert_true(found > 10);
+	assert_int_equal(order.count, found);
+	order_release(&order);
+}
+
 static void seeds_differ_and_repeat(void **state)
 {
 	struct order_config config = {.kind = ORDER_RANDOM, .eval_every = -1, .seed = 1};
@@ -323,6 +352,7 @@ int main(void)
 		cmocka_unit_test(small_classes_go_and_labels_close_up),
 		cmocka_unit_test(a_limit_is_spread),
 		cmocka_unit_test(tasks_divide_classes),
+		cmocka_unit_test(held_samples_are_of_their_task),
 		cmocka_unit_test(seeds_differ_and_repeat),
 		cmocka_unit_test(nothing_serves_twice),
 		cmocka_unit_test(too_many_tasks_are_refused),
