@@ -56,7 +56,7 @@ static bool take_text(struct cursor *cursor, const char **words, size_t *size)
 		*cursor->at != '"' && *cursor->at != '\\')
 		cursor->at++;
 	*size = (size_t)(cursor->at - *words);
-	return take(cursor, '"');
+	return take_word(cursor, "\"");
 }
 
 static size_t take_digits(struct cursor *cursor)
@@ -97,6 +97,8 @@ static bool take_whole(struct cursor *cursor, int64_t *number)
 static bool take_number(struct cursor *cursor, double *number)
 {
 	const char *from;
+	bool whole = true;
+	int64_t fits;
 
 	skip_blanks(cursor);
 	from = cursor->at;
@@ -105,15 +107,22 @@ static bool take_number(struct cursor *cursor, double *number)
 		(cursor->at - from != 2 || from[0] != '-' || from[1] != '0' ||
 			cursor->at == cursor->end || *cursor->at != '.'))
 		return false;
-	if (take_word(cursor, ".") && !take_digits(cursor))
-		return false;
+	if (take_word(cursor, ".")) {
+		whole = false;
+		if (!take_digits(cursor))
+			return false;
+	}
 	if (take_word(cursor, "e") || take_word(cursor, "E")) {
+		whole = false;
 		if (!take_word(cursor, "+"))
 			take_word(cursor, "-");
 		if (!take_digits(cursor))
 			return false;
 	}
-	return number_ends(cursor) && decimal_number(from, (size_t)(cursor->at - from), number);
+	/* Whole numbers beyond 64 bits are refused by the other reader. */
+	return number_ends(cursor) && decimal_number(from, (size_t)(cursor->at - from), number) &&
+	       (!whole || fabs(*number) < 0x1p62 ||
+		       decimal_whole(from, (size_t)(cursor->at - from), &fits));
 }
 
 static bool take_input(struct cursor *cursor)

@@ -5,6 +5,7 @@
  */
 #include "check.h"
 
+#include "../base/folder.h"
 #include "learn/losses/loss_der.h"
 #include "nn/weights/safetensors.h"
 
@@ -34,12 +35,12 @@ static float u(const char *text, size_t i)
 
 static void read_golden(const char *kind, const char *what, float *values, size_t count)
 {
-	const char *folder = getenv("RETAIN_TESTS");
+	const char *tests = getenv("RETAIN_TESTS");
 	struct safetensors *file;
 	struct err err;
 	char text[512];
 
-	snprintf(text, sizeof(text), "%s/golden/losses.safetensors", folder ? folder : "tests");
+	snprintf(text, sizeof(text), "%s/golden/losses.safetensors", tests ? tests : "tests");
 	assert_ok(safetensors_open(&file, text, &err), err);
 	snprintf(text, sizeof(text), "%s.%s", kind, what);
 	const struct safetensor *tensor = safetensors_find(file, text);
@@ -354,6 +355,87 @@ static void der_keeps_what_the_pool_has(void **state)
 	school_close(&school);
 }
 
+static void visit_learner(void *learner, struct state *state)
+{
+	learner_state(learner, state);
+}
+
+/* Going back to a checkpoint from before a class came, as a rollback does. */
+static void der_goes_back_to_fewer_classes(void **state)
+{
+	struct options *options =
+		options_of(SETTINGS("loss.kind=der", "replay.pool=reservoir", "replay.limit=40"));
+	const struct learner_config config = {.options = options,
+		.classes = 1,
+		.classes_most = 9,
+		.channels = DIM,
+		.height = 1,
+		.width = 1};
+	const int32_t labels[][2] = {{0, 1}, {2, 4}};
+	const float inputs[2 * DIM] = {1, 2, 3};
+	struct school school = {0};
+	const struct der *der;
+	struct err err;
+
+	(void)state;
+	assert_ok(store_in_memory(&school.store, DIM, &err), err);
+	assert_ok(learner_new(&school.learner, &config, school.store, &err), err);
+	der = (const struct der *)school.learner->loss;
+	assert_ok(learner_reveal(school.learner, inputs, labels[0], 2, &err), err);
+	school_train(&school, 2);
+	assert_ok(state_save(in_folder("few"), visit_learner, school.learner, &err), err);
+	assert_ok(learner_reveal(school.learner, inputs, labels[1], 2, &err), err);
+	school_train(&school, 2);
+	assert_int_equal(der->kept.classes, 5);
+	assert_ok(state_load(in_folder("few"), visit_learner, school.learner, &err), err);
+	assert_int_equal(net_spec(school.learner->net)->classes, 2);
+	for (int64_t id = 0; id < 4; id++) {
+		const float *row = kept_find(&der->kept, id);
+
+		assert_true(!row || id < 2);
+		assert_true(!row || (isfinite(row[1]) && isnan(row[2])));
+	}
+	assert_true(der->kept.count > 0);
+	school_train(&school, 2);
+	school_close(&school);
+	options_free(options); /* a net that grows is made by them */
+}
+
+/* A file of kept logits whose sizes are not to be believed. */
+static void visit_sizes(void *sizes, struct state *state)
+{
+	const int64_t *size = sizes;
+	int64_t count = size[0], ids[2] = {0, size[2]};
+	int classes = (int)size[1];
+
+	state_int(state, "classes", &classes);
+	state_int64(state, "count", &count);
+	state_int64s(state, "ids", ids, 2);
+}
+
+static void visit_kept(void *kept, struct state *state)
+{
+	kept_state(kept, state);
+}
+
+static void kept_believes_no_file(void **state)
+{
+	static const int64_t rows[][3] = {{2, 0, 1}, {2, -1, 1}, {-1, 3, 1},
+		{INT64_C(1) << 40, 1 << 24, 1}, {INT64_MAX, 3, 1}, {INT64_C(1) << 62, INT32_MAX, 1},
+		{2, INT32_MAX, 1}, {2, 3, 0}, {2, 3, -7}};
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct kept kept = {.classes = 3};
+
+		assert_ok(state_save(in_folder("kept"), visit_sizes, (void *)rows[i], &err), err);
+		assert_int_equal(
+			state_load(in_folder("kept"), visit_kept, &kept, &err), ERR_FORMAT);
+		kept_release(&kept);
+	}
+}
+
 static void refuses_what_does_not_go_together(void **state)
 {
 	static const struct {
@@ -400,6 +482,8 @@ int main(void)
 		cmocka_unit_test(ewc_holds_what_matters),
 		cmocka_unit_test(kept_is_a_map),
 		cmocka_unit_test(der_keeps_what_the_pool_has),
+		folder_test(der_goes_back_to_fewer_classes),
+		folder_test(kept_believes_no_file),
 		cmocka_unit_test(refuses_what_does_not_go_together),
 	};
 

@@ -248,6 +248,8 @@ static void plain_lines_are_read_quickly(void **state)
 		" {\"label\":4,\"id\":-900719925474099}\r",
 		"{\"id\": \"a b/c\", \"input\": [ -0.0 ,1E+2,null,1e-400 ]}",
 		"{\"input\": [0.1, 0.30000000000000004, 123456789.125, 1e-45]}",
+		"{\"input\": [9223372036854775807, -9223372036854775808, 9223372036854775808.0, "
+		"1e19]}",
 		"{\"input\": [0, 0.0, 16777217, 9007199254740993], \"for\": \"ever\", \"top\": 3}",
 		"{\"top\": 100, \"for\": \"now\", \"input\": [1,2,3,4], \"label\": \"a\"}",
 	};
@@ -267,7 +269,13 @@ static void plain_lines_are_read_quickly(void **state)
 		"{\"input\": [1, 2, 3, -0]}", "{\"input\": [1, 2, 3, -]}",
 		"{\"input\": [1, 2, 3, 1e]}", "{\"input\": [1, 2, 3, nul]}",
 		"{\"input\": [1, 2, 3, 4x]}", "{\"input\": [1, 2, 3, 4], \"top\": 0}",
-		"{\"input\": [1, 2, 3, 4], \"for\": \"always\"}"};
+		"{\"input\": [1, 2, 3, 4], \"for\": \"always\"}",
+		/* Control characters in texts, and whole numbers beyond 64 bits, are no JSON here. */
+		"{\"id\": \"a\t\", \"label\": 1}", "{\"id\": \"a\n \", \"label\": 1}",
+		"{\"id\": 1, \"label\": \"a \r\"}", "{\"id\t\": 1, \"label\": 1}",
+		"{\"input\": [1, 2, 3, 4], \"for\": \"now\t\"}",
+		"{\"input\": [1, 2, 3, 9223372036854775808]}",
+		"{\"input\": [1, 2, 3, -9223372036854775809]}"};
 
 	for (size_t i = 0; i < COUNT(plain); i++)
 		if (!is_quick(plain[i], strlen(plain[i])))
@@ -321,10 +329,10 @@ static void spoilt_lines_are_refused_or_sound(void **state)
 {
 	spoil_lines(live_line_ndjson,
 		"{\"id\": \"a\\u00e9b\", \"input\": [1.5, -2e3, [0.25, 4]], \"label\": 3}",
-		"{}[],:\"\\0123456789.eE+-utrfalsn \xc3\xff");
+		"{}[],:\"\\0123456789.eE+-utrfalsn \t\n\xc3\xff");
 	spoil_lines(live_line_ndjson,
 		"{\"id\": 17, \"input\": [1.5, -2e3, -0.25, 4], \"label\": 3, \"top\": 2}",
-		"{}[],:\"\\0123456789.eE+-utrfalsn \xc3\xff");
+		"{}[],:\"\\0123456789.eE+-utrfalsn \t\n\xc3\xff");
 	spoil_lines(
 		live_line_csv, "\"a\"\"b\",3,1.5,-2e3,0.25,4", ",\"0123456789.eE+- id\r\xc3\xff");
 }

@@ -10,7 +10,9 @@
 
 #include "base/mem.h"
 
-enum { LEAST_ROOM = 64 };
+enum { LEAST_ROOM = 64, CLASSES_MOST = 1 << 24 };
+
+static const int64_t COUNT_MOST = INT64_C(1) << 36; /* times classes: still a number of bytes */
 
 void kept_release(struct kept *kept)
 {
@@ -150,17 +152,18 @@ static void read_rows(struct kept *kept, struct state *state, int64_t count)
 	mem_free(ids);
 }
 
-/* There may have been room for more classes than came. */
+/* There may have been room for more classes than came, and for fewer than there are now. */
 static void read_state(struct kept *kept, struct state *state)
 {
+	const int now = kept->classes;
 	int64_t count = 0;
-	int classes = kept->classes;
+	int classes = 0;
 	struct err err;
 
 	state_int(state, "classes", &classes);
 	state_int64(state, "count", &count);
 	if (!state_failed(state) &&
-		(count < 0 || count > INT64_C(1) << 40 || classes < kept->classes))
+		(count < 0 || count > COUNT_MOST || classes < 1 || classes > CLASSES_MOST))
 		state_refuse(state, ERR_FORMAT, "%lld kept logits of %d classes", (long long)count,
 			classes);
 	if (state_failed(state))
@@ -171,6 +174,8 @@ static void read_state(struct kept *kept, struct state *state)
 		state_refuse(state, ERR_MEMORY, "%s", err.message);
 	else
 		read_rows(kept, state, count);
+	if (!state_failed(state) && classes < now && kept_widen(kept, now, &err))
+		state_refuse(state, ERR_MEMORY, "%s", err.message);
 }
 
 static void write_state(struct kept *kept, struct state *state)
