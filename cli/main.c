@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,17 @@ static int cmd_version(int argc, char **argv)
 	return EXIT_OK;
 }
 
+/* A full disk behind a redirection must not look like success, whenever it was met. */
+static int say_unwritten(int code)
+{
+	const bool before = ferror(stdout), now = fflush(stdout);
+
+	if (code != EXIT_OK || !(before || now))
+		return code;
+	return complain(EXIT_FAILED, "standard output: %s",
+		now ? strerror(errno) : "not all of it could be written");
+}
+
 int main(int argc, char **argv)
 {
 	int code;
@@ -92,8 +104,5 @@ int main(int argc, char **argv)
 	code = crew_end(verb_run("retain",
 		"Learns from an endless, drifting stream, and keeps what it learned.", verbs, argc,
 		argv));
-	/* A full disk behind a redirection must not look like success. */
-	if (fflush(stdout) && code == EXIT_OK)
-		return complain(EXIT_FAILED, "standard output: %s", strerror(errno));
-	return code;
+	return say_unwritten(code);
 }

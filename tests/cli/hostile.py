@@ -46,6 +46,15 @@ def closed_descriptors():
               "a closed standard input is told", done.stderr)
 
 
+def a_full_disk_behind_a_redirection():
+    """Short output fails when it is flushed at the end, long output before."""
+    for words in "config", "list", "show straight", "version", "help", "config --json":
+        for to in ">/dev/full", ">&-":
+            done = shell(f'"$RETAIN" {words} {to}')
+            tap.verdict(done.returncode == 1 and "standard output: " in done.stderr,
+                      f"retain {words} {to} is an error", f"{done.returncode} {done.stderr}")
+
+
 def readers_that_go_away():
     done = shell(f'{{ "$RETAIN" run {" ".join(SMALL)} --out piped; echo $? >code; }} | true')
     with open("code", encoding="utf-8") as file:
@@ -156,6 +165,7 @@ def damage_is_told_under_quiet():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     closed_descriptors()
+    a_full_disk_behind_a_redirection()
     readers_that_go_away()
     files_that_may_not_grow()
     too_little_memory()
