@@ -287,7 +287,7 @@ static bool all_numbers(const struct csv_field *fields, int n)
 /* A line without a heading, or of more columns than one could be learned from, is numbers. */
 int live_first_csv(struct live_first *first, const char *bytes, size_t size, struct err *err)
 {
-	const size_t most = size / 2 + NUMBERS;
+	const size_t most = size + NUMBERS; /* all of them may be empty */
 	struct csv_field *fields = mem_new(most, sizeof(*fields));
 	int n, code = 0;
 

@@ -321,7 +321,7 @@ int table_plan_init(struct table_plan *plan, const struct mapped *file,
 	const char *header = options_text(options, "table.header");
 	struct csv_field *fields;
 	size_t used;
-	int code;
+	int count, code;
 
 	*plan = (struct table_plan){.sizes = schema_sizes(options),
 		.labels = label_kind(options_text(options, "table.labels"))};
@@ -337,20 +337,20 @@ int table_plan_init(struct table_plan *plan, const struct mapped *file,
 		return err_memory(err, file->path, TABLE_COLUMNS * sizeof(*plan->columns));
 	}
 	plan->separator = csv_separator(bytes, size);
-	plan->count = csv_row(bytes, size, plan->separator, fields, TABLE_COLUMNS, &used);
-	if (plan->count >= 2 && plan->count <= TABLE_COLUMNS) {
+	count = csv_row(bytes, size, plan->separator, fields, TABLE_COLUMNS, &used);
+	if (count >= 2 && count <= TABLE_COLUMNS) {
+		plan->count = count;
 		plan->headed = !strcmp(header, "auto")
 				       ? is_header(plan, fields, bytes + used, size - used)
 				       : !strcmp(header, "yes");
 		name_columns(plan, fields);
 	}
 	mem_free(fields);
-	if (plan->count < 0)
-		return err_set(
-			err, ERR_FORMAT, "%s, row 1: %s", file->path, csv_reason(plan->count));
-	if (plan->count < 2 || plan->count > TABLE_COLUMNS)
+	if (count < 0)
+		return err_set(err, ERR_FORMAT, "%s, row 1: %s", file->path, csv_reason(count));
+	if (!plan->count)
 		return err_set(err, ERR_FORMAT, "%s, row 1: has %d columns; a table has 2 to %d",
-			file->path, plan->count, TABLE_COLUMNS);
+			file->path, count, TABLE_COLUMNS);
 	return find_roles(plan, file->path, options, err);
 }
 

@@ -1,10 +1,15 @@
-/* Lines of a live stream, in every format that there is: the first byte is the format's. */
+/*
+ * Lines of a live stream, in every format that there is: the first byte is the format's. All
+ * of the rest is one line; then its lines are the first of a stream, which says what inputs are.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "fuzz.h"
 #include "live/live_line.h"
+#include "schema/schema.h"
 
 enum { FLOATS = 4, CLASSES = 10 };
 
@@ -56,6 +61,32 @@ static void compare(const char *bytes, size_t size, bool anonymous, bool missing
 	free(inputs);
 }
 
+/* What the first lines say of inputs: all that is found is sound, and an error has a sentence. */
+static void first_lines(const struct live_line_format *format, const char *bytes, size_t size)
+{
+	static const struct schema_sizes sizes = {.slots = 3, .words = 8, .spare = 2};
+	struct live_first first = {.sizes = &sizes};
+
+	while (size && !first.schema && !first.floats) {
+		const char *newline = memchr(bytes, '\n', size);
+		const size_t length = newline ? (size_t)(newline - bytes) : size;
+		char *line = malloc(length + !length);
+		struct err err = {0};
+
+		fuzz_check(line);
+		memcpy(line, bytes, length);
+		if (format->first(&first, line, length, &err))
+			fuzz_check(err.code < 0 && *err.message && !first.schema && !first.floats);
+		free(line);
+		bytes += length + (newline != NULL);
+		size -= length + (newline != NULL);
+	}
+	fuzz_check(!first.schema || schema_floats(first.schema));
+	fuzz_check(!first.schema || !first.floats);
+	schema_free(first.schema);
+	mem_free(first.heading);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int formats = 0;
@@ -66,5 +97,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	read_line(&live_line_formats[data[0] % formats], (const char *)data + 1, size - 1);
 	compare((const char *)data + 1, size - 1, data[0] & 2, data[0] & 4);
+	first_lines(&live_line_formats[data[0] % formats], (const char *)data + 1, size - 1);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "live/answers.h"
 #include "live/feed.h"
 #include "live/live_line.h"
+#include "schema/schema.h"
 
 enum { FLOATS = 4, CLASSES = 5 };
 
@@ -219,6 +220,22 @@ static void labels_may_be_names(void **state)
 	assert_int_equal(
 		live_line_csv("1,\xff", 3, "line 7", &growing, &line, input, &err), ERR_INPUT);
 	assert_says(err, "label: the name of a class is no UTF-8");
+}
+
+/* Columns of a first line that are all empty say nothing, however many there are. */
+static void empty_columns_say_nothing(void **state)
+{
+	static const struct schema_sizes sizes = {.slots = 3, .words = 8, .spare = 2};
+	struct live_first first = {.sizes = &sizes};
+	char line[4001];
+	struct err err;
+
+	memset(line, ',', sizeof(line));
+	assert_ok(live_first_csv(&first, line, 4000, &err), err);
+	assert_true(!first.schema && !first.floats && !first.heading);
+	line[4000] = '7';
+	assert_ok(live_first_csv(&first, line, 4001, &err), err);
+	assert_int_equal(first.floats, 4001 - 2);
 }
 
 /* Whether the quick reader knows a line; if so, the reader of all JSON says the same. */
@@ -515,6 +532,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_with_csv_is_named),
 		cmocka_unit_test(values_may_be_missing),
 		cmocka_unit_test(labels_may_be_names),
+		cmocka_unit_test(empty_columns_say_nothing),
 		cmocka_unit_test(plain_lines_are_read_quickly),
 		cmocka_unit_test(spoilt_lines_are_refused_or_sound),
 		cmocka_unit_test(lines_come_whole),

@@ -300,6 +300,24 @@ static void wrong_tables_are_named(void **state)
 	}
 }
 
+/* As many columns as there are in the file, of which only so many were looked at. */
+static void too_many_columns_are_refused(void **state)
+{
+	enum { WIDE = 50000 };
+	char *row = malloc(WIDE);
+
+	for (size_t columns = 1025; columns < WIDE; columns *= 3) {
+		struct err err;
+
+		memset(row, ',', columns);
+		row[columns - 1] = '\n';
+		write_bytes("t.csv", row, columns);
+		err = refused_with("table", "t.csv", NULL);
+		assert_says(err, "columns; a table has 2 to 1024");
+	}
+	free(row);
+}
+
 static void any_beginning_is_survived(void **state)
 {
 	static const char words[] = "x,time,\"c\"\"q\",label\n1.5,1,\"a \"\"b\"\"\",x\n"
@@ -372,6 +390,7 @@ int main(void)
 		tree_test(kinds_show_in_the_first_row),
 		tree_test(a_schema_is_followed),
 		tree_test(wrong_tables_are_named),
+		tree_test(too_many_columns_are_refused),
 		tree_test(any_beginning_is_survived),
 		tree_test(a_small_table_does_not_change),
 		tree_test(a_changed_table_is_an_error),
