@@ -13,9 +13,6 @@
 /* How many processes a launcher says it started with this one; 1 without a launcher. */
 int dist_started(void);
 
-/* Whether this build can be one of several. */
-bool dist_built(void);
-
 /*
  * Meets the others. *ranks is NULL if nobody started this process as one of several, which
  * costs nothing. Refuses ranks of other versions and, since it would be N times the same

@@ -64,11 +64,6 @@ static struct mpi_ranks *mine(struct ranks *ranks)
 	return (struct mpi_ranks *)ranks;
 }
 
-bool dist_built(void)
-{
-	return true;
-}
-
 void dist_abort(struct ranks *ranks, int status)
 {
 	fflush(NULL);

@@ -3,11 +3,6 @@
 
 #include "dist.h"
 
-bool dist_built(void)
-{
-	return false;
-}
-
 int dist_open(struct ranks **ranks, const char *version, struct err *err)
 {
 	*ranks = NULL;

@@ -121,7 +121,11 @@ static int make_absolute(struct options *options, struct err *err)
 	return code;
 }
 
-int app_config_resolve(const struct config *config, struct options **options, struct err *err)
+/*
+ * config_resolve, with a relative path in stream.source made absolute, so that the run
+ * can be resumed from elsewhere; and keys that nobody set as they follow from the data.
+ */
+static int resolve(const struct config *config, struct options **options, struct err *err)
 {
 	int code = config_resolve(config, options, err);
 
@@ -186,7 +190,7 @@ int app_config_make(struct options **options, const char *file, const struct set
 	for (int i = 0; i < count && !code; i++)
 		code = config_assign(config, words[i], err);
 	if (!code)
-		code = app_config_resolve(config, options, err);
+		code = resolve(config, options, err);
 	config_free(config);
 	return code;
 }

@@ -9,12 +9,6 @@
 
 extern const struct config_scope app_scope;
 
-/*
- * config_resolve, with a relative path in stream.source made absolute, so that the run
- * can be resumed from elsewhere; and keys that nobody set as they follow from the data.
- */
-int app_config_resolve(const struct config *config, struct options **options, struct err *err);
-
 /* A key and its value; NULL as a value: the key is left as it is. */
 struct setting {
 	const char *key, *value;

@@ -15,7 +15,6 @@
 #include "config/app_config.h"
 #include "formats/csv.h"
 
-enum { SETTINGS_MOST = 300 };
 
 struct work {
 	const struct predict_config *config;

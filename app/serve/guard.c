@@ -53,7 +53,8 @@ int guard_init(struct guard *guard, const struct options *options, struct err *e
 	return code;
 }
 
-bool guard_same(const char *a, const char *b)
+/* Of the same length and bytes; looks at all bytes of both. */
+static bool same_token(const char *a, const char *b)
 {
 	const size_t lengths[] = {strlen(a), strlen(b)};
 	unsigned char differs = lengths[0] != lengths[1];
@@ -165,8 +166,8 @@ static enum http_next check_token(
 		snprintf(token, sizeof(token), "%s", given + 7);
 	else if (given && !strncasecmp(given, "Basic ", 6))
 		read_password(given + 6, token);
-	full = guard_same(token, guard->token);
-	reads = guard_same(token, guard->read_token) && *guard->read_token;
+	full = same_token(token, guard->token);
+	reads = same_token(token, guard->read_token) && *guard->read_token;
 	request->reader = reads && !full;
 	if (full || (reads && !changes))
 		return HTTP_GO;

@@ -33,7 +33,4 @@ int guard_init(struct guard *guard, const struct options *options, struct err *e
 enum http_next guard_check(
 	const struct guard *guard, struct http_request *request, bool changes, bool open);
 
-/* Of the same length and bytes; looks at all bytes of both. */
-bool guard_same(const char *a, const char *b);
-
 #endif

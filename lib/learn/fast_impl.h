@@ -56,10 +56,6 @@ void fast_ever_weights(const struct fast *fast, double weights[MIX_MODELS]);
 /* Of them the prior's. */
 double fast_prior_weight(const struct fast *fast, const double weights[MIX_MODELS]);
 
-/* Forward and backward at a part's point, which does not touch the slow net's statistics. */
-int fast_gradient(struct learner *learner, int part, const struct runner_batch *batch, float *loss,
-	struct err *err);
-
 /* Sums over parameters are made by slices of this length. */
 enum { FAST_SLICE = 1 << 14 };
 

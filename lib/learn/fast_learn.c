@@ -32,8 +32,9 @@ static void move(struct learner *learner, int part, double loss, bool forgets)
 		fast_clear(learner->fast, part);
 }
 
-int fast_gradient(struct learner *learner, int part, const struct runner_batch *batch, float *loss,
-	struct err *err)
+/* Forward and backward at a part's point, which does not touch the slow net's statistics. */
+static int gradient_at(struct learner *learner, int part, const struct runner_batch *batch,
+	float *loss, struct err *err)
 {
 	struct fast *fast = learner->fast;
 	const float *params = fast_point(learner, part);
@@ -118,7 +119,7 @@ static int learn_part(
 		code = batch.n < 0 ? batch.n : 0;
 	}
 	for (int pass = 0; pass < row->passes && !code; pass++) {
-		code = fast_gradient(learner, part, &batch, &loss, err);
+		code = gradient_at(learner, part, &batch, &loss, err);
 		if (!code && !pass && fast->stats)
 			code = runner_score(fast->runner, fast->point,
 				learner_stats(learner, LEARNER_INFERENCE), &own, fast->losses,
@@ -296,7 +297,7 @@ static int make_ready(struct learner *learner, int n, struct err *err)
 			.labels = fast->labels,
 			.n = n + recent};
 
-		code = fast_gradient(learner, i, &batch, NULL, err);
+		code = gradient_at(learner, i, &batch, NULL, err);
 		if (!code && recent && fast->head)
 			code = fast_look(learner, fast->inputs, recent, &seen, fast->logits, err);
 	}

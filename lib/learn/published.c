@@ -4,7 +4,6 @@
  */
 #include "learn/published.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,7 +17,6 @@ struct blend {
 };
 
 struct published {
-	atomic_int holders;
 	struct net *net;
 	int known, parts; /* parts: of the mixture, that have a copy */
 	bool fast, heads; /* the learner has such weights, such models; */
@@ -118,7 +116,6 @@ int published_new(struct published **published, struct learner *learner,
 	*published = NULL;
 	if (!made)
 		return err_memory(err, "predictions", sizeof(*made));
-	made->holders = 1;
 	made->known = learner_classes(learner);
 	made->kernels = learner->engine->kernels;
 	look_at_fast(made, learner);
@@ -130,14 +127,9 @@ int published_new(struct published **published, struct learner *learner,
 	return code;
 }
 
-void published_hold(struct published *published)
-{
-	atomic_fetch_add(&published->holders, 1);
-}
-
 void published_free(struct published *published)
 {
-	if (!published || atomic_fetch_sub(&published->holders, 1) > 1)
+	if (!published)
 		return;
 	predictor_free(published->predictor);
 	net_free(published->net);

@@ -17,12 +17,10 @@
 
 struct published;
 
-/* By the learner's thread. It has one holder. config->models is not looked at. */
+/* By the learner's thread. config->models is not looked at. */
 int published_new(struct published **published, struct learner *learner,
 	const struct predictor_config *config, struct err *err);
 
-/* One more holder, where one is left meanwhile; one less, and with the last it ends. */
-void published_hold(struct published *published);
 void published_free(struct published *published);
 
 /* Whether it can be renewed: not when classes have come, or the first label. */

@@ -142,7 +142,8 @@ struct drift_album drift_album_of(const struct drift_world *world, enum source_p
 	};
 }
 
-int32_t drift_label(const struct drift_world *world, enum source_part part, int64_t n)
+/* The label of a sample: its album's class, or, for a share of the samples, drawn anew. */
+static int32_t label_of(const struct drift_world *world, enum source_part part, int64_t n)
 {
 	const enum drift_use use = part == SOURCE_EVAL ? DRIFT_EVAL_LABEL : DRIFT_LABEL;
 	uint32_t bits[4];
@@ -174,7 +175,7 @@ int made_source_labels(struct source *source, enum source_part part, const int64
 	int32_t *labels, struct err *err)
 {
 	for (int i = 0; i < n; i++)
-		labels[i] = drift_label(((struct made_source *)source)->world, part, ids[i]);
+		labels[i] = label_of(((struct made_source *)source)->world, part, ids[i]);
 	return 0;
 }
 

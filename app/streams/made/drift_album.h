@@ -37,9 +37,6 @@ int64_t drift_album_number(const struct drift_world *world, int64_t n);
 struct drift_album drift_album_of(
 	const struct drift_world *world, enum source_part part, int64_t n);
 
-/* The label of a sample: its album's class, or, for a share of the samples, drawn anew. */
-int32_t drift_label(const struct drift_world *world, enum source_part part, int64_t n);
-
 /* The time step of a sample. */
 static inline int64_t drift_step(const struct drift_world *world, enum source_part part, int64_t n)
 {

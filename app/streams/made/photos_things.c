@@ -38,7 +38,8 @@
 enum { BOTH = THING_LANDMARK | THING_BESIDE };
 
 /* clang-format off */
-const struct thing_kind thing_kinds[] = {
+/* Ends with a row without a name. */
+static const struct thing_kind thing_kinds[] = {
 	{"tower", THING_LANDMARK, 0.24f, 1.15f, {
 		BOX(WALL, 0, 0, 0.75f, 0.66f), WINDOWS(0, 0.12f, 0.5f, 0.5f, 2),
 		BOX(SHADE, 0, 0.64f, 0.95f, 0.07f), SPIRE(ROOF, 0, 0.71f, 0.9f, 0.29f)}},

@@ -57,8 +57,6 @@ struct thing_kind {
 	struct part parts[PARTS_MOST];
 };
 
-extern const struct thing_kind thing_kinds[]; /* ends with a row without a name */
-
 struct thing {
 	const struct thing_kind *kind;
 	float x, y, width, height; /* its foot; half its width; its height */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "nn/norm/norm_impl.h"
 
-const struct norm_type *const norm_types[] = {&norm_group, &norm_batch, &norm_plain, NULL};
+static const struct norm_type *const norm_types[] = {&norm_group, &norm_batch, &norm_plain, NULL};
 
 const struct norm_type *norm_find(const char *name)
 {

@@ -27,7 +27,6 @@ struct norm_type {
 };
 
 extern const struct norm_type norm_group, norm_batch, norm_plain;
-extern const struct norm_type *const norm_types[];   /* all of them, NULL behind the last */
 const struct norm_type *norm_find(const char *name); /* NULL: there is none */
 
 struct norm {
