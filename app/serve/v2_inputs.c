@@ -140,13 +140,18 @@ static int take_binary(struct binary *binary, const struct jvalue *tensor, const
 	return 0;
 }
 
-static int make_inputs(struct exchange *exchange, size_t count, struct err *err)
+/* For so many samples, of which the request has so many values each: a value takes a byte or more. */
+static int make_inputs(struct exchange *exchange, size_t count, size_t values, struct err *err)
 {
+	enum { EACH = 16, SMALL = 1 << 24 }; /* floats that a byte may become; that any may */
+	const size_t received = (size_t)exchange->received;
 	const size_t floats = count * copy_floats(exchange->copy);
 
-	/* A shape must not ask for more memory than the request has bytes. */
-	if (count > (size_t)exchange->received)
+	if (count > received / values)
 		return err_set(err, ERR_INPUT, "shape: there are not %zu samples", count);
+	if (floats > SMALL && floats > EACH * received)
+		return err_set(err, ERR_INPUT,
+			"shape: %zu samples are too many; send them in parts", count);
 	exchange->count = (int)count;
 	exchange->inputs = mem_new(floats, sizeof(*exchange->inputs));
 	return exchange->inputs ? 0 : err_memory(err, "inputs", floats * sizeof(float));
@@ -166,7 +171,7 @@ static int read_tensor(struct exchange *exchange, const struct jvalue *tensor,
 	if (!code && !type)
 		code = err_set(err, ERR_INPUT, "datatype: must be FP32, or another of numbers");
 	if (!code)
-		code = make_inputs(exchange, count, err);
+		code = make_inputs(exchange, count, floats, err);
 	if (code)
 		return code;
 	numbers.room = count * floats;
@@ -183,160 +188,162 @@ static int read_tensor(struct exchange *exchange, const struct jvalue *tensor,
 
 /* --- rows of named values --- */
 
-/* Rows as text, to which each column adds its value. */
-struct rows {
-	struct text *words;
-	size_t count;
+/* A tensor that is a column: values in JSON, numbers, or texts one after the other. */
+struct column {
+	const char *name;
+	const struct jvalue *data;
+	const struct datatype *type; /* of numbers in bytes; NULL: they are texts */
+	const char *bytes;
+	size_t left;
 };
 
-static void begin_value(struct text *words, const char *name)
+static int open_column(struct column *column, const struct jvalue *tensor, size_t count,
+	struct binary *binary, struct err *err)
 {
-	struct jwriter json = {.out = words};
+	const char *type = jvalue_text(jvalue_find(tensor, "datatype"));
+	const bool texts = type && !strcmp(type, "BYTES");
+	int code;
 
-	if (words->data[words->size - 1] != '{')
-		text_add(words, ", ");
-	jwriter_text(&json, NULL, name);
-	text_add(words, ": ");
+	column->type = find_datatype(type);
+	column->data = jvalue_find(tensor, "data");
+	if (!column->type && !texts && !(type && !strcmp(type, "BOOL") && column->data))
+		return err_set(err, ERR_INPUT, "datatype: must be one of numbers, or BYTES");
+	if (column->data)
+		return jvalue_count(column->data) == count
+			       ? 0
+			       : err_set(err, ERR_INPUT, "data: has %zu values, the shape %zu",
+					 jvalue_count(column->data), count);
+	code = take_binary(binary, tensor, &column->bytes, &column->left, err);
+	if (!code && !texts && column->left != count * column->type->size)
+		code = err_set(err, ERR_INPUT, "binary_data_size = %zu: the shape has %zu",
+			column->left, count * column->type->size);
+	return code;
 }
 
-static int add_json(struct text *words, const struct jvalue *value, struct err *err)
+static int add_json(
+	struct jwriter *row, const char *name, const struct jvalue *value, struct err *err)
 {
-	struct jwriter json = {.out = words};
 	double number;
 	bool truth;
 
 	if (jvalue_number(value, &number))
-		jwriter_number(&json, NULL, number);
+		jwriter_number(row, name, number);
 	else if (jvalue_text(value))
-		jwriter_text(&json, NULL, jvalue_text(value));
+		jwriter_text(row, name, jvalue_text(value));
 	else if (jvalue_truth(value, &truth))
-		text_add(words, truth ? "true" : "false");
+		jwriter_truth(row, name, truth);
 	else if (jvalue_kind(value) == JVALUE_NONE)
-		text_add(words, "null");
+		jwriter_raw(row, name, "null");
 	else
 		return err_set(err, ERR_INPUT, "data: must be a list of numbers or texts");
 	return 0;
 }
 
 /* A text in a binary tensor: its length in four bytes, lowest first, and its bytes. */
-static int add_bytes(struct text *words, const char **at, size_t *left, struct err *err)
+static int add_bytes(struct jwriter *row, struct column *column, struct err *err)
 {
-	struct jwriter json = {.out = words};
 	uint32_t size = 0;
 	char *text;
+	int code = 0;
 
-	if (*left >= sizeof(size))
-		memcpy(&size, *at, sizeof(size));
-	if (*left < sizeof(size) || size > *left - sizeof(size))
+	if (column->left >= sizeof(size))
+		memcpy(&size, column->bytes, sizeof(size));
+	if (column->left < sizeof(size) || size > column->left - sizeof(size))
 		return err_set(
 			err, ERR_INPUT, "binary_data_size: a text is longer than the tensor");
 	text = mem_new((size_t)size + 1, 1);
 	if (!text)
 		return err_memory(err, "a text", size);
-	memcpy(text, *at + sizeof(size), size);
-	jwriter_text(&json, NULL, text);
+	memcpy(text, column->bytes + sizeof(size), size);
+	if (strlen(text) != size || !text_is_utf8(text))
+		code = err_set(err, ERR_INPUT, "a text is no UTF-8, or holds a zero byte");
+	else
+		jwriter_text(row, column->name, text);
 	mem_free(text);
-	*at += sizeof(size) + size;
-	*left -= sizeof(size) + size;
-	return 0;
-}
-
-static int add_number(struct text *words, double number)
-{
-	struct jwriter json = {.out = words};
-
-	jwriter_number(&json, NULL, number);
-	return 0;
-}
-
-static int add_column(struct rows *rows, const struct jvalue *tensor, const char *name,
-	struct binary *binary, struct err *err)
-{
-	const char *type_name = jvalue_text(jvalue_find(tensor, "datatype"));
-	const struct datatype *type = find_datatype(type_name);
-	const bool texts = type_name && !strcmp(type_name, "BYTES");
-	const struct jvalue *data = jvalue_find(tensor, "data");
-	const char *bytes = NULL;
-	size_t size = 0;
-	int code = 0;
-
-	if (!type && !texts && !(type_name && !strcmp(type_name, "BOOL") && data))
-		return err_set(err, ERR_INPUT, "datatype: must be one of numbers, or BYTES");
-	if (data && jvalue_count(data) != rows->count)
-		return err_set(err, ERR_INPUT, "data: has %zu values, the shape %zu",
-			jvalue_count(data), rows->count);
-	if (!data)
-		code = take_binary(binary, tensor, &bytes, &size, err);
-	if (!code && !data && !texts && size != rows->count * type->size)
-		code = err_set(err, ERR_INPUT, "binary_data_size = %zu: the shape has %zu", size,
-			rows->count * type->size);
-	for (size_t i = 0; i < rows->count && !code; i++) {
-		begin_value(&rows->words[i], name);
-		if (data)
-			code = add_json(&rows->words[i], jvalue_at(data, i), err);
-		else if (texts)
-			code = add_bytes(&rows->words[i], &bytes, &size, err);
-		else
-			code = add_number(&rows->words[i], type->read(bytes + i * type->size));
-	}
+	column->bytes += sizeof(size) + size;
+	column->left -= sizeof(size) + size;
 	return code;
 }
 
-static int read_row(struct exchange *exchange, struct text *words, size_t i, struct err *err)
+static int add_value(struct jwriter *row, struct column *column, size_t i, struct err *err)
 {
+	if (column->data)
+		return add_json(row, column->name, jvalue_at(column->data, i), err);
+	if (!column->type)
+		return add_bytes(row, column, err);
+	jwriter_number(
+		row, column->name, column->type->read(column->bytes + i * column->type->size));
+	return 0;
+}
+
+/* Rows are read as those of other requests are. */
+static int read_row(struct exchange *exchange, struct column *columns, size_t count, size_t i,
+	struct text *words, struct err *err)
+{
+	struct jwriter row = {.out = words};
 	struct live_line line;
 	char where[32];
+	int code = 0;
 
 	snprintf(where, sizeof(where), "row %zu", i);
-	text_add(words, "}}");
+	words->size = 0;
+	jwriter_table(&row, NULL);
+	jwriter_table(&row, "input");
+	for (size_t c = 0; c < count && !code; c++)
+		code = add_value(&row, &columns[c], i, err);
+	if (code)
+		return code;
+	jwriter_end(&row);
+	jwriter_end(&row);
 	if (words->failed)
 		return err_memory(err, "a row", words->size);
 	return desk_read(exchange->served->desk, exchange->copy, words->data, words->size, where,
 		&line, exchange->inputs + i * copy_floats(exchange->copy), err);
 }
 
-static int read_rows(struct exchange *exchange, const struct jvalue *inputs, struct rows *rows,
+/* Before anything is made for rows, the request has as many values of each column. */
+static int open_columns(struct column *columns, const struct jvalue *inputs, size_t *rows,
 	struct binary *binary, struct err *err)
 {
 	int code = 0;
 
-	for (size_t i = 0; i < rows->count; i++)
-		text_add(&rows->words[i], "{\"input\": {");
-	for (size_t t = 0; t < jvalue_count(inputs) && !code; t++) {
-		const struct jvalue *tensor = jvalue_at(inputs, t);
-		const char *name = jvalue_text(jvalue_find(tensor, "name"));
+	for (size_t c = 0; c < jvalue_count(inputs) && !code; c++) {
+		const struct jvalue *tensor = jvalue_at(inputs, c);
 		size_t count = 0;
 
-		code = name ? read_shape(jvalue_find(tensor, "shape"), 1, &count, err)
-			    : err_set(err, ERR_INPUT,
-				      "inputs: each must have the name of a column");
-		if (!code && count != rows->count)
+		columns[c].name = jvalue_text(jvalue_find(tensor, "name"));
+		code = columns[c].name ? read_shape(jvalue_find(tensor, "shape"), 1, &count, err)
+				       : err_set(err, ERR_INPUT,
+						 "inputs: each must have the name of a column");
+		if (!code && c && count != *rows)
 			code = err_set(err, ERR_INPUT, "shape: all columns must be as long");
+		*rows = count;
 		if (!code)
-			code = add_column(rows, tensor, name, binary, err);
+			code = open_column(&columns[c], tensor, count, binary, err);
 	}
-	for (size_t i = 0; i < rows->count && !code; i++)
-		code = read_row(exchange, &rows->words[i], i, err);
 	return code;
 }
 
 static int read_columns(struct exchange *exchange, const struct jvalue *inputs,
 	struct binary *binary, struct err *err)
 {
-	struct rows rows = {0};
-	int code = jvalue_count(inputs) ? read_shape(jvalue_find(jvalue_at(inputs, 0), "shape"), 1,
-						  &rows.count, err)
-					: err_set(err, ERR_INPUT, "inputs: must be columns");
+	const size_t count = jvalue_count(inputs);
+	struct column *columns;
+	struct text words = {0};
+	size_t rows = 0;
+	int code;
 
+	if (jvalue_kind(inputs) != JVALUE_LIST || !count)
+		return err_set(err, ERR_INPUT, "inputs: must be columns");
+	columns = mem_new(count, sizeof(*columns));
+	code = columns ? open_columns(columns, inputs, &rows, binary, err)
+		       : err_memory(err, "columns", count * sizeof(*columns));
 	if (!code)
-		code = make_inputs(exchange, rows.count, err);
-	if (!code && !(rows.words = mem_new(rows.count, sizeof(*rows.words))))
-		code = err_memory(err, "rows", rows.count * sizeof(*rows.words));
-	if (!code)
-		code = read_rows(exchange, inputs, &rows, binary, err);
-	for (size_t i = 0; i < rows.count && rows.words; i++)
-		text_release(&rows.words[i]);
-	mem_free(rows.words);
+		code = make_inputs(exchange, rows, count, err);
+	for (size_t i = 0; i < rows && !code; i++)
+		code = read_row(exchange, columns, count, i, &words, err);
+	text_release(&words);
+	mem_free(columns);
 	return code;
 }
 

@@ -82,6 +82,12 @@ def learns_names(service):
     verdict(got[0] == 400 and 'was labelled "yes" before, not "no"' in got[1]["error"], "names in sentences, too", got)
 
 
+def most_memory(service):
+    """kB, the most that it has taken so far."""
+    with open("/proc/%d/status" % service.process.pid, encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+
+
 def inference_protocol(service):
     model = json.loads(service.get("/v2/models/retain")[1])
     verdict([(one["name"], one["datatype"]) for one in model["inputs"]] == [("age", "FP32"), ("city", "BYTES")] and
@@ -102,6 +108,18 @@ def inference_protocol(service):
                           ("words for a number", [dict(question["inputs"][0], datatype="BYTES", data=["a", "b", "c"])])):
         got = service.post("/v2/models/retain/infer", {"inputs": changed})
         verdict(got[0] == 400 and len(got[1]["error"]) > 10, "%s: 400" % name, got)
+    before = most_memory(service)
+    for column in dict(question["inputs"][0], shape=[1 << 19]), dict(question["inputs"][1], shape=[1 << 19], data=[]):
+        got = service.post("/v2/models/retain/infer", json.dumps({"inputs": [column]}) + " " * (1 << 19))
+        verdict(got[0] == 400 and len(got[1]["error"]) > 10, "a shape of more rows than there are: 400", got)
+    more = most_memory(service) - before
+    verdict(more < 32 << 10, "and no memory for rows that are not there", "%d kB" % more)
+    for name, text in ("zero bytes", b"R\0me"), ("what is no UTF-8", b"R\xffme"):
+        head = json.dumps({"inputs": [{"name": "city", "shape": [1], "datatype": "BYTES",
+                                       "parameters": {"binary_data_size": 4 + len(text)}}]}).encode()
+        got = service.post("/v2/models/retain/infer", head + len(text).to_bytes(4, "little") + text,
+                           **{"Inference-Header-Content-Length": str(len(head))})
+        verdict(got[0] == 400 and "UTF-8" in got[1]["error"], "a text with %s: 400" % name, got)
     try:
         import numpy
         import tritonclient.http as triton
