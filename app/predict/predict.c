@@ -15,7 +15,6 @@
 #include "config/app_config.h"
 #include "formats/csv.h"
 
-
 struct work {
 	const struct predict_config *config;
 	struct predict_model model;
