@@ -189,10 +189,20 @@ static const float *quiet_stats(const struct learner *learner)
 /* A chunk that is asked about: by which weights, and where the answer is gathered. */
 struct asking {
 	const double *weights;
+	bool by_class; /* in their place */
 	const float *inputs, *seen;
 	int n;
 	float *sum;
 };
+
+/* What a model gave, in the buffer of logits, goes into the answer. */
+static void gather(const struct fast *fast, const struct asking *a, int model, double prior)
+{
+	if (a->by_class)
+		mix_add_by_class(&fast->mix, model, fast->logits, a->n, a->sum);
+	else
+		mix_add(&fast->mix, a->weights[model], prior, fast->logits, a->n, a->sum);
+}
 
 double fast_prior_weight(const struct fast *fast, const double weights[MIX_MODELS])
 {
@@ -207,14 +217,15 @@ static int ask_slow(struct learner *learner, struct asking *a, struct err *err)
 	int code;
 
 	a->seen = a->inputs;
-	if (a->weights[0] + prior <= 0 && !fast->head)
+	if (a->weights[0] + prior <= 0 && !fast->head && !a->by_class)
 		return 0;
 	learner_tell(learner, LEARNER_PREDICT, a->n);
 	code = fast_look(learner, a->inputs, a->n, &a->seen, fast->logits, err);
 	if (code)
 		return code;
 	fast_softmax(learner, fast->logits, fast->labels, a->n);
-	mix_add(&fast->mix, a->weights[0], prior, fast->logits, a->n, a->sum);
+	mix_look(&fast->mix, fast->logits, a->n);
+	gather(fast, a, 0, prior);
 	return 0;
 }
 
@@ -222,10 +233,9 @@ static int ask_slow(struct learner *learner, struct asking *a, struct err *err)
 static int ask_part(struct learner *learner, const struct asking *a, int part, struct err *err)
 {
 	struct fast *fast = learner->fast;
-	const double weight = a->weights[1 + part];
 	int code;
 
-	if (weight <= 0)
+	if (a->weights[1 + part] <= 0 && !a->by_class)
 		return 0;
 	if (!fast->head)
 		learner_tell(learner, LEARNER_PREDICT, a->n);
@@ -234,7 +244,7 @@ static int ask_part(struct learner *learner, const struct asking *a, int part, s
 	if (code)
 		return code;
 	fast_softmax(learner, fast->logits, fast->labels, a->n);
-	mix_add(&fast->mix, weight, 0, fast->logits, a->n, a->sum);
+	gather(fast, a, 1 + part, 0);
 	return 0;
 }
 
@@ -266,12 +276,12 @@ static int ask_chunk(struct learner *learner, struct asking *a, struct err *err)
 	for (int i = 0; i < fast->config.count && !code; i++)
 		code = ask_part(learner, a, i, err);
 	for (int i = 0; i < fast->config.heads.count && !code; i++) {
-		const double weight = a->weights[1 + fast->config.count + i];
+		const int model = 1 + fast->config.count + i;
 
-		if (weight <= 0)
+		if (a->weights[model] <= 0 && !a->by_class)
 			continue;
 		heads_predict(fast->heads, learner->engine->team, i, a->inputs, a->n, fast->logits);
-		mix_add(&fast->mix, weight, 0, fast->logits, a->n, a->sum);
+		gather(fast, a, model, 0);
 	}
 	return code;
 }
@@ -302,6 +312,7 @@ int fast_predict(struct learner *learner, bool ever, const float *inputs, int n,
 {
 	struct fast *fast = learner->fast;
 	const size_t classes = (size_t)fast->mix.classes;
+	const bool by_class = fast->config.mix.by_class && !ever;
 	double weights[MIX_MODELS];
 	int alone, code = 0;
 
@@ -309,12 +320,13 @@ int fast_predict(struct learner *learner, bool ever, const float *inputs, int n,
 		fast_ever_weights(fast, weights);
 	else
 		fast_now_weights(fast, weights);
-	alone = ever ? -1 : mix_alone(&fast->mix, weights);
+	alone = ever || by_class ? -1 : mix_alone(&fast->mix, weights);
 	if (alone > fast->config.count)
 		alone = -1; /* heads have no logits */
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += FAST_CHUNK) {
 		struct asking asking = {.weights = weights,
+			.by_class = by_class,
 			.inputs = inputs + (size_t)at * learner->floats,
 			.n = n - at < FAST_CHUNK ? n - at : FAST_CHUNK,
 			.sum = logits + (size_t)at * classes};

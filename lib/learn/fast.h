@@ -24,7 +24,7 @@
 
 struct learner;
 
-enum { FAST_CHUNK = 64, FAST_PARTS = 6, FAST_TERMS = 2 };
+enum { FAST_CHUNK = MIX_CHUNK, FAST_PARTS = 6, FAST_TERMS = 2 };
 
 /* The rate of a step, and what is left of the term after a chunk. */
 struct fast_term {

@@ -96,7 +96,9 @@ struct lesson {
 /* Of a model's probabilities, for the guard. */
 static void add_mixed(struct fast *fast, const struct lesson *lesson, int model, double prior)
 {
-	if (fast->mixed)
+	if (fast->mixed && fast->config.mix.by_class)
+		mix_add_by_class(&fast->mix, model, fast->logits, lesson->n, fast->mixed);
+	else if (fast->mixed)
 		mix_add(&fast->mix, lesson->weights[model], prior, fast->logits, lesson->n,
 			fast->mixed);
 }
@@ -186,6 +188,7 @@ static int score(struct learner *learner, struct lesson *lesson, int *hits, stru
 	if (!fast->heads)
 		*hits += count_hits(fast, fast->logits, lesson->labels, n);
 	fast_softmax(learner, fast->logits, lesson->labels, n);
+	mix_look(&fast->mix, fast->logits, n);
 	mix_score(&fast->mix, 0, fast->losses, n);
 	mix_score_prior(&fast->mix, fast->logits, lesson->labels, n);
 	if (fast->mixed) {

@@ -31,6 +31,8 @@ const struct option_row fast_options[] = {
 		"the most frequent or the last label answers while it is right more often"},
 	{"fast", "mix", OPTION_FLOAT, "0.98", "[0, 1)",
 		"what a part's record keeps at a time step; parts are mixed by it"},
+	{"fast", "mix_by", OPTION_CHOICE, "all", "all | class",
+		"a part has one record, or one for each class that the slow net sees in a sample"},
 	{"fast", "alone", OPTION_INT, "0", "[0, 8]",
 		"what is now is answered by this part alone, parts before heads; 0: by the "
 		"mixture"},
@@ -141,6 +143,8 @@ int fast_config(struct fast_config *config, const struct options *options, struc
 			.last = options_bool(options, "fast.last"),
 			.guard = options_bool(options, "fast.guard")},
 	};
+	config->mix.by_class =
+		!strcmp(options_text(options, "fast.mix_by"), "class") && !config->alone;
 	if (strcmp(parts, "none") != 0)
 		code = parts_read(config, parts, err);
 	if (!code && strcmp(heads, "none") != 0)

@@ -17,6 +17,10 @@ const struct option_row learner_options[] = {
 		"layers that are not trained, from the input on: stem, layer1, ...; empty: none"},
 	{"optimizer", "rates", OPTION_TEXT, "", NULL,
 		"layers with a rate of their own, as a factor of schedule.rate: layer1:0.1, fc:10"},
+	{"optimizer", "wide", OPTION_FLOAT, "0", "[0, inf)",
+		"dense layers of more inputs than this learn slower, by the root of how many times "
+		"more; 0: none does",
+		.before = "0"},
 	{"model", "scale", OPTION_CHOICE, "auto", "auto | off | running",
 		"standardise inputs by running means and spreads; auto: vectors, but not images",
 		.before = "off"},

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/mix_impl.h"
 #include "nn/rank.h"
 
 static const double LEAST = 1e-3; /* a probability counts as this much at least */
@@ -40,7 +41,7 @@ int mix_init(struct mix *mix, const struct mix_config *config, int classes, stru
 	mix->ever = mem_new(count, sizeof(double));
 	mix->raise = mem_new(count, sizeof(float));
 	mix->gained = mem_new(count, sizeof(double));
-	if (!mix->recent || !mix->ever || !mix->raise || !mix->gained) {
+	if (!mix->recent || !mix->ever || !mix->raise || !mix->gained || !mix_class_init(mix)) {
 		mix_release(mix);
 		return err_memory(err, "a mixture", 3 * count * sizeof(double));
 	}
@@ -54,6 +55,7 @@ void mix_release(struct mix *mix)
 	mem_free(mix->ever);
 	mem_free(mix->raise);
 	mem_free(mix->gained);
+	mix_class_release(mix);
 	*mix = (struct mix){0};
 }
 
@@ -128,6 +130,7 @@ static void follow_labels(struct mix *mix)
 void mix_restart(struct mix *mix)
 {
 	memset(mix->record, 0, sizeof(mix->record));
+	mix_class_restart(mix);
 	for (int c = 0; c < mix->classes; c++) {
 		mix->recent[c] = 1.0 / mix->classes;
 		mix->ever[c] = 1;
@@ -141,18 +144,23 @@ void mix_restart(struct mix *mix)
 	mix->lead = mix->rival = mix->rival_chunks = 0;
 }
 
-void mix_weights(const struct mix *mix, double weights[MIX_MODELS])
+void mix_record_weights(const struct mix *mix, const double *records, double weights[MIX_MODELS])
 {
-	double most = mix->record[0], all = 0, sum = 0;
+	double most = records[0], all = 0, sum = 0;
 
 	for (int i = 1; i < mix->count; i++)
-		most = fmax(most, mix->record[i]);
+		most = fmax(most, records[i]);
 	for (int i = 0; i < mix->count; i++)
-		all += weights[i] = exp(mix->record[i] - most);
+		all += weights[i] = exp(records[i] - most);
 	for (int i = 0; i < mix->count; i++)
 		sum += weights[i] = weights[i] < NEGLIGIBLE * all ? 0 : weights[i];
 	for (int i = 0; i < mix->count; i++)
 		weights[i] /= sum;
+}
+
+void mix_weights(const struct mix *mix, double weights[MIX_MODELS])
+{
+	mix_record_weights(mix, mix->record, weights);
 }
 
 /* In lanes, which a compiler makes vectors of. */
@@ -282,8 +290,12 @@ void mix_score(struct mix *mix, int model, const float *losses, int n)
 	const double most = -log(LEAST);
 	double sum = 0;
 
-	for (int i = 0; i < n; i++)
-		sum += (double)losses[i] < most ? (double)losses[i] : most;
+	for (int i = 0; i < n; i++) {
+		const double loss = (double)losses[i] < most ? (double)losses[i] : most;
+
+		sum += loss;
+		mix_class_gain(mix, model, i, -loss);
+	}
 	mix->gain[model] = -sum;
 }
 
@@ -297,8 +309,10 @@ void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t 
 	for (int i = 0; i < n; i++, probabilities += classes) {
 		const float all = raised_sum(mix, probabilities);
 		const float share = mix->raise[labels[i]] * probabilities[labels[i]] / all;
+		const double gain = (double)share > LEAST ? (double)log_of(share) : log(LEAST);
 
-		sum += (double)share > LEAST ? (double)log_of(share) : log(LEAST);
+		sum += gain;
+		mix_class_gain(mix, mix->count - 1, i, gain);
 	}
 	mix->gain[mix->count - 1] = sum;
 }
@@ -372,6 +386,7 @@ bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
 {
 	for (int i = 0; i < mix->count; i++)
 		mix->record[i] = mix->config.keep * mix->record[i] + mix->gain[i];
+	mix_class_reveal(mix);
 	if (mix->config.last)
 		count_repeats(mix, labels, n);
 	count_labels(mix, labels, n);
@@ -385,7 +400,7 @@ static void check(struct mix *mix, struct state *state)
 	bool right = mix->repeats >= 0 && mix->repeats <= 1 && mix->expected >= 0 &&
 		     mix->expected <= 1 && mix->lead >= 0 && mix->lead < mix->count &&
 		     mix->rival >= 0 && mix->rival < mix->count && mix->seen >= 1 &&
-		     isfinite(mix->seen);
+		     isfinite(mix->seen) && mix_class_right(mix);
 
 	for (int i = 0; i < mix->count; i++)
 		right = right && isfinite(mix->record[i]);
@@ -426,6 +441,7 @@ void mix_state(struct mix *mix, struct state *state)
 		state_double(state, "repeats", &mix->repeats);
 		state_double(state, "expected", &mix->expected);
 	}
+	mix_class_state(mix, state);
 	state_leave(state);
 	if (!state_failed(state))
 		check(mix, state);

@@ -13,6 +13,8 @@
  * are compared with the mixture. While one of them has been right more often of late, it is
  * the answer.
  *
+ * With `by_class`, models have a record for each class that the first model sees in a sample.
+ *
  * A mixture sees numbers only. Whatever it is given, all that it gives is finite.
  */
 #ifndef RETAIN_LEARN_MIX_H
@@ -24,7 +26,7 @@
 #include "base/err.h"
 #include "base/state.h"
 
-enum { MIX_MODELS = 10 };
+enum { MIX_MODELS = 10, MIX_CHUNK = 64 };
 enum mix_guess { MIX_MOST, MIX_LAST, MIX_GUESSES };
 
 struct mix_config {
@@ -34,6 +36,7 @@ struct mix_config {
 	double span;  /* "of late": a label's share fades over so many samples */
 	bool last;    /* the prior knows the label before the chunk */
 	bool guard;
+	bool by_class; /* records are kept by the class that the first model sees */
 };
 
 struct mix {
@@ -50,6 +53,10 @@ struct mix {
 	/* With `guard`, of late: how often a guess was right, how often it alone or the mixture
 	 * alone was, and how much more often the former. */
 	double right[MIX_GUESSES], either[MIX_GUESSES], over[MIX_GUESSES];
+	/* With `by_class`, [class][model]: records, and gains of the chunk that is being scored;
+	 * and the classes that the first model saw in the samples in hand. */
+	double *class_record, *class_gain;
+	int32_t *spoken;
 	float *raise;   /* what the prior multiplies a class's probability by */
 	double *gained; /* shares of the chunk that is being counted; zeros between chunks */
 	/* Who leads, for the log: another must have led for a while. */
@@ -72,6 +79,16 @@ void mix_weights(const struct mix *mix, double weights[MIX_MODELS]);
  */
 void mix_add(const struct mix *mix, double weight, double prior, const float *probabilities, int n,
 	float *sum);
+
+/*
+ * With `by_class`: mix_look notes what the first model says of up to MIX_CHUNK samples, which
+ * are then scored, or answered; mix_add_by_class adds a model's probabilities by its records,
+ * and with the first model's those of the prior.
+ */
+void mix_look(struct mix *mix, const float *probabilities, int n);
+void mix_add_by_class(
+	const struct mix *mix, int model, const float *probabilities, int n, float *sum);
+
 void mix_guard(const struct mix *mix, int n, float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);
 

@@ -78,7 +78,7 @@ static void look_at_fast(struct published *made, const struct learner *learner)
 
 	made->fast = config;
 	made->heads = config && config->heads.count;
-	made->mixes = config && !config->head && !made->heads;
+	made->mixes = config && !config->head && !made->heads && !config->mix.by_class;
 	made->parts = made->mixes ? config->count : 0;
 }
 

@@ -12,7 +12,7 @@
 	BUNDLE("replay.objective=" objective, "optimizer.kind=" optimizer,                         \
 		"average.kind=" average, "schedule.kind=" schedule, "replay.holdout=" holdout,     \
 		"replay.recency_share=" recency, "fast.parts=none", "fast.heads=none",             \
-		"loss.kind=cross-entropy", ##__VA_ARGS__)
+		"loss.kind=cross-entropy", "optimizer.wide=0", ##__VA_ARGS__)
 
 const struct bundle methods[] = {
 	{"ama+malr",
@@ -74,10 +74,11 @@ const struct bundle methods[] = {
 		METHOD("pure", "adam", "ama", "malr", "0.05", "0", "schedule.rate=0.001",
 			"optimizer.decay=0")},
 	{"schedule-free", "schedule-free SGD: no holdout, no horizon, no schedule",
-		METHOD("pure", "schedule-free", "none", "constant", "0", "0", "schedule.rate=0.5")},
+		METHOD("pure", "schedule-free", "none", "constant", "0", "0", "schedule.rate=0.5",
+			"optimizer.wide=64")},
 	{"schedule-free+recency", "schedule-free SGD, a tenth of each batch from the newest tenth",
-		METHOD("pure", "schedule-free", "none", "constant", "0", "0.1",
-			"schedule.rate=0.5")},
+		METHOD("pure", "schedule-free", "none", "constant", "0", "0.1", "schedule.rate=0.5",
+			"optimizer.wide=64")},
 	{"ama+malr+recency", "the paper's method, a tenth of each batch from the newest tenth",
 		METHOD("pure", "sgd", "ama", "malr", "0.05", "0.1")},
 	{0},

@@ -314,6 +314,7 @@ static void they_go_on(void **state)
 		{"fast.parts=0.3:0.9:2:20", "replay.pool=reservoir", "replay.limit=50"},
 		{"fast.heads=ridge, knn", "fast.bank=40"},
 		{TWO, "fast.heads=knn", "fast.bank=0"},
+		{TWO, "fast.mix_by=class", "fast.guard=true"},
 	};
 
 	(void)state;
@@ -449,8 +450,8 @@ static void threads_change_nothing(void **state)
 /* Once a size of step is known neither answers nor learning ask for memory. */
 static void they_allocate_nothing(void **state)
 {
-	struct school school = school_of(SETTINGS(
-		TWO, "replay.pool=reservoir", "replay.limit=500", "replay.validation_limit=99"));
+	struct school school = school_of(SETTINGS(TWO, "fast.mix_by=class", "replay.pool=reservoir",
+		"replay.limit=500", "replay.validation_limit=99"));
 	float inputs[STEP * DIM], logits[STEP * CLASSES];
 	int32_t labels[STEP];
 	uint64_t before;

@@ -393,6 +393,41 @@ static void statistics_are_copied_with_weights(void **state)
 	school_close(&school);
 }
 
+/*
+ * optimizer.wide = 2: with 8 inputs the first layer's weights make half of the step, with 12 the
+ * second's 1 / root of 6 of it; biases all of it. A layer's own factor is multiplied by that.
+ */
+static void wide_layers_learn_slower(void **state)
+{
+	struct school plain = school_of(SETTINGS("optimizer.decay=0"));
+	struct school wide =
+		school_of(SETTINGS("optimizer.decay=0", "optimizer.wide=2", "optimizer.rates=0:3"));
+	const struct param_table *table = net_params(plain.learner->net);
+	const double factors[] = {1.5, 3, 1 / sqrt(6), 1};
+	double most = 0;
+	float *start;
+
+	(void)state;
+	assert_int_equal(table->count, COUNT(factors));
+	start = malloc(table->floats * sizeof(*start));
+	memcpy(start, plain.learner->params, table->floats * sizeof(*start));
+	school_go(&plain, 1, 1);
+	school_go(&wide, 1, 1);
+	for (int i = 0; i < table->count; i++)
+		for (size_t k = table->rows[i].offset;
+			k < table->rows[i].offset + table->rows[i].count; k++) {
+			const double step = (double)(plain.learner->params[k] - start[k]);
+
+			assert_float_equal((double)(wide.learner->params[k] - start[k]),
+				factors[i] * step, 1e-6);
+			most = fmax(most, fabs(step));
+		}
+	assert_true(most > 1e-3);
+	free(start);
+	school_close(&plain);
+	school_close(&wide);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +437,7 @@ int main(void)
 		cmocka_unit_test(an_average_is_a_sum_over_the_trajectory),
 		cmocka_unit_test(averages_have_statistics),
 		cmocka_unit_test(statistics_are_copied_with_weights),
+		cmocka_unit_test(wide_layers_learn_slower),
 	};
 
 	return cmocka_run_group_tests_name("iteration", tests, NULL, NULL);

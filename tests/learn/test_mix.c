@@ -203,6 +203,43 @@ static void everything_stays_finite(void **state)
 	}
 }
 
+/* The first model is right where it sees class 0, the second where the first sees class 1. */
+static void records_by_class(void **state)
+{
+	const struct mix_config config = {.models = 2, .keep = 0.5, .span = 4, .by_class = true};
+	/* Samples that are seen as 0, 1 and 1. */
+	const float seen[] = {0.9f, 0.1f, 0.4f, 0.6f, 0.3f, 0.7f};
+	const float first[] = {0.1f, 2, 1e9f}, second[] = {3, 0.2f, 0.3f};
+	const float one[] = {0.8f, 0.2f, 0.8f, 0.2f}, two[] = {0.1f, 0.9f, 0.1f, 0.9f};
+	const int32_t labels[] = {0, 0, 0};
+	float sum[4] = {0};
+	double share[2];
+	struct mix mix;
+	struct err err;
+
+	(void)state;
+	assert_ok(mix_init(&mix, &config, 2, &err), err);
+	for (int k = 0; k < 2; k++) {
+		mix_look(&mix, seen, 3);
+		mix_score(&mix, 0, first, 3);
+		mix_score(&mix, 1, second, 3);
+		mix_reveal(&mix, labels, 3);
+	}
+	/* By now 1.5 times a chunk's: of class 0 -0.1 and -3, of class 1 -2 + log 0.001 and -0.5. */
+	assert_near(mix.class_record[0] - mix.class_record[1], 1.5 * (3 - 0.1));
+	assert_near(mix.class_record[2] - mix.class_record[3], 1.5 * (-2 + log(1e-3) + 0.5));
+	share[0] = 1 / (1 + exp(-1.5 * 2.9));
+	share[1] = 0; /* negligible */
+	mix_look(&mix, seen, 2);
+	mix_add_by_class(&mix, 0, one, 2, sum);
+	mix_add_by_class(&mix, 1, two, 2, sum);
+	for (int i = 0; i < 2; i++)
+		assert_near(sum[2 * i], share[i] * 0.8 + (1 - share[i]) * 0.1);
+	mix_restart(&mix);
+	assert_true(mix.class_record[0] == 0 && mix.class_record[3] == 0);
+	mix_release(&mix);
+}
+
 /* A lead counts when it has lasted for 100 chunks; a flicker does not. */
 static void a_lead_changes_once(void **state)
 {
@@ -238,6 +275,7 @@ int main(void)
 		cmocka_unit_test(the_prior_knows_the_last_label),
 		cmocka_unit_test(the_better_guess_answers),
 		cmocka_unit_test(everything_stays_finite),
+		cmocka_unit_test(records_by_class),
 		cmocka_unit_test(a_lead_changes_once),
 	};
 

@@ -1,0 +1,20 @@
+/* What mix.c (one record for all samples) and mix_class.c (one for each class) share. */
+#ifndef RETAIN_LEARN_MIX_IMPL_H
+#define RETAIN_LEARN_MIX_IMPL_H
+
+#include "learn/mix.h"
+
+/* The softmax of so many records as there are models; see mix_weights. */
+void mix_record_weights(const struct mix *mix, const double *records, double weights[MIX_MODELS]);
+
+/* These do nothing unless records are by class. */
+bool mix_class_init(struct mix *mix);
+void mix_class_release(struct mix *mix);
+void mix_class_restart(struct mix *mix);
+/* What a model gained by a sample of the chunk that mix_look saw. */
+void mix_class_gain(struct mix *mix, int model, int sample, double gain);
+void mix_class_reveal(struct mix *mix);
+bool mix_class_right(const struct mix *mix);
+void mix_class_state(struct mix *mix, struct state *state);
+
+#endif
