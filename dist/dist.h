@@ -13,6 +13,12 @@
 /* How many processes a launcher says it started with this one; 1 without a launcher. */
 int dist_started(void);
 
+/* Whether the launcher told this process which of them it is; without that MPI finds nobody. */
+bool dist_introduced(void);
+
+/* Refuses: processes of one launcher that cannot see each other. */
+int dist_alone(struct err *err);
+
 /*
  * Meets the others. *ranks is NULL if nobody started this process as one of several, which
  * costs nothing. Refuses ranks of other versions and, since it would be N times the same

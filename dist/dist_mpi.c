@@ -454,11 +454,7 @@ static int join(struct mpi_ranks *made, const char *version, struct err *err)
 	MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks->count);
 	if (ranks->count == 1 && dist_started() > 1)
-		return err_set(err, ERR_INPUT,
-			"%d processes were started, but each is alone, so each would make the "
-			"whole run: MPI and the launcher do not know each other; try "
-			"srun --mpi=pmix, or mpirun",
-			dist_started());
+		return dist_alone(err);
 	if (ranks->count > RANKS_MOST)
 		return err_set(
 			err, ERR_INPUT, "%d ranks: there can be %d", ranks->count, RANKS_MOST);
@@ -478,6 +474,9 @@ int dist_open(struct ranks **ranks, const char *version, struct err *err)
 	*ranks = NULL;
 	if (dist_started() == 1)
 		return 0;
+	/* Under srun, Open MPI would not even begin, and end the process with a page of its own. */
+	if (!dist_introduced())
+		return dist_alone(err);
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS ||
 		level < MPI_THREAD_SERIALIZED)
 		return err_set(err, ERR_STATE, "MPI cannot begin, or not with threads");
