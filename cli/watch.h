@@ -30,7 +30,10 @@ struct watch_result {
  */
 int watch_run(const struct watch *watch, struct watch_result *result);
 
-/* From here on the first Ctrl-C asks a run to stop after its time step; the second ends it at once. */
+/*
+ * From here on the first Ctrl-C asks a run to stop after its time step; the second ends it at
+ * once.
+ */
 void watch_interrupts(void);
 
 /* Set once Ctrl-C was seen. */

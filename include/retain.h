@@ -336,9 +336,9 @@ struct retain_ticket {
 };
 
 /*
- * A time step: predicts what it is now, with the newest weights, and keeps a copy of the inputs until
- * their labels are known. At most run.waiting_most inputs may wait so;
- * RETAIN_ERR_STATE when there would be more.
+ * A time step: predicts what it is now, with the newest weights, and keeps a copy of the inputs
+ * until their labels are known. At most run.waiting_most inputs may wait so; RETAIN_ERR_STATE
+ * when there would be more.
  */
 RETAIN_API int retain_learner_observe(struct retain_learner *learner, const float *inputs,
 	size_t input_floats, struct retain_prediction *predictions, size_t count,
@@ -371,7 +371,7 @@ RETAIN_API int retain_learner_train(
 struct retain_metrics {
 	int64_t steps, samples, iterations; /* revealed, revealed, made */
 	double learning_efficacy;           /* observed inputs whose prediction was right */
-	double blind; /* the same for whoever guesses the latest frequent label */
+	double blind; /* the same for a guess: the most frequent of the latest labels */
 	double retention, retention_plain; /* of the averaged and of the plain model */
 	double gap;                        /* sigma: the difference of the two */
 	double learning_rate;

@@ -15,8 +15,8 @@ struct setting {
 };
 
 /*
- * Options, for options_free, from a file or the folder of a run (NULL: none), from settings that end with a row
- * without a key (NULL: none) and from `count` words like "section.key=value".
+ * Options, for options_free, from a file or the folder of a run (NULL: none), from settings that
+ * end with a row without a key (NULL: none) and from `count` words like "section.key=value".
  */
 int app_config_make(struct options **options, const char *file, const struct setting *settings,
 	const char *const *words, int count, struct err *err);

@@ -10,7 +10,7 @@
 /*
  * Fills in what follows from the data (run/defaults.h): whether they are rows or pictures,
  * how large these are, whether they have an order. Built-in streams are left alone. Data
- * that cannot be read are, too: whoever opens them says why.
+ * that cannot be read are, too; opening them later says why.
  */
 int app_defaults(struct options *options, struct err *err);
 

@@ -125,7 +125,10 @@ int experiment_of_methods(struct experiment **experiment, const char *methods, s
 /* By name; -1: none. */
 int experiment_variant(const struct experiment *experiment, const char *name);
 
-/* By name, NULL meaning the first (NULL if there are none at all); an error lists those there are. */
+/*
+ * By name, NULL meaning the first (NULL if there are none at all); an error lists those there
+ * are.
+ */
 int experiment_scale(const struct experiment *experiment, const char *name,
 	const struct experiment_scale **scale, struct err *err);
 
@@ -158,7 +161,10 @@ int experiment_names(struct arena *arena, const char ***names, int *count, struc
 /* "1, 2,3": whole numbers, none twice. Returns how many, or an error. */
 int experiment_seeds(const char *words, int64_t seeds[EXPERIMENT_SEEDS], struct err *err);
 
-/* The next of "a, b,c", without blanks around it, copied to out and cut to its size; false: no more. */
+/*
+ * The next of "a, b,c", without blanks around it, copied to out and cut to its size; false: no
+ * more.
+ */
 bool experiment_word(const char **words, char *out, size_t size);
 
 #endif

@@ -43,7 +43,10 @@ void mapped_close(struct mapped *mapped);
  */
 void mapped_looked(struct mapped *mapped);
 
-/* The same; a file of at most `most` bytes stays in memory, so that its copies are fast and always alike. */
+/*
+ * The same; a file of at most `most` bytes stays in memory, so that its copies are fast and
+ * always alike.
+ */
 int mapped_keep(struct mapped *mapped, size_t most, struct err *err);
 
 /* Copies bytes at .. at+size-1. Several threads may call it at a time. */

@@ -1,6 +1,7 @@
 /*
  * A row is made in pieces: where its pixels come from, then each channel's values there, then
- * colours. All but fetching the values are loops over arrays, which the compiler turns into vectors.
+ * colours. All but fetching the values are loops over arrays, which the compiler turns into
+ * vectors.
  */
 #include "images/warp.h"
 

@@ -2,8 +2,8 @@
  * The loop of a live stream. Lines are gathered as far as they can be had without
  * waiting and without a time step between them; then acted on: inputs predicted,
  * kept and answered (live_predict.c), then labels joined with their inputs (live_labels.c)
- * in a time step, which is in live_step.c. An input is predicted once: sent again, it gets its first answer,
- * which the journal keeps.
+ * in a time step, which is in live_step.c. An input is predicted once: sent again, it gets its
+ * first answer, which the journal keeps.
  *
  * Invariants: the group is empty when the loop waits, and when a time step begins to
  * train, so what it holds is never older than the model that predicts it. It has no

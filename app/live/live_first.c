@@ -79,7 +79,10 @@ static void forget(struct live_first *first)
 	first->floats = 0;
 }
 
-/* Looks at a line, or an object of one; answers it, if it is to, where it does not say what inputs are. */
+/*
+ * Looks at a line, or an object of one; answers it, if it is to, where it does not say what
+ * inputs are.
+ */
 static int look_at_one(struct live *live, struct live_first *first, const struct feed_line *from,
 	struct answers *to, struct err *err)
 {

@@ -98,7 +98,10 @@ int live_take_first(struct live *live, const struct feed_line *from, enum live_k
 	struct answers *to, bool *made, struct err *err);
 
 bool live_is_blank(const struct feed_line *line);
-/* Whether it is a list with something in it. What is wrong with one that is not is for the reader. */
+/*
+ * Whether it is a list with something in it. What is wrong with one that is not is for the
+ * reader.
+ */
 bool live_is_list(const struct live *live, const struct feed_line *line);
 
 /* Predicts, answers and keeps the group's first n inputs; the answers wait to be sent. */
@@ -125,7 +128,10 @@ int live_send(struct live *live, struct err *err);
 /* The class as answers say it. */
 struct answers_class live_class(const struct live *live, int32_t label);
 
-/* The label's input, which waits, goes to the time step as `class`; a time step that is full ends. */
+/*
+ * The label's input, which waits, goes to the time step as `class`; a time step that is full
+ * ends.
+ */
 int live_join(struct live *live, const struct live_label *label, int32_t class, struct err *err);
 
 /* Labels that do not make a time step yet are on disk, and answered when they are sent. */

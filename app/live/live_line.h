@@ -14,8 +14,9 @@
  * numbers. Or it is a row of named values, {"age": 33, "city": "Rome"}, which a schema makes
  * numbers of. A label is a class number or, where classes come with their labels, a name. "for"
  * and "top" say what is wished to be known of the input (live/answers.h). Other names mean
- * nothing. A list of objects is several lines in one; who reads lines takes it apart (live/pieces.h). Where values may be
- * missing, null stands for one; in CSV an empty column does.
+ * nothing. A list of objects is several lines in one, which the reader of lines takes
+ * apart (live/pieces.h). Where values may be missing, null stands for one; in CSV an empty column
+ * does.
  *
  * The same as CSV, in which columns have one order and those at the end may be
  * missing; a heading that begins with "id,label" says nothing:

@@ -76,7 +76,7 @@ static int read_row(const struct jvalue *row, const char *where,
 			"%s: input: has names, and the model takes numbers; without model.input it "
 			"learns what names are",
 			where);
-	/* Who only asks may be any thread, and teaches nothing. */
+	/* A mere question may come from any thread, and teaches the schema nothing. */
 	code = shape->anonymous ? 0 : schema_learn_row(shape->schema, row, &why);
 	if (!code)
 		code = schema_encode_row(shape->schema, row, input, NULL, &why);

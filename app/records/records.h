@@ -42,7 +42,7 @@ struct records_info {
 	bool timed;                  /* records have times; else their order is all there is */
 	bool parted;                 /* records have parts; else all are RECORDS_STREAM */
 	bool users;                  /* records of the stream have users: records_user */
-	/* NULL, or what to say to whoever needs labels, where there are none: all are -1 */
+	/* NULL; or, where all labels are -1, what to say when they are needed */
 	const char *unlabelled;
 };
 

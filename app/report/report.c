@@ -43,7 +43,10 @@ static const struct {
 	{"gamma2", offsetof(struct run_window, gamma2)},
 };
 
-/* What the paper says of its main experiment (CLOC), by our keys; what it leaves open is not here. */
+/*
+ * What the paper says of its main experiment (CLOC), by our keys; what it leaves open is not
+ * here.
+ */
 static const struct run_setting paper_settings[] = {
 	{"model.arch", "resnet50"},
 	{"model.norm", "gn-ws"},

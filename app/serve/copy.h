@@ -17,7 +17,10 @@
 
 struct copy;
 
-/* With one holder. A learner's is made and renewed by the learner's thread; weights are borrowed. */
+/*
+ * With one holder. A learner's is made and renewed by the learner's thread; weights are
+ * borrowed.
+ */
 int copy_of_run(struct copy **copy, const struct run *run, struct err *err);
 int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err);
 struct copy *copy_hold(struct copy *copy); /* returns it; NULL is nothing */

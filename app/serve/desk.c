@@ -275,7 +275,10 @@ static void give_up(struct desk *desk, int code, const struct err *why)
 	}
 }
 
-/* Where processors are few, training takes what predictions leave. To Linux a thread has a niceness of its own. */
+/*
+ * Where processors are few, training takes what predictions leave. To Linux a thread has a
+ * niceness of its own.
+ */
 static void give_way(void)
 {
 	const id_t self = (id_t)gettid();

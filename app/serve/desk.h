@@ -79,8 +79,9 @@ int desk_end(struct desk *desk, struct run_result *result, struct err *err);
 void desk_close(struct desk *desk);
 
 /*
- * A place for a job, false if there is none, unless it `must` be; whoever has one must put a job there. A job
- * that can no longer be done is done at once, with an error.
+ * Reserves a place for a job. False: all are taken; with `must` there is always one. Whoever
+ * reserved a place must put a job there. A job that can no longer be done ends at once, with an
+ * error.
  */
 bool desk_reserve(struct desk *desk, bool must);
 void desk_put(struct desk *desk, struct job *job);
@@ -101,8 +102,8 @@ void desk_status(struct desk *desk, struct desk_status *status);
 struct answers_wish desk_wish(const struct desk *desk); /* where nothing is said */
 bool desk_grows(const struct desk *desk);               /* classes may come */
 /*
- * Of rows with names; NULL: inputs are numbers. To be asked where there is a copy. From begin to end
- * it does not change.
+ * Of rows with names; NULL: inputs are numbers. To be asked where there is a copy. From begin to
+ * end it does not change.
  */
 const struct schema *desk_schema_begin(struct desk *desk);
 void desk_schema_end(struct desk *desk);

@@ -24,8 +24,8 @@ static const char *behind(const char *path, const char *name)
 }
 
 /*
- * Who is meant, by the path's first part or, in /v2/models, by its third; and what is behind the
- * name. Without a name it is the only one there is, if there is one.
+ * Finds the learner that the path names, by its first part or, in /v2/models, by its third.
+ * Returns the rest of the path. Without a name it is the only learner there is.
  */
 static const char *find_served(struct exchange *exchange, bool *named)
 {

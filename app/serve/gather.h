@@ -21,10 +21,16 @@ struct gather;
 int gather_open(struct gather **gather, int threads, struct err *err);
 void gather_close(struct gather *gather);
 
-/* Whether handing a question over is worth it: less work than that is done sooner by whoever has it. */
+/*
+ * Whether handing a question over is worth it: less work than that is done sooner by whoever has
+ * it.
+ */
 bool gather_helps(const struct copy *copy, int count);
 
-/* Has it computed: job->logits, which the caller has made room for, are filled in; then job->done is called. */
+/*
+ * Has it computed: job->logits, which the caller has made room for, are filled in; then
+ * job->done is called.
+ */
 void gather_put(struct gather *gather, struct job *job);
 
 /* Computes what is there; who comes later computes for himself. */

@@ -66,8 +66,8 @@ const char *http_header(const struct http_request *request, const char *name);
 const char *http_param(const struct http_request *request, const char *name);
 
 /*
- * A whole answer, an error as {"error": sentence}, and one more header. All return HTTP_DONE. With 429
- * and 503 goes Retry-After, of a second if it was not said.
+ * A whole answer, an error as {"error": sentence}, and one more header. All return HTTP_DONE.
+ * With 429 and 503 goes Retry-After, of a second if it was not said.
  */
 enum http_next { HTTP_GO, HTTP_WAIT, HTTP_DONE };
 enum http_next http_say(struct http_request *request, int status, const char *type);

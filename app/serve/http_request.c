@@ -57,7 +57,7 @@ enum http_next http_refuse(struct http_request *request, int status, const char 
 	jwriter_text(&json, "error", sentence);
 	jwriter_end(&json);
 	text_add(&answer->body, "\n");
-	/* Who comes too early is told when to come again, if nobody has said it. */
+	/* A client that is refused for now is told when to come again, unless that was said. */
 	if ((status == 429 || status == 503) && !has_field(answer, "Retry-After"))
 		http_field(request, "Retry-After", "1");
 	return http_say(request, status, "application/json");

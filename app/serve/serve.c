@@ -167,7 +167,7 @@ const char *serve_lines(const struct serve *serve, int item)
 	return serve->served[item].lines_url;
 }
 
-/* One that fails ends the service: whoever watches it starts it again. */
+/* A learner that fails ends the service, for its supervisor to start it again. */
 static bool goes_on(const struct serve *serve)
 {
 	bool on = true;

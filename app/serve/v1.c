@@ -188,7 +188,7 @@ static enum http_next make_inputs(struct exchange *exchange, size_t count)
 	return HTTP_GO;
 }
 
-/* To be remembered, by who may. */
+/* Inputs that are to be kept, if the sender may do that. */
 static enum http_next put_inputs(struct exchange *exchange)
 {
 	if (exchange->request->reader)

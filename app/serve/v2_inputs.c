@@ -140,7 +140,10 @@ static int take_binary(struct binary *binary, const struct jvalue *tensor, const
 	return 0;
 }
 
-/* For so many samples, of which the request has so many values each: a value takes a byte or more. */
+/*
+ * For so many samples, of which the request has so many values each: a value takes a byte or
+ * more.
+ */
 static int make_inputs(struct exchange *exchange, size_t count, size_t values, struct err *err)
 {
 	enum { EACH = 16, SMALL = 1 << 24 }; /* floats that a byte may become; that any may */

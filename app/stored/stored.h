@@ -29,7 +29,10 @@ void stored_close(struct stored *stored);
 int stored_follow(
 	const struct options *options, struct ranks *ranks, int64_t *skipped, struct err *err);
 
-/* A line about the run, its stream, net and budget; of a data set two, what it is and what was chosen. */
+/*
+ * A line about the run, its stream, net and budget; of a data set two, what it is and what was
+ * chosen.
+ */
 void stored_describe(const struct stored *stored, char *out, size_t size);
 
 /* How many time steps it goes over; what it computes with (the text lives for ever). */

@@ -1,6 +1,7 @@
 /*
  * Evaluation: the model that serves inference, the plain one and, with fast weights,
- * the mixture that answers now go over all evaluation data; the numbers become a row of the matrix and of the metrics.
+ * the mixture that answers now go over all evaluation data; the numbers become a row of the
+ * matrix and of the metrics.
  */
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +92,10 @@ static void measure(const struct stored *s, const struct matrix *matrix, enum ma
 		options_float(o, "eval.ft_to"), model, top);
 }
 
-/* The weights that were just measured, as files of their own: snapshots/ITERATION[-plain].safetensors. */
+/*
+ * The weights that were just measured, as files of their own:
+ * snapshots/ITERATION[-plain].safetensors.
+ */
 static int save_snapshots(const struct stored *s, struct err *err)
 {
 	static const struct {

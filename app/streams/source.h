@@ -150,7 +150,10 @@ bool source_tell(struct source *source, struct source_bad *bad);
 /* What a checkpoint keeps of a source: which samples were left out. */
 void source_state(struct source *source, struct state *state);
 
-/* Keys that all sources share: stream.source, stream.drift, stream.cache. Ends with a row without a section. */
+/*
+ * Keys that all sources share: stream.source, stream.drift, stream.cache. Ends with a row
+ * without a section.
+ */
 extern const struct option_row source_options[];
 
 #endif

@@ -34,7 +34,10 @@ int view_input(const struct view *view, struct transform_scratch *scratch,
 	const struct record_bytes *bytes, const struct transform_place *place, float *out,
 	struct err *err);
 
-/* The same keys as JSON, so that others see images in this way: {"size": 32, "transform": "pad", …}. */
+/*
+ * The same keys as JSON, so that others see images in this way: {"size": 32, "transform": "pad",
+ * …}.
+ */
 void view_write(const struct view *view, struct jwriter *json, const char *name);
 
 /* image.* keys. Ends with a row without a section. */

@@ -1,4 +1,7 @@
-/* A line for each column, then what looks wrong. Words of a file are shown without control characters. */
+/*
+ * A line for each column, then what looks wrong. Words of a file are shown without control
+ * characters.
+ */
 #include "data_table.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* Going over data with a model, as retain predict and retain eval do: progress, what is said, an end on request. */
+/*
+ * Going over data with a model, as retain predict and retain eval do: progress, what is said, an
+ * end on request.
+ */
 #ifndef RETAIN_CLI_PREDICTING_H
 #define RETAIN_CLI_PREDICTING_H
 

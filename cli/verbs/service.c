@@ -1,4 +1,7 @@
-/* One learner is a service of one; a file with sections is read twice: its sections, then the keys of each. */
+/*
+ * One learner is a service of one; a file with sections is read twice: its sections, then the
+ * keys of each.
+ */
 #include "service.h"
 
 #include <stdio.h>

@@ -85,7 +85,10 @@ static int renew(struct retain_learner *learner, struct serving **serving, struc
 	return code;
 }
 
-/* For a call that trains, inside the gate. What fails now is tried again after the next iteration. */
+/*
+ * For a call that trains, inside the gate. What fails now is tried again after the next
+ * iteration.
+ */
 static void renew_when_due(struct retain_learner *learner)
 {
 	if (learner->serving && learner_version(learner->run->learner) != learner->published &&

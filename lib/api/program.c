@@ -329,7 +329,10 @@ static int catch_up(struct program *p, struct err *err)
 	return code;
 }
 
-/* After a close with something left to train: what is trained of it from now on must not get lost. */
+/*
+ * After a close with something left to train: what is trained of it from now on must not get
+ * lost.
+ */
 static int open_again(struct program *p, struct err *err)
 {
 	const bool unfinished = p->closed && (p->owed || p->left);
@@ -440,7 +443,10 @@ void program_close(struct program *program)
 	mem_free(program);
 }
 
-/* The journal's store holds nothing that it has yet to write; other threads' memory stays as it is. */
+/*
+ * The journal's store holds nothing that it has yet to write; other threads' memory stays as it
+ * is.
+ */
 void program_abandon(struct program *program)
 {
 	if (!program || !program->run.config.folder)

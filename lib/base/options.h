@@ -34,7 +34,8 @@ struct option_row {
 	/*
 	 * For numbers an interval as in mathematics, "[0, 1)" or "(0, inf)". A word may be
 	 * allowed beside it, "[0, inf) | pool", for which options_float gives NAN; of whole
-	 * numbers only beside positive ones, for which options_int gives 0. For choices the words, "sgd | adam"; NULL: anything of the type.
+	 * numbers only beside positive ones, for which options_int gives 0. For choices the
+	 * words, "sgd | adam"; NULL: anything of the type.
 	 */
 	const char *allowed;
 	const char *help; /* one line, no full stop */

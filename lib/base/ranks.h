@@ -15,7 +15,10 @@
 
 enum { RANKS_MOST = 4096, RANKS_LANES = 32 };
 
-/* Bytes to or from another rank. Between two ranks messages of a lane arrive in the order they begin. */
+/*
+ * Bytes to or from another rank. Between two ranks messages of a lane arrive in the order they
+ * begin.
+ */
 struct ranks_message {
 	int rank;
 	void *bytes;
@@ -28,7 +31,7 @@ struct ranks;
 struct ranks_type {
 	/* All get the bytes of rank `from`. */
 	void (*share)(struct ranks *ranks, int from, void *bytes, size_t size);
-	/* The same from rank 0, who may take its time: others wait for it without a limit. */
+	/* The same from rank 0; the others wait for it without a limit. */
 	void (*hear)(struct ranks *ranks, void *bytes, size_t size);
 	/* Units [begins[r], begins[r + 1]) are rank r's; then all have all of them. */
 	void (*gather)(struct ranks *ranks, void *values, size_t unit, const size_t *begins);

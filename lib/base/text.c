@@ -120,7 +120,10 @@ static locale_t c_locale(void)
 	return newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Digits with a point before the last `places` of them, or with an exponent, as printf's %g has it. */
+/*
+ * Digits with a point before the last `places` of them, or with an exponent, as printf's %g has
+ * it.
+ */
 static bool put_decimal(char *out, uint64_t whole, int places)
 {
 	enum { FEW = 5, LEAST = -4 }; /* 1e+05 is shorter than 100000; 0.0001 has no exponent */

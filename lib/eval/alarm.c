@@ -1,4 +1,7 @@
-/* The table of detectors, and what they have in common: they count, and call only when errors rise. */
+/*
+ * The table of detectors, and what they have in common: they count, and call only when errors
+ * rise.
+ */
 #include "eval/alarm.h"
 
 #include <math.h>

@@ -216,7 +216,10 @@ static int past_bins(const struct matrix *matrix, int row)
 	return matrix->begins ? bin_after(matrix, seen) : bins_before(matrix, seen);
 }
 
-/* What a bin's accuracy is compared with: the first or the best of the rows in which it was past. */
+/*
+ * What a bin's accuracy is compared with: the first or the best of the rows in which it was
+ * past.
+ */
 static double former(
 	const struct matrix *matrix, int row, int bin, enum matrix_model model, bool best)
 {

@@ -1,4 +1,7 @@
-/* Accuracy over the latest predictions whose labels came: what it is worth now, not on the whole. */
+/*
+ * Accuracy over the latest predictions whose labels came: what it is worth now, not on the
+ * whole.
+ */
 #ifndef RETAIN_EVAL_RECENT_H
 #define RETAIN_EVAL_RECENT_H
 

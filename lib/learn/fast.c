@@ -229,7 +229,7 @@ static int ask_slow(struct learner *learner, struct asking *a, struct err *err)
 	return 0;
 }
 
-/* Who weighs nothing is not asked. */
+/* Models without a weight are not computed. */
 static int ask_part(struct learner *learner, const struct asking *a, int part, struct err *err)
 {
 	struct fast *fast = learner->fast;
@@ -248,7 +248,7 @@ static int ask_part(struct learner *learner, const struct asking *a, int part, s
 	return 0;
 }
 
-/* Who weighs all is asked for logits, and nothing need be mixed. */
+/* If one model has all the weight, its logits are the answer: nothing is mixed. */
 static int ask_alone(struct learner *learner, struct asking *a, int model, struct err *err)
 {
 	struct fast *fast = learner->fast;

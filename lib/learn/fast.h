@@ -3,9 +3,10 @@
  * keep. Beside it stand a few parts, each a displacement of its weights that follows
  * the newest samples and is forgotten again. When labels are revealed, each part makes
  * plain SGD steps on their samples at the point "slow weights + displacement"; then
- * the displacement shrinks. It may be a sum of two terms, one quick and one that lasts. Predictions of what comes now are a mixture of the slow
- * net and all parts by their recent record (learn/mix.h). The slow net never sees any
- * of this: what it keeps is what it would keep without.
+ * the displacement shrinks. It may be a sum of two terms, one quick and one that lasts.
+ * Predictions of what comes now are a mixture of the slow net and all parts by their recent
+ * record (learn/mix.h). The slow net never sees any of this: what it keeps is what it would keep
+ * without.
  *
  * The time of a part is counted in chunks: a time step of up to FAST_CHUNK samples is
  * one, a longer one is several, one after another.

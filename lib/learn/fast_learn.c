@@ -5,8 +5,8 @@
  *
  * A rate is right for a net only as long as a step does not overshoot. So the step is
  * cut such that, to first order, it lowers the loss L by a share `reach` of it at most:
- * rate |g|^2 <= reach L, of several terms the sum of their rates. A net whose outputs depend strongly on its weights thus has
- * smaller steps, without anybody tuning them.
+ * rate |g|^2 <= reach L, of several terms the sum of their rates. A net whose outputs depend
+ * strongly on its weights thus has smaller steps, without anybody tuning them.
  */
 #include <math.h>
 #include <string.h>
@@ -85,7 +85,10 @@ static void tell_step(const struct learner *learner, const struct fast_part *row
 		learner_tell_macs(learner, (row->count - 1) * sweeps);
 }
 
-/* A chunk that is learned from: what it is, what parts see of it, and what they weigh in answers. */
+/*
+ * A chunk that is learned from: what it is, what parts see of it, and what they weigh in
+ * answers.
+ */
 struct lesson {
 	const float *inputs, *seen;
 	const int32_t *labels;

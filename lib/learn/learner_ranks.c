@@ -32,7 +32,7 @@ void learner_call_new(const struct learner_config *config)
 	config->ranks->type->share(config->ranks, 0, &copy, sizeof(copy));
 }
 
-/* Who a rank is, as far as it matters that all are alike. */
+/* What ranks tell each other of themselves: what must be alike, and what went wrong. */
 struct identity {
 	char host[RANKS_HOST], isa[16], data[64];
 	int64_t params;

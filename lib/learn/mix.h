@@ -1,8 +1,8 @@
 /*
  * A mixture of models by their recent record. Model i has a weight q_i, the softmax of
  * its record: the sum of the logarithms of what it gave the true labels, of which each
- * chunk of time keeps a share. So whoever was right of late leads, and a lead that was
- * wrong is lost within a few dozen chunks.
+ * chunk of time keeps a share. So the model that was right
+ * lately leads, and loses the lead within a few dozen chunks once it is wrong.
  *
  * The last model may be the prior's: the first model's probabilities, with each class
  * raised by how much more frequent it has been of late than ever; and, with `last`, the
@@ -59,7 +59,7 @@ struct mix {
 	int32_t *spoken;
 	float *raise;   /* what the prior multiplies a class's probability by */
 	double *gained; /* shares of the chunk that is being counted; zeros between chunks */
-	/* Who leads, for the log: another must have led for a while. */
+	/* The leading model, for the log: it changes once another has led for a while. */
 	int lead, rival, rival_chunks;
 };
 
@@ -94,7 +94,8 @@ void mix_log(const struct mix *mix, float *sum, int n);
 
 /*
  * The model that weighs all, whose own logits are the answer; -1 if there is none, if it is
- * the prior's, or if a guess answers. mix_sound makes "do not know" of its logits that are no numbers.
+ * the prior's, or if a guess answers. mix_sound makes "do not know" of its logits that are no
+ * numbers.
  */
 int mix_alone(const struct mix *mix, const double weights[MIX_MODELS]);
 void mix_sound(const struct mix *mix, float *logits, int n);

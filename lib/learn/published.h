@@ -31,7 +31,10 @@ int published_renew(struct published *published, struct learner *learner, struct
 const struct net *published_net(const struct published *published);
 int published_known(const struct published *published);
 
-/* From any thread. LEARNER_NOW or LEARNER_EVER: whether it knows the answer; (n, classes) logits. */
+/*
+ * From any thread. LEARNER_NOW or LEARNER_EVER: whether it knows the answer; (n, classes)
+ * logits.
+ */
 bool published_answers(const struct published *published, int model);
 int published_predict(struct published *published, int model, const float *inputs, int n,
 	float *logits, struct err *err);

@@ -62,7 +62,10 @@ int net_layers_known(const struct net *net, const char *key, const char *list, s
 	return 0;
 }
 
-/* Those that are frozen come first: a gradient that goes through a layer needs its weights' place. */
+/*
+ * Those that are frozen come first: a gradient that goes through a layer needs its weights'
+ * place.
+ */
 int net_freeze(struct net *net, const char *list, struct err *err)
 {
 	int code;

@@ -44,10 +44,10 @@ int predictor_predict(
 	struct predictor *predictor, const float *inputs, int n, float *logits, struct err *err);
 
 /*
- * Replaces the weights, and the scale if there is one: predictions that begin from now on use these, those under way
- * end with the weights they began with. The caller's thread packs them while predictions
- * go on. It waits only for predictions that still use the weights before the present
- * ones. The first call takes memory for the second set of weights, later ones none.
+ * Replaces the weights, and the scale if there is one: predictions that begin from now on use
+ * these, those under way end with the weights they began with. The caller's thread packs them
+ * while predictions go on. It waits only for predictions that still use the weights before the
+ * present ones. The first call takes memory for the second set of weights, later ones none.
  */
 int predictor_publish(struct predictor *predictor, const float *params, const float *stats,
 	const struct scale *scale, struct err *err);

@@ -29,8 +29,8 @@ void runner_free(struct runner *runner);
  * From now on several ranks share every batch: each runs some of its micro-batches, for which
  * alone it needs inputs, and all get all results, with the bits of one process. All of them
  * make the same calls. A batch that is not cut is run by everyone who asks. runner_mine says
- * of which of n samples this rank needs the inputs, runner_part of any; runner_is_cut, whether ranks meet over
- * a batch of n.
+ * of which of n samples this rank needs the inputs, runner_part of any; runner_is_cut, whether
+ * ranks meet over a batch of n.
  */
 void runner_share(struct runner *runner, struct ranks *ranks);
 void runner_mine(const struct runner *runner, int n, int *first, int *count);

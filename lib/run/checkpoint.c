@@ -1,7 +1,7 @@
 /*
  * A checkpoint is one state file that lists everything a run holds. Files are
- * numbered; the newest two are kept, and the newest that was due. Logs are seen to disk before the checkpoint
- * that counts on them, and cut back to what it remembers when it is loaded.
+ * numbered; the newest two are kept, and the newest that was due. Logs are seen to disk before
+ * the checkpoint that counts on them, and cut back to what it remembers when it is loaded.
  */
 #include "run/checkpoint.h"
 

@@ -48,7 +48,10 @@ void checkpoint_state(struct run *run, struct state *state);
  */
 int checkpoint_load(struct run *run, bool *found, struct err *err);
 
-/* The same for a run that is going on: it becomes what it was at the last checkpoint that was due. */
+/*
+ * The same for a run that is going on: it becomes what it was at the last checkpoint that was
+ * due.
+ */
 int checkpoint_back(struct run *run, bool *found, struct err *err);
 
 /* Whether there is one that was due. */

@@ -115,7 +115,10 @@ void config_free(struct config *config)
 	mem_free(config);
 }
 
-/* The suffix that stands at *name, which then moves past it, from a row of the table on; or NULL. */
+/*
+ * The suffix that stands at *name, which then moves past it, from a row of the table on; or
+ * NULL.
+ */
 static const struct bundle *next_suffix(const struct bundle **row, const char **name)
 {
 	for (; *row && (*row)->name; ++*row) {

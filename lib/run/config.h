@@ -89,16 +89,16 @@ int config_method(struct options *options, const char *method, struct err *err);
  * An error (ERR_INPUT) if the saved text of a config would make a run with other
  * numbers than these options. Its message is the key that differs, "schedule.rate =
  * 0.1, not 0.2". Keys that may change do not count. A key that the saved text does not
- * have counts as its default, or as what its row says of older configs. Sections that are not known here belong to another
- * program and do not count. A key that is no longer known is an error if it is strict.
+ * have counts as its default, or as what its row says of older configs. Sections that are not
+ * known here belong to another program and do not count. A key that is no longer known is an
+ * error if it is strict.
  */
 int config_differs(
 	const struct options *now, const char *saved, size_t size, bool strict, struct err *err);
 
 /*
- * Keys that nobody set, or set to `auto`, and that may not change take what the saved
- * text of a config has for them: whoever goes on with a run without saying how goes on
- * as it is.
+ * Keys that nobody set, or set to `auto`, and that may not change take their values from
+ * the saved config. So a run that is resumed without settings goes on as it was.
  */
 int config_adopt(struct options *now, const char *saved, size_t size, struct err *err);
 

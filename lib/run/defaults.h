@@ -18,7 +18,7 @@
 
 enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES };
 
-/* Whether anything is left to fill in: whoever knows all keys need not look at the data. */
+/* Whether anything is left to fill in; if not, the data need not be looked at. */
 bool defaults_wanted(const struct options *options);
 
 /*

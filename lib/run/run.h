@@ -196,7 +196,8 @@ int run_open_journal(struct run *run, struct learner_config *config, struct err 
  * Where the first input will tell the size of inputs: run_try_options refuses what a learner
  * would refuse of any size, run_try_learner of this one; nothing is left of either.
  * run_journal_floats takes the folder and finds the size in its
- * journal, 0 if there is none. run_unmake undoes all from run_make_learner on, but keeps the folder's lock.
+ * journal, 0 if there is none. run_unmake undoes all from run_make_learner on, but keeps the
+ * folder's lock.
  */
 int run_try_options(struct run *run, const struct learner_config *config, struct err *err);
 int run_try_learner(struct run *run, struct learner_config *config, struct err *err);

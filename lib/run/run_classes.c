@@ -1,4 +1,7 @@
-/* classes.json: how well each class was recognised before its label came, and the largest confusions. */
+/*
+ * classes.json: how well each class was recognised before its label came, and the largest
+ * confusions.
+ */
 #include "base/mem.h"
 #include "run/run.h"
 

@@ -100,7 +100,10 @@ int run_folder_holds_run(const struct run *run, bool *holds, struct err *err)
 	return 0;
 }
 
-/* What an earlier run left, all but its config, which is replaced at once, and a schema that goes on. */
+/*
+ * What an earlier run left, all but its config, which is replaced at once, and a schema that
+ * goes on.
+ */
 static int clear_folder(const struct run *run, struct err *err)
 {
 	static const char *const files[] = {"metrics.csv", "events.jsonl", "matrix.csv", "run.json",

@@ -1,4 +1,7 @@
-/* What a run keeps of its predictions: sums, the latest, per class, and who listens to their errors. */
+/*
+ * What a run keeps of its predictions: sums, the latest, per class, and who listens to their
+ * errors.
+ */
 #include "run/run.h"
 
 int run_score_new(struct run *run, int classes, struct err *err)

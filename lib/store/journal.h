@@ -25,9 +25,10 @@ struct journal;
 
 /*
  * Opens the journal in the folder, or makes both. Samples have `floats` numbers; 0: as many
- * as they have in a journal that is there. Refuses a journal of samples of another length (ERR_INPUT), a file that is no
- * journal, of another version or cut off (ERR_FORMAT), and a journal that is open
- * already (ERR_STATE). A journal of the version before becomes one of this version.
+ * as they have in a journal that is there. Refuses a journal of samples of another length
+ * (ERR_INPUT), a file that is no journal, of another version or cut off (ERR_FORMAT), and a
+ * journal that is open already (ERR_STATE). A journal of the version before becomes one of this
+ * version.
  */
 int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err);
 void journal_close(struct journal *journal);

@@ -15,7 +15,8 @@
  *
  * Changes that are held are transactions within one, `held`, which is synced when they are
  * settled. Reading goes through it as long as it is open. It cannot be made again when the map is
- * full. So the map has room to spare when it begins, and it is settled early when it may have used it.
+ * full. So the map has room to spare when it begins, and it is settled early when it may have
+ * used it.
  *
  * Invariants: `writer` is open only while a body runs; `reader` only from begin to
  * end, and is reset otherwise; `records` is what the file has, with what is held. A `status` is

@@ -1,6 +1,7 @@
 /* What is a number and what is a moment, each against what was worked out by hand. */
 #include "../base/check.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,11 +92,16 @@ static void numbers_are_decimal(void **state)
 /* Any number of digits, the point anywhere, and doubles half-way between two: as strtod has it. */
 static void numbers_are_rounded_once(void **state)
 {
+	volatile long double one = 1;
 	uint64_t bits = 12345;
 	char text[64];
 	double number;
 
 	(void)state;
+	if (LDBL_MANT_DIG == 64 && one + 0x1p-63L == 1) {
+		print_message("this machine, perhaps valgrind, rounds long double to double\n");
+		skip();
+	}
 	for (int i = 0; i < 200000; i++) {
 		const int places = i % 19;
 

@@ -122,7 +122,10 @@ struct drift_column {
 	int32_t other;
 };
 
-/* Vectors are rows of `stride` floats, dim of them and then zeros up to a multiple of DRIFT_BLOCK. */
+/*
+ * Vectors are rows of `stride` floats, dim of them and then zeros up to a multiple of
+ * DRIFT_BLOCK.
+ */
 struct drift_world {
 	struct drift_config config; /* refreshes: those there are */
 	struct arena arena;

@@ -1,8 +1,8 @@
 /*
- * From back to front: sky, sun and clouds, the land, the ground, things. The picture's columns stand
- * upright however the camera is tilted, which lifts one side instead: x belongs to a column, and y
- * is that of the row plus the column's lift. Edges are as soft as a pixel is wide, so a picture
- * looks the same at any size.
+ * From back to front: sky, sun and clouds, the land, the ground, things. The picture's columns
+ * stand upright however the camera is tilted, which lifts one side instead: x belongs to a
+ * column, and y is that of the row plus the column's lift. Edges are as soft as a pixel is wide,
+ * so a picture looks the same at any size.
  */
 #include "streams/made/photos_scene.h"
 

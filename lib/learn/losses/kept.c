@@ -119,7 +119,7 @@ void kept_drop(struct kept *kept, int64_t id)
 	kept->ids[kept->slots[gap] - 1] = -1;
 	kept->spare[kept->room - kept->count--] = kept->slots[gap] - 1;
 	kept->slots[gap] = 0;
-	/* Whoever stands behind the gap and could not have its place moves there. */
+	/* Entries behind the gap that could not have this place move there. */
 	for (int64_t at = next_of(kept, gap); kept->slots[at]; at = next_of(kept, at)) {
 		const int64_t home = home_of(kept, kept->ids[kept->slots[at] - 1]);
 		const int64_t mask = kept->slot_count - 1;

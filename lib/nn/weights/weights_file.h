@@ -46,7 +46,7 @@ int weights_save(const char *path, const struct weights *weights, struct err *er
 int weights_read(struct weights **weights, const char *path, struct err *err);
 void weights_free(struct weights *weights);
 
-/* Gives back the numbers of what was read, for whoever has copied them. The rest stays. */
+/* Frees the numbers that were read, once they have been copied. The rest stays. */
 void weights_drop(struct weights *weights);
 
 /*
