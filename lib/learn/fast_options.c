@@ -16,7 +16,8 @@ const struct option_row fast_options[] = {
 	{"fast", "layers", OPTION_CHOICE, "all", "all | head",
 		"which weights have fast ones: all, or those of the last layer"},
 	{"fast", "heads", OPTION_TEXT, "none", NULL,
-		"for vectors that are embeddings, beside the net: ridge, knn or both; none"},
+		"beside the net, for vectors: linear; for embeddings: ridge, knn; any of them, or "
+		"none"},
 	{"fast", "bank", OPTION_INT64, "3000", "[0, inf)",
 		"fast.heads = knn: so many samples are kept, a uniform choice; 0: all"},
 	{"fast", "reach", OPTION_FLOAT, "1", "(0, inf)",
@@ -33,7 +34,7 @@ const struct option_row fast_options[] = {
 		"what a part's record keeps at a time step; parts are mixed by it"},
 	{"fast", "mix_by", OPTION_CHOICE, "all", "all | class",
 		"a part has one record, or one for each class that the slow net sees in a sample"},
-	{"fast", "alone", OPTION_INT, "0", "[0, 8]",
+	{"fast", "alone", OPTION_INT, "0", "[0, 9]",
 		"what is now is answered by this part alone, parts before heads; 0: by the "
 		"mixture"},
 	{0},
@@ -111,7 +112,8 @@ static int heads_read(struct heads_config *heads, const char *words, struct err 
 					words, head_name(kind));
 		if (kind == HEAD_KINDS)
 			return err_set(err, ERR_INPUT,
-				"fast.heads = %.100s: \"%.*s\" is no head; there are ridge and knn",
+				"fast.heads = %.100s: \"%.*s\" is no head; there are ridge, knn "
+				"and linear",
 				words, (int)(size < 60 ? size : 60), at);
 		heads->kinds[heads->count++] = (enum head_kind)kind;
 		at += size;

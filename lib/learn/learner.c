@@ -205,8 +205,9 @@ bool learner_mixes(const struct learner *learner, int model)
 {
 	const struct fast *fast = learner->fast;
 
-	return fast && (model == LEARNER_NOW ||
-			       (model == LEARNER_EVER && fast_settings(fast)->heads.count));
+	return fast &&
+	       (model == LEARNER_NOW ||
+		       (model == LEARNER_EVER && heads_know_ever(&fast_settings(fast)->heads)));
 }
 
 uint64_t learner_version(const struct learner *learner)

@@ -162,7 +162,7 @@ static int check_fast(const struct learner_config *config, struct err *err)
 			"%s = %s: does not go with learn.retrain = on, which starts again "
 			"with every task; set it to none",
 			key, options_text(o, key));
-	if (fast.heads.count && (int64_t)config->height * config->width > 1)
+	if (heads_know_ever(&fast.heads) && (int64_t)config->height * config->width > 1)
 		return err_set(err, ERR_INPUT,
 			"fast.heads = %s: only for vectors, such as embeddings, not for images; "
 			"set it to none",

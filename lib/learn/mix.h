@@ -26,7 +26,7 @@
 #include "base/err.h"
 #include "base/state.h"
 
-enum { MIX_MODELS = 10, MIX_CHUNK = 64 };
+enum { MIX_MODELS = 11, MIX_CHUNK = 64 };
 enum mix_guess { MIX_MOST, MIX_LAST, MIX_GUESSES };
 
 struct mix_config {

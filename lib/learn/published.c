@@ -10,17 +10,19 @@
 #include "learn/fast_impl.h"
 #include "nn/kernels.h"
 
-/* A mixture of a moment: of `mix` only what answers need, not what learns. */
+/* A mixture of a moment: of `mix` and of a linear model only what answers need, not what learns. */
 struct blend {
 	double weights[MIX_MODELS];
 	struct mix mix;
+	double *linear; /* NULL: there is none */
 };
 
 struct published {
 	struct net *net;
 	int known, parts; /* parts: of the mixture, that have a copy */
-	bool fast, heads; /* the learner has such weights, such models; */
+	bool fast, heads; /* the learner has such weights, heads that answer about ever; */
 	bool mixes;       /* there is a copy of all that its mixture is made of */
+	size_t linear;    /* numbers of the linear model of a mixture; 0: there is none */
 	struct predictor *predictor;
 	const struct kernels *kernels;
 	struct blend blends[2];
@@ -57,6 +59,9 @@ static void keep_blend(void *context, int which)
 	memcpy(blend->mix.right, mix->right, sizeof(mix->right));
 	memcpy(blend->mix.either, mix->either, sizeof(mix->either));
 	memcpy(blend->mix.over, mix->over, sizeof(mix->over));
+	if (blend->linear)
+		memcpy(blend->linear, linear_weights(heads_linear(renewal->learner->fast->heads)),
+			renewal->published->linear * sizeof(double));
 }
 
 int published_renew(struct published *published, struct learner *learner, struct err *err)
@@ -77,28 +82,38 @@ static void look_at_fast(struct published *made, const struct learner *learner)
 	const struct fast_config *config = learner->fast ? fast_settings(learner->fast) : NULL;
 
 	made->fast = config;
-	made->heads = config && config->heads.count;
+	made->heads = config && heads_know_ever(&config->heads);
 	made->mixes = config && !config->head && !made->heads && !config->mix.by_class;
 	made->parts = made->mixes ? config->count : 0;
+	if (made->mixes && config->heads.count)
+		made->linear = (learner->floats + 1) * (size_t)net_spec(learner->net)->classes;
+}
+
+static int make_blend(struct blend *blend, const struct published *made,
+	const struct learner *learner, struct err *err)
+{
+	const struct mix *of = fast_mix(learner->fast);
+	struct mix *mix = &blend->mix;
+
+	*mix = (struct mix){.config = of->config, .count = of->count, .classes = of->classes};
+	mix->raise = mem_new((size_t)mix->classes, sizeof(*mix->raise));
+	if (made->linear)
+		blend->linear = mem_new(made->linear, sizeof(*blend->linear));
+	if (!mix->raise || (made->linear && !blend->linear))
+		return err_memory(err, "a mixture",
+			(size_t)mix->classes * sizeof(*mix->raise) +
+				made->linear * sizeof(*blend->linear));
+	return 0;
 }
 
 static int make(struct published *made, struct learner *learner,
 	const struct predictor_config *config, struct err *err)
 {
-	const int classes = net_spec(learner->net)->classes;
 	struct predictor_config several = *config;
 	int code = net_new(&made->net, net_spec(learner->net), err);
 
-	for (int i = 0; i < 2 && made->mixes && !code; i++) {
-		struct mix *mix = &made->blends[i].mix;
-
-		mix->config = fast_mix(learner->fast)->config;
-		mix->count = fast_mix(learner->fast)->count;
-		mix->classes = classes;
-		mix->raise = mem_new((size_t)classes, sizeof(*mix->raise));
-		if (!mix->raise)
-			code = err_memory(err, "a mixture", (size_t)classes * sizeof(*mix->raise));
-	}
+	for (int i = 0; i < 2 && made->mixes && !code; i++)
+		code = make_blend(&made->blends[i], made, learner, err);
 	several.models = 1 + made->parts;
 	if (!code)
 		code = predictor_new(&made->predictor, made->net, &several,
@@ -133,8 +148,10 @@ void published_free(struct published *published)
 		return;
 	predictor_free(published->predictor);
 	net_free(published->net);
-	mem_free(published->blends[0].mix.raise);
-	mem_free(published->blends[1].mix.raise);
+	for (int i = 0; i < 2; i++) {
+		mem_free(published->blends[i].mix.raise);
+		mem_free(published->blends[i].linear);
+	}
 	mem_free(published);
 }
 
@@ -157,6 +174,22 @@ int published_known(const struct published *published)
 bool published_answers(const struct published *published, int model)
 {
 	return published->mixes || !(model == LEARNER_NOW ? published->fast : published->heads);
+}
+
+/* The linear model comes behind the parts. */
+static void add_linear(const struct published *p, const struct blend *blend, const float *inputs,
+	int n, float *room, float *sum)
+{
+	const int classes = blend->mix.classes;
+	const size_t floats = p->linear / (size_t)classes - 1;
+	const double weight = blend->linear ? blend->weights[1 + p->parts] : 0;
+
+	if (!(weight > 0))
+		return;
+	for (int i = 0; i < n; i++)
+		linear_answer(blend->linear, (int)floats, classes, inputs + (size_t)i * floats,
+			room + (size_t)i * (size_t)classes);
+	mix_add(&blend->mix, weight, 0, room, n, sum);
 }
 
 /* Up to FAST_CHUNK of them, from `first` on. */
@@ -182,6 +215,10 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 		fast_probabilities(p->kernels, blend->mix.classes, room, labels, ones, n, losses);
 		mix_add(&blend->mix, weight, raised, room, n, sum);
 	}
+	if (!code && p->linear)
+		add_linear(p, blend,
+			turn->inputs + (size_t)first * (p->linear / (size_t)blend->mix.classes - 1),
+			n, room, sum);
 	return code;
 }
 
@@ -195,7 +232,7 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	float *room;
 	int code = 0;
 
-	if (alone >= 0) {
+	if (alone >= 0 && alone <= p->parts) {
 		code = predictor_ask(p->predictor, turn, alone, 0, n, logits, err);
 		if (!code)
 			mix_sound(mix, logits, n);

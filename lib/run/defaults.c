@@ -20,7 +20,8 @@
 static const char *const settings[][24] = {
 	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1",
-		"fast.parts=0.1:0.999:1:8", "fast.last=true", "fast.guard=true"},
+		"fast.parts=0.1:0.999:1:8", "fast.heads=linear", "fast.last=true",
+		"fast.guard=true"},
 	[DEFAULTS_PICTURES] = {BOTH, "model.arch=resnet20-cifar", "run.step_epochs=8",
 		"stream.per_step=32", "stdin.per_step=32", "schedule.rate=0.1"},
 };
@@ -108,12 +109,15 @@ int defaults_set(struct options *options, const char *key, const char *value, st
 
 /*
  * What a method says is its own, but for what is measured on; and rows come one by one,
- * for which the fast parts of a method that nobody chose are too quick.
+ * for which the fast parts of a method that nobody chose are too quick, and a linear model
+ * beside them costs little.
  */
 static bool methods_own(const struct options *options, const char *key, bool chosen, bool held)
 {
+	const bool fast = !strcmp(key, "fast.parts") || !strcmp(key, "fast.heads");
+
 	return by_method(options, key) && !(held && !strcmp(key, "replay.holdout")) &&
-	       (chosen || strcmp(key, "fast.parts") != 0);
+	       (chosen || !fast);
 }
 
 /* Fast weights are where something is trained. */

@@ -315,6 +315,8 @@ static void they_go_on(void **state)
 		{"fast.heads=ridge, knn", "fast.bank=40"},
 		{TWO, "fast.heads=knn", "fast.bank=0"},
 		{TWO, "fast.mix_by=class", "fast.guard=true"},
+		{TWO, "fast.heads=linear"},
+		{TWO, "fast.heads=linear", "fast.mix_by=class"},
 	};
 
 	(void)state;
@@ -438,8 +440,8 @@ static void threads_change_nothing(void **state)
 	assert_same_answers(&one, &three);
 	school_close(&one);
 	school_close(&three);
-	one = school_of(SETTINGS(TWO, "fast.heads=ridge, knn"));
-	three = school_of(SETTINGS(TWO, "fast.heads=ridge, knn", "engine.threads=3"));
+	one = school_of(SETTINGS(TWO, "fast.heads=ridge, knn, linear"));
+	three = school_of(SETTINGS(TWO, "fast.heads=ridge, knn, linear", "engine.threads=3"));
 	school_go(&one, 20, 2);
 	school_go(&three, 20, 2);
 	assert_same_answers(&one, &three);
@@ -561,7 +563,8 @@ static void mistakes_are_named(void **state)
 		{{"fast.parts=1:0,1:0,1:0,1:0,1:0,1:0,1:0"}, "more than 6 parts"},
 		{{TWO, "learn.retrain=on"}, "does not go with learn.retrain = on"},
 		{{"fast.heads=ridge", "learn.retrain=on"}, "fast.heads = ridge: does not go"},
-		{{"fast.heads=ridge, tree"}, "\"tree\" is no head; there are ridge and knn"},
+		{{"fast.heads=ridge, tree"},
+			"\"tree\" is no head; there are ridge, knn and linear"},
 		{{"fast.heads=knn,knn"}, "knn twice"},
 		{{TWO, "fast.alone=3"}, "fast.alone = 3: there are 2 parts and heads"},
 		{{TWO, "average.kind=none", "schedule.kind=constant", "learn.population=polrs"},

@@ -35,12 +35,15 @@ static void assert_alike(struct school *school, struct published *published)
 
 static void answers_as_the_learner_does(void **state)
 {
-	static const char *const parts[] = {"fast.parts=0.3:0.97, 0.1:0.999:2", "fast.parts=none",
-		"fast.parts=0.3:0.5+0.1:0.9"};
+	static const char *const parts[][2] = {{"fast.parts=0.3:0.97, 0.1:0.999:2"},
+		{"fast.parts=none"}, {"fast.parts=0.3:0.5+0.1:0.9"},
+		{"fast.parts=0.3:0.97", "fast.heads=linear"}, {"fast.heads=linear"},
+		{"fast.heads=linear", "fast.alone=1"}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(parts); i++) {
-		struct school school = school_of(SETTINGS(parts[i], "model.scale=running"));
+		struct school school =
+			school_of(SETTINGS("model.scale=running", parts[i][0], parts[i][1]));
 		struct published *published;
 		uint64_t version;
 		struct err err;
@@ -98,6 +101,8 @@ static void says_what_it_has_no_copy_of(void **state)
 		{{"fast.parts=0.3:0.97"}, true, true},
 		{{"fast.parts=0.3:0.97", "fast.layers=head"}, false, true},
 		{{"fast.heads=ridge"}, false, false},
+		{{"fast.heads=linear"}, true, true},
+		{{"fast.heads=linear, ridge"}, false, false},
 	};
 
 	(void)state;
@@ -147,7 +152,8 @@ static void *read_on(void *context)
 
 static void threads_ask_while_it_learns(void **state)
 {
-	struct school school = school_of(SETTINGS("fast.parts=0.3:0.97, 0.1:0.999:2"));
+	struct school school =
+		school_of(SETTINGS("fast.parts=0.3:0.97, 0.1:0.999:2", "fast.heads=linear"));
 	struct reader reader = {0};
 	pthread_t threads[2];
 	struct err err;

@@ -51,6 +51,7 @@ static void rows_come_one_by_one(void **state)
 	assert_value(o, "replay.holdout", "0.05");
 	assert_value(o, "schedule.window", "auto");
 	assert_true(strcmp(options_text(o, "fast.parts"), "none") != 0);
+	assert_value(o, "fast.heads", "linear");
 	/* A batch for each row. */
 	assert_true(options_float(o, "run.step_epochs") == options_int(o, "run.batch"));
 	assert_false(defaults_said(o, "run.batch"));
@@ -66,6 +67,7 @@ static void what_is_said_stays(void **state)
 	assert_value(o, "average.kind", "ama");
 	assert_value(o, "optimizer.kind", "sgd");
 	assert_value(o, "fast.parts", "none");
+	assert_value(o, "fast.heads", "none");
 	assert_value(o, "run.iterations", "3");
 	assert_value(o, "run.step_epochs", "0");
 	assert_value(o, "run.batch", "7");
@@ -108,8 +110,8 @@ static void a_saved_config_is_itself_again(void **state)
 static void pipes_are_as_files(void **state)
 {
 	static const char *const keys[] = {"run.method", "run.batch", "run.step_epochs",
-		"model.arch", "schedule.rate", "optimizer.kappa", "fast.parts", "replay.holdout",
-		NULL};
+		"model.arch", "schedule.rate", "optimizer.kappa", "fast.parts", "fast.heads",
+		"replay.holdout", NULL};
 	struct options *file = made(SETTINGS(table()));
 	struct options *pipe = made(SETTINGS("stream.source=stdin"));
 	struct options *pictures = made(SETTINGS("stream.source=stdin", "model.input=3,32,32"));
