@@ -159,6 +159,15 @@ static bool is_saved(const char *file)
 	return !strcmp(path_name(file), "config.ini") && path_exists(beside);
 }
 
+/* An empty file that is not called a config is a mistake, not a config that sets nothing. */
+static bool is_nothing(const char *file)
+{
+	struct stat about;
+
+	return !path_ends(file, ".ini") && !stat(file, &about) && S_ISREG(about.st_mode) &&
+	       !about.st_size;
+}
+
 static int load(struct config *config, const char *place, struct err *err)
 {
 	char *file = path_is_folder(place) ? path_join(place, "config.ini") : NULL;
@@ -168,6 +177,8 @@ static int load(struct config *config, const char *place, struct err *err)
 		code = config_load_saved(config, file, err);
 	else if (path_is_folder(place))
 		code = err_memory(err, "a path", strlen(place));
+	else if (is_nothing(place))
+		code = err_set(err, ERR_INPUT, "%s: is empty, neither data nor a config", place);
 	else
 		code = is_saved(place) ? config_load_saved(config, place, err)
 				       : config_load(config, place, err);

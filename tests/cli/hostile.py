@@ -127,6 +127,13 @@ def what_users_type():
     tap.verdict(done.returncode == 2 and "cannot tell what kind of data" in done.stderr,
               "an empty folder is no config", done.stderr)
     os.rmdir("photos")
+    with open("empty.ndjson", "wb"), open("empty.ini", "wb"):
+        pass
+    done = run("run", "empty.ndjson")
+    tap.verdict(done.returncode == 2 and "is empty, neither data nor a config" in done.stderr,
+              "nor is an empty file", done.stderr)
+    done = run("run", "empty.ini", *SMALL, "--quiet")
+    tap.verdict(done.returncode == 0, "unless it is called one", done.stderr)
     for typed, meant in ("schedule.lr=1", "schedule.rate"), ("schedule.learning_rate=1", "schedule.rate"):
         done = run("run", "--set", typed)
         tap.verdict(done.returncode == 2 and f"did you mean {meant}?" in done.stderr, f"{typed}: {meant}",
