@@ -4,9 +4,11 @@
  */
 #include "records/records.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name_list.h"
@@ -81,6 +83,8 @@ static int find_type(
 			"class into a folder of its name, or list them in a CSV file with columns "
 			"path and label",
 			words);
+	if (path_exists(words) && access(words, R_OK))
+		return err_set(err, ERR_FILE, "%s: %s", words, strerror(errno));
 	if (path_exists(words))
 		return err_set(err, ERR_INPUT,
 			"%s: retain cannot tell what kind of data this is; name it, as in "

@@ -143,6 +143,23 @@ def what_users_type():
               done.stderr)
 
 
+def what_may_not_be_read():
+    os.mkdir("locked", 0)
+    who = {"user": 65534} if os.geteuid() == 0 else {}
+    os.chmod(".", 0o755)
+    try:
+        done = run("version", **who)
+    except OSError as why:
+        tap.skip("a folder that may not be read is told", str(why))
+        return
+    if done.returncode:
+        tap.skip("a folder that may not be read is told", done.stderr)
+        return
+    done = run("data", "info", "locked", **who)
+    tap.verdict(done.returncode == 1 and "locked: Permission denied" in done.stderr,
+              "a folder that may not be read is told", done.stderr)
+
+
 def resuming_from_elsewhere():
     os.mkdir("elsewhere")
     words = ["run", "--set", "stream.source=table:t.csv", "--set", "stream.on_bad=skip", "--set",
@@ -178,6 +195,7 @@ with tempfile.TemporaryDirectory() as folder:
     too_little_memory()
     bad_rows_without_a_folder()
     what_users_type()
+    what_may_not_be_read()
     resuming_from_elsewhere()
     damage_is_told_under_quiet()
     os.chdir("/")
