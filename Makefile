@@ -55,7 +55,7 @@ fuzz:
 
 # A short demo under memcheck.
 valgrind: all
-	@tools/memcheck $(BUILD)/retain
+	@tools/memcheck $(BUILD)
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
