@@ -122,14 +122,24 @@ static void say_late(const struct visit *visit)
 	say_over(visit, "408 Request Timeout", "", "the request did not arrive in the time it has");
 }
 
+/* The connection's own thread and the ticker may both find out; one of them says so. */
+static void cut_off(struct http *http, struct visit *visit)
+{
+	pthread_mutex_lock(&http->lock);
+	if (!visit->over)
+		say_late(visit);
+	visit->over = true;
+	pthread_mutex_unlock(&http->lock);
+}
+
 static void visit_end(struct http *http, struct visit *visit)
 {
 	if (!visit)
 		return;
+	pthread_mutex_lock(&http->lock);
 	if (visit->since > 0 && !http->stopping && !visit->over &&
 		clock_now() - visit->since >= http->config.idle / 2)
 		say_late(visit);
-	pthread_mutex_lock(&http->lock);
 	if (visit->next)
 		visit->next->former = visit->former;
 	if (visit->former)
@@ -326,8 +336,7 @@ static enum MHD_Result take(struct call *call, const char *bytes, size_t *size)
 	if (call->dropped > DROPPED_MOST)
 		return MHD_NO;
 	if (slow(call)) {
-		say_late(call->visit);
-		call->visit->over = true;
+		cut_off(call->http, call->visit);
 		return MHD_NO;
 	}
 	return MHD_YES;

@@ -414,9 +414,15 @@ def bounds(retain, folder):
     verdict([got[0] for got in late] == [200, 200], "who was in the queue is served", late)
     status, got = service.post("/v1/label", {"id": 5, "label": 1})
     verdict(status == 200, "and who tries again", got)
+    verdict(service.end() == 0, "SIGTERM ends it", service.errors)
 
+
+def ends(retain, folder):
+    """With half a request there, which has much time left."""
+    os.makedirs(os.path.join(folder, "ends"))
+    service = new(os.path.join(folder, "ends"), retain)
     half = socket.create_connection(("127.0.0.1", service.port), 20)
-    half.sendall(post + b"Content-Length: 100\r\n\r\n{")
+    half.sendall(b"POST /v1/predict HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 100\r\n\r\n{" % service.port)
     time.sleep(0.2)
     service.process.terminate()
     is_refused("half a request at the end", half.recv(1000), 503, "the service ends", later=True)
@@ -476,6 +482,7 @@ def main(retain):
         serves_a_model(retain, folder, weights)
         answers_together(retain, folder)
         bounds(retain, folder)
+        ends(retain, folder)
         has_a_good_unit(retain, folder)
     finally:
         shutil.rmtree(folder)
