@@ -192,6 +192,7 @@ static const char *const methods[][9] = {
 	{"run.method", "schedule-free+recency"},
 	{"run.method", "schedule-free+recency+fast", "fast.prior", "0.7"},
 	{"run.method", "schedule-free+recency+fast", "fast.layers", "head"},
+	{"run.method", "schedule-free+recency+fast", "fast.mix_by", "class"},
 	{"run.method", "adam+ama+malr", "optimizer.decay", "pool"},
 	{"run.method", "polrs+adrep", "learn.part_steps", "2", "replay.history", "20"},
 	{"run.method", "gdumb", "replay.limit", "40", "run.task_steps", "4"},
