@@ -13,10 +13,7 @@
 #include "streams/sight.h"
 #include "streams/source.h"
 
-enum {
-	SMALL = 96, /* pixels a side, up to which a picture is taken as it is */
-	TINY = 256, /* numbers of an array's picture that are learned as a row */
-};
+enum { TINY = 256 }; /* numbers of an array's picture that are learned as a row */
 
 /* Small pictures keep their size; of others nets want 224 pixels, which is the view's default. */
 static int fill_size(struct options *options, const struct records_info *info, struct sight sight,
@@ -26,10 +23,8 @@ static int fill_size(struct options *options, const struct records_info *info, s
 	int code = 0;
 
 	snprintf(side, sizeof(side), "%d", sight.side);
-	if (!sight.side)
+	if (!sight.side || sight.side > DEFAULTS_SMALL)
 		return 0;
-	if (sight.side > SMALL)
-		return defaults_set(options, "model.arch", "resnet18", err);
 	if (info->form == RECORDS_IMAGE)
 		code = defaults_set(options, "image.size", side, err);
 	if (!code && info->form == RECORDS_IMAGE && sight.same)
@@ -54,6 +49,14 @@ static bool evaluates_held(const struct options *options, const struct records_i
 		       !strcmp(options_text(options, "stream.eval"), "held"));
 }
 
+/* As the net will see them. */
+static int side_of(const struct options *options, struct sight sight)
+{
+	return options_has(options, "image.size") && defaults_said(options, "image.size")
+		       ? options_int(options, "image.size")
+		       : sight.side;
+}
+
 static int fill_pictures(struct options *options, struct records *records, struct err *err)
 {
 	const struct records_info *info = records_info(records);
@@ -68,7 +71,8 @@ static int fill_pictures(struct options *options, struct records *records, struc
 	if (!code && info->form == RECORDS_IMAGE && !info->timed && sight_sorted(records))
 		code = defaults_set(options, "stream.order", "random", err);
 	return code ? code
-		    : defaults_fill(options, DEFAULTS_PICTURES, evaluates_held(options, info), err);
+		    : defaults_fill(options, defaults_of_pictures(side_of(options, sight)),
+			      evaluates_held(options, info), err);
 }
 
 /* Retention is measured on what is held out, so that no row is missing from the stream. */
@@ -139,9 +143,7 @@ int app_defaults(struct options *options, struct err *err)
 		return 0;
 	if (source_is_live(options))
 		return defaults_fill(options,
-			strchr(options_text(options, "model.input"), ',') ? DEFAULTS_PICTURES
-									  : DEFAULTS_ROWS,
-			true, err);
+			defaults_of_input(options_text(options, "model.input")), true, err);
 	for (int i = 0; source_types[i]; i++)
 		if (!strcmp(source_types[i]->name, source))
 			return 0;

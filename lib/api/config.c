@@ -26,9 +26,8 @@ static const struct config_scope scope = {.tables = tables};
 
 int api_config_fill(struct options *options, struct err *err)
 {
-	const bool pictures = strchr(options_text(options, "model.input"), ',') != NULL;
-
-	return defaults_fill(options, pictures ? DEFAULTS_PICTURES : DEFAULTS_ROWS, true, err);
+	return defaults_fill(
+		options, defaults_of_input(options_text(options, "model.input")), true, err);
 }
 
 /* What a learner by these layers would have, as far as its inputs are known. */

@@ -2,6 +2,7 @@
 #include "run/defaults.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "run/config.h"
@@ -9,9 +10,9 @@
 #define SOURCE "the data" /* where such values come from */
 
 /*
- * A step of rows is a row. step_epochs: a batch of 32 for each new row, and of pictures
- * one of 32 for every four, since one of them costs a thousand times as much. The
- * holdout is what retention is measured on.
+ * A step of rows is a row. step_epochs: a batch of 32 for each new row and each small picture,
+ * and of large pictures one of 32 for every four, since one of them costs a thousand times as
+ * much. The holdout is what retention is measured on.
  */
 #define BOTH                                                                                       \
 	"run.batch=32", "replay.holdout=0.05", "schedule.epsilon=0.02",                            \
@@ -22,9 +23,29 @@ static const char *const settings[][24] = {
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1",
 		"fast.parts=0.1:0.999:1:8", "fast.heads=linear", "fast.last=true",
 		"fast.guard=true"},
-	[DEFAULTS_PICTURES] = {BOTH, "model.arch=resnet20-cifar", "run.step_epochs=8",
-		"stream.per_step=32", "stdin.per_step=32", "schedule.rate=0.1"},
+	[DEFAULTS_PICTURES] = {BOTH, "model.arch=cnn:16,32,64,128", "run.step_epochs=32",
+		"stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1"},
+	[DEFAULTS_LARGE_PICTURES] = {BOTH, "model.arch=resnet18", "run.step_epochs=8",
+		"stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1"},
 };
+
+enum defaults_kind defaults_of_pictures(int side)
+{
+	return side > DEFAULTS_SMALL ? DEFAULTS_LARGE_PICTURES : DEFAULTS_PICTURES;
+}
+
+/* "channels,height,width", or one number for rows. What is written wrong is said elsewhere. */
+enum defaults_kind defaults_of_input(const char *input)
+{
+	const char *height = strchr(input, ','), *width = height ? strchr(height + 1, ',') : NULL;
+	const long side[] = {
+		height ? strtol(height + 1, NULL, 10) : 0, width ? strtol(width + 1, NULL, 10) : 0};
+
+	if (!height)
+		return DEFAULTS_ROWS;
+	return side[0] > DEFAULTS_SMALL || side[1] > DEFAULTS_SMALL ? DEFAULTS_LARGE_PICTURES
+								    : DEFAULTS_PICTURES;
+}
 
 static const char METHOD[] = "schedule-free+recency+fast";
 

@@ -16,7 +16,12 @@
 #include "base/err.h"
 #include "base/options.h"
 
-enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES };
+enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES, DEFAULTS_LARGE_PICTURES };
+enum { DEFAULTS_SMALL = 96 }; /* pixels a side, up to which a picture is not large */
+
+/* By the height and width of a picture, the larger; by what model.input says of inputs. */
+enum defaults_kind defaults_of_pictures(int side);
+enum defaults_kind defaults_of_input(const char *input);
 
 /* Whether anything is left to fill in; if not, the data need not be looked at. */
 bool defaults_wanted(const struct options *options);

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import tap
 from tap import verdict
@@ -102,6 +103,41 @@ def pictures_in_an_array():
     verdict(code == 0 and told(out)["le"] > 0.85, "small pictures in an array are learned", code, out, why)
 
 
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def folder_of_pictures(name, side, count):
+    """PNG files in two folders: bright above or bright below."""
+    dots = random.Random(side)
+    for i in range(count):
+        os.makedirs("%s/%s" % (name, "ab"[i % 2]), exist_ok=True)
+        rows = b"".join(b"\0" + bytes(dots.randrange(128) + 127 * ((2 * row >= side) == i % 2) for _ in range(side))
+                        for row in range(side))
+        with open("%s/%s/%d.png" % (name, "ab"[i % 2], i), "wb") as file:
+            file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
+                       chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def arch_of(folder):
+    with open(folder + "/config.ini") as file:
+        return [line.split(" = ")[1].strip() for line in file if line.startswith("arch = ")]
+
+
+def pictures_in_folders():
+    """A few small pictures are learned as they come; the net of large ones is another."""
+    folder_of_pictures("small", 12, 120)
+    folder_of_pictures("large", 97, 8)
+    code, out, why = run("run", "small", "--json", "--out", "small-run")
+    verdict(code == 0 and told(out)["le"] > 0.75 and arch_of("small-run")[0].startswith("cnn:"),
+            "120 small pictures are learned as they come", code, out, why)
+    once = ["--set", "run.iterations=1", "--set", "run.batch=1", "--set", "fast.parts=none"]
+    code, _, why = run("run", "large", *once, "--out", "large-run")
+    verdict(code == 0 and arch_of("large-run") == ["resnet18"], "large pictures have a larger net", code, why)
+    code, _, why = run("run", "large", *once, "--set", "image.size=32", "--out", "shrunk-run")
+    verdict(code == 0 and arch_of("shrunk-run")[0].startswith("cnn:"), "unless they are seen small", code, why)
+
+
 def pictures_without_classes():
     os.mkdir("flat")
     for i in range(3):
@@ -156,6 +192,7 @@ one_class()
 numbers_that_are_none()
 classes_without_end()
 pictures_in_an_array()
+pictures_in_folders()
 pictures_without_classes()
 another_schema()
 held_rows_are_not_trained_on()

@@ -115,15 +115,19 @@ static void pipes_are_as_files(void **state)
 	struct options *file = made(SETTINGS(table()));
 	struct options *pipe = made(SETTINGS("stream.source=stdin"));
 	struct options *pictures = made(SETTINGS("stream.source=stdin", "model.input=3,32,32"));
+	struct options *large = made(SETTINGS("stream.source=stdin", "model.input=3,64,97"));
 
 	(void)state;
 	for (const char *const *key = keys; *key; key++)
 		assert_value(pipe, *key, options_value(file, *key));
 	assert_value(pipe, "stdin.per_step", "1");
-	assert_value(pictures, "model.arch", "resnet20-cifar");
+	assert_value(pictures, "model.arch", "cnn:16,32,64,128");
+	assert_value(large, "model.arch", "resnet18");
+	assert_value(large, "run.step_epochs", "8");
 	options_free(file);
 	options_free(pipe);
 	options_free(pictures);
+	options_free(large);
 }
 
 static void built_in_streams_have_presets(void **state)
