@@ -2,14 +2,28 @@
 #include "settings.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
+#include "config/app_defaults.h"
 
 int settings_resolve(struct options **options, const char *file, const struct setting *verb,
 	const struct arg_list *user, struct err *err)
 {
 	return app_config_make(
 		options, file, verb, user ? user->items : NULL, user ? user->count : 0, err);
+}
+
+const char *settings_data(const char *word, struct arg_list *user, char room[SETTINGS_ROOM])
+{
+	if (!word || !strcmp(word, "-") || !app_is_data(word) || user->count == ARGS_LIST)
+		return word;
+	snprintf(room, SETTINGS_ROOM, "stream.source=%s", word);
+	memmove(user->items + 1, user->items, (size_t)user->count * sizeof(*user->items));
+	user->items[0] = room;
+	user->count++;
+	return NULL;
 }
 
 int settings_leave(struct options *options, int code, const struct err *err)

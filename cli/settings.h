@@ -9,6 +9,14 @@
 int settings_resolve(struct options **options, const char *file, const struct setting *verb,
 	const struct arg_list *user, struct err *err);
 
+/*
+ * A word in the place of a config. A data set (config/app_defaults.h) becomes the first of the
+ * user's settings, stream.source, whose words are put into `room`, and then there is no config:
+ * NULL. Any other word comes back.
+ */
+enum { SETTINGS_ROOM = 4096 };
+const char *settings_data(const char *word, struct arg_list *user, char room[SETTINGS_ROOM]);
+
 /* Frees the options and turns a code into the verb's exit code, complaining if it is an error. */
 int settings_leave(struct options *options, int code, const struct err *err);
 

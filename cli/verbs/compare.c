@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/jobs.h"
 #include "cli/open.h"
+#include "cli/settings.h"
 #include "compare_plan.h"
 #include "contest/contest.h"
 #include "contest/contest_table.h"
@@ -210,23 +211,25 @@ int cmd_compare(int argc, char **argv)
 		{"quiet", NULL, "no progress", .flag = &request.quiet},
 		{0},
 	};
-	const struct args args = {"retain compare", "[EXPERIMENT | CONFIG]",
+	const struct args args = {"retain compare", "[EXPERIMENT | DATA | CONFIG]",
 		"Runs several methods on the same streams, with every seed, and says which "
 		"differences\n"
 		"exceed the seeds' noise. Finished runs are not repeated, stopped ones go on.",
 		rows, .example = "retain compare fig1 --seeds 1,2,3"};
 	struct experiment *experiment = NULL;
 	const char *config;
+	char room[SETTINGS_ROOM];
 	struct err err = {0};
 	int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)
 		return status;
 	if (argc > 2)
-		return complain(EXIT_USAGE, "%s: one EXPERIMENT or CONFIG is enough", argv[2]);
+		return complain(
+			EXIT_USAGE, "%s: one EXPERIMENT, DATA or CONFIG is enough", argv[2]);
 	if (request.list)
 		return compare_list();
-	request.operand = argv[1];
+	request.operand = settings_data(argv[1], &request.settings, room);
 	if (open_experiment(&request, &experiment, &config, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
 	status = go(&request, experiment, config);

@@ -293,7 +293,8 @@ int cmd_tune(int argc, char **argv)
 		{"quiet", NULL, "no progress", .flag = &tune.quiet},
 		{0},
 	};
-	const struct args args = {"retain tune", "[CONFIG]",
+	char room[SETTINGS_ROOM];
+	const struct args args = {"retain tune", "[DATA | CONFIG]",
 		"Finds the first learning rate, and the epsilon that fits it, on the stream's "
 		"beginning.",
 		rows, .example = "retain tune my.ini"};
@@ -302,7 +303,7 @@ int cmd_tune(int argc, char **argv)
 	if (status != ARGS_GO_ON)
 		return status;
 	if (argc > 2)
-		return complain(EXIT_USAGE, "%s: one CONFIG is enough", argv[2]);
-	tune.config = argv[1];
+		return complain(EXIT_USAGE, "%s: one DATA or CONFIG is enough", argv[2]);
+	tune.config = settings_data(argv[1], &tune.settings, room);
 	return go(&tune);
 }
