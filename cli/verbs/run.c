@@ -222,11 +222,11 @@ int cmd_run(int argc, char **argv)
 		"(clicks.csv),\n"
 		"a folder of photos, or KIND:PATH as retain list shows; it needs no settings, and "
 		"the run is\n"
-		"kept in runs/NAME. DATA - is lines of NDJSON or CSV as they come; predictions go "
-		"to\n"
-		"standard output. CONFIG is an .ini file or the folder of a run. Without either: "
-		"the\n"
-		"built-in drifting stream, small preset, AMA+MALR.",
+		"kept in runs/NAME. DATA - is lines of NDJSON as they come (of CSV: --set "
+		"stdin.format=csv);\n"
+		"predictions go to standard output. CONFIG is an .ini file or the folder of a run. "
+		"Without\n"
+		"either: the built-in drifting stream, small preset, AMA+MALR.",
 		rows, .example = "retain run clicks.csv --out runs/clicks"};
 	struct options *options = NULL;
 	const char *from;
