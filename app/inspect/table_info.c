@@ -304,7 +304,9 @@ static int survey(
 	int code = mapped_open(&s->file, path, MAPPED_UNPACK, err);
 
 	if (!code)
-		code = table_plan_init(&s->plan, &s->file, options, err);
+		code = table_plan_init(&s->plan, path,
+			&(struct table_lines){(const char *)s->file.data, s->file.size}, options,
+			err);
 	if (!code)
 		code = table_scan(&s->scan, &s->plan, &s->file, records_lenient(options), err);
 	if (code)

@@ -218,6 +218,18 @@ bool live_is_blank(const struct feed_line *line)
 	return at == line->size && !line->cut;
 }
 
+void live_guess_format(struct live *live, const struct feed_line *line)
+{
+	const struct live_line_format *found;
+
+	if (!live->guesses || line->cut)
+		return;
+	found = live_line_guess(line->bytes, line->size);
+	live->guesses = !found;
+	if (found)
+		live->format = found;
+}
+
 bool live_is_list(const struct live *live, const struct feed_line *line)
 {
 	return live->format->lists && !line->cut && pieces_count(line->bytes, line->size) > 0;
@@ -233,6 +245,9 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 	line->id[0] = '\0';
 	if (from->cut)
 		return err_set(err, ERR_FORMAT, "%s: is too long", where);
+	if (live->guesses)
+		return err_set(err, ERR_FORMAT, "%s: is neither a JSON object nor a row of a table",
+			where);
 	code = live->format->read(
 		from->bytes, from->size, where, &live->shape, line, group_end(live), err);
 	if (!code && kind == LIVE_INPUTS && line->has_label)
@@ -311,6 +326,7 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 
 	if (live_is_blank(from))
 		return 0;
+	live_guess_format(live, from);
 	if (!live_learns(live)) {
 		bool made;
 

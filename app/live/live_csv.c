@@ -9,24 +9,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "formats/csv.h"
 #include "base/decimal.h"
-#include "live/live_line.h"
+#include "live/live_cells.h"
+#include "records/table_plan.h"
 #include "schema/schema.h"
 
 enum { ID, LABEL, NUMBERS }; /* columns */
-enum { CELL = 4096, COLUMNS = 1024 };
-
-/* A line whose newline is gone may still have the return before it. */
-static int fields_of(const char *bytes, size_t size, struct csv_field *fields, int most)
-{
-	const size_t mark = csv_mark(bytes, size);
-	size_t used;
-
-	if (size > mark && bytes[size - 1] == '\r')
-		size--;
-	return csv_row(bytes + mark, size - mark, ',', fields, most, &used);
-}
+enum { COLUMNS = 1024 };
 
 static bool is_word(const struct csv_field *field, const char *word)
 {
@@ -38,56 +27,18 @@ static bool is_heading(const struct csv_field *fields, int n)
 	return n > LABEL && is_word(&fields[ID], "id") && is_word(&fields[LABEL], "label");
 }
 
-/* A whole number as JSON would write it is one; anything else is a text. */
-static int read_id(
-	const struct csv_field *field, const char *where, struct live_line *line, struct err *err)
-{
-	char words[JOURNAL_KEY + 1];
-	int64_t number;
-
-	if (!field->size)
-		return err_set(err, ERR_INPUT, "%s: has no id", where);
-	if (decimal_whole(field->at, field->size, &number)) {
-		live_line_number_id(line, number);
-		if (is_word(field, line->id))
-			return 0;
-		line->id[0] = '\0';
-	}
-	if (memchr(field->at, '\0', field->size))
-		return err_set(err, ERR_INPUT, "%s: id: holds a zero byte", where);
-	if (!csv_text(field, words, sizeof(words)))
-		return err_set(
-			err, ERR_INPUT, "%s: id: is longer than %d bytes", where, JOURNAL_KEY);
-	return live_line_text_id(line, words, where, err);
-}
-
-static int read_name(
-	const struct csv_field *field, const char *where, struct live_line *line, struct err *err)
-{
-	char words[CLASS_NAME + 1];
-
-	if (memchr(field->at, '\0', field->size))
-		return err_set(err, ERR_INPUT, "%s: label: holds a zero byte", where);
-	if (!csv_text(field, words, sizeof(words)))
-		return err_set(
-			err, ERR_INPUT, "%s: label: is longer than %d bytes", where, CLASS_NAME);
-	return live_line_name(line, words, where, err);
-}
-
 /* A whole number is one; anything else is a name, where names can be. */
 static int read_label(const struct csv_field *field, const struct live_line_shape *shape,
 	const char *where, struct live_line *line, struct err *err)
 {
-	int64_t label;
+	int64_t number;
 
 	line->has_label = field->size > 0;
 	if (!line->has_label)
 		return 0;
-	if (decimal_whole(field->at, field->size, &label))
-		return live_line_label(line, label, shape, where, err);
-	if (shape->grows)
-		return read_name(field, where, line, err);
-	return err_set(err, ERR_INPUT, "%s: label: must be a whole number", where);
+	if (shape->grows && !decimal_whole(field->at, field->size, &number))
+		return live_cell_name(field, where, line, err);
+	return live_cell_number(field, shape, where, line, err);
 }
 
 static int read_input(const struct csv_field *fields, int n, const struct live_line_shape *shape,
@@ -123,18 +74,11 @@ static bool any_number(const struct csv_field *fields, int n)
 	return false;
 }
 
-static struct schema_value value_of(const struct csv_field *field, char copy[CELL])
-{
-	if (field->doubled && csv_text(field, copy, CELL))
-		return schema_value(copy, strlen(copy));
-	return schema_value(field->at, field->size);
-}
-
 /* The columns that a heading names, in its order. */
 static int read_heading(const struct csv_field *fields, int n, const struct live_line_shape *shape,
 	const char *where, struct err *err)
 {
-	char name[CELL];
+	char name[TABLE_CELL];
 
 	if (!shape->schema)
 		return 0;
@@ -157,32 +101,13 @@ static int read_heading(const struct csv_field *fields, int n, const struct live
 	return 0;
 }
 
-/* Learns a row and makes its input, or does neither. */
 static int read_row(const struct csv_field *fields, int n, const struct live_line_shape *shape,
 	const char *where, float *input, struct err *err)
 {
-	const size_t mark = schema_mark(shape->schema);
-	char copy[CELL];
-	struct err why = {0};
-	int code = 0;
-
 	if (n > shape->columns_count)
 		return err_set(err, ERR_INPUT, "%s: input: has %d columns, there are %d names",
 			where, n, shape->columns_count);
-	schema_blank(shape->schema, input);
-	for (int i = 0; i < n && !code; i++) {
-		const struct schema_value value = value_of(&fields[i], copy);
-
-		if (shape->columns[i] < 0)
-			continue;
-		code = schema_learn(shape->schema, shape->columns[i], &value, &why);
-		if (!code)
-			code = schema_put(shape->schema, shape->columns[i], &value, input, &why);
-	}
-	if (!code)
-		return live_line_missing(shape, input, where, err);
-	schema_back(shape->schema, mark);
-	return err_set(err, code, "%s: input: %s", where, why.message);
+	return live_cells_input(fields, n, shape->columns, shape, where, input, err);
 }
 
 static int read_fields(struct csv_field *fields, int n, int kept,
@@ -191,13 +116,11 @@ static int read_fields(struct csv_field *fields, int n, int kept,
 {
 	int code;
 
-	for (int i = 0; i < kept; i++)
-		fields[i] = csv_trim(fields[i]);
 	if (is_heading(fields, n))
 		return n > kept ? err_set(err, ERR_INPUT, "%s: has more than %d columns", where,
 					  kept)
 				: read_heading(fields + NUMBERS, n - NUMBERS, shape, where, err);
-	code = read_id(&fields[ID], where, line, err);
+	code = live_cell_id(&fields[ID], where, line, err);
 	if (!code && n > LABEL)
 		code = read_label(&fields[LABEL], shape, where, line, err);
 	line->has_input = n > kept || (n > NUMBERS && any_number(fields + NUMBERS, n - NUMBERS));
@@ -223,7 +146,7 @@ int live_line_csv(const char *bytes, size_t size, const char *where,
 	*line = (struct live_line){0};
 	if (!fields)
 		return err_memory(err, "columns of a line", (size_t)most * sizeof(*fields));
-	n = fields_of(bytes, size, fields, most);
+	n = live_cells(bytes, size, ',', fields, most);
 	if (n < 0)
 		code = err_set(err, ERR_FORMAT, "%s: %s", where, csv_reason(n));
 	else
@@ -250,17 +173,16 @@ static int schema_of_fields(
 {
 	struct csv_field names[COLUMNS];
 	struct schema *made = NULL;
-	char copy[CELL];
-	const int count = fields_of(first->heading, first->heading_size, names, COLUMNS);
+	char copy[TABLE_CELL];
+	const int count = live_cells(first->heading, first->heading_size, ',', names, COLUMNS);
 	int code = schema_new(&made, first->sizes, err);
 
 	for (int i = NUMBERS; i < count && !code; i++) {
-		const struct csv_field name = csv_trim(names[i]);
 		struct schema_value value = {0};
 
 		if (i < n)
-			value = value_of(&fields[i], copy);
-		code = csv_text(&name, copy, sizeof(copy))
+			value = table_value(fields[i], copy);
+		code = csv_text(&names[i], copy, sizeof(copy))
 			       ? schema_add(made, copy, strlen(copy), schema_kind_of(&value), false,
 					 err)
 			       : err_set(err, ERR_INPUT, "a name of the heading is too long");
@@ -293,9 +215,7 @@ int live_first_csv(struct live_first *first, const char *bytes, size_t size, str
 
 	if (!fields)
 		return err_memory(err, "columns of a line", most * sizeof(*fields));
-	n = fields_of(bytes, size, fields, (int)most);
-	for (int i = 0; i < n; i++)
-		fields[i] = csv_trim(fields[i]);
+	n = live_cells(bytes, size, ',', fields, (int)most);
 	if (is_heading(fields, n) && n <= COLUMNS)
 		code = keep_heading(first, bytes, size, err);
 	else if (n > NUMBERS && any_number(fields + NUMBERS, n - NUMBERS)) {

@@ -33,6 +33,9 @@ static int reason(
 	live_where((struct live_place){from->number, from->object}, where);
 	if (from->cut)
 		return err_set(why, ERR_FORMAT, "%s: is too long", where);
+	if (live->guesses)
+		return err_set(why, ERR_FORMAT, "%s: is neither a JSON object nor a row of a table",
+			where);
 	code = live->format->read(from->bytes, from->size, where, &any, line, NULL, why);
 	if (code)
 		return code;
@@ -143,6 +146,7 @@ static int look_at(struct live *live, struct live_first *first, const struct fee
 
 	if (live_is_blank(from))
 		return 0;
+	live_guess_format(live, from);
 	if (!live_is_list(live, from))
 		return look_at_one(live, first, from, to, err);
 	code = look_at_list(live, first, from, NULL, err);
@@ -194,7 +198,7 @@ static int check_floats(size_t floats, struct err *err)
 static int take_shape(struct live *live, int input, struct learner_config *config, struct err *err)
 {
 	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
-	struct live_first first = {.sizes = &sizes};
+	struct live_first first = {.sizes = &sizes, .table = &live->table};
 	int code = feed_open(&live->feed, input, LINE_LONGEST, err);
 
 	if (!code)
@@ -252,7 +256,8 @@ int live_take_first(struct live *live, const struct feed_line *from, enum live_k
 	struct answers *to, bool *made, struct err *err)
 {
 	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
-	struct live_first first = {.sizes = &sizes, .labels_only = kind == LIVE_LABELS};
+	struct live_first first = {
+		.sizes = &sizes, .labels_only = kind == LIVE_LABELS, .table = &live->table};
 	struct feed_line line = *from;
 	struct learner_config config;
 	struct err why = {0};

@@ -8,6 +8,7 @@
 #include "live/answers.h"
 #include "live/feed.h"
 #include "live/live_line.h"
+#include "live/live_table.h"
 #include "live/live.h"
 #include "run/run.h"
 
@@ -54,6 +55,8 @@ struct live {
 	struct live_watch watch;
 	struct learner_config config; /* without channels: what inputs are is not known */
 	const struct live_line_format *format;
+	bool guesses; /* the format: no line has shown it yet */
+	struct live_table table;
 	struct live_line_shape shape;
 	pthread_mutex_t naming;   /* of the schema that the shape has, for live_read */
 	struct journal *journal;  /* the store's */
@@ -98,6 +101,8 @@ int live_take_first(struct live *live, const struct feed_line *from, enum live_k
 	struct answers *to, bool *made, struct err *err);
 
 bool live_is_blank(const struct feed_line *line);
+/* What lines are, by the first that shows it. */
+void live_guess_format(struct live *live, const struct feed_line *line);
 /*
  * Whether it is a list with something in it. What is wrong with one that is not is for the
  * reader.

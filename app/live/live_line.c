@@ -7,13 +7,28 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "live/live_table.h"
 #include "schema/schema.h"
 
 const struct live_line_format live_line_formats[] = {
 	{"ndjson", "a JSON object per line", live_line_ndjson, live_first_ndjson, .lists = true},
 	{"csv", "id, label and the input's numbers in each line", live_line_csv, live_first_csv},
+	{"table", "rows below a heading that names their columns", live_line_table,
+		live_first_table},
 	{0},
 };
+
+const struct live_line_format *live_line_guess(const char *bytes, size_t size)
+{
+	enum { NDJSON, CSV, TABLE };
+	size_t at = 0;
+
+	while (at < size && (bytes[at] == ' ' || bytes[at] == '\t'))
+		at++;
+	if (at < size && (bytes[at] == '{' || bytes[at] == '['))
+		return &live_line_formats[NDJSON];
+	return live_table_is(bytes, size) ? &live_line_formats[TABLE] : NULL;
+}
 
 void live_line_number_id(struct live_line *line, int64_t number)
 {

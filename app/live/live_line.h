@@ -1,7 +1,7 @@
 /*
  * A line of a live stream: bytes in, what they say out. Formats are rows of
- * live_line_formats; `stdin.format` names one. Nothing here has a state or reads
- * anything but the bytes.
+ * live_line_formats; `stdin.format` names one. But for tables (live/live_table.h) nothing here
+ * has a state or reads anything but the bytes.
  *
  *	{"id": 17, "input": [0.5, -1.25]}
  *	{"id": 17, "label": 3}
@@ -56,6 +56,7 @@ struct live_line_shape {
 	struct schema *schema; /* of inputs with names, which it learns from; NULL: numbers */
 	int *columns;          /* in CSV: those of the schema, in their order in a line */
 	int columns_count;
+	struct live_table *table; /* whose rows lines are; it learns from headings */
 };
 
 /*
@@ -72,6 +73,7 @@ struct live_first {
 	struct schema *schema;
 	size_t floats;
 	bool labels_only; /* inputs are not taken here */
+	struct live_table *table;
 };
 typedef int live_line_first(
 	struct live_first *first, const char *bytes, size_t size, struct err *err);
@@ -94,8 +96,14 @@ struct live_line_format {
 
 extern const struct live_line_format live_line_formats[]; /* ends with a row without a name */
 
-live_line_read live_line_ndjson, live_line_csv;
-live_line_first live_first_ndjson, live_first_csv;
+live_line_read live_line_ndjson, live_line_csv, live_line_table;
+live_line_first live_first_ndjson, live_first_csv, live_first_table;
+
+/*
+ * The format of a line, by its first bytes: a JSON object, or a list of them, or a row of a table;
+ * NULL: it is neither.
+ */
+const struct live_line_format *live_line_guess(const char *bytes, size_t size);
 
 /*
  * The two readers that live_line_ndjson is made of. The quick one reads what is written plainly;

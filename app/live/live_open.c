@@ -12,8 +12,10 @@
 #include "streams/source.h"
 
 const struct option_row live_options[] = {
-	{"stdin", "format", OPTION_CHOICE, "ndjson", "ndjson | csv",
-		"a line is a JSON object, or id, label and numbers between commas"},
+	{"stdin", "format", OPTION_CHOICE, "auto", "auto | ndjson | csv | table",
+		"a line is a JSON object, or id, label and numbers between commas, or a row of a "
+		"table ([table] says what its columns are); auto: an object or a row, as the first "
+		"line shows"},
 	{"stdin", "per_step", OPTION_INT, "32", "[1, 4096]", "labelled samples of a time step"},
 	{"stdin", "answer", OPTION_CHOICE, "now", "now | ever",
 		"with fast weights: what an input is now, by the newest samples, or of all that "
@@ -85,7 +87,11 @@ static void read_options(struct live *live, int input, int output)
 {
 	const struct options *o = live->run.config.options;
 
-	live->format = &live_line_formats[options_choice(o, "stdin.format")];
+	const int format = options_choice(o, "stdin.format") - 1;
+
+	live->guesses = format < 0 && input >= 0;
+	live->format = &live_line_formats[format < 0 ? 0 : format];
+	live_table_init(&live->table, o);
 	live->strict = input >= 0 && !strcmp(options_text(o, "stdin.on_bad"), "error");
 	live->wish = (struct answers_wish){
 		strcmp(options_text(o, "stdin.answer"), "now") ? ANSWERS_EVER : ANSWERS_NOW,
@@ -167,7 +173,8 @@ static int make_ends(struct live *live, int input, struct err *err)
 		.classes = live->run.classes_most ? live->run.classes_most : live->run.classes,
 		.grows = live->run.classes_most > 0,
 		.missing = learner_scale(live->run.learner) != NULL,
-		.schema = live->run.schema};
+		.schema = live->run.schema,
+		.table = &live->table};
 	if (live->run.schema && make_columns(live, err))
 		return ERR_MEMORY;
 	if (input < 0 || live->feed)
@@ -224,6 +231,8 @@ int live_make(struct live *live, int input, struct err *err)
 	journal_bound(live->journal, options_int64(o, "stdin.waiting"),
 		options_int64(o, "stdin.remember"));
 	code = make_buffers(live, err);
+	if (!code && !live->table.plan.count)
+		code = live_table_noted(&live->table, live->journal, live->run.schema, err);
 	if (!code)
 		code = make_ends(live, input, err);
 	return code ? code : run_begin(&live->run, err);
@@ -265,6 +274,7 @@ void live_close(struct live *live)
 	feed_close(live->feed);
 	answers_release(&live->answers);
 	mem_free(live->shape.columns);
+	live_table_release(&live->table);
 	mem_free(live->group.ids);
 	mem_free(live->group.keys);
 	mem_free(live->group.to);
@@ -289,16 +299,22 @@ void live_close(struct live *live)
 void live_describe(const struct live *live, char *out, size_t size)
 {
 	const struct options *o = live->run.config.options;
+	struct text table = {0};
 	char budget[64];
 
+	if (live->table.plan.count)
+		live_table_about(&live->table, &table);
 	snprintf(budget, sizeof(budget), "%d", live->run.iterations);
 	if (live->idle_most)
 		snprintf(budget, sizeof(budget), "%d to %d", live->run.iterations,
 			live->run.iterations + live->idle_most);
 	snprintf(out, size,
-		SOURCE_LIVE " · time steps of %d samples, %s iterations each · %s · seed %" PRId64,
-		live->per_step, budget, net_spec(learner_net(live->run.learner))->arch,
-		options_int64(o, "run.seed"));
+		SOURCE_LIVE
+		"%s%s · time steps of %d sample%s, %s iteration%s each · %s · seed %" PRId64,
+		table.data ? " · " : "", table.data ? table.data : "", live->per_step,
+		live->per_step == 1 ? "" : "s", budget, strcmp(budget, "1") ? "s" : "",
+		net_spec(learner_net(live->run.learner))->arch, options_int64(o, "run.seed"));
+	text_release(&table);
 }
 
 int64_t live_lines(const struct live *live)

@@ -73,6 +73,8 @@ int live_predict(struct live *live, int n, struct err *err)
 		guess(live, i);
 	if (!code)
 		code = run_schema_keep(&live->run, err);
+	if (!code && live->table.plan.count)
+		code = live_table_note(&live->table, live->journal, group->ids[n - 1], err);
 	if (!code)
 		code = journal_wait(live->journal, group->keys, group->inputs, group->guesses,
 			group->probabilities, n, err);

@@ -40,7 +40,9 @@ static int table_open(
 	int code = mapped_open(&t->file, path, MAPPED_UNPACK, err);
 
 	if (!code)
-		code = table_plan_init(&t->plan, &t->file, options, err);
+		code = table_plan_init(&t->plan, path,
+			&(struct table_lines){(const char *)t->file.data, t->file.size}, options,
+			err);
 	if (!code)
 		code = table_scan(&t->scan, &t->plan, &t->file, records_lenient(options), err);
 	if (!code)
@@ -148,23 +150,7 @@ static const struct schema *table_schema(const struct records *records)
 
 static void table_about(const struct records *records, struct text *words)
 {
-	static const char *const names[][2] = {[TABLE_NUMBER] = {"number", "numbers"},
-		[TABLE_CATEGORY] = {"category", "categories"},
-		[TABLE_TEXT] = {"text", "texts"}};
-	const struct table_plan *plan = &((const struct table *)records)->plan;
-	const char *comma = "";
-
-	for (int role = TABLE_NUMBER; role <= TABLE_TEXT; role++) {
-		int count = 0;
-
-		for (int c = 0; c < plan->count; c++)
-			count += (int)plan->columns[c].role == role;
-		if (count)
-			text_addf(words, "%s%d %s", comma, count, names[role][count > 1]);
-		comma = count ? ", " : comma;
-	}
-	if (plan->label >= 0)
-		text_addf(words, "%slabel \"%s\"", comma, plan->columns[plan->label].name);
+	table_plan_about(&((const struct table *)records)->plan, words);
 }
 
 const struct records_type records_table = {

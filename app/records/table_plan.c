@@ -312,46 +312,73 @@ static void name_columns(struct table_plan *plan, const struct csv_field *fields
 	}
 }
 
-int table_plan_init(struct table_plan *plan, const struct mapped *file,
+/* What the first line alone says: names have no number among them, and all differ. */
+static bool is_heading(const struct table_plan *plan, const struct csv_field *fields)
+{
+	for (int i = 0; i < plan->count; i++) {
+		const struct csv_field cell = csv_trim(fields[i]);
+
+		if (cell_is(cell) != SCHEMA_IS_WORDS)
+			return false;
+		for (int k = 0; k < i; k++) {
+			const struct csv_field other = csv_trim(fields[k]);
+
+			if (other.size == cell.size && !memcmp(other.at, cell.at, cell.size))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* With `below` the first line is compared with lines there; without, it is all there is. */
+static int plan_columns(struct table_plan *plan, const char *path, struct csv_field *fields,
+	const struct table_lines *lines, const struct options *options, struct err *err)
+{
+	const char *header = options_text(options, "table.header");
+	size_t used;
+	const int count =
+		csv_row(lines->bytes, lines->size, plan->separator, fields, TABLE_COLUMNS, &used);
+
+	if (count < 0)
+		return err_set(err, ERR_FORMAT, "%s, row 1: %s", path, csv_reason(count));
+	if (count < 2 || count > TABLE_COLUMNS)
+		return err_set(err, ERR_FORMAT, "%s, row 1: has %d column%s; a table has 2 to %d",
+			path, count, count == 1 ? "" : "s", TABLE_COLUMNS);
+	plan->count = count;
+	if (strcmp(header, "auto") != 0)
+		plan->headed = !strcmp(header, "yes");
+	else if (lines->first_only)
+		plan->headed = is_heading(plan, fields);
+	else
+		plan->headed = is_header(plan, fields, lines->bytes + used, lines->size - used);
+	name_columns(plan, fields);
+	return find_roles(plan, path, options, err);
+}
+
+int table_plan_init(struct table_plan *plan, const char *path, const struct table_lines *lines,
 	const struct options *options, struct err *err)
 {
-	const size_t mark = csv_mark((const char *)file->data, file->size);
-	const char *bytes = (const char *)file->data + mark;
-	const size_t size = file->size - mark;
-	const char *header = options_text(options, "table.header");
+	const size_t mark = csv_mark(lines->bytes, lines->size);
+	const struct table_lines marked = {
+		lines->bytes + mark, lines->size - mark, lines->first_only};
 	struct csv_field *fields;
-	size_t used;
-	int count, code;
+	int code;
 
 	*plan = (struct table_plan){.sizes = schema_sizes(options),
 		.labels = label_kind(options_text(options, "table.labels"))};
 	code = schema_from(&plan->schema, options, err);
 	if (code)
 		return code;
-	if (!size)
-		return err_set(err, ERR_FORMAT, "%s: is empty", file->path);
+	if (!marked.size)
+		return err_set(err, ERR_FORMAT, "%s: is empty", path);
 	fields = mem_new(TABLE_COLUMNS, sizeof(*fields));
 	plan->columns = mem_new(TABLE_COLUMNS, sizeof(*plan->columns));
-	if (!fields || !plan->columns) {
-		mem_free(fields);
-		return err_memory(err, file->path, TABLE_COLUMNS * sizeof(*plan->columns));
-	}
-	plan->separator = csv_separator(bytes, size);
-	count = csv_row(bytes, size, plan->separator, fields, TABLE_COLUMNS, &used);
-	if (count >= 2 && count <= TABLE_COLUMNS) {
-		plan->count = count;
-		plan->headed = !strcmp(header, "auto")
-				       ? is_header(plan, fields, bytes + used, size - used)
-				       : !strcmp(header, "yes");
-		name_columns(plan, fields);
-	}
+	plan->separator = csv_separator(marked.bytes, marked.size);
+	code = fields && plan->columns
+		       ? plan_columns(plan, path, fields, &marked, options, err)
+		       : err_memory(err, path, TABLE_COLUMNS * sizeof(*plan->columns));
 	mem_free(fields);
-	if (count < 0)
-		return err_set(err, ERR_FORMAT, "%s, row 1: %s", file->path, csv_reason(count));
-	if (!plan->count)
-		return err_set(err, ERR_FORMAT, "%s, row 1: has %d columns; a table has 2 to %d",
-			file->path, count, TABLE_COLUMNS);
-	return find_roles(plan, file->path, options, err);
+	return code;
 }
 
 /* What its columns make: a schema of all that are inputs. */
@@ -397,7 +424,7 @@ static int learn_values(struct table_plan *plan, struct err *err)
 	return code;
 }
 
-int table_plan_end(struct table_plan *plan, const struct mapped *file, struct err *err)
+int table_plan_end(struct table_plan *plan, const char *path, struct err *err)
 {
 	struct err why = {0};
 	int code = 0;
@@ -409,7 +436,27 @@ int table_plan_end(struct table_plan *plan, const struct mapped *file, struct er
 	}
 	if (!code)
 		code = learn_values(plan, &why);
-	return code ? err_set(err, code, "%s: %s", file->path, why.message) : 0;
+	return code ? err_set(err, code, "%s: %s", path, why.message) : 0;
+}
+
+void table_plan_about(const struct table_plan *plan, struct text *words)
+{
+	static const char *const names[][2] = {[TABLE_NUMBER] = {"number", "numbers"},
+		[TABLE_CATEGORY] = {"category", "categories"},
+		[TABLE_TEXT] = {"text", "texts"}};
+	const char *comma = "";
+
+	for (int role = TABLE_NUMBER; role <= TABLE_TEXT; role++) {
+		int count = 0;
+
+		for (int c = 0; c < plan->count; c++)
+			count += (int)plan->columns[c].role == role;
+		if (count)
+			text_addf(words, "%s%d %s", comma, count, names[role][count > 1]);
+		comma = count ? ", " : comma;
+	}
+	if (plan->label >= 0)
+		text_addf(words, "%slabel \"%s\"", comma, plan->columns[plan->label].name);
 }
 
 void table_plan_release(struct table_plan *plan)

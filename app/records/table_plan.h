@@ -17,8 +17,8 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "formats/csv.h"
-#include "formats/mapped.h"
 #include "records/columns.h"
 #include "schema/schema.h"
 
@@ -55,11 +55,25 @@ struct table_plan {
 
 extern const struct option_row table_options[];
 
-int table_plan_init(struct table_plan *plan, const struct mapped *file,
+/*
+ * The first lines of a table. Where a pipe gives one after the other, there is only the first:
+ * then it is a header if all of its cells are words that differ.
+ */
+struct table_lines {
+	const char *bytes;
+	size_t size;
+	bool first_only;
+};
+
+/* `path` begins the sentences of errors. A plan whose making failed is to be released, too. */
+int table_plan_init(struct table_plan *plan, const char *path, const struct table_lines *lines,
 	const struct options *options, struct err *err);
 
 /* After the last row: what rows become. */
-int table_plan_end(struct table_plan *plan, const struct mapped *file, struct err *err);
+int table_plan_end(struct table_plan *plan, const char *path, struct err *err);
+
+/* "4 numbers, 1 category, label "class"" */
+void table_plan_about(const struct table_plan *plan, struct text *words);
 void table_plan_release(struct table_plan *plan);
 
 /* The value of a cell. `copy` has to live as long as it, if quotes in it are doubled. */

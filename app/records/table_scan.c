@@ -209,7 +209,7 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 		while (code == COLUMN_AGAIN);
 	label_column_release(&s.labels);
 	mem_free(s.fields);
-	return code ? code : table_plan_end(plan, file, err);
+	return code ? code : table_plan_end(plan, file->path, err);
 }
 
 void table_scan_release(struct table_scan *scan)

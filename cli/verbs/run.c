@@ -222,8 +222,8 @@ int cmd_run(int argc, char **argv)
 		"(clicks.csv),\n"
 		"a folder of photos, or KIND:PATH as retain list shows; it needs no settings, and "
 		"the run is\n"
-		"kept in runs/NAME. DATA - is lines of NDJSON as they come (of CSV: --set "
-		"stdin.format=csv);\n"
+		"kept in runs/NAME. DATA - is lines as they come, JSON objects or rows of a "
+		"table;\n"
 		"predictions go to standard output. CONFIG is an .ini file or the folder of a run. "
 		"Without\n"
 		"either: the built-in drifting stream, small preset, AMA+MALR.",

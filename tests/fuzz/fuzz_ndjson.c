@@ -1,6 +1,7 @@
 /*
- * Lines of a live stream, in every format that there is: the first byte is the format's. All
- * of the rest is one line; then its lines are the first of a stream, which says what inputs are.
+ * Lines of a live stream as NDJSON and CSV: the first byte is the format's (rows of a table have a
+ * target of their own). All of the rest is one line; then its lines are the first of a stream,
+ * which says what inputs are.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "live/live_line.h"
 #include "schema/schema.h"
 
-enum { FLOATS = 4, CLASSES = 10 };
+enum { FLOATS = 4, CLASSES = 10, FORMATS = 2 };
 
 static void read_line(const struct live_line_format *format, const char *bytes, size_t size)
 {
@@ -89,14 +90,10 @@ static void first_lines(const struct live_line_format *format, const char *bytes
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int formats = 0;
-
-	while (live_line_formats[formats].name)
-		formats++;
 	if (!size)
 		return 0;
-	read_line(&live_line_formats[data[0] % formats], (const char *)data + 1, size - 1);
+	read_line(&live_line_formats[data[0] % FORMATS], (const char *)data + 1, size - 1);
 	compare((const char *)data + 1, size - 1, data[0] & 2, data[0] & 4);
-	first_lines(&live_line_formats[data[0] % formats], (const char *)data + 1, size - 1);
+	first_lines(&live_line_formats[data[0] % FORMATS], (const char *)data + 1, size - 1);
 	return 0;
 }

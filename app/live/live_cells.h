@@ -1,0 +1,28 @@
+/* What the cells of a row say, for formats of lines whose fields are parted by a separator. */
+#ifndef RETAIN_LIVE_LIVE_CELLS_H
+#define RETAIN_LIVE_LIVE_CELLS_H
+
+#include "formats/csv.h"
+#include "live/live_line.h"
+
+/* The cells of a line without its newline, trimmed; returns how many there are, or a code of csv_row. */
+int live_cells(const char *bytes, size_t size, char separator, struct csv_field *cells, int most);
+
+/* A whole number as JSON would write it is one; anything else is a text. */
+int live_cell_id(
+	const struct csv_field *cell, const char *where, struct live_line *line, struct err *err);
+
+/* A class by its name, and one by its number. */
+int live_cell_name(
+	const struct csv_field *cell, const char *where, struct live_line *line, struct err *err);
+int live_cell_number(const struct csv_field *cell, const struct live_line_shape *shape,
+	const char *where, struct live_line *line, struct err *err);
+
+/*
+ * Learns the cells of a row and makes its input, or does neither. columns[i] is the column of
+ * the shape's schema that cell i belongs to; below 0: none.
+ */
+int live_cells_input(const struct csv_field *cells, int n, const int *columns,
+	const struct live_line_shape *shape, const char *where, float *input, struct err *err);
+
+#endif

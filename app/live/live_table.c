@@ -1,0 +1,341 @@
+/*
+ * The plan of a table is made of one line, and made anew by every later heading. Without a schema
+ * it waits for the first row, which shows the kinds of columns; from then on the schema is the
+ * stream's, and a plan only says where its columns are.
+ */
+#include "live/live_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "live/live_cells.h"
+#include "schema/schema.h"
+#include "store/journal.h"
+
+#define HEADING "the heading" /* begins sentences about it */
+static const char note_heading[] = "table heading", note_rows[] = "table rows";
+
+void live_table_init(struct live_table *table, const struct options *options)
+{
+	*table = (struct live_table){.options = options, .id = -1};
+}
+
+void live_table_release(struct live_table *table)
+{
+	table_plan_release(&table->plan);
+	mem_free(table->columns);
+	mem_free(table->cells);
+	text_release(&table->heading);
+	*table = (struct live_table){0};
+}
+
+bool live_table_is(const char *bytes, size_t size)
+{
+	struct csv_field cells[2];
+
+	return live_cells(bytes, size, csv_separator(bytes, size), cells, 2) > 1;
+}
+
+void live_table_about(const struct live_table *table, struct text *words)
+{
+	text_addf(words, "a table: ");
+	table_plan_about(&table->plan, words);
+}
+
+static int make_room(struct live_table *table, struct err *err)
+{
+	if (!table->columns)
+		table->columns = mem_new(TABLE_COLUMNS, sizeof(*table->columns));
+	if (!table->cells)
+		table->cells = mem_new(TABLE_COLUMNS, sizeof(*table->cells));
+	return table->columns && table->cells ? 0
+					      : err_memory(err, "columns of a table",
+							TABLE_COLUMNS * sizeof(*table->cells));
+}
+
+/* A column called id, unless a key gives it to something else. */
+static int find_id(const struct table_plan *plan)
+{
+	for (int i = 0; plan->headed && i < plan->count; i++)
+		if (!strcasecmp(plan->columns[i].name, "id") && plan->columns[i].role <= TABLE_TEXT)
+			return i;
+	return -1;
+}
+
+/* What columns there are, by a first line or a heading. Nothing changes if it is no good. */
+static int plan_of(struct live_table *table, const char *bytes, size_t size, struct err *err)
+{
+	const struct table_lines lines = {bytes, size, .first_only = true};
+	struct text heading = {0};
+	struct table_plan plan = {0};
+	int code = 0;
+
+	text_add_bytes(&heading, bytes, size);
+	if (heading.failed)
+		code = err_memory(err, "a heading", size);
+	else if (memchr(bytes, '\0', size))
+		code = err_set(err, ERR_FORMAT, "holds a zero byte");
+	if (!code)
+		code = table_plan_init(&plan, HEADING, &lines, table->options, err);
+	if (code) {
+		table_plan_release(&plan);
+		text_release(&heading);
+		return code;
+	}
+	table_plan_release(&table->plan);
+	text_release(&table->heading);
+	table->plan = plan;
+	table->heading = heading;
+	table->noted = false;
+	table->id = find_id(&plan);
+	if (table->id >= 0)
+		table->plan.columns[table->id].role = TABLE_IGNORED;
+	return 0;
+}
+
+/* The label is where the schema has it or, if it does not know, in no column of an input. */
+static void find_label(struct live_table *table, const struct schema *schema)
+{
+	struct table_plan *plan = &table->plan;
+	const char *label = schema_label(schema);
+
+	if (!label && plan->label >= 0 && table->columns[plan->label] >= 0)
+		plan->label = -1;
+	if (!label)
+		return;
+	plan->label = -1;
+	for (int i = 0; i < plan->count; i++)
+		if (!strcmp(plan->columns[i].name, label))
+			plan->label = i;
+}
+
+/* Where the schema's columns are; all must be there. */
+static int find_columns(struct live_table *table, const struct schema *schema, struct err *err)
+{
+	const struct table_plan *plan = &table->plan;
+
+	for (int i = 0; i < plan->count; i++) {
+		const char *name = plan->columns[i].name;
+
+		table->columns[i] =
+			i == table->id ? SCHEMA_LEFT_OUT : schema_find(schema, name, strlen(name));
+	}
+	find_label(table, schema);
+	for (int k = 0; k < schema_count(schema); k++) {
+		int at = 0;
+
+		while (at < plan->count && table->columns[at] != k)
+			at++;
+		if (at == plan->count)
+			return err_set(err, ERR_INPUT, HEADING " has no column %s",
+				schema_column(schema, k)->name);
+	}
+	return 0;
+}
+
+/* A heading has the names of all columns; a row cannot, but by a wonder. */
+static bool is_heading(const struct csv_field *cells, int n, const struct schema *schema)
+{
+	char name[TABLE_CELL];
+	int found = 0;
+
+	for (int i = 0; i < n; i++)
+		found += csv_text(&cells[i], name, sizeof(name)) &&
+			 schema_find(schema, name, strlen(name)) >= 0;
+	return found >= schema_count(schema);
+}
+
+static bool any_input(const struct live_table *table, const struct csv_field *cells, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (table->columns[i] >= 0 && cells[i].size)
+			return true;
+	return false;
+}
+
+static int read_label(const struct csv_field *cell, const struct live_line_shape *shape,
+	const char *where, struct live_line *line, struct err *err)
+{
+	line->has_label = cell->size > 0;
+	if (!line->has_label)
+		return 0;
+	return shape->grows ? live_cell_name(cell, where, line, err)
+			    : live_cell_number(cell, shape, where, line, err);
+}
+
+/* Rows that have ids may end early, as late labels do. */
+static int check_width(const struct live_table *table, int n, struct err *err)
+{
+	const int count = table->plan.count;
+
+	if (n < 0)
+		return err_set(err, ERR_FORMAT, "%s", csv_reason(n));
+	if (n == count || (n < count && n > table->id && table->id >= 0))
+		return 0;
+	return err_set(err, ERR_INPUT, "has %d column%s, %s has %d", n, n == 1 ? "" : "s",
+		table->plan.headed ? HEADING : "the first row", count);
+}
+
+static int read_row(struct live_table *table, int n, const struct live_line_shape *shape,
+	const char *where, struct live_line *line, float *input, struct err *err)
+{
+	const int label = table->plan.label;
+	int code = 0;
+
+	if (table->id >= 0)
+		code = live_cell_id(&table->cells[table->id], where, line, err);
+	else
+		live_line_number_id(line, ++table->rows);
+	if (!code && label >= 0 && label < n)
+		code = read_label(&table->cells[label], shape, where, line, err);
+	line->has_input = table->id < 0 || any_input(table, table->cells, n);
+	if (!code && !line->has_input && !line->has_label)
+		code = err_set(err, ERR_INPUT, "%s: has neither input nor label", where);
+	if (!code && line->has_input)
+		code = live_cells_input(table->cells, n, table->columns, shape, where, input, err);
+	return code;
+}
+
+int live_line_table(const char *bytes, size_t size, const char *where,
+	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
+{
+	struct live_table *table = shape->table;
+	struct err why = {0};
+	bool heading;
+	int n, code;
+
+	*line = (struct live_line){0};
+	if (!table || !shape->schema)
+		return err_set(err, ERR_INPUT, "%s: rows of a table come as inputs that have names",
+			where);
+	if (make_room(table, err))
+		return ERR_MEMORY;
+	n = live_cells(bytes, size,
+		table->plan.count ? table->plan.separator : csv_separator(bytes, size),
+		table->cells, TABLE_COLUMNS);
+	heading = n <= TABLE_COLUMNS && is_heading(table->cells, n, shape->schema);
+	code = 0;
+	if (heading || !table->plan.count) {
+		code = plan_of(table, bytes, size, &why);
+		if (!code)
+			code = find_columns(table, shape->schema, &why);
+	}
+	if (!code && !heading)
+		code = check_width(table, n, &why);
+	if (code)
+		return err_set(err, code, "%s: %s", where, why.message);
+	return heading ? 0 : read_row(table, n, shape, where, line, input, err);
+}
+
+/* What the first row shows of columns whose kind no key says. */
+static void see_kinds(struct live_table *table, int n)
+{
+	static const enum table_role roles[] = {[SCHEMA_NUMBER] = TABLE_NUMBER,
+		[SCHEMA_CATEGORY] = TABLE_CATEGORY,
+		[SCHEMA_TEXT] = TABLE_TEXT};
+	char copy[TABLE_CELL];
+
+	for (int i = 0; i < table->plan.count; i++) {
+		struct table_column *column = table->plan.columns + i;
+		struct schema_value value = {0};
+
+		if (column->role > TABLE_TEXT)
+			continue;
+		if (i < n)
+			value = table_value(table->cells[i], copy);
+		column->opened = value.is == SCHEMA_MISSING;
+		column->seen = column->fixed || !column->opened;
+		if (!column->fixed && column->seen)
+			column->role = roles[schema_kind_of(&value)];
+	}
+}
+
+static int schema_of(struct live_table *table, struct live_first *first, int n, struct err *err)
+{
+	int code = check_width(table, n, err);
+
+	if (code)
+		return code;
+	see_kinds(table, n);
+	code = table_plan_end(&table->plan, HEADING, err);
+	first->schema = table->plan.schema;
+	table->plan.schema = NULL;
+	if (!code)
+		code = find_columns(table, first->schema, err);
+	if (code) {
+		schema_free(first->schema);
+		first->schema = NULL;
+	}
+	return code;
+}
+
+/* A first line that does not fit the [table] keys is nobody's fault but theirs: it ends the run. */
+static int first_plan(struct live_table *table, const char *bytes, size_t size, struct err *err)
+{
+	const int n =
+		live_cells(bytes, size, csv_separator(bytes, size), table->cells, TABLE_COLUMNS);
+	int code;
+
+	if (n < 0)
+		return err_set(err, ERR_FORMAT, "%s", csv_reason(n));
+	if (n < 2 || n > TABLE_COLUMNS)
+		return err_set(err, ERR_FORMAT, "has %d column%s; a table has 2 to %d", n,
+			n == 1 ? "" : "s", TABLE_COLUMNS);
+	code = plan_of(table, bytes, size, err);
+	return code == ERR_INPUT ? ERR_STATE : code;
+}
+
+int live_first_table(struct live_first *first, const char *bytes, size_t size, struct err *err)
+{
+	struct live_table *table = first->table;
+	const bool new = !table->plan.count;
+	int code = make_room(table, err);
+
+	if (!code && new)
+		code = first_plan(table, bytes, size, err);
+	if (code)
+		return code;
+	if (new && table->plan.headed) {
+		first->headings++;
+		return 0;
+	}
+	return schema_of(table, first,
+		live_cells(bytes, size, table->plan.separator, table->cells, TABLE_COLUMNS), err);
+}
+
+int live_table_note(
+	struct live_table *table, struct journal *journal, const char *last_id, struct err *err)
+{
+	int code = 0;
+
+	if (!table->noted)
+		code = journal_note(journal, note_heading, table->heading.data, err);
+	table->noted |= !code;
+	return code || table->id >= 0 ? code : journal_note(journal, note_rows, last_id, err);
+}
+
+int live_table_noted(struct live_table *table, struct journal *journal, const struct schema *schema,
+	struct err *err)
+{
+	char *heading = NULL, *rows = NULL;
+	int code = journal_noted(journal, note_heading, &heading, err);
+
+	if (!code)
+		code = journal_noted(journal, note_rows, &rows, err);
+	if (!code && heading && schema)
+		code = make_room(table, err);
+	if (!code && heading && schema)
+		code = plan_of(table, heading, strlen(heading), err);
+	if (!code && heading && schema)
+		code = find_columns(table, schema, err);
+	if (!code && rows)
+		table->rows = strtoll(rows, NULL, 10);
+	table->noted = true;
+	mem_free(heading);
+	mem_free(rows);
+	return code;
+}

@@ -1,0 +1,54 @@
+/*
+ * Rows of a table as lines, as `cat clicks.csv | retain run -` sends them. A first line of words
+ * names the columns; without one they are numbered, from 1. The [table] keys say what columns
+ * are, as they do for files: one is the label, a time is left out, the others are the input. A
+ * column that is called id has the ids of rows; without one a row's id is its number, which
+ * goes on when the stream is taken up again.
+ *
+ *	x,y,city,class
+ *	0.5,-1.25,Rome,UP
+ *	0.25,1,Oslo,
+ *
+ * A row without a label is only predicted. Where rows have ids, a row of an id and a label and
+ * nothing else is a late label. A line that has the names of all columns is a heading,
+ * wherever it comes, and gives the order of columns from then on.
+ */
+#ifndef RETAIN_LIVE_LIVE_TABLE_H
+#define RETAIN_LIVE_LIVE_TABLE_H
+
+#include "base/options.h"
+#include "live/live_line.h"
+#include "records/table_plan.h"
+
+struct journal;
+
+struct live_table {
+	const struct options *options;
+	struct table_plan plan; /* of `count` 0: no line has said what columns there are */
+	int *columns;           /* the schema's, by cell; below 0: it is no input */
+	int id;                 /* column; -1: there is none */
+	struct text heading;    /* the line that named or first had them */
+	bool noted;             /* ... is in the journal, or will be with the next input */
+	struct csv_field *cells;
+	int64_t rows; /* the number of the last one that had no id */
+};
+
+/* `options` are borrowed. */
+void live_table_init(struct live_table *table, const struct options *options);
+void live_table_release(struct live_table *table);
+
+/* Whether a line can be a row of a table: it has several columns. */
+bool live_table_is(const char *bytes, size_t size);
+
+/* "a table: 4 numbers, label "class"" */
+void live_table_about(const struct live_table *table, struct text *words);
+
+/* Keeps with the next input what later lines need: the columns, and the last row's number. */
+int live_table_note(
+	struct live_table *table, struct journal *journal, const char *last_id, struct err *err);
+
+/* Takes up what a former process kept. */
+int live_table_noted(struct live_table *table, struct journal *journal, const struct schema *schema,
+	struct err *err);
+
+#endif

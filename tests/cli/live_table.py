@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""usage: tests/cli/live_table.py RETAIN
+
+Rows of a table through a pipe, `cat clicks.csv | retain run -`: nothing is set. The kind of lines is found out, columns
+have names, the label is found, rows are numbered, and a run that is killed goes on. Prints TAP. Works in a folder
+of its own.
+"""
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import tap
+from producer import PATIENCE, RETAIN, file_of
+from tap import verdict
+
+CITIES = ["Rome", "Oslo", "Lima"]
+CLASSES = ["UP", "DOWN", "flat"]
+
+
+def rows_of(count, seed=1):
+    draws = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        label = draws.randrange(3)
+        rows.append(["%.3f" % (label * 2 + draws.gauss(0, 0.5)), "%.3f" % draws.gauss(-label, 0.5),
+                     CITIES[(label + draws.randrange(2)) % 3], CLASSES[label]])
+    return rows
+
+
+def text_of(rows, heading=("x", "y", "city", "class"), separator=",", end="\n"):
+    return "".join(separator.join(row) + end for row in ([list(heading)] if heading else []) + rows)
+
+
+def run(folder, text, *settings, resume=False, data="-"):
+    words = [RETAIN, "run", "--quiet"]
+    words += ["--resume", folder] if resume else [data, "--out", folder]
+    for setting in settings:
+        words += ["--set", setting]
+    done = subprocess.run(words, input=text.encode(), capture_output=True, timeout=PATIENCE, check=False)
+    lines = done.stdout.decode().splitlines() if data == "-" else []
+    return done.returncode, [json.loads(line) for line in lines], done.stderr.decode() + done.stdout.decode() * (data != "-")
+
+
+def right(answers, rows):
+    """The share of rows that were known before their label, of the second half."""
+    said = {answer["id"]: answer["prediction"] for answer in answers if "prediction" in answer}
+    half = range(len(rows) // 2, len(rows))
+    return sum(said[i + 1] == rows[i][-1] for i in half) / len(half)
+
+
+def last_of(folder):
+    """The last row of metrics.csv."""
+    return list(csv.DictReader(file_of(folder, "metrics.csv").decode().splitlines()))[-1]
+
+
+def errors_of(answers):
+    return [answer["error"] for answer in answers if "error" in answer]
+
+
+def nothing_set():
+    rows = rows_of(400)
+    code, answers, said = run("plain", text_of(rows))
+    verdict(code == 0 and len(answers) == 800 and not errors_of(answers), "a table through a pipe needs no setting",
+            said, answers[:4])
+    verdict([answer["id"] for answer in answers if "label" in answer] == list(range(1, 401)), "rows are numbered",
+            answers[:4])
+    verdict(right(answers, rows) > 0.9, "and learned", right(answers, rows))
+    schema = json.loads(file_of("plain", "schema.json"))
+    kinds = {column["name"]: column["kind"] for column in schema["columns"]}
+    verdict(kinds == {"x": "number", "y": "number", "city": "category"} and schema["label"] == "class",
+            "its columns are found", schema)
+
+    with open("rows.csv", "w", encoding="utf-8") as file:
+        file.write(text_of(rows))
+    code, _, said = run("file", "", data="rows.csv")
+    from_file, from_pipe = (float(last_of(folder)["le"]) for folder in ("file", "plain"))
+    verdict(code == 0 and abs(from_file - from_pipe) < 0.03, "as well as from a file", from_file, from_pipe, said)
+    tomorrow = text_of([row[:-1] for row in rows], ("x", "y", "city"))
+    with open("tomorrow.csv", "w", encoding="utf-8") as file:
+        file.write(tomorrow)
+    done = subprocess.run([RETAIN, "predict", "plain/model.safetensors", "tomorrow.csv"], capture_output=True,
+                          timeout=PATIENCE, check=False)
+    verdict(done.returncode == 0 and done.stdout.count(b"UP") > 50, "the model knows its columns and classes",
+            done.stderr, done.stdout[:200])
+
+
+def shapes():
+    """Separators, marks, line ends, no heading, label elsewhere, times and keys."""
+    rows = rows_of(120)
+    want = right(run("comma", text_of(rows))[1], rows)
+    for name, text in {
+            "tabs": text_of(rows, separator="\t"),
+            "semicolons and CR LF": text_of(rows, separator=";", end="\r\n"),
+            "a mark of UTF-8 and blank lines": "\ufeff" + text_of(rows).replace("\n", "\n\n", 30),
+            "no newline at the end": text_of(rows)[:-1],
+            "quotes": text_of([[f'"{cell}"' for cell in row] for row in rows])}.items():
+        code, answers, said = run(name, text)
+        verdict(code == 0 and not errors_of(answers) and right(answers, rows) == want, name, said, answers[:3])
+    code, answers, said = run("headless", text_of(rows, None))
+    verdict(code == 0 and not errors_of(answers) and right(answers, rows) == want,
+            "without a heading the label is the last column", said, answers[:3])
+    code, answers, said = run("headless", text_of(rows_of(5, 2), None), resume=True)
+    verdict(code == 0 and [answer["id"] for answer in answers if "label" in answer] == list(range(121, 126)),
+            "and so it is when the stream goes on", said, answers[:3])
+    moved = [[row[3], "2024-01-%02d" % (i % 28 + 1), row[2], row[1], row[0]] for i, row in enumerate(rows)]
+    code, answers, said = run("moved", text_of(moved, ("label", "date", "city", "y", "x")))
+    names = [column["name"] for column in json.loads(file_of("moved", "schema.json"))["columns"]]
+    verdict(code == 0 and not errors_of(answers) and names == ["city", "y", "x"],
+            "a label is found by its name, a time is left out", said, names)
+    code, answers, said = run("keyed", text_of(rows), "table.label=city", "table.ignore=class")
+    schema = json.loads(file_of("keyed", "schema.json"))
+    verdict(code == 0 and schema["label"] == "city" and len(schema["columns"]) == 2, "keys of tables hold", said, schema)
+    code, answers, said = run("wrong", text_of(rows), "table.label=clas")
+    verdict(code != 0 and "has no column clas, which table.label names; did you mean class?" in said and
+            not errors_of(answers), "a key that fits no column ends the run", said, answers[:2])
+
+
+def ids():
+    """A column of ids: labels may come later, and what is sent again is answered again."""
+    rows = rows_of(60)
+    lines = [["k%d" % i] + row[:3] + [""] for i, row in enumerate(rows)]
+    lines += [["k%d" % i, "", "", "", row[3]] for i, row in enumerate(rows)]
+    text = text_of(lines, ("id", "x", "y", "city", "class"))
+    code, answers, said = run("ids", text)
+    verdict(code == 0 and not errors_of(answers) and sum("sample" in answer for answer in answers) == 60,
+            "labels may come later, by their ids", said, answers[:2])
+    code, again, said = run("ids", text, resume=True)
+    verdict(code == 0 and not errors_of(again) and sorted(map(str, again)) == sorted(map(str, answers)),
+            "what is sent again is answered again", said, again[:2])
+    code, answers, said = run("ids", text_of([["z", "1", "Oslo", "0.5", "UP"], ["k3", "DOWN?"]],
+                                             ("id", "y", "city", "x", "class")), resume=True)
+    verdict(code == 0 and answers[0]["id"] == "z" and answers[1] == {"id": "z", "label": "UP", "sample": 60} and
+            errors_of(answers) == ["line 3: input: column y: DOWN? is no number"], "a heading gives a new order", said,
+            answers)
+
+
+def refused():
+    """Rows that do not fit are answered with what is wrong, and nothing else is lost."""
+    rows = rows_of(40)
+    bad = {3: ["1", "2", "Rome"], 7: ["1", "2", "Rome", "UP", "5"], 11: ["one", "2", "Rome", "UP"],
+           15: ['"1', "2", "Rome", "UP"]}
+    lines = [bad.get(i, row) for i, row in enumerate(rows)]
+    code, answers, said = run("refused", text_of(lines))
+    verdict(code == 0 and errors_of(answers) == [
+        "line 5: has 3 columns, the heading has 4", "line 9: has 5 columns, the heading has 4",
+        "line 13: input: column x: one is no number", "line 17: a quote is never closed"],
+        "rows that do not fit are refused by name", said, errors_of(answers))
+    verdict([answer["sample"] for answer in answers if "sample" in answer] == list(range(36)),
+            "and the others are taken", answers[-1])
+    code, answers, said = run("unlabelled", text_of([row[:3] + [""] * (i > 20) + row[3:] * (i <= 20)
+                                                     for i, row in enumerate(rows)]))
+    verdict(code == 0 and sum("prediction" in answer for answer in answers) == 40 and
+            sum("sample" in answer for answer in answers) == 21, "rows without a label are predicted", said)
+    code, answers, said = run("words", "hello\nworld\n")
+    verdict(code != 0 and len(errors_of(answers)) == 2 and "line 1: is neither a JSON object nor a row of a table" in
+            errors_of(answers)[0], "words are neither", said, answers)
+    code, answers, said = run("late", "# made by hand\n" + text_of(rows))
+    verdict(code == 0 and len(errors_of(answers)) == 1 and sum("sample" in answer for answer in answers) == 40,
+            "a table may come after a line that is none", said, answers[:2])
+    code, answers, said = run("numbers", text_of([["1"] * 4] * 3, ("a", "b", "c", "class")), "model.classes=2",
+                              "model.input=3")
+    verdict(code == 0 and all("rows of a table come as inputs that have names" in error for error in errors_of(answers))
+            and errors_of(answers), "model.input as a number does not go with names", said, answers[:2])
+
+
+def pieces():
+    """A stream that ends and goes on, with and without its heading, comes to the same as in one go."""
+    rows = rows_of(300, 5)
+    _, straight, _ = run("straight", text_of(rows))
+    _, answers, _ = run("pieces", text_of(rows[:70]))
+    answers += run("pieces", text_of(rows[70:150], None), resume=True)[1]
+    answers += run("pieces", text_of(rows[150:]), resume=True)[1]
+    verdict(answers == straight, "three pieces are answered as one stream", answers[140:142], straight[140:142])
+    verdict(file_of("pieces", "model.safetensors") == file_of("straight", "model.safetensors"),
+            "and come to the same model")
+
+
+def killed():
+    """Killed while it answers: what was acknowledged is there, and rows are numbered on."""
+    rows = rows_of(2000, 6)
+    with subprocess.Popen([RETAIN, "run", "-", "--quiet", "--out", "killed"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdin.write(text_of(rows).encode())
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(200)]
+        process.kill()
+        answers += [json.loads(line) for line in process.stdout if line.endswith(b"\n")]
+    sent = max(answer["id"] for answer in answers if "sample" in answer)
+    code, more, said = run("killed", text_of(rows[sent:], None), resume=True)
+    numbers = [answer["id"] for answer in more if "prediction" in answer]
+    verdict(code == 0 and not errors_of(more) and numbers[0] > sent and
+            numbers == list(range(numbers[0], numbers[0] + len(rows) - sent)), "rows are numbered on after a kill",
+            said, sent, numbers[:2], errors_of(more)[:2])
+    samples = [answer["sample"] for answer in answers + more if "sample" in answer]
+    verdict(len(set(samples)) == len(samples) == len(rows), "each row became one sample", len(samples))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for part in (nothing_set, shapes, ids, refused, pieces, killed):
+            part()
+    return tap.plan()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
