@@ -370,7 +370,7 @@ void fast_state(struct fast *fast, struct state *state)
 	state_double(state, "slow_hits", &fast->slow_hits);
 	for (int i = 0; i < fast->config.count; i++)
 		for (int t = 0; t < fast->config.parts[i].count; t++)
-			state_floats(state, "delta", fast->delta[i][t], fast->floats);
+			state_params(state, "delta", fast->delta[i][t], fast->floats);
 	fast->point_of = 0;
 	mix_state(&fast->mix, state);
 	if (fast->heads)
