@@ -55,6 +55,7 @@ static bool make_buffers(struct fast *fast, const struct learner *learner)
 			if (!(fast->delta[i][t] = mem_new(fast->floats, sizeof(float))))
 				return false;
 	return (fast->point = mem_new(fast->floats, sizeof(float))) &&
+	       (!fast->head || (fast->grad = mem_new(fast->floats, sizeof(float)))) &&
 	       (!stats || (fast->stats = mem_new(stats, sizeof(float)))) &&
 	       (fast->squares = mem_new(fast->floats / FAST_SLICE + 1, sizeof(float))) &&
 	       (fast->inputs = mem_new(room * learner->floats, sizeof(float))) &&
@@ -128,6 +129,7 @@ void fast_free(struct fast *fast)
 	for (int i = 0; i < FAST_PARTS * FAST_TERMS; i++)
 		mem_free(fast->delta[i / FAST_TERMS][i % FAST_TERMS]);
 	mem_free(fast->point);
+	mem_free(fast->grad);
 	mem_free(fast->stats);
 	mem_free(fast->squares);
 	heads_free(fast->heads);

@@ -177,6 +177,18 @@ static void what_is_by_class_stays(void **state)
 	}
 }
 
+/* Nothing stands between tensors. */
+static void assert_gaps(const struct param_table *table, const float *values, size_t first)
+{
+	for (int row = 0; row < table->count; row++) {
+		const struct param *param = &table->rows[row];
+		const size_t end = row + 1 < table->count ? param[1].offset : table->floats;
+
+		for (size_t i = param->offset + param->count; i < end && i >= first; i++)
+			assert_true(values[i - first] == 0);
+	}
+}
+
 /* A tensor of `to` is that of `from`, and zeros behind it; both arrays begin at `first`. */
 static void assert_grown(const struct param *from, const struct param *to, const float *old,
 	const float *new, size_t first)
@@ -208,6 +220,8 @@ static void the_net_stays(void **state)
 		from = net_params(former->net);
 		to = net_params(learner->net);
 		assert_int_equal(from->count, to->count);
+		assert_gaps(from, former->params, 0);
+		assert_gaps(from, former->fast->delta[0][0], former->fast->first);
 		for (int row = 0; row < from->count; row++) {
 			const struct param *one = &from->rows[row], *other = &to->rows[row];
 
