@@ -50,6 +50,9 @@ static const struct {
 	[FIELD_DOUBLE] = {"doubles", 8},
 };
 
+/* How an array's length depends on classes. */
+enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES };
+
 static const char magic[] = "retain state 6\n"; /* the digit is STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
@@ -59,6 +62,7 @@ struct state {
 	struct file_writer *writer; /* when saving ... */
 	FILE *file;                 /* ... and when loading */
 	struct carried *carried;    /* when neither: state_carry */
+	enum layout layout;         /* of the field that is visited */
 	struct ranks *ranks;        /* who hear what is read; NULL: nobody */
 	bool lost;                  /* what is written goes nowhere */
 	int version;
@@ -157,14 +161,20 @@ static void put_field(struct state *state, enum field_type type, const char *nam
 		put(state, values, count * field_types[type].size);
 }
 
-/* An array that has another length in the object it goes to. */
-static void fit_field(struct state *state, size_t size, uint64_t from, void *values, uint64_t to)
+/* An array that may be longer in the object it goes to. */
+static void fit_field(struct state *state, size_t size, size_t from, void *values, size_t to)
 {
 	struct carried *carried = state->carried;
+	const char *bytes = carried->bytes + carried->at;
 
-	carried->fit(carried->context, size, carried->bytes + carried->at, (size_t)from, values,
-		(size_t)to);
-	carried->at += (size_t)from * size;
+	assert(from <= to);
+	if (state->layout == LAYOUT_PARAMS) {
+		carried->fit(carried->context, bytes, from, values, to);
+	} else {
+		memcpy(values, bytes, from * size);
+		memset((char *)values + from * size, 0, (to - from) * size);
+	}
+	carried->at += from * size;
 }
 
 static void get_field(
@@ -184,8 +194,8 @@ static void get_field(
 	else if (head[0] != type || strcmp(found, name))
 		state_refuse(state, ERR_FORMAT, "expected %s \"%s\", found %s \"%s\"",
 			field_types[type].name, name, field_types[head[0]].name, found);
-	else if (length != count && state->carried)
-		fit_field(state, field_types[type].size, length, values, count);
+	else if (state->carried && state->layout != LAYOUT_PLAIN)
+		fit_field(state, field_types[type].size, (size_t)length, values, (size_t)count);
 	else if (length != count)
 		state_refuse(state, ERR_FORMAT,
 			"\"%s\" has %" PRIu64 " values where %" PRIu64 " are expected", name,
@@ -275,6 +285,31 @@ void state_doubles(struct state *state, const char *name, double *values, size_t
 	visit_field(state, FIELD_DOUBLE, name, values, count);
 }
 
+static void visit_laid_out(struct state *state, enum layout layout, enum field_type type,
+	const char *name, void *values, size_t count)
+{
+	state->layout = layout;
+	visit_field(state, type, name, values, count);
+	state->layout = LAYOUT_PLAIN;
+}
+
+void state_params(struct state *state, const char *name, float *values, size_t count)
+{
+	visit_laid_out(state, LAYOUT_PARAMS, FIELD_FLOAT, name, values, count);
+}
+
+void state_class_floats(
+	struct state *state, const char *name, float *values, size_t classes, size_t row)
+{
+	visit_laid_out(state, LAYOUT_CLASSES, FIELD_FLOAT, name, values, classes * row);
+}
+
+void state_class_doubles(
+	struct state *state, const char *name, double *values, size_t classes, size_t row)
+{
+	visit_laid_out(state, LAYOUT_CLASSES, FIELD_DOUBLE, name, values, classes * row);
+}
+
 void state_same(struct state *state, const char *name, const char *value)
 {
 	char found[128] = {0};
@@ -293,7 +328,7 @@ void state_slice(
 	float *whole;
 
 	if (ranks_alone(ranks)) {
-		state_floats(state, name, own, floats);
+		state_params(state, name, own, floats);
 		return;
 	}
 	whole = mem_new(floats ? floats : 1, sizeof(*whole));
@@ -305,7 +340,7 @@ void state_slice(
 		ranks_put(ranks, whole, own, floats);
 		ranks_gather_slices(ranks, whole, floats);
 	}
-	state_floats(state, name, whole, floats);
+	state_params(state, name, whole, floats);
 	if (state->reading && !state->code)
 		ranks_keep(ranks, own, whole, floats);
 	mem_free(whole);

@@ -38,12 +38,13 @@ int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 int state_load(const char *path, state_fn *visit, void *object, struct err *err);
 
 /*
- * Fills one object's fields from another of the same kind, without a file. Arrays may have
- * other lengths in the two: `fit` then makes the one from the other, values of `size` bytes
- * that need not be aligned.
+ * Fills one object's fields from another of the same kind, without a file. `to` may have more
+ * classes: then arrays of a net's parameters and arrays by class, which say so below, are
+ * longer there. Of the former `fit` makes the one from the other: floats, which need not be
+ * aligned in `from`. The latter keep what they have, and 0 stands behind it.
  */
 typedef void state_fit(
-	void *context, size_t size, const char *from, size_t from_count, char *to, size_t to_count);
+	void *context, const char *from, size_t from_count, float *to, size_t to_count);
 int state_carry(
 	state_fn *visit, void *from, void *to, state_fit *fit, void *context, struct err *err);
 
@@ -89,7 +90,18 @@ void state_int64s(struct state *state, const char *name, int64_t *values, size_t
 void state_floats(struct state *state, const char *name, float *values, size_t count);
 void state_doubles(struct state *state, const char *name, double *values, size_t count);
 
-/* `floats` values of which each rank has its own slice (base/ranks.h); alone, all of them. */
+/*
+ * Arrays whose length depends on the number of classes, which state_carry needs to know; in a
+ * file they are like others. state_params: as a net's parameters lie, or the last of them; by
+ * class: `row` numbers of the first class, then those of the second.
+ */
+void state_params(struct state *state, const char *name, float *values, size_t count);
+void state_class_floats(
+	struct state *state, const char *name, float *values, size_t classes, size_t row);
+void state_class_doubles(
+	struct state *state, const char *name, double *values, size_t classes, size_t row);
+
+/* state_params of which each rank has its own slice (base/ranks.h); alone, all of them. */
 void state_slice(
 	struct state *state, struct ranks *ranks, const char *name, float *own, size_t floats);
 

@@ -55,6 +55,7 @@ static bool make_buffers(struct fast *fast, const struct learner *learner)
 			if (!(fast->delta[i][t] = mem_new(fast->floats, sizeof(float))))
 				return false;
 	return (fast->point = mem_new(fast->floats, sizeof(float))) &&
+	       (!fast->head || (fast->grad = mem_new(fast->floats, sizeof(float)))) &&
 	       (!stats || (fast->stats = mem_new(stats, sizeof(float)))) &&
 	       (fast->squares = mem_new(fast->floats / FAST_SLICE + 1, sizeof(float))) &&
 	       (fast->inputs = mem_new(room * learner->floats, sizeof(float))) &&
@@ -128,6 +129,7 @@ void fast_free(struct fast *fast)
 	for (int i = 0; i < FAST_PARTS * FAST_TERMS; i++)
 		mem_free(fast->delta[i / FAST_TERMS][i % FAST_TERMS]);
 	mem_free(fast->point);
+	mem_free(fast->grad);
 	mem_free(fast->stats);
 	mem_free(fast->squares);
 	heads_free(fast->heads);
@@ -370,7 +372,7 @@ void fast_state(struct fast *fast, struct state *state)
 	state_double(state, "slow_hits", &fast->slow_hits);
 	for (int i = 0; i < fast->config.count; i++)
 		for (int t = 0; t < fast->config.parts[i].count; t++)
-			state_floats(state, "delta", fast->delta[i][t], fast->floats);
+			state_params(state, "delta", fast->delta[i][t], fast->floats);
 	fast->point_of = 0;
 	mix_state(&fast->mix, state);
 	if (fast->heads)

@@ -21,6 +21,7 @@ struct fast {
 	int point_of;            /* 1 + the part that stands there, as long as the learner has */
 	uint64_t point_version;  /* this version, */
 	const float *point_slow; /* and these slow weights */
+	float *grad;             /* of the head, whose gaps are not the net's; NULL without one */
 	float *stats;            /* batch norm's; a gradient's are thrown away */
 	float *squares;          /* of a gradient, by slices */
 	struct heads *heads;     /* NULL: there are none */
@@ -58,6 +59,9 @@ double fast_prior_weight(const struct fast *fast, const double weights[MIX_MODEL
 
 /* Sums over parameters are made by slices of this length. */
 enum { FAST_SLICE = 1 << 14 };
+
+/* Where gradients of the displaced parameters are made: gaps between tensors stay 0 there. */
+float *fast_grad(const struct learner *learner);
 
 /* |g|^2 of the gradient in hand, over the displaced parameters. */
 double fast_square(const struct learner *learner);

@@ -42,7 +42,7 @@ static int gradient_at(struct learner *learner, int part, const struct runner_ba
 	if (fast->stats)
 		memcpy(fast->stats, learner_stats(learner, LEARNER_INFERENCE),
 			net_stats(learner->net)->floats * sizeof(float));
-	return runner_gradient(fast->runner, params, fast->stats, batch, learner->grad, loss,
+	return runner_gradient(fast->runner, params, fast->stats, batch, fast_grad(learner), loss,
 		fast->losses, fast->mixed ? fast->logits : NULL, err);
 }
 

@@ -101,12 +101,17 @@ const float *fast_point(const struct learner *learner, int part)
 	return fast->point;
 }
 
+float *fast_grad(const struct learner *learner)
+{
+	return learner->fast->head ? learner->fast->grad : learner->grad;
+}
+
 double fast_square(const struct learner *learner)
 {
 	const struct fast *fast = learner->fast;
 	double sum = 0;
 
-	sweep(learner, square_task, &(struct sweep){.from = learner->grad});
+	sweep(learner, square_task, &(struct sweep){.from = fast_grad(learner)});
 	for (int i = 0; i < slices(fast); i++)
 		sum += (double)fast->squares[i];
 	return sum;
@@ -115,7 +120,7 @@ double fast_square(const struct learner *learner)
 void fast_move(const struct learner *learner, int part, double share, bool forgets)
 {
 	const struct fast_part *row = &learner->fast->config.parts[part];
-	struct sweep s = {.from = learner->grad, .part = part};
+	struct sweep s = {.from = fast_grad(learner), .part = part};
 
 	for (int t = 0; t < row->count; t++) {
 		const double keep = forgets ? row->terms[t].keep : 1;

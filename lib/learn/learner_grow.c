@@ -8,6 +8,7 @@
  * This costs about as much as a few sweeps over the parameters, less than the iterations
  * that its first sample is trained by.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -81,26 +82,24 @@ struct tables {
 };
 
 /*
- * Arrays of the table's length, or of its end where only the head is meant: tensor by tensor.
- * Other arrays are by class. A tensor's first dimension is what grows.
+ * Of all parameters, or of the last of them where only the head is meant: tensor by tensor. A
+ * tensor's first dimension is what grows. Where it grows into a gap, lengths stay the same,
+ * and so do places; but whatever stood in the gap is no value.
  */
-static void fit(
-	void *context, size_t size, const char *from, size_t from_count, char *to, size_t to_count)
+static void fit(void *context, const char *from, size_t from_count, float *to, size_t to_count)
 {
 	const struct tables *tables = context;
 	const size_t first = tables->to->floats - to_count;
 
-	memset(to, 0, to_count * size);
-	if (size != sizeof(float) || tables->from->floats - from_count != first) {
-		memcpy(to, from, (from_count < to_count ? from_count : to_count) * size);
-		return;
-	}
+	assert(tables->from->floats - from_count == first);
+	memset(to, 0, to_count * sizeof(*to));
 	for (int i = 0; i < tables->from->count; i++) {
 		const struct param *old = &tables->from->rows[i], *new = &tables->to->rows[i];
 
 		if (old->offset >= first)
-			memcpy(to + (new->offset - first) * size,
-				from + (old->offset - first) * size, old->count * size);
+			memcpy(to + (new->offset - first),
+				from + (old->offset - first) * sizeof(*to),
+				old->count * sizeof(*to));
 	}
 }
 

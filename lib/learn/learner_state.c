@@ -25,7 +25,7 @@ static void leaving_state(struct learner *learner, struct state *state)
 static void start_state(struct learner *learner, struct state *state)
 {
 	if (learner->start)
-		state_floats(state, "start", learner->start, net_params(learner->net)->floats);
+		state_params(state, "start", learner->start, net_params(learner->net)->floats);
 	if (learner->start_stats)
 		state_floats(state, "start_stats", learner->start_stats,
 			net_stats(learner->net)->floats);
@@ -76,7 +76,7 @@ static void models_state(struct learner *learner, struct state *state)
 	const size_t stats = net_stats(learner->net)->floats;
 	static const char *const names[SCORES_MODELS] = {"stats", "stats1", "stats2"};
 
-	state_floats(state, "params", learner->params, net_params(learner->net)->floats);
+	state_params(state, "params", learner->params, net_params(learner->net)->floats);
 	for (int i = 0; i < SCORES_MODELS && stats; i++)
 		state_floats(state, names[i], learner->stats[i], stats);
 	optimizer_state(learner->optimizer, state);

@@ -424,8 +424,8 @@ void mix_state(struct mix *mix, struct state *state)
 
 	state_enter(state, "mix");
 	state_doubles(state, "record", mix->record, (size_t)mix->count);
-	state_doubles(state, "recent", mix->recent, classes);
-	state_doubles(state, "ever", mix->ever, classes);
+	state_class_doubles(state, "recent", mix->recent, classes, 1);
+	state_class_doubles(state, "ever", mix->ever, classes, 1);
 	state_double(state, "seen", &mix->seen);
 	state_int(state, "lead", &mix->lead);
 	state_int(state, "rival", &mix->rival);

@@ -95,5 +95,6 @@ bool mix_class_right(const struct mix *mix)
 void mix_class_state(struct mix *mix, struct state *state)
 {
 	if (mix->config.by_class)
-		state_doubles(state, "by_class", mix->class_record, numbers(mix));
+		state_class_doubles(state, "by_class", mix->class_record, (size_t)mix->classes,
+			(size_t)mix->count);
 }

@@ -231,7 +231,7 @@ void population_state(struct population *population, const struct net *net, stru
 		state_int64(state, "hits", &member->hits);
 		if (i == 0)
 			continue;
-		state_floats(state, "params", member->params, params);
+		state_params(state, "params", member->params, params);
 		if (stats)
 			state_floats(state, "stats", member->stats, stats);
 		optimizer_state(member->optimizer, state);

@@ -160,6 +160,50 @@ static void visitor_refuses(void **state)
 	assert_int_equal(state_save("/nowhere/at/all", thing_state, &thing, &err), ERR_FILE);
 }
 
+/* Two rows of each kind at most, as many as there are classes. */
+struct grown {
+	size_t classes, plain;
+	float params[2], floats[2][2];
+	double doubles[2];
+};
+
+static void grown_state(void *object, struct state *state)
+{
+	struct grown *grown = object;
+
+	state_params(state, "params", grown->params, grown->classes);
+	state_class_floats(state, "floats", grown->floats[0], grown->classes, 2);
+	state_class_doubles(state, "doubles", grown->doubles, grown->classes, 1);
+	state_int64s(state, "plain", (int64_t[2]){0}, grown->plain);
+}
+
+static void backwards(
+	void *context, const char *from, size_t from_count, float *to, size_t to_count)
+{
+	++*(int *)context;
+	memset(to, 0, to_count * sizeof(*to));
+	memcpy(to + to_count - from_count, from, from_count * sizeof(*to));
+}
+
+/* Only what says so may become longer; `fit` is asked about parameters alone. */
+static void carries(void **state)
+{
+	struct grown from = {1, 2, {1}, {{2, 3}}, {4}};
+	struct grown to = {2, 2, {9, 9}, {{9, 9}, {9, 9}}, {9, 9}};
+	struct err err = {0};
+	int fits = 0;
+
+	assert_ok(state_carry(grown_state, &from, &to, backwards, &fits, &err), err);
+	assert_int_equal(fits, 1);
+	assert_true(to.params[0] == 0 && to.params[1] == 1);
+	assert_true(to.floats[0][0] == 2 && to.floats[0][1] == 3);
+	assert_true(to.floats[1][0] == 0 && to.floats[1][1] == 0);
+	assert_true(to.doubles[0] == 4 && to.doubles[1] == 0);
+	from.plain = 1;
+	assert_int_equal(state_carry(grown_state, &from, &to, backwards, &fits, &err), ERR_FORMAT);
+	assert_says(err, "\"plain\" has 1 values where 2 are expected");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +211,7 @@ int main(void)
 		cmocka_unit_test(other_fields),
 		cmocka_unit_test(damage),
 		cmocka_unit_test(visitor_refuses),
+		cmocka_unit_test(carries),
 	};
 
 	return cmocka_run_group_tests_name("state", tests, make_path, remove_path);

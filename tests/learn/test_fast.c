@@ -310,6 +310,7 @@ static void they_go_on(void **state)
 	static const char *const kinds[][3] = {
 		{TWO},
 		{"fast.parts=0.3:0.97:1:8", "fast.layers=head", "fast.prior=0"},
+		{"fast.parts=0.3:0.97:1:8", "fast.layers=head", "fast.reach=0.05"},
 		{TWO, "optimizer.decay=pool", "replay.pool=fifo"},
 		{"fast.parts=0.3:0.9:2:20", "replay.pool=reservoir", "replay.limit=50"},
 		{"fast.heads=ridge, knn", "fast.bank=40"},

@@ -1,7 +1,6 @@
 /*
  * Numbers that last are doubles: P is corrected a little by every sample for as long as a
- * stream goes on. Sums are taken in a fixed order. The weights are doubles also because growth
- * tells arrays by class from those of the net by their size (learner_grow.c).
+ * stream goes on. Sums are taken in a fixed order.
  *
  * Invariant: P is symmetric, to the bit. It is positive definite but for rounding; where that
  * shows, it begins anew.
@@ -237,8 +236,8 @@ void linear_state(struct linear *linear, struct state *state)
 {
 	state_enter(state, "linear");
 	state_doubles(state, "spread", linear->spread, linear->spreads);
-	state_doubles(state, "weights", linear->weights,
-		(size_t)linear->config.classes * (size_t)linear->size);
+	state_class_doubles(state, "weights", linear->weights, (size_t)linear->config.classes,
+		(size_t)linear->size);
 	state_leave(state);
 	if (state_reading(state) && !state_failed(state))
 		check(linear, state);

@@ -197,13 +197,13 @@ void ridge_predict(const struct ridge *ridge, const float *features, float *prob
 
 void ridge_state(struct ridge *ridge, struct state *state)
 {
-	const size_t rows = (size_t)ridge->config.classes * (size_t)ridge->config.dim;
+	const size_t classes = (size_t)ridge->config.classes, dim = (size_t)ridge->config.dim;
 
 	state_enter(state, "ridge");
 	state_int64(state, "count", &ridge->count);
 	state_int64(state, "solved", &ridge->solved);
 	state_doubles(state, "gram", ridge->gram, triangle(ridge->config.dim));
-	state_doubles(state, "sums", ridge->sums, rows);
-	state_floats(state, "weights", ridge->weights, rows);
+	state_class_doubles(state, "sums", ridge->sums, classes, dim);
+	state_class_floats(state, "weights", ridge->weights, classes, dim);
 	state_leave(state);
 }
