@@ -189,6 +189,33 @@ double run_log_progress(const struct run_log *log)
 	return (double)log->count / evaluations;
 }
 
+static int64_t count_of(const struct run_log *log, const char *name)
+{
+	for (size_t i = 0; i < log->fact_count; i++)
+		if (!strcmp(log->facts[i].name, name) && log->facts[i].number > 0 &&
+			log->facts[i].number < (double)INT64_MAX)
+			return (int64_t)log->facts[i].number;
+	return 0;
+}
+
+void run_log_rests(const struct run_log *log, struct run_rests *rests)
+{
+	const int64_t samples = log->count ? log->rows[log->count - 1].samples : 0;
+
+	*rests = (struct run_rests){.le = samples,
+		.recent = samples < RUN_LOG_RECENT ? samples : RUN_LOG_RECENT,
+		.ir = count_of(log, "ir_samples"),
+		.ft = count_of(log, "ft_samples"),
+		.late_ir = count_of(log, "ir_samples"),
+		.late_ft = count_of(log, "late_ft_samples"),
+		.held_out = log->has_kept ? log->kept_validation : 0};
+}
+
+double run_log_held_out(const struct metrics_row *row)
+{
+	return isnan(row->val_acc_ma) ? row->val_acc_sgd : row->val_acc_ma;
+}
+
 const char *run_log_grouped(char out[RUN_LOG_GROUPED], int64_t number)
 {
 	uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;

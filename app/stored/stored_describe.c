@@ -97,6 +97,22 @@ static void describe_choice(const struct stored *s, struct text *words)
 	text_addf(words, "  (why: docs/defaults.md)");
 }
 
+/* Of a stream that is no data set: its name, and how much there is. */
+static void describe_stream(const struct stored *s, struct text *words)
+{
+	const struct source_info *info = source_info(s->source);
+
+	text_addf(words, "%s: a built-in stream, %" PRId64 " samples, %d classes",
+		options_text(s->run.config.options, "stream.source"), info->samples, info->classes);
+}
+
+void stored_about(const struct stored *s, struct text *data, struct text *choice)
+{
+	(source_records(s->source) ? describe_data : describe_stream)(s, data);
+	if (source_records(s->source))
+		describe_choice(s, choice);
+}
+
 void stored_describe(const struct stored *stored, char *out, size_t size)
 {
 	const struct run *run = &stored->run;

@@ -37,10 +37,26 @@ static int resolve(
 	return settings_resolve(options, file, shorthands, &request->settings, err);
 }
 
-/* The lines of came_to.h. */
-static void print_words_of(FILE *to, const struct run_result *result,
-	void (*words)(struct text *out, const struct summary *summary))
+/* By what the run has just written; without a folder nobody can say. */
+static struct run_rests rests_of(const char *folder)
 {
+	struct run_rests rests = {0};
+	struct run_log *log;
+
+	if (!folder ||
+		run_log_open(&log, folder, RUN_LOG_CONFIG | RUN_LOG_METRICS | RUN_LOG_FACTS, NULL))
+		return rests;
+	run_log_rests(log, &rests);
+	run_log_close(log);
+	return rests;
+}
+
+/* The lines of came_to.h. */
+static void print_words_of(FILE *to, const struct run_result *result, const char *folder,
+	void (*words)(
+		struct text *out, const struct summary *summary, const struct run_rests *rests))
+{
+	const struct run_rests rests = rests_of(folder);
 	const struct summary summary = {.last = result->last,
 		.late_ir = result->late_ir,
 		.late_ft = result->late_ft,
@@ -48,7 +64,7 @@ static void print_words_of(FILE *to, const struct run_result *result,
 		.late_ft_sgd = result->late_ft_sgd};
 	struct text out = {0};
 
-	words(&out, &summary);
+	words(&out, &summary, &rests);
 	fputs(out.data && !out.failed ? out.data : "", to);
 	text_release(&out);
 }
@@ -60,7 +76,7 @@ static void print_live(const struct watch_result *all, const struct request *req
 	char grouped[2][RUN_LOG_GROUPED];
 
 	if (result->rows)
-		print_words_of(stderr, result, came_to_live);
+		print_words_of(stderr, result, request->out, came_to_live);
 	fprintf(stderr, "  %-26s%7s   in %s lines, %" PRId64 " of them bad\n", "time steps",
 		run_log_grouped(grouped[0], result->step), run_log_grouped(grouped[1], all->lines),
 		all->bad_lines);
@@ -84,7 +100,7 @@ static void print_summary(const struct watch_result *all, const struct request *
 		return;
 	}
 	putchar('\n');
-	print_words_of(stdout, result, came_to);
+	print_words_of(stdout, result, request->out, came_to);
 	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
 		run_log_grouped(grouped, last->iteration), result->iterations_per_s / 1000);
