@@ -201,12 +201,16 @@ static int64_t count_of(const struct run_log *log, const char *name)
 void run_log_rests(const struct run_log *log, struct run_rests *rests)
 {
 	const int64_t samples = log->count ? log->rows[log->count - 1].samples : 0;
+	int64_t ir = count_of(log, "ir_samples");
 
+	/* Runs of version 0.2 do not say it, but at the end all evaluation data is past. */
+	if (!ir && log->state == RUN_LOG_ENDED)
+		ir = count_of(log, "data.evaluation_samples");
 	*rests = (struct run_rests){.le = samples,
 		.recent = samples < RUN_LOG_RECENT ? samples : RUN_LOG_RECENT,
-		.ir = count_of(log, "ir_samples"),
+		.ir = ir,
 		.ft = count_of(log, "ft_samples"),
-		.late_ir = count_of(log, "ir_samples"),
+		.late_ir = ir,
 		.late_ft = count_of(log, "late_ft_samples"),
 		.held_out = log->has_kept ? log->kept_validation : 0};
 }
