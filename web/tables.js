@@ -27,7 +27,7 @@ const summaryColumns = [
 	{name: "cost", unit: "per iteration", of: (run) => run.summary.cost_per_iteration, format: (x) => x.toFixed(2),
 		means: "of learning; 1 is plain SGD"},
 	{name: "time", unit: "s", of: (run) => run.summary.seconds, alone: true, format: (x) => count(Number(x < 1 ? x.toPrecision(1) : x.toFixed(x < 100 ? 1 : 0))),
-		means: "that the whole run took"},
+		means: "of the whole run, in seconds"},
 ];
 
 const whole = (x) => count(Math.round(x));
@@ -61,7 +61,8 @@ function swatch(parent, group) {
 function drawHead() {
 	const going = runs.filter((run) => !run.ended), notes = byId("notes");
 	byId("many-cuts").hidden = !groups.some(manyCuts);
-	document.title = (groups.length === 1 ? groups[0].name + " – " : "") + "retain report";
+	document.title = (groups.length === 1 ? [aboutOf(runs[0]).split(": ")[0], groups[0].name].filter((words) => words).join(", ") + " – " : "") +
+		"retain report";
 	byId("headline").textContent = headline();
 	drawAbout();
 	notes.replaceChildren();
@@ -108,11 +109,20 @@ function drawNames() {
 	});
 }
 
+/* Names of keys and methods may go on in the next line after a dot or a plus. */
+function breakable(cell, name) {
+	for (const part of name.split(/(?<=[.+])/)) {
+		cell.append(part);
+		element("wbr", cell);
+	}
+	return cell;
+}
+
 function head(table, first, columns) {
 	const row = element("tr", element("thead", table));
 	element("th", row, first);
 	for (const column of columns) {
-		const cell = element("th", row, column.name);
+		const cell = breakable(element("th", row), column.name);
 		if (column.unit !== undefined)
 			element("small", cell, column.unit || "\u00a0");
 	}
@@ -252,7 +262,7 @@ function drawDifferences() {
 	const body = head(table, "key", groups.map((group) => ({name: group.name})));
 	for (const key of keys) {
 		const row = element("tr", body);
-		element("td", row, key);
+		breakable(element("td", row), key);
 		for (const settings of all)
 			element("td", row, settings.has(key) ? settings.get(key) : "–");
 	}
@@ -279,7 +289,7 @@ function drawPaper() {
 	const body = head(table, "key", [{name: "the paper"}].concat(groups.map((group) => ({name: group.name}))));
 	for (const [key, value] of different) {
 		const row = element("tr", body);
-		element("td", row, key);
+		breakable(element("td", row), key);
 		element("td", row, value);
 		for (const settings of all) {
 			const own = settings.has(key) ? settings.get(key) : "–";

@@ -111,10 +111,11 @@ static void print_summary(const struct watch_result *all, const struct request *
 		printf("Open %s/report.html to see when and why.\n", request->out);
 }
 
-static int print_json(
-	FILE *to, const struct watch_result *all, const struct options *options, struct err *err)
+static int print_json(FILE *to, const struct watch_result *all, const struct options *options,
+	const char *folder, struct err *err)
 {
 	const struct run_result *result = &all->run;
+	const struct run_rests rests = rests_of(folder);
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
 
@@ -127,6 +128,12 @@ static int print_json(
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "held_out", run_log_held_out(&result->last));
+	/* What these rest on, 0 where nobody can say. */
+	jwriter_whole(&json, "ir_samples", rests.ir);
+	jwriter_whole(&json, "ft_samples", rests.ft);
+	jwriter_whole(&json, "late_ft_samples", rests.late_ft);
+	jwriter_whole(&json, "held_out_samples", rests.held_out);
 	jwriter_number(&json, "cost_per_iteration", result->cost);
 	jwriter_number(&json, "train_seconds", result->train_seconds);
 	jwriter_number(&json, "waited_seconds", all->waited);
@@ -170,7 +177,8 @@ static int go(const struct request *request, const struct options *options)
 	status = watch_run(&watch, &result);
 
 	if (status == EXIT_OK || status > EXIT_STOPPED) {
-		if (request->json && print_json(live ? stderr : stdout, &result, options, &err))
+		if (request->json &&
+			print_json(live ? stderr : stdout, &result, options, request->out, &err))
 			status = complain(EXIT_FAILED, "%s", err.message);
 		if (!request->json)
 			(live ? print_live : print_summary)(&result, request);

@@ -82,6 +82,13 @@ for label, key in [("retention (IR)", "ir"), ("late retention (IR)", "late_ir"),
     same("run prints " + key, printed.get(label), "%.1f" % (100 * told[key]))
     same("show prints " + key, shown.get(label), "%.1f" % (100 * told[key]))
 
+rests = page_data("a/report.html")["runs"][0]["rests"]
+for key in ["ir", "ft", "late_ft"]:
+    same("--json and run.json have one " + key + "_samples", told[key + "_samples"], facts[key + "_samples"])
+    same("... and the page", told[key + "_samples"], rests[key])
+same("--json and the page have one held_out", told["held_out"], summary["held_out"])
+same("... which is of the latest window", told["held_out"], float(rows[-1]["val_acc_ma"]))
+
 run("compare", "--methods", "ama+malr", "--seeds", "1", *SMALL[2:], "--out", "c")
 values = read_json("c/compare.json")["runs"][0]["values"]
 for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "le", "blind"]:
