@@ -479,6 +479,7 @@ void report_data(struct text *words, const struct run_set *set, bool watch)
 	jwriter_text(&out, "version", RETAIN_VERSION);
 	jwriter_truth(&out, "watch", watch);
 	jwriter_whole(&out, "few", RUN_LOG_FEW);
+	jwriter_whole(&out, "recent", RUN_LOG_RECENT);
 	jwriter_list(&out, "groups");
 	for (int i = 0; i < set->group_count; i++)
 		jwriter_text(&out, NULL, set->groups[i].name);

@@ -94,7 +94,6 @@ static void describe_choice(const struct stored *s, struct text *words)
 	if (!strcmp(options_text(o, "stream.eval"), "held"))
 		text_addf(words, "; kept: on the %g %% that it predicts and never trains on",
 			100 * options_float(o, "replay.holdout"));
-	text_addf(words, "  (why: docs/defaults.md)");
 }
 
 /* Of a stream that is no data set: its name, and how much there is. */
@@ -123,6 +122,7 @@ void stored_describe(const struct stored *stored, char *out, size_t size)
 		describe_data(stored, &words);
 		text_addf(&words, "\n");
 		describe_choice(stored, &words);
+		text_addf(&words, "  (why: docs/defaults.md)");
 	} else {
 		text_addf(&words,
 			"%s · %" PRId64 " time steps · %" PRId64 " iterations · %s · seed %" PRId64,
