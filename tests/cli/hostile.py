@@ -74,6 +74,42 @@ def files_that_may_not_grow():
               "a file that may not grow is told", f"{done.returncode} {done.stderr}")
     left = [name for _, _, names in os.walk("limited") for name in names if ".tmp" in name]
     tap.verdict(not left, "and leaves no half of one behind", str(left))
+    done = run("run", "--resume", "limited")
+    tap.verdict(done.returncode == 0 and os.path.exists("limited/model.safetensors"),
+              "a run whose weights did not fit is resumed to its end", f"{done.returncode} {done.stderr}")
+    done = run("run", "--resume", "limited")
+    tap.verdict("limited: is finished" in done.stderr, "and is finished then", done.stderr)
+
+
+def runs_that_go_on_have_not_ended():
+    """What says that a run has ended is the first thing to go when it goes on, or begins anew."""
+    run("run", *SMALL, "--out", "again")
+    os.unlink("again/matrix.csv")
+    os.mkdir("again/matrix.csv")
+    done = run("run", *SMALL, "--out", "again", "--force")
+    tap.verdict(done.returncode == 1 and "again/matrix.csv" in done.stderr, "a folder that cannot be cleared is told",
+              f"{done.returncode} {done.stderr}")
+    os.rmdir("again/matrix.csv")
+    done = run("run", "--resume", "again")
+    tap.verdict(done.returncode == 0 and "finished" not in done.stderr and os.path.exists("again/matrix.csv"),
+              "and is not taken for a finished run", f"{done.returncode} {done.stderr}")
+
+    line = '{"input": [1], "label": 0}\n'
+    words = [retain, "run", "--set", "stream.source=stdin", "--set", "model.classes=2", "--set", "model.input=1",
+             "--set", "model.arch=linear", "--quiet", "--out", "onward"]
+    subprocess.run(words, input=line, text=True, capture_output=True, check=True)
+    ended = run("show", "onward").stdout
+    with subprocess.Popen([retain, "run", "--resume", "onward", "--quiet"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as process:
+        process.stdin.write(line)
+        process.stdin.flush()
+        process.stdout.readline()
+        going = run("show", "onward").stdout
+        process.kill()
+    killed = run("show", "onward").stdout
+    tap.verdict("ended" in ended, "a live stream that has ended", ended)
+    tap.verdict("still going" in going, "goes on", going)
+    tap.verdict("broken off" in killed, "and is broken off, whatever was at its first end", killed)
 
 
 def too_little_memory():
@@ -192,6 +228,7 @@ with tempfile.TemporaryDirectory() as folder:
     a_full_disk_behind_a_redirection()
     readers_that_go_away()
     files_that_may_not_grow()
+    runs_that_go_on_have_not_ended()
     too_little_memory()
     bad_rows_without_a_folder()
     what_users_type()
