@@ -108,6 +108,9 @@ bool records_likely(const char *words);
 /* Whether "KIND:PATH" or "PATH" is a table: rows of numbers, whatever is in it. Reads little. */
 bool records_tabular(const char *words);
 
+/* Where PATH begins in "KIND:PATH" or "PATH". */
+const char *records_words_path(const char *words);
+
 /*
  * Whether a record whose row or label makes no sense is to be left out, with label
  * -1 (stream.on_bad = skip), rather than be an error when the data set is opened.

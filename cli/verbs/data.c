@@ -164,14 +164,6 @@ static void on_progress(void *context, int64_t done, int64_t total)
 	progress_update(progress, (uint64_t)done);
 }
 
-/* Of the source without its kind. */
-static const char *table_path(const struct options *options)
-{
-	const char *words = options_text(options, "stream.source");
-
-	return strncmp(words, "table:", 6) ? words : words + 6;
-}
-
 static int info_verb(int argc, char **argv)
 {
 	struct arg_list settings = {0};
@@ -207,7 +199,7 @@ static int info_verb(int argc, char **argv)
 			progress_end(&progress);
 	}
 	if (!code && !strcmp(info.kind, "table"))
-		code = table_info(&table, table_path(options), options, &err);
+		code = table_info(&table, options, &err);
 	if (!code && json)
 		code = print_json(&info, &table, &err);
 	else if (!code)
