@@ -236,7 +236,10 @@ static int to_make(const struct contest *contest)
 
 static bool convolves(const struct contest *contest)
 {
-	return strstr(contest->runs[0].config, "arch = resnet") != NULL;
+	for (int i = 0; i < contest->run_count; i++)
+		if (contest->runs[i].convolves)
+			return true;
+	return false;
 }
 
 static int set_width(struct loop *loop, const struct contest_watch *watch)
