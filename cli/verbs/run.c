@@ -111,6 +111,7 @@ static int print_json(
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "late_ft_sgd", result->late_ft_sgd);
 	jwriter_number(&json, "cost_per_iteration", result->cost);
 	jwriter_number(&json, "train_seconds", result->train_seconds);
 	jwriter_number(&json, "waited_seconds", all->waited);

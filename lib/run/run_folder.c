@@ -277,6 +277,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "late_ft_sgd", result->late_ft_sgd);
 	jwriter_number(&json, "recent", result->last.recent);
 	jwriter_number(&json, "alarms", result->last.alarms);
 	jwriter_number(&json, "cost_per_iteration", result->cost);
