@@ -63,10 +63,15 @@ static void print_pictures(const struct data_info *info)
 static void print_balance(const struct data_info *info)
 {
 	printf("\n  over time    classes  new  most frequent\n");
-	for (int i = 0; i < DATA_PARTS; i++)
-		printf("  %3d-%3d %%    %7d  %3d  %s with %.1f %%\n", 100 * i / DATA_PARTS,
-			100 * (i + 1) / DATA_PARTS, info->parts[i].classes, info->parts[i].fresh,
-			info->parts[i].name, 100 * info->parts[i].most_share);
+	for (int i = 0; i < DATA_PARTS; i++) {
+		printf("  %3d-%3d %%    ", 100 * i / DATA_PARTS, 100 * (i + 1) / DATA_PARTS);
+		if (info->parts[i].classes)
+			printf("%7d  %3d  %s with %.1f %%\n", info->parts[i].classes,
+				info->parts[i].fresh, info->parts[i].name,
+				100 * info->parts[i].most_share);
+		else
+			printf("      –    –  –\n");
+	}
 }
 
 static void print_reading(const struct data_info *info)
