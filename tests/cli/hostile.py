@@ -159,6 +159,20 @@ def what_users_type():
     done = run("run", "--set", "stream.source=photos")
     tap.verdict(done.returncode == 2 and "./photos is the folder" in done.stderr,
               "a folder named like a built-in stream is told apart", done.stderr)
+    for words in ["run", "photos"], ["tune", "photos"], ["data", "info", "photos"]:
+        done = run(*words)
+        tap.verdict(done.returncode == 2 and "retain: photos: " in done.stderr and "--set stream.preset=photos-small" in
+                  done.stderr, f"retain {' '.join(words)} says what was typed, and the way to the stream", done.stderr)
+    done = run("run", "--set", "stream.preset=photos-small", "--set", "photos.steps=10", "--set", "model.arch=linear",
+               "--set", "eval.count=1", "--threads", "1")
+    tap.verdict(done.returncode == 0, "which leads there", done.stderr)
+    done = run("run", "--set", "model=linear")
+    tap.verdict("model: is a section, whose keys are model." in done.stderr and "model.arch" in done.stderr,
+              "a section is no key", done.stderr)
+    for option in "--lr", "--learning-rate", "--learning_rate":
+        done = run("run", option, "0.1")
+        tap.verdict(f"{option}: no such option; did you mean --set schedule.rate=VALUE?" in done.stderr,
+                  f"{option} is known by another name", done.stderr)
     done = run("run", "photos/")
     tap.verdict(done.returncode == 2 and "cannot tell what kind of data" in done.stderr,
               "an empty folder is no config", done.stderr)
