@@ -58,7 +58,7 @@ struct records_type {
 	const char *name;
 	const char *help;                 /* one line */
 	const struct option_row *options; /* keys of its own, NULL for none */
-	/* Whether the path looks like this kind; the first row that says so has it. Reads little. */
+	/* Whether the path looks like this kind; the first row to say so has it. Reads little. */
 	bool (*guess)(const char *path);
 	/* Fills in zeroed storage of `size` bytes, which begins with a struct records. */
 	size_t size;

@@ -119,7 +119,7 @@ struct timing {
 /* clang-format off */
 #define TIMING_ROWS(timing)                                                                        \
 	{"set", "KEY=VALUE", "set one key; may be repeated", .list = &(timing).settings},          \
-	{"seconds", "S", "run this many seconds", .real = &(timing).seconds, .most = 1e6},             \
+	{"seconds", "S", "run this many seconds", .real = &(timing).seconds, .most = 1e6},         \
 	{"json", NULL, "one line of JSON", .flag = &(timing).json}
 /* clang-format on */
 
