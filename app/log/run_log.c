@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "config/traits.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -171,7 +172,7 @@ double run_log_epsilon(const struct run_log *log)
 {
 	const char *kind = run_log_setting(log, "schedule.kind");
 
-	return kind && !strcmp(kind, "malr") ? run_log_number(log, "schedule.epsilon") : NAN;
+	return kind && traits_gap(kind) ? run_log_number(log, "schedule.epsilon") : NAN;
 }
 
 double run_log_progress(const struct run_log *log)
@@ -182,7 +183,7 @@ double run_log_progress(const struct run_log *log)
 	if (log->state == RUN_LOG_ENDED)
 		return 1;
 	/* A live stream has no end to be near to. */
-	if (source && !strcmp(source, "stdin"))
+	if (source && traits_live(source))
 		return NAN;
 	if (!(evaluations >= 1) || (double)log->count > evaluations)
 		return NAN;

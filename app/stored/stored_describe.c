@@ -92,7 +92,9 @@ static void describe_choice(const struct stored *s, struct text *words)
 	text_addf(words, "%s, seed %" PRId64, options_text(o, "run.method"),
 		options_int64(o, "run.seed"));
 	if (!strcmp(options_text(o, "stream.eval"), "held"))
-		text_addf(words, "; kept: on the %g %% that it predicts and never trains on",
+		text_addf(words,
+			"; retention is measured on %g %% of the samples, on which the net is "
+			"never trained",
 			100 * options_float(o, "replay.holdout"));
 }
 

@@ -17,6 +17,16 @@
 #include "cli/settings.h"
 #include "cli/watch.h"
 
+static const char about[] =
+	"Learns from a stream and shows how well it keeps what it saw. DATA is a table "
+	"(clicks.csv),\n"
+	"a folder of photos, or KIND:PATH as retain list shows; it needs no settings, and the run "
+	"is\n"
+	"kept in runs/NAME. DATA - is lines as they come, JSON objects or rows of a table;\n"
+	"predictions go to standard output. CONFIG is an .ini file or the folder of a run. "
+	"Without\n"
+	"either: the built-in drifting stream, small preset, AMA+MALR.";
+
 enum { PLACE = 4096 };
 
 struct request {
@@ -128,6 +138,7 @@ static int print_json(FILE *to, const struct watch_result *all, const struct opt
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "late_ft_sgd", result->late_ft_sgd);
 	jwriter_number(&json, "held_out", run_log_held_out(&result->last));
 	/* What these rest on, 0 where nobody can say. */
 	jwriter_whole(&json, "ir_samples", rests.ir);
@@ -148,7 +159,7 @@ static bool finished(const struct request *request, const struct options *option
 	struct run_log *log = NULL;
 	bool ended;
 
-	if (!request->resume || source_is_live(options) ||
+	if (source_is_live(options) ||
 		run_log_open(&log, request->resume, RUN_LOG_CONFIG | RUN_LOG_FACTS, NULL))
 		return false;
 	ended = log->state == RUN_LOG_ENDED;
@@ -219,54 +230,71 @@ static const char *take_word(struct request *request, const char *word)
 	return NULL;
 }
 
+/* The command line; ARGS_GO_ON if it makes sense. */
+static int read_words(struct request *request, int *argc, char **argv)
+{
+	const struct arg rows[] = {
+		{"set", "KEY=VALUE", "set one key; see retain config; may be repeated",
+			.list = &request->settings},
+		{"method", "NAME", "a bundle of keys; see retain methods",
+			.text = &request->method},
+		{"seed", "N", "everything random follows from it", .text = &request->seed},
+		{"out", "DIR", "write config, metrics, events, weights and report there",
+			.text = &request->out},
+		{"threads", "N", "threads; 0: what fits the net", .text = &request->threads},
+		{"resume", "DIR", "go on with the run in DIR, by its own config",
+			.text = &request->resume},
+		{"force", NULL, "begin anew in a DIR that holds a run", .flag = &request->force},
+		{"open", NULL, "show the report in the browser at the end", .flag = &request->open},
+		{"quiet", NULL, "no progress, only warnings and the summary",
+			.flag = &request->quiet},
+		{"json", NULL, "the summary as one line of JSON", .flag = &request->json},
+		{"ranks-anyway", NULL, "under mpirun: share even what one process does faster",
+			.flag = &request->ranks_anyway},
+		{0},
+	};
+	const struct args args = {"retain run", "[DATA | CONFIG]", about, rows,
+		.example = "retain run clicks.csv --out runs/clicks"};
+	const int status = args_read(&args, argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (*argc > 2)
+		return complain(EXIT_USAGE, "%s: one DATA or CONFIG is enough", argv[2]);
+	if (request->resume && (*argc > 1 || request->out || request->force))
+		return complain(EXIT_USAGE,
+			"--resume %s: takes the folder's own config and place; leave "
+			"out CONFIG, --out and --force",
+			request->resume);
+	return ARGS_GO_ON;
+}
+
+/* Goes on with a run, if it can be. */
+static int resume(const struct request *request, const struct options *options, const char *file)
+{
+	if (!strcmp(options_source(options, "stream.source"), OPTIONS_DEFAULT))
+		return complain(EXIT_USAGE,
+			"%s: belongs to a program, which goes on with it by retain_learner_open",
+			file);
+	if (finished(request, options))
+		return complain(EXIT_OK,
+			"%s: is finished; see retain show %s, or make it again by retain run %s "
+			"--out %s --force",
+			request->resume, request->resume, file, request->resume);
+	return go(request, options);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct request request = {0};
-	const struct arg rows[] = {
-		{"set", "KEY=VALUE", "set one key; see retain config; may be repeated",
-			.list = &request.settings},
-		{"method", "NAME", "a bundle of keys; see retain methods", .text = &request.method},
-		{"seed", "N", "everything random follows from it", .text = &request.seed},
-		{"out", "DIR", "write config, metrics, events, weights and report there",
-			.text = &request.out},
-		{"threads", "N", "threads; 0: what fits the net", .text = &request.threads},
-		{"resume", "DIR", "go on with the run in DIR, by its own config",
-			.text = &request.resume},
-		{"force", NULL, "begin anew in a DIR that holds a run", .flag = &request.force},
-		{"open", NULL, "show the report in the browser at the end", .flag = &request.open},
-		{"quiet", NULL, "no progress, only warnings and the summary",
-			.flag = &request.quiet},
-		{"json", NULL, "the summary as one line of JSON", .flag = &request.json},
-		{"ranks-anyway", NULL, "under mpirun: share even what one process does faster",
-			.flag = &request.ranks_anyway},
-		{0},
-	};
-	const struct args args = {"retain run", "[DATA | CONFIG]",
-		"Learns from a stream and shows how well it keeps what it saw. DATA is a table "
-		"(clicks.csv),\n"
-		"a folder of photos, or KIND:PATH as retain list shows; it needs no settings, and "
-		"the run is\n"
-		"kept in runs/NAME. DATA - is lines as they come, JSON objects or rows of a "
-		"table;\n"
-		"predictions go to standard output. CONFIG is an .ini file or the folder of a run. "
-		"Without\n"
-		"either: the built-in drifting stream, small preset, AMA+MALR.",
-		rows, .example = "retain run clicks.csv --out runs/clicks"};
 	struct options *options = NULL;
 	const char *from;
 	char file[4096];
 	struct err err = {0};
-	int status = args_read(&args, &argc, argv);
+	int status = read_words(&request, &argc, argv);
 
 	if (status != ARGS_GO_ON)
 		return status;
-	if (argc > 2)
-		return complain(EXIT_USAGE, "%s: one DATA or CONFIG is enough", argv[2]);
-	if (request.resume && (argc > 1 || request.out || request.force))
-		return complain(EXIT_USAGE,
-			"--resume %s: takes the folder's own config and place; leave "
-			"out CONFIG, --out and --force",
-			request.resume);
 	if (request.resume)
 		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
 	from = !request.resume                  ? take_word(&request, argv[1])
@@ -277,17 +305,7 @@ int cmd_run(int argc, char **argv)
 			"--open: the report is in the run's folder; name it by --out DIR");
 	if (resolve(from, &request, &options, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
-	if (request.resume && !strcmp(options_source(options, "stream.source"), OPTIONS_DEFAULT))
-		status = complain(EXIT_USAGE,
-			"%s: belongs to a program, which goes on with it by retain_learner_open",
-			file);
-	else if (finished(&request, options))
-		status = complain(EXIT_OK,
-			"%s: is finished; see retain show %s, or make it again by retain run %s "
-			"--out %s --force",
-			request.resume, request.resume, file, request.resume);
-	else
-		status = go(&request, options);
+	status = request.resume ? resume(&request, options, file) : go(&request, options);
 	options_free(options);
 	return status;
 }
