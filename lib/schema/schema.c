@@ -6,6 +6,7 @@
  */
 #include "schema/schema_impl.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -78,6 +79,14 @@ int schema_add(struct schema *schema, const char *name, size_t size, enum schema
 	schema->columns[schema->count++] =
 		(struct schema_column){.kind = kind, .opened = opened || kind == SCHEMA_OPEN};
 	return 0;
+}
+
+void schema_read_numbers(struct schema *schema, bool commas, bool lax)
+{
+	struct schema_column *column = schema->columns + schema->count - 1;
+
+	column->commas = commas;
+	column->lax = lax;
 }
 
 int schema_leave_out(
@@ -203,15 +212,39 @@ static int refuse_word(
 		schema_shown(value, shown));
 }
 
+/* The number that a column of numbers has for a value; NAN: it is missing there. */
+static int number_of(const struct schema_column *column, const struct schema_value *value,
+	double *number, struct err *err)
+{
+	*number = value->is == SCHEMA_IS_NUMBER ? value->number : (double)NAN;
+	if (value->is != SCHEMA_IS_WORDS || (column->commas && schema_comma_number(value, number)))
+		return 0;
+	return column->lax ? 0 : refuse_word(column, value, err);
+}
+
+/* A missing value that a category has: too large a number, or what older versions took for a word. */
+static bool is_word_after_all(const struct schema_column *column, const struct schema_value *value)
+{
+	char word[SCHEMA_WORD + 1];
+
+	if (column->kind == SCHEMA_OPEN || column->kind == SCHEMA_NUMBER || !value->size)
+		return false;
+	return fabs(value->number) > (double)FLT_MAX ||
+	       (column->values.names.count &&
+		       vocabulary_find(&column->values, word,
+			       schema_word(value->words, value->size, word)) >= 0);
+}
+
 int schema_learn(
 	struct schema *schema, int column, const struct schema_value *value, struct err *err)
 {
 	struct schema_column *at = schema->columns + column;
 	const struct addition addition = {LEARNED_VALUE, column};
 	char word[SCHEMA_WORD + 1];
+	double number;
 	size_t size;
 
-	if (value->is == SCHEMA_MISSING)
+	if (value->is == SCHEMA_MISSING && !is_word_after_all(at, value))
 		return 0;
 	if (at->kind == SCHEMA_OPEN) {
 		const int code = take_down(schema, LEARNED_KIND, column, err);
@@ -221,7 +254,7 @@ int schema_learn(
 		at->kind = value->is == SCHEMA_IS_NUMBER ? SCHEMA_NUMBER : SCHEMA_CATEGORY;
 	}
 	if (at->kind == SCHEMA_NUMBER)
-		return value->is == SCHEMA_IS_NUMBER ? 0 : refuse_word(at, value, err);
+		return number_of(at, value, &number, err);
 	if (at->kind != SCHEMA_CATEGORY)
 		return 0;
 	size = category_word(value, word);
@@ -253,13 +286,15 @@ int schema_put(const struct schema *schema, int column, const struct schema_valu
 	float *inputs = input + at->at;
 	char word[SCHEMA_WORD + 1];
 
-	if (value->is == SCHEMA_MISSING || at->kind == SCHEMA_OPEN)
+	if ((value->is == SCHEMA_MISSING && !is_word_after_all(at, value)) ||
+		at->kind == SCHEMA_OPEN)
 		return 0;
 	if (at->kind == SCHEMA_NUMBER) {
-		if (value->is != SCHEMA_IS_NUMBER)
-			return refuse_word(at, value, err);
-		*inputs = (float)value->number;
-		return 0;
+		double number;
+		const int code = number_of(at, value, &number, err);
+
+		*inputs = (float)number;
+		return code;
 	}
 	*inputs = 0; /* an open one is NAN while it is blank */
 	if (at->kind == SCHEMA_TEXT && value->words) {

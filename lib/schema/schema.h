@@ -56,11 +56,17 @@ struct schema_value {
 
 /*
  * The value of a text, as tables and lines have it, without blanks around it. Missing
- * are an empty one, NA, N/A, null, ?, and with any sign nan, inf, infinity and what is
- * too large for 32 bits. Numbers are as base/decimal.h says; true and false are 1 and 0.
+ * are an empty one, NA, N/A, n.a., #N/A, null, ?, -, and with any sign nan, inf, infinity and
+ * what is too large for 32 bits. Numbers are as base/decimal.h says; true and false are 1 and
+ * 0. For a category, what is too large a number is a word as any other, and so is a missing one
+ * that is among its values already.
  */
 struct schema_value schema_value(const char *words, size_t size);
 struct schema_value schema_number(double number);
+
+/* Whether words are a number with a decimal comma, 12,5; and whether they may be thousands: 1,234. */
+bool schema_comma_number(const struct schema_value *value, double *number);
+bool schema_may_be_thousands(const struct schema_value *value);
 
 /* What kind of column a value asks for: words are text if they are long or many. */
 enum schema_kind schema_kind_of(const struct schema_value *value);
@@ -69,6 +75,8 @@ struct schema_column {
 	const char *name;
 	enum schema_kind kind;
 	bool opened;              /* it was open when it was made */
+	bool commas;              /* of a number: 12,5 is one, too */
+	bool lax;                 /* of a number: words are missing, and no error */
 	size_t at, inputs;        /* its first float, and how many it has */
 	struct vocabulary values; /* of a category, in the order of their slots */
 };
@@ -87,6 +95,8 @@ int schema_new(struct schema **schema, const struct schema_sizes *sizes, struct 
 void schema_free(struct schema *schema);
 int schema_add(struct schema *schema, const char *name, size_t size, enum schema_kind kind,
 	bool opened, struct err *err);
+/* How the numbers of a column are read, the last that was added. */
+void schema_read_numbers(struct schema *schema, bool commas, bool lax);
 /* A column that is no input: the label, or what else rows may have and nobody wants. */
 int schema_leave_out(
 	struct schema *schema, const char *name, size_t size, bool label, struct err *err);
@@ -106,7 +116,7 @@ void schema_blank(const struct schema *schema, float *input);
 
 /*
  * A value of a column: taken down, or put into an input, which must be blank there. A
- * word for a number is ERR_INPUT: `column age: "old" is no number`.
+ * word for a number is ERR_INPUT unless the column is lax: `column age: "old" is no number`.
  */
 int schema_learn(
 	struct schema *schema, int column, const struct schema_value *value, struct err *err);

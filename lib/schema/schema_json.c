@@ -3,6 +3,9 @@
  *  ["class", "time"], "fields": ["added"], "columns": [{"name": "age", "kind": "number"},
  *  {"name": "city", "kind": "category", "values": ["Rome", "Oslo"]}]}
  *
+ * A column of numbers may have "commas" (12,5 is a number) and "lax" (words are missing), both
+ * true.
+ *
  * What comes back is checked as if it came from a stranger: it may.
  */
 #include <string.h>
@@ -41,6 +44,10 @@ void schema_write(const struct schema *schema, struct jwriter *json, const char 
 		jwriter_text(json, "kind", schema_kinds[column->kind]);
 		if (column->opened && column->kind != SCHEMA_OPEN)
 			jwriter_truth(json, "opened", true);
+		if (column->commas)
+			jwriter_truth(json, "commas", true);
+		if (column->lax)
+			jwriter_truth(json, "lax", true);
 		if (column->kind == SCHEMA_CATEGORY)
 			write_words(json, "values", &column->values);
 		jwriter_end(json);
@@ -95,10 +102,12 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 {
 	const char *name = jvalue_text(jvalue_find(table, "name"));
 	const char *kind = jvalue_text(jvalue_find(table, "kind"));
-	bool opened = false;
-	int k = 0;
+	bool opened = false, commas = false, lax = false;
+	int k = 0, code;
 
 	jvalue_truth(jvalue_find(table, "opened"), &opened);
+	jvalue_truth(jvalue_find(table, "commas"), &commas);
+	jvalue_truth(jvalue_find(table, "lax"), &lax);
 	while (kind && schema_kinds[k] && strcmp(schema_kinds[k], kind) != 0)
 		k++;
 	if (!name)
@@ -108,7 +117,10 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 			"column %s: its kind is none of number, category, text, open", name);
 	if (k == SCHEMA_TEXT && opened)
 		return err_set(err, ERR_FORMAT, "column %s: a text was never open", name);
-	return schema_add(schema, name, strlen(name), (enum schema_kind)k, opened, err);
+	code = schema_add(schema, name, strlen(name), (enum schema_kind)k, opened, err);
+	if (!code && k == SCHEMA_NUMBER)
+		schema_read_numbers(schema, commas, lax);
+	return code;
 }
 
 static int read_left_out(struct schema *schema, const struct jvalue *table, struct err *err)

@@ -37,7 +37,7 @@ struct schema_value schema_number(double number)
 struct schema_value schema_value(const char *words, size_t size)
 {
 	static const char *const missing[] = {
-		"", "NA", "N/A", "nan", "inf", "infinity", "null", "?", NULL};
+		"", "NA", "N/A", "n.a.", "#N/A", "nan", "inf", "infinity", "null", "?", "-", NULL};
 	static const char *const yes[] = {"true", NULL}, *const no[] = {"false", NULL};
 	struct schema_value value;
 	size_t sign;
@@ -56,6 +56,46 @@ struct schema_value schema_value(const char *words, size_t size)
 		value = (struct schema_value){
 			SCHEMA_IS_NUMBER, any_of(yes, words, size), words, size};
 	return value;
+}
+
+/* The digits before and after the one comma of 12,5; 0: these are other words. */
+static size_t around_comma(const struct schema_value *value, size_t *before)
+{
+	size_t after = 0, commas = 0;
+
+	*before = 0;
+	for (size_t i = 0; i < value->size; i++) {
+		const char c = value->words[i];
+
+		if (c == ',')
+			commas++;
+		else if (c >= '0' && c <= '9')
+			commas ? after++ : ++*before;
+		else if (i || (c != '-' && c != '+'))
+			return 0;
+	}
+	return commas == 1 && *before ? after : 0;
+}
+
+bool schema_comma_number(const struct schema_value *value, double *number)
+{
+	char point[TEXT_NUMBER];
+	size_t before;
+
+	if (value->is != SCHEMA_IS_WORDS || value->size >= sizeof(point) ||
+		!around_comma(value, &before))
+		return false;
+	for (size_t i = 0; i < value->size; i++)
+		point[i] = value->words[i] == ',' ? '.' : value->words[i];
+	return decimal_number(point, value->size, number) && fabs(*number) <= (double)FLT_MAX;
+}
+
+bool schema_may_be_thousands(const struct schema_value *value)
+{
+	const size_t sign = value->size && (*value->words == '-' || *value->words == '+');
+	size_t before;
+
+	return around_comma(value, &before) == 3 && before <= 3 && value->words[sign] != '0';
 }
 
 enum schema_kind schema_kind_of(const struct schema_value *value)
