@@ -87,14 +87,36 @@ struct csv_field csv_trim(struct csv_field field)
 	return field;
 }
 
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Whether all commas of a line are decimal: between digits, one for each column. */
+static bool decimal_commas(const char *line, size_t length, char separator)
+{
+	bool before = false;
+
+	for (size_t i = 0; i < length; i++) {
+		if (line[i] == separator)
+			before = false;
+		if (line[i] != ',')
+			continue;
+		if (before || !i || !digit(line[i - 1]) || i + 1 == length || !digit(line[i + 1]))
+			return false;
+		before = true;
+	}
+	return true;
+}
+
 char csv_separator(const char *bytes, size_t size)
 {
-	static const char candidates[] = ",\t;";
+	static const char candidates[] = "\t;|";
 	const char *line = memchr(bytes, '\n', size);
 	const size_t length = line ? (size_t)(line - bytes) : size;
 
 	for (const char *c = candidates; *c; c++)
-		if (memchr(bytes, *c, length))
+		if (memchr(bytes, *c, length) && decimal_commas(bytes, length, *c))
 			return *c;
 	return ',';
 }

@@ -36,7 +36,10 @@ bool csv_text(const struct csv_field *field, char *out, size_t room);
 /* The field without blanks around it. */
 struct csv_field csv_trim(struct csv_field field);
 
-/* The separator of a file, from its first line: a comma, or else a tab or a semicolon. */
+/*
+ * The separator of a file, from its first line: a comma, or else a tab, a semicolon or a bar. Commas
+ * within numbers (1,5;2,5) are none.
+ */
 char csv_separator(const char *bytes, size_t size);
 
 /* How many bytes of a file's beginning are a mark that it is UTF-8: 0 or 3. */

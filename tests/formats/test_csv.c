@@ -63,6 +63,11 @@ static void small_things(void **state)
 	assert_int_equal(csv_separator("a;b\nc,d", 7), ';');
 	assert_int_equal(csv_separator("a\tb;c", 5), '\t');
 	assert_int_equal(csv_separator("a", 1), ',');
+	assert_int_equal(csv_separator("a|b\nc,d", 7), '|');
+	assert_int_equal(csv_separator("1,5;2,5;x", 9), ';');
+	assert_int_equal(csv_separator("1,5,3;2", 7), ',');
+	assert_int_equal(csv_separator("1,5;", 4), ';');
+	assert_int_equal(csv_separator(",5;1,", 5), ',');
 	assert_int_equal(csv_mark("\xef\xbb\xbfpath", 7), 3);
 	assert_int_equal(csv_mark("\xef\xbb", 2), 0);
 }
