@@ -44,8 +44,8 @@ int64_t columns_row(const struct mapped *file, size_t at, char separator, int co
 		return err_set(err, ERR_FORMAT, "%s, row %llu: %s", file->path,
 			(unsigned long long)number, csv_reason(n));
 	if (n != columns)
-		return err_set(err, ERR_FORMAT, "%s, row %llu: has %d columns, and row 1 has %d",
-			file->path, (unsigned long long)number, n, columns);
+		return err_set(err, ERR_FORMAT, "%s, row %llu: has %d column%s, and row 1 has %d",
+			file->path, (unsigned long long)number, n, n == 1 ? "" : "s", columns);
 	if (used > (size_t)most)
 		return err_set(err, ERR_FORMAT, "%s, row %llu: is longer than %d bytes", file->path,
 			(unsigned long long)number, most);
@@ -127,7 +127,8 @@ int label_column_cell(
 {
 	cell = csv_trim(cell);
 	if (!cell.size)
-		return err_set(err, ERR_FORMAT, "is empty");
+		return err_set(err, ERR_FORMAT,
+			"the label is empty (stream.on_bad=skip leaves such rows out)");
 	if (column->named || column->kind == LABEL_NAMES) {
 		column->named = true;
 		return named_label(column, cell, label, err);

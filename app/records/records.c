@@ -194,6 +194,11 @@ const struct schema *records_schema(const struct records *records)
 	return records->type->schema ? records->type->schema(records) : NULL;
 }
 
+const char *records_notes(const struct records *records)
+{
+	return records->type->notes ? records->type->notes(records) : NULL;
+}
+
 void records_about(const struct records *records, struct text *words)
 {
 	const struct records_info *info = &records->info;

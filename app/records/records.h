@@ -86,6 +86,8 @@ struct records_type {
 	const struct schema *(*schema)(const struct records *records);
 	/* What a record is made of, in a few words: 6 numbers, label "class"; NULL: by info. */
 	void (*about)(const struct records *records, struct text *words);
+	/* Lines: what was read otherwise than one might think; NULL: nothing. */
+	const char *(*notes)(const struct records *records);
 };
 
 /* What all records begin with: the row fills it in. */
@@ -125,6 +127,7 @@ void records_where(const struct records *records, int64_t i, char *out, size_t s
 int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 const char *records_class_name(const struct records *records, int label);
 void records_about(const struct records *records, struct text *words);
+const char *records_notes(const struct records *records);           /* lives as long as they */
 const struct schema *records_schema(const struct records *records); /* lives as long as they */
 
 /*

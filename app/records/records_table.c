@@ -3,6 +3,7 @@
  * row's text each time, and all rows were learned when the table was opened, so it
  * always has the same bits.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,7 +85,8 @@ static void table_where(const struct records *records, int64_t i, char *out, siz
 {
 	const struct table *t = (const struct table *)records;
 
-	snprintf(out, size, "%s, row %lld", t->file.path, (long long)i + 1 + t->plan.headed);
+	snprintf(out, size, "%s, row %" PRIu64, t->file.path,
+		table_scan_row(&t->scan, &t->plan, (size_t)i));
 }
 
 static int put_cells(
@@ -102,6 +104,12 @@ static int put_cells(
 				t->plan.schema, t->plan.columns[c].input, &value, input, err);
 		}
 	return code;
+}
+
+static int has_changed(const struct table *t, int64_t i, struct err *err)
+{
+	return err_set(err, ERR_FILE, "%s, row %" PRIu64 ": has changed since it was opened",
+		t->file.path, table_scan_row(&t->scan, &t->plan, (size_t)i));
 }
 
 static int table_read(
@@ -125,14 +133,11 @@ static int table_read(
 		return code;
 	if (csv_row((const char *)bytes->data + floats, size, t->plan.separator, fields,
 		    TABLE_COLUMNS, &used) != t->plan.count)
-		return err_set(err, ERR_FILE, "%s, row %lld: has changed since it was opened",
-			t->file.path, (long long)i + 1 + t->plan.headed);
+		return has_changed(t, i, err);
 	/* Blocks of memory are aligned for any number. */
 	code = put_cells(t, fields, (float *)(void *)bytes->data, err);
 	bytes->size = floats;
-	return code ? err_set(err, ERR_FILE, "%s, row %lld: has changed since it was opened",
-			      t->file.path, (long long)i + 1 + t->plan.headed)
-		    : 0;
+	return code ? has_changed(t, i, err) : 0;
 }
 
 static const char *table_class_name(const struct records *records, int label)
@@ -153,6 +158,11 @@ static void table_about(const struct records *records, struct text *words)
 	table_plan_about(&((const struct table *)records)->plan, words);
 }
 
+static const char *table_notes(const struct records *records)
+{
+	return ((const struct table *)records)->plan.notes.data;
+}
+
 const struct records_type records_table = {
 	.name = "table",
 	.help = "rows of a CSV file as vectors of numbers and categories",
@@ -166,5 +176,6 @@ const struct records_type records_table = {
 	.where = table_where,
 	.class_name = table_class_name,
 	.about = table_about,
+	.notes = table_notes,
 	.schema = table_schema,
 };

@@ -9,9 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "records/columns.h"
-
-/* So many lines below the first are looked at for what it is. */
-enum { HEADER_LINES = 1000 };
+#include "records/table_first.h"
 
 const struct option_row table_options[] = {
 	{"table", "header", OPTION_CHOICE, "auto", "auto | yes | no",
@@ -27,8 +25,9 @@ const struct option_row table_options[] = {
 		"column of the time; empty: the one called time, timestamp, date or datetime, if "
 		"there is one; -: none"},
 	{"table", "categorical", OPTION_TEXT, "auto", NULL,
-		"columns of categories, parted by commas; auto: those with a cell that is no "
-		"number"},
+		"columns of categories, parted by commas; auto among them: besides, those with "
+		"cells "
+		"that are no numbers"},
 	{"table", "text", OPTION_TEXT, "", NULL,
 		"columns of texts, parted by commas, besides those that begin with one"},
 	{"table", "ignore", OPTION_TEXT, "", NULL, "columns that are left out, parted by commas"},
@@ -40,12 +39,6 @@ struct schema_value table_value(struct csv_field cell, char copy[TABLE_CELL])
 	if (cell.doubled && csv_text(&cell, copy, TABLE_CELL))
 		return schema_value(copy, strlen(copy));
 	return schema_value(cell.at, cell.size);
-}
-
-/* What a cell of the first lines is. */
-static enum schema_is cell_is(struct csv_field cell)
-{
-	return schema_value(cell.at, cell.size).is;
 }
 
 /* The column of this name or number, or -1. */
@@ -62,12 +55,13 @@ static int find_column(const struct table_plan *plan, const char *word, size_t s
 	return -1;
 }
 
-/* The first of these names that there is, or -1. */
+/* The first of these names that there is and that is not ignored, or -1. */
 static int find_known(const struct table_plan *plan, const char *const *names)
 {
 	for (; *names; names++)
 		for (int i = 0; plan->headed && i < plan->count; i++)
-			if (!strcasecmp(plan->columns[i].name, *names))
+			if (!strcasecmp(plan->columns[i].name, *names) &&
+				plan->columns[i].role != TABLE_IGNORED)
 				return i;
 	return -1;
 }
@@ -108,7 +102,23 @@ static int find_named(const struct table_plan *plan, const char *path, const cha
 		nearest ? "?" : "");
 }
 
-/* Gives all columns of a list a role. */
+static bool is_auto(struct csv_field word)
+{
+	return word.size == 4 && !memcmp(word.at, "auto", 4);
+}
+
+/* Whether a list of columns has the word auto, which leaves the others as they turn out. */
+static bool has_auto(const char *words)
+{
+	for (size_t size; *words; words += size + (words[size] == ',')) {
+		size = strcspn(words, ",");
+		if (is_auto(csv_trim((struct csv_field){words, size, false})))
+			return true;
+	}
+	return false;
+}
+
+/* Gives all columns of a list a role. "auto" among categories names none. */
 static int set_roles(struct table_plan *plan, const char *path, const struct options *options,
 	const char *key, enum table_role role, struct err *err)
 {
@@ -119,7 +129,7 @@ static int set_roles(struct table_plan *plan, const char *path, const struct opt
 		const struct csv_field word = csv_trim((struct csv_field){words, size, false});
 		int column;
 
-		if (word.size) {
+		if (word.size && !(role == TABLE_CATEGORY && is_auto(word))) {
 			const int code =
 				find_named(plan, path, key, word.at, word.size, &column, err);
 
@@ -178,10 +188,13 @@ static int usual_label(const struct table_plan *plan)
 {
 	const char *label = plan->schema ? schema_label(plan->schema) : NULL;
 	const int known = label ? find_column(plan, label, strlen(label)) : -1;
+	int last = plan->count - 1;
 
 	if (plan->schema)
 		return known;
-	return plan->count - 1;
+	while (last > 0 && plan->columns[last].role == TABLE_IGNORED)
+		last--;
+	return last;
 }
 
 static int find_roles(
@@ -191,9 +204,12 @@ static int find_roles(
 	static const char *const times[] = {"time", "timestamp", "date", "datetime", NULL};
 	const char *label = options_text(options, "table.label");
 	const char *time = options_text(options, "table.time");
-	const bool automatic = !strcmp(options_text(options, "table.categorical"), "auto");
-	int code = 0;
+	const bool automatic = has_auto(options_text(options, "table.categorical"));
+	int code = set_roles(plan, path, options, "table.ignore", TABLE_IGNORED, err);
 
+	if (code)
+		return code;
+	plan->guessed = !*time;
 	plan->label = plan->schema ? -1 : find_known(plan, labels);
 	if (plan->label < 0)
 		plan->label = usual_label(plan);
@@ -203,7 +219,7 @@ static int find_roles(
 			plan, path, "table.label", label, strlen(label), &plan->label, err);
 	if (!code && *time && strcmp(time, "-") != 0)
 		code = find_named(plan, path, "table.time", time, strlen(time), &plan->time, err);
-	if (!code && !automatic)
+	if (!code)
 		code = set_roles(plan, path, options, "table.categorical", TABLE_CATEGORY, err);
 	for (int i = 0; i < plan->count && !automatic; i++)
 		plan->columns[i].fixed = true;
@@ -221,74 +237,6 @@ static int find_roles(
 	if (plan->time >= 0)
 		plan->columns[plan->time].role = TABLE_TIME;
 	return plan->schema ? follow_schema(plan, path, options, err) : 0;
-}
-
-/* What the first line holds, and what stands below it. */
-struct first_line {
-	bool word, number; /* it has some */
-	bool counts;       /* its numbers count up by one */
-	bool heads;        /* a word of it stands above numbers alone */
-	bool again;        /* a word of it comes again below */
-};
-
-static struct first_line look_at_first(const struct csv_field *fields, int count)
-{
-	struct first_line first = {.counts = true};
-	int64_t last = 0, whole = 0;
-
-	for (int i = 0; i < count; i++) {
-		const struct csv_field cell = csv_trim(fields[i]);
-		const enum schema_is is = cell_is(cell);
-
-		first.word |= is == SCHEMA_IS_WORDS;
-		if (is != SCHEMA_IS_NUMBER)
-			continue;
-		first.counts &= decimal_whole(cell.at, cell.size, &whole) &&
-				(!first.number || (uint64_t)whole == (uint64_t)last + 1);
-		first.number = true;
-		last = whole;
-	}
-	return first;
-}
-
-/* Compares the first line, whose fields are given, with lines from `bytes` on. */
-static void look_below(struct first_line *first, const struct csv_field *fields,
-	const struct table_plan *plan, const char *bytes, size_t size)
-{
-	bool numbers[TABLE_COLUMNS] = {0}, words[TABLE_COLUMNS] = {0};
-	struct csv_field below[TABLE_COLUMNS];
-	size_t used;
-
-	for (int line = 0; line < HEADER_LINES && size; line++, bytes += used, size -= used) {
-		const int n = csv_row(bytes, size, plan->separator, below, TABLE_COLUMNS, &used);
-
-		if (n < 0)
-			break;
-		for (int i = 0; n == plan->count && i < n; i++) {
-			const struct csv_field cell = csv_trim(below[i]), top = csv_trim(fields[i]);
-			const enum schema_is is = cell_is(cell);
-
-			numbers[i] |= is == SCHEMA_IS_NUMBER;
-			words[i] |= is == SCHEMA_IS_WORDS;
-			first->again |= is == SCHEMA_IS_WORDS && cell.size == top.size &&
-					!memcmp(cell.at, top.at, top.size);
-		}
-	}
-	for (int i = 0; i < plan->count; i++)
-		first->heads |=
-			numbers[i] && !words[i] && cell_is(csv_trim(fields[i])) == SCHEMA_IS_WORDS;
-}
-
-/* The rule is the header's. */
-static bool is_header(const struct table_plan *plan, const struct csv_field *fields,
-	const char *below, size_t size)
-{
-	struct first_line first = look_at_first(fields, plan->count);
-
-	if (!first.word || !first.counts)
-		return false;
-	look_below(&first, fields, plan, below, size);
-	return (!first.number && first.heads) || !first.again;
 }
 
 /* Names from the first row if it is a header, else numbers. */
@@ -312,22 +260,12 @@ static void name_columns(struct table_plan *plan, const struct csv_field *fields
 	}
 }
 
-/* What the first line alone says: names have no number among them, and all differ. */
-static bool is_heading(const struct table_plan *plan, const struct csv_field *fields)
+/* The size of a row without its line's end. */
+static size_t line_size(const char *bytes, size_t used)
 {
-	for (int i = 0; i < plan->count; i++) {
-		const struct csv_field cell = csv_trim(fields[i]);
-
-		if (cell_is(cell) != SCHEMA_IS_WORDS)
-			return false;
-		for (int k = 0; k < i; k++) {
-			const struct csv_field other = csv_trim(fields[k]);
-
-			if (other.size == cell.size && !memcmp(other.at, cell.at, cell.size))
-				return false;
-		}
-	}
-	return true;
+	while (used && (bytes[used - 1] == '\n' || bytes[used - 1] == '\r'))
+		used--;
+	return used;
 }
 
 /* With `below` the first line is compared with lines there; without, it is all there is. */
@@ -340,17 +278,20 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 		csv_row(lines->bytes, lines->size, plan->separator, fields, TABLE_COLUMNS, &used);
 
 	if (count < 0)
-		return err_set(err, ERR_FORMAT, "%s, row 1: %s", path, csv_reason(count));
+		return err_set(err, ERR_FORMAT, "%s, row %d: %s", path, plan->lead_lines + 1,
+			csv_reason(count));
 	if (count < 2 || count > TABLE_COLUMNS)
-		return err_set(err, ERR_FORMAT, "%s, row 1: has %d column%s; a table has 2 to %d",
-			path, count, count == 1 ? "" : "s", TABLE_COLUMNS);
+		return err_set(err, ERR_FORMAT, "%s, row %d: has %d column%s; a table has 2 to %d",
+			path, plan->lead_lines + 1, count, count == 1 ? "" : "s", TABLE_COLUMNS);
 	plan->count = count;
+	plan->header = line_size(lines->bytes, used);
 	if (strcmp(header, "auto") != 0)
 		plan->headed = !strcmp(header, "yes");
 	else if (lines->first_only)
-		plan->headed = is_heading(plan, fields);
+		plan->headed = table_first_heads_alone(plan, fields);
 	else
-		plan->headed = is_header(plan, fields, lines->bytes + used, lines->size - used);
+		plan->headed =
+			table_first_heads(plan, fields, lines->bytes + used, lines->size - used);
 	name_columns(plan, fields);
 	return find_roles(plan, path, options, err);
 }
@@ -359,24 +300,28 @@ int table_plan_init(struct table_plan *plan, const char *path, const struct tabl
 	const struct options *options, struct err *err)
 {
 	const size_t mark = csv_mark(lines->bytes, lines->size);
-	const struct table_lines marked = {
-		lines->bytes + mark, lines->size - mark, lines->first_only};
+	struct table_lines marked = {lines->bytes + mark, lines->size - mark, lines->first_only};
 	struct csv_field *fields;
 	int code;
 
 	*plan = (struct table_plan){.sizes = schema_sizes(options),
 		.labels = label_kind(options_text(options, "table.labels"))};
-	code = schema_from(&plan->schema, options, err);
+	plan->lead = mark;
+	code = table_first_check(path, lines, err);
+	if (!code)
+		code = schema_from(&plan->schema, options, err);
 	if (code)
 		return code;
-	if (!marked.size)
-		return err_set(err, ERR_FORMAT, "%s: is empty", path);
 	fields = mem_new(TABLE_COLUMNS, sizeof(*fields));
 	plan->columns = mem_new(TABLE_COLUMNS, sizeof(*plan->columns));
+	if (fields && !marked.first_only)
+		table_first_find(plan, &marked, fields);
 	plan->separator = csv_separator(marked.bytes, marked.size);
-	code = fields && plan->columns
-		       ? plan_columns(plan, path, fields, &marked, options, err)
-		       : err_memory(err, path, TABLE_COLUMNS * sizeof(*plan->columns));
+	if (!fields || !plan->columns)
+		code = err_memory(err, path, TABLE_COLUMNS * sizeof(*plan->columns));
+	else
+		code = marked.size ? plan_columns(plan, path, fields, &marked, options, err)
+				   : err_set(err, ERR_FORMAT, "%s: is empty", path);
 	mem_free(fields);
 	return code;
 }
@@ -399,6 +344,8 @@ static int add_columns(struct table_plan *plan, struct err *err)
 			code = schema_add(plan->schema, column->name, size,
 				column->seen ? kinds[column->role] : SCHEMA_OPEN, column->opened,
 				err);
+			if (!code && column->role == TABLE_NUMBER)
+				schema_read_numbers(plan->schema, column->commas, column->lax);
 		} else {
 			code = schema_leave_out(
 				plan->schema, column->name, size, column->role == TABLE_LABEL, err);
@@ -464,6 +411,7 @@ void table_plan_release(struct table_plan *plan)
 	for (int i = 0; plan->columns && i < plan->count; i++)
 		vocabulary_release(&plan->columns[i].vocabulary);
 	mem_free(plan->columns);
+	text_release(&plan->notes);
 	schema_free(plan->schema);
 	*plan = (struct table_plan){0};
 }

@@ -7,7 +7,11 @@
  * With table.header = auto the first line is compared with the next thousand. It is a
  * header if its words do not come again below them and its numbers, if any, count up
  * by one. It is also a header if it has no number and one of its words stands above
- * numbers alone. Columns are named by their header or by their number, from 1.
+ * numbers alone, save where the same line comes again. Columns are named by their header or
+ * by their number, from 1.
+ *
+ * Blank lines and lines that begin with # may stand before all this. Such a line is the header
+ * all the same if it has as many columns as the next, unless that one looks like the header.
  */
 #ifndef RETAIN_RECORDS_TABLE_PLAN_H
 #define RETAIN_RECORDS_TABLE_PLAN_H
@@ -32,11 +36,21 @@ enum table_role {
 	TABLE_IGNORED
 };
 
+/* What the cells of a column are, of those that are not missing. */
+struct table_cells {
+	int64_t numbers, points;          /* ... of which have a decimal point */
+	int64_t words, commas, thousands; /* ... of which are as 12,5 and as 1,234 */
+	uint64_t row;                     /* of the first word */
+	char shown[SCHEMA_SHOWN];
+};
+
 struct table_column {
 	enum table_role role;
-	bool fixed;                   /* a key or a schema says what it is */
-	bool seen;                    /* it has a cell that is not missing */
-	bool opened;                  /* its first cell is missing */
+	bool fixed;       /* a key or a schema says what it is */
+	bool seen;        /* it has a cell that is not missing */
+	bool opened;      /* its first cell is missing */
+	bool commas, lax; /* how its numbers are read: as in a schema */
+	struct table_cells cells;
 	int input;                    /* its column of the schema; -1: it is no input */
 	struct vocabulary vocabulary; /* of a category: its first cells, as many as have slots */
 	char name[64];
@@ -47,6 +61,11 @@ struct table_plan {
 	struct table_column *columns;
 	bool headed;
 	char separator;
+	size_t lead;       /* bytes before the first row or the header */
+	int lead_lines;    /* ... which are so many lines */
+	size_t header;     /* its size, without the line's end */
+	bool guessed;      /* no key names the time */
+	struct text notes; /* lines: what was read otherwise than one might think */
 	struct schema_sizes sizes;
 	int label, time; /* columns; time -1: there is none */
 	enum label_kind labels;
@@ -69,7 +88,14 @@ struct table_lines {
 int table_plan_init(struct table_plan *plan, const char *path, const struct table_lines *lines,
 	const struct options *options, struct err *err);
 
-/* After the last row: what rows become. */
+/*
+ * After the last row of a file: what columns are whose kind no key says. One in which nearly all
+ * cells are numbers is lax, with a note. True: rows have to be read anew, as some column has
+ * categories after all.
+ */
+bool table_plan_settle(struct table_plan *plan, const char *path);
+
+/* After that: what rows become. */
 int table_plan_end(struct table_plan *plan, const char *path, struct err *err);
 
 /* "4 numbers, 1 category, label "class"" */

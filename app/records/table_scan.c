@@ -1,7 +1,13 @@
-/* When a column of numbers turns out to hold categories the pass begins anew. */
+/* When a column of numbers turns out to hold categories there is a second pass. */
 #include "records/table_scan.h"
 
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
 #include "base/mem.h"
+#include "base/paths.h"
 #include "records/records_types.h"
 
 struct scanning {
@@ -12,12 +18,30 @@ struct scanning {
 	struct label_column labels;
 	enum time_kind time_kind;
 	int64_t last_time;
+	int64_t headers;     /* that came again, */
+	uint64_t header_row; /* the first of them here */
 	bool lenient;
 };
 
+uint64_t table_scan_row(const struct table_scan *scan, const struct table_plan *plan, size_t row)
+{
+	size_t low = 0, high = scan->passed_at.count;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (scan->passed_at.at[middle] <= row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return row + 1 + plan->headed + (uint64_t)plan->lead_lines +
+	       (low ? scan->passed_lines.at[low - 1] : 0);
+}
+
 static uint64_t row_number(const struct scanning *s)
 {
-	return s->scan->rows.count + 1 + s->plan->headed;
+	return table_scan_row(s->scan, s->plan, s->scan->rows.count);
 }
 
 static int no_memory(const struct scanning *s, struct err *err)
@@ -37,7 +61,41 @@ static int category_cell(
 	return number < 0 ? (int)number : 0;
 }
 
-/* What a column is shows in its first cell, save that a word makes a number a category. */
+/* Counts a cell of a column whose kind no key says. */
+static void count_cell(
+	struct scanning *s, struct table_column *column, const struct schema_value *value)
+{
+	struct table_cells *cells = &column->cells;
+	double number;
+
+	if (value->is == SCHEMA_IS_NUMBER) {
+		cells->numbers++;
+		cells->points += memchr(value->words, '.', value->size) != NULL;
+		return;
+	}
+	if (!cells->words++) {
+		cells->row = row_number(s);
+		schema_shown(value, cells->shown);
+	}
+	if (schema_comma_number(value, &number)) {
+		cells->commas++;
+		cells->thousands += schema_may_be_thousands(value);
+	}
+}
+
+/* Whether a column that is one of numbers, whatever comes, takes these words for one or as missing. */
+static bool takes_words(const struct scanning *s, const struct table_column *column,
+	const struct schema_value *value)
+{
+	const struct schema_column *made = s->plan->schema && column->input >= 0
+						   ? schema_column(s->plan->schema, column->input)
+						   : NULL;
+	double number;
+
+	return made && (made->lax || (made->commas && schema_comma_number(value, &number)));
+}
+
+/* What a column is shows in its first cell, unless the others say otherwise in the end. */
 static int input_cell(struct scanning *s, int i, struct err *err)
 {
 	struct table_column *column = s->plan->columns + i;
@@ -47,16 +105,22 @@ static int input_cell(struct scanning *s, int i, struct err *err)
 
 	if (first)
 		column->opened = value.is == SCHEMA_MISSING;
+	/* Too large a number is a word where there are words, as 12e999 among hexadecimal ids. */
+	if (value.is == SCHEMA_MISSING && fabs(value.number) > (double)FLT_MAX &&
+		column->role == TABLE_CATEGORY)
+		return category_cell(column, &value, (size_t)s->plan->sizes.slots, err);
 	if (value.is == SCHEMA_MISSING)
 		return 0;
+	if (!column->fixed)
+		count_cell(s, column, &value);
 	if (column->role == TABLE_NUMBER && value.is == SCHEMA_IS_WORDS) {
-		if (column->fixed)
+		if (column->fixed && !takes_words(s, column, &value))
 			return err_set(err, ERR_FORMAT, "%s is no number",
 				cell_shown(s->fields[i], shown));
-		column->role = first && schema_kind_of(&value) == SCHEMA_TEXT ? TABLE_TEXT
-									      : TABLE_CATEGORY;
-		if (column->seen)
-			return COLUMN_AGAIN;
+		if (!column->fixed && !column->seen)
+			column->role = first && schema_kind_of(&value) == SCHEMA_TEXT
+					       ? TABLE_TEXT
+					       : TABLE_CATEGORY;
 	}
 	column->seen = true;
 	if (column->role != TABLE_CATEGORY)
@@ -70,6 +134,14 @@ static int time_cell(struct scanning *s, struct err *err)
 	int64_t time = 0;
 	const int code = time_column_cell(&s->time_kind, s->fields[i], &time, err);
 
+	if (code < 0 && code != ERR_MEMORY && s->plan->guessed && err) {
+		const struct err why = *err;
+
+		return err_set(err, code,
+			"%.200s (table.time=-: the column is no time, rows are in order; "
+			"table.ignore=%s: it is left out)",
+			why.message, s->plan->columns[i].name);
+	}
 	if (code)
 		return code;
 	s->last_time = time;
@@ -123,23 +195,96 @@ static int skip_row(struct scanning *s, size_t at, int64_t *used, int code, stru
 	return 0;
 }
 
-static int read_rows(struct scanning *s, struct err *err)
+/* The size of blank lines that begin here, and how many they are. */
+static size_t blank_lines(const struct scanning *s, size_t at, uint64_t *lines)
+{
+	const unsigned char *bytes = s->file->data;
+	size_t end = at;
+
+	for (size_t i = at; i < s->file->size; i++) {
+		if (bytes[i] != ' ' && bytes[i] != '\r' && bytes[i] != '\n')
+			return end - at;
+		if (bytes[i] == '\n') {
+			++*lines;
+			end = i + 1;
+		}
+	}
+	return s->file->size - at;
+}
+
+/* The size of the line that begins here if it is the header, as where files were put together. */
+static size_t header_again(const struct scanning *s, size_t at)
+{
+	const size_t size = s->plan->header;
+	const char *header = (const char *)s->file->data + s->plan->lead;
+	const char *bytes = (const char *)s->file->data;
+	const size_t mark = csv_mark(bytes + at, s->file->size - at);
+
+	if (!s->plan->headed)
+		return 0;
+	at += mark;
+	if (s->file->size - at < size || memcmp(bytes + at, header, size) != 0 ||
+		(s->file->size - at > size && bytes[at + size] != '\n' && bytes[at + size] != '\r'))
+		return 0;
+	return mark + size + columns_line(s->file, at + size);
+}
+
+/* Passes over lines that are no rows. Their size, or an error. */
+static int64_t pass_over(struct scanning *s, size_t at, struct err *err)
 {
 	struct table_scan *scan = s->scan;
-	size_t at = csv_mark((const char *)s->file->data, s->file->size);
+	const size_t before = scan->passed_lines.count;
+	uint64_t lines = 0;
+	size_t size = blank_lines(s, at, &lines);
+
+	if (!size && (size = header_again(s, at))) {
+		lines = 1;
+		if (!s->headers++)
+			s->header_row = row_number(s);
+	}
+	if (!size)
+		return 0;
+	if (before)
+		lines += scan->passed_lines.at[before - 1];
+	if (!numbers_add(&scan->passed_at, scan->rows.count) ||
+		!numbers_add(&scan->passed_lines, lines))
+		return no_memory(s, err);
+	return (int64_t)size;
+}
+
+static void begin_pass(struct scanning *s)
+{
+	struct table_scan *scan = s->scan;
+
+	scan->rows.count = scan->times.count = 0;
+	scan->passed_at.count = scan->passed_lines.count = 0;
+	s->headers = 0;
+	for (int i = 0; i < s->plan->count; i++) {
+		struct table_column *column = s->plan->columns + i;
+
+		vocabulary_release(&column->vocabulary);
+		column->cells = (struct table_cells){0};
+		column->seen = false;
+	}
+}
+
+static int read_rows(struct scanning *s, struct err *err)
+{
+	size_t at = s->plan->lead;
 	bool header = s->plan->headed;
 	int64_t used;
 
-	scan->rows.count = scan->times.count = 0;
-	for (int i = 0; i < s->plan->count; i++) {
-		vocabulary_release(&s->plan->columns[i].vocabulary);
-		s->plan->columns[i].seen = false;
-	}
+	begin_pass(s);
 	for (; at < s->file->size; at += (size_t)used) {
 		int code;
 
+		used = header ? 0 : pass_over(s, at, err);
+		if (used < 0)
+			return (int)used;
+		if (used)
+			continue;
 		used = columns_row(s->file, at, s->plan->separator, s->plan->count, TABLE_ROW,
-			header ? 1 : row_number(s), s->fields, err);
+			header ? (uint64_t)s->plan->lead_lines + 1 : row_number(s), s->fields, err);
 		if (used == 0)
 			break;
 		if (header && used > 0) {
@@ -184,7 +329,18 @@ static int read_all(struct scanning *s, struct err *err)
 		return err_set(err, ERR_FORMAT, "%s: has no rows%s", s->file->path,
 			s->plan->headed ? " below its header (table.header = no: it has none)"
 					: "");
+	if (!code && table_plan_settle(s->plan, s->file->path))
+		return COLUMN_AGAIN;
 	return code ? code : finish_labels(s, err);
+}
+
+static void note_headers(const struct scanning *s)
+{
+	if (s->headers)
+		text_addf(&s->plan->notes,
+			"%s: its header comes again in row %" PRIu64 "%s; %s skipped\n",
+			path_name(s->file->path), s->header_row, s->headers > 1 ? " and below" : "",
+			s->headers > 1 ? "such lines are" : "it is");
 }
 
 int table_scan(struct table_scan *scan, struct table_plan *plan, const struct mapped *file,
@@ -207,6 +363,8 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 		do
 			code = read_all(&s, err);
 		while (code == COLUMN_AGAIN);
+	if (!code)
+		note_headers(&s);
 	label_column_release(&s.labels);
 	mem_free(s.fields);
 	return code ? code : table_plan_end(plan, file->path, err);
@@ -216,6 +374,8 @@ void table_scan_release(struct table_scan *scan)
 {
 	numbers_release(&scan->rows);
 	numbers_release(&scan->times);
+	numbers_release(&scan->passed_at);
+	numbers_release(&scan->passed_lines);
 	name_list_release(&scan->class_names);
 	*scan = (struct table_scan){0};
 }

@@ -21,14 +21,19 @@ struct table_scan {
 	struct numbers times; /* none, or one for each row */
 	int classes;
 	struct name_list class_names; /* none for numbers */
+	/* Lines that are no rows: before which row they stand, and how many there are up to it. */
+	struct numbers passed_at, passed_lines;
 };
 
 /*
- * Reads all rows; what columns are may change on the way. Rows that make no sense
- * are errors, or where `lenient` have no label (RECORD_NO_LABEL).
+ * Reads all rows; what columns are may change on the way. Blank lines are passed over, and
+ * so are those that are the header again. Rows that make no sense are errors, or where `lenient` have no label (RECORD_NO_LABEL).
  */
 int table_scan(struct table_scan *scan, struct table_plan *plan, const struct mapped *file,
 	bool lenient, struct err *err);
+
+/* The number of a row in its file, from 1, if none has line ends within it. */
+uint64_t table_scan_row(const struct table_scan *scan, const struct table_plan *plan, size_t row);
 void table_scan_release(struct table_scan *scan);
 
 #endif

@@ -151,6 +151,16 @@ static void warn_rest(const struct stored *s)
 			rest, info->samples, info->per_step);
 }
 
+/* What the data's reader has to say, line by line. */
+static void warn_notes(const struct stored *s)
+{
+	const struct records *records = source_records(s->source);
+	const char *at = records ? records_notes(records) : NULL;
+
+	for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
+		log_write(&s->run.config.log, LOG_WARN, "%.*s", (int)(end - at), at);
+}
+
 /* Each task is a bin, where there are tasks. */
 static int bins_of(const struct stored *s)
 {
@@ -263,6 +273,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	if (code)
 		return code;
 	warn_rest(s);
+	warn_notes(s);
 	learner.classes = info->classes;
 	learner.channels = info->channels;
 	learner.height = info->height;

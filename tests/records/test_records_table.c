@@ -177,10 +177,10 @@ static void numbers_that_are_no_classes_are_names(void **state)
 
 static void only_decimals_are_numbers(void **state)
 {
-	static const char *const missing[] = {
-		"", "NA", "?", "null", "nan", "-NaN", "inf", "-Inf", "Infinity", "1e999"};
-	static const char *const words[] = {"0x1p3", "0x10", "1_000", "1e", "-", "one"};
-	static const char *const numbers[] = {"8", "-8.5", "+8", "8e1", ".8", "8."};
+	static const char *const missing[] = {"", "NA", "?", "null", "nan", "-NaN", "inf", "-Inf",
+		"Infinity", "1e999", "-", "n.a.", "N.A.", "#N/A", "#n/a"};
+	static const char *const words[] = {"0x1p3", "0x10", "1_000", "1e", "-x", "one"};
+	static const char *const numbers[] = {"8", "-8.5", "-5", "+8", "8e1", ".8", "8."};
 	struct records *records;
 	char table[100];
 
@@ -274,9 +274,10 @@ static void wrong_tables_are_named(void **state)
 		{"a\n1\n", NULL, "row 1: has 1 column; a table has 2 to 1024"},
 		{"a,b\n", NULL, "t.csv: has no rows"},
 		{"a,b\n\n", NULL, "t.csv: has no rows"},
-		{"a,b\n1,2\n3\n", NULL, "t.csv, row 3: has 1 columns, and row 1 has 2"},
+		{"a,b\n1,2\n3\n", NULL, "t.csv, row 3: has 1 column, and row 1 has 2"},
 		{"a,b\n1,2\n\"3,4\n", NULL, "t.csv, row 3: a quote is never closed"},
-		{"a,b\n1,\n", NULL, "t.csv, row 2, column b: is empty"},
+		{"a,b\n1,\n", NULL,
+			"t.csv, row 2, column b: the label is empty (stream.on_bad=skip leaves"},
 		{"a,b\nx,1\n", "table.categorical=", "t.csv, row 2, column a: x is no number"},
 		{"a,b\n1,1\n", "table.label=c", "has no column c, which table.label names; did"},
 		{"price,class\n1,1\n", "table.label=clas",
@@ -287,7 +288,15 @@ static void wrong_tables_are_named(void **state)
 		{"a,b\n1,1\n", "table.time=b", "column b is both label and time"},
 		{"a,b\n1,1\n", "table.ignore=a", "its columns make 0 inputs"},
 		{"a,time,b\n1,5,1\n1,soon,1\n", NULL,
+			"t.csv, row 3, column time: soon is no number of seconds (table.time=-: "
+			"the "
+			"column is no time, rows are in order; table.ignore=time: it is left out)"},
+		{"a,time,b\n1,5,1\n1,soon,1\n", "table.time=time",
 			"t.csv, row 3, column time: soon is no number of seconds"},
+		{"\xff\xfe"
+		 "a",
+			NULL,
+			"t.csv: is UTF-16, and retain reads UTF-8; iconv -f UTF-16 -t UTF-8 "},
 	};
 
 	assert_refused("table", "t.csv", "t.csv: cannot open");
@@ -298,6 +307,169 @@ static void wrong_tables_are_named(void **state)
 		err = refused_with("table", "t.csv", SETTINGS(rows[i].setting));
 		assert_says(err, rows[i].says);
 	}
+}
+
+/* A table of `count` rows 0.5,1 whose cells in these rows (from 0 on) are others. */
+static void write_odd(const char *head, const char *tail, int count, int every, const char *odd)
+{
+	char words[20000];
+	size_t used = (size_t)snprintf(words, sizeof(words), "%s", head);
+
+	for (int i = 0; i < count; i++)
+		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
+			every && i % every == every - 1 ? odd : "0.5", tail);
+	write_words("t.csv", words);
+}
+
+static void expect_notes(struct records *records, const char *says)
+{
+	const char *notes = records_notes(records);
+
+	if (!says ? notes != NULL : !notes || !strstr(notes, says))
+		fail_msg("%s: not %s", notes ? notes : "nothing", says ? says : "nothing");
+}
+
+/* A few words among numbers are missing, which is said; more of them, or a key, make categories. */
+static void nearly_all_numbers(void **state)
+{
+	struct records *records, *again;
+	char setting[300];
+
+	write_odd("a,label\n", ",1\n", 100, 20, "\"1,234.5\"");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, 1);
+	expect(records, 18, 0, 0.5);
+	expect(records, 19, 0, NAN);
+	expect_notes(records,
+		"t.csv: column a: 5 cells of 100 are no numbers, the first \"1,234.5\" "
+		"in row 21; they count as missing (table.categorical=auto,a: the "
+		"column has categories)\n");
+	records_close(records);
+	records = opened_with("t.csv", SETTINGS("table.categorical=auto,a"));
+	assert_int_equal(records_info(records)->channels, SLOTS);
+	expect_notes(records, NULL);
+	records_close(records);
+	/* The first cell may be an odd one. */
+	write_odd("a,label\nodd,1\n", ",1\n", 30, 0, "");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, 1);
+	expect(records, 0, 0, NAN);
+	expect(records, 1, 0, 0.5);
+	expect_notes(records, "1 cell of 31 is no number, \"odd\" in row 2; it counts as");
+	records_close(records);
+	write_odd("a,label\n", ",1\n", 100, 19, "odd");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, 1);
+	records_close(records);
+	write_odd("a,label\n", ",1\n", 100, 15, "odd"); /* 6 of 100 */
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, SLOTS);
+	records_close(records);
+	write_odd("a,label\n", ",1\n", 19, 19, "odd");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, SLOTS);
+	records_close(records);
+	/* The schema of such a table says so. */
+	write_words("s.json", "{\"columns\": [{\"name\": \"a\", \"kind\": \"number\", \"lax\": "
+			      "true}], \"label\": \"label\"}");
+	snprintf(setting, sizeof(setting), "schema.from=%s", in_folder("s.json"));
+	again = opened_with("t.csv", SETTINGS(setting));
+	expect(again, 18, 0, NAN);
+	expect(again, 17, 0, 0.5);
+	records_close(again);
+	read_one(NULL, 0);
+}
+
+static void decimal_commas(void **state)
+{
+	struct records *records;
+	char setting[300];
+
+	write_words("t.csv", "a;b;label\n1,5;7;x\n-2,25;8;y\n3;9;x\n");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, 2);
+	expect(records, 0, 0, 1.5);
+	expect(records, 1, 0, -2.25);
+	expect(records, 2, 0, 3);
+	expect_notes(records, "t.csv: column a: numbers have decimal commas, as 1,5 in row 2 (");
+	records_close(records);
+	write_words("s.json", "{\"columns\": [{\"name\": \"a\", \"kind\": \"number\", \"commas\": "
+			      "true}], \"label\": \"label\"}");
+	snprintf(setting, sizeof(setting), "schema.from=%s", in_folder("s.json"));
+	records = opened_with("t.csv", SETTINGS(setting));
+	expect(records, 1, 0, -2.25);
+	records_close(records);
+	/* A header is told from rows of such numbers. */
+	write_words("t.csv", "1,5;7,1;0\n-2,25;8,1;1\n3;9,1;1\n");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->count, 3);
+	records_close(records);
+	/* Thousands? */
+	write_words("t.csv", "a;label\n1,500;x\n2,250;y\n300;x\n");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, SLOTS);
+	expect_notes(records, "column a: \"1,500\" in row 2 is no number, for its comma may part "
+			      "thousands or decimals, so the column has categories; write it "
+			      "without a comma\n");
+	records_close(records);
+	write_words("t.csv", "a,label\n\"1,5\",x\n\"2,5\",y\n");
+	records = opened_with("t.csv", NULL);
+	expect_notes(records, "\"1,5\" in row 2 is no number, so the column has categories; write "
+			      "decimal points, not commas\n");
+	records_close(records);
+	read_one(NULL, 0);
+}
+
+/* Blank lines anywhere, comments before the header, and the header again further down. */
+static void lines_that_are_no_rows(void **state)
+{
+	struct records *records;
+	char where[300];
+
+	write_words("t.csv", "# from the shop\n\r\n# 2024, 2025\na,b,label\n1,2,x\n\n \n3,4,y\n"
+			     "a,b,label\n\xef\xbb\xbf"
+			     "a,b,label\r\n5,6,x\n\n");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->count, 3);
+	assert_int_equal(records_info(records)->channels, 2);
+	expect(records, 2, 1, 6);
+	records_where(records, 0, where, sizeof(where));
+	assert_non_null(strstr(where, "t.csv, row 5"));
+	records_where(records, 1, where, sizeof(where));
+	assert_non_null(strstr(where, "t.csv, row 8"));
+	records_where(records, 2, where, sizeof(where));
+	assert_non_null(strstr(where, "t.csv, row 11"));
+	expect_notes(records, "t.csv: its header comes again in row 9 and below; such lines are "
+			      "skipped\n");
+	records_close(records);
+	expect_table("#a,b,label\n1,2,x\n3,4,y\n", NULL, 2, 2, 2);
+	expect_table("# made 2024, by me\na,label\n1,x\n3,y\n", NULL, 2, 2, 1);
+	expect_table("a|b|label\n1|2|x\n3|4|y\n", NULL, 2, 2, 2);
+	read_one(NULL, 0);
+}
+
+static void what_is_ignored_is_nothing_else(void **state)
+{
+	struct records *records;
+
+	write_words("t.csv", "a,date,b,y\n1,soon,u,0\n2,later,v,1\n");
+	records = opened_with("t.csv", SETTINGS("table.ignore=date, y"));
+	assert_false(records_info(records)->timed);
+	assert_int_equal(records_info(records)->channels, 1);
+	assert_string_equal(records_class_name(records, 1), "v");
+	records_close(records);
+}
+
+static void large_numbers_among_words_are_words(void **state)
+{
+	struct records *records;
+
+	write_words("t.csv", "a,label\n3fa9,x\n12e999,y\n77,x\n");
+	records = opened_with("t.csv", NULL);
+	expect(records, 1, 1, 1);
+	expect(records, 2, 2, 1);
+	records_close(records);
+	read_one(NULL, 0);
 }
 
 /* As many columns as there are in the file, of which only so many were looked at. */
@@ -390,6 +562,11 @@ int main(void)
 		tree_test(kinds_show_in_the_first_row),
 		tree_test(a_schema_is_followed),
 		tree_test(wrong_tables_are_named),
+		tree_test(nearly_all_numbers),
+		tree_test(large_numbers_among_words_are_words),
+		tree_test(decimal_commas),
+		tree_test(lines_that_are_no_rows),
+		tree_test(what_is_ignored_is_nothing_else),
 		tree_test(too_many_columns_are_refused),
 		tree_test(any_beginning_is_survived),
 		tree_test(a_small_table_does_not_change),

@@ -1,0 +1,21 @@
+/*
+ * The first lines of a table: where it begins, and whether its first line is a header. For
+ * table_plan.c, which has the separator of columns in its plan.
+ */
+#ifndef RETAIN_RECORDS_TABLE_FIRST_H
+#define RETAIN_RECORDS_TABLE_FIRST_H
+
+#include "records/table_plan.h"
+
+/* Refuses texts with a zero byte for every letter, as other systems write them. */
+int table_first_check(const char *path, const struct table_lines *lines, struct err *err);
+
+/* Passes over lines before the first that belongs to the table, and counts them in the plan. */
+void table_first_find(struct table_plan *plan, struct table_lines *lines, struct csv_field *fields);
+
+/* Whether the first line, whose fields are given, is a header: by what is below it, or by itself. */
+bool table_first_heads(const struct table_plan *plan, const struct csv_field *fields,
+	const char *below, size_t size);
+bool table_first_heads_alone(const struct table_plan *plan, const struct csv_field *fields);
+
+#endif
