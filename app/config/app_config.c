@@ -174,6 +174,23 @@ static bool is_nothing(const char *file)
 	       !about.st_size;
 }
 
+static bool is_called_config(const char *file)
+{
+	return path_ends(file, ".ini") || path_ends(file, ".cfg") || path_ends(file, ".conf");
+}
+
+/* What is no config may have been meant as data. */
+static int nor_table(const char *file, int code, struct err *err)
+{
+	const struct err why = err ? *err : (struct err){0};
+
+	return err_set(err, code,
+		"%.400s; nor is %s a table, whose columns are parted by commas, tabs, semicolons "
+		"or "
+		"bars",
+		why.message, path_name(file));
+}
+
 static int load(struct config *config, const char *place, struct err *err)
 {
 	char *file = path_is_folder(place) ? path_join(place, "config.ini") : NULL;
@@ -185,9 +202,11 @@ static int load(struct config *config, const char *place, struct err *err)
 		code = err_memory(err, "a path", strlen(place));
 	else if (is_nothing(place))
 		code = err_set(err, ERR_INPUT, "%s: is empty, neither data nor a config", place);
-	else
+	else if (!(code = records_refuse_lines(place, err)))
 		code = is_saved(place) ? config_load_saved(config, place, err)
 				       : config_load(config, place, err);
+	if (code == ERR_FORMAT && !is_called_config(place) && !file)
+		code = nor_table(place, code, err);
 	mem_free(file);
 	return code;
 }

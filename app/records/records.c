@@ -76,6 +76,14 @@ static bool holds_pictures(const char *folder)
 	return found;
 }
 
+int records_refuse_lines(const char *path, struct err *err)
+{
+	if ((!path_ends(path, ".ndjson") && !path_ends(path, ".jsonl")) || !path_exists(path))
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"%s: lines of JSON are learned as they come: retain run - < %s", path, path);
+}
+
 static int find_type(
 	const struct records_type **type, const char *words, const char **path, struct err *err)
 {
@@ -92,6 +100,8 @@ static int find_type(
 			"class into a folder of its name, or list them in a CSV file with columns "
 			"path and label",
 			words);
+	if (records_refuse_lines(words, err))
+		return ERR_INPUT;
 	if (path_exists(words) && access(words, R_OK))
 		return err_set(err, ERR_FILE, "%s: %s", words, strerror(errno));
 	if (path_exists(words))

@@ -11,6 +11,7 @@
 #include "records/index_file.h"
 #include "formats/mapped.h"
 #include "records/records_types.h"
+#include "records/table_first.h"
 #include "records/table_plan.h"
 #include "records/table_scan.h"
 
@@ -65,11 +66,32 @@ static int table_open(
 	return 0;
 }
 
-/* Manifests, which are CSV files too, are asked first. */
+static bool ends_with_any(const char *path, const char *const *endings)
+{
+	for (; *endings; endings++)
+		if (path_ends(path, *endings))
+			return true;
+	return false;
+}
+
+/* Manifests, which are CSV files too, are asked first. Of other files the first lines tell. */
 static bool table_guess(const char *path)
 {
-	return (path_ends(path, ".csv") || path_ends(path, ".tsv")) && path_exists(path) &&
-	       !path_is_folder(path);
+	static const char *const tables[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz", NULL};
+	static const char *const others[] = {
+		".ini", ".cfg", ".conf", ".json", ".ndjson", ".jsonl", NULL};
+	struct mapped file;
+	bool found;
+
+	if (!path_exists(path) || path_is_folder(path))
+		return false;
+	if (ends_with_any(path, tables))
+		return true;
+	if (ends_with_any(path, others) || mapped_open(&file, path, 0, NULL))
+		return false;
+	found = table_first_likely((const char *)file.data, file.size);
+	mapped_close(&file);
+	return found;
 }
 
 static struct record table_look(const struct records *records, int64_t i)

@@ -6,8 +6,8 @@
 #include "base/decimal.h"
 #include "base/paths.h"
 
-/* So many lines below the first are looked at for what it is. */
-enum { HEADER_LINES = 1000 };
+/* So many lines below the first are looked at for what it is; or for whether all is a table. */
+enum { HEADER_LINES = 1000, LIKELY_LINES = 20, LIKELY_BYTES = 1 << 16 };
 
 /* What a cell of the first lines is. */
 static enum schema_is cell_is(char separator, struct csv_field cell)
@@ -54,16 +54,21 @@ static bool is_comment(const char *bytes, size_t size, struct csv_field *fields)
 	       numbers[1];
 }
 
+static bool line_is_blank(const char *bytes, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && (bytes[i] == ' ' || bytes[i] == '\r' || bytes[i] == '\n'))
+		i++;
+	return i == size;
+}
+
 void table_first_find(struct table_plan *plan, struct table_lines *lines, struct csv_field *fields)
 {
 	while (lines->size) {
 		const size_t used = next_line(lines->bytes, lines->size);
-		size_t blanks = 0;
 
-		while (blanks < used && strchr(" \r\n", lines->bytes[blanks]) &&
-			lines->bytes[blanks])
-			blanks++;
-		if (blanks < used &&
+		if (!line_is_blank(lines->bytes, used) &&
 			(*lines->bytes != '#' || !is_comment(lines->bytes, lines->size, fields)))
 			break;
 		plan->lead += used;
@@ -194,4 +199,52 @@ bool table_first_heads_alone(const struct table_plan *plan, const struct csv_fie
 		}
 	}
 	return true;
+}
+
+/* [section] or name = value, or JSON. */
+static bool is_other(const char *bytes, size_t size)
+{
+	size_t i = 0;
+
+	if (strchr("[{", *bytes))
+		return true;
+	while (i < size &&
+		(bytes[i] == '_' || bytes[i] == '.' || (bytes[i] >= 'a' && bytes[i] <= 'z') ||
+			(bytes[i] >= 'A' && bytes[i] <= 'Z')))
+		i++;
+	while (i && i < size && bytes[i] == ' ')
+		i++;
+	return i && i < size && bytes[i] == '=';
+}
+
+bool table_first_likely(const char *bytes, size_t size)
+{
+	const size_t looked = size < LIKELY_BYTES ? size : LIKELY_BYTES;
+	const size_t mark = csv_mark(bytes, looked);
+	struct csv_field fields[TABLE_COLUMNS];
+	struct table_lines lines = {bytes + mark, looked - mark, false};
+	struct table_plan plan = {0};
+	size_t used = 0;
+	int columns = 0, count = 0;
+
+	if (memchr(bytes, '\0', looked))
+		return false;
+	table_first_find(&plan, &lines, fields);
+	if (!lines.size || is_other(lines.bytes, lines.size))
+		return false;
+	plan.separator = csv_separator(lines.bytes, lines.size);
+	for (; count < LIKELY_LINES && lines.size; lines.bytes += used, lines.size -= used) {
+		const int n = csv_row(
+			lines.bytes, lines.size, plan.separator, fields, TABLE_COLUMNS, &used);
+
+		if (looked < size && (n < 0 || used == lines.size))
+			break; /* cut short */
+		if (n == 1 && line_is_blank(lines.bytes, used))
+			continue;
+		if (n < 2 || (columns && n != columns))
+			return false;
+		columns = n;
+		count++;
+	}
+	return count > 1;
 }

@@ -18,4 +18,10 @@ bool table_first_heads(const struct table_plan *plan, const struct csv_field *fi
 	const char *below, size_t size);
 bool table_first_heads_alone(const struct table_plan *plan, const struct csv_field *fields);
 
+/*
+ * Whether a file is a table, by its beginning: a few lines of as many columns each, and neither
+ * sections nor name = value, as a config has them.
+ */
+bool table_first_likely(const char *bytes, size_t size);
+
 #endif

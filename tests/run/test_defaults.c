@@ -144,6 +144,21 @@ static void built_in_streams_have_presets(void **state)
 
 static void data_and_configs_are_told_apart(void **state)
 {
+	static const struct {
+		const char *name, *words;
+		bool data;
+	} rows[] = {
+		{"iris.data", "5.1,3.5,setosa\n4.9,3.0,virginica\n\n", true},
+		{"a.txt", "# a table\n\na\tb\n1\t2\n", true},
+		{"b.dat", "a|b\n1|2\n", true},
+		{"c.txt", "run.seed = 1\nrun.budget = 1, 2\n", false},
+		{"d.txt", "[run]\nseed = 1, 2\n", false},
+		{"e.txt", "Dear all,\nhere is a file, or so, and more.\n", false},
+		{"f.cfg", "a,b\n1,2\n", false},
+		{"g.txt", "{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": 2}\n", false},
+		{"h.jsonl", "1,2\n3,4\n", false},
+		{"i.txt", "1,2\n", false},
+	};
 	struct err err;
 
 	(void)state;
@@ -153,6 +168,13 @@ static void data_and_configs_are_told_apart(void **state)
 	assert_true(app_is_data(in_folder("t.csv")));
 	assert_false(app_is_data(in_folder("c.ini")));
 	assert_false(app_is_data(in_folder("none.csv")));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *path = in_folder(rows[i].name);
+
+		assert_ok(file_write(path, rows[i].words, strlen(rows[i].words), &err), err);
+		if (app_is_data(path) != rows[i].data)
+			fail_msg("%s: %s", rows[i].name, rows[i].words);
+	}
 }
 
 int main(void)
