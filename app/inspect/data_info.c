@@ -34,6 +34,7 @@ struct survey {
 	int64_t stride; /* every so many */
 	int64_t first;  /* of the round */
 	uint32_t *sums; /* of records, by place */
+	bool *seen;     /* of records: it was read */
 	struct reader *readers;
 	int workers;
 	atomic_flag busy; /* guards the info */
@@ -111,6 +112,9 @@ static int count_labels(struct survey *s, struct err *err)
 	}
 	info->smallest = INT64_MAX;
 	for (size_t c = 0; c < classes && !code; c++) {
+		if (!all[c])
+			continue;
+		info->classes++;
 		info->smallest = all[c] < info->smallest ? all[c] : info->smallest;
 		info->largest = all[c] > info->largest ? all[c] : info->largest;
 	}
@@ -192,7 +196,10 @@ static void read_record(struct survey *s, int64_t place, struct reader *reader)
 			checksum_add(checksum_add(0, &looked.label, sizeof(looked.label)),
 				reader->bytes.data, reader->bytes.size);
 	lock(s);
-	s->info->read++;
+	s->info->read += !s->seen[record];
+	if (s->seen[record])
+		code = 0; /* it was told */
+	s->seen[record] = true;
 	if (code)
 		note_fault(s, record, &why, read != 0);
 	else if (image)
@@ -237,8 +244,9 @@ static int read_records(struct survey *s, bool check, int threads,
 	s->total = s->order->samples + s->order->count;
 	s->stride = check || s->total <= GLANCE ? 1 : s->total / GLANCE;
 	s->sums = mem_new((size_t)(s->total / s->stride) + 1, sizeof(*s->sums));
+	s->seen = mem_new((size_t)records_info(s->records)->count, sizeof(*s->seen));
 	s->readers = code ? NULL : mem_new((size_t)team_size(team), sizeof(*s->readers));
-	if (!code && (!s->sums || !s->readers))
+	if (!code && (!s->sums || !s->seen || !s->readers))
 		code = err_memory(err, "checksums", (size_t)s->total * sizeof(*s->sums));
 	for (; !code && s->workers < team_size(team); s->workers++)
 		code = image_reader_new(&s->readers[s->workers].images, err);
@@ -255,6 +263,7 @@ static int read_records(struct survey *s, bool check, int threads,
 	}
 	mem_free(s->readers);
 	mem_free(s->sums);
+	mem_free(s->seen);
 	team_free(team);
 	return code;
 }

@@ -31,7 +31,8 @@ struct data_info {
 	struct source_info source;
 	bool timed;
 	int64_t first_time, last_time; /* of the stream */
-	int64_t smallest, largest;     /* samples of the smallest and the largest class */
+	int classes;                   /* that come in the stream */
+	int64_t smallest, largest;     /* samples of the smallest and the largest of these */
 	struct data_part parts[DATA_PARTS];
 
 	/* Of pictures that were looked at: width and height, and the bytes of their files. */
@@ -39,7 +40,7 @@ struct data_info {
 	int least_width, least_height, most_width, most_height;
 	double mean_bytes;
 
-	/* Of what was read. */
+	/* Of what was read; a record that is in the stream and for evaluation, too, counts once. */
 	int64_t read, bad;
 	char faults[DATA_FAULTS][256]; /* the first ones */
 	char digest[DATA_DIGEST];      /* "": not all was read */

@@ -32,17 +32,27 @@ struct table_info_column {
 	int shown_count;
 };
 
+/* What looks wrong. */
+struct table_info_wrong {
+	bool costs; /* accuracy, most likely; else it is worth a look */
+	bool noted; /* whoever opens the table is told, too */
+	char words[400];
+};
+
 struct table_info {
 	int64_t rows;
 	bool headed;
 	int count;
 	struct table_info_column *columns;
-	char (*wrong)[300]; /* sentences */
+	struct table_info_wrong *wrong; /* what costs comes first */
 	int wrong_count;
 };
 
-/* Of the table that stream.source names. */
-int table_info(struct table_info *info, const struct options *options, struct err *err);
+/* Whether stream.source names a table. */
+bool table_info_is(const struct options *options);
+
+/* Of the table that stream.source names; `brief`: of its first megabytes. */
+int table_info(struct table_info *info, const struct options *options, bool brief, struct err *err);
 void table_info_release(struct table_info *info);
 
 #endif

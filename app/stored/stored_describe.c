@@ -3,39 +3,45 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "stored/stored_impl.h"
 #include "streams/sight.h"
 #include "streams/source_records.h"
 
 enum { NAMED = 4 }; /* classes whose shares are said */
 
+/* How many classes come; of a few, how often. */
 static void add_classes(const struct records *records, struct text *words)
 {
 	const struct records_info *info = records_info(records);
-	int64_t counts[NAMED] = {0};
+	int64_t *counts = info->classes ? mem_new((size_t)info->classes, sizeof(*counts)) : NULL;
+	const char *before = " (";
+	int come = 0;
 
-	if (info->classes > NAMED) {
-		text_addf(words, " (%d classes%s)", info->classes,
-			info->classes > info->count / 2
-				? ", nearly one for each: there is little to learn; is it an id?"
-				: "");
-		return;
-	}
-	for (int64_t i = 0; i < info->count; i++) {
+	for (int64_t i = 0; i < info->count && counts; i++) {
 		const int32_t label = records_look(records, i).label;
 
 		if (label >= 0)
-			counts[label]++;
+			come += !counts[label]++;
 	}
-	for (int c = 0; c < info->classes; c++) {
+	if (come > NAMED)
+		text_addf(words, " (%d classes%s)", come,
+			come > info->count / 2
+				? ", nearly one for each: there is little to learn; is it an id?"
+				: "");
+	for (int c = 0; c < info->classes && come <= NAMED && counts; c++) {
 		const char *name = records_class_name(records, c);
 		char number[16];
 
+		if (!counts[c])
+			continue;
 		snprintf(number, sizeof(number), "%d", c);
-		text_addf(words, "%s%.40s %.0f %%", c ? ", " : " (", name ? name : number,
+		text_addf(words, "%s%.40s %.0f %%", before, name ? name : number,
 			100 * (double)counts[c] / (double)info->count);
+		before = ", ";
 	}
-	text_addf(words, info->classes ? ")" : "");
+	text_addf(words, come && come <= NAMED ? ")" : "");
+	mem_free(counts);
 }
 
 static void add_order(const struct stored *s, const struct records_info *info, struct text *words)

@@ -64,6 +64,11 @@ int sight_pictures(struct sight *sight, struct records *records, struct err *err
 	return 0;
 }
 
+bool sight_in_runs(int64_t count, int64_t changes, int classes)
+{
+	return changes < classes && count > 2 * changes;
+}
+
 bool sight_sorted(const struct records *records)
 {
 	const int64_t count = records_info(records)->count;
@@ -71,5 +76,5 @@ bool sight_sorted(const struct records *records)
 
 	for (int64_t i = 1; i < count; i++)
 		changes += records_look(records, i).label != records_look(records, i - 1).label;
-	return changes < records_info(records)->classes && count > 2 * changes;
+	return sight_in_runs(count, changes, records_info(records)->classes);
 }

@@ -3,6 +3,7 @@
 #define RETAIN_STREAMS_SIGHT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "records/records.h"
@@ -18,5 +19,8 @@ int sight_pictures(struct sight *sight, struct records *records, struct err *err
 
 /* Whether records come class after class, as folders have them. */
 bool sight_sorted(const struct records *records);
+
+/* The same, of so many records among which a class follows another one so often. */
+bool sight_in_runs(int64_t count, int64_t changes, int classes);
 
 #endif

@@ -119,8 +119,13 @@ static void print_info(const struct data_info *info, const struct table_info *ta
 		printf("%d tasks, a time step each\n", info->source.tasks);
 	printf("  %-12s %s samples\n", "evaluation", run_log_grouped(grouped, info->source.evals));
 	print_pictures(info);
-	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream\n", "classes",
-		info->source.classes, info->smallest, info->largest);
+	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream", "classes",
+		info->classes, info->smallest, info->largest);
+	if (info->classes < info->source.classes)
+		printf("; %d of the numbers 0 to %d never come%s",
+			info->source.classes - info->classes, info->source.classes - 1,
+			info->source.classes - info->classes == 1 ? "s" : "");
+	putchar('\n');
 	if (info->timed) {
 		printf("  %-12s ", "time");
 		print_time(info->first_time);
@@ -204,7 +209,7 @@ static int info_verb(int argc, char **argv)
 			progress_end(&progress);
 	}
 	if (!code && !strcmp(info.kind, "table"))
-		code = table_info(&table, options, &err);
+		code = table_info(&table, options, false, &err);
 	if (!code && json)
 		code = print_json(&info, &table, &err);
 	else if (!code)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 20, NAME_MOST = 40 };
+enum { NAME_WIDTH = 20, NAME_MOST = 40, TOLD_MOST = 5 };
 
 /* Of the longest name of a column, within reason. */
 static int name_width(const struct table_info *info)
@@ -72,9 +72,43 @@ void data_table_print(const struct table_info *info)
 		printf("\n  looks wrong\n");
 	for (int i = 0; i < info->wrong_count; i++) {
 		printf("    ");
-		print_plain(info->wrong[i]);
+		print_plain(info->wrong[i].words);
 		putchar('\n');
 	}
+}
+
+static void tell(const char *level, const char *file, const char *words)
+{
+	fprintf(stderr, "retain: %s: %s: ", level, file);
+	for (; *words; words++)
+		fputc((unsigned char)*words < ' ' || *words == 0x7f ? '.' : *words, stderr);
+	fputc('\n', stderr);
+}
+
+void data_table_tell(const struct options *options, bool quiet)
+{
+	const char *source = options_text(options, "stream.source");
+	const char *slash = strrchr(source, '/');
+	const char *file = slash ? slash + 1 : source;
+	struct table_info info;
+	int told = 0, more = 0;
+
+	if (!table_info_is(options) || table_info(&info, options, true, NULL))
+		return;
+	for (int i = 0; i < info.wrong_count; i++) {
+		const struct table_info_wrong *wrong = info.wrong + i;
+
+		if (wrong->noted || (quiet && !wrong->costs))
+			continue;
+		if (told == TOLD_MOST)
+			more++;
+		else if (++told)
+			tell(wrong->costs ? "warning" : "note", file, wrong->words);
+	}
+	if (more)
+		fprintf(stderr, "retain: note: %s: %d more %s odd; see retain data info %s\n", file,
+			more, more > 1 ? "things look" : "thing looks", source);
+	table_info_release(&info);
 }
 
 void data_table_write(const struct table_info *info, struct jwriter *json)
@@ -99,6 +133,6 @@ void data_table_write(const struct table_info *info, struct jwriter *json)
 	jwriter_end(json);
 	jwriter_list(json, "wrong");
 	for (int i = 0; i < info->wrong_count; i++)
-		jwriter_text(json, NULL, info->wrong[i]);
+		jwriter_text(json, NULL, info->wrong[i].words);
 	jwriter_end(json);
 }

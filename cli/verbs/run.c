@@ -16,6 +16,7 @@
 #include "cli/open.h"
 #include "cli/settings.h"
 #include "cli/watch.h"
+#include "data_table.h"
 
 static const char about[] =
 	"Learns from a stream and shows how well it keeps what it saw. DATA is a table "
@@ -185,6 +186,8 @@ static int go(const struct request *request, const struct options *options)
 	int status;
 
 	watch_interrupts();
+	if (!request->resume && !live)
+		data_table_tell(options, watch.quiet);
 	status = watch_run(&watch, &result);
 
 	if (status == EXIT_OK || status > EXIT_STOPPED) {

@@ -4,6 +4,7 @@ the derived settings promise: rows held out are not trained on, an average that 
 serve, a run with windows that grow goes on to the same bits. Prints TAP.
 """
 import csv
+import gzip
 import json
 import os
 import random
@@ -85,6 +86,99 @@ def classes_without_end():
     verdict(code == 0 and sum("sample" in answer for answer in answers) == 8 and
             sum("as many as model.classes_most allows" in answer.get("error", "") for answer in answers) == 4,
             "labels beyond model.classes_most are refused one by one", code, out, why)
+
+
+def points(n, decimal="."):
+    rows = []
+    for _ in range(n):
+        label = draws.randrange(2)
+        rows.append([("%.3f" % draws.gauss(3 * label, 1.2)).replace(".", decimal),
+                     ("%.3f" % draws.gauss(0, 1)).replace(".", decimal), "xy"[label]])
+    return rows
+
+
+def write(name, lines, between=","):
+    with open(name, "w") as file:
+        file.write("".join(line if isinstance(line, str) else between.join(map(str, line)) + "\n"
+                           for line in lines))
+
+
+def few_odd_cells():
+    """One odd cell costs one cell, whatever it is."""
+    rows, head = points(400), [["a", "b", "label"]]
+    write("clean.csv", head + rows)
+    _, out, _ = run("run", "clean.csv", "--json")
+    clean = told(out)["le"]
+    for odd, says in (("-", ""), ("n.a.", ""), ("#N/A", ""), ("broken", '"broken" in row 18; it counts as missing'),
+                      ('"1,234.5"', 'odd.csv: column a: 1 cell of 400 is no number, "1,234.5" in row 18')):
+        write("odd.csv", head + rows[:16] + [[odd] + rows[16][1:]] + rows[17:])
+        code, out, why = run("run", "odd.csv", "--json", "--out", "odd", "--force")
+        verdict(code == 0 and told(out)["le"] > clean - 0.01 and says in why and bool(says) == bool(why),
+                "a cell %s among numbers costs no more than that" % odd, code, out, why, clean)
+    _, out, _ = run("predict", "odd", "odd.csv")
+    with open("odd.csv") as file:
+        _, piped, why = run("predict", "odd", "-", feed=file.read())
+    verdict(out == piped and len(out) > 400, "predict takes it so from a file and from lines", out[:200], piped[:200], why)
+    write("twice.csv", ["# two files\n", "\n"] + head + rows[:200] + head + rows[200:])
+    code, out, why = run("run", "twice.csv", "--json")
+    verdict(code == 0 and told(out)["le"] == clean and "its header comes again in row 204; it is skipped" in why,
+            "a header in the midst is skipped", code, out, why)
+    write("bars.txt", head + rows, "|")
+    code, out, why = run("run", "bars.txt", "--json")
+    verdict(code == 0 and told(out)["le"] == clean and not why, "bars part columns, whatever the file's name", code,
+            out, why)
+    commas = [[cell.replace(".", ",") for cell in row] for row in rows]
+    write("commas.csv", head + commas, ";")
+    code, out, why = run("run", "commas.csv", "--json", "--out", "commas")
+    verdict(code == 0 and told(out)["le"] == clean and "columns" not in out and
+            "column a" not in why.replace("columns a and 1 more: numbers have decimal commas", "") and
+            "columns a and 1 more: numbers have decimal commas" in why, "decimal commas are read", code, out, why)
+
+
+def names_of_files():
+    rows = [["a", "b", "label"]] + points(60)
+    write("zipped.csv", rows)
+    with open("zipped.csv", "rb") as file, gzip.open("zipped.tsv.gz", "wb") as zipped:
+        zipped.write(file.read().replace(b",", b"\t"))
+    code, out, why = run("run", "zipped.tsv.gz", "--json")
+    verdict(code == 0 and told(out)["le"] > 0.5, "a gzipped table is one", code, out, why)
+    write("lines.ndjson", ['{"a": 1}\n'])
+    code, _, why = run("run", "lines.ndjson")
+    verdict(code == 2 and "retain run - < lines.ndjson" in why, "lines of JSON get their command", code, why)
+    write("blanks.dat", rows, " ")
+    code, _, why = run("run", "blanks.dat")
+    verdict(code == 2 and "nor is blanks.dat a table, whose columns are parted by" in why,
+            "what is neither config nor table is told so", code, why)
+    with open("wide.csv", "wb") as file:
+        file.write("".join("%s,%s,%s\n" % tuple(row) for row in rows).encode("utf-16"))
+    code, _, why = run("run", "wide.csv")
+    verdict(code == 1 and "iconv -f UTF-16 -t UTF-8" in why, "UTF-16 gets the command that helps", code, why)
+
+
+def what_looks_wrong_is_said():
+    """At most five lines before the run; --quiet: what costs accuracy."""
+    rows = [["id", "same", "a", "label"]] + [[i, "q", row[0], row[2]] for i, row in enumerate(points(60))]
+    table("wrong.csv", rows)
+    id_like, constant = "wrong.csv: column id: counts up", "wrong.csv: column same: is always q"
+    code, _, why = run("run", "wrong.csv")
+    verdict(code == 0 and id_like in why and constant in why, "a run says what looks wrong", code, why)
+    code, _, why = run("run", "wrong.csv", "--quiet", "--force")
+    verdict(code == 0 and id_like in why and constant not in why, "--quiet leaves out what costs nothing", code, why)
+    names = ["id%d" % i for i in range(9)]
+    table("wronger.csv", [names + ["label"]] + [[i + k for k in range(9)] + [row[2]] for i, row in enumerate(points(60))])
+    code, _, why = run("run", "wronger.csv", "--quiet")
+    verdict(code == 0 and why.count("as an id does") == 5 and "4 more things look odd; see retain data info" in why,
+            "no more than five lines", code, why)
+
+
+def dates_that_are_none():
+    table("dates.csv", [["date", "a", "label"]] + [["1/2/20%02d" % (i % 20), row[0], row[2]]
+                                                    for i, row in enumerate(points(60))])
+    code, _, why = run("run", "dates.csv")
+    verdict(code == 1 and "table.time=-" in why and "table.ignore=date" in why, "a date that is none has ways out",
+            code, why)
+    code, _, why = run("run", "dates.csv", "--set", "table.ignore=date", "--quiet")
+    verdict(code == 0 and not why, "an ignored column is no time", code, why)
 
 
 def pictures_in_an_array():
@@ -191,6 +285,10 @@ columns_that_change()
 one_class()
 numbers_that_are_none()
 classes_without_end()
+few_odd_cells()
+names_of_files()
+what_looks_wrong_is_said()
+dates_that_are_none()
 pictures_in_an_array()
 pictures_in_folders()
 pictures_without_classes()

@@ -1,0 +1,256 @@
+/* What looks wrong about a table, by what was counted. The one definition of run and data info. */
+#include "inspect/table_info_impl.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "streams/sight.h"
+
+enum { ROWS_LEAST = 20, QUANTITY = 50, WRONG_MOST = 40 };
+
+static void add(struct survey *s, struct table_info_wrong wrong)
+{
+	struct table_info *info = s->info;
+
+	if (info->wrong_count < WRONG_MOST &&
+		grow_room(&info->wrong, &s->wrong_room, (size_t)info->wrong_count + 1,
+			sizeof(*info->wrong)))
+		info->wrong[info->wrong_count++] = wrong;
+}
+
+/* Something that is worth a look, */
+static void odd(struct survey *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void odd(struct survey *s, const char *format, ...)
+{
+	struct table_info_wrong wrong = {0};
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(wrong.words, sizeof(wrong.words), format, list);
+	va_end(list);
+	add(s, wrong);
+}
+
+/* ... and something that costs accuracy. */
+static void costs(struct survey *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void costs(struct survey *s, const char *format, ...)
+{
+	struct table_info_wrong wrong = {.costs = true};
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(wrong.words, sizeof(wrong.words), format, list);
+	va_end(list);
+	add(s, wrong);
+}
+
+/* The share of rows that a guess by this column's values alone gets right. */
+static double told_by(const struct seen *seen, int64_t rows)
+{
+	int64_t right = 0;
+
+	for (size_t i = 0; i < seen->values.names.count; i++)
+		right += seen->agree[i];
+	return rows ? (double)right / (double)rows : 0;
+}
+
+/* Words that are dates, free text or ids. False: they are none of these. */
+static bool judge_words(struct survey *s, int i, bool unique)
+{
+	const struct table_info_column *column = s->info->columns + i;
+	const struct seen *seen = s->seen + i;
+	const int64_t there = s->info->rows - column->missing;
+
+	if (s->plan.columns[i].role != TABLE_CATEGORY)
+		return false;
+	if (20 * seen->dates >= 19 * there && s->plan.time < 0)
+		costs(s,
+			"column %s: has dates, which are taken as categories; is it the time? "
+			"table.time=%s",
+			column->name, column->name);
+	else if (unique && seen->blanks >= 2 * there)
+		costs(s,
+			"column %s: no value comes twice, and they have several words; is it a "
+			"text? table.text=%s",
+			column->name, column->name);
+	else if (unique)
+		costs(s,
+			"column %s: no value comes twice, as in an id; leave it out: "
+			"table.ignore=%s",
+			column->name, column->name);
+	else
+		return false;
+	return true;
+}
+
+/* What is odd about the values themselves, however often they come. */
+static void judge_kind(struct survey *s, int i)
+{
+	const struct table_info_column *column = s->info->columns + i;
+	const struct seen *seen = s->seen + i;
+
+	if (s->plan.columns[i].role != TABLE_CATEGORY ||
+		(column->words && seen->commas == column->words))
+		return;
+	if (seen->commas && 10 * seen->commas >= 9 * column->words)
+		costs(s, "column %s: %s is no number; write decimal points, not commas",
+			column->name, seen->odd);
+	else if (column->words && column->numbers > 9 * column->words)
+		costs(s,
+			"column %s: %" PRId64 " of %" PRId64
+			" cells are no numbers (%s), so all are categories; empty cells would be "
+			"missing",
+			column->name, column->words, column->words + column->numbers, seen->odd);
+	else if (20 * seen->dates < 19 * column->words &&
+		 (column->more || column->different > s->plan.sizes.slots))
+		odd(s,
+			"column %s: has %s%" PRId64
+			" different values; the first %d have an input each, the rest share them "
+			"(schema.slots)",
+			column->name, column->more ? "more than " : "", column->different,
+			s->plan.sizes.slots);
+}
+
+static void judge_input(struct survey *s, int i, double majority)
+{
+	const struct table_info_column *column = s->info->columns + i;
+	const struct seen *seen = s->seen + i;
+	const int64_t rows = s->info->rows, there = rows - column->missing;
+	const bool unique = !column->more ? column->different == there
+					  : seen->growing == there; /* more than can be counted */
+	const bool number = s->plan.columns[i].role == TABLE_NUMBER;
+
+	if (!there)
+		odd(s, "column %s: has no values", column->name);
+	else if (column->different == 1 && !column->more && !column->missing)
+		odd(s, "column %s: is always %s; it tells nothing", column->name,
+			name_list_at(&seen->values.names, 0));
+	else if (rows >= ROWS_LEAST && number && unique && seen->growing == there)
+		costs(s, "column %s: counts up, as an id does; leave it out: table.ignore=%s",
+			column->name, column->name);
+	else if (rows >= ROWS_LEAST && judge_words(s, i, unique))
+		return;
+	else if (rows >= ROWS_LEAST && !column->more && column->different <= rows / 4 &&
+		 majority < 0.98 && told_by(seen, there) > 0.995 && there > rows / 2)
+		odd(s,
+			"column %s: gives the label away (%.1f %% of the rows by its value alone); "
+			"was it known before the label?",
+			column->name, 100 * told_by(seen, there));
+	judge_kind(s, i);
+}
+
+#define QUANTITY_WORDS                                                                             \
+	"it looks like a quantity, and retain learns classes; is it the label? "                   \
+	"--set table.label=NAME names another column"
+
+static void judge_numbers(struct survey *s, const struct table_info_column *column)
+{
+	const bool named = s->scan.class_names.count;
+
+	/* Numbers from 1 on, without a gap, are as good as those from 0 on. */
+	if (column->most + 1 <= (double)column->different ||
+		(!named && column->least == 1 && column->most == (double)column->different))
+		return;
+	if (named)
+		odd(s,
+			"label %s: has %" PRId64
+			" different numbers from %g to %g; they are taken as names (table.labels)",
+			column->name, column->different, column->least, column->most);
+	else
+		odd(s,
+			"label %s: has %" PRId64
+			" different numbers from %g to %g; classes are 0 to %g, those between and "
+			"below never come",
+			column->name, column->different, column->least, column->most, column->most);
+}
+
+static void judge_label(struct survey *s, double *majority)
+{
+	const struct table_info_column *column = s->info->columns + s->plan.label;
+	const struct seen *seen = s->seen + s->plan.label;
+	const int64_t rows = s->info->rows;
+	const char *more = column->more ? "more than " : "";
+
+	*majority = column->shown_count ? (double)column->shown[0].count / (double)rows : 1;
+	if (column->different == 1 && !column->more) {
+		if (!s->cut)
+			costs(s, "label %s: is always %s; there is nothing to learn", column->name,
+				column->shown[0].name);
+	} else if (column->numbers == rows && seen->wholes < rows) {
+		costs(s, "label %s: has numbers with fractions; " QUANTITY_WORDS, column->name);
+	} else if (column->numbers == rows &&
+		   (column->more ||
+			   (column->different > QUANTITY && 10 * column->different > rows))) {
+		costs(s,
+			"label %s: has %s%" PRId64 " different numbers in %" PRId64
+			" rows; " QUANTITY_WORDS,
+			column->name, more, column->different, rows);
+	} else if (column->numbers == rows) {
+		judge_numbers(s, column);
+	} else if ((column->more || 10 * column->different > rows) && rows >= ROWS_LEAST) {
+		costs(s,
+			"label %s: has %s%" PRId64 " classes in %" PRId64
+			" rows; is it the label? --set table.label=NAME names another column",
+			column->name, more, column->different, rows);
+	}
+}
+
+/* Class after class: what was learned first is asked for last, if ever. */
+static void judge_order(struct survey *s)
+{
+	const struct numbers *rows = &s->scan.rows;
+	int64_t changes = 0;
+
+	for (size_t i = 1; i < rows->count; i++)
+		changes += rows->at[i] >> TABLE_AT_BITS != rows->at[i - 1] >> TABLE_AT_BITS;
+	if (s->as_it_lies && s->plan.time < 0 && changes && s->info->rows >= ROWS_LEAST &&
+		sight_in_runs((int64_t)rows->count, changes, s->scan.classes))
+		costs(s, "rows lie class by class; unless that is how they came, "
+			 "stream.order=random "
+			 "mixes them");
+}
+
+static void add_notes(struct survey *s)
+{
+	struct table_info_wrong wrong = {.costs = true, .noted = true};
+	const char *at = s->plan.notes.data;
+
+	for (const char *end; at && (end = strchr(at, '\n')); at = end + 1) {
+		const char *after = strstr(at, ": "); /* the file's name is known */
+		const char *from = after && after < end ? after + 2 : at;
+
+		snprintf(wrong.words, sizeof(wrong.words), "%.*s", (int)(end - from), from);
+		add(s, wrong);
+	}
+}
+
+/* What costs comes first, else as it was found. */
+static void sort(struct table_info *info)
+{
+	for (int i = 1; i < info->wrong_count; i++)
+		for (int k = i; k && info->wrong[k].costs && !info->wrong[k - 1].costs; k--) {
+			const struct table_info_wrong other = info->wrong[k];
+
+			info->wrong[k] = info->wrong[k - 1];
+			info->wrong[k - 1] = other;
+		}
+}
+
+void table_judge(struct survey *s)
+{
+	double majority = 1;
+
+	add_notes(s);
+	if (s->plan.label >= 0) {
+		judge_label(s, &majority);
+		judge_order(s);
+	}
+	for (int i = 0; i < s->plan.count; i++)
+		if (s->plan.columns[i].input >= 0)
+			judge_input(s, i, majority);
+	sort(s->info);
+}
