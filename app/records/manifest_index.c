@@ -126,8 +126,8 @@ static int read_first(struct building *b, size_t at, struct err *err)
 		return err_set(err, ERR_FORMAT, "%s, row 1: %s", b->manifest->path, csv_reason(n));
 	if (n < 2 || n > MANIFEST_COLUMNS)
 		return err_set(err, ERR_FORMAT,
-			"%s, row 1: has %d columns; a manifest has at least a path and a label",
-			b->manifest->path, n);
+			"%s, row 1: has %d column%s; a manifest has at least a path and a label",
+			b->manifest->path, n, n == 1 ? "" : "s");
 	b->header.columns = (uint32_t)n;
 	for (int i = 0; i < n && !b->header.headed; i++)
 		b->header.headed = role_of(fields[i]) == PATH || role_of(fields[i]) == LABEL;

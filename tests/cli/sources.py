@@ -311,7 +311,7 @@ def bad_samples():
     bad("folder", "an empty file", edit("val/class0/060.png", lambda data: b""), "val/class0/060.png")
     bad("manifest", "a missing image", lambda to: os.remove(to + "/images/007.png"), "list.csv, row 9")
     bad("manifest", "a short row", edit("list.csv", line(5, lambda row: "images/004.png")),
-        "list.csv, row 6: has 1 columns, and row 1 has 3", reads=False)
+        "list.csv, row 6: has 1 column, and row 1 has 3", reads=False)
     bad("manifest", "a time that is none", edit("list.csv", line(5, lambda row: row + "x")),
         "list.csv, row 6, column time", reads=False)
     bad("cifar", "a label out of range", edit("data_batch_1.bin", lambda data: b"\x0b" + data[1:]),
