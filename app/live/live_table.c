@@ -231,6 +231,15 @@ int live_line_table(const char *bytes, size_t size, const char *where,
 	return heading ? 0 : read_row(table, n, shape, where, line, input, err);
 }
 
+/* A number as 12,5, where commas part no columns, and it cannot be one of thousands. */
+static bool has_comma(const struct live_table *table, const struct schema_value *value)
+{
+	double number;
+
+	return value->is == SCHEMA_IS_WORDS && table->plan.separator != ',' &&
+	       schema_comma_number(value, &number) && !schema_may_be_thousands(value);
+}
+
 /* What the first row shows of columns whose kind no key says. */
 static void see_kinds(struct live_table *table, int n)
 {
@@ -249,8 +258,10 @@ static void see_kinds(struct live_table *table, int n)
 			value = table_value(table->cells[i], copy);
 		column->opened = value.is == SCHEMA_MISSING;
 		column->seen = column->fixed || !column->opened;
-		if (!column->fixed && column->seen)
-			column->role = roles[schema_kind_of(&value)];
+		if (column->fixed || !column->seen)
+			continue;
+		column->commas = has_comma(table, &value);
+		column->role = column->commas ? TABLE_NUMBER : roles[schema_kind_of(&value)];
 	}
 }
 

@@ -97,6 +97,8 @@ def shapes():
             "semicolons and CR LF": text_of(rows, separator=";", end="\r\n"),
             "a mark of UTF-8 and blank lines": "\ufeff" + text_of(rows).replace("\n", "\n\n", 30),
             "no newline at the end": text_of(rows)[:-1],
+            "decimal commas": text_of([[row[0].replace(".", ","), row[1].replace(".", ","), *row[2:]] for row in rows],
+                                      separator=";"),
             "quotes": text_of([[f'"{cell}"' for cell in row] for row in rows])}.items():
         code, answers, said = run(name, text)
         verdict(code == 0 and not errors_of(answers) and right(answers, rows) == want, name, said, answers[:3])
