@@ -22,6 +22,7 @@ struct table {
 	struct mapped file;
 	struct table_plan plan;
 	struct table_scan scan;
+	bool lenient; /* rows may be bad */
 };
 
 static void table_close(struct records *records)
@@ -39,12 +40,13 @@ static int table_open(
 	struct table *t = (struct table *)records;
 	int code = mapped_open(&t->file, path, MAPPED_UNPACK, err);
 
+	t->lenient = records_lenient(options);
 	if (!code)
 		code = table_plan_init(&t->plan, path,
 			&(struct table_lines){(const char *)t->file.data, t->file.size}, options,
 			err);
 	if (!code)
-		code = table_scan(&t->scan, &t->plan, &t->file, records_lenient(options), err);
+		code = table_scan(&t->scan, &t->plan, &t->file, t->lenient, err);
 	if (!code)
 		code = mapped_keep(&t->file, KEPT, err);
 	if (code)
@@ -104,6 +106,16 @@ static int put_cells(
 	return code;
 }
 
+/* Rows that could not be read when the table was opened are still as bad as they were. */
+static int bad_row(const struct table *t, int64_t i, const char *why, struct err *err)
+{
+	const bool cell = t->lenient && !strncmp(why, "column ", 7);
+
+	return err_set(err, t->lenient ? ERR_FORMAT : ERR_FILE, "%s, row %lld%s %s", t->file.path,
+		(long long)i + 1 + t->plan.headed, cell ? "," : ":",
+		t->lenient ? why : "has changed since it was opened");
+}
+
 static int table_read(
 	struct records *records, int64_t i, struct record_bytes *bytes, struct err *err)
 {
@@ -115,24 +127,26 @@ static int table_read(
 	/* Blank lines may follow the last row. */
 	const size_t size = next - at < TABLE_ROW ? (size_t)(next - at) : TABLE_ROW;
 	struct csv_field fields[TABLE_COLUMNS];
+	struct err why = {0};
 	size_t used;
-	int code = record_bytes_resize(bytes, floats + size, err);
+	int count, code = record_bytes_resize(bytes, floats + size, err);
 
 	/* The row's text stands behind the floats, until they are made. */
 	if (!code)
 		code = mapped_copy(&t->file, at, size, bytes->data + floats, err);
 	if (code)
 		return code;
-	if (csv_row((const char *)bytes->data + floats, size, t->plan.separator, fields,
-		    TABLE_COLUMNS, &used) != t->plan.count)
-		return err_set(err, ERR_FILE, "%s, row %lld: has changed since it was opened",
-			t->file.path, (long long)i + 1 + t->plan.headed);
+	count = csv_row((const char *)bytes->data + floats, size, t->plan.separator, fields,
+		TABLE_COLUMNS, &used);
+	if (count != t->plan.count) {
+		err_set(&why, ERR_FORMAT, "has %d column%s, and row 1 has %d", count,
+			count == 1 ? "" : "s", t->plan.count);
+		return bad_row(t, i, count < 1 ? csv_reason(count) : why.message, err);
+	}
 	/* Blocks of memory are aligned for any number. */
-	code = put_cells(t, fields, (float *)(void *)bytes->data, err);
+	code = put_cells(t, fields, (float *)(void *)bytes->data, &why);
 	bytes->size = floats;
-	return code ? err_set(err, ERR_FILE, "%s, row %lld: has changed since it was opened",
-			      t->file.path, (long long)i + 1 + t->plan.headed)
-		    : 0;
+	return code ? bad_row(t, i, why.message, err) : 0;
 }
 
 static const char *table_class_name(const struct records *records, int label)
