@@ -78,6 +78,7 @@ static void make_result(const struct run *run, struct run_result *result)
 	*result = (struct run_result){
 		.stopped = run->stopped,
 		.step = run->step,
+		.iteration = now.iteration,
 		.last = summary.last,
 		.late_ir = summary.late_ir,
 		.late_ft = summary.late_ft,
