@@ -62,6 +62,27 @@ static int open_weights(struct predict_model *model, const char *path, struct er
 	return code ? code : open_schema(model, path, err);
 }
 
+/* Whether a place holds what can be asked. */
+static bool is_model(const char *path)
+{
+	char *config = path_join(path, "config.ini");
+	const bool run = config && path_is_folder(path) && path_exists(config);
+
+	mem_free(config);
+	return run || path_ends(path, ".safetensors");
+}
+
+/* The usual mistakes: the words in the wrong order, and another file than that of the weights. */
+static int say_order(const struct predict_config *config, int code, struct err *err)
+{
+	if (code == ERR_MEMORY || is_model(config->model) || !path_exists(config->model))
+		return code;
+	return err_set(err, ERR_INPUT,
+		"%s: is neither a weights file (.safetensors) nor the folder of a run; MODEL comes "
+		"first, then DATA%s",
+		config->model, is_model(config->data) ? ": the two are in the wrong order" : "");
+}
+
 /* What the folder has beside its net; what it lacks is an error only if it was asked for. */
 static int open_asked(
 	struct predict_model *model, const struct predict_config *config, struct err *err)
@@ -103,7 +124,9 @@ int predict_model_open(
 	const bool folder = path_is_folder(config->model);
 	int code = open_weights(model, config->model, err);
 
-	if (!code && !folder && config->question == PREDICT_NOW)
+	if (code)
+		return say_order(config, code, err);
+	if (!folder && config->question == PREDICT_NOW)
 		code = err_set(err, ERR_INPUT,
 			"%s: --for now: a weights file has the net alone, which answers ever; name "
 			"the folder of its run",

@@ -61,9 +61,9 @@ static void print_live(const struct watch_result *all, const struct request *req
 
 	if (result->rows)
 		print_words_of(stderr, result, came_to_live);
-	fprintf(stderr, "  %-26s%7s   in %s lines, %" PRId64 " of them bad\n", "time steps",
+	fprintf(stderr, "  %-26s%7s   in %s line%s, %" PRId64 " of them bad\n", "time steps",
 		run_log_grouped(grouped[0], result->step), run_log_grouped(grouped[1], all->lines),
-		all->bad_lines);
+		all->lines == 1 ? "" : "s", all->bad_lines);
 	fprintf(stderr, "%s Go on with: retain run --resume %s\n",
 		result->stopped ? "Stopped; nothing is lost." : "The stream has ended.",
 		request->out);

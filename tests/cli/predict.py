@@ -187,6 +187,8 @@ def bad_data_is_named():
         file.write(",".join(COLUMNS) + "\n1,Rome,true,x,1\n1,Rome\n2,Oslo,false,y,2\n")
     for words, status, says in (
             (["run", "short.csv"], 2, "has no columns city, review, late, which run needs"),
+            (["rows.csv", "run"], 2, "rows.csv: is neither a weights file (.safetensors) nor the folder of a run; MODEL comes "
+                                     "first, then DATA: the two are in the wrong order"),
             (["run", "nowhere.csv"], 2, "nowhere.csv"), (["nowhere", "rows.csv"], 1, "nowhere"),
             (["run", "rows.csv", "--top", "3"], 2, "--top 3: the model has 2 classes"),
             (["run", "rows.csv", "--format", "xml"], 2, "--format xml: is none of csv, ndjson, npy"),
@@ -215,6 +217,9 @@ def bad_data_is_named():
             lines[2]["row"] == 3, "lines that make no sense are answered by what is wrong", lines)
     done = retain("predict", "run", "wrong.ndjson")
     verdict(done.stdout.startswith("id,prediction,"), "ids stand in a column that is called so", done.stdout)
+    write_csv("one.csv", COLUMNS + ["label"], ROWS[:1])
+    done = retain("predict", "run", "one.csv")
+    verdict("1 sample predicted" in done.stderr and "of the 1 that has a label" in done.stderr, "one is one", done.stderr)
     done = retain("predict", "run", "wrong.csv", "--out", "wrong.npy")
     shape, data = load_npy("wrong.npy")
     numbers = struct.unpack("<%df" % (shape[0] * shape[1]), data)
