@@ -64,21 +64,23 @@ static const struct arg *row_find(const struct args *args, const char *name, siz
 	return NULL;
 }
 
-/* The key of a config whose last word is that; false: none, or there is no telling. */
+/* The key of a config whose last word is that, or means that elsewhere; false: none. */
 static bool find_key(const char *word, char *key, size_t size)
 {
 	struct options *options;
 	const struct option_row *row;
 	struct err err = {0};
-	bool found = false;
 
 	if (app_config_make(&options, NULL, NULL, NULL, 0, &err))
 		return false;
-	for (size_t i = 0; !found && (row = options_at(options, i)); i++)
-		if ((found = !strcmp(row->name, word)))
-			snprintf(key, size, "%s.%s", row->section, row->name);
+	for (size_t i = 0; (row = options_at(options, i)) && strcmp(row->name, word); i++)
+		;
+	if (!row)
+		row = options_synonym(options, word);
+	if (row)
+		snprintf(key, size, "%s.%s", row->section, row->name);
 	options_free(options);
-	return found;
+	return row;
 }
 
 static int unknown_option(const struct args *args, const char *name, size_t length)

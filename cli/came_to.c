@@ -3,24 +3,47 @@
 
 #include <math.h>
 
-#include "log/run_log.h"
+/* What a share rests on, where that is said: samples, fewer than `few`. 0: not known. */
+struct rest {
+	int64_t samples, few;
+	const char *most; /* of a mean: what stands before the largest number of samples */
+};
 
-static void add_share(struct text *out, const char *name, double share, double plain)
+static void add_share(
+	struct text *out, const char *name, double share, double plain, const struct rest *rest)
 {
+	char grouped[RUN_LOG_GROUPED];
+
 	if (isnan(share))
 		return;
 	text_addf(out, "  %-26s%6.1f %%", name, 100 * share);
 	if (!isnan(plain))
 		text_addf(out, "   (plain model %.1f %%)", 100 * plain);
+	if (rest && rest->samples > 0 && rest->samples < rest->few)
+		text_addf(out, "   (of %s%s sample%s)", rest->most ? rest->most : "",
+			run_log_grouped(grouped, rest->samples), rest->samples == 1 ? "" : "s");
 	text_add(out, "\n");
 }
 
-static void add_before_labels(struct text *out, const char *name, const struct metrics_row *last)
+static struct rest few(int64_t samples)
 {
-	add_share(out, name, last->le, NAN);
-	add_share(out, "  of the last 1 000", last->recent, NAN);
-	add_share(out, "  on albums of others", last->le_album, NAN);
-	add_share(out, "  guess by last labels", last->blind, NAN);
+	return (struct rest){samples, RUN_LOG_FEW, NULL};
+}
+
+static struct rest at_most(int64_t samples)
+{
+	return (struct rest){samples, RUN_LOG_FEW, "up to "};
+}
+
+static void add_before_labels(struct text *out, const char *name, const struct metrics_row *last,
+	const struct run_rests *rests)
+{
+	const struct rest all = few(rests->le), recent = {rests->recent, RUN_LOG_RECENT, NULL};
+
+	add_share(out, name, last->le, NAN, &all);
+	add_share(out, "  of the last 1 000", last->recent, NAN, &recent);
+	add_share(out, "  on albums of others", last->le_album, NAN, NULL);
+	add_share(out, "  guess by last labels", last->blind, NAN, &all);
 }
 
 static void add_alarms(struct text *out, double alarms)
@@ -39,29 +62,31 @@ static void add_kept(struct text *out, double kept)
 			run_log_grouped(grouped, (int64_t)kept), kept == 1 ? "" : "s");
 }
 
-void came_to(struct text *out, const struct summary *summary)
+void came_to(struct text *out, const struct summary *summary, const struct run_rests *rests)
 {
 	const struct metrics_row *last = &summary->last;
 	const bool averaged = !isnan(last->gamma1);
+	const struct rest ir = few(rests->ir), late_ir = at_most(rests->late_ir);
+	const struct rest ft = few(rests->ft), late_ft = at_most(rests->late_ft);
 
-	add_share(out, "retention (IR)", last->ir, averaged ? last->ir_sgd : NAN);
+	add_before_labels(out, "adapts (LE)", last, rests);
+	add_share(out, "retention (IR)", last->ir, averaged ? last->ir_sgd : NAN, &ir);
 	add_share(out, "  mean of the last quarter", summary->late_ir,
-		averaged ? summary->late_ir_sgd : NAN);
-	add_before_labels(out, "adapts (LE)", last);
-	add_share(out, "next (FT)", last->ft, averaged ? last->ft_sgd : NAN);
+		averaged ? summary->late_ir_sgd : NAN, &late_ir);
+	add_share(out, "next (FT)", last->ft, averaged ? last->ft_sgd : NAN, &ft);
 	add_share(out, "  mean of the last quarter", summary->late_ft,
-		averaged ? summary->late_ft_sgd : NAN);
+		averaged ? summary->late_ft_sgd : NAN, &late_ft);
 	add_alarms(out, last->alarms);
 	add_kept(out, last->kept);
 }
 
-void came_to_live(struct text *out, const struct summary *summary)
+void came_to_live(struct text *out, const struct summary *summary, const struct run_rests *rests)
 {
 	const struct metrics_row *last = &summary->last;
-	const bool averaged = !isnan(last->val_acc_ma);
+	const struct rest held_out = few(rests->held_out);
 
-	add_before_labels(out, "right before the label", last);
-	add_share(out, "right on held-out samples", averaged ? last->val_acc_ma : last->val_acc_sgd,
-		averaged ? last->val_acc_sgd : NAN);
+	add_before_labels(out, "right before the label", last, rests);
+	add_share(out, "right on held-out samples", run_log_held_out(last),
+		isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd, &held_out);
 	add_alarms(out, last->alarms);
 }

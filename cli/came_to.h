@@ -6,11 +6,15 @@
 
 #include "base/text.h"
 #include "eval/summary.h"
+#include "log/run_log.h"
 
-/* Retention, adaptation, transfer and alarms; what was not measured is left out. */
-void came_to(struct text *out, const struct summary *summary);
+/*
+ * Adaptation, retention, transfer and alarms; what was not measured is left out, and what rests on
+ * few samples says on how many.
+ */
+void came_to(struct text *out, const struct summary *summary, const struct run_rests *rests);
 
 /* Of a live stream, which has no evaluation data. */
-void came_to_live(struct text *out, const struct summary *summary);
+void came_to_live(struct text *out, const struct summary *summary, const struct run_rests *rests);
 
 #endif

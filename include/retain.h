@@ -214,8 +214,8 @@ RETAIN_API int retain_learner_new(struct retain_learner **learner,
  * NULL as the configuration it has the settings that it was made with, or all defaults.
  * A new learner is in the folder once it has observed something.
  *
- * What retain_learner_reveal has returned for is on disk and outlives a killed process
- * and a power cut. The rest is saved every run.checkpoint_every. A learner that was
+ * Once retain_learner_reveal has returned 0, its samples are on disk and outlive a killed
+ * process and a power cut. The rest is saved every run.checkpoint_every. A learner that was
  * closed is opened exactly as it was. After a crash opening repeats what came after
  * the last checkpoint: the same reveals with the same iterations between them, and
  * after the last reveal as many as RETAIN_BUDGET stands for; this takes as long as it
@@ -243,7 +243,7 @@ RETAIN_API void retain_learner_free(struct retain_learner *learner);
 
 /*
  * A learner in memory as a file, and the file as a learner in memory again: exactly as it
- * was, but for inputs that wait for their labels. The configuration must be the one that
+ * was, without the inputs that still wait for their labels. The configuration must be the one that
  * it was made with. A learner in a folder is RETAIN_ERR_STATE: its folder can be copied
  * after it was closed.
  */
@@ -252,7 +252,7 @@ RETAIN_API int retain_learner_pack(
 RETAIN_API int retain_learner_unpack(struct retain_learner **learner,
 	const struct retain_config *config, const char *path, struct retain_err *err);
 
-/* What is not known yet is 0. Classes that come make it larger. */
+/* Unknown values are 0. The number of classes grows as new ones come. */
 RETAIN_API int retain_learner_shape(
 	const struct retain_learner *learner, struct retain_shape *shape, struct retain_err *err);
 
@@ -302,9 +302,9 @@ enum retain_question {
 };
 
 /*
- * As retain_learner_predict, which answers RETAIN_EVER. Where an answer is a mixture, RETAIN_NOW
- * with fast weights and both questions with heads, the call takes a turn as others do, so it
- * may wait for an iteration, and it allocates room for the answer.
+ * As retain_learner_predict, which answers RETAIN_EVER. With fast weights RETAIN_NOW is a
+ * mixture; with +heads both answers are. A call for a mixture takes a turn as others do, so it
+ * may wait for an iteration, and it allocates.
  */
 RETAIN_API int retain_learner_predict_for(struct retain_learner *learner,
 	enum retain_question question, const float *inputs, size_t input_floats,
@@ -345,8 +345,8 @@ RETAIN_API int retain_learner_observe(struct retain_learner *learner, const floa
 	struct retain_ticket *ticket, struct retain_err *err);
 
 /*
- * The labels of a time step, in the order of its inputs. Any ticket's turn may come
- * first. After a failure nothing was taken, and the ticket is still good. A label that is
+ * The labels of a time step, in the order of its inputs. Tickets may be revealed in any
+ * order. After a failure nothing was taken, and the ticket is still good. A label that is
  * new makes the net larger, where classes come.
  */
 RETAIN_API int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket ticket,
@@ -356,7 +356,10 @@ RETAIN_API int retain_learner_reveal(struct retain_learner *learner, struct reta
 RETAIN_API int retain_learner_drop(
 	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err);
 
-/* As many iterations as run.iterations says or run.budget pays for; a rest is kept for later. */
+/*
+ * As many iterations as run.iterations says or run.budget pays for; the part of a budget that is
+ * left is added to the next call's.
+ */
 #define RETAIN_BUDGET (-1)
 
 /* Makes so many training iterations. Without anything revealed there is nothing to do. */
@@ -369,9 +372,10 @@ RETAIN_API int retain_learner_train(
  * schedule.window iterations.
  */
 struct retain_metrics {
-	int64_t steps, samples, iterations; /* revealed, revealed, made */
-	double learning_efficacy;           /* observed inputs whose prediction was right */
-	double blind; /* the same for a guess: the most frequent of the latest labels */
+	int64_t steps, samples;   /* time steps revealed, samples revealed */
+	int64_t iterations;       /* training iterations made */
+	double learning_efficacy; /* observed inputs whose prediction was right */
+	double blind;             /* the same for a guess: the most frequent of the latest labels */
 	double retention, retention_plain; /* of the averaged and of the plain model */
 	double gap;                        /* sigma: the difference of the two */
 	double learning_rate;

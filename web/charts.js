@@ -4,29 +4,68 @@
  * the seeds; on it a mark for every cut of the rate and for every drift alarm.
  */
 
-/* `why`: where there is nothing to draw, what that is due to. `dashes`, `dots`: what those lines are, in the read-out. */
+/* Whether a run of them keeps an average of its own, as its settings say. */
+function keepsAverage() {
+	return runs.some((run) => (new Map(run.settings).get("average.kind") || "none") !== "none");
+}
+
+/* Why there is nothing by windows of validation: nobody validates, or no window has ended. */
+function whyNoWindow() {
+	const going = runs.some((run) => !run.ended);
+	if (!going && !runs.some((run) => run.ledger && run.ledger.validate > 0))
+		return "no method here validates";
+	return "no window of validation has ended" + (going ? " yet" :
+		": the run was over after " + count(lastIteration()) + " iterations, before the first one was (schedule.window)");
+}
+
+function whyNoAverage() {
+	return keepsAverage() ? whyNoWindow() : "no method here keeps an average of its own";
+}
+
+/*
+ * `why`: where there is nothing to draw, what that is due to. `dashes`, `dots`: what those lines are, in the read-out.
+ * `least`, `most`: no axis goes beyond. `span`: what is drawn around a line that does not move.
+ */
 const charts = [
-	{id: "ir", title: "Kept: information retention (IR)", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", hero: true, cuts: true,
-		alarms: true, note: "accuracy on everything seen so far; ▼: the rate was cut; ◆: a drift alarm",
-		why: "it needs evaluation data, which live streams and programs have none of"},
 	{id: "le", title: "Right before the label: learning efficacy (LE)", y: "LE, %", scale: 100, solid: "recent", dashed: "le", dotted: "blind",
-		alarms: true, dashes: " of all", dots: " guessing",
+		alarms: true, dashes: " of all", dots: " guessing", least: 0, most: 100, span: 10,
 		note: "solid: of the latest 1 000 predictions; dashed: of all so far, which is LE; dotted: always saying the most frequent recent label; ◆: a drift alarm",
-		why: "nothing was predicted"},
+		why: () => "nothing was predicted"},
+	{id: "ir", title: "Kept: information retention (IR)", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", cuts: true,
+		alarms: true, least: 0, most: 100, span: 10, rest: "ir",
+		note: "accuracy on evaluation data of everything seen so far; ▼: the rate was cut; ◆: a drift alarm",
+		why: () => "it needs evaluation data of all the past, which live streams and programs have none of" +
+			(runs.some((run) => run.summary.held_out !== null) ? "; right on held-out samples stands in for it" : "")},
+	{id: "held", title: "Right on held-out samples", y: "validation accuracy, %", scale: 100, solid: "val_acc_ma", dashed: "val_acc_sgd",
+		least: 0, most: 100, span: 10, rest: "held_out", live: true,
+		note: "validation accuracy by window, on samples of the stream that are held out from training; solid: best average, where there is one",
+		why: whyNoWindow},
 	{id: "lr", title: "Learning rate", y: "rate, log scale", scale: 1, solid: "lr", log: true, step: true, cuts: true,
-		note: "▼: a cut; point at it to see why", why: "nothing was trained"},
+		note: "▼: a cut; point at it to see why", why: () => "nothing was trained"},
 	{id: "sigma", title: "What averaging gains (σ)", y: "σ, points of accuracy", scale: 100, solid: "sigma", level: "epsilon", cuts: true,
-		note: "best average minus plain model on validation data; horizontal: ε, which C3 compares σ with", settle: 0.03,
-		why: "no method here keeps an average of its own"},
+		note: "best average minus plain model on validation data; horizontal: ε, which C3 compares σ with", settle: 0.03, span: 1,
+		why: whyNoAverage},
 	{id: "loss", title: "Validation loss", y: "loss, nats", scale: 1, solid: "val_loss_ma", dashed: "val_loss_sgd", cuts: true,
-		note: "solid: best average, dashed: plain model", why: "no method here validates"},
-	{id: "ft", title: "Right on what comes next: forward transfer (FT)", y: "FT, %", scale: 100, solid: "ft", dashed: "ft_sgd",
-		note: "accuracy on data still to come; it ends where the stream's end is near",
-		why: "it needs evaluation data of what is to come"},
+		least: 0, note: "solid: best average, dashed: plain model", why: whyNoWindow},
+	{id: "ft", title: "Right on what is still to come: forward transfer (FT)", y: "FT, %", scale: 100, solid: "ft", dashed: "ft_sgd",
+		least: 0, most: 100, span: 10, rest: "ft",
+		note: "accuracy on evaluation data still to come; it ends where the stream's end is near",
+		why: () => "it needs evaluation data of what is to come"},
 	{id: "gamma", title: "How far the averages reach back", y: "1/(1−γ), updates, log scale", scale: 1, solid: "gamma1", dashed: "gamma2",
 		log: true, step: true, calm: true, dashes: " shorter", map: (gamma) => gamma < 1 ? 1 / (1 - gamma) : null,
-		note: "in updates; solid: the longer, dashed: the shorter", why: "no method here keeps an average of its own"},
+		note: "in updates; solid: the longer, dashed: the shorter", why: whyNoAverage},
 ];
+
+/* The large one: what methods are ranked by, or, of one method, what a reader asks first. */
+function isHero(chart) {
+	return chart.id === (groups.length > 1 && runs.some((run) => run.summary.late_ir !== null) ? "ir" : "le");
+}
+
+/* The large one first. Held-out samples stand in for what only evaluation data can tell. */
+function chartsInOrder() {
+	const kept = runs.some((run) => run.columns.ir);
+	return charts.filter((chart) => !chart.live || !kept).sort((a, b) => isHero(b) - isHero(a));
+}
 
 const patterns = {solid: null, dashed: [7, 4], dotted: [2, 3], shared: [14, 14]};
 /* `zoomed`: the iterations that all charts show, NULL for all of them. */
@@ -130,13 +169,42 @@ function rangeOf(chart, series, levels) {
 				most = Math.max(most, value);
 			});
 	if (isLog(chart, series))
-		return [least / 1.6, most * 1.6];
+		return most > 2 * least ? [least / 1.6, most * 1.6] : [least / 3, most * 3];
 	for (const level of levels) {
 		least = Math.min(least, level.value, 0);
 		most = Math.max(most, level.value);
 	}
-	const room = 0.06 * (most - least || 1);
+	return aroundOf(chart, least, most);
+}
+
+/* A line that does not move gets a span around it; no accuracy is below 0 or above 100 %. */
+function aroundOf(chart, least, most) {
+	const span = Math.max(most - least, 0), own = chart.span || Math.abs(most) || 1;
+	if (span < own / 5) {
+		least -= (own - span) / 2;
+		most += (own - span) / 2;
+		const up = chart.least === undefined ? 0 : Math.max(0, chart.least - least);
+		const down = chart.most === undefined ? 0 : Math.max(0, most - chart.most);
+		least += up - down;
+		most += up - down;
+	}
+	const room = 0.06 * (most - least);
 	return [least - room, most + room];
+}
+
+/* Round numbers some 40 pixels apart, written so that no two look alike, and none where no value can be. */
+function valueTicks(chart) {
+	return (least, most, pixels) => {
+		const rough = (most - least) / Math.max(2, pixels / 40), power = Math.floor(Math.log10(rough));
+		const step = [1, 2, 5, 10].map((x) => x * Math.pow(10, power)).find((x) => x >= rough * (1 - 1e-9));
+		const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), ticks = [];
+		for (let k = Math.ceil(least / step - 1e-9); k * step <= most + 1e-9 * step; k++) {
+			const value = Number((k * step).toFixed(digits));
+			if ((chart.least === undefined || value >= chart.least) && (chart.most === undefined || value <= chart.most))
+				ticks.push({v: value, label: digits > 4 ? short(value) : value.toFixed(digits).replace("-", "−")});
+		}
+		return ticks;
+	};
 }
 
 /* All labels of an axis have one unit. */
@@ -285,12 +353,13 @@ function rowsOf(series, chart) {
 }
 
 function placeChart(chart, parent) {
-	const card = element("div", parent, undefined, chart.hero ? "card hero" : "card");
+	const card = element("div", parent, undefined, isHero(chart) ? "card hero" : "card");
 	card.dataset.chart = chart.id;
 	placeDownload(chart.id, element("h3", card, chart.title), () => rowsOf(seriesOf(chart), chart));
 	/* The note and the values share a place, so that nothing moves under the pointer. */
 	const words = element("div", card, undefined, groups.length > 1 ? "words tall" : "words");
-	element("div", words, chart.note, "readout");
+	const rest = chart.rest && groups.length === 1 ? groupRest(groups[0], chart.rest) : "";
+	element("div", words, chart.note + (rest ? "; at the end of " + rest : ""), "readout");
 	const place = element("div", words, undefined, "readout value");
 	const frame = element("div", card, undefined, "frame"), plot = element("div", frame, undefined, "plot");
 	const layer = element("div", frame, undefined, "layer");
@@ -303,25 +372,23 @@ function placeAbsent(absent) {
 	const going = runs.some((run) => !run.ended), note = byId("absent");
 	note.hidden = !absent.length;
 	note.textContent = "Not drawn: " + absent.map((chart) => chart.title + ": " +
-		(going && !runs.some((run) => run.columns.iteration) ? "nothing was evaluated yet" : chart.why)).join("; ") + "." +
+		(going && !runs.some((run) => run.columns.iteration) ? "nothing was evaluated yet" : chart.why())).join("; ") + "." +
 		(going ? " A run is still going: what it measures appears with its next evaluation." : "");
 }
 
 function drawChart(chart, card, plot, layer, place) {
 	const series = seriesOf(chart), levels = levelsOf(chart), table = tableOf(series);
-	const named = chart.hero && groups.length > 1 && groups.length <= 12 && plot.clientWidth > 600, crowd = crowded();
+	const named = isHero(chart) && groups.length > 1 && groups.length <= 12 && plot.clientWidth > 600, crowd = crowded();
 	card.dataset.curves = series.length;
 	const perSeries = {};
 	series.forEach((one, s) => {
 		perSeries[s] = {
 			color: one.kind === "dotted" ? neutral() : colour(one.group),
 			strokePattern: one.shared ? patterns.shared : patterns[one.kind],
-			strokeWidth: one.kind !== "solid" || crowd ? 1.5 : chart.hero ? 2.5 : 2,
+			strokeWidth: one.kind !== "solid" || crowd ? 1.5 : isHero(chart) ? 2.5 : 2,
 		};
 	});
-	const y = {axisLabelFormatter: (value) => short(Number(value.toPrecision(6))), axisLabelWidth: 54};
-	if (isLog(chart, series))
-		y.ticker = logTicks;
+	const y = {axisLabelWidth: 54, ticker: isLog(chart, series) ? logTicks : valueTicks(chart)};
 	const graph = new Dygraph(plot, table, {
 		labels: ["x"].concat(series.map((one, s) => String(s))),
 		series: perSeries,
@@ -378,7 +445,7 @@ function drawCharts() {
 		graph.destroy();
 	graphs = [];
 	place.replaceChildren();
-	for (const chart of charts.filter(hasCurves))
+	for (const chart of chartsInOrder().filter(hasCurves))
 		placeChart(chart, place);
-	placeAbsent(charts.filter((chart) => !hasCurves(chart)));
+	placeAbsent(chartsInOrder().filter((chart) => !hasCurves(chart)));
 }

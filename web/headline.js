@@ -3,11 +3,9 @@
 /* Late retention, or, on streams without evaluation data, learning efficacy. `samples`: what it was measured on. */
 function judge() {
 	const kept = runs.some((run) => run.summary.late_ir !== null);
-	return kept ? {of: (run) => run.summary.late_ir, samples: (run) => run.facts["data.evaluation_samples"], most: " keeps most: ",
-		alone: " keeps ", alike: "what they keep", end: " % of what it has seen. ",
-		by: "Ranked by retention (IR), mean of the last quarter of evaluations."} :
-		{of: (run) => run.summary.le, samples: (run) => run.summary.samples, most: " is right most often before the label: ",
-			alone: " gets ", alike: "what they get right before the label", end: " % right before the label is seen. ",
+	return kept ? {of: (run) => run.summary.late_ir, samples: (run) => run.rests.ir || run.facts["data.evaluation_samples"],
+		by: "Ranked by what is kept: retention (IR), mean of the last quarter of evaluations."} :
+		{of: (run) => run.summary.le, samples: (run) => run.summary.samples,
 			by: "Ranked by what was right before the label (LE)."};
 }
 
@@ -40,43 +38,78 @@ function byChance(a, b, words) {
 function cutsInWords(group) {
 	const cuts = group.runs.map((run) => run.cuts.length);
 	if (Math.max(...cuts) === 0)
-		return "Its rate was never cut.";
+		return "";
 	const first = group.runs.filter((run) => run.cuts.length).map((run) => run.cuts[0].iteration);
 	const many = mean(cuts);
 	return "Its rate was cut " + (Number.isInteger(many) ? many : "about " + many.toFixed(1)) +
 		(many === 1 ? " time" : " times") + ", first " + (first.length > 1 ? "around" : "at") + " iteration " +
-		count(Math.round(mean(first))) + ".";
+		count(Math.round(mean(first))) + ". ";
 }
 
 function alarmsInWords(group) {
 	const alarms = mean(group.runs.map((run) => run.summary.alarms));
-	return alarms ? " " + (Number.isInteger(alarms) ? alarms : "About " + alarms.toFixed(1)) + " drift alarm" + (alarms === 1 ? "." : "s.") : "";
+	return alarms ? (Number.isInteger(alarms) ? alarms : "About " + alarms.toFixed(1)) + " drift alarm" + (alarms === 1 ? "." : "s.") : "";
 }
 
-/* Who is right most often before the label, where that is clear and is not what all are ranked by. */
-function aheadInWords() {
-	const now = {of: (run) => run.summary.le, samples: (run) => run.summary.samples};
-	const known = groups.filter((group) => spreadOf(group, now.of).mean !== null);
-	const order = known.sort((a, b) => spreadOf(b, now.of).mean - spreadOf(a, now.of).mean);
-	if (order.length < 2 || !runs.some((run) => run.summary.late_ir !== null))
+const beforeLabel = {of: (run) => run.summary.le, samples: (run) => run.summary.samples};
+
+/* " (of 13 samples)" */
+function few(rest) {
+	return rest ? " (of " + rest + ")" : "";
+}
+
+/* How one method did on what came next, beside guessing; by chance a share of n samples is off by this much. */
+function aloneInWords(group) {
+	const le = spreadOf(group, beforeLabel.of).mean, blind = spreadOf(group, (run) => run.summary.blind).mean;
+	if (le === null)
 		return "";
-	const [first, second] = order.map((group) => spreadOf(group, now.of).mean);
-	return first - second <= byChance(order[0], order[1], now) ? "" :
-		"Before the label, " + order[0].name + " is right most often: " + percent(first) + " %. ";
+	const samples = beforeLabel.samples(group.runs[0]), p = blind === null ? 0 : (le + blind) / 2;
+	const chance = samples > 0 ? 2 * Math.sqrt(2 * p * (1 - p) / samples) : 0;
+	const said = "It predicted " + percent(le) + " % of the labels rightly before it saw them" + few(groupRest(group, "le"));
+	if (blind === null)
+		return said + ". ";
+	return said + (Math.abs(le - blind) <= chance ? ": no clear difference from guessing by the last labels, " :
+		le < blind ? ": worse than guessing by the last labels, " : "; guessing by the last labels: ") + percent(blind) + " %. ";
+}
+
+/* What one method keeps, at the end. */
+function keptInWords(group) {
+	const kept = spreadOf(group, (run) => run.summary.ir).mean, held = spreadOf(group, (run) => run.summary.held_out).mean;
+	if (kept !== null)
+		return "At the end it still knows " + percent(kept) + " % of what it has seen" + few(groupRest(group, "ir")) + ". ";
+	return held === null ? "" : "It is right on " + percent(held) + " % of held-out samples" + few(groupRest(group, "held_out")) + ". ";
+}
+
+/* Of two groups at the top of a list: who is ahead and by how much, or that nobody can say. */
+function raceInWords(order, words, opening, end) {
+	const [first, second] = order.map((group) => spreadOf(group, words.of).mean);
+	if (second !== null && second !== undefined && first - second <= byChance(order[0], order[1], words))
+		return opening + ": no clear difference between " + order[0].name + " (" + percent(first) + " %) and " +
+			order[1].name + " (" + percent(second) + " %)" + end + ". ";
+	return opening + ": " + order[0].name + ", " + percent(first) + " %" +
+		(second === null || second === undefined ? "" : ", " + (100 * (first - second)).toFixed(1) + " points more than " + order[1].name) + end + ". ";
+}
+
+/* Who is right most often before the label, beside guessing. */
+function aheadInWords() {
+	const known = groups.filter((group) => spreadOf(group, beforeLabel.of).mean !== null);
+	const order = known.sort((a, b) => spreadOf(b, beforeLabel.of).mean - spreadOf(a, beforeLabel.of).mean);
+	const blind = mean(runs.map((run) => run.summary.blind));
+	return !order.length ? "" : raceInWords(order, beforeLabel, "Right most often before the label",
+		(blind === null ? "" : "; guessing by the last labels: " + percent(blind) + " %") + few(groupRest(order[0], "le")));
 }
 
 function headline() {
-	const order = ranked(), best = groups[order[0]], words = judge();
-	const late = (g) => spreadOf(groups[g], words.of).mean, first = runs.length ? late(order[0]) : null;
-	if (first === null)
+	const order = ranked().map((g) => groups[g]), words = judge();
+	if (!runs.length || !groups.some((group) => [words.of, beforeLabel.of].some((of) => spreadOf(group, of).mean !== null)))
 		return runs.some((run) => !run.ended) ? "Nothing was evaluated yet. Numbers come with the first evaluation." : "Nothing was evaluated.";
 	if (groups.length === 1)
-		return best.name + words.alone + percent(first) + words.end + cutsInWords(best) + alarmsInWords(best);
-	const second = late(order[1]), other = groups[order[1]];
-	if (second !== null && first - second <= byChance(best, other, words))
-		return "No clear difference between " + best.name + " (" + percent(first) + " %) and " + other.name + " (" +
-			percent(second) + " %) in " + words.alike + ". " + aheadInWords() + words.by;
-	return best.name + words.most + percent(first) + " %" +
-		(second === null ? ". " : ", " + (100 * (first - second)).toFixed(1) + " points more than " + other.name + ". ") +
-		aheadInWords() + words.by + (best.runs.length === 1 ? " One seed each: small differences may be chance." : "");
+		return (aloneInWords(order[0]) + keptInWords(order[0]) + cutsInWords(order[0]) + alarmsInWords(order[0])).trim();
+	return (aheadInWords() + (runs.some((run) => run.summary.late_ir !== null) ?
+		raceInWords(order, words, "Keeps most of what was seen", few(groupRest(order[0], "late_ir"))) : "")).trim();
+}
+
+/* What a comparison is by. */
+function rankedBy() {
+	return groups.length < 2 ? "" : judge().by + (runs.length === groups.length ? " One seed each: small differences may be chance." : "");
 }

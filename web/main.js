@@ -3,6 +3,8 @@
 function drawFigures() {
 	forgetCards();
 	byId("crowd").hidden = !crowded();
+	byId("seeds").hidden = runs.length === groups.length;
+	byId("hide").hidden = groups.length < 2;
 	drawCharts();
 	drawMaps();
 	drawCardsInSight();

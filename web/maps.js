@@ -143,6 +143,14 @@ function rangesOf(matrix, parts) {
 	return {seen: matrix.seen[row], ranges: ranges};
 }
 
+/* Tenths of the stream, or fifths or halves where there is no room for them. */
+function shareTicks(least, most, pixels) {
+	const step = pixels > 600 ? 10 : pixels > 300 ? 20 : 50, ticks = [];
+	for (let x = 0; x <= 100; x += step)
+		ticks.push({v: x, label: x + " %"});
+	return ticks;
+}
+
 /* Of the models at the chosen moment. */
 function rangesRows() {
 	const rows = [["method", "from", "to", "accuracy"]];
@@ -175,8 +183,9 @@ function drawRanges() {
 		highlightSeriesOpts: crowd ? {strokeWidth: 3, highlightCircleSize: 6} : null,
 		animateBackgroundFade: false,
 		highlightSeriesBackgroundColor: theme() === "dark" ? "#1f2125" : "#ffffff",
-		dateWindow: [0, 100], includeZero: true, rightGap: 8,
-		axes: {x: {axisLabelFormatter: (x) => x + " %", pixelsPerLabel: 60}, y: {axisLabelWidth: 40}},
+		dateWindow: [-0.5, 100.5], /* what lies on the very edge gets no label */
+		valueRange: [0, 1.06 * Math.max(10, ...table.map((row) => Math.max(...row.slice(1))))], rightGap: 12,
+		axes: {x: {ticker: shareTicks}, y: {axisLabelWidth: 40, ticker: valueTicks({least: 0, most: 100})}},
 		xlabel: "time of the data, % of the stream", ylabel: "accuracy, %",
 		xLabelHeight: 18, yLabelWidth: 16, axisLabelFontSize: 12,
 		axisLineColor: theme() === "dark" ? "#6b6f78" : "#9c9c96",
@@ -210,5 +219,7 @@ function drawMaps() {
 	const most = bestCell(mapped.map((one) => one.matrix));
 	for (const one of mapped)
 		drawMap(one.group, one.matrix, maps, most);
+	const few = mapped.length ? groupRest(mapped[0].group, "ir") : "";
+	byId("ranges-rest").textContent = few ? "All of it rests on " + few + "." : "";
 	drawLater(byId("ranges"), drawRanges);
 }

@@ -11,6 +11,8 @@ function readData(text) {
 	const shown = new Map((groups || []).map((group) => [group.name, group.shown]));
 	data = JSON.parse(text);
 	runs = data.runs;
+	for (const run of runs)
+		run.averaged = Boolean(run.columns.gamma1 || run.windows.gamma1);
 	groups = data.groups.map((name, g) => ({
 		name: name,
 		runs: runs.filter((run) => run.group === g),
@@ -173,6 +175,32 @@ function matrixOf(group) {
 function spreadOf(group, value) {
 	const values = group.runs.map(value);
 	return {mean: mean(values), deviation: deviation(values)};
+}
+
+/* "13 samples": what a number of a run rests on, where it is few, or fewer than its name says; "" where it is many or not known. */
+function restOf(run, name) {
+	const samples = run.rests[name];
+	return samples && samples < (name === "recent" ? data.recent : data.few) ? count(samples) + (samples === 1 ? " sample" : " samples") : "";
+}
+
+/* Of a group: where its runs rest on the same, or on the most of them. */
+function groupRest(group, name) {
+	const found = group.runs.map((run) => run.rests[name]).filter((samples) => samples);
+	const run = found.length === group.runs.length && group.runs.find((one) => one.rests[name] === Math.max(...found));
+	return run ? restOf(run, name) : "";
+}
+
+/* What a run is over, in words: as the terminal says it, or what settings and counts tell. */
+function aboutOf(run) {
+	const settings = new Map(run.settings), source = settings.get("stream.source"), classes = run.facts.classes;
+	if (run.facts["data.about"])
+		return run.facts["data.about"];
+	if (!source)
+		return "";
+	return source === "stdin" ?
+		"A live stream (standard input), " + count(run.summary.samples) + " labels" + (run.ended ? "" : " so far") +
+			(classes ? ", " + count(classes) + " classes" : "") :
+		source.replace(/^.*\//, "") + (run.summary.samples ? ": " + count(run.summary.samples) + " samples" + (run.ended ? "" : " so far") : "");
 }
 
 function settingsOf(group) {

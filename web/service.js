@@ -11,7 +11,7 @@ const serviceRows = [
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
 	["right before the label", (now) => now.le, percentWords],
 	["of the last 1 000", (now) => now.recent, percentWords],
-	["right on held-out", (now) => now.val, percentWords],
+	["right on held-out samples", (now) => now.val, percentWords],
 	["drift alarms", (now) => now.alarms, (x) => x.toLocaleString("en")],
 	["warnings", (now) => now.warnings, (x) => x.toLocaleString("en")],
 ];

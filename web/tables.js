@@ -1,31 +1,57 @@
 /* The page's words and tables: what came out, what it cost, what it was made with. */
 
+/* `rest`: by what name `rests` has the samples that it was measured on. `means`: what the words say in short. */
 const summaryColumns = [
-	{name: "kept, late (IR)", unit: "%, last quarter", of: (run) => run.summary.late_ir, format: percent, bar: true},
-	{name: "kept (IR)", unit: "%, at the end", of: (run) => run.summary.ir, format: percent},
-	{name: "… by the plain model", unit: "%, last quarter", of: (run) => run.summary.late_ir_sgd, format: percent},
-	{name: "before the label (LE)", unit: "%", of: (run) => run.summary.le, format: percent},
-	{name: "… of the last 1\u00a0000", unit: "%", of: (run) => run.summary.recent, format: percent},
-	{name: "… on albums of others", unit: "%", of: (run) => run.summary.le_album, format: percent},
-	{name: "… by guessing", unit: "%", of: (run) => run.summary.blind, format: percent},
-	{name: "next, late (FT)", unit: "%, last quarter", of: (run) => run.summary.late_ft, format: percent},
-	{name: "next (FT)", unit: "%, at the end", of: (run) => run.summary.ft, format: percent},
-	{name: "drift alarms", unit: "", of: (run) => run.summary.alarms, format: short},
-	{name: "cuts", unit: "of the rate", of: (run) => run.cuts.length, format: short},
-	{name: "first cut", unit: "iteration", of: (run) => run.cuts.length ? run.cuts[0].iteration : null,
-		format: (x) => count(Math.round(x))},
-	{name: "rate", unit: "at the end", of: (run) => run.summary.lr, format: short, alone: true},
-	{name: "iterations", unit: "", of: (run) => run.summary.iteration, format: (x) => count(Math.round(x))},
-	{name: "samples kept", unit: "at the end", of: (run) => run.summary.kept, format: (x) => count(Math.round(x)), alone: true},
-	{name: "cost", unit: "per iteration", of: (run) => run.summary.cost_per_iteration, format: (x) => x.toFixed(2)},
-	{name: "time", unit: "s", of: (run) => run.summary.seconds, alone: true, format: (x) => count(Number(x.toFixed(x < 100 ? 1 : 0)))},
+	{name: "before the label (LE)", unit: "%", of: (run) => run.summary.le, format: percent, rest: "le",
+		means: "learning efficacy: accuracy on each time step's samples, predicted before their labels were seen"},
+	{name: "… of the last 1\u00a0000", unit: "%", of: (run) => run.summary.recent, format: percent, rest: "recent",
+		means: "the same, of the latest 1\u00a0000 predictions only"},
+	{name: "… on albums of others", unit: "%", of: (run) => run.summary.le_album, format: percent,
+		means: "the same, on the first album of each time step by another user"},
+	{name: "… by guessing", unit: "%", of: (run) => run.summary.blind, format: percent, rest: "blind",
+		means: "the same for a guesser that never looks at an input and says the most frequent of the last labels"},
+	{name: "kept (IR)", unit: "%, at the end", of: (run) => run.summary.ir, format: percent, rest: "ir",
+		means: "information retention: accuracy on evaluation data of everything past, which is never trained on"},
+	{name: "kept, late (IR)", unit: "%, last quarter", of: (run) => run.summary.late_ir, format: percent, bar: true, rest: "late_ir", upTo: true,
+		means: "mean of “kept” over the last quarter of evaluations"},
+	{name: "… by the plain model", unit: "%, last quarter", of: (run) => run.averaged ? run.summary.late_ir_sgd : null, format: percent,
+		means: "“kept, late” of the SGD model inside the same run, without its average"},
+	{name: "right on held-out samples", unit: "%", of: (run) => run.summary.ir === null ? run.summary.held_out : null, format: percent, rest: "held_out",
+		means: "validation accuracy, mean of the latest window, on samples of the stream that are held out from training"},
+	{name: "next (FT)", unit: "%, at the end", of: (run) => run.summary.ft, format: percent, rest: "ft",
+		means: "forward transfer: accuracy on evaluation data still to come, the last that could be measured"},
+	{name: "next, late (FT)", unit: "%, last quarter", of: (run) => run.summary.late_ft, format: percent, rest: "late_ft", upTo: true,
+		means: "mean of “next” over the last quarter of evaluations that have it"},
+	{name: "drift alarms", unit: "", of: (run) => run.summary.alarms, format: short,
+		means: "how often predictions became clearly worse than they were"},
+	{name: "cost", unit: "per iteration", of: (run) => run.summary.cost_per_iteration, format: (x) => x.toFixed(2),
+		means: "of learning; 1 is plain SGD"},
+	{name: "time", unit: "s", of: (run) => run.summary.seconds, alone: true, format: (x) => count(Number(x < 1 ? x.toPrecision(1) : x.toFixed(x < 100 ? 1 : 0))),
+		means: "of the whole run, in seconds"},
 ];
 
-const ledgerColumns = [
-	["iterations", "iterations"], ["train", "forward, training"], ["validate", "forward, validation"],
-	["statistics", "forward, statistics"], ["backward", "backward"], ["updates", "updates"],
-	["averages", "updates of averages"], ["predict", "forward, predicting"], ["evaluate", "forward, evaluating"],
-	["kept_training", "samples kept to train on"], ["kept_validation", "… to validate on"],
+const whole = (x) => count(Math.round(x));
+
+function ledgerOf(name) {
+	return (run) => run.ledger && run.ledger[name] !== undefined ? run.ledger[name] : null;
+}
+
+/* What it took: settings that changed on the way, and passes over batches. */
+const costRows = [
+	{name: "iterations", of: (run) => run.summary.iteration, format: whole},
+	{name: "learning rate at the end", of: (run) => run.summary.lr, format: short},
+	{name: "cuts of the rate", of: (run) => run.cuts.length || null, format: short},
+	{name: "first cut, iteration", of: (run) => run.cuts.length ? run.cuts[0].iteration : null, format: whole},
+	{name: "forward passes, training", of: ledgerOf("train"), format: whole},
+	{name: "forward passes, validation", of: ledgerOf("validate"), format: whole},
+	{name: "forward passes, statistics of averages", of: ledgerOf("statistics"), format: whole},
+	{name: "backward passes", of: ledgerOf("backward"), format: whole},
+	{name: "updates", of: ledgerOf("updates"), format: whole},
+	{name: "updates of averages", of: ledgerOf("averages"), format: whole},
+	{name: "forward passes, predicting", of: ledgerOf("predict"), format: whole},
+	{name: "forward passes, evaluating", of: ledgerOf("evaluate"), format: whole},
+	{name: "samples kept, to train and validate on", of: (run) => run.summary.kept, format: whole},
+	{name: "… of them to validate on", of: ledgerOf("kept_validation"), format: whole},
 ];
 
 function swatch(parent, group) {
@@ -35,8 +61,10 @@ function swatch(parent, group) {
 function drawHead() {
 	const going = runs.filter((run) => !run.ended), notes = byId("notes");
 	byId("many-cuts").hidden = !groups.some(manyCuts);
-	document.title = (groups.length === 1 ? groups[0].name + " – " : "") + "retain report";
+	document.title = (groups.length === 1 ? [aboutOf(runs[0]).split(": ")[0], groups[0].name].filter((words) => words).join(", ") + " – " : "") +
+		"retain report";
 	byId("headline").textContent = headline();
+	drawAbout();
 	notes.replaceChildren();
 	for (const run of going.slice(0, 8))
 		element("p", notes, run.name + ": " + run.state + ", at iteration " + count(run.summary.iteration) + ".", "warning");
@@ -44,6 +72,20 @@ function drawHead() {
 		element("p", notes, "… and " + (going.length - 8) + " more that have not ended.", "warning");
 	for (const sentence of data.left_out)
 		element("p", notes, "Left out: " + sentence, "warning");
+}
+
+/* The data, once where all runs are over the same; of a single method also what was chosen. */
+function drawAbout() {
+	const place = byId("about"), said = new Set();
+	place.replaceChildren();
+	for (const run of runs) {
+		const words = aboutOf(run);
+		if (words && !said.has(words) && said.size < 4)
+			element("p", place, words);
+		said.add(words);
+	}
+	if (groups.length === 1 && runs.length && runs[0].facts.choice)
+		element("p", place, runs[0].facts.choice, "note");
 }
 
 function drawNames() {
@@ -67,40 +109,89 @@ function drawNames() {
 	});
 }
 
+/* Names of keys and methods may go on in the next line after a dot or a plus. */
+function breakable(cell, name) {
+	for (const part of name.split(/(?<=[.+])/)) {
+		cell.append(part);
+		element("wbr", cell);
+	}
+	return cell;
+}
+
 function head(table, first, columns) {
 	const row = element("tr", element("thead", table));
 	element("th", row, first);
 	for (const column of columns) {
-		const cell = element("th", row, column.name);
+		const cell = breakable(element("th", row), column.name);
 		if (column.unit !== undefined)
 			element("small", cell, column.unit || "\u00a0");
 	}
 	return element("tbody", table);
 }
 
-function drawSummary() {
-	const table = byId("summary");
-	const spreads = summaryColumns.map((column) => groups.map((group) => spreadOf(group, column.of)));
-	const used = summaryColumns.map((column, c) => c).filter((c) => spreads[c].some((one) => one.mean !== null));
-	const most = Math.max(...spreads[0].map((one) => one.mean === null ? 0 : one.mean)) || 1;
-	table.replaceChildren();
-	const body = head(table, groups.length > 1 ? "method" : "run", used.map((c) => summaryColumns[c]));
+function valueOf(column, one, rest) {
+	if (one.mean === null)
+		return "–";
+	const unit = /^(%|s$)/.exec(column.unit);
+	return column.format(one.mean) + (unit ? "\u00a0" + unit[0] : "") +
+		(rest ? " (of " + (column.upTo ? "up to " : "") + rest + ")" : "");
+}
+
+/* One method: a number a line, with what it says. */
+function drawNumbers(table, used) {
+	for (const column of used) {
+		const row = element("tr", table), one = spreadOf(groups[0], column.of);
+		element("th", row, column.name).scope = "row";
+		const cell = element("td", row, valueOf(column, one, column.rest ? groupRest(groups[0], column.rest) : ""));
+		if (one.deviation && !column.alone)
+			element("small", cell, "± " + column.format(one.deviation));
+		element("td", row, column.means, "means");
+	}
+}
+
+function drawMethods(table, used) {
+	const most = Math.max(...groups.map((group) => spreadOf(group, judge().of).mean || 0)) || 1;
+	const body = head(table, "method", used);
 	for (const g of ranked()) {
 		const row = element("tr", body), name = element("td", row);
 		swatch(name, g);
 		name.append(" " + groups[g].name);
-		for (const c of used) {
-			const one = spreads[c][g], cell = element("td", row, one.mean === null ? "–" : summaryColumns[c].format(one.mean));
-			cell.dataset.name = summaryColumns[c].name + (summaryColumns[c].unit ? ", " + summaryColumns[c].unit : "");
-			if (one.mean !== null && one.deviation && !summaryColumns[c].alone)
-				element("small", cell, "± " + summaryColumns[c].format(one.deviation));
-			if (summaryColumns[c].bar && one.mean !== null && groups.length > 1) {
+		for (const column of used) {
+			const one = spreadOf(groups[g], column.of), cell = element("td", row, one.mean === null ? "–" : column.format(one.mean));
+			const rest = column.rest && one.mean !== null ? groupRest(groups[g], column.rest) : "";
+			cell.dataset.name = column.name + (column.unit ? ", " + column.unit : "");
+			if (one.mean !== null && one.deviation && !column.alone)
+				element("small", cell, "± " + column.format(one.deviation));
+			if (rest)
+				element("small", cell, "of " + (column.upTo ? "up to " : "") + rest);
+			if (column.bar && one.mean !== null) {
 				cell.className = "bar";
 				cell.style.setProperty("--share", 100 * one.mean / most + "%");
 				cell.style.setProperty("--colour", colour(g));
 			}
 		}
 	}
+}
+
+function sentence(words) {
+	return words[0].toUpperCase() + words.slice(1) + ".";
+}
+
+function drawSummary() {
+	const table = byId("summary"), used = summaryColumns.filter((column) => runs.some((run) => {
+		const value = column.of(run);
+		return value !== null && value !== undefined;
+	}));
+	table.replaceChildren();
+	table.className = groups.length === 1 ? "numbers" : "stack";
+	if (groups.length === 1)
+		drawNumbers(element("tbody", table), used);
+	else
+		drawMethods(table, used);
+	byId("summary-note").textContent = groups.length === 1 ? (runs.length > 1 ? "Mean of " + runs.length + " seeds ± standard deviation." : "") :
+		rankedBy() + " " + used.filter((column) => column.name[0] !== "…" || column.name.includes("guess"))
+			.map((column) => sentence(column.name.replace("… ", "") + ": " + column.means)).join(" ") +
+			(runs.length > groups.length ? " ±: standard deviation over seeds." : "");
 }
 
 /* Of one run, the first of the shown method that is best: how classes were recognised, and what they were taken for. */
@@ -114,7 +205,8 @@ function drawClasses() {
 	byId("classes-note").textContent = run.name + ": of predictions that were made before the label. Recognised: of the class's samples, " +
 		"how many it was said for (recall). Right when said: precision." +
 		(run.class_count > run.classes.length ? " The " + run.classes.length + " most frequent of " + count(run.class_count) + " classes." : "");
-	placeDownload("classes", byId("classes-note"), () => [["class", "samples", "recognised", "said"]].concat(
+	byId("classes-title").replaceChildren("How they were recognised");
+	placeDownload("classes", byId("classes-title"), () => [["class", "samples", "recognised", "said"]].concat(
 		run.classes.map((one) => [one.name, one.seen, one.right, one.said])));
 	classes.replaceChildren();
 	confusions.replaceChildren();
@@ -124,10 +216,12 @@ function drawClasses() {
 		for (const words of [one.name, count(one.seen), share(one.right, one.seen), share(one.right, one.said)])
 			element("td", row, words);
 	}
+	byId("confusions-title").hidden = !run.confusions.length;
 	if (!run.confusions.length)
 		return;
-	const pairs = head(confusions, "largest confusions", [{name: "taken for"}, {name: "times"}]);
-	placeDownload("confusions", confusions.querySelector("th"), () => [["class", "taken_for", "times"]].concat(
+	const pairs = head(confusions, "class", [{name: "taken for"}, {name: "times"}]);
+	byId("confusions-title").replaceChildren("Largest confusions");
+	placeDownload("confusions", byId("confusions-title"), () => [["class", "taken_for", "times"]].concat(
 		run.confusions.map((one) => [one.label, one.predicted, one.times])));
 	for (const one of run.confusions) {
 		const row = element("tr", pairs);
@@ -136,19 +230,24 @@ function drawClasses() {
 	}
 }
 
+/* A method a column: there are fewer of them than of rows. */
 function drawLedger() {
-	const table = byId("ledger"), with_ledger = groups.filter((group) => group.runs.some((run) => run.ledger));
-	byId("ledger-section").hidden = !with_ledger.length;
+	const table = byId("ledger");
+	byId("ledger-section").hidden = !runs.length;
 	table.replaceChildren();
-	const body = head(table, "passes over batches", ledgerColumns.map((one) => ({name: one[1]})));
-	for (const group of with_ledger) {
+	const body = head(table, "", groups.map((group) => ({name: group.name})));
+	for (const line of costRows) {
+		const values = groups.map((group) => spreadOf(group, line.of).mean);
+		if (values.every((value) => !value))
+			continue;
 		const row = element("tr", body);
-		element("td", row, group.name);
-		for (const one of ledgerColumns) {
-			const value = mean(group.runs.filter((run) => run.ledger).map((run) => run.ledger[one[0]]));
-			element("td", row, value === null || value === undefined ? "–" : count(Math.round(value)));
-		}
+		element("td", row, line.name);
+		for (const value of values)
+			element("td", row, value === null ? "–" : line.format(value));
 	}
+	byId("ledger-note").textContent = (runs.length > groups.length ? "Mean over the seeds. " : "") +
+		(runs.some((run) => run.ledger) ? "A pass is over a batch. Predicting and evaluating are not part of the cost of learning." :
+			"Passes are counted when a run ends.");
 }
 
 /* Keys in which not all groups agree. */
@@ -163,14 +262,23 @@ function drawDifferences() {
 	const body = head(table, "key", groups.map((group) => ({name: group.name})));
 	for (const key of keys) {
 		const row = element("tr", body);
-		element("td", row, key);
+		breakable(element("td", row), key);
 		for (const settings of all)
 			element("td", row, settings.has(key) ? settings.get(key) : "–");
 	}
 }
 
+/* run.iterations as it was made, where another key decides. */
+function madeOf(group) {
+	const settings = settingsOf(group), run = group.runs[0];
+	if (["run.step_epochs", "run.budget"].some((key) => Number(settings.get(key)) > 0) && run.summary.step > 0)
+		settings.set("run.iterations", String(Number((run.summary.iteration / run.summary.step).toPrecision(3))));
+	return settings;
+}
+
 function drawPaper() {
-	const table = byId("paper"), all = groups.map(settingsOf);
+	const table = byId("paper"), all = groups.map(madeOf);
+	byId("paper-section").hidden = !data.paper.length;
 	const different = data.paper.filter(([key, value]) =>
 		all.some((settings) => settings.has(key) && !sameValue(settings.get(key), value)));
 	table.replaceChildren();
@@ -181,7 +289,7 @@ function drawPaper() {
 	const body = head(table, "key", [{name: "the paper"}].concat(groups.map((group) => ({name: group.name}))));
 	for (const [key, value] of different) {
 		const row = element("tr", body);
-		element("td", row, key);
+		breakable(element("td", row), key);
 		element("td", row, value);
 		for (const settings of all) {
 			const own = settings.has(key) ? settings.get(key) : "–";
@@ -196,6 +304,8 @@ function drawOrigins() {
 		["data.samples", "samples"], ["data.evaluation_samples", "evaluation"], ["data.classes", "classes"],
 		["data.digest", "data digest"]].filter((fact) => runs.some((run) => run.facts[fact[0]] !== undefined));
 	table.replaceChildren();
+	table.className = "settings stack";
+	const titles = ["run", "seed", "state"].concat(facts.map((fact) => fact[1]), "folder");
 	const body = head(table, "run", [{name: "seed"}, {name: "state"}].concat(facts.map((fact) => ({name: fact[1]}))).concat({name: "folder"}));
 	for (const run of runs) {
 		const row = element("tr", body);
@@ -207,6 +317,9 @@ function drawOrigins() {
 			element("td", row, value === undefined || value === null ? "–" : typeof value === "number" ? count(value) : value);
 		}
 		element("td", row, run.folder, "path");
+		titles.forEach((title, i) => {
+			row.children[i].dataset.name = title;
+		});
 	}
 }
 

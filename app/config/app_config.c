@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "base/paths.h"
 #include "config/app_defaults.h"
+#include "config/traits.h"
 #include "live/live.h"
 #include "records/records.h"
 #include "serve/serve.h"
@@ -57,10 +58,15 @@ static int check_shadow(const struct options *layer, const char *name, struct er
 	if (strcmp(options_source(layer, "stream.source"), "--set") || stat(name, &found) ||
 		!S_ISDIR(found.st_mode))
 		return 0;
+	for (const struct bundle *row = presets; row->name; row++)
+		if (!strcmp(traits_source(row->name), name))
+			return err_set(err, ERR_INPUT,
+				"%s: is a built-in stream, and a folder here has its name: ./%s is "
+				"the folder, --set stream.preset=%s the stream",
+				name, name, row->name);
 	return err_set(err, ERR_INPUT,
-		"--set: stream.source = %s: is a built-in stream, and there is a folder of that "
-		"name "
-		"here: ./%s is the folder; to have the stream, run retain from another folder",
+		"%s: is a built-in stream, and a folder here has its name: ./%s is the folder; for "
+		"the stream, start retain in another one",
 		name, name);
 }
 

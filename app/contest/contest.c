@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "config/app_config.h"
+#include "config/traits.h"
 #include "log/run_log.h"
 
 const char *contest_variant(const struct contest *contest, int variant)
@@ -142,6 +143,7 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 		run->work = (double)options_int(options, "run.iterations") *
 			    options_int(options, "run.batch") / options_int(options, "run.every");
 		run->evaluations = options_int(options, "eval.count");
+		run->convolves = traits_convolves(options_text(options, "model.arch"));
 		run->config = keep(contest, &words);
 		if (!run->config)
 			code = err_memory(err, "a config", 0);

@@ -34,6 +34,7 @@ struct contest_run {
 	const char *config; /* resolved, as in a run's config.ini */
 	double work; /* samples trained on per time step: its budget, and how long it will take */
 	int evaluations;
+	bool convolves; /* its net can use several threads */
 	enum contest_state state;
 	bool other;    /* another shard's: it is looked at, not made */
 	char *failure; /* why it could not be made; NULL: nothing was wrong */

@@ -4,6 +4,7 @@
 
 #include "base/paths.h"
 #include "base/text.h"
+#include "config/traits.h"
 #include "contest/experiment.h"
 
 int experiment_scale(const struct experiment *experiment, const char *name,
@@ -52,7 +53,7 @@ const char *experiment_sources(const struct experiment_scale *scale)
 		const char *setting = scale->settings.items[i];
 
 		if (!strncmp(setting, preset, sizeof(preset) - 1))
-			return strstr(setting, "photos") ? "photos" : "drift";
+			return traits_source(setting + sizeof(preset) - 1);
 	}
 	return NULL;
 }

@@ -299,7 +299,8 @@ int transform_apply(const struct transform *transform, struct transform_scratch 
 	const struct transform_input *input, const struct transform_place *place, float *out,
 	struct err *err)
 {
-	/* Shrunk by the decoder, an image keeps so many pixels for each of the output: one would do. */
+	/* Shrunk by the decoder, an image keeps so many pixels for each of the output's; one
+	 * would do. */
 	const double spare = 1.25;
 	const struct transform_config *config = &transform->config;
 	struct image image;

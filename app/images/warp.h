@@ -24,9 +24,6 @@ struct warp {
 	double saturation;
 };
 
-/* What leaves a picture as it is. */
-#define WARP_NONE ((struct warp){.zoom = 1, .contrast = 1, .saturation = 1})
-
 /* From `in` to `out`, channels * size * size values each that do not overlap. */
 void warp_apply(const struct warp *warp, const struct transform_config *config, const float *in,
 	float *out);

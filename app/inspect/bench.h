@@ -25,7 +25,8 @@ struct bench_config {
 struct bench_result {
 	double images_per_s; /* of the fastest step */
 	double median_images_per_s;
-	double gflops; /* of the fastest step, counting 2 per multiply-add; training counts 3 passes */
+	/* Of the fastest step, counting 2 per multiply-add; training counts 3 passes. */
+	double gflops;
 	double peak_gflops; /* multiply-add peak of the threads used */
 	double rss_mb;      /* the process's largest resident size so far */
 	int steps;
@@ -39,7 +40,7 @@ struct bench_learn_result {
 	double us_per_iteration; /* of the fastest block of time steps */
 	double median_us_per_iteration;
 	int passes; /* made to the stream's end; without one there are none of the following */
-	/* Of the stream, its first and its last tenth, each block as fast as in its fastest pass. */
+	/* Of the stream, its first and its last tenth; blocks count as in their fastest pass. */
 	double whole_us_per_iteration, first_us_per_iteration, last_us_per_iteration;
 	int64_t iterations;
 	const char *isa;

@@ -3,41 +3,17 @@
  */
 #include "inspect/model.h"
 
-#include <string.h>
 #include "nn/weights/weights_file.h"
-
-/* What an architecture is usually trained on; the first row whose parts the name has counts. */
-static const struct family {
-	const char *begin, *end;
-	int classes, channels, height, width;
-} families[] = {
-	{"resnet", "-cifar", 10, 3, 32, 32},
-	{"resnet", "", 1000, 3, 224, 224},
-};
-
-static const struct family *family_of(const char *arch)
-{
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-		const struct family *family = &families[i];
-		size_t length = strlen(arch), begin = strlen(family->begin),
-		       end = strlen(family->end);
-		if (length >= begin + end && !strncmp(arch, family->begin, begin) &&
-			!strcmp(arch + length - end, family->end))
-			return family;
-	}
-	return NULL;
-}
 
 static void fill_defaults(struct net_spec *spec)
 {
-	const struct family *family = family_of(spec->arch);
+	const struct net_usual *usual = net_usual(spec->arch);
 
-	if (spec->classes == MODEL_UNSET && family)
-		spec->classes = family->classes;
-	if (spec->channels == MODEL_UNSET && family) {
-		spec->channels = family->channels;
-		spec->height = family->height;
-		spec->width = family->width;
+	if (spec->classes == MODEL_UNSET && usual && usual->classes)
+		spec->classes = usual->classes;
+	if (spec->channels == MODEL_UNSET && usual && usual->channels) {
+		spec->channels = usual->channels;
+		spec->height = spec->width = usual->side;
 	}
 }
 

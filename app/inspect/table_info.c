@@ -326,9 +326,9 @@ static int survey(
 	return code;
 }
 
-int table_info(
-	struct table_info *info, const char *path, const struct options *options, struct err *err)
+int table_info(struct table_info *info, const struct options *options, struct err *err)
 {
+	const char *path = records_words_path(options_text(options, "stream.source"));
 	struct survey s = {.info = info};
 	int code;
 

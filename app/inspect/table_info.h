@@ -41,8 +41,8 @@ struct table_info {
 	int wrong_count;
 };
 
-int table_info(
-	struct table_info *info, const char *path, const struct options *options, struct err *err);
+/* Of the table that stream.source names. */
+int table_info(struct table_info *info, const struct options *options, struct err *err);
 void table_info_release(struct table_info *info);
 
 #endif

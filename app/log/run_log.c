@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "config/traits.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -171,7 +172,7 @@ double run_log_epsilon(const struct run_log *log)
 {
 	const char *kind = run_log_setting(log, "schedule.kind");
 
-	return kind && !strcmp(kind, "malr") ? run_log_number(log, "schedule.epsilon") : NAN;
+	return kind && traits_gap(kind) ? run_log_number(log, "schedule.epsilon") : NAN;
 }
 
 double run_log_progress(const struct run_log *log)
@@ -182,11 +183,42 @@ double run_log_progress(const struct run_log *log)
 	if (log->state == RUN_LOG_ENDED)
 		return 1;
 	/* A live stream has no end to be near to. */
-	if (source && !strcmp(source, "stdin"))
+	if (source && traits_live(source))
 		return NAN;
 	if (!(evaluations >= 1) || (double)log->count > evaluations)
 		return NAN;
 	return (double)log->count / evaluations;
+}
+
+static int64_t count_of(const struct run_log *log, const char *name)
+{
+	for (size_t i = 0; i < log->fact_count; i++)
+		if (!strcmp(log->facts[i].name, name) && log->facts[i].number > 0 &&
+			log->facts[i].number < (double)INT64_MAX)
+			return (int64_t)log->facts[i].number;
+	return 0;
+}
+
+void run_log_rests(const struct run_log *log, struct run_rests *rests)
+{
+	const int64_t samples = log->count ? log->rows[log->count - 1].samples : 0;
+	int64_t ir = count_of(log, "ir_samples");
+
+	/* Runs of version 0.2 do not say it, but at the end all evaluation data is past. */
+	if (!ir && log->state == RUN_LOG_ENDED)
+		ir = count_of(log, "data.evaluation_samples");
+	*rests = (struct run_rests){.le = samples,
+		.recent = samples < RUN_LOG_RECENT ? samples : RUN_LOG_RECENT,
+		.ir = ir,
+		.ft = count_of(log, "ft_samples"),
+		.late_ir = ir,
+		.late_ft = count_of(log, "late_ft_samples"),
+		.held_out = log->has_kept ? log->kept_validation : 0};
+}
+
+double run_log_held_out(const struct metrics_row *row)
+{
+	return isnan(row->val_acc_ma) ? row->val_acc_sgd : row->val_acc_ma;
 }
 
 const char *run_log_grouped(char out[RUN_LOG_GROUPED], int64_t number)

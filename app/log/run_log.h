@@ -161,6 +161,23 @@ void run_log_alarm_words(const struct run_alarm *alarm, struct text *out);
 /* NULL: it has none. */
 const char *run_log_class_name(const struct run_log *log, int64_t label);
 
+/*
+ * How many samples a run's numbers rest on; 0: nobody can say. Below RUN_LOG_FEW a number is
+ * shown with it.
+ */
+enum { RUN_LOG_FEW = 100, RUN_LOG_RECENT = 1000 };
+struct run_rests {
+	int64_t le, recent, ir, ft, held_out;
+	int64_t late_ir, late_ft; /* the most of those evaluations */
+};
+void run_log_rests(const struct run_log *log, struct run_rests *rests);
+
+/*
+ * "Right on held-out samples": the latest window's validation accuracy of the best average, or of
+ * the plain model where there is no average; NAN before the first window has ended.
+ */
+double run_log_held_out(const struct metrics_row *row);
+
 /* 19200 as "19 200", somewhere in out. */
 enum { RUN_LOG_GROUPED = 32 };
 const char *run_log_grouped(char out[RUN_LOG_GROUPED], int64_t number);

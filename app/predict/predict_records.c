@@ -258,11 +258,8 @@ static void look_at_header(const struct from_records *r)
 	size_t used;
 	int count;
 
-	if (!r->model->schema || strcmp(r->records->type->name, "table") != 0)
-		return;
-	const char *path =
-		strncmp(r->config->data, "table:", 6) ? r->config->data : r->config->data + 6;
-	if (mapped_open(&file, path, MAPPED_UNPACK, NULL))
+	if (!r->model->schema || !records_tabular(r->config->data) ||
+		mapped_open(&file, records_words_path(r->config->data), MAPPED_UNPACK, NULL))
 		return;
 	const size_t mark = csv_mark((const char *)file.data, file.size);
 	const char *bytes = (const char *)file.data + mark;

@@ -42,6 +42,15 @@ static const struct records_type *named(const char *words, const char **path)
 	return NULL;
 }
 
+const char *records_words_path(const char *words)
+{
+	const char *path = words;
+
+	if (!path_exists(words))
+		named(words, &path);
+	return path;
+}
+
 bool records_likely(const char *words)
 {
 	const char *path;

@@ -58,7 +58,7 @@ struct records_type {
 	const char *name;
 	const char *help;                 /* one line */
 	const struct option_row *options; /* keys of its own, NULL for none */
-	/* Whether the path looks like this kind; the first row that says so has it. Reads little. */
+	/* Whether the path looks like this kind; the first row to say so has it. Reads little. */
 	bool (*guess)(const char *path);
 	/* Fills in zeroed storage of `size` bytes, which begins with a struct records. */
 	size_t size;
@@ -107,6 +107,9 @@ bool records_likely(const char *words);
 
 /* Whether "KIND:PATH" or "PATH" is a table: rows of numbers, whatever is in it. Reads little. */
 bool records_tabular(const char *words);
+
+/* Where PATH begins in "KIND:PATH" or "PATH". */
+const char *records_words_path(const char *words);
 
 /*
  * Whether a record whose row or label makes no sense is to be left out, with label

@@ -215,7 +215,7 @@ static int open_index(struct tar *tar, const char *path, bool lenient, struct er
 	if (code)
 		return code;
 	code = pack_index(&scan, &bytes, &size, err);
-	/* An index with bad records is not kept: it would hide them from a run that refuses them. */
+	/* An index with bad records is not kept: it would hide them from one that refuses them. */
 	keep = bytes_total >= KEEP_FROM && !tar->unpacked && !scan.bad;
 	tar_scan_release(&scan);
 	if (code)

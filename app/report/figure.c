@@ -21,21 +21,21 @@ struct panel {
 	const char *title, *y_label;
 	double scale;
 	int solid, dashed, dotted; /* of enum curve_kind; -1: none */
-	bool log, step, level, cuts, alarms;
+	bool log, step, level, cuts, alarms, accuracy;
 	double settle; /* the share of the run that may lie outside, being far from all others */
 };
 
 static const struct panel panels[] = {
 	{"Information retention", "IR, %", 100, CURVE_IR, CURVE_IR_SGD, -1, .cuts = true,
-		.alarms = true},
+		.alarms = true, .accuracy = true},
 	{"Learning rate", "rate, log scale", 1, CURVE_RATE, -1, -1, .log = true, .step = true,
 		.cuts = true},
 	{"Validation loss", "loss, nats", 1, CURVE_LOSS, CURVE_LOSS_SGD, -1, .cuts = true},
 	{"σ: what averaging gains", "σ, points of accuracy", 100, CURVE_SIGMA, -1, -1,
 		.level = true, .cuts = true, .settle = 0.03},
 	{"Before the label: last 1 000, all (dashed), guess (dotted)", "accuracy, %", 100,
-		CURVE_RECENT, CURVE_LE, CURVE_BLIND, .alarms = true},
-	{"Forward transfer", "FT, %", 100, CURVE_FT, CURVE_FT_SGD, -1},
+		CURVE_RECENT, CURVE_LE, CURVE_BLIND, .alarms = true, .accuracy = true},
+	{"Forward transfer", "FT, %", 100, CURVE_FT, CURVE_FT_SGD, -1, .accuracy = true},
 	{"Windows of the averages", "1/(1−γ), updates", 1, CURVE_WINDOW1, CURVE_WINDOW2, -1,
 		.log = true, .step = true},
 };
@@ -283,6 +283,7 @@ static int draw_panel(struct text *out, struct drawing *drawing, const struct pa
 	plot->y_label = panel->y_label;
 	plot->x_most = last_iteration(drawing->set);
 	plot->log = panel->log;
+	plot->accuracy = panel->accuracy;
 	plot->step = panel->step;
 	plot->settle = panel->settle * plot->x_most;
 	plot->level = panel->level ? panel->scale * level_of(drawing->set) : NAN;

@@ -20,6 +20,7 @@ int figure_ranges(
 		.x_most = 1,
 		.percent_x = true,
 		.from_zero = true,
+		.accuracy = true,
 		.level = NAN,
 		.lines = lines};
 

@@ -177,6 +177,9 @@ static void draw_axes(struct text *out, const struct plot *plot, const struct fr
 	for (int i = 0; i < count; i++) {
 		const double y = place_y(frame, ticks[i]);
 
+		if (plot->accuracy && (ticks[i] < 0 || ticks[i] > 100))
+			continue;
+
 		text_addf(out, "<path d=\"M%.1f %.1fh%.1f\" stroke=\"#e2e2e0\"/>\n", frame->left, y,
 			frame->width);
 		tick_words(words, ticks[i], false);
@@ -276,6 +279,25 @@ static void widen(double *least, double *most, double value)
 	*most = fmax(*most, value);
 }
 
+/* A line that does not move gets room around it, but no accuracies that cannot be. */
+static void spread(const struct plot *plot, double *least, double *most)
+{
+	const double own = plot->accuracy ? 10 : *most != 0 ? fabs(*most) : 1;
+	const double more = own - (*most - *least);
+
+	if (*most - *least >= own / 5)
+		return;
+	*least -= more / 2;
+	*most += more / 2;
+	if (plot->accuracy && *most > 100) {
+		*least -= *most - 100;
+		*most = 100;
+	} else if (plot->accuracy && *least < 0) {
+		*most -= *least;
+		*least = 0;
+	}
+}
+
 static void set_range(struct frame *frame, const struct plot *plot)
 {
 	double least = INFINITY, most = -INFINITY, room;
@@ -297,9 +319,16 @@ static void set_range(struct frame *frame, const struct plot *plot)
 		least = plot->log ? 0.1 : 0;
 		most = 1;
 	}
-	room = most > least ? 0.06 * (most - least) : fabs(most) / 2 + 1e-6;
-	frame->y_least = plot->log ? least / 1.6 : plot->from_zero ? least : least - room;
-	frame->y_most = plot->log ? most * 1.6 : most + room;
+	if (plot->log) {
+		room = most > 2 * least ? 1.6 : 3;
+		frame->y_least = least / room;
+		frame->y_most = most * room;
+		return;
+	}
+	spread(plot, &least, &most);
+	room = 0.06 * (most - least);
+	frame->y_least = plot->from_zero ? least : least - room;
+	frame->y_most = most + room;
 }
 
 static void draw_level(struct text *out, const struct frame *frame, const struct plot *plot)

@@ -37,6 +37,7 @@ struct plot {
 	bool log, step;
 	double settle;  /* what is left of this x does not widen y */
 	bool from_zero; /* y begins at 0 */
+	bool accuracy;  /* y is percent of something: never below 0 or above 100 */
 	double level;   /* a horizontal line; NAN: none */
 	const char *level_name;
 	const struct plot_line *lines;

@@ -29,7 +29,8 @@ enum { MATRIX_ROWS_MOST = 250 };
 enum { CLASSES_MOST = 200 };
 
 static const char *const shown[] = {"iteration", "lr", "gamma1", "gamma2", "sigma", "val_loss_ma",
-	"val_loss_sgd", "le", "recent", "ir", "ft", "ir_sgd", "ft_sgd", "blind"};
+	"val_loss_sgd", "val_acc_ma", "val_acc_sgd", "le", "recent", "ir", "ft", "ir_sgd", "ft_sgd",
+	"blind"};
 
 static const struct {
 	const char *name;
@@ -39,6 +40,8 @@ static const struct {
 	{"sigma", offsetof(struct run_window, sigma)},
 	{"val_loss_ma", offsetof(struct run_window, loss_ma)},
 	{"val_loss_sgd", offsetof(struct run_window, loss_sgd)},
+	{"val_acc_ma", offsetof(struct run_window, acc_ma)},
+	{"val_acc_sgd", offsetof(struct run_window, acc_sgd)},
 	{"gamma1", offsetof(struct run_window, gamma1)},
 	{"gamma2", offsetof(struct run_window, gamma2)},
 };
@@ -110,6 +113,7 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 		{"ir_sgd", s.last.ir_sgd},
 		{"late_ir", s.late_ir},
 		{"late_ir_sgd", s.late_ir_sgd},
+		{"held_out", run_log_held_out(&s.last)},
 		{"ft", s.last.ft},
 		{"ft_sgd", s.last.ft_sgd},
 		{"late_ft", s.late_ft},
@@ -119,10 +123,38 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 	};
 
 	jwriter_table(out, "summary");
+	jwriter_whole(out, "step", s.last.step);
 	jwriter_whole(out, "iteration", s.last.iteration);
 	jwriter_whole(out, "samples", s.last.samples);
 	for (size_t i = 0; i < COUNT(fields); i++)
 		jwriter_number(out, fields[i].name, fields[i].value);
+	jwriter_end(out);
+}
+
+/* How many samples the summary's numbers rest on; what nobody knows is left out. */
+static void add_rests(struct jwriter *out, const struct run_log *run)
+{
+	struct run_rests rests;
+
+	run_log_rests(run, &rests);
+	const struct {
+		const char *name;
+		int64_t samples;
+	} fields[] = {
+		{"le", rests.le},
+		{"blind", rests.le},
+		{"recent", rests.recent},
+		{"ir", rests.ir},
+		{"late_ir", rests.late_ir},
+		{"ft", rests.ft},
+		{"late_ft", rests.late_ft},
+		{"held_out", rests.held_out},
+	};
+
+	jwriter_table(out, "rests");
+	for (size_t i = 0; i < COUNT(fields); i++)
+		if (fields[i].samples)
+			jwriter_whole(out, fields[i].name, fields[i].samples);
 	jwriter_end(out);
 }
 
@@ -378,6 +410,38 @@ static void add_ledger(struct jwriter *out, const struct run_log *run)
 	jwriter_end(out);
 }
 
+static bool is_set(const struct run_log *run, const char *key, const char *value)
+{
+	const char *own = run_log_setting(run, key);
+
+	return own && !strcmp(own, value);
+}
+
+/*
+ * Whether comparing it with the paper's experiment tells anything: its method, on its stream
+ * or on one that is made to drift in its stead.
+ */
+static bool is_like_paper(const struct run_log *run)
+{
+	const char *source = run_log_setting(run, "stream.source");
+	const bool stream = source && (!strcmp(source, "drift") || !strncmp(source, "cloc:", 5) ||
+					      is_set(run, "stream.drift", "true"));
+
+	return stream && is_set(run, "average.kind", "ama") && is_set(run, "schedule.kind", "malr");
+}
+
+static void add_paper(struct jwriter *out, const struct run_set *set)
+{
+	bool like = false;
+
+	for (int i = 0; i < set->count; i++)
+		like |= is_like_paper(set->entries[i].log);
+	jwriter_list(out, "paper");
+	for (const struct run_setting *row = paper_settings; like && row->key; row++)
+		add_pair(out, row->key, row->value);
+	jwriter_end(out);
+}
+
 static void add_run(struct jwriter *out, const struct run_entry *entry)
 {
 	const struct run_log *run = entry->log;
@@ -393,6 +457,7 @@ static void add_run(struct jwriter *out, const struct run_entry *entry)
 	jwriter_text(out, "state", run_log_state_words(run->state));
 	jwriter_number(out, "epsilon", run_log_epsilon(run));
 	add_summary(out, run);
+	add_rests(out, run);
 	add_columns(out, run);
 	add_windows(out, run);
 	add_matrix(out, &run->matrix);
@@ -413,6 +478,8 @@ void report_data(struct text *words, const struct run_set *set, bool watch)
 	jwriter_lines(&out);
 	jwriter_text(&out, "version", RETAIN_VERSION);
 	jwriter_truth(&out, "watch", watch);
+	jwriter_whole(&out, "few", RUN_LOG_FEW);
+	jwriter_whole(&out, "recent", RUN_LOG_RECENT);
 	jwriter_list(&out, "groups");
 	for (int i = 0; i < set->group_count; i++)
 		jwriter_text(&out, NULL, set->groups[i].name);
@@ -421,10 +488,7 @@ void report_data(struct text *words, const struct run_set *set, bool watch)
 	for (int i = 0; i < set->left_out_count; i++)
 		jwriter_text(&out, NULL, set->left_out[i]);
 	jwriter_end(&out);
-	jwriter_list(&out, "paper");
-	for (const struct run_setting *row = paper_settings; row->key; row++)
-		add_pair(&out, row->key, row->value);
-	jwriter_end(&out);
+	add_paper(&out, set);
 	jwriter_list(&out, "runs");
 	jwriter_lines(&out);
 	for (int i = 0; i < set->count; i++)

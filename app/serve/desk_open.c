@@ -114,11 +114,8 @@ int desk_open_model(struct desk **desk, const char *path, struct err *err)
 	code = made->path ? weights_read(&made->weights, path, err)
 			  : err_memory(err, "a path", strlen(path));
 	w = made->weights;
-	if (!code && w->schema && strstr(w->schema, "\"columns\""))
-		code = schema_parse(&made->schema, &(struct schema_sizes){1, 1, 0}, w->schema,
-			strlen(w->schema), path, err);
-	if (!code && made->schema && schema_floats(made->schema) != floats_of(w->net))
-		code = err_set(err, ERR_FORMAT, "%s: its schema does not fit its net", path);
+	if (!code)
+		code = schema_of_weights(&made->schema, w->schema, floats_of(w->net), path, err);
 	if (!code)
 		code = copy_of_weights(&made->copy, w, err);
 	if (code)

@@ -89,9 +89,9 @@ extern const struct http_owner exchange_owner; /* its context is a struct serve 
 enum http_next exchange_put(struct exchange *exchange, bool must);
 
 /*
- * Fills in the logits of the inputs by the copy; HTTP_GO. Or others compute them, together with
- * those of other requests, or the learner must be asked: then the route is served again, and the
- * job has logits and a copy.
+ * Returns HTTP_GO with logits from the copy. Otherwise the job is queued, to be computed with
+ * those of other requests or by the learner, and the route is served again when the job has
+ * logits and a copy; or the request is refused.
  */
 enum http_next exchange_predict(struct exchange *exchange, struct err *err);
 

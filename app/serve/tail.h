@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* From the byte *at on; up to `room` - 1 bytes and a NUL; *at moves behind what was read. A line that
- * is longer than that is left out. A file that became shorter is read from its end. */
+/*
+ * From the byte *at on; up to `room` - 1 bytes and a NUL; *at moves behind what was read. A line
+ * that is longer than that is left out. A file that became shorter is read from its end.
+ */
 size_t tail_read(const char *path, int64_t *at, char *out, size_t room);
 int64_t tail_end(const char *path); /* 0 if there is no file */
 

@@ -45,9 +45,7 @@ void stored_note_bad(struct stored *s)
 		if (s->run.events && bad.number <= BAD_EVENTS)
 			write_bad(s->run.events, now.iteration, &bad);
 		if (bad.by < 0)
-			log_write(&s->run.config.log, LOG_WARN,
-				"%s, and so with %" PRId64 " records in all; they are left out",
-				bad.why, bad.id);
+			log_write(&s->run.config.log, LOG_WARN, "%s; left out", bad.why);
 		else if (power_of_ten(bad.number))
 			log_write(&s->run.config.log, LOG_WARN, "%s; left out (%" PRId64 " so far)",
 				bad.why, bad.number);

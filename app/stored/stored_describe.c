@@ -94,9 +94,26 @@ static void describe_choice(const struct stored *s, struct text *words)
 	text_addf(words, "%s, seed %" PRId64, options_text(o, "run.method"),
 		options_int64(o, "run.seed"));
 	if (!strcmp(options_text(o, "stream.eval"), "held"))
-		text_addf(words, "; kept: on the %g %% that it predicts and never trains on",
+		text_addf(words,
+			"; retention is measured on %g %% of the samples, on which the net is "
+			"never trained",
 			100 * options_float(o, "replay.holdout"));
-	text_addf(words, "  (why: docs/defaults.md)");
+}
+
+/* Of a stream that is no data set: its name, and how much there is. */
+static void describe_stream(const struct stored *s, struct text *words)
+{
+	const struct source_info *info = source_info(s->source);
+
+	text_addf(words, "%s: a built-in stream, %" PRId64 " samples, %d classes",
+		options_text(s->run.config.options, "stream.source"), info->samples, info->classes);
+}
+
+void stored_about(const struct stored *s, struct text *data, struct text *choice)
+{
+	(source_records(s->source) ? describe_data : describe_stream)(s, data);
+	if (source_records(s->source))
+		describe_choice(s, choice);
 }
 
 void stored_describe(const struct stored *stored, char *out, size_t size)
@@ -109,6 +126,7 @@ void stored_describe(const struct stored *stored, char *out, size_t size)
 		describe_data(stored, &words);
 		text_addf(&words, "\n");
 		describe_choice(stored, &words);
+		text_addf(&words, "  (why: docs/defaults.md)");
 	} else {
 		text_addf(&words,
 			"%s · %" PRId64 " time step%s · %" PRId64

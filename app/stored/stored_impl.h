@@ -47,6 +47,9 @@ int64_t stored_samples(const struct stored *stored);
 enum { STORED_DIGEST = 32 };
 bool stored_digest(struct source *source, char out[STORED_DIGEST]);
 
+/* The lines of stored_describe, for run.json: what the data is and, of a data set, what was chosen. */
+void stored_about(const struct stored *stored, struct text *data, struct text *choice);
+
 /* For struct learner_config: samples of a source, by part. */
 int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs, struct err *err);
 

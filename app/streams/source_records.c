@@ -57,7 +57,7 @@ struct data {
 	int64_t without_class; /* records that take no part */
 	struct substitutes bad;
 	bool told;           /* those, once */
-	char first_bad[300]; /* the first of them */
+	char first_bad[340]; /* the first of them, and how many others there are */
 };
 
 static const struct data *const_data(const struct source *source)
@@ -318,30 +318,33 @@ static double data_eval_time(const struct source *source, int64_t id)
 	return const_data(source)->order.eval_times[id];
 }
 
-/* Names the first record that has no class. */
+/* Names the first record that has no class, and says how many others have none. */
 static void find_bad(struct data *data)
 {
-	char where[256];
+	const int64_t others = data->without_class - 1;
+	char where[256], more[40] = "";
 	int64_t i = 0;
 
 	while (i < records_info(data->records)->count && records_look(data->records, i).label >= 0)
 		i++;
 	records_where(data->records, i, where, sizeof(where));
-	snprintf(data->first_bad, sizeof(data->first_bad), "%s: has no label in the %d classes",
-		where, records_info(data->records)->classes);
+	if (others == 1)
+		snprintf(more, sizeof(more), ", nor has 1 other");
+	else if (others > 1)
+		snprintf(more, sizeof(more), ", nor have %" PRId64 " others", others);
+	snprintf(data->first_bad, sizeof(data->first_bad),
+		"%s: has no label among the %d classes%s", where,
+		records_info(data->records)->classes, more);
 }
 
 static int refuse_bad(const struct data *data, struct err *err)
 {
 	if (!data->skips)
-		return err_set(err, ERR_FORMAT,
-			"%s, and so with %" PRId64
-			" records in all (stream.on_bad = skip leaves them out)",
-			data->first_bad, data->without_class);
+		return err_set(err, ERR_FORMAT, "%s (stream.on_bad = skip leaves such records out)",
+			data->first_bad);
 	return err_set(err, ERR_FORMAT,
-		"%s, and so with %" PRId64 " records in all, which is more than stream.max_bad = "
-		"%g allows; stream.on_bad = error says more",
-		data->first_bad, data->without_class, data->max_bad);
+		"%s; that is more than stream.max_bad = %g allows; stream.on_bad = error says more",
+		data->first_bad, data->max_bad);
 }
 
 static int make_order(struct data *data, const struct options *options, struct err *err)

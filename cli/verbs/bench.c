@@ -6,6 +6,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/settings.h"
+#include "config/traits.h"
 #include "inspect/bench.h"
 
 static int print_json(
@@ -44,10 +45,10 @@ static void print_text(const struct bench_config *config, const struct bench_res
 /* Vector nets take --size numbers, image nets --size pixels squared. */
 static void set_input(struct net_spec *net, int size, int channels)
 {
-	const int vectors = !strncmp(net->arch, "mlp", 3) || !strcmp(net->arch, "linear");
+	const bool pictures = traits_convolves(net->arch);
 
-	net->channels = vectors ? size : channels;
-	net->height = net->width = vectors ? 1 : size;
+	net->channels = pictures ? channels : size;
+	net->height = net->width = pictures ? size : 1;
 }
 
 static int bench_train_verb(int argc, char **argv)
@@ -118,7 +119,7 @@ struct timing {
 /* clang-format off */
 #define TIMING_ROWS(timing)                                                                        \
 	{"set", "KEY=VALUE", "set one key; may be repeated", .list = &(timing).settings},          \
-	{"seconds", "S", "run this many seconds", .real = &(timing).seconds, .most = 1e6},             \
+	{"seconds", "S", "run this many seconds", .real = &(timing).seconds, .most = 1e6},         \
 	{"json", NULL, "one line of JSON", .flag = &(timing).json}
 /* clang-format on */
 

@@ -28,7 +28,7 @@ struct loop {
 	struct contest *contest;
 	struct slot slots[JOBS_MOST];
 	int jobs, threads, running, failed, forwarded;
-	bool quiet;
+	bool quiet, mute;
 	double *shares; /* of all runs */
 	double before;  /* how much work was done before this process began, */
 	double work;    /* and of all runs */
@@ -75,6 +75,8 @@ static void fail(struct loop *loop, struct contest_run *run, const char *why)
 
 	contest_fail(run, why);
 	loop->failed++;
+	if (loop->mute)
+		return;
 	if (!loop->quiet && loop->line.terminal)
 		fputs("\r\033[K", stderr);
 	complain(EXIT_FAILED, "%s, seed %" PRId64 ", failed: %s",
@@ -236,7 +238,10 @@ static int to_make(const struct contest *contest)
 
 static bool convolves(const struct contest *contest)
 {
-	return strstr(contest->runs[0].config, "arch = resnet") != NULL;
+	for (int i = 0; i < contest->run_count; i++)
+		if (contest->runs[i].convolves)
+			return true;
+	return false;
 }
 
 static int set_width(struct loop *loop, const struct contest_watch *watch)
@@ -264,7 +269,7 @@ static int set_width(struct loop *loop, const struct contest_watch *watch)
 
 int contest_go(struct contest *contest, const struct contest_watch *watch)
 {
-	struct loop loop = {.contest = contest, .quiet = watch->quiet};
+	struct loop loop = {.contest = contest, .quiet = watch->quiet, .mute = watch->mute};
 	int status = set_width(&loop, watch);
 
 	if (status != EXIT_OK)

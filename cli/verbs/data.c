@@ -63,10 +63,15 @@ static void print_pictures(const struct data_info *info)
 static void print_balance(const struct data_info *info)
 {
 	printf("\n  over time    classes  new  most frequent\n");
-	for (int i = 0; i < DATA_PARTS; i++)
-		printf("  %3d-%3d %%    %7d  %3d  %s with %.1f %%\n", 100 * i / DATA_PARTS,
-			100 * (i + 1) / DATA_PARTS, info->parts[i].classes, info->parts[i].fresh,
-			info->parts[i].name, 100 * info->parts[i].most_share);
+	for (int i = 0; i < DATA_PARTS; i++) {
+		printf("  %3d-%3d %%    ", 100 * i / DATA_PARTS, 100 * (i + 1) / DATA_PARTS);
+		if (info->parts[i].classes)
+			printf("%7d  %3d  %s with %.1f %%\n", info->parts[i].classes,
+				info->parts[i].fresh, info->parts[i].name,
+				100 * info->parts[i].most_share);
+		else
+			printf("      –    –  –\n");
+	}
 }
 
 static void print_reading(const struct data_info *info)
@@ -164,14 +169,6 @@ static void on_progress(void *context, int64_t done, int64_t total)
 	progress_update(progress, (uint64_t)done);
 }
 
-/* Of the source without its kind. */
-static const char *table_path(const struct options *options)
-{
-	const char *words = options_text(options, "stream.source");
-
-	return strncmp(words, "table:", 6) ? words : words + 6;
-}
-
 static int info_verb(int argc, char **argv)
 {
 	struct arg_list settings = {0};
@@ -207,7 +204,7 @@ static int info_verb(int argc, char **argv)
 			progress_end(&progress);
 	}
 	if (!code && !strcmp(info.kind, "table"))
-		code = table_info(&table, table_path(options), options, &err);
+		code = table_info(&table, options, &err);
 	if (!code && json)
 		code = print_json(&info, &table, &err);
 	else if (!code)

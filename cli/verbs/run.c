@@ -17,6 +17,16 @@
 #include "cli/settings.h"
 #include "cli/watch.h"
 
+static const char about[] =
+	"Learns from a stream and shows how well it keeps what it saw. DATA is a table "
+	"(clicks.csv),\n"
+	"a folder of photos, or KIND:PATH as retain list shows; it needs no settings, and the run "
+	"is\n"
+	"kept in runs/NAME. DATA - is lines as they come, JSON objects or rows of a table;\n"
+	"predictions go to standard output. CONFIG is an .ini file or the folder of a run. "
+	"Without\n"
+	"either: the built-in drifting stream, small preset, AMA+MALR.";
+
 enum { PLACE = 4096 };
 
 struct request {
@@ -37,10 +47,26 @@ static int resolve(
 	return settings_resolve(options, file, shorthands, &request->settings, err);
 }
 
-/* The lines of came_to.h. */
-static void print_words_of(FILE *to, const struct run_result *result,
-	void (*words)(struct text *out, const struct summary *summary))
+/* By what the run has just written; without a folder nobody can say. */
+static struct run_rests rests_of(const char *folder)
 {
+	struct run_rests rests = {0};
+	struct run_log *log;
+
+	if (!folder ||
+		run_log_open(&log, folder, RUN_LOG_CONFIG | RUN_LOG_METRICS | RUN_LOG_FACTS, NULL))
+		return rests;
+	run_log_rests(log, &rests);
+	run_log_close(log);
+	return rests;
+}
+
+/* The lines of came_to.h. */
+static void print_words_of(FILE *to, const struct run_result *result, const char *folder,
+	void (*words)(
+		struct text *out, const struct summary *summary, const struct run_rests *rests))
+{
+	const struct run_rests rests = rests_of(folder);
 	const struct summary summary = {.last = result->last,
 		.late_ir = result->late_ir,
 		.late_ft = result->late_ft,
@@ -48,7 +74,7 @@ static void print_words_of(FILE *to, const struct run_result *result,
 		.late_ft_sgd = result->late_ft_sgd};
 	struct text out = {0};
 
-	words(&out, &summary);
+	words(&out, &summary, &rests);
 	fputs(out.data && !out.failed ? out.data : "", to);
 	text_release(&out);
 }
@@ -60,7 +86,7 @@ static void print_live(const struct watch_result *all, const struct request *req
 	char grouped[2][RUN_LOG_GROUPED];
 
 	if (result->rows)
-		print_words_of(stderr, result, came_to_live);
+		print_words_of(stderr, result, request->out, came_to_live);
 	fprintf(stderr, "  %-26s%7s   in %s line%s, %" PRId64 " of them bad\n", "time steps",
 		run_log_grouped(grouped[0], result->step), run_log_grouped(grouped[1], all->lines),
 		all->lines == 1 ? "" : "s", all->bad_lines);
@@ -84,7 +110,7 @@ static void print_summary(const struct watch_result *all, const struct request *
 		printf("At the last evaluation, iteration %s:\n", evaluated);
 	if (result->rows) {
 		putchar('\n');
-		print_words_of(stdout, result, came_to);
+		print_words_of(stdout, result, request->out, came_to);
 		printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	}
 	printf("  %-26s%6.1f s  %s iteration%s, %.1f k/s\n", "time", result->seconds, at,
@@ -98,10 +124,11 @@ static void print_summary(const struct watch_result *all, const struct request *
 		printf("Nothing is lost. Go on with: retain run --resume %s\n", request->out);
 }
 
-static int print_json(
-	FILE *to, const struct watch_result *all, const struct options *options, struct err *err)
+static int print_json(FILE *to, const struct watch_result *all, const struct options *options,
+	const char *folder, struct err *err)
 {
 	const struct run_result *result = &all->run;
+	const struct run_rests rests = rests_of(folder);
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
 
@@ -114,6 +141,13 @@ static int print_json(
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "late_ft_sgd", result->late_ft_sgd);
+	jwriter_number(&json, "held_out", run_log_held_out(&result->last));
+	/* What these rest on, 0 where nobody can say. */
+	jwriter_whole(&json, "ir_samples", rests.ir);
+	jwriter_whole(&json, "ft_samples", rests.ft);
+	jwriter_whole(&json, "late_ft_samples", rests.late_ft);
+	jwriter_whole(&json, "held_out_samples", rests.held_out);
 	jwriter_number(&json, "cost_per_iteration", result->cost);
 	jwriter_number(&json, "train_seconds", result->train_seconds);
 	jwriter_number(&json, "waited_seconds", all->waited);
@@ -128,7 +162,7 @@ static bool finished(const struct request *request, const struct options *option
 	struct run_log *log = NULL;
 	bool ended;
 
-	if (!request->resume || source_is_live(options) ||
+	if (source_is_live(options) ||
 		run_log_open(&log, request->resume, RUN_LOG_CONFIG | RUN_LOG_FACTS, NULL))
 		return false;
 	ended = log->state == RUN_LOG_ENDED;
@@ -157,7 +191,8 @@ static int go(const struct request *request, const struct options *options)
 	status = watch_run(&watch, &result);
 
 	if (status == EXIT_OK || status > EXIT_STOPPED) {
-		if (request->json && print_json(live ? stderr : stdout, &result, options, &err))
+		if (request->json &&
+			print_json(live ? stderr : stdout, &result, options, request->out, &err))
 			status = complain(EXIT_FAILED, "%s", err.message);
 		if (!request->json)
 			(live ? print_live : print_summary)(&result, request);
@@ -198,54 +233,71 @@ static const char *take_word(struct request *request, const char *word)
 	return NULL;
 }
 
+/* The command line; ARGS_GO_ON if it makes sense. */
+static int read_words(struct request *request, int *argc, char **argv)
+{
+	const struct arg rows[] = {
+		{"set", "KEY=VALUE", "set one key; see retain config; may be repeated",
+			.list = &request->settings},
+		{"method", "NAME", "a bundle of keys; see retain methods",
+			.text = &request->method},
+		{"seed", "N", "everything random follows from it", .text = &request->seed},
+		{"out", "DIR", "write config, metrics, events, weights and report there",
+			.text = &request->out},
+		{"threads", "N", "threads; 0: what fits the net", .text = &request->threads},
+		{"resume", "DIR", "go on with the run in DIR, by its own config",
+			.text = &request->resume},
+		{"force", NULL, "begin anew in a DIR that holds a run", .flag = &request->force},
+		{"open", NULL, "show the report in the browser at the end", .flag = &request->open},
+		{"quiet", NULL, "no progress, only warnings and the summary",
+			.flag = &request->quiet},
+		{"json", NULL, "the summary as one line of JSON", .flag = &request->json},
+		{"ranks-anyway", NULL, "under mpirun: share even what one process does faster",
+			.flag = &request->ranks_anyway},
+		{0},
+	};
+	const struct args args = {"retain run", "[DATA | CONFIG]", about, rows,
+		.example = "retain run clicks.csv --out runs/clicks"};
+	const int status = args_read(&args, argc, argv);
+
+	if (status != ARGS_GO_ON)
+		return status;
+	if (*argc > 2)
+		return complain(EXIT_USAGE, "%s: one DATA or CONFIG is enough", argv[2]);
+	if (request->resume && (*argc > 1 || request->out || request->force))
+		return complain(EXIT_USAGE,
+			"--resume %s: takes the folder's own config and place; leave "
+			"out CONFIG, --out and --force",
+			request->resume);
+	return ARGS_GO_ON;
+}
+
+/* Goes on with a run, if it can be. */
+static int resume(const struct request *request, const struct options *options, const char *file)
+{
+	if (!strcmp(options_source(options, "stream.source"), OPTIONS_DEFAULT))
+		return complain(EXIT_USAGE,
+			"%s: belongs to a program, which goes on with it by retain_learner_open",
+			file);
+	if (finished(request, options))
+		return complain(EXIT_OK,
+			"%s: is finished; see retain show %s, or make it again by retain run %s "
+			"--out %s --force",
+			request->resume, request->resume, file, request->resume);
+	return go(request, options);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct request request = {0};
-	const struct arg rows[] = {
-		{"set", "KEY=VALUE", "set one key; see retain config; may be repeated",
-			.list = &request.settings},
-		{"method", "NAME", "a bundle of keys; see retain methods", .text = &request.method},
-		{"seed", "N", "everything random follows from it", .text = &request.seed},
-		{"out", "DIR", "write config, metrics, events, weights and report there",
-			.text = &request.out},
-		{"threads", "N", "threads; 0: what fits the net", .text = &request.threads},
-		{"resume", "DIR", "go on with the run in DIR, by its own config",
-			.text = &request.resume},
-		{"force", NULL, "begin anew in a DIR that holds a run", .flag = &request.force},
-		{"open", NULL, "show the report in the browser at the end", .flag = &request.open},
-		{"quiet", NULL, "no progress, only warnings and the summary",
-			.flag = &request.quiet},
-		{"json", NULL, "the summary as one line of JSON", .flag = &request.json},
-		{"ranks-anyway", NULL, "under mpirun: share even what one process does faster",
-			.flag = &request.ranks_anyway},
-		{0},
-	};
-	const struct args args = {"retain run", "[DATA | CONFIG]",
-		"Learns from a stream and shows how well it keeps what it saw. DATA is a table "
-		"(clicks.csv),\n"
-		"a folder of photos, or KIND:PATH as retain list shows; it needs no settings, and "
-		"the run is\n"
-		"kept in runs/NAME. DATA - is lines as they come, JSON objects or rows of a "
-		"table;\n"
-		"predictions go to standard output. CONFIG is an .ini file or the folder of a run. "
-		"Without\n"
-		"either: the built-in drifting stream, small preset, AMA+MALR.",
-		rows, .example = "retain run clicks.csv --out runs/clicks"};
 	struct options *options = NULL;
 	const char *from;
 	char file[4096];
 	struct err err = {0};
-	int status = args_read(&args, &argc, argv);
+	int status = read_words(&request, &argc, argv);
 
 	if (status != ARGS_GO_ON)
 		return status;
-	if (argc > 2)
-		return complain(EXIT_USAGE, "%s: one DATA or CONFIG is enough", argv[2]);
-	if (request.resume && (argc > 1 || request.out || request.force))
-		return complain(EXIT_USAGE,
-			"--resume %s: takes the folder's own config and place; leave "
-			"out CONFIG, --out and --force",
-			request.resume);
 	if (request.resume)
 		snprintf(file, sizeof(file), "%s/config.ini", request.out = request.resume);
 	from = !request.resume                  ? take_word(&request, argv[1])
@@ -256,17 +308,7 @@ int cmd_run(int argc, char **argv)
 			"--open: the report is in the run's folder; name it by --out DIR");
 	if (resolve(from, &request, &options, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
-	if (request.resume && !strcmp(options_source(options, "stream.source"), OPTIONS_DEFAULT))
-		status = complain(EXIT_USAGE,
-			"%s: belongs to a program, which goes on with it by retain_learner_open",
-			file);
-	else if (finished(&request, options))
-		status = complain(EXIT_OK,
-			"%s: is finished; see retain show %s, or make it again by retain run %s "
-			"--out %s --force",
-			request.resume, request.resume, file, request.resume);
-	else
-		status = go(&request, options);
+	status = request.resume ? resume(&request, options, file) : go(&request, options);
 	options_free(options);
 	return status;
 }

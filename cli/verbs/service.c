@@ -12,6 +12,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "config/app_config.h"
+#include "streams/source.h"
 
 #include "cli/crew.h"
 #include "cli/settings.h"
@@ -123,7 +124,7 @@ static int look_for_learners(void *several, const char *section, const char *nam
 static int resolve(const struct service_wish *wish, const char *file,
 	const struct service_learner *learner, struct options **options, struct err *err)
 {
-	const struct setting settings[] = {{"stream.source", "stdin"},
+	const struct setting settings[] = {{"stream.source", SOURCE_LIVE},
 		{"serve.listen", wish->listen}, {"run.method", wish->method}, {0}};
 	const int own = learner ? learner->word_count : 0, more = wish->settings->count;
 	const char **words = mem_new((size_t)(own + more) + 1, sizeof(*words));

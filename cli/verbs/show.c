@@ -66,6 +66,7 @@ static void add_opening(struct text *out, const struct run_log *log, const char 
 static void add_summary(struct text *out, const struct run_log *log, const char *dot)
 {
 	struct summary s;
+	struct run_rests rests;
 	const struct metrics_row *last = &s.last;
 	char grouped[2][RUN_LOG_GROUPED];
 
@@ -77,7 +78,8 @@ static void add_summary(struct text *out, const struct run_log *log, const char 
 		text_add(out, "Nothing was evaluated yet.\n");
 		return;
 	}
-	(isnan(last->ir) ? came_to_live : came_to)(out, &s);
+	run_log_rests(log, &rests);
+	(isnan(last->ir) ? came_to_live : came_to)(out, &s, &rests);
 	if (!isnan(s.cost))
 		text_addf(out, "  %-26s%6.2f   of plain SGD per iteration\n", "cost", s.cost);
 	if (!isnan(last->seconds))

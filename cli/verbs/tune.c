@@ -1,4 +1,5 @@
 /* `retain tune`: the first learning rate and MALR's epsilon, from early data. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct tune {
 	double share, slack;
 	int jobs, threads;
 	bool quiet, force;
+	bool hopeless;           /* all runs failed */
 	double list[RATES_MOST]; /* rising */
 	int count;
 	struct tune_row rows[RATES_MOST];
@@ -111,12 +113,37 @@ static void read_rows(struct tune *tune, const struct contest *contest)
 	}
 }
 
+/* A rate so large that its run fails is an answer, too. If all fail, it is not for their rates. */
+static void tell_failures(struct tune *tune, const struct contest *contest)
+{
+	const char *first = NULL;
+
+	tune->hopeless = true;
+	for (int i = 0; i < contest->run_count; i++) {
+		const struct contest_run *run = &contest->runs[i];
+
+		tune->hopeless &= run->failure != NULL;
+		first = first ? first : run->failure;
+	}
+	if (tune->hopeless)
+		complain(EXIT_FAILED, "%s", first);
+	for (int i = 0; i < contest->run_count && !tune->hopeless; i++) {
+		const struct contest_run *run = &contest->runs[i];
+
+		if (run->failure)
+			complain(EXIT_FAILED, "%s, seed %" PRId64 ", failed: %s",
+				contest_variant(contest, run->variant), tune->seed_list[run->seed],
+				run->failure);
+	}
+}
+
 static int run_rates(struct tune *tune)
 {
 	const struct contest_watch watch = {.label = "tune",
 		.jobs = tune->jobs,
 		.threads = tune->threads,
-		.quiet = tune->quiet};
+		.quiet = tune->quiet,
+		.mute = true};
 	struct contest_plan plan = {.config = tune->config,
 		.seeds = tune->seed_list,
 		.seed_count = tune->seed_count,
@@ -136,6 +163,8 @@ static int run_rates(struct tune *tune)
 		status = complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	} else {
 		status = contest_go(contest, &watch);
+		if (status == EXIT_FAILED)
+			tell_failures(tune, contest);
 		read_rows(tune, contest);
 	}
 	contest_free(contest);
@@ -168,8 +197,7 @@ static int try_rates(struct tune *tune)
 
 	for (int round = 0;; round++) {
 		status = run_rates(tune);
-		/* A rate so large that its run fails is an answer, too. */
-		if (status != EXIT_OK && status != EXIT_FAILED)
+		if (tune->hopeless || (status != EXIT_OK && status != EXIT_FAILED))
 			return status;
 		tune->force = false;
 		if (round == ROUNDS || !widen(tune))
@@ -260,7 +288,7 @@ static int go(struct tune *tune)
 	}
 	jobs_watch_signals();
 	status = try_rates(tune);
-	if (status == EXIT_OK || status == EXIT_FAILED)
+	if (!tune->hopeless && (status == EXIT_OK || status == EXIT_FAILED))
 		return conclude(tune);
 	if (status > EXIT_STOPPED)
 		printf("Stopped. What was run is in %s; the same command goes on from there.\n",

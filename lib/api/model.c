@@ -42,24 +42,6 @@ static int read_folder(struct weights **weights, const char *folder, struct err 
 	return code;
 }
 
-/* What the weights say of images is not for us. */
-static int read_schema(struct retain_model *made, const char *path, struct err *err)
-{
-	const char *words = made->weights->schema;
-	struct jvalue *value = NULL;
-	int code = words ? jvalue_read(&value, words, strlen(words), path, err) : 0;
-
-	if (!code && jvalue_find(value, "columns"))
-		code = schema_read(
-			&made->schema, &(struct schema_sizes){1, 1, 0}, value, path, err);
-	jvalue_free(value);
-	if (!code && made->schema && schema_floats(made->schema) != made->shape.floats)
-		code = err_set(err, ERR_FORMAT,
-			"%s: its schema makes %zu inputs, its net takes %zu", path,
-			schema_floats(made->schema), made->shape.floats);
-	return code;
-}
-
 static int fill(struct retain_model *made, const char *path, struct err *err)
 {
 	const struct predictor_config config = {.micro = MICRO_BATCH};
@@ -74,7 +56,8 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 		return code;
 	weights_drop(made->weights);
 	made->shape = serving_shape(net_spec(made->weights->net));
-	return read_schema(made, path, err);
+	return schema_of_weights(
+		&made->schema, made->weights->schema, made->shape.floats, path, err);
 }
 
 int retain_model_open(struct retain_model **model, const char *path, struct retain_err *err)

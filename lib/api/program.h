@@ -7,9 +7,9 @@
  * With the samples of a call the journal has a mark: at which iteration it was
  * revealed, and what was left of the budget. So a learner that comes after a
  * crash goes from its checkpoint to the last call by the same iterations between
- * the same calls as the one before. How far that one went on after the last call
- * nobody knows; what RETAIN_BUDGET stands for is taken, and what is missing of it
- * made up. A learner that was closed is as it was, and owes nothing.
+ * the same calls as the one before. Training after the last call is not recorded;
+ * RETAIN_BUDGET is assumed, and what is missing of it is made. A learner that was
+ * closed is as it was, and owes nothing.
  *
  * One caller at a time.
  */
@@ -63,8 +63,8 @@ int64_t program_left(const struct program *program);
 
 /*
  * Makes an iteration, one of program_left where it was ordered. Saves when that is
- * due. *back: whether instead the run went back to a checkpoint and came here again
- * (run.on_nan), with nothing left to make.
+ * due. *back is true if the run was rolled back to a checkpoint and caught up instead
+ * (run.on_nan); no iterations are left then.
  */
 int program_train(struct program *program, bool ordered, bool *back, struct err *err);
 

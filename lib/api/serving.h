@@ -37,7 +37,7 @@ int serving_check(
 
 /*
  * Fills in predictions and probabilities from logits (count, classes), of which the first
- * `known` count. Of none the label is -1, and every probability 0.
+ * `known` count. If known is 0, labels are -1 and probabilities 0.
  */
 void serving_say(const struct serving_call *call, int classes, int known, const float *logits);
 

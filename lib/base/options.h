@@ -125,6 +125,9 @@ int options_get(const struct options *options, const char *key, const char *sour
 /* The rows in their order; NULL past the last. */
 const struct option_row *options_at(const struct options *options, size_t index);
 
+/* The row that others call by this name, "lr" or "learning-rate"; NULL: none. */
+const struct option_row *options_synonym(const struct options *options, const char *key);
+
 /* The row of a key; NULL: there is no such key. */
 const struct option_row *options_row(const struct options *options, const char *key);
 

@@ -28,7 +28,7 @@ enum rng_purpose {
 	RNG_AUGMENT = 5, /* crops, flips, colours */
 	RNG_HOLDOUT = 6, /* which samples are kept for validation */
 	RNG_SHUFFLE = 7, /* permutations of ids */
-	RNG_DROPOUT = 8, /* masks inside a net */
+	/* 8 is kept for masks inside a net. */
 	RNG_TEST = 9,    /* tests and benchmarks */
 	RNG_THEORY = 20, /* noise of simulations */
 	RNG_BANK = 21,   /* which features a bank keeps */

@@ -3,8 +3,8 @@
  * what it was taken for most. Of predictions that were made before their labels came.
  *
  * Memory is linear in the number of classes: for each class CONFUSION_KEPT others that it
- * was taken for are kept. With more of them than that a number is what at least it was:
- * too small by no more than 1/(CONFUSION_KEPT + 1) of the class's errors.
+ * was taken for are kept. With more of them than that, counts are lower bounds: too
+ * small by no more than 1/(CONFUSION_KEPT + 1) of the class's errors.
  */
 #ifndef RETAIN_EVAL_CONFUSION_H
 #define RETAIN_EVAL_CONFUSION_H

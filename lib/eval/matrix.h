@@ -75,9 +75,9 @@ double matrix_retention(
 double matrix_transfer(const struct matrix *matrix, int row, double from, double to,
 	enum matrix_model model, enum matrix_top top);
 /*
- * Of the bins that were past in some row before: the mean of (the best accuracy in those rows)
- * less that of this row, and of this row's less that of the first of them. NAN without any.
- * Top 1.
+ * Means over the bins that were past in an earlier row, top 1. Forgetting is the best accuracy
+ * in those rows minus this row's; backward transfer is this row's minus that of the first of
+ * them. NAN without any.
  */
 double matrix_forgetting(const struct matrix *matrix, int row, enum matrix_model model);
 double matrix_backward(const struct matrix *matrix, int row, enum matrix_model model);

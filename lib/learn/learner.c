@@ -269,7 +269,7 @@ static int read_weights(struct learner *learner, const char *path, struct err *e
 		code = weights_load(learner->net, file, learner->params, learner->stats[0], &why);
 		if (code)
 			err_set(err, code, "%s%s", why.message,
-				strstr(why.message, "has shape")
+				weights_body_fits(learner->net, file)
 					? "; model.head = new takes all but the last layer"
 					: "");
 	}

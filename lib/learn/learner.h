@@ -264,7 +264,7 @@ const int64_t *learner_scale_seen(const struct learner *learner);
  * A number that moves whenever what LEARNER_INFERENCE stands for, weights, statistics or
  * scale, or the mixture of LEARNER_NOW may have changed, by whatever call. An owner that keeps
  * a copy of them (learn/published.h) copies again when it has moved. While an average serves,
- * without fast weights, and nothing is scaled, it rests between two moves of the average.
+ * without fast weights, and nothing is scaled, the number changes only when the average does.
  */
 uint64_t learner_version(const struct learner *learner);
 /*
@@ -277,7 +277,7 @@ int learner_load(struct learner *learner, const char *path, struct err *err);
 /* Everything but the options and the store. */
 void learner_state(struct learner *learner, struct state *state);
 
-/* Keys of model, engine, run and learn. What keys forbid each other is learner_new's to check. */
+/* Keys of model, engine, run and learn. learner_new refuses keys that exclude each other. */
 extern const struct option_row learner_options[];
 
 #endif

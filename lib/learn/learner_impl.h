@@ -101,8 +101,8 @@ int learner_best(const struct learner *learner);
 int learner_served(const struct learner *learner);
 
 /*
- * A model's weights, for what all ranks do together; learner_params is for the owner. What
- * learner_stale is called after is gathered again.
+ * A model's weights, for what all ranks do together; learner_params is for the owner. Call
+ * learner_stale after weights change; they are then gathered again.
  */
 const float *learner_weights(const struct learner *learner, int model);
 void learner_stale(struct learner *learner);
@@ -159,9 +159,9 @@ void learner_keep_start(struct learner *learner);
 void learner_end_part(struct learner *learner);
 
 /*
- * The net and all that has its size: made by the config, with first values; freed. Where
- * there is a former one, its values will be taken over: there are none yet, and its engine
- * may be used as well. What a learner costs and is planned to do follows from it.
+ * The net and all that has its size: made by the config, with first values; freed. If
+ * there is a former one, first values are not made, since the caller copies its values later;
+ * its engine may be used as well. What a learner costs and is planned to do follows from it.
  */
 int learner_make_nets(struct learner *learner, const struct learner *former, struct err *err);
 void learner_free_nets(struct learner *learner);

@@ -75,6 +75,7 @@ struct arch {
 	bool widths; /* ":W,W,..." follows the name */
 	int (*build)(struct net *net, const struct arch *arch, struct err *err);
 	const void *detail;
+	const struct net_usual *usual;
 };
 const struct arch *arch_find(const char *name);
 const struct arch *arch_at(int index);

@@ -251,27 +251,33 @@ static int build_linear(struct net *net, const struct arch *arch, struct err *er
 	return add_dense(net, 0, net->spec.classes, false, "fc", err);
 }
 
+static const struct net_usual imagenet = {true, 1000, 3, 224}, cifar = {true, 10, 3, 32},
+			      pictures = {.convolves = true}, vectors = {.convolves = false};
+
 static const struct arch archs[] = {
 	{"resnet18", "resnet18        ResNet-18 for images of about 224 pixels", "gn-ws", false,
-		build_resnet, &resnet18},
-	{"resnet34", "resnet34        ResNet-34", "gn-ws", false, build_resnet, &resnet34},
+		build_resnet, &resnet18, &imagenet},
+	{"resnet34", "resnet34        ResNet-34", "gn-ws", false, build_resnet, &resnet34,
+		&imagenet},
 	{"resnet50", "resnet50        ResNet-50, the paper's model", "gn-ws", false, build_resnet,
-		&resnet50},
-	{"resnet101", "resnet101       ResNet-101", "gn-ws", false, build_resnet, &resnet101},
+		&resnet50, &imagenet},
+	{"resnet101", "resnet101       ResNet-101", "gn-ws", false, build_resnet, &resnet101,
+		&imagenet},
 	{"resnet18-cifar",
 		"resnet18-cifar  ResNet-18 for images of about 32 pixels: 3x3 stem, no pooling",
-		"gn-ws", false, build_resnet, &resnet18_cifar},
+		"gn-ws", false, build_resnet, &resnet18_cifar, &cifar},
 	{"resnet20-cifar", "resnet20-cifar  the small CIFAR ResNet of 16, 32 and 64 channels",
-		"gn-ws", false, build_resnet, &resnet20_cifar},
+		"gn-ws", false, build_resnet, &resnet20_cifar, &cifar},
 	{"resnet8-cifar", "resnet8-cifar   the same with one block of each width instead of three",
-		"gn-ws", false, build_resnet, &resnet8_cifar},
+		"gn-ws", false, build_resnet, &resnet8_cifar, &cifar},
 	{"cnn",
 		"cnn:W,W,...     3x3 convolutions of these widths, each but the first halves the "
 		"image",
-		"gn-ws", true, build_cnn, NULL},
+		"gn-ws", true, build_cnn, NULL, &pictures},
 	{"mlp", "mlp:W,W,...     dense layers of these widths with ReLU, then the classes", "none",
-		true, build_mlp, NULL},
-	{"linear", "linear          softmax regression", "none", false, build_linear, NULL},
+		true, build_mlp, NULL, &vectors},
+	{"linear", "linear          softmax regression", "none", false, build_linear, NULL,
+		&vectors},
 };
 
 const struct arch *arch_at(int index)

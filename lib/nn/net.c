@@ -187,6 +187,13 @@ int net_features(const struct net *net)
 	return in.channels * in.height * in.width;
 }
 
+const struct net_usual *net_usual(const char *name)
+{
+	const struct arch *arch = arch_find(name);
+
+	return arch ? arch->usual : NULL;
+}
+
 const char *net_arch_help(int index)
 {
 	const struct arch *arch = arch_at(index);

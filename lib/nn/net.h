@@ -55,6 +55,16 @@ double net_trained_params(const struct net *net);
 /* How many numbers of a sample the last layer sees. */
 int net_features(const struct net *net);
 
+/*
+ * What is known of an architecture by its name: whether it has convolutions, and what it is
+ * usually trained on (0: nothing in particular). NULL: there is no such architecture.
+ */
+struct net_usual {
+	bool convolves;
+	int classes, channels, side;
+};
+const struct net_usual *net_usual(const char *arch);
+
 /* One line per known architecture, for help texts. NULL past the last. */
 const char *net_arch_help(int index);
 

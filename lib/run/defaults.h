@@ -5,8 +5,8 @@
  * instead.
  *
  * A key is left alone if somebody set it, or set one that stands against it: who sets
- * run.iterations needs no run.step_epochs, and who composes a method of single keys gets
- * the paper's for the rest.
+ * run.iterations needs no run.step_epochs, and if single keys make up a method, the others
+ * have the paper's values.
  */
 #ifndef RETAIN_RUN_DEFAULTS_H
 #define RETAIN_RUN_DEFAULTS_H

@@ -194,9 +194,9 @@ enum { RUN_ROWS_MOST = 4096 }; /* evaluations that a run without an end remember
 int run_open_journal(struct run *run, struct learner_config *config, struct err *err);
 
 /*
- * Where the first input will tell the size of inputs: run_try_options refuses what a learner
- * would refuse of any size, run_try_learner of this one; nothing is left of either.
- * run_journal_floats takes the folder and finds the size in its
+ * Where the first input will tell the size of inputs: run_try_options checks options that do
+ * not depend on the size, run_try_learner checks with the size in `config`. Neither keeps
+ * anything. run_journal_floats takes the folder and finds the size in its
  * journal, 0 if there is none. run_unmake undoes all from run_make_learner on, but keeps the
  * folder's lock.
  */
@@ -211,9 +211,9 @@ int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t 
 /*
  * Classes that come. run_reveal is learner_reveal for runs that may have them: the net and
  * the scores follow the labels. run_class is the label of a name: its own, or the next
- * that is free; ERR_INPUT if there can be no more. A new name is in the journal, in the
- * same transaction, when run_note_classes was called for it before a change of the
- * journal; run_reveal does so for all labels up to its largest.
+ * that is free; ERR_INPUT if there can be no more. Call run_note_classes before changing
+ * the journal: it stores the new names of labels below `below` in that transaction.
+ * run_reveal does so for all labels up to its largest.
  */
 int run_reveal(struct run *run, const float *inputs, const int32_t *labels, int n, struct err *err);
 int run_class(struct run *run, const char *name, int32_t *label, struct err *err);

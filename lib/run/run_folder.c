@@ -1,7 +1,8 @@
 /*
  * The run folder. What the run will need is made before its first step, so that
  * a folder that cannot be written is found out at once; results follow at its
- * end, each file whole or not at all.
+ * end, each file whole or not at all, and run.json as the last: where it is,
+ * so is everything else.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -100,28 +101,37 @@ int run_folder_holds_run(const struct run *run, bool *holds, struct err *err)
 	return 0;
 }
 
+static int remove_file(const struct run *run, const char *name, struct err *err)
+{
+	char *path = run_folder_path(run, name);
+	int code = 0;
+
+	if (!path)
+		code = err_memory(err, "a path", strlen(run->config.folder));
+	else if (unlink(path) && errno != ENOENT)
+		code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	mem_free(path);
+	return code;
+}
+
+/* What says that a run has ended is the last to be written, and the first to go. */
+static const char facts_name[] = "run.json";
+
 /*
  * What an earlier run left, all but its config, which is replaced at once, and a schema that
  * goes on.
  */
 static int clear_folder(const struct run *run, struct err *err)
 {
-	static const char *const files[] = {"metrics.csv", "events.jsonl", "matrix.csv", "run.json",
-		"model.safetensors", "report.html", "schema.json"};
-	int code = checkpoint_clear(run->config.folder, err);
+	static const char *const files[] = {
+		"metrics.csv", "events.jsonl", "matrix.csv", "model.safetensors", "report.html"};
+	int code = remove_file(run, facts_name, err);
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !code; i++) {
-		char *path = run_folder_path(run, files[i]);
-
-		if (!path)
-			code = err_memory(err, "a path", strlen(run->config.folder));
-		else if (run->schema_kept && !strcmp(files[i], "schema.json"))
-			;
-		else if (unlink(path) && errno != ENOENT)
-			code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
-		mem_free(path);
-	}
-	return code;
+	if (!code)
+		code = checkpoint_clear(run->config.folder, err);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !code; i++)
+		code = remove_file(run, files[i], err);
+	return code || run->schema_kept ? code : remove_file(run, "schema.json", err);
 }
 
 static int open_logs(struct run *run, struct err *err)
@@ -160,6 +170,8 @@ static int go_on(struct run *run, struct err *err)
 	mem_free(events);
 	if (!code)
 		code = checkpoint_load(run, &found, err);
+	if (!code)
+		code = remove_file(run, facts_name, err);
 	if (code)
 		return code;
 	if (!found) {
@@ -265,6 +277,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "late_ft_sgd", result->late_ft_sgd);
 	jwriter_number(&json, "recent", result->last.recent);
 	jwriter_number(&json, "alarms", result->last.alarms);
 	jwriter_number(&json, "cost_per_iteration", result->cost);
@@ -280,7 +293,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	add_kept(&json, run);
 	jwriter_end(&json);
 	text_add(&words, "\n");
-	return run_folder_write(run, "run.json", &words, err);
+	return run_folder_write(run, facts_name, &words, err);
 }
 
 int run_save_weights(const struct run *run, int model, const char *path, struct err *err)
@@ -338,8 +351,8 @@ int run_folder_end(struct run *run, const struct run_result *result, struct err 
 	if (!code)
 		code = run_write_classes(run, err);
 	if (!code)
-		code = write_facts(run, result, err);
-	if (!code)
 		code = run_write_model(run, "model.safetensors", err);
+	if (!code)
+		code = write_facts(run, result, err);
 	return code;
 }

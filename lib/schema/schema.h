@@ -152,6 +152,13 @@ int schema_parse(struct schema **schema, const struct schema_sizes *sizes, const
 	size_t size, const char *where, struct err *err);
 
 /*
+ * The schema of the columns in what a weights file says of its inputs (schema_words); NULL if it
+ * says nothing, or speaks of pictures. One that does not make `floats` inputs is ERR_FORMAT.
+ */
+int schema_of_weights(struct schema **schema, const char *words, size_t floats, const char *where,
+	struct err *err);
+
+/*
  * The schema that schema.from names: of a JSON file, of a weights file or of the weights
  * file in a run's folder. NULL without one. schema_open is the same for a path.
  */

@@ -54,6 +54,26 @@ static int of_weights(
 	return code;
 }
 
+int schema_of_weights(struct schema **schema, const char *words, size_t floats, const char *where,
+	struct err *err)
+{
+	struct jvalue *value = NULL;
+	int code = words ? jvalue_read(&value, words, strlen(words), where, err) : 0;
+
+	*schema = NULL;
+	/* It says how large everything is, so sizes do not matter. */
+	if (!code && jvalue_find(value, "columns"))
+		code = schema_read(schema, &(struct schema_sizes){1, 1, 0}, value, where, err);
+	jvalue_free(value);
+	if (code || !*schema || schema_floats(*schema) == floats)
+		return code;
+	code = err_set(err, ERR_FORMAT, "%s: its schema makes %zu inputs, its net takes %zu", where,
+		schema_floats(*schema), floats);
+	schema_free(*schema);
+	*schema = NULL;
+	return code;
+}
+
 static int of_json(
 	struct schema **schema, const char *path, const struct schema_sizes *sizes, struct err *err)
 {

@@ -108,7 +108,7 @@ bool store_prepares(const struct store *store); /* whether it has use for store_
 void store_forget(struct store *store, int64_t id);
 
 /*
- * To be called when what store_state saw last is saved. Removes from the journal, in
+ * Call after the checkpoint written by store_state is on disk. Removes from the journal, in
  * one transaction, what was forgotten in the checkpoint before that. After a failure
  * it may be called again, or not. Does nothing for other kinds.
  */

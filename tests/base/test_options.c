@@ -161,6 +161,9 @@ static void unknown_keys_bring_suggestions(void **state)
 		{"schedule.temperature", "x: schedule.temperature: no such key"},
 		{"kitchen.temperature", "x: [kitchen]: no such section"},
 		{"temperature", "x: temperature: no such key"},
+		{"schedule", "x: schedule: is a section, whose keys are schedule.epsilon, "
+			     "schedule.kind, "
+			     "schedule.offset"},
 		{"", "no such key"},
 		{".", "no such"},
 	};

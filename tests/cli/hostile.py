@@ -74,6 +74,42 @@ def files_that_may_not_grow():
               "a file that may not grow is told", f"{done.returncode} {done.stderr}")
     left = [name for _, _, names in os.walk("limited") for name in names if ".tmp" in name]
     tap.verdict(not left, "and leaves no half of one behind", str(left))
+    done = run("run", "--resume", "limited")
+    tap.verdict(done.returncode == 0 and os.path.exists("limited/model.safetensors"),
+              "a run whose weights did not fit is resumed to its end", f"{done.returncode} {done.stderr}")
+    done = run("run", "--resume", "limited")
+    tap.verdict("limited: is finished" in done.stderr, "and is finished then", done.stderr)
+
+
+def runs_that_go_on_have_not_ended():
+    """What says that a run has ended is the first thing to go when it goes on, or begins anew."""
+    run("run", *SMALL, "--out", "again")
+    os.unlink("again/matrix.csv")
+    os.mkdir("again/matrix.csv")
+    done = run("run", *SMALL, "--out", "again", "--force")
+    tap.verdict(done.returncode == 1 and "again/matrix.csv" in done.stderr, "a folder that cannot be cleared is told",
+              f"{done.returncode} {done.stderr}")
+    os.rmdir("again/matrix.csv")
+    done = run("run", "--resume", "again")
+    tap.verdict(done.returncode == 0 and "finished" not in done.stderr and os.path.exists("again/matrix.csv"),
+              "and is not taken for a finished run", f"{done.returncode} {done.stderr}")
+
+    line = '{"input": [1], "label": 0}\n'
+    words = [retain, "run", "--set", "stream.source=stdin", "--set", "model.classes=2", "--set", "model.input=1",
+             "--set", "model.arch=linear", "--quiet", "--out", "onward"]
+    subprocess.run(words, input=line, text=True, capture_output=True, check=True)
+    ended = run("show", "onward").stdout
+    with subprocess.Popen([retain, "run", "--resume", "onward", "--quiet"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as process:
+        process.stdin.write(line)
+        process.stdin.flush()
+        process.stdout.readline()
+        going = run("show", "onward").stdout
+        process.kill()
+    killed = run("show", "onward").stdout
+    tap.verdict("ended" in ended, "a live stream that has ended", ended)
+    tap.verdict("still going" in going, "goes on", going)
+    tap.verdict("broken off" in killed, "and is broken off, whatever was at its first end", killed)
 
 
 def too_little_memory():
@@ -107,6 +143,17 @@ def bad_rows_without_a_folder():
         tap.verdict(done.returncode == 0 and "left out" in done.stderr,
                   f"bad rows are left out {'with' if more else 'without'} a folder",
                   f"{done.returncode} {done.stderr}")
+    for count, others in (1, ""), (2, ", nor has 1 other"), (3, ", nor have 2 others"):
+        with open("odd.csv", "w", encoding="utf-8") as file:
+            file.write("a,b,label\n1,2,x\n1,2,y\n" + "1,2,3,4,5,x\n" * count + "2,1,x\n2,2,y\n" * 4)
+        odd = ["stream.source=table:odd.csv", "stream.per_step=2", "stream.on_bad=skip"]
+        odd = ["run", "--set", "model.arch=linear"] + [word for setting in odd for word in ("--set", setting)]
+        done = run(*odd, "--set", "stream.max_bad=1")
+        told = f"has no label among the 2 classes{others}; left out\n"
+        tap.verdict(done.returncode == 0 and told in done.stderr, f"{count} without a class, in one sentence", done.stderr)
+        done = run(*odd)
+        told = f"has no label among the 2 classes{others}; that is more than stream.max_bad = "
+        tap.verdict(done.returncode and told in done.stderr, f"{count} without a class are too many", done.stderr)
     done = run(*words, "--set", "stream.per_step=4")
     tap.verdict("do not fill a time step" in done.stderr, "so are samples after the last whole time step",
               done.stderr)
@@ -123,6 +170,20 @@ def what_users_type():
     done = run("run", "--set", "stream.source=photos")
     tap.verdict(done.returncode == 2 and "./photos is the folder" in done.stderr,
               "a folder named like a built-in stream is told apart", done.stderr)
+    for words in ["run", "photos"], ["tune", "photos"], ["data", "info", "photos"]:
+        done = run(*words)
+        tap.verdict(done.returncode == 2 and "retain: photos: " in done.stderr and "--set stream.preset=photos-small" in
+                  done.stderr, f"retain {' '.join(words)} says what was typed, and the way to the stream", done.stderr)
+    done = run("run", "--set", "stream.preset=photos-small", "--set", "photos.steps=10", "--set", "model.arch=linear",
+               "--set", "eval.count=1", "--threads", "1")
+    tap.verdict(done.returncode == 0, "which leads there", done.stderr)
+    done = run("run", "--set", "model=linear")
+    tap.verdict("model: is a section, whose keys are model." in done.stderr and "model.arch" in done.stderr,
+              "a section is no key", done.stderr)
+    for option in "--lr", "--learning-rate", "--learning_rate":
+        done = run("run", option, "0.1")
+        tap.verdict(f"{option}: no such option; did you mean --set schedule.rate=VALUE?" in done.stderr,
+                  f"{option} is known by another name", done.stderr)
     done = run("run", "photos/")
     tap.verdict(done.returncode == 2 and "cannot tell what kind of data" in done.stderr,
               "an empty folder is no config", done.stderr)
@@ -192,6 +253,7 @@ with tempfile.TemporaryDirectory() as folder:
     a_full_disk_behind_a_redirection()
     readers_that_go_away()
     files_that_may_not_grow()
+    runs_that_go_on_have_not_ended()
     too_little_memory()
     bad_rows_without_a_folder()
     what_users_type()

@@ -70,21 +70,28 @@ summary = page_data("a/report.html")["runs"][0]["summary"]
 rows = rows_of("a")
 
 tap.verdict(len(rows) == 7 and not rows[-1]["ft"], "the last evaluation has no FT", rows[-1])
-for key in ["late_ir", "late_ir_sgd", "late_ft"]:
+for key in ["late_ir", "late_ir_sgd", "late_ft", "late_ft_sgd"]:
     tap.verdict(abs(told[key] - late(rows, key[5:])) < 1e-12, key + " is what its name says", told[key])
-for key in ["late_ir", "late_ir_sgd", "late_ft", "recent", "alarms", "cost_per_iteration"]:
+for key in ["late_ir", "late_ir_sgd", "late_ft", "late_ft_sgd", "recent", "alarms", "cost_per_iteration"]:
     same("--json and run.json have one " + key, told[key], facts[key])
-for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "le", "recent", "alarms", "blind", "lr",
-        "iteration", "samples", "cost_per_iteration"]:
+for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "late_ft_sgd", "le", "recent",
+        "alarms", "blind", "lr", "iteration", "samples", "cost_per_iteration"]:
     same("--json and the page have one " + key, told[key], summary[key])
 for label, key in [("retention (IR)", "ir"), ("late retention (IR)", "late_ir"), ("adapts (LE)", "le"),
         ("next (FT)", "ft"), ("late next (FT)", "late_ft"), ("of the last 1 000", "recent"), ("guess by last labels", "blind")]:
     same("run prints " + key, printed.get(label), "%.1f" % (100 * told[key]))
     same("show prints " + key, shown.get(label), "%.1f" % (100 * told[key]))
 
+rests = page_data("a/report.html")["runs"][0]["rests"]
+for key in ["ir", "ft", "late_ft"]:
+    same("--json and run.json have one " + key + "_samples", told[key + "_samples"], facts[key + "_samples"])
+    same("... and the page", told[key + "_samples"], rests[key])
+same("--json and the page have one held_out", told["held_out"], summary["held_out"])
+same("... which is of the latest window", told["held_out"], float(rows[-1]["val_acc_ma"]))
+
 run("compare", "--methods", "ama+malr", "--seeds", "1", *SMALL[2:], "--out", "c")
 values = read_json("c/compare.json")["runs"][0]["values"]
-for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "le", "blind"]:
+for key in ["ir", "ir_sgd", "late_ir", "late_ir_sgd", "ft", "ft_sgd", "late_ft", "late_ft_sgd", "le", "blind"]:
     same("a comparison has the same " + key, values[key], told[key])
 same("... and cost", values["cost"], told["cost_per_iteration"])
 

@@ -156,6 +156,12 @@ def main():
         code, said, why = run(source, "resnet20-cifar", "bn", "n.safetensors")
         verdict(code != 0 and "'fc.weight' has shape (1000" in why and "model.head = new" in why,
                 "a head that does not fit is refused", code, said, why)
+        wide = dict(tensors)
+        wide["conv1.weight"] = ("F32", [16, 3, 1, 1], bytes(16 * 3 * 4))
+        write("wide.safetensors", wide)
+        code, said, why = run(source, "resnet20-cifar", "bn", "wide.safetensors")
+        verdict(code != 0 and "'conv1.weight' has shape" in why and "model.head" not in why,
+                "where more does not fit, a new head is no advice", code, said, why)
         odd = dict(tensors, strange=("F32", [1], bytes(4)))
         write("odd.safetensors", odd)
         code, said, why = run(source, "resnet20-cifar", "bn", "odd.safetensors", "model.head=new")

@@ -3,6 +3,7 @@
 
 #include "images/warp.h"
 
+static const struct warp as_is = {.zoom = 1, .contrast = 1, .saturation = 1};
 static const struct transform_config grey = {.channels = 1, .std = {1}};
 
 static void assert_picture(const struct warp *warp, struct transform_config config, int size,
@@ -23,8 +24,8 @@ static void nothing_changes_nothing(void **state)
 	const struct transform_config rgb = {
 		.channels = 3, .mean = {0.5f, 0.4f, 0.3f}, .std = {0.2f, 0.3f, 0.4f}};
 
-	assert_picture(&WARP_NONE, grey, 2, in, in);
-	assert_picture(&WARP_NONE, rgb, 1, colours, colours);
+	assert_picture(&as_is, grey, 2, in, in);
+	assert_picture(&as_is, rgb, 1, colours, colours);
 }
 
 static void turns_clockwise(void **state)
@@ -32,7 +33,7 @@ static void turns_clockwise(void **state)
 	static const float in[] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f};
 	static const float quarter[] = {0.7f, 0.4f, 0.1f, 0.8f, 0.5f, 0.2f, 0.9f, 0.6f, 0.3f};
 	static const float half[] = {0.9f, 0.8f, 0.7f, 0.6f, 0.5f, 0.4f, 0.3f, 0.2f, 0.1f};
-	struct warp warp = WARP_NONE;
+	struct warp warp = as_is;
 
 	warp.turn = 0.25;
 	assert_picture(&warp, grey, 3, in, quarter);
@@ -46,7 +47,7 @@ static void zooms_about_the_centre(void **state)
 	float in[16], large[16], small[16];
 	static const float near[] = {0.075f, 0.125f, 0.175f, 0.225f},
 			   far[] = {0, 0.05f, 0.25f, 0.3f};
-	struct warp warp = WARP_NONE;
+	struct warp warp = as_is;
 
 	for (int i = 0; i < 16; i++) {
 		in[i] = (float)(i % 4) / 10;
@@ -64,7 +65,7 @@ static void contrast_and_brightness(void **state)
 {
 	static const float in[] = {0.6f, 0.9f, 0.45f, 0}, out[] = {0.8f, 1, 0.5f, 0};
 	const struct transform_config config = {.channels = 1, .mean = {0.5f}, .std = {0.25f}};
-	struct warp warp = WARP_NONE;
+	struct warp warp = as_is;
 	float from[4], to[4];
 
 	warp.contrast = 2;
@@ -82,7 +83,7 @@ static void colours_turn(void **state)
 	static const float in[] = {0.9f, 0.2f, 0.4f}, turned[] = {0.4f, 0.9f, 0.2f};
 	static const float none[] = {0.5f, 0.5f, 0.5f};
 	const struct transform_config rgb = {.channels = 3, .std = {1, 1, 1}};
-	struct warp warp = WARP_NONE;
+	struct warp warp = as_is;
 
 	warp.hue = 1.0 / 3;
 	assert_picture(&warp, rgb, 1, in, turned);
@@ -96,7 +97,7 @@ static void wide_pictures(void **state)
 	enum { SIZE = 150 };
 	static float in[SIZE * SIZE], out[SIZE * SIZE];
 	struct transform_config config = grey;
-	struct warp warp = WARP_NONE;
+	struct warp warp = as_is;
 
 	config.size = SIZE;
 	warp.turn = 1.0 / 12;

@@ -271,7 +271,7 @@ static void wrong_tables_are_named(void **state)
 		const char *words, *setting, *says;
 	} rows[] = {
 		{"", NULL, "t.csv: is empty"},
-		{"a\n1\n", NULL, "row 1: has 1 columns; a table has 2 to 1024"},
+		{"a\n1\n", NULL, "row 1: has 1 column; a table has 2 to 1024"},
 		{"a,b\n", NULL, "t.csv: has no rows"},
 		{"a,b\n\n", NULL, "t.csv: has no rows"},
 		{"a,b\n1,2\n3\n", NULL, "t.csv, row 3: has 1 columns, and row 1 has 2"},

@@ -151,6 +151,69 @@ static void numbers_arrive(void **state)
 	mem_free(page);
 }
 
+/* What a number rests on, as run.json says it; of older runs all evaluation data. */
+static void samples_are_counted(void **state)
+{
+	static const struct {
+		const char *facts;
+		int64_t ir, ft;
+	} rows[] = {
+		{"{\"ir_samples\": 13, \"ft_samples\": 3, \"data\": {\"evaluation_samples\": 40}}",
+			13, 3},
+		{"{\"data\": {\"evaluation_samples\": 40}}", 40, 0},
+		{"{\"stopped\": true, \"data\": {\"evaluation_samples\": 40}}", 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		json_t *data, *rests;
+		char *page;
+
+		put_run("a", "m", 1, METRICS "1,10,0.5,0.2,\n");
+		put("a", "run.json", rows[i].facts);
+		page = page_of("a");
+		data = data_of(page);
+		rests = json_object_get(run_of(data, 0), "rests");
+		assert_int_equal(json_integer_value(json_object_get(rests, "ir")), rows[i].ir);
+		assert_int_equal(json_integer_value(json_object_get(rests, "late_ir")), rows[i].ir);
+		assert_int_equal(json_integer_value(json_object_get(rests, "ft")), rows[i].ft);
+		json_decref(data);
+		mem_free(page);
+	}
+}
+
+/* Its settings are there for runs that can be compared with it, and for no others. */
+static void paper_where_it_tells(void **state)
+{
+	static const struct {
+		const char *config;
+		bool told;
+	} rows[] = {
+		{"[stream]\nsource = drift\n[average]\nkind = ama\n[schedule]\nkind = malr\n",
+			true},
+		{"[stream]\nsource = cloc:x\n[average]\nkind = ama\n[schedule]\nkind = malr\n",
+			true},
+		{"[stream]\nsource = mine.csv\n[average]\nkind = ama\n[schedule]\nkind = malr\n",
+			false},
+		{"[stream]\nsource = drift\n[average]\nkind = none\n[schedule]\nkind = constant\n",
+			false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		json_t *data;
+		char *page;
+
+		put_run("a", "m", 1, METRICS "1,10,0.5,0.2,\n");
+		put("a", "config.ini", rows[i].config);
+		page = page_of("a");
+		data = data_of(page);
+		assert_int_equal(json_array_size(json_object_get(data, "paper")) > 0, rows[i].told);
+		json_decref(data);
+		mem_free(page);
+	}
+}
+
 /* What is drawn by windows is not there by evaluations as well. */
 static void nothing_comes_twice(void **state)
 {
@@ -282,6 +345,34 @@ static void all_figures(void **state)
 	run_set_close(set);
 }
 
+/* A line that does not move: ticks around it, and none where no accuracy can be. */
+static void constant_figures(void **state)
+{
+	static const struct {
+		const char *metrics, *label, *none;
+	} rows[] = {
+		{METRICS "1,1000,1,0.2,\n2,2000,1,0.2,\n", ">98<", ">102<"},
+		{METRICS "1,1000,0,0.2,\n2,2000,0,0.2,\n", ">8<", ">-2<"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct run_set *set;
+		struct err err = {0};
+		struct text svg = {0};
+		const char *path;
+
+		put_run("a", "m", 1, rows[i].metrics);
+		path = in_tree("a");
+		assert_ok(run_set_open(&set, &path, 1, &err), err);
+		assert_ok(figure_svg(&svg, set, "ir", &err), err);
+		assert_non_null(strstr(svg.data, rows[i].label));
+		assert_null(strstr(svg.data, rows[i].none));
+		text_release(&svg);
+		run_set_close(set);
+	}
+}
+
 static int figure_attempt(void *context, struct err *err)
 {
 	struct text svg = {0};
@@ -328,10 +419,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		tree_test(names_can_hold_anything),
 		tree_test(numbers_arrive),
+		tree_test(samples_are_counted),
+		tree_test(paper_where_it_tells),
 		tree_test(nothing_comes_twice),
 		tree_test(maps_are_thinned),
 		tree_test(nothing_is_loaded),
 		tree_test(all_figures),
+		tree_test(constant_figures),
 		tree_test(failures_are_named),
 		tree_test(memory_runs_out),
 	};

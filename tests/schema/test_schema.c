@@ -382,6 +382,29 @@ static void any_bytes_are_names(void **state)
 	schema_free(back);
 }
 
+/* What a weights file says is about columns or about pictures; only a key at its top tells. */
+static void weights_speak_of_columns_or_not(void **state)
+{
+	static const char column[] = "{\"columns\": [{\"name\": \"age\", \"kind\": \"number\"}]}";
+	static const char *const others[] = {
+		NULL, "{\"image\": {\"columns\": 3}}", "{\"about\": \"columns\"}"};
+	struct schema *schema;
+	struct err err = {0};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		assert_ok(schema_of_weights(&schema, others[i], 1, "w", &err), err);
+		assert_null(schema);
+	}
+	assert_ok(schema_of_weights(&schema, column, 1, "w", &err), err);
+	assert_int_equal(schema_count(schema), 1);
+	schema_free(schema);
+	assert_int_equal(schema_of_weights(&schema, column, 2, "w", &err), ERR_FORMAT);
+	assert_string_equal(err.message, "w: its schema makes 1 inputs, its net takes 2");
+	assert_null(schema);
+	assert_int_equal(schema_of_weights(&schema, "{", 1, "w", &err), ERR_FORMAT);
+	assert_null(schema);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +417,7 @@ int main(void)
 		cmocka_unit_test(strange_rows_are_refused),
 		cmocka_unit_test(strange_schemas_are_refused),
 		cmocka_unit_test(any_bytes_are_names),
+		cmocka_unit_test(weights_speak_of_columns_or_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

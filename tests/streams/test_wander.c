@@ -311,7 +311,7 @@ static void looks_change_slowly(void **state)
 	enum { STEPS = 1000 };
 	const double turn = 60.0 / 360;
 	double low = 0, high = 0;
-	struct warp before = WARP_NONE;
+	struct warp before = {.zoom = 1, .contrast = 1, .saturation = 1};
 	struct path path;
 
 	write_pictures();

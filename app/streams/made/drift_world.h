@@ -136,7 +136,7 @@ struct drift_world {
 	float *global;      /* [knots][stride] */
 	float *season;      /* [stride], its size included */
 	float *signs;       /* [classes]: 1 or -1 */
-	float *mixing; /* [dim][stride]: what latent dimension i adds to each input, all scales included */
+	float *mixing;  /* [dim][stride]: what latent dimension i adds to inputs, scales included */
 	double *births; /* [classes]; 0 for those that exist at the start */
 	int32_t *tasks; /* [classes]: where each is seen */
 	float *priors, *prior_walks, *prior_seasons; /* [classes], [knots][classes], [classes] */

@@ -103,7 +103,6 @@ static const struct {
 	[PART_DISC] = {cover_whole, true},
 	[PART_DOME] = {cover_upper, true},
 	[PART_RING] = {cover_whole, true},
-	[PART_ARC] = {cover_upper, true},
 };
 
 /* A pixel's number from its distance to the first, within 0 .. size. */

@@ -15,7 +15,6 @@ enum part_shape {
 	PART_DISC,    /* an ellipse around (x, y) */
 	PART_DOME,    /* its upper half */
 	PART_RING,    /* an ellipse without its inner `ratio` */
-	PART_ARC,     /* its upper half */
 	PART_SHAPES
 };
 

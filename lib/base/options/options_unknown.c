@@ -11,10 +11,14 @@ static const struct {
 	{"weight_decay", "decay"}, {"epochs", "iterations"}, {"dataset", "source"},
 	{"memory", "limit"}, {"num_workers", "loaders"}, {"num_classes", "classes"}};
 
-static const struct option_row *synonym_row(const struct options *options, const char *key)
+const struct option_row *options_synonym(const struct options *options, const char *key)
 {
-	const char *dot = strchr(key, '.'), *name = dot ? dot + 1 : key;
+	const char *dot = strchr(key, '.');
+	char name[64];
 
+	snprintf(name, sizeof(name), "%s", dot ? dot + 1 : key);
+	for (char *dash = name; (dash = strchr(dash, '-'));)
+		*dash = '_';
 	for (size_t i = 0; i < sizeof(synonyms) / sizeof(*synonyms); i++)
 		for (size_t k = 0; !strcmp(synonyms[i].theirs, name) && k < options->count; k++)
 			if (!strcmp(options->entries[k].row->name, synonyms[i].ours))
@@ -78,14 +82,40 @@ int options_unknown_section(
 	return err_set(err, ERR_INPUT, "%s[%.100s]: no such section", place, section);
 }
 
+/* A section in the place of a key; its keys, as many as a message can hold. */
+static int section_alone(
+	const struct options *options, const char *source, const char *section, struct err *err)
+{
+	char keys[320] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < options->count; i++) {
+		const struct option_row *row = options->entries[i].row;
+		const size_t more = strlen(row->section) + strlen(row->name) + 3;
+
+		if (strcmp(row->section, section) != 0)
+			continue;
+		if (used + more + sizeof(", ...") > sizeof(keys)) {
+			snprintf(keys + used, sizeof(keys) - used, ", ...");
+			break;
+		}
+		used += (size_t)snprintf(keys + used, sizeof(keys) - used, "%s%s.%s",
+			used ? ", " : "", row->section, row->name);
+	}
+	return err_set(
+		err, ERR_INPUT, "%s: %s: is a section, whose keys are %s", source, section, keys);
+}
+
 int options_unknown_key(
 	const struct options *options, const char *source, const char *key, struct err *err)
 {
-	const struct option_row *synonym = synonym_row(options, key);
+	const struct option_row *synonym = options_synonym(options, key);
 	const struct option_row *nearest = synonym ? synonym : nearest_row(options, key);
 	size_t size = strcspn(key, ".");
 	char section[64], place[256];
 
+	if (!synonym && options_has_section(options, key))
+		return section_alone(options, source, key, err);
 	if (nearest)
 		return err_set(err, ERR_INPUT, "%s: %.100s: no such key; did you mean %s.%s?",
 			source, key, nearest->section, nearest->name);

@@ -6,6 +6,7 @@
  * steps in order, whatever the tile's shape.
  */
 #include "nn/kernels/declare.h"
+#include "nn/kernels/tile_rows.h"
 
 /* Writes the first `cols` of a row's two vectors. */
 INLINE void put_part(float *out, vf p, vf q, int cols)
@@ -107,51 +108,12 @@ typedef void dense_fn(const struct dense_job *job, const float *a, const float *
 	TILE(weights, DENSE_WEIGHTS, rows, false)                                                  \
 	TILE(weights_half, DENSE_WEIGHTS, rows, true)
 
-TILES(1)
-TILES(2)
-#if TILE_ROWS > 2
-TILES(3)
-TILES(4)
-TILES(5)
-TILES(6)
-#endif
-#if TILE_ROWS > 6
-TILES(7)
-TILES(8)
-TILES(9)
-TILES(10)
-TILES(11)
-TILES(12)
-TILES(13)
-TILES(14)
-#endif
-
-#define ROWS_TO_2(name) name##_1, name##_2
-#define ROWS_TO_6(name) ROWS_TO_2(name), name##_3, name##_4, name##_5, name##_6
-#define ROWS_TO_14(name)                                                                           \
-	ROWS_TO_6(name), name##_7, name##_8, name##_9, name##_10, name##_11, name##_12, name##_13, \
-		name##_14
-#if TILE_ROWS > 6
-#define TILE_ROW(name)                                                                             \
-	{                                                                                          \
-		NULL, ROWS_TO_14(name)                                                             \
-	}
-#elif TILE_ROWS > 2
-#define TILE_ROW(name)                                                                             \
-	{                                                                                          \
-		NULL, ROWS_TO_6(name)                                                              \
-	}
-#else
-#define TILE_ROW(name)                                                                             \
-	{                                                                                          \
-		NULL, ROWS_TO_2(name)                                                              \
-	}
-#endif
+EACH_ROWS(TILES)
 
 static dense_fn *const tiles[DENSE_KINDS][2][TILE_ROWS + 1] = {
-	[DENSE_FORWARD] = {TILE_ROW(forward), TILE_ROW(forward_half)},
-	[DENSE_BACKWARD] = {TILE_ROW(backward), TILE_ROW(backward_half)},
-	[DENSE_WEIGHTS] = {TILE_ROW(weights), TILE_ROW(weights_half)},
+	[DENSE_FORWARD] = {ROWS_OF(forward), ROWS_OF(forward_half)},
+	[DENSE_BACKWARD] = {ROWS_OF(backward), ROWS_OF(backward_half)},
+	[DENSE_WEIGHTS] = {ROWS_OF(weights), ROWS_OF(weights_half)},
 };
 
 void KERNEL(dense)(

@@ -6,6 +6,7 @@
  * image was cut into tiles.
  */
 #include "nn/kernels/declare.h"
+#include "nn/kernels/tile_rows.h"
 
 /*
  * rows, step and inner are constants where the caller passes constants: the body is compiled
@@ -95,54 +96,13 @@ INLINE void tile_body(const struct tile_job *job, const float *in, const float *
 	TILE(planar2, rows, 2, 0)                                                                  \
 	TILE(planar, rows, 0, 0)
 
-/* As many rows as leave two vectors for weights and one for the input: see TILE_ROWS. */
-TILES(1)
-TILES(2)
-#if TILE_ROWS > 2
-TILES(3)
-TILES(4)
-TILES(5)
-TILES(6)
-#endif
-#if TILE_ROWS > 6
-TILES(7)
-TILES(8)
-TILES(9)
-TILES(10)
-TILES(11)
-TILES(12)
-TILES(13)
-TILES(14)
-#endif
-
-#define ROWS_TO_2(kind) tile_##kind##_1, tile_##kind##_2
-#define ROWS_TO_6(kind)                                                                            \
-	ROWS_TO_2(kind), tile_##kind##_3, tile_##kind##_4, tile_##kind##_5, tile_##kind##_6
-#define ROWS_TO_14(kind)                                                                           \
-	ROWS_TO_6(kind), tile_##kind##_7, tile_##kind##_8, tile_##kind##_9, tile_##kind##_10,      \
-		tile_##kind##_11, tile_##kind##_12, tile_##kind##_13, tile_##kind##_14
-#if TILE_ROWS > 6
-#define TILE_ROW(kind)                                                                             \
-	{                                                                                          \
-		NULL, ROWS_TO_14(kind)                                                             \
-	}
-#elif TILE_ROWS > 2
-#define TILE_ROW(kind)                                                                             \
-	{                                                                                          \
-		NULL, ROWS_TO_6(kind)                                                              \
-	}
-#else
-#define TILE_ROW(kind)                                                                             \
-	{                                                                                          \
-		NULL, ROWS_TO_2(kind)                                                              \
-	}
-#endif
+EACH_ROWS(TILES)
 
 tile_fn *const KERNEL(tile_table)[TILE_KINDS][TILE_ROWS_MAX + 1] = {
-	[TILE_UNIT] = TILE_ROW(unit),
-	[TILE_DOUBLE] = TILE_ROW(double),
-	[TILE_STRIDED] = TILE_ROW(strided),
-	[TILE_PLANAR1] = TILE_ROW(planar1),
-	[TILE_PLANAR2] = TILE_ROW(planar2),
-	[TILE_PLANAR] = TILE_ROW(planar),
+	[TILE_UNIT] = ROWS_OF(tile_unit),
+	[TILE_DOUBLE] = ROWS_OF(tile_double),
+	[TILE_STRIDED] = ROWS_OF(tile_strided),
+	[TILE_PLANAR1] = ROWS_OF(tile_planar1),
+	[TILE_PLANAR2] = ROWS_OF(tile_planar2),
+	[TILE_PLANAR] = ROWS_OF(tile_planar),
 };

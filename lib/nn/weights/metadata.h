@@ -8,8 +8,8 @@
  *	retain.classes      number of classes
  *	retain.input        channels,height,width
  *	retain.class_names  JSON list of one string per class; absent where no name is known
- *	retain.schema       what rows of named values become (schema/schema.h), as JSON; absent where
- *	                    inputs are numbers without names
+ *	retain.schema       what rows of named values become (schema/schema.h), as JSON; absent
+ *	                    where inputs are numbers without names
  *	retain.iteration    training steps taken
  *	retain.version      retain's version when it wrote the file
  *

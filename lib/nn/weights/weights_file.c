@@ -255,6 +255,11 @@ static int check_body(const struct net *net, const struct safetensors *file, str
 	return 0;
 }
 
+bool weights_body_fits(const struct net *net, const struct safetensors *file)
+{
+	return !check_body(net, file, NULL);
+}
+
 int weights_load_body(const struct net *net, const struct safetensors *file, float *params,
 	float *stats, struct err *err)
 {

@@ -67,6 +67,9 @@ int weights_load(const struct net *net, const struct safetensors *file, float *p
 int weights_load_body(const struct net *net, const struct safetensors *file, float *params,
 	float *stats, struct err *err);
 
+/* Whether weights_load_body would take the file: at most its head does not fit. */
+bool weights_body_fits(const struct net *net, const struct safetensors *file);
+
 /*
  * Whether a file has a scale of inputs. weights_load_scale reads it into room for as many
  * numbers as an input of the net has. Tensors that are missing or have another shape or
