@@ -58,8 +58,8 @@ static void add_kept(struct text *out, double kept)
 	char grouped[RUN_LOG_GROUPED];
 
 	if (!isnan(kept))
-		text_addf(out, "  %-26s%7s   samples, to train and validate on\n", "keeps",
-			run_log_grouped(grouped, (int64_t)kept));
+		text_addf(out, "  %-26s%7s   sample%s, to train and validate on\n", "keeps",
+			run_log_grouped(grouped, (int64_t)kept), kept == 1 ? "" : "s");
 }
 
 void came_to(struct text *out, const struct summary *summary, const struct run_rests *rests)

@@ -67,7 +67,8 @@ static void end_with_a_sentence(void)
 static int cmd_version(int argc, char **argv)
 {
 	const struct arg rows[] = {{0}};
-	const struct args args = {"retain version", "", "Says which version this is.", rows};
+	const struct args args = {"retain version", "", "Says which version this is.", rows,
+		.example = "retain version"};
 	const int status = args_read(&args, &argc, argv);
 
 	if (status != ARGS_GO_ON)
@@ -87,6 +88,15 @@ static int say_unwritten(int code)
 		now ? strerror(errno) : "not all of it could be written");
 }
 
+/* `retain -q VERB ...` is `retain VERB ... -q`. */
+static void move_quiet(int argc, char **argv)
+{
+	char *quiet = argv[1];
+
+	memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof(*argv));
+	argv[argc - 1] = quiet;
+}
+
 int main(int argc, char **argv)
 {
 	int code;
@@ -98,6 +108,8 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		argv[1] += strlen("--");
+	if (argc > 2 && (!strcmp(argv[1], "-q") || !strcmp(argv[1], "--quiet")))
+		move_quiet(argc, argv);
 	if (!crew_begin(argc > 1 ? argv[1] : "retain",
 		    argc > 1 && (!strcmp(argv[1], "run") || !strcmp(argv[1], "serve")), &code))
 		return code;

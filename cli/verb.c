@@ -85,7 +85,8 @@ int verb_run(
 	}
 	if (!strcmp(argv[1], "help"))
 		turn_help_round(argc, argv);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	/* `help help` asks for this, too. */
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_verbs(stdout, program, about, verbs);
 		return EXIT_OK;
 	}

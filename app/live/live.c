@@ -248,6 +248,7 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 	if (live->guesses)
 		return err_set(err, ERR_FORMAT, "%s: is neither a JSON object nor a row of a table",
 			where);
+	live->shape.as_names = live_numbers_are_names(live);
 	code = live->format->read(
 		from->bytes, from->size, where, &live->shape, line, group_end(live), err);
 	if (!code && kind == LIVE_INPUTS && line->has_label)

@@ -120,6 +120,8 @@ int live_refuse_if_bad(struct live *live, int64_t line, const char *id, struct a
 
 /* Whether it is known what labels are; refuses a name among numbers, a number among names. */
 bool live_labelled(const struct live *live);
+/* A stream whose first label was a number below 0 takes all numbers as names. */
+bool live_numbers_are_names(const struct live *live);
 int live_check_label(
 	const struct live *live, const struct live_line *line, const char *where, struct err *err);
 int live_act_on_label(struct live *live, const struct live_label *label, struct err *err);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "live/live_impl.h"
 
 /* A class in a sentence: 3, or "yes". */
@@ -24,12 +25,29 @@ bool live_labelled(const struct live *live)
 	return !live->shape.grows || store_stored(live->run.store) || live->step_count;
 }
 
+/* The first class says so, which the journal has from the start. */
+bool live_numbers_are_names(const struct live *live)
+{
+	const char *first = class_list_name(&live->run.names, 0);
+	int64_t number;
+
+	return first && *first == '-' && decimal_whole(first, strlen(first), &number);
+}
+
 int live_check_label(
 	const struct live *live, const struct live_line *line, const char *where, struct err *err)
 {
-	const bool named = *line->name;
+	const bool named = *line->name && !line->negative;
 	char class[CLASS_SHOWN];
 
+	if (line->has_label && line->negative) {
+		if (!live_labelled(live) || live->shape.as_names)
+			return 0;
+		return err_set(err, ERR_INPUT,
+			"%s: label: %s is a number below 0, and the labels before it are %s; send "
+			"labels as names, \"%s\"",
+			where, line->name, live->run.names.count ? "names" : "numbers", line->name);
+	}
 	if (!line->has_label || !live_labelled(live) || named == (live->run.names.count > 0))
 		return 0;
 	return err_set(err, ERR_INPUT, "%s: label: %s is a %s, and the labels before it are %s",

@@ -58,7 +58,17 @@ int live_line_text_id(struct live_line *line, const char *words, const char *whe
 int live_line_label(struct live_line *line, int64_t label, const struct live_line_shape *shape,
 	const char *where, struct err *err)
 {
-	if (label < 0 || label >= shape->classes)
+	if (shape->grows && (label < 0 || shape->as_names)) {
+		snprintf(line->name, sizeof(line->name), "%" PRId64, label);
+		line->negative = label < 0;
+		return 0;
+	}
+	if (label < 0)
+		return err_set(err, ERR_INPUT,
+			"%s: label: %" PRId64 " is not from 0 to %d, the classes there are; with "
+			"model.classes = auto labels may be names, \"%" PRId64 "\"",
+			where, label, shape->classes - 1, label);
+	if (label >= shape->classes)
 		return err_set(err, ERR_INPUT, "%s: label: %" PRId64 " is not from 0 to %d, %s",
 			where, label, shape->classes - 1,
 			shape->grows ? "what model.classes_most allows" : "the classes there are");

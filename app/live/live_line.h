@@ -12,7 +12,8 @@
  * An id is a text or a whole number. An input has as many numbers as the model
  * takes, in a row or in lists within lists; they must be finite as 32-bit
  * numbers. Or it is a row of named values, {"age": 33, "city": "Rome"}, which a schema makes
- * numbers of. A label is a class number or, where classes come with their labels, a name. "for"
+ * numbers of. A label is a class number or, where classes come with their labels, a name; true and
+ * false are names, a number below 0 may be one, and null is none yet. "for"
  * and "top" say what is wished to be known of the input (live/answers.h). Other names mean
  * nothing. A list of objects is several lines in one, which the reader of lines takes
  * apart (live/pieces.h). Where values may be missing, null stands for one; in CSV an empty column
@@ -43,6 +44,7 @@ struct live_line {
 	bool has_input, has_label;
 	int32_t label;
 	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label is a number */
+	bool negative;             /* the name is that of a number below 0, not a text */
 	struct answers_wish wish;
 };
 
@@ -50,6 +52,7 @@ struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
 	bool grows;            /* classes come with their labels, so many at most, or by name */
+	bool as_names;         /* ... and labels that are numbers are names, "-1" and "1" */
 	bool unknown;          /* what inputs are: any is taken, and none read */
 	bool anonymous;        /* an id may be missing; it is empty then */
 	bool missing;          /* the model takes inputs in which values are missing, as NAN */

@@ -113,12 +113,15 @@ static int read_label(const struct jvalue *value, const char *where,
 {
 	const char *words = shape->grows ? jvalue_text(value) : NULL;
 	int64_t label;
+	bool truth;
 
+	if (shape->grows && jvalue_truth(value, &truth))
+		words = truth ? "true" : "false";
 	if (words)
 		return live_line_name(line, words, where, err);
 	if (!jvalue_whole(value, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number%s", where,
-			shape->grows ? " or a text" : "");
+			shape->grows ? ", a text, true or false" : "");
 	return live_line_label(line, label, shape, where, err);
 }
 
@@ -146,6 +149,9 @@ static int read_table(const struct jvalue *table, const char *where,
 	const struct jvalue *label = jvalue_find(table, "label");
 	int code;
 
+	/* It comes later. */
+	if (jvalue_kind(label) == JVALUE_NONE)
+		label = NULL;
 	if (jvalue_kind(table) != JVALUE_TABLE)
 		return err_set(err, ERR_FORMAT, "%s: is no JSON object", where);
 	code = shape->anonymous && !jvalue_find(table, "id") ? 0 : read_id(table, where, line, err);

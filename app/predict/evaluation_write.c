@@ -77,8 +77,9 @@ static void add_classes(const struct evaluation *e, int worst, struct text *out)
 	text_add(out, "\n");
 	pair_count = confusion_largest(e->confusion, pairs, PAIRS);
 	for (int i = 0; i < pair_count; i++)
-		text_addf(out, "%s was taken for %s %" PRId64 " times\n",
-			name_of(e, pairs[i].label), name_of(e, pairs[i].predicted), pairs[i].times);
+		text_addf(out, "%s was taken for %s %" PRId64 " time%s\n",
+			name_of(e, pairs[i].label), name_of(e, pairs[i].predicted), pairs[i].times,
+			pairs[i].times == 1 ? "" : "s");
 }
 
 static void add_bins(const struct evaluation *e, struct text *out)
@@ -101,8 +102,8 @@ void evaluation_text(struct evaluation *e, int ranges, int worst, struct text *o
 	const struct evaluation_sum all = evaluation_sum(e, 0, e->count);
 
 	text_addf(out,
-		"%" PRId64 " samples with labels: %.2f %% right, %.2f %% among five, loss %.4f\n",
-		all.count, 100 * all.accuracy, 100 * all.five, all.loss);
+		"%" PRId64 " sample%s with labels: %.2f %% right, %.2f %% among five, loss %.4f\n",
+		all.count, all.count == 1 ? "" : "s", 100 * all.accuracy, 100 * all.five, all.loss);
 	if (!e->count)
 		return;
 	add_ranges(e, ranges, out);

@@ -1,10 +1,13 @@
 /*
  * Batch after batch: the rows say how many samples there are, a team makes their inputs
  * and predicts them piece by piece, and answers are written in order. A sample that cannot
- * be made ends it, after the answers to all before it.
+ * be made keeps its place: its answer says so. With stream.on_bad = error it ends all, after the
+ * answers to those before it.
  */
 #include "predict/predict_impl.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +17,7 @@
 #include "base/team.h"
 #include "config/app_config.h"
 #include "formats/csv.h"
+#include "records/records.h"
 
 struct work {
 	const struct predict_config *config;
@@ -21,70 +25,17 @@ struct work {
 	struct predict_rows *rows;
 	struct predict_out *out;
 	struct team *team;
+	int64_t rows_before;  /* the batch */
 	int count;            /* of the batch */
 	float *inputs;        /* of a piece, for each worker */
 	float *probabilities; /* of the batch */
 	int32_t *classes;     /* what samples are, as far as that is known */
-	struct err *failures; /* of each piece */
-	int *failed_at;       /* the sample of the piece that failed; -1: none */
+	struct err *failures; /* of each piece, that are nobody's fault */
+	struct err *faults;   /* of each sample; code 0: there is an answer */
+	bool strict;          /* the first fault ends all */
+	bool begun;           /* the first answers are written */
 	int32_t *top;
 };
-
-static int add_class(struct predict_model *model, int class, struct err *err)
-{
-	char number[64];
-	const char *name = model->names[class];
-	int64_t known;
-
-	snprintf(number, sizeof(number), "%d", class);
-	if (!name || !*name || vocabulary_find(&model->known, name, strlen(name)) >= 0) {
-		model->names[class] = NULL;
-		name = number;
-	}
-	if (vocabulary_find(&model->known, name, strlen(name)) >= 0)
-		snprintf(number, sizeof(number), "%d (%d)", class, class);
-	known = vocabulary_number(&model->known, name, strlen(name), err);
-	return known < 0 ? (int)known : 0;
-}
-
-static int open_schema(struct predict_model *model, const char *path, struct err *err)
-{
-	const struct schema_sizes sizes = {1, 1, 0};
-	struct retain_err none = {0};
-	float *input = mem_new(model->shape.floats, sizeof(*input));
-	int code = input ? 0 : err_memory(err, "an input", model->shape.floats * sizeof(*input));
-
-	/* Only a model with a schema can encode. */
-	if (!code && retain_model_encode(model->model, "{}", 2, input, model->shape.floats,
-			     &none) != RETAIN_ERR_STATE)
-		code = schema_open(&model->schema, path, &sizes, err);
-	mem_free(input);
-	return code;
-}
-
-static int open_model(struct predict_model *model, const char *path, struct err *err)
-{
-	struct retain_err why = {0};
-	int code = retain_model_open(&model->model, path, &why);
-
-	if (!code)
-		code = retain_model_shape(model->model, &model->shape, &why);
-	if (code)
-		return err_set(err, code, "%s", why.message);
-	model->names = mem_new((size_t)model->shape.classes, sizeof(*model->names));
-	if (!model->names)
-		return err_memory(err, "class names", (size_t)model->shape.classes * 8);
-	for (int c = 0; c < model->shape.classes && !code; c++) {
-		retain_model_class_name(model->model, c, &model->names[c], &why);
-		code = add_class(model, c, err);
-	}
-	return code ? code : open_schema(model, path, err);
-}
-
-int32_t predict_class(const struct predict_model *model, const char *name)
-{
-	return (int32_t)vocabulary_find(&model->known, name, strlen(name));
-}
 
 void predict_ignored(const struct predict_config *config, const struct schema *schema,
 	const struct csv_field *fields, int count)
@@ -108,30 +59,60 @@ void predict_ignored(const struct predict_config *config, const struct schema *s
 	text_release(&names);
 }
 
-/* Makes the inputs of a piece, as many as can be, and predicts them. */
+/* Each alone, since one number that the model cannot take fails them all. */
+static int predict_singly(
+	struct work *w, int first, int n, const float *inputs, float *probabilities)
+{
+	const size_t floats = w->model.shape.floats, classes = (size_t)w->model.shape.classes;
+	int code = 0;
+
+	for (int i = 0; i < n && code != ERR_MEMORY; i++) {
+		const float *input = inputs + (size_t)i * floats;
+		struct err *fault = &w->faults[first + i];
+		size_t at = 0;
+
+		if (fault->code)
+			continue;
+		code = predict_ask(&w->model, input, 1, probabilities + (size_t)i * classes, fault);
+		while (code && at < floats && isfinite(input[at]))
+			at++;
+		if (code && at < floats)
+			err_set(fault, ERR_INPUT,
+				"row %" PRId64 ": number %zu is missing or infinite, which the "
+				"model cannot take",
+				w->rows_before + first + i + 1, at + 1);
+	}
+	return code == ERR_MEMORY ? code : 0;
+}
+
+/* Makes the inputs of a piece, and predicts them; a sample that cannot be made is all 0. */
 static void predict_piece(void *context, int task, int worker)
 {
 	struct work *w = context;
-	const struct retain_shape *shape = &w->model.shape;
+	const size_t floats = w->model.shape.floats;
 	const int first = task * PREDICT_PIECE;
 	const int end = first + PREDICT_PIECE < w->count ? first + PREDICT_PIECE : w->count;
-	float *inputs = w->inputs + (size_t)worker * PREDICT_PIECE * shape->floats;
-	struct retain_prediction predictions[PREDICT_PIECE];
+	float *inputs = w->inputs + (size_t)worker * PREDICT_PIECE * floats;
+	float *probabilities = w->probabilities + (size_t)first * (size_t)w->model.shape.classes;
 	struct err *err = &w->failures[task];
-	int n = 0;
 
-	w->failed_at[task] = -1;
-	for (; first + n < end; n++)
-		if (w->rows->type->make(w->rows, first + n, worker,
-			    inputs + (size_t)n * shape->floats, &w->classes[first + n], err)) {
-			w->failed_at[task] = first + n;
-			break;
+	err->code = 0;
+	for (int i = first; i < end; i++) {
+		float *input = inputs + (size_t)(i - first) * floats;
+		struct err *fault = &w->faults[i];
+
+		fault->code = 0;
+		w->classes[i] = -1;
+		if (!w->rows->type->make(w->rows, i, worker, input, &w->classes[i], fault))
+			continue;
+		if (fault->code == ERR_MEMORY) {
+			*err = *fault;
+			return;
 		}
-	if (n &&
-		retain_model_predict(w->model.model, inputs, (size_t)n * shape->floats, predictions,
-			(size_t)n, w->probabilities + (size_t)first * (size_t)shape->classes,
-			(size_t)n * (size_t)shape->classes, (struct retain_err *)err))
-		w->failed_at[task] = first;
+		memset(input, 0, floats * sizeof(*input));
+	}
+	if (predict_ask(&w->model, inputs, end - first, probabilities, err) == ERR_INPUT)
+		err->code = predict_singly(w, first, end - first, inputs, probabilities);
 }
 
 /* The most probable classes, the first of equal ones first. */
@@ -164,24 +145,62 @@ static void tell(const struct work *w, const struct predict_answer *answer)
 		w->config->told(w->config->told_context, &told);
 }
 
+/* The 1st, the 10th, the 100th, ... */
+static bool worth_saying(int64_t count)
+{
+	while (count % 10 == 0)
+		count /= 10;
+	return count == 1;
+}
+
+static void note_fault(const struct work *w, const char *why, struct predict_result *result)
+{
+	if (!worth_saying(++result->bad))
+		return;
+	log_write(&w->config->log, LOG_WARN, "%s%s", why,
+		result->bad == 1 ? "; its answer is empty" : "");
+}
+
+/* Where ids or files are, answers name them; the first batch shows. */
+static int begin_answers(struct work *w, int count, struct err *err)
+{
+	const struct predict_rows_type *type = w->rows->type;
+	bool ids = false;
+
+	if (w->begun || !w->out)
+		return 0;
+	for (int i = 0; i < count && type->id && !ids; i++)
+		ids = type->id(w->rows, i);
+	w->begun = true;
+	return predict_out_begin(w->out, ids, type->file && w->rows->files, err);
+}
+
 static int write_answers(struct work *w, int count, struct predict_result *result, struct err *err)
 {
-	int code = 0;
+	const struct predict_rows_type *type = w->rows->type;
+	int code = begin_answers(w, count, err);
 
 	for (int i = 0; i < count && !code; i++) {
+		const bool bad = w->faults[i].code;
 		const struct predict_answer answer = {.row = ++result->rows,
-			.id = w->rows->type->id ? w->rows->type->id(w->rows, i) : NULL,
+			.id = type->id ? type->id(w->rows, i) : NULL,
+			.file = type->file && w->rows->files ? type->file(w->rows, i) : NULL,
+			.fault = bad ? w->faults[i].message : NULL,
 			.classes = w->top,
 			.probabilities =
 				w->probabilities + (size_t)i * (size_t)w->model.shape.classes,
 			.class = w->classes[i],
-			.time = w->rows->type->time ? w->rows->type->time(w->rows, i) : 0};
+			.time = type->time ? type->time(w->rows, i) : 0};
 
-		find_top(w, answer.probabilities);
-		tell(w, &answer);
-		result->labelled += w->classes[i] >= 0;
-		result->right += w->classes[i] == w->top[0];
-		result->strange += w->classes[i] < -1;
+		if (bad) {
+			note_fault(w, answer.fault, result);
+		} else {
+			find_top(w, answer.probabilities);
+			tell(w, &answer);
+			result->labelled += w->classes[i] >= 0;
+			result->right += w->classes[i] == w->top[0];
+			result->strange += w->classes[i] < -1;
+		}
 		if (w->out)
 			code = predict_out_add(w->out, &answer, err);
 	}
@@ -193,19 +212,19 @@ static int write_answers(struct work *w, int count, struct predict_result *resul
 static int predict_batch(struct work *w, struct predict_result *result, struct err *err)
 {
 	const int tasks = (w->count + PREDICT_PIECE - 1) / PREDICT_PIECE;
-	int good = w->count, code;
+	int good = 0, code;
 
+	w->rows_before = result->rows;
 	team_run(w->team, tasks, predict_piece, w);
-	for (int t = tasks - 1; t >= 0; t--)
-		if (w->failed_at[t] >= 0) {
-			good = w->failed_at[t];
-			*err = w->failures[t];
-		}
-	if (good == w->count)
-		return write_answers(w, good, result, err);
-	struct err why = *err;
+	for (int t = 0; t < tasks; t++)
+		if (w->failures[t].code)
+			return err_set(err, w->failures[t].code, "%s", w->failures[t].message);
+	while (good < w->count && !(w->strict && w->faults[good].code))
+		good++;
 	code = write_answers(w, good, result, err);
-	return code ? code : err_set(err, why.code, "%s", why.message);
+	if (!code && good < w->count)
+		code = err_set(err, w->faults[good].code, "%s", w->faults[good].message);
+	return code;
 }
 
 static bool stopping(const struct work *w)
@@ -231,7 +250,8 @@ static int go(struct work *w, struct predict_result *result, struct err *err)
 			predict_out_flush(w->out, NULL);
 		return code;
 	}
-	return w->out ? predict_out_end(w->out, err) : 0;
+	code = begin_answers(w, 0, err);
+	return code || !w->out ? code : predict_out_end(w->out, err);
 }
 
 /* Keys that the model decides on; its images look as its weights say. */
@@ -266,19 +286,23 @@ static int add_image_keys(
 static int open_rows(struct work *w, int workers, struct err *err)
 {
 	const struct predict_config *config = w->config;
+	const bool lines = predict_is_lines(config->data);
 	const struct setting settings[] = {{"schema.from", w->model.schema ? config->model : NULL},
-		{"stream.source", config->data}, {0}};
+		{"stream.source", lines ? NULL : config->data},
+		{"stream.on_bad", config->strict ? NULL : "skip"}, {0}};
 	struct options *options = NULL;
-	int code;
-
-	if (predict_is_lines(config->data))
-		return predict_lines_open(&w->rows, config, &w->model, workers, err);
-	code = app_config_make(
+	int code = app_config_make(
 		&options, NULL, settings, config->settings, config->settings_count, err);
-	if (!code)
+
+	w->strict = !code && !records_lenient(options);
+	if (!code && lines) {
+		code = predict_lines_open(&w->rows, config, &w->model, workers, err);
+	} else if (!code) {
 		code = add_image_keys(config, options, err);
-	if (!code)
-		code = predict_records_open(&w->rows, config, &w->model, options, workers, err);
+		if (!code)
+			code = predict_records_open(
+				&w->rows, config, &w->model, options, workers, err);
+	}
 	options_free(options);
 	return code;
 }
@@ -293,20 +317,20 @@ static int make_room(struct work *w, struct err *err)
 	w->probabilities = mem_new(PREDICT_BATCH * classes, sizeof(*w->probabilities));
 	w->classes = mem_new(PREDICT_BATCH, sizeof(*w->classes));
 	w->failures = mem_new(pieces, sizeof(*w->failures));
-	w->failed_at = mem_new(pieces, sizeof(*w->failed_at));
+	w->faults = mem_new(PREDICT_BATCH, sizeof(*w->faults));
 	w->top = mem_new((size_t)w->config->top, sizeof(*w->top));
-	if (w->inputs && w->probabilities && w->classes && w->failures && w->failed_at && w->top)
+	if (w->inputs && w->probabilities && w->classes && w->failures && w->faults && w->top)
 		return 0;
 	return err_memory(err, "a batch", PREDICT_BATCH * (floats + classes) * 4);
 }
 
 static int prepare(struct work *w, struct err *err)
 {
-	int code = open_model(&w->model, w->config->model, err);
+	int code = predict_model_open(&w->model, w->config, err);
 
 	if (!code && w->config->top > w->model.shape.classes)
-		code = err_set(err, ERR_INPUT, "--top %d: the model has %d classes", w->config->top,
-			w->model.shape.classes);
+		code = err_set(err, ERR_INPUT, "--top %d: the model has %d class%s", w->config->top,
+			w->model.shape.classes, w->model.shape.classes == 1 ? "" : "es");
 	if (!code)
 		code = team_new(
 			&w->team, w->config->threads ? w->config->threads : team_processors(), err);
@@ -331,15 +355,12 @@ int predict(const struct predict_config *config, struct predict_result *result, 
 	if (w.rows)
 		w.rows->type->close(w.rows);
 	team_free(w.team);
-	retain_model_close(w.model.model);
-	schema_free(w.model.schema);
-	vocabulary_release(&w.model.known);
-	mem_free(w.model.names);
+	predict_model_close(&w.model);
 	mem_free(w.inputs);
 	mem_free(w.probabilities);
 	mem_free(w.classes);
 	mem_free(w.failures);
-	mem_free(w.failed_at);
+	mem_free(w.faults);
 	mem_free(w.top);
 	return code;
 }

@@ -15,6 +15,12 @@
 
 struct predict_model;
 
+/*
+ * Which question is answered (learn/learner.h): what is this now, or of all that ever was. A
+ * weights file knows ever alone. PREDICT_ANY: now where a run's folder can answer it, else ever.
+ */
+enum predict_question { PREDICT_ANY, PREDICT_NOW, PREDICT_EVER };
+
 /* A sample that was predicted. */
 struct predict_told {
 	int64_t row;                /* from 1 */
@@ -30,16 +36,19 @@ struct predict_config {
 	const char *model; /* a weights file, or the folder of a run */
 	const char *data; /* as stream.source, a file of lines, an image or a folder of them; "-" */
 	const char *out;  /* a file; NULL: standard output */
-	const char *format;          /* csv, ndjson or npy; NULL: by the file's name, or csv */
-	int top;                     /* so many classes for each sample, the most probable first */
-	bool probabilities;          /* of all classes */
-	bool labels;                 /* CSV: what samples are, and when, beside what is predicted */
-	bool silent;                 /* no answers without a file for them */
+	const char *format; /* csv, ndjson or npy; NULL: by the file's name, or csv */
+	enum predict_question question;
+	int top;            /* so many classes for each sample, the most probable first */
+	bool probabilities; /* of all classes */
+	bool labels;        /* CSV: what samples are, and when, beside what is predicted */
+	bool silent;        /* no answers without a file for them */
+	bool strict; /* the first bad sample ends it, unless settings say otherwise; else its answer
+		      * is empty */
 	const char *part;            /* of the data set: stream, eval or prepare; NULL: all of it */
 	int threads;                 /* 0: as many as processors */
 	const char *const *settings; /* "key=value" */
 	int settings_count;
-	struct log log;                    /* what is ignored, what is missing */
+	struct log log; /* what is ignored, missing or bad; what answers which question */
 	const volatile sig_atomic_t *stop; /* where not NULL and set: end in good order */
 	/* From time to time; total 0: nobody knows. */
 	void (*progress)(void *context, int64_t done, int64_t total);
@@ -49,7 +58,8 @@ struct predict_config {
 };
 
 struct predict_result {
-	int64_t rows;            /* predicted */
+	int64_t rows;            /* answered, */
+	int64_t bad;             /* ... by nothing, since they make no sense */
 	int64_t labelled, right; /* of those with a label that is a class of the model */
 	int64_t strange;         /* with a label that is none */
 };

@@ -162,7 +162,10 @@ static int32_t class_of(const struct predict_model *model, const struct jvalue *
 	char number[32];
 	int64_t whole;
 	int32_t class;
+	bool truth;
 
+	if (jvalue_truth(value, &truth))
+		name = truth ? "true" : "false";
 	if (!name && !jvalue_whole(value, &whole))
 		return -1;
 	if (!name)

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct predict_out {
 	const struct predict_model *model;
 	struct file_writer *file; /* NULL: standard output */
 	struct text words;        /* not written yet */
+	bool ids, files;          /* answers name them */
 	int64_t rows;
 };
 
@@ -75,8 +77,10 @@ static const char *class_name(const struct predict_out *out, int32_t class)
 
 static void csv_begin(struct predict_out *out)
 {
-	text_add(&out->words, out->config->labels ? "row,time,label,prediction,probability"
-						  : "row,prediction,probability");
+	text_add(&out->words, out->ids ? "id" : "row");
+	text_add(&out->words, out->files ? ",file" : "");
+	text_add(&out->words, out->config->labels ? ",time,label" : "");
+	text_add(&out->words, ",prediction,probability");
 	for (int i = 2; i <= out->config->top; i++)
 		text_addf(&out->words, ",prediction_%d,probability_%d", i, i);
 	for (int c = 0; c < out->model->shape.classes && out->config->probabilities; c++) {
@@ -101,19 +105,25 @@ static void csv_add(struct predict_out *out, const struct predict_answer *answer
 		mem_free(id);
 	} else
 		text_addf(words, "%" PRId64, answer->row);
+	if (out->files) {
+		text_add(words, ",");
+		add_field(words, answer->file ? answer->file : "");
+	}
 	if (out->config->labels) {
 		text_addf(words, ",%" PRId64 ",", answer->time);
 		add_field(words, answer->class >= 0 ? class_name(out, answer->class) : "");
 	}
 	for (int i = 0; i < out->config->top; i++) {
 		text_add(words, ",");
-		add_field(words, class_name(out, answer->classes[i]));
+		add_field(words, answer->fault ? "" : class_name(out, answer->classes[i]));
 		text_add(words, ",");
-		add_number(words, answer->probabilities[answer->classes[i]]);
+		if (!answer->fault)
+			add_number(words, answer->probabilities[answer->classes[i]]);
 	}
 	for (int c = 0; c < out->model->shape.classes && out->config->probabilities; c++) {
 		text_add(words, ",");
-		add_number(words, answer->probabilities[c]);
+		if (!answer->fault)
+			add_number(words, answer->probabilities[c]);
 	}
 	text_add(words, "\n");
 }
@@ -134,6 +144,30 @@ static void json_probability(struct jwriter *json, const char *name, float proba
 	jwriter_raw(json, name, words);
 }
 
+static void json_answer(
+	struct predict_out *out, struct jwriter *json, const struct predict_answer *answer)
+{
+	json_class(out, json, answer->classes[0]);
+	json_probability(json, "probability", answer->probabilities[answer->classes[0]]);
+	if (out->config->top > 1) {
+		jwriter_list(json, "top");
+		for (int i = 0; i < out->config->top; i++) {
+			jwriter_table(json, NULL);
+			json_class(out, json, answer->classes[i]);
+			json_probability(
+				json, "probability", answer->probabilities[answer->classes[i]]);
+			jwriter_end(json);
+		}
+		jwriter_end(json);
+	}
+	if (out->config->probabilities) {
+		jwriter_table(json, "probabilities");
+		for (int c = 0; c < out->model->shape.classes; c++)
+			json_probability(json, class_name(out, c), answer->probabilities[c]);
+		jwriter_end(json);
+	}
+}
+
 static void ndjson_add(struct predict_out *out, const struct predict_answer *answer)
 {
 	struct jwriter json = {.out = &out->words};
@@ -143,25 +177,12 @@ static void ndjson_add(struct predict_out *out, const struct predict_answer *ans
 		jwriter_raw(&json, "id", answer->id);
 	else
 		jwriter_whole(&json, "row", answer->row);
-	json_class(out, &json, answer->classes[0]);
-	json_probability(&json, "probability", answer->probabilities[answer->classes[0]]);
-	if (out->config->top > 1) {
-		jwriter_list(&json, "top");
-		for (int i = 0; i < out->config->top; i++) {
-			jwriter_table(&json, NULL);
-			json_class(out, &json, answer->classes[i]);
-			json_probability(
-				&json, "probability", answer->probabilities[answer->classes[i]]);
-			jwriter_end(&json);
-		}
-		jwriter_end(&json);
-	}
-	if (out->config->probabilities) {
-		jwriter_table(&json, "probabilities");
-		for (int c = 0; c < out->model->shape.classes; c++)
-			json_probability(&json, class_name(out, c), answer->probabilities[c]);
-		jwriter_end(&json);
-	}
+	if (answer->file)
+		jwriter_text(&json, "file", answer->file);
+	if (answer->fault)
+		jwriter_text(&json, "error", answer->fault);
+	else
+		json_answer(out, &json, answer);
 	jwriter_end(&json);
 	text_add(&out->words, "\n");
 }
@@ -190,8 +211,11 @@ static void npy_begin(struct predict_out *out)
 
 static void npy_add(struct predict_out *out, const struct predict_answer *answer)
 {
-	add_bytes(&out->words, answer->probabilities,
-		(size_t)out->model->shape.classes * sizeof(float));
+	const float none = NAN;
+
+	for (int c = 0; c < out->model->shape.classes; c++)
+		add_bytes(&out->words, answer->fault ? &none : &answer->probabilities[c],
+			sizeof(float));
 }
 
 static void nothing(struct predict_out *out)
@@ -220,6 +244,12 @@ static int find_format(
 	if (!(*format)->name && config->format)
 		return err_set(
 			err, ERR_INPUT, "--format %s: is none of csv, ndjson, npy", config->format);
+	/* What has no ending, a device for one, gets CSV. */
+	if (!(*format)->name && config->out && strchr(path_name(config->out), '.'))
+		return err_set(err, ERR_INPUT,
+			"--out %s: its ending is none of .csv, .ndjson, .jsonl, .json, .npy; "
+			"--format says what it is to be",
+			config->out);
 	if (!(*format)->name)
 		*format = formats;
 found:
@@ -250,9 +280,16 @@ int predict_out_open(struct predict_out **out, const struct predict_config *conf
 		mem_free(made);
 		return code;
 	}
-	format->begin(made);
 	*out = made;
 	return 0;
+}
+
+int predict_out_begin(struct predict_out *out, bool ids, bool files, struct err *err)
+{
+	out->ids = ids;
+	out->files = files && !out->config->labels;
+	out->format->begin(out);
+	return out->words.failed ? err_memory(err, "answers", out->words.size) : 0;
 }
 
 int predict_out_flush(struct predict_out *out, struct err *err)

@@ -1,5 +1,7 @@
 /* Samples of a data set on disk, of a folder of images without classes, or of one image. */
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -24,6 +26,10 @@ struct from_records {
 	struct records *records; /* NULL: images in a list */
 	struct name_list images;
 	struct view view;
+	struct view fitted; /* of pictures that have not the size the model was made with */
+	atomic_bool unfit;  /* there was one; */
+	bool told;          /* ... which was said */
+	char folder[4096], file[4096];
 	struct reader *readers;
 	int workers;
 	int64_t *chosen; /* the records of a part; NULL: all are taken */
@@ -52,6 +58,12 @@ static int next_records(struct predict_rows *rows, int *count, struct err *err)
 	const int64_t left = rows->total - (r->at += r->count);
 
 	(void)err;
+	if (r->unfit && !r->told)
+		log_write(&r->config->log, LOG_NOTE,
+			"%s: pictures of other sizes than %d x %d are resized, and their centre is "
+			"taken",
+			r->config->data, r->view.width, r->view.height);
+	r->told = r->unfit;
 	r->count = *count = (int)(left < PREDICT_BATCH ? left : PREDICT_BATCH);
 	return 0;
 }
@@ -66,6 +78,44 @@ static int64_t time_of(struct predict_rows *rows, int i)
 	const struct from_records *r = (const struct from_records *)rows;
 
 	return r->records ? records_look(r->records, record_at(r, i)).time : 0;
+}
+
+/* What follows a folder's name in a path; NULL: it lies elsewhere. */
+static const char *within(const char *folder, const char *path)
+{
+	size_t size = strlen(folder);
+
+	while (size && folder[size - 1] == '/')
+		size--;
+	if (!size || strncmp(path, folder, size) || path[size] != '/')
+		return NULL;
+	return path + size + strspn(path + size, "/");
+}
+
+/* As it is called within the folder that was named. */
+static const char *file_of(struct predict_rows *rows, int i)
+{
+	struct from_records *r = (struct from_records *)rows;
+	const char *inside;
+	struct err none;
+
+	if (!r->records)
+		snprintf(r->file, sizeof(r->file), "%s",
+			name_list_at(&r->images, (size_t)(r->at + i)));
+	else if (records_path(r->records, record_at(r, i), r->file, sizeof(r->file), &none))
+		return NULL;
+	inside = within(r->records ? r->folder : r->config->data, r->file);
+	return inside ? inside : r->file;
+}
+
+/* Records have whole paths. */
+static void find_folder(struct from_records *r)
+{
+	const char *data = r->config->data, *colon = strchr(data, ':');
+	char *whole = realpath(path_exists(data) || !colon ? data : colon + 1, NULL);
+
+	snprintf(r->folder, sizeof(r->folder), "%s", whole ? whole : "");
+	free(whole);
 }
 
 /* The records of the part that was asked for. */
@@ -146,11 +196,22 @@ static int make_record(
 	if (code)
 		return code;
 	code = view_input(&r->view, reader->scratch, &reader->bytes, NULL, input, &why);
+	if (code && code != ERR_MEMORY && r->fitted.width) {
+		struct err again = {0};
+
+		if (!view_input(&r->fitted, reader->scratch, &reader->bytes, NULL, input, &again)) {
+			r->unfit = true;
+			return 0;
+		}
+	}
 	return code ? err_set(err, code, "%s: %s", where, why.message) : 0;
 }
 
-static const struct predict_rows_type from_records = {
-	.next = next_records, .make = make_record, .time = time_of, .close = close_records};
+static const struct predict_rows_type from_records = {.next = next_records,
+	.make = make_record,
+	.time = time_of,
+	.file = file_of,
+	.close = close_records};
 
 static bool is_image(const char *path)
 {
@@ -227,6 +288,26 @@ static int check_shape(const struct from_records *r, struct err *err)
 		shape->channels, shape->height, shape->width);
 }
 
+/*
+ * Nets that took pictures as they are get others as crop shows them in an evaluation: the
+ * shorter side as long as the input, and its centre.
+ */
+static int fit_view(struct from_records *r, const struct records_info *info,
+	struct options *options, struct err *err)
+{
+	const char *kind = r->view.kind;
+	char size[16];
+	int code;
+
+	if (info->form == RECORDS_FLOATS || !kind || !strcmp(kind, "crop"))
+		return 0;
+	snprintf(size, sizeof(size), "%d", r->view.width);
+	code = options_set(options, "image.transform", "crop", "predict", err);
+	if (!code)
+		code = options_set(options, "image.resize", size, "predict", err);
+	return code ? code : view_init(&r->fitted, info, options, err);
+}
+
 static int open_readers(struct from_records *r, struct err *err)
 {
 	int code = 0;
@@ -240,8 +321,7 @@ static int open_readers(struct from_records *r, struct err *err)
 }
 
 int predict_records_open(struct predict_rows **rows, const struct predict_config *config,
-	const struct predict_model *model, const struct options *options, int workers,
-	struct err *err)
+	const struct predict_model *model, struct options *options, int workers, struct err *err)
 {
 	struct from_records *r = mem_new(1, sizeof(*r));
 	struct records_info images = {.form = RECORDS_IMAGE};
@@ -264,11 +344,16 @@ int predict_records_open(struct predict_rows **rows, const struct predict_config
 		return code;
 	r->rows.total = r->records ? records_info(r->records)->count : images.count;
 	code = choose(r, err);
+	const struct records_info *info = r->records ? records_info(r->records) : &images;
+
+	find_folder(r);
+	r->rows.files = info->form == RECORDS_IMAGE && (!r->records || r->records->type->path);
 	if (!code)
-		code = view_init(
-			&r->view, r->records ? records_info(r->records) : &images, options, err);
+		code = view_init(&r->view, info, options, err);
 	if (!code)
 		code = check_shape(r, err);
+	if (!code)
+		code = fit_view(r, info, options, err);
 	if (!code && r->records)
 		look_at_header(r);
 	return code ? code : open_readers(r, err);

@@ -24,6 +24,7 @@ struct table {
 	struct mapped file;
 	struct table_plan plan;
 	struct table_scan scan;
+	bool lenient; /* rows may be bad */
 };
 
 static void table_close(struct records *records)
@@ -41,12 +42,13 @@ static int table_open(
 	struct table *t = (struct table *)records;
 	int code = mapped_open(&t->file, path, MAPPED_UNPACK, err);
 
+	t->lenient = records_lenient(options);
 	if (!code)
 		code = table_plan_init(&t->plan, path,
 			&(struct table_lines){(const char *)t->file.data, t->file.size}, options,
 			err);
 	if (!code)
-		code = table_scan(&t->scan, &t->plan, &t->file, records_lenient(options), err);
+		code = table_scan(&t->scan, &t->plan, &t->file, t->lenient, err);
 	if (!code)
 		code = mapped_keep(&t->file, KEPT, err);
 	if (code)
@@ -128,10 +130,16 @@ static int put_cells(
 	return code;
 }
 
-static int has_changed(const struct table *t, int64_t i, struct err *err)
+/*
+ * A row that could not be read when the table was opened is still as bad as it was; `mark` parts
+ * the row from what is wrong.
+ */
+static int bad_row(
+	const struct table *t, int64_t i, const char *mark, const char *why, struct err *err)
 {
-	return err_set(err, ERR_FILE, "%s, row %" PRIu64 ": has changed since it was opened",
-		t->file.path, table_scan_row(&t->scan, &t->plan, (size_t)i));
+	return err_set(err, t->lenient ? ERR_FORMAT : ERR_FILE, "%s, row %" PRIu64 "%s%s",
+		t->file.path, table_scan_row(&t->scan, &t->plan, (size_t)i),
+		t->lenient ? mark : ": ", t->lenient ? why : "has changed since it was opened");
 }
 
 static int table_read(
@@ -145,21 +153,26 @@ static int table_read(
 	/* Blank lines may follow the last row. */
 	const size_t size = next - at < TABLE_ROW ? (size_t)(next - at) : TABLE_ROW;
 	struct csv_field fields[TABLE_COLUMNS];
+	struct err why = {0};
 	size_t used;
-	int code = record_bytes_resize(bytes, floats + size, err);
+	int count, code = record_bytes_resize(bytes, floats + size, err);
 
 	/* The row's text stands behind the floats, until they are made. */
 	if (!code)
 		code = mapped_copy(&t->file, at, size, bytes->data + floats, err);
 	if (code)
 		return code;
-	if (csv_row((const char *)bytes->data + floats, size, t->plan.separator, fields,
-		    TABLE_COLUMNS, &used) != t->plan.count)
-		return has_changed(t, i, err);
+	count = csv_row((const char *)bytes->data + floats, size, t->plan.separator, fields,
+		TABLE_COLUMNS, &used);
+	if (count != t->plan.count) {
+		err_set(&why, ERR_FORMAT, "has %d column%s, and row 1 has %d", count,
+			count == 1 ? "" : "s", t->plan.count);
+		return bad_row(t, i, ": ", count < 1 ? csv_reason(count) : why.message, err);
+	}
 	/* Blocks of memory are aligned for any number. */
-	code = put_cells(t, fields, (float *)(void *)bytes->data, err);
+	code = put_cells(t, fields, (float *)(void *)bytes->data, &why);
 	bytes->size = floats;
-	return code ? has_changed(t, i, err) : 0;
+	return code ? bad_row(t, i, ", ", why.message, err) : 0;
 }
 
 static const char *table_class_name(const struct records *records, int label)

@@ -53,7 +53,7 @@ static const struct shape {
 	{"Label", "{\"type\": \"object\", \"required\": [\"id\", \"label\"], \"properties\": "
 		  "{\"id\": "
 		  "{\"$ref\": \"#/components/schemas/Id\"}, \"label\": {\"type\": [\"string\", "
-		  "\"integer\"]}}}"},
+		  "\"integer\", \"boolean\"]}}}"},
 	{"Labels", "{\"oneOf\": [{\"$ref\": \"#/components/schemas/Label\"}, {\"type\": \"array\", "
 		   "\"items\": "
 		   "{\"$ref\": \"#/components/schemas/Label\"}}]}"},

@@ -72,9 +72,11 @@ static void describe_data(const struct stored *s, struct text *words)
 
 	text_addf(words, "%s: ", name && name[1] ? name + 1 : source);
 	if (table)
-		text_addf(words, "a table, %" PRId64 " rows, ", info->count);
+		text_addf(words, "a table, %" PRId64 " row%s, ", info->count,
+			info->count == 1 ? "" : "s");
 	else
-		text_addf(words, "%s, %" PRId64 " samples, ", records->type->name, info->count);
+		text_addf(words, "%s, %" PRId64 " sample%s, ", records->type->name, info->count,
+			info->count == 1 ? "" : "s");
 	records_about(records, words);
 	add_classes(records, words);
 	add_order(s, info, words);
@@ -133,10 +135,12 @@ void stored_describe(const struct stored *stored, char *out, size_t size)
 		text_addf(&words, "  (why: docs/defaults.md)");
 	} else {
 		text_addf(&words,
-			"%s · %" PRId64 " time steps · %" PRId64 " iterations · %s · seed %" PRId64,
+			"%s · %" PRId64 " time step%s · %" PRId64
+			" iteration%s · %s · seed %" PRId64,
 			options_text(o, "stream.source"), run->planned_steps,
-			run->planned_iterations, net_spec(learner_net(run->learner))->arch,
-			options_int64(o, "run.seed"));
+			run->planned_steps == 1 ? "" : "s", run->planned_iterations,
+			run->planned_iterations == 1 ? "" : "s",
+			net_spec(learner_net(run->learner))->arch, options_int64(o, "run.seed"));
 	}
 	snprintf(out, size, "%s", words.data ? words.data : "");
 	text_release(&words);

@@ -11,7 +11,7 @@
 struct request {
 	struct predict_config config;
 	struct arg_list settings;
-	const char *confusion;
+	const char *confusion, *question;
 	int ranges, worst;
 	bool json, quiet;
 };
@@ -71,9 +71,14 @@ static int evaluate(struct request *request)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	if (result.strange && !request->quiet)
 		fprintf(stderr,
-			"retain: %lld samples have a label that the model does not know, and do "
+			"retain: %lld sample%s a label that the model does not know, and do%s "
 			"not count\n",
-			(long long)result.strange);
+			(long long)result.strange, result.strange == 1 ? " has" : "s have",
+			result.strange == 1 ? "es" : "");
+	if (result.bad && !request->quiet)
+		fprintf(stderr, "retain: %lld row%s made no sense and do%s not count\n",
+			(long long)result.bad, result.bad == 1 ? "" : "s",
+			result.bad == 1 ? "es" : "");
 	return predicting_status();
 }
 
@@ -81,11 +86,20 @@ int cmd_eval(int argc, char **argv)
 {
 	struct request request = {.ranges = 8,
 		.worst = 10,
-		.config = {.top = 1, .labels = true, .silent = true, .part = "eval"}};
+		.config = {.question = PREDICT_EVER,
+			.top = 1,
+			.labels = true,
+			.silent = true,
+			.strict = true,
+			.part = "eval"}};
 	const struct arg rows[] = {
 		{"part", "NAME",
 			"of data that has parts: eval, stream, prepare or all; eval by default",
 			.text = &request.config.part},
+		{"for", "now|ever",
+			"which question is answered: what is this now, by all that a run's folder "
+			"learned, or of all that ever was; ever by default",
+			.text = &request.question},
 		{"ranges", "N", "time ranges", .integer = &request.ranges, .least = 1,
 			.most = 10000},
 		{"worst", "N", "so many classes, the worst first", .integer = &request.worst,
@@ -119,6 +133,8 @@ int cmd_eval(int argc, char **argv)
 		return status;
 	if (argc != 3)
 		return complain(EXIT_USAGE, "a MODEL and DATA are needed; see retain eval --help");
+	if (predicting_for(request.question, &request.config.question))
+		return complain(EXIT_USAGE, "--for %s: is neither now nor ever", request.question);
 	request.config.model = argv[1];
 	request.config.data = argv[2];
 	request.config.settings = request.settings.items;

@@ -1,4 +1,5 @@
 /* `retain predict`: what a model says about a file or a pipe. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,16 +10,19 @@
 
 static void say_result(const struct predict_result *result)
 {
+	const int64_t good = result->rows - result->bad;
 	char rows[RUN_LOG_GROUPED], labelled[RUN_LOG_GROUPED], strange[RUN_LOG_GROUPED];
 
-	fprintf(stderr, "%s samples predicted", run_log_grouped(rows, result->rows));
+	fprintf(stderr, "%s sample%s predicted", run_log_grouped(rows, good), good == 1 ? "" : "s");
 	if (result->labelled)
-		fprintf(stderr, "; right: %.2f %% of the %s that have a label",
+		fprintf(stderr, "; right: %.2f %% of the %s that ha%s a label",
 			100.0 * (double)result->right / (double)result->labelled,
-			run_log_grouped(labelled, result->labelled));
+			run_log_grouped(labelled, result->labelled),
+			result->labelled == 1 ? "s" : "ve");
 	if (result->strange)
-		fprintf(stderr, "; %s have a label that the model does not know",
-			run_log_grouped(strange, result->strange));
+		fprintf(stderr, "; %s ha%s a label that the model does not know",
+			run_log_grouped(strange, result->strange),
+			result->strange == 1 ? "s" : "ve");
 	fputc('\n', stderr);
 }
 
@@ -26,6 +30,7 @@ int cmd_predict(int argc, char **argv)
 {
 	struct arg_list settings = {0};
 	struct predict_config config = {.top = 1};
+	const char *question = NULL;
 	bool quiet = false, bar;
 	const struct arg rows[] = {
 		{"out", "FILE", "where answers go, in place of standard output",
@@ -34,6 +39,10 @@ int cmd_predict(int argc, char **argv)
 			.text = &config.format},
 		{"top", "K", "the K most probable classes", .integer = &config.top, .least = 1,
 			.most = 1000},
+		{"for", "now|ever",
+			"which question is answered: what is this now, by all that a run's folder "
+			"learned, or of all that ever was; now where MODEL can",
+			.text = &question},
 		{"probabilities", NULL, "the probability of every class",
 			.flag = &config.probabilities},
 		{"threads", "N", "threads; 0: one per processor", .integer = &config.threads,
@@ -49,8 +58,7 @@ int cmd_predict(int argc, char **argv)
 		"from standard input. MODEL is a weights file or the folder of a run:\n"
 		"  retain predict runs/clicks tomorrow.csv > answers.csv",
 		rows,
-		.example =
-			"retain predict runs/clicks/model.safetensors tomorrow.csv > answers.csv"};
+		.example = "retain predict runs/clicks tomorrow.csv --for ever > answers.csv"};
 	struct predict_result result;
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
@@ -61,6 +69,8 @@ int cmd_predict(int argc, char **argv)
 	if (argc != 3)
 		return complain(
 			EXIT_USAGE, "a MODEL and DATA are needed; see retain predict --help");
+	if (predicting_for(question, &config.question))
+		return complain(EXIT_USAGE, "--for %s: is neither now nor ever", question);
 	config.model = argv[1];
 	config.data = argv[2];
 	config.settings = settings.items;
@@ -73,5 +83,8 @@ int cmd_predict(int argc, char **argv)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	if (!quiet)
 		say_result(&result);
+	if (result.bad && !predicting_status())
+		return complain(EXIT_FAILED, "%s: %" PRId64 " of %" PRId64 " row%s made no sense",
+			config.data, result.bad, result.rows, result.rows == 1 ? "" : "s");
 	return predicting_status();
 }

@@ -2,6 +2,7 @@
 #include "predicting.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -45,6 +46,17 @@ int predicting(struct predict_config *config, FILE *bar, const char *title, enum
 	code = predict(config, result, err);
 	progress_end(&progress);
 	return code;
+}
+
+int predicting_for(const char *word, enum predict_question *question)
+{
+	if (word && !strcmp(word, "now"))
+		*question = PREDICT_NOW;
+	else if (word && !strcmp(word, "ever"))
+		*question = PREDICT_EVER;
+	else if (word)
+		return ERR_INPUT;
+	return 0;
 }
 
 int predicting_status(void)

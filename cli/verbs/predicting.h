@@ -16,6 +16,9 @@
 int predicting(struct predict_config *config, FILE *bar, const char *title, enum log_level level,
 	struct predict_result *result, struct err *err);
 
+/* What --for says (NULL: nothing); not 0 for another word. */
+int predicting_for(const char *word, enum predict_question *question);
+
 /* The exit code of a verb whose predicting went well: that of the signal, if one came. */
 int predicting_status(void);
 

@@ -88,9 +88,9 @@ static void print_live(const struct watch_result *all, const struct request *req
 
 	if (result->rows)
 		print_words_of(stderr, result, request->out, came_to_live);
-	fprintf(stderr, "  %-26s%7s   in %s lines, %" PRId64 " of them bad\n", "time steps",
+	fprintf(stderr, "  %-26s%7s   in %s line%s, %" PRId64 " of them bad\n", "time steps",
 		run_log_grouped(grouped[0], result->step), run_log_grouped(grouped[1], all->lines),
-		all->bad_lines);
+		all->lines == 1 ? "" : "s", all->bad_lines);
 	fprintf(stderr, "%s Go on with: retain run --resume %s\n",
 		result->stopped ? "Stopped; nothing is lost." : "The stream has ended.",
 		request->out);
@@ -99,27 +99,30 @@ static void print_live(const struct watch_result *all, const struct request *req
 static void print_summary(const struct watch_result *all, const struct request *request)
 {
 	const struct run_result *result = &all->run;
-	const struct metrics_row *last = &result->last;
-	char grouped[RUN_LOG_GROUPED];
+	char grouped[2][RUN_LOG_GROUPED];
+	const char *at = run_log_grouped(grouped[0], result->iteration);
+	const char *evaluated = run_log_grouped(grouped[1], result->last.iteration);
 
 	if (result->stopped)
-		printf("Stopped after time step %" PRId64 ".\n", result->step);
-	if (result->saved)
-		printf("Nothing is lost. Go on with: retain run --resume %s\n", request->out);
-	if (!result->rows) {
+		printf("Stopped after time step %" PRId64 ", iteration %s.\n", result->step, at);
+	if (!result->rows)
 		printf("Nothing was evaluated yet.\n");
-		return;
+	else if (strcmp(at, evaluated) != 0)
+		printf("At the last evaluation, iteration %s:\n", evaluated);
+	if (result->rows) {
+		putchar('\n');
+		print_words_of(stdout, result, request->out, came_to);
+		printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
 	}
-	putchar('\n');
-	print_words_of(stdout, result, request->out, came_to);
-	printf("  %-26s%6.2f   of plain SGD per iteration\n", "cost", result->cost);
-	printf("  %-26s%6.1f s  %s iterations, %.1f k/s\n", "time", result->seconds,
-		run_log_grouped(grouped, last->iteration), result->iterations_per_s / 1000);
+	printf("  %-26s%6.1f s  %s iteration%s, %.1f k/s\n", "time", result->seconds, at,
+		result->iteration == 1 ? "" : "s", result->iterations_per_s / 1000);
 	if (all->skipped)
 		printf("  %-26s%6" PRId64 "   samples that could not be read\n", "left out",
 			all->skipped);
-	if (request->out)
+	if (request->out && result->rows)
 		printf("Open %s/report.html to see when and why.\n", request->out);
+	if (result->saved)
+		printf("Nothing is lost. Go on with: retain run --resume %s\n", request->out);
 }
 
 static int print_json(FILE *to, const struct watch_result *all, const struct options *options,

@@ -71,9 +71,9 @@ static void add_summary(struct text *out, const struct run_log *log, const char 
 	char grouped[2][RUN_LOG_GROUPED];
 
 	summary_make(&s, log->rows, log->count);
-	text_addf(out, " %s %s iterations %s %s samples\n\n", dot,
-		run_log_grouped(grouped[0], last->iteration), dot,
-		run_log_grouped(grouped[1], last->samples));
+	text_addf(out, " %s %s iteration%s %s %s sample%s\n\n", dot,
+		run_log_grouped(grouped[0], last->iteration), last->iteration == 1 ? "" : "s", dot,
+		run_log_grouped(grouped[1], last->samples), last->samples == 1 ? "" : "s");
 	if (!log->count) {
 		text_add(out, "Nothing was evaluated yet.\n");
 		return;
@@ -197,10 +197,10 @@ static int add_classes(struct text *out, const struct run_log *log, bool all, st
 	if (count > CLASSES && !all)
 		text_addf(out, "  ... %zu more; --all shows them ...\n", count - CLASSES);
 	for (size_t i = 0; i < pairs; i++)
-		text_addf(out, "%s%s was taken for %s %" PRId64 " times\n", i ? "  " : "\n  ",
+		text_addf(out, "%s%s was taken for %s %" PRId64 " time%s\n", i ? "  " : "\n  ",
 			class_words(words[0], log, log->confusions[i].label),
 			class_words(words[1], log, log->confusions[i].predicted),
-			log->confusions[i].times);
+			log->confusions[i].times, log->confusions[i].times == 1 ? "" : "s");
 	mem_free(sorted);
 	return 0;
 }

@@ -215,6 +215,61 @@ static void visit_field(
 		put_field(state, type, name, values, count);
 }
 
+/* The next field without its values, and where it begins. */
+struct passed {
+	long at;
+	unsigned char type;
+	char name[256];
+	uint64_t count;
+};
+
+static bool pass_head(struct state *state, struct passed *field)
+{
+	unsigned char size = 0;
+
+	*field = (struct passed){.at = ftell(state->file), .type = FIELD_END};
+	get(state, &field->type, 1);
+	if (state->code || field->type == FIELD_END)
+		return false;
+	get(state, &size, 1);
+	get(state, field->name, size);
+	get(state, &field->count, sizeof(field->count));
+	if (field->type >= FIELD_TYPES || field->count > INT64_MAX / 8)
+		state_refuse(state, ERR_FORMAT, "unknown type %d of a field", field->type);
+	return !state->code;
+}
+
+static void seek(struct state *state, long offset, int from)
+{
+	if (fseek(state->file, offset, from))
+		state_refuse(state, ERR_FILE, "%s", strerror(errno));
+}
+
+void state_skip_to(struct state *state, const char *group)
+{
+	struct passed field;
+
+	assert(state->reading && state->file);
+	while (!state->code && pass_head(state, &field)) {
+		if (field.type == FIELD_ENTER && !strcmp(field.name, group)) {
+			seek(state, field.at, SEEK_SET);
+			return;
+		}
+		seek(state, (long)(field.count * field_types[field.type].size), SEEK_CUR);
+	}
+	state_refuse(state, ERR_FORMAT, "has no group \"%s\"", group);
+}
+
+void state_skip_rest(struct state *state)
+{
+	struct passed field;
+
+	while (!state->code && pass_head(state, &field))
+		seek(state, (long)(field.count * field_types[field.type].size), SEEK_CUR);
+	if (!state->code)
+		seek(state, field.at, SEEK_SET);
+}
+
 void state_enter(struct state *state, const char *name)
 {
 	visit_field(state, FIELD_ENTER, name, NULL, 0);

@@ -69,6 +69,13 @@ int state_version(const struct state *state);
 bool state_reading(const struct state *state);
 bool state_failed(const struct state *state);
 
+/*
+ * For one that reads a part of what was written: passes over fields, up to the group of this
+ * name; and over all that follows. Without such a group it is refused.
+ */
+void state_skip_to(struct state *state, const char *group);
+void state_skip_rest(struct state *state);
+
 /* A visitor's own refusal; the first one counts. The file's name is put before the message. */
 void state_refuse(struct state *state, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -248,11 +248,16 @@ static void remove_older(const char *folder, int64_t than, int64_t kept)
 	}
 }
 
+static bool ended(const struct run *run)
+{
+	return run->planned_steps && run->step >= run->planned_steps;
+}
+
 int checkpoint_save(struct run *run, struct err *err)
 {
 	const char *folder = run->config.folder;
-	const struct place place = {
-		newest(folder, INT64_MAX, false).number + 1, run->stopped && !run->driver->endless};
+	const struct place place = {newest(folder, INT64_MAX, false).number + 1,
+		(run->stopped || ended(run)) && !run->driver->endless};
 	const double before = run->seconds_before;
 	struct err why = {0};
 	char path[PATH_MOST];
@@ -300,9 +305,10 @@ static int cut_logs(struct run *run, struct err *err)
 	return metrics_file_open(&run->metrics, path, run->logged, err);
 }
 
-static int load(struct run *run, bool due, bool *found, struct err *err)
+/* The newest that is whole. */
+static int load_newest(const char *folder, bool due, state_fn *visit, void *object,
+	const struct log *log, bool *found, struct err *err)
 {
-	const char *folder = run->config.folder;
 	char path[PATH_MOST];
 	struct err why = {0};
 	int code = 0;
@@ -311,16 +317,34 @@ static int load(struct run *run, bool due, bool *found, struct err *err)
 	for (struct place at = newest(folder, INT64_MAX, due); at.number >= 0;
 		at = newest(folder, at.number, due)) {
 		path_of(path, folder, at);
-		code = state_load(path, run_state, run, &why);
+		code = state_load(path, visit, object, &why);
 		*found = !code;
 		if (code != ERR_FORMAT)
 			break;
-		log_write(&run->config.log, LOG_WARN, "%s; trying the checkpoint before it",
-			why.message);
+		log_write(log, LOG_WARN, "%s; trying the checkpoint before it", why.message);
 	}
-	if (code)
-		return err_set(err, code, "%s", why.message);
-	return *found ? cut_logs(run, err) : 0;
+	return code ? err_set(err, code, "%s", why.message) : 0;
+}
+
+static int load(struct run *run, bool due, bool *found, struct err *err)
+{
+	const int code =
+		load_newest(run->config.folder, due, run_state, run, &run->config.log, found, err);
+
+	return code || !*found ? code : cut_logs(run, err);
+}
+
+static void only_learner(void *object, struct state *state)
+{
+	state_skip_to(state, "learner");
+	learner_state(object, state);
+	state_skip_rest(state);
+}
+
+int checkpoint_load_learner(const char *folder, struct learner *learner, const struct log *log,
+	bool *found, struct err *err)
+{
+	return load_newest(folder, false, only_learner, learner, log, found, err);
 }
 
 int checkpoint_load(struct run *run, bool *found, struct err *err)

@@ -4,7 +4,8 @@
  *
  *	checkpoint/000007.state       the newest, and
  *	checkpoint/000006.state       the one before, should the newest be damaged
- *	checkpoint/000008.stop.state  made because the run was stopped, not because it was due
+ *	checkpoint/000008.stop.state  made because the run was stopped, not because it was due, or
+ *	                              has ended, for questions that model.safetensors cannot answer
  *
  * If run.checkpoint_every counts time steps, the config alone decides when checkpoints
  * are due, however often a run was stopped in between. A rollback (run/rollback.h) goes
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/state.h"
 
 struct run;
@@ -53,6 +55,14 @@ int checkpoint_load(struct run *run, bool *found, struct err *err);
  * due.
  */
 int checkpoint_back(struct run *run, bool *found, struct err *err);
+
+/*
+ * Fills a fresh learner, and nothing else, from the newest whole checkpoint of a folder, in
+ * which nothing changes. *found as above.
+ */
+struct learner;
+int checkpoint_load_learner(const char *folder, struct learner *learner, const struct log *log,
+	bool *found, struct err *err);
 
 /* Whether there is one that was due. */
 bool checkpoint_there(const struct run *run);

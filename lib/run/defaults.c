@@ -130,8 +130,8 @@ int defaults_set(struct options *options, const char *key, const char *value, st
 
 /*
  * What a method says is its own, but for what is measured on; and rows come one by one,
- * for which the fast parts of a method that nobody chose are too quick, and a linear model
- * beside them costs little.
+ * for which the fast parts of the method that follows from the data are too quick, and a linear
+ * model beside them costs little.
  */
 static bool methods_own(const struct options *options, const char *key, bool chosen, bool held)
 {
@@ -151,8 +151,10 @@ static int follow_frozen(struct options *options, struct err *err)
 
 int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
 {
-	const bool chosen = !open(options, "run.method");
-	int code = chosen ? 0 : config_method(options, METHOD, err);
+	const bool said = !open(options, "run.method");
+	/* Who names what would be taken means that, and not another. */
+	const bool chosen = said && strcmp(options_text(options, "run.method"), METHOD) != 0;
+	int code = said ? 0 : config_method(options, METHOD, err);
 
 	for (const char *const *s = settings[kind]; *s && !code; s++) {
 		char key[64];

@@ -78,6 +78,7 @@ static void make_result(const struct run *run, struct run_result *result)
 	*result = (struct run_result){
 		.stopped = run->stopped,
 		.step = run->step,
+		.iteration = now.iteration,
 		.last = summary.last,
 		.late_ir = summary.late_ir,
 		.late_ft = summary.late_ft,
@@ -91,6 +92,22 @@ static void make_result(const struct run *run, struct run_result *result)
 	result->iterations_per_s = (double)now.iteration / result->train_seconds;
 }
 
+/*
+ * The file of weights has the net alone. Where something beside it answers, the checkpoint of
+ * the end is what run/asked.h asks.
+ */
+static void save_mixture(struct run *run)
+{
+	struct err why = {0};
+
+	if (!learner_mixes(run->learner, LEARNER_NOW) ||
+		!(run->interval.steps || run->interval.seconds > 0))
+		return;
+	if (checkpoint_save(run, &why))
+		log_write(&run->config.log, LOG_WARN, "%s; what was learned beside the net is lost",
+			why.message);
+}
+
 int run_finish(struct run *run, struct run_result *result, struct err *err)
 {
 	int code = 0;
@@ -99,6 +116,8 @@ int run_finish(struct run *run, struct run_result *result, struct err *err)
 	if (run->config.folder && (result->stopped || run->driver->endless)) {
 		code = checkpoint_save(run, err);
 		result->saved = !code;
+	} else if (run->config.folder) {
+		save_mixture(run);
 	}
 	return run->config.folder && !code ? run_folder_end(run, result, err) : code;
 }

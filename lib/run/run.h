@@ -94,7 +94,8 @@ struct run_config {
 struct run_result {
 	bool stopped; /* before its end */
 	bool saved;   /* ... and can go on from a checkpoint */
-	int64_t step; /* time steps made */
+	int64_t step,
+		iteration; /* time steps and iterations made; `last` may be of an earlier one */
 	/* By eval/summary.h. */
 	struct metrics_row last;
 	double late_ir, late_ft, late_ir_sgd, late_ft_sgd, cost;

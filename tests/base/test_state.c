@@ -95,6 +95,35 @@ static void comes_back(void **state)
 	assert_true(thing.doubles[0] == 1e300 && thing.doubles[1] == -1);
 }
 
+/* A reader of one group, who knows nothing of what is around it. */
+static void numbers_state(void *object, struct state *state)
+{
+	struct thing *thing = object;
+
+	state_skip_to(state, thing->kind);
+	state_enter(state, thing->kind);
+	state_int(state, "number", &thing->number);
+	state_int64(state, "large", &thing->large);
+	state_uint64(state, "word", &thing->word);
+	state_double(state, "real", &thing->real);
+	state_leave(state);
+	state_skip_rest(state);
+}
+
+static void a_group_alone(void **state)
+{
+	struct thing thing = {.kind = "numbers"};
+	struct err err = {0};
+
+	save();
+	if (state_load(path, numbers_state, &thing, &err))
+		fail_msg("%s", err.message);
+	assert_true(thing.number == -5 && thing.large == INT64_MIN && thing.real == 0.1);
+	thing.kind = "letters";
+	assert_int_equal(state_load(path, numbers_state, &thing, &err), ERR_FORMAT);
+	assert_non_null(strstr(err.message, "has no group \"letters\""));
+}
+
 static void refuses(struct thing thing, const char *words)
 {
 	struct err err = {0};
@@ -208,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back),
+		cmocka_unit_test(a_group_alone),
 		cmocka_unit_test(other_fields),
 		cmocka_unit_test(damage),
 		cmocka_unit_test(visitor_refuses),

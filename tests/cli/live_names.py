@@ -74,6 +74,39 @@ def numbers():
             "the folder knows what inputs are", said, answers)
 
 
+def labels_of_other_kinds():
+    """true and false are names, null is no label yet, and a number below 0 makes numbers names."""
+    ins = [{"id": i, "input": [i % 2 * 2 - 1, i % 3, 0, 1]} for i in range(40)]
+    truths = [dict(line, label=line["id"] % 2 == 1) for line in ins]
+    code, answers, said = straight("truths", truths, AUTO)
+    verdict(code == 0 and not errors_of(answers) and classes_of("truths") == ["false", "true"] and
+            answers[-1]["label"] == "true", "true and false are names", said, answers[-2:])
+    code, answers, said = straight("numbered", [dict(ins[0], label=True)], ["model.classes=2", "model.input=4"])
+    verdict(errors_of(answers) == ["line 1: label: must be a whole number"], "... where classes may have names", answers)
+    nulls = [dict(line, label=None) for line in ins] + [{"id": i, "label": i % 2} for i in range(40)]
+    code, answers, said = straight("nulls", nulls, AUTO)
+    verdict(code == 0 and not errors_of(answers) and [answer["sample"] for answer in answers[40:]] == list(range(40)),
+            "a label that is null comes later", said, errors_of(answers)[:3])
+    code, answers, said = straight("nothing", [{"id": 1, "label": None}], ["model.classes=2", "model.input=4"])
+    verdict(errors_of(answers) == ["line 1: has neither input nor label"], "and alone says nothing", answers)
+    signs = [dict(line, label=line["id"] % 2 * 2 - 1) for line in ins]
+    code, answers, said = straight("signs", signs[:20], AUTO + ["stdin.per_step=10"])
+    verdict(code == 0 and not errors_of(answers) and classes_of("signs") == ["-1", "1"] and
+            {answer["prediction"] for answer in answers if answer.get("prediction")} == {"-1", "1"},
+            "after a first label below 0 numbers are names", said, errors_of(answers)[:3])
+    code, answers, said = straight("signs", signs[20:] + [{"id": "x", "input": [0, 0, 0, 0], "label": 20000},
+                                                         {"id": "y", "input": [0, 0, 0, 0], "label": "-1"}], resume=True)
+    verdict(code == 0 and not errors_of(answers) and classes_of("signs") == ["-1", "1", "20000"],
+            "also when the stream goes on", said, errors_of(answers)[:3])
+    straight("at-once", signs + [{"id": "x", "input": [0, 0, 0, 0], "label": 20000},
+                                 {"id": "y", "input": [0, 0, 0, 0], "label": "-1"}], AUTO + ["stdin.per_step=10"])
+    verdict(file_of("signs", "model.safetensors") == file_of("at-once", "model.safetensors"),
+            "to the same bytes as at once")
+    code, answers, said = straight("above", [dict(ins[0], label=1), dict(ins[1], label=-1)], AUTO)
+    verdict(errors_of(answers) == ["line 2: label: -1 is a number below 0, and the labels before it are numbers; send "
+                                   'labels as names, "-1"'], "after one from 0 on they are not", answers)
+
+
 def names_are_kept():
     """Names follow from the lines that were taken, however they were gathered."""
     lines = named(lines_of(96, 12))
@@ -125,7 +158,7 @@ def mixtures():
         (3, "label: 1 is a number, and the labels before it are names"),
         (4, "label: the name of a class is empty"),
         (5, "label: the name of a class has 501 bytes; at most 500 can be"),
-        (6, "label: must be a whole number or a text"),
+        (6, "label: must be a whole number, a text, true or false"),
         (8, 'label: class "third": there are 2 classes already, as many as model.classes_most allows; '
             "if this is one more, set it higher"),
         (10, 'no input waits under id "ghost"')], "what is wrong with a label is said", said, found)
@@ -192,6 +225,7 @@ def main():
         os.chdir(folder)
         nothing_set()
         numbers()
+        labels_of_other_kinds()
         names_are_kept()
         mixtures()
         no_input()

@@ -87,6 +87,28 @@ static void what_is_said_stays(void **state)
 	options_free(o);
 }
 
+/* Whoever names the method that would be taken gets what would be taken, also in a comparison. */
+static void a_name_changes_nothing(void **state)
+{
+	struct options *nobody = made(SETTINGS(table()));
+	struct options *named = made(SETTINGS(table(), "run.method=schedule-free+recency+fast"));
+	struct options *other = made(SETTINGS(table(), "run.method=schedule-free+fast"));
+	struct text first = {0}, second = {0};
+	struct err err;
+
+	(void)state;
+	assert_ok(options_write(nobody, &first, &err), err);
+	assert_ok(options_write(named, &second, &err), err);
+	assert_string_equal(first.data, second.data);
+	assert_value(named, "fast.heads", "linear");
+	assert_value(other, "fast.heads", "none");
+	text_release(&first);
+	text_release(&second);
+	options_free(nobody);
+	options_free(named);
+	options_free(other);
+}
+
 /* All keys of a run are in its config, so nothing is left to derive. */
 static void a_saved_config_is_itself_again(void **state)
 {
@@ -184,6 +206,7 @@ int main(void)
 		folder_test(what_is_said_stays),
 		folder_test(a_saved_config_is_itself_again),
 		folder_test(pipes_are_as_files),
+		folder_test(a_name_changes_nothing),
 		cmocka_unit_test(built_in_streams_have_presets),
 		folder_test(data_and_configs_are_told_apart),
 	};

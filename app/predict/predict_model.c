@@ -1,0 +1,166 @@
+/*
+ * What answers: the net of a weights file, or of a run's folder the learner that its checkpoint
+ * has (run/asked.h), with all that it learned beside its net. Names of classes and what rows
+ * become are the weights file's either way.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "predict/predict_impl.h"
+
+static int add_class(struct predict_model *model, int class, struct err *err)
+{
+	char number[64];
+	const char *name = model->names[class];
+	int64_t known;
+
+	snprintf(number, sizeof(number), "%d", class);
+	if (!name || !*name || vocabulary_find(&model->known, name, strlen(name)) >= 0) {
+		model->names[class] = NULL;
+		name = number;
+	}
+	if (vocabulary_find(&model->known, name, strlen(name)) >= 0)
+		snprintf(number, sizeof(number), "%d (%d)", class, class);
+	known = vocabulary_number(&model->known, name, strlen(name), err);
+	return known < 0 ? (int)known : 0;
+}
+
+static int open_schema(struct predict_model *model, const char *path, struct err *err)
+{
+	const struct schema_sizes sizes = {1, 1, 0};
+	struct retain_err none = {0};
+	float *input = mem_new(model->shape.floats, sizeof(*input));
+	int code = input ? 0 : err_memory(err, "an input", model->shape.floats * sizeof(*input));
+
+	/* Only a model with a schema can encode. */
+	if (!code && retain_model_encode(model->model, "{}", 2, input, model->shape.floats,
+			     &none) != RETAIN_ERR_STATE)
+		code = schema_open(&model->schema, path, &sizes, err);
+	mem_free(input);
+	return code;
+}
+
+static int open_weights(struct predict_model *model, const char *path, struct err *err)
+{
+	struct retain_err why = {0};
+	int code = retain_model_open(&model->model, path, &why);
+
+	if (!code)
+		code = retain_model_shape(model->model, &model->shape, &why);
+	if (code)
+		return err_set(err, code, "%s", why.message);
+	model->names = mem_new((size_t)model->shape.classes, sizeof(*model->names));
+	if (!model->names)
+		return err_memory(err, "class names", (size_t)model->shape.classes * 8);
+	for (int c = 0; c < model->shape.classes && !code; c++) {
+		retain_model_class_name(model->model, c, &model->names[c], &why);
+		code = add_class(model, c, err);
+	}
+	return code ? code : open_schema(model, path, err);
+}
+
+/* Whether a place holds what can be asked. */
+static bool is_model(const char *path)
+{
+	char *config = path_join(path, "config.ini");
+	const bool run = config && path_is_folder(path) && path_exists(config);
+
+	mem_free(config);
+	return run || path_ends(path, ".safetensors");
+}
+
+/* The usual mistakes: the words in the wrong order, and another file than that of the weights. */
+static int say_order(const struct predict_config *config, int code, struct err *err)
+{
+	if (code == ERR_MEMORY || is_model(config->model) || !path_exists(config->model))
+		return code;
+	return err_set(err, ERR_INPUT,
+		"%s: is neither a weights file (.safetensors) nor the folder of a run; MODEL comes "
+		"first, then DATA%s",
+		config->model, is_model(config->data) ? ": the two are in the wrong order" : "");
+}
+
+/* What the folder has beside its net; what it lacks is an error only if it was asked for. */
+static int open_asked(
+	struct predict_model *model, const struct predict_config *config, struct err *err)
+{
+	const bool ever = config->question == PREDICT_EVER;
+	struct err why = {0};
+	int code = asked_open(&model->asked, config->model, &config->log, &why);
+
+	if (code && (code == ERR_MEMORY || config->question == PREDICT_NOW))
+		return err_set(err, code, "%s", why.message);
+	model->question = ever ? LEARNER_EVER : LEARNER_NOW;
+	if (code && !ever)
+		log_write(&config->log, LOG_WARN, "%s; so what is now cannot be answered",
+			why.message);
+	if (model->asked && !asked_mixes(model->asked, model->question)) {
+		asked_close(model->asked);
+		model->asked = NULL;
+	}
+	return 0;
+}
+
+static void say_who(const struct predict_model *model, const struct predict_config *config)
+{
+	if (!model->asked)
+		log_write(&config->log, LOG_NOTE, "%s answers by its net: what is this, ever",
+			config->model);
+	else
+		log_write(&config->log, LOG_NOTE,
+			"%s answers by %s of iteration %" PRId64 ": what is this, %s",
+			config->model,
+			model->question == LEARNER_NOW ? "its mixture" : "its net and heads",
+			asked_iteration(model->asked),
+			model->question == LEARNER_NOW ? "now (--for ever: by its net)" : "ever");
+}
+
+int predict_model_open(
+	struct predict_model *model, const struct predict_config *config, struct err *err)
+{
+	const bool folder = path_is_folder(config->model);
+	int code = open_weights(model, config->model, err);
+
+	if (code)
+		return say_order(config, code, err);
+	if (!folder && config->question == PREDICT_NOW)
+		code = err_set(err, ERR_INPUT,
+			"%s: --for now: a weights file has the net alone, which answers ever; name "
+			"the folder of its run",
+			config->model);
+	if (!code && folder)
+		code = open_asked(model, config, err);
+	if (!code)
+		say_who(model, config);
+	return code;
+}
+
+void predict_model_close(struct predict_model *model)
+{
+	asked_close(model->asked);
+	retain_model_close(model->model);
+	schema_free(model->schema);
+	vocabulary_release(&model->known);
+	mem_free(model->names);
+}
+
+int32_t predict_class(const struct predict_model *model, const char *name)
+{
+	return (int32_t)vocabulary_find(&model->known, name, strlen(name));
+}
+
+int predict_ask(const struct predict_model *model, const float *inputs, int n, float *probabilities,
+	struct err *err)
+{
+	struct retain_prediction predictions[PREDICT_PIECE];
+	const size_t count = (size_t)n;
+
+	if (model->asked)
+		return asked_predict(model->asked, model->question, inputs, n, probabilities, err);
+	return retain_model_predict(model->model, inputs, count * model->shape.floats, predictions,
+		count, probabilities, count * (size_t)model->shape.classes,
+		(struct retain_err *)err);
+}
