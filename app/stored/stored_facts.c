@@ -49,64 +49,26 @@ bool stored_digest(struct source *source, char out[STORED_DIGEST])
 	return whole;
 }
 
-static const double EDGE = 1e-9; /* as in eval/matrix.h */
-
-/* Samples in bins that lie between two moments as a whole. */
-static int64_t evals_between(const struct stored *s, const int64_t *evals, double from, double to)
-{
-	const int bins = matrix_bins(s->matrix);
-	int64_t count = 0;
-
-	for (int bin = 0; bin < bins; bin++)
-		if (matrix_begins(s->matrix, bin) >= from - EDGE &&
-			(bin + 1 < bins ? matrix_begins(s->matrix, bin + 1) : 1) <= to + EDGE)
-			count += evals[bin];
-	return count;
-}
-
-/* Those of the past: a task is past once it has begun. */
-static int64_t evals_past(const struct stored *s, const int64_t *evals, double seen)
-{
-	int64_t count = 0;
-
-	if (!source_info(s->source)->tasks)
-		return evals_between(s, evals, 0, seen);
-	for (int bin = 0; bin < matrix_bins(s->matrix); bin++)
-		if (matrix_begins(s->matrix, bin) < seen - EDGE)
-			count += evals[bin];
-	return count;
-}
-
 /* How many samples the last IR and FT rest on, and the most that a late FT does. */
 static void add_rests(const struct stored *s, struct jwriter *json)
 {
 	const struct options *o = s->run.config.options;
 	const double from = options_float(o, "eval.ft_from"), to = options_float(o, "eval.ft_to");
 	const int rows = matrix_rows(s->matrix);
-	const double seen = rows ? matrix_seen(s->matrix, rows - 1) : 0;
-	int64_t *evals = mem_new((size_t)matrix_bins(s->matrix), sizeof(*evals));
 	int64_t last = 0, most = 0;
 	size_t found = 0;
 
-	json->out->failed |= !evals;
-	if (!evals)
-		return;
-	for (int64_t id = 0; id < source_info(s->source)->evals; id++)
-		evals[stored_bin(s, id)]++;
 	for (int row = rows - 1; row >= 0 && found < summary_late((size_t)rows); row--) {
-		const double then = matrix_seen(s->matrix, row);
-		int64_t count;
+		const int64_t count = matrix_transfer_samples(s->matrix, row, from, to);
 
-		if (isnan(matrix_transfer(s->matrix, row, from, to, MATRIX_INFERENCE, MATRIX_TOP1)))
+		if (!count)
 			continue;
-		count = evals_between(s, evals, then + from, then + to);
 		last = found++ ? last : count;
 		most = count > most ? count : most;
 	}
-	jwriter_whole(json, "ir_samples", evals_past(s, evals, seen));
+	jwriter_whole(json, "ir_samples", rows ? matrix_retention_samples(s->matrix, rows - 1) : 0);
 	jwriter_whole(json, "ft_samples", last);
 	jwriter_whole(json, "late_ft_samples", most);
-	mem_free(evals);
 }
 
 void stored_facts(const struct run *run, struct jwriter *json)

@@ -180,18 +180,27 @@ void matrix_hit(struct matrix *matrix, enum matrix_model model, int bin, int64_t
 	matrix->said[row * MATRIX_MODELS + model] = 1;
 }
 
+/* Of bins first .. end-1. */
+static int64_t samples_of(const struct matrix *matrix, int first, int end)
+{
+	int64_t all = 0;
+
+	for (int bin = first; bin < end; bin++)
+		all += matrix->samples[bin];
+	return all;
+}
+
 /* Over bins first .. end-1. */
 static double accuracy(const struct matrix *matrix, int row, int first, int end,
 	enum matrix_model model, enum matrix_top top)
 {
 	const int64_t *hits = hits_of(matrix, row, model, top);
-	int64_t right = 0, all = 0;
+	const int64_t all = samples_of(matrix, first, end);
+	int64_t right = 0;
 
 	assert(row >= 0 && row < matrix->rows_used);
-	for (int bin = first; bin < end; bin++) {
+	for (int bin = first; bin < end; bin++)
 		right += hits[bin];
-		all += matrix->samples[bin];
-	}
 	if (!all || !matrix->said[row * MATRIX_MODELS + model])
 		return NAN;
 	return (double)right / (double)all;
@@ -268,6 +277,20 @@ double matrix_retention(
 	const struct matrix *matrix, int row, enum matrix_model model, enum matrix_top top)
 {
 	return accuracy(matrix, row, 0, past_bins(matrix, row), model, top);
+}
+
+int64_t matrix_retention_samples(const struct matrix *matrix, int row)
+{
+	return samples_of(matrix, 0, past_bins(matrix, row));
+}
+
+int64_t matrix_transfer_samples(const struct matrix *matrix, int row, double from, double to)
+{
+	const double seen = matrix->seen[row];
+
+	if (seen + to > 1 + EDGE)
+		return 0;
+	return samples_of(matrix, bin_after(matrix, seen + from), bins_before(matrix, seen + to));
 }
 
 double matrix_transfer(const struct matrix *matrix, int row, double from, double to,

@@ -74,6 +74,9 @@ double matrix_retention(
  */
 double matrix_transfer(const struct matrix *matrix, int row, double from, double to,
 	enum matrix_model model, enum matrix_top top);
+/* How many samples these rest on. */
+int64_t matrix_retention_samples(const struct matrix *matrix, int row);
+int64_t matrix_transfer_samples(const struct matrix *matrix, int row, double from, double to);
 /*
  * Means over the bins that were past in an earlier row, top 1. Forgetting is the best accuracy
  * in those rows minus this row's; backward transfer is this row's minus that of the first of

@@ -127,6 +127,8 @@ static void tasks_are_past_once_they_began(void **state)
 	assert_number(matrix_retention(matrix, 2, MATRIX_INFERENCE, MATRIX_TOP1), 17 / 30.0);
 	assert_number(matrix_retention(matrix, 3, MATRIX_INFERENCE, MATRIX_TOP1), 18 / 30.0);
 	assert_number(matrix_retention(matrix, 4, MATRIX_INFERENCE, MATRIX_TOP1), 31 / 35.0);
+	assert_int_equal(matrix_retention_samples(matrix, 1), 10);
+	assert_int_equal(matrix_retention_samples(matrix, 4), 35);
 	/* A range holds the tasks that lie wholly in it. */
 	assert_number(matrix_range(matrix, 4, 0.1, 0.7, MATRIX_INFERENCE, MATRIX_TOP1), 18 / 20.0);
 	assert_number(matrix_range(matrix, 4, 0.1, 0.69, MATRIX_INFERENCE, MATRIX_TOP1), NAN);
@@ -159,6 +161,10 @@ static void transfer(void **state)
 	/* Row 3: reaches beyond the end. */
 	assert_number(matrix_transfer(matrix, 3, 0, 0.25, MATRIX_INFERENCE, MATRIX_TOP1), 4 / 5.0);
 	assert_number(matrix_transfer(matrix, 3, 0, 0.3, MATRIX_INFERENCE, MATRIX_TOP1), NAN);
+	assert_int_equal(matrix_transfer_samples(matrix, 0, 0, 0.5), 30);
+	assert_int_equal(matrix_transfer_samples(matrix, 0, 0.3, 0.4), 0);
+	assert_int_equal(matrix_transfer_samples(matrix, 3, 0, 0.25), 5);
+	assert_int_equal(matrix_transfer_samples(matrix, 3, 0, 0.3), 0);
 	matrix_free(matrix);
 }
 
