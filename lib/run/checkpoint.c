@@ -1,6 +1,7 @@
 /*
  * A checkpoint is one state file that lists everything a run holds. Files are
- * numbered; the newest two are kept, and the newest that was due. Logs are seen to disk before
+ * numbered; the newest two are kept, and the newest that was due. After going back, the one before
+ * that which the run went back to is kept in its place. Logs are seen to disk before
  * the checkpoint that counts on them, and cut back to what it remembers when it is loaded.
  */
 #include "run/checkpoint.h"
@@ -253,13 +254,12 @@ static bool ended(const struct run *run)
 	return run->planned_steps && run->step >= run->planned_steps;
 }
 
-int checkpoint_save(struct run *run, struct err *err)
+/* Writes a checkpoint of this number, and removes none. */
+static int save(struct run *run, int64_t number, struct err *err)
 {
 	const char *folder = run->config.folder;
-	const struct place place = {newest(folder, INT64_MAX, false).number + 1,
-		(run->stopped || ended(run)) && !run->driver->endless};
+	const struct place place = {number, (run->stopped || ended(run)) && !run->driver->endless};
 	const double before = run->seconds_before;
-	struct err why = {0};
 	char path[PATH_MOST];
 	int code = learner_check(run->learner, err);
 
@@ -280,14 +280,44 @@ int checkpoint_save(struct run *run, struct err *err)
 	run->seconds_before = run_seconds(run);
 	code = state_save(path, run_state, run, err);
 	run->seconds_before = before;
-	if (code)
-		return code;
-	remove_older(folder, place.number - KEPT + 1, newest(folder, INT64_MAX, true).number);
-	/* The checkpoint is good without it; what it would have removed goes with the next. */
+	return code;
+}
+
+/* The checkpoint is good without it; what it would have removed goes with the next. */
+static void saved(struct run *run)
+{
+	struct err why = {0};
+
 	if (store_checkpoint(run->store, &why))
 		log_write(&run->config.log, LOG_WARN, "%s", why.message);
 	if (run_write_classes(run, &why))
 		log_write(&run->config.log, LOG_WARN, "%s", why.message);
+}
+
+int checkpoint_save(struct run *run, struct err *err)
+{
+	const char *folder = run->config.folder;
+	const int64_t number = newest(folder, INT64_MAX, false).number + 1;
+	const int code = save(run, number, err);
+
+	if (code)
+		return code;
+	remove_older(folder, number - KEPT + 1, newest(folder, INT64_MAX, true).number);
+	saved(run);
+	return 0;
+}
+
+int checkpoint_save_back(struct run *run, int64_t from, struct err *err)
+{
+	const char *folder = run->config.folder;
+	const int64_t number = newest(folder, INT64_MAX, false).number + 1;
+	const int64_t before = newest(folder, from, true).number;
+	const int code = save(run, number, err);
+
+	if (code)
+		return code;
+	remove_older(folder, number, before < 0 ? from : before);
+	saved(run);
 	return 0;
 }
 
@@ -305,20 +335,20 @@ static int cut_logs(struct run *run, struct err *err)
 	return metrics_file_open(&run->metrics, path, run->logged, err);
 }
 
-/* The newest that is whole. */
-static int load_newest(const char *folder, bool due, state_fn *visit, void *object,
-	const struct log *log, bool *found, struct err *err)
+/* The newest that is whole; *number: which, -1 if there is none. */
+static int load_newest(const char *folder, int64_t below, bool due, state_fn *visit, void *object,
+	const struct log *log, int64_t *number, struct err *err)
 {
 	char path[PATH_MOST];
 	struct err why = {0};
 	int code = 0;
 
-	*found = false;
-	for (struct place at = newest(folder, INT64_MAX, due); at.number >= 0;
+	*number = -1;
+	for (struct place at = newest(folder, below, due); at.number >= 0;
 		at = newest(folder, at.number, due)) {
 		path_of(path, folder, at);
 		code = state_load(path, visit, object, &why);
-		*found = !code;
+		*number = code ? -1 : at.number;
 		if (code != ERR_FORMAT)
 			break;
 		log_write(log, LOG_WARN, "%s; trying the checkpoint before it", why.message);
@@ -326,12 +356,10 @@ static int load_newest(const char *folder, bool due, state_fn *visit, void *obje
 	return code ? err_set(err, code, "%s", why.message) : 0;
 }
 
-static int load(struct run *run, bool due, bool *found, struct err *err)
+static int load(struct run *run, int64_t below, bool due, int64_t *number, struct err *err)
 {
-	const int code =
-		load_newest(run->config.folder, due, run_state, run, &run->config.log, found, err);
-
-	return code || !*found ? code : cut_logs(run, err);
+	return load_newest(
+		run->config.folder, below, due, run_state, run, &run->config.log, number, err);
 }
 
 static void only_learner(void *object, struct state *state)
@@ -344,18 +372,46 @@ static void only_learner(void *object, struct state *state)
 int checkpoint_load_learner(const char *folder, struct learner *learner, const struct log *log,
 	bool *found, struct err *err)
 {
-	return load_newest(folder, false, only_learner, learner, log, found, err);
+	int64_t number;
+	const int code =
+		load_newest(folder, INT64_MAX, false, only_learner, learner, log, &number, err);
+
+	*found = number >= 0;
+	return code;
 }
 
 int checkpoint_load(struct run *run, bool *found, struct err *err)
 {
+	int64_t number;
+	int code;
+
 	remove_strays(run->config.folder);
-	return load(run, false, found, err);
+	code = load(run, INT64_MAX, false, &number, err);
+	*found = number >= 0;
+	return code || !*found ? code : cut_logs(run, err);
 }
 
-int checkpoint_back(struct run *run, bool *found, struct err *err)
+static int64_t iteration_of(const struct run *run)
 {
-	return load(run, true, found, err);
+	struct learner_report now;
+
+	learner_report(run->learner, &now);
+	return now.iteration;
+}
+
+int checkpoint_back(struct run *run, int64_t before, int64_t *number, struct err *err)
+{
+	int64_t below = INT64_MAX;
+	int code;
+
+	do {
+		code = load(run, below, true, number, err);
+		below = *number;
+	} while (!code && *number >= 0 && iteration_of(run) >= before);
+	/* None before it, or none that is whole. */
+	if (*number < 0)
+		code = load(run, INT64_MAX, true, number, err);
+	return code || *number < 0 ? code : cut_logs(run, err);
 }
 
 bool checkpoint_there(const struct run *run)

@@ -9,7 +9,7 @@
  *
  * If run.checkpoint_every counts time steps, the config alone decides when checkpoints
  * are due, however often a run was stopped in between. A rollback (run/rollback.h) goes
- * back to the last one that was due, which is always kept; so it does not depend on
+ * back to one that was due, the last of which is always kept; so it does not depend on
  * stops either.
  */
 #ifndef RETAIN_RUN_CHECKPOINT_H
@@ -52,9 +52,13 @@ int checkpoint_load(struct run *run, bool *found, struct err *err);
 
 /*
  * The same for a run that is going on: it becomes what it was at the last checkpoint that was
- * due.
+ * due and is of an iteration before this one or, if none is, at the last that was due. *number
+ * says which, for checkpoint_save_back; -1: there is none.
  */
-int checkpoint_back(struct run *run, bool *found, struct err *err);
+int checkpoint_back(struct run *run, int64_t before, int64_t *number, struct err *err);
+
+/* Saves a run that went back to a checkpoint, and keeps the one before that. */
+int checkpoint_save_back(struct run *run, int64_t from, struct err *err);
 
 /*
  * Fills a fresh learner, and nothing else, from the newest whole checkpoint of a folder, in

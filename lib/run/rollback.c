@@ -6,6 +6,7 @@
 #include "run/rollback.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -53,15 +54,16 @@ static int give_up(const struct run *run, const struct err *why, struct err *err
 static int go_back(struct run *run, struct event_rollback *event, struct err *err)
 {
 	const double seconds = run_seconds(run), train_seconds = run->train_seconds;
-	struct learner_report now;
-	bool found = false;
+	struct learner_report now, failed;
+	int64_t number;
 	int code;
 
-	learner_report(run->learner, &now);
-	event->iteration = now.iteration + 1;
+	learner_report(run->learner, &failed);
+	event->iteration = failed.iteration + 1;
 	event->count = run->rollbacks + 1;
-	code = checkpoint_back(run, &found, err);
-	if (!code && !found)
+	/* From a checkpoint right before it the same loss would come, at any rate. */
+	code = checkpoint_back(run, failed.iteration, &number, err);
+	if (!code && number < 0)
 		code = err_set(
 			err, ERR_FILE, "%s: has no checkpoint to go back to", run->config.folder);
 	if (code)
@@ -74,11 +76,12 @@ static int go_back(struct run *run, struct event_rollback *event, struct err *er
 	learner_report(run->learner, &now);
 	event->to = now.iteration;
 	event->before = now.rate;
-	learner_slow(run->learner, SLOWER);
+	/* An earlier checkpoint may have a rate that was halved since. */
+	learner_slow(run->learner, SLOWER * fmin(1, failed.rate / now.rate));
 	learner_report(run->learner, &now);
 	event->after = now.rate;
 	events_rollback(run->events, event);
-	return checkpoint_save(run, err);
+	return checkpoint_save_back(run, number, err);
 }
 
 int rollback(struct run *run, struct err *err)

@@ -3,7 +3,8 @@
  *
  * - stop: it ends with an error that names iteration and rate. Checkpoints stay as
  *   they are; none is ever made of weights that are no numbers.
- * - rollback: it returns, with its logs, to the last checkpoint that was due. All
+ * - rollback: it returns, with its logs, to the last checkpoint that was due or, where that
+ *   was made right before the iteration that failed, to the one before it. All
  *   rates are halved from there on and momentum starts again, a line in events.jsonl
  *   says so, and the new state is saved at once. If this happens several times without
  *   another checkpoint in between, the run gives up.

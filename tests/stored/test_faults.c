@@ -435,6 +435,18 @@ static void rollbacks_can_be_resumed(void **state)
 	assert_same_run("straight", "broken", "rollbacks");
 }
 
+/* Where every iteration ends with a checkpoint, each failure follows one from which it would come again. */
+static void rollbacks_go_further_where_they_must(void **state)
+{
+	struct trial trial = {0};
+
+	(void)state;
+	trial_whole(&trial, SETTINGS(RISKY, "run.checkpoint_every=1 steps", "run.iterations=1"),
+		"run", RUN_ANEW);
+	assert_logged(&trial, "went back to iteration ");
+	assert_true(trial.result.last.lr < 16);
+}
+
 static void rollbacks_come_to_an_end(void **state)
 {
 	struct trial trial = {0};
@@ -542,6 +554,7 @@ int main(void)
 		stream_test(bad_weights_are_never_saved),
 		stream_test(rollbacks_halve_the_rate),
 		stream_test(rollbacks_can_be_resumed),
+		stream_test(rollbacks_go_further_where_they_must),
 		stream_test(rollbacks_come_to_an_end),
 		stream_test(rollbacks_need_checkpoints),
 		stream_test(a_second_process_is_refused),
