@@ -196,10 +196,9 @@ static int fetch(
 }
 
 static int paint(struct sheet *sheet, const struct sheet_config *config, struct source *source,
-	struct err *err)
+	int n, struct err *err)
 {
 	const struct source_info *info = source_info(source);
-	const int n = config->columns * config->rows;
 	const size_t floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
 	const bool rows = info->height * info->width == 1;
 	float *inputs = mem_new((size_t)n * floats, sizeof(*inputs)), low, high;
@@ -234,11 +233,29 @@ static int paint(struct sheet *sheet, const struct sheet_config *config, struct 
 	return code;
 }
 
-int data_sheet(const struct sheet_config *config, const struct options *options, struct err *err)
+static int write_sheet(
+	const struct sheet_config *config, struct source *source, int n, struct err *err)
 {
+	const int rows = (n + config->columns - 1) / config->columns;
 	struct sheet sheet = {.width = GAP + config->columns * (config->size + GAP),
-		.height = GAP + config->rows * (config->size + CAPTION + GAP)};
+		.height = GAP + rows * (config->size + CAPTION + GAP)};
 	const size_t bytes = 3 * (size_t)sheet.width * (size_t)sheet.height;
+	int code;
+
+	sheet.pixels = mem_new(bytes, 1);
+	if (!sheet.pixels)
+		return err_memory(err, "a contact sheet", bytes);
+	memset(sheet.pixels, PAPER, bytes);
+	code = paint(&sheet, config, source, n, err);
+	if (!code)
+		code = image_write_png(config->path, sheet.pixels, sheet.width, sheet.height, err);
+	mem_free(sheet.pixels);
+	return code;
+}
+
+int data_sheet(const struct sheet_config *config, const struct options *options, int *shown,
+	struct err *err)
+{
 	struct source *source = NULL;
 	const struct source_info *info;
 	int code = source_open(&source, options, err);
@@ -246,22 +263,17 @@ int data_sheet(const struct sheet_config *config, const struct options *options,
 	if (code)
 		return code;
 	info = source_info(source);
-	sheet.pixels = mem_new(bytes, 1);
+	*shown = config->columns * config->rows;
+	if (*shown > info->samples)
+		*shown = (int)info->samples;
 	if (info->height * info->width > 1 &&
 		(info->height < 2 || (info->channels != 1 && info->channels != 3)))
 		code = err_set(err, ERR_INPUT,
 			"stream.source = %s: its samples are %d x %d x %d numbers, not pictures",
 			options_text(options, "stream.source"), info->channels, info->height,
 			info->width);
-	else if (!sheet.pixels)
-		code = err_memory(err, "a contact sheet", bytes);
-	if (!code) {
-		memset(sheet.pixels, PAPER, bytes);
-		code = paint(&sheet, config, source, err);
-	}
 	if (!code)
-		code = image_write_png(config->path, sheet.pixels, sheet.width, sheet.height, err);
-	mem_free(sheet.pixels);
+		code = write_sheet(config, source, *shown, err);
 	source_close(source);
 	return code;
 }

@@ -242,7 +242,7 @@ static int show_verb(int argc, char **argv)
 		.example = "retain data show idx:mnist"};
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
-	int code;
+	int code, shown;
 
 	if (status != ARGS_GO_ON)
 		return status;
@@ -253,9 +253,9 @@ static int show_verb(int argc, char **argv)
 		{"image.std", "1"}, {"stream.on_bad", "skip"}, {"stream.max_bad", "1"}, {0}};
 	code = settings_resolve(&options, NULL, keys, &settings, &err);
 	if (!code)
-		code = data_sheet(&sheet, options, &err);
+		code = data_sheet(&sheet, options, &shown, &err);
 	if (!code)
-		printf("%d samples, in the order of time: %s\n", sheet.columns * sheet.rows,
+		printf("%d sample%s, in the order of time: %s\n", shown, shown == 1 ? "" : "s",
 			sheet.path);
 	return settings_leave(options, code, &err);
 }
