@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "eval/guess.h"
 #include "base/mem.h"
 
 struct room {
@@ -94,24 +95,18 @@ int serving_check(
 	return code;
 }
 
-/* Softmax, in double so that a sum of many classes stays a sum of 1. */
 static void say(const float *logits, int classes, struct retain_prediction *prediction,
 	float *probabilities, int width)
 {
-	double sum = 0;
-	int best = 0;
+	int32_t best;
 
-	for (int c = 1; c < classes; c++)
-		if (logits[c] > logits[best])
-			best = c;
-	for (int c = 0; c < classes; c++)
-		sum += exp((double)logits[c] - (double)logits[best]);
-	*prediction = classes ? (struct retain_prediction){best, (float)(1 / sum)}
-			      : (struct retain_prediction){-1, 0};
-	for (int c = 0; c < width; c++)
-		probabilities[c] =
-			c < classes ? (float)(exp((double)logits[c] - (double)logits[best]) / sum)
-				    : 0;
+	guess_most(logits, classes, &best, 1);
+	if (width)
+		guess_probabilities(logits, classes, width, probabilities);
+	*prediction = (struct retain_prediction){best, 0};
+	if (classes)
+		prediction->probability = width ? probabilities[best]
+						: (float)guess_probability(logits, classes, best);
 }
 
 void serving_say(const struct serving_call *call, int classes, int known, const float *logits)

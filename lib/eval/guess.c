@@ -35,6 +35,18 @@ double guess_probability(const float *logits, int classes, int32_t of)
 	return 1 / sum;
 }
 
+void guess_probabilities(const float *logits, int classes, int width, float *out)
+{
+	double most = -INFINITY, sum = 0;
+
+	for (int c = 0; c < classes; c++)
+		most = fmax(most, (double)logits[c]);
+	for (int c = 0; c < classes; c++)
+		sum += exp((double)logits[c] - most);
+	for (int c = 0; c < width; c++)
+		out[c] = c < classes ? (float)(exp((double)logits[c] - most) / sum) : 0;
+}
+
 void guess_rank(
 	const int32_t *guesses, const int32_t *labels, int n, int32_t *predicted, int32_t *rank)
 {

@@ -18,6 +18,9 @@ void guess_most(const float *logits, int classes, int32_t *best, int count);
 /* The softmax probability of a class. */
 double guess_probability(const float *logits, int classes, int32_t of);
 
+/* Those of all classes; of `width` numbers the rest become 0. `out` may be the logits. */
+void guess_probabilities(const float *logits, int classes, int width, float *out);
+
 /*
  * For each of n samples, which have JOURNAL_GUESSES guesses each: the first guess, and
  * the place of its label among them, from 1; JOURNAL_GUESSES + 1 if it is not there.

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "eval/guess.h"
 #include "learn/published.h"
 #include "nn/weights/weights_file.h"
 #include "run/checkpoint.h"
@@ -192,21 +193,6 @@ int64_t asked_iteration(const struct asked *asked)
 	return now.iteration;
 }
 
-/* Softmax, in double so that a sum of many classes stays a sum of 1. */
-static void to_probabilities(const struct asked *asked, float *logits)
-{
-	double sum = 0;
-	float most = logits[0];
-
-	for (int c = 1; c < asked->known; c++)
-		most = fmaxf(most, logits[c]);
-	for (int c = 0; c < asked->known; c++)
-		sum += exp((double)logits[c] - (double)most);
-	for (int c = 0; c < asked->classes; c++)
-		logits[c] =
-			c < asked->known ? (float)(exp((double)logits[c] - (double)most) / sum) : 0;
-}
-
 int asked_predict(struct asked *asked, int model, const float *inputs, int n, float *probabilities,
 	struct err *err)
 {
@@ -223,7 +209,10 @@ int asked_predict(struct asked *asked, int model, const float *inputs, int n, fl
 		code = learner_predict(asked->learner, model, inputs, n, probabilities, err);
 		pthread_mutex_unlock(&asked->turn);
 	}
-	for (int i = 0; i < n && !code; i++)
-		to_probabilities(asked, probabilities + (size_t)i * (size_t)asked->classes);
+	for (int i = 0; i < n && !code; i++) {
+		float *row = probabilities + (size_t)i * (size_t)asked->classes;
+
+		guess_probabilities(row, asked->known, asked->classes, row);
+	}
 	return code;
 }
