@@ -12,40 +12,30 @@
 
 enum { ROWS_LEAST = 20, QUANTITY = 50, WRONG_MOST = 40 };
 
-static void add(struct survey *s, struct table_info_wrong wrong)
+static void add(struct survey *s, const struct table_info_wrong *wrong)
 {
 	struct table_info *info = s->info;
 
 	if (info->wrong_count < WRONG_MOST &&
 		grow_room(&info->wrong, &s->wrong_room, (size_t)info->wrong_count + 1,
 			sizeof(*info->wrong)))
-		info->wrong[info->wrong_count++] = wrong;
+		info->wrong[info->wrong_count++] = *wrong;
 }
 
-/* Something that is worth a look, */
-static void odd(struct survey *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void odd(struct survey *s, const char *format, ...)
+/* Something that is worth a look, or costs accuracy. */
+enum weight { ODD, COSTS };
+
+static void say(struct survey *s, enum weight weight, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void say(struct survey *s, enum weight weight, const char *format, ...)
 {
-	struct table_info_wrong wrong = {0};
+	struct table_info_wrong wrong = {.costs = weight == COSTS};
 	va_list list;
 
 	va_start(list, format);
 	vsnprintf(wrong.words, sizeof(wrong.words), format, list);
 	va_end(list);
-	add(s, wrong);
-}
-
-/* ... and something that costs accuracy. */
-static void costs(struct survey *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void costs(struct survey *s, const char *format, ...)
-{
-	struct table_info_wrong wrong = {.costs = true};
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(wrong.words, sizeof(wrong.words), format, list);
-	va_end(list);
-	add(s, wrong);
+	add(s, &wrong);
 }
 
 /* The share of rows that a guess by this column's values alone gets right. */
@@ -68,17 +58,17 @@ static bool judge_words(struct survey *s, int i, bool unique)
 	if (s->plan.columns[i].role != TABLE_CATEGORY)
 		return false;
 	if (20 * seen->dates >= 19 * there && s->plan.time < 0)
-		costs(s,
+		say(s, COSTS,
 			"column %s: has dates, which are taken as categories; is it the time? "
 			"table.time=%s",
 			column->name, column->name);
 	else if (unique && seen->blanks >= 2 * there)
-		costs(s,
+		say(s, COSTS,
 			"column %s: no value comes twice, and they have several words; is it a "
 			"text? table.text=%s",
 			column->name, column->name);
 	else if (unique)
-		costs(s,
+		say(s, COSTS,
 			"column %s: no value comes twice, as in an id; leave it out: "
 			"table.ignore=%s",
 			column->name, column->name);
@@ -97,17 +87,17 @@ static void judge_kind(struct survey *s, int i)
 		(column->words && seen->commas == column->words))
 		return;
 	if (seen->commas && 10 * seen->commas >= 9 * column->words)
-		costs(s, "column %s: %s is no number; write decimal points, not commas",
+		say(s, COSTS, "column %s: %s is no number; write decimal points, not commas",
 			column->name, seen->odd);
 	else if (column->words && column->numbers > 9 * column->words)
-		costs(s,
+		say(s, COSTS,
 			"column %s: %" PRId64 " of %" PRId64
 			" cells are no numbers (%s), so all are categories; empty cells would be "
 			"missing",
 			column->name, column->words, column->words + column->numbers, seen->odd);
 	else if (20 * seen->dates < 19 * column->words &&
 		 (column->more || column->different > s->plan.sizes.slots))
-		odd(s,
+		say(s, ODD,
 			"column %s: has %s%" PRId64
 			" different values; the first %d have an input each, the rest share them "
 			"(schema.slots)",
@@ -125,18 +115,18 @@ static void judge_input(struct survey *s, int i, double majority)
 	const bool number = s->plan.columns[i].role == TABLE_NUMBER;
 
 	if (!there)
-		odd(s, "column %s: has no values", column->name);
+		say(s, ODD, "column %s: has no values", column->name);
 	else if (column->different == 1 && !column->more && !column->missing)
-		odd(s, "column %s: is always %s; it tells nothing", column->name,
+		say(s, ODD, "column %s: is always %s; it tells nothing", column->name,
 			name_list_at(&seen->values.names, 0));
 	else if (rows >= ROWS_LEAST && number && unique && seen->growing == there)
-		costs(s, "column %s: counts up, as an id does; leave it out: table.ignore=%s",
+		say(s, COSTS, "column %s: counts up, as an id does; leave it out: table.ignore=%s",
 			column->name, column->name);
 	else if (rows >= ROWS_LEAST && judge_words(s, i, unique))
 		return;
 	else if (rows >= ROWS_LEAST && !column->more && column->different <= rows / 4 &&
 		 majority < 0.98 && told_by(seen, there) > 0.995 && there > rows / 2)
-		odd(s,
+		say(s, ODD,
 			"column %s: gives the label away (%.1f %% of the rows by its value alone); "
 			"was it known before the label?",
 			column->name, 100 * told_by(seen, there));
@@ -156,12 +146,12 @@ static void judge_numbers(struct survey *s, const struct table_info_column *colu
 		(!named && column->least == 1 && column->most == (double)column->different))
 		return;
 	if (named)
-		odd(s,
+		say(s, ODD,
 			"label %s: has %" PRId64
 			" different numbers from %g to %g; they are taken as names (table.labels)",
 			column->name, column->different, column->least, column->most);
 	else
-		odd(s,
+		say(s, ODD,
 			"label %s: has %" PRId64
 			" different numbers from %g to %g; classes are 0 to %g, those between and "
 			"below never come",
@@ -178,21 +168,22 @@ static void judge_label(struct survey *s, double *majority)
 	*majority = column->shown_count ? (double)column->shown[0].count / (double)rows : 1;
 	if (column->different == 1 && !column->more) {
 		if (!s->cut)
-			costs(s, "label %s: is always %s; there is nothing to learn", column->name,
-				column->shown[0].name);
+			say(s, COSTS, "label %s: is always %s; there is nothing to learn",
+				column->name, column->shown[0].name);
 	} else if (column->numbers == rows && seen->wholes < rows) {
-		costs(s, "label %s: has numbers with fractions; " QUANTITY_WORDS, column->name);
+		say(s, COSTS, "label %s: has numbers with fractions; " QUANTITY_WORDS,
+			column->name);
 	} else if (column->numbers == rows &&
 		   (column->more ||
 			   (column->different > QUANTITY && 10 * column->different > rows))) {
-		costs(s,
+		say(s, COSTS,
 			"label %s: has %s%" PRId64 " different numbers in %" PRId64
 			" rows; " QUANTITY_WORDS,
 			column->name, more, column->different, rows);
 	} else if (column->numbers == rows) {
 		judge_numbers(s, column);
 	} else if ((column->more || 10 * column->different > rows) && rows >= ROWS_LEAST) {
-		costs(s,
+		say(s, COSTS,
 			"label %s: has %s%" PRId64 " classes in %" PRId64
 			" rows; is it the label? --set table.label=NAME names another column",
 			column->name, more, column->different, rows);
@@ -209,9 +200,10 @@ static void judge_order(struct survey *s)
 		changes += rows->at[i] >> TABLE_AT_BITS != rows->at[i - 1] >> TABLE_AT_BITS;
 	if (s->as_it_lies && s->plan.time < 0 && changes && s->info->rows >= ROWS_LEAST &&
 		sight_in_runs((int64_t)rows->count, changes, s->scan.classes))
-		costs(s, "rows lie class by class; unless that is how they came, "
-			 "stream.order=random "
-			 "mixes them");
+		say(s, COSTS,
+			"rows lie class by class; unless that is how they came, "
+			"stream.order=random "
+			"mixes them");
 }
 
 static void add_notes(struct survey *s)
@@ -220,11 +212,8 @@ static void add_notes(struct survey *s)
 	const char *at = s->plan.notes.data;
 
 	for (const char *end; at && (end = strchr(at, '\n')); at = end + 1) {
-		const char *after = strstr(at, ": "); /* the file's name is known */
-		const char *from = after && after < end ? after + 2 : at;
-
-		snprintf(wrong.words, sizeof(wrong.words), "%.*s", (int)(end - from), from);
-		add(s, wrong);
+		snprintf(wrong.words, sizeof(wrong.words), "%.*s", (int)(end - at), at);
+		add(s, &wrong);
 	}
 }
 

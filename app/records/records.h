@@ -130,7 +130,7 @@ void records_where(const struct records *records, int64_t i, char *out, size_t s
 int records_path(struct records *records, int64_t i, char *out, size_t size, struct err *err);
 const char *records_class_name(const struct records *records, int label);
 void records_about(const struct records *records, struct text *words);
-const char *records_notes(const struct records *records);           /* lives as long as they */
+const char *records_notes(const struct records *records); /* lines; lives as long as they */
 const struct schema *records_schema(const struct records *records); /* lives as long as they */
 
 /*

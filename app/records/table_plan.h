@@ -93,7 +93,7 @@ int table_plan_init(struct table_plan *plan, const char *path, const struct tabl
  * cells are numbers is lax, with a note. True: rows have to be read anew, as some column has
  * categories after all.
  */
-bool table_plan_settle(struct table_plan *plan, const char *path);
+bool table_plan_settle(struct table_plan *plan);
 
 /* After that: what rows become. */
 int table_plan_end(struct table_plan *plan, const char *path, struct err *err);

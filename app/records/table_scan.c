@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/paths.h"
 #include "records/records_types.h"
 
 struct scanning {
@@ -329,7 +328,7 @@ static int read_all(struct scanning *s, struct err *err)
 		return err_set(err, ERR_FORMAT, "%s: has no rows%s", s->file->path,
 			s->plan->headed ? " below its header (table.header = no: it has none)"
 					: "");
-	if (!code && table_plan_settle(s->plan, s->file->path))
+	if (!code && table_plan_settle(s->plan))
 		return COLUMN_AGAIN;
 	return code ? code : finish_labels(s, err);
 }
@@ -338,8 +337,8 @@ static void note_headers(const struct scanning *s)
 {
 	if (s->headers)
 		text_addf(&s->plan->notes,
-			"%s: its header comes again in row %" PRIu64 "%s; %s skipped\n",
-			path_name(s->file->path), s->header_row, s->headers > 1 ? " and below" : "",
+			"its header comes again in row %" PRIu64 "%s; %s skipped\n", s->header_row,
+			s->headers > 1 ? " and below" : "",
 			s->headers > 1 ? "such lines are" : "it is");
 }
 

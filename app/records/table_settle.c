@@ -3,43 +3,41 @@
 
 #include <inttypes.h>
 
-#include "base/paths.h"
-
 /* A column is one of numbers, but for a few cells, if it has so many and this share is numbers. */
 enum { NUMBERS_LEAST = 20, NUMBERS_PERCENT = 95 };
 
 enum { NOTES_MOST = 5 };
 
-static void note_lax(struct table_plan *plan, const char *file, const struct table_column *column)
+static void note_lax(struct table_plan *plan, const struct table_column *column)
 {
 	const struct table_cells *cells = &column->cells;
 	const bool more = cells->words > 1;
 
 	text_addf(&plan->notes,
-		"%s: column %s: %" PRId64 " cell%s of %" PRId64 " %s no number%s, %s\"%s\" in row "
+		"column %s: %" PRId64 " cell%s of %" PRId64 " %s no number%s, %s\"%s\" in row "
 		"%" PRIu64 "; %s as missing (table.categorical=auto,%s: the column has "
 		"categories)\n",
-		file, column->name, cells->words, more ? "s" : "", cells->numbers + cells->words,
+		column->name, cells->words, more ? "s" : "", cells->numbers + cells->words,
 		more ? "are" : "is", more ? "s" : "", more ? "the first " : "", cells->shown,
 		cells->row, more ? "they count" : "it counts", column->name);
 }
 
 /* Words that look like numbers, and yet were not taken for such. */
-static void note_words(struct table_plan *plan, const char *file, const struct table_column *column)
+static void note_words(struct table_plan *plan, const struct table_column *column)
 {
 	const struct table_cells *cells = &column->cells;
 	const bool thousands = cells->thousands == cells->words;
 
 	text_addf(&plan->notes,
-		"%s: column %s: \"%s\" in row %" PRIu64
+		"column %s: \"%s\" in row %" PRIu64
 		" is no number%s, so the column has categories; write %s\n",
-		file, column->name, cells->shown, cells->row,
+		column->name, cells->shown, cells->row,
 		thousands ? ", for its comma may part thousands or decimals" : "",
 		thousands ? "it without a comma" : "decimal points, not commas");
 }
 
 /* All columns with decimal commas in one line. */
-static void note_commas(struct table_plan *plan, const char *file)
+static void note_commas(struct table_plan *plan)
 {
 	const struct table_column *first = NULL;
 	int count = 0;
@@ -51,7 +49,7 @@ static void note_commas(struct table_plan *plan, const char *file)
 		}
 	if (!count)
 		return;
-	text_addf(&plan->notes, "%s: column%s %s", file, count > 1 ? "s" : "", first->name);
+	text_addf(&plan->notes, "column%s %s", count > 1 ? "s" : "", first->name);
 	if (count > 1)
 		text_addf(&plan->notes, " and %d more", count - 1);
 	text_addf(&plan->notes,
@@ -61,11 +59,11 @@ static void note_commas(struct table_plan *plan, const char *file)
 }
 
 /* Line by line, up to a few. */
-static void note_columns(struct table_plan *plan, const char *file)
+static void note_columns(struct table_plan *plan)
 {
 	int count = 0;
 
-	note_commas(plan, file);
+	note_commas(plan);
 	for (int i = 0; i < plan->count; i++) {
 		const struct table_column *column = plan->columns + i;
 		const bool commas = !column->commas && !column->lax && column->cells.words &&
@@ -74,11 +72,10 @@ static void note_columns(struct table_plan *plan, const char *file)
 		if (column->fixed || column->role > TABLE_TEXT || (!column->lax && !commas) ||
 			count++ >= NOTES_MOST)
 			continue;
-		(column->lax ? note_lax : note_words)(plan, file, column);
+		(column->lax ? note_lax : note_words)(plan, column);
 	}
 	if (count > NOTES_MOST)
-		text_addf(&plan->notes, "%s: and so with %d columns more\n", file,
-			count - NOTES_MOST);
+		text_addf(&plan->notes, "and so with %d columns more\n", count - NOTES_MOST);
 }
 
 /* What a column is, by its cells. */
@@ -97,7 +94,7 @@ static enum table_role settled(const struct table_plan *plan, struct table_colum
 	return column->role == TABLE_TEXT ? TABLE_TEXT : TABLE_CATEGORY;
 }
 
-bool table_plan_settle(struct table_plan *plan, const char *path)
+bool table_plan_settle(struct table_plan *plan)
 {
 	bool again = false;
 
@@ -115,6 +112,6 @@ bool table_plan_settle(struct table_plan *plan, const char *path)
 	}
 	text_release(&plan->notes); /* of an earlier pass */
 	if (!again)
-		note_columns(plan, path_name(path));
+		note_columns(plan);
 	return again;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 #include "optim/average.h"
 #include "optim/schedule.h"
 #include "replay/objective.h"
@@ -156,9 +157,10 @@ static void warn_notes(const struct stored *s)
 {
 	const struct records *records = source_records(s->source);
 	const char *at = records ? records_notes(records) : NULL;
+	const char *name = path_name(options_text(s->run.config.options, "stream.source"));
 
 	for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
-		log_write(&s->run.config.log, LOG_WARN, "%.*s", (int)(end - at), at);
+		log_write(&s->run.config.log, LOG_WARN, "%s: %.*s", name, (int)(end - at), at);
 }
 
 /* Each task is a bin, where there are tasks. */

@@ -340,10 +340,9 @@ static void nearly_all_numbers(void **state)
 	assert_int_equal(records_info(records)->channels, 1);
 	expect(records, 18, 0, 0.5);
 	expect(records, 19, 0, NAN);
-	expect_notes(records,
-		"t.csv: column a: 5 cells of 100 are no numbers, the first \"1,234.5\" "
-		"in row 21; they count as missing (table.categorical=auto,a: the "
-		"column has categories)\n");
+	expect_notes(records, "column a: 5 cells of 100 are no numbers, the first \"1,234.5\" "
+			      "in row 21; they count as missing (table.categorical=auto,a: the "
+			      "column has categories)\n");
 	records_close(records);
 	records = opened_with("t.csv", SETTINGS("table.categorical=auto,a"));
 	assert_int_equal(records_info(records)->channels, SLOTS);
@@ -391,7 +390,7 @@ static void decimal_commas(void **state)
 	expect(records, 0, 0, 1.5);
 	expect(records, 1, 0, -2.25);
 	expect(records, 2, 0, 3);
-	expect_notes(records, "t.csv: column a: numbers have decimal commas, as 1,5 in row 2 (");
+	expect_notes(records, "column a: numbers have decimal commas, as 1,5 in row 2 (");
 	records_close(records);
 	write_words("s.json", "{\"columns\": [{\"name\": \"a\", \"kind\": \"number\", \"commas\": "
 			      "true}], \"label\": \"label\"}");
@@ -439,7 +438,7 @@ static void lines_that_are_no_rows(void **state)
 	assert_non_null(strstr(where, "t.csv, row 8"));
 	records_where(records, 2, where, sizeof(where));
 	assert_non_null(strstr(where, "t.csv, row 11"));
-	expect_notes(records, "t.csv: its header comes again in row 9 and below; such lines are "
+	expect_notes(records, "its header comes again in row 9 and below; such lines are "
 			      "skipped\n");
 	records_close(records);
 	expect_table("#a,b,label\n1,2,x\n3,4,y\n", NULL, 2, 2, 2);
