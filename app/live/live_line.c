@@ -10,24 +10,31 @@
 #include "live/live_table.h"
 #include "schema/schema.h"
 
+static bool is_json(const char *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size && (bytes[at] == ' ' || bytes[at] == '\t'))
+		at++;
+	return at < size && (bytes[at] == '{' || bytes[at] == '[');
+}
+
 const struct live_line_format live_line_formats[] = {
-	{"ndjson", "a JSON object per line", live_line_ndjson, live_first_ndjson, .lists = true},
+	{"ndjson", "a JSON object per line", live_line_ndjson, live_first_ndjson, .lists = true,
+		.likely = is_json},
 	{"csv", "id, label and the input's numbers in each line", live_line_csv, live_first_csv},
 	{"table", "rows below a heading that names their columns", live_line_table,
-		live_first_table},
+		live_first_table, .likely = live_table_is},
 	{0},
 };
 
 const struct live_line_format *live_line_guess(const char *bytes, size_t size)
 {
-	enum { NDJSON, CSV, TABLE };
-	size_t at = 0;
+	const struct live_line_format *row = live_line_formats;
 
-	while (at < size && (bytes[at] == ' ' || bytes[at] == '\t'))
-		at++;
-	if (at < size && (bytes[at] == '{' || bytes[at] == '['))
-		return &live_line_formats[NDJSON];
-	return live_table_is(bytes, size) ? &live_line_formats[TABLE] : NULL;
+	while (row->name && (!row->likely || !row->likely(bytes, size)))
+		row++;
+	return row->name ? row : NULL;
 }
 
 void live_line_number_id(struct live_line *line, int64_t number)

@@ -95,6 +95,8 @@ struct live_line_format {
 	live_line_read *read;
 	live_line_first *first;
 	bool lists; /* a line may be a list of several */
+	/* Whether a line is likely one of this format; NULL: it has to be said. */
+	bool (*likely)(const char *bytes, size_t size);
 };
 
 extern const struct live_line_format live_line_formats[]; /* ends with a row without a name */
@@ -102,10 +104,7 @@ extern const struct live_line_format live_line_formats[]; /* ends with a row wit
 live_line_read live_line_ndjson, live_line_csv, live_line_table;
 live_line_first live_first_ndjson, live_first_csv, live_first_table;
 
-/*
- * The format of a line, by its first bytes: a JSON object, or a list of them, or a row of a table;
- * NULL: it is neither.
- */
+/* The first format that a line is likely of; NULL: none. */
 const struct live_line_format *live_line_guess(const char *bytes, size_t size);
 
 /*
