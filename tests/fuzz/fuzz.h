@@ -42,4 +42,9 @@ void fuzz_records(const char *kind, const char *path, struct options *options);
 /* All keys of all kinds of records, with these settings, "table.label=1"; NULL ends them. */
 struct options *fuzz_records_options(const char *const *settings);
 
+/* The same, of so many rows of settings the one that a byte chooses; made once. */
+enum { FUZZ_SETTINGS = 4, FUZZ_CHOICES = 8 };
+struct options *fuzz_records_choice(
+	const char *const (*settings)[FUZZ_SETTINGS], int count, uint8_t byte);
+
 #endif

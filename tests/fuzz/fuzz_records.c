@@ -79,3 +79,15 @@ struct options *fuzz_records_options(const char *const *settings)
 		fuzz_check(!options_assign(options, *settings, "the target", NULL));
 	return options;
 }
+
+struct options *fuzz_records_choice(
+	const char *const (*settings)[FUZZ_SETTINGS], int count, uint8_t byte)
+{
+	static struct options *made[FUZZ_CHOICES];
+	const int which = byte % count;
+
+	fuzz_check(count <= FUZZ_CHOICES);
+	if (!made[which])
+		made[which] = fuzz_records_options(settings[which]);
+	return made[which];
+}

@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "live/live_table.h"
 
-static const char *const settings[][4] = {
+static const char *const settings[][FUZZ_SETTINGS] = {
 	{NULL},
 	{"table.label=1", "table.header=no", NULL},
 	{"table.header=yes", "table.time=1", "schema.slots=2", NULL},
@@ -76,19 +76,14 @@ static void read_line(const struct live_line_shape *shape, const char *bytes, si
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct options *options[SETTINGS];
 	struct live_table table;
 	struct schema *schema;
 	const uint8_t *at = data + 1;
 	size_t left = size - 1, length;
-	int which;
 
 	if (!size)
 		return 0;
-	which = data[0] % SETTINGS;
-	if (!options[which])
-		options[which] = fuzz_records_options(settings[which]);
-	live_table_init(&table, options[which]);
+	live_table_init(&table, fuzz_records_choice(settings, SETTINGS, data[0]));
 	schema = first_lines(&table, at, left);
 	if (schema) {
 		const struct live_line_shape shape = {.floats = schema_floats(schema),

@@ -1,7 +1,7 @@
 /* Rows of a CSV file as vectors. The first byte says with which keys. */
 #include "fuzz.h"
 
-static const char *const settings[][4] = {
+static const char *const settings[][FUZZ_SETTINGS] = {
 	{NULL},
 	{"table.label=1", "table.time=-", NULL},
 	{"table.label=2", "table.time=1", "schema.slots=2", NULL},
@@ -12,14 +12,9 @@ enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct options *options[SETTINGS];
-	int which;
-
 	if (!size)
 		return 0;
-	which = data[0] % SETTINGS;
-	if (!options[which])
-		options[which] = fuzz_records_options(settings[which]);
-	fuzz_records("table", fuzz_mapped("table.csv", data + 1, size - 1), options[which]);
+	fuzz_records("table", fuzz_mapped("table.csv", data + 1, size - 1),
+		fuzz_records_choice(settings, SETTINGS, data[0]));
 	return 0;
 }
