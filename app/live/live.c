@@ -20,7 +20,6 @@
 #include "run/rollback.h"
 #include "schema/schema.h"
 
-enum { DECADE = 10 };
 static const double WAIT = 0.2;  /* seconds, after which a wish to stop is looked at again */
 static const double HELD = 0.05; /* seconds that answers are held back for a common sync */
 
@@ -68,17 +67,13 @@ const char *live_where(struct live_place place, char out[LIVE_WHERE])
 int live_refuse(struct live *live, int64_t line, const char *id, struct answers *to,
 	const struct err *why, struct err *err)
 {
-	int64_t decade = 1;
-
 	live->bad++;
 	answers_error(to, line, id, why->message);
 	if (live->strict) {
 		live->outside = true;
 		return err_set(err, ERR_INPUT, "%s (stdin.on_bad = error)", why->message);
 	}
-	while (decade < live->bad)
-		decade *= DECADE;
-	if (decade == live->bad)
+	if (log_worth(live->bad))
 		log_write(&live->run.config.log, LOG_WARN, "%s; skipped, as %" PRId64 " so far",
 			why->message, live->bad);
 	return 0;
@@ -235,6 +230,17 @@ bool live_is_list(const struct live *live, const struct feed_line *line)
 	return live->format->lists && !line->cut && pieces_count(line->bytes, line->size) > 0;
 }
 
+int live_check_line(
+	const struct live *live, const struct feed_line *line, const char *where, struct err *err)
+{
+	if (line->cut)
+		return err_set(err, ERR_FORMAT, "%s: is too long", where);
+	if (live->guesses)
+		return err_set(err, ERR_FORMAT, "%s: is neither a JSON object nor a row of a table",
+			where);
+	return 0;
+}
+
 static int read_line(struct live *live, const struct feed_line *from, enum live_kind kind,
 	struct live_line *line, struct err *err)
 {
@@ -243,11 +249,9 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 
 	live_where((struct live_place){from->number, from->object}, where);
 	line->id[0] = '\0';
-	if (from->cut)
-		return err_set(err, ERR_FORMAT, "%s: is too long", where);
-	if (live->guesses)
-		return err_set(err, ERR_FORMAT, "%s: is neither a JSON object nor a row of a table",
-			where);
+	code = live_check_line(live, from, where, err);
+	if (code)
+		return code;
 	live->shape.as_names = live_numbers_are_names(live);
 	code = live->format->read(
 		from->bytes, from->size, where, &live->shape, line, group_end(live), err);

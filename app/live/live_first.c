@@ -31,12 +31,9 @@ static int reason(
 	int code;
 
 	live_where((struct live_place){from->number, from->object}, where);
-	if (from->cut)
-		return err_set(why, ERR_FORMAT, "%s: is too long", where);
-	if (live->guesses)
-		return err_set(why, ERR_FORMAT, "%s: is neither a JSON object nor a row of a table",
-			where);
-	code = live->format->read(from->bytes, from->size, where, &any, line, NULL, why);
+	code = live_check_line(live, from, where, why);
+	if (!code)
+		code = live->format->read(from->bytes, from->size, where, &any, line, NULL, why);
 	if (code)
 		return code;
 	if (line->has_input)

@@ -101,6 +101,9 @@ int live_take_first(struct live *live, const struct feed_line *from, enum live_k
 	struct answers *to, bool *made, struct err *err);
 
 bool live_is_blank(const struct feed_line *line);
+/* Refuses a line that is cut, or of which nobody knows what it is. */
+int live_check_line(
+	const struct live *live, const struct feed_line *line, const char *where, struct err *err);
 /* What lines are, by the first that shows it. */
 void live_guess_format(struct live *live, const struct feed_line *line);
 /*

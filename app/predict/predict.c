@@ -145,17 +145,9 @@ static void tell(const struct work *w, const struct predict_answer *answer)
 		w->config->told(w->config->told_context, &told);
 }
 
-/* The 1st, the 10th, the 100th, ... */
-static bool worth_saying(int64_t count)
-{
-	while (count % 10 == 0)
-		count /= 10;
-	return count == 1;
-}
-
 static void note_fault(const struct work *w, const char *why, struct predict_result *result)
 {
-	if (!worth_saying(++result->bad))
+	if (!log_worth(++result->bad))
 		return;
 	log_write(&w->config->log, LOG_WARN, "%s%s", why,
 		result->bad == 1 ? "; its answer is empty" : "");

@@ -25,13 +25,6 @@ static void write_bad(struct events *events, int64_t iteration, const struct sou
 	events_end(events, &line);
 }
 
-static bool power_of_ten(int64_t number)
-{
-	while (number >= 10 && number % 10 == 0)
-		number /= 10;
-	return number == 1;
-}
-
 /* All are counted; of very many not each is an event, and still fewer are worth a warning. */
 void stored_note_bad(struct stored *s)
 {
@@ -46,7 +39,7 @@ void stored_note_bad(struct stored *s)
 			write_bad(s->run.events, now.iteration, &bad);
 		if (bad.by < 0)
 			log_write(&s->run.config.log, LOG_WARN, "%s; left out", bad.why);
-		else if (power_of_ten(bad.number))
+		else if (log_worth(bad.number))
 			log_write(&s->run.config.log, LOG_WARN, "%s; left out (%" PRId64 " so far)",
 				bad.why, bad.number);
 	} while (source_tell(s->source, &bad));

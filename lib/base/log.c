@@ -26,6 +26,13 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 	log->write(log->context, level, message);
 }
 
+bool log_worth(int64_t count)
+{
+	while (count >= 10 && count % 10 == 0)
+		count /= 10;
+	return count == 1;
+}
+
 const char *log_level_name(enum log_level level)
 {
 	static const char *const names[] = {

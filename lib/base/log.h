@@ -6,6 +6,9 @@
 #ifndef RETAIN_BASE_LOG_H
 #define RETAIN_BASE_LOG_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum log_level {
 	LOG_ERROR,  /* something failed */
 	LOG_WARN,   /* goes on, but the user should know */
@@ -25,6 +28,9 @@ struct log {
 /* Messages longer than 1023 bytes are cut and end in "...". No allocation. */
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Of a message that comes again and again: whether this one is the 1st, 10th, 100th, ... */
+bool log_worth(int64_t count);
 
 /* "error", "warning", "note", "detail" */
 const char *log_level_name(enum log_level level);

@@ -63,6 +63,8 @@ static void long_messages_are_cut(void **state)
 static void levels_have_names(void **state)
 {
 	(void)state;
+	for (int64_t i = 0; i <= 1000; i++)
+		assert_int_equal(log_worth(i), i == 1 || i == 10 || i == 100 || i == 1000);
 	assert_string_equal(log_level_name(LOG_ERROR), "error");
 	assert_string_equal(log_level_name(LOG_WARN), "warning");
 	assert_string_equal(log_level_name(LOG_DETAIL), "detail");
