@@ -46,6 +46,17 @@ static int gradient_at(struct learner *learner, int part, const struct runner_ba
 		fast->losses, fast->mixed ? fast->logits : NULL, err);
 }
 
+/* What a head sees of recent samples, which stand behind the n of a chunk. */
+static int look_recent(struct learner *learner, int n, int recent, struct err *err)
+{
+	struct fast *fast = learner->fast;
+
+	return runner_features(learner->runner, learner_weights(learner, LEARNER_INFERENCE),
+		learner_stats(learner, LEARNER_INFERENCE),
+		fast->inputs + (size_t)n * learner->floats, recent, fast->logits,
+		fast->features + (size_t)n * fast->width, err);
+}
+
 /*
  * Recent samples join the n of a chunk that stand in the buffers; returns how many there
  * are. Of their features the slow net's pass is counted as one for its record.
@@ -64,9 +75,7 @@ static int add_recent(struct learner *learner, int part, int n, struct err *err)
 	code = learner_fetch_all(learner, fast->ids, recent, inputs, fast->labels + n, err);
 	if (!code && fast->head) {
 		learner_tell(learner, LEARNER_FAST_FORWARD, recent);
-		code = runner_features(learner->runner, learner_weights(learner, LEARNER_INFERENCE),
-			learner_stats(learner, LEARNER_INFERENCE), inputs, recent, fast->logits,
-			fast->features + (size_t)n * fast->width, err);
+		code = look_recent(learner, n, recent, err);
 	}
 	return code ? code : n + recent;
 }
@@ -305,7 +314,7 @@ static int make_ready(struct learner *learner, int n, struct err *err)
 
 		code = gradient_at(learner, i, &batch, NULL, err);
 		if (!code && recent && fast->head)
-			code = fast_look(learner, fast->inputs, recent, &seen, fast->logits, err);
+			code = look_recent(learner, n, recent, err);
 	}
 	fast->ready[n] = !code;
 	return code;

@@ -296,6 +296,55 @@ static void assert_same_answers(struct school *one, struct school *other)
 		fast_slow_efficacy(one->learner->fast) == fast_slow_efficacy(other->learner->fast));
 }
 
+static void ask(struct school *school, int64_t first, int n)
+{
+	float inputs[STEP * DIM], logits[STEP * CLASSES];
+	int32_t labels[STEP];
+	struct err err;
+
+	fill(first, n, inputs, labels);
+	assert_ok(learner_predict(school->learner, LEARNER_NOW, inputs, n, logits, &err), err);
+}
+
+/*
+ * What was said of samples is remembered until they are learned from. It must not show whether
+ * they were asked about, when, or others after them.
+ */
+static void asking_changes_nothing(void **state)
+{
+	static const char *const kinds[][2] = {
+		{TWO},
+		{"fast.parts=0.3:0.97:1:8", "fast.layers=head"},
+		{TWO, "fast.guard=true"},
+		{"fast.heads=ridge, knn"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		const char *const *settings = SETTINGS(kinds[i][0], kinds[i][1]);
+		struct school asked = school_of(settings), silent = school_of(settings);
+
+		for (int k = 0; k < 15; k++) {
+			ask(&asked, asked.shown, STEP);
+			if (k % 5 == 1)
+				ask(&asked, asked.shown + 7, STEP);
+			if (k % 5 == 2)
+				ask(&asked, asked.shown, STEP - 1);
+			if (k % 5 == 3) {
+				school_train(&asked, 2);
+				school_train(&silent, 2);
+			}
+			school_go(&asked, 1, 3 * (k % 2));
+			school_go(&silent, 1, 3 * (k % 2));
+		}
+		assert_same_answers(&asked, &silent);
+		assert_memory_equal(fast_mix(asked.learner->fast)->record,
+			fast_mix(silent.learner->fast)->record, sizeof(double) * 3);
+		school_close(&asked);
+		school_close(&silent);
+	}
+}
+
 static void visit(void *object, struct state *state)
 {
 	struct school *school = object;
@@ -601,6 +650,7 @@ int main(void)
 		cmocka_unit_test(heads_answer_both_questions),
 		cmocka_unit_test(heads_take_memory_ahead),
 		cmocka_unit_test(heads_are_for_vectors),
+		cmocka_unit_test(asking_changes_nothing),
 		folder_test(they_go_on),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(they_allocate_nothing),
