@@ -8,46 +8,17 @@
 /* The c-th vector of a row; lanes past the last class read as `fill`. */
 INLINE vf row_vector(const float *row, int c, int classes, float fill)
 {
-	if (c + VW <= classes)
-		return v_loadu(row + c);
-	vf v = v_set1(fill);
-	memcpy(&v, row + c, (classes - c) * sizeof(float));
-	return v;
+	return c + VW <= classes ? v_loadu(row + c) : v_load_first(row + c, classes - c, fill);
 }
 
-/*
- * The same where at least VW floats may be read from there, as in every row but a
- * batch's last: a load and a mask instead of a copy of unknown length.
- */
-INLINE vf row_vector_within(const float *row, int c, int classes, float fill)
-{
-	vi lane;
-
-	if (c + VW <= classes)
-		return v_loadu(row + c);
-	UNROLL
-	for (int i = 0; i < VW; i++)
-		lane[i] = i;
-	return v_select(lane < classes - c, v_loadu(row + c), v_set1(fill));
-}
-
-INLINE vf row_part(const float *row, int c, int classes, float fill, bool within)
-{
-	return within ? row_vector_within(row, c, classes, fill)
-		      : row_vector(row, c, classes, fill);
-}
-
-INLINE float row_max(const float *row, int classes, bool within)
+/* A NaN shows in the sum of exponentials, whatever this says. */
+INLINE float row_max(const float *row, int classes)
 {
 	vf best = v_set1(-INFINITY);
-	float top = -INFINITY;
 
-	/* The operand order lets NaN through, so that a broken step shows in the loss. */
 	for (int c = 0; c < classes; c += VW)
-		best = v_max(best, row_part(row, c, classes, -INFINITY, within));
-	for (int i = 0; i < VW; i++)
-		top = top >= best[i] ? top : best[i];
-	return top;
+		best = v_max(best, row_vector(row, c, classes, -INFINITY));
+	return v_top(best);
 }
 
 INLINE void put_vector(float *row, int c, int classes, vf v)
@@ -55,16 +26,16 @@ INLINE void put_vector(float *row, int c, int classes, vf v)
 	if (c + VW <= classes)
 		v_storeu(row + c, v);
 	else
-		memcpy(row + c, &v, (classes - c) * sizeof(float));
+		v_store_first(row + c, classes - c, v);
 }
 
 /* The sum of exp(row - top); the terms go to `terms`, which may be the row, where not NULL. */
-INLINE float exp_sum(const float *row, int classes, float top, float *terms, bool within)
+INLINE float exp_sum(const float *row, int classes, float top, float *terms)
 {
 	vf total = v_zero();
 
 	for (int c = 0; c < classes; c += VW) {
-		const vf term = v_exp(row_part(row, c, classes, -INFINITY, within) - v_set1(top));
+		const vf term = v_exp(row_vector(row, c, classes, -INFINITY) - v_set1(top));
 		total += term;
 		if (terms)
 			put_vector(terms, c, classes, term);
@@ -78,9 +49,8 @@ void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *label
 	for (int n = 0; n < count; n++) {
 		const float *row = logits + (size_t)n * classes;
 		float *out = grad ? grad + (size_t)n * classes : NULL;
-		const bool within = classes >= VW && n + 1 < count;
-		const float top = row_max(row, classes, within), own = row[labels[n]];
-		const float sum = exp_sum(row, classes, top, out, within);
+		const float top = row_max(row, classes), own = row[labels[n]];
+		const float sum = exp_sum(row, classes, top, out);
 		losses[n] = v_log(v_set1(sum))[0] - (own - top);
 		if (!out)
 			continue;

@@ -96,6 +96,36 @@ INLINE vf v_set1(float x)
 #endif
 }
 
+/* The first `count` lanes, 1 to VW of them; the others are `fill`, and nothing is read for them. */
+INLINE vf v_load_first(const float *p, int count, float fill)
+{
+#if VW == 16 && defined(__AVX512F__)
+	return (vf)_mm512_mask_loadu_ps(
+		_mm512_set1_ps(fill), (__mmask16)(0xffffU >> (VW - count)), p);
+#elif VW == 8 && defined(__AVX2__)
+	const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+	const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lane);
+	return (vf)_mm256_blendv_ps(
+		_mm256_set1_ps(fill), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+#else
+	vf v = v_set1(fill);
+	memcpy(&v, p, (size_t)count * sizeof(float));
+	return v;
+#endif
+}
+
+INLINE void v_store_first(float *p, int count, vf v)
+{
+#if VW == 16 && defined(__AVX512F__)
+	_mm512_mask_storeu_ps(p, (__mmask16)(0xffffU >> (VW - count)), (__m512)v);
+#elif VW == 8 && defined(__AVX2__)
+	const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+	_mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lane), (__m256)v);
+#else
+	memcpy(p, &v, (size_t)count * sizeof(float));
+#endif
+}
+
 /* mask ? a : 0, with all bits of a lane's mask equal. */
 INLINE vf v_and(vf a, vi mask)
 {
@@ -189,6 +219,17 @@ INLINE float v_sum(vf v)
 	for (int width = VW / 2; width; width /= 2)
 		for (int i = 0; i < width; i++)
 			lane[i] += lane[i + width];
+	return lane[0];
+}
+
+/* The largest lane; any lane if one is NaN. */
+INLINE float v_top(vf v)
+{
+	float lane[VW];
+	memcpy(lane, &v, sizeof(lane));
+	for (int width = VW / 2; width; width /= 2)
+		for (int i = 0; i < width; i++)
+			lane[i] = lane[i] > lane[i + width] ? lane[i] : lane[i + width];
 	return lane[0];
 }
 
