@@ -308,7 +308,10 @@ static bool data_tell(struct source *source, struct source_bad *bad)
 static void data_state(struct source *source, struct state *state)
 {
 	struct data *data = (struct data *)source;
+	const struct schema *schema = records_schema(data->records);
 
+	if (schema && state_version(state) >= 7)
+		schema_same_state(schema, state);
 	substitutes_state(&data->bad, state);
 	data->told |= state_reading(state);
 }

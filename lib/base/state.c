@@ -1,7 +1,7 @@
 /*
  * State files. Layout, little-endian as all machines we run on are:
  *
- *	"retain state 6\n", a digit that says the version
+ *	"retain state 7\n", a digit that says the version
  *	field*       type (1 byte), name length (1 byte), name, count (8 bytes), values
  *	end          type 0, CRC-32 of everything before it (4 bytes)
  *
@@ -53,7 +53,7 @@ static const struct {
 /* How an array's length depends on classes. */
 enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES };
 
-static const char magic[] = "retain state 6\n"; /* the digit is STATE_VERSION */
+static const char magic[] = "retain state 7\n"; /* the digit is STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
 struct state {
@@ -177,6 +177,11 @@ static void fit_field(struct state *state, size_t size, size_t from, void *value
 	carried->at += from * size;
 }
 
+/* Of states that do not say what columns they were saved with. */
+static const char other_shape[] =
+	": they are of a net of another shape. The data changed since, or another version of "
+	"retain reads it otherwise: go on with what it was then, or begin anew (--force)";
+
 static void get_field(
 	struct state *state, enum field_type type, const char *name, void *values, uint64_t count)
 {
@@ -198,8 +203,8 @@ static void get_field(
 		fit_field(state, field_types[type].size, (size_t)length, values, (size_t)count);
 	else if (length != count)
 		state_refuse(state, ERR_FORMAT,
-			"\"%s\" has %" PRIu64 " values where %" PRIu64 " are expected", name,
-			length, count);
+			"\"%s\" has %" PRIu64 " values where %" PRIu64 " are expected%s", name,
+			length, count, state->layout == LAYOUT_PARAMS ? other_shape : "");
 	else if (count)
 		get(state, values, count * field_types[type].size);
 }

@@ -62,7 +62,7 @@ int state_lose(state_fn *visit, void *object, struct err *err);
  * asks for it before fields that older files do not have, or that only older files
  * have. A file of a later version is refused (ERR_INPUT).
  */
-enum { STATE_VERSION = 6 };
+enum { STATE_VERSION = 7 };
 int state_version(const struct state *state);
 
 /* Whether fields are being filled; whether something failed, so that fields cannot be trusted. */

@@ -35,6 +35,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/options.h"
+#include "base/state.h"
 #include "base/vocabulary.h"
 
 enum { SCHEMA_COLUMNS = 4096, SCHEMA_FLOATS = 1 << 20, SCHEMA_WORD = 200 };
@@ -160,6 +161,9 @@ int schema_read(struct schema **schema, const struct schema_sizes *sizes,
 	const struct jvalue *value, const char *where, struct err *err);
 int schema_parse(struct schema **schema, const struct schema_sizes *sizes, const char *json,
 	size_t size, const char *where, struct err *err);
+
+/* Columns, their kinds and inputs: a state that was saved with others is refused by a column's name. */
+void schema_same_state(const struct schema *schema, struct state *state);
 
 /*
  * The schema of the columns in what a weights file says of its inputs (schema_words); NULL if it

@@ -233,6 +233,20 @@ static void carries(void **state)
 	assert_says(err, "\"plain\" has 1 values where 2 are expected");
 }
 
+/* Of parameters it is said what that means. */
+static void nets_keep_their_shape(void **state)
+{
+	struct grown small = {1, 1, {1}, {{2, 3}}, {4}};
+	struct grown large = {2, 1, {9, 9}, {{9, 9}, {9, 9}}, {9, 9}};
+	struct err err = {0};
+
+	assert_ok(state_save(path, grown_state, &small, &err), err);
+	assert_int_equal(state_load(path, grown_state, &large, &err), ERR_FORMAT);
+	assert_says(err,
+		"\"params\" has 1 values where 2 are expected: they are of a net of another "
+		"shape.");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +256,7 @@ int main(void)
 		cmocka_unit_test(damage),
 		cmocka_unit_test(visitor_refuses),
 		cmocka_unit_test(carries),
+		cmocka_unit_test(nets_keep_their_shape),
 	};
 
 	return cmocka_run_group_tests_name("state", tests, make_path, remove_path);

@@ -3,6 +3,7 @@
  * and what is refused.
  */
 #include "../base/check.h"
+#include "../base/folder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -439,6 +440,41 @@ static void weights_speak_of_columns_or_not(void **state)
 	assert_null(schema);
 }
 
+static void visit(void *object, struct state *state)
+{
+	schema_same_state(object, state);
+}
+
+/* A state that was saved with other columns is refused by a column's name. */
+static void columns_must_stay(void **state)
+{
+	static const struct {
+		const char *row, *why;
+	} others[] = {
+		{"{\"age\": \"old\", \"city\": \"Rome\"}",
+			"was saved when column \"age\" was a number (inputs: 1); now it is a "
+			"category "
+			"(4)"},
+		{"{\"age\": 1, \"town\": \"Rome\"}",
+			"was saved with a column \"city\" where now is \"town\""},
+		{"{\"age\": 1}", "was saved with 2 columns; now there are 1"},
+	};
+	struct schema *schema = of_row("{\"age\": 33, \"city\": \"Rome\"}");
+	struct err err = {0};
+
+	(void)state;
+	assert_ok(state_save(in_folder("state"), visit, schema, &err), err);
+	assert_ok(state_load(in_folder("state"), visit, schema, &err), err);
+	schema_free(schema);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		schema = of_row(others[i].row);
+		assert_int_equal(state_load(in_folder("state"), visit, schema, &err), ERR_INPUT);
+		assert_non_null(strstr(err.message, others[i].why));
+		assert_non_null(strstr(err.message, "begin anew (--force)"));
+		schema_free(schema);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +489,7 @@ int main(void)
 		cmocka_unit_test(numbers_may_be_read_otherwise),
 		cmocka_unit_test(any_bytes_are_names),
 		cmocka_unit_test(weights_speak_of_columns_or_not),
+		folder_test(columns_must_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
