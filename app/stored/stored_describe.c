@@ -68,7 +68,7 @@ static void describe_data(const struct stored *s, struct text *words)
 	const struct records *records = source_records(s->source);
 	const struct records_info *info = records_info(records);
 	const char *name = strrchr(source, '/');
-	const bool table = !strcmp(records->type->name, "table");
+	const bool table = records_schema(records) != NULL;
 
 	text_addf(words, "%s: ", name && name[1] ? name + 1 : source);
 	if (table)

@@ -14,6 +14,7 @@
 #include "inspect/data_sheet.h"
 #include "inspect/data_split.h"
 #include "log/run_log.h"
+#include "records/records.h"
 
 #define SET_ROW(settings)                                                                          \
 	{                                                                                          \
@@ -95,9 +96,8 @@ static void print_advice(const struct data_info *info)
 {
 	if (info->source.steps < 10 && info->source.samples < 1000 && info->records)
 		printf("\n  %" PRId64
-		       " samples are few. With stream.per_step=1 each is a time step; "
-		       "stream.order=random mixes\n  classes that come one after the other; a net "
-		       "that is small (model.arch=linear) needs the least.\n",
+		       " samples are few. With stream.per_step=1 each is a time step; a small net "
+		       "(model.arch=linear) needs the fewest.\n",
 			info->source.samples);
 }
 
@@ -208,7 +208,7 @@ static int info_verb(int argc, char **argv)
 		if (check && !code)
 			progress_end(&progress);
 	}
-	if (!code && !strcmp(info.kind, "table"))
+	if (!code && records_tabular(options_text(options, "stream.source")))
 		code = table_info(&table, options, false, &err);
 	if (!code && json)
 		code = print_json(&info, &table, &err);
