@@ -1,4 +1,8 @@
-/* Heads are sent as they lie in memory: the other process is a copy of this one. */
+/*
+ * Heads are sent as they lie in memory: the other process is a copy of this one. But what it read
+ * may have overwritten its memory, so the side that receives trusts nothing of what it sends: what a
+ * sound process would not send is as if it had died.
+ */
 #include "formats/list_pipe.h"
 
 #include <string.h>
@@ -32,34 +36,66 @@ void list_pipe_end(FILE *out, int code, const struct err *err)
 		fflush(out);
 }
 
+enum { TEXT_FIRST = 4096 };
+
 struct receiver {
 	FILE *in;
 	char *text;
 	size_t room;
 };
 
-/* False: the process died in between. */
-static bool receive(struct receiver *r, struct list_pipe_head *head, struct err *err, int *code)
+/* Whether a sound process sends such a head: of a known kind and code, with bytes that have room. */
+static bool is_sound(const struct list_pipe_head *head)
 {
-	size_t size;
-	char *text;
+	if (head->kind != LIST_PIPE_RESULT)
+		return head->kind == LIST_WHOLE || head->kind == LIST_REAL ||
+		       (head->kind == LIST_TEXT && head->size <= LIST_PIPE_TEXT);
+	return head->code <= 0 && head->code >= ERR_STOPPED && !head->code == !head->size &&
+	       head->size < sizeof((struct err){0}.message);
+}
 
-	if (fread(head, sizeof(*head), 1, r->in) != 1)
-		return false;
-	if (head->kind != LIST_PIPE_RESULT && head->kind != LIST_TEXT)
-		return true;
-	size = head->size < LIST_PIPE_TEXT ? (size_t)head->size : LIST_PIPE_TEXT;
-	if (size >= r->room) {
-		text = mem_resize(r->text, size + 1, 1);
-		if (!text) {
-			*code = err_memory(err, "a text", size);
-			return true;
-		}
+/* Room for so many bytes of a text and a NUL. */
+static bool make_room(struct receiver *r, size_t size)
+{
+	char *text = size < r->room ? r->text : mem_resize(r->text, size + 1, 1);
+
+	if (text && size >= r->room) {
 		r->text = text;
 		r->room = size + 1;
 	}
+	return text;
+}
+
+/* The bytes of a text. Memory is taken as they come: a head may promise more than there is. */
+static bool receive_text(struct receiver *r, size_t size, struct err *err, int *code)
+{
+	size_t n = size < TEXT_FIRST ? size : TEXT_FIRST, done = 0;
+
+	for (;; n = size < 2 * n ? size : 2 * n) {
+		if (!make_room(r, n)) {
+			*code = err_memory(err, "a text", n);
+			return true;
+		}
+		if (done < n && fread(r->text + done, n - done, 1, r->in) != 1)
+			return false;
+		done = n;
+		if (done == size)
+			break;
+	}
 	r->text[size] = '\0';
-	return !size || fread(r->text, size, 1, r->in) == 1;
+	return true;
+}
+
+/* False: the process died in between, or is not in its senses. */
+static bool receive(struct receiver *r, struct list_pipe_head *head, struct err *err, int *code)
+{
+	if (fread(head, sizeof(*head), 1, r->in) != 1 || !is_sound(head))
+		return false;
+	if (head->kind != LIST_PIPE_RESULT && head->kind != LIST_TEXT)
+		return true;
+	if (!receive_text(r, (size_t)head->size, err, code))
+		return false;
+	return *code || head->kind == LIST_TEXT || !memchr(r->text, '\0', (size_t)head->size);
 }
 
 static int give(const struct list_pipe_head *head, const char *text, const char *path, int64_t i,

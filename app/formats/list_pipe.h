@@ -32,7 +32,8 @@ void list_pipe_end(FILE *out, int code, const struct err *err);
 
 /*
  * Hands the values to `visit`, and returns the result or the visitor's failure, which names the
- * value. Where the result is missing the other process has died.
+ * value. Where the result is missing the other process has died. Any bytes may come: those that
+ * list_pipe_send and list_pipe_end do not write are an error, too.
  */
 int list_pipe_receive(FILE *in, const char *path, list_visit *visit, void *self, struct err *err);
 
