@@ -107,7 +107,9 @@ int list_apart(const char *path, list_reader *read, void *job, list_visit *visit
 		code = system_error(path, err);
 	if (!code)
 		code = list_pipe_receive(in, path, visit, self, err);
-	/* A worker that still writes ends when nobody listens. */
+	/* Whatever the worker still does, nobody waits for it. */
+	if (worker > 0)
+		kill(worker, SIGKILL);
 	if (in)
 		fclose(in);
 	else
