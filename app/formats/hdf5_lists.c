@@ -132,6 +132,8 @@ static int find_type(struct list *list, struct err *err)
 	if (list->memory_type < 0 || !list->each || list->each > BLOCK_BYTES)
 		return refuse(list, "has values of a size that cannot be read", err);
 	list->block = BLOCK_BYTES / list->each < BLOCK ? BLOCK_BYTES / list->each : BLOCK;
+	if (list->block > list->count)
+		list->block = (size_t)list->count;
 	list->values = mem_new(list->block, list->each);
 	return list->values ? 0 : err_memory(err, list->path, list->block * list->each);
 }

@@ -239,25 +239,33 @@ static int find_roles(
 	return plan->schema ? follow_schema(plan, path, options, err) : 0;
 }
 
-/* Names from the first row if it is a header, else numbers. */
-static void name_columns(struct table_plan *plan, const struct csv_field *fields)
+static void number_column(struct table_column *column, int i)
 {
-	for (int i = 0; i < plan->count; i++) {
+	snprintf(column->name, sizeof(column->name), "%d", i + 1);
+}
+
+/* Names from the first row, which is a header. */
+static int name_columns(struct table_plan *plan, const struct csv_field *fields, struct err *err)
+{
+	struct vocabulary names = {0};
+	int64_t code = 0;
+
+	for (int i = 0; i < plan->count && code >= 0; i++) {
 		struct table_column *column = plan->columns + i;
 		const struct csv_field cell = csv_trim(fields[i]);
 
-		column->input = -1;
-		if (!plan->headed || !csv_text(&cell, column->name, sizeof(column->name)) ||
-			!*column->name)
-			snprintf(column->name, sizeof(column->name), "%d", i + 1);
-		for (int k = 0; k < i; k++)
-			if (!strcmp(plan->columns[k].name, column->name)) {
-				/* A second column of a name is told apart by its number. */
-				snprintf(column->name, sizeof(column->name), "%.40s (%d)",
-					plan->columns[k].name, i + 1);
-				break;
-			}
+		if (!csv_text(&cell, column->name, sizeof(column->name)) || !*column->name)
+			number_column(column, i);
+		if (vocabulary_find(&names, column->name, strlen(column->name)) >= 0) {
+			/* A second column of a name is told apart by its number. */
+			const size_t size = strnlen(column->name, 40);
+
+			snprintf(column->name + size, sizeof(column->name) - size, " (%d)", i + 1);
+		}
+		code = vocabulary_number(&names, column->name, strlen(column->name), err);
 	}
+	vocabulary_release(&names);
+	return code < 0 ? (int)code : 0;
 }
 
 /* The size of a row without its line's end. */
@@ -276,6 +284,7 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 	size_t used;
 	const int count =
 		csv_row(lines->bytes, lines->size, plan->separator, fields, TABLE_COLUMNS, &used);
+	int code;
 
 	if (count < 0)
 		return err_set(err, ERR_FORMAT, "%s, row %d: %s", path, plan->lead_lines + 1,
@@ -283,6 +292,9 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 	if (count < 2 || count > TABLE_COLUMNS)
 		return err_set(err, ERR_FORMAT, "%s, row %d: has %d column%s; a table has 2 to %d",
 			path, plan->lead_lines + 1, count, count == 1 ? "" : "s", TABLE_COLUMNS);
+	plan->columns = mem_new((size_t)count, sizeof(*plan->columns));
+	if (!plan->columns)
+		return err_memory(err, path, (size_t)count * sizeof(*plan->columns));
 	plan->count = count;
 	plan->header = line_size(lines->bytes, used);
 	if (strcmp(header, "auto") != 0)
@@ -292,8 +304,12 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 	else
 		plan->headed =
 			table_first_heads(plan, fields, lines->bytes + used, lines->size - used);
-	name_columns(plan, fields);
-	return find_roles(plan, path, options, err);
+	for (int i = 0; i < count; i++)
+		plan->columns[i].input = -1;
+	for (int i = 0; i < count && !plan->headed; i++)
+		number_column(plan->columns + i, i);
+	code = plan->headed ? name_columns(plan, fields, err) : 0;
+	return code ? code : find_roles(plan, path, options, err);
 }
 
 int table_plan_init(struct table_plan *plan, const char *path, const struct table_lines *lines,
@@ -301,7 +317,7 @@ int table_plan_init(struct table_plan *plan, const char *path, const struct tabl
 {
 	const size_t mark = csv_mark(lines->bytes, lines->size);
 	struct table_lines marked = {lines->bytes + mark, lines->size - mark, lines->first_only};
-	struct csv_field *fields;
+	struct csv_field fields[TABLE_COLUMNS];
 	int code;
 
 	*plan = (struct table_plan){.sizes = schema_sizes(options),
@@ -312,18 +328,11 @@ int table_plan_init(struct table_plan *plan, const char *path, const struct tabl
 		code = schema_from(&plan->schema, options, err);
 	if (code)
 		return code;
-	fields = mem_new(TABLE_COLUMNS, sizeof(*fields));
-	plan->columns = mem_new(TABLE_COLUMNS, sizeof(*plan->columns));
-	if (fields && !marked.first_only)
+	if (!marked.first_only)
 		table_first_find(plan, &marked, fields);
 	plan->separator = csv_separator(marked.bytes, marked.size);
-	if (!fields || !plan->columns)
-		code = err_memory(err, path, TABLE_COLUMNS * sizeof(*plan->columns));
-	else
-		code = marked.size ? plan_columns(plan, path, fields, &marked, options, err)
-				   : err_set(err, ERR_FORMAT, "%s: is empty", path);
-	mem_free(fields);
-	return code;
+	return marked.size ? plan_columns(plan, path, fields, &marked, options, err)
+			   : err_set(err, ERR_FORMAT, "%s: is empty", path);
 }
 
 /* What its columns make: a schema of all that are inputs. */

@@ -26,7 +26,7 @@ static size_t slot_of(const struct vocabulary *vocabulary, const char *word, siz
 
 static int grow(struct vocabulary *vocabulary, struct err *err)
 {
-	const size_t count = vocabulary->slots_count ? 2 * vocabulary->slots_count : 256;
+	const size_t count = vocabulary->slots_count ? 2 * vocabulary->slots_count : 16;
 	uint32_t *slots = mem_new(count, sizeof(*slots));
 
 	if (!slots)

@@ -35,16 +35,24 @@ const char *fuzz_file(const char *name, const void *bytes, size_t size);
  */
 const char *fuzz_mapped(const char *name, const void *bytes, size_t size);
 
-/* Opens records of a kind, reads some of them, closes them: with stream.on_bad = error, then skip. */
+/* All keys of all kinds of records: with stream.on_bad = error, and with skip. */
 struct options;
-void fuzz_records(const char *kind, const char *path, struct options *options);
+struct fuzz_keys {
+	struct options *strict, *lenient;
+};
 
-/* All keys of all kinds of records, with these settings, "table.label=1"; NULL ends them. */
-struct options *fuzz_records_options(const char *const *settings);
-
-/* The same, of so many rows of settings the one that a byte chooses; made once. */
+/*
+ * Of so many rows of settings, "table.label=1", the one that a byte chooses; NULL ends a row. Keys
+ * are made once: what is set stays in memory as long as they do.
+ */
 enum { FUZZ_SETTINGS = 4, FUZZ_CHOICES = 8 };
-struct options *fuzz_records_choice(
+const struct fuzz_keys *fuzz_records_keys(
 	const char *const (*settings)[FUZZ_SETTINGS], int count, uint8_t byte);
+
+/*
+ * Opens records of a kind, reads some of them, closes them; if something was bad, leniently once
+ * more. Keys of NULL: as they are by themselves.
+ */
+void fuzz_records(const char *kind, const char *path, const struct fuzz_keys *keys);
 
 #endif

@@ -11,12 +11,9 @@ enum { FILE_MOST = 3 * 3074 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct options *options;
 	size_t file_size;
 	uint8_t *file;
 
-	if (!options)
-		options = fuzz_records_options(NULL);
 	if (size < 4)
 		return 0;
 	file_size = (size_t)data[1] | (size_t)data[2] << 8;
@@ -27,8 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < file_size; i++)
 		file[i] = data[3 + i % (size - 3)];
 	fuzz_records("cifar",
-		fuzz_mapped(data[0] % 2 ? "train.bin" : "data_batch_1.bin", file, file_size),
-		options);
+		fuzz_mapped(data[0] % 2 ? "train.bin" : "data_batch_1.bin", file, file_size), NULL);
 	free(file);
 	return 0;
 }

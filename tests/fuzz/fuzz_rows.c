@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	live_table_init(&table, fuzz_records_choice(settings, SETTINGS, data[0]));
+	live_table_init(&table, fuzz_records_keys(settings, SETTINGS, data[0])->strict);
 	schema = first_lines(&table, at, left);
 	if (schema) {
 		const struct live_line_shape shape = {.floats = schema_floats(schema),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mark.h"
 #include "base/options/options_impl.h"
 
 static bool key_is(const struct option_row *row, const char *key)
@@ -18,8 +19,10 @@ static bool key_is(const struct option_row *row, const char *key)
 
 struct option_entry *option_entry_find(const struct options *options, const char *key)
 {
+	const uint64_t mark = mark_words(MARK_NOTHING, key);
+
 	for (size_t i = 0; i < options->count; i++)
-		if (key_is(options->entries[i].row, key))
+		if (options->entries[i].mark == mark && key_is(options->entries[i].row, key))
 			return &options->entries[i];
 	return NULL;
 }
@@ -113,6 +116,7 @@ static int row_add(struct options *options, const struct option_row *row, struct
 		return err_set(err, ERR_STATE, "option row %s: \"%s\" does not fit its type", key,
 			row->allowed ? row->allowed : "");
 	entry->row = row;
+	entry->mark = mark_words(MARK_NOTHING, key);
 	code = option_entry_set(options, entry, row->value, OPTIONS_DEFAULT, &reason);
 	if (code)
 		return err_set(err, code == ERR_INPUT ? ERR_STATE : code, "option row %s: %s", key,

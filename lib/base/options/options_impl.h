@@ -15,6 +15,7 @@
 
 struct option_entry {
 	const struct option_row *row;
+	uint64_t mark; /* of its key */
 	struct option_value value;
 	const char *text, *source;
 	unsigned reading; /* the last file that set it, by options->readings, and where */
