@@ -283,6 +283,7 @@ int data_info(struct data_info *info, const struct options *options, bool check,
 	s.order = source_order(s.source);
 	snprintf(info->kind, sizeof(info->kind), "%s",
 		s.records ? s.records->type->name : s.source->type->name);
+	info->table = s.records && records_schema(s.records);
 	info->records = s.records ? records_info(s.records)->count : 0;
 	code = count_labels(&s, err);
 	if (!code && s.records) {

@@ -27,6 +27,7 @@ struct data_part {
 
 struct data_info {
 	char kind[DATA_NAME];
+	bool table;      /* its records are rows with columns */
 	int64_t records; /* of the data set, before any cut; 0: it has none, samples are made */
 	struct source_info source;
 	bool timed;

@@ -14,7 +14,6 @@
 #include "inspect/data_sheet.h"
 #include "inspect/data_split.h"
 #include "log/run_log.h"
-#include "records/records.h"
 
 #define SET_ROW(settings)                                                                          \
 	{                                                                                          \
@@ -208,7 +207,7 @@ static int info_verb(int argc, char **argv)
 		if (check && !code)
 			progress_end(&progress);
 	}
-	if (!code && records_tabular(options_text(options, "stream.source")))
+	if (!code && info.table)
 		code = table_info(&table, options, false, &err);
 	if (!code && json)
 		code = print_json(&info, &table, &err);

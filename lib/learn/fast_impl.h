@@ -33,11 +33,11 @@ struct fast {
 	uint64_t point_version;  /* this version, */
 	const float *point_slow; /* and these slow weights */
 	struct fast_looked looked;
-	float *grad;             /* of the head, whose gaps are not the net's; NULL without one */
-	float *stats;            /* batch norm's; a gradient's are thrown away */
-	float *squares;          /* of a gradient, by slices */
-	struct heads *heads;     /* NULL: there are none */
-	int room;                /* samples of the buffers below: a chunk and recent ones */
+	float *grad;         /* of the head, whose gaps are not the net's; NULL without one */
+	float *stats;        /* batch norm's; a gradient's are thrown away */
+	float *squares;      /* of a gradient, by slices */
+	struct heads *heads; /* NULL: there are none */
+	int room;            /* samples of the buffers below: a chunk and recent ones */
 	float *inputs, *losses, *weights;
 	float *features; /* [room][width]; NULL without a head */
 	float *logits;   /* [room][classes], */
