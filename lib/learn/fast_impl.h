@@ -1,4 +1,4 @@
-/* What fast.c (what there is, and what it answers) and fast_learn.c share. */
+/* What the files of fast weights share. */
 #ifndef RETAIN_LEARN_FAST_IMPL_H
 #define RETAIN_LEARN_FAST_IMPL_H
 
