@@ -60,7 +60,7 @@ struct asking {
 	float *sum;
 };
 
-/* The same, and keeps what was seen for when these samples are learned from. */
+/* fast_look; what it saw is kept for when these samples are learned from. */
 static int look_and_keep(struct learner *learner, struct asking *a, float *logits, struct err *err)
 {
 	struct fast *fast = learner->fast;
