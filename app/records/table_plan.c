@@ -284,14 +284,17 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 	size_t used;
 	const int count =
 		csv_row(lines->bytes, lines->size, plan->separator, fields, TABLE_COLUMNS, &used);
+	const int least = plan->schema ? 1 : 2;
 	int code;
 
 	if (count < 0)
 		return err_set(err, ERR_FORMAT, "%s, row %d: %s", path, plan->lead_lines + 1,
 			csv_reason(count));
-	if (count < 2 || count > TABLE_COLUMNS)
-		return err_set(err, ERR_FORMAT, "%s, row %d: has %d column%s; a table has 2 to %d",
-			path, plan->lead_lines + 1, count, count == 1 ? "" : "s", TABLE_COLUMNS);
+	/* A schema has the label elsewhere, or needs none. */
+	if (count < least || count > TABLE_COLUMNS)
+		return err_set(err, ERR_FORMAT, "%s, row %d: has %d column%s; a table has %d to %d",
+			path, plan->lead_lines + 1, count, count == 1 ? "" : "s", least,
+			TABLE_COLUMNS);
 	plan->columns = mem_new((size_t)count, sizeof(*plan->columns));
 	if (!plan->columns)
 		return err_memory(err, path, (size_t)count * sizeof(*plan->columns));
@@ -323,6 +326,7 @@ int table_plan_init(struct table_plan *plan, const char *path, const struct tabl
 	*plan = (struct table_plan){.sizes = schema_sizes(options),
 		.labels = label_kind(options_text(options, "table.labels"))};
 	plan->lead = mark;
+	plan->lead_lines = lines->before;
 	code = table_first_check(path, lines, err);
 	if (!code)
 		code = schema_from(&plan->schema, options, err);

@@ -234,6 +234,43 @@ def bad_data_is_named():
             "columns that a model does not know are ignored with a word", done.stderr)
 
 
+def first_lines_of_a_table():
+    """What stands before a header, a mark, and rows without one: as `run` reads them, from files and pipes."""
+    with open("rows.csv", "rb") as file:
+        rows = file.read()
+    table, _ = answers("run", "rows.csv", "--for", "ever")
+    for name, lead in (("remarks", b"# made by a logger, on a day\n#\n\n  \r\n# age, paid\n"), ("mark", b"\xef\xbb\xbf"),
+                       ("both", b"\xef\xbb\xbf# a title\n"), ("ends", b"\r\n# title\r\n")):
+        with open(name + ".csv", "wb") as file:
+            file.write(lead + rows)
+        for words, feed in (([name + ".csv"], None), (["-"], name + ".csv")):
+            got, done = answers("run", *words, "--for", "ever", feed=feed)
+            verdict(got == table and "of the 300 that have a label" in done.stderr and "warning" not in done.stderr,
+                    "lines before a table: %s, %s" % (name, "a pipe" if feed else "a file"), done.stderr, got[:2])
+    with open("no-header.csv", "w", encoding="utf-8") as file:
+        file.writelines("%s,%s,%s\n" % (i % 7 + 0.5, i % 3, "up" if i % 7 > 3 else "down") for i in range(N))
+    train("no-header.csv", "unnamed")
+    table, done = answers("unnamed", "no-header.csv")
+    verdict(len(table) == N and "warning" not in done.stderr, "a table without a header", done.stderr)
+    got, done = answers("unnamed", "-", feed="no-header.csv")
+    verdict(got == table and "of the 300 that have a label" in done.stderr, "and through a pipe", done.stderr, got[:2])
+    with subprocess.Popen([RETAIN, "predict", "unnamed", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as asked:
+        said = []
+        for line in (b"# 1,2\n", b"#\n0.5,1\n", b"1.5,1\n2.5"):
+            asked.stdin.write(line)
+            asked.stdin.flush()
+        said.append(asked.stdout.readline() + asked.stdout.readline())
+        asked.stdin.write(b",2\n")
+        said.append(asked.communicate(timeout=60)[0])
+    verdict(said[0].startswith(b"row,prediction") and b"\n1," in said[0] and said[1].splitlines()[-1].startswith(b"3,"),
+            "and as its lines come", said)
+    with open("wide-later.csv", "w", encoding="utf-8") as file:
+        file.write('# a title\n\n"age,city\n1,Rome\n')
+    done = retain("predict", "run", "-", feed="wide-later.csv")
+    verdict(done.returncode and "row 3: a quote is never closed" in done.stderr, "rows are counted with them", done.stderr)
+
+
 def now_and_ever():
     """Labels that change their meaning: the run's mixture knows, its net not yet."""
     draws, rows = random.Random(8), []
@@ -365,6 +402,7 @@ def main():
         same_answers()
         floats_are_what_csv_says()
         bad_data_is_named()
+        first_lines_of_a_table()
         now_and_ever()
         images_and_arrays()
         os.chdir("/")
