@@ -271,6 +271,35 @@ def first_lines_of_a_table():
     verdict(done.returncode and "row 3: a quote is never closed" in done.stderr, "rows are counted with them", done.stderr)
 
 
+def tables_for_a_model_of_lines():
+    """Lines have their label beside the input, so their schema knows no name of it."""
+    def lines(name, input_of, label_of):
+        with open(name, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps({"id": i, "input": input_of(i), "label": label_of(i)}) + "\n" for i in range(N))
+    lines("beside.ndjson", lambda i: {"x": i % 7, "time": i % 3}, lambda i: "up" if i % 7 > 3 else "down")
+    lines("numbered.ndjson", lambda i: {"x": i % 7}, lambda i: int(i % 7 > 3))
+    lines("taken.ndjson", lambda i: {"x": i % 7, "label": i % 3}, lambda i: "up" if i % 7 > 3 else "down")
+    for name, heading, row, labelled in (
+            ("beside", "x,time,label", lambda i: (i % 7, i % 3, "up" if i % 7 > 3 else "down"), True),
+            ("beside", "Label,time,x", lambda i: ("up" if i % 7 > 3 else "down", i % 3, i % 7), True),
+            ("beside", "x,time", lambda i: (i % 7, i % 3), False),
+            ("numbered", "label,x", lambda i: (int(i % 7 > 3), i % 7), True),
+            ("numbered", "x", lambda i: (i % 7,), False),
+            ("taken", "x,label", lambda i: (i % 7, i % 3), False)):
+        if not os.path.exists(name):
+            retain("run", "-", "--out", name, "--quiet", feed=name + ".ndjson")
+        with open("asked.csv", "w", encoding="utf-8") as file:
+            file.write(heading + "\n")
+            file.writelines(",".join(map(str, row(i))) + "\n" for i in range(N))
+        wanted, _ = answers(name, name + ".ndjson")
+        for words, feed in ((["asked.csv"], None), (["-"], "asked.csv")):
+            got, done = answers(name, *words, feed=feed)
+            verdict(got == wanted and len(got) == N and ("of the 300 that have a label" in done.stderr) == labelled and
+                    "warning" not in done.stderr and "not know" not in done.stderr,
+                    "a model of %s.ndjson and a table of %s, %s" % (name, heading, "a pipe" if feed else "a file"),
+                    done.stderr, got[:2], wanted[:2])
+
+
 def now_and_ever():
     """Labels that change their meaning: the run's mixture knows, its net not yet."""
     draws, rows = random.Random(8), []
@@ -403,6 +432,7 @@ def main():
         floats_are_what_csv_says()
         bad_data_is_named()
         first_lines_of_a_table()
+        tables_for_a_model_of_lines()
         now_and_ever()
         images_and_arrays()
         os.chdir("/")
