@@ -35,7 +35,14 @@ struct verb {
 int verb_run(
 	const char *program, const char *about, const struct verb *verbs, int argc, char **argv);
 
-/* An error message on stderr, "retain: " before it and a newline after it; returns code. */
+/*
+ * A message on stderr, "retain: " before it and a newline after it. All that speaks of files goes
+ * through here: control characters that come from them are question marks (text_tame), and what is
+ * beyond 8 KB is cut.
+ */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* An error message in the same way; returns code. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct err;

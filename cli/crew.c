@@ -89,9 +89,8 @@ static int follow(void)
 	}
 	options_free(options);
 	if (skipped)
-		fprintf(stderr,
-			"retain: warning: rank %d on %s: %" PRId64 " samples could not be read\n",
-			crew->rank, crew->host, skipped);
+		say("warning: rank %d on %s: %" PRId64 " samples could not be read", crew->rank,
+			crew->host, skipped);
 	if (!code)
 		return EXIT_OK;
 	sleep(MANNERS);
@@ -134,10 +133,9 @@ static void warn_crowd(const struct options *options)
 	const int threads = options_int(options, "engine.threads");
 
 	if (threads > crew->threads)
-		fprintf(stderr,
-			"retain: warning: engine.threads = %d: there are processors for %d "
-			"thread%s "
-			"of each of %d ranks on %s\n",
+		say("warning: engine.threads = %d: there are processors for %d "
+		    "thread%s "
+		    "of each of %d ranks on %s",
 			threads, crew->threads, crew->threads == 1 ? "" : "s", crew->here,
 			crew->host);
 }

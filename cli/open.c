@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli.h"
+
 extern char **environ;
 
 static int has(const char *variable)
@@ -24,7 +26,7 @@ void open_in_browser(const char *what)
 	int code;
 
 	if (!has("DISPLAY") && !has("WAYLAND_DISPLAY")) {
-		fprintf(stderr, "retain: no display here to open %s on\n", what);
+		say("no display here to open %s on", what);
 		return;
 	}
 	if (posix_spawn_file_actions_init(&actions))
@@ -34,9 +36,7 @@ void open_in_browser(const char *what)
 	code = posix_spawnp(&child, program, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (code)
-		fprintf(stderr,
-			"retain: xdg-open is not installed (Debian: xdg-utils); open %s yourself\n",
-			what);
+		say("xdg-open is not installed (Debian: xdg-utils); open %s yourself", what);
 }
 
 void open_report(const char *folder)

@@ -8,16 +8,36 @@
 #include "base/err.h"
 #include "base/json_write.h"
 #include "base/nearest.h"
+#include "base/text.h"
+
+enum { MESSAGE = 8192 }; /* bytes at most; none are allocated, as memory may be short */
+
+static void say_values(const char *format, va_list values)
+{
+	char message[MESSAGE];
+
+	if (vsnprintf(message, sizeof(message), format, values) < 0)
+		return;
+	text_tame(message);
+	fprintf(stderr, "retain: %s\n", message);
+}
+
+void say(const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	say_values(format, values);
+	va_end(values);
+}
 
 int complain(int code, const char *format, ...)
 {
 	va_list values;
 
-	fputs("retain: ", stderr);
 	va_start(values, format);
-	vfprintf(stderr, format, values);
+	say_values(format, values);
 	va_end(values);
-	fputc('\n', stderr);
 	return code;
 }
 

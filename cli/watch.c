@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "live/live.h"
 #include "report/report.h"
 #include "stored/stored.h"
@@ -78,7 +79,7 @@ static void show_progress(void *context, const struct run_progress *now)
 static void show_message(void *context, enum log_level level, const char *message)
 {
 	(void)context;
-	fprintf(stderr, "retain: %s: %s\n", log_level_name(level), message);
+	say("%s: %s", log_level_name(level), message);
 }
 
 /* A run's two ends: lines, or a source. */
@@ -93,6 +94,7 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 		return code;
 	*opened = true;
 	live_describe(live, about, sizeof(about));
+	text_tame(about);
 	if (watch->describe)
 		fprintf(stderr, "%s\n", about);
 	progress_begin(line, watch->quiet ? NULL : stderr, watch->name, 0);
@@ -115,6 +117,7 @@ static int go_stored(const struct watch *watch, const struct run_config *config,
 		return code;
 	*opened = true;
 	stored_describe(stored, about, sizeof(about));
+	text_tame(about);
 	if (watch->describe) {
 		printf("%s\n", about);
 		fflush(stdout);

@@ -128,6 +128,12 @@ bool feed_next(struct feed *feed, struct feed_line *line)
 	return true;
 }
 
+const char *feed_left(const struct feed *feed, size_t *size)
+{
+	*size = feed->end - feed->start;
+	return feed->buffer + feed->start;
+}
+
 bool feed_waits(const struct feed *feed)
 {
 	return memchr(feed->buffer + feed->searched, '\n', feed->end - feed->searched) != NULL;

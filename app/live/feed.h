@@ -39,6 +39,9 @@ struct feed_line {
 /* The next whole line, the last one with or without a newline; false if there is none yet. */
 bool feed_next(struct feed *feed, struct feed_line *line);
 
+/* What is in the buffer behind the last line: whole lines, and perhaps the beginning of one. */
+const char *feed_left(const struct feed *feed, size_t *size);
+
 /* Whether another whole line is in the buffer. */
 bool feed_waits(const struct feed *feed);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/grow.h"
 #include "base/mem.h"
 #include "live/live_cells.h"
 #include "schema/schema.h"
@@ -46,15 +47,28 @@ void live_table_about(const struct live_table *table, struct text *words)
 	table_plan_about(&table->plan, words);
 }
 
-static int make_room(struct live_table *table, struct err *err)
+static int cells_room(struct live_table *table, int count, struct err *err)
 {
-	if (!table->columns)
-		table->columns = mem_new(TABLE_COLUMNS, sizeof(*table->columns));
-	if (!table->cells)
-		table->cells = mem_new(TABLE_COLUMNS, sizeof(*table->cells));
-	return table->columns && table->cells ? 0
-					      : err_memory(err, "columns of a table",
-							TABLE_COLUMNS * sizeof(*table->cells));
+	if (grow_room(&table->cells, &table->cells_room, (size_t)count, sizeof(*table->cells)))
+		return 0;
+	return err_memory(err, "cells of a table", (size_t)count * sizeof(*table->cells));
+}
+
+/* The cells of a line, all of them unless they are more than a table may have. */
+static int read_cells(struct live_table *table, const char *bytes, size_t size, char separator,
+	int *n, struct err *err)
+{
+	int code = cells_room(table, 1, err);
+
+	if (code)
+		return code;
+	*n = live_cells(bytes, size, separator, table->cells, (int)table->cells_room);
+	if (*n <= (int)table->cells_room || *n > TABLE_COLUMNS)
+		return 0;
+	code = cells_room(table, *n, err);
+	if (!code)
+		live_cells(bytes, size, separator, table->cells, *n);
+	return code;
 }
 
 /* A column called id, unless a key gives it to something else. */
@@ -81,6 +95,10 @@ static int plan_of(struct live_table *table, const char *bytes, size_t size, str
 		code = err_set(err, ERR_FORMAT, "holds a zero byte");
 	if (!code)
 		code = table_plan_init(&plan, HEADING, &lines, table->options, err);
+	if (!code && !grow_room(&table->columns, &table->columns_room, (size_t)plan.count,
+			     sizeof(*table->columns)))
+		code = err_memory(
+			err, "columns of a table", (size_t)plan.count * sizeof(*table->columns));
 	if (code) {
 		table_plan_release(&plan);
 		text_release(&heading);
@@ -213,13 +231,11 @@ int live_line_table(const char *bytes, size_t size, const char *where,
 	if (!table || !shape->schema)
 		return err_set(err, ERR_INPUT, "%s: rows of a table come as inputs that have names",
 			where);
-	if (make_room(table, err))
-		return ERR_MEMORY;
-	n = live_cells(bytes, size,
-		table->plan.count ? table->plan.separator : csv_separator(bytes, size),
-		table->cells, TABLE_COLUMNS);
+	code = read_cells(table, bytes, size,
+		table->plan.count ? table->plan.separator : csv_separator(bytes, size), &n, err);
+	if (code)
+		return code;
 	heading = n <= TABLE_COLUMNS && is_heading(table->cells, n, shape->schema);
-	code = 0;
 	if (heading || !table->plan.count) {
 		code = plan_of(table, bytes, size, &why);
 		if (!code)
@@ -288,10 +304,10 @@ static int schema_of(struct live_table *table, struct live_first *first, int n, 
 /* A first line that does not fit the [table] keys is nobody's fault but theirs: it ends the run. */
 static int first_plan(struct live_table *table, const char *bytes, size_t size, struct err *err)
 {
-	const int n =
-		live_cells(bytes, size, csv_separator(bytes, size), table->cells, TABLE_COLUMNS);
-	int code;
+	int n, code = read_cells(table, bytes, size, csv_separator(bytes, size), &n, err);
 
+	if (code)
+		return code;
 	if (n < 0)
 		return err_set(err, ERR_FORMAT, "%s", csv_reason(n));
 	if (n < 2 || n > TABLE_COLUMNS)
@@ -305,18 +321,16 @@ int live_first_table(struct live_first *first, const char *bytes, size_t size, s
 {
 	struct live_table *table = first->table;
 	const bool new = !table->plan.count;
-	int code = make_room(table, err);
+	int n, code = new ? first_plan(table, bytes, size, err) : 0;
 
-	if (!code && new)
-		code = first_plan(table, bytes, size, err);
 	if (code)
 		return code;
 	if (new && table->plan.headed) {
 		first->headings++;
 		return 0;
 	}
-	return schema_of(table, first,
-		live_cells(bytes, size, table->plan.separator, table->cells, TABLE_COLUMNS), err);
+	code = read_cells(table, bytes, size, table->plan.separator, &n, err);
+	return code ? code : schema_of(table, first, n, err);
 }
 
 int live_table_note(
@@ -338,8 +352,6 @@ int live_table_noted(struct live_table *table, struct journal *journal, const st
 
 	if (!code)
 		code = journal_noted(journal, note_rows, &rows, err);
-	if (!code && heading && schema)
-		code = make_room(table, err);
 	if (!code && heading && schema)
 		code = plan_of(table, heading, strlen(heading), err);
 	if (!code && heading && schema)

@@ -30,7 +30,8 @@ struct live_table {
 	struct text heading;    /* the line that named or first had them */
 	bool noted;             /* ... is in the journal, or will be with the next input */
 	struct csv_field *cells;
-	int64_t rows; /* the number of the last one that had no id */
+	size_t columns_room, cells_room; /* as the widest line needed */
+	int64_t rows;                    /* the number of the last one that had no id */
 };
 
 /* `options` are borrowed. */

@@ -16,12 +16,13 @@
 #include "base/paths.h"
 #include "base/team.h"
 #include "config/app_config.h"
-#include "formats/csv.h"
 #include "records/records.h"
+#include "records/table_plan.h"
 
 struct work {
 	const struct predict_config *config;
 	struct predict_model model;
+	struct options *options;
 	struct predict_rows *rows;
 	struct predict_out *out;
 	struct team *team;
@@ -37,20 +38,17 @@ struct work {
 	int32_t *top;
 };
 
-void predict_ignored(const struct predict_config *config, const struct schema *schema,
-	const struct csv_field *fields, int count)
+void predict_ignored(const struct predict_config *config, const struct table_plan *plan)
 {
 	struct text names = {0};
-	char name[64];
 	int ignored = 0;
 
-	for (int i = 0; i < count; i++) {
-		const struct csv_field field = csv_trim(fields[i]);
+	for (int i = 0; i < plan->count; i++) {
+		const char *name = plan->columns[i].name;
 
-		if (!csv_text(&field, name, sizeof(name)) ||
-			schema_find(schema, name, strlen(name)) != SCHEMA_NEW_FIELD)
-			continue;
-		text_addf(&names, "%s%s", ignored++ ? ", " : "", name);
+		if (plan->columns[i].role == TABLE_IGNORED &&
+			schema_find(plan->schema, name, strlen(name)) == SCHEMA_NEW_FIELD)
+			text_addf(&names, "%s%s", ignored++ ? ", " : "", name);
 	}
 	if (ignored && !names.failed)
 		log_write(&config->log, LOG_WARN,
@@ -282,21 +280,16 @@ static int open_rows(struct work *w, int workers, struct err *err)
 	const struct setting settings[] = {{"schema.from", w->model.schema ? config->model : NULL},
 		{"stream.source", lines ? NULL : config->data},
 		{"stream.on_bad", config->strict ? NULL : "skip"}, {0}};
-	struct options *options = NULL;
 	int code = app_config_make(
-		&options, NULL, settings, config->settings, config->settings_count, err);
+		&w->options, NULL, settings, config->settings, config->settings_count, err);
 
-	w->strict = !code && !records_lenient(options);
-	if (!code && lines) {
-		code = predict_lines_open(&w->rows, config, &w->model, workers, err);
-	} else if (!code) {
-		code = add_image_keys(config, options, err);
-		if (!code)
-			code = predict_records_open(
-				&w->rows, config, &w->model, options, workers, err);
-	}
-	options_free(options);
-	return code;
+	w->strict = !code && !records_lenient(w->options);
+	if (!code && lines)
+		return predict_lines_open(&w->rows, config, &w->model, w->options, err);
+	if (!code)
+		code = add_image_keys(config, w->options, err);
+	return code ? code
+		    : predict_records_open(&w->rows, config, &w->model, w->options, workers, err);
 }
 
 static int make_room(struct work *w, struct err *err)
@@ -346,6 +339,7 @@ int predict(const struct predict_config *config, struct predict_result *result, 
 	predict_out_close(w.out);
 	if (w.rows)
 		w.rows->type->close(w.rows);
+	options_free(w.options);
 	team_free(w.team);
 	predict_model_close(&w.model);
 	mem_free(w.inputs);

@@ -63,19 +63,18 @@ struct predict_rows {
 	bool files;    /* samples are files of their own */
 };
 
-/* The options may change. Both make *rows, also after a failure, if it is not NULL: close it. */
+/* The options may change, and live as long as the rows. Both make *rows, also after a failure, if it is not NULL: close it. */
 int predict_records_open(struct predict_rows **rows, const struct predict_config *config,
 	const struct predict_model *model, struct options *options, int workers, struct err *err);
 int predict_lines_open(struct predict_rows **rows, const struct predict_config *config,
-	const struct predict_model *model, int workers, struct err *err);
+	const struct predict_model *model, const struct options *options, struct err *err);
 
 /* Whether data is a file of lines, or standard input. */
 bool predict_is_lines(const char *data);
 
-/* Says which of the columns a model does not know. */
-struct csv_field;
-void predict_ignored(const struct predict_config *config, const struct schema *schema,
-	const struct csv_field *fields, int count);
+/* Says which of a table's columns a model does not know. */
+struct table_plan;
+void predict_ignored(const struct predict_config *config, const struct table_plan *plan);
 
 /* Answers, as a format has them. */
 struct predict_answer {

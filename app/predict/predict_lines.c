@@ -1,7 +1,8 @@
 /*
  * Lines of a file or of standard input. NDJSON: rows of named values, lists of numbers,
- * or lines of a live stream, {"id": 17, "input": …}. CSV: the first line names columns; for a
- * model without names every line is numbers. A field of CSV cannot hold a line end here.
+ * or lines of a live stream, {"id": 17, "input": …}. CSV: a table, whose first lines say what a
+ * file's would (records/table_plan.h), as far as they are there; for a model without names every
+ * line is numbers. A field of CSV cannot hold a line end here.
  *
  * Lines are taken apart by the threads; the feed keeps their bytes until the next batch.
  */
@@ -19,20 +20,22 @@
 #include "formats/csv.h"
 #include "live/feed.h"
 #include "predict/predict_impl.h"
+#include "records/table_first.h"
+#include "records/table_plan.h"
 
-enum { LONGEST = 16 << 20, COLUMNS = 1024, CELL = 4096, ID = 600 };
+enum { LONGEST = 16 << 20, ID = 600 };
 static const double WAIT = 0.2;
 
 struct from_lines {
 	struct predict_rows rows;
 	const struct predict_config *config;
 	const struct predict_model *model;
+	const struct options *options;
 	int file; /* descriptor */
 	struct feed *feed;
 	bool known, csv; /* what lines are, once the first one has come */
 	char separator;
-	int count, columns[COLUMNS]; /* of a heading: those of the schema, SCHEMA_LEFT_OUT, … */
-	int label;                   /* the column of the label; -1: none */
+	struct table_plan plan; /* of CSV with names */
 	struct feed_line lines[PREDICT_BATCH];
 	char (*ids)[ID];
 	int lines_count;
@@ -51,6 +54,7 @@ static void close_lines(struct predict_rows *rows)
 	feed_close(l->feed);
 	if (l->file > 0)
 		close(l->file);
+	table_plan_release(&l->plan);
 	mem_free(l->ids);
 	mem_free(l);
 }
@@ -64,68 +68,67 @@ static bool is_blank(const struct feed_line *line)
 	return at == line->size && !line->cut;
 }
 
-static int missing_columns(const struct from_lines *l, struct err *err)
+/* Whether what begins a text has so many whole lines. */
+static bool has_lines(const char *bytes, size_t size, int count)
 {
-	const struct schema *schema = l->model->schema;
-	struct text names = {0};
-	int missing = 0, code = 0;
+	const char *end;
 
-	for (int i = 0; i < schema_count(schema); i++) {
-		int at = 0;
-
-		while (at < l->count && l->columns[at] != i)
-			at++;
-		if (at == l->count)
-			text_addf(&names, "%s%s", missing++ ? ", " : "",
-				schema_column(schema, i)->name);
+	for (; count && (end = memchr(bytes, '\n', size)); count--) {
+		size -= (size_t)(end - bytes) + 1;
+		bytes = end + 1;
 	}
-	if (missing)
-		code = err_set(err, ERR_INPUT, "%s: has no column%s %.200s, which %s needs",
-			l->config->data, missing > 1 ? "s" : "", names.data ? names.data : "",
-			l->config->model);
-	text_release(&names);
-	return code;
+	return !count;
 }
 
-static int read_heading(struct from_lines *l, const struct feed_line *line, struct err *err)
+/* What lines are shows in the first one and, of a table, in those below it that are there. */
+static int look_at_first(struct from_lines *l, const struct feed_line *line, size_t there,
+	bool *heading, struct err *err)
 {
-	const struct schema *schema = l->model->schema;
-	struct csv_field fields[COLUMNS];
-	const char *label = schema_label(schema);
-	char name[256];
-	size_t used;
-
-	l->count = csv_row(line->bytes, line->size, l->separator, fields, COLUMNS, &used);
-	if (l->count < 1 || l->count > COLUMNS)
-		return err_set(err, ERR_FORMAT, "%s, row 1: has no 1 to %d columns",
-			l->config->data, COLUMNS);
-	for (int i = 0; i < l->count; i++) {
-		const struct csv_field field = csv_trim(fields[i]);
-
-		l->columns[i] = SCHEMA_NEW_FIELD;
-		if (!csv_text(&field, name, sizeof(name)))
-			continue;
-		l->columns[i] = schema_find(schema, name, strlen(name));
-		if (label && !strcmp(label, name))
-			l->label = i;
-	}
-	predict_ignored(l->config, schema, fields, l->count);
-	return missing_columns(l, err);
-}
-
-/* What lines are shows in the first one. */
-static int look_at_first(
-	struct from_lines *l, const struct feed_line *line, bool *heading, struct err *err)
-{
-	size_t at = csv_mark(line->bytes, line->size);
+	size_t at = 0;
+	int code;
 
 	while (at < line->size && (line->bytes[at] == ' ' || line->bytes[at] == '\t'))
 		at++;
 	l->known = true;
 	l->csv = at < line->size && line->bytes[at] != '{' && line->bytes[at] != '[';
 	l->separator = csv_separator(line->bytes, line->size);
-	*heading = l->csv && l->model->schema;
-	return *heading ? read_heading(l, line, err) : 0;
+	if (!l->csv || !l->model->schema)
+		return 0;
+	code = table_plan_init(&l->plan, l->config->data,
+		&(struct table_lines){line->bytes, there, .before = (int)line->number - 1},
+		l->options, err);
+	if (code)
+		return code;
+	predict_ignored(l->config, &l->plan);
+	l->separator = l->plan.separator;
+	*heading = l->plan.headed;
+	return 0;
+}
+
+/*
+ * A line while nobody knows yet what lines are. *taken: it is no sample, but stands before a table
+ * or heads it. False: more lines have to be there to tell.
+ */
+static bool take_first(
+	struct from_lines *l, struct feed_line *line, bool *taken, int *code, struct err *err)
+{
+	const size_t mark = line->number == 1 ? csv_mark(line->bytes, line->size) : 0;
+	struct csv_field fields[TABLE_COLUMNS];
+	size_t left, there;
+	const char *below = feed_left(l->feed, &left);
+	/* Nothing more can come while the line stays in the buffer. */
+	const bool all = feed_ended(l->feed) || (size_t)(below - line->bytes) + left >= LONGEST;
+
+	while (!feed_ended(l->feed) && left && below[left - 1] != '\n')
+		left--;
+	line->bytes += mark;
+	line->size -= mark;
+	there = (size_t)(below - line->bytes) + left;
+	if (line->size && *line->bytes == '#' && !all && !has_lines(below, left, 2))
+		return false;
+	*taken = there && table_first_leads(line->bytes, there, fields);
+	*code = *taken ? 0 : look_at_first(l, line, there, taken, err);
+	return true;
 }
 
 static int next_lines(struct predict_rows *rows, int *count, struct err *err)
@@ -138,14 +141,16 @@ static int next_lines(struct predict_rows *rows, int *count, struct err *err)
 	while (!code && !*count && !(l->config->stop && *l->config->stop)) {
 		code = feed_fill(l->feed, WAIT, err);
 		while (!code && *count < PREDICT_BATCH && feed_next(l->feed, &line)) {
-			bool heading = false;
+			bool taken = false;
 
 			if (is_blank(&line))
 				continue;
 			line.size -= line.size && line.bytes[line.size - 1] == '\r';
-			if (!l->known)
-				code = look_at_first(l, &line, &heading, err);
-			if (!heading)
+			if (!l->known && !line.cut && !take_first(l, &line, &taken, &code, err)) {
+				feed_back(l->feed);
+				break;
+			}
+			if (!taken)
 				l->lines[(*count)++] = line;
 		}
 		if (!*count && feed_ended(l->feed))
@@ -238,27 +243,25 @@ static int put_json(const struct from_lines *l, const struct jvalue *value, int 
 	return code;
 }
 
-/* For a model whose inputs have names: columns as the heading says. */
+/* For a model whose inputs have names: columns as the plan says. */
 static int put_columns(const struct from_lines *l, const struct csv_field *fields, int count,
 	float *input, int32_t *class, struct err *err)
 {
 	const struct schema *schema = l->model->schema;
-	char copy[CELL];
+	char copy[TABLE_CELL];
 	int code = 0;
 
-	if (count != l->count)
+	if (count != l->plan.count)
 		return err_set(err, ERR_FORMAT, "has %d columns, and the first row has %d", count,
-			l->count);
+			l->plan.count);
 	schema_blank(schema, input);
 	for (int c = 0; c < count && !code; c++) {
 		const struct csv_field cell = csv_trim(fields[c]);
-		struct schema_value value = schema_value(cell.at, cell.size);
+		const struct schema_value value = table_value(cell, copy);
 
-		if (cell.doubled && csv_text(&cell, copy, sizeof(copy)))
-			value = schema_value(copy, strlen(copy));
-		if (l->columns[c] >= 0)
-			code = schema_put(schema, l->columns[c], &value, input, err);
-		if (c == l->label && cell.size && csv_text(&cell, copy, sizeof(copy))) {
+		if (l->plan.columns[c].input >= 0)
+			code = schema_put(schema, l->plan.columns[c].input, &value, input, err);
+		if (c == l->plan.label && cell.size && csv_text(&cell, copy, sizeof(copy))) {
 			*class = predict_class(l->model, copy);
 			*class = *class >= 0 ? *class : -2;
 		}
@@ -269,16 +272,16 @@ static int put_columns(const struct from_lines *l, const struct csv_field *field
 static int put_csv(const struct from_lines *l, const struct feed_line *line, float *input,
 	int32_t *class, struct err *err)
 {
-	struct csv_field fields[COLUMNS];
+	struct csv_field fields[TABLE_COLUMNS];
 	const size_t floats = l->model->shape.floats;
 	size_t used;
-	int count = csv_row(line->bytes, line->size, l->separator, fields, COLUMNS, &used);
+	int count = csv_row(line->bytes, line->size, l->separator, fields, TABLE_COLUMNS, &used);
 
 	*class = -1;
 	if (count < 1)
 		return err_set(err, ERR_FORMAT, "%s", csv_reason(count));
-	if (count > COLUMNS)
-		return err_set(err, ERR_FORMAT, "has more than %d columns", COLUMNS);
+	if (count > TABLE_COLUMNS)
+		return err_set(err, ERR_FORMAT, "has more than %d columns", TABLE_COLUMNS);
 	if (l->model->schema)
 		return put_columns(l, fields, count, input, class, err);
 	if ((size_t)count != floats)
@@ -335,11 +338,10 @@ static const struct predict_rows_type from_lines = {
 	.next = next_lines, .make = make_line, .id = id_of, .close = close_lines};
 
 int predict_lines_open(struct predict_rows **rows, const struct predict_config *config,
-	const struct predict_model *model, int workers, struct err *err)
+	const struct predict_model *model, const struct options *options, struct err *err)
 {
 	struct from_lines *l = mem_new(1, sizeof(*l));
 
-	(void)workers;
 	*rows = NULL;
 	if (!l)
 		return err_memory(err, "lines", sizeof(*l));
@@ -348,7 +350,7 @@ int predict_lines_open(struct predict_rows **rows, const struct predict_config *
 	l->rows.live = true;
 	l->config = config;
 	l->model = model;
-	l->label = -1;
+	l->options = options;
 	l->ids = mem_new(PREDICT_BATCH, sizeof(*l->ids));
 	if (!l->ids)
 		return err_memory(err, "lines", PREDICT_BATCH * sizeof(*l->ids));

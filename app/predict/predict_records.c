@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "base/name_list.h"
 #include "base/paths.h"
-#include "formats/csv.h"
 #include "formats/mapped.h"
 #include "predict/predict_impl.h"
 #include "records/records.h"
+#include "records/table_plan.h"
 #include "streams/view.h"
 
 struct reader {
@@ -249,25 +249,19 @@ static int list_images(struct from_records *r, struct err *err)
 	return code;
 }
 
-/* A table's first line says which columns are of no use. */
-static void look_at_header(const struct from_records *r)
+/* A table's first lines say which columns are of no use. */
+static void look_at_header(const struct from_records *r, const struct options *options)
 {
-	enum { COLUMNS = 1024 };
-	struct csv_field fields[COLUMNS];
+	struct table_plan plan = {0};
 	struct mapped file;
-	size_t used;
-	int count;
 
 	if (!r->model->schema || !records_tabular(r->config->data) ||
 		mapped_open(&file, records_words_path(r->config->data), MAPPED_UNPACK, NULL))
 		return;
-	const size_t mark = csv_mark((const char *)file.data, file.size);
-	const char *bytes = (const char *)file.data + mark;
-	const size_t size = file.size - mark;
-
-	count = csv_row(bytes, size, csv_separator(bytes, size), fields, COLUMNS, &used);
-	if (count > 0 && count <= COLUMNS)
-		predict_ignored(r->config, r->model->schema, fields, count);
+	if (!table_plan_init(&plan, file.path,
+		    &(struct table_lines){(const char *)file.data, file.size}, options, NULL))
+		predict_ignored(r->config, &plan);
+	table_plan_release(&plan);
 	mapped_close(&file);
 }
 
@@ -355,6 +349,6 @@ int predict_records_open(struct predict_rows **rows, const struct predict_config
 	if (!code)
 		code = fit_view(r, info, options, err);
 	if (!code && r->records)
-		look_at_header(r);
+		look_at_header(r, options);
 	return code ? code : open_readers(r, err);
 }

@@ -63,14 +63,17 @@ static bool line_is_blank(const char *bytes, size_t size)
 	return i == size;
 }
 
+bool table_first_leads(const char *bytes, size_t size, struct csv_field *fields)
+{
+	return line_is_blank(bytes, next_line(bytes, size)) ||
+	       (*bytes == '#' && is_comment(bytes, size, fields));
+}
+
 void table_first_find(struct table_plan *plan, struct table_lines *lines, struct csv_field *fields)
 {
-	while (lines->size) {
+	while (lines->size && table_first_leads(lines->bytes, lines->size, fields)) {
 		const size_t used = next_line(lines->bytes, lines->size);
 
-		if (!line_is_blank(lines->bytes, used) &&
-			(*lines->bytes != '#' || !is_comment(lines->bytes, lines->size, fields)))
-			break;
 		plan->lead += used;
 		plan->lead_lines++;
 		lines->bytes += used;

@@ -1,6 +1,7 @@
 /*
  * The first lines of a table: where it begins, and whether its first line is a header. For
- * table_plan.c, which has the separator of columns in its plan.
+ * table_plan.c, which has the separator of columns in its plan, and for who has one line after
+ * the other.
  */
 #ifndef RETAIN_RECORDS_TABLE_FIRST_H
 #define RETAIN_RECORDS_TABLE_FIRST_H
@@ -9,6 +10,12 @@
 
 /* Refuses texts with a zero byte for every letter, as other systems write them. */
 int table_first_check(const char *path, const struct table_lines *lines, struct err *err);
+
+/*
+ * Whether the line that begins a text, of a byte at least, stands before a table. What begins with
+ * # shows what it is by the two lines below it.
+ */
+bool table_first_leads(const char *bytes, size_t size, struct csv_field *fields);
 
 /* Passes over lines before the first that belongs to the table, and counts them in the plan. */
 void table_first_find(struct table_plan *plan, struct table_lines *lines, struct csv_field *fields);

@@ -55,13 +55,20 @@ static int find_column(const struct table_plan *plan, const char *word, size_t s
 	return -1;
 }
 
-/* The first of these names that there is and that is not ignored, or -1. */
+/* Whether a schema has a column of this one's name as an input. */
+static bool is_input(const struct table_plan *plan, const struct table_column *column)
+{
+	return plan->schema && schema_find(plan->schema, column->name, strlen(column->name)) >= 0;
+}
+
+/* The first of these names that there is and that is neither ignored nor a schema's input, or -1. */
 static int find_known(const struct table_plan *plan, const char *const *names)
 {
 	for (; *names; names++)
 		for (int i = 0; plan->headed && i < plan->count; i++)
 			if (!strcasecmp(plan->columns[i].name, *names) &&
-				plan->columns[i].role != TABLE_IGNORED)
+				plan->columns[i].role != TABLE_IGNORED &&
+				!is_input(plan, plan->columns + i))
 				return i;
 	return -1;
 }
@@ -183,14 +190,22 @@ static int follow_schema(
 	return code;
 }
 
-/* Where neither key nor name says so: the column that the schema calls the label, or the last. */
+/*
+ * Where no key says so. A schema knows what the label is called; one that was made of rows in
+ * lines, whose label stands beside them, does not, and it is called as there. Without a schema a
+ * name tells, or it is the last column.
+ */
 static int usual_label(const struct table_plan *plan)
 {
+	static const char *const names[] = {"label", "class", "target", "y", NULL};
+	static const char *const beside[] = {"label", NULL};
 	const char *label = plan->schema ? schema_label(plan->schema) : NULL;
-	const int known = label ? find_column(plan, label, strlen(label)) : -1;
+	const int known = find_known(plan, plan->schema ? beside : names);
 	int last = plan->count - 1;
 
-	if (plan->schema)
+	if (label)
+		return find_column(plan, label, strlen(label));
+	if (plan->schema || known >= 0)
 		return known;
 	while (last > 0 && plan->columns[last].role == TABLE_IGNORED)
 		last--;
@@ -200,7 +215,6 @@ static int usual_label(const struct table_plan *plan)
 static int find_roles(
 	struct table_plan *plan, const char *path, const struct options *options, struct err *err)
 {
-	static const char *const labels[] = {"label", "class", "target", "y", NULL};
 	static const char *const times[] = {"time", "timestamp", "date", "datetime", NULL};
 	const char *label = options_text(options, "table.label");
 	const char *time = options_text(options, "table.time");
@@ -210,9 +224,7 @@ static int find_roles(
 	if (code)
 		return code;
 	plan->guessed = !*time;
-	plan->label = plan->schema ? -1 : find_known(plan, labels);
-	if (plan->label < 0)
-		plan->label = usual_label(plan);
+	plan->label = usual_label(plan);
 	plan->time = strcmp(time, "-") != 0 ? find_known(plan, times) : -1;
 	if (*label)
 		code = find_named(
@@ -284,14 +296,17 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 	size_t used;
 	const int count =
 		csv_row(lines->bytes, lines->size, plan->separator, fields, TABLE_COLUMNS, &used);
+	const int least = plan->schema ? 1 : 2;
 	int code;
 
 	if (count < 0)
 		return err_set(err, ERR_FORMAT, "%s, row %d: %s", path, plan->lead_lines + 1,
 			csv_reason(count));
-	if (count < 2 || count > TABLE_COLUMNS)
-		return err_set(err, ERR_FORMAT, "%s, row %d: has %d column%s; a table has 2 to %d",
-			path, plan->lead_lines + 1, count, count == 1 ? "" : "s", TABLE_COLUMNS);
+	/* A schema has the label elsewhere, or needs none. */
+	if (count < least || count > TABLE_COLUMNS)
+		return err_set(err, ERR_FORMAT, "%s, row %d: has %d column%s; a table has %d to %d",
+			path, plan->lead_lines + 1, count, count == 1 ? "" : "s", least,
+			TABLE_COLUMNS);
 	plan->columns = mem_new((size_t)count, sizeof(*plan->columns));
 	if (!plan->columns)
 		return err_memory(err, path, (size_t)count * sizeof(*plan->columns));
@@ -323,6 +338,7 @@ int table_plan_init(struct table_plan *plan, const char *path, const struct tabl
 	*plan = (struct table_plan){.sizes = schema_sizes(options),
 		.labels = label_kind(options_text(options, "table.labels"))};
 	plan->lead = mark;
+	plan->lead_lines = lines->before;
 	code = table_first_check(path, lines, err);
 	if (!code)
 		code = schema_from(&plan->schema, options, err);

@@ -62,7 +62,7 @@ struct table_plan {
 	bool headed;
 	char separator;
 	size_t lead;       /* bytes before the first row or the header */
-	int lead_lines;    /* ... which are so many lines */
+	int lead_lines;    /* ... which are so many lines, with those that came before */
 	size_t header;     /* its size, without the line's end */
 	bool guessed;      /* no key names the time */
 	struct text notes; /* lines: what was read otherwise than one might think */
@@ -82,6 +82,7 @@ struct table_lines {
 	const char *bytes;
 	size_t size;
 	bool first_only;
+	int before; /* lines that were passed over already */
 };
 
 /* `path` begins the sentences of errors. A plan whose making failed is to be released, too. */

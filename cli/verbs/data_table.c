@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cli.h"
+
 enum { NAME_WIDTH = 20, NAME_MOST = 40, TOLD_MOST = 5 };
 
 /* Of the longest name of a column, within reason. */
@@ -77,14 +79,6 @@ void data_table_print(const struct table_info *info)
 	}
 }
 
-static void tell(const char *level, const char *file, const char *words)
-{
-	fprintf(stderr, "retain: %s: %s: ", level, file);
-	for (; *words; words++)
-		fputc((unsigned char)*words < ' ' || *words == 0x7f ? '.' : *words, stderr);
-	fputc('\n', stderr);
-}
-
 void data_table_tell(const struct options *options, bool quiet)
 {
 	const char *source = options_text(options, "stream.source");
@@ -103,11 +97,11 @@ void data_table_tell(const struct options *options, bool quiet)
 		if (told == TOLD_MOST)
 			more++;
 		else if (++told)
-			tell(wrong->costs ? "warning" : "note", file, wrong->words);
+			say("%s: %s: %s", wrong->costs ? "warning" : "note", file, wrong->words);
 	}
 	if (more)
-		fprintf(stderr, "retain: note: %s: %d more %s odd; see retain data info %s\n", file,
-			more, more > 1 ? "things look" : "thing looks", source);
+		say("note: %s: %d more %s odd; see retain data info %s", file, more,
+			more > 1 ? "things look" : "thing looks", source);
 	table_info_release(&info);
 }
 

@@ -70,15 +70,13 @@ static int evaluate(struct request *request)
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	if (result.strange && !request->quiet)
-		fprintf(stderr,
-			"retain: %lld sample%s a label that the model does not know, and do%s "
-			"not count\n",
+		say("%lld sample%s a label that the model does not know, and do%s "
+		    "not count",
 			(long long)result.strange, result.strange == 1 ? " has" : "s have",
 			result.strange == 1 ? "es" : "");
 	if (result.bad && !request->quiet)
-		fprintf(stderr, "retain: %lld row%s made no sense and do%s not count\n",
-			(long long)result.bad, result.bad == 1 ? "" : "s",
-			result.bad == 1 ? "es" : "");
+		say("%lld row%s made no sense and do%s not count", (long long)result.bad,
+			result.bad == 1 ? "" : "s", result.bad == 1 ? "es" : "");
 	return predicting_status();
 }
 

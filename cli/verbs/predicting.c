@@ -26,8 +26,8 @@ static void on_progress(void *context, int64_t done, int64_t total)
 static void on_log(void *context, enum log_level level, const char *message)
 {
 	(void)context;
-	fprintf(stderr, "retain: %s%s%s\n", level == LOG_NOTE ? "" : log_level_name(level),
-		level == LOG_NOTE ? "" : ": ", message);
+	say("%s%s%s", level == LOG_NOTE ? "" : log_level_name(level), level == LOG_NOTE ? "" : ": ",
+		message);
 }
 
 int predicting(struct predict_config *config, FILE *bar, const char *title, enum log_level level,

@@ -88,7 +88,7 @@ static int write_svg(const char *path, const struct run_set *set, const char *na
 static void warn_left_out(const struct run_set *set)
 {
 	for (int i = 0; i < set->left_out_count; i++)
-		fprintf(stderr, "retain: warning: left out: %s\n", set->left_out[i]);
+		say("warning: left out: %s", set->left_out[i]);
 }
 
 static int write_csv(const char *folder, const struct run_set *set)

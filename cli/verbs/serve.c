@@ -23,7 +23,7 @@ struct request {
 static void show_message(void *context, enum log_level level, const char *message)
 {
 	(void)context;
-	fprintf(stderr, "retain: %s: %s\n", log_level_name(level), message);
+	say("%s: %s", log_level_name(level), message);
 }
 
 /* A connection is a descriptor; as many as may be. */

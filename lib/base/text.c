@@ -283,3 +283,24 @@ bool text_is_utf8(const char *words)
 	}
 	return true;
 }
+
+void text_tame(char *words)
+{
+	const unsigned char *at = (const unsigned char *)words;
+	char *out = words;
+
+	while (*at) {
+		const int length = text_utf8(at);
+		const bool control = (*at < ' ' && *at != '\n' && *at != '\t') || *at == 0x7f ||
+				     (*at >= 0x80 && *at < 0xa0) || (*at == 0xc2 && at[1] < 0xa0);
+		const size_t bytes = length ? (size_t)length : 1;
+
+		if (control)
+			*out++ = '?';
+		else
+			memmove(out, at, bytes);
+		out += control ? 0 : bytes;
+		at += bytes;
+	}
+	*out = '\0';
+}

@@ -48,4 +48,11 @@ int text_distance(const char *a, const char *b);
 int text_utf8(const unsigned char *at);
 bool text_is_utf8(const char *words); /* all of it */
 
+/*
+ * Makes words fit for a terminal, which obeys control characters: each is a question mark then,
+ * save for line ends and tabs. So are those of U+0080 to U+009F, and bytes of their value that
+ * belong to no character.
+ */
+void text_tame(char *words);
+
 #endif

@@ -226,6 +226,34 @@ static void distances(void **state)
 	assert_int_equal(text_distance(words, words), INT_MAX);
 }
 
+static void tamed(void **state)
+{
+	static const struct {
+		const char *words, *wanted;
+	} rows[] = {
+		{"", ""},
+		{"a\tb\nKöln → ✓", "a\tb\nKöln → ✓"},
+		{"\033[2J\033]0;x\a", "?[2J?]0;x?"},
+		{"a\rb\x7f\x01", "a?b??"},
+		{"\xc2\x9b"
+		 "2J\xc2\xa0.",
+			"?2J\xc2\xa0."}, /* U+009B, and a blank of the same beginning */
+		{"\x9b"
+		 "2J",
+			"?2J"},                             /* a byte that is no character */
+		{"\xe2\x9b\x84 \xff", "\xe2\x9b\x84 \xff"}, /* the same byte within one */
+		{"\xc2", "?"},
+	};
+	char words[64];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		strcpy(words, rows[i].words);
+		text_tame(words);
+		assert_string_equal(words, rows[i].wanted);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +266,7 @@ int main(void)
 		cmocka_unit_test(only_whole_numbers_count),
 		cmocka_unit_test(locale_does_not_matter),
 		cmocka_unit_test(distances),
+		cmocka_unit_test(tamed),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);

@@ -159,6 +159,28 @@ def bad_rows_without_a_folder():
               done.stderr)
 
 
+def files_that_speak_to_the_terminal():
+    """A terminal obeys escape sequences; those of a file must not reach it by messages about the file."""
+    esc = "\x1b[2J\x1b]0;owned\x07\u009b31m"
+    rows = "".join(f"{i % 5},{i % 3},{'x' if i % 5 > 2 else 'y'}\n" for i in range(100))
+    texts = {"name.csv": f"a,b{esc},label\n{rows}", "label.csv": f"a,b,la{esc}bel\n{rows}", "sane.csv": f"a,b,label\n{rows}",
+             "cell.csv": f"a,b,label\n{rows}{esc},2,x\n", "class.csv": f"a,b,label\n{rows}1,2,{esc}\n", "bare.csv": "a,label\n1,x\n",
+             "head.csv": f"{esc}\na,b\n", esc + ".csv": "a,b,label\n"}
+    for name, text in texts.items():
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+    for words in (["run", "sane.csv", "--out", "sane"], ["run", "name.csv", "--out", "named"], ["run", "label.csv"],
+                  ["run", "cell.csv", "--set", "table.categorical="], ["run", "class.csv", "--set", "table.labels=numbers"],
+                  ["run", "head.csv"], ["run", esc + ".csv"], ["run", "sane.csv", "--set", "table.label=" + esc],
+                  ["predict", "sane", "name.csv"], ["predict", "named", "sane.csv"], ["predict", "sane", "cell.csv"],
+                  ["predict", "sane", "class.csv"], ["predict", "sane", "nowhere" + esc], ["predict", "named", "bare.csv"],
+                  [esc], ["run", "--" + esc]):
+        done = run(*words, stdin=subprocess.DEVNULL)
+        said = done.stderr + ("" if words[0] == "predict" else done.stdout)
+        tap.verdict(said and not any(c in said for c in "\x1b\x07\u009b"), "no escape sequence of a file is passed on: " +
+                    " ".join(words).encode("unicode_escape").decode(), repr(said))
+
+
 def what_users_type():
     done = run("run", *SMALL, "--set", "run.checkpoint_every=soon", "--out", "soon")
     tap.verdict(done.returncode == 2 and not os.path.exists("soon"),
@@ -256,6 +278,7 @@ with tempfile.TemporaryDirectory() as folder:
     runs_that_go_on_have_not_ended()
     too_little_memory()
     bad_rows_without_a_folder()
+    files_that_speak_to_the_terminal()
     what_users_type()
     what_may_not_be_read()
     resuming_from_elsewhere()

@@ -169,6 +169,22 @@ def refused():
             and errors_of(answers), "model.input as a number does not go with names", said, answers[:2])
 
 
+def widths():
+    """Lines of many columns, and headings and rows that are wider than all before."""
+    rows = [[str(i % 5)] * 200 + ["UP" if i % 5 > 2 else "DOWN"] for i in range(60)]
+    names = ["c%d" % i for i in range(200)] + ["class"]
+    text = text_of(rows, names) + ",".join(["1"] * 900) + "\n" + ",".join(["1"] * 2000) + "\n"
+    wide = ["z%d" % i for i in range(800)] + names
+    text += text_of([["7"] * 800 + row for row in rows], wide)
+    code, answers, said = run("widths", text)
+    verdict(code == 0 and errors_of(answers) == ["line 62: has 900 columns, the heading has 201",
+                                                 "line 63: has 2000 columns, the heading has 201"] and
+            sum("sample" in answer for answer in answers) == 120, "lines are as wide as they come", said, errors_of(answers))
+    code, answers, said = run("widths", text_of([["7"] * 800 + row for row in rows], None), resume=True)
+    verdict(code == 0 and not errors_of(answers) and sum("sample" in answer for answer in answers) == 60,
+            "also when the stream goes on", said, errors_of(answers)[:2])
+
+
 def pieces():
     """A stream that ends and goes on, with and without its heading, comes to the same as in one go."""
     rows = rows_of(300, 5)
@@ -204,7 +220,7 @@ def killed():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (nothing_set, shapes, ids, refused, pieces, killed):
+        for part in (nothing_set, shapes, ids, refused, widths, pieces, killed):
             part()
     return tap.plan()
 

@@ -234,6 +234,72 @@ def bad_data_is_named():
             "columns that a model does not know are ignored with a word", done.stderr)
 
 
+def first_lines_of_a_table():
+    """What stands before a header, a mark, and rows without one: as `run` reads them, from files and pipes."""
+    with open("rows.csv", "rb") as file:
+        rows = file.read()
+    table, _ = answers("run", "rows.csv", "--for", "ever")
+    for name, lead in (("remarks", b"# made by a logger, on a day\n#\n\n  \r\n# age, paid\n"), ("mark", b"\xef\xbb\xbf"),
+                       ("both", b"\xef\xbb\xbf# a title\n"), ("ends", b"\r\n# title\r\n")):
+        with open(name + ".csv", "wb") as file:
+            file.write(lead + rows)
+        for words, feed in (([name + ".csv"], None), (["-"], name + ".csv")):
+            got, done = answers("run", *words, "--for", "ever", feed=feed)
+            verdict(got == table and "of the 300 that have a label" in done.stderr and "warning" not in done.stderr,
+                    "lines before a table: %s, %s" % (name, "a pipe" if feed else "a file"), done.stderr, got[:2])
+    with open("no-header.csv", "w", encoding="utf-8") as file:
+        file.writelines("%s,%s,%s\n" % (i % 7 + 0.5, i % 3, "up" if i % 7 > 3 else "down") for i in range(N))
+    train("no-header.csv", "unnamed")
+    table, done = answers("unnamed", "no-header.csv")
+    verdict(len(table) == N and "warning" not in done.stderr, "a table without a header", done.stderr)
+    got, done = answers("unnamed", "-", feed="no-header.csv")
+    verdict(got == table and "of the 300 that have a label" in done.stderr, "and through a pipe", done.stderr, got[:2])
+    with subprocess.Popen([RETAIN, "predict", "unnamed", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as asked:
+        said = []
+        for line in (b"# 1,2\n", b"#\n0.5,1\n", b"1.5,1\n2.5"):
+            asked.stdin.write(line)
+            asked.stdin.flush()
+        said.append(asked.stdout.readline() + asked.stdout.readline())
+        asked.stdin.write(b",2\n")
+        said.append(asked.communicate(timeout=60)[0])
+    verdict(said[0].startswith(b"row,prediction") and b"\n1," in said[0] and said[1].splitlines()[-1].startswith(b"3,"),
+            "and as its lines come", said)
+    with open("wide-later.csv", "w", encoding="utf-8") as file:
+        file.write('# a title\n\n"age,city\n1,Rome\n')
+    done = retain("predict", "run", "-", feed="wide-later.csv")
+    verdict(done.returncode and "row 3: a quote is never closed" in done.stderr, "rows are counted with them", done.stderr)
+
+
+def tables_for_a_model_of_lines():
+    """Lines have their label beside the input, so their schema knows no name of it."""
+    def lines(name, input_of, label_of):
+        with open(name, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps({"id": i, "input": input_of(i), "label": label_of(i)}) + "\n" for i in range(N))
+    lines("beside.ndjson", lambda i: {"x": i % 7, "time": i % 3}, lambda i: "up" if i % 7 > 3 else "down")
+    lines("numbered.ndjson", lambda i: {"x": i % 7}, lambda i: int(i % 7 > 3))
+    lines("taken.ndjson", lambda i: {"x": i % 7, "label": i % 3}, lambda i: "up" if i % 7 > 3 else "down")
+    for name, heading, row, labelled in (
+            ("beside", "x,time,label", lambda i: (i % 7, i % 3, "up" if i % 7 > 3 else "down"), True),
+            ("beside", "Label,time,x", lambda i: ("up" if i % 7 > 3 else "down", i % 3, i % 7), True),
+            ("beside", "x,time", lambda i: (i % 7, i % 3), False),
+            ("numbered", "label,x", lambda i: (int(i % 7 > 3), i % 7), True),
+            ("numbered", "x", lambda i: (i % 7,), False),
+            ("taken", "x,label", lambda i: (i % 7, i % 3), False)):
+        if not os.path.exists(name):
+            retain("run", "-", "--out", name, "--quiet", feed=name + ".ndjson")
+        with open("asked.csv", "w", encoding="utf-8") as file:
+            file.write(heading + "\n")
+            file.writelines(",".join(map(str, row(i))) + "\n" for i in range(N))
+        wanted, _ = answers(name, name + ".ndjson")
+        for words, feed in ((["asked.csv"], None), (["-"], "asked.csv")):
+            got, done = answers(name, *words, feed=feed)
+            verdict(got == wanted and len(got) == N and ("of the 300 that have a label" in done.stderr) == labelled and
+                    "warning" not in done.stderr and "not know" not in done.stderr,
+                    "a model of %s.ndjson and a table of %s, %s" % (name, heading, "a pipe" if feed else "a file"),
+                    done.stderr, got[:2], wanted[:2])
+
+
 def now_and_ever():
     """Labels that change their meaning: the run's mixture knows, its net not yet."""
     draws, rows = random.Random(8), []
@@ -365,6 +431,8 @@ def main():
         same_answers()
         floats_are_what_csv_says()
         bad_data_is_named()
+        first_lines_of_a_table()
+        tables_for_a_model_of_lines()
         now_and_ever()
         images_and_arrays()
         os.chdir("/")
