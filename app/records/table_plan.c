@@ -280,6 +280,33 @@ static int name_columns(struct table_plan *plan, const struct csv_field *fields,
 	return code < 0 ? (int)code : 0;
 }
 
+/*
+ * Whether the first row names all that a schema has as inputs. Where those are called by numbers
+ * there was no header, and a row of numbers names nothing.
+ */
+static bool names_inputs(const struct table_plan *plan, const struct csv_field *fields)
+{
+	const int count = plan->schema ? schema_count(plan->schema) : 0;
+	char name[sizeof(plan->columns->name)];
+	bool words = false;
+
+	for (int i = 0; i < count; i++) {
+		const char *wanted = schema_column(plan->schema, i)->name;
+		int at = 0;
+
+		words = words || wanted[strspn(wanted, "0123456789")];
+		for (; at < plan->count; at++) {
+			const struct csv_field cell = csv_trim(fields[at]);
+
+			if (csv_text(&cell, name, sizeof(name)) && !strcmp(name, wanted))
+				break;
+		}
+		if (at == plan->count)
+			return false;
+	}
+	return words;
+}
+
 /* The size of a row without its line's end. */
 static size_t line_size(const char *bytes, size_t used)
 {
@@ -318,6 +345,7 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 		plan->headed = table_first_heads_alone(plan, fields);
 	else
 		plan->headed =
+			names_inputs(plan, fields) ||
 			table_first_heads(plan, fields, lines->bytes + used, lines->size - used);
 	for (int i = 0; i < count; i++)
 		plan->columns[i].input = -1;

@@ -265,6 +265,17 @@ def first_lines_of_a_table():
         said.append(asked.communicate(timeout=60)[0])
     verdict(said[0].startswith(b"row,prediction") and b"\n1," in said[0] and said[1].splitlines()[-1].startswith(b"3,"),
             "and as its lines come", said)
+    # A value that is also a column's name: who knows the model knows that the first line is a header.
+    with open("words.csv", "w", encoding="utf-8") as file:
+        file.write("color,2019,class\n" + "".join("%s,%s,%s\n" % (("red", 5, "x"), ("blue", 1, "y"))[i % 2]
+                                                 for i in range(N)))
+    train("words.csv", "words")
+    with open("again.csv", "w", encoding="utf-8") as file:
+        file.write("color,2019\nred,5\ncolor,1\n")
+    for words, feed in ((["again.csv"], None), (["-"], "again.csv")):
+        got, done = answers("words", *words, feed=feed)
+        verdict([row[0] for row in got] == ["x", "y"], "names of inputs head a table, %s" % ("a pipe" if feed else "a file"),
+                got, done.stderr)
     with open("wide-later.csv", "w", encoding="utf-8") as file:
         file.write('# a title\n\n"age,city\n1,Rome\n')
     done = retain("predict", "run", "-", feed="wide-later.csv")
