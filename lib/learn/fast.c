@@ -57,8 +57,6 @@ static bool make_buffers(struct fast *fast, const struct learner *learner)
 	       (!fast->head || (fast->grad = mem_new(fast->floats, sizeof(float)))) &&
 	       (!stats || (fast->stats = mem_new(stats, sizeof(float)))) &&
 	       (fast->squares = mem_new(fast->floats / FAST_SLICE + 1, sizeof(float))) &&
-	       (fast->looked.inputs = mem_new(FAST_CHUNK * learner->floats, sizeof(float))) &&
-	       (fast->looked.logits = mem_new(FAST_CHUNK * classes, sizeof(float))) &&
 	       (fast->inputs = mem_new(room * learner->floats, sizeof(float))) &&
 	       (!fast->head || (fast->features = mem_new(room * fast->width, sizeof(float)))) &&
 	       (fast->losses = mem_new(room, sizeof(float))) &&
@@ -130,8 +128,6 @@ void fast_free(struct fast *fast)
 	for (int i = 0; i < FAST_PARTS * FAST_TERMS; i++)
 		mem_free(fast->delta[i / FAST_TERMS][i % FAST_TERMS]);
 	mem_free(fast->point);
-	mem_free(fast->looked.inputs);
-	mem_free(fast->looked.logits);
 	mem_free(fast->grad);
 	mem_free(fast->stats);
 	mem_free(fast->squares);
@@ -186,7 +182,6 @@ void fast_state(struct fast *fast, struct state *state)
 		for (int t = 0; t < fast->config.parts[i].count; t++)
 			state_params(state, "delta", fast->delta[i][t], fast->floats);
 	fast->point_of = 0;
-	fast->looked.n = 0;
 	mix_state(&fast->mix, state);
 	if (fast->heads)
 		heads_state(fast->heads, state);

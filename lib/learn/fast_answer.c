@@ -26,29 +26,14 @@ void fast_probabilities(const struct kernels *kernels, int classes, float *logit
 		logits[(size_t)i * (size_t)classes + (size_t)labels[i]] += 1;
 }
 
-static bool has_looked(const struct learner *learner, const float *inputs, int n)
-{
-	const struct fast_looked *looked = &learner->fast->looked;
-
-	return looked->n == n && looked->version == learner->version &&
-	       looked->slow == learner_weights(learner, LEARNER_INFERENCE) &&
-	       !memcmp(looked->inputs, inputs, (size_t)n * learner->floats * sizeof(*inputs));
-}
-
 int fast_look(struct learner *learner, const float *inputs, int n, const float **seen,
 	float *logits, struct err *err)
 {
-	struct fast *fast = learner->fast;
+	float *features = learner->fast->features;
 
-	*seen = fast->features ? fast->features : inputs;
-	if (has_looked(learner, inputs, n)) {
-		memcpy(logits, fast->looked.logits,
-			(size_t)n * (size_t)fast->mix.classes * sizeof(*logits));
-		return 0;
-	}
-	fast->looked.n = 0; /* features are of what is looked at last */
+	*seen = features ? features : inputs;
 	return runner_features(learner->runner, learner_weights(learner, LEARNER_INFERENCE),
-		learner_stats(learner, LEARNER_INFERENCE), inputs, n, logits, fast->features, err);
+		learner_stats(learner, LEARNER_INFERENCE), inputs, n, logits, features, err);
 }
 
 /* A chunk that is asked about: by which weights, and where the answer is gathered. */
@@ -59,23 +44,6 @@ struct asking {
 	int n;
 	float *sum;
 };
-
-/* fast_look; what it saw is kept for when these samples are learned from. */
-static int look_and_keep(struct learner *learner, struct asking *a, float *logits, struct err *err)
-{
-	struct fast *fast = learner->fast;
-	struct fast_looked *looked = &fast->looked;
-	const int code = fast_look(learner, a->inputs, a->n, &a->seen, logits, err);
-
-	if (code || looked->n)
-		return code;
-	memcpy(looked->inputs, a->inputs, (size_t)a->n * learner->floats * sizeof(*a->inputs));
-	memcpy(looked->logits, logits, (size_t)a->n * (size_t)fast->mix.classes * sizeof(*logits));
-	looked->n = a->n;
-	looked->version = learner->version;
-	looked->slow = learner_weights(learner, LEARNER_INFERENCE);
-	return 0;
-}
 
 /* What batch norm needs when nothing is learned; the last layer needs nothing. */
 static const float *quiet_stats(const struct learner *learner)
@@ -108,7 +76,7 @@ static int ask_slow(struct learner *learner, struct asking *a, struct err *err)
 	if (a->weights[0] + prior <= 0 && !fast->head && !a->by_class)
 		return 0;
 	learner_tell(learner, LEARNER_PREDICT, a->n);
-	code = look_and_keep(learner, a, fast->logits, err);
+	code = fast_look(learner, a->inputs, a->n, &a->seen, fast->logits, err);
 	if (code)
 		return code;
 	fast_softmax(learner, fast->logits, fast->labels, a->n);
@@ -145,7 +113,7 @@ static int ask_alone(struct learner *learner, struct asking *a, int model, struc
 	a->seen = a->inputs;
 	learner_tell(learner, LEARNER_PREDICT, a->n);
 	if (!model || fast->head)
-		code = look_and_keep(learner, a, a->sum, err);
+		code = fast_look(learner, a->inputs, a->n, &a->seen, a->sum, err);
 	if (!code && model)
 		code = runner_infer(fast->runner, fast_point(learner, model - 1),
 			quiet_stats(learner), a->seen, a->n, a->sum, err);

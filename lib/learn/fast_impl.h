@@ -5,17 +5,6 @@
 #include "learn/learner_impl.h"
 
 /*
- * What the slow net said last, for as long as the learner has this version and these weights: a
- * time step's samples are predicted, and then looked at again when they are learned from.
- */
-struct fast_looked {
-	int n; /* 0: nothing */
-	uint64_t version;
-	const float *slow;
-	float *inputs, *logits; /* of a chunk; what parts see of it stays in their buffer */
-};
-
-/*
  * Parts displace the learner's net or, with fast.layers = head, a net of its last layer
  * alone, whose inputs are the last layer's: "seen" are the inputs of either.
  */
@@ -32,12 +21,11 @@ struct fast {
 	int point_of;            /* 1 + the part that stands there, as long as the learner has */
 	uint64_t point_version;  /* this version, */
 	const float *point_slow; /* and these slow weights */
-	struct fast_looked looked;
-	float *grad;         /* of the head, whose gaps are not the net's; NULL without one */
-	float *stats;        /* batch norm's; a gradient's are thrown away */
-	float *squares;      /* of a gradient, by slices */
-	struct heads *heads; /* NULL: there are none */
-	int room;            /* samples of the buffers below: a chunk and recent ones */
+	float *grad;             /* of the head, whose gaps are not the net's; NULL without one */
+	float *stats;            /* batch norm's; a gradient's are thrown away */
+	float *squares;          /* of a gradient, by slices */
+	struct heads *heads;     /* NULL: there are none */
+	int room;                /* samples of the buffers below: a chunk and recent ones */
 	float *inputs, *losses, *weights;
 	float *features; /* [room][width]; NULL without a head */
 	float *logits;   /* [room][classes], */
@@ -54,7 +42,7 @@ struct fast {
  * next call. */
 const float *fast_point(const struct learner *learner, int part);
 
-/* Logits of the slow net for n samples, a chunk at most; *seen becomes what parts see of them. */
+/* Logits of the slow net for n samples; *seen becomes what parts see of them. */
 int fast_look(struct learner *learner, const float *inputs, int n, const float **seen,
 	float *logits, struct err *err);
 

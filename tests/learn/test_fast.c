@@ -306,10 +306,7 @@ static void ask(struct school *school, int64_t first, int n)
 	assert_ok(learner_predict(school->learner, LEARNER_NOW, inputs, n, logits, &err), err);
 }
 
-/*
- * What was said of samples is remembered until they are learned from. It must not show whether
- * they were asked about, when, or others after them.
- */
+/* It does not show whether samples were asked about before they are learned from, when, or others. */
 static void asking_changes_nothing(void **state)
 {
 	static const char *const kinds[][2] = {
