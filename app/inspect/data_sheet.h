@@ -13,9 +13,8 @@ struct sheet_config {
 
 /*
  * Samples lie evenly over the stream that stream.source names, row by row, each once; *shown
- * becomes how many. Of
- * data sets the keys image.mean and image.std should be 0 and 1, so that colours
- * are what they are; of made-up pictures, colours are stretched to fill the range.
+ * becomes how many. Of data sets the keys image.mean and image.std should be 0 and 1, so that
+ * colours are what they are; of made-up pictures, colours are stretched to fill the range.
  * Rows of numbers are drawn as bars. A source whose samples are neither is an error (ERR_INPUT).
  */
 int data_sheet(const struct sheet_config *config, const struct options *options, int *shown,

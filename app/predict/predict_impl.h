@@ -63,7 +63,10 @@ struct predict_rows {
 	bool files;    /* samples are files of their own */
 };
 
-/* The options may change, and live as long as the rows. Both make *rows, also after a failure, if it is not NULL: close it. */
+/*
+ * The options may change, and live as long as the rows. Both make *rows, also after a failure, if
+ * it is not NULL: close it.
+ */
 int predict_records_open(struct predict_rows **rows, const struct predict_config *config,
 	const struct predict_model *model, struct options *options, int workers, struct err *err);
 int predict_lines_open(struct predict_rows **rows, const struct predict_config *config,
