@@ -90,7 +90,8 @@ static int make(struct fast *fast, const struct learner *learner, struct err *er
 		if (fast->room < FAST_CHUNK + config->parts[i].recent)
 			fast->room = FAST_CHUNK + config->parts[i].recent;
 	if (!code)
-		code = mix_init(&fast->mix, &config->mix, net_spec(learner->net)->classes, err);
+		code = mix_init(&fast->mix, &config->mix, learner->engine->kernels,
+			net_spec(learner->net)->classes, err);
 	if (!code && config->heads.count)
 		code = heads_new(&fast->heads, &config->heads, (int)learner->floats,
 			net_spec(learner->net)->classes, config->seed, err);

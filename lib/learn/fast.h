@@ -22,10 +22,11 @@
 #include "base/state.h"
 #include "learn/features/heads.h"
 #include "learn/mix.h"
+#include "nn/kernels.h"
 
 struct learner;
 
-enum { FAST_CHUNK = MIX_CHUNK, FAST_PARTS = 6, FAST_TERMS = 2 };
+enum { FAST_CHUNK = MIX_CHUNK, FAST_PARTS = 6, FAST_TERMS = TERMS_MAX };
 
 /* The rate of a step, and what is left of the term after a chunk. */
 struct fast_term {

@@ -152,16 +152,6 @@ static int learn_part(
 	return code;
 }
 
-static int count_hits(const struct fast *fast, const float *scores, const int32_t *labels, int n)
-{
-	int hits = 0;
-
-	for (int i = 0; i < n; i++)
-		hits += rank_label(scores + (size_t)i * (size_t)fast->mix.classes,
-				fast->mix.classes, labels[i]) == 1;
-	return hits;
-}
-
 /* Heads' records; and, with the slow net's probabilities, the answer about ever. */
 static int score_heads(struct learner *learner, const struct lesson *lesson)
 {
@@ -184,7 +174,7 @@ static int score_heads(struct learner *learner, const struct lesson *lesson)
 		add_mixed(fast, lesson, model, 0);
 	}
 	learner_tell_macs(learner, heads_macs(fast->heads, n));
-	return count_hits(fast, fast->answer, lesson->labels, n);
+	return rank_hits(fast->answer, classes, lesson->labels, n);
 }
 
 /* The record of the slow net and of all that does not learn by steps; what parts see. */
@@ -198,7 +188,7 @@ static int score(struct learner *learner, struct lesson *lesson, int *hits, stru
 		return code;
 	learner_tell(learner, LEARNER_FAST_FORWARD, n);
 	if (!fast->heads)
-		*hits += count_hits(fast, fast->logits, lesson->labels, n);
+		*hits += rank_hits(fast->logits, fast->mix.classes, lesson->labels, n);
 	fast_softmax(learner, fast->logits, lesson->labels, n);
 	mix_look(&fast->mix, fast->logits, n);
 	mix_score(&fast->mix, 0, fast->losses, n);

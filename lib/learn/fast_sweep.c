@@ -1,7 +1,6 @@
 /*
  * Sweeps over the displaced parameters: w + delta, |g|^2, a step. They are cut into slices at
- * fixed places, so the bits do not depend on the number of threads; and slices into blocks, of
- * which all that a sweep reads and writes stays in the first cache.
+ * fixed places, so the bits do not depend on the number of threads.
  *
  * A part's point is made anew only when its displacement or the slow weights have moved:
  * `point_of` says whose stands in the buffer, 0 for nobody's.
@@ -11,72 +10,74 @@
 #include "learn/fast_impl.h"
 #include "nn/kernels.h"
 
-enum { SLICE = FAST_SLICE, BLOCK = 1 << 10 };
+enum { SLICE = FAST_SLICE };
 
 struct sweep {
 	const struct kernels *kernels;
 	struct fast *fast;
 	const float *from; /* slow weights, or a gradient */
-	int part;
-	float keep[FAST_TERMS], step[FAST_TERMS];
+	struct terms_step terms;
 };
 
-/* One slice; returns where it ends. */
-static size_t slice_end(const struct sweep *s, int task)
+/* A slice's length. */
+static size_t slice_floats(const struct sweep *s, int task)
 {
-	const size_t end = ((size_t)task + 1) * SLICE;
+	const size_t left = s->fast->floats - (size_t)task * SLICE;
 
-	return end < s->fast->floats ? end : s->fast->floats;
+	return left < SLICE ? left : SLICE;
 }
 
-static size_t block_size(size_t at, size_t end)
+/* A part's displacements there. */
+static struct terms_step slice_terms(const struct sweep *s, int task)
 {
-	return end - at < BLOCK ? end - at : BLOCK;
+	struct terms_step terms = s->terms;
+
+	for (int t = 0; t < terms.count; t++)
+		terms.term[t] += (size_t)task * SLICE;
+	return terms;
 }
 
 static void point_task(void *context, int task, int worker)
 {
 	const struct sweep *s = context;
-	const struct fast *fast = s->fast;
-	const size_t end = slice_end(s, task);
+	const struct terms_step terms = slice_terms(s, task);
+	const size_t at = (size_t)task * SLICE;
 
 	(void)worker;
-	for (size_t at = (size_t)task * SLICE; at < end; at += BLOCK)
-		for (int t = 0; t < fast->config.parts[s->part].count; t++)
-			s->kernels->row_combine(t ? fast->point + at : s->from + at,
-				fast->delta[s->part][t] + at, fast->point + at, block_size(at, end),
-				1, 1, 0);
+	s->kernels->displace(s->from + at, &terms, s->fast->point + at, slice_floats(s, task));
 }
 
 static void square_task(void *context, int task, int worker)
 {
 	const struct sweep *s = context;
-	const size_t at = (size_t)task * SLICE;
-	float sum;
+	const float *from = s->from + (size_t)task * SLICE;
 
 	(void)worker;
-	s->kernels->row_products(s->from + at, s->from + at, 0, slice_end(s, task) - at, &sum,
-		&s->fast->squares[task]);
+	s->fast->squares[task] = s->kernels->row_dot(from, from, slice_floats(s, task));
 }
 
 static void move_task(void *context, int task, int worker)
 {
 	const struct sweep *s = context;
-	const size_t end = slice_end(s, task);
+	const struct terms_step terms = slice_terms(s, task);
 
 	(void)worker;
-	for (size_t at = (size_t)task * SLICE; at < end; at += BLOCK)
-		for (int t = 0; t < s->fast->config.parts[s->part].count; t++) {
-			float *term = s->fast->delta[s->part][t] + at;
-
-			s->kernels->row_combine(term, s->from + at, term, block_size(at, end),
-				s->keep[t], s->step[t], 0);
-		}
+	s->kernels->step_terms(s->from + (size_t)task * SLICE, &terms, slice_floats(s, task));
 }
 
 static int slices(const struct fast *fast)
 {
 	return (int)((fast->floats + SLICE - 1) / SLICE);
+}
+
+/* The displacements of a part, as kernels want them. */
+static struct terms_step terms_of(const struct fast *fast, int part)
+{
+	struct terms_step terms = {.count = fast->config.parts[part].count};
+
+	for (int t = 0; t < terms.count; t++)
+		terms.term[t] = fast->delta[part][t];
+	return terms;
 }
 
 static void sweep(const struct learner *learner, team_fn *task, struct sweep *s)
@@ -94,7 +95,8 @@ const float *fast_point(const struct learner *learner, int part)
 	if (fast->point_of == 1 + part && fast->point_version == learner->version &&
 		fast->point_slow == slow)
 		return fast->point;
-	sweep(learner, point_task, &(struct sweep){.from = slow + fast->first, .part = part});
+	sweep(learner, point_task,
+		&(struct sweep){.from = slow + fast->first, .terms = terms_of(fast, part)});
 	fast->point_of = 1 + part;
 	fast->point_version = learner->version;
 	fast->point_slow = slow;
@@ -120,13 +122,13 @@ double fast_square(const struct learner *learner)
 void fast_move(const struct learner *learner, int part, double share, bool forgets)
 {
 	const struct fast_part *row = &learner->fast->config.parts[part];
-	struct sweep s = {.from = fast_grad(learner), .part = part};
+	struct sweep s = {.from = fast_grad(learner), .terms = terms_of(learner->fast, part)};
 
 	for (int t = 0; t < row->count; t++) {
 		const double keep = forgets ? row->terms[t].keep : 1;
 
-		s.keep[t] = (float)keep;
-		s.step[t] = (float)(-keep * share * row->terms[t].rate);
+		s.terms.keep[t] = (float)keep;
+		s.terms.step[t] = (float)(-keep * share * row->terms[t].rate);
 	}
 	learner->fast->point_of = 0;
 	sweep(learner, move_task, &s);

@@ -180,20 +180,18 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 	const int which = learner->scores.models == 1 ? LEARNER_INFERENCE : model;
 	const struct runner_batch batch = {
 		.input = learner->inputs, .labels = learner->labels, .n = n};
-	int hits = 0, code;
 	double loss = 0;
+	int code;
 
 	code = runner_score(learner->runner, learner_weights(learner, which),
 		learner_stats(learner, which), &batch, learner->losses, learner->logits, err);
 	if (code)
 		return code;
 	learner_tell(learner, LEARNER_VALIDATE, n);
-	for (int i = 0; i < n; i++) {
-		hits += rank_label(learner->logits + (size_t)i * (size_t)classes, classes,
-				learner->labels[i]) == 1;
+	for (int i = 0; i < n; i++)
 		loss += learner->losses[i];
-	}
-	*score = (struct score){loss / n, (double)hits / n};
+	*score = (struct score){
+		loss / n, (double)rank_hits(learner->logits, classes, learner->labels, n) / n};
 	return 0;
 }
 
@@ -286,8 +284,8 @@ static void look_at_replayed(struct learner *learner)
 
 	for (int i = n - n / 2; i < n; i++)
 		adapt_replay_hit(
-			learner->adapt, rank_label(learner->logits + (size_t)i * (size_t)classes,
-						classes, learner->labels[i]) == 1);
+			learner->adapt, rank_hits(learner->logits + (size_t)i * (size_t)classes,
+						classes, learner->labels + i, 1) == 1);
 }
 
 /* Steps of a population's other models. It has diverged only if no loss is a number. */

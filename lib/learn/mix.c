@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "learn/mix_impl.h"
+#include "nn/kernels.h"
 #include "nn/rank.h"
 
 static const double LEAST = 1e-3; /* a probability counts as this much at least */
@@ -27,14 +28,15 @@ static const double NEGLIGIBLE = 1e-4; /* a weight that no answer depends on */
 enum {
 	LEAD_CHUNKS = 100, /* for how long another leads before the lead has changed */
 	SETTLED = 20,      /* labels from which on shares of repeats can be trusted */
-	LANES = 8,         /* sums that run side by side */
 };
 
-int mix_init(struct mix *mix, const struct mix_config *config, int classes, struct err *err)
+int mix_init(struct mix *mix, const struct mix_config *config, const struct kernels *kernels,
+	int classes, struct err *err)
 {
 	const size_t count = (size_t)classes;
 
 	*mix = (struct mix){.config = *config,
+		.kernels = kernels,
 		.classes = classes,
 		.count = config->models + (config->prior > 0)};
 	mix->recent = mem_new(count, sizeof(double));
@@ -163,28 +165,10 @@ void mix_weights(const struct mix *mix, double weights[MIX_MODELS])
 	mix_record_weights(mix, mix->record, weights);
 }
 
-/* In lanes, which a compiler makes vectors of. */
-static float lanes_sum(const float lanes[LANES])
-{
-	float sum = 0;
-
-	for (int i = 0; i < LANES; i++)
-		sum += lanes[i];
-	return sum;
-}
-
 /* What a sample's raised probabilities must be divided by; not finite if they are no numbers. */
 static float raised_sum(const struct mix *mix, const float *probabilities)
 {
-	float lanes[LANES] = {0};
-	int c = 0;
-
-	for (; c + LANES <= mix->classes; c += LANES)
-		for (int i = 0; i < LANES; i++)
-			lanes[i] += mix->raise[c + i] * probabilities[c + i];
-	for (; c < mix->classes; c++)
-		lanes[0] += mix->raise[c] * probabilities[c];
-	return lanes_sum(lanes);
+	return mix->kernels->row_dot(mix->raise, probabilities, (size_t)mix->classes);
 }
 
 /* Whether all are finite: none has an exponent of ones only. */
@@ -272,6 +256,9 @@ int mix_alone(const struct mix *mix, const double weights[MIX_MODELS])
 
 void mix_sound(const struct mix *mix, float *logits, int n)
 {
+	/* Nearly always all are finite, and so is the sum of their squares. */
+	if (isfinite(mix->kernels->row_dot(logits, logits, (size_t)n * (size_t)mix->classes)))
+		return;
 	for (int i = 0; i < n; i++, logits += mix->classes)
 		if (!all_finite(logits, mix->classes))
 			memset(logits, 0, (size_t)mix->classes * sizeof(*logits));
@@ -320,7 +307,7 @@ void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t 
 void mix_score_guesses(struct mix *mix, const float *sum, const int32_t *labels, int n)
 {
 	for (int i = 0; i < n; i++, sum += mix->classes) {
-		const bool mixed = rank_label(sum, mix->classes, labels[i]) == 1;
+		const bool mixed = rank_hits(sum, mix->classes, labels + i, 1) == 1;
 
 		for (int g = 0; g < MIX_GUESSES; g++) {
 			const bool right = labels[i] == mix->guess[g];

@@ -133,11 +133,10 @@ static int predict_some(struct learner *learner, const float *inputs, const int3
 
 		code = runner_infer(
 			learner->runner, params, stats, inputs, n, learner->logits, err);
-		for (int s = 0; s < n && !code; s++)
-			hits[i] += rank_label(learner->logits + (size_t)s * (size_t)classes,
-					   classes, labels[s]) == 1;
-		if (!code)
+		if (!code) {
+			hits[i] += rank_hits(learner->logits, classes, labels, n);
 			learner_tell(learner, LEARNER_VALIDATE, n);
+		}
 	}
 	return code;
 }

@@ -95,7 +95,10 @@ static int make_blend(struct blend *blend, const struct published *made,
 	const struct mix *of = fast_mix(learner->fast);
 	struct mix *mix = &blend->mix;
 
-	*mix = (struct mix){.config = of->config, .count = of->count, .classes = of->classes};
+	*mix = (struct mix){.config = of->config,
+		.kernels = of->kernels,
+		.count = of->count,
+		.classes = of->classes};
 	mix->raise = mem_new((size_t)mix->classes, sizeof(*mix->raise));
 	if (made->linear)
 		blend->linear = mem_new(made->linear, sizeof(*blend->linear));

@@ -167,6 +167,13 @@ struct average_step {
 	float *average[AVERAGES_MAX];
 	float keep[AVERAGES_MAX]; /* gamma: average = gamma * average + (1 - gamma) * parameter */
 };
+/* Displacements of parameters, and a step of each: keep * term + step * gradient. */
+enum { TERMS_MAX = 2 };
+struct terms_step {
+	int count;
+	float *term[TERMS_MAX];
+	float keep[TERMS_MAX], step[TERMS_MAX];
+};
 
 struct kernels {
 	const char *isa;
@@ -231,6 +238,8 @@ struct kernels {
 		float *sum, float *product);
 	void (*row_affine)(
 		const float *row, float *out, size_t count, float a, float b); /* a row + b */
+	/* The sum of x * y. */
+	float (*row_dot)(const float *x, const float *y, size_t count);
 	/* a x + b y + c */
 	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a,
 		float b, float c);
@@ -244,6 +253,8 @@ struct kernels {
 	void (*copy_pixels)(
 		const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to);
 
+	/* The place of a label's logit, 1 being the largest's; of equals the first comes first. */
+	int (*rank)(const float *logits, int classes, int label);
 	/* Softmax cross-entropy of plain rows. grad may be logits; or NULL, and weights, too. */
 	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels,
 		const float *weights, int count, float *losses, float *grad);
@@ -259,6 +270,10 @@ struct kernels {
 	void (*schedule_free)(float *params, const float *grad, float *z, float *x, size_t count,
 		const struct schedule_free_step *step, const struct average_step *averages);
 	void (*average)(const float *params, size_t count, const struct average_step *averages);
+	/* params plus all terms; and one step of the terms. */
+	void (*displace)(
+		const float *params, const struct terms_step *terms, float *out, size_t count);
+	void (*step_terms)(const float *grad, const struct terms_step *terms, size_t count);
 
 	/* Multiply-adds in registers for about `rounds` rounds; returns their number. */
 	double (*peak)(long rounds);

@@ -1,25 +1,9 @@
-/*
- * Two counts a row, in loops that a compiler can do several lanes of at a time;
- * the largest is only looked for where the label is not it.
- */
+/* The largest logit is only looked for where the label's is not it. */
 #include "nn/rank.h"
 
+#include "nn/kernels.h"
+
 enum { LANES = 8 };
-
-int rank_label(const float *logits, int classes, int label)
-{
-	const float own = logits[label];
-	int rank = 1;
-
-	/* What is not a number stands behind all that are. */
-	if (own != own)
-		return classes;
-	for (int c = 0; c < label; c++)
-		rank += logits[c] >= own;
-	for (int c = label + 1; c < classes; c++)
-		rank += logits[c] > own;
-	return rank;
-}
 
 static int first_largest(const float *logits, int classes)
 {
@@ -41,11 +25,24 @@ static int first_largest(const float *logits, int classes)
 	return 0; /* the first logit is NaN: nothing compares as larger */
 }
 
+/* Of all tables the fastest: a count has no rounding errors that could differ. */
+int rank_hits(const float *logits, int classes, const int32_t *labels, int n)
+{
+	const struct kernels *kernels = kernels_at(0);
+	int hits = 0;
+
+	for (int i = 0; i < n; i++, logits += classes)
+		hits += kernels->rank(logits, classes, labels[i]) == 1;
+	return hits;
+}
+
 void rank_labels(const float *logits, int classes, const int32_t *labels, int n, int32_t *predicted,
 	int32_t *rank)
 {
+	const struct kernels *kernels = kernels_at(0);
+
 	for (int i = 0; i < n; i++, logits += classes) {
-		rank[i] = rank_label(logits, classes, labels[i]);
+		rank[i] = kernels->rank(logits, classes, labels[i]);
 		predicted[i] = rank[i] == 1 ? labels[i] : first_largest(logits, classes);
 	}
 }

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The place of the label, 1 being the largest logit's; of equals the first class comes first. */
-int rank_label(const float *logits, int classes, int label);
+/* In how many of n rows the label's logit is the largest; of equals the first class comes first. */
+int rank_hits(const float *logits, int classes, const int32_t *labels, int n);
 
 /*
  * For n rows of logits: the class with the largest (of equals the first), and the

@@ -9,7 +9,7 @@ static struct mix mix_of(int models, int classes, double prior)
 	struct mix mix;
 	struct err err;
 
-	assert_ok(mix_init(&mix, &config, classes, &err), err);
+	assert_ok(mix_init(&mix, &config, kernels_at(0), classes, &err), err);
 	return mix;
 }
 
@@ -123,7 +123,7 @@ static void the_prior_knows_the_last_label(void **state)
 		struct err err;
 
 		(void)state;
-		assert_ok(mix_init(&mix, &config, 2, &err), err);
+		assert_ok(mix_init(&mix, &config, kernels_at(0), 2, &err), err);
 		for (int k = 0; k < 4002; k++) {
 			mix_score(&mix, 0, &(float){0.5f}, 1);
 			mix_reveal(&mix, &(int32_t){k / run % 2}, 1);
@@ -146,7 +146,7 @@ static void the_better_guess_answers(void **state)
 	struct err err;
 
 	(void)state;
-	assert_ok(mix_init(&mix, &config, 3, &err), err);
+	assert_ok(mix_init(&mix, &config, kernels_at(0), 3, &err), err);
 	for (int k = 0; k < 9000; k++) {
 		const int32_t label = k < 3000 ? k % 3 > 0 : k < 6000 ? k / 50 % 3 : k % 3;
 		float said[3] = {0.05f, 0.05f, 0.05f}, sum[3];
@@ -218,7 +218,7 @@ static void records_by_class(void **state)
 	struct err err;
 
 	(void)state;
-	assert_ok(mix_init(&mix, &config, 2, &err), err);
+	assert_ok(mix_init(&mix, &config, kernels_at(0), 2, &err), err);
 	for (int k = 0; k < 2; k++) {
 		mix_look(&mix, seen, 3);
 		mix_score(&mix, 0, first, 3);

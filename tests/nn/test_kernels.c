@@ -95,11 +95,11 @@ static void exp_of_the_tables(void **state)
 
 static void softmax_case(const struct kernels *k, int classes, float scale, float level)
 {
-	enum { ROWS = 5 };
+	enum { ROWS = 21 }; /* some whole vectors of samples, and a rest */
 	const size_t count = (size_t)ROWS * classes;
 	float *logits = guarded_new(count), *grad = guarded_new(count), *losses = guarded_new(ROWS);
 	float *losses_only = guarded_new(ROWS);
-	const float weights[ROWS] = {1, 0.25f, 0, -2, 1};
+	float weights[ROWS] = {1, 0.25f, 0, -2, 1};
 	int32_t labels[ROWS];
 
 	fill(logits, count, (uint64_t)classes);
@@ -107,6 +107,8 @@ static void softmax_case(const struct kernels *k, int classes, float scale, floa
 		logits[i] = level + scale * logits[i];
 	fill_labels(labels, ROWS, classes, 3);
 	labels[1] = classes - 1;
+	for (int n = 5; n < ROWS; n++)
+		weights[n] = weights[n - 5];
 	k->softmax_loss(logits, classes, labels, weights, ROWS, losses, grad);
 	k->softmax_loss(logits, classes, labels, NULL, ROWS, losses_only, NULL);
 	assert_true(same_bits(losses, losses_only, ROWS));
@@ -397,6 +399,10 @@ static void check_rows(const struct kernels *k, size_t count)
 	assert_true(fabs(around - square) <= 1e-6 * square);
 	assert_true(fabs(grad_sum - grads) <= 1e-6 * size);
 	assert_true(fabs(grad_product - product) <= 2e-6 * size);
+	product = 0;
+	for (size_t i = 0; i < count; i++)
+		product += (double)x[i] * y[i];
+	assert_true(fabs(k->row_dot(x, y, count) - product) <= 1e-6 * size);
 	k->row_affine(x, out, count, 3, -0.5f);
 	for (size_t i = 0; i < count; i++)
 		assert_true(fabs(out[i] - (3.0 * x[i] - 0.5)) <= 3e-7);
@@ -415,6 +421,69 @@ static void rows(void **state)
 	for (int i = 0; kernels_at(i); i++)
 		for (size_t count = 1; count < 5000; count += 1 + count / 3)
 			check_rows(kernels_at(i), count);
+}
+
+/* One term or two; and nothing behind the last float is touched. */
+static void check_terms(const struct kernels *k, size_t count, int terms)
+{
+	float *params = guarded_new(count), *grad = guarded_new(count), *out = guarded_new(count);
+	float *term[TERMS_MAX] = {guarded_new(count), guarded_new(count)};
+	const struct terms_step step = {
+		.count = terms, .term = {term[0], term[1]}, .keep = {0.5f, 0.9f}, .step = {-2, 3}};
+
+	fill(params, count, 1), fill(grad, count, 2);
+	fill(term[0], count, 3), fill(term[1], count, 4);
+	k->displace(params, &step, out, count);
+	for (size_t i = 0; i < count; i++)
+		assert_true(out[i] == (terms == 1 ? params[i] + term[0][i]
+						  : params[i] + term[0][i] + term[1][i]));
+	memcpy(params, term[0], count * sizeof(float)), memcpy(out, term[1], count * sizeof(float));
+	k->step_terms(grad, &step, count);
+	for (size_t i = 0; i < count; i++) {
+		const double second = terms == 1 ? out[i] : 0.9f * out[i] + 3.0 * grad[i];
+		assert_true(fabs(term[0][i] - (0.5 * params[i] - 2.0 * grad[i])) <= 3e-7);
+		assert_true(fabs(term[1][i] - second) <= 5e-7);
+	}
+	guarded_free(params), guarded_free(grad), guarded_free(out);
+	guarded_free(term[0]), guarded_free(term[1]);
+}
+
+static void terms_displace_and_step(void **state)
+{
+	for (int i = 0; kernels_at(i); i++)
+		for (size_t count = 1; count < 300; count += 1 + count / 3)
+			for (int terms = 1; terms <= TERMS_MAX; terms++)
+				check_terms(kernels_at(i), count, terms);
+}
+
+/* As counted one by one; of equals, and where numbers are none, too. */
+static void check_ranks(const struct kernels *k, int classes)
+{
+	float *logits = guarded_new((size_t)classes);
+
+	fill(logits, (size_t)classes, (uint64_t)classes);
+	for (int c = 0; c < classes; c++)
+		logits[c] = c % 11 == 5 ? NAN : c % 7 == 3 ? -INFINITY : floorf(6 * logits[c]);
+	for (int label = 0; label < classes; label++) {
+		int rank = 1;
+
+		for (int c = 0; c < classes; c++)
+			rank += logits[c] > logits[label] ||
+				(logits[c] == logits[label] && c < label);
+		if (isnan(logits[label]))
+			rank = classes;
+		if (k->rank(logits, classes, label) != rank)
+			fail_msg("%s: class %d of %d is %d., should be %d.", k->isa, label, classes,
+				k->rank(logits, classes, label), rank);
+	}
+	guarded_free(logits);
+}
+
+static void ranks(void **state)
+{
+	for (int i = 0; kernels_at(i); i++)
+		for (int classes = 1; classes < 140; classes++)
+			check_ranks(kernels_at(i), classes);
 }
 
 static void vectors_go_to_blocks_and_back(void **state)
@@ -477,6 +546,8 @@ int main(void)
 		cmocka_unit_test(transposes_and_copies),
 		cmocka_unit_test(pixels_are_gathered),
 		cmocka_unit_test(rows),
+		cmocka_unit_test(terms_displace_and_step),
+		cmocka_unit_test(ranks),
 		cmocka_unit_test(vectors_go_to_blocks_and_back),
 		cmocka_unit_test(tables_have_names),
 	};

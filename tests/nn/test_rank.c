@@ -25,6 +25,7 @@ static void places(void **state)
 		if (predicted[i] != firsts[i] || rank[i] != ranks[i])
 			fail_msg("row %d: class %d, place %d; expected %d and %d", i, predicted[i],
 				rank[i], firsts[i], ranks[i]);
+	assert_int_equal(rank_hits(rows[0], 4, labels, 6), 2);
 }
 
 int main(void)

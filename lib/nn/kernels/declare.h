@@ -48,6 +48,7 @@ void KERNEL(copy_rows)(
 void KERNEL(row_moments)(const float *row, size_t count, float *mean, float *square);
 void KERNEL(row_products)(
 	const float *grad, const float *row, float mean, size_t count, float *sum, float *product);
+float KERNEL(row_dot)(const float *x, const float *y, size_t count);
 void KERNEL(row_affine)(const float *row, float *out, size_t count, float a, float b);
 void KERNEL(row_combine)(
 	const float *x, const float *y, float *out, size_t count, float a, float b, float c);
@@ -58,6 +59,7 @@ void KERNEL(blocks_to_vectors)(
 void KERNEL(copy_pixels)(
 	const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to);
 
+int KERNEL(rank)(const float *logits, int classes, int label);
 void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *labels,
 	const float *weights, int count, float *losses, float *grad);
 void KERNEL(softmax_panel)(const float *logits, int classes, const int32_t *labels,
@@ -71,6 +73,9 @@ void KERNEL(adam)(float *params, const float *grad, float *mean, float *square, 
 void KERNEL(schedule_free)(float *params, const float *grad, float *z, float *x, size_t count,
 	const struct schedule_free_step *step, const struct average_step *averages);
 void KERNEL(average)(const float *params, size_t count, const struct average_step *averages);
+void KERNEL(displace)(
+	const float *params, const struct terms_step *terms, float *out, size_t count);
+void KERNEL(step_terms)(const float *grad, const struct terms_step *terms, size_t count);
 double KERNEL(peak)(long rounds);
 
 extern const struct kernels KERNEL(kernels);

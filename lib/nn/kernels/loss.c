@@ -1,63 +1,107 @@
 /*
- * Softmax cross-entropy over plain rows of logits. The gradient of a sample's
+ * Rows of logits: where a label stands, and softmax cross-entropy. The gradient of a sample's
  * loss is softmax minus one-hot, times the sample's weight.
  */
 #include <math.h>
 #include "nn/kernels/declare.h"
 
-/* The c-th vector of a row; lanes past the last class read as `fill`. */
-INLINE vf row_vector(const float *row, int c, int classes, float fill)
+/* What is behind a row's last whole vector; lanes past the last class read as minus infinity. */
+INLINE vf row_rest(const float *row, int classes, int whole)
 {
-	return c + VW <= classes ? v_loadu(row + c) : v_load_first(row + c, classes - c, fill);
+	return v_load_first(row + whole, classes - whole, -INFINITY);
+}
+
+/* Lanes that stand before the label, which is so many lanes on: -1, others 0. */
+INLINE vi stand_before(vf v, vf own, int on)
+{
+	static const int32_t counted[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+	vi lane;
+
+	memcpy(&lane, counted, sizeof(lane));
+	return (v > own) | ((v == own) & (lane < on));
+}
+
+/* What is not a number stands behind all that are. */
+int KERNEL(rank)(const float *logits, int classes, int label)
+{
+	const int whole = classes / VW * VW;
+	const vf own = v_set1(logits[label]);
+	vi before = {0};
+
+	if (logits[label] != logits[label])
+		return classes;
+	for (int c = 0; c < whole; c += VW)
+		before -= stand_before(v_loadu(logits + c), own, label - c);
+	if (whole < classes)
+		before -= stand_before(row_rest(logits, classes, whole), own, label - whole);
+	return 1 + (int)v_sum(__builtin_convertvector(before, vf));
 }
 
 /* A NaN shows in the sum of exponentials, whatever this says. */
-INLINE float row_max(const float *row, int classes)
+INLINE float row_max(const float *row, int classes, int whole)
 {
 	vf best = v_set1(-INFINITY);
 
-	for (int c = 0; c < classes; c += VW)
-		best = v_max(best, row_vector(row, c, classes, -INFINITY));
+	for (int c = 0; c < whole; c += VW)
+		best = v_max(best, v_loadu(row + c));
+	if (whole < classes)
+		best = v_max(best, row_rest(row, classes, whole));
 	return v_top(best);
 }
 
-INLINE void put_vector(float *row, int c, int classes, vf v)
+/*
+ * Makes softmax of a row, times `weight`, if there is an `out`, which may be the row; returns the
+ * sum of exp(row - top). Terms wait in `out`, but for the rest: what was stored under a mask is
+ * slow to read again.
+ */
+INLINE float softmax_row(const float *row, int classes, float top, float weight, float *out)
 {
-	if (c + VW <= classes)
-		v_storeu(row + c, v);
-	else
-		v_store_first(row + c, classes - c, v);
-}
+	const int whole = classes / VW * VW;
+	vf total = v_zero(), rest = v_zero();
 
-/* The sum of exp(row - top); the terms go to `terms`, which may be the row, where not NULL. */
-INLINE float exp_sum(const float *row, int classes, float top, float *terms)
-{
-	vf total = v_zero();
-
-	for (int c = 0; c < classes; c += VW) {
-		const vf term = v_exp(row_vector(row, c, classes, -INFINITY) - v_set1(top));
+	for (int c = 0; c < whole; c += VW) {
+		const vf term = v_exp(v_loadu(row + c) - v_set1(top));
 		total += term;
-		if (terms)
-			put_vector(terms, c, classes, term);
+		if (out)
+			v_storeu(out + c, term);
 	}
-	return v_sum(total);
+	if (whole < classes) {
+		rest = v_exp(row_rest(row, classes, whole) - v_set1(top));
+		total += rest;
+		/* Next to nothing, times the factor, would be a denormal number: slow. */
+		rest = v_keep(rest, (vbits)((1u << (classes - whole)) - 1));
+	}
+	const float sum = v_sum(total);
+	if (!out)
+		return sum;
+	const vf factor = v_set1(weight / sum);
+	for (int c = 0; c < whole; c += VW)
+		v_storeu(out + c, v_loadu(out + c) * factor);
+	if (whole < classes)
+		v_store_first(out + whole, classes - whole, rest * factor);
+	return sum;
 }
 
+/* Logarithms are made of VW samples' sums at once. */
 void KERNEL(softmax_loss)(const float *logits, int classes, const int32_t *labels,
 	const float *weights, int count, float *losses, float *grad)
 {
-	for (int n = 0; n < count; n++) {
-		const float *row = logits + (size_t)n * classes;
-		float *out = grad ? grad + (size_t)n * classes : NULL;
-		const float top = row_max(row, classes), own = row[labels[n]];
-		const float sum = exp_sum(row, classes, top, out);
-		losses[n] = v_log(v_set1(sum))[0] - (own - top);
-		if (!out)
-			continue;
-		const vf factor = v_set1(weights[n] / sum);
-		for (int c = 0; c < classes; c += VW)
-			put_vector(out, c, classes, row_vector(out, c, classes, 0) * factor);
-		out[labels[n]] -= weights[n];
+	for (int first = 0; first < count; first += VW) {
+		const int some = count - first < VW ? count - first : VW;
+		float sums[VW], gaps[VW];
+
+		for (int i = 0; i < some; i++) {
+			const int n = first + i;
+			const float *row = logits + (size_t)n * classes;
+			float *out = grad ? grad + (size_t)n * classes : NULL;
+			const float top = row_max(row, classes, classes / VW * VW);
+			gaps[i] = row[labels[n]] - top;
+			sums[i] = softmax_row(row, classes, top, grad ? weights[n] : 0, out);
+		}
+		for (int n = first; n < first + some && grad; n++)
+			grad[(size_t)n * classes + labels[n]] -= weights[n];
+		v_store_first(losses + first, some,
+			v_log(v_load_first(sums, some, 1)) - v_load_first(gaps, some, 0));
 	}
 }
 

@@ -110,6 +110,25 @@ void KERNEL(row_products)(
 	*product = v_sum(p) + p_tail;
 }
 
+/* Four sums side by side: one alone would wait for itself. */
+float KERNEL(row_dot)(const float *x, const float *y, size_t count)
+{
+	vf sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
+	size_t i = 0;
+
+	for (; i + 4 * VW <= count; i += 4 * VW) {
+		UNROLL
+		for (int k = 0; k < 4; k++)
+			sum[k] += v_loadu(x + i + k * VW) * v_loadu(y + i + k * VW);
+	}
+	for (; i + VW <= count; i += VW)
+		sum[0] += v_loadu(x + i) * v_loadu(y + i);
+	if (i < count)
+		sum[1] += v_load_first(x + i, (int)(count - i), 0) *
+			  v_load_first(y + i, (int)(count - i), 0);
+	return v_sum((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
 void KERNEL(row_affine)(const float *row, float *out, size_t count, float a, float b)
 {
 	size_t i = 0;

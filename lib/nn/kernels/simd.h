@@ -211,7 +211,42 @@ INLINE vf v_sqrt(vf v)
 #endif
 }
 
-/* The sum of the lanes, halves first: one fixed order. */
+/*
+ * The sum of the lanes, halves first: one fixed order; and the largest lane, any one if a lane is
+ * NaN. V_LOWER moves lanes down by a power of two; what the upper ones then hold is left open.
+ */
+#if (VW == 16 && defined(__AVX512F__)) || (VW == 8 && defined(__AVX2__))
+#if VW == 16
+#define V_LOWER8(v) (vf) _mm512_shuffle_f32x4((__m512)(v), (__m512)(v), 0xee)
+#define V_LOWER4(v) (vf) _mm512_shuffle_f32x4((__m512)(v), (__m512)(v), 0x55)
+#define V_LOWER2(v) (vf) _mm512_permute_ps((__m512)(v), 0xee)
+#define V_LOWER1(v) (vf) _mm512_permute_ps((__m512)(v), 0x55)
+#else
+#define V_LOWER8(v) v_zero()
+#define V_LOWER4(v) (vf) _mm256_permute2f128_ps((__m256)(v), (__m256)(v), 0x11)
+#define V_LOWER2(v) (vf) _mm256_permute_ps((__m256)(v), 0xee)
+#define V_LOWER1(v) (vf) _mm256_permute_ps((__m256)(v), 0x55)
+#endif
+INLINE float v_sum(vf v)
+{
+	if (VW == 16)
+		v += V_LOWER8(v);
+	v += V_LOWER4(v);
+	v += V_LOWER2(v);
+	v += V_LOWER1(v);
+	return v[0];
+}
+
+INLINE float v_top(vf v)
+{
+	if (VW == 16)
+		v = v_max(v, V_LOWER8(v));
+	v = v_max(v, V_LOWER4(v));
+	v = v_max(v, V_LOWER2(v));
+	v = v_max(v, V_LOWER1(v));
+	return v[0];
+}
+#else
 INLINE float v_sum(vf v)
 {
 	float lane[VW];
@@ -222,7 +257,6 @@ INLINE float v_sum(vf v)
 	return lane[0];
 }
 
-/* The largest lane; any lane if one is NaN. */
 INLINE float v_top(vf v)
 {
 	float lane[VW];
@@ -232,6 +266,7 @@ INLINE float v_top(vf v)
 			lane[i] = lane[i] > lane[i + width] ? lane[i] : lane[i + width];
 	return lane[0];
 }
+#endif
 
 /*
  * exp of `count` vectors in place, within 2 ulp for x in [-87, 88]; below it is exp(-87),

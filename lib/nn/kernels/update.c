@@ -129,3 +129,68 @@ void KERNEL(average)(const float *params, size_t count, const struct average_ste
 		update_averages(averages, s, get(params, s));
 	}
 }
+
+INLINE void displace_slice(const float *params, const struct terms_step *terms, const int count,
+	float *out, struct slice s)
+{
+	vf point = get(params, s);
+
+	UNROLL
+	for (int t = 0; t < count; t++)
+		point += get(terms->term[t], s);
+	put(out, s, point);
+}
+
+INLINE void displace(const float *params, const struct terms_step *terms, const int count,
+	float *out, size_t floats)
+{
+	size_t i = 0;
+
+	for (; i + VW <= floats; i += VW)
+		displace_slice(params, terms, count, out, (struct slice){i, VW});
+	if (i < floats)
+		displace_slice(params, terms, count, out, (struct slice){i, (int)(floats - i)});
+}
+
+void KERNEL(displace)(const float *params, const struct terms_step *terms, float *out, size_t count)
+{
+	const struct terms_step own = *terms;
+
+	if (own.count == 1)
+		displace(params, &own, 1, out, count);
+	else
+		displace(params, &own, TERMS_MAX, out, count);
+}
+
+INLINE void step_slice(
+	const float *grad, const struct terms_step *terms, const int count, struct slice s)
+{
+	const vf g = get(grad, s);
+
+	UNROLL
+	for (int t = 0; t < count; t++)
+		put(terms->term[t], s,
+			v_set1(terms->keep[t]) * get(terms->term[t], s) +
+				v_set1(terms->step[t]) * g);
+}
+
+INLINE void step_all(
+	const float *grad, const struct terms_step *terms, const int count, size_t floats)
+{
+	size_t i = 0;
+
+	for (; i + VW <= floats; i += VW)
+		step_slice(grad, terms, count, (struct slice){i, VW});
+	if (i < floats)
+		step_slice(grad, terms, count, (struct slice){i, (int)(floats - i)});
+}
+
+void KERNEL(step_terms)(const float *grad, const struct terms_step *terms, size_t count)
+{
+	const struct terms_step own = *terms;
+
+	if (own.count == 1)
+		step_all(grad, &own, 1, count);
+	else
+		step_all(grad, &own, TERMS_MAX, count);
+}
