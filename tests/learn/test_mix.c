@@ -82,6 +82,10 @@ static void one_may_answer_alone(void **state)
 	assert_true(logits[0] == 3 && logits[1] == -1);
 	for (int i = 2; i < 6; i++)
 		assert_true(logits[i] == 0);
+	/* Numbers whose squares are none stay as they are. */
+	logits[2] = 1e30f;
+	mix_sound(&mix, logits, 3);
+	assert_true(logits[2] == 1e30f);
 	mix_release(&mix);
 }
 
