@@ -55,10 +55,20 @@ static int find_column(const struct table_plan *plan, const char *word, size_t s
 	return -1;
 }
 
-/* Whether a schema has a column of this one's name as an input. */
-static bool is_input(const struct table_plan *plan, const struct table_column *column)
+/*
+ * The input of a schema that a column is, or what schema_find says. Earlier versions called columns
+ * by their numbers whose names have 64 bytes or more.
+ */
+static int find_input(const struct table_plan *plan, int i)
 {
-	return plan->schema && schema_find(plan->schema, column->name, strlen(column->name)) >= 0;
+	const char *name = plan->columns[i].name;
+	const int input = schema_find(plan->schema, name, strlen(name));
+	char number[16];
+
+	if (input >= 0 || strlen(name) < 64)
+		return input;
+	snprintf(number, sizeof(number), "%d", i + 1);
+	return schema_find(plan->schema, number, strlen(number));
 }
 
 /* The first of these names that there is and that is neither ignored nor a schema's input, or -1. */
@@ -68,7 +78,7 @@ static int find_known(const struct table_plan *plan, const char *const *names)
 		for (int i = 0; plan->headed && i < plan->count; i++)
 			if (!strcasecmp(plan->columns[i].name, *names) &&
 				plan->columns[i].role != TABLE_IGNORED &&
-				!is_input(plan, plan->columns + i))
+				!(plan->schema && find_input(plan, i) >= 0))
 				return i;
 	return -1;
 }
@@ -77,7 +87,7 @@ static int find_known(const struct table_plan *plan, const char *const *names)
 static const char *nearest_column(const struct table_plan *plan, const char *word, size_t size)
 {
 	const char *nearest = NULL;
-	char copy[64];
+	char copy[TABLE_NAME];
 	int best = 2 + (int)size / 3;
 
 	if (size >= sizeof(copy))
@@ -164,7 +174,7 @@ static int follow_schema(
 
 	for (int i = 0; i < plan->count; i++) {
 		struct table_column *column = plan->columns + i;
-		const int input = schema_find(schema, column->name, strlen(column->name));
+		const int input = find_input(plan, i);
 
 		if (column->role > TABLE_TEXT)
 			continue;
@@ -266,7 +276,9 @@ static int name_columns(struct table_plan *plan, const struct csv_field *fields,
 		struct table_column *column = plan->columns + i;
 		const struct csv_field cell = csv_trim(fields[i]);
 
-		if (!csv_text(&cell, column->name, sizeof(column->name)) || !*column->name)
+		if (!csv_text(&cell, column->name, sizeof(column->name)))
+			column->too_long = cell.size;
+		if (column->too_long || !*column->name)
 			number_column(column, i);
 		if (vocabulary_find(&names, column->name, strlen(column->name)) >= 0) {
 			/* A second column of a name is told apart by its number. */

@@ -26,7 +26,7 @@
 #include "records/columns.h"
 #include "schema/schema.h"
 
-enum { TABLE_COLUMNS = 1024, TABLE_CELL = 4096 };
+enum { TABLE_COLUMNS = 1024, TABLE_CELL = 4096, TABLE_NAME = 256 };
 enum table_role {
 	TABLE_NUMBER,
 	TABLE_CATEGORY,
@@ -53,7 +53,8 @@ struct table_column {
 	struct table_cells cells;
 	int input;                    /* its column of the schema; -1: it is no input */
 	struct vocabulary vocabulary; /* of a category: its first cells, as many as have slots */
-	char name[64];
+	char name[TABLE_NAME];
+	size_t too_long; /* bytes of a name that has no room there: it is called by its number */
 };
 
 struct table_plan {

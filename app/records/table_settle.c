@@ -58,11 +58,24 @@ static void note_commas(struct table_plan *plan)
 		first->cells.shown, first->cells.row, first->name);
 }
 
+/* Of the first. */
+static void note_name(struct table_plan *plan)
+{
+	int i = 0;
+
+	while (i < plan->count && !plan->columns[i].too_long)
+		i++;
+	if (i < plan->count)
+		text_addf(&plan->notes, "column %d: its name has %zu bytes, so it is called %d\n",
+			i + 1, plan->columns[i].too_long, i + 1);
+}
+
 /* Line by line, up to a few. */
 static void note_columns(struct table_plan *plan)
 {
 	int count = 0;
 
+	note_name(plan);
 	note_commas(plan);
 	for (int i = 0; i < plan->count; i++) {
 		const struct table_column *column = plan->columns + i;

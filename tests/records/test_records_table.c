@@ -37,6 +37,14 @@ static void expect(struct records *records, int64_t i, int k, double number)
 		fail_msg("row %d, input %d: %g, not %g", (int)i, k, found, number);
 }
 
+static void expect_notes(struct records *records, const char *says)
+{
+	const char *notes = records_notes(records);
+
+	if (!says ? notes != NULL : !notes || !strstr(notes, says))
+		fail_msg("%s: not %s", notes ? notes : "nothing", says ? says : "nothing");
+}
+
 static void columns_become_inputs(void **state)
 {
 	struct records *records;
@@ -265,6 +273,44 @@ static void a_schema_is_followed(void **state)
 	assert_says(err, "nowhere.json");
 }
 
+/* Questions of a survey are found by all of their words; of a schema of earlier versions by number. */
+static void long_names_are_names(void **state)
+{
+	struct records *records;
+	char question[80], header[400], setting[400], longest[301], schema[400];
+
+	memset(question, 'q', sizeof(question) - 1);
+	question[sizeof(question) - 1] = '\0';
+	snprintf(header, sizeof(header), "%s one?,%s two?,%s three?\n1,2,a\n3,4,b\n", question,
+		question, question);
+	write_words("t.csv", header);
+	snprintf(setting, sizeof(setting), "table.label=%s one?", question);
+	records = opened_with("t.csv", SETTINGS(setting));
+	expect_notes(records, NULL);
+	expect(records, 1, 0, 4);
+	records_close(records);
+	read_one(NULL, 0);
+	snprintf(schema, sizeof(schema),
+		"{\"columns\": [{\"name\": \"%s two?\", \"kind\": \"number\"},"
+		"{\"name\": \"1\", \"kind\": \"number\"}]}",
+		question);
+	write_words("s.json", schema);
+	snprintf(setting, sizeof(setting), "schema.from=%s", in_folder("s.json"));
+	records = opened_with("t.csv", SETTINGS(setting));
+	expect(records, 0, 0, 2);
+	expect(records, 0, 1, 1);
+	records_close(records);
+	read_one(NULL, 0);
+	memset(longest, 'q', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	snprintf(header, sizeof(header), "a,%s,label\n1,2,a\n3,4,b\n", longest);
+	write_words("t.csv", header);
+	records = opened_with("t.csv", NULL);
+	expect_notes(records, "column 2: its name has 300 bytes, so it is called 2\n");
+	records_close(records);
+	read_one(NULL, 0);
+}
+
 static void wrong_tables_are_named(void **state)
 {
 	static const struct {
@@ -319,14 +365,6 @@ static void write_odd(const char *head, const char *tail, int count, int every, 
 		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
 			every && i % every == every - 1 ? odd : "0.5", tail);
 	write_words("t.csv", words);
-}
-
-static void expect_notes(struct records *records, const char *says)
-{
-	const char *notes = records_notes(records);
-
-	if (!says ? notes != NULL : !notes || !strstr(notes, says))
-		fail_msg("%s: not %s", notes ? notes : "nothing", says ? says : "nothing");
 }
 
 /* A few words among numbers are missing, which is said; more of them, or a key, make categories. */
@@ -560,6 +598,7 @@ int main(void)
 		tree_test(only_decimals_are_numbers),
 		tree_test(kinds_show_in_the_first_row),
 		tree_test(a_schema_is_followed),
+		tree_test(long_names_are_names),
 		tree_test(wrong_tables_are_named),
 		tree_test(nearly_all_numbers),
 		tree_test(large_numbers_among_words_are_words),
