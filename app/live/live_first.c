@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "live/lead.h"
 #include "live/live_impl.h"
 #include "live/pieces.h"
 #include "run/shape.h"
@@ -150,21 +151,41 @@ static int look_at(struct live *live, struct live_first *first, const struct fee
 	return code || found(first) ? code : look_at_list(live, first, from, to, err);
 }
 
-/* The line that says it comes once more. */
-static int look_for_input(struct live *live, struct live_first *first, struct err *err)
+/* Whether a line may stand before a table: nobody knows yet what lines are, or what columns. */
+static enum lead leads(const struct live *live, const struct feed_line *line, bool quiet)
 {
+	const bool table = live->guesses || live->format->first == live_first_table;
+
+	return table && !live->table.plan.count && !line->cut && line->size && *line->bytes == '#'
+		       ? lead_of(live->feed, line, LINE_LONGEST, quiet ? 1 : 2)
+		       : LEAD_NONE;
+}
+
+/*
+ * The line that says it comes once more; so does one that may stand before a table. `quiet`: the
+ * sender has paused.
+ */
+static int look_for_input(struct live *live, struct live_first *first, bool quiet, struct err *err)
+{
+	enum lead lead = LEAD_NONE;
 	struct feed_line line;
 	int code = 0;
 
-	while (!code && !found(first) && feed_next(live->feed, &line))
-		code = look_at(live, first, &line, &live->answers, err);
-	if (found(first))
+	while (!code && !found(first) && lead != LEAD_OPEN && feed_next(live->feed, &line)) {
+		lead = leads(live, &line, quiet);
+		if (lead == LEAD_NONE)
+			code = look_at(live, first, &line, &live->answers, err);
+		else if (lead == LEAD_LINE)
+			live->lines++;
+	}
+	if (found(first) || lead == LEAD_OPEN)
 		feed_back(live->feed);
 	return code ? code : live_send(live, err);
 }
 
 static int wait_for_input(struct live *live, struct live_first *first, struct err *err)
 {
+	size_t before, left;
 	int code = 0;
 
 	while (!code && !found(first)) {
@@ -173,9 +194,11 @@ static int wait_for_input(struct live *live, struct live_first *first, struct er
 		if (run_stopping(&live->run))
 			return err_set(err, ERR_STATE,
 				"stopped before the first input; nothing was taken");
+		feed_left(live->feed, &before);
 		code = feed_fill(live->feed, WAIT, err);
+		feed_left(live->feed, &left);
 		if (!code)
-			code = look_for_input(live, first, err);
+			code = look_for_input(live, first, left == before, err);
 		if (!code && !found(first) && ended)
 			return err_set(err, ERR_INPUT,
 				"model.input = auto: the stream has no input, which would say "

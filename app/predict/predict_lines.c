@@ -19,8 +19,8 @@
 #include "base/paths.h"
 #include "formats/csv.h"
 #include "live/feed.h"
+#include "live/lead.h"
 #include "predict/predict_impl.h"
-#include "records/table_first.h"
 #include "records/table_plan.h"
 
 enum { LONGEST = 16 << 20, ID = 600 };
@@ -68,18 +68,6 @@ static bool is_blank(const struct feed_line *line)
 	return at == line->size && !line->cut;
 }
 
-/* Whether what begins a text has so many whole lines. */
-static bool has_lines(const char *bytes, size_t size, int count)
-{
-	const char *end;
-
-	for (; count && (end = memchr(bytes, '\n', size)); count--) {
-		size -= (size_t)(end - bytes) + 1;
-		bytes = end + 1;
-	}
-	return !count;
-}
-
 /* What lines are shows in the first one and, of a table, in those below it that are there. */
 static int look_at_first(struct from_lines *l, const struct feed_line *line, size_t there,
 	bool *heading, struct err *err)
@@ -113,21 +101,15 @@ static bool take_first(
 	struct from_lines *l, struct feed_line *line, bool *taken, int *code, struct err *err)
 {
 	const size_t mark = line->number == 1 ? csv_mark(line->bytes, line->size) : 0;
-	struct csv_field fields[TABLE_COLUMNS];
-	size_t left, there;
-	const char *below = feed_left(l->feed, &left);
-	/* Nothing more can come while the line stays in the buffer. */
-	const bool all = feed_ended(l->feed) || (size_t)(below - line->bytes) + left >= LONGEST;
+	enum lead lead;
 
-	while (!feed_ended(l->feed) && left && below[left - 1] != '\n')
-		left--;
 	line->bytes += mark;
 	line->size -= mark;
-	there = (size_t)(below - line->bytes) + left;
-	if (line->size && *line->bytes == '#' && !all && !has_lines(below, left, 2))
+	lead = lead_of(l->feed, line, LONGEST, 2);
+	if (lead == LEAD_OPEN)
 		return false;
-	*taken = there && table_first_leads(line->bytes, there, fields);
-	*code = *taken ? 0 : look_at_first(l, line, there, taken, err);
+	*taken = lead == LEAD_LINE;
+	*code = *taken ? 0 : look_at_first(l, line, lead_there(l->feed, line), taken, err);
 	return true;
 }
 

@@ -197,6 +197,29 @@ def pieces():
             "and come to the same model")
 
 
+def comments():
+    """Lines before a table are passed over, as those of a file are; a header that begins with # is none of them."""
+    rows = rows_of(60, 7)
+    _, plain, _ = run("bare", text_of(rows))
+    for i, lead in enumerate(["# made by us\n", "# made by us, 2024\n#\n", "# one, two, three, four\n"]):
+        code, answers, said = run("comments%d" % i, lead + text_of(rows))
+        verdict(code == 0 and answers == plain, "a table may begin with %r" % lead, said, answers[:2])
+    code, answers, said = run("hash", text_of(rows, ("#x", "y", "city", "class")))
+    verdict(code == 0 and answers == plain, "and so may its header", said, answers[:2])
+
+    for lead in ("", "# made, by, us, too\n"):
+        with subprocess.Popen([RETAIN, "run", "-", "--quiet", "--force", "--out", "waits"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            answers = []
+            for line in (lead + text_of(rows[:3], ("#x" if not lead else "x", "y", "city", "class"))).splitlines(True):
+                process.stdin.write(line.encode())
+                process.stdin.flush()
+                if line[0] not in "#x":
+                    answers += [json.loads(process.stdout.readline()) for _ in range(2)]
+            process.stdin.close()
+        verdict(answers == plain[:6], "who waits for answers gets them after %r" % (lead or "#x,y,city,class"), answers)
+
+
 def killed():
     """Killed while it answers: what was acknowledged is there, and rows are numbered on."""
     rows = rows_of(2000, 6)
@@ -220,7 +243,7 @@ def killed():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (nothing_set, shapes, ids, refused, widths, pieces, killed):
+        for part in (nothing_set, shapes, ids, refused, widths, pieces, comments, killed):
             part()
     return tap.plan()
 
