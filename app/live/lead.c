@@ -26,8 +26,7 @@ size_t lead_there(const struct feed *feed, const struct feed_line *line)
 	return (size_t)(below - line->bytes) + left;
 }
 
-enum lead lead_of(
-	const struct feed *feed, const struct feed_line *line, size_t longest, int below)
+enum lead lead_of(const struct feed *feed, const struct feed_line *line, size_t longest, int below)
 {
 	struct csv_field fields[TABLE_COLUMNS];
 	const size_t there = lead_there(feed, line);

@@ -12,8 +12,7 @@ enum lead { LEAD_NONE, LEAD_LINE, LEAD_OPEN };
  * can be there at once. Two lines below a line are enough to tell; where a sender may wait for an
  * answer to the first of them, `below` is 1.
  */
-enum lead lead_of(
-	const struct feed *feed, const struct feed_line *line, size_t longest, int below);
+enum lead lead_of(const struct feed *feed, const struct feed_line *line, size_t longest, int below);
 
 /* How many bytes are there from a line on, which is the last of a feed: those of whole lines. */
 size_t lead_there(const struct feed *feed, const struct feed_line *line);

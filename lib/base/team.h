@@ -20,7 +20,10 @@ int team_new(struct team **team, int threads, struct err *err);
 void team_free(struct team *team);
 int team_size(const struct team *team);
 
-/* Runs all tasks and returns when they are done. The caller works too (worker 0). No allocation. */
+/*
+ * Runs all tasks and returns when they are done. The caller works too (worker 0). No allocation.
+ * In tasks denormal numbers count as 0.
+ */
 void team_run(struct team *team, int tasks, team_fn *fn, void *context);
 
 /* The number of processors this process may use. */

@@ -239,6 +239,49 @@ static void threads_run_out(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* A product below the smallest normal number. */
+static bool has_denormals(void)
+{
+	volatile float small = 1e-30f, factor = 1e-10f;
+
+	return small * factor != 0;
+}
+
+static void look_for_denormals(void *context, int task, int worker)
+{
+	int *found = context;
+
+	(void)worker;
+	nap(100000); /* so that others take some, too */
+	found[task] = has_denormals();
+}
+
+/* In tasks, whoever runs them; the caller has its own mode again afterwards. */
+static void denormal_numbers_are_zero(void **state)
+{
+#if defined(__x86_64__)
+	enum { TASKS = 20 };
+
+	(void)state;
+	for (int threads = 1; threads <= 4; threads++) {
+		int found[TASKS];
+		struct team *team;
+		struct err err;
+
+		assert_ok(team_new(&team, threads, &err), err);
+		assert_true(has_denormals());
+		team_run(team, TASKS, look_for_denormals, found);
+		assert_true(has_denormals());
+		team_free(team);
+		for (int i = 0; i < TASKS; i++)
+			assert_false(found[i]);
+	}
+#else
+	(void)state;
+	skip();
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +290,7 @@ int main(void)
 		cmocka_unit_test(threads_work_at_the_same_time),
 		cmocka_unit_test(two_teams_at_once),
 		cmocka_unit_test(runs_do_not_allocate),
+		cmocka_unit_test(denormal_numbers_are_zero),
 		cmocka_unit_test(an_unused_team_ends),
 		cmocka_unit_test(bad_sizes_are_refused),
 		cmocka_unit_test(memory_runs_out),
