@@ -160,7 +160,7 @@ def refused():
     code, answers, said = run("words", "hello\nworld\n")
     verdict(code != 0 and len(errors_of(answers)) == 2 and "line 1: is neither a JSON object nor a row of a table" in
             errors_of(answers)[0], "words are neither", said, answers)
-    code, answers, said = run("late", "# made by hand\n" + text_of(rows))
+    code, answers, said = run("late", "made by hand\n" + text_of(rows))
     verdict(code == 0 and len(errors_of(answers)) == 1 and sum("sample" in answer for answer in answers) == 40,
             "a table may come after a line that is none", said, answers[:2])
     code, answers, said = run("numbers", text_of([["1"] * 4] * 3, ("a", "b", "c", "class")), "model.classes=2",
