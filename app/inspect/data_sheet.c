@@ -201,7 +201,7 @@ static int paint(struct sheet *sheet, const struct sheet_config *config, struct 
 	const struct source_info *info = source_info(source);
 	const size_t floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
 	const bool rows = info->height * info->width == 1;
-	float *inputs = mem_new((size_t)n * floats, sizeof(*inputs)), low, high;
+	float *inputs = mem_new((size_t)n * floats, sizeof(*inputs)), low = 0, high = 0;
 	struct measure *measures = mem_new(floats, sizeof(*measures));
 	int32_t *labels = mem_new((size_t)n, sizeof(*labels));
 	int64_t *ids = mem_new((size_t)n, sizeof(*ids));
