@@ -276,8 +276,10 @@ static void denormal_numbers_are_zero(void **state)
 	enum { TASKS = 20 };
 
 	(void)state;
-	if (!can_flush())
+	if (!can_flush()) {
+		print_message("skipped: denormal numbers cannot be flushed here\n");
 		skip();
+	}
 	for (int threads = 1; threads <= 4; threads++) {
 		int found[TASKS];
 		struct team *team;
