@@ -28,14 +28,16 @@ size_t lead_there(const struct feed *feed, const struct feed_line *line)
 
 enum lead lead_of(const struct feed *feed, const struct feed_line *line, size_t longest, int below)
 {
+	const size_t mark = line->number == 1 ? csv_mark(line->bytes, line->size) : 0;
+	const char *text = line->bytes + mark;
 	struct csv_field fields[TABLE_COLUMNS];
-	const size_t there = lead_there(feed, line);
+	const size_t there = lead_there(feed, line) - mark;
 	size_t left;
 	const char *bytes = feed_left(feed, &left);
 	/* Nothing more can come while the line stays in the buffer. */
 	const bool all = feed_ended(feed) || (size_t)(bytes - line->bytes) + left >= longest;
 
-	if (line->size && *line->bytes == '#' && !all && !has_lines(bytes, left, below))
+	if (line->size > mark && *text == '#' && !all && !has_lines(bytes, left, below))
 		return LEAD_OPEN;
-	return there && table_first_leads(line->bytes, there, fields) ? LEAD_LINE : LEAD_NONE;
+	return there && table_first_leads(text, there, fields) ? LEAD_LINE : LEAD_NONE;
 }

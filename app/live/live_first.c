@@ -156,7 +156,7 @@ static enum lead leads(const struct live *live, const struct feed_line *line, bo
 {
 	const bool table = live->guesses || live->format->first == live_first_table;
 
-	return table && !live->table.plan.count && !line->cut && line->size && *line->bytes == '#'
+	return table && !live->table.plan.count && !line->cut && !live_is_blank(line)
 		       ? lead_of(live->feed, line, LINE_LONGEST, quiet ? 1 : 2)
 		       : LEAD_NONE;
 }

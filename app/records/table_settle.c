@@ -66,8 +66,9 @@ static void note_name(struct table_plan *plan)
 	while (i < plan->count && !plan->columns[i].too_long)
 		i++;
 	if (i < plan->count)
-		text_addf(&plan->notes, "column %d: its name has %zu bytes, so it is called %d\n",
-			i + 1, plan->columns[i].too_long, i + 1);
+		text_addf(&plan->notes,
+			"column %d: its name has %zu bytes, more than %d, so it is called %d\n",
+			i + 1, plan->columns[i].too_long, TABLE_NAME - 1, i + 1);
 }
 
 /* Line by line, up to a few. */

@@ -201,7 +201,7 @@ def comments():
     """Lines before a table are passed over, as those of a file are; a header that begins with # is none of them."""
     rows = rows_of(60, 7)
     _, plain, _ = run("bare", text_of(rows))
-    for i, lead in enumerate(["# made by us\n", "# made by us, 2024\n#\n", "# one, two, three, four\n"]):
+    for i, lead in enumerate(["# made by us\n", "\ufeff# made by us, 2024\n", "# made by us, 2024\n#\n", "# one, two, three, four\n"]):
         code, answers, said = run("comments%d" % i, lead + text_of(rows))
         verdict(code == 0 and answers == plain, "a table may begin with %r" % lead, said, answers[:2])
     code, answers, said = run("hash", text_of(rows, ("#x", "y", "city", "class")))

@@ -306,7 +306,8 @@ static void long_names_are_names(void **state)
 	snprintf(header, sizeof(header), "a,%s,label\n1,2,a\n3,4,b\n", longest);
 	write_words("t.csv", header);
 	records = opened_with("t.csv", NULL);
-	expect_notes(records, "column 2: its name has 300 bytes, so it is called 2\n");
+	expect_notes(
+		records, "column 2: its name has 300 bytes, more than 255, so it is called 2\n");
 	records_close(records);
 	read_one(NULL, 0);
 }
