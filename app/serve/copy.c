@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/published.h"
+#include "learn/parts/published.h"
 
 enum { MICRO_BATCH = 32 };
 

@@ -23,7 +23,7 @@
 #include "base/options.h"
 #include "base/ranks.h"
 #include "base/state.h"
-#include "learn/mix.h"
+#include "learn/parts/mix.h"
 #include "nn/net.h"
 #include "nn/scale.h"
 #include "optim/schedule.h"
@@ -145,7 +145,7 @@ void learner_free(struct learner *learner);
 /*
  * Which weights: those that serve inference, or those of one model that is trained. With
  * fast weights there are two questions. "What is this now" is for what comes next and is
- * answered by the mixture (learn/fast.h); "what is this, of all that ever was" by the
+ * answered by the mixture (learn/parts/fast.h); "what is this, of all that ever was" by the
  * weights that serve inference and, if there are any, heads. Without them the answers are
  * the same.
  */
@@ -263,7 +263,7 @@ const int64_t *learner_scale_seen(const struct learner *learner);
 /*
  * A number that moves whenever what LEARNER_INFERENCE stands for, weights, statistics or
  * scale, or the mixture of LEARNER_NOW may have changed, by whatever call. An owner that keeps
- * a copy of them (learn/published.h) copies again when it has moved. While an average serves,
+ * a copy of them (learn/parts/published.h) copies again when it has moved. While an average serves,
  * without fast weights, and nothing is scaled, the number changes only when the average does.
  */
 uint64_t learner_version(const struct learner *learner);

@@ -2,13 +2,13 @@
 #ifndef RETAIN_LEARN_LEARNER_IMPL_H
 #define RETAIN_LEARN_LEARNER_IMPL_H
 
-#include "learn/adapt.h"
-#include "learn/choice.h"
-#include "learn/fast.h"
+#include "learn/extras/adapt.h"
+#include "learn/extras/choice.h"
+#include "learn/parts/fast.h"
 #include "learn/learner.h"
 #include "learn/learner_ranks.h"
 #include "learn/losses/loss.h"
-#include "learn/population.h"
+#include "learn/extras/population.h"
 #include "learn/scaling.h"
 #include "nn/runner.h"
 #include "optim/average.h"

@@ -1,7 +1,7 @@
 /*
  * A learner is made by the folder's config and by the shape of its net, on a store that has no
  * samples, and filled from the checkpoint. Of most mixtures there is a copy that threads ask at
- * a time (learn/published.h); of others the learner answers, one thread after another.
+ * a time (learn/parts/published.h); of others the learner answers, one thread after another.
  */
 #include "run/asked.h"
 
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "eval/guess.h"
-#include "learn/published.h"
+#include "learn/parts/published.h"
 #include "nn/weights/weights_file.h"
 #include "run/checkpoint.h"
 #include "run/config.h"

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "eval/alarm.h"
-#include "learn/fast.h"
+#include "learn/parts/fast.h"
 #include "learn/learner.h"
 #include "learn/losses/loss.h"
 #include "optim/average.h"

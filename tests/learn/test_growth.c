@@ -7,7 +7,7 @@
 #include "check.h"
 #include "../base/folder.h"
 
-#include "learn/fast_impl.h"
+#include "learn/parts/fast_impl.h"
 
 #define ALL_HEADS "fast.heads=ridge, knn, linear"
 

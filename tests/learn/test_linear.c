@@ -4,7 +4,7 @@
 #include "../base/check.h"
 #include "../base/folder.h"
 #include "base/rng.h"
-#include "learn/features/linear.h"
+#include "learn/parts/linear.h"
 
 enum { DIM = 20, WIDE = LINEAR_WHOLE + 1, CLASSES = 3 };
 

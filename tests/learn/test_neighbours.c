@@ -4,7 +4,7 @@
 #include "../base/check.h"
 #include "../base/folder.h"
 #include "base/rng.h"
-#include "learn/features/neighbours.h"
+#include "learn/parts/neighbours.h"
 
 static struct neighbours *bank_of(struct neighbours_config config)
 {

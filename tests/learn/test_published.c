@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "learn/published.h"
+#include "learn/parts/published.h"
 #include "nn/rank.h"
 
 enum { ASKED = 150 }; /* more than a chunk */

@@ -4,7 +4,7 @@
 #include "../base/check.h"
 #include "../base/folder.h"
 #include "base/rng.h"
-#include "learn/features/ridge.h"
+#include "learn/parts/ridge.h"
 
 static struct ridge *ridge_of(int dim, int classes, double shrink)
 {

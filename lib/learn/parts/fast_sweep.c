@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "learn/fast_impl.h"
+#include "learn/parts/fast_impl.h"
 #include "nn/kernels.h"
 
 enum { SLICE = FAST_SLICE };

@@ -6,8 +6,8 @@
  * Ridge regression and neighbours (fast.heads), and fast weights of the last layer alone
  * (fast.layers = head), have no copy; such questions are the learner's.
  */
-#ifndef RETAIN_LEARN_PUBLISHED_H
-#define RETAIN_LEARN_PUBLISHED_H
+#ifndef RETAIN_LEARN_PARTS_PUBLISHED_H
+#define RETAIN_LEARN_PARTS_PUBLISHED_H
 
 #include <stdbool.h>
 

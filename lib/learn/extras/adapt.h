@@ -6,8 +6,8 @@
  * percentage point, replay reaches twice as far from then on, but not beyond what was
  * seen; if they did worse by more than that, half as far.
  */
-#ifndef RETAIN_LEARN_ADAPT_H
-#define RETAIN_LEARN_ADAPT_H
+#ifndef RETAIN_LEARN_EXTRAS_ADAPT_H
+#define RETAIN_LEARN_EXTRAS_ADAPT_H
 
 #include <stdint.h>
 

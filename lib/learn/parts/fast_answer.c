@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "learn/fast_impl.h"
+#include "learn/parts/fast_impl.h"
 #include "nn/kernels.h"
 
 void fast_softmax(const struct learner *learner, float *logits, const int32_t *labels, int n)

@@ -1,5 +1,5 @@
 /* Counts are whole numbers, so that a part is judged the same however often it is interrupted. */
-#include "learn/adapt.h"
+#include "learn/extras/adapt.h"
 
 #include <math.h>
 

@@ -14,8 +14,8 @@
  * With up to LINEAR_WHOLE inputs P is a matrix, and a sample costs twice the square of their
  * number; with more its diagonal stands for it.
  */
-#ifndef RETAIN_LEARN_FEATURES_LINEAR_H
-#define RETAIN_LEARN_FEATURES_LINEAR_H
+#ifndef RETAIN_LEARN_PARTS_LINEAR_H
+#define RETAIN_LEARN_PARTS_LINEAR_H
 
 #include <stddef.h>
 #include <stdint.h>

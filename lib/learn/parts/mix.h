@@ -17,8 +17,8 @@
  *
  * A mixture sees numbers only. Whatever it is given, all that it gives is finite.
  */
-#ifndef RETAIN_LEARN_MIX_H
-#define RETAIN_LEARN_MIX_H
+#ifndef RETAIN_LEARN_PARTS_MIX_H
+#define RETAIN_LEARN_PARTS_MIX_H
 
 #include <stdbool.h>
 #include <stdint.h>

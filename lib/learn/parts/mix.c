@@ -4,14 +4,14 @@
  *
  * Invariant: raise[c] follows from recent[c], ever[c] and seen; with `last`, from what repeats.
  */
-#include "learn/mix.h"
+#include "learn/parts/mix.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/mix_impl.h"
+#include "learn/parts/mix_impl.h"
 #include "nn/kernels.h"
 #include "nn/rank.h"
 

@@ -2,13 +2,13 @@
  * What fast weights are. What they answer is in fast_answer.c, learning in fast_learn.c, sweeps
  * over the parameters in fast_sweep.c.
  */
-#include "learn/fast.h"
+#include "learn/parts/fast.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/fast_impl.h"
+#include "learn/parts/fast_impl.h"
 
 /* The last layer's are the last dense tensor's and those behind it. */
 static size_t head_begins(const struct param_table *table)

@@ -2,13 +2,13 @@
  * Every head is a row of `types`, and has a row of numbers of each sample: its inputs, and behind
  * them a 1, by which ridge regression knows how frequent classes are.
  */
-#include "learn/features/heads.h"
+#include "learn/parts/heads.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/features/neighbours.h"
-#include "learn/features/ridge.h"
+#include "learn/parts/neighbours.h"
+#include "learn/parts/ridge.h"
 
 static const double SHRINK = 0.1, WIDTH = 0.03;
 static const double LINEAR_KEEP = 0.998, LINEAR_SHRINK = 10;

@@ -3,7 +3,7 @@
  * about. The nearest are found in one pass, in a short list in falling order: mostly a row is not
  * nearer than the last of it, and nothing is to be done.
  */
-#include "learn/features/neighbours.h"
+#include "learn/parts/neighbours.h"
 
 #include <math.h>
 

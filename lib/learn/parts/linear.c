@@ -5,7 +5,7 @@
  * Invariant: P is symmetric, to the bit. It is positive definite but for rounding; where that
  * shows, it begins anew.
  */
-#include "learn/features/linear.h"
+#include "learn/parts/linear.h"
 
 #include <math.h>
 #include <string.h>

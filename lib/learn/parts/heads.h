@@ -7,8 +7,8 @@
  *
  * Samples come in chunks of up to HEADS_CHUNK. A chunk's answers do not depend on threads.
  */
-#ifndef RETAIN_LEARN_FEATURES_HEADS_H
-#define RETAIN_LEARN_FEATURES_HEADS_H
+#ifndef RETAIN_LEARN_PARTS_HEADS_H
+#define RETAIN_LEARN_PARTS_HEADS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/state.h"
 #include "base/team.h"
-#include "learn/features/linear.h"
+#include "learn/parts/linear.h"
 
 enum { HEADS_CHUNK = 64 };
 

@@ -5,14 +5,14 @@
  * plain SGD steps on their samples at the point "slow weights + displacement"; then
  * the displacement shrinks. It may be a sum of two terms, one quick and one that lasts.
  * Predictions of what comes now are a mixture of the slow net and all parts by their recent
- * record (learn/mix.h). The slow net never sees any of this: what it keeps is what it would keep
+ * record (learn/parts/mix.h). The slow net never sees any of this: what it keeps is what it would keep
  * without.
  *
  * The time of a part is counted in chunks: a time step of up to FAST_CHUNK samples is
  * one, a longer one is several, one after another.
  */
-#ifndef RETAIN_LEARN_FAST_H
-#define RETAIN_LEARN_FAST_H
+#ifndef RETAIN_LEARN_PARTS_FAST_H
+#define RETAIN_LEARN_PARTS_FAST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,8 +20,8 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/state.h"
-#include "learn/features/heads.h"
-#include "learn/mix.h"
+#include "learn/parts/heads.h"
+#include "learn/parts/mix.h"
 #include "nn/kernels.h"
 
 struct learner;

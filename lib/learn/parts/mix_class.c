@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/mix.h"
-#include "learn/mix_impl.h"
+#include "learn/parts/mix.h"
+#include "learn/parts/mix_impl.h"
 
 static size_t numbers(const struct mix *mix)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "learn/fast.h"
+#include "learn/parts/fast.h"
 
 enum { PASSES_MOST = 100, RECENT_MOST = 4096 };
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/fast_impl.h"
+#include "learn/parts/fast_impl.h"
 #include "nn/rank.h"
 
 enum { NEWEST = 300 }; /* recent samples are drawn from so many */

@@ -5,8 +5,8 @@
  * whose loss it raises most become the second half. That costs a gradient of the first
  * half, a sweep over the parameters, and all candidates forward twice.
  */
-#ifndef RETAIN_LEARN_CHOICE_H
-#define RETAIN_LEARN_CHOICE_H
+#ifndef RETAIN_LEARN_EXTRAS_CHOICE_H
+#define RETAIN_LEARN_EXTRAS_CHOICE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  *
  * The first model is the learner's own, the plain one.
  */
-#ifndef RETAIN_LEARN_POPULATION_H
-#define RETAIN_LEARN_POPULATION_H
+#ifndef RETAIN_LEARN_EXTRAS_POPULATION_H
+#define RETAIN_LEARN_EXTRAS_POPULATION_H
 
 #include <stddef.h>
 #include <stdint.h>

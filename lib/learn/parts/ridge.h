@@ -10,8 +10,8 @@
  * Adding a sample costs d (d + 1) / 2 multiply-adds, solving d^3 / 6 + classes d^2, a prediction
  * classes d.
  */
-#ifndef RETAIN_LEARN_FEATURES_RIDGE_H
-#define RETAIN_LEARN_FEATURES_RIDGE_H
+#ifndef RETAIN_LEARN_PARTS_RIDGE_H
+#define RETAIN_LEARN_PARTS_RIDGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

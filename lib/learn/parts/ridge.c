@@ -3,7 +3,7 @@
  * Cholesky factor L. Sums are doubles, taken in a fixed order, in lanes that the compiler turns
  * into vectors.
  */
-#include "learn/features/ridge.h"
+#include "learn/parts/ridge.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * works in them; what it needs beyond them is made for MIR only. In the virtual step
  * batch norm updates statistics that are thrown away.
  */
-#include "learn/choice.h"
+#include "learn/extras/choice.h"
 
 #include <math.h>
 #include <stdlib.h>

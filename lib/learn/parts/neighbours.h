@@ -7,8 +7,8 @@
  *
  * A prediction costs dim multiply-adds for each row that is kept; adding one next to nothing.
  */
-#ifndef RETAIN_LEARN_FEATURES_NEIGHBOURS_H
-#define RETAIN_LEARN_FEATURES_NEIGHBOURS_H
+#ifndef RETAIN_LEARN_PARTS_NEIGHBOURS_H
+#define RETAIN_LEARN_PARTS_NEIGHBOURS_H
 
 #include <stdint.h>
 

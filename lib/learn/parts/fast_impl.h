@@ -1,6 +1,6 @@
 /* What the files of fast weights share. */
-#ifndef RETAIN_LEARN_FAST_IMPL_H
-#define RETAIN_LEARN_FAST_IMPL_H
+#ifndef RETAIN_LEARN_PARTS_FAST_IMPL_H
+#define RETAIN_LEARN_PARTS_FAST_IMPL_H
 
 #include "learn/learner_impl.h"
 

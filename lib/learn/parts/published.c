@@ -2,12 +2,12 @@
  * A predictor with a model for the slow net and one for each part, and beside each of its
  * two sets of weights what the mixture was then: shares, and by what the prior raises classes.
  */
-#include "learn/published.h"
+#include "learn/parts/published.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/fast_impl.h"
+#include "learn/parts/fast_impl.h"
 #include "nn/kernels.h"
 
 /* A mixture of a moment: of `mix` and of a linear model only what answers need, not what learns. */

@@ -3,7 +3,7 @@
  * nothing right, so it is not the best and will be replaced at the next selection. That
  * is no error as long as one model is sound.
  */
-#include "learn/population.h"
+#include "learn/extras/population.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* What mix.c (one record for all samples) and mix_class.c (one for each class) share. */
-#ifndef RETAIN_LEARN_MIX_IMPL_H
-#define RETAIN_LEARN_MIX_IMPL_H
+#ifndef RETAIN_LEARN_PARTS_MIX_IMPL_H
+#define RETAIN_LEARN_PARTS_MIX_IMPL_H
 
-#include "learn/mix.h"
+#include "learn/parts/mix.h"
 
 /* The softmax of so many records as there are models; see mix_weights. */
 void mix_record_weights(const struct mix *mix, const double *records, double weights[MIX_MODELS]);
