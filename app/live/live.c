@@ -357,15 +357,17 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 int live_read(struct live *live, const char *bytes, size_t size, const char *where,
 	struct live_line *line, float *input, struct err *err)
 {
-	struct live_line_shape shape = live->shape;
+	struct live_line_shape shape;
 	int code;
 
+	pthread_mutex_lock(&live->naming);
+	shape = live->shape;
 	shape.anonymous = true;
 	if (!shape.schema)
-		return live_line_ndjson(bytes, size, where, &shape, line, input, err);
-	pthread_mutex_lock(&live->naming);
+		pthread_mutex_unlock(&live->naming);
 	code = live_line_ndjson(bytes, size, where, &shape, line, input, err);
-	pthread_mutex_unlock(&live->naming);
+	if (shape.schema)
+		pthread_mutex_unlock(&live->naming);
 	return code;
 }
 

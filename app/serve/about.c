@@ -141,6 +141,8 @@ enum http_next serve_resume(struct exchange *exchange)
 
 enum http_next serve_save(struct exchange *exchange)
 {
-	desk_save(exchange->served->desk);
-	return say_done(exchange, "save");
+	if (exchange->asked)
+		return exchange->job.code ? exchange_failed(exchange) : say_done(exchange, "save");
+	exchange->job.save = true;
+	return exchange_put(exchange, false);
 }

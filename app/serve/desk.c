@@ -1,7 +1,7 @@
 /*
  * The learner's thread and its queue.
  *
- * Invariants: a job is in one place: on one of the two lists, or open (its lines were
+ * Invariants: a job is in one place: on one of the lists, or open (its lines were
  * taken, not all are answered), or done. Only the learner's thread touches the live
  * stream and the open jobs.
  */
@@ -23,6 +23,9 @@ enum {
 	WAIT_MS = 200, /* after which the desk looks around without a job */
 	NICER = 5,
 };
+
+static const struct err ENDED = {ERR_STATE, "the service ends"};
+static const struct err PAUSED = {ERR_STATE, "the learner is paused; /v1/resume goes on"};
 
 void list_init(struct list *list)
 {
@@ -200,7 +203,7 @@ static struct job *next_jobs(struct desk *desk, bool wait, bool *ending)
 	until.tv_nsec %= 1000000000L;
 	pthread_mutex_lock(&desk->lock);
 	while (wait && !desk->inputs.first && (!desk->others.first || desk->paused) &&
-		!desk->ending && !desk->save)
+		!desk->ending && !desk->saves.first)
 		if (pthread_cond_timedwait(&desk->some, &desk->lock, &until))
 			break;
 	if (desk->others.first && (!desk->paused || desk->ending)) {
@@ -214,17 +217,31 @@ static struct job *next_jobs(struct desk *desk, bool wait, bool *ending)
 	return jobs;
 }
 
-static int save(struct desk *desk)
+/* Ends all jobs of a list with one outcome. */
+static void finish_all(struct desk *desk, struct job *jobs, int code, const struct err *err)
 {
-	bool wanted;
+	for (struct job *next; jobs; jobs = next) {
+		next = jobs->next;
+		finish(desk, jobs, code, err);
+	}
+}
+
+/* Between time steps alone: a checkpoint holds whole ones. Those that wait share it. */
+static void save(struct desk *desk)
+{
+	struct job *jobs;
+	struct err why = {0};
+	int code;
 
 	pthread_mutex_lock(&desk->lock);
-	wanted = desk->save;
-	desk->save = false;
+	jobs = list_take(&desk->saves);
 	pthread_mutex_unlock(&desk->lock);
-	if (wanted)
-		checkpoint_save(&desk->live->run, NULL);
-	return 0;
+	if (!jobs)
+		return;
+	code = live_learns(desk->live)
+		       ? checkpoint_save(&desk->live->run, &why)
+		       : err_set(&why, ERR_STATE, "there is no learner yet, so nothing to save");
+	finish_all(desk, jobs, code, &why);
 }
 
 static int turn(struct desk *desk, bool *more, bool *ending, struct err *err)
@@ -251,28 +268,21 @@ static int turn(struct desk *desk, bool *more, bool *ending, struct err *err)
 	return code;
 }
 
-/* Nothing more can be done; whoever waits is told. */
-static void give_up(struct desk *desk, int code, const struct err *why)
+void desk_give_up(struct desk *desk, int code, const struct err *why)
 {
-	const struct err ended = {ERR_STATE, "the service ends"};
-	struct job *jobs, *next;
+	struct job *lists[4] = {desk->open};
 
 	pthread_mutex_lock(&desk->lock);
 	desk->ended = true;
 	if (code)
 		desk->failure = *why;
-	*desk->inputs.end = list_take(&desk->others);
-	jobs = list_take(&desk->inputs);
+	lists[1] = list_take(&desk->inputs);
+	lists[2] = list_take(&desk->others);
+	lists[3] = list_take(&desk->saves);
 	pthread_mutex_unlock(&desk->lock);
-	for (struct job *job = desk->open; job; job = next) {
-		next = job->next;
-		finish(desk, job, code ? code : ERR_STATE, code ? why : &ended);
-	}
 	desk->open = NULL;
-	for (; jobs; jobs = next) {
-		next = jobs->next;
-		finish(desk, jobs, code ? code : ERR_STATE, code ? why : &ended);
-	}
+	for (int i = 0; i < 4; i++)
+		finish_all(desk, lists[i], code ? code : ERR_STATE, code ? why : &ENDED);
 }
 
 /*
@@ -310,7 +320,7 @@ void *desk_work(void *context)
 	while (!code && !ending)
 		code = turn(desk, &more, &ending, &err);
 	desk_look(desk);
-	give_up(desk, code, &err);
+	desk_give_up(desk, code, &err);
 	return NULL;
 }
 
@@ -325,35 +335,54 @@ bool desk_reserve(struct desk *desk, bool must)
 	return has;
 }
 
+static struct list *list_for(struct desk *desk, const struct job *job)
+{
+	if (job->save)
+		return &desk->saves;
+	return job->inputs || job->weights || job->kind == LIVE_INPUTS ? &desk->inputs
+								       : &desk->others;
+}
+
 void desk_put(struct desk *desk, struct job *job)
 {
-	const struct err ended = {ERR_STATE, "the service ends"};
-	bool late;
+	struct list *list = list_for(desk, job);
+	struct err why = {0};
 
 	pthread_mutex_lock(&desk->lock);
-	late = desk->ended;
-	if (!late)
-		list_add(job->inputs || job->weights || job->kind == LIVE_INPUTS ? &desk->inputs
-										 : &desk->others,
-			job);
+	if (desk->ended)
+		why = desk->failure.code ? desk->failure : ENDED;
+	else if (desk->paused && list == &desk->others && !job->patient)
+		why = PAUSED;
+	else
+		list_add(list, job);
 	pthread_cond_signal(&desk->some);
 	pthread_mutex_unlock(&desk->lock);
-	if (late)
-		finish(desk, job, ERR_STATE, desk->failure.code ? &desk->failure : &ended);
+	if (why.code)
+		finish(desk, job, ERR_STATE, &why);
+}
+
+/* Takes those that are not patient from a list. */
+static struct job *list_take_hasty(struct list *list)
+{
+	struct list hasty;
+	struct job *next;
+
+	list_init(&hasty);
+	for (struct job *job = list_take(list); job; job = next) {
+		next = job->next;
+		list_add(job->patient ? list : &hasty, job);
+	}
+	return hasty.first;
 }
 
 void desk_pause(struct desk *desk, bool pause)
 {
+	struct job *hasty;
+
 	pthread_mutex_lock(&desk->lock);
 	desk->paused = pause;
+	hasty = pause ? list_take_hasty(&desk->others) : NULL;
 	pthread_cond_signal(&desk->some);
 	pthread_mutex_unlock(&desk->lock);
-}
-
-void desk_save(struct desk *desk)
-{
-	pthread_mutex_lock(&desk->lock);
-	desk->save = true;
-	pthread_cond_signal(&desk->some);
-	pthread_mutex_unlock(&desk->lock);
+	finish_all(desk, hasty, ERR_STATE, &PAUSED);
 }

@@ -39,6 +39,8 @@ struct job {
 	float *logits;       /* what came of it, for mem_free, */
 	struct copy *copy;   /* and who knows the classes, for copy_free */
 	const char *weights; /* or a file of the folder to write the weights to */
+	bool save;           /* or a checkpoint */
+	bool patient;        /* may wait as long as the desk is paused; otherwise it fails then */
 	/* Called by the learner's thread, after which the desk knows nothing of the job. */
 	void (*done)(struct job *job);
 	void *context;
@@ -76,7 +78,9 @@ bool desk_learns(const struct desk *desk);
 /* Begins to learn. What is on the desk at the end is done before; then all is saved. */
 int desk_start(struct desk *desk, struct err *err);
 int desk_end(struct desk *desk, struct run_result *result, struct err *err);
-void desk_close(struct desk *desk);
+/* Ends its thread, without saving; whoever waits for a job is told. NULL is nothing. */
+void desk_stop(struct desk *desk);
+void desk_close(struct desk *desk); /* one that has ended or was stopped */
 
 /*
  * Reserves a place for a job. False: all are taken; with `must` there is always one. Whoever
@@ -86,9 +90,8 @@ void desk_close(struct desk *desk);
 bool desk_reserve(struct desk *desk, bool must);
 void desk_put(struct desk *desk, struct job *job);
 
-/* Wishes, which are fulfilled soon. */
+/* While paused no lines are taken but inputs; jobs that are not patient fail at once. */
 void desk_pause(struct desk *desk, bool pause);
-void desk_save(struct desk *desk);
 
 /*
  * From any thread. desk_copy holds what answers at the moment, for copy_free; NULL: it is not

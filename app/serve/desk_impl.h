@@ -23,9 +23,9 @@ struct desk {
 
 	pthread_mutex_t lock; /* of all up to the copy */
 	pthread_cond_t some;
-	struct list inputs, others;
+	struct list inputs, others, saves;
 	int reserved, room;
-	bool begun, ending, ended, paused, save;
+	bool begun, ending, ended, paused;
 	struct err failure;
 	struct desk_status status;
 	struct copy *copy; /* NULL: what inputs are is not known yet */
@@ -59,5 +59,8 @@ void desk_on_log(void *context, enum log_level level, const char *message);
 
 /* What the desk's thread does. */
 void *desk_work(void *context);
+
+/* Nothing more can be done; whoever waits is told. */
+void desk_give_up(struct desk *desk, int code, const struct err *why);
 
 #endif

@@ -86,6 +86,7 @@ static struct desk *desk_new(struct err *err)
 	}
 	list_init(&made->inputs);
 	list_init(&made->others);
+	list_init(&made->saves);
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -161,19 +162,29 @@ int desk_start(struct desk *desk, struct err *err)
 	return 0;
 }
 
-int desk_end(struct desk *desk, struct run_result *result, struct err *err)
+/* A desk that was never started has nobody to do what lies there. */
+void desk_stop(struct desk *desk)
 {
-	int code;
-
-	if (!desk->live)
-		return 0;
+	if (!desk || !desk->live)
+		return;
 	pthread_mutex_lock(&desk->lock);
 	desk->ending = true;
 	pthread_cond_signal(&desk->some);
 	pthread_mutex_unlock(&desk->lock);
 	if (desk->started)
 		pthread_join(desk->thread, NULL);
+	else
+		desk_give_up(desk, 0, NULL);
 	desk->started = false;
+}
+
+int desk_end(struct desk *desk, struct run_result *result, struct err *err)
+{
+	int code;
+
+	if (!desk->live)
+		return 0;
+	desk_stop(desk);
 	code = desk->failure.code ? err_set(err, desk->failure.code, "%s", desk->failure.message)
 				  : 0;
 	desk->stop = 1;

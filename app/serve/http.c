@@ -1,14 +1,17 @@
 /*
  * The only file that knows libmicrohttpd.
  *
- * A visit is a connection, a call one request on it. A thread that ticks looks after what
- * libmicrohttpd does not: streams that wait for something to send, and clients that send
- * their headers byte by byte.
+ * A visit is a connection, a call one request on it. A thread of ours, the doorman, lets
+ * connections in and looks after what libmicrohttpd does not: streams that wait for something to
+ * send, and clients that send their headers byte by byte. libmicrohttpd must not listen itself:
+ * it can abort when it is told to stop listening while its threads do.
  */
 #define _GNU_SOURCE 1
 #include "serve/http.h"
 
+#include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,7 +25,6 @@
 #include "base/mem.h"
 
 enum {
-	SPARE = 64,              /* connections beyond the bound, which are told so */
 	ROOM_LEAST = 32 << 10,   /* bytes of a connection: headers and a piece of body */
 	DROPPED_MOST = 64 << 20, /* bytes of a body that nobody wants */
 	SLOW = 10,               /* idle times that a request may take to arrive */
@@ -48,12 +50,13 @@ struct http {
 	pthread_mutex_t lock; /* of all below */
 	struct visit *visits;
 	int count, most;
+	int inside; /* of them and those that libmicrohttpd has not begun yet */
 	uint64_t refused;
 	atomic_int calls;
 	atomic_bool draining, stopping;
 	double drained; /* since when; good where draining is set */
-	pthread_t ticker;
-	bool ticks;
+	pthread_t doorman;
+	bool guarded; /* by the doorman */
 };
 
 struct call {
@@ -122,7 +125,7 @@ static void say_late(const struct visit *visit)
 	say_over(visit, "408 Request Timeout", "", "the request did not arrive in the time it has");
 }
 
-/* The connection's own thread and the ticker may both find out; one of them says so. */
+/* The connection's own thread and the doorman may both find out; one of them says so. */
 static void cut_off(struct http *http, struct visit *visit)
 {
 	pthread_mutex_lock(&http->lock);
@@ -147,6 +150,7 @@ static void visit_end(struct http *http, struct visit *visit)
 	else
 		http->visits = visit->next;
 	http->count--;
+	http->inside--;
 	pthread_mutex_unlock(&http->lock);
 	mem_free(visit);
 }
@@ -281,6 +285,16 @@ static enum MHD_Result reply(struct call *call)
 	return result;
 }
 
+static void suspend(struct http_request *request)
+{
+	MHD_suspend_connection(((struct call *)request)->connection);
+}
+
+static void resume(struct http_request *request)
+{
+	MHD_resume_connection(((struct call *)request)->connection);
+}
+
 static struct call *call_new(
 	struct http *http, struct MHD_Connection *connection, const char *path, const char *method)
 {
@@ -293,6 +307,8 @@ static struct call *call_new(
 	call->visit = visit_of(connection);
 	call->request.method = method;
 	call->request.path = path;
+	call->request.wait = suspend;
+	call->request.resume = resume;
 	call->started = clock_now();
 	atomic_fetch_add(&http->calls, 1);
 	if (call->visit)
@@ -385,16 +401,6 @@ static void on_end(void *context, struct MHD_Connection *connection, void **own,
 	atomic_fetch_sub(&http->calls, 1);
 }
 
-void http_wait(struct http_request *request)
-{
-	MHD_suspend_connection(((struct call *)request)->connection);
-}
-
-void http_resume(struct http_request *request)
-{
-	MHD_resume_connection(((struct call *)request)->connection);
-}
-
 static void tick(struct http *http)
 {
 	const double now = clock_now();
@@ -420,14 +426,66 @@ static void tick(struct http *http)
 	pthread_mutex_unlock(&http->lock);
 }
 
-static void *run_ticker(void *context)
+static bool has_room(struct http *http)
+{
+	bool room;
+
+	pthread_mutex_lock(&http->lock);
+	room = http->inside < http->config.connections + HTTP_SPARE;
+	pthread_mutex_unlock(&http->lock);
+	return room;
+}
+
+static void count_inside(struct http *http, int more)
+{
+	pthread_mutex_lock(&http->lock);
+	http->inside += more;
+	pthread_mutex_unlock(&http->lock);
+}
+
+/* False: there is no descriptor for another one, and the client has to wait. */
+static bool let_in(struct http *http)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_storage room;
+	} name;
+	socklen_t size = sizeof(name);
+	const int fd =
+		accept4(http->config.listening, &name.any, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+	count_inside(http, 1);
+	if (MHD_add_connection(http->daemon, fd, &name.any, size) != MHD_YES)
+		count_inside(http, -1);
+	return true;
+}
+
+static void shut(struct http *http)
+{
+	if (http->config.listening >= 0)
+		close(http->config.listening);
+	http->config.listening = -1;
+}
+
+static void *guard_door(void *context)
 {
 	struct http *http = context;
-	const struct timespec pause = {.tv_nsec = TICK_MS * 1000000L};
+	double due = clock_now();
+	bool room = true;
 
 	while (!http->stopping) {
-		nanosleep(&pause, NULL);
+		struct pollfd door = {.fd = room && has_room(http) ? http->config.listening : -1,
+			.events = POLLIN};
+
+		room = poll(&door, 1, TICK_MS) <= 0 || let_in(http);
+		if (http->draining)
+			shut(http);
+		if (clock_now() < due)
+			continue;
 		tick(http);
+		due = clock_now() + TICK_MS / 1000.;
 	}
 	return NULL;
 }
@@ -448,13 +506,14 @@ static int start(struct http *http, struct err *err)
 		{MHD_OPTION_END, 0, NULL}};
 
 	http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-						MHD_USE_TURBO | MHD_USE_ERROR_LOG,
+						MHD_USE_TURBO | MHD_USE_ERROR_LOG |
+						MHD_USE_NO_LISTEN_SOCKET,
 		0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
-		MHD_OPTION_LISTEN_SOCKET, c->listening, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)(c->connections + SPARE), MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)(c->idle < 1 ? 1 : c->idle), MHD_OPTION_CONNECTION_MEMORY_LIMIT, room,
-		MHD_OPTION_NOTIFY_COMPLETED, on_end, http, MHD_OPTION_NOTIFY_CONNECTION, on_visit,
-		http, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(c->connections + HTTP_SPARE),
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)(c->idle < 1 ? 1 : c->idle),
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, room, MHD_OPTION_NOTIFY_COMPLETED, on_end, http,
+		MHD_OPTION_NOTIFY_CONNECTION, on_visit, http, MHD_OPTION_ARRAY, pool,
+		MHD_OPTION_END);
 	if (!http->daemon)
 		return err_set(err, ERR_FILE, "the HTTP server does not start");
 	return 0;
@@ -473,11 +532,9 @@ int http_open(struct http **http, const struct http_config *config, struct err *
 	made->config = *config;
 	pthread_mutex_init(&made->lock, NULL);
 	code = start(made, err);
-	if (!code && pthread_create(&made->ticker, NULL, run_ticker, made))
+	if (!code && pthread_create(&made->doorman, NULL, guard_door, made))
 		code = err_set(err, ERR_MEMORY, "no thread for the HTTP server");
-	made->ticks = !code;
-	if (!made->daemon)
-		close(config->listening);
+	made->guarded = !code;
 	if (code)
 		http_close(made, 0);
 	else
@@ -487,12 +544,8 @@ int http_open(struct http **http, const struct http_config *config, struct err *
 
 void http_drain(struct http *http)
 {
-	const int listening = MHD_quiesce_daemon(http->daemon);
-
 	http->drained = clock_now();
 	http->draining = true;
-	if (listening >= 0)
-		close(listening);
 }
 
 void http_close(struct http *http, double seconds)
@@ -505,11 +558,12 @@ void http_close(struct http *http, double seconds)
 	while (seconds > 0 && http->calls && clock_now() < until)
 		nanosleep(&pause, NULL);
 	http->stopping = true;
-	if (http->ticks)
-		pthread_join(http->ticker, NULL);
+	if (http->guarded)
+		pthread_join(http->doorman, NULL);
 	tick(http);
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);
+	shut(http);
 	pthread_mutex_destroy(&http->lock);
 	mem_free(http);
 }

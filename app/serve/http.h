@@ -27,7 +27,11 @@
 #include "base/err.h"
 #include "base/text.h"
 
-enum { HTTP_FIELDS = 64, HTTP_NAME = 512 };
+enum {
+	HTTP_FIELDS = 64,
+	HTTP_NAME = 512,
+	HTTP_SPARE = 64, /* connections beyond the bound, which are told so */
+};
 
 struct http_field {
 	const char *name, *value;
@@ -59,6 +63,9 @@ struct http_request {
 	bool reader;    /* came with a token that may only read */
 	struct http_answer answer;
 	void *own; /* the owner's */
+	/* How it is suspended, by whoever made it: http.c, or a test without sockets. */
+	void (*wait)(struct http_request *request);
+	void (*resume)(struct http_request *request);
 };
 
 /* NULL if there is none; header names in any case. */

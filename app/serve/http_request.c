@@ -26,6 +26,16 @@ const char *http_param(const struct http_request *request, const char *name)
 	return find(request->params, request->param_count, name, strcmp);
 }
 
+void http_wait(struct http_request *request)
+{
+	request->wait(request);
+}
+
+void http_resume(struct http_request *request)
+{
+	request->resume(request);
+}
+
 enum http_next http_say(struct http_request *request, int status, const char *type)
 {
 	request->answer.status = status;

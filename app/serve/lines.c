@@ -36,7 +36,9 @@ struct lines {
 	size_t room;
 	struct line_client *clients;
 	struct pollfd *polled;
+	struct line_client **polls; /* whose socket each of them is, from the third on */
 	int count;
+	bool full; /* there was no descriptor for another client */
 	atomic_bool stopping;
 	pthread_t thread;
 	bool started;
@@ -65,21 +67,26 @@ static void welcome(struct lines *lines)
 {
 	const int on = 1;
 
+	lines->full = false;
+
 	for (int i = 0; i < lines->count; i++) {
 		struct line_client *client = &lines->clients[i];
 
 		if (client->fd >= 0)
 			continue;
 		client->fd = accept4(lines->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (client->fd < 0)
+		if (client->fd < 0) {
+			lines->full = errno == EMFILE || errno == ENFILE;
 			return;
+		}
 		setsockopt(client->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 		client->lines = lines;
 		client->buffer = mem_new(lines->room, 1);
 		client->size = client->given = client->sent = 0;
 		client->busy = client->ended = false;
 		client->done = false;
-		client->job = (struct job){.kind = LIVE_ANY, .done = job_done, .context = client};
+		client->job = (struct job){
+			.kind = LIVE_ANY, .patient = true, .done = job_done, .context = client};
 		if (!client->buffer)
 			hang_up(client);
 	}
@@ -161,35 +168,46 @@ static bool speaks(const struct line_client *client)
 	return !client->busy && client->job.answers.words.size > client->sent;
 }
 
-static void go_round(struct lines *lines)
+/* What there is to wait for; poll takes no more descriptors than a process may have. */
+static int gather_polled(struct lines *lines)
 {
 	struct pollfd *polled = lines->polled;
-	char bytes[256];
-	int places = 0;
+	int places = 0, count = 2;
 
 	for (int i = 0; i < lines->count; i++) {
 		struct line_client *client = &lines->clients[i];
 
 		places += client->fd < 0;
-		polled[i + 2] = (struct pollfd){.fd = client->busy ? -1 : client->fd,
-			.events = speaks(client) ? POLLOUT : POLLIN};
+		if (client->fd < 0 || client->busy)
+			continue;
+		lines->polls[count] = client;
+		polled[count++] = (struct pollfd){
+			.fd = client->fd, .events = speaks(client) ? POLLOUT : POLLIN};
 	}
 	polled[0] = (struct pollfd){.fd = lines->wake[0], .events = POLLIN};
-	polled[1] = (struct pollfd){.fd = places ? lines->listening : -1, .events = POLLIN};
-	if (poll(polled, (nfds_t)lines->count + 2, POLL_MS) < 0)
+	polled[1] = (struct pollfd){
+		.fd = places && !lines->full ? lines->listening : -1, .events = POLLIN};
+	return count;
+}
+
+static void go_round(struct lines *lines)
+{
+	struct pollfd *polled = lines->polled;
+	const int count = gather_polled(lines);
+	char bytes[256];
+
+	if (poll(polled, (nfds_t)count, POLL_MS) < 0)
 		return;
 	if (polled[0].revents)
 		while (read(lines->wake[0], bytes, sizeof(bytes)) > 0)
 			;
-	for (int i = 0; i < lines->count; i++) {
-		struct line_client *client = &lines->clients[i];
-
-		if (client->fd >= 0 && client->busy && client->done)
-			take_back(client);
-		else if (client->fd >= 0 && !client->busy && polled[i + 2].revents)
-			(speaks(client) ? speak : hear)(client);
-	}
-	if (polled[1].revents)
+	for (int i = 2; i < count; i++)
+		if (polled[i].revents)
+			(speaks(lines->polls[i]) ? speak : hear)(lines->polls[i]);
+	for (int i = 0; i < lines->count; i++)
+		if (lines->clients[i].busy && lines->clients[i].done)
+			take_back(&lines->clients[i]);
+	if (polled[1].revents || lines->full)
 		welcome(lines);
 }
 
@@ -240,9 +258,10 @@ int lines_open(struct lines **lines, struct desk *desk, int listening, int conne
 	made->wake[0] = made->wake[1] = -1;
 	made->clients = mem_new((size_t)connections, sizeof(*made->clients));
 	made->polled = mem_new((size_t)connections + 2, sizeof(*made->polled));
+	made->polls = mem_new((size_t)connections + 2, sizeof(*made->polls));
 	for (int i = 0; i < connections && made->clients; i++)
 		made->clients[i].fd = -1;
-	if (!made->clients || !made->polled)
+	if (!made->clients || !made->polled || !made->polls)
 		code = err_memory(err, "connections", (size_t)connections * sizeof(*made->clients));
 	else if (pipe2(made->wake, O_CLOEXEC | O_NONBLOCK))
 		code = err_set(err, ERR_FILE, "a pipe: %s", strerror(errno));
@@ -256,20 +275,28 @@ int lines_open(struct lines **lines, struct desk *desk, int listening, int conne
 	return code;
 }
 
+void lines_end(struct lines *lines)
+{
+	if (!lines || !lines->started)
+		return;
+	lines->stopping = true;
+	if (write(lines->wake[1], "", 1) < 0)
+		lines->stopping = true; /* the pipe is full, so it wakes anyway */
+	pthread_join(lines->thread, NULL);
+	lines->started = false;
+}
+
 void lines_close(struct lines *lines)
 {
 	if (!lines)
 		return;
-	lines->stopping = true;
-	if (lines->started && write(lines->wake[1], "", 1) < 0)
-		lines->stopping = true; /* the pipe is full, so it wakes anyway */
-	if (lines->started)
-		pthread_join(lines->thread, NULL);
+	lines_end(lines);
 	for (int i = 0; i < 2; i++)
 		if (lines->wake[i] >= 0)
 			close(lines->wake[i]);
 	close(lines->listening);
 	mem_free(lines->clients);
 	mem_free(lines->polled);
+	mem_free(lines->polls);
 	mem_free(lines);
 }

@@ -15,6 +15,8 @@ struct lines;
 int lines_open(struct lines **lines, struct desk *desk, int listening, int connections,
 	size_t longest, struct err *err);
 /* Nothing new is read; what was read is answered. To be called while the desk works. */
+void lines_end(struct lines *lines);
+/* The desk's thread may still be telling that a job is done, so this is for when it has ended. */
 void lines_close(struct lines *lines);
 
 #endif

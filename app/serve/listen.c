@@ -99,23 +99,35 @@ int listen_parse(
 /* A socket that a killed process left refuses connections. */
 static bool is_left_behind(const struct sockaddr_un *address)
 {
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct stat found;
 	bool left;
+	int fd;
 
-	if (fd < 0 || stat(address->sun_path, &found) || !S_ISSOCK(found.st_mode)) {
-		if (fd >= 0)
-			close(fd);
+	if (lstat(address->sun_path, &found) || !S_ISSOCK(found.st_mode))
 		return false;
-	}
-	left = connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	left = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
 	       errno == ECONNREFUSED;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return left;
 }
 
-static int open_unix(int *descriptor, const struct listen_address *address)
+/* Why a path cannot become a socket. */
+static const char *unix_problem(const struct listen_address *address, int error)
 {
+	struct stat found;
+
+	if (error != EADDRINUSE)
+		return strerror(error);
+	return !lstat(address->host, &found) && S_ISSOCK(found.st_mode)
+		       ? "another process listens there"
+		       : "there is a file already, which is not a socket";
+}
+
+static int open_unix(int *descriptor, struct listen_address *address)
+{
+	struct stat made;
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 
 	snprintf(name.sun_path, sizeof(name.sun_path), "%.*s", (int)sizeof(name.sun_path) - 1,
@@ -126,9 +138,11 @@ static int open_unix(int *descriptor, const struct listen_address *address)
 	if (is_left_behind(&name))
 		unlink(name.sun_path);
 	if (bind(*descriptor, (struct sockaddr *)&name, sizeof(name)) ||
-		chmod(name.sun_path, UNIX_MODE))
+		lstat(name.sun_path, &made))
 		return -1;
-	return listen(*descriptor, BACKLOG);
+	address->device = made.st_dev;
+	address->inode = made.st_ino;
+	return chmod(name.sun_path, UNIX_MODE) ? -1 : listen(*descriptor, BACKLOG);
 }
 
 static int open_port(int *descriptor, struct listen_address *address, const struct addrinfo *at)
@@ -169,7 +183,8 @@ int listen_open(int *descriptor, struct listen_address *address, struct err *err
 	}
 	code = 0;
 	if (failed && address->port < 0)
-		code = err_set(err, ERR_FILE, "%s: %s", address->host, strerror(errno));
+		code = err_set(
+			err, ERR_FILE, "%s: %s", address->host, unix_problem(address, errno));
 	else if (failed)
 		code = err_set(err, ERR_FILE, "port %d of %s: %s", address->port, address->host,
 			strerror(errno));
@@ -182,7 +197,10 @@ int listen_open(int *descriptor, struct listen_address *address, struct err *err
 
 void listen_remove(const struct listen_address *address)
 {
-	if (address->port < 0 && *address->host)
+	struct stat found;
+
+	if (address->inode && !lstat(address->host, &found) && found.st_dev == address->device &&
+		found.st_ino == address->inode)
 		unlink(address->host);
 }
 

@@ -109,7 +109,7 @@ static const struct status {
 	{"421", "the Host is not ours", ANY, false},
 	{"429", "there are serve.connections connections already", ANY, true},
 	{"431", "its headers have more bytes than serve.headers", ANY, false},
-	{"503", "serve.queue requests wait for the learner, or the service ends", ANY, true},
+	{"503", "serve.queue requests wait, the learner is paused, or the service ends", ANY, true},
 };
 
 #define COUNT_OF(rows) ((int)(sizeof(rows) / sizeof(*(rows))))

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ enum {
 	NUMBER_LONGEST = 64,
 	FLOATS_UNKNOWN = 1 << 14, /* of an input, where nobody knows: as for a first line */
 	REST_LONGEST = 1 << 18,
+	FILES = 96, /* descriptors of a learner's files and of all else that is no client */
 };
 
 static int open_desk(struct served *served, struct err *err)
@@ -32,37 +34,55 @@ static int open_desk(struct served *served, struct err *err)
 	return 0;
 }
 
+/*
+ * Clients that may be there at a time, by HTTP and by each socket of lines. However many they
+ * are, descriptors are left for a checkpoint.
+ */
+static int connections(const struct serve *serve)
+{
+	const int most = options_int(serve->config.options, "serve.connections");
+	rlim_t sockets = 1, each;
+	struct rlimit limit;
+
+	for (int i = 0; i < serve->config.count; i++)
+		sockets += *options_text(serve->served[i].item.options, "serve.lines") != 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return most;
+	each = limit.rlim_cur > FILES + HTTP_SPARE + sockets
+		       ? (limit.rlim_cur - FILES - HTTP_SPARE) / sockets
+		       : 1;
+	return each < (rlim_t)most ? (int)each : most;
+}
+
 static int open_lines(struct serve *serve, struct served *served, struct err *err)
 {
 	const char *words = options_text(served->item.options, "serve.lines");
-	struct listen_address address;
+	struct listen_address *address = &served->lines_address;
 	struct copy *copy;
 	size_t floats;
 	int fd, code;
 
 	if (!*words || !served->desk || !desk_learns(served->desk))
 		return 0;
-	code = listen_parse(&address, "serve.lines", words, err);
-	if (!code && !address.local)
+	code = listen_parse(address, "serve.lines", words, err);
+	if (!code && !address->local)
 		code = err_set(err, ERR_INPUT,
 			"serve.lines = %s: has no token, so it must be unix:PATH or a port of "
 			"this machine",
 			words);
 	if (!code)
-		code = listen_open(&fd, &address, err);
+		code = listen_open(&fd, address, err);
 	if (code)
 		return code;
-	served->lines_address = address;
-	if (address.port < 0)
-		snprintf(served->lines_url, sizeof(served->lines_url), "unix:%s", address.host);
+	if (address->port < 0)
+		snprintf(served->lines_url, sizeof(served->lines_url), "unix:%s", address->host);
 	else
-		snprintf(served->lines_url, sizeof(served->lines_url), "%s:%d", address.host,
-			address.port);
+		snprintf(served->lines_url, sizeof(served->lines_url), "%s:%d", address->host,
+			address->port);
 	copy = desk_copy(served->desk);
 	floats = copy ? copy_floats(copy) : FLOATS_UNKNOWN;
 	copy_free(copy);
-	return lines_open(&served->lines, served->desk, fd,
-		options_int(serve->config.options, "serve.connections"),
+	return lines_open(&served->lines, served->desk, fd, connections(serve),
 		floats * NUMBER_LONGEST + REST_LONGEST, err);
 }
 
@@ -71,7 +91,7 @@ static int open_http(struct serve *serve, struct err *err)
 	const struct options *o = serve->config.options;
 	const int threads = options_int(o, "serve.threads");
 	struct http_config config = {.threads = threads ? threads : team_processors(),
-		.connections = options_int(o, "serve.connections"),
+		.connections = connections(serve),
 		.headers = options_int(o, "serve.headers"),
 		.idle = options_float(o, "serve.idle"),
 		.owner = exchange_owner};
@@ -197,6 +217,17 @@ static int end_desks(struct serve *serve, struct err *err)
 	return code;
 }
 
+/* What lines have sent is on their desks, also on one that is paused. */
+static void end_lines(struct serve *serve)
+{
+	for (int i = 0; i < serve->config.count; i++) {
+		if (!serve->served[i].lines)
+			continue;
+		desk_pause(serve->served[i].desk, false);
+		lines_end(serve->served[i].lines);
+	}
+}
+
 int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct err *err)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
@@ -205,10 +236,7 @@ int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct err 
 	while (!*stop && goes_on(serve))
 		nanosleep(&pause, NULL);
 	http_drain(serve->http);
-	for (int i = 0; i < serve->config.count; i++) {
-		lines_close(serve->served[i].lines);
-		serve->served[i].lines = NULL;
-	}
+	end_lines(serve);
 	code = end_desks(serve, err);
 	gather_end(serve->gather);
 	http_close(serve->http, PATIENCE);
@@ -220,13 +248,15 @@ void serve_close(struct serve *serve)
 {
 	if (!serve)
 		return;
+	end_lines(serve);
 	for (int i = 0; i < serve->config.count; i++)
-		lines_close(serve->served[i].lines);
+		desk_stop(serve->served[i].desk);
 	if (serve->gather)
 		gather_end(serve->gather);
 	http_close(serve->http, 0);
 	gather_close(serve->gather);
 	for (int i = 0; i < serve->config.count; i++) {
+		lines_close(serve->served[i].lines);
 		desk_close(serve->served[i].desk);
 		listen_remove(&serve->served[i].lines_address);
 	}

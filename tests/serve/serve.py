@@ -209,15 +209,12 @@ def tells_events_again(retain, folder):
 
 def pauses(service):
     service.post("/v1/pause", "")
-    late = []
-    sender = threading.Thread(target=lambda: late.append(service.post("/v1/label", {"id": 18, "label": 1})))
-    sender.start()
-    sender.join(0.5)
-    verdict(not late, "paused, it takes no labels")
+    status, headers, body = service.ask("POST", "/v1/label", json.dumps({"id": 18, "label": 1}))
+    verdict(status == 503 and "Retry-After" in headers and b"paused" in body, "paused, it refuses labels", body)
     verdict(service.post("/v1/predict", {"input": [1, 2]})[0] == 200, "and predicts")
     service.post("/v1/resume", "")
-    sender.join(20)
-    verdict(late and late[0][0] == 200, "until it goes on", late)
+    got = service.post("/v1/label", {"id": 18, "label": 1})
+    verdict(got[0] == 200, "until it goes on", got)
 
 
 def wants_tokens(retain, folder):
@@ -284,6 +281,34 @@ def takes_lines(retain, folder):
     verdict(own and sorted(samples) == list(range(4 * sent)), "four streams of lines are answered each on its own",
             len(samples))
     verdict(service.end() == 0 and not os.path.exists(os.path.join(folder, "socket")), "and leave no socket behind")
+
+
+def leaves_files_alone(retain, folder):
+    """Only a socket that nobody listens on is replaced."""
+    path, data = os.path.join(folder, "only"), os.path.join(folder, "data.csv")
+    with open(data, "w") as file:
+        file.write("a,b\n1,2\n")
+    service = Service(retain, "--out", os.path.join(folder, "first"), "--listen", "unix:" + path)
+    try:
+        for name, words, says in (
+                ("a second service", ("--listen", "unix:" + path), "another process listens"),
+                ("one of the same folder", ("--out", os.path.join(folder, "first"), "--listen", "unix:" + path), ""),
+                ("lines at that path", ("--listen", "127.0.0.1:0", "--set", "serve.lines=unix:" + path), "another process"),
+                ("a service at a file", ("--listen", "unix:" + data), "not a socket"),
+                ("lines at a file", ("--listen", "127.0.0.1:0", "--set", "serve.lines=unix:" + data), "not a socket")):
+            got = subprocess.run([retain, "serve", "--out", os.path.join(folder, "second"), *words], capture_output=True,
+                                 text=True)
+            verdict(got.returncode and says in got.stderr, "%s does not start" % name, got)
+        verdict(service.get("/v1/state")[0] == 200 and os.path.getsize(data) == 8, "and takes nothing away")
+        service.end(signal.SIGKILL)
+        service = Service(retain, "--out", os.path.join(folder, "second"), "--listen", "unix:" + path)
+        verdict(service.get("/v1/state")[0] == 200, "the socket of a killed one is replaced")
+        os.remove(path)
+        with open(path, "w") as file:
+            file.write("another's")
+        verdict(service.end() == 0 and os.path.exists(path), "what somebody else put there stays")
+    finally:
+        service.end()
 
 
 def serves_a_model(retain, folder, weights):
@@ -358,7 +383,7 @@ def is_refused(name, got, status, words, later=False):
 def bounds(retain, folder):
     os.makedirs(os.path.join(folder, "bounds"))
     service = new(os.path.join(folder, "bounds"), retain, "--set", "serve.connections=20", "--set", "serve.idle=1",
-                  "--set", "serve.body=2000", "--set", "serve.queue=2")
+                  "--set", "serve.body=2000", "--set", "serve.queue=2", "--set", "serve.lines=127.0.0.1:0")
     host = b"Host: 127.0.0.1:%d\r\n" % service.port
     crowd = [socket.create_connection(("127.0.0.1", service.port), 10) for _ in range(20)]
     for one in crowd:
@@ -396,11 +421,9 @@ def bounds(retain, folder):
 
     service.post("/v1/predict", [{"id": i, "input": [1, 2]} for i in range(9)])
     service.post("/v1/pause", "")
-    waits = [threading.Thread(target=lambda i=i: late.append(service.post("/v1/label", {"id": i, "label": 1})))
-             for i in range(2)]
-    late = []
-    for one in waits:
-        one.start()
+    waits = [socket.create_connection(("127.0.0.1", int(service.lines.rpartition(":")[2])), 20) for _ in range(2)]
+    for i, one in enumerate(waits):
+        one.sendall(b'{"id": %d, "label": 1}\n' % i)
     until = time.monotonic() + 20
     while json.loads(service.get("/v1/state")[1])["queue"] < 2 and time.monotonic() < until:
         time.sleep(0.02)
@@ -409,9 +432,10 @@ def bounds(retain, folder):
     is_refused("a full queue", got, 503, "serve.queue = 2", later=True)
     verdict(service.post("/v1/predict", {"input": [1, 2]})[0] == 200, "and predicts all the same")
     service.post("/v1/resume", "")
+    late = [one.makefile().readline() for one in waits]
+    verdict(["sample" in json.loads(one) for one in late] == [True, True], "lines that waited are taken", late)
     for one in waits:
-        one.join(20)
-    verdict([got[0] for got in late] == [200, 200], "who was in the queue is served", late)
+        one.close()
     status, got = service.post("/v1/label", {"id": 5, "label": 1})
     verdict(status == 200, "and who tries again", got)
     verdict(service.end() == 0, "SIGTERM ends it", service.errors)
@@ -467,6 +491,7 @@ def main(retain):
         pauses(service)
         gives_way(service)
         weights = service.get("/v1/model.safetensors")[1]
+        time.sleep(0.5)  # the state is one of a moment ago
         before = json.loads(service.get("/v1/state")[1])
         verdict(service.end() == 0, "SIGTERM ends it", service.errors)
         service = Service(retain, os.path.join(folder, "shop"), "--listen", "127.0.0.1:0")
@@ -479,6 +504,7 @@ def main(retain):
         wants_tokens(retain, folder)
         os.makedirs(os.path.join(folder, "lines"))
         takes_lines(retain, folder)
+        leaves_files_alone(retain, folder)
         serves_a_model(retain, folder, weights)
         answers_together(retain, folder)
         bounds(retain, folder)
