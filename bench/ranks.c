@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "dist/dist.h"
 #include "learn/follow.h"
-#include "run/config.h"
+#include "session/config.h"
 #include "store/store_impl.h"
 
 enum { STEP = 256, TRIES = 6 };

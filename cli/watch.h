@@ -2,7 +2,7 @@
 #ifndef RETAIN_CLI_WATCH_H
 #define RETAIN_CLI_WATCH_H
 
-#include "run/run.h"
+#include "session/run.h"
 
 struct watch {
 	const struct options *options; /* as long as the watch */

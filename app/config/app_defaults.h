@@ -8,7 +8,7 @@
 #include "base/options.h"
 
 /*
- * Fills in what follows from the data (run/defaults.h): whether they are rows or pictures,
+ * Fills in what follows from the data (session/defaults.h): whether they are rows or pictures,
  * how large these are, whether they have an order. Built-in streams are left alone. Data
  * that cannot be read are, too; opening them later says why.
  */

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "live/live_impl.h"
 #include "live/pieces.h"
-#include "run/rollback.h"
+#include "session/rollback.h"
 #include "schema/schema.h"
 
 static const double WAIT = 0.2;  /* seconds, after which a wish to stop is looked at again */

@@ -18,7 +18,7 @@
 #define RETAIN_LIVE_LIVE_H
 
 #include "base/options.h"
-#include "run/run.h"
+#include "session/run.h"
 
 struct live;
 

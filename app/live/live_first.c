@@ -12,7 +12,7 @@
 #include "live/lead.h"
 #include "live/live_impl.h"
 #include "live/pieces.h"
-#include "run/shape.h"
+#include "session/shape.h"
 #include "schema/schema.h"
 
 enum { LINE_LONGEST = 1 << 20 };

@@ -10,7 +10,7 @@
 #include "live/live_line.h"
 #include "live/live_table.h"
 #include "live/live.h"
-#include "run/run.h"
+#include "session/run.h"
 
 /* So many inputs are predicted and synced together at most. */
 enum { LIVE_GROUP = 256, LIVE_SEEN = 1 << 13 };

@@ -36,7 +36,7 @@
 
 #include "base/err.h"
 #include "live/answers.h"
-#include "run/class_list.h"
+#include "session/class_list.h"
 #include "store/journal.h"
 
 struct live_line {

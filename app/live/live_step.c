@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "eval/guess.h"
 #include "live/live_impl.h"
-#include "run/rollback.h"
+#include "session/rollback.h"
 
 /* The time step in the run's buffers: kept, scored, revealed. */
 static int meet(struct live *live, const int32_t *guesses, int n, struct err *err)

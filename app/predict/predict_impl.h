@@ -7,7 +7,7 @@
 #include "base/json_write.h"
 #include "base/options.h"
 #include "predict/predict.h"
-#include "run/asked.h"
+#include "session/asked.h"
 #include "schema/schema.h"
 
 /* Samples that are predicted together, and those of one task. */

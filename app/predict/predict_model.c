@@ -1,6 +1,6 @@
 /*
  * What answers: the net of a weights file, or of a run's folder the learner that its checkpoint
- * has (run/asked.h), with all that it learned beside its net. Names of classes and what rows
+ * has (session/asked.h), with all that it learned beside its net. Names of classes and what rows
  * become are the weights file's either way.
  */
 #include <inttypes.h>

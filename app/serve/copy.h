@@ -13,7 +13,7 @@
 #include "live/answers.h"
 #include "nn/net.h"
 #include "nn/weights/weights_file.h"
-#include "run/run.h"
+#include "session/run.h"
 
 struct copy;
 

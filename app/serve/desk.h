@@ -20,7 +20,7 @@
 #include "live/answers.h"
 #include "live/live.h"
 #include "live/live_line.h"
-#include "run/run.h"
+#include "session/run.h"
 #include "serve/copy.h"
 
 struct job {

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "nn/rank.h"
-#include "run/rollback.h"
+#include "session/rollback.h"
 #include "stored/stored_impl.h"
 #include "streams/source_store.h"
 

@@ -3,14 +3,14 @@
  * data of every moment. The loop predicts each time step, scores it, reveals it and
  * trains; from time to time it evaluates. In the supervised form all samples are
  * revealed first, and time steps are only parts of the training. To the files of a
- * run (run/run.h) it adds
+ * run (session/run.h) it adds
  *
  *	matrix.csv         accuracy by model time and data time
  */
 #ifndef RETAIN_STORED_STORED_H
 #define RETAIN_STORED_STORED_H
 
-#include "run/run.h"
+#include "session/run.h"
 
 struct stored;
 

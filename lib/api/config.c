@@ -1,4 +1,4 @@
-/* The public configuration: the layers of run/config.h, and whom to tell what. */
+/* The public configuration: the layers of session/config.h, and whom to tell what. */
 #include "api/config.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "api/args.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "run/defaults.h"
+#include "session/defaults.h"
 
 static const struct option_row program_options[] = {
 	{"run", "waiting_most", OPTION_INT64, "100000", "[1, inf)",

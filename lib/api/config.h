@@ -5,7 +5,7 @@
 #include <retain.h>
 #include "api/progress.h"
 #include "base/options.h"
-#include "run/config.h"
+#include "session/config.h"
 
 /* Whom a learner warns. */
 struct warning {
@@ -21,7 +21,7 @@ struct retain_config {
 	struct progress progress;
 };
 
-/* Keys that nobody set, by what model.input says of the inputs (run/defaults.h). */
+/* Keys that nobody set, by what model.input says of the inputs (session/defaults.h). */
 int api_config_fill(struct options *options, struct err *err);
 
 #endif

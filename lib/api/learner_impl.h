@@ -17,7 +17,7 @@
 #include "api/program.h"
 #include "api/serving.h"
 #include "api/waiting.h"
-#include "run/run.h"
+#include "session/run.h"
 
 struct retain_learner {
 	pid_t owner; /* the process that made it */

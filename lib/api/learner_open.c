@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "run/config.h"
+#include "session/config.h"
 
 int api_learner_owned(const struct retain_learner *learner, const char *function, struct err *err)
 {

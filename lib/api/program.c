@@ -19,11 +19,11 @@
 #include "base/file.h"
 #include "base/ini_read.h"
 #include "base/mem.h"
-#include "run/config.h"
+#include "session/config.h"
 #include "eval/guess.h"
-#include "run/rollback.h"
-#include "run/run.h"
-#include "run/shape.h"
+#include "session/rollback.h"
+#include "session/run.h"
+#include "session/shape.h"
 #include "store/journal.h"
 
 struct program {

@@ -4,7 +4,7 @@
  */
 #include "stream.h"
 
-#include "../run/metrics_read.h"
+#include "../session/metrics_read.h"
 
 #include <jansson.h>
 #include <math.h>

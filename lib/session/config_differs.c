@@ -1,0 +1,56 @@
+/* The saved config is read on defaults, so that keys which it lacks have theirs. */
+#include "session/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int compare(const struct options *then, const struct options *now, struct err *err)
+{
+	const struct option_row *row = options_difference(then, now);
+	char key[128];
+
+	if (!row)
+		return 0;
+	snprintf(key, sizeof(key), "%s.%s", row->section, row->name);
+	return err_set(err, ERR_INPUT, "%s = %.150s, not %.150s", key, options_value(then, key),
+		options_value(now, key));
+}
+
+static int read_saved(struct options **then, const struct options *like, const char *saved,
+	size_t size, bool strict, struct err *err)
+{
+	const int code = options_defaults(then, like, err);
+
+	return code ? code : options_read_foreign(*then, "its config", saved, size, strict, err);
+}
+
+int config_differs(
+	const struct options *now, const char *saved, size_t size, bool strict, struct err *err)
+{
+	struct options *then = NULL;
+	int code = read_saved(&then, now, saved, size, strict, err);
+
+	if (!code)
+		code = compare(then, now, err);
+	options_free(then);
+	return code;
+}
+
+int config_adopt(struct options *now, const char *saved, size_t size, struct err *err)
+{
+	struct options *then = NULL;
+	const struct option_row *row;
+	int code = read_saved(&then, now, saved, size, false, err);
+
+	for (size_t i = 0; !code && (row = options_at(now, i)); i++) {
+		char key[128];
+
+		snprintf(key, sizeof(key), "%s.%s", row->section, row->name);
+		if (!(row->flags & OPTION_MAY_CHANGE) &&
+			(!strcmp(options_value(now, key), "auto") ||
+				!strcmp(options_source(now, key), OPTIONS_DEFAULT)))
+			code = options_set(now, key, options_value(then, key), "its config", err);
+	}
+	options_free(then);
+	return code;
+}

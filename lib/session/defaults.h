@@ -1,0 +1,41 @@
+/*
+ * What keys are where nobody set them: they follow from what the inputs are, rows of
+ * numbers or pictures, and are the same for a file, a pipe and a program
+ * (docs/defaults.md says why they are these). Built-in streams have their presets
+ * instead.
+ *
+ * A key is left alone if somebody set it, or set one that stands against it: who sets
+ * run.iterations needs no run.step_epochs, and if single keys make up a method, the others
+ * have the paper's values.
+ */
+#ifndef RETAIN_SESSION_DEFAULTS_H
+#define RETAIN_SESSION_DEFAULTS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/options.h"
+
+enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES, DEFAULTS_LARGE_PICTURES };
+enum { DEFAULTS_SMALL = 96 }; /* pixels a side, up to which a picture is not large */
+
+/* By the height and width of a picture, the larger; by what model.input says of inputs. */
+enum defaults_kind defaults_of_pictures(int side);
+enum defaults_kind defaults_of_input(const char *input);
+
+/* Whether anything is left to fill in; if not, the data need not be looked at. */
+bool defaults_wanted(const struct options *options);
+
+/*
+ * held: retention is to be measured on what is held out, so there must be some, also for
+ * methods that would hold out nothing.
+ */
+int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err);
+
+/* Sets a key that nobody set, as if it followed from the data; a key that is not there is none. */
+int defaults_set(struct options *options, const char *key, const char *value, struct err *err);
+
+/* Whether somebody set it. What a method or the data say is nobody's. */
+bool defaults_said(const struct options *options, const char *key);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * Methods are bundles of keys. Each says all that distinguishes methods (objective, loss,
+ * optimizer, average, schedule, holdout, recency, fast weights), so that one can replace
+ * another. What may be added to any of them is a suffix.
+ */
+#include <stddef.h>
+
+#include "session/config.h"
+
+/* What a method consists of, by the keys' last words. */
+#define METHOD(objective, optimizer, average, schedule, holdout, recency, ...)                     \
+	BUNDLE("replay.objective=" objective, "optimizer.kind=" optimizer,                         \
+		"average.kind=" average, "schedule.kind=" schedule, "replay.holdout=" holdout,     \
+		"replay.recency_share=" recency, "fast.parts=none", "fast.heads=none",             \
+		"loss.kind=cross-entropy", "optimizer.wide=0", ##__VA_ARGS__)
+
+const struct bundle methods[] = {
+	{"ama+malr",
+		"adaptive averages, rate led by their gap to SGD: the paper's method, with windows "
+		"that adapt (Algorithm 2 as printed: average.rule = paper, which kept 7 points "
+		"less)",
+		METHOD("pure", "sgd", "ama", "malr", "0.05", "0")},
+	{"ama+rwp", "adaptive averages, rate cut on validation plateaus",
+		METHOD("pure", "sgd", "ama", "rwp", "0.05", "0")},
+	{"ama+clr", "adaptive averages, constant rate",
+		METHOD("pure", "sgd", "ama", "constant", "0.05", "0")},
+	{"ama+cosine", "adaptive averages, rate along a cosine of known length",
+		METHOD("pure", "sgd", "ama", "cosine", "0.05", "0")},
+	{"ema+malr", "one average of fixed weight, rate led by its gap to SGD",
+		METHOD("pure", "sgd", "ema", "malr", "0.05", "0")},
+	{"ema+rwp", "one average of fixed weight, rate cut on validation plateaus",
+		METHOD("pure", "sgd", "ema", "rwp", "0.05", "0")},
+	{"ema+clr", "one average of fixed weight, constant rate",
+		METHOD("pure", "sgd", "ema", "constant", "0.05", "0")},
+	{"sgd+rwp", "plain SGD, rate cut on validation plateaus",
+		METHOD("pure", "sgd", "none", "rwp", "0.05", "0")},
+	{"sgd+clr", "plain SGD at a constant rate, on training and validation samples",
+		METHOD("pure", "sgd", "none", "constant", "0", "0")},
+	{"sgd+cosine", "plain SGD, rate along a cosine of known length",
+		METHOD("pure", "sgd", "none", "cosine", "0", "0")},
+	{"sgd+cyclic", "plain SGD, a cosine per task",
+		METHOD("pure", "sgd", "none", "cyclic", "0", "0")},
+	{"er", "experience replay: half the current task, half past ones; a cosine per task",
+		METHOD("er", "sgd", "none", "cyclic", "0", "0")},
+	{"mir", "as er, with the past samples that a step on the current ones harms most",
+		METHOD("mir", "sgd", "none", "cyclic", "0", "0")},
+	{"gdumb", "a class-balanced memory, trained on from scratch for each task",
+		METHOD("pure", "sgd", "none", "cyclic", "0", "0", "replay.pool=balanced",
+			"learn.retrain=on")},
+	{"er-ace", "half of each batch new, which compete only among their own classes",
+		METHOD("mixed", "sgd", "none", "cyclic", "0", "0", "loss.kind=ace")},
+	{"der++", "as er, from a reservoir; replayed samples stay close to their logits of then",
+		METHOD("er", "sgd", "none", "cyclic", "0", "0", "replay.pool=reservoir",
+			"loss.kind=der")},
+	{"ewc", "as er, and weights stay where they matter to earlier tasks",
+		METHOD("er", "sgd", "none", "cyclic", "0", "0", "loss.kind=ewc")},
+	{"lwf+ama", "adaptive averages at a constant rate, and what they say is learned, too",
+		METHOD("pure", "sgd", "ama", "constant", "0.05", "0", "loss.kind=distill")},
+	{"polrs+adrep",
+		"made for learning efficacy: mixed replay, three rates at a time, adaptive reach",
+		METHOD("mixed", "sgd", "none", "constant", "0", "0", "replay.history=40000",
+			"learn.population=polrs", "learn.adapt_history=on")},
+	{"mixed+clr", "half of each batch from the current step, constant rate",
+		METHOD("mixed", "sgd", "none", "constant", "0", "0")},
+	{"mixed+ama+malr", "half of each batch from the current step, with AMA and MALR",
+		METHOD("mixed", "sgd", "ama", "malr", "0.05", "0")},
+	{"adam+clr", "ADAM at a constant rate",
+		METHOD("pure", "adam", "none", "constant", "0", "0", "schedule.rate=0.001",
+			"optimizer.decay=0")},
+	{"adam+rwp", "ADAM, rate cut on validation plateaus",
+		METHOD("pure", "adam", "none", "rwp", "0.05", "0", "schedule.rate=0.001",
+			"optimizer.decay=0")},
+	{"adam+ama+malr", "ADAM with adaptive averages and the rate led by their gap",
+		METHOD("pure", "adam", "ama", "malr", "0.05", "0", "schedule.rate=0.001",
+			"optimizer.decay=0")},
+	{"schedule-free", "schedule-free SGD: no holdout, no horizon, no schedule",
+		METHOD("pure", "schedule-free", "none", "constant", "0", "0", "schedule.rate=0.5",
+			"optimizer.wide=64")},
+	{"schedule-free+recency", "schedule-free SGD, a tenth of each batch from the newest tenth",
+		METHOD("pure", "schedule-free", "none", "constant", "0", "0.1", "schedule.rate=0.5",
+			"optimizer.wide=64")},
+	{"ama+malr+recency", "the paper's method, a tenth of each batch from the newest tenth",
+		METHOD("pure", "sgd", "ama", "malr", "0.05", "0.1")},
+	{0},
+};
+
+const struct bundle method_suffixes[] = {
+	{"+pool", "after any method: weight decay that shrinks as the pool grows",
+		BUNDLE("optimizer.decay=pool")},
+	{"+fast", "after any method: fast weights for what comes now, and the decay of +pool",
+		BUNDLE("optimizer.decay=pool", "fast.parts=0.2:0.97+0.1:0.999")},
+	{"+heads", "after any method, for embeddings: ridge regression and nearest neighbours",
+		BUNDLE("fast.heads=ridge, knn")},
+	{0},
+};

@@ -1,0 +1,52 @@
+/*
+ * Rows of named values in runs whose samples come from outside. The schema is a file of the
+ * folder, schema.json, which is written whenever a row has taught it something and before
+ * that row's input is kept anywhere. So no input was ever made by what the file does not
+ * know; and what the file knows too much after a crash comes from rows that were not
+ * answered, and teaches the same again when they come again.
+ */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "session/run.h"
+#include "schema/schema.h"
+
+int run_schema_open(struct run *run, struct err *err)
+{
+	const struct schema_sizes sizes = schema_sizes(run->config.options);
+	char *path = run->config.folder ? run_folder_path(run, "schema.json") : NULL;
+	int code = 0;
+
+	if (run->config.folder && !path)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	if (path && run->config.start != RUN_ANEW && path_exists(path)) {
+		code = schema_open(&run->schema, path, &sizes, err);
+		run->schema_kept = !code;
+		run->schema_serial = code ? 0 : schema_serial(run->schema);
+	} else {
+		code = schema_from(&run->schema, run->config.options, err);
+	}
+	mem_free(path);
+	return code;
+}
+
+int run_schema_keep(struct run *run, struct err *err)
+{
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+	int code;
+
+	if (!run->schema || !run->config.folder ||
+		(run->schema_kept && run->schema_serial == schema_serial(run->schema)))
+		return 0;
+	schema_write(run->schema, &json, NULL);
+	text_add(&words, "\n");
+	code = run_folder_write(run, "schema.json", &words, err);
+	if (code)
+		return code;
+	run->schema_kept = true;
+	run->schema_serial = schema_serial(run->schema);
+	return 0;
+}
