@@ -100,8 +100,8 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 	progress_begin(line, watch->quiet ? NULL : stderr, watch->name, 0);
 	code = live_go(live, &result->run, err);
 	progress_end(line);
-	result->lines = live_lines(live);
-	result->bad_lines = live_bad_lines(live);
+	result->lines = live_session(live)->lines;
+	result->bad_lines = live_session(live)->bad;
 	live_close(live);
 	return code;
 }

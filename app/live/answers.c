@@ -2,7 +2,6 @@
 #include "live/answers.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
@@ -13,46 +12,14 @@
 
 enum { WAIT = 200 }; /* milliseconds, after which a wish to stop is looked at again */
 
+void answers_init(struct answers *answers, int descriptor)
+{
+	*answers = (struct answers){.sender.answer = answers_say, .descriptor = descriptor};
+}
+
 void answers_release(struct answers *answers)
 {
 	text_release(&answers->words);
-}
-
-int answers_wish_for(struct answers_wish *wish, const char *words, struct err *err)
-{
-	if (!words || (strcmp(words, "now") != 0 && strcmp(words, "ever") != 0))
-		return err_set(err, ERR_INPUT, "for: must be now or ever");
-	wish->question = strcmp(words, "now") ? ANSWERS_EVER : ANSWERS_NOW;
-	return 0;
-}
-
-int answers_wish_top(struct answers_wish *wish, int64_t top, struct err *err)
-{
-	if (top < 1 || top > ANSWERS_TOP)
-		return err_set(
-			err, ERR_INPUT, "top: must be a whole number from 1 to %d", ANSWERS_TOP);
-	wish->top = (int)top;
-	return 0;
-}
-
-struct answers_wish answers_wish_or(struct answers_wish wish, struct answers_wish otherwise)
-{
-	return (struct answers_wish){wish.question ? wish.question : otherwise.question,
-		wish.top ? wish.top : otherwise.top};
-}
-
-static struct jwriter begin_answer(struct answers *answers)
-{
-	struct jwriter line = {.out = &answers->words};
-
-	jwriter_table(&line, NULL);
-	return line;
-}
-
-static void end_answer(struct jwriter *line)
-{
-	jwriter_end(line);
-	text_add(line->out, "\n");
 }
 
 static void add_class(struct jwriter *line, const char *key, struct answers_class class)
@@ -99,37 +66,52 @@ void answers_add(struct jwriter *line, struct answers_class prediction, double p
 		add_top(line, top);
 }
 
-void answers_prediction(struct answers *answers, const char *id, struct answers_class prediction,
-	double probability, const struct answers_top *top)
+static const char *name_of(const void *names, int32_t label)
 {
-	struct jwriter line = begin_answer(answers);
-
-	jwriter_raw(&line, "id", id);
-	answers_add(&line, prediction, probability, top);
-	end_answer(&line);
+	return class_list_name(names, label);
 }
 
-void answers_sample(
-	struct answers *answers, const char *id, struct answers_class label, int64_t sample)
+static void say_prediction(struct jwriter *line, const struct answer *answer)
 {
-	struct jwriter line = begin_answer(answers);
+	const struct answers_class class = {answer->label, name_of(answer->names, answer->label)};
+	const struct answers_top top = {
+		answer->logits, answer->classes, answer->top, name_of, answer->names};
 
-	jwriter_raw(&line, "id", id);
-	add_class(&line, "label", label);
-	jwriter_whole(&line, "sample", sample);
-	end_answer(&line);
+	jwriter_raw(line, "id", answer->id);
+	answers_add(line, class, answer->probability, answer->logits ? &top : NULL);
 }
 
-void answers_error(struct answers *answers, int64_t number, const char *id, const char *message)
+static void say_sample(struct jwriter *line, const struct answer *answer)
 {
-	struct jwriter line = begin_answer(answers);
+	jwriter_raw(line, "id", answer->id);
+	add_class(line, "label",
+		(struct answers_class){answer->label, name_of(answer->names, answer->label)});
+	jwriter_whole(line, "sample", answer->sample);
+}
 
-	answers->errors++;
-	jwriter_whole(&line, "line", number);
-	if (*id)
-		jwriter_raw(&line, "id", id);
-	jwriter_text(&line, "error", message);
-	end_answer(&line);
+static void say_error(struct jwriter *line, const struct answer *answer)
+{
+	jwriter_whole(line, "line", answer->place.line);
+	if (*answer->id)
+		jwriter_raw(line, "id", answer->id);
+	jwriter_text(line, "error", answer->why);
+}
+
+void answers_say(struct sender *sender, const struct answer *answer)
+{
+	static void (*const says[])(struct jwriter *, const struct answer *) = {
+		[ANSWER_PREDICTION] = say_prediction,
+		[ANSWER_SAMPLE] = say_sample,
+		[ANSWER_ERROR] = say_error,
+	};
+	struct answers *answers = (struct answers *)sender;
+	struct jwriter line = {.out = &answers->words};
+
+	answers->errors += answer->kind == ANSWER_ERROR;
+	jwriter_table(&line, NULL);
+	says[answer->kind](&line, answer);
+	jwriter_end(&line);
+	text_add(line.out, "\n");
 }
 
 static int failed(struct err *err)

@@ -27,7 +27,7 @@ int live_cells(const char *bytes, size_t size, char separator, struct csv_field 
 }
 
 int live_cell_id(
-	const struct csv_field *cell, const char *where, struct live_line *line, struct err *err)
+	const struct csv_field *cell, const char *where, struct event *line, struct err *err)
 {
 	char words[JOURNAL_KEY + 1];
 	int64_t number;
@@ -49,7 +49,7 @@ int live_cell_id(
 }
 
 int live_cell_name(
-	const struct csv_field *cell, const char *where, struct live_line *line, struct err *err)
+	const struct csv_field *cell, const char *where, struct event *line, struct err *err)
 {
 	char words[CLASS_NAME + 1];
 
@@ -62,7 +62,7 @@ int live_cell_name(
 }
 
 int live_cell_number(const struct csv_field *cell, const struct live_line_shape *shape,
-	const char *where, struct live_line *line, struct err *err)
+	const char *where, struct event *line, struct err *err)
 {
 	int64_t label;
 

@@ -10,13 +10,13 @@ int live_cells(const char *bytes, size_t size, char separator, struct csv_field 
 
 /* A whole number as JSON would write it is one; anything else is a text. */
 int live_cell_id(
-	const struct csv_field *cell, const char *where, struct live_line *line, struct err *err);
+	const struct csv_field *cell, const char *where, struct event *line, struct err *err);
 
 /* A class by its name, and one by its number. */
 int live_cell_name(
-	const struct csv_field *cell, const char *where, struct live_line *line, struct err *err);
+	const struct csv_field *cell, const char *where, struct event *line, struct err *err);
 int live_cell_number(const struct csv_field *cell, const struct live_line_shape *shape,
-	const char *where, struct live_line *line, struct err *err);
+	const char *where, struct event *line, struct err *err);
 
 /*
  * Learns the cells of a row and makes its input, or does neither. columns[i] is the column of

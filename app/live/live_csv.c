@@ -29,7 +29,7 @@ static bool is_heading(const struct csv_field *fields, int n)
 
 /* A whole number is one; anything else is a name, where names can be. */
 static int read_label(const struct csv_field *field, const struct live_line_shape *shape,
-	const char *where, struct live_line *line, struct err *err)
+	const char *where, struct event *line, struct err *err)
 {
 	int64_t number;
 
@@ -111,8 +111,8 @@ static int read_row(const struct csv_field *fields, int n, const struct live_lin
 }
 
 static int read_fields(struct csv_field *fields, int n, int kept,
-	const struct live_line_shape *shape, const char *where, struct live_line *line,
-	float *input, struct err *err)
+	const struct live_line_shape *shape, const char *where, struct event *line, float *input,
+	struct err *err)
 {
 	int code;
 
@@ -137,13 +137,13 @@ static int read_fields(struct csv_field *fields, int n, int kept,
 }
 
 int live_line_csv(const char *bytes, size_t size, const char *where,
-	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
+	const struct live_line_shape *shape, struct event *line, float *input, struct err *err)
 {
 	const int most = NUMBERS + (shape->schema ? shape->columns_count : (int)shape->floats);
 	struct csv_field *fields = mem_new((size_t)most, sizeof(*fields));
 	int n, code;
 
-	*line = (struct live_line){0};
+	*line = (struct event){0};
 	if (!fields)
 		return err_memory(err, "columns of a line", (size_t)most * sizeof(*fields));
 	n = live_cells(bytes, size, ',', fields, most);

@@ -6,13 +6,11 @@
  */
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 
 #include "base/mem.h"
 #include "live/lead.h"
 #include "live/live_impl.h"
 #include "live/pieces.h"
-#include "session/shape.h"
 #include "schema/schema.h"
 
 enum { LINE_LONGEST = 1 << 20 };
@@ -23,15 +21,23 @@ static bool found(const struct live_first *first)
 	return first->schema || first->floats;
 }
 
+static int refuse(struct live *live, const struct feed_line *from, const char *id,
+	struct answers *to, int code, const struct err *why, struct err *err)
+{
+	const struct event_place place = {from->number, from->object};
+
+	return session_refuse(&live->session, place, id, &to->sender, code, why, err);
+}
+
 /* What is wrong with a line that has no input, or none that says what inputs are. */
 static int reason(
-	struct live *live, const struct feed_line *from, struct live_line *line, struct err *why)
+	struct live *live, const struct feed_line *from, struct event *line, struct err *why)
 {
 	const struct live_line_shape any = {.classes = INT_MAX, .grows = true, .missing = true};
-	char where[LIVE_WHERE];
+	char where[EVENT_WHERE];
 	int code;
 
-	live_where((struct live_place){from->number, from->object}, where);
+	event_where((struct event_place){from->number, from->object}, where);
 	code = live_check_line(live, from, where, why);
 	if (!code)
 		code = live->format->read(from->bytes, from->size, where, &any, line, NULL, why);
@@ -47,22 +53,22 @@ static int reason(
  * Of CSV only the input is known to be good, since a heading may still change its columns.
  */
 static int check_first(struct live *live, struct live_first *first, const struct feed_line *from,
-	struct live_line *line, struct err *why)
+	struct event *line, struct err *why)
 {
-	const struct learner_config *config = &live->config;
+	const struct learner_config *config = &live->session.learner;
 	const struct live_line_shape shape = {
 		.floats = first->schema ? schema_floats(first->schema) : first->floats,
 		.classes = config->classes_most ? config->classes_most : config->classes,
 		.grows = config->classes_most > 0,
 		.missing = true,
 		.schema = first->schema};
-	char where[LIVE_WHERE];
+	char where[EVENT_WHERE];
 	float *input;
 	int code;
 
 	if (!live->format->lists)
 		return 0;
-	live_where((struct live_place){from->number, from->object}, where);
+	event_where((struct event_place){from->number, from->object}, where);
 	input = mem_new(shape.floats, sizeof(*input));
 	code = input ? live->format->read(from->bytes, from->size, where, &shape, line, input, why)
 		     : err_memory(why, "an input", shape.floats * sizeof(*input));
@@ -88,7 +94,7 @@ static int look_at_one(struct live *live, struct live_first *first, const struct
 	struct answers *to, struct err *err)
 {
 	const int headings = first->headings;
-	struct live_line line = {0};
+	struct event line = {0};
 	struct err why = {0};
 	int code = from->cut ? 0 : live->format->first(first, from->bytes, from->size, &why);
 
@@ -99,24 +105,24 @@ static int look_at_one(struct live *live, struct live_first *first, const struct
 		forget(first);
 		if (!to)
 			return 0;
-		live->lines++;
-		return live_refuse_if_bad(live, from->number, line.id, to, code, &why, err);
+		live->session.lines++;
+		return refuse(live, from, line.id, to, code, &why, err);
 	}
 	if (!to)
 		return 0;
-	live->lines++;
+	live->session.lines++;
 	if (first->headings > headings)
 		return 0;
 	if (code) {
 		const struct err bare = why;
-		char where[LIVE_WHERE];
+		char where[EVENT_WHERE];
 
-		live_where((struct live_place){from->number, from->object}, where);
+		event_where((struct event_place){from->number, from->object}, where);
 		err_set(&why, code, "%s: input: %s", where, bare.message);
 	} else {
 		code = reason(live, from, &line, &why);
 	}
-	return live_refuse_if_bad(live, from->number, line.id, to, code, &why, err);
+	return refuse(live, from, line.id, to, code, &why, err);
 }
 
 static int look_at_list(struct live *live, struct live_first *first, const struct feed_line *from,
@@ -176,11 +182,11 @@ static int look_for_input(struct live *live, struct live_first *first, bool quie
 		if (lead == LEAD_NONE)
 			code = look_at(live, first, &line, &live->answers, err);
 		else if (lead == LEAD_LINE)
-			live->lines++;
+			live->session.lines++;
 	}
 	if (found(first) || lead == LEAD_OPEN)
 		feed_back(live->feed);
-	return code ? code : live_send(live, err);
+	return code ? code : session_settle(&live->session, err);
 }
 
 static int wait_for_input(struct live *live, struct live_first *first, struct err *err)
@@ -191,7 +197,7 @@ static int wait_for_input(struct live *live, struct live_first *first, struct er
 	while (!code && !found(first)) {
 		const bool ended = feed_ended(live->feed);
 
-		if (run_stopping(&live->run))
+		if (run_stopping(&live->session.run))
 			return err_set(err, ERR_STATE,
 				"stopped before the first input; nothing was taken");
 		feed_left(live->feed, &before);
@@ -207,79 +213,34 @@ static int wait_for_input(struct live *live, struct live_first *first, struct er
 	return code;
 }
 
-static int check_floats(size_t floats, struct err *err)
-{
-	return floats > INT_MAX
-		       ? err_set(err, ERR_INPUT, "an input of %zu numbers is too large", floats)
-		       : 0;
-}
-
-/* A schema is in the folder before the journal, which only knows how many numbers there are. */
-static int take_shape(struct live *live, int input, struct learner_config *config, struct err *err)
-{
-	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
-	struct live_first first = {.sizes = &sizes, .table = &live->table};
-	int code = feed_open(&live->feed, input, LINE_LONGEST, err);
-
-	if (!code)
-		code = wait_for_input(live, &first, err);
-	live->run.schema = first.schema;
-	mem_free(first.heading);
-	if (!code)
-		code = check_floats(first.floats, err);
-	config->channels = code ? 0 : (int)first.floats;
-	return code ? code : run_schema_keep(&live->run, err);
-}
-
-/* Inputs are as the folder has them or, in a new one, as the first line has. */
-static int find_shape(struct live *live, struct learner_config *config, int input, struct err *err)
-{
-	size_t floats = 0;
-	int code = run_try_options(&live->run, config, err);
-
-	if (!code)
-		code = run_journal_floats(&live->run, &floats, err);
-	if (!code)
-		code = check_floats(floats, err);
-	config->channels = code ? 0 : (int)floats;
-	if (!code && !floats && input >= 0)
-		code = take_shape(live, input, config, err);
-	return code;
-}
-
 int live_shape(struct live *live, int input, struct err *err)
 {
-	struct learner_config *config = &live->config;
-	int code = shape_read(live->run.config.options, config, err);
+	struct session *s = &live->session;
+	const struct schema_sizes sizes = schema_sizes(s->run.config.options);
+	struct live_first first = {.sizes = &sizes, .table = &live->table};
+	int code = session_find_shape(s, err);
 
+	if (code || s->learner.channels || input < 0)
+		return code;
+	code = feed_open(&live->feed, input, LINE_LONGEST, err);
 	if (!code)
-		code = run_schema_open(&live->run, err);
-	if (!code && !live->run.schema && !config->channels)
-		code = find_shape(live, config, input, err);
-	if (!code && live->run.schema)
-		config->channels = (int)schema_floats(live->run.schema);
+		code = wait_for_input(live, &first, err);
+	if (!code)
+		code = session_set_shape(s, first.floats, first.schema, err);
+	if (s->run.schema != first.schema)
+		schema_free(first.schema);
+	mem_free(first.heading);
 	return code;
-}
-
-/* What the line says of inputs, if a learner of such inputs can be; nothing is kept of it yet. */
-static int try_shape(struct live *live, const struct live_first *first,
-	struct learner_config *config, struct err *err)
-{
-	int code = check_floats(first->floats, err);
-
-	*config = live->config;
-	config->channels = (int)(first->schema ? schema_floats(first->schema) : first->floats);
-	return code ? code : run_try_learner(&live->run, config, err);
 }
 
 int live_take_first(struct live *live, const struct feed_line *from, enum live_kind kind,
 	struct answers *to, bool *made, struct err *err)
 {
-	const struct schema_sizes sizes = schema_sizes(live->run.config.options);
+	struct session *s = &live->session;
+	const struct schema_sizes sizes = schema_sizes(s->run.config.options);
 	struct live_first first = {
 		.sizes = &sizes, .labels_only = kind == LIVE_LABELS, .table = &live->table};
 	struct feed_line line = *from;
-	struct learner_config config;
 	struct err why = {0};
 	int code;
 
@@ -289,18 +250,17 @@ int live_take_first(struct live *live, const struct feed_line *from, enum live_k
 	mem_free(first.heading);
 	if (code || !found(&first))
 		return code;
-	code = try_shape(live, &first, &config, &why);
-	if (code) {
-		struct err said = {0};
-
+	code = session_set_shape(s, first.floats, first.schema, &why);
+	if (s->run.schema != first.schema)
 		schema_free(first.schema);
-		live->lines++;
-		err_set(&said, ERR_INPUT, "line %" PRId64 ": input: %s", from->number, why.message);
-		return live_refuse_if_bad(live, from->number, "", to, ERR_INPUT, &said, err);
+	*made = !code;
+	if (!code)
+		return live_make(live, -1, err);
+	if (code == ERR_INPUT) {
+		const struct err bare = why;
+
+		s->lines++;
+		err_set(&why, ERR_INPUT, "line %" PRId64 ": input: %s", from->number, bare.message);
 	}
-	live->config = config;
-	live->run.schema = first.schema;
-	*made = true;
-	code = run_schema_keep(&live->run, err);
-	return code ? code : live_make(live, -1, err);
+	return refuse(live, from, "", to, code, &why, err);
 }

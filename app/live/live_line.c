@@ -37,12 +37,12 @@ const struct live_line_format *live_line_guess(const char *bytes, size_t size)
 	return row->name ? row : NULL;
 }
 
-void live_line_number_id(struct live_line *line, int64_t number)
+void live_line_number_id(struct event *line, int64_t number)
 {
 	snprintf(line->id, sizeof(line->id), "%" PRId64, number);
 }
 
-int live_line_text_id(struct live_line *line, const char *words, const char *where, struct err *err)
+int live_line_text_id(struct event *line, const char *words, const char *where, struct err *err)
 {
 	struct text quoted = {0};
 	struct jwriter json = {.out = &quoted};
@@ -62,7 +62,7 @@ int live_line_text_id(struct live_line *line, const char *words, const char *whe
 	return code;
 }
 
-int live_line_label(struct live_line *line, int64_t label, const struct live_line_shape *shape,
+int live_line_label(struct event *line, int64_t label, const struct live_line_shape *shape,
 	const char *where, struct err *err)
 {
 	if (shape->grows && (label < 0 || shape->as_names)) {
@@ -83,7 +83,7 @@ int live_line_label(struct live_line *line, int64_t label, const struct live_lin
 	return 0;
 }
 
-int live_line_name(struct live_line *line, const char *words, const char *where, struct err *err)
+int live_line_name(struct event *line, const char *words, const char *where, struct err *err)
 {
 	struct err why = {0};
 

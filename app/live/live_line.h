@@ -35,18 +35,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "live/answers.h"
-#include "session/class_list.h"
-#include "store/journal.h"
-
-struct live_line {
-	char id[JOURNAL_KEY + 1]; /* as JSON: 17 or "a" with its quotes */
-	bool has_input, has_label;
-	int32_t label;
-	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label is a number */
-	bool negative;             /* the name is that of a number below 0, not a text */
-	struct answers_wish wish;
-};
+#include "session/event.h"
 
 struct live_line_shape {
 	size_t floats; /* of an input */
@@ -88,7 +77,7 @@ typedef int live_line_first(
  * of the id, or an empty one. A line that says nothing has neither input nor label.
  */
 typedef int live_line_read(const char *bytes, size_t size, const char *where,
-	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err);
+	const struct live_line_shape *shape, struct event *line, float *input, struct err *err);
 
 struct live_line_format {
 	const char *name, *help;
@@ -112,18 +101,17 @@ const struct live_line_format *live_line_guess(const char *bytes, size_t size);
  * false: it does not know. Then, and only then, the other is asked; where both know they agree.
  */
 bool live_line_quick(const char *bytes, size_t size, const struct live_line_shape *shape,
-	struct live_line *line, float *input);
+	struct event *line, float *input);
 live_line_read live_line_json;
 
 /* For formats: an id that is a number or a text, and a label that must be a class or name one. */
-void live_line_number_id(struct live_line *line, int64_t number);
-int live_line_text_id(
-	struct live_line *line, const char *words, const char *where, struct err *err);
+void live_line_number_id(struct event *line, int64_t number);
+int live_line_text_id(struct event *line, const char *words, const char *where, struct err *err);
 /* Where values cannot be missing, none may be: of inputs that a schema made. */
 int live_line_missing(const struct live_line_shape *shape, const float *input, const char *where,
 	struct err *err);
-int live_line_label(struct live_line *line, int64_t label, const struct live_line_shape *shape,
+int live_line_label(struct event *line, int64_t label, const struct live_line_shape *shape,
 	const char *where, struct err *err);
-int live_line_name(struct live_line *line, const char *words, const char *where, struct err *err);
+int live_line_name(struct event *line, const char *words, const char *where, struct err *err);
 
 #endif

@@ -8,7 +8,7 @@
 enum { DEEPEST = 3 }; /* channels, height, width */
 
 static int read_id(
-	const struct jvalue *table, const char *where, struct live_line *line, struct err *err)
+	const struct jvalue *table, const char *where, struct event *line, struct err *err)
 {
 	const struct jvalue *value = jvalue_find(table, "id");
 	const char *words = jvalue_text(value);
@@ -109,7 +109,7 @@ static int read_input(const struct jvalue *value, const char *where,
 }
 
 static int read_label(const struct jvalue *value, const char *where,
-	const struct live_line_shape *shape, struct live_line *line, struct err *err)
+	const struct live_line_shape *shape, struct event *line, struct err *err)
 {
 	const char *words = shape->grows ? jvalue_text(value) : NULL;
 	int64_t label;
@@ -126,7 +126,7 @@ static int read_label(const struct jvalue *value, const char *where,
 }
 
 static int read_wish(
-	const struct jvalue *table, const char *where, struct live_line *line, struct err *err)
+	const struct jvalue *table, const char *where, struct event *line, struct err *err)
 {
 	const struct jvalue *question = jvalue_find(table, "for"), *top = jvalue_find(table, "top");
 	struct err why = {0};
@@ -143,7 +143,7 @@ static int read_wish(
 }
 
 static int read_table(const struct jvalue *table, const char *where,
-	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
+	const struct live_line_shape *shape, struct event *line, float *input, struct err *err)
 {
 	const struct jvalue *numbers = jvalue_find(table, "input");
 	const struct jvalue *label = jvalue_find(table, "label");
@@ -169,12 +169,12 @@ static int read_table(const struct jvalue *table, const char *where,
 }
 
 int live_line_json(const char *bytes, size_t size, const char *where,
-	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
+	const struct live_line_shape *shape, struct event *line, float *input, struct err *err)
 {
 	struct jvalue *value = NULL;
 	int code;
 
-	*line = (struct live_line){0};
+	*line = (struct event){0};
 	code = jvalue_read(&value, bytes, size, where, err);
 	if (!code)
 		code = read_table(value, where, shape, line, input, err);
@@ -183,7 +183,7 @@ int live_line_json(const char *bytes, size_t size, const char *where,
 }
 
 int live_line_ndjson(const char *bytes, size_t size, const char *where,
-	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
+	const struct live_line_shape *shape, struct event *line, float *input, struct err *err)
 {
 	if (live_line_quick(bytes, size, shape, line, input))
 		return 0;

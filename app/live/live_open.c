@@ -83,80 +83,74 @@ static int check(const struct run_config *config, int input, struct err *err)
 	return 0;
 }
 
-static void read_options(struct live *live, int input, int output)
+static struct session_config session_config(const struct options *o, bool strict)
 {
-	const struct options *o = live->run.config.options;
+	const double epochs = options_float(o, "run.step_epochs");
+	struct session_config config = {
+		.wish = {strcmp(options_text(o, "stdin.answer"), "now") ? ANSWERS_EVER
+									: ANSWERS_NOW,
+			options_int(o, "stdin.top")},
+		.strict = strict && !strcmp(options_text(o, "stdin.on_bad"), "error"),
+		.per_step = options_int(o, "stdin.per_step"),
+		.iterations = options_int(o, "run.iterations"),
+		.waiting = options_int64(o, "stdin.waiting"),
+		.remember = options_int64(o, "stdin.remember"),
+		.every = options_int64(o, "eval.every"),
+	};
 
+	/* Of a last time step that is not full, too. */
+	if (epochs > 0)
+		config.iterations = (int)fmin(
+			ceil(epochs * config.per_step / options_int(o, "run.batch")), 1 << 30);
+	if (strcmp(options_text(o, "stream.budget"), "real-time") != 0)
+		return config;
+	config.iterations = options_int(o, "stream.iterations_least");
+	config.idle_most = options_int(o, "stream.iterations_most") - config.iterations;
+	return config;
+}
+
+static int on_settled(void *context, struct err *err)
+{
+	struct live *live = context;
+	const int code = live->feed ? answers_send(&live->answers, err) : 0;
+
+	if (live->watch.settled)
+		live->watch.settled(live->watch.context);
+	return code;
+}
+
+static void on_between(void *context)
+{
+	struct live *live = context;
+
+	if (live->watch.between)
+		live->watch.between(live->watch.context);
+}
+
+static int on_keeping(void *context, const char *last_id, struct err *err)
+{
+	struct live *live = context;
+
+	return live->table.plan.count
+		       ? live_table_note(&live->table, live->session.journal, last_id, err)
+		       : 0;
+}
+
+static void read_options(struct live *live, const struct options *o, int input, int output)
+{
 	const int format = options_choice(o, "stdin.format") - 1;
 
 	live->guesses = format < 0 && input >= 0;
 	live->format = &live_line_formats[format < 0 ? 0 : format];
 	live_table_init(&live->table, o);
-	live->strict = input >= 0 && !strcmp(options_text(o, "stdin.on_bad"), "error");
-	live->wish = (struct answers_wish){
-		strcmp(options_text(o, "stdin.answer"), "now") ? ANSWERS_EVER : ANSWERS_NOW,
-		options_int(o, "stdin.top")};
-	live->every = options_int64(o, "eval.every");
-	live->per_step = options_int(o, "stdin.per_step");
-	live->answers.descriptor = output;
-	live->answers.stop = live->run.config.stop;
-}
-
-static void set_budget(struct live *live)
-{
-	const struct options *o = live->run.config.options;
-
-	const double epochs = options_float(o, "run.step_epochs");
-
-	/* Of a last time step that is not full, too. */
-	live->run.iterations = options_int(o, "run.iterations");
-	if (epochs > 0)
-		live->run.iterations = (int)fmin(ceil(epochs * options_int(o, "stdin.per_step") /
-							 options_int(o, "run.batch")),
-			1 << 30);
-	if (strcmp(options_text(o, "stream.budget"), "real-time") != 0)
-		return;
-	live->run.iterations = options_int(o, "stream.iterations_least");
-	live->idle_most = options_int(o, "stream.iterations_most") - live->run.iterations;
-}
-
-static int make_buffers(struct live *live, struct err *err)
-{
-	const size_t step = (size_t)live->per_step, floats = live->run.floats;
-	struct live_group *group = &live->group;
-
-	group->ids = mem_new(LIVE_GROUP, sizeof(*group->ids));
-	group->keys = mem_new(LIVE_GROUP, sizeof(*group->keys));
-	group->to = mem_new(LIVE_GROUP, sizeof(*group->to));
-	group->wishes = mem_new(LIVE_GROUP, sizeof(*group->wishes));
-	group->inputs = mem_new(LIVE_GROUP * floats, sizeof(*group->inputs));
-	group->guesses = mem_new((size_t)LIVE_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
-	group->probabilities = mem_new(LIVE_GROUP, sizeof(*group->probabilities));
-	group->labels = mem_new(step, sizeof(*group->labels));
-	live->pending = mem_new(2 * floats, sizeof(*live->pending));
-	live->ids = mem_new(step, sizeof(*live->ids));
-	live->inputs = mem_new(step * floats, sizeof(*live->inputs));
-	live->labels = mem_new(step, sizeof(*live->labels));
-	live->predicted = mem_new(step, sizeof(*live->predicted));
-	live->rank = mem_new(step, sizeof(*live->rank));
-	live->step_ids = mem_new(step, sizeof(*live->step_ids));
-	live->step_to = mem_new(step, sizeof(*live->step_to));
-	live->step_guesses = mem_new(step * JOURNAL_GUESSES, sizeof(*live->step_guesses));
-	if (!group->ids || !group->keys || !group->to || !group->wishes || !group->inputs ||
-		!group->guesses || !group->probabilities || !group->labels || !live->pending ||
-		!live->ids || !live->inputs || !live->labels || !live->predicted || !live->rank ||
-		!live->step_ids || !live->step_to || !live->step_guesses)
-		return err_memory(
-			err, "lines of a stream", LIVE_GROUP * floats * sizeof(*group->inputs));
-	for (int i = 0; i < LIVE_GROUP; i++)
-		group->keys[i] = group->ids[i];
-	return run_keep_rows(&live->run, RUN_ROWS_MOST, err);
+	answers_init(&live->answers, output);
+	live->session.watch = (struct session_watch){on_settled, on_between, on_keeping, live};
 }
 
 /* Columns of CSV come as the schema has them until a heading says otherwise. */
 static int make_columns(struct live *live, struct err *err)
 {
-	const int count = schema_count(live->run.schema), room = count + COLUMNS_MORE;
+	const int count = schema_count(live->session.run.schema), room = count + COLUMNS_MORE;
 
 	live->shape.columns = mem_new((size_t)room, sizeof(*live->shape.columns));
 	if (!live->shape.columns)
@@ -169,78 +163,35 @@ static int make_columns(struct live *live, struct err *err)
 
 static int make_ends(struct live *live, int input, struct err *err)
 {
-	live->shape = (struct live_line_shape){.floats = live->run.floats,
-		.classes = live->run.classes_most ? live->run.classes_most : live->run.classes,
-		.grows = live->run.classes_most > 0,
-		.missing = learner_scale(live->run.learner) != NULL,
-		.schema = live->run.schema,
+	const struct run *run = &live->session.run;
+
+	live->shape = (struct live_line_shape){.floats = run->floats,
+		.classes = run->classes_most ? run->classes_most : run->classes,
+		.grows = run->classes_most > 0,
+		.missing = learner_scale(run->learner) != NULL,
+		.schema = run->schema,
 		.table = &live->table};
-	if (live->run.schema && make_columns(live, err))
+	if (run->schema && make_columns(live, err))
 		return ERR_MEMORY;
 	if (input < 0 || live->feed)
 		return 0;
-	return feed_open(&live->feed, input, live->run.floats * NUMBER_LONGEST + REST_LONGEST, err);
+	return feed_open(&live->feed, input, run->floats * NUMBER_LONGEST + REST_LONGEST, err);
 }
-
-static void driver_state(struct run *run, struct state *state)
-{
-	struct live *live = (struct live *)run;
-
-	state_enter(state, "live");
-	state_int64(state, "lines", &live->lines);
-	state_int64(state, "bad", &live->bad);
-	state_leave(state);
-}
-
-static void driver_facts(const struct run *run, struct jwriter *json)
-{
-	const struct live *live = (const struct live *)run;
-
-	jwriter_whole(json, "lines", live->lines);
-	jwriter_whole(json, "bad_lines", live->bad);
-}
-
-static void driver_iterated(struct run *run)
-{
-	struct live *live = (struct live *)run;
-
-	if (!live->watch.between)
-		return;
-	live->training = true;
-	live->watch.between(live->watch.context);
-	live->training = false;
-}
-
-static const struct run_driver driver = {
-	.endless = true,
-	.iterated = driver_iterated,
-	.state = driver_state,
-	.facts = driver_facts,
-};
 
 int live_make(struct live *live, int input, struct err *err)
 {
-	const struct options *o = live->run.config.options;
-	int code;
+	struct session *s = &live->session;
+	int code = session_make(s, err);
 
-	set_budget(live);
-	code = run_open_journal(&live->run, &live->config, err);
-	if (code)
-		return code;
-	live->journal = store_journal(live->run.store);
-	journal_bound(live->journal, options_int64(o, "stdin.waiting"),
-		options_int64(o, "stdin.remember"));
-	code = make_buffers(live, err);
 	if (!code && !live->table.plan.count)
-		code = live_table_noted(&live->table, live->journal, live->run.schema, err);
-	if (!code)
-		code = make_ends(live, input, err);
-	return code ? code : run_begin(&live->run, err);
+		code = live_table_noted(&live->table, s->journal, s->run.schema, err);
+	return code ? code : make_ends(live, input, err);
 }
 
 int live_open(
 	struct live **live, const struct run_config *config, int input, int output, struct err *err)
 {
+	const struct session_config settings = session_config(config->options, input >= 0);
 	struct live *made;
 	int code = check(config, input, err);
 
@@ -250,13 +201,12 @@ int live_open(
 	made = mem_new(1, sizeof(*made));
 	if (!made)
 		return err_memory(err, "a live stream", sizeof(*made));
-	pthread_mutex_init(&made->naming, NULL);
-	code = run_init(&made->run, &driver, config, err);
-	if (!code) {
-		read_options(made, input, output);
+	code = session_init(&made->session, config, &settings, err);
+	read_options(made, config->options, input, output);
+	made->answers.stop = config->stop;
+	if (!code)
 		code = live_shape(made, input, err);
-	}
-	if (!code && made->config.channels)
+	if (!code && made->session.learner.channels)
 		code = live_make(made, input, err);
 	if (code)
 		live_close(made);
@@ -269,60 +219,38 @@ void live_close(struct live *live)
 {
 	if (!live)
 		return;
-	run_release(&live->run);
-	pthread_mutex_destroy(&live->naming);
+	session_release(&live->session);
 	feed_close(live->feed);
 	answers_release(&live->answers);
 	mem_free(live->shape.columns);
 	live_table_release(&live->table);
-	mem_free(live->group.ids);
-	mem_free(live->group.keys);
-	mem_free(live->group.to);
-	mem_free(live->group.wishes);
-	mem_free(live->group.inputs);
-	mem_free(live->group.guesses);
-	mem_free(live->group.probabilities);
-	mem_free(live->group.labels);
-	mem_free(live->logits);
-	mem_free(live->pending);
-	mem_free(live->ids);
-	mem_free(live->inputs);
-	mem_free(live->labels);
-	mem_free(live->predicted);
-	mem_free(live->rank);
-	mem_free(live->step_ids);
-	mem_free(live->step_to);
-	mem_free(live->step_guesses);
 	mem_free(live);
+}
+
+struct session *live_session(struct live *live)
+{
+	return &live->session;
 }
 
 void live_describe(const struct live *live, char *out, size_t size)
 {
-	const struct options *o = live->run.config.options;
+	const struct session *s = &live->session;
+	const int least = s->run.iterations, more = s->config.idle_most;
+	const int per_step = s->config.per_step;
 	struct text table = {0};
 	char budget[64];
 
 	if (live->table.plan.count)
 		live_table_about(&live->table, &table);
-	snprintf(budget, sizeof(budget), "%d", live->run.iterations);
-	if (live->idle_most)
-		snprintf(budget, sizeof(budget), "%d to %d", live->run.iterations,
-			live->run.iterations + live->idle_most);
+	snprintf(budget, sizeof(budget), "%d", least);
+	if (more)
+		snprintf(budget, sizeof(budget), "%d to %d", least, least + more);
 	snprintf(out, size,
 		SOURCE_LIVE
 		"%s%s · time steps of %d sample%s, %s iteration%s each · %s · seed %" PRId64,
-		table.data ? " · " : "", table.data ? table.data : "", live->per_step,
-		live->per_step == 1 ? "" : "s", budget, strcmp(budget, "1") ? "s" : "",
-		net_spec(learner_net(live->run.learner))->arch, options_int64(o, "run.seed"));
+		table.data ? " · " : "", table.data ? table.data : "", per_step,
+		per_step == 1 ? "" : "s", budget, strcmp(budget, "1") ? "s" : "",
+		net_spec(learner_net(s->run.learner))->arch,
+		options_int64(s->run.config.options, "run.seed"));
 	text_release(&table);
-}
-
-int64_t live_lines(const struct live *live)
-{
-	return live->lines;
-}
-
-int64_t live_bad_lines(const struct live *live)
-{
-	return live->bad;
 }

@@ -14,7 +14,7 @@
 struct cursor {
 	const char *at, *end;
 	const struct live_line_shape *shape;
-	struct live_line *line;
+	struct event *line;
 	float *input;
 	unsigned int seen; /* members, a bit each */
 };
@@ -149,7 +149,7 @@ static bool take_input(struct cursor *cursor)
 
 static bool take_id(struct cursor *cursor)
 {
-	struct live_line *line = cursor->line;
+	struct event *line = cursor->line;
 	const char *words;
 	size_t size;
 	int64_t number;
@@ -172,7 +172,7 @@ static bool take_id(struct cursor *cursor)
 static bool take_label(struct cursor *cursor)
 {
 	const struct live_line_shape *shape = cursor->shape;
-	struct live_line *line = cursor->line;
+	struct event *line = cursor->line;
 	const char *words;
 	size_t size;
 	int64_t label;
@@ -231,12 +231,12 @@ static bool take_member(struct cursor *cursor)
 }
 
 bool live_line_quick(const char *bytes, size_t size, const struct live_line_shape *shape,
-	struct live_line *line, float *input)
+	struct event *line, float *input)
 {
 	struct cursor cursor = {bytes, bytes + size, shape, line, input, 0};
 	bool more;
 
-	*line = (struct live_line){0};
+	*line = (struct event){0};
 	if (shape->schema || shape->unknown || !take(&cursor, '{'))
 		return false;
 	do {

@@ -177,7 +177,7 @@ static bool any_input(const struct live_table *table, const struct csv_field *ce
 }
 
 static int read_label(const struct csv_field *cell, const struct live_line_shape *shape,
-	const char *where, struct live_line *line, struct err *err)
+	const char *where, struct event *line, struct err *err)
 {
 	line->has_label = cell->size > 0;
 	if (!line->has_label)
@@ -200,7 +200,7 @@ static int check_width(const struct live_table *table, int n, struct err *err)
 }
 
 static int read_row(struct live_table *table, int n, const struct live_line_shape *shape,
-	const char *where, struct live_line *line, float *input, struct err *err)
+	const char *where, struct event *line, float *input, struct err *err)
 {
 	const int label = table->plan.label;
 	int code = 0;
@@ -220,14 +220,14 @@ static int read_row(struct live_table *table, int n, const struct live_line_shap
 }
 
 int live_line_table(const char *bytes, size_t size, const char *where,
-	const struct live_line_shape *shape, struct live_line *line, float *input, struct err *err)
+	const struct live_line_shape *shape, struct event *line, float *input, struct err *err)
 {
 	struct live_table *table = shape->table;
 	struct err why = {0};
 	bool heading;
 	int n, code;
 
-	*line = (struct live_line){0};
+	*line = (struct event){0};
 	if (!table || !shape->schema)
 		return err_set(err, ERR_INPUT, "%s: rows of a table come as inputs that have names",
 			where);

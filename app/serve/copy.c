@@ -163,16 +163,11 @@ const char *copy_name(const void *context, int32_t label)
 	return copy->names && label >= 0 && label < copy->known ? copy->names[label] : NULL;
 }
 
-int copy_model(struct answers_wish wish)
-{
-	return wish.question == ANSWERS_EVER ? LEARNER_EVER : LEARNER_NOW;
-}
-
 int copy_alike(const struct answers_wish *wishes, int at, int n)
 {
 	int end = at + 1;
 
-	while (end < n && copy_model(wishes[end]) == copy_model(wishes[at]))
+	while (end < n && answers_wish_model(wishes[end]) == answers_wish_model(wishes[at]))
 		end++;
 	return end - at;
 }
@@ -182,7 +177,7 @@ bool copy_answers(const struct copy *copy, const struct answers_wish *wishes, in
 	bool knows = true;
 
 	for (int i = 0; i < n && copy->published; i++)
-		knows = knows && published_answers(copy->published, copy_model(wishes[i]));
+		knows = knows && published_answers(copy->published, answers_wish_model(wishes[i]));
 	return knows;
 }
 
@@ -196,7 +191,7 @@ int copy_predict(struct copy *copy, const struct answers_wish *wishes, const flo
 		return predictor_predict(copy->fixed, inputs, n, logits, err);
 	for (int at = 0, alike; at < n && !code; at += alike) {
 		alike = copy_alike(wishes, at, n);
-		code = published_predict(copy->published, copy_model(wishes[at]),
+		code = published_predict(copy->published, answers_wish_model(wishes[at]),
 			inputs + (size_t)at * floats, alike, logits + (size_t)at * classes, err);
 	}
 	return code;

@@ -42,8 +42,7 @@ bool copy_answers(const struct copy *copy, const struct answers_wish *wishes, in
 int copy_predict(struct copy *copy, const struct answers_wish *wishes, const float *inputs, int n,
 	float *logits, struct err *err);
 
-/* The model of a learner that a wish is for; and how many from `at` on are for the same. */
-int copy_model(struct answers_wish wish);
+/* How many wishes from `at` on are for the same model. */
 int copy_alike(const struct answers_wish *wishes, int at, int n);
 
 #endif

@@ -67,7 +67,7 @@ static void settled(void *context)
 	bool any = false;
 
 	for (struct job **at = &desk->open, *job; (job = *at);) {
-		if (!job->taken || job->answers.owed) {
+		if (!job->taken || job->answers.sender.owed) {
 			at = &job->next;
 			continue;
 		}
@@ -93,7 +93,7 @@ static int take_lines(struct desk *desk, struct job *job, bool more, struct err 
 			.size = (size_t)((newline ? newline : end) - at)};
 
 		at = newline ? newline + 1 : end;
-		live_expect_more(desk->live, at < end || more);
+		session_expect_more(&desk->live->session, at < end || more);
 		code = live_take(desk->live, &line, job->kind, &job->answers, err);
 	}
 	return code;
@@ -102,7 +102,7 @@ static int take_lines(struct desk *desk, struct job *job, bool more, struct err 
 /* By the learner itself; a job has the copy that knows the classes there are now. */
 static int predict(struct desk *desk, struct job *job, struct err *err)
 {
-	const struct run *run = &desk->live->run;
+	const struct run *run = &desk->live->session.run;
 	const size_t classes = (size_t)run->classes;
 	int code = desk->copy && copy_fits(desk->copy, run) ? 0 : desk_publish(desk, err);
 
@@ -113,7 +113,7 @@ static int predict(struct desk *desk, struct job *job, struct err *err)
 		return err_memory(err, "predictions", (size_t)job->count * classes);
 	for (int at = 0, alike; at < job->count && !code; at += alike) {
 		alike = copy_alike(job->wishes, at, job->count);
-		code = learner_predict(run->learner, copy_model(job->wishes[at]),
+		code = learner_predict(run->learner, answers_wish_model(job->wishes[at]),
 			job->inputs + (size_t)at * run->floats, alike,
 			job->logits + (size_t)at * classes, err);
 	}
@@ -128,7 +128,7 @@ static void answer(struct desk *desk, struct job *job)
 	int code;
 
 	if (job->weights)
-		code = run_write_model(&desk->live->run, job->weights, &why);
+		code = run_write_model(&desk->live->session.run, job->weights, &why);
 	else
 		code = predict(desk, job, &why);
 	finish(desk, job, code, &why);
@@ -136,7 +136,7 @@ static void answer(struct desk *desk, struct job *job)
 
 static int take(struct desk *desk, struct job *jobs, struct err *err)
 {
-	const bool more = desk->live->more; /* a job that is interrupted has more */
+	const bool more = desk->live->session.more; /* a job that is interrupted has more */
 	int code = 0;
 
 	for (struct job *next; jobs; jobs = next) {
@@ -145,16 +145,17 @@ static int take(struct desk *desk, struct job *jobs, struct err *err)
 			answer(desk, jobs);
 			continue;
 		}
+		jobs->answers.sender.answer = answers_say;
 		jobs->next = desk->open;
 		desk->open = jobs;
 		if (!code)
 			code = take_lines(desk, jobs, next, err);
 		jobs->taken = true;
 	}
-	live_expect_more(desk->live, false);
+	session_expect_more(&desk->live->session, false);
 	if (!code)
-		code = live_flush(desk->live, err);
-	live_expect_more(desk->live, more);
+		code = session_flush(&desk->live->session, err);
+	session_expect_more(&desk->live->session, more);
 	return code;
 }
 
@@ -186,7 +187,8 @@ static long wait_ms(const struct desk *desk)
 	const double left = 1000 * (desk->publish_due - clock_now());
 
 	if (!live_learns(desk->live) ||
-		learner_version(desk->live->run.learner) == desk->published || left > WAIT_MS)
+		learner_version(desk->live->session.run.learner) == desk->published ||
+		left > WAIT_MS)
 		return WAIT_MS;
 	return left > 1 ? (long)left : 1;
 }
@@ -239,7 +241,7 @@ static void save(struct desk *desk)
 	if (!jobs)
 		return;
 	code = live_learns(desk->live)
-		       ? checkpoint_save(&desk->live->run, &why)
+		       ? checkpoint_save(&desk->live->session.run, &why)
 		       : err_set(&why, ERR_STATE, "there is no learner yet, so nothing to save");
 	finish_all(desk, jobs, code, &why);
 }
@@ -258,7 +260,7 @@ static int turn(struct desk *desk, bool *more, bool *ending, struct err *err)
 		paused = desk->paused;
 		pthread_mutex_unlock(&desk->lock);
 		*more = false;
-		code = paused ? 0 : live_idle(desk->live, more, err);
+		code = paused ? 0 : session_idle(&desk->live->session, more, err);
 	}
 	save(desk);
 	desk_publish_when_due(desk);

@@ -100,7 +100,7 @@ void desk_pause(struct desk *desk, bool pause);
  */
 struct copy *desk_copy(struct desk *desk);
 int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, size_t size,
-	const char *where, struct live_line *line, float *input, struct err *err);
+	const char *where, struct event *line, float *input, struct err *err);
 void desk_status(struct desk *desk, struct desk_status *status);
 struct answers_wish desk_wish(const struct desk *desk); /* where nothing is said */
 bool desk_grows(const struct desk *desk);               /* classes may come */

@@ -9,7 +9,7 @@
 #include "serve/desk_impl.h"
 
 int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, size_t size,
-	const char *where, struct live_line *line, float *input, struct err *err)
+	const char *where, struct event *line, float *input, struct err *err)
 {
 	struct live_line_shape shape = {
 		.classes = INT_MAX, .grows = true, .unknown = true, .anonymous = true};
@@ -38,19 +38,19 @@ struct copy *desk_copy(struct desk *desk)
 const struct schema *desk_schema_begin(struct desk *desk)
 {
 	if (desk->live)
-		pthread_mutex_lock(&desk->live->naming);
-	return desk->live ? desk->live->run.schema : desk->schema;
+		pthread_mutex_lock(&desk->live->session.naming);
+	return desk->live ? desk->live->session.run.schema : desk->schema;
 }
 
 void desk_schema_end(struct desk *desk)
 {
 	if (desk->live)
-		pthread_mutex_unlock(&desk->live->naming);
+		pthread_mutex_unlock(&desk->live->session.naming);
 }
 
 bool desk_grows(const struct desk *desk)
 {
-	return desk->live && desk->live->config.classes_most;
+	return desk->live && desk->live->session.learner.classes_most;
 }
 
 bool desk_learns(const struct desk *desk)
@@ -60,7 +60,7 @@ bool desk_learns(const struct desk *desk)
 
 struct answers_wish desk_wish(const struct desk *desk)
 {
-	return desk->live ? desk->live->wish : (struct answers_wish){0};
+	return desk->live ? desk->live->session.config.wish : (struct answers_wish){0};
 }
 
 const struct run_config *desk_config(const struct desk *desk)
@@ -188,7 +188,7 @@ int desk_end(struct desk *desk, struct run_result *result, struct err *err)
 	code = desk->failure.code ? err_set(err, desk->failure.code, "%s", desk->failure.message)
 				  : 0;
 	desk->stop = 1;
-	return live_end(desk->live, code, result, err);
+	return session_end(&desk->live->session, code, result, err);
 }
 
 void desk_close(struct desk *desk)

@@ -29,7 +29,7 @@ static void replace(struct desk *desk, struct copy *copy)
 
 int desk_publish(struct desk *desk, struct err *err)
 {
-	const struct run *run = &desk->live->run;
+	const struct run *run = &desk->live->session.run;
 	const double start = clock_now();
 	struct copy *copy;
 	int code;
@@ -50,7 +50,7 @@ int desk_publish(struct desk *desk, struct err *err)
 
 void desk_publish_when_due(struct desk *desk)
 {
-	const struct run *run = &desk->live->run;
+	const struct run *run = &desk->live->session.run;
 
 	if (!live_learns(desk->live))
 		return;
@@ -95,14 +95,14 @@ static void count_events(struct desk *desk)
 /* As an event. That events cannot be written is a warning, too. */
 static void tell(struct desk *desk, const char *message)
 {
-	struct events *events = desk->live ? desk->live->run.events : NULL;
+	struct events *events = desk->live ? desk->live->session.run.events : NULL;
 	struct learner_report report;
 	struct event_line line;
 
 	if (!events || !desk->started || desk->telling)
 		return;
 	desk->telling = true;
-	learner_report(desk->live->run.learner, &report);
+	learner_report(desk->live->session.run.learner, &report);
 	events_begin(&line, "warning", report.iteration);
 	jwriter_text(&line.json, "message", message);
 	events_end(events, &line);
@@ -122,7 +122,7 @@ void desk_on_log(void *context, enum log_level level, const char *message)
 
 static void look_at_learner(struct desk *desk, struct desk_status *status)
 {
-	const struct run *run = &desk->live->run;
+	const struct run *run = &desk->live->session.run;
 	struct desk_status now = {0};
 	struct learner_report report;
 
@@ -130,7 +130,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.samples = report.samples;
 	now.iteration = report.iteration;
 	now.step = run->step;
-	now.waiting = journal_waiting(desk->live->journal);
+	now.waiting = journal_waiting(desk->live->session.journal);
 	now.pool = report.pool;
 	now.le = now.samples ? prequential_top1(run->prequential) : NAN;
 	now.blind = now.samples ? prequential_blind(run->prequential) : NAN;
@@ -161,8 +161,8 @@ void desk_look(struct desk *desk)
 
 	if (live_learns(desk->live))
 		look_at_learner(desk, &now);
-	now.lines = live_lines(desk->live);
-	now.bad = live_bad_lines(desk->live);
+	now.lines = desk->live->session.lines;
+	now.bad = desk->live->session.bad;
 	now.warnings = desk->warnings;
 	now.learns = live_learns(desk->live);
 	pthread_mutex_lock(&desk->lock);

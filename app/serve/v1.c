@@ -76,7 +76,7 @@ static enum http_next say_predictions(
 /* What the request wishes for all its inputs: ?for=ever&top=3. */
 static enum http_next read_wish(struct exchange *exchange)
 {
-	struct answers_wish *wish = &exchange->job.answers.wish;
+	struct answers_wish *wish = &exchange->job.answers.sender.wish;
 	const char *question = http_param(exchange->request, "for");
 	const char *top = http_param(exchange->request, "top");
 	struct err err = {0};
@@ -157,7 +157,7 @@ enum http_next serve_label(struct exchange *exchange)
 /* --- predictions --- */
 
 static enum http_next read_object(
-	struct exchange *exchange, struct piece piece, int at, struct live_line *line)
+	struct exchange *exchange, struct piece piece, int at, struct event *line)
 {
 	const size_t floats = exchange->copy ? copy_floats(exchange->copy) : 0;
 	struct err err = {0};
@@ -170,7 +170,7 @@ static enum http_next read_object(
 	if (line->has_label || !line->has_input)
 		return http_refuse(exchange->request, 400, "%s: %s", where,
 			line->has_label ? "has a label; /v1/samples takes both" : "has no input");
-	exchange->wishes[at] = answers_wish_or(line->wish, exchange->job.answers.wish);
+	exchange->wishes[at] = answers_wish_or(line->wish, exchange->job.answers.sender.wish);
 	return HTTP_GO;
 }
 
@@ -184,7 +184,7 @@ static enum http_next make_inputs(struct exchange *exchange, size_t count)
 	if (!exchange->inputs || !exchange->wishes)
 		return http_refuse(exchange->request, 503, "out of memory");
 	for (size_t i = 0; i < count; i++)
-		exchange->wishes[i] = exchange->job.answers.wish;
+		exchange->wishes[i] = exchange->job.answers.sender.wish;
 	return HTTP_GO;
 }
 
@@ -203,7 +203,7 @@ static enum http_next put_inputs(struct exchange *exchange)
 static enum http_next predict_object(struct exchange *exchange)
 {
 	const struct piece all = {exchange->body.data, exchange->body.size};
-	struct live_line line;
+	struct event line;
 	enum http_next next = make_inputs(exchange, 1);
 
 	if (next == HTTP_GO)
@@ -221,7 +221,7 @@ static enum http_next predict_list(struct exchange *exchange)
 	const int count = pieces_count(exchange->body.data, exchange->body.size);
 	struct pieces pieces = {exchange->body.data, exchange->body.size, 0};
 	struct piece piece;
-	struct live_line line;
+	struct event line;
 	enum http_next next;
 
 	if (count < 1)

@@ -284,7 +284,7 @@ static int read_row(struct exchange *exchange, struct column *columns, size_t co
 	struct text *words, struct err *err)
 {
 	struct jwriter row = {.out = words};
-	struct live_line line;
+	struct event line;
 	char where[32];
 	int code = 0;
 

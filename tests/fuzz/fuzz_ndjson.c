@@ -20,7 +20,7 @@ static void read_line(const struct live_line_format *format, const char *bytes, 
 		.floats = FLOATS, .classes = CLASSES, .grows = true};
 	float *input = malloc(FLOATS * sizeof(*input));
 	struct err err = {0};
-	struct live_line line;
+	struct event line;
 	int code;
 
 	fuzz_check(input);
@@ -49,7 +49,7 @@ static void compare(const char *bytes, size_t size, bool anonymous, bool missing
 		.anonymous = anonymous,
 		.missing = missing};
 	float *inputs = calloc(2 * FLOATS, sizeof(*inputs));
-	struct live_line lines[2];
+	struct event lines[2];
 	struct err err = {0};
 
 	fuzz_check(inputs);

@@ -55,7 +55,7 @@ static struct schema *first_lines(struct live_table *table, const uint8_t *at, s
 static void read_line(const struct live_line_shape *shape, const char *bytes, size_t size)
 {
 	float *input = malloc(shape->floats * sizeof(*input));
-	struct live_line line;
+	struct event line;
 	struct err err = {0};
 	int code;
 

@@ -21,8 +21,8 @@ enum { FLOATS = 4, CLASSES = 5 };
 
 static const struct live_line_shape shape = {FLOATS, CLASSES};
 
-static int read_words(live_line_read *read, const char *words, struct live_line *line, float *input,
-	struct err *err)
+static int read_words(
+	live_line_read *read, const char *words, struct event *line, float *input, struct err *err)
 {
 	return read(words, strlen(words), "line 7", &shape, line, input, err);
 }
@@ -39,7 +39,7 @@ static void assert_read(live_line_read *read, const struct good_line *rows, size
 
 	for (size_t i = 0; i < count; i++) {
 		float input[FLOATS] = {0};
-		struct live_line line;
+		struct event line;
 		struct err err = {0};
 
 		if (read_words(read, rows[i].words, &line, input, &err))
@@ -62,7 +62,7 @@ static void assert_named(live_line_read *read, const struct bad_line *rows, size
 {
 	for (size_t i = 0; i < count; i++) {
 		float input[FLOATS];
-		struct live_line line;
+		struct event line;
 		struct err err = {0};
 		const int code = read_words(read, rows[i].words, &line, input, &err);
 
@@ -172,7 +172,7 @@ static void values_may_be_missing(void **state)
 		{live_line_csv, "1,,1,,3,"},
 		{live_line_csv, "1,,1, ,3, "},
 	};
-	struct live_line line;
+	struct event line;
 	float input[FLOATS];
 	struct err err;
 
@@ -207,7 +207,7 @@ static void labels_may_be_names(void **state)
 		{live_line_csv, "1,\"a \"\"b\"\", c\"\r", "a \"b\", c"},
 		{live_line_csv, "1, 4.0 ", "4.0"},
 	};
-	struct live_line line;
+	struct event line;
 	float input[FLOATS];
 	struct err err;
 
@@ -249,7 +249,7 @@ static bool is_quick(const char *words, size_t size)
 		.anonymous = true,
 		.missing = true};
 	float inputs[2][FLOATS] = {{0}};
-	struct live_line lines[2];
+	struct event lines[2];
 	struct err err;
 
 	if (!live_line_quick(words, size, &any, &lines[0], inputs[0]))
@@ -316,7 +316,7 @@ static void spoil_lines(live_line_read *read, const char *good, const char *byte
 		char words[256];
 		size_t size = strlen(good);
 		float input[FLOATS] = {0};
-		struct live_line line;
+		struct event line;
 		struct err err = {0};
 
 		memcpy(words, good, size);
@@ -463,23 +463,35 @@ static void answers_are_json(void **state)
 		"{\"line\": 9, \"id\": 2, \"error\": \"a \\\"word\\\"\"}\n"
 		"{\"line\": 10, \"error\": \"line 10: ?\"}\n";
 	struct ends ends = pipe_new();
+	struct class_list names = {0}, none = {0};
+	const struct answer rows[] = {
+		{ANSWER_PREDICTION, .id = "\"a\"", .names = &none, 3, 0.8125},
+		{ANSWER_PREDICTION, .id = "2", .names = &names, 0, NAN},
+		{ANSWER_PREDICTION, .id = "2", .names = &names, -1, NAN},
+		{ANSWER_SAMPLE, .id = "2", .names = &none, 4, .sample = 230},
+		{ANSWER_ERROR, {9, 0}, "2", .why = "a \"word\""},
+		{ANSWER_ERROR, {10, 0}, "", .why = "line 10: \xff"},
+	};
 	struct answers answers = {.descriptor = ends.in};
 	char found[sizeof(expected)] = "";
 	struct err err;
 
-	answers_prediction(&answers, "\"a\"", (struct answers_class){3, NULL}, 0.8125, NULL);
-	answers_prediction(&answers, "2", (struct answers_class){0, "no\""}, NAN, NULL);
-	answers_prediction(&answers, "2", (struct answers_class){-1, NULL}, NAN, NULL);
-	answers_sample(&answers, "2", (struct answers_class){4, NULL}, 230);
-	answers_error(&answers, 9, "2", "a \"word\"");
-	answers_error(&answers, 10, "", "line 10: \xff");
+	assert_int_equal(class_list_add(&names, 0, "no\"", &err), 0);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		answers_say(&answers.sender, &rows[i]);
 	assert_int_equal(answers_send(&answers, &err), 0);
 	assert_int_equal(read(ends.out, found, sizeof(found) - 1), sizeof(found) - 1);
 	assert_string_equal(found, expected);
+	assert_int_equal(answers.errors, 2);
+	class_list_release(&names);
 	answers_release(&answers);
 	close(ends.in);
 	close(ends.out);
 }
+
+static const struct class_list no_names;
+static const struct answer some_answer = {
+	ANSWER_SAMPLE, .id = "2", .names = &no_names, .label = 4, .sample = 230};
 
 /* Nobody reads; a wish to stop is heard all the same. */
 static void a_full_pipe_can_be_left(void **state)
@@ -490,7 +502,7 @@ static void a_full_pipe_can_be_left(void **state)
 	struct err err;
 
 	for (int i = 0; i < 10000; i++)
-		answers_sample(&answers, "2", (struct answers_class){4, NULL}, i);
+		answers_say(&answers.sender, &some_answer);
 	assert_int_equal(answers_send(&answers, &err), 0);
 	answers_release(&answers);
 	close(ends.in);
@@ -503,13 +515,13 @@ static int try_everything(void *context, struct err *err)
 	struct answers answers = {.descriptor = ends[1]};
 	struct feed *feed = NULL;
 	float input[FLOATS];
-	struct live_line line;
+	struct event line;
 	int code = feed_open(&feed, ends[0], 100, err);
 
 	if (!code)
 		code = read_words(live_line_ndjson,
 			"{\"id\": \"some \\u0069d\", \"input\": [1, 2, 3, 4]}", &line, input, err);
-	answers_prediction(&answers, "1", (struct answers_class){1, NULL}, 0.5, NULL);
+	answers_say(&answers.sender, &some_answer);
 	if (!code)
 		code = answers_send(&answers, err);
 	answers_release(&answers);

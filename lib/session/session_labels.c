@@ -1,0 +1,141 @@
+/*
+ * What becomes of a label: it joins the input that waits for it, is known already, or is
+ * refused. Where labels may be names, the first that is kept says whether they are.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "session/session_impl.h"
+
+/* A class in a sentence: 3, or "yes". */
+#define CLASS_SHOWN 128
+static const char *shown(int32_t label, const char *name, char out[CLASS_SHOWN])
+{
+	if (name && *name)
+		snprintf(out, CLASS_SHOWN, "\"%.100s\"", name);
+	else
+		snprintf(out, CLASS_SHOWN, "%" PRId32, label);
+	return out;
+}
+
+bool session_labelled(const struct session *s)
+{
+	return !s->run.classes_most || store_stored(s->run.store) || s->step.count;
+}
+
+/* The first class says so, which the journal has from the start. */
+bool session_numbers_are_names(const struct session *s)
+{
+	const char *first = class_list_name(&s->run.names, 0);
+	int64_t number;
+
+	return first && *first == '-' && decimal_whole(first, strlen(first), &number);
+}
+
+int session_check_label(const struct session *s, const struct event *event, struct err *err)
+{
+	const bool named = *event->name && !event->negative;
+	char class[CLASS_SHOWN], where[EVENT_WHERE];
+
+	event_where(event->place, where);
+
+	if (event->has_label && event->negative) {
+		if (!session_labelled(s) || session_numbers_are_names(s))
+			return 0;
+		return err_set(err, ERR_INPUT,
+			"%s: label: %s is a number below 0, and the labels before it are %s; send "
+			"labels as names, \"%s\"",
+			where, event->name, s->run.names.count ? "names" : "numbers", event->name);
+	}
+	if (!event->has_label || !session_labelled(s) || named == (s->run.names.count > 0))
+		return 0;
+	return err_set(err, ERR_INPUT, "%s: label: %s is a %s, and the labels before it are %s",
+		where, shown(event->label, event->name, class), named ? "name" : "number",
+		named ? "numbers" : "names");
+}
+
+/* Where the time step has this sample; -1: nowhere. */
+static int place_in_step(const struct session *s, const char *id)
+{
+	for (int i = 0; i < s->step.count; i++)
+		if (!strcmp(s->step.ids[i], id))
+			return i;
+	return -1;
+}
+
+static int refuse_label(
+	struct session *s, const struct session_label *label, int32_t former, struct err *err)
+{
+	char before[CLASS_SHOWN], now[CLASS_SHOWN];
+	char where[EVENT_WHERE];
+	struct err why;
+
+	event_where(label->place, where);
+	if (former < 0)
+		err_set(&why, ERR_INPUT, "%s: no input waits under id %s", where, label->id);
+	else
+		err_set(&why, ERR_INPUT, "%s: id %s was labelled %s before, not %s", where,
+			label->id, shown(former, class_list_name(&s->run.names, former), before),
+			shown(label->label, label->name, now));
+	label->to->owed--;
+	return session_refuse(s, label->place, label->id, label->to, ERR_INPUT, &why, err);
+}
+
+/* Sent again: the answer to the first got lost, or is still to come. */
+static int answer_again(struct session *s, const struct session_label *label, int32_t class,
+	int64_t sample, struct err *err)
+{
+	int code = 0;
+
+	if (sample >= store_count(s->run.store) + s->step.kept)
+		code = session_keep_labels(s, err);
+	if (code)
+		return code;
+	session_answer_owed(s, label->to,
+		&(struct answer){.kind = ANSWER_SAMPLE,
+			.place = label->place,
+			.id = label->id,
+			.label = class,
+			.sample = sample});
+	return 0;
+}
+
+/* A name that is new becomes a class when its input is known to wait, and not before. */
+static int join(struct session *s, const struct session_label *label, struct err *err)
+{
+	char where[EVENT_WHERE];
+	struct err full = {0}, why = {0};
+	int32_t class = label->label;
+	const int code = *label->name ? run_class(&s->run, label->name, &class, &full) : 0;
+
+	if (!code)
+		return session_join(s, label, class, err);
+	err_set(&why, code, "%s: label: %s", event_where(label->place, where), full.message);
+	label->to->owed--;
+	return session_refuse(s, label->place, label->id, label->to, code, &why, err);
+}
+
+int session_act_on_label(struct session *s, const struct session_label *label, struct err *err)
+{
+	const int32_t class =
+		*label->name ? class_list_find(&s->run.names, label->name) : label->label;
+	struct journal_found found;
+	const int code = journal_find(s->journal, label->id, NULL, &found, err);
+
+	if (code)
+		return code;
+	if (found.place == JOURNAL_WAITS)
+		return join(s, label, err);
+	if (found.place == JOURNAL_TAKEN) {
+		const int at = place_in_step(s, label->id);
+
+		found.label = s->step.labels[at];
+		found.id = store_count(s->run.store) + at;
+	}
+	if (found.place == JOURNAL_UNKNOWN || found.label != class)
+		return refuse_label(
+			s, label, found.place == JOURNAL_UNKNOWN ? -1 : found.label, err);
+	return answer_again(s, label, class, found.id, err);
+}

@@ -1,0 +1,204 @@
+/* Opening a session: what inputs are, its journal, its buffers. */
+#include <limits.h>
+
+#include "base/mem.h"
+#include "schema/schema.h"
+#include "session/session_impl.h"
+#include "session/shape.h"
+
+static void driver_state(struct run *run, struct state *state)
+{
+	struct session *s = (struct session *)run;
+
+	state_enter(state, "live");
+	state_int64(state, "lines", &s->lines);
+	state_int64(state, "bad", &s->bad);
+	state_leave(state);
+}
+
+static void driver_facts(const struct run *run, struct jwriter *json)
+{
+	const struct session *s = (const struct session *)run;
+
+	jwriter_whole(json, "lines", s->lines);
+	jwriter_whole(json, "bad_lines", s->bad);
+}
+
+static void driver_iterated(struct run *run)
+{
+	struct session *s = (struct session *)run;
+
+	if (!s->watch.between)
+		return;
+	s->training = true;
+	s->watch.between(s->watch.context);
+	s->training = false;
+}
+
+static const struct run_driver driver = {
+	.endless = true,
+	.iterated = driver_iterated,
+	.state = driver_state,
+	.facts = driver_facts,
+};
+
+int session_init(struct session *s, const struct run_config *run,
+	const struct session_config *config, struct err *err)
+{
+	pthread_mutex_init(&s->naming, NULL);
+	s->config = *config;
+	return run_init(&s->run, &driver, run, err);
+}
+
+static int check_floats(size_t floats, struct err *err)
+{
+	return floats > INT_MAX
+		       ? err_set(err, ERR_INPUT, "an input of %zu numbers is too large", floats)
+		       : 0;
+}
+
+/* Inputs are as the folder has them, if it has any. */
+static int find_in_folder(struct session *s, struct err *err)
+{
+	size_t floats = 0;
+	int code = run_try_options(&s->run, &s->learner, err);
+
+	if (!code)
+		code = run_journal_floats(&s->run, &floats, err);
+	if (!code)
+		code = check_floats(floats, err);
+	s->learner.channels = code ? 0 : (int)floats;
+	return code;
+}
+
+int session_find_shape(struct session *s, struct err *err)
+{
+	int code = shape_read(s->run.config.options, &s->learner, err);
+
+	if (!code)
+		code = run_schema_open(&s->run, err);
+	if (!code && s->run.schema)
+		s->learner.channels = (int)schema_floats(s->run.schema);
+	else if (!code && !s->learner.channels)
+		code = find_in_folder(s, err);
+	return code;
+}
+
+int session_set_shape(struct session *s, size_t floats, struct schema *schema, struct err *err)
+{
+	struct learner_config config = s->learner;
+	struct err why = {0};
+	int code;
+
+	if (schema)
+		floats = schema_floats(schema);
+	code = check_floats(floats, &why);
+	config.channels = (int)floats;
+	if (!code)
+		code = run_try_learner(&s->run, &config, &why);
+	if (code)
+		return err_set(err, ERR_INPUT, "%s", why.message);
+	s->learner = config;
+	s->run.schema = schema;
+	/* It is in the folder before the journal, which only knows how many numbers there are. */
+	return run_schema_keep(&s->run, err);
+}
+
+static int make_group(struct session_group *group, size_t floats, size_t labels, struct err *err)
+{
+	group->ids = mem_new(SESSION_GROUP, sizeof(*group->ids));
+	group->keys = mem_new(SESSION_GROUP, sizeof(*group->keys));
+	group->to = mem_new(SESSION_GROUP, sizeof(*group->to));
+	group->places = mem_new(SESSION_GROUP, sizeof(*group->places));
+	group->wishes = mem_new(SESSION_GROUP, sizeof(*group->wishes));
+	group->inputs = mem_new(SESSION_GROUP * floats, sizeof(*group->inputs));
+	group->guesses = mem_new((size_t)SESSION_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
+	group->probabilities = mem_new(SESSION_GROUP, sizeof(*group->probabilities));
+	group->labels = mem_new(labels, sizeof(*group->labels));
+	if (!group->ids || !group->keys || !group->to || !group->places || !group->wishes ||
+		!group->inputs || !group->guesses || !group->probabilities || !group->labels)
+		return err_memory(err, "events", SESSION_GROUP * floats * sizeof(*group->inputs));
+	for (int i = 0; i < SESSION_GROUP; i++)
+		group->keys[i] = group->ids[i];
+	return 0;
+}
+
+static int make_step(struct session_step *step, size_t floats, size_t count, struct err *err)
+{
+	step->samples = mem_new(count, sizeof(*step->samples));
+	step->inputs = mem_new(count * floats, sizeof(*step->inputs));
+	step->labels = mem_new(count, sizeof(*step->labels));
+	step->predicted = mem_new(count, sizeof(*step->predicted));
+	step->rank = mem_new(count, sizeof(*step->rank));
+	step->ids = mem_new(count, sizeof(*step->ids));
+	step->to = mem_new(count, sizeof(*step->to));
+	step->places = mem_new(count, sizeof(*step->places));
+	step->guesses = mem_new(count * JOURNAL_GUESSES, sizeof(*step->guesses));
+	if (!step->samples || !step->inputs || !step->labels || !step->predicted || !step->rank ||
+		!step->ids || !step->to || !step->places || !step->guesses)
+		return err_memory(err, "a time step", count * floats * sizeof(*step->inputs));
+	return 0;
+}
+
+static int make_buffers(struct session *s, struct err *err)
+{
+	const size_t count = (size_t)s->config.per_step, floats = s->run.floats;
+	int code = make_group(&s->group, floats, count, err);
+
+	if (!code)
+		code = make_step(&s->step, floats, count, err);
+	s->pending = mem_new(2 * floats, sizeof(*s->pending));
+	if (!code && !s->pending)
+		code = err_memory(err, "events", 2 * floats * sizeof(*s->pending));
+	return code ? code : run_keep_rows(&s->run, RUN_ROWS_MOST, err);
+}
+
+int session_make(struct session *s, struct err *err)
+{
+	int code;
+
+	s->run.iterations = s->config.iterations;
+	code = run_open_journal(&s->run, &s->learner, err);
+	if (code)
+		return code;
+	s->journal = store_journal(s->run.store);
+	journal_bound(s->journal, s->config.waiting, s->config.remember);
+	code = make_buffers(s, err);
+	return code ? code : run_begin(&s->run, err);
+}
+
+static void release_group(struct session_group *group)
+{
+	mem_free(group->ids);
+	mem_free(group->keys);
+	mem_free(group->to);
+	mem_free(group->places);
+	mem_free(group->wishes);
+	mem_free(group->inputs);
+	mem_free(group->guesses);
+	mem_free(group->probabilities);
+	mem_free(group->labels);
+}
+
+static void release_step(struct session_step *step)
+{
+	mem_free(step->samples);
+	mem_free(step->inputs);
+	mem_free(step->labels);
+	mem_free(step->predicted);
+	mem_free(step->rank);
+	mem_free(step->ids);
+	mem_free(step->to);
+	mem_free(step->places);
+	mem_free(step->guesses);
+}
+
+void session_release(struct session *s)
+{
+	run_release(&s->run);
+	pthread_mutex_destroy(&s->naming);
+	release_group(&s->group);
+	release_step(&s->step);
+	mem_free(s->logits);
+	mem_free(s->pending);
+}

@@ -1,0 +1,81 @@
+/* What a group's inputs are predicted to be: by what each wishes to know, kept, answered. */
+#include <math.h>
+
+#include "base/mem.h"
+#include "eval/guess.h"
+#include "session/session_impl.h"
+
+/* Room for the logits of a group, of all classes that there are by now. */
+static int make_logits(struct session *s, struct err *err)
+{
+	const size_t count = (size_t)SESSION_GROUP * (size_t)s->run.classes;
+	float *more;
+
+	if (s->logits_classes >= s->run.classes)
+		return 0;
+	more = mem_resize(s->logits, count, sizeof(*more));
+	if (!more)
+		return err_memory(err, "predictions", count * sizeof(*more));
+	s->logits = more;
+	s->logits_classes = s->run.classes;
+	return 0;
+}
+
+/* Before the first time step of a stream whose classes come there is no class to guess. */
+static void guess(struct session *s, int i)
+{
+	const struct session_group *group = &s->group;
+	const int known = learner_classes(s->run.learner);
+	const float *logits = s->logits + (size_t)i * (size_t)s->run.classes;
+	int32_t *best = group->guesses + (size_t)i * JOURNAL_GUESSES;
+
+	guess_best(logits, known, best);
+	group->probabilities[i] = known ? guess_probability(logits, known, best[0]) : NAN;
+	session_answer_owed(s, group->to[i],
+		&(struct answer){.kind = ANSWER_PREDICTION,
+			.place = group->places[i],
+			.id = group->ids[i],
+			.label = best[0],
+			.probability = group->probabilities[i],
+			.logits = logits,
+			.classes = known,
+			.top = group->wishes[i].top});
+}
+
+/* The group's inputs from `first` on that ask the same; returns how many, or an error. */
+static int predict_alike(struct session *s, int first, int n, struct err *err)
+{
+	const struct session_group *group = &s->group;
+	const enum answers_for question = group->wishes[first].question;
+	int end = first + 1, code;
+
+	while (end < n && group->wishes[end].question == question)
+		end++;
+	code = learner_predict(s->run.learner, answers_wish_model(group->wishes[first]),
+		group->inputs + (size_t)first * s->run.floats, end - first,
+		s->logits + (size_t)first * (size_t)s->run.classes, err);
+	return code ? code : end - first;
+}
+
+int session_predict(struct session *s, int n, struct err *err)
+{
+	const struct session_group *group = &s->group;
+	int code = make_logits(s, err);
+
+	for (int at = 0; at < n && !code;) {
+		const int alike = predict_alike(s, at, n, err);
+
+		code = alike < 0 ? alike : 0;
+		at += alike;
+	}
+	for (int i = 0; i < n && !code; i++)
+		guess(s, i);
+	if (!code)
+		code = run_schema_keep(&s->run, err);
+	if (!code && s->watch.keeping)
+		code = s->watch.keeping(s->watch.context, group->ids[n - 1], err);
+	if (!code)
+		code = journal_wait(s->journal, group->keys, group->inputs, group->guesses,
+			group->probabilities, n, err);
+	return code;
+}
