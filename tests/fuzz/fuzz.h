@@ -1,8 +1,8 @@
 /*
  * Fuzz targets: a reader each, fed with any bytes. A target is a file
  * fuzz_NAME.c that defines LLVMFuzzerTestOneInput. `make fuzz` links it with
- * libFuzzer; `make test` links it with replay.c, which gives it every file of
- * corpus/NAME.
+ * libFuzzer; `make test` links all of them with replay.c, which gives each every
+ * file of its corpus/NAME.
  *
  * A target fails by crashing, by what the sanitizers find, or by a fuzz_check
  * that does not hold. Readers may refuse whatever they are given.

@@ -1,8 +1,10 @@
 /*
  * usage: replay NAME FOLDER
  * Feeds every file of a folder to a fuzz target, in place of a fuzzer: what was
- * found once is tried again by every `make test`. The name of the file that is
- * tried is said before, so that it is known if the program does not come back.
+ * found once is tried again by every `make test`. Prints the name of each file
+ * before trying it, so that it is known if the program does not come back. Many
+ * targets share the program: the build renames their function to target_NAME, and
+ * TARGETS is its list of TARGET(NAME).
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -13,7 +15,25 @@
 
 enum { INPUT_MOST = 1 << 16 };
 
-static int replay(const char *folder, const char *name)
+#define TARGET(name) int target_##name(const uint8_t *data, size_t size);
+TARGETS
+#undef TARGET
+
+#define TARGET(name) {#name, target_##name},
+static const struct target {
+	const char *name;
+	int (*try)(const uint8_t *data, size_t size);
+} targets[] = {TARGETS};
+
+static const struct target *target_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++)
+		if (!strcmp(targets[i].name, name))
+			return &targets[i];
+	return NULL;
+}
+
+static int replay(const struct target *target, const char *folder, const char *name)
 {
 	static uint8_t room[INPUT_MOST];
 	char path[1000];
@@ -34,7 +54,7 @@ static int replay(const char *folder, const char *name)
 	if (!input)
 		return -1;
 	memcpy(input, room, size);
-	LLVMFuzzerTestOneInput(input, size);
+	target->try(input, size);
 	free(input);
 	return 0;
 }
@@ -46,16 +66,17 @@ static int plain(const struct dirent *entry)
 
 int main(int count, char **words)
 {
+	const struct target *target = count == 3 ? target_find(words[1]) : NULL;
 	struct dirent **entries;
 	int found, failed = 0;
 
-	if (count != 3) {
+	if (!target) {
 		fputs("usage: replay NAME FOLDER\n", stderr);
 		return 2;
 	}
 	found = scandir(words[2], &entries, plain, alphasort);
 	for (int i = 0; i < found; i++) {
-		failed += replay(words[2], entries[i]->d_name) != 0;
+		failed += replay(target, words[2], entries[i]->d_name) != 0;
 		free(entries[i]);
 	}
 	if (found >= 0)
