@@ -7,9 +7,11 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "base/paths.h"
 #include "images/image_format.h"
 
-static const struct image_format *const formats[] = {&image_jpeg, &image_png};
+static const struct image_format *const formats[] = {
+	&image_jpeg, &image_png, &image_webp, &image_gif, &image_bmp};
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -36,6 +38,28 @@ uint8_t *image_buffer_reserve(struct image_buffer *buffer, size_t size, struct e
 	else
 		err_memory(err, "an image", room);
 	return buffer->bytes;
+}
+
+uint8_t *image_canvas(struct image_buffer *buffer, int width, int height, struct err *err)
+{
+	const size_t size = 3 * (size_t)width * (size_t)height;
+	uint8_t *pixels = image_buffer_reserve(buffer, size, err);
+
+	if (pixels)
+		memset(pixels, 0, size);
+	return pixels;
+}
+
+void image_from_canvas(struct image *image, uint8_t *pixels, int width, int height, int components)
+{
+	if (components == 1)
+		image_make_grey(pixels, (size_t)width * (size_t)height);
+	*image = (struct image){.pixels = pixels,
+		.width = width,
+		.height = height,
+		.components = components,
+		.stride = (size_t)width * (size_t)components,
+		.ratio = 1};
 }
 
 void image_make_grey(uint8_t *pixels, size_t count)
@@ -67,14 +91,29 @@ void image_reader_free(struct image_reader *reader)
 	mem_free(reader);
 }
 
+bool image_named(const char *path)
+{
+	for (int i = 0; i < FORMATS; i++)
+		for (const char *const *ending = formats[i]->endings; *ending; ending++)
+			if (path_ends(path, *ending))
+				return true;
+	return false;
+}
+
+static bool begins_with(const uint8_t *bytes, size_t size, const char *magic)
+{
+	size_t at = 0;
+
+	while (at < size && magic[at] && (magic[at] == '?' || bytes[at] == (uint8_t)magic[at]))
+		at++;
+	return !magic[at];
+}
+
 static int find_format(const void *bytes, size_t size)
 {
-	for (int i = 0; i < FORMATS; i++) {
-		const size_t length = strlen(formats[i]->magic);
-
-		if (size >= length && !memcmp(bytes, formats[i]->magic, length))
+	for (int i = 0; i < FORMATS; i++)
+		if (begins_with(bytes, size, formats[i]->magic))
 			return i;
-	}
 	return -1;
 }
 
@@ -87,8 +126,8 @@ int image_open(struct image_reader *reader, const void *bytes, size_t size, int 
 
 	reader->format = -1;
 	if (format < 0)
-		return err_set(
-			err, ERR_FORMAT, size ? "not a JPEG or PNG image" : "empty, not an image");
+		return err_set(err, ERR_FORMAT,
+			size ? "not a " IMAGE_FORMATS " image" : "empty, not an image");
 	code = *state ? 0 : formats[format]->state_new(state, err);
 	if (!code)
 		code = formats[format]->open(*state, bytes, size, width, height, err);

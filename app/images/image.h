@@ -1,7 +1,7 @@
 /*
- * Images from bytes: JPEG or PNG in, 8-bit pixels out. One reader per thread; it
+ * Images from bytes: JPEG, PNG, WebP, GIF or BMP in, 8-bit pixels out. One reader per thread; it
  * owns the pixels it gives out and takes more memory only when it needs more than
- * ever before. (Inside libjpeg and libspng, images cost allocations.)
+ * ever before. (Inside the libraries, images cost allocations.)
  *
  *	image_open     what is it, and how large?
  *	image_read     the pixels of a window of it, and as little else as possible
@@ -9,7 +9,7 @@
  *
  * Colours are as with Pillow's convert("RGB"): alpha is dropped, palettes are
  * looked up, 16 bits keep their upper 8, CMYK is multiplied out, orientation
- * tags are ignored. One exception: of 16-bit grey, which Pillow clips at 255,
+ * tags are ignored, and of an animation the first frame is read. One exception: of 16-bit grey, which Pillow clips at 255,
  * the upper 8 bits are kept, too.
  *
  * A file that is cut off is refused, even if the window is there, and so is one
@@ -23,6 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
+
+/* The formats that can be read, for messages. */
+#define IMAGE_FORMATS "JPEG, PNG, WebP, GIF or BMP"
 
 /* Larger images are refused before anything is decoded. */
 #define IMAGE_PIXELS_MAX (1 << 27)
@@ -48,6 +51,9 @@ struct image {
 };
 
 struct image_reader;
+
+/* Whether a file's name ends as those of images that can be read do, in any case. */
+bool image_named(const char *path);
 
 int image_reader_new(struct image_reader **reader, struct err *err);
 void image_reader_free(struct image_reader *reader);

@@ -16,12 +16,19 @@ struct image_buffer {
 /* Room for `size` bytes or more; the old content is lost. NULL, with err, if memory ran out. */
 uint8_t *image_buffer_reserve(struct image_buffer *buffer, size_t size, struct err *err);
 
+/* Zeroed pixels in colour, component beside component. NULL, with err, if memory ran out. */
+uint8_t *image_canvas(struct image_buffer *buffer, int width, int height, struct err *err);
+
+/* The image that such pixels are: all of it, at full size; made grey for one component. */
+void image_from_canvas(struct image *image, uint8_t *pixels, int width, int height, int components);
+
 /* Grey from red, green and blue, in place, as Pillow computes it. */
 void image_make_grey(uint8_t *pixels, size_t count);
 
 struct image_format {
 	const char *name;
-	const char *magic; /* what a file begins with */
+	const char *magic;      /* what a file begins with; ? is any byte */
+	const char *endings[5]; /* of file names; the rest is NULL */
 	int (*state_new)(void **state, struct err *err);
 	void (*state_free)(void *state); /* NULL is allowed */
 
@@ -32,6 +39,6 @@ struct image_format {
 		struct image_buffer *buffer, struct image *image, struct err *err);
 };
 
-extern const struct image_format image_jpeg, image_png;
+extern const struct image_format image_jpeg, image_png, image_webp, image_gif, image_bmp;
 
 #endif

@@ -281,6 +281,7 @@ static int jpeg_read(void *state, const struct image_window *window, double leas
 const struct image_format image_jpeg = {
 	.name = "JPEG",
 	.magic = "\xff\xd8\xff",
+	.endings = {".jpg", ".jpeg", ".jpe", ".jfif"},
 	.state_new = jpeg_new,
 	.state_free = jpeg_free,
 	.open = jpeg_open,

@@ -178,6 +178,7 @@ static int png_read(void *state, const struct image_window *window, double least
 const struct image_format image_png = {
 	.name = "PNG",
 	.magic = "\x89PNG\r\n\x1a\n",
+	.endings = {".png"},
 	.state_new = png_new,
 	.state_free = png_free,
 	.open = png_open,

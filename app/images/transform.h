@@ -1,5 +1,5 @@
 /*
- * From what a record holds to what a net takes: bytes of a JPEG or PNG image, or
+ * From what a record holds to what a net takes: bytes of an image file, or
  * 8-bit pixels, become size * size floats per channel, plane after plane,
  * normalised: (pixel / 255 - mean) / std.
  *

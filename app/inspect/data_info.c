@@ -268,6 +268,22 @@ static int read_records(struct survey *s, bool check, int threads,
 	return code;
 }
 
+static int copy_left_out(struct survey *s, struct err *err)
+{
+	const struct name_list *names = records_left_out(s->records);
+	int code = 0;
+
+	for (size_t i = 0; names && i < names->count && !code; i++)
+		code = name_list_add(&s->info->left_out, name_list_at(names, i),
+			strlen(name_list_at(names, i)), err);
+	return code;
+}
+
+void data_info_release(struct data_info *info)
+{
+	name_list_release(&info->left_out);
+}
+
 int data_info(struct data_info *info, const struct options *options, bool check, int threads,
 	void (*progress)(void *context, int64_t done, int64_t total), void *context,
 	struct err *err)
@@ -288,8 +304,10 @@ int data_info(struct data_info *info, const struct options *options, bool check,
 	code = count_labels(&s, err);
 	if (!code && s.records) {
 		find_times(&s);
-		code = read_records(&s, check, threads, progress, context, err);
+		code = copy_left_out(&s, err);
 	}
+	if (!code && s.records)
+		code = read_records(&s, check, threads, progress, context, err);
 	source_close(s.source);
 	return code;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/name_list.h"
 #include "base/options.h"
 #include "streams/source.h"
 
@@ -41,6 +42,8 @@ struct data_info {
 	int least_width, least_height, most_width, most_height;
 	double mean_bytes;
 
+	struct name_list left_out; /* files that lie among images and are none */
+
 	/* Of what was read; a record that is in the stream and for evaluation, too, counts once. */
 	int64_t read, bad;
 	char faults[DATA_FAULTS][256]; /* the first ones */
@@ -55,6 +58,7 @@ struct data_info {
 int data_info(struct data_info *info, const struct options *options, bool check, int threads,
 	void (*progress)(void *context, int64_t done, int64_t total), void *context,
 	struct err *err);
+void data_info_release(struct data_info *info); /* after a failure, too */
 
 /* The name of a class, or its number. */
 void data_class_name(struct source *source, int label, char out[DATA_NAME]);

@@ -254,7 +254,7 @@ static int write_sheet(
 }
 
 int data_sheet(const struct sheet_config *config, const struct options *options, int *shown,
-	struct err *err)
+	struct text *left_out, struct err *err)
 {
 	struct source *source = NULL;
 	const struct source_info *info;
@@ -274,6 +274,8 @@ int data_sheet(const struct sheet_config *config, const struct options *options,
 			info->width);
 	if (!code)
 		code = write_sheet(config, source, *shown, err);
+	if (!code && source_records(source) && records_left_out(source_records(source)))
+		left_out_say(records_left_out(source_records(source)), true, left_out);
 	source_close(source);
 	return code;
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "base/text.h"
 
 struct sheet_config {
 	int columns, rows;
@@ -15,9 +16,10 @@ struct sheet_config {
  * Samples lie evenly over the stream that stream.source names, row by row, each once; *shown
  * becomes how many. Of data sets the keys image.mean and image.std should be 0 and 1, so that
  * colours are what they are; of made-up pictures, colours are stretched to fill the range.
+ * Files of the data set that are left out are named in left_out (records.h).
  * Rows of numbers are drawn as bars. A source whose samples are neither is an error (ERR_INPUT).
  */
 int data_sheet(const struct sheet_config *config, const struct options *options, int *shown,
-	struct err *err);
+	struct text *left_out, struct err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/name_list.h"
 #include "base/paths.h"
 #include "formats/mapped.h"
+#include "images/image.h"
 #include "predict/predict_impl.h"
 #include "records/records.h"
 #include "records/table_plan.h"
@@ -23,8 +24,8 @@ struct from_records {
 	struct predict_rows rows;
 	const struct predict_config *config;
 	const struct predict_model *model;
-	struct records *records; /* NULL: images in a list */
-	struct name_list images;
+	struct records *records;           /* NULL: images in a list */
+	struct name_list images, left_out; /* left_out: files beside them */
 	struct view view;
 	struct view fitted; /* of pictures that have not the size the model was made with */
 	atomic_bool unfit;  /* there was one; */
@@ -48,6 +49,7 @@ static void close_records(struct predict_rows *rows)
 	mem_free(r->readers);
 	mem_free(r->chosen);
 	name_list_release(&r->images);
+	name_list_release(&r->left_out);
 	records_close(r->records);
 	mem_free(r);
 }
@@ -213,17 +215,6 @@ static const struct predict_rows_type from_records = {.next = next_records,
 	.file = file_of,
 	.close = close_records};
 
-static bool is_image(const char *path)
-{
-	static const char *const endings[] = {
-		".jpg", ".jpeg", ".png", ".JPG", ".JPEG", ".PNG", NULL};
-
-	for (const char *const *ending = endings; *ending; ending++)
-		if (path_ends(path, *ending))
-			return true;
-	return false;
-}
-
 /* Images right in the folder, or the one image that there is. */
 static int list_images(struct from_records *r, struct err *err)
 {
@@ -232,21 +223,36 @@ static int list_images(struct from_records *r, struct err *err)
 	int code = 0;
 
 	if (!path_is_folder(data))
-		return is_image(data) && path_exists(data)
+		return image_named(data) && path_exists(data)
 			       ? name_list_add(&r->images, data, strlen(data), err)
 			       : 0;
 	code = name_list_of_folder(&found, data, err);
 	for (size_t i = 0; i < found.count && !code; i++) {
-		char *path = is_image(name_list_at(&found, i))
-				     ? path_join(data, name_list_at(&found, i))
-				     : NULL;
+		const char *name = name_list_at(&found, i);
+		char *path = path_join(data, name);
 
-		if (path)
+		if (!path)
+			code = err_memory(err, "a path", strlen(data));
+		else if (image_named(name))
 			code = name_list_add(&r->images, path, strlen(path), err);
+		else if (!path_is_folder(path))
+			code = name_list_add(&r->left_out, name, strlen(name), err);
 		mem_free(path);
 	}
 	name_list_release(&found);
 	return code;
+}
+
+static void say_left_out(const struct from_records *r)
+{
+	const struct name_list *names = r->records ? records_left_out(r->records) : &r->left_out;
+	struct text words = {0};
+
+	if (names && names->count)
+		left_out_say(names, r->records != NULL, &words);
+	if (words.size && !words.failed)
+		log_write(&r->config->log, LOG_WARN, "%s: %s", r->config->data, words.data);
+	text_release(&words);
 }
 
 /* A table's first lines say which columns are of no use. */
@@ -336,6 +342,7 @@ int predict_records_open(struct predict_rows **rows, const struct predict_config
 			&r->records, options_text(options, "stream.source"), options, err);
 	if (code)
 		return code;
+	say_left_out(r);
 	r->rows.total = r->records ? records_info(r->records)->count : images.count;
 	code = choose(r, err);
 	const struct records_info *info = r->records ? records_info(r->records) : &images;

@@ -22,9 +22,10 @@
 #include "records/label_file.h"
 #include "base/grow.h"
 #include "base/paths.h"
+#include "images/image.h"
 #include "base/name_list.h"
 
-enum { VERSION = 1, DEPTH_MOST = 16, KEEP_FROM = 16384 };
+enum { VERSION = 2, DEPTH_MOST = 16, KEEP_FROM = 16384 };
 
 struct place {
 	int64_t changed, size;
@@ -42,6 +43,7 @@ struct building {
 	struct numbers entries;
 	struct name_list classes, names, places;
 	struct numbers facts; /* two for each place */
+	struct name_list left_out;
 };
 
 static int no_memory(const struct building *b, struct err *err)
@@ -112,10 +114,12 @@ static int walk(struct building *b, const char *folder, const char *inner, int64
 
 		if (!name || !path)
 			code = no_memory(b, err);
-		else if (path_is_image(name))
+		else if (image_named(name))
 			code = add_image(b, name, label, part, err);
 		else if (depth < DEPTH_MOST && path_is_folder(path))
 			code = walk(b, below, name, label, part, depth + 1, err);
+		else
+			code = name_list_add(&b->left_out, below, strlen(below), err);
 		mem_free(name);
 		mem_free(below);
 		mem_free(path);
@@ -124,9 +128,9 @@ static int walk(struct building *b, const char *folder, const char *inner, int64
 	return code;
 }
 
-/* The folders in a folder. */
-static int list_folders(
-	struct building *b, struct name_list *folders, const char *folder, struct err *err)
+/* The folders in a folder, and the images beside them, which are in no class. */
+static int list_folders(struct building *b, struct name_list *folders, struct name_list *beside,
+	const char *folder, struct err *err)
 {
 	struct name_list found = {0};
 	int code = list(b, &found, folder, err);
@@ -138,7 +142,9 @@ static int list_folders(
 
 		if (!path)
 			code = no_memory(b, err);
-		else if (!path_is_image(name) && path_is_folder(path))
+		else if (image_named(name))
+			code = name_list_add(beside, below, strlen(below), err);
+		else if (path_is_folder(path))
 			code = name_list_add(folders, name, strlen(name), err);
 		mem_free(below);
 		mem_free(path);
@@ -171,6 +177,23 @@ static int add_classes(struct building *b, const char *folder, const struct name
 	return code;
 }
 
+/* Adds an image; leaves out any other file but that of the labels. */
+static int leave_out_or_add(struct building *b, const char *folder, const char *name,
+	const char *labels, struct name_list *images, struct err *err)
+{
+	char *below;
+	int code;
+
+	if (image_named(name))
+		return name_list_add(images, name, strlen(name), err);
+	if (!strcmp(name, path_name(labels)))
+		return 0;
+	below = path_join(folder, name);
+	code = below ? name_list_add(&b->left_out, below, strlen(below), err) : no_memory(b, err);
+	mem_free(below);
+	return code;
+}
+
 /* Images without class folders, and their labels from a file. */
 static int add_flat(struct building *b, const char *folder, const char *labels, struct err *err)
 {
@@ -179,9 +202,7 @@ static int add_flat(struct building *b, const char *folder, const char *labels, 
 	int code = list(b, &found, folder, err);
 
 	for (size_t i = 0; i < found.count && !code; i++)
-		if (path_is_image(name_list_at(&found, i)))
-			code = name_list_add(&images, name_list_at(&found, i),
-				strlen(name_list_at(&found, i)), err);
+		code = leave_out_or_add(b, folder, name_list_at(&found, i), labels, &images, err);
 	if (!code) {
 		given = mem_new(images.count + 1, sizeof(*given));
 		code = given ? label_file_read(labels, &images, &b->classes, given, err)
@@ -200,11 +221,11 @@ static int add_eval(struct building *b, const char *name, bool *done, struct err
 {
 	char *path = path_join(b->root, name), *inner = path_join(name, "images"), *labels = NULL;
 	char *inner_path = inner ? path_join(b->root, inner) : NULL;
-	struct name_list folders = {0};
+	struct name_list folders = {0}, beside = {0};
 	int code = path && inner_path ? label_file_find(&labels, path, err) : no_memory(b, err);
 
 	if (!code)
-		code = list_folders(b, &folders, name, err);
+		code = list_folders(b, &folders, &beside, name, err);
 	b->header.flat = !code && labels &&
 			 (!folders.count || (folders.count == 1 &&
 						    !strcmp(name_list_at(&folders, 0), "images")));
@@ -223,9 +244,13 @@ static int add_eval(struct building *b, const char *name, bool *done, struct err
 	} else if (!code && folders.count) {
 		snprintf(b->header.eval, sizeof(b->header.eval), "%s", name);
 		code = add_classes(b, name, &folders, RECORDS_EVAL, err);
+		for (size_t i = 0; i < beside.count && !code; i++)
+			code = name_list_add(&b->left_out, name_list_at(&beside, i),
+				strlen(name_list_at(&beside, i)), err);
 		*done = true;
 	}
 	name_list_release(&folders);
+	name_list_release(&beside);
 	mem_free(labels);
 	mem_free(inner_path);
 	mem_free(inner);
@@ -260,12 +285,12 @@ static int build(struct building *b, struct err *err)
 {
 	struct name_list folders = {0};
 	const char *train = "";
-	int code = list_folders(b, &folders, "", err);
+	int code = list_folders(b, &folders, &b->left_out, "", err);
 
 	if (!code && name_list_find(&folders, "train", 5) >= 0) {
 		train = "train";
 		snprintf(b->header.train, sizeof(b->header.train), "%s", train);
-		code = list_folders(b, &b->classes, train, err);
+		code = list_folders(b, &b->classes, &b->left_out, train, err);
 	} else {
 		for (size_t i = 0; i < folders.count && !code; i++)
 			code = name_list_add(&b->classes, name_list_at(&folders, i),
@@ -398,10 +423,12 @@ static int make(struct class_folder *folder, const struct index_id *id, struct e
 		bytes = pack(&b, &size);
 		if (bytes)
 			index_file_make(&folder->images.file, id, bytes, size,
-				b.entries.count >= KEEP_FROM);
+				b.entries.count >= KEEP_FROM && !b.left_out.count);
 		else
 			code = no_memory(&b, err);
 	}
+	name_list_release(&folder->images.left_out);
+	folder->images.left_out = b.left_out;
 	name_list_release(&b.classes);
 	name_list_release(&b.names);
 	name_list_release(&b.places);

@@ -66,3 +66,14 @@ const char *image_records_class_name(const struct records *records, int label)
 		return NULL;
 	return images->class_names + images->classes[label];
 }
+
+const struct name_list *image_records_left_out(const struct records *records)
+{
+	return &((const struct image_records *)records)->left_out;
+}
+
+void image_records_release(struct image_records *images)
+{
+	index_file_release(&images->file);
+	name_list_release(&images->left_out);
+}

@@ -17,6 +17,8 @@ struct image_records {
 	const uint32_t *classes; /* where their names begin; NULL: they have none */
 	const char *class_names;
 	uint64_t class_names_size;
+	struct name_list
+		left_out; /* files that are no images; an index that has some is not kept */
 };
 
 /*
@@ -43,8 +45,12 @@ enum { IMAGE_AT_BITS = 40, IMAGE_LABEL_BITS = 22, IMAGE_PART_FROM = 62 };
 #define IMAGE_AT_MASK    ((UINT64_C(1) << IMAGE_AT_BITS) - 1)
 #define IMAGE_LABEL_MASK ((UINT64_C(1) << IMAGE_LABEL_BITS) - 1)
 
+/* Ends what is kept here. */
+void image_records_release(struct image_records *images);
+
 /* For rows of records_types; look is for usual entries. */
 struct record image_records_look(const struct records *records, int64_t i);
 const char *image_records_class_name(const struct records *records, int label);
+const struct name_list *image_records_left_out(const struct records *records);
 
 #endif

@@ -13,8 +13,8 @@
 
 #include "base/mem.h"
 #include "records/columns.h"
-#include "base/paths.h"
 #include "base/name_list.h"
+#include "images/image.h"
 #include "records/records_types.h"
 
 #define AT_BITS    38
@@ -84,7 +84,7 @@ bool manifest_index_likely(const char *bytes, size_t size)
 		 : 0;
 	for (int i = 0; i < n && i < MANIFEST_COLUMNS && !likely; i++)
 		likely = role_of(fields[i]) == PATH;
-	return likely || (n > 1 && csv_text(fields, first, sizeof(first)) && path_is_image(first));
+	return likely || (n > 1 && csv_text(fields, first, sizeof(first)) && image_named(first));
 }
 
 static int read_header(struct building *b, const struct csv_field *fields, struct err *err)

@@ -13,7 +13,11 @@
 #include "base/mem.h"
 #include "base/name_list.h"
 #include "base/paths.h"
+#include "images/image.h"
 #include "records/records_types.h"
+
+/* So many files that are left out are named, and the rest is counted. */
+enum { LEFT_OUT_NAMED = 5 };
 
 const struct records_type *const records_types[] = {
 	&records_cldatasets,
@@ -71,7 +75,7 @@ static bool holds_pictures(const char *folder)
 
 	if (path_is_folder(folder) && !name_list_of_folder(&names, folder, NULL))
 		for (size_t i = 0; i < names.count && !found; i++)
-			found = path_is_image(name_list_at(&names, i));
+			found = image_named(name_list_at(&names, i));
 	name_list_release(&names);
 	return found;
 }
@@ -207,6 +211,29 @@ const struct schema *records_schema(const struct records *records)
 const char *records_notes(const struct records *records)
 {
 	return records->type->notes ? records->type->notes(records) : NULL;
+}
+
+const struct name_list *records_left_out(const struct records *records)
+{
+	const struct name_list *names =
+		records->type->left_out ? records->type->left_out(records) : NULL;
+
+	return names && names->count ? names : NULL;
+}
+
+void left_out_say(const struct name_list *names, bool classed, struct text *words)
+{
+	const size_t named = names->count < LEFT_OUT_NAMED ? names->count : LEFT_OUT_NAMED;
+
+	text_addf(words,
+		"%zu file%s left out, not being a " IMAGE_FORMATS " image%s: ", names->count,
+		names->count == 1 ? " is" : "s are", classed ? " in a class's folder" : "");
+	for (size_t i = 0; i < named; i++)
+		text_addf(words, "%s%s", i ? ", " : "", name_list_at(names, i));
+	if (named < names->count)
+		text_addf(words, " and %zu more", names->count - named);
+	if (!words->failed)
+		text_tame(words->data);
 }
 
 void records_about(const struct records *records, struct text *words)

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/name_list.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "formats/record_bytes.h"
@@ -26,7 +27,7 @@ struct schema;
 
 /* What the bytes of a record are. */
 enum records_form {
-	RECORDS_IMAGE,  /* a JPEG or PNG file, of any size */
+	RECORDS_IMAGE,  /* an image file (images/image.h), of any size */
 	RECORDS_PIXELS, /* bytes, (channels, height, width) */
 	RECORDS_FLOATS, /* float32 in the machine's order, (channels, height, width) */
 };
@@ -86,6 +87,8 @@ struct records_type {
 	const struct schema *(*schema)(const struct records *records);
 	/* What a record is made of, in a few words: 6 numbers, label "class"; NULL: by info. */
 	void (*about)(const struct records *records, struct text *words);
+	/* Files among its images that are left out, by their names; NULL: there can be none. */
+	const struct name_list *(*left_out)(const struct records *records);
 	/* Lines: what was read otherwise than one might think; NULL: nothing. */
 	const char *(*notes)(const struct records *records);
 };
@@ -131,6 +134,12 @@ int records_path(struct records *records, int64_t i, char *out, size_t size, str
 const char *records_class_name(const struct records *records, int label);
 void records_about(const struct records *records, struct text *words);
 const char *records_notes(const struct records *records); /* lines; lives as long as they */
+const struct name_list *records_left_out(
+	const struct records *records); /* NULL: none; lives as long as they */
+
+/* Adds "7 files are left out, ...: " and the first names; `classed` images lie in folders of
+ * classes. Control characters in names become question marks. */
+void left_out_say(const struct name_list *names, bool classed, struct text *words);
 const struct schema *records_schema(const struct records *records); /* lives as long as they */
 
 /*

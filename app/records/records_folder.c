@@ -8,13 +8,14 @@
 #include "formats/mapped.h"
 #include "base/paths.h"
 #include "base/name_list.h"
+#include "images/image.h"
 #include "records/records_types.h"
 
 static void class_folder_close(struct records *records)
 {
 	struct class_folder *folder = (struct class_folder *)records;
 
-	index_file_release(&folder->images.file);
+	image_records_release(&folder->images);
 	mem_free(folder->root);
 }
 
@@ -43,7 +44,7 @@ static bool has_classes(const char *path)
 		name_list_release(&inner);
 		if (below && path_is_folder(below) && !name_list_of_folder(&inner, below, NULL))
 			for (size_t k = 0; k < inner.count && !found; k++)
-				found = path_is_image(name_list_at(&inner, k));
+				found = image_named(name_list_at(&inner, k));
 		mem_free(below);
 	}
 	name_list_release(&outer);
@@ -99,4 +100,5 @@ const struct records_type records_folder = {
 	.where = class_folder_where,
 	.path = class_folder_path,
 	.class_name = image_records_class_name,
+	.left_out = image_records_left_out,
 };

@@ -18,7 +18,7 @@
 #include "records/tar_scan.h"
 
 /* The index has the layout of image_records.h, with entries as tar_scan.h finds them. */
-enum { VERSION = 2, KEEP_FROM = 64 << 20 };
+enum { VERSION = 3, KEEP_FROM = 64 << 20 };
 
 enum { SHARDS_MOST = 1 << 20, RANGE_DIGITS = 12 };
 
@@ -134,7 +134,7 @@ static void tar_close(struct records *records)
 	for (size_t i = 0; tar->unpacked && i < tar->shards.count; i++)
 		mapped_close(tar->unpacked + i);
 	mem_free(tar->unpacked);
-	index_file_release(&tar->images.file);
+	image_records_release(&tar->images);
 	name_list_release(&tar->shards);
 }
 
@@ -215,8 +215,11 @@ static int open_index(struct tar *tar, const char *path, bool lenient, struct er
 	if (code)
 		return code;
 	code = pack_index(&scan, &bytes, &size, err);
-	/* An index with bad records is not kept: it would hide them from one that refuses them. */
-	keep = bytes_total >= KEEP_FROM && !tar->unpacked && !scan.bad;
+	/* An index with bad records or files left out is not kept: it would hide them. */
+	keep = bytes_total >= KEEP_FROM && !tar->unpacked && !scan.bad && !scan.left_out.count;
+	name_list_release(&images->left_out);
+	images->left_out = scan.left_out;
+	scan.left_out = (struct name_list){0};
 	tar_scan_release(&scan);
 	if (code)
 		return code;
@@ -309,4 +312,5 @@ const struct records_type records_tar = {
 	.read = tar_read,
 	.where = tar_where,
 	.class_name = image_records_class_name,
+	.left_out = image_records_left_out,
 };

@@ -12,6 +12,7 @@
 #include "base/grow.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "images/image.h"
 
 /* EARLIER_MOST bounds the time that members of one name can cost. */
 enum { FOLLOW_MOST = 40, EARLIER_MOST = 1000 };
@@ -89,7 +90,7 @@ static int add_member(struct tar_links *links, const struct tar_member *m, struc
 		made.target = (uint32_t)links->targets.count;
 		code = name_list_add(&links->targets, m->link, strlen(m->link), err);
 	}
-	if (!code && (made.type == TAR_SYMBOLIC_LINK || path_is_image(walk.here) ||
+	if (!code && (made.type == TAR_SYMBOLIC_LINK || image_named(walk.here) ||
 			     tar_is_label(walk.here)))
 		code = name_list_add(&links->sorted, walk.here, strlen(walk.here), err);
 	if (code)

@@ -15,6 +15,7 @@
 #include "base/decimal.h"
 #include "formats/moment.h"
 #include "formats/tar.h"
+#include "images/image.h"
 #include "records/records_types.h"
 #include "records/tar_links.h"
 
@@ -23,7 +24,7 @@ enum { JSON_MOST = 1 << 20, INSIDE_MOST = 16 };
 
 /* What is known of a key so far. */
 struct group {
-	char key[TAR_NAME], name[TAR_NAME]; /* name: of the image */
+	char key[TAR_NAME], name[TAR_NAME]; /* name: of the image, or else of the first member */
 	bool image, labelled, timed;
 	struct tar_entry entry;
 	int64_t label, time;
@@ -118,7 +119,7 @@ static int flush(struct scanning *s, struct err *err)
 	int code = 0;
 
 	if (!g->image)
-		return 0;
+		return *g->name ? name_list_add(&scan->left_out, g->name, strlen(g->name), err) : 0;
 	g->image = false;
 	if (g->entry.lost) {
 		g->label = RECORD_NO_LABEL;
@@ -251,7 +252,7 @@ static int take_member(
 	const size_t key = (size_t)(name - m->name) + strcspn(name, ".");
 	const bool same = strlen(g->key) == key && !memcmp(g->key, m->name, key);
 	const bool lost = m->type != TAR_FILE;
-	const bool image = path_is_image(name) || (lost && !tar_is_label(name));
+	const bool image = image_named(name) || (lost && !tar_is_label(name));
 	int code = 0;
 
 	if (!same || (image && g->image)) {
@@ -259,6 +260,7 @@ static int take_member(
 		g->labelled = g->timed = false;
 		memcpy(g->key, m->name, key);
 		g->key[key] = '\0';
+		memcpy(g->name, m->name, TAR_NAME);
 	}
 	if (code)
 		return code;
@@ -313,7 +315,7 @@ static int follow(struct scanning *s, const struct mapped *shard, struct tar_mem
 		[TAR_LEADS_AROUND] = "which leads in a circle, or over more than 40 links",
 		[TAR_LEADS_TO_OTHER] = "which is no plain file",
 	};
-	const bool file = path_is_image(m->name) || tar_is_label(m->name);
+	const bool file = image_named(m->name) || tar_is_label(m->name);
 	enum tar_lead lead = TAR_LEADS_TO_OTHER;
 	char words[400] = "is no plain file";
 	struct tar_inside names;
@@ -409,5 +411,6 @@ void tar_scan_release(struct tar_scan *scan)
 	mem_free(scan->entries);
 	mem_free(scan->times);
 	vocabulary_release(&scan->folders);
+	name_list_release(&scan->left_out);
 	*scan = (struct tar_scan){0};
 }

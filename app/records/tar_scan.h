@@ -45,6 +45,7 @@ struct tar_scan {
 	int64_t largest;             /* label */
 	bool parted;
 	struct vocabulary folders; /* classes, where no label is given */
+	struct name_list left_out; /* a member of each key that has no image */
 };
 
 /*

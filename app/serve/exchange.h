@@ -65,7 +65,7 @@ enum route_flags {
 	ROUTE_ALL = 64,    /* is for the whole service */
 	/* For the description: what else it takes. */
 	ROUTE_WISH = 128,    /* ?top= and ?for= */
-	ROUTE_PICTURE = 256, /* a JPEG or PNG, and its ?id= */
+	ROUTE_PICTURE = 256, /* an image file, and its ?id= */
 	ROUTE_EVENTS = 512,  /* where to go on */
 	ROUTE_TENSORS = 1024,
 };

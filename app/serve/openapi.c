@@ -189,8 +189,11 @@ static void say_body(struct jwriter *json, const struct route *route)
 	jwriter_table(json, "content");
 	say_type(json, route->takes, route->asks);
 	if (route->flags & ROUTE_PICTURE) {
-		say_type(json, "image/jpeg", "Text");
-		say_type(json, "image/png", "Text");
+		static const char *const types[] = {
+			"image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp"};
+
+		for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+			say_type(json, types[i], "Text");
 	}
 	if (route->flags & ROUTE_TENSORS)
 		say_type(json, "application/octet-stream", "Text");

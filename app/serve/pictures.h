@@ -1,4 +1,4 @@
-/* A JPEG or PNG as an input of an image net, by the keys of the section image. */
+/* An image file as an input of an image net, by the keys of the section image. */
 #ifndef RETAIN_SERVE_PICTURES_H
 #define RETAIN_SERVE_PICTURES_H
 

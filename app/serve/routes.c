@@ -10,7 +10,8 @@ const struct route routes[] = {
 	{"POST", "/v1/predict",
 		"What an object with an input, or each of a list, is. With an id the input is kept "
 		"until its label comes; without one nothing is. ?for=ever asks the slow weights, "
-		"?top=K wants the K most probable classes. An image net also takes a JPEG or PNG.",
+		"?top=K wants the K most probable classes. An image net also takes an image: JPEG, "
+		"PNG, WebP, GIF or BMP.",
 		serve_predict, ROUTE_MODEL | ROUTE_WISH | ROUTE_PICTURE, JSON, JSON, "Questions",
 		"Predictions"},
 	{"POST", "/v1/label", "The label of an id, or of each of a list.", serve_label,

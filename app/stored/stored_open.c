@@ -161,6 +161,14 @@ static void warn_notes(const struct stored *s)
 
 	for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
 		log_write(&s->run.config.log, LOG_WARN, "%s: %.*s", name, (int)(end - at), at);
+	if (records && records_left_out(records)) {
+		struct text words = {0};
+
+		left_out_say(records_left_out(records), true, &words);
+		if (!words.failed)
+			log_write(&s->run.config.log, LOG_WARN, "%s: %s", name, words.data);
+		text_release(&words);
+	}
 }
 
 /* Each task is a bin, where there are tasks. */

@@ -74,6 +74,18 @@ static void print_balance(const struct data_info *info)
 	}
 }
 
+/* Names may hold what terminals obey. */
+static void print_tame(const char *name)
+{
+	struct text words = {0};
+
+	text_add(&words, name);
+	if (!words.failed)
+		text_tame(words.data);
+	printf("    %s\n", words.failed ? "?" : words.data);
+	text_release(&words);
+}
+
 static void print_reading(const struct data_info *info)
 {
 	char read[RUN_LOG_GROUPED];
@@ -86,6 +98,13 @@ static void print_reading(const struct data_info *info)
 		printf("    %s\n", info->faults[i]);
 	if (info->bad > DATA_FAULTS)
 		printf("    and %" PRId64 " more\n", info->bad - DATA_FAULTS);
+	if (info->left_out.count)
+		printf("  %zu files are left out, being no image in a class's folder:\n",
+			info->left_out.count);
+	for (size_t i = 0; i < DATA_FAULTS && i < info->left_out.count; i++)
+		print_tame(name_list_at(&info->left_out, i));
+	if (info->left_out.count > DATA_FAULTS)
+		printf("    and %zu more\n", info->left_out.count - DATA_FAULTS);
 	if (*info->digest)
 		printf("  digest       %s\n", info->digest);
 }
@@ -159,6 +178,10 @@ static int print_json(const struct data_info *info, const struct table_info *tab
 	jwriter_whole(&json, "largest_class", info->largest);
 	jwriter_whole(&json, "read", info->read);
 	jwriter_whole(&json, "bad", info->bad);
+	jwriter_list(&json, "left_out");
+	for (size_t i = 0; i < info->left_out.count; i++)
+		jwriter_text(&json, NULL, name_list_at(&info->left_out, i));
+	jwriter_end(&json);
 	jwriter_text(&json, "digest", info->digest);
 	if (table->count)
 		data_table_write(table, &json);
@@ -192,7 +215,7 @@ static int info_verb(int argc, char **argv)
 		"Counts the samples and classes of a source, and names what is broken.", rows,
 		.example = "retain data info clicks.csv"};
 	struct progress progress;
-	struct data_info info;
+	struct data_info info = {0};
 	struct table_info table = {0};
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
@@ -214,6 +237,7 @@ static int info_verb(int argc, char **argv)
 	else if (!code)
 		print_info(&info, &table);
 	table_info_release(&table);
+	data_info_release(&info);
 	if (!code && info.bad && check) {
 		settings_leave(options, 0, NULL);
 		return EXIT_FAILED;
@@ -239,6 +263,7 @@ static int show_verb(int argc, char **argv)
 	const struct args args = {"retain data show", "SOURCE",
 		"Paints samples of a source, in the order of time, with their labels.", rows,
 		.example = "retain data show idx:mnist"};
+	struct text left_out = {0};
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
 	int code, shown;
@@ -252,10 +277,13 @@ static int show_verb(int argc, char **argv)
 		{"image.std", "1"}, {"stream.on_bad", "skip"}, {"stream.max_bad", "1"}, {0}};
 	code = settings_resolve(&options, NULL, keys, &settings, &err);
 	if (!code)
-		code = data_sheet(&sheet, options, &shown, &err);
+		code = data_sheet(&sheet, options, &shown, &left_out, &err);
 	if (!code)
 		printf("%d sample%s, in the order of time: %s\n", shown, shown == 1 ? "" : "s",
 			sheet.path);
+	if (left_out.size && !left_out.failed)
+		printf("%s\n", left_out.data);
+	text_release(&left_out);
 	return settings_leave(options, code, &err);
 }
 
@@ -267,7 +295,7 @@ static int index_verb(int argc, char **argv)
 	const struct args args = {"retain data index", "SOURCE",
 		"Makes the index of a data set, so that it opens faster from then on.", rows,
 		.example = "retain data index folder:photos"};
-	struct data_info info;
+	struct data_info info = {0};
 	struct err err = {0};
 	const int status = args_read(&args, &argc, argv);
 	char grouped[RUN_LOG_GROUPED];
@@ -280,6 +308,7 @@ static int index_verb(int argc, char **argv)
 		code = data_info(&info, options, false, 0, NULL, NULL, &err);
 	if (!code)
 		printf("%s: %s records\n", info.kind, run_log_grouped(grouped, info.records));
+	data_info_release(&info);
 	return settings_leave(options, code, &err);
 }
 

@@ -80,8 +80,3 @@ bool path_ends(const char *path, const char *end)
 
 	return size >= tail && !strcasecmp(path + size - tail, end);
 }
-
-bool path_is_image(const char *path)
-{
-	return path_ends(path, ".jpg") || path_ends(path, ".jpeg") || path_ends(path, ".png");
-}

@@ -29,7 +29,4 @@ char *path_folder(const char *path);
 /* Whether a name ends with these words; A to Z count as a to z. */
 bool path_ends(const char *path, const char *end);
 
-/* Whether a name is one of an image that can be decoded: .jpg, .jpeg, .png in any case. */
-bool path_is_image(const char *path);
-
 #endif

@@ -347,6 +347,41 @@ def too_long_a_step():
             "a time step of too many iterations is refused by name", code, why)
 
 
+def other_pictures():
+    """WebP, GIF and BMP are read; what is no picture, or lies in no class, is named and counted."""
+    golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/images")
+    kinds = ("lossy.webp", "animated.webp", "plain.gif", "animated.gif", "bits24.bmp", "bits4.bmp", "rgb8.png")
+    for i in range(4 * len(kinds)):
+        name = kinds[i % len(kinds)]
+        os.makedirs("album/%s" % "ab"[i % 2], exist_ok=True)
+        shutil.copy(os.path.join(golden, name), "album/%s/%02d%s" % ("ab"[i % 2], i, os.path.splitext(name)[1].upper()))
+    put("album/a/scan.tiff", b"II*")
+    put("album/b/Thumbs.db", b"x")
+    put("album/lost.webp", b"x")
+    settings = ["image.size=16", "stream.order=random", "stream.eval=every:5"]
+    code, said, why = run("folder:album", settings, "album-run")
+    verdict(code == 0 and facts_of("album-run")["skipped"] == 0, "a run from WebP, GIF and BMP files", code, said, why)
+    verdict("3 files are left out" in why and "lost.webp, a/scan.tiff, b/Thumbs.db" in why,
+            "a run names and counts the files that it leaves out", why)
+    settings = settings_of(settings)
+    code, said, why = retain("data", "info", "folder:album", "--check", *settings)
+    verdict(code == 0 and "28 records were looked at; all of them can be read" in said and
+            "3 files are left out" in said and "    a/scan.tiff\n" in said, "so does data info", said, why)
+    code, said, why = retain("data", "info", "folder:album", "--json", *settings)
+    verdict(json.loads(said)["left_out"] == ["lost.webp", "a/scan.tiff", "b/Thumbs.db"], "... in JSON as well", said)
+    code, said, why = retain("data", "show", "folder:album", *settings)
+    verdict(code == 0 and "3 files are left out" in said, "... and data show", said, why)
+    code, said, why = retain("predict", "album-run", "folder:album")
+    verdict(code == 0 and "3 files are left out" in why and said.count("\n") == 29, "... and predict", said, why)
+    code, said, why = retain("predict", "album-run", "album/a")
+    verdict(code == 0 and "1 file is left out" in why and "scan.tiff" in why and ".WEBP" in said and ".GIF" in said and
+            ".BMP" in said, "... also of pictures without classes", said, why)
+    with tarfile.open("album.tar", "w") as tar:
+        tar.add("album")
+    code, said, why = retain("data", "info", "tar:album.tar", *settings)
+    verdict(code == 0 and "2 files are left out" in said and "album/a/scan.tiff" in said, "... and of archives", said, why)
+
+
 def real_data():
     for name, where, settings in (
             ("MNIST", "mnist", ["stream.limit=2000"]),
@@ -379,6 +414,7 @@ def main():
         bad_samples()
         broken_files()
         too_long_a_step()
+        other_pictures()
         real_data()
         os.chdir("/")
     return tap.plan()

@@ -1,5 +1,5 @@
 /*
- * JPEG and PNG files. The first byte says how the image is read: grey or in colour,
+ * Image files of every format. The first byte says how the image is read: grey or in colour,
  * shrunk or not, all of it or a window. Very large ones are only opened.
  *
  * One reader stays from input to input, another is new for each: what was read

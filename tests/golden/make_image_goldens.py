@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes small images, and what Pillow makes of them, for the tests of lib/data.
+"""Makes small images, and what Pillow makes of them, for the tests of app/images.
 
     make_image_goldens.py [FOLDER]        needs Pillow; default: images beside this file
 
-NAME.jpg and NAME.png are image files, NAME.rgb is what Image.convert("RGB") gives, three
+NAME.jpg, .png, .webp, .gif and .bmp are image files, NAME.rgb is what Image.convert("RGB") gives, three
 bytes a pixel. Exception: of 16-bit grey, which Pillow clips, the upper 8 bits are kept.
 
 resample-*.bin are parts of a picture that is not stored, resized with Pillow's BILINEAR
@@ -127,6 +127,83 @@ def jpeg_files():
         yield name, file.getvalue()
 
 
+# --- WebP ------------------------------------------------------------------------------------
+
+def saved(image, kind, **options):
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
+
+
+def clear(width, height):
+    """Partly transparent."""
+    image = picture(width, height).convert("RGBA")
+    image.putalpha(Image.frombytes("L", (width, height), bytes(
+        255 * (x % 5 > 1) for y in range(height) for x in range(width))))
+    return image
+
+
+def webp_files():
+    image = smooth(67, 45)
+    yield "lossy", saved(image, "WEBP", quality=80)
+    yield "lossless", saved(picture(19, 13), "WEBP", lossless=True)
+    yield "lossless-alpha", saved(clear(19, 13), "WEBP", lossless=True, exact=True)
+    yield "animated", saved(image, "WEBP", lossless=True, save_all=True,
+        append_images=[image.rotate(180)], duration=100)
+
+
+# --- GIF -------------------------------------------------------------------------------------
+
+def gif_files():
+    image = picture(19, 13).quantize(60)
+    yield "plain", saved(image, "GIF", interlace=0)
+    yield "interlaced", saved(image, "GIF", interlace=1)
+    yield "transparent", saved(image, "GIF", transparency=7)
+    yield "animated", saved(image, "GIF", save_all=True, append_images=[image.rotate(180)], duration=100)
+    # The frame 13 x 8 at (4, 3) of a larger canvas; bytes 6 to 9 are the canvas's size.
+    data = bytearray(saved(picture(13, 8).quantize(60), "GIF", interlace=0))
+    at = data.index(b",", 13 + 3 * 64)
+    data[6:10], data[at + 1:at + 5] = struct.pack("<HH", 19, 13), struct.pack("<HH", 4, 3)
+    yield "placed", bytes(data)
+
+
+# --- BMP -------------------------------------------------------------------------------------
+
+def bmp(width, height, bits, masks=(), upright=False, header=40, compression=None):
+    palette = b"".join(bytes((i * 37 % 256, i * 91 % 256, 255 - i)) + b"\0" * (header > 12)
+        for i in range(1 << bits)) if bits <= 8 else b""
+    rows = []
+    for y in range(height):
+        if bits <= 8:
+            row = packed_row([value(x, y, 0) % (1 << bits) for x in range(width)], bits)
+        elif bits == 24:
+            row = bytes(value(x, y, c) for x in range(width) for c in (2, 1, 0))
+        else:
+            used = masks or ((0x7c00, 0x3e0, 0x1f) if bits == 16 else (0xff0000, 0xff00, 0xff))
+            row = b"".join(sum((value(x, y, c) << 24 >> (32 - mask.bit_length())) & mask
+                for c, mask in enumerate(used)).to_bytes(bits // 8, "little") for x in range(width))
+        rows.append(row + b"\0" * (-len(row) % 4))
+    data = b"".join(rows if upright else reversed(rows))
+    kind = compression if compression is not None else 3 if masks else 0
+    if header == 12:
+        head = struct.pack("<IHHHH", 12, width, height, 1, bits)
+    else:
+        head = struct.pack("<IiiHHIIiiII", header, width, -height if upright else height, 1, bits,
+            kind, len(data), 2835, 2835, 0, 0)
+    head += b"".join(struct.pack("<I", mask) for mask in masks)
+    start = 14 + len(head) + len(palette)
+    return b"BM" + struct.pack("<IHHI", start + len(data), 0, 0, start) + head + palette + data
+
+
+def bmp_files():
+    for bits in 1, 4, 8, 16, 24, 32:
+        yield "bits%d" % bits, bmp(19, 13, bits)
+    yield "bits16-565", bmp(19, 13, 16, (0xf800, 0x7e0, 0x1f))
+    yield "bits32-masks", bmp(19, 13, 32, (0xff000000, 0xff0000, 0xff00))
+    yield "upright", bmp(19, 13, 24, upright=True)
+    yield "os2", bmp(19, 13, 8, header=12)
+
+
 # --- resampling ------------------------------------------------------------------------------
 
 PARTS = [(61, 47, (0, 0, 61, 47), 32), (61, 47, (5, 3, 17, 40), 32), (61, 47, (20, 10, 9, 8), 32),
@@ -155,7 +232,8 @@ def main():
         with open(os.path.join(folder, name), "wb") as file:
             file.write(data)
 
-    for files, ending in ((png_files(), ".png"), (jpeg_files(), ".jpg")):
+    for files, ending in ((png_files(), ".png"), (jpeg_files(), ".jpg"), (webp_files(), ".webp"),
+            (gif_files(), ".gif"), (bmp_files(), ".bmp")):
         for name, data in files:
             write(name + ending, data)
             image = Image.open(io.BytesIO(data))

@@ -49,7 +49,10 @@ static inline const char *const *image_names(void)
 		"rgb8.png", "rgb16.png", "palette1.png", "palette2.png", "palette4.png",
 		"palette8.png", "grey-alpha8.png", "grey-alpha16.png", "rgba8.png", "rgba16.png",
 		"rgb8-interlaced.png", "palette4-interlaced.png", "palette8-transparent.png",
-		"rgb8-transparent.png", NULL};
+		"rgb8-transparent.png", "lossy.webp", "lossless.webp", "lossless-alpha.webp",
+		"animated.webp", "plain.gif", "interlaced.gif", "transparent.gif", "animated.gif",
+		"placed.gif", "bits1.bmp", "bits4.bmp", "bits8.bmp", "bits16.bmp", "bits24.bmp",
+		"bits32.bmp", "bits16-565.bmp", "bits32-masks.bmp", "upright.bmp", "os2.bmp", NULL};
 
 	return names;
 }

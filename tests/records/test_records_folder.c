@@ -24,6 +24,8 @@ static void classes_are_folders(void **state)
 	assert_int_equal(info->count, 4);
 	assert_int_equal(info->classes, 2);
 	assert_false(info->timed || info->parted);
+	assert_int_equal(records_left_out(records)->count, 1);
+	assert_string_equal(name_list_at(records_left_out(records), 0), "ant/notes.txt");
 	assert_string_equal(records_class_name(records, 0), "ant");
 	assert_string_equal(records_class_name(records, 1), "zebra");
 	assert_null(records_class_name(records, 2));

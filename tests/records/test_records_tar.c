@@ -515,7 +515,7 @@ static void write_large(void)
 	FILE *file;
 
 	begin();
-	add("hole.bin", "");
+	add("a.bin", "");
 	snprintf((char *)archive + 124, 12, "%011o", (unsigned)hole);
 	set_sum(archive);
 	write_bytes("d/big.tar", archive, BLOCK);
