@@ -21,8 +21,11 @@
 #include "base/mem.h"
 #include "images/image_format.h"
 
-/* A progressive file of more scans than this only wants to keep us busy. */
-enum { SCANS_MAX = 500 };
+/*
+ * A progressive file of more scans than this only wants to keep us busy; so does one whose scans
+ * go over more pixels than this in all, which takes seconds. Photographs have about ten scans.
+ */
+enum { SCANS_MAX = 500, SCANNED_MAX = 1 << 30 };
 
 struct jpeg {
 	struct jpeg_decompress_struct decoder;
@@ -66,11 +69,15 @@ static void say_nothing(j_common_ptr decoder)
 static void count_scans(j_common_ptr decoder)
 {
 	struct jpeg *jpeg = jpeg_of(decoder);
+	const struct jpeg_decompress_struct *file = &jpeg->decoder;
+	const int64_t pixels = (int64_t)file->image_width * (int64_t)file->image_height;
 
-	if (decoder->is_decompressor && jpeg->decoder.input_scan_number > SCANS_MAX) {
-		snprintf(jpeg->message, sizeof(jpeg->message), "more than %d scans", SCANS_MAX);
-		longjmp(jpeg->escape, 1);
-	}
+	if (!decoder->is_decompressor || (file->input_scan_number <= SCANS_MAX &&
+						 file->input_scan_number * pixels <= SCANNED_MAX))
+		return;
+	snprintf(jpeg->message, sizeof(jpeg->message), "%d scans of %u x %u pixels are too many",
+		file->input_scan_number, file->image_width, file->image_height);
+	longjmp(jpeg->escape, 1);
 }
 
 static int failed(struct jpeg *jpeg, struct err *err)

@@ -16,11 +16,23 @@
 
 #include "base/file.h"
 #include "config/traits.h"
+#include "log/run_log_impl.h"
 
 #define MIB ((size_t)1 << 20)
 
 typedef int parse_fn(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
+
+/* Of windows there is one every so many iterations; all else are decisions, each of which counts. */
+static bool is_rare(const char *event)
+{
+	return !strstr(event, "\"event\": \"window\"");
+}
+
+static bool is_never_rare(const char *row)
+{
+	return false;
+}
 
 static const struct {
 	const char *name;
@@ -28,10 +40,11 @@ static const struct {
 	size_t most;
 	enum run_log_files file;
 	bool needed;
+	bool (*rare)(const char *line); /* of a log, which may be long; NULL: it is none */
 } files[] = {
 	{"config.ini", run_log_parse_config, 4 * MIB, RUN_LOG_CONFIG, true},
-	{"metrics.csv", run_log_parse_metrics, 256 * MIB, RUN_LOG_METRICS, true},
-	{"events.jsonl", run_log_parse_events, 256 * MIB, RUN_LOG_EVENTS, false},
+	{"metrics.csv", run_log_parse_metrics, 0, RUN_LOG_METRICS, true, is_never_rare},
+	{"events.jsonl", run_log_parse_events, 0, RUN_LOG_EVENTS, false, is_rare},
 	{"matrix.csv", run_log_parse_matrix, 256 * MIB, RUN_LOG_MATRIX, false},
 	{"classes.json", run_log_parse_classes, 64 * MIB, RUN_LOG_CLASSES, false},
 	{"run.json", run_log_parse_facts, 4 * MIB, RUN_LOG_FACTS, false},
@@ -64,7 +77,9 @@ static int read_file(struct run_log *log, size_t file, struct err *err)
 	} else if (!files[file].needed && !is_file(path.data)) {
 		code = 0;
 	} else {
-		code = file_read(path.data, files[file].most, &bytes, &size, err);
+		code = files[file].rare
+			       ? run_log_read(path.data, files[file].rare, &bytes, &size, err)
+			       : file_read(path.data, files[file].most, &bytes, &size, err);
 		if (!code) {
 			code = files[file].parse(log, path.data, bytes, size, err);
 			mem_free(bytes);

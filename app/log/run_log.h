@@ -7,6 +7,9 @@
  * events.jsonl may break off: such a line is left out. Anything else that does not
  * follow the format is an error whose sentence names the file and the line.
  *
+ * Logs may be of any length: of one beyond 16 MiB rows and windows are thinned out evenly, the
+ * last row and all decisions are there.
+ *
  * The parsers work on bytes and know no files, so that they can be tested with
  * anything. They take time and memory in proportion to what they are given.
  */

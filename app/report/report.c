@@ -19,8 +19,11 @@
 #include "eval/summary.h"
 #include "report/report_page.h"
 
-/* A page draws no more points of a run's windows; beyond that, every other one, and so on. */
-enum { WINDOWS_MOST = 2000 };
+/* A page draws no more points of a run's windows and rows; beyond that, every other one, and so on. */
+enum { POINTS_MOST = 2000 };
+
+/* Nor lists more cuts and alarms than the last of them. */
+enum { EVENTS_MOST = 500 };
 
 /* Nor more rows of a map, which is as many pixels high; the last one is always among them. */
 enum { MATRIX_ROWS_MOST = 250 };
@@ -166,9 +169,14 @@ static double window_value(const struct run_window *window, size_t offset)
 	return value;
 }
 
+static size_t stride_of(size_t count)
+{
+	return (count + POINTS_MOST - 1) / POINTS_MOST;
+}
+
 static size_t window_stride(const struct run_log *run)
 {
-	return (run->window_count + WINDOWS_MOST - 1) / WINDOWS_MOST;
+	return stride_of(run->window_count);
 }
 
 /* Whether any window that is drawn has a number in it. */
@@ -196,14 +204,16 @@ static bool is_shown(const struct run_log *run, const char *name)
 static void add_column(
 	struct jwriter *out, const struct run_log *run, const struct metrics_column *column)
 {
+	const size_t stride = stride_of(run->count);
+	const size_t first = run->count ? (run->count - 1) % stride : 0; /* the last is there */
 	bool empty = true;
 
-	for (size_t i = 0; i < run->count && empty; i++)
+	for (size_t i = first; i < run->count && empty; i += stride)
 		empty = isnan(metrics_value(run->rows + i, column));
 	if (empty)
 		return;
 	jwriter_list(out, column->name);
-	for (size_t i = 0; i < run->count; i++)
+	for (size_t i = first; i < run->count; i += stride)
 		jwriter_number(out, NULL, metrics_value(run->rows + i, column));
 	jwriter_end(out);
 }
@@ -267,11 +277,16 @@ static void add_matrix(struct jwriter *out, const struct run_matrix *matrix)
 	jwriter_end(out);
 }
 
+static size_t last_of(size_t count)
+{
+	return count > EVENTS_MOST ? count - EVENTS_MOST : 0;
+}
+
 static void add_cuts(struct jwriter *out, const struct run_log *run)
 {
 	jwriter_list(out, "cuts");
 	jwriter_lines(out);
-	for (size_t i = 0; i < run->cut_count; i++) {
+	for (size_t i = last_of(run->cut_count); i < run->cut_count; i++) {
 		const struct run_cut *cut = &run->cuts[i];
 		struct text words = {0};
 
@@ -292,7 +307,7 @@ static void add_alarms(struct jwriter *out, const struct run_log *run)
 {
 	jwriter_list(out, "alarms");
 	jwriter_lines(out);
-	for (size_t i = 0; i < run->alarm_count; i++) {
+	for (size_t i = last_of(run->alarm_count); i < run->alarm_count; i++) {
 		const struct run_alarm *alarm = &run->alarms[i];
 		struct text words = {0};
 

@@ -2,6 +2,7 @@
  * A request from its first header to its last byte: who asks, which route, a body that
  * is not too long, and what the route says. Knows nothing of sockets.
  */
+#define _GNU_SOURCE 1
 #include "serve/exchange.h"
 
 #include <inttypes.h>
@@ -163,10 +164,14 @@ static enum http_next body(
 	void *context, struct http_request *request, const char *bytes, size_t size)
 {
 	struct exchange *exchange = request->own;
+	const char *newline;
 
 	exchange->received += (int64_t)size;
 	if (exchange->received > exchange->serve->body_most)
 		return too_long(exchange);
+	newline = memrchr(bytes, '\n', size);
+	if (newline)
+		exchange->whole = exchange->body.size + (size_t)(newline + 1 - bytes);
 	text_add_bytes(&exchange->body, bytes, size);
 	if (exchange->body.failed)
 		return http_refuse(request, 503, "out of memory");
@@ -175,12 +180,59 @@ static enum http_next body(
 	return HTTP_GO;
 }
 
+/*
+ * Whether it may take more than a moment: by its bytes, each of which may be a part of an input,
+ * and by the classes that an answer is about.
+ */
+static bool is_costly(const struct exchange *exchange)
+{
+	enum { MOMENT = 16 << 10, INPUT_LEAST = 16 }; /* bytes */
+	const char *type = http_header(exchange->request, "Content-Type");
+	const size_t classes = exchange->copy ? (size_t)copy_net(exchange->copy)->classes : 0;
+
+	if (exchange->route->flags & ROUTE_PIECES)
+		return false;
+	return exchange->route->flags & ROUTE_COSTS ||
+	       exchange->body.size * (1 + classes / INPUT_LEAST) > MOMENT ||
+	       ((exchange->route->flags & ROUTE_PICTURE) && type &&
+		       !strncasecmp(type, "image/", 6));
+}
+
+/* On one of the workers' threads. If it waits for somebody else, it may be gone by now. */
+static void work(struct work *of)
+{
+	struct exchange *exchange = (struct exchange *)of;
+
+	if (exchange->route->serve(exchange) == HTTP_WAIT)
+		return;
+	exchange->done = true;
+	http_resume(exchange->request);
+}
+
 static enum http_next end(void *context, struct http_request *request)
 {
 	struct exchange *exchange = request->own;
 
+	exchange->away = false;
+	if (exchange->done)
+		return HTTP_DONE;
 	request->length = exchange->received;
+	if (exchange->serve->workers && is_costly(exchange)) {
+		exchange->away = true;
+		exchange->work.go = work;
+		http_wait(request);
+		if (!workers_put(exchange->serve->workers, &exchange->work))
+			work(&exchange->work);
+		return HTTP_WAIT;
+	}
 	return exchange->route->serve(exchange);
+}
+
+/* Who is with the workers is suspended already. */
+static void suspend(struct exchange *exchange)
+{
+	if (!exchange->away)
+		http_wait(exchange->request);
 }
 
 static void gone(void *context, struct http_request *request)
@@ -223,7 +275,7 @@ enum http_next exchange_put(struct exchange *exchange, bool must)
 	job->context = exchange->request;
 	job->taken = false;
 	exchange->asked = true;
-	http_wait(exchange->request);
+	suspend(exchange);
 	desk_put(exchange->served->desk, job);
 	return HTTP_WAIT;
 }
@@ -238,7 +290,7 @@ static enum http_next put_question(struct exchange *exchange)
 	job->done = done;
 	job->context = exchange->request;
 	exchange->asked = true;
-	http_wait(exchange->request);
+	suspend(exchange);
 	gather_put(exchange->serve->gather, job);
 	return HTTP_WAIT;
 }

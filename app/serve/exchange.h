@@ -10,6 +10,7 @@
 #include "serve/http.h"
 #include "serve/meters.h"
 #include "serve/serve.h"
+#include "serve/workers.h"
 
 struct lines;
 
@@ -28,6 +29,7 @@ struct serve {
 	struct served served[SERVE_MOST];
 	struct http *http;
 	struct gather *gather;
+	struct workers *workers; /* NULL: everything is done where it comes in */
 	struct meters meters;
 	atomic_int watchers; /* of events */
 	int64_t body_most;   /* serve.body */
@@ -35,6 +37,8 @@ struct serve {
 };
 
 struct exchange {
+	struct work work; /* must be first; a request that is costly to serve */
+	bool away, done;  /* with the workers, and so suspended; they have its answer */
 	struct serve *serve;
 	struct served *served; /* NULL: the route is for all of them */
 	struct copy *copy;     /* what answers; NULL: nothing yet, or the route has no use for it */
@@ -45,8 +49,9 @@ struct exchange {
 	struct text body; /* what came of it, and is not on the desk */
 	int64_t received;
 	struct job job;
-	bool asked;  /* the job was on the desk, and is done when this is served again */
-	size_t sent; /* bytes of the body that the job has */
+	bool asked;   /* the job was on the desk, and is done when this is served again */
+	size_t sent;  /* bytes of the body that the job has */
+	size_t whole; /* bytes of it that are whole lines */
 	/* A question: inputs, logits, and how the answer is to look. */
 	float *inputs, *logits;
 	struct answers_wish *wishes;
@@ -68,6 +73,7 @@ enum route_flags {
 	ROUTE_PICTURE = 256, /* an image file, and its ?id= */
 	ROUTE_EVENTS = 512,  /* where to go on */
 	ROUTE_TENSORS = 1024,
+	ROUTE_COSTS = 2048, /* is for the workers, whatever its request is like */
 };
 
 /* A row per route. {name} in a path is a name of what is served; any path may begin with /NAME. */

@@ -5,8 +5,8 @@
 #define NDJSON "application/x-ndjson"
 
 const struct route routes[] = {
-	{"GET", "/", "The dashboard.", serve_dashboard, 0, NULL, "text/html; charset=utf-8", NULL,
-		"Text"},
+	{"GET", "/", "The dashboard.", serve_dashboard, ROUTE_COSTS, NULL,
+		"text/html; charset=utf-8", NULL, "Text"},
 	{"POST", "/v1/predict",
 		"What an object with an input, or each of a list, is. With an id the input is kept "
 		"until its label comes; without one nothing is. ?for=ever asks the slow weights, "
@@ -28,7 +28,7 @@ const struct route routes[] = {
 		"for all there are, says where to go on.",
 		serve_events, ROUTE_LEARNS | ROUTE_EVENTS, NULL, "text/event-stream", NULL, "Text"},
 	{"GET", "/v1/model.safetensors", "The weights that answer, as of now.", serve_model_file,
-		ROUTE_COPY, NULL, "application/octet-stream", NULL, "Text"},
+		ROUTE_COPY | ROUTE_COSTS, NULL, "application/octet-stream", NULL, "Text"},
 	{"GET", "/v1/config", "All keys with their values.", serve_config_file, 0, NULL,
 		"text/plain; charset=utf-8", NULL, "Text"},
 	{"POST", "/v1/pause", "Takes no samples until /v1/resume; predictions go on.", serve_pause,
@@ -41,8 +41,8 @@ const struct route routes[] = {
 		"text/plain; version=0.0.4; charset=utf-8", NULL, "Text"},
 	{"GET", "/openapi.json", "This description.", serve_openapi, ROUTE_ALL, NULL, JSON, NULL,
 		"Object"},
-	{"GET", "/data.json", "What the dashboard shows.", serve_data, 0, NULL, JSON, NULL,
-		"Object"},
+	{"GET", "/data.json", "What the dashboard shows.", serve_data, ROUTE_COSTS, NULL, JSON,
+		NULL, "Object"},
 	{"GET", "/v2", "Open Inference Protocol: the server.", serve_server, ROUTE_ALL, NULL, JSON,
 		NULL, "Object"},
 	{"GET", "/v2/health/live", "Open Inference Protocol: it runs.", serve_live,

@@ -100,6 +100,8 @@ static int open_http(struct serve *serve, struct err *err)
 	if (code)
 		return code;
 	code = gather_open(&serve->gather, config.threads, err);
+	if (!code)
+		code = workers_open(&serve->workers, config.threads, err);
 	if (code) {
 		close(config.listening);
 		return code;
@@ -238,6 +240,7 @@ int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct err 
 	http_drain(serve->http);
 	end_lines(serve);
 	code = end_desks(serve, err);
+	workers_end(serve->workers);
 	gather_end(serve->gather);
 	http_close(serve->http, PATIENCE);
 	serve->http = NULL;
@@ -251,9 +254,11 @@ void serve_close(struct serve *serve)
 	end_lines(serve);
 	for (int i = 0; i < serve->config.count; i++)
 		desk_stop(serve->served[i].desk);
+	workers_end(serve->workers);
 	if (serve->gather)
 		gather_end(serve->gather);
 	http_close(serve->http, 0);
+	workers_close(serve->workers);
 	gather_close(serve->gather);
 	for (int i = 0; i < serve->config.count; i++) {
 		lines_close(serve->served[i].lines);

@@ -314,16 +314,6 @@ enum http_next serve_predict(struct exchange *exchange)
 
 /* --- samples --- */
 
-/* Whole lines of what has come; all of it at the end. */
-static size_t whole_lines(const struct text *body, bool all)
-{
-	size_t size = body->size;
-
-	while (!all && size && body->data[size - 1] != '\n')
-		size--;
-	return size;
-}
-
 /* The lines that the desk has done are dropped. */
 static void drop_sent(struct exchange *exchange)
 {
@@ -333,6 +323,7 @@ static void drop_sent(struct exchange *exchange)
 		return;
 	memmove(body->data, body->data + exchange->sent, body->size - exchange->sent);
 	body->size -= exchange->sent;
+	exchange->whole -= exchange->whole < exchange->sent ? exchange->whole : exchange->sent;
 	exchange->sent = 0;
 }
 
@@ -350,7 +341,7 @@ enum http_next serve_samples(struct exchange *exchange)
 		return HTTP_DONE;
 	if (!all && exchange->body.size < PIECE)
 		return HTTP_GO;
-	exchange->sent = whole_lines(&exchange->body, all);
+	exchange->sent = all ? exchange->body.size : exchange->whole;
 	if (!exchange->sent && !all)
 		return HTTP_GO;
 	if (exchange->sent) {

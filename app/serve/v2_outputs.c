@@ -14,6 +14,7 @@ struct outputs {
 	const float *logits;
 	int count;
 	struct text binary;
+	float *shares; /* room for the probabilities of an input */
 };
 
 static const float *logits_of(const struct outputs *outputs, int i)
@@ -39,16 +40,13 @@ static void say_probabilities(struct jwriter *json, struct outputs *outputs)
 {
 	const int known = copy_known(outputs->copy);
 
-	for (int i = 0; i < outputs->count; i++)
-		for (int c = 0; c < known; c++) {
-			const float share =
-				(float)guess_probability(logits_of(outputs, i), known, c);
-
-			if (json)
-				jwriter_number(json, NULL, (double)share);
-			else
-				add_raw(outputs, &share, sizeof(share));
-		}
+	for (int i = 0; i < outputs->count; i++) {
+		guess_probabilities(logits_of(outputs, i), known, known, outputs->shares);
+		for (int c = 0; c < known && json; c++)
+			jwriter_number(json, NULL, (double)outputs->shares[c]);
+		if (!json)
+			add_raw(outputs, outputs->shares, (size_t)known * sizeof(*outputs->shares));
+	}
 }
 
 static void say_labels(struct jwriter *json, struct outputs *outputs)
@@ -146,6 +144,7 @@ static int say_wanted(struct jwriter *json, const struct jvalue *question, struc
 {
 	const struct jvalue *wanted = jvalue_find(question, "outputs");
 	const bool binary = is_true(question, "binary_data_output", false);
+	unsigned int said = 0; /* rows */
 
 	jwriter_list(json, "outputs");
 	for (int i = 0; i < ROWS && !jvalue_count(wanted); i++)
@@ -159,6 +158,9 @@ static int say_wanted(struct jwriter *json, const struct jvalue *question, struc
 			return err_set(err, ERR_INPUT,
 				"outputs: there are probabilities and label%s",
 				copy_named(outputs->copy) ? ", and class" : ", nothing else");
+		if (said & 1u << (row - rows))
+			return err_set(err, ERR_INPUT, "outputs: %s is there twice", row->name);
+		said |= 1u << (row - rows);
 		say_output(json, outputs, row, is_true(one, "binary_data", binary));
 	}
 	jwriter_end(json);
@@ -169,13 +171,18 @@ enum http_next v2_say_outputs(struct exchange *exchange, const struct v2_questio
 	const struct copy *copy, const float *logits)
 {
 	struct http_request *request = exchange->request;
-	struct outputs outputs = {copy, logits, exchange->count, {0}};
+	struct outputs outputs = {.copy = copy,
+		.logits = logits,
+		.count = exchange->count,
+		.shares = mem_new((size_t)copy_known(copy) + 1, sizeof(float))};
 	struct text *body = &request->answer.body;
 	struct jwriter json = {.out = body};
 	const char *id = jvalue_text(jvalue_find(question->json, "id"));
 	struct err err = {0};
 	int code;
 
+	if (!outputs.shares)
+		return http_refuse(request, 503, "out of memory");
 	jwriter_table(&json, NULL);
 	jwriter_text(&json, "model_name", exchange->served->item.name);
 	jwriter_text(&json, "model_version", "1");
@@ -191,6 +198,7 @@ enum http_next v2_say_outputs(struct exchange *exchange, const struct v2_questio
 	const bool binary = outputs.binary.size;
 
 	text_release(&outputs.binary);
+	mem_free(outputs.shares);
 	if (code)
 		return http_refuse(request, 400, "%s", err.message);
 	return http_say(request, 200, binary ? "application/octet-stream" : "application/json");

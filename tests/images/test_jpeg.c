@@ -62,6 +62,63 @@ static struct blob encode(int width, int height, struct kind kind, uint64_t seed
 	return blob;
 }
 
+/* --- work --- */
+
+/* A grey image of nothing, in scans of a few coefficients each: few bytes, much to do. */
+static struct blob encode_scans(int width, int height)
+{
+	struct jpeg_compress_struct encoder;
+	struct jpeg_error_mgr errors;
+	jpeg_scan_info scans[128] = {{1, {0}, 0, 0, 0, 0}};
+	int count = 1;
+	unsigned long size = 0;
+	struct blob blob = {0};
+	uint8_t *row = calloc((size_t)width, 1);
+
+	for (int bit = 3; bit >= 0; bit--)
+		for (int first = 1; first < 64; first += 3)
+			scans[count++] = (jpeg_scan_info){
+				1, {0}, first, first + 2, bit == 3 ? 0 : bit + 1, bit};
+	encoder.err = jpeg_std_error(&errors);
+	jpeg_create_compress(&encoder);
+	jpeg_mem_dest(&encoder, &blob.bytes, &size);
+	encoder.image_width = (JDIMENSION)width;
+	encoder.image_height = (JDIMENSION)height;
+	encoder.input_components = 1;
+	encoder.in_color_space = JCS_GRAYSCALE;
+	jpeg_set_defaults(&encoder);
+	encoder.scan_info = scans;
+	encoder.num_scans = count;
+	jpeg_start_compress(&encoder, TRUE);
+	for (int y = 0; y < height; y++)
+		jpeg_write_scanlines(&encoder, &row, 1);
+	jpeg_finish_compress(&encoder);
+	jpeg_destroy_compress(&encoder);
+	free(row);
+	blob.size = size;
+	return blob;
+}
+
+/* What a file makes a reader do is bounded, not only what it weighs. */
+static void scans_times_pixels_are_bounded(void **state)
+{
+	struct blob small = encode_scans(64, 64), large = encode_scans(4096, 4096);
+	struct image_reader *reader;
+	struct image image;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(image_reader_new(&reader, &err), 0);
+	assert_int_equal(image_decode(reader, small.bytes, small.size, 1, &image, &err), 0);
+	assert_true(large.size < 1 << 18);
+	assert_int_equal(
+		image_decode(reader, large.bytes, large.size, 1, &image, &err), ERR_FORMAT);
+	assert_says(err, "65 scans of 4096 x 4096 pixels are too many");
+	image_reader_free(reader);
+	free(small.bytes);
+	free(large.bytes);
+}
+
 /* --- windows --- */
 
 /* The whole, at 1 / `smaller` of its size, as libjpeg alone decodes it. */
@@ -223,6 +280,7 @@ static void every_file_decodes_as_if_it_were_the_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scans_times_pixels_are_bounded),
 		cmocka_unit_test(windows_are_libjpegs),
 		cmocka_unit_test(every_file_decodes_as_if_it_were_the_first),
 	};

@@ -420,6 +420,36 @@ static void memory_runs_out(void **state)
 	assert_true(each_allocation_fails(open_attempt, path) > 10);
 }
 
+/* Logs of a year are read in no time, with their last rows and all decisions. */
+static void long_logs_are_thinned(void **state)
+{
+	enum { ROWS = 1000000, CUTS = 10 };
+	struct run_log *log;
+	struct err err = {0};
+	FILE *metrics, *events;
+
+	(void)state;
+	put_run("long", "ama", 1, METRICS);
+	metrics = fopen(in_tree("long/metrics.csv"), "a");
+	events = fopen(in_tree("long/events.jsonl"), "w");
+	for (int i = 1; i <= ROWS; i++) {
+		fprintf(metrics, "%d,%d,0.5,0.25,12345678\n", i, 10 * i);
+		fprintf(events, "{\"event\": \"window\", \"iteration\": %d, \"rate\": 0.5}\n", i);
+		if (i % (ROWS / CUTS) == 7)
+			fprintf(events, "{\"event\": \"cut\", \"iteration\": %d}\n", i);
+	}
+	fclose(metrics);
+	fclose(events);
+	if (run_log_open(&log, in_tree("long"), RUN_LOG_ALL, &err))
+		fail_msg("%s", err.message);
+	assert_in_range(log->count, ROWS / 4, ROWS / 2 + 1);
+	assert_in_range(log->window_count, ROWS / 8, ROWS / 2);
+	assert_in_range(log->rows[0].step, 1, 4);
+	assert_int_equal(log->rows[log->count - 1].step, ROWS);
+	assert_int_equal(log->cut_count, CUTS);
+	run_log_close(log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,6 +465,7 @@ int main(void)
 		tree_test(names_differ),
 		tree_test(broken_runs),
 		tree_test(memory_runs_out),
+		tree_test(long_logs_are_thinned),
 	};
 
 	return cmocka_run_group_tests_name("run_log", tests, NULL, NULL);

@@ -59,6 +59,7 @@ static inline void bench_init(struct bench *bench, const struct setting *setting
 	assert_int_equal(guard_init(&serve->guard, bench->options, NULL), 0);
 	serve->guard.address.port = -1; /* any Host */
 	assert_int_equal(gather_open(&serve->gather, 2, NULL), 0);
+	assert_int_equal(workers_open(&serve->workers, 2, NULL), 0);
 }
 
 static inline struct desk *bench_desk(const struct bench *bench)
@@ -97,6 +98,7 @@ static inline void bench_open_model(struct bench *bench)
 
 static inline void bench_release(struct bench *bench)
 {
+	workers_close(bench->serve.workers);
 	gather_end(bench->serve.gather);
 	desk_close(bench_desk(bench));
 	gather_close(bench->serve.gather);
