@@ -65,7 +65,7 @@ static const struct arg *row_find(const struct args *args, const char *name, siz
 }
 
 /* The key of a config whose last word is that, or means that elsewhere; false: none. */
-static bool find_key(const char *word, char *key, size_t size)
+static bool find_key(const char *word, char key[OPTION_KEY])
 {
 	struct options *options;
 	const struct option_row *row;
@@ -78,7 +78,7 @@ static bool find_key(const char *word, char *key, size_t size)
 	if (!row)
 		row = options_synonym(options, word);
 	if (row)
-		snprintf(key, size, "%s.%s", row->section, row->name);
+		option_row_key(row, key);
 	options_free(options);
 	return row;
 }
@@ -87,11 +87,11 @@ static int unknown_option(const struct args *args, const char *name, size_t leng
 {
 	const char *keys =
 		row_find(args, "set", 3) ? ". Keys of a config go by --set KEY=VALUE" : "";
-	char typed[64], key[128];
+	char typed[64], key[OPTION_KEY];
 	const char *nearest;
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)length, name);
-	if (*keys && find_key(typed, key, sizeof(key)))
+	if (*keys && find_key(typed, key))
 		return complain(EXIT_USAGE, "--%s: no such option; did you mean --set %s=VALUE?",
 			typed, key);
 	nearest = nearest_name(typed, &args->rows->name, sizeof(*args->rows));

@@ -55,7 +55,7 @@ static int check_shadow(const struct options *layer, const char *name, struct er
 {
 	struct stat found;
 
-	if (strcmp(options_source(layer, "stream.source"), "--set") || stat(name, &found) ||
+	if (options_origin(layer, "stream.source") != ORIGIN_CALL || stat(name, &found) ||
 		!S_ISDIR(found.st_mode))
 		return 0;
 	for (const struct bundle *row = presets; row->name; row++)
@@ -113,16 +113,17 @@ static const char *relative_path(const char *source)
 static int make_absolute(struct options *options, struct err *err)
 {
 	const char *source = options_text(options, "stream.source"), *path = relative_path(source);
-	char from[512], folder[4096];
+	char folder[4096];
 	struct text whole = {0};
 	int code;
 
 	if (!path || !getcwd(folder, sizeof(folder)))
 		return 0;
-	snprintf(from, sizeof(from), "%s", options_source(options, "stream.source"));
 	text_addf(&whole, "%.*s%s/%s", (int)(path - source), source, folder, path);
 	code = whole.failed ? err_memory(err, "a path", strlen(source))
-			    : options_set(options, "stream.source", whole.data, from, err);
+			    : options_put(options, "stream.source", whole.data,
+				      options_origin(options, "stream.source"),
+				      options_source(options, "stream.source"), err);
 	text_release(&whole);
 	return code;
 }
@@ -148,22 +149,13 @@ static int resolve(const struct config *config, struct options **options, struct
 
 const struct config_scope app_scope = {
 	.tables = app_tables,
-	.bundles = (const struct config_bundles[]){{"stream.preset", presets}, {0}},
+	.place = "--set",
+	.bundles = (const struct bundle_key[]){{"stream.preset", ORIGIN_PRESET, presets}, {0}},
 	.defaults = (const struct config_default[]){{"stream.source", "drift", "stream.preset",
 							    "small"},
 		{"stream.source", "photos", "stream.preset", "photos-small"}, {0}},
 	.check = check_source,
 };
-
-/* A config.ini beside a metrics.csv is what a run saved, perhaps a run of another version. */
-static bool is_saved(const char *file)
-{
-	const int folder = (int)(path_name(file) - file);
-	char beside[4096];
-
-	snprintf(beside, sizeof(beside), "%.*smetrics.csv", folder, file);
-	return !strcmp(path_name(file), "config.ini") && path_exists(beside);
-}
 
 /* An empty file that is not called a config is a mistake, not a config that sets nothing. */
 static bool is_nothing(const char *file)
@@ -193,21 +185,16 @@ static int nor_table(const char *file, int code, struct err *err)
 
 static int load(struct config *config, const char *place, struct err *err)
 {
-	char *file = path_is_folder(place) ? path_join(place, "config.ini") : NULL;
-	int code;
+	int code = 0;
 
-	if (file)
-		code = config_load_saved(config, file, err);
-	else if (path_is_folder(place))
-		code = err_memory(err, "a path", strlen(place));
-	else if (is_nothing(place))
+	if (path_is_folder(place))
+		return config_load(config, place, err);
+	if (is_nothing(place))
 		code = err_set(err, ERR_INPUT, "%s: is empty, neither data nor a config", place);
 	else if (!(code = records_refuse_lines(place, err)))
-		code = is_saved(place) ? config_load_saved(config, place, err)
-				       : config_load(config, place, err);
-	if (code == ERR_FORMAT && !is_called_config(place) && !file)
+		code = config_load(config, place, err);
+	if (code == ERR_FORMAT && !is_called_config(place))
 		code = nor_table(place, code, err);
-	mem_free(file);
 	return code;
 }
 

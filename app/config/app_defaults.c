@@ -45,14 +45,14 @@ static int fill_grey(struct options *options, struct err *err)
 static bool evaluates_held(const struct options *options, const struct records_info *info)
 {
 	return !info->parted && !options_bool(options, "stream.drift") &&
-	       (!defaults_said(options, "stream.eval") ||
+	       (!options_said(options, "stream.eval") ||
 		       !strcmp(options_text(options, "stream.eval"), "held"));
 }
 
 /* As the net will see them. */
 static int side_of(const struct options *options, struct sight sight)
 {
-	return options_has(options, "image.size") && defaults_said(options, "image.size")
+	return options_has(options, "image.size") && options_said(options, "image.size")
 		       ? options_int(options, "image.size")
 		       : sight.side;
 }

@@ -70,15 +70,25 @@ static const struct {
 	{0},
 };
 
-/* Every method, and each with a suffix. */
+/* A name, and the name with every suffix that may follow it, and so on. */
+static void list_from(const struct bundle *base, const char *name, const struct bundle *suffix)
+{
+	char longer[128];
+	const char *why;
+
+	puts(name);
+	for (; suffix->name; suffix++)
+		if (bundle_goes(base, suffix, &why)) {
+			snprintf(longer, sizeof(longer), "%s%s", name, suffix->name);
+			list_from(base, longer, suffix + 1);
+		}
+}
+
 static int list_methods(const struct options *options)
 {
 	(void)options;
-	for (const struct bundle *method = methods; method->name; method++) {
-		puts(method->name);
-		for (const struct bundle *suffix = method_suffixes; suffix->name; suffix++)
-			printf("%s%s\n", method->name, suffix->name);
-	}
+	for (const struct bundle *method = methods; method->name; method++)
+		list_from(method, method->name, method_suffixes);
 	return EXIT_OK;
 }
 

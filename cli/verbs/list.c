@@ -64,11 +64,11 @@ static int print_config_json(const struct options *options, const char *section,
 	jwriter_list(&json, NULL);
 	jwriter_lines(&json);
 	for (size_t i = 0; (row = options_at(options, i)); i++) {
-		char key[128];
+		char key[OPTION_KEY];
 
 		if (section && strcmp(section, row->section))
 			continue;
-		snprintf(key, sizeof(key), "%s.%s", row->section, row->name);
+		option_row_key(row, key);
 		jwriter_table(&json, NULL);
 		jwriter_text(&json, "key", key);
 		jwriter_text(&json, "default", options_value(options, key));

@@ -278,7 +278,7 @@ static int read_words(struct request *request, int *argc, char **argv)
 /* Goes on with a run, if it can be. */
 static int resume(const struct request *request, const struct options *options, const char *file)
 {
-	if (!strcmp(options_source(options, "stream.source"), OPTIONS_DEFAULT))
+	if (options_origin(options, "stream.source") == ORIGIN_ABSENT)
 		return complain(EXIT_USAGE,
 			"%s: belongs to a program, which goes on with it by retain_learner_open",
 			file);

@@ -6,7 +6,6 @@
 
 #include "api/args.h"
 #include "base/mem.h"
-#include "base/paths.h"
 #include "session/defaults.h"
 
 static const struct option_row program_options[] = {
@@ -22,7 +21,7 @@ static int tables(const struct option_row *into[CONFIG_TABLES])
 	return 1;
 }
 
-static const struct config_scope scope = {.tables = tables};
+static const struct config_scope scope = {.tables = tables, .place = "retain_config_set"};
 
 int api_config_fill(struct options *options, struct err *err)
 {
@@ -53,8 +52,6 @@ struct retain_config *retain_config_new(void)
 		retain_config_free(made);
 		return NULL;
 	}
-	if (made)
-		config_origin(made->layers, "retain_config_set");
 	return made;
 }
 
@@ -74,16 +71,6 @@ void retain_config_free(struct retain_config *config)
 	mem_free(config);
 }
 
-static int load_folder(struct retain_config *config, const char *folder, struct err *err)
-{
-	char *path = path_join(folder, "config.ini");
-	const int code = path ? config_load_saved(config->layers, path, err)
-			      : err_memory(err, "a path", strlen(folder));
-
-	mem_free(path);
-	return code;
-}
-
 int retain_config_load(struct retain_config *config, const char *path, struct retain_err *err)
 {
 	const int code = ARGS_CHECK(err, ARG(config), ARG(path));
@@ -91,8 +78,7 @@ int retain_config_load(struct retain_config *config, const char *path, struct re
 	if (code)
 		return code;
 	forget_now(config);
-	return path_is_folder(path) ? load_folder(config, path, inner(err))
-				    : config_load(config->layers, path, inner(err));
+	return config_load(config->layers, path, inner(err));
 }
 
 int retain_config_set(
@@ -150,7 +136,7 @@ int retain_config_key(const struct retain_config *config, size_t index, struct r
 		.may_change = row->flags & OPTION_MAY_CHANGE ? 1 : 0,
 		.allowed = row->allowed ? row->allowed : "",
 		.help = row->help};
-	snprintf(key->name, sizeof(key->name), "%s.%s", row->section, row->name);
+	option_row_key(row, key->name);
 	key->value = options_value(config->defaults, key->name);
 	return 0;
 }

@@ -55,6 +55,23 @@ enum option_flag {
 	OPTION_MAY_CHANGE = 1,
 };
 
+/*
+ * Where a value comes from, in rising rank. This is the rule of precedence: what follows from the
+ * data replaces only what ranks no higher than ORIGIN_DATA, and what somebody said (options_said)
+ * stays. Within that, settings are applied in layers (session/config.h).
+ */
+enum option_origin {
+	ORIGIN_DEFAULT, /* the row's default */
+	ORIGIN_HINT,    /* a method that leaves the last word to the data */
+	ORIGIN_DATA,    /* derived from the inputs */
+	ORIGIN_METHOD,
+	ORIGIN_PRESET,
+	ORIGIN_ABSENT, /* missing from a saved config: the key is newer than the run */
+	ORIGIN_FOLDER, /* a saved config */
+	ORIGIN_FILE,
+	ORIGIN_CALL, /* the command line, or a program */
+};
+
 struct options;
 
 /*
@@ -80,14 +97,14 @@ int options_read_text(
 
 /*
  * The same for a saved text, perhaps of another program or version: unknown sections are
- * left out. Unknown keys are left out, too, unless it is strict. Keys that the text lacks
- * are set to what that meant, where their rows say so.
+ * skipped. Unknown keys are skipped, too, unless it is strict. Keys that the text lacks
+ * are set to what that meant, where their rows say so, and have ORIGIN_ABSENT.
  */
-int options_read_foreign(struct options *options, const char *name, const char *words, size_t size,
+int options_read_saved(struct options *options, const char *name, const char *words, size_t size,
 	bool strict, struct err *err);
 
 /*
- * Sets one key. `source` says where the value comes from ("--set") and is
+ * Sets one key, with ORIGIN_CALL. `source` names the place for messages ("--set") and is
  * copied. Blanks around the value do not count. A text cannot hold control
  * characters, nor a `;` at its start or after a blank: in a config file that
  * would begin a comment. A failure changes nothing.
@@ -95,9 +112,27 @@ int options_read_foreign(struct options *options, const char *name, const char *
 int options_set(struct options *options, const char *key, const char *value, const char *source,
 	struct err *err);
 
+/* The same with another origin. */
+int options_put(struct options *options, const char *key, const char *value,
+	enum option_origin origin, const char *source, struct err *err);
+
+/*
+ * Sets the keys that files, saved configs and calls set in a layer of the same rows, with the
+ * layer's origins. A key that a saved config lacks keeps its value, unless its row says what
+ * that meant.
+ */
+int options_overlay(struct options *options, const struct options *layer, struct err *err);
+
 /* The same from "section.name=value". */
 int options_assign(
 	struct options *options, const char *setting, const char *source, struct err *err);
+
+/*
+ * Splits "section.name=value": copies the key without blanks around it, cut to fit, and returns
+ * the value. NULL: there is no "=".
+ */
+enum { OPTION_KEY = 64 };
+const char *options_split(const char *setting, char key[OPTION_KEY]);
 
 /*
  * Values by "section.name". A key that does not exist or has another type is a
@@ -128,6 +163,9 @@ const struct option_row *options_at(const struct options *options, size_t index)
 /* The row that others call by this name, "lr" or "learning-rate"; NULL: none. */
 const struct option_row *options_synonym(const struct options *options, const char *key);
 
+/* "section.name", written to `key` and returned. */
+const char *option_row_key(const struct option_row *row, char key[OPTION_KEY]);
+
 /* The row of a key; NULL: there is no such key. */
 const struct option_row *options_row(const struct options *options, const char *key);
 
@@ -140,11 +178,12 @@ const struct option_row *options_difference(const struct options *a, const struc
 /* Whether there is such a key. */
 bool options_has(const struct options *options, const char *key);
 
-/* Where a value comes from: "config.ini:7", "--set", or "default". Lives as long as the options. */
+/* Where a value comes from, and in words: "config.ini:7", "--set". Lives as long as the options. */
+enum option_origin options_origin(const struct options *options, const char *key);
 const char *options_source(const struct options *options, const char *key);
 
-/* The source of a value that nobody gave. */
-#define OPTIONS_DEFAULT "default"
+/* Whether somebody set it. What a row, a method or the data say is nobody's word. */
+bool options_said(const struct options *options, const char *key);
 
 /*
  * Appends all keys with their values as an INI file that options_read takes

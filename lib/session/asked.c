@@ -40,18 +40,15 @@ static size_t spec_floats(const struct net_spec *spec)
 static int read_options(struct asked *made, const char *folder, struct err *err)
 {
 	struct config *config = NULL;
-	char *path = path_join(folder, "config.ini");
-	int code =
-		path ? config_new(&config, NULL, err) : err_memory(err, "a path", strlen(folder));
+	int code = config_new(&config, NULL, err);
 
 	if (!code)
-		code = config_load_saved(config, path, err);
+		code = config_load(config, folder, err);
 	if (!code)
 		code = config_set(config, "model.weights", "", err);
 	if (!code)
 		code = config_resolve(config, &made->options, err);
 	config_free(config);
-	mem_free(path);
 	return code;
 }
 

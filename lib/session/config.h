@@ -7,7 +7,9 @@
  * command line or of a program. Within a layer bundles come first and single
  * keys after them, whatever their order, so a key always refines the bundle beside
  * it. A bundle in a later layer replaces the bundle of an earlier layer, and what
- * that layer's single keys said about the bundle's keys.
+ * that layer's single keys said about the bundle's keys; the keys of an earlier layer's
+ * suffixes are then back to their defaults. Last, the data fill in what is left open
+ * (session/defaults.h).
  */
 #ifndef RETAIN_SESSION_CONFIG_H
 #define RETAIN_SESSION_CONFIG_H
@@ -17,27 +19,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
-
-/* A method or a preset: a name, what it is, and the keys it sets. */
-struct bundle {
-	const char *name, *help;
-	const char *const *settings; /* "section.key=value", ends with NULL */
-};
-#define BUNDLE(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-/* What run.method may name, and what may follow a name; both end with a row without a name. */
-extern const struct bundle methods[];
-extern const struct bundle method_suffixes[];
-
-/*
- * A key whose value names a bundle. Suffixes (NULL: none) may follow the name, each once
- * and in the order of their table; what they set comes after what the bundle sets. Where
- * a later layer names a bundle, the keys of an earlier layer's suffixes are as by default.
- */
-struct config_bundles {
-	const char *key;
-	const struct bundle *table, *suffixes;
-};
+#include "session/bundle.h"
 
 /* If `key` has this value, the bundle is taken unless another one is named. */
 struct config_default {
@@ -51,8 +33,8 @@ enum { CONFIG_TABLES = 64 };
 struct config_scope {
 	/* Fills in tables of rows, CONFIG_TABLES at most; returns how many. */
 	int (*tables)(const struct option_row *tables[CONFIG_TABLES]);
-	const char *const *base; /* settings that replace the rows' defaults; ends with NULL */
-	const struct config_bundles *bundles; /* applied before the library's */
+	const char *place;                /* what messages call the last layer */
+	const struct bundle_key *bundles; /* applied before the library's */
 	const struct config_default *defaults;
 	int (*check)(const struct options *layer, struct err *err); /* what one layer says */
 };
@@ -63,16 +45,12 @@ struct config;
 int config_new(struct config **config, const struct config_scope *scope, struct err *err);
 void config_free(struct config *config);
 
-/* What messages call the last layer, "--set" by default; kept as a pointer. */
-void config_origin(struct config *config, const char *origin);
-
 /*
  * The file's layer. Only one file; a second replaces the first. Mistakes in it are
- * found here. config_load_saved takes the config.ini of a run, perhaps of another
- * version or program: sections and keys that are not known here are left out.
+ * found here. The folder of a run, or the config.ini in it, is a saved config, perhaps of
+ * another version or program: sections and keys that are not known here are skipped.
  */
 int config_load(struct config *config, const char *path, struct err *err);
-int config_load_saved(struct config *config, const char *path, struct err *err);
 
 /* The last layer: "section.key" and its value. */
 int config_set(struct config *config, const char *key, const char *value, struct err *err);
@@ -82,7 +60,7 @@ int config_assign(struct config *config, const char *setting, struct err *err);
 /* The options that all layers together make; for options_free. */
 int config_resolve(const struct config *config, struct options **options, struct err *err);
 
-/* Takes a method for options that have none: its keys, where nobody set them. */
+/* Takes a method that follows from the data: its keys, where nobody set them. */
 int config_method(struct options *options, const char *method, struct err *err);
 
 /*
@@ -97,8 +75,8 @@ int config_differs(
 	const struct options *now, const char *saved, size_t size, bool strict, struct err *err);
 
 /*
- * Keys that nobody set, or set to `auto`, and that may not change take their values from
- * the saved config. So a run that is resumed without settings goes on as it was.
+ * Keys that the data would decide, or that are `auto`, and that may not change take their
+ * values from the saved config. So a run that is resumed without settings goes on as it was.
  */
 int config_adopt(struct options *now, const char *saved, size_t size, struct err *err);
 

@@ -7,11 +7,11 @@
 static int compare(const struct options *then, const struct options *now, struct err *err)
 {
 	const struct option_row *row = options_difference(then, now);
-	char key[128];
+	char key[OPTION_KEY];
 
 	if (!row)
 		return 0;
-	snprintf(key, sizeof(key), "%s.%s", row->section, row->name);
+	option_row_key(row, key);
 	return err_set(err, ERR_INPUT, "%s = %.150s, not %.150s", key, options_value(then, key),
 		options_value(now, key));
 }
@@ -21,7 +21,7 @@ static int read_saved(struct options **then, const struct options *like, const c
 {
 	const int code = options_defaults(then, like, err);
 
-	return code ? code : options_read_foreign(*then, "its config", saved, size, strict, err);
+	return code ? code : options_read_saved(*then, "its config", saved, size, strict, err);
 }
 
 int config_differs(
@@ -43,13 +43,14 @@ int config_adopt(struct options *now, const char *saved, size_t size, struct err
 	int code = read_saved(&then, now, saved, size, false, err);
 
 	for (size_t i = 0; !code && (row = options_at(now, i)); i++) {
-		char key[128];
+		char key[OPTION_KEY];
 
-		snprintf(key, sizeof(key), "%s.%s", row->section, row->name);
+		option_row_key(row, key);
 		if (!(row->flags & OPTION_MAY_CHANGE) &&
 			(!strcmp(options_value(now, key), "auto") ||
-				!strcmp(options_source(now, key), OPTIONS_DEFAULT)))
-			code = options_set(now, key, options_value(then, key), "its config", err);
+				options_origin(now, key) <= ORIGIN_DATA))
+			code = options_put(now, key, options_value(then, key), ORIGIN_FOLDER,
+				"its config", err);
 	}
 	options_free(then);
 	return code;

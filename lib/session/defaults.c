@@ -7,17 +7,14 @@
 
 #include "session/config.h"
 
-#define SOURCE "the data" /* where such values come from */
-
 /*
  * A step of rows is a row. step_epochs: a batch of 32 for each new row and each small picture,
  * and of large pictures one of 32 for every four, since one of them costs a thousand times as
  * much. The holdout is what retention is measured on.
  */
 #define BOTH                                                                                       \
-	"run.batch=32", "replay.holdout=0.05", "schedule.epsilon=0.02",                            \
-		"schedule.validation_batch=128", "schedule.window=auto", "schedule.patience=auto", \
-		"average.serve=best"
+	"run.batch=32", "schedule.epsilon=0.02", "schedule.validation_batch=128",                  \
+		"schedule.window=auto", "schedule.patience=auto", "average.serve=best"
 static const char *const settings[][24] = {
 	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1",
@@ -70,53 +67,23 @@ static const char *const against[][2] = {
 	{"average.serve", "schedule.window"},
 };
 
-/* By a method: the words are config.c's, "run.method = NAME". */
-static bool by_method(const struct options *options, const char *key)
-{
-	static const char words[] = "run.method = ";
-
-	return !strncmp(options_source(options, key), words, sizeof(words) - 1);
-}
-
-bool defaults_said(const struct options *options, const char *key)
-{
-	return strcmp(options_source(options, key), OPTIONS_DEFAULT) != 0 &&
-	       strcmp(options_source(options, key), SOURCE) != 0 && !by_method(options, key);
-}
-
-/*
- * A config that a run saved says all that there was to say then. If it lacks a key, that
- * key is younger than the run and means what it meant to all runs before.
- */
-static bool whole(const struct options *options)
-{
-	static const char *const keys[] = {"run.batch", "run.iterations", "model.arch",
-		"schedule.rate", "schedule.kind", "average.kind", "optimizer.kind",
-		"replay.objective", "replay.holdout"};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (!defaults_said(options, keys[i]))
-			return false;
-	return true;
-}
-
 static bool open(const struct options *options, const char *key)
 {
-	if (!options_has(options, key) || defaults_said(options, key) || whole(options))
+	if (!options_has(options, key) || options_said(options, key))
 		return false;
 	for (size_t i = 0; i < sizeof(against) / sizeof(*against); i++)
 		if (!strcmp(against[i][0], key) && options_has(options, against[i][1]) &&
-			defaults_said(options, against[i][1]))
+			options_said(options, against[i][1]))
 			return false;
 	return true;
 }
 
 bool defaults_wanted(const struct options *options)
 {
-	char key[64];
+	char key[OPTION_KEY];
 
 	for (const char *const *s = settings[DEFAULTS_ROWS]; *s; s++) {
-		snprintf(key, sizeof(key), "%.*s", (int)strcspn(*s, "="), *s);
+		options_split(*s, key);
 		if (open(options, key))
 			return true;
 	}
@@ -125,20 +92,9 @@ bool defaults_wanted(const struct options *options)
 
 int defaults_set(struct options *options, const char *key, const char *value, struct err *err)
 {
-	return open(options, key) ? options_set(options, key, value, SOURCE, err) : 0;
-}
-
-/*
- * What a method says is its own, but for what is measured on; and rows come one by one,
- * for which the fast parts of the method that follows from the data are too quick, and a linear
- * model beside them costs little.
- */
-static bool methods_own(const struct options *options, const char *key, bool chosen, bool held)
-{
-	const bool fast = !strcmp(key, "fast.parts") || !strcmp(key, "fast.heads");
-
-	return by_method(options, key) && !(held && !strcmp(key, "replay.holdout")) &&
-	       (chosen || !fast);
+	if (!open(options, key) || options_origin(options, key) > ORIGIN_DATA)
+		return 0;
+	return options_put(options, key, value, ORIGIN_DATA, "the data", err);
 }
 
 /* Fast weights are where something is trained. */
@@ -151,17 +107,15 @@ static int follow_frozen(struct options *options, struct err *err)
 
 int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
 {
-	const bool said = !open(options, "run.method");
-	/* Who names what would be taken means that, and not another. */
-	const bool chosen = said && strcmp(options_text(options, "run.method"), METHOD) != 0;
-	int code = said ? 0 : config_method(options, METHOD, err);
+	int code = open(options, "run.method") ? config_method(options, METHOD, err) : 0;
 
+	if (!code && held)
+		code = defaults_set(options, "replay.holdout", "0.05", err);
 	for (const char *const *s = settings[kind]; *s && !code; s++) {
-		char key[64];
+		char key[OPTION_KEY];
+		const char *value = options_split(*s, key);
 
-		snprintf(key, sizeof(key), "%.*s", (int)strcspn(*s, "="), *s);
-		if (options_has(options, key) && !methods_own(options, key, chosen, held))
-			code = defaults_set(options, key, *s + strlen(key) + 1, err);
+		code = defaults_set(options, key, value, err);
 	}
 	return code ? code : follow_frozen(options, err);
 }

@@ -35,7 +35,4 @@ int defaults_fill(struct options *options, enum defaults_kind kind, bool held, s
 /* Sets a key that nobody set, as if it followed from the data; a key that is not there is none. */
 int defaults_set(struct options *options, const char *key, const char *value, struct err *err);
 
-/* Whether somebody set it. What a method or the data say is nobody's. */
-bool defaults_said(const struct options *options, const char *key);
-
 #endif

@@ -49,7 +49,7 @@ static void defaults(void **state)
 	assert_string_equal(options_text(options, "schedule.kind"), "rwp");
 	assert_int_equal(options_choice(options, "schedule.kind"), 1);
 	assert_true(options_float(options, "run.budget") == 1e6);
-	assert_string_equal(options_source(options, "run.seed"), OPTIONS_DEFAULT);
+	assert_int_equal(options_origin(options, "run.seed"), ORIGIN_DEFAULT);
 }
 
 static void settings(void **state)
@@ -80,6 +80,7 @@ static void settings(void **state)
 	assert_int_equal(options_int(options, "schedule.offset"), INT32_MIN);
 	assert_true(options_float(options, "run.budget") == -2.5e-3);
 	assert_string_equal(options_source(options, "run.seed"), "--set");
+	assert_int_equal(options_origin(options, "run.seed"), ORIGIN_CALL);
 }
 
 static void truth_has_many_spellings(void **state)
@@ -210,7 +211,8 @@ static void files_are_read(void **state)
 	assert_string_equal(
 		strrchr(options_source(options, "schedule.epsilon"), '/'), "/conf.ini:9");
 	assert_string_equal(strrchr(options_source(options, "run.resume"), '/'), "/conf.ini:11");
-	assert_string_equal(options_source(options, "schedule.kind"), OPTIONS_DEFAULT);
+	assert_int_equal(options_origin(options, "run.resume"), ORIGIN_FILE);
+	assert_int_equal(options_origin(options, "schedule.kind"), ORIGIN_DEFAULT);
 	/* A second file may set the same keys again, and a setting comes on top of both. */
 	assert_int_equal(read_words("[run]\nseed=8\n", &err), 0);
 	assert_string_equal(options_source(options, "run.seed"), "conf.ini:2");
@@ -233,7 +235,7 @@ static void options_are_compared(void **state)
 	assert_null(options_difference(options, other));
 	/* A key that may change, and a section that nobody knows. */
 	assert_int_equal(
-		options_read_foreign(other, "file", foreign, strlen(foreign), true, &err), 0);
+		options_read_saved(other, "file", foreign, strlen(foreign), true, &err), 0);
 	assert_int_equal(options_int(other, "run.threads"), 8);
 	assert_null(options_difference(options, other));
 	assert_int_equal(

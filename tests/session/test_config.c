@@ -61,6 +61,10 @@ static void layers_win_in_their_order(void **state)
 	assert_non_null(strstr(options_source(o, "run.batch"), "config:2"));
 	assert_string_equal(options_source(o, "run.seed"), "--set");
 	assert_string_equal(options_source(o, "drift.steps"), "stream.preset = small");
+	assert_int_equal(options_origin(o, "run.batch"), ORIGIN_FILE);
+	assert_int_equal(options_origin(o, "run.seed"), ORIGIN_CALL);
+	assert_int_equal(options_origin(o, "drift.steps"), ORIGIN_PRESET);
+	assert_int_equal(options_origin(o, "schedule.kind"), ORIGIN_DEFAULT);
 	options_free(o);
 	/* Each built-in stream has a preset to start from. */
 	o = resolved(config_of(NULL, SETTINGS("stream.source=photos")));
@@ -154,38 +158,57 @@ static void the_default_method_is_what_it_says(void **state)
 	mem_free(named);
 }
 
-/* A suffix goes with every method and comes after what the method says. */
+static void assert_method_refused(const char *name, const char *why)
+{
+	struct config *config = config_of(NULL, NULL);
+	struct err err;
+
+	assert_int_equal(config_set(config, "run.method", name, &err), ERR_INPUT);
+	assert_says(err, name);
+	assert_says(err, why);
+	config_free(config);
+}
+
+/* A suffix comes after what the method says, and the name gives the run back; or it is refused. */
 static void methods_have_suffixes(void **state)
 {
-	static const char *const suffixes[] = {"+pool", "+fast", "+pool+fast"};
-	static const char *const wrong[] = {"ama+malr+slow", "+fast", "ama+malr+fast+fast",
-		"ama+malr+fast+pool", "ama+malrfast"};
+	static const struct {
+		const char *name, *why;
+	} wrong[] = {
+		{"ama+malr+slow",
+			"no such suffix as +slow; there are +recency, +pool, +fast, +heads"},
+		{"+fast", "no such method"},
+		{"ama+malr+fast+fast", "+fast twice"},
+		{"ama+malr+fast+pool", "+pool goes before +fast"},
+		{"ama+malrfast", "no such method; did you mean ama+malr?"},
+		{"er+recency", "+recency does not go with er, whose batches are half"},
+		{"gdumb+pool+fast", "+fast does not go with gdumb, which starts again"},
+	};
+	const char *why;
 
 	(void)state;
 	for (const struct bundle *method = methods; method->name; method++)
-		for (size_t i = 0; i < COUNT(suffixes); i++) {
+		for (const struct bundle *row = method_suffixes; row->name; row++) {
 			char setting[80], *first, *second;
 			struct options *o;
 
 			snprintf(setting, sizeof(setting), "run.method=%s%s", method->name,
-				suffixes[i]);
+				row->name);
+			if (!bundle_goes(method, row, &why)) {
+				assert_method_refused(strchr(setting, '=') + 1, why);
+				continue;
+			}
 			o = resolved(config_of(NULL, SETTINGS(setting)));
-			assert_string_equal(options_value(o, "optimizer.decay"), "pool");
-			assert_int_equal(!strcmp(options_text(o, "fast.parts"), "none"), i == 0);
+			assert_true(options_float(o, "replay.recency_share") ==
+				    (row == &method_suffixes[0] ? 0.1 : 0));
 			first = text_of(o);
 			second = text_of(resolved(config_of(first, NULL)));
 			assert_string_equal(first, second);
 			mem_free(first);
 			mem_free(second);
 		}
-	for (size_t i = 0; i < COUNT(wrong); i++) {
-		struct config *config = config_of(NULL, NULL);
-		struct err err;
-
-		assert_int_equal(config_set(config, "run.method", wrong[i], &err), ERR_INPUT);
-		assert_says(err, wrong[i]);
-		config_free(config);
-	}
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		assert_method_refused(wrong[i].name, wrong[i].why);
 }
 
 /* Every method says all that distinguishes methods, so that one replaces another whole. */
@@ -202,7 +225,7 @@ static void methods_are_complete(void **state)
 			int said = 0;
 
 			for (const char *const *s = method->settings; *s; s++)
-				said += !strncmp(*s, keys[i], strlen(keys[i]));
+				said += !strncmp(*s + (**s == '~'), keys[i], strlen(keys[i]));
 			if (said != 1)
 				fail_msg("%s says %s %d times", method->name, keys[i], said);
 		}
@@ -483,6 +506,34 @@ static void what_is_left_open_is_as_saved(void **state)
 	}
 }
 
+/* A run's config says all that there was to say: a key that it lacks is not for the data. */
+static void a_saved_config_leaves_nothing_open(void **state)
+{
+	static const char saved[] = "[run]\nmethod = schedule-free+recency\nbatch = 7\n"
+				    "[window]\ncolour = red\n[schedule]\nretired = 3\n";
+	struct config *config = config_of(NULL, NULL);
+	struct options *o;
+	struct err err;
+
+	(void)state;
+	assert_ok(file_write(in_folder("config.ini"), saved, strlen(saved), &err), err);
+	assert_int_equal(config_load(config, in_folder("config.ini"), &err), ERR_INPUT);
+	assert_ok(file_write(in_folder("metrics.csv"), "", 0, &err), err);
+	for (int i = 0; i < 2; i++) {
+		assert_ok(config_load(config, in_folder(i ? "" : "config.ini"), &err), err);
+		assert_ok(config_resolve(config, &o, &err), err);
+		assert_int_equal(options_origin(o, "run.batch"), ORIGIN_FOLDER);
+		assert_int_equal(options_origin(o, "schedule.rate"), ORIGIN_ABSENT);
+		assert_int_equal(options_origin(o, "model.scale"), ORIGIN_ABSENT);
+		assert_true(options_said(o, "fast.parts"));
+		assert_true(options_float(o, "schedule.rate") == 0.5);
+		assert_true(options_float(o, "replay.recency_share") == 0.1);
+		assert_string_equal(options_text(o, "model.scale"), "off");
+		options_free(o);
+	}
+	config_free(config);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +544,7 @@ int main(void)
 		folder_test(methods_are_complete),
 		folder_test(methods_have_suffixes),
 		folder_test(resolved_configs_are_read_back),
+		folder_test(a_saved_config_leaves_nothing_open),
 		folder_test(mistakes_change_nothing),
 		folder_test(mistakes_in_files_name_their_line),
 		folder_test(every_allocation_may_fail),

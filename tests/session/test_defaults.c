@@ -54,7 +54,10 @@ static void rows_come_one_by_one(void **state)
 	assert_value(o, "fast.heads", "linear");
 	/* A batch for each row. */
 	assert_true(options_float(o, "run.step_epochs") == options_int(o, "run.batch"));
-	assert_false(defaults_said(o, "run.batch"));
+	assert_false(options_said(o, "run.batch"));
+	assert_int_equal(options_origin(o, "run.batch"), ORIGIN_DATA);
+	assert_int_equal(options_origin(o, "schedule.rate"), ORIGIN_METHOD);
+	assert_int_equal(options_origin(o, "stream.source"), ORIGIN_CALL);
 	options_free(o);
 }
 
@@ -87,12 +90,14 @@ static void what_is_said_stays(void **state)
 	options_free(o);
 }
 
-/* Whoever names the method that would be taken gets what would be taken, also in a comparison. */
+/* Naming the default method changes nothing, and +fast means the same after every method. */
 static void a_name_changes_nothing(void **state)
 {
 	struct options *nobody = made(SETTINGS(table()));
 	struct options *named = made(SETTINGS(table(), "run.method=schedule-free+recency+fast"));
-	struct options *other = made(SETTINGS(table(), "run.method=schedule-free+fast"));
+	struct options *other = made(SETTINGS(table(), "run.method=ama+malr+fast"));
+	struct options *heads = made(SETTINGS(table(), "run.method=ama+malr+fast+heads"));
+	struct options *drift = made(SETTINGS("run.method=schedule-free+recency+fast"));
 	struct text first = {0}, second = {0};
 	struct err err;
 
@@ -100,13 +105,19 @@ static void a_name_changes_nothing(void **state)
 	assert_ok(options_write(nobody, &first, &err), err);
 	assert_ok(options_write(named, &second, &err), err);
 	assert_string_equal(first.data, second.data);
-	assert_value(named, "fast.heads", "linear");
-	assert_value(other, "fast.heads", "none");
+	assert_value(other, "fast.heads", "linear");
+	assert_value(other, "fast.parts", options_value(named, "fast.parts"));
+	assert_int_equal(options_origin(named, "fast.parts"), ORIGIN_DATA);
+	assert_value(heads, "fast.heads", "ridge, knn");
+	assert_value(drift, "fast.heads", "none");
+	assert_int_equal(options_origin(drift, "fast.parts"), ORIGIN_HINT);
 	text_release(&first);
 	text_release(&second);
 	options_free(nobody);
 	options_free(named);
 	options_free(other);
+	options_free(heads);
+	options_free(drift);
 }
 
 /* All keys of a run are in its config, so nothing is left to derive. */

@@ -715,9 +715,36 @@ static void streams_and_learners_have_seeds_of_their_own(void **state)
 	assert_true(le[0] != le[1]);
 }
 
+/* A run opens with every suffix that goes with its method, and with no other. */
+static void suffixes_go_where_they_say(void **state)
+{
+	(void)state;
+	for (const struct bundle *method = methods; method->name; method++)
+		for (const struct bundle *row = method_suffixes; row->name; row++) {
+			char name[80];
+			const char *settings[12] = {
+				name, "run.task_steps=20", "replay.limit=60", "run.form=online"};
+			struct trial trial = {0};
+			struct err err = {0};
+			const char *why;
+			const bool goes = bundle_goes(method, row, &why);
+			int count = 4, code;
+
+			snprintf(name, sizeof(name), "run.method=%s%s", method->name,
+				goes ? row->name : "");
+			for (const char *const *s = row->settings; *s && !goes; s++)
+				settings[count++] = *s + (**s == '~');
+			code = trial_open(&trial, settings, NULL, RUN_NEW, &err);
+			if (code != (goes ? 0 : ERR_INPUT))
+				fail_msg("%s and %s: %s", name, row->name, err.message);
+			trial_close(&trial);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		stream_test(suffixes_go_where_they_say),
 		stream_test(a_run_fills_its_folder),
 		stream_test(facts_are_json),
 		stream_test(a_run_can_be_made_again),

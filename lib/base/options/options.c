@@ -43,7 +43,7 @@ static char *trimmed_copy(struct options *options, const char *words)
 }
 
 int option_entry_set(struct options *options, struct option_entry *entry, const char *words,
-	const char *source, struct err *err)
+	enum option_origin origin, const char *source, struct err *err)
 {
 	const struct option_row *row = entry->row;
 	const char *value_text, *text, *source_text;
@@ -68,48 +68,79 @@ int option_entry_set(struct options *options, struct option_entry *entry, const 
 		return err_memory(err, "an option's value", sizeof(printed));
 	entry->value = value;
 	entry->text = text;
+	entry->origin = origin;
 	entry->source = source_text;
 	return 0;
 }
 
-int options_set(struct options *options, const char *key, const char *value, const char *source,
-	struct err *err)
+int options_put(struct options *options, const char *key, const char *value,
+	enum option_origin origin, const char *source, struct err *err)
 {
 	struct option_entry *entry = option_entry_find(options, key);
 
 	if (!entry)
 		return options_unknown_key(options, source, key, err);
-	return option_entry_set(options, entry, value, source, err);
+	return option_entry_set(options, entry, value, origin, source, err);
+}
+
+int options_set(struct options *options, const char *key, const char *value, const char *source,
+	struct err *err)
+{
+	return options_put(options, key, value, ORIGIN_CALL, source, err);
+}
+
+int options_overlay(struct options *options, const struct options *layer, struct err *err)
+{
+	int code = 0;
+
+	assert(options->count == layer->count && "options of other rows");
+	for (size_t i = 0; i < layer->count && !code; i++) {
+		const struct option_entry *from = &layer->entries[i];
+		struct option_entry *entry = &options->entries[i];
+
+		if (from->origin == ORIGIN_ABSENT && !from->row->before)
+			entry->origin = ORIGIN_ABSENT;
+		else if (from->origin >= ORIGIN_ABSENT)
+			code = option_entry_set(
+				options, entry, from->text, from->origin, from->source, err);
+	}
+	return code;
+}
+
+const char *options_split(const char *setting, char key[OPTION_KEY])
+{
+	const char *equals = strchr(setting, '=');
+	size_t size;
+
+	if (!equals)
+		return NULL;
+	setting += strspn(setting, " \t");
+	for (size = (size_t)(equals - setting); size > 0 && strchr(" \t", setting[size - 1]);)
+		size--;
+	snprintf(key, OPTION_KEY, "%.*s", (int)size, setting);
+	return equals + 1;
 }
 
 int options_assign(
 	struct options *options, const char *setting, const char *source, struct err *err)
 {
-	const char *equals = strchr(setting, '=');
-	char key[128];
-	size_t size;
+	char key[OPTION_KEY];
+	const char *value = options_split(setting, key);
 
-	if (!equals)
+	if (!value)
 		return err_set(
 			err, ERR_INPUT, "%s: %.100s: must be section.name=value", source, setting);
-	setting += strspn(setting, " \t");
-	for (size = (size_t)(equals - setting); size > 0 && strchr(" \t", setting[size - 1]);)
-		size--;
-	if (size >= sizeof(key))
-		return err_set(err, ERR_INPUT, "%s: %.100s: no such key", source, setting);
-	memcpy(key, setting, size);
-	key[size] = '\0';
-	return options_set(options, key, equals + 1, source, err);
+	return options_set(options, key, value, source, err);
 }
 
 static int row_add(struct options *options, const struct option_row *row, struct err *err)
 {
 	struct option_entry *entry = &options->entries[options->count];
 	struct err reason;
-	char key[128];
+	char key[OPTION_KEY];
 	int code;
 
-	snprintf(key, sizeof(key), "%s.%s", row->section, row->name);
+	option_row_key(row, key);
 	if (option_entry_find(options, key))
 		return err_set(err, ERR_STATE, "option row %s: there are two of them", key);
 	if (!option_row_valid(row))
@@ -117,7 +148,7 @@ static int row_add(struct options *options, const struct option_row *row, struct
 			row->allowed ? row->allowed : "");
 	entry->row = row;
 	entry->mark = mark_words(MARK_NOTHING, key);
-	code = option_entry_set(options, entry, row->value, OPTIONS_DEFAULT, &reason);
+	code = option_entry_set(options, entry, row->value, ORIGIN_DEFAULT, "default", &reason);
 	if (code)
 		return err_set(err, code == ERR_INPUT ? ERR_STATE : code, "option row %s: %s", key,
 			reason.message);
@@ -215,6 +246,16 @@ int options_choice(const struct options *options, const char *key)
 	return (int)entry_get(options, key, 1u << OPTION_CHOICE)->value.whole;
 }
 
+enum option_origin options_origin(const struct options *options, const char *key)
+{
+	return entry_get(options, key, UINT_MAX)->origin;
+}
+
+bool options_said(const struct options *options, const char *key)
+{
+	return options_origin(options, key) >= ORIGIN_PRESET;
+}
+
 const char *options_source(const struct options *options, const char *key)
 {
 	return entry_get(options, key, UINT_MAX)->source;
@@ -237,6 +278,12 @@ int options_get(const struct options *options, const char *key, const char *sour
 const struct option_row *options_at(const struct options *options, size_t index)
 {
 	return index < options->count ? options->entries[index].row : NULL;
+}
+
+const char *option_row_key(const struct option_row *row, char key[OPTION_KEY])
+{
+	snprintf(key, OPTION_KEY, "%s.%s", row->section, row->name);
+	return key;
 }
 
 const struct option_row *options_row(const struct options *options, const char *key)

@@ -18,6 +18,7 @@ struct option_entry {
 	uint64_t mark; /* of its key */
 	struct option_value value;
 	const char *text, *source;
+	enum option_origin origin;
 	unsigned reading; /* the last file that set it, by options->readings, and where */
 	int line;
 };
@@ -32,7 +33,7 @@ struct options {
 /* NULL: there is no such key. */
 struct option_entry *option_entry_find(const struct options *options, const char *key);
 int option_entry_set(struct options *options, struct option_entry *entry, const char *words,
-	const char *source, struct err *err);
+	enum option_origin origin, const char *source, struct err *err);
 
 bool options_has_section(const struct options *options, const char *section);
 

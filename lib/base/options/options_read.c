@@ -9,7 +9,8 @@ struct reading {
 	struct options *options;
 	unsigned number; /* of this file, to tell a key that stands twice in it */
 	const char *name;
-	bool sections, keys; /* those that are not known here are left out */
+	enum option_origin origin;
+	bool sections, keys; /* skip those that are not known here */
 };
 
 static int set_value(void *context, const char *section, const char *name, const char *value,
@@ -17,7 +18,7 @@ static int set_value(void *context, const char *section, const char *name, const
 {
 	const struct reading *reading = context;
 	struct option_entry *entry;
-	char key[128], source[512];
+	char key[OPTION_KEY], source[512];
 	int code;
 
 	snprintf(source, sizeof(source), "%.480s:%d", reading->name, line);
@@ -35,7 +36,7 @@ static int set_value(void *context, const char *section, const char *name, const
 	if (entry->reading == reading->number)
 		return err_set(err, ERR_INPUT, "%s: %s was set before, in line %d", source, key,
 			entry->line);
-	code = option_entry_set(reading->options, entry, value, source, err);
+	code = option_entry_set(reading->options, entry, value, reading->origin, source, err);
 	if (!code) {
 		entry->reading = reading->number;
 		entry->line = line;
@@ -46,29 +47,33 @@ static int set_value(void *context, const char *section, const char *name, const
 int options_read_text(
 	struct options *options, const char *name, const char *words, size_t size, struct err *err)
 {
-	struct reading reading = {options, ++options->readings, name, false, false};
+	struct reading reading = {options, ++options->readings, name, ORIGIN_FILE, false, false};
 
 	return ini_read(name, words, size, set_value, &reading, err);
 }
 
-int options_read_foreign(struct options *options, const char *name, const char *words, size_t size,
+int options_read_saved(struct options *options, const char *name, const char *words, size_t size,
 	bool strict, struct err *err)
 {
-	struct reading reading = {options, ++options->readings, name, true, !strict};
+	struct reading reading = {options, ++options->readings, name, ORIGIN_FOLDER, true, !strict};
 	int code = ini_read(name, words, size, set_value, &reading, err);
 
 	for (size_t i = 0; i < options->count && !code; i++) {
 		struct option_entry *entry = &options->entries[i];
 
-		if (entry->row->before && entry->reading != reading.number)
-			code = option_entry_set(options, entry, entry->row->before, name, err);
+		if (entry->reading == reading.number)
+			continue;
+		if (entry->row->before)
+			code = option_entry_set(
+				options, entry, entry->row->before, ORIGIN_ABSENT, name, err);
+		entry->origin = ORIGIN_ABSENT;
 	}
 	return code;
 }
 
 int options_read(struct options *options, const char *path, struct err *err)
 {
-	struct reading reading = {options, ++options->readings, path, false, false};
+	struct reading reading = {options, ++options->readings, path, ORIGIN_FILE, false, false};
 
 	return ini_read_file(path, set_value, &reading, err);
 }

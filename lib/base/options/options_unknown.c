@@ -31,13 +31,13 @@ static const struct option_row *nearest_row(const struct options *options, const
 {
 	const struct option_row *nearest = NULL;
 	int best = 2 + (int)strnlen(key, 64) / 4; /* so many slips would be a stretch */
-	char full[64];
+	char full[OPTION_KEY];
 
 	for (size_t i = 0; i < options->count; i++) {
 		const struct option_row *row = options->entries[i].row;
 		int distance;
 
-		snprintf(full, sizeof(full), "%s.%s", row->section, row->name);
+		option_row_key(row, full);
 		distance = text_distance(key, strchr(key, '.') ? full : row->name);
 		if (distance < best) {
 			best = distance;
