@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 #include "base/options.h"
-#include "base/ranks.h"
+
+struct ranks;
 
 /*
  * Before the verb, which can share its work or not. Returns 0 if this process is to go on with

@@ -1,5 +1,5 @@
 /*
- * Processes that mpirun or srun started, as ranks (base/ranks.h). Of MPI only dist_mpi.c
+ * Processes that mpirun or srun started, as ranks (nn/ranks/ranks.h). Of MPI only dist_mpi.c
  * knows. A build without MPI has dist_none.c instead, which refuses to be one of several.
  */
 #ifndef RETAIN_DIST_DIST_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/ranks.h"
+#include "nn/ranks/ranks.h"
 
 /* How many processes a launcher says it started with this one; 1 without a launcher. */
 int dist_started(void);

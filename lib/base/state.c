@@ -59,12 +59,11 @@ enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 1
 struct state {
 	const char *path;
 	bool reading;
-	struct file_writer *writer; /* when saving ... */
-	FILE *file;                 /* ... and when loading */
-	struct carried *carried;    /* when neither: state_carry */
-	enum layout layout;         /* of the field that is visited */
-	struct ranks *ranks;        /* who hear what is read; NULL: nobody */
-	bool lost;                  /* what is written goes nowhere */
+	struct file_writer *writer;    /* when saving ... */
+	FILE *file;                    /* ... and when loading */
+	struct carried *carried;       /* when neither: state_carry */
+	enum layout layout;            /* of the field that is visited */
+	const struct state_wire *wire; /* where bytes go, or come from; NULL: nowhere */
 	int version;
 	uint32_t checksum;
 	int code; /* 0, or of the first failure */
@@ -125,7 +124,9 @@ static void put(struct state *state, const void *data, size_t size)
 		put_aside(state, data, size);
 		return;
 	}
-	if (state->lost)
+	if (state->wire && size)
+		state->wire->bytes(state->wire->context, (void *)data, size);
+	if (!state->writer)
 		return;
 	state->checksum = checksum_add(state->checksum, data, size);
 	if (!state->code)
@@ -145,8 +146,8 @@ static void get(struct state *state, void *data, size_t size)
 		get_back(state->carried, data, size);
 	else if (!state->code && state->file && fread(data, 1, size, state->file) != size)
 		state_refuse(state, ERR_FORMAT, "ends too early");
-	if (state->ranks && size)
-		state->ranks->type->share(state->ranks, 0, data, size);
+	if (state->wire && size)
+		state->wire->bytes(state->wire->context, data, size);
 }
 
 static void put_field(struct state *state, enum field_type type, const char *name,
@@ -382,30 +383,6 @@ void state_same(struct state *state, const char *name, const char *value)
 			(int)sizeof(found) - 1, found, value);
 }
 
-void state_slice(
-	struct state *state, struct ranks *ranks, const char *name, float *own, size_t floats)
-{
-	float *whole;
-
-	if (ranks_alone(ranks)) {
-		state_params(state, name, own, floats);
-		return;
-	}
-	whole = mem_new(floats ? floats : 1, sizeof(*whole));
-	if (!whole) {
-		state_refuse(state, ERR_MEMORY, "no memory for all of \"%s\"", name);
-		return;
-	}
-	if (!state->reading) {
-		ranks_put(ranks, whole, own, floats);
-		ranks_gather_slices(ranks, whole, floats);
-	}
-	state_params(state, name, whole, floats);
-	if (state->reading && !state->code)
-		ranks_keep(ranks, own, whole, floats);
-	mem_free(whole);
-}
-
 int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 {
 	struct state state = {.path = path, .version = STATE_VERSION};
@@ -506,24 +483,30 @@ int state_carry(
 	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
 }
 
-void state_relay(struct state *state, struct ranks *ranks)
+void state_tap(struct state *state, const struct state_wire *wire)
 {
-	state->ranks = ranks;
+	state->wire = wire;
 }
 
-int state_hear(struct ranks *ranks, int version, state_fn *visit, void *object, struct err *err)
+static int end(const struct state *state, struct err *err)
+{
+	return state->code ? err_set(err, state->code, "%s", state->err.message) : 0;
+}
+
+int state_hear(
+	const struct state_wire *wire, int version, state_fn *visit, void *object, struct err *err)
 {
 	struct state state = {
-		.path = "rank 0's state", .reading = true, .version = version, .ranks = ranks};
+		.path = "another's state", .reading = true, .version = version, .wire = wire};
 
 	visit(object, &state);
-	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
+	return end(&state, err);
 }
 
-int state_lose(state_fn *visit, void *object, struct err *err)
+int state_say(const struct state_wire *wire, state_fn *visit, void *object, struct err *err)
 {
-	struct state state = {.path = "a state", .version = STATE_VERSION, .lost = true};
+	struct state state = {.path = "a state", .version = STATE_VERSION, .wire = wire};
 
 	visit(object, &state);
-	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
+	return end(&state, err);
 }

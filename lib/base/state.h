@@ -25,7 +25,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/ranks.h"
 
 struct state;
 
@@ -49,13 +48,19 @@ int state_carry(
 	state_fn *visit, void *from, void *to, state_fit *fit, void *context, struct err *err);
 
 /*
- * Ranks (base/ranks.h): rank 0 reads a file, and what it reads between state_relay and
- * state_relay with NULL goes to the others, whose state_hear visits the same fields at that
- * time. state_lose visits an object as if it were saved, for what its fields do together.
+ * Between processes. What a state reads from a file between state_tap and state_tap with NULL
+ * goes through a wire as well; state_hear reads from one what its visit asks for, and state_say
+ * writes to one, or with NULL nowhere, for what fields do together. Both ends visit the same
+ * fields at that time, and neither checks them.
  */
-void state_relay(struct state *state, struct ranks *ranks);
-int state_hear(struct ranks *ranks, int version, state_fn *visit, void *object, struct err *err);
-int state_lose(state_fn *visit, void *object, struct err *err);
+struct state_wire {
+	void (*bytes)(void *context, void *bytes, size_t size); /* sends them, or fills them in */
+	void *context;
+};
+void state_tap(struct state *state, const struct state_wire *wire);
+int state_hear(
+	const struct state_wire *wire, int version, state_fn *visit, void *object, struct err *err);
+int state_say(const struct state_wire *wire, state_fn *visit, void *object, struct err *err);
 
 /*
  * The version of the file that is being read, or STATE_VERSION when writing. A visitor
@@ -107,10 +112,6 @@ void state_class_floats(
 	struct state *state, const char *name, float *values, size_t classes, size_t row);
 void state_class_doubles(
 	struct state *state, const char *name, double *values, size_t classes, size_t row);
-
-/* state_params of which each rank has its own slice (base/ranks.h); alone, all of them. */
-void state_slice(
-	struct state *state, struct ranks *ranks, const char *name, float *own, size_t floats);
 
 /* A name (of a strategy, an architecture) that must be the same as when it was saved. */
 void state_same(struct state *state, const char *name, const char *value);

@@ -141,13 +141,15 @@ static int weights(struct follower *f, const struct learner_told *told, struct e
 
 static int read_state(struct follower *f, const struct learner_told *told, struct err *err)
 {
+	const struct state_wire wire = {learner_wire, f->ranks};
+
 	store_stand(f->learner->store, told->wide);
-	return state_hear(f->ranks, told->n, learner_state_here, f->learner, err);
+	return state_hear(&wire, told->n, learner_state_here, f->learner, err);
 }
 
 static int save(struct follower *f, const struct learner_told *told, struct err *err)
 {
-	return state_lose(learner_state_here, f->learner, err);
+	return state_say(NULL, learner_state_here, f->learner, err);
 }
 
 static int (*const calls[LEARNER_CALLS])(

@@ -31,28 +31,12 @@ int learner_served(const struct learner *learner)
 	return plain < average || isnan(average) ? SCORES_PLAIN : best;
 }
 
-/* A model of which ranks have slices is put together, if it was not since it changed. */
-static const float *put_together(const struct learner *constant, const float *own)
-{
-	struct learner *learner = (struct learner *)constant;
-	const size_t floats = net_params(learner->net)->floats;
-
-	if (!learner->ranks)
-		return own;
-	if (learner->whole_of != own) {
-		ranks_put(learner->ranks, learner->whole, own, floats);
-		ranks_gather_slices(learner->ranks, learner->whole, floats);
-		learner->whole_of = own;
-	}
-	return learner->whole;
-}
-
 void learner_stale(struct learner *learner)
 {
-	learner->whole_of = NULL;
+	whole_forget(learner->whole);
 }
 
-/* What a model is in this rank: all of it, or, with *slice set, its slice. */
+/* What a model is in this process: all of it, or, with *slice set, its own slices. */
 static const float *params_here(const struct learner *learner, int model, bool *slice)
 {
 	const float *inference = optimizer_inference(learner->optimizer);
@@ -75,7 +59,7 @@ const float *learner_weights(const struct learner *learner, int model)
 	bool slice;
 	const float *here = params_here(learner, model, &slice);
 
-	return here && slice ? put_together(learner, here) : here;
+	return here && slice ? whole_of(learner->whole, here) : here;
 }
 
 const float *learner_params(const struct learner *learner, int model)
@@ -83,7 +67,7 @@ const float *learner_params(const struct learner *learner, int model)
 	bool slice;
 	const float *here = params_here(learner, model, &slice);
 
-	if (learner->ranks && here && slice && learner->whole_of != here)
+	if (learner->ranks && here && slice && !whole_has(learner->whole, here))
 		learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_GATHER, model});
 	return learner_weights(learner, model);
 }

@@ -21,7 +21,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
-#include "base/ranks.h"
+#include "nn/ranks/ranks.h"
 #include "base/state.h"
 #include "learn/parts/mix.h"
 #include "nn/net.h"
@@ -117,7 +117,7 @@ struct learner_config {
 	bool fit;           /* inputs suit a net as they are: model.scale = auto leaves them */
 	double budget;      /* or, in iterations of plain SGD, the cost of a time step; 0: none */
 	/*
-	 * Several ranks (base/ranks.h) are one learner. Rank 0's owner has it and knows nothing of
+	 * Several ranks (nn/ranks/ranks.h) are one learner. Rank 0's owner has it and knows nothing of
 	 * the others, which repeat every call (learn/follow.h) and share its work. They must have
 	 * the same data, of which `data` says what would differ; or they have none of it (`lone`):
 	 * then rank 0 sends them what they train on. `load` fills in samples that the owner can

@@ -73,10 +73,9 @@ struct learner {
 	int64_t *leaving;
 	int64_t leaving_count, leaving_room;
 
-	struct ranks *ranks;   /* NULL: alone */
-	float *whole;          /* several ranks: a model of which each has its slice */
-	const float *whole_of; /* that slice; NULL: what is there is old */
-	float *heard;          /* inputs that rank 0 sent */
+	struct ranks *ranks; /* NULL: alone */
+	struct whole *whole; /* models that are kept in slices */
+	float *heard;        /* inputs that rank 0 sent */
 	size_t heard_room;
 
 	size_t floats; /* of one input */
@@ -113,7 +112,7 @@ double learner_rate(const struct learner *learner, int64_t k);
 /*
  * The only ways of inputs to the net: samples of the store, and inputs of the owner,
  * all of them scaled. learner_scaled gives the latter; good until its next call. Of several
- * ranks, each gets the labels and the inputs that it needs of this batch (runner_mine), or,
+ * ranks, each gets the labels and the inputs that it needs of this batch (runner_reads), or,
  * from learner_fetch_all, all of them.
  */
 int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,

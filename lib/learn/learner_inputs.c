@@ -4,6 +4,7 @@
  */
 #include "base/mem.h"
 #include "learn/learner_impl.h"
+#include "nn/ranks/shared.h"
 
 static void scale_here(const struct learner *learner, float *inputs, int n)
 {
@@ -16,12 +17,12 @@ void learner_share_labels(struct learner *learner, int n, int32_t *labels)
 	struct ranks *ranks = learner->ranks;
 	size_t begins[RANKS_MOST + 1];
 
-	if (!runner_is_cut(learner->runner, n))
+	if (!shared_cuts(learner->runner, n))
 		return;
 	for (int r = 0; r < ranks->count; r++) {
 		int first, count;
 
-		runner_part(learner->runner, n, r, &first, &count);
+		shared_part(learner->runner, n, r, &first, &count);
 		begins[r] = (size_t)first;
 	}
 	begins[ranks->count] = (size_t)n;
@@ -37,7 +38,7 @@ void learner_deal(struct learner *learner, float *inputs, int n)
 	for (int r = 1; r < ranks->count; r++) {
 		int first, count;
 
-		runner_part(learner->runner, n, r, &first, &count);
+		shared_part(learner->runner, n, r, &first, &count);
 		const struct ranks_message part = {r, inputs + (size_t)first * learner->floats,
 			(size_t)count * learner->floats * sizeof(*inputs)};
 		if (ranks->rank == 0)
@@ -57,7 +58,7 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 	int first = 0, count = n, code = 0;
 
 	if (learner->ranks && !lone)
-		runner_mine(learner->runner, n, &first, &count);
+		runner_reads(learner->runner, n, &first, &count);
 	float *some = inputs + (size_t)first * learner->floats;
 	if (lone && !ranks_first(learner->ranks))
 		count = 0;
@@ -71,7 +72,7 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 	if (lone) {
 		learner->ranks->type->share(learner->ranks, 0, labels, (size_t)n * sizeof(*labels));
 		learner_deal(learner, inputs, n);
-		runner_mine(learner->runner, n, &first, &count);
+		runner_reads(learner->runner, n, &first, &count);
 	} else if (learner->ranks) {
 		learner_share_labels(learner, n, labels);
 	}

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "learn/learner_impl.h"
+#include "nn/ranks/shared.h"
 
 /* Below so many multiply-adds a batch, waking a second thread costs more than it gives. */
 static const double SMALL_BATCH = 4e6;
@@ -39,7 +40,7 @@ static int wanted_threads(const struct learner *learner)
 
 	if (!threads && net_macs(learner->net) * learner->batch < SMALL_BATCH)
 		return 1;
-	return !threads && learner->ranks ? learner->ranks->threads : threads;
+	return threads;
 }
 
 /* Starting threads takes longer than a step of a small net, so another's engine will do. */
@@ -48,7 +49,8 @@ static int make_engine(struct learner *made, const struct learner *former, struc
 	const struct options *o = made->config.options;
 	const struct engine_config engine = {.isa = options_text(o, "engine.isa"),
 		.conv = options_text(o, "engine.conv"),
-		.threads = wanted_threads(made)};
+		.threads = wanted_threads(made),
+		.ranks = made->config.ranks};
 	int code = 0;
 
 	if (former && wanted_threads(former) == engine.threads)
@@ -58,8 +60,6 @@ static int make_engine(struct learner *made, const struct learner *former, struc
 	if (!code)
 		code = runner_new(&made->runner, made->net, made->engine,
 			options_int(o, "run.micro_batch"), err);
-	if (!code)
-		runner_share(made->runner, made->ranks);
 	return code;
 }
 
@@ -100,10 +100,11 @@ static int make_weights(struct learner *made, const struct options *o, bool init
 
 	for (int i = 0; i < SCORES_MODELS && stats && whole; i++)
 		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
-	if (made->ranks)
-		whole = whole && (made->whole = mem_new(params, sizeof(float)));
 	if (!whole)
 		return out_of_memory(err, 2 * params + logits);
+	const int code = whole_new(&made->whole, made->engine, params, err);
+	if (code)
+		return code;
 	if (!init)
 		return 0;
 	net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params, made->stats[0]);
@@ -133,8 +134,7 @@ static int make_models(struct learner *made, const struct learner_config *config
 
 	optimizer_config(&optimizer, o);
 	average_config(&average, o);
-	average.ranks = made->ranks;
-	optimizer.ranks = made->ranks;
+	average.engine = made->engine;
 	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
 	if (!code)
 		code = learner_segments(made->net, o, made->optimizer, err);
@@ -287,7 +287,7 @@ void learner_free_nets(struct learner *learner)
 		mem_free(learner->stats[i]);
 	mem_free(learner->params);
 	mem_free(learner->grad);
-	mem_free(learner->whole);
+	whole_free(learner->whole);
 	mem_free(learner->logits);
 }
 
@@ -358,7 +358,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		code = make_schedule(made, config, err);
 	code = learner_meet(made->ranks, made, code, err);
 	if (!code)
-		code = learner_worth(made, err);
+		code = shared_worth(made->runner, made->params, made->batch, err);
 	if (!code)
 		learner_keep_start(made);
 	if (!code && *options_text(o, "model.weights"))

@@ -6,6 +6,12 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
+#include "nn/ranks/shared.h"
+
+void learner_wire(void *ranks, void *bytes, size_t size)
+{
+	((struct ranks *)ranks)->type->share(ranks, 0, bytes, size);
+}
 
 void learner_call(struct ranks *ranks, const struct learner_told *told)
 {
@@ -195,7 +201,7 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 	const bool asks = model == LEARNER_NOW || model == LEARNER_EVER;
 	const bool all = learner_mixes(learner, model);
 
-	if (!learner->ranks || !runner_is_cut(learner->runner, n)) {
+	if (!learner->ranks || !shared_cuts(learner->runner, n)) {
 		learner_params(learner, asks ? LEARNER_INFERENCE : model);
 		return learner_predict_here(learner, model, inputs, n, logits, err);
 	}
@@ -226,7 +232,7 @@ static int look_here(struct learner *learner, int kind, const int64_t *ids, int 
 	int first = 0, count = n;
 
 	if (learner->ranks && !learner->fast)
-		runner_mine(learner->runner, n, &first, &count);
+		runner_reads(learner->runner, n, &first, &count);
 	return learner->config.load(learner->config.load_context, kind, ids + first, count,
 		inputs + (size_t)first * learner->floats, err);
 }
@@ -236,7 +242,7 @@ int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, f
 {
 	struct ranks *ranks = learner->ranks;
 
-	if (!ranks || !runner_is_cut(learner->runner, n))
+	if (!ranks || !shared_cuts(learner->runner, n))
 		return look_here(learner, kind, ids, n, inputs, err);
 	learner_call(ranks, &(struct learner_told){LEARNER_CALL_LOOK, n, kind});
 	ranks->type->share(ranks, 0, (void *)ids, (size_t)n * sizeof(*ids));

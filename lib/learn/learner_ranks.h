@@ -37,6 +37,9 @@ struct learner_told {
 	double real;
 };
 
+/* What a wire of states does: rank 0's bytes become everyone's. */
+void learner_wire(void *ranks, void *bytes, size_t size);
+
 void learner_call(struct ranks *ranks, const struct learner_told *told);
 
 /* The end of a call, with what it returned: after a failure nobody knows where others are. */
@@ -52,9 +55,6 @@ void learner_call_reveal(
  * the first that failed, or of the first that differs from rank 0, is everyone's.
  */
 int learner_meet(struct ranks *ranks, const struct learner *learner, int code, struct err *err);
-
-/* Refuses ranks that would be slower than one process, unless they are to share anyway. */
-int learner_worth(struct learner *learner, struct err *err);
 
 /* Weights that rank 0 has read, or failed to, become everyone's. Returns rank 0's code. */
 int learner_share_weights(struct learner *learner, int code);

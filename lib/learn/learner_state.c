@@ -146,6 +146,7 @@ void learner_state_here(void *object, struct state *state)
 void learner_state(struct learner *learner, struct state *state)
 {
 	const bool reading = state_reading(state);
+	const struct state_wire wire = {learner_wire, learner->ranks};
 
 	if (learner->ranks && state_failed(state))
 		return;
@@ -153,10 +154,10 @@ void learner_state(struct learner *learner, struct state *state)
 		&(struct learner_told){reading ? LEARNER_CALL_STATE : LEARNER_CALL_SAVE,
 			state_version(state), .wide = store_count(learner->store)});
 	if (learner->ranks && reading)
-		state_relay(state, learner->ranks);
+		state_tap(state, &wire);
 	learner_state_here(learner, state);
 	if (learner->ranks && reading)
-		state_relay(state, NULL);
+		state_tap(state, NULL);
 	/* A file that cannot be written is no reason to lose the others: all visit all fields. */
 	learner_called(learner, reading && state_failed(state));
 }

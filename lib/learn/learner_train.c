@@ -329,7 +329,7 @@ static bool begin_stride(void *context, float loss)
 	return true;
 }
 
-static void step_slice(void *context, const struct ranks_slice *slice)
+static void step_slice(void *context, const struct slice *slice)
 {
 	const struct stride *stride = context;
 	struct learner *learner = stride->learner;
@@ -401,7 +401,7 @@ static void expect_batches(struct learner *learner)
 	const uint64_t k = (uint64_t)learner->iteration + 1;
 	int first, count;
 
-	runner_mine(learner->runner, learner->batch, &first, &count);
+	runner_reads(learner->runner, learner->batch, &first, &count);
 	learner->coming--;
 	for (int ahead = 1; ahead <= LEARNER_AHEAD && ahead <= learner->coming; ahead++)
 		if (objective_guess(learner->objective, k + (uint64_t)ahead, learner->batch,

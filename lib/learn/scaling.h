@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/ranks.h"
+#include "nn/ranks/ranks.h"
 #include "base/state.h"
 #include "nn/scale.h"
 

@@ -5,6 +5,7 @@
 #include "nn/conv/conv.h"
 #include "nn/engine.h"
 #include "nn/kernels.h"
+#include "nn/ranks/ranks.h"
 
 static void list_isas(char *text, size_t size)
 {
@@ -44,10 +45,13 @@ int engine_new(struct engine **engine, const struct engine_config *config, struc
 	*engine = NULL;
 	if (!made)
 		return err_memory(err, "an engine", sizeof(*made));
-	int code = choose(made, config, err);
+	int threads = config->threads, code = choose(made, config, err);
+	if (!ranks_alone(config->ranks))
+		made->ranks = config->ranks;
+	if (!threads)
+		threads = made->ranks ? made->ranks->threads : team_processors();
 	if (!code)
-		code = team_new(
-			&made->team, config->threads ? config->threads : team_processors(), err);
+		code = team_new(&made->team, threads, err);
 	if (code) {
 		mem_free(made);
 		return code;

@@ -9,18 +9,21 @@
 #include "base/team.h"
 
 struct kernels;
+struct ranks;
 
 struct engine_config {
 	const char *isa; /* auto, avx512, avx2, baseline; NULL: auto */
 	const char
 		*conv; /* auto, own (no oneDNN), direct (no Winograd either), onednn; NULL: auto */
 	int threads;   /* 0: as many as processors */
+	struct ranks *ranks; /* processes that compute together (nn/ranks/ranks.h); NULL: one */
 };
 
 struct engine {
 	const struct kernels *kernels;
 	const struct conv_algorithm *conv; /* NULL: choose by shape */
 	struct team *team;
+	struct ranks *ranks; /* NULL: alone */
 };
 
 int engine_new(struct engine **engine, const struct engine_config *config, struct err *err);

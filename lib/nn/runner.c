@@ -4,6 +4,7 @@
  * them wants. Training is in runner_gradient.c.
  */
 #include "base/mem.h"
+#include "nn/ranks/shared.h"
 #include "nn/runner_impl.h"
 
 int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro,
@@ -19,8 +20,12 @@ int runner_new(struct runner **runner, const struct net *net, struct engine *eng
 	made->net = net;
 	made->engine = engine;
 	made->micro = micro;
-	*runner = made;
-	return 0;
+	const int code = engine->ranks ? shared_new(&made->shared, engine->ranks, err) : 0;
+	if (code)
+		runner_free(made);
+	else
+		*runner = made;
+	return code;
 }
 
 void runner_free(struct runner *runner)
@@ -35,7 +40,7 @@ void runner_free(struct runner *runner)
 	mem_free(runner->workspace);
 	mem_free(runner->weights);
 	mem_free(runner->losses);
-	runner_free_shared(&runner->shared);
+	shared_free(runner->shared);
 	mem_free(runner);
 }
 
@@ -93,7 +98,9 @@ int runner_cut(
 	pieces->whole = n / pieces->size;
 	pieces->rest = n % pieces->size;
 	pieces->count = pieces->whole + (pieces->rest > 0);
-	runner_share_pieces(runner, pieces);
+	pieces->end = pieces->count;
+	if (runner->shared)
+		shared_cut(runner, pieces);
 	int code = get_plan(runner, pieces->size, mode, &pieces->whole_plan, err);
 	if (!code && pieces->rest)
 		code = get_plan(runner, pieces->rest, mode, &pieces->rest_plan, err);
@@ -113,6 +120,14 @@ struct plan *runner_piece_plan(
 		plan_bind(plan, runner->workspace, source->params, source->stats);
 	pieces->bound = plan;
 	return plan;
+}
+
+void runner_reads(const struct runner *runner, int n, int *first, int *count)
+{
+	*first = 0;
+	*count = n;
+	if (runner->shared)
+		shared_part(runner, n, runner->engine->ranks->rank, first, count);
 }
 
 size_t runner_sample_floats(const struct runner *runner)
@@ -145,9 +160,11 @@ static int infer(struct runner *runner, const struct source *source,
 				       .features = features ? features + first * width : NULL,
 				       .logits = logits + first * classes});
 	}
-	runner_share_samples(runner, &pieces, losses, 1, batch->n);
-	runner_share_samples(runner, &pieces, features, width, batch->n);
-	runner_share_samples(runner, &pieces, logits, classes, batch->n);
+	if (pieces.shared) {
+		shared_samples(runner, &pieces, losses, 1, batch->n);
+		shared_samples(runner, &pieces, features, width, batch->n);
+		shared_samples(runner, &pieces, logits, classes, batch->n);
+	}
 	return 0;
 }
 

@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/err.h"
-#include "base/ranks.h"
 #include "nn/engine.h"
 #include "nn/net.h"
 #include "nn/packed.h"
 #include "nn/sample_loss.h"
+#include "nn/slices.h"
 
 struct runner;
 
@@ -26,16 +26,12 @@ int runner_new(struct runner **runner, const struct net *net, struct engine *eng
 void runner_free(struct runner *runner);
 
 /*
- * From now on several ranks share every batch: each runs some of its micro-batches, for which
- * alone it needs inputs, and all get all results, with the bits of one process. All of them
- * make the same calls. A batch that is not cut is run by everyone who asks. runner_mine says
- * of which of n samples this rank needs the inputs, runner_part of any; runner_is_cut, whether
- * ranks meet over a batch of n.
+ * On an engine of several processes they share every batch that is cut: each runs some of its
+ * micro-batches, and all get all results, with the bits of one process. All of them make the
+ * same calls. runner_reads says of which of n samples this process reads the inputs; one that
+ * is alone reads all.
  */
-void runner_share(struct runner *runner, struct ranks *ranks);
-void runner_mine(const struct runner *runner, int n, int *first, int *count);
-void runner_part(const struct runner *runner, int n, int rank, int *first, int *count);
-bool runner_is_cut(const struct runner *runner, int n);
+void runner_reads(const struct runner *runner, int n, int *first, int *count);
 
 struct runner_batch {
 	const float *input;
@@ -70,16 +66,16 @@ int runner_gradient(struct runner *runner, const float *params, float *stats,
 
 /*
  * The same, and a step by it. Once the loss is known, `sound` says whether to step. If so, `step`
- * is called for slices (base/ranks.h) whose gradient is in grad, and changes the parameters
- * there: for one that is all of them or, of several ranks, for each of the own ones, as soon as
- * all ranks have done with it and while they compute others. In the end all ranks have all
- * parameters; what else is in grad means nothing.
+ * is called for slices (nn/slices.h) whose gradient is in grad, and changes the parameters
+ * there: for one that is all of them or, of several processes, for each of the own ones, as soon
+ * as all have done with it and while they compute others. In the end all have all parameters;
+ * what else is in grad means nothing.
  */
 struct runner_descent {
 	float *params, *grad;
 	void *context;
 	bool (*sound)(void *context, float loss);
-	void (*step)(void *context, const struct ranks_slice *slice);
+	void (*step)(void *context, const struct slice *slice);
 };
 int runner_descend(struct runner *runner, const struct runner_descent *descent, float *stats,
 	const struct runner_batch *batch, float *logits, struct err *err);

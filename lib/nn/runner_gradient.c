@@ -1,12 +1,13 @@
 /*
  * Training passes. A batch's gradient is the sum of its micro-batches' in a binary tree
- * that depends on their number alone (nn/tree.h), so that processes that share a batch can
+ * that depends on their number alone, so that processes that share a batch can
  * sum subtrees and get the same bits.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "nn/kernels.h"
+#include "nn/ranks/shared.h"
 #include "nn/runner_impl.h"
 
 enum { ADD_PIECE = 1 << 16 }; /* floats per task when gradients are added */
@@ -33,7 +34,7 @@ void runner_run_piece(
 	struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context)
 {
 	struct runner *runner = walk->runner;
-	const bool shares = runner_shares(runner, &walk->pieces);
+	const bool shares = walk->pieces.shared;
 	const size_t first = (size_t)piece * walk->pieces.size;
 	const struct source source = {walk->params, walk->stats};
 	struct plan *plan = runner_piece_plan(runner, &walk->pieces, piece, &source);
@@ -47,7 +48,7 @@ void runner_run_piece(
 			.loss = walk->batch->loss,
 			.loss_at = (int)first,
 			.grad = grad,
-			.stats = shares ? runner_piece_stats(walk, piece) : walk->stats,
+			.stats = shares ? shared_piece_stats(walk, piece) : walk->stats,
 			.momentum = shares ? 1 : walk->momentum,
 			.final = final,
 			.final_context = context,
@@ -80,13 +81,22 @@ void runner_add(const struct runner *runner, float *into, const float *from, siz
 	team_run(runner->engine->team, (int)((floats + ADD_PIECE - 1) / ADD_PIECE), add_task, &run);
 }
 
+int runner_tree_left(int count)
+{
+	int left = 1;
+
+	while (2 * left < count)
+		left *= 2;
+	return left;
+}
+
 void runner_walk(struct walk *walk, int first, int count, int depth, float *grad)
 {
 	if (count == 1) {
 		runner_run_piece(walk, first, grad, NULL, NULL);
 		return;
 	}
-	const int left = tree_left(count);
+	const int left = runner_tree_left(count);
 	float *right = walk->runner->partial[depth];
 	runner_walk(walk, first, left, depth + 1, grad);
 	runner_walk(walk, first + left, count - left, depth + 1, right);
@@ -130,16 +140,6 @@ static int begin(struct walk *walk, enum plan_mode mode, struct err *err)
 	return 0;
 }
 
-/* What all ranks need of each other's samples, besides losses. */
-static void share(struct walk *walk)
-{
-	struct runner *runner = walk->runner;
-
-	runner_share_samples(runner, &walk->pieces, walk->logits,
-		(size_t)net_spec(runner->net)->classes, walk->batch->n);
-	runner_fold_stats(walk);
-}
-
 float runner_loss(const struct walk *walk)
 {
 	double total = 0;
@@ -149,21 +149,22 @@ float runner_loss(const struct walk *walk)
 	return (float)total;
 }
 
-/* A step where every rank has all of the gradient: each makes its slices. */
+/* A step where every process has all of the gradient: each makes its slices. */
 static void step(const struct walk *walk)
 {
 	const struct runner_descent *descent = walk->descent;
-	struct ranks *ranks = walk->runner->shared.ranks;
-	const size_t floats = net_params(walk->runner->net)->floats;
+	const struct runner *runner = walk->runner;
+	const size_t floats = net_params(runner->net)->floats;
 
 	if (!descent->sound(descent->context, walk->loss))
 		return;
-	for (int band = 0; band < ranks_bands(ranks, floats); band++) {
-		const struct ranks_slice slice = ranks_own_slice(ranks, floats, band);
+	for (int i = 0; i < slices_count(runner->engine, floats); i++) {
+		const struct slice slice = slices_at(runner->engine, floats, i);
 
 		descent->step(descent->context, &slice);
 	}
-	ranks_gather_slices(ranks, descent->params, floats);
+	if (runner->shared)
+		shared_gather(runner, descent->params);
 }
 
 /* Leaves the own slices of the gradient. */
@@ -173,20 +174,19 @@ static int pass(struct walk *walk, float *grad, struct err *err)
 	int code = begin(walk, PLAN_TRAIN, err);
 
 	if (!code)
-		code = runner_make_shared(runner, walk, err);
-	if (!code && !runner_shares(runner, &walk->pieces))
-		code = runner_make_tree(runner, walk->pieces.count, err);
+		code = walk->pieces.shared ? shared_ready(walk, err)
+					   : runner_make_tree(runner, walk->pieces.count, err);
 	if (code)
 		return code;
-	if (runner_shares(runner, &walk->pieces)) {
-		runner_sum_pieces(walk, grad);
+	if (walk->pieces.shared) {
+		shared_descend(walk, grad);
+		shared_results(walk);
 	} else {
 		runner_walk(walk, 0, walk->pieces.count, 0, grad);
 		walk->loss = runner_loss(walk);
 		if (walk->descent)
 			step(walk);
 	}
-	share(walk);
 	return 0;
 }
 
@@ -205,8 +205,8 @@ int runner_gradient(struct runner *runner, const float *params, float *stats,
 
 	if (code)
 		return code;
-	if (runner_is_cut(runner, batch->n))
-		ranks_gather_slices(runner->shared.ranks, grad, net_params(runner->net)->floats);
+	if (walk.pieces.shared)
+		shared_gather(runner, grad);
 	if (loss)
 		*loss = walk.loss;
 	return 0;
@@ -238,13 +238,15 @@ int runner_losses(struct runner *runner, const float *params, float *stats, floa
 		.momentum = momentum};
 	int code = begin(&walk, PLAN_FORWARD, err);
 
-	if (!code)
-		code = runner_make_shared(runner, &walk, err);
+	if (!code && walk.pieces.shared)
+		code = shared_ready(&walk, err);
 	if (code)
 		return code;
 	for (int i = walk.pieces.begin; i < walk.pieces.end; i++)
 		runner_run_piece(&walk, i, NULL, NULL, NULL);
-	runner_share_samples(runner, &walk.pieces, walk.losses, 1, batch->n);
-	share(&walk);
+	if (walk.pieces.shared) {
+		shared_samples(runner, &walk.pieces, walk.losses, 1, batch->n);
+		shared_results(&walk);
+	}
 	return 0;
 }

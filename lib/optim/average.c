@@ -97,7 +97,7 @@ int average_new(struct average **average, const struct average_config *config, c
 		return err_memory(err, "an average", sizeof(*made));
 	made->config = *config;
 	made->floats = floats;
-	made->count = ranks_own(config->ranks, floats);
+	made->count = slices_kept(config->engine, floats);
 	made->type = find_type(config->kind);
 	code = made->type ? 0
 			  : err_set(err, ERR_INPUT, "average.kind = %s: not one of %s",
@@ -133,8 +133,8 @@ void average_free(struct average *average)
 void average_restart(struct average *average, const float *params)
 {
 	for (int i = 0; i < average->step.count; i++)
-		ranks_keep(
-			average->config.ranks, average->step.average[i], params, average->floats);
+		slices_keep(
+			average->config.engine, average->step.average[i], params, average->floats);
 	average->best = 0;
 	if (average->type->start)
 		average->type->start(average);
@@ -189,7 +189,7 @@ void average_state(struct average *average, struct state *state)
 	if (average->type->state)
 		average->type->state(average, state);
 	for (int i = 0; i < average->step.count; i++)
-		state_slice(state, average->config.ranks, i ? "second" : "first",
+		slices_state(average->config.engine, state, i ? "second" : "first",
 			average->step.average[i], average->floats);
 	set_keep(average);
 }

@@ -18,16 +18,17 @@
 #include "base/options.h"
 #include "base/state.h"
 #include "nn/kernels.h"
+#include "nn/slices.h"
 #include "optim/scores.h"
 
 struct average_config {
-	const char *kind;    /* none, ema, ama; borrowed until average_new returns, as is rule */
-	const char *rule;    /* ama: window, swap, paper */
-	double gamma;        /* how much an average keeps at an update, at the start */
-	double delta;        /* ama: the factor between the windows, and by which they move */
-	double window_max;   /* ama with rule window: the longest window, in updates */
-	int every;           /* K_M: iterations between updates */
-	struct ranks *ranks; /* each keeps its own slice of the averages; NULL: alone */
+	const char *kind;  /* none, ema, ama; borrowed until average_new returns, as is rule */
+	const char *rule;  /* ama: window, swap, paper */
+	double gamma;      /* how much an average keeps at an update, at the start */
+	double delta;      /* ama: the factor between the windows, and by which they move */
+	double window_max; /* ama with rule window: the longest window, in updates */
+	int every;         /* K_M: iterations between updates */
+	const struct engine *engine; /* whose processes keep averages in slices; may be NULL */
 };
 
 struct average;
@@ -44,7 +45,7 @@ void average_free(struct average *average);
 void average_restart(struct average *average, const float *params);
 
 int average_count(const struct average *average);                      /* 0, 1 or 2 */
-const float *average_params(const struct average *average, int index); /* the own slice */
+const float *average_params(const struct average *average, int index); /* the own slices */
 
 /* What the optimizer's pass must do in iteration k, which counts from 1; NULL: nothing. */
 const struct average_step *average_due(struct average *average, int64_t k);

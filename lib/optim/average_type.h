@@ -10,7 +10,7 @@ struct average {
 	const struct average_type *type;
 	const struct ama_rule *rule; /* ama */
 	struct average_config config;
-	size_t floats, count;         /* of parameters, and of those that this rank keeps */
+	size_t floats, count;         /* of parameters, and of those that this process keeps */
 	struct average_step step;     /* the averages, and how much they keep at an update */
 	double weights[AVERAGES_MAX]; /* what a rule moves; it knows what they mean */
 	int best;                     /* the average that serves while a window has no scores */

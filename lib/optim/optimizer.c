@@ -128,7 +128,7 @@ int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *c
 	*made = (struct optimizer){
 		.type = type, .config = *config, .engine = engine, .floats = floats};
 	made->config.kind = type->name;
-	made->count = ranks_own(config->ranks, floats);
+	made->count = slices_kept(engine, floats);
 	for (int i = 0; i < buffer_count(type); i++) {
 		made->buffers[i] = mem_new(made->count ? made->count : 1, sizeof(float));
 		if (!made->buffers[i]) {
@@ -243,7 +243,7 @@ void optimizer_begin(struct optimizer *optimizer)
 }
 
 void optimizer_step_slice(struct optimizer *optimizer, float *params, const float *grad, float rate,
-	const struct average_step *averages, const struct ranks_slice *slice)
+	const struct average_step *averages, const struct slice *slice)
 {
 	struct optimizer_slice whole = {.optimizer = optimizer,
 		.first = slice->first,
@@ -265,11 +265,11 @@ void optimizer_step_slice(struct optimizer *optimizer, float *params, const floa
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages)
 {
-	const struct ranks *ranks = optimizer->config.ranks;
+	const struct engine *engine = optimizer->engine;
 
 	optimizer_begin(optimizer);
-	for (int band = 0; band < ranks_bands(ranks, optimizer->floats); band++) {
-		const struct ranks_slice slice = ranks_own_slice(ranks, optimizer->floats, band);
+	for (int i = 0; i < slices_count(engine, optimizer->floats); i++) {
+		const struct slice slice = slices_at(engine, optimizer->floats, i);
 
 		optimizer_step_slice(optimizer, params, grad, rate, averages, &slice);
 	}
@@ -303,6 +303,6 @@ void optimizer_state(struct optimizer *optimizer, struct state *state)
 	state_same(state, "kind", optimizer->type->name);
 	state_uint64(state, "steps", &optimizer->steps);
 	for (int i = 0; i < buffer_count(optimizer->type); i++)
-		state_slice(state, optimizer->config.ranks, optimizer->type->buffers[i],
+		slices_state(optimizer->engine, state, optimizer->type->buffers[i],
 			optimizer->buffers[i], optimizer->floats);
 }

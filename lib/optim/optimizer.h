@@ -13,10 +13,10 @@
 
 #include "base/err.h"
 #include "base/options.h"
-#include "base/ranks.h"
 #include "base/state.h"
 #include "nn/engine.h"
 #include "nn/kernels.h"
+#include "nn/slices.h"
 
 struct optimizer_config {
 	const char *kind; /* sgd, adam, schedule-free; borrowed until optimizer_new returns */
@@ -25,7 +25,6 @@ struct optimizer_config {
 	float kappa;      /* above 0: the decay follows the pool instead; see optimizer_segments */
 	float beta1, beta2, epsilon; /* adam */
 	float r, beta;               /* schedule-free */
-	struct ranks *ranks;         /* each updates its own slice; NULL: alone */
 };
 
 struct optimizer;
@@ -63,8 +62,8 @@ int optimizer_segments(struct optimizer *optimizer, const struct optimizer_segme
 void optimizer_samples(struct optimizer *optimizer, int64_t samples);
 
 /*
- * One step. averages, from average_due, may be NULL. Of several ranks each steps in its own
- * slices (base/ranks.h) of parameters, gradient and averages, and its buffers are as long as
+ * One step. averages, from average_due, may be NULL. Of several processes each steps in its own
+ * slices (nn/slices.h) of parameters, gradient and averages, and its buffers are as long as
  * these; the caller gathers what others must see. The same slice by slice, in any order:
  * optimizer_begin, then every own slice once.
  */
@@ -72,7 +71,7 @@ void optimizer_step(struct optimizer *optimizer, float *params, const float *gra
 	const struct average_step *averages);
 void optimizer_begin(struct optimizer *optimizer);
 void optimizer_step_slice(struct optimizer *optimizer, float *params, const float *grad, float rate,
-	const struct average_step *averages, const struct ranks_slice *slice);
+	const struct average_step *averages, const struct slice *slice);
 
 /* Forgets all steps: the next one is a first step, whatever parameters it is given. */
 void optimizer_restart(struct optimizer *optimizer);
@@ -80,8 +79,8 @@ void optimizer_restart(struct optimizer *optimizer);
 /*
  * The parameters to predict with, if they are not the trained ones: schedule-free SGD
  * takes gradients at one point and predicts with another. NULL: the trained ones, as
- * always before the first step. The buffer is the optimizer's; every step changes it. Of
- * several ranks, it is the own slice.
+ * always before the first step. The buffer is the optimizer's; every step changes it. It
+ * is what this process keeps (nn/slices.h).
  */
 const float *optimizer_inference(const struct optimizer *optimizer);
 

@@ -14,7 +14,7 @@ struct optimizer {
 	struct optimizer_config config;
 	struct engine *engine;
 	size_t floats;
-	size_t count;   /* of the floats that this rank keeps */
+	size_t count;   /* of the floats that this process keeps */
 	uint64_t steps; /* begun so far: 1 during the first */
 	float *buffers[OPTIMIZER_BUFFERS];
 	struct optimizer_segment *segments; /* pool-scaled decay; NULL: config.decay everywhere */

@@ -251,7 +251,7 @@ static void ewc_holds_what_matters(void **state)
 	struct learner *learner = school.learner;
 	const size_t params = params_of(&school);
 	float *before = calloc(params, sizeof(float)), *grad = calloc(params, sizeof(float));
-	const struct ranks_slice all = {.count = params};
+	const struct slice all = {.count = params};
 	double loss;
 
 	(void)state;

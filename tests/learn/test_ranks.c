@@ -5,7 +5,7 @@
  */
 #include "check.h"
 #include "../base/folder.h"
-#include "../base/thread_ranks.h"
+#include "../nn/thread_ranks.h"
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -3,11 +3,11 @@
  * of one process, on any number of ranks and for any number of pieces. Inputs of other
  * ranks' samples are not looked at.
  */
-#include "../base/thread_ranks.h"
 #include "check.h"
 #include "base/mem.h"
 #include "nn/plan/plan.h"
-#include "nn/tree.h"
+#include "nn/ranks/tree.h"
+#include "thread_ranks.h"
 
 enum { MOST = 17 }; /* pieces */
 
@@ -51,7 +51,7 @@ static void spoil_others(struct rig *rig)
 {
 	int first, count;
 
-	runner_mine(rig->runner, rig->n, &first, &count);
+	runner_reads(rig->runner, rig->n, &first, &count);
 	for (int i = 0; i < rig->n; i++)
 		if (i < first || i >= first + count)
 			for (size_t k = 0; k < rig->sample; k++)
@@ -78,13 +78,14 @@ static void compare_rank(struct ranks *ranks, void *context)
 {
 	const struct trial *trial = context;
 	const struct rig *alone = trial->alone;
+	struct rig_config config = trial->config;
 	const size_t width = (size_t)net_features(alone->net);
 	float *features = guarded_new((size_t)alone->n * width);
 	float *forward = guarded_new((size_t)alone->n);
 	struct rig rig;
 
-	rig_open(&rig, &trial->config);
-	runner_share(rig.runner, ranks);
+	config.engine.ranks = ranks;
+	rig_open(&rig, &config);
 	spoil_others(&rig);
 	for (int i = 0; i < 2; i++) /* the second time in buffers that are there */
 		all_passes(&rig, features, forward);
@@ -209,7 +210,7 @@ static bool sound(void *context, float loss)
 	return d->sound;
 }
 
-static void step(void *context, const struct ranks_slice *slice)
+static void step(void *context, const struct slice *slice)
 {
 	struct descending *d = context;
 
@@ -237,10 +238,11 @@ static void compare_descent(struct ranks *ranks, void *context)
 {
 	const struct trial *trial = context;
 	const struct rig *alone = trial->alone;
+	struct rig_config config = trial->config;
 	struct rig rig;
 
-	rig_open(&rig, &trial->config);
-	runner_share(rig.runner, ranks);
+	config.engine.ranks = ranks;
+	rig_open(&rig, &config);
 	spoil_others(&rig);
 	for (int i = 0; i < 3; i++)
 		descend(&rig, ranks, true);

@@ -184,7 +184,7 @@ static bool begin_stride(void *context, float loss)
 	return true;
 }
 
-static void step_slice(void *context, const struct ranks_slice *slice)
+static void step_slice(void *context, const struct slice *slice)
 {
 	const struct stride *stride = context;
 

@@ -165,7 +165,7 @@ double loss_held(struct learner *learner)
 	return type->held ? type->held(learner) : 0;
 }
 
-void loss_hold(struct learner *learner, float *grad, const struct ranks_slice *slice)
+void loss_hold(struct learner *learner, float *grad, const struct slice *slice)
 {
 	const struct loss_type *type = learner->loss->type;
 

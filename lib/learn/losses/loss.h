@@ -62,7 +62,7 @@ int loss_batch(
 	struct learner *learner, const int64_t *ids, struct runner_batch *batch, struct err *err);
 /* What does not depend on samples: its loss, before a step, and its gradient, added in a slice. */
 double loss_held(struct learner *learner);
-void loss_hold(struct learner *learner, float *grad, const struct ranks_slice *slice);
+void loss_hold(struct learner *learner, float *grad, const struct slice *slice);
 
 /* What an iteration costs beside its training batch, in multiply-adds. */
 double loss_price(const struct learner *learner);

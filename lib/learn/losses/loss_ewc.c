@@ -144,7 +144,7 @@ static double held(struct learner *learner)
 	return sum / 2;
 }
 
-static void hold(struct learner *learner, float *grad, const struct ranks_slice *slice)
+static void hold(struct learner *learner, float *grad, const struct slice *slice)
 {
 	const struct ewc *ewc = (const struct ewc *)learner->loss;
 

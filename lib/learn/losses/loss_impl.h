@@ -37,7 +37,7 @@ struct loss_type {
 	float (*value)(const struct sample_loss *loss, const struct kernels *kernels, int at,
 		const float *logits, int32_t label, float weight, float *grad);
 	double (*held)(struct learner *learner);
-	void (*hold)(struct learner *learner, float *grad, const struct ranks_slice *slice);
+	void (*hold)(struct learner *learner, float *grad, const struct slice *slice);
 	double (*price)(const struct learner *learner);
 	void (*state)(struct loss *loss, struct state *state);
 };

@@ -1,5 +1,5 @@
 /* What ranks share out, and how. */
-#include "base/ranks.h"
+#include "nn/ranks/ranks.h"
 
 #include <assert.h>
 #include <string.h>
@@ -70,9 +70,9 @@ static size_t slice_begin(const struct ranks *ranks, size_t floats, int band, in
 	return first + cut(ranks_band(ranks, floats, band + 1) - first, rank, ranks_count(ranks));
 }
 
-struct ranks_slice ranks_slice(const struct ranks *ranks, size_t floats, int band, int rank)
+struct slice ranks_slice(const struct ranks *ranks, size_t floats, int band, int rank)
 {
-	struct ranks_slice slice = {.first = slice_begin(ranks, floats, band, rank)};
+	struct slice slice = {.first = slice_begin(ranks, floats, band, rank)};
 
 	slice.count = slice_begin(ranks, floats, band, rank + 1) - slice.first;
 	for (int b = 0; b < band; b++)
@@ -81,15 +81,14 @@ struct ranks_slice ranks_slice(const struct ranks *ranks, size_t floats, int ban
 	return slice;
 }
 
-struct ranks_slice ranks_own_slice(const struct ranks *ranks, size_t floats, int band)
+struct slice ranks_own_slice(const struct ranks *ranks, size_t floats, int band)
 {
 	return ranks_slice(ranks, floats, band, ranks ? ranks->rank : 0);
 }
 
 size_t ranks_own(const struct ranks *ranks, size_t floats)
 {
-	const struct ranks_slice last =
-		ranks_own_slice(ranks, floats, ranks_bands(ranks, floats) - 1);
+	const struct slice last = ranks_own_slice(ranks, floats, ranks_bands(ranks, floats) - 1);
 
 	return last.at + last.count;
 }
@@ -97,7 +96,7 @@ size_t ranks_own(const struct ranks *ranks, size_t floats)
 void ranks_keep(const struct ranks *ranks, float *own, const float *whole, size_t floats)
 {
 	for (int band = 0; band < ranks_bands(ranks, floats); band++) {
-		const struct ranks_slice slice = ranks_own_slice(ranks, floats, band);
+		const struct slice slice = ranks_own_slice(ranks, floats, band);
 
 		memcpy(own + slice.at, whole + slice.first, slice.count * sizeof(*own));
 	}
@@ -106,7 +105,7 @@ void ranks_keep(const struct ranks *ranks, float *own, const float *whole, size_
 void ranks_put(const struct ranks *ranks, float *whole, const float *own, size_t floats)
 {
 	for (int band = 0; band < ranks_bands(ranks, floats); band++) {
-		const struct ranks_slice slice = ranks_own_slice(ranks, floats, band);
+		const struct slice slice = ranks_own_slice(ranks, floats, band);
 
 		memcpy(whole + slice.first, own + slice.at, slice.count * sizeof(*own));
 	}
@@ -115,7 +114,7 @@ void ranks_put(const struct ranks *ranks, float *whole, const float *own, size_t
 int ranks_begin_gather(struct ranks *ranks, float *values, size_t floats, int band, int lane)
 {
 	struct ranks_message send[RANKS_MOST], receive[RANKS_MOST];
-	const struct ranks_slice own = ranks_own_slice(ranks, floats, band);
+	const struct slice own = ranks_own_slice(ranks, floats, band);
 	int others = 0;
 
 	assert(ranks->count <= RANKS_MOST);
@@ -123,7 +122,7 @@ int ranks_begin_gather(struct ranks *ranks, float *values, size_t floats, int ba
 	for (int i = 1; i < ranks->count; i++, others++) {
 		const int to = (ranks->rank + i) % ranks->count;
 		const int from = (ranks->rank + ranks->count - i) % ranks->count;
-		const struct ranks_slice slice = ranks_slice(ranks, floats, band, from);
+		const struct slice slice = ranks_slice(ranks, floats, band, from);
 
 		send[others] = (struct ranks_message){
 			to, values + own.first, own.count * sizeof(*values), lane};

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "nn/runner_impl.h"
+#include "nn/ranks/shared.h"
 
 /* Messages about gradients have a lane for each band, so that a rank's roots keep their order. */
 enum { LANE_LOSSES, LANE_PARAMS, LANE_GRADIENT };
@@ -21,7 +21,7 @@ _Static_assert(LANE_GRADIENT + RANKS_BANDS <= RANKS_LANES, "a lane for each band
 
 struct flow {
 	struct walk *walk;
-	struct runner_shared *shared;
+	struct shared *shared;
 	struct ranks *ranks;
 	float *grad;
 	size_t floats;
@@ -44,10 +44,10 @@ static int other(const struct flow *flow, int i)
 /* Others' sums will come, into what is kept of each of their roots. */
 static void expect_gradients(struct flow *flow)
 {
-	struct runner_shared *shared = flow->shared;
+	struct shared *shared = flow->shared;
 
 	for (int band = flow->bands - 1; band >= 0; band--) {
-		const struct ranks_slice slice = ranks_own_slice(flow->ranks, flow->floats, band);
+		const struct slice slice = ranks_own_slice(flow->ranks, flow->floats, band);
 		int receives = 0;
 
 		for (int i = 0; i < flow->roots; i++)
@@ -63,7 +63,7 @@ static void expect_gradients(struct flow *flow)
 /* Of roots: this rank's own have buffers as long as the gradient, the first being it. */
 static void place_sums(struct flow *flow)
 {
-	struct runner_shared *shared = flow->shared;
+	struct shared *shared = flow->shared;
 	const size_t kept = ranks_own(flow->ranks, flow->floats);
 	float *next = shared->received;
 	int own = 0;
@@ -83,8 +83,8 @@ static void samples_of(const struct flow *flow, int rank, size_t *first, size_t 
 {
 	const struct pieces *pieces = &flow->walk->pieces;
 	const int n = flow->walk->batch->n;
-	const int begin = runner_piece_begin(flow->walk->runner, pieces, rank) * pieces->size;
-	const int end = runner_piece_begin(flow->walk->runner, pieces, rank + 1) * pieces->size;
+	const int begin = shared_begin(flow->walk->runner, pieces, rank) * pieces->size;
+	const int end = shared_begin(flow->walk->runner, pieces, rank + 1) * pieces->size;
 
 	*first = (size_t)(begin < n ? begin : n);
 	*count = (size_t)(end < n ? end : n) - *first;
@@ -121,7 +121,7 @@ static void send_band(struct flow *flow, int band)
 		runner_add(flow->walk->runner, flow->sums[d - 1] + first, flow->sums[d] + first,
 			count);
 	for (int i = 1; i < flow->ranks->count; i++) {
-		const struct ranks_slice slice =
+		const struct slice slice =
 			ranks_slice(flow->ranks, flow->floats, band, other(flow, i));
 
 		send[i - 1] = (struct ranks_message){other(flow, i), flow->sums[0] + slice.first,
@@ -131,7 +131,7 @@ static void send_band(struct flow *flow, int band)
 }
 
 /* Where the sum of root i has an own slice. */
-static float *root_slice(const struct flow *flow, int i, const struct ranks_slice *slice)
+static float *root_slice(const struct flow *flow, int i, const struct slice *slice)
 {
 	return flow->shared->sums[i] +
 	       (flow->shared->roots[i].rank == flow->ranks->rank ? slice->first : slice->at);
@@ -139,13 +139,13 @@ static float *root_slice(const struct flow *flow, int i, const struct ranks_slic
 
 /* The sum of a subtree in an own slice; roots come in order. */
 static float *add_roots(
-	const struct flow *flow, int first, int count, int *next, const struct ranks_slice *slice)
+	const struct flow *flow, int first, int count, int *next, const struct slice *slice)
 {
 	const struct tree_root *root = &flow->shared->roots[*next];
 
 	if (root->first == first && root->count == count)
 		return root_slice(flow, (*next)++, slice);
-	const int left = tree_left(count);
+	const int left = runner_tree_left(count);
 	float *sum = add_roots(flow, first, left, next, slice);
 	const float *right = add_roots(flow, first + left, count - left, next, slice);
 	runner_add(flow->walk->runner, sum, right, slice->count);
@@ -156,7 +156,7 @@ static float *add_roots(
 static void step_band(struct flow *flow, int band)
 {
 	const struct runner_descent *descent = flow->walk->descent;
-	const struct ranks_slice slice = ranks_own_slice(flow->ranks, flow->floats, band);
+	const struct slice slice = ranks_own_slice(flow->ranks, flow->floats, band);
 	int next = 0;
 	const float *sum = add_roots(flow, 0, flow->walk->pieces.count, &next, &slice);
 
@@ -217,7 +217,7 @@ static void run_root(struct flow *flow, const struct tree_root *root, float *sum
 	flow->sums[0] = sum;
 	flow->sent = flow->bands;
 	for (flow->depth = 0; count > 1; flow->depth++) {
-		const int left = tree_left(count);
+		const int left = runner_tree_left(count);
 
 		runner_walk(walk, first, left, flow->depth + 1, flow->sums[flow->depth]);
 		flow->sums[flow->depth + 1] = walk->runner->partial[flow->depth];
@@ -228,27 +228,27 @@ static void run_root(struct flow *flow, const struct tree_root *root, float *sum
 	final(flow, 0);
 }
 
-void runner_sum_pieces(struct walk *walk, float *grad)
+void shared_descend(struct walk *walk, float *grad)
 {
 	struct runner *runner = walk->runner;
 	struct flow flow = {.walk = walk,
-		.shared = &runner->shared,
-		.ranks = runner->shared.ranks,
+		.shared = runner->shared,
+		.ranks = runner->shared->ranks,
 		.grad = grad,
 		.floats = net_params(runner->net)->floats,
 		.told = -1};
 	int own = 0;
 
 	flow.bands = flow.stepped = ranks_bands(flow.ranks, flow.floats);
-	flow.roots = tree_roots(flow.ranks, walk->pieces.count, runner->shared.roots);
+	flow.roots = tree_roots(flow.ranks, walk->pieces.count, runner->shared->roots);
 	place_sums(&flow);
 	expect_gradients(&flow);
 	for (int i = 0; i < flow.roots; i++)
-		own += runner->shared.roots[i].rank == flow.ranks->rank;
+		own += runner->shared->roots[i].rank == flow.ranks->rank;
 	for (int i = 0; i < flow.roots; i++)
-		if (runner->shared.roots[i].rank == flow.ranks->rank) {
+		if (runner->shared->roots[i].rank == flow.ranks->rank) {
 			flow.last = --own == 0;
-			run_root(&flow, &runner->shared.roots[i], runner->shared.sums[i]);
+			run_root(&flow, &runner->shared->roots[i], runner->shared->sums[i]);
 		}
 	if (flow.told < 0) /* there was nothing for this rank to run */
 		trade_losses(&flow);

@@ -1,14 +1,7 @@
-/* The tree of a batch's gradients, and how ranks share it. */
-#include "nn/tree.h"
+/* Finds the subtrees that ranks sum. */
+#include "nn/ranks/tree.h"
 
-int tree_left(int count)
-{
-	int left = 1;
-
-	while (2 * left < count)
-		left *= 2;
-	return left;
-}
+#include "nn/runner_impl.h"
 
 /* The roots of ranks are found from left to right, so their ranks never go down. */
 struct search {
@@ -24,7 +17,7 @@ static int end_of(const struct search *search)
 
 static void find(struct search *search, int first, int count)
 {
-	const int left = tree_left(count);
+	const int left = runner_tree_left(count);
 
 	while (end_of(search) <= first)
 		search->rank++;

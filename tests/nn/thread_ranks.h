@@ -2,10 +2,10 @@
  * Ranks that are threads of one process, for tests: whatever ranks do, they must do with the
  * same bits and without MPI, too.
  */
-#ifndef RETAIN_TESTS_BASE_THREAD_RANKS_H
-#define RETAIN_TESTS_BASE_THREAD_RANKS_H
+#ifndef RETAIN_TESTS_NN_THREAD_RANKS_H
+#define RETAIN_TESTS_NN_THREAD_RANKS_H
 
-#include "base/ranks.h"
+#include "nn/ranks/ranks.h"
 
 /* Runs `fn` on so many ranks at a time and returns when all of them have. */
 typedef void thread_ranks_fn(struct ranks *ranks, void *context);

@@ -1,9 +1,9 @@
 /* Slices of a buffer: bands follow one another, every float has one owner, and what is kept comes back. */
-#include "check.h"
+#include "../base/check.h"
 
 #include <stdlib.h>
 
-#include "base/ranks.h"
+#include "nn/ranks/ranks.h"
 #include "thread_ranks.h"
 
 enum { MOST = 1000 };
@@ -23,7 +23,7 @@ static void every_float_has_one_owner(void **state)
 			for (int band = 0; band < bands; band++) {
 				assert_int_equal(ranks_band(&ranks, floats, band), next);
 				for (int r = 0; r < count; r++) {
-					const struct ranks_slice slice =
+					const struct slice slice =
 						ranks_slice(&ranks, floats, band, r);
 
 					assert_int_equal(slice.first, next);

@@ -7,11 +7,13 @@
  * that is missing leaves nothing to go on with, so the type ends the process with a
  * sentence. NULL in place of ranks is one process alone, and so is a count of 1.
  */
-#ifndef RETAIN_BASE_RANKS_H
-#define RETAIN_BASE_RANKS_H
+#ifndef RETAIN_NN_RANKS_RANKS_H
+#define RETAIN_NN_RANKS_RANKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "nn/slices.h"
 
 enum { RANKS_MOST = 4096, RANKS_LANES = 32 };
 
@@ -79,15 +81,10 @@ void ranks_trade(struct ranks *ranks, const struct ranks_message *send, int send
  */
 enum { RANKS_BANDS = 16 };
 
-struct ranks_slice {
-	size_t first, count; /* of the whole buffer */
-	size_t at;           /* where it begins in what its rank keeps */
-};
-
 int ranks_bands(const struct ranks *ranks, size_t floats);
 size_t ranks_band(const struct ranks *ranks, size_t floats, int band); /* where it begins */
-struct ranks_slice ranks_slice(const struct ranks *ranks, size_t floats, int band, int rank);
-struct ranks_slice ranks_own_slice(const struct ranks *ranks, size_t floats, int band);
+struct slice ranks_slice(const struct ranks *ranks, size_t floats, int band, int rank);
+struct slice ranks_own_slice(const struct ranks *ranks, size_t floats, int band);
 size_t ranks_own(const struct ranks *ranks, size_t floats); /* how many this rank keeps */
 
 /* Between a whole buffer and what this rank keeps of it. */

@@ -1,6 +1,6 @@
 /*
  * A batch shared by ranks: which pieces are whose, buffers, and what is known by sample.
- * How gradients come together is in runner_flow.c.
+ * How gradients come together is in flow.c.
  *
  * Batch norm's running statistics go through the pieces in order. So each piece leaves
  * its own (momentum 1 from zeros), and when all have all of them they are folded in.
@@ -8,38 +8,41 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "nn/runner_impl.h"
+#include "nn/ranks/shared.h"
 
-void runner_share(struct runner *runner, struct ranks *ranks)
+int shared_new(struct shared **shared, struct ranks *ranks, struct err *err)
 {
-	runner->shared.ranks = ranks_alone(ranks) ? NULL : ranks;
+	struct shared *made = mem_new(1, sizeof(*made));
+
+	*shared = made;
+	if (!made)
+		return err_memory(err, "what ranks share", sizeof(*made));
+	made->ranks = ranks;
+	return 0;
 }
 
-bool runner_is_cut(const struct runner *runner, int n)
+bool shared_cuts(const struct runner *runner, int n)
 {
-	return runner->shared.ranks && runner->micro && n > runner->micro;
+	return runner->shared && runner->micro && n > runner->micro;
 }
 
-bool runner_shares(const struct runner *runner, const struct pieces *pieces)
+int shared_begin(const struct runner *runner, const struct pieces *pieces, int rank)
 {
-	return runner->shared.ranks && pieces->count > 1;
+	return (int)ranks_begin(runner->shared->ranks, (size_t)pieces->count, rank);
 }
 
-int runner_piece_begin(const struct runner *runner, const struct pieces *pieces, int rank)
+void shared_cut(const struct runner *runner, struct pieces *pieces)
 {
-	return (int)ranks_begin(runner->shared.ranks, (size_t)pieces->count, rank);
+	const int rank = runner->shared->ranks->rank;
+
+	pieces->shared = pieces->count > 1;
+	if (!pieces->shared)
+		return;
+	pieces->begin = shared_begin(runner, pieces, rank);
+	pieces->end = shared_begin(runner, pieces, rank + 1);
 }
 
-void runner_share_pieces(const struct runner *runner, struct pieces *pieces)
-{
-	const bool shares = runner_shares(runner, pieces);
-	const int rank = shares ? runner->shared.ranks->rank : 0;
-
-	pieces->begin = shares ? runner_piece_begin(runner, pieces, rank) : 0;
-	pieces->end = shares ? runner_piece_begin(runner, pieces, rank + 1) : pieces->count;
-}
-
-void runner_part(const struct runner *runner, int n, int rank, int *first, int *count)
+void shared_part(const struct runner *runner, int n, int rank, int *first, int *count)
 {
 	const struct pieces pieces = {.size = runner->micro,
 		.count = runner->micro ? (n + runner->micro - 1) / runner->micro : 1};
@@ -47,43 +50,15 @@ void runner_part(const struct runner *runner, int n, int rank, int *first, int *
 
 	*first = 0;
 	*count = n;
-	if (!runner_is_cut(runner, n))
+	if (!shared_cuts(runner, n))
 		return;
-	end = runner_piece_begin(runner, &pieces, rank + 1) * pieces.size;
-	*first = runner_piece_begin(runner, &pieces, rank) * pieces.size;
+	end = shared_begin(runner, &pieces, rank + 1) * pieces.size;
+	*first = shared_begin(runner, &pieces, rank) * pieces.size;
 	*first = *first < n ? *first : n;
 	*count = (end < n ? end : n) - *first;
 }
 
-void runner_mine(const struct runner *runner, int n, int *first, int *count)
-{
-	runner_part(runner, n, runner->shared.ranks ? runner->shared.ranks->rank : 0, first, count);
-}
-
-/* How many pieces there is room for. */
-static int make_room(struct runner *runner, int pieces, struct err *err)
-{
-	struct runner_shared *shared = &runner->shared;
-	const size_t count = (size_t)pieces, ranks = (size_t)shared->ranks->count;
-	const size_t stats = net_stats(runner->net)->floats;
-	struct ranks *kept = shared->ranks;
-
-	if (pieces <= shared->room)
-		return 0;
-	runner_free_shared(shared);
-	*shared = (struct runner_shared){.ranks = kept};
-	if (!(shared->roots = mem_new(count, sizeof(*shared->roots))) ||
-		!(shared->sums = mem_new(count, sizeof(*shared->sums))) ||
-		!(shared->own = mem_new(count, sizeof(*shared->own))) ||
-		!(shared->send = mem_new(ranks, sizeof(*shared->send))) ||
-		!(shared->receive = mem_new(count, sizeof(*shared->receive))) ||
-		(stats && !(shared->stats = mem_new(count * stats, sizeof(float)))))
-		return err_memory(err, "what ranks share", count * stats * sizeof(float));
-	shared->room = pieces;
-	return 0;
-}
-
-void runner_free_shared(struct runner_shared *shared)
+static void release(struct shared *shared)
 {
 	for (int i = 0; i < shared->own_count; i++)
 		mem_free(shared->own[i]);
@@ -96,16 +71,46 @@ void runner_free_shared(struct runner_shared *shared)
 	mem_free(shared->received);
 }
 
-void runner_share_samples(
+void shared_free(struct shared *shared)
+{
+	if (shared)
+		release(shared);
+	mem_free(shared);
+}
+
+/* How many pieces there is room for. */
+static int make_room(struct runner *runner, int pieces, struct err *err)
+{
+	struct shared *shared = runner->shared;
+	const size_t count = (size_t)pieces, ranks = (size_t)shared->ranks->count;
+	const size_t stats = net_stats(runner->net)->floats;
+	struct ranks *kept = shared->ranks;
+
+	if (pieces <= shared->room)
+		return 0;
+	release(shared);
+	*shared = (struct shared){.ranks = kept};
+	if (!(shared->roots = mem_new(count, sizeof(*shared->roots))) ||
+		!(shared->sums = mem_new(count, sizeof(*shared->sums))) ||
+		!(shared->own = mem_new(count, sizeof(*shared->own))) ||
+		!(shared->send = mem_new(ranks, sizeof(*shared->send))) ||
+		!(shared->receive = mem_new(count, sizeof(*shared->receive))) ||
+		(stats && !(shared->stats = mem_new(count * stats, sizeof(float)))))
+		return err_memory(err, "what ranks share", count * stats * sizeof(float));
+	shared->room = pieces;
+	return 0;
+}
+
+void shared_samples(
 	struct runner *runner, const struct pieces *pieces, float *values, size_t width, int n)
 {
-	struct ranks *ranks = runner->shared.ranks;
+	struct ranks *ranks = runner->shared->ranks;
 	size_t begins[RANKS_MOST + 1];
 
-	if (!values || !runner_shares(runner, pieces))
+	if (!values)
 		return;
 	for (int r = 0; r <= ranks->count; r++) {
-		const int begin = runner_piece_begin(runner, pieces, r) * pieces->size;
+		const int begin = shared_begin(runner, pieces, r) * pieces->size;
 
 		begins[r] = (size_t)(begin < n ? begin : n);
 	}
@@ -115,7 +120,7 @@ void runner_share_samples(
 /* Gradients of own roots beyond the first, and of all others' roots what is kept. */
 static int make_sums(struct runner *runner, int roots, struct err *err)
 {
-	struct runner_shared *shared = &runner->shared;
+	struct shared *shared = runner->shared;
 	const size_t floats = net_params(runner->net)->floats;
 	const size_t slice = ranks_own(shared->ranks, floats);
 	int own = 0, largest = 0, code;
@@ -144,48 +149,60 @@ static int make_sums(struct runner *runner, int roots, struct err *err)
 	return 0;
 }
 
-int runner_make_shared(struct runner *runner, const struct walk *walk, struct err *err)
+int shared_ready(struct walk *walk, struct err *err)
 {
-	int code;
+	struct runner *runner = walk->runner;
+	const struct shared *shared = runner->shared;
+	int code = make_room(runner, walk->pieces.count, err);
 
-	if (!runner_shares(runner, &walk->pieces))
-		return 0;
-	code = make_room(runner, walk->pieces.count, err);
 	if (!code && plan_mode(walk->pieces.whole_plan) == PLAN_TRAIN)
-		code = make_sums(runner,
-			tree_roots(runner->shared.ranks, walk->pieces.count, runner->shared.roots),
-			err);
-	if (!code && runner->shared.stats)
-		memset(runner->shared.stats, 0,
+		code = make_sums(
+			runner, tree_roots(shared->ranks, walk->pieces.count, shared->roots), err);
+	if (!code && shared->stats)
+		memset(shared->stats, 0,
 			(size_t)walk->pieces.count * net_stats(runner->net)->floats *
 				sizeof(float));
 	return code;
 }
 
-float *runner_piece_stats(const struct walk *walk, int piece)
+float *shared_piece_stats(const struct walk *walk, int piece)
 {
 	const size_t floats = net_stats(walk->runner->net)->floats;
 
-	return walk->stats ? walk->runner->shared.stats + (size_t)piece * floats : NULL;
+	return walk->stats ? walk->runner->shared->stats + (size_t)piece * floats : NULL;
 }
 
-void runner_fold_stats(struct walk *walk)
+static void fold_stats(struct walk *walk)
 {
 	struct runner *runner = walk->runner;
-	struct ranks *ranks = runner->shared.ranks;
+	struct ranks *ranks = runner->shared->ranks;
 	const size_t floats = net_stats(runner->net)->floats;
 	const float keep = 1 - walk->momentum;
 	size_t begins[RANKS_MOST + 1];
 
-	if (!walk->stats || !floats || !runner_shares(runner, &walk->pieces))
+	if (!walk->stats || !floats)
 		return;
 	for (int r = 0; r <= ranks->count; r++)
-		begins[r] = (size_t)runner_piece_begin(runner, &walk->pieces, r);
-	ranks->type->gather(ranks, runner->shared.stats, floats * sizeof(float), begins);
+		begins[r] = (size_t)shared_begin(runner, &walk->pieces, r);
+	ranks->type->gather(ranks, runner->shared->stats, floats * sizeof(float), begins);
 	for (int piece = 0; piece < walk->pieces.count; piece++) {
-		const float *row = runner->shared.stats + (size_t)piece * floats;
+		const float *row = runner->shared->stats + (size_t)piece * floats;
 
 		for (size_t i = 0; i < floats; i++)
 			walk->stats[i] = keep * walk->stats[i] + walk->momentum * row[i];
 	}
+}
+
+void shared_results(struct walk *walk)
+{
+	struct runner *runner = walk->runner;
+
+	shared_samples(runner, &walk->pieces, walk->logits, (size_t)net_spec(runner->net)->classes,
+		walk->batch->n);
+	fold_stats(walk);
+}
+
+void shared_gather(const struct runner *runner, float *values)
+{
+	ranks_gather_slices(runner->shared->ranks, values, net_params(runner->net)->floats);
 }
