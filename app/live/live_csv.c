@@ -74,31 +74,43 @@ static bool any_number(const struct csv_field *fields, int n)
 	return false;
 }
 
-/* The columns that a heading names, in its order. */
-static int read_heading(const struct csv_field *fields, int n, const struct live_line_shape *shape,
-	const char *where, struct err *err)
+/* The columns that a heading names, in its order; nothing changes if one is not there. */
+static int find_columns(const struct csv_field *fields, int n, const struct live_line_shape *shape,
+	const char *where, int *columns, struct err *err)
 {
 	char name[TABLE_CELL];
 
-	if (!shape->schema)
-		return 0;
-	if (n > shape->columns_count)
-		n = shape->columns_count;
 	for (int i = 0; i < shape->columns_count; i++)
-		shape->columns[i] = SCHEMA_LEFT_OUT;
-	for (int i = 0; i < n; i++)
-		if (csv_text(&fields[i], name, sizeof(name)))
-			shape->columns[i] = schema_find(shape->schema, name, strlen(name));
-	for (int i = 0; i < schema_count(shape->schema); i++) {
+		columns[i] = i < n && csv_text(&fields[i], name, sizeof(name))
+				     ? schema_find(shape->schema, name, strlen(name))
+				     : SCHEMA_LEFT_OUT;
+	for (int k = 0; k < schema_count(shape->schema); k++) {
 		int at = 0;
 
-		while (at < n && shape->columns[at] != i)
+		while (at < n && columns[at] != k)
 			at++;
 		if (at == n)
 			return err_set(err, ERR_INPUT, "%s: the heading has no column %s", where,
-				schema_column(shape->schema, i)->name);
+				schema_column(shape->schema, k)->name);
 	}
+	memcpy(shape->columns, columns, (size_t)shape->columns_count * sizeof(*columns));
 	return 0;
+}
+
+static int read_heading(const struct csv_field *fields, int n, const struct live_line_shape *shape,
+	const char *where, struct err *err)
+{
+	const size_t count = (size_t)shape->columns_count;
+	int *columns, code;
+
+	if (!shape->schema)
+		return 0;
+	columns = mem_new(count, sizeof(*columns));
+	code = columns ? find_columns(fields, n < shape->columns_count ? n : shape->columns_count,
+				 shape, where, columns, err)
+		       : err_memory(err, "columns", count * sizeof(*columns));
+	mem_free(columns);
+	return code;
 }
 
 static int read_row(const struct csv_field *fields, int n, const struct live_line_shape *shape,

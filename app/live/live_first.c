@@ -61,18 +61,21 @@ static int check_first(struct live *live, struct live_first *first, const struct
 		.classes = config->classes_most ? config->classes_most : config->classes,
 		.grows = config->classes_most > 0,
 		.missing = true,
-		.schema = first->schema};
+		.schema = first->schema,
+		.table = &live->table};
+	const int64_t rows = live->table.rows;
 	char where[EVENT_WHERE];
 	float *input;
 	int code;
 
-	if (!live->format->lists)
+	if (!live->format->lists && live->format->first != live_first_table)
 		return 0;
 	event_where((struct event_place){from->number, from->object}, where);
 	input = mem_new(shape.floats, sizeof(*input));
 	code = input ? live->format->read(from->bytes, from->size, where, &shape, line, input, why)
 		     : err_memory(why, "an input", shape.floats * sizeof(*input));
 	mem_free(input);
+	live->table.rows = rows;
 	if (!code && first->labels_only)
 		code = err_set(
 			why, ERR_INPUT, "%s: has an input, and only labels are taken here", where);

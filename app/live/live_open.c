@@ -178,13 +178,28 @@ static int make_ends(struct live *live, int input, struct err *err)
 	return feed_open(&live->feed, input, run->floats * NUMBER_LONGEST + REST_LONGEST, err);
 }
 
+/* A heading that fits the folder no longer is none: the next one in the stream counts. */
+static int take_up_table(struct live *live, struct err *err)
+{
+	const struct session *s = &live->session;
+	struct err why = {0};
+	const int code = live_table_noted(&live->table, s->journal, s->run.schema, &why);
+
+	if (code != ERR_INPUT && code != ERR_FORMAT)
+		return code ? err_set(err, code, "%s", why.message) : 0;
+	log_write(&s->run.config.log, LOG_WARN,
+		"the journal's last heading: %s; rows are read below the next good one",
+		why.message);
+	return 0;
+}
+
 int live_make(struct live *live, int input, struct err *err)
 {
 	struct session *s = &live->session;
 	int code = session_make(s, err);
 
 	if (!code && !live->table.plan.count)
-		code = live_table_noted(&live->table, s->journal, s->run.schema, err);
+		code = take_up_table(live, err);
 	return code ? code : make_ends(live, input, err);
 }
 

@@ -1,5 +1,5 @@
 /*
- * The plan of a table is made of one line, and made anew by every later heading. Without a schema
+ * The plan of a table is made of one line, and made anew by every later heading that is good. Without a schema
  * it waits for the first row, which shows the kinds of columns; from then on the schema is the
  * stream's, and a plan only says where its columns are.
  */
@@ -80,36 +80,30 @@ static int find_id(const struct table_plan *plan)
 	return -1;
 }
 
-/* What columns there are, by a first line or a heading. Nothing changes if it is no good. */
+/* What columns there are, by a first line or a heading, for a table that knew of none. */
 static int plan_of(struct live_table *table, const char *bytes, size_t size, struct err *err)
 {
 	const struct table_lines lines = {bytes, size, .first_only = true};
-	struct text heading = {0};
-	struct table_plan plan = {0};
 	int code = 0;
 
-	text_add_bytes(&heading, bytes, size);
-	if (heading.failed)
+	text_add_bytes(&table->heading, bytes, size);
+	if (table->heading.failed)
 		code = err_memory(err, "a heading", size);
 	else if (memchr(bytes, '\0', size))
 		code = err_set(err, ERR_FORMAT, "holds a zero byte");
 	if (!code)
-		code = table_plan_init(&plan, HEADING, &lines, table->options, err);
-	if (!code && !grow_room(&table->columns, &table->columns_room, (size_t)plan.count,
+		code = table_plan_init(&table->plan, HEADING, &lines, table->options, err);
+	if (!code && !grow_room(&table->columns, &table->columns_room, (size_t)table->plan.count,
 			     sizeof(*table->columns)))
-		code = err_memory(
-			err, "columns of a table", (size_t)plan.count * sizeof(*table->columns));
+		code = err_memory(err, "columns of a table",
+			(size_t)table->plan.count * sizeof(*table->columns));
 	if (code) {
-		table_plan_release(&plan);
-		text_release(&heading);
+		table_plan_release(&table->plan);
+		text_release(&table->heading);
+		table->plan = (struct table_plan){0};
 		return code;
 	}
-	table_plan_release(&table->plan);
-	text_release(&table->heading);
-	table->plan = plan;
-	table->heading = heading;
-	table->noted = false;
-	table->id = find_id(&plan);
+	table->id = find_id(&table->plan);
 	if (table->id >= 0)
 		table->plan.columns[table->id].role = TABLE_IGNORED;
 	return 0;
@@ -155,17 +149,61 @@ static int find_columns(struct live_table *table, const struct schema *schema, s
 	return 0;
 }
 
-/* A heading has the names of all columns; a row cannot, but by a wonder. */
-static bool is_heading(const struct csv_field *cells, int n, const struct schema *schema)
+/*
+ * Columns anew, by a line that may be a heading. A line that turns out to be none, or a bad one,
+ * leaves the table as it was. *headed: the line names columns.
+ */
+static int plan_again(struct live_table *table, const char *bytes, size_t size,
+	const struct schema *schema, bool *headed, struct err *err)
 {
-	char name[TABLE_CELL];
-	int found = 0;
+	struct live_table next;
+	int code;
 
+	live_table_init(&next, table->options);
+	code = plan_of(&next, bytes, size, err);
+	if (!code)
+		code = find_columns(&next, schema, err);
+	*headed = !code && next.plan.headed;
+	if (code || (table->plan.count && !*headed)) {
+		live_table_release(&next);
+		return code;
+	}
+	next.cells = table->cells;
+	next.cells_room = table->cells_room;
+	next.rows = table->rows;
+	table->cells = NULL;
+	live_table_release(table);
+	*table = next;
+	return 0;
+}
+
+/*
+ * A heading has the names of all columns, each once, and the label's, unless it names inputs
+ * alone. A row may have some of them as values.
+ */
+static bool may_be_heading(const struct live_table *table, int n, const struct schema *schema)
+{
+	const char *label = schema_label(schema);
+	bool found[TABLE_COLUMNS] = {false}, labelled = false;
+	char name[TABLE_CELL];
+	int columns = 0, others = 0;
+
+	if (!label && table->plan.count && table->plan.label >= 0)
+		label = table->plan.columns[table->plan.label].name;
 	/* Most rows are known not to be one by their first few cells. */
-	for (int i = 0; i < n && found + n - i >= schema_count(schema); i++)
-		found += csv_text(&cells[i], name, sizeof(name)) &&
-			 schema_find(schema, name, strlen(name)) >= 0;
-	return found >= schema_count(schema);
+	for (int i = 0; i < n && columns + n - i >= schema_count(schema); i++) {
+		const bool fits = csv_text(&table->cells[i], name, sizeof(name));
+		const int k = fits ? schema_find(schema, name, strlen(name)) : -1;
+
+		if (k >= 0 && (k >= TABLE_COLUMNS || found[k]))
+			return false;
+		if (k >= 0)
+			found[k] = true;
+		columns += k >= 0;
+		others += k < 0;
+		labelled = labelled || (fits && label && !strcmp(name, label));
+	}
+	return columns == schema_count(schema) && (labelled || !label || !others);
 }
 
 static bool any_input(const struct live_table *table, const struct csv_field *cells, int n)
@@ -224,7 +262,7 @@ int live_line_table(const char *bytes, size_t size, const char *where,
 {
 	struct live_table *table = shape->table;
 	struct err why = {0};
-	bool heading;
+	bool heading = false, named;
 	int n, code;
 
 	*line = (struct event){0};
@@ -235,12 +273,10 @@ int live_line_table(const char *bytes, size_t size, const char *where,
 		table->plan.count ? table->plan.separator : csv_separator(bytes, size), &n, err);
 	if (code)
 		return code;
-	heading = n <= TABLE_COLUMNS && is_heading(table->cells, n, shape->schema);
-	if (heading || !table->plan.count) {
-		code = plan_of(table, bytes, size, &why);
-		if (!code)
-			code = find_columns(table, shape->schema, &why);
-	}
+	if (n <= TABLE_COLUMNS && may_be_heading(table, n, shape->schema))
+		code = plan_again(table, bytes, size, shape->schema, &heading, &why);
+	else if (!table->plan.count)
+		code = plan_again(table, bytes, size, shape->schema, &named, &why);
 	if (!code && !heading)
 		code = check_width(table, n, &why);
 	if (code)
@@ -348,17 +384,16 @@ int live_table_noted(struct live_table *table, struct journal *journal, const st
 	struct err *err)
 {
 	char *heading = NULL, *rows = NULL;
+	bool named;
 	int code = journal_noted(journal, note_heading, &heading, err);
 
 	if (!code)
 		code = journal_noted(journal, note_rows, &rows, err);
 	if (!code && heading && schema)
-		code = plan_of(table, heading, strlen(heading), err);
-	if (!code && heading && schema)
-		code = find_columns(table, schema, err);
-	if (!code && rows)
+		code = plan_again(table, heading, strlen(heading), schema, &named, err);
+	if (rows)
 		table->rows = strtoll(rows, NULL, 10);
-	table->noted = true;
+	table->noted = !code;
 	mem_free(heading);
 	mem_free(rows);
 	return code;

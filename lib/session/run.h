@@ -196,8 +196,8 @@ int run_open_journal(struct run *run, struct learner_config *config, struct err 
 /*
  * Where the first input will tell the size of inputs: run_try_options checks options that do
  * not depend on the size, run_try_learner checks with the size in `config`. Neither keeps
- * anything. run_journal_floats takes the folder and finds the size in its
- * journal, 0 if there is none. run_unmake undoes all from run_make_learner on, but keeps the
+ * anything. run_journal_floats takes the folder and finds the size in its journal; 0 if there
+ * is none, or nothing in it: then the folder's schema goes, too. run_unmake undoes all from run_make_learner on, but keeps the
  * folder's lock.
  */
 int run_try_options(struct run *run, const struct learner_config *config, struct err *err);
@@ -281,6 +281,8 @@ int run_write_rows(struct run *run, struct err *err);
  */
 int run_folder_take(struct run *run, struct err *err);
 int run_folder_begin(struct run *run, struct err *err);
+/* For a folder without a sample or an input: what it remembers of inputs goes. */
+int run_folder_unlearn(struct run *run, struct err *err);
 int run_folder_check(const struct run *run, struct err *err);
 /* classes.json. */
 int run_write_classes(const struct run *run, struct err *err);

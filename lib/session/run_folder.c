@@ -200,6 +200,18 @@ static int remove_journal(const struct run *run, struct err *err)
 	return code;
 }
 
+int run_folder_unlearn(struct run *run, struct err *err)
+{
+	int code = remove_journal(run, err);
+
+	if (!code)
+		code = remove_file(run, "schema.json", err);
+	schema_free(run->schema);
+	run->schema = NULL;
+	run->schema_kept = false;
+	return code ? code : schema_from(&run->schema, run->config.options, err);
+}
+
 int run_folder_take(struct run *run, struct err *err)
 {
 	bool holds = false;

@@ -49,21 +49,32 @@ int run_try_options(struct run *run, const struct learner_config *config, struct
 		       : run_try_learner(run, &some, err);
 }
 
+/* A journal that nothing was ever kept in says nothing of inputs; a checkpoint may. */
+static size_t floats_kept(const struct run *run, const struct journal *journal)
+{
+	return journal_added(journal) || journal_waiting(journal) || checkpoint_there(run)
+		       ? journal_floats(journal)
+		       : 0;
+}
+
 int run_journal_floats(struct run *run, size_t *floats, struct err *err)
 {
-	char *data = NULL, *path = run_folder_path(run, "journal");
+	char *data = run_folder_path(run, "journal/data.mdb"),
+	     *path = run_folder_path(run, "journal");
 	struct journal *journal = NULL;
-	int code = path ? run_folder_take(run, err)
-			: err_memory(err, "a path", strlen(run->config.folder));
+	int code = data && path ? run_folder_take(run, err)
+				: err_memory(err, "a path", strlen(run->config.folder));
+	bool unused;
 
 	*floats = 0;
-	if (!code && !(data = path_join(path, "data.mdb")))
-		code = err_memory(err, "a path", strlen(path));
 	if (!code && path_exists(data))
 		code = journal_open(&journal, path, 0, err);
 	if (journal)
-		*floats = journal_floats(journal);
+		*floats = floats_kept(run, journal);
+	unused = journal && !*floats;
 	journal_close(journal);
+	if (!code && unused)
+		code = run_folder_unlearn(run, err);
 	mem_free(data);
 	mem_free(path);
 	return code;

@@ -36,11 +36,15 @@ int run_schema_keep(struct run *run, struct err *err)
 {
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
-	int code;
+	int code = 0;
 
 	if (!run->schema || !run->config.folder ||
 		(run->schema_kept && run->schema_serial == schema_serial(run->schema)))
 		return 0;
+	if (run->lock >= 0)
+		code = run_folder_check(run, err);
+	if (code)
+		return code;
 	schema_write(run->schema, &json, NULL);
 	text_add(&words, "\n");
 	code = run_folder_write(run, "schema.json", &words, err);

@@ -77,10 +77,10 @@ int session_find_shape(struct session *s, struct err *err)
 
 	if (!code)
 		code = run_schema_open(&s->run, err);
+	if (!code && !s->learner.channels)
+		code = find_in_folder(s, err);
 	if (!code && s->run.schema)
 		s->learner.channels = (int)schema_floats(s->run.schema);
-	else if (!code && !s->learner.channels)
-		code = find_in_folder(s, err);
 	return code;
 }
 

@@ -56,4 +56,29 @@ static inline int folder_remove(void **state)
 
 #define folder_test(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
 
+/* A folder of tests, with all that is in it. */
+static inline void remove_all(const char *path)
+{
+	char inside[600];
+	DIR *open = opendir(path);
+	struct dirent *entry;
+
+	while (open && (entry = readdir(open)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+			snprintf(inside, sizeof(inside), "%.300s/%.255s", path, entry->d_name);
+			remove_all(inside);
+		}
+	if (open)
+		closedir(open);
+	remove(path);
+}
+
+static inline int tree_remove(void **state)
+{
+	(void)state;
+	remove_all(folder);
+	return access(folder, F_OK) ? 0 : -1;
+}
+#define tree_test(f) cmocka_unit_test_setup_teardown(f, folder_make, tree_remove)
+
 #endif

@@ -169,6 +169,57 @@ def refused():
             and errors_of(answers), "model.input as a number does not go with names", said, answers[:2])
 
 
+def harmless():
+    """A line that is refused, or is no heading though it has a name in it, changes nothing for those that follow."""
+    rows = [[row[0], row[1], row[3]] for row in rows_of(60)]
+    good, heading = text_of(rows[:30], ("a", "b", "class")), text_of(rows[30:], None)
+    want = run("a good table", good + heading)[1]
+    for name, line in {"names a column twice": "a,a,class\n", "lacks a column": "a,class\n", "names another twice": "a,b,b\n"}.items():
+        code, answers, said = run(name, good + line + heading)
+        kept = [answer for answer in answers if "error" not in answer]
+        verdict(code == 0 and [answer.get("prediction", answer.get("label")) for answer in kept][:118] ==
+                [answer.get("prediction", answer.get("label")) for answer in want][:118] and
+                sum("sample" in answer for answer in kept) == 60, "a heading that %s changes nothing" % name, said,
+                errors_of(answers))
+        code, answers, said = run(name, heading, resume=True)
+        verdict(code == 0 and not errors_of(answers) and len(answers) == 60, "and the stream goes on after it", said,
+                errors_of(answers)[:2])
+    spam = [[row[0], "spam" if row[2] == "UP" else "ham"] for row in rows]
+    code, answers, said = run("spam", text_of(spam, ("spam", "class")))
+    verdict(code == 0 and sum("sample" in answer for answer in answers) == 60, "a label may be called as a column", said,
+            errors_of(answers)[:2])
+    ones = [[str(i % 3), "UP" if i % 3 == 1 else "DOWN"] for i in range(30)]
+    code, answers, said = run("ones", text_of(ones, None))
+    verdict(code == 0 and sum("sample" in answer for answer in answers) == 30,
+            "without names a number is no name of a column", said, errors_of(answers)[:2])
+
+    fields = ["%d,%s,%s,%s\n" % (i, row[2], row[0], row[1]) for i, row in enumerate(rows)]
+    text = "id,label,a,b\n" + "".join(fields[:30])
+    want = run("csv", text + "".join(fields[30:]), "stdin.format=csv")[1]
+    code, answers, said = run("csv bad", text + "id,label,a,a\n" + "".join(fields[30:]), "stdin.format=csv")
+    verdict(code == 0 and errors_of(answers) == ["line 32: the heading has no column b"] and
+            [answer for answer in answers if "error" not in answer] == want, "a refused heading of CSV changes nothing",
+            said, errors_of(answers))
+
+
+def moved_away():
+    """A folder that is moved gets no file under its old name."""
+    rows = rows_of(20)
+    with subprocess.Popen([RETAIN, "run", "-", "--quiet", "--out", "here"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(text_of(rows).encode())
+        process.stdin.flush()
+        for _ in range(40):
+            process.stdout.readline()
+        os.rename("here", "there")
+        os.mkdir("here")
+        process.stdin.write(b"1,2,Tokyo,UP\n")
+        process.stdin.flush()
+        said = process.communicate(timeout=PATIENCE)[1].decode()
+    verdict(process.returncode != 0 and "was moved or removed" in said and not os.listdir("here"),
+            "a folder that was moved gets no schema under its old name", said, os.listdir("here"))
+
+
 def widths():
     """Lines of many columns, and headings and rows that are wider than all before."""
     rows = [[str(i % 5)] * 200 + ["UP" if i % 5 > 2 else "DOWN"] for i in range(60)]
@@ -243,7 +294,7 @@ def killed():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (nothing_set, shapes, ids, refused, widths, pieces, comments, killed):
+        for part in (nothing_set, shapes, ids, refused, harmless, moved_away, widths, pieces, comments, killed):
             part()
     return tap.plan()
 

@@ -27,13 +27,7 @@ static inline int tree_make(void **state)
 	return setenv("XDG_CACHE_HOME", cache, 1);
 }
 
-static inline int tree_remove(void **state)
-{
-	(void)state;
-	file_remove_tree(folder);
-	return 0;
-}
-
+#undef tree_test
 #define tree_test(f) cmocka_unit_test_setup_teardown(f, tree_make, tree_remove)
 
 /* Writes a file in the test's folder, with the folders above it. */

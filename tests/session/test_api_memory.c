@@ -141,13 +141,6 @@ static int use_folder(const struct retain_config *config, struct retain_err *err
 	return code;
 }
 
-static int tree_remove(void **state)
-{
-	(void)state;
-	file_remove_tree(folder);
-	return access(folder, F_OK) ? 0 : -1;
-}
-
 /* Not each: there are many, and every attempt waits for the disk. */
 static void allocations_may_fail_in_a_folder(void **state)
 {
