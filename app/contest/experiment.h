@@ -19,7 +19,7 @@
  *
  *	[scale paper]
  *	config = cloc                   ; configs/cloc.ini, below all settings
- *	sources = cloc, cldatasets      ; kinds of stream.source that fit it; of a preset its own
+ *	sources = manifest              ; kinds of stream.source that fit it; of a preset its own
  *	variants = no-c3                ; only these; all where nothing is said
  *	seeds = 1
  *

@@ -1,6 +1,6 @@
 /*
- * What kinds of records share whose images an index names: folders, manifests, archives,
- * lists. Their storage begins with a struct image_records.
+ * What kinds of records share whose images an index names: folders, manifests, archives.
+ * Their storage begins with a struct image_records.
  */
 #ifndef RETAIN_RECORDS_IMAGE_RECORDS_H
 #define RETAIN_RECORDS_IMAGE_RECORDS_H
@@ -13,7 +13,6 @@ struct image_records {
 	struct index_file file;
 	const void *entries;     /* as the kind lays them out */
 	const int64_t *times;    /* NULL: there are none */
-	const int64_t *users;    /* likewise */
 	const uint32_t *classes; /* where their names begin; NULL: they have none */
 	const char *class_names;
 	uint64_t class_names_size;

@@ -12,7 +12,6 @@
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/grow.h"
 #include "base/paths.h"
 
 static const char magic[8] = "retain-x";
@@ -168,99 +167,4 @@ void index_file_release(struct index_file *index)
 	mapped_close(&index->file);
 	mem_free(index->memory);
 	*index = (struct index_file){0};
-}
-
-struct index_writer {
-	struct index_id id;
-	struct file_writer *file; /* NULL: it is in memory */
-	bool alone;               /* no file can be made */
-	unsigned char *memory;
-	size_t keep, room, size;
-	uint32_t sum;
-};
-
-int index_writer_open(
-	struct index_writer **writer, const struct index_id *id, size_t keep, struct err *err)
-{
-	struct index_writer *made = mem_new(1, sizeof(*made));
-
-	*writer = made;
-	if (!made)
-		return err_memory(err, id->path, sizeof(*made));
-	made->id = *id;
-	made->keep = keep;
-	return 0;
-}
-
-/* From memory to a file, with room for the header. */
-static int move_out(struct index_writer *w, struct err *err)
-{
-	static const struct header none;
-	int code;
-
-	w->alone = !begin_file(&w->file, &w->id);
-	if (w->alone)
-		return 0;
-	file_writer_write(w->file, &none, sizeof(none), NULL);
-	code = file_writer_write(w->file, w->memory, w->size, err);
-	w->sum = checksum_add(0, w->memory, w->size);
-	mem_free(w->memory);
-	w->memory = NULL;
-	return code;
-}
-
-int index_writer_write(struct index_writer *writer, const void *bytes, size_t size, struct err *err)
-{
-	struct index_writer *w = writer;
-	int code = 0;
-
-	if (!size)
-		return 0;
-	if (!w->file && !w->alone && size > w->keep - w->size)
-		code = move_out(w, err);
-	if (code)
-		return code;
-	if (w->file) {
-		w->sum = checksum_add(w->sum, bytes, size);
-		code = file_writer_write(w->file, bytes, size, err);
-	} else if (grow_room(&w->memory, &w->room, w->size + size, 1)) {
-		memcpy(w->memory + w->size, bytes, size);
-	} else {
-		code = err_memory(err, w->id.path, w->size + size);
-	}
-	w->size += size;
-	return code;
-}
-
-int index_writer_end(struct index_writer *writer, struct index_file *index, struct err *err)
-{
-	struct index_writer *w = writer;
-	const struct header header = header_of(&w->id, w->sum, w->size);
-	int code = 0;
-
-	*index = (struct index_file){0};
-	if (w->file) {
-		file_writer_begin(w->file, &header, sizeof(header), NULL);
-		code = file_writer_commit(w->file, err);
-		w->file = NULL;
-		if (!code && !index_file_find(index, &w->id))
-			code = err_set(err, ERR_FILE,
-				"%s: the index file that was made for it cannot be read",
-				w->id.path);
-	} else {
-		*index = (struct index_file){
-			.bytes = w->memory, .size = w->size, .memory = w->memory};
-		w->memory = NULL;
-	}
-	index_writer_abort(w);
-	return code;
-}
-
-void index_writer_abort(struct index_writer *writer)
-{
-	if (!writer)
-		return;
-	file_writer_abort(writer->file);
-	mem_free(writer->memory);
-	mem_free(writer);
 }

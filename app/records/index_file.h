@@ -49,21 +49,4 @@ void index_file_make(struct index_file *index, const struct index_id *id, unsign
 	size_t size, bool keep);
 void index_file_release(struct index_file *index);
 
-/*
- * The same piece by piece, for an index that should not lie in memory as a whole. Up to
- * `keep` bytes stay in memory. If there are more, all goes to a file; if no file can be
- * made, all stays in memory. A file that was begun and cannot be finished (the disk is
- * full) is a failure. The id's words must live as long as the writer.
- */
-struct index_writer;
-
-int index_writer_open(
-	struct index_writer **writer, const struct index_id *id, size_t keep, struct err *err);
-int index_writer_write(
-	struct index_writer *writer, const void *bytes, size_t size, struct err *err);
-
-/* Both end the writer, whether they succeed or not; abort accepts NULL. */
-int index_writer_end(struct index_writer *writer, struct index_file *index, struct err *err);
-void index_writer_abort(struct index_writer *writer);
-
 #endif

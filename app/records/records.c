@@ -20,8 +20,6 @@
 enum { LEFT_OUT_NAMED = 5 };
 
 const struct records_type *const records_types[] = {
-	&records_cldatasets,
-	&records_cloc,
 	&records_idx,
 	&records_cifar,
 	&records_tar,
@@ -46,6 +44,28 @@ static const struct records_type *named(const char *words, const char **path)
 	return NULL;
 }
 
+/*
+ * The kind of data set that pyretain.convert makes a manifest of, if words name one or are a
+ * folder of its form; NULL: they are neither.
+ */
+static const char *unconverted(const char *words, const char **path)
+{
+	static const struct {
+		const char *kind, *file;
+	} rows[] = {{"cloc", "train_store_loc.torchSave"},
+		{"cldatasets", "order_files/train_image_paths.hdf5"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const size_t length = strlen(rows[i].kind);
+		const bool begins = !strncmp(words, rows[i].kind, length) && words[length] == ':';
+
+		*path = begins ? words + length + 1 : words;
+		if (begins || path_has(words, rows[i].file))
+			return rows[i].kind;
+	}
+	return NULL;
+}
+
 const char *records_words_path(const char *words)
 {
 	const char *path = words;
@@ -60,6 +80,8 @@ bool records_likely(const char *words)
 	const char *path;
 	bool likely = false;
 
+	if (unconverted(words, &path))
+		return true;
 	if (!path_exists(words))
 		return named(words, &path) != NULL;
 	for (int i = 0; records_types[i] && !likely; i++)
@@ -91,8 +113,16 @@ int records_refuse_lines(const char *path, struct err *err)
 static int find_type(
 	const struct records_type **type, const char *words, const char **path, struct err *err)
 {
+	const char *kind;
+
 	*path = words;
 	*type = path_exists(words) ? NULL : named(words, path);
+	kind = *type ? NULL : unconverted(words, path);
+	if (kind)
+		return err_set(err, ERR_INPUT,
+			"%s: make a manifest of it first: python -m pyretain.convert %s %s; then "
+			"use manifest:%s/manifest.csv",
+			words, kind, *path, *path);
 	for (int i = 0; records_types[i] && !*type; i++)
 		if (records_types[i]->guess(words))
 			*type = records_types[i];

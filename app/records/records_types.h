@@ -10,7 +10,7 @@
 /* In an index of 24 bits for a label: there is none. */
 #define RECORD_NO_LABEL ((UINT64_C(1) << 24) - 1)
 
-extern const struct records_type records_cifar, records_cldatasets, records_cloc, records_folder,
-	records_idx, records_manifest, records_npy, records_table, records_tar;
+extern const struct records_type records_cifar, records_folder, records_idx, records_manifest,
+	records_npy, records_table, records_tar;
 
 #endif

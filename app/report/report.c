@@ -439,8 +439,10 @@ static bool is_set(const struct run_log *run, const char *key, const char *value
 static bool is_like_paper(const struct run_log *run)
 {
 	const char *source = run_log_setting(run, "stream.source");
-	const bool stream = source && (!strcmp(source, "drift") || !strncmp(source, "cloc:", 5) ||
-					      is_set(run, "stream.drift", "true"));
+	/* CLOC is a manifest like others; paths tell, and in earlier runs the kind, cloc:PATH. */
+	const bool cloc = source && (strstr(source, "cloc") || strstr(source, "CLOC"));
+	const bool stream =
+		source && (!strcmp(source, "drift") || cloc || is_set(run, "stream.drift", "true"));
 
 	return stream && is_set(run, "average.kind", "ama") && is_set(run, "schedule.kind", "malr");
 }

@@ -7,6 +7,7 @@ comes to the same, and what becomes of samples that cannot be read. Prints TAP.
 Works in a folder of its own.
 """
 import base64
+import importlib.util
 import io
 import json
 import os
@@ -133,6 +134,14 @@ def make_table(to):
     return "table:" + to + "/rows.csv", ["stream.eval=every:5"]
 
 
+def convert(kind, folder, *words):
+    """The manifest of a data set with list files of its own."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python/pyretain/convert.py")
+    done = subprocess.run([sys.executable, script, kind, folder, "--force", *words], capture_output=True,
+                          timeout=PATIENCE, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
 def hdf5(values):
     """The smallest HDF5 file with one dataset, store_list, of whole numbers or of texts."""
     if isinstance(values[0], int):
@@ -166,17 +175,17 @@ def hdf5(values):
     return bytes(file)
 
 
-def make_cldatasets(to):
+def tree_cldatasets(to):
     for part, first, n in (("train", 0, N), ("test", N, N // 4)):
         names = ["%03d.png" % i for i in range(first, first + n)]
         for i, name in enumerate(names, first):
             put(to + "/data/" + name, png(i % CLASSES))
         put(to + "/order_files/%s_image_paths.hdf5" % part, hdf5(names))
         put(to + "/order_files/%s_labels.hdf5" % part, hdf5([i % CLASSES for i in range(first, first + n)]))
-    return "cldatasets:" + to, ["image.size=16"]
+    return "cldatasets", to
 
 
-def make_cloc(to):
+def tree_cloc(to):
     paths = ["%d/%03d.png" % (i % 5, i) for i in range(N + N // 4)]
     for i, path in enumerate(paths):
         put(to + "/images/" + path, png(i % CLASSES))
@@ -187,7 +196,7 @@ def make_cloc(to):
             file.writestr("archive/version", "3\n")
     put(to + "/yfcc100m_val.csv", "".join("%d,,%d,u,%s\n" % (i % CLASSES, i, paths[i])
                                           for i in range(N, N + N // 4)))
-    return "cloc:" + to, ["image.size=16"]
+    return "cloc", to
 
 
 MAKERS = {name[5:]: maker for name, maker in list(globals().items()) if name.startswith("make_")}
@@ -232,6 +241,27 @@ def every_kind():
         code, said, why = run(source, settings, "run-" + kind)
         verdict(code == 0 and "retention (IR)" in said and facts_of("run-" + kind)["skipped"] == 0,
                 "a run from " + kind, code, said, why)
+
+
+def converted():
+    """What has list files of its own is refused with the command that makes a manifest of it."""
+    for kind, make in (("cloc", tree_cloc), ("cldatasets", tree_cldatasets)):
+        to = make("tree-" + kind)[1]
+        for words in (kind + ":" + to, to):
+            code, said, why = run(words, ["image.size=16"], "run-" + kind)
+            verdict(code == 2 and re.search("python -m pyretain.convert %s .*%s;" % (kind, to), why),
+                    words + ": the message says how to convert it", code, said, why)
+        if kind == "cldatasets" and not has_h5py():
+            skip("converting cldatasets", "there is no h5py")
+            continue
+        done = convert(kind, to)
+        code, said, why = run("manifest:" + to + "/manifest.csv", ["image.size=16"], "run-" + kind)
+        verdict(done[0] == 0 and code == 0 and "retention (IR)" in said and facts_of("run-" + kind)["skipped"] == 0,
+                "a run from " + kind + ", converted", done, code, said, why)
+
+
+def has_h5py():
+    return importlib.util.find_spec("h5py") is not None
 
 
 def one_kills():
@@ -409,6 +439,7 @@ def main():
         os.chdir(folder)
         os.environ["XDG_CACHE_HOME"] = folder + "/cache"
         every_kind()
+        converted()
         one_kills()
         stopped()
         bad_samples()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes small files of torch.save for the tests of lib/data.
+"""Makes small files of torch.save for the tests of pyretain.convert.
 
     make_torchsave_goldens.py [FOLDER]    needs torch; default: torchsave beside this file
 
 NAME.zip is in the format of ZIP archives, NAME.old in the one before it, a stream of
-pickles. tests/formats/test_torch_save.c knows what each of them holds.
+pickles. python/tests/test_convert.py knows what each of them holds.
 """
 
 import collections

@@ -193,6 +193,9 @@ static void paper_where_it_tells(void **state)
 			true},
 		{"[stream]\nsource = cloc:x\n[average]\nkind = ama\n[schedule]\nkind = malr\n",
 			true},
+		{"[stream]\nsource = data/CLOC/manifest.csv\n[average]\nkind = ama\n[schedule]\n"
+		 "kind = malr\n",
+			true},
 		{"[stream]\nsource = mine.csv\n[average]\nkind = ama\n[schedule]\nkind = malr\n",
 			false},
 		{"[stream]\nsource = drift\n[average]\nkind = none\n[schedule]\nkind = constant\n",
