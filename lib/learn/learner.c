@@ -101,8 +101,12 @@ int learner_predict_here(struct learner *learner, int model, const float *inputs
 	code = learner_scaled(learner, &inputs, n, err);
 	if (code)
 		return code;
-	if (learner_mixes(learner, model))
-		return fast_predict(learner, model == LEARNER_EVER, inputs, n, logits, err);
+	if (learner_mixes(learner, model)) {
+		const struct part_view view = learner_view(learner);
+
+		return parts_predict(
+			learner->parts, &view, model == LEARNER_EVER, inputs, n, logits, err);
+	}
 	learner_tell(learner, LEARNER_PREDICT, n);
 	return runner_infer(
 		learner->runner, params, learner_stats(learner, which), inputs, n, logits, err);
@@ -155,8 +159,8 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.loss = learner->last_loss,
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
-		.slow_efficacy = learner->fast ? fast_slow_efficacy(learner->fast) : (double)NAN,
-		.fast_bytes = learner->fast ? fast_bytes(learner->fast) : 0,
+		.slow_efficacy = learner->parts ? parts_slow_efficacy(learner->parts) : (double)NAN,
+		.fast_bytes = learner->parts ? parts_bytes(learner->parts) : 0,
 	};
 	for (int i = 0; i < report->averages; i++)
 		report->gamma[i] = average_gamma(learner->average, i);
@@ -187,11 +191,9 @@ int learner_threads(const struct learner *learner)
 
 bool learner_mixes(const struct learner *learner, int model)
 {
-	const struct fast *fast = learner->fast;
+	const struct parts *parts = learner->parts;
 
-	return fast &&
-	       (model == LEARNER_NOW ||
-		       (model == LEARNER_EVER && heads_know_ever(&fast_settings(fast)->heads)));
+	return parts && (model == LEARNER_NOW || (model == LEARNER_EVER && parts_know_ever(parts)));
 }
 
 uint64_t learner_version(const struct learner *learner)
@@ -276,8 +278,8 @@ int learner_take_weights(struct learner *learner, const char *path, struct err *
 		memcpy(learner->stats[i], learner->stats[0], size);
 	if (learner->population)
 		population_restart(learner->population, learner->net);
-	if (learner->fast)
-		fast_restart(learner->fast);
+	if (learner->parts)
+		parts_restart(learner->parts);
 	learner_keep_start(learner);
 	learner_stale(learner);
 	learner->version++;

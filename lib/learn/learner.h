@@ -145,7 +145,7 @@ void learner_free(struct learner *learner);
 /*
  * Which weights: those that serve inference, or those of one model that is trained. With
  * fast weights there are two questions. "What is this now" is for what comes next and is
- * answered by the mixture (learn/parts/fast.h); "what is this, of all that ever was" by the
+ * answered by the mixture (learn/parts/parts.h); "what is this, of all that ever was" by the
  * weights that serve inference and, if there are any, heads. Without them the answers are
  * the same.
  */

@@ -60,7 +60,7 @@ static void swap_nets(struct learner *a, struct learner *b)
 	SWAP(config.classes);
 	SWAP(choice);
 	SWAP(population);
-	SWAP(fast);
+	SWAP(parts);
 	SWAP(start);
 	SWAP(start_stats);
 	SWAP(average);

@@ -4,7 +4,7 @@
 
 #include "learn/extras/adapt.h"
 #include "learn/extras/choice.h"
-#include "learn/parts/fast.h"
+#include "learn/parts/parts.h"
 #include "learn/learner.h"
 #include "learn/learner_ranks.h"
 #include "learn/losses/loss.h"
@@ -31,7 +31,7 @@ struct learner {
 	struct loss *loss;
 	struct choice *choice;         /* NULL: the objective chooses nothing */
 	struct population *population; /* NULL: one model */
-	struct fast *fast;             /* NULL: one answer for now and ever */
+	struct parts *parts;           /* NULL: one answer for now and ever */
 	struct adapt *adapt;           /* NULL: replay reaches as far as it was told */
 	struct scaling *scaling;       /* NULL: inputs go to the net as they are */
 	float *scaled;                 /* inputs of the owner, scaled */
@@ -132,6 +132,9 @@ int learner_new_inputs(struct learner *learner, int64_t first, const float *inpu
 void learner_share_labels(struct learner *learner, int n, int32_t *labels);
 /* Inputs that rank 0 has go to the ranks that need them. */
 void learner_deal(struct learner *learner, float *inputs, int n);
+
+/* What parts see of it. */
+struct part_view learner_view(struct learner *learner);
 
 /*
  * The statistics count n samples that were revealed. If inputs are NULL they come from

@@ -140,6 +140,37 @@ int learner_new_inputs(struct learner *learner, int64_t first, const float *inpu
 	return learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
 }
 
+enum { NEWEST = 300 }; /* recent samples are drawn from so many */
+
+/* A draw of its own for every number of samples, behind those of batches. */
+static bool draw_recent(struct learner *learner, int n, int64_t *ids)
+{
+	const int64_t oldest = pool_seen(learner->pool) - NEWEST;
+
+	return pool_draw(learner->pool, (uint64_t)learner->steps, POOL_POSITIONS - n,
+		oldest > 0 ? oldest : 0, ids, n);
+}
+
+struct part_view learner_view(struct learner *learner)
+{
+	static const struct part_source source = {learner_scaled, learner_fetch_all, draw_recent};
+
+	return (struct part_view){.learner = learner,
+		.source = &source,
+		.watch = &learner->watch,
+		.options = learner->config.options,
+		.iteration = learner->iteration,
+		.step = learner->steps,
+		.engine = learner->engine,
+		.floats = learner->floats,
+		.net = learner->net,
+		.runner = learner->runner,
+		.params = learner_weights(learner, LEARNER_INFERENCE),
+		.stats = learner_stats(learner, LEARNER_INFERENCE),
+		.version = learner->version,
+		.grad = learner->grad};
+}
+
 /* Samples of the store come in parts, for which the buffers of a batch have room. */
 int learner_count_inputs(
 	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err)

@@ -114,12 +114,14 @@ static int make_weights(struct learner *made, const struct options *o, bool init
 }
 
 /* After all that may be refused. */
-static int make_fast(struct learner *made, const struct options *o, struct err *err)
+static int make_parts_beside(struct learner *made, const struct options *o, struct err *err)
 {
-	struct fast_config config;
-	const int code = fast_config(&config, o, err);
+	const struct part_view view = {
+		.options = o, .engine = made->engine, .floats = made->floats, .net = made->net};
+	struct parts_config config;
+	const int code = parts_config(&config, o, err);
 
-	return code || !fast_wanted(&config) ? code : fast_new(&made->fast, &config, made, err);
+	return code || !config.count ? code : parts_new(&made->parts, &config, &view, err);
 }
 
 static int make_models(struct learner *made, const struct learner_config *config, struct err *err)
@@ -144,7 +146,7 @@ static int make_models(struct learner *made, const struct learner_config *config
 		made->scores.models = 1 + average_count(made->average);
 	if (!code && population->count)
 		code = population_new(&made->population, population, made, &optimizer, err);
-	return code ? code : make_fast(made, o, err);
+	return code ? code : make_parts_beside(made, o, err);
 }
 
 static int make_replay(struct learner *made, const struct learner_config *config, struct err *err)
@@ -275,7 +277,7 @@ void learner_free_nets(struct learner *learner)
 {
 	choice_free(learner->choice);
 	population_free(learner->population);
-	fast_free(learner->fast);
+	parts_free(learner->parts);
 	mem_free(learner->start);
 	mem_free(learner->start_stats);
 	average_free(learner->average);

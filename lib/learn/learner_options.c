@@ -136,40 +136,6 @@ static int check_population(const struct options *o, const struct kinds *kinds, 
 		options_text(o, key), options_text(o, "learn.population"), why);
 }
 
-/* Fast weights displace one net that goes on, and heads stand beside one. */
-static int check_fast(const struct learner_config *config, struct err *err)
-{
-	const struct options *o = config->options;
-	struct fast_config fast;
-	const int code = fast_config(&fast, o, err);
-	const char *key = fast.count ? "fast.parts" : "fast.heads";
-
-	if (code || !fast_wanted(&fast))
-		return code;
-	if (has_population(o))
-		return err_set(err, ERR_INPUT,
-			"%s = %s: does not go with learn.population = %s, whose models "
-			"replace one another; set it to none",
-			key, options_text(o, key), options_text(o, "learn.population"));
-	if (fast.count && *options_text(o, "model.frozen") &&
-		strcmp(options_text(o, "fast.layers"), "head") != 0)
-		return err_set(err, ERR_INPUT,
-			"fast.parts = %s: displaces all layers, and model.frozen = %s are not "
-			"differentiated; set fast.layers = head",
-			options_text(o, "fast.parts"), options_text(o, "model.frozen"));
-	if (options_bool(o, "learn.retrain"))
-		return err_set(err, ERR_INPUT,
-			"%s = %s: does not go with learn.retrain = on, which starts again "
-			"with every task; set it to none",
-			key, options_text(o, key));
-	if (heads_know_ever(&fast.heads) && (int64_t)config->height * config->width > 1)
-		return err_set(err, ERR_INPUT,
-			"fast.heads = %s: only for vectors, such as embeddings, not for images; "
-			"set it to none",
-			options_text(o, "fast.heads"));
-	return 0;
-}
-
 static int check_parts(
 	const struct learner_config *config, const struct kinds *kinds, struct err *err)
 {
@@ -200,7 +166,7 @@ int learner_options_check(const struct learner_config *config, struct err *err)
 	if (!code)
 		code = check_population(o, &kinds, err);
 	if (!code)
-		code = check_fast(config, err);
+		code = parts_check(config, err);
 	if (!code)
 		code = check_parts(config, &kinds, err);
 	if (!code)

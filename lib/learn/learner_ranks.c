@@ -153,7 +153,7 @@ static int make_room(struct learner *learner, int n, struct err *err)
 /* Whether what is revealed is used beyond the store, and so must be where every rank is. */
 static bool uses_revealed(const struct learner *learner)
 {
-	return learner->fast || learner->population || learner->adapt || learner->scaling ||
+	return learner->parts || learner->population || learner->adapt || learner->scaling ||
 	       loss_sees(learner->loss);
 }
 
@@ -231,7 +231,7 @@ static int look_here(struct learner *learner, int kind, const int64_t *ids, int 
 {
 	int first = 0, count = n;
 
-	if (learner->ranks && !learner->fast)
+	if (learner->ranks && !learner->parts)
 		runner_reads(learner->runner, n, &first, &count);
 	return learner->config.load(learner->config.load_context, kind, ids + first, count,
 		inputs + (size_t)first * learner->floats, err);

@@ -91,8 +91,8 @@ void learner_nets_state(void *object, struct state *state)
 	start_state(learner, state);
 	if (learner->population)
 		population_state(learner->population, learner->net, state);
-	if (learner->fast)
-		fast_state(learner->fast, state);
+	if (learner->parts)
+		parts_state(learner->parts, state);
 }
 
 void learner_state_here(void *object, struct state *state)
@@ -128,8 +128,8 @@ void learner_state_here(void *object, struct state *state)
 		population_state(learner->population, learner->net, state);
 	if (learner->adapt)
 		adapt_state(learner->adapt, state);
-	if (learner->fast)
-		fast_state(learner->fast, state);
+	if (learner->parts)
+		parts_state(learner->parts, state);
 	loss_state(learner->loss, state);
 	leaving_state(learner, state);
 	if (learner->scaling)

@@ -66,6 +66,21 @@ static void forget_leaving(struct learner *learner)
 	learner->leaving_count = 0;
 }
 
+static int ready_parts(struct learner *learner, int n, struct err *err)
+{
+	const struct part_view view = learner_view(learner);
+
+	return parts_ready(learner->parts, &view, n, err);
+}
+
+static int learn_parts(struct learner *learner, int64_t first, const float *inputs,
+	const int32_t *labels, int n, struct err *err)
+{
+	const struct part_view view = learner_view(learner);
+
+	return parts_learn(learner->parts, &view, first, inputs, labels, n, err);
+}
+
 /* The net has all classes that the step has. */
 static int take_step(
 	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
@@ -84,8 +99,8 @@ static int take_step(
 		code = pool_reserve(learner->pool, n, err);
 	if (!code && learner->validation)
 		code = pool_reserve(learner->validation, n, err);
-	if (!code && learner->fast)
-		code = fast_ready(learner, n, err);
+	if (!code && learner->parts)
+		code = ready_parts(learner, n, err);
 	if (!code)
 		code = loss_ready(learner, n, err);
 	if (!code && looks && inputs)
@@ -114,8 +129,8 @@ static int take_step(
 			hits[learner->population ? population_best(learner->population) : 0]);
 	if (learner->population)
 		population_score(learner->population, hits, n);
-	if (learner->fast)
-		code = fast_learn(learner, first, inputs, labels, n, err);
+	if (learner->parts)
+		code = learn_parts(learner, first, inputs, labels, n, err);
 	if (!code && learner->scaling)
 		code = learner_count_inputs(learner, first, inputs, n, err);
 	if (code)
@@ -124,7 +139,7 @@ static int take_step(
 	learner->new_step = true;
 	learner_end_part(learner);
 	/* Another may be the best now, and the mixture is another one. */
-	learner->version += learner->population || learner->fast;
+	learner->version += learner->population || learner->parts;
 	return 0;
 }
 

@@ -28,7 +28,7 @@ static inline struct options *options_of(const char *const *settings)
 		"model.scale=off", NULL};
 	static const struct option_row *const tables[] = {learner_options, pool_options,
 		objective_options, optimizer_options, average_options, schedule_options,
-		fast_options, loss_options, NULL};
+		parts_options, loss_options, NULL};
 	const char *const *const layers[] = {usual, settings};
 	struct options *options;
 	struct err err;

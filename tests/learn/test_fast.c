@@ -103,7 +103,7 @@ static void displacements_follow_new_samples(void **state)
 		school_reveal(&school);
 		for (int i = 0; i < 3; i++)
 			assert_float_equal(
-				fast_mix(school.learner->fast)->record[i], records[i], 1e-3);
+				parts_mix(school.learner->parts)->record[i], records[i], 1e-3);
 		school_train(&school, 3);
 	}
 	assert_true(cut && whole);
@@ -275,8 +275,8 @@ static void long_steps_are_several(void **state)
 		assert_ok(learner_reveal(cut.learner, inputs + (size_t)at * DIM, labels + at,
 				  at + 64 > 150 ? 150 - at : 64, &err),
 			err);
-	assert_memory_equal(fast_mix(whole.learner->fast)->record,
-		fast_mix(cut.learner->fast)->record, sizeof(double) * 4);
+	assert_memory_equal(parts_mix(whole.learner->parts)->record,
+		parts_mix(cut.learner->parts)->record, sizeof(double) * 4);
 	school_close(&whole);
 	school_close(&cut);
 }
@@ -292,8 +292,8 @@ static void assert_same_answers(struct school *one, struct school *other)
 	assert_ok(learner_predict(one->learner, LEARNER_NOW, inputs, STEP, a, &err), err);
 	assert_ok(learner_predict(other->learner, LEARNER_NOW, inputs, STEP, b, &err), err);
 	assert_same(a, b, STEP * CLASSES);
-	assert_true(
-		fast_slow_efficacy(one->learner->fast) == fast_slow_efficacy(other->learner->fast));
+	assert_true(parts_slow_efficacy(one->learner->parts) ==
+		    parts_slow_efficacy(other->learner->parts));
 }
 
 static void ask(struct school *school, int64_t first, int n)
@@ -335,8 +335,8 @@ static void asking_changes_nothing(void **state)
 			school_go(&silent, 1, 3 * (k % 2));
 		}
 		assert_same_answers(&asked, &silent);
-		assert_memory_equal(fast_mix(asked.learner->fast)->record,
-			fast_mix(silent.learner->fast)->record, sizeof(double) * 3);
+		assert_memory_equal(parts_mix(asked.learner->parts)->record,
+			parts_mix(silent.learner->parts)->record, sizeof(double) * 3);
 		school_close(&asked);
 		school_close(&silent);
 	}
@@ -407,7 +407,7 @@ static void heads_answer_both_questions(void **state)
 	assert_ok(learner_predict(both.learner, LEARNER_NOW, inputs, STEP, now, &err), err);
 	assert_ok(learner_predict(both.learner, LEARNER_EVER, inputs, STEP, ever, &err), err);
 	assert_ok(learner_predict(both.learner, LEARNER_INFERENCE, inputs, STEP, slow, &err), err);
-	mix_weights(fast_mix(both.learner->fast), q);
+	mix_weights(parts_mix(both.learner->parts), q);
 	for (int i = 0; i < 2; i++) {
 		struct school one =
 			school_of(SETTINGS("fast.heads=ridge, knn", "fast.prior=0", alone[i]));
@@ -586,7 +586,7 @@ static void rates_that_are_too_high_do_no_harm(void **state)
 	assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs, STEP, logits, &err), err);
 	for (int i = 0; i < STEP * CLASSES; i++)
 		assert_true(isfinite(logits[i]));
-	mix_weights(fast_mix(school.learner->fast), weights);
+	mix_weights(parts_mix(school.learner->parts), weights);
 	assert_true(weights[1] < 1e-3);
 	school_close(&school);
 }
@@ -610,8 +610,7 @@ static void mistakes_are_named(void **state)
 		{{"fast.parts=1:0,1:0,1:0,1:0,1:0,1:0,1:0"}, "more than 6 parts"},
 		{{TWO, "learn.retrain=on"}, "does not go with learn.retrain = on"},
 		{{"fast.heads=ridge", "learn.retrain=on"}, "fast.heads = ridge: does not go"},
-		{{"fast.heads=ridge, tree"},
-			"\"tree\" is no head; there are ridge, knn and linear"},
+		{{"fast.heads=ridge, tree"}, "\"tree\" is no head; there are ridge, knn, linear"},
 		{{"fast.heads=knn,knn"}, "knn twice"},
 		{{TWO, "fast.alone=3"}, "fast.alone = 3: there are 2 parts and heads"},
 		{{TWO, "average.kind=none", "schedule.kind=constant", "learn.population=polrs"},

@@ -8,6 +8,7 @@
 #include "../base/folder.h"
 
 #include "learn/parts/fast_impl.h"
+#include "learn/parts/linear.h"
 
 #define ALL_HEADS "fast.heads=ridge, knn, linear"
 
@@ -75,7 +76,10 @@ static void grow(struct school *school, int classes)
 
 static void visit_heads(void *object, struct state *state)
 {
-	heads_state(object, state);
+	struct parts *parts = object;
+
+	part_ridge.state(parts_find(parts, &part_ridge), state);
+	part_knn.state(parts_find(parts, &part_knn), state);
 }
 
 static void visit_school(void *object, struct state *state)
@@ -117,9 +121,15 @@ static void assert_saves_the_same(state_fn *visit, void *one, void *other)
 	free(other_bytes);
 }
 
-static struct heads *heads_of(const struct school *school)
+static const double *linear_of(const struct school *school)
 {
-	return school->learner->fast->heads;
+	return linear_weights(
+		(const struct linear *)parts_find(school->learner->parts, &part_linear));
+}
+
+static const struct fast *fast_of(const struct learner *learner)
+{
+	return (const struct fast *)parts_find(learner->parts, &part_fast);
 }
 
 /* Ridge regression and neighbours do not learn from classes that have not come. */
@@ -135,10 +145,10 @@ static void heads_are_as_if_classes_had_been_there(void **state)
 		go(&grown, 8, rows[i].before);
 		go(&straight, 8, rows[i].before);
 		grow(&grown, rows[i].after);
-		assert_saves_the_same(visit_heads, heads_of(&grown), heads_of(&straight));
+		assert_saves_the_same(visit_heads, grown.learner->parts, straight.learner->parts);
 		go(&grown, 1, rows[i].after);
 		go(&straight, 1, rows[i].after);
-		assert_saves_the_same(visit_heads, heads_of(&grown), heads_of(&straight));
+		assert_saves_the_same(visit_heads, grown.learner->parts, straight.learner->parts);
 		school_close(&grown);
 		school_close(&straight);
 		options_free(options);
@@ -160,16 +170,14 @@ static void what_is_by_class_stays(void **state)
 		size_t models;
 
 		go(&school, 8, rows[i].before);
-		mix = fast_mix(school.learner->fast);
+		mix = parts_mix(school.learner->parts);
 		models = (size_t)mix->count;
-		memcpy(weights, linear_weights(heads_linear(heads_of(&school))),
-			classes * (DIM + 1) * sizeof(double));
+		memcpy(weights, linear_of(&school), classes * (DIM + 1) * sizeof(double));
 		memcpy(records, mix->class_record, classes * models * sizeof(double));
 		memcpy(ever, mix->ever, classes * sizeof(double));
 		grow(&school, rows[i].after);
-		mix = fast_mix(school.learner->fast);
-		assert_memory_equal(linear_weights(heads_linear(heads_of(&school))), weights,
-			more * (DIM + 1) * sizeof(double));
+		mix = parts_mix(school.learner->parts);
+		assert_memory_equal(linear_of(&school), weights, more * (DIM + 1) * sizeof(double));
 		assert_memory_equal(mix->class_record, records, more * models * sizeof(double));
 		assert_memory_equal(mix->ever, ever, more * sizeof(double));
 		school_close(&school);
@@ -221,15 +229,15 @@ static void the_net_stays(void **state)
 		to = net_params(learner->net);
 		assert_int_equal(from->count, to->count);
 		assert_gaps(from, former->params, 0);
-		assert_gaps(from, former->fast->delta[0][0], former->fast->first);
+		assert_gaps(from, fast_of(former)->delta[0][0], fast_of(former)->first);
 		for (int row = 0; row < from->count; row++) {
 			const struct param *one = &from->rows[row], *other = &to->rows[row];
 
 			assert_grown(one, other, former->params, learner->params, 0);
 			assert_grown(one, other, optimizer_buffer(former->optimizer, "mean"),
 				optimizer_buffer(learner->optimizer, "mean"), 0);
-			assert_grown(one, other, former->fast->delta[0][0],
-				learner->fast->delta[0][0], learner->fast->first);
+			assert_grown(one, other, fast_of(former)->delta[0][0],
+				fast_of(learner)->delta[0][0], fast_of(learner)->first);
 		}
 		learner_grown(learner, former, 0);
 		school_close(&school);

@@ -1,14 +1,43 @@
 /*
- * What fast weights are. What they answer is in fast_answer.c, learning in fast_learn.c, sweeps
- * over the parameters in fast_sweep.c.
+ * Fast weights: a few displacements of the slow net's weights that follow the newest samples and
+ * are forgotten again. When labels are revealed, each makes plain SGD steps on their samples at
+ * the point "slow weights + displacement"; then the displacement shrinks. It may be a sum of two
+ * terms, one quick and one that lasts.
+ *
+ * A pass gives the losses that the record needs, so the record costs nothing; only nets with batch
+ * norm, which compute otherwise in training, go forward once more.
+ *
+ * A rate is right for a net only as long as a step does not overshoot. So the step is
+ * cut such that, to first order, it lowers the loss L by a share `reach` of it at most:
+ * rate |g|^2 <= reach L, of several terms the sum of their rates. A net whose outputs depend
+ * strongly on its weights thus has smaller steps, without anybody tuning them.
  */
-#include "learn/parts/fast.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "learn/parts/fast_impl.h"
+
+static int wanted(const struct options *options, int *models, struct err *err)
+{
+	struct fast_config config;
+	const int code = fast_config(&config, options, err);
+
+	*models = config.count;
+	return code;
+}
+
+static int check(const struct learner_config *config, struct err *err)
+{
+	const struct options *o = config->options;
+
+	if (!*options_text(o, "model.frozen") || !strcmp(options_text(o, "fast.layers"), "head"))
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"fast.parts = %s: displaces all layers, and model.frozen = %s are not "
+		"differentiated; set fast.layers = head",
+		options_text(o, "fast.parts"), options_text(o, "model.frozen"));
+}
 
 /* The last layer's are the last dense tensor's and those behind it. */
 static size_t head_begins(const struct param_table *table)
@@ -20,111 +49,57 @@ static size_t head_begins(const struct param_table *table)
 	return table->rows[row].offset;
 }
 
-/* Which net is displaced, and which of the learner's parameters are its. */
-static int choose_net(struct fast *fast, const struct learner *learner, struct err *err)
+/* Which net is displaced, and which of the slow net's parameters are its. */
+static int choose_net(struct fast *fast, const struct part_view *view, struct err *err)
 {
-	const struct param_table *table = net_params(learner->net);
+	const struct param_table *table = net_params(view->net);
 	const struct net_spec spec = {.arch = "linear",
-		.classes = net_spec(learner->net)->classes,
-		.channels = net_features(learner->net),
+		.classes = net_spec(view->net)->classes,
+		.channels = net_features(view->net),
 		.height = 1,
 		.width = 1};
 	int code;
 
-	fast->runner = learner->runner;
-	fast->width = learner->floats;
 	fast->floats = table->floats;
+	fast->stats_floats = net_stats(view->net)->floats;
+	fast->part.features = fast->config.head;
 	if (!fast->config.head)
 		return 0;
-	fast->width = (size_t)spec.channels;
+	fast->stats_floats = 0;
 	fast->first = head_begins(table);
 	fast->floats = table->floats - fast->first;
-	fast->runner = NULL;
 	code = net_new(&fast->head, &spec, err);
-	return code ? code : runner_new(&fast->runner, fast->head, learner->engine, 0, err);
+	return code ? code : runner_new(&fast->runner, fast->head, view->engine, 0, err);
 }
 
-static bool make_buffers(struct fast *fast, const struct learner *learner)
+static bool make_buffers(struct fast *fast)
 {
-	const size_t stats = fast->head ? 0 : net_stats(learner->net)->floats;
-	const size_t classes = (size_t)net_spec(learner->net)->classes, room = (size_t)fast->room;
-
 	for (int i = 0; i < fast->config.count; i++)
 		for (int t = 0; t < fast->config.parts[i].count; t++)
 			if (!(fast->delta[i][t] = mem_new(fast->floats, sizeof(float))))
 				return false;
 	return (fast->point = mem_new(fast->floats, sizeof(float))) &&
 	       (!fast->head || (fast->grad = mem_new(fast->floats, sizeof(float)))) &&
-	       (!stats || (fast->stats = mem_new(stats, sizeof(float)))) &&
-	       (fast->squares = mem_new(fast->floats / FAST_SLICE + 1, sizeof(float))) &&
-	       (fast->inputs = mem_new(room * learner->floats, sizeof(float))) &&
-	       (!fast->head || (fast->features = mem_new(room * fast->width, sizeof(float)))) &&
-	       (fast->losses = mem_new(room, sizeof(float))) &&
-	       (fast->weights = mem_new(room, sizeof(float))) &&
-	       (fast->logits = mem_new(room * classes, sizeof(float))) &&
-	       (!fast->config.heads.count ||
-		       (fast->answer = mem_new(FAST_CHUNK * classes, sizeof(float)))) &&
-	       (!fast->config.mix.guard ||
-		       (fast->mixed = mem_new(FAST_CHUNK * classes, sizeof(float)))) &&
-	       (fast->ids = mem_new(room, sizeof(*fast->ids))) &&
-	       (fast->labels = mem_new(room, sizeof(*fast->labels)));
+	       (!fast->stats_floats ||
+		       (fast->stats = mem_new(fast->stats_floats, sizeof(float)))) &&
+	       (fast->squares = mem_new(fast->floats / FAST_SLICE + 1, sizeof(float)));
 }
 
-/* Of all displacements. */
-static int terms(const struct fast_config *config)
+static double bytes(const struct part *part)
 {
-	int count = 0;
+	const struct fast *fast = (const struct fast *)part;
+	int terms = 0;
 
-	for (int i = 0; i < config->count; i++)
-		count += config->parts[i].count;
-	return count;
+	for (int i = 0; i < fast->config.count; i++)
+		terms += fast->config.parts[i].count;
+	return (double)terms * (double)fast->floats * sizeof(float);
 }
 
-static int make(struct fast *fast, const struct learner *learner, struct err *err)
+static void end(struct part *part)
 {
-	const struct fast_config *config = &fast->config;
-	int code = choose_net(fast, learner, err);
+	struct fast *fast = (struct fast *)part;
 
-	fast->room = FAST_CHUNK;
-	for (int i = 0; i < config->count; i++)
-		if (fast->room < FAST_CHUNK + config->parts[i].recent)
-			fast->room = FAST_CHUNK + config->parts[i].recent;
-	if (!code)
-		code = mix_init(&fast->mix, &config->mix, learner->engine->kernels,
-			net_spec(learner->net)->classes, err);
-	if (!code && config->heads.count)
-		code = heads_new(&fast->heads, &config->heads, (int)learner->floats,
-			net_spec(learner->net)->classes, config->seed, err);
-	if (!code && !make_buffers(fast, learner))
-		code = err_memory(err, "fast weights",
-			(unsigned long long)terms(config) * fast->floats * sizeof(float));
-	return code;
-}
-
-int fast_new(struct fast **fast, const struct fast_config *config, struct learner *learner,
-	struct err *err)
-{
-	struct fast *made = mem_new(1, sizeof(*made));
-	int code;
-
-	*fast = NULL;
-	if (!made)
-		return err_memory(err, "fast weights", sizeof(*made));
-	made->config = *config;
-	code = make(made, learner, err);
-	if (code)
-		fast_free(made);
-	else
-		*fast = made;
-	return code;
-}
-
-void fast_free(struct fast *fast)
-{
-	if (!fast)
-		return;
-	if (fast->head || fast->config.head)
-		runner_free(fast->runner);
+	runner_free(fast->runner);
 	net_free(fast->head);
 	for (int i = 0; i < FAST_PARTS * FAST_TERMS; i++)
 		mem_free(fast->delta[i / FAST_TERMS][i % FAST_TERMS]);
@@ -132,59 +107,198 @@ void fast_free(struct fast *fast)
 	mem_free(fast->grad);
 	mem_free(fast->stats);
 	mem_free(fast->squares);
-	heads_free(fast->heads);
-	mem_free(fast->inputs);
-	mem_free(fast->features);
-	mem_free(fast->losses);
-	mem_free(fast->weights);
-	mem_free(fast->logits);
-	mem_free(fast->answer);
-	mem_free(fast->mixed);
-	mem_free(fast->ids);
-	mem_free(fast->labels);
-	mix_release(&fast->mix);
 	mem_free(fast);
 }
 
-void fast_restart(struct fast *fast)
+static int make(struct part **part, const struct part_view *view, struct err *err)
 {
+	struct fast *made = mem_new(1, sizeof(*made));
+	int code;
+
+	if (!made)
+		return err_memory(err, "fast weights", sizeof(*made));
+	code = fast_config(&made->config, view->options, err);
+	for (int i = 0; i < made->config.count; i++)
+		if (made->part.recent < made->config.parts[i].recent)
+			made->part.recent = made->config.parts[i].recent;
+	if (!code)
+		code = choose_net(made, view, err);
+	if (!code && !make_buffers(made))
+		code = err_memory(err, "fast weights", (unsigned long long)bytes(&made->part));
+	if (code)
+		end(&made->part);
+	else
+		*part = &made->part;
+	return code;
+}
+
+static struct runner *runner_of(const struct fast *fast, const struct part_view *view)
+{
+	return fast->head ? fast->runner : view->runner;
+}
+
+/* What is displaced sees features, or the inputs. */
+static const float *seen(const struct fast *fast, const struct part_samples *samples)
+{
+	return fast->head ? samples->features : samples->inputs;
+}
+
+/* What batch norm needs when nothing is learned; the last layer needs nothing. */
+static const float *quiet_stats(const struct fast *fast, const struct part_view *view)
+{
+	return fast->head ? NULL : view->stats;
+}
+
+static int answer(struct part *part, int model, const struct part_samples *samples, float *logits,
+	struct err *err)
+{
+	struct fast *fast = (struct fast *)part;
+	const struct part_view *view = samples->view;
+
+	if (!fast->head)
+		part_tell(view, LEARNER_PREDICT, samples->n);
+	return runner_infer(runner_of(fast, view), fast_point(fast, view, model),
+		quiet_stats(fast, view), seen(fast, samples), samples->n, logits, err);
+}
+
+/* One step of a part at its point. A gradient that is no number clears the displacement. */
+static void move(
+	struct fast *fast, const struct part_view *view, int part, double loss, bool forgets)
+{
+	const struct fast_part *row = &fast->config.parts[part];
+	const double square = fast_square(fast, view);
+	const double most = fast->config.reach * loss / square;
+	double rate = 0;
+
+	for (int t = 0; t < row->count; t++)
+		rate += row->terms[t].rate;
+	if (isfinite(square) && isfinite(loss))
+		fast_move(fast, view, part, most < rate ? most / rate : 1, forgets);
+	else
+		fast_clear(fast, part);
+}
+
+/* Forward and backward at a part's point, which does not touch the slow net's statistics. */
+static int gradient_at(struct fast *fast, int part, const struct part_lesson *lesson,
+	const struct runner_batch *batch, float *loss, struct err *err)
+{
+	const struct part_view *view = lesson->samples.view;
+	const float *params = fast_point(fast, view, part);
+
+	if (fast->stats)
+		memcpy(fast->stats, view->stats, fast->stats_floats * sizeof(float));
+	return runner_gradient(runner_of(fast, view), params, fast->stats, batch,
+		fast_grad(fast, view), loss, lesson->losses, lesson->mixes ? lesson->logits : NULL,
+		err);
+}
+
+/* Two sweeps for each term. */
+static void tell_step(
+	const struct fast *fast, const struct part_view *view, const struct fast_part *row, int n)
+{
+	const double sweeps = 2 * (double)fast->floats;
+
+	if (fast->head)
+		part_tell_macs(view, n * 3 * net_macs(fast->head) + row->count * sweeps);
+	else
+		part_tell(view, LEARNER_FAST_STEP, n);
+	if (!fast->head && row->count > 1)
+		part_tell_macs(view, (row->count - 1) * sweeps);
+}
+
+static int learn_part(struct fast *fast, int part, struct part_lesson *lesson, struct err *err)
+{
+	const struct fast_part *row = &fast->config.parts[part];
+	const struct part_view *view = lesson->samples.view;
+	const struct runner_batch own = {.input = seen(fast, &lesson->samples),
+		.labels = lesson->samples.labels,
+		.n = lesson->samples.n};
+	struct runner_batch batch = own;
+	float loss;
+	int code = 0;
+
+	if (row->recent) {
+		batch.n = part_recent(lesson, row->recent, err);
+		code = batch.n < 0 ? batch.n : 0;
+	}
+	for (int pass = 0; pass < row->passes && !code; pass++) {
+		code = gradient_at(fast, part, lesson, &batch, &loss, err);
+		if (!code && !pass && fast->stats)
+			code = runner_score(view->runner, fast->point, view->stats, &own,
+				lesson->losses, lesson->logits, err);
+		if (code)
+			return code;
+		if (!pass)
+			part_scored(lesson, &fast->part, part);
+		move(fast, view, part, (double)loss, pass + 1 == row->passes);
+		tell_step(fast, view, row, batch.n);
+	}
+	return code;
+}
+
+static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
+{
+	struct fast *fast = (struct fast *)part;
+	int code = 0;
+
+	for (int i = 0; i < fast->config.count && !code; i++)
+		code = learn_part(fast, i, lesson, err);
+	return code;
+}
+
+static int ready(struct part *part, struct part_lesson *lesson, struct err *err)
+{
+	struct fast *fast = (struct fast *)part;
+	int code = 0;
+
+	for (int i = 0; i < fast->config.count && !code; i++) {
+		const int recent = fast->config.parts[i].recent;
+		const struct runner_batch batch = {.input = seen(fast, &lesson->samples),
+			.labels = lesson->samples.labels,
+			.n = lesson->samples.n + recent};
+
+		code = gradient_at(fast, i, lesson, &batch, NULL, err);
+		if (!code && recent && fast->head)
+			code = part_look_behind(lesson, recent, err);
+	}
+	return code;
+}
+
+static void restart(struct part *part)
+{
+	struct fast *fast = (struct fast *)part;
+
 	for (int i = 0; i < fast->config.count; i++)
 		fast_clear(fast, i);
-	mix_restart(&fast->mix);
 }
 
-double fast_slow_efficacy(const struct fast *fast)
+static const float *weights(struct part *part, int model, const struct part_view *view)
 {
-	return fast->steps ? fast->slow_hits / (double)fast->steps : (double)NAN;
+	return fast_point((struct fast *)part, view, model);
 }
 
-const struct mix *fast_mix(const struct fast *fast)
+static void state(struct part *part, struct state *state)
 {
-	return &fast->mix;
-}
+	struct fast *fast = (struct fast *)part;
 
-const struct fast_config *fast_settings(const struct fast *fast)
-{
-	return &fast->config;
-}
-
-double fast_bytes(const struct fast *fast)
-{
-	return (double)terms(&fast->config) * (double)fast->floats * sizeof(float) +
-	       (fast->heads ? heads_bytes(fast->heads) : 0);
-}
-
-void fast_state(struct fast *fast, struct state *state)
-{
-	state_enter(state, "fast");
-	state_int64(state, "steps", &fast->steps);
-	state_double(state, "slow_hits", &fast->slow_hits);
 	for (int i = 0; i < fast->config.count; i++)
 		for (int t = 0; t < fast->config.parts[i].count; t++)
 			state_params(state, "delta", fast->delta[i][t], fast->floats);
 	fast->point_of = 0;
-	mix_state(&fast->mix, state);
-	if (fast->heads)
-		heads_state(fast->heads, state);
-	state_leave(state);
 }
+
+const struct part_type part_fast = {
+	.logits = true,
+	.scores = true,
+	.wanted = wanted,
+	.check = check,
+	.make = make,
+	.free = end,
+	.ready = ready,
+	.answer = answer,
+	.learn = learn,
+	.restart = restart,
+	.bytes = bytes,
+	.state = state,
+	.weights = weights,
+};

@@ -80,49 +80,46 @@ static struct terms_step terms_of(const struct fast *fast, int part)
 	return terms;
 }
 
-static void sweep(const struct learner *learner, team_fn *task, struct sweep *s)
+static void sweep(struct fast *fast, const struct part_view *view, team_fn *task, struct sweep *s)
 {
-	s->kernels = learner->engine->kernels;
-	s->fast = learner->fast;
-	team_run(learner->engine->team, slices(s->fast), task, s);
+	s->kernels = view->engine->kernels;
+	s->fast = fast;
+	team_run(view->engine->team, slices(fast), task, s);
 }
 
-const float *fast_point(const struct learner *learner, int part)
+const float *fast_point(struct fast *fast, const struct part_view *view, int part)
 {
-	struct fast *fast = learner->fast;
-	const float *slow = learner_weights(learner, LEARNER_INFERENCE);
-
-	if (fast->point_of == 1 + part && fast->point_version == learner->version &&
-		fast->point_slow == slow)
+	if (fast->point_of == 1 + part && fast->point_version == view->version &&
+		fast->point_slow == view->params)
 		return fast->point;
-	sweep(learner, point_task,
-		&(struct sweep){.from = slow + fast->first, .terms = terms_of(fast, part)});
+	sweep(fast, view, point_task,
+		&(struct sweep){.from = view->params + fast->first, .terms = terms_of(fast, part)});
 	fast->point_of = 1 + part;
-	fast->point_version = learner->version;
-	fast->point_slow = slow;
+	fast->point_version = view->version;
+	fast->point_slow = view->params;
 	return fast->point;
 }
 
-float *fast_grad(const struct learner *learner)
+float *fast_grad(const struct fast *fast, const struct part_view *view)
 {
-	return learner->fast->head ? learner->fast->grad : learner->grad;
+	return fast->head ? fast->grad : view->grad;
 }
 
-double fast_square(const struct learner *learner)
+double fast_square(struct fast *fast, const struct part_view *view)
 {
-	const struct fast *fast = learner->fast;
 	double sum = 0;
 
-	sweep(learner, square_task, &(struct sweep){.from = fast_grad(learner)});
+	sweep(fast, view, square_task, &(struct sweep){.from = fast_grad(fast, view)});
 	for (int i = 0; i < slices(fast); i++)
 		sum += (double)fast->squares[i];
 	return sum;
 }
 
-void fast_move(const struct learner *learner, int part, double share, bool forgets)
+void fast_move(
+	struct fast *fast, const struct part_view *view, int part, double share, bool forgets)
 {
-	const struct fast_part *row = &learner->fast->config.parts[part];
-	struct sweep s = {.from = fast_grad(learner), .terms = terms_of(learner->fast, part)};
+	const struct fast_part *row = &fast->config.parts[part];
+	struct sweep s = {.from = fast_grad(fast, view), .terms = terms_of(fast, part)};
 
 	for (int t = 0; t < row->count; t++) {
 		const double keep = forgets ? row->terms[t].keep : 1;
@@ -130,8 +127,8 @@ void fast_move(const struct learner *learner, int part, double share, bool forge
 		s.terms.keep[t] = (float)keep;
 		s.terms.step[t] = (float)(-keep * share * row->terms[t].rate);
 	}
-	learner->fast->point_of = 0;
-	sweep(learner, move_task, &s);
+	fast->point_of = 0;
+	sweep(fast, view, move_task, &s);
 }
 
 void fast_clear(struct fast *fast, int part)

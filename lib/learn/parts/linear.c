@@ -12,14 +12,18 @@
 
 #include "base/mem.h"
 #include "base/portable_math.h"
+#include "learn/parts/part.h"
 
 /* The loss is taken to be at least and at most so curved: steps stay within bounds where it is
  * sure of itself, and small enough where it is not. */
 static const double FLATTEST = 0.1, STEEPEST = 0.5;
 
+static const double KEEP = 0.998, SHRINK = 10; /* of the part */
+
 static const double FARTHEST = -100; /* a logit so far below the largest is as good as none */
 
 struct linear {
+	struct part part;
 	struct linear_config config;
 	int size;        /* inputs and the 1 */
 	size_t spreads;  /* of P: its numbers, */
@@ -242,3 +246,94 @@ void linear_state(struct linear *linear, struct state *state)
 	if (state_reading(state) && !state_failed(state))
 		check(linear, state);
 }
+
+static int make(struct part **part, const struct part_view *view, struct err *err)
+{
+	const struct linear_config config = {
+		(int)view->floats, net_spec(view->net)->classes, KEEP, SHRINK};
+	struct linear *made;
+	const int code = linear_new(&made, &config, err);
+
+	if (!code)
+		*part = &made->part;
+	return code;
+}
+
+static void end(struct part *part)
+{
+	linear_free((struct linear *)part);
+}
+
+static void ask(const struct part *part, const float *row, float *probabilities)
+{
+	linear_predict((const struct linear *)part, row, probabilities);
+}
+
+static int answer(struct part *part, int model, const struct part_samples *samples,
+	float *probabilities, struct err *err)
+{
+	(void)model;
+	(void)err;
+	part_ask_each(part, ask, samples, samples->inputs, samples->view->floats, probabilities);
+	return 0;
+}
+
+static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
+{
+	const struct part_samples *samples = &lesson->samples;
+
+	(void)err;
+	for (int i = 0; i < samples->n; i++)
+		linear_learn((struct linear *)part,
+			samples->inputs + (size_t)i * samples->view->floats, samples->labels[i]);
+	return 0;
+}
+
+static double macs(const struct part *part)
+{
+	return linear_macs((const struct linear *)part);
+}
+
+static double bytes(const struct part *part)
+{
+	return linear_bytes((const struct linear *)part);
+}
+
+static void state(struct part *part, struct state *state)
+{
+	linear_state((struct linear *)part, state);
+}
+
+static size_t copied(const struct part *part)
+{
+	const struct linear *linear = (const struct linear *)part;
+
+	return (size_t)linear->config.classes * (size_t)linear->size * sizeof(double);
+}
+
+static void copy(const struct part *part, void *to)
+{
+	memcpy(to, linear_weights((const struct linear *)part), copied(part));
+}
+
+static void answer_copy(
+	const void *copy, int dim, int classes, const float *inputs, int n, float *probabilities)
+{
+	for (int i = 0; i < n; i++)
+		linear_answer(copy, dim, classes, inputs + (size_t)i * (size_t)dim,
+			probabilities + (size_t)i * (size_t)classes);
+}
+
+const struct part_type part_linear = {
+	.word = "linear",
+	.make = make,
+	.free = end,
+	.answer = answer,
+	.learn = learn,
+	.macs = macs,
+	.bytes = bytes,
+	.state = state,
+	.copied = copied,
+	.copy = copy,
+	.answer_copy = answer_copy,
+};

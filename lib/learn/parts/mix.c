@@ -213,6 +213,21 @@ void mix_add(const struct mix *mix, double weight, double prior, const float *pr
 	}
 }
 
+double mix_prior_weight(const struct mix *mix, const double *weights)
+{
+	return mix->config.prior > 0 ? weights[mix->count - 1] : 0;
+}
+
+void mix_gather(const struct mix *mix, const double *weights, int model, const float *probabilities,
+	int n, float *sum)
+{
+	if (weights)
+		mix_add(mix, weights[model], model ? 0 : mix_prior_weight(mix, weights),
+			probabilities, n, sum);
+	else
+		mix_add_by_class(mix, model, probabilities, n, sum);
+}
+
 /* Whether it was right so much more often that it is no accident. */
 static bool is_better(const struct mix *mix, enum mix_guess g)
 {
@@ -432,4 +447,25 @@ void mix_state(struct mix *mix, struct state *state)
 	state_leave(state);
 	if (!state_failed(state))
 		check(mix, state);
+}
+
+int mix_copy_init(struct mix *copy, const struct mix *mix, struct err *err)
+{
+	*copy = (struct mix){.config = mix->config,
+		.kernels = mix->kernels,
+		.count = mix->count,
+		.classes = mix->classes};
+	copy->raise = mem_new((size_t)mix->classes, sizeof(*copy->raise));
+	return copy->raise
+		       ? 0
+		       : err_memory(err, "a mixture", (size_t)mix->classes * sizeof(*copy->raise));
+}
+
+void mix_copy(struct mix *copy, const struct mix *mix)
+{
+	memcpy(copy->raise, mix->raise, (size_t)mix->classes * sizeof(*mix->raise));
+	memcpy(copy->guess, mix->guess, sizeof(mix->guess));
+	memcpy(copy->right, mix->right, sizeof(mix->right));
+	memcpy(copy->either, mix->either, sizeof(mix->either));
+	memcpy(copy->over, mix->over, sizeof(mix->over));
 }

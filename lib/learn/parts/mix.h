@@ -93,6 +93,12 @@ void mix_look(struct mix *mix, const float *probabilities, int n);
 void mix_add_by_class(
 	const struct mix *mix, int model, const float *probabilities, int n, float *sum);
 
+/* A model's by its weight and, of the first, the prior's by its own; without weights by class. */
+void mix_gather(const struct mix *mix, const double *weights, int model, const float *probabilities,
+	int n, float *sum);
+/* The weight of the prior's model; 0: there is none. */
+double mix_prior_weight(const struct mix *mix, const double *weights);
+
 void mix_guard(const struct mix *mix, int n, float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);
 
@@ -116,5 +122,12 @@ void mix_score_guesses(struct mix *mix, const float *sum, const int32_t *labels,
 bool mix_reveal(struct mix *mix, const int32_t *labels, int n);
 
 void mix_state(struct mix *mix, struct state *state);
+
+/*
+ * A copy of what answers need, for another thread, of one that is not by class: it can gather,
+ * guard, log and tell what is alone. mix_copy renews it.
+ */
+int mix_copy_init(struct mix *copy, const struct mix *mix, struct err *err);
+void mix_copy(struct mix *copy, const struct mix *mix);
 
 #endif

@@ -10,12 +10,18 @@
 #include "base/mem.h"
 #include "base/portable_math.h"
 #include "base/rng.h"
+#include "learn/parts/part.h"
 
 enum { LANES = 16 };
+
+/* Of the part. */
+static const double WIDTH = 0.03;
+enum { NEAREST = 20 };
 
 #define COUNT_MOST (INT64_C(1) << 40) /* rows of a saved bank */
 
 struct neighbours {
+	struct part part;
 	struct neighbours_config config;
 	int64_t seen, count; /* samples that came; rows */
 	int64_t room;        /* rows that there is memory for */
@@ -210,3 +216,84 @@ void neighbours_state(struct neighbours *neighbours, struct state *state)
 				(int)neighbours->labels[i]);
 	state_leave(state);
 }
+
+static int make(struct part **part, const struct part_view *view, struct err *err)
+{
+	const struct neighbours_config config = {(int)view->floats, net_spec(view->net)->classes,
+		options_int64(view->options, "fast.bank"), NEAREST, WIDTH,
+		(uint64_t)options_int64(view->options, "run.seed")};
+	struct neighbours *made;
+	const int code = neighbours_new(&made, &config, err);
+
+	if (!code)
+		*part = &made->part;
+	return code;
+}
+
+static void end(struct part *part)
+{
+	neighbours_free((struct neighbours *)part);
+}
+
+static int reserve(struct part *part, int64_t n, struct err *err)
+{
+	return neighbours_reserve((struct neighbours *)part, n, err);
+}
+
+static void ask(const struct part *part, const float *row, float *probabilities)
+{
+	neighbours_predict((const struct neighbours *)part, row, probabilities);
+}
+
+static int answer(struct part *part, int model, const struct part_samples *samples,
+	float *probabilities, struct err *err)
+{
+	(void)model;
+	(void)err;
+	part_ask_each(part, ask, samples, samples->inputs, samples->view->floats, probabilities);
+	return 0;
+}
+
+static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
+{
+	const struct part_samples *samples = &lesson->samples;
+
+	(void)err;
+	for (int i = 0; i < samples->n; i++)
+		neighbours_add((struct neighbours *)part,
+			samples->inputs + (size_t)i * samples->view->floats, samples->labels[i]);
+	return 0;
+}
+
+static double macs(const struct part *part)
+{
+	const struct neighbours *neighbours = (const struct neighbours *)part;
+
+	return (double)neighbours->config.dim * (double)neighbours->count;
+}
+
+static double bytes(const struct part *part)
+{
+	const struct neighbours *neighbours = (const struct neighbours *)part;
+
+	return 4 * (neighbours->config.dim + 1.0) * (double)neighbours->count;
+}
+
+static void state(struct part *part, struct state *state)
+{
+	neighbours_state((struct neighbours *)part, state);
+}
+
+const struct part_type part_knn = {
+	.word = "knn",
+	.share = 1,
+	.check = part_for_vectors,
+	.make = make,
+	.free = end,
+	.reserve = reserve,
+	.answer = answer,
+	.learn = learn,
+	.macs = macs,
+	.bytes = bytes,
+	.state = state,
+};

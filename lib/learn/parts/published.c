@@ -1,28 +1,34 @@
 /*
- * A predictor with a model for the slow net and one for each part, and beside each of its
- * two sets of weights what the mixture was then: shares, and by what the prior raises classes.
+ * A predictor with a model for the slow net and one for each part that is the net with other
+ * weights; and beside each of its two sets of weights what the mixture and other parts were then.
  */
 #include "learn/parts/published.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "learn/parts/fast_impl.h"
+#include "learn/learner_impl.h"
+#include "learn/parts/parts_impl.h"
 #include "nn/kernels.h"
 
-/* A mixture of a moment: of `mix` and of a linear model only what answers need, not what learns. */
+/* A mixture of a moment: only what answers need, not what learns. */
 struct blend {
 	double weights[MIX_MODELS];
 	struct mix mix;
-	double *linear; /* NULL: there is none */
+	void *copies[PART_TYPES]; /* NULL: the part is not there, or is weights of the predictor */
 };
 
 struct published {
 	struct net *net;
-	int known, parts; /* parts: of the mixture, that have a copy */
-	bool fast, heads; /* the learner has such weights, heads that answer about ever; */
-	bool mixes;       /* there is a copy of all that its mixture is made of */
-	size_t linear;    /* numbers of the linear model of a mixture; 0: there is none */
+	int known;
+	bool parts, ever; /* the learner has parts, some that answer about ever; */
+	bool mixes;       /* there is a copy of all that its mixture is made of: */
+	struct {
+		int row;       /* of part_types */
+		int predictor; /* which weights of the predictor are its; 0: none */
+	} models[MIX_MODELS];
+	int count; /* of models of parts */
+	size_t floats;
 	struct predictor *predictor;
 	const struct kernels *kernels;
 	struct blend blends[2];
@@ -31,82 +37,89 @@ struct published {
 /* Where a renewal takes things from. */
 struct renewal {
 	struct published *published;
-	struct learner *learner;
+	struct part_view view;
+	struct parts *parts;
 	double weights[MIX_MODELS];
 };
 
-static const float *params_of(void *context, int model)
+/* Models whose weights are copied are asked for in the order of the mixture. */
+static const float *params_of(void *context, int which)
 {
 	const struct renewal *renewal = context;
+	const struct parts *parts = renewal->parts;
+	int model = 1;
 
-	if (!model)
-		return learner_params(renewal->learner, LEARNER_INFERENCE);
-	return renewal->weights[model] > 0 ? fast_point(renewal->learner, model - 1) : NULL;
+	if (!which)
+		return renewal->view.params;
+	while (renewal->published->models[model].predictor != which)
+		model++;
+	return renewal->weights[model] > 0
+		       ? parts->models[model].part->type->weights(parts->models[model].part,
+				 parts->models[model].model, &renewal->view)
+		       : NULL;
 }
 
 static void keep_blend(void *context, int which)
 {
 	const struct renewal *renewal = context;
 	struct blend *blend = &renewal->published->blends[which];
-	const struct mix *mix;
 
 	if (!renewal->published->mixes)
 		return;
-	mix = fast_mix(renewal->learner->fast);
 	memcpy(blend->weights, renewal->weights, sizeof(blend->weights));
-	memcpy(blend->mix.raise, mix->raise, (size_t)mix->classes * sizeof(*mix->raise));
-	memcpy(blend->mix.guess, mix->guess, sizeof(mix->guess));
-	memcpy(blend->mix.right, mix->right, sizeof(mix->right));
-	memcpy(blend->mix.either, mix->either, sizeof(mix->either));
-	memcpy(blend->mix.over, mix->over, sizeof(mix->over));
-	if (blend->linear)
-		memcpy(blend->linear, linear_weights(heads_linear(renewal->learner->fast->heads)),
-			renewal->published->linear * sizeof(double));
+	mix_copy(&blend->mix, &renewal->parts->mix);
+	for (int i = 0; i < PART_TYPES; i++)
+		if (blend->copies[i])
+			part_types[i]->copy(renewal->parts->list[i], blend->copies[i]);
 }
 
 int published_renew(struct published *published, struct learner *learner, struct err *err)
 {
-	struct renewal renewal = {published, learner, {0}};
+	struct renewal renewal = {.published = published, .parts = learner->parts};
 
+	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which other ranks join */
+	renewal.view = learner_view(learner);
 	if (published->mixes)
-		fast_now_weights(learner->fast, renewal.weights);
+		parts_now_weights(learner->parts, renewal.weights);
 	return predictor_publish_all(published->predictor,
-		&(struct predictor_source){params_of, learner_stats(learner, LEARNER_INFERENCE),
-			learner_scale(learner), keep_blend, &renewal},
+		&(struct predictor_source){params_of, renewal.view.stats, learner_scale(learner),
+			keep_blend, &renewal},
 		err);
 }
 
-/* What of fast weights there can be a copy of. */
-static void look_at_fast(struct published *made, const struct learner *learner)
+/* What of the parts there can be a copy of. */
+static void look_at_parts(struct published *made, const struct parts *parts)
 {
-	const struct fast_config *config = learner->fast ? fast_settings(learner->fast) : NULL;
+	int weights = 0;
 
-	made->fast = config;
-	made->heads = config && heads_know_ever(&config->heads);
-	made->mixes = config && !config->head && !made->heads && !config->mix.by_class;
-	made->parts = made->mixes ? config->count : 0;
-	if (made->mixes && config->heads.count)
-		made->linear = (learner->floats + 1) * (size_t)net_spec(learner->net)->classes;
+	made->parts = parts;
+	made->ever = parts && parts_know_ever(parts);
+	made->mixes = parts && !parts->mix.config.by_class;
+	for (int i = 1; parts && i <= parts->count; i++) {
+		const struct part *part = parts->models[i].part;
+		const struct part_type *type = part->type;
+		const bool net = type->weights && !part->features;
+
+		made->mixes = made->mixes && (net || type->copied);
+		made->models[i].predictor = net ? ++weights : 0;
+		while (part_types[made->models[i].row] != type)
+			made->models[i].row++;
+	}
+	made->count = made->mixes ? parts->count : 0;
 }
 
-static int make_blend(struct blend *blend, const struct published *made,
-	const struct learner *learner, struct err *err)
+static int make_blend(struct blend *blend, const struct parts *parts, struct err *err)
 {
-	const struct mix *of = fast_mix(learner->fast);
-	struct mix *mix = &blend->mix;
+	int code = mix_copy_init(&blend->mix, &parts->mix, err);
 
-	*mix = (struct mix){.config = of->config,
-		.kernels = of->kernels,
-		.count = of->count,
-		.classes = of->classes};
-	mix->raise = mem_new((size_t)mix->classes, sizeof(*mix->raise));
-	if (made->linear)
-		blend->linear = mem_new(made->linear, sizeof(*blend->linear));
-	if (!mix->raise || (made->linear && !blend->linear))
-		return err_memory(err, "a mixture",
-			(size_t)mix->classes * sizeof(*mix->raise) +
-				made->linear * sizeof(*blend->linear));
-	return 0;
+	for (int i = 0; i < PART_TYPES && !code; i++) {
+		const struct part *part = parts->list[i];
+		const size_t size = part && part_types[i]->copied ? part_types[i]->copied(part) : 0;
+
+		if (size && !(blend->copies[i] = mem_new(1, size)))
+			code = err_memory(err, "a mixture", size);
+	}
+	return code;
 }
 
 static int make(struct published *made, struct learner *learner,
@@ -115,9 +128,11 @@ static int make(struct published *made, struct learner *learner,
 	struct predictor_config several = *config;
 	int code = net_new(&made->net, net_spec(learner->net), err);
 
+	several.models = 1;
+	for (int i = 1; i <= made->count; i++)
+		several.models += made->models[i].predictor > 0;
 	for (int i = 0; i < 2 && made->mixes && !code; i++)
-		code = make_blend(&made->blends[i], made, learner, err);
-	several.models = 1 + made->parts;
+		code = make_blend(&made->blends[i], learner->parts, err);
 	if (!code)
 		code = predictor_new(&made->predictor, made->net, &several,
 			learner_params(learner, LEARNER_INFERENCE),
@@ -136,7 +151,8 @@ int published_new(struct published **published, struct learner *learner,
 		return err_memory(err, "predictions", sizeof(*made));
 	made->known = learner_classes(learner);
 	made->kernels = learner->engine->kernels;
-	look_at_fast(made, learner);
+	made->floats = learner->floats;
+	look_at_parts(made, learner->parts);
 	code = make(made, learner, config, err);
 	if (code)
 		published_free(made);
@@ -152,8 +168,9 @@ void published_free(struct published *published)
 	predictor_free(published->predictor);
 	net_free(published->net);
 	for (int i = 0; i < 2; i++) {
-		mem_free(published->blends[i].mix.raise);
-		mem_free(published->blends[i].linear);
+		mix_release(&published->blends[i].mix);
+		for (int k = 0; k < PART_TYPES; k++)
+			mem_free(published->blends[i].copies[k]);
 	}
 	mem_free(published);
 }
@@ -176,52 +193,47 @@ int published_known(const struct published *published)
 
 bool published_answers(const struct published *published, int model)
 {
-	return published->mixes || !(model == LEARNER_NOW ? published->fast : published->heads);
+	return published->mixes || !(model == LEARNER_NOW ? published->parts : published->ever);
 }
 
-/* The linear model comes behind the parts. */
-static void add_linear(const struct published *p, const struct blend *blend, const float *inputs,
-	int n, float *room, float *sum)
+/* Probabilities of a model of the mixture. */
+static int ask_model(const struct published *p, const struct predictor_turn *turn, int model,
+	int first, int n, float *room, struct err *err)
 {
-	const int classes = blend->mix.classes;
-	const size_t floats = p->linear / (size_t)classes - 1;
-	const double weight = blend->linear ? blend->weights[1 + p->parts] : 0;
+	const struct blend *blend = &p->blends[turn->which];
+	const int classes = blend->mix.classes, row = p->models[model].row;
+	int32_t labels[PART_CHUNK] = {0};
+	float ones[PART_CHUNK], losses[PART_CHUNK];
+	int code;
 
-	if (!(weight > 0))
-		return;
+	if (model && !p->models[model].predictor) {
+		part_types[row]->answer_copy(blend->copies[row], (int)p->floats, classes,
+			turn->inputs + (size_t)first * p->floats, n, room);
+		return 0;
+	}
 	for (int i = 0; i < n; i++)
-		linear_answer(blend->linear, (int)floats, classes, inputs + (size_t)i * floats,
-			room + (size_t)i * (size_t)classes);
-	mix_add(&blend->mix, weight, 0, room, n, sum);
+		ones[i] = 1;
+	code = predictor_ask(p->predictor, turn, p->models[model].predictor, first, n, room, err);
+	if (!code)
+		parts_probabilities(p->kernels, classes, room, labels, ones, n, losses);
+	return code;
 }
 
-/* Up to FAST_CHUNK of them, from `first` on. */
+/* Up to PART_CHUNK of them, from `first` on. */
 static int ask_chunk(const struct published *p, const struct predictor_turn *turn, int first, int n,
 	float *room, float *sum, struct err *err)
 {
 	const struct blend *blend = &p->blends[turn->which];
-	const double prior = blend->mix.config.prior > 0 ? blend->weights[blend->mix.count - 1] : 0;
-	int32_t labels[FAST_CHUNK] = {0};
-	float ones[FAST_CHUNK], losses[FAST_CHUNK];
+	const double prior = mix_prior_weight(&blend->mix, blend->weights);
 	int code = 0;
 
-	for (int i = 0; i < n; i++)
-		ones[i] = 1;
-	for (int model = 0; model <= p->parts && !code; model++) {
-		const double raised = model ? 0 : prior, weight = blend->weights[model];
-
-		if (weight + raised <= 0)
+	for (int model = 0; model <= p->count && !code; model++) {
+		if (blend->weights[model] + (model ? 0 : prior) <= 0)
 			continue;
-		code = predictor_ask(p->predictor, turn, model, first, n, room, err);
-		if (code)
-			return code;
-		fast_probabilities(p->kernels, blend->mix.classes, room, labels, ones, n, losses);
-		mix_add(&blend->mix, weight, raised, room, n, sum);
+		code = ask_model(p, turn, model, first, n, room, err);
+		if (!code)
+			mix_gather(&blend->mix, blend->weights, model, room, n, sum);
 	}
-	if (!code && p->linear)
-		add_linear(p, blend,
-			turn->inputs + (size_t)first * (p->linear / (size_t)blend->mix.classes - 1),
-			n, room, sum);
 	return code;
 }
 
@@ -235,18 +247,19 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	float *room;
 	int code = 0;
 
-	if (alone >= 0 && alone <= p->parts) {
-		code = predictor_ask(p->predictor, turn, alone, 0, n, logits, err);
+	if (alone == 0 || (alone > 0 && p->models[alone].predictor)) {
+		code = predictor_ask(
+			p->predictor, turn, p->models[alone].predictor, 0, n, logits, err);
 		if (!code)
 			mix_sound(mix, logits, n);
 		return code;
 	}
-	room = mem_new(FAST_CHUNK * classes, sizeof(*room));
+	room = mem_new(PART_CHUNK * classes, sizeof(*room));
 	if (!room)
-		return err_memory(err, "predictions", FAST_CHUNK * classes * sizeof(*room));
+		return err_memory(err, "predictions", PART_CHUNK * classes * sizeof(*room));
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
-	for (int at = 0; at < n && !code; at += FAST_CHUNK)
-		code = ask_chunk(p, turn, at, n - at < FAST_CHUNK ? n - at : FAST_CHUNK, room,
+	for (int at = 0; at < n && !code; at += PART_CHUNK)
+		code = ask_chunk(p, turn, at, n - at < PART_CHUNK ? n - at : PART_CHUNK, room,
 			logits + (size_t)at * classes, err);
 	if (!code) {
 		mix_guard(mix, n, logits);

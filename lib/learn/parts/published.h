@@ -3,8 +3,8 @@
  * learner's thread renews now and then. Answers have the bits that learner_predict gave at
  * that moment, fast weights included: all of a mixture is of one moment.
  *
- * Ridge regression and neighbours (fast.heads), and fast weights of the last layer alone
- * (fast.layers = head), have no copy; such questions are the learner's.
+ * Parts say how they are copied (learn/parts/part.h). Ridge regression, neighbours and fast weights
+ * of the last layer alone (fast.layers = head) have no copy; such questions are the learner's.
  */
 #ifndef RETAIN_LEARN_PARTS_PUBLISHED_H
 #define RETAIN_LEARN_PARTS_PUBLISHED_H

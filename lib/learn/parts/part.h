@@ -1,0 +1,148 @@
+/*
+ * A part is what answers beside the slow net: "what is this now" and perhaps "what is this, of all
+ * that ever was". Kinds are rows of part_types, one file each. A part is one model of the mixture
+ * (learn/parts/mix.h) or several, such as the displacements of fast weights.
+ *
+ * Parts know nothing of the learner but what a view shows them. Samples come in chunks of up to
+ * PART_CHUNK. What a part answers and learns must not depend on the number of threads, and a
+ * step must not allocate: `ready` and `reserve` come before.
+ */
+#ifndef RETAIN_LEARN_PARTS_PART_H
+#define RETAIN_LEARN_PARTS_PART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/options.h"
+#include "base/state.h"
+#include "learn/learner.h"
+#include "learn/parts/mix.h"
+#include "nn/runner.h"
+
+enum { PART_CHUNK = MIX_CHUNK };
+
+/* How samples of the learner are had, scaled as the net wants them. */
+struct part_source {
+	/* Inputs of the owner; good until the next call. */
+	int (*scale)(struct learner *learner, const float **inputs, int n, struct err *err);
+	/* Samples of the store. */
+	int (*fetch)(struct learner *learner, const int64_t *ids, int n, float *inputs,
+		int32_t *labels, struct err *err);
+	/* n of the newest few hundred that are trained on; false while there are none. */
+	bool (*recent)(struct learner *learner, int n, int64_t *ids);
+};
+
+/* What parts see of a learner; of the moment, so none keeps it. */
+struct part_view {
+	struct learner *learner; /* for `source` */
+	const struct part_source *source;
+	const struct learner_watch *watch;
+	const struct options *options;
+	int64_t iteration, step; /* for the log */
+	struct engine *engine;   /* kernels, and threads */
+	size_t floats;           /* of an input */
+	/* The slow net, and its weights that serve inference: the same as long as `version` is. */
+	const struct net *net;
+	struct runner *runner;
+	const float *params, *stats;
+	uint64_t version;
+	float *grad; /* room for a gradient of all parameters; gaps between tensors stay 0 */
+};
+
+/* Says what was computed, to the ledger. */
+void part_tell(const struct part_view *view, enum learner_work work, int samples);
+void part_tell_macs(const struct part_view *view, double macs);
+
+/* A chunk of samples. */
+struct part_samples {
+	const struct part_view *view;
+	const float *inputs;   /* (n, floats), as the net sees them */
+	const float *features; /* (n, net_features): what the slow net's last layer sees; NULL
+				  unless some part wants them */
+	int64_t first;         /* the id of the first one, once labels are known */
+	const int32_t *labels; /* NULL: not revealed yet */
+	int n;
+};
+
+/*
+ * Samples to learn from. There is room for some more behind them (part.recent): part_recent
+ * puts so many recent ones there and returns how many there are then, or an error.
+ */
+struct parts;
+struct part_lesson {
+	struct part_samples samples;
+	struct parts *parts;
+	/* See part_type.scores; logits are wanted only where it mixes. */
+	float *losses, *logits;
+	bool mixes;
+};
+int part_recent(struct part_lesson *lesson, int recent, struct err *err);
+/* Features of samples that stand behind those of the lesson; shows the runner this number. */
+int part_look_behind(struct part_lesson *lesson, int n, struct err *err);
+
+/* What the object of a kind begins with. `make` fills it in, but for the type. */
+struct part {
+	const struct part_type *type;
+	int recent;    /* the most that part_recent is asked for */
+	bool features; /* wants features */
+};
+
+/* A kind. Functions may be NULL where it says so. */
+struct part_type {
+	const char *word; /* in fast.heads; NULL: `wanted` looks at keys of its own */
+	double share; /* in answers about ever, where the net has 2; 0: answers about now only */
+	bool logits;  /* answers are logits, else probabilities */
+	/*
+	 * `learn` knows the answers that it would have given, so that none are asked for before: it
+	 * puts losses, and logits where it mixes, into the lesson and calls part_scored for each
+	 * model.
+	 */
+	bool scores;
+
+	int (*wanted)(const struct options *options, int *models, struct err *err);
+	int (*check)(const struct learner_config *config, struct err *err); /* or NULL */
+	int (*make)(struct part **part, const struct part_view *view, struct err *err);
+	void (*free)(struct part *part);
+	/* For n samples of a step; for chunks of the lesson's size, which has zeros. Or NULL. */
+	int (*reserve)(struct part *part, int64_t n, struct err *err);
+	int (*ready)(struct part *part, struct part_lesson *lesson, struct err *err);
+	/* Of one of its models, (n, classes). */
+	int (*answer)(struct part *part, int model, const struct part_samples *samples,
+		float *answers, struct err *err);
+	int (*learn)(struct part *part, struct part_lesson *lesson, struct err *err);
+	void (*restart)(struct part *part); /* the slow net was replaced; or NULL */
+	/* Multiply-adds of answering and learning a sample now, unless it tells by itself; memory. */
+	double (*macs)(const struct part *part); /* or NULL */
+	double (*bytes)(const struct part *part);
+	void (*state)(struct part *part, struct state *state);
+
+	/*
+	 * A copy that answers while training goes on (learn/parts/published.h): either the slow
+	 * net with other weights, which are good until the next call, or `copied` bytes that
+	 * `copy` fills in and `answer_copy` reads, from any thread. With neither there is none.
+	 */
+	const float *(*weights)(struct part *part, int model, const struct part_view *view);
+	size_t (*copied)(const struct part *part);
+	void (*copy)(const struct part *part, void *to);
+	void (*answer_copy)(const void *copy, int dim, int classes, const float *inputs, int n,
+		float *probabilities);
+};
+
+/* In the order in which checkpoints have them; new ones come last. */
+enum { PART_TYPES = 4 };
+extern const struct part_type *const part_types[PART_TYPES];
+extern const struct part_type part_fast, part_ridge, part_knn, part_linear;
+
+/* A `check` for kinds that cannot take images. */
+int part_for_vectors(const struct learner_config *config, struct err *err);
+
+/* The answers of a model of the part are in the lesson's buffers. */
+void part_scored(struct part_lesson *lesson, const struct part *part, int model);
+
+/* Probabilities of samples one by one, on the threads; rows are `width` numbers apart. */
+typedef void part_ask_fn(const struct part *part, const float *row, float *probabilities);
+void part_ask_each(const struct part *part, part_ask_fn *ask, const struct part_samples *samples,
+	const float *rows, size_t width, float *probabilities);
+
+#endif

@@ -1,0 +1,173 @@
+/*
+ * The table of parts, and a learner's collection of them. What they answer is in parts_answer.c,
+ * learning in parts_learn.c.
+ */
+#include "learn/parts/parts.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "learn/parts/parts_impl.h"
+
+const struct part_type *const part_types[PART_TYPES] = {
+	&part_fast, &part_ridge, &part_knn, &part_linear};
+
+void part_tell(const struct part_view *view, enum learner_work work, int samples)
+{
+	if (view->watch->work)
+		view->watch->work(view->watch->context, work, samples);
+}
+
+void part_tell_macs(const struct part_view *view, double macs)
+{
+	if (view->watch->macs)
+		view->watch->macs(view->watch->context, (int64_t)macs);
+}
+
+/* A part and its models of the mixture. */
+static int make_part(struct parts *parts, const struct part_type *type, int models,
+	const struct part_view *view, struct err *err)
+{
+	struct part *part = NULL;
+	const int code = type->make(&part, view, err);
+	int row = 0;
+
+	if (code)
+		return code;
+	part->type = type;
+	while (part_types[row] != type)
+		row++;
+	parts->list[row] = part;
+	for (int i = 0; i < models; i++) {
+		parts->count++;
+		parts->models[parts->count].part = part;
+		parts->models[parts->count].model = i;
+	}
+	if (parts->room < PART_CHUNK + part->recent)
+		parts->room = PART_CHUNK + part->recent;
+	if (part->features)
+		parts->width = (size_t)net_features(view->net);
+	return 0;
+}
+
+static int make_buffers(struct parts *parts, const struct part_view *view, struct err *err)
+{
+	const size_t classes = (size_t)parts->mix.classes, room = (size_t)parts->room;
+	bool scores = true, whole;
+
+	for (int i = 1; i <= parts->count; i++)
+		scores = scores && parts->models[i].part->type->scores;
+	whole = (parts->inputs = mem_new(room * view->floats, sizeof(float))) &&
+		(!parts->width ||
+			(parts->features = mem_new(room * parts->width, sizeof(float)))) &&
+		(parts->losses = mem_new(room, sizeof(float))) &&
+		(parts->ones = mem_new(room, sizeof(float))) &&
+		(parts->logits = mem_new(room * classes, sizeof(float))) &&
+		(scores || (parts->answer = mem_new(PART_CHUNK * classes, sizeof(float)))) &&
+		(!parts->mix.config.guard ||
+			(parts->mixed = mem_new(PART_CHUNK * classes, sizeof(float)))) &&
+		(parts->ids = mem_new(room, sizeof(*parts->ids))) &&
+		(parts->labels = mem_new(room, sizeof(*parts->labels)));
+	if (!whole)
+		return err_memory(err, "parts of a mixture", room * view->floats * sizeof(float));
+	for (size_t i = 0; i < room; i++)
+		parts->ones[i] = 1;
+	return 0;
+}
+
+int parts_new(struct parts **parts, const struct parts_config *config, const struct part_view *view,
+	struct err *err)
+{
+	struct parts *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*parts = NULL;
+	if (!made)
+		return err_memory(err, "parts of a mixture", sizeof(*made));
+	made->config = *config;
+	made->room = PART_CHUNK;
+	code = mix_init(
+		&made->mix, &config->mix, view->engine->kernels, net_spec(view->net)->classes, err);
+	for (int i = 0; i < config->count && !code; i++)
+		code = make_part(made, config->rows[i].type, config->rows[i].models, view, err);
+	if (!code)
+		code = make_buffers(made, view, err);
+	if (code)
+		parts_free(made);
+	else
+		*parts = made;
+	return code;
+}
+
+void parts_free(struct parts *parts)
+{
+	if (!parts)
+		return;
+	for (int i = 0; i < PART_TYPES; i++)
+		if (parts->list[i])
+			part_types[i]->free(parts->list[i]);
+	mem_free(parts->inputs);
+	mem_free(parts->features);
+	mem_free(parts->losses);
+	mem_free(parts->ones);
+	mem_free(parts->logits);
+	mem_free(parts->answer);
+	mem_free(parts->mixed);
+	mem_free(parts->ids);
+	mem_free(parts->labels);
+	mix_release(&parts->mix);
+	mem_free(parts);
+}
+
+void parts_restart(struct parts *parts)
+{
+	for (int i = 0; i < PART_TYPES; i++)
+		if (parts->list[i] && part_types[i]->restart)
+			part_types[i]->restart(parts->list[i]);
+	mix_restart(&parts->mix);
+}
+
+double parts_slow_efficacy(const struct parts *parts)
+{
+	return parts->steps ? parts->slow_hits / (double)parts->steps : (double)NAN;
+}
+
+const struct mix *parts_mix(const struct parts *parts)
+{
+	return &parts->mix;
+}
+
+struct part *parts_find(const struct parts *parts, const struct part_type *type)
+{
+	struct part *found = NULL;
+
+	for (int i = 0; i < PART_TYPES; i++)
+		if (part_types[i] == type)
+			found = parts->list[i];
+	return found;
+}
+
+double parts_bytes(const struct parts *parts)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < PART_TYPES; i++)
+		if (parts->list[i])
+			bytes += part_types[i]->bytes(parts->list[i]);
+	return bytes;
+}
+
+/* Checkpoints have the mixture behind fast weights, the first row, and before all others. */
+void parts_state(struct parts *parts, struct state *state)
+{
+	state_enter(state, "fast");
+	state_int64(state, "steps", &parts->steps);
+	state_double(state, "slow_hits", &parts->slow_hits);
+	for (int i = 0; i < PART_TYPES; i++) {
+		if (parts->list[i])
+			part_types[i]->state(parts->list[i], state);
+		if (i == 0)
+			mix_state(&parts->mix, state);
+	}
+	state_leave(state);
+}

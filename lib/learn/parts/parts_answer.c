@@ -1,0 +1,208 @@
+/*
+ * What is this now, and ever: the slow net and parts are asked, and what they say is mixed by their
+ * weights.
+ */
+#include <string.h>
+
+#include "learn/parts/parts_impl.h"
+#include "nn/kernels.h"
+
+static const double NET_SHARE = 2; /* of the slow net in answers about ever; see part_type.share */
+
+void parts_softmax(const struct parts *parts, const struct part_view *view, float *logits,
+	const int32_t *labels, int n)
+{
+	parts_probabilities(view->engine->kernels, parts->mix.classes, logits, labels, parts->ones,
+		n, parts->losses);
+}
+
+/* The kernel's gradient is the probabilities but for the label's, which is less by 1. */
+void parts_probabilities(const struct kernels *kernels, int classes, float *logits,
+	const int32_t *labels, const float *ones, int n, float *losses)
+{
+	kernels->softmax_loss(logits, classes, labels, ones, n, losses, logits);
+	for (int i = 0; i < n; i++)
+		logits[(size_t)i * (size_t)classes + (size_t)labels[i]] += 1;
+}
+
+int parts_look(struct parts *parts, struct part_samples *samples, float *logits, struct err *err)
+{
+	const struct part_view *view = samples->view;
+
+	samples->features = parts->features;
+	return runner_features(view->runner, view->params, view->stats, samples->inputs, samples->n,
+		logits, parts->features, err);
+}
+
+void parts_ever_weights(const struct parts *parts, double weights[MIX_MODELS])
+{
+	double sum = NET_SHARE;
+
+	for (int i = 1; i <= parts->count; i++)
+		sum += parts->models[i].part->type->share;
+	memset(weights, 0, MIX_MODELS * sizeof(*weights));
+	weights[0] = NET_SHARE / sum;
+	for (int i = 1; i <= parts->count; i++)
+		weights[i] = parts->models[i].part->type->share / sum;
+}
+
+void parts_now_weights(const struct parts *parts, double weights[MIX_MODELS])
+{
+	mix_weights(&parts->mix, weights);
+	for (int i = 0; i < parts->mix.count && parts->config.alone; i++)
+		weights[i] = i == parts->config.alone;
+}
+
+bool parts_know_ever(const struct parts *parts)
+{
+	bool know = false;
+
+	for (int i = 1; i <= parts->count; i++)
+		know = know || parts->models[i].part->type->share > 0;
+	return know;
+}
+
+/* A chunk that is asked about: by which weights (NULL: by class), and where answers are gathered. */
+struct asking {
+	struct part_samples samples;
+	const double *weights;
+	float *sum;
+};
+
+/* Models without a weight are not computed. */
+static bool counts(const struct parts *parts, const struct asking *a, int model)
+{
+	return !a->weights || a->weights[model] > 0 ||
+	       (!model && mix_prior_weight(&parts->mix, a->weights) > 0);
+}
+
+static int ask_slow(struct parts *parts, struct asking *a, struct err *err)
+{
+	const int n = a->samples.n;
+	int code;
+
+	if (!counts(parts, a, 0) && !parts->features)
+		return 0;
+	part_tell(a->samples.view, LEARNER_PREDICT, n);
+	code = parts_look(parts, &a->samples, parts->logits, err);
+	if (code)
+		return code;
+	parts_softmax(parts, a->samples.view, parts->logits, parts->labels, n);
+	mix_look(&parts->mix, parts->logits, n);
+	mix_gather(&parts->mix, a->weights, 0, parts->logits, n, a->sum);
+	return 0;
+}
+
+static int ask_part(struct parts *parts, const struct asking *a, int model, struct err *err)
+{
+	struct part *part = parts->models[model].part;
+	const int n = a->samples.n;
+	int code;
+
+	if (!counts(parts, a, model))
+		return 0;
+	code = part->type->answer(
+		part, parts->models[model].model, &a->samples, parts->logits, err);
+	if (code)
+		return code;
+	if (part->type->logits)
+		parts_softmax(parts, a->samples.view, parts->logits, parts->labels, n);
+	mix_gather(&parts->mix, a->weights, model, parts->logits, n, a->sum);
+	return 0;
+}
+
+static int ask_chunk(struct parts *parts, struct asking *a, struct err *err)
+{
+	int code;
+
+	memset(parts->labels, 0, PART_CHUNK * sizeof(*parts->labels));
+	code = ask_slow(parts, a, err);
+	for (int i = 1; i <= parts->count && !code; i++)
+		code = ask_part(parts, a, i, err);
+	return code;
+}
+
+/* If one model has all the weight, its logits are the answer: nothing is mixed. */
+static int ask_alone(struct parts *parts, struct asking *a, int model, struct err *err)
+{
+	struct part *part = parts->models[model].part;
+	int code = 0;
+
+	if (!part || parts->features) {
+		part_tell(a->samples.view, LEARNER_PREDICT, a->samples.n);
+		code = parts_look(parts, &a->samples, a->sum, err);
+	}
+	if (!code && part)
+		code = part->type->answer(
+			part, parts->models[model].model, &a->samples, a->sum, err);
+	if (!code)
+		mix_sound(&parts->mix, a->sum, a->samples.n);
+	return code;
+}
+
+/* The model that answers alone, and has logits; -1: several are mixed. */
+static int alone(const struct parts *parts, const double weights[MIX_MODELS])
+{
+	const int model = mix_alone(&parts->mix, weights);
+	const struct part *part = model > 0 ? parts->models[model].part : NULL;
+
+	return part && !part->type->logits ? -1 : model;
+}
+
+int parts_predict(struct parts *parts, const struct part_view *view, bool ever, const float *inputs,
+	int n, float *logits, struct err *err)
+{
+	const size_t classes = (size_t)parts->mix.classes;
+	const bool by_class = parts->mix.config.by_class && !ever;
+	double weights[MIX_MODELS];
+	int code = 0, one;
+
+	if (ever)
+		parts_ever_weights(parts, weights);
+	else
+		parts_now_weights(parts, weights);
+	one = ever || by_class ? -1 : alone(parts, weights);
+	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
+	for (int at = 0; at < n && !code; at += PART_CHUNK) {
+		struct asking asking = {.samples = {.view = view,
+						.inputs = inputs + (size_t)at * view->floats,
+						.n = n - at < PART_CHUNK ? n - at : PART_CHUNK},
+			.weights = by_class ? NULL : weights,
+			.sum = logits + (size_t)at * classes};
+
+		code = one < 0 ? ask_chunk(parts, &asking, err)
+			       : ask_alone(parts, &asking, one, err);
+	}
+	if (code || one >= 0)
+		return code;
+	if (!ever)
+		mix_guard(&parts->mix, n, logits);
+	mix_log(&parts->mix, logits, n);
+	return 0;
+}
+
+struct asking_each {
+	const struct part *part;
+	part_ask_fn *ask;
+	const float *rows;
+	size_t width, classes;
+	float *probabilities;
+};
+
+static void ask_one(void *context, int task, int worker)
+{
+	const struct asking_each *a = context;
+
+	(void)worker;
+	a->ask(a->part, a->rows + (size_t)task * a->width,
+		a->probabilities + (size_t)task * a->classes);
+}
+
+void part_ask_each(const struct part *part, part_ask_fn *ask, const struct part_samples *samples,
+	const float *rows, size_t width, float *probabilities)
+{
+	struct asking_each asking = {part, ask, rows, width,
+		(size_t)net_spec(samples->view->net)->classes, probabilities};
+
+	team_run(samples->view->engine->team, samples->n, ask_one, &asking);
+}

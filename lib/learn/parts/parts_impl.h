@@ -1,0 +1,46 @@
+/* What the files of the table of parts share. */
+#ifndef RETAIN_LEARN_PARTS_PARTS_IMPL_H
+#define RETAIN_LEARN_PARTS_PARTS_IMPL_H
+
+#include "learn/parts/parts.h"
+
+struct parts {
+	struct parts_config config;
+	struct mix mix;
+	struct part *list[PART_TYPES]; /* in the order of part_types; NULL: not wanted */
+	/* A model of the mixture is a model of a part; 0 and the prior's are of none. */
+	struct {
+		struct part *part;
+		int model;
+	} models[MIX_MODELS];
+	int count;     /* of models of parts */
+	int room;      /* samples of the buffers below: a chunk and recent ones */
+	size_t width;  /* of features; 0: no part wants them */
+	float *inputs; /* [room][floats] */
+	float *features;
+	float *losses, *ones; /* [room] */
+	float *logits;        /* [room][classes], */
+	float *answer;        /* [PART_CHUNK][classes]: about ever; NULL: nothing to mix for it */
+	float *mixed;         /* [PART_CHUNK][classes]: about now; NULL without a guard, */
+	double weights[MIX_MODELS]; /* by these, of the chunk that is learned */
+	int64_t *ids;
+	int32_t *labels;
+	int64_t steps;    /* time steps, */
+	double slow_hits; /* and the sum of their shares that the answer about ever had right */
+	bool ready[PART_CHUNK + 1];
+};
+
+/* Logits of the slow net for a chunk, whose features are filled in if some part wants them. */
+int parts_look(struct parts *parts, struct part_samples *samples, float *logits, struct err *err);
+
+/* Makes probabilities of logits, in place; and losses. */
+void parts_softmax(const struct parts *parts, const struct part_view *view, float *logits,
+	const int32_t *labels, int n);
+void parts_probabilities(const struct kernels *kernels, int classes, float *logits,
+	const int32_t *labels, const float *ones, int n, float *losses);
+
+/* The models' weights in an answer about now, by their record; about ever: they never change. */
+void parts_now_weights(const struct parts *parts, double weights[MIX_MODELS]);
+void parts_ever_weights(const struct parts *parts, double weights[MIX_MODELS]);
+
+#endif

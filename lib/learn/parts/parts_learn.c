@@ -1,0 +1,251 @@
+/*
+ * How parts learn. All are scored by what they said, or would have said, before they saw the
+ * labels; then they learn; then the mixture takes the scores into its records.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "learn/parts/parts_impl.h"
+#include "nn/rank.h"
+
+/* What stands in the buffer of logits goes into the answer that the guard is compared with. */
+static void add_mixed(struct parts *parts, int model, int n)
+{
+	if (parts->mixed)
+		mix_gather(&parts->mix, parts->mix.config.by_class ? NULL : parts->weights, model,
+			parts->logits, n, parts->mixed);
+}
+
+void part_scored(struct part_lesson *lesson, const struct part *part, int model)
+{
+	struct parts *parts = lesson->parts;
+	const struct part_samples *samples = &lesson->samples;
+
+	for (int i = 1; i <= parts->count; i++) {
+		if (parts->models[i].part != part || parts->models[i].model != model)
+			continue;
+		mix_score(&parts->mix, i, parts->losses, samples->n);
+		if (lesson->mixes)
+			parts_softmax(
+				parts, samples->view, parts->logits, samples->labels, samples->n);
+		add_mixed(parts, i, samples->n);
+	}
+}
+
+int part_look_behind(struct part_lesson *lesson, int n, struct err *err)
+{
+	const struct part_view *view = lesson->samples.view;
+	struct parts *parts = lesson->parts;
+	const size_t at = (size_t)lesson->samples.n;
+
+	return runner_features(view->runner, view->params, view->stats,
+		parts->inputs + at * view->floats, n, parts->logits,
+		parts->features + at * parts->width, err);
+}
+
+int part_recent(struct part_lesson *lesson, int recent, struct err *err)
+{
+	const struct part_view *view = lesson->samples.view;
+	struct parts *parts = lesson->parts;
+	const int n = lesson->samples.n;
+	int code;
+
+	if (!view->source->recent(view->learner, recent, parts->ids))
+		return n;
+	code = view->source->fetch(view->learner, parts->ids, recent,
+		parts->inputs + (size_t)n * view->floats, parts->labels + n, err);
+	if (!code && parts->features) {
+		part_tell(view, LEARNER_FAST_FORWARD, recent);
+		code = part_look_behind(lesson, recent, err);
+	}
+	return code ? code : n + recent;
+}
+
+/* Of parts that do not score themselves: their records and, with the slow net, the answer about
+ * ever; returns how often that is right, or an error. */
+static int score_parts(struct parts *parts, struct part_lesson *lesson, struct err *err)
+{
+	const struct part_samples *samples = &lesson->samples;
+	const int classes = parts->mix.classes, n = samples->n;
+	double weights[MIX_MODELS];
+	int code = 0;
+
+	parts_ever_weights(parts, weights);
+	memset(parts->answer, 0, (size_t)n * (size_t)classes * sizeof(float));
+	mix_gather(&parts->mix, weights, 0, parts->logits, n, parts->answer);
+	for (int i = 1; i <= parts->count && !code; i++) {
+		struct part *part = parts->models[i].part;
+
+		if (part->type->scores)
+			continue;
+		code = part->type->answer(
+			part, parts->models[i].model, samples, parts->logits, err);
+		for (int k = 0; k < n && !code; k++)
+			parts->losses[k] = -logf(parts->logits[k * classes + samples->labels[k]]);
+		mix_score(&parts->mix, i, parts->losses, n);
+		mix_gather(&parts->mix, weights, i, parts->logits, n, parts->answer);
+		add_mixed(parts, i, n);
+	}
+	return code ? code : rank_hits(parts->answer, classes, samples->labels, n);
+}
+
+/* The record of the slow net and of all that does not score itself. */
+static int score(struct parts *parts, struct part_lesson *lesson, int *hits, struct err *err)
+{
+	struct part_samples *samples = &lesson->samples;
+	const int32_t *labels = samples->labels;
+	const int n = samples->n, classes = parts->mix.classes;
+	int right = 0, code = parts_look(parts, samples, parts->logits, err);
+
+	if (code)
+		return code;
+	part_tell(samples->view, LEARNER_FAST_FORWARD, n);
+	if (!parts->answer)
+		right = rank_hits(parts->logits, classes, labels, n);
+	parts_softmax(parts, samples->view, parts->logits, labels, n);
+	mix_look(&parts->mix, parts->logits, n);
+	mix_score(&parts->mix, 0, parts->losses, n);
+	mix_score_prior(&parts->mix, parts->logits, labels, n);
+	if (parts->mixed) {
+		memset(parts->mixed, 0, (size_t)n * (size_t)classes * sizeof(float));
+		parts_now_weights(parts, parts->weights);
+	}
+	add_mixed(parts, 0, n);
+	if (parts->answer)
+		right = score_parts(parts, lesson, err);
+	*hits += right > 0 ? right : 0;
+	return right < 0 ? right : 0;
+}
+
+static void tell_macs(const struct parts *parts, const struct part_samples *samples)
+{
+	double macs = 0;
+
+	for (int i = 0; i < PART_TYPES; i++)
+		if (parts->list[i] && part_types[i]->macs)
+			macs += part_types[i]->macs(parts->list[i]);
+	if (macs > 0)
+		part_tell_macs(samples->view, samples->n * macs);
+}
+
+static void tell_lead(const struct parts *parts, const struct part_view *view)
+{
+	const struct mix *mix = &parts->mix;
+	struct learner_lead lead = {.iteration = view->iteration,
+		.step = view->step,
+		.models = mix->count,
+		.lead = mix->lead};
+
+	for (int i = 1; i <= parts->count; i++)
+		lead.names[i] = parts->models[i].part->type->word;
+	if (mix->config.prior > 0)
+		lead.names[mix->count - 1] = "prior";
+	mix_weights(mix, lead.weights);
+	if (view->watch->lead)
+		view->watch->lead(view->watch->context, &lead);
+}
+
+static int learn_chunk(
+	struct parts *parts, struct part_samples *samples, int *hits, struct err *err)
+{
+	struct part_lesson lesson = {.samples = *samples,
+		.parts = parts,
+		.losses = parts->losses,
+		.logits = parts->logits,
+		.mixes = parts->mixed != NULL};
+	int code = score(parts, &lesson, hits, err);
+
+	tell_macs(parts, samples);
+	for (int i = 0; i < PART_TYPES && !code; i++)
+		if (parts->list[i])
+			code = part_types[i]->learn(parts->list[i], &lesson, err);
+	if (code)
+		return code;
+	if (parts->mixed)
+		mix_score_guesses(&parts->mix, parts->mixed, samples->labels, samples->n);
+	if (mix_reveal(&parts->mix, samples->labels, samples->n))
+		tell_lead(parts, samples->view);
+	return 0;
+}
+
+/* A chunk must be in the buffers if its inputs are in the store, or if recent ones join it. */
+static int fill_chunk(struct parts *parts, struct part_samples *samples, struct err *err)
+{
+	const struct part_view *view = samples->view;
+	const int n = samples->n;
+	int code = 0;
+
+	if (samples->inputs)
+		code = view->source->scale(view->learner, &samples->inputs, n, err);
+	if (code || (samples->inputs && parts->room == PART_CHUNK))
+		return code;
+	for (int i = 0; i < n; i++)
+		parts->ids[i] = samples->first + i;
+	if (samples->inputs)
+		memcpy(parts->inputs, samples->inputs, (size_t)n * view->floats * sizeof(float));
+	else
+		code = view->source->fetch(
+			view->learner, parts->ids, n, parts->inputs, parts->labels, err);
+	memcpy(parts->labels, samples->labels, (size_t)n * sizeof(*parts->labels));
+	samples->inputs = parts->inputs;
+	samples->labels = parts->labels;
+	return code;
+}
+
+int parts_learn(struct parts *parts, const struct part_view *view, int64_t first,
+	const float *inputs, const int32_t *labels, int n, struct err *err)
+{
+	int hits = 0, code = 0;
+
+	for (int at = 0; at < n && !code; at += PART_CHUNK) {
+		struct part_samples samples = {.view = view,
+			.inputs = inputs ? inputs + (size_t)at * view->floats : NULL,
+			.first = first + at,
+			.labels = labels + at,
+			.n = n - at < PART_CHUNK ? n - at : PART_CHUNK};
+
+		code = fill_chunk(parts, &samples, err);
+		if (!code)
+			code = learn_chunk(parts, &samples, &hits, err);
+	}
+	if (code)
+		return code;
+	parts->steps++;
+	parts->slow_hits += (double)hits / n;
+	return 0;
+}
+
+/* A runner makes its plans for a size when it first sees it: so it is shown some zeros. */
+static int make_ready(struct parts *parts, const struct part_view *view, int n, struct err *err)
+{
+	struct part_lesson lesson = {
+		.samples = {.view = view, .inputs = parts->inputs, .labels = parts->labels, .n = n},
+		.parts = parts,
+		.losses = parts->losses,
+		.logits = parts->logits,
+		.mixes = parts->mixed != NULL};
+	int code;
+
+	if (parts->ready[n])
+		return 0;
+	memset(parts->inputs, 0, (size_t)parts->room * view->floats * sizeof(float));
+	memset(parts->labels, 0, (size_t)parts->room * sizeof(*parts->labels));
+	code = parts_look(parts, &lesson.samples, parts->logits, err);
+	for (int i = 0; i < PART_TYPES && !code; i++)
+		if (parts->list[i] && part_types[i]->ready)
+			code = part_types[i]->ready(parts->list[i], &lesson, err);
+	parts->ready[n] = !code;
+	return code;
+}
+
+int parts_ready(struct parts *parts, const struct part_view *view, int n, struct err *err)
+{
+	int code = n >= PART_CHUNK ? make_ready(parts, view, PART_CHUNK, err) : 0;
+
+	if (!code && n % PART_CHUNK)
+		code = make_ready(parts, view, n % PART_CHUNK, err);
+	for (int i = 0; i < PART_TYPES && !code; i++)
+		if (parts->list[i] && part_types[i]->reserve)
+			code = part_types[i]->reserve(parts->list[i], n, err);
+	return code;
+}

@@ -1,0 +1,154 @@
+/* The fast.* keys, and which parts they ask for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "learn/extras/population.h"
+#include "learn/parts/parts.h"
+
+const struct option_row parts_options[] = {
+	{"fast", "parts", OPTION_TEXT, "none", NULL,
+		"fast weights for what comes now: rate:keep[+rate:keep][:passes[:recent "
+		"samples]], ...; none"},
+	{"fast", "layers", OPTION_CHOICE, "all", "all | head",
+		"which weights have fast ones: all, or those of the last layer"},
+	{"fast", "heads", OPTION_TEXT, "none", NULL,
+		"beside the net, for vectors: linear; for embeddings: ridge, knn; any of them, or "
+		"none"},
+	{"fast", "bank", OPTION_INT64, "3000", "[0, inf)",
+		"fast.heads = knn: so many samples are kept, a uniform choice; 0: all"},
+	{"fast", "reach", OPTION_FLOAT, "1", "(0, inf)",
+		"a step of fast weights lowers the loss by this share at most, to first order"},
+	{"fast", "prior", OPTION_FLOAT, "0.7", "[0, 1]",
+		"a part that corrects for classes that are frequent of late, so strongly; 0: none"},
+	{"fast", "prior_samples", OPTION_FLOAT, "500", "[1, inf)",
+		"fast.prior: \"of late\" is about so many samples"},
+	{"fast", "last", OPTION_BOOL, "false", NULL,
+		"the same part also knows the last label, and how often labels repeat"},
+	{"fast", "guard", OPTION_BOOL, "false", NULL,
+		"the most frequent or the last label answers while it is right more often"},
+	{"fast", "mix", OPTION_FLOAT, "0.98", "[0, 1)",
+		"what a part's record keeps at a time step; parts are mixed by it"},
+	{"fast", "mix_by", OPTION_CHOICE, "all", "all | class",
+		"a part has one record, or one for each class that the slow net sees in a sample"},
+	{"fast", "alone", OPTION_INT, "0", "[0, 9]",
+		"what is now is answered by this part alone, parts before heads; 0: by the "
+		"mixture"},
+	{0},
+};
+
+/* The kind that a word of fast.heads names; NULL: none. */
+static const struct part_type *type_of(const char *word, size_t size)
+{
+	for (int i = 0; i < PART_TYPES; i++)
+		if (part_types[i]->word && strlen(part_types[i]->word) == size &&
+			!strncmp(part_types[i]->word, word, size))
+			return part_types[i];
+	return NULL;
+}
+
+static void add_row(struct parts_config *config, const struct part_type *type, int models)
+{
+	config->rows[config->count].type = type;
+	config->rows[config->count++].models = models;
+	config->mix.models += models;
+}
+
+static int unknown_word(const char *words, const char *word, size_t size, struct err *err)
+{
+	char known[256] = "";
+
+	for (int i = 0, at = 0; i < PART_TYPES && at < (int)sizeof(known); i++)
+		if (part_types[i]->word)
+			at += snprintf(known + at, sizeof(known) - (size_t)at, "%s%s",
+				at ? ", " : "", part_types[i]->word);
+	return err_set(err, ERR_INPUT, "fast.heads = %.100s: \"%.*s\" is no head; there are %s",
+		words, (int)(size < 60 ? size : 60), word, known);
+}
+
+static int read_words(struct parts_config *config, const char *words, struct err *err)
+{
+	for (const char *at = words; *at; at += *at == ',') {
+		const size_t size = strcspn(at += strspn(at, " "), ", ");
+		const struct part_type *type = type_of(at, size);
+
+		for (int i = 0; i < config->count && type; i++)
+			if (config->rows[i].type == type)
+				return err_set(err, ERR_INPUT, "fast.heads = %.100s: %s twice",
+					words, type->word);
+		if (!type)
+			return unknown_word(words, at, size, err);
+		add_row(config, type, 1);
+		at += size;
+		at += strspn(at, " ");
+	}
+	return 0;
+}
+
+int parts_config(struct parts_config *config, const struct options *options, struct err *err)
+{
+	const char *heads = options_text(options, "fast.heads");
+	int code = 0;
+
+	*config = (struct parts_config){
+		.alone = options_int(options, "fast.alone"),
+		.mix = {.models = 1,
+			.keep = options_float(options, "fast.mix"),
+			.prior = options_float(options, "fast.prior"),
+			.span = options_float(options, "fast.prior_samples"),
+			.last = options_bool(options, "fast.last"),
+			.guard = options_bool(options, "fast.guard")},
+	};
+	config->mix.by_class =
+		!strcmp(options_text(options, "fast.mix_by"), "class") && !config->alone;
+	for (int i = 0; i < PART_TYPES && !code; i++) {
+		int models = 0;
+
+		if (part_types[i]->wanted)
+			code = part_types[i]->wanted(options, &models, err);
+		if (models)
+			add_row(config, part_types[i], models);
+	}
+	if (!code && strcmp(heads, "none") != 0)
+		code = read_words(config, heads, err);
+	if (!code && config->alone >= config->mix.models)
+		code = err_set(err, ERR_INPUT, "fast.alone = %d: there are %d parts and heads",
+			config->alone, config->mix.models - 1);
+	return code;
+}
+
+int part_for_vectors(const struct learner_config *config, struct err *err)
+{
+	if ((int64_t)config->height * config->width <= 1)
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"fast.heads = %s: only for vectors, such as embeddings, not for images; set it to "
+		"none",
+		options_text(config->options, "fast.heads"));
+}
+
+/* Parts stand beside one net that goes on. */
+int parts_check(const struct learner_config *config, struct err *err)
+{
+	const struct options *o = config->options;
+	struct parts_config parts;
+	int code = parts_config(&parts, o, err);
+	const char *key;
+
+	if (code || !parts.count)
+		return code;
+	key = parts.rows[0].type->word ? "fast.heads" : "fast.parts";
+	if (population_type_find(options_text(o, "learn.population"))->count)
+		return err_set(err, ERR_INPUT,
+			"%s = %s: does not go with learn.population = %s, whose models "
+			"replace one another; set it to none",
+			key, options_text(o, key), options_text(o, "learn.population"));
+	if (options_bool(o, "learn.retrain"))
+		return err_set(err, ERR_INPUT,
+			"%s = %s: does not go with learn.retrain = on, which starts again "
+			"with every task; set it to none",
+			key, options_text(o, key));
+	for (int i = 0; i < parts.count && !code; i++)
+		if (parts.rows[i].type->check)
+			code = parts.rows[i].type->check(config, err);
+	return code;
+}
