@@ -141,6 +141,7 @@ int main(int argc, char **argv)
 	static const struct transform_config config = {.kind = "crop",
 		.size = SIZE,
 		.resize = 256,
+		.flip = true,
 		.channels = 3,
 		.mean = {.485f, .456f, .406f},
 		.std = {.229f, .224f, .225f},
