@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/ini_read.h"
 #include "base/nearest.h"
 #include "base/paths.h"
 #include "config/app_defaults.h"
@@ -157,45 +157,49 @@ const struct config_scope app_scope = {
 	.check = check_source,
 };
 
-/* An empty file that is not called a config is a mistake, not a config that sets nothing. */
-static bool is_nothing(const char *file)
-{
-	struct stat about;
-
-	return !path_ends(file, ".ini") && !stat(file, &about) && S_ISREG(about.st_mode) &&
-	       !about.st_size;
-}
-
 static bool is_called_config(const char *file)
 {
 	return path_ends(file, ".ini") || path_ends(file, ".cfg") || path_ends(file, ".conf");
 }
 
-/* What is no config may have been meant as data. */
-static int nor_table(const char *file, int code, struct err *err)
+/* Whether what comes first is the heading of a section with keys. */
+static int look_at_first(void *known, const char *section, const char *name, const char *value,
+	int line, struct err *err)
 {
-	const struct err why = err ? *err : (struct err){0};
+	const struct option_row *row;
+	struct options *options;
 
-	return err_set(err, code,
-		"%.400s; nor is %s a table, whose columns are parted by commas, tabs, semicolons "
-		"or "
-		"bars",
-		why.message, path_name(file));
+	(void)value;
+	(void)line;
+	if (name || config_defaults(&options, &app_scope, err))
+		return ERR_FORMAT;
+	for (size_t i = 0; (row = options_at(options, i)); i++)
+		*(bool *)known |= !strcmp(row->section, section);
+	options_free(options);
+	return ERR_FORMAT; /* seen enough */
 }
 
-static int load(struct config *config, const char *place, struct err *err)
+/* Content decides; a name only says what its mistakes are mistakes of. */
+static int refuse_other(const char *file, struct err *err)
 {
-	int code = 0;
+	struct stat about;
+	bool known = false;
 
-	if (path_is_folder(place))
-		return config_load(config, place, err);
-	if (is_nothing(place))
-		code = err_set(err, ERR_INPUT, "%s: is empty, neither data nor a config", place);
-	else if (!(code = records_refuse_lines(place, err)))
-		code = config_load(config, place, err);
-	if (code == ERR_FORMAT && !is_called_config(place))
-		code = nor_table(place, code, err);
-	return code;
+	if (is_called_config(file) || stat(file, &about) || S_ISDIR(about.st_mode))
+		return 0;
+	if (S_ISREG(about.st_mode) && !about.st_size)
+		return err_set(err, ERR_INPUT, "%s: is empty, neither data nor a config", file);
+	if (records_refuse_json(file, err))
+		return ERR_INPUT;
+	ini_read_file(file, look_at_first, &known, NULL);
+	return known || access(file, R_OK)
+		       ? 0
+		       : err_set(err, ERR_INPUT,
+				 "%s: neither a config, which starts with a [section] from retain "
+				 "config, nor data that retain can read: a table with columns "
+				 "separated by commas, tabs, semicolons or bars, or a kind from "
+				 "retain list",
+				 file);
 }
 
 int app_config_make(struct options **options, const char *file, const struct setting *settings,
@@ -206,7 +210,9 @@ int app_config_make(struct options **options, const char *file, const struct set
 
 	*options = NULL;
 	if (!code && file)
-		code = load(config, file, err);
+		code = refuse_other(file, err);
+	if (!code && file)
+		code = config_load(config, file, err);
 	for (; settings && settings->key && !code; settings++)
 		if (settings->value)
 			code = config_set(config, settings->key, settings->value, err);

@@ -226,7 +226,7 @@ static int read_value(void *context, const char *section, const char *name, cons
 		if (second && !good_name(second))
 			return err_set(err, ERR_INPUT, "%s:%d: [%s]: not a good name",
 				reading->made->path, line, section);
-		return sections[i].read(reading, &place, err);
+		return name ? sections[i].read(reading, &place, err) : 0;
 	}
 	return err_set(err, ERR_INPUT,
 		"%s:%d: [%s]: an experiment has [experiment], [base], [scale NAME], [variant NAME] "

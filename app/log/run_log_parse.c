@@ -70,6 +70,8 @@ static int take_setting(void *context, const char *section, const char *name, co
 	struct run_log *log = reading->log;
 	struct run_setting *setting = &log->settings[log->setting_count];
 
+	if (!name)
+		return 0;
 	if (!*section)
 		return err_set(err, ERR_FORMAT, "%s:%d: %.100s stands before any [section]",
 			reading->where, line, name);

@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "base/name_list.h"
 #include "base/paths.h"
+#include "formats/csv.h"
+#include "formats/mapped.h"
 #include "images/image.h"
 #include "records/records_types.h"
 
@@ -102,10 +104,41 @@ static bool holds_pictures(const char *folder)
 	return found;
 }
 
-int records_refuse_lines(const char *path, struct err *err)
+/* How JSON begins: { is an object, [ an array, unless it is a config's [section]; 0 is neither. */
+static char json_start(const char *path)
 {
-	if ((!path_ends(path, ".ndjson") && !path_ends(path, ".jsonl")) || !path_exists(path))
+	struct mapped file;
+	const char *at, *end;
+	char start = 0;
+
+	if (mapped_open(&file, path, 0, NULL))
 		return 0;
+	at = (const char *)file.data + csv_mark((const char *)file.data, file.size);
+	end = (const char *)file.data + file.size;
+	while (at < end && strchr(" \t\r\n", *at))
+		at++;
+	if (at < end && strchr("[{", *at))
+		start = *at++;
+	while (start == '[' && at < end && strchr(" \t\r\n", *at))
+		at++;
+	if (start == '[' && at < end && !strchr("{[\"-0123456789]", *at))
+		start = 0;
+	mapped_close(&file);
+	return start;
+}
+
+int records_refuse_json(const char *path, struct err *err)
+{
+	const bool lines = path_ends(path, ".ndjson") || path_ends(path, ".jsonl");
+	const char start = path_exists(path) && !path_is_folder(path) ? json_start(path) : 0;
+
+	if (lines ? !path_exists(path) : !start)
+		return 0;
+	if (start == '[')
+		return err_set(err, ERR_INPUT,
+			"%s: is a JSON array; retain learns from JSON objects, one a line: jq -c "
+			"'.[]' %s | retain run - (in pandas: orient=\"records\", lines=True)",
+			path, path);
 	return err_set(err, ERR_INPUT,
 		"%s: lines of JSON are learned as they come: retain run - < %s", path, path);
 }
@@ -134,7 +167,7 @@ static int find_type(
 			"class into a folder of its name, or list them in a CSV file with columns "
 			"path and label",
 			words);
-	if (records_refuse_lines(words, err))
+	if (records_refuse_json(words, err))
 		return ERR_INPUT;
 	if (path_exists(words) && access(words, R_OK))
 		return err_set(err, ERR_FILE, "%s: %s", words, strerror(errno));

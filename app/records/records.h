@@ -110,8 +110,8 @@ void records_close(struct records *records);
 /* Whether words are "KIND:PATH", or a path that is there and looks like some kind. Reads little. */
 bool records_likely(const char *words);
 
-/* Refuses a file of JSON lines, by its name: those come by standard input. */
-int records_refuse_lines(const char *path, struct err *err);
+/* Refuses (ERR_INPUT) a file of JSON, by its name or its first bytes: JSON comes line by line. */
+int records_refuse_json(const char *path, struct err *err);
 
 /* Whether "KIND:PATH" or "PATH" is a table: rows of numbers, whatever is in it. Reads little. */
 bool records_tabular(const char *words);

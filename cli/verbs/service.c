@@ -100,15 +100,14 @@ static int take_value(void *context, const char *section, const char *name, cons
 
 	if (learner && !find(reading->service, whose))
 		code = make_learner(reading->service, whose, &why);
-	if (!code && learner)
-		code = set_key(find(reading->service, whose), NULL, name, value, &why);
-	else if (!code && !strcmp(section, "serve"))
-		code = set_key(&reading->own, section, name, value, &why);
-	else if (!code)
+	if (!code && !learner && strcmp(section, "serve") != 0)
 		code = err_set(&why, ERR_INPUT,
-			"[%s]: beside [learner NAME] only [serve] can stand; what is for a learner "
-			"stands in its section, as %s.%s = %s",
-			section, section, name, value);
+			"[%s]: beside [learner NAME] only [serve] can stand; keys of a learner go "
+			"into its section, as %s.KEY = VALUE",
+			section, section);
+	if (!code && name)
+		code = set_key(learner ? find(reading->service, whose) : &reading->own,
+			learner ? NULL : section, name, value, &why);
 	return code ? err_set(err, code, "%s:%d: %s", reading->file, line, why.message) : 0;
 }
 

@@ -49,7 +49,8 @@ static int no_stream(void *context, const char *section, const char *name, const
 	const struct run *run = context;
 
 	(void)line;
-	if (strcmp(section, "stream") || strcmp(name, "source") || !strcmp(value, "program"))
+	if (!name || strcmp(section, "stream") || strcmp(name, "source") ||
+		!strcmp(value, "program"))
 		return 0;
 	return err_set(err, ERR_INPUT,
 		"%s: holds a run of the command retain over stream.source = %s, not a learner of a "

@@ -49,7 +49,7 @@ static void drop_comment(char *line)
 
 static int read_line(struct reading *reading, char *line, struct err *err)
 {
-	char *end;
+	char *end, *rest;
 
 	line = trimmed(line);
 	if (reading->line == 1 && !strncmp(line, "\xef\xbb\xbf", 3)) /* an editor's mark of UTF-8 */
@@ -62,12 +62,15 @@ static int read_line(struct reading *reading, char *line, struct err *err)
 		return err_set(err, ERR_FORMAT, "%s:%d: neither [section] nor name = value",
 			reading->name, reading->line);
 	*end = '\0';
-	if (*line == '[') {
-		reading->section = line + 1;
-		return 0;
-	}
-	return reading->found(reading->context, reading->section, trimmed(line), trimmed(end + 1),
-		reading->line, err);
+	rest = trimmed(end + 1);
+	if (*line != '[')
+		return reading->found(reading->context, reading->section, trimmed(line), rest,
+			reading->line, err);
+	if (*rest)
+		return err_set(err, ERR_FORMAT, "%s:%d: [%.40s] is followed by %.40s",
+			reading->name, reading->line, line + 1, rest);
+	reading->section = line + 1;
+	return reading->found(reading->context, reading->section, NULL, NULL, reading->line, err);
 }
 
 int ini_read(const char *name, const char *words, size_t size, ini_value_fn *found, void *context,

@@ -1,7 +1,7 @@
 /*
  * INI files: `[section]`, `name = value`, comments after `;` (at the start of a
  * line also `#`), indentation means nothing. Reading calls a function for every
- * line that has a value.
+ * heading and every value.
  */
 #ifndef RETAIN_BASE_INI_READ_H
 #define RETAIN_BASE_INI_READ_H
@@ -10,7 +10,10 @@
 
 #include "base/err.h"
 
-/* A value and where it stands. `section` may be empty. An error ends the reading. */
+/*
+ * A value and where it stands, or a heading: then name and value are NULL. `section` may be empty.
+ * An error ends the reading.
+ */
 typedef int ini_value_fn(void *context, const char *section, const char *name, const char *value,
 	int line, struct err *err);
 

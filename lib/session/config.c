@@ -148,6 +148,17 @@ static int read_file(struct options *layer, const char *file, bool saved, struct
 	return code;
 }
 
+static bool sets_any(const struct options *layer)
+{
+	const struct option_row *row;
+	char key[OPTION_KEY];
+
+	for (size_t i = 0; (row = options_at(layer, i)); i++)
+		if (options_origin(layer, option_row_key(row, key)) > ORIGIN_ABSENT)
+			return true;
+	return false;
+}
+
 int config_load(struct config *config, const char *path, struct err *err)
 {
 	const bool folder = path_is_folder(path);
@@ -158,6 +169,8 @@ int config_load(struct config *config, const char *path, struct err *err)
 
 	if (!code)
 		code = read_file(layer, file, folder || is_saved(file), err);
+	if (!code && !sets_any(layer))
+		code = err_set(err, ERR_INPUT, "%s: sets no key; retain config lists them", file);
 	if (!code)
 		code = check_layer(config, layer, err);
 	mem_free(file);

@@ -14,9 +14,10 @@ static int note(void *context, const char *section, const char *name, const char
 {
 	struct seen *seen = context;
 
-	if (seen->unwanted && !strcmp(seen->unwanted, name))
+	if (seen->unwanted && !strcmp(seen->unwanted, name ? name : section))
 		return err_set(err, ERR_INPUT, "%d: not wanted", line);
-	text_addf(&seen->words, "%d[%s]%s=%s|", line, section, name, value);
+	if (name)
+		text_addf(&seen->words, "%d[%s]%s=%s|", line, section, name, value);
 	return 0;
 }
 
@@ -38,7 +39,7 @@ static void files_are_read(void **state)
 		/* Comments: a line, or after a blank; # only as a line. */
 		{"; x = 1\n# y = 2\n  ; z\nx = 1 ; one\ny = a;b #c\n", "4[]x=1|5[]y=a;b #c|"},
 		{"[a] ; rest\nx = 1\t;\n", "2[a]x=1|"},
-		{"[a] rest\nx = ; 1\n", "2[a]x=|"},
+		{"[a]\nx = ; 1\n", "2[a]x=|"},
 		{"\xef\xbb\xbf[a]\nx = 1\n", "2[a]x=1|"},
 	};
 
@@ -67,6 +68,9 @@ static void mistakes_end_the_reading(void **state)
 		{"[a\nx=1\n", 7, "", "file:1: neither", ERR_FORMAT},
 		{"[a ; b]\n", 8, "", "file:1: neither", ERR_FORMAT},
 		{"x ; = 1\n", 8, "", "file:1: neither", ERR_FORMAT},
+		{"x=1\n[a] rest\ny=2\n", 17, "1[]x=1|", "file:2: [a] is followed by rest",
+			ERR_FORMAT},
+		{"x=1\n[no]\n", 9, "1[]x=1|", "2: not wanted", ERR_INPUT},
 		{"x=1\n\0y=2\n", 9, "", "file: not a text file: it has NUL bytes", ERR_FORMAT},
 		{"x=1\nno=1\ny\n", 11, "1[]x=1|", "2: not wanted", ERR_INPUT},
 	};

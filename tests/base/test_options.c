@@ -259,7 +259,7 @@ static void bad_files_name_the_line(void **state)
 		{"[schedule]\n\nepsilom = 1\n", ERR_INPUT,
 			"conf.ini:3: schedule.epsilom: no such key; did you mean "
 			"schedule.epsilon?"},
-		{"[schedul]\nepsilon = 1\n", ERR_INPUT, "conf.ini:2: schedul.epsilon: no such key"},
+		{"[schedul]\nepsilon = 1\n", ERR_INPUT, "conf.ini:1: [schedul]: no such section"},
 		{"seed = 1\n", ERR_INPUT, "conf.ini:1: seed stands before any [section]"},
 		{"[run]\nseed\n", ERR_FORMAT, "conf.ini:2: neither [section] nor name = value"},
 		{"[run\nseed = 1\n", ERR_FORMAT, "conf.ini:1: neither"},
@@ -311,7 +311,7 @@ static void long_lines_are_read_whole(void **state)
 	assert_says(err, "conf.ini:3:");
 	snprintf(line, sizeof(line), "[%s]\nseed = 1\n", words);
 	assert_int_equal(read_words(line, &err), ERR_INPUT);
-	assert_says(err, "conf.ini:2: xxx");
+	assert_says(err, "conf.ini:1: [xxx");
 	snprintf(line, sizeof(line), "[run]\nseed = 1%s\n", words);
 	assert_int_equal(read_words(line, &err), ERR_INPUT);
 	assert_says(err, "conf.ini:2: run.seed = 1xxx");

@@ -215,8 +215,26 @@ def what_users_type():
     done = run("run", "empty.ndjson")
     tap.verdict(done.returncode == 2 and "is empty, neither data nor a config" in done.stderr,
               "nor is an empty file", done.stderr)
-    done = run("run", "empty.ini", *SMALL, "--quiet")
-    tap.verdict(done.returncode == 0, "unless it is called one", done.stderr)
+    for name, words, why in (
+            ("empty.ini", b"", "empty.ini: sets no key"),
+            ("headings.ini", b"# nothing yet\n[run]\n", "headings.ini: sets no key"),
+            ("typo.ini", b"[rum]\n", "typo.ini:1: [rum]: no such section; did you mean [run]?"),
+            ("behind.ini", b"[run] seed = 1\n", "behind.ini:1: [run] is followed by seed = 1"),
+            ("records.json", b'[{"a":1,"class":"x"},{"a":2,"class":"y"}]', "records.json: is a JSON array; "),
+            ("indented.txt", b'\xef\xbb\xbf [\n {"a": 1}\n]\n', "indented.txt: is a JSON array; "),
+            ("numbers.txt", b"[1,2,3]\n", "numbers.txt: is a JSON array; "),
+            ("lines.json", b'{"a":1}\n{"a":2}\n', "retain run - < lines.json"),
+            ("array.ini", b"[1,2,3]\n", "array.ini:1: [1,2,3]: no such section"),
+            ("zeros.bin", bytes(100), "zeros.bin: neither a config, which starts with a [section]"),
+            ("prose.txt", b"Dear all,\n", "prose.txt: neither a config"),
+            ("pairs.txt", b"seed = 1\n", "pairs.txt: neither a config")):
+        with open(name, "wb") as file:
+            file.write(words)
+        done = run("run", name, "--quiet")
+        tap.verdict(done.returncode == 2 and why in done.stderr, f"{name} runs nothing", done.stderr)
+    with open("any.name", "w") as file:
+        file.write("[run]\nseed = 2\n")
+    tap.verdict(run("run", "any.name", *SMALL, "--quiet").returncode == 0, "a config may have any name")
     for typed, meant in ("schedule.lr=1", "schedule.rate"), ("schedule.learning_rate=1", "schedule.rate"):
         done = run("run", "--set", typed)
         tap.verdict(done.returncode == 2 and f"did you mean {meant}?" in done.stderr, f"{typed}: {meant}",

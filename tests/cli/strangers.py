@@ -147,7 +147,7 @@ def names_of_files():
     verdict(code == 2 and "retain run - < lines.ndjson" in why, "lines of JSON get their command", code, why)
     write("blanks.dat", rows, " ")
     code, _, why = run("run", "blanks.dat")
-    verdict(code == 2 and "nor is blanks.dat a table, whose columns are parted by" in why,
+    verdict(code == 2 and "blanks.dat: neither a config" in why and "nor data that retain can read" in why,
             "what is neither config nor table is told so", code, why)
     with open("wide.csv", "wb") as file:
         file.write("".join("%s,%s,%s\n" % tuple(row) for row in rows).encode("utf-16"))

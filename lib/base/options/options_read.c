@@ -22,6 +22,10 @@ static int set_value(void *context, const char *section, const char *name, const
 	int code;
 
 	snprintf(source, sizeof(source), "%.480s:%d", reading->name, line);
+	if (!name)
+		return reading->sections || options_has_section(reading->options, section)
+			       ? 0
+			       : options_unknown_section(reading->options, source, section, err);
 	if (!*section)
 		return err_set(
 			err, ERR_INPUT, "%s: %.100s stands before any [section]", source, name);

@@ -77,9 +77,10 @@ int options_unknown_section(
 	const char *nearest = nearest_section(options, section);
 
 	if (nearest)
-		return err_set(err, ERR_INPUT, "%s[%.100s]: no such section; did you mean [%s]?",
-			place, section, nearest);
-	return err_set(err, ERR_INPUT, "%s[%.100s]: no such section", place, section);
+		return err_set(err, ERR_INPUT, "%s%s[%.100s]: no such section; did you mean [%s]?",
+			place, *place ? ": " : "", section, nearest);
+	return err_set(err, ERR_INPUT, "%s%s[%.100s]: no such section", place, *place ? ": " : "",
+		section);
 }
 
 /* A section in the place of a key; its keys, as many as a message can hold. */
@@ -112,7 +113,7 @@ int options_unknown_key(
 	const struct option_row *synonym = options_synonym(options, key);
 	const struct option_row *nearest = synonym ? synonym : nearest_row(options, key);
 	size_t size = strcspn(key, ".");
-	char section[64], place[256];
+	char section[64];
 
 	if (!synonym && options_has_section(options, key))
 		return section_alone(options, source, key, err);
@@ -122,6 +123,5 @@ int options_unknown_key(
 	snprintf(section, sizeof(section), "%.*s", (int)(size < 64 ? size : 63), key);
 	if (key[size] == '\0' || options_has_section(options, section))
 		return err_set(err, ERR_INPUT, "%s: %.100s: no such key", source, key);
-	snprintf(place, sizeof(place), "%s: ", source);
-	return options_unknown_section(options, place, section, err);
+	return options_unknown_section(options, source, section, err);
 }
