@@ -17,6 +17,11 @@ int learner_best(const struct learner *learner)
 	return SCORES_AVERAGE + average_best(learner->average, &learner->scores);
 }
 
+int learner_teacher(const struct learner *learner)
+{
+	return optimizer_inference(learner->optimizer) ? LEARNER_INFERENCE : learner_best(learner);
+}
+
 /* Before anything was validated nobody knows whether an average has caught up. */
 int learner_served(const struct learner *learner)
 {
@@ -40,17 +45,18 @@ void learner_stale(struct learner *learner)
 static const float *params_here(const struct learner *learner, int model, bool *slice)
 {
 	const float *inference = optimizer_inference(learner->optimizer);
+	const struct population *population = learner_population(learner);
 
 	*slice = true;
 	if (model == LEARNER_INFERENCE && inference)
 		return inference;
-	if (model == LEARNER_INFERENCE && !learner->population)
+	if (model == LEARNER_INFERENCE && !population)
 		model = learner_served(learner);
 	if (model > LEARNER_PLAIN && model <= average_count(learner->average))
 		return average_params(learner->average, model - LEARNER_AVERAGE);
 	*slice = false;
 	if (model == LEARNER_INFERENCE)
-		return learner->population->members[population_best(learner->population)].params;
+		return population->members[population_best(population)].params;
 	return model == LEARNER_PLAIN ? learner->params : NULL;
 }
 
@@ -75,12 +81,13 @@ const float *learner_params(const struct learner *learner, int model)
 /* What an optimizer averages by itself has its statistics in the place of a first average. */
 const float *learner_stats(const struct learner *learner, int model)
 {
+	const struct population *population = learner_population(learner);
 	bool slice;
 
 	if (!params_here(learner, model, &slice))
 		return NULL;
-	if (model == LEARNER_INFERENCE && learner->population)
-		return learner->population->members[population_best(learner->population)].stats;
+	if (model == LEARNER_INFERENCE && population)
+		return population->members[population_best(population)].stats;
 	if (model == LEARNER_INFERENCE)
 		model = optimizer_inference(learner->optimizer) ? SCORES_AVERAGE
 								: learner_served(learner);
@@ -114,7 +121,8 @@ int learner_predict_here(struct learner *learner, int model, const float *inputs
 
 double learner_rate(const struct learner *learner, int64_t k)
 {
-	const double scale = learner->population ? learner->population->members[0].scale : 1;
+	const struct population *population = learner_population(learner);
+	const double scale = population ? population->members[0].scale : 1;
 
 	return scale * schedule_rate(learner->schedule, k);
 }
@@ -122,7 +130,7 @@ double learner_rate(const struct learner *learner, int64_t k)
 /* The rate of the next iteration for the model that serves inference. */
 static double served_rate(const struct learner *learner)
 {
-	const struct population *population = learner->population;
+	const struct population *population = learner_population(learner);
 	const double scale =
 		population ? population->members[population_best(population)].scale : 1;
 
@@ -201,17 +209,6 @@ uint64_t learner_version(const struct learner *learner)
 	return learner->version;
 }
 
-void learner_keep_start(struct learner *learner)
-{
-	const size_t params = net_params(learner->net)->floats;
-	const size_t stats = net_stats(learner->net)->floats;
-
-	if (learner->start)
-		memcpy(learner->start, learner->params, params * sizeof(float));
-	if (learner->start_stats)
-		memcpy(learner->start_stats, learner->stats[0], stats * sizeof(float));
-}
-
 /* With weights for scaled inputs comes their scale. */
 static int load_scale(struct learner *learner, const struct safetensors *file, struct err *err)
 {
@@ -276,11 +273,9 @@ int learner_take_weights(struct learner *learner, const char *path, struct err *
 	scores_clear(&learner->scores);
 	for (int i = 1; i < SCORES_MODELS && size; i++)
 		memcpy(learner->stats[i], learner->stats[0], size);
-	if (learner->population)
-		population_restart(learner->population, learner->net);
+	extras_restart(learner);
 	if (learner->parts)
 		parts_restart(learner->parts);
-	learner_keep_start(learner);
 	learner_stale(learner);
 	learner->version++;
 	return 0;
@@ -309,7 +304,7 @@ int learner_check(struct learner *learner, struct err *err)
 	learner->diverged = false;
 	for (int model = LEARNER_INFERENCE; model < learner->scores.models; model++)
 		/* One of a population may go astray: another serves, and it will be replaced. */
-		if ((model == LEARNER_INFERENCE || !learner->population) &&
+		if ((model == LEARNER_INFERENCE || !learner_population(learner)) &&
 			(!all_finite(learner_params(learner, model), params) ||
 				(stats && !all_finite(learner_stats(learner, model), stats))))
 			learner->diverged = true;
@@ -332,6 +327,6 @@ void learner_slow(struct learner *learner, double factor)
 	schedule_slow(learner->schedule, factor);
 	/* What threw the weights far off is still in the momentum, at any rate. */
 	optimizer_restart(learner->optimizer);
-	for (int i = 1; learner->population && i < learner->population->type->count; i++)
-		optimizer_restart(learner->population->members[i].optimizer);
+	EXTRAS_EACH (learner, slow)
+		extra_types[e]->slow(learner->extras[e]);
 }

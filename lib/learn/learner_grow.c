@@ -58,11 +58,7 @@ static void swap_nets(struct learner *a, struct learner *b)
 {
 	learner_stale(a);
 	SWAP(config.classes);
-	SWAP(choice);
-	SWAP(population);
 	SWAP(parts);
-	SWAP(start);
-	SWAP(start_stats);
 	SWAP(average);
 	SWAP(optimizer);
 	SWAP(runner);
@@ -74,6 +70,9 @@ static void swap_nets(struct learner *a, struct learner *b)
 	SWAP(logits);
 	for (int i = 0; i < SCORES_MODELS; i++)
 		SWAP(stats[i]);
+	for (int i = 0; i < EXTRAS; i++)
+		if (extra_types[i]->sized)
+			SWAP(extras[i]);
 }
 
 /* The tables of the two nets. */

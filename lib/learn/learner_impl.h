@@ -2,13 +2,13 @@
 #ifndef RETAIN_LEARN_LEARNER_IMPL_H
 #define RETAIN_LEARN_LEARNER_IMPL_H
 
-#include "learn/extras/adapt.h"
-#include "learn/extras/choice.h"
 #include "learn/parts/parts.h"
+#include "learn/extras/extra.h"
+#include "learn/extras/population.h"
 #include "learn/learner.h"
 #include "learn/learner_ranks.h"
+#include "learn/learner_view.h"
 #include "learn/losses/loss.h"
-#include "learn/extras/population.h"
 #include "learn/scaling.h"
 #include "nn/runner.h"
 #include "optim/average.h"
@@ -29,13 +29,11 @@ struct learner {
 	struct pool *pool, *validation; /* validation: NULL when nothing is held out */
 	struct objective *objective;
 	struct loss *loss;
-	struct choice *choice;         /* NULL: the objective chooses nothing */
-	struct population *population; /* NULL: one model */
-	struct parts *parts;           /* NULL: one answer for now and ever */
-	struct adapt *adapt;           /* NULL: replay reaches as far as it was told */
-	struct scaling *scaling;       /* NULL: inputs go to the net as they are */
-	float *scaled;                 /* inputs of the owner, scaled */
-	size_t scaled_room;            /* ... so many numbers of them */
+	struct parts *parts;     /* NULL: one answer for now and ever */
+	void *extras[EXTRAS];    /* NULL: not wanted */
+	struct scaling *scaling; /* NULL: inputs go to the net as they are */
+	float *scaled;           /* inputs of the owner, scaled */
+	size_t scaled_room;      /* ... so many numbers of them */
 
 	int batch, validation_batch;
 	int64_t validate_every, window_end, statistics_every;
@@ -47,9 +45,6 @@ struct learner {
 	int64_t planned;    /* iterations of the run; 0: unknown */
 	int64_t task_steps; /* time steps of a task, unless the owner tells where tasks begin */
 	int64_t part_steps; /* time steps of a part; 0: nothing decides by parts */
-	int select_every;   /* parts between two selections of a population */
-	float *start,
-		*start_stats; /* what every task starts from; NULL: where the last one ended */
 
 	int64_t steps;      /* time steps revealed */
 	int64_t task_first; /* the first sample of the current task */
@@ -93,41 +88,17 @@ struct learner {
 
 enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */
 
-/* The average that is best by the scores so far; without any, the plain model. */
-int learner_best(const struct learner *learner);
-
 /* The model that serves inference: that one, or with average.serve = best perhaps the plain one. */
 int learner_served(const struct learner *learner);
 
-/*
- * A model's weights, for what all ranks do together; learner_params is for the owner. Call
- * learner_stale after weights change; they are then gathered again.
- */
-const float *learner_weights(const struct learner *learner, int model);
-void learner_stale(struct learner *learner);
+static inline struct population *learner_population(const struct learner *learner)
+{
+	return learner->extras[EXTRA_POPULATION];
+}
 
-/* The rate of the plain model in iteration k. */
-double learner_rate(const struct learner *learner, int64_t k);
+/* What losses see of it. */
+struct loss_view learner_loss_view(const struct learner *learner);
 
-/*
- * The only ways of inputs to the net: samples of the store, and inputs of the owner,
- * all of them scaled. learner_scaled gives the latter; good until its next call. Of several
- * ranks, each gets the labels and the inputs that it needs of this batch (runner_reads), or,
- * from learner_fetch_all, all of them.
- */
-int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err);
-int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err);
-int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
-	float *inputs, int32_t *labels, struct err *err);
-int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
-/*
- * Some samples of a time step, the first of which has this id: the owner's inputs or, if they
- * are NULL, what the store has. No more than a batch; good until the next call.
- */
-int learner_new_inputs(struct learner *learner, int64_t first, const float *inputs, int n,
-	const float **scaled, struct err *err);
 /* Labels of a batch of which each rank brought its part. */
 void learner_share_labels(struct learner *learner, int n, int32_t *labels);
 /* Inputs that rank 0 has go to the ranks that need them. */
@@ -143,19 +114,17 @@ struct part_view learner_view(struct learner *learner);
 int learner_count_inputs(
 	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err);
 
-void learner_tell(const struct learner *learner, enum learner_work work, int samples);
-void learner_tell_macs(const struct learner *learner, double macs);
-
 /* Whether the next time step begins a task; begins it, with sample `first`. */
 bool learner_task_due(const struct learner *learner);
 void learner_begin_task(struct learner *learner, int64_t first);
 
+/* An optimizer of the learner's parameters. */
+int learner_make_optimizer(
+	const struct learner *learner, struct optimizer **optimizer, struct err *err);
+
 /* Tells the optimizer which parameters decay, and how much, where decay follows the pool. */
 int learner_segments(const struct net *net, const struct options *o, struct optimizer *optimizer,
 	struct err *err);
-
-/* With learn.retrain: tasks will start from the weights as they are now. */
-void learner_keep_start(struct learner *learner);
 
 /* Ends a part, if it ends with the time step that was taken. */
 void learner_end_part(struct learner *learner);

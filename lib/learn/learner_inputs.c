@@ -140,6 +140,25 @@ int learner_new_inputs(struct learner *learner, int64_t first, const float *inpu
 	return learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
 }
 
+struct loss_view learner_loss_view(const struct learner *learner)
+{
+	return (struct loss_view){.learner = (struct learner *)learner,
+		.options = learner->config.options,
+		.net = learner->net,
+		.runner = learner->runner,
+		.params = learner->params,
+		.stats = learner->stats[0],
+		.pool = learner->pool,
+		.objective = learner->objective,
+		.iteration = learner->iteration,
+		.floats = learner->floats,
+		.batch = learner->batch,
+		.inputs = learner->inputs,
+		.logits = learner->logits,
+		.grad = learner->grad,
+		.labels = learner->labels};
+}
+
 enum { NEWEST = 300 }; /* recent samples are drawn from so many */
 
 /* A draw of its own for every number of samples, behind those of batches. */

@@ -124,29 +124,41 @@ static int make_parts_beside(struct learner *made, const struct options *o, stru
 	return code || !config.count ? code : parts_new(&made->parts, &config, &view, err);
 }
 
+int learner_make_optimizer(
+	const struct learner *learner, struct optimizer **optimizer, struct err *err)
+{
+	const struct options *o = learner->config.options;
+	struct optimizer_config config;
+	int code;
+
+	optimizer_config(&config, o);
+	code = optimizer_new(
+		optimizer, &config, net_params(learner->net)->floats, learner->engine, err);
+	return code ? code : learner_segments(learner->net, o, *optimizer, err);
+}
+
 static int make_models(struct learner *made, const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
-	const struct population_type *population =
-		population_type_find(options_text(o, "learn.population"));
 	const size_t floats = net_params(made->net)->floats;
-	struct optimizer_config optimizer;
 	struct average_config average;
 	int code;
 
-	optimizer_config(&optimizer, o);
 	average_config(&average, o);
 	average.engine = made->engine;
-	code = optimizer_new(&made->optimizer, &optimizer, floats, made->engine, err);
-	if (!code)
-		code = learner_segments(made->net, o, made->optimizer, err);
+	code = learner_make_optimizer(made, &made->optimizer, err);
 	if (!code)
 		code = average_new(&made->average, &average, made->params, floats, err);
 	if (!code)
 		made->scores.models = 1 + average_count(made->average);
-	if (!code && population->count)
-		code = population_new(&made->population, population, made, &optimizer, err);
 	return code ? code : make_parts_beside(made, o, err);
+}
+
+static int make_loss(struct learner *made, struct err *err)
+{
+	const struct loss_view view = learner_loss_view(made);
+
+	return loss_new(&made->loss, &view, err);
 }
 
 static int make_replay(struct learner *made, const struct learner_config *config, struct err *err)
@@ -170,34 +182,12 @@ static int make_parts(struct learner *made, const struct learner_config *config,
 	const struct options *o = config->options;
 	const int64_t parts = options_int(o, "learn.parts");
 
-	made->select_every = options_int(o, "learn.select_every");
-	if (options_bool(o, "learn.adapt_history")) {
-		made->adapt = mem_new(1, sizeof(*made->adapt));
-		if (!made->adapt)
-			return err_memory(err, "a learner", sizeof(*made->adapt));
-		made->adapt->least = made->batch;
-		made->adapt->reach = options_int64(o, "replay.history");
-	}
 	if (learner_has_parts(o)) {
 		made->part_steps = options_int64(o, "learn.part_steps");
 		if (!made->part_steps)
 			made->part_steps = config->steps > parts ? config->steps / parts : 1;
 	}
-	return 0;
-}
-
-/* What a task starts from. */
-static int make_start(struct learner *made, const struct options *o, struct err *err)
-{
-	const size_t params = net_params(made->net)->floats, stats = net_stats(made->net)->floats;
-
-	if (!options_bool(o, "learn.retrain"))
-		return 0;
-	made->start = mem_new(params, sizeof(float));
-	made->start_stats = stats ? mem_new(stats, sizeof(float)) : NULL;
-	if (!made->start || (stats && !made->start_stats))
-		return err_memory(err, "the weights of the start", params * sizeof(float));
-	return 0;
+	return extras_make(made, false, err);
 }
 
 /*
@@ -215,11 +205,10 @@ static double price_of(const struct learner *made, const struct options *o)
 	const int averages = average_count(made->average);
 	double cost = sgd;
 
-	if (made->population)
-		cost += (made->population->type->count - 1) * sgd;
-	if (made->choice)
-		cost += passes * (made->batch - made->batch / 2) + params + 2 * macs * made->batch;
-	cost += loss_price(made);
+	EXTRAS_EACH (made, price)
+		cost += extra_types[e]->price(made->extras[e],
+			&(struct extra_costs){macs, passes, params, sgd, made->batch});
+	cost += loss_price(made->loss, made->net);
 	cost += averages * params / options_int(o, "average.every");
 	if (made->validation)
 		cost += made->scores.models * macs * made->validation_batch /
@@ -267,19 +256,13 @@ int learner_make_nets(struct learner *made, const struct learner *former, struct
 		code = make_weights(made, o, !former, err);
 	if (!code)
 		code = make_models(made, &made->config, err);
-	if (!code && objective_traits(options_text(o, "replay.objective")).chooses)
-		code = choice_new(&made->choice, made->batch, net_params(made->net)->floats,
-			net_stats(made->net)->floats, err);
-	return code ? code : make_start(made, o, err);
+	return code ? code : extras_make(made, true, err);
 }
 
 void learner_free_nets(struct learner *learner)
 {
-	choice_free(learner->choice);
-	population_free(learner->population);
+	extras_free(learner);
 	parts_free(learner->parts);
-	mem_free(learner->start);
-	mem_free(learner->start_stats);
 	average_free(learner->average);
 	optimizer_free(learner->optimizer);
 	runner_free(learner->runner);
@@ -298,7 +281,6 @@ static void free_here(struct learner *learner)
 	learner_free_nets(learner);
 	loss_free(learner->loss);
 	mem_free(learner->heard);
-	mem_free(learner->adapt);
 	scaling_free(learner->scaling);
 	mem_free(learner->scaled);
 	objective_free(learner->objective);
@@ -351,7 +333,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	if (!code)
 		code = make_buffers(made, err);
 	if (!code)
-		code = loss_new(&made->loss, made, err);
+		code = make_loss(made, err);
 	if (!code)
 		code = make_replay(made, &made->config, err);
 	if (!code)
@@ -362,7 +344,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	if (!code)
 		code = shared_worth(made->runner, made->params, made->batch, err);
 	if (!code)
-		learner_keep_start(made);
+		extras_restart(made);
 	if (!code && *options_text(o, "model.weights"))
 		code = learner_take_weights(made, options_text(o, "model.weights"), err);
 	if (code)

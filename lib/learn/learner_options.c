@@ -60,25 +60,13 @@ struct kinds {
 	struct average_traits average;
 	struct schedule_traits schedule;
 	struct optimizer_traits optimizer;
-	struct objective_traits objective;
 };
 
 static struct kinds kinds_of(const struct options *o)
 {
 	return (struct kinds){.average = average_traits(options_text(o, "average.kind")),
 		.schedule = schedule_traits(options_text(o, "schedule.kind")),
-		.optimizer = optimizer_traits(options_text(o, "optimizer.kind")),
-		.objective = objective_traits(options_text(o, "replay.objective"))};
-}
-
-static bool has_population(const struct options *o)
-{
-	return population_type_find(options_text(o, "learn.population"))->count > 0;
-}
-
-bool learner_has_parts(const struct options *options)
-{
-	return has_population(options) || options_bool(options, "learn.adapt_history");
+		.optimizer = optimizer_traits(options_text(o, "optimizer.kind"))};
 }
 
 bool learner_has_fast(const struct options *options)
@@ -111,50 +99,15 @@ static int check_averages(const struct options *o, const struct kinds *kinds, st
 	return 0;
 }
 
-static int check_population(const struct options *o, const struct kinds *kinds, struct err *err)
-{
-	const char *why = NULL, *key = NULL;
-
-	if (!has_population(o))
-		return 0;
-	if (kinds->average.count)
-		key = "average.kind", why = "averages are of one model; set it to none";
-	else if (kinds->schedule.scores)
-		key = "schedule.kind", why = "the population finds its rates; set it to constant";
-	else if (kinds->optimizer.averages)
-		key = "optimizer.kind", why = "a population starts its steps again and again";
-	else if (kinds->objective.chooses)
-		key = "replay.objective", why = "it chooses for one model, and all share a batch";
-	else if (options_bool(o, "learn.retrain"))
-		return err_set(err, ERR_INPUT,
-			"learn.retrain = on: does not go with learn.population = %s, which starts "
-			"by itself",
-			options_text(o, "learn.population"));
-	if (!key)
-		return 0;
-	return err_set(err, ERR_INPUT, "%s = %s: does not go with learn.population = %s: %s", key,
-		options_text(o, key), options_text(o, "learn.population"), why);
-}
-
-static int check_parts(
-	const struct learner_config *config, const struct kinds *kinds, struct err *err)
+static int check_parts(const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
-	const bool adapts = options_bool(o, "learn.adapt_history");
 
-	if (adapts && !kinds->objective.reaches)
-		return err_set(err, ERR_INPUT,
-			"learn.adapt_history = on: only for replay.objective = mixed, not %s",
-			options_text(o, "replay.objective"));
-	if (adapts && !options_int64(o, "replay.history"))
-		return err_set(err, ERR_INPUT,
-			"learn.adapt_history = on: replay.history = 0 reaches back to the start "
-			"already; set it to what it should start from (40000 is usual)");
-	if (learner_has_parts(o) && !config->steps && !options_int64(o, "learn.part_steps"))
-		return err_set(err, ERR_INPUT,
-			"learn.part_steps = 0: the length of the stream is not known, so parts "
-			"need a number of time steps");
-	return 0;
+	if (!learner_has_parts(o) || config->steps || options_int64(o, "learn.part_steps"))
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"learn.part_steps = 0: the length of the stream is not known, so parts need a "
+		"number of time steps");
 }
 
 int learner_options_check(const struct learner_config *config, struct err *err)
@@ -164,18 +117,10 @@ int learner_options_check(const struct learner_config *config, struct err *err)
 	int code = check_averages(o, &kinds, err);
 
 	if (!code)
-		code = check_population(o, &kinds, err);
+		code = extras_check(config, err);
 	if (!code)
 		code = parts_check(config, err);
 	if (!code)
-		code = check_parts(config, &kinds, err);
-	if (!code)
-		code = loss_check(config, err);
-	if (!code && kinds.objective.chooses && options_int(o, "run.batch") > POOL_POSITIONS / 2)
-		code = err_set(err, ERR_INPUT,
-			"run.batch = %d: replay.objective = %s draws as many candidates, and both "
-			"together can be %d",
-			options_int(o, "run.batch"), options_text(o, "replay.objective"),
-			POOL_POSITIONS);
-	return code;
+		code = check_parts(config, err);
+	return code ? code : loss_check(config, err);
 }

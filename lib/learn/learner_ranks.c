@@ -153,8 +153,9 @@ static int make_room(struct learner *learner, int n, struct err *err)
 /* Whether what is revealed is used beyond the store, and so must be where every rank is. */
 static bool uses_revealed(const struct learner *learner)
 {
-	return learner->parts || learner->population || learner->adapt || learner->scaling ||
-	       loss_sees(learner->loss);
+	EXTRAS_EACH (learner, foresee)
+		return true;
+	return learner->parts || learner->scaling || loss_sees(learner->loss);
 }
 
 void learner_call_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n)

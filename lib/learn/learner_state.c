@@ -22,15 +22,6 @@ static void leaving_state(struct learner *learner, struct state *state)
 	state_int64s(state, "leaving", learner->leaving, (size_t)count);
 }
 
-static void start_state(struct learner *learner, struct state *state)
-{
-	if (learner->start)
-		state_params(state, "start", learner->start, net_params(learner->net)->floats);
-	if (learner->start_stats)
-		state_floats(state, "start_stats", learner->start_stats,
-			net_stats(learner->net)->floats);
-}
-
 static void tasks_state(struct learner *learner, struct state *state)
 {
 	state_int64(state, "steps", &learner->steps);
@@ -45,7 +36,6 @@ static void tasks_state(struct learner *learner, struct state *state)
 			(long long)learner->task_first, (long long)pool_seen(learner->pool));
 		learner->steps = learner->task_first = 0;
 	}
-	start_state(learner, state);
 }
 
 /* Before version 3 no learner scaled its inputs. */
@@ -88,9 +78,7 @@ void learner_nets_state(void *object, struct state *state)
 	struct learner *learner = object;
 
 	models_state(learner, state);
-	start_state(learner, state);
-	if (learner->population)
-		population_state(learner->population, learner->net, state);
+	extras_state(learner, true, state);
 	if (learner->parts)
 		parts_state(learner->parts, state);
 }
@@ -124,10 +112,7 @@ void learner_state_here(void *object, struct state *state)
 		pool_state(learner->validation, state);
 	objective_state(learner->objective, state);
 	tasks_state(learner, state);
-	if (learner->population)
-		population_state(learner->population, learner->net, state);
-	if (learner->adapt)
-		adapt_state(learner->adapt, state);
+	extras_state(learner, false, state);
 	if (learner->parts)
 		parts_state(learner->parts, state);
 	loss_state(learner->loss, state);

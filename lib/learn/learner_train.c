@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "learn/learner_impl.h"
 #include "nn/kernels.h"
 #include "nn/rank.h"
@@ -21,167 +20,6 @@ void learner_tell_macs(const struct learner *learner, double macs)
 {
 	if (learner->watch.macs)
 		learner->watch.macs(learner->watch.context, (int64_t)macs);
-}
-
-int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err)
-{
-	int64_t *more;
-
-	if (count <= learner->leaving_room)
-		return 0;
-	more = mem_resize(learner->leaving, (size_t)count, sizeof(*more));
-	if (!more)
-		return err_memory(
-			err, "samples that leave", (unsigned long long)count * sizeof(*more));
-	learner->leaving = more;
-	learner->leaving_room = count;
-	return 0;
-}
-
-/* What a bounded pool lets go of leaves the store with the next time step. */
-static int offer(struct learner *learner, int64_t id, int32_t label, struct err *err)
-{
-	int64_t evicted = -1, held = id;
-	int code = pool_add(learner->pool, id, label, &evicted, err);
-
-	if (!code && learner->validation)
-		code = pool_add(learner->validation, id, label, &held, err);
-	if (code)
-		return code;
-	/* One pool's side is not the other's, so at most one sample leaves: a former one of either
-	 * pool, or the new one that both leave alone. */
-	if (evicted == id)
-		evicted = held;
-	if (evicted >= 0)
-		learner->leaving[learner->leaving_count++] = evicted;
-	return 0;
-}
-
-static void forget_leaving(struct learner *learner)
-{
-	for (int64_t i = 0; i < learner->leaving_count; i++) {
-		store_forget(learner->store, learner->leaving[i]);
-		loss_forget(learner->loss, learner->leaving[i]);
-	}
-	learner->leaving_count = 0;
-}
-
-static int ready_parts(struct learner *learner, int n, struct err *err)
-{
-	const struct part_view view = learner_view(learner);
-
-	return parts_ready(learner->parts, &view, n, err);
-}
-
-static int learn_parts(struct learner *learner, int64_t first, const float *inputs,
-	const int32_t *labels, int n, struct err *err)
-{
-	const struct part_view view = learner_view(learner);
-
-	return parts_learn(learner->parts, &view, first, inputs, labels, n, err);
-}
-
-/* The net has all classes that the step has. */
-static int take_step(
-	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
-{
-	const int64_t first = store_count(learner->store);
-	const bool task = learner_task_due(learner);
-	const bool looks = learner->population || learner->adapt;
-	const int64_t ended = learner->task_first;
-	int64_t hits[LEARNER_POPULATION];
-	int code;
-
-	/* All that may run out of memory comes before the store takes the step for good. */
-	code = learner_reserve_leaving(
-		learner, n + (task ? pool_task_room(learner->pool) : 0), err);
-	if (!code)
-		code = pool_reserve(learner->pool, n, err);
-	if (!code && learner->validation)
-		code = pool_reserve(learner->validation, n, err);
-	if (!code && learner->parts)
-		code = ready_parts(learner, n, err);
-	if (!code)
-		code = loss_ready(learner, n, err);
-	if (!code && looks && inputs)
-		code = population_predict(learner, first, inputs, labels, n, hits, err);
-	if (!code)
-		code = store_add(learner->store, inputs, labels, n, err);
-	if (!code && looks && !inputs)
-		code = population_predict(learner, first, NULL, labels, n, hits, err);
-	if (code)
-		return code;
-	if (task && first > 0)
-		code = loss_end_task(learner, ended, first, err);
-	forget_leaving(learner);
-	if (task)
-		learner_begin_task(learner, first);
-	for (int i = 0; i < n && !code; i++)
-		code = offer(learner, first + i, labels[i], err);
-	if (!code)
-		code = loss_revealed(learner, first, inputs, n, err);
-	if (code)
-		return code;
-	objective_step(learner->objective, first, first + n);
-	objective_task(learner->objective, learner->task_first);
-	if (learner->adapt)
-		adapt_fresh_hits(learner->adapt, n,
-			hits[learner->population ? population_best(learner->population) : 0]);
-	if (learner->population)
-		population_score(learner->population, hits, n);
-	if (learner->parts)
-		code = learn_parts(learner, first, inputs, labels, n, err);
-	if (!code && learner->scaling)
-		code = learner_count_inputs(learner, first, inputs, n, err);
-	if (code)
-		return code;
-	learner->steps++;
-	learner->new_step = true;
-	learner_end_part(learner);
-	/* Another may be the best now, and the mixture is another one. */
-	learner->version += learner->population || learner->parts;
-	return 0;
-}
-
-/* Refuses labels that cannot be; and how many classes there are with these. */
-static int check_labels(
-	const struct learner *learner, const int32_t *labels, int n, int *classes, struct err *err)
-{
-	const int most = learner->config.classes_most;
-	const long long first = store_count(learner->store);
-
-	*classes = net_spec(learner->net)->classes;
-	for (int i = 0; i < n; i++) {
-		if (labels[i] >= 0 && labels[i] < *classes)
-			continue;
-		if (labels[i] < 0 || !most)
-			return err_set(err, ERR_INPUT,
-				"label %d of sample %lld: there are %d classes", labels[i],
-				first + i, *classes);
-		if (labels[i] >= most)
-			return err_set(err, ERR_INPUT,
-				"label %d of sample %lld: model.classes_most = %d allows labels up "
-				"to %d; if there are more classes, set it higher",
-				labels[i], first + i, most, most - 1);
-		*classes = labels[i] + 1;
-	}
-	return 0;
-}
-
-static int reveal(
-	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
-{
-	const int64_t first = store_count(learner->store);
-	struct learner *former = NULL;
-	int classes, code = check_labels(learner, labels, n, &classes, err);
-
-	if (!code && classes > net_spec(learner->net)->classes)
-		code = learner_grow(learner, classes, &former, err);
-	if (!code)
-		code = take_step(learner, inputs, labels, n, err);
-	/* What the store has taken needs its class, whatever failed later. */
-	learner_grown(learner, former, store_count(learner->store) == first ? code : 0);
-	return code;
 }
 
 /*
@@ -292,49 +130,15 @@ static int accumulate_stats(
 	return code;
 }
 
-/* ADRep looks at the logits of a step's first iteration: replayed samples come after new ones. */
-static void look_at_replayed(struct learner *learner)
-{
-	const int n = learner->batch, classes = net_spec(learner->net)->classes;
-
-	for (int i = n - n / 2; i < n; i++)
-		adapt_replay_hit(
-			learner->adapt, rank_hits(learner->logits + (size_t)i * (size_t)classes,
-						classes, learner->labels + i, 1) == 1);
-}
-
-/* Steps of a population's other models. It has diverged only if no loss is a number. */
-static int step_others(struct learner *learner, const struct runner_batch *batch, int64_t k,
-	float *logits, float loss, struct err *err)
-{
-	int sound = isfinite(loss) != 0;
-	const int code = population_step(
-		learner, batch, schedule_rate(learner->schedule, k), logits, &sound, err);
-
-	learner->diverged = !code && !sound;
-	if (learner->diverged)
-		return err_set(err, ERR_STATE,
-			"iteration %lld: the losses of all %d models are no numbers, at learning "
-			"rate %g and around it",
-			(long long)k, learner->population->type->count, learner_rate(learner, k));
-	return code;
-}
-
 /* A step of the plain model, slice by slice. */
-struct stride {
-	struct learner *learner;
-	int64_t k;
-	float loss, rate;
-	const struct average_step *averages;
-};
-
 static bool begin_stride(void *context, float loss)
 {
-	struct stride *stride = context;
+	struct learner_stride *stride = context;
 	struct learner *learner = stride->learner;
+	const struct loss_view view = learner_loss_view(learner);
 
-	stride->loss = loss + (float)loss_held(learner);
-	learner->diverged = !isfinite(stride->loss) && !learner->population;
+	stride->loss = loss + (float)loss_held(learner->loss, &view);
+	learner->diverged = !isfinite(stride->loss) && !learner_population(learner);
 	if (learner->diverged)
 		return false;
 	stride->rate = (float)learner_rate(learner, stride->k);
@@ -346,10 +150,10 @@ static bool begin_stride(void *context, float loss)
 
 static void step_slice(void *context, const struct slice *slice)
 {
-	const struct stride *stride = context;
+	const struct learner_stride *stride = context;
 	struct learner *learner = stride->learner;
 
-	loss_hold(learner, learner->grad, slice);
+	loss_hold(learner->loss, learner->params, learner->grad, slice);
 	optimizer_step_slice(learner->optimizer, learner->params, learner->grad, stride->rate,
 		stride->averages, slice);
 }
@@ -369,35 +173,36 @@ static int iterate(struct learner *learner, struct err *err)
 {
 	const int n = learner->batch;
 	const int64_t k = learner->iteration + 1;
-	float *logits = learner->adapt && learner->new_step ? learner->logits : NULL;
+	const struct loss_view view = learner_loss_view(learner);
 	struct runner_batch batch = {.input = learner->inputs,
 		.labels = learner->labels,
 		.weights = learner->weights,
 		.n = n};
-	struct stride stride = {.learner = learner, .k = k};
+	struct learner_stride stride = {.learner = learner, .k = k, .batch = &batch};
 	const struct runner_descent descent = {
 		learner->params, learner->grad, &stride, begin_stride, step_slice};
 	int code = learner_draw(
 		learner, learner->ids, n, (uint64_t)k, learner->inputs, learner->labels, err);
 
 	learner->diverged = false;
+	EXTRAS_EACH (learner, logits)
+		stride.logits = learner->new_step ? learner->logits : NULL;
 	if (!code)
-		code = loss_batch(learner, learner->ids, &batch, err);
+		code = loss_batch(learner->loss, &view, learner->ids, &batch, err);
 	if (!code)
 		code = runner_descend(
-			learner->runner, &descent, learner->stats[0], &batch, logits, err);
+			learner->runner, &descent, learner->stats[0], &batch, stride.logits, err);
 	if (code)
 		return code;
 	if (learner->diverged)
 		return err_set(err, ERR_STATE, "iteration %lld: the loss is %f at learning rate %g",
 			(long long)k, fabs((double)stride.loss), learner_rate(learner, k));
 	tell_step(learner, stride.averages);
-	if (learner->population)
-		code = step_others(learner, &batch, k, logits, stride.loss, err);
+	EXTRAS_EACH (learner, stepped)
+		if (!code)
+			code = extra_types[e]->stepped(learner->extras[e], learner, &stride, err);
 	if (code)
 		return code;
-	if (logits)
-		look_at_replayed(learner);
 	learner_tell(learner, LEARNER_ITERATION, n);
 	learner->last_loss = (double)stride.loss;
 	learner->iteration = k;
@@ -435,8 +240,10 @@ static int train(struct learner *learner, int iterations, struct err *err)
 			return 0;
 		if (learner->guess)
 			expect_batches(learner);
-		if (learner->choice)
-			code = choice_replace(learner, learner->iteration + 1, err);
+		EXTRAS_EACH (learner, choose)
+			code = code ? code
+				    : extra_types[e]->choose(learner->extras[e], learner,
+					      learner->iteration + 1, err);
 		if (!code)
 			code = iterate(learner, err);
 		if (!code && learner->iteration % learner->validate_every == 0)
@@ -452,11 +259,4 @@ int learner_train(struct learner *learner, int iterations, struct err *err)
 	learner_call(learner->ranks,
 		&(struct learner_told){LEARNER_CALL_TRAIN, iterations, .wide = learner->coming});
 	return learner_called(learner, train(learner, iterations, err));
-}
-
-int learner_reveal(
-	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
-{
-	learner_call_reveal(learner, inputs, labels, n);
-	return learner_called(learner, reveal(learner, inputs, labels, n, err));
 }

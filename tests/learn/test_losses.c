@@ -73,6 +73,21 @@ static struct school golden_school(const char *kind, int32_t *labels)
 	return school;
 }
 
+static int batch_of(
+	struct learner *learner, const int64_t *ids, struct runner_batch *batch, struct err *err)
+{
+	const struct loss_view view = learner_loss_view(learner);
+
+	return loss_batch(learner->loss, &view, ids, batch, err);
+}
+
+static double held(struct learner *learner)
+{
+	const struct loss_view view = learner_loss_view(learner);
+
+	return loss_held(learner->loss, &view);
+}
+
 /* What the golden compares logits with takes the place of what the learner has itself. */
 static void teach_der(struct school *school)
 {
@@ -151,7 +166,7 @@ static void values_are_pytorchs(void **state)
 			ids[i] = (i + rows[k].turn) % BATCH;
 		if (rows[k].before)
 			rows[k].before(&school);
-		assert_ok(loss_batch(school.learner, ids, &batch, &err), err);
+		assert_ok(batch_of(school.learner, ids, &batch, &err), err);
 		assert_ptr_equal(batch.loss, school.learner->loss);
 		if (rows[k].after)
 			rows[k].after(&school);
@@ -200,7 +215,7 @@ static void check_gradient(const char *const *settings, int height)
 	assert_ok(learner_fetch(learner, learner->ids, learner->batch, learner->inputs,
 			  learner->labels, &err),
 		err);
-	assert_ok(loss_batch(learner, learner->ids, &batch, &err), err);
+	assert_ok(batch_of(learner, learner->ids, &batch, &err), err);
 	loss_along(learner, &batch, direction, 0, grad);
 	for (size_t i = 0; i < params; i++) {
 		slope += (double)grad[i] * (double)direction[i];
@@ -256,18 +271,18 @@ static void ewc_holds_what_matters(void **state)
 
 	(void)state;
 	school_go(&school, 1, 3);
-	loss = loss_held(learner);
-	loss_hold(learner, grad, &all);
+	loss = held(learner);
+	loss_hold(learner->loss, learner->params, grad, &all);
 	assert_true(loss == 0); /* no task has ended */
 	memcpy(before, learner->params, params * sizeof(float));
 	school_reveal(&school);
-	loss = loss_held(learner);
-	loss_hold(learner, grad, &all);
+	loss = held(learner);
+	loss_hold(learner->loss, learner->params, grad, &all);
 	assert_true(loss == 0); /* nothing has moved */
 	for (size_t i = 0; i < params; i++)
 		learner->params[i] += 0.5f;
-	loss = loss_held(learner);
-	loss_hold(learner, grad, &all);
+	loss = held(learner);
+	loss_hold(learner->loss, learner->params, grad, &all);
 	double sum = 0;
 	for (size_t i = 0; i < params; i++) {
 		assert_true(grad[i] >= 0);

@@ -5,6 +5,9 @@
  */
 #include "spy.h"
 
+#include "learn/extras/adapt.h"
+#include "learn/extras/choice.h"
+
 static void the_greatest_rises_are_kept(void **state)
 {
 	struct choice_rise rises[] = {
@@ -225,7 +228,7 @@ static void a_population_is_three_learners(void **state)
 	struct fetches work = {0};
 	struct school all = school_watched(
 		SETTINGS(POLRS), (struct learner_watch){note_work, NULL, &work, NULL}, NULL);
-	struct population *population = all.learner->population;
+	struct population *population = learner_population(all.learner);
 	const size_t floats = params_of(&all);
 	struct school one[LEARNER_POPULATION];
 	int64_t hits[LEARNER_POPULATION] = {0};

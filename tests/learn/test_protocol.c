@@ -161,7 +161,7 @@ static void training_and_validation_stay_apart(void **state)
 				continue;
 			}
 			/* MIR looks at half batches, too: those that it trains on. */
-			uses.half = school.learner->choice ? 8 : 16;
+			uses.half = school.learner->extras[EXTRA_CHOICE] ? 8 : 16;
 			school_go(&school, 100, 4);
 			for (int64_t id = 0; id < school.shown; id++) {
 				if (uses.trained[id] && uses.validated[id])

@@ -34,6 +34,4 @@ void adapt_part(struct adapt *adapt, int64_t seen);
 /* What objective_reach is told: the reach, or 0 (all) while no more than that was seen. */
 int64_t adapt_history(const struct adapt *adapt, int64_t seen);
 
-void adapt_state(struct adapt *adapt, struct state *state);
-
 #endif

@@ -19,29 +19,27 @@ struct choice {
 	float *params, *stats; /* after the virtual step */
 };
 
-int choice_new(struct choice **choice, int n, size_t params, size_t stats, struct err *err)
+static bool wanted(const struct options *options)
 {
-	const size_t count = (size_t)n;
-	struct choice *made = mem_new(1, sizeof(*made));
-
-	*choice = NULL;
-	if (made && (made->ids = mem_new(count, sizeof(*made->ids))) &&
-		(made->before = mem_new(count, sizeof(float))) &&
-		(made->after = mem_new(count, sizeof(float))) &&
-		(made->rises = mem_new(count, sizeof(*made->rises))) &&
-		(made->params = mem_new(params, sizeof(float))) &&
-		(!stats || (made->stats = mem_new(stats, sizeof(float))))) {
-		*choice = made;
-		return 0;
-	}
-	choice_free(made);
-	return err_memory(err, "a virtual step", (params + stats) * sizeof(float));
+	return objective_traits(options_text(options, "replay.objective")).chooses;
 }
 
-void choice_free(struct choice *choice)
+static int check(const struct learner_config *config, struct err *err)
 {
-	if (!choice)
-		return;
+	const struct options *o = config->options;
+
+	if (options_int(o, "run.batch") <= POOL_POSITIONS / 2)
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"run.batch = %d: replay.objective = %s draws as many candidates, and both "
+		"together can be %d",
+		options_int(o, "run.batch"), options_text(o, "replay.objective"), POOL_POSITIONS);
+}
+
+static void end(void *extra)
+{
+	struct choice *choice = extra;
+
 	mem_free(choice->ids);
 	mem_free(choice->before);
 	mem_free(choice->after);
@@ -49,6 +47,27 @@ void choice_free(struct choice *choice)
 	mem_free(choice->params);
 	mem_free(choice->stats);
 	mem_free(choice);
+}
+
+static int make(void **extra, struct learner *learner, struct err *err)
+{
+	const size_t count = (size_t)learner->batch;
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
+	struct choice *made = mem_new(1, sizeof(*made));
+
+	if (made && (made->ids = mem_new(count, sizeof(*made->ids))) &&
+		(made->before = mem_new(count, sizeof(float))) &&
+		(made->after = mem_new(count, sizeof(float))) &&
+		(made->rises = mem_new(count, sizeof(*made->rises))) &&
+		(made->params = mem_new(params, sizeof(float))) &&
+		(!stats || (made->stats = mem_new(stats, sizeof(float))))) {
+		*extra = made;
+		return 0;
+	}
+	if (made)
+		end(made);
+	return err_memory(err, "a virtual step", (params + stats) * sizeof(float));
 }
 
 static int by_rise(const void *a, const void *b)
@@ -72,12 +91,12 @@ void choice_rank(struct choice_rise *rises, int n, int keep)
 }
 
 /* Leaves the parameters after a step on the first n samples of the batch in choice->params. */
-static int step_virtually(struct learner *learner, int n, float rate, struct err *err)
+static int step_virtually(
+	struct choice *choice, struct learner *learner, int n, float rate, struct err *err)
 {
 	const struct runner_batch batch = {learner->inputs, learner->labels, NULL, n};
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
-	struct choice *choice = learner->choice;
 	int code = learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
 
 	if (stats)
@@ -93,11 +112,10 @@ static int step_virtually(struct learner *learner, int n, float rate, struct err
 	return 0;
 }
 
-static int compare_losses(struct learner *learner, struct err *err)
+static int compare_losses(struct choice *choice, struct learner *learner, struct err *err)
 {
 	const int n = learner->batch;
 	const struct runner_batch batch = {learner->inputs, learner->labels, NULL, n};
-	struct choice *choice = learner->choice;
 	int code = learner_fetch(learner, choice->ids, n, learner->inputs, learner->labels, err);
 
 	if (!code)
@@ -115,17 +133,18 @@ static int compare_losses(struct learner *learner, struct err *err)
 	return 0;
 }
 
-int choice_replace(struct learner *learner, int64_t k, struct err *err)
+/* Without a past the ids stay. */
+static int choose(void *extra, struct learner *learner, int64_t k, struct err *err)
 {
 	const int n = learner->batch, keep = n / 2, current = n - keep;
-	struct choice *choice = learner->choice;
+	struct choice *choice = extra;
 	int code;
 
 	if (!keep || !objective_candidates(learner->objective, (uint64_t)k, n, choice->ids))
 		return 0;
-	code = step_virtually(learner, current, (float)learner_rate(learner, k), err);
+	code = step_virtually(choice, learner, current, (float)learner_rate(learner, k), err);
 	if (!code)
-		code = compare_losses(learner, err);
+		code = compare_losses(choice, learner, err);
 	if (code)
 		return code;
 	choice_rank(choice->rises, n, keep);
@@ -133,3 +152,19 @@ int choice_replace(struct learner *learner, int64_t k, struct err *err)
 		learner->ids[current + i] = choice->ids[choice->rises[i].position];
 	return 0;
 }
+
+static double price(const void *extra, const struct extra_costs *c)
+{
+	(void)extra;
+	return c->passes * (c->batch - c->batch / 2) + c->params + 2 * c->macs * c->batch;
+}
+
+const struct extra_type extra_choice = {
+	.sized = true,
+	.wanted = wanted,
+	.check = check,
+	.make = make,
+	.free = end,
+	.choose = choose,
+	.price = price,
+};

@@ -8,24 +8,6 @@
 #ifndef RETAIN_LEARN_EXTRAS_CHOICE_H
 #define RETAIN_LEARN_EXTRAS_CHOICE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/err.h"
-
-struct learner;
-
-/* Room for batches of n samples and a net with so many parameters and statistics. */
-struct choice;
-int choice_new(struct choice **choice, int n, size_t params, size_t stats, struct err *err);
-void choice_free(struct choice *choice);
-
-/*
- * Replaces the second half of the learner's ids for iteration k; without a past they
- * stay. Tells the learner's watch what was computed.
- */
-int choice_replace(struct learner *learner, int64_t k, struct err *err);
-
 /*
  * Brings the `keep` greatest of n rises to the front, in the order of their positions;
  * of equal ones the first. A rise that is no number counts as the greatest.

@@ -27,61 +27,45 @@ const struct population_type *population_type_find(const char *name)
 	return type->name ? type : NULL;
 }
 
-int population_new(struct population **population, const struct population_type *type,
-	struct learner *learner, const struct optimizer_config *optimizer, struct err *err)
+static bool wanted(const struct options *options)
 {
-	const size_t params = net_params(learner->net)->floats;
-	const size_t stats = net_stats(learner->net)->floats;
-	struct population *made = mem_new(1, sizeof(*made));
-	int code = 0;
-
-	*population = NULL;
-	if (!made)
-		return err_memory(err, "a population", sizeof(*made));
-	made->type = type;
-	made->members[0] = (struct population_member){.params = learner->params,
-		.stats = learner->stats[0],
-		.optimizer = learner->optimizer};
-	for (int i = 1; i < type->count && !code; i++) {
-		struct population_member *member = &made->members[i];
-
-		if (!(member->params = mem_new(params, sizeof(float))) ||
-			(stats && !(member->stats = mem_new(stats, sizeof(float)))))
-			code = err_memory(err, "a population", params * sizeof(float));
-		else
-			code = optimizer_new(
-				&member->optimizer, optimizer, params, learner->engine, err);
-		if (!code)
-			code = learner_segments(
-				learner->net, learner->config.options, member->optimizer, err);
-	}
-	if (code) {
-		population_free(made);
-		return code;
-	}
-	population_restart(made, learner->net);
-	*population = made;
-	return 0;
+	return population_type_find(options_text(options, "learn.population"))->count > 0;
 }
 
-void population_free(struct population *population)
+static int check(const struct learner_config *config, struct err *err)
 {
-	for (int i = 1; population && i < population->type->count; i++) {
+	const struct options *o = config->options;
+	const char *why = NULL, *key = NULL;
+
+	if (average_traits(options_text(o, "average.kind")).count)
+		key = "average.kind", why = "averages are of one model; set it to none";
+	else if (schedule_traits(options_text(o, "schedule.kind")).scores)
+		key = "schedule.kind", why = "the population finds its rates; set it to constant";
+	else if (optimizer_traits(options_text(o, "optimizer.kind")).averages)
+		key = "optimizer.kind", why = "a population starts its steps again and again";
+	else if (objective_traits(options_text(o, "replay.objective")).chooses)
+		key = "replay.objective", why = "it chooses for one model, and all share a batch";
+	else if (options_bool(o, "learn.retrain"))
+		return err_set(err, ERR_INPUT,
+			"learn.retrain = on: does not go with learn.population = %s, which starts "
+			"by itself",
+			options_text(o, "learn.population"));
+	if (!key)
+		return 0;
+	return err_set(err, ERR_INPUT, "%s = %s: does not go with learn.population = %s: %s", key,
+		options_text(o, key), options_text(o, "learn.population"), why);
+}
+
+static void end(void *extra)
+{
+	struct population *population = extra;
+
+	for (int i = 1; i < population->type->count; i++) {
 		mem_free(population->members[i].params);
 		mem_free(population->members[i].stats);
 		optimizer_free(population->members[i].optimizer);
 	}
 	mem_free(population);
-}
-
-int population_best(const struct population *population)
-{
-	int best = 0;
-
-	for (int i = 1; i < population->type->count; i++)
-		if (population->members[i].hits > population->members[best].hits)
-			best = i;
-	return best;
 }
 
 /* All go on from one of them, whose scale theirs become multiples of. */
@@ -105,23 +89,63 @@ static void spread(struct population *population, const struct net *net, int fro
 	population->seen = 0;
 }
 
-void population_restart(struct population *population, const struct net *net)
+static int make_member(
+	struct population_member *member, const struct learner *learner, struct err *err)
 {
-	spread(population, net, 0, 1);
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
+
+	if (!(member->params = mem_new(params, sizeof(float))) ||
+		(stats && !(member->stats = mem_new(stats, sizeof(float)))))
+		return err_memory(err, "a population", params * sizeof(float));
+	return learner_make_optimizer(learner, &member->optimizer, err);
 }
 
-void population_select(struct population *population, const struct net *net)
+/* The first member borrows what the learner has. */
+static int make(void **extra, struct learner *learner, struct err *err)
 {
-	const int best = population_best(population);
+	const struct options *o = learner->config.options;
+	struct population *made = mem_new(1, sizeof(*made));
+	int code = 0;
 
-	spread(population, net, best, population->members[best].scale);
+	if (!made)
+		return err_memory(err, "a population", sizeof(*made));
+	made->type = population_type_find(options_text(o, "learn.population"));
+	made->select_every = options_int(o, "learn.select_every");
+	made->members[0] = (struct population_member){.params = learner->params,
+		.stats = learner->stats[0],
+		.optimizer = learner->optimizer};
+	for (int i = 1; i < made->type->count && !code; i++)
+		code = make_member(&made->members[i], learner, err);
+	if (code) {
+		end(made);
+		return code;
+	}
+	spread(made, learner->net, 0, 1);
+	*extra = made;
+	return 0;
+}
+
+int population_best(const struct population *population)
+{
+	int best = 0;
+
+	for (int i = 1; i < population->type->count; i++)
+		if (population->members[i].hits > population->members[best].hits)
+			best = i;
+	return best;
+}
+
+static void restart(void *extra, struct learner *learner)
+{
+	spread(extra, learner->net, 0, 1);
 }
 
 /* For as many samples as the buffers have room for. */
-static int predict_some(struct learner *learner, const float *inputs, const int32_t *labels, int n,
-	int64_t hits[LEARNER_POPULATION], struct err *err)
+static int predict_some(const struct population *population, struct learner *learner,
+	const float *inputs, const int32_t *labels, int n, int64_t hits[LEARNER_POPULATION],
+	struct err *err)
 {
-	const struct population *population = learner->population;
 	const int classes = net_spec(learner->net)->classes;
 	int code = 0;
 
@@ -142,29 +166,43 @@ static int predict_some(struct learner *learner, const float *inputs, const int3
 }
 
 /* Time steps may be longer than the buffers, which have room for a batch. */
-int population_predict(struct learner *learner, int64_t first, const float *inputs,
-	const int32_t *labels, int n, int64_t hits[LEARNER_POPULATION], struct err *err)
+int population_predict(struct population *population, struct learner *learner,
+	const struct learner_step *step, int64_t hits[LEARNER_POPULATION], struct err *err)
 {
 	int code = 0;
 
 	memset(hits, 0, LEARNER_POPULATION * sizeof(*hits));
-	for (int at = 0; at < n && !code; at += learner->batch) {
-		const int count = n - at < learner->batch ? n - at : learner->batch;
+	for (int at = 0; at < step->n && !code; at += learner->batch) {
+		const int count = step->n - at < learner->batch ? step->n - at : learner->batch;
 		const float *some;
 
-		code = learner_new_inputs(learner, first + at,
-			inputs ? inputs + (size_t)at * learner->floats : NULL, count, &some, err);
+		code = learner_new_inputs(learner, step->first + at,
+			step->inputs ? step->inputs + (size_t)at * learner->floats : NULL, count,
+			&some, err);
 		if (!code)
-			code = predict_some(learner, some, labels + at, count, hits, err);
+			code = predict_some(
+				population, learner, some, step->labels + at, count, hits, err);
 	}
 	return code;
 }
 
-void population_score(struct population *population, const int64_t hits[LEARNER_POPULATION], int n)
+static int foresee(void *extra, struct learner *learner, struct learner_step *step, struct err *err)
 {
+	struct population *population = extra;
+	const int code = population_predict(population, learner, step, population->foreseen, err);
+
+	step->right = population->foreseen[population_best(population)];
+	return code;
+}
+
+static void revealed(void *extra, struct learner *learner, const struct learner_step *step)
+{
+	struct population *population = extra;
+
+	(void)learner;
 	for (int i = 0; i < population->type->count; i++)
-		population->members[i].hits += hits[i];
-	population->seen += n;
+		population->members[i].hits += population->foreseen[i];
+	population->seen += step->n;
 }
 
 struct stride {
@@ -192,11 +230,15 @@ static void step_slice(void *context, const struct slice *slice)
 		stride->learner->grad, stride->rate, NULL, slice);
 }
 
-int population_step(struct learner *learner, const struct runner_batch *batch, double rate,
-	float *logits, int *sound, struct err *err)
+/* All but the first, on its batch. If another is the best, its logits take the place of the first
+ * one's. The learner has diverged only if no loss is a number. */
+static int stepped(
+	void *extra, struct learner *learner, struct learner_stride *first, struct err *err)
 {
-	struct population *population = learner->population;
+	struct population *population = extra;
+	const double rate = schedule_rate(learner->schedule, first->k);
 	const int best = population_best(population);
+	int sound = isfinite(first->loss) != 0;
 
 	for (int i = 1; i < population->type->count; i++) {
 		struct population_member *member = &population->members[i];
@@ -205,21 +247,61 @@ int population_step(struct learner *learner, const struct runner_batch *batch, d
 			.rate = (float)(rate * member->scale)};
 		const struct runner_descent descent = {
 			member->params, learner->grad, &stride, begin_stride, step_slice};
-		const int code = runner_descend(learner->runner, &descent, member->stats, batch,
-			i == best ? logits : NULL, err);
+		const int code = runner_descend(learner->runner, &descent, member->stats,
+			first->batch, i == best ? first->logits : NULL, err);
 
 		if (code)
 			return code;
-		*sound += isfinite(stride.loss) != 0;
-		learner_tell(learner, LEARNER_TRAIN, batch->n);
+		sound += isfinite(stride.loss) != 0;
+		learner_tell(learner, LEARNER_TRAIN, first->batch->n);
 		learner_tell(learner, LEARNER_UPDATE, 0);
 	}
-	return 0;
+	learner->diverged = !sound;
+	return sound ? 0
+		     : err_set(err, ERR_STATE,
+			       "iteration %lld: the losses of all %d models are no numbers, at "
+			       "learning rate %g and around it",
+			       (long long)first->k, population->type->count,
+			       learner_rate(learner, first->k));
 }
 
-void population_state(struct population *population, const struct net *net, struct state *state)
+static void end_part(void *extra, struct learner *learner, struct learner_part *part)
 {
-	const size_t params = net_params(net)->floats, stats = net_stats(net)->floats;
+	struct population *population = extra;
+	const double seen = population->seen ? (double)population->seen : (double)NAN;
+	const int best = population_best(population);
+
+	part->models = population->type->count;
+	part->best = best;
+	for (int i = 0; i < part->models; i++)
+		part->accuracy[i] = (double)population->members[i].hits / seen;
+	part->selected = learner->steps / learner->part_steps % population->select_every == 0;
+	if (part->selected)
+		spread(population, learner->net, best, population->members[best].scale);
+	for (int i = 0; i < part->models; i++)
+		part->rate[i] = population->members[i].scale *
+				schedule_rate(learner->schedule, learner->iteration + 1);
+}
+
+static void slow(void *extra)
+{
+	struct population *population = extra;
+
+	for (int i = 1; i < population->type->count; i++)
+		optimizer_restart(population->members[i].optimizer);
+}
+
+static double price(const void *extra, const struct extra_costs *costs)
+{
+	return (((const struct population *)extra)->type->count - 1) * costs->sgd;
+}
+
+/* Everything except what the first member borrows. */
+static void state(void *extra, struct learner *learner, struct state *state)
+{
+	struct population *population = extra;
+	const size_t params = net_params(learner->net)->floats;
+	const size_t stats = net_stats(learner->net)->floats;
 
 	state_enter(state, "population");
 	state_int64(state, "seen", &population->seen);
@@ -237,3 +319,19 @@ void population_state(struct population *population, const struct net *net, stru
 	}
 	state_leave(state);
 }
+
+const struct extra_type extra_population = {
+	.sized = true,
+	.wanted = wanted,
+	.check = check,
+	.make = make,
+	.free = end,
+	.restart = restart,
+	.foresee = foresee,
+	.revealed = revealed,
+	.end_part = end_part,
+	.stepped = stepped,
+	.slow = slow,
+	.price = price,
+	.state = state,
+};

@@ -39,42 +39,20 @@ struct population_member {
 struct population {
 	const struct population_type *type;
 	struct population_member members[LEARNER_POPULATION];
-	int64_t seen; /* samples that were predicted since the last selection */
+	int64_t seen;     /* samples that were predicted since the last selection */
+	int select_every; /* parts between two selections */
+	int64_t foreseen[LEARNER_POPULATION]; /* hits in the time step that is being revealed */
 };
-
-/* The learner has its net, parameters and optimizer; the first member borrows them. */
-int population_new(struct population **population, const struct population_type *type,
-	struct learner *learner, const struct optimizer_config *optimizer, struct err *err);
-void population_free(struct population *population);
 
 /* The one with most hits; of equal ones the first. */
 int population_best(const struct population *population);
 
-/* All begin again from the first one's parameters and statistics, at the scales of the row. */
-void population_restart(struct population *population, const struct net *net);
-
 /*
- * Counts how many of the n samples of a time step each model predicts; population_score
- * adds these counts to those of the members. Without a population there is one model,
- * the one that serves inference. If inputs are NULL they are fetched from
- * the store, where the samples have ids from `first` on.
+ * Counts how many of the samples of a time step each model predicts; without a population there
+ * is one, the model that serves inference.
  */
-int population_predict(struct learner *learner, int64_t first, const float *inputs,
-	const int32_t *labels, int n, int64_t hits[LEARNER_POPULATION], struct err *err);
-void population_score(struct population *population, const int64_t hits[LEARNER_POPULATION], int n);
-
-/*
- * Takes a step with all but the first, on the batch that the first was trained on, at
- * `rate` times their scales. Adds to *sound how many had a loss that is a number. If
- * the best is not the first, fills in its logits where they are wanted (not NULL).
- */
-int population_step(struct learner *learner, const struct runner_batch *batch, double rate,
-	float *logits, int *sound, struct err *err);
-
-/* The best replaces the others. */
-void population_select(struct population *population, const struct net *net);
-
-/* Everything except what the first member borrows. */
-void population_state(struct population *population, const struct net *net, struct state *state);
+struct learner_step;
+int population_predict(struct population *population, struct learner *learner,
+	const struct learner_step *step, int64_t hits[LEARNER_POPULATION], struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/learner.h"
 #include "learn/losses/loss_impl.h"
 
 const struct loss_type *const loss_types[] = {
@@ -50,9 +51,9 @@ int loss_check(const struct learner_config *config, struct err *err)
 	return type->check ? type->check(config, err) : 0;
 }
 
-int loss_new(struct loss **loss, const struct learner *learner, struct err *err)
+int loss_new(struct loss **loss, const struct loss_view *view, struct err *err)
 {
-	const struct loss_type *type = type_of(learner->config.options);
+	const struct loss_type *type = type_of(view->options);
 	struct loss *made;
 	int code;
 
@@ -63,10 +64,10 @@ int loss_new(struct loss **loss, const struct learner *learner, struct err *err)
 		return err_memory(err, "a loss", type->size);
 	made->type = type;
 	made->sample.value = type->value;
-	made->batch = learner->batch;
-	code = loss_classes(made, net_spec(learner->net)->classes, err);
+	made->batch = view->batch;
+	code = loss_classes(made, net_spec(view->net)->classes, err);
 	if (!code && type->begin)
-		code = type->begin(made, learner, err);
+		code = type->begin(made, view, err);
 	if (code)
 		loss_free(made);
 	else
@@ -113,11 +114,9 @@ int loss_classes(struct loss *loss, int classes, struct err *err)
 	return code;
 }
 
-int loss_ready(struct learner *learner, int n, struct err *err)
+int loss_ready(struct loss *loss, const struct loss_view *view, int n, struct err *err)
 {
-	const struct loss_type *type = learner->loss->type;
-
-	return type->ready ? type->ready(learner, n, err) : 0;
+	return loss->type->ready ? loss->type->ready(loss, view, n, err) : 0;
 }
 
 bool loss_sees(const struct loss *loss)
@@ -125,19 +124,16 @@ bool loss_sees(const struct loss *loss)
 	return loss->type->revealed != NULL;
 }
 
-int loss_end_task(struct learner *learner, int64_t task, int64_t end, struct err *err)
+int loss_end_task(
+	struct loss *loss, const struct loss_view *view, int64_t task, int64_t end, struct err *err)
 {
-	const struct loss_type *type = learner->loss->type;
-
-	return type->end_task ? type->end_task(learner, task, end, err) : 0;
+	return loss->type->end_task ? loss->type->end_task(loss, view, task, end, err) : 0;
 }
 
-int loss_revealed(
-	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err)
+int loss_revealed(struct loss *loss, const struct loss_view *view, int64_t first,
+	const float *inputs, int n, struct err *err)
 {
-	const struct loss_type *type = learner->loss->type;
-
-	return type->revealed ? type->revealed(learner, first, inputs, n, err) : 0;
+	return loss->type->revealed ? loss->type->revealed(loss, view, first, inputs, n, err) : 0;
 }
 
 void loss_forget(struct loss *loss, int64_t id)
@@ -146,38 +142,30 @@ void loss_forget(struct loss *loss, int64_t id)
 		loss->type->forget(loss, id);
 }
 
-int loss_batch(
-	struct learner *learner, const int64_t *ids, struct runner_batch *batch, struct err *err)
+int loss_batch(struct loss *loss, const struct loss_view *view, const int64_t *ids,
+	struct runner_batch *batch, struct err *err)
 {
-	struct loss *loss = learner->loss;
-
 	if (!loss->type->value)
 		return 0;
-	loss->sample.classes = net_spec(learner->net)->classes;
+	loss->sample.classes = net_spec(view->net)->classes;
 	batch->loss = &loss->sample;
-	return loss->type->batch ? loss->type->batch(learner, ids, batch, err) : 0;
+	return loss->type->batch ? loss->type->batch(loss, view, ids, batch, err) : 0;
 }
 
-double loss_held(struct learner *learner)
+double loss_held(const struct loss *loss, const struct loss_view *view)
 {
-	const struct loss_type *type = learner->loss->type;
-
-	return type->held ? type->held(learner) : 0;
+	return loss->type->held ? loss->type->held(loss, view) : 0;
 }
 
-void loss_hold(struct learner *learner, float *grad, const struct slice *slice)
+void loss_hold(const struct loss *loss, const float *params, float *grad, const struct slice *slice)
 {
-	const struct loss_type *type = learner->loss->type;
-
-	if (type->hold)
-		type->hold(learner, grad, slice);
+	if (loss->type->hold)
+		loss->type->hold(loss, params, grad, slice);
 }
 
-double loss_price(const struct learner *learner)
+double loss_price(const struct loss *loss, const struct net *net)
 {
-	const struct loss_type *type = learner->loss->type;
-
-	return type->price ? type->price(learner) : 0;
+	return loss->type->price ? loss->type->price(loss, net) : 0;
 }
 
 void loss_state(struct loss *loss, struct state *state)

@@ -1,5 +1,5 @@
 /*
- * What training makes small. Kinds are rows of loss_types, one file each:
+ * The loss of training. Kinds are rows of loss_types, one file each:
  *
  * - cross-entropy.
  * - smooth: cross-entropy with label smoothing. All classes share loss.smoothing of the
@@ -30,16 +30,36 @@
 #include "base/options.h"
 #include "base/state.h"
 #include "nn/runner.h"
+#include "replay/objective.h"
+#include "replay/pool.h"
 
 struct learner;
 struct learner_config;
 struct loss;
 
+/* What a loss sees of a learner; of the moment, so none keeps it. */
+struct loss_view {
+	struct learner *learner;       /* for learn/learner_view.h */
+	const struct options *options; /* for loss_new; later they may be gone */
+	const struct net *net;
+	struct runner *runner;
+	const float *params; /* that are trained */
+	float *stats;        /* batch norm's; NULL for nets without it */
+	const struct pool *pool;
+	const struct objective *objective;
+	int64_t iteration; /* how many were made */
+	size_t floats;     /* of an input */
+	int batch;         /* samples of a training batch */
+	/* Room for such a batch and for a gradient, free between iterations. */
+	float *inputs, *logits, *grad;
+	int32_t *labels;
+};
+
 /* Refuses a kind that needs what other keys leave out. */
 int loss_check(const struct learner_config *config, struct err *err);
 
-/* The learner has its net; the loss borrows nothing of it. */
-int loss_new(struct loss **loss, const struct learner *learner, struct err *err);
+/* The loss borrows nothing of what it sees. */
+int loss_new(struct loss **loss, const struct loss_view *view, struct err *err);
 void loss_free(struct loss *loss);
 
 /* Makes room for so many classes, if there are more than before. */
@@ -50,22 +70,24 @@ int loss_classes(struct loss *loss, int classes, struct err *err);
  * samples begin with `task`), the samples that were revealed, those that are no longer kept.
  * loss_ready allocates, the others do not.
  */
-int loss_ready(struct learner *learner, int n, struct err *err);
+int loss_ready(struct loss *loss, const struct loss_view *view, int n, struct err *err);
 bool loss_sees(const struct loss *loss); /* loss_revealed needs inputs */
-int loss_end_task(struct learner *learner, int64_t task, int64_t end, struct err *err);
-int loss_revealed(
-	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err);
+int loss_end_task(struct loss *loss, const struct loss_view *view, int64_t task, int64_t end,
+	struct err *err);
+int loss_revealed(struct loss *loss, const struct loss_view *view, int64_t first,
+	const float *inputs, int n, struct err *err);
 void loss_forget(struct loss *loss, int64_t id);
 
 /* An iteration: completes a batch that was fetched, ids and labels included. */
-int loss_batch(
-	struct learner *learner, const int64_t *ids, struct runner_batch *batch, struct err *err);
+int loss_batch(struct loss *loss, const struct loss_view *view, const int64_t *ids,
+	struct runner_batch *batch, struct err *err);
 /* What does not depend on samples: its loss, before a step, and its gradient, added in a slice. */
-double loss_held(struct learner *learner);
-void loss_hold(struct learner *learner, float *grad, const struct slice *slice);
+double loss_held(const struct loss *loss, const struct loss_view *view);
+void loss_hold(
+	const struct loss *loss, const float *params, float *grad, const struct slice *slice);
 
 /* What an iteration costs beside its training batch, in multiply-adds. */
-double loss_price(const struct learner *learner);
+double loss_price(const struct loss *loss, const struct net *net);
 
 void loss_state(struct loss *loss, struct state *state);
 

@@ -15,12 +15,12 @@ struct ace {
 	bool *present; /* by class: a new sample of the batch has it */
 };
 
-static int begin(struct loss *loss, const struct learner *learner, struct err *err)
+static int begin(struct loss *loss, const struct loss_view *view, struct err *err)
 {
 	struct ace *ace = (struct ace *)loss;
 
-	ace->fresh = mem_new((size_t)learner->batch, sizeof(bool));
-	return ace->fresh ? 0 : err_memory(err, "a loss", (size_t)learner->batch);
+	ace->fresh = mem_new((size_t)view->batch, sizeof(bool));
+	return ace->fresh ? 0 : err_memory(err, "a loss", (size_t)view->batch);
 }
 
 static void end(struct loss *loss)
@@ -42,15 +42,15 @@ static int more_classes(struct loss *loss, int classes, struct err *err)
 	return 0;
 }
 
-static int batch(struct learner *learner, const int64_t *ids, const struct runner_batch *samples,
-	struct err *err)
+static int batch(struct loss *loss, const struct loss_view *view, const int64_t *ids,
+	const struct runner_batch *samples, struct err *err)
 {
-	struct ace *ace = (struct ace *)learner->loss;
+	struct ace *ace = (struct ace *)loss;
 
 	(void)err;
 	memset(ace->present, 0, (size_t)ace->loss.sample.classes * sizeof(bool));
 	for (int i = 0; i < samples->n; i++) {
-		ace->fresh[i] = ids[i] >= objective_step_first(learner->objective);
+		ace->fresh[i] = ids[i] >= objective_step_first(view->objective);
 		if (ace->fresh[i])
 			ace->present[samples->labels[i]] = true;
 	}

@@ -23,18 +23,18 @@ static int check(const struct learner_config *config, struct err *err)
 		pool);
 }
 
-static int begin(struct loss *loss, const struct learner *learner, struct err *err)
+static int begin(struct loss *loss, const struct loss_view *view, struct err *err)
 {
-	const struct options *o = learner->config.options;
+	const struct options *o = view->options;
 	struct der *der = (struct der *)loss;
 
 	der->alpha = (float)options_float(o, "loss.alpha");
 	der->beta = (float)options_float(o, "loss.beta");
-	der->targets = mem_new((size_t)learner->batch, sizeof(*der->targets));
-	der->ready = mem_new((size_t)learner->batch + 1, sizeof(*der->ready));
+	der->targets = mem_new((size_t)view->batch, sizeof(*der->targets));
+	der->ready = mem_new((size_t)view->batch + 1, sizeof(*der->ready));
 	return der->targets && der->ready
 		       ? 0
-		       : err_memory(err, "a loss", (size_t)learner->batch * sizeof(*der->targets));
+		       : err_memory(err, "a loss", (size_t)view->batch * sizeof(*der->targets));
 }
 
 static void end(struct loss *loss)
@@ -57,69 +57,68 @@ static int more_classes(struct loss *loss, int classes, struct err *err)
 }
 
 /* A runner makes its plans for a size when it first sees it: so it is shown some zeros. */
-static int show(struct learner *learner, int n, struct err *err)
+static int show(struct der *der, const struct loss_view *view, int n, struct err *err)
 {
-	struct der *der = (struct der *)learner->loss;
-	const float *zeros = learner->inputs;
+	const float *zeros = view->inputs;
 	int code;
 
 	if (!n || der->ready[n])
 		return 0;
-	memset(learner->inputs, 0, (size_t)n * learner->floats * sizeof(float));
-	code = learner_scaled(learner, &zeros, n, err);
+	memset(view->inputs, 0, (size_t)n * view->floats * sizeof(float));
+	code = learner_scaled(view->learner, &zeros, n, err);
 	if (!code)
-		code = runner_infer(learner->runner, learner->params, learner->stats[0], zeros, n,
-			learner->logits, err);
+		code = runner_infer(
+			view->runner, view->params, view->stats, zeros, n, view->logits, err);
 	der->ready[n] = !code;
 	return code;
 }
 
-static int ready(struct learner *learner, int n, struct err *err)
+static int ready(struct loss *loss, const struct loss_view *view, int n, struct err *err)
 {
-	int code = kept_reserve(&((struct der *)learner->loss)->kept, n, err);
+	struct der *der = (struct der *)loss;
+	int code = kept_reserve(&der->kept, n, err);
 
-	if (!code && n >= learner->batch)
-		code = show(learner, learner->batch, err);
-	return code ? code : show(learner, n % learner->batch, err);
+	if (!code && n >= view->batch)
+		code = show(der, view, view->batch, err);
+	return code ? code : show(der, view, n % view->batch, err);
 }
 
 /* Rows are as wide as there is room for classes, which the net may not have yet. */
-static int keep_some(
-	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err)
+static int keep_some(struct der *der, const struct loss_view *view, int64_t first,
+	const float *inputs, int n, struct err *err)
 {
-	struct der *der = (struct der *)learner->loss;
-	const int classes = net_spec(learner->net)->classes;
-	const int code = runner_infer(learner->runner, learner->params, learner->stats[0], inputs,
-		n, learner->logits, err);
+	const int classes = net_spec(view->net)->classes;
+	const int code =
+		runner_infer(view->runner, view->params, view->stats, inputs, n, view->logits, err);
 
 	for (int i = 0; i < n && !code; i++) {
 		float *row;
 
-		if (!pool_wants(learner->pool, first + i))
+		if (!pool_wants(view->pool, first + i))
 			continue;
 		row = kept_put(&der->kept, first + i);
-		memcpy(row, learner->logits + (size_t)i * (size_t)classes,
+		memcpy(row, view->logits + (size_t)i * (size_t)classes,
 			(size_t)classes * sizeof(float));
 		for (int c = classes; c < der->kept.classes; c++)
 			row[c] = NAN;
 	}
-	learner_tell(learner, LEARNER_TEACH, n);
+	learner_tell(view->learner, LEARNER_TEACH, n);
 	return code;
 }
 
-static int revealed(
-	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err)
+static int revealed(struct loss *loss, const struct loss_view *view, int64_t first,
+	const float *inputs, int n, struct err *err)
 {
 	int code = 0;
 
-	for (int at = 0; at < n && !code; at += learner->batch) {
-		const int count = n - at < learner->batch ? n - at : learner->batch;
+	for (int at = 0; at < n && !code; at += view->batch) {
+		const int count = n - at < view->batch ? n - at : view->batch;
 		const float *some;
 
-		code = learner_new_inputs(learner, first + at,
-			inputs ? inputs + (size_t)at * learner->floats : NULL, count, &some, err);
+		code = learner_new_inputs(view->learner, first + at,
+			inputs ? inputs + (size_t)at * view->floats : NULL, count, &some, err);
 		if (!code)
-			code = keep_some(learner, first + at, some, count, err);
+			code = keep_some((struct der *)loss, view, first + at, some, count, err);
 	}
 	return code;
 }
@@ -129,14 +128,14 @@ static void forget(struct loss *loss, int64_t id)
 	kept_drop(&((struct der *)loss)->kept, id);
 }
 
-static int batch(struct learner *learner, const int64_t *ids, const struct runner_batch *samples,
-	struct err *err)
+static int batch(struct loss *loss, const struct loss_view *view, const int64_t *ids,
+	const struct runner_batch *samples, struct err *err)
 {
-	struct der *der = (struct der *)learner->loss;
+	struct der *der = (struct der *)loss;
 
 	(void)err;
 	for (int i = 0; i < samples->n; i++)
-		der->targets[i] = ids[i] < objective_step_first(learner->objective)
+		der->targets[i] = ids[i] < objective_step_first(view->objective)
 					  ? kept_find(&der->kept, ids[i])
 					  : NULL;
 	return 0;

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "learn/losses/loss_impl.h"
+#include "optim/average.h"
+#include "optim/optimizer.h"
 
 struct distill {
 	struct loss loss;
@@ -29,9 +31,9 @@ static int check(const struct learner_config *config, struct err *err)
 		options_text(o, "average.kind"));
 }
 
-static int begin(struct loss *loss, const struct learner *learner, struct err *err)
+static int begin(struct loss *loss, const struct loss_view *view, struct err *err)
 {
-	const struct options *o = learner->config.options;
+	const struct options *o = view->options;
 	struct distill *distill = (struct distill *)loss;
 
 	(void)err;
@@ -57,15 +59,14 @@ static void softmax(float *row, int classes)
 }
 
 /* The average does not know its batch norm statistics better in training mode. */
-static int batch(struct learner *learner, const int64_t *ids, const struct runner_batch *samples,
-	struct err *err)
+static int batch(struct loss *loss, const struct loss_view *view, const int64_t *ids,
+	const struct runner_batch *samples, struct err *err)
 {
-	struct distill *distill = (struct distill *)learner->loss;
+	struct distill *distill = (struct distill *)loss;
 	const int classes = distill->loss.sample.classes;
-	const int which =
-		optimizer_inference(learner->optimizer) ? LEARNER_INFERENCE : learner_best(learner);
-	const int code = runner_infer(learner->runner, learner_weights(learner, which),
-		learner_stats(learner, which), samples->input, samples->n, learner->logits, err);
+	const int which = learner_teacher(view->learner);
+	const int code = runner_infer(view->runner, learner_weights(view->learner, which),
+		learner_stats(view->learner, which), samples->input, samples->n, view->logits, err);
 
 	(void)ids;
 	if (code)
@@ -74,11 +75,11 @@ static int batch(struct learner *learner, const int64_t *ids, const struct runne
 		float *teacher = loss_row(&distill->loss, i, 0);
 
 		for (int c = 0; c < classes; c++)
-			teacher[c] = learner->logits[(size_t)i * (size_t)classes + (size_t)c] /
+			teacher[c] = view->logits[(size_t)i * (size_t)classes + (size_t)c] /
 				     distill->temperature;
 		softmax(teacher, classes);
 	}
-	learner_tell(learner, LEARNER_TEACH, samples->n);
+	learner_tell(view->learner, LEARNER_TEACH, samples->n);
 	return 0;
 }
 
@@ -106,9 +107,9 @@ static float value(const struct sample_loss *sample, const struct kernels *kerne
 	return entropy + distill->weight * t * t * (float)divergence;
 }
 
-static double price(const struct learner *learner)
+static double price(const struct loss *loss, const struct net *net)
 {
-	return net_macs(learner->net) * learner->batch;
+	return net_macs(net) * loss->batch;
 }
 
 const struct loss_type loss_distill = {

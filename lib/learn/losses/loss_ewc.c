@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "learn/extras/population.h"
 #include "learn/losses/loss_impl.h"
 
 struct ewc {
@@ -40,12 +41,12 @@ static int check(const struct learner_config *config, struct err *err)
 	return 0;
 }
 
-static int begin(struct loss *loss, const struct learner *learner, struct err *err)
+static int begin(struct loss *loss, const struct loss_view *view, struct err *err)
 {
-	const struct options *o = learner->config.options;
+	const struct options *o = view->options;
 	struct ewc *ewc = (struct ewc *)loss;
 
-	if (net_stats(learner->net)->floats)
+	if (net_stats(view->net)->floats)
 		return err_set(err, ERR_INPUT,
 			"loss.kind = ewc: takes gradients of single samples, which model.norm = bn "
 			"has none of; set it to gn-ws or none");
@@ -54,7 +55,7 @@ static int begin(struct loss *loss, const struct learner *learner, struct err *e
 	ewc->most = (float)((1 - options_float(o, "optimizer.momentum")) /
 			    options_float(o, "schedule.rate"));
 	ewc->samples = options_int(o, "loss.hold_samples");
-	ewc->params = net_params(learner->net)->floats;
+	ewc->params = net_params(view->net)->floats;
 	ewc->importance = mem_new(ewc->params, sizeof(float));
 	ewc->anchor = mem_new(ewc->params, sizeof(float));
 	ewc->ids = mem_new((size_t)ewc->samples, sizeof(*ewc->ids));
@@ -74,51 +75,50 @@ static void end(struct loss *loss)
 }
 
 /* A runner makes its plans for a size when it first sees it: so it is shown zeros. */
-static int ready(struct learner *learner, int n, struct err *err)
+static int ready(struct loss *loss, const struct loss_view *view, int n, struct err *err)
 {
-	struct ewc *ewc = (struct ewc *)learner->loss;
-	const struct runner_batch one = {
-		.input = learner->inputs, .labels = learner->labels, .n = 1};
+	struct ewc *ewc = (struct ewc *)loss;
+	const struct runner_batch one = {.input = view->inputs, .labels = view->labels, .n = 1};
 	int code;
 
 	(void)n;
 	if (ewc->ready)
 		return 0;
-	memset(learner->inputs, 0, learner->floats * sizeof(float));
-	learner->labels[0] = 0;
+	memset(view->inputs, 0, view->floats * sizeof(float));
+	view->labels[0] = 0;
 	code = runner_gradient(
-		learner->runner, learner->params, NULL, &one, learner->grad, NULL, NULL, NULL, err);
+		view->runner, view->params, NULL, &one, view->grad, NULL, NULL, NULL, err);
 	ewc->ready = !code;
 	return code;
 }
 
-static int weigh(struct learner *learner, struct ewc *ewc, int64_t id, struct err *err)
+static int weigh(struct ewc *ewc, const struct loss_view *view, int64_t id, struct err *err)
 {
-	const struct runner_batch one = {
-		.input = learner->inputs, .labels = learner->labels, .n = 1};
-	int code = learner_fetch_all(learner, &id, 1, learner->inputs, learner->labels, err);
+	const struct runner_batch one = {.input = view->inputs, .labels = view->labels, .n = 1};
+	int code = learner_fetch_all(view->learner, &id, 1, view->inputs, view->labels, err);
 
 	if (!code)
-		code = runner_gradient(learner->runner, learner->params, NULL, &one, learner->grad,
-			NULL, NULL, NULL, err);
+		code = runner_gradient(
+			view->runner, view->params, NULL, &one, view->grad, NULL, NULL, NULL, err);
 	for (size_t i = 0; i < ewc->params && !code; i++)
-		ewc->importance[i] += learner->grad[i] * learner->grad[i] / (float)ewc->samples;
-	learner_tell(learner, LEARNER_TRAIN, 1);
+		ewc->importance[i] += view->grad[i] * view->grad[i] / (float)ewc->samples;
+	learner_tell(view->learner, LEARNER_TRAIN, 1);
 	return code;
 }
 
 /* A draw for the iteration that was made last, whose batch is gone. */
-static int end_task(struct learner *learner, int64_t task, int64_t last, struct err *err)
+static int end_task(struct loss *loss, const struct loss_view *view, int64_t task, int64_t last,
+	struct err *err)
 {
-	struct ewc *ewc = (struct ewc *)learner->loss;
+	struct ewc *ewc = (struct ewc *)loss;
 	int code = 0;
 
-	if (!pool_draw_range(learner->pool, (uint64_t)learner->iteration, 0, task, last, ewc->ids,
-		    ewc->samples))
+	if (!pool_draw_range(
+		    view->pool, (uint64_t)view->iteration, 0, task, last, ewc->ids, ewc->samples))
 		return 0;
 	for (int i = 0; i < ewc->samples && !code; i++)
-		code = weigh(learner, ewc, ewc->ids[i], err);
-	memcpy(ewc->anchor, learner->params, ewc->params * sizeof(float));
+		code = weigh(ewc, view, ewc->ids[i], err);
+	memcpy(ewc->anchor, view->params, ewc->params * sizeof(float));
 	ewc->any = true;
 	return code;
 }
@@ -128,33 +128,35 @@ static float pull(const struct ewc *ewc, size_t i)
 	return fminf((float)ewc->hold * ewc->importance[i], ewc->most);
 }
 
-static double held(struct learner *learner)
+static double held(const struct loss *loss, const struct loss_view *view)
 {
-	const struct ewc *ewc = (const struct ewc *)learner->loss;
+	const struct ewc *ewc = (const struct ewc *)loss;
 	double sum = 0;
 
 	if (!ewc->any)
 		return 0;
 	for (size_t i = 0; i < ewc->params; i++) {
-		const double moved = learner->params[i] - ewc->anchor[i];
+		const double moved = view->params[i] - ewc->anchor[i];
 
 		sum += (double)pull(ewc, i) * moved * moved;
 	}
-	learner_tell(learner, LEARNER_UPDATE, 0);
+	learner_tell(view->learner, LEARNER_UPDATE, 0);
 	return sum / 2;
 }
 
-static void hold(struct learner *learner, float *grad, const struct slice *slice)
+static void hold(
+	const struct loss *loss, const float *params, float *grad, const struct slice *slice)
 {
-	const struct ewc *ewc = (const struct ewc *)learner->loss;
+	const struct ewc *ewc = (const struct ewc *)loss;
 
 	for (size_t i = slice->first; ewc->any && i < slice->first + slice->count; i++)
-		grad[i] += pull(ewc, i) * (learner->params[i] - ewc->anchor[i]);
+		grad[i] += pull(ewc, i) * (params[i] - ewc->anchor[i]);
 }
 
-static double price(const struct learner *learner)
+static double price(const struct loss *loss, const struct net *net)
 {
-	return (double)net_params(learner->net)->floats;
+	(void)loss;
+	return (double)net_params(net)->floats;
 }
 
 static void state(struct loss *loss, struct state *state)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "learn/learner_impl.h"
+#include "learn/learner_view.h"
 #include "learn/losses/loss.h"
 #include "nn/kernels.h"
 
@@ -23,22 +23,24 @@ struct loss_type {
 	int rows;    /* of classes that the kind itself needs for each sample of a batch */
 
 	int (*check)(const struct learner_config *config, struct err *err);
-	int (*begin)(struct loss *loss, const struct learner *learner, struct err *err);
+	int (*begin)(struct loss *loss, const struct loss_view *view, struct err *err);
 	void (*end)(struct loss *loss);
 	int (*classes)(struct loss *loss, int classes, struct err *err);
-	int (*ready)(struct learner *learner, int n, struct err *err);
-	int (*end_task)(struct learner *learner, int64_t task, int64_t end, struct err *err);
-	int (*revealed)(struct learner *learner, int64_t first, const float *inputs, int n,
+	int (*ready)(struct loss *loss, const struct loss_view *view, int n, struct err *err);
+	int (*end_task)(struct loss *loss, const struct loss_view *view, int64_t task, int64_t end,
 		struct err *err);
+	int (*revealed)(struct loss *loss, const struct loss_view *view, int64_t first,
+		const float *inputs, int n, struct err *err);
 	void (*forget)(struct loss *loss, int64_t id);
 	/* Before the batch's gradient. */
-	int (*batch)(struct learner *learner, const int64_t *ids, const struct runner_batch *batch,
-		struct err *err);
+	int (*batch)(struct loss *loss, const struct loss_view *view, const int64_t *ids,
+		const struct runner_batch *batch, struct err *err);
 	float (*value)(const struct sample_loss *loss, const struct kernels *kernels, int at,
 		const float *logits, int32_t label, float weight, float *grad);
-	double (*held)(struct learner *learner);
-	void (*hold)(struct learner *learner, float *grad, const struct slice *slice);
-	double (*price)(const struct learner *learner);
+	double (*held)(const struct loss *loss, const struct loss_view *view);
+	void (*hold)(const struct loss *loss, const float *params, float *grad,
+		const struct slice *slice);
+	double (*price)(const struct loss *loss, const struct net *net);
 	void (*state)(struct loss *loss, struct state *state);
 };
 

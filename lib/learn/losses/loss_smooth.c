@@ -10,12 +10,12 @@ struct smooth {
 	float share;
 };
 
-static int begin(struct loss *loss, const struct learner *learner, struct err *err)
+static int begin(struct loss *loss, const struct loss_view *view, struct err *err)
 {
 	struct smooth *smooth = (struct smooth *)loss;
 
 	(void)err;
-	smooth->share = (float)options_float(learner->config.options, "loss.smoothing");
+	smooth->share = (float)options_float(view->options, "loss.smoothing");
 	return 0;
 }
 

@@ -245,24 +245,9 @@ static void ask(const struct part *part, const float *row, float *probabilities)
 	neighbours_predict((const struct neighbours *)part, row, probabilities);
 }
 
-static int answer(struct part *part, int model, const struct part_samples *samples,
-	float *probabilities, struct err *err)
+static void add(struct part *part, const float *row, int32_t label)
 {
-	(void)model;
-	(void)err;
-	part_ask_each(part, ask, samples, samples->inputs, samples->view->floats, probabilities);
-	return 0;
-}
-
-static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
-{
-	const struct part_samples *samples = &lesson->samples;
-
-	(void)err;
-	for (int i = 0; i < samples->n; i++)
-		neighbours_add((struct neighbours *)part,
-			samples->inputs + (size_t)i * samples->view->floats, samples->labels[i]);
-	return 0;
+	neighbours_add((struct neighbours *)part, row, label);
 }
 
 static double macs(const struct part *part)
@@ -291,8 +276,8 @@ const struct part_type part_knn = {
 	.make = make,
 	.free = end,
 	.reserve = reserve,
-	.answer = answer,
-	.learn = learn,
+	.ask = ask,
+	.add = add,
 	.macs = macs,
 	.bytes = bytes,
 	.state = state,

@@ -38,10 +38,10 @@ struct part_view {
 	struct learner *learner; /* for `source` */
 	const struct part_source *source;
 	const struct learner_watch *watch;
-	const struct options *options;
-	int64_t iteration, step; /* for the log */
-	struct engine *engine;   /* kernels, and threads */
-	size_t floats;           /* of an input */
+	const struct options *options; /* for `make`; later they may be gone */
+	int64_t iteration, step;       /* for the log */
+	struct engine *engine;         /* kernels, and threads */
+	size_t floats;                 /* of an input */
 	/* The slow net, and its weights that serve inference: the same as long as `version` is. */
 	const struct net *net;
 	struct runner *runner;
@@ -111,6 +111,13 @@ struct part_type {
 	int (*answer)(struct part *part, int model, const struct part_samples *samples,
 		float *answers, struct err *err);
 	int (*learn)(struct part *part, struct part_lesson *lesson, struct err *err);
+	/*
+	 * In their place, of kinds that see only inputs, sample by sample: a row is an input and
+	 * a 1 behind it. Several threads may ask at a time.
+	 */
+	void (*ask)(const struct part *part, const float *row, float *probabilities);
+	void (*add)(struct part *part, const float *row, int32_t label);
+	void (*settle)(struct part *part);  /* after a chunk; or NULL */
 	void (*restart)(struct part *part); /* the slow net was replaced; or NULL */
 	/* Multiply-adds of answering and learning a sample now, unless it tells by itself; memory. */
 	double (*macs)(const struct part *part); /* or NULL */
@@ -139,10 +146,5 @@ int part_for_vectors(const struct learner_config *config, struct err *err);
 
 /* The answers of a model of the part are in the lesson's buffers. */
 void part_scored(struct part_lesson *lesson, const struct part *part, int model);
-
-/* Probabilities of samples one by one, on the threads; rows are `width` numbers apart. */
-typedef void part_ask_fn(const struct part *part, const float *row, float *probabilities);
-void part_ask_each(const struct part *part, part_ask_fn *ask, const struct part_samples *samples,
-	const float *rows, size_t width, float *probabilities);
 
 #endif

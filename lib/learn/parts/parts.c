@@ -53,13 +53,17 @@ static int make_part(struct parts *parts, const struct part_type *type, int mode
 static int make_buffers(struct parts *parts, const struct part_view *view, struct err *err)
 {
 	const size_t classes = (size_t)parts->mix.classes, room = (size_t)parts->room;
-	bool scores = true, whole;
+	bool scores = true, rows = false, whole;
 
-	for (int i = 1; i <= parts->count; i++)
+	for (int i = 1; i <= parts->count; i++) {
 		scores = scores && parts->models[i].part->type->scores;
+		rows = rows || parts->models[i].part->type->ask;
+	}
 	whole = (parts->inputs = mem_new(room * view->floats, sizeof(float))) &&
 		(!parts->width ||
 			(parts->features = mem_new(room * parts->width, sizeof(float)))) &&
+		(!rows ||
+			(parts->rows = mem_new(PART_CHUNK * (view->floats + 1), sizeof(float)))) &&
 		(parts->losses = mem_new(room, sizeof(float))) &&
 		(parts->ones = mem_new(room, sizeof(float))) &&
 		(parts->logits = mem_new(room * classes, sizeof(float))) &&
@@ -108,6 +112,7 @@ void parts_free(struct parts *parts)
 			part_types[i]->free(parts->list[i]);
 	mem_free(parts->inputs);
 	mem_free(parts->features);
+	mem_free(parts->rows);
 	mem_free(parts->losses);
 	mem_free(parts->ones);
 	mem_free(parts->logits);

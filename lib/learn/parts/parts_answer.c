@@ -62,6 +62,48 @@ bool parts_know_ever(const struct parts *parts)
 	return know;
 }
 
+void parts_fill_rows(struct parts *parts, const struct part_samples *samples)
+{
+	const size_t floats = samples->view->floats;
+
+	for (int i = 0; i < samples->n; i++) {
+		float *row = parts->rows + (size_t)i * (floats + 1);
+
+		memcpy(row, samples->inputs + (size_t)i * floats, floats * sizeof(*row));
+		row[floats] = 1;
+	}
+}
+
+struct asking_rows {
+	const struct part *part;
+	const float *rows;
+	size_t width, classes;
+	float *probabilities;
+};
+
+static void ask_row(void *context, int task, int worker)
+{
+	const struct asking_rows *a = context;
+
+	(void)worker;
+	a->part->type->ask(a->part, a->rows + (size_t)task * a->width,
+		a->probabilities + (size_t)task * a->classes);
+}
+
+int parts_answer(struct parts *parts, int model, const struct part_samples *samples, float *answers,
+	struct err *err)
+{
+	struct part *part = parts->models[model].part;
+	struct asking_rows asking = {
+		part, parts->rows, samples->view->floats + 1, (size_t)parts->mix.classes, answers};
+
+	if (part->type->answer)
+		return part->type->answer(part, parts->models[model].model, samples, answers, err);
+	parts_fill_rows(parts, samples);
+	team_run(samples->view->engine->team, samples->n, ask_row, &asking);
+	return 0;
+}
+
 /* A chunk that is asked about: by which weights (NULL: by class), and where answers are gathered. */
 struct asking {
 	struct part_samples samples;
@@ -95,17 +137,15 @@ static int ask_slow(struct parts *parts, struct asking *a, struct err *err)
 
 static int ask_part(struct parts *parts, const struct asking *a, int model, struct err *err)
 {
-	struct part *part = parts->models[model].part;
 	const int n = a->samples.n;
 	int code;
 
 	if (!counts(parts, a, model))
 		return 0;
-	code = part->type->answer(
-		part, parts->models[model].model, &a->samples, parts->logits, err);
+	code = parts_answer(parts, model, &a->samples, parts->logits, err);
 	if (code)
 		return code;
-	if (part->type->logits)
+	if (parts->models[model].part->type->logits)
 		parts_softmax(parts, a->samples.view, parts->logits, parts->labels, n);
 	mix_gather(&parts->mix, a->weights, model, parts->logits, n, a->sum);
 	return 0;
@@ -133,8 +173,7 @@ static int ask_alone(struct parts *parts, struct asking *a, int model, struct er
 		code = parts_look(parts, &a->samples, a->sum, err);
 	}
 	if (!code && part)
-		code = part->type->answer(
-			part, parts->models[model].model, &a->samples, a->sum, err);
+		code = parts_answer(parts, model, &a->samples, a->sum, err);
 	if (!code)
 		mix_sound(&parts->mix, a->sum, a->samples.n);
 	return code;
@@ -179,30 +218,4 @@ int parts_predict(struct parts *parts, const struct part_view *view, bool ever, 
 		mix_guard(&parts->mix, n, logits);
 	mix_log(&parts->mix, logits, n);
 	return 0;
-}
-
-struct asking_each {
-	const struct part *part;
-	part_ask_fn *ask;
-	const float *rows;
-	size_t width, classes;
-	float *probabilities;
-};
-
-static void ask_one(void *context, int task, int worker)
-{
-	const struct asking_each *a = context;
-
-	(void)worker;
-	a->ask(a->part, a->rows + (size_t)task * a->width,
-		a->probabilities + (size_t)task * a->classes);
-}
-
-void part_ask_each(const struct part *part, part_ask_fn *ask, const struct part_samples *samples,
-	const float *rows, size_t width, float *probabilities)
-{
-	struct asking_each asking = {part, ask, rows, width,
-		(size_t)net_spec(samples->view->net)->classes, probabilities};
-
-	team_run(samples->view->engine->team, samples->n, ask_one, &asking);
 }

@@ -18,6 +18,7 @@ struct parts {
 	size_t width;  /* of features; 0: no part wants them */
 	float *inputs; /* [room][floats] */
 	float *features;
+	float *rows; /* [PART_CHUNK][floats + 1]; NULL: no part is asked sample by sample */
 	float *losses, *ones; /* [room] */
 	float *logits;        /* [room][classes], */
 	float *answer;        /* [PART_CHUNK][classes]: about ever; NULL: nothing to mix for it */
@@ -32,6 +33,11 @@ struct parts {
 
 /* Logits of the slow net for a chunk, whose features are filled in if some part wants them. */
 int parts_look(struct parts *parts, struct part_samples *samples, float *logits, struct err *err);
+
+/* What a model of a part answers; its rows, for samples one by one. */
+int parts_answer(struct parts *parts, int model, const struct part_samples *samples, float *answers,
+	struct err *err);
+void parts_fill_rows(struct parts *parts, const struct part_samples *samples);
 
 /* Makes probabilities of logits, in place; and losses. */
 void parts_softmax(const struct parts *parts, const struct part_view *view, float *logits,

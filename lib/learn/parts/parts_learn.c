@@ -74,12 +74,9 @@ static int score_parts(struct parts *parts, struct part_lesson *lesson, struct e
 	memset(parts->answer, 0, (size_t)n * (size_t)classes * sizeof(float));
 	mix_gather(&parts->mix, weights, 0, parts->logits, n, parts->answer);
 	for (int i = 1; i <= parts->count && !code; i++) {
-		struct part *part = parts->models[i].part;
-
-		if (part->type->scores)
+		if (parts->models[i].part->type->scores)
 			continue;
-		code = part->type->answer(
-			part, parts->models[i].model, samples, parts->logits, err);
+		code = parts_answer(parts, i, samples, parts->logits, err);
 		for (int k = 0; k < n && !code; k++)
 			parts->losses[k] = -logf(parts->logits[k * classes + samples->labels[k]]);
 		mix_score(&parts->mix, i, parts->losses, n);
@@ -115,6 +112,21 @@ static int score(struct parts *parts, struct part_lesson *lesson, int *hits, str
 		right = score_parts(parts, lesson, err);
 	*hits += right > 0 ? right : 0;
 	return right < 0 ? right : 0;
+}
+
+static int learn_part(struct part *part, struct part_lesson *lesson, struct err *err)
+{
+	const struct part_samples *samples = &lesson->samples;
+
+	if (part->type->learn)
+		return part->type->learn(part, lesson, err);
+	parts_fill_rows(lesson->parts, samples);
+	for (int i = 0; i < samples->n; i++)
+		part->type->add(part, lesson->parts->rows + (size_t)i * (samples->view->floats + 1),
+			samples->labels[i]);
+	if (part->type->settle)
+		part->type->settle(part);
+	return 0;
 }
 
 static void tell_macs(const struct parts *parts, const struct part_samples *samples)
@@ -158,7 +170,7 @@ static int learn_chunk(
 	tell_macs(parts, samples);
 	for (int i = 0; i < PART_TYPES && !code; i++)
 		if (parts->list[i])
-			code = part_types[i]->learn(parts->list[i], &lesson, err);
+			code = learn_part(parts->list[i], &lesson, err);
 	if (code)
 		return code;
 	if (parts->mixed)

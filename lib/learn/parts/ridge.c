@@ -23,7 +23,6 @@ struct ridge {
 	double *sums;          /* [classes][dim]: b */
 	double *solution;      /* [dim] of a class */
 	float *weights;        /* [classes][dim]: w */
-	float *rows;           /* of the part, [PART_CHUNK][dim]: inputs, a 1 behind each */
 };
 
 static size_t triangle(int dim)
@@ -64,7 +63,6 @@ void ridge_free(struct ridge *ridge)
 	mem_free(ridge->sums);
 	mem_free(ridge->solution);
 	mem_free(ridge->weights);
-	mem_free(ridge->rows);
 	mem_free(ridge);
 }
 
@@ -214,24 +212,17 @@ void ridge_state(struct ridge *ridge, struct state *state)
 	state_leave(state);
 }
 
-/* Behind the inputs stands a 1, by which it knows how frequent classes are. */
+/* By the 1 of a row it knows how frequent classes are. */
 static int make(struct part **part, const struct part_view *view, struct err *err)
 {
 	const struct ridge_config config = {
 		(int)view->floats + 1, net_spec(view->net)->classes, SHRINK};
 	struct ridge *made;
-	int code = ridge_new(&made, &config, err);
+	const int code = ridge_new(&made, &config, err);
 
-	if (code)
-		return code;
-	made->rows = mem_new(PART_CHUNK * (size_t)config.dim, sizeof(float));
-	if (!made->rows) {
-		ridge_free(made);
-		return err_memory(
-			err, "a ridge regression", PART_CHUNK * (size_t)config.dim * sizeof(float));
-	}
-	*part = &made->part;
-	return 0;
+	if (!code)
+		*part = &made->part;
+	return code;
 }
 
 static void end(struct part *part)
@@ -239,47 +230,20 @@ static void end(struct part *part)
 	ridge_free((struct ridge *)part);
 }
 
-static void fill_rows(const struct ridge *ridge, const struct part_samples *samples)
-{
-	const size_t dim = samples->view->floats;
-
-	for (int i = 0; i < samples->n; i++) {
-		float *row = ridge->rows + (size_t)i * (dim + 1);
-
-		memcpy(row, samples->inputs + (size_t)i * dim, dim * sizeof(*row));
-		row[dim] = 1;
-	}
-}
-
 static void ask(const struct part *part, const float *row, float *probabilities)
 {
 	ridge_predict((const struct ridge *)part, row, probabilities);
 }
 
-static int answer(struct part *part, int model, const struct part_samples *samples,
-	float *probabilities, struct err *err)
+static void add(struct part *part, const float *row, int32_t label)
 {
-	const struct ridge *ridge = (const struct ridge *)part;
-
-	(void)model;
-	(void)err;
-	fill_rows(ridge, samples);
-	part_ask_each(part, ask, samples, ridge->rows, (size_t)ridge->config.dim, probabilities);
-	return 0;
+	ridge_add((struct ridge *)part, row, label);
 }
 
-static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
+static void settle(struct part *part)
 {
-	struct ridge *ridge = (struct ridge *)part;
-
-	(void)err;
-	fill_rows(ridge, &lesson->samples);
-	for (int i = 0; i < lesson->samples.n; i++)
-		ridge_add(ridge, ridge->rows + (size_t)i * (size_t)ridge->config.dim,
-			lesson->samples.labels[i]);
-	if (ridge_due(ridge))
-		ridge_solve(ridge);
-	return 0;
+	if (ridge_due((struct ridge *)part))
+		ridge_solve((struct ridge *)part);
 }
 
 /* Solving is spread over the samples between two of its times. */
@@ -310,8 +274,9 @@ const struct part_type part_ridge = {
 	.check = part_for_vectors,
 	.make = make,
 	.free = end,
-	.answer = answer,
-	.learn = learn,
+	.ask = ask,
+	.add = add,
+	.settle = settle,
 	.macs = macs,
 	.bytes = bytes,
 	.state = state,

@@ -1,0 +1,257 @@
+/*
+ * How a learner takes a time step: the labels that it may have, and the stages that follow one
+ * another once the net has all of its classes.
+ */
+#include "base/mem.h"
+#include "learn/learner_impl.h"
+
+int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err)
+{
+	int64_t *more;
+
+	if (count <= learner->leaving_room)
+		return 0;
+	more = mem_resize(learner->leaving, (size_t)count, sizeof(*more));
+	if (!more)
+		return err_memory(
+			err, "samples that leave", (unsigned long long)count * sizeof(*more));
+	learner->leaving = more;
+	learner->leaving_room = count;
+	return 0;
+}
+
+/* What a bounded pool lets go of leaves the store with the next time step. */
+static int offer(struct learner *learner, int64_t id, int32_t label, struct err *err)
+{
+	int64_t evicted = -1, held = id;
+	int code = pool_add(learner->pool, id, label, &evicted, err);
+
+	if (!code && learner->validation)
+		code = pool_add(learner->validation, id, label, &held, err);
+	if (code)
+		return code;
+	/* One pool's side is not the other's, so at most one sample leaves: a former one of either
+	 * pool, or the new one that both leave alone. */
+	if (evicted == id)
+		evicted = held;
+	if (evicted >= 0)
+		learner->leaving[learner->leaving_count++] = evicted;
+	return 0;
+}
+
+static void forget_leaving(struct learner *learner)
+{
+	for (int64_t i = 0; i < learner->leaving_count; i++) {
+		store_forget(learner->store, learner->leaving[i]);
+		loss_forget(learner->loss, learner->leaving[i]);
+	}
+	learner->leaving_count = 0;
+}
+
+/*
+ * The stages of a time step. All that may run out of memory comes before the store takes it for
+ * good; what fails later leaves a step that was taken. The net has all classes that it has.
+ */
+typedef int step_stage(struct learner *learner, struct learner_step *step, struct err *err);
+
+static int reserve_pools(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	const int64_t leaving = step->n + (step->task ? pool_task_room(learner->pool) : 0);
+	int code = learner_reserve_leaving(learner, leaving, err);
+
+	if (!code)
+		code = pool_reserve(learner->pool, step->n, err);
+	if (!code && learner->validation)
+		code = pool_reserve(learner->validation, step->n, err);
+	return code;
+}
+
+static int ready_parts(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	struct part_view view;
+
+	if (!learner->parts)
+		return 0;
+	view = learner_view(learner);
+	return parts_ready(learner->parts, &view, step->n, err);
+}
+
+static int ready_loss(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	const struct loss_view view = learner_loss_view(learner);
+
+	return loss_ready(learner->loss, &view, step->n, err);
+}
+
+/* Inputs that are at hand are looked at before the store takes them, others afterwards. */
+static int foresee_given(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	return step->inputs ? extras_foresee(learner, step, err) : 0;
+}
+
+static int store_step(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	return store_add(learner->store, step->inputs, step->labels, step->n, err);
+}
+
+static int foresee_stored(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	return step->inputs ? 0 : extras_foresee(learner, step, err);
+}
+
+/* Whatever fails here, the new task begins. */
+static int change_task(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	const struct loss_view view = learner_loss_view(learner);
+	int code = 0;
+
+	if (step->task && step->first > 0)
+		code = loss_end_task(learner->loss, &view, learner->task_first, step->first, err);
+	forget_leaving(learner);
+	if (step->task)
+		learner_begin_task(learner, step->first);
+	return code;
+}
+
+static int offer_samples(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	int code = 0;
+
+	for (int i = 0; i < step->n && !code; i++)
+		code = offer(learner, step->first + i, step->labels[i], err);
+	return code;
+}
+
+static int show_loss(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	const struct loss_view view = learner_loss_view(learner);
+
+	return loss_revealed(learner->loss, &view, step->first, step->inputs, step->n, err);
+}
+
+static int show_objective(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	(void)err;
+	objective_step(learner->objective, step->first, step->first + step->n);
+	objective_task(learner->objective, learner->task_first);
+	return 0;
+}
+
+static int show_extras(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	(void)err;
+	EXTRAS_EACH (learner, revealed)
+		extra_types[e]->revealed(learner->extras[e], learner, step);
+	return 0;
+}
+
+static int teach_parts(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	struct part_view view;
+
+	if (!learner->parts)
+		return 0;
+	view = learner_view(learner);
+	return parts_learn(
+		learner->parts, &view, step->first, step->inputs, step->labels, step->n, err);
+}
+
+static int scale_inputs(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	return learner->scaling
+		       ? learner_count_inputs(learner, step->first, step->inputs, step->n, err)
+		       : 0;
+}
+
+/* Another model may be the best now, and the mixture is another one. */
+static int end_step(struct learner *learner, struct learner_step *step, struct err *err)
+{
+	(void)step;
+	(void)err;
+	learner->steps++;
+	learner->new_step = true;
+	learner_end_part(learner);
+	learner->version += learner_population(learner) || learner->parts;
+	return 0;
+}
+
+static step_stage *const stages[] = {
+	reserve_pools,
+	ready_parts,
+	ready_loss,
+	foresee_given,
+	store_step,
+	foresee_stored,
+	change_task,
+	offer_samples,
+	show_loss,
+	show_objective,
+	show_extras,
+	teach_parts,
+	scale_inputs,
+	end_step,
+};
+
+static int take_step(
+	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
+{
+	struct learner_step step = {.first = store_count(learner->store),
+		.inputs = inputs,
+		.labels = labels,
+		.n = n,
+		.task = learner_task_due(learner),
+		.right = -1};
+	int code = 0;
+
+	for (size_t i = 0; i < sizeof(stages) / sizeof(*stages) && !code; i++)
+		code = stages[i](learner, &step, err);
+	return code;
+}
+
+/* Refuses labels that cannot be; and how many classes there are with these. */
+static int check_labels(
+	const struct learner *learner, const int32_t *labels, int n, int *classes, struct err *err)
+{
+	const int most = learner->config.classes_most;
+	const long long first = store_count(learner->store);
+
+	*classes = net_spec(learner->net)->classes;
+	for (int i = 0; i < n; i++) {
+		if (labels[i] >= 0 && labels[i] < *classes)
+			continue;
+		if (labels[i] < 0 || !most)
+			return err_set(err, ERR_INPUT,
+				"label %d of sample %lld: there are %d classes", labels[i],
+				first + i, *classes);
+		if (labels[i] >= most)
+			return err_set(err, ERR_INPUT,
+				"label %d of sample %lld: model.classes_most = %d allows labels up "
+				"to %d; if there are more classes, set it higher",
+				labels[i], first + i, most, most - 1);
+		*classes = labels[i] + 1;
+	}
+	return 0;
+}
+
+static int reveal(
+	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
+{
+	const int64_t first = store_count(learner->store);
+	struct learner *former = NULL;
+	int classes, code = check_labels(learner, labels, n, &classes, err);
+
+	if (!code && classes > net_spec(learner->net)->classes)
+		code = learner_grow(learner, classes, &former, err);
+	if (!code)
+		code = take_step(learner, inputs, labels, n, err);
+	/* What the store has taken needs its class, whatever failed later. */
+	learner_grown(learner, former, store_count(learner->store) == first ? code : 0);
+	return code;
+}
+
+int learner_reveal(
+	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
+{
+	learner_call_reveal(learner, inputs, labels, n);
+	return learner_called(learner, reveal(learner, inputs, labels, n, err));
+}

@@ -1,0 +1,53 @@
+/*
+ * How a stream is cut: into tasks, which the learner is told of or counts itself, and
+ * into parts, after which extras decide.
+ */
+#include <math.h>
+
+#include "learn/learner_impl.h"
+
+void learner_task(struct learner *learner, int64_t iterations)
+{
+	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_TASK, .wide = iterations});
+	learner->tasks_told = learner->task_next = true;
+	learner->task_told = iterations;
+}
+
+bool learner_task_due(const struct learner *learner)
+{
+	if (learner->tasks_told)
+		return learner->task_next;
+	return !learner->task_steps || learner->steps % learner->task_steps == 0;
+}
+
+void learner_begin_task(struct learner *learner, int64_t first)
+{
+	const int64_t steps = learner->task_steps ? learner->task_steps : 1;
+	const double iterations = learner->tasks_told && learner->task_told
+					  ? (double)learner->task_told
+					  : learner->per_step * (double)steps;
+
+	learner->leaving_count +=
+		pool_task(learner->pool, learner->leaving + learner->leaving_count);
+	learner->task_first = first;
+	learner->task_next = false;
+	if (iterations >= 0.5)
+		schedule_task(learner->schedule, learner->iteration, llround(iterations));
+	EXTRAS_EACH (learner, begin_task)
+		extra_types[e]->begin_task(learner->extras[e], learner, first);
+}
+
+void learner_end_part(struct learner *learner)
+{
+	struct learner_part part = {.iteration = learner->iteration,
+		.step = learner->steps,
+		.fresh = NAN,
+		.replayed = NAN};
+
+	if (!learner->part_steps || learner->steps % learner->part_steps)
+		return;
+	EXTRAS_EACH (learner, end_part)
+		extra_types[e]->end_part(learner->extras[e], learner, &part);
+	if (learner->watch.part)
+		learner->watch.part(learner->watch.context, &part);
+}

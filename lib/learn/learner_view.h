@@ -1,0 +1,50 @@
+/*
+ * What losses and extras may ask of a learner whose fields they do not know: its samples, its
+ * models, and the ledger's ear.
+ */
+#ifndef RETAIN_LEARN_LEARNER_VIEW_H
+#define RETAIN_LEARN_LEARNER_VIEW_H
+
+#include "learn/learner.h"
+
+/* The average that is best by the scores so far; without any, the plain model. */
+int learner_best(const struct learner *learner);
+
+/* The model that a student should follow: an average. */
+int learner_teacher(const struct learner *learner);
+
+/*
+ * A model's weights, for what all ranks do together; learner_params is for the owner. Call
+ * learner_stale after weights change; they are then gathered again.
+ */
+const float *learner_weights(const struct learner *learner, int model);
+void learner_stale(struct learner *learner);
+
+/* The rate of the plain model in iteration k. */
+double learner_rate(const struct learner *learner, int64_t k);
+
+/*
+ * The only ways of inputs to the net: samples of the store, and inputs of the owner,
+ * all of them scaled. learner_scaled gives the latter; good until its next call. Of several
+ * ranks, each gets the labels and the inputs that it needs of this batch, or, from
+ * learner_fetch_all, all of them.
+ */
+int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
+	int32_t *labels, struct err *err);
+int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inputs,
+	int32_t *labels, struct err *err);
+int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, int32_t *labels, struct err *err);
+int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
+/*
+ * Some samples of a time step, the first of which has this id: the owner's inputs or, if they
+ * are NULL, what the store has. No more than a batch; good until the next call.
+ */
+int learner_new_inputs(struct learner *learner, int64_t first, const float *inputs, int n,
+	const float **scaled, struct err *err);
+
+/* Says what was computed, to the ledger. */
+void learner_tell(const struct learner *learner, enum learner_work work, int samples);
+void learner_tell_macs(const struct learner *learner, double macs);
+
+#endif
