@@ -14,7 +14,7 @@
 
 int learner_best(const struct learner *learner)
 {
-	return SCORES_AVERAGE + average_best(learner->average, &learner->scores);
+	return SCORES_AVERAGE + average_best(learner->average, &learner->window.scores);
 }
 
 int learner_teacher(const struct learner *learner)
@@ -25,14 +25,16 @@ int learner_teacher(const struct learner *learner)
 /* Before anything was validated nobody knows whether an average has caught up. */
 int learner_served(const struct learner *learner)
 {
-	const struct scores *scores = &learner->scores;
+	const struct scores *scores = &learner->window.scores;
 	const int best = learner_best(learner);
 	double plain, average;
 
-	if (!learner->serve_best || best == SCORES_PLAIN || !(scores->rounds || learner->scored))
-		return learner->serve_best ? SCORES_PLAIN : best;
-	plain = scores->rounds ? scores->sum[SCORES_PLAIN].loss : learner->last[SCORES_PLAIN].loss;
-	average = scores->rounds ? scores->sum[best].loss : learner->last[best].loss;
+	if (!learner->set.serve_best || best == SCORES_PLAIN ||
+		!(scores->rounds || learner->window.scored))
+		return learner->set.serve_best ? SCORES_PLAIN : best;
+	plain = scores->rounds ? scores->sum[SCORES_PLAIN].loss
+			       : learner->window.last[SCORES_PLAIN].loss;
+	average = scores->rounds ? scores->sum[best].loss : learner->window.last[best].loss;
 	return plain < average || isnan(average) ? SCORES_PLAIN : best;
 }
 
@@ -139,7 +141,7 @@ static double served_rate(const struct learner *learner)
 
 double learner_price(const struct learner *learner)
 {
-	return learner->price;
+	return learner->plan.price;
 }
 
 void learner_kept(const struct learner *learner, int64_t *training, int64_t *validation)
@@ -150,7 +152,7 @@ void learner_kept(const struct learner *learner, int64_t *training, int64_t *val
 
 int64_t learner_planned(const struct learner *learner)
 {
-	return learner->planned;
+	return learner->plan.iterations;
 }
 
 void learner_report(const struct learner *learner, struct learner_report *report)
@@ -161,9 +163,9 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.rate = served_rate(learner),
 		.averages = average_count(learner->average),
 		.best = learner_served(learner),
-		.scored = learner->scored,
-		.judged = learner->judged,
-		.sigma = learner->sigma,
+		.scored = learner->window.scored,
+		.judged = learner->window.judged,
+		.sigma = learner->window.sigma,
 		.loss = learner->last_loss,
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
@@ -172,7 +174,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 	};
 	for (int i = 0; i < report->averages; i++)
 		report->gamma[i] = average_gamma(learner->average, i);
-	memcpy(report->scores, learner->last, sizeof(report->scores));
+	memcpy(report->scores, learner->window.last, sizeof(report->scores));
 }
 
 int learner_classes(const struct learner *learner)
@@ -219,7 +221,7 @@ static int load_scale(struct learner *learner, const struct safetensors *file, s
 
 	if (!weights_has_scale(file))
 		return 0;
-	if (!learner->scaling)
+	if (!learner->scale.scaling)
 		return err_set(err, ERR_INPUT,
 			"%s: its weights are for scaled inputs, and this learner takes them as "
 			"they are; set model.scale = running",
@@ -231,14 +233,14 @@ static int load_scale(struct learner *learner, const struct safetensors *file, s
 		       ? weights_load_scale(learner->net, file, &scale, seen, err)
 		       : err_memory(err, "the scale of inputs", scale.floats * sizeof(*seen));
 	if (!code)
-		scaling_set(learner->scaling, &scale, seen);
+		scaling_set(learner->scale.scaling, &scale, seen);
 	arena_release(&arena);
 	return code;
 }
 
 static int read_weights(struct learner *learner, const char *path, struct err *err)
 {
-	const bool anew = learner->head_anew;
+	const bool anew = learner->set.head_anew;
 	struct safetensors *file = NULL;
 	struct err why;
 	int code = safetensors_open(&file, path, err);
@@ -270,7 +272,7 @@ int learner_take_weights(struct learner *learner, const char *path, struct err *
 		return code;
 	optimizer_restart(learner->optimizer);
 	average_restart(learner->average, learner->params);
-	scores_clear(&learner->scores);
+	scores_clear(&learner->window.scores);
 	for (int i = 1; i < SCORES_MODELS && size; i++)
 		memcpy(learner->stats[i], learner->stats[0], size);
 	extras_restart(learner);
@@ -302,7 +304,7 @@ int learner_check(struct learner *learner, struct err *err)
 	const size_t stats = net_stats(learner->net)->floats;
 
 	learner->diverged = false;
-	for (int model = LEARNER_INFERENCE; model < learner->scores.models; model++)
+	for (int model = LEARNER_INFERENCE; model < learner->window.scores.models; model++)
 		/* One of a population may go astray: another serves, and it will be replaced. */
 		if ((model == LEARNER_INFERENCE || !learner_population(learner)) &&
 			(!all_finite(learner_params(learner, model), params) ||

@@ -37,7 +37,7 @@ static int make_other(
 	made->config.classes = classes;
 	made->ranks = learner->ranks;
 	made->batch = learner->batch;
-	made->validation_batch = learner->validation_batch;
+	made->set.validation_batch = learner->set.validation_batch;
 	made->floats = learner->floats;
 	code = learner_make_nets(made, learner, err);
 	if (code)
@@ -67,7 +67,7 @@ static void swap_nets(struct learner *a, struct learner *b)
 	SWAP(params);
 	SWAP(whole);
 	SWAP(grad);
-	SWAP(logits);
+	SWAP(room.logits);
 	for (int i = 0; i < SCORES_MODELS; i++)
 		SWAP(stats[i]);
 	for (int i = 0; i < EXTRAS; i++)

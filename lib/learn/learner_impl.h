@@ -16,74 +16,112 @@
 #include "replay/objective.h"
 #include "replay/pool.h"
 
+/* What the options say, beside what the objects below were made of. */
+struct learner_settings {
+	int validation_batch;
+	int64_t validate_every, statistics_every;
+	bool serve_best; /* also the plain model may serve, if it validates best */
+	bool head_anew;  /* weights that are loaded leave the last layer as it is */
+};
+
+/* What a run will come to. */
+struct learner_plan {
+	double price;       /* of an iteration, in iterations of plain SGD */
+	double per_step;    /* iterations of a time step; 0: unknown */
+	int64_t iterations; /* of the run; 0: unknown */
+	int64_t task_steps; /* time steps of a task, unless the owner tells where tasks begin */
+	int64_t part_steps; /* time steps of a part; 0: nothing decides by parts */
+};
+
+/* The current task. */
+struct learner_task {
+	int64_t first;      /* its first sample */
+	bool told;          /* the owner tells where tasks begin: */
+	bool next;          /* with the next time step, */
+	int64_t iterations; /* one of so many iterations; 0: as planned */
+};
+
+/* Windows of the schedule, in which models are scored. */
+struct learner_scoring {
+	struct scores scores;             /* of the current window, */
+	int64_t end;                      /* which ends with this iteration */
+	bool scored;                      /* there was a window with scores; of the last one: */
+	struct score last[SCORES_MODELS]; /* their means, */
+	int judged;                       /* the model that was best, */
+	double sigma;                     /* and by how much */
+};
+
+/* How inputs are scaled. */
+struct learner_scaling {
+	struct scaling *scaling; /* NULL: inputs go to the net as they are */
+	float *inputs;           /* those of the owner, scaled; */
+	size_t room;             /* so many numbers of them */
+};
+
+/* Samples that no pool holds any more. They stay until the next time step, since objectives
+ * may draw from the current one whatever pools do. */
+struct learner_leaving {
+	int64_t *ids, count, room;
+};
+
+/* Room for the larger of a training and a validation batch. */
+struct learner_room {
+	float *inputs, *logits, *losses, *weights;
+	int64_t *ids;
+	int32_t *labels;
+};
+
+/* A batch that will probably be drawn. */
+struct learner_ahead {
+	int64_t coming; /* iterations that learner_expect promised */
+	int64_t *ids;   /* NULL: the store does not prepare */
+	float *weights;
+};
+
 struct learner {
 	struct learner_watch watch;
 	struct learner_config config; /* for a larger net, if classes may come */
+	struct learner_settings set;
+	struct learner_plan plan;
+	int batch;
+	size_t floats; /* of one input */
+
+	/* What it learns from. */
 	struct store *store;
+	struct pool *pool, *validation; /* validation: NULL when nothing is held out */
+	struct objective *objective;
+	struct learner_leaving leaving;
+	struct learner_scaling scale;
+
+	/* The net and how it is trained. */
 	struct net *net;
 	struct engine *engine;
 	struct runner *runner;
 	struct optimizer *optimizer;
 	struct average *average;
 	struct schedule *schedule;
-	struct pool *pool, *validation; /* validation: NULL when nothing is held out */
-	struct objective *objective;
 	struct loss *loss;
-	struct parts *parts;     /* NULL: one answer for now and ever */
-	void *extras[EXTRAS];    /* NULL: not wanted */
-	struct scaling *scaling; /* NULL: inputs go to the net as they are */
-	float *scaled;           /* inputs of the owner, scaled */
-	size_t scaled_room;      /* ... so many numbers of them */
+	struct parts *parts;  /* NULL: one answer for now and ever */
+	void *extras[EXTRAS]; /* NULL: not wanted */
+	float *params, *grad;
+	float *stats[SCORES_MODELS]; /* batch norm's, by model; NULL for nets without it */
+	struct learner_room room;
+	struct learner_ahead ahead;
 
-	int batch, validation_batch;
-	int64_t validate_every, window_end, statistics_every;
-	bool serve_best; /* also the plain model may serve, if it validates best */
-	bool head_anew;  /* weights that are loaded leave the last layer as it is */
-
-	double price;       /* of an iteration, in iterations of plain SGD */
-	double per_step;    /* planned iterations of a time step; 0: unknown */
-	int64_t planned;    /* iterations of the run; 0: unknown */
-	int64_t task_steps; /* time steps of a task, unless the owner tells where tasks begin */
-	int64_t part_steps; /* time steps of a part; 0: nothing decides by parts */
-
-	int64_t steps;      /* time steps revealed */
-	int64_t task_first; /* the first sample of the current task */
-	bool tasks_told;    /* the owner tells where tasks begin: */
-	bool task_next;     /* with the next time step, */
-	int64_t task_told;  /* one of so many iterations; 0: as planned */
-	bool new_step;      /* no iteration has been made since the last time step came */
-
+	/* How far it is. */
+	int64_t steps; /* time steps revealed */
+	bool new_step; /* no iteration has been made since the last one came */
+	struct learner_task task;
 	int64_t iteration;
+	struct learner_scoring window;
 	uint64_t version; /* of what serves inference: see learner_version */
 	double last_loss;
-	bool diverged;                    /* the last batch or check met what is no number */
-	struct scores scores;             /* of the current window */
-	bool scored;                      /* there was a window with scores; of the last one: */
-	struct score last[SCORES_MODELS]; /* their means, */
-	int judged;                       /* the model that was best, */
-	double sigma;                     /* and by how much */
-
-	/* Samples that no pool holds any more. They stay until the next time step, since objectives
-	 * may draw from the current one whatever pools do. */
-	int64_t *leaving;
-	int64_t leaving_count, leaving_room;
+	bool diverged; /* the last batch or check met a NaN or an infinity */
 
 	struct ranks *ranks; /* NULL: alone */
 	struct whole *whole; /* models that are kept in slices */
 	float *heard;        /* inputs that rank 0 sent */
 	size_t heard_room;
-
-	size_t floats; /* of one input */
-	float *params, *grad;
-	float *stats[SCORES_MODELS];     /* batch norm's, by model; NULL for nets without it */
-	float *inputs, *logits, *losses; /* room for the larger of the two batches */
-	float *weights;
-	int64_t *ids;
-	int32_t *labels;
-
-	int64_t coming; /* iterations that learner_expect promised */
-	int64_t *guess; /* a batch that will probably be drawn; NULL: the store does not prepare */
-	float *guess_weights;
 };
 
 enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */

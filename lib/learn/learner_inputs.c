@@ -8,8 +8,8 @@
 
 static void scale_here(const struct learner *learner, float *inputs, int n)
 {
-	if (learner->scaling)
-		scale_apply(scaling_scale(learner->scaling), inputs, n, inputs);
+	if (learner->scale.scaling)
+		scale_apply(scaling_scale(learner->scale.scaling), inputs, n, inputs);
 }
 
 void learner_share_labels(struct learner *learner, int n, int32_t *labels)
@@ -114,30 +114,31 @@ int learner_scaled(struct learner *learner, const float **inputs, int n, struct 
 {
 	const size_t floats = (size_t)n * learner->floats;
 
-	if (!learner->scaling)
+	if (!learner->scale.scaling)
 		return 0;
-	if (floats > learner->scaled_room) {
-		float *more = mem_resize(learner->scaled, floats, sizeof(*more));
+	if (floats > learner->scale.room) {
+		float *more = mem_resize(learner->scale.inputs, floats, sizeof(*more));
 
 		if (!more)
 			return err_memory(err, "scaled inputs", floats * sizeof(*more));
-		learner->scaled = more;
-		learner->scaled_room = floats;
+		learner->scale.inputs = more;
+		learner->scale.room = floats;
 	}
-	scale_apply(scaling_scale(learner->scaling), *inputs, n, learner->scaled);
-	*inputs = learner->scaled;
+	scale_apply(scaling_scale(learner->scale.scaling), *inputs, n, learner->scale.inputs);
+	*inputs = learner->scale.inputs;
 	return 0;
 }
 
 int learner_new_inputs(struct learner *learner, int64_t first, const float *inputs, int n,
 	const float **scaled, struct err *err)
 {
-	*scaled = inputs ? inputs : learner->inputs;
+	*scaled = inputs ? inputs : learner->room.inputs;
 	if (inputs)
 		return learner_scaled(learner, scaled, n, err);
 	for (int i = 0; i < n; i++)
-		learner->ids[i] = first + i;
-	return learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
+		learner->room.ids[i] = first + i;
+	return learner_fetch(
+		learner, learner->room.ids, n, learner->room.inputs, learner->room.labels, err);
 }
 
 struct loss_view learner_loss_view(const struct learner *learner)
@@ -153,10 +154,10 @@ struct loss_view learner_loss_view(const struct learner *learner)
 		.iteration = learner->iteration,
 		.floats = learner->floats,
 		.batch = learner->batch,
-		.inputs = learner->inputs,
-		.logits = learner->logits,
+		.inputs = learner->room.inputs,
+		.logits = learner->room.logits,
 		.grad = learner->grad,
-		.labels = learner->labels};
+		.labels = learner->room.labels};
 }
 
 enum { NEWEST = 300 }; /* recent samples are drawn from so many */
@@ -197,16 +198,16 @@ int learner_count_inputs(
 	int code = 0;
 
 	if (inputs)
-		scaling_see(learner->scaling, inputs, n);
+		scaling_see(learner->scale.scaling, inputs, n);
 	for (int at = 0; at < n && !inputs && !code; at += learner->batch) {
 		const int count = n - at < learner->batch ? n - at : learner->batch;
 
 		for (int i = 0; i < count; i++)
-			learner->ids[i] = first + at + i;
-		code = store_fetch(
-			learner->store, learner->ids, count, learner->inputs, learner->labels, err);
+			learner->room.ids[i] = first + at + i;
+		code = store_fetch(learner->store, learner->room.ids, count, learner->room.inputs,
+			learner->room.labels, err);
 		if (!code)
-			scaling_see(learner->scaling, learner->inputs, count);
+			scaling_see(learner->scale.scaling, learner->room.inputs, count);
 	}
 	learner->version++;
 	return code;
@@ -214,10 +215,10 @@ int learner_count_inputs(
 
 const struct scale *learner_scale(const struct learner *learner)
 {
-	return learner->scaling ? scaling_scale(learner->scaling) : NULL;
+	return learner->scale.scaling ? scaling_scale(learner->scale.scaling) : NULL;
 }
 
 const int64_t *learner_scale_seen(const struct learner *learner)
 {
-	return learner->scaling ? scaling_seen(learner->scaling) : NULL;
+	return learner->scale.scaling ? scaling_seen(learner->scale.scaling) : NULL;
 }

@@ -70,23 +70,23 @@ static int out_of_memory(struct err *err, size_t floats)
 
 static size_t largest_batch(const struct learner *made)
 {
-	return (size_t)(made->batch > made->validation_batch ? made->batch
-							     : made->validation_batch);
+	return (size_t)(made->batch > made->set.validation_batch ? made->batch
+								 : made->set.validation_batch);
 }
 
 /* What does not depend on the net. */
 static int make_buffers(struct learner *made, struct err *err)
 {
 	const size_t most = largest_batch(made);
-	bool whole = (made->inputs = mem_new(most * made->floats, sizeof(float))) &&
-		     (made->losses = mem_new(most, sizeof(float))) &&
-		     (made->weights = mem_new(most, sizeof(float))) &&
-		     (made->ids = mem_new(most, sizeof(*made->ids))) &&
-		     (made->labels = mem_new(most, sizeof(*made->labels)));
+	bool whole = (made->room.inputs = mem_new(most * made->floats, sizeof(float))) &&
+		     (made->room.losses = mem_new(most, sizeof(float))) &&
+		     (made->room.weights = mem_new(most, sizeof(float))) &&
+		     (made->room.ids = mem_new(most, sizeof(*made->room.ids))) &&
+		     (made->room.labels = mem_new(most, sizeof(*made->room.labels)));
 
 	if (store_prepares(made->store))
-		whole = whole && (made->guess = mem_new(most, sizeof(*made->guess))) &&
-			(made->guess_weights = mem_new(most, sizeof(float)));
+		whole = whole && (made->ahead.ids = mem_new(most, sizeof(*made->ahead.ids))) &&
+			(made->ahead.weights = mem_new(most, sizeof(float)));
 	return whole ? 0 : out_of_memory(err, most * made->floats);
 }
 
@@ -96,7 +96,7 @@ static int make_weights(struct learner *made, const struct options *o, bool init
 	const size_t logits = largest_batch(made) * (size_t)net_spec(made->net)->classes;
 	bool whole = (made->params = mem_new(params, sizeof(float))) &&
 		     (made->grad = mem_new(params, sizeof(float))) &&
-		     (made->logits = mem_new(logits, sizeof(float)));
+		     (made->room.logits = mem_new(logits, sizeof(float)));
 
 	for (int i = 0; i < SCORES_MODELS && stats && whole; i++)
 		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
@@ -150,7 +150,7 @@ static int make_models(struct learner *made, const struct learner_config *config
 	if (!code)
 		code = average_new(&made->average, &average, made->params, floats, err);
 	if (!code)
-		made->scores.models = 1 + average_count(made->average);
+		made->window.scores.models = 1 + average_count(made->average);
 	return code ? code : make_parts_beside(made, o, err);
 }
 
@@ -183,9 +183,9 @@ static int make_parts(struct learner *made, const struct learner_config *config,
 	const int64_t parts = options_int(o, "learn.parts");
 
 	if (learner_has_parts(o)) {
-		made->part_steps = options_int64(o, "learn.part_steps");
-		if (!made->part_steps)
-			made->part_steps = config->steps > parts ? config->steps / parts : 1;
+		made->plan.part_steps = options_int64(o, "learn.part_steps");
+		if (!made->plan.part_steps)
+			made->plan.part_steps = config->steps > parts ? config->steps / parts : 1;
 	}
 	return extras_make(made, false, err);
 }
@@ -211,10 +211,10 @@ static double price_of(const struct learner *made, const struct options *o)
 	cost += loss_price(made->loss, made->net);
 	cost += averages * params / options_int(o, "average.every");
 	if (made->validation)
-		cost += made->scores.models * macs * made->validation_batch /
-			(double)made->validate_every;
+		cost += made->window.scores.models * macs * made->set.validation_batch /
+			(double)made->set.validate_every;
 	if (made->stats[0])
-		cost += (averages + own) * macs * made->batch / (double)made->statistics_every;
+		cost += (averages + own) * macs * made->batch / (double)made->set.statistics_every;
 	return cost / whole;
 }
 
@@ -222,13 +222,13 @@ void learner_make_plan(struct learner *made)
 {
 	const struct learner_config *config = &made->config;
 
-	made->price = price_of(made, config->options);
-	made->planned = config->iterations;
+	made->plan.price = price_of(made, config->options);
+	made->plan.iterations = config->iterations;
 	if (config->budget > 0) {
-		made->per_step = config->budget / made->price;
-		made->planned = (int64_t)(made->per_step * (double)config->steps);
+		made->plan.per_step = config->budget / made->plan.price;
+		made->plan.iterations = (int64_t)(made->plan.per_step * (double)config->steps);
 	} else if (config->steps) {
-		made->per_step = (double)config->iterations / (double)config->steps;
+		made->plan.per_step = (double)config->iterations / (double)config->steps;
 	}
 }
 
@@ -238,10 +238,10 @@ static int make_schedule(struct learner *made, const struct learner_config *conf
 	int code;
 
 	learner_make_plan(made);
-	schedule_config(&schedule, config->options, made->planned);
+	schedule_config(&schedule, config->options, made->plan.iterations);
 	code = schedule_new(&made->schedule, &schedule, err);
 	if (!code)
-		made->window_end = schedule_window_end(made->schedule, 1);
+		made->window.end = schedule_window_end(made->schedule, 1);
 	return code;
 }
 
@@ -273,7 +273,7 @@ void learner_free_nets(struct learner *learner)
 	mem_free(learner->params);
 	mem_free(learner->grad);
 	whole_free(learner->whole);
-	mem_free(learner->logits);
+	mem_free(learner->room.logits);
 }
 
 static void free_here(struct learner *learner)
@@ -281,20 +281,20 @@ static void free_here(struct learner *learner)
 	learner_free_nets(learner);
 	loss_free(learner->loss);
 	mem_free(learner->heard);
-	scaling_free(learner->scaling);
-	mem_free(learner->scaled);
+	scaling_free(learner->scale.scaling);
+	mem_free(learner->scale.inputs);
 	objective_free(learner->objective);
 	pool_free(learner->validation);
 	pool_free(learner->pool);
 	schedule_free(learner->schedule);
-	mem_free(learner->inputs);
-	mem_free(learner->losses);
-	mem_free(learner->weights);
-	mem_free(learner->ids);
-	mem_free(learner->labels);
-	mem_free(learner->leaving);
-	mem_free(learner->guess);
-	mem_free(learner->guess_weights);
+	mem_free(learner->room.inputs);
+	mem_free(learner->room.losses);
+	mem_free(learner->room.weights);
+	mem_free(learner->room.ids);
+	mem_free(learner->room.labels);
+	mem_free(learner->leaving.ids);
+	mem_free(learner->ahead.ids);
+	mem_free(learner->ahead.weights);
 	mem_free(learner);
 }
 
@@ -318,16 +318,16 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->ranks = ranks_alone(config->ranks) ? NULL : config->ranks;
 	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	made->batch = options_int(o, "run.batch");
-	made->validation_batch = options_int(o, "schedule.validation_batch");
-	made->validate_every = options_int64(o, "schedule.validate_every");
-	made->serve_best = !strcmp(options_text(o, "average.serve"), "best");
-	made->head_anew = !strcmp(options_text(o, "model.head"), "new");
-	made->statistics_every = options_int64(o, "average.statistics_every");
-	made->task_steps = options_int64(o, "run.task_steps");
+	made->set.validation_batch = options_int(o, "schedule.validation_batch");
+	made->set.validate_every = options_int64(o, "schedule.validate_every");
+	made->set.serve_best = !strcmp(options_text(o, "average.serve"), "best");
+	made->set.head_anew = !strcmp(options_text(o, "model.head"), "new");
+	made->set.statistics_every = options_int64(o, "average.statistics_every");
+	made->plan.task_steps = options_int64(o, "run.task_steps");
 	code = learner_options_check(config, err);
 	if (!code && scaling_wanted(options_text(o, "model.scale"),
 			     config->height == 1 && config->width == 1, config->fit))
-		code = scaling_new(&made->scaling, made->floats, err);
+		code = scaling_new(&made->scale.scaling, made->floats, err);
 	if (!code)
 		code = learner_make_nets(made, NULL, err);
 	if (!code)

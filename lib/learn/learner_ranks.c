@@ -129,8 +129,8 @@ int learner_share_weights(struct learner *learner, int code)
 		ranks, 0, learner->params, net_params(learner->net)->floats * sizeof(float));
 	if (stats)
 		ranks->type->share(ranks, 0, learner->stats[0], stats * sizeof(float));
-	if (learner->scaling)
-		scaling_share(learner->scaling, ranks);
+	if (learner->scale.scaling)
+		scaling_share(learner->scale.scaling, ranks);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ static bool uses_revealed(const struct learner *learner)
 {
 	EXTRAS_EACH (learner, foresee)
 		return true;
-	return learner->parts || learner->scaling || loss_sees(learner->loss);
+	return learner->parts || learner->scale.scaling || loss_sees(learner->loss);
 }
 
 void learner_call_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n)

@@ -9,14 +9,14 @@ int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *
 {
 	int64_t *more;
 
-	if (count <= learner->leaving_room)
+	if (count <= learner->leaving.room)
 		return 0;
-	more = mem_resize(learner->leaving, (size_t)count, sizeof(*more));
+	more = mem_resize(learner->leaving.ids, (size_t)count, sizeof(*more));
 	if (!more)
 		return err_memory(
 			err, "samples that leave", (unsigned long long)count * sizeof(*more));
-	learner->leaving = more;
-	learner->leaving_room = count;
+	learner->leaving.ids = more;
+	learner->leaving.room = count;
 	return 0;
 }
 
@@ -35,17 +35,17 @@ static int offer(struct learner *learner, int64_t id, int32_t label, struct err 
 	if (evicted == id)
 		evicted = held;
 	if (evicted >= 0)
-		learner->leaving[learner->leaving_count++] = evicted;
+		learner->leaving.ids[learner->leaving.count++] = evicted;
 	return 0;
 }
 
 static void forget_leaving(struct learner *learner)
 {
-	for (int64_t i = 0; i < learner->leaving_count; i++) {
-		store_forget(learner->store, learner->leaving[i]);
-		loss_forget(learner->loss, learner->leaving[i]);
+	for (int64_t i = 0; i < learner->leaving.count; i++) {
+		store_forget(learner->store, learner->leaving.ids[i]);
+		loss_forget(learner->loss, learner->leaving.ids[i]);
 	}
-	learner->leaving_count = 0;
+	learner->leaving.count = 0;
 }
 
 /*
@@ -106,7 +106,7 @@ static int change_task(struct learner *learner, struct learner_step *step, struc
 	int code = 0;
 
 	if (step->task && step->first > 0)
-		code = loss_end_task(learner->loss, &view, learner->task_first, step->first, err);
+		code = loss_end_task(learner->loss, &view, learner->task.first, step->first, err);
 	forget_leaving(learner);
 	if (step->task)
 		learner_begin_task(learner, step->first);
@@ -133,7 +133,7 @@ static int show_objective(struct learner *learner, struct learner_step *step, st
 {
 	(void)err;
 	objective_step(learner->objective, step->first, step->first + step->n);
-	objective_task(learner->objective, learner->task_first);
+	objective_task(learner->objective, learner->task.first);
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static int teach_parts(struct learner *learner, struct learner_step *step, struc
 
 static int scale_inputs(struct learner *learner, struct learner_step *step, struct err *err)
 {
-	return learner->scaling
+	return learner->scale.scaling
 		       ? learner_count_inputs(learner, step->first, step->inputs, step->n, err)
 		       : 0;
 }

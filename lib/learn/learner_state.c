@@ -3,7 +3,7 @@
 
 static void leaving_state(struct learner *learner, struct state *state)
 {
-	int64_t count = learner->leaving_count;
+	int64_t count = learner->leaving.count;
 	struct err err;
 
 	state_int64(state, "leaving_count", &count);
@@ -18,23 +18,23 @@ static void leaving_state(struct learner *learner, struct state *state)
 		state_refuse(state, ERR_MEMORY, "%s", err.message);
 		return;
 	}
-	learner->leaving_count = count;
-	state_int64s(state, "leaving", learner->leaving, (size_t)count);
+	learner->leaving.count = count;
+	state_int64s(state, "leaving", learner->leaving.ids, (size_t)count);
 }
 
 static void tasks_state(struct learner *learner, struct state *state)
 {
 	state_int64(state, "steps", &learner->steps);
-	state_int64(state, "task_first", &learner->task_first);
-	state_bool(state, "tasks_told", &learner->tasks_told);
-	state_bool(state, "task_next", &learner->task_next);
-	state_int64(state, "task_told", &learner->task_told);
+	state_int64(state, "task_first", &learner->task.first);
+	state_bool(state, "tasks_told", &learner->task.told);
+	state_bool(state, "task_next", &learner->task.next);
+	state_int64(state, "task_told", &learner->task.iterations);
 	state_bool(state, "new_step", &learner->new_step);
-	if (!state_failed(state) && (learner->steps < 0 || learner->task_first < 0 ||
-					    learner->task_first > pool_seen(learner->pool))) {
+	if (!state_failed(state) && (learner->steps < 0 || learner->task.first < 0 ||
+					    learner->task.first > pool_seen(learner->pool))) {
 		state_refuse(state, ERR_FORMAT, "a task began with sample %lld of %lld",
-			(long long)learner->task_first, (long long)pool_seen(learner->pool));
-		learner->steps = learner->task_first = 0;
+			(long long)learner->task.first, (long long)pool_seen(learner->pool));
+		learner->steps = learner->task.first = 0;
 	}
 }
 
@@ -42,7 +42,7 @@ static void tasks_state(struct learner *learner, struct state *state)
 static void scale_state(struct learner *learner, struct state *state)
 {
 	if (state_version(state) >= 3)
-		scaling_state(learner->scaling, state);
+		scaling_state(learner->scale.scaling, state);
 	else
 		state_refuse(state, ERR_INPUT,
 			"its model takes inputs as they are, and this learner scales them; set "
@@ -93,18 +93,18 @@ void learner_state_here(void *object, struct state *state)
 	state_same(state, "arch", net_spec(learner->net)->arch);
 	state_int64(state, "iteration", &learner->iteration);
 	state_double(state, "loss", &learner->last_loss);
-	state_bool(state, "scored", &learner->scored);
+	state_bool(state, "scored", &learner->window.scored);
 	for (int i = 0; i < SCORES_MODELS; i++) {
-		state_double(state, "last_loss", &learner->last[i].loss);
-		state_double(state, "last_accuracy", &learner->last[i].accuracy);
+		state_double(state, "last_loss", &learner->window.last[i].loss);
+		state_double(state, "last_accuracy", &learner->window.last[i].accuracy);
 	}
-	state_int(state, "judged", &learner->judged);
-	if (learner->judged < 0 || learner->judged >= SCORES_MODELS) {
-		state_refuse(state, ERR_FORMAT, "model %d was the best", learner->judged);
-		learner->judged = SCORES_PLAIN;
+	state_int(state, "judged", &learner->window.judged);
+	if (learner->window.judged < 0 || learner->window.judged >= SCORES_MODELS) {
+		state_refuse(state, ERR_FORMAT, "model %d was the best", learner->window.judged);
+		learner->window.judged = SCORES_PLAIN;
 	}
-	state_double(state, "sigma", &learner->sigma);
-	scores_state(&learner->scores, state);
+	state_double(state, "sigma", &learner->window.sigma);
+	scores_state(&learner->window.scores, state);
 	models_state(learner, state);
 	schedule_state(learner->schedule, state);
 	pool_state(learner->pool, state);
@@ -117,11 +117,11 @@ void learner_state_here(void *object, struct state *state)
 		parts_state(learner->parts, state);
 	loss_state(learner->loss, state);
 	leaving_state(learner, state);
-	if (learner->scaling)
+	if (learner->scale.scaling)
 		scale_state(learner, state);
 	state_leave(state);
 	if (!state_failed(state))
-		learner->window_end =
+		learner->window.end =
 			schedule_window_end(learner->schedule, learner->iteration + 1);
 	learner->version += state_reading(state);
 	learner_stale(learner);

@@ -9,28 +9,28 @@
 void learner_task(struct learner *learner, int64_t iterations)
 {
 	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_TASK, .wide = iterations});
-	learner->tasks_told = learner->task_next = true;
-	learner->task_told = iterations;
+	learner->task.told = learner->task.next = true;
+	learner->task.iterations = iterations;
 }
 
 bool learner_task_due(const struct learner *learner)
 {
-	if (learner->tasks_told)
-		return learner->task_next;
-	return !learner->task_steps || learner->steps % learner->task_steps == 0;
+	if (learner->task.told)
+		return learner->task.next;
+	return !learner->plan.task_steps || learner->steps % learner->plan.task_steps == 0;
 }
 
 void learner_begin_task(struct learner *learner, int64_t first)
 {
-	const int64_t steps = learner->task_steps ? learner->task_steps : 1;
-	const double iterations = learner->tasks_told && learner->task_told
-					  ? (double)learner->task_told
-					  : learner->per_step * (double)steps;
+	const int64_t steps = learner->plan.task_steps ? learner->plan.task_steps : 1;
+	const double iterations = learner->task.told && learner->task.iterations
+					  ? (double)learner->task.iterations
+					  : learner->plan.per_step * (double)steps;
 
-	learner->leaving_count +=
-		pool_task(learner->pool, learner->leaving + learner->leaving_count);
-	learner->task_first = first;
-	learner->task_next = false;
+	learner->leaving.count +=
+		pool_task(learner->pool, learner->leaving.ids + learner->leaving.count);
+	learner->task.first = first;
+	learner->task.next = false;
 	if (iterations >= 0.5)
 		schedule_task(learner->schedule, learner->iteration, llround(iterations));
 	EXTRAS_EACH (learner, begin_task)
@@ -44,7 +44,7 @@ void learner_end_part(struct learner *learner)
 		.fresh = NAN,
 		.replayed = NAN};
 
-	if (!learner->part_steps || learner->steps % learner->part_steps)
+	if (!learner->plan.part_steps || learner->steps % learner->plan.part_steps)
 		return;
 	EXTRAS_EACH (learner, end_part)
 		extra_types[e]->end_part(learner->extras[e], learner, &part);

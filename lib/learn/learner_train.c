@@ -29,22 +29,23 @@ void learner_tell_macs(const struct learner *learner, double macs)
  */
 static int score_model(struct learner *learner, int model, struct score *score, struct err *err)
 {
-	const int n = learner->validation_batch, classes = net_spec(learner->net)->classes;
-	const int which = learner->scores.models == 1 ? LEARNER_INFERENCE : model;
+	const int n = learner->set.validation_batch, classes = net_spec(learner->net)->classes;
+	const int which = learner->window.scores.models == 1 ? LEARNER_INFERENCE : model;
 	const struct runner_batch batch = {
-		.input = learner->inputs, .labels = learner->labels, .n = n};
+		.input = learner->room.inputs, .labels = learner->room.labels, .n = n};
 	double loss = 0;
 	int code;
 
 	code = runner_score(learner->runner, learner_weights(learner, which),
-		learner_stats(learner, which), &batch, learner->losses, learner->logits, err);
+		learner_stats(learner, which), &batch, learner->room.losses, learner->room.logits,
+		err);
 	if (code)
 		return code;
 	learner_tell(learner, LEARNER_VALIDATE, n);
 	for (int i = 0; i < n; i++)
-		loss += learner->losses[i];
-	*score = (struct score){
-		loss / n, (double)rank_hits(learner->logits, classes, learner->labels, n) / n};
+		loss += learner->room.losses[i];
+	*score = (struct score){loss / n,
+		(double)rank_hits(learner->room.logits, classes, learner->room.labels, n) / n};
 	return 0;
 }
 
@@ -52,17 +53,18 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 static int validate(struct learner *learner, struct err *err)
 {
 	struct score round[SCORES_MODELS] = {0};
-	const int n = learner->validation_batch, served = learner_served(learner);
+	const int n = learner->set.validation_batch, served = learner_served(learner);
 	int code;
 
 	if (!learner->validation || !pool_draw(learner->validation, (uint64_t)learner->iteration, 0,
-					    0, learner->ids, n))
+					    0, learner->room.ids, n))
 		return 0;
-	code = learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
-	for (int i = 0; i < learner->scores.models && !code; i++)
+	code = learner_fetch(
+		learner, learner->room.ids, n, learner->room.inputs, learner->room.labels, err);
+	for (int i = 0; i < learner->window.scores.models && !code; i++)
 		code = score_model(learner, i, &round[i], err);
 	if (!code)
-		scores_add(&learner->scores, round);
+		scores_add(&learner->window.scores, round);
 	learner->version += learner_served(learner) != served;
 	return code;
 }
@@ -81,28 +83,30 @@ static void copy_stats(struct learner *learner, int best)
 static void end_window(struct learner *learner)
 {
 	struct learner_window window = {.iteration = learner->iteration,
-		.rounds = learner->scores.rounds,
+		.rounds = learner->window.scores.rounds,
 		.averages = average_count(learner->average)};
 	const int best = learner_best(learner);
 
-	learner->window_end = schedule_window_end(learner->schedule, learner->iteration + 1);
-	if (!learner->scores.rounds)
+	learner->window.end = schedule_window_end(learner->schedule, learner->iteration + 1);
+	if (!learner->window.scores.rounds)
 		return;
-	for (int i = 0; i < learner->scores.models; i++)
-		window.scores[i] = learner->last[i] = scores_mean(&learner->scores, i);
-	learner->sigma = learner->last[best].accuracy - learner->last[SCORES_PLAIN].accuracy;
-	learner->judged = best;
-	learner->scored = true;
-	window.verdict =
-		schedule_window(learner->schedule, learner->iteration, &learner->scores, best);
+	for (int i = 0; i < learner->window.scores.models; i++)
+		window.scores[i] = learner->window.last[i] =
+			scores_mean(&learner->window.scores, i);
+	learner->window.sigma =
+		learner->window.last[best].accuracy - learner->window.last[SCORES_PLAIN].accuracy;
+	learner->window.judged = best;
+	learner->window.scored = true;
+	window.verdict = schedule_window(
+		learner->schedule, learner->iteration, &learner->window.scores, best);
 	for (int i = 0; i < window.averages; i++)
 		window.gamma_before[i] = average_gamma(learner->average, i);
-	window.best = average_window(learner->average, &learner->scores);
+	window.best = average_window(learner->average, &learner->window.scores);
 	copy_stats(learner, window.best);
 	learner_stale(learner);
 	for (int i = 0; i < window.averages; i++)
 		window.gamma_after[i] = average_gamma(learner->average, i);
-	scores_clear(&learner->scores);
+	scores_clear(&learner->window.scores);
 	if (learner->watch.window)
 		learner->watch.window(learner->watch.context, &window);
 }
@@ -116,14 +120,14 @@ static int accumulate_stats(
 	const int models = inference ? 1 : average_count(learner->average);
 	int code = 0;
 
-	if (!learner->stats[0] || learner->iteration % learner->statistics_every)
+	if (!learner->stats[0] || learner->iteration % learner->set.statistics_every)
 		return 0;
 	for (int i = 0; i < models && !code; i++) {
 		code = runner_losses(learner->runner,
 			learner_weights(
 				learner, inference ? LEARNER_INFERENCE : LEARNER_AVERAGE + i),
-			learner->stats[SCORES_AVERAGE + i], momentum, batch, learner->losses, NULL,
-			err);
+			learner->stats[SCORES_AVERAGE + i], momentum, batch, learner->room.losses,
+			NULL, err);
 		learner_tell(learner, LEARNER_STATISTICS, batch->n);
 		learner->version++;
 	}
@@ -174,21 +178,21 @@ static int iterate(struct learner *learner, struct err *err)
 	const int n = learner->batch;
 	const int64_t k = learner->iteration + 1;
 	const struct loss_view view = learner_loss_view(learner);
-	struct runner_batch batch = {.input = learner->inputs,
-		.labels = learner->labels,
-		.weights = learner->weights,
+	struct runner_batch batch = {.input = learner->room.inputs,
+		.labels = learner->room.labels,
+		.weights = learner->room.weights,
 		.n = n};
 	struct learner_stride stride = {.learner = learner, .k = k, .batch = &batch};
 	const struct runner_descent descent = {
 		learner->params, learner->grad, &stride, begin_stride, step_slice};
-	int code = learner_draw(
-		learner, learner->ids, n, (uint64_t)k, learner->inputs, learner->labels, err);
+	int code = learner_draw(learner, learner->room.ids, n, (uint64_t)k, learner->room.inputs,
+		learner->room.labels, err);
 
 	learner->diverged = false;
 	EXTRAS_EACH (learner, logits)
-		stride.logits = learner->new_step ? learner->logits : NULL;
+		stride.logits = learner->new_step ? learner->room.logits : NULL;
 	if (!code)
-		code = loss_batch(learner->loss, &view, learner->ids, &batch, err);
+		code = loss_batch(learner->loss, &view, learner->room.ids, &batch, err);
 	if (!code)
 		code = runner_descend(
 			learner->runner, &descent, learner->stats[0], &batch, stride.logits, err);
@@ -212,7 +216,7 @@ static int iterate(struct learner *learner, struct err *err)
 
 void learner_expect(struct learner *learner, int64_t iterations)
 {
-	learner->coming = iterations;
+	learner->ahead.coming = iterations;
 }
 
 /* The next batches can be read while this one is computed. */
@@ -222,11 +226,11 @@ static void expect_batches(struct learner *learner)
 	int first, count;
 
 	runner_reads(learner->runner, learner->batch, &first, &count);
-	learner->coming--;
-	for (int ahead = 1; ahead <= LEARNER_AHEAD && ahead <= learner->coming; ahead++)
+	learner->ahead.coming--;
+	for (int ahead = 1; ahead <= LEARNER_AHEAD && ahead <= learner->ahead.coming; ahead++)
 		if (objective_guess(learner->objective, k + (uint64_t)ahead, learner->batch,
-			    learner->guess, learner->guess_weights))
-			store_expect(learner->store, learner->guess + first, count,
+			    learner->ahead.ids, learner->ahead.weights))
+			store_expect(learner->store, learner->ahead.ids + first, count,
 				k + (uint64_t)ahead, first);
 }
 
@@ -236,9 +240,9 @@ static int train(struct learner *learner, int iterations, struct err *err)
 
 	for (int i = 0; i < iterations && !code; i++) {
 		if (!objective_batch(learner->objective, (uint64_t)learner->iteration + 1,
-			    learner->batch, learner->ids, learner->weights))
+			    learner->batch, learner->room.ids, learner->room.weights))
 			return 0;
-		if (learner->guess)
+		if (learner->ahead.ids)
 			expect_batches(learner);
 		EXTRAS_EACH (learner, choose)
 			code = code ? code
@@ -246,9 +250,9 @@ static int train(struct learner *learner, int iterations, struct err *err)
 					      learner->iteration + 1, err);
 		if (!code)
 			code = iterate(learner, err);
-		if (!code && learner->iteration % learner->validate_every == 0)
+		if (!code && learner->iteration % learner->set.validate_every == 0)
 			code = validate(learner, err);
-		if (!code && learner->iteration == learner->window_end)
+		if (!code && learner->iteration == learner->window.end)
 			end_window(learner);
 	}
 	return code;
@@ -256,7 +260,7 @@ static int train(struct learner *learner, int iterations, struct err *err)
 
 int learner_train(struct learner *learner, int iterations, struct err *err)
 {
-	learner_call(learner->ranks,
-		&(struct learner_told){LEARNER_CALL_TRAIN, iterations, .wide = learner->coming});
+	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_TRAIN, iterations,
+					     .wide = learner->ahead.coming});
 	return learner_called(learner, train(learner, iterations, err));
 }

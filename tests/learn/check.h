@@ -177,13 +177,13 @@ static inline void assert_twins(const struct school *one, const struct school *o
 	assert_true(a.pool == b.pool && a.validation == b.validation);
 	assert_memory_equal(a.gamma, b.gamma, sizeof(a.gamma));
 	assert_memory_equal(a.scores, b.scores, sizeof(a.scores));
-	assert_int_equal(one->learner->scores.rounds, other->learner->scores.rounds);
-	assert_memory_equal(one->learner->scores.sum, other->learner->scores.sum,
-		sizeof(one->learner->scores.sum));
-	assert_int_equal(one->learner->leaving_count, other->learner->leaving_count);
-	if (one->learner->leaving_count)
-		assert_memory_equal(one->learner->leaving, other->learner->leaving,
-			(size_t)one->learner->leaving_count * sizeof(int64_t));
+	assert_int_equal(one->learner->window.scores.rounds, other->learner->window.scores.rounds);
+	assert_memory_equal(one->learner->window.scores.sum, other->learner->window.scores.sum,
+		sizeof(one->learner->window.scores.sum));
+	assert_int_equal(one->learner->leaving.count, other->learner->leaving.count);
+	if (one->learner->leaving.count)
+		assert_memory_equal(one->learner->leaving.ids, other->learner->leaving.ids,
+			(size_t)one->learner->leaving.count * sizeof(int64_t));
 	for (int model = LEARNER_INFERENCE; model <= a.averages; model++) {
 		assert_same(learner_params(one->learner, model),
 			learner_params(other->learner, model), params);

@@ -325,7 +325,7 @@ static void averages_have_statistics(void **state)
 	school_reveal(&school);
 	for (int k = 1; k <= 6; k++) {
 		const struct runner_batch batch = {
-			learner->inputs, learner->labels, learner->weights, 8};
+			learner->room.inputs, learner->room.labels, learner->room.weights, 8};
 
 		/* The first average's are checked here, the second's below by the count. */
 		memcpy(before, learner_stats(learner, LEARNER_AVERAGE), floats * sizeof(float));

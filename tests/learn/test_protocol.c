@@ -339,7 +339,7 @@ static void loaded_weights_restart_averages(void **state)
 	assert_true(fabs(report.gamma[0] - 0.99) < 1e-12);
 	for (size_t i = 0; i < floats; i++)
 		assert_true(optimizer_buffer(taker.learner->optimizer, "momentum")[i] == 0);
-	assert_int_equal(taker.learner->scores.rounds, 0);
+	assert_int_equal(taker.learner->window.scores.rounds, 0);
 	school_go(&taker, 3, 4);
 
 	/* A file that is not there, or not this net's, changes nothing. */

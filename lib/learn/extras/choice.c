@@ -94,10 +94,11 @@ void choice_rank(struct choice_rise *rises, int n, int keep)
 static int step_virtually(
 	struct choice *choice, struct learner *learner, int n, float rate, struct err *err)
 {
-	const struct runner_batch batch = {learner->inputs, learner->labels, NULL, n};
+	const struct runner_batch batch = {learner->room.inputs, learner->room.labels, NULL, n};
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
-	int code = learner_fetch(learner, learner->ids, n, learner->inputs, learner->labels, err);
+	int code = learner_fetch(
+		learner, learner->room.ids, n, learner->room.inputs, learner->room.labels, err);
 
 	if (stats)
 		memcpy(choice->stats, learner->stats[0], stats * sizeof(float));
@@ -115,8 +116,9 @@ static int step_virtually(
 static int compare_losses(struct choice *choice, struct learner *learner, struct err *err)
 {
 	const int n = learner->batch;
-	const struct runner_batch batch = {learner->inputs, learner->labels, NULL, n};
-	int code = learner_fetch(learner, choice->ids, n, learner->inputs, learner->labels, err);
+	const struct runner_batch batch = {learner->room.inputs, learner->room.labels, NULL, n};
+	int code = learner_fetch(
+		learner, choice->ids, n, learner->room.inputs, learner->room.labels, err);
 
 	if (!code)
 		code = runner_losses(learner->runner, learner->params, NULL, 0, &batch,
@@ -149,7 +151,7 @@ static int choose(void *extra, struct learner *learner, int64_t k, struct err *e
 		return code;
 	choice_rank(choice->rises, n, keep);
 	for (int i = 0; i < keep; i++)
-		learner->ids[current + i] = choice->ids[choice->rises[i].position];
+		learner->room.ids[current + i] = choice->ids[choice->rises[i].position];
 	return 0;
 }
 

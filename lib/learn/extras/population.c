@@ -156,9 +156,9 @@ static int predict_some(const struct population *population, struct learner *lea
 						: learner_stats(learner, LEARNER_INFERENCE);
 
 		code = runner_infer(
-			learner->runner, params, stats, inputs, n, learner->logits, err);
+			learner->runner, params, stats, inputs, n, learner->room.logits, err);
 		if (!code) {
-			hits[i] += rank_hits(learner->logits, classes, labels, n);
+			hits[i] += rank_hits(learner->room.logits, classes, labels, n);
 			learner_tell(learner, LEARNER_VALIDATE, n);
 		}
 	}
@@ -275,7 +275,7 @@ static void end_part(void *extra, struct learner *learner, struct learner_part *
 	part->best = best;
 	for (int i = 0; i < part->models; i++)
 		part->accuracy[i] = (double)population->members[i].hits / seen;
-	part->selected = learner->steps / learner->part_steps % population->select_every == 0;
+	part->selected = learner->steps / learner->plan.part_steps % population->select_every == 0;
 	if (part->selected)
 		spread(population, learner->net, best, population->members[best].scale);
 	for (int i = 0; i < part->models; i++)

@@ -65,7 +65,7 @@ static void begin_task(void *extra, struct learner *learner, int64_t first)
 		memcpy(learner->stats[i], retrain->stats, stats);
 	optimizer_restart(learner->optimizer);
 	average_restart(learner->average, learner->params);
-	scores_clear(&learner->scores);
+	scores_clear(&learner->window.scores);
 	learner_stale(learner);
 	learner->version++;
 }
