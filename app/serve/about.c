@@ -1,9 +1,10 @@
 /* The dashboard, the weights, the config; pausing, saving. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "base/paths.h"
@@ -71,18 +72,18 @@ enum http_next serve_config_file(struct exchange *exchange)
 
 /* --- weights --- */
 
-enum { WEIGHTS_MOST = 1 << 30 };
-
+/* Bytes go from the file to its reader, however slow, and take no memory here. */
 static enum http_next send_file(struct exchange *exchange, const char *path)
 {
-	struct http_request *request = exchange->request;
-	struct text *body = &request->answer.body;
-	struct err err = {0};
+	struct http_answer *answer = &exchange->request->answer;
+	const int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
-	if (!path || file_read(path, WEIGHTS_MOST, &body->data, &body->size, &err))
-		return http_refuse(request, 503, "%s", path ? err.message : "out of memory");
-	body->capacity = body->size + 1;
-	return http_say(request, 200, exchange->route->gives);
+	if (file < 0)
+		return http_refuse(exchange->request, 503, "the weights: %s",
+			path ? strerror(errno) : "out of memory");
+	answer->has_file = true;
+	answer->file = file;
+	return http_say(exchange->request, 200, exchange->route->gives);
 }
 
 static void weights_name(const struct exchange *exchange, char *out, size_t room)

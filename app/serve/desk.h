@@ -99,6 +99,7 @@ void desk_pause(struct desk *desk, bool pause);
  * Without a copy nothing is read of the input.
  */
 struct copy *desk_copy(struct desk *desk);
+bool desk_has_copy(struct desk *desk);
 int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, size_t size,
 	const char *where, struct event *line, float *input, struct err *err);
 void desk_status(struct desk *desk, struct desk_status *status);

@@ -35,6 +35,14 @@ struct copy *desk_copy(struct desk *desk)
 	return copy;
 }
 
+bool desk_has_copy(struct desk *desk)
+{
+	struct copy *copy = desk_copy(desk);
+
+	copy_free(copy);
+	return copy;
+}
+
 const struct schema *desk_schema_begin(struct desk *desk)
 {
 	if (desk->live)

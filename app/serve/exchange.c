@@ -112,9 +112,7 @@ static enum http_next check_route(struct exchange *exchange)
 			exchange->request, 404, "nothing learns here: the model is fixed");
 	if ((flags & (ROUTE_MODEL | ROUTE_COPY)) && !desk)
 		return http_refuse(exchange->request, 404, "no model is served here");
-	if (flags & (ROUTE_MODEL | ROUTE_COPY))
-		exchange->copy = desk_copy(desk);
-	if ((flags & ROUTE_COPY) && !exchange->copy)
+	if ((flags & ROUTE_COPY) && !desk_has_copy(desk))
 		return http_refuse(exchange->request, 404,
 			"there is no model yet: the first input that is kept says what inputs are");
 	return HTTP_GO;
@@ -125,6 +123,29 @@ static enum http_next too_long(struct exchange *exchange)
 	return http_refuse(exchange->request, 413,
 		"the request has more than serve.body = %" PRId64 " bytes; send it in parts",
 		exchange->serve->body_most);
+}
+
+/* Who asks for as little as health is not counted. */
+enum { HELD_LEAST = 16 << 10 };
+
+enum http_next exchange_hold(struct exchange *exchange, int64_t more)
+{
+	struct budget *budget = &exchange->serve->budget;
+	const size_t has = exchange->body.capacity + exchange->job.answers.words.capacity +
+			   exchange->request->answer.body.capacity + exchange->arrays;
+	const int64_t needs = (int64_t)has + more, wanted = needs > HELD_LEAST ? needs : 0;
+
+	if (budget_hold(budget, &exchange->held, wanted))
+		return HTTP_GO;
+	text_release(&exchange->request->answer.body);
+	if (wanted > budget->most)
+		return http_refuse(exchange->request, 413,
+			"the request needs more than serve.memory = %" PRId64
+			" bytes; send it in parts",
+			budget->most);
+	return http_refuse(exchange->request, 503,
+		"requests take the serve.memory = %" PRId64 " bytes there are; try again",
+		budget->most);
 }
 
 static bool packed(const struct http_request *request)
@@ -165,6 +186,7 @@ static enum http_next body(
 {
 	struct exchange *exchange = request->own;
 	const char *newline;
+	size_t capacity;
 
 	exchange->received += (int64_t)size;
 	if (exchange->received > exchange->serve->body_most)
@@ -172,9 +194,12 @@ static enum http_next body(
 	newline = memrchr(bytes, '\n', size);
 	if (newline)
 		exchange->whole = exchange->body.size + (size_t)(newline + 1 - bytes);
+	capacity = exchange->body.capacity;
 	text_add_bytes(&exchange->body, bytes, size);
 	if (exchange->body.failed)
 		return http_refuse(request, 503, "out of memory");
+	if (exchange->body.capacity != capacity && exchange_hold(exchange, 0) != HTTP_GO)
+		return HTTP_DONE;
 	if (exchange->route->flags & ROUTE_PIECES)
 		return exchange->route->serve(exchange);
 	return HTTP_GO;
@@ -209,14 +234,43 @@ static void work(struct work *of)
 	http_resume(exchange->request);
 }
 
+/* What nobody needs once there is an answer, which its reader may take a while to read. */
+static void drop(struct exchange *exchange)
+{
+	text_release(&exchange->body);
+	answers_release(&exchange->job.answers);
+	copy_free(exchange->copy);
+	copy_free(exchange->job.copy);
+	mem_free(exchange->job.logits);
+	mem_free(exchange->inputs);
+	mem_free(exchange->logits);
+	mem_free(exchange->wishes);
+	exchange->copy = exchange->job.copy = NULL;
+	exchange->job.logits = exchange->inputs = exchange->logits = NULL;
+	exchange->wishes = NULL;
+	exchange->arrays = 0;
+}
+
+static enum http_next finish(struct exchange *exchange)
+{
+	drop(exchange);
+	if (exchange->request->answer.status < 400)
+		exchange_hold(
+			exchange, 0); /* an answer that there is no room for becomes a refusal */
+	return HTTP_DONE;
+}
+
 static enum http_next end(void *context, struct http_request *request)
 {
 	struct exchange *exchange = request->own;
+	enum http_next next;
 
 	exchange->away = false;
 	if (exchange->done)
-		return HTTP_DONE;
+		return finish(exchange);
 	request->length = exchange->received;
+	if (!exchange->copy && (exchange->route->flags & (ROUTE_MODEL | ROUTE_COPY)))
+		exchange->copy = desk_copy(exchange->served->desk);
 	if (exchange->serve->workers && is_costly(exchange)) {
 		exchange->away = true;
 		exchange->work.go = work;
@@ -225,7 +279,8 @@ static enum http_next end(void *context, struct http_request *request)
 			work(&exchange->work);
 		return HTTP_WAIT;
 	}
-	return exchange->route->serve(exchange);
+	next = exchange->route->serve(exchange);
+	return next == HTTP_DONE ? finish(exchange) : next;
 }
 
 /* Who is with the workers is suspended already. */
@@ -244,14 +299,8 @@ static void gone(void *context, struct http_request *request)
 	if (request->answer.status)
 		meters_add(&exchange->serve->meters, exchange->route_index, request->answer.status,
 			clock_now() - exchange->started);
-	text_release(&exchange->body);
-	answers_release(&exchange->job.answers);
-	copy_free(exchange->copy);
-	copy_free(exchange->job.copy);
-	mem_free(exchange->job.logits);
-	mem_free(exchange->inputs);
-	mem_free(exchange->logits);
-	mem_free(exchange->wishes);
+	drop(exchange);
+	budget_hold(&exchange->serve->budget, &exchange->held, 0);
 	mem_free(exchange);
 }
 
@@ -306,11 +355,15 @@ enum http_next exchange_predict(struct exchange *exchange, struct err *err)
 	job->count = count;
 	if (!copy_answers(copy, exchange->wishes, count))
 		return exchange_put(exchange, false);
+	if (exchange_hold(exchange,
+		    (int64_t)count * copy_net(copy)->classes * (int64_t)sizeof(float)) != HTTP_GO)
+		return HTTP_DONE;
+	exchange->arrays += (size_t)count * (size_t)copy_net(copy)->classes * sizeof(float);
 	exchange->logits =
 		mem_new((size_t)count * (size_t)copy_net(copy)->classes, sizeof(*exchange->logits));
 	if (!exchange->logits)
 		return http_refuse(exchange->request, 503, "out of memory");
-	if (gather_helps(copy, count))
+	if (exchange->serve->gather && gather_helps(copy, count))
 		return put_question(exchange);
 	if (copy_predict(copy, exchange->wishes, exchange->inputs, count, exchange->logits, err))
 		return http_refuse(exchange->request, 500, "%s", err->message);

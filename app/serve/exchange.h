@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "serve/budget.h"
 #include "serve/desk.h"
 #include "serve/gather.h"
 #include "serve/guard.h"
@@ -33,6 +34,7 @@ struct serve {
 	struct meters meters;
 	atomic_int watchers; /* of events */
 	int64_t body_most;   /* serve.body */
+	struct budget budget;
 	char url[LISTEN_NAME + 32];
 };
 
@@ -48,6 +50,7 @@ struct exchange {
 	double started;
 	struct text body; /* what came of it, and is not on the desk */
 	int64_t received;
+	int64_t held; /* of the service's budget */
 	struct job job;
 	bool asked;   /* the job was on the desk, and is done when this is served again */
 	size_t sent;  /* bytes of the body that the job has */
@@ -56,6 +59,7 @@ struct exchange {
 	float *inputs, *logits;
 	struct answers_wish *wishes;
 	int count;
+	size_t arrays; /* bytes of the three */
 	bool list;
 	char file[64]; /* of the folder, with weights for this request */
 };
@@ -87,6 +91,12 @@ struct route {
 extern const struct route routes[]; /* ends with a row without a method */
 
 extern const struct http_owner exchange_owner; /* its context is a struct serve */
+
+/*
+ * Draws what the exchange has by now, and so many bytes that it is about to need, on the
+ * service's budget. HTTP_GO, or a refusal.
+ */
+enum http_next exchange_hold(struct exchange *exchange, int64_t more);
 
 /*
  * Puts a job on the desk and returns HTTP_WAIT, after which the route is served again with

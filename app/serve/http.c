@@ -250,6 +250,16 @@ static struct MHD_Response *response_of(struct call *call)
 	if (answer->stream.next)
 		return MHD_create_response_from_callback(
 			MHD_SIZE_UNKNOWN, PIECE, read_stream, call, NULL);
+	if (answer->has_file) {
+		const off_t size = lseek(answer->file, 0, SEEK_END);
+
+		answer->has_file = false;
+		response = size < 0 ? NULL
+				    : MHD_create_response_from_fd64((uint64_t)size, answer->file);
+		if (!response)
+			close(answer->file);
+		return response;
+	}
 	if (answer->body.failed) {
 		answer->body.failed = false;
 		answer->body.size = 0;
@@ -396,6 +406,8 @@ static void on_end(void *context, struct MHD_Connection *connection, void **own,
 	if (call->visit && call->queued)
 		visit_since(call->visit, http, clock_now(), false);
 	text_release(&call->request.answer.body);
+	if (call->request.answer.has_file)
+		close(call->request.answer.file);
 	mem_free(call);
 	*own = NULL;
 	atomic_fetch_sub(&http->calls, 1);

@@ -52,7 +52,9 @@ struct http_answer {
 	char values[4][HTTP_NAME];   /* ... and values are here */
 	int field_count;
 	bool close;                /* the connection ends with it */
-	struct http_stream stream; /* in place of a body, if it has `next` */
+	struct http_stream stream; /* in place of a body, if it has `next`; */
+	bool has_file;             /* or all of a file, which is taken over */
+	int file;                  /* a descriptor */
 };
 
 struct http_request {

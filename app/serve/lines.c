@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 
-enum { ROOM_LEAST = 128 << 10, POLL_MS = 500 };
+enum { ROOM_LEAST = 128 << 10, PIECE = 64 << 10, POLL_MS = 500 };
 
 struct line_client {
 	int fd; /* -1: free */
@@ -26,12 +26,15 @@ struct line_client {
 	size_t size, given; /* bytes there; of them with the job */
 	struct job job;
 	bool busy, ended; /* has a job; has sent its last byte */
+	bool starved;     /* there is no memory for answers to what it has sent */
+	int64_t held;     /* of the budget */
 	atomic_bool done;
 	size_t sent;
 };
 
 struct lines {
 	struct desk *desk;
+	struct budget *budget;
 	int listening, wake[2];
 	size_t room;
 	struct line_client *clients;
@@ -61,6 +64,23 @@ static void hang_up(struct line_client *client)
 	mem_free(client->buffer);
 	client->buffer = NULL;
 	answers_release(&client->job.answers);
+	budget_hold(client->lines->budget, &client->held, 0);
+}
+
+/* What it has, and what it is about to need. */
+static bool hold(struct line_client *client, int64_t more)
+{
+	return budget_hold(client->lines->budget, &client->held,
+		(int64_t)(client->lines->room + client->job.answers.words.capacity) + more);
+}
+
+static void turn_away(struct line_client *client)
+{
+	static const char words[] =
+		"{\"error\": \"requests take the serve.memory there is; try again\"}\n";
+
+	send(client->fd, words, sizeof(words) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	hang_up(client);
 }
 
 static void welcome(struct lines *lines)
@@ -81,28 +101,48 @@ static void welcome(struct lines *lines)
 		}
 		setsockopt(client->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 		client->lines = lines;
-		client->buffer = mem_new(lines->room, 1);
+		client->starved = false;
 		client->size = client->given = client->sent = 0;
 		client->busy = client->ended = false;
 		client->done = false;
 		client->job = (struct job){
 			.kind = LIVE_ANY, .patient = true, .done = job_done, .context = client};
+		if (!hold(client, 0)) {
+			turn_away(client);
+			continue;
+		}
+		client->buffer = mem_new(lines->room, 1);
 		if (!client->buffer)
 			hang_up(client);
 	}
 }
 
-/* Whole lines go to the desk; at the end, or where a line fills the buffer, all there is. */
+/*
+ * The bytes of whole lines, a piece of them if they are many; at the end, or where a line fills
+ * the buffer, all there is. 0: there is no whole line yet.
+ */
+static size_t whole_lines(const struct line_client *client)
+{
+	const size_t most = client->size < PIECE ? client->size : PIECE;
+	const char *newline = memrchr(client->buffer, '\n', most);
+
+	if (!newline)
+		newline = memchr(client->buffer + most, '\n', client->size - most);
+	if (newline)
+		return (size_t)(newline + 1 - client->buffer);
+	return client->ended || client->size == client->lines->room ? client->size : 0;
+}
+
 static void give(struct line_client *client)
 {
 	struct lines *lines = client->lines;
-	size_t size = client->size;
+	const size_t size = whole_lines(client);
 
-	while (size && client->buffer[size - 1] != '\n')
-		size--;
-	if ((client->ended || client->size == lines->room) && !size)
-		size = client->size;
 	if (!size)
+		return;
+	client->starved =
+		!hold(client, budget_answers(client->buffer, size, desk_wish(lines->desk).top));
+	if (client->starved)
 		return;
 	client->given = size;
 	client->job.bytes = client->buffer;
@@ -127,7 +167,7 @@ static void hear(struct line_client *client)
 	client->ended = got == 0;
 	client->size += (size_t)got;
 	give(client);
-	if (client->ended && !client->busy)
+	if (client->ended && !client->busy && !client->starved)
 		hang_up(client);
 }
 
@@ -157,9 +197,10 @@ static void speak(struct line_client *client)
 	client->sent += (size_t)sent;
 	if (client->sent < words->size)
 		return;
-	words->size = client->sent = 0;
+	text_release(words);
+	client->sent = 0;
 	give(client);
-	if (client->ended && !client->busy)
+	if (client->ended && !client->busy && !client->starved)
 		hang_up(client);
 }
 
@@ -178,7 +219,7 @@ static int gather_polled(struct lines *lines)
 		struct line_client *client = &lines->clients[i];
 
 		places += client->fd < 0;
-		if (client->fd < 0 || client->busy)
+		if (client->fd < 0 || client->busy || client->starved)
 			continue;
 		lines->polls[count] = client;
 		polled[count++] = (struct pollfd){
@@ -207,6 +248,8 @@ static void go_round(struct lines *lines)
 	for (int i = 0; i < lines->count; i++)
 		if (lines->clients[i].busy && lines->clients[i].done)
 			take_back(&lines->clients[i]);
+		else if (lines->clients[i].fd >= 0 && lines->clients[i].starved)
+			give(&lines->clients[i]);
 	if (polled[1].revents || lines->full)
 		welcome(lines);
 }
@@ -240,8 +283,8 @@ static void *work(void *context)
 	return NULL;
 }
 
-int lines_open(struct lines **lines, struct desk *desk, int listening, int connections,
-	size_t longest, struct err *err)
+int lines_open(struct lines **lines, struct desk *desk, struct budget *budget, int listening,
+	int connections, size_t longest, struct err *err)
 {
 	struct lines *made = mem_new(1, sizeof(*made));
 	int code = 0;
@@ -252,6 +295,7 @@ int lines_open(struct lines **lines, struct desk *desk, int listening, int conne
 		return err_memory(err, "a socket for lines", sizeof(*made));
 	}
 	made->desk = desk;
+	made->budget = budget;
 	made->listening = listening;
 	made->count = connections;
 	made->room = longest > ROOM_LEAST ? longest : ROOM_LEAST;

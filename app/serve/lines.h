@@ -7,13 +7,14 @@
 #define RETAIN_SERVE_LINES_H
 
 #include "base/err.h"
+#include "serve/budget.h"
 #include "serve/desk.h"
 
 struct lines;
 
-/* `listening` is taken over; lines of up to `longest` bytes. */
-int lines_open(struct lines **lines, struct desk *desk, int listening, int connections,
-	size_t longest, struct err *err);
+/* `listening` is taken over; lines of up to `longest` bytes. Buffers draw on the budget. */
+int lines_open(struct lines **lines, struct desk *desk, struct budget *budget, int listening,
+	int connections, size_t longest, struct err *err);
 /* Nothing new is read; what was read is answered. To be called while the desk works. */
 void lines_end(struct lines *lines);
 /* The desk's thread may still be telling that a job is done, so this is for when it has ended. */

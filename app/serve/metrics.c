@@ -212,6 +212,8 @@ enum http_next serve_metrics(struct exchange *exchange)
 	add_head(out, "retain_connections_refused_total", "counter",
 		"connections beyond serve.connections");
 	text_addf(out, "retain_connections_refused_total %" PRIu64 "\n", counts.refused);
+	add_head(out, "retain_memory_bytes", "gauge", "what requests take of serve.memory");
+	text_addf(out, "retain_memory_bytes %" PRId64 "\n", atomic_load(&serve->budget.used));
 	add_batches(out, serve->gather);
 	add_requests(out, &serve->meters);
 	add_times(out, &serve->meters);

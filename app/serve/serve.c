@@ -82,7 +82,7 @@ static int open_lines(struct serve *serve, struct served *served, struct err *er
 	copy = desk_copy(served->desk);
 	floats = copy ? copy_floats(copy) : FLOATS_UNKNOWN;
 	copy_free(copy);
-	return lines_open(&served->lines, served->desk, fd, connections(serve),
+	return lines_open(&served->lines, served->desk, &serve->budget, fd, connections(serve),
 		floats * NUMBER_LONGEST + REST_LONGEST, err);
 }
 
@@ -165,6 +165,7 @@ int serve_open(struct serve **serve, const struct serve_config *config, struct e
 		return err_memory(err, "a service", sizeof(*made));
 	made->config = *config;
 	made->body_most = options_int64(config->options, "serve.body");
+	made->budget.most = options_int64(config->options, "serve.memory");
 	code = guard_init(&made->guard, config->options, err);
 	if (!code)
 		code = open_served(made, err);

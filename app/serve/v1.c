@@ -65,8 +65,11 @@ static enum http_next say_predictions(
 
 	if (exchange->list)
 		jwriter_list(&json, NULL);
-	for (int i = 0; i < exchange->count; i++)
+	for (int i = 0; i < exchange->count; i++) {
 		say_prediction(&json, copy, logits + (size_t)i * classes, exchange->wishes[i].top);
+		if (i % 64 == 63 && exchange_hold(exchange, 0) != HTTP_GO)
+			return HTTP_DONE;
+	}
 	if (exchange->list)
 		jwriter_end(&json);
 	text_add(&request->answer.body, "\n");
@@ -119,6 +122,13 @@ static enum http_next say_answers(struct exchange *exchange)
 	return http_say(request, 200, JSON);
 }
 
+/* What the first bytes of the body will be answered. */
+static enum http_next hold_answers(struct exchange *exchange, size_t size)
+{
+	return exchange_hold(exchange,
+		budget_answers(exchange->body.data, size, exchange->job.answers.sender.wish.top));
+}
+
 /* The object, or the list's objects, go to the desk as lines. */
 static enum http_next put_lines(struct exchange *exchange, enum live_kind kind)
 {
@@ -126,6 +136,8 @@ static enum http_next put_lines(struct exchange *exchange, enum live_kind kind)
 
 	if (exchange->list && pieces_to_lines(exchange->body.data, &exchange->body.size))
 		return http_refuse(exchange->request, 400, "the list is no JSON");
+	if (hold_answers(exchange, exchange->body.size) != HTTP_GO)
+		return HTTP_DONE;
 	job->kind = kind;
 	job->bytes = exchange->body.data;
 	job->size = exchange->body.size;
@@ -178,7 +190,12 @@ static enum http_next make_inputs(struct exchange *exchange, size_t count)
 {
 	const size_t floats = exchange->copy ? copy_floats(exchange->copy) : 1;
 
+	const size_t bytes = count * (floats * sizeof(float) + sizeof(*exchange->wishes));
+
+	if (exchange_hold(exchange, (int64_t)bytes) != HTTP_GO)
+		return HTTP_DONE;
 	exchange->count = (int)count;
+	exchange->arrays = bytes;
 	exchange->inputs = mem_new(count * floats, sizeof(*exchange->inputs));
 	exchange->wishes = mem_new(count, sizeof(*exchange->wishes));
 	if (!exchange->inputs || !exchange->wishes)
@@ -348,7 +365,9 @@ enum http_next serve_samples(struct exchange *exchange)
 		job->kind = LIVE_ANY;
 		job->bytes = exchange->body.data;
 		job->size = exchange->sent;
-		return exchange_put(exchange, true);
+		return hold_answers(exchange, exchange->sent) == HTTP_GO
+			       ? exchange_put(exchange, true)
+			       : HTTP_DONE;
 	}
 	request->answer.body = job->answers.words;
 	job->answers.words = (struct text){0};

@@ -11,6 +11,9 @@
 
 static const char JSON[] = "application/json";
 
+/* Bytes that a byte of JSON may become while it is looked at: "0," is a value and a pointer. */
+enum { VALUE_MOST = 24 };
+
 static enum http_next say(struct exchange *exchange, struct jwriter *json)
 {
 	jwriter_end(json);
@@ -123,7 +126,8 @@ static enum http_next infer(struct exchange *exchange, const struct v2_question 
 	if (exchange->asked)
 		return v2_say_outputs(exchange, question, exchange->job.copy, exchange->job.logits);
 	if (v2_read_inputs(exchange, question, &err) || make_wishes(exchange, question->json, &err))
-		return http_refuse(request, 400, "%s", err.message);
+		return request->answer.status ? HTTP_DONE
+					      : http_refuse(request, 400, "%s", err.message);
 	next = exchange_predict(exchange, &err);
 	return next == HTTP_GO
 		       ? v2_say_outputs(exchange, question, exchange->copy, exchange->logits)
@@ -144,6 +148,8 @@ enum http_next serve_infer(struct exchange *exchange)
 	if (header > exchange->body.size || !exchange->body.size)
 		return http_refuse(request, 400, "%s: the request has %zu bytes", V2_LENGTH,
 			exchange->body.size);
+	if (exchange_hold(exchange, (int64_t)header * VALUE_MOST) != HTTP_GO)
+		return HTTP_DONE;
 	if (jvalue_read(&question.json, exchange->body.data, header, "the request", &err))
 		return http_refuse(request, 400, "%s", err.message);
 	question.binary = exchange->body.data + header;

@@ -155,7 +155,10 @@ static int make_inputs(struct exchange *exchange, size_t count, size_t values, s
 	if (floats > SMALL && floats > EACH * received)
 		return err_set(err, ERR_INPUT,
 			"shape: %zu samples are too many; send them in parts", count);
+	if (exchange_hold(exchange, (int64_t)(floats * sizeof(*exchange->inputs))) != HTTP_GO)
+		return ERR_MEMORY;
 	exchange->count = (int)count;
+	exchange->arrays = floats * sizeof(*exchange->inputs);
 	exchange->inputs = mem_new(floats, sizeof(*exchange->inputs));
 	return exchange->inputs ? 0 : err_memory(err, "inputs", floats * sizeof(float));
 }

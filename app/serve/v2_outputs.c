@@ -8,6 +8,8 @@
 #include "eval/guess.h"
 #include "serve/v2.h"
 
+enum { NUMBER_MOST = 16 }; /* bytes of a probability and its comma */
+
 /* A batch of answers. */
 struct outputs {
 	const struct copy *copy;
@@ -183,6 +185,11 @@ enum http_next v2_say_outputs(struct exchange *exchange, const struct v2_questio
 
 	if (!outputs.shares)
 		return http_refuse(request, 503, "out of memory");
+	if (exchange_hold(exchange, (int64_t)exchange->count * copy_known(copy) * NUMBER_MOST) !=
+		HTTP_GO) {
+		mem_free(outputs.shares);
+		return HTTP_DONE;
+	}
 	jwriter_table(&json, NULL);
 	jwriter_text(&json, "model_name", exchange->served->item.name);
 	jwriter_text(&json, "model_version", "1");

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -43,6 +44,8 @@ static struct serve *service(void)
 	fuzz_check(serve && !app_config_make(&options, NULL, settings, NULL, 0, NULL));
 	serve->config.options = options;
 	serve->config.count = 1;
+	serve->body_most = options_int64(options, "serve.body");
+	serve->budget.most = options_int64(options, "serve.memory");
 	serve->served[0].item = (struct serve_item){.name = "retain", .options = options};
 	fuzz_check(!guard_init(&serve->guard, options, NULL));
 	memcpy(serve->guard.token, "a token of 20 bytes", 20);
@@ -107,6 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	jvalue_free(value);
 	exchange_owner.gone(service(), &request);
 	text_release(&request.answer.body);
+	if (request.answer.has_file)
+		close(request.answer.file);
 	free(words);
 	return 0;
 }

@@ -54,6 +54,7 @@ static inline void bench_init(struct bench *bench, const struct setting *setting
 	serve->config.options = bench->options;
 	serve->config.count = 1;
 	serve->body_most = options_int64(bench->options, "serve.body");
+	serve->budget.most = options_int64(bench->options, "serve.memory");
 	serve->served[0].item = (struct serve_item){
 		.name = "retain", .options = bench->options, .run = &bench->run};
 	assert_int_equal(guard_init(&serve->guard, bench->options, NULL), 0);
@@ -187,6 +188,8 @@ static inline void bench_end(struct bench_request *asked)
 	if (answer->stream.close)
 		answer->stream.close(answer->stream.stream);
 	text_release(&answer->body);
+	if (answer->has_file)
+		close(answer->file);
 	pthread_cond_destroy(&asked->some);
 	pthread_mutex_destroy(&asked->lock);
 }
