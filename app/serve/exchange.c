@@ -68,6 +68,7 @@ static enum http_next send_on(struct exchange *exchange, const struct served *se
 static enum http_next find_route(struct exchange *exchange)
 {
 	struct http_request *request = exchange->request;
+	const bool any = !strcmp(request->method, "OPTIONS");
 	const char *method = strcmp(request->method, "HEAD") ? request->method : "GET";
 	const struct route *other = NULL;
 	bool named;
@@ -81,8 +82,9 @@ static enum http_next find_route(struct exchange *exchange)
 		if (!leads_to(route, rest, named))
 			continue;
 		other = route;
-		if (strcmp(route->method, method) != 0)
+		if (strcmp(route->method, method) != 0 && !any)
 			continue;
+		exchange->preflight = any;
 		exchange->route = route;
 		exchange->route_index = (int)(route - routes);
 		return HTTP_GO;
@@ -93,6 +95,27 @@ static enum http_next find_route(struct exchange *exchange)
 	http_field(request, "Allow", "%s", other->method);
 	return http_refuse(
 		request, 405, "%s: only %s is for this path", request->method, other->method);
+}
+
+/*
+ * What a browser asks before it lets a page of serve.origins send JSON or a token: it carries
+ * none itself.
+ */
+static enum http_next say_options(struct exchange *exchange)
+{
+	struct http_request *request = exchange->request;
+	const bool reads = !strcmp(exchange->route->method, "GET");
+
+	http_field(
+		request, "Allow", "%s%s, OPTIONS", exchange->route->method, reads ? ", HEAD" : "");
+	if (http_header(request, "Origin")) {
+		http_field(request, "Access-Control-Allow-Methods", "%s", exchange->route->method);
+		http_field(request, "Access-Control-Allow-Headers",
+			"Authorization, Content-Type, Last-Event-ID, "
+			"Inference-Header-Content-Length");
+		http_field(request, "Access-Control-Max-Age", "600");
+	}
+	return http_say(request, 204, exchange->route->gives);
 }
 
 static enum http_next check_route(struct exchange *exchange)
@@ -171,9 +194,9 @@ static enum http_next begin(void *context, struct http_request *request)
 	next = find_route(exchange);
 	if (next == HTTP_GO)
 		next = guard_check(&serve->guard, request, exchange->route->flags & ROUTE_CHANGES,
-			exchange->route->flags & ROUTE_OPEN);
+			exchange->preflight || exchange->route->flags & ROUTE_OPEN);
 	if (next == HTTP_GO)
-		next = check_route(exchange);
+		next = exchange->preflight ? say_options(exchange) : check_route(exchange);
 	if (next == HTTP_GO && exchange->route->takes && packed(request))
 		next = http_refuse(request, 415, "Content-Encoding: requests must not be packed");
 	if (next == HTTP_GO && request->length > serve->body_most)

@@ -40,6 +40,7 @@ struct serve {
 
 struct exchange {
 	struct work work; /* must be first; a request that is costly to serve */
+	bool preflight;   /* a browser asks whether a page may ask */
 	bool away, done;  /* with the workers, and so suspended; they have its answer */
 	struct serve *serve;
 	struct served *served; /* NULL: the route is for all of them */

@@ -200,6 +200,9 @@ enum http_next guard_check(
 				"Origin: pages of %s may not use this service; see serve.origins",
 				origin);
 		http_field(request, "Access-Control-Allow-Origin", "%s", origin);
+		http_field(request, "Access-Control-Expose-Headers",
+			"Retry-After, Inference-Header-Content-Length");
+		http_field(request, "Vary", "Origin");
 	}
 	if (!*guard->token || open)
 		return HTTP_GO;

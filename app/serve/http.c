@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,7 +65,9 @@ struct call {
 	struct http *http;
 	struct MHD_Connection *connection;
 	struct visit *visit;
+	const char *version;
 	bool begun, done, queued;
+	bool odd; /* nobody knows where it ends */
 	double started;
 	size_t dropped;
 };
@@ -192,13 +195,59 @@ static enum MHD_Result add_field(
 	return MHD_YES;
 }
 
+static bool has_controls(const char *words)
+{
+	for (; words && *words; words++)
+		if ((unsigned char)*words < ' ' || *words == 0x7f)
+			return true;
+	return false;
+}
+
+static int count_headers(const struct http_request *request, const char *name)
+{
+	int count = 0;
+
+	for (int i = 0; i < request->header_count; i++)
+		count += !strcasecmp(request->headers[i].name, name);
+	return count;
+}
+
+/*
+ * What a proxy in front may understand otherwise than we do: where such a request ends is
+ * anybody's guess, so the connection ends with it. NULL: all is well.
+ */
+static const char *ambiguity(const struct call *call)
+{
+	const struct http_request *request = &call->request;
+	const char *coding = http_header(request, "Transfer-Encoding");
+	const int lengths = count_headers(request, "Content-Length");
+	bool odd = has_controls(request->path);
+
+	for (int i = 0; i < request->param_count; i++)
+		odd |= has_controls(request->params[i].name) ||
+		       has_controls(request->params[i].value);
+	if (odd)
+		return "the path holds a control character";
+	for (int i = 0; i < request->header_count; i++)
+		if (strpbrk(request->headers[i].name, " \t\r\n"))
+			return "a header has a blank in its name";
+	if (lengths > 1 || (lengths && coding))
+		return "there is more than one length of the body";
+	if (count_headers(request, "Transfer-Encoding") > 1 ||
+		(coding && strcasecmp(coding, "chunked") != 0))
+		return "Transfer-Encoding: only chunked is known";
+	if (coding && !strcmp(call->version, "HTTP/1.0"))
+		return "Transfer-Encoding: is not for HTTP/1.0";
+	return NULL;
+}
+
 /* What the headers say; those that are too long or too many are refused. */
 static enum http_next look(struct call *call)
 {
 	struct http_request *request = &call->request;
 	struct fields headers = {request->headers, &request->header_count, 0, false};
 	struct fields params = {request->params, &request->param_count, 0, false};
-	const char *length;
+	const char *length, *odd;
 	char *end;
 
 	MHD_get_connection_values(call->connection, MHD_HEADER_KIND, add_field, &headers);
@@ -213,6 +262,11 @@ static enum http_next look(struct call *call)
 			"the headers have more than serve.headers = %d bytes, or more than %d "
 			"names",
 			call->http->config.headers, HTTP_FIELDS);
+	}
+	odd = ambiguity(call);
+	if (odd) {
+		call->odd = request->answer.close = true;
+		return http_refuse(request, 400, "%s", odd);
 	}
 	if (call->visit->beyond) {
 		request->answer.close = true;
@@ -305,8 +359,8 @@ static void resume(struct http_request *request)
 	MHD_resume_connection(((struct call *)request)->connection);
 }
 
-static struct call *call_new(
-	struct http *http, struct MHD_Connection *connection, const char *path, const char *method)
+static struct call *call_new(struct http *http, struct MHD_Connection *connection, const char *path,
+	const char *method, const char *version)
 {
 	struct call *call = mem_new(1, sizeof(*call));
 
@@ -316,6 +370,7 @@ static struct call *call_new(
 	call->connection = connection;
 	call->visit = visit_of(connection);
 	call->request.method = method;
+	call->version = version;
 	call->request.path = path;
 	call->request.wait = suspend;
 	call->request.resume = resume;
@@ -340,7 +395,7 @@ static enum MHD_Result begin(struct call *call)
 		next = owner->begin(owner->context, &call->request);
 	}
 	call->done = next == HTTP_DONE;
-	if (call->done && call->request.length > DROPPED_MOST)
+	if (call->done && (call->odd || call->request.length > DROPPED_MOST))
 		return reply(call);
 	return MHD_YES;
 }
@@ -377,7 +432,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	struct call *call = *own;
 
 	if (!call) {
-		call = *own = call_new(http, connection, path, method);
+		call = *own = call_new(http, connection, path, method, version);
 		return call ? begin(call) : MHD_NO;
 	}
 	if (call->queued)
@@ -507,6 +562,14 @@ static void be_silent(void *context, const char *format, va_list values)
 {
 }
 
+/* A zero byte would end the text that it is in; as another control character it is seen. */
+static size_t unescape(void *context, struct MHD_Connection *connection, char *words)
+{
+	for (char *at = words; (at = strstr(at, "%00")); at += 3)
+		at[2] = '1';
+	return MHD_http_unescape(words);
+}
+
 static int start(struct http *http, struct err *err)
 {
 	const struct http_config *c = &http->config;
@@ -523,7 +586,8 @@ static int start(struct http *http, struct err *err)
 		0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(c->connections + HTTP_SPARE),
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)(c->idle < 1 ? 1 : c->idle),
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, room, MHD_OPTION_NOTIFY_COMPLETED, on_end, http,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, room, MHD_OPTION_UNESCAPE_CALLBACK, unescape,
+		NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_end, http,
 		MHD_OPTION_NOTIFY_CONNECTION, on_visit, http, MHD_OPTION_ARRAY, pool,
 		MHD_OPTION_END);
 	if (!http->daemon)

@@ -30,6 +30,7 @@
 enum {
 	HTTP_FIELDS = 64,
 	HTTP_NAME = 512,
+	HTTP_MORE = 8,
 	HTTP_SPARE = 64, /* connections beyond the bound, which are told so */
 };
 
@@ -48,8 +49,8 @@ struct http_answer {
 	int status;       /* 0: there is none yet */
 	const char *type; /* of the body; static */
 	struct text body;
-	struct http_field fields[4]; /* more headers; names are static ... */
-	char values[4][HTTP_NAME];   /* ... and values are here */
+	struct http_field fields[HTTP_MORE]; /* more headers; names are static ... */
+	char values[HTTP_MORE][HTTP_NAME];   /* ... and values are here */
 	int field_count;
 	bool close;                /* the connection ends with it */
 	struct http_stream stream; /* in place of a body, if it has `next`; */

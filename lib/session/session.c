@@ -53,12 +53,32 @@ void session_answer_owed(const struct session *s, struct sender *to, struct answ
 	to->owed--;
 }
 
+static int act(struct session *s, struct err *err);
+
+/*
+ * A sender gets its answers in the order of its events: who is answered at once is answered after
+ * what is still owed, be it gathered or, while the group is acted on, in the time step.
+ */
+static int answer_earlier(struct session *s, const struct sender *to, struct err *err)
+{
+	if (!to->owed)
+		return 0;
+	if (s->group.inputs_count || s->group.labels_count)
+		return act(s, err);
+	return session_learns(s) ? session_keep_labels(s, err) : 0;
+}
+
 /* Said in the log when there are 1, 10, 100, ... of them. */
 int session_refuse(struct session *s, struct event_place place, const char *id, struct sender *to,
 	int code, const struct err *why, struct err *err)
 {
+	int failed;
+
 	if (code != ERR_INPUT && code != ERR_FORMAT)
 		return code ? err_set(err, code, "%s", why->message) : 0;
+	failed = answer_earlier(s, to, err);
+	if (failed)
+		return failed;
 	s->bad++;
 	to->answer(to, &(struct answer){.kind = ANSWER_ERROR,
 			       .place = place,
@@ -207,8 +227,10 @@ static int gather_input(struct session *s, const struct event *event, struct sen
 		return refuse_input(s, event, to, err);
 	*good = true;
 	if (!found.differs && found.place != JOURNAL_UNKNOWN) {
-		answer_again(s, event, &found, to);
-		return 0;
+		code = answer_earlier(s, to, err);
+		if (!code)
+			answer_again(s, event, &found, to);
+		return code;
 	}
 	at = group->inputs_count++;
 	memcpy(group->ids[at], id, sizeof(*group->ids));

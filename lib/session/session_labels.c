@@ -83,14 +83,12 @@ static int refuse_label(
 	return session_refuse(s, label->place, label->id, label->to, ERR_INPUT, &why, err);
 }
 
-/* Sent again: the answer to the first got lost, or is still to come. */
+/* Sent again: the answer to the first got lost, or is still to come. It comes after those before it. */
 static int answer_again(struct session *s, const struct session_label *label, int32_t class,
 	int64_t sample, struct err *err)
 {
-	int code = 0;
+	const int code = session_keep_labels(s, err);
 
-	if (sample >= store_count(s->run.store) + s->step.kept)
-		code = session_keep_labels(s, err);
 	if (code)
 		return code;
 	session_answer_owed(s, label->to,

@@ -101,6 +101,33 @@ def refuses(service):
     verdict(own[0] == 200, "a page of its own may ask", own)
 
 
+def refuses_ambiguity(service):
+    """Requests that a proxy in front may end elsewhere: 400, and the connection ends with them."""
+    host, body = "Host: 127.0.0.1:%d\r\n" % service.port, '{"input": [1, 2]}'
+    chunked = "11\r\n" + body + "\r\n0\r\n\r\n"
+    more = "GET /v1/state HTTP/1.1\r\n" + host + "\r\n"
+    post = "POST /v1/predict HTTP/1.1\r\n" + host
+    for name, words in (
+            ("a length and chunks", post + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked),
+            ("chunks and a length", post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n" + chunked),
+            ("two lengths", post + "Content-Length: 17\r\nContent-Length: 5\r\n\r\n" + body),
+            ("a blank before the colon", post + "Content-Length : 17\r\n\r\n" + body),
+            ("a blank in a length", post + "Content-Length: 1 7\r\n\r\n" + body),
+            ("a length with a sign", post + "Content-Length: +17\r\n\r\n" + body),
+            ("two lengths in one", post + "Content-Length: 17, 17\r\n\r\n" + body),
+            ("an unknown coding", post + "Transfer-Encoding: xchunked\r\n\r\n" + chunked),
+            ("two codings", post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunked),
+            ("chunks in HTTP/1.0", post.replace("1.1\r", "1.0\r") + "Transfer-Encoding: chunked\r\n\r\n" + chunked),
+            ("a chunk of a negative size", post + "Transfer-Encoding: chunked\r\n\r\n-1\r\n" + body + "\r\n0\r\n\r\n"),
+            ("a header without a colon", "GET /v1/state HTTP/1.1\r\n" + host + "Xab\r\n\r\n"),
+            ("a zero byte in a path", "GET /v1/state%00x HTTP/1.1\r\n" + host + "\r\n"),
+            ("a zero byte in a parameter", "GET /v1/state?a=%00 HTTP/1.1\r\n" + host + "\r\n")):
+        begun = time.monotonic()
+        got = service.raw((words + more).encode(), 20)
+        verdict(got.startswith(b"HTTP/1.1 400 ") and b"HTTP/1.1 200" not in got and time.monotonic() - begun < 10,
+                "%s: 400, and no more" % name, got[:400])
+
+
 def standard_clients(service):
     try:
         from prometheus_client.parser import text_string_to_metric_families
@@ -204,6 +231,60 @@ def tells_events_again(retain, folder):
     after = told(before[19][0], 40)
     verdict(len(before) == 60 and after == before[20:], "a client that comes back after a kill goes on there, too",
             before[18:22], after[:3])
+    service.end()
+
+
+def answers_in_order(service, lines):
+    """Whatever became of the objects of a list."""
+    service.post("/v1/predict", [{"id": "o2", "input": [1, 2]}, {"id": "o7", "input": [1, 7]}, {"id": "o9", "input": [1, 9]}])
+    service.post("/v1/label", {"id": "o9", "label": 1})
+    ids = ["o1", "o2", "o3", "o9", "o4"]
+    status, got = service.post("/v1/predict", [{"id": one, "input": [1, int(one[1]) if one != "o9" else 8]} for one in ids])
+    verdict(status == 200 and [one["id"] for one in got] == ids and "error" in got[3], "a list of inputs: known, new and bad",
+            got)
+    ids = ["o1", "none", "o9", "o2", "o1", "o3", "other", "o7"]
+    status, got = service.post("/v1/label", [{"id": one, "label": 1} for one in ids])
+    verdict(status == 200 and [one["id"] for one in got] == ids and ["sample" in one for one in got] ==
+            [True, False, True, True, True, True, False, True], "a list of labels: new, known and bad", got)
+    place = lines.rpartition(":")
+    with socket.create_connection(("127.0.0.1", int(place[2])), 20) as s:
+        ids = ["p1", "o2", "p2", "o9", "p3"]
+        s.sendall(json.dumps([{"id": one, "input": [1, int(one[1]) if one != "o9" else 8]} for one in ids]).encode() + b"\n")
+        reader = s.makefile()
+        got = [json.loads(reader.readline())["id"] for _ in ids]
+        verdict(got == ids, "a list in a line", got)
+        ids = ["p1", "none", "p2", "o1", "p3"]
+        s.sendall("".join('{"id": "%s", "label": 1}\n' % one for one in ids).encode())
+        got = [json.loads(reader.readline())["id"] for _ in ids]
+        verdict(got == ids, "lines", got)
+
+
+def lets_pages_ask(retain, folder):
+    """Pages of serve.origins send JSON and tokens, which a browser asks for first."""
+    with open(os.path.join(folder, "token"), "w") as file:
+        file.write(20 * "x" + "\n")
+    os.makedirs(os.path.join(folder, "pages"))
+    page = "https://shop.example"
+    service = new(os.path.join(folder, "pages"), retain, "--set", "serve.origins=" + page, "--set",
+                  "serve.token_file=" + os.path.join(folder, "token"))
+    asks = {"Origin": page, "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization,content-type"}
+    status, headers, body = service.ask("OPTIONS", "/v1/predict", headers=asks)
+    allowed = headers.get("Access-Control-Allow-Headers", "").lower()
+    verdict(status == 204 and not body and headers["Access-Control-Allow-Origin"] == page and
+            "POST" in headers["Access-Control-Allow-Methods"] and "authorization" in allowed and "content-type" in allowed,
+            "a preflight needs no token", status, dict(headers))
+    status, headers, _ = service.ask("POST", "/v1/predict", '{"input": [1, 2]}',
+                                     {"Origin": page, "Content-Type": "application/json", "Authorization": "Bearer " + 20 * "x"})
+    verdict(status == 200 and headers["Access-Control-Allow-Origin"] == page and headers["Vary"] == "Origin",
+            "then the page asks", status, dict(headers))
+    status, headers, _ = service.ask("POST", "/v1/predict", '{"input": [1, 2]}', {"Origin": page})
+    verdict(status == 401 and headers["Access-Control-Allow-Origin"] == page, "and sees why it may not", status)
+    status, headers, _ = service.ask("OPTIONS", "/v1/predict", headers=dict(asks, Origin="https://evil.example"))
+    verdict(status == 403 and "Access-Control-Allow-Origin" not in headers, "other pages may not", status)
+    status, headers, _ = service.ask("OPTIONS", "/v1/state")
+    verdict(status == 204 and headers["Allow"] == "GET, HEAD, OPTIONS", "who is no page sees the methods", dict(headers))
+    verdict(service.ask("OPTIONS", "/v1/nothing")[0] == 404, "of a path that there is")
     service.end()
 
 
@@ -482,9 +563,11 @@ def has_a_good_unit(retain, folder):
 def main(retain):
     folder = tempfile.mkdtemp(prefix="retain-serve-")
     try:
-        service = new(folder, retain)
+        service = new(folder, retain, "--set", "serve.lines=127.0.0.1:0")
         answers_and_learns(service)
+        answers_in_order(service, service.lines)
         refuses(service)
+        refuses_ambiguity(service)
         standard_clients(service)
         describes_itself(service, os.path.join(folder, "shop"))
         tells_events(service, 0)
@@ -502,6 +585,7 @@ def main(retain):
         service.end()
         tells_events_again(retain, folder)
         wants_tokens(retain, folder)
+        lets_pages_ask(retain, folder)
         os.makedirs(os.path.join(folder, "lines"))
         takes_lines(retain, folder)
         leaves_files_alone(retain, folder)
