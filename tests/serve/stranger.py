@@ -203,7 +203,7 @@ def several(retain, folder):
     for name, words, says in (
             ("a name that is a path's", "[learner v1]\nout = x\n", "is no name"),
             ("a name with a slash", "[learner a/b]\nout = x\n", "is no name"),
-            ("a section of nobody", "[learner a]\nout = x\n[model]\nclasses = 2\n", "stands in its section"),
+            ("a section of nobody", "[learner a]\nout = x\n[model]\nclasses = 2\n", "go into its section"),
             ("a key that is none", "[learner a]\nmodel.clases = 2\n", "did you mean model.classes"),
             ("a word that is none", "[learner a]\nfolder = 2\n", "no such key")):
         with open(config, "w") as file:
