@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "dist/dist.h"
-#include "learn/follow.h"
+#include "dist/peers.h"
 #include "session/config.h"
 #include "store/store_impl.h"
 
@@ -131,6 +131,7 @@ static struct store *made_store(size_t floats)
 
 struct bench {
 	struct ranks *ranks;
+	struct peers peers;
 	struct options *options;
 	struct learner_config config;
 	struct store *store;
@@ -218,7 +219,8 @@ static int lead(struct bench *b)
 	const int threads = learner_threads(learner);
 	const double peak = peak_mb();
 	learner_free(learner);
-	learner_dismiss(b->ranks);
+	if (b->ranks)
+		peers_dismiss(b->ranks);
 	const double gather = gather_seconds(b->ranks, floats);
 	printf("ranks %d threads %d least %.4f middle %.4f mean %.4f s, between ranks %.1f %%, "
 	       "rank 0 peaks at %.0f MB, parameters %.1f MB, gathering them %.4f s\n",
@@ -231,10 +233,10 @@ static int lead(struct bench *b)
 
 static int follow(struct bench *b)
 {
-	struct follow_config config = {.options = b->options, .store = b->store};
+	struct follow config = {.options = b->options, .store = b->store};
 	struct err err = {0};
 
-	if (learner_follow(b->ranks, &config, &err))
+	if (peers_follow(b->ranks, &config, &err))
 		return die(b, &err);
 	fprintf(stderr, "rank %d peaks at %.0f MB\n", b->ranks->rank, peak_mb());
 	gather_seconds(b->ranks, 0);
@@ -284,10 +286,12 @@ int main(int argc, char **argv)
 	if (dist_open(&b.ranks, "bench", &err) || read_words(&b, argc, argv, &err))
 		return die(&b, &err);
 	b.config.options = b.options;
-	b.config.ranks = b.ranks;
 	b.store = made_store((size_t)3 * (size_t)b.config.height * (size_t)b.config.width);
-	if (b.ranks)
+	if (b.ranks) {
 		b.ranks->anyway = true;
+		peers_open(&b.peers, b.ranks, false);
+		b.config.peers = &b.peers.as;
+	}
 	status = ranks_first(b.ranks) ? lead(&b) : follow(&b);
 	store_free(b.store);
 	options_free(b.options);

@@ -16,13 +16,15 @@
 #include "base/text.h"
 #include "config/app_config.h"
 #include "dist/dist.h"
-#include "learn/follow.h"
+#include "dist/peers.h"
 #include "stored/stored.h"
 #include "streams/source.h"
+#include "streams/source_store.h"
 
 #include "cli.h"
 
 static struct ranks *crew;
+static struct peers peers;
 static bool led; /* the options were sent */
 
 /* Time for rank 0 to say what it met as well. */
@@ -71,11 +73,48 @@ static void ignore_stops(void)
 		signal(signals[i], SIG_IGN);
 }
 
+/*
+ * The same source as rank 0 has. It is opened after rank 0 has opened its own, so that an index
+ * of a large data set is made once.
+ */
+struct following {
+	struct follow as; /* must be first */
+	struct source *source;
+	char digest[STORED_DIGEST];
+};
+
+static int open_source(struct follow *follow, struct err *err)
+{
+	struct following *f = (struct following *)follow;
+	int code = source_open(&f->source, follow->options, err);
+
+	if (!code)
+		code = source_store_new(&follow->store, f->source,
+			(size_t)options_int64(follow->options, "stream.cache") << 20, err);
+	if (!code && stored_digest(f->source, f->digest))
+		follow->data = f->digest;
+	follow->load_context = f->source;
+	return code;
+}
+
+static int follow_stored(struct options *options, struct err *err)
+{
+	struct following f = {.as = {.options = options, .open = open_source, .load = stored_load}};
+	const int code = peers_follow(crew, &f.as, err);
+	const int64_t skipped = f.source ? source_bad_count(f.source) : 0;
+
+	if (skipped)
+		say("warning: rank %d on %s: %" PRId64 " samples could not be read", crew->rank,
+			crew->host, skipped);
+	store_free(f.as.store);
+	source_close(f.source);
+	return code;
+}
+
 static int follow(void)
 {
 	struct options *options = NULL;
 	struct err err = {0};
-	int64_t skipped = 0;
 	int code;
 
 	ignore_stops();
@@ -83,14 +122,10 @@ static int follow(void)
 	if (!code && options) {
 		dist_patience(crew, options_float(options, "engine.patience"));
 		code = source_is_live(options)
-			       ? learner_follow(
-					 crew, &(struct follow_config){.options = options}, &err)
-			       : stored_follow(options, crew, &skipped, &err);
+			       ? peers_follow(crew, &(struct follow){.options = options}, &err)
+			       : follow_stored(options, &err);
 	}
 	options_free(options);
-	if (skipped)
-		say("warning: rank %d on %s: %" PRId64 " samples could not be read", crew->rank,
-			crew->host, skipped);
 	if (!code)
 		return EXIT_OK;
 	sleep(MANNERS);
@@ -140,7 +175,7 @@ static void warn_crowd(const struct options *options)
 			crew->host);
 }
 
-struct ranks *crew_lead(const struct options *options, bool anyway)
+struct learner_peers *crew_lead(const struct options *options, bool anyway)
 {
 	struct text words = {0};
 	struct err err = {0};
@@ -157,7 +192,8 @@ struct ranks *crew_lead(const struct options *options, bool anyway)
 	send_text(&words);
 	text_release(&words);
 	led = true;
-	return crew;
+	peers_open(&peers, crew, source_is_live(options));
+	return &peers.as;
 }
 
 int crew_end(int status)
@@ -169,7 +205,7 @@ int crew_end(int status)
 		dist_abort(crew, status);
 	}
 	if (led)
-		learner_dismiss(crew);
+		peers_dismiss(crew);
 	else if (!ranks_alone(crew))
 		send_text(NULL);
 	dist_close(crew);

@@ -9,7 +9,7 @@
 
 #include "base/options.h"
 
-struct ranks;
+struct learner_peers;
 
 /*
  * Before the verb, which can share its work or not. Returns 0 if this process is to go on with
@@ -18,10 +18,10 @@ struct ranks;
 bool crew_begin(const char *verb, bool shares, int *status);
 
 /*
- * The ranks that share what these options say; NULL: alone. For a verb, once. anyway: even if
+ * Those who share what these options say; NULL: nobody. For a verb, once. anyway: even if
  * one process would be faster.
  */
-struct ranks *crew_lead(const struct options *options, bool anyway);
+struct learner_peers *crew_lead(const struct options *options, bool anyway);
 
 /* After the verb. Returns what it is given. */
 int crew_end(int status);

@@ -140,7 +140,7 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		.options = watch->options,
 		.folder = watch->folder,
 		.start = watch->start,
-		.ranks = watch->ranks,
+		.peers = watch->peers,
 		.log = {.write = watch->calm ? NULL : show_message, .most = LOG_WARN},
 		.progress = show_progress,
 		.context = &line,

@@ -12,7 +12,7 @@ struct watch {
 	bool quiet;                    /* no progress; warnings are shown */
 	bool calm;                     /* no warnings */
 	bool describe;                 /* a line on standard output says what is to come */
-	struct ranks *ranks;           /* that share the work; NULL: alone */
+	struct learner_peers *peers;   /* that share the work; NULL: none */
 	bool live; /* standard input is the stream, standard output is for answers alone */
 };
 

@@ -17,18 +17,18 @@
  * change before all of the step was predicted, so parts of it may follow one
  * another.
  */
-static int meet_part(struct stored *s, int64_t first, int at, int n, struct err *err)
+static int meet_part(
+	struct stored *s, int64_t first, int at, int n, const float **inputs, struct err *err)
 {
 	int64_t *ids = s->ids + at;
 	int code;
 
 	for (int i = 0; i < n; i++)
 		ids[i] = first + at + i;
-	code = learner_look(s->run.learner, SOURCE_STREAM, ids, n, s->inputs, err);
+	code = learner_look(s->run.learner, SOURCE_STREAM, ids, n, inputs, err);
 	stored_note_bad(s);
 	if (!code)
-		code = learner_predict_seen(
-			s->run.learner, LEARNER_NOW, s->inputs, n, s->logits, err);
+		code = learner_predict(s->run.learner, LEARNER_NOW, NULL, n, s->logits, err);
 	if (!code)
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
 	if (!code)
@@ -67,12 +67,11 @@ static void tell_task(struct stored *s)
 
 /*
  * A time step of the protocol: predict, score, reveal. The inputs of one that comes in
- * parts are not all at hand in the end, so each part goes to the store's cache. Nor are
- * they where several ranks have loaded them.
+ * parts are not all at hand in the end, so each part goes to the store's cache.
  */
 static int meet_step(struct stored *s, struct err *err)
 {
-	const bool alone = ranks_alone(s->run.config.ranks);
+	const float *inputs = NULL;
 	int64_t first, count;
 	int code = 0, n;
 
@@ -81,16 +80,15 @@ static int meet_step(struct stored *s, struct err *err)
 	for (int at = 0; at < n && !code; at += STORED_BATCH) {
 		const int part = n - at < STORED_BATCH ? n - at : STORED_BATCH;
 
-		code = meet_part(s, first, at, part, err);
-		if (!code && alone && n > STORED_BATCH)
-			source_store_keep(
-				s->run.store, s->ids + at, s->inputs, s->labels + at, part);
+		code = meet_part(s, first, at, part, &inputs, err);
+		if (!code && inputs && n > STORED_BATCH)
+			source_store_keep(s->run.store, s->ids + at, inputs, s->labels + at, part);
 	}
 	if (!code)
 		tell_task(s);
 	if (!code)
-		code = learner_reveal(s->run.learner, !alone || n > STORED_BATCH ? NULL : s->inputs,
-			s->labels, n, err);
+		code = learner_reveal(
+			s->run.learner, n > STORED_BATCH ? NULL : inputs, s->labels, n, err);
 	if (!code && s->users)
 		code = source_users(s->source, s->ids, n, s->users, err);
 	if (!code && s->users)

@@ -13,6 +13,7 @@
 #include "session/run.h"
 
 struct stored;
+struct source;
 
 /* Refuses everything that can be refused, before any work. A failed open needs no close. */
 int stored_open(struct stored **stored, const struct run_config *config, struct err *err);
@@ -22,12 +23,13 @@ int stored_go(struct stored *stored, struct run_result *result, struct err *err)
 void stored_close(struct stored *stored);
 
 /*
- * What a rank other than 0 does while rank 0 goes through such a run: it opens the same source
- * and makes what rank 0's learner is told to make (learn/follow.h). *skipped is how many
- * samples this rank could not read.
+ * How a learner loads samples of a source, by part (learner_config.load); and a checksum over
+ * samples evenly over the stream and over the evaluation data, in words: what tells it from
+ * other data. False: something cannot be read.
  */
-int stored_follow(
-	const struct options *options, struct ranks *ranks, int64_t *skipped, struct err *err);
+enum { STORED_DIGEST = 32 };
+int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs, struct err *err);
+bool stored_digest(struct source *source, char out[STORED_DIGEST]);
 
 /*
  * A line about the run, its stream, net and budget; of a data set two, what it is and what was

@@ -22,7 +22,7 @@ int stored_bin(const struct stored *s, int64_t id)
 static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 	enum matrix_model place, int64_t first, int n, struct err *err)
 {
-	const int code = learner_predict_seen(s->run.learner, model, s->inputs, n, s->logits, err);
+	const int code = learner_predict(s->run.learner, model, NULL, n, s->logits, err);
 
 	if (code)
 		return code;
@@ -44,7 +44,7 @@ static int evaluate_models(struct stored *s, struct err *err)
 
 		for (int i = 0; i < n; i++)
 			s->ids[i] = first + i;
-		code = learner_look(s->run.learner, SOURCE_EVAL, s->ids, n, s->inputs, err);
+		code = learner_look(s->run.learner, SOURCE_EVAL, s->ids, n, NULL, err);
 		stored_note_bad(s);
 		if (!code)
 			code = source_labels(s->source, SOURCE_EVAL, s->ids, n, s->labels, err);

@@ -27,7 +27,7 @@ struct stored {
 	struct matrix *matrix;
 	struct matrix *now; /* of the mixture that answers now; NULL: there are no fast weights */
 	/* Room for STORED_BATCH samples, and for the labels of a time step. */
-	float *inputs, *logits;
+	float *logits;
 	int64_t *ids;
 	int32_t *labels, *predicted, *rank;
 	int64_t *users; /* of a time step; NULL: they are not known */
@@ -43,15 +43,8 @@ double stored_iterations_until(const struct stored *stored, int64_t steps);
 /* The samples of all whole time steps: shares of the stream are shares of them. */
 int64_t stored_samples(const struct stored *stored);
 
-/* A checksum over samples evenly over the stream and over the evaluation data, in words. */
-enum { STORED_DIGEST = 32 };
-bool stored_digest(struct source *source, char out[STORED_DIGEST]);
-
 /* The lines of stored_describe, for run.json: what the data is and, of a data set, what was chosen. */
 void stored_about(const struct stored *stored, struct text *data, struct text *choice);
-
-/* For struct learner_config: samples of a source, by part. */
-int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs, struct err *err);
 
 /* The bin of an evaluation sample in the matrix. */
 int stored_bin(const struct stored *stored, int64_t id);

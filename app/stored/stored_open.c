@@ -266,6 +266,11 @@ static int check_classes(const struct stored *s, const struct options *o, struct
 		classes);
 }
 
+int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs, struct err *err)
+{
+	return source_inputs(source, part, ids, n, inputs, err);
+}
+
 static int make_parts(struct stored *s, const struct options *o, struct err *err)
 {
 	struct learner_config learner = {0};
@@ -292,7 +297,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	learner.fit = info->fit;
 	learner.load = stored_load;
 	learner.load_context = s->source;
-	if (!ranks_alone(s->run.config.ranks) && stored_digest(s->source, digest))
+	if (s->run.config.peers && stored_digest(s->source, digest))
 		learner.data = digest;
 	learner.steps = s->run.planned_steps;
 	learner.iterations = s->run.planned_iterations;
@@ -320,17 +325,16 @@ static int make_buffers(struct stored *s, struct err *err)
 	if (step > INT_MAX)
 		return err_set(
 			err, ERR_INPUT, "a time step of %" PRId64 " samples is too large", step);
-	s->inputs = mem_new(STORED_BATCH * s->run.floats, sizeof(*s->inputs));
 	s->logits = mem_new((size_t)STORED_BATCH * (size_t)s->run.classes, sizeof(*s->logits));
 	s->ids = mem_new(all, sizeof(*s->ids));
 	s->labels = mem_new(all, sizeof(*s->labels));
 	s->predicted = mem_new(all, sizeof(*s->predicted));
 	s->rank = mem_new(all, sizeof(*s->rank));
 	s->users = info->users ? mem_new(all, sizeof(*s->users)) : NULL;
-	if (!s->inputs || !s->logits || !s->ids || !s->labels || !s->predicted || !s->rank ||
+	if (!s->logits || !s->ids || !s->labels || !s->predicted || !s->rank ||
 		(info->users && !s->users))
-		return err_memory(
-			err, "a run's batch", STORED_BATCH * s->run.floats * sizeof(*s->inputs));
+		return err_memory(err, "a run's batch",
+			(size_t)STORED_BATCH * (size_t)s->run.classes * sizeof(*s->logits));
 	for (int64_t id = 0; id < info->evals; id++) {
 		const int bin = stored_bin(s, id);
 
@@ -453,7 +457,6 @@ void stored_close(struct stored *stored)
 	matrix_free(stored->now);
 	source_close(stored->source);
 	mem_free(stored->ids);
-	mem_free(stored->inputs);
 	mem_free(stored->logits);
 	mem_free(stored->labels);
 	mem_free(stored->predicted);

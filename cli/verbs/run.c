@@ -182,7 +182,7 @@ static int go(const struct request *request, const struct options *options)
 					  : RUN_NEW,
 		.quiet = request->quiet || request->json,
 		.describe = !request->quiet && !request->json,
-		.ranks = crew_lead(options, request->ranks_anyway),
+		.peers = crew_lead(options, request->ranks_anyway),
 		.live = live};
 	struct watch_result result;
 	struct err err = {0};

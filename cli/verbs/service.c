@@ -211,7 +211,7 @@ static void make_items(struct service *service, const struct service_wish *wish)
 		learner->run = (struct run_config){.options = item->options,
 			.folder = learner->out,
 			.start = RUN_RESUME,
-			.ranks = service->several ? NULL
+			.peers = service->several ? NULL
 						  : crew_lead(item->options, wish->ranks_anyway),
 			.log = wish->log,
 			.advice_diverged =

@@ -12,6 +12,26 @@
 #include "nn/weights/safetensors.h"
 #include "nn/weights/weights_file.h"
 
+void learner_begin(struct learner *learner, const struct learner_call *call)
+{
+	struct learner_peers *peers = learner->config.peers;
+
+	if (peers)
+		peers->begin(peers, learner, call);
+}
+
+int learner_end(struct learner *learner, const struct learner_call *call, int code, struct err *err)
+{
+	struct learner_peers *peers = learner->config.peers;
+
+	return peers ? peers->end(peers, learner, call, code, err) : code;
+}
+
+struct runner *learner_runner(struct learner *learner)
+{
+	return learner->runner;
+}
+
 int learner_best(const struct learner *learner)
 {
 	return SCORES_AVERAGE + average_best(learner->average, &learner->window.scores);
@@ -75,8 +95,9 @@ const float *learner_params(const struct learner *learner, int model)
 	bool slice;
 	const float *here = params_here(learner, model, &slice);
 
-	if (learner->ranks && here && slice && !whole_has(learner->whole, here))
-		learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_GATHER, model});
+	if (here && slice && !whole_has(learner->whole, here))
+		learner_begin((struct learner *)learner,
+			&(struct learner_call){LEARNER_CALL_GATHER, .model = model});
 	return learner_weights(learner, model);
 }
 
@@ -96,18 +117,18 @@ const float *learner_stats(const struct learner *learner, int model)
 	return learner->stats[model];
 }
 
-int learner_predict_here(struct learner *learner, int model, const float *inputs, int n,
-	float *logits, struct err *err)
+static int which_weights(int model)
 {
-	const bool asks = model == LEARNER_NOW || model == LEARNER_EVER;
-	const int which = asks ? LEARNER_INFERENCE : model;
-	const float *params = learner_weights(learner, which);
-	int code;
+	return model == LEARNER_NOW || model == LEARNER_EVER ? LEARNER_INFERENCE : model;
+}
 
-	if (!params)
-		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
-			1 + average_count(learner->average));
-	code = learner_scaled(learner, &inputs, n, err);
+static int predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
+	struct err *err)
+{
+	const int which = which_weights(model);
+	const float *params = learner_weights(learner, which);
+	const int code = learner_scaled(learner, &inputs, n, err);
+
 	if (code)
 		return code;
 	if (learner_mixes(learner, model)) {
@@ -119,6 +140,21 @@ int learner_predict_here(struct learner *learner, int model, const float *inputs
 	learner_tell(learner, LEARNER_PREDICT, n);
 	return runner_infer(
 		learner->runner, params, learner_stats(learner, which), inputs, n, logits, err);
+}
+
+/* The model is made whole first, so that a process can predict alone what is not shared. */
+int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
+	struct err *err)
+{
+	const struct learner_call call = {LEARNER_CALL_PREDICT, n, model, .inputs = inputs};
+	int code;
+
+	if (!learner_params(learner, which_weights(model)))
+		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
+			1 + average_count(learner->average));
+	learner_begin(learner, &call);
+	code = predict(learner, model, inputs ? inputs : learner->looked, n, logits, err);
+	return learner_end(learner, &call, code, err);
 }
 
 double learner_rate(const struct learner *learner, int64_t k)
@@ -262,14 +298,11 @@ static int read_weights(struct learner *learner, const char *path, struct err *e
 	return code;
 }
 
-int learner_take_weights(struct learner *learner, const char *path, struct err *err)
+/* All goes on from the weights that there are. */
+static void restart(struct learner *learner)
 {
 	const size_t size = net_stats(learner->net)->floats * sizeof(float);
-	int code = ranks_first(learner->ranks) ? read_weights(learner, path, err) : 0;
 
-	code = learner_share_weights(learner, code);
-	if (code)
-		return code;
 	optimizer_restart(learner->optimizer);
 	average_restart(learner->average, learner->params);
 	scores_clear(&learner->window.scores);
@@ -280,13 +313,31 @@ int learner_take_weights(struct learner *learner, const char *path, struct err *
 		parts_restart(learner->parts);
 	learner_stale(learner);
 	learner->version++;
-	return 0;
+}
+
+void learner_weights_state(void *object, struct state *state)
+{
+	struct learner *learner = object;
+	const size_t stats = net_stats(learner->net)->floats;
+
+	state_params(state, "params", learner->params, net_params(learner->net)->floats);
+	if (stats)
+		state_floats(state, "stats", learner->stats[0], stats);
+	if (learner->scale.scaling)
+		scaling_state(learner->scale.scaling, state);
+	if (state_reading(state) && !state_failed(state))
+		restart(learner);
 }
 
 int learner_load(struct learner *learner, const char *path, struct err *err)
 {
-	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_WEIGHTS});
-	return learner_take_weights(learner, path, err);
+	const int code = read_weights(learner, path, err);
+
+	if (code)
+		return code;
+	learner_begin(learner, &(struct learner_call){LEARNER_CALL_WEIGHTS});
+	restart(learner);
+	return 0;
 }
 
 static bool all_finite(const float *values, size_t count)
@@ -325,7 +376,7 @@ bool learner_diverged(const struct learner *learner)
 
 void learner_slow(struct learner *learner, double factor)
 {
-	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_SLOW, .real = factor});
+	learner_begin(learner, &(struct learner_call){LEARNER_CALL_SLOW, .factor = factor});
 	schedule_slow(learner->schedule, factor);
 	/* What threw the weights far off is still in the momentum, at any rate. */
 	optimizer_restart(learner->optimizer);

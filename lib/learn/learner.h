@@ -21,7 +21,6 @@
 
 #include "base/err.h"
 #include "base/options.h"
-#include "nn/ranks/ranks.h"
 #include "base/state.h"
 #include "learn/parts/mix.h"
 #include "nn/net.h"
@@ -104,6 +103,8 @@ struct learner_watch {
 bool learner_has_parts(const struct options *options);
 bool learner_has_fast(const struct options *options);
 
+struct learner_peers; /* learn/peers.h */
+
 struct learner_config {
 	const struct options *options;
 	int classes, channels, height, width;
@@ -116,16 +117,9 @@ struct learner_config {
 	int64_t iterations; /* of the whole run, for schedules that need to know; 0: unknown */
 	bool fit;           /* inputs suit a net as they are: model.scale = auto leaves them */
 	double budget;      /* or, in iterations of plain SGD, the cost of a time step; 0: none */
-	/*
-	 * Several ranks (nn/ranks/ranks.h) are one learner. Rank 0's owner has it and knows nothing of
-	 * the others, which repeat every call (learn/follow.h) and share its work. They must have
-	 * the same data, of which `data` says what would differ; or they have none of it (`lone`):
-	 * then rank 0 sends them what they train on. `load` fills in samples that the owner can
-	 * have loaded by learner_look, of a kind that is the owner's to number.
-	 */
-	struct ranks *ranks; /* NULL: alone */
-	const char *data;    /* borrowed for this call */
-	bool lone;
+	struct learner_peers *peers; /* processes that are this learner, too; NULL: none */
+	const char *data; /* what differs where the owner's data does; borrowed for this call */
+	/* Fills in samples for learner_look, of a kind that is the owner's to number. */
 	int (*load)(
 		void *context, int kind, const int64_t *ids, int n, float *inputs, struct err *err);
 	void *load_context;
@@ -159,20 +153,18 @@ enum learner_model {
 
 /*
  * Fills in (n, classes) logits; of a mixture, those whose softmax is its answer. A model
- * that does not exist is an error.
+ * that does not exist is an error. Inputs are NULL for those of learner_look.
  */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err);
 
 /*
- * The same in two steps, for inputs that any rank can load: learner_look fills in those that
- * this rank must have, in the other ranks as well; learner_predict_seen predicts them.
- * Nothing else may be asked of the learner in between.
+ * Has samples loaded (config.load), where they are needed, for learner_predict of these n by any
+ * model with NULL for inputs. *inputs, if not NULL, is what was loaded, good until the next look;
+ * NULL: other processes have some of it.
  */
-int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, float *inputs,
+int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, const float **inputs,
 	struct err *err);
-int learner_predict_seen(struct learner *learner, int model, const float *inputs, int n,
-	float *logits, struct err *err);
 
 /*
  * Shows the samples of a time step with their labels. Over a source inputs may be

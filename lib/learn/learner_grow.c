@@ -35,7 +35,6 @@ static int make_other(
 		return err_memory(err, "a learner", sizeof(*made));
 	made->config = learner->config;
 	made->config.classes = classes;
-	made->ranks = learner->ranks;
 	made->batch = learner->batch;
 	made->set.validation_batch = learner->set.validation_batch;
 	made->floats = learner->floats;

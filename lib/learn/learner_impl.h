@@ -6,8 +6,8 @@
 #include "learn/extras/extra.h"
 #include "learn/extras/population.h"
 #include "learn/learner.h"
-#include "learn/learner_ranks.h"
 #include "learn/learner_view.h"
+#include "learn/peers.h"
 #include "learn/losses/loss.h"
 #include "learn/scaling.h"
 #include "nn/runner.h"
@@ -118,10 +118,9 @@ struct learner {
 	double last_loss;
 	bool diverged; /* the last batch or check met a NaN or an infinity */
 
-	struct ranks *ranks; /* NULL: alone */
 	struct whole *whole; /* models that are kept in slices */
-	float *heard;        /* inputs that rank 0 sent */
-	size_t heard_room;
+	float *looked;       /* inputs of learner_look */
+	size_t looked_room;  /* ... so many numbers of them */
 };
 
 enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */
@@ -136,11 +135,6 @@ static inline struct population *learner_population(const struct learner *learne
 
 /* What losses see of it. */
 struct loss_view learner_loss_view(const struct learner *learner);
-
-/* Labels of a batch of which each rank brought its part. */
-void learner_share_labels(struct learner *learner, int n, int32_t *labels);
-/* Inputs that rank 0 has go to the ranks that need them. */
-void learner_deal(struct learner *learner, float *inputs, int n);
 
 /* What parts see of it. */
 struct part_view learner_view(struct learner *learner);
@@ -190,6 +184,11 @@ int learner_resize(struct learner *learner, int classes, struct err *err);
 
 /* Refuses keys that do not go together. */
 int learner_options_check(const struct learner_config *config, struct err *err);
+
+/* Tells peers, if there are any, that a call begins; and that it ended, with this code. */
+void learner_begin(struct learner *learner, const struct learner_call *call);
+int learner_end(
+	struct learner *learner, const struct learner_call *call, int code, struct err *err);
 
 /* Makes room for so many samples that leave. */
 int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err);

@@ -4,7 +4,6 @@
  */
 #include "base/mem.h"
 #include "learn/learner_impl.h"
-#include "nn/ranks/shared.h"
 
 static void scale_here(const struct learner *learner, float *inputs, int n)
 {
@@ -12,70 +11,26 @@ static void scale_here(const struct learner *learner, float *inputs, int n)
 		scale_apply(scaling_scale(learner->scale.scaling), inputs, n, inputs);
 }
 
-void learner_share_labels(struct learner *learner, int n, int32_t *labels)
-{
-	struct ranks *ranks = learner->ranks;
-	size_t begins[RANKS_MOST + 1];
-
-	if (!shared_cuts(learner->runner, n))
-		return;
-	for (int r = 0; r < ranks->count; r++) {
-		int first, count;
-
-		shared_part(learner->runner, n, r, &first, &count);
-		begins[r] = (size_t)first;
-	}
-	begins[ranks->count] = (size_t)n;
-	ranks->type->gather(ranks, labels, sizeof(*labels), begins);
-}
-
-void learner_deal(struct learner *learner, float *inputs, int n)
-{
-	struct ranks *ranks = learner->ranks;
-	struct ranks_message send[RANKS_MOST], receive;
-	int sends = 0;
-
-	for (int r = 1; r < ranks->count; r++) {
-		int first, count;
-
-		shared_part(learner->runner, n, r, &first, &count);
-		const struct ranks_message part = {r, inputs + (size_t)first * learner->floats,
-			(size_t)count * learner->floats * sizeof(*inputs)};
-		if (ranks->rank == 0)
-			send[sends++] = part;
-		else if (ranks->rank == r)
-			receive = part;
-	}
-	receive.rank = 0;
-	ranks_trade(ranks, send, sends, &receive, ranks->rank != 0);
-}
-
-/* How a batch comes to the rank that needs it; iteration 0: as it is. */
-static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
+/* iteration 0: samples as they are */
+static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t iteration, bool all,
 	float *inputs, int32_t *labels, struct err *err)
 {
-	const bool lone = learner->ranks && learner->config.lone;
-	int first = 0, count = n, code = 0;
+	struct learner_peers *peers = learner->config.peers;
+	int first = 0, count = n, code;
 
-	if (learner->ranks && !lone)
-		runner_reads(learner->runner, n, &first, &count);
-	float *some = inputs + (size_t)first * learner->floats;
-	if (lone && !ranks_first(learner->ranks))
-		count = 0;
+	if (peers)
+		code = peers->fetch(peers,
+			&(struct learner_batch){learner->store, learner->runner, learner->floats,
+				ids, n, iteration, all, inputs, labels},
+			err);
 	else if (iteration)
-		code = store_draw(learner->store, ids + first, count, iteration, first, some,
-			labels + first, err);
+		code = store_draw(learner->store, ids, n, iteration, 0, inputs, labels, err);
 	else
-		code = store_fetch(learner->store, ids + first, count, some, labels + first, err);
+		code = store_fetch(learner->store, ids, n, inputs, labels, err);
 	if (code)
 		return code;
-	if (lone) {
-		learner->ranks->type->share(learner->ranks, 0, labels, (size_t)n * sizeof(*labels));
-		learner_deal(learner, inputs, n);
+	if (!all)
 		runner_reads(learner->runner, n, &first, &count);
-	} else if (learner->ranks) {
-		learner_share_labels(learner, n, labels);
-	}
 	scale_here(learner, inputs + (size_t)first * learner->floats, count);
 	return 0;
 }
@@ -83,47 +38,72 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inputs,
 	int32_t *labels, struct err *err)
 {
-	return bring(learner, ids, n, 0, inputs, labels, err);
+	return bring(learner, ids, n, 0, false, inputs, labels, err);
 }
 
 int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
 	float *inputs, int32_t *labels, struct err *err)
 {
-	return bring(learner, ids, n, iteration, inputs, labels, err);
+	return bring(learner, ids, n, iteration, false, inputs, labels, err);
 }
 
 int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
 	int32_t *labels, struct err *err)
 {
-	struct ranks *ranks = learner->ranks;
-	const bool lone = ranks && learner->config.lone;
-	const int code =
-		lone && ranks->rank ? 0 : store_fetch(learner->store, ids, n, inputs, labels, err);
+	return bring(learner, ids, n, 0, true, inputs, labels, err);
+}
 
-	if (code)
-		return code;
-	if (lone) {
-		ranks->type->share(ranks, 0, inputs, (size_t)n * learner->floats * sizeof(*inputs));
-		ranks->type->share(ranks, 0, labels, (size_t)n * sizeof(*labels));
-	}
-	scale_here(learner, inputs, n);
+/* Makes room in a buffer of inputs. */
+static int reserve(
+	const struct learner *learner, float **inputs, size_t *room, int n, struct err *err)
+{
+	const size_t floats = (size_t)n * learner->floats;
+	float *more;
+
+	if (floats <= *room)
+		return 0;
+	more = mem_resize(*inputs, floats, sizeof(*more));
+	if (!more)
+		return err_memory(err, "inputs", floats * sizeof(*more));
+	*inputs = more;
+	*room = floats;
 	return 0;
+}
+
+/* A mixture asks about all inputs, and whether one will be asked is not known yet. */
+static int look(struct learner *learner, int kind, const int64_t *ids, int n, const float **inputs,
+	struct err *err)
+{
+	int first = 0, count = n;
+	const int code = reserve(learner, &learner->looked, &learner->looked_room, n, err);
+
+	if (!learner->parts)
+		runner_reads(learner->runner, n, &first, &count);
+	if (inputs)
+		*inputs = count == n ? learner->looked : NULL;
+	return code ? code
+		    : learner->config.load(learner->config.load_context, kind, ids + first, count,
+			      learner->looked + (size_t)first * learner->floats, err);
+}
+
+int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, const float **inputs,
+	struct err *err)
+{
+	const struct learner_call call = {LEARNER_CALL_LOOK, n, kind, .ids = ids};
+
+	learner_begin(learner, &call);
+	return learner_end(learner, &call, look(learner, kind, ids, n, inputs, err), err);
 }
 
 int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err)
 {
-	const size_t floats = (size_t)n * learner->floats;
+	int code;
 
 	if (!learner->scale.scaling)
 		return 0;
-	if (floats > learner->scale.room) {
-		float *more = mem_resize(learner->scale.inputs, floats, sizeof(*more));
-
-		if (!more)
-			return err_memory(err, "scaled inputs", floats * sizeof(*more));
-		learner->scale.inputs = more;
-		learner->scale.room = floats;
-	}
+	code = reserve(learner, &learner->scale.inputs, &learner->scale.room, n, err);
+	if (code)
+		return code;
 	scale_apply(scaling_scale(learner->scale.scaling), *inputs, n, learner->scale.inputs);
 	*inputs = learner->scale.inputs;
 	return 0;

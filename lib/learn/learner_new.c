@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "learn/learner_impl.h"
-#include "nn/ranks/shared.h"
 
 /* Below so many multiply-adds a batch, waking a second thread costs more than it gives. */
 static const double SMALL_BATCH = 4e6;
@@ -50,7 +49,7 @@ static int make_engine(struct learner *made, const struct learner *former, struc
 	const struct engine_config engine = {.isa = options_text(o, "engine.isa"),
 		.conv = options_text(o, "engine.conv"),
 		.threads = wanted_threads(made),
-		.ranks = made->config.ranks};
+		.ranks = made->config.peers ? made->config.peers->ranks : NULL};
 	int code = 0;
 
 	if (former && wanted_threads(former) == engine.threads)
@@ -280,7 +279,7 @@ static void free_here(struct learner *learner)
 {
 	learner_free_nets(learner);
 	loss_free(learner->loss);
-	mem_free(learner->heard);
+	mem_free(learner->looked);
 	scaling_free(learner->scale.scaling);
 	mem_free(learner->scale.inputs);
 	objective_free(learner->objective);
@@ -302,11 +301,10 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	struct err *err)
 {
 	const struct options *o = config->options;
-	struct learner *made;
+	const struct learner_call call = {LEARNER_CALL_NEW, .config = config};
+	struct learner *made = mem_new(1, sizeof(*made));
 	int code;
 
-	learner_call_new(config);
-	made = mem_new(1, sizeof(*made));
 	*learner = NULL;
 	if (!made)
 		return err_memory(err, "a learner", sizeof(*made));
@@ -315,7 +313,6 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	if (config->classes_most && !config->classes)
 		made->config.classes = 1;
 	made->store = store;
-	made->ranks = ranks_alone(config->ranks) ? NULL : config->ranks;
 	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	made->batch = options_int(o, "run.batch");
 	made->set.validation_batch = options_int(o, "schedule.validation_batch");
@@ -324,6 +321,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->set.head_anew = !strcmp(options_text(o, "model.head"), "new");
 	made->set.statistics_every = options_int64(o, "average.statistics_every");
 	made->plan.task_steps = options_int64(o, "run.task_steps");
+	learner_begin(made, &call);
 	code = learner_options_check(config, err);
 	if (!code && scaling_wanted(options_text(o, "model.scale"),
 			     config->height == 1 && config->width == 1, config->fit))
@@ -340,15 +338,16 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		code = make_parts(made, config, err);
 	if (!code)
 		code = make_schedule(made, config, err);
-	code = learner_meet(made->ranks, made, code, err);
-	if (!code)
-		code = shared_worth(made->runner, made->params, made->batch, err);
-	if (!code)
-		extras_restart(made);
-	if (!code && *options_text(o, "model.weights"))
-		code = learner_take_weights(made, options_text(o, "model.weights"), err);
-	if (code)
+	code = learner_end(made, &call, code, err);
+	if (code) {
 		free_here(made);
+		return code;
+	}
+	extras_restart(made);
+	if (*options_text(o, "model.weights"))
+		code = learner_load(made, options_text(o, "model.weights"), err);
+	if (code)
+		learner_free(made);
 	else
 		*learner = made;
 	return code;
@@ -358,6 +357,6 @@ void learner_free(struct learner *learner)
 {
 	if (!learner)
 		return;
-	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_FREE});
+	learner_begin(learner, &(struct learner_call){LEARNER_CALL_FREE});
 	free_here(learner);
 }

@@ -45,7 +45,7 @@ const struct option_row learner_options[] = {
 	{"engine", "threads", OPTION_INT, "0", "[0, 1024]",
 		"threads; 0: as many as processors, or one if the net is small", OPTION_MAY_CHANGE},
 	{"engine", "patience", OPTION_FLOAT, "600", "[1, inf)",
-		"several ranks: seconds after which one that does not answer ends the run",
+		"several processes: seconds after which one that does not answer ends the run",
 		OPTION_MAY_CHANGE},
 	{"engine", "isa", OPTION_CHOICE, "auto", "auto | avx512 | avx2 | avx2x16 | baseline",
 		"instruction set of the kernels", OPTION_MAY_CHANGE},

@@ -252,6 +252,9 @@ static int reveal(
 int learner_reveal(
 	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
 {
-	learner_call_reveal(learner, inputs, labels, n);
-	return learner_called(learner, reveal(learner, inputs, labels, n, err));
+	const struct learner_call call = {
+		LEARNER_CALL_REVEAL, n, .inputs = inputs, .labels = labels};
+
+	learner_begin(learner, &call);
+	return learner_end(learner, &call, reveal(learner, inputs, labels, n, err), err);
 }

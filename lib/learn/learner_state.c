@@ -127,22 +127,14 @@ void learner_state_here(void *object, struct state *state)
 	learner_stale(learner);
 }
 
-/* Others read what this rank reads; and they are needed to put together what is written. */
 void learner_state(struct learner *learner, struct state *state)
 {
-	const bool reading = state_reading(state);
-	const struct state_wire wire = {learner_wire, learner->ranks};
+	const struct learner_call call = {
+		LEARNER_CALL_STATE, .state = state, .count = store_count(learner->store)};
 
-	if (learner->ranks && state_failed(state))
+	if (state_failed(state))
 		return;
-	learner_call(learner->ranks,
-		&(struct learner_told){reading ? LEARNER_CALL_STATE : LEARNER_CALL_SAVE,
-			state_version(state), .wide = store_count(learner->store)});
-	if (learner->ranks && reading)
-		state_tap(state, &wire);
+	learner_begin(learner, &call);
 	learner_state_here(learner, state);
-	if (learner->ranks && reading)
-		state_tap(state, NULL);
-	/* A file that cannot be written is no reason to lose the others: all visit all fields. */
-	learner_called(learner, reading && state_failed(state));
+	learner_end(learner, &call, 0, NULL);
 }

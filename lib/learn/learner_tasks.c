@@ -8,7 +8,7 @@
 
 void learner_task(struct learner *learner, int64_t iterations)
 {
-	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_TASK, .wide = iterations});
+	learner_begin(learner, &(struct learner_call){LEARNER_CALL_TASK, .count = iterations});
 	learner->task.told = learner->task.next = true;
 	learner->task.iterations = iterations;
 }

@@ -260,7 +260,9 @@ static int train(struct learner *learner, int iterations, struct err *err)
 
 int learner_train(struct learner *learner, int iterations, struct err *err)
 {
-	learner_call(learner->ranks, &(struct learner_told){LEARNER_CALL_TRAIN, iterations,
-					     .wide = learner->ahead.coming});
-	return learner_called(learner, train(learner, iterations, err));
+	const struct learner_call call = {
+		LEARNER_CALL_TRAIN, iterations, .count = learner->ahead.coming};
+
+	learner_begin(learner, &call);
+	return learner_end(learner, &call, train(learner, iterations, err), err);
 }

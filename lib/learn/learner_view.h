@@ -14,7 +14,7 @@ int learner_best(const struct learner *learner);
 int learner_teacher(const struct learner *learner);
 
 /*
- * A model's weights, for what all ranks do together; learner_params is for the owner. Call
+ * A model's weights, within a call; learner_params is for the owner. Call
  * learner_stale after weights change; they are then gathered again.
  */
 const float *learner_weights(const struct learner *learner, int model);
@@ -25,9 +25,8 @@ double learner_rate(const struct learner *learner, int64_t k);
 
 /*
  * The only ways of inputs to the net: samples of the store, and inputs of the owner,
- * all of them scaled. learner_scaled gives the latter; good until its next call. Of several
- * ranks, each gets the labels and the inputs that it needs of this batch, or, from
- * learner_fetch_all, all of them.
+ * all of them scaled. learner_scaled gives the latter; good until its next call. Inputs are
+ * those that the runner reads or, from learner_fetch_all, all of them.
  */
 int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
 	int32_t *labels, struct err *err);

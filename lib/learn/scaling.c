@@ -141,20 +141,6 @@ void scaling_set(struct scaling *scaling, const struct scale *scale, const int64
 	memcpy(scaling->scale.factor, scale->factor, scale->floats * sizeof(float));
 }
 
-void scaling_share(struct scaling *scaling, struct ranks *ranks)
-{
-	const size_t floats = scaling->scale.floats;
-	const struct {
-		void *values;
-		size_t size;
-	} rows[] = {{scaling->seen, sizeof(*scaling->seen)}, {scaling->mean, sizeof(double)},
-		{scaling->squares, sizeof(double)}, {scaling->scale.mean, sizeof(float)},
-		{scaling->scale.factor, sizeof(float)}};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		ranks->type->share(ranks, 0, rows[i].values, floats * rows[i].size);
-}
-
 void scaling_state(struct scaling *scaling, struct state *state)
 {
 	const size_t floats = scaling->scale.floats;

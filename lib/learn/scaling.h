@@ -20,7 +20,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "nn/ranks/ranks.h"
 #include "base/state.h"
 #include "nn/scale.h"
 
@@ -49,9 +48,6 @@ const int64_t *scaling_seen(const struct scaling *scaling);
 
 /* Goes on from the scale that a model had after so many values of each number. */
 void scaling_set(struct scaling *scaling, const struct scale *scale, const int64_t *seen);
-
-/* All ranks go on from rank 0's. */
-void scaling_share(struct scaling *scaling, struct ranks *ranks);
 
 void scaling_state(struct scaling *scaling, struct state *state);
 

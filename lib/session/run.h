@@ -84,7 +84,7 @@ struct run_config {
 	void *context;
 	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the iteration */
 	enum run_start start;
-	struct ranks *ranks; /* that share the work; NULL: alone */
+	struct learner_peers *peers; /* that share the work (learn/peers.h); NULL: none */
 	/* What a user can do, for messages; NULL: not said. Each a clause without a full stop. */
 	const char *advice_held;     /* with a folder that holds a run already */
 	const char *advice_diverged; /* after a loss that is no number; there is a checkpoint */

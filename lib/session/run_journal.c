@@ -24,18 +24,18 @@ void run_unmake(struct run *run)
 	run->rows = NULL;
 }
 
-/* What a learner would refuse is refused before anything is made or removed, by this rank alone. */
+/* What a learner would refuse is refused before anything is made or removed, without peers. */
 int run_try_learner(struct run *run, struct learner_config *config, struct err *err)
 {
-	struct ranks *ranks = run->config.ranks;
+	struct learner_peers *peers = run->config.peers;
 	int code = store_in_memory(&run->store,
 		(size_t)config->channels * (size_t)config->height * (size_t)config->width, err);
 
-	run->config.ranks = NULL;
+	run->config.peers = NULL;
 	if (!code)
 		code = run_make_learner(run, config, err);
 	run_unmake(run);
-	run->config.ranks = ranks;
+	run->config.peers = peers;
 	return code;
 }
 
@@ -102,7 +102,6 @@ int run_open_journal(struct run *run, struct learner_config *config, struct err 
 {
 	int code = run_try_learner(run, config, err);
 
-	config->lone = true;
 	if (!code && run->lock < 0)
 		code = run_folder_take(run, err);
 	if (!code)

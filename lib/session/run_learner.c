@@ -112,7 +112,7 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	run->classes_most = config->classes_most;
 	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	config->options = o;
-	config->ranks = run->config.ranks;
+	config->peers = run->config.peers;
 	if (!config->budget)
 		config->budget = options_float(o, "run.budget");
 	run->budget = config->budget;

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "learn/follow.h"
+#include "../../dist/peers.h"
 #include "store/store_impl.h"
 
 enum { STEPS = 8, ITERATIONS = 4, MICRO = 3 };
@@ -125,9 +125,8 @@ static void play(struct school *school, const struct trial *trial)
 	}
 	for (int i = 0; i < STEP; i++)
 		ids[i] = i;
-	assert_ok(learner_look(school->learner, 7, ids, STEP, inputs, &err), err);
-	assert_ok(learner_predict_seen(
-			  school->learner, LEARNER_NOW, inputs, STEP, trial->logits, &err),
+	assert_ok(learner_look(school->learner, 7, ids, STEP, NULL, &err), err);
+	assert_ok(learner_predict(school->learner, LEARNER_NOW, NULL, STEP, trial->logits, &err),
 		err);
 	for (int i = 0; i < STEP; i++)
 		sample_input(100 + i, inputs + (size_t)i * floats, floats);
@@ -145,6 +144,7 @@ static void lead(struct ranks *ranks, const struct trial *trial)
 {
 	size_t floats = floats_of(trial);
 	struct options *options = options_for(trial);
+	struct peers peers;
 	struct learner_config config = {.options = options,
 		.classes = trial->classes_most ? 1 : CLASSES,
 		.classes_most = trial->classes_most,
@@ -153,13 +153,13 @@ static void lead(struct ranks *ranks, const struct trial *trial)
 		.width = trial->height,
 		.steps = 75,
 		.iterations = 300,
-		.ranks = ranks,
-		.lone = trial->lone,
+		.peers = ranks_alone(ranks) ? NULL : &peers.as,
 		.load = load,
 		.load_context = &floats};
 	struct school school = {0};
 	struct err err;
 
+	peers_open(&peers, ranks, trial->lone);
 	if (trial->lone)
 		assert_ok(store_in_memory(&school.store, floats, &err), err);
 	else
@@ -168,26 +168,26 @@ static void lead(struct ranks *ranks, const struct trial *trial)
 	play(&school, trial);
 	school_close(&school);
 	options_free(options);
-	learner_dismiss(ranks);
+	if (!ranks_alone(ranks))
+		peers_dismiss(ranks);
 }
 
 static void rank(struct ranks *ranks, void *context)
 {
 	const struct trial *trial = context;
 	size_t floats = floats_of(trial);
-	struct follow_config config = {.load = load, .load_context = &floats};
-	struct options *options;
+	struct follow config = {.load = load, .load_context = &floats};
 	struct err err;
 
 	if (ranks->rank == 0) {
 		lead(ranks, trial);
 		return;
 	}
-	config.options = options = options_for(trial);
+	config.options = options_for(trial);
 	config.store = trial->lone ? NULL : made_store(floats);
-	assert_ok(learner_follow(ranks, &config, &err), err);
+	assert_ok(peers_follow(ranks, &config, &err), err);
 	store_free(config.store);
-	options_free(options);
+	options_free(config.options);
 }
 
 static void assert_same_file(const char *one, const char *other)
@@ -305,23 +305,24 @@ struct stranger {
 static void meet(struct ranks *ranks, void *context)
 {
 	const struct stranger *stranger = context;
+	struct peers peers;
 	const char *isa = ranks->rank == 1 ? stranger->isa : NULL;
 	struct options *options = options_of(SETTINGS(isa ? isa : "run.batch=16"));
-	struct follow_config follow = {
+	struct follow follow = {
 		.options = options, .data = ranks->rank == 1 ? stranger->data : "one"};
 	const struct learner_config config = {.options = options,
 		.classes = CLASSES,
 		.channels = DIM,
 		.height = 1,
 		.width = 1,
-		.ranks = ranks,
-		.data = "one",
-		.lone = true};
+		.peers = &peers.as,
+		.data = "one"};
 	struct school school = {0};
 	struct err err;
 
+	peers_open(&peers, ranks, true);
 	if (ranks->rank) {
-		assert_ok(learner_follow(ranks, &follow, &err), err);
+		assert_ok(peers_follow(ranks, &follow, &err), err);
 	} else {
 		assert_ok(store_in_memory(&school.store, DIM, &err), err);
 		assert_int_equal(
@@ -330,7 +331,7 @@ static void meet(struct ranks *ranks, void *context)
 		assert_says(err, stranger->says);
 		assert_null(school.learner);
 		store_free(school.store);
-		learner_dismiss(ranks);
+		peers_dismiss(ranks);
 	}
 	options_free(options);
 }

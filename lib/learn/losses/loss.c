@@ -119,11 +119,6 @@ int loss_ready(struct loss *loss, const struct loss_view *view, int n, struct er
 	return loss->type->ready ? loss->type->ready(loss, view, n, err) : 0;
 }
 
-bool loss_sees(const struct loss *loss)
-{
-	return loss->type->revealed != NULL;
-}
-
 int loss_end_task(
 	struct loss *loss, const struct loss_view *view, int64_t task, int64_t end, struct err *err)
 {

@@ -71,7 +71,6 @@ int loss_classes(struct loss *loss, int classes, struct err *err);
  * loss_ready allocates, the others do not.
  */
 int loss_ready(struct loss *loss, const struct loss_view *view, int n, struct err *err);
-bool loss_sees(const struct loss *loss); /* loss_revealed needs inputs */
 int loss_end_task(struct loss *loss, const struct loss_view *view, int64_t task, int64_t end,
 	struct err *err);
 int loss_revealed(struct loss *loss, const struct loss_view *view, int64_t first,

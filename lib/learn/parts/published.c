@@ -77,7 +77,7 @@ int published_renew(struct published *published, struct learner *learner, struct
 {
 	struct renewal renewal = {.published = published, .parts = learner->parts};
 
-	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which other ranks join */
+	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which peers join */
 	renewal.view = learner_view(learner);
 	if (published->mixes)
 		parts_now_weights(learner->parts, renewal.weights);

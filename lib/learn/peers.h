@@ -1,0 +1,79 @@
+/*
+ * A learner that is several processes. Each process has a learner, all of them get the same
+ * calls, and their engine (nn/engine.h) shares the work; so all of them have the same bits. One
+ * has an owner. Its learner says here what it is called for, before it does it, so that the
+ * others can be called, too. Who they are and how bytes come to them is known to the peers alone
+ * (dist/peers.h).
+ */
+#ifndef RETAIN_LEARN_PEERS_H
+#define RETAIN_LEARN_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/state.h"
+
+struct learner;
+struct learner_config;
+struct ranks;
+struct runner;
+struct store;
+
+enum learner_call_kind {
+	LEARNER_CALL_NEW,
+	LEARNER_CALL_FREE,
+	LEARNER_CALL_TRAIN, /* n iterations; `count` are expected */
+	LEARNER_CALL_REVEAL,
+	LEARNER_CALL_LOOK,    /* n ids; model: their kind */
+	LEARNER_CALL_PREDICT, /* inputs: NULL for those that were looked at */
+	LEARNER_CALL_GATHER,  /* learner_params of a model that is kept in slices */
+	LEARNER_CALL_TASK,    /* of `count` iterations */
+	LEARNER_CALL_SLOW,
+	LEARNER_CALL_WEIGHTS, /* others are taken from here on: learner_weights_state */
+	LEARNER_CALL_STATE,   /* is read or written; `count` samples are in the store */
+};
+
+struct learner_call {
+	enum learner_call_kind kind;
+	int n, model;
+	int64_t count;
+	double factor;
+	const float *inputs;
+	const int32_t *labels;
+	const int64_t *ids;
+	struct state *state;
+	const struct learner_config *config;
+};
+
+/* A batch of the store's samples for the net. */
+struct learner_batch {
+	struct store *store;
+	struct runner *runner;
+	size_t floats; /* of a sample */
+	const int64_t *ids;
+	int n;
+	uint64_t iteration; /* whose training batch it is; 0: samples as they are */
+	bool all;           /* inputs of all samples; else of those that the runner reads */
+	float *inputs;
+	int32_t *labels; /* of all samples, always */
+};
+
+struct learner_peers {
+	struct ranks *ranks; /* for the engine */
+	void (*begin)(struct learner_peers *peers, struct learner *learner,
+		const struct learner_call *call);
+	/* Returns the code it is given or, of NEW, one that all processes agree on. */
+	int (*end)(struct learner_peers *peers, struct learner *learner,
+		const struct learner_call *call, int code, struct err *err);
+	int (*fetch)(
+		struct learner_peers *peers, const struct learner_batch *batch, struct err *err);
+};
+
+/* What a learner has for its peers. Both visits do what belongs to a call of their kind. */
+struct runner *learner_runner(struct learner *learner);
+void learner_state_here(void *learner, struct state *state);
+void learner_weights_state(void *learner, struct state *state);
+
+#endif
