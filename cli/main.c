@@ -30,6 +30,8 @@ static const struct verb verbs[] = {
 	{"data", cmd_data, "look into a data set, check it, cut it"},
 	{"model", cmd_model, "make weights, look at them, trace a training step"},
 	{"verify-resume", cmd_verify_resume, "prove that a killed run goes on exactly"},
+	{"backup", cmd_backup, "copy a run's folder, even while a process works in it"},
+	{"restore", cmd_restore, "make a folder of such a copy"},
 	{"theory", cmd_theory, "check the bound on SGD under drift by simulation"},
 	{"bench", cmd_bench, "measure how fast retain is here"},
 	{"completion", cmd_completion, "a script that completes what you type in a shell"},

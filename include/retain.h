@@ -233,6 +233,13 @@ RETAIN_API int retain_learner_open(struct retain_learner **learner,
 RETAIN_API int retain_learner_save(struct retain_learner *learner, struct retain_err *err);
 
 /*
+ * Copies the learner's folder as it is now to a new folder `to`, which any start opens
+ * and `retain restore` checks. RETAIN_ERR_STATE in memory, RETAIN_ERR_INPUT if `to` exists.
+ */
+RETAIN_API int retain_learner_backup(
+	struct retain_learner *learner, const char *to, struct retain_err *err);
+
+/*
  * Close saves and releases the learner. If saving fails, a warning is raised and the
  * folder is left as after a crash; call retain_learner_save first to get an error
  * instead. Free releases it without saving.

@@ -140,6 +140,32 @@ enum http_next serve_resume(struct exchange *exchange)
 	return say_done(exchange, "resume");
 }
 
+/* Clients choose neither the place nor the name. */
+enum http_next serve_backup(struct exchange *exchange)
+{
+	const char *within = options_text(exchange->served->item.options, "serve.backups");
+	struct jwriter json = {.out = &exchange->request->answer.body};
+	enum http_next next;
+	char *own;
+
+	if (exchange->asked && exchange->job.code)
+		return exchange_failed(exchange);
+	if (exchange->asked) {
+		jwriter_table(&json, NULL);
+		jwriter_text(&json, "done", "backup");
+		jwriter_text(&json, "folder", exchange->backup);
+		jwriter_end(&json);
+		text_add(json.out, "\n");
+		return http_say(exchange->request, 200, exchange->route->gives);
+	}
+	own = path_join(desk_config(exchange->served->desk)->folder, "backups");
+	if (!own)
+		return http_refuse(exchange->request, 503, "out of memory");
+	next = exchange_back_up(exchange, *within ? within : own);
+	mem_free(own);
+	return next;
+}
+
 enum http_next serve_save(struct exchange *exchange)
 {
 	if (exchange->asked)

@@ -324,6 +324,7 @@ static void gone(void *context, struct http_request *request)
 			clock_now() - exchange->started);
 	drop(exchange);
 	budget_hold(&exchange->serve->budget, &exchange->held, 0);
+	mem_free(exchange->backup);
 	mem_free(exchange);
 }
 
@@ -391,6 +392,26 @@ enum http_next exchange_predict(struct exchange *exchange, struct err *err)
 	if (copy_predict(copy, exchange->wishes, exchange->inputs, count, exchange->logits, err))
 		return http_refuse(exchange->request, 500, "%s", err->message);
 	return HTTP_GO;
+}
+
+enum http_next exchange_back_up(struct exchange *exchange, const char *within)
+{
+	const char *folder = desk_config(exchange->served->desk)->folder;
+	struct job *job = &exchange->job;
+
+	exchange->backup = mem_new(BACKUPS_PATH, 1);
+	if (!exchange->backup || !exchange->serve->backups)
+		return http_refuse(exchange->request, 503,
+			exchange->backup ? "no backups are made here" : "out of memory");
+	job->done = done;
+	job->context = exchange->request;
+	exchange->asked = true;
+	http_wait(exchange->request);
+	if (!backups_put(exchange->serve->backups, folder, within, exchange->backup, job)) {
+		job->code = err_set(&job->err, ERR_STATE, "another backup is being made");
+		http_resume(exchange->request);
+	}
+	return HTTP_WAIT;
 }
 
 enum http_next exchange_failed(struct exchange *exchange)

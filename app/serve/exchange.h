@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "serve/backups.h"
 #include "serve/budget.h"
 #include "serve/desk.h"
 #include "serve/gather.h"
@@ -31,6 +32,7 @@ struct serve {
 	struct http *http;
 	struct gather *gather;
 	struct workers *workers; /* NULL: everything is done where it comes in */
+	struct backups *backups; /* NULL: none are made */
 	struct meters meters;
 	atomic_int watchers; /* of events */
 	int64_t body_most;   /* serve.body */
@@ -63,6 +65,7 @@ struct exchange {
 	size_t arrays; /* bytes of the three */
 	bool list;
 	char file[64]; /* of the folder, with weights for this request */
+	char *backup;  /* the folder that was asked for */
 };
 
 enum route_flags {
@@ -112,6 +115,9 @@ enum http_next exchange_put(struct exchange *exchange, bool must);
  */
 enum http_next exchange_predict(struct exchange *exchange, struct err *err);
 
+/* Has the folder backed up into one of the folder `within`; as exchange_put. */
+enum http_next exchange_back_up(struct exchange *exchange, const char *within);
+
 /* If the job failed, by our fault, says so. */
 enum http_next exchange_failed(struct exchange *exchange);
 
@@ -125,6 +131,6 @@ enum http_next serve_predict(struct exchange *exchange), serve_label(struct exch
 	serve_infer(struct exchange *exchange), serve_dashboard(struct exchange *exchange),
 	serve_data(struct exchange *exchange), serve_state(struct exchange *exchange),
 	serve_pause(struct exchange *exchange), serve_resume(struct exchange *exchange),
-	serve_save(struct exchange *exchange);
+	serve_save(struct exchange *exchange), serve_backup(struct exchange *exchange);
 
 #endif

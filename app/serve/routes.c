@@ -37,6 +37,10 @@ const struct route routes[] = {
 		ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON, NULL, "Done"},
 	{"POST", "/v1/save", "Makes a checkpoint, and answers when it is on disk.", serve_save,
 		ROUTE_CHANGES | ROUTE_LEARNS | ROUTE_COPY, NULL, JSON, NULL, "Done"},
+	{"POST", "/v1/backup",
+		"Copies the folder as it is at this moment, below serve.backups, and answers with "
+		"the copy's name when it is whole.",
+		serve_backup, ROUTE_CHANGES | ROUTE_LEARNS, NULL, JSON, NULL, "Done"},
 	{"GET", "/metrics", "For Prometheus.", serve_metrics, ROUTE_ALL, NULL,
 		"text/plain; version=0.0.4; charset=utf-8", NULL, "Text"},
 	{"GET", "/openapi.json", "This description.", serve_openapi, ROUTE_ALL, NULL, JSON, NULL,

@@ -102,6 +102,8 @@ static int open_http(struct serve *serve, struct err *err)
 	code = gather_open(&serve->gather, config.threads, err);
 	if (!code)
 		code = workers_open(&serve->workers, config.threads, err);
+	if (!code)
+		code = backups_open(&serve->backups, err);
 	if (code) {
 		close(config.listening);
 		return code;
@@ -243,6 +245,7 @@ int serve_go(struct serve *serve, const volatile sig_atomic_t *stop, struct err 
 	code = end_desks(serve, err);
 	workers_end(serve->workers);
 	gather_end(serve->gather);
+	backups_end(serve->backups);
 	http_close(serve->http, PATIENCE);
 	serve->http = NULL;
 	return code;
@@ -258,9 +261,12 @@ void serve_close(struct serve *serve)
 	workers_end(serve->workers);
 	if (serve->gather)
 		gather_end(serve->gather);
+	if (serve->backups)
+		backups_end(serve->backups);
 	http_close(serve->http, 0);
 	workers_close(serve->workers);
 	gather_close(serve->gather);
+	backups_close(serve->backups);
 	for (int i = 0; i < serve->config.count; i++) {
 		lines_close(serve->served[i].lines);
 		desk_close(serve->served[i].desk);

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "session/backup.h"
 #include "session/config.h"
 
 int api_learner_owned(const struct retain_learner *learner, const char *function, struct err *err)
@@ -220,6 +221,24 @@ int retain_learner_save(struct retain_learner *learner, struct retain_err *err)
 	if (code)
 		return code;
 	code = program_save(learner->program, inner(err));
+	api_learner_leave(learner);
+	return code;
+}
+
+int retain_learner_backup(struct retain_learner *learner, const char *to, struct retain_err *err)
+{
+	int code = ARGS_CHECK(err, ARG(learner), ARG(to));
+
+	if (!code)
+		code = api_learner_enter(learner, __func__, inner(err));
+	if (code)
+		return code;
+	if (!learner->run->config.folder)
+		code = err_set(inner(err), ERR_STATE, "%s: the learner has no folder", __func__);
+	else
+		code = backup_make(learner->run->config.folder,
+			learner->run->store ? store_journal(learner->run->store) : NULL, to, NULL,
+			inner(err));
 	api_learner_leave(learner);
 	return code;
 }

@@ -187,15 +187,14 @@ static int go_on(struct run *run, struct err *err)
 /* Samples exist nowhere else, so they go only when a run is begun anew by force. */
 static int remove_journal(const struct run *run, struct err *err)
 {
-	char *data = run_folder_path(run, "journal/data.mdb"),
-	     *journal = run_folder_path(run, "journal");
-	int code = data && journal ? 0 : err_memory(err, "a path", strlen(run->config.folder));
+	char *journal = run_folder_path(run, "journal");
+	int code = journal ? remove_file(run, "journal/data.mdb", err)
+			   : err_memory(err, "a path", strlen(run->config.folder));
 
-	if (!code && unlink(data) && errno != ENOENT)
-		code = err_set(err, ERR_FILE, "%s: %s", data, strerror(errno));
+	if (!code)
+		code = remove_file(run, "journal/lock.mdb", err);
 	if (!code)
 		rmdir(journal);
-	mem_free(data);
 	mem_free(journal);
 	return code;
 }

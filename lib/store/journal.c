@@ -158,6 +158,11 @@ int journal_settle(struct journal *journal, struct err *err)
 	return lmdb_settle(journal->lmdb, err);
 }
 
+struct lmdb *journal_tables(struct journal *journal)
+{
+	return journal->lmdb;
+}
+
 int64_t journal_added(const struct journal *journal)
 {
 	return journal->header.added;

@@ -71,6 +71,9 @@ int journal_trim(
 	struct journal *journal, const int64_t *ids, size_t n, int64_t needed, struct err *err);
 int64_t journal_trimmed(const struct journal *journal);
 
+/* For lmdb_snapshot_open, while nobody uses the journal; what is held is settled. */
+struct lmdb *journal_tables(struct journal *journal);
+
 /*
  * Inputs whose labels are not known yet. journal_wait has each wait under a key, text
  * of 1 to JOURNAL_KEY bytes, in place of what waited there. It keeps their guesses, too:

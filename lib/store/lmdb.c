@@ -9,8 +9,11 @@
  *   the file (sparse) as long as the map before the map gets that long. So a file
  *   that is shorter than the pages it says it has was cut off; we refuse it.
  * - Its lock file may list readers of killed processes, whose pages are then never
- *   used again. We lock the folder instead (MDB_NOLOCK), and have no reader open
- *   while we write.
+ *   used again. We strike these off when we open the file and before the map grows.
+ * - It has one writer at a time, but lets another process be the next. We lock the
+ *   folder, so that there is only one process that writes, and any number that copy.
+ * - A reader's slot belongs to a thread. We have it belong to the transaction
+ *   (MDB_NOTLS), because the thread that opens a journal need not be the one that uses it.
  * - It does not sync the folder in which it makes its file. We do.
  *
  * Changes that are held are transactions within one, `held`, which is synced when they are
@@ -44,6 +47,7 @@ enum {
 struct lmdb {
 	char *folder;
 	int lock; /* the folder, open */
+	pid_t owner;
 	int count;
 	struct lmdb_table list[LMDB_TABLES];
 	MDB_env *env;
@@ -109,7 +113,10 @@ static int file_reach(const struct lmdb *lmdb, size_t size)
 static int map_grow(struct lmdb *lmdb)
 {
 	MDB_envinfo info;
-	int status = mdb_env_info(lmdb->env, &info);
+	int status = mdb_reader_check(lmdb->env, NULL);
+
+	if (!status)
+		status = mdb_env_info(lmdb->env, &info);
 
 	if (!status && info.me_mapsize > SIZE_MAX / 4)
 		status = ENOMEM;
@@ -313,6 +320,11 @@ void lmdb_end(struct lmdb *lmdb)
 	view_end(lmdb);
 }
 
+MDB_env *lmdb_environment(const struct lmdb *lmdb)
+{
+	return lmdb->env;
+}
+
 int64_t lmdb_count(const struct lmdb *lmdb, int table)
 {
 	return lmdb->records[table];
@@ -382,7 +394,9 @@ static int environment_open(struct lmdb *lmdb, struct err *err)
 	if (!status)
 		status = mdb_env_set_maxdbs(lmdb->env, LMDB_TABLES);
 	if (!status)
-		status = mdb_env_open(lmdb->env, lmdb->folder, MDB_NOLOCK, 0666);
+		status = mdb_env_open(lmdb->env, lmdb->folder, MDB_NOTLS, 0666);
+	if (!status)
+		status = mdb_reader_check(lmdb->env, NULL);
 	return status ? failed(lmdb, status, "cannot open", err) : length_check(lmdb, err);
 }
 
@@ -432,6 +446,7 @@ int lmdb_open(struct lmdb **lmdb, const char *folder, const struct lmdb_table *l
 	if (!made)
 		return err_memory(err, "a journal", sizeof(*made));
 	made->lock = -1;
+	made->owner = getpid();
 	made->count = count;
 	memcpy(made->list, list, (size_t)count * sizeof(*list));
 	made->folder = mem_text(folder);
@@ -454,12 +469,15 @@ void lmdb_close(struct lmdb *lmdb)
 {
 	if (!lmdb)
 		return;
-	if (lmdb->held)
-		mdb_txn_abort(lmdb->held);
-	if (lmdb->reader)
-		mdb_txn_abort(lmdb->reader);
-	if (lmdb->env)
-		mdb_env_close(lmdb->env);
+	/* To LMDB a child of fork is its parent, whose reader and lock it would give up. */
+	if (lmdb->owner == getpid()) {
+		if (lmdb->held)
+			mdb_txn_abort(lmdb->held);
+		if (lmdb->reader)
+			mdb_txn_abort(lmdb->reader);
+		if (lmdb->env)
+			mdb_env_close(lmdb->env);
+	}
 	if (lmdb->lock >= 0)
 		close(lmdb->lock);
 	mem_free(lmdb->folder);

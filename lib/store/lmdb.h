@@ -7,7 +7,7 @@
  * the change is there. Changes may be held, to share a sync: see lmdb_hold.
  *
  * One process has the tables, by a lock on the folder, and one thread uses them
- * at a time. Space that a transaction frees is used again from the second
+ * at a time; other processes may copy them meanwhile (lmdb_copy.c). Space that a transaction frees is used again from the second
  * transaction after it. The file, data.mdb, never shrinks; it is sparse and looks
  * larger than it is.
  */
@@ -86,5 +86,30 @@ void lmdb_end(struct lmdb *lmdb);
 
 /* How many records a table has. */
 int64_t lmdb_count(const struct lmdb *lmdb, int table);
+
+/*
+ * A snapshot is the tables of a folder as they are at one moment, whoever writes them
+ * meanwhile. Where this process has them open, they are given; otherwise they are NULL. A
+ * process must not open the tables of a folder twice.
+ */
+struct lmdb_snapshot;
+struct MDB_env;
+
+struct MDB_env *lmdb_environment(const struct lmdb *lmdb); /* for lmdb_copy.c */
+
+int lmdb_snapshot_open(
+	struct lmdb_snapshot **snapshot, const char *folder, struct lmdb *lmdb, struct err *err);
+void lmdb_snapshot_close(struct lmdb_snapshot *snapshot);
+
+/*
+ * Writes the tables into a new file data.mdb of a folder that is there, without the space that is
+ * free, and syncs it. `progress` may be NULL; it is told of bytes.
+ */
+struct lmdb_progress {
+	void (*tell)(void *context, uint64_t done, uint64_t total);
+	void *context;
+};
+int lmdb_snapshot_copy(struct lmdb_snapshot *snapshot, const char *folder,
+	const struct lmdb_progress *progress, struct err *err);
 
 #endif

@@ -99,6 +99,20 @@ def test_packed_it_goes_on_to_the_same_bits(tmp_path, stream):
         kept.pack()
 
 
+def test_a_backup_goes_on_to_the_same_bits(tmp_path, stream):
+    with Learner(tmp_path / "run") as learner:
+        for inputs, labels in stream(20):
+            learner.learn(inputs, labels)
+        learner.backup(tmp_path / "copy")
+        with pytest.raises(InputError, match="is there already"):
+            learner.backup(tmp_path / "copy")
+        expected = learner.predict_proba(inputs)
+    with Learner(tmp_path / "copy") as copy:
+        assert np.array_equal(copy.predict_proba(inputs), expected)
+    with pytest.raises(StateError, match="has no folder"):
+        Learner().backup(tmp_path / "none")
+
+
 def test_arrays_are_not_copied():
     from pyretain._core import rows_of
 

@@ -99,6 +99,8 @@ static void null_is_refused_by_learners(void **state)
 	assert_null(other);
 	NO("folder", retain_learner_open(&other, NULL, NULL, &err));
 	NO("learner", retain_learner_save(NULL, &err));
+	NO("learner", retain_learner_backup(NULL, "x", &err));
+	NO("to", retain_learner_backup(learner, NULL, &err));
 	NO("learner", retain_learner_encode(NULL, "{}", 2, NOTHING, &err));
 	NO("row", retain_learner_encode(learner, NULL, 2, NOTHING, &err));
 	NO("learner", retain_learner_pack(NULL, "x", &err));
@@ -294,6 +296,7 @@ static void numbers_may_be_missing(void **state)
 static void refuse_in_child(struct retain_learner *theirs)
 {
 	CHILD(retain_learner_save(theirs, &err));
+	CHILD(retain_learner_backup(theirs, in_folder("x"), &err));
 	CHILD(retain_learner_encode(theirs, "{}", 2, NOTHING, &err));
 	CHILD(retain_learner_encode_known(theirs, "{}", 2, step.inputs[0], DIM, &err));
 	CHILD(retain_learner_pack(theirs, in_folder("x"), &err));

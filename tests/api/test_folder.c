@@ -127,6 +127,42 @@ static void kills_change_nothing(const char *const *settings)
 	munmap(straight, sizeof(*straight));
 }
 
+/* Copies of any moment, between any two calls, go on to the bits of the original. */
+static void a_backup_goes_on_to_the_same_bits(void **state)
+{
+	struct retain_learner *memory = NULL;
+	struct retain_err err = {0};
+
+	(void)state;
+	assert_ok(retain_learner_new(&memory, NULL, &err), err);
+	assert_int_equal(retain_learner_backup(memory, in_folder("copy"), &err), RETAIN_ERR_STATE);
+	assert_says(err, "has no folder");
+	retain_learner_free(memory);
+	for (int calls = 0; calls < 4; calls++) {
+		const char *name = (const char *const[]){"a", "b", "c", "d"}[calls];
+		const char *to = (const char *const[]){"a1", "b1", "c1", "d1"}[calls];
+		struct retain_learner *one = open_in(name, NULL), *other;
+
+		for (unsigned i = 0; i < 9; i++) {
+			struct step step = step_of(i);
+
+			observe(one, &step);
+			reveal(one, &step);
+			if (i < 8 || calls)
+				train(one, RETAIN_BUDGET);
+			if (i == 5 && calls == 2)
+				assert_ok(retain_learner_save(one, &err), err);
+		}
+		assert_ok(retain_learner_backup(one, in_folder(to), &err), err);
+		assert_int_equal(retain_learner_backup(one, in_folder(to), &err), RETAIN_ERR_INPUT);
+		assert_says(err, "is there already");
+		other = open_in(to, NULL);
+		if (!calls)
+			train(one, RETAIN_BUDGET);
+		assert_same(one, other);
+	}
+}
+
 static void killed_it_comes_to_the_same_bits(void **state)
 {
 	(void)state;
@@ -604,6 +640,7 @@ static void others_may_ask_while_one_trains(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		tree_test(a_backup_goes_on_to_the_same_bits),
 		tree_test(killed_it_comes_to_the_same_bits),
 		tree_test(killed_with_checkpoints_in_between),
 		tree_test(killed_with_a_budget),

@@ -58,6 +58,7 @@ static inline off_t disk_bytes(void)
 static inline int journal_remove(void **state)
 {
 	remove(in_folder("journal/data.mdb"));
+	remove(in_folder("journal/lock.mdb"));
 	return folder_remove(state);
 }
 

@@ -197,6 +197,7 @@ static void checkpoints_that_cannot_go_on_are_refused(void **state)
 	store_free(store);
 
 	remove(in_folder("journal/data.mdb"));
+	remove(in_folder("journal/lock.mdb"));
 	store = store_with(SMALL);
 	assert_int_equal(state_load(in_folder("state"), visit, store, &err), ERR_FORMAT);
 	assert_says(err, "the journal only 0");

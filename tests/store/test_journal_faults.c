@@ -116,6 +116,7 @@ static void foreign_files_are_refused(void **state)
 	assert_refused(SMALL + 1, ERR_INPUT, "samples of 5 numbers, not 6");
 	store_free(store_with(SMALL));
 	remove(in_folder("journal/data.mdb"));
+	remove(in_folder("journal/lock.mdb"));
 	remove(in_folder("journal"));
 	fclose(fopen(in_folder("journal"), "w"));
 	assert_refused(SMALL, ERR_FILE, "journal: File exists");
@@ -387,6 +388,7 @@ static int try_storing(void *context, struct err *err)
 	int code;
 
 	remove(in_folder("journal/data.mdb"));
+	remove(in_folder("journal/lock.mdb"));
 	code = store_in_journal(&store, in_folder("journal"), SMALL, err);
 	for (int i = 0; i < 5 && !code; i++)
 		code = store_add(store, inputs, labels, STEP, err);
