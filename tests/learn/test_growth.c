@@ -123,8 +123,7 @@ static void assert_saves_the_same(state_fn *visit, void *one, void *other)
 
 static const double *linear_of(const struct school *school)
 {
-	return linear_weights(
-		(const struct linear *)parts_find(school->learner->parts, &part_linear));
+	return linear_weights(parts_find(school->learner->parts, &part_linear));
 }
 
 static const struct fast *fast_of(const struct learner *learner)

@@ -8,10 +8,10 @@
 
 enum { DIM = 20, WIDE = LINEAR_WHOLE + 1, CLASSES = 3 };
 
-static struct linear *linear_of(int dim, int classes, double keep, double shrink)
+static struct part *linear_of(int dim, int classes, double keep, double shrink)
 {
 	const struct linear_config config = {dim, classes, keep, shrink};
-	struct linear *linear;
+	struct part *linear;
 	struct err err = {0};
 
 	assert_ok(linear_new(&linear, &config, &err), err);
@@ -25,7 +25,7 @@ static struct linear *linear_of(int dim, int classes, double keep, double shrink
 static void by_hand(void **state)
 {
 	static const float x[] = {1};
-	struct linear *linear = linear_of(1, 2, 1, 1);
+	struct part *linear = linear_of(1, 2, 1, 1);
 	float p[2];
 
 	(void)state;
@@ -54,7 +54,7 @@ static int32_t sample_of(int i, int dim, int first, float *inputs)
 }
 
 /* How many of samples from..to-1 it had right before it learned them. */
-static int hits(struct linear *linear, int dim, int first, int from, int to)
+static int hits(struct part *linear, int dim, int first, int from, int to)
 {
 	float inputs[WIDE], p[CLASSES];
 	int right = 0;
@@ -80,7 +80,7 @@ static void finds_straight_boundaries_and_new_ones(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct linear *linear = linear_of(rows[i].dim, CLASSES, 0.998, 10);
+		struct part *linear = linear_of(rows[i].dim, CLASSES, 0.998, 10);
 
 		hits(linear, rows[i].dim, 0, 0, 800);
 		assert_in_range(hits(linear, rows[i].dim, 0, 800, 1000), rows[i].least, 200);
@@ -91,7 +91,7 @@ static void finds_straight_boundaries_and_new_ones(void **state)
 	}
 }
 
-static void assert_sound(const struct linear *linear, const float *inputs)
+static void assert_sound(const struct part *linear, const float *inputs)
 {
 	float p[CLASSES], sum = 0;
 
@@ -110,7 +110,7 @@ static void odd_inputs_do_no_harm(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < COUNT(dims); k++) {
-		struct linear *linear = linear_of(dims[k], CLASSES, 0.99, 10);
+		struct part *linear = linear_of(dims[k], CLASSES, 0.99, 10);
 		float inputs[WIDE] = {0};
 
 		for (int i = 0; i < 20000; i++) {
@@ -142,8 +142,8 @@ static void goes_on_from_its_state(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < COUNT(dims); k++) {
-		struct linear *straight = linear_of(dims[k], CLASSES, 0.998, 10),
-			      *other = linear_of(dims[k], CLASSES, 0.998, 10);
+		struct part *straight = linear_of(dims[k], CLASSES, 0.998, 10),
+			    *other = linear_of(dims[k], CLASSES, 0.998, 10);
 		const size_t bytes = CLASSES * ((size_t)dims[k] + 1) * sizeof(double);
 		struct err err = {0};
 
@@ -161,7 +161,7 @@ static void goes_on_from_its_state(void **state)
 static int attempt(void *context, struct err *err)
 {
 	const struct linear_config config = {DIM, CLASSES, 1, 1};
-	struct linear *linear;
+	struct part *linear;
 	const int code = linear_new(&linear, &config, err);
 
 	(void)context;

@@ -6,9 +6,9 @@
 #include "base/rng.h"
 #include "learn/parts/neighbours.h"
 
-static struct neighbours *bank_of(struct neighbours_config config)
+static struct part *bank_of(struct neighbours_config config)
 {
-	struct neighbours *neighbours;
+	struct part *neighbours;
 	struct err err = {0};
 
 	assert_ok(neighbours_new(&neighbours, &config, &err), err);
@@ -16,7 +16,7 @@ static struct neighbours *bank_of(struct neighbours_config config)
 }
 
 static void assert_predicts(
-	const struct neighbours *bank, float x, float y, double p0, double p1, double p2)
+	const struct part *bank, float x, float y, double p0, double p1, double p2)
 {
 	const double expected[] = {p0, p1, p2};
 	const float features[] = {x, y};
@@ -31,7 +31,7 @@ static void assert_predicts(
 static void by_hand(void **state)
 {
 	static const float rows[][2] = {{2, 0}, {0, 3}, {1, 1}};
-	struct neighbours *bank = bank_of((struct neighbours_config){2, 3, 10, 2, 0.5, 1});
+	struct part *bank = bank_of((struct neighbours_config){2, 3, 10, 2, 0.5, 1});
 
 	assert_predicts(bank, 1, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3);
 	for (int i = 0; i < 3; i++)
@@ -46,7 +46,7 @@ static void by_hand(void **state)
 static void earlier_rows_come_first(void **state)
 {
 	static const float one[] = {1, 0}, zeros[] = {0, 0};
-	struct neighbours *bank = bank_of((struct neighbours_config){2, 3, 10, 2, 0.1, 1});
+	struct part *bank = bank_of((struct neighbours_config){2, 3, 10, 2, 0.1, 1});
 
 	neighbours_add(bank, one, 2);
 	neighbours_add(bank, one, 0);
@@ -62,7 +62,7 @@ static void earlier_rows_come_first(void **state)
 static void finds_the_nearest(void **state)
 {
 	enum { DIM = 21, N = 500, NEAREST = 7 };
-	struct neighbours *bank = bank_of((struct neighbours_config){DIM, N, N, NEAREST, 1e9, 1});
+	struct part *bank = bank_of((struct neighbours_config){DIM, N, N, NEAREST, 1e9, 1});
 	static float rows[N][DIM], p[N];
 
 	for (int i = 0; i < N; i++) {
@@ -104,8 +104,7 @@ static void a_full_bank_keeps_all_times(void **state)
 	double kept[10] = {0};
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct neighbours *bank =
-			bank_of((struct neighbours_config){1, 10, ROOM, ROOM, 1, seed});
+		struct part *bank = bank_of((struct neighbours_config){1, 10, ROOM, ROOM, 1, seed});
 		const float feature = 1;
 		float p[10];
 
@@ -123,7 +122,7 @@ static void a_full_bank_keeps_all_times(void **state)
 
 enum { DIM = 5, CLASSES = 4 };
 
-static void add_samples(struct neighbours *bank, int from, int to)
+static void add_samples(struct part *bank, int from, int to)
 {
 	for (int i = from; i < to; i++) {
 		float features[DIM];
@@ -144,8 +143,8 @@ static void goes_on_where_it_stopped(void **state)
 	const struct neighbours_config config = {DIM, CLASSES, 30, 8, 0.03, 2};
 
 	for (int stop = 10; stop < 60; stop += 35) {
-		struct neighbours *straight = bank_of(config), *stopped = bank_of(config);
-		struct neighbours *resumed = bank_of(config);
+		struct part *straight = bank_of(config), *stopped = bank_of(config);
+		struct part *resumed = bank_of(config);
 		struct err err = {0};
 
 		add_samples(straight, 0, 100);
@@ -171,9 +170,8 @@ static void goes_on_where_it_stopped(void **state)
 static void a_whole_bank_grows(void **state)
 {
 	const struct neighbours_config config = {DIM, CLASSES, 0, 8, 0.03, 2};
-	struct neighbours *whole = bank_of(config), *resumed = bank_of(config);
-	struct neighbours *large =
-		bank_of((struct neighbours_config){DIM, CLASSES, 500, 8, 0.03, 2});
+	struct part *whole = bank_of(config), *resumed = bank_of(config);
+	struct part *large = bank_of((struct neighbours_config){DIM, CLASSES, 500, 8, 0.03, 2});
 	struct err err = {0};
 
 	for (int i = 0; i < 500; i += 50) {
@@ -200,9 +198,9 @@ static void a_whole_bank_grows(void **state)
 /* A file of a larger bank, or of more classes, is refused. */
 static void other_states_are_refused(void **state)
 {
-	struct neighbours *large = bank_of((struct neighbours_config){DIM, CLASSES, 30, 8, 1, 2});
-	struct neighbours *small = bank_of((struct neighbours_config){DIM, CLASSES, 20, 8, 1, 2});
-	struct neighbours *few = bank_of((struct neighbours_config){DIM, 2, 30, 8, 1, 2});
+	struct part *large = bank_of((struct neighbours_config){DIM, CLASSES, 30, 8, 1, 2});
+	struct part *small = bank_of((struct neighbours_config){DIM, CLASSES, 20, 8, 1, 2});
+	struct part *few = bank_of((struct neighbours_config){DIM, 2, 30, 8, 1, 2});
 	struct err err = {0};
 
 	add_samples(large, 0, 30);
@@ -219,7 +217,7 @@ static void other_states_are_refused(void **state)
 static int attempt(void *context, struct err *err)
 {
 	const struct neighbours_config config = {3, 2, 10, 2, 0.1, 1};
-	struct neighbours *neighbours;
+	struct part *neighbours;
 	const int code = neighbours_new(&neighbours, &config, err);
 
 	neighbours_free(neighbours);

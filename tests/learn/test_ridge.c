@@ -6,17 +6,17 @@
 #include "base/rng.h"
 #include "learn/parts/ridge.h"
 
-static struct ridge *ridge_of(int dim, int classes, double shrink)
+static struct part *ridge_of(int dim, int classes, double shrink)
 {
 	const struct ridge_config config = {dim, classes, shrink};
-	struct ridge *ridge;
+	struct part *ridge;
 	struct err err = {0};
 
 	assert_ok(ridge_new(&ridge, &config, &err), err);
 	return ridge;
 }
 
-static void assert_predicts(const struct ridge *ridge, float x, float y, double p0, double p1)
+static void assert_predicts(const struct part *ridge, float x, float y, double p0, double p1)
 {
 	const float features[] = {x, y};
 	float p[2];
@@ -34,7 +34,7 @@ static void by_hand(void **state)
 {
 	static const float samples[][2] = {{1, 0}, {0, 1}, {1, 1}};
 	static const int32_t labels[] = {0, 1, 1};
-	struct ridge *ridge = ridge_of(2, 2, 0.5);
+	struct part *ridge = ridge_of(2, 2, 0.5);
 
 	assert_predicts(ridge, 1, 0, 0.5, 0.5);
 	for (int i = 0; i < 3; i++)
@@ -51,7 +51,7 @@ static void by_hand(void **state)
 static void zeros_say_nothing(void **state)
 {
 	static const float zeros[2] = {0};
-	struct ridge *ridge = ridge_of(2, 2, 0.1);
+	struct part *ridge = ridge_of(2, 2, 0.1);
 
 	ridge_solve(ridge);
 	ridge_add(ridge, zeros, 1);
@@ -71,7 +71,7 @@ static int32_t sample_of(int i, float *features)
 	return label;
 }
 
-static void add_samples(struct ridge *ridge, int from, int to)
+static void add_samples(struct part *ridge, int from, int to)
 {
 	float features[DIM];
 
@@ -104,7 +104,7 @@ static void eliminate(double gram[DIM][DIM], double sums[DIM][CLASSES])
 static void solves_its_equation(void **state)
 {
 	static double gram[DIM][DIM], sums[DIM][CLASSES];
-	struct ridge *ridge = ridge_of(DIM, CLASSES, 0.1);
+	struct part *ridge = ridge_of(DIM, CLASSES, 0.1);
 	float f[DIM], p[CLASSES];
 	double trace = 0;
 
@@ -143,7 +143,7 @@ static void solves_its_equation(void **state)
 /* A quarter of dim, then a twentieth more. */
 static void is_due(void **state)
 {
-	struct ridge *ridge = ridge_of(40, 1, 0.1);
+	struct part *ridge = ridge_of(40, 1, 0.1);
 	const float features[40] = {1};
 	int64_t solved[100], count = 0;
 
@@ -169,9 +169,8 @@ static void visit(void *object, struct state *state)
 
 static void goes_on_where_it_stopped(void **state)
 {
-	struct ridge *straight = ridge_of(DIM, CLASSES, 0.1),
-		     *stopped = ridge_of(DIM, CLASSES, 0.1);
-	struct ridge *resumed = ridge_of(DIM, CLASSES, 0.1);
+	struct part *straight = ridge_of(DIM, CLASSES, 0.1), *stopped = ridge_of(DIM, CLASSES, 0.1);
+	struct part *resumed = ridge_of(DIM, CLASSES, 0.1);
 	struct err err = {0};
 	int right = 0;
 
@@ -198,7 +197,7 @@ static void goes_on_where_it_stopped(void **state)
 static int attempt(void *context, struct err *err)
 {
 	const struct ridge_config config = {3, 2, 0.1};
-	struct ridge *ridge;
+	struct part *ridge;
 	const int code = ridge_new(&ridge, &config, err);
 
 	ridge_free(ridge);

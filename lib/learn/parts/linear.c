@@ -48,12 +48,12 @@ static void begin(struct linear *linear)
 		linear->spread[i] = 1 / linear->config.shrink;
 }
 
-int linear_new(struct linear **linear, const struct linear_config *config, struct err *err)
+int linear_new(struct part **part, const struct linear_config *config, struct err *err)
 {
 	const size_t size = (size_t)config->dim + 1, classes = (size_t)config->classes;
 	struct linear *made = mem_new(1, sizeof(*made));
 
-	*linear = NULL;
+	*part = NULL;
 	if (!made)
 		return err_memory(err, "a linear model", sizeof(*made));
 	*made = (struct linear){.config = *config,
@@ -65,16 +65,18 @@ int linear_new(struct linear **linear, const struct linear_config *config, struc
 		.shares = mem_new(classes, sizeof(float))};
 	made->spread = mem_new(made->spreads, sizeof(double));
 	if (!made->weights || !made->row || !made->gain || !made->shares || !made->spread) {
-		linear_free(made);
+		linear_free(&made->part);
 		return err_memory(err, "a linear model", 8 * (classes * size + size * size));
 	}
 	begin(made);
-	*linear = made;
+	*part = &made->part;
 	return 0;
 }
 
-void linear_free(struct linear *linear)
+void linear_free(struct part *part)
 {
+	struct linear *linear = (struct linear *)part;
+
 	if (!linear)
 		return;
 	mem_free(linear->weights);
@@ -111,8 +113,10 @@ void linear_answer(
 			sum > 0 ? (float)((double)probabilities[class] / sum) : 1 / (float)classes;
 }
 
-void linear_predict(const struct linear *linear, const float *inputs, float *probabilities)
+void linear_predict(const struct part *part, const float *inputs, float *probabilities)
 {
+	const struct linear *linear = (const struct linear *)part;
+
 	linear_answer(
 		linear->weights, linear->config.dim, linear->config.classes, inputs, probabilities);
 }
@@ -177,15 +181,16 @@ static double curvature(const struct linear *linear)
 	return fmin(fmax(left, FLATTEST), STEEPEST);
 }
 
-void linear_learn(struct linear *linear, const float *inputs, int32_t label)
+void linear_learn(struct part *part, const float *inputs, int32_t label)
 {
+	struct linear *linear = (struct linear *)part;
 	const int size = linear->size;
 	double square, bend, grow;
 
 	for (int i = 0; i < size - 1; i++)
 		linear->row[i] = (double)inputs[i];
 	linear->row[size - 1] = 1;
-	linear_predict(linear, inputs, linear->shares);
+	linear_predict(part, inputs, linear->shares);
 	square = reach(linear);
 	if (!(square >= 0) || !isfinite(square)) {
 		begin(linear);
@@ -204,18 +209,24 @@ void linear_learn(struct linear *linear, const float *inputs, int32_t label)
 	}
 }
 
-const double *linear_weights(const struct linear *linear)
+const double *linear_weights(const struct part *part)
 {
+	const struct linear *linear = (const struct linear *)part;
+
 	return linear->weights;
 }
 
-double linear_macs(const struct linear *linear)
+double linear_macs(const struct part *part)
 {
+	const struct linear *linear = (const struct linear *)part;
+
 	return 2 * (double)linear->spreads + 3.0 * linear->config.classes * linear->size;
 }
 
-double linear_bytes(const struct linear *linear)
+double linear_bytes(const struct part *part)
 {
+	const struct linear *linear = (const struct linear *)part;
+
 	return 8 * ((double)linear->spreads + (double)linear->config.classes * linear->size);
 }
 
@@ -236,8 +247,10 @@ static void check(struct linear *linear, struct state *state)
 	begin(linear);
 }
 
-void linear_state(struct linear *linear, struct state *state)
+void linear_state(struct part *part, struct state *state)
 {
+	struct linear *linear = (struct linear *)part;
+
 	state_enter(state, "linear");
 	state_doubles(state, "spread", linear->spread, linear->spreads);
 	state_class_doubles(state, "weights", linear->weights, (size_t)linear->config.classes,
@@ -251,42 +264,8 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 {
 	const struct linear_config config = {
 		(int)view->floats, net_spec(view->net)->classes, KEEP, SHRINK};
-	struct linear *made;
-	const int code = linear_new(&made, &config, err);
 
-	if (!code)
-		*part = &made->part;
-	return code;
-}
-
-static void end(struct part *part)
-{
-	linear_free((struct linear *)part);
-}
-
-static void ask(const struct part *part, const float *row, float *probabilities)
-{
-	linear_predict((const struct linear *)part, row, probabilities);
-}
-
-static void add(struct part *part, const float *row, int32_t label)
-{
-	linear_learn((struct linear *)part, row, label);
-}
-
-static double macs(const struct part *part)
-{
-	return linear_macs((const struct linear *)part);
-}
-
-static double bytes(const struct part *part)
-{
-	return linear_bytes((const struct linear *)part);
-}
-
-static void state(struct part *part, struct state *state)
-{
-	linear_state((struct linear *)part, state);
+	return linear_new(part, &config, err);
 }
 
 static size_t copied(const struct part *part)
@@ -298,7 +277,7 @@ static size_t copied(const struct part *part)
 
 static void copy(const struct part *part, void *to)
 {
-	memcpy(to, linear_weights((const struct linear *)part), copied(part));
+	memcpy(to, linear_weights(part), copied(part));
 }
 
 static void answer_copy(
@@ -312,12 +291,12 @@ static void answer_copy(
 const struct part_type part_linear = {
 	.word = "linear",
 	.make = make,
-	.free = end,
-	.ask = ask,
-	.add = add,
-	.macs = macs,
-	.bytes = bytes,
-	.state = state,
+	.free = linear_free,
+	.ask = linear_predict,
+	.add = linear_learn,
+	.macs = linear_macs,
+	.bytes = linear_bytes,
+	.state = linear_state,
 	.copied = copied,
 	.copy = copy,
 	.answer_copy = answer_copy,

@@ -31,26 +31,26 @@ struct linear_config {
 	double shrink; /* above 0; 10 is usual */
 };
 
-struct linear;
+struct part;
 
-int linear_new(struct linear **linear, const struct linear_config *config, struct err *err);
-void linear_free(struct linear *linear);
+int linear_new(struct part **part, const struct linear_config *config, struct err *err);
+void linear_free(struct part *part);
 
 /* A sample of `dim` numbers. */
-void linear_learn(struct linear *linear, const float *inputs, int32_t label);
+void linear_learn(struct part *part, const float *inputs, int32_t label);
 
 /* Probabilities of all classes. Several threads may ask at a time, none while it learns. */
-void linear_predict(const struct linear *linear, const float *inputs, float *probabilities);
+void linear_predict(const struct part *part, const float *inputs, float *probabilities);
 
 /* All that answers depend on, (classes, dim + 1) weights; and what they say, with the same bits. */
-const double *linear_weights(const struct linear *linear);
+const double *linear_weights(const struct part *part);
 void linear_answer(
 	const double *weights, int dim, int classes, const float *inputs, float *probabilities);
 
 /* Multiply-adds of an answer and of learning from a sample; memory. */
-double linear_macs(const struct linear *linear);
-double linear_bytes(const struct linear *linear);
+double linear_macs(const struct part *part);
+double linear_bytes(const struct part *part);
 
-void linear_state(struct linear *linear, struct state *state);
+void linear_state(struct part *part, struct state *state);
 
 #endif

@@ -34,13 +34,12 @@ struct found {
 	int32_t label;
 };
 
-int neighbours_new(
-	struct neighbours **neighbours, const struct neighbours_config *config, struct err *err)
+int neighbours_new(struct part **part, const struct neighbours_config *config, struct err *err)
 {
 	const size_t room = (size_t)config->room, row = (size_t)config->dim * sizeof(float);
 	struct neighbours *made = mem_new(1, sizeof(*made));
 
-	*neighbours = NULL;
+	*part = NULL;
 	if (!made)
 		return err_memory(err, "a bank of features", sizeof(*made));
 	*made = (struct neighbours){.config = *config, .room = config->room};
@@ -49,15 +48,17 @@ int neighbours_new(
 		made->labels = mem_new(room, sizeof(*made->labels));
 	}
 	if (room && (!made->rows || !made->labels)) {
-		neighbours_free(made);
+		neighbours_free(&made->part);
 		return err_memory(err, "a bank of features", room * row);
 	}
-	*neighbours = made;
+	*part = &made->part;
 	return 0;
 }
 
-void neighbours_free(struct neighbours *neighbours)
+void neighbours_free(struct part *part)
 {
+	struct neighbours *neighbours = (struct neighbours *)part;
+
 	if (!neighbours)
 		return;
 	mem_free(neighbours->rows);
@@ -66,8 +67,9 @@ void neighbours_free(struct neighbours *neighbours)
 }
 
 /* Rows for which there is no place yet get one, twice as many as there are at least. */
-int neighbours_reserve(struct neighbours *neighbours, int64_t n, struct err *err)
+int neighbours_reserve(struct part *part, int64_t n, struct err *err)
 {
+	struct neighbours *neighbours = (struct neighbours *)part;
 	const size_t row = (size_t)neighbours->config.dim * sizeof(float);
 	const int64_t need = neighbours->count + n;
 	const int64_t room = need < 2 * neighbours->room ? 2 * neighbours->room : need;
@@ -123,8 +125,9 @@ static int64_t place_of(const struct neighbours *n)
 	return place < n->config.room ? place : -1;
 }
 
-void neighbours_add(struct neighbours *neighbours, const float *features, int32_t label)
+void neighbours_add(struct part *part, const float *features, int32_t label)
 {
+	struct neighbours *neighbours = (struct neighbours *)part;
 	const int dim = neighbours->config.dim;
 	const int64_t place = place_of(neighbours);
 	const float scale = scale_of(features, dim);
@@ -138,8 +141,10 @@ void neighbours_add(struct neighbours *neighbours, const float *features, int32_
 	neighbours->labels[place] = label;
 }
 
-int64_t neighbours_count(const struct neighbours *neighbours)
+int64_t neighbours_count(const struct part *part)
 {
+	const struct neighbours *neighbours = (const struct neighbours *)part;
+
 	return neighbours->count;
 }
 
@@ -167,9 +172,9 @@ static int find(const struct neighbours *n, const float *features, struct found 
 	return count;
 }
 
-void neighbours_predict(
-	const struct neighbours *neighbours, const float *features, float *probabilities)
+void neighbours_predict(const struct part *part, const float *features, float *probabilities)
 {
+	const struct neighbours *neighbours = (const struct neighbours *)part;
 	const int classes = neighbours->config.classes;
 	struct found found[NEIGHBOURS_MOST];
 	const int count = find(neighbours, features, found);
@@ -186,8 +191,9 @@ void neighbours_predict(
 		probabilities[found[i].label] += (float)(weights[i] / sum);
 }
 
-void neighbours_state(struct neighbours *neighbours, struct state *state)
+void neighbours_state(struct part *part, struct state *state)
 {
+	struct neighbours *neighbours = (struct neighbours *)part;
 	const struct neighbours_config *c = &neighbours->config;
 	int64_t count = neighbours->count;
 	struct err err;
@@ -197,8 +203,7 @@ void neighbours_state(struct neighbours *neighbours, struct state *state)
 	state_int64(state, "count", &count);
 	if (state_reading(state) && !state_failed(state)) {
 		neighbours->count = 0;
-		if (count >= 0 && count <= COUNT_MOST &&
-			neighbours_reserve(neighbours, count, &err))
+		if (count >= 0 && count <= COUNT_MOST && neighbours_reserve(part, count, &err))
 			state_refuse(state, err.code, "%s", err.message);
 	}
 	neighbours->count = count;
@@ -222,32 +227,8 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 	const struct neighbours_config config = {(int)view->floats, net_spec(view->net)->classes,
 		options_int64(view->options, "fast.bank"), NEAREST, WIDTH,
 		(uint64_t)options_int64(view->options, "run.seed")};
-	struct neighbours *made;
-	const int code = neighbours_new(&made, &config, err);
 
-	if (!code)
-		*part = &made->part;
-	return code;
-}
-
-static void end(struct part *part)
-{
-	neighbours_free((struct neighbours *)part);
-}
-
-static int reserve(struct part *part, int64_t n, struct err *err)
-{
-	return neighbours_reserve((struct neighbours *)part, n, err);
-}
-
-static void ask(const struct part *part, const float *row, float *probabilities)
-{
-	neighbours_predict((const struct neighbours *)part, row, probabilities);
-}
-
-static void add(struct part *part, const float *row, int32_t label)
-{
-	neighbours_add((struct neighbours *)part, row, label);
+	return neighbours_new(part, &config, err);
 }
 
 static double macs(const struct part *part)
@@ -264,21 +245,16 @@ static double bytes(const struct part *part)
 	return 4 * (neighbours->config.dim + 1.0) * (double)neighbours->count;
 }
 
-static void state(struct part *part, struct state *state)
-{
-	neighbours_state((struct neighbours *)part, state);
-}
-
 const struct part_type part_knn = {
 	.word = "knn",
 	.share = 1,
 	.check = part_for_vectors,
 	.make = make,
-	.free = end,
-	.reserve = reserve,
-	.ask = ask,
-	.add = add,
+	.free = neighbours_free,
+	.reserve = neighbours_reserve,
+	.ask = neighbours_predict,
+	.add = neighbours_add,
 	.macs = macs,
 	.bytes = bytes,
-	.state = state,
+	.state = neighbours_state,
 };

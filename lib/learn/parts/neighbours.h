@@ -25,28 +25,26 @@ struct neighbours_config {
 	uint64_t seed; /* decides which rows give way */
 };
 
-struct neighbours;
+struct part;
 
-int neighbours_new(
-	struct neighbours **neighbours, const struct neighbours_config *config, struct err *err);
-void neighbours_free(struct neighbours *neighbours);
+int neighbours_new(struct part **part, const struct neighbours_config *config, struct err *err);
+void neighbours_free(struct part *part);
 
 /* A bank that keeps all must have room for n samples before they are added. */
-int neighbours_reserve(struct neighbours *neighbours, int64_t n, struct err *err);
+int neighbours_reserve(struct part *part, int64_t n, struct err *err);
 
 /* Adds a sample of `dim` numbers, or leaves it out. */
-void neighbours_add(struct neighbours *neighbours, const float *features, int32_t label);
+void neighbours_add(struct part *part, const float *features, int32_t label);
 
 /* How many rows are kept. */
-int64_t neighbours_count(const struct neighbours *neighbours);
+int64_t neighbours_count(const struct part *part);
 
 /*
  * Probabilities of all classes; all alike while the bank is empty. Of equal cosines those of
  * earlier rows count. Several threads may ask at a time, none while samples are added.
  */
-void neighbours_predict(
-	const struct neighbours *neighbours, const float *features, float *probabilities);
+void neighbours_predict(const struct part *part, const float *features, float *probabilities);
 
-void neighbours_state(struct neighbours *neighbours, struct state *state);
+void neighbours_state(struct part *part, struct state *state);
 
 #endif

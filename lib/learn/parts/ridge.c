@@ -30,13 +30,13 @@ static size_t triangle(int dim)
 	return (size_t)dim * ((size_t)dim + 1) / 2;
 }
 
-int ridge_new(struct ridge **ridge, const struct ridge_config *config, struct err *err)
+int ridge_new(struct part **part, const struct ridge_config *config, struct err *err)
 {
 	const size_t dim = (size_t)config->dim, cells = triangle(config->dim);
 	const size_t rows = (size_t)config->classes * dim;
 	struct ridge *made = mem_new(1, sizeof(*made));
 
-	*ridge = NULL;
+	*part = NULL;
 	if (!made)
 		return err_memory(err, "a ridge regression", sizeof(*made));
 	*made = (struct ridge){.config = *config,
@@ -46,16 +46,18 @@ int ridge_new(struct ridge **ridge, const struct ridge_config *config, struct er
 		.solution = mem_new(dim, sizeof(double)),
 		.weights = mem_new(rows, sizeof(float))};
 	if (!made->gram || !made->factor || !made->sums || !made->solution || !made->weights) {
-		ridge_free(made);
+		ridge_free(&made->part);
 		return err_memory(
 			err, "a ridge regression", 2 * cells * sizeof(double) + rows * 12);
 	}
-	*ridge = made;
+	*part = &made->part;
 	return 0;
 }
 
-void ridge_free(struct ridge *ridge)
+void ridge_free(struct part *part)
 {
+	struct ridge *ridge = (struct ridge *)part;
+
 	if (!ridge)
 		return;
 	mem_free(ridge->gram);
@@ -66,8 +68,9 @@ void ridge_free(struct ridge *ridge)
 	mem_free(ridge);
 }
 
-void ridge_add(struct ridge *ridge, const float *features, int32_t label)
+void ridge_add(struct part *part, const float *features, int32_t label)
 {
+	struct ridge *ridge = (struct ridge *)part;
 	const int dim = ridge->config.dim;
 	double *sums = ridge->sums + (int64_t)label * dim, *row = ridge->gram;
 
@@ -91,13 +94,16 @@ static int64_t due_after(const struct ridge *ridge)
 	return after ? after : 1;
 }
 
-bool ridge_due(const struct ridge *ridge)
+bool ridge_due(const struct part *part)
 {
+	const struct ridge *ridge = (const struct ridge *)part;
+
 	return ridge->count - ridge->solved >= due_after(ridge);
 }
 
-double ridge_solving(const struct ridge *ridge)
+double ridge_solving(const struct part *part)
 {
+	const struct ridge *ridge = (const struct ridge *)part;
 	const double dim = ridge->config.dim;
 
 	return (dim * dim * dim / 6 + ridge->config.classes * dim * dim) / (double)due_after(ridge);
@@ -161,8 +167,9 @@ static void solve_class(struct ridge *ridge, int class)
 	}
 }
 
-void ridge_solve(struct ridge *ridge)
+void ridge_solve(struct part *part)
 {
+	struct ridge *ridge = (struct ridge *)part;
 	const double more = ridge->config.shrink * trace(ridge) / ridge->config.dim;
 
 	ridge->solved = ridge->count;
@@ -174,8 +181,9 @@ void ridge_solve(struct ridge *ridge)
 		solve_class(ridge, class);
 }
 
-void ridge_predict(const struct ridge *ridge, const float *features, float *probabilities)
+void ridge_predict(const struct part *part, const float *features, float *probabilities)
 {
+	const struct ridge *ridge = (const struct ridge *)part;
 	const int dim = ridge->config.dim, classes = ridge->config.classes;
 	double sum = 0;
 
@@ -199,8 +207,9 @@ void ridge_predict(const struct ridge *ridge, const float *features, float *prob
 			sum > 0 ? (float)(probabilities[class] / sum) : 1 / (float)classes;
 }
 
-void ridge_state(struct ridge *ridge, struct state *state)
+void ridge_state(struct part *part, struct state *state)
 {
+	struct ridge *ridge = (struct ridge *)part;
 	const size_t classes = (size_t)ridge->config.classes, dim = (size_t)ridge->config.dim;
 
 	state_enter(state, "ridge");
@@ -217,33 +226,14 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 {
 	const struct ridge_config config = {
 		(int)view->floats + 1, net_spec(view->net)->classes, SHRINK};
-	struct ridge *made;
-	const int code = ridge_new(&made, &config, err);
 
-	if (!code)
-		*part = &made->part;
-	return code;
-}
-
-static void end(struct part *part)
-{
-	ridge_free((struct ridge *)part);
-}
-
-static void ask(const struct part *part, const float *row, float *probabilities)
-{
-	ridge_predict((const struct ridge *)part, row, probabilities);
-}
-
-static void add(struct part *part, const float *row, int32_t label)
-{
-	ridge_add((struct ridge *)part, row, label);
+	return ridge_new(part, &config, err);
 }
 
 static void settle(struct part *part)
 {
-	if (ridge_due((struct ridge *)part))
-		ridge_solve((struct ridge *)part);
+	if (ridge_due(part))
+		ridge_solve(part);
 }
 
 /* Solving is spread over the samples between two of its times. */
@@ -252,7 +242,7 @@ static double macs(const struct part *part)
 	const struct ridge *ridge = (const struct ridge *)part;
 	const double dim = ridge->config.dim, classes = ridge->config.classes;
 
-	return dim * (dim + 1) / 2 + dim * classes + ridge_solving(ridge);
+	return dim * (dim + 1) / 2 + dim * classes + ridge_solving(part);
 }
 
 static double bytes(const struct part *part)
@@ -263,21 +253,16 @@ static double bytes(const struct part *part)
 	return 8 * dim * (dim + 1) + 12 * dim * classes;
 }
 
-static void state(struct part *part, struct state *state)
-{
-	ridge_state((struct ridge *)part, state);
-}
-
 const struct part_type part_ridge = {
 	.word = "ridge",
 	.share = 2,
 	.check = part_for_vectors,
 	.make = make,
-	.free = end,
-	.ask = ask,
-	.add = add,
+	.free = ridge_free,
+	.ask = ridge_predict,
+	.add = ridge_add,
 	.settle = settle,
 	.macs = macs,
 	.bytes = bytes,
-	.state = state,
+	.state = ridge_state,
 };

@@ -24,31 +24,31 @@ struct ridge_config {
 	double shrink; /* above 0; 0.1 is usual */
 };
 
-struct ridge;
+struct part;
 
-int ridge_new(struct ridge **ridge, const struct ridge_config *config, struct err *err);
-void ridge_free(struct ridge *ridge);
+int ridge_new(struct part **part, const struct ridge_config *config, struct err *err);
+void ridge_free(struct part *part);
 
 /* Adds a sample of `dim` numbers. Predictions stay as they are until ridge_solve. */
-void ridge_add(struct ridge *ridge, const float *features, int32_t label);
+void ridge_add(struct part *part, const float *features, int32_t label);
 
 /*
  * Whether solving again is worth its cost: a twentieth more samples were added than the last time
  * knew of, and at least a quarter of dim. So the times lie closer at the beginning and cost less
  * than the adding, however long the stream is.
  */
-bool ridge_due(const struct ridge *ridge);
-void ridge_solve(struct ridge *ridge);
+bool ridge_due(const struct part *part);
+void ridge_solve(struct part *part);
 
 /* What solving costs in multiply-adds, spread over the samples between two times. */
-double ridge_solving(const struct ridge *ridge);
+double ridge_solving(const struct part *part);
 
 /*
  * Probabilities of all classes: what the regression says, without its negative part, scaled to sum
  * 1; all alike where it says nothing. Several threads may ask at a time, none while it is solved.
  */
-void ridge_predict(const struct ridge *ridge, const float *features, float *probabilities);
+void ridge_predict(const struct part *part, const float *features, float *probabilities);
 
-void ridge_state(struct ridge *ridge, struct state *state);
+void ridge_state(struct part *part, struct state *state);
 
 #endif
