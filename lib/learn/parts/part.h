@@ -60,7 +60,8 @@ struct part_samples {
 	const float *inputs;   /* (n, floats), as the net sees them */
 	const float *features; /* (n, net_features): what the slow net's last layer sees; NULL
 				  unless some part wants them */
-	int64_t first;         /* the id of the first one, once labels are known */
+	const float *slow; /* (n, classes): probabilities by the slow net; there if features are */
+	int64_t first;     /* the id of the first one, once labels are known */
 	const int32_t *labels; /* NULL: not revealed yet */
 	int n;
 };

@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "learn/parts/parts_impl.h"
 
+static const double NET_SHARE = 2; /* of the slow net in answers about ever; see part_type.share */
+
 const struct part_type *const part_types[PART_TYPES] = {
 	&part_fast, &part_ridge, &part_knn, &part_linear};
 
@@ -71,12 +73,25 @@ static int make_buffers(struct parts *parts, const struct part_view *view, struc
 		(!parts->mix.config.guard ||
 			(parts->mixed = mem_new(PART_CHUNK * classes, sizeof(float)))) &&
 		(parts->ids = mem_new(room, sizeof(*parts->ids))) &&
+		(parts->slow = mem_new(PART_CHUNK * classes, sizeof(float))) &&
+		(parts->none = mem_new(PART_CHUNK, sizeof(*parts->none))) &&
 		(parts->labels = mem_new(room, sizeof(*parts->labels)));
 	if (!whole)
 		return err_memory(err, "parts of a mixture", room * view->floats * sizeof(float));
 	for (size_t i = 0; i < room; i++)
 		parts->ones[i] = 1;
 	return 0;
+}
+
+static void weigh_ever(struct parts *parts)
+{
+	double sum = NET_SHARE;
+
+	for (int i = 1; i <= parts->count; i++)
+		sum += parts->models[i].part->type->share;
+	parts->ever[0] = NET_SHARE / sum;
+	for (int i = 1; i <= parts->count; i++)
+		parts->ever[i] = parts->models[i].part->type->share / sum;
 }
 
 int parts_new(struct parts **parts, const struct parts_config *config, const struct part_view *view,
@@ -94,6 +109,7 @@ int parts_new(struct parts **parts, const struct parts_config *config, const str
 		&made->mix, &config->mix, view->engine->kernels, net_spec(view->net)->classes, err);
 	for (int i = 0; i < config->count && !code; i++)
 		code = make_part(made, config->rows[i].type, config->rows[i].models, view, err);
+	weigh_ever(made);
 	if (!code)
 		code = make_buffers(made, view, err);
 	if (code)
@@ -116,10 +132,12 @@ void parts_free(struct parts *parts)
 	mem_free(parts->losses);
 	mem_free(parts->ones);
 	mem_free(parts->logits);
+	mem_free(parts->slow);
 	mem_free(parts->answer);
 	mem_free(parts->mixed);
 	mem_free(parts->ids);
 	mem_free(parts->labels);
+	mem_free(parts->none);
 	mix_release(&parts->mix);
 	mem_free(parts);
 }

@@ -2,18 +2,17 @@
  * What is this now, and ever: the slow net and parts are asked, and what they say is mixed by their
  * weights.
  */
+#include <math.h>
 #include <string.h>
 
 #include "learn/parts/parts_impl.h"
 #include "nn/kernels.h"
 
-static const double NET_SHARE = 2; /* of the slow net in answers about ever; see part_type.share */
-
-void parts_softmax(const struct parts *parts, const struct part_view *view, float *logits,
-	const int32_t *labels, int n)
+void parts_softmax(struct parts *parts, const struct part_samples *samples, float *logits)
 {
-	parts_probabilities(view->engine->kernels, parts->mix.classes, logits, labels, parts->ones,
-		n, parts->losses);
+	parts_probabilities(samples->view->engine->kernels, parts->mix.classes, logits,
+		samples->labels ? samples->labels : parts->none, parts->ones, samples->n,
+		parts->losses);
 }
 
 /* The kernel's gradient is the probabilities but for the label's, which is less by 1. */
@@ -30,20 +29,9 @@ int parts_look(struct parts *parts, struct part_samples *samples, float *logits,
 	const struct part_view *view = samples->view;
 
 	samples->features = parts->features;
+	samples->slow = parts->slow;
 	return runner_features(view->runner, view->params, view->stats, samples->inputs, samples->n,
 		logits, parts->features, err);
-}
-
-void parts_ever_weights(const struct parts *parts, double weights[MIX_MODELS])
-{
-	double sum = NET_SHARE;
-
-	for (int i = 1; i <= parts->count; i++)
-		sum += parts->models[i].part->type->share;
-	memset(weights, 0, MIX_MODELS * sizeof(*weights));
-	weights[0] = NET_SHARE / sum;
-	for (int i = 1; i <= parts->count; i++)
-		weights[i] = parts->models[i].part->type->share / sum;
 }
 
 void parts_now_weights(const struct parts *parts, double weights[MIX_MODELS])
@@ -97,11 +85,21 @@ int parts_answer(struct parts *parts, int model, const struct part_samples *samp
 	struct asking_rows asking = {
 		part, parts->rows, samples->view->floats + 1, (size_t)parts->mix.classes, answers};
 
-	if (part->type->answer)
-		return part->type->answer(part, parts->models[model].model, samples, answers, err);
-	parts_fill_rows(parts, samples);
-	team_run(samples->view->engine->team, samples->n, ask_row, &asking);
-	return 0;
+	int code = 0;
+
+	if (part->type->answer) {
+		code = part->type->answer(part, parts->models[model].model, samples, answers, err);
+	} else {
+		parts_fill_rows(parts, samples);
+		team_run(samples->view->engine->team, samples->n, ask_row, &asking);
+	}
+	if (!code && part->type->logits)
+		parts_softmax(parts, samples, answers);
+	else if (!code && samples->labels)
+		for (int i = 0; i < samples->n; i++)
+			parts->losses[i] =
+				-logf(answers[i * parts->mix.classes + samples->labels[i]]);
+	return code;
 }
 
 /* A chunk that is asked about: by which weights (NULL: by class), and where answers are gathered. */
@@ -126,37 +124,31 @@ static int ask_slow(struct parts *parts, struct asking *a, struct err *err)
 	if (!counts(parts, a, 0) && !parts->features)
 		return 0;
 	part_tell(a->samples.view, LEARNER_PREDICT, n);
-	code = parts_look(parts, &a->samples, parts->logits, err);
+	code = parts_look(parts, &a->samples, parts->slow, err);
 	if (code)
 		return code;
-	parts_softmax(parts, a->samples.view, parts->logits, parts->labels, n);
-	mix_look(&parts->mix, parts->logits, n);
-	mix_gather(&parts->mix, a->weights, 0, parts->logits, n, a->sum);
+	parts_softmax(parts, &a->samples, parts->slow);
+	mix_look(&parts->mix, parts->slow, n);
+	mix_gather(&parts->mix, a->weights, 0, parts->slow, n, a->sum);
 	return 0;
 }
 
 static int ask_part(struct parts *parts, const struct asking *a, int model, struct err *err)
 {
-	const int n = a->samples.n;
 	int code;
 
 	if (!counts(parts, a, model))
 		return 0;
 	code = parts_answer(parts, model, &a->samples, parts->logits, err);
-	if (code)
-		return code;
-	if (parts->models[model].part->type->logits)
-		parts_softmax(parts, a->samples.view, parts->logits, parts->labels, n);
-	mix_gather(&parts->mix, a->weights, model, parts->logits, n, a->sum);
-	return 0;
+	if (!code)
+		mix_gather(&parts->mix, a->weights, model, parts->logits, a->samples.n, a->sum);
+	return code;
 }
 
 static int ask_chunk(struct parts *parts, struct asking *a, struct err *err)
 {
-	int code;
+	int code = ask_slow(parts, a, err);
 
-	memset(parts->labels, 0, PART_CHUNK * sizeof(*parts->labels));
-	code = ask_slow(parts, a, err);
 	for (int i = 1; i <= parts->count && !code; i++)
 		code = ask_part(parts, a, i, err);
 	return code;
@@ -173,7 +165,8 @@ static int ask_alone(struct parts *parts, struct asking *a, int model, struct er
 		code = parts_look(parts, &a->samples, a->sum, err);
 	}
 	if (!code && part)
-		code = parts_answer(parts, model, &a->samples, a->sum, err);
+		code = part->type->answer(
+			part, parts->models[model].model, &a->samples, a->sum, err);
 	if (!code)
 		mix_sound(&parts->mix, a->sum, a->samples.n);
 	return code;
@@ -193,13 +186,11 @@ int parts_predict(struct parts *parts, const struct part_view *view, bool ever, 
 {
 	const size_t classes = (size_t)parts->mix.classes;
 	const bool by_class = parts->mix.config.by_class && !ever;
-	double weights[MIX_MODELS];
+	double now[MIX_MODELS];
+	const double *weights = ever ? parts->ever : now;
 	int code = 0, one;
 
-	if (ever)
-		parts_ever_weights(parts, weights);
-	else
-		parts_now_weights(parts, weights);
+	parts_now_weights(parts, now);
 	one = ever || by_class ? -1 : alone(parts, weights);
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += PART_CHUNK) {

@@ -2,34 +2,38 @@
  * How parts learn. All are scored by what they said, or would have said, before they saw the
  * labels; then they learn; then the mixture takes the scores into its records.
  */
-#include <math.h>
 #include <string.h>
 
 #include "learn/parts/parts_impl.h"
 #include "nn/rank.h"
 
-/* What stands in the buffer of logits goes into the answer that the guard is compared with. */
-static void add_mixed(struct parts *parts, int model, int n)
+/*
+ * The mixture takes what a model says of n samples, before it learns from them: its losses, which
+ * stand in the buffer, and its probabilities, which fast weights give only where there is a guard.
+ */
+static void take_answer(struct parts *parts, int model, const float *probabilities, int n)
 {
+	const struct mix *mix = &parts->mix;
+
+	mix_score(&parts->mix, model, parts->losses, n);
 	if (parts->mixed)
-		mix_gather(&parts->mix, parts->mix.config.by_class ? NULL : parts->weights, model,
-			parts->logits, n, parts->mixed);
+		mix_gather(mix, mix->config.by_class ? NULL : parts->weights, model, probabilities,
+			n, parts->mixed);
+	if (parts->answer && parts->ever[model] > 0)
+		mix_gather(mix, parts->ever, model, probabilities, n, parts->answer);
 }
 
 void part_scored(struct part_lesson *lesson, const struct part *part, int model)
 {
 	struct parts *parts = lesson->parts;
 	const struct part_samples *samples = &lesson->samples;
+	int i = 1;
 
-	for (int i = 1; i <= parts->count; i++) {
-		if (parts->models[i].part != part || parts->models[i].model != model)
-			continue;
-		mix_score(&parts->mix, i, parts->losses, samples->n);
-		if (lesson->mixes)
-			parts_softmax(
-				parts, samples->view, parts->logits, samples->labels, samples->n);
-		add_mixed(parts, i, samples->n);
-	}
+	while (parts->models[i].part != part || parts->models[i].model != model)
+		i++;
+	if (lesson->mixes)
+		parts_softmax(parts, samples, parts->logits);
+	take_answer(parts, i, parts->logits, samples->n);
 }
 
 int part_look_behind(struct part_lesson *lesson, int n, struct err *err)
@@ -61,57 +65,45 @@ int part_recent(struct part_lesson *lesson, int recent, struct err *err)
 	return code ? code : n + recent;
 }
 
-/* Of parts that do not score themselves: their records and, with the slow net, the answer about
- * ever; returns how often that is right, or an error. */
-static int score_parts(struct parts *parts, struct part_lesson *lesson, struct err *err)
+static int score_slow(struct parts *parts, struct part_samples *samples, int *hits, struct err *err)
 {
-	const struct part_samples *samples = &lesson->samples;
-	const int classes = parts->mix.classes, n = samples->n;
-	double weights[MIX_MODELS];
-	int code = 0;
-
-	parts_ever_weights(parts, weights);
-	memset(parts->answer, 0, (size_t)n * (size_t)classes * sizeof(float));
-	mix_gather(&parts->mix, weights, 0, parts->logits, n, parts->answer);
-	for (int i = 1; i <= parts->count && !code; i++) {
-		if (parts->models[i].part->type->scores)
-			continue;
-		code = parts_answer(parts, i, samples, parts->logits, err);
-		for (int k = 0; k < n && !code; k++)
-			parts->losses[k] = -logf(parts->logits[k * classes + samples->labels[k]]);
-		mix_score(&parts->mix, i, parts->losses, n);
-		mix_gather(&parts->mix, weights, i, parts->logits, n, parts->answer);
-		add_mixed(parts, i, n);
-	}
-	return code ? code : rank_hits(parts->answer, classes, samples->labels, n);
-}
-
-/* The record of the slow net and of all that does not score itself. */
-static int score(struct parts *parts, struct part_lesson *lesson, int *hits, struct err *err)
-{
-	struct part_samples *samples = &lesson->samples;
-	const int32_t *labels = samples->labels;
 	const int n = samples->n, classes = parts->mix.classes;
-	int right = 0, code = parts_look(parts, samples, parts->logits, err);
+	const int code = parts_look(parts, samples, parts->slow, err);
 
 	if (code)
 		return code;
 	part_tell(samples->view, LEARNER_FAST_FORWARD, n);
 	if (!parts->answer)
-		right = rank_hits(parts->logits, classes, labels, n);
-	parts_softmax(parts, samples->view, parts->logits, labels, n);
-	mix_look(&parts->mix, parts->logits, n);
-	mix_score(&parts->mix, 0, parts->losses, n);
-	mix_score_prior(&parts->mix, parts->logits, labels, n);
+		*hits += rank_hits(parts->slow, classes, samples->labels, n);
+	parts_softmax(parts, samples, parts->slow);
+	mix_look(&parts->mix, parts->slow, n);
+	mix_score_prior(&parts->mix, parts->slow, samples->labels, n);
+	take_answer(parts, 0, parts->slow, n);
+	return 0;
+}
+
+/* All that do not score themselves; and how often the answer about ever is right. */
+static int score(struct parts *parts, struct part_samples *samples, int *hits, struct err *err)
+{
+	const size_t size = (size_t)samples->n * (size_t)parts->mix.classes * sizeof(float);
+	int code;
+
 	if (parts->mixed) {
-		memset(parts->mixed, 0, (size_t)n * (size_t)classes * sizeof(float));
+		memset(parts->mixed, 0, size);
 		parts_now_weights(parts, parts->weights);
 	}
-	add_mixed(parts, 0, n);
 	if (parts->answer)
-		right = score_parts(parts, lesson, err);
-	*hits += right > 0 ? right : 0;
-	return right < 0 ? right : 0;
+		memset(parts->answer, 0, size);
+	code = score_slow(parts, samples, hits, err);
+	for (int i = 1; i <= parts->count && !code; i++) {
+		if (parts->models[i].part->type->scores)
+			continue;
+		code = parts_answer(parts, i, samples, parts->logits, err);
+		take_answer(parts, i, parts->logits, samples->n);
+	}
+	if (!code && parts->answer)
+		*hits += rank_hits(parts->answer, parts->mix.classes, samples->labels, samples->n);
+	return code;
 }
 
 static int learn_part(struct part *part, struct part_lesson *lesson, struct err *err)
@@ -165,7 +157,7 @@ static int learn_chunk(
 		.losses = parts->losses,
 		.logits = parts->logits,
 		.mixes = parts->mixed != NULL};
-	int code = score(parts, &lesson, hits, err);
+	int code = score(parts, &lesson.samples, hits, err);
 
 	tell_macs(parts, samples);
 	for (int i = 0; i < PART_TYPES && !code; i++)
