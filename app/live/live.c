@@ -170,11 +170,9 @@ static int turn(struct live *live, struct err *err)
 
 int live_begin(struct live *live, const struct live_watch *watch, struct err *err)
 {
-	const int code = live_learns(live) ? session_begin(&live->session, err) : 0;
-
 	if (watch)
 		live->watch = *watch;
-	return code;
+	return live_learns(live) ? session_begin(&live->session, err) : 0;
 }
 
 static int go(struct live *live, struct err *err)

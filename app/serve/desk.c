@@ -159,7 +159,10 @@ static int take(struct desk *desk, struct job *jobs, struct err *err)
 	return code;
 }
 
-/* While a time step is trained on, inputs and questions need not wait for its end. */
+/*
+ * While a time step is trained on, inputs and questions need not wait for its end; but for that of
+ * all that is learned again after a crash.
+ */
 static void between(void *context)
 {
 	struct desk *desk = context;
@@ -168,7 +171,7 @@ static void between(void *context)
 	int code = 0;
 
 	pthread_mutex_lock(&desk->lock);
-	jobs = list_take(&desk->inputs);
+	jobs = desk->begun ? list_take(&desk->inputs) : NULL;
 	pthread_mutex_unlock(&desk->lock);
 	if (jobs)
 		code = take(desk, jobs, &err);
@@ -319,7 +322,7 @@ void *desk_work(void *context)
 	pthread_mutex_lock(&desk->lock);
 	desk->begun = true;
 	pthread_mutex_unlock(&desk->lock);
-	while (!code && !ending)
+	while (!code && !ending && !run_stopping(&desk->live->session.run))
 		code = turn(desk, &more, &ending, &err);
 	desk_look(desk);
 	desk_give_up(desk, code, &err);

@@ -55,8 +55,10 @@ enum desk_state { DESK_OPENS, DESK_WAITS, DESK_LEARNS, DESK_PAUSED, DESK_ENDED, 
 /* How things stand, a moment ago. */
 struct desk_status {
 	enum desk_state state;
-	bool learns; /* there is a learner */
+	bool learns;  /* there is a learner */
+	bool answers; /* by what it knows, or knew at its last checkpoint */
 	int64_t samples, iteration, step, lines, bad, waiting, pool;
+	int64_t behind; /* samples of the journal that are still to be learned again */
 	double le, recent, blind, rate, sigma, loss, train_seconds, seconds;
 	double val, val_plain;          /* accuracy on samples that are held out; NAN: not known */
 	int64_t cuts, alarms, warnings; /* of the run's events; of this process */

@@ -26,6 +26,7 @@ struct desk {
 	struct list inputs, others, saves;
 	int reserved, room;
 	bool begun, ending, ended, paused;
+	bool resumed; /* from a checkpoint, whose weights the copy had at first */
 	struct err failure;
 	struct desk_status status;
 	struct copy *copy; /* NULL: what inputs are is not known yet */

@@ -149,9 +149,10 @@ int desk_open(struct desk **desk, const struct run_config *config, int queue, st
 	made->events = path_join(config->folder, "events.jsonl");
 	made->room = queue;
 	code = live_open(&made->live, &made->config, -1, -1, err);
-	/* Questions that come before the learner is where it was get its first answers. */
+	/* Questions that come before the learner is where it was get its last checkpoint's answers. */
 	if (!code)
 		code = desk_publish(made, err);
+	made->resumed = !code && live_learns(made->live) && made->live->session.run.step > 0;
 	if (code)
 		desk_close(made);
 	else
@@ -177,6 +178,9 @@ void desk_stop(struct desk *desk)
 		return;
 	pthread_mutex_lock(&desk->lock);
 	desk->ending = true;
+	/* What it has not learned again by now it learns again at its next start. */
+	if (!desk->begun)
+		__atomic_store_n(&desk->stop, 1, __ATOMIC_RELAXED);
 	pthread_cond_signal(&desk->some);
 	pthread_mutex_unlock(&desk->lock);
 	if (desk->started)

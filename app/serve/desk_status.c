@@ -132,6 +132,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.step = run->step;
 	now.waiting = journal_waiting(desk->live->session.journal);
 	now.pool = report.pool;
+	now.behind = store_stored(run->store) - store_count(run->store);
 	now.le = now.samples ? prequential_top1(run->prequential) : NAN;
 	now.blind = now.samples ? prequential_blind(run->prequential) : NAN;
 	now.recent = recent_accuracy(&run->recent);
@@ -185,6 +186,7 @@ void desk_status(struct desk *desk, struct desk_status *status)
 	pthread_mutex_lock(&desk->lock);
 	*status = desk->status;
 	status->queue = desk->reserved;
+	status->answers = desk->begun || desk->resumed;
 	if (desk->failure.code)
 		status->state = DESK_FAILED;
 	else if (desk->ended)

@@ -28,6 +28,8 @@ static const struct number {
 	ROW(bad, "counter", WHOLE, "objects that could not be used"),
 	ROW(waiting, "gauge", WHOLE, "inputs that wait for their labels"),
 	ROW(pool, "gauge", WHOLE, "samples that are replayed"),
+	ROW(behind, "gauge", WHOLE,
+		"samples to learn again before it is where it was; answers lack them"),
 	ROW(le, "gauge", REAL, "share of samples predicted right before their labels came"),
 	ROW(recent, "gauge", REAL, "that share of the last 1000"),
 	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),

@@ -53,7 +53,7 @@ static const char *not_ready(struct exchange *exchange)
 
 		if (served->desk && (!exchange->served || exchange->served == served))
 			desk_status(served->desk, &status);
-		if (status.state == DESK_OPENS)
+		if (status.state == DESK_OPENS && !status.answers)
 			return "the learner opens";
 		if (status.state == DESK_ENDED || status.state == DESK_FAILED)
 			return "the service ends";

@@ -81,7 +81,8 @@ int run_save_when_due(struct run *run, struct err *err)
 
 bool run_stopping(const struct run *run)
 {
-	return run->config.stop && *run->config.stop;
+	/* Set by a signal, or by another thread. */
+	return run->config.stop && __atomic_load_n(run->config.stop, __ATOMIC_RELAXED);
 }
 
 /*

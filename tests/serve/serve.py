@@ -537,6 +537,39 @@ def ends(retain, folder):
     verdict(code == 0, "SIGTERM ends it", code, service.errors)
 
 
+def answers_while_it_opens(retain, folder):
+    """After a kill, by what it knew at its last checkpoint."""
+    os.makedirs(os.path.join(folder, "opens"))
+    words = "--set", "run.iterations=2000", "--set", "model.arch=mlp:256,256"
+    service = new(os.path.join(folder, "opens"), retain, *words)
+
+    def send(first, count):
+        return service.ask("POST", "/v1/samples", "".join(
+            '{"id": %d, "input": [%d, %d], "label": %d}\n' % (i, i % 3, i % 5, i % 3) for i in range(first, first + count)))
+    send(0, 16)
+    service.post("/v1/save", "")
+    send(16, 80)
+    service.end(signal.SIGKILL)
+    Service.opens, opens = lambda self: False, Service.opens
+    try:
+        service = new(os.path.join(folder, "opens"), retain, *words)
+        state = json.loads(service.get("/v1/state")[1])
+        status, got = service.post("/v1/predict", {"input": [1, 2]})
+        metrics = service.get("/metrics")[1].decode()
+        behind = [int(line.split()[1]) for line in metrics.splitlines() if line.startswith("retain_behind{")]
+        verdict(state["state"] == "opens" and status == 200 and "prediction" in got and behind and behind[0] > 0 and
+                'state="opens"} 1' in metrics, "it answers while it learns again what it had not saved", state, got, behind)
+        begun = time.monotonic()
+        code = service.end()
+        verdict(code == 0 and time.monotonic() - begun < 20, "and ends when it is told to", code, service.errors)
+        service = new(os.path.join(folder, "opens"), retain, *words)
+    finally:
+        Service.opens = opens
+    got = service.post("/v1/label", {"id": 95, "label": 2})[1]
+    verdict(got.get("sample") == 95 and json.loads(service.get("/v1/state")[1])["behind"] == 0, "nothing is lost by it", got)
+    service.end()
+
+
 def gives_way(service):
     """The learner's thread, and it alone, is nicer than the rest."""
     nice = []
@@ -593,6 +626,7 @@ def main(retain):
         answers_together(retain, folder)
         bounds(retain, folder)
         ends(retain, folder)
+        answers_while_it_opens(retain, folder)
         has_a_good_unit(retain, folder)
     finally:
         shutil.rmtree(folder)

@@ -44,8 +44,13 @@ class Service:
         self.wait_ready()
 
     def wait_ready(self):
-        while self.process.poll() is None and self.get("/v2/health/ready")[0] != 200:
+        """Until it is where it was, if it was killed."""
+        while self.process.poll() is None and (self.get("/v2/health/ready")[0] != 200 or self.opens()):
             time.sleep(0.02)
+
+    def opens(self):
+        status, words = self.get("/v1/state")
+        return status == 200 and json.loads(words)["state"] == "opens"
 
     def connection(self, timeout=60):
         if self.port:
