@@ -96,6 +96,7 @@ static struct session_config session_config(const struct options *o, bool strict
 		.waiting = options_int64(o, "stdin.waiting"),
 		.remember = options_int64(o, "stdin.remember"),
 		.every = options_int64(o, "eval.every"),
+		.unmarked_paced = true,
 	};
 
 	/* Of a last time step that is not full, too. */
@@ -144,7 +145,8 @@ static void read_options(struct live *live, const struct options *o, int input, 
 	live->format = &live_line_formats[format < 0 ? 0 : format];
 	live_table_init(&live->table, o);
 	answers_init(&live->answers, output);
-	live->session.watch = (struct session_watch){on_settled, on_between, on_keeping, live};
+	live->session.watch =
+		(struct session_watch){on_settled, on_between, on_keeping, NULL, live};
 }
 
 /* Columns of CSV come as the schema has them until a heading says otherwise. */

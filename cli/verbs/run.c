@@ -267,11 +267,14 @@ static int read_words(struct request *request, int *argc, char **argv)
 		return status;
 	if (*argc > 2)
 		return complain(EXIT_USAGE, "%s: one DATA or CONFIG is enough", argv[2]);
-	if (request->resume && (*argc > 1 || request->out || request->force))
+	if (request->resume &&
+		((*argc > 1 && strcmp(argv[1], "-") != 0) || request->out || request->force))
 		return complain(EXIT_USAGE,
 			"--resume %s: takes the folder's own config and place; leave "
 			"out CONFIG, --out and --force",
 			request->resume);
+	if (request->resume && *argc > 1)
+		request->data = SOURCE_LIVE;
 	return ARGS_GO_ON;
 }
 
@@ -280,8 +283,8 @@ static int resume(const struct request *request, const struct options *options, 
 {
 	if (options_origin(options, "stream.source") == ORIGIN_ABSENT)
 		return complain(EXIT_USAGE,
-			"%s: belongs to a program, which goes on with it by retain_learner_open",
-			file);
+			"%s: belongs to a program; retain run - --resume %s feeds it lines", file,
+			request->resume);
 	if (finished(request, options))
 		return complain(EXIT_OK,
 			"%s: is finished; see retain show %s, or make it again by retain run %s "

@@ -193,9 +193,9 @@ static void guess(const struct retain_learner *learner, const struct serving_cal
 static int settle_shape(
 	struct retain_learner *learner, const struct serving_call *call, struct err *err)
 {
-	int code = program_ready(learner->program)
+	int code = session_learns(learner->session)
 			   ? 0
-			   : program_shape(learner->program, call->input_floats / call->count, err);
+			   : program_shape(learner->session, call->input_floats / call->count, err);
 
 	if (code)
 		return code;
@@ -274,8 +274,8 @@ static int reveal(struct retain_learner *learner, uint64_t ticket, const int32_t
 			"retain_learner_reveal: count = %zu: ticket %" PRIu64
 			" stands for %d inputs",
 			count, ticket, step->count);
-	code = program_reveal(
-		learner->program, step->inputs, labels, step->guesses, step->count, err);
+	code = session_reveal(
+		learner->session, step->inputs, labels, step->guesses, step->count, err);
 	if (code)
 		return code;
 	waiting_remove(&learner->waiting, step);
@@ -330,17 +330,17 @@ static int train(struct retain_learner *learner, int iterations, struct err *err
 	progress_begin(&call, &learner->progress, "retain_learner_train");
 	for (bool begun = false; more && !code; begun = true) {
 		gate_enter(&learner->gate);
-		if (!program_ready(learner->program)) {
+		if (!session_learns(learner->session)) {
 			gate_leave(&learner->gate);
 			return 0;
 		}
 		if (ordered && !begun)
-			program_order(learner->program);
+			session_order(learner->session);
 		if (ordered)
-			now.total = now.done + program_left(learner->program);
+			now.total = now.done + session_left(learner->session);
 		more = now.done < now.total && (ordered || !back);
 		if (more)
-			code = program_train(learner->program, ordered, &back, err);
+			code = session_train(learner->session, ordered, &back, err);
 		if (more && !code)
 			renew_when_due(learner);
 		learner_report(learner->run->learner, &report);
@@ -408,7 +408,7 @@ int retain_learner_metrics(
 /* ERR_STATE while it is not known how many numbers an input has. */
 static int need_net(const struct retain_learner *learner, const char *function, struct err *err)
 {
-	if (program_ready(learner->program))
+	if (session_learns(learner->session))
 		return 0;
 	return err_set(err, ERR_STATE,
 		"%s: there is no net yet: model.input = auto takes its size from the first inputs "
@@ -467,7 +467,7 @@ int retain_learner_load_weights(
 	if (!code)
 		code = learner_load(learner->run->learner, path, inner(err));
 	if (!code)
-		code = program_save(learner->program, inner(err));
+		code = program_save(learner->session, inner(err));
 	api_learner_leave(learner);
 	return code;
 }

@@ -9,8 +9,8 @@
 /* Where nothing has told the size of inputs yet, rows do. */
 static int check_size(struct retain_learner *learner, const struct schema *schema, struct err *err)
 {
-	if (!program_ready(learner->program)) {
-		const int code = program_shape(learner->program, schema_floats(schema), err);
+	if (!session_learns(learner->session)) {
+		const int code = program_shape(learner->session, schema_floats(schema), err);
 
 		if (code)
 			return code;

@@ -25,8 +25,8 @@ struct retain_learner {
 	struct warning warning;
 	struct progress progress;
 	struct options *options;
-	struct program *program;
-	struct run *run; /* the program's */
+	struct session *session;
+	struct run *run; /* the session's */
 	struct waiting waiting;
 
 	pthread_mutex_t lock;         /* held for a moment, to look at or replace: */

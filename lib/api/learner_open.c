@@ -137,10 +137,10 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 		log.write = pass_on;
 	if (!code)
 		code = program_open(
-			&made->program, made->options, folder, &log, &made->progress, err);
+			&made->session, made->options, folder, &log, &made->progress, err);
 	if (code)
 		return code;
-	made->run = program_run(made->program);
+	made->run = &made->session->run;
 	api_learner_reshape(made);
 	made->waiting.first = made->waiting.next = folder ? first_ticket() : 1;
 	return 0;
@@ -220,7 +220,7 @@ int retain_learner_save(struct retain_learner *learner, struct retain_err *err)
 		code = api_learner_enter(learner, __func__, inner(err));
 	if (code)
 		return code;
-	code = program_save(learner->program, inner(err));
+	code = program_save(learner->session, inner(err));
 	api_learner_leave(learner);
 	return code;
 }
@@ -248,12 +248,12 @@ void retain_learner_free(struct retain_learner *learner)
 	if (!learner)
 		return;
 	if (learner->owner != getpid()) {
-		program_abandon(learner->program);
+		program_abandon(learner->session);
 		return;
 	}
 	serving_free(learner->serving);
 	waiting_release(&learner->waiting);
-	program_close(learner->program);
+	program_close(learner->session);
 	options_free(learner->options);
 	gate_release(&learner->gate);
 	pthread_mutex_destroy(&learner->lock);
@@ -265,7 +265,7 @@ void retain_learner_close(struct retain_learner *learner)
 {
 	struct err why;
 
-	if (learner && learner->owner == getpid() && program_end(learner->program, &why) &&
+	if (learner && learner->owner == getpid() && program_end(learner->session, &why) &&
 		learner->warning.warn)
 		pass_on(&learner->warning, LOG_WARN, why.message);
 	retain_learner_free(learner);

@@ -73,7 +73,7 @@ static void learner_state_all(void *object, struct state *state)
 {
 	struct retain_learner *learner = object;
 	struct run *run = learner->run;
-	int64_t floats = program_ready(learner->program) ? (int64_t)run->floats : 0;
+	int64_t floats = session_learns(learner->session) ? (int64_t)run->floats : 0;
 	int64_t count = (int64_t)run->names.count;
 	struct err why = {0};
 
@@ -87,8 +87,8 @@ static void learner_state_all(void *object, struct state *state)
 	if (!state_failed(state))
 		schema_state(run, state);
 	state_leave(state);
-	if (!state_failed(state) && floats && !program_ready(learner->program) &&
-		program_shape(learner->program, (size_t)floats, &why))
+	if (!state_failed(state) && floats && !session_learns(learner->session) &&
+		program_shape(learner->session, (size_t)floats, &why))
 		state_refuse(state, why.code, "%s", why.message);
 	if (!state_failed(state) && floats)
 		checkpoint_state(run, state);

@@ -1,7 +1,7 @@
 /*
  * State files. Layout, little-endian as all machines we run on are:
  *
- *	"retain state 7\n", a digit that says the version
+ *	"retain state 8\n", a digit that says the version
  *	field*       type (1 byte), name length (1 byte), name, count (8 bytes), values
  *	end          type 0, CRC-32 of everything before it (4 bytes)
  *
@@ -53,7 +53,7 @@ static const struct {
 /* How an array's length depends on classes. */
 enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES };
 
-static const char magic[] = "retain state 7\n"; /* the digit is STATE_VERSION */
+static const char magic[] = "retain state 8\n"; /* the digit is STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
 struct state {
@@ -264,6 +264,18 @@ void state_skip_to(struct state *state, const char *group)
 		seek(state, (long)(field.count * field_types[field.type].size), SEEK_CUR);
 	}
 	state_refuse(state, ERR_FORMAT, "has no group \"%s\"", group);
+}
+
+bool state_next_is(struct state *state, const char *group)
+{
+	struct passed field;
+	bool is;
+
+	if (!state->reading || !state->file || state->code || !pass_head(state, &field))
+		return false;
+	is = field.type == FIELD_ENTER && !strcmp(field.name, group);
+	seek(state, field.at, SEEK_SET);
+	return is;
 }
 
 void state_skip_rest(struct state *state)

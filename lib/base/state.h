@@ -67,7 +67,7 @@ int state_say(const struct state_wire *wire, state_fn *visit, void *object, stru
  * asks for it before fields that older files do not have, or that only older files
  * have. A file of a later version is refused (ERR_INPUT).
  */
-enum { STATE_VERSION = 7 };
+enum { STATE_VERSION = 8 };
 int state_version(const struct state *state);
 
 /* Whether fields are being filled; whether something failed, so that fields cannot be trusted. */
@@ -79,6 +79,8 @@ bool state_failed(const struct state *state);
  * name; and over all that follows. Without such a group it is refused.
  */
 void state_skip_to(struct state *state, const char *group);
+/* Whether a file is being read, and the group of this name is next. */
+bool state_next_is(struct state *state, const char *group);
 void state_skip_rest(struct state *state);
 
 /* A visitor's own refusal; the first one counts. The file's name is put before the message. */

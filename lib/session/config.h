@@ -67,8 +67,8 @@ int config_method(struct options *options, const char *method, struct err *err);
  * An error (ERR_INPUT) if the saved text of a config would make a run with other
  * numbers than these options. Its message is the key that differs, "schedule.rate =
  * 0.1, not 0.2". Keys that may change do not count. A key that the saved text does not
- * have counts as its default, or as what its row says of older configs. Sections that are not
- * known here belong to another program and do not count. A key that is no longer known is an
+ * have counts as its default, or as what its row says of older configs. A config of the command
+ * and one of a program have different keys: only those that both have count. A key that is no longer known is an
  * error if it is strict.
  */
 int config_differs(

@@ -1,4 +1,5 @@
 /* The saved config is read on defaults, so that keys which it lacks have theirs. */
+#define _GNU_SOURCE 1 /* memmem */
 #include "session/config.h"
 
 #include <stdio.h>
@@ -24,12 +25,40 @@ static int read_saved(struct options **then, const struct options *like, const c
 	return code ? code : options_read_saved(*then, "its config", saved, size, strict, err);
 }
 
+/* A program's config and the command's have keys that the other does not know. */
+static bool is_others(const struct options *now, const char *saved, size_t size)
+{
+	const char *key = options_has(now, "stream.source") ? "\nwaiting_most = " : "\nsource = ";
+
+	return memmem(saved, size, key, strlen(key));
+}
+
+/* What the other did not know it left as it was. */
+static int fill_in(struct options *then, const struct options *now, struct err *err)
+{
+	const struct option_row *row;
+	int code = 0;
+
+	for (size_t i = 0; !code && (row = options_at(now, i)); i++) {
+		char key[OPTION_KEY];
+
+		option_row_key(row, key);
+		if (options_origin(then, key) == ORIGIN_ABSENT)
+			code = options_put(then, key, options_value(now, key), ORIGIN_FOLDER,
+				"its config", err);
+	}
+	return code;
+}
+
 int config_differs(
 	const struct options *now, const char *saved, size_t size, bool strict, struct err *err)
 {
+	const bool others = is_others(now, saved, size);
 	struct options *then = NULL;
-	int code = read_saved(&then, now, saved, size, strict, err);
+	int code = read_saved(&then, now, saved, size, strict && !others, err);
 
+	if (!code && others)
+		code = fill_in(then, now, err);
 	if (!code)
 		code = compare(then, now, err);
 	options_free(then);

@@ -277,14 +277,28 @@ int session_take(struct session *s, const struct event *event, struct sender *to
 	return code;
 }
 
+/* What is trained from now on of what a close left open must not get lost. */
+static int open_again(struct session *s, struct err *err)
+{
+	const bool unfinished = s->closed && (s->owed || session_left(s));
+
+	s->closed = false;
+	return unfinished ? checkpoint_save(&s->run, err) : 0;
+}
+
 int session_begin(struct session *s, struct err *err)
 {
 	int code = rollback_begin(&s->run, err);
 
 	if (!code)
 		code = session_catch_up(s, err);
+	if (!code)
+		code = open_again(s, err);
 	if (!code && !run_stopping(&s->run))
 		code = session_take_up(s, err);
+	/* Nobody adds to a time step of a former stream where a program makes its own. */
+	if (!code && s->step.count && !s->config.per_step)
+		code = session_end_step(s, err);
 	return code;
 }
 

@@ -38,6 +38,11 @@
 /* So many inputs are predicted and synced together at most. */
 enum { SESSION_GROUP = 256, SESSION_SEEN = 1 << 13 };
 
+/*
+ * Events are gathered and paced by the session: per_step labels make a time step, which is
+ * trained on at once. A program that plays the protocol itself leaves per_step 0, and calls
+ * session_reveal and session_train.
+ */
 struct session_config {
 	struct answers_wish wish;  /* where neither event nor sender says anything */
 	bool strict;               /* a bad event ends the session */
@@ -45,6 +50,7 @@ struct session_config {
 	int iterations, idle_most; /* of a time step; beyond them, if there is time */
 	int64_t waiting, remember; /* bounds of the journal: inputs that wait, ids that are known */
 	int64_t every;             /* time steps from a row of metrics to the next */
+	bool unmarked_paced;       /* calls in the journal without a mark are of lines */
 };
 
 /* Functions may be NULL. */
@@ -58,6 +64,8 @@ struct session_watch {
 	void (*between)(void *context);
 	/* Inputs are about to be kept, up to the one of this id: the time to note things. */
 	int (*keeping)(void *context, const char *last_id, struct err *err);
+	/* Called between the iterations that a session repeats. An error stops it. */
+	int (*repeating)(void *context, struct err *err);
 	void *context;
 };
 
@@ -94,6 +102,7 @@ struct session_step {
 	struct sender **to;
 	struct event_place *places;
 	int32_t *guesses;
+	int room;        /* for so many samples */
 	int count, kept; /* of the latter labels are on disk, and answered */
 };
 
@@ -115,6 +124,14 @@ struct session {
 	bool more;      /* events are at hand */
 	double settled; /* when what was kept was synced last */
 	bool outside;   /* a failure was the world's, not ours: the learner is well */
+	/* Of a program's calls. */
+	double epochs; /* run.step_epochs, in iterations for a sample; 0: off */
+	double credit; /* what is left of them, in iterations */
+	int64_t left;  /* iterations that were ordered and not made, if there is no budget */
+	bool owed;     /* since the last call nobody asked for the budget's iterations */
+	bool closed;   /* it was closed, and owes nothing */
+	bool former;   /* credit and left are of a checkpoint before version 8 */
+	int64_t backs; /* how often it went back to a checkpoint */
 };
 
 /* The session is its owner's storage, zeroed; session_release ends it in any case. */
@@ -145,7 +162,10 @@ float *session_room(const struct session *session);
 size_t session_decode(struct session *session);
 void session_decoded(struct session *session, size_t learned, int code);
 
-/* A stream whose first label was a number below 0 takes all numbers as names. */
+/*
+ * Where the first class has a number for a name, as one below 0 or any number that a program
+ * named, all numbers are names.
+ */
 bool session_numbers_are_names(const struct session *session);
 
 int session_take(
@@ -154,6 +174,29 @@ int session_flush(struct session *session, struct err *err);
 int session_idle(struct session *session, bool *more, struct err *err);
 int session_finish(struct session *session, struct err *err);
 int session_end(struct session *session, int code, struct run_result *result, struct err *err);
+
+/*
+ * For a program that plays the protocol itself. A time step with the guesses that were made for it
+ * (eval/guess.h); a failure takes nothing. With its samples the journal keeps where the learner
+ * stood, so that after a crash a learner goes from its checkpoint to the last call by the same
+ * iterations between the same calls. What was trained after the last call is not recorded: the
+ * budget is assumed, and what is missing of it is made.
+ */
+int session_reveal(struct session *session, const float *inputs, const int32_t *labels,
+	const int32_t *guesses, int n, struct err *err);
+
+/*
+ * What a time step's budget pays for is to be made from now on. session_left: how many iterations
+ * that is; with run.budget, at least so many.
+ */
+void session_order(struct session *session);
+int64_t session_left(const struct session *session);
+
+/*
+ * Makes an iteration, one of session_left where it was ordered. Saves when that is due. *back is
+ * true if the session was rolled back to a checkpoint and caught up instead (run.on_nan).
+ */
+int session_train(struct session *session, bool ordered, bool *back, struct err *err);
 
 /*
  * Answers an event that cannot be used: by a sentence that begins with its place. Only ERR_INPUT

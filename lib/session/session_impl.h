@@ -32,6 +32,33 @@ int session_catch_up(struct session *session, struct err *err);
 /* The labels that a former process kept for its next time step. */
 int session_take_up(struct session *session, struct err *err);
 
+/* Room for a time step of so many samples. */
+int session_step_room(struct session *session, int count, struct err *err);
+
+/*
+ * What the journal keeps of where the learner stood when it was shown a call (struct
+ * journal_mark): `left` is below 0 for one that the session paces, and for a program's with a
+ * budget, whose `credit` is then run.allowed.
+ */
+enum { MARK_ALLOWED = -1, MARK_PACED = -2 };
+struct journal_mark session_mark(const struct session *session, bool paced);
+
+/*
+ * What a mark says is left to be made. Before version 8 a budget's was counted in iterations of
+ * this learner, at a price without fast weights.
+ */
+void session_stand_at(struct session *session, const struct journal_mark *mark);
+
+/* To an earlier checkpoint, and from there, by the journal, to where it was. */
+int session_go_back(struct session *session, struct err *err);
+
+/* Trains until a call's mark; after going back there is no need to. */
+int session_reach(struct session *session, const struct journal_mark *mark, bool paced, bool *back,
+	struct err *err);
+
+/* What the last call of a program lacks of its budget. */
+int session_pay(struct session *session, struct err *err);
+
 /* The answer is one that was owed. */
 void session_answer_owed(const struct session *session, struct sender *to, struct answer *answer);
 

@@ -31,7 +31,7 @@ bool session_numbers_are_names(const struct session *s)
 	const char *first = class_list_name(&s->run.names, 0);
 	int64_t number;
 
-	return first && *first == '-' && decimal_whole(first, strlen(first), &number);
+	return first && decimal_whole(first, strlen(first), &number);
 }
 
 int session_check_label(const struct session *s, const struct event *event, struct err *err)

@@ -1,25 +1,58 @@
 /* Opening a session: what inputs are, its journal, its buffers. */
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 
 #include "base/mem.h"
 #include "schema/schema.h"
 #include "session/session_impl.h"
 #include "session/shape.h"
 
+static void counts_state(struct session *s, struct state *state)
+{
+	state_int64(state, "lines", &s->lines);
+	state_int64(state, "bad", &s->bad);
+}
+
+static void calls_state(struct session *s, struct state *state)
+{
+	state_double(state, "credit", &s->credit);
+	state_int64(state, "left", &s->left);
+	state_bool(state, "owed", &s->owed);
+	state_bool(state, "closed", &s->closed);
+}
+
+/*
+ * Before version 8 streams had their counts here, and learners of programs what they owed, with a
+ * budget in iterations of theirs.
+ */
 static void driver_state(struct run *run, struct state *state)
 {
 	struct session *s = (struct session *)run;
+	const bool old = state_next_is(state, "live"), program = state_next_is(state, "program");
 
-	state_enter(state, "live");
-	state_int64(state, "lines", &s->lines);
-	state_int64(state, "bad", &s->bad);
+	state_enter(state, old ? "live" : program ? "program" : "session");
+	if (!program)
+		counts_state(s, state);
+	if (!old)
+		calls_state(s, state);
+	if (!old && !program)
+		state_double(state, "allowed", &s->run.allowed);
 	state_leave(state);
+	if (state_failed(state) || !state_reading(state))
+		return;
+	s->former = program;
+	if (s->left < 0 || !isfinite(s->credit) || !isfinite(s->run.allowed))
+		state_refuse(state, ERR_FORMAT, "%" PRId64 " iterations left to make, and %g more",
+			s->left, s->credit);
 }
 
 static void driver_facts(const struct run *run, struct jwriter *json)
 {
 	const struct session *s = (const struct session *)run;
 
+	if (!s->lines)
+		return;
 	jwriter_whole(json, "lines", s->lines);
 	jwriter_whole(json, "bad_lines", s->bad);
 }
@@ -63,7 +96,7 @@ static int find_in_folder(struct session *s, struct err *err)
 	size_t floats = 0;
 	int code = run_try_options(&s->run, &s->learner, err);
 
-	if (!code)
+	if (!code && s->run.config.folder)
 		code = run_journal_floats(&s->run, &floats, err);
 	if (!code)
 		code = check_floats(floats, err);
@@ -123,46 +156,84 @@ static int make_group(struct session_group *group, size_t floats, size_t labels,
 	return 0;
 }
 
-static int make_step(struct session_step *step, size_t floats, size_t count, struct err *err)
+static bool grow(void **array, int count, size_t size)
 {
-	step->samples = mem_new(count, sizeof(*step->samples));
-	step->inputs = mem_new(count * floats, sizeof(*step->inputs));
-	step->labels = mem_new(count, sizeof(*step->labels));
-	step->predicted = mem_new(count, sizeof(*step->predicted));
-	step->rank = mem_new(count, sizeof(*step->rank));
-	step->ids = mem_new(count, sizeof(*step->ids));
-	step->to = mem_new(count, sizeof(*step->to));
-	step->places = mem_new(count, sizeof(*step->places));
-	step->guesses = mem_new(count * JOURNAL_GUESSES, sizeof(*step->guesses));
-	if (!step->samples || !step->inputs || !step->labels || !step->predicted || !step->rank ||
-		!step->ids || !step->to || !step->places || !step->guesses)
-		return err_memory(err, "a time step", count * floats * sizeof(*step->inputs));
+	void *more = mem_resize(*array, (size_t)count, size);
+
+	if (more)
+		*array = more;
+	return more;
+}
+
+int session_step_room(struct session *s, int count, struct err *err)
+{
+	struct session_step *step = &s->step;
+	struct {
+		void **array;
+		size_t size;
+	} rows[] = {
+		{(void **)&step->samples, sizeof(*step->samples)},
+		{(void **)&step->inputs, s->run.floats * sizeof(*step->inputs)},
+		{(void **)&step->labels, sizeof(*step->labels)},
+		{(void **)&step->predicted, sizeof(*step->predicted)},
+		{(void **)&step->rank, sizeof(*step->rank)},
+		{(void **)&step->ids, sizeof(*step->ids)},
+		{(void **)&step->to, sizeof(*step->to)},
+		{(void **)&step->places, sizeof(*step->places)},
+		{(void **)&step->guesses, JOURNAL_GUESSES * sizeof(*step->guesses)},
+	};
+
+	if (count <= step->room)
+		return 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!grow(rows[i].array, count, rows[i].size))
+			return err_memory(err, "a time step",
+				(size_t)count * s->run.floats * sizeof(*step->inputs));
+	step->room = count;
 	return 0;
 }
 
 static int make_buffers(struct session *s, struct err *err)
 {
-	const size_t count = (size_t)s->config.per_step, floats = s->run.floats;
-	int code = make_group(&s->group, floats, count, err);
+	const size_t floats = s->run.floats;
+	int code = s->run.config.folder ? run_keep_rows(&s->run, RUN_ROWS_MOST, err) : 0;
 
+	if (code || !s->config.per_step)
+		return code;
+	code = make_group(&s->group, floats, (size_t)s->config.per_step, err);
 	if (!code)
-		code = make_step(&s->step, floats, count, err);
+		code = session_step_room(s, s->config.per_step, err);
 	s->pending = mem_new(2 * floats, sizeof(*s->pending));
 	if (!code && !s->pending)
 		code = err_memory(err, "events", 2 * floats * sizeof(*s->pending));
-	return code ? code : run_keep_rows(&s->run, RUN_ROWS_MOST, err);
+	return code;
+}
+
+static int make_learner(struct session *s, struct err *err)
+{
+	const struct learner_config *c = &s->learner;
+	int code;
+
+	if (s->run.config.folder)
+		return run_open_journal(&s->run, &s->learner, err);
+	code = store_in_memory(
+		&s->run.store, (size_t)c->channels * (size_t)c->height * (size_t)c->width, err);
+	return code ? code : run_make_learner(&s->run, &s->learner, err);
 }
 
 int session_make(struct session *s, struct err *err)
 {
-	int code;
+	const struct options *o = s->run.config.options;
+	int code = make_learner(s, err);
 
-	s->run.iterations = s->config.iterations;
-	code = run_open_journal(&s->run, &s->learner, err);
 	if (code)
 		return code;
+	s->run.iterations = s->config.iterations;
+	if (!s->config.per_step)
+		s->epochs = options_float(o, "run.step_epochs") / options_int(o, "run.batch");
 	s->journal = store_journal(s->run.store);
-	journal_bound(s->journal, s->config.waiting, s->config.remember);
+	if (s->journal && s->config.per_step)
+		journal_bound(s->journal, s->config.waiting, s->config.remember);
 	code = make_buffers(s, err);
 	return code ? code : run_begin(&s->run, err);
 }

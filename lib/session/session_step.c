@@ -14,25 +14,32 @@
 /* The time step in the run's buffers: kept, scored, revealed. */
 static int meet(struct session *s, const int32_t *guesses, int n, struct err *err)
 {
-	const int code = run_reveal(&s->run, s->step.inputs, s->step.labels, n, err);
+	const struct journal_mark mark = session_mark(s, true);
+	int code;
 
+	journal_beside(s->journal, NULL, &mark);
+	code = run_reveal(&s->run, s->step.inputs, s->step.labels, n, err);
+	journal_beside(s->journal, NULL, NULL);
 	if (code)
 		return code;
 	guess_rank(guesses, s->step.labels, n, s->step.predicted, s->step.rank);
 	run_score(&s->run, s->step.predicted, s->step.rank, s->step.labels, n);
 	s->run.met = true;
 	s->run.made = 0;
+	if (s->run.allowed > 0) /* a program was here before */
+		s->run.allowed += s->run.budget;
 	return 0;
 }
 
-/* To an earlier checkpoint, and from there, by the journal, to where it was. */
-static int go_back(struct session *s, struct err *err)
+int session_go_back(struct session *s, struct err *err)
 {
 	const int64_t lines = s->lines, bad = s->bad;
 	const int code = rollback(&s->run, err);
 
 	s->lines = lines;
 	s->bad = bad;
+	s->backs++;
+	s->closed = false;
 	return code ? code : session_catch_up(s, err);
 }
 
@@ -59,7 +66,7 @@ static int learn(struct session *s, struct err *err)
 {
 	const int code = train(s, err);
 
-	return code && learner_diverged(s->run.learner) ? go_back(s, err) : code;
+	return code && learner_diverged(s->run.learner) ? session_go_back(s, err) : code;
 }
 
 /* Those that were not answered yet; `first` is the id of the time step's first sample. */
@@ -122,29 +129,57 @@ int session_join(
 	return s->step.count == s->config.per_step ? session_end_step(s, err) : 0;
 }
 
+static bool is_paced(const struct session *s, const struct journal_mark *mark)
+{
+	const bool unmarked = !mark->iteration && !mark->left && !(mark->credit > 0);
+
+	return mark->left == MARK_PACED || (unmarked && s->config.unmarked_paced);
+}
+
 /* A time step that a former process kept, in the size that it had. */
 static int repeat(struct run *run, int n, struct err *err)
 {
 	struct session *s = (struct session *)run;
-	int code;
+	struct session_step *step = &s->step;
+	struct journal_mark mark;
+	bool back = false;
+	int code = session_step_room(s, n, err);
 
-	if (n > s->config.per_step)
-		return err_set(err, ERR_STATE,
-			"stdin.per_step = %d: the journal has a time step of %d samples that is "
-			"still to be learned",
-			s->config.per_step, n);
-	code = run_fetch_call(
-		&s->run, n, s->step.samples, s->step.inputs, s->step.labels, s->step.guesses, err);
 	if (!code)
-		code = meet(s, s->step.guesses, n, err);
-	return code ? code : learn(s, err);
+		code = journal_marked(s->journal, store_count(s->run.store), &mark, err);
+	if (!code)
+		code = session_reach(s, &mark, is_paced(s, &mark), &back, err);
+	if (code || back)
+		return code;
+	code = run_fetch_call(
+		&s->run, n, step->samples, step->inputs, step->labels, step->guesses, err);
+	if (!code && is_paced(s, &mark)) {
+		code = meet(s, step->guesses, n, err);
+		if (!code)
+			code = learn(s, err);
+	} else if (!code) {
+		code = session_reveal(s, step->inputs, step->labels, step->guesses, n, err);
+	}
+	if (!code && s->watch.repeating)
+		code = s->watch.repeating(s->watch.context, err);
+	return code;
 }
 
 int session_catch_up(struct session *s, struct err *err)
 {
-	const int code = s->run.met ? learn(s, err) : 0;
+	const int64_t count = store_count(s->run.store), backs = s->backs;
+	int code;
 
-	return code ? code : run_catch_up(&s->run, repeat, err);
+	if (s->former)
+		session_stand_at(s, &(struct journal_mark){0, s->credit, s->left});
+	s->former = false;
+	code = s->run.met ? learn(s, err) : 0;
+	if (!code)
+		code = run_catch_up(&s->run, repeat, err);
+	if (code || s->backs != backs || run_stopping(&s->run) ||
+		(s->closed && store_count(s->run.store) == count))
+		return code;
+	return session_pay(s, err);
 }
 
 int session_take_up(struct session *s, struct err *err)
@@ -154,9 +189,12 @@ int session_take_up(struct session *s, struct err *err)
 	while (!code && !run_stopping(&s->run)) {
 		const int at = s->step.count;
 
-		code = journal_take_again(s->journal, s->step.ids[at],
-			s->step.inputs + (size_t)at * s->run.floats,
-			s->step.guesses + (size_t)at * JOURNAL_GUESSES, &s->step.labels[at], err);
+		code = session_step_room(s, at + 1, err);
+		if (!code)
+			code = journal_take_again(s->journal, s->step.ids[at],
+				s->step.inputs + (size_t)at * s->run.floats,
+				s->step.guesses + (size_t)at * JOURNAL_GUESSES, &s->step.labels[at],
+				err);
 		if (code || !*s->step.ids[at])
 			return code;
 		s->step.kept = ++s->step.count;

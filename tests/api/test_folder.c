@@ -419,7 +419,7 @@ static void another_config_is_refused(void **state)
 	}
 }
 
-/* A run of the command is no learner of a program. */
+/* A run of the command over a source is no learner of a program: its samples are elsewhere. */
 static void other_runs_are_refused(void **state)
 {
 	FILE *file;
@@ -427,10 +427,10 @@ static void other_runs_are_refused(void **state)
 	(void)state;
 	assert_int_equal(mkdir(in_folder("live"), 0777), 0);
 	file = fopen(in_folder("live/config.ini"), "w");
-	fputs("[stream]\nsource = stdin\n", file);
+	fputs("[stream]\nsource = drift\n", file);
 	fclose(file);
 	assert_refused("live", NULL, RETAIN_ERR_INPUT,
-		"holds a run of the command retain over stream.source = stdin");
+		"holds a run of the command retain over stream.source = drift");
 }
 
 static void a_read_only_folder(void **state)

@@ -6,11 +6,14 @@
 #include "../base/folder.h"
 
 #include <math.h>
+#include <retain.h>
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "config/app_config.h"
 #include "schema/schema.h"
 #include "session/config.h"
+#include "session/defaults.h"
 #include "session/session.h"
 
 enum { FLOATS = 3, PER_STEP = 4 };
@@ -49,18 +52,19 @@ static struct options *options_of(const char *const *settings)
 	struct options *options;
 	struct err err;
 
-	assert_ok(config_new(&config, NULL, &err), err);
+	assert_ok(config_new(&config, &app_scope, &err), err);
 	for (; *settings; settings++)
 		assert_ok(config_assign(config, *settings, &err), err);
 	assert_ok(config_resolve(config, &options, &err), err);
+	assert_ok(defaults_fill(options, defaults_of_input("auto"), true, &err), err);
 	config_free(config);
 	return options;
 }
 
 static struct options *usual(void)
 {
-	return options_of(SETTINGS("model.input=auto", "model.classes=auto", "model.arch=mlp:8",
-		"run.iterations=2", "run.batch=4", "engine.threads=1"));
+	return options_of(SETTINGS("stream.source=stdin", "model.input=auto", "model.classes=auto",
+		"model.arch=mlp:8", "run.iterations=2", "run.batch=4", "engine.threads=1"));
 }
 
 static void init(struct session *s, const struct options *options, struct teller *teller)
@@ -103,10 +107,16 @@ static void end(struct session *s)
 	session_release(s);
 }
 
+static void input_of(int number, float *input)
+{
+	input[0] = (float)(number % 3);
+	input[1] = (float)(number % 2);
+	input[2] = (float)number / 100;
+}
+
 static void take(struct session *s, struct teller *teller, int number, bool input, bool label)
 {
-	const float values[FLOATS] = {
-		(float)(number % 3), (float)(number % 2), (float)number / 100};
+	float values[FLOATS];
 	struct event event = {.has_input = input,
 		.has_label = label,
 		.label = number % 3,
@@ -114,6 +124,7 @@ static void take(struct session *s, struct teller *teller, int number, bool inpu
 		.input = values};
 	struct err err = {0};
 
+	input_of(number, values);
 	snprintf(event.id, sizeof(event.id), "%d", number);
 	assert_ok(session_take(s, &event, &teller->sender, &err), err);
 }
@@ -219,6 +230,73 @@ static void bits_follow_from_events(void **state)
 	options_free(options);
 }
 
+/* Time steps by a program, through retain.h. */
+static void call(int from, int to)
+{
+	struct retain_prediction predictions[PER_STEP];
+	float inputs[PER_STEP * FLOATS];
+	int32_t labels[PER_STEP];
+	struct retain_learner *learner;
+	struct retain_ticket ticket;
+	struct retain_err err = {0};
+
+	assert_ok(retain_learner_open(&learner, NULL, in_folder("run"), &err), err);
+	for (; from < to; from += PER_STEP) {
+		for (int i = 0; i < PER_STEP; i++) {
+			input_of(from + i, inputs + (ptrdiff_t)i * FLOATS);
+			labels[i] = (from + i) % 3;
+		}
+		assert_ok(retain_learner_observe(learner, inputs, PER_STEP * FLOATS, predictions,
+				  PER_STEP, &ticket, &err),
+			err);
+		assert_ok(retain_learner_reveal(learner, ticket, labels, PER_STEP, &err), err);
+		assert_ok(retain_learner_train(learner, RETAIN_BUDGET, &err), err);
+	}
+	retain_learner_close(learner);
+}
+
+static void stream(const struct options *options, int from, int to)
+{
+	struct session s;
+	struct teller teller;
+
+	begin(&s, options, &teller);
+	for (int i = from; i < to; i++)
+		take(&s, &teller, i, true, true);
+	flush(&s);
+	end(&s);
+}
+
+/* A folder is a learner, whoever feeds it: streams and programs come to the same bits. */
+static void whoever_feeds_it(void **state)
+{
+	static const char *const budgets[] = {"run.budget=0", "run.budget=2.5"};
+
+	(void)state;
+	for (size_t b = 0; b < COUNT(budgets); b++) {
+		struct options *options = options_of(SETTINGS("stream.source=stdin",
+			"model.input=auto", "model.classes=auto", "model.arch=mlp:8",
+			"run.iterations=2", "run.batch=4", "engine.threads=1", budgets[b]));
+		char *straight, *other;
+		size_t size, others;
+
+		stream(options, 0, 40);
+		straight = model(&size);
+		remove_all(in_folder("run"));
+		stream(options, 0, 8);
+		call(8, 20);
+		stream(options, 20, 32);
+		call(32, 40);
+		other = model(&others);
+		assert_int_equal(size, others);
+		assert_memory_equal(straight, other, size);
+		remove_all(in_folder("run"));
+		mem_free(straight);
+		mem_free(other);
+		options_free(options);
+	}
+}
+
 /* A process that ends between what it learned of inputs and the first of them leaves nothing. */
 static void nothing_kept_is_nothing_known(void **state)
 {
@@ -260,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		tree_test(labels_join_inputs),
 		tree_test(bits_follow_from_events),
+		tree_test(whoever_feeds_it),
 		tree_test(nothing_kept_is_nothing_known),
 	};
 

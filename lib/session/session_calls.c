@@ -1,0 +1,184 @@
+/*
+ * A session that a program drives, call by call.
+ *
+ * Invariants: what a checkpoint has and what the marks of later calls say are the same numbers,
+ * so that a call is repeated exactly where it was. Where a session goes back to a checkpoint, all
+ * calls are repeated in the course of it; `backs` tells whoever was in the middle of that.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "eval/guess.h"
+#include "session/session_impl.h"
+
+static double spent(const struct session *s)
+{
+	const struct ledger_prices prices = run_prices(&s->run);
+
+	return ledger_sgd_equivalents(
+		&s->run.ledger, &prices, options_int(s->run.config.options, "run.batch"));
+}
+
+struct journal_mark session_mark(const struct session *s, bool paced)
+{
+	const bool budget = s->run.budget > 0;
+	struct learner_report now;
+
+	learner_report(s->run.learner, &now);
+	return (struct journal_mark){now.iteration, budget ? s->run.allowed : s->credit,
+		paced    ? MARK_PACED
+		: budget ? MARK_ALLOWED
+			 : s->left};
+}
+
+/* To the learner, with what the journal is to keep beside the samples. */
+static int hand_over(struct session *s, const float *inputs, const int32_t *labels,
+	const int32_t *guesses, int n, struct err *err)
+{
+	const struct journal_mark mark = session_mark(s, false);
+	int code = run_schema_keep(&s->run, err);
+
+	if (code)
+		return code;
+	if (s->journal)
+		journal_beside(s->journal, guesses, &mark);
+	code = run_reveal(&s->run, inputs, labels, n, err);
+	if (s->journal)
+		journal_beside(s->journal, NULL, NULL);
+	return code;
+}
+
+int session_reveal(struct session *s, const float *inputs, const int32_t *labels,
+	const int32_t *guesses, int n, struct err *err)
+{
+	int code = session_step_room(s, n, err);
+
+	if (!code)
+		code = hand_over(s, inputs, labels, guesses, n, err);
+	if (code)
+		return code;
+	guess_rank(guesses, labels, n, s->step.predicted, s->step.rank);
+	run_score(&s->run, s->step.predicted, s->step.rank, labels, n);
+	s->run.step++;
+	s->run.made = 0;
+	s->owed = true;
+	s->credit += s->epochs * n;
+	/* Weights that are not finite make no row; the next iteration will say so. */
+	if (s->run.config.folder && s->run.step % s->config.every == 0)
+		run_evaluate(&s->run, NULL);
+	return 0;
+}
+
+/* What is too little for an iteration is kept for the next time. */
+void session_order(struct session *s)
+{
+	int64_t count = s->config.iterations;
+
+	s->owed = false;
+	s->run.idle = false;
+	if (s->run.budget > 0) {
+		/* The time steps of a stream that came before had theirs. */
+		if (!(s->run.allowed > 0) && s->lines)
+			s->run.allowed = s->run.budget * (double)(s->run.step - 1);
+		s->run.allowed += s->run.budget;
+		return;
+	}
+	if (s->epochs > 0) {
+		count = (int64_t)fmin(s->credit + 1e-6, 1 << 30);
+		s->credit -= (double)count;
+	}
+	s->left += count;
+}
+
+int64_t session_left(const struct session *s)
+{
+	if (!(s->run.budget > 0))
+		return s->left;
+	if (!(s->run.allowed > 0) || run_trained(&s->run))
+		return 0;
+	return (int64_t)ceil((s->run.allowed - spent(s)) / learner_price(s->run.learner));
+}
+
+/* What a program trains beyond its budget is not paid by it. */
+int session_train(struct session *s, bool ordered, bool *back, struct err *err)
+{
+	const int64_t backs = s->backs, before = s->run.ledger.iterations;
+	const double start = clock_now(), cost = ordered ? 0 : spent(s);
+	struct err why = {0};
+	int code = learner_train(s->run.learner, 1, &why);
+
+	s->run.train_seconds += clock_now() - start;
+	s->run.idle = s->run.ledger.iterations == before;
+	if (!code) {
+		s->run.made++;
+		if (!ordered && s->run.budget > 0)
+			s->run.allowed += spent(s) - cost;
+		else if (ordered && s->left)
+			s->left--;
+		code = run_save_when_due(&s->run, &why);
+	}
+	/* What going back has mended is no error of the caller's. */
+	if (code && learner_diverged(s->run.learner))
+		code = session_go_back(s, &why);
+	*back = s->backs != backs;
+	return code ? err_set(err, code, "%s", why.message) : 0;
+}
+
+static int repeating(struct session *s, struct err *err)
+{
+	return s->watch.repeating ? s->watch.repeating(s->watch.context, err) : 0;
+}
+
+void session_stand_at(struct session *s, const struct journal_mark *mark)
+{
+	if (mark->left == MARK_ALLOWED) {
+		s->run.allowed = mark->credit;
+	} else if (s->run.budget > 0) {
+		s->run.allowed = spent(s) + (mark->credit + (double)mark->left) *
+						    learner_price(s->run.learner);
+	} else {
+		s->credit = mark->credit;
+		s->left = mark->left;
+	}
+}
+
+int session_reach(
+	struct session *s, const struct journal_mark *mark, bool paced, bool *back, struct err *err)
+{
+	struct learner_report now;
+	int code = 0;
+
+	learner_report(s->run.learner, &now);
+	for (int64_t k = now.iteration; k < mark->iteration && !code && !*back; k++) {
+		code = session_train(s, false, back, err);
+		if (!code)
+			code = repeating(s, err);
+	}
+	if (code || *back || paced)
+		return code;
+	learner_report(s->run.learner, &now);
+	if (now.iteration != mark->iteration)
+		return err_set(err, ERR_FORMAT,
+			"%s/journal: sample %" PRId64 " was revealed at iteration %" PRId64
+			", and the learner is at %" PRId64,
+			s->run.config.folder, store_count(s->run.store), mark->iteration,
+			now.iteration);
+	session_stand_at(s, mark);
+	return 0;
+}
+
+int session_pay(struct session *s, struct err *err)
+{
+	bool back = false;
+	int code = 0;
+
+	if (s->owed)
+		session_order(s);
+	while (!code && !back && session_left(s)) {
+		code = session_train(s, true, &back, err);
+		if (!code)
+			code = repeating(s, err);
+	}
+	return code;
+}
