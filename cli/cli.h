@@ -42,6 +42,9 @@ int verb_run(
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* printf for what may hold names from files: the same question marks, the same 8 KB. */
+void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* An error message in the same way; returns code. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -49,10 +52,14 @@ struct err;
 struct jwriter;
 struct text;
 
-/* Prints the words and releases them; an error if memory ran out while they were put together. */
+/*
+ * Prints words for a person, tamed like messages, and releases them; an error if memory ran out
+ * while they were put together.
+ */
 int print_words(FILE *to, struct text *words, struct err *err);
+int print_as_is(FILE *to, struct text *words, struct err *err); /* not tamed: JSON */
 
-/* Ends the table that was begun and prints it as a line, in the same way. */
+/* Ends the table that was begun and prints it as a line, as it is, in the same way. */
 int print_json_line(FILE *to, struct jwriter *json, struct err *err);
 
 #endif

@@ -41,7 +41,20 @@ int complain(int code, const char *format, ...)
 	return code;
 }
 
-int print_words(FILE *to, struct text *words, struct err *err)
+void print(const char *format, ...)
+{
+	char words[MESSAGE];
+	va_list values;
+
+	va_start(values, format);
+	if (vsnprintf(words, sizeof(words), format, values) >= 0) {
+		text_tame(words);
+		fputs(words, stdout);
+	}
+	va_end(values);
+}
+
+int print_as_is(FILE *to, struct text *words, struct err *err)
 {
 	const int code = words->failed ? err_memory(err, "what is to be printed", words->size) : 0;
 
@@ -51,11 +64,18 @@ int print_words(FILE *to, struct text *words, struct err *err)
 	return code;
 }
 
+int print_words(FILE *to, struct text *words, struct err *err)
+{
+	if (!words->failed && words->size)
+		text_tame(words->data);
+	return print_as_is(to, words, err);
+}
+
 int print_json_line(FILE *to, struct jwriter *json, struct err *err)
 {
 	jwriter_end(json);
 	text_add(json->out, "\n");
-	return print_words(to, json->out, err);
+	return print_as_is(to, json->out, err);
 }
 
 static void print_verbs(FILE *to, const char *program, const char *about, const struct verb *verbs)

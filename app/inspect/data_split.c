@@ -13,19 +13,6 @@
 #include "records/records.h"
 #include "streams/source.h"
 
-/* A CSV field, quoted if it must be. */
-static void add_field(struct text *line, const char *words)
-{
-	if (!strpbrk(words, ",\"\r\n")) {
-		text_add(line, words);
-		return;
-	}
-	text_add(line, "\"");
-	for (; *words; words++)
-		text_addf(line, *words == '"' ? "\"\"" : "%c", *words);
-	text_add(line, "\"");
-}
-
 static int write_row(struct file_writer *writer, struct records *records, const struct order *order,
 	uint32_t record, int64_t place, struct err *err)
 {
@@ -37,7 +24,7 @@ static int write_row(struct file_writer *writer, struct records *records, const 
 	if (code)
 		return code;
 	/* The manifest may lie anywhere. */
-	add_field(&line, realpath(path, whole) ? whole : path);
+	text_add_field(&line, realpath(path, whole) ? whole : path);
 	text_addf(&line, ",%" PRId32 ",%" PRId64 "\n", order->class_of[looked.label],
 		records_info(records)->timed ? looked.time : place);
 	code = line.failed ? err_memory(err, "a row", sizeof(path))

@@ -172,14 +172,6 @@ void evaluation_json(struct evaluation *e, int ranges, struct text *out)
 	text_add(out, "\n");
 }
 
-static void add_field(struct text *out, const char *words)
-{
-	text_add(out, "\"");
-	for (; *words; words++)
-		text_addf(out, "%s%c", *words == '"' ? "\"" : "", *words);
-	text_add(out, "\"");
-}
-
 int evaluation_confusion(const struct evaluation *e, struct text *out, struct err *err)
 {
 	const size_t classes = (size_t)e->classes;
@@ -192,11 +184,11 @@ int evaluation_confusion(const struct evaluation *e, struct text *out, struct er
 	text_add(out, "label");
 	for (int32_t c = 0; c < e->classes; c++) {
 		text_add(out, ",");
-		add_field(out, name_of(e, c));
+		text_add_field(out, name_of(e, c));
 	}
 	for (size_t row = 0; row < classes; row++) {
 		text_add(out, "\n");
-		add_field(out, name_of(e, (int32_t)row));
+		text_add_field(out, name_of(e, (int32_t)row));
 		for (size_t c = 0; c < classes; c++)
 			text_addf(out, ",%" PRId64, counts[row * classes + c]);
 	}

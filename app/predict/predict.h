@@ -40,6 +40,7 @@ struct predict_config {
 	enum predict_question question;
 	int top;            /* so many classes for each sample, the most probable first */
 	bool probabilities; /* of all classes */
+	bool safe;          /* CSV: no cell is a formula (base/text.h) */
 	bool labels;        /* CSV: what samples are, and when, beside what is predicted */
 	bool silent;        /* no answers without a file for them */
 	bool strict; /* the first bad sample ends it, unless settings say otherwise; else its answer

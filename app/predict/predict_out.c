@@ -57,19 +57,6 @@ static void add_number(struct text *words, float number)
 	text_add(words, out);
 }
 
-/* A field of CSV, quoted where it must be. */
-static void add_field(struct text *words, const char *field)
-{
-	if (!strpbrk(field, ",\"\r\n")) {
-		text_add(words, field);
-		return;
-	}
-	text_add(words, "\"");
-	for (; *field; field++)
-		text_addf(words, "%s%c", *field == '"' ? "\"" : "", *field);
-	text_add(words, "\"");
-}
-
 static const char *class_name(const struct predict_out *out, int32_t class)
 {
 	return name_list_at(&out->model->known.names, (size_t) class);
@@ -85,7 +72,7 @@ static void csv_begin(struct predict_out *out)
 		text_addf(&out->words, ",prediction_%d,probability_%d", i, i);
 	for (int c = 0; c < out->model->shape.classes && out->config->probabilities; c++) {
 		text_add(&out->words, ",");
-		add_field(&out->words, class_name(out, c));
+		text_add_field(&out->words, class_name(out, c));
 	}
 	text_add(&out->words, "\n");
 }
@@ -101,21 +88,21 @@ static void csv_add(struct predict_out *out, const struct predict_answer *answer
 
 		if (id && *id)
 			id[strlen(id) - 1] = '\0';
-		add_field(words, id ? id : "");
+		text_add_field(words, id ? id : "");
 		mem_free(id);
 	} else
 		text_addf(words, "%" PRId64, answer->row);
 	if (out->files) {
 		text_add(words, ",");
-		add_field(words, answer->file ? answer->file : "");
+		text_add_field(words, answer->file ? answer->file : "");
 	}
 	if (out->config->labels) {
 		text_addf(words, ",%" PRId64 ",", answer->time);
-		add_field(words, answer->class >= 0 ? class_name(out, answer->class) : "");
+		text_add_field(words, answer->class >= 0 ? class_name(out, answer->class) : "");
 	}
 	for (int i = 0; i < out->config->top; i++) {
 		text_add(words, ",");
-		add_field(words, answer->fault ? "" : class_name(out, answer->classes[i]));
+		text_add_field(words, answer->fault ? "" : class_name(out, answer->classes[i]));
 		text_add(words, ",");
 		if (!answer->fault)
 			add_number(words, answer->probabilities[answer->classes[i]]);
@@ -141,7 +128,7 @@ static void json_probability(struct jwriter *json, const char *name, float proba
 	char words[TEXT_NUMBER];
 
 	snprintf(words, sizeof(words), "%.6g", (double)probability);
-	jwriter_raw(json, name, words);
+	jwriter_raw(json, name, isfinite(probability) ? words : "null");
 }
 
 static void json_answer(
@@ -274,6 +261,7 @@ int predict_out_open(struct predict_out **out, const struct predict_config *conf
 	made->format = format;
 	made->config = config;
 	made->model = model;
+	made->words.safe = config->safe;
 	if (config->out)
 		code = file_writer_open(&made->file, config->out, err);
 	if (code) {

@@ -28,14 +28,6 @@ static const struct {
 	{"gamma", {{"window1", CURVE_WINDOW1}, {"window2", CURVE_WINDOW2}}},
 };
 
-static void add_quoted(struct text *out, const char *name)
-{
-	text_add(out, "\"");
-	for (; *name; name++)
-		text_addf(out, *name == '"' ? "\"%c" : "%c", *name);
-	text_add(out, "\"");
-}
-
 /* What is no number is an empty cell. */
 static void add_number(struct text *out, double number, char end)
 {
@@ -49,9 +41,9 @@ static void add_number(struct text *out, double number, char end)
 /* "method","run", */
 static void add_run(struct text *out, const struct run_set *set, const struct run_entry *entry)
 {
-	add_quoted(out, set->groups[entry->group].name);
+	text_add_field(out, set->groups[entry->group].name);
 	text_add(out, ",");
-	add_quoted(out, entry->name);
+	text_add_field(out, entry->name);
 	text_add(out, ",");
 }
 
@@ -60,7 +52,7 @@ static void add_class(struct text *out, const struct run_log *log, int64_t label
 	const char *name = run_log_class_name(log, label);
 
 	if (name)
-		add_quoted(out, name);
+		text_add_field(out, name);
 	else
 		text_addf(out, "%" PRId64, label);
 }
@@ -133,7 +125,7 @@ static void ranges(struct text *out, const struct run_set *set)
 		const int parts = matrix ? group_ranges(set, group, matrix, accuracy) : 0;
 
 		for (int k = 0; k < parts; k++) {
-			add_quoted(out, set->groups[group].name);
+			text_add_field(out, set->groups[group].name);
 			text_add(out, ",");
 			add_range(out, k, parts, accuracy[k]);
 		}
@@ -147,7 +139,7 @@ static void matrices(struct text *out, const struct run_set *set)
 
 		for (int row = 0; matrix && row < matrix->rows; row++)
 			for (int bin = 0; bin < matrix->bins; bin++) {
-				add_quoted(out, set->groups[group].name);
+				text_add_field(out, set->groups[group].name);
 				text_add(out, ",");
 				add_number(out, matrix->seen[row], ',');
 				add_range(out, bin, matrix->bins,
@@ -175,7 +167,7 @@ static int add_line(struct text *out, const struct run_set *set, int group, cons
 	const int code = curve_make(&curve, set, group, kind, err);
 
 	for (size_t i = 0; i < curve.count && !code; i++) {
-		add_quoted(out, set->groups[group].name);
+		text_add_field(out, set->groups[group].name);
 		text_addf(out, ",%s,", name);
 		add_number(out, curve.x[i], ',');
 		add_number(out, curve.mean[i], ',');
@@ -202,9 +194,10 @@ static int write_text(
 	return code;
 }
 
-static int write_table(const char *folder, size_t table, const struct run_set *set, struct err *err)
+static int write_table(
+	const char *folder, size_t table, const struct run_set *set, bool safe, struct err *err)
 {
-	struct text out = {0};
+	struct text out = {.safe = safe};
 	int code = 0;
 
 	text_add(&out, "method,line,iteration,mean,least,most\n");
@@ -215,22 +208,23 @@ static int write_table(const char *folder, size_t table, const struct run_set *s
 	return write_text(folder, tables[table].file, &out, code, err);
 }
 
-static int write_other(const char *folder, size_t table, const struct run_set *set, struct err *err)
+static int write_other(
+	const char *folder, size_t table, const struct run_set *set, bool safe, struct err *err)
 {
-	struct text out = {0};
+	struct text out = {.safe = safe};
 
 	text_add(&out, others[table].head);
 	others[table].add(&out, set);
 	return write_text(folder, others[table].file, &out, 0, err);
 }
 
-int curves_csv(const char *folder, const struct run_set *set, struct err *err)
+int curves_csv(const char *folder, const struct run_set *set, bool safe, struct err *err)
 {
 	int code = file_make_folder(folder, err);
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !code; i++)
-		code = write_table(folder, i, set, err);
+		code = write_table(folder, i, set, safe, err);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !code; i++)
-		code = write_other(folder, i, set, err);
+		code = write_other(folder, i, set, safe, err);
 	return code;
 }

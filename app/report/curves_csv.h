@@ -10,7 +10,8 @@
 
 #include "log/run_set.h"
 
-/* Makes the folder if need be. A chart without numbers has a header and no rows. */
-int curves_csv(const char *folder, const struct run_set *set, struct err *err);
+/* Makes the folder if need be. A chart without numbers has a header and no rows. safe: no cell is a
+ * formula (base/text.h). */
+int curves_csv(const char *folder, const struct run_set *set, bool safe, struct err *err);
 
 #endif

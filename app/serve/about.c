@@ -86,9 +86,12 @@ static enum http_next send_file(struct exchange *exchange, const char *path)
 	return http_say(exchange->request, 200, exchange->route->gives);
 }
 
-static void weights_name(const struct exchange *exchange, char *out, size_t room)
+/* A name that base/file.h sweeps if the service is killed. */
+static void weights_name(char *out, size_t room)
 {
-	snprintf(out, room, "serve-%p.safetensors", (const void *)exchange);
+	static atomic_uint count;
+
+	snprintf(out, room, "weights.tmp-%ld-%u", (long)getpid(), atomic_fetch_add(&count, 1));
 }
 
 /* The learner writes a file of the folder, which is read and removed. */
@@ -103,7 +106,7 @@ enum http_next serve_model_file(struct exchange *exchange)
 	if (exchange->asked && exchange->job.code)
 		return exchange_failed(exchange);
 	if (!exchange->asked) {
-		weights_name(exchange, exchange->file, sizeof(exchange->file));
+		weights_name(exchange->file, sizeof(exchange->file));
 		exchange->job.weights = exchange->file;
 		return exchange_put(exchange, false);
 	}

@@ -46,7 +46,7 @@ static void print_time(int64_t time)
 	printf("%" PRId64, time);
 	if (seconds > 100000000 && seconds < 4102444800 && gmtime_r(&seconds, &day) &&
 		strftime(words, sizeof(words), "%Y-%m-%d %H:%M", &day))
-		printf(" (%s)", words);
+		print(" (%s)", words);
 }
 
 static void print_pictures(const struct data_info *info)
@@ -66,24 +66,12 @@ static void print_balance(const struct data_info *info)
 	for (int i = 0; i < DATA_PARTS; i++) {
 		printf("  %3d-%3d %%    ", 100 * i / DATA_PARTS, 100 * (i + 1) / DATA_PARTS);
 		if (info->parts[i].classes)
-			printf("%7d  %3d  %s with %.1f %%\n", info->parts[i].classes,
+			print("%7d  %3d  %s with %.1f %%\n", info->parts[i].classes,
 				info->parts[i].fresh, info->parts[i].name,
 				100 * info->parts[i].most_share);
 		else
 			printf("      –    –  –\n");
 	}
-}
-
-/* Names may hold what terminals obey. */
-static void print_tame(const char *name)
-{
-	struct text words = {0};
-
-	text_add(&words, name);
-	if (!words.failed)
-		text_tame(words.data);
-	printf("    %s\n", words.failed ? "?" : words.data);
-	text_release(&words);
 }
 
 static void print_reading(const struct data_info *info)
@@ -92,21 +80,21 @@ static void print_reading(const struct data_info *info)
 
 	if (!info->records)
 		return;
-	printf("\n  %s records were looked at; %s\n", run_log_grouped(read, info->read),
+	print("\n  %s records were looked at; %s\n", run_log_grouped(read, info->read),
 		info->bad ? "these cannot be read:" : "all of them can be read");
 	for (int i = 0; i < DATA_FAULTS && i < info->bad; i++)
-		printf("    %s\n", info->faults[i]);
+		print("    %s\n", info->faults[i]);
 	if (info->bad > DATA_FAULTS)
 		printf("    and %" PRId64 " more\n", info->bad - DATA_FAULTS);
 	if (info->left_out.count)
 		printf("  %zu files are left out, being no image in a class's folder:\n",
 			info->left_out.count);
 	for (size_t i = 0; i < DATA_FAULTS && i < info->left_out.count; i++)
-		print_tame(name_list_at(&info->left_out, i));
+		print("    %s\n", name_list_at(&info->left_out, i));
 	if (info->left_out.count > DATA_FAULTS)
 		printf("    and %zu more\n", info->left_out.count - DATA_FAULTS);
 	if (*info->digest)
-		printf("  digest       %s\n", info->digest);
+		print("  digest       %s\n", info->digest);
 }
 
 /* What to do about a stream that has no time step. */
@@ -123,24 +111,23 @@ static void print_info(const struct data_info *info, const struct table_info *ta
 {
 	char grouped[RUN_LOG_GROUPED];
 
-	printf("%s", info->kind);
+	print("%s", info->kind);
 	if (info->records)
-		printf(", %s records", run_log_grouped(grouped, info->records));
-	printf("\n  %-12s %s samples in ", "stream",
-		run_log_grouped(grouped, info->source.samples));
+		print(", %s records", run_log_grouped(grouped, info->records));
+	print("\n  %-12s %s samples in ", "stream", run_log_grouped(grouped, info->source.samples));
 	if (info->source.per_step && !info->source.steps)
 		printf("less than a time step of %d\n", info->source.per_step);
 	else if (info->source.per_step)
-		printf("%s time steps of %d\n", run_log_grouped(grouped, info->source.steps),
+		print("%s time steps of %d\n", run_log_grouped(grouped, info->source.steps),
 			info->source.per_step);
 	else
 		printf("%d tasks, a time step each\n", info->source.tasks);
-	printf("  %-12s %s samples\n", "evaluation", run_log_grouped(grouped, info->source.evals));
+	print("  %-12s %s samples\n", "evaluation", run_log_grouped(grouped, info->source.evals));
 	print_pictures(info);
 	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream", "classes",
 		info->classes, info->smallest, info->largest);
 	if (info->classes < info->source.classes)
-		printf("; %d of the numbers 0 to %d never come%s",
+		print("; %d of the numbers 0 to %d never come%s",
 			info->source.classes - info->classes, info->source.classes - 1,
 			info->source.classes - info->classes == 1 ? "s" : "");
 	putchar('\n');
@@ -279,10 +266,10 @@ static int show_verb(int argc, char **argv)
 	if (!code)
 		code = data_sheet(&sheet, options, &shown, &left_out, &err);
 	if (!code)
-		printf("%d sample%s, in the order of time: %s\n", shown, shown == 1 ? "" : "s",
+		print("%d sample%s, in the order of time: %s\n", shown, shown == 1 ? "" : "s",
 			sheet.path);
 	if (left_out.size && !left_out.failed)
-		printf("%s\n", left_out.data);
+		print("%s\n", left_out.data);
 	text_release(&left_out);
 	return settings_leave(options, code, &err);
 }
@@ -307,7 +294,7 @@ static int index_verb(int argc, char **argv)
 	if (!code)
 		code = data_info(&info, options, false, 0, NULL, NULL, &err);
 	if (!code)
-		printf("%s: %s records\n", info.kind, run_log_grouped(grouped, info.records));
+		print("%s: %s records\n", info.kind, run_log_grouped(grouped, info.records));
 	data_info_release(&info);
 	return settings_leave(options, code, &err);
 }
@@ -338,8 +325,8 @@ static int split_verb(int argc, char **argv)
 	if (!code)
 		code = data_split(&split, options, out, &err);
 	if (!code)
-		printf("%s: stream.csv %" PRId64 ", eval.csv %" PRId64 ", prepare.csv %" PRId64
-		       " records\n",
+		print("%s: stream.csv %" PRId64 ", eval.csv %" PRId64 ", prepare.csv %" PRId64
+		      " records\n",
 			out, split.stream, split.eval, split.prepare);
 	return settings_leave(options, code, &err);
 }

@@ -40,10 +40,10 @@ static void print_values(const struct table_info_column *column, int64_t rows)
 		printf("from %g to %g, mean %g", column->least, column->most, column->mean);
 		return;
 	}
-	printf("%s%" PRId64 " %s", column->more ? "more than " : "", column->different,
+	print("%s%" PRId64 " %s", column->more ? "more than " : "", column->different,
 		label ? "classes" : "different");
 	for (int i = 0; i < column->shown_count && strcmp(column->kind, "text") != 0; i++) {
-		printf("%s ", i ? "," : ":");
+		print("%s ", i ? "," : ":");
 		print_plain(column->shown[i].name);
 		printf(" %.1f %%", 100 * (double)column->shown[i].count / (double)rows);
 	}
@@ -55,13 +55,13 @@ void data_table_print(const struct table_info *info)
 {
 	const int width = name_width(info);
 
-	printf("\n  %-*s kind      inputs  missing  values\n", width, "column");
+	print("\n  %-*s kind      inputs  missing  values\n", width, "column");
 	for (int i = 0; i < info->count; i++) {
 		const struct table_info_column *column = info->columns + i;
 
 		printf("  ");
 		print_plain(column->name);
-		printf("%*s %-8s  %6d  %7" PRId64 "  ",
+		print("%*s %-8s  %6d  %7" PRId64 "  ",
 			(int)strlen(column->name) < width ? width - (int)strlen(column->name) : 0,
 			"", column->kind, column->inputs, column->missing);
 		print_values(column, info->rows);

@@ -19,7 +19,7 @@ struct request {
 static int write_confusion(
 	const struct request *request, const struct evaluation *evaluation, struct err *err)
 {
-	struct text words = {0};
+	struct text words = {.safe = request->config.safe};
 	int code;
 
 	if (!request->confusion)
@@ -43,7 +43,7 @@ static int conclude(const struct request *request, struct evaluation *evaluation
 		evaluation_json(evaluation, request->ranges, &words);
 	else
 		evaluation_text(evaluation, request->ranges, request->worst, &words);
-	return print_words(stdout, &words, err);
+	return (request->json ? print_as_is : print_words)(stdout, &words, err);
 }
 
 static int evaluate(struct request *request)
@@ -110,6 +110,8 @@ int cmd_eval(int argc, char **argv)
 			.flag = &request.config.probabilities},
 		{"confusion", "FILE", "the confusion matrix as CSV: a row per label",
 			.text = &request.confusion},
+		{"safe-csv", NULL, "no cell of a CSV file is a formula to a spreadsheet",
+			.flag = &request.config.safe},
 		{"threads", "N", "threads; 0: one per processor",
 			.integer = &request.config.threads, .most = 1024},
 		{"set", "KEY=VALUE", "set one key, as table.header=no; may be repeated",

@@ -74,7 +74,7 @@ static void print_tensors(const struct model_info *info)
 		"numbers");
 	for (int i = 0; i < info->tensors_count; i++) {
 		const struct model_tensor *tensor = &info->tensors[i];
-		printf("%-*s  %-*s  %-5s  %12" PRIu64 "\n", name_width, tensor->name, shape_width,
+		print("%-*s  %-*s  %-5s  %12" PRIu64 "\n", name_width, tensor->name, shape_width,
 			shape_text(shape, sizeof(shape), tensor), tensor->dtype, tensor->count);
 	}
 }

@@ -45,6 +45,8 @@ int cmd_predict(int argc, char **argv)
 			.text = &question},
 		{"probabilities", NULL, "the probability of every class",
 			.flag = &config.probabilities},
+		{"safe-csv", NULL, "no cell of the CSV is a formula to a spreadsheet",
+			.flag = &config.safe},
 		{"threads", "N", "threads; 0: one per processor", .integer = &config.threads,
 			.most = 1024},
 		{"set", "KEY=VALUE", "set one key, as table.header=no; may be repeated",

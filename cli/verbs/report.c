@@ -15,7 +15,7 @@
 
 struct request {
 	const char *out, *svg, *csv;
-	bool watch, open;
+	bool watch, open, safe_csv;
 	int port;
 };
 
@@ -91,11 +91,11 @@ static void warn_left_out(const struct run_set *set)
 		say("warning: left out: %s", set->left_out[i]);
 }
 
-static int write_csv(const char *folder, const struct run_set *set)
+static int write_csv(const char *folder, const struct run_set *set, bool safe)
 {
 	struct err err = {0};
 
-	if (curves_csv(folder, set, &err))
+	if (curves_csv(folder, set, safe, &err))
 		return complain(EXIT_FAILED, "%s", err.message);
 	printf("Wrote the charts of %d run%s as tables to %s.\n", set->count,
 		set->count == 1 ? "" : "s", folder);
@@ -130,7 +130,8 @@ static int write_report(const struct request *request, char **paths, int count)
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	warn_left_out(set);
-	status = request->csv ? write_csv(request->csv, set) : target(request, paths, count, &out);
+	status = request->csv ? write_csv(request->csv, set, request->safe_csv)
+			      : target(request, paths, count, &out);
 	if (status == EXIT_OK && !request->csv)
 		status = write_to(out.data, request, set);
 	text_release(&out);
@@ -154,6 +155,8 @@ int cmd_report(int argc, char **argv)
 		{"svg", "FIGURE", "write a single figure as SVG", .text = &request.svg},
 		{"csv", "DIR", "write the numbers of every chart there, a table each",
 			.text = &request.csv},
+		{"safe-csv", NULL, "no cell of a table is a formula to a spreadsheet",
+			.flag = &request.safe_csv},
 		{"open", NULL, "show it in the browser", .flag = &request.open},
 		{"watch", NULL, "serve a page on this machine that follows the runs",
 			.flag = &request.watch},

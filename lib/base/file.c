@@ -10,20 +10,25 @@
 #define _GNU_SOURCE 1
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 
 #define BUFFER_SIZE ((size_t)64 << 10)
 #define READ_FIRST  ((size_t)4 << 10)
 #define TEMP_TRIES  100
+#define TEMP_MARK   ".tmp-" /* between a file's name and the process that writes it */
 
 struct file_writer {
 	char *path;
@@ -184,7 +189,8 @@ static int temp_open(struct file_writer *writer, struct err *err)
 		return err_memory(err, writer->path, size);
 	/* Not mkstemp: its files are closed to everyone else, and stay so after the rename. */
 	for (int i = 0; i < TEMP_TRIES; i++) {
-		snprintf(writer->temp, size, "%s.tmp-%ld-%d", writer->name, (long)getpid(), i);
+		snprintf(writer->temp, size, "%s" TEMP_MARK "%ld-%d", writer->name, (long)getpid(),
+			i);
 		writer->file = openat(writer->folder, writer->temp,
 			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (writer->file >= 0 || errno != EEXIST)
@@ -299,12 +305,27 @@ void file_writer_abort(struct file_writer *writer)
 		writer_free(writer);
 }
 
+/* A name outlives a power cut once the folder that has it is synced; where it may be read. */
+static int sync_parent(const char *path, struct err *err)
+{
+	char *parent = path_folder(path);
+	const int folder = parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int code = parent ? 0 : err_memory(err, "a path", strlen(path));
+
+	if (folder >= 0 && fsync(folder) != 0 && errno != EINVAL)
+		code = file_error(err, parent, "cannot sync");
+	if (folder >= 0)
+		close(folder);
+	mem_free(parent);
+	return code;
+}
+
 static int make_one_folder(const char *path, struct err *err)
 {
 	struct stat found;
 
 	if (!mkdir(path, 0777))
-		return 0;
+		return sync_parent(path, err);
 	if (errno == EEXIST && !stat(path, &found) && S_ISDIR(found.st_mode))
 		return 0;
 	return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
@@ -327,6 +348,33 @@ int file_make_folder(const char *path, struct err *err)
 		code = make_one_folder(part, err);
 	mem_free(part);
 	return code;
+}
+
+/* A writer's temporary file, and its process is gone or had the number that we have now. */
+static bool is_stray(const char *name)
+{
+	const char *mark = NULL;
+	char *end = NULL;
+	long process;
+
+	for (const char *at = name; (at = strstr(at, TEMP_MARK)); mark = at)
+		at += strlen(TEMP_MARK);
+	process = mark ? strtol(mark, &end, 10) : 0;
+	if (process <= 0 || *end != '-' || !end[1] || end[1 + strspn(end + 1, "0123456789")])
+		return false;
+	return process == (long)getpid() || (kill((pid_t)process, 0) && errno == ESRCH);
+}
+
+void file_sweep(const char *folder)
+{
+	DIR *listing = opendir(folder);
+	struct dirent *entry;
+
+	while (listing && (entry = readdir(listing)))
+		if (is_stray(entry->d_name))
+			unlinkat(dirfd(listing), entry->d_name, 0);
+	if (listing)
+		closedir(listing);
 }
 
 static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *place)

@@ -41,8 +41,15 @@ int file_writer_begin(struct file_writer *writer, const void *data, size_t size,
 int file_writer_commit(struct file_writer *writer, struct err *err);
 void file_writer_abort(struct file_writer *writer);
 
-/* Makes a folder, and those above it, unless it is there already. */
+/* Makes a folder, and those above it, unless it is there already. New ones outlive a power cut. */
 int file_make_folder(const char *path, struct err *err);
+
+/*
+ * Removes what writers left in a folder when their process was killed: NAME.tmp-PROCESS-NUMBER.
+ * Only for the one who owns the folder, before it writes there: files of our own process's number
+ * are counted as those of an earlier one.
+ */
+void file_sweep(const char *folder);
 
 /* Removes a folder with all that is in it, as far as that can be done. Links are not followed. */
 void file_remove_tree(const char *path);

@@ -92,6 +92,26 @@ static char *put(char *out, const char *bytes, int size)
 	return out + size;
 }
 
+void text_add_field(struct text *text, const char *field)
+{
+	double number;
+	const bool formula = text->safe && *field && strchr("=+-@\t\r", *field) &&
+			     !text_to_double(field, &number);
+	const bool quoted = strpbrk(field, ",\"\r\n");
+
+	text_add(text, quoted ? "\"" : "");
+	text_add(text, formula ? "'" : "");
+	for (size_t plain; *field; field += plain) {
+		plain = strcspn(field, "\"");
+		text_add_bytes(text, field, plain);
+		if (field[plain]) {
+			text_add(text, "\"\"");
+			plain++;
+		}
+	}
+	text_add(text, quoted ? "\"" : "");
+}
+
 /* The digits of a whole number, of which there are so many; not ended. */
 static int put_digits(char out[TEXT_DIGITS], uint64_t whole)
 {

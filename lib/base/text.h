@@ -18,6 +18,7 @@ struct text {
 	char *data;
 	size_t size, capacity;
 	bool failed;
+	bool safe; /* text_add_field: for spreadsheets */
 };
 
 void text_add(struct text *text, const char *words);
@@ -25,6 +26,12 @@ void text_add_bytes(struct text *text, const char *bytes, size_t size); /* of an
 void text_add_whole(struct text *text, int64_t number);
 void text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_release(struct text *text);
+
+/*
+ * A field of CSV, quoted where it must be. Spreadsheets run what begins with =, +, - or @ as a
+ * formula: in a safe text such a field that is not a number gets an apostrophe in front.
+ */
+void text_add_field(struct text *text, const char *field);
 
 /* The shortest decimal that reads back as exactly this number (not NaN): "0.1", "1e-05", "inf". */
 #define TEXT_NUMBER 32

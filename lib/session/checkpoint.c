@@ -218,25 +218,6 @@ static struct place newest(const char *folder, int64_t below, bool due)
 	return found;
 }
 
-/* What a kill in the middle of a save left behind. */
-static void remove_strays(const char *folder)
-{
-	char path[PATH_MOST];
-	struct dirent *entry;
-	DIR *listing;
-
-	snprintf(path, sizeof(path), "%s/checkpoint", folder);
-	listing = opendir(path);
-	while (listing && (entry = readdir(listing))) {
-		if (!strstr(entry->d_name, ".state.tmp"))
-			continue;
-		snprintf(path, sizeof(path), "%s/checkpoint/%s", folder, entry->d_name);
-		unlink(path);
-	}
-	if (listing)
-		closedir(listing);
-}
-
 /* All with smaller numbers, except `kept`. */
 static void remove_older(const char *folder, int64_t than, int64_t kept)
 {
@@ -385,7 +366,6 @@ int checkpoint_load(struct run *run, bool *found, struct err *err)
 	int64_t number;
 	int code;
 
-	remove_strays(run->config.folder);
 	code = load(run, INT64_MAX, false, &number, err);
 	*found = number >= 0;
 	return code || !*found ? code : cut_logs(run, err);

@@ -211,6 +211,19 @@ int run_folder_unlearn(struct run *run, struct err *err)
 	return code ? code : schema_from(&run->schema, run->config.options, err);
 }
 
+/* What a process left that was killed while it wrote. */
+static int sweep(struct run *run, struct err *err)
+{
+	char *checkpoints = run_folder_path(run, "checkpoint");
+
+	if (!checkpoints)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	file_sweep(run->config.folder);
+	file_sweep(checkpoints);
+	mem_free(checkpoints);
+	return 0;
+}
+
 int run_folder_take(struct run *run, struct err *err)
 {
 	bool holds = false;
@@ -218,6 +231,8 @@ int run_folder_take(struct run *run, struct err *err)
 
 	if (!code)
 		code = take_lock(run, err);
+	if (!code)
+		code = sweep(run, err);
 	if (!code)
 		code = run_folder_holds_run(run, &holds, err);
 	if (!code && run->config.start == RUN_NEW && holds)

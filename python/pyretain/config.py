@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pyretain._core import NULL, check, ffi, here, lib, text
+from pyretain._core import NULL, InputError, check, ffi, here, lib, text
 from pyretain._settings import SETTINGS
 
 
@@ -37,6 +37,8 @@ class Config:
     def set(self, settings: dict[str, Any]) -> None:
         for word, value in settings.items():
             key, said = key_of(word).encode(), value_of(value).encode()
+            if b"\0" in key + said:
+                raise InputError(f"{word} = {value!r}: cannot hold a zero byte")
             check(lib.retain_config_set(self.it, key, said, here.err))
 
     def get(self, word: str) -> str:

@@ -41,6 +41,8 @@ def plain(label: Any) -> Hashable:
 def name_of(label: Hashable) -> str:
     """The class name of a label."""
     if isinstance(label, str) and type(label) is str:
+        if "\0" in label:
+            raise InputError(f"label {label!r}: a name cannot hold a zero byte")
         return label if read(label) is label else repr(label)
     try:
         hash(label)

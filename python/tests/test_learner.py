@@ -84,6 +84,14 @@ def test_objects_are_known_by_their_repr(stream):
         learner.number([1])
 
 
+def test_a_zero_byte_does_not_end_a_name():
+    learner = Learner()
+    with pytest.raises(InputError, match=r"label 'a\\x00b': a name cannot hold a zero byte"):
+        learner.learn([[1.0, 2.0], [2.0, 1.0]], ["a\0b", "a"])
+    with pytest.raises(InputError, match="zero byte"):
+        Learner(model_arch="mlp:8\0,9")
+
+
 def test_packed_it_goes_on_to_the_same_bits(tmp_path, stream):
     learner = Learner(run_seed=3)
     for inputs, labels in stream(20):

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
@@ -349,6 +351,64 @@ static void a_tree_is_removed(void **state)
 	file_remove_tree(in_folder("tree"));
 }
 
+/* What is synced is told to this test; folders are named by their inodes. */
+static ino_t synced[64];
+static int synced_count;
+
+int fsync(int file)
+{
+	struct stat about;
+
+	if (!fstat(file, &about) && synced_count < 64)
+		synced[synced_count++] = about.st_ino;
+	return (int)syscall(SYS_fsync, file);
+}
+
+static bool was_synced(const char *path)
+{
+	struct stat about;
+
+	assert_int_equal(stat(path, &about), 0);
+	for (int i = 0; i < synced_count; i++)
+		if (synced[i] == about.st_ino)
+			return true;
+	return false;
+}
+
+static void new_folders_are_synced(void **state)
+{
+	struct err err;
+
+	(void)state;
+	synced_count = 0;
+	assert_ok(file_make_folder(in_folder("a/b/c"), &err), err);
+	assert_true(
+		was_synced(folder) && was_synced(in_folder("a")) && was_synced(in_folder("a/b")));
+	synced_count = 0;
+	assert_ok(file_make_folder(in_folder("a/b/c"), &err), err);
+	assert_int_equal(synced_count, 0);
+	file_remove_tree(in_folder("a"));
+}
+
+static void what_a_kill_left_is_swept(void **state)
+{
+	static const char *const stay[] = {
+		"x.tmp-1-0", "x.tmp-", "x.tmp-99999999", "x.tmp-0-0", "x.tmp-99999999-0.csv", "x"};
+	char stray[40];
+	struct err err;
+
+	(void)state;
+	assert_ok(file_write(in_folder("x.tmp-99999999-0"), "", 0, &err), err);
+	assert_ok(file_write(in_folder("y.tmp-1-7.tmp-99999999-12"), "", 0, &err), err);
+	snprintf(stray, sizeof(stray), "x.tmp-%ld-3", (long)getpid());
+	assert_ok(file_write(in_folder(stray), "", 0, &err), err);
+	for (size_t i = 0; i < COUNT(stay); i++)
+		assert_ok(file_write(in_folder(stay[i]), "", 0, &err), err);
+	file_sweep(folder);
+	assert_int_equal(folder_names(false), COUNT(stay));
+	file_sweep(in_folder("none"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +426,8 @@ int main(void)
 		folder_test(a_full_disk_spares_the_old_file),
 		folder_test(memory_runs_out),
 		folder_test(a_tree_is_removed),
+		folder_test(new_folders_are_synced),
+		folder_test(what_a_kill_left_is_swept),
 	};
 
 	return cmocka_run_group_tests_name("file", tests, NULL, NULL);

@@ -3,9 +3,12 @@
 What the world around the command may do to it: standard descriptors that are closed, readers that go
 away, files that may not grow; and what users type. Prints TAP.
 """
+import csv
+import json
 import os
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -181,6 +184,52 @@ def files_that_speak_to_the_terminal():
                     " ".join(words).encode("unicode_escape").decode(), repr(said))
 
 
+def names_that_terminals_obey():
+    """Names of classes come from files; neither a terminal nor a spreadsheet is to obey them."""
+    evil = "\x1b]0;owned\x07evil"
+    with open("evil.csv", "w") as file:
+        file.write("a,b,class\n")
+        for i in range(60):
+            file.write(f"{i * 7 % 10},{i * 3 % 10},{('=1+1', evil, '-1')[i % 3]}\n")
+    tap.verdict(run("run", "evil.csv", "--out", "evil", "--quiet").returncode == 0, "strange names are learned")
+    for words in (["show", "evil"], ["eval", "evil", "evil.csv", "--part", "all"], ["data", "info", "evil.csv"],
+                  ["model", "info", "evil/model.safetensors"]):
+        done = run(*words)
+        tap.verdict(done.returncode == 0 and "\x1b" not in done.stdout + done.stderr and "\x07" not in done.stdout,
+                    f"retain {words[0]} shows them tamed", done.stdout, done.stderr)
+    plain = run("predict", "evil", "evil.csv", "--probabilities").stdout
+    safe = run("predict", "evil", "evil.csv", "--probabilities", "--safe-csv").stdout
+    tap.verdict(",=1+1" in plain and ",'=1+1" not in plain, "answers have names as they are", plain[:200])
+    tap.verdict(",=1+1" not in safe and safe.replace("'=", "=") == plain and ",-1" in safe,
+                "unless a spreadsheet would run them", safe[:200])
+    run("eval", "evil", "evil.csv", "--part", "all", "--confusion", "c.csv", "--out", "p.csv", "--safe-csv")
+    run("report", "evil", "--csv", "tables", "--safe-csv")
+    for name in "c.csv", "p.csv", "tables/classes.csv":
+        with open(name) as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        tap.verdict("'=1+1" in cells and "=1+1" not in cells, f"nor do they begin so in {name}", cells[:20])
+
+
+def numbers_that_are_none():
+    """A net of NaNs has no probabilities, and JSON no NaN."""
+    with open("evil/model.safetensors", "rb") as file:
+        words = bytearray(file.read())
+    head = 8 + int.from_bytes(words[:8], "little")
+    for name, about in json.loads(words[8:head]).items():
+        if name.endswith("bias"):
+            begin, end = (head + at for at in about["data_offsets"])
+            words[begin:end] = struct.pack("<f", float("nan")) * ((end - begin) // 4)
+    with open("nan.safetensors", "wb") as file:
+        file.write(words)
+    done = run("predict", "nan.safetensors", "evil.csv", "--format", "ndjson", "--probabilities")
+
+    def refuse(word):
+        raise ValueError(word)
+
+    answers = [json.loads(line, parse_constant=refuse) for line in done.stdout.splitlines()]
+    tap.verdict(len(answers) == 60 and answers[0]["probability"] is None, "NaN is null in JSON", done.stdout[:200])
+
+
 def what_users_type():
     done = run("run", *SMALL, "--set", "run.checkpoint_every=soon", "--out", "soon")
     tap.verdict(done.returncode == 2 and not os.path.exists("soon"),
@@ -298,6 +347,8 @@ with tempfile.TemporaryDirectory() as folder:
     bad_rows_without_a_folder()
     files_that_speak_to_the_terminal()
     what_users_type()
+    names_that_terminals_obey()
+    numbers_that_are_none()
     what_may_not_be_read()
     resuming_from_elsewhere()
     damage_is_told_under_quiet()
