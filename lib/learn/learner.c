@@ -153,7 +153,7 @@ int learner_predict(struct learner *learner, int model, const float *inputs, int
 		return err_set(err, ERR_INPUT, "model %d: there are %d", model,
 			1 + average_count(learner->average));
 	learner_begin(learner, &call);
-	code = predict(learner, model, inputs ? inputs : learner->looked, n, logits, err);
+	code = predict(learner, model, inputs ? inputs : learner->looked.inputs, n, logits, err);
 	return learner_end(learner, &call, code, err);
 }
 

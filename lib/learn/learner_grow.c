@@ -35,7 +35,7 @@ static int make_other(
 		return err_memory(err, "a learner", sizeof(*made));
 	made->config = learner->config;
 	made->config.classes = classes;
-	made->batch = learner->batch;
+	made->set.batch = learner->set.batch;
 	made->set.validation_batch = learner->set.validation_batch;
 	made->floats = learner->floats;
 	code = learner_make_nets(made, learner, err);

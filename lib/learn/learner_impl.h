@@ -18,7 +18,7 @@
 
 /* What the options say, beside what the objects below were made of. */
 struct learner_settings {
-	int validation_batch;
+	int batch, validation_batch;
 	int64_t validate_every, statistics_every;
 	bool serve_best; /* also the plain model may serve, if it validates best */
 	bool head_anew;  /* weights that are loaded leave the last layer as it is */
@@ -78,12 +78,17 @@ struct learner_ahead {
 	float *weights;
 };
 
+/* Inputs of learner_look, and for how many numbers there is room. */
+struct learner_looked {
+	float *inputs;
+	size_t room;
+};
+
 struct learner {
 	struct learner_watch watch;
 	struct learner_config config; /* for a larger net, if classes may come */
 	struct learner_settings set;
 	struct learner_plan plan;
-	int batch;
 	size_t floats; /* of one input */
 
 	/* What it learns from. */
@@ -119,8 +124,7 @@ struct learner {
 	bool diverged; /* the last batch or check met a NaN or an infinity */
 
 	struct whole *whole; /* models that are kept in slices */
-	float *looked;       /* inputs of learner_look */
-	size_t looked_room;  /* ... so many numbers of them */
+	struct learner_looked looked;
 };
 
 enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */

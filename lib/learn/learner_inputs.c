@@ -75,15 +75,15 @@ static int look(struct learner *learner, int kind, const int64_t *ids, int n, co
 	struct err *err)
 {
 	int first = 0, count = n;
-	const int code = reserve(learner, &learner->looked, &learner->looked_room, n, err);
+	const int code = reserve(learner, &learner->looked.inputs, &learner->looked.room, n, err);
 
 	if (!learner->parts)
 		runner_reads(learner->runner, n, &first, &count);
 	if (inputs)
-		*inputs = count == n ? learner->looked : NULL;
+		*inputs = count == n ? learner->looked.inputs : NULL;
 	return code ? code
 		    : learner->config.load(learner->config.load_context, kind, ids + first, count,
-			      learner->looked + (size_t)first * learner->floats, err);
+			      learner->looked.inputs + (size_t)first * learner->floats, err);
 }
 
 int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, const float **inputs,
@@ -133,7 +133,7 @@ struct loss_view learner_loss_view(const struct learner *learner)
 		.objective = learner->objective,
 		.iteration = learner->iteration,
 		.floats = learner->floats,
-		.batch = learner->batch,
+		.batch = learner->set.batch,
 		.inputs = learner->room.inputs,
 		.logits = learner->room.logits,
 		.grad = learner->grad,
@@ -143,7 +143,7 @@ struct loss_view learner_loss_view(const struct learner *learner)
 enum { NEWEST = 300 }; /* recent samples are drawn from so many */
 
 /* A draw of its own for every number of samples, behind those of batches. */
-static bool draw_recent(struct learner *learner, int n, int64_t *ids)
+bool learner_recent(const struct learner *learner, int n, int64_t *ids)
 {
 	const int64_t oldest = pool_seen(learner->pool) - NEWEST;
 
@@ -153,14 +153,8 @@ static bool draw_recent(struct learner *learner, int n, int64_t *ids)
 
 struct part_view learner_view(struct learner *learner)
 {
-	static const struct part_source source = {learner_scaled, learner_fetch_all, draw_recent};
-
 	return (struct part_view){.learner = learner,
-		.source = &source,
-		.watch = &learner->watch,
 		.options = learner->config.options,
-		.iteration = learner->iteration,
-		.step = learner->steps,
 		.engine = learner->engine,
 		.floats = learner->floats,
 		.net = learner->net,
@@ -179,8 +173,8 @@ int learner_count_inputs(
 
 	if (inputs)
 		scaling_see(learner->scale.scaling, inputs, n);
-	for (int at = 0; at < n && !inputs && !code; at += learner->batch) {
-		const int count = n - at < learner->batch ? n - at : learner->batch;
+	for (int at = 0; at < n && !inputs && !code; at += learner->set.batch) {
+		const int count = n - at < learner->set.batch ? n - at : learner->set.batch;
 
 		for (int i = 0; i < count; i++)
 			learner->room.ids[i] = first + at + i;

@@ -37,7 +37,7 @@ static int wanted_threads(const struct learner *learner)
 {
 	const int threads = options_int(learner->config.options, "engine.threads");
 
-	if (!threads && net_macs(learner->net) * learner->batch < SMALL_BATCH)
+	if (!threads && net_macs(learner->net) * learner->set.batch < SMALL_BATCH)
 		return 1;
 	return threads;
 }
@@ -69,8 +69,8 @@ static int out_of_memory(struct err *err, size_t floats)
 
 static size_t largest_batch(const struct learner *made)
 {
-	return (size_t)(made->batch > made->set.validation_batch ? made->batch
-								 : made->set.validation_batch);
+	return (size_t)(made->set.batch > made->set.validation_batch ? made->set.batch
+								     : made->set.validation_batch);
 }
 
 /* What does not depend on the net. */
@@ -198,22 +198,23 @@ static double price_of(const struct learner *made, const struct options *o)
 {
 	const double macs = net_macs(made->net), params = net_trained_params(made->net);
 	const double passes = macs + 2 * net_trained_macs(made->net);
-	const double sgd = passes * made->batch + params;
-	const double whole = 3 * macs * made->batch + (double)net_params(made->net)->floats;
+	const double sgd = passes * made->set.batch + params;
+	const double whole = 3 * macs * made->set.batch + (double)net_params(made->net)->floats;
 	const bool own = optimizer_traits(options_text(o, "optimizer.kind")).averages;
 	const int averages = average_count(made->average);
 	double cost = sgd;
 
 	EXTRAS_EACH (made, price)
 		cost += extra_types[e]->price(made->extras[e],
-			&(struct extra_costs){macs, passes, params, sgd, made->batch});
+			&(struct extra_costs){macs, passes, params, sgd, made->set.batch});
 	cost += loss_price(made->loss, made->net);
 	cost += averages * params / options_int(o, "average.every");
 	if (made->validation)
 		cost += made->window.scores.models * macs * made->set.validation_batch /
 			(double)made->set.validate_every;
 	if (made->stats[0])
-		cost += (averages + own) * macs * made->batch / (double)made->set.statistics_every;
+		cost += (averages + own) * macs * made->set.batch /
+			(double)made->set.statistics_every;
 	return cost / whole;
 }
 
@@ -279,7 +280,7 @@ static void free_here(struct learner *learner)
 {
 	learner_free_nets(learner);
 	loss_free(learner->loss);
-	mem_free(learner->looked);
+	mem_free(learner->looked.inputs);
 	scaling_free(learner->scale.scaling);
 	mem_free(learner->scale.inputs);
 	objective_free(learner->objective);
@@ -314,7 +315,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		made->config.classes = 1;
 	made->store = store;
 	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
-	made->batch = options_int(o, "run.batch");
+	made->set.batch = options_int(o, "run.batch");
 	made->set.validation_batch = options_int(o, "schedule.validation_batch");
 	made->set.validate_every = options_int64(o, "schedule.validate_every");
 	made->set.serve_best = !strcmp(options_text(o, "average.serve"), "best");

@@ -22,6 +22,14 @@ void learner_tell_macs(const struct learner *learner, double macs)
 		learner->watch.macs(learner->watch.context, (int64_t)macs);
 }
 
+void learner_tell_lead(const struct learner *learner, struct learner_lead *lead)
+{
+	lead->iteration = learner->iteration;
+	lead->step = learner->steps;
+	if (learner->watch.lead)
+		learner->watch.lead(learner->watch.context, lead);
+}
+
 /*
  * The mean loss and accuracy of a model on the validation batch in hand. Without averages
  * the only model that is scored is the one that serves inference. It need not be the plain
@@ -167,7 +175,7 @@ static void tell_step(struct learner *learner, const struct average_step *averag
 	if (averages || optimizer_inference(learner->optimizer))
 		learner_stale(learner);
 	learner->version += averages || learner_served(learner) == LEARNER_PLAIN;
-	learner_tell(learner, LEARNER_TRAIN, learner->batch);
+	learner_tell(learner, LEARNER_TRAIN, learner->set.batch);
 	learner_tell(learner, LEARNER_UPDATE, 0);
 	for (int i = 0; averages && i < averages->count; i++)
 		learner_tell(learner, LEARNER_MOVE, 0);
@@ -175,7 +183,7 @@ static void tell_step(struct learner *learner, const struct average_step *averag
 
 static int iterate(struct learner *learner, struct err *err)
 {
-	const int n = learner->batch;
+	const int n = learner->set.batch;
 	const int64_t k = learner->iteration + 1;
 	const struct loss_view view = learner_loss_view(learner);
 	struct runner_batch batch = {.input = learner->room.inputs,
@@ -225,10 +233,10 @@ static void expect_batches(struct learner *learner)
 	const uint64_t k = (uint64_t)learner->iteration + 1;
 	int first, count;
 
-	runner_reads(learner->runner, learner->batch, &first, &count);
+	runner_reads(learner->runner, learner->set.batch, &first, &count);
 	learner->ahead.coming--;
 	for (int ahead = 1; ahead <= LEARNER_AHEAD && ahead <= learner->ahead.coming; ahead++)
-		if (objective_guess(learner->objective, k + (uint64_t)ahead, learner->batch,
+		if (objective_guess(learner->objective, k + (uint64_t)ahead, learner->set.batch,
 			    learner->ahead.ids, learner->ahead.weights))
 			store_expect(learner->store, learner->ahead.ids + first, count,
 				k + (uint64_t)ahead, first);
@@ -240,7 +248,7 @@ static int train(struct learner *learner, int iterations, struct err *err)
 
 	for (int i = 0; i < iterations && !code; i++) {
 		if (!objective_batch(learner->objective, (uint64_t)learner->iteration + 1,
-			    learner->batch, learner->room.ids, learner->room.weights))
+			    learner->set.batch, learner->room.ids, learner->room.weights))
 			return 0;
 		if (learner->ahead.ids)
 			expect_batches(learner);

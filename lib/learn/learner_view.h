@@ -1,6 +1,6 @@
 /*
- * What losses and extras may ask of a learner whose fields they do not know: its samples, its
- * models, and the ledger's ear.
+ * What parts, losses and extras may ask of a learner without knowing its fields: samples, models,
+ * and to tell its owner something.
  */
 #ifndef RETAIN_LEARN_LEARNER_VIEW_H
 #define RETAIN_LEARN_LEARNER_VIEW_H
@@ -42,8 +42,12 @@ int learner_scaled(struct learner *learner, const float **inputs, int n, struct 
 int learner_new_inputs(struct learner *learner, int64_t first, const float *inputs, int n,
 	const float **scaled, struct err *err);
 
-/* Says what was computed, to the ledger. */
+/* n of the newest few hundred samples that are trained on; false while there are none. */
+bool learner_recent(const struct learner *learner, int n, int64_t *ids);
+
+/* Says what was computed, to the ledger; that another model leads, and when. */
 void learner_tell(const struct learner *learner, enum learner_work work, int samples);
 void learner_tell_macs(const struct learner *learner, double macs);
+void learner_tell_lead(const struct learner *learner, struct learner_lead *lead);
 
 #endif

@@ -204,16 +204,17 @@ static void check_gradient(const char *const *settings, int height)
 	struct learner *learner = school.learner;
 	const size_t params = net_params(learner->net)->floats;
 	float *direction = calloc(params, sizeof(float)), *grad = calloc(params, sizeof(float));
-	struct runner_batch batch = {
-		.input = learner->room.inputs, .labels = learner->room.labels, .n = learner->batch};
+	struct runner_batch batch = {.input = learner->room.inputs,
+		.labels = learner->room.labels,
+		.n = learner->set.batch};
 	double slope = 0, length = 0, off = INFINITY;
 
 	school_go(&school, 4, 3);
 	rng_normals((struct rng){5, RNG_TEST}, 0, direction, params);
-	for (int i = 0; i < learner->batch; i++)
+	for (int i = 0; i < learner->set.batch; i++)
 		learner->room.ids[i] = (i * 5) % (4 * STEP);
-	assert_ok(learner_fetch(learner, learner->room.ids, learner->batch, learner->room.inputs,
-			  learner->room.labels, &err),
+	assert_ok(learner_fetch(learner, learner->room.ids, learner->set.batch,
+			  learner->room.inputs, learner->room.labels, &err),
 		err);
 	assert_ok(batch_of(learner, learner->room.ids, &batch, &err), err);
 	loss_along(learner, &batch, direction, 0, grad);

@@ -84,7 +84,7 @@ static int make(void **extra, struct learner *learner, struct err *err)
 
 	if (!made)
 		return err_memory(err, "a learner", sizeof(*made));
-	made->least = learner->batch;
+	made->least = learner->set.batch;
 	made->reach = options_int64(learner->config.options, "replay.history");
 	*extra = made;
 	return 0;
@@ -114,7 +114,7 @@ static void revealed(void *extra, struct learner *learner, const struct learner_
 static int stepped(
 	void *extra, struct learner *learner, struct learner_stride *stride, struct err *err)
 {
-	const int n = learner->batch, classes = net_spec(learner->net)->classes;
+	const int n = learner->set.batch, classes = net_spec(learner->net)->classes;
 
 	(void)err;
 	for (int i = n - n / 2; i < n && stride->logits; i++)

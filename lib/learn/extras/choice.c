@@ -51,7 +51,7 @@ static void end(void *extra)
 
 static int make(void **extra, struct learner *learner, struct err *err)
 {
-	const size_t count = (size_t)learner->batch;
+	const size_t count = (size_t)learner->set.batch;
 	const size_t params = net_params(learner->net)->floats;
 	const size_t stats = net_stats(learner->net)->floats;
 	struct choice *made = mem_new(1, sizeof(*made));
@@ -115,7 +115,7 @@ static int step_virtually(
 
 static int compare_losses(struct choice *choice, struct learner *learner, struct err *err)
 {
-	const int n = learner->batch;
+	const int n = learner->set.batch;
 	const struct runner_batch batch = {learner->room.inputs, learner->room.labels, NULL, n};
 	int code = learner_fetch(
 		learner, choice->ids, n, learner->room.inputs, learner->room.labels, err);
@@ -138,7 +138,7 @@ static int compare_losses(struct choice *choice, struct learner *learner, struct
 /* Without a past the ids stay. */
 static int choose(void *extra, struct learner *learner, int64_t k, struct err *err)
 {
-	const int n = learner->batch, keep = n / 2, current = n - keep;
+	const int n = learner->set.batch, keep = n / 2, current = n - keep;
 	struct choice *choice = extra;
 	int code;
 

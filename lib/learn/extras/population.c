@@ -172,8 +172,9 @@ int population_predict(struct population *population, struct learner *learner,
 	int code = 0;
 
 	memset(hits, 0, LEARNER_POPULATION * sizeof(*hits));
-	for (int at = 0; at < step->n && !code; at += learner->batch) {
-		const int count = step->n - at < learner->batch ? step->n - at : learner->batch;
+	for (int at = 0; at < step->n && !code; at += learner->set.batch) {
+		const int count =
+			step->n - at < learner->set.batch ? step->n - at : learner->set.batch;
 		const float *some;
 
 		code = learner_new_inputs(learner, step->first + at,

@@ -156,7 +156,7 @@ static int answer(struct part *part, int model, const struct part_samples *sampl
 	const struct part_view *view = samples->view;
 
 	if (!fast->head)
-		part_tell(view, LEARNER_PREDICT, samples->n);
+		learner_tell(view->learner, LEARNER_PREDICT, samples->n);
 	return runner_infer(runner_of(fast, view), fast_point(fast, view, model),
 		quiet_stats(fast, view), seen(fast, samples), samples->n, logits, err);
 }
@@ -199,11 +199,12 @@ static void tell_step(
 	const double sweeps = 2 * (double)fast->floats;
 
 	if (fast->head)
-		part_tell_macs(view, n * 3 * net_macs(fast->head) + row->count * sweeps);
+		learner_tell_macs(
+			view->learner, n * 3 * net_macs(fast->head) + row->count * sweeps);
 	else
-		part_tell(view, LEARNER_FAST_STEP, n);
+		learner_tell(view->learner, LEARNER_FAST_STEP, n);
 	if (!fast->head && row->count > 1)
-		part_tell_macs(view, (row->count - 1) * sweeps);
+		learner_tell_macs(view->learner, (row->count - 1) * sweeps);
 }
 
 static int learn_part(struct fast *fast, int part, struct part_lesson *lesson, struct err *err)

@@ -16,30 +16,16 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/state.h"
-#include "learn/learner.h"
+#include "learn/learner_view.h"
 #include "learn/parts/mix.h"
 #include "nn/runner.h"
 
 enum { PART_CHUNK = MIX_CHUNK };
 
-/* How samples of the learner are had, scaled as the net wants them. */
-struct part_source {
-	/* Inputs of the owner; good until the next call. */
-	int (*scale)(struct learner *learner, const float **inputs, int n, struct err *err);
-	/* Samples of the store. */
-	int (*fetch)(struct learner *learner, const int64_t *ids, int n, float *inputs,
-		int32_t *labels, struct err *err);
-	/* n of the newest few hundred that are trained on; false while there are none. */
-	bool (*recent)(struct learner *learner, int n, int64_t *ids);
-};
-
 /* What parts see of a learner; of the moment, so none keeps it. */
 struct part_view {
-	struct learner *learner; /* for `source` */
-	const struct part_source *source;
-	const struct learner_watch *watch;
+	struct learner *learner;       /* for learn/learner_view.h */
 	const struct options *options; /* for `make`; later they may be gone */
-	int64_t iteration, step;       /* for the log */
 	struct engine *engine;         /* kernels, and threads */
 	size_t floats;                 /* of an input */
 	/* The slow net, and its weights that serve inference: the same as long as `version` is. */
@@ -49,10 +35,6 @@ struct part_view {
 	uint64_t version;
 	float *grad; /* room for a gradient of all parameters; gaps between tensors stay 0 */
 };
-
-/* Says what was computed, to the ledger. */
-void part_tell(const struct part_view *view, enum learner_work work, int samples);
-void part_tell_macs(const struct part_view *view, double macs);
 
 /* A chunk of samples. */
 struct part_samples {

@@ -14,18 +14,6 @@ static const double NET_SHARE = 2; /* of the slow net in answers about ever; see
 const struct part_type *const part_types[PART_TYPES] = {
 	&part_fast, &part_ridge, &part_knn, &part_linear};
 
-void part_tell(const struct part_view *view, enum learner_work work, int samples)
-{
-	if (view->watch->work)
-		view->watch->work(view->watch->context, work, samples);
-}
-
-void part_tell_macs(const struct part_view *view, double macs)
-{
-	if (view->watch->macs)
-		view->watch->macs(view->watch->context, (int64_t)macs);
-}
-
 /* A part and its models of the mixture. */
 static int make_part(struct parts *parts, const struct part_type *type, int models,
 	const struct part_view *view, struct err *err)

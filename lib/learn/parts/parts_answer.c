@@ -123,7 +123,7 @@ static int ask_slow(struct parts *parts, struct asking *a, struct err *err)
 
 	if (!counts(parts, a, 0) && !parts->features)
 		return 0;
-	part_tell(a->samples.view, LEARNER_PREDICT, n);
+	learner_tell(a->samples.view->learner, LEARNER_PREDICT, n);
 	code = parts_look(parts, &a->samples, parts->slow, err);
 	if (code)
 		return code;
@@ -161,7 +161,7 @@ static int ask_alone(struct parts *parts, struct asking *a, int model, struct er
 	int code = 0;
 
 	if (!part || parts->features) {
-		part_tell(a->samples.view, LEARNER_PREDICT, a->samples.n);
+		learner_tell(a->samples.view->learner, LEARNER_PREDICT, a->samples.n);
 		code = parts_look(parts, &a->samples, a->sum, err);
 	}
 	if (!code && part)

@@ -54,12 +54,12 @@ int part_recent(struct part_lesson *lesson, int recent, struct err *err)
 	const int n = lesson->samples.n;
 	int code;
 
-	if (!view->source->recent(view->learner, recent, parts->ids))
+	if (!learner_recent(view->learner, recent, parts->ids))
 		return n;
-	code = view->source->fetch(view->learner, parts->ids, recent,
+	code = learner_fetch_all(view->learner, parts->ids, recent,
 		parts->inputs + (size_t)n * view->floats, parts->labels + n, err);
 	if (!code && parts->features) {
-		part_tell(view, LEARNER_FAST_FORWARD, recent);
+		learner_tell(view->learner, LEARNER_FAST_FORWARD, recent);
 		code = part_look_behind(lesson, recent, err);
 	}
 	return code ? code : n + recent;
@@ -72,7 +72,7 @@ static int score_slow(struct parts *parts, struct part_samples *samples, int *hi
 
 	if (code)
 		return code;
-	part_tell(samples->view, LEARNER_FAST_FORWARD, n);
+	learner_tell(samples->view->learner, LEARNER_FAST_FORWARD, n);
 	if (!parts->answer)
 		*hits += rank_hits(parts->slow, classes, samples->labels, n);
 	parts_softmax(parts, samples, parts->slow);
@@ -129,24 +129,20 @@ static void tell_macs(const struct parts *parts, const struct part_samples *samp
 		if (parts->list[i] && part_types[i]->macs)
 			macs += part_types[i]->macs(parts->list[i]);
 	if (macs > 0)
-		part_tell_macs(samples->view, samples->n * macs);
+		learner_tell_macs(samples->view->learner, samples->n * macs);
 }
 
 static void tell_lead(const struct parts *parts, const struct part_view *view)
 {
 	const struct mix *mix = &parts->mix;
-	struct learner_lead lead = {.iteration = view->iteration,
-		.step = view->step,
-		.models = mix->count,
-		.lead = mix->lead};
+	struct learner_lead lead = {.models = mix->count, .lead = mix->lead};
 
 	for (int i = 1; i <= parts->count; i++)
 		lead.names[i] = parts->models[i].part->type->word;
 	if (mix->config.prior > 0)
 		lead.names[mix->count - 1] = "prior";
 	mix_weights(mix, lead.weights);
-	if (view->watch->lead)
-		view->watch->lead(view->watch->context, &lead);
+	learner_tell_lead(view->learner, &lead);
 }
 
 static int learn_chunk(
@@ -180,7 +176,7 @@ static int fill_chunk(struct parts *parts, struct part_samples *samples, struct 
 	int code = 0;
 
 	if (samples->inputs)
-		code = view->source->scale(view->learner, &samples->inputs, n, err);
+		code = learner_scaled(view->learner, &samples->inputs, n, err);
 	if (code || (samples->inputs && parts->room == PART_CHUNK))
 		return code;
 	for (int i = 0; i < n; i++)
@@ -188,7 +184,7 @@ static int fill_chunk(struct parts *parts, struct part_samples *samples, struct 
 	if (samples->inputs)
 		memcpy(parts->inputs, samples->inputs, (size_t)n * view->floats * sizeof(float));
 	else
-		code = view->source->fetch(
+		code = learner_fetch_all(
 			view->learner, parts->ids, n, parts->inputs, parts->labels, err);
 	memcpy(parts->labels, samples->labels, (size_t)n * sizeof(*parts->labels));
 	samples->inputs = parts->inputs;
