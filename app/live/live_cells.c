@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "live/live_table.h"
 #include "records/table_plan.h"
 #include "schema/schema.h"
 
@@ -83,11 +84,16 @@ int live_cells_input(const struct csv_field *cells, int n, const int *columns,
 	for (int i = 0; i < n && !code; i++) {
 		const struct schema_value value = table_value(cells[i], copy);
 
-		if (columns[i] < 0)
-			continue;
-		code = schema_learn(shape->schema, columns[i], &value, &why);
-		if (!code)
-			code = schema_put(shape->schema, columns[i], &value, input, &why);
+		if (columns[i] >= 0) {
+			code = schema_learn(shape->schema, columns[i], &value, &why);
+			if (!code)
+				code = schema_put(shape->schema, columns[i], &value, input, &why);
+		} else if (columns[i] == SCHEMA_NEW_FIELD && shape->table) {
+			const char *name = shape->table->plan.columns[i].name;
+
+			code = schema_learn_new(shape->schema, name, &value, &why);
+			schema_put_new(shape->schema, name, &value, input);
+		}
 	}
 	if (!code)
 		return live_line_missing(shape, input, where, err);

@@ -93,6 +93,9 @@ static int find_columns(const struct csv_field *fields, int n, const struct live
 			return err_set(err, ERR_INPUT, "%s: the heading has no column %s", where,
 				schema_column(shape->schema, k)->name);
 	}
+	for (int i = 0; i < n; i++)
+		if (columns[i] == SCHEMA_NEW_FIELD && csv_text(&fields[i], name, sizeof(name)))
+			schema_ignore(shape->schema, name);
 	memcpy(shape->columns, columns, (size_t)shape->columns_count * sizeof(*columns));
 	return 0;
 }

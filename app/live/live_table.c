@@ -133,8 +133,10 @@ static int find_columns(struct live_table *table, const struct schema *schema, s
 	for (int i = 0; i < plan->count; i++) {
 		const char *name = plan->columns[i].name;
 
-		table->columns[i] =
-			i == table->id ? SCHEMA_LEFT_OUT : schema_find(schema, name, strlen(name));
+		table->columns[i] = schema_find(schema, name, strlen(name));
+		if (i == table->id || (table->columns[i] == SCHEMA_NEW_FIELD &&
+					      plan->columns[i].role > TABLE_TEXT))
+			table->columns[i] = SCHEMA_LEFT_OUT;
 	}
 	find_label(table, schema);
 	for (int k = 0; k < schema_count(schema); k++) {

@@ -61,7 +61,8 @@ struct desk_status {
 	int64_t behind; /* samples of the journal that are still to be learned again */
 	double le, recent, blind, rate, sigma, loss, train_seconds, seconds;
 	double val, val_plain;          /* accuracy on samples that are held out; NAN: not known */
-	int64_t cuts, alarms, warnings; /* of the run's events; of this process */
+	int64_t cuts, alarms, warnings; /* of the run's events; of this process, as is */
+	int64_t fields_ignored;         /* ... values of fields that have no input */
 	int64_t journal_bytes;
 	int queue, queue_most;
 	uint64_t jobs, syncs; /* done; and how often they shared one */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "schema/schema.h"
 #include "serve/desk_impl.h"
 #include "serve/tail.h"
 
@@ -133,6 +134,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.waiting = journal_waiting(desk->live->session.journal);
 	now.pool = report.pool;
 	now.behind = store_stored(run->store) - store_count(run->store);
+	now.fields_ignored = run->schema ? schema_ignored(run->schema) : 0;
 	now.le = now.samples ? prequential_top1(run->prequential) : NAN;
 	now.blind = now.samples ? prequential_blind(run->prequential) : NAN;
 	now.recent = recent_accuracy(&run->recent);

@@ -41,6 +41,8 @@ static const struct number {
 	ROW(cuts, "counter", WHOLE, "cuts of the learning rate"),
 	ROW(alarms, "counter", WHOLE, "drift alarms"),
 	ROW(warnings, "counter", WHOLE, "warnings in this process"),
+	ROW(fields_ignored, "counter", WHOLE,
+		"values of fields that the first row lacked and no input is left for"),
 	ROW(train_seconds, "counter", REAL, "seconds spent on training"),
 	ROW(journal_bytes, "gauge", WHOLE, "bytes of the journal on disk"),
 	ROW(queue, "gauge", SMALL, "requests that wait for the learner"),

@@ -52,6 +52,7 @@ void schema_free(struct schema *schema)
 	vocabulary_release(&schema->names);
 	vocabulary_release(&schema->left_out);
 	vocabulary_release(&schema->spare);
+	vocabulary_release(&schema->ignored_fields);
 	mem_free(schema->columns);
 	mem_free(schema->additions);
 	pthread_mutex_destroy(&schema->lock);
@@ -129,6 +130,11 @@ int schema_end(struct schema *schema, struct err *err)
 		return err_set(err, ERR_INPUT, "its columns make %zu inputs%s", schema->floats,
 			at ? "; schema.slots and schema.words make them fewer" : "");
 	return 0;
+}
+
+int schema_spare(const struct schema *schema)
+{
+	return schema->sizes.spare;
 }
 
 size_t schema_floats(const struct schema *schema)
@@ -337,34 +343,69 @@ static size_t spare_word(
 	return schema_word(whole, size, word);
 }
 
+/* The spare input of a field; -1: it has none. */
+static int64_t spare_slot(
+	const struct schema *schema, const char *name, const struct schema_value *value)
+{
+	char word[SCHEMA_WORD + 1];
+
+	return schema->sizes.spare && schema_kind_of(value) != SCHEMA_TEXT
+		       ? vocabulary_find(&schema->spare, word, spare_word(name, value, word))
+		       : -1;
+}
+
+void schema_ignore(struct schema *schema, const char *name)
+{
+	char word[SCHEMA_WORD + 1];
+	const size_t size = schema_word(name, strlen(name), word);
+
+	schema->ignored++;
+	/* A name that finds no memory is told when it comes again. */
+	if (schema->ignored_fields.names.count < SCHEMA_IGNORED)
+		vocabulary_number(&schema->ignored_fields, word, size, NULL);
+}
+
 int schema_learn_new(
 	struct schema *schema, const char *name, const struct schema_value *value, struct err *err)
 {
 	const struct addition addition = {LEARNED_FIELD, -1};
 	char word[SCHEMA_WORD + 1];
-	size_t size;
+	int code = 0;
 
-	if (value->is == SCHEMA_MISSING || schema_kind_of(value) == SCHEMA_TEXT)
+	if (value->is == SCHEMA_MISSING)
 		return 0;
-	size = spare_word(name, value, word);
-	return learn_word(
-		schema, &schema->spare, (size_t)schema->sizes.spare, word, size, &addition, err);
+	if (schema_kind_of(value) != SCHEMA_TEXT)
+		code = learn_word(schema, &schema->spare, (size_t)schema->sizes.spare, word,
+			spare_word(name, value, word), &addition, err);
+	if (!code && spare_slot(schema, name, value) < 0)
+		schema_ignore(schema, name);
+	return code;
 }
 
 bool schema_put_new(const struct schema *schema, const char *name, const struct schema_value *value,
 	float *input)
 {
-	char word[SCHEMA_WORD + 1];
-	int64_t slot = -1;
+	int64_t slot;
 
 	if (value->is == SCHEMA_MISSING)
 		return true;
-	if (schema->sizes.spare && schema_kind_of(value) != SCHEMA_TEXT)
-		slot = vocabulary_find(&schema->spare, word, spare_word(name, value, word));
+	slot = spare_slot(schema, name, value);
 	if (slot >= 0)
 		input[schema->spare_at + (size_t)slot] =
 			value->is == SCHEMA_IS_NUMBER ? (float)value->number : 1;
 	return slot >= 0;
+}
+
+int64_t schema_ignored(const struct schema *schema)
+{
+	return schema->ignored;
+}
+
+const char *schema_ignored_field(const struct schema *schema, size_t i)
+{
+	const struct name_list *names = &schema->ignored_fields.names;
+
+	return i < names->count ? name_list_at(names, i) : NULL;
 }
 
 size_t schema_mark(const struct schema *schema)

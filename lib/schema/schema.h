@@ -13,7 +13,7 @@
  *	          in the first input, whatever it becomes
  *	spare     inputs for fields that no column has: one for each field with a number,
  *	          one for each value of others, in the order of first appearance. When all
- *	          are given away, new fields are left out
+ *	          are given away, new fields are ignored: they are counted and known by name
  *
  * Learning takes down what is new about a row: values of categories, the kind of an open
  * column, new fields. Encoding changes nothing: a value that was never learned is all 0
@@ -104,6 +104,7 @@ int schema_leave_out(
 int schema_end(struct schema *schema, struct err *err);
 
 size_t schema_floats(const struct schema *schema);
+int schema_spare(const struct schema *schema); /* inputs for new fields */
 int schema_count(const struct schema *schema);
 const struct schema_column *schema_column(const struct schema *schema, int i);
 const char *schema_label(const struct schema *schema); /* NULL: it knows of none */
@@ -129,6 +130,16 @@ int schema_learn_new(
 	struct schema *schema, const char *name, const struct schema_value *value, struct err *err);
 bool schema_put_new(const struct schema *schema, const char *name, const struct schema_value *value,
 	float *input);
+
+/*
+ * Values of fields that have no input, by all rows that were learned: how many, and the names of
+ * their fields, in the order of appearance; NULL beyond the last, or beyond SCHEMA_IGNORED.
+ * schema_ignore is for who reads rows by other ways. None of this is part of the schema.
+ */
+enum { SCHEMA_IGNORED = 100 };
+int64_t schema_ignored(const struct schema *schema);
+const char *schema_ignored_field(const struct schema *schema, size_t i);
+void schema_ignore(struct schema *schema, const char *name);
 
 /*
  * Takes back what was learned since schema_mark gave a mark. schema_serial changes

@@ -26,6 +26,8 @@ struct schema {
 	struct addition *additions;
 	size_t additions_count, additions_room;
 	uint64_t serial;
+	int64_t ignored;
+	struct vocabulary ignored_fields;
 	pthread_mutex_t lock; /* of what is learned, for rows */
 };
 

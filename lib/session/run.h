@@ -129,6 +129,7 @@ struct run {
 	struct schema *schema; /* of rows with names; NULL: inputs are numbers */
 	bool schema_kept;      /* the folder has it, as it was at schema_serial */
 	uint64_t schema_serial;
+	size_t ignored_told; /* fields that are ignored and were told of */
 
 	struct store *store;
 	struct learner *learner;

@@ -32,12 +32,31 @@ int run_schema_open(struct run *run, struct err *err)
 	return code;
 }
 
+/* Each field is told once; schema.json knows nothing of them. */
+static void tell_ignored(struct run *run)
+{
+	const char *name;
+
+	while ((name = schema_ignored_field(run->schema, run->ignored_told))) {
+		const int spare = schema_spare(run->schema);
+
+		run->ignored_told++;
+		log_write(&run->config.log, LOG_WARN,
+			"field %s: is ignored: the first row did not have it, and %s. To learn "
+			"from it, begin anew with a larger schema.spare",
+			name,
+			spare ? "no spare input is left for it" : "there are no spare inputs");
+	}
+}
+
 int run_schema_keep(struct run *run, struct err *err)
 {
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
 	int code = 0;
 
+	if (run->schema)
+		tell_ignored(run);
 	if (!run->schema || !run->config.folder ||
 		(run->schema_kept && run->schema_serial == schema_serial(run->schema)))
 		return 0;

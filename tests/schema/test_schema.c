@@ -277,6 +277,40 @@ static struct schema *closed_to_new(void)
 	return schema;
 }
 
+/* Two spare inputs: one for a number, one for a value. */
+static void ignored_fields_are_counted(void **state)
+{
+	struct schema *schema = of_row("{\"n\": 1}");
+	struct err err = {0};
+
+	(void)state;
+	assert_ok(learn(schema, "{\"n\": 2, \"late\": 3, \"city\": \"Rome\"}", &err), err);
+	assert_int_equal(schema_ignored(schema), 0);
+	assert_null(schema_ignored_field(schema, 0));
+	for (int i = 0; i < 3; i++)
+		assert_ok(learn(schema,
+				  "{\"n\": 2, \"city\": \"Oslo\", \"more\": 1, \"none\": null, "
+				  "\"late\": 1}",
+				  &err),
+			err);
+	assert_int_equal(schema_ignored(schema), 6);
+	assert_string_equal(schema_ignored_field(schema, 0), "city");
+	assert_string_equal(schema_ignored_field(schema, 1), "more");
+	assert_null(schema_ignored_field(schema, 2));
+	schema_free(schema);
+	schema = closed_to_new();
+	for (int i = 0; i < 2 * SCHEMA_IGNORED; i++) {
+		char row[64];
+
+		snprintf(row, sizeof(row), "{\"n\": 1, \"field %d\": 1}", i);
+		assert_ok(learn(schema, row, &err), err);
+	}
+	assert_int_equal(schema_ignored(schema), 2 * SCHEMA_IGNORED);
+	assert_string_equal(schema_ignored_field(schema, SCHEMA_IGNORED - 1), "field 99");
+	assert_null(schema_ignored_field(schema, SCHEMA_IGNORED));
+	schema_free(schema);
+}
+
 static void strange_rows_are_refused(void **state)
 {
 	static const struct {
@@ -484,6 +518,7 @@ int main(void)
 		cmocka_unit_test(texts_are_words),
 		cmocka_unit_test(json_comes_back),
 		cmocka_unit_test(learning_is_taken_back),
+		cmocka_unit_test(ignored_fields_are_counted),
 		cmocka_unit_test(strange_rows_are_refused),
 		cmocka_unit_test(strange_schemas_are_refused),
 		cmocka_unit_test(numbers_may_be_read_otherwise),
