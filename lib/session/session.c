@@ -270,7 +270,7 @@ int session_take(struct session *s, const struct event *event, struct sender *to
 		unlearn(s, event, mark);
 	if (!code && good && event->has_label)
 		gather_label(s, event, to);
-	if (!code && (group->inputs_count == SESSION_GROUP ||
+	if (!code && (group->inputs_count == group->most ||
 			     s->step.count + group->labels_count >= s->config.per_step ||
 			     (group->labels_count && !session_labelled(s))))
 		code = act(s, err);

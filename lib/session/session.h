@@ -86,8 +86,8 @@ struct session_group {
 	struct answers_wish *wishes; /* all is said */
 	float *inputs;
 	int32_t *guesses;
-	double *probabilities; /* of the first guesses */
-	int inputs_count;
+	double *probabilities;  /* of the first guesses */
+	int inputs_count, most; /* most: that are gathered */
 	struct session_label *labels;
 	int labels_count;
 	bool seen[SESSION_SEEN]; /* by an id's checksum: false where the id is not in the group */

@@ -117,6 +117,23 @@ int session_find_shape(struct session *s, struct err *err)
 	return code;
 }
 
+/*
+ * What an event shows may be a mistake, or nobody's wish: a learner of more numbers than that
+ * takes gigabytes, and is for those who say what inputs are.
+ */
+enum { SHOWN_MOST = 1 << 18 };
+
+static int check_shown(size_t floats, struct err *err)
+{
+	return floats > SHOWN_MOST
+		       ? err_set(err, ERR_INPUT,
+				 "becomes %zu numbers, and more than %d must be asked for: by "
+				 "model.input or schema.from, or fewer by schema.words and "
+				 "schema.slots",
+				 floats, SHOWN_MOST)
+		       : 0;
+}
+
 int session_set_shape(struct session *s, size_t floats, struct schema *schema, struct err *err)
 {
 	struct learner_config config = s->learner;
@@ -125,7 +142,7 @@ int session_set_shape(struct session *s, size_t floats, struct schema *schema, s
 
 	if (schema)
 		floats = schema_floats(schema);
-	code = check_floats(floats, &why);
+	code = check_shown(floats, &why);
 	config.channels = (int)floats;
 	if (!code)
 		code = run_try_learner(&s->run, &config, &why);
@@ -137,20 +154,27 @@ int session_set_shape(struct session *s, size_t floats, struct schema *schema, s
 	return run_schema_keep(&s->run, err);
 }
 
+/* Of large inputs fewer are gathered; their bits do not depend on it. */
 static int make_group(struct session_group *group, size_t floats, size_t labels, struct err *err)
 {
+	enum { FLOATS_MOST = 1 << 24 };
+
+	group->most = SESSION_GROUP;
+	while (group->most > 1 && (size_t)group->most * floats > FLOATS_MOST)
+		group->most /= 2;
 	group->ids = mem_new(SESSION_GROUP, sizeof(*group->ids));
 	group->keys = mem_new(SESSION_GROUP, sizeof(*group->keys));
 	group->to = mem_new(SESSION_GROUP, sizeof(*group->to));
 	group->places = mem_new(SESSION_GROUP, sizeof(*group->places));
 	group->wishes = mem_new(SESSION_GROUP, sizeof(*group->wishes));
-	group->inputs = mem_new(SESSION_GROUP * floats, sizeof(*group->inputs));
+	group->inputs = mem_new((size_t)group->most * floats, sizeof(*group->inputs));
 	group->guesses = mem_new((size_t)SESSION_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
 	group->probabilities = mem_new(SESSION_GROUP, sizeof(*group->probabilities));
 	group->labels = mem_new(labels, sizeof(*group->labels));
 	if (!group->ids || !group->keys || !group->to || !group->places || !group->wishes ||
 		!group->inputs || !group->guesses || !group->probabilities || !group->labels)
-		return err_memory(err, "events", SESSION_GROUP * floats * sizeof(*group->inputs));
+		return err_memory(
+			err, "events", (size_t)group->most * floats * sizeof(*group->inputs));
 	for (int i = 0; i < SESSION_GROUP; i++)
 		group->keys[i] = group->ids[i];
 	return 0;

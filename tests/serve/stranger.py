@@ -52,6 +52,7 @@ def before_the_first(service):
     for name, value, says in (
             ("a first input that is none", {"id": 1, "input": {}}, "input: "),
             ("a first input of too many numbers", {"id": 1, "input": [0] * 600000}, "too long"),
+            ("one of many texts", {"id": 1, "input": {"t%d" % i: 30 * "words " for i in range(4096)}}, "must be asked for"),
             ("one of nothing", {"id": 1, "input": []}, "has no numbers"),
             ("one with a table in it", {"id": 1, "input": {"a": {}}}, "input: ")):
         got = service.post("/v1/predict", value)
