@@ -133,7 +133,8 @@ int main(int argc, char **argv)
 	if (!params || !grad || !workspace)
 		return 1;
 	net_init(net, 1, params, NULL);
-	plan_bind(plan, workspace, params, NULL);
+	if (plan_bind(plan, workspace, params, NULL, &err))
+		return 1;
 	for (int i = 0; i < net->count; i++) {
 		struct step *step = plan->steps + i;
 		if (step->layer->type != &layer_conv)

@@ -184,13 +184,14 @@ static int add_table(struct safetensors_item *items, int *count, const char *pre
 {
 	for (int i = 0; i < table->count; i++) {
 		const struct param *row = &table->rows[i];
-		char name[sizeof(row->name) + 8];
-		snprintf(name, sizeof(name), "%s.%s", prefix, row->name);
-		struct safetensors_item *item = &items[(*count)++];
-		*item = (struct safetensors_item){arena_text(arena, name), row->dims, row->shape,
-			.floats = flat + row->offset};
-		if (!item->name)
-			return err_memory(err, "a tensor's name", sizeof(name));
+		const size_t size = strlen(prefix) + 1 + strlen(row->name) + 1;
+		char *name = arena_new(arena, size, 1);
+
+		if (!name)
+			return err_memory(err, "a tensor's name", size);
+		snprintf(name, size, "%s.%s", prefix, row->name);
+		items[(*count)++] = (struct safetensors_item){
+			name, row->dims, row->shape, .floats = flat + row->offset};
 	}
 	return 0;
 }

@@ -12,6 +12,8 @@
 struct layer_type;
 struct norm_type;
 
+enum { NET_NAME = 64 }; /* bytes of a parameter's name in nets of layers */
+
 struct layer {
 	const struct layer_type *type;
 	int in;                      /* value */

@@ -26,7 +26,7 @@ static const struct resnet resnet20_cifar = {false, 3, {3, 3, 3}, 16, true};
 static const struct resnet resnet8_cifar = {false, 3, {1, 1, 1}, 16, true};
 
 enum {
-	NAME_ROOM = sizeof((struct param *)0)->name,
+	NAME_ROOM = NET_NAME,
 	GROUPS = 32,
 	EXPANSION = 4, /* of a bottleneck block */
 	WIDTHS_MAX = 64,

@@ -31,7 +31,7 @@ int net_add_param(struct net *net, enum param_kind kind, const char *layer, cons
 	int dims, const int64_t *shape, struct err *err)
 {
 	const bool stat = kind == STAT_MEAN || kind == STAT_VARIANCE;
-	char name[sizeof(net->params.rows->name)];
+	char name[NET_NAME];
 
 	snprintf(name, sizeof(name), "%s.%s", layer, part);
 	return params_add(stat ? &net->stats : &net->params, kind, name, dims, shape, err);

@@ -51,10 +51,10 @@ void packed_free(struct packed *packed)
 	mem_free(packed);
 }
 
-void packed_set(struct packed *packed, const float *params, const float *stats)
+int packed_set(struct packed *packed, const float *params, const float *stats, struct err *err)
 {
 	memcpy(packed->params, params, packed->floats * sizeof(float));
-	plan_bind(packed->plan, packed->workspace, packed->params, stats);
+	return plan_bind(packed->plan, packed->workspace, packed->params, stats, err);
 }
 
 const struct plan *packed_plan(const struct packed *packed)

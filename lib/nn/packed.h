@@ -20,7 +20,7 @@ int packed_new(
 void packed_free(struct packed *packed);
 
 /* Copies and packs flat buffers; stats may be NULL for a net that has none. No allocation. */
-void packed_set(struct packed *packed, const float *params, const float *stats);
+int packed_set(struct packed *packed, const float *params, const float *stats, struct err *err);
 
 /* For runners: a plan that holds the packed weights. */
 const struct plan *packed_plan(const struct packed *packed);

@@ -6,7 +6,6 @@
 #include "nn/params.h"
 
 #include <string.h>
-#include "base/mem.h"
 
 #define ROW_ALIGN 16
 
@@ -17,9 +16,6 @@ static int check_name(const struct param_table *table, const char *name, struct 
 {
 	if (!name[0])
 		return err_set(err, ERR_INPUT, "a parameter has no name");
-	if (strlen(name) >= sizeof(table->rows->name))
-		return err_set(err, ERR_INPUT, "parameter name '%s' is longer than %zu characters",
-			name, sizeof(table->rows->name) - 1);
 	if (params_find(table, name))
 		return err_set(err, ERR_INPUT, "there are two parameters named '%s'", name);
 	return 0;
@@ -30,9 +26,8 @@ static int count_floats(
 {
 	size_t product = 1;
 
-	if (dims < 1 || dims > 4)
-		return err_set(err, ERR_INPUT,
-			"parameter '%s' has %d dimensions, 1 to 4 are possible", name, dims);
+	if (dims < 1)
+		return err_set(err, ERR_INPUT, "parameter '%s' has %d dimensions", name, dims);
 	for (int i = 0; i < dims; i++) {
 		if (shape[i] < 1)
 			return err_set(err, ERR_INPUT,
@@ -77,14 +72,12 @@ int params_add(struct param_table *table, enum param_kind kind, const char *name
 		return err_set(err, ERR_INPUT,
 			"with parameter '%s' the net is too large to address", name);
 
-	struct param *row = &table->rows[table->count];
-	memset(row, 0, sizeof(*row));
-	memcpy(row->name, name, strlen(name));
-	memcpy(row->shape, shape, (size_t)dims * sizeof(*shape));
-	row->kind = kind;
-	row->dims = dims;
-	row->offset = table->floats;
-	row->count = count;
+	int64_t *sizes = arena_new(&table->arena, (size_t)dims, sizeof(*sizes));
+	const char *copy = arena_text(&table->arena, name);
+	if (!sizes || !copy)
+		return err_memory(err, "the parameter table", strlen(name));
+	memcpy(sizes, shape, (size_t)dims * sizeof(*shape));
+	table->rows[table->count] = (struct param){copy, kind, dims, sizes, table->floats, count};
 	table->floats += padded;
 	return table->count++;
 }
@@ -100,5 +93,6 @@ const struct param *params_find(const struct param_table *table, const char *nam
 void params_release(struct param_table *table)
 {
 	mem_free(table->rows);
+	arena_release(&table->arena);
 	memset(table, 0, sizeof(*table));
 }

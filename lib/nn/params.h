@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
+#include "base/mem.h"
 
 enum param_kind {
 	PARAM_CONV,    /* (out, in, height, width) */
@@ -26,10 +27,10 @@ enum param_kind {
 };
 
 struct param {
-	char name[64];
+	const char *name; /* the table's, as is the shape */
 	enum param_kind kind;
 	int dims;
-	int64_t shape[4];
+	const int64_t *shape;
 	size_t offset; /* in floats, from the start of the flat buffer */
 	size_t count;  /* number of floats */
 };
@@ -39,9 +40,10 @@ struct param_table {
 	int count;
 	int room;
 	size_t floats; /* length of the flat buffer, gaps included */
+	struct arena arena;
 };
 
-/* Appends a tensor and returns its row number, or a negative error code. */
+/* Appends a tensor, of any number of dimensions, and returns its row number, or a negative error code. */
 int params_add(struct param_table *table, enum param_kind kind, const char *name, int dims,
 	const int64_t *shape, struct err *err);
 const struct param *params_find(const struct param_table *table, const char *name);

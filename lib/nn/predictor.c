@@ -81,20 +81,25 @@ static void set_close(struct set *set)
 	*set = (struct set){0};
 }
 
-static void set_fill(struct set *set, int models, const struct predictor_source *source)
+static int set_fill(
+	struct set *set, int models, const struct predictor_source *source, struct err *err)
 {
 	const size_t size = set->scale.floats * sizeof(float);
+	int code = 0;
 
-	for (int i = 0; i < models; i++) {
+	for (int i = 0; i < models && !code; i++) {
 		const float *params = source->params(source->context, i);
 
 		if (params)
-			packed_set(set->packed[i], params, source->stats);
+			code = packed_set(set->packed[i], params, source->stats, err);
 	}
+	if (code)
+		return code;
 	if (size) {
 		memcpy(set->scale.mean, source->scale->mean, size);
 		memcpy(set->scale.factor, source->scale->factor, size);
 	}
+	return 0;
 }
 
 /* All models begin with the same weights. */
@@ -118,7 +123,7 @@ static int fill(struct predictor *p, const struct predictor_config *config, cons
 	for (int i = 0; i < p->count && !code; i++)
 		code = seat_open(p, p->seats + i, &engine, config->micro, err);
 	if (!code)
-		set_fill(&p->sets[0], p->models, &source);
+		code = set_fill(&p->sets[0], p->models, &source, err);
 	return code;
 }
 
@@ -276,10 +281,11 @@ int predictor_publish_all(
 	int code = 0;
 	if (!predictor->sets[other].packed[0])
 		code = set_open(predictor, &predictor->sets[other], source->scale, err);
+	if (!code)
+		code = set_fill(&predictor->sets[other], predictor->models, source, err);
 	if (code) {
 		set_close(&predictor->sets[other]);
 	} else {
-		set_fill(&predictor->sets[other], predictor->models, source);
 		if (source->also)
 			source->also(source->context, other);
 		pthread_mutex_lock(&predictor->lock);

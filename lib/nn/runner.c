@@ -107,19 +107,18 @@ int runner_cut(
 	return code;
 }
 
-struct plan *runner_piece_plan(
-	struct runner *runner, struct pieces *pieces, int piece, const struct source *source)
+int runner_run_plan(struct runner *runner, struct pieces *pieces, int piece,
+	const struct source *source, const struct plan_run *run, struct err *err)
 {
 	struct plan *plan = piece < pieces->whole ? pieces->whole_plan : pieces->rest_plan;
+	int code = 0;
 
-	if (pieces->bound == plan)
-		return plan;
-	if (source->packed)
+	if (pieces->bound != plan && source->packed)
 		plan_borrow(plan, runner->workspace, packed_plan(source->packed));
-	else
-		plan_bind(plan, runner->workspace, source->params, source->stats);
+	else if (pieces->bound != plan)
+		code = plan_bind(plan, runner->workspace, source->params, source->stats, err);
 	pieces->bound = plan;
-	return plan;
+	return code ? code : plan_run(plan, run, err);
 }
 
 void runner_reads(const struct runner *runner, int n, int *first, int *count)
@@ -144,28 +143,28 @@ static int infer(struct runner *runner, const struct source *source,
 	const size_t width = (size_t)net_features(runner->net);
 	const size_t classes = (size_t)net_spec(runner->net)->classes;
 	struct pieces pieces;
-	const int code = runner_cut(
+	int code = runner_cut(
 		runner, batch->n, source->packed ? PLAN_SERVE : PLAN_INFER, &pieces, err);
 
 	if (code)
 		return code;
-	for (int i = pieces.begin; i < pieces.end; i++) {
-		struct plan *plan = runner_piece_plan(runner, &pieces, i, source);
+	for (int i = pieces.begin; i < pieces.end && !code; i++) {
 		const size_t first = (size_t)i * (size_t)pieces.size;
+		const struct plan_run run = {
+			.input = batch->input + first * runner_sample_floats(runner),
+			.labels = losses ? batch->labels + first : NULL,
+			.losses = losses ? losses + first : NULL,
+			.features = features ? features + first * width : NULL,
+			.logits = logits + first * classes};
 
-		plan_run(plan, &(struct plan_run){
-				       .input = batch->input + first * runner_sample_floats(runner),
-				       .labels = losses ? batch->labels + first : NULL,
-				       .losses = losses ? losses + first : NULL,
-				       .features = features ? features + first * width : NULL,
-				       .logits = logits + first * classes});
+		code = runner_run_plan(runner, &pieces, i, source, &run, err);
 	}
-	if (pieces.shared) {
+	if (!code && pieces.shared) {
 		shared_samples(runner, &pieces, losses, 1, batch->n);
 		shared_samples(runner, &pieces, features, width, batch->n);
 		shared_samples(runner, &pieces, logits, classes, batch->n);
 	}
-	return 0;
+	return code;
 }
 
 int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input,

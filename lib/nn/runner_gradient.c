@@ -30,31 +30,29 @@ static int make_room(struct runner *runner, int n, struct err *err)
 	return 0;
 }
 
-void runner_run_piece(
-	struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context)
+int runner_run_piece(struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context,
+	struct err *err)
 {
 	struct runner *runner = walk->runner;
 	const bool shares = walk->pieces.shared;
 	const size_t first = (size_t)piece * walk->pieces.size;
 	const struct source source = {walk->params, walk->stats};
-	struct plan *plan = runner_piece_plan(runner, &walk->pieces, piece, &source);
+	const struct plan_run run = {
+		.input = walk->batch->input + first * runner_sample_floats(runner),
+		.labels = walk->batch->labels + first,
+		.weights = walk->weights + first,
+		.losses = walk->losses + first,
+		.loss = walk->batch->loss,
+		.loss_at = (int)first,
+		.grad = grad,
+		.stats = shares ? shared_piece_stats(walk, piece) : walk->stats,
+		.momentum = shares ? 1 : walk->momentum,
+		.final = final,
+		.final_context = context,
+		.logits = walk->logits ? walk->logits + first * net_spec(runner->net)->classes
+				       : NULL};
 
-	plan_run(plan,
-		&(struct plan_run){
-			.input = walk->batch->input + first * runner_sample_floats(runner),
-			.labels = walk->batch->labels + first,
-			.weights = walk->weights + first,
-			.losses = walk->losses + first,
-			.loss = walk->batch->loss,
-			.loss_at = (int)first,
-			.grad = grad,
-			.stats = shares ? shared_piece_stats(walk, piece) : walk->stats,
-			.momentum = shares ? 1 : walk->momentum,
-			.final = final,
-			.final_context = context,
-			.logits = walk->logits
-					  ? walk->logits + first * net_spec(runner->net)->classes
-					  : NULL});
+	return runner_run_plan(runner, &walk->pieces, piece, &source, &run, err);
 }
 
 struct add_run {
@@ -90,17 +88,20 @@ int runner_tree_left(int count)
 	return left;
 }
 
-void runner_walk(struct walk *walk, int first, int count, int depth, float *grad)
+int runner_walk(struct walk *walk, int first, int count, int depth, float *grad, struct err *err)
 {
-	if (count == 1) {
-		runner_run_piece(walk, first, grad, NULL, NULL);
-		return;
-	}
+	int code;
+
+	if (count == 1)
+		return runner_run_piece(walk, first, grad, NULL, NULL, err);
 	const int left = runner_tree_left(count);
 	float *right = walk->runner->partial[depth];
-	runner_walk(walk, first, left, depth + 1, grad);
-	runner_walk(walk, first + left, count - left, depth + 1, right);
-	runner_add(walk->runner, grad, right, net_params(walk->runner->net)->floats);
+	code = runner_walk(walk, first, left, depth + 1, grad, err);
+	if (!code)
+		code = runner_walk(walk, first + left, count - left, depth + 1, right, err);
+	if (!code)
+		runner_add(walk->runner, grad, right, net_params(walk->runner->net)->floats);
+	return code;
 }
 
 int runner_make_tree(struct runner *runner, int pieces, struct err *err)
@@ -178,16 +179,13 @@ static int pass(struct walk *walk, float *grad, struct err *err)
 					   : runner_make_tree(runner, walk->pieces.count, err);
 	if (code)
 		return code;
-	if (walk->pieces.shared) {
-		shared_descend(walk, grad);
-		shared_results(walk);
-	} else {
-		runner_walk(walk, 0, walk->pieces.count, 0, grad);
-		walk->loss = runner_loss(walk);
-		if (walk->descent)
-			step(walk);
-	}
-	return 0;
+	if (walk->pieces.shared)
+		return shared_descend(walk, grad, err);
+	code = runner_walk(walk, 0, walk->pieces.count, 0, grad, err);
+	walk->loss = runner_loss(walk);
+	if (!code && walk->descent)
+		step(walk);
+	return code;
 }
 
 int runner_gradient(struct runner *runner, const float *params, float *stats,
@@ -242,11 +240,11 @@ int runner_losses(struct runner *runner, const float *params, float *stats, floa
 		code = shared_ready(&walk, err);
 	if (code)
 		return code;
-	for (int i = walk.pieces.begin; i < walk.pieces.end; i++)
-		runner_run_piece(&walk, i, NULL, NULL, NULL);
-	if (walk.pieces.shared) {
+	for (int i = walk.pieces.begin; i < walk.pieces.end && !code; i++)
+		code = runner_run_piece(&walk, i, NULL, NULL, NULL, err);
+	if (!code && walk.pieces.shared) {
 		shared_samples(runner, &walk.pieces, walk.losses, 1, batch->n);
 		shared_results(&walk);
 	}
-	return 0;
+	return code;
 }

@@ -38,8 +38,9 @@ struct source {
 	const float *params, *stats;
 	const struct packed *packed;
 };
-struct plan *runner_piece_plan(
-	struct runner *runner, struct pieces *pieces, int piece, const struct source *source);
+/* Runs a piece with the weights of a source. */
+int runner_run_plan(struct runner *runner, struct pieces *pieces, int piece,
+	const struct source *source, const struct plan_run *run, struct err *err);
 size_t runner_sample_floats(const struct runner *runner);
 
 int runner_check_labels(
@@ -57,10 +58,10 @@ struct walk {
 	const struct runner_descent *descent; /* NULL: nothing follows */
 	float loss;                           /* of the batch, once all losses are known */
 };
-void runner_walk(struct walk *walk, int first, int count, int depth, float *grad);
+int runner_walk(struct walk *walk, int first, int count, int depth, float *grad, struct err *err);
 /* One piece. `final`, unless NULL, is called as in struct plan_run. */
-void runner_run_piece(
-	struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context);
+int runner_run_piece(struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context,
+	struct err *err);
 float runner_loss(const struct walk *walk);
 /* Buffers for the right siblings of a tree of so many pieces: one per level. */
 int runner_make_tree(struct runner *runner, int pieces, struct err *err);

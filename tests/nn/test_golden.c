@@ -146,7 +146,7 @@ static void digest(const float *values, size_t count, double out[DIGEST])
 static double digest_error(const struct safetensors *file, const char *prefix,
 	const struct param *row, const float *values, double *samples)
 {
-	char name[sizeof(row->name) + 8];
+	char name[128];
 	double ours[DIGEST];
 
 	snprintf(name, sizeof(name), "%s.%s", prefix, row->name);

@@ -169,14 +169,15 @@ static void gradients_are_final_layer_by_layer(void **state)
 		memset(w.grad, 0, rig.floats * sizeof(float)); /* gaps */
 		assert_ok(plan_new(&plan, rig.net, rig.engine, rig.n, PLAN_TRAIN, &err), err);
 		float *workspace = mem_new(plan_floats(plan), sizeof(float));
-		plan_bind(plan, workspace, w.params, rig.stats);
-		plan_run(plan, &(struct plan_run){.input = rig.input,
-				       .labels = rig.labels,
-				       .weights = weights,
-				       .losses = rig.losses,
-				       .grad = w.grad,
-				       .final = watch,
-				       .final_context = &w});
+		assert_ok(plan_bind(plan, workspace, w.params, rig.stats, &err), err);
+		const struct plan_run run = {.input = rig.input,
+			.labels = rig.labels,
+			.weights = weights,
+			.losses = rig.losses,
+			.grad = w.grad,
+			.final = watch,
+			.final_context = &w};
+		assert_ok(plan_run(plan, &run, &err), err);
 		assert_int_equal(w.from, 0);
 		assert_true(w.told > 20);
 		assert_true(same_bits(w.seen, w.grad, rig.floats));

@@ -30,8 +30,12 @@ enum plan_mode plan_mode(const struct plan *plan);
 /* The length the workspace must have; it may change between runs, not within one. */
 size_t plan_floats(const struct plan *plan);
 
-/* Takes the workspace and packs the weights: before the first run, and when either has changed. */
-void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats);
+/*
+ * Takes the workspace and packs the weights: before the first run, and when either has changed.
+ * Binding and running fail only where a net is computed by somebody else.
+ */
+int plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats,
+	struct err *err);
 
 /*
  * The same for PLAN_SERVE: the weights are those that a PLAN_INFER plan of the same net,
@@ -63,6 +67,6 @@ struct plan_run {
 	plan_final_fn *final; /* NULL: nobody asks */
 	void *final_context;
 };
-void plan_run(struct plan *plan, const struct plan_run *run);
+int plan_run(struct plan *plan, const struct plan_run *run, struct err *err);
 
 #endif

@@ -34,9 +34,11 @@ static void bind(struct plan *plan, float *workspace, const float *params, const
 	}
 }
 
-void plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats)
+int plan_bind(struct plan *plan, float *workspace, const float *params, const float *stats,
+	struct err *err)
 {
 	bind(plan, workspace, params, stats, NULL);
+	return 0;
 }
 
 void plan_borrow(struct plan *plan, float *workspace, const struct plan *packed)
@@ -199,12 +201,12 @@ static void backward(struct plan *plan)
 	}
 }
 
-void plan_run(struct plan *plan, const struct plan_run *run)
+int plan_run(struct plan *plan, const struct plan_run *run, struct err *err)
 {
 	plan->run = *run;
 	if (plan->dense) {
 		dense_run(plan);
-		return;
+		return 0;
 	}
 	take_input(plan);
 	for (int i = 0; i < plan->net->count; i++)
@@ -218,4 +220,5 @@ void plan_run(struct plan *plan, const struct plan_run *run)
 		team_run(plan->team, sample_tasks(plan), logits_task, plan);
 	if (run->grad)
 		backward(plan);
+	return 0;
 }

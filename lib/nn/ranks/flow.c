@@ -209,26 +209,30 @@ static void final(void *context, size_t from)
 }
 
 /* As runner_walk, but the last piece tells how far it is. */
-static void run_root(struct flow *flow, const struct tree_root *root, float *sum)
+static int run_root(struct flow *flow, const struct tree_root *root, float *sum, struct err *err)
 {
 	struct walk *walk = flow->walk;
-	int first = root->first, count = root->count;
+	int first = root->first, count = root->count, code = 0;
 
 	flow->sums[0] = sum;
 	flow->sent = flow->bands;
-	for (flow->depth = 0; count > 1; flow->depth++) {
+	for (flow->depth = 0; count > 1 && !code; flow->depth++) {
 		const int left = runner_tree_left(count);
 
-		runner_walk(walk, first, left, flow->depth + 1, flow->sums[flow->depth]);
+		code = runner_walk(
+			walk, first, left, flow->depth + 1, flow->sums[flow->depth], err);
 		flow->sums[flow->depth + 1] = walk->runner->partial[flow->depth];
 		first += left;
 		count -= left;
 	}
-	runner_run_piece(walk, first, flow->sums[flow->depth], final, flow);
-	final(flow, 0);
+	if (!code)
+		code = runner_run_piece(walk, first, flow->sums[flow->depth], final, flow, err);
+	if (!code)
+		final(flow, 0);
+	return code;
 }
 
-void shared_descend(struct walk *walk, float *grad)
+int shared_descend(struct walk *walk, float *grad, struct err *err)
 {
 	struct runner *runner = walk->runner;
 	struct flow flow = {.walk = walk,
@@ -237,7 +241,7 @@ void shared_descend(struct walk *walk, float *grad)
 		.grad = grad,
 		.floats = net_params(runner->net)->floats,
 		.told = -1};
-	int own = 0;
+	int own = 0, code = 0;
 
 	flow.bands = flow.stepped = ranks_bands(flow.ranks, flow.floats);
 	flow.roots = tree_roots(flow.ranks, walk->pieces.count, runner->shared->roots);
@@ -245,15 +249,20 @@ void shared_descend(struct walk *walk, float *grad)
 	expect_gradients(&flow);
 	for (int i = 0; i < flow.roots; i++)
 		own += runner->shared->roots[i].rank == flow.ranks->rank;
-	for (int i = 0; i < flow.roots; i++)
+	for (int i = 0; i < flow.roots && !code; i++)
 		if (runner->shared->roots[i].rank == flow.ranks->rank) {
 			flow.last = --own == 0;
-			run_root(&flow, &runner->shared->roots[i], runner->shared->sums[i]);
+			code = run_root(
+				&flow, &runner->shared->roots[i], runner->shared->sums[i], err);
 		}
+	if (code)
+		return code;
 	if (flow.told < 0) /* there was nothing for this rank to run */
 		trade_losses(&flow);
 	flow.sent = 0;
 	learn_loss(&flow, true);
 	step_bands(&flow, true);
 	flow.ranks->type->finish(flow.ranks);
+	shared_results(walk);
+	return 0;
 }

@@ -39,10 +39,11 @@ int shared_ready(struct walk *walk, struct err *err);
 float *shared_piece_stats(const struct walk *walk, int piece);
 
 /*
- * Runs the own pieces; leaves the own slices of the gradient, all losses and their sum, and makes
- * the step that may follow (flow.c). shared_gather makes everyone's slices of a buffer whole.
+ * Runs the own pieces; leaves the own slices of the gradient, all results and the sum of losses,
+ * and makes the step that may follow (flow.c). After a failure of one rank the others wait in
+ * vain. shared_gather makes everyone's slices of a buffer whole.
  */
-void shared_descend(struct walk *walk, float *grad);
+int shared_descend(struct walk *walk, float *grad, struct err *err);
 void shared_gather(const struct runner *runner, float *values);
 
 /* Gives all ranks what each has of (n, width) values (NULL: none); logits and statistics. */

@@ -17,30 +17,26 @@
 #define MEAN_SUFFIX    "running_mean"
 #define BATCHES_SUFFIX "num_batches_tracked"
 
-/* A parameter's name with one suffix changed for the other. */
-typedef char batches_name[sizeof(((struct param *)0)->name) + sizeof(BATCHES_SUFFIX) -
-			  sizeof(MEAN_SUFFIX)];
-
-/* The name of the counter that goes with a running mean; false for any other row. */
-static bool batches_of(batches_name name, const struct param *row)
+/* How much of a running mean's name its counter has, too; 0 for any other row. */
+static size_t shared_name(const struct param *row)
 {
-	size_t length = strlen(row->name), suffix = strlen(MEAN_SUFFIX);
+	const size_t length = strlen(row->name), suffix = strlen(MEAN_SUFFIX);
 
-	if (row->kind != STAT_MEAN || length < suffix ||
-		strcmp(row->name + length - suffix, MEAN_SUFFIX))
-		return false;
-	snprintf(name, sizeof(batches_name), "%.*s" BATCHES_SUFFIX, (int)(length - suffix),
-		row->name);
-	return true;
+	return row->kind == STAT_MEAN && length > suffix &&
+			       !strcmp(row->name + length - suffix, MEAN_SUFFIX)
+		       ? length - suffix
+		       : 0;
 }
 
 static bool is_counter(const struct param_table *stats, const char *name)
 {
-	batches_name known;
+	for (int i = 0; i < stats->count; i++) {
+		const size_t shared = shared_name(&stats->rows[i]);
 
-	for (int i = 0; i < stats->count; i++)
-		if (batches_of(known, &stats->rows[i]) && !strcmp(known, name))
+		if (shared && !strncmp(stats->rows[i].name, name, shared) &&
+			!strcmp(name + shared, BATCHES_SUFFIX))
 			return true;
+	}
 	return false;
 }
 
@@ -436,16 +432,23 @@ static int add_table(
 	return table->count;
 }
 
-static int add_counters(struct safetensors_item *items, batches_name *names,
-	const struct param_table *stats, const int64_t *batches)
+static int add_counters(struct safetensors_item *items, const struct param_table *stats,
+	const int64_t *batches, struct arena *arena, struct err *err)
 {
 	int count = 0;
 
-	for (int i = 0; i < stats->count; i++)
-		if (batches_of(names[count], &stats->rows[i])) {
-			items[count] = (struct safetensors_item){names[count], .ints = batches};
-			count++;
-		}
+	for (int i = 0; i < stats->count; i++) {
+		const size_t shared = shared_name(&stats->rows[i]);
+		const size_t size = shared + sizeof(BATCHES_SUFFIX);
+		char *name = shared ? arena_new(arena, size, 1) : NULL;
+
+		if (!shared)
+			continue;
+		if (!name)
+			return err_memory(err, "a tensor's name", size);
+		snprintf(name, size, "%.*s" BATCHES_SUFFIX, (int)shared, stats->rows[i].name);
+		items[count++] = (struct safetensors_item){name, .ints = batches};
+	}
 	return count;
 }
 
@@ -461,14 +464,15 @@ static int list_items(struct safetensors_item **items, const struct weights *wei
 	const size_t most =
 		(size_t)params->count + 2 * (size_t)stats->count + (size_t)SCALE_TENSORS;
 	const struct scale *scale = weights->scale;
-	batches_name *names = arena_new(arena, (size_t)stats->count, sizeof(*names));
 	int64_t *flat = arena_new(arena, 1, sizeof(*flat));
 
 	*items = arena_new(arena, most, sizeof(**items));
-	if (!*items || !names || !flat)
+	if (!*items || !flat)
 		return err_memory(err, "the list of tensors to save", most * sizeof(**items));
 	*flat = input_floats(weights->net);
-	int count = add_counters(*items, names, stats, &weights->iteration);
+	int count = add_counters(*items, stats, &weights->iteration, arena, err);
+	if (count < 0)
+		return count;
 	if (scale)
 		(*items)[count++] = (struct safetensors_item){
 			scale_tensors[SEEN].name, 1, flat, .ints = weights->scale_seen};
