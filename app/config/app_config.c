@@ -29,12 +29,20 @@ static const struct option_row preset_options[] = {
 	{0},
 };
 
+/* Keys of kinds that are gone (records.c). */
+static const struct option_row gone_options[] = {
+	{"cloc", "images", OPTION_TEXT, "", NULL, "pyretain.convert has --images", OPTION_RETIRED},
+	{"cldatasets", "images", OPTION_TEXT, "", NULL, "pyretain.convert has --images",
+		OPTION_RETIRED},
+	{0},
+};
+
 /* Kinds of sources and of records bring keys of their own. */
 static int app_tables(const struct option_row *tables[CONFIG_TABLES])
 {
 	static const struct option_row *const own[] = {source_options, order_options,
 		source_records_options, view_options, wander_options, live_options, serve_options,
-		preset_options, stored_options};
+		preset_options, stored_options, gone_options};
 	int count = 0;
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)

@@ -36,8 +36,10 @@ const struct option_row stored_options[] = {
 	{"eval", "bins", OPTION_INT, "40", "[1, 10000]",
 		"time bins of the evaluation data; of a stream with tasks each task is one"},
 	{"eval", "ft_from", OPTION_FLOAT, "0.1", "[0, 1]",
-		"forward transfer: how far ahead its data begins, as a share of the stream"},
-	{"eval", "ft_to", OPTION_FLOAT, "0.25", "(0, 1]", "... and how far ahead it ends"},
+		"forward transfer: how far ahead its data begins, as a share of the stream",
+		OPTION_RETIRED},
+	{"eval", "ft_to", OPTION_FLOAT, "0.25", "(0, 1]", "... and how far ahead it ends",
+		OPTION_RETIRED},
 	{0},
 };
 
@@ -351,9 +353,6 @@ static int check(const struct stored *s, const struct options *o, struct err *er
 	const char *objective = options_text(o, "replay.objective");
 	const double budget = options_float(o, "run.budget");
 
-	if (options_float(o, "eval.ft_to") <= options_float(o, "eval.ft_from"))
-		return err_set(err, ERR_INPUT, "eval.ft_to = %g: must be above eval.ft_from = %g",
-			options_float(o, "eval.ft_to"), options_float(o, "eval.ft_from"));
 	if (s->equal && budget > 0)
 		return err_set(err, ERR_INPUT,
 			"run.equal = on: says what a time step may cost, and so does "

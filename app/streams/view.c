@@ -19,7 +19,8 @@ const struct option_row view_options[] = {
 	{"image", "resize", OPTION_INT, "0", "[0, 4096]",
 		"evaluation of crop: the shorter side before the centre is cut out; 0: 8/7 of "
 		"size"},
-	{"image", "pad", OPTION_INT, "4", "[0, 512]", "pixels by which pad may shift"},
+	{"image", "pad", OPTION_INT, "4", "[0, 512]", "pixels by which pad may shift",
+		OPTION_RETIRED},
 	{"image", "flip", OPTION_BOOL, "true", NULL,
 		"crop and pad: mirror half of the pictures that are trained on; not for letters "
 		"and "

@@ -53,6 +53,12 @@ enum option_flag {
 	 * resumed, and runs that differ in nothing else are runs of one method.
 	 */
 	OPTION_MAY_CHANGE = 1,
+	/*
+	 * A constant that earlier versions had as a key. It is not shown, and cannot be set to
+	 * anything but its default, except by a saved config: runs of old folders go on as they
+	 * began. It is saved only where it differs.
+	 */
+	OPTION_RETIRED = 2,
 };
 
 /*

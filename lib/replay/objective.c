@@ -25,7 +25,7 @@ const struct option_row objective_options[] = {
 	{"replay", "recency_share", OPTION_FLOAT, "0", "[0, 1]",
 		"The share of the replayed samples that comes from the pool's newest"},
 	{"replay", "recency_window", OPTION_FLOAT, "0.1", "(0, 1]",
-		"The share of the pool that counts as its newest"},
+		"The share of the pool that counts as its newest", OPTION_RETIRED},
 	{0},
 };
 

@@ -43,7 +43,7 @@ static const struct option_row run_options[] = {
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
 		"live: time steps between two rows of metrics"},
 	{"eval", "blind_window", OPTION_INT, "32", "[1, inf)",
-		"labels that the blind baseline remembers"},
+		"labels that the blind baseline remembers", OPTION_RETIRED},
 	{0},
 };
 

@@ -446,6 +446,47 @@ static void memory_runs_out(void **state)
 	assert_true(each_allocation_fails(load_and_write, path) >= 7);
 }
 
+/* A constant that was a key: only a saved config may say otherwise, and what it said is kept. */
+static void retired_keys(void **state)
+{
+	static const struct option_row rows[] = {
+		{"world", "modes", OPTION_INT, "3", "[1, 9]", "modes of a class", OPTION_RETIRED},
+		{"world", "steps", OPTION_INT, "7", NULL, "steps"},
+		{"gone", "images", OPTION_TEXT, "", NULL, "nothing", OPTION_RETIRED},
+		{NULL},
+	};
+	static const char saved[] = "[world]\nmodes = 5\nsteps = 9\n[gone]\nimages = x\n";
+	struct options *now, *then;
+	struct text text = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(options_new(&now, (const struct option_row *[]){rows, NULL}, &err), 0);
+	assert_string_equal(options_at(now, 0)->name, "steps");
+	assert_null(options_at(now, 1));
+	assert_int_equal(options_int(now, "world.modes"), 3);
+	assert_int_equal(options_assign(now, "world.modes = 3", "--set", &err), 0);
+	assert_int_equal(options_read_text(now, "f", "[gone]\nimages =\n", 16, &err), 0);
+	assert_int_equal(options_assign(now, "world.modes=5", "--set", &err), ERR_INPUT);
+	assert_string_equal(err.message, "--set: world.modes = 5: is no longer a key, and stays 3 "
+					 "(modes of a class): leave it out");
+	assert_int_equal(options_read_text(now, "f", saved, strlen(saved), &err), ERR_INPUT);
+	assert_int_equal(options_defaults(&then, now, &err), 0);
+	assert_int_equal(options_read_saved(then, "old", saved, strlen(saved), true, &err), 0);
+	assert_int_equal(options_int(then, "world.modes"), 5);
+	assert_string_equal(options_difference(now, then)->name, "steps");
+	assert_int_equal(options_overlay(now, then, &err), 0);
+	assert_int_equal(options_int(now, "world.modes"), 5);
+	assert_int_equal(options_write(now, &text, &err), 0);
+	assert_string_equal(text.data, "[world]\nsteps = 9\nmodes = 5\n");
+	text_release(&text);
+	assert_int_equal(options_help(now, "world", &text, &err), 0);
+	assert_null(strstr(text.data, "modes"));
+	text_release(&text);
+	options_free(then);
+	options_free(now);
+}
+
 #define options_test(f) cmocka_unit_test_setup_teardown(f, options_make, options_drop)
 
 int main(void)
@@ -463,6 +504,7 @@ int main(void)
 		options_test(resolved_config_reads_back),
 		options_test(help_comes_from_the_rows),
 		options_test(bad_rows_are_found),
+		options_test(retired_keys),
 		options_test(memory_runs_out),
 	};
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-SETTINGS = ["drift.steps=400", "drift.per_step=8", "drift.classes=5", "drift.dim=4", "drift.knots=8", "drift.refreshes=8",
+SETTINGS = ["drift.steps=400", "drift.per_step=8", "drift.classes=5", "drift.dim=4",
             "model.arch=mlp:4", "engine.isa=baseline", "engine.threads=1", "run.iterations=2", "run.batch=8",
             "run.checkpoint_every=100 steps", "eval.count=4", "eval.bins=4", "replay.pool=reservoir",
             "replay.limit=100"]

@@ -1,6 +1,6 @@
 /*
- * The keys of the built-in stream: every constant it is made of, with a default
- * that gives the stream the documentation speaks of.
+ * The keys of the built-in stream, and the constants that it is made of: rows that are
+ * retired, with values that give the stream the documentation speaks of.
  */
 #include <stdio.h>
 
@@ -9,11 +9,14 @@
 #include "streams/order.h"
 
 const struct option_row drift_options[] = {
-	DRIFT_ROWS("drift", "5000", "4", "100", "0.5", "0.866", "0.1"),
+	DRIFT_ROWS("drift", "5000", "4", "100", "0.5", "0.866", "0.1", 0),
 	{"drift", "dim", OPTION_INT, "32", "[1, 1024]", "numbers of an input"},
-	{"drift", "season", OPTION_FLOAT, "0.6", "[0, 1000]", "how far the seasons move the means"},
-	{"drift", "offset", OPTION_FLOAT, "0.8", "[0, 1000]", "spread of the albums of a mode"},
-	{"drift", "noise", OPTION_FLOAT, "1.6", "[0, 1000]", "spread of the samples of an album"},
+	{"drift", "season", OPTION_FLOAT, "0.6", "[0, 1000]", "how far the seasons move the means",
+		OPTION_RETIRED},
+	{"drift", "offset", OPTION_FLOAT, "0.8", "[0, 1000]", "spread of the albums of a mode",
+		OPTION_RETIRED},
+	{"drift", "noise", OPTION_FLOAT, "1.6", "[0, 1000]", "spread of the samples of an album",
+		OPTION_RETIRED},
 	{"drift", "spectrum", OPTION_FLOAT, "0.5", "[0, 10]",
 		"latent dimension i is scaled by i to the power of minus this"},
 	{NULL},

@@ -21,7 +21,7 @@ struct option_entry *option_entry_find(const struct options *options, const char
 {
 	const uint64_t mark = mark_words(MARK_NOTHING, key);
 
-	for (size_t i = 0; i < options->count; i++)
+	for (size_t i = 0; i < options->all; i++)
 		if (options->entries[i].mark == mark && key_is(options->entries[i].row, key))
 			return &options->entries[i];
 	return NULL;
@@ -66,6 +66,11 @@ int option_entry_set(struct options *options, struct option_entry *entry, const 
 		text = arena_text(&options->arena, value_text);
 	if (!text)
 		return err_memory(err, "an option's value", sizeof(printed));
+	if (row->flags & OPTION_RETIRED && origin > ORIGIN_FOLDER && strcmp(text, row->value) != 0)
+		return err_set(err, ERR_INPUT,
+			"%s: %s.%s = %.100s: is no longer a key%s%s (%s): leave it out", source,
+			row->section, row->name, text, *row->value ? ", and stays " : "",
+			row->value, row->help);
 	entry->value = value;
 	entry->text = text;
 	entry->origin = origin;
@@ -93,8 +98,8 @@ int options_overlay(struct options *options, const struct options *layer, struct
 {
 	int code = 0;
 
-	assert(options->count == layer->count && "options of other rows");
-	for (size_t i = 0; i < layer->count && !code; i++) {
+	assert(options->all == layer->all && "options of other rows");
+	for (size_t i = 0; i < layer->all && !code; i++) {
 		const struct option_entry *from = &layer->entries[i];
 		struct option_entry *entry = &options->entries[i];
 
@@ -135,7 +140,7 @@ int options_assign(
 
 static int row_add(struct options *options, const struct option_row *row, struct err *err)
 {
-	struct option_entry *entry = &options->entries[options->count];
+	struct option_entry *entry = &options->entries[options->all];
 	struct err reason;
 	char key[OPTION_KEY];
 	int code;
@@ -152,7 +157,9 @@ static int row_add(struct options *options, const struct option_row *row, struct
 	if (code)
 		return err_set(err, code == ERR_INPUT ? ERR_STATE : code, "option row %s: %s", key,
 			reason.message);
-	options->count++;
+	options->all++;
+	if (!(row->flags & OPTION_RETIRED))
+		options->count = options->all;
 	return 0;
 }
 
@@ -185,9 +192,11 @@ int options_new(struct options **options, const struct option_row *const tables[
 		for (const struct option_row *row = tables[i]; row->section; row++)
 			count++;
 	code = make(&made, count, err);
-	for (size_t i = 0; tables[i] && !code; i++)
-		for (const struct option_row *row = tables[i]; row->section && !code; row++)
-			code = row_add(made, row, err);
+	for (unsigned last = 0; last <= OPTION_RETIRED; last += OPTION_RETIRED)
+		for (size_t i = 0; tables[i] && !code; i++)
+			for (const struct option_row *row = tables[i]; row->section && !code; row++)
+				if ((row->flags & OPTION_RETIRED) == last)
+					code = row_add(made, row, err);
 	return give(options, made, code);
 }
 
@@ -296,17 +305,17 @@ const struct option_row *options_row(const struct options *options, const char *
 int options_defaults(struct options **options, const struct options *like, struct err *err)
 {
 	struct options *made = NULL;
-	int code = make(&made, like->count, err);
+	int code = make(&made, like->all, err);
 
-	for (size_t i = 0; i < like->count && !code; i++)
+	for (size_t i = 0; i < like->all && !code; i++)
 		code = row_add(made, like->entries[i].row, err);
 	return give(options, made, code);
 }
 
 const struct option_row *options_difference(const struct options *a, const struct options *b)
 {
-	assert(a->count == b->count && "options of other rows");
-	for (size_t i = 0; i < a->count; i++)
+	assert(a->all == b->all && "options of other rows");
+	for (size_t i = 0; i < a->all; i++)
 		if (strcmp(a->entries[i].text, b->entries[i].text) != 0 &&
 			!(a->entries[i].row->flags & OPTION_MAY_CHANGE))
 			return a->entries[i].row;

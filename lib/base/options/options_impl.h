@@ -26,7 +26,7 @@ struct option_entry {
 struct options {
 	struct arena arena;
 	struct option_entry *entries;
-	size_t count;
+	size_t count, all; /* from count on they are retired */
 	unsigned readings;
 };
 

@@ -49,7 +49,7 @@ static const struct option_row *nearest_row(const struct options *options, const
 
 bool options_has_section(const struct options *options, const char *section)
 {
-	for (size_t i = 0; i < options->count; i++)
+	for (size_t i = 0; i < options->all; i++)
 		if (strcmp(options->entries[i].row->section, section) == 0)
 			return true;
 	return false;

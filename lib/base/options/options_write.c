@@ -7,13 +7,16 @@ typedef void entry_fn(const struct option_entry *entry, struct text *out);
 
 static void entry_write(const struct option_entry *entry, struct text *out)
 {
-	text_addf(out, "%s = %s\n", entry->row->name, entry->text);
+	if (!(entry->row->flags & OPTION_RETIRED) || strcmp(entry->text, entry->row->value) != 0)
+		text_addf(out, "%s = %s\n", entry->row->name, entry->text);
 }
 
 static void entry_help(const struct option_entry *entry, struct text *out)
 {
 	char allowed[256];
 
+	if (entry->row->flags & OPTION_RETIRED)
+		return;
 	option_row_describe(entry->row, allowed, sizeof(allowed));
 	text_addf(out, "  %s = %s\n      %s (%s)\n", entry->row->name, entry->row->value,
 		entry->row->help, allowed);
@@ -36,7 +39,7 @@ static void by_section(
 			continue;
 		text_addf(out, "%s[%s]\n", blank, section);
 		blank = "\n";
-		for (size_t j = i; j < options->count; j++)
+		for (size_t j = i; j < options->all; j++)
 			if (strcmp(options->entries[j].row->section, section) == 0)
 				fn(&options->entries[j], out);
 	}

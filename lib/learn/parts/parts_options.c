@@ -21,7 +21,7 @@ const struct option_row parts_options[] = {
 	{"fast", "prior", OPTION_FLOAT, "0.7", "[0, 1]",
 		"a part that corrects for classes that are frequent of late, so strongly; 0: none"},
 	{"fast", "prior_samples", OPTION_FLOAT, "500", "[1, inf)",
-		"fast.prior: \"of late\" is about so many samples"},
+		"fast.prior: \"of late\" is about so many samples", OPTION_RETIRED},
 	{"fast", "last", OPTION_BOOL, "false", NULL,
 		"the same part also knows the last label, and how often labels repeat"},
 	{"fast", "guard", OPTION_BOOL, "false", NULL,
