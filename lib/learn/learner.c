@@ -42,7 +42,7 @@ int learner_teacher(const struct learner *learner)
 	return optimizer_inference(learner->optimizer) ? LEARNER_INFERENCE : learner_best(learner);
 }
 
-/* Before anything was validated nobody knows whether an average has caught up. */
+/* Until something was validated, it is unknown whether an average has caught up. */
 int learner_served(const struct learner *learner)
 {
 	const struct scores *scores = &learner->window.scores;

@@ -591,6 +591,27 @@ static void rates_that_are_too_high_do_no_harm(void **state)
 	school_close(&school);
 }
 
+/* A kind answers and learns in one of two ways, has a copy or none, and a name of its own. */
+static void rows_are_whole(void **state)
+{
+	(void)state;
+	for (int i = 0; i < PART_TYPES; i++) {
+		const struct part_type *type = part_types[i];
+
+		assert_true(type->make && type->free && type->bytes && type->state);
+		assert_true(type->word ? !type->wanted : type->wanted != NULL);
+		assert_true(type->ask ? type->add && !type->answer && !type->learn
+				      : type->answer && type->learn && !type->add);
+		assert_true(!type->settle || type->add);
+		assert_true(!type->scores || type->learn);
+		assert_true(!type->weights || type->logits);
+		assert_true(!type->copied == !type->copy && !type->copy == !type->answer_copy);
+		for (int k = 0; k < i && type->word; k++)
+			assert_true(
+				!part_types[k]->word || strcmp(part_types[k]->word, type->word));
+	}
+}
+
 static void mistakes_are_named(void **state)
 {
 	static const struct {
@@ -653,6 +674,7 @@ int main(void)
 		cmocka_unit_test(a_reveal_that_fails_takes_nothing),
 		cmocka_unit_test(their_cost_is_told),
 		cmocka_unit_test(rates_that_are_too_high_do_no_harm),
+		cmocka_unit_test(rows_are_whole),
 		cmocka_unit_test(mistakes_are_named),
 	};
 

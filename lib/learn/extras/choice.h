@@ -10,7 +10,7 @@
 
 /*
  * Brings the `keep` greatest of n rises to the front, in the order of their positions;
- * of equal ones the first. A rise that is no number counts as the greatest.
+ * of equal ones the first. NaN counts as the greatest.
  */
 struct choice_rise {
 	float by;

@@ -23,7 +23,7 @@ struct learner_step {
 	const int32_t *labels;
 	int n;
 	bool task; /* it begins a task */
-	/* How many of its samples the model that serves had right; -1: nobody has looked. */
+	/* How many of its samples the model that serves had right; -1: not counted. */
 	int64_t right;
 };
 

@@ -1,5 +1,5 @@
 /*
- * A model whose rate is too high may come to losses that are no numbers. Then it predicts
+ * A model whose rate is too high may reach a loss that is NaN. Then it predicts
  * nothing right, so it is not the best and will be replaced at the next selection. That
  * is no error as long as one model is sound.
  */
@@ -212,7 +212,7 @@ struct stride {
 	float rate, loss;
 };
 
-/* Even a step by what is no number is made: a model that goes astray will be replaced. */
+/* A step by NaN is made, too: a model that diverged will be replaced. */
 static bool begin_stride(void *context, float loss)
 {
 	struct stride *stride = context;

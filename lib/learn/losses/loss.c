@@ -14,7 +14,7 @@ const struct loss_type *const loss_types[] = {
 const struct option_row loss_options[] = {
 	{"loss", "kind", OPTION_CHOICE, "cross-entropy",
 		"cross-entropy | smooth | ace | der | distill | ewc",
-		"What training makes small: see retain list"},
+		"The training loss: see retain list"},
 	{"loss", "smoothing", OPTION_FLOAT, "0.1", "[0, 1)",
 		"smooth: the share of a label's probability that goes to all classes"},
 	{"loss", "alpha", OPTION_FLOAT, "0.1", "[0, inf)",

@@ -161,7 +161,7 @@ static int answer(struct part *part, int model, const struct part_samples *sampl
 		quiet_stats(fast, view), seen(fast, samples), samples->n, logits, err);
 }
 
-/* One step of a part at its point. A gradient that is no number clears the displacement. */
+/* One step of a part at its point. A gradient that is not finite clears the displacement. */
 static void move(
 	struct fast *fast, const struct part_view *view, int part, double loss, bool forgets)
 {

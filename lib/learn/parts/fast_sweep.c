@@ -3,7 +3,7 @@
  * fixed places, so the bits do not depend on the number of threads.
  *
  * A part's point is made anew only when its displacement or the slow weights have moved:
- * `point_of` says whose stands in the buffer, 0 for nobody's.
+ * `point_of` says whose stands in the buffer, 0: none.
  */
 #include <string.h>
 

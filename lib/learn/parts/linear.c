@@ -107,7 +107,7 @@ void linear_answer(
 		probabilities[class] = (float)share;
 		sum += share;
 	}
-	/* Scores that are no numbers say nothing. */
+	/* NaN scores say nothing. */
 	for (int class = 0; class < classes; class ++)
 		probabilities[class] =
 			sum > 0 ? (float)((double)probabilities[class] / sum) : 1 / (float)classes;
@@ -280,9 +280,10 @@ static void copy(const struct part *part, void *to)
 	memcpy(to, linear_weights(part), copied(part));
 }
 
-static void answer_copy(
-	const void *copy, int dim, int classes, const float *inputs, int n, float *probabilities)
+static void answer_copy(const void *copy, int model, int dim, int classes, const float *inputs,
+	int n, float *probabilities)
 {
+	(void)model;
 	for (int i = 0; i < n; i++)
 		linear_answer(copy, dim, classes, inputs + (size_t)i * (size_t)dim,
 			probabilities + (size_t)i * (size_t)classes);

@@ -1,5 +1,5 @@
 /*
- * Losses and probabilities that are no numbers, of a net that diverged, count as the
+ * NaN losses and probabilities, of a net that diverged, count as the
  * worst loss and as "do not know": all classes alike.
  *
  * Invariant: raise[c] follows from recent[c], ever[c] and seen; with `last`, from what repeats.
@@ -165,7 +165,7 @@ void mix_weights(const struct mix *mix, double weights[MIX_MODELS])
 	mix_record_weights(mix, mix->record, weights);
 }
 
-/* What a sample's raised probabilities must be divided by; not finite if they are no numbers. */
+/* What a sample's raised probabilities must be divided by; not finite if one of them is not. */
 static float raised_sum(const struct mix *mix, const float *probabilities)
 {
 	return mix->kernels->row_dot(mix->raise, probabilities, (size_t)mix->classes);

@@ -115,8 +115,8 @@ struct part_type {
 	const float *(*weights)(struct part *part, int model, const struct part_view *view);
 	size_t (*copied)(const struct part *part);
 	void (*copy)(const struct part *part, void *to);
-	void (*answer_copy)(const void *copy, int dim, int classes, const float *inputs, int n,
-		float *probabilities);
+	void (*answer_copy)(const void *copy, int model, int dim, int classes, const float *inputs,
+		int n, float *probabilities);
 };
 
 /* In the order in which checkpoints have them; new ones come last. */

@@ -25,6 +25,7 @@ struct published {
 	bool mixes;       /* there is a copy of all that its mixture is made of: */
 	struct {
 		int row;       /* of part_types */
+		int model;     /* of that part */
 		int predictor; /* which weights of the predictor are its; 0: none */
 	} models[MIX_MODELS];
 	int count; /* of models of parts */
@@ -102,6 +103,7 @@ static void look_at_parts(struct published *made, const struct parts *parts)
 
 		made->mixes = made->mixes && (net || type->copied);
 		made->models[i].predictor = net ? ++weights : 0;
+		made->models[i].model = parts->models[i].model;
 		while (part_types[made->models[i].row] != type)
 			made->models[i].row++;
 	}
@@ -207,8 +209,8 @@ static int ask_model(const struct published *p, const struct predictor_turn *tur
 	int code;
 
 	if (model && !p->models[model].predictor) {
-		part_types[row]->answer_copy(blend->copies[row], (int)p->floats, classes,
-			turn->inputs + (size_t)first * p->floats, n, room);
+		part_types[row]->answer_copy(blend->copies[row], p->models[model].model,
+			(int)p->floats, classes, turn->inputs + (size_t)first * p->floats, n, room);
 		return 0;
 	}
 	for (int i = 0; i < n; i++)
