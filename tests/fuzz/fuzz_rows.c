@@ -1,6 +1,8 @@
 /*
  * Rows of a table as the lines of a live stream. The first byte says with which keys; the first
- * lines say what inputs are, then all are read once more, with what those before them left.
+ * lines say what inputs are, then all are read once more, with what those before them left:
+ * headings may come midway and bring new columns. A line that is refused changes nothing; and a
+ * schema that is written and read back at any moment, as by a start, makes the same of a line.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,12 +11,14 @@
 #include "base/mem.h"
 #include "fuzz.h"
 #include "live/live_table.h"
+#include "schema/schema.h"
 
 static const char *const settings[][FUZZ_SETTINGS] = {
 	{NULL},
 	{"table.label=1", "table.header=no", NULL},
 	{"table.header=yes", "table.time=1", "schema.slots=2", NULL},
 	{"table.ignore=1", "table.categorical=2", "table.text=3", NULL},
+	{"schema.spare=3", "schema.slots=3", NULL},
 };
 
 enum { SETTINGS = sizeof(settings) / sizeof(settings[0]), CLASSES = 10 };
@@ -52,14 +56,52 @@ static struct schema *first_lines(struct live_table *table, const uint8_t *at, s
 	return first.schema;
 }
 
+/* What a table and its schema know, in words: of a few of them at a time. */
+static void know(const struct live_line_shape *shape, struct text *words)
+{
+	struct jwriter json = {.out = words};
+	const struct live_table *table = shape->table;
+
+	words->size = 0;
+	schema_write(shape->schema, &json, NULL);
+	text_addf(words, " %d %d %d ", table->id, table->plan.count, table->plan.label);
+	for (int i = 0; i < table->plan.count; i++)
+		text_addf(words, "%s=%d ", table->plan.columns[i].name, table->columns[i]);
+	fuzz_check(!words->failed);
+}
+
+/* Another schema, as a later process reads it, makes the same input of a line that was learned. */
+static void read_again(const struct live_line_shape *shape, const struct schema_sizes *sizes,
+	const char *bytes, size_t size, const float *input)
+{
+	static struct text words;
+	struct jwriter json = {.out = &words};
+	struct live_line_shape later = *shape;
+	float *again = malloc(shape->floats * sizeof(*again));
+	struct event line;
+	struct err err = {0};
+
+	words.size = 0;
+	schema_write(shape->schema, &json, NULL);
+	fuzz_check(again && !words.failed);
+	fuzz_check(!schema_parse(&later.schema, sizes, words.data, words.size, "later", &err));
+	fuzz_check(!live_line_table(bytes, size, "line 1", &later, &line, again, &err));
+	fuzz_check(!memcmp(input, again, shape->floats * sizeof(*again)));
+	schema_free(later.schema);
+	free(again);
+}
+
 static void read_line(const struct live_line_shape *shape, const char *bytes, size_t size)
 {
+	static struct text before, after;
+	const struct schema_sizes sizes = schema_sizes(shape->table->options);
 	float *input = malloc(shape->floats * sizeof(*input));
 	struct event line;
 	struct err err = {0};
 	int code;
 
 	fuzz_check(input);
+	know(shape, &before);
 	code = live_line_table(bytes, size, "line 1", shape, &line, input, &err);
 	fuzz_check(memchr(line.id, '\0', sizeof(line.id)));
 	fuzz_check(memchr(line.name, '\0', sizeof(line.name)));
@@ -70,6 +112,11 @@ static void read_line(const struct live_line_shape *shape, const char *bytes, si
 		for (size_t i = 0; i < shape->floats && line.has_input; i++)
 			fuzz_check(!isinf(input[i]));
 		fuzz_check(!line.has_label || *line.name);
+		if (line.has_input)
+			read_again(shape, &sizes, bytes, size, input);
+	} else {
+		know(shape, &after);
+		fuzz_check(!strcmp(before.data, after.data));
 	}
 	free(input);
 }
