@@ -115,8 +115,6 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 	if (!kind || !schema_kinds[k])
 		return err_set(err, ERR_FORMAT,
 			"column %s: its kind is none of number, category, text, open", name);
-	if (k == SCHEMA_TEXT && opened)
-		return err_set(err, ERR_FORMAT, "column %s: a text was never open", name);
 	code = schema_add(schema, name, strlen(name), (enum schema_kind)k, opened, err);
 	if (!code && k == SCHEMA_NUMBER)
 		schema_read_numbers(schema, commas, lax);
