@@ -77,9 +77,8 @@ int schema_add(struct schema *schema, const char *name, size_t size, enum schema
 	number = vocabulary_number(&schema->names, word, length, err);
 	if (number < 0)
 		return (int)number;
-	schema->columns[schema->count++] =
-		(struct schema_column){.kind = kind,
-			.opened = (opened && kind != SCHEMA_TEXT) || kind == SCHEMA_OPEN};
+	schema->columns[schema->count++] = (struct schema_column){
+		.kind = kind, .opened = (opened && kind != SCHEMA_TEXT) || kind == SCHEMA_OPEN};
 	return 0;
 }
 
