@@ -1,6 +1,8 @@
 /* One run, its progress on standard error. */
 #include "watch.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -82,16 +84,46 @@ static void show_message(void *context, enum log_level level, const char *messag
 	say("%s: %s", log_level_name(level), message);
 }
 
+/* Where lines come from, and where answers go. */
+struct ends {
+	int input, output;
+};
+
+static int open_ends(const char *feed, struct ends *ends, struct err *err)
+{
+	*ends = (struct ends){STDIN_FILENO, STDOUT_FILENO};
+	if (!feed || !strcmp(feed, "-"))
+		return 0;
+	ends->input = open(feed, O_RDONLY | O_CLOEXEC);
+	if (ends->input < 0)
+		return err_set(err, ERR_FILE, "%s: %s", feed, strerror(errno));
+	ends->output = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	return 0;
+}
+
+static void close_ends(const struct ends *ends)
+{
+	if (ends->input != STDIN_FILENO)
+		close(ends->input);
+	if (ends->output != STDOUT_FILENO)
+		close(ends->output);
+}
+
 /* A run's two ends: lines, or a source. */
 static int go_live(const struct watch *watch, const struct run_config *config,
 	struct progress *line, struct watch_result *result, bool *opened, struct err *err)
 {
+	struct ends ends;
 	struct live *live;
 	char about[256];
-	int code = live_open(&live, config, STDIN_FILENO, STDOUT_FILENO, err);
+	int code = open_ends(watch->feed, &ends, err);
 
-	if (code)
+	if (!code)
+		code = live_open(&live, config, ends.input, ends.output, err);
+	if (code) {
+		close_ends(&ends);
 		return code;
+	}
 	*opened = true;
 	live_describe(live, about, sizeof(about));
 	text_tame(about);
@@ -103,6 +135,7 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 	result->lines = live_session(live)->lines;
 	result->bad_lines = live_session(live)->bad;
 	live_close(live);
+	close_ends(&ends);
 	return code;
 }
 

@@ -14,6 +14,8 @@ struct watch {
 	bool describe;                 /* a line on standard output says what is to come */
 	struct learner_peers *peers;   /* that share the work; NULL: none */
 	bool live; /* standard input is the stream, standard output is for answers alone */
+	const char
+		*feed; /* ... or this file is, and nobody waits for answers; NULL or "-": not so */
 };
 
 /* What a run came to, and what only one kind of runs has to tell. */

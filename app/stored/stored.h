@@ -23,13 +23,22 @@ int stored_go(struct stored *stored, struct run_result *result, struct err *err)
 void stored_close(struct stored *stored);
 
 /*
- * How a learner loads samples of a source, by part (learner_config.load); and a checksum over
- * samples evenly over the stream and over the evaluation data, in words: what tells it from
- * other data. False: something cannot be read.
+ * Makes the folder of a run over a source one that events go on with (session/session.h): the
+ * samples that were revealed are kept in its journal. Options are those of the run and become
+ * those of the session. ERR_INPUT if the data has changed or is gone, or there is no checkpoint.
  */
-enum { STORED_DIGEST = 32 };
+int stored_adopt(
+	struct options *options, const char *folder, const struct log *log, struct err *err);
+
+/*
+ * How a learner loads samples of a source, by part (learner_config.load); and a checksum over so
+ * many samples at most, evenly over the stream and over the evaluation data, in words: what tells
+ * it from other data. Few samples do for any data; of rows, which are quick to read, many are
+ * taken. False: something cannot be read.
+ */
+enum { STORED_DIGEST = 32, STORED_FEW = 64, STORED_MANY = 1 << 16 };
 int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs, struct err *err);
-bool stored_digest(struct source *source, char out[STORED_DIGEST]);
+bool stored_digest(struct source *source, int most, char out[STORED_DIGEST]);
 
 /*
  * A line about the run, its stream, net and budget; of a data set two, what it is and what was

@@ -9,15 +9,13 @@
 #include "stored/stored_impl.h"
 #include "streams/source_records.h"
 
-enum { DIGEST_SAMPLES = 64 };
-
 /* The samples in the middle of so many equal parts. */
-static bool add_part(struct source *source, enum source_part part, int64_t samples, float *inputs,
-	uint32_t *digest)
+static bool add_part(struct source *source, enum source_part part, int64_t samples, int most,
+	float *inputs, uint32_t *digest)
 {
 	const struct source_info *info = source_info(source);
 	const size_t floats = (size_t)info->channels * (size_t)info->height * (size_t)info->width;
-	const int64_t count = samples < DIGEST_SAMPLES ? samples : DIGEST_SAMPLES;
+	const int64_t count = samples < most ? samples : most;
 
 	for (int64_t i = 0; i < count; i++) {
 		const int64_t id = i * (samples / count) + samples / count / 2;
@@ -34,15 +32,15 @@ static bool add_part(struct source *source, enum source_part part, int64_t sampl
 }
 
 /* False: something cannot be read. */
-bool stored_digest(struct source *source, char out[STORED_DIGEST])
+bool stored_digest(struct source *source, int most, char out[STORED_DIGEST])
 {
 	const struct source_info *info = source_info(source);
 	float *inputs = mem_new((size_t)info->channels * (size_t)info->height * (size_t)info->width,
 		sizeof(*inputs));
 	uint32_t digest = 0;
 	const bool whole = inputs &&
-			   add_part(source, SOURCE_STREAM, info->samples, inputs, &digest) &&
-			   add_part(source, SOURCE_EVAL, info->evals, inputs, &digest);
+			   add_part(source, SOURCE_STREAM, info->samples, most, inputs, &digest) &&
+			   add_part(source, SOURCE_EVAL, info->evals, most, inputs, &digest);
 
 	mem_free(inputs);
 	snprintf(out, STORED_DIGEST, "crc32:%08" PRIx32, digest);
@@ -94,8 +92,11 @@ void stored_facts(const struct run *run, struct jwriter *json)
 	jwriter_whole(json, "channels", info->channels);
 	jwriter_whole(json, "height", info->height);
 	jwriter_whole(json, "width", info->width);
-	if (stored_digest(s->source, words))
+	if (stored_digest(s->source, STORED_FEW, words))
 		jwriter_text(json, "digest", words);
+	if (source_records(s->source) && records_schema(source_records(s->source)) &&
+		stored_digest(s->source, STORED_MANY, words))
+		jwriter_text(json, "fingerprint", words);
 	jwriter_end(json);
 	text_release(&data);
 	text_release(&choice);

@@ -299,7 +299,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	learner.fit = info->fit;
 	learner.load = stored_load;
 	learner.load_context = s->source;
-	if (s->run.config.peers && stored_digest(s->source, digest))
+	if (s->run.config.peers && stored_digest(s->source, STORED_FEW, digest))
 		learner.data = digest;
 	learner.steps = s->run.planned_steps;
 	learner.iterations = s->run.planned_iterations;

@@ -9,6 +9,7 @@
 #include "log/run_log.h"
 #include "streams/source.h"
 
+#include "cli/adopt.h"
 #include "cli/args.h"
 #include "cli/came_to.h"
 #include "cli/cli.h"
@@ -33,6 +34,7 @@ enum { PLACE = 4096 };
 struct request {
 	const char *method, *seed, *out, *threads, *resume;
 	const char *data;  /* what stands in the place of a config, for stream.source; NULL: none */
+	const char *feed;  /* what a folder goes on with; NULL: what it began with */
 	char place[PLACE]; /* the folder of a run over it, unless --out names one */
 	struct arg_list settings;
 	bool force, quiet, json, open, ranks_anyway;
@@ -183,7 +185,8 @@ static int go(const struct request *request, const struct options *options)
 		.quiet = request->quiet || request->json,
 		.describe = !request->quiet && !request->json,
 		.peers = crew_lead(options, request->ranks_anyway),
-		.live = live};
+		.live = live,
+		.feed = request->feed};
 	struct watch_result result;
 	struct err err = {0};
 	int status;
@@ -248,7 +251,7 @@ static int read_words(struct request *request, int *argc, char **argv)
 		{"out", "DIR", "write config, metrics, events, weights and report there",
 			.text = &request->out},
 		{"threads", "N", "threads; 0: what fits the net", .text = &request->threads},
-		{"resume", "DIR", "go on with the run in DIR, by its own config",
+		{"resume", "DIR", "go on with the run in DIR, by its own config, or with DATA",
 			.text = &request->resume},
 		{"force", NULL, "begin anew in a DIR that holds a run", .flag = &request->force},
 		{"open", NULL, "show the report in the browser at the end", .flag = &request->open},
@@ -268,13 +271,13 @@ static int read_words(struct request *request, int *argc, char **argv)
 	if (*argc > 2)
 		return complain(EXIT_USAGE, "%s: one DATA or CONFIG is enough", argv[2]);
 	if (request->resume &&
-		((*argc > 1 && strcmp(argv[1], "-") != 0) || request->out || request->force))
+		((*argc > 1 && !app_is_data(argv[1])) || request->out || request->force))
 		return complain(EXIT_USAGE,
 			"--resume %s: takes the folder's own config and place; leave "
 			"out CONFIG, --out and --force",
 			request->resume);
 	if (request->resume && *argc > 1)
-		request->data = SOURCE_LIVE;
+		request->feed = argv[1];
 	return ARGS_GO_ON;
 }
 
@@ -300,6 +303,7 @@ int cmd_run(int argc, char **argv)
 	const char *from;
 	char file[4096];
 	struct err err = {0};
+	bool same = false;
 	int status = read_words(&request, &argc, argv);
 
 	if (status != ARGS_GO_ON)
@@ -312,6 +316,11 @@ int cmd_run(int argc, char **argv)
 	if (request.open && !request.out)
 		return complain(EXIT_USAGE,
 			"--open: the report is in the run's folder; name it by --out DIR");
+	if (request.feed && adopt_folder(request.resume, request.feed, &same, &err))
+		return complain(EXIT_USAGE, "%s", err.message);
+	/* Other data than a folder began with comes as lines. */
+	if (request.feed && !same)
+		request.data = SOURCE_LIVE;
 	if (resolve(from, &request, &options, &err))
 		return complain(EXIT_USAGE, "%s", err.message);
 	status = request.resume ? resume(&request, options, file) : go(&request, options);

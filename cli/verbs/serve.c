@@ -8,6 +8,7 @@
 #include "report/report.h"
 #include "serve/serve.h"
 
+#include "cli/adopt.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/open.h"
@@ -100,8 +101,11 @@ static int start(const struct request *request, bool model, struct service *serv
 		request->method, &request->settings, {.write = show_message, .most = LOG_WARN},
 		request->ranks_anyway};
 	struct err err = {0};
-	const int code = service_open(service, &wish, &err);
+	bool same;
+	int code = request->out ? adopt_folder(request->out, NULL, &same, &err) : 0;
 
+	if (!code)
+		code = service_open(service, &wish, &err);
 	if (code)
 		return complain(EXIT_USAGE, "%s", err.message);
 	if (!model && !request->out && !service->several)

@@ -31,8 +31,8 @@ static int look_at_stream(void *context, const char *section, const char *name, 
 		return 0;
 	return err_set(err, ERR_INPUT,
 		"%s: holds a run of the command retain over stream.source = %s, not a learner of a "
-		"program",
-		s->run.config.folder, value);
+		"program; retain run - --resume %s </dev/null makes it one",
+		s->run.config.folder, value, s->run.config.folder);
 }
 
 /* A run that is there was made with these options. */

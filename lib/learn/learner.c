@@ -175,6 +175,11 @@ static double served_rate(const struct learner *learner)
 	return scale * schedule_rate(learner->schedule, learner->iteration + 1);
 }
 
+void learner_let_grow(struct learner *learner, int classes_most)
+{
+	learner->config.classes_most = classes_most;
+}
+
 double learner_price(const struct learner *learner)
 {
 	return learner->plan.price;

@@ -174,6 +174,9 @@ int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, c
 int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
 	struct err *err);
 
+/* Classes may come from now on, up to so many; those there are stay. */
+void learner_let_grow(struct learner *learner, int classes_most);
+
 /*
  * Says that so many iterations will be made before anything else is revealed, so that
  * batches can be made ready. If it turns out wrong, only time is lost.

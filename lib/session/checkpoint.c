@@ -394,6 +394,11 @@ int checkpoint_back(struct run *run, int64_t before, int64_t *number, struct err
 	return code || *number < 0 ? code : cut_logs(run, err);
 }
 
+bool checkpoint_any(const char *folder)
+{
+	return newest(folder, INT64_MAX, false).number >= 0;
+}
+
 bool checkpoint_there(const struct run *run)
 {
 	return run->config.folder && newest(run->config.folder, INT64_MAX, true).number >= 0;

@@ -68,8 +68,9 @@ struct learner;
 int checkpoint_load_learner(const char *folder, struct learner *learner, const struct log *log,
 	bool *found, struct err *err);
 
-/* Whether there is one that was due. */
+/* Whether there is one that was due; whether there is any. */
 bool checkpoint_there(const struct run *run);
+bool checkpoint_any(const char *folder);
 
 /* Removes all of the folder's checkpoints. */
 int checkpoint_clear(const char *folder, struct err *err);

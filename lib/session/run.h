@@ -282,6 +282,7 @@ int run_write_rows(struct run *run, struct err *err);
  */
 int run_folder_take(struct run *run, struct err *err);
 int run_folder_begin(struct run *run, struct err *err);
+int run_folder_clear_journal(const struct run *run, struct err *err); /* the samples in it go */
 /* For a folder without a sample or an input: what it remembers of inputs goes. */
 int run_folder_unlearn(struct run *run, struct err *err);
 int run_folder_check(const struct run *run, struct err *err);

@@ -185,7 +185,7 @@ static int go_on(struct run *run, struct err *err)
 }
 
 /* Samples exist nowhere else, so they go only when a run is begun anew by force. */
-static int remove_journal(const struct run *run, struct err *err)
+int run_folder_clear_journal(const struct run *run, struct err *err)
 {
 	char *journal = run_folder_path(run, "journal");
 	int code = journal ? remove_file(run, "journal/data.mdb", err)
@@ -201,7 +201,7 @@ static int remove_journal(const struct run *run, struct err *err)
 
 int run_folder_unlearn(struct run *run, struct err *err)
 {
-	int code = remove_journal(run, err);
+	int code = run_folder_clear_journal(run, err);
 
 	if (!code)
 		code = remove_file(run, "schema.json", err);
@@ -240,7 +240,7 @@ int run_folder_take(struct run *run, struct err *err)
 			run->config.advice_held ? "; " : "",
 			run->config.advice_held ? run->config.advice_held : "");
 	if (!code && run->config.start == RUN_ANEW)
-		code = remove_journal(run, err);
+		code = run_folder_clear_journal(run, err);
 	return code;
 }
 

@@ -134,6 +134,9 @@ struct session {
 	int64_t backs; /* how often it went back to a checkpoint */
 };
 
+/* How a run that a session drives is saved. */
+extern const struct run_driver session_driver;
+
 /* The session is its owner's storage, zeroed; session_release ends it in any case. */
 int session_init(struct session *session, const struct run_config *run,
 	const struct session_config *config, struct err *err);

@@ -68,7 +68,7 @@ static void driver_iterated(struct run *run)
 	s->training = false;
 }
 
-static const struct run_driver driver = {
+const struct run_driver session_driver = {
 	.endless = true,
 	.iterated = driver_iterated,
 	.state = driver_state,
@@ -80,7 +80,7 @@ int session_init(struct session *s, const struct run_config *run,
 {
 	pthread_mutex_init(&s->naming, NULL);
 	s->config = *config;
-	return run_init(&s->run, &driver, run, err);
+	return run_init(&s->run, &session_driver, run, err);
 }
 
 static int check_floats(size_t floats, struct err *err)

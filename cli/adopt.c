@@ -1,0 +1,47 @@
+#include "cli/adopt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/paths.h"
+#include "cli/cli.h"
+#include "cli/settings.h"
+#include "stored/stored.h"
+#include "streams/source.h"
+
+static void warn(void *context, enum log_level level, const char *message)
+{
+	(void)context;
+	say("%s: %s", log_level_name(level), message);
+}
+
+/* A program's folder says nothing of a stream. */
+static bool is_over_source(const struct options *options)
+{
+	return options_origin(options, "stream.source") != ORIGIN_ABSENT &&
+	       !source_is_live(options);
+}
+
+int adopt_folder(const char *folder, const char *data, bool *same, struct err *err)
+{
+	const struct log log = {.write = warn, .most = LOG_WARN};
+	const struct setting none[] = {{0}};
+	struct options *options = NULL;
+	char path[4096];
+	int code;
+
+	*same = false;
+	snprintf(path, sizeof(path), "%s/config.ini", folder);
+	if (!path_exists(path))
+		return 0;
+	code = settings_resolve(&options, folder, none, NULL, err);
+	if (!code && is_over_source(options)) {
+		*same = data && !strcmp(options_text(options, "stream.source"), data);
+		if (!*same)
+			code = stored_adopt(options, folder, &log, err);
+		if (!*same && !code)
+			say("%s: keeps its samples in a journal from now on", folder);
+	}
+	options_free(options);
+	return code;
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""usage: tests/cli/folder.py RETAIN
+
+A folder is a learner, whatever feeds it: a file, another file, lines. What cannot go on is refused and stays as it was.
+Prints TAP. Works in a folder of its own.
+"""
+import filecmp
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import tap
+from producer import PATIENCE, RETAIN, file_of
+from tap import verdict
+
+
+def write_table(path, count, seed, classes=("UP", "DOWN", "flat")):
+    draws = random.Random(seed)
+    cities = ["Rome", "Oslo", "Lima", "Tokyo"]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("x,y,city,class\n")
+        for _ in range(count):
+            label = draws.randrange(len(classes))
+            file.write("%.3f,%.3f,%s,%s\n" % (label * 2 + draws.gauss(0, 0.5), draws.gauss(-label, 0.5),
+                                              cities[(label + draws.randrange(2)) % 4], classes[label]))
+
+
+def run(*words, text=""):
+    done = subprocess.run([RETAIN, "run", "--quiet", *words], input=text.encode(), capture_output=True, timeout=PATIENCE,
+                          check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def samples(folder):
+    return sum(json.loads(file_of(folder, "run.json"))["kept"].values())
+
+
+def same(one, other):
+    """Whether two folders hold the same files."""
+    both = filecmp.dircmp(one, other)
+    return not (both.left_only or both.right_only or both.diff_files or
+                any(part.left_only or part.right_only or part.diff_files for part in both.subdirs.values()))
+
+
+def goes_on():
+    """Files and lines in turn, with a class and a category that the first did not have."""
+    code, _, said = run("monday.csv", "--out", "shop")
+    verdict(code == 0 and samples("shop") == 600, "a file begins a folder", said)
+    code, _, said = run("tuesday.csv", "--resume", "shop")
+    verdict(code == 0 and samples("shop") == 1000 and "keeps its samples in a journal" in said,
+            "another file goes on with it", said)
+    names = {row["name"]: row["seen"] for row in json.loads(file_of("shop", "classes.json"))["classes"]}
+    verdict(sum(names.values()) == 1000 and names.get("new", 0) > 50, "with a class that is new", names)
+    with open("wednesday.csv", encoding="utf-8") as file:
+        code, answers, said = run("-", "--resume", "shop", text=file.read())
+    answers = [json.loads(line) for line in answers.splitlines()]
+    right = sum(a["prediction"] == b["label"] for a, b in zip(answers[::2], answers[1::2]))
+    verdict(code == 0 and samples("shop") == 1200 and right > 170, "and so do lines", said, right)
+    shutil.copytree("shop", "twice")
+    run("tuesday.csv", "--resume", "twice")
+    with open("tuesday.csv", encoding="utf-8") as file:
+        run("-", "--resume", "shop", text=file.read())
+    verdict(file_of("shop", "model.safetensors") == file_of("twice", "model.safetensors"),
+            "the same rows as a file and as lines come to the same bits")
+
+
+def refused():
+    """Data that is gone or changed, and a run that kept no checkpoint."""
+    run("monday.csv", "--out", "kept")
+    shutil.copytree("kept", "before")
+    os.rename("monday.csv", "elsewhere.csv")
+    code, _, said = run("tuesday.csv", "--resume", "kept")
+    verdict(code == 2 and "monday.csv" in said and same("kept", "before"), "data that is gone is refused", said)
+    with open("elsewhere.csv", encoding="utf-8") as file:
+        lines = file.readlines()
+    lines[7] = "9,9,Rome,UP\n"
+    with open("monday.csv", "w", encoding="utf-8") as file:
+        file.writelines(lines)
+    code, _, said = run("tuesday.csv", "--resume", "kept")
+    verdict(code == 2 and "has changed since" in said and same("kept", "before"), "and so is data that has changed", said)
+    os.rename("elsewhere.csv", "monday.csv")
+    run("monday.csv", "--out", "none", "--set", "run.checkpoint_every=never")
+    shutil.copytree("none", "none before")
+    code, _, said = run("tuesday.csv", "--resume", "none")
+    verdict(code == 2 and "has no checkpoint" in said and same("none", "none before"), "a run without a checkpoint, too", said)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        write_table("monday.csv", 600, 1)
+        write_table("tuesday.csv", 400, 2, ("UP", "DOWN", "flat", "new"))
+        write_table("wednesday.csv", 200, 3, ("UP", "DOWN", "flat", "new"))
+        goes_on()
+        refused()
+    return tap.plan()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
