@@ -91,7 +91,7 @@ static int open_source(struct follow *follow, struct err *err)
 	if (!code)
 		code = source_store_new(&follow->store, f->source,
 			(size_t)options_int64(follow->options, "stream.cache") << 20, err);
-	if (!code && stored_digest(f->source, f->digest))
+	if (!code && stored_digest(f->source, STORED_FEW, f->digest))
 		follow->data = f->digest;
 	follow->load_context = f->source;
 	return code;

@@ -81,7 +81,10 @@ static int name_classes(struct run *run, const struct stored *s, struct err *err
 static int keep_samples(struct run *run, const struct stored *s, struct err *err)
 {
 	const int64_t count = store_count(s->run.store);
-	int code = 0;
+	float *inputs = mem_new(STORED_BATCH * run->floats, sizeof(*inputs));
+	int code =
+		inputs ? 0
+		       : err_memory(err, "samples", STORED_BATCH * run->floats * sizeof(*inputs));
 
 	for (int64_t first = 0; first < count && !code; first += STORED_BATCH) {
 		const int n = (int)(count - first < STORED_BATCH ? count - first : STORED_BATCH);
@@ -89,10 +92,11 @@ static int keep_samples(struct run *run, const struct stored *s, struct err *err
 		for (int i = 0; i < n; i++)
 			s->ids[i] = first + i;
 		journal_hold(store_journal(run->store));
-		code = store_fetch(s->run.store, s->ids, n, s->inputs, s->labels, err);
+		code = store_fetch(s->run.store, s->ids, n, inputs, s->labels, err);
 		if (!code)
-			code = store_add(run->store, s->inputs, s->labels, n, err);
+			code = store_add(run->store, inputs, s->labels, n, err);
 	}
+	mem_free(inputs);
 	return code ? code : journal_settle(store_journal(run->store), err);
 }
 
@@ -194,10 +198,10 @@ int stored_adopt(
 	struct stored *s = NULL;
 	struct err why = {0};
 	int code = checkpoint_any(folder) ? same_data(options, folder, &source, err)
-					 : err_set(err, ERR_INPUT,
-						   "%s: has no checkpoint to go on from "
-						   "(run.checkpoint_every)",
-						   folder);
+					  : err_set(err, ERR_INPUT,
+						    "%s: has no checkpoint to go on from "
+						    "(run.checkpoint_every)",
+						    folder);
 
 	source_close(source);
 	if (!code && strcmp(options_text(options, "run.form"), "online") != 0)
