@@ -17,6 +17,9 @@ import tap
 from producer import PATIENCE, RETAIN, file_of
 from tap import verdict
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "serve"))
+from service import Service  # noqa: E402
+
 
 def write_table(path, count, seed, classes=("UP", "DOWN", "flat")):
     draws = random.Random(seed)
@@ -68,6 +71,32 @@ def goes_on():
             "the same rows as a file and as lines come to the same bits")
 
 
+def ways_in():
+    """The same events as lines, over HTTP, and as the two in turn, come to one model."""
+    draws = random.Random(7)
+    events = []
+    for i in range(120):
+        label = draws.randrange(3)
+        events.append({"id": i, "input": [round(label + draws.gauss(0, 0.5), 3) for _ in range(4)], "label": label})
+    text = "".join(json.dumps(event) + "\n" for event in events)
+    code, answers, said = run("-", "--out", "lines", text=text)
+    verdict(code == 0, "lines", said)
+    service = Service(RETAIN, "--out", "http", "--listen", "127.0.0.1:0")
+    status, _, body = service.ask("POST", "/v1/samples", text)
+    service.end()
+    verdict(status == 200 and body.decode() == answers, "HTTP answers as lines do", status)
+    verdict(file_of("http", "model.safetensors") == file_of("lines", "model.safetensors"), "and comes to the same bits")
+    half = "".join(text.splitlines(True)[:64])
+    run("-", "--out", "turns", text=half)
+    service = Service(RETAIN, "--out", "turns", "--listen", "127.0.0.1:0")
+    for event in events[64:]:
+        service.post("/v1/predict", {"id": event["id"], "input": event["input"]})
+        service.post("/v1/label", {"id": event["id"], "label": event["label"]})
+    service.end()
+    verdict(file_of("turns", "model.safetensors") == file_of("lines", "model.safetensors"),
+            "lines and then requests, too: inputs first, labels later")
+
+
 def refused():
     """Data that is gone or changed, and a run that kept no checkpoint."""
     run("monday.csv", "--out", "kept")
@@ -96,6 +125,7 @@ def main():
         write_table("tuesday.csv", 400, 2, ("UP", "DOWN", "flat", "new"))
         write_table("wednesday.csv", 200, 3, ("UP", "DOWN", "flat", "new"))
         goes_on()
+        ways_in()
         refused()
     return tap.plan()
 
