@@ -198,6 +198,7 @@ enum http_next serve_events(struct exchange *exchange)
 	watcher->metrics_at.lines = !from         ? INT64_MAX
 				    : *end == '-' ? strtoll(end + 1, NULL, 10)
 						  : 0;
+	seek(watcher); /* here, since the files may be long */
 	text_add(&watcher->out, "retry: 1000\n\n");
 	request->answer.stream = (struct http_stream){next_piece, watcher_close, watcher};
 	return http_say(request, 200, exchange->route->gives);

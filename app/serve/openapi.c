@@ -104,7 +104,7 @@ static const struct status {
 	{"403", "the token may only read; or a page of another origin asks", ANY, false},
 	{"404", "there is no such model, or nothing learns here", ABSENT, false},
 	{"408", "it did not arrive in the time it has", ANY, false},
-	{"413", "it has more bytes than serve.body", ANY, false},
+	{"413", "it has more bytes than serve.body, or needs more than serve.memory", ANY, false},
 	{"415", "its body is packed (Content-Encoding)", ASKING, false},
 	{"421", "the Host is not ours", ANY, false},
 	{"429", "there are serve.connections connections already", ANY, true},

@@ -26,7 +26,8 @@ const struct route routes[] = {
 	{"GET", "/v1/events",
 		"What is decided while it learns, as server-sent events. Last-Event-ID, or ?from=0 "
 		"for all there are, says where to go on.",
-		serve_events, ROUTE_LEARNS | ROUTE_EVENTS, NULL, "text/event-stream", NULL, "Text"},
+		serve_events, ROUTE_LEARNS | ROUTE_EVENTS | ROUTE_COSTS, NULL, "text/event-stream",
+		NULL, "Text"},
 	{"GET", "/v1/model.safetensors", "The weights that answer, as of now.", serve_model_file,
 		ROUTE_COPY | ROUTE_COSTS, NULL, "application/octet-stream", NULL, "Text"},
 	{"GET", "/v1/config", "All keys with their values.", serve_config_file, 0, NULL,

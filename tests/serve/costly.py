@@ -37,6 +37,15 @@ def pages(service):
     return service.ask("GET", "/data.json")[0]
 
 
+def events(service):
+    connection = service.connection(60)
+    connection.request("GET", "/v1/events")
+    answer = connection.getresponse()
+    answer.readline()
+    connection.close()
+    return answer.status
+
+
 def health(service, stop, took):
     connection = service.connection(60)
     while not stop.is_set():
@@ -53,7 +62,7 @@ def health(service, stop, took):
 def keeps_health(service):
     stop, took, statuses = threading.Event(), [], []
     threads = [threading.Thread(target=lambda ask=ask: statuses.append(ask(service)))
-               for ask in (lists, tensors, pages) * 4]
+               for ask in (lists, tensors, pages, events) * 3]
     watch = threading.Thread(target=health, args=(service, stop, took))
     watch.start()
     for one in threads:
