@@ -540,7 +540,7 @@ def ends(retain, folder):
 def answers_while_it_opens(retain, folder):
     """After a kill, by what it knew at its last checkpoint."""
     os.makedirs(os.path.join(folder, "opens"))
-    words = "--set", "run.iterations=2000", "--set", "model.arch=mlp:256,256"
+    words = "--set", "run.iterations=600", "--set", "model.arch=mlp:256,256"
     service = new(os.path.join(folder, "opens"), retain, *words)
 
     def send(first, count):
