@@ -3,6 +3,7 @@
 #define RETAIN_TESTS_STREAMS_CHECK_H
 
 #include "../base/check.h"
+#include "saved.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,13 +36,8 @@ static inline struct options *options_with(const char *const *settings)
 		if (source_types[i]->options)
 			tables[count++] = source_types[i]->options;
 	assert_ok(options_new(&options, tables, &err), err);
-	/* As a saved config says it: that may set what are constants otherwise. */
-	for (; settings && *settings; settings++) {
-		char key[OPTION_KEY];
-		const char *value = options_split(*settings, key);
-
-		assert_ok(options_put(options, key, value, ORIGIN_FOLDER, "test", &err), err);
-	}
+	for (; settings && *settings; settings++)
+		assert_ok(set_as_saved(options, *settings, &err), err);
 	return options;
 }
 

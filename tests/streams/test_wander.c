@@ -4,6 +4,7 @@
  * slowly.
  */
 #include "../records/records_check.h"
+#include "saved.h"
 
 #include <math.h>
 
@@ -54,7 +55,7 @@ static struct options *options_of(const char *words, const char *const *settings
 	assert_ok(options_set(options, "stream.source", words, "test", &err), err);
 	assert_ok(options_assign(options, "stream.drift=on", "test", &err), err);
 	for (; settings && *settings; settings++)
-		assert_ok(options_assign(options, *settings, "test", &err), err);
+		assert_ok(set_as_saved(options, *settings, &err), err);
 	return options;
 }
 
