@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "learn/learner_impl.h"
-#include "nn/kernels.h"
 #include "nn/rank.h"
 
 void learner_tell(const struct learner *learner, enum learner_work work, int samples)

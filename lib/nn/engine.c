@@ -29,6 +29,7 @@ static int choose(struct engine *engine, const struct engine_config *config, str
 			"engine.isa = %s: not known or not on this machine, which has auto, %s",
 			isa, known);
 	}
+	engine->ops = &engine->kernels->ops;
 	if (conv_policy_find(conv, &engine->conv))
 		return err_set(err, ERR_INPUT,
 			"engine.conv = %s: not known; choose auto, own, direct or onednn", conv);

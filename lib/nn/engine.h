@@ -9,6 +9,7 @@
 #include "base/team.h"
 
 struct kernels;
+struct ops;
 struct ranks;
 
 struct engine_config {
@@ -21,6 +22,7 @@ struct engine_config {
 
 struct engine {
 	const struct kernels *kernels;
+	const struct ops *ops;             /* nn/ops.h */
 	const struct conv_algorithm *conv; /* NULL: choose by shape */
 	struct team *team;
 	struct ranks *ranks; /* NULL: alone */

@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nn/ops.h"
+
 enum {
 	TILE_ROWS_MAX = 14,
 	OUTER_ROWS_MAX = 8,
@@ -145,38 +147,9 @@ struct pool_shape {
 	int size, stride, pad;
 };
 
-/* One pass over a slice of the flat buffers. */
-struct sgd_step {
-	float rate, momentum, decay;
-	bool first; /* momentum starts as the gradient */
-};
-struct adam_step {
-	float rate, beta1, beta2, epsilon, decay;
-	float correction1, correction2; /* 1 - beta^t */
-};
-/* Schedule-free SGD: params hold y, where the gradient was taken. */
-struct schedule_free_step {
-	float rate, decay;
-	float beta;  /* y = (1 - beta) z + beta x */
-	float share; /* of z in x, the running average of all z */
-	bool first;  /* z and x start as y */
-};
-enum { AVERAGES_MAX = 2 };
-struct average_step {
-	int count;
-	float *average[AVERAGES_MAX];
-	float keep[AVERAGES_MAX]; /* gamma: average = gamma * average + (1 - gamma) * parameter */
-};
-/* Displacements of parameters, and a step of each: keep * term + step * gradient. */
-enum { TERMS_MAX = 2 };
-struct terms_step {
-	int count;
-	float *term[TERMS_MAX];
-	float keep[TERMS_MAX], step[TERMS_MAX];
-};
-
 struct kernels {
 	const char *isa;
+	struct ops ops;
 	int block;          /* B: floats per vector and channels per block */
 	int tile_rows;      /* most pixels per tile */
 	int outer_rows;     /* rows per outer tile on blocked input: divides the block */
@@ -238,8 +211,6 @@ struct kernels {
 		float *sum, float *product);
 	void (*row_affine)(
 		const float *row, float *out, size_t count, float a, float b); /* a row + b */
-	/* The sum of x * y. */
-	float (*row_dot)(const float *x, const float *y, size_t count);
 	/* a x + b y + c */
 	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a,
 		float b, float c);
@@ -255,25 +226,11 @@ struct kernels {
 
 	/* The place of a label's logit, 1 being the largest's; of equals the first comes first. */
 	int (*rank)(const float *logits, int classes, int label);
-	/* Softmax cross-entropy of plain rows. grad may be logits; or NULL, and weights, too. */
-	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels,
-		const float *weights, int count, float *losses, float *grad);
-	/* The same for the first `count` samples of a panel; the gradients of others are 0. */
+	/* ops.softmax_loss of the first `count` samples of a panel; gradients of others are 0. */
 	void (*softmax_panel)(const float *logits, int classes, const int32_t *labels,
 		const float *weights, int count, float *losses, float *grad);
 
 	void (*add)(float *into, const float *from, size_t count);
-	void (*sgd)(float *params, const float *grad, float *momentum, size_t count,
-		const struct sgd_step *step, const struct average_step *averages);
-	void (*adam)(float *params, const float *grad, float *mean, float *square, size_t count,
-		const struct adam_step *step, const struct average_step *averages);
-	void (*schedule_free)(float *params, const float *grad, float *z, float *x, size_t count,
-		const struct schedule_free_step *step, const struct average_step *averages);
-	void (*average)(const float *params, size_t count, const struct average_step *averages);
-	/* params plus all terms; and one step of the terms. */
-	void (*displace)(
-		const float *params, const struct terms_step *terms, float *out, size_t count);
-	void (*step_terms)(const float *grad, const struct terms_step *terms, size_t count);
 
 	/* Multiply-adds in registers for about `rounds` rounds; returns their number. */
 	double (*peak)(long rounds);

@@ -11,14 +11,14 @@
 
 #include <stdint.h>
 
-struct kernels;
+struct ops;
 
 struct sample_loss {
 	/*
 	 * The loss of sample number `at` of the batch. grad receives its gradient by the
 	 * logits, times weight. The logits stay.
 	 */
-	float (*value)(const struct sample_loss *loss, const struct kernels *kernels, int at,
+	float (*value)(const struct sample_loss *loss, const struct ops *ops, int at,
 		const float *logits, int32_t label, float weight, float *grad);
 	int classes;
 	float *rows; /* for the runner: two rows of classes for each sample of the batch */

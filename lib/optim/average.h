@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/state.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 #include "nn/slices.h"
 #include "optim/scores.h"
 

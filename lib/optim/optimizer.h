@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "base/state.h"
 #include "nn/engine.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 #include "nn/slices.h"
 
 struct optimizer_config {

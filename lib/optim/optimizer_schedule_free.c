@@ -21,7 +21,7 @@ static void take_step(const struct optimizer_slice *s)
 		.share = (float)((r + 1) / ((double)o->steps + r)),
 		.first = o->steps == 1};
 
-	o->engine->kernels->schedule_free(
+	o->engine->ops->schedule_free(
 		s->params, s->grad, s->buffers[0], s->buffers[1], s->count, &step, &s->averages);
 }
 

@@ -1,5 +1,6 @@
 /* The mixture and the prior's correction, against traces that are worked out beside them. */
 #include "check.h"
+#include "nn/kernels.h"
 
 #define assert_near(a, b) assert_float_equal(a, b, 1e-6)
 
@@ -9,7 +10,7 @@ static struct mix mix_of(int models, int classes, double prior)
 	struct mix mix;
 	struct err err;
 
-	assert_ok(mix_init(&mix, &config, kernels_at(0), classes, &err), err);
+	assert_ok(mix_init(&mix, &config, &kernels_at(0)->ops, classes, &err), err);
 	return mix;
 }
 
@@ -127,7 +128,7 @@ static void the_prior_knows_the_last_label(void **state)
 		struct err err;
 
 		(void)state;
-		assert_ok(mix_init(&mix, &config, kernels_at(0), 2, &err), err);
+		assert_ok(mix_init(&mix, &config, &kernels_at(0)->ops, 2, &err), err);
 		for (int k = 0; k < 4002; k++) {
 			mix_score(&mix, 0, &(float){0.5f}, 1);
 			mix_reveal(&mix, &(int32_t){k / run % 2}, 1);
@@ -150,7 +151,7 @@ static void the_better_guess_answers(void **state)
 	struct err err;
 
 	(void)state;
-	assert_ok(mix_init(&mix, &config, kernels_at(0), 3, &err), err);
+	assert_ok(mix_init(&mix, &config, &kernels_at(0)->ops, 3, &err), err);
 	for (int k = 0; k < 9000; k++) {
 		const int32_t label = k < 3000 ? k % 3 > 0 : k < 6000 ? k / 50 % 3 : k % 3;
 		float said[3] = {0.05f, 0.05f, 0.05f}, sum[3];
@@ -222,7 +223,7 @@ static void records_by_class(void **state)
 	struct err err;
 
 	(void)state;
-	assert_ok(mix_init(&mix, &config, kernels_at(0), 2, &err), err);
+	assert_ok(mix_init(&mix, &config, &kernels_at(0)->ops, 2, &err), err);
 	for (int k = 0; k < 2; k++) {
 		mix_look(&mix, seen, 3);
 		mix_score(&mix, 0, first, 3);

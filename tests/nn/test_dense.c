@@ -257,7 +257,7 @@ static void check_panel_loss(const struct kernels *k, int classes, int count, fl
 		rows[i] *= scale;
 		logits[i % classes * wide + i / classes] = rows[i];
 	}
-	k->softmax_loss(rows, classes, labels, weights, count, rows_losses, rows_grad);
+	k->ops.softmax_loss(rows, classes, labels, weights, count, rows_losses, rows_grad);
 	k->softmax_panel(logits, classes, labels, weights, count, losses, grad);
 	k->softmax_panel(logits, classes, labels, NULL, count, only, NULL);
 	assert_true(same_bits(losses, only, count));

@@ -84,7 +84,8 @@ static void exp_of_the_tables(void **state)
 			float logits[CLASSES] = {0}, grad[CLASSES], loss;
 			for (int c = 1; c < CLASSES; c++)
 				logits[c] = (float)(x - c * 1e-3);
-			kernels_at(i)->softmax_loss(logits, CLASSES, &label, &one, 1, &loss, grad);
+			kernels_at(i)->ops.softmax_loss(
+				logits, CLASSES, &label, &one, 1, &loss, grad);
 			for (int c = 1; c < CLASSES; c++)
 				most = fmax(most, ulps(grad[c], exp((double)logits[c])));
 		}
@@ -109,8 +110,8 @@ static void softmax_case(const struct kernels *k, int classes, float scale, floa
 	labels[1] = classes - 1;
 	for (int n = 5; n < ROWS; n++)
 		weights[n] = weights[n - 5];
-	k->softmax_loss(logits, classes, labels, weights, ROWS, losses, grad);
-	k->softmax_loss(logits, classes, labels, NULL, ROWS, losses_only, NULL);
+	k->ops.softmax_loss(logits, classes, labels, weights, ROWS, losses, grad);
+	k->ops.softmax_loss(logits, classes, labels, NULL, ROWS, losses_only, NULL);
 	assert_true(same_bits(losses, losses_only, ROWS));
 	for (int n = 0; n < ROWS; n++) {
 		const float *row = logits + (size_t)n * classes;
@@ -133,7 +134,7 @@ static void softmax_case(const struct kernels *k, int classes, float scale, floa
 		}
 	}
 	/* In place. */
-	k->softmax_loss(logits, classes, labels, weights, ROWS, losses_only, logits);
+	k->ops.softmax_loss(logits, classes, labels, weights, ROWS, losses_only, logits);
 	assert_true(same_bits(grad, logits, count));
 	assert_true(same_bits(losses, losses_only, ROWS));
 	guarded_free(logits), guarded_free(grad), guarded_free(losses), guarded_free(losses_only);
@@ -161,7 +162,7 @@ static void softmax_of_nan(void **state)
 				const int32_t labels[2] = {classes - 1, 0};
 				float logits[80] = {0}, losses[2];
 				logits[at] = NAN;
-				kernels_at(i)->softmax_loss(
+				kernels_at(i)->ops.softmax_loss(
 					logits, classes, labels, NULL, 2, losses, NULL);
 				assert_true(isnan(losses[0]));
 				assert_true(fabs(losses[1] - log(classes)) < 1e-6 * classes);
@@ -402,7 +403,7 @@ static void check_rows(const struct kernels *k, size_t count)
 	product = 0;
 	for (size_t i = 0; i < count; i++)
 		product += (double)x[i] * y[i];
-	assert_true(fabs(k->row_dot(x, y, count) - product) <= 1e-6 * size);
+	assert_true(fabs(k->ops.row_dot(x, y, count) - product) <= 1e-6 * size);
 	k->row_affine(x, out, count, 3, -0.5f);
 	for (size_t i = 0; i < count; i++)
 		assert_true(fabs(out[i] - (3.0 * x[i] - 0.5)) <= 3e-7);
@@ -433,12 +434,12 @@ static void check_terms(const struct kernels *k, size_t count, int terms)
 
 	fill(params, count, 1), fill(grad, count, 2);
 	fill(term[0], count, 3), fill(term[1], count, 4);
-	k->displace(params, &step, out, count);
+	k->ops.displace(params, &step, out, count);
 	for (size_t i = 0; i < count; i++)
 		assert_true(out[i] == (terms == 1 ? params[i] + term[0][i]
 						  : params[i] + term[0][i] + term[1][i]));
 	memcpy(params, term[0], count * sizeof(float)), memcpy(out, term[1], count * sizeof(float));
-	k->step_terms(grad, &step, count);
+	k->ops.step_terms(grad, &step, count);
 	for (size_t i = 0; i < count; i++) {
 		const double second = terms == 1 ? out[i] : 0.9f * out[i] + 3.0 * grad[i];
 		assert_true(fabs(term[0][i] - (0.5 * params[i] - 2.0 * grad[i])) <= 3e-7);

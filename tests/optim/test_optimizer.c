@@ -208,7 +208,7 @@ static void trace_run(struct trace *t, int steps, bool fused)
 		fill_gradient(grad, t->count, ++t->steps);
 		optimizer_step(t->optimizer, t->params, grad, RATE, fused ? &averages : NULL);
 		if (!fused)
-			t->engine->kernels->average(t->params, t->count, &averages);
+			t->engine->ops->average(t->params, t->count, &averages);
 	}
 	guarded_free(grad);
 }

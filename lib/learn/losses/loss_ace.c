@@ -57,7 +57,7 @@ static int batch(struct loss *loss, const struct loss_view *view, const int64_t 
 	return 0;
 }
 
-static float value(const struct sample_loss *sample, const struct kernels *kernels, int at,
+static float value(const struct sample_loss *sample, const struct ops *ops, int at,
 	const float *logits, int32_t label, float weight, float *grad)
 {
 	const struct ace *ace = (const struct ace *)sample;
@@ -72,7 +72,7 @@ static float value(const struct sample_loss *sample, const struct kernels *kerne
 			masked[c] = ace->present[c] ? logits[c] : -INFINITY;
 		row = masked;
 	}
-	kernels->softmax_loss(row, classes, &label, &weight, 1, &entropy, grad);
+	ops->softmax_loss(row, classes, &label, &weight, 1, &entropy, grad);
 	return entropy;
 }
 

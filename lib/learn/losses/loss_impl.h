@@ -6,7 +6,7 @@
 
 #include "learn/learner_view.h"
 #include "learn/losses/loss.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 
 struct loss {
 	struct sample_loss sample; /* first: its function is given this object */
@@ -35,7 +35,7 @@ struct loss_type {
 	/* Before the batch's gradient. */
 	int (*batch)(struct loss *loss, const struct loss_view *view, const int64_t *ids,
 		const struct runner_batch *batch, struct err *err);
-	float (*value)(const struct sample_loss *loss, const struct kernels *kernels, int at,
+	float (*value)(const struct sample_loss *loss, const struct ops *ops, int at,
 		const float *logits, int32_t label, float weight, float *grad);
 	double (*held)(const struct loss *loss, const struct loss_view *view);
 	void (*hold)(const struct loss *loss, const float *params, float *grad,

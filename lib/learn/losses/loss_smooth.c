@@ -19,7 +19,7 @@ static int begin(struct loss *loss, const struct loss_view *view, struct err *er
 	return 0;
 }
 
-static float value(const struct sample_loss *sample, const struct kernels *kernels, int at,
+static float value(const struct sample_loss *sample, const struct ops *ops, int at,
 	const float *logits, int32_t label, float weight, float *grad)
 {
 	const struct smooth *smooth = (const struct smooth *)sample;
@@ -29,7 +29,7 @@ static float value(const struct sample_loss *sample, const struct kernels *kerne
 	double sum = 0;
 
 	(void)at;
-	kernels->softmax_loss(logits, classes, &label, &weight, 1, &entropy, grad);
+	ops->softmax_loss(logits, classes, &label, &weight, 1, &entropy, grad);
 	for (int c = 0; c < classes; c++) {
 		sum += (double)logits[c];
 		grad[c] -= weight * each;

@@ -3,7 +3,7 @@
 #define RETAIN_LEARN_PARTS_FAST_IMPL_H
 
 #include "learn/parts/part.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 
 enum { FAST_PARTS = 6, FAST_TERMS = TERMS_MAX };
 

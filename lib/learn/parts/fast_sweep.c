@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "learn/parts/fast_impl.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 
 enum { SLICE = FAST_SLICE };
 
 struct sweep {
-	const struct kernels *kernels;
+	const struct ops *ops;
 	struct fast *fast;
 	const float *from; /* slow weights, or a gradient */
 	struct terms_step terms;
@@ -44,7 +44,7 @@ static void point_task(void *context, int task, int worker)
 	const size_t at = (size_t)task * SLICE;
 
 	(void)worker;
-	s->kernels->displace(s->from + at, &terms, s->fast->point + at, slice_floats(s, task));
+	s->ops->displace(s->from + at, &terms, s->fast->point + at, slice_floats(s, task));
 }
 
 static void square_task(void *context, int task, int worker)
@@ -53,7 +53,7 @@ static void square_task(void *context, int task, int worker)
 	const float *from = s->from + (size_t)task * SLICE;
 
 	(void)worker;
-	s->fast->squares[task] = s->kernels->row_dot(from, from, slice_floats(s, task));
+	s->fast->squares[task] = s->ops->row_dot(from, from, slice_floats(s, task));
 }
 
 static void move_task(void *context, int task, int worker)
@@ -62,7 +62,7 @@ static void move_task(void *context, int task, int worker)
 	const struct terms_step terms = slice_terms(s, task);
 
 	(void)worker;
-	s->kernels->step_terms(s->from + (size_t)task * SLICE, &terms, slice_floats(s, task));
+	s->ops->step_terms(s->from + (size_t)task * SLICE, &terms, slice_floats(s, task));
 }
 
 static int slices(const struct fast *fast)
@@ -70,7 +70,7 @@ static int slices(const struct fast *fast)
 	return (int)((fast->floats + SLICE - 1) / SLICE);
 }
 
-/* The displacements of a part, as kernels want them. */
+/* The displacements of a part, as the engine wants them. */
 static struct terms_step terms_of(const struct fast *fast, int part)
 {
 	struct terms_step terms = {.count = fast->config.parts[part].count};
@@ -82,7 +82,7 @@ static struct terms_step terms_of(const struct fast *fast, int part)
 
 static void sweep(struct fast *fast, const struct part_view *view, team_fn *task, struct sweep *s)
 {
-	s->kernels = view->engine->kernels;
+	s->ops = view->engine->ops;
 	s->fast = fast;
 	team_run(view->engine->team, slices(fast), task, s);
 }

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "learn/parts/mix_impl.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 #include "nn/rank.h"
 
 static const double LEAST = 1e-3; /* a probability counts as this much at least */
@@ -30,13 +30,13 @@ enum {
 	SETTLED = 20,      /* labels from which on shares of repeats can be trusted */
 };
 
-int mix_init(struct mix *mix, const struct mix_config *config, const struct kernels *kernels,
-	int classes, struct err *err)
+int mix_init(struct mix *mix, const struct mix_config *config, const struct ops *ops, int classes,
+	struct err *err)
 {
 	const size_t count = (size_t)classes;
 
 	*mix = (struct mix){.config = *config,
-		.kernels = kernels,
+		.ops = ops,
 		.classes = classes,
 		.count = config->models + (config->prior > 0)};
 	mix->recent = mem_new(count, sizeof(double));
@@ -168,7 +168,7 @@ void mix_weights(const struct mix *mix, double weights[MIX_MODELS])
 /* What a sample's raised probabilities must be divided by; not finite if one of them is not. */
 static float raised_sum(const struct mix *mix, const float *probabilities)
 {
-	return mix->kernels->row_dot(mix->raise, probabilities, (size_t)mix->classes);
+	return mix->ops->row_dot(mix->raise, probabilities, (size_t)mix->classes);
 }
 
 /* Whether all are finite: none has an exponent of ones only. */
@@ -272,7 +272,7 @@ int mix_alone(const struct mix *mix, const double weights[MIX_MODELS])
 void mix_sound(const struct mix *mix, float *logits, int n)
 {
 	/* Nearly always all are finite, and so is the sum of their squares. */
-	if (isfinite(mix->kernels->row_dot(logits, logits, (size_t)n * (size_t)mix->classes)))
+	if (isfinite(mix->ops->row_dot(logits, logits, (size_t)n * (size_t)mix->classes)))
 		return;
 	for (int i = 0; i < n; i++, logits += mix->classes)
 		if (!all_finite(logits, mix->classes))
@@ -452,7 +452,7 @@ void mix_state(struct mix *mix, struct state *state)
 int mix_copy_init(struct mix *copy, const struct mix *mix, struct err *err)
 {
 	*copy = (struct mix){.config = mix->config,
-		.kernels = mix->kernels,
+		.ops = mix->ops,
 		.count = mix->count,
 		.classes = mix->classes};
 	copy->raise = mem_new((size_t)mix->classes, sizeof(*copy->raise));

@@ -26,7 +26,7 @@
 #include "base/err.h"
 #include "base/state.h"
 
-struct kernels;
+struct ops;
 
 enum { MIX_MODELS = 11, MIX_CHUNK = 64 };
 enum mix_guess { MIX_MOST, MIX_LAST, MIX_GUESSES };
@@ -43,7 +43,7 @@ struct mix_config {
 
 struct mix {
 	struct mix_config config;
-	const struct kernels *kernels;
+	const struct ops *ops;
 	int classes, count;                          /* of models, the prior's included */
 	double record[MIX_MODELS], gain[MIX_MODELS]; /* gain: of the chunk that is being scored */
 	double *recent;                              /* [class]: shares of late, */
@@ -66,8 +66,8 @@ struct mix {
 	int lead, rival, rival_chunks;
 };
 
-int mix_init(struct mix *mix, const struct mix_config *config, const struct kernels *kernels,
-	int classes, struct err *err);
+int mix_init(struct mix *mix, const struct mix_config *config, const struct ops *ops, int classes,
+	struct err *err);
 void mix_release(struct mix *mix);
 
 /* No record, and no label was seen. */

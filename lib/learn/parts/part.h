@@ -26,7 +26,7 @@ enum { PART_CHUNK = MIX_CHUNK };
 struct part_view {
 	struct learner *learner;       /* for learn/learner_view.h */
 	const struct options *options; /* for `make`; later they may be gone */
-	struct engine *engine;         /* kernels, and threads */
+	struct engine *engine;         /* operations, and threads */
 	size_t floats;                 /* of an input */
 	/* The slow net, and its weights that serve inference: the same as long as `version` is. */
 	const struct net *net;

@@ -94,7 +94,7 @@ int parts_new(struct parts **parts, const struct parts_config *config, const str
 	made->config = *config;
 	made->room = PART_CHUNK;
 	code = mix_init(
-		&made->mix, &config->mix, view->engine->kernels, net_spec(view->net)->classes, err);
+		&made->mix, &config->mix, view->engine->ops, net_spec(view->net)->classes, err);
 	for (int i = 0; i < config->count && !code; i++)
 		code = make_part(made, config->rows[i].type, config->rows[i].models, view, err);
 	weigh_ever(made);

@@ -6,20 +6,20 @@
 #include <string.h>
 
 #include "learn/parts/parts_impl.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 
 void parts_softmax(struct parts *parts, const struct part_samples *samples, float *logits)
 {
-	parts_probabilities(samples->view->engine->kernels, parts->mix.classes, logits,
+	parts_probabilities(samples->view->engine->ops, parts->mix.classes, logits,
 		samples->labels ? samples->labels : parts->none, parts->ones, samples->n,
 		parts->losses);
 }
 
 /* The kernel's gradient is the probabilities but for the label's, which is less by 1. */
-void parts_probabilities(const struct kernels *kernels, int classes, float *logits,
-	const int32_t *labels, const float *ones, int n, float *losses)
+void parts_probabilities(const struct ops *ops, int classes, float *logits, const int32_t *labels,
+	const float *ones, int n, float *losses)
 {
-	kernels->softmax_loss(logits, classes, labels, ones, n, losses, logits);
+	ops->softmax_loss(logits, classes, labels, ones, n, losses, logits);
 	for (int i = 0; i < n; i++)
 		logits[(size_t)i * (size_t)classes + (size_t)labels[i]] += 1;
 }

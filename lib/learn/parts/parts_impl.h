@@ -44,8 +44,8 @@ void parts_fill_rows(struct parts *parts, const struct part_samples *samples);
 
 /* Makes probabilities of logits, in place; and losses, in the buffer. */
 void parts_softmax(struct parts *parts, const struct part_samples *samples, float *logits);
-void parts_probabilities(const struct kernels *kernels, int classes, float *logits,
-	const int32_t *labels, const float *ones, int n, float *losses);
+void parts_probabilities(const struct ops *ops, int classes, float *logits, const int32_t *labels,
+	const float *ones, int n, float *losses);
 
 /* The models' weights in an answer about now, by their record. */
 void parts_now_weights(const struct parts *parts, double weights[MIX_MODELS]);

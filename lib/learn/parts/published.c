@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "learn/learner_impl.h"
 #include "learn/parts/parts_impl.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 
 /* A mixture of a moment: only what answers need, not what learns. */
 struct blend {
@@ -31,7 +31,7 @@ struct published {
 	int count; /* of models of parts */
 	size_t floats;
 	struct predictor *predictor;
-	const struct kernels *kernels;
+	const struct ops *ops;
 	struct blend blends[2];
 };
 
@@ -152,7 +152,7 @@ int published_new(struct published **published, struct learner *learner,
 	if (!made)
 		return err_memory(err, "predictions", sizeof(*made));
 	made->known = learner_classes(learner);
-	made->kernels = learner->engine->kernels;
+	made->ops = learner->engine->ops;
 	made->floats = learner->floats;
 	look_at_parts(made, learner->parts);
 	code = make(made, learner, config, err);
@@ -217,7 +217,7 @@ static int ask_model(const struct published *p, const struct predictor_turn *tur
 		ones[i] = 1;
 	code = predictor_ask(p->predictor, turn, p->models[model].predictor, first, n, room, err);
 	if (!code)
-		parts_probabilities(p->kernels, classes, room, labels, ones, n, losses);
+		parts_probabilities(p->ops, classes, room, labels, ones, n, losses);
 	return code;
 }
 

@@ -183,7 +183,7 @@ static void sample_losses(const struct span *span, const struct dense_layer *las
 
 		for (size_t c = 0; c < classes; c++)
 			row[c] = logits[c * wide + i];
-		run->losses[first + i] = run->loss->value(run->loss, plan->kernels, at, row,
+		run->losses[first + i] = run->loss->value(run->loss, &plan->kernels->ops, at, row,
 			run->labels[first + i], run->weights[first + i], grad);
 		for (size_t c = 0; c < classes; c++)
 			grads[c * wide + i] = grad[c];

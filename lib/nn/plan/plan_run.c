@@ -143,9 +143,9 @@ static void sample_losses(const struct plan *plan, size_t first, int count)
 	const size_t classes = plan->values[plan->net->count].tensor.channels;
 
 	for (size_t i = first; i < first + count; i++)
-		run->losses[i] = run->loss->value(run->loss, plan->kernels, run->loss_at + (int)i,
-			plain_logits(plan) + i * classes, run->labels[i], run->weights[i],
-			plan->logit_grads + i * classes);
+		run->losses[i] = run->loss->value(run->loss, &plan->kernels->ops,
+			run->loss_at + (int)i, plain_logits(plan) + i * classes, run->labels[i],
+			run->weights[i], plan->logit_grads + i * classes);
 }
 
 static void loss_task(void *context, int task, int worker)
@@ -160,7 +160,7 @@ static void loss_task(void *context, int task, int worker)
 	if (run->grad && run->loss)
 		sample_losses(plan, first, count);
 	else
-		plan->kernels->softmax_loss(plain_logits(plan) + at, t->channels,
+		plan->kernels->ops.softmax_loss(plain_logits(plan) + at, t->channels,
 			run->labels + first, run->grad ? run->weights + first : NULL, count,
 			run->losses + first, run->grad ? plan->logit_grads + at : NULL);
 	if (run->grad)

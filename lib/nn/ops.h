@@ -1,0 +1,61 @@
+/*
+ * What is computed beside a net, by optimizers, losses and mixtures: a table of functions over
+ * plain floats. An engine has one for its instruction set; it lives for ever.
+ */
+#ifndef RETAIN_NN_OPS_H
+#define RETAIN_NN_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One pass over a slice of the flat buffers. */
+struct sgd_step {
+	float rate, momentum, decay;
+	bool first; /* momentum starts as the gradient */
+};
+struct adam_step {
+	float rate, beta1, beta2, epsilon, decay;
+	float correction1, correction2; /* 1 - beta^t */
+};
+/* Schedule-free SGD: params hold y, where the gradient was taken. */
+struct schedule_free_step {
+	float rate, decay;
+	float beta;  /* y = (1 - beta) z + beta x */
+	float share; /* of z in x, the running average of all z */
+	bool first;  /* z and x start as y */
+};
+enum { AVERAGES_MAX = 2 };
+struct average_step {
+	int count;
+	float *average[AVERAGES_MAX];
+	float keep[AVERAGES_MAX]; /* gamma: average = gamma * average + (1 - gamma) * parameter */
+};
+/* Displacements of parameters, and a step of each: keep * term + step * gradient. */
+enum { TERMS_MAX = 2 };
+struct terms_step {
+	int count;
+	float *term[TERMS_MAX];
+	float keep[TERMS_MAX], step[TERMS_MAX];
+};
+
+struct ops {
+	/* The sum of x * y. */
+	float (*row_dot)(const float *x, const float *y, size_t count);
+	/* Softmax cross-entropy of plain rows. grad may be logits; or NULL, and weights, too. */
+	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels,
+		const float *weights, int count, float *losses, float *grad);
+	void (*sgd)(float *params, const float *grad, float *momentum, size_t count,
+		const struct sgd_step *step, const struct average_step *averages);
+	void (*adam)(float *params, const float *grad, float *mean, float *square, size_t count,
+		const struct adam_step *step, const struct average_step *averages);
+	void (*schedule_free)(float *params, const float *grad, float *z, float *x, size_t count,
+		const struct schedule_free_step *step, const struct average_step *averages);
+	void (*average)(const float *params, size_t count, const struct average_step *averages);
+	/* params plus all terms; and one step of the terms. */
+	void (*displace)(
+		const float *params, const struct terms_step *terms, float *out, size_t count);
+	void (*step_terms)(const float *grad, const struct terms_step *terms, size_t count);
+};
+
+#endif
