@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/rng.h"
-#include "nn/layers/conv_step.h"
+#include "nn/own/layers/conv_step.h"
 
 enum { ROUNDS = 9, SHAPES_MAX = 64 };
 

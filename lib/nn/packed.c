@@ -7,7 +7,7 @@
 
 #include <string.h>
 #include "base/mem.h"
-#include "nn/plan/plan.h"
+#include "nn/plan.h"
 
 struct packed {
 	struct plan *plan;

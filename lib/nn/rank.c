@@ -1,7 +1,7 @@
 /* The largest logit is only looked for where the label's is not it. */
 #include "nn/rank.h"
 
-#include "nn/kernels.h"
+#include "nn/own/kernels.h"
 
 enum { LANES = 8 };
 

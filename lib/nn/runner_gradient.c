@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "nn/kernels.h"
+#include "nn/own/kernels.h"
 #include "nn/ranks/shared.h"
 #include "nn/runner_impl.h"
 

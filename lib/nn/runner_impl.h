@@ -2,7 +2,7 @@
 #ifndef RETAIN_NN_RUNNER_IMPL_H
 #define RETAIN_NN_RUNNER_IMPL_H
 
-#include "nn/plan/plan.h"
+#include "nn/plan.h"
 #include "nn/runner.h"
 
 enum { RUNNER_DEPTH = 31 };

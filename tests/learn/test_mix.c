@@ -1,6 +1,6 @@
 /* The mixture and the prior's correction, against traces that are worked out beside them. */
 #include "check.h"
-#include "nn/kernels.h"
+#include "nn/own/kernels.h"
 
 #define assert_near(a, b) assert_float_equal(a, b, 1e-6)
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 #include "base/rng.h"
-#include "nn/layer.h"
+#include "nn/own/layer.h"
 
 enum { GUARD = 16 };
 

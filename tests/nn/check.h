@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "../base/check.h"
-#include "nn/kernels.h"
+#include "nn/own/kernels.h"
 #include "nn/runner.h"
-#include "nn/tensor.h"
+#include "nn/own/tensor.h"
 
 #define assert_ok(call, err)                                                                       \
 	do {                                                                                       \

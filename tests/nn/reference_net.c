@@ -1,8 +1,8 @@
 #include "reference_net.h"
 
 #include "check.h"
-#include "nn/layers/layer_type.h"
-#include "nn/norm/norm.h"
+#include "nn/own/layers/layer_type.h"
+#include "nn/own/norm/norm.h"
 
 static double *widen(const float *from, size_t count)
 {

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "nn/layer.h"
+#include "nn/own/layer.h"
 
 struct reference_net {
 	const struct net *net;

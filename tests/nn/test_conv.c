@@ -6,7 +6,7 @@
  */
 #include "check.h"
 #include "conv_reference.h"
-#include "nn/conv/conv.h"
+#include "nn/own/conv/conv.h"
 
 enum { THREADS = 3 };
 

@@ -8,7 +8,7 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define VW  8
 #define ISA test
-#include "nn/kernels/simd.h"
+#include "nn/own/kernels/simd.h"
 
 /* In units of the last place of the exact value. */
 static double ulps(float got, double want)

@@ -3,7 +3,7 @@
  * values, and what is said about impossible ones.
  */
 #include "check.h"
-#include "nn/layer.h"
+#include "nn/own/layer.h"
 
 static struct net *net_of(const char *arch, const char *norm, int classes, int channels, int side)
 {

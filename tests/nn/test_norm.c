@@ -4,7 +4,7 @@
  * with the same bits for one, two and three threads.
  */
 #include "check.h"
-#include "nn/norm/norm.h"
+#include "nn/own/norm/norm.h"
 
 enum { THREADS = 3 };
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include "../base/check.h"
 #include "base/rng.h"
-#include "nn/layers/conv_step.h"
-#include "nn/onednn.h"
+#include "nn/own/layers/conv_step.h"
+#include "nn/own/onednn.h"
 #include "nn/runner.h"
 
 int omp_get_max_threads(void);

@@ -5,7 +5,7 @@
  */
 #include "check.h"
 #include "base/mem.h"
-#include "nn/plan/plan.h"
+#include "nn/plan.h"
 #include "nn/ranks/tree.h"
 #include "thread_ranks.h"
 

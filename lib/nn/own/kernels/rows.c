@@ -1,0 +1,201 @@
+/*
+ * Plain rows: standardizing filters, turning plain tensors into blocks and
+ * panels, adding buffers. Rows are unaligned and of any length; sums run in a
+ * fixed order.
+ */
+#include "nn/own/kernels/declare.h"
+
+/* Where tile `at` of `length` starts: the last is no smaller, but overlaps the one before. */
+INLINE size_t tile_start(int at, int length)
+{
+	return at + VW <= length ? at : length - VW;
+}
+
+/* Tiles side by side: one position on is from_next floats in `from` and to_next in `to`. */
+INLINE void transpose_strip(const float *from, size_t from_step, size_t from_next, float *to,
+	size_t to_step, size_t to_next, int length)
+{
+	for (int i = 0; i < length; i += VW) {
+		const size_t at = tile_start(i, length);
+		vf tile[VW];
+		v_load_transposed(tile, from + at * from_next, from_step);
+		UNROLL
+		for (int k = 0; k < VW; k++)
+			v_storeu(to + at * to_next + k * to_step, tile[k]);
+	}
+}
+
+void KERNEL(transpose)(
+	const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
+{
+	if (rows < VW || cols < VW) {
+		for (int r = 0; r < rows; r++)
+			for (int c = 0; c < cols; c++)
+				to[c * to_step + r] = from[r * from_step + c];
+	} else if (rows > cols) {
+		for (int i = 0; i < cols; i += VW) {
+			const size_t c = tile_start(i, cols);
+			transpose_strip(
+				from + c, from_step, from_step, to + c * to_step, to_step, 1, rows);
+		}
+	} else {
+		for (int i = 0; i < rows; i += VW) {
+			const size_t r = tile_start(i, rows);
+			transpose_strip(
+				from + r * from_step, from_step, 1, to + r, to_step, to_step, cols);
+		}
+	}
+}
+
+void KERNEL(copy_rows)(
+	const float *from, size_t from_step, int rows, int cols, float *to, size_t to_step)
+{
+	for (int r = 0; r < rows; r++, from += from_step, to += to_step) {
+		if (cols == 2 * VW) {
+			v_storeu(to, v_loadu(from));
+			v_storeu(to + VW, v_loadu(from + VW));
+		} else {
+			memcpy(to, from, cols * sizeof(float));
+		}
+	}
+}
+
+INLINE float row_sum(const float *row, size_t count)
+{
+	vf sum = v_zero();
+	float tail = 0;
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		sum += v_loadu(row + i);
+	for (; i < count; i++)
+		tail += row[i];
+	return v_sum(sum) + tail;
+}
+
+void KERNEL(row_moments)(const float *row, size_t count, float *mean, float *square)
+{
+	const float m = row_sum(row, count) / (float)count;
+	vf sum = v_zero();
+	float tail = 0;
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW) {
+		const vf d = v_loadu(row + i) - v_set1(m);
+		sum = d * d + sum;
+	}
+	for (; i < count; i++)
+		tail += (row[i] - m) * (row[i] - m);
+	*mean = m;
+	*square = v_sum(sum) + tail;
+}
+
+void KERNEL(row_products)(
+	const float *grad, const float *row, float mean, size_t count, float *sum, float *product)
+{
+	vf s = v_zero(), p = v_zero();
+	float s_tail = 0, p_tail = 0;
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW) {
+		const vf g = v_loadu(grad + i);
+		s += g;
+		p = g * (v_loadu(row + i) - v_set1(mean)) + p;
+	}
+	for (; i < count; i++) {
+		s_tail += grad[i];
+		p_tail += grad[i] * (row[i] - mean);
+	}
+	*sum = v_sum(s) + s_tail;
+	*product = v_sum(p) + p_tail;
+}
+
+/* Four sums side by side: one alone would wait for itself. */
+float KERNEL(row_dot)(const float *x, const float *y, size_t count)
+{
+	vf sum[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
+	size_t i = 0;
+
+	for (; i + 4 * VW <= count; i += 4 * VW) {
+		UNROLL
+		for (int k = 0; k < 4; k++)
+			sum[k] += v_loadu(x + i + k * VW) * v_loadu(y + i + k * VW);
+	}
+	for (; i + VW <= count; i += VW)
+		sum[0] += v_loadu(x + i) * v_loadu(y + i);
+	if (i < count)
+		sum[1] += v_load_first(x + i, (int)(count - i), 0) *
+			  v_load_first(y + i, (int)(count - i), 0);
+	return v_sum((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
+void KERNEL(row_affine)(const float *row, float *out, size_t count, float a, float b)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		v_storeu(out + i, v_loadu(row + i) * v_set1(a) + v_set1(b));
+	for (; i < count; i++)
+		out[i] = row[i] * a + b;
+}
+
+void KERNEL(row_combine)(
+	const float *x, const float *y, float *out, size_t count, float a, float b, float c)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		v_storeu(out + i,
+			v_loadu(x + i) * v_set1(a) + (v_loadu(y + i) * v_set1(b) + v_set1(c)));
+	for (; i < count; i++)
+		out[i] = x[i] * a + (y[i] * b + c);
+}
+
+void KERNEL(vectors_to_blocks)(const float *plain, int n, int features, float *blocks, size_t plane)
+{
+	for (int f = 0; f < features; f += VW, blocks += plane) {
+		const int width = features - f < VW ? features - f : VW;
+		for (int i = 0; i < n; i++) {
+			const float *from = plain + (size_t)i * features + f;
+			if (width == VW) {
+				v_store(blocks + (size_t)i * VW, v_loadu(from));
+				continue;
+			}
+			vf v = v_zero();
+			memcpy(&v, from, width * sizeof(float));
+			v_store(blocks + (size_t)i * VW, v);
+		}
+	}
+}
+
+void KERNEL(blocks_to_vectors)(const float *blocks, size_t plane, int n, int features, float *plain)
+{
+	for (int f = 0; f < features; f += VW, blocks += plane) {
+		const int width = features - f < VW ? features - f : VW;
+		for (int i = 0; i < n; i++) {
+			float *to = plain + (size_t)i * features + f;
+			if (width == VW)
+				v_storeu(to, v_load(blocks + (size_t)i * VW));
+			else
+				memcpy(to, blocks + (size_t)i * VW, width * sizeof(float));
+		}
+	}
+}
+
+void KERNEL(copy_pixels)(
+	const float *from, size_t row_step, size_t col_step, int rows, int cols, float *to)
+{
+	for (int r = 0; r < rows; r++, from += row_step)
+		for (int c = 0; c < cols; c++, to += VW)
+			v_store(to, v_load(from + c * col_step));
+}
+
+void KERNEL(add)(float *into, const float *from, size_t count)
+{
+	size_t i = 0;
+
+	for (; i + VW <= count; i += VW)
+		v_storeu(into + i, v_loadu(into + i) + v_loadu(from + i));
+	for (; i < count; i++)
+		into[i] += from[i];
+}

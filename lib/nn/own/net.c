@@ -1,0 +1,201 @@
+/* Making a net from its name: checks, the table of rows, first values. */
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "nn/own/layers/layer_type.h"
+#include "nn/own/net_layers.h"
+#include "nn/own/norm/norm.h"
+
+enum {
+	CLASSES_MAX = 1 << 20,
+	SIDE_MAX = 1 << 14,
+	FEATURES_MAX = 1 << 24,
+};
+
+int net_append(struct net *net, const struct layer *layer, struct err *err)
+{
+	if (net->count == net->room) {
+		const int room = net->room ? 2 * net->room : 64;
+		struct layer *grown = mem_resize(net->layers, room, sizeof(*grown));
+		if (!grown)
+			return err_memory(err, "a net's layers", room * sizeof(*grown));
+		net->layers = grown;
+		net->room = room;
+	}
+	net->layers[net->count] = *layer;
+	layer->type->shape(net->layers + net->count, net_value(net, layer->in));
+	return ++net->count;
+}
+
+int net_add_param(struct net *net, enum param_kind kind, const char *layer, const char *part,
+	int dims, const int64_t *shape, struct err *err)
+{
+	const bool stat = kind == STAT_MEAN || kind == STAT_VARIANCE;
+	char name[NET_NAME];
+
+	snprintf(name, sizeof(name), "%s.%s", layer, part);
+	return params_add(stat ? &net->stats : &net->params, kind, name, dims, shape, err);
+}
+
+struct value_shape net_value(const struct net *net, int value)
+{
+	if (value == 0)
+		return (struct value_shape){net->spec.channels, net->spec.height, net->spec.width};
+	const struct layer *layer = net->layers + value - 1;
+	return (struct value_shape){layer->channels, layer->height, layer->width};
+}
+
+static int check_spec(const struct net_spec *spec, struct err *err)
+{
+	if (spec->classes < 1 || spec->classes > CLASSES_MAX)
+		return err_set(err, ERR_INPUT, "model.classes = %d: must be 1 to %d", spec->classes,
+			CLASSES_MAX);
+	if (spec->channels < 1 || spec->height < 1 || spec->width < 1 ||
+		spec->channels > FEATURES_MAX || spec->height > SIDE_MAX ||
+		spec->width > SIDE_MAX ||
+		(double)spec->channels * spec->height * spec->width > FEATURES_MAX)
+		return err_set(err, ERR_INPUT,
+			"model input of %d x %d x %d: channels, height and width must be at least "
+			"1, a side at most %d, and %d numbers in all",
+			spec->channels, spec->height, spec->width, SIDE_MAX, FEATURES_MAX);
+	return 0;
+}
+
+static int build(struct net *net, const struct net_spec *spec, struct err *err)
+{
+	const char *name = spec->arch ? spec->arch : "";
+	const struct arch *arch = arch_find(name);
+
+	if (!arch)
+		return err_set(err, ERR_INPUT,
+			"model.arch = %s: not known; choose resnet18, resnet34, resnet50, "
+			"resnet101, resnet18-cifar, resnet20-cifar, resnet8-cifar, cnn:WIDTH,..., "
+			"mlp:WIDTH,... "
+			"or "
+			"linear",
+			name);
+	const char *norm = spec->norm ? spec->norm : arch->default_norm;
+	if (!norm_find(norm))
+		return err_set(err, ERR_INPUT,
+			"model.norm = %s: not known; choose gn-ws, bn or none", norm);
+	int code = check_spec(spec, err);
+	if (code)
+		return code;
+	net->arch = mem_text(name);
+	net->norm = mem_text(norm);
+	if (!net->arch || !net->norm)
+		return err_memory(err, "a net's name", strlen(name));
+	net->spec = *spec;
+	net->spec.arch = net->arch;
+	net->spec.norm = net->norm;
+	net->spec.frozen = NULL; /* a text of the caller's */
+	code = arch->build(net, arch, err);
+	return code < 0 ? code : net_freeze(net, spec->frozen, err);
+}
+
+int net_new(struct net **net, const struct net_spec *spec, struct err *err)
+{
+	struct net *made = mem_new(1, sizeof(*made));
+
+	*net = NULL;
+	if (!made)
+		return err_memory(err, "a net", sizeof(*made));
+	const int code = build(made, spec, err);
+	if (code < 0) {
+		net_free(made);
+		return code;
+	}
+	*net = made;
+	return 0;
+}
+
+void net_free(struct net *net)
+{
+	if (!net)
+		return;
+	params_release(&net->params);
+	params_release(&net->stats);
+	mem_free(net->layers);
+	mem_free(net->arch);
+	mem_free(net->norm);
+	mem_free(net);
+}
+
+const struct net_spec *net_spec(const struct net *net)
+{
+	return &net->spec;
+}
+
+const struct param_table *net_params(const struct net *net)
+{
+	return &net->params;
+}
+
+const struct param_table *net_stats(const struct net *net)
+{
+	return &net->stats;
+}
+
+void net_init(const struct net *net, uint64_t seed, float *params, float *stats)
+{
+	memset(params, 0, net->params.floats * sizeof(float));
+	if (net->stats.floats)
+		memset(stats, 0, net->stats.floats * sizeof(float));
+	for (int i = 0; i < net->count; i++)
+		if (net->layers[i].type->init)
+			net->layers[i].type->init(net, net->layers + i, seed, params, stats);
+}
+
+static double macs_from(const struct net *net, int first)
+{
+	double macs = 0;
+
+	for (int i = first; i < net->count; i++)
+		if (net->layers[i].type->macs)
+			macs += net->layers[i].type->macs(net, net->layers + i);
+	return macs;
+}
+
+double net_macs(const struct net *net)
+{
+	return macs_from(net, 0);
+}
+
+double net_trained_macs(const struct net *net)
+{
+	return macs_from(net, net->trained);
+}
+
+double net_trained_params(const struct net *net)
+{
+	double floats = (double)net->params.floats;
+
+	for (int i = 0; i < net->trained; i++) {
+		const int rows[] = {net->layers[i].weight, net->layers[i].bias};
+
+		for (size_t j = 0; j < sizeof(rows) / sizeof(*rows); j++)
+			if (rows[j] >= 0)
+				floats -= (double)net->params.rows[rows[j]].count;
+	}
+	return floats;
+}
+
+int net_features(const struct net *net)
+{
+	const struct value_shape in = net_value(net, net->layers[net->count - 1].in);
+
+	return in.channels * in.height * in.width;
+}
+
+const struct net_usual *net_usual(const char *name)
+{
+	const struct arch *arch = arch_find(name);
+
+	return arch ? arch->usual : NULL;
+}
+
+const char *net_arch_help(int index)
+{
+	const struct arch *arch = arch_at(index);
+	return arch ? arch->help : NULL;
+}
