@@ -130,9 +130,8 @@ static void assert_golden(const struct school *school, const int32_t *labels)
 	read_golden(loss->type->name, "loss", values, BATCH);
 	read_golden(loss->type->name, "grad", grads, BATCH * KINDS);
 	for (int i = 0; i < BATCH; i++) {
-		const float value =
-			loss->sample.value(&loss->sample, school->learner->engine->ops, i,
-				logits + i * KINDS, labels[i], 0.25f, grad);
+		const float value = loss->sample.value(&loss->sample, school->learner->engine->ops,
+			i, logits + i * KINDS, labels[i], 0.25f, grad);
 
 		assert_float_equal(value, values[i], 3e-6);
 		for (int c = 0; c < KINDS; c++)
