@@ -13,7 +13,7 @@ all: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	@tools/configure $(BUILD) --prefix=$(PREFIX) --libdir=lib -Dwerror=$(WERROR)
 
-# The same with MPI, for runs on several machines (docs/scale.md); the build keeps it.
+# The same with MPI, for runs on several machines (docs/guide/scale.md); the build keeps it.
 mpi: $(BUILD)/build.ninja
 	@meson setup --reconfigure $(BUILD) -Dmpi=enabled >$(BUILD)/mpi.log || { cat $(BUILD)/mpi.log; exit 1; }
 	@$(MAKE) --no-print-directory all
@@ -24,7 +24,7 @@ demo: all
 test: $(BUILD)/build.ninja
 	@tools/run-tests $(BUILD)
 
-# What the method is claimed to do, on the built-in stream (docs/claims.md), that a run of some
+# What the method is claimed to do, on the built-in stream (docs/results/claims.md), that a run of some
 # minutes survives a hundred kills, that a hundred backups under load are whole, and that 1 to 4 ranks come
 # to the same bytes: long.
 test-long: all
@@ -34,12 +34,12 @@ test-long: all
 	@tests/cli/backups.py $(BUILD)/retain 100
 	@tests/serve/backups.py $(BUILD)/retain 100
 
-# Every figure of the paper at laptop scale, into docs/results.md: hours. MNIST=DIR and CIFAR10=KIND:PATH add
+# Every figure of the paper at laptop scale, into docs/results/figures.md: hours. MNIST=DIR and CIFAR10=KIND:PATH add
 # those on real images. Stopped, it goes on where it was.
 results: all
 	@tools/results --retain $(BUILD)/retain $(if $(MNIST),--mnist $(MNIST)) $(if $(CIFAR10),--cifar10 $(CIFAR10))
 
-# The pictures of docs/gallery.md: some minutes, where their runs are not there yet.
+# The pictures of docs/results/gallery.md: some minutes, where their runs are not there yet.
 gallery: all
 	@tools/gallery $(BUILD)/retain
 
@@ -47,7 +47,7 @@ bench: all
 	@$(BUILD)/retain bench train --arch resnet50
 	@$(BUILD)/retain bench train --arch resnet50 --mode infer
 	@$(BUILD)/retain bench train --arch resnet18-cifar --size 32 --classes 10 --batch 128
-	@echo 'bench/against-pytorch races PyTorch on the same machine; docs/speed.md says how.'
+	@echo 'bench/against-pytorch races PyTorch on the same machine; docs/results/speed.md says how.'
 
 sanitize:
 	@tools/sanitize

@@ -316,7 +316,7 @@ RETAIN_API int retain_learner_predict_for(struct retain_learner *learner,
 
 /*
  * Encodes a row of named values, a JSON object of `length` bytes such as {"age": 33,
- * "city": "Rome"}, as an input (docs/data.md has the rules). The first row defines the
+ * "city": "Rome"}, as an input (docs/reference/data.md has the rules). The first row defines the
  * schema, unless the folder has one or schema.from names one; with NULL and 0 for the
  * input nothing else happens. A row may add new categories, so the order of rows
  * matters. The schema is stored with the samples of a folder and in saved weights, for

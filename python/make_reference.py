@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: python/make_reference.py > docs/python-api.md
+"""usage: python/make_reference.py > docs/reference/python-api.md
 
 Prints the reference of pyretain: its public classes and functions as they are in the
 sources, with their docstrings. Nothing is imported, so no package is needed.
@@ -21,7 +21,7 @@ PARTS = (
 )
 HEAD = """# pyretain's reference
 
-Made from the docstrings by `python/make_reference.py`. [python.md](python.md) shows how to use it. Settings are the keys
+Made from the docstrings by `python/make_reference.py`. [python.md](../guide/python.md) shows how to use it. Settings are the keys
 of [learner.md](learner.md) with `_` for the dot, as keywords; `pyretain.SETTINGS` and `help(pyretain.Learner)` list them.
 """
 

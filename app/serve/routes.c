@@ -1,4 +1,4 @@
-/* The interface, a row per route. docs/serve.md explains it. */
+/* The interface, a row per route. docs/reference/http.md explains it. */
 #include "serve/exchange.h"
 
 #define JSON   "application/json"

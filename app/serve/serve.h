@@ -1,6 +1,6 @@
 /*
  * A service: learners that answer and learn over HTTP, or fixed models that answer.
- * docs/serve.md has its interface; routes.c is the table of it.
+ * docs/reference/http.md has its interface; routes.c is the table of it.
  *
  * Threads: those of the HTTP server answer, and hand what takes long to the workers; one, the
  * desk's, learns; one serves lines (serve.lines). None waits for another but by a queue.

@@ -261,7 +261,7 @@ static int check_classes(const struct stored *s, const struct options *o, struct
 	return err_set(err, ERR_INPUT,
 		"%s: its labels are %d classes, and model.classes_most = %d allows fewer; if they "
 		"are ids or a quantity, %s; if they are classes, set model.classes_most = %d "
-		"(docs/defaults.md#many-classes says what they cost)",
+		"(docs/reference/defaults.md#many-classes says what they cost)",
 		options_text(o, "stream.source"), classes, most,
 		table ? "another column may be the label (--set table.label=NAME)"
 		      : "retain cannot learn them",

@@ -1,6 +1,6 @@
 /*
  * The numbers of a moment at which a run was measured. They are rows of a table,
- * from which the header and rows of metrics.csv and the list in docs/metrics.md all
+ * from which the header and rows of metrics.csv and the list in docs/reference/metrics.md all
  * come. Their order is stable: new ones go before `seconds`.
  */
 #ifndef RETAIN_EVAL_METRICS_H

@@ -1,7 +1,7 @@
 /*
  * What keys are where nobody set them: they follow from what the inputs are, rows of
  * numbers or pictures, and are the same for a file, a pipe and a program
- * (docs/defaults.md says why they are these). Built-in streams have their presets
+ * (docs/reference/defaults.md says why they are these). Built-in streams have their presets
  * instead.
  *
  * A key is left alone if somebody set it, or set one that stands against it: who sets

@@ -3,7 +3,7 @@
  * and a folder that remembers all of it:
  *
  *	config.ini         every key with its value
- *	metrics.csv        a row per evaluation (docs/metrics.md)
+ *	metrics.csv        a row per evaluation (docs/reference/metrics.md)
  *	events.jsonl       every window and every cut, with the numbers that caused them
  *	classes.json       how each class was recognised, and the largest confusions
  *	run.json           version, machine, what the run cost and came to

@@ -1,7 +1,7 @@
 """Run folders as pandas frames, plots and pages.
 
 ``Run("runs/shop").metrics`` has a row per evaluation, ``events`` what was decided and why,
-``matrix`` the accuracy by model time and data time. docs/metrics.md explains the columns.
+``matrix`` the accuracy by model time and data time. docs/reference/metrics.md explains the columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The programs of docs/python.md run, and its reference is what the docstrings say."""
+"""The programs of docs/guide/python.md run, and its reference is what the docstrings say."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import sys
 import pytest
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-PAGE = os.path.join(TOP, "docs", "python.md")
+PAGE = os.path.join(TOP, "docs", "guide", "python.md")
 NEEDS = {"sklearn": "scikit-learn", "river": "River", "torch": "PyTorch", "pandas": "pandas"}
 
 
@@ -44,5 +44,5 @@ def test_the_reference_is_of_these_sources():
         text=True,
         check=True,
     )
-    with open(os.path.join(TOP, "docs", "python-api.md"), encoding="utf-8") as file:
-        assert file.read() == made.stdout, "make it anew: python/make_reference.py > docs/python-api.md"
+    with open(os.path.join(TOP, "docs", "reference", "python-api.md"), encoding="utf-8") as file:
+        assert file.read() == made.stdout, "make it anew: python/make_reference.py > docs/reference/python-api.md"

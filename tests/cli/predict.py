@@ -129,7 +129,7 @@ def same_answers():
 
 
 def expected(rows):
-    """Numbers and categories as docs/data.md says, from what Python's csv reads."""
+    """Numbers and categories as docs/reference/data.md says, from what Python's csv reads."""
     slots, out = [], []
     for row in rows:
         if row["city"] and row["city"] not in slots and len(slots) < SLOTS:

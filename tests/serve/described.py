@@ -14,7 +14,7 @@ import tempfile
 from service import Service, new
 from tap import plan, skip, verdict
 
-DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/serve.md")
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/reference/http.md")
 TENSOR = {"name": "x", "shape": [1, 2], "datatype": "FP32", "data": [1, 2]}
 LINES = '{"id": "l1", "input": [1, 2], "label": 1}\n{"id": "l2", "input": [1, 2]}\n'
 # A good body of each route that takes one, by the end of its path.
@@ -152,7 +152,7 @@ def refusals(service, described):
 
 
 def documented(described):
-    """The table of docs/serve.md has the same routes."""
+    """The table of docs/reference/http.md has the same routes."""
     with open(DOCS) as file:
         rows = [line for line in file if line.startswith("| `")]
     words = " ".join(re.findall(r"`[^`]+`", " ".join(row.split("|")[1] for row in rows)))

@@ -347,17 +347,17 @@ static void the_documentation_has_the_table(void **state)
 		print_message("RETAIN_TESTS does not say where the documentation is\n");
 		skip();
 	}
-	snprintf(path, sizeof(path), "%s/../docs/metrics.md", tests);
+	snprintf(path, sizeof(path), "%s/../docs/reference/metrics.md", tests);
 	assert_ok(file_read(path, 1 << 20, &docs, &size, &err), err);
 	for (const struct metrics_column *column = metrics_columns; column->name; column++) {
 		char name[64];
 		snprintf(name, sizeof(name), "`%s`", column->name);
 		if (!strstr(docs, name))
-			fail_msg("docs/metrics.md does not name %s", name);
+			fail_msg("docs/reference/metrics.md does not name %s", name);
 	}
 	describe(&table);
 	if (!strstr(docs, table.data))
-		fail_msg("docs/metrics.md should have this table:\n%s", table.data);
+		fail_msg("docs/reference/metrics.md should have this table:\n%s", table.data);
 	text_release(&table);
 	mem_free(docs);
 }
