@@ -190,21 +190,39 @@ bool records_tabular(const char *words)
 	return !find_type(&type, words, &path, NULL) && type == &records_table;
 }
 
+/*
+ * The manifest of "cloc:PATH" or "cldatasets:PATH", if it was made: runs of earlier versions go on
+ * with it to the same bits. NULL: there is none; else for mem_free.
+ */
+static char *converted(const char *words)
+{
+	const char *path;
+
+	if (path_exists(words) || named(words, &path) || !unconverted(words, &path) ||
+		path == words || !path_has(path, "manifest.csv"))
+		return NULL;
+	return path_join(path, "manifest.csv");
+}
+
 int records_open(
 	struct records **records, const char *words, const struct options *options, struct err *err)
 {
-	const struct records_type *type;
-	const char *path;
-	int code = find_type(&type, words, &path, err);
+	char *manifest = converted(words);
+	const struct records_type *type = &records_manifest;
+	const char *path = manifest;
+	int code = manifest ? 0 : find_type(&type, words, &path, err);
 
 	*records = NULL;
 	if (code)
 		return code;
 	*records = mem_new(1, type->size);
-	if (!*records)
-		return err_memory(err, path, type->size);
+	if (!*records) {
+		mem_free(manifest);
+		return err_memory(err, words, type->size);
+	}
 	(*records)->type = type;
 	code = type->open(*records, path, options, err);
+	mem_free(manifest);
 	if (code) {
 		records_close(*records);
 		*records = NULL;

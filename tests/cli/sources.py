@@ -258,6 +258,9 @@ def converted():
         code, said, why = run("manifest:" + to + "/manifest.csv", ["image.size=16"], "run-" + kind)
         verdict(done[0] == 0 and code == 0 and "retention (IR)" in said and facts_of("run-" + kind)["skipped"] == 0,
                 "a run from " + kind + ", converted", done, code, said, why)
+        code, said, why = run(kind + ":" + to, ["image.size=16"], "run-" + kind + "-named")
+        verdict(code == 0 and file_of("run-" + kind, "model.safetensors") == file_of("run-" + kind + "-named", "model.safetensors"),
+                kind + ":PATH stands for the manifest that was made of it", code, said, why)
 
 
 def has_h5py():
