@@ -575,6 +575,12 @@ static int start(struct http *http, struct err *err)
 	const struct http_config *c = &http->config;
 	const size_t room =
 		(size_t)c->headers * 2 > ROOM_LEAST ? (size_t)c->headers * 2 : ROOM_LEAST;
+	/*
+	 * The doorman bounds connections. libmicrohttpd must not: each of its threads has a share,
+	 * and one that finds its share used up waits for a lock that it holds itself.
+	 */
+	const unsigned int most =
+		2 * (unsigned int)(c->connections + HTTP_SPARE) * (unsigned int)c->threads;
 	/* A pool of one thread is not a pool. */
 	const struct MHD_OptionItem pool[] = {
 		{c->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, c->threads, NULL},
@@ -584,12 +590,11 @@ static int start(struct http *http, struct err *err)
 						MHD_USE_TURBO | MHD_USE_ERROR_LOG |
 						MHD_USE_NO_LISTEN_SOCKET,
 		0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(c->connections + HTTP_SPARE),
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)(c->idle < 1 ? 1 : c->idle),
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, room, MHD_OPTION_UNESCAPE_CALLBACK, unescape,
-		NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_end, http,
-		MHD_OPTION_NOTIFY_CONNECTION, on_visit, http, MHD_OPTION_ARRAY, pool,
-		MHD_OPTION_END);
+		MHD_OPTION_CONNECTION_LIMIT, most, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)(c->idle < 1 ? 1 : c->idle), MHD_OPTION_CONNECTION_MEMORY_LIMIT, room,
+		MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_NOTIFY_COMPLETED, on_end, http, MHD_OPTION_NOTIFY_CONNECTION, on_visit,
+		http, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
 	if (!http->daemon)
 		return err_set(err, ERR_FILE, "the HTTP server does not start");
 	return 0;
