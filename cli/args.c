@@ -14,14 +14,14 @@
 #include "cli.h"
 #include "config/app_config.h"
 
-static void print_default(const struct arg *row)
+static void add_default(struct text *words, const struct arg *row)
 {
 	if (row->integer)
-		printf(" (default %d)", *row->integer);
+		text_addf(words, " (default %d)", *row->integer);
 	else if (row->real)
-		printf(" (default %g)", *row->real);
+		text_addf(words, " (default %g)", *row->real);
 	else if (row->text && *row->text)
-		printf(" (default %s)", *row->text);
+		text_addf(words, " (default %s)", *row->text);
 }
 
 static int option_width(const struct arg *row)
@@ -29,24 +29,37 @@ static int option_width(const struct arg *row)
 	return (int)(strlen(row->name) + (row->value ? strlen(row->value) + 1 : 0));
 }
 
+/* One option: its name, its value, and what it does, wrapped beside them. */
+static void add_option(struct text *out, const struct arg *row, int width)
+{
+	struct text help = {0};
+
+	text_addf(out, "  --%s%s%s%*s", row->name, row->value ? " " : "",
+		row->value ? row->value : "", width - option_width(row) + 2, "");
+	text_add(&help, row->help);
+	add_default(&help, row);
+	text_add_wrapped(out, help.failed ? "" : help.data, width + 6, width + 6);
+	text_release(&help);
+}
+
 static void print_help(const struct args *args)
 {
 	int width = (int)strlen("help");
+	struct text words = {0};
 
 	for (const struct arg *row = args->rows; row->name; row++)
 		if (option_width(row) > width)
 			width = option_width(row);
-	printf("usage: %s [OPTION...]%s%s\n%s\n\n", args->program, *args->operands ? " " : "",
-		args->operands, args->about);
-	for (const struct arg *row = args->rows; row->name; row++) {
-		printf("  --%s%s%s%*s  %s", row->name, row->value ? " " : "",
-			row->value ? row->value : "", width - option_width(row), "", row->help);
-		print_default(row);
-		putchar('\n');
-	}
-	printf("  --%-*s  show this text\n", width, "help");
+	text_addf(&words, "usage: %s [OPTION...]%s%s\n", args->program, *args->operands ? " " : "",
+		args->operands);
+	text_add_wrapped(&words, args->about, 0, 0);
+	text_add(&words, "\n");
+	for (const struct arg *row = args->rows; row->name; row++)
+		add_option(&words, row, width);
+	text_addf(&words, "  --%-*s  show this text\n", width, "help");
 	if (args->example)
-		printf("\nExample: %s\n", args->example);
+		text_addf(&words, "\nExample: %s\n", args->example);
+	print_words(stdout, &words, NULL);
 }
 
 static void list_options(const struct args *args)

@@ -23,9 +23,8 @@
 
 static const struct option_row preset_options[] = {
 	{"stream", "preset", OPTION_TEXT, "small", NULL,
-		"length of a built-in stream and what fits it: small, std, long or paper for "
-		"drift, "
-		"photos-small or photos-std for photos"},
+		"length of a built-in stream, with settings that fit: small, std, long or paper "
+		"for drift; photos-small or photos-std for photos"},
 	{0},
 };
 

@@ -13,32 +13,32 @@
 
 const struct option_row live_options[] = {
 	{"stdin", "format", OPTION_CHOICE, "auto", "auto | ndjson | csv | table",
-		"a line is a JSON object, or id, label and numbers between commas, or a row of a "
-		"table ([table] says what its columns are); auto: an object or a row, as the first "
-		"line shows"},
-	{"stdin", "per_step", OPTION_INT, "32", "[1, 4096]", "labelled samples of a time step"},
+		"format of a line: a JSON object; csv, which is id,label,numbers; a row of a table "
+		"(section table); auto detects objects and rows"},
+	{"stdin", "per_step", OPTION_INT, "32", "[1, 4096]", "labelled samples per time step"},
 	{"stdin", "answer", OPTION_CHOICE, "now", "now | ever",
-		"with fast weights: what an input is now, by the newest samples, or of all that "
-		"ever was",
+		"with fast weights, answer for the newest samples (now) or for all samples so far "
+		"(ever)",
 		OPTION_MAY_CHANGE},
 	{"stdin", "top", OPTION_INT, "0", "[0, 100]",
-		"answers name so many of the most probable classes, if lines do not say how many",
+		"classes per answer, the most probable first, unless a line asks for another "
+		"number",
 		OPTION_MAY_CHANGE},
 	{"stdin", "waiting", OPTION_INT64, "100000", "[1, inf)",
 		"inputs that may wait for their labels; beyond that the oldest are dropped",
 		OPTION_MAY_CHANGE},
 	{"stdin", "remember", OPTION_INT64, "65536", "[4096, inf)",
-		"of so many latest samples the ids are known, should they be sent again",
+		"how many of the latest ids are remembered, so that a resent sample is recognised",
 		OPTION_MAY_CHANGE},
 	{"stdin", "on_bad", OPTION_CHOICE, "skip", "skip | error",
-		"a line that cannot be used is answered and skipped, or ends the run",
-		OPTION_MAY_CHANGE},
+		"report a bad line and skip it, or stop", OPTION_MAY_CHANGE},
 	{"stream", "budget", OPTION_CHOICE, "iterations", "iterations | real-time",
-		"live: run.iterations per time step, or as many as fit before the next"},
+		"live streams: run.iterations per time step, or as many as fit before the next "
+		"(real-time)"},
 	{"stream", "iterations_least", OPTION_INT, "1", "[0, inf)",
-		"real-time: per time step at least; a producer that is faster waits"},
+		"real-time: least iterations per time step; a faster producer has to wait"},
 	{"stream", "iterations_most", OPTION_INT, "1000", "[1, inf)",
-		"real-time: per time step at most"},
+		"real-time: most iterations per time step"},
 	{0},
 };
 

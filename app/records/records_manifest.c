@@ -14,7 +14,7 @@
 
 static const struct option_row manifest_options[] = {
 	{"manifest", "root", OPTION_TEXT, "", NULL,
-		"folder that relative paths start from; empty: the manifest's own"},
+		"folder that relative paths start from; empty is the manifest's own"},
 	{NULL},
 };
 

@@ -13,24 +13,22 @@
 
 const struct option_row table_options[] = {
 	{"table", "header", OPTION_CHOICE, "auto", "auto | yes | no",
-		"whether the first line names the columns; auto: if it looks like it"},
+		"whether the first line names the columns; auto detects it"},
 	{"table", "label", OPTION_TEXT, "", NULL,
-		"column of the label, by name or number; empty: the one called label, class, "
-		"target or y, or the last"},
+		"label column, by name or number; empty is the one called label, class, target or "
+		"y, or else the last"},
 	{"table", "labels", OPTION_CHOICE, "auto", "auto | numbers | names",
-		"what whole numbers as labels are: the classes' numbers, from 0 on, or names; "
-		"auto: "
-		"names where most of the numbers up to the largest never come"},
+		"whether integer labels are class numbers from 0, or names; auto is names if most "
+		"numbers up to the largest never occur"},
 	{"table", "time", OPTION_TEXT, "", NULL,
-		"column of the time; empty: the one called time, timestamp, date or datetime, if "
-		"there is one; -: none"},
+		"time column; empty is the one called time, timestamp, date or datetime, if any; - "
+		"is none"},
 	{"table", "categorical", OPTION_TEXT, "auto", NULL,
-		"columns of categories, parted by commas; auto among them: besides, those with "
-		"cells "
-		"that are no numbers"},
+		"categorical columns, separated by commas; auto adds those with cells that are not "
+		"numbers"},
 	{"table", "text", OPTION_TEXT, "", NULL,
-		"columns of texts, parted by commas, besides those that begin with one"},
-	{"table", "ignore", OPTION_TEXT, "", NULL, "columns that are left out, parted by commas"},
+		"text columns, separated by commas, besides those that start with a text"},
+	{"table", "ignore", OPTION_TEXT, "", NULL, "columns to ignore, separated by commas"},
 	{NULL},
 };
 

@@ -6,21 +6,21 @@
 
 const struct option_row order_options[] = {
 	{"stream", "order", OPTION_TEXT, "time", NULL,
-		"of a data set: time, given, random, or tasks:10 for ten groups of classes"},
+		"order of a data set: time, given, random, or tasks:10 for ten groups of classes"},
 	{"stream", "eval", OPTION_TEXT, "auto", NULL,
-		"what is for evaluation: given; every:20, which leave the stream; held, which the "
-		"learner holds out (replay.holdout) and stay in it; none; auto: given, else "
-		"every:20"},
+		"evaluation samples: given by the data; every:20, taken out of the stream; held, "
+		"which are held out by replay.holdout and stay in the stream; none; auto is given, "
+		"or else every:20"},
 	{"stream", "prepare", OPTION_FLOAT, "0", "[0, 1)",
-		"share of the beginning that is set aside for choosing settings"},
+		"share of the stream, at its start, that is set aside for tuning"},
 	{"stream", "seed", OPTION_INT64, "0", "[0, inf)",
-		"what is random about the stream: shuffling, tasks, drift; 0: run.seed"},
+		"seed of the stream (shuffling, tasks, drift); 0 uses run.seed"},
 	{"stream", "use", OPTION_CHOICE, "stream", "stream | prepare",
-		"what to learn from: the stream, or what stream.prepare sets aside"},
+		"learn from the stream, or from what stream.prepare set aside"},
 	{"stream", "min_class", OPTION_INT, "0", "[0, inf)",
-		"leave out classes with fewer records than this"},
+		"drop classes with fewer records than this"},
 	{"stream", "limit", OPTION_INT64, "0", "[0, inf)",
-		"how many records to take, evenly over the data set; 0: all"},
+		"number of records to use, spread evenly over the data set; 0 uses all"},
 	{0},
 };
 

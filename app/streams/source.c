@@ -17,13 +17,11 @@ const struct source_type *const source_types[] = {
 
 const struct option_row source_options[] = {
 	{"stream", "source", OPTION_TEXT, "drift", NULL,
-		"where samples come from: drift, photos, stdin, or KIND:PATH of a data set (see "
-		"retain list)"},
+		"data to learn from: drift, photos, stdin, a path, or KIND:PATH (see retain list)"},
 	{"stream", "drift", OPTION_BOOL, "false", NULL,
-		"let the pictures of a data set drift as the section wander says"},
+		"make the images of a data set drift; section wander says how"},
 	{"stream", "cache", OPTION_INT64, "2048", "[0, 1048576]",
-		"MiB of samples that are kept rather than made or read again; 0: none",
-		OPTION_MAY_CHANGE},
+		"MiB of decoded samples to cache; 0 turns the cache off", OPTION_MAY_CHANGE},
 	{NULL},
 };
 

@@ -21,16 +21,15 @@
 
 const struct option_row source_records_options[] = {
 	{"stream", "per_step", OPTION_INT, "256", "[0, 1048576]",
-		"of a data set: samples of a time step; 0: a task is a time step"},
+		"samples per time step of a data set; 0 makes each task one time step"},
 	{"stream", "loaders", OPTION_INT, "-1", "[-1, 256]",
-		"threads that read ahead; -1: none for numbers, else as many as processors; 0: "
-		"none",
+		"threads that load ahead; -1 is one per processor, none for numbers; 0 is none",
 		OPTION_MAY_CHANGE},
 	{"stream", "on_bad", OPTION_CHOICE, "error", "error | skip",
-		"a record that cannot be read: stop, or let the one before stand in",
+		"stop at a record that cannot be read, or replace it by the one before it",
 		OPTION_MAY_CHANGE},
 	{"stream", "max_bad", OPTION_FLOAT, "0.01", "[0, 1]",
-		"stop when a larger share than this had to be skipped"},
+		"stop once more than this share of records was skipped"},
 	{0},
 };
 

@@ -13,25 +13,26 @@
 
 const struct option_row view_options[] = {
 	{"image", "transform", OPTION_CHOICE, "auto", "auto | crop | pad | plain",
-		"crop: random part, resized; pad: shifted; plain: as it is; auto: by what it is"},
+		"augmentation: a random crop, a padded shift, none (plain), or by the size of the "
+		"images (auto)"},
 	{"image", "size", OPTION_INT, "0", "[0, 4096]",
-		"pixels a side of an input; 0: 224 for image files, else the images' own"},
+		"height and width of the input in pixels; 0 is 224 for image files, else the "
+		"images' own"},
 	{"image", "resize", OPTION_INT, "0", "[0, 4096]",
-		"evaluation of crop: the shorter side before the centre is cut out; 0: 8/7 of "
-		"size"},
-	{"image", "pad", OPTION_INT, "4", "[0, 512]", "pixels by which pad may shift",
+		"crop: the shorter side before the centre crop at evaluation; 0 is 8/7 of "
+		"image.size"},
+	{"image", "pad", OPTION_INT, "4", "[0, 512]", "pad: the largest shift in pixels",
 		OPTION_RETIRED},
 	{"image", "flip", OPTION_BOOL, "true", NULL,
-		"crop and pad: mirror half of the pictures that are trained on; not for letters "
-		"and "
+		"crop and pad: mirror half of the training images; turn off for letters and "
 		"digits"},
 	{"image", "channels", OPTION_INT, "0", "[0, 3]",
-		"1: grey, 3: colour; 0: the images' own, colour for image files"},
+		"1 is grey, 3 is colour; 0 is the images' own, colour for image files"},
 	{"image", "mean", OPTION_TEXT, "auto", NULL,
-		"per channel, of pixels in [0, 1], as 0.485,0.456,0.406; auto: ImageNet's, or "
-		"MNIST's "
-		"for grey"},
-	{"image", "std", OPTION_TEXT, "auto", NULL, "likewise, the standard deviation"},
+		"mean of each channel, for pixels in [0, 1]: 0.485,0.456,0.406; auto is "
+		"ImageNet's, or MNIST's for grey"},
+	{"image", "std", OPTION_TEXT, "auto", NULL,
+		"standard deviation of each channel, as image.mean"},
 	{0},
 };
 

@@ -12,14 +12,18 @@
 
 static void print_catalog(const struct catalog *catalog)
 {
+	struct text words = {0};
 	const char *name, *help;
 	int width = 0;
 
 	for (int i = 0; catalog->row(i, &name, &help); i++)
 		if (*help && (int)strlen(name) > width)
 			width = (int)strlen(name);
-	for (int i = 0; catalog->row(i, &name, &help); i++)
-		printf(*help ? "  %-*s  %s\n" : "  %-*s%s\n", width, name, help);
+	for (int i = 0; catalog->row(i, &name, &help); i++) {
+		text_addf(&words, *help ? "  %-*s  " : "  %-*s", width, name);
+		text_add_wrapped(&words, help, width + 4, width + 4);
+	}
+	print_words(stdout, &words, NULL);
 }
 
 /* A list of {"name", "help"}. */
@@ -57,6 +61,12 @@ static int print_catalogs_json(bool all)
 /* Every key: what it is by default, and what it may be. */
 static int print_config_json(const struct options *options, const char *section, struct err *err)
 {
+	static const char *const types[] = {[OPTION_BOOL] = "bool",
+		[OPTION_INT] = "int",
+		[OPTION_INT64] = "int",
+		[OPTION_FLOAT] = "float",
+		[OPTION_TEXT] = "text",
+		[OPTION_CHOICE] = "choice"};
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
 	const struct option_row *row;
@@ -72,6 +82,7 @@ static int print_config_json(const struct options *options, const char *section,
 		jwriter_table(&json, NULL);
 		jwriter_text(&json, "key", key);
 		jwriter_text(&json, "default", options_value(options, key));
+		jwriter_text(&json, "type", types[row->type]);
 		jwriter_text(&json, "allowed", row->allowed);
 		jwriter_text(&json, "help", row->help);
 		jwriter_end(&json);

@@ -10,7 +10,7 @@
 
 static const struct option_row program_options[] = {
 	{"run", "waiting_most", OPTION_INT64, "100000", "[1, inf)",
-		"inputs that may wait for their labels; more cannot be observed",
+		"inputs that may wait for their labels; beyond that none can be observed",
 		OPTION_MAY_CHANGE},
 	{0},
 };

@@ -92,6 +92,42 @@ static char *put(char *out, const char *bytes, int size)
 	return out + size;
 }
 
+/* Columns of a terminal, as far as characters have one each. */
+static int columns_of(const char *words, size_t size)
+{
+	int columns = 0;
+
+	for (size_t i = 0; i < size; i++)
+		columns += (words[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+void text_add_wrapped(struct text *text, const char *words, int column, int indent)
+{
+	enum { WIDTH = 80 };
+	const char *end = words; /* of the last word */
+
+	for (words += strspn(words, " \n"); *words; words += strspn(words, " \n")) {
+		const bool first = end == words, as_is = !first && end[0] == '\n' && end[1] == ' ';
+		const size_t size = strcspn(words, as_is ? "\n" : " \n");
+		const int columns = columns_of(words, size);
+
+		if (as_is) {
+			text_add_bytes(text, end, (size_t)(words - end));
+		} else if (!first && column + 1 + columns > WIDTH) {
+			text_addf(text, "\n%*s", indent, "");
+			column = indent;
+		} else if (!first) {
+			text_add(text, " ");
+			column++;
+		}
+		text_add_bytes(text, words, size);
+		column = as_is ? WIDTH : column + columns;
+		end = words += size;
+	}
+	text_add(text, "\n");
+}
+
 void text_add_field(struct text *text, const char *field)
 {
 	double number;

@@ -28,6 +28,12 @@ void text_addf(struct text *text, const char *format, ...) __attribute__((format
 void text_release(struct text *text);
 
 /*
+ * Adds words that start in this column, wrapped to 80 columns: further lines are indented by
+ * `indent`. A line of theirs that starts with a blank stays as it is. Ends the last line.
+ */
+void text_add_wrapped(struct text *text, const char *words, int column, int indent);
+
+/*
  * A field of CSV, quoted where it must be. Spreadsheets run what begins with =, +, - or @ as a
  * formula: in a safe text such a field that is not a number gets an apostrophe in front.
  */

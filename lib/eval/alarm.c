@@ -24,7 +24,7 @@ const struct alarm_type *const alarm_types[] = {
 
 const struct option_row alarm_options[] = {
 	{"eval", "alarm", OPTION_CHOICE, "adwin", "adwin | page-hinkley | none",
-		"what calls an alarm when predictions get worse: a drift detector"},
+		"drift detector, which raises an alarm when predictions get worse"},
 	{NULL},
 };
 

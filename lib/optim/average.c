@@ -24,18 +24,18 @@ const struct average_type *const average_types[] = {
 
 const struct option_row average_options[] = {
 	{"average", "kind", OPTION_CHOICE, "ama", "none | ema | ama",
-		"which moving average of the parameters predicts"},
+		"moving average of the parameters that predicts"},
 	{"average", "rule", OPTION_CHOICE, "window", "window | swap | paper",
-		"ama: what delta moves: windows, weights of new parameters, or gammas"},
+		"ama: what delta adapts: window lengths, weights of new parameters (swap), or "
+		"gammas (paper)"},
 	{"average", "gamma", OPTION_FLOAT, "0.99", "(0, 1)",
-		"how much an average keeps at an update; ama: at the start"},
+		"share that an average keeps at an update; ama: at the start"},
 	{"average", "delta", OPTION_FLOAT, "5", "(1, inf)",
-		"ama: the factor between the two windows, and by which they move"},
+		"ama: ratio of the two windows, and the factor by which they change"},
 	{"average", "window_max", OPTION_FLOAT, "2500", "(1, inf)",
-		"ama with rule window: the longest window, in updates"},
+		"ama with rule = window: the longest window, in updates"},
 	{"average", "serve", OPTION_CHOICE, "average", "average | best",
-		"what serves inference: the better average, or the plain model where that "
-		"validates best"},
+		"serve the better average, or the plain model if it validates best"},
 	{"average", "every", OPTION_INT, "10", "[1, inf)", "iterations between updates (K_M)"},
 	{"average", "statistics_every", OPTION_INT64, "10", "[1, inf)",
 		"batch norm: iterations between passes that gather an average's statistics (K_B)"},

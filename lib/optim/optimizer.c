@@ -24,27 +24,24 @@ const struct optimizer_type *const optimizer_types[] = {
 };
 
 const struct option_row optimizer_options[] = {
-	{"optimizer", "kind", OPTION_CHOICE, "sgd", "sgd | adam | schedule-free",
-		"how a gradient becomes a step"},
-	{"optimizer", "momentum", OPTION_FLOAT, "0.9", "[0, 1)",
-		"sgd: how much of the last step goes into the next"},
+	{"optimizer", "kind", OPTION_CHOICE, "sgd", "sgd | adam | schedule-free", "the optimizer"},
+	{"optimizer", "momentum", OPTION_FLOAT, "0.9", "[0, 1)", "sgd: momentum"},
 	{"optimizer", "decay", OPTION_FLOAT, "0.0001", "[0, inf) | pool",
-		"weight decay: this times the parameters is added to the gradient; pool: less the "
-		"more was seen, by optimizer.kappa"},
+		"weight decay, as L2 in the gradient; pool shrinks it as samples accumulate "
+		"(optimizer.kappa)"},
 	{"optimizer", "kappa", OPTION_FLOAT, "0.25", "(0, inf)",
-		"decay = pool: kappa * inputs of a layer / samples in the pool, 0.1 at most; not "
-		"on "
-		"biases and norms"},
+		"decay = pool: kappa * inputs of a layer / samples in the pool, at most 0.1; not "
+		"for biases and norms"},
 	{"optimizer", "beta1", OPTION_FLOAT, "0.9", "[0, 1)",
-		"adam: what the mean of gradients keeps at a step"},
+		"adam: decay rate of the mean of gradients"},
 	{"optimizer", "beta2", OPTION_FLOAT, "0.999", "[0, 1)",
-		"adam: what the mean of their squares keeps at a step"},
+		"adam: decay rate of the mean of their squares"},
 	{"optimizer", "epsilon", OPTION_FLOAT, "1e-08", "(0, inf)",
 		"adam: added to the root of the mean square"},
 	{"optimizer", "r", OPTION_FLOAT, "8", "[0, inf)",
-		"schedule-free: the average weighs step k by about k to the r"},
+		"schedule-free: the average weights step k by about k to the power of r"},
 	{"optimizer", "beta", OPTION_FLOAT, "0.9", "[0, 1]",
-		"schedule-free: the average's share in the point where gradients are taken"},
+		"schedule-free: share of the average in the point where gradients are taken"},
 	{NULL},
 };
 

@@ -18,14 +18,15 @@ const struct objective_type *const objective_types[] = {
 
 const struct option_row objective_options[] = {
 	{"replay", "objective", OPTION_CHOICE, "pure", "pure | mixed | er | mir | epochs",
-		"What a batch is: replay only, half new and half replay, half the current task and "
-		"half past ones (drawn, or chosen by interference), or all once per epoch"},
+		"what is in a batch: replay alone (pure), half new samples (mixed), half the "
+		"current task (er; mir chooses the past half by interference), or every sample "
+		"once per epoch"},
 	{"replay", "history", OPTION_INT64, "0", "[0, inf)",
-		"How many samples of the stream replay reaches back in mixed batches; 0: all"},
+		"mixed: how many samples back replay reaches; 0 reaches to the start"},
 	{"replay", "recency_share", OPTION_FLOAT, "0", "[0, 1]",
-		"The share of the replayed samples that comes from the pool's newest"},
+		"share of replayed samples drawn from the newest of the pool"},
 	{"replay", "recency_window", OPTION_FLOAT, "0.1", "(0, 1]",
-		"The share of the pool that counts as its newest", OPTION_RETIRED},
+		"share of the pool that counts as its newest", OPTION_RETIRED},
 	{0},
 };
 

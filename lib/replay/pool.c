@@ -24,14 +24,14 @@ const struct pool_type *const pool_types[] = {
 const struct option_row pool_options[] = {
 	{"replay", "pool", OPTION_CHOICE, "unlimited",
 		"unlimited | reservoir | fifo | balanced | halves",
-		"What is remembered: all, a uniform sample, the newest, the same of each class, or "
-		"past tasks and the current one by halves"},
+		"samples to remember: all, a uniform sample, the newest, equally many of each "
+		"class, or half past tasks and half the current one"},
 	{"replay", "limit", OPTION_INT64, "1000000", "[1, inf)",
-		"The most samples that a pool other than unlimited holds"},
+		"most samples in a pool other than unlimited"},
 	{"replay", "holdout", OPTION_FLOAT, "0.05", "[0, 1)",
-		"The share of the samples that is kept for validation and never trained on"},
+		"share of samples held out for validation and never trained on"},
 	{"replay", "validation_limit", OPTION_INT64, "0", "[0, inf)",
-		"The most samples that are kept for validation, a uniform sample; 0: all"},
+		"most validation samples to keep, a uniform sample; 0 keeps all"},
 	{0},
 };
 

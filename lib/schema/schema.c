@@ -15,14 +15,15 @@
 
 const struct option_row schema_options[] = {
 	{"schema", "from", OPTION_TEXT, "", NULL,
-		"what rows are: a JSON file, a weights file or a run's folder; empty: learned from "
-		"the "
-		"first row or the table"},
+		"schema of rows: a JSON file, a weights file or a run's folder; empty learns it "
+		"from the data"},
 	{"schema", "slots", OPTION_INT, "32", "[1, 65536]",
-		"inputs of a category: its first values have one each, the rest are hashed"},
+		"inputs per categorical field: its first values get one each, the others are "
+		"hashed"},
 	{"schema", "words", OPTION_INT, "256", "[1, 65536]",
-		"inputs of a text, into which its words are hashed"},
-	{"schema", "spare", OPTION_INT, "0", "[0, 65536]", "inputs for fields that appear later"},
+		"inputs per text field, into which its words are hashed"},
+	{"schema", "spare", OPTION_INT, "0", "[0, 65536]",
+		"inputs reserved for fields that appear later"},
 	{NULL},
 };
 

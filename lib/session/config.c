@@ -23,27 +23,26 @@
 #include "schema/schema.h"
 
 static const struct option_row run_options[] = {
-	{"run", "method", OPTION_TEXT, "ama+malr", NULL, "bundle of settings: see retain methods"},
+	{"run", "method", OPTION_TEXT, "ama+malr", NULL,
+		"the method, a bundle of settings (see retain methods)"},
 	{"run", "iterations", OPTION_INT, "8", "[1, inf)", "training iterations per time step"},
 	{"run", "step_epochs", OPTION_FLOAT, "0", "[0, inf)",
-		"training per time step in passes over its samples, instead of run.iterations; 0: "
-		"off"},
+		"training per time step as passes over its samples, instead of run.iterations; 0 "
+		"is off"},
 	{"run", "budget", OPTION_FLOAT, "0", "[0, 1e9]",
-		"compute per time step, in iterations of plain SGD; 0: run.iterations decides"},
+		"compute per time step, in iterations of plain SGD; 0 leaves it to run.iterations"},
 	{"run", "checkpoint_every", OPTION_TEXT, "10m", NULL,
-		"how often to save the whole state: 90s, 10m, 2h, 500 steps, or never",
+		"how often to save a checkpoint: 90s, 10m, 2h, 500 steps, or never",
 		OPTION_MAY_CHANGE},
 	{"run", "on_nan", OPTION_CHOICE, "stop", "stop | rollback",
-		"when the loss is no number: stop, or go back to the last checkpoint at half the "
-		"rate",
+		"on a NaN loss, stop, or go back to the last checkpoint and halve the rate",
 		OPTION_MAY_CHANGE},
-	{"run", "tensorboard", OPTION_TEXT, "", NULL,
-		"a folder for TensorBoard: rows of metrics are written there, too; empty: none",
+	{"run", "tensorboard", OPTION_TEXT, "", NULL, "folder for TensorBoard logs; empty for none",
 		OPTION_MAY_CHANGE},
 	{"eval", "every", OPTION_INT64, "100", "[1, inf)",
-		"live: time steps between two rows of metrics"},
+		"live streams: time steps between two rows of metrics"},
 	{"eval", "blind_window", OPTION_INT, "32", "[1, inf)",
-		"labels that the blind baseline remembers", OPTION_RETIRED},
+		"number of labels that the blind baseline remembers", OPTION_RETIRED},
 	{0},
 };
 

@@ -6,14 +6,13 @@
 
 const struct option_row shape_options[] = {
 	{"model", "classes", OPTION_TEXT, "auto", NULL,
-		"number of classes; auto: what the source has, or those seen so far",
+		"number of classes; auto is what the source has, or those seen so far",
 		.formerly = "0"},
 	{"model", "classes_most", OPTION_INT, "10000", "[1, 1048576]",
-		"classes = auto: the most that may come, or that a table may have",
-		OPTION_MAY_CHANGE},
+		"with classes = auto, the most classes that may appear", OPTION_MAY_CHANGE},
 	{"model", "input", OPTION_TEXT, "auto", NULL,
-		"numbers of a sample, or channels,height,width; auto: what the source or the first "
-		"sample has",
+		"size of an input: a number, or channels,height,width; auto is that of the first "
+		"sample",
 		.formerly = ""},
 	{0},
 };

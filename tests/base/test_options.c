@@ -366,13 +366,13 @@ static void help_comes_from_the_rows(void **state)
 	assert_int_equal(options_assign(options, "schedule.kind=clr", "--set", &err), 0);
 	assert_int_equal(options_help(options, "schedule", &help, &err), 0);
 	assert_string_equal(help.data, "[schedule]\n"
-				       "  epsilon = 0.01\n"
-				       "      the least gain that counts (a number in (0, 1])\n"
-				       "  kind = rwp\n"
-				       "      how the rate changes (one of clr | rwp|malr)\n"
-				       "  offset = 0\n"
-				       "      iterations to skip (a whole number in [-2147483648, "
-				       "2147483647])\n");
+				       "  epsilon = 0.01              a number in (0, 1]\n"
+				       "      the least gain that counts\n"
+				       "  kind = rwp                  one of clr | rwp|malr\n"
+				       "      how the rate changes\n"
+				       "  offset = 0                  a whole number in "
+				       "[-2147483648, 2147483647]\n"
+				       "      iterations to skip\n");
 	text_release(&help);
 	assert_int_equal(options_help(options, NULL, &help, &err), 0);
 	for (size_t t = 0; tables[t]; t++)

@@ -273,9 +273,66 @@ static void tamed(void **state)
 	}
 }
 
+static void lines_are_wrapped(void **state)
+{
+	static const struct {
+		const char *words;
+		int column, indent;
+		const char *wrapped;
+	} rows[] = {
+		{"", 0, 0, "\n"},
+		{"one\ntwo  three", 0, 0, "one two three\n"},
+		{"use it:\n  retain run x\nthen go on", 0, 0,
+			"use it:\n  retain run x\nthen go on\n"},
+		{"six letters here", 71, 4, "six\n    letters here\n"},
+		{"four \xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f end", 71, 2,
+			"four \xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\n  end\n"},
+		{"averylongwordthatfitsnowhere", 70, 2, "averylongwordthatfitsnowhere\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct text words = {0};
+
+		text_add_wrapped(&words, rows[i].words, rows[i].column, rows[i].indent);
+		assert_string_equal(words.data, rows[i].wrapped);
+		text_release(&words);
+	}
+}
+
+static void fields_are_quoted(void **state)
+{
+	static const struct {
+		const char *field, *plain, *safe;
+	} rows[] = {
+		{"", "", ""},
+		{"a b", "a b", "a b"},
+		{"a,b", "\"a,b\"", "\"a,b\""},
+		{"say \"x\"", "\"say \"\"x\"\"\"", "\"say \"\"x\"\"\""},
+		{"=1+1", "=1+1", "'=1+1"},
+		{"-1.5", "-1.5", "-1.5"},
+		{"-a", "-a", "'-a"},
+		{"@x\ny", "\"@x\ny\"", "\"'@x\ny\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct text plain = {0}, safe = {.safe = true};
+
+		text_add_field(&plain, rows[i].field);
+		text_add_field(&safe, rows[i].field);
+		assert_string_equal(plain.data ? plain.data : "", rows[i].plain);
+		assert_string_equal(safe.data ? safe.data : "", rows[i].safe);
+		text_release(&plain);
+		text_release(&safe);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_wrapped),
+		cmocka_unit_test(fields_are_quoted),
 		cmocka_unit_test(grows),
 		cmocka_unit_test(whole_numbers),
 		cmocka_unit_test(failure_sticks),

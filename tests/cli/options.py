@@ -5,6 +5,7 @@ tiny run of a source that the key is about: without a folder and with one. A run
 a sentence, never by a signal. Prints TAP, a case per key.
 """
 import concurrent.futures
+import json
 import os
 import re
 import subprocess
@@ -41,16 +42,10 @@ STRANGE = ["nan", "", "no such thing", "-1", "9999999999999999999999"]
 
 
 def keys():
-    """(section.key, default, what may be set) of every key."""
-    done = subprocess.run([retain, "config"], capture_output=True, text=True, check=True)
-    section = key = default = ""
-    for line in done.stdout.splitlines():
-        if line.startswith("["):
-            section = line.strip("[]")
-        elif re.match(r"  \w+ =", line):
-            key, default = line.strip().split(" =", 1)
-        elif line.startswith("      "):
-            yield f"{section}.{key}", default.strip(), line
+    """(section.key, default, row) of every key."""
+    done = subprocess.run([retain, "config", "--json"], capture_output=True, text=True, check=True)
+    for row in json.loads(done.stdout):
+        yield row["key"], row["default"], row
 
 
 def numbers(default, whole, low, high, closed):
@@ -64,15 +59,14 @@ def numbers(default, whole, low, high, closed):
     return [str(int(n)) if whole else f"{n:g}" for n in found]
 
 
-def values(name, default, line):
-    choice = re.search(r"\(one of (.*)\)$", line)
-    number = re.search(r"\(a (whole )?number in ([\[(])([^,]+), ([^\])]+)[\])]( \| \w+)?\)$", line)
-    if choice:
-        found = choice.group(1).split(" | ")
-    elif line.endswith("(true or false)"):
+def values(name, default, row):
+    number = re.match(r"([\[(])([^,]+), ([^\])]+)[\])]", row["allowed"] or "")
+    if row["type"] == "choice":
+        found = row["allowed"].split(" | ")
+    elif row["type"] == "bool":
         found = ["true", "false"]
     elif number:
-        found = numbers(default, bool(number.group(1)), number.group(3), number.group(4), number.group(2) == "[")
+        found = numbers(default, row["type"] == "int", number.group(2), number.group(3), number.group(1) == "[")
     else:
         found = []
     return found + WORDS.get(name, [])
@@ -101,10 +95,10 @@ def try_one(folder, settings, out):
     return None
 
 
-def try_key(folder, name, default, line):
+def try_key(folder, name, default, row):
     """What went wrong, and how many runs were tried."""
     sources = SOURCES.get(name.split(".", maxsplit=1)[0], OTHERS)
-    fit = values(name, default, line)
+    fit = values(name, default, row)
     tries = [({**sources[0], name: value}, None) for value in STRANGE[:1 if fit else None]]
     for i, source in enumerate(sources):
         for j, value in enumerate(fit):

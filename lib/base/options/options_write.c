@@ -11,15 +11,23 @@ static void entry_write(const struct option_entry *entry, struct text *out)
 		text_addf(out, "%s = %s\n", entry->row->name, entry->text);
 }
 
+/* What is allowed stands beside the default, where it fits. */
 static void entry_help(const struct option_entry *entry, struct text *out)
 {
+	enum { INDENT = 6, ALLOWED = 30 };
+	const size_t start = out->size;
 	char allowed[256];
+	int used;
 
 	if (entry->row->flags & OPTION_RETIRED)
 		return;
+	text_addf(out, "  %s = %s", entry->row->name, entry->row->value);
+	used = (int)(out->size - start);
 	option_row_describe(entry->row, allowed, sizeof(allowed));
-	text_addf(out, "  %s = %s\n      %s (%s)\n", entry->row->name, entry->row->value,
-		entry->row->help, allowed);
+	text_addf(out, "%*s", used < ALLOWED ? ALLOWED - used : 2, "");
+	text_add_wrapped(out, allowed, used < ALLOWED ? ALLOWED : used + 2, ALLOWED);
+	text_addf(out, "%*s", INDENT, "");
+	text_add_wrapped(out, entry->row->help, INDENT, INDENT);
 }
 
 /* The entries under their headings: a section stands where its first row does, with all its rows,

@@ -7,32 +7,33 @@
 
 const struct option_row parts_options[] = {
 	{"fast", "parts", OPTION_TEXT, "none", NULL,
-		"fast weights for what comes now: rate:keep[+rate:keep][:passes[:recent "
-		"samples]], ...; none"},
+		"fast weights that track recent samples: rate:keep[+rate:keep][:passes[:recent "
+		"samples]], ...; or none"},
 	{"fast", "layers", OPTION_CHOICE, "all", "all | head",
-		"which weights have fast ones: all, or those of the last layer"},
+		"layers with fast weights: all, or the last one (head)"},
 	{"fast", "heads", OPTION_TEXT, "none", NULL,
-		"beside the net, for vectors: linear; for embeddings: ridge, knn; any of them, or "
-		"none"},
+		"models beside the net: linear for vectors; ridge, knn for embeddings; any of "
+		"these, or none"},
 	{"fast", "bank", OPTION_INT64, "3000", "[0, inf)",
-		"fast.heads = knn: so many samples are kept, a uniform choice; 0: all"},
+		"knn: samples to keep, drawn uniformly; 0 keeps all"},
 	{"fast", "reach", OPTION_FLOAT, "1", "(0, inf)",
-		"a step of fast weights lowers the loss by this share at most, to first order"},
+		"largest share of the loss that a step of the fast weights may remove, to first "
+		"order"},
 	{"fast", "prior", OPTION_FLOAT, "0.7", "[0, 1]",
-		"a part that corrects for classes that are frequent of late, so strongly; 0: none"},
+		"strength of a part that corrects for recently frequent classes; 0 is off"},
 	{"fast", "prior_samples", OPTION_FLOAT, "500", "[1, inf)",
-		"fast.prior: \"of late\" is about so many samples", OPTION_RETIRED},
+		"fast.prior: number of samples that count as recent, roughly", OPTION_RETIRED},
 	{"fast", "last", OPTION_BOOL, "false", NULL,
-		"the same part also knows the last label, and how often labels repeat"},
+		"fast.prior also uses the last label and how often labels repeat"},
 	{"fast", "guard", OPTION_BOOL, "false", NULL,
-		"the most frequent or the last label answers while it is right more often"},
+		"answer with the most frequent or the last label while that is right more often"},
 	{"fast", "mix", OPTION_FLOAT, "0.98", "[0, 1)",
-		"what a part's record keeps at a time step; parts are mixed by it"},
+		"share that a part's record keeps at a time step; the mixture weighs parts by "
+		"their records"},
 	{"fast", "mix_by", OPTION_CHOICE, "all", "all | class",
-		"a part has one record, or one for each class that the slow net sees in a sample"},
+		"one record per part, or one per part and class predicted by the slow net"},
 	{"fast", "alone", OPTION_INT, "0", "[0, 9]",
-		"what is now is answered by this part alone, parts before heads; 0: by the "
-		"mixture"},
+		"let this part alone answer now, counting parts before heads; 0 is the mixture"},
 	{0},
 };
 
