@@ -145,8 +145,10 @@ def is_short_of_descriptors(retain, folder):
     while status == 429 and time.monotonic() < until:  # until it has seen that they are gone
         time.sleep(0.2)
         status = service.post("/v1/save", "")[0]
+    alive = [service.get("/v2/health/live")[0] for _ in range(20)]
     code = service.end()
     verdict(status == 200 and code == 0, "and a checkpoint finds one", status, code, service.errors[-500:])
+    verdict(alive == 20 * [200], "none of its threads got stuck", alive)
     for one in idle[:300]:
         one.close()
 
