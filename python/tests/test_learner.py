@@ -121,6 +121,14 @@ def test_a_backup_goes_on_to_the_same_bits(tmp_path, stream):
         Learner().backup(tmp_path / "none")
 
 
+def test_fields_without_an_input_are_told():
+    learner = Learner(schema_spare=1)
+    with pytest.warns(UserWarning, match="field coupon: is ignored"):
+        for i in range(5):
+            late = {name: 1.0 for name in ("late", "coupon")[:i]}
+            learner.learn(learner.encode({"a": i, **late}), [i % 2])
+
+
 def test_arrays_are_not_copied():
     from pyretain._core import rows_of
 
