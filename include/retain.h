@@ -306,8 +306,10 @@ enum retain_question {
 
 /*
  * Like retain_learner_predict, for either question. With fast weights RETAIN_NOW is a
- * mixture; with +heads both answers are. Asking a mixture takes a turn, so it may wait
- * for an iteration, and it allocates.
+ * mixture; with +heads both answers are. The copy holds all of the mixture at one moment,
+ * so neither question waits for training. Only ridge regression and neighbours
+ * (fast.heads) and fast.layers = head have no copy: such a call takes a turn, may wait
+ * for an iteration, and allocates.
  */
 RETAIN_API int retain_learner_predict_for(struct retain_learner *learner,
 	enum retain_question question, const float *inputs, size_t input_floats,

@@ -6,7 +6,7 @@
  * alone are also taken while a time step is trained on, after each iteration.
  *
  * Predictions that are not to be remembered need no desk: they use a copy of what the learner
- * knows (serve/copy.h), from any thread, and wait for nobody. The copy is renewed while the
+ * knows (session/copy.h), from any thread, and wait for nobody. The copy is renewed while the
  * learner learns. Where it has no answer, with heads, such questions are jobs, too.
  *
  * Where nobody said what inputs are, there is no learner before the first line with an input.
@@ -21,7 +21,7 @@
 #include "live/live.h"
 #include "live/live_line.h"
 #include "session/run.h"
-#include "serve/copy.h"
+#include "session/copy.h"
 
 struct job {
 	struct job *next; /* the desk's */

@@ -16,58 +16,43 @@
 
 enum { PUBLISH_SHARE = 50 }; /* training spends one part in so many on publishing */
 
-static int make_serving(struct retain_learner *learner, struct serving **serving, struct err *err)
-{
-	const struct learner *now = learner->run->learner;
-	const struct options *o = learner->options;
-	const struct predictor_config config = {.engine = {.isa = options_text(o, "engine.isa"),
-							.conv = options_text(o, "engine.conv"),
-							.threads = 1},
-		.micro = options_int(o, "run.micro_batch")};
-
-	return serving_new(serving, learner_net(now), learner_classes(now), &config,
-		learner_params(now, LEARNER_INFERENCE), learner_stats(now, LEARNER_INFERENCE),
-		learner_scale(now), err);
-}
-
 /* Another one serves from now on. */
-static void replace_serving(struct retain_learner *learner, struct serving *serving)
+static void replace_serving(struct retain_learner *learner, struct copy *serving)
 {
-	struct serving *former;
+	struct copy *former;
 
 	pthread_mutex_lock(&learner->lock);
 	former = learner->serving;
 	learner->serving = serving;
 	pthread_mutex_unlock(&learner->lock);
-	serving_free(former);
+	copy_free(former);
 }
 
 /* To be called inside the gate. With more classes there is a new net. */
 static int publish(struct retain_learner *learner, struct err *err)
 {
-	const struct learner *now = learner->run->learner;
+	const struct run *run = learner->run;
 	const double start = clock_now();
-	struct serving *serving = learner->serving;
+	struct copy *serving = learner->serving;
 	int code;
 
-	if (serving && serving_fits(serving, learner_net(now), learner_classes(now))) {
-		code = serving_publish(serving, learner_params(now, LEARNER_INFERENCE),
-			learner_stats(now, LEARNER_INFERENCE), learner_scale(now), err);
+	if (serving && copy_fits(serving, run)) {
+		code = copy_renew(serving, run, err);
 	} else {
-		code = make_serving(learner, &serving, err);
+		code = copy_of_run(&serving, run, err);
 		if (!code)
 			replace_serving(learner, serving);
 	}
 	if (code)
 		return code;
-	learner->published = learner_version(now);
+	learner->published = learner_version(run->learner);
 	learner->publish_due = clock_now() + PUBLISH_SHARE * (clock_now() - start);
 	atomic_store(&learner->stale, false);
 	return 0;
 }
 
 /* For a prediction: weights to begin with, and newer ones if that disturbs nobody. */
-static int renew(struct retain_learner *learner, struct serving **serving, struct err *err)
+static int renew(struct retain_learner *learner, struct copy **serving, struct err *err)
 {
 	int code = 0;
 
@@ -79,7 +64,7 @@ static int renew(struct retain_learner *learner, struct serving **serving, struc
 		return 0;
 	if (*serving || !learner->serving)
 		code = publish(learner, err);
-	serving_free(*serving);
+	copy_free(*serving);
 	*serving = code ? NULL : api_learner_serving(learner);
 	gate_leave(&learner->gate);
 	return code;
@@ -109,7 +94,7 @@ static int predict_here(struct retain_learner *learner, int model, const struct 
 		learner->run->learner, model, call->inputs, (int)call->count, logits, err);
 }
 
-/* A mixture has no copy that could answer without a turn. */
+/* Some mixtures have no copy that could answer without a turn. */
 static int predict_mixed(
 	struct retain_learner *learner, int model, const struct serving_call *call, struct err *err)
 {
@@ -129,9 +114,10 @@ static int predict_mixed(
 static int answer(struct retain_learner *learner, enum retain_question question,
 	const struct serving_call *call, struct err *err)
 {
-	const int model = question == RETAIN_NOW ? LEARNER_NOW : LEARNER_EVER;
+	const struct answers_wish wish = {
+		.question = question == RETAIN_NOW ? ANSWERS_NOW : ANSWERS_EVER};
 	struct serving_limits limits;
-	struct serving *serving;
+	struct copy *serving;
 	int code = api_learner_owned(learner, call->function, err);
 
 	if (!code && question != RETAIN_NOW && question != RETAIN_EVER)
@@ -147,12 +133,12 @@ static int answer(struct retain_learner *learner, enum retain_question question,
 		serving_say(call, 0, 0, NULL);
 		return 0;
 	}
-	if (atomic_load(&learner->mixes[question]))
-		return predict_mixed(learner, model, call, err);
 	code = renew(learner, &serving, err);
-	if (!code)
-		code = serving_predict(serving, call, err);
-	serving_free(serving);
+	if (!code && copy_answers(serving, &wish, 1))
+		code = serving_predict(serving, wish, call, err);
+	else if (!code)
+		code = predict_mixed(learner, answers_wish_model(wish), call, err);
+	copy_free(serving);
 	return code;
 }
 

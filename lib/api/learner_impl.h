@@ -31,8 +31,7 @@ struct retain_learner {
 
 	pthread_mutex_t lock;         /* held for a moment, to look at or replace: */
 	struct serving_limits limits; /* what it takes, */
-	atomic_bool mixes[2];         /* by question: a mixture answers it */
-	struct serving *serving;      /* and what predicts; NULL until the first prediction */
+	struct copy *serving;         /* and what predicts; NULL until the first prediction */
 	atomic_bool stale;            /* its weights are not the newest */
 	atomic_int training;          /* calls that train and renew them */
 	uint64_t published;           /* learner_version of its weights */
@@ -46,9 +45,9 @@ int api_learner_owned(const struct retain_learner *learner, const char *function
 int api_learner_enter(struct retain_learner *learner, const char *function, struct err *err);
 void api_learner_leave(struct retain_learner *learner);
 
-/* What it takes at the moment, from any thread; and what predicts, for serving_free, or NULL. */
+/* What it takes at the moment, from any thread; and what predicts, for copy_free, or NULL. */
 struct serving_limits api_learner_limits(const struct retain_learner *learner);
-struct serving *api_learner_serving(struct retain_learner *learner);
+struct copy *api_learner_serving(struct retain_learner *learner);
 
 /* The shape is what the learner has now. To be called inside the gate, or before others come. */
 void api_learner_reshape(struct retain_learner *learner);

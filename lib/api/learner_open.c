@@ -47,16 +47,14 @@ struct serving_limits api_learner_limits(const struct retain_learner *learner)
 	return limits;
 }
 
-struct serving *api_learner_serving(struct retain_learner *learner)
+struct copy *api_learner_serving(struct retain_learner *learner)
 {
-	struct serving *serving;
+	struct copy *copy;
 
 	pthread_mutex_lock(&learner->lock);
-	serving = learner->serving;
-	if (serving)
-		serving_hold(serving);
+	copy = copy_hold(learner->serving);
 	pthread_mutex_unlock(&learner->lock);
-	return serving;
+	return copy;
 }
 
 void api_learner_reshape(struct retain_learner *learner)
@@ -71,8 +69,6 @@ void api_learner_reshape(struct retain_learner *learner)
 	} else {
 		limits.missing = limits.grows = true; /* a learner will say */
 	}
-	atomic_store(&learner->mixes[RETAIN_NOW], now && learner_mixes(now, LEARNER_NOW));
-	atomic_store(&learner->mixes[RETAIN_EVER], now && learner_mixes(now, LEARNER_EVER));
 	pthread_mutex_lock(&learner->lock);
 	learner->limits = limits;
 	pthread_mutex_unlock(&learner->lock);
@@ -251,7 +247,7 @@ void retain_learner_free(struct retain_learner *learner)
 		program_abandon(learner->session);
 		return;
 	}
-	serving_free(learner->serving);
+	copy_free(learner->serving);
 	waiting_release(&learner->waiting);
 	program_close(learner->session);
 	options_free(learner->options);

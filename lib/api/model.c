@@ -12,14 +12,12 @@
 
 struct retain_model {
 	struct weights *weights; /* the net and the names; the numbers were dropped */
-	struct serving *serving;
+	struct copy *serving;
 	struct retain_shape shape;
 	struct schema *schema; /* NULL: inputs have no names */
 };
 
 /* Batches are cut so that the largest needs no more memory than this many inputs. */
-enum { MICRO_BATCH = 32 };
-
 static int read_folder(struct weights **weights, const char *folder, struct err *err)
 {
 	char *path = path_join(folder, "model.safetensors"),
@@ -44,14 +42,11 @@ static int read_folder(struct weights **weights, const char *folder, struct err 
 
 static int fill(struct retain_model *made, const char *path, struct err *err)
 {
-	const struct predictor_config config = {.micro = MICRO_BATCH};
 	int code = path_is_folder(path) ? read_folder(&made->weights, path, err)
 					: weights_read(&made->weights, path, err);
 
 	if (!code)
-		code = serving_new(&made->serving, made->weights->net,
-			net_spec(made->weights->net)->classes, &config, made->weights->params,
-			made->weights->stats, made->weights->scale, err);
+		code = copy_of_weights(&made->serving, made->weights, err);
 	if (code)
 		return code;
 	weights_drop(made->weights);
@@ -83,7 +78,7 @@ void retain_model_close(struct retain_model *model)
 {
 	if (!model)
 		return;
-	serving_free(model->serving);
+	copy_free(model->serving);
 	weights_free(model->weights);
 	schema_free(model->schema);
 	mem_free(model);
@@ -147,5 +142,6 @@ int retain_model_predict(struct retain_model *model, const float *inputs, size_t
 			&(struct serving_limits){
 				.shape = model->shape, .missing = model->weights->scale},
 			inner(err));
-	return code ? code : serving_predict(model->serving, &call, inner(err));
+	return code ? code
+		    : serving_predict(model->serving, (struct answers_wish){0}, &call, inner(err));
 }

@@ -1,31 +1,11 @@
-/*
- * A predictor, and room for logits. Rooms are kept for the next calls: there are as
- * many as calls ever ran at a time.
- */
+/* Calls for predictions: what they must fit, and what they are answered. */
 #include "api/serving.h"
 
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
-#include "eval/guess.h"
 #include "base/mem.h"
-
-struct room {
-	struct room *next;
-	size_t floats;
-	float *logits;
-};
-
-struct serving {
-	atomic_int holders;
-	struct net *net;
-	struct predictor *predictor;
-	int classes, known;
-	pthread_mutex_t lock; /* of the list */
-	struct room *rooms;   /* that nobody uses */
-};
+#include "eval/guess.h"
 
 struct retain_shape serving_shape(const struct net_spec *spec)
 {
@@ -118,111 +98,44 @@ void serving_say(const struct serving_call *call, int classes, int known, const 
 			width ? call->probabilities + i * width : NULL, (int)width);
 }
 
-bool serving_fits(const struct serving *serving, const struct net *net, int known)
+/* So many inputs at a time, so that logits of not too many classes need no memory of their own. */
+enum { CHUNK = 32, FEW = 8192 };
+
+static int predict_chunks(struct copy *copy, struct answers_wish wish,
+	const struct serving_call *call, float *logits, struct err *err)
 {
-	return serving->classes == net_spec(net)->classes && serving->known == known;
+	const size_t floats = copy_floats(copy), width = call->probability_floats / call->count;
+	struct answers_wish wishes[CHUNK];
+	int code = 0;
+
+	for (int i = 0; i < CHUNK; i++)
+		wishes[i] = wish;
+	for (size_t at = 0; at < call->count && !code; at += CHUNK) {
+		const size_t n = call->count - at < CHUNK ? call->count - at : CHUNK;
+		const struct serving_call chunk = {.predictions = call->predictions + at,
+			.count = n,
+			.probabilities = width ? call->probabilities + at * width : NULL,
+			.probability_floats = n * width};
+
+		code = copy_predict(copy, wishes, call->inputs + at * floats, (int)n, logits, err);
+		if (!code)
+			serving_say(&chunk, copy_net(copy)->classes, copy_known(copy), logits);
+	}
+	return code;
 }
 
-void serving_hold(struct serving *serving)
+int serving_predict(struct copy *copy, struct answers_wish wish, const struct serving_call *call,
+	struct err *err)
 {
-	atomic_fetch_add(&serving->holders, 1);
-}
-
-int serving_new(struct serving **serving, const struct net *net, int known,
-	const struct predictor_config *config, const float *params, const float *stats,
-	const struct scale *scale, struct err *err)
-{
-	struct serving *made = mem_new(1, sizeof(*made));
+	const size_t room = CHUNK * (size_t)copy_net(copy)->classes;
+	float few[FEW], *many;
 	int code;
 
-	*serving = NULL;
-	if (!made)
-		return err_memory(err, "predictions", sizeof(*made));
-	code = net_new(&made->net, net_spec(net), err);
-	if (!code)
-		code = predictor_new(
-			&made->predictor, made->net, config, params, stats, scale, err);
-	if (code) {
-		net_free(made->net);
-		mem_free(made);
-		return code;
-	}
-	made->holders = 1;
-	made->classes = net_spec(net)->classes;
-	made->known = known;
-	pthread_mutex_init(&made->lock, NULL);
-	*serving = made;
-	return 0;
-}
-
-static void room_free(struct room *room)
-{
-	mem_free(room->logits);
-	mem_free(room);
-}
-
-void serving_free(struct serving *serving)
-{
-	if (!serving || atomic_fetch_sub(&serving->holders, 1) > 1)
-		return;
-	for (struct room *next, *at = serving->rooms; at; at = next) {
-		next = at->next;
-		room_free(at);
-	}
-	pthread_mutex_destroy(&serving->lock);
-	predictor_free(serving->predictor);
-	net_free(serving->net);
-	mem_free(serving);
-}
-
-int serving_publish(struct serving *serving, const float *params, const float *stats,
-	const struct scale *scale, struct err *err)
-{
-	return predictor_publish(serving->predictor, params, stats, scale, err);
-}
-
-static struct room *take_room(struct serving *serving, size_t floats)
-{
-	struct room *room;
-
-	pthread_mutex_lock(&serving->lock);
-	room = serving->rooms;
-	if (room)
-		serving->rooms = room->next;
-	pthread_mutex_unlock(&serving->lock);
-	if (!room)
-		room = mem_new(1, sizeof(*room));
-	if (!room || floats <= room->floats)
-		return room;
-	mem_free(room->logits);
-	room->logits = mem_new(floats, sizeof(*room->logits));
-	room->floats = floats;
-	if (room->logits)
-		return room;
-	room_free(room);
-	return NULL;
-}
-
-static void give_back(struct serving *serving, struct room *room)
-{
-	pthread_mutex_lock(&serving->lock);
-	room->next = serving->rooms;
-	serving->rooms = room;
-	pthread_mutex_unlock(&serving->lock);
-}
-
-int serving_predict(struct serving *serving, const struct serving_call *call, struct err *err)
-{
-	const size_t floats = call->count * (size_t)serving->classes;
-	struct room *room = take_room(serving, floats);
-	int code;
-
-	if (!room)
-		return err_memory(err, "predictions", floats * sizeof(*room->logits));
-	code = predictor_predict(
-		serving->predictor, call->inputs, (int)call->count, room->logits, err);
-	if (!code)
-		serving_say(call, serving->classes, serving->known, room->logits);
-	give_back(serving, room);
+	if (room <= FEW)
+		return predict_chunks(copy, wish, call, few, err);
+	many = mem_new(room, sizeof(*many));
+	code = many ? predict_chunks(copy, wish, call, many, err)
+		    : err_memory(err, "predictions", room * sizeof(*many));
+	mem_free(many);
 	return code;
 }

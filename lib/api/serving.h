@@ -9,7 +9,7 @@
 
 #include <retain.h>
 #include "base/err.h"
-#include "nn/predictor.h"
+#include "session/copy.h"
 
 /* What a caller gave. */
 struct serving_call {
@@ -41,28 +41,8 @@ int serving_check(
  */
 void serving_say(const struct serving_call *call, int classes, int known, const float *logits);
 
-struct serving;
-
-/*
- * As predictor_new, but the net is copied. `known`: the classes that predictions are of.
- * It has one holder; serving_free ends one holder's part, and with the last all.
- */
-int serving_new(struct serving **serving, const struct net *net, int known,
-	const struct predictor_config *config, const float *params, const float *stats,
-	const struct scale *scale, struct err *err);
-void serving_free(struct serving *serving);
-
-/* One more holder. The caller sees to it that one is left meanwhile. */
-void serving_hold(struct serving *serving);
-
-/* Whether it can take weights of this net, of which so many classes are known. */
-bool serving_fits(const struct serving *serving, const struct net *net, int known);
-
-/* Other weights from now on, as predictor_publish. */
-int serving_publish(struct serving *serving, const float *params, const float *stats,
-	const struct scale *scale, struct err *err);
-
-/* A call that was checked. Allocates nothing once calls of this count were made. */
-int serving_predict(struct serving *serving, const struct serving_call *call, struct err *err);
+/* A call that was checked, by a copy that knows the answer. */
+int serving_predict(struct copy *copy, struct answers_wish wish, const struct serving_call *call,
+	struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* A learner's published weights or a model's, and the names of their classes. */
-#include "serve/copy.h"
+#include "session/copy.h"
 
 #include <stdatomic.h>
 #include <string.h>

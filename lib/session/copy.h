@@ -3,16 +3,16 @@
  * model. From any thread, and waiting for nobody. Whoever uses one holds it, so a learner that
  * gets more classes can have another one meanwhile.
  */
-#ifndef RETAIN_SERVE_COPY_H
-#define RETAIN_SERVE_COPY_H
+#ifndef RETAIN_SESSION_COPY_H
+#define RETAIN_SESSION_COPY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "live/answers.h"
 #include "nn/net.h"
 #include "nn/weights/weights_file.h"
+#include "session/event.h"
 #include "session/run.h"
 
 struct copy;
