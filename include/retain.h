@@ -219,8 +219,9 @@ RETAIN_API int retain_learner_new(struct retain_learner **learner,
  * what followed the last checkpoint: the same reveals with the same iterations between
  * them, and after the last reveal one RETAIN_BUDGET; this takes as long as it took the
  * first time. So a program that trains by RETAIN_BUDGET after every reveal computes the
- * same bits, killed or not. retain_learner_metrics says where to continue. Tickets end
- * with the process: what was observed but not revealed must be observed again.
+ * same bits, killed or not. retain_learner_metrics says where to continue. Inputs
+ * that wait for their labels are on disk, too: a ticket may be revealed or dropped by
+ * another process that has opened the folder.
  *
  * RETAIN_ERR_INPUT if the folder's learner has a different configuration; the message
  * names the key. Keys marked may_change are not compared. RETAIN_ERR_FILE if another
@@ -342,7 +343,8 @@ struct retain_ticket {
 
 /*
  * Begins a time step: predicts the inputs (RETAIN_NOW, newest weights) and keeps a copy
- * until their labels are revealed. At most run.waiting_most inputs may wait; one more is
+ * until their labels are revealed. In a folder the copy is on disk when this returns,
+ * which takes a sync. At most run.waiting_most inputs may wait; one more is
  * RETAIN_ERR_STATE.
  */
 RETAIN_API int retain_learner_observe(struct retain_learner *learner, const float *inputs,

@@ -189,6 +189,24 @@ static int settle_shape(
 	return serving_check(call, &learner->limits, err);
 }
 
+/* In a folder inputs outlive the process. What they were made by is there before them. */
+static int keep_waiting(
+	struct retain_learner *learner, const struct waiting_step *step, struct err *err)
+{
+	struct journal *journal = learner->session->journal;
+	const char **keys;
+	int code = journal ? run_schema_keep(learner->run, err) : 0;
+
+	if (code || !journal)
+		return code;
+	keys = waiting_keys(step, learner->waiting.next);
+	code = keys ? journal_wait(
+			      journal, keys, step->inputs, step->guesses, NULL, step->count, err)
+		    : err_memory(err, "keys of a time step", (size_t)step->count);
+	mem_free(keys);
+	return code;
+}
+
 /* To be called inside the gate. */
 static int enlist(struct retain_learner *learner, const struct serving_call *call,
 	struct waiting_step *step, struct err *err)
@@ -203,8 +221,10 @@ static int enlist(struct retain_learner *learner, const struct serving_call *cal
 		code = predict_here(learner, LEARNER_NOW, call, &logits, err);
 	if (!code) {
 		guess(learner, call, logits, step);
-		waiting_add(&learner->waiting, step);
+		code = keep_waiting(learner, step, err);
 	}
+	if (!code)
+		waiting_add(&learner->waiting, step);
 	mem_free(logits);
 	return code;
 }
@@ -246,27 +266,73 @@ int retain_learner_observe(struct retain_learner *learner, const float *inputs, 
 	return code ? code : observe(learner, &call, ticket, inner(err));
 }
 
+/*
+ * The step that a ticket stands for: of this process, or of a former one, which is `*former` and
+ * for waiting_step_free.
+ */
+static const struct waiting_step *find_step(struct retain_learner *learner, uint64_t ticket,
+	struct waiting_step **former, struct err *err)
+{
+	struct journal *journal = learner->session->journal;
+	const struct waiting_step *step;
+	struct err why = {0};
+
+	*former = NULL;
+	step = waiting_find(&learner->waiting, ticket, &why);
+	if (!step && journal && ticket && ticket < learner->waiting.first &&
+		waiting_load(former, journal, ticket, learner->run->floats, &why))
+		return NULL;
+	if (!step && !*former)
+		err_set(err, why.code, "%s", why.message);
+	return step ? step : *former;
+}
+
+/* What became of a step that waited: labels, or NULL if they will never come. */
+static int end_step(struct retain_learner *learner, uint64_t ticket,
+	const struct waiting_step *step, const int32_t *labels, struct err *err)
+{
+	struct journal *journal = learner->session->journal;
+	const char **keys = journal ? waiting_keys(step, ticket) : NULL;
+	int code = 0;
+
+	if (journal && !keys)
+		return err_memory(err, "keys of a time step", (size_t)step->count);
+	if (journal && labels)
+		journal_leave(journal, keys, step->count);
+	if (labels)
+		code = session_reveal(
+			learner->session, step->inputs, labels, step->guesses, step->count, err);
+	else if (journal)
+		code = journal_drop(journal, keys, step->count, err);
+	if (journal)
+		journal_leave(journal, NULL, 0);
+	mem_free(keys);
+	return code;
+}
+
 /* To be called inside the gate. */
 static int reveal(struct retain_learner *learner, uint64_t ticket, const int32_t *labels,
 	size_t count, struct err *err)
 {
-	const struct waiting_step *step = waiting_find(&learner->waiting, ticket, err);
+	struct waiting_step *former;
+	const struct waiting_step *step = find_step(learner, ticket, &former, err);
 	int code;
 
 	if (!step)
 		return ERR_INPUT;
 	if (count != (size_t)step->count)
-		return err_set(err, ERR_INPUT,
+		code = err_set(err, ERR_INPUT,
 			"retain_learner_reveal: count = %zu: ticket %" PRIu64
 			" stands for %d inputs",
 			count, ticket, step->count);
-	code = session_reveal(
-		learner->session, step->inputs, labels, step->guesses, step->count, err);
-	if (code)
-		return code;
-	waiting_remove(&learner->waiting, step);
-	api_learner_reshape(learner);
-	return 0;
+	else
+		code = end_step(learner, ticket, step, labels, err);
+	if (!code && !former)
+		waiting_remove(&learner->waiting, step);
+	if (!code)
+		api_learner_reshape(learner);
+	waiting_step_free(former);
+	return code;
 }
 
 int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket ticket,
@@ -288,16 +354,19 @@ int retain_learner_drop(
 {
 	int code = ARGS_CHECK(err, ARG(learner));
 	const struct waiting_step *step;
+	struct waiting_step *former;
 
 	if (!code)
 		code = api_learner_enter(learner, __func__, inner(err));
 	if (code)
 		return code;
-	step = waiting_find(&learner->waiting, ticket.number, inner(err));
-	if (step)
+	step = find_step(learner, ticket.number, &former, inner(err));
+	code = step ? end_step(learner, ticket.number, step, NULL, inner(err)) : ERR_INPUT;
+	if (!code && !former)
 		waiting_remove(&learner->waiting, step);
+	waiting_step_free(former);
 	api_learner_leave(learner);
-	return step ? 0 : ERR_INPUT;
+	return code;
 }
 
 /*

@@ -2,13 +2,13 @@
 #include "api/waiting.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "store/journal.h"
 
-int waiting_step_new(
-	struct waiting_step **step, const float *inputs, size_t floats, int count, struct err *err)
+static int step_room(struct waiting_step **step, size_t floats, int count, struct err *err)
 {
 	const size_t n = (size_t)count, size = n * floats;
 	struct waiting_step *made = mem_new(1, sizeof(*made));
@@ -19,13 +19,21 @@ int waiting_step_new(
 		made->inputs = mem_new(size, sizeof(*made->inputs));
 		made->guesses = mem_new(n * JOURNAL_GUESSES, sizeof(*made->guesses));
 	}
-	if (made && made->inputs && made->guesses) {
-		memcpy(made->inputs, inputs, size * sizeof(*inputs));
+	if (made && made->inputs && made->guesses)
 		return 0;
-	}
 	waiting_step_free(made);
 	*step = NULL;
-	return err_memory(err, "a time step", size * sizeof(*inputs));
+	return err_memory(err, "a time step", size * sizeof(float));
+}
+
+int waiting_step_new(
+	struct waiting_step **step, const float *inputs, size_t floats, int count, struct err *err)
+{
+	const int code = step_room(step, floats, count, err);
+
+	if (!code)
+		memcpy((*step)->inputs, inputs, (size_t)count * floats * sizeof(*inputs));
+	return code;
 }
 
 void waiting_step_free(struct waiting_step *step)
@@ -96,7 +104,6 @@ struct waiting_step *waiting_find(const struct waiting *waiting, uint64_t ticket
 		return waiting->steps[place];
 	err_set(err, ERR_INPUT, "ticket %" PRIu64 ": %s", ticket,
 		!ticket || ticket >= waiting->next ? "was never given out"
-		: ticket < waiting->first          ? "was given out before the learner was opened"
 						   : "was revealed or dropped before");
 	return NULL;
 }
@@ -110,4 +117,64 @@ void waiting_remove(struct waiting *waiting, const struct waiting_step *step)
 	waiting_step_free(*at);
 	waiting->count--;
 	memmove(at, at + 1, (waiting->count - place) * sizeof(struct waiting_step *));
+}
+
+enum { KEY = 48 };
+
+static void key_of(char out[KEY], uint64_t ticket, int i)
+{
+	snprintf(out, KEY, "t%" PRIu64 "/%d", ticket, i);
+}
+
+/* Pointers, and behind them what they point to. */
+const char **waiting_keys(const struct waiting_step *step, uint64_t ticket)
+{
+	const size_t n = (size_t)step->count;
+	const char **keys = mem_new(n, sizeof(*keys) + KEY);
+	char *words = keys ? (char *)(keys + n) : NULL;
+
+	for (int i = 0; i < step->count && keys; i++) {
+		keys[i] = words + (ptrdiff_t)i * KEY;
+		key_of(words + (ptrdiff_t)i * KEY, ticket, i);
+	}
+	return keys;
+}
+
+/* How many inputs wait under a ticket: those of a step have numbers from 0 on. */
+static int count_inputs(struct journal *journal, uint64_t ticket, int *count, struct err *err)
+{
+	struct journal_found found = {.place = JOURNAL_WAITS};
+	int code = 0;
+
+	for (*count = -1; !code && found.place == JOURNAL_WAITS; ++*count) {
+		char key[KEY];
+
+		key_of(key, ticket, *count + 1);
+		code = journal_find(journal, key, NULL, &found, err);
+	}
+	return code;
+}
+
+int waiting_load(struct waiting_step **step, struct journal *journal, uint64_t ticket,
+	size_t floats, struct err *err)
+{
+	int count, code = count_inputs(journal, ticket, &count, err);
+
+	*step = NULL;
+	if (code || !count)
+		return code;
+	code = step_room(step, floats, count, err);
+	for (int i = 0; i < count && !code; i++) {
+		char key[KEY];
+		bool found;
+
+		key_of(key, ticket, i);
+		code = journal_look(journal, key, (*step)->inputs + (size_t)i * floats,
+			(*step)->guesses + (ptrdiff_t)i * JOURNAL_GUESSES, &found, err);
+	}
+	if (code) {
+		waiting_step_free(*step);
+		*step = NULL;
+	}
+	return code;
 }

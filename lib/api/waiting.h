@@ -37,8 +37,19 @@ int waiting_reserve(struct waiting *waiting, int count, int64_t most, struct err
 /* Takes the step, for which room was reserved, and gives it a ticket. */
 void waiting_add(struct waiting *waiting, struct waiting_step *step);
 
-/* NULL (ERR_INPUT) if the ticket stands for no step that waits. Remove frees the step. */
+/* NULL (ERR_INPUT) if the ticket stands for no step that waits here. Remove frees the step. */
 struct waiting_step *waiting_find(const struct waiting *waiting, uint64_t ticket, struct err *err);
 void waiting_remove(struct waiting *waiting, const struct waiting_step *step);
+
+/*
+ * Of a learner in a folder, steps also wait in its journal, so that they outlive the process:
+ * under a key for each input, which no stream of lines can have. waiting_load makes a step of
+ * what waits there under a ticket; *step is NULL if nothing does. waiting_keys are those of a step,
+ * for mem_free; NULL if memory ran out.
+ */
+struct journal;
+int waiting_load(struct waiting_step **step, struct journal *journal, uint64_t ticket,
+	size_t floats, struct err *err);
+const char **waiting_keys(const struct waiting_step *step, uint64_t ticket);
 
 #endif

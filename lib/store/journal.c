@@ -242,6 +242,8 @@ static int add_body(struct lmdb *lmdb, const void *context)
 	job->header->added += job->n;
 	for (size_t i = 0; i < j->taken_count && !status; i++)
 		status = journal_unwait(j, j->taken[i].key, j->taken[i].arrival);
+	if (!status)
+		status = journal_unwait_all(j, j->leaving, j->leaving_count);
 	for (int64_t id = j->header.added; id < j->header.added + (int64_t)j->labelled && !status;
 		id++)
 		status = lmdb_remove(lmdb, LABELLED, id_key(&id));

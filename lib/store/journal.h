@@ -104,6 +104,17 @@ int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float
 	int32_t *guesses, int32_t *label, struct err *err);
 int64_t journal_waiting(const struct journal *journal);
 
+/*
+ * For a caller that has the inputs of several keys at hand: journal_look reads what waits under a
+ * key and leaves it there; *found is false if nothing does. journal_leave says which keys, those
+ * that something waits under, the next journal_add ends the waiting of, in its transaction;
+ * borrowed until then, n 0: none. journal_drop ends it at once.
+ */
+int journal_look(struct journal *journal, const char *key, float *input, int32_t *guesses,
+	bool *found, struct err *err);
+void journal_leave(struct journal *journal, const char *const *keys, int n);
+int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err);
+
 /* Fills in the guesses of n samples, JOURNAL_GUESSES each. Errors are those of journal_read. */
 int journal_guesses(
 	struct journal *journal, const int64_t *ids, int n, int32_t *guesses, struct err *err);

@@ -83,6 +83,8 @@ struct journal {
 	size_t labelled;        /* how many of them have labels in the table */
 	const int32_t *guesses; /* what journal_beside said, as is the mark */
 	const struct journal_mark *mark;
+	const char *const *leaving; /* what journal_leave said */
+	int leaving_count;
 	struct note *notes; /* that wait to be written */
 	size_t notes_count, notes_room;
 };
@@ -126,6 +128,8 @@ void journal_drop_notes(struct journal *journal);
 int journal_put_header(struct journal *journal, const struct header *header);
 int journal_put_notes(struct journal *journal);
 /* The input no longer waits. */
+/* Those of journal_leave. */
+int journal_unwait_all(struct journal *journal, const char *const *keys, int n);
 int journal_unwait(struct journal *journal, const char *key, int64_t arrival);
 /* Remembers the key of a sample; forgets keys that are too old. */
 int journal_remember(struct journal *journal, const char *key, const struct done *done);

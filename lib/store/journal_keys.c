@@ -119,6 +119,48 @@ int journal_unwait(struct journal *journal, const char *key, int64_t arrival)
 	return status ? status : lmdb_remove(journal->lmdb, WAITING, text_key(key));
 }
 
+int journal_unwait_all(struct journal *j, const char *const *keys, int n)
+{
+	int status = 0;
+
+	for (int i = 0; i < n && !status; i++) {
+		const void *record;
+		struct tail tail;
+		size_t size;
+
+		status = lmdb_peek(j->lmdb, WAITING, text_key(keys[i]), &record, &size);
+		if (status || !record || size != j->input + sizeof(tail))
+			continue;
+		memcpy(&tail, (const char *)record + j->input, sizeof(tail));
+		status = journal_unwait(j, keys[i], tail.arrival);
+	}
+	return status;
+}
+
+void journal_leave(struct journal *journal, const char *const *keys, int n)
+{
+	journal->leaving = keys;
+	journal->leaving_count = n;
+}
+
+static int drop_body(struct lmdb *lmdb, const void *context)
+{
+	struct journal *j = (struct journal *)context;
+
+	(void)lmdb;
+	return journal_unwait_all(j, j->leaving, j->leaving_count);
+}
+
+int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err)
+{
+	int code;
+
+	journal_leave(journal, keys, n);
+	code = lmdb_write(journal->lmdb, drop_body, journal, "cannot drop inputs", err);
+	journal_leave(journal, NULL, 0);
+	return code;
+}
+
 /* The oldest inputs give way, except those that were taken. */
 static int make_way(struct journal *j, struct header *header, int64_t waiting)
 {
@@ -191,6 +233,23 @@ static int waiting_find(
 			return 0;
 	}
 	return err_set(err, ERR_FORMAT, "%s: the input of %s is damaged", j->folder, key);
+}
+
+int journal_look(struct journal *journal, const char *key, float *input, int32_t *guesses,
+	bool *found, struct err *err)
+{
+	struct err why = {0};
+	struct tail tail;
+	int code = lmdb_begin(journal->lmdb, err);
+
+	if (code)
+		return code;
+	code = waiting_find(journal, key, input, &tail, &why);
+	lmdb_end(journal->lmdb);
+	*found = !code;
+	if (!code)
+		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
+	return code && code != ERR_INPUT ? err_set(err, code, "%s", why.message) : 0;
 }
 
 static int taken_reserve(struct journal *j, struct err *err)

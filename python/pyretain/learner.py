@@ -90,8 +90,17 @@ class Step:
         self.labels = labels
         self.probabilities: Floats = predicted["probability"]
 
+    @property
+    def ticket(self) -> int:
+        """A number that stands for the step, also for another process that opens its folder."""
+        return int(self._ticket.number)
+
     def __repr__(self) -> str:
         return f"Step(labels={self.labels!r})"
+
+
+def _ticket_of(step: Union[Step, int]) -> Any:
+    return step._ticket if isinstance(step, Step) else ffi.new("struct retain_ticket *", {"number": step})
 
 
 def _bar() -> ProgressFunction:
@@ -422,17 +431,21 @@ class Learner:
             self._refresh()
         return Step(ticket, predicted, self._looked_up(predicted["label"]))
 
-    def reveal(self, step: Step, labels: Any) -> None:
-        """The labels of a step, in the order of its inputs. With a folder they are then on disk."""
-        numbers = self._numbered(labels, step.count)
+    def reveal(self, step: Union[Step, int], labels: Any) -> None:
+        """
+        The labels of a step, or of its ticket, in the order of its inputs. With a folder they are then on disk; so are
+        the inputs since they were observed, so that a ticket can be revealed by another process.
+        """
+        count = step.count if isinstance(step, Step) else len(labels)
+        numbers = self._numbered(labels, count)
         code = lib.retain_learner_reveal(
-            self._alive(), step._ticket[0], ffi.from_buffer(LABELS, numbers), step.count, here.err
+            self._alive(), _ticket_of(step)[0], ffi.from_buffer(LABELS, numbers), count, here.err
         )
         check(code)
 
-    def drop(self, step: Step) -> None:
-        """The labels of this step will never come."""
-        check(lib.retain_learner_drop(self._alive(), step._ticket[0], here.err))
+    def drop(self, step: Union[Step, int]) -> None:
+        """The labels of this step, or of its ticket, will never come."""
+        check(lib.retain_learner_drop(self._alive(), _ticket_of(step)[0], here.err))
 
     def train(self, iterations: Optional[int] = None) -> None:
         """Makes so many iterations; None: what the budget of the steps so far allows.

@@ -344,25 +344,42 @@ static void loaded_weights_are_kept(void **state)
 	assert_same(straight, open_in("run", NULL));
 }
 
-static void tickets_end_with_the_process(void **state)
+/* Inputs that wait are on disk: their labels may come to another process. */
+static void tickets_outlive_the_process(void **state)
 {
-	struct retain_learner *learner = open_in("run", NULL);
-	struct step step = step_of(1), after = step_of(2);
+	struct retain_learner *learner = open_in("run", NULL), *straight = open_in("other", NULL);
+	struct step step = step_of(1), dropped = step_of(3), after = step_of(2), same = step_of(1),
+		    then = step_of(2);
 	struct retain_err err;
 
 	(void)state;
 	observe(learner, &step);
-	retain_learner_close(learner);
-	sleep(1); /* tickets are told apart by the second of opening */
+	observe(learner, &dropped);
+	retain_learner_free(learner); /* as a killed process leaves it */
+	sleep(1);                     /* tickets are told apart by the second of opening */
 	learner = open_in("run", NULL);
 	observe(learner, &after);
 	assert_int_not_equal(step.ticket.number, after.ticket.number);
+	assert_int_equal(retain_learner_reveal(learner, step.ticket, step.labels, N - 1, &err),
+		RETAIN_ERR_INPUT);
+	assert_says(err, "stands for");
+	reveal(learner, &step);
+	train(learner, RETAIN_BUDGET);
+	assert_ok(retain_learner_drop(learner, dropped.ticket, &err), err);
+	assert_int_equal(retain_learner_drop(learner, dropped.ticket, &err), RETAIN_ERR_INPUT);
+	assert_says(err, "was revealed or dropped before");
 	assert_int_equal(retain_learner_reveal(learner, step.ticket, step.labels, N, &err),
 		RETAIN_ERR_INPUT);
-	assert_says(err, "was given out before the learner was opened");
+	assert_says(err, "was revealed or dropped before");
 	reveal(learner, &after);
-	assert_int_equal(metrics_of(learner).steps, 1);
-	retain_learner_close(learner);
+	train(learner, RETAIN_BUDGET);
+	observe(straight, &same);
+	observe(straight, &then);
+	reveal(straight, &same);
+	train(straight, RETAIN_BUDGET);
+	reveal(straight, &then);
+	train(straight, RETAIN_BUDGET);
+	assert_same(learner, straight);
 }
 
 static void a_folder_has_one_learner(void **state)
@@ -652,7 +669,7 @@ int main(void)
 		tree_test(closed_then_killed),
 		tree_test(a_damaged_checkpoint),
 		tree_test(loaded_weights_are_kept),
-		tree_test(tickets_end_with_the_process),
+		tree_test(tickets_outlive_the_process),
 		tree_test(a_folder_has_one_learner),
 		tree_test(another_config_is_refused),
 		tree_test(other_runs_are_refused),
