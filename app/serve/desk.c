@@ -99,6 +99,15 @@ static int take_lines(struct desk *desk, struct job *job, bool more, struct err 
 	return code;
 }
 
+static int take_event(struct desk *desk, struct job *job, struct err *err)
+{
+	struct event event = *job->event;
+
+	event.place.line = ++job->line;
+	desk->live->session.lines++;
+	return session_take(&desk->live->session, &event, &job->answers.sender, err);
+}
+
 /* By the learner itself; a job has the copy that knows the classes there are now. */
 static int predict(struct desk *desk, struct job *job, struct err *err)
 {
@@ -148,7 +157,10 @@ static int take(struct desk *desk, struct job *jobs, struct err *err)
 		jobs->answers.sender.answer = answers_say;
 		jobs->next = desk->open;
 		desk->open = jobs;
-		if (!code)
+		session_expect_more(&desk->live->session, next);
+		if (!code && jobs->event)
+			code = take_event(desk, jobs, err);
+		else if (!code)
 			code = take_lines(desk, jobs, next, err);
 		jobs->taken = true;
 	}

@@ -30,6 +30,8 @@ struct job {
 	const char *bytes;
 	size_t size;
 	bool single;
+	/* Or an event, decoded, whose input has as many numbers as the learner's. Borrowed, too. */
+	const struct event *event;
 	int64_t line;           /* the number of the last line before these; moves */
 	struct answers answers; /* its words are added to; the caller releases them */
 	/* Or questions, if there are inputs. */

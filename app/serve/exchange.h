@@ -55,9 +55,10 @@ struct exchange {
 	int64_t received;
 	int64_t held; /* of the service's budget */
 	struct job job;
-	bool asked;   /* the job was on the desk, and is done when this is served again */
-	size_t sent;  /* bytes of the body that the job has */
-	size_t whole; /* bytes of it that are whole lines */
+	struct event event; /* the job's, if it is one */
+	bool asked;         /* the job was on the desk, and is done when this is served again */
+	size_t sent;        /* bytes of the body that the job has */
+	size_t whole;       /* bytes of it that are whole lines */
 	/* A question: inputs, logits, and how the answer is to look. */
 	float *inputs, *logits;
 	struct answers_wish *wishes;

@@ -205,8 +205,8 @@ static enum http_next make_inputs(struct exchange *exchange, size_t count)
 	return HTTP_GO;
 }
 
-/* Inputs that are to be kept, if the sender may do that. */
-static enum http_next put_inputs(struct exchange *exchange)
+/* Whether inputs may be kept: by whom, and of whom. */
+static enum http_next may_keep(struct exchange *exchange)
 {
 	if (exchange->request->reader)
 		return http_refuse(exchange->request, 403,
@@ -214,22 +214,47 @@ static enum http_next put_inputs(struct exchange *exchange)
 	if (!desk_learns(exchange->served->desk))
 		return http_refuse(exchange->request, 400,
 			"nothing learns here, so nothing is kept: leave out the id");
-	return put_lines(exchange, LIVE_INPUTS);
+	return HTTP_GO;
 }
 
+static enum http_next put_inputs(struct exchange *exchange)
+{
+	const enum http_next next = may_keep(exchange);
+
+	return next == HTTP_GO ? put_lines(exchange, LIVE_INPUTS) : next;
+}
+
+/* The input that was read is the event's. */
+static enum http_next put_event(struct exchange *exchange)
+{
+	const enum http_next next = may_keep(exchange);
+
+	if (next != HTTP_GO)
+		return next;
+	exchange->event.has_input = true;
+	exchange->event.input = exchange->inputs;
+	exchange->job.event = &exchange->event;
+	exchange->job.kind = LIVE_INPUTS;
+	return exchange_put(exchange, false);
+}
+
+/* Numbers are read once. Rows with names teach the schema, which is the desk's to do. */
 static enum http_next predict_object(struct exchange *exchange)
 {
 	const struct piece all = {exchange->body.data, exchange->body.size};
-	struct event line;
+	struct event *event = &exchange->event;
 	enum http_next next = make_inputs(exchange, 1);
+	bool named;
 
 	if (next == HTTP_GO)
-		next = read_object(exchange, all, 0, &line);
+		next = read_object(exchange, all, 0, event);
 	if (next != HTTP_GO)
 		return next;
-	if (*line.id)
-		return put_inputs(exchange);
-	return exchange->copy ? ask(exchange) : say_nothing(exchange);
+	if (!*event->id)
+		return exchange->copy ? ask(exchange) : say_nothing(exchange);
+	named = desk_schema_begin(exchange->served->desk);
+	desk_schema_end(exchange->served->desk);
+	return exchange->copy && !named ? put_event(exchange) : put_inputs(exchange);
 }
 
 static enum http_next predict_list(struct exchange *exchange)
@@ -264,32 +289,17 @@ static enum http_next predict_list(struct exchange *exchange)
 	return exchange->copy ? ask(exchange) : say_nothing(exchange);
 }
 
-/* An image that is kept becomes an object with its numbers, which make the same floats again. */
 static enum http_next put_picture(struct exchange *exchange, const char *id)
 {
-	const size_t floats = copy_floats(exchange->copy);
-	struct text words = {0};
-	struct jwriter json = {.out = &words};
+	struct event *event = &exchange->event;
+	struct err err = {0};
 	char *end;
 	const long long number = strtoll(id, &end, 10);
-	char again[32];
 
-	snprintf(again, sizeof(again), "%lld", number);
-	jwriter_table(&json, NULL);
-	if (*end || strcmp(again, id) != 0)
-		jwriter_text(&json, "id", id);
-	else
-		jwriter_whole(&json, "id", number);
-	jwriter_list(&json, "input");
-	for (size_t i = 0; i < floats; i++)
-		jwriter_number(&json, NULL, (double)exchange->inputs[i]);
-	jwriter_end(&json);
-	jwriter_end(&json);
-	text_release(&exchange->body);
-	exchange->body = words;
-	if (words.failed)
-		return http_refuse(exchange->request, 503, "out of memory");
-	return put_inputs(exchange);
+	live_line_number_id(event, number);
+	if ((*end || strcmp(event->id, id) != 0) && live_line_text_id(event, id, "?id=", &err))
+		return http_refuse(exchange->request, 400, "%s", err.message);
+	return put_event(exchange);
 }
 
 static enum http_next predict_picture(struct exchange *exchange)
