@@ -116,6 +116,14 @@ static int start(const struct request *request, bool model, struct service *serv
 	return go(request, service);
 }
 
+static bool holds_run(const char *folder)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/config.ini", folder);
+	return path_exists(path);
+}
+
 int cmd_serve(int argc, char **argv)
 {
 	struct request request = {0};
@@ -155,6 +163,9 @@ int cmd_serve(int argc, char **argv)
 	model = request.what && path_ends(request.what, ".safetensors");
 	if (request.what && path_is_folder(request.what) && !request.out)
 		request.out = request.what;
+	/* A folder goes on by its own config, whoever made it. */
+	if (!request.what && request.out && holds_run(request.out))
+		request.what = request.out;
 	if (model && request.out)
 		return complain(EXIT_USAGE, "--out: a model that does not learn needs no folder");
 	service = mem_new(1, sizeof(*service));

@@ -71,6 +71,19 @@ def goes_on():
             "the same rows as a file and as lines come to the same bits")
 
 
+def served():
+    """A file begins a folder that HTTP goes on with."""
+    run("monday.csv", "--out", "served")
+    service = Service(RETAIN, "--out", "served", "--listen", "127.0.0.1:0")
+    asked = service.post("/v1/predict", {"id": "q", "input": {"x": 4.0, "y": -2.0, "city": "Paris"}})
+    told = service.post("/v1/label", {"id": "q", "label": "sideways"})
+    service.end()
+    verdict(asked[1].get("prediction") == "flat" and told[1] == {"id": "q", "label": "sideways", "sample": 600},
+            "HTTP goes on with a file's folder", asked, told)
+    code, _, said = run("tuesday.csv", "--resume", "served")
+    verdict(code == 0 and samples("served") == 1001, "and then another file", said)
+
+
 def ways_in():
     """The same events as lines, over HTTP, and as the two in turn, come to one model."""
     draws = random.Random(7)
@@ -125,6 +138,7 @@ def main():
         write_table("tuesday.csv", 400, 2, ("UP", "DOWN", "flat", "new"))
         write_table("wednesday.csv", 200, 3, ("UP", "DOWN", "flat", "new"))
         goes_on()
+        served()
         ways_in()
         refused()
     return tap.plan()
