@@ -59,7 +59,7 @@ static int hear_options(struct options **options, struct err *err)
 	crew->type->share(crew, 0, &crew->anyway, sizeof(crew->anyway));
 	code = config_defaults(options, &app_scope, err);
 	if (!code)
-		code = options_read_text(*options, "rank 0's config", words, size, err);
+		code = options_read_saved(*options, "rank 0's config", words, size, true, err);
 	mem_free(words);
 	return code;
 }
