@@ -149,7 +149,7 @@ int cmd_serve(int argc, char **argv)
 		"Nothing need be set: the first input says what inputs are, and classes come\n"
 		"with their labels. CONFIG has keys, or [learner NAME] sections for several\n"
 		"learners. DIR is a folder that --out made; a MODEL only answers. See\n"
-		"docs/reference/http.md.",
+		"docs/guide/serve.md.",
 		rows, .example = "retain serve --out runs/shop"};
 	struct service *service;
 	bool model;
