@@ -270,6 +270,112 @@ static void a_lead_changes_once(void **state)
 	mix_release(&mix);
 }
 
+/* A logarithmic pool as its formulas have it, with full matrices and Gauss's elimination. */
+struct pool_reference {
+	double keep, weights[3], curvature[3][3];
+};
+
+static void reference_answer(const struct pool_reference *pool, double said[3][2], double answer[2])
+{
+	double logits[2] = {0};
+
+	for (int i = 0; i < 3; i++)
+		for (int c = 0; c < 2; c++)
+			logits[c] += pool->weights[i] * said[i][c];
+	answer[0] = 1 / (1 + exp(logits[1] - logits[0]));
+	answer[1] = 1 - answer[0];
+}
+
+static void reference_learn(struct pool_reference *pool, double said[3][2], int label)
+{
+	double p[2], apart[3][2], a[3][4];
+
+	reference_answer(pool, said, p);
+	for (int i = 0; i < 3; i++)
+		for (int c = 0; c < 2; c++)
+			apart[i][c] = said[i][c] - p[0] * said[i][0] - p[1] * said[i][1];
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 3; j++) {
+			pool->curvature[i][j] = pool->keep * pool->curvature[i][j] +
+						(p[0] * apart[i][0] * apart[j][0] +
+							p[1] * apart[i][1] * apart[j][1] +
+							apart[i][label] * apart[j][label]) /
+							2;
+			a[i][j] = pool->curvature[i][j] + 2 * (i == j);
+		}
+		a[i][3] = -apart[i][label] + (1 - pool->keep) * 2 * (pool->weights[i] - 1.0 / 3);
+	}
+	for (int k = 0; k < 3; k++)
+		for (int i = 0; i < 3; i++)
+			for (int j = 3; j >= k && i != k; j--)
+				a[i][j] -= a[i][k] / a[k][k] * a[k][j];
+	for (int i = 0; i < 3; i++)
+		pool->weights[i] -= a[i][3] / a[i][i];
+}
+
+/* Three records and three pools, mixed by a record of their own. */
+static void pools_learn_whom_to_trust(void **state)
+{
+	static const double keeps[3] = {0.98, 0.9, 0.998};
+	const struct mix_config config = {.models = 3, .keep = 0.5, .span = 4, .pool = true};
+	struct pool_reference pools[3] = {
+		{0.998, {0}, {{0}}}, {0.99, {0}, {{0}}}, {0.9998, {0}, {{0}}}};
+	double record[3][3] = {{0}}, top[6] = {0};
+	struct mix mix;
+	struct err err;
+
+	(void)state;
+	assert_ok(mix_init(&mix, &config, kernels_at(0), 2, &err), err);
+	for (int k = 0; k < 3; k++)
+		for (int i = 0; i < 3; i++)
+			pools[k].weights[i] = 1.0 / 3;
+	for (int t = 0; t < 300; t++) {
+		const float noise = rng_float((struct rng){5, RNG_TEST}, (uint64_t)t);
+		const int32_t label = noise > 0.5f;
+		/* One that knows, one that repeats it more timidly, one that is wrong but sure. */
+		const float first[3] = {
+			0.1f + 0.8f * noise, 0.4f + 0.2f * noise, t % 3 ? 1 - label : (float)label};
+		double said[3][2], blends[6][2] = {{0}}, all = 0, expected = 0;
+		float sum[2];
+
+		for (int i = 0; i < 3; i++) {
+			const float shares[2] = {1 - first[i], first[i]};
+
+			mix_say(&mix, i, shares, 1);
+			for (int c = 0; c < 2; c++)
+				said[i][c] = log(fmax((double)shares[c], 1e-3));
+		}
+		for (int k = 0; k < 3; k++) {
+			double weights = 0;
+
+			for (int i = 0; i < 3; i++)
+				weights += exp(record[k][i]);
+			for (int i = 0; i < 3; i++)
+				for (int c = 0; c < 2; c++)
+					blends[k][c] +=
+						exp(record[k][i]) / weights * exp(said[i][c]);
+			reference_answer(&pools[k], said, blends[3 + k]);
+		}
+		for (int k = 0; k < 6; k++)
+			all += exp(top[k]);
+		for (int k = 0; k < 6; k++)
+			expected += exp(top[k]) / all * blends[k][1];
+		mix_pool_answer(&mix, 1, sum);
+		assert_float_equal(sum[1], expected, 2e-4);
+		for (int i = 0; i < 3; i++)
+			mix_score(&mix, i, &(float){(float)-said[i][label]}, 1);
+		mix_reveal(&mix, &label, 1);
+		for (int k = 0; k < 6; k++)
+			top[k] = 0.99 * top[k] + log(blends[k][label] + 1e-3);
+		for (int k = 0; k < 3; k++) {
+			for (int i = 0; i < 3; i++)
+				record[k][i] = keeps[k] * record[k][i] + said[i][label];
+			reference_learn(&pools[k], said, label);
+		}
+	}
+	mix_release(&mix);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +388,7 @@ int main(void)
 		cmocka_unit_test(everything_stays_finite),
 		cmocka_unit_test(records_by_class),
 		cmocka_unit_test(a_lead_changes_once),
+		cmocka_unit_test(pools_learn_whom_to_trust),
 	};
 
 	return cmocka_run_group_tests_name("mix", tests, NULL, NULL);

@@ -43,7 +43,8 @@ int mix_init(struct mix *mix, const struct mix_config *config, const struct ops 
 	mix->ever = mem_new(count, sizeof(double));
 	mix->raise = mem_new(count, sizeof(float));
 	mix->gained = mem_new(count, sizeof(double));
-	if (!mix->recent || !mix->ever || !mix->raise || !mix->gained || !mix_class_init(mix)) {
+	if (!mix->recent || !mix->ever || !mix->raise || !mix->gained || !mix_class_init(mix) ||
+		!mix_pool_init(mix)) {
 		mix_release(mix);
 		return err_memory(err, "a mixture", 3 * count * sizeof(double));
 	}
@@ -58,6 +59,7 @@ void mix_release(struct mix *mix)
 	mem_free(mix->raise);
 	mem_free(mix->gained);
 	mix_class_release(mix);
+	mix_pool_release(mix);
 	*mix = (struct mix){0};
 }
 
@@ -133,6 +135,7 @@ void mix_restart(struct mix *mix)
 {
 	memset(mix->record, 0, sizeof(mix->record));
 	mix_class_restart(mix);
+	mix_pool_restart(mix);
 	for (int c = 0; c < mix->classes; c++) {
 		mix->recent[c] = 1.0 / mix->classes;
 		mix->ever[c] = 1;
@@ -226,6 +229,18 @@ void mix_gather(const struct mix *mix, const double *weights, int model, const f
 			probabilities, n, sum);
 	else
 		mix_add_by_class(mix, model, probabilities, n, sum);
+}
+
+void mix_say(struct mix *mix, int model, const float *probabilities, int n)
+{
+	const size_t count = (size_t)n * (size_t)mix->classes;
+
+	mix_pool_say(mix, model, probabilities, n);
+	if (model || !(mix->config.prior > 0))
+		return;
+	memset(mix->raised, 0, count * sizeof(*mix->raised));
+	mix_add(mix, 0, 1, probabilities, n, mix->raised);
+	mix_pool_say(mix, mix->count - 1, mix->raised, n);
 }
 
 /* Whether it was right so much more often that it is no accident. */
@@ -389,6 +404,7 @@ bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
 	for (int i = 0; i < mix->count; i++)
 		mix->record[i] = mix->config.keep * mix->record[i] + mix->gain[i];
 	mix_class_reveal(mix);
+	mix_pool_reveal(mix, labels, n);
 	if (mix->config.last)
 		count_repeats(mix, labels, n);
 	count_labels(mix, labels, n);
@@ -402,7 +418,7 @@ static void check(struct mix *mix, struct state *state)
 	bool right = mix->repeats >= 0 && mix->repeats <= 1 && mix->expected >= 0 &&
 		     mix->expected <= 1 && mix->lead >= 0 && mix->lead < mix->count &&
 		     mix->rival >= 0 && mix->rival < mix->count && mix->seen >= 1 &&
-		     isfinite(mix->seen) && mix_class_right(mix);
+		     isfinite(mix->seen) && mix_class_right(mix) && mix_pool_right(mix);
 
 	for (int i = 0; i < mix->count; i++)
 		right = right && isfinite(mix->record[i]);
@@ -444,6 +460,7 @@ void mix_state(struct mix *mix, struct state *state)
 		state_double(state, "expected", &mix->expected);
 	}
 	mix_class_state(mix, state);
+	mix_pool_state(mix, state);
 	state_leave(state);
 	if (!state_failed(state))
 		check(mix, state);

@@ -28,7 +28,7 @@
 
 struct ops;
 
-enum { MIX_MODELS = 11, MIX_CHUNK = 64 };
+enum { MIX_MODELS = 24, MIX_CHUNK = 64 };
 enum mix_guess { MIX_MOST, MIX_LAST, MIX_GUESSES };
 
 struct mix_config {
@@ -39,6 +39,7 @@ struct mix_config {
 	bool last;    /* the prior knows the label before the chunk */
 	bool guard;
 	bool by_class; /* records are kept by the class that the first model sees */
+	bool pool;     /* answers by mix_pool_answer: logarithmic pools beside records */
 };
 
 struct mix {
@@ -60,8 +61,10 @@ struct mix {
 	 * and the classes that the first model saw in the samples in hand. */
 	double *class_record, *class_gain;
 	int32_t *spoken;
-	float *raise;   /* what the prior multiplies a class's probability by */
-	double *gained; /* shares of the chunk that is being counted; zeros between chunks */
+	struct mix_pool *pool; /* NULL without `pool` */
+	float *raised;         /* with `pool`: what the prior makes of a chunk */
+	float *raise;          /* what the prior multiplies a class's probability by */
+	double *gained;        /* shares of the chunk that is being counted; zeros between chunks */
 	/* The leading model, for the log: it changes once another has led for a while. */
 	int lead, rival, rival_chunks;
 };
@@ -98,6 +101,13 @@ void mix_gather(const struct mix *mix, const double *weights, int model, const f
 	int n, float *sum);
 /* The weight of the prior's model; 0: there is none. */
 double mix_prior_weight(const struct mix *mix, const double *weights);
+
+/*
+ * With `pool`, in place of gathering: what each model says of up to MIX_CHUNK samples, the first
+ * model last since the prior's follows from it; then the answer, all of `sum`.
+ */
+void mix_say(struct mix *mix, int model, const float *probabilities, int n);
+void mix_pool_answer(const struct mix *mix, int n, float *sum);
 
 void mix_guard(const struct mix *mix, int n, float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);

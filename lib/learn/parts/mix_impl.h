@@ -17,4 +17,13 @@ void mix_class_reveal(struct mix *mix);
 bool mix_class_right(const struct mix *mix);
 void mix_class_state(struct mix *mix, struct state *state);
 
+/* These do nothing unless there are pools. */
+bool mix_pool_init(struct mix *mix);
+void mix_pool_release(struct mix *mix);
+void mix_pool_restart(struct mix *mix);
+void mix_pool_say(struct mix *mix, int model, const float *probabilities, int n);
+void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n);
+bool mix_pool_right(const struct mix *mix);
+void mix_pool_state(struct mix *mix, struct state *state);
+
 #endif

@@ -106,14 +106,24 @@ int parts_answer(struct parts *parts, int model, const struct part_samples *samp
 struct asking {
 	struct part_samples samples;
 	const double *weights;
+	bool pool; /* what models say is pooled, not added up by weights */
 	float *sum;
 };
 
 /* Models without a weight are not computed. */
 static bool counts(const struct parts *parts, const struct asking *a, int model)
 {
-	return !a->weights || a->weights[model] > 0 ||
+	return a->pool || !a->weights || a->weights[model] > 0 ||
 	       (!model && mix_prior_weight(&parts->mix, a->weights) > 0);
+}
+
+static void gather(
+	struct parts *parts, const struct asking *a, int model, const float *probabilities)
+{
+	if (a->pool)
+		mix_say(&parts->mix, model, probabilities, a->samples.n);
+	else
+		mix_gather(&parts->mix, a->weights, model, probabilities, a->samples.n, a->sum);
 }
 
 static int ask_slow(struct parts *parts, struct asking *a, struct err *err)
@@ -129,7 +139,7 @@ static int ask_slow(struct parts *parts, struct asking *a, struct err *err)
 		return code;
 	parts_softmax(parts, &a->samples, parts->slow);
 	mix_look(&parts->mix, parts->slow, n);
-	mix_gather(&parts->mix, a->weights, 0, parts->slow, n, a->sum);
+	gather(parts, a, 0, parts->slow);
 	return 0;
 }
 
@@ -141,7 +151,7 @@ static int ask_part(struct parts *parts, const struct asking *a, int model, stru
 		return 0;
 	code = parts_answer(parts, model, &a->samples, parts->logits, err);
 	if (!code)
-		mix_gather(&parts->mix, a->weights, model, parts->logits, a->samples.n, a->sum);
+		gather(parts, a, model, parts->logits);
 	return code;
 }
 
@@ -151,6 +161,8 @@ static int ask_chunk(struct parts *parts, struct asking *a, struct err *err)
 
 	for (int i = 1; i <= parts->count && !code; i++)
 		code = ask_part(parts, a, i, err);
+	if (!code && a->pool)
+		mix_pool_answer(&parts->mix, a->samples.n, a->sum);
 	return code;
 }
 
@@ -186,18 +198,20 @@ int parts_predict(struct parts *parts, const struct part_view *view, bool ever, 
 {
 	const size_t classes = (size_t)parts->mix.classes;
 	const bool by_class = parts->mix.config.by_class && !ever;
+	const bool pool = parts->mix.config.pool && !ever;
 	double now[MIX_MODELS];
 	const double *weights = ever ? parts->ever : now;
 	int code = 0, one;
 
 	parts_now_weights(parts, now);
-	one = ever || by_class ? -1 : alone(parts, weights);
+	one = ever || by_class || pool ? -1 : alone(parts, weights);
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += PART_CHUNK) {
 		struct asking asking = {.samples = {.view = view,
 						.inputs = inputs + (size_t)at * view->floats,
 						.n = n - at < PART_CHUNK ? n - at : PART_CHUNK},
 			.weights = by_class ? NULL : weights,
+			.pool = pool,
 			.sum = logits + (size_t)at * classes};
 
 		code = one < 0 ? ask_chunk(parts, &asking, err)

@@ -16,7 +16,9 @@ static void take_answer(struct parts *parts, int model, const float *probabiliti
 	const struct mix *mix = &parts->mix;
 
 	mix_score(&parts->mix, model, parts->losses, n);
-	if (parts->mixed)
+	if (mix->config.pool)
+		mix_say(&parts->mix, model, probabilities, n);
+	else if (parts->mixed)
 		mix_gather(mix, mix->config.by_class ? NULL : parts->weights, model, probabilities,
 			n, parts->mixed);
 	if (parts->answer && parts->ever[model] > 0)
@@ -137,8 +139,11 @@ static void tell_lead(const struct parts *parts, const struct part_view *view)
 	const struct mix *mix = &parts->mix;
 	struct learner_lead lead = {.models = mix->count, .lead = mix->lead};
 
-	for (int i = 1; i <= parts->count; i++)
-		lead.names[i] = parts->models[i].part->type->word;
+	for (int i = 1; i <= parts->count; i++) {
+		const struct part_type *type = parts->models[i].part->type;
+
+		lead.names[i] = type->names ? type->names[parts->models[i].model] : type->word;
+	}
 	if (mix->config.prior > 0)
 		lead.names[mix->count - 1] = "prior";
 	mix_weights(mix, lead.weights);
@@ -152,7 +157,7 @@ static int learn_chunk(
 		.parts = parts,
 		.losses = parts->losses,
 		.logits = parts->logits,
-		.mixes = parts->mixed != NULL};
+		.mixes = parts->mixed || parts->mix.config.pool};
 	int code = score(parts, &lesson.samples, hits, err);
 
 	tell_macs(parts, samples);
@@ -161,6 +166,8 @@ static int learn_chunk(
 			code = learn_part(parts->list[i], &lesson, err);
 	if (code)
 		return code;
+	if (parts->mixed && parts->mix.config.pool)
+		mix_pool_answer(&parts->mix, samples->n, parts->mixed);
 	if (parts->mixed)
 		mix_score_guesses(&parts->mix, parts->mixed, samples->labels, samples->n);
 	if (mix_reveal(&parts->mix, samples->labels, samples->n))
@@ -223,7 +230,7 @@ static int make_ready(struct parts *parts, const struct part_view *view, int n, 
 		.parts = parts,
 		.losses = parts->losses,
 		.logits = parts->logits,
-		.mixes = parts->mixed != NULL};
+		.mixes = parts->mixed || parts->mix.config.pool};
 	int code;
 
 	if (parts->ready[n])

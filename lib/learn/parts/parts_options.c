@@ -30,8 +30,9 @@ const struct option_row parts_options[] = {
 	{"fast", "mix", OPTION_FLOAT, "0.98", "[0, 1)",
 		"share that a part's record keeps at a time step; the mixture weighs parts by "
 		"their records"},
-	{"fast", "mix_by", OPTION_CHOICE, "all", "all | class",
-		"one record per part, or one per part and class predicted by the slow net"},
+	{"fast", "mix_by", OPTION_CHOICE, "all", "all | class | pool",
+		"one record per part, one per part and class predicted by the slow net, or "
+		"logarithmic pools that learn which part to trust"},
 	{"fast", "alone", OPTION_INT, "0", "[0, 9]",
 		"let this part alone answer now, counting parts before heads; 0 is the mixture"},
 	{0},
@@ -78,7 +79,7 @@ static int read_words(struct parts_config *config, const char *words, struct err
 					words, type->word);
 		if (!type)
 			return unknown_word(words, at, size, err);
-		add_row(config, type, 1);
+		add_row(config, type, type->models ? type->models : 1);
 		at += size;
 		at += strspn(at, " ");
 	}
@@ -101,6 +102,7 @@ int parts_config(struct parts_config *config, const struct options *options, str
 	};
 	config->mix.by_class =
 		!strcmp(options_text(options, "fast.mix_by"), "class") && !config->alone;
+	config->mix.pool = !strcmp(options_text(options, "fast.mix_by"), "pool") && !config->alone;
 	for (int i = 0; i < PART_TYPES && !code; i++) {
 		int models = 0;
 

@@ -95,7 +95,7 @@ static void look_at_parts(struct published *made, const struct parts *parts)
 
 	made->parts = parts;
 	made->ever = parts && parts_know_ever(parts);
-	made->mixes = parts && !parts->mix.config.by_class;
+	made->mixes = parts && !parts->mix.config.by_class && !parts->mix.config.pool;
 	for (int i = 1; parts && i <= parts->count; i++) {
 		const struct part *part = parts->models[i].part;
 		const struct part_type *type = part->type;
