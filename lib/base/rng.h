@@ -32,6 +32,8 @@ enum rng_purpose {
 	RNG_TEST = 9,    /* tests and benchmarks */
 	RNG_THEORY = 20, /* noise of simulations */
 	RNG_BANK = 21,   /* which features a bank keeps */
+	RNG_FOREST = 22, /* bags and splits of trees */
+	RNG_YOUNG = 23,  /* first values and batches of a young net */
 };
 
 struct rng {

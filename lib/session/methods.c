@@ -108,5 +108,12 @@ const struct bundle method_suffixes[] = {
 		with_fast},
 	{"+heads", "after a method, for embeddings: ridge regression and nearest neighbours",
 		BUNDLE("fast.heads=ridge, knn"), with_fast},
+	{"+parts",
+		"after a method, for tables: many small models beside the net, and pools that "
+		"learn "
+		"which to trust",
+		BUNDLE("fast.heads=newton, hidden, labels, windows, forest, young",
+			"fast.mix_by=pool"),
+		with_fast},
 	{0},
 };

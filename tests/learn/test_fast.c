@@ -5,7 +5,9 @@
 #include "check.h"
 #include "../base/folder.h"
 
-#define TWO "fast.parts=0.3:0.97, 0.1:0.999:2"
+#define MANY "fast.heads=newton, hidden, labels, windows, forest, young"
+#define POOL "fast.mix_by=pool"
+#define TWO  "fast.parts=0.3:0.97, 0.1:0.999:2"
 
 static void fill(int64_t first, int n, float *inputs, int32_t *labels)
 {
@@ -314,6 +316,8 @@ static void asking_changes_nothing(void **state)
 		{"fast.parts=0.3:0.97:1:8", "fast.layers=head"},
 		{TWO, "fast.guard=true"},
 		{"fast.heads=ridge, knn"},
+		{MANY, POOL},
+		{TWO, POOL},
 	};
 
 	(void)state;
@@ -364,6 +368,8 @@ static void they_go_on(void **state)
 		{TWO, "fast.mix_by=class", "fast.guard=true"},
 		{TWO, "fast.heads=linear"},
 		{TWO, "fast.heads=linear", "fast.mix_by=class"},
+		{TWO, MANY, POOL},
+		{MANY, "fast.guard=true"},
 	};
 
 	(void)state;
@@ -494,29 +500,42 @@ static void threads_change_nothing(void **state)
 	assert_same_answers(&one, &three);
 	school_close(&one);
 	school_close(&three);
+	one = school_of(SETTINGS(TWO, MANY, POOL));
+	three = school_of(SETTINGS(TWO, MANY, POOL, "engine.threads=3"));
+	school_go(&one, 20, 2);
+	school_go(&three, 20, 2);
+	assert_same_answers(&one, &three);
+	school_close(&one);
+	school_close(&three);
 }
 
 /* Once a size of step is known neither answers nor learning ask for memory. */
 static void they_allocate_nothing(void **state)
 {
-	struct school school = school_of(SETTINGS(TWO, "fast.mix_by=class", "replay.pool=reservoir",
-		"replay.limit=500", "replay.validation_limit=99"));
+	static const char *const kinds[][2] = {
+		{"fast.mix_by=class"}, {POOL, MANY}, {"fast.heads=linear", "fast.guard=true"}};
 	float inputs[STEP * DIM], logits[STEP * CLASSES];
 	int32_t labels[STEP];
-	uint64_t before;
+	uint64_t before = 0;
 	struct err err;
 
 	(void)state;
 	fill(0, STEP, inputs, labels);
-	for (int k = 0; k < 200; k++) {
-		if (k == 100)
-			before = mem_count();
-		assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs, STEP, logits, &err),
-			err);
-		school_go(&school, 1, 1);
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		struct school school = school_of(SETTINGS(TWO, kinds[i][0], "replay.pool=reservoir",
+			"replay.limit=500", "replay.validation_limit=99", kinds[i][1]));
+
+		for (int k = 0; k < 200; k++) {
+			if (k == 100)
+				before = mem_count();
+			assert_ok(learner_predict(
+					  school.learner, LEARNER_NOW, inputs, STEP, logits, &err),
+				err);
+			school_go(&school, 1, 1);
+		}
+		assert_int_equal(mem_count(), before);
+		school_close(&school);
 	}
-	assert_int_equal(mem_count(), before);
-	school_close(&school);
 }
 
 /* Whatever allocation of a reveal fails, it can be revealed again as if nothing had happened. */
@@ -631,7 +650,8 @@ static void mistakes_are_named(void **state)
 		{{"fast.parts=1:0,1:0,1:0,1:0,1:0,1:0,1:0"}, "more than 6 parts"},
 		{{TWO, "learn.retrain=on"}, "does not go with learn.retrain = on"},
 		{{"fast.heads=ridge", "learn.retrain=on"}, "fast.heads = ridge: does not go"},
-		{{"fast.heads=ridge, tree"}, "\"tree\" is no head; there are ridge, knn, linear"},
+		{{"fast.heads=ridge, tree"},
+			"\"tree\" is no head; there are ridge, knn, linear, newton"},
 		{{"fast.heads=knn,knn"}, "knn twice"},
 		{{TWO, "fast.alone=3"}, "fast.alone = 3: there are 2 parts and heads"},
 		{{TWO, "average.kind=none", "schedule.kind=constant", "learn.population=polrs"},

@@ -10,7 +10,7 @@
 #include "learn/parts/fast_impl.h"
 #include "learn/parts/linear.h"
 
-#define ALL_HEADS "fast.heads=ridge, knn, linear"
+#define ALL_HEADS "fast.heads=ridge, knn, linear, newton, hidden, labels, windows, forest, young"
 
 enum { MOST = 40 };
 

@@ -73,7 +73,9 @@ struct part {
 
 /* A kind. Functions may be NULL where it says so. */
 struct part_type {
-	const char *word; /* in fast.heads; NULL: `wanted` looks at keys of its own */
+	const char *word;         /* in fast.heads; NULL: `wanted` looks at keys of its own */
+	int models;               /* of a kind with a word; 0: 1 */
+	const char *const *names; /* of its models, for the log; NULL: the word */
 	double share; /* in answers about ever, where the net has 2; 0: answers about now only */
 	bool logits;  /* answers are logits, else probabilities */
 	/*
@@ -120,9 +122,10 @@ struct part_type {
 };
 
 /* In the order in which checkpoints have them; new ones come last. */
-enum { PART_TYPES = 4 };
+enum { PART_TYPES = 10 };
 extern const struct part_type *const part_types[PART_TYPES];
-extern const struct part_type part_fast, part_ridge, part_knn, part_linear;
+extern const struct part_type part_fast, part_ridge, part_knn, part_linear, part_newton,
+	part_hidden, part_labels, part_windows, part_forest, part_young;
 
 /* A `check` for kinds that cannot take images. */
 int part_for_vectors(const struct learner_config *config, struct err *err);

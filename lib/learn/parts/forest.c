@@ -1,0 +1,556 @@
+/*
+ * Rolling forests, in two models: trees of short and of long windows of the newest rows. One tree
+ * at a time is built anew, from a bag of rows of a window of random length, as soon as the rows
+ * that came have paid for it; so a row costs about the same whenever it comes. Leaves go on
+ * counting, and trees are weighed by their record.
+ *
+ * A node splits by the largest sum of squared class counts (Gini) over some random columns and
+ * thresholds, each the value of a random row. Everything random follows from the seed and the
+ * number of the tree.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "learn/parts/part.h"
+#include "replay/mix.h"
+
+enum {
+	MODELS = 2,
+	TREES = 24,   /* of both */
+	NODES = 512,  /* of a tree, at most; the first is the root */
+	DEEPEST = 14, /* levels */
+	BAG = 2000,   /* rows that a tree is built from, at most */
+	THRESHOLDS = 8,
+	LEAST_LEAF = 2,
+	FIRST = 20,           /* rows before the first tree */
+	CLASSES_MOST = 1024,  /* a tree counts every class in every node */
+	ROOM_BYTES = 1 << 24, /* of rows that are kept */
+};
+
+static const struct {
+	int first, trees;      /* in the list */
+	int shortest, longest; /* windows, in rows */
+	double credit;         /* what a row pays, in visits of a row to a column */
+} FORESTS[MODELS] = {{0, 10, 100, 1000, 200}, {10, 14, 1000, 20000, 400}};
+
+static const double BUILD_PRICE = 50; /* of a tree, beside its visits */
+static const double KEEP = 0.98, TRUST = 0.3, LEAST = 1e-3;
+static const double FREQUENT = 100;
+
+struct tree {
+	bool built;
+	int32_t nodes, leaf; /* leaf: of the sample in hand */
+	int32_t column[NODES],
+		child[NODES]; /* child: the left one, the right one is next; 0: leaf */
+	float threshold[NODES];
+	double record;
+};
+
+struct forest {
+	struct part part;
+	int dim, classes, tries; /* tries: columns of a node */
+	int64_t room, seen;      /* rows that are kept, and that came */
+	float *rows;             /* [room][dim]; row i is at i % room */
+	int32_t *labels;
+	struct tree *trees;
+	float *counts; /* [tree][class][node] */
+	double credit[MODELS];
+	int64_t built[MODELS];
+	double *recent, *ever; /* [class] */
+	/* While a tree is built. */
+	int64_t *bag;
+	struct rng rng;
+	uint64_t key, drawn;
+	int64_t visits;
+};
+
+static struct forest *mine(struct part *part)
+{
+	return (struct forest *)part;
+}
+
+static float *counts_of(const struct forest *forest, int tree, int class, int node)
+{
+	return forest->counts +
+	       (((size_t)tree * (size_t)forest->classes + (size_t) class) * NODES) + node;
+}
+
+static void end(struct part *part)
+{
+	struct forest *forest = mine(part);
+
+	mem_free(forest->rows);
+	mem_free(forest->labels);
+	mem_free(forest->trees);
+	mem_free(forest->counts);
+	mem_free(forest->recent);
+	mem_free(forest->ever);
+	mem_free(forest->bag);
+	mem_free(forest);
+}
+
+static bool make_arrays(struct forest *forest)
+{
+	const size_t classes = (size_t)forest->classes, room = (size_t)forest->room;
+
+	return (forest->recent = mem_new(classes, sizeof(double))) &&
+	       (forest->ever = mem_new(classes, sizeof(double))) &&
+	       (forest->rows = mem_new(room * (size_t)forest->dim, sizeof(float))) &&
+	       (forest->labels = mem_new(room, sizeof(*forest->labels))) &&
+	       (forest->trees = mem_new(TREES, sizeof(*forest->trees))) &&
+	       (forest->bag = mem_new(BAG, sizeof(*forest->bag))) &&
+	       (forest->counts = mem_new(TREES * classes * NODES, sizeof(float)));
+}
+
+static int make(struct part **part, const struct part_view *view, struct err *err)
+{
+	struct forest *made = mem_new(1, sizeof(*made));
+	const int64_t rows = ROOM_BYTES / (int64_t)(view->floats * sizeof(float));
+
+	if (!made)
+		return err_memory(err, "a forest", sizeof(*made));
+	made->dim = (int)view->floats;
+	made->classes = net_spec(view->net)->classes;
+	made->room = rows < FORESTS[1].longest ? rows + 1 : FORESTS[1].longest;
+	made->tries = 1 + (int)sqrt((double)made->dim);
+	if (made->tries < 2)
+		made->tries = 2;
+	made->rng = (struct rng){(uint64_t)options_int64(view->options, "run.seed"), RNG_FOREST};
+	if (!make_arrays(made)) {
+		end(&made->part);
+		return err_memory(err, "a forest", ROOM_BYTES);
+	}
+	for (int c = 0; c < made->classes; c++) {
+		made->recent[c] = 1.0 / made->classes;
+		made->ever[c] = 1;
+	}
+	*part = &made->part;
+	return 0;
+}
+
+static int check(const struct learner_config *config, struct err *err)
+{
+	const int classes =
+		config->classes > config->classes_most ? config->classes : config->classes_most;
+
+	if (classes > CLASSES_MOST)
+		return err_set(err, ERR_INPUT,
+			"fast.heads: forest is for up to %d classes, not %d; leave it out, or set "
+			"model.classes_most",
+			CLASSES_MOST, classes);
+	return part_for_vectors(config, err);
+}
+
+static uint64_t draw(struct forest *forest, uint64_t below)
+{
+	const uint64_t bits = mix64(forest->key + ++forest->drawn * MIX_STEP);
+
+	return (uint64_t)((unsigned __int128)bits * below >> 64);
+}
+
+static float draw_float(struct forest *forest)
+{
+	return (float)draw(forest, 1 << 24) * 0x1p-24F;
+}
+
+static const float *row_of(const struct forest *forest, int64_t id)
+{
+	return forest->rows + (size_t)(id % forest->room) * (size_t)forest->dim;
+}
+
+static int32_t label_of(const struct forest *forest, int64_t id)
+{
+	return forest->labels[id % forest->room];
+}
+
+/* A node that is to be split: bag[from..to-1]. */
+struct branch {
+	int from, to, depth, node;
+};
+
+struct split {
+	float gain, threshold;
+	int column;
+};
+
+/* Thresholds of a column for the rows of a branch, rising; returns how many, 0 if all are alike. */
+static int draw_thresholds(
+	struct forest *forest, const struct branch *b, int column, float thresholds[THRESHOLDS])
+{
+	const uint64_t rows = (uint64_t)(b->to - b->from);
+	int count = rows < 16 ? THRESHOLDS / 2 : THRESHOLDS;
+	bool alike = true;
+
+	for (int k = 0; k < count; k++) {
+		const int64_t id = forest->bag[b->from + (int)draw(forest, rows)];
+		const float value = row_of(forest, id)[column];
+		int at = k;
+
+		alike = alike && (!k || value == thresholds[0]);
+		for (; at > 0 && thresholds[at - 1] > value; at--)
+			thresholds[at] = thresholds[at - 1];
+		thresholds[at] = value;
+	}
+	for (int k = 0; k < THRESHOLDS && alike; k++) {
+		const int64_t id = forest->bag[b->from + (int)draw(forest, rows)];
+		const float value = row_of(forest, id)[column];
+
+		if (value == thresholds[0])
+			continue;
+		thresholds[1] = fmaxf(value, thresholds[0]);
+		thresholds[0] = fminf(value, thresholds[0]);
+		return 2;
+	}
+	return alike ? 0 : count;
+}
+
+static void try_column(struct forest *forest, const struct branch *b, const float *all, int column,
+	struct split *best)
+{
+	float thresholds[THRESHOLDS], left[CLASSES_MOST] = {0}, below = 0;
+	int32_t places[THRESHOLDS + 1][CLASSES_MOST];
+	const int count = draw_thresholds(forest, b, column, thresholds), classes = forest->classes;
+	const float rows = (float)(b->to - b->from);
+
+	if (!count)
+		return;
+	forest->visits += b->to - b->from + classes;
+	for (int k = 0; k <= count; k++)
+		memset(places[k], 0, (size_t)classes * sizeof(places[k][0]));
+	for (int i = b->from; i < b->to; i++) {
+		const int64_t id = forest->bag[i];
+		const float value = row_of(forest, id)[column];
+		int place = 0;
+
+		for (int k = 0; k < count; k++)
+			place += value > thresholds[k];
+		places[place][label_of(forest, id)]++;
+	}
+	for (int k = 0; k < count; k++) {
+		float gain_left = 0, gain_right = 0, gain;
+
+		for (int c = 0; c < classes; c++) {
+			left[c] += (float)places[k][c];
+			below += (float)places[k][c];
+		}
+		if ((k + 1 < count && thresholds[k + 1] == thresholds[k]) || below < LEAST_LEAF ||
+			rows - below < LEAST_LEAF)
+			continue;
+		for (int c = 0; c < classes; c++) {
+			gain_left += left[c] * left[c];
+			gain_right += (all[c] - left[c]) * (all[c] - left[c]);
+		}
+		gain = gain_left / below + gain_right / (rows - below);
+		if (gain <= best->gain)
+			continue;
+		*best = (struct split){gain, thresholds[k], column};
+		if (k + 1 < count)
+			best->threshold +=
+				(thresholds[k + 1] - thresholds[k]) * draw_float(forest) / 2;
+	}
+}
+
+/* Counts the rows of a node; returns what a split must exceed, or infinity for a leaf. */
+static float count_node(
+	struct forest *forest, int tree, const struct branch *b, float all[CLASSES_MOST])
+{
+	const float rows = (float)(b->to - b->from);
+	float squares = 0;
+	bool pure = false;
+
+	memset(all, 0, (size_t)forest->classes * sizeof(*all));
+	for (int i = b->from; i < b->to; i++)
+		all[label_of(forest, forest->bag[i])]++;
+	for (int c = 0; c < forest->classes; c++) {
+		*counts_of(forest, tree, c, b->node) = all[c];
+		squares += all[c] * all[c];
+		pure = pure || all[c] == rows;
+	}
+	if (pure || rows < 2 * LEAST_LEAF || b->depth >= DEEPEST ||
+		forest->trees[tree].nodes + 2 > NODES)
+		return INFINITY;
+	return squares / rows + 1e-6F;
+}
+
+/* Sorts the rows of a branch; returns the first on the right. */
+static int part_rows(struct forest *forest, const struct branch *b, const struct split *split)
+{
+	int from = b->from, to = b->to - 1;
+
+	while (from <= to) {
+		const int64_t id = forest->bag[from];
+
+		if (row_of(forest, id)[split->column] <= split->threshold) {
+			from++;
+		} else {
+			forest->bag[from] = forest->bag[to];
+			forest->bag[to--] = id;
+		}
+	}
+	return from;
+}
+
+static void build(struct forest *forest, int at, int rows)
+{
+	struct tree *tree = &forest->trees[at];
+	struct branch stack[2 * DEEPEST + 2] = {{0, rows, 0, 0}};
+	float all[CLASSES_MOST];
+	int waiting = 1;
+
+	tree->nodes = 1;
+	while (waiting) {
+		const struct branch b = stack[--waiting];
+		struct split split = {.gain = count_node(forest, at, &b, all), .column = -1};
+		int middle;
+
+		tree->child[b.node] = 0;
+		for (int k = 0; k < forest->tries && isfinite(split.gain); k++)
+			try_column(
+				forest, &b, all, (int)draw(forest, (uint64_t)forest->dim), &split);
+		middle = split.column < 0 ? b.from : part_rows(forest, &b, &split);
+		if (middle == b.from || middle == b.to)
+			continue;
+		tree->column[b.node] = split.column;
+		tree->threshold[b.node] = split.threshold;
+		tree->child[b.node] = tree->nodes;
+		stack[waiting++] = (struct branch){b.from, middle, b.depth + 1, tree->nodes};
+		stack[waiting++] = (struct branch){middle, b.to, b.depth + 1, tree->nodes + 1};
+		tree->nodes += 2;
+	}
+}
+
+/* A tree in place of the one that has stood longest; it begins with the others' mean record. */
+static void renew(struct forest *forest, int model)
+{
+	const int first = FORESTS[model].first, trees = FORESTS[model].trees;
+	const int at = first + (int)(forest->built[model] % trees);
+	double record = 0;
+	int others = 0;
+	int64_t window, rows;
+	uint32_t bits[4];
+
+	rng_bits(forest->rng, (uint64_t)(forest->built[model] * MODELS + model), bits);
+	forest->key = (uint64_t)bits[0] << 32 | bits[1];
+	forest->drawn = 0;
+	window = (int64_t)(FORESTS[model].shortest *
+			   pow((double)FORESTS[model].longest / FORESTS[model].shortest,
+				   (double)draw_float(forest)));
+	if (window > forest->room)
+		window = forest->room;
+	if (window > forest->seen)
+		window = forest->seen;
+	rows = window < BAG ? window : BAG;
+	for (int64_t i = 0; i < rows; i++)
+		forest->bag[i] = forest->seen - 1 - (int64_t)draw(forest, (uint64_t)window);
+	forest->visits = 0;
+	build(forest, at, (int)rows);
+	forest->credit[model] -= (double)forest->visits + BUILD_PRICE;
+	for (int i = first; i < first + trees; i++)
+		if (forest->trees[i].built && i != at) {
+			record += forest->trees[i].record;
+			others++;
+		}
+	forest->trees[at].record = others ? record / others : 0;
+	forest->trees[at].built = true;
+	forest->built[model]++;
+}
+
+static int leaf_of(const struct tree *tree, const float *row)
+{
+	int node = 0;
+
+	while (tree->child[node])
+		node = tree->child[node] + (row[tree->column[node]] > tree->threshold[node]);
+	return node;
+}
+
+/* What a model falls back on where a leaf has seen nothing. */
+static double prior_of(const struct forest *forest, int model, int class)
+{
+	return model ? forest->ever[class] / ((double)forest->seen + forest->classes)
+		     : forest->recent[class];
+}
+
+static void vote(struct forest *forest, int model, const float *row, float *shares)
+{
+	const int first = FORESTS[model].first, last = first + FORESTS[model].trees;
+	double most = -INFINITY, weights = 0;
+
+	memset(shares, 0, (size_t)forest->classes * sizeof(*shares));
+	for (int i = first; i < last; i++)
+		if (forest->trees[i].built)
+			most = fmax(most, forest->trees[i].record);
+	for (int i = first; i < last; i++) {
+		const struct tree *tree = &forest->trees[i];
+		double weight, rows = 1;
+		int node;
+
+		if (!tree->built)
+			continue;
+		node = leaf_of(tree, row);
+		weight = exp(TRUST * (tree->record - most));
+		for (int c = 0; c < forest->classes; c++)
+			rows += (double)*counts_of(forest, i, c, node);
+		for (int c = 0; c < forest->classes; c++)
+			shares[c] += (float)(weight *
+					     ((double)*counts_of(forest, i, c, node) +
+						     prior_of(forest, model, c)) /
+					     rows);
+		weights += weight;
+	}
+	for (int c = 0; c < forest->classes; c++)
+		shares[c] = weights > 0 ? shares[c] / (float)weights
+					: (float)prior_of(forest, model, c);
+}
+
+static int answer(struct part *part, int model, const struct part_samples *samples,
+	float *probabilities, struct err *err)
+{
+	struct forest *forest = mine(part);
+
+	(void)err;
+	for (int i = 0; i < samples->n; i++)
+		vote(forest, model, samples->inputs + (size_t)i * (size_t)forest->dim,
+			probabilities + (size_t)i * (size_t)forest->classes);
+	return 0;
+}
+
+/* Every tree is scored by what it said of the row, and counts it. */
+static void count_row(struct forest *forest, const float *row, int32_t label)
+{
+	for (int i = 0; i < TREES; i++) {
+		struct tree *tree = &forest->trees[i];
+		const int model = i >= FORESTS[1].first;
+		double rows = 1, share;
+		int node;
+
+		if (!tree->built)
+			continue;
+		node = leaf_of(tree, row);
+		for (int c = 0; c < forest->classes; c++)
+			rows += (double)*counts_of(forest, i, c, node);
+		share = ((double)*counts_of(forest, i, label, node) +
+				prior_of(forest, model, label)) /
+			rows;
+		tree->record = KEEP * tree->record + log(share + LEAST);
+		++*counts_of(forest, i, label, node);
+	}
+}
+
+static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
+{
+	struct forest *forest = mine(part);
+	const struct part_samples *samples = &lesson->samples;
+
+	(void)err;
+	for (int i = 0; i < samples->n; i++) {
+		const float *row = samples->inputs + (size_t)i * (size_t)forest->dim;
+		const int32_t label = samples->labels[i];
+		const double step = 1 / fmin((double)forest->seen + 2, FREQUENT);
+
+		count_row(forest, row, label);
+		for (int c = 0; c < forest->classes; c++)
+			forest->recent[c] += step * ((c == label) - forest->recent[c]);
+		forest->ever[label]++;
+		memcpy(forest->rows + (size_t)(forest->seen % forest->room) * (size_t)forest->dim,
+			row, (size_t)forest->dim * sizeof(float));
+		forest->labels[forest->seen++ % forest->room] = label;
+		for (int k = 0; k < MODELS; k++) {
+			forest->credit[k] += FORESTS[k].credit;
+			if (forest->seen > FIRST && forest->credit[k] > 0)
+				renew(forest, k);
+		}
+	}
+	return 0;
+}
+
+static double macs(const struct part *part)
+{
+	(void)part;
+	return FORESTS[0].credit + FORESTS[1].credit;
+}
+
+static double bytes(const struct part *part)
+{
+	const struct forest *forest = (const struct forest *)part;
+
+	return (double)forest->room * (forest->dim + 1) * 4 + TREES * (double)sizeof(struct tree) +
+	       4.0 * TREES * NODES * forest->classes;
+}
+
+/* A saved tree may lead nowhere but to nodes of its own, further on, by columns that there are. */
+static bool tree_is_sound(const struct forest *forest, const struct tree *tree)
+{
+	bool sound = tree->nodes >= 0 && tree->nodes <= NODES && isfinite(tree->record);
+
+	for (int i = 0; i < tree->nodes && sound; i++)
+		sound = tree->child[i] == 0 ||
+			(tree->child[i] > i && tree->child[i] + 1 < tree->nodes &&
+				tree->column[i] >= 0 && tree->column[i] < forest->dim);
+	return sound;
+}
+
+static void tree_state(struct forest *forest, int at, struct state *state)
+{
+	struct tree *tree = &forest->trees[at];
+
+	state_enter(state, "tree");
+	state_bool(state, "built", &tree->built);
+	state_int32s(state, "nodes", &tree->nodes, 1);
+	state_int32s(state, "column", tree->column, NODES);
+	state_int32s(state, "child", tree->child, NODES);
+	state_floats(state, "threshold", tree->threshold, NODES);
+	state_double(state, "record", &tree->record);
+	state_class_floats(
+		state, "counts", counts_of(forest, at, 0, 0), (size_t)forest->classes, NODES);
+	state_leave(state);
+	if (state_reading(state) && !state_failed(state) && !tree_is_sound(forest, tree)) {
+		state_refuse(state, ERR_FORMAT, "a tree whose nodes cannot be");
+		*tree = (struct tree){0};
+	}
+}
+
+static void state(struct part *part, struct state *state)
+{
+	struct forest *forest = mine(part);
+	bool right = true;
+
+	state_enter(state, "forest");
+	state_class_doubles(state, "recent", forest->recent, (size_t)forest->classes, 1);
+	state_class_doubles(state, "ever", forest->ever, (size_t)forest->classes, 1);
+	state_int64(state, "seen", &forest->seen);
+	state_floats(state, "rows", forest->rows, (size_t)forest->room * (size_t)forest->dim);
+	state_int32s(state, "labels", forest->labels, (size_t)forest->room);
+	state_doubles(state, "credit", forest->credit, MODELS);
+	state_int64s(state, "trees", forest->built, MODELS);
+	for (int i = 0; i < TREES && !state_failed(state); i++)
+		tree_state(forest, i, state);
+	state_leave(state);
+	if (!state_reading(state) || state_failed(state))
+		return;
+	for (int64_t i = 0; i < forest->room; i++)
+		right = right && forest->labels[i] >= 0 && forest->labels[i] < forest->classes;
+	for (int k = 0; k < MODELS; k++)
+		right = right && forest->built[k] >= 0 && isfinite(forest->credit[k]);
+	if (right && forest->seen >= 0)
+		return;
+	state_refuse(state, ERR_FORMAT, "a forest with rows that cannot be");
+	memset(forest->labels, 0, (size_t)forest->room * sizeof(*forest->labels));
+	forest->seen = 0;
+}
+
+const struct part_type part_forest = {
+	.word = "forest",
+	.names = (const char *const[]){"forest-short", "forest-long"},
+	.models = MODELS,
+	.check = check,
+	.make = make,
+	.free = end,
+	.answer = answer,
+	.learn = learn,
+	.macs = macs,
+	.bytes = bytes,
+	.state = state,
+};

@@ -1,0 +1,175 @@
+/*
+ * What the order of labels alone says, in two models: a chain, by what followed the last two
+ * labels before, and class frequencies of the last hundred labels or so. Neither sees an input.
+ *
+ * The chain looks back over a ring of labels, newest first. What followed the last label before
+ * counts STEP (1 - STEP)^k the k-th time back; what followed the last two, FADE^k, on top of
+ * twice the former. So nothing has the size of classes squared, and new classes need no room.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/parts/part.h"
+
+enum { CHAIN, FREQUENCIES, MODELS, HISTORY = 2048, MOST_VISITS = 300 };
+
+static const double STEP = 0.02, FADE = 0.98, FIRST_ORDER = 2;
+static const double FREQUENT = 100; /* labels that frequencies are of */
+
+struct labels {
+	struct part part;
+	int classes;
+	int64_t seen;
+	int32_t ring[HISTORY]; /* label i is at i % HISTORY */
+	double *shares;        /* [class]: frequencies */
+	double *after;         /* [class]: of one label, while the chain is computed */
+	double *chain;         /* [class]: what it says of the next label */
+};
+
+static struct labels *mine(struct part *part)
+{
+	return (struct labels *)part;
+}
+
+static int32_t label_at(const struct labels *labels, int64_t i)
+{
+	return labels->ring[i % HISTORY];
+}
+
+/* The answer of the chain, until the next label. */
+static void look_back(struct labels *labels)
+{
+	const int64_t seen = labels->seen, last = seen - 1;
+	const int64_t oldest = seen > HISTORY ? seen - HISTORY + 2 : 1;
+	double once = STEP, twice = 1, sum = FIRST_ORDER, left = 1;
+	int visits = 0;
+
+	memset(labels->chain, 0, (size_t)labels->classes * sizeof(double));
+	memset(labels->after, 0, (size_t)labels->classes * sizeof(double));
+	for (int64_t i = last; i >= oldest && visits < MOST_VISITS; i--) {
+		const int32_t label = label_at(labels, i);
+
+		if (label_at(labels, i - 1) != label_at(labels, last))
+			continue;
+		visits++;
+		labels->after[label] += once;
+		left -= once;
+		once *= 1 - STEP;
+		if (i < 2 || i - 1 < oldest ||
+			label_at(labels, i - 2) != label_at(labels, last - 1))
+			continue;
+		labels->chain[label] += twice;
+		sum += twice;
+		twice *= FADE;
+	}
+	for (int c = 0; c < labels->classes; c++)
+		labels->chain[c] =
+			(labels->chain[c] +
+				FIRST_ORDER * (labels->after[c] + left / labels->classes)) /
+			sum;
+}
+
+static void end(struct part *part)
+{
+	struct labels *labels = mine(part);
+
+	mem_free(labels->shares);
+	mem_free(labels->after);
+	mem_free(labels->chain);
+	mem_free(labels);
+}
+
+static int make(struct part **part, const struct part_view *view, struct err *err)
+{
+	const size_t classes = (size_t)net_spec(view->net)->classes;
+	struct labels *made = mem_new(1, sizeof(*made));
+
+	if (!made)
+		return err_memory(err, "a chain of labels", sizeof(*made));
+	made->classes = (int)classes;
+	made->shares = mem_new(classes, sizeof(double));
+	made->after = mem_new(classes, sizeof(double));
+	made->chain = mem_new(classes, sizeof(double));
+	if (!made->shares || !made->after || !made->chain) {
+		end(&made->part);
+		return err_memory(err, "a chain of labels", 3 * classes * sizeof(double));
+	}
+	for (size_t c = 0; c < classes; c++)
+		made->shares[c] = 1.0 / (double)classes;
+	look_back(made);
+	*part = &made->part;
+	return 0;
+}
+
+static int answer(struct part *part, int model, const struct part_samples *samples,
+	float *probabilities, struct err *err)
+{
+	const struct labels *labels = mine(part);
+	const double *shares = model == CHAIN ? labels->chain : labels->shares;
+
+	(void)err;
+	for (int i = 0; i < samples->n; i++)
+		for (int c = 0; c < labels->classes; c++)
+			*probabilities++ = (float)shares[c];
+	return 0;
+}
+
+static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
+{
+	struct labels *labels = mine(part);
+
+	(void)err;
+	for (int i = 0; i < lesson->samples.n; i++) {
+		const int32_t label = lesson->samples.labels[i];
+		const double step =
+			1 /
+			((double)labels->seen + 2 < FREQUENT ? (double)labels->seen + 2 : FREQUENT);
+
+		for (int c = 0; c < labels->classes; c++)
+			labels->shares[c] += step * ((c == label) - labels->shares[c]);
+		labels->ring[labels->seen++ % HISTORY] = label;
+	}
+	look_back(labels);
+	return 0;
+}
+
+static double bytes(const struct part *part)
+{
+	const struct labels *labels = (const struct labels *)part;
+
+	return sizeof(*labels) + 3.0 * sizeof(double) * labels->classes;
+}
+
+static void state(struct part *part, struct state *state)
+{
+	struct labels *labels = mine(part);
+	bool right = true;
+
+	state_enter(state, "labels");
+	state_int64(state, "seen", &labels->seen);
+	state_int32s(state, "ring", labels->ring, HISTORY);
+	state_class_doubles(state, "shares", labels->shares, (size_t)labels->classes, 1);
+	state_leave(state);
+	if (!state_reading(state) || state_failed(state))
+		return;
+	for (int i = 0; i < HISTORY; i++)
+		right = right && labels->ring[i] >= 0 && labels->ring[i] < labels->classes;
+	if (!right || labels->seen < 0) {
+		state_refuse(state, ERR_FORMAT, "a chain of labels that cannot be");
+		memset(labels->ring, 0, sizeof(labels->ring));
+		labels->seen = 0;
+	}
+	look_back(labels);
+}
+
+const struct part_type part_labels = {
+	.word = "labels",
+	.names = (const char *const[]){"chain", "frequencies"},
+	.models = MODELS,
+	.make = make,
+	.free = end,
+	.answer = answer,
+	.learn = learn,
+	.bytes = bytes,
+	.state = state,
+};

@@ -1,0 +1,353 @@
+/*
+ * Softmax regression by Newton steps that forget, in two paces, on the inputs (`newton`) or on
+ * what the slow net's last layer sees and the last two labels (`hidden`). For a row x with
+ * probabilities p and label y,
+ *
+ *	w_c <- w_c + P x ([c = y] - p_c) / (keep + h x'Px),   P <- (P - h Px (Px)' / (keep + h x'Px)) / keep,
+ *
+ * where h = 1 - sum p_c^2, bounded, is how curved the loss is. There is no rate: steps are large
+ * at first and stay as large as what happened 1 / (1 - keep) rows ago no longer counts.
+ *
+ * Forgetting lets P grow without bound in directions that no row comes from, and single precision
+ * lets it lose its symmetry; either ruins it. So every update is symmetric to the bit, and the
+ * largest diagonal element is cut back to CAP along its own column.
+ *
+ * With more than WHOLE numbers in a row the diagonal of P stands for it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/parts/part.h"
+#include "nn/kernels.h"
+
+enum {
+	MODELS = 2,
+	WHOLE = 192,
+	LABELS =
+		16, /* places for a label that came before; labels share them where there are more */
+};
+
+static const float KEEP[MODELS] = {0.998F, 0.98F};
+static const float CAP = 0.1F;
+static const float FLATTEST = 0.1F, STEEPEST = 0.5F;
+
+struct model {
+	float *spread;  /* P: [dim][dim], or its diagonal */
+	float *weights; /* [classes][dim] */
+};
+
+struct newton {
+	struct part part;
+	const struct kernels *kernels;
+	int dim, classes;
+	bool whole;      /* P is a matrix */
+	bool hidden;     /* rows are of the slow net */
+	int32_t last[2]; /* labels before the chunk, the newest first; -1: none */
+	struct model models[MODELS];
+	float *row, *gain, *step; /* [dim] */
+	float *shares;            /* [classes] */
+};
+
+static struct newton *mine(struct part *part)
+{
+	return (struct newton *)part;
+}
+
+static size_t spreads(const struct newton *newton)
+{
+	return (size_t)newton->dim * (newton->whole ? (size_t)newton->dim : 1);
+}
+
+static void begin(const struct newton *newton, struct model *model)
+{
+	const size_t stride = newton->whole ? (size_t)newton->dim + 1 : 1;
+
+	memset(model->spread, 0, spreads(newton) * sizeof(float));
+	for (size_t i = 0; i < spreads(newton); i += stride)
+		model->spread[i] = CAP;
+}
+
+static void end(struct part *part)
+{
+	struct newton *newton = mine(part);
+
+	for (int i = 0; i < MODELS; i++) {
+		mem_free(newton->models[i].spread);
+		mem_free(newton->models[i].weights);
+	}
+	mem_free(newton->row);
+	mem_free(newton->gain);
+	mem_free(newton->step);
+	mem_free(newton->shares);
+	mem_free(newton);
+}
+
+static bool make_arrays(struct newton *newton)
+{
+	const size_t dim = (size_t)newton->dim, classes = (size_t)newton->classes;
+	bool whole = (newton->row = mem_new(dim, sizeof(float))) &&
+		     (newton->gain = mem_new(dim, sizeof(float))) &&
+		     (newton->step = mem_new(dim, sizeof(float))) &&
+		     (newton->shares = mem_new(classes, sizeof(float)));
+
+	for (int i = 0; i < MODELS && whole; i++) {
+		struct model *model = &newton->models[i];
+
+		model->spread = mem_new(spreads(newton), sizeof(float));
+		model->weights = mem_new(classes * dim, sizeof(float));
+		whole = model->spread && model->weights;
+		if (whole)
+			begin(newton, model);
+	}
+	return whole;
+}
+
+static int make(struct part **part, const struct part_view *view, bool hidden, struct err *err)
+{
+	struct newton *made = mem_new(1, sizeof(*made));
+
+	if (!made)
+		return err_memory(err, "a linear model", sizeof(*made));
+	made->part.features = hidden;
+	made->kernels = view->engine->kernels;
+	made->hidden = hidden;
+	made->dim = hidden ? net_features(view->net) + 1 + 2 * LABELS : (int)view->floats + 1;
+	made->classes = net_spec(view->net)->classes;
+	made->whole = made->dim <= WHOLE;
+	made->last[0] = made->last[1] = -1;
+	if (!make_arrays(made)) {
+		end(&made->part);
+		return err_memory(err, "a linear model", spreads(made) * sizeof(float));
+	}
+	*part = &made->part;
+	return 0;
+}
+
+static int make_inputs(struct part **part, const struct part_view *view, struct err *err)
+{
+	return make(part, view, false, err);
+}
+
+static int make_hidden(struct part **part, const struct part_view *view, struct err *err)
+{
+	return make(part, view, true, err);
+}
+
+static void fill_row(const struct newton *newton, const struct part_samples *samples, int i)
+{
+	const size_t width = (size_t)(newton->dim - 1 - (newton->hidden ? 2 * LABELS : 0));
+	float *row = newton->row;
+
+	memcpy(row, (newton->hidden ? samples->features : samples->inputs) + (size_t)i * width,
+		width * sizeof(float));
+	row[width] = 1;
+	if (!newton->hidden)
+		return;
+	memset(row + width + 1, 0, 2 * LABELS * sizeof(float));
+	for (int k = 0; k < 2; k++)
+		if (newton->last[k] >= 0)
+			row[width + 1 + (size_t)(k * LABELS + newton->last[k] % LABELS)] = 1;
+}
+
+static void shares(const struct newton *newton, const struct model *model, float *out)
+{
+	const size_t dim = (size_t)newton->dim;
+	float most = -INFINITY, sum = 0;
+
+	for (int c = 0; c < newton->classes; c++) {
+		out[c] = newton->kernels->row_dot(
+			model->weights + (size_t)c * dim, newton->row, dim);
+		most = fmaxf(most, out[c]);
+	}
+	for (int c = 0; c < newton->classes; c++)
+		sum += out[c] = expf(out[c] - most);
+	for (int c = 0; c < newton->classes; c++)
+		out[c] /= sum;
+}
+
+static int answer(struct part *part, int model, const struct part_samples *samples,
+	float *probabilities, struct err *err)
+{
+	const struct newton *newton = mine(part);
+
+	(void)err;
+	for (int i = 0; i < samples->n; i++) {
+		fill_row(newton, samples, i);
+		shares(newton, &newton->models[model],
+			probabilities + (size_t)i * (size_t)newton->classes);
+	}
+	return 0;
+}
+
+/* gain = P x; returns x' P x. */
+static float reach(const struct newton *newton, const struct model *model)
+{
+	const size_t dim = (size_t)newton->dim;
+
+	for (size_t i = 0; i < dim; i++)
+		newton->gain[i] = newton->whole ? newton->kernels->row_dot(
+							  model->spread + i * dim, newton->row, dim)
+						: model->spread[i] * newton->row[i];
+	return newton->kernels->row_dot(newton->gain, newton->row, dim);
+}
+
+/* P <- scale P - step step' */
+static void narrow(const struct newton *newton, struct model *model, float scale)
+{
+	const size_t dim = (size_t)newton->dim;
+	const float *step = newton->step;
+
+	for (size_t i = 0; i < dim && newton->whole; i++) {
+		float *spread = model->spread + i * dim;
+
+		newton->kernels->row_combine(spread, step, spread, dim, scale, -step[i], 0);
+	}
+	for (size_t i = 0; i < dim && !newton->whole; i++)
+		model->spread[i] = fminf(scale * model->spread[i] - step[i] * step[i], CAP);
+}
+
+/* The largest diagonal element goes back to CAP. */
+static void cut_back(const struct newton *newton, struct model *model)
+{
+	const size_t dim = (size_t)newton->dim;
+	size_t at = 0;
+	float most, by;
+
+	if (!newton->whole)
+		return;
+	for (size_t i = 1; i < dim; i++)
+		if (model->spread[i * dim + i] > model->spread[at * dim + at])
+			at = i;
+	most = model->spread[at * dim + at];
+	if (!(most > CAP))
+		return;
+	by = sqrtf((1 - CAP / most) / most);
+	for (size_t i = 0; i < dim; i++)
+		newton->step[i] = by * model->spread[at * dim + i];
+	narrow(newton, model, 1);
+}
+
+static void learn_row(const struct newton *newton, struct model *model, float keep, int32_t label)
+{
+	const size_t dim = (size_t)newton->dim;
+	float *shares_now = newton->shares;
+	float curved = 1, square, by, root;
+
+	shares(newton, model, shares_now);
+	for (int c = 0; c < newton->classes; c++)
+		curved -= shares_now[c] * shares_now[c];
+	curved = fminf(fmaxf(curved, FLATTEST), STEEPEST);
+	square = reach(newton, model);
+	if (!(square >= 0) || !isfinite(square)) {
+		begin(newton, model);
+		return;
+	}
+	by = 1 / (keep + curved * square);
+	root = sqrtf(curved * by / keep);
+	for (size_t i = 0; i < dim; i++)
+		newton->step[i] = root * newton->gain[i];
+	narrow(newton, model, 1 / keep);
+	cut_back(newton, model);
+	for (int c = 0; c < newton->classes; c++) {
+		const float wrong = (float)(c == label) - shares_now[c];
+		float *weights = model->weights + (size_t)c * dim;
+
+		newton->kernels->row_combine(weights, newton->gain, weights, dim, 1, wrong * by, 0);
+	}
+}
+
+static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
+{
+	struct newton *newton = mine(part);
+	const struct part_samples *samples = &lesson->samples;
+
+	(void)err;
+	for (int i = 0; i < samples->n; i++) {
+		fill_row(newton, samples, i);
+		for (int k = 0; k < MODELS; k++)
+			learn_row(newton, &newton->models[k], KEEP[k], samples->labels[i]);
+	}
+	for (int i = 0; i < samples->n; i++) {
+		newton->last[1] = newton->last[0];
+		newton->last[0] = samples->labels[i];
+	}
+	return 0;
+}
+
+static double macs(const struct part *part)
+{
+	const struct newton *newton = (const struct newton *)part;
+
+	return MODELS * (2 * (double)spreads(newton) + 3.0 * newton->classes * newton->dim);
+}
+
+static double bytes(const struct part *part)
+{
+	const struct newton *newton = (const struct newton *)part;
+
+	return MODELS * sizeof(float) *
+	       ((double)spreads(newton) + (double)newton->classes * newton->dim);
+}
+
+/* Nothing that was saved may make a number that cannot be. */
+static void check(const struct newton *newton, struct model *model, struct state *state)
+{
+	const size_t weights = (size_t)newton->classes * (size_t)newton->dim;
+	bool right = true;
+
+	for (size_t i = 0; i < spreads(newton); i++)
+		right = right && isfinite(model->spread[i]);
+	for (size_t i = 0; i < weights; i++)
+		right = right && isfinite(model->weights[i]);
+	if (right)
+		return;
+	state_refuse(state, ERR_FORMAT, "a linear model with weights that are not finite");
+	memset(model->weights, 0, weights * sizeof(float));
+	begin(newton, model);
+}
+
+static void state(struct part *part, struct state *state)
+{
+	struct newton *newton = mine(part);
+
+	state_enter(state, newton->part.type->word);
+	state_int32s(state, "last", newton->last, 2);
+	for (int k = 0; k < MODELS; k++) {
+		struct model *model = &newton->models[k];
+
+		state_floats(state, "spread", model->spread, spreads(newton));
+		state_class_floats(state, "weights", model->weights, (size_t)newton->classes,
+			(size_t)newton->dim);
+		if (state_reading(state) && !state_failed(state))
+			check(newton, model, state);
+	}
+	state_leave(state);
+}
+
+const struct part_type part_newton = {
+	.word = "newton",
+	.names = (const char *const[]){"newton", "newton-quick"},
+	.models = MODELS,
+	.check = part_for_vectors,
+	.make = make_inputs,
+	.free = end,
+	.answer = answer,
+	.learn = learn,
+	.macs = macs,
+	.bytes = bytes,
+	.state = state,
+};
+
+const struct part_type part_hidden = {
+	.word = "hidden",
+	.names = (const char *const[]){"hidden", "hidden-quick"},
+	.models = MODELS,
+	.make = make_hidden,
+	.free = end,
+	.answer = answer,
+	.learn = learn,
+	.macs = macs,
+	.bytes = bytes,
+	.state = state,
+};
