@@ -39,9 +39,21 @@ struct terms_step {
 	float keep[TERMS_MAX], step[TERMS_MAX];
 };
 
+enum { OPS_BLOCK = 16 };
+
 struct ops {
 	/* The sum of x * y. */
 	float (*row_dot)(const float *x, const float *y, size_t count);
+	/* a x + b y + c */
+	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a,
+		float b, float c);
+	/*
+	 * Squared distances of x, `dim` numbers, to rows that lie in blocks of OPS_BLOCK, number by
+	 * number: (blocks, dim, OPS_BLOCK). Both arrays of results are filled: one distance per row,
+	 * and the smallest of each block.
+	 */
+	void (*distances)(const float *rows, const float *x, size_t dim, size_t blocks,
+		float *distances, float *least);
 	/* Softmax cross-entropy of plain rows. grad may be logits; or NULL, and weights, too. */
 	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels,
 		const float *weights, int count, float *losses, float *grad);

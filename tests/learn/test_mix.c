@@ -325,7 +325,7 @@ static void pools_learn_whom_to_trust(void **state)
 	struct err err;
 
 	(void)state;
-	assert_ok(mix_init(&mix, &config, kernels_at(0), 2, &err), err);
+	assert_ok(mix_init(&mix, &config, &kernels_at(0)->ops, 2, &err), err);
 	for (int k = 0; k < 3; k++)
 		for (int i = 0; i < 3; i++)
 			pools[k].weights[i] = 1.0 / 3;

@@ -4,6 +4,8 @@
  */
 #include "check.h"
 
+#include "base/rng.h"
+
 /* The vectors' own exp and log, compiled as plain C; the tables' are seen through the softmax. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define VW  8
@@ -407,7 +409,7 @@ static void check_rows(const struct kernels *k, size_t count)
 	k->row_affine(x, out, count, 3, -0.5f);
 	for (size_t i = 0; i < count; i++)
 		assert_true(fabs(out[i] - (3.0 * x[i] - 0.5)) <= 3e-7);
-	k->row_combine(x, y, out, count, 3, -0.5f, 0.25f);
+	k->ops.row_combine(x, y, out, count, 3, -0.5f, 0.25f);
 	for (size_t i = 0; i < count; i++)
 		assert_true(fabs(out[i] - (3.0 * x[i] - 0.5 * y[i] + 0.25)) <= 5e-7);
 	memcpy(out, x, count * sizeof(float));
@@ -415,6 +417,40 @@ static void check_rows(const struct kernels *k, size_t count)
 	for (size_t i = 0; i < count; i++)
 		assert_true(out[i] == x[i] + y[i]);
 	guarded_free(x), guarded_free(y), guarded_free(out);
+}
+
+/* Blocks of rows, number by number. */
+static void check_distances(const struct kernels *k, size_t dim, size_t blocks)
+{
+	const size_t rows = blocks * OPS_BLOCK;
+	float *at = guarded_new(rows * dim), *x = guarded_new(dim), *out = guarded_new(rows),
+	      *least = guarded_new(blocks);
+
+	rng_normals((struct rng){4, RNG_TEST}, 0, at, rows * dim);
+	rng_normals((struct rng){5, RNG_TEST}, 0, x, dim);
+	k->ops.distances(at, x, dim, blocks, out, least);
+	for (size_t r = 0; r < rows; r++) {
+		double sum = 0;
+
+		for (size_t j = 0; j < dim; j++) {
+			const float *block = at + r / OPS_BLOCK * OPS_BLOCK * dim;
+			const double apart = (double)block[j * OPS_BLOCK + r % OPS_BLOCK] - x[j];
+
+			sum += apart * apart;
+		}
+		assert_true(fabs(out[r] - sum) <= 1e-5 * (1 + sum));
+		assert_true(least[r / OPS_BLOCK] <= out[r]);
+	}
+	guarded_free(at), guarded_free(x), guarded_free(out), guarded_free(least);
+}
+
+static void distances(void **state)
+{
+	(void)state;
+	for (int i = 0; kernels_at(i); i++)
+		for (size_t dim = 1; dim < 60; dim += 1 + dim / 2)
+			for (size_t blocks = 1; blocks < 4; blocks++)
+				check_distances(kernels_at(i), dim, blocks);
 }
 
 static void rows(void **state)
@@ -547,6 +583,7 @@ int main(void)
 		cmocka_unit_test(transposes_and_copies),
 		cmocka_unit_test(pixels_are_gathered),
 		cmocka_unit_test(rows),
+		cmocka_unit_test(distances),
 		cmocka_unit_test(terms_displace_and_step),
 		cmocka_unit_test(ranks),
 		cmocka_unit_test(vectors_go_to_blocks_and_back),

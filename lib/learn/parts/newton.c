@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "learn/parts/part.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 
 enum {
 	MODELS = 2,
@@ -39,7 +39,7 @@ struct model {
 
 struct newton {
 	struct part part;
-	const struct kernels *kernels;
+	const struct ops *ops;
 	int dim, classes;
 	bool whole;      /* P is a matrix */
 	bool hidden;     /* rows are of the slow net */
@@ -110,7 +110,7 @@ static int make(struct part **part, const struct part_view *view, bool hidden, s
 	if (!made)
 		return err_memory(err, "a linear model", sizeof(*made));
 	made->part.features = hidden;
-	made->kernels = view->engine->kernels;
+	made->ops = view->engine->ops;
 	made->hidden = hidden;
 	made->dim = hidden ? net_features(view->net) + 1 + 2 * LABELS : (int)view->floats + 1;
 	made->classes = net_spec(view->net)->classes;
@@ -156,8 +156,7 @@ static void shares(const struct newton *newton, const struct model *model, float
 	float most = -INFINITY, sum = 0;
 
 	for (int c = 0; c < newton->classes; c++) {
-		out[c] = newton->kernels->row_dot(
-			model->weights + (size_t)c * dim, newton->row, dim);
+		out[c] = newton->ops->row_dot(model->weights + (size_t)c * dim, newton->row, dim);
 		most = fmaxf(most, out[c]);
 	}
 	for (int c = 0; c < newton->classes; c++)
@@ -186,10 +185,10 @@ static float reach(const struct newton *newton, const struct model *model)
 	const size_t dim = (size_t)newton->dim;
 
 	for (size_t i = 0; i < dim; i++)
-		newton->gain[i] = newton->whole ? newton->kernels->row_dot(
+		newton->gain[i] = newton->whole ? newton->ops->row_dot(
 							  model->spread + i * dim, newton->row, dim)
 						: model->spread[i] * newton->row[i];
-	return newton->kernels->row_dot(newton->gain, newton->row, dim);
+	return newton->ops->row_dot(newton->gain, newton->row, dim);
 }
 
 /* P <- scale P - step step' */
@@ -201,7 +200,7 @@ static void narrow(const struct newton *newton, struct model *model, float scale
 	for (size_t i = 0; i < dim && newton->whole; i++) {
 		float *spread = model->spread + i * dim;
 
-		newton->kernels->row_combine(spread, step, spread, dim, scale, -step[i], 0);
+		newton->ops->row_combine(spread, step, spread, dim, scale, -step[i], 0);
 	}
 	for (size_t i = 0; i < dim && !newton->whole; i++)
 		model->spread[i] = fminf(scale * model->spread[i] - step[i] * step[i], CAP);
@@ -253,7 +252,7 @@ static void learn_row(const struct newton *newton, struct model *model, float ke
 		const float wrong = (float)(c == label) - shares_now[c];
 		float *weights = model->weights + (size_t)c * dim;
 
-		newton->kernels->row_combine(weights, newton->gain, weights, dim, 1, wrong * by, 0);
+		newton->ops->row_combine(weights, newton->gain, weights, dim, 1, wrong * by, 0);
 	}
 }
 

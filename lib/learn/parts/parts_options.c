@@ -12,8 +12,8 @@ const struct option_row parts_options[] = {
 	{"fast", "layers", OPTION_CHOICE, "all", "all | head",
 		"layers with fast weights: all, or the last one (head)"},
 	{"fast", "heads", OPTION_TEXT, "none", NULL,
-		"models beside the net: linear for vectors; ridge, knn for embeddings; any of "
-		"these, or none"},
+		"models beside the net, or none: linear for vectors; ridge, knn for embeddings; "
+		"newton, hidden, labels, windows, forest, young for tables"},
 	{"fast", "bank", OPTION_INT64, "3000", "[0, inf)",
 		"knn: samples to keep, drawn uniformly; 0 keeps all"},
 	{"fast", "reach", OPTION_FLOAT, "1", "(0, inf)",

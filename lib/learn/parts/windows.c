@@ -12,8 +12,9 @@
 
 #include "base/mem.h"
 #include "learn/parts/part.h"
+#include "nn/ops.h"
 
-enum { MODELS = 3, BLOCK = 16, NEAREST = 7 };
+enum { MODELS = 3, BLOCK = OPS_BLOCK, NEAREST = 7 };
 enum { LONGEST = 4096, SHORTEST = 256, WORK = 49152 };
 
 static const int WINDOW[MODELS] = {200, 1000, LONGEST}, NEIGHBOURS[MODELS] = {5, 7, NEAREST};
@@ -25,9 +26,11 @@ struct windows {
 	int dim, classes;
 	int room; /* rows */
 	int64_t seen;
-	float *rows;           /* [room / BLOCK][dim][BLOCK]; row i is at i % room */
-	int32_t *labels;       /* [room] */
+	float *rows;     /* [room / BLOCK][dim][BLOCK]; row i is at i % room */
+	int32_t *labels; /* [room] */
+	const struct ops *ops;
 	float *distances;      /* [room]: to the sample in hand, */
+	float *least;          /* [room / BLOCK]: the smallest of each block, */
 	float *sample;         /* which is this */
 	bool fresh;            /* distances are those of `sample` */
 	double *recent, *ever; /* [class]: frequencies of late; counts */
@@ -45,6 +48,7 @@ static void end(struct part *part)
 	mem_free(windows->rows);
 	mem_free(windows->labels);
 	mem_free(windows->distances);
+	mem_free(windows->least);
 	mem_free(windows->sample);
 	mem_free(windows->recent);
 	mem_free(windows->ever);
@@ -66,12 +70,14 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 	made->room = (int)room;
 	made->rows = mem_new(room * dim, sizeof(float));
 	made->labels = mem_new(room, sizeof(*made->labels));
+	made->ops = view->engine->ops;
 	made->distances = mem_new(room, sizeof(float));
+	made->least = mem_new(room / BLOCK, sizeof(float));
 	made->sample = mem_new(dim, sizeof(float));
 	made->recent = mem_new(classes, sizeof(double));
 	made->ever = mem_new(classes, sizeof(double));
-	if (!made->rows || !made->labels || !made->distances || !made->sample || !made->recent ||
-		!made->ever) {
+	if (!made->rows || !made->labels || !made->distances || !made->least || !made->sample ||
+		!made->recent || !made->ever) {
 		end(&made->part);
 		return err_memory(err, "windows of rows", room * dim * sizeof(float));
 	}
@@ -91,18 +97,8 @@ static void measure(struct windows *windows, const float *sample)
 	if (windows->fresh && !memcmp(windows->sample, sample, dim * sizeof(float)))
 		return;
 	memcpy(windows->sample, sample, dim * sizeof(float));
-	for (int64_t at = 0; at < rows; at += BLOCK) {
-		const float *block = windows->rows + (size_t)at * dim;
-		float sums[BLOCK] = {0};
-
-		for (size_t j = 0; j < dim; j++, block += BLOCK)
-			for (int k = 0; k < BLOCK; k++) {
-				const float apart = block[k] - sample[j];
-
-				sums[k] += apart * apart;
-			}
-		memcpy(windows->distances + at, sums, sizeof(sums));
-	}
+	windows->ops->distances(windows->rows, sample, dim, (size_t)(rows + BLOCK - 1) / BLOCK,
+		windows->distances, windows->least);
 	windows->fresh = true;
 }
 
@@ -124,13 +120,23 @@ static void try_row(struct nearest *nearest, float distance, int64_t place)
 	nearest->places[at] = place;
 }
 
+static bool is_near(const struct nearest *nearest, float distance)
+{
+	return nearest->count < nearest->most || distance < nearest->distances[nearest->most - 1];
+}
+
 /* Rows from..to-1 of the ring, which does not wrap there. */
 static void scan(const struct windows *windows, int64_t from, int64_t to, struct nearest *nearest)
 {
-	for (int64_t i = from; i < to; i++)
-		if (nearest->count < nearest->most ||
-			windows->distances[i] < nearest->distances[nearest->most - 1])
-			try_row(nearest, windows->distances[i], i);
+	for (int64_t at = from; at < to;) {
+		const int64_t next = at / BLOCK * BLOCK + BLOCK;
+		const int64_t stop = next < to ? next : to;
+
+		for (int64_t i = at; i < stop && is_near(nearest, windows->least[at / BLOCK]); i++)
+			if (is_near(nearest, windows->distances[i]))
+				try_row(nearest, windows->distances[i], i);
+		at = stop;
+	}
 }
 
 static void vote(const struct windows *windows, int model, float *shares)

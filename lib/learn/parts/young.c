@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "learn/parts/part.h"
-#include "nn/kernels.h"
+#include "nn/ops.h"
 #include "nn/rank.h"
 
 enum { BATCH = 8, WINDOW = 2000, LEAST = 60, BEFORE = 20 };
@@ -129,8 +129,8 @@ static void step(struct young *young, const struct part_view *view, int64_t rows
 			.share = (float)fmax(share, SHARE_LEAST),
 			.first = young->steps == 1};
 
-		view->engine->kernels->schedule_free(young->params + at, view->grad + at,
-			young->z + at, young->x + at, row->count, &one, &none);
+		view->engine->ops->schedule_free(young->params + at, view->grad + at, young->z + at,
+			young->x + at, row->count, &one, &none);
 	}
 }
 

@@ -211,9 +211,6 @@ struct kernels {
 		float *sum, float *product);
 	void (*row_affine)(
 		const float *row, float *out, size_t count, float a, float b); /* a row + b */
-	/* a x + b y + c */
-	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a,
-		float b, float c);
 	/* Plain (n, features) to channel blocks that hold sample i as pixel i, and back. */
 	void (*vectors_to_blocks)(
 		const float *plain, int n, int features, float *blocks, size_t plane);

@@ -241,7 +241,7 @@ static void standardize_backward(
 	/* A constant filter has no direction in which its deviation grows. */
 	const float b =
 		deviation > 0 ? -scale * scale * product / (deviation * (float)(count - 1)) : 0;
-	conv->kernels->row_combine(
+	conv->kernels->ops.row_combine(
 		g, w, out, count, scale, b, -scale * sum / (float)count - b * mean);
 }
 

@@ -3,6 +3,8 @@
  * panels, adding buffers. Rows are unaligned and of any length; sums run in a
  * fixed order.
  */
+#include <math.h>
+
 #include "nn/own/kernels/declare.h"
 
 /* Where tile `at` of `length` starts: the last is no smaller, but overlaps the one before. */
@@ -149,6 +151,31 @@ void KERNEL(row_combine)(
 			v_loadu(x + i) * v_set1(a) + (v_loadu(y + i) * v_set1(b) + v_set1(c)));
 	for (; i < count; i++)
 		out[i] = x[i] * a + (y[i] * b + c);
+}
+
+void KERNEL(distances)(const float *rows, const float *x, size_t dim, size_t blocks,
+	float *distances, float *least)
+{
+	enum { PARTS = OPS_BLOCK / VW };
+
+	for (size_t b = 0; b < blocks; b++, distances += OPS_BLOCK) {
+		vf sums[PARTS];
+		float most = INFINITY;
+
+		for (int p = 0; p < PARTS; p++)
+			sums[p] = v_zero();
+		for (size_t j = 0; j < dim; j++, rows += OPS_BLOCK)
+			for (int p = 0; p < PARTS; p++) {
+				const vf apart = v_loadu(rows + p * VW) - v_set1(x[j]);
+
+				sums[p] += apart * apart;
+			}
+		for (int p = 0; p < PARTS; p++)
+			v_storeu(distances + p * VW, sums[p]);
+		for (int k = 0; k < OPS_BLOCK; k++)
+			most = distances[k] < most ? distances[k] : most;
+		least[b] = most;
+	}
 }
 
 void KERNEL(vectors_to_blocks)(const float *plain, int n, int features, float *blocks, size_t plane)

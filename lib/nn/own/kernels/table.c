@@ -32,6 +32,8 @@ const struct kernels KERNEL(kernels) = {
 	.ops =
 		{
 			.row_dot = KERNEL(row_dot),
+			.row_combine = KERNEL(row_combine),
+			.distances = KERNEL(distances),
 			.softmax_loss = KERNEL(softmax_loss),
 			.sgd = KERNEL(sgd),
 			.adam = KERNEL(adam),
@@ -68,7 +70,6 @@ const struct kernels KERNEL(kernels) = {
 	.row_moments = KERNEL(row_moments),
 	.row_products = KERNEL(row_products),
 	.row_affine = KERNEL(row_affine),
-	.row_combine = KERNEL(row_combine),
 	.vectors_to_blocks = KERNEL(vectors_to_blocks),
 	.blocks_to_vectors = KERNEL(blocks_to_vectors),
 	.copy_pixels = KERNEL(copy_pixels),
