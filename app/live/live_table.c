@@ -173,6 +173,7 @@ static int plan_again(struct live_table *table, const char *bytes, size_t size,
 	next.cells = table->cells;
 	next.cells_room = table->cells_room;
 	next.rows = table->rows;
+	next.kept = table->kept;
 	table->cells = NULL;
 	live_table_release(table);
 	*table = next;
@@ -374,12 +375,16 @@ int live_first_table(struct live_first *first, const char *bytes, size_t size, s
 int live_table_note(
 	struct live_table *table, struct journal *journal, const char *last_id, struct err *err)
 {
+	const int64_t row = strtoll(last_id, NULL, 10); /* or the id of another sender's input */
 	int code = 0;
 
 	if (!table->noted)
 		code = journal_note(journal, note_heading, table->heading.data, err);
 	table->noted |= !code;
-	return code || table->id >= 0 ? code : journal_note(journal, note_rows, last_id, err);
+	if (code || row <= table->kept || row > table->rows)
+		return code;
+	table->kept = row;
+	return journal_note(journal, note_rows, last_id, err);
 }
 
 int live_table_noted(struct live_table *table, struct journal *journal, const struct schema *schema,
@@ -394,7 +399,7 @@ int live_table_noted(struct live_table *table, struct journal *journal, const st
 	if (!code && heading && schema)
 		code = plan_again(table, heading, strlen(heading), schema, &named, err);
 	if (rows)
-		table->rows = strtoll(rows, NULL, 10);
+		table->rows = table->kept = strtoll(rows, NULL, 10);
 	table->noted = !code;
 	mem_free(heading);
 	mem_free(rows);

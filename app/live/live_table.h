@@ -32,6 +32,7 @@ struct live_table {
 	struct csv_field *cells;
 	size_t columns_room, cells_room; /* as the widest line needed */
 	int64_t rows;                    /* the number of the last one that had no id */
+	int64_t kept;                    /* ... that the journal knows */
 };
 
 /* `options` are borrowed. */

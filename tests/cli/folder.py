@@ -82,6 +82,12 @@ def served():
             "HTTP goes on with a file's folder", asked, told)
     code, _, said = run("tuesday.csv", "--resume", "served")
     verdict(code == 0 and samples("served") == 1001, "and then another file", said)
+    service = Service(RETAIN, "--out", "served", "--listen", "127.0.0.1:0")
+    service.post("/v1/predict", {"id": "r", "input": {"x": 4.0, "y": -2.0, "city": "Rome"}})
+    service.post("/v1/label", {"id": "r", "label": "flat"})
+    service.end()
+    code, _, said = run("wednesday.csv", "--resume", "served")
+    verdict(code == 0 and samples("served") == 1202, "rows are numbered on after a request with another id", said)
 
 
 def ways_in():
