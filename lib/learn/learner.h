@@ -1,17 +1,16 @@
 /*
- * A learner is a net that is trained by replay on what it was shown, with averages
- * of its weights and a learning rate that follows their scores.
+ * A learner is a net trained by replay on the samples it was shown, with averages of its weights
+ * and a learning rate that follows their scores.
  *
- * Its owner plays the protocol: have the inputs of a time step predicted, reveal
- * them with their labels, let the learner train. It sees no label before
- * learner_reveal. In between, the owner may predict as often as it likes, with the
- * model that serves inference or any other.
+ * Its owner runs the protocol: predict the inputs of a time step, reveal them with their labels,
+ * let the learner train. The learner sees no label before learner_reveal. In between, the owner
+ * may predict as often as it likes, with the model that serves inference or any other.
  *
- * Inputs are passed and kept as they come. Where the learner scales them (model.scale,
- * learn/scaling.h), a number that is not finite is a missing value.
+ * Inputs are passed and kept unscaled. If the learner scales them (model.scale, learn/scaling.h),
+ * NaN and infinities are missing values.
  *
- * What a learner becomes is a function of its options and of what was revealed, to
- * the last bit, on any number of threads. One thread uses it at a time.
+ * A learner is a function of its options and of the revealed samples, bit for bit, on any number
+ * of threads. Use it from one thread at a time.
  */
 #ifndef RETAIN_LEARN_LEARNER_H
 #define RETAIN_LEARN_LEARNER_H
@@ -29,14 +28,14 @@
 #include "optim/scores.h"
 #include "store/store.h"
 
-/* What is done, told as it happens; the owner keeps the ledger. */
+/* Work reported as it happens; the owner keeps the ledger. */
 enum learner_work {
 	LEARNER_TRAIN,      /* forward and backward of a training batch, by one model */
 	LEARNER_VALIDATE,   /* forward of a validation batch, or of a time step for a population */
 	LEARNER_STATISTICS, /* forward that accumulates batch norm statistics for an average */
-	LEARNER_CANDIDATES, /* forward of samples from which a batch is chosen */
-	LEARNER_VIRTUAL,    /* forward, backward and a sweep: a step that is only tried */
-	LEARNER_TEACH,      /* forward of samples whose logits a loss keeps or imitates */
+	LEARNER_CANDIDATES, /* forward of samples that compete for a place in the batch */
+	LEARNER_VIRTUAL,    /* forward, backward and a sweep: a virtual step */
+	LEARNER_TEACH,      /* forward of samples whose logits a loss stores or distils */
 	LEARNER_PREDICT,    /* forward for the owner */
 	LEARNER_FAST_FORWARD, /* forward of new samples by the slow net, for its record */
 	LEARNER_FAST_STEP,    /* forward, backward and two sweeps: a step of fast weights */
@@ -46,27 +45,27 @@ enum learner_work {
 	LEARNER_WORKS,
 };
 
-/* The end of a window of K_W iterations: what was decided by which numbers. */
+/* The end of a window of K_W iterations: decisions and the numbers behind them. */
 struct learner_window {
 	int64_t iteration;
 	int64_t rounds; /* validation batches in the window */
-	int averages;   /* how many there are */
-	int best;       /* the average that was better; -1: there is none */
+	int averages;   /* number of averages */
+	int best;       /* the better average; -1: none */
 	struct score scores[SCORES_MODELS];
 	double gamma_before[2], gamma_after[2];
 	struct schedule_verdict verdict;
 };
 
-enum { LEARNER_POPULATION = 3 }; /* the most models of a population */
+enum { LEARNER_POPULATION = 3 }; /* the largest population */
 
 /*
- * The end of a part of the stream, for learners that decide by parts: how the models
- * of a population did since the last selection, and how far replay reaches.
- * Accuracies are in [0, 1]; NAN where nothing was counted.
+ * The end of a part of the stream, for learners that decide by parts: the accuracy of a
+ * population's models since the last selection, and how far replay reaches. Accuracies are in [0,
+ * 1], NAN without samples.
  */
 struct learner_part {
-	int64_t iteration, step; /* step: how many were revealed */
-	int models;              /* of the population; 0: there is none */
+	int64_t iteration, step; /* step: steps revealed */
+	int models;              /* of the population; 0: none */
 	bool selected;           /* the best replaced the others */
 	int best;
 	double accuracy[LEARNER_POPULATION];
@@ -76,30 +75,31 @@ struct learner_part {
 };
 
 /*
- * Another model leads the mixture that predicts what comes now, and has for a while. Model
- * 0 is the slow net; then come the parts of fast.parts, those of fast.heads and, if there is
- * one, the prior's.
+ * A new model leads the mixture that answers "now", and has for a while. Model 0 is the slow net;
+ * then come the parts of fast.parts, those of fast.heads and, if there is one, the prior.
  */
 struct learner_lead {
-	int64_t iteration, step; /* step: how many were revealed before this one */
+	int64_t iteration, step; /* step: steps revealed before this one */
 	int models, lead;
 	const char *names[MIX_MODELS]; /* of heads and the prior; NULL for all others */
 	double weights[MIX_MODELS];
 };
 
-/* What the owner is told. Functions may be NULL. */
+/* Callbacks to the owner; each may be NULL. */
 struct learner_watch {
 	void (*work)(void *context, enum learner_work work, int samples);
 	void (*window)(void *context, const struct learner_window *window);
 	void *context;
 	void (*part)(void *context, const struct learner_part *part);
 	void (*lead)(void *context, const struct learner_lead *lead);
-	/* Multiply-adds of learning that are no pass of the net. */
+	/* Multiply-adds of learning that are not a pass of the net. */
 	void (*macs)(void *context, int64_t macs);
 };
 
-/* Whether the options ask for something that decides by parts of a stream, which must go on;
- * or for something that answers what is now. */
+/*
+ * Whether the options need parts of a stream, which must not end early; whether they ask for fast
+ * parts that answer "now".
+ */
 bool learner_has_parts(const struct options *options);
 bool learner_has_fast(const struct options *options);
 
@@ -109,17 +109,18 @@ struct learner_config {
 	const struct options *options;
 	int classes, channels, height, width;
 	/*
-	 * Above 0: classes may come while it learns, up to so many. A label brings all classes
-	 * below it. The first `classes` of them are there at the start, which may be 0.
+	 * Above 0: classes may grow while learning, up to this number. A label implies all
+	 * classes below it. `classes` is the initial number, which may be 0.
 	 */
 	int classes_most;
-	int64_t steps;      /* time steps of the whole run; 0: unknown */
-	int64_t iterations; /* of the whole run, for schedules that need to know; 0: unknown */
-	bool fit;           /* inputs suit a net as they are: model.scale = auto leaves them */
-	double budget;      /* or, in iterations of plain SGD, the cost of a time step; 0: none */
-	struct learner_peers *peers; /* processes that are this learner, too; NULL: none */
-	const char *data; /* what differs where the owner's data does; borrowed for this call */
-	/* Fills in samples for learner_look, of a kind that is the owner's to number. */
+	int64_t steps;      /* of the whole run; 0: unknown */
+	int64_t iterations; /* of the whole run, for schedules that need it; 0: unknown */
+	bool fit;      /* inputs suit a net as they are: model.scale = auto leaves them unscaled */
+	double budget; /* or the cost of a time step, in iterations of plain SGD; 0: none */
+	struct learner_peers *peers; /* other processes of this learner; NULL: none */
+	const char *
+		data; /* fingerprint of the owner's data, compared across ranks; borrowed for this call */
+	/* Loads samples for learner_look; the owner numbers the kinds. */
 	int (*load)(
 		void *context, int kind, const int64_t *ids, int n, float *inputs, struct err *err);
 	void *load_context;
@@ -129,19 +130,18 @@ struct learner_config {
 struct learner;
 
 /*
- * The store is borrowed and must be empty. The options are borrowed for this call, or as long
- * as the learner lives if classes may come.
+ * The store is borrowed and must be empty. The options are borrowed for this call or, if classes
+ * may grow, for the lifetime of the learner.
  */
 int learner_new(struct learner **learner, const struct learner_config *config, struct store *store,
 	struct err *err);
 void learner_free(struct learner *learner);
 
 /*
- * Which weights: those that serve inference, or those of one model that is trained. With
- * fast weights there are two questions. "What is this now" is for what comes next and is
- * answered by the mixture (learn/parts/parts.h); "what is this, of all that ever was" by the
- * weights that serve inference and, if there are any, heads. Without them the answers are
- * the same.
+ * Selects the weights: those that serve inference, or those of one trained model. With fast
+ * weights there are two questions. NOW is about the next samples and is answered by the mixture
+ * (learn/parts/parts.h). EVER is about everything seen so far and is answered by the weights that
+ * serve inference and any heads. Without fast weights both answers are the same.
  */
 enum learner_model {
 	LEARNER_EVER = -3,
@@ -152,127 +152,132 @@ enum learner_model {
 };
 
 /*
- * Fills in (n, classes) logits; of a mixture, those whose softmax is its answer. A model
- * that does not exist is an error. Inputs are NULL for those of learner_look.
+ * Fills in (n, classes) logits; for a mixture, logits whose softmax is its answer. A model that
+ * does not exist is an error. Pass NULL inputs for those of learner_look.
  */
 int learner_predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
 	struct err *err);
 
 /*
- * Has samples loaded (config.load), where they are needed, for learner_predict of these n by any
- * model with NULL for inputs. *inputs, if not NULL, is what was loaded, good until the next look;
- * NULL: other processes have some of it.
+ * Loads samples (config.load) where they are needed, so that learner_predict can predict these n
+ * with any model and NULL inputs. *inputs, if requested, is what was loaded, valid until the next
+ * look; NULL: other processes hold some of it.
  */
 int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, const float **inputs,
 	struct err *err);
 
 /*
- * Shows the samples of a time step with their labels. Over a source inputs may be
- * NULL. A label outside the classes is an error, unless classes may come: then the net has
- * more of them from now on. A failure takes nothing; the step may be revealed again.
+ * Reveals the samples of a time step with their labels. With a source as the store, inputs may be
+ * NULL. A label outside the classes is an error, unless classes may grow: then it adds outputs to
+ * the net. A failure changes nothing; the step may be revealed again.
  */
 int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
 	struct err *err);
 
-/* Classes may come from now on, up to so many; those there are stay. */
+/* Lets classes grow from now on, up to this number; existing ones stay. */
 void learner_let_grow(struct learner *learner, int classes_most);
 
 /*
- * Says that so many iterations will be made before anything else is revealed, so that
- * batches can be made ready. If it turns out wrong, only time is lost.
+ * Announces the number of iterations before the next reveal, so that batches can be prefetched. A
+ * wrong number only costs time.
  */
 void learner_expect(struct learner *learner, int64_t iterations);
 
 /*
- * The next time step that is revealed begins a task of so many iterations (0: as
- * planned for run.task_steps time steps). If this is never called, every
- * run.task_steps time steps are a task. A task begins the cosine of a cyclic schedule
- * and the current half of er, mir and halves; with learn.retrain it takes the weights
- * back to the start.
+ * The next revealed time step begins a task of this many iterations (0: as planned for
+ * run.task_steps time steps). If this is never called, every run.task_steps time steps are a
+ * task. A task restarts the cosine of a cyclic schedule and the current half of er, mir and
+ * halves; with learn.retrain it resets the weights to their initial values.
  */
 void learner_task(struct learner *learner, int64_t iterations);
 
-/* Makes so many iterations; none while there is nothing to train on. */
+/* Runs this many iterations; none while there is nothing to train on. */
 int learner_train(struct learner *learner, int iterations, struct err *err);
 
 /*
- * Divergence: a loss or weights that are no longer numbers (ERR_STATE). learner_train
- * takes no step with such a loss, but the step before may have spoiled the weights;
- * learner_check looks at them. After a failure of either, learner_diverged tells
- * whether this was the reason. The way out is to load an earlier state and to
- * multiply all rates by a factor below 1: learner_slow, which also starts momentum anew.
+ * Divergence: a NaN or infinite loss or weight (ERR_STATE). learner_train takes no step with such
+ * a loss, but the step before may have spoiled the weights; learner_check inspects them. After a
+ * failure of either, learner_diverged tells whether this was the reason. To recover, load an
+ * earlier state and call learner_slow: it multiplies all rates by a factor below 1 and resets
+ * momentum.
  */
 int learner_check(struct learner *learner, struct err *err);
 bool learner_diverged(const struct learner *learner);
 void learner_slow(struct learner *learner, double factor);
 
-/* How things stand. */
+/* Current status. */
 struct learner_report {
-	int64_t iteration, samples; /* how many were made, and revealed */
+	int64_t iteration, samples; /* iterations made, samples revealed */
 	double rate;                /* of the next iteration */
 	int averages, best;         /* best: LEARNER_PLAIN or LEARNER_AVERAGE + i */
 	double gamma[2];
 	bool scored;                        /* whether any window was scored yet */
-	struct score scores[SCORES_MODELS]; /* means over the last whole window */
-	int judged;                         /* the model that was best in that window */
-	double sigma;                       /* by how much it was ahead of the plain one */
+	struct score scores[SCORES_MODELS]; /* means over the last complete window */
+	int judged;                         /* the best model in that window */
+	double sigma;                       /* its lead over the plain model */
 	double loss;                        /* of the last training batch */
 	int64_t pool, validation;           /* samples that can be drawn */
-	/* Fast weights: the share of right samples of the answer about ever when labels came;
-	 * NAN without. And what they and heads take of memory. */
+	/*
+	 * With fast weights: accuracy of the EVER answer at reveal time, NAN without; and the
+	 * memory of fast weights and heads.
+	 */
 	double slow_efficacy, fast_bytes;
 };
 void learner_report(const struct learner *learner, struct learner_report *report);
 
-/* What an iteration costs on average, in iterations of plain SGD; and how many the whole run will
- * have, by that price if there is a budget (0: unknown). */
+/*
+ * The average cost of an iteration, in iterations of plain SGD; the iterations of the whole run,
+ * at that price if there is a budget (0: unknown).
+ */
 double learner_price(const struct learner *learner);
 int64_t learner_planned(const struct learner *learner);
 
-/* Samples that it keeps: to train on, and held out to validate. */
+/* Samples kept: for training, and held out for validation. */
 void learner_kept(const struct learner *learner, int64_t *training, int64_t *validation);
 
-/* Whether an answer may be another than that of LEARNER_INFERENCE: LEARNER_NOW, LEARNER_EVER. */
+/* Whether LEARNER_NOW or LEARNER_EVER may answer differently from LEARNER_INFERENCE. */
 bool learner_mixes(const struct learner *learner, int model);
 
 /*
- * How many classes are known. Where they may come it is 0 before the first label, though
- * learner_predict then fills in a logit per input; otherwise it is as many as the net has.
+ * The number of known classes. With growing classes it is 0 before the first label, although
+ * learner_predict then fills in one logit per input; otherwise it is the net's.
  */
 int learner_classes(const struct learner *learner);
 
-/* Where classes may come, both are good until the next reveal. */
+/* With growing classes, both are valid until the next reveal. */
 const struct net *learner_net(const struct learner *learner);
 const char *learner_isa(const struct learner *learner);
 int learner_threads(const struct learner *learner);
-/* A model's weights and, for nets with batch norm, its statistics; NULL if there are none. Good
- * until the learner is called again. */
+/*
+ * A model's weights and its batch norm statistics; NULL if there are none. Valid until the next
+ * call of the learner.
+ */
 const float *learner_params(const struct learner *learner, int model);
 const float *learner_stats(const struct learner *learner, int model);
 /*
- * The scale of inputs at the moment, and how many values of each number it is from; NULL
- * if the learner takes them as they are. It lives as long as the learner.
+ * The current scale of inputs, and the number of values behind each of its entries; NULL if the
+ * learner does not scale. Lives as long as the learner.
  */
 const struct scale *learner_scale(const struct learner *learner);
 const int64_t *learner_scale_seen(const struct learner *learner);
 /*
- * A number that moves whenever what LEARNER_INFERENCE stands for, weights, statistics or
- * scale, or the mixture of LEARNER_NOW may have changed, by whatever call. An owner that keeps
- * a copy of them (learn/parts/published.h) copies again when it has moved. While an average serves,
- * without fast weights, and nothing is scaled, the number changes only when the average does.
+ * A version number that changes whenever the weights, statistics or scale of LEARNER_INFERENCE,
+ * or the mixture of LEARNER_NOW, may have changed. An owner with a copy (learn/parts/published.h)
+ * renews it when the number has changed. While an average serves, without fast weights and
+ * scaling, it changes only when the average does.
  */
 uint64_t learner_version(const struct learner *learner);
 /*
- * Takes the weights in a safetensors file: training goes on, and averages begin, from
- * them. So does the scale of inputs, if the file has one; it is refused if this learner
- * does not scale (ERR_INPUT). Without one in the file the learner's stays.
+ * Loads weights from a safetensors file; training and averages restart from them. The file's
+ * scale of inputs, if any, is loaded too, or rejected if this learner does not scale (ERR_INPUT).
+ * Without one in the file the learner keeps its own.
  */
 int learner_load(struct learner *learner, const char *path, struct err *err);
 
-/* Everything but the options and the store. */
+/* Everything except the options and the store. */
 void learner_state(struct learner *learner, struct state *state);
 
-/* Keys of model, engine, run and learn. learner_new refuses keys that exclude each other. */
+/* Keys of model, engine, run and learn. learner_new rejects keys that exclude each other. */
 extern const struct option_row learner_options[];
 
 #endif

@@ -1,4 +1,4 @@
-/* What the learner's files share. */
+/* Shared by the learner's files. */
 #ifndef RETAIN_LEARN_LEARNER_IMPL_H
 #define RETAIN_LEARN_LEARNER_IMPL_H
 
@@ -16,50 +16,52 @@
 #include "replay/objective.h"
 #include "replay/pool.h"
 
-/* What the options say, beside what the objects below were made of. */
+/* Options that are not part of the objects below. */
 struct learner_settings {
 	int batch, validation_batch;
 	int64_t validate_every, statistics_every;
-	bool serve_best; /* also the plain model may serve, if it validates best */
-	bool head_anew;  /* weights that are loaded leave the last layer as it is */
+	bool serve_best; /* the plain model may serve, too, if it validates best */
+	bool head_anew;  /* loading weights leaves the last layer unchanged */
 };
 
-/* What a run will come to. */
+/* Plan and price of a run. */
 struct learner_plan {
 	double price;       /* of an iteration, in iterations of plain SGD */
 	double per_step;    /* iterations of a time step; 0: unknown */
 	int64_t iterations; /* of the run; 0: unknown */
-	int64_t task_steps; /* time steps of a task, unless the owner tells where tasks begin */
+	int64_t task_steps; /* time steps of a task, unless the owner announces tasks */
 	int64_t part_steps; /* time steps of a part; 0: nothing decides by parts */
 };
 
 /* The current task. */
 struct learner_task {
 	int64_t first;      /* its first sample */
-	bool told;          /* the owner tells where tasks begin: */
-	bool next;          /* with the next time step, */
-	int64_t iterations; /* one of so many iterations; 0: as planned */
+	bool told;          /* the owner announces tasks: */
+	bool next;          /* one begins with the next time step, */
+	int64_t iterations; /* with this many iterations; 0: as planned */
 };
 
-/* Windows of the schedule, in which models are scored. */
+/* The schedule's windows, in which models are scored. */
 struct learner_scoring {
 	struct scores scores;             /* of the current window, */
 	int64_t end;                      /* which ends with this iteration */
-	bool scored;                      /* there was a window with scores; of the last one: */
+	bool scored;                      /* a window was scored; of the last one: */
 	struct score last[SCORES_MODELS]; /* their means, */
-	int judged;                       /* the model that was best, */
-	double sigma;                     /* and by how much */
+	int judged;                       /* the best model, */
+	double sigma;                     /* and its lead */
 };
 
-/* How inputs are scaled. */
+/* Scaling of inputs. */
 struct learner_scaling {
-	struct scaling *scaling; /* NULL: inputs go to the net as they are */
-	float *inputs;           /* those of the owner, scaled; */
-	size_t room;             /* so many numbers of them */
+	struct scaling *scaling; /* NULL: inputs are not scaled */
+	float *inputs;           /* scaled copies of the owner's inputs; */
+	size_t room;             /* capacity in floats */
 };
 
-/* Samples that no pool holds any more. They stay until the next time step, since objectives
- * may draw from the current one whatever pools do. */
+/*
+ * Samples that no pool holds any more. They are kept until the next time step, since objectives
+ * may draw from the current one regardless of pools.
+ */
 struct learner_leaving {
 	int64_t *ids, count, room;
 };
@@ -71,14 +73,14 @@ struct learner_room {
 	int32_t *labels;
 };
 
-/* A batch that will probably be drawn. */
+/* Prefetch of a batch that will probably be drawn. */
 struct learner_ahead {
-	int64_t coming; /* iterations that learner_expect promised */
-	int64_t *ids;   /* NULL: the store does not prepare */
+	int64_t coming; /* iterations announced by learner_expect */
+	int64_t *ids;   /* NULL: the store does not prefetch */
 	float *weights;
 };
 
-/* Inputs of learner_look, and for how many numbers there is room. */
+/* Inputs of learner_look, and the capacity in floats. */
 struct learner_looked {
 	float *inputs;
 	size_t room;
@@ -86,19 +88,19 @@ struct learner_looked {
 
 struct learner {
 	struct learner_watch watch;
-	struct learner_config config; /* for a larger net, if classes may come */
+	struct learner_config config; /* needed to make a larger net, if classes may grow */
 	struct learner_settings set;
 	struct learner_plan plan;
 	size_t floats; /* of one input */
 
-	/* What it learns from. */
+	/* Data. */
 	struct store *store;
-	struct pool *pool, *validation; /* validation: NULL when nothing is held out */
+	struct pool *pool, *validation; /* validation: NULL if nothing is held out */
 	struct objective *objective;
 	struct learner_leaving leaving;
 	struct learner_scaling scale;
 
-	/* The net and how it is trained. */
+	/* The net and its training. */
 	struct net *net;
 	struct engine *engine;
 	struct runner *runner;
@@ -107,29 +109,32 @@ struct learner {
 	struct schedule *schedule;
 	struct loss *loss;
 	struct parts *parts;  /* NULL: one answer for now and ever */
-	void *extras[EXTRAS]; /* NULL: not wanted */
+	void *extras[EXTRAS]; /* NULL: not used */
 	float *params, *grad;
 	float *stats[SCORES_MODELS]; /* batch norm's, by model; NULL for nets without it */
 	struct learner_room room;
 	struct learner_ahead ahead;
 
-	/* How far it is. */
+	/* Progress. */
 	int64_t steps; /* time steps revealed */
-	bool new_step; /* no iteration has been made since the last one came */
+	bool new_step; /* no iteration since the last one was revealed */
 	struct learner_task task;
 	int64_t iteration;
 	struct learner_scoring window;
-	uint64_t version; /* of what serves inference: see learner_version */
+	uint64_t version; /* of the model that serves inference: see learner_version */
 	double last_loss;
 	bool diverged; /* the last batch or check met a NaN or an infinity */
 
-	struct whole *whole; /* models that are kept in slices */
+	struct whole *whole; /* models kept in slices */
 	struct learner_looked looked;
 };
 
-enum { LEARNER_AHEAD = 2 }; /* batches that are made ready */
+enum { LEARNER_AHEAD = 2 }; /* batches that are prefetched */
 
-/* The model that serves inference: that one, or with average.serve = best perhaps the plain one. */
+/*
+ * The model that serves inference: the best average or, with average.serve = best, perhaps the
+ * plain one.
+ */
 int learner_served(const struct learner *learner);
 
 static inline struct population *learner_population(const struct learner *learner)
@@ -137,64 +142,63 @@ static inline struct population *learner_population(const struct learner *learne
 	return learner->extras[EXTRA_POPULATION];
 }
 
-/* What losses see of it. */
+/* The view that losses get. */
 struct loss_view learner_loss_view(const struct learner *learner);
 
-/* What parts see of it. */
+/* The view that parts get. */
 struct part_view learner_view(struct learner *learner);
 
 /*
- * The statistics count n samples that were revealed. If inputs are NULL they come from
- * the store, where the samples have ids from `first` on.
+ * Updates the scaling statistics with n revealed samples. If inputs are NULL they come from the
+ * store, with ids from `first` on.
  */
 int learner_count_inputs(
 	struct learner *learner, int64_t first, const float *inputs, int n, struct err *err);
 
-/* Whether the next time step begins a task; begins it, with sample `first`. */
+/* Whether the next time step begins a task; begins one with sample `first`. */
 bool learner_task_due(const struct learner *learner);
 void learner_begin_task(struct learner *learner, int64_t first);
 
-/* An optimizer of the learner's parameters. */
+/* Creates an optimizer of the learner's parameters. */
 int learner_make_optimizer(
 	const struct learner *learner, struct optimizer **optimizer, struct err *err);
 
-/* Tells the optimizer which parameters decay, and how much, where decay follows the pool. */
+/* Tells the optimizer which parameters decay and, if decay follows the pool, by how much. */
 int learner_segments(const struct net *net, const struct options *o, struct optimizer *optimizer,
 	struct err *err);
 
-/* Ends a part, if it ends with the time step that was taken. */
+/* Ends a part if the last time step completes it. */
 void learner_end_part(struct learner *learner);
 
 /*
- * The net and all that has its size: made by the config, with first values; freed. If
- * there is a former one, first values are not made, since the caller copies its values later;
- * its engine may be used as well. What a learner costs and is planned to do follows from it.
+ * Creates and frees the net and everything of its size, initialised by the config. With `former`,
+ * initial values are skipped, since the caller copies them later, and its engine may be shared.
+ * learner_make_plan derives price and plan from the net.
  */
 int learner_make_nets(struct learner *learner, const struct learner *former, struct err *err);
 void learner_free_nets(struct learner *learner);
 void learner_make_plan(struct learner *learner);
 
 /*
- * The net gets this many classes, more than before; what is new is 0, the rest stays.
- * *former has what there was, for learner_grown: it makes an end of it or, if something
- * failed since, goes back to it.
+ * Grows the net to this many classes; new outputs are 0, the rest stays. *former holds the old
+ * net for learner_grown, which frees it or, if something failed since, restores it.
  */
 int learner_grow(struct learner *learner, int classes, struct learner **former, struct err *err);
 void learner_grown(struct learner *learner, struct learner *former, int code);
-/* What has the net's size, but no buffers that a step fills anew. */
+/* Everything of the net's size, except scratch buffers. */
 void learner_nets_state(void *learner, struct state *state);
-/* Another number of classes, for a state that is read next. */
+/* Changes the number of classes for a state that is read next. */
 int learner_resize(struct learner *learner, int classes, struct err *err);
 
-/* Refuses keys that do not go together. */
+/* Rejects keys that exclude each other. */
 int learner_options_check(const struct learner_config *config, struct err *err);
 
-/* Tells peers, if there are any, that a call begins; and that it ended, with this code. */
+/* Tells peers, if there are any, that a call begins, and that it ended with this code. */
 void learner_begin(struct learner *learner, const struct learner_call *call);
 int learner_end(
 	struct learner *learner, const struct learner_call *call, int code, struct err *err);
 
-/* Makes room for so many samples that leave. */
+/* Makes room for this many leaving samples. */
 int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err);
 
 #endif

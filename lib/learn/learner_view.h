@@ -1,21 +1,21 @@
 /*
  * What parts, losses and extras may ask of a learner without knowing its fields: samples, models,
- * and to tell its owner something.
+ * and reports to its owner.
  */
 #ifndef RETAIN_LEARN_LEARNER_VIEW_H
 #define RETAIN_LEARN_LEARNER_VIEW_H
 
 #include "learn/learner.h"
 
-/* The average that is best by the scores so far; without any, the plain model. */
+/* The best average by the scores so far; the plain model if there is none. */
 int learner_best(const struct learner *learner);
 
-/* The model that a student should follow: an average. */
+/* The teacher for distillation: an average. */
 int learner_teacher(const struct learner *learner);
 
 /*
- * A model's weights, within a call; learner_params is for the owner. Call
- * learner_stale after weights change; they are then gathered again.
+ * A model's weights, within a call; learner_params is for the owner. Call learner_stale after
+ * weights change, so that they are gathered again.
  */
 const float *learner_weights(const struct learner *learner, int model);
 void learner_stale(struct learner *learner);
@@ -24,8 +24,8 @@ void learner_stale(struct learner *learner);
 double learner_rate(const struct learner *learner, int64_t k);
 
 /*
- * The only ways of inputs to the net: samples of the store, and inputs of the owner,
- * all of them scaled. learner_scaled gives the latter; good until its next call. Inputs are
+ * All inputs reach the net through these functions, scaled: samples of the store, and the owner's
+ * inputs. learner_scaled converts the latter; its result is valid until its next call. Inputs are
  * those that the runner reads or, from learner_fetch_all, all of them.
  */
 int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
@@ -36,16 +36,16 @@ int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t it
 	float *inputs, int32_t *labels, struct err *err);
 int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
 /*
- * Some samples of a time step, the first of which has this id: the owner's inputs or, if they
- * are NULL, what the store has. No more than a batch; good until the next call.
+ * Samples of a time step, from id `first` on: the owner's inputs or, if NULL, the store's. At
+ * most a batch; valid until the next call.
  */
 int learner_new_inputs(struct learner *learner, int64_t first, const float *inputs, int n,
 	const float **scaled, struct err *err);
 
-/* n of the newest few hundred samples that are trained on; false while there are none. */
+/* n of the newest few hundred training samples; false while there are none. */
 bool learner_recent(const struct learner *learner, int n, int64_t *ids);
 
-/* Says what was computed, to the ledger; that another model leads, and when. */
+/* Report computations to the ledger, and a new lead to the owner. */
 void learner_tell(const struct learner *learner, enum learner_work work, int samples);
 void learner_tell_macs(const struct learner *learner, double macs);
 void learner_tell_lead(const struct learner *learner, struct learner_lead *lead);

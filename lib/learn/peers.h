@@ -1,9 +1,8 @@
 /*
- * A learner that is several processes. Each process has a learner, all of them get the same
- * calls, and their engine (nn/engine.h) shares the work; so all of them have the same bits. One
- * has an owner. Its learner says here what it is called for, before it does it, so that the
- * others can be called, too. Who they are and how bytes come to them is known to the peers alone
- * (dist/peers.h).
+ * A learner that runs as several processes. Each process has a learner, all get the same calls,
+ * and their engine (nn/engine.h) shares the work; so all have the same bits. Only one has an
+ * owner. Its learner announces each call here before executing it, so that the others execute it,
+ * too. Only the peers know who they are and how bytes travel (dist/peers.h).
  */
 #ifndef RETAIN_LEARN_PEERS_H
 #define RETAIN_LEARN_PEERS_H
@@ -24,15 +23,15 @@ struct store;
 enum learner_call_kind {
 	LEARNER_CALL_NEW,
 	LEARNER_CALL_FREE,
-	LEARNER_CALL_TRAIN, /* n iterations; `count` are expected */
+	LEARNER_CALL_TRAIN, /* n iterations; `count` are announced */
 	LEARNER_CALL_REVEAL,
 	LEARNER_CALL_LOOK,    /* n ids; model: their kind */
-	LEARNER_CALL_PREDICT, /* inputs: NULL for those that were looked at */
-	LEARNER_CALL_GATHER,  /* learner_params of a model that is kept in slices */
+	LEARNER_CALL_PREDICT, /* inputs: NULL for those of the last look */
+	LEARNER_CALL_GATHER,  /* learner_params of a model kept in slices */
 	LEARNER_CALL_TASK,    /* of `count` iterations */
 	LEARNER_CALL_SLOW,
-	LEARNER_CALL_WEIGHTS, /* others are taken from here on: learner_weights_state */
-	LEARNER_CALL_STATE,   /* is read or written; `count` samples are in the store */
+	LEARNER_CALL_WEIGHTS, /* weights are replaced: learner_weights_state */
+	LEARNER_CALL_STATE,   /* is read or written; the store has `count` samples */
 };
 
 struct learner_call {
@@ -54,8 +53,8 @@ struct learner_batch {
 	size_t floats; /* of a sample */
 	const int64_t *ids;
 	int n;
-	uint64_t iteration; /* whose training batch it is; 0: samples as they are */
-	bool all;           /* inputs of all samples; else of those that the runner reads */
+	uint64_t iteration; /* whose training batch it is; 0: samples without augmentation */
+	bool all;           /* inputs of all samples; else only those that the runner reads */
 	float *inputs;
 	int32_t *labels; /* of all samples, always */
 };
@@ -64,14 +63,14 @@ struct learner_peers {
 	struct ranks *ranks; /* for the engine */
 	void (*begin)(struct learner_peers *peers, struct learner *learner,
 		const struct learner_call *call);
-	/* Returns the code it is given or, of NEW, one that all processes agree on. */
+	/* Returns the given code or, for NEW, one that all processes agree on. */
 	int (*end)(struct learner_peers *peers, struct learner *learner,
 		const struct learner_call *call, int code, struct err *err);
 	int (*fetch)(
 		struct learner_peers *peers, const struct learner_batch *batch, struct err *err);
 };
 
-/* What a learner has for its peers. Both visits do what belongs to a call of their kind. */
+/* The learner's side. Both visitors do what a call of their kind requires. */
 struct runner *learner_runner(struct learner *learner);
 void learner_state_here(void *learner, struct state *state);
 void learner_weights_state(void *learner, struct state *state);

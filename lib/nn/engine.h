@@ -1,6 +1,6 @@
 /*
- * Where computing happens: an instruction set, a team of threads, and the
- * choice of convolution algorithm. One engine serves one caller at a time.
+ * The compute device: an instruction set, a team of threads, and the choice of convolution
+ * algorithm. An engine serves one caller at a time.
  */
 #ifndef RETAIN_NN_ENGINE_H
 #define RETAIN_NN_ENGINE_H
@@ -16,8 +16,8 @@ struct engine_config {
 	const char *isa; /* auto, avx512, avx2, baseline; NULL: auto */
 	const char
 		*conv; /* auto, own (no oneDNN), direct (no Winograd either), onednn; NULL: auto */
-	int threads;   /* 0: as many as processors */
-	struct ranks *ranks; /* processes that compute together (nn/ranks/ranks.h); NULL: one */
+	int threads;   /* 0: one per processor */
+	struct ranks *ranks; /* cooperating processes (nn/ranks/ranks.h); NULL: one */
 };
 
 struct engine {
@@ -25,7 +25,7 @@ struct engine {
 	const struct ops *ops;             /* nn/ops.h */
 	const struct conv_algorithm *conv; /* NULL: choose by shape */
 	struct team *team;
-	struct ranks *ranks; /* NULL: alone */
+	struct ranks *ranks; /* NULL: one process */
 };
 
 int engine_new(struct engine **engine, const struct engine_config *config, struct err *err);

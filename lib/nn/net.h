@@ -1,7 +1,6 @@
 /*
- * A net is an architecture: layer rows, a parameter table and a table of
- * running statistics. It holds no weights and no buffers and never changes
- * once made, so any number of threads may use one.
+ * A net is an architecture: layer rows, a parameter table and a table of running statistics. It
+ * holds no weights and no buffers and is immutable, so any number of threads may use one.
  */
 #ifndef RETAIN_NN_NET_H
 #define RETAIN_NN_NET_H
@@ -29,35 +28,35 @@ const struct param_table *net_params(const struct net *net);
 const struct param_table *net_stats(const struct net *net);
 
 /*
- * What a tensor's layer is called in lists of layers: the name up to its first dot, and
- * "stem" for what comes before the first numbered layer of a ResNet. The size of the name is
- * returned, of which *name is the begin.
+ * The layer of a tensor, as lists of layers name it: the tensor's name up to its first dot, or
+ * "stem" for everything before the first numbered layer of a ResNet. Returns the length of the
+ * name that starts at *name.
  */
 int net_layer_name(const char *tensor, const char **name);
 
-/* Whether the tensor's layer is one of "a, b"; whether the net has one of that name. */
+/* Whether the tensor's layer is in the list "a, b"; whether the net has all layers of a list. */
 bool net_layer_in(const char *tensor, const char *list);
 int net_layers_known(const struct net *net, const char *key, const char *list, struct err *err);
 
 /*
- * First values: He's initialisation as torchvision does it, a function of (seed, tensor,
- * element); statistics 0 and 1.
+ * Initial values: He initialisation as in torchvision, a function of (seed, tensor, element);
+ * statistics 0 and 1.
  */
 void net_init(const struct net *net, uint64_t seed, float *params, float *stats);
 
-/* Multiply-adds of one sample's forward pass, convolutions and dense layers counted. */
+/* Multiply-adds of one sample's forward pass, over convolutions and dense layers. */
 double net_macs(const struct net *net);
 
-/* The part of net_macs, and of the parameters, that belongs to layers that are trained. */
+/* The share of net_macs, and of the parameters, that belongs to trained layers. */
 double net_trained_macs(const struct net *net);
 double net_trained_params(const struct net *net);
 
-/* How many numbers of a sample the last layer sees. */
+/* The number of inputs of the last layer. */
 int net_features(const struct net *net);
 
 /*
- * What is known of an architecture by its name: whether it has convolutions, and what it is
- * usually trained on (0: nothing in particular). NULL: there is no such architecture.
+ * Facts about an architecture by name: whether it has convolutions, and the data it is usually
+ * trained on (0: no default). NULL: unknown architecture.
  */
 struct net_usual {
 	bool convolves;

@@ -1,11 +1,10 @@
 /*
- * Predictions from any number of threads at a time, with weights that may be replaced
- * meanwhile, and with them the scale of inputs. The weights are copied and packed once,
- * and read by all.
+ * Thread-safe predictions, with weights and an input scale that may be replaced meanwhile. The
+ * weights are copied and packed once and shared by all threads.
  *
- * A prediction has the bits of scale_apply, where there is a scale, and of runner_infer
- * with the same weights and settings: it
- * depends neither on the number of threads nor on who else predicts.
+ * A prediction has the bits of scale_apply, if there is a scale, followed by runner_infer with
+ * the same weights and settings. It depends neither on the number of threads nor on concurrent
+ * predictions.
  */
 #ifndef RETAIN_NN_PREDICTOR_H
 #define RETAIN_NN_PREDICTOR_H
@@ -18,45 +17,44 @@
 struct predictor_config {
 	struct engine_config engine; /* threads: for each prediction; 0 means 1 here */
 	int micro;                   /* samples per micro-batch, 0: never cut */
-	int at_once; /* predictions that run at a time, others wait; 0: one per processor */
-	int models;  /* weights of the same net that are replaced together; 0: 1 */
+	int at_once;                 /* concurrent predictions, others wait; 0: one per processor */
+	int models;                  /* sets of weights of the same net, replaced together; 0: 1 */
 };
 enum { PREDICTOR_MODELS = 8 }; /* at most */
 
 struct predictor;
 
 /*
- * net is borrowed; params and stats, flat buffers as its tables describe, are copied, and
- * so is the scale (NULL: inputs are taken as they are).
+ * net is borrowed; params and stats, flat buffers as in its tables, are copied, and so is the
+ * scale (NULL: inputs are not scaled).
  */
 int predictor_new(struct predictor **predictor, const struct net *net,
 	const struct predictor_config *config, const float *params, const float *stats,
 	const struct scale *scale, struct err *err);
-/* Nobody may be inside. */
+/* No call may be in progress. */
 void predictor_free(struct predictor *predictor);
 
 /*
- * logits: (n, classes) for n inputs (n, channels, height, width). From any thread; more
- * than `at_once` of them take turns. Each of the `at_once` places allocates when it first
- * meets an n, and never again for that n.
+ * logits: (n, classes) for n inputs (n, channels, height, width). Thread-safe; calls beyond
+ * `at_once` wait. Each of the `at_once` slots allocates only the first time it meets an n.
  */
 int predictor_predict(
 	struct predictor *predictor, const float *inputs, int n, float *logits, struct err *err);
 
 /*
- * Replaces the weights, and the scale if there is one: predictions that begin from now on use
- * these, those under way end with the weights they began with. The caller's thread packs them
- * while predictions go on. It waits only for predictions that still use the weights before the
- * present ones. The first call takes memory for the second set of weights, later ones none.
+ * Replaces the weights, and the scale if there is one. New predictions use these; those in
+ * progress finish with the old ones. Packing runs on the caller's thread while predictions
+ * continue. It waits only for predictions that still use the weights before the current ones. The
+ * first call allocates the second set of weights, later ones nothing.
  */
 int predictor_publish(struct predictor *predictor, const float *params, const float *stats,
 	const struct scale *scale, struct err *err);
 
 /*
- * The same for several models. `params` gives the weights of one, good until it is called
- * for the next; NULL: they stay as they were, since nobody will ask that model. `also`, if not
- * NULL, is called when nobody reads what belongs to set `which` (0 or 1), before predictions
- * begin to use it: the place to renew what the owner keeps beside the weights.
+ * The same for several models. `params` returns the weights of one, valid until the next call;
+ * NULL: unchanged, since that model will not be asked. `also`, if not NULL, is called when set
+ * `which` (0 or 1) has no readers, before predictions use it: the place to renew the owner's data
+ * beside the weights.
  */
 struct predictor_source {
 	const float *(*params)(void *context, int model);
@@ -69,9 +67,8 @@ int predictor_publish_all(
 	struct predictor *predictor, const struct predictor_source *source, struct err *err);
 
 /*
- * A prediction by several models of one moment: begin takes a place, begin to end are of one
- * thread, and `which` is the set that is used meanwhile. predictor_ask fills in the logits of
- * inputs first to first + n - 1.
+ * A prediction by several models at one moment. Call begin to end on one thread; `which` is the
+ * set in use. predictor_ask fills in the logits of inputs first to first + n - 1.
  */
 struct seat;
 struct predictor_turn {

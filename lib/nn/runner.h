@@ -20,34 +20,33 @@
 
 struct runner;
 
-/* micro: samples per micro-batch, 0 for "never cut". net and engine are borrowed. */
+/* micro: samples per micro-batch, 0: never cut. net and engine are borrowed. */
 int runner_new(struct runner **runner, const struct net *net, struct engine *engine, int micro,
 	struct err *err);
 void runner_free(struct runner *runner);
 
 /*
- * On an engine of several processes they share every batch that is cut: each runs some of its
- * micro-batches, and all get all results, with the bits of one process. All of them make the
- * same calls. runner_reads says of which of n samples this process reads the inputs; one that
- * is alone reads all.
+ * With an engine of several processes, the micro-batches of a batch are distributed: each process
+ * runs some, and all get all results, with the bits of one process. All must make the same calls.
+ * runner_reads returns which of n samples' inputs this process reads; a single process reads all.
  */
 void runner_reads(const struct runner *runner, int n, int *first, int *count);
 
 struct runner_batch {
 	const float *input;
 	const int32_t *labels;
-	const float *weights; /* per sample, what its loss counts; NULL: 1/n each, the mean */
+	const float *weights; /* weight of each sample's loss; NULL: 1/n each, the mean */
 	int n;
-	const struct sample_loss *loss; /* of gradients; NULL: cross-entropy */
+	const struct sample_loss *loss; /* for gradients; NULL: cross-entropy */
 };
 
 /* logits: (n, classes). Evaluation mode: batch norm uses stats. */
 int runner_infer(struct runner *runner, const float *params, const float *stats, const float *input,
 	int n, float *logits, struct err *err);
-/* The same, with what the last layer sees, (n, net_features); NULL: not wanted. */
+/* The same, with the inputs of the last layer, (n, net_features); NULL: not wanted. */
 int runner_features(struct runner *runner, const float *params, const float *stats,
 	const float *input, int n, float *logits, float *features, struct err *err);
-/* The same with weights that were packed for this net on an engine of the same settings. */
+/* The same with weights packed for this net on an engine of the same settings. */
 int runner_infer_packed(struct runner *runner, const struct packed *packed, const float *input,
 	int n, float *logits, struct err *err);
 /* The same with the losses (n) of labels. */
@@ -55,21 +54,20 @@ int runner_score(struct runner *runner, const float *params, const float *stats,
 	const struct runner_batch *batch, float *losses, float *logits, struct err *err);
 
 /*
- * Training mode: forward and backward. grad receives the gradient of the
- * weighted sum of losses: the micro-batches' gradients added in a fixed binary
- * tree. stats (batch norm) are updated as PyTorch does with momentum 0.1.
- * losses (n) and logits (n, classes) may be NULL. *loss may be NULL.
+ * Training mode: forward and backward. grad receives the gradient of the weighted sum of losses;
+ * micro-batches are summed in a fixed binary tree. stats (batch norm) are updated as in PyTorch
+ * with momentum 0.1. losses (n), logits (n, classes) and loss may be NULL.
  */
 int runner_gradient(struct runner *runner, const float *params, float *stats,
 	const struct runner_batch *batch, float *grad, float *loss, float *losses, float *logits,
 	struct err *err);
 
 /*
- * The same, and a step by it. Once the loss is known, `sound` says whether to step. If so, `step`
- * is called for slices (nn/slices.h) whose gradient is in grad, and changes the parameters
- * there: for one that is all of them or, of several processes, for each of the own ones, as soon
- * as all have done with it and while they compute others. In the end all have all parameters;
- * what else is in grad means nothing.
+ * The same, followed by a step. Once the loss is known, `sound` decides whether to step. If so,
+ * `step` is called for slices (nn/slices.h) whose gradient is in grad, and updates the parameters
+ * there. A single process has one slice of all parameters; with several processes each steps its
+ * own slices, as soon as all have finished with one and while they compute others. In the end all
+ * have all parameters; the rest of grad is undefined.
  */
 struct runner_descent {
 	float *params, *grad;
@@ -81,8 +79,8 @@ int runner_descend(struct runner *runner, const struct runner_descent *descent, 
 	const struct runner_batch *batch, float *logits, struct err *err);
 
 /*
- * Cross-entropy and logits of each sample in training mode, without a backward pass. stats, if not
- * NULL, are updated with this momentum: so the statistics of averaged weights are found.
+ * Cross-entropy and logits of each sample in training mode, without a backward pass. stats, if
+ * not NULL, are updated with this momentum: this computes the statistics of averaged weights.
  */
 int runner_losses(struct runner *runner, const float *params, float *stats, float momentum,
 	const struct runner_batch *batch, float *losses, float *logits, struct err *err);

@@ -1,4 +1,4 @@
-/* What the runner's files share. */
+/* Shared by the runner's files. */
 #ifndef RETAIN_NN_RUNNER_IMPL_H
 #define RETAIN_NN_RUNNER_IMPL_H
 
@@ -18,22 +18,22 @@ struct runner {
 	float *partial[RUNNER_DEPTH]; /* gradients waiting for their sibling, by depth */
 	float *weights, *losses;
 	int room;              /* of the two above */
-	struct shared *shared; /* several processes (nn/ranks/shared.h); NULL: alone */
+	struct shared *shared; /* several processes (nn/ranks/shared.h); NULL: one */
 };
 
-/* The plans for whole micro-batches and for the rest, made before anything runs. */
+/* The plans for full micro-batches and for the rest, made before anything runs. */
 struct pieces {
-	int size, whole, rest; /* samples per whole piece, their number, samples left over */
+	int size, whole, rest; /* samples per full piece, their number, samples left over */
 	int count;             /* of all pieces */
 	int begin, end;        /* those that this process runs, */
-	bool shared;           /* and others the rest */
+	bool shared;           /* while others run the rest */
 	struct plan *whole_plan, *rest_plan;
 	struct plan *bound; /* the one whose weights are packed */
 };
 int runner_cut(
 	struct runner *runner, int n, enum plan_mode mode, struct pieces *pieces, struct err *err);
 
-/* Where weights come from: plain, or packed already. */
+/* The source of weights: plain or packed. */
 struct source {
 	const float *params, *stats;
 	const struct packed *packed;
@@ -46,7 +46,7 @@ size_t runner_sample_floats(const struct runner *runner);
 int runner_check_labels(
 	const struct runner *runner, const struct runner_batch *batch, struct err *err);
 
-/* One gradient as the tree is walked. */
+/* A gradient during the walk of the tree. */
 struct walk {
 	struct runner *runner;
 	const struct runner_batch *batch;
@@ -55,7 +55,7 @@ struct walk {
 	float *stats;
 	float *losses, *logits;
 	float momentum;
-	const struct runner_descent *descent; /* NULL: nothing follows */
+	const struct runner_descent *descent; /* NULL: no step */
 	float loss;                           /* of the batch, once all losses are known */
 };
 int runner_walk(struct walk *walk, int first, int count, int depth, float *grad, struct err *err);
@@ -63,11 +63,11 @@ int runner_walk(struct walk *walk, int first, int count, int depth, float *grad,
 int runner_run_piece(struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context,
 	struct err *err);
 float runner_loss(const struct walk *walk);
-/* Buffers for the right siblings of a tree of so many pieces: one per level. */
+/* Allocates buffers for the right siblings of a tree of this many pieces: one per level. */
 int runner_make_tree(struct runner *runner, int pieces, struct err *err);
 /*
- * The tree depends on the number of pieces alone: this many of `count` are in the left subtree,
- * the largest power of two below it.
+ * The tree depends only on the number of pieces: the left subtree has this many of `count`, the
+ * largest power of two below it.
  */
 int runner_tree_left(int count);
 void runner_add(const struct runner *runner, float *into, const float *from, size_t floats);

@@ -1,10 +1,10 @@
 /*
- * A loss other than cross-entropy, of one sample at a time by its logits. A runner takes
- * it with a batch (struct runner_batch) and makes the gradient of the net from it.
+ * A loss other than cross-entropy, computed for one sample at a time from its logits. A runner
+ * takes it with a batch (struct runner_batch) and computes the net's gradient from it.
  *
- * What a loss needs besides the logits stands behind the struct, which it begins with, and
- * is ready for the whole batch before the runner begins: threads ask for samples in any
- * order, and the answer must not depend on it.
+ * A loss embeds this struct as its first member and keeps its other data behind it, complete for
+ * the whole batch before the runner starts: threads process samples in any order, and the result
+ * must not depend on it.
  */
 #ifndef RETAIN_NN_SAMPLE_LOSS_H
 #define RETAIN_NN_SAMPLE_LOSS_H
@@ -15,8 +15,8 @@ struct ops;
 
 struct sample_loss {
 	/*
-	 * The loss of sample number `at` of the batch. grad receives its gradient by the
-	 * logits, times weight. The logits stay.
+	 * The loss of sample number `at` of the batch. grad receives the gradient with respect to
+	 * the logits, times weight. The logits are not modified.
 	 */
 	float (*value)(const struct sample_loss *loss, const struct ops *ops, int at,
 		const float *logits, int32_t label, float weight, float *grad);

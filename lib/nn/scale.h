@@ -1,7 +1,7 @@
 /*
- * Brings inputs to a scale that suits a net. Every number of an input has a mean and
- * a factor: x becomes (x - mean) * factor, cut off at -SCALE_CLIP and SCALE_CLIP. A
- * number that is not finite is a missing value and becomes 0, as if it were the mean.
+ * Scales inputs for a net. Every number of an input has a mean and a factor: x becomes (x - mean)
+ * * factor, clipped to [-SCALE_CLIP, SCALE_CLIP]. NaN and infinities are missing values and
+ * become 0, the mean.
  */
 #ifndef RETAIN_NN_SCALE_H
 #define RETAIN_NN_SCALE_H
@@ -16,10 +16,10 @@ struct scale {
 	float *mean, *factor;
 };
 
-/* n inputs, one after another; out may be where they are. */
+/* n contiguous inputs; out may alias inputs. */
 void scale_apply(const struct scale *scale, const float *inputs, int n, float *out);
 
-/* Whether its numbers can be right: finite, and no factor below 0. */
+/* Whether the scale is valid: all finite, and no negative factor. */
 bool scale_sound(const struct scale *scale);
 
 #endif

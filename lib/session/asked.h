@@ -1,8 +1,7 @@
 /*
- * The learner of a run, as the folder's last checkpoint has it, only to be asked: it learns
- * nothing, and nothing in the folder changes. Its answers are those that the run itself would
- * give at that moment, about what is now and about what ever was (learn/learner.h), where
- * model.safetensors has the net alone.
+ * A run's learner, loaded read-only from the folder's last checkpoint. It does not train, and
+ * nothing in the folder changes. It answers as the run itself would at that moment, for both
+ * "now" and "ever" (learn/learner.h); model.safetensors holds the net alone.
  */
 #ifndef RETAIN_SESSION_ASKED_H
 #define RETAIN_SESSION_ASKED_H
@@ -16,22 +15,22 @@
 struct asked;
 
 /*
- * *asked is NULL, and that is no error, where the run has nothing but its net. ERR_STATE: there
- * is more, and it cannot be asked: the folder has no checkpoint, or one of another moment than
+ * *asked is NULL, without an error, if the run has nothing beyond its net. ERR_STATE: there is
+ * more, but it cannot be loaded: the folder has no checkpoint, or one from another moment than
  * its model.safetensors.
  */
 int asked_open(struct asked **asked, const char *folder, const struct log *log, struct err *err);
 void asked_close(struct asked *asked);
 
-/* LEARNER_NOW or LEARNER_EVER: whether the answer may be another than the net's. */
+/* LEARNER_NOW or LEARNER_EVER: whether the answer may differ from the net's. */
 bool asked_mixes(const struct asked *asked, int model);
 
-/* The iteration that it is at. */
+/* The iteration of the checkpoint. */
 int64_t asked_iteration(const struct asked *asked);
 
 /*
- * (n, classes) probabilities, classes as in model.safetensors. From any thread. A number that is
- * not finite is a missing value, and ERR_INPUT where the learner does not scale its inputs.
+ * (n, classes) probabilities, with the classes of model.safetensors. Thread-safe. NaN and
+ * infinities are missing values, or ERR_INPUT if the learner does not scale its inputs.
  */
 int asked_predict(struct asked *asked, int model, const float *inputs, int n, float *probabilities,
 	struct err *err);

@@ -1,6 +1,6 @@
 /*
- * The names of classes, by label. A class may have none. A name has one label; labels of new
- * names follow one another.
+ * Class names by label. A class may be unnamed. Names are unique; new names get consecutive
+ * labels.
  */
 #ifndef RETAIN_SESSION_CLASS_LIST_H
 #define RETAIN_SESSION_CLASS_LIST_H
@@ -13,28 +13,28 @@
 /* The longest name, in bytes. */
 enum { CLASS_NAME = 500 };
 
-/* A zeroed one is empty. */
+/* Zeroed: empty. */
 struct class_list {
-	char **names; /* [count]; NULL: without a name */
+	char **names; /* [count]; NULL: unnamed */
 	size_t count, room;
-	int32_t *table; /* labels + 1 by a hash of their names; 0: empty */
-	size_t places;  /* of the table: a power of two, at least twice the count */
+	int32_t *table; /* hash table of label + 1; 0: empty */
+	size_t places;  /* slots of the table: a power of two, at least twice the count */
 };
 
 void class_list_release(struct class_list *list);
 
-/* Refuses what can be no name: what is empty, too long or no UTF-8 (ERR_INPUT). */
+/* Rejects names that are empty, too long or not UTF-8 (ERR_INPUT). */
 int class_list_check(const char *name, struct err *err);
 
-/* The label of a name; -1: there is none. */
+/* The label of a name; -1 if unknown. */
 int32_t class_list_find(const struct class_list *list, const char *name);
 
-/* NULL: the class has no name. Lives as long as the list. */
+/* NULL: unnamed. Lives as long as the list. */
 const char *class_list_name(const struct class_list *list, int32_t label);
 
 /*
- * Gives a label that is not in the list a name, which no other has; NULL: none. Labels
- * between have none.
+ * Adds a label that is not in the list with a name that is not in it either; NULL: unnamed.
+ * Labels skipped over are unnamed.
  */
 int class_list_add(struct class_list *list, int32_t label, const char *name, struct err *err);
 

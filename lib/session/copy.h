@@ -1,7 +1,7 @@
 /*
- * What answers questions that nobody need remember: a copy of what a learner knows, or a fixed
- * model. From any thread, and waiting for nobody. Whoever uses one holds it, so a learner that
- * gets more classes can have another one meanwhile.
+ * A snapshot that answers queries without recording them: a copy of a learner's knowledge, or a
+ * fixed model. Thread-safe and never blocks. Reference counted, so a learner that gets more
+ * classes can publish a new copy while the old one is in use.
  */
 #ifndef RETAIN_SESSION_COPY_H
 #define RETAIN_SESSION_COPY_H
@@ -18,31 +18,31 @@
 struct copy;
 
 /*
- * With one holder. A learner's is made and renewed by the learner's thread; weights are
- * borrowed.
+ * Created with one reference. A learner's copy is created and renewed on the learner's thread;
+ * weights are borrowed.
  */
 int copy_of_run(struct copy **copy, const struct run *run, struct err *err);
 int copy_of_weights(struct copy **copy, const struct weights *weights, struct err *err);
-struct copy *copy_hold(struct copy *copy); /* returns it; NULL is nothing */
+struct copy *copy_hold(struct copy *copy); /* returns it; accepts NULL */
 void copy_free(struct copy *copy);
 
-/* Whether it can be renewed: not when classes have come. */
+/* Whether it can be renewed in place: false once classes were added. */
 bool copy_fits(const struct copy *copy, const struct run *run);
 int copy_renew(struct copy *copy, const struct run *run, struct err *err);
 
 const struct net_spec *copy_net(const struct copy *copy);
 size_t copy_floats(const struct copy *copy);
-double copy_macs(const struct copy *copy);              /* multiply-adds for an input */
-int copy_known(const struct copy *copy);                /* classes, of those of the net */
+double copy_macs(const struct copy *copy);              /* multiply-adds per input */
+int copy_known(const struct copy *copy);                /* classes known, of those of the net */
 bool copy_named(const struct copy *copy);               /* some of them have names */
-const char *copy_name(const void *copy, int32_t label); /* NULL: it has none */
+const char *copy_name(const void *copy, int32_t label); /* NULL: unnamed */
 
-/* Whether it knows all answers; then fills in (n, classes) logits. */
+/* Whether it can answer all of these queries; copy_predict fills in (n, classes) logits. */
 bool copy_answers(const struct copy *copy, const struct answers_wish *wishes, int n);
 int copy_predict(struct copy *copy, const struct answers_wish *wishes, const float *inputs, int n,
 	float *logits, struct err *err);
 
-/* How many wishes from `at` on are for the same model. */
+/* How many queries from `at` on are for the same model. */
 int copy_alike(const struct answers_wish *wishes, int at, int n);
 
 #endif

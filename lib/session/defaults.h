@@ -17,22 +17,19 @@
 #include "base/options.h"
 
 enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES, DEFAULTS_LARGE_PICTURES };
-enum { DEFAULTS_SMALL = 96 }; /* pixels a side, up to which a picture is not large */
+enum { DEFAULTS_SMALL = 96 }; /* pixels a side; larger pictures are large */
 
-/* By the height and width of a picture, the larger; by what model.input says of inputs. */
+/* From the larger of a picture's height and width; from the value of model.input. */
 enum defaults_kind defaults_of_pictures(int side);
 enum defaults_kind defaults_of_input(const char *input);
 
-/* Whether anything is left to fill in; if not, the data need not be looked at. */
+/* Whether anything is left to fill in; if not, the data need not be inspected. */
 bool defaults_wanted(const struct options *options);
 
-/*
- * held: retention is to be measured on what is held out, so there must be some, also for
- * methods that would hold out nothing.
- */
+/* held: hold out some samples to measure retention, even with methods that hold out none. */
 int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err);
 
-/* Sets a key that nobody set, as if it followed from the data; a key that is not there is none. */
+/* Sets a key that the user did not set, with the data as its origin; an unknown key is ignored. */
 int defaults_set(struct options *options, const char *key, const char *value, struct err *err);
 
 #endif

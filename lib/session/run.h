@@ -53,12 +53,12 @@
 
 struct run;
 
-/* How far a run is, told after every time step. */
+/* A run's progress, reported after every time step. */
 struct run_progress {
 	int64_t step, steps, iteration, iterations; /* steps, iterations: planned; 0: unknown */
 	double seconds;                             /* of this process, since its first step */
 	double train_seconds;                       /* of the whole run, without evaluations */
-	int64_t resumed;                            /* the iteration it began with */
+	int64_t resumed;                            /* the iteration it started from */
 	double rate, sigma, gamma[2];
 	int averages;
 	double le, blind;
@@ -70,32 +70,32 @@ struct run_progress {
 /* What to do with a folder that holds a run. */
 enum run_start {
 	RUN_NEW,    /* refuse it */
-	RUN_RESUME, /* go on from its last checkpoint, or begin anew if it has none */
-	RUN_ANEW,   /* begin anew; what is there goes */
+	RUN_RESUME, /* continue from its last checkpoint, or start over if it has none */
+	RUN_ANEW,   /* start over and delete it */
 };
 
-/* Pointers are borrowed as long as the run lives. */
+/* Pointers are borrowed for the lifetime of the run. */
 struct run_config {
 	const struct options *options;
-	const char *folder; /* made if need be; NULL: nothing is written */
+	const char *folder; /* created if needed; NULL: nothing is written */
 	struct log log;
 	void (*progress)(
-		void *context, const struct run_progress *progress); /* NULL: nobody asks */
+		void *context, const struct run_progress *progress); /* NULL: no callback */
 	void *context;
-	const volatile sig_atomic_t *stop; /* where not NULL and set: stop after the iteration */
+	const volatile sig_atomic_t *stop; /* if set: stop after the iteration; may be NULL */
 	enum run_start start;
 	struct learner_peers *peers; /* that share the work (learn/peers.h); NULL: none */
-	/* What a user can do, for messages; NULL: not said. Each a clause without a full stop. */
-	const char *advice_held;     /* with a folder that holds a run already */
-	const char *advice_diverged; /* after a loss that is no number; there is a checkpoint */
+	/* Advice for the user in messages; NULL: none. Each a clause without a full stop. */
+	const char *advice_held;     /* when the folder already holds a run */
+	const char *advice_diverged; /* after a NaN loss; there is a checkpoint */
 };
 
-/* What a run came to. Accuracies in [0, 1]. */
+/* The result of a run. Accuracies in [0, 1]. */
 struct run_result {
 	bool stopped; /* before its end */
-	bool saved;   /* ... and can go on from a checkpoint */
+	bool saved;   /* ... and can be resumed from a checkpoint */
 	int64_t step,
-		iteration; /* time steps and iterations made; `last` may be of an earlier one */
+		iteration; /* time steps and iterations made; `last` may be from an earlier one */
 	/* By eval/summary.h. */
 	struct metrics_row last;
 	double late_ir, late_ft, late_ir_sgd, late_ft_sgd, cost;
@@ -104,17 +104,16 @@ struct run_result {
 	int64_t rows;
 };
 
-/* What a run asks of its driver. Functions may be NULL. */
+/* A run's callbacks to its driver. Functions may be NULL. */
 struct run_driver {
-	bool endless;                      /* after the end of its stream it may go on later */
-	void (*iterated)(struct run *run); /* after every iteration that run_train makes */
-	bool (*due)(
-		const struct run *run); /* whether run_train is to return, for it to do something */
+	bool endless;                       /* it may continue after the end of its stream */
+	void (*iterated)(struct run *run);  /* after every iteration that run_train makes */
+	bool (*due)(const struct run *run); /* whether run_train should return to the driver */
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
-	/* Fills in a name per class, NULL for those without; false: there are none. */
+	/* Fills in a name per class, NULL if unnamed; false: no class has one. */
 	bool (*class_names)(const struct run *run, const char **names);
-	/* Writes what rows or pictures become as inputs; false: inputs are numbers already. */
+	/* Writes how rows or pictures become inputs; false: inputs are plain numbers. */
 	bool (*schema)(const struct run *run, struct jwriter *json);
 };
 
@@ -122,14 +121,14 @@ struct run {
 	struct run_config config;
 	const struct run_driver *driver;
 	int classes;      /* of the net */
-	int classes_most; /* above 0: they come with their labels, and may become so many */
+	int classes_most; /* above 0: classes grow with their labels, up to this number */
 	struct class_list names;
-	int32_t names_kept;    /* so many of them are in the journal */
+	int32_t names_kept;    /* how many of them are in the journal */
 	size_t floats;         /* of a sample's input */
-	struct schema *schema; /* of rows with names; NULL: inputs are numbers */
-	bool schema_kept;      /* the folder has it, as it was at schema_serial */
+	struct schema *schema; /* of rows with names; NULL: inputs are plain numbers */
+	bool schema_kept;      /* the folder has it, as of schema_serial */
 	uint64_t schema_serial;
-	size_t ignored_told; /* fields that are ignored and were told of */
+	size_t ignored_told; /* ignored fields already reported */
 
 	struct store *store;
 	struct learner *learner;
@@ -138,68 +137,70 @@ struct run {
 	struct alarm *alarm;
 	struct confusion *confusion;
 	struct ledger ledger;
-	enum ledger_use predicting; /* what predictions are for, right now */
+	enum ledger_use predicting; /* what predictions are for at the moment */
 
 	int iterations; /* of the current time step, unless there is a budget: */
-	double budget;  /* what a time step may cost, in iterations of plain SGD; 0: none */
-	double allowed; /* ... and all up to the current one; 0: each the same */
+	double budget;  /* cost allowance of a time step, in iterations of plain SGD; 0: none */
+	double allowed; /* ... cumulative up to the current one; 0: each the same */
 	int64_t planned_steps, planned_iterations; /* of the whole run; 0: unknown */
 
 	int64_t step;
 	bool met;     /* the current time step was predicted and revealed, */
 	int made;     /* ... and this many iterations of it were made; */
-	bool idle;    /* there was nothing to train on */
+	bool idle;    /* there is nothing to train on */
 	bool stopped; /* before the stream's end */
 
-	int64_t resumed;       /* the iteration this process began with */
+	int64_t resumed;       /* the iteration this process started from */
 	double started;        /* when, by clock_now */
-	double seconds_before; /* what earlier processes took */
+	double seconds_before; /* time spent by earlier processes */
 	double train_seconds;
 
 	struct checkpoint_interval interval;
 	double saved_at;   /* when the last checkpoint was made, by clock_now */
 	int save_failures; /* in a row */
-	int rollbacks;     /* since the last checkpoint that was due */
+	int rollbacks;     /* since the last due checkpoint */
 
 	int lock; /* descriptor; -1: none */
 	struct metrics_file *metrics;
 	struct tensorboard *board; /* NULL: none, or no row yet */
 	struct metrics_row *rows;
-	int row_count, row_room; /* when they are full, every other goes */
+	int row_count, row_room; /* when full, every other row is dropped */
 	int64_t logged;          /* rows of metrics.csv */
 	struct events *events;   /* NULL without a folder */
-	int64_t events_kept;     /* the size of events.jsonl that a loaded checkpoint remembers */
+	int64_t events_kept;     /* the size of events.jsonl recorded by the loaded checkpoint */
 	bool warned_noise;
 };
 
-/* Refuses what no run can do. The run is the driver's storage; run_release ends it in any case. */
+/*
+ * Rejects settings no run can have. The run is the driver's storage; call run_release in any
+ * case.
+ */
 int run_init(struct run *run, const struct run_driver *driver, const struct run_config *config,
 	struct err *err);
 void run_release(struct run *run);
 
-/* What its net's passes cost, in multiply-adds. */
+/* The cost of its net's passes, in multiply-adds. */
 struct ledger_prices run_prices(const struct run *run);
 
-/* The learner on run->store. Fills in the config's options, budget and watch. */
+/* Creates the learner on run->store. Fills in the config's options, budget and watch. */
 int run_make_learner(struct run *run, struct learner_config *config, struct err *err);
 
 /*
- * For samples that exist nowhere else: takes the folder, opens its journal as the
- * store, and makes the learner on it. Such a run catches up before it reads anything
- * new: it repeats each call of a former process that the learner has not seen, by
- * run_fetch_call and a reveal.
+ * For samples that exist nowhere else: locks the folder, opens its journal as the store, and
+ * creates the learner on it. Such a run catches up before it reads new samples: it repeats each
+ * call of an earlier process that the learner has not seen, with run_fetch_call and a reveal.
  */
 typedef int run_repeat(struct run *run, int n, struct err *err);
 
-enum { RUN_ROWS_MOST = 4096 }; /* evaluations that a run without an end remembers */
+enum { RUN_ROWS_MOST = 4096 }; /* evaluations kept by an endless run */
 int run_open_journal(struct run *run, struct learner_config *config, struct err *err);
 
 /*
- * Where the first input will tell the size of inputs: run_try_options checks options that do
+ * For runs whose first input determines the input size: run_try_options checks options that do
  * not depend on the size, run_try_learner checks with the size in `config`. Neither keeps
- * anything. run_journal_floats takes the folder and finds the size in its journal; 0 if there
- * is none, or nothing in it: then the folder's schema goes, too. run_unmake undoes all from run_make_learner on, but keeps the
- * folder's lock.
+ * anything. run_journal_floats locks the folder and reads the size from its journal. It is 0 if
+ * there is no journal or it is empty; then the folder's schema is deleted, too. run_unmake undoes
+ * everything from run_make_learner on, but keeps the folder locked.
  */
 int run_try_options(struct run *run, const struct learner_config *config, struct err *err);
 int run_try_learner(struct run *run, struct learner_config *config, struct err *err);
@@ -210,24 +211,24 @@ int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t 
 	int32_t *guesses, struct err *err);
 
 /*
- * Classes that come. run_reveal is learner_reveal for runs that may have them: the net and
- * the scores follow the labels. run_class is the label of a name: its own, or the next
- * that is free; ERR_INPUT if there can be no more. Call run_note_classes before changing
- * the journal: it stores the new names of labels below `below` in that transaction.
- * run_reveal does so for all labels up to its largest.
+ * Growing classes. run_reveal is learner_reveal for runs that may have them: the net and the
+ * scores grow with the labels. run_class returns the label of a name: its own, or the next free
+ * one; ERR_INPUT if there can be no more. Call run_note_classes before changing the journal: it
+ * stores the new names of labels below `below` in that transaction. run_reveal does so for all
+ * labels up to its largest.
  */
 int run_reveal(struct run *run, const float *inputs, const int32_t *labels, int n, struct err *err);
 int run_class(struct run *run, const char *name, int32_t *label, struct err *err);
 int run_note_classes(struct run *run, int32_t below, struct err *err);
-/* By the driver, or as they came with labels, one per class of the net. False: none has one. */
+/* From the driver or from named labels, one per class of the net. False: no class has one. */
 bool run_class_names(const struct run *run, const char **names);
-/* Names that the journal has, for a run that opens it. */
+/* Loads names from the journal, for a run that opens it. */
 int run_noted_classes(struct run *run, struct err *err);
 
 /*
- * For rows of named values: the schema that the folder has or that schema.from names; NULL is
- * none. What was learned since is in the folder when run_schema_keep has returned; to be
- * called before an input is kept that was made by it.
+ * For rows of named values: loads the folder's schema or the one schema.from names; NULL if none.
+ * run_schema_keep saves what the schema has learned since; call it before storing an input that
+ * was encoded with it.
  */
 int run_schema_open(struct run *run, struct err *err);
 int run_schema_keep(struct run *run, struct err *err);
@@ -236,38 +237,39 @@ int run_keep_rows(struct run *run, int rows, struct err *err);
 int run_begin(struct run *run, struct err *err);
 
 /*
- * Scores a time step whose labels came: what of it was right, as prequential_step has it,
- * and whether it raised an alarm, which becomes an event.
+ * Scores a time step whose labels have arrived (see prequential_step), and logs an event if it
+ * raises a drift alarm.
  */
 void run_score(struct run *run, const int32_t *predicted, const int32_t *rank,
 	const int32_t *labels, int n);
 int run_score_new(struct run *run, int classes, struct err *err);
-int run_score_classes(struct run *run, int classes, struct err *err); /* so many, or more */
+int run_score_classes(struct run *run, int classes, struct err *err); /* at least this many */
 void run_score_free(struct run *run);
 void run_score_state(struct run *run, struct state *state);
 
 /* If the run was asked to stop, training of a time step ends early, before run_trained. */
 int run_train(struct run *run, struct err *err);
 bool run_trained(const struct run *run);
-double run_step_share(const struct run *run); /* of the current time step's training */
+double run_step_share(
+	const struct run *run); /* fraction of the current time step's training done */
 void run_next_step(struct run *run);
 bool run_stopping(const struct run *run);
 int run_save_when_due(struct run *run, struct err *err);
 void run_tell(const struct run *run); /* calls config.progress */
 
 /*
- * A row of metrics. run_row fills in what every run measures, with IR and FT NAN. The
- * driver adds its own measures and gives the row to run_add_row. run_evaluate does
- * both for a driver without measures, and refuses weights that are no numbers.
+ * A row of metrics. run_row fills in what every run measures, with IR and FT NAN. The driver adds
+ * its own measures and passes the row to run_add_row. run_evaluate does both for a driver without
+ * measures, and rejects NaN weights.
  */
 struct metrics_row run_row(const struct run *run);
 void run_add_row(struct run *run, const struct metrics_row *row);
 int run_evaluate(struct run *run, struct err *err);
 
-/* The result, saved. */
+/* Computes and saves the result. */
 int run_finish(struct run *run, struct run_result *result, struct err *err);
 
-/* A model's weights (learn/learner.h) with all that a file says of them, names of classes too. */
+/* Saves a model's weights (learn/learner.h) with all metadata, class names included. */
 int run_save_weights(const struct run *run, int model, const char *path, struct err *err);
 
 double run_seconds(const struct run *run); /* of all processes together */
@@ -276,25 +278,25 @@ double run_seconds(const struct run *run); /* of all processes together */
 int run_write_rows(struct run *run, struct err *err);
 
 /*
- * The folder. run_folder_take makes and locks it, for a driver that needs it before
- * run_begin; with RUN_ANEW it removes the journal. run_folder_check refuses a folder
- * that was moved or removed since.
+ * The folder. run_folder_take creates and locks it, for a driver that needs it before run_begin;
+ * with RUN_ANEW it removes the journal. run_folder_check rejects a folder that was moved or
+ * removed since.
  */
 int run_folder_take(struct run *run, struct err *err);
 int run_folder_begin(struct run *run, struct err *err);
-int run_folder_clear_journal(const struct run *run, struct err *err); /* the samples in it go */
-/* For a folder without a sample or an input: what it remembers of inputs goes. */
+int run_folder_clear_journal(const struct run *run, struct err *err); /* deletes its samples */
+/* For a folder without any sample or input: deletes its schema. */
 int run_folder_unlearn(struct run *run, struct err *err);
 int run_folder_check(const struct run *run, struct err *err);
 /* classes.json. */
 int run_write_classes(const struct run *run, struct err *err);
 int run_folder_end(struct run *run, const struct run_result *result, struct err *err);
 int run_folder_holds_run(const struct run *run, bool *holds, struct err *err);
-/* The weights that serve inference, as a file of the folder. */
+/* Writes the serving weights to a file in the folder. */
 int run_write_model(const struct run *run, const char *name, struct err *err);
-/* FOLDER/NAME, for mem_free; NULL when memory ran out. */
+/* FOLDER/NAME, for mem_free; NULL if out of memory. */
 char *run_folder_path(const struct run *run, const char *name);
-/* Replaces a file of the folder, whole or not at all; releases the words. */
+/* Replaces a file in the folder atomically; releases the words. */
 int run_folder_write(const struct run *run, const char *name, struct text *words, struct err *err);
 
 #endif

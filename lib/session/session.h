@@ -1,30 +1,29 @@
 /*
- * A session is a learner in a folder that learns from events: an input first, its label
- * whenever it is known. Samples exist nowhere else, so they are kept in the folder's journal.
+ * A session is a learner in a folder that learns from events: an input first, its label whenever
+ * it is known. Samples exist nowhere else, so they are kept in the folder's journal.
  *
- * An input is answered by its prediction once it is on disk; a label by the number of the sample
- * that the two make, once it is on disk beside its input or as that sample. What was answered
- * survives whatever happens to the process; what was not may be sent again, and counts once.
+ * An input is answered with its prediction once it is on disk. A label is answered with the
+ * number of its sample once it is on disk, beside its input or as that sample. Whatever was
+ * answered survives a crash; anything else may be sent again, and counts once.
  *
- * Events count in their order: an input is predicted by the model that has learned from all time
- * steps which events before it completed, however events are gathered for one sync. So with a
- * fixed budget answers and weights follow from the events alone, and a session that was killed
- * comes to the same bits as one that was not. An event that is refused changes nothing.
+ * Events count in order: an input is predicted by the model that has learned from all time steps
+ * completed by earlier events, however events are batched for one sync. So with a fixed budget
+ * answers and weights follow from the events alone, and a session that was killed comes to the
+ * same bits as one that was not. A rejected event changes nothing.
  *
  *	session_init        options, and the folder's schema
- *	session_find_shape  what inputs are, as the options or the folder say
- *	session_set_shape   ... or as the first input does
+ *	session_find_shape  input shape from the options or the folder
+ *	session_set_shape   ... or from the first input
  *	session_make        the learner, on the folder's journal
- *	session_begin       brings the learner to where the journal is
+ *	session_begin       brings the learner up to date with the journal
  *	session_take        takes an event; answers come now or by a later call
- *	session_flush       acts on all events that were taken, in their order
- *	session_idle        what is due between events: an iteration that there is time for, a
- *	                    checkpoint
- *	session_finish      the stream has ended: a time step that is not full, a last row
+ *	session_flush       processes all events taken so far, in order
+ *	session_idle        work between events: a spare-time iteration, a checkpoint
+ *	session_finish      end of the stream: an incomplete time step, a last row
  *	session_end         saves
  *	session_release
  *
- * One thread makes all of these calls. An owner's object may begin with a session.
+ * Call all of these from one thread. An owner's object may begin with a session.
  */
 #ifndef RETAIN_SESSION_SESSION_H
 #define RETAIN_SESSION_SESSION_H
@@ -35,36 +34,38 @@
 #include "session/run.h"
 #include "store/journal.h"
 
-/* So many inputs are predicted and synced together at most. */
+/* The most inputs predicted and synced together. */
 enum { SESSION_GROUP = 256, SESSION_SEEN = 1 << 13 };
 
 /*
- * Events are gathered and paced by the session: per_step labels make a time step, which is
- * trained on at once. A program that plays the protocol itself leaves per_step 0, and calls
- * session_reveal and session_train.
+ * The session batches and paces events: per_step labels make a time step, which is trained on at
+ * once. A program that runs the protocol itself sets per_step to 0 and calls session_reveal and
+ * session_train.
  */
 struct session_config {
-	struct answers_wish wish;  /* where neither event nor sender says anything */
+	struct answers_wish wish;  /* default, if neither event nor sender sets it */
 	bool strict;               /* a bad event ends the session */
 	int per_step;              /* labelled samples of a time step */
-	int iterations, idle_most; /* of a time step; beyond them, if there is time */
-	int64_t waiting, remember; /* bounds of the journal: inputs that wait, ids that are known */
-	int64_t every;             /* time steps from a row of metrics to the next */
-	bool unmarked_paced;       /* calls in the journal without a mark are of lines */
+	int iterations, idle_most; /* per time step; extra, if there is time */
+	int64_t waiting, remember; /* limits of the journal: waiting inputs, remembered ids */
+	int64_t every;             /* time steps between rows of metrics */
+	bool unmarked_paced;       /* journal calls without a mark came from lines */
 };
 
-/* Functions may be NULL. */
+/* Callbacks; each may be NULL. */
 struct session_watch {
-	/* All answers so far hold. An error ends the session. */
+	/* All answers so far are durable. An error ends the session. */
 	int (*settled)(void *context, struct err *err);
 	/*
-	 * Called while a time step is trained on, after each iteration: inputs may be taken and
-	 * flushed there, no labels.
+	 * Called after each iteration while a time step is trained on. It may take and flush
+	 * inputs, but no labels.
 	 */
 	void (*between)(void *context);
-	/* Inputs are about to be kept, up to the one of this id: the time to note things. */
+	/*
+	 * Called before inputs are stored, up to the one with this id: the place to write notes.
+	 */
 	int (*keeping)(void *context, const char *last_id, struct err *err);
-	/* Called between the iterations that a session repeats. An error stops it. */
+	/* Called between iterations while a session catches up. An error stops it. */
 	int (*repeating)(void *context, struct err *err);
 	void *context;
 };
@@ -77,23 +78,23 @@ struct session_label {
 	char name[CLASS_NAME + 1]; /* empty: the label is a number */
 };
 
-/* Events that were taken and not acted on: inputs, then labels, of these or of earlier inputs. */
+/* Events taken but not yet processed: inputs, then labels of these or of earlier inputs. */
 struct session_group {
 	char (*ids)[JOURNAL_KEY + 1];
 	const char **keys; /* point to ids */
 	struct sender **to;
 	struct event_place *places;
-	struct answers_wish *wishes; /* all is said */
+	struct answers_wish *wishes; /* with all fields set */
 	float *inputs;
 	int32_t *guesses;
-	double *probabilities;  /* of the first guesses */
-	int inputs_count, most; /* most: that are gathered */
+	double *probabilities;  /* of the top predictions */
+	int inputs_count, most; /* most: the largest group */
 	struct session_label *labels;
 	int labels_count;
-	bool seen[SESSION_SEEN]; /* by an id's checksum: false where the id is not in the group */
+	bool seen[SESSION_SEEN]; /* by an id's checksum; false: the id is not in the group */
 };
 
-/* The time step that is not complete, and room to score it. */
+/* The incomplete time step, and room to score it. */
 struct session_step {
 	int64_t *samples;
 	float *inputs;
@@ -102,52 +103,53 @@ struct session_step {
 	struct sender **to;
 	struct event_place *places;
 	int32_t *guesses;
-	int room;        /* for so many samples */
-	int count, kept; /* of the latter labels are on disk, and answered */
+	int room;        /* capacity in samples */
+	int count, kept; /* kept: labels on disk and answered */
 };
 
 struct session {
 	struct run run; /* must be first */
 	struct session_config config;
 	struct session_watch watch;
-	struct learner_config learner; /* without channels: what inputs are is not known */
-	pthread_mutex_t naming;        /* held while the schema learns, for readers elsewhere */
-	struct journal *journal;       /* the store's */
-	int64_t lines, bad;            /* events ever, and those that were refused */
+	struct learner_config learner; /* channels is 0 until the input shape is known */
+	pthread_mutex_t naming;  /* held while the schema learns, for readers on other threads */
+	struct journal *journal; /* the store's */
+	int64_t lines, bad;      /* all events so far, and the rejected ones */
 	int idle_left;
 	struct session_group group;
 	float *logits;      /* of a group */
-	int logits_classes; /* ... for so many classes */
-	float *pending;     /* two inputs that wait for their group: one came in training */
-	bool training;      /* the watch's `between` is called */
+	int logits_classes; /* ... and their class count */
+	float *pending;     /* two inputs not yet in the group: one may arrive during training */
+	bool training;      /* the watch's `between` is running */
 	struct session_step step;
-	bool more;      /* events are at hand */
-	double settled; /* when what was kept was synced last */
-	bool outside;   /* a failure was the world's, not ours: the learner is well */
-	/* Of a program's calls. */
-	double epochs; /* run.step_epochs, in iterations for a sample; 0: off */
-	double credit; /* what is left of them, in iterations */
-	int64_t left;  /* iterations that were ordered and not made, if there is no budget */
-	bool owed;     /* since the last call nobody asked for the budget's iterations */
-	bool closed;   /* it was closed, and owes nothing */
-	bool former;   /* credit and left are of a checkpoint before version 8 */
-	int64_t backs; /* how often it went back to a checkpoint */
+	bool more;      /* more events are at hand */
+	double settled; /* time of the last sync */
+	bool outside;   /* the failure was external: the learner is intact */
+	/* For a program's own calls. */
+	double epochs; /* run.step_epochs, in iterations per sample; 0: off */
+	double credit; /* unused allowance, in iterations */
+	int64_t left;  /* iterations ordered and not yet made, without a budget */
+	bool owed;     /* the budget's iterations were not asked for since the last call */
+	bool closed;   /* it was closed, with no iterations due */
+	bool former;   /* credit and left come from a checkpoint before version 8 */
+	int64_t backs; /* number of rollbacks to a checkpoint */
 };
 
 /* How a run that a session drives is saved. */
 extern const struct run_driver session_driver;
 
-/* The session is its owner's storage, zeroed; session_release ends it in any case. */
+/* The session is its owner's storage, zeroed; call session_release in any case. */
 int session_init(struct session *session, const struct run_config *run,
 	const struct session_config *config, struct err *err);
 void session_release(struct session *session);
 
-/* After it learner.channels is 0 if nobody has said what inputs are. */
+/* Leaves learner.channels 0 if the shape is unknown. */
 int session_find_shape(struct session *session, struct err *err);
 
 /*
- * The first input has so many numbers, or is a row of this schema (NULL: of none), which the
- * session takes. ERR_INPUT if no learner of such inputs can be made: then nothing is taken.
+ * Sets the shape from the first input: its number of floats, or the schema of its row (may be
+ * NULL), which the session takes over. ERR_INPUT if no learner of such inputs can be made; then
+ * the schema stays the caller's.
  */
 int session_set_shape(
 	struct session *session, size_t floats, struct schema *schema, struct err *err);
@@ -157,17 +159,17 @@ bool session_learns(const struct session *session); /* there is a learner */
 int session_begin(struct session *session, struct err *err);
 
 /*
- * Where the next input may be written before it is taken, so that it need not be copied. To
- * learn from a row and encode it the schema is locked: session_decode, then session_decoded
- * with the code that came of it, which takes back what was learned if that is not 0.
+ * session_room is where the next input may be written to avoid a copy. To encode a row, and let
+ * the schema learn from it, lock the schema with session_decode, then call session_decoded with
+ * the resulting code. A nonzero code undoes what the schema learned.
  */
 float *session_room(const struct session *session);
 size_t session_decode(struct session *session);
 void session_decoded(struct session *session, size_t learned, int code);
 
 /*
- * Where the first class has a number for a name, as one below 0 or any number that a program
- * named, all numbers are names.
+ * If the first class was named by a number (a negative one, or any number that a program named),
+ * all numbers are names.
  */
 bool session_numbers_are_names(const struct session *session);
 
@@ -179,39 +181,39 @@ int session_finish(struct session *session, struct err *err);
 int session_end(struct session *session, int code, struct run_result *result, struct err *err);
 
 /*
- * For a program that plays the protocol itself. A time step with the guesses that were made for it
- * (eval/guess.h); a failure takes nothing. With its samples the journal keeps where the learner
- * stood, so that after a crash a learner goes from its checkpoint to the last call by the same
- * iterations between the same calls. What was trained after the last call is not recorded: the
- * budget is assumed, and what is missing of it is made.
+ * For a program that runs the protocol itself: reveals a time step with the guesses made for it
+ * (eval/guess.h). A failure changes nothing. The journal records with the samples where the
+ * learner stood, so that after a crash it goes from its checkpoint to the last call by the same
+ * iterations between the same calls. Training after the last call is not recorded: the budget is
+ * assumed, and the missing part is made up.
  */
 int session_reveal(struct session *session, const float *inputs, const int32_t *labels,
 	const int32_t *guesses, int n, struct err *err);
 
 /*
- * What a time step's budget pays for is to be made from now on. session_left: how many iterations
- * that is; with run.budget, at least so many.
+ * Orders the iterations that a time step's budget pays for. session_left returns how many are
+ * left; with run.budget, a lower bound.
  */
 void session_order(struct session *session);
 int64_t session_left(const struct session *session);
 
 /*
- * Makes an iteration, one of session_left where it was ordered. Saves when that is due. *back is
- * true if the session was rolled back to a checkpoint and caught up instead (run.on_nan).
+ * Runs one iteration, counted against session_left if `ordered`. Saves when due. *back is true if
+ * the session was instead rolled back to a checkpoint and caught up (run.on_nan).
  */
 int session_train(struct session *session, bool ordered, bool *back, struct err *err);
 
 /*
- * Answers an event that cannot be used: by a sentence that begins with its place. Only ERR_INPUT
- * and ERR_FORMAT are the event's fault; any other code ends the session.
+ * Answers an unusable event with a sentence that begins with its place. Only ERR_INPUT and
+ * ERR_FORMAT are the event's fault; any other code ends the session.
  */
 int session_refuse(struct session *session, struct event_place place, const char *id,
 	struct sender *to, int code, const struct err *why, struct err *err);
 
-/* Whether events are at hand that will be taken next: then answers and syncs may wait for them. */
+/* Tells the session whether more events are at hand; if so, answers and syncs may wait for them. */
 void session_expect_more(struct session *session, bool more);
 
-/* Syncs what was kept and says that the answers so far hold, unless that is to wait. */
+/* Syncs stored events and confirms the answers so far, unless more events are expected. */
 int session_settle(struct session *session, struct err *err);
 
 #endif

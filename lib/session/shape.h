@@ -1,6 +1,7 @@
 /*
- * What a learner learns, where no source says it: model.classes and model.input. Either may
- * be auto: classes then come with the labels, the input's size with the first input.
+ * The shape of inputs and targets where no source defines it: model.classes and model.input.
+ * Either may be auto: classes then grow with the labels, and the first input gives the input's
+ * size.
  */
 #ifndef RETAIN_SESSION_SHAPE_H
 #define RETAIN_SESSION_SHAPE_H

@@ -1,16 +1,14 @@
 /*
- * A store keeps the samples that were revealed and gives them back by id. Ids are
- * 0, 1, 2, ... in the order of revealing. Pools hold ids, stores hold samples. Two
- * kinds are here; an owner may bring its own (store/store_impl.h):
+ * A store keeps the revealed samples and returns them by id. Ids are 0, 1, 2, ... in the order of
+ * revealing. Pools hold ids, stores hold samples. Two kinds are here; an owner may bring its own
+ * (store/store_impl.h):
  *
- * - in memory, for samples that come from outside. Each is kept until it is
- *   forgotten.
- * - in a journal: the same on disk. A sample is safe there when store_add returns.
+ * - in memory, for samples that come from outside. Each is kept until it is forgotten.
+ * - in a journal: the same on disk. A sample is durable when store_add returns.
  *
- * After a crash the journal is ahead of the learner. The learner starts without
- * samples, or with those of its last checkpoint: store_count. The journal has all
- * that were ever added: store_stored. The learner becomes what it was by going
- * through the calls that it lacks:
+ * After a crash the journal is ahead of the learner. The learner starts without samples, or with
+ * those of its last checkpoint: store_count. The journal has all that were ever added:
+ * store_stored. The learner catches up by replaying the calls that it lacks:
  *
  *	store_in_journal, then state_load if there is a checkpoint
  *	for (store_pending(store, &n); n > 0; store_pending(store, &n)) {
@@ -18,19 +16,18 @@
  *		let the learner take a time step of them, store_add included
  *	}
  *
- * In this loop store_add writes nothing: it compares the samples with those of the
- * journal and counts them. Each call has its former size. After the loop store_add
- * adds again.
+ * In this loop store_add writes nothing: it compares the samples with those of the journal and
+ * counts them. Each call has its original size. After the loop store_add adds again.
  *
- * A checkpoint needs samples that the learner forgets only later. So forgetting
- * leaves them on disk, and store_state notes which are forgotten. When a checkpoint
- * is safe on disk, store_checkpoint removes what the checkpoint before it had noted:
+ * A checkpoint may need samples that the learner forgets later. So forgetting leaves them on
+ * disk, and store_state records which are forgotten. Once a checkpoint is on disk,
+ * store_checkpoint removes what the checkpoint before it had recorded:
  *
  *	state_save, then store_checkpoint
  *
- * So the last two checkpoints can be resumed from, should the newer be damaged;
- * older ones cannot. A crash between the two calls costs nothing: the next
- * store_checkpoint does the work of both.
+ * So the last two checkpoints can be resumed from, in case the newer is damaged; older ones
+ * cannot. A crash between the two calls is harmless: the next store_checkpoint does the work of
+ * both.
  */
 #ifndef RETAIN_STORE_STORE_H
 #define RETAIN_STORE_STORE_H
@@ -48,18 +45,17 @@ struct journal;
 int store_in_memory(struct store **store, size_t floats, struct err *err);
 
 /*
- * The same in the journal of a folder (store/journal.h); both are made if need be.
- * store_journal gives that journal, for inputs that wait for their labels: what is
- * taken from it must be added next. It lives as long as the store; other kinds
- * have none (NULL).
+ * The same in the journal of a folder (store/journal.h); creates both if needed. store_journal
+ * returns that journal, for inputs that wait for their labels: inputs taken from it must be added
+ * next. It lives as long as the store; NULL for other kinds.
  */
 int store_in_journal(struct store **store, const char *folder, size_t floats, struct err *err);
 struct journal *store_journal(struct store *store);
 void store_free(struct store *store);
 
 /*
- * One that only counts, for a process whose samples another one has. store_stand says how
- * many there are, of this kind or over a source.
+ * A store that only counts, for a process whose samples are held by another. store_stand sets the
+ * count, for this kind or over a source.
  */
 int store_elsewhere(struct store **store, size_t floats, struct err *err);
 void store_stand(struct store *store, int64_t count);
@@ -73,50 +69,48 @@ int store_add(
 	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err);
 int64_t store_count(const struct store *store);
 
-/* All samples, including those that a former process added to the journal. */
+/* All samples, including those that an earlier process added to the journal. */
 int64_t store_stored(const struct store *store);
 
 /*
- * The size of the next call to go through, whose samples begin at store_count; 0 if
- * none is left. ERR_STATE if the journal no longer has what a learner at store_count
- * needs.
+ * The size of the next call to replay, whose samples begin at store_count; 0 if none is left.
+ * ERR_STATE if the journal no longer has what a learner at store_count needs.
  */
 int store_pending(struct store *store, int *n, struct err *err);
 
 /*
- * Fills in n samples. An id that was never added is an error; so is a forgotten one,
- * except over a source. Allocates nothing. One thread at a time, since fetching may
- * fill the cache.
+ * Fills in n samples. An id that was never added is an error; so is a forgotten one, except over
+ * a source. Allocates nothing. One thread at a time, since fetching may fill the cache.
  */
 int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
 	struct err *err);
 
 /*
- * The same for places [at, at + n) of the training batch of an iteration: a source that
- * augments gives each place of the batch a view of its own. store_expect says what will
- * probably be asked for soon, so that it can be made ready.
+ * The same for positions [at, at + n) of an iteration's training batch: a source that augments
+ * gives each position its own view. store_expect announces a probable request, so that it can be
+ * prefetched.
  */
 int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at,
 	float *inputs, int32_t *labels, struct err *err);
 void store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at);
-bool store_prepares(const struct store *store); /* whether it has use for store_expect */
+bool store_prepares(const struct store *store); /* whether it uses store_expect */
 
 /*
- * The sample will not be asked for again, and its place may be used for another.
- * Ignores ids that are not there. Does nothing over a source.
+ * The sample will not be requested again, and its place may be reused. Ignores missing ids. Does
+ * nothing over a source.
  */
 void store_forget(struct store *store, int64_t id);
 
 /*
- * Call after the checkpoint written by store_state is on disk. Removes from the journal, in
- * one transaction, what was forgotten in the checkpoint before that. After a failure
- * it may be called again, or not. Does nothing for other kinds.
+ * Call after the checkpoint written by store_state is on disk. Removes from the journal, in one
+ * transaction, the samples forgotten in the checkpoint before that. May be retried after a
+ * failure, but need not be. Does nothing for other kinds.
  */
 int store_checkpoint(struct store *store, struct err *err);
 
 /*
- * In memory: all samples. Over a source: how many there are; the cache fills again.
- * In a journal: how many there are, and which of them are forgotten.
+ * In memory: all samples. Over a source: the count; the cache refills. In a journal: the count,
+ * and which samples are forgotten.
  */
 void store_state(struct store *store, struct state *state);
 

@@ -1,6 +1,6 @@
 /*
- * What the kinds of stores share. A row is a sample's input with its label behind
- * it, so that fetching a sample touches as few cache lines as possible.
+ * Shared by the kinds of stores. A row is a sample's input followed by its label, so that
+ * fetching a sample touches as few cache lines as possible.
  */
 #ifndef RETAIN_STORE_STORE_IMPL_H
 #define RETAIN_STORE_STORE_IMPL_H
@@ -15,27 +15,27 @@ struct store_type {
 		struct err *err);
 	int (*fetch)(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
 		struct err *err);
-	/* NULL: what is drawn is what is fetched, and nothing can be made ready. */
+	/* NULL: draw is fetch, and nothing is prefetched. */
 	int (*draw)(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at,
 		float *inputs, int32_t *labels, struct err *err);
 	void (*expect)(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at);
 	bool (*prepares)(const struct store *store);
 	void (*forget)(struct store *store, int64_t id);
 	void (*state)(struct store *store, struct state *state);
-	/* NULL where samples do not outlive the process. */
+	/* NULL if samples do not outlive the process. */
 	int64_t (*stored)(const struct store *store);
 	int (*pending)(struct store *store, int *n, struct err *err);
 	int (*checkpoint)(struct store *store, struct err *err);
 };
 
-/* What every store begins with. */
+/* The head of every store. */
 struct store {
 	const struct store_type *type;
 	size_t floats;
 	int64_t count;
 };
 
-/* Fetching first looks up so many rows and asks for their cache lines, then copies them. */
+/* Fetching looks up this many rows and prefetches their cache lines, then copies them. */
 enum { STORE_BATCH = 64, STORE_LINE = 64, STORE_LINES_AHEAD = 8 };
 
 static inline size_t store_row(const struct store *store)
@@ -60,7 +60,7 @@ static inline int32_t store_row_label(const struct store *store, const char *row
 	return label;
 }
 
-/* Asks for the row's cache lines; in a long row the processor itself sees to the later ones. */
+/* Prefetches the row's cache lines; the hardware prefetcher handles the rest of a long row. */
 static inline void store_row_prefetch(const struct store *store, const char *row)
 {
 	const size_t size = store_row(store);

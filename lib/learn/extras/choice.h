@@ -9,8 +9,8 @@
 #define RETAIN_LEARN_EXTRAS_CHOICE_H
 
 /*
- * Brings the `keep` greatest of n rises to the front, in the order of their positions;
- * of equal ones the first. NaN counts as the greatest.
+ * Moves the `keep` greatest of n rises to the front, ordered by position; ties go to the first.
+ * NaN counts as the greatest.
  */
 struct choice_rise {
 	float by;

@@ -1,8 +1,8 @@
 /*
  * An extra changes how the slow net is trained: it looks at time steps, chooses samples, trains
- * other models beside the plain one, or starts again with a task. Kinds are rows of extra_types,
- * one file each; a learner has any of them that its options ask for. An extra acts through
- * hooks, which the learner calls at fixed places of its order (learn/learner_train.c), row by row.
+ * other models beside the plain one, or restarts with a task. Kinds are rows of extra_types, one
+ * file each; a learner has those that its options ask for. The learner calls an extra's hooks at
+ * fixed places (learn/learner_train.c), row by row.
  */
 #ifndef RETAIN_LEARN_EXTRAS_EXTRA_H
 #define RETAIN_LEARN_EXTRAS_EXTRA_H
@@ -16,28 +16,28 @@
 #include "learn/learner.h"
 #include "nn/runner.h"
 
-/* A time step on its way. */
+/* A time step being revealed. */
 struct learner_step {
 	int64_t first;       /* the id of its first sample */
-	const float *inputs; /* NULL: the store has them */
+	const float *inputs; /* NULL: in the store */
 	const int32_t *labels;
 	int n;
 	bool task; /* it begins a task */
-	/* How many of its samples the model that serves had right; -1: not counted. */
+	/* How many of its samples the serving model predicted correctly; -1: not counted. */
 	int64_t right;
 };
 
-/* An iteration whose step was made. */
+/* An iteration after its step. */
 struct learner_stride {
 	struct learner *learner;
 	int64_t k;
 	float loss, rate;
 	const struct average_step *averages;
 	const struct runner_batch *batch;
-	float *logits; /* of the model that serves; NULL unless an extra wants them */
+	float *logits; /* of the serving model; NULL unless an extra wants them */
 };
 
-/* What a price is made of: multiply-adds. */
+/* Unit costs for `price`, in multiply-adds. */
 struct extra_costs {
 	double macs;   /* of a sample forward, */
 	double passes; /* forward and backward; */
@@ -46,40 +46,40 @@ struct extra_costs {
 	int batch;
 };
 
-/* A kind. Functions may be NULL: there is nothing to do. */
+/* A kind. Functions may be NULL. */
 struct extra_type {
-	bool sized;  /* is as large as the net, and made anew for a larger one */
-	bool logits; /* wants those of the first iteration of a time step */
+	bool sized;  /* has the net's size, and is recreated for a larger one */
+	bool logits; /* wants the logits of a time step's first iteration */
 
 	bool (*wanted)(const struct options *options);
 	int (*check)(const struct learner_config *config, struct err *err);
-	/* The learner has its net, its weights and its optimizer. */
+	/* Called once the learner has its net, weights and optimizer. */
 	int (*make)(void **extra, struct learner *learner, struct err *err);
 	void (*free)(void *extra);
-	/* The learner's weights were replaced, or are new. */
+	/* The learner's weights were replaced. */
 	void (*restart)(void *extra, struct learner *learner);
 
 	/* A time step: before its labels are used; once it is stored and in the pool. */
 	int (*foresee)(
 		void *extra, struct learner *learner, struct learner_step *step, struct err *err);
 	void (*revealed)(void *extra, struct learner *learner, const struct learner_step *step);
-	/* It began a task. */
+	/* The time step began a task. */
 	void (*begin_task)(void *extra, struct learner *learner, int64_t first);
-	/* A part of the stream ended with it. */
+	/* A part of the stream ended with the time step. */
 	void (*end_part)(void *extra, struct learner *learner, struct learner_part *part);
 
-	/* Iteration k: its samples were drawn, the learner's ids; its step was made. */
+	/* Iteration k: after its samples (the learner's ids) were drawn; after its step. */
 	int (*choose)(void *extra, struct learner *learner, int64_t k, struct err *err);
 	int (*stepped)(void *extra, struct learner *learner, struct learner_stride *stride,
 		struct err *err);
-	/* Rates became smaller after a divergence: momentum must not bring it back. */
+	/* Rates were reduced after a divergence: reset momentum. */
 	void (*slow)(void *extra);
 
 	double (*price)(const void *extra, const struct extra_costs *costs);
 	void (*state)(void *extra, struct learner *learner, struct state *state);
 };
 
-/* In the order in which hooks are called and checkpoints have them. */
+/* The order of hook calls and of checkpoints. */
 enum extra { EXTRA_RETRAIN, EXTRA_POPULATION, EXTRA_ADAPT, EXTRA_CHOICE, EXTRAS };
 extern const struct extra_type *const extra_types[EXTRAS];
 extern const struct extra_type extra_retrain, extra_population, extra_adapt, extra_choice;

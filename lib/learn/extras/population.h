@@ -1,11 +1,9 @@
 /*
- * A population of learning rates: models that are trained on the same batches,
- * each at its own multiple of the schedule's rate. All predict every time step
- * before its labels are used. After some parts of the stream the one that
- * predicted best replaces the others, its rate becomes the one that theirs are
- * multiples of, and momentum starts again. In between, the best so far serves
- * inference. Kinds are rows of population_types: none, and polrs (PoLRS) with
- * three models.
+ * A population of learning rates: models trained on the same batches, each at its own multiple of
+ * the schedule's rate. All predict every time step before its labels are used. After some parts
+ * of the stream the most accurate one replaces the others, the other rates become multiples of
+ * its rate, and momentum restarts. In between, the best so far serves inference. Kinds are rows
+ * of population_types: none, and polrs (PoLRS) with three models.
  *
  * The first model is the learner's own, the plain one.
  */
@@ -24,7 +22,7 @@
 struct population_type {
 	const char *name;
 	int count;                         /* of models; 0: no population */
-	double scales[LEARNER_POPULATION]; /* of their rates; the first is 1 */
+	double scales[LEARNER_POPULATION]; /* rate factors; the first is 1 */
 };
 extern const struct population_type population_types[]; /* ends with a row without a name */
 const struct population_type *population_type_find(const char *name);
@@ -33,23 +31,23 @@ struct population_member {
 	float *params, *stats;
 	struct optimizer *optimizer;
 	double scale; /* of the schedule's rate */
-	int64_t hits; /* of the samples that were predicted since the last selection */
+	int64_t hits; /* correct predictions since the last selection */
 };
 
 struct population {
 	const struct population_type *type;
 	struct population_member members[LEARNER_POPULATION];
-	int64_t seen;     /* samples that were predicted since the last selection */
-	int select_every; /* parts between two selections */
-	int64_t foreseen[LEARNER_POPULATION]; /* hits in the time step that is being revealed */
+	int64_t seen;                         /* samples predicted since the last selection */
+	int select_every;                     /* parts between two selections */
+	int64_t foreseen[LEARNER_POPULATION]; /* hits in the time step being revealed */
 };
 
-/* The one with most hits; of equal ones the first. */
+/* The one with most hits; ties go to the first. */
 int population_best(const struct population *population);
 
 /*
- * Counts how many of the samples of a time step each model predicts; without a population there
- * is one, the model that serves inference.
+ * Counts how many samples of a time step each model predicts correctly; without a population,
+ * only the model that serves inference.
  */
 struct learner_step;
 int population_predict(struct population *population, struct learner *learner,

@@ -1,4 +1,4 @@
-/* What DER++ keeps; for its file and its test. */
+/* DER++'s state, for its file and its test. */
 #ifndef RETAIN_LEARN_LOSSES_LOSS_DER_H
 #define RETAIN_LEARN_LOSSES_LOSS_DER_H
 
@@ -9,8 +9,8 @@ struct der {
 	struct loss loss;
 	float alpha, beta;
 	struct kept kept;
-	const float **targets; /* by position in the batch; NULL: the sample has none */
-	bool *ready;           /* by number of samples: the runner has seen so many */
+	const float **targets; /* by position in the batch; NULL: no stored logits */
+	bool *ready;           /* by number of samples: the runner is prepared for it */
 };
 
 #endif

@@ -1,4 +1,7 @@
-/* What the files of the losses share: the row of a kind, and what each object begins with. */
+/*
+ * Shared by the files of the losses: the row of a kind, and the struct that each object begins
+ * with.
+ */
 #ifndef RETAIN_LEARN_LOSSES_LOSS_IMPL_H
 #define RETAIN_LEARN_LOSSES_LOSS_IMPL_H
 
@@ -9,18 +12,18 @@
 #include "nn/ops.h"
 
 struct loss {
-	struct sample_loss sample; /* first: its function is given this object */
+	struct sample_loss sample; /* first: its function gets this object */
 	const struct loss_type *type;
 	int batch;   /* samples of a training batch */
-	int classes; /* for so many there is room */
-	float *rows; /* of the batch's samples, type->rows each, of so many classes */
+	int classes; /* capacity in classes */
+	float *rows; /* for each sample of the batch, type->rows rows of `classes` */
 };
 
-/* Functions may be NULL: there is nothing to do. */
+/* Functions may be NULL. */
 struct loss_type {
 	const char *name, *help;
 	size_t size; /* of the kind's struct, which begins with struct loss */
-	int rows;    /* of classes that the kind itself needs for each sample of a batch */
+	int rows;    /* rows of classes that the kind needs for each sample of a batch */
 
 	int (*check)(const struct learner_config *config, struct err *err);
 	int (*begin)(struct loss *loss, const struct loss_view *view, struct err *err);
@@ -32,7 +35,7 @@ struct loss_type {
 	int (*revealed)(struct loss *loss, const struct loss_view *view, int64_t first,
 		const float *inputs, int n, struct err *err);
 	void (*forget)(struct loss *loss, int64_t id);
-	/* Before the batch's gradient. */
+	/* Called before the batch's gradient. */
 	int (*batch)(struct loss *loss, const struct loss_view *view, const int64_t *ids,
 		const struct runner_batch *batch, struct err *err);
 	float (*value)(const struct sample_loss *loss, const struct ops *ops, int at,
@@ -47,7 +50,7 @@ struct loss_type {
 extern const struct loss_type loss_cross_entropy, loss_smooth, loss_ace, loss_der, loss_distill,
 	loss_ewc;
 
-/* A row of the kind's own, for sample number `at` of a batch. */
+/* One of the kind's rows for sample number `at` of a batch. */
 static inline float *loss_row(const struct loss *loss, int at, int row)
 {
 	const size_t rows = (size_t)loss->type->rows;

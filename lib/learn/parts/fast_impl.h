@@ -1,4 +1,4 @@
-/* What the files of fast weights share. */
+/* Shared by the files of fast weights. */
 #ifndef RETAIN_LEARN_PARTS_FAST_IMPL_H
 #define RETAIN_LEARN_PARTS_FAST_IMPL_H
 
@@ -7,13 +7,15 @@
 
 enum { FAST_PARTS = 6, FAST_TERMS = TERMS_MAX };
 
-/* The rate of a step, and what is left of the term after a chunk. */
+/* The learning rate of a step, and the fraction of the term kept after a chunk. */
 struct fast_term {
 	double rate, keep;
 };
 
-/* One displacement, a sum of terms that learn from the same gradients: they differ in how much
- * they learn of them and for how long they keep it. */
+/*
+ * One displacement: a sum of terms that learn from the same gradients with different rates and
+ * decays.
+ */
 struct fast_part {
 	struct fast_term terms[FAST_TERMS];
 	int count;  /* of terms */
@@ -24,50 +26,52 @@ struct fast_part {
 struct fast_config {
 	struct fast_part parts[FAST_PARTS];
 	int count; /* 0: no fast weights */
-	bool head; /* only the last layer is displaced */
+	bool head; /* displace only the last layer */
 	double reach;
 };
 
-/* What the fast.* keys say. */
+/* Parses the fast.* keys. */
 int fast_config(struct fast_config *config, const struct options *options, struct err *err);
 
 /*
- * Parts displace the slow net or, with fast.layers = head, a net of its last layer alone, whose
- * inputs are the slow net's features.
+ * Parts displace the slow net or, with fast.layers = head, a net made of its last layer alone,
+ * whose inputs are the slow net's features.
  */
 struct fast {
 	struct part part;
 	struct fast_config config;
-	struct net *head;      /* NULL: parts displace all layers */
-	struct runner *runner; /* of the head */
-	size_t first, floats;  /* of the slow net's parameters: those that are displaced */
+	struct net *head;                     /* NULL: parts displace all layers */
+	struct runner *runner;                /* of the head */
+	size_t first, floats;                 /* the displaced range of the slow net's parameters */
 	float *delta[FAST_PARTS][FAST_TERMS]; /* displacements, by terms */
 	float *point;                         /* slow weights + displacement */
-	int point_of;            /* 1 + the part that stands there, as long as the view has */
-	uint64_t point_version;  /* this version, */
-	const float *point_slow; /* and these slow weights */
-	float *grad;             /* of the head, whose gaps are not the net's; NULL without one */
+	int point_of;                         /* 1 + the part in `point`, valid for */
+	uint64_t point_version;               /* this version of the view */
+	const float *point_slow;              /* and these slow weights */
+	float *grad; /* of the head, whose gaps differ from the net's; NULL without one */
 	size_t stats_floats;
-	float *stats;   /* batch norm's; a gradient's are thrown away */
-	float *squares; /* of a gradient, by slices */
+	float *stats;   /* batch norm's; those of a gradient are discarded */
+	float *squares; /* of a gradient, by slice */
 };
 
-/* The weights of a part, the first being 0: the slow ones and its displacement. Good until the
- * next call. */
+/*
+ * The weights of a part, counted from 0: the slow ones plus its displacement. Valid until the
+ * next call.
+ */
 const float *fast_point(struct fast *fast, const struct part_view *view, int part);
 
-/* Sums over parameters are made by slices of this length. */
+/* Sums over parameters use slices of this length. */
 enum { FAST_SLICE = 1 << 14 };
 
-/* Where gradients of the displaced parameters are made: gaps between tensors stay 0 there. */
+/* Gradient buffer of the displaced parameters; gaps between tensors stay 0. */
 float *fast_grad(const struct fast *fast, const struct part_view *view);
 
-/* |g|^2 of the gradient in hand, over the displaced parameters. */
+/* |g|^2 of the current gradient, over the displaced parameters. */
 double fast_square(struct fast *fast, const struct part_view *view);
 
 /*
  * One step of a part: every term <- keep * (term - share * rate * gradient); without `forgets`
- * keep is 1. fast_clear makes zeros of them.
+ * keep is 1. fast_clear zeroes all terms.
  */
 void fast_move(
 	struct fast *fast, const struct part_view *view, int part, double share, bool forgets);

@@ -1,17 +1,17 @@
-/* What mix.c (one record for all samples) and mix_class.c (one for each class) share. */
+/* Shared by mix.c (one record for all samples) and mix_class.c (one per class). */
 #ifndef RETAIN_LEARN_PARTS_MIX_IMPL_H
 #define RETAIN_LEARN_PARTS_MIX_IMPL_H
 
 #include "learn/parts/mix.h"
 
-/* The softmax of so many records as there are models; see mix_weights. */
+/* The softmax of one record per model; see mix_weights. */
 void mix_record_weights(const struct mix *mix, const double *records, double weights[MIX_MODELS]);
 
-/* These do nothing unless records are by class. */
+/* No-ops unless records are by class. */
 bool mix_class_init(struct mix *mix);
 void mix_class_release(struct mix *mix);
 void mix_class_restart(struct mix *mix);
-/* What a model gained by a sample of the chunk that mix_look saw. */
+/* Adds a model's gain on a sample of the chunk that mix_look saw. */
 void mix_class_gain(struct mix *mix, int model, int sample, double gain);
 void mix_class_reveal(struct mix *mix);
 bool mix_class_right(const struct mix *mix);

@@ -1,12 +1,12 @@
 /*
  * Parts beside a learner's slow net, and the mixture of them all. The slow net is trained to
- * keep; parts follow the newest samples, or remember in their own way. Predictions of what comes
- * now are a mixture of the slow net and all parts by their recent record; predictions of whatever
- * has been are the slow net's and, with shares that never change, those of parts that forget
- * nothing. The slow net never sees any of this: what it keeps is what it would keep without.
+ * retain; parts track the newest samples, or remember in their own way. Predictions for NOW are a
+ * mixture of the slow net and all parts by their recent record. Predictions for EVER are the slow
+ * net's and, with fixed weights, those of parts that forget nothing. The slow net is independent
+ * of all this: it learns exactly what it would without parts.
  *
- * The time of parts is counted in chunks: a time step of up to PART_CHUNK samples is one, a
- * longer one is several, one after another.
+ * Time is counted in chunks: a time step of up to PART_CHUNK samples is one, a longer one is
+ * several in sequence.
  */
 #ifndef RETAIN_LEARN_PARTS_PARTS_H
 #define RETAIN_LEARN_PARTS_PARTS_H
@@ -14,34 +14,34 @@
 #include "learn/parts/part.h"
 
 struct parts_config {
-	/* The kinds that are wanted, in the order of their models in the mixture. */
+	/* The kinds in use, in the order of their models in the mixture. */
 	struct {
 		const struct part_type *type;
 		int models;
 	} rows[PART_TYPES];
-	int count; /* 0: there are none */
-	int alone; /* what is now is answered by this model of the mixture alone; 0: by all */
+	int count; /* 0: none */
+	int alone; /* answer NOW with this model of the mixture alone; 0: with all */
 	struct mix_config mix;
 };
 
-/* What the fast.* keys say. */
+/* Parses the fast.* keys. */
 int parts_config(struct parts_config *config, const struct options *options, struct err *err);
 
-/* Refuses keys that exclude each other. */
+/* Rejects keys that exclude each other. */
 int parts_check(const struct learner_config *config, struct err *err);
 
-/* Of the view only what is fixed: no weights yet. */
+/* Uses only the fixed fields of the view: no weights yet. */
 struct parts;
 int parts_new(struct parts **parts, const struct parts_config *config, const struct part_view *view,
 	struct err *err);
 void parts_free(struct parts *parts);
 
-/* Forgets what follows the slow net and the record, for one that was replaced. */
+/* After the slow net was replaced: clears the record and everything that follows the slow net. */
 void parts_restart(struct parts *parts);
 
 /*
- * Fills in (n, classes) logits, whose softmax is the answer about now, or ever. Whether the latter
- * is another than the slow net's.
+ * Fills in (n, classes) logits whose softmax is the answer for NOW, or EVER. parts_know_ever:
+ * whether the latter differs from the slow net's.
  */
 int parts_predict(struct parts *parts, const struct part_view *view, bool ever, const float *inputs,
 	int n, float *logits, struct err *err);
@@ -49,25 +49,25 @@ bool parts_know_ever(const struct parts *parts);
 
 /*
  * Learns from a time step whose samples have ids from `first` on. If inputs are NULL they are
- * fetched from the store. parts_ready makes all that this needs of memory, for a step of n
- * samples; after it only fetching can fail.
+ * fetched from the store. parts_ready allocates all memory for a step of n samples; after it only
+ * fetching can fail.
  */
 int parts_ready(struct parts *parts, const struct part_view *view, int n, struct err *err);
 int parts_learn(struct parts *parts, const struct part_view *view, int64_t first,
 	const float *inputs, const int32_t *labels, int n, struct err *err);
 
 /*
- * The learning efficacy of the answer about ever: the mean over time steps of the share that it
- * had right when the labels came. NAN before the first.
+ * The learning efficacy of the EVER answer: its mean accuracy over time steps at reveal time. NAN
+ * before the first.
  */
 double parts_slow_efficacy(const struct parts *parts);
 
-/* The models of the mixture: 0 is the slow net, then come those of parts, then the prior's. */
+/* The models of the mixture: 0 is the slow net, then those of parts, then the prior. */
 const struct mix *parts_mix(const struct parts *parts);
-/* The object of a kind; NULL: there is none. */
+/* The object of a kind; NULL: none. */
 struct part *parts_find(const struct parts *parts, const struct part_type *type);
 
-/* What parts take of memory. */
+/* The memory of all parts. */
 double parts_bytes(const struct parts *parts);
 
 void parts_state(struct parts *parts, struct state *state);

@@ -1,4 +1,4 @@
-/* What the files of the table of parts share. */
+/* Shared by the files of the table of parts. */
 #ifndef RETAIN_LEARN_PARTS_PARTS_IMPL_H
 #define RETAIN_LEARN_PARTS_PARTS_IMPL_H
 
@@ -7,47 +7,49 @@
 struct parts {
 	struct parts_config config;
 	struct mix mix;
-	struct part *list[PART_TYPES]; /* in the order of part_types; NULL: not wanted */
-	/* A model of the mixture is a model of a part; 0 and the prior's are of none. */
+	struct part *list[PART_TYPES]; /* in the order of part_types; NULL: not in use */
+	/* Maps models of the mixture to models of parts; 0 and the prior belong to none. */
 	struct {
 		struct part *part;
 		int model;
 	} models[MIX_MODELS];
 	int count;               /* of models of parts */
-	double ever[MIX_MODELS]; /* what models weigh in answers about ever; they never change */
-	int room;                /* samples of the buffers below: a chunk and recent ones */
+	double ever[MIX_MODELS]; /* fixed weights of models in EVER answers */
+	int room;                /* capacity of the buffers below: a chunk and recent samples */
 	size_t width;            /* of features; 0: no part wants them */
 	float *inputs;           /* [room][floats] */
 	float *features;
-	float *rows; /* [PART_CHUNK][floats + 1]; NULL: no part is asked sample by sample */
+	float *rows;          /* [PART_CHUNK][floats + 1]; NULL: no part works sample by sample */
 	float *losses, *ones; /* [room] */
 	float *logits;        /* [room][classes], */
-	float *slow;   /* [PART_CHUNK][classes]: logits of the slow net, then probabilities */
-	float *answer; /* [PART_CHUNK][classes]: about ever; NULL: nothing to mix for it */
-	float *mixed;  /* [PART_CHUNK][classes]: about now; NULL without a guard, */
-	double weights[MIX_MODELS]; /* by these, of the chunk that is learned */
+	float *slow;          /* [PART_CHUNK][classes]: the slow net's logits, then probabilities */
+	float *answer;        /* [PART_CHUNK][classes]: for EVER; NULL: nothing to mix */
+	float *mixed;         /* [PART_CHUNK][classes]: for NOW; NULL without a guard, */
+	double weights[MIX_MODELS]; /* mixed by these, for the chunk being learned */
 	int64_t *ids;
-	int32_t *labels, *none; /* none: zeros, for logits whose labels are not known */
+	int32_t *labels, *none; /* none: zeros, for logits whose labels are unknown */
 	int64_t steps;          /* time steps, */
-	double slow_hits; /* and the sum of their shares that the answer about ever had right */
+	double slow_hits;       /* and the sum of the EVER answer's accuracies */
 	bool ready[PART_CHUNK + 1];
 };
 
-/* Logits of the slow net for a chunk, whose features are filled in if some part wants them. */
+/* Computes the slow net's logits for a chunk, and its features if some part wants them. */
 int parts_look(struct parts *parts, struct part_samples *samples, float *logits, struct err *err);
 
-/* Probabilities by a model of a part and, where labels are known, losses in the buffer; its rows,
- * for samples one by one. */
+/*
+ * A part model's probabilities and, if labels are known, losses in the buffer; parts_fill_rows
+ * prepares rows for sample-by-sample kinds.
+ */
 int parts_answer(struct parts *parts, int model, const struct part_samples *samples, float *answers,
 	struct err *err);
 void parts_fill_rows(struct parts *parts, const struct part_samples *samples);
 
-/* Makes probabilities of logits, in place; and losses, in the buffer. */
+/* Converts logits to probabilities, in place, and computes losses in the buffer. */
 void parts_softmax(struct parts *parts, const struct part_samples *samples, float *logits);
 void parts_probabilities(const struct ops *ops, int classes, float *logits, const int32_t *labels,
 	const float *ones, int n, float *losses);
 
-/* The models' weights in an answer about now, by their record. */
+/* The models' weights in a NOW answer, by their record. */
 void parts_now_weights(const struct parts *parts, double weights[MIX_MODELS]);
 
 #endif

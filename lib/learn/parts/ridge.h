@@ -1,11 +1,11 @@
 /*
- * Ridge regression on features: of vectors f of labelled samples it keeps
+ * Ridge regression on features: over labelled feature vectors f it keeps
  *
  *	G = sum of f f',    b_c = sum of f over the samples of class c
  *
- * and solves (G + shrink tr(G) / d I) w_c = b_c for all classes. What it learned does not depend on
- * the order of samples, and nothing is ever forgotten; it is as good as the features are. For
- * embeddings that some other model made.
+ * and solves (G + shrink tr(G) / d I) w_c = b_c for all classes. The result does not depend on
+ * the order of samples, and nothing is forgotten; it is as good as the features. Meant for
+ * embeddings made by another model.
  *
  * Adding a sample costs d (d + 1) / 2 multiply-adds, solving d^3 / 6 + classes d^2, a prediction
  * classes d.
@@ -29,23 +29,23 @@ struct part;
 int ridge_new(struct part **part, const struct ridge_config *config, struct err *err);
 void ridge_free(struct part *part);
 
-/* Adds a sample of `dim` numbers. Predictions stay as they are until ridge_solve. */
+/* Adds a sample of `dim` numbers. Predictions do not change until ridge_solve. */
 void ridge_add(struct part *part, const float *features, int32_t label);
 
 /*
- * Whether solving again is worth its cost: a twentieth more samples were added than the last time
- * knew of, and at least a quarter of dim. So the times lie closer at the beginning and cost less
- * than the adding, however long the stream is.
+ * Whether solving again is worth its cost: samples have grown by a twentieth since the last
+ * solve, and by at least a quarter of dim. So solves are more frequent at first and cost less
+ * than adding, however long the stream.
  */
 bool ridge_due(const struct part *part);
 void ridge_solve(struct part *part);
 
-/* What solving costs in multiply-adds, spread over the samples between two times. */
+/* The cost of solving in multiply-adds, spread over the samples between two solves. */
 double ridge_solving(const struct part *part);
 
 /*
- * Probabilities of all classes: what the regression says, without its negative part, scaled to sum
- * 1; all alike where it says nothing. Several threads may ask at a time, none while it is solved.
+ * Probabilities of all classes: the regression's positive part, scaled to sum to 1; uniform if it
+ * is all zero. May run on several threads, but not during a solve.
  */
 void ridge_predict(const struct part *part, const float *features, float *probabilities);
 
