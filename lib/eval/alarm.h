@@ -1,15 +1,14 @@
 /*
- * Drift alarms: whether errors have become more frequent, by more than chance does.
- * A detector hears of every prediction whose label came, in the order of time, whether
- * it was wrong, and calls when wrong ones have become more frequent than they were. What
- * a learner gets better at is no alarm. Detectors are rows of a table:
+ * Drift alarms: whether errors have become significantly more frequent. A detector gets every
+ * labelled prediction in order, right or wrong, and raises an alarm when errors have become more
+ * frequent. Improvement is not an alarm. Detectors are rows of a table:
  *
  *	adwin         a window that is cut where its older and newer parts differ
- *	page-hinkley  the sum of what errors exceed their mean by
+ *	page-hinkley  the sum of the errors' excess over their mean
  *	none
  *
- * Both look at nothing but the errors. A change that costs no accuracy, or one that
- * comes so slowly that the learner follows, calls no alarm.
+ * Both see only the errors. A change that costs no accuracy, or is slow enough for the learner to
+ * follow, raises no alarm.
  */
 #ifndef RETAIN_EVAL_ALARM_H
 #define RETAIN_EVAL_ALARM_H
@@ -29,7 +28,7 @@ const char *alarm_type_help(const struct alarm_type *type);
 
 extern const struct option_row alarm_options[]; /* eval.alarm */
 
-/* What a detector saw: the share of errors, before and since. */
+/* The error rate before and after the change. */
 struct alarm_change {
 	double before, after;
 };
@@ -37,10 +36,10 @@ struct alarm_change {
 int alarm_new(struct alarm **alarm, const char *kind, struct err *err);
 void alarm_free(struct alarm *alarm);
 
-/* One more prediction. True: it raised the alarm, and *change says why. Allocates nothing. */
+/* Adds a prediction. True: it raised the alarm, and *change says why. Allocates nothing. */
 bool alarm_add(struct alarm *alarm, bool wrong, struct alarm_change *change);
 
-/* Whether there is a detector, and how often it called so far. */
+/* Whether there is a detector, and the number of alarms so far. */
 bool alarm_armed(const struct alarm *alarm);
 int64_t alarm_count(const struct alarm *alarm);
 

@@ -1,4 +1,4 @@
-/* What a detector is made of. For alarm.c and the files of the kinds. */
+/* The row of a detector. For alarm.c and the files of the kinds. */
 #ifndef RETAIN_EVAL_ALARM_TYPE_H
 #define RETAIN_EVAL_ALARM_TYPE_H
 
@@ -8,15 +8,15 @@
 
 struct alarm_type {
 	const char *name, *help;
-	size_t size; /* of its own memory, which begins zeroed */
+	size_t size; /* of its own memory, initially zeroed */
 
 	/*
-	 * One more prediction. True: errors are not as frequent as they were, be it more or
-	 * less, and the detector has begun to learn how frequent they are now. Errors come in
-	 * bursts: so many of them (1 or more) tell as much as one that comes by itself would.
+	 * Adds a prediction. True: the error rate has changed, up or down, and the detector has
+	 * started to learn the new one. Errors come in bursts: `bursts` of them (1 or more) carry
+	 * as much evidence as one isolated error.
 	 */
 	bool (*add)(void *memory, bool wrong, double bursts, struct alarm_change *change);
-	/* Refuses what would make `add` go wrong. */
+	/* Rejects a state that would break `add`. */
 	void (*state)(void *memory, struct state *state);
 };
 

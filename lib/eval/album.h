@@ -1,14 +1,14 @@
 /*
- * Learning efficacy by albums. Photos that one user took one after the other are alike, so a
- * learner that has just seen some of an album gets the rest of it right for little. The
- * measure of Cai et al. (Online Continual Learning with Natural Distribution Shifts, 2021), as
- * their program computes it: a time step counts by its first album of another user than the
- * one whose sample ended the step before.
+ * Learning efficacy by albums. Consecutive photos by one user are alike, so a learner that has
+ * just seen some of an album gets the rest right cheaply. This is the measure of Cai et al.
+ * (Online Continual Learning with Natural Distribution Shifts, 2021), as their program computes
+ * it: a time step counts by its first album of a user other than the one of the previous step's
+ * last sample.
  *
- * Precisely: of the step's samples in the order of time, those of that last user are left
- * out; of the rest the first sample and those that follow it, up to the first of another
- * user, are the album. The share of them that was right is averaged over the steps that have
- * an album, each counting the same. The first step has no user before it.
+ * Precisely: from the step's samples in time order, those of that last user are dropped. The
+ * album is the first remaining sample and those that follow it, up to the first of another user.
+ * Its accuracy is averaged over the steps that have an album, with equal weight. The first step
+ * has no previous user.
  */
 #ifndef RETAIN_EVAL_ALBUM_H
 #define RETAIN_EVAL_ALBUM_H
@@ -22,11 +22,11 @@
 struct album {
 	bool begun;
 	int64_t last;  /* the user of the latest sample */
-	int64_t steps; /* that had an album */
-	double right;  /* the sum of their shares */
+	int64_t steps; /* with an album */
+	double right;  /* the sum of their accuracies */
 };
 
-/* Counts a time step; users are numbers that differ where users do. */
+/* Counts a time step; users are identified by distinct numbers. */
 void album_step(struct album *album, const int64_t *users, const int32_t *predicted,
 	const int32_t *labels, int n);
 

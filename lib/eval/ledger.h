@@ -1,7 +1,7 @@
 /*
- * The ledger counts what a run spends, so that methods are compared at equal cost. It
- * counts passes: a batch forward, a batch backward, a sweep over the parameters; and,
- * since batches differ in size, their samples.
+ * The ledger counts what a run spends, so that methods are compared at equal cost. It counts
+ * passes: a batch forward, a batch backward, a sweep over the parameters; and their samples,
+ * since batches differ in size.
  */
 #ifndef RETAIN_EVAL_LEDGER_H
 #define RETAIN_EVAL_LEDGER_H
@@ -10,7 +10,7 @@
 
 #include "base/state.h"
 
-/* What a pass was for. Predicting and evaluating do not count as a cost of learning. */
+/* The purpose of a pass. Predicting and evaluating are not a cost of learning. */
 enum ledger_use {
 	LEDGER_TRAIN,
 	LEDGER_VALIDATE,
@@ -22,14 +22,14 @@ enum ledger_use {
 	LEDGER_USES,
 };
 
-/* A zeroed ledger is empty. The owner adds to iterations, updates, averages and macs itself. */
+/* Zeroed: empty. The owner adds to iterations, updates, averages and macs itself. */
 struct ledger {
 	int64_t iterations;
 	int64_t forward[LEDGER_USES], forward_samples[LEDGER_USES];
 	int64_t backward, backward_samples;
 	int64_t updates;  /* of the parameters */
 	int64_t averages; /* updates of averages, one for each average that moved */
-	int64_t macs;     /* multiply-adds of learning that are no pass of the net */
+	int64_t macs;     /* multiply-adds of learning that are not a pass of the net */
 };
 
 /* "train", "validate", "statistics", "choose", "predict", "evaluate", "fast" */
@@ -39,9 +39,9 @@ void ledger_forward(struct ledger *ledger, enum ledger_use use, int samples);
 void ledger_backward(struct ledger *ledger, int samples);
 
 /*
- * What a sample costs forward (c_F) and backward (c_G), and a sweep (c_U), all in the same unit.
- * Frozen layers have neither gradient nor sweep; `frozen` is what they would cost if they had,
- * which plain SGD on the whole net pays.
+ * The cost of a sample forward (c_F) and backward (c_G), and of a sweep (c_U), all in the same
+ * unit. Frozen layers have neither gradient nor sweep; `frozen` is what they would cost
+ * otherwise, which plain SGD on the whole net pays.
  */
 struct ledger_prices {
 	double forward, backward, update;
@@ -51,7 +51,7 @@ struct ledger_prices {
 	} frozen;
 };
 
-/* A net: multiply-adds of a sample forward, parameters, and of both what is trained. */
+/* A net: multiply-adds of a sample forward, parameters, and the trained part of both. */
 struct ledger_net {
 	double macs, parameters;
 	double trained_macs, trained_parameters;
@@ -63,10 +63,10 @@ struct ledger_prices ledger_macs(const struct ledger_net *net);
 /* An iteration of plain SGD with this batch that trains every layer. */
 double ledger_sgd(const struct ledger_prices *prices, int batch);
 
-/* What learning has cost so far, in the unit of the prices. */
+/* The cost of learning so far, in the unit of the prices. */
 double ledger_cost(const struct ledger *ledger, const struct ledger_prices *prices);
 
-/* The same in iterations of plain SGD (ledger_sgd), which itself costs 1.0 an iteration. */
+/* The same in iterations of plain SGD (ledger_sgd), which cost 1.0 each by definition. */
 double ledger_sgd_equivalents(
 	const struct ledger *ledger, const struct ledger_prices *prices, int batch);
 

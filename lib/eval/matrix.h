@@ -1,15 +1,15 @@
 /*
- * The accuracy of a model of one time on data of another: A[model time][data time].
- * Evaluation data is cut into bins of equal time or, where the stream has tasks, one
- * for each task. A row is the evaluation of a model on all bins. Retention, forward
- * transfer and the accuracy over any range of time follow from it.
+ * The accuracy of models over time on data over time: A[model time][data time]. Evaluation data
+ * is divided into bins of equal time or, if the stream has tasks, one per task. A row is the
+ * evaluation of a model on all bins. Retention, forward transfer and the accuracy over any range
+ * of time follow from it.
  *
- * A row has two models, the one that serves inference and the plain one of the same
- * run, and counts top-1 and top-5.
+ * A row has two models, the one that serves inference and the plain one of the same run, and
+ * counts top-1 and top-5.
  *
- * Times are shares of the stream. Bin b of n is from b/n up to, not including,
- * (b+1)/n; a task is from where it begins to where the next one does. Times that
- * differ by less than a billionth are the same, so that 0.7 + 0.1 meets the edge at 0.8.
+ * Times are fractions of the stream. Bin b of n is the half-open interval from b/n to (b+1)/n; a
+ * task extends to the beginning of the next one. Times that differ by less than a billionth are
+ * equal, so that 0.7 + 0.1 meets the edge at 0.8.
  */
 #ifndef RETAIN_EVAL_MATRIX_H
 #define RETAIN_EVAL_MATRIX_H
@@ -24,43 +24,42 @@ enum matrix_top { MATRIX_TOP1, MATRIX_TOP5, MATRIX_TOPS };
 
 struct matrix;
 
-/* rows: the most that there will be. Both are at least 1. */
+/* rows: the capacity. Both are at least 1. */
 int matrix_new(struct matrix **matrix, int bins, int rows, struct err *err);
 
-/* A bin for each task. They begin at these times, of which the first is 0 and each is later than
- * the one before; copied. */
+/* One bin per task. `begins` are their increasing start times, the first 0; copied. */
 int matrix_new_tasks(
 	struct matrix **matrix, const double *begins, int tasks, int rows, struct err *err);
 void matrix_free(struct matrix *matrix);
 
 int matrix_bins(const struct matrix *matrix);
-int matrix_rows(const struct matrix *matrix); /* how many there are so far */
+int matrix_rows(const struct matrix *matrix); /* rows so far */
 double matrix_begins(const struct matrix *matrix, int bin);
 
 /* The bin of a moment in [0, 1). */
 int matrix_bin(const struct matrix *matrix, double moment);
 
-/* Adds an evaluation sample to a bin. All must be added before the first row. */
+/* Adds an evaluation sample to a bin. Add all before the first row. */
 void matrix_count_sample(struct matrix *matrix, int bin);
 
 /*
- * Begins a row, of models that have seen this share of the stream, in [0, 1] and not less
- * than the row before. Allocates nothing.
+ * Begins a row for models that have seen this share of the stream, in [0, 1] and not less than in
+ * the row before. Allocates nothing.
  */
 int matrix_begin(struct matrix *matrix, double seen, struct err *err);
 
 /*
- * Adds to the samples of a bin that a model of the latest row got right: with its first
- * guess, and among its first five. Several calls may add to a bin. Call it for every
- * bin, even without a hit: otherwise the model has no data in the row.
+ * Adds a bin's correct samples for a model of the latest row: in the top 1, and in the top 5.
+ * Several calls may add to a bin. Call it for every bin, even without a hit: otherwise the model
+ * has no data in the row.
  */
 void matrix_hit(
 	struct matrix *matrix, enum matrix_model model, int bin, int64_t top1, int64_t top5);
 
 /*
- * Accuracies are in [0, 1], NAN without data. A bin of time is past if it ends at or
- * before the row's time; a task is past once it has begun, since its samples are being
- * revealed. A bin is future if it begins at or after the row's time.
+ * Accuracies are in [0, 1], NAN without data. A bin of time is past if it ends at or before the
+ * row's time; a task is past once it has begun, since its samples are being revealed. A bin is
+ * future if it begins at or after the row's time.
  */
 double matrix_cell(const struct matrix *matrix, int row, int bin, enum matrix_model model,
 	enum matrix_top top);
@@ -69,22 +68,22 @@ double matrix_seen(const struct matrix *matrix, int row);
 double matrix_retention(
 	const struct matrix *matrix, int row, enum matrix_model model, enum matrix_top top);
 /*
- * FT: over the bins that lie between `from` and `to` after the row's time. NAN if that
- * goes beyond the end of the stream: what is left would be nearer, and easier.
+ * FT: over the bins between `from` and `to` after the row's time. NAN if that extends beyond the
+ * end of the stream: the remainder would be nearer, and easier.
  */
 double matrix_transfer(const struct matrix *matrix, int row, double from, double to,
 	enum matrix_model model, enum matrix_top top);
-/* How many samples these rest on. */
+/* The number of samples behind these. */
 int64_t matrix_retention_samples(const struct matrix *matrix, int row);
 int64_t matrix_transfer_samples(const struct matrix *matrix, int row, double from, double to);
 /*
- * Means over the bins that were past in an earlier row, top 1. Forgetting is the best accuracy
- * in those rows minus this row's; backward transfer is this row's minus that of the first of
- * them. NAN without any.
+ * Means over the bins that were past in an earlier row, top 1. Forgetting is the best accuracy in
+ * those rows minus this row's; backward transfer is this row's minus that of the first of them.
+ * NAN without any.
  */
 double matrix_forgetting(const struct matrix *matrix, int row, enum matrix_model model);
 double matrix_backward(const struct matrix *matrix, int row, enum matrix_model model);
-/* Over the bins that lie wholly between two times. */
+/* Over the bins that lie entirely between two times. */
 double matrix_range(const struct matrix *matrix, int row, double from, double to,
 	enum matrix_model model, enum matrix_top top);
 

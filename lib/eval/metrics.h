@@ -1,7 +1,7 @@
 /*
- * The numbers of a moment at which a run was measured. They are rows of a table,
- * from which the header and rows of metrics.csv and the list in docs/reference/metrics.md all
- * come. Their order is stable: new ones go before `seconds`.
+ * The numbers of an evaluation. They are rows of a table, from which the header and rows of
+ * metrics.csv and the list in docs/reference/metrics.md are generated. Their order is stable: new
+ * ones go before `seconds`.
  */
 #ifndef RETAIN_EVAL_METRICS_H
 #define RETAIN_EVAL_METRICS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the table's order; what was not measured is NAN. */
+/* In the table's order; NAN if not measured. */
 struct metrics_row {
 	int64_t step, iteration, samples;
 	double lr, gamma1, gamma2;
@@ -27,7 +27,7 @@ struct metrics_row {
 };
 
 enum metrics_type {
-	METRICS_WHOLE,  /* int64_t; always there */
+	METRICS_WHOLE,  /* int64_t; always present */
 	METRICS_NUMBER, /* double; NAN: not measured */
 };
 
@@ -37,15 +37,15 @@ struct metrics_column {
 	const char *meaning;
 	enum metrics_type type;
 	size_t offset; /* in struct metrics_row */
-	int since;     /* the version of state files that first had it; 0: all do */
+	int since;     /* the first version of state files that has it; 0: all */
 };
 
 extern const struct metrics_column metrics_columns[]; /* ends with a row without a name */
 
-/* Zero where numbers are whole, NAN elsewhere. */
+/* Zero for whole numbers, NAN for others. */
 void metrics_row_init(struct metrics_row *row);
 
-/* The column of a name; NULL: there is none. */
+/* The column of a name; NULL if unknown. */
 const struct metrics_column *metrics_column(const char *name);
 
 /* A column's value; whole numbers become doubles. */

@@ -1,7 +1,4 @@
-/*
- * Accuracy over the latest predictions whose labels came: what it is worth now, not on the
- * whole.
- */
+/* Accuracy over the latest labelled predictions, as opposed to the whole run. */
 #ifndef RETAIN_EVAL_RECENT_H
 #define RETAIN_EVAL_RECENT_H
 
@@ -12,7 +9,7 @@
 
 enum { RECENT_SAMPLES = 1000 };
 
-/* Zeroed: none so far. */
+/* Zeroed: empty. */
 struct recent {
 	int64_t seen;
 	int right;                    /* of those in the ring */
@@ -21,7 +18,7 @@ struct recent {
 
 void recent_add(struct recent *recent, bool right);
 
-/* In [0, 1]; NAN before the first; over those that there are while they are fewer. */
+/* In [0, 1]; NAN before the first; over the available ones while there are fewer. */
 double recent_accuracy(const struct recent *recent);
 
 void recent_state(struct recent *recent, struct state *state);

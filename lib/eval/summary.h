@@ -1,11 +1,11 @@
 /*
- * The results of a run, from the rows of its metrics: the one definition of a
- * number's early, late and last value. run.json, the terminal, comparisons and
- * reports all take a run's IR, FT and LE from here.
+ * The results of a run, from the rows of its metrics: the only definition of a number's early,
+ * late and last value. run.json, the terminal, comparisons and reports all take a run's IR, FT
+ * and LE from here.
  *
- * Late is the last quarter of all evaluations, rounded up: of 20 the last 5. A
- * number that some evaluations lack, as FT does near the end of a stream, is taken
- * from as many of the last evaluations that have it. Early is the first quarter.
+ * Late is the last quarter of all evaluations, rounded up: of 20 the last 5. A number that some
+ * evaluations lack, as FT does near the end of a stream, is averaged over the same number of the
+ * last evaluations that have it. Early is the first quarter.
  */
 #ifndef RETAIN_EVAL_SUMMARY_H
 #define RETAIN_EVAL_SUMMARY_H
@@ -19,14 +19,14 @@ enum summary_span {
 	SUMMARY_ALL,
 };
 
-/* NAN where no evaluation of the span has it. */
+/* NAN if no evaluation of the span has it. */
 double summary_value(const struct metrics_row *rows, size_t count,
 	const struct metrics_column *column, enum summary_span span);
 
 /* How many of `count` evaluations are late. */
 size_t summary_late(size_t count);
 
-/* What is shown of every run; NAN where nothing was measured. */
+/* Shown for every run; NAN if not measured. */
 struct summary {
 	struct metrics_row last; /* each number's last value; zero where it is whole */
 	double late_ir, late_ft; /* of the model that serves inference */

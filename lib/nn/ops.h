@@ -1,6 +1,6 @@
 /*
- * What is computed beside a net, by optimizers, losses and mixtures: a table of functions over
- * plain floats. An engine has one for its instruction set; it lives for ever.
+ * Computations beside a net, for optimizers, losses and mixtures: a table of functions over plain
+ * floats. An engine has one for its instruction set; the table is static.
  */
 #ifndef RETAIN_NN_OPS_H
 #define RETAIN_NN_OPS_H
@@ -18,11 +18,11 @@ struct adam_step {
 	float rate, beta1, beta2, epsilon, decay;
 	float correction1, correction2; /* 1 - beta^t */
 };
-/* Schedule-free SGD: params hold y, where the gradient was taken. */
+/* Schedule-free SGD: params hold y, the point of the gradient. */
 struct schedule_free_step {
 	float rate, decay;
 	float beta;  /* y = (1 - beta) z + beta x */
-	float share; /* of z in x, the running average of all z */
+	float share; /* weight of z in x, the running average of all z */
 	bool first;  /* z and x start as y */
 };
 enum { AVERAGES_MAX = 2 };
@@ -31,7 +31,7 @@ struct average_step {
 	float *average[AVERAGES_MAX];
 	float keep[AVERAGES_MAX]; /* gamma: average = gamma * average + (1 - gamma) * parameter */
 };
-/* Displacements of parameters, and a step of each: keep * term + step * gradient. */
+/* Displacements of parameters, and one step of each: keep * term + step * gradient. */
 enum { TERMS_MAX = 2 };
 struct terms_step {
 	int count;
@@ -48,13 +48,16 @@ struct ops {
 	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a,
 		float b, float c);
 	/*
-	 * Squared distances of x, `dim` numbers, to rows that lie in blocks of OPS_BLOCK, number by
-	 * number: (blocks, dim, OPS_BLOCK). Both arrays of results are filled: one distance per row,
-	 * and the smallest of each block.
+	 * Squared distances of x, `dim` numbers, to rows stored in blocks of OPS_BLOCK, number by
+	 * number: (blocks, dim, OPS_BLOCK). Fills in one distance per row, and the smallest of
+	 * each block.
 	 */
 	void (*distances)(const float *rows, const float *x, size_t dim, size_t blocks,
 		float *distances, float *least);
-	/* Softmax cross-entropy of plain rows. grad may be logits; or NULL, and weights, too. */
+	/*
+	 * Softmax cross-entropy of plain rows. grad may alias logits; grad and weights may be
+	 * NULL.
+	 */
 	void (*softmax_loss)(const float *logits, int classes, const int32_t *labels,
 		const float *weights, int count, float *losses, float *grad);
 	void (*sgd)(float *params, const float *grad, float *momentum, size_t count,

@@ -21,8 +21,8 @@
 struct optimizer_config {
 	const char *kind; /* sgd, adam, schedule-free; borrowed until optimizer_new returns */
 	float momentum;   /* sgd */
-	float decay;      /* this times the parameters is added to the gradient, as PyTorch does */
-	float kappa;      /* above 0: the decay follows the pool instead; see optimizer_segments */
+	float decay; /* L2: this times the parameters is added to the gradient, as in PyTorch */
+	float kappa; /* above 0: pool-scaled decay instead; see optimizer_segments */
 	float beta1, beta2, epsilon; /* adam */
 	float r, beta;               /* schedule-free */
 };
@@ -30,12 +30,12 @@ struct optimizer_config {
 struct optimizer;
 
 /*
- * A kind's usual settings. SGD: momentum 0.9, decay 1e-4, as in the paper. ADAM: 0.9,
- * 0.999, 1e-8, no decay. Schedule-free: r 8, beta 0.9, decay 1e-4.
+ * A kind's defaults. SGD: momentum 0.9, decay 1e-4, as in the paper. ADAM: 0.9, 0.999, 1e-8, no
+ * decay. Schedule-free: r 8, beta 0.9, decay 1e-4.
  */
 int optimizer_defaults(struct optimizer_config *config, const char *kind, struct err *err);
 
-/* What the optimizer.* keys say. */
+/* From the optimizer.* keys. */
 void optimizer_config(struct optimizer_config *config, const struct options *options);
 
 /* For `floats` parameters. The engine is borrowed and must outlive the optimizer. */
@@ -44,12 +44,12 @@ int optimizer_new(struct optimizer **optimizer, const struct optimizer_config *c
 void optimizer_free(struct optimizer *optimizer);
 
 /*
- * Pool-scaled decay, a prior that counts for less the more was seen. In a step, what
- * times the parameters is added to the gradient is min(0.1, kappa * inputs / samples):
- * `inputs` is how many numbers an output of the segment is a sum of, 0 for what does
- * not decay, such as biases; `samples` is how many can be drawn from the pool, 0 unless
- * told. The segments follow one another from 0 to the last parameter and are copied.
- * Without kappa they are needed only where one has a rate of its own, or is frozen.
+ * Pool-scaled decay, a prior that fades as samples accumulate. In each step, min(0.1, kappa *
+ * inputs / samples) times the parameters is added to the gradient. `inputs` is the fan-in of the
+ * segment's outputs, 0 for parameters that do not decay, such as biases; `samples` is how many
+ * can be drawn from the pool, 0 until set. The segments cover 0 to the last parameter in order
+ * and are copied. Without kappa they are needed only for segments that are frozen or have their
+ * own rate.
  */
 struct optimizer_segment {
 	size_t first;
@@ -62,10 +62,10 @@ int optimizer_segments(struct optimizer *optimizer, const struct optimizer_segme
 void optimizer_samples(struct optimizer *optimizer, int64_t samples);
 
 /*
- * One step. averages, from average_due, may be NULL. Of several processes each steps in its own
- * slices (nn/slices.h) of parameters, gradient and averages, and its buffers are as long as
- * these; the caller gathers what others must see. The same slice by slice, in any order:
- * optimizer_begin, then every own slice once.
+ * One step. averages, from average_due, may be NULL. With several processes each steps its own
+ * slices (nn/slices.h) of parameters, gradient and averages, and has buffers of that length; the
+ * caller gathers the results. To step slice by slice, in any order: optimizer_begin, then
+ * optimizer_step_slice once for every own slice.
  */
 void optimizer_step(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages);
@@ -73,14 +73,14 @@ void optimizer_begin(struct optimizer *optimizer);
 void optimizer_step_slice(struct optimizer *optimizer, float *params, const float *grad, float rate,
 	const struct average_step *averages, const struct slice *slice);
 
-/* Forgets all steps: the next one is a first step, whatever parameters it is given. */
+/* Resets all state: the next step is a first step, for any parameters. */
 void optimizer_restart(struct optimizer *optimizer);
 
 /*
- * The parameters to predict with, if they are not the trained ones: schedule-free SGD
- * takes gradients at one point and predicts with another. NULL: the trained ones, as
- * always before the first step. The buffer is the optimizer's; every step changes it. It
- * is what this process keeps (nn/slices.h).
+ * The parameters to predict with, if they are not the trained ones: schedule-free SGD takes
+ * gradients at one point and predicts with another. NULL: the trained ones, as always before the
+ * first step. The buffer belongs to the optimizer and changes with every step. It holds this
+ * process's slices (nn/slices.h).
  */
 const float *optimizer_inference(const struct optimizer *optimizer);
 
@@ -92,9 +92,9 @@ const float *optimizer_buffer(const struct optimizer *optimizer, const char *nam
 
 void optimizer_state(struct optimizer *optimizer, struct state *state);
 
-/* What a kind means for what is around it. The kind must exist. */
+/* Properties of a kind that others depend on. The kind must exist. */
 struct optimizer_traits {
-	bool averages; /* it averages by itself, and predicts with that: optimizer_inference */
+	bool averages; /* it does its own averaging, and predicts with the average: optimizer_inference */
 };
 struct optimizer_traits optimizer_traits(const char *kind);
 

@@ -1,6 +1,6 @@
 /*
- * What a kind of optimizer is made of: its defaults, its buffers, and a step of one
- * slice of the flat buffers. For optimizer.c and the files of the kinds.
+ * The row of a kind of optimizer: its defaults, its buffers, and a step of one slice of the flat
+ * buffers. For optimizer.c and the files of the kinds.
  */
 #ifndef RETAIN_OPTIM_OPTIMIZER_TYPE_H
 #define RETAIN_OPTIM_OPTIMIZER_TYPE_H
@@ -15,17 +15,17 @@ struct optimizer {
 	struct engine *engine;
 	size_t floats;
 	size_t count;   /* of the floats that this process keeps */
-	uint64_t steps; /* begun so far: 1 during the first */
+	uint64_t steps; /* started so far: 1 during the first */
 	float *buffers[OPTIMIZER_BUFFERS];
 	struct optimizer_segment *segments; /* pool-scaled decay; NULL: config.decay everywhere */
 	int segment_count;
 	double samples; /* of the pool */
 };
 
-/* The part of a step that has one decay; pointers are to the slice's first float. */
+/* A range with one decay; pointers are to its first float. */
 struct optimizer_slice {
 	const struct optimizer *optimizer;
-	size_t first; /* its place among all parameters */
+	size_t first; /* its offset among all parameters */
 	float *params;
 	const float *grad;
 	float *buffers[OPTIMIZER_BUFFERS];

@@ -18,11 +18,11 @@
 struct schedule_config {
 	const char *kind; /* borrowed until schedule_new returns, as is replay */
 	double rate;      /* the first rate */
-	double factor;    /* rwp, malr: what a cut multiplies the rate by */
+	double factor;    /* rwp, malr: multiplies the rate at a cut */
 	int64_t patience; /* K_R, in iterations; 0: it grows with the windows */
-	double epsilon;   /* malr: what C3 compares the gap with */
-	bool c1, c2, c3;  /* malr: which conditions count */
-	bool reset_best;  /* rwp: a cut also forgets the best loss */
+	double epsilon;   /* malr: threshold of the gap in C3 */
+	bool c1, c2, c3;  /* malr: which conditions are enabled */
+	bool reset_best;  /* rwp: a cut also resets the best loss */
 	int64_t window;   /* K_W: iterations between two calls of schedule_window; 0: it grows */
 	int64_t validate_every; /* K_V: iterations between two rounds of scores; 0: any */
 	int64_t iterations;     /* cosine, cyclic: the length of the run; 0: unknown */
@@ -31,8 +31,8 @@ struct schedule_config {
 };
 
 /*
- * Why a rate was cut or not, for the run's log. Ages and means are those that decided,
- * before a cut cleared them. A kind leaves at 0 what it does not look at.
+ * Why a rate was cut or not, for the run's log. Ages and means are those behind the decision,
+ * before a cut resets them. A kind leaves fields it does not use at 0.
  */
 struct schedule_verdict {
 	bool cut;
@@ -42,54 +42,54 @@ struct schedule_verdict {
 	int64_t sigma_age;    /* C2: iterations since the greatest gap */
 	double sigma_mean;    /* C3: over the windows of the last K_R iterations */
 	double sigma_error;   /* the standard error of that mean; 0 with less than two rounds */
-	bool c1, c2, c3;      /* whether each condition held; false if it does not count */
-	bool noisy;           /* sigma_error is too large for C3, which counts, to mean much */
+	bool c1, c2, c3;      /* whether each condition held; false if disabled */
+	bool noisy; /* sigma_error is too large for C3, which is enabled, to be reliable */
 };
 
 struct schedule;
 
-/* What the schedule.* keys say, for a run of so many iterations; 0: unknown. */
+/* From the schedule.* keys, for a run of this many iterations; 0: unknown. */
 void schedule_config(
 	struct schedule_config *config, const struct options *options, int64_t iterations);
 
 /*
- * Refuses keys that do not go together, and names them: a window that is no multiple
- * of validate_every, patience that is shorter than a window, a cosine without an end,
- * malr without a condition.
+ * Rejects invalid combinations and names the keys: a window that is not a multiple of
+ * validate_every, patience shorter than a window, a cosine without an end, malr without a
+ * condition.
  */
 int schedule_new(struct schedule **schedule, const struct schedule_config *config, struct err *err);
 void schedule_free(struct schedule *schedule);
 
-/* The rate of iteration k, which counts from 1. */
+/* The rate of iteration k, counted from 1. */
 double schedule_rate(const struct schedule *schedule, int64_t k);
 
 /*
- * The iteration after which the window ends that iteration k, not yet made, is in. Windows
- * that grow are a share of the iterations before them, and whole rounds of validation, so
- * that one setting fits runs of any length. Where they end follows from nothing else.
+ * The last iteration of the window that contains iteration k, not yet made. Growing windows are a
+ * share of the iterations before them, in whole rounds of validation, so that one setting fits
+ * runs of any length. Their ends depend on nothing else.
  */
 int64_t schedule_window_end(const struct schedule *schedule, int64_t k);
 
 /*
- * Ends a window, after iteration k and before averages move. best is the model that
- * serves inference: SCORES_PLAIN or SCORES_AVERAGE + i. A window without scores decides
- * nothing; ages grow nevertheless.
+ * Ends a window, after iteration k and before averages move. best is the model that serves
+ * inference: SCORES_PLAIN or SCORES_AVERAGE + i. A window without scores decides nothing, but
+ * ages grow.
  */
 struct schedule_verdict schedule_window(
 	struct schedule *schedule, int64_t k, const struct scores *scores, int best);
 
-/* A task of so many iterations begins after iteration k: cyclic begins a cosine. */
+/* A task of this many iterations begins after iteration k: cyclic restarts its cosine. */
 void schedule_task(struct schedule *schedule, int64_t k, int64_t iterations);
 
-/* Multiplies all rates from now on by the factor; several calls multiply. */
+/* Multiplies all rates from now on by the factor; repeated calls multiply. */
 void schedule_slow(struct schedule *schedule, double factor);
 
 void schedule_state(struct schedule *schedule, struct state *state);
 
-/* What a kind means for what is around it. The kind must exist. */
+/* Properties of a kind that others depend on. The kind must exist. */
 struct schedule_traits {
 	bool scores; /* it decides by validation scores */
-	bool gap;    /* it decides by how far an average is ahead of the plain model */
+	bool gap;    /* it decides by an average's lead over the plain model */
 };
 struct schedule_traits schedule_traits(const char *kind);
 

@@ -1,7 +1,7 @@
 /*
- * Validation scores over a window of iterations. Every few iterations the plain model
- * and its averages are scored on one batch that they share. At the end of the window
- * averages and schedules decide by the means of these scores and by nothing else.
+ * Validation scores over a window of iterations. Every few iterations the plain model and its
+ * averages are scored on the same batch. At the end of the window averages and schedules decide
+ * by the means of these scores alone.
  */
 #ifndef RETAIN_OPTIM_SCORES_H
 #define RETAIN_OPTIM_SCORES_H
@@ -19,15 +19,16 @@ struct score {
 
 struct scores {
 	int models;     /* 1 + number of averages */
-	int64_t rounds; /* how many batches were scored in this window */
+	int64_t rounds; /* batches scored in this window */
 	struct score sum[SCORES_MODELS];
-	double gap_squares[SCORES_MODELS]; /* of accuracy minus the plain model's, for its error */
+	double gap_squares
+		[SCORES_MODELS]; /* of accuracy minus the plain model's, for its standard error */
 };
 
-/* The caller sets `models` once; all else starts as zeros. A round is one scored batch. */
+/* The caller sets `models` once; everything else starts as zeros. A round is one scored batch. */
 void scores_add(struct scores *scores, const struct score round[SCORES_MODELS]);
 struct score scores_mean(const struct scores *scores, int model); /* zeros without a round */
-void scores_clear(struct scores *scores); /* a new window of the same models */
+void scores_clear(struct scores *scores); /* starts a new window of the same models */
 void scores_state(struct scores *scores, struct state *state);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * A bijection of 64 bits in which every output bit depends on every input bit:
- * multiplications spread a change upwards, shifts bring it down again (Stafford's
- * mix 13). Applied to key + i * MIX_STEP, i = 0, 1, ..., it is the generator
- * SplitMix64 of Steele, Lea and Flood (2014) at any place of its sequence. Much
- * cheaper than Philox, for where a random key is at hand already.
+ * A bijection of 64 bits in which every output bit depends on every input bit: multiplications
+ * spread a change upwards, shifts bring it down again (Stafford's mix 13). Applied to key + i *
+ * MIX_STEP, i = 0, 1, ..., it is random access into SplitMix64 of Steele, Lea and Flood (2014).
+ * Much cheaper than Philox, if a random key is at hand.
  */
 #ifndef RETAIN_REPLAY_MIX_H
 #define RETAIN_REPLAY_MIX_H

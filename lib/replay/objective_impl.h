@@ -1,4 +1,4 @@
-/* What the files of the objectives share: the row of a kind, and replay itself. */
+/* Shared by the files of the objectives: the row of a kind, and replay itself. */
 #ifndef RETAIN_REPLAY_OBJECTIVE_IMPL_H
 #define RETAIN_REPLAY_OBJECTIVE_IMPL_H
 
@@ -7,12 +7,12 @@
 #include "replay/objective.h"
 #include "replay/pool_impl.h"
 
-/* What every objective begins with. */
+/* The head of every objective. */
 struct objective {
 	const struct objective_type *type;
 	struct objective_config config; /* its kind is the row's name */
 	const struct pool *pool;
-	struct rng orders;       /* of samples that are not drawn from the pool */
+	struct rng orders;       /* for samples that are not drawn from the pool */
 	int64_t first, end;      /* the samples of the current step */
 	uint64_t last;           /* the iteration of the last batch */
 	struct objective *guess; /* a copy that runs ahead, to iteration guess_at */
@@ -24,7 +24,7 @@ struct objective {
 struct objective_type {
 	const char *name, *help;
 	size_t size; /* of the kind's struct, which begins with struct objective */
-	/* Refuses what does not go together; may be NULL. */
+	/* Rejects invalid combinations; may be NULL. */
 	int (*check)(
 		const struct objective_config *config, const struct pool *pool, struct err *err);
 	bool (*batch)(struct objective *objective, uint64_t iteration, int n, int64_t *ids,
@@ -37,17 +37,17 @@ extern const struct objective_type objective_pure, objective_mixed, objective_er
 	objective_epochs;
 
 /*
- * As pool_draw, with the recency share in front. If the pool holds nothing so new, all
- * samples are drawn alike.
+ * Like pool_draw, with the recency share first. If the pool holds no sample that new, all are
+ * drawn uniformly.
  */
 bool objective_replay(const struct objective *objective, uint64_t iteration, int first,
 	int64_t oldest, int64_t *ids, int n);
 
-/* Fills in n samples of the current step, evenly; false if all of it is held out. */
+/* Fills in n samples of the current step, evenly; false if the whole step is held out. */
 bool objective_new_samples(
 	const struct objective *objective, uint64_t iteration, int64_t *ids, int n);
 
-/* Gives n samples equal weights, `total` in sum. */
+/* Gives n samples equal weights that sum to `total`. */
 void objective_weigh(float *weights, int n, double total);
 
 #endif

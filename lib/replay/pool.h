@@ -1,25 +1,23 @@
 /*
- * A pool is what the learner remembers, as ids. Every sample that is revealed is
- * offered to it once, in the order of ids 0, 1, 2, ... Batches are drawn from it with
- * replacement. What either costs does not depend on how much was seen.
+ * A pool is the learner's replay memory, as ids. Every revealed sample is offered to it once, in
+ * the order of ids 0, 1, 2, ... Batches are drawn from it with replacement. The cost of either
+ * does not depend on how much was seen.
  *
- * A draw is a function of (seed, iteration, position): any process that saw the same
- * stream draws the same batch. Kinds are rows of pool_types, one file each:
+ * A draw is a function of (seed, iteration, position): any process that saw the same stream draws
+ * the same batch. Kinds are rows of pool_types, one file each:
  *
  * - unlimited: everything. Needs no memory, since ids are dense.
  * - reservoir: a uniform sample of `limit` samples (algorithm R).
  * - fifo: the last `limit` samples.
- * - balanced: `limit` samples, the same number of each class (GDumb's memory). A
- *   sample is taken while its class has fewer than max(1, limit / classes seen). If
- *   the pool is full, a random sample of the largest class goes; of several largest
- *   classes a random one.
- * - halves: one half of `limit` is a uniform sample of all past tasks, the other a
- *   uniform sample of the current one. When a task ends, its samples join the first
- *   half as if each had been offered to it.
+ * - balanced: `limit` samples, the same number of each class (GDumb's memory). A sample is taken
+ *   while its class has fewer than max(1, limit / classes seen). If the pool is full, a random
+ *   sample of the largest class is evicted; ties between classes are broken at random.
+ * - halves: one half of `limit` is a uniform sample of all past tasks, the other of the current
+ *   one. When a task ends, its samples join the first half as if each had been offered to it.
  *
- * A hash of (seed, id) says which samples are held out for validation, so nobody has
- * to remember it. Every pool is offered every sample: a training pool takes only those
- * that are not held out, a validation pool only those that are.
+ * A hash of (seed, id) decides which samples are held out for validation, so it need not be
+ * stored. Every pool is offered every sample: a training pool takes only those that are not held
+ * out, a validation pool only those that are.
  */
 #ifndef RETAIN_REPLAY_POOL_H
 #define RETAIN_REPLAY_POOL_H
@@ -33,7 +31,7 @@
 
 struct holdout {
 	uint64_t seed;
-	double share; /* of the samples that is held out, in [0, 1) */
+	double share; /* fraction of the samples held out, in [0, 1) */
 };
 
 /* Whether a sample is held out. */
@@ -41,17 +39,17 @@ bool holdout_has(const struct holdout *holdout, int64_t id);
 
 struct pool_config {
 	const char *kind; /* unlimited, reservoir, fifo, balanced, halves */
-	int64_t limit;    /* the most samples that a pool other than unlimited holds */
+	int64_t limit;    /* capacity of kinds other than unlimited */
 	int classes;      /* balanced: labels are 0 .. classes-1 */
 	uint64_t seed;
 	struct holdout holdout;
-	bool validation; /* takes the samples that are held out, and no others */
+	bool validation; /* takes only held-out samples */
 };
 
 /* Positions of a batch are 0 .. POOL_POSITIONS-1; iterations stay below 2^48. */
 enum { POOL_POSITIONS = 1 << 16 };
 
-/* What the replay.* keys say, for the training or the validation pool; needs run.seed, too. */
+/* From the replay.* keys, for the training or the validation pool; needs run.seed, too. */
 void pool_config(
 	struct pool_config *config, const struct options *options, int classes, bool validation);
 
@@ -60,16 +58,16 @@ struct pool;
 int pool_new(struct pool **pool, const struct pool_config *config, struct err *err);
 void pool_free(struct pool *pool);
 
-/* From now on there are so many classes, not fewer than before. */
+/* Sets the number of classes, which must not shrink. */
 int pool_classes(struct pool *pool, int classes, struct err *err);
 
-/* Makes room, so that the next n calls of pool_add ask for no memory and cannot fail for it. */
+/* Makes room so that the next n calls of pool_add allocate nothing and cannot run out of memory. */
 int pool_reserve(struct pool *pool, int64_t n, struct err *err);
 
 /*
- * Offers the next sample; id must be pool_seen(pool). *evicted becomes the id that the
- * pool will not draw from now on: a former one, id itself if it was not taken, or -1
- * for none. A pool that is full allocates nothing. A failure changes nothing.
+ * Offers the next sample; id must be pool_seen(pool). *evicted becomes the id that the pool will
+ * no longer draw: an earlier one, id itself if it was not taken, or -1 for none. A full pool
+ * allocates nothing. A failure changes nothing.
  */
 int pool_add(struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
 
@@ -95,20 +93,19 @@ bool pool_draw_range(const struct pool *pool, uint64_t iteration, int first, int
 	int64_t end, int64_t *ids, int n);
 
 /*
- * A task begins with the next sample. Fills in the ids that the pool will not draw from
- * now on, at most pool_task_room, and returns how many they are. Most kinds know
- * nothing of tasks and let none go.
+ * Begins a task with the next sample. Fills in the ids that the pool will no longer draw, at most
+ * pool_task_room, and returns their number. Most kinds ignore tasks and evict nothing.
  */
 int64_t pool_task_room(const struct pool *pool);
 int64_t pool_task(struct pool *pool, int64_t *evicted);
 
 /*
- * The least id of the newest share, in (0, 1], of what the pool spans. It spans all ids
- * seen; a fifo those since its oldest. The pool may hold none that is so new.
+ * The least id of the newest share, in (0, 1], of the pool's span: all ids seen or, for a fifo,
+ * those since its oldest. The pool may hold none that new.
  */
 int64_t pool_newest(const struct pool *pool, double share);
 
-/* Reading refuses the state of a pool with another config. */
+/* Reading rejects the state of a pool with another config. */
 void pool_state(struct pool *pool, struct state *state);
 
 struct pool_type;                                  /* see pool_impl.h */

@@ -1,6 +1,6 @@
 /*
- * What the files of the pools share: the row of a kind, what every pool has, the sieve
- * that tells held-out samples from others, and the dice that draws throw.
+ * Shared by the files of the pools: the row of a kind, the head of every pool, the sieve that
+ * separates held-out samples, and the dice for draws.
  */
 #ifndef RETAIN_REPLAY_POOL_IMPL_H
 #define RETAIN_REPLAY_POOL_IMPL_H
@@ -11,7 +11,7 @@
 #include "replay/mix.h"
 #include "replay/pool.h"
 
-/* A holdout, made ready to be asked about many ids. */
+/* A holdout, prepared to be asked about many ids. */
 struct sieve {
 	uint64_t key;
 	uint64_t threshold; /* of the hash's upper 53 bits */
@@ -23,37 +23,42 @@ static inline bool sieve_has(const struct sieve *sieve, int64_t id)
 	return mix64(sieve->key + (uint64_t)id * MIX_STEP) >> 11 < sieve->threshold;
 }
 
-/* What every pool begins with. */
+/* The head of every pool. */
 struct pool {
 	const struct pool_type *type;
 	struct pool_config config; /* its kind is the row's name */
 	struct sieve sieve;
-	struct rng draws, choices; /* for batches; for what is kept */
-	int64_t seen;              /* samples that were offered, */
-	int64_t offered;           /* those of them on this pool's side of the holdout, */
-	int64_t count;             /* and those of these that it holds */
-	int64_t *ids, room;        /* limited kinds: what they hold, and how much they could */
+	struct rng draws, choices; /* for batches; for evictions */
+	int64_t seen;              /* samples offered, */
+	int64_t offered;           /* those on this pool's side of the holdout, */
+	int64_t count;             /* and those that it holds */
+	int64_t *ids, room;        /* limited kinds: the ids held, and the capacity */
 };
 
 struct pool_type {
 	const char *name, *help;
 	size_t size;  /* of the kind's struct, which begins with struct pool */
 	bool limited; /* has a limit, and ids */
-	/* Makes what the kind needs beyond that; may be NULL. After a failure close is called. */
+	/*
+	 * Allocates what the kind needs beyond that; may be NULL. After a failure close is
+	 * called.
+	 */
 	int (*open)(struct pool *pool, struct err *err);
 	void (*close)(struct pool *pool);
-	/* As pool_classes; NULL: it does not look at labels. */
+	/* As pool_classes; NULL: ignores labels. */
 	int (*classes)(struct pool *pool, int classes, struct err *err);
-	/* Takes a sample of the pool's side, or does not, and keeps `count` right. `offered` does
-	 * not count this sample yet. */
+	/*
+	 * Takes or rejects a sample of the pool's side, and updates `count`. `offered` does not
+	 * include this sample yet.
+	 */
 	int (*take)(
 		struct pool *pool, int64_t id, int32_t label, int64_t *evicted, struct err *err);
 	/* As pool_draw_range, with count >= 1, 0 <= oldest < end <= seen and n >= 1. */
 	bool (*draw)(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
 		int64_t end, int64_t *ids, int n);
-	int64_t (*start)(const struct pool *pool); /* of what it spans, count >= 1; NULL: 0 */
-	int64_t (*task)(struct pool *pool, int64_t *evicted); /* as pool_task; NULL: nothing */
-	/* Visits what the kind has beyond counts and ids, after these; may be NULL. */
+	int64_t (*start)(const struct pool *pool);            /* of its span, count >= 1; NULL: 0 */
+	int64_t (*task)(struct pool *pool, int64_t *evicted); /* as pool_task; NULL: no-op */
+	/* Visits the kind's state beyond counts and ids, after these; may be NULL. */
 	void (*state)(struct pool *pool, struct state *state);
 };
 
@@ -65,10 +70,10 @@ static inline bool pool_takes(const struct pool *pool, int64_t id)
 	return sieve_has(&pool->sieve, id) == pool->config.validation;
 }
 
-/* A row's take while there is room: appends the sample and lets none go. */
+/* A `take` while there is room: appends the sample and evicts none. */
 int pool_append(struct pool *pool, int64_t id, int64_t *evicted, struct err *err);
 
-/* A row's draw for ids that stand in no order. */
+/* A `draw` for unordered ids. */
 bool pool_draw_slots(const struct pool *pool, uint64_t iteration, int first, int64_t oldest,
 	int64_t end, int64_t *ids, int n);
 
@@ -77,27 +82,26 @@ bool pool_draw_part(const struct pool *pool, const int64_t *slots, int64_t count
 	uint64_t iteration, int first, int64_t oldest, int64_t end, int64_t *ids, int n);
 
 /*
- * An endless row of random numbers for one position of one iteration's batch.
- * The first two are the halves of Philox's block at counter
- * iteration * 2^16 + position; most draws need no more. Where many candidates
- * fall through, the others are mixed from these two.
+ * An endless sequence of random numbers for one position of one iteration's batch. The first two
+ * are the halves of Philox's block at counter iteration * 2^16 + position; most draws need no
+ * more. If many candidates are rejected, further numbers are mixed from these two.
  */
 struct dice {
 	uint64_t a, b, thrown;
 };
 
-/* The dice of neighbouring positions, which are made some at a time: that is quicker. */
+/* The dice of consecutive positions, generated in batches for speed. */
 enum { DICE_ROOM = 64 };
 
 struct dice_row {
 	struct rng rng;
-	uint64_t counter; /* of the next that are made, */
-	int left;         /* how many those are in all, */
-	int at;           /* and which one of the last made comes next */
+	uint64_t counter; /* of the next batch, */
+	int left;         /* positions left to generate, */
+	int at;           /* index of the next in the current batch */
 	uint32_t bits[DICE_ROOM][4];
 };
 
-/* n positions from `first` on; there is no dice_next after the n-th. */
+/* For n positions from `first` on; do not call dice_next after the n-th. */
 static inline void dice_start(
 	struct dice_row *row, struct rng rng, uint64_t iteration, int first, int n)
 {
@@ -125,8 +129,8 @@ static inline struct dice dice_next(struct dice_row *row)
 }
 
 /*
- * One throw: true, and a number in 0 .. bound-1, all equally likely; or false,
- * which happens bound times in 2^64 at most (as rng_below does it).
+ * One throw: true, and a uniform number in 0 .. bound-1; or false, with probability at most bound
+ * / 2^64 (as in rng_below).
  */
 static inline bool dice_throw(struct dice *dice, uint64_t bound, uint64_t *number)
 {

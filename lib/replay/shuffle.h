@@ -1,8 +1,7 @@
 /*
- * A random permutation of 0 .. size-1 that takes no memory: any place of it can be
- * asked for at any time. A Feistel network permutes the numbers of just enough bits.
- * What lands outside the range goes through it again until it is inside; that leaves a
- * permutation of the range.
+ * A random permutation of 0 .. size-1 with random access and no memory. A Feistel network
+ * permutes the numbers of just enough bits. A result outside the range is permuted again until it
+ * is inside; that yields a permutation of the range.
  */
 #ifndef RETAIN_REPLAY_SHUFFLE_H
 #define RETAIN_REPLAY_SHUFFLE_H
@@ -24,7 +23,7 @@ struct shuffle {
 /* Permutation number `counter` of the stream; size is at most 2^63. */
 void shuffle_init(struct shuffle *shuffle, struct rng rng, uint64_t counter, uint64_t size);
 
-/* Where `index` < size goes. */
+/* The image of `index` < size. */
 uint64_t shuffle_at(const struct shuffle *shuffle, uint64_t index);
 
 #endif

@@ -1,21 +1,18 @@
 /*
- * A mixture of models by their recent record. Model i has a weight q_i, the softmax of
- * its record: the sum of the logarithms of what it gave the true labels, of which each
- * chunk of time keeps a share. So the model that was right
- * lately leads, and loses the lead within a few dozen chunks once it is wrong.
+ * A mixture of models by their recent record. Model i's weight q_i is the softmax of its record:
+ * its summed log-probabilities of the true labels, decayed with every chunk of time. So the model
+ * that was right lately leads, and loses the lead within a few dozen chunks once it is wrong.
  *
- * The last model may be the prior's: the first model's probabilities, with each class
- * raised by how much more frequent it has been of late than ever; and, with `last`, the
- * class of the label before by how much more often labels repeat than their shares of
- * late say.
+ * The last model may be the prior: the first model's probabilities, with each class scaled by its
+ * recent over its all-time frequency and, with `last`, the previous label's class scaled by
+ * observed over expected repeat rate.
  *
- * With `guard`, two guesses that learn nothing, the most frequent label and the last one,
- * are compared with the mixture. While one of them has been right more often of late, it is
- * the answer.
+ * With `guard`, two trivial baselines, the most frequent label and the last one, are compared
+ * with the mixture. While one of them has recently been more accurate, it is the answer.
  *
- * With `by_class`, models have a record for each class that the first model sees in a sample.
+ * With `by_class`, models have a record for each class that the first model predicts.
  *
- * A mixture sees numbers only. Whatever it is given, all that it gives is finite.
+ * A mixture sees only numbers. Its outputs are finite whatever the inputs.
  */
 #ifndef RETAIN_LEARN_PARTS_MIX_H
 #define RETAIN_LEARN_PARTS_MIX_H
@@ -32,39 +29,46 @@ enum { MIX_MODELS = 24, MIX_CHUNK = 64 };
 enum mix_guess { MIX_MOST, MIX_LAST, MIX_GUESSES };
 
 struct mix_config {
-	int models;   /* the prior's not counted */
-	double keep;  /* of the record, after a chunk */
-	double prior; /* what the correction is multiplied by; 0: there is no prior's model */
-	double span;  /* "of late": a label's share fades over so many samples */
-	bool last;    /* the prior knows the label before the chunk */
+	int models;   /* without the prior */
+	double keep;  /* decay of the record per chunk */
+	double prior; /* exponent of the correction; 0: no prior model */
+	double span;  /* samples over which recent label frequencies decay */
+	bool last;    /* the prior uses the label before the chunk */
 	bool guard;
-	bool by_class; /* records are kept by the class that the first model sees */
-	bool pool;     /* answers by mix_pool_answer: logarithmic pools beside records */
+	bool by_class; /* one record per class that the first model predicts */
+	bool pool;     /* answer by mix_pool_answer: logarithmic pools beside records */
 };
 
 struct mix {
 	struct mix_config config;
 	const struct ops *ops;
-	int classes, count;                          /* of models, the prior's included */
-	double record[MIX_MODELS], gain[MIX_MODELS]; /* gain: of the chunk that is being scored */
-	double *recent;                              /* [class]: shares of late, */
-	double *ever;                                /* counts of all time; at first 1 each, */
+	int classes, count;                          /* of models, the prior included */
+	double record[MIX_MODELS], gain[MIX_MODELS]; /* gain: of the chunk being scored */
+	double *recent;                              /* [class]: recent frequencies, */
+	double *ever;                                /* all-time counts, starting at 1, */
 	double seen;                                 /* their sum */
-	/* The most frequent label and the one before, -1 for none. */
+	/* The most frequent and the previous label; -1: none. */
 	int32_t guess[MIX_GUESSES];
-	/* With `last`: how often labels repeated the one before, and would have by their shares. */
+	/*
+	 * With `last`: how often labels repeated the previous one, and were expected to by
+	 * frequency.
+	 */
 	double repeats, expected;
-	/* With `guard`, of late: how often a guess was right, how often it alone or the mixture
-	 * alone was, and how much more often the former. */
+	/*
+	 * With `guard`, recent rates: a guess was right; exactly one of guess and mixture was;
+	 * and the difference between the two.
+	 */
 	double right[MIX_GUESSES], either[MIX_GUESSES], over[MIX_GUESSES];
-	/* With `by_class`, [class][model]: records, and gains of the chunk that is being scored;
-	 * and the classes that the first model saw in the samples in hand. */
+	/*
+	 * With `by_class`, [class][model]: records, and gains of the chunk being scored; and the
+	 * first model's predictions for the current samples.
+	 */
 	double *class_record, *class_gain;
 	int32_t *spoken;
 	struct mix_pool *pool; /* NULL without `pool` */
-	float *raised;         /* with `pool`: what the prior makes of a chunk */
-	float *raise;          /* what the prior multiplies a class's probability by */
-	double *gained;        /* shares of the chunk that is being counted; zeros between chunks */
+	float *raised;         /* with `pool`: the prior's version of a chunk */
+	float *raise;          /* the prior's factor for each class */
+	double *gained;        /* frequencies in the chunk being counted; zeros between chunks */
 	/* The leading model, for the log: it changes once another has led for a while. */
 	int lead, rival, rival_chunks;
 };
@@ -73,38 +77,39 @@ int mix_init(struct mix *mix, const struct mix_config *config, const struct ops 
 	struct err *err);
 void mix_release(struct mix *mix);
 
-/* No record, and no label was seen. */
+/* Clears records and label counts. */
 void mix_restart(struct mix *mix);
 
-/* The models' weights; their sum is 1. What is less than a ten-thousandth becomes 0. */
+/* The models' weights; they sum to 1. Weights below 1e-4 become 0. */
 void mix_weights(const struct mix *mix, double weights[MIX_MODELS]);
 
 /*
- * Adds `weight` times a model's probabilities for n samples to `sum`, which begins as
- * zeros; and `prior` times what the prior makes of them. mix_guard has a guess answer, if
- * one is better; mix_log makes logarithms of the sum.
+ * Adds `weight` times a model's probabilities for n samples to `sum`, which starts as zeros, and
+ * `prior` times the prior's version of them. mix_guard replaces the answer by a guess if one is
+ * better; mix_log converts the sum to logarithms.
  */
 void mix_add(const struct mix *mix, double weight, double prior, const float *probabilities, int n,
 	float *sum);
 
 /*
- * With `by_class`: mix_look notes what the first model says of up to MIX_CHUNK samples, which
- * are then scored, or answered; mix_add_by_class adds a model's probabilities by its records,
- * and with the first model's those of the prior.
+ * With `by_class`: mix_look notes the first model's predictions for up to MIX_CHUNK samples,
+ * which are then scored or answered; mix_add_by_class adds a model's probabilities by its records
+ * and, with the first model's, those of the prior.
  */
 void mix_look(struct mix *mix, const float *probabilities, int n);
 void mix_add_by_class(
 	const struct mix *mix, int model, const float *probabilities, int n, float *sum);
 
-/* A model's by its weight and, of the first, the prior's by its own; without weights by class. */
+/* Adds a model by its weight and, with the first, the prior by its own; NULL weights: by class. */
 void mix_gather(const struct mix *mix, const double *weights, int model, const float *probabilities,
 	int n, float *sum);
-/* The weight of the prior's model; 0: there is none. */
+/* The weight of the prior; 0: there is none. */
 double mix_prior_weight(const struct mix *mix, const double *weights);
 
 /*
- * With `pool`, in place of gathering: what each model says of up to MIX_CHUNK samples, the first
- * model last since the prior's follows from it; then the answer, all of `sum`.
+ * With `pool`, instead of gathering: pass each model's probabilities for up to MIX_CHUNK samples,
+ * the first model last since the prior derives from it; then get the answer, which overwrites
+ * `sum`.
  */
 void mix_say(struct mix *mix, int model, const float *probabilities, int n);
 void mix_pool_answer(const struct mix *mix, int n, float *sum);
@@ -113,18 +118,17 @@ void mix_guard(const struct mix *mix, int n, float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);
 
 /*
- * The model that weighs all, whose own logits are the answer; -1 if there is none, if it is
- * the prior's, or if a guess answers. mix_sound makes "do not know" of its logits that are no
- * numbers.
+ * The model that has all the weight, whose own logits are the answer; -1 if there is none, if it
+ * is the prior, or if a guess answers. mix_sound replaces NaN and infinite logits by uniform
+ * ones.
  */
 int mix_alone(const struct mix *mix, const double weights[MIX_MODELS]);
 void mix_sound(const struct mix *mix, float *logits, int n);
 
 /*
- * A chunk of time. mix_score for every model but the prior's, with the losses that it
- * had before it learned from the chunk; mix_score_prior with the first model's
- * probabilities; mix_score_guesses with the sum as it was before mix_guard; then
- * mix_reveal. True: the lead has changed.
+ * A chunk of time. Call mix_score for every model but the prior, with its losses before it
+ * learned from the chunk; mix_score_prior with the first model's probabilities; mix_score_guesses
+ * with the sum before mix_guard; then mix_reveal. True: the lead has changed.
  */
 void mix_score(struct mix *mix, int model, const float *losses, int n);
 void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t *labels, int n);
@@ -134,8 +138,8 @@ bool mix_reveal(struct mix *mix, const int32_t *labels, int n);
 void mix_state(struct mix *mix, struct state *state);
 
 /*
- * A copy of what answers need, for another thread, of one that is not by class: it can gather,
- * guard, log and tell what is alone. mix_copy renews it.
+ * A copy for another thread of what answers need, for a mixture that is not by class. It supports
+ * gather, guard, log and alone. mix_copy renews it.
  */
 int mix_copy_init(struct mix *copy, const struct mix *mix, struct err *err);
 void mix_copy(struct mix *copy, const struct mix *mix);

@@ -1,11 +1,12 @@
 /*
- * A part is what answers beside the slow net: "what is this now" and perhaps "what is this, of all
- * that ever was". Kinds are rows of part_types, one file each. A part is one model of the mixture
- * (learn/parts/mix.h) or several, such as the displacements of fast weights.
+ * A part is a model that answers beside the slow net: "what is this now", and perhaps "what is
+ * this, of all that ever was". Kinds are rows of part_types, one file each. A part contributes
+ * one model to the mixture (learn/parts/mix.h) or several, such as the displacements of fast
+ * weights.
  *
- * Parts know nothing of the learner but what a view shows them. Samples come in chunks of up to
- * PART_CHUNK. What a part answers and learns must not depend on the number of threads, and a
- * step must not allocate: `ready` and `reserve` come before.
+ * Parts see the learner only through a view. Samples come in chunks of up to PART_CHUNK. Answers
+ * and learning must not depend on the number of threads, and a step must not allocate: `ready`
+ * and `reserve` come before.
  */
 #ifndef RETAIN_LEARN_PARTS_PART_H
 #define RETAIN_LEARN_PARTS_PART_H
@@ -22,65 +23,65 @@
 
 enum { PART_CHUNK = MIX_CHUNK };
 
-/* What parts see of a learner; of the moment, so none keeps it. */
+/* A part's view of a learner, valid only during the call. */
 struct part_view {
 	struct learner *learner;       /* for learn/learner_view.h */
-	const struct options *options; /* for `make`; later they may be gone */
+	const struct options *options; /* only for `make`; may be gone later */
 	struct engine *engine;         /* operations, and threads */
 	size_t floats;                 /* of an input */
-	/* The slow net, and its weights that serve inference: the same as long as `version` is. */
+	/* The slow net and its serving weights; unchanged as long as `version` is. */
 	const struct net *net;
 	struct runner *runner;
 	const float *params, *stats;
 	uint64_t version;
-	float *grad; /* room for a gradient of all parameters; gaps between tensors stay 0 */
+	float *grad; /* scratch for a gradient of all parameters; gaps between tensors stay 0 */
 };
 
 /* A chunk of samples. */
 struct part_samples {
 	const struct part_view *view;
-	const float *inputs;   /* (n, floats), as the net sees them */
-	const float *features; /* (n, net_features): what the slow net's last layer sees; NULL
-				  unless some part wants them */
-	const float *slow; /* (n, classes): probabilities by the slow net; there if features are */
-	int64_t first;     /* the id of the first one, once labels are known */
+	const float *inputs; /* (n, floats), as the net sees them */
+	const float *
+		features; /* (n, net_features): inputs of the slow net's last layer; NULL unless some part wants them */
+	const float *slow;     /* (n, classes): the slow net's probabilities; set if features are */
+	int64_t first;         /* id of the first one, once labels are known */
 	const int32_t *labels; /* NULL: not revealed yet */
 	int n;
 };
 
 /*
- * Samples to learn from. There is room for some more behind them (part.recent): part_recent
- * puts so many recent ones there and returns how many there are then, or an error.
+ * Samples to learn from, with spare room behind them (part.recent): part_recent fills in up to
+ * that many recent ones and returns the new count, or an error.
  */
 struct parts;
 struct part_lesson {
 	struct part_samples samples;
 	struct parts *parts;
-	/* See part_type.scores; logits are wanted only where it mixes. */
+	/* See part_type.scores; logits are wanted only if it mixes. */
 	float *losses, *logits;
 	bool mixes;
 };
 int part_recent(struct part_lesson *lesson, int recent, struct err *err);
-/* Features of samples that stand behind those of the lesson; shows the runner this number. */
+/* Computes features of samples behind those of the lesson; prepares the runner for this number. */
 int part_look_behind(struct part_lesson *lesson, int n, struct err *err);
 
-/* What the object of a kind begins with. `make` fills it in, but for the type. */
+/* The head of a kind's object. `make` fills it in, except for the type. */
 struct part {
 	const struct part_type *type;
 	int recent;    /* the most that part_recent is asked for */
 	bool features; /* wants features */
 };
 
-/* A kind. Functions may be NULL where it says so. */
+/* A kind. Functions may be NULL where noted. */
 struct part_type {
-	const char *word;         /* in fast.heads; NULL: `wanted` looks at keys of its own */
-	int models;               /* of a kind with a word; 0: 1 */
+	const char *word;         /* in fast.heads; NULL: `wanted` checks keys of its own */
+	int models;               /* for a kind with a word; 0: 1 */
 	const char *const *names; /* of its models, for the log; NULL: the word */
-	double share; /* in answers about ever, where the net has 2; 0: answers about now only */
+	double share; /* weight in EVER answers, where the net has 2; 0: answers NOW only */
 	bool logits;  /* answers are logits, else probabilities */
 	/*
-	 * `learn` knows the answers that it would have given, so that none are asked for before: it
-	 * puts losses, and logits where it mixes, into the lesson and calls part_scored for each
+	 * `learn` also computes the answers from before learning, so that none are requested: it
+	 * puts losses, and logits if it mixes, into the lesson and calls part_scored for each
 	 * model.
 	 */
 	bool scores;
@@ -89,30 +90,33 @@ struct part_type {
 	int (*check)(const struct learner_config *config, struct err *err); /* or NULL */
 	int (*make)(struct part **part, const struct part_view *view, struct err *err);
 	void (*free)(struct part *part);
-	/* For n samples of a step; for chunks of the lesson's size, which has zeros. Or NULL. */
+	/*
+	 * Prepare for n samples of a step; for chunks of the lesson's size, which holds zeros. Or
+	 * NULL.
+	 */
 	int (*reserve)(struct part *part, int64_t n, struct err *err);
 	int (*ready)(struct part *part, struct part_lesson *lesson, struct err *err);
-	/* Of one of its models, (n, classes). */
+	/* The answers of one of its models, (n, classes). */
 	int (*answer)(struct part *part, int model, const struct part_samples *samples,
 		float *answers, struct err *err);
 	int (*learn)(struct part *part, struct part_lesson *lesson, struct err *err);
 	/*
-	 * In their place, of kinds that see only inputs, sample by sample: a row is an input and
-	 * a 1 behind it. Several threads may ask at a time.
+	 * Instead of these, for kinds that see only inputs, sample by sample: a row is an input
+	 * followed by a 1. `ask` must be thread-safe.
 	 */
 	void (*ask)(const struct part *part, const float *row, float *probabilities);
 	void (*add)(struct part *part, const float *row, int32_t label);
 	void (*settle)(struct part *part);  /* after a chunk; or NULL */
 	void (*restart)(struct part *part); /* the slow net was replaced; or NULL */
-	/* Multiply-adds of answering and learning a sample now, unless it tells by itself; memory. */
+	/* Multiply-adds to answer and learn a sample, unless it reports them itself; memory. */
 	double (*macs)(const struct part *part); /* or NULL */
 	double (*bytes)(const struct part *part);
 	void (*state)(struct part *part, struct state *state);
 
 	/*
-	 * A copy that answers while training goes on (learn/parts/published.h): either the slow
-	 * net with other weights, which are good until the next call, or `copied` bytes that
-	 * `copy` fills in and `answer_copy` reads, from any thread. With neither there is none.
+	 * A copy that answers during training (learn/parts/published.h): either the slow net with
+	 * other weights, valid until the next call, or `copied` bytes that `copy` fills in and
+	 * `answer_copy` reads, from any thread. With neither, the part cannot be copied.
 	 */
 	const float *(*weights)(struct part *part, int model, const struct part_view *view);
 	size_t (*copied)(const struct part *part);
@@ -121,7 +125,7 @@ struct part_type {
 		int n, float *probabilities);
 };
 
-/* In the order in which checkpoints have them; new ones come last. */
+/* In checkpoint order; append new ones. */
 enum { PART_TYPES = 10 };
 extern const struct part_type *const part_types[PART_TYPES];
 extern const struct part_type part_fast, part_ridge, part_knn, part_linear, part_newton,
@@ -130,7 +134,7 @@ extern const struct part_type part_fast, part_ridge, part_knn, part_linear, part
 /* A `check` for kinds that cannot take images. */
 int part_for_vectors(const struct learner_config *config, struct err *err);
 
-/* The answers of a model of the part are in the lesson's buffers. */
+/* Signals that a model's answers are in the lesson's buffers. */
 void part_scored(struct part_lesson *lesson, const struct part *part, int model);
 
 #endif
