@@ -1,9 +1,9 @@
 /*
- * How public functions check their arguments: once, at their beginning, by
+ * Argument checks of public functions: once, at the beginning, by
  *
  *	int code = ARGS_CHECK(err, ARG(learner), ARG(ticket));
  *
- * which refuses the first that is NULL by the function's name and the argument's.
+ * which rejects the first that is NULL, naming function and argument.
  */
 #ifndef RETAIN_API_ARGS_H
 #define RETAIN_API_ARGS_H
@@ -14,7 +14,7 @@
 #include "base/err.h"
 
 struct arg {
-	const char *name; /* NULL: the list ends */
+	const char *name; /* NULL: end of the list */
 	const void *value;
 };
 

@@ -1,4 +1,4 @@
-/* What a public configuration is made of, for those who make learners from it. */
+/* Internals of a public configuration, for code that creates learners from it. */
 #ifndef RETAIN_API_CONFIG_H
 #define RETAIN_API_CONFIG_H
 
@@ -7,21 +7,21 @@
 #include "base/options.h"
 #include "session/config.h"
 
-/* Whom a learner warns. */
+/* The warning callback of a learner. */
 struct warning {
-	retain_warn_fn *warn; /* NULL: nobody */
+	retain_warn_fn *warn; /* NULL: none */
 	void *context;
 };
 
 struct retain_config {
 	struct config *layers;
 	struct options *defaults;
-	struct options *now; /* what the layers make, for retain_config_get; NULL: not known yet */
+	struct options *now; /* the merged layers, for retain_config_get; NULL: not computed yet */
 	struct warning warning;
 	struct progress progress;
 };
 
-/* Keys that nobody set, by what model.input says of the inputs (session/defaults.h). */
+/* Fills in unset keys by the value of model.input (session/defaults.h). */
 int api_config_fill(struct options *options, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* A lock that serves whoever waits in the order of asking, so that nobody starves. */
+/* A fair lock: waiters enter in the order of arrival, so none starves. */
 #ifndef RETAIN_API_GATE_H
 #define RETAIN_API_GATE_H
 
@@ -15,7 +15,7 @@ struct gate {
 int gate_init(struct gate *gate); /* 0, or an errno */
 void gate_release(struct gate *gate);
 void gate_enter(struct gate *gate);
-bool gate_try(struct gate *gate); /* enters only if nobody is inside or waits */
+bool gate_try(struct gate *gate); /* enters only if the gate is free and has no waiters */
 void gate_leave(struct gate *gate);
 
 #endif

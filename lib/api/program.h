@@ -1,8 +1,8 @@
 /*
- * The session behind the public learner (session/session.h), which a program drives call by call.
- * Without a folder nothing is kept. With one, samples go to its journal before they count and
- * the rest to checkpoints, and opening goes on where the last process stopped, however it ended
- * and whoever it was: a program, or the command with a stream of lines.
+ * The session behind the public learner (session/session.h), driven call by call by a program.
+ * Without a folder nothing is stored. With one, samples go to its journal before they count and
+ * the rest to checkpoints. Opening continues where the last process stopped, however it ended and
+ * whatever it was: a program, or the command with a stream of lines.
  *
  * One caller at a time.
  */
@@ -16,31 +16,30 @@
 #include "session/session.h"
 
 /*
- * Options are borrowed as long as the session lives, the folder's name (NULL: none) and
- * the log are copied. `progress` is asked while the learner catches up; after
- * ERR_STOPPED it can be opened again. program_close ends the session.
+ * Options are borrowed for the lifetime of the session; the folder's name (NULL: none) and the
+ * log are copied. `progress` is called while the learner catches up; after ERR_STOPPED it can be
+ * opened again. program_close ends the session.
  */
 int program_open(struct session **session, const struct options *options, const char *folder,
 	const struct log *log, const struct progress *progress, struct err *err);
 void program_close(struct session *session);
 
 /*
- * For the child of a process that opened it, where it cannot be used: gives up the
- * folder's locks and leaves all else to the parent. Accepts NULL.
+ * For a forked child, where the session cannot be used: releases the folder's locks and leaves
+ * everything else to the parent. Accepts NULL.
  */
 void program_abandon(struct session *session);
 
 /*
- * It has no learner while the size of its inputs is not known, which program_shape then tells:
- * `floats` numbers each. Until then it can only be closed, saved and ended, which do nothing,
- * and asked for classes.
+ * There is no learner until the input size is known; program_shape sets it: `floats` numbers
+ * each. Before that, close, save and end are allowed and do nothing, and classes can be queried.
  */
 int program_shape(struct session *session, size_t floats, struct err *err);
 
-/* A checkpoint now, if there is a folder. */
+/* Writes a checkpoint now, if there is a folder. */
 int program_save(struct session *session, struct err *err);
 
-/* The same, and the files of a run that has ended. To be followed by program_close. */
+/* The same, plus the files of a finished run. Call program_close next. */
 int program_end(struct session *session, struct err *err);
 
 #endif

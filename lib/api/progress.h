@@ -1,27 +1,27 @@
-/* A long call tells the program how far it is, and is told to go on or to stop. */
+/* Progress reports of long calls; the callback decides whether to continue. */
 #ifndef RETAIN_API_PROGRESS_H
 #define RETAIN_API_PROGRESS_H
 
 #include <retain.h>
 #include "base/err.h"
 
-/* Whom to ask. */
+/* The progress callback. */
 struct progress {
-	retain_progress_fn *ask; /* NULL: nobody */
+	retain_progress_fn *ask; /* NULL: none */
 	void *context;
 };
 
-/* A call that is under way. */
+/* A call in progress. */
 struct progress_call {
 	const struct progress *progress; /* borrowed */
 	const char *function;
-	double due; /* when to ask next, by clock_now */
+	double due; /* time of the next report, by clock_now */
 };
 
 void progress_begin(
 	struct progress_call *call, const struct progress *progress, const char *function);
 
-/* Asks if it is time to. ERR_STOPPED if the answer is to stop. */
+/* Reports if it is time to. ERR_STOPPED if the callback says stop. */
 int progress_ask(struct progress_call *call, const struct retain_progress *now, struct err *err);
 
 #endif

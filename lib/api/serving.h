@@ -1,6 +1,6 @@
 /*
- * Predictions for public objects, from any number of threads at a time: arrays whose
- * lengths are checked in; labels and probabilities out.
+ * Thread-safe predictions for public objects: arrays with checked lengths in, labels and
+ * probabilities out.
  */
 #ifndef RETAIN_API_SERVING_H
 #define RETAIN_API_SERVING_H
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "session/copy.h"
 
-/* What a caller gave. */
+/* A caller's arguments. */
 struct serving_call {
 	const char *function; /* for messages */
 	const float *inputs;
@@ -24,24 +24,24 @@ struct serving_call {
 
 struct retain_shape serving_shape(const struct net_spec *spec);
 
-/* What a call must fit. */
+/* The limits of a call. */
 struct serving_limits {
 	struct retain_shape shape; /* floats of 0: any */
-	bool missing;              /* values may be */
-	bool grows;                /* classes may come: so many probabilities as are asked for */
+	bool missing;              /* missing values are allowed */
+	bool grows; /* classes may grow: any number of probabilities may be requested */
 };
 
-/* Lengths that fit, and numbers that are finite unless values may be missing. */
+/* Checks lengths, and that numbers are finite unless missing values are allowed. */
 int serving_check(
 	const struct serving_call *call, const struct serving_limits *limits, struct err *err);
 
 /*
- * Fills in predictions and probabilities from logits (count, classes), of which the first
- * `known` count. If known is 0, labels are -1 and probabilities 0.
+ * Fills in predictions and probabilities from logits (count, classes), using the first `known`
+ * classes. If known is 0, labels are -1 and probabilities 0.
  */
 void serving_say(const struct serving_call *call, int classes, int known, const float *logits);
 
-/* A call that was checked, by a copy that knows the answer. */
+/* Predicts a checked call with a copy that can answer it. */
 int serving_predict(struct copy *copy, struct answers_wish wish, const struct serving_call *call,
 	struct err *err);
 

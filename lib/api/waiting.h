@@ -1,6 +1,6 @@
 /*
- * Time steps that were observed and whose labels are not known yet. One caller at a
- * time, but a step can be made and freed by anyone.
+ * Observed time steps that wait for labels. One caller at a time, but any thread may create and
+ * free a step.
  */
 #ifndef RETAIN_API_WAITING_H
 #define RETAIN_API_WAITING_H
@@ -17,12 +17,12 @@ struct waiting_step {
 	int32_t *guesses; /* JOURNAL_GUESSES for each input, to be filled in */
 };
 
-/* A zeroed one, with its first ticket set, is empty. */
+/* Zeroed, with its first ticket set: empty. */
 struct waiting {
 	struct waiting_step **steps; /* in the order of their tickets */
 	size_t count, room;
 	int64_t inputs;       /* of all steps */
-	uint64_t first, next; /* tickets: the first of all, and the one to come */
+	uint64_t first, next; /* tickets: the first of all, and the next */
 };
 
 void waiting_release(struct waiting *waiting);
@@ -32,20 +32,20 @@ int waiting_step_new(
 	struct waiting_step **step, const float *inputs, size_t floats, int count, struct err *err);
 void waiting_step_free(struct waiting_step *step);
 
-/* Room for one step more. ERR_STATE if more than `most` inputs would wait. */
+/* Makes room for one more step. ERR_STATE if more than `most` inputs would wait. */
 int waiting_reserve(struct waiting *waiting, int count, int64_t most, struct err *err);
-/* Takes the step, for which room was reserved, and gives it a ticket. */
+/* Takes over the step, for which room was reserved, and assigns a ticket. */
 void waiting_add(struct waiting *waiting, struct waiting_step *step);
 
-/* NULL (ERR_INPUT) if the ticket stands for no step that waits here. Remove frees the step. */
+/* NULL (ERR_INPUT) if no step waits under this ticket. Remove frees the step. */
 struct waiting_step *waiting_find(const struct waiting *waiting, uint64_t ticket, struct err *err);
 void waiting_remove(struct waiting *waiting, const struct waiting_step *step);
 
 /*
- * Of a learner in a folder, steps also wait in its journal, so that they outlive the process:
- * under a key for each input, which no stream of lines can have. waiting_load makes a step of
- * what waits there under a ticket; *step is NULL if nothing does. waiting_keys are those of a step,
- * for mem_free; NULL if memory ran out.
+ * A learner in a folder also stores waiting steps in its journal, so that they survive the
+ * process: under a key for each input that no stream of lines can have. waiting_load restores the
+ * step of a ticket; *step is NULL if there is none. waiting_keys returns a step's keys, for
+ * mem_free; NULL if out of memory.
  */
 struct journal;
 int waiting_load(struct waiting_step **step, struct journal *journal, uint64_t ticket,

@@ -1,10 +1,10 @@
-/* Time that passes, for measuring and for deadlines. */
+/* Monotonic time, for measurements and deadlines. */
 #ifndef RETAIN_BASE_CLOCK_H
 #define RETAIN_BASE_CLOCK_H
 
 #include <time.h>
 
-/* Seconds since some moment, on a clock that nobody sets. */
+/* Seconds since an arbitrary moment, on a monotonic clock. */
 static inline double clock_now(void)
 {
 	struct timespec t;

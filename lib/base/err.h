@@ -1,8 +1,7 @@
 /*
- * Errors are values. Every fallible function returns 0 or one of the negative
- * codes below and, when it fails, fills the caller's struct err with a sentence
- * that names the file, key or value at fault. The library never prints, exits
- * or aborts because of something that came from outside.
+ * Errors are values. Every fallible function returns 0 or one of the negative codes below and, on
+ * failure, fills the caller's struct err with a sentence that names the file, key or value at
+ * fault. The library never prints, exits or aborts because of external input.
  */
 #ifndef RETAIN_BASE_ERR_H
 #define RETAIN_BASE_ERR_H
@@ -13,7 +12,7 @@ enum err_code {
 	ERR_FORMAT = -3,  /* a file does not follow its format */
 	ERR_FILE = -4,    /* the operating system refused an operation on a file */
 	ERR_STATE = -5,   /* the call does not fit the object's state */
-	ERR_STOPPED = -6, /* whoever called asked to stop */
+	ERR_STOPPED = -6, /* the caller asked to stop */
 };
 
 struct err {
@@ -22,16 +21,16 @@ struct err {
 };
 
 /*
- * Fills err (NULL is allowed) and returns code, so that `return err_set(...)`
- * reads well. The arguments may include err->message, to put words before it.
+ * Fills err (may be NULL) and returns code, so that `return err_set(...)` reads well. The
+ * arguments may include err->message, to prefix it.
  */
 int err_set(struct err *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* err_set(ERR_MEMORY) with the usual sentence: "out of memory: WHAT needs N bytes". */
+/* err_set(ERR_MEMORY) with the standard sentence: "out of memory: WHAT needs N bytes". */
 int err_memory(struct err *err, const char *what, unsigned long long bytes);
 
-/* One or two words for a code: "out of memory", "bad input", ... */
+/* A short name for a code: "out of memory", "bad input", ... */
 const char *err_name(int code);
 
 #endif

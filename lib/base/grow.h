@@ -9,8 +9,10 @@
 
 #include "base/mem.h"
 
-/* Room for at least `wanted` objects of `size` bytes in the array that the pointer
- * at `block` points to; false: no memory. */
+/*
+ * Makes room for at least `wanted` objects of `size` bytes in the array whose pointer is at
+ * `block`; false: out of memory.
+ */
 static inline bool grow_room(void *block, size_t *room, size_t wanted, size_t size)
 {
 	size_t more = *room ? *room : 64;
@@ -21,7 +23,7 @@ static inline bool grow_room(void *block, size_t *room, size_t wanted, size_t si
 	while (more < wanted)
 		if (__builtin_mul_overflow(more, 2, &more))
 			return false;
-	/* Copied, since the caller's pointer is of another type. */
+	/* Copied, since the caller's pointer has another type. */
 	memcpy(&smaller, block, sizeof(smaller));
 	larger = mem_resize(smaller, more, size);
 	if (!larger)
@@ -31,7 +33,7 @@ static inline bool grow_room(void *block, size_t *room, size_t wanted, size_t si
 	return true;
 }
 
-/* Whole numbers. Zeroed: none. */
+/* An array of integers. Zeroed: empty. */
 struct numbers {
 	uint64_t *at;
 	size_t count, room;

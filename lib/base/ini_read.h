@@ -1,7 +1,6 @@
 /*
- * INI files: `[section]`, `name = value`, comments after `;` (at the start of a
- * line also `#`), indentation means nothing. Reading calls a function for every
- * heading and every value.
+ * INI files: `[section]`, `name = value`, comments after `;` (at the start of a line also `#`);
+ * indentation is ignored. The reader calls a function for every heading and every value.
  */
 #ifndef RETAIN_BASE_INI_READ_H
 #define RETAIN_BASE_INI_READ_H
@@ -11,8 +10,8 @@
 #include "base/err.h"
 
 /*
- * A value and where it stands, or a heading: then name and value are NULL. `section` may be empty.
- * An error ends the reading.
+ * A value and its line, or a heading: then name and value are NULL. `section` may be empty. An
+ * error stops the reader.
  */
 typedef int ini_value_fn(void *context, const char *section, const char *name, const char *value,
 	int line, struct err *err);
@@ -21,7 +20,7 @@ typedef int ini_value_fn(void *context, const char *section, const char *name, c
 int ini_read(const char *name, const char *words, size_t size, ini_value_fn *found, void *context,
 	struct err *err);
 
-/* The same with a file's content. */
+/* The same for a file. */
 int ini_read_file(const char *path, ini_value_fn *found, void *context, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The one writer of JSON. The caller opens and ends tables and lists and puts values
- * into the one opened last. The writer adds commas and quotes.
+ * The JSON writer. The caller opens and ends tables and lists and puts values into the one opened
+ * last. The writer adds commas and quotes.
  *
  *	struct jwriter line = {.out = &text};
  *
@@ -9,8 +9,8 @@
  *	jwriter_number(&line, "after", 0.1);
  *	jwriter_end(&line);          {"event": "cut", "after": 0.1}
  *
- * In a table every value has a name; in a list, and outside of both, the name is
- * NULL. Names are escaped like texts. If memory runs out, out->failed is set.
+ * In a table every value has a name; in a list, and outside of both, the name is NULL. Names are
+ * escaped like texts. If memory runs out, out->failed is set.
  */
 #ifndef RETAIN_BASE_JSON_WRITE_H
 #define RETAIN_BASE_JSON_WRITE_H
@@ -21,10 +21,10 @@
 #include "base/text.h"
 
 struct jwriter {
-	struct text *out; /* what is written is appended */
+	struct text *out; /* output is appended */
 	bool dense;       /* no blanks after commas and colons */
-	bool script;      /* for the inside of an HTML script: texts hold no < > & ' */
-	/* The writer's own; zero to begin with. A bit for each level. */
+	bool script;      /* for embedding in an HTML script: texts hold no < > & ' */
+	/* Internal; initially zero. One bit for each level. */
 	int depth;
 	uint64_t tables, begun, lines;
 };
@@ -34,16 +34,16 @@ void jwriter_table(struct jwriter *writer, const char *name);
 void jwriter_list(struct jwriter *writer, const char *name);
 void jwriter_end(struct jwriter *writer);
 
-/* From here on each entry of what was opened last stands on a line of its own. */
+/* From here on each entry of the innermost table or list gets its own line. */
 void jwriter_lines(struct jwriter *writer);
 
-/* NULL is null. In a text that is not UTF-8, every byte beyond ASCII becomes a question mark. */
+/* NULL becomes null. In text that is not UTF-8, every byte beyond ASCII becomes a question mark. */
 void jwriter_text(struct jwriter *writer, const char *name, const char *words);
-/* The shortest decimal that reads back the same; null for NAN and infinity. */
+/* The shortest decimal that reads back exactly; null for NaN and infinities. */
 void jwriter_number(struct jwriter *writer, const char *name, double number);
 void jwriter_whole(struct jwriter *writer, const char *name, int64_t number);
 void jwriter_truth(struct jwriter *writer, const char *name, bool truth);
-/* What is JSON already. */
+/* Inserts JSON verbatim. */
 void jwriter_raw(struct jwriter *writer, const char *name, const char *json);
 
 #endif

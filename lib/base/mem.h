@@ -1,6 +1,6 @@
 /*
- * The one way to allocate. Everything the library takes from the heap comes
- * through here, so that a test can count allocations and make the Nth one fail.
+ * The only allocator. All of the library's heap memory comes from here, so that a test can count
+ * allocations and make the Nth one fail.
  */
 #ifndef RETAIN_BASE_MEM_H
 #define RETAIN_BASE_MEM_H
@@ -18,8 +18,7 @@
  */
 void *mem_new(size_t count, size_t size);
 
-/* The same content in a block of another size. What is added is not zeroed. If it returns NULL,
- * block is as it was. */
+/* Resizes a block. Added memory is not zeroed. If it returns NULL, the block is unchanged. */
 void *mem_resize(void *block, size_t count, size_t size);
 
 char *mem_text(const char *text); /* a copy of a string */
@@ -33,8 +32,8 @@ uint64_t mem_count(void);
 void mem_fail_at(uint64_t n);
 
 /*
- * An arena: objects that live and die together. Sized chunks, never moved;
- * arena_release frees all. A zeroed struct arena is an empty arena.
+ * An arena: objects that are freed together. Sized chunks, never moved; arena_release frees all.
+ * Zeroed: empty.
  */
 struct arena {
 	struct arena_chunk *chunks;

@@ -1,4 +1,4 @@
-/* Paths and what their names say. */
+/* File system paths. */
 #ifndef RETAIN_BASE_PATHS_H
 #define RETAIN_BASE_PATHS_H
 
@@ -10,23 +10,25 @@
 bool path_exists(const char *path);
 bool path_is_folder(const char *path);
 
-/* Whether there is FOLDER/NAME, joined as by path_join; false also without memory. */
+/* Whether FOLDER/NAME exists, joined as by path_join; also false if out of memory. */
 bool path_has(const char *folder, const char *name);
 
 /* The part after the last slash. */
 const char *path_name(const char *path);
 
-/* FOLDER/NAME for mem_free, or NULL. If the name is absolute or the folder empty, it is the name;
- * if the name is empty, the folder. */
+/*
+ * FOLDER/NAME for mem_free, or NULL. Just the name if it is absolute or the folder is empty; just
+ * the folder if the name is empty.
+ */
 char *path_join(const char *folder, const char *name);
 
-/* The path without slashes at its end; for mem_free, or NULL. */
+/* The path without trailing slashes; for mem_free, or NULL. */
 char *path_trimmed(const char *path);
 
-/* The folder that path lies in, "." if it names none; for mem_free, or NULL. */
+/* The folder of path, "." if it has none; for mem_free, or NULL. */
 char *path_folder(const char *path);
 
-/* Whether a name ends with these words; A to Z count as a to z. */
+/* Whether a name ends with this suffix, ignoring ASCII case. */
 bool path_ends(const char *path, const char *end);
 
 #endif

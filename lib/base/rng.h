@@ -1,17 +1,16 @@
 /*
- * Random numbers without a generator. Every number is a function of (seed, purpose,
- * counter). There is no state to step or to save, any number can be had at any time
- * and in any order, and processes that share a seed agree. The function is
- * Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
- * as 1, 2, 3" (2011).
+ * Counter-based random numbers. Every number is a function of (seed, purpose, counter). There is
+ * no state to step or to save, numbers can be computed in any order, and processes that share a
+ * seed agree. The function is Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random
+ * numbers: as easy as 1, 2, 3" (2011).
  *
- * A stream is a seed and a purpose. Give every use its own purpose: two uses
- * with the same purpose and counters get the same numbers. The functions below
- * are different views of one stream. At the same counter they depend on one
- * another, except for the normals, which are kept apart.
+ * A stream is a seed and a purpose. Give every use its own purpose: two uses with the same
+ * purpose and counters get the same numbers. The functions below are different views of one
+ * stream. At the same counter they depend on one another, except for the normals, which are
+ * independent.
  *
- * Results are the same on every machine: the arithmetic is integer, or double
- * with +, -, *, / and sqrt in a fixed order and no library functions.
+ * Results are the same on every machine: the arithmetic is integer, or double with +, -, *, / and
+ * sqrt in a fixed order and no library functions.
  */
 #ifndef RETAIN_BASE_RNG_H
 #define RETAIN_BASE_RNG_H
@@ -19,21 +18,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What numbers are for. The values make runs repeatable: add rows, never renumber. */
+/* Purposes. The values make runs repeatable: add rows, never renumber. */
 enum rng_purpose {
 	RNG_INIT = 1,    /* initial parameters */
-	RNG_STREAM = 2,  /* made-up streams, and drift in them */
+	RNG_STREAM = 2,  /* synthetic streams, and drift in them */
 	RNG_ORDER = 3,   /* the order in which a stream is shown */
-	RNG_POOL = 4,    /* what a pool keeps and which of it a batch draws */
+	RNG_POOL = 4,    /* evictions from a pool, and draws of batches */
 	RNG_AUGMENT = 5, /* crops, flips, colours */
-	RNG_HOLDOUT = 6, /* which samples are kept for validation */
+	RNG_HOLDOUT = 6, /* which samples are held out for validation */
 	RNG_SHUFFLE = 7, /* permutations of ids */
-	/* 8 is kept for masks inside a net. */
+	/* 8 is reserved for masks inside a net. */
 	RNG_TEST = 9,    /* tests and benchmarks */
 	RNG_THEORY = 20, /* noise of simulations */
 	RNG_BANK = 21,   /* which features a bank keeps */
 	RNG_FOREST = 22, /* bags and splits of trees */
-	RNG_YOUNG = 23,  /* first values and batches of a young net */
+	RNG_YOUNG = 23,  /* initial values and batches of a young net */
 };
 
 struct rng {
@@ -44,8 +43,10 @@ struct rng {
 /* The function itself: four random words from a counter and a key. */
 void rng_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
-/* 128 random bits of a counter; rng_fill_bits does first .. first+count-1 at once, which is
- * quicker. */
+/*
+ * 128 random bits of a counter; rng_fill_bits computes first .. first+count-1 at once, which is
+ * faster.
+ */
 void rng_bits(struct rng rng, uint64_t counter, uint32_t out[4]);
 void rng_fill_bits(struct rng rng, uint64_t first, uint32_t (*out)[4], size_t count);
 
@@ -61,9 +62,9 @@ double rng_double(struct rng rng, uint64_t counter);
 uint64_t rng_below(struct rng rng, uint64_t counter, uint64_t bound);
 
 /*
- * Standard normals by Box and Muller. Number n is value n mod 4 of the four
- * that come from 128 bits of the normals' own, number n / 4; so filling in
- * pieces gives the same values as filling at once. At most 6.7 in size.
+ * Standard normals by Box and Muller. Number n is value n mod 4 of the four made from block n / 4
+ * of the normals' own 128-bit blocks; so filling in pieces gives the same values as filling at
+ * once. At most 6.7 in absolute value.
  */
 float rng_normal(struct rng rng, uint64_t n);
 void rng_normals(

@@ -1,6 +1,6 @@
 /*
- * State: everything that must be saved so that a run can go on exactly where it
- * stopped. An object that holds state has one function that visits all its fields:
+ * State: everything that must be saved so that a run can continue exactly where it stopped. An
+ * object with state has one visitor for all its fields:
  *
  *	void pool_state(struct pool *pool, struct state *state)
  *	{
@@ -8,14 +8,13 @@
  *		state_int64s(state, "ids", pool->ids, pool->count);
  *	}
  *
- * The same list writes a file and reads it back, so the two cannot disagree.
- * Reading is strict: every field must have the name, type and length that the
- * list expects, in its order. The first failure is remembered: later visits do
- * nothing, and state_save or state_load returns it. So visitors need no checks,
- * except before they use a number that they have just read (state_failed).
+ * The same visitor writes a file and reads it back, so the two cannot disagree. Reading is
+ * strict: every field must have the expected name, type and length, in order. The first failure
+ * is sticky: later visits do nothing, and state_save or state_load returns it. So visitors need
+ * no checks, except before they use a number that they have just read (state_failed).
  *
- * Files are written as base/file.h does and end with a checksum; a file whose
- * checksum does not fit is refused before anything is read from it.
+ * Files are written atomically (base/file.h) and end with a checksum; a file with a wrong
+ * checksum is rejected before anything is read from it.
  */
 #ifndef RETAIN_BASE_STATE_H
 #define RETAIN_BASE_STATE_H
@@ -30,17 +29,17 @@ struct state;
 
 typedef void state_fn(void *object, struct state *state);
 
-/* Visits object and makes path hold what was visited, or leaves path as it was. */
+/* Visits object and writes the fields to path, or leaves path unchanged. */
 int state_save(const char *path, state_fn *visit, void *object, struct err *err);
 
-/* Visits object, filling its fields from path. After a failure the object may be half filled. */
+/* Visits object, filling its fields from path. A failure may leave the object half filled. */
 int state_load(const char *path, state_fn *visit, void *object, struct err *err);
 
 /*
- * Fills one object's fields from another of the same kind, without a file. `to` may have more
- * classes: then arrays of a net's parameters and arrays by class, which say so below, are
- * longer there. Of the former `fit` makes the one from the other: floats, which need not be
- * aligned in `from`. The latter keep what they have, and 0 stands behind it.
+ * Copies one object's fields to another of the same kind, without a file. `to` may have more
+ * classes: then arrays of a net's parameters and arrays by class, declared as such below, are
+ * longer there. `fit` converts the former: floats, which need not be aligned in `from`. The
+ * latter are padded with 0.
  */
 typedef void state_fit(
 	void *context, const char *from, size_t from_count, float *to, size_t to_count);
@@ -48,10 +47,10 @@ int state_carry(
 	state_fn *visit, void *from, void *to, state_fit *fit, void *context, struct err *err);
 
 /*
- * Between processes. What a state reads from a file between state_tap and state_tap with NULL
- * goes through a wire as well; state_hear reads from one what its visit asks for, and state_say
- * writes to one, or with NULL nowhere, for what fields do together. Both ends visit the same
- * fields at that time, and neither checks them.
+ * Between processes. Everything a state reads from a file between state_tap and state_tap with
+ * NULL is also sent through a wire. state_hear reads its fields from a wire. state_say writes
+ * them to one or, with NULL, nowhere, so that collective operations inside visitors still run.
+ * Both ends visit the same fields at that time, and neither checks them.
  */
 struct state_wire {
 	void (*bytes)(void *context, void *bytes, size_t size); /* sends them, or fills them in */
@@ -63,9 +62,9 @@ int state_hear(
 int state_say(const struct state_wire *wire, state_fn *visit, void *object, struct err *err);
 
 /*
- * The version of the file that is being read, or STATE_VERSION when writing. A visitor
- * asks for it before fields that older files do not have, or that only older files
- * have. A file of a later version is refused (ERR_INPUT).
+ * The version of the file being read, or STATE_VERSION when writing. A visitor checks it before
+ * fields that older files lack, or that only older files have. A file of a later version is
+ * rejected (ERR_INPUT).
  */
 enum { STATE_VERSION = 8 };
 int state_version(const struct state *state);
@@ -75,19 +74,19 @@ bool state_reading(const struct state *state);
 bool state_failed(const struct state *state);
 
 /*
- * For one that reads a part of what was written: passes over fields, up to the group of this
- * name; and over all that follows. Without such a group it is refused.
+ * To read only a part of a file: skips fields up to the group of this name, and all that follow.
+ * A missing group is an error.
  */
 void state_skip_to(struct state *state, const char *group);
-/* Whether a file is being read, and the group of this name is next. */
+/* Whether a file is being read and its next group has this name. */
 bool state_next_is(struct state *state, const char *group);
 void state_skip_rest(struct state *state);
 
-/* A visitor's own refusal; the first one counts. The file's name is put before the message. */
+/* Reports a visitor's own error; the first one counts. The file's name is prefixed. */
 void state_refuse(struct state *state, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Opens and closes a group: names within it need only be unique there. */
+/* Opens and closes a group: names need only be unique within it. */
 void state_enter(struct state *state, const char *name);
 void state_leave(struct state *state);
 
@@ -106,8 +105,8 @@ void state_doubles(struct state *state, const char *name, double *values, size_t
 
 /*
  * Arrays whose length depends on the number of classes, which state_carry needs to know; in a
- * file they are like others. state_params: as a net's parameters lie, or the last of them; by
- * class: `row` numbers of the first class, then those of the second.
+ * file they are like others. state_params: laid out like a net's parameters, or the last of them;
+ * by class: `row` numbers of the first class, then those of the second.
  */
 void state_params(struct state *state, const char *name, float *values, size_t count);
 void state_class_floats(
@@ -115,7 +114,7 @@ void state_class_floats(
 void state_class_doubles(
 	struct state *state, const char *name, double *values, size_t classes, size_t row);
 
-/* A name (of a strategy, an architecture) that must be the same as when it was saved. */
+/* A name (of a strategy, an architecture) that must match the saved one. */
 void state_same(struct state *state, const char *name, const char *value);
 
 #endif

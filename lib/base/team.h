@@ -1,8 +1,8 @@
 /*
- * A team of threads whose results do not depend on their number. Work is cut into
- * tasks by what it computes, never by how many threads there are, and every task
- * owns what it writes. So it does not matter which thread takes a task. Each thread
- * starts on its own contiguous share and helps the others when it is done.
+ * A thread pool whose results do not depend on the number of threads. Work is cut into tasks by
+ * what it computes, never by how many threads there are, and every task owns what it writes. So
+ * it does not matter which thread takes a task. Each thread starts on its own contiguous share
+ * and then steals from the others.
  *
  * A team serves one caller at a time; two nets on two threads use two teams.
  */
@@ -13,7 +13,7 @@
 
 struct team;
 
-/* `task` runs from 0 to tasks-1; `worker`, from 0 to team_size-1, is for scratch memory. */
+/* `task` is 0 to tasks-1; `worker`, 0 to team_size-1, selects scratch memory. */
 typedef void team_fn(void *context, int task, int worker);
 
 int team_new(struct team **team, int threads, struct err *err);
@@ -22,7 +22,7 @@ int team_size(const struct team *team);
 
 /*
  * Runs all tasks and returns when they are done. The caller works too (worker 0). No allocation.
- * In tasks denormal numbers count as 0.
+ * Tasks run with denormals flushed to 0.
  */
 void team_run(struct team *team, int tasks, team_fn *fn, void *context);
 

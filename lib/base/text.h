@@ -1,7 +1,4 @@
-/*
- * Text that grows, numbers as text whatever the locale, and the distance
- * between two words.
- */
+/* Growing strings, locale-independent number formatting, and edit distance. */
 #ifndef RETAIN_BASE_TEXT_H
 #define RETAIN_BASE_TEXT_H
 
@@ -10,9 +7,8 @@
 #include <stdint.h>
 
 /*
- * A growing string. A zeroed struct text is empty. When memory runs out
- * `failed` is set and further additions do nothing, so it is enough to look at
- * it once at the end. `data` may be NULL while nothing was added.
+ * A growing string. Zeroed: empty. If memory runs out, `failed` is set and further additions do
+ * nothing, so one check at the end is enough. `data` may be NULL while it is empty.
  */
 struct text {
 	char *data;
@@ -28,14 +24,14 @@ void text_addf(struct text *text, const char *format, ...) __attribute__((format
 void text_release(struct text *text);
 
 /*
- * Adds words that start in this column, wrapped to 80 columns: further lines are indented by
- * `indent`. A line of theirs that starts with a blank stays as it is. Ends the last line.
+ * Adds words that start in this column, wrapped to 80 columns; further lines are indented by
+ * `indent`. Input lines that start with a blank are kept as they are. Ends the last line.
  */
 void text_add_wrapped(struct text *text, const char *words, int column, int indent);
 
 /*
- * A field of CSV, quoted where it must be. Spreadsheets run what begins with =, +, - or @ as a
- * formula: in a safe text such a field that is not a number gets an apostrophe in front.
+ * A CSV field, quoted if necessary. Spreadsheets run fields that begin with =, +, - or @ as
+ * formulas: in a safe text such a field that is not a number is prefixed by an apostrophe.
  */
 void text_add_field(struct text *text, const char *field);
 
@@ -43,28 +39,27 @@ void text_add_field(struct text *text, const char *field);
 #define TEXT_NUMBER 32
 void text_from_double(char out[TEXT_NUMBER], double number);
 
-/* The number that makes up the whole of `words`; false if there is anything else. */
+/* Parses all of `words` as a number; false if there is anything else. */
 bool text_to_double(const char *words, double *number);
 
 /*
- * How many single-character insertions, deletions, replacements and swaps of
- * neighbours turn a into b. Words beyond 63 bytes count as infinitely far
- * (INT_MAX) from all others.
+ * Edit distance: single-character insertions, deletions, replacements and swaps of neighbours
+ * that turn a into b. Words beyond 63 bytes are infinitely far (INT_MAX) from all others.
  */
 int text_distance(const char *a, const char *b);
 
 /*
- * The length in bytes of the character that begins here, or 0 if it is not UTF-8:
- * a stray or missing continuation, an overlong form, a surrogate, beyond U+10FFFF.
- * A final NUL is a character, so a string is not read past its end.
+ * The length in bytes of the UTF-8 character that begins here, or 0 if it is invalid: a stray or
+ * missing continuation, an overlong form, a surrogate, beyond U+10FFFF. A final NUL is a
+ * character, so a string is not read past its end.
  */
 int text_utf8(const unsigned char *at);
 bool text_is_utf8(const char *words); /* all of it */
 
 /*
- * Makes words fit for a terminal, which obeys control characters: each is a question mark then,
- * save for line ends and tabs. So are those of U+0080 to U+009F, and bytes of their value that
- * belong to no character.
+ * Makes words safe for a terminal: replaces control characters by question marks, except line
+ * ends and tabs. This includes U+0080 to U+009F, and bytes of these values that belong to no
+ * character.
  */
 void text_tame(char *words);
 
