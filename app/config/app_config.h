@@ -9,19 +9,19 @@
 
 extern const struct config_scope app_scope;
 
-/* A key and its value; NULL as a value: the key is left as it is. */
+/* A key and its value; NULL value: the key is left unchanged. */
 struct setting {
 	const char *key, *value;
 };
 
 /*
- * Options, for options_free, from a file or the folder of a run (NULL: none), from settings that
- * end with a row without a key (NULL: none) and from `count` words like "section.key=value".
+ * Options, for options_free, from a file or run folder (NULL: none), from settings that end with
+ * a row without a key (NULL: none) and from `count` strings "section.key=value".
  */
 int app_config_make(struct options **options, const char *file, const struct setting *settings,
 	const char *const *words, int count, struct err *err);
 
-/* What stream.preset may name; ends with a row without a name. */
+/* Values of stream.preset; ends with a row without a name. */
 extern const struct bundle presets[];
 
 #endif

@@ -5,16 +5,16 @@
 #include "base/text.h"
 #include "contest/contest.h"
 
-/* The measures that are columns, "le, ir, ..."; lives as long as the experiment. */
+/* The measures shown as columns, "le, ir, ..."; lives as long as the experiment. */
 const char *contest_shown(const struct contest *contest);
 
-/* Mean and spread of each variant, differences to the first one, rules. */
+/* Mean and spread of each variant, differences from the first one, rules. */
 void contest_table(const struct contest *contest, struct text *out);
 
-/* A row per variant: mean and sd of every measure, and what the table says of differences. */
+/* One row per variant: mean and sd of every measure, and the table's differences. */
 void contest_table_csv(const struct contest *contest, struct text *out);
 
-/* The table of means as a tabular of LaTeX with booktabs' rules. */
+/* The table of means as a LaTeX tabular with booktabs rules. */
 void contest_table_tex(const struct contest *contest, struct text *out);
 
 /* Everything: runs with their folders and values, variants, differences, rules. */

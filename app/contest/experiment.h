@@ -89,12 +89,12 @@ struct experiment_extra {
 struct experiment_rule {
 	const char *name, *text;
 	int metric, against_metric;
-	int of[EXPERIMENT_VARIANTS], of_count; /* places in variants */
+	int of[EXPERIMENT_VARIANTS], of_count; /* indices in variants */
 	int against;                           /* -1: none */
 	double least, most;                    /* -INFINITY, INFINITY: none */
 };
 
-/* All texts live as long as the experiment. Those that the file does not say are NULL. */
+/* All strings live as long as the experiment. Those missing from the file are NULL. */
 struct experiment {
 	const char *name; /* the file's, without folder and .ini */
 	const char *path, *title, *figure, *claim, *note, *seeds, *show, *differ;
@@ -111,28 +111,28 @@ int experiment_read(struct experiment **experiment, const char *path, struct err
 void experiment_free(struct experiment *experiment);
 
 /*
- * One that no file describes: begun with a name and a title; a setting is added to a
- * variant, which is made if there is none of that name.
+ * An experiment without a file: created with a name and a title. experiment_add adds a setting to
+ * a variant, which is created if needed.
  */
 int experiment_new(
 	struct experiment **experiment, const char *name, const char *title, struct err *err);
 int experiment_add(struct experiment *experiment, const char *variant, const char *key,
 	const char *value, struct err *err);
 
-/* Methods with nothing said about them: a variant for each of "a,b,c". */
+/* An experiment that compares methods: a variant for each of "a,b,c". */
 int experiment_of_methods(struct experiment **experiment, const char *methods, struct err *err);
 
 /* By name; -1: none. */
 int experiment_variant(const struct experiment *experiment, const char *name);
 
 /*
- * By name, NULL meaning the first (NULL if there are none at all); an error lists those there
- * are.
+ * By name, NULL meaning the first (NULL if there are no scales); an error lists the available
+ * ones.
  */
 int experiment_scale(const struct experiment *experiment, const char *name,
 	const struct experiment_scale **scale, struct err *err);
 
-/* What a variant has at a scale (NULL: none) beside its own settings; NULL: nothing. */
+/* A variant's extra settings at a scale (NULL: none); NULL: none. */
 const struct experiment_settings *experiment_extra(
 	const struct experiment *experiment, int variant, const struct experiment_scale *scale);
 
@@ -146,25 +146,21 @@ int experiment_config(const struct experiment *experiment, const struct experime
 	char out[EXPERIMENT_PATH], struct err *err);
 
 /*
- * The path of the experiment of that name in one of the folders where experiments
- * are kept: ./experiments, and ../experiments and ../share/retain/experiments as
- * seen from the program's folder.
+ * The path of the named experiment, searched in ./experiments, and in ../experiments and
+ * ../share/retain/experiments relative to the program's folder.
  */
 int experiment_find(const char *name, char out[EXPERIMENT_PATH], struct err *err);
 
 /* Whether the file is an experiment rather than a config: it has a section [experiment]. */
 bool experiment_is(const char *path);
 
-/* Names of all experiments, sorted, each once; count of them. Texts live in the arena. */
+/* The names of all experiments, sorted and unique, and their count. Strings live in the arena. */
 int experiment_names(struct arena *arena, const char ***names, int *count, struct err *err);
 
-/* "1, 2,3": whole numbers, none twice. Returns how many, or an error. */
+/* Parses "1, 2,3": distinct integers. Returns the count, or an error. */
 int experiment_seeds(const char *words, int64_t seeds[EXPERIMENT_SEEDS], struct err *err);
 
-/*
- * The next of "a, b,c", without blanks around it, copied to out and cut to its size; false: no
- * more.
- */
+/* The next of "a, b,c", trimmed, copied to out and truncated to its size; false: no more. */
 bool experiment_word(const char **words, char *out, size_t size);
 
 #endif

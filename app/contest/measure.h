@@ -1,7 +1,6 @@
 /*
- * What a finished run came to, read from its folder, in numbers that can be put
- * side by side: the columns of comparisons and what the rules of experiments
- * speak of.
+ * The results of a finished run, read from its folder: the columns of comparisons and the metrics
+ * of experiments' rules.
  */
 #ifndef RETAIN_CONTEST_MEASURE_H
 #define RETAIN_CONTEST_MEASURE_H
@@ -17,7 +16,7 @@ enum {
 };
 
 struct measure {
-	const char *name;   /* as experiments say it */
+	const char *name;   /* as in experiments */
 	const char *title;  /* of a column */
 	const char *help;   /* one line */
 	bool share;         /* in [0, 1]: shown in percent, differences in points */
@@ -26,7 +25,7 @@ struct measure {
 	enum summary_span span;
 	bool per_iteration;
 	int range;    /* or else a range of the matrix, from 1, */
-	bool tilt;    /* or its first half less its second, */
+	bool tilt;    /* or its first half minus its second, */
 	bool at_half; /* ... in the row at half of the run, not over the late ones */
 };
 
@@ -35,7 +34,7 @@ extern const struct measure measures[MEASURES + 1]; /* ends with a row without a
 /* By name; -1: none. */
 int measure_find(const char *name);
 
-/* All of them; NAN for what the run did not measure. */
+/* All of them; NAN if the run did not measure it. */
 void measure_log(const struct run_log *log, double values[MEASURES]);
 
 #endif

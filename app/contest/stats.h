@@ -1,6 +1,6 @@
 /*
- * What a few runs say: mean and spread, and whether two methods that met the same
- * seeds differ by more than chance. A value that is not a number does not count.
+ * Statistics of a few runs: mean and spread, and whether two methods on the same seeds differ
+ * significantly. NaN values are ignored.
  */
 #ifndef RETAIN_CONTEST_STATS_H
 #define RETAIN_CONTEST_STATS_H
@@ -16,16 +16,16 @@ struct stats {
 struct stats stats_of(const double *values, int count);
 
 /*
- * The differences a[i] - b[i], where i is the seed that both met: what a seed does to
- * both alike cancels. The interval holds the true mean difference in `level` of all
- * such experiments, if differences are normal.
+ * The differences a[i] - b[i], where i is the common seed: effects of a seed on both cancel. The
+ * interval contains the true mean difference in `level` of all such experiments, if differences
+ * are normal.
  */
 struct stats_paired {
 	int count;        /* pairs */
 	double mean;      /* NAN for none */
 	double error;     /* standard error of the mean; NAN for fewer than two pairs */
 	double low, high; /* the interval; NAN for fewer than two pairs */
-	bool clear;       /* zero is outside of the interval */
+	bool clear;       /* the interval excludes zero */
 };
 
 #define STATS_LEVEL 0.95
@@ -33,10 +33,10 @@ struct stats_paired {
 struct stats_paired stats_paired(const double *a, const double *b, int count, double level);
 
 /*
- * Whether a mean lies within bounds, either of which may be infinite, and how surely.
- * chance: how probable a mean as far from the nearer bound is, in either direction, if
- * the true mean is that bound; NAN for fewer than two values. So a chance of at most
- * 0.05 says that the 95 % interval holds no bound.
+ * Whether a mean lies within bounds, either of which may be infinite, and the p-value. chance:
+ * the two-sided probability of a mean this far from the nearer bound, if the true mean is that
+ * bound; NAN for fewer than two values. So a chance of at most 0.05 means that the 95 % interval
+ * contains no bound.
  */
 struct stats_bounded {
 	bool inside;
@@ -45,14 +45,12 @@ struct stats_bounded {
 struct stats_bounded stats_bounded(const struct stats *stats, double least, double most);
 
 /*
- * Holm's correction for judging several things at once: sure[i] says whether chances[i]
- * is small enough, such that with probability `level` none is called sure by mistake.
- * A chance that is NAN is never.
+ * Holm's correction for multiple tests: sure[i] tells whether chances[i] is small enough, such
+ * that with probability `level` none is called sure by mistake. NaN is never sure.
  */
 void stats_holm(const double *chances, int count, double level, bool *sure);
 
-/* Student's t: the bound that a value with this many degrees of freedom stays within, in either
- * direction, in `level` of all cases. */
+/* Student's t: the two-sided critical value with this many degrees of freedom at `level`. */
 double stats_t(int freedom, double level);
 
 #endif

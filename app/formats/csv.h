@@ -1,8 +1,7 @@
 /*
- * Rows of CSV files, taken apart where they lie. Fields are parted by one
- * separator; one that begins with a quote ends with the next quote that is not
- * doubled, and may hold separators and line ends. Lines end with LF or CR LF, the
- * last one may do without. A pure function of its bytes.
+ * Parses rows of CSV files in place. Fields are separated by one separator; a quoted field ends
+ * with the next quote that is not doubled, and may contain separators and line ends. Lines end
+ * with LF or CR LF, which is optional in the last one. A pure function of its bytes.
  */
 #ifndef RETAIN_FORMATS_CSV_H
 #define RETAIN_FORMATS_CSV_H
@@ -16,33 +15,33 @@ struct csv_field {
 	bool doubled; /* quotes inside are still doubled */
 };
 
-/* What csv_row returns in place of a number of fields. */
+/* Error codes of csv_row. */
 enum { CSV_OPEN = -1, CSV_AFTER = -2 };
 
 /*
- * Takes the row apart that begins at `bytes`, of which there is at least one. Returns
- * how many fields it has (at least 1), or one of the codes above. Fills in the first
- * `most` fields. *used becomes the row's size with its line end.
+ * Parses the row that begins at `bytes`, at least one byte. Returns the number of fields (at
+ * least 1), or one of the codes above. Fills in the first `most` fields. *used becomes the row's
+ * size including its line end.
  */
 int csv_row(const char *bytes, size_t size, char separator, struct csv_field *fields, int most,
 	size_t *used);
 
-/* What a code means: "a quote is never closed". */
+/* The message of a code: "a quote is never closed". */
 const char *csv_reason(int code);
 
-/* The field as text: quotes are single. False if it does not fit, with a NUL, into `room`. */
+/* The field as text, with quotes undoubled. False if it does not fit into `room` with a NUL. */
 bool csv_text(const struct csv_field *field, char *out, size_t room);
 
-/* The field without blanks around it. */
+/* The field without surrounding blanks. */
 struct csv_field csv_trim(struct csv_field field);
 
 /*
- * The separator of a file, from its first line: a comma, or else a tab, a semicolon or a bar. Commas
- * within numbers (1,5;2,5) are none.
+ * Detects the separator from a file's first line: a comma, or else a tab, a semicolon or a bar.
+ * Commas within numbers (1,5;2,5) do not count.
  */
 char csv_separator(const char *bytes, size_t size);
 
-/* How many bytes of a file's beginning are a mark that it is UTF-8: 0 or 3. */
+/* The size of a UTF-8 byte order mark at the beginning: 0 or 3. */
 size_t csv_mark(const char *bytes, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { NPY_DIMENSIONS = 4 };
 
-/* Types of elements that can be read, in the machine's order. */
+/* Supported element types, in native byte order. */
 enum npy_type { NPY_F4, NPY_F8, NPY_U1, NPY_I1, NPY_I2, NPY_U2, NPY_I4, NPY_U4, NPY_I8, NPY_U8 };
 
 struct npy_header {
@@ -16,16 +16,16 @@ struct npy_header {
 	size_t each; /* bytes of an element */
 	int dimensions;
 	int64_t shape[NPY_DIMENSIONS];
-	size_t at; /* where elements begin */
+	size_t at; /* offset of the elements */
 };
 
-/* NULL, or what is wrong: the bytes after the header are not looked at, but counted. */
+/* NULL, or an error message. The bytes after the header are only counted. */
 const char *npy_read(struct npy_header *header, const unsigned char *bytes, size_t size);
 
 /* The name of a type, "<f4". */
 const char *npy_type_name(enum npy_type type);
 
-/* Element i of `bytes`, as a number. The whole one is for types that are no f4, f8. */
+/* Element i of `bytes`, as a number. npy_whole is for types other than f4 and f8. */
 double npy_number(const struct npy_header *header, const unsigned char *bytes, size_t i);
 int64_t npy_whole(const struct npy_header *header, const unsigned char *bytes, size_t i);
 

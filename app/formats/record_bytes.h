@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 
-/* Grows as needed and is used again. Zeroed: empty. */
+/* Grows as needed and is reused. Zeroed: empty. */
 struct record_bytes {
 	unsigned char *data;
 	size_t size, capacity;

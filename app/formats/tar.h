@@ -1,7 +1,6 @@
 /*
- * Members of a tar archive: ustar, GNU's long names and links, pax paths, links and
- * sizes. A pure function of its bytes: whatever they are, what is found lies within
- * them.
+ * Members of a tar archive: ustar, GNU's long names and links, pax paths, links and sizes. A pure
+ * function of its bytes: for any input, results lie within them.
  */
 #ifndef RETAIN_FORMATS_TAR_H
 #define RETAIN_FORMATS_TAR_H
@@ -11,13 +10,13 @@
 
 enum { TAR_BLOCK = 512, TAR_NAME = 1024 };
 
-/* Where reading has come to. Begins zeroed. */
+/* Reading position. Initially zeroed. */
 struct tar_cursor {
 	size_t at;
-	const char *why; /* what is wrong, after tar_next has returned -1 */
+	const char *why; /* the error, after tar_next has returned -1 */
 };
 
-/* TAR_OTHER: a device, a pipe, a file with holes (GNU), or of a type nobody knows. */
+/* TAR_OTHER: a device, a pipe, a sparse file (GNU), or an unknown type. */
 enum tar_type { TAR_NONE, TAR_FILE, TAR_HARD_LINK, TAR_SYMBOLIC_LINK, TAR_OTHER };
 
 struct tar_member {
@@ -28,8 +27,8 @@ struct tar_member {
 };
 
 /*
- * Finds the next member: 1, 0 after the last one, -1 with cursor->why if the
- * archive is damaged at cursor->at. Folders are passed over.
+ * Finds the next member: 1, 0 after the last one, -1 with cursor->why if the archive is damaged
+ * at cursor->at. Folders are skipped.
  */
 int tar_next(struct tar_cursor *cursor, const unsigned char *bytes, size_t size,
 	struct tar_member *member);

@@ -1,20 +1,19 @@
 /*
- * Images from bytes: JPEG, PNG, WebP, GIF or BMP in, 8-bit pixels out. One reader per thread; it
- * owns the pixels it gives out and takes more memory only when it needs more than
- * ever before. (Inside the libraries, images cost allocations.)
+ * Decodes images: JPEG, PNG, WebP, GIF or BMP in, 8-bit pixels out. One reader per thread; it
+ * owns the pixels it returns and grows its memory only when it needs more than ever before.
+ * (Inside the libraries, images cost allocations.)
  *
- *	image_open     what is it, and how large?
+ *	image_open     the format and the size
  *	image_read     the pixels of a window of it, and as little else as possible
  *	image_decode   both, for the whole image
  *
- * Colours are as with Pillow's convert("RGB"): alpha is dropped, palettes are
- * looked up, 16 bits keep their upper 8, CMYK is multiplied out, orientation
- * tags are ignored, and of an animation the first frame is read. One exception: of 16-bit grey, which Pillow clips at 255,
- * the upper 8 bits are kept, too.
+ * Colours are as with Pillow's convert("RGB"): alpha is dropped, palettes are looked up, 16 bits
+ * keep their upper 8, CMYK is multiplied out, orientation tags are ignored, and of an animation
+ * the first frame is read. One exception: 16-bit grey, which Pillow clips at 255, also keeps its
+ * upper 8 bits.
  *
- * A file that is cut off is refused, even if the window is there, and so is one
- * whose data turn out to be corrupt on the way to the window's last row. Nothing
- * is ever printed.
+ * A truncated file is rejected, even if the window is complete, and so is one whose data turn out
+ * to be corrupt up to the window's last row. Nothing is ever printed.
  */
 #ifndef RETAIN_IMAGES_IMAGE_H
 #define RETAIN_IMAGES_IMAGE_H
@@ -27,7 +26,7 @@
 /* The formats that can be read, for messages. */
 #define IMAGE_FORMATS "JPEG, PNG, WebP, GIF or BMP"
 
-/* Larger images are refused before anything is decoded. */
+/* Larger images are rejected before anything is decoded. */
 #define IMAGE_PIXELS_MAX (1 << 27)
 
 /* A rectangle of an image, in its full-size pixels. */
@@ -36,10 +35,9 @@ struct image_window {
 };
 
 /*
- * Pixels: components side by side, or in planes one after the other. A decoder
- * may read more than the window, and may shrink: the point (x, y) of the full
- * image is at ((x - left) * ratio, (y - top) * ratio) here, where pixel 0
- * reaches from 0 to 1.
+ * Pixels: components interleaved, or in planes one after the other. A decoder may read more than
+ * the window, and may shrink: the point (x, y) of the full image is at ((x - left) * ratio, (y -
+ * top) * ratio) here, where pixel 0 covers 0 to 1.
  */
 struct image {
 	const uint8_t *pixels;
@@ -52,31 +50,30 @@ struct image {
 
 struct image_reader;
 
-/* Whether a file's name ends as those of images that can be read do, in any case. */
+/* Whether a file name has the extension of a supported image format, ignoring case. */
 bool image_named(const char *path);
 
 int image_reader_new(struct image_reader **reader, struct err *err);
 void image_reader_free(struct image_reader *reader);
 
-/* Reads the header. The bytes must stay where they are until the image was read. */
+/* Reads the header. The bytes must remain valid until the image was read. */
 int image_open(struct image_reader *reader, const void *bytes, size_t size, int *width, int *height,
 	struct err *err);
 
 /*
- * Reads a window of the image opened last; once per opening. components is 3
- * for colour, where a grey image may come back with 1, or 1 for grey. The image
- * may be shrunk, with all frequencies kept that remain below half the sampling
- * rate, to a ratio not less than `least` (at most 1). What is given back lives
- * until the reader's next use.
+ * Reads a window of the image opened last; once per opening. components is 3 for colour, where a
+ * grey image may come back with 1, or 1 for grey. The image may be shrunk, with all frequencies
+ * kept that remain below half the sampling rate, to a ratio not less than `least` (at most 1).
+ * The result is valid until the reader's next use.
  */
 int image_read(struct image_reader *reader, const struct image_window *window, double least,
 	int components, struct image *image, struct err *err);
 
-/* All of it, at full size. */
+/* The whole image, at full size. */
 int image_decode(struct image_reader *reader, const void *bytes, size_t size, int components,
 	struct image *image, struct err *err);
 
-/* Writes colour pixels, component beside component, as a PNG file. */
+/* Writes interleaved colour pixels as a PNG file. */
 int image_write_png(
 	const char *path, const uint8_t *pixels, int width, int height, struct err *err);
 

@@ -14,20 +14,20 @@
 #include <stdint.h>
 
 enum {
-	PIXEL_LANES = 16,        /* rows that are worked on side by side */
+	PIXEL_LANES = 16,        /* rows processed in parallel */
 	PIXEL_WEIGHT_BITS = 14,  /* of a weight, after the point */
 	PIXEL_FRACTION_BITS = 6, /* of a value between the passes, after the point */
-	PIXEL_DEPTH_MAX = 3,     /* components side by side */
+	PIXEL_DEPTH_MAX = 3,     /* interleaved components */
 	PIXEL_TAPS_MAX = 64,     /* of one sum: more would add up rounding errors */
 };
 
-/* One output position: which inputs it is the weighted sum of. */
+/* One output position: the inputs of its weighted sum. */
 struct pixel_taps {
 	int first, count;
 	const int16_t *weights;
 };
 
-/* Where sums go: floats[c * plane + row * stride + x] = sum * scale[c] + shift[c]. */
+/* The destination: floats[c * plane + row * stride + x] = sum * scale[c] + shift[c]. */
 struct pixel_output {
 	float *floats;
 	size_t plane, stride;
@@ -39,8 +39,8 @@ struct pixel_kernels {
 	const char *isa;
 
 	/*
-	 * Sums rows: lane i of values[k * PIXEL_LANES + i] is the sum that taps[i] says
-	 * of byte k of the rows, for k < bytes.
+	 * Sums rows: lane i of values[k * PIXEL_LANES + i] is the sum given by taps[i] of byte k
+	 * of the rows, for k < bytes.
 	 */
 	void (*sum_rows)(const uint8_t *pixels, size_t stride, size_t bytes,
 		const struct pixel_taps taps[PIXEL_LANES], int16_t *values);

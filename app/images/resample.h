@@ -1,9 +1,8 @@
 /*
- * Resampling: bilinear with antialiasing, as Pillow and torchvision do it. An
- * output pixel is the mean of the input pixels around it, weighted by a triangle
- * that is two output pixels wide (two input pixels, where the output is larger).
- * Rows and columns are resampled one after the other, in fixed point, and the
- * result is normalised on its way out. The same bits on every processor.
+ * Resampling: bilinear with antialiasing, as in Pillow and torchvision. An output pixel is the
+ * mean of the input pixels around it, weighted by a triangle that is two output pixels wide (two
+ * input pixels, if the output is larger). Rows and columns are resampled one after the other, in
+ * fixed point, and the result is normalised on its way out. The same bits on every processor.
  */
 #ifndef RETAIN_IMAGES_RESAMPLE_H
 #define RETAIN_IMAGES_RESAMPLE_H
@@ -12,8 +11,8 @@
 #include "images/pixel_kernels.h"
 
 /*
- * One direction, in the image's pixels: output i has its centre at start +
- * (i + 1/2) * scale, and nothing outside low .. high-1 is looked at.
+ * One direction, in the image's pixels: output i has its centre at start + (i + 1/2) * scale, and
+ * nothing outside low .. high-1 is read.
  */
 struct resample_axis {
 	double start, scale;
@@ -30,7 +29,7 @@ struct resample_job {
 	const struct pixel_kernels *kernels;
 };
 
-/* Buffers that grow and stay. A zeroed one is empty. */
+/* Reusable growing buffers. Zeroed: empty. */
 struct resample_scratch {
 	struct pixel_taps *taps;
 	int16_t *weights, *values;

@@ -1,11 +1,10 @@
 /*
- * The same picture, seen otherwise: turned and resized about its centre, with another
- * contrast, brightness, hue and saturation. It is made from the values that a transform
- * gave (images/transform.h), and has their form.
+ * Distorts a picture: rotated and scaled about its centre, with another contrast, brightness, hue
+ * and saturation. Input and output have the form of a transform's values (images/transform.h).
  *
- * Between pixels values are linear; what comes in from outside has the colour of the
- * nearest pixel of the edge. Numbers are floats with +, -, *, / in a fixed order and never
- * fused, so that a picture has the same bits on every machine.
+ * Values are interpolated linearly between pixels; outside the picture the nearest edge pixel is
+ * used. Numbers are floats with +, -, *, / in a fixed order and never fused, so that a picture
+ * has the same bits on every machine.
  */
 #ifndef RETAIN_IMAGES_WARP_H
 #define RETAIN_IMAGES_WARP_H
@@ -13,8 +12,9 @@
 #include "images/transform.h"
 
 /*
- * A pixel p, 0 to 1, becomes 1/2 + brightness + contrast (C p - 1/2), kept within 0 and 1. C turns
- * colours about the axis of greys and stretches their distance from it; grey pictures have none.
+ * A pixel p, 0 to 1, becomes 1/2 + brightness + contrast (C p - 1/2), clipped to 0 and 1. C
+ * rotates colours about the grey axis and scales their distance from it; grey pictures have no
+ * colour.
  */
 struct warp {
 	double turn; /* clockwise, in turns */

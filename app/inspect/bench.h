@@ -1,6 +1,6 @@
 /*
- * How fast a net trains or infers here, on made-up data: what `retain bench`
- * prints. A training step is a whole one: gradient and SGD update.
+ * Benchmarks training or inference of a net on synthetic data, for `retain bench`. A training
+ * step is a complete one: gradient and SGD update.
  */
 #ifndef RETAIN_INSPECT_BENCH_H
 #define RETAIN_INSPECT_BENCH_H
@@ -18,8 +18,8 @@ struct bench_config {
 	struct engine_config engine;
 	int batch, micro;
 	bool infer;
-	double seconds; /* how long to go on, at least */
-	int repeat;     /* least number of steps */
+	double seconds; /* minimum duration */
+	int repeat;     /* minimum number of steps */
 };
 
 struct bench_result {
@@ -28,31 +28,35 @@ struct bench_result {
 	/* Of the fastest step, counting 2 per multiply-add; training counts 3 passes. */
 	double gflops;
 	double peak_gflops; /* multiply-add peak of the threads used */
-	double rss_mb;      /* the process's largest resident size so far */
+	double rss_mb;      /* peak resident size of the process so far */
 	int steps;
 	float loss; /* of the last step */
 	const char *isa;
 	int threads;
 };
 
-/* A learner on a stream, everything but evaluation included; isa is a text that lives for ever. */
+/* A learner on a stream, with everything but evaluation; isa is a static string. */
 struct bench_learn_result {
 	double us_per_iteration; /* of the fastest block of time steps */
 	double median_us_per_iteration;
-	int passes; /* made to the stream's end; without one there are none of the following */
-	/* Of the stream, its first and its last tenth; blocks count as in their fastest pass. */
+	int passes; /* completed over the whole stream; 0: the following are unset */
+	/*
+	 * Over the stream, its first and its last tenth; each block counts with its fastest pass.
+	 */
 	double whole_us_per_iteration, first_us_per_iteration, last_us_per_iteration;
 	int64_t iterations;
 	const char *isa;
 	int threads;
 };
 
-/* options: of a whole run. Goes through its stream `passes` times; if that is 0, again and again
- * for this many seconds. */
+/*
+ * options: of a whole run. Goes through its stream `passes` times or, if 0, repeatedly for this
+ * many seconds.
+ */
 int bench_learn(const struct options *options, double seconds, int passes,
 	struct bench_learn_result *result, struct err *err);
 
-/* Training inputs of a source as fast as they come, by stream.loaders and the caller. */
+/* The throughput of training inputs from a source, with stream.loaders and the caller. */
 struct bench_data_result {
 	double samples_per_s; /* of the fastest batch */
 	double mean_samples_per_s;

@@ -1,12 +1,12 @@
-/* All that can be chosen, by name: what `retain list` shows. */
+/* Everything that can be chosen by name, for `retain list`. */
 #ifndef RETAIN_INSPECT_CATALOG_H
 #define RETAIN_INSPECT_CATALOG_H
 
-/* A kind of thing that has names: schedules, for one. */
+/* A category of names, such as schedules. */
 struct catalog {
 	const char *title; /* "schedules" */
-	const char *key;   /* the key that chooses one; NULL: none does */
-	/* The name and one line on the index-th; false past the last. Texts live for ever. */
+	const char *key;   /* the key that selects one; NULL: none */
+	/* The name and one line of help of the index-th; false past the last. Static strings. */
 	int (*row)(int index, const char **name, const char **help);
 };
 

@@ -1,6 +1,6 @@
 /*
- * What a run will cost on this machine, before it is made: how much it has to do follows
- * from its options and its data, how fast this machine is from a few seconds of trying.
+ * Estimates the cost of a run on this machine: the work follows from its options and data, the
+ * speed from a few seconds of measurement.
  */
 #ifndef RETAIN_INSPECT_COST_H
 #define RETAIN_INSPECT_COST_H
@@ -12,27 +12,29 @@
 
 struct cost {
 	int64_t iterations;
-	double images; /* that it trains on; what averages and validation take on top included */
-	double others; /* that it predicts or evaluates, in training's unit */
-	double drawn;  /* samples that it has made or read */
-	double memory; /* bytes: weights, momentum, averages, the cache when it is full, a step */
+	double images; /* trained on, including the overhead of averages and validation */
+	double others; /* predicted or evaluated, in units of training */
+	double drawn;  /* samples generated or read */
+	double memory; /* bytes: weights, momentum, averages, the full cache, a step */
 	double disk;   /* bytes: two checkpoints and the model */
 	/* Measured; 0: not. */
-	double process;      /* bytes that a training step takes, of a large net */
+	double process;      /* bytes that a training step of a large net takes */
 	double images_per_s; /* trained by the net */
-	double drawn_per_s;  /* read from disk; 0 also for built-in streams */
+	double drawn_per_s;  /* read from disk; also 0 for built-in streams */
 	double seconds;      /* of the whole run */
 };
 
 /*
- * Opens the run without a folder. seconds: how long to measure the net, and the data; 0: not
- * at all. The speeds of `known`, a run with the same net and data, are taken over (NULL: none).
+ * Opens the run without a folder. seconds: how long to measure the net, and the data; 0: do not
+ * measure. The speeds of `known`, a run with the same net and data, are reused (NULL: none).
  */
 int cost_of(const struct options *options, double seconds, const struct cost *known,
 	struct cost *cost, struct err *err);
 
-/* What the speeds depend on, as a text: runs that have the same one are as fast. For mem_free; or
- * NULL. */
+/*
+ * A key of everything the speeds depend on: runs with the same key are equally fast. For
+ * mem_free; or NULL.
+ */
 char *cost_key(const struct options *options);
 
 #endif

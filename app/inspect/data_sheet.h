@@ -13,11 +13,11 @@ struct sheet_config {
 };
 
 /*
- * Samples lie evenly over the stream that stream.source names, row by row, each once; *shown
- * becomes how many. Of data sets the keys image.mean and image.std should be 0 and 1, so that
- * colours are what they are; of made-up pictures, colours are stretched to fill the range.
- * Files of the data set that are left out are named in left_out (records.h).
- * Rows of numbers are drawn as bars. A source whose samples are neither is an error (ERR_INPUT).
+ * Samples are spread evenly over the stream that stream.source names, row by row, each once;
+ * *shown becomes their number. For data sets the keys image.mean and image.std should be 0 and 1,
+ * to get true colours; synthetic pictures are stretched to the full range. Skipped files of the
+ * data set are named in left_out (records.h). Rows of numbers are drawn as bars. Any other source
+ * is an error (ERR_INPUT).
  */
 int data_sheet(const struct sheet_config *config, const struct options *options, int *shown,
 	struct text *left_out, struct err *err);

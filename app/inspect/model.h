@@ -1,7 +1,6 @@
 /*
- * What can be done with a model outside of a run: make its first weights, look
- * at a weights file or an architecture, and trace one training step so that it
- * can be compared with another implementation.
+ * Operations on a model outside of a run: create initial weights, inspect a weights file or an
+ * architecture, and trace one training step for comparison with another implementation.
  */
 #ifndef RETAIN_INSPECT_MODEL_H
 #define RETAIN_INSPECT_MODEL_H
@@ -13,14 +12,13 @@
 #include "nn/engine.h"
 #include "nn/net.h"
 
-/* A number of a net_spec that nobody gave; 0 is a number, and refused. */
+/* A number of a net_spec that was not given; 0 is a number, and rejected. */
 #define MODEL_UNSET INT_MIN
 
 /*
- * Makes the net that is asked for. What is unset comes from the architecture:
- * ImageNet's 1000 classes and 3,224,224 for the ResNets, CIFAR's 10 and 3,32,32
- * for their small variants; other architectures must be told. Free with
- * net_free.
+ * Creates the requested net. Unset fields come from the architecture: ImageNet's 1000 classes and
+ * 3,224,224 for the ResNets, CIFAR's 10 and 3,32,32 for their small variants; other architectures
+ * have no defaults. Free with net_free.
  */
 int model_net(struct net **net, const struct net_spec *asked, struct err *err);
 
@@ -40,13 +38,13 @@ struct model_note {
 	const char *value;
 };
 
-/* All there is to say about a model. Strings live until it is released. */
+/* A description of a model. Strings live until it is released. */
 struct model_info {
 	struct arena arena;
-	uint64_t size;       /* of the file in bytes; 0 when it is an architecture */
+	uint64_t size;       /* of the file in bytes; 0 for an architecture */
 	uint64_t parameters; /* trainable numbers */
 	uint64_t statistics; /* numbers that batch norm keeps */
-	double macs;         /* multiply-adds of one sample's forward pass; 0 when it is a file */
+	double macs;         /* multiply-adds of one sample's forward pass; 0 for a file */
 	int notes_count;
 	struct model_note
 		*notes; /* a file's metadata; arch, norm, classes and input of an architecture */
@@ -54,20 +52,19 @@ struct model_info {
 	struct model_tensor *tensors;
 };
 
-/* Any safetensors file will do. A failed call needs no release. */
+/* Accepts any safetensors file. A failed call needs no release. */
 int model_info_file(struct model_info *info, const char *path, struct err *err);
 int model_info_net(struct model_info *info, const struct net_spec *asked, struct err *err);
 void model_info_release(struct model_info *info);
 
 /*
- * One forward and backward pass in training mode. The batch file holds `input`,
- * float32 (n, channels, height, width) or (n, numbers), and `label`, int64 (n).
- * The out file receives `logits` (n, classes), `losses` (n), their mean `loss`,
- * `grad.NAME` for every parameter and, with batch norm, `stat.NAME` for every
- * running statistic as the pass left it.
+ * One forward and backward pass in training mode. The batch file holds `input`, float32 (n,
+ * channels, height, width) or (n, numbers), and `label`, int64 (n). The out file receives
+ * `logits` (n, classes), `losses` (n), their mean `loss`, `grad.NAME` for every parameter and,
+ * with batch norm, `stat.NAME` for every running statistic after the pass.
  */
 struct model_trace {
-	struct net_spec asked; /* arch, norm and classes; the weights file says what is unset */
+	struct net_spec asked; /* arch, norm and classes; unset ones come from the weights file */
 	struct engine_config engine;
 	int micro; /* samples per micro-batch, 0 for one */
 	const char *weights, *batch, *out;

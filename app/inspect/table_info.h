@@ -1,6 +1,6 @@
 /*
- * What a table holds, column by column, and what looks wrong about it. One pass over the
- * rows; different values are counted up to TABLE_INFO_VALUES.
+ * Describes a table column by column, and what looks wrong about it. One pass over the rows;
+ * distinct values are counted up to TABLE_INFO_VALUES.
  */
 #ifndef RETAIN_INSPECT_TABLE_INFO_H
 #define RETAIN_INSPECT_TABLE_INFO_H
@@ -32,10 +32,10 @@ struct table_info_column {
 	int shown_count;
 };
 
-/* What looks wrong. */
+/* A suspected problem. */
 struct table_info_wrong {
-	bool costs; /* accuracy, most likely; else it is worth a look */
-	bool noted; /* whoever opens the table is told, too */
+	bool costs; /* it probably costs accuracy; else it is worth a look */
+	bool noted; /* also reported when the table is opened */
 	char words[400];
 };
 
@@ -44,14 +44,14 @@ struct table_info {
 	bool headed;
 	int count;
 	struct table_info_column *columns;
-	struct table_info_wrong *wrong; /* what costs comes first */
+	struct table_info_wrong *wrong; /* those that cost come first */
 	int wrong_count;
 };
 
 /* Whether stream.source names a table. */
 bool table_info_is(const struct options *options);
 
-/* Of the table that stream.source names; `brief`: of its first megabytes. */
+/* Describes the table that stream.source names; `brief`: only its first megabytes. */
 int table_info(struct table_info *info, const struct options *options, bool brief, struct err *err);
 void table_info_release(struct table_info *info);
 

@@ -1,4 +1,4 @@
-/* What was counted of a table, for table_info.c, which counts, and table_judge.c. */
+/* Counts over a table, for table_info.c, which counts, and table_judge.c. */
 #ifndef RETAIN_INSPECT_TABLE_INFO_IMPL_H
 #define RETAIN_INSPECT_TABLE_INFO_IMPL_H
 
@@ -7,15 +7,15 @@
 #include "records/table_plan.h"
 #include "records/table_scan.h"
 
-/* What a column is seen to hold. */
+/* Counts of a column. */
 struct seen {
 	struct vocabulary values;
 	int64_t *counts; /* of each value */
 	size_t room;
 	int32_t *class; /* of each value: that of its first row */
-	int64_t *agree; /* its rows that have that class, too */
+	int64_t *agree; /* its rows with that class */
 	size_t class_room, agree_room;
-	int64_t commas, dates, blanks; /* of words: such numbers and dates, blanks within */
+	int64_t commas, dates, blanks; /* of words: decimal commas, dates, blanks within */
 	int64_t wholes, growing;
 	double last;
 	char odd[CELL_SHOWN]; /* the first word */
@@ -28,11 +28,11 @@ struct survey {
 	struct mapped file;
 	struct seen *seen;
 	bool cut;        /* there are more rows */
-	bool as_it_lies; /* rows are learned in their order, or that of their times */
+	bool as_it_lies; /* rows are learned in file order, or by their times */
 	size_t wrong_room;
 };
 
-/* Says what looks wrong. */
+/* Reports what looks wrong. */
 void table_judge(struct survey *s);
 
 #endif

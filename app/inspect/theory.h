@@ -49,27 +49,26 @@ struct theory_case {
 
 extern const struct theory_case theory_cases[]; /* ends with a row without a name */
 
-/* What a row calls its loss, its rate and its drift. */
+/* The names of a row's loss, rate and drift. */
 struct theory_words {
 	const char *loss, *rate, *drift;
 };
 struct theory_words theory_words(const struct theory_case *row);
 
 struct theory_result {
-	double t1, t2, t3;          /* of the right form */
-	double bound[THEORY_FORMS]; /* T1 + T2 + T3 */
-	double mean, least;         /* the weighted mean and the minimum, measured */
-	double error;               /* standard error of mean - bound over the runs */
-	bool allowed;               /* all rates are below 2/L: the theorem speaks of this case */
-	bool allowed_by_paper;      /* all are below L/2 */
+	double t1, t2, t3;             /* of the right form */
+	double bound[THEORY_FORMS];    /* T1 + T2 + T3 */
+	double mean, least;            /* the weighted mean and the minimum, measured */
+	double error;                  /* standard error of mean - bound over the runs */
+	bool allowed;                  /* all rates are below 2/L: the theorem covers this case */
+	bool allowed_by_paper;         /* all are below L/2 */
 	bool mean_above[THEORY_FORMS]; /* by more than THEORY_ERRORS standard errors */
 	bool least_above[THEORY_FORMS];
 };
 
 /*
- * A difference counts if it is larger than this many standard errors, and than rounding.
- * On quadratics without drift the bound is an equality, which chance alone would break
- * in half of all tries.
+ * A difference counts if it exceeds this many standard errors, and rounding. On quadratics
+ * without drift the bound is an equality, which chance alone would violate half of the time.
  */
 enum { THEORY_ERRORS = 4 };
 
@@ -80,17 +79,18 @@ enum { THEORY_RUNS = 100 };
 int theory_run(const struct theory_case *row, int runs, int iterations, uint64_t seed,
 	struct theory_result *result, struct err *err);
 
-/* What all cases together show. */
+/* Summary of all cases. */
 struct theory_verdict {
-	int cases, allowed, held; /* all; those the theorem speaks of; those of them it holds in */
+	int cases, allowed,
+		held; /* all; those the theorem covers; those of them in which it holds */
 	int broken[THEORY_FORMS]; /* allowed cases in which a misprinted form fails */
-	int admitted_wrongly;     /* the paper's condition lets them in, and its bound fails */
-	int refused_wrongly;      /* the paper's condition keeps them out, and the bound holds */
+	int admitted_wrongly;     /* admitted by the paper's condition, but its bound fails */
+	int refused_wrongly;      /* excluded by the paper's condition, but the bound holds */
 };
 
 void theory_count(struct theory_verdict *verdict, const struct theory_result *result);
 
-/* The right form holds wherever it speaks, and every slip is exposed by some case. */
+/* The right form holds wherever it applies, and every misprint is exposed by some case. */
 bool theory_shown(const struct theory_verdict *verdict);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * Live streams: samples that come while the run goes on, an input first, its
- * label whenever it is known, and exist nowhere else. So there is no random
- * access, no known length and no evaluation data; instead there are a session
- * (session/session.h) with its journal, and answers.
+ * Live streams: samples that arrive during the run, an input first, its label whenever it is
+ * known, and exist nowhere else. So there is no random access, no known length and no evaluation
+ * data; instead there are a session (session/session.h) with its journal, and answers.
  */
 #ifndef RETAIN_LIVE_LIVE_H
 #define RETAIN_LIVE_LIVE_H
@@ -13,30 +12,29 @@
 struct live;
 
 /*
- * Lines come from the descriptor `input`, answers go to `output`; both are the
- * caller's. An input of -1 is none: lines come by live_take, and there may be no learner
- * before the first of them that has an input. The config must have a folder. A failed open
- * needs no close.
+ * Lines come from the descriptor `input`, answers go to `output`; the caller owns both. An input
+ * of -1 means none: lines come by live_take, and there may be no learner before the first line
+ * with an input. The config must have a folder. A failed open needs no close.
  */
 int live_open(struct live **live, const struct run_config *config, int input, int output,
 	struct err *err);
 
-/* Goes on until the input ends or the run is stopped, and saves. */
+/* Runs until the input ends or the run is stopped, and saves. */
 int live_go(struct live *live, struct run_result *result, struct err *err);
 void live_close(struct live *live);
 bool live_learns(const struct live *live); /* there is a learner */
 
 /*
- * Lines of several senders, who share the learner and its journal and are answered each on
- * its own. One thread makes these calls, and those of live_session between them
- * (session/session.h): session_flush, session_idle, and session_end.
+ * Lines of several senders, who share the learner and its journal and get separate answers. Call
+ * these from one thread, and those of live_session between them (session/session.h):
+ * session_flush, session_idle, and session_end.
  *
- *	live_begin    brings the learner to where the journal is
+ *	live_begin    brings the learner up to date with the journal
  *	live_take     takes a line; its answers go to `to`, now or by a later call
  *
- * Answers are added to to->words. What they say is true when `settled` is called, or when
- * session_flush has returned; a sender has all of them when nothing is owed by then.
- * `between` is that of struct session_watch. Functions may be NULL.
+ * Answers are added to to->words. They are durable once `settled` is called, or session_flush has
+ * returned; a sender has all of them if none are owed then. `between` is that of struct
+ * session_watch. Functions may be NULL.
  */
 struct live_watch {
 	void (*settled)(void *context);
@@ -47,14 +45,14 @@ struct live_watch {
 struct answers;
 struct feed_line;
 
-enum live_kind { LIVE_ANY, LIVE_INPUTS, LIVE_LABELS }; /* what a line may have */
+enum live_kind { LIVE_ANY, LIVE_INPUTS, LIVE_LABELS }; /* what a line may contain */
 
 int live_begin(struct live *live, const struct live_watch *watch, struct err *err);
 int live_take(struct live *live, const struct feed_line *line, enum live_kind kind,
 	struct answers *to, struct err *err);
 struct session *live_session(struct live *live);
 
-/* From any thread: what an object of NDJSON says; its id may be missing. Nothing is taken of it. */
+/* Thread-safe: parses an NDJSON object, whose id may be missing. Stores nothing. */
 int live_read(struct live *live, const char *bytes, size_t size, const char *where,
 	struct event *line, float *input, struct err *err);
 

@@ -1,26 +1,26 @@
-/* What the cells of a row say, for formats of lines whose fields are parted by a separator. */
+/* Interprets the cells of a row, for line formats with separated fields. */
 #ifndef RETAIN_LIVE_LIVE_CELLS_H
 #define RETAIN_LIVE_LIVE_CELLS_H
 
 #include "formats/csv.h"
 #include "live/live_line.h"
 
-/* The cells of a line without its newline, trimmed; returns how many there are, or a code of csv_row. */
+/* Splits a line without its newline into trimmed cells; returns the count, or a code of csv_row. */
 int live_cells(const char *bytes, size_t size, char separator, struct csv_field *cells, int most);
 
-/* A whole number as JSON would write it is one; anything else is a text. */
+/* An id: an integer in JSON syntax is a number; anything else is text. */
 int live_cell_id(
 	const struct csv_field *cell, const char *where, struct event *line, struct err *err);
 
-/* A class by its name, and one by its number. */
+/* A class by its name, and by its number. */
 int live_cell_name(
 	const struct csv_field *cell, const char *where, struct event *line, struct err *err);
 int live_cell_number(const struct csv_field *cell, const struct live_line_shape *shape,
 	const char *where, struct event *line, struct err *err);
 
 /*
- * Learns the cells of a row and makes its input, or does neither. columns[i] is the column of
- * the shape's schema that cell i belongs to; below 0: none.
+ * Learns the cells of a row and encodes its input, or does neither. columns[i] is the column of
+ * the shape's schema for cell i; negative: none.
  */
 int live_cells_input(const struct csv_field *cells, int n, const int *columns,
 	const struct live_line_shape *shape, const char *where, float *input, struct err *err);

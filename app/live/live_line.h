@@ -40,21 +40,21 @@
 struct live_line_shape {
 	size_t floats; /* of an input */
 	int classes;
-	bool grows;            /* classes come with their labels, so many at most, or by name */
-	bool as_names;         /* ... and labels that are numbers are names, "-1" and "1" */
-	bool unknown;          /* what inputs are: any is taken, and none read */
-	bool anonymous;        /* an id may be missing; it is empty then */
-	bool missing;          /* the model takes inputs in which values are missing, as NAN */
-	struct schema *schema; /* of inputs with names, which it learns from; NULL: numbers */
-	int *columns;          /* in CSV: those of the schema, in their order in a line */
+	bool grows;     /* classes grow with their labels, up to `classes`, or by name */
+	bool as_names;  /* ... and numeric labels are names, "-1" and "1" */
+	bool unknown;   /* the input shape is unknown: any input is accepted, and none read */
+	bool anonymous; /* an id may be missing; it is empty then */
+	bool missing;   /* the model accepts missing values, as NAN */
+	struct schema *schema; /* of named inputs, which it learns from; NULL: numbers */
+	int *columns;          /* in CSV: the schema's, in the order of a line */
 	int columns_count;
-	struct live_table *table; /* whose rows lines are; it learns from headings */
+	struct live_table *table; /* whose rows the lines are; it learns from headings */
 };
 
 /*
- * What the first of some lines that has an input says of inputs: a schema, for schema_free,
- * or so many numbers. Lines before it leave both as they are, and are ERR_INPUT where it is
- * their input that can be no first one; `heading` is what one of them said, for mem_free.
+ * The input shape from the first line with an input: a schema, for schema_free, or a number of
+ * floats. Lines before it leave both unset, and are ERR_INPUT if their input cannot be a first
+ * one; `heading` is one line's heading, for mem_free.
  */
 struct schema_sizes;
 struct live_first {
@@ -64,17 +64,17 @@ struct live_first {
 	int headings;
 	struct schema *schema;
 	size_t floats;
-	bool labels_only; /* inputs are not taken here */
+	bool labels_only; /* inputs are not accepted here */
 	struct live_table *table;
 };
 typedef int live_line_first(
 	struct live_first *first, const char *bytes, size_t size, struct err *err);
 
 /*
- * Reads `size` bytes without their newline. The input, if there is one, goes to
- * `input`. `where` begins the sentence of an error, "line 17". ERR_MEMORY is
- * ours, ERR_FORMAT and ERR_INPUT the line's fault; *line then has what was read
- * of the id, or an empty one. A line that says nothing has neither input nor label.
+ * Parses `size` bytes without their newline. The input, if there is one, goes to `input`. `where`
+ * begins error messages, "line 17". ERR_MEMORY is ours, ERR_FORMAT and ERR_INPUT are the line's
+ * fault; *line then has the id if it was read, or an empty one. An empty line has neither input
+ * nor label.
  */
 typedef int live_line_read(const char *bytes, size_t size, const char *where,
 	const struct live_line_shape *shape, struct event *line, float *input, struct err *err);
@@ -84,7 +84,7 @@ struct live_line_format {
 	live_line_read *read;
 	live_line_first *first;
 	bool lists; /* a line may be a list of several */
-	/* Whether a line is likely one of this format; NULL: it has to be said. */
+	/* Whether a line probably has this format; NULL: it must be configured. */
 	bool (*likely)(const char *bytes, size_t size);
 };
 
@@ -93,21 +93,21 @@ extern const struct live_line_format live_line_formats[]; /* ends with a row wit
 live_line_read live_line_ndjson, live_line_csv, live_line_table;
 live_line_first live_first_ndjson, live_first_csv, live_first_table;
 
-/* The first format that a line is likely of; NULL: none. */
+/* The first format that matches a line; NULL: none. */
 const struct live_line_format *live_line_guess(const char *bytes, size_t size);
 
 /*
- * The two readers that live_line_ndjson is made of. The quick one reads what is written plainly;
- * false: it does not know. Then, and only then, the other is asked; where both know they agree.
+ * The two readers behind live_line_ndjson. The quick one handles plain syntax; false: it cannot
+ * tell. Only then the other is used; whenever both can tell, they agree.
  */
 bool live_line_quick(const char *bytes, size_t size, const struct live_line_shape *shape,
 	struct event *line, float *input);
 live_line_read live_line_json;
 
-/* For formats: an id that is a number or a text, and a label that must be a class or name one. */
+/* For formats: an id that is a number or a text, and a label that must be a class or its name. */
 void live_line_number_id(struct event *line, int64_t number);
 int live_line_text_id(struct event *line, const char *words, const char *where, struct err *err);
-/* Where values cannot be missing, none may be: of inputs that a schema made. */
+/* Rejects missing values in an input encoded by a schema, if the model does not accept them. */
 int live_line_missing(const struct live_line_shape *shape, const float *input, const char *where,
 	struct err *err);
 int live_line_label(struct event *line, int64_t label, const struct live_line_shape *shape,

@@ -1,17 +1,17 @@
 /*
- * Rows of a table as lines, as `cat clicks.csv | retain run -` sends them. A first line of words
- * names the columns; without one they are numbered, from 1. The [table] keys say what columns
- * are, as they do for files: one is the label, a time is left out, the others are the input. A
- * column that is called id has the ids of rows; without one a row's id is its number, which
- * goes on when the stream is taken up again.
+ * Rows of a table as lines, as in `cat clicks.csv | retain run -`. A first line of words names
+ * the columns; without one they are numbered, from 1. The [table] keys define the columns, as for
+ * files: one is the label, a time is skipped, the others are the input. A column called id has
+ * the ids of rows; without one a row's id is its number, which continues when the stream is
+ * resumed.
  *
  *	x,y,city,class
  *	0.5,-1.25,Rome,UP
  *	0.25,1,Oslo,
  *
- * A row without a label is only predicted. Where rows have ids, a row of an id and a label and
- * nothing else is a late label. A line that has the names of all columns is a heading,
- * wherever it comes, and gives the order of columns from then on.
+ * A row without a label is only predicted. If rows have ids, a row with only an id and a label is
+ * a late label. A line with the names of all columns is a heading, wherever it comes, and sets
+ * the order of columns from then on.
  */
 #ifndef RETAIN_LIVE_LIVE_TABLE_H
 #define RETAIN_LIVE_LIVE_TABLE_H
@@ -24,14 +24,14 @@ struct journal;
 
 struct live_table {
 	const struct options *options;
-	struct table_plan plan; /* of `count` 0: no line has said what columns there are */
-	int *columns;           /* the schema's, by cell; below 0: it is no input */
-	int id;                 /* column; -1: there is none */
-	struct text heading;    /* the line that named or first had them */
+	struct table_plan plan; /* its `count` is 0 until a line defines the columns */
+	int *columns;           /* the schema's, by cell; negative: not an input */
+	int id;                 /* column; -1: none */
+	struct text heading;    /* the line that named the columns, or the first row */
 	bool noted;             /* ... is in the journal, or will be with the next input */
 	struct csv_field *cells;
-	size_t columns_room, cells_room; /* as the widest line needed */
-	int64_t rows;                    /* the number of the last one that had no id */
+	size_t columns_room, cells_room; /* for the widest line so far */
+	int64_t rows;                    /* the number of the last one without an id */
 	int64_t kept;                    /* ... that the journal knows */
 };
 
@@ -45,11 +45,11 @@ bool live_table_is(const char *bytes, size_t size);
 /* "a table: 4 numbers, label "class"" */
 void live_table_about(const struct live_table *table, struct text *words);
 
-/* Keeps with the next input what later lines need: the columns, and the last row's number. */
+/* Stores with the next input what later lines need: the columns, and the last row's number. */
 int live_table_note(
 	struct live_table *table, struct journal *journal, const char *last_id, struct err *err);
 
-/* Takes up what a former process kept. */
+/* Restores what an earlier process stored. */
 int live_table_noted(struct live_table *table, struct journal *journal, const struct schema *schema,
 	struct err *err);
 

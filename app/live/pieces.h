@@ -1,4 +1,4 @@
-/* The values of a JSON list as they stand there, found by brackets and quotes alone. */
+/* The raw values of a JSON list, found by brackets and quotes alone. */
 #ifndef RETAIN_LIVE_PIECES_H
 #define RETAIN_LIVE_PIECES_H
 
@@ -15,13 +15,16 @@ struct pieces {
 	size_t size, at;
 };
 
-/* The next value; false after the last, or where it is no list. */
+/* The next value; false after the last, or if it is not a list. */
 bool pieces_next(struct pieces *pieces, struct piece *piece);
 
-/* How many there are; -1 if brackets or quotes do not fit. The values may be anything. */
+/* The number of values; -1 if brackets or quotes do not match. The values are not checked. */
 int pieces_count(const char *bytes, size_t size);
 
-/* Makes each value of a list a line, in place; line ends within them become blanks. -1: no list. */
+/*
+ * Turns each value of a list into a line, in place; line ends within them become blanks. -1: not
+ * a list.
+ */
 int pieces_to_lines(char *bytes, size_t *size);
 
 #endif
