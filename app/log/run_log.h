@@ -1,17 +1,17 @@
 /*
- * Reads a run folder back. Reports, figures and `retain show` all see a run through
- * this, whether it ended a moment ago or last year, or is still going.
+ * Reads a run folder back. Reports, figures and `retain show` all see a run through this, whether
+ * it has ended or is still running.
  *
- * A folder is whole when its run has ended. While a run goes on, or after it was
+ * A folder is complete when its run has ended. While a run is in progress, or after it was
  * killed, matrix.csv, classes.json and run.json are missing and the last line of metrics.csv or
- * events.jsonl may break off: such a line is left out. Anything else that does not
- * follow the format is an error whose sentence names the file and the line.
+ * events.jsonl may be cut off: such a line is skipped. Any other format error is reported with
+ * the file and the line.
  *
- * Logs may be of any length: of one beyond 16 MiB rows and windows are thinned out evenly, the
- * last row and all decisions are there.
+ * Logs may have any length: beyond 16 MiB rows and windows are thinned out evenly, but the last
+ * row and all decisions are kept.
  *
- * The parsers work on bytes and know no files, so that they can be tested with
- * anything. They take time and memory in proportion to what they are given.
+ * The parsers work on bytes, not files, so that they can be tested with anything. Their time and
+ * memory are linear in the input.
  */
 #ifndef RETAIN_LOG_RUN_LOG_H
 #define RETAIN_LOG_RUN_LOG_H
@@ -28,9 +28,9 @@
 
 enum run_log_state {
 	RUN_LOG_ENDED,
-	RUN_LOG_STOPPED, /* before its end, in good order */
+	RUN_LOG_STOPPED, /* before its end, cleanly */
 	RUN_LOG_GOING,   /* a process works in the folder */
-	RUN_LOG_KILLED,  /* neither an end nor a process */
+	RUN_LOG_KILLED,  /* neither finished nor running */
 };
 
 /* A line of config.ini. */
@@ -39,15 +39,15 @@ struct run_setting {
 	const char *value;
 };
 
-/* The end of a window of validation. NAN where there is nothing. */
+/* The end of a validation window. NAN if there is no value. */
 struct run_window {
 	int64_t iteration;
 	double loss_sgd, loss_ma, acc_sgd, acc_ma; /* ma: of the better average */
-	double sigma, gamma1, gamma2;              /* gammas: those in use during the window */
+	double sigma, gamma1, gamma2;              /* gammas: in use during the window */
 	double rate;                               /* after it */
 };
 
-/* A cut of the rate and what led to it. A kind of schedule leaves 0 what it does not look at. */
+/* A cut of the rate and its cause. A kind of schedule leaves fields it does not use at 0. */
 struct run_cut {
 	int64_t iteration;
 	double before, after;
@@ -55,20 +55,20 @@ struct run_cut {
 	double score;
 	int64_t score_age, sigma_age;
 	double sigma_mean, sigma_error;
-	bool rollback; /* no schedule cut it: the loss was no number ... */
-	int64_t to;    /* ... and the run went back to this iteration */
+	bool rollback; /* not cut by the schedule: the loss was NaN ... */
+	int64_t to;    /* ... and the run was rolled back to this iteration */
 };
 
-/* A drift alarm: after how many samples, and the shares of errors before and since. */
+/* A drift alarm: after how many samples, and the error rates before and since. */
 struct run_alarm {
 	int64_t iteration, sample;
 	double before, after;
 };
 
-/* How often a class came, was recognised before its label came, and was said. */
+/* How often a class was seen, recognised before its label came, and predicted. */
 struct run_class {
 	int64_t label;
-	const char *name; /* NULL: it has none */
+	const char *name; /* NULL: unnamed */
 	int64_t seen, right, said;
 };
 
@@ -83,7 +83,7 @@ struct run_matrix {
 	double *cells; /* rows * bins; NAN: no data */
 };
 
-/* A number or a word of run.json. */
+/* A number or string of run.json. */
 struct run_fact {
 	const char *name;
 	const char *word; /* NULL: it is a number */
@@ -108,19 +108,19 @@ struct run_log {
 	size_t class_count;
 	struct run_confusion *confusions; /* the most frequent first */
 	size_t confusion_count;
-	struct run_matrix matrix; /* rows 0: there is none */
-	bool has_facts;           /* there is a run.json */
+	struct run_matrix matrix; /* rows 0: none */
+	bool has_facts;           /* run.json exists */
 	bool stopped;
 	struct ledger ledger;
-	bool has_kept; /* how many samples were kept at the end is known: */
+	bool has_kept; /* the number of samples kept at the end is known: */
 	int64_t kept_training, kept_validation;
 	struct run_fact
-		*facts; /* all others but tables and lists; those of "data" as "data.NAME" */
+		*facts; /* all others except tables and lists; those of "data" as "data.NAME" */
 	size_t fact_count;
 	struct arena arena; /* holds all of the above except rows */
 };
 
-/* All of a folder's files, or only some, which is quicker. */
+/* All of a folder's files, or a subset, which is faster. */
 enum run_log_files {
 	RUN_LOG_CONFIG = 1,
 	RUN_LOG_METRICS = 2,
@@ -134,26 +134,26 @@ enum run_log_files {
 int run_log_open(struct run_log **log, const char *folder, unsigned files, struct err *err);
 void run_log_close(struct run_log *log);
 
-/* Whether there is a config.ini in the folder, by which a run folder is known. */
+/* Whether the folder has a config.ini, which identifies a run folder. */
 bool run_log_here(const char *folder);
 
 /* A setting's value, or NULL. */
 const char *run_log_setting(const struct run_log *log, const char *key);
-/* ... as a number; NAN where it is none. */
+/* ... as a number; NAN if it is not one. */
 double run_log_number(const struct run_log *log, const char *key);
 
 const char *run_log_state_words(enum run_log_state state);
 
-/* What malr's C3 compares sigma with; NAN where nothing does. */
+/* The threshold of sigma in malr's C3; NAN if unused. */
 double run_log_epsilon(const struct run_log *log);
 
-/* How far it is, in [0, 1]; NAN where nobody can say. */
+/* The fraction done, in [0, 1]; NAN if unknown. */
 double run_log_progress(const struct run_log *log);
 
 /*
- * "rate 0.2 → 0.1: validation stuck for 3 000 iterations, gap not wider for 3 500,
- * gap 4.1 % > 2 %"; of a rollback "back to iteration 600, since the loss was no
- * number: rate 0.2 → 0.1". With "->" for the arrow where UTF-8 is not spoken.
+ * "rate 0.2 → 0.1: validation stuck for 3 000 iterations, gap not wider for 3 500, gap 4.1 % > 2
+ * %"; for a rollback "back to iteration 600, since the loss was no number: rate 0.2 → 0.1". The
+ * arrow is "->" without UTF-8.
  */
 void run_log_cut_words(
 	const struct run_log *log, const struct run_cut *cut, bool utf8, struct text *out);
@@ -161,12 +161,12 @@ void run_log_cut_words(
 /* "after 12 345 samples: wrong 8.1 % of the time, then 31.0 %" */
 void run_log_alarm_words(const struct run_alarm *alarm, struct text *out);
 
-/* NULL: it has none. */
+/* NULL: unnamed. */
 const char *run_log_class_name(const struct run_log *log, int64_t label);
 
 /*
- * How many samples a run's numbers rest on; 0: nobody can say. Below RUN_LOG_FEW a number is
- * shown with it.
+ * The number of samples behind a run's numbers; 0: unknown. Below RUN_LOG_FEW it is shown with
+ * the number.
  */
 enum { RUN_LOG_FEW = 100, RUN_LOG_RECENT = 1000 };
 struct run_rests {
@@ -177,17 +177,17 @@ void run_log_rests(const struct run_log *log, struct run_rests *rests);
 
 /*
  * "Right on held-out samples": the latest window's validation accuracy of the best average, or of
- * the plain model where there is no average; NAN before the first window has ended.
+ * the plain model if there is no average; NAN before the first window has ended.
  */
 double run_log_held_out(const struct metrics_row *row);
 
-/* 19200 as "19 200", somewhere in out. */
+/* Formats 19200 as "19 200", somewhere in out. */
 enum { RUN_LOG_GROUPED = 32 };
 const char *run_log_grouped(char out[RUN_LOG_GROUPED], int64_t number);
 
 /*
- * The parsers: each adds one file's content to a zeroed or begun log. `where` is the
- * file's name in messages. The bytes are followed by a NUL byte and are written into.
+ * The parsers: each adds one file's content to a zeroed or partly filled log. `where` is the
+ * file's name in messages. The bytes are followed by a NUL byte and are modified.
  */
 int run_log_parse_config(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
@@ -203,7 +203,7 @@ int run_log_parse_facts(
 int run_log_parse_classes(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
 
-/* Frees what the parsers made; the log is zeroed. */
+/* Frees what the parsers allocated and zeroes the log. */
 void run_log_release(struct run_log *log);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether two run folders hold the same results, to the last byte. */
+/* Whether two run folders hold identical results, byte for byte. */
 #ifndef RETAIN_LOG_SAME_H
 #define RETAIN_LOG_SAME_H
 
@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Compares model.safetensors, events.jsonl, matrix.csv and metrics.csv, the last
- * one without its last column, `seconds`. If they differ, reason says where.
+ * Compares model.safetensors, events.jsonl, matrix.csv and metrics.csv, the last one without its
+ * last column, `seconds`. If they differ, reason says where.
  */
 bool same_run(const char *a, const char *b, char *reason, size_t size);
 

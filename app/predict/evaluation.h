@@ -1,8 +1,8 @@
 /*
- * How good predictions are, of samples whose labels are known: altogether, by time range, by
- * class, what was taken for what, and whether probabilities mean what they say.
+ * The quality of predictions of labelled samples: overall, by time range, by class, confusions,
+ * and calibration.
  *
- * A zeroed evaluation is empty; evaluation_add is what predict() tells (predict/predict.h).
+ * Zeroed: empty. evaluation_add is a callback for predict() (predict/predict.h).
  */
 #ifndef RETAIN_PREDICT_EVALUATION_H
 #define RETAIN_PREDICT_EVALUATION_H
@@ -19,11 +19,11 @@
 enum { EVALUATION_BINS = 15 }; /* of confidence */
 
 struct evaluation_sample {
-	int64_t time; /* or its row, where the data has no times */
+	int64_t time; /* or its row, if the data has no times */
 	int32_t class, predicted;
-	float confidence; /* probability of what was predicted */
-	float likelihood; /* probability of what it is */
-	bool five;        /* the label is among the five most probable */
+	float confidence; /* probability of the prediction */
+	float likelihood; /* probability of the true class */
+	bool five;        /* the label is in the top five */
 };
 
 struct evaluation {
@@ -39,7 +39,7 @@ struct evaluation {
 void evaluation_add(void *evaluation, const struct predict_told *told);
 void evaluation_release(struct evaluation *evaluation);
 
-/* Over samples from `first` up to `end` in the order in which they lie. Shares in [0, 1]. */
+/* Over samples `first` up to `end` in their current order. Fractions in [0, 1]. */
 struct evaluation_sum {
 	int64_t count;
 	double accuracy, five, loss; /* loss: mean -log of the likelihood, in nats */
@@ -47,7 +47,7 @@ struct evaluation_sum {
 struct evaluation_sum evaluation_sum(
 	const struct evaluation *evaluation, int64_t first, int64_t end);
 
-/* A range of equal time out of `ranges`; sorts the samples by time the first time. */
+/* One of `ranges` ranges of equal time; sorts the samples by time on first use. */
 struct evaluation_range {
 	int64_t from, to; /* times, or rows */
 	struct evaluation_sum sum;
@@ -63,10 +63,10 @@ struct evaluation_bin {
 void evaluation_bins(
 	const struct evaluation *evaluation, struct evaluation_bin bins[EVALUATION_BINS]);
 
-/* Expected calibration error: the mean gap of confidence and accuracy over the bins. */
+/* Expected calibration error: the mean gap between confidence and accuracy over the bins. */
 double evaluation_calibration(const struct evaluation_bin bins[EVALUATION_BINS]);
 
-/* All of it as tables, or as one line of JSON; the whole confusion matrix as CSV. */
+/* Everything as tables, or as one line of JSON; the whole confusion matrix as CSV. */
 void evaluation_text(struct evaluation *evaluation, int ranges, int worst, struct text *out);
 void evaluation_json(struct evaluation *evaluation, int ranges, struct text *out);
 int evaluation_confusion(const struct evaluation *evaluation, struct text *out, struct err *err);

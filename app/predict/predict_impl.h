@@ -1,4 +1,4 @@
-/* Where samples come from and where answers go, for the files of this room. */
+/* Sources of samples and outputs of answers, for the files of this room. */
 #ifndef RETAIN_PREDICT_PREDICT_IMPL_H
 #define RETAIN_PREDICT_PREDICT_IMPL_H
 
@@ -10,62 +10,62 @@
 #include "session/asked.h"
 #include "schema/schema.h"
 
-/* Samples that are predicted together, and those of one task. */
+/* Samples predicted together, and those of one task. */
 enum { PREDICT_BATCH = 4096, PREDICT_PIECE = 32 };
 
-/* What the weights file says of a model. */
+/* A model and its metadata. */
 struct predict_model {
 	struct retain_model *model;
-	struct asked *asked; /* what answers instead; NULL: the model does */
+	struct asked *asked; /* answers instead; NULL: the model does */
 	int question;        /* ... of learn/learner.h */
 	struct retain_shape shape;
 	struct schema *schema;   /* NULL: inputs are numbers, or images */
-	const char **names;      /* of classes; NULL where one has none */
-	struct vocabulary known; /* names, and numbers where there is none, by class */
+	const char **names;      /* of classes; NULL if unnamed */
+	struct vocabulary known; /* names, or numbers if unnamed, by class */
 };
 
-/* Opens what answers, and says what it is. Close it also after a failure. */
+/* Opens the model that answers, and logs what it is. Close it even after a failure. */
 int predict_model_open(
 	struct predict_model *model, const struct predict_config *config, struct err *err);
 void predict_model_close(struct predict_model *model);
 
-/* Probabilities of all classes for n inputs, from any thread. */
+/* Probabilities of all classes for n inputs. Thread-safe. */
 int predict_ask(const struct predict_model *model, const float *inputs, int n, float *probabilities,
 	struct err *err);
 
-/* The class of a name or number; -1: the model has no such class. */
+/* The class of a name or number; -1: not a class of the model. */
 int32_t predict_class(const struct predict_model *model, const char *name);
 
-/* Samples in their order, by batches. */
+/* Samples in order, in batches. */
 struct predict_rows;
 struct predict_rows_type {
-	/* How many samples the next batch has, at most PREDICT_BATCH; 0: no more. */
+	/* The number of samples of the next batch, at most PREDICT_BATCH; 0: end. */
 	int (*next)(struct predict_rows *rows, int *count, struct err *err);
 	/*
-	 * Sample i of the batch: its input, and its class, -1: none, -2: one that the model does
-	 * not know. Several threads may ask at a time, each with a number of its own.
+	 * Sample i of the batch: its input and its class, -1: none, -2: unknown to the model.
+	 * Thread-safe for distinct workers.
 	 */
 	int (*make)(struct predict_rows *rows, int i, int worker, float *input, int32_t *class,
 		struct err *err);
-	/* When sample i was; NULL: nobody knows. */
+	/* The time of sample i; NULL: unknown. */
 	int64_t (*time)(struct predict_rows *rows, int i);
-	/* The id of sample i as JSON, NULL: it has none. */
+	/* The id of sample i as JSON, NULL: none. */
 	const char *(*id)(struct predict_rows *rows, int i);
-	/* The file that sample i is, where rows->files; until it is asked again. */
+	/* The file of sample i, if rows->files; valid until the next call. */
 	const char *(*file)(struct predict_rows *rows, int i);
 	void (*close)(struct predict_rows *rows);
 };
 
 struct predict_rows {
 	const struct predict_rows_type *type;
-	int64_t total; /* 0: not known */
-	bool live;     /* answers should go out as soon as they can */
-	bool files;    /* samples are files of their own */
+	int64_t total; /* 0: unknown */
+	bool live;     /* answers should be sent as soon as possible */
+	bool files;    /* samples are separate files */
 };
 
 /*
- * The options may change, and live as long as the rows. Both make *rows, also after a failure, if
- * it is not NULL: close it.
+ * The options may be modified, and must outlive the rows. Both may set *rows even on failure:
+ * close it unless it is NULL.
  */
 int predict_records_open(struct predict_rows **rows, const struct predict_config *config,
 	const struct predict_model *model, struct options *options, int workers, struct err *err);
@@ -75,16 +75,16 @@ int predict_lines_open(struct predict_rows **rows, const struct predict_config *
 /* Whether data is a file of lines, or standard input. */
 bool predict_is_lines(const char *data);
 
-/* Says which of a table's columns a model does not know. */
+/* Logs which of a table's columns the model does not know. */
 struct table_plan;
 void predict_ignored(const struct predict_config *config, const struct table_plan *plan);
 
-/* Answers, as a format has them. */
+/* An answer to be formatted. */
 struct predict_answer {
 	int64_t row; /* from 1 */
 	const char *id, *file;
 	const char *fault;          /* why there is no answer; NULL: there is one */
-	const int32_t *classes;     /* the most probable, top of them */
+	const int32_t *classes;     /* the `top` most probable */
 	const float *probabilities; /* of all classes */
 	int32_t class;              /* as in struct predict_told */
 	int64_t time;

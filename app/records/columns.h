@@ -1,17 +1,14 @@
 /*
- * Columns of a CSV file that stand for labels, times and parts, read cell by cell,
- * as manifests and tables both need them.
+ * Parses the label, time and part columns of a CSV file cell by cell, for manifests and tables.
  *
- * Labels: where all are whole numbers they are the classes' numbers, unless they are said
- * to be names, or leave large gaps; else all are names, and classes are numbered in the
- * order of their names, by bytes.
+ * Labels: if all are integers they are class numbers, unless configured as names or with large
+ * gaps; else all are names, and classes are numbered in byte order of their names.
  *
- * Times: where all are whole numbers they stay as they are; numbers with a fraction
- * are seconds, and like dates (ISO 8601, UTC unless they say otherwise) become
- * microseconds. Dates and numbers do not mix.
+ * Times: if all are integers they are kept; numbers with a fraction are seconds and become
+ * microseconds, and so do dates (ISO 8601, UTC by default). Dates and numbers do not mix.
  *
- * The kind of a column is certain only after its last row. So a cell may return
- * COLUMN_AGAIN: the reader must begin anew. This happens at most once per column.
+ * The kind of a column is certain only after its last row. So a cell may return COLUMN_AGAIN: the
+ * reader must start over. This happens at most once per column.
  */
 #ifndef RETAIN_RECORDS_COLUMNS_H
 #define RETAIN_RECORDS_COLUMNS_H
@@ -25,31 +22,31 @@
 #include "records/records.h"
 #include "base/vocabulary.h"
 
-/* Labels are below this. */
+/* Upper bound of labels. */
 #define COLUMN_LABELS (1 << 24)
 
 enum { COLUMN_AGAIN = 1 };
 
-/* LABEL_AUTO: numbers, unless most of those below the largest never come. */
+/* LABEL_AUTO: numbers, unless most of those below the largest never occur. */
 enum label_kind { LABEL_NUMBERS, LABEL_NAMES, LABEL_AUTO };
 enum label_kind label_kind(const char *word);
 
-/* Zeroed, but for the kind: no row has been seen. */
+/* Zeroed except for the kind: no row yet. */
 struct label_column {
 	enum label_kind kind;
 	bool named;
-	int64_t largest;     /* of numbers, */
-	int64_t different;   /* so many of which came */
-	unsigned char *came; /* a bit each, with LABEL_AUTO */
+	int64_t largest;     /* of the numbers, */
+	int64_t different;   /* how many distinct ones occurred */
+	unsigned char *came; /* a bit for each, with LABEL_AUTO */
 	size_t room;
 	struct vocabulary vocabulary;
 };
 
-/* *label becomes the class, or for names the number to give to label_column_end's ranks. */
+/* *label becomes the class or, for names, an index into label_column_end's ranks. */
 int label_column_cell(
 	struct label_column *column, struct csv_field cell, int64_t *label, struct err *err);
 /*
- * After the last row: how many classes there are; *ranks (mem_free) is NULL for numbers. With
+ * After the last row: the number of classes; *ranks (mem_free) is NULL for numbers. With
  * LABEL_AUTO it may be COLUMN_AGAIN.
  */
 int label_column_end(struct label_column *column, int *classes, uint32_t **ranks, struct err *err);
@@ -62,9 +59,9 @@ int time_column_cell(enum time_kind *kind, struct csv_field cell, int64_t *time,
 int part_column_cell(struct csv_field cell, enum records_part *part, struct err *err);
 
 /*
- * Takes the row that begins at a byte apart. Returns its size with its line end; 0: only
- * blank lines follow; negative: an error that names the row, also if it has not so many
- * columns, nor more than `most` bytes.
+ * Parses the row that begins at a byte. Returns its size including its line end; 0: only blank
+ * lines follow; negative: an error that names the row, also for a wrong number of columns or more
+ * than `most` bytes.
  */
 int64_t columns_row(const struct mapped *file, size_t at, char separator, int columns, int most,
 	uint64_t number, struct csv_field *fields, struct err *err);
@@ -72,11 +69,11 @@ int64_t columns_row(const struct mapped *file, size_t at, char separator, int co
 /* The size of the line that begins at a byte, with its end. */
 size_t columns_line(const struct mapped *file, size_t at);
 
-/* Puts file, row and column before what is wrong with a cell; returns the code. */
+/* Prefixes a cell's error with file, row and column; returns the code. */
 int columns_bad_cell(
 	const struct mapped *file, uint64_t number, const char *column, int code, struct err *err);
 
-/* A cell for messages: at most 60 bytes of it, control characters as dots. */
+/* A cell for messages: at most 60 bytes of it, with control characters as dots. */
 #define CELL_SHOWN 64
 const char *cell_shown(struct csv_field cell, char out[CELL_SHOWN]);
 

@@ -1,6 +1,6 @@
 /*
- * What kinds of records share whose images an index names: folders, manifests, archives.
- * Their storage begins with a struct image_records.
+ * Shared by the kinds of records with an index of images: folders, manifests, archives. Their
+ * storage begins with a struct image_records.
  */
 #ifndef RETAIN_RECORDS_IMAGE_RECORDS_H
 #define RETAIN_RECORDS_IMAGE_RECORDS_H
@@ -11,40 +11,38 @@
 struct image_records {
 	struct records base;
 	struct index_file file;
-	const void *entries;     /* as the kind lays them out */
-	const int64_t *times;    /* NULL: there are none */
-	const uint32_t *classes; /* where their names begin; NULL: they have none */
+	const void *entries;     /* laid out by the kind */
+	const int64_t *times;    /* NULL: none */
+	const uint32_t *classes; /* offsets of their names; NULL: unnamed */
 	const char *class_names;
 	uint64_t class_names_size;
-	struct name_list
-		left_out; /* files that are no images; an index that has some is not kept */
+	struct name_list left_out; /* files that are not images; an index with any is not cached */
 };
 
 /*
  * The usual layout of an index: this header, or one that begins with it; entries[count];
- * times[count] if it is timed; where the classes' names begin; the names with their NULs;
- * a NUL.
+ * times[count] if it is timed; the offsets of class names; the names with their NULs; a NUL.
  */
 struct image_header {
 	uint64_t count, class_names_size;
 	uint32_t classes, timed, parted, unused;
 };
 
-/* Finds the parts of an index of that layout; false if they do not add up. */
+/* Locates the parts of an index of that layout; false if they do not add up. */
 bool image_records_unpack(struct image_records *images, size_t header_size, size_t entry_size);
 
-/* Fills in info from what a header says. */
+/* Fills in info from a header. */
 void image_records_info(struct image_records *images, const struct image_header *header);
 
-/* The record of an entry: a label beyond the classes is none. */
+/* The record of an entry: a label beyond the classes counts as none. */
 struct record image_record(const struct records *records, int64_t i, uint64_t label, uint64_t part);
 
-/* Usual entries are numbers: bits 0..39 where the name is, 40..61 label, 62..63 part. */
+/* Usual entries are integers: bits 0..39 offset of the name, 40..61 label, 62..63 part. */
 enum { IMAGE_AT_BITS = 40, IMAGE_LABEL_BITS = 22, IMAGE_PART_FROM = 62 };
 #define IMAGE_AT_MASK    ((UINT64_C(1) << IMAGE_AT_BITS) - 1)
 #define IMAGE_LABEL_MASK ((UINT64_C(1) << IMAGE_LABEL_BITS) - 1)
 
-/* Ends what is kept here. */
+/* Releases everything held here. */
 void image_records_release(struct image_records *images);
 
 /* For rows of records_types; look is for usual entries. */

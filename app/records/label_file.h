@@ -22,13 +22,12 @@
 #include "base/err.h"
 #include "base/name_list.h"
 
-/* The path of the labels for `folder`, for mem_free; NULL in *path where there are none. */
+/* The path of the labels for `folder`, for mem_free; *path is NULL if there are none. */
 int label_file_find(char **path, const char *folder, struct err *err);
 
 /*
- * Fills in the label of each image. `images` and `classes` are sorted. An image
- * without a label, an unknown class or a line that says too little is an error that
- * names the file and its row.
+ * Fills in the label of each image. `images` and `classes` are sorted. A missing label, an
+ * unknown class or an incomplete line is an error that names the file and its row.
  */
 int label_file_read(const char *path, const struct name_list *images,
 	const struct name_list *classes, int32_t *labels, struct err *err);

@@ -18,7 +18,7 @@
 #include "formats/csv.h"
 #include "records/image_records.h"
 
-/* No row has more columns, no row is longer. */
+/* Limits on columns and on the length of a row. */
 enum { MANIFEST_COLUMNS = 256, MANIFEST_ROW = 1 << 20 };
 
 struct manifest {
@@ -32,23 +32,25 @@ struct manifest {
 bool manifest_index_likely(const char *bytes, size_t size);
 
 /*
- * Fills in the images and the header. The file is open, and its bytes are looked at only
- * now. Rows that make no sense are errors, or where `lenient` records without a label.
+ * Fills in the images and the header. The file is open, and its bytes are read only now. Invalid
+ * rows are errors or, if `lenient`, records without a label.
  */
 int manifest_index_open(struct manifest *manifest, bool lenient, struct err *err);
 
 struct record manifest_index_look(const struct records *records, int64_t i);
 
-/* Where row i begins and how long it is at most; its number, which counts the header. */
+/* The offset of row i and its maximum length; its number, counting the header. */
 uint64_t manifest_index_row(
 	const struct manifest *manifest, int64_t i, size_t *size, uint64_t *number);
 
-/* The path in a row's bytes as they are now. False if there is none that fits. */
+/* The path in a row's current bytes. False if there is none that fits. */
 bool manifest_index_path(
 	const struct manifest *manifest, const char *row, size_t size, char *path, size_t room);
 
-/* A number for the user of a record, read from the manifest; RECORDS_NO_USER if it cannot
- * be read any more. */
+/*
+ * A number for the user of a record, read from the manifest; RECORDS_NO_USER if it can no longer
+ * be read.
+ */
 int64_t manifest_index_user(const struct records *records, int64_t i);
 
 #endif

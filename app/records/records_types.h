@@ -4,10 +4,10 @@
 
 #include "records/records.h"
 
-/* No image file is larger than this. */
+/* The maximum size of an image file. */
 #define RECORD_IMAGE_MOST ((size_t)256 << 20)
 
-/* In an index of 24 bits for a label: there is none. */
+/* In an index with 24 bits for a label: no label. */
 #define RECORD_NO_LABEL ((UINT64_C(1) << 24) - 1)
 
 extern const struct records_type records_cifar, records_folder, records_idx, records_manifest,

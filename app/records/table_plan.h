@@ -1,17 +1,16 @@
 /*
- * What the columns of a table are: one is the label, perhaps one the time, others
- * are numbers, categories or texts, or ignored. Made from the [table] keys and the first
- * row; what a column is that no key names shows while rows are read. What rows become as
- * floats is a schema's business.
+ * The roles of a table's columns: one is the label, perhaps one the time, others are numbers,
+ * categories or texts, or ignored. Derived from the [table] keys and the first row; the role of a
+ * column that no key names becomes clear while rows are read. A schema defines how rows become
+ * floats.
  *
- * With table.header = auto the first line is compared with the next thousand. It is a
- * header if its words do not come again below them and its numbers, if any, count up
- * by one. It is also a header if it has no number and one of its words stands above
- * numbers alone, save where the same line comes again. Columns are named by their header or
- * by their number, from 1.
+ * With table.header = auto the first line is compared with the next thousand. It is a header if
+ * its words do not occur again below them and its numbers, if any, count up by one. It is also a
+ * header if it has no number and one of its words is above numbers only, unless the same line
+ * occurs again. Columns are named by their header or by their number, from 1.
  *
- * Blank lines and lines that begin with # may stand before all this. Such a line is the header
- * all the same if it has as many columns as the next, unless that one looks like the header.
+ * Blank lines and lines that begin with # may precede all this. Such a line is still the header
+ * if it has as many columns as the next, unless that one looks like the header.
  */
 #ifndef RETAIN_RECORDS_TABLE_PLAN_H
 #define RETAIN_RECORDS_TABLE_PLAN_H
@@ -36,25 +35,26 @@ enum table_role {
 	TABLE_IGNORED
 };
 
-/* What the cells of a column are, of those that are not missing. */
+/* Counts of a column's cells, except missing ones. */
 struct table_cells {
 	int64_t numbers, points;          /* ... of which have a decimal point */
-	int64_t words, commas, thousands; /* ... of which are as 12,5 and as 1,234 */
+	int64_t words, commas, thousands; /* ... of which look like 12,5 and like 1,234 */
 	uint64_t row;                     /* of the first word */
 	char shown[SCHEMA_SHOWN];
 };
 
 struct table_column {
 	enum table_role role;
-	bool fixed;       /* a key or a schema says what it is */
+	bool fixed;       /* a key or a schema defines it */
 	bool seen;        /* it has a cell that is not missing */
 	bool opened;      /* its first cell is missing */
-	bool commas, lax; /* how its numbers are read: as in a schema */
+	bool commas, lax; /* how its numbers are read, as in a schema */
 	struct table_cells cells;
-	int input;                    /* its column of the schema; -1: it is no input */
-	struct vocabulary vocabulary; /* of a category: its first cells, as many as have slots */
+	int input; /* its column of the schema; -1: not an input */
+	struct vocabulary
+		vocabulary; /* of a category: its first cells, as many as there are slots */
 	char name[TABLE_NAME];
-	size_t too_long; /* bytes of a name that has no room there: it is called by its number */
+	size_t too_long; /* length of a name that does not fit: the column is called by its number */
 };
 
 struct table_plan {
@@ -63,48 +63,48 @@ struct table_plan {
 	bool headed;
 	char separator;
 	size_t lead;       /* bytes before the first row or the header */
-	int lead_lines;    /* ... which are so many lines, with those that came before */
-	size_t header;     /* its size, without the line's end */
+	int lead_lines;    /* ... their number of lines, including earlier ones */
+	size_t header;     /* its size, without the line end */
 	bool guessed;      /* no key names the time */
-	struct text notes; /* lines: what was read otherwise than one might think */
+	struct text notes; /* lines about surprising interpretations */
 	struct schema_sizes sizes;
-	int label, time; /* columns; time -1: there is none */
+	int label, time; /* columns; time -1: none */
 	enum label_kind labels;
-	struct schema *schema; /* what rows become; after table_plan_end */
+	struct schema *schema; /* how rows are encoded; after table_plan_end */
 };
 
 extern const struct option_row table_options[];
 
 /*
- * The first lines of a table. Where a pipe gives one after the other, there is only the first:
- * then it is a header if all of its cells are words that differ.
+ * The first lines of a table. A pipe gives one line after the other, so there is only the first:
+ * then it is a header if its cells are all distinct words.
  */
 struct table_lines {
 	const char *bytes;
 	size_t size;
 	bool first_only;
-	int before; /* lines that were passed over already */
+	int before; /* lines already skipped */
 };
 
-/* `path` begins the sentences of errors. A plan whose making failed is to be released, too. */
+/* `path` begins error messages. Release a plan even if this failed. */
 int table_plan_init(struct table_plan *plan, const char *path, const struct table_lines *lines,
 	const struct options *options, struct err *err);
 
 /*
- * After the last row of a file: what columns are whose kind no key says. One in which nearly all
- * cells are numbers is lax, with a note. True: rows have to be read anew, as some column has
- * categories after all.
+ * After the last row of a file: decides the kind of columns that no key defines. A column in
+ * which nearly all cells are numbers is lax, with a note. True: rows must be read again, because
+ * some column has categories after all.
  */
 bool table_plan_settle(struct table_plan *plan);
 
-/* After that: what rows become. */
+/* After that: makes the schema. */
 int table_plan_end(struct table_plan *plan, const char *path, struct err *err);
 
 /* "4 numbers, 1 category, label "class"" */
 void table_plan_about(const struct table_plan *plan, struct text *words);
 void table_plan_release(struct table_plan *plan);
 
-/* The value of a cell. `copy` has to live as long as it, if quotes in it are doubled. */
+/* The value of a cell. `copy` must outlive it, if quotes in the cell are doubled. */
 struct schema_value table_value(struct csv_field cell, char copy[TABLE_CELL]);
 
 #endif

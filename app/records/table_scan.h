@@ -1,6 +1,6 @@
 /*
- * One pass over a table: where rows begin, labels, times, what columns are, and the
- * categories in the order of their first appearance.
+ * One pass over a table: offsets of rows, labels, times, roles of columns, and the categories in
+ * the order of first appearance.
  */
 #ifndef RETAIN_RECORDS_TABLE_SCAN_H
 #define RETAIN_RECORDS_TABLE_SCAN_H
@@ -17,22 +17,22 @@
 enum { TABLE_ROW = 1 << 20, TABLE_AT_BITS = 40 };
 
 struct table_scan {
-	struct numbers rows;  /* the lower TABLE_AT_BITS: where a row begins, above: its label */
-	struct numbers times; /* none, or one for each row */
+	struct numbers rows;  /* the lower TABLE_AT_BITS: offset of a row, above: its label */
+	struct numbers times; /* none, or one per row */
 	int classes;
 	struct name_list class_names; /* none for numbers */
-	/* Lines that are no rows: before which row they stand, and how many there are up to it. */
+	/* Lines that are not rows: the row after them, and their cumulative number. */
 	struct numbers passed_at, passed_lines;
 };
 
 /*
- * Reads all rows; what columns are may change on the way. Blank lines are passed over, and
- * so are those that are the header again. Rows that make no sense are errors, or where `lenient` have no label (RECORD_NO_LABEL).
+ * Reads all rows; the roles of columns may change on the way. Blank lines and repeated headers
+ * are skipped. Invalid rows are errors or, if `lenient`, have no label (RECORD_NO_LABEL).
  */
 int table_scan(struct table_scan *scan, struct table_plan *plan, const struct mapped *file,
 	bool lenient, struct err *err);
 
-/* The number of a row in its file, from 1, if none has line ends within it. */
+/* The number of a row in its file, from 1, assuming that no row contains line ends. */
 uint64_t table_scan_row(const struct table_scan *scan, const struct table_plan *plan, size_t row);
 void table_scan_release(struct table_scan *scan);
 

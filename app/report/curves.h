@@ -1,10 +1,10 @@
-/* What figures and the terminal draw: numbers of a group over its iterations. */
+/* The data of figures and terminal curves: numbers of a group over its iterations. */
 #ifndef RETAIN_REPORT_CURVES_H
 #define RETAIN_REPORT_CURVES_H
 
 #include "log/run_set.h"
 
-/* Something that is drawn over the run. */
+/* A number drawn over the run. */
 enum curve_kind {
 	CURVE_IR,
 	CURVE_IR_SGD,
@@ -22,15 +22,18 @@ enum curve_kind {
 	CURVES,
 };
 
-/* At each iteration that a run of the group has: mean, least and most of those that got there. */
+/*
+ * At each iteration of a run of the group: mean, minimum and maximum over the runs that got
+ * there.
+ */
 struct curve {
 	double *x, *mean, *low, *high; /* for mem_free: x begins one block that holds all */
-	size_t count;                  /* 0: there is nothing */
+	size_t count;                  /* 0: no data */
 };
 
 /*
- * By windows of validation where the runs have them, else by evaluations, as the page
- * does it. Values are as in the files.
+ * By validation windows if the runs have them, else by evaluations, as on the page. Values are as
+ * in the files.
  */
 int curve_make(struct curve *curve, const struct run_set *set, int group, enum curve_kind kind,
 	struct err *err);

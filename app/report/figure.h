@@ -14,12 +14,12 @@ struct figure {
 	const char *help; /* one line */
 	int (*draw)(struct text *out, const struct run_set *set, const struct figure *figure,
 		struct err *err);
-	int first, count; /* which panels over the run, where it is made of those */
+	int first, count; /* which panels over the run, if it consists of those */
 };
 
 extern const struct figure figures[]; /* ends with a row without a name */
 
-/* Appends the figure. An unknown name, or runs that have nothing to show in it: ERR_INPUT. */
+/* Appends the figure. ERR_INPUT for an unknown name, or runs without data for it. */
 int figure_svg(struct text *out, const struct run_set *set, const char *name, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Panels of a figure as SVG: axes with ticks, lines with bands behind them, marks
- * on them. Coordinates in, markup out; what the numbers mean is figure.c's affair.
+ * Panels of a figure as SVG: axes with ticks, lines with bands behind them, markers. Coordinates
+ * in, markup out; figure.c knows what the numbers mean.
  */
 #ifndef RETAIN_REPORT_PLOT_H
 #define RETAIN_REPORT_PLOT_H
@@ -26,18 +26,18 @@ struct plot_mark {
 	enum plot_sign sign;
 	double x, y;
 	int colour;
-	const char *title; /* shown when the mouse points at it */
+	const char *title; /* shown as a tooltip */
 };
 
 struct plot {
 	double left, top, width, height; /* of the whole panel, with its labels */
 	const char *title, *x_label, *y_label;
 	double x_most;  /* x begins at 0 */
-	bool percent_x; /* ticks of x are shares, written as percent */
+	bool percent_x; /* ticks of x are fractions, shown as percent */
 	bool log, step;
-	double settle;  /* what is left of this x does not widen y */
+	double settle;  /* values left of this x do not widen y */
 	bool from_zero; /* y begins at 0 */
-	bool accuracy;  /* y is percent of something: never below 0 or above 100 */
+	bool accuracy;  /* y is a percentage: within 0 and 100 */
 	double level;   /* a horizontal line; NAN: none */
 	const char *level_name;
 	const struct plot_line *lines;
@@ -50,11 +50,11 @@ void plot_begin(struct text *out, double width, double height, const char *title
 void plot_end(struct text *out);
 void plot_panel(struct text *out, const struct plot *plot);
 
-/* An entry of a legend, and about how wide it is. */
+/* A legend entry, and its approximate width. */
 void plot_legend(struct text *out, double left, double top, const char *name, int colour);
 double plot_legend_width(const char *name);
 
-/* Accuracies as a map: rows from below, columns from the left; NAN stays empty. */
+/* Accuracies as a heat map: rows from the bottom, columns from the left; NAN stays empty. */
 struct plot_map {
 	double left, top, width, height;
 	const char *title;
