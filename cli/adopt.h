@@ -1,4 +1,4 @@
-/* Folders of runs over a source, before events go on with them (stored/stored.h). */
+/* Prepares folders of runs over a source to be continued by events (stored/stored.h). */
 #ifndef RETAIN_CLI_ADOPT_H
 #define RETAIN_CLI_ADOPT_H
 
@@ -7,8 +7,9 @@
 #include "base/err.h"
 
 /*
- * Has the folder keep its samples, and says so; nothing happens to a folder that keeps them
- * already, or holds no run. *same: `data` is what its run is over, which has not to be kept.
+ * Stores the folder's samples in its journal, and says so; does nothing if they are there
+ * already, or the folder holds no run. *same: `data` is what its run is over, so nothing needs to
+ * be stored.
  */
 int adopt_folder(const char *folder, const char *data, bool *same, struct err *err);
 

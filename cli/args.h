@@ -29,35 +29,33 @@ struct arg_list {
 	const char *items[ARGS_LIST]; /* point into argv */
 };
 
-/*
- * Exactly one of the pointers is set. It says the type; what it points to before
- * parsing is the default.
- */
+/* Exactly one of the pointers is set and determines the type; its initial value is the default. */
 struct arg {
 	const char *name;  /* without the dashes */
-	const char *value; /* what --help calls the value; NULL for a flag, which takes none */
+	const char *value; /* the value's name in --help; NULL for a flag, which takes none */
 	const char *help;  /* one line */
 	bool *flag;
 	int *integer;
 	double *real;
 	const char **text; /* points into argv afterwards */
 	struct arg_list *list;
-	double least, most; /* the range of a number; both 0: any; most below least: no upper end */
+	double least,
+		most; /* the range of a number; both 0: any; most below least: no upper limit */
 };
 
 struct args {
 	const char *program;    /* "retain bench" */
-	const char *operands;   /* as the usage line has them, "FILE [LABELS]"; "": none */
+	const char *operands;   /* as in the usage line, "FILE [LABELS]"; "": none */
 	const char *about;      /* one line */
 	const struct arg *rows; /* ends with a row without a name */
-	const char *example;    /* a command line to begin with; NULL: none */
+	const char *example;    /* an example command line; NULL: none */
 };
 
 enum { ARGS_GO_ON = -1 };
 
 /*
- * Returns ARGS_GO_ON, with the operands moved to argv[1] .. argv[*argc - 1]; or
- * the exit code to leave with: after --help, or after a complaint on stderr.
+ * Returns ARGS_GO_ON, with the operands moved to argv[1] .. argv[*argc - 1]; or the exit code:
+ * after --help, or after an error message on stderr.
  */
 int args_read(const struct args *args, int *argc, char **argv);
 

@@ -1,4 +1,4 @@
-/* What a run came to, in lines for the terminal: the same after a run and by retain show. */
+/* Prints the results of a run to the terminal, after a run and for retain show. */
 #ifndef RETAIN_CLI_CAME_TO_H
 #define RETAIN_CLI_CAME_TO_H
 
@@ -9,12 +9,12 @@
 #include "log/run_log.h"
 
 /*
- * Adaptation, retention, transfer and alarms; what was not measured is left out, and what rests on
- * few samples says on how many.
+ * Adaptation, retention, transfer and alarms; values that were not measured are omitted, and
+ * those based on few samples say how many.
  */
 void came_to(struct text *out, const struct summary *summary, const struct run_rests *rests);
 
-/* Of a live stream, which has no evaluation data. */
+/* For a live stream, which has no evaluation data. */
 void came_to_live(struct text *out, const struct summary *summary, const struct run_rests *rests);
 
 #endif

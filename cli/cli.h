@@ -9,9 +9,9 @@
 
 enum exit_code {
 	EXIT_OK = 0,
-	EXIT_FAILED = 1,    /* it was asked for properly and could not be done */
-	EXIT_USAGE = 2,     /* it was not asked for properly */
-	EXIT_STOPPED = 128, /* plus the signal (2: Ctrl-C) that ended it early, in good order */
+	EXIT_FAILED = 1,    /* valid usage, but it failed */
+	EXIT_USAGE = 2,     /* invalid usage */
+	EXIT_STOPPED = 128, /* plus the signal (2: Ctrl-C) that stopped it early, cleanly */
 };
 
 /* argv[0] is the verb's own name; argv[argc] is NULL. */
@@ -28,24 +28,24 @@ struct verb {
 };
 
 /*
- * Runs the verb that argv[1] names, or answers --help. program is what stands
- * before the verb ("retain", or "retain bench" for a verb that has verbs of its
- * own), about one line on it. The table ends with a row without a name.
+ * Runs the verb that argv[1] names, or answers --help. program is the text before the verb
+ * ("retain", or "retain bench" for a verb with its own verbs), about is one line on it. The table
+ * ends with a row without a name.
  */
 int verb_run(
 	const char *program, const char *about, const struct verb *verbs, int argc, char **argv);
 
 /*
- * A message on stderr, "retain: " before it and a newline after it. All that speaks of files goes
- * through here: control characters that come from them are question marks (text_tame), and what is
- * beyond 8 KB is cut.
+ * A message on stderr, with "retain: " before it and a newline after it. All text from files goes
+ * through here: control characters become question marks (text_tame), and text beyond 8 KB is
+ * cut.
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* printf for what may hold names from files: the same question marks, the same 8 KB. */
+/* printf for text that may contain names from files: the same question marks, the same 8 KB. */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* An error message in the same way; returns code. */
+/* Prints an error message in the same way; returns code. */
 int complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct err;
@@ -54,12 +54,12 @@ struct text;
 
 /*
  * Prints words for a person, tamed like messages, and releases them; an error if memory ran out
- * while they were put together.
+ * while building them.
  */
 int print_words(FILE *to, struct text *words, struct err *err);
 int print_as_is(FILE *to, struct text *words, struct err *err); /* not tamed: JSON */
 
-/* Ends the table that was begun and prints it as a line, as it is, in the same way. */
+/* Ends the open table and prints it as a line, untamed. */
 int print_json_line(FILE *to, struct jwriter *json, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * `mpirun -n 8 retain run ...`: rank 0 is the command, and the others follow what its learner
- * does. Without a launcher all of this is nothing.
+ * `mpirun -n 8 retain run ...`: rank 0 is the command, and the others follow its learner. Without
+ * a launcher all of this does nothing.
  */
 #ifndef RETAIN_CLI_CREW_H
 #define RETAIN_CLI_CREW_H
@@ -12,18 +12,18 @@
 struct learner_peers;
 
 /*
- * Before the verb, which can share its work or not. Returns 0 if this process is to go on with
- * it. Others are done when this returns, with *status.
+ * Call before the verb, which may support sharing or not. Returns false if this process should
+ * continue with it. Other ranks are finished when this returns, with *status.
  */
 bool crew_begin(const char *verb, bool shares, int *status);
 
 /*
- * Those who share what these options say; NULL: nobody. For a verb, once. anyway: even if
+ * The peers that share the work of these options; NULL: none. Call once per verb. anyway: even if
  * one process would be faster.
  */
 struct learner_peers *crew_lead(const struct options *options, bool anyway);
 
-/* After the verb. Returns what it is given. */
+/* Call after the verb. Returns its argument. */
 int crew_end(int status);
 
 #endif

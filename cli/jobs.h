@@ -1,7 +1,7 @@
 /*
- * Runs of this program, side by side. A child is a process of the same binary in
- * a process group of its own: Ctrl-C reaches it only through us, once, so that it
- * saves and ends in good order. If we are killed, it is told to stop, too.
+ * Child processes that run this program in parallel. A child runs the same binary in its own
+ * process group: Ctrl-C reaches it only through us, once, so that it saves and ends cleanly. If
+ * we are killed, it is told to stop, too.
  */
 #ifndef RETAIN_CLI_JOBS_H
 #define RETAIN_CLI_JOBS_H
@@ -12,26 +12,26 @@
 
 struct job {
 	pid_t pid;        /* 0: not running */
-	FILE *complaints; /* what it writes to standard error */
-	int status;       /* after its end: an exit code, or 128 plus the signal that ended it */
+	FILE *complaints; /* its standard error */
+	int status;       /* after its end: an exit code, or 128 plus the signal that killed it */
 };
 
-/* words[0] is "retain" and words end with NULL. Returns an exit code, after a complaint. */
+/* words[0] is "retain" and words end with NULL. Returns an exit code, after an error message. */
 int job_start(struct job *job, const char *const words[]);
 
 /* True if the job has ended (and then it is no longer running). */
 bool job_ended(struct job *job);
 
-/* The last line it complained with, without "retain: "; "" if there is none. Frees nothing. */
+/* Its last error line, without "retain: "; "" if there is none. Frees nothing. */
 void job_message(const struct job *job, char *out, size_t size);
 
-/* Passes a signal on. */
+/* Forwards a signal. */
 void job_signal(const struct job *job, int signal);
 
-/* Gives back what a job that ended holds. */
+/* Releases a job that has ended. */
 void job_release(struct job *job);
 
-/* From here on the signals that ask to stop are counted; 0: none came. */
+/* Starts counting stop signals; 0: none so far. */
 void jobs_watch_signals(void);
 int jobs_signal(void);       /* the last one */
 int jobs_signal_count(void); /* how many */

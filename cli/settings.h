@@ -1,4 +1,4 @@
-/* The options of a verb, from what its command line says. */
+/* The options of a verb, from its command line. */
 #ifndef RETAIN_CLI_SETTINGS_H
 #define RETAIN_CLI_SETTINGS_H
 
@@ -10,14 +10,17 @@ int settings_resolve(struct options **options, const char *file, const struct se
 	const struct arg_list *user, struct err *err);
 
 /*
- * A word in the place of a config. A data set (config/app_defaults.h) becomes the first of the
- * user's settings, stream.source, whose words are put into `room`, and then there is no config:
- * NULL. Any other word comes back.
+ * An argument in the place of a config. A data set (config/app_defaults.h) becomes the first of
+ * the user's settings, stream.source, whose text is put into `room`, and then there is no config:
+ * NULL. Any other argument is returned.
  */
 enum { SETTINGS_ROOM = 4096 };
 const char *settings_data(const char *word, struct arg_list *user, char room[SETTINGS_ROOM]);
 
-/* Frees the options and turns a code into the verb's exit code, complaining if it is an error. */
+/*
+ * Frees the options and converts a code to the verb's exit code, printing a message if it is an
+ * error.
+ */
 int settings_leave(struct options *options, int code, const struct err *err);
 
 #endif

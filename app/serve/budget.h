@@ -1,7 +1,7 @@
 /*
- * The memory that clients may make a service take: bodies that are still arriving, inputs,
- * answers that nobody has read yet, buffers of lines. All draw on one sum, serve.memory, and who
- * would go beyond it is told to come back. What learners need themselves is not in it.
+ * The memory that clients may make a service use: bodies still arriving, inputs, unread answers,
+ * line buffers. All share one limit, serve.memory; requests beyond it are told to retry. The
+ * learners' own memory is not included.
  */
 #ifndef RETAIN_SERVE_BUDGET_H
 #define RETAIN_SERVE_BUDGET_H
@@ -13,16 +13,16 @@
 
 struct budget {
 	_Atomic int64_t used;
-	int64_t most; /* bytes; 0: there is no bound */
+	int64_t most; /* bytes; 0: unlimited */
 };
 
 /*
- * From any thread. *held is what the caller has, and becomes `wanted`. False: there is not as
- * much, and the caller has what it had; less is always to be had.
+ * Thread-safe. Changes *held, the caller's reservation, to `wanted`. False: not available, and
+ * *held is unchanged; shrinking always succeeds.
  */
 bool budget_hold(struct budget *budget, int64_t *held, int64_t wanted);
 
-/* How much answers to these lines may take, if those that say nothing else want `top` classes. */
+/* An upper bound of the answers' size for these lines, if the default is `top` classes. */
 int64_t budget_answers(const char *lines, size_t size, int top);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of the desk share. */
+/* Shared by the files of the desk. */
 #ifndef RETAIN_SERVE_DESK_IMPL_H
 #define RETAIN_SERVE_DESK_IMPL_H
 
@@ -16,52 +16,52 @@ struct desk {
 	struct live *live;
 	struct run_config config;
 	struct log log;    /* the owner's */
-	sig_atomic_t stop; /* the live stream's */
+	sig_atomic_t stop; /* for the live stream */
 	pthread_t thread;
 	bool started;
-	struct job *open; /* the learner's thread's */
+	struct job *open; /* owned by the learner's thread */
 
-	pthread_mutex_t lock; /* of all up to the copy */
+	pthread_mutex_t lock; /* protects everything up to the copy */
 	pthread_cond_t some;
 	struct list inputs, others, saves;
 	int reserved, room;
 	bool begun, ending, ended, paused;
-	bool resumed; /* from a checkpoint, whose weights the copy had at first */
+	bool resumed; /* from a checkpoint, whose weights the copy had initially */
 	struct err failure;
 	struct desk_status status;
-	struct copy *copy; /* NULL: what inputs are is not known yet */
-	double status_due; /* from here on the learner's thread's */
+	struct copy *copy; /* NULL: the input shape is not known yet */
+	double status_due; /* from here on owned by the learner's thread */
 	uint64_t published;
 	double publish_due;
 
-	/* What the run's events count to. */
+	/* Counts of the run's events. */
 	char *events;
 	int64_t events_at, cuts, alarms;
 	_Atomic int64_t warnings;
-	bool telling; /* one of them becomes an event */
+	bool telling; /* a warning is being turned into an event */
 
 	struct weights *weights; /* of a fixed model; then there is no live stream */
-	struct schema *schema;   /* of its rows; NULL: inputs are numbers */
+	struct schema *schema;   /* of its rows; NULL: inputs are plain numbers */
 	char *path;              /* of its file */
 };
 
 void list_init(struct list *list);
 
-/* Brings the status up to date, if that is due. */
+/* Updates the status; desk_look_when_due only if that is due. */
 void desk_look(struct desk *desk);
 void desk_look_when_due(struct desk *desk);
 
-/* Renews the copy, if the learner has moved and it is due; at once if classes have come. */
+/* Renews the copy, if the learner has changed and it is due; at once if classes were added. */
 int desk_publish(struct desk *desk, struct err *err);
 void desk_publish_when_due(struct desk *desk);
 
-/* Warnings are counted, and become events, on their way to whoever wants them. */
+/* Counts warnings and turns them into events before passing them on. */
 void desk_on_log(void *context, enum log_level level, const char *message);
 
-/* What the desk's thread does. */
+/* The desk's thread. */
 void *desk_work(void *context);
 
-/* Nothing more can be done; whoever waits is told. */
+/* Fails all waiting jobs; nothing more can be done. */
 void desk_give_up(struct desk *desk, int code, const struct err *why);
 
 #endif

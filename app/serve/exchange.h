@@ -1,4 +1,4 @@
-/* What the files of the service share: a request that is being served, and the routes. */
+/* Shared by the files of the service: a request being served, and the routes. */
 #ifndef RETAIN_SERVE_EXCHANGE_H
 #define RETAIN_SERVE_EXCHANGE_H
 
@@ -16,10 +16,10 @@
 
 struct lines;
 
-/* What is served under a name. */
+/* A learner or model served under a name. */
 struct served {
 	struct serve_item item;
-	struct desk *desk; /* NULL: there is neither learner nor model */
+	struct desk *desk; /* NULL: neither learner nor model */
 	struct lines *lines;
 	struct listen_address lines_address;
 	char lines_url[LISTEN_NAME + 32];
@@ -31,8 +31,8 @@ struct serve {
 	struct served served[SERVE_MOST];
 	struct http *http;
 	struct gather *gather;
-	struct workers *workers; /* NULL: everything is done where it comes in */
-	struct backups *backups; /* NULL: none are made */
+	struct workers *workers; /* NULL: everything is done on the HTTP threads */
+	struct backups *backups; /* NULL: disabled */
 	struct meters meters;
 	atomic_int watchers; /* of events */
 	int64_t body_most;   /* serve.body */
@@ -41,71 +41,74 @@ struct serve {
 };
 
 struct exchange {
-	struct work work; /* must be first; a request that is costly to serve */
-	bool preflight;   /* a browser asks whether a page may ask */
-	bool away, done;  /* with the workers, and so suspended; they have its answer */
+	struct work work; /* must be first; for requests that are expensive to serve */
+	bool preflight;   /* a browser's CORS preflight */
+	bool away, done;  /* handed to the workers, and so suspended; they have its answer */
 	struct serve *serve;
 	struct served *served; /* NULL: the route is for all of them */
-	struct copy *copy;     /* what answers; NULL: nothing yet, or the route has no use for it */
+	struct copy *copy;     /* answers the request; NULL: none yet, or not needed */
 	const struct route *route;
 	int route_index;
 	struct http_request *request;
 	double started;
-	struct text body; /* what came of it, and is not on the desk */
+	struct text body; /* received and not yet on the desk */
 	int64_t received;
 	int64_t held; /* of the service's budget */
 	struct job job;
-	struct event event; /* the job's, if it is one */
-	bool asked;         /* the job was on the desk, and is done when this is served again */
-	size_t sent;        /* bytes of the body that the job has */
-	size_t whole;       /* bytes of it that are whole lines */
-	/* A question: inputs, logits, and how the answer is to look. */
+	struct event event; /* the job's, if it has one */
+	bool asked;   /* the job was on the desk, and is done when the route is served again */
+	size_t sent;  /* bytes of the body that the job has */
+	size_t whole; /* bytes of it that are complete lines */
+	/* A query: inputs, logits, and the form of the answer. */
 	float *inputs, *logits;
 	struct answers_wish *wishes;
 	int count;
 	size_t arrays; /* bytes of the three */
 	bool list;
-	char file[64]; /* of the folder, with weights for this request */
-	char *backup;  /* the folder that was asked for */
+	char file[64]; /* in the folder, with weights for this request */
+	char *backup;  /* the requested folder */
 };
 
 enum route_flags {
 	ROUTE_OPEN = 1,    /* needs no token */
-	ROUTE_CHANGES = 2, /* a token that may only read is not enough */
+	ROUTE_CHANGES = 2, /* a read-only token is not enough */
 	ROUTE_LEARNS = 4,  /* needs a learner */
-	ROUTE_PIECES = 8,  /* the body is served in pieces */
-	ROUTE_MODEL = 16,  /* needs a model, fixed or not; perhaps one that is still to come, */
-	ROUTE_COPY = 32,   /* ... or one that is there */
+	ROUTE_PIECES = 8,  /* the body is processed in pieces */
+	ROUTE_MODEL = 16,  /* needs a model, fixed or not; it may still be pending, */
+	ROUTE_COPY = 32,   /* ... or must exist */
 	ROUTE_ALL = 64,    /* is for the whole service */
-	/* For the description: what else it takes. */
+	/* For the description: what else it accepts. */
 	ROUTE_WISH = 128,    /* ?top= and ?for= */
 	ROUTE_PICTURE = 256, /* an image file, and its ?id= */
-	ROUTE_EVENTS = 512,  /* where to go on */
+	ROUTE_EVENTS = 512,  /* the position to continue from */
 	ROUTE_TENSORS = 1024,
-	ROUTE_COSTS = 2048, /* is for the workers, whatever its request is like */
+	ROUTE_COSTS = 2048, /* always goes to the workers */
 };
 
-/* A row per route. {name} in a path is a name of what is served; any path may begin with /NAME. */
+/*
+ * One row per route. {name} in a path is the name of a served item; any path may begin with
+ * /NAME.
+ */
 struct route {
 	const char *method, *path, *about;
 	enum http_next (*serve)(struct exchange *exchange);
 	unsigned int flags;
 	const char *takes, *gives; /* media types, for the description, */
-	const char *asks, *says;   /* ... and shapes of them (openapi.c) */
+	const char *asks, *says;   /* ... and their schemas (openapi.c) */
 };
 extern const struct route routes[]; /* ends with a row without a method */
 
 extern const struct http_owner exchange_owner; /* its context is a struct serve */
 
 /*
- * Draws what the exchange has by now, and so many bytes that it is about to need, on the
- * service's budget. HTTP_GO, or a refusal.
+ * Reserves the exchange's current memory plus this many bytes in the service's budget. HTTP_GO,
+ * or a refusal.
  */
 enum http_next exchange_hold(struct exchange *exchange, int64_t more);
 
 /*
  * Puts a job on the desk and returns HTTP_WAIT, after which the route is served again with
- * `asked`; or says why not. With `must` a full desk is no reason.
+ * `asked`; or refuses the request. With `must` a full desk is accepted.
  */
 enum http_next exchange_put(struct exchange *exchange, bool must);
 
@@ -116,10 +119,10 @@ enum http_next exchange_put(struct exchange *exchange, bool must);
  */
 enum http_next exchange_predict(struct exchange *exchange, struct err *err);
 
-/* Has the folder backed up into one of the folder `within`; as exchange_put. */
+/* Backs the folder up into a subfolder of `within`; like exchange_put. */
 enum http_next exchange_back_up(struct exchange *exchange, const char *within);
 
-/* If the job failed, by our fault, says so. */
+/* Answers with an internal error if the job failed. */
 enum http_next exchange_failed(struct exchange *exchange);
 
 /* The routes. */

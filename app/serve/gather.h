@@ -1,10 +1,10 @@
 /*
- * Questions that arrive together are answered together. For one input a large net reads all of
- * its weights, as for thirty-two; so while some questions are computed, others gather, and
- * are next, in one go. Nobody waits for company: a question that finds a thread free is computed
- * at once, alone. Answers have the bits that they have alone (nn/predictor.h).
+ * Batches concurrent queries. A large net reads all of its weights for one input as for
+ * thirty-two; so while some queries are computed, others collect, and are next, in one batch. A
+ * query never waits for others: if a thread is free it is computed at once, alone. Answers have
+ * the same bits as alone (nn/predictor.h).
  *
- * A question is a job with inputs (serve/desk.h) and the copy that is asked.
+ * A query is a job with inputs (serve/desk.h) and the copy that answers it.
  */
 #ifndef RETAIN_SERVE_GATHER_H
 #define RETAIN_SERVE_GATHER_H
@@ -17,23 +17,17 @@
 
 struct gather;
 
-/* With so many threads. */
+/* With this many threads. */
 int gather_open(struct gather **gather, int threads, struct err *err);
 void gather_close(struct gather *gather);
 
-/*
- * Whether handing a question over is worth it: less work than that is done sooner by whoever has
- * it.
- */
+/* Whether batching is worthwhile: a small query is faster on the caller's thread. */
 bool gather_helps(const struct copy *copy, int count);
 
-/*
- * Has it computed: job->logits, which the caller has made room for, are filled in; then
- * job->done is called.
- */
+/* Computes a query: fills in job->logits, allocated by the caller, then calls job->done. */
 void gather_put(struct gather *gather, struct job *job);
 
-/* Computes what is there; who comes later computes for himself. */
+/* Computes what is queued; later callers compute for themselves. */
 void gather_end(struct gather *gather);
 
 struct gather_counts {

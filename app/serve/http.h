@@ -1,21 +1,20 @@
 /*
- * HTTP/1.1: requests in, answers out. http.c is the only file that knows
- * libmicrohttpd; whoever answers sees only what is here, and can be tested without a
- * socket.
+ * HTTP/1.1: requests in, answers out. http.c is the only file that knows libmicrohttpd; handlers
+ * see only this interface, and can be tested without a socket.
  *
- * A request is served by three functions of the owner, on one of the server's threads:
+ * A request is served by the owner's callbacks, on one of the server's threads:
  *
- *	begin   when its headers are there
+ *	begin   when its headers have arrived
  *	body    for each piece of its body
- *	end     when all of it is there; again after http_resume, if it said HTTP_WAIT
+ *	end     when it is complete; again after http_resume, if it returned HTTP_WAIT
  *	gone    last, once for each begin
  *
- * HTTP_GO goes on. HTTP_DONE: request->answer is complete; what is left of the body is
- * dropped. HTTP_WAIT: nothing is read or answered until somebody calls http_resume; the
- * owner must have called http_wait before anybody could.
+ * HTTP_GO continues. HTTP_DONE: request->answer is complete; the rest of the body is dropped.
+ * HTTP_WAIT: nothing is read or answered until http_resume is called; the owner must have called
+ * http_wait before that can happen.
  *
- * Nothing grows without bound: connections, headers and idle time are bounded here, bodies
- * and answers by the owner. Beyond the bounds clients get 429, 431 and 408.
+ * Nothing grows without limit: connections, headers and idle time are limited here, bodies and
+ * answers by the owner. Beyond the limits clients get 429, 431 and 408.
  */
 #ifndef RETAIN_SERVE_HTTP_H
 #define RETAIN_SERVE_HTTP_H
@@ -31,14 +30,14 @@ enum {
 	HTTP_FIELDS = 64,
 	HTTP_NAME = 512,
 	HTTP_MORE = 8,
-	HTTP_SPARE = 64, /* connections beyond the bound, which are told so */
+	HTTP_SPARE = 64, /* connections beyond the limit, which get a 429 */
 };
 
 struct http_field {
 	const char *name, *value;
 };
 
-/* A stream gives bytes as they come: 0 for none at the moment, -1 at its end. */
+/* A stream delivers bytes as they come: 0 for none at the moment, -1 at its end. */
 struct http_stream {
 	ssize_t (*next)(void *stream, char *out, size_t room);
 	void (*close)(void *stream);
@@ -46,38 +45,38 @@ struct http_stream {
 };
 
 struct http_answer {
-	int status;       /* 0: there is none yet */
+	int status;       /* 0: none yet */
 	const char *type; /* of the body; static */
 	struct text body;
-	struct http_field fields[HTTP_MORE]; /* more headers; names are static ... */
+	struct http_field fields[HTTP_MORE]; /* additional headers; names are static ... */
 	char values[HTTP_MORE][HTTP_NAME];   /* ... and values are here */
 	int field_count;
-	bool close;                /* the connection ends with it */
-	struct http_stream stream; /* in place of a body, if it has `next`; */
-	bool has_file;             /* or all of a file, which is taken over */
+	bool close;                /* close the connection after it */
+	struct http_stream stream; /* instead of a body, if it has `next`; */
+	bool has_file;             /* or a whole file, whose descriptor is taken over */
 	int file;                  /* a descriptor */
 };
 
 struct http_request {
-	const char *method, *path; /* the path without what follows a question mark */
+	const char *method, *path; /* the path without the query */
 	struct http_field headers[HTTP_FIELDS], params[HTTP_FIELDS];
 	int header_count, param_count;
-	int64_t length; /* of the body, as announced; -1: not known */
-	bool reader;    /* came with a token that may only read */
+	int64_t length; /* of the body, as announced; -1: unknown */
+	bool reader;    /* came with a read-only token */
 	struct http_answer answer;
-	void *own; /* the owner's */
-	/* How it is suspended, by whoever made it: http.c, or a test without sockets. */
+	void *own; /* owned by the owner */
+	/* Suspends and resumes it, set by its creator: http.c, or a test without sockets. */
 	void (*wait)(struct http_request *request);
 	void (*resume)(struct http_request *request);
 };
 
-/* NULL if there is none; header names in any case. */
+/* NULL if there is none; header names ignore case. */
 const char *http_header(const struct http_request *request, const char *name);
 const char *http_param(const struct http_request *request, const char *name);
 
 /*
- * A whole answer, an error as {"error": sentence}, and one more header. All return HTTP_DONE.
- * With 429 and 503 goes Retry-After, of a second if it was not said.
+ * A complete answer, an error as {"error": sentence}, and an additional header. All return
+ * HTTP_DONE. 429 and 503 carry Retry-After, one second by default.
  */
 enum http_next { HTTP_GO, HTTP_WAIT, HTTP_DONE };
 enum http_next http_say(struct http_request *request, int status, const char *type);
@@ -110,14 +109,14 @@ int http_open(struct http **http, const struct http_config *config, struct err *
 void http_wait(struct http_request *request);
 void http_resume(struct http_request *request);
 
-/* From now on no connection is let in, and answers end theirs. */
+/* Accepts no more connections, and closes existing ones after their answers. */
 void http_drain(struct http *http);
-/* Waits for requests under way up to so many seconds, then ends all connections. */
+/* Waits up to this many seconds for requests in progress, then closes all connections. */
 void http_close(struct http *http, double seconds);
 
 struct http_counts {
 	int connections, most;
-	uint64_t refused; /* connections beyond the bound */
+	uint64_t refused; /* connections beyond the limit */
 };
 void http_counts(const struct http *http, struct http_counts *counts);
 

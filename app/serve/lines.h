@@ -1,7 +1,7 @@
 /*
- * Lines of live streams over a socket, many connections at a time, each answered on its
- * own. A connection is read again when what it sent is answered and taken, so one that is
- * too fast, or does not read, waits and costs a buffer.
+ * Live streams of lines over a socket, with many connections, each answered separately. A
+ * connection is read again only when what it sent was answered and the answer taken, so one that
+ * is too fast, or does not read, blocks and costs one buffer.
  */
 #ifndef RETAIN_SERVE_LINES_H
 #define RETAIN_SERVE_LINES_H
@@ -12,12 +12,12 @@
 
 struct lines;
 
-/* `listening` is taken over; lines of up to `longest` bytes. Buffers draw on the budget. */
+/* `listening` is taken over; lines of up to `longest` bytes. Buffers are charged to the budget. */
 int lines_open(struct lines **lines, struct desk *desk, struct budget *budget, int listening,
 	int connections, size_t longest, struct err *err);
-/* Nothing new is read; what was read is answered. To be called while the desk works. */
+/* Stops reading; what was read is answered. Call while the desk works. */
 void lines_end(struct lines *lines);
-/* The desk's thread may still be telling that a job is done, so this is for when it has ended. */
+/* Call after the desk's thread has ended, since it may still report finished jobs. */
 void lines_close(struct lines *lines);
 
 #endif

@@ -1,4 +1,4 @@
-/* Requests counted by route, status and time, from any thread. */
+/* Request counters by route, status and duration. Thread-safe. */
 #ifndef RETAIN_SERVE_METERS_H
 #define RETAIN_SERVE_METERS_H
 
@@ -7,7 +7,7 @@
 
 enum { METERS_ROUTES = 32, METERS_BUCKETS = 14 };
 
-/* Seconds, the upper ends of all buckets but the last, which has none. */
+/* Upper limits of the buckets in seconds; the last bucket has none. */
 extern const double meters_ends[METERS_BUCKETS - 1];
 
 struct meter {
@@ -17,12 +17,12 @@ struct meter {
 };
 
 struct meters {
-	struct meter routes[METERS_ROUTES + 1]; /* the last: what no route took */
+	struct meter routes[METERS_ROUTES + 1]; /* the last: requests without a route */
 };
 
 void meters_add(struct meters *meters, int route, int status, double seconds);
 
-/* The time below which this share of a route's requests were answered; NAN without any. */
+/* The time within which this fraction of a route's requests were answered; NAN without any. */
 double meters_quantile(const struct meter *meter, double share);
 
 #endif

@@ -1,4 +1,4 @@
-/* An image file as an input of an image net, by the keys of the section image. */
+/* Decodes an image file to an input of an image net, by the keys of section image. */
 #ifndef RETAIN_SERVE_PICTURES_H
 #define RETAIN_SERVE_PICTURES_H
 

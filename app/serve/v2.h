@@ -1,4 +1,4 @@
-/* What the files of the Open Inference Protocol share. */
+/* Shared by the files of the Open Inference Protocol. */
 #ifndef RETAIN_SERVE_V2_H
 #define RETAIN_SERVE_V2_H
 
@@ -15,10 +15,10 @@ struct v2_question {
 	size_t size;
 };
 
-/* Fills in exchange->inputs and count. Tensors of a row's columns, or one of numbers. */
+/* Fills in exchange->inputs and count, from tensors of a row's columns or one of numbers. */
 int v2_read_inputs(struct exchange *exchange, const struct v2_question *question, struct err *err);
 
-/* Says the outputs that were asked for, or all, of logits and a copy that knows their classes. */
+/* Writes the requested outputs, or all, from logits and a copy that knows their classes. */
 enum http_next v2_say_outputs(struct exchange *exchange, const struct v2_question *question,
 	const struct copy *copy, const float *logits);
 

@@ -1,6 +1,6 @@
 /*
- * Threads for work that would keep an HTTP thread from its other connections: large requests,
- * images, pages. Whatever they do, the HTTP threads are free, so health is answered at once.
+ * Threads for work that would block an HTTP thread's other connections: large requests, images,
+ * pages. The HTTP threads stay free, so health checks are answered at once.
  */
 #ifndef RETAIN_SERVE_WORKERS_H
 #define RETAIN_SERVE_WORKERS_H
@@ -10,20 +10,20 @@
 #include "base/err.h"
 
 struct work {
-	struct work *next; /* the workers' */
-	/* After which the workers know nothing of it. */
+	struct work *next; /* used by the workers */
+	/* Does the work; afterwards the workers no longer refer to it. */
 	void (*go)(struct work *work);
 };
 
 struct workers;
 
-/* With so many threads. */
+/* With this many threads. */
 int workers_open(struct workers **workers, int threads, struct err *err);
 
-/* False: they have ended, or are NULL, and the caller does it. */
+/* False: they have ended, or are NULL, and the caller must do it. */
 bool workers_put(struct workers *workers, struct work *work);
 
-/* Does what is there. NULL is nothing. */
+/* Completes what is queued. Accepts NULL. */
 void workers_end(struct workers *workers);
 void workers_close(struct workers *workers);
 

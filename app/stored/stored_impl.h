@@ -1,4 +1,4 @@
-/* What the files of a stored run share. */
+/* Shared by the files of a stored run. */
 #ifndef RETAIN_STORED_STORED_IMPL_H
 #define RETAIN_STORED_STORED_IMPL_H
 
@@ -7,52 +7,52 @@
 #include "stored/stored.h"
 #include "streams/source.h"
 
-enum { STORED_BATCH = 256 }; /* samples that are predicted at a time */
+enum { STORED_BATCH = 256 }; /* samples predicted at a time */
 
-/* How much is trained and when, as the options say, for every time step to ask. */
+/* How much is trained and when, from the options, for every time step. */
 struct stored_pace {
 	int every, iterations, batch;
-	double epochs; /* of a time step's samples; 0: iterations */
+	double epochs; /* of a time step's samples; 0: use iterations */
 	int64_t task_steps;
 };
 
 struct stored {
 	struct run run; /* must be first */
 	bool supervised;
-	bool equal; /* a time step may cost what its iterations of plain SGD would */
+	bool equal; /* a time step's budget is the cost of its iterations of plain SGD */
 	struct stored_pace pace;
 	int64_t stream_steps; /* run.planned_steps may be fewer: run.stop_after */
 	int evaluations;
 	struct source *source;
 	struct matrix *matrix;
-	struct matrix *now; /* of the mixture that answers now; NULL: there are no fast weights */
-	/* Room for STORED_BATCH samples, and for the labels of a time step. */
+	struct matrix *now; /* of the mixture that answers NOW; NULL: no fast weights */
+	/* Scratch for STORED_BATCH samples, and for the labels of a time step. */
 	float *logits;
 	int64_t *ids;
 	int32_t *labels, *predicted, *rank;
-	int64_t *users; /* of a time step; NULL: they are not known */
+	int64_t *users; /* of a time step; NULL: unknown */
 	struct album album;
 };
 
-/* Iterations of a time step, as planned; the supervised form's parts are all alike. */
+/* Planned iterations of a time step; the supervised form's parts are all equal. */
 double stored_iterations(const struct stored *stored, int64_t step);
 
 /* ... and of all before a step. */
 double stored_iterations_until(const struct stored *stored, int64_t steps);
 
-/* The samples of all whole time steps: shares of the stream are shares of them. */
+/* The samples of all complete time steps: fractions of the stream refer to them. */
 int64_t stored_samples(const struct stored *stored);
 
-/* The lines of stored_describe, for run.json: what the data is and, of a data set, what was chosen. */
+/* The lines of stored_describe, for run.json: the data and, for a data set, what was chosen. */
 void stored_about(const struct stored *stored, struct text *data, struct text *choice);
 
 /* The bin of an evaluation sample in the matrix. */
 int stored_bin(const struct stored *stored, int64_t id);
 
-/* A row of the matrix and of the metrics. */
+/* Adds a row to the matrix and to the metrics. */
 int stored_evaluate(struct stored *stored, struct err *err);
 
-/* Call it whenever samples were asked for: it tells the events which ones were bad. */
+/* Call whenever samples were requested: logs bad ones as events. */
 void stored_note_bad(struct stored *stored);
 
 /* For struct run_driver. */

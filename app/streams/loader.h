@@ -1,11 +1,11 @@
 /*
- * A loader has threads that make batches. All threads and the caller together make a
- * batch that is asked for; in the background, threads make those that will probably be
- * asked for next. A guess changes when a batch is made, never what is in it: it is
- * used only if the same job is then asked for.
+ * A loader has threads that make batches. All threads and the caller together make a requested
+ * batch; in the background, threads prefetch those that will probably be requested next. A
+ * prediction affects when a batch is made, never its content: it is used only if the same job is
+ * then requested.
  *
- * What a sample becomes depends on its job and its place in it, never on the
- * thread; so batches are the same bits on any number of threads.
+ * A sample depends on its job and its position in it, never on the thread; so batches have the
+ * same bits on any number of threads.
  */
 #ifndef RETAIN_STREAMS_LOADER_H
 #define RETAIN_STREAMS_LOADER_H
@@ -16,23 +16,23 @@
 #include "base/err.h"
 
 struct loader_job {
-	int mode;           /* the owner's */
-	uint64_t iteration; /* the owner's */
+	int mode;           /* for the owner */
+	uint64_t iteration; /* for the owner */
 	const int64_t *ids;
 	int n;
-	int at; /* the owner's */
+	int at; /* for the owner */
 };
 
 /*
- * Makes the sample at a place of the job into `out`. Workers count from 0: the
- * threads, and behind them the caller. A worker makes one sample at a time.
+ * Makes the sample at a position of the job into `out`. Workers count from 0: the threads, then
+ * the caller. A worker makes one sample at a time.
  */
 typedef int (*loader_make)(void *context, int worker, const struct loader_job *job, int place,
 	float *out, struct err *err);
 
 struct loader_config {
-	int threads;   /* beside the caller; 0: none, and nothing is made ahead */
-	int ahead;     /* batches that may be made ahead */
+	int threads;   /* beside the caller; 0: none, and no prefetching */
+	int ahead;     /* batches that may be prefetched */
 	size_t floats; /* of a sample */
 	loader_make make;
 	void *context;
@@ -43,16 +43,13 @@ struct loader;
 int loader_new(struct loader **loader, const struct loader_config *config, struct err *err);
 void loader_free(struct loader *loader);
 
-/*
- * The job will probably be asked for. Without room for it, or memory, nothing
- * happens; guesses for iterations that passed make room.
- */
+/* Announces a probable job. Ignored without room or memory; jobs of past iterations make room. */
 void loader_expect(struct loader *loader, const struct loader_job *job);
 
 /* Fills in the job's n samples. One caller at a time; others wait. */
 int loader_get(struct loader *loader, const struct loader_job *job, float *out, struct err *err);
 
-/* Seconds that callers of loader_get spent in it. */
+/* Total seconds that callers spent in loader_get. */
 double loader_waited(const struct loader *loader);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a look at a data set shows, without learning from it. */
+/* Properties of a data set found by inspecting it. */
 #ifndef RETAIN_STREAMS_SIGHT_H
 #define RETAIN_STREAMS_SIGHT_H
 
@@ -9,18 +9,18 @@
 #include "records/records.h"
 
 struct sight {
-	int side;  /* in pixels, the longer one of the largest picture looked at; 0: unknown */
-	bool same; /* all are squares of that side */
-	bool grey; /* none has colours */
+	int side;  /* in pixels, the longer side of the largest inspected picture; 0: unknown */
+	bool same; /* all are squares of that size */
+	bool grey; /* none is coloured */
 };
 
-/* Of records that are pictures: some of the files, or what the set says of them. */
+/* For pictures: inspects some of the files, or the set's metadata. */
 int sight_pictures(struct sight *sight, struct records *records, struct err *err);
 
-/* Whether records come class after class, as folders have them. */
+/* Whether records are sorted by class, as in folders. */
 bool sight_sorted(const struct records *records);
 
-/* The same, of so many records among which a class follows another one so often. */
+/* The same, for this many records with this many changes of class. */
 bool sight_in_runs(int64_t count, int64_t changes, int classes);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * A store (store/store.h) over a source, which can make any sample again. So it need not
- * keep any. It keeps up to `cache` bytes of inputs and labels, because copying them is
- * faster. Which samples are kept never changes what is fetched.
+ * A store (store/store.h) over a source, which can reproduce any sample, so it need not keep any.
+ * It caches up to `cache` bytes of inputs and labels, because copying is faster. The cache never
+ * changes what is fetched.
  *
- * A sample's id is its id in the stream. store_add takes what the source gives, or
- * NULL in place of inputs. store_forget does nothing.
+ * A sample's id is its id in the stream. store_add takes what the source gives, or NULL for
+ * inputs. store_forget does nothing.
  */
 #ifndef RETAIN_STREAMS_SOURCE_STORE_H
 #define RETAIN_STREAMS_SOURCE_STORE_H

@@ -1,4 +1,4 @@
-/* The kinds of sources, each in a file of its own. For source.c. */
+/* The kinds of sources, one file each. For source.c. */
 #ifndef RETAIN_STREAMS_SOURCE_TYPES_H
 #define RETAIN_STREAMS_SOURCE_TYPES_H
 
@@ -6,6 +6,6 @@
 
 extern const struct source_type source_drift;  /* drift.c */
 extern const struct source_type source_photos; /* photos.c */
-extern const struct source_type source_data;   /* source_records.c: what no other is called */
+extern const struct source_type source_data;   /* source_records.c: any other name */
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * How the records of a data set are seen: which transform (images/transform.h)
- * takes their bytes to inputs, chosen by what the records are and by the keys of
- * the section image. Records that are numbers already are taken as they are.
+ * The transform (images/transform.h) of a data set's records to inputs, chosen by the records and
+ * by the keys of section image. Records that are plain numbers are not transformed.
  *
- * A view is constant once made; every thread has a scratch of its own.
+ * A view is immutable; every thread has its own scratch.
  */
 #ifndef RETAIN_STREAMS_VIEW_H
 #define RETAIN_STREAMS_VIEW_H
@@ -25,7 +24,7 @@ struct view {
 	struct transform transform; /* of images and pixels */
 };
 
-/* What the options say for such records; run.seed decides what is random. */
+/* Reads the options for such records; run.seed determines the randomness. */
 int view_init(struct view *view, const struct records_info *info, const struct options *options,
 	struct err *err);
 
@@ -35,8 +34,8 @@ int view_input(const struct view *view, struct transform_scratch *scratch,
 	struct err *err);
 
 /*
- * The same keys as JSON, so that others see images in this way: {"size": 32, "transform": "pad",
- * …}.
+ * The same keys as JSON, so that others can transform images in this way: {"size": 32,
+ * "transform": "pad", …}.
  */
 void view_write(const struct view *view, struct jwriter *json, const char *name);
 

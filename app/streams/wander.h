@@ -29,14 +29,14 @@
 struct wander;
 
 /*
- * Replaces the lists of an order, which must have been made without tasks and without a
- * beginning cut off, by what is seen when. ERR_INPUT if the records are no pictures.
+ * Replaces the lists of an order, made without tasks and without a cut beginning, by the drifting
+ * stream. ERR_INPUT if the records are not pictures.
  */
 int wander_new(struct wander **wander, struct order *order, const struct records *records,
 	const struct options *options, struct err *err);
 void wander_free(struct wander *wander);
 
-/* How a sample is seen; evaluation samples follow those of the stream. */
+/* The distortion of a sample; evaluation samples follow those of the stream. */
 struct warp wander_warp(const struct wander *wander, int64_t sample);
 
 /* wander.* keys. Ends with a row without a section. */
