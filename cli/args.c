@@ -1,6 +1,6 @@
 /*
- * Reads options by their rows. The only state is argv itself: operands are moved
- * to its front while options are taken out, so nothing is allocated.
+ * Parses options by their rows. The only state is argv itself: operands are moved to its front
+ * while options are removed, so nothing is allocated.
  */
 #include "args.h"
 

@@ -1,6 +1,6 @@
 /*
- * Rank 0 sends its resolved options as text, so nobody else needs the config, and nobody can
- * have another. A text of no length says that there will be nothing to do.
+ * Rank 0 sends its resolved options as text, so the others need no config and cannot have a
+ * different one. An empty text means that there is nothing to do.
  */
 #include "crew.h"
 

@@ -12,7 +12,7 @@
 struct learner_peers;
 
 /*
- * Call before the verb, which may support sharing or not. Returns false if this process should
+ * Call before the verb, which may support sharing or not. Returns true if this process should
  * continue with it. Other ranks are finished when this returns, with *status.
  */
 bool crew_begin(const char *verb, bool shares, int *status);

@@ -1,4 +1,4 @@
-/* Child processes: started, watched, told to stop. */
+/* Child processes: starting, watching and stopping them. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "jobs.h"
 

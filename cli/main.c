@@ -1,4 +1,4 @@
-/* The table of verbs, and the last look at what was printed. */
+/* The table of verbs, and the final check that the output was written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* xdg-open knows the user's browser. It is not waited for: it may live as long as the browser. */
+/* xdg-open knows the user's browser. We do not wait for it: it may live as long as the browser. */
 #include "open.h"
 
 #include <fcntl.h>

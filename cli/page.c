@@ -1,4 +1,4 @@
-/* The report's page over folders of runs, as a service shows it. */
+/* The report page over folders of runs, as shown by a service. */
 #include "page.h"
 
 #include "log/run_set.h"

@@ -1,7 +1,6 @@
 /*
- * The line is made anew each time from a state, a width and a style, by
- * functions that look at nothing else; the rest decides when to write it, and
- * writes it in one piece.
+ * The line is formatted from a state, a width and a style by pure functions; the rest decides
+ * when to write it, and writes it in one piece.
  */
 #include "progress.h"
 

@@ -1,12 +1,11 @@
 /*
  * The only file that knows MPI. Every wait is a loop of tests, so that it can end: when MPI
- * reports that a connection broke, or when patience is over. Then those who wait call the
- * roll: everyone who hears of it answers, and who does not is named. Nothing is added up
- * here; bytes only travel.
+ * reports a broken connection, or on a timeout. Then the waiting ranks call the roll: every live
+ * rank answers, and the missing ones are named. Nothing is summed here; bytes only travel.
  *
- * MPI moves messages when it is called. So while the caller computes, a helper thread calls
- * it from time to time; a lock keeps the two apart. Between `begin` and `finish` requests are
- * both threads', at other times the helper sleeps.
+ * MPI moves messages only inside its calls. So while the caller computes, a helper thread calls
+ * it from time to time; a lock separates the two. Between `begin` and `finish` both threads own
+ * the requests, at other times the helper sleeps.
  */
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-/* A build without MPI is never one of several. */
+/* A build without MPI always runs as a single process. */
 #include <stdlib.h>
 
 #include "dist.h"

@@ -1,4 +1,4 @@
-/* What ranks other than 0 do: a row for each call that they can be told of. */
+/* The ranks other than 0: one row for each call that rank 0 can send. */
 #include "base/mem.h"
 #include "peers.h"
 #include "store/store.h"

@@ -1,4 +1,4 @@
-/* What launchers leave in the environment. */
+/* Environment variables set by launchers. */
 #include <stdlib.h>
 
 #include "dist.h"

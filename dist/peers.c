@@ -1,4 +1,4 @@
-/* What rank 0 tells the others, how samples come to them, and what all tell when they meet. */
+/* Rank 0's calls to the others, the distribution of samples, and the handshake. */
 #include "peers.h"
 
 #include <stdio.h>

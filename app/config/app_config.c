@@ -1,4 +1,4 @@
-/* All tables of keys that the application adds, and what its keys say about each other. */
+/* The application's tables of keys, and checks of keys against each other. */
 #include "config/app_config.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * Data are opened here only to look at them. An index is read, a few pictures are, and
- * nothing is kept.
+ * Data are opened here only to inspect them: an index and a few pictures are read, and nothing is
+ * kept.
  */
 #include "config/app_defaults.h"
 

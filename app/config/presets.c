@@ -1,4 +1,4 @@
-/* Presets are bundles of keys: how long a built-in stream is, and what fits it. */
+/* Presets are bundles of keys: the length of a built-in stream, and settings that suit it. */
 #include "config/app_config.h"
 
 /* What all presets share, then length, samples and iterations per step, K_W and K_R. */

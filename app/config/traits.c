@@ -1,4 +1,4 @@
-/* Asks the tables that have the words. */
+/* Looks the words up in their tables. */
 #include "config/traits.h"
 
 #include <string.h>

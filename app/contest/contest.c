@@ -1,7 +1,6 @@
 /*
- * What runs there are and how they stand. Everything that is known comes from
- * folders, nothing from memory of earlier processes: a contest that was stopped is
- * taken up by looking.
+ * The runs of a contest and their state. Everything is read from the folders, nothing from
+ * earlier processes: a stopped contest resumes by inspecting them.
  */
 #include "contest/contest.h"
 

@@ -1,4 +1,4 @@
-/* compare.json: all that is known of a contest, for programs and for reports. */
+/* compare.json: a contest's complete results, for programs and for reports. */
 #include <math.h>
 #include <string.h>
 

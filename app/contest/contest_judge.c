@@ -1,4 +1,4 @@
-/* What the runs of a contest come to: statistics over seeds, and rules. */
+/* The outcome of a contest: statistics over seeds, and rules. */
 #include <math.h>
 #include <string.h>
 

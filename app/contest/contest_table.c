@@ -1,7 +1,6 @@
 /*
- * Columns are chosen by the experiment. Numbers of shares are percent, differences
- * points. A column of text is padded by what a reader sees, not by bytes: a
- * plus-minus sign is two bytes.
+ * The experiment chooses the columns. Fractions are shown as percent, differences as points. Text
+ * columns are padded by visible width, not by bytes: a plus-minus sign is two bytes.
  */
 #include "contest/contest_table.h"
 

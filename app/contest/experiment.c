@@ -1,7 +1,6 @@
 /*
- * Reads experiments. Sections come in any order and may be taken up again; what
- * refers to something else is looked up after the whole file was read, in
- * experiment_look_up.c.
+ * Reads experiments. Sections come in any order and may be reopened; references are resolved
+ * after the whole file was read, in experiment_look_up.c.
  */
 #include "contest/experiment.h"
 

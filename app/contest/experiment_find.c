@@ -1,4 +1,4 @@
-/* Where experiments are kept, and what there is. */
+/* Finds and lists experiments. */
 #define _GNU_SOURCE /* strverscmp */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * What an experiment's file refers to: rules to measures and variants, {NAME} to the
- * folders of variants that come before, columns to measures.
+ * Resolves an experiment's references: rules to measures and variants, {NAME} to the folders of
+ * earlier variants, columns to measures.
  */
 #include <math.h>
 #include <stdio.h>

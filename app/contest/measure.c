@@ -1,7 +1,7 @@
 /*
- * What eval/summary.h says of metrics.csv, and accuracy by time range: ranges are
- * eighths of the stream, and their accuracy is the mean of the matrix's bins, over
- * the late rows or in the row at half of the run.
+ * Values of eval/summary.h from metrics.csv, and accuracy by time range: ranges are eighths of
+ * the stream, and their accuracy is the mean of the matrix's bins, over the late rows or in the
+ * row at half of the run.
  */
 #include "contest/measure.h"
 

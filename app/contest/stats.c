@@ -1,6 +1,6 @@
 /*
- * Student's distribution with a whole number of degrees of freedom has a closed
- * form (Abramowitz and Stegun 26.7.3 and 26.7.4); its inverse is found by halving.
+ * Student's distribution with an integer number of degrees of freedom has a closed form
+ * (Abramowitz and Stegun 26.7.3 and 26.7.4); its inverse is found by bisection.
  */
 #include "contest/stats.h"
 

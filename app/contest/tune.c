@@ -1,4 +1,4 @@
-/* Chooses among rates that were tried. */
+/* Chooses among the rates that were tried. */
 #include "contest/tune.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* One byte after the other: rows are short, and most of them have no quotes. */
+/* A byte-by-byte parser: rows are short, and most of them have no quotes. */
 #include "formats/csv.h"
 
 #include <string.h>

@@ -1,10 +1,9 @@
 /*
- * The last four bytes of a gzip file promise the size of its last member. So much
- * is kept in the first pass; what is beyond (of several members, or of a false
- * promise) is only counted. Where there was more, a second pass keeps all of it.
- * So memory is never more than what a file unpacks to. A promise above the limit is
- * believed after a glance: a file that was cut short ends with bytes that promise
- * nothing, and should hear that it was cut short.
+ * The last four bytes of a gzip file are the size of its last member. The first pass keeps that
+ * much; anything beyond (several members, or a wrong size) is only counted. If there was more, a
+ * second pass keeps all of it. So memory never exceeds the unpacked size. A size above the limit
+ * is believed only after a short check: a truncated file ends with random bytes, and should be
+ * reported as truncated.
  */
 #include "formats/gunzip.h"
 

@@ -1,6 +1,6 @@
 /*
- * Mapping to look at, pread to copy: a mapping of a file that has been cut short
- * is a signal, a pread is an error that can be told.
+ * Mapped to inspect, pread to copy: touching a mapping of a truncated file is a signal, a pread
+ * returns an error.
  */
 #include "formats/mapped.h"
 

@@ -1,4 +1,4 @@
-/* Digits are read as whole numbers; only exponents go through floating point. */
+/* Digits are parsed as integers; only exponents go through floating point. */
 #include "formats/moment.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /*
- * The header is a Python dictionary, {'descr': '<f4', 'fortran_order': False,
- * 'shape': (60000, 784), }, of which the three keys are looked for. Elements need
- * not be aligned.
+ * The header is a Python dictionary, {'descr': '<f4', 'fortran_order': False, 'shape': (60000,
+ * 784), }; only these three keys are read. Elements need not be aligned.
  */
 #include "formats/npy.h"
 

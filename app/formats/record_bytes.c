@@ -1,4 +1,4 @@
-/* Room for a record only ever grows: the next one is probably as large. */
+/* The buffer never shrinks: the next record is probably as large. */
 #include "formats/record_bytes.h"
 
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /*
- * A member is a block with a header and then its bytes, filled up to whole blocks;
- * links, folders and devices have none, whatever size their header has. Headers of
- * type L, K (GNU) and x (pax) hold name and link of the one that follows, as their
- * bytes. The end is a block of zeros, or that of the file.
+ * A member is a header block followed by its bytes, padded to whole blocks; links, folders and
+ * devices have none, whatever size their header has. Headers of type L, K (GNU) and x (pax) hold
+ * name and link of the next member in their bytes. The archive ends with a block of zeros, or at
+ * the end of the file.
  */
 #include "formats/tar.h"
 

@@ -1,7 +1,7 @@
 /*
- * BMP: Windows bitmaps of 1, 4, 8, 16, 24 and 32 bits a pixel, and OS/2's. Rows are
- * plain, so there is nothing to decode; those that are compressed (RLE, and JPEG or
- * PNG in a bitmap's frame) are refused by name.
+ * BMP: Windows bitmaps of 1, 4, 8, 16, 24 and 32 bits a pixel, and OS/2's. Rows are plain, so
+ * there is nothing to decode; compressed ones (RLE, and JPEG or PNG in a bitmap's frame) are
+ * rejected by name.
  */
 #include <limits.h>
 #include <string.h>

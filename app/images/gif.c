@@ -1,7 +1,7 @@
 /*
- * GIF by giflib, and the only file that knows it: the first frame, as Pillow shows
- * it. What the frame does not cover has the transparent colour, or colour 0;
- * transparent pixels have the colour that the palette gives them.
+ * GIF by giflib, and the only file that knows it: the first frame, as Pillow shows it. Pixels
+ * outside the frame have the transparent colour, or colour 0; transparent pixels have their
+ * palette colour.
  */
 #include <string.h>
 #include <gif_lib.h>

@@ -1,7 +1,6 @@
 /*
- * Finds out by its first bytes which format an image has, and hands it over. What
- * is common to all formats is here: the bound on sizes, and the buffer that
- * pixels are written to.
+ * Detects an image's format by its first bytes and dispatches to it. Common to all formats: the
+ * limit on sizes, and the pixel buffer.
  */
 #include "images/image.h"
 

@@ -1,16 +1,14 @@
 /*
- * JPEG by libjpeg-turbo, and the only file that knows it. Its way to report a
- * fatal error is not to return, so every entry here sets a point to come back to
- * (escape) before it calls anything that can fail.
+ * JPEG by libjpeg-turbo, and the only file that knows it. It reports a fatal error by not
+ * returning, so every entry here sets a jump target (escape) before it calls anything that can
+ * fail.
  *
- * Every file gets a libjpeg object of its own: one that is used again keeps the
- * quantization and Huffman tables of the file before, and lends them to a file
- * that lacks its own.
+ * Every file gets its own libjpeg object: a reused one keeps the quantization and Huffman tables
+ * of the previous file, and would lend them to a file that lacks its own.
  *
- * Entropy decoding has to begin at the top, but rows below the window are never
- * looked at, rows above and columns beside it are not transformed, and an image
- * that is to become much smaller is transformed into fewer pixels to begin with
- * (1/2, 1/4 or 1/8).
+ * Entropy decoding must start at the top, but rows below the window are never read, rows above
+ * and columns beside it are not transformed, and an image that is to be shrunk a lot is
+ * transformed into fewer pixels to begin with (1/2, 1/4 or 1/8).
  */
 #include <setjmp.h>
 #include <stdio.h>

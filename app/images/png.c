@@ -1,7 +1,7 @@
 /*
- * PNG by libspng, and the only file that knows it. libspng was chosen over libpng
- * because its errors are return values, it prints nothing, and it takes its
- * memory from us; both decode at the speed of zlib.
+ * PNG by libspng, and the only file that knows it. libspng was chosen over libpng because its
+ * errors are return values, it prints nothing, and it uses our allocator; both decode at the
+ * speed of zlib.
  *
  * Rows below the window are not inflated. Interlaced images are decoded whole.
  */

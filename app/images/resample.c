@@ -1,7 +1,7 @@
 /*
- * Makes the tables of weights and calls the kernels, 16 output rows at a time.
- * An image that is to become very much smaller is first reduced by averaging
- * squares, for sums of fixed-point numbers should not have too many terms.
+ * Makes the tables of weights and calls the kernels, 16 output rows at a time. An image that is
+ * to be shrunk a lot is first reduced by averaging squares, since fixed-point sums should not
+ * have too many terms.
  */
 #include "images/resample.h"
 

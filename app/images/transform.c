@@ -1,7 +1,6 @@
 /*
- * The kinds of transforms. A kind looks at an image's size and says what is to be
- * cut out of it (struct cut); reading and resampling that, or copying it where
- * sizes agree, is the same for all.
+ * The kinds of transforms. A kind decides from an image's size what to cut out of it (struct
+ * cut); reading and resampling that, or copying it if sizes agree, is common.
  */
 #include "images/transform.h"
 

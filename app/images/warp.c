@@ -1,7 +1,7 @@
 /*
- * A row is made in pieces: where its pixels come from, then each channel's values there, then
- * colours. All but fetching the values are loops over arrays, which the compiler turns into
- * vectors.
+ * A row is made in stages: the source coordinates of its pixels, then each channel's values, then
+ * colours. All stages but the fetching of values are loops over arrays that the compiler
+ * vectorizes.
  */
 #include "images/warp.h"
 

@@ -1,7 +1,4 @@
-/*
- * Times steps one by one; the fastest is reported, because the others only say how busy the
- * machine was.
- */
+/* Times steps one by one and reports the fastest: the others only show how busy the machine was. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

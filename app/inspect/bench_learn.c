@@ -1,10 +1,9 @@
 /*
- * Times the whole learner: draws, training, averages, validation, and the
- * predictions of every time step, but no evaluation. Blocks of time steps are timed
- * one by one. The fastest of all is reported beside the median, because the others
- * say how busy the machine was, too; and, where the stream was gone through to its
- * end, the whole of it, of which each block is as fast as in its fastest pass:
- * later blocks are not as early ones, since a net's zeros become fewer.
+ * Times the whole learner: draws, training, averages, validation, and the predictions of every
+ * time step, but no evaluation. Blocks of time steps are timed one by one. The fastest is
+ * reported beside the median, because the others also show how busy the machine was. If the
+ * stream was completed, its total is reported, too, with each block at its fastest pass: later
+ * blocks differ from early ones, since a net's zeros become fewer.
  */
 #include <math.h>
 #include <signal.h>

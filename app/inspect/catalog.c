@@ -1,4 +1,4 @@
-/* One small function per table, since every table's rows are of another type. */
+/* One small function per table, since every table has its own row type. */
 #include "inspect/catalog.h"
 
 #include <stddef.h>

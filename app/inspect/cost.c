@@ -1,6 +1,6 @@
 /*
- * A large net is timed by itself, since one iteration of a run may take minutes; a small
- * one as part of a learner, which takes as long again.
+ * A large net is timed alone, since one iteration of a run may take minutes; a small one as part
+ * of a learner, whose overhead is as large again.
  */
 #include "inspect/cost.h"
 

@@ -1,7 +1,7 @@
 /*
- * Labels come from the index and are cheap: all of them are looked at. Bytes are
- * read by a team, record by record; each leaves a checksum at its place, and the
- * digest goes over them in order, so it is the same on any number of threads.
+ * Labels come from the index and are cheap: all of them are read. Bytes are read by a team,
+ * record by record; each leaves a checksum at its index, and the digest combines them in order,
+ * so it is the same on any number of threads.
  */
 #include "inspect/data_info.h"
 

@@ -1,7 +1,7 @@
 /*
- * The sheet is painted into memory: a cell per sample, scaled by the nearest
- * pixel, and below it its class in letters of three by five dots. A row of numbers is
- * painted as bars, one for each number: how far it is from the mean of those on the sheet.
+ * The sheet is drawn in memory: a cell per sample, scaled by nearest pixel, and below it its
+ * class in a three by five font. A row of numbers is drawn as bars, one per number: its deviation
+ * from the mean of those on the sheet.
  */
 #include "inspect/data_sheet.h"
 

@@ -1,4 +1,4 @@
-/* The order decides what goes where, and is asked twice; this only writes its lists down. */
+/* The order decides what goes where; this only writes its lists. */
 #include "inspect/data_split.h"
 
 #include <inttypes.h>

@@ -1,6 +1,4 @@
-/*
- * From what a user asks for to a net, and its first weights on disk.
- */
+/* Creates a net from a user's request, and writes its initial weights. */
 #include "inspect/model.h"
 
 #include "nn/weights/weights_file.h"

@@ -1,6 +1,6 @@
 /*
- * What a weights file or an architecture consists of, in one form for both.
- * Everything is copied into the info's arena: nothing stays open.
+ * Describes a weights file or an architecture in one form. Everything is copied into the info's
+ * arena: nothing stays open.
  */
 #include "inspect/model.h"
 

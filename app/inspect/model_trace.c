@@ -1,6 +1,6 @@
 /*
- * One training step, recorded. Everything it needs hangs on one struct work,
- * which is released as a whole whatever failed.
+ * Records one training step. Everything it needs is in one struct work, which is released as a
+ * whole whatever failed.
  */
 #include "inspect/model.h"
 

@@ -1,6 +1,6 @@
 /*
- * Every column counts its values and, for each of them, the classes that it comes with:
- * a value that comes with one class only, for nearly all rows, gives the label away.
+ * Every column counts its values and, for each of them, its classes: a value that comes with only
+ * one class, for nearly all rows, gives the label away.
  */
 #include "inspect/table_info_impl.h"
 

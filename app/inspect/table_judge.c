@@ -1,4 +1,4 @@
-/* What looks wrong about a table, by what was counted. The one definition of run and data info. */
+/* What looks wrong about a table, by its counts. Shared by retain run and data info. */
 #include "inspect/table_info_impl.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /*
- * Simulated SGD on losses that move. All runs of a case meet the same losses and differ
- * only in their noise, so means over runs stand for the theorem's expectations. They go
- * side by side, iteration by iteration, because chi of a quadratic is the largest change
- * that any of them meets.
+ * Simulated SGD on moving losses. All runs of a case see the same losses and differ only in their
+ * noise, so means over runs estimate the theorem's expectations. They advance in lockstep,
+ * because chi of a quadratic is the largest change that any of them sees.
  */
 #include "inspect/theory.h"
 

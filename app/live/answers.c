@@ -1,4 +1,4 @@
-/* Answers in a text that is written at once and used again. */
+/* Answers are collected in a reusable text that is written at once. */
 #include "live/answers.h"
 
 #include <errno.h>

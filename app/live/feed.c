@@ -1,7 +1,6 @@
 /*
- * Invariant: bytes from `start` to `end` of the buffer are still to be given out;
- * those before `searched` have no newline. While `skipping`, they are the rest of
- * a line that was too long.
+ * Invariant: bytes from `start` to `end` of the buffer are still to be returned; those before
+ * `searched` have no newline. While `skipping`, they are the rest of a line that was too long.
  */
 #include "live/feed.h"
 

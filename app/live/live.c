@@ -1,6 +1,6 @@
 /*
  * The loop of a live stream: lines become events of a session (session/session.h), its answers
- * lines. Formats are in live_line.h; what the first line says of inputs in live_first.c.
+ * become lines. Formats are in live_line.h; the input shape from the first line in live_first.c.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Ids, labels and inputs from cells: what lines of CSV and rows of a table share. */
+/* Ids, labels and inputs from cells: shared by lines of CSV and rows of a table. */
 #include "live/live_cells.h"
 
 #include <string.h>

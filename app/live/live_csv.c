@@ -1,9 +1,8 @@
 /*
- * Lines of CSV. The order of columns is fixed, so that a line says the same
- * whether or not the lines before it were seen: a stream may be taken up again in
- * its midst. A heading is known by its first two names. It is passed over or, where inputs
- * have names, gives the order of columns from then on; without one they come as they did
- * when they were learned.
+ * Lines of CSV. The order of columns is fixed, so that a line's meaning does not depend on
+ * earlier lines: a stream may be resumed in the middle. A heading is recognised by its first two
+ * names. It is skipped or, if inputs have names, sets the order of columns from then on; without
+ * one they have the order in which they were learned.
  */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * What inputs are: told, as the folder has them, or as the first line with an input has. Lines
+ * The input shape: configured, from the folder, or from the first line with an input. Lines
  * before that one are answered at once, since their sender may wait for it. A stream over a
  * descriptor waits for that line when it is opened; one whose lines come by live_take is open
  * before, and has no learner until then.

@@ -1,4 +1,4 @@
-/* The table of line formats, and what they share. */
+/* The table of line formats, and shared code. */
 #include "live/live_line.h"
 
 #include <inttypes.h>

@@ -1,9 +1,8 @@
 /*
- * Lines of NDJSON as most programs write them: one table of id, input, label, for and top, the
- * input a plain list of numbers, texts without escapes. They are read in one pass, without
- * making values of them. Whatever is not like that, right or wrong, is left to the reader of
- * all of JSON (live_ndjson.c), so what a line means, and what is wrong with it, is said there
- * alone.
+ * NDJSON lines as most programs write them: one table of id, input, label, for and top, the input
+ * a plain list of numbers, texts without escapes. They are parsed in one pass, without building
+ * values. Anything else, right or wrong, is left to the full JSON reader (live_ndjson.c), which
+ * alone defines what a line means and what is wrong with it.
  */
 #include <math.h>
 #include <string.h>

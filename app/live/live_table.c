@@ -1,7 +1,7 @@
 /*
- * The plan of a table is made of one line, and made anew by every later heading that is good. Without a schema
- * it waits for the first row, which shows the kinds of columns; from then on the schema is the
- * stream's, and a plan only says where its columns are.
+ * The plan of a table is made from one line, and again from every valid later heading. Without a
+ * schema it waits for the first row, which shows the kinds of columns; from then on the schema
+ * belongs to the stream, and a plan only locates its columns.
  */
 #include "live/live_table.h"
 

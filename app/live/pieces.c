@@ -1,4 +1,4 @@
-/* Brackets and quotes. */
+/* Matches brackets and quotes. */
 #include "live/pieces.h"
 
 #include <string.h>

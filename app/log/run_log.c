@@ -1,7 +1,4 @@
-/*
- * A run folder as a whole: which of its files there are, and what state it is in.
- * How each file is read stands in run_log_parse.c.
- */
+/* A run folder as a whole: which files it has, and its state. run_log_parse.c reads the files. */
 #include "log/run_log.h"
 
 #include <errno.h>

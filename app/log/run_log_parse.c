@@ -1,6 +1,6 @@
 /*
- * The files of a run folder, each from its bytes. Nothing about them is taken for
- * granted: they may be cut off, damaged, edited, or of another version of retain.
+ * Parses the files of a run folder from their bytes. Nothing is taken for granted: they may be
+ * truncated, damaged, edited, or written by another version of retain.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * Reading logs that have grown for a year. Up to THIN bytes a log is read as it is; of a longer
- * one the first line and the last, every so many-th in between, and all that are rare: what is
- * drawn of it has no more points than that anyway, and what is counted is counted elsewhere.
+ * Reads logs that have grown for a year. Up to THIN bytes a log is read completely; of a longer
+ * one only the first and the last line, every n-th in between, and all rare ones: a chart has no
+ * more points than that anyway, and counts are kept elsewhere.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Runs that are found, read, and put into groups. */
+/* Finds, reads and groups runs. */
 #include "log/run_set.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * Sorting runs into groups. A group's name is the shortest that tells it from the
- * others: its method; where two groups have the same method, the name of its
- * folder, and as much of the path to it as is needed.
+ * Groups runs. A group's name is the shortest that distinguishes it from the others: its method;
+ * if two groups have the same method, the name of its folder, and as much of the path as is
+ * needed.
  */
 #include <stdlib.h>
 #include <string.h>

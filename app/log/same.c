@@ -1,4 +1,4 @@
-/* Files are compared whole; of the metrics, line by line up to the last comma. */
+/* Files are compared whole; metrics line by line, up to the last comma. */
 #define _GNU_SOURCE 1
 #include "log/same.h"
 

@@ -1,4 +1,4 @@
-/* Samples are kept one by one, 24 bytes each: what is asked for comes later. */
+/* Samples are stored individually, 24 bytes each, since queries come later. */
 #include "predict/evaluation.h"
 
 #include <math.h>

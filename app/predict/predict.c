@@ -1,8 +1,8 @@
 /*
- * Batch after batch: the rows say how many samples there are, a team makes their inputs
- * and predicts them piece by piece, and answers are written in order. A sample that cannot
- * be made keeps its place: its answer says so. With stream.on_bad = error it ends all, after the
- * answers to those before it.
+ * Processes batch after batch: the rows give the number of samples, a team encodes their inputs
+ * and predicts them piece by piece, and answers are written in order. A sample that cannot be
+ * encoded keeps its place: its answer says so. With stream.on_bad = error it ends everything,
+ * after the answers to those before it.
  */
 #include "predict/predict_impl.h"
 

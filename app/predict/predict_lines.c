@@ -1,10 +1,10 @@
 /*
- * Lines of a file or of standard input. NDJSON: rows of named values, lists of numbers,
- * or lines of a live stream, {"id": 17, "input": …}. CSV: a table, whose first lines say what a
- * file's would (records/table_plan.h), as far as they are there; for a model without names every
- * line is numbers. A field of CSV cannot hold a line end here.
+ * Lines of a file or of standard input. NDJSON: rows of named values, lists of numbers, or lines
+ * of a live stream, {"id": 17, "input": …}. CSV: a table, whose first lines are interpreted as a
+ * file's (records/table_plan.h), as far as they are available; for a model without names every
+ * line is numbers. A CSV field cannot contain a line end here.
  *
- * Lines are taken apart by the threads; the feed keeps their bytes until the next batch.
+ * The threads parse the lines; the feed keeps their bytes until the next batch.
  */
 #include <errno.h>
 #include <fcntl.h>

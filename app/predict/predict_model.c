@@ -1,7 +1,7 @@
 /*
- * What answers: the net of a weights file, or of a run's folder the learner that its checkpoint
- * has (session/asked.h), with all that it learned beside its net. Names of classes and what rows
- * become are the weights file's either way.
+ * The model that answers: the net of a weights file, or the learner in the checkpoint of a run's
+ * folder (session/asked.h), with everything it learned beside its net. Class names and the
+ * encoding of rows come from the weights file either way.
  */
 #include <inttypes.h>
 #include <stdio.h>

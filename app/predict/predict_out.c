@@ -1,7 +1,7 @@
 /*
- * Formats of answers. CSV and NDJSON have a line for each sample; .npy has the
- * probabilities of all classes, float32, samples by classes. A file appears when it is
- * whole; standard output gets lines as they are made.
+ * Formats of answers. CSV and NDJSON have a line for each sample; .npy has the probabilities of
+ * all classes, float32, samples by classes. A file appears once it is complete; standard output
+ * gets lines as they are made.
  */
 #include <errno.h>
 #include <inttypes.h>

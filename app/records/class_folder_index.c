@@ -2,15 +2,15 @@
  * An index is one array of bytes:
  *
  *	header
- *	places[looked]         folders and files that were looked at: time of change, size
+ *	places[looked]         folders and files that were checked: modification time, size
  *	entries[count]         the usual ones
- *	classes[classes]       where their names are
+ *	classes[classes]       offsets of their names
  *	class names, then names of files from their class's folder on, then the
  *	names of places; each with its NUL, and a NUL at the very end
  *
- * It is good for as long as none of the places has changed. Files are told from
- * folders by their endings, so that a million images need no million questions.
- * An index file may have been made by anybody: offsets are checked before use.
+ * It is valid as long as none of the places has changed. Files are told from folders by their
+ * extensions, so that a million images need no million system calls. An index file is untrusted:
+ * offsets are checked before use.
  */
 #include "records/class_folder_index.h"
 

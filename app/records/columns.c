@@ -1,4 +1,4 @@
-/* Errors of cells say what is wrong with the value; the caller puts file, row and column before. */
+/* Errors of cells describe the value; the caller prefixes file, row and column. */
 #include "records/columns.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* An index file may have been made by anybody: offsets are checked before use. */
+/* An index file is untrusted: offsets are checked before use. */
 #include "records/image_records.h"
 
 void image_records_info(struct image_records *images, const struct image_header *header)

@@ -1,7 +1,7 @@
 /*
- * An index file is a header of 64 bytes and the index. The header's checksum
- * covers the header before it, the index's the index. Numbers are in the
- * machine's order: the files are a cache and do not travel.
+ * An index file is a header of 64 bytes and the index. The header's checksum covers the header
+ * before it, the index's the index. Numbers are in native byte order: the files are a cache and
+ * are not portable.
  */
 #include "records/index_file.h"
 

@@ -1,4 +1,4 @@
-/* Files of labels are small (2 MiB for ImageNet): they are read whole and taken apart in place. */
+/* Files of labels are small (2 MiB for ImageNet): they are read whole and parsed in place. */
 #include "records/label_file.h"
 
 #include <string.h>

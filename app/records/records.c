@@ -1,6 +1,6 @@
 /*
- * The table of kinds, and "KIND:PATH" taken apart. A path that exists as it is
- * written is a path, whatever stands before its first colon.
+ * The table of kinds, and the parsing of "KIND:PATH". A path that exists as written is a path,
+ * whatever precedes its first colon.
  */
 #include "records/records.h"
 

@@ -1,11 +1,9 @@
 /*
- * CIFAR-10 and CIFAR-100 as their binary versions: records of one or two label
- * bytes and 3072 bytes of pixels, plane by plane. Labels are copied at open,
- * pixels are read from the files.
+ * CIFAR-10 and CIFAR-100 as their binary versions: records of one or two label bytes and 3072
+ * bytes of pixels, plane by plane. Labels are copied at open, pixels are read from the files.
  *
- * Which of the two it is follows from the names in the folder: data_batch_N.bin
- * and test_batch.bin, or train.bin and test.bin. A single file is told by its
- * name, too.
+ * The version follows from the names in the folder: data_batch_N.bin and test_batch.bin, or
+ * train.bin and test.bin. A single file is identified by its name, too.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /*
- * MNIST's format: a file of images and one of labels for each part, big-endian
- * headers, gzipped or not. Labels are copied at open; images stay in their file,
- * or in memory where it was gzipped.
+ * MNIST's format: a file of images and one of labels for each part, big-endian headers, gzipped
+ * or not. Labels are copied at open; images stay in their file, or in memory if it was gzipped.
  *
- * Invariant: the images' file has exactly what its header promises, and the
- * labels' file as many labels.
+ * Invariant: the file of images has exactly the size that its header says, and the file of labels
+ * as many labels.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Images named by a CSV file. Rows are looked at once, for the index; the path of a
- * record is read from the manifest again when the record is.
+ * Images named by a CSV file. Rows are parsed once, for the index; a record's path is read from
+ * the manifest again when the record is.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Arrays of NumPy's: features (N, D), (N, H, W) or (N, C, H, W), labels (N), perhaps times (N).
- * Labels and times are copied at open, features are read from their file and
- * converted to float32, byte by byte as they are: nothing is scaled.
+ * NumPy arrays: features (N, D), (N, H, W) or (N, C, H, W), labels (N), perhaps times (N). Labels
+ * and times are copied at open; features are read from their file and converted to float32
+ * without scaling.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /*
- * Rows of a CSV file as vectors, which a schema makes of them. A record is made from its
- * row's text each time, and all rows were learned when the table was opened, so it
- * always has the same bits.
+ * Rows of a CSV file as vectors, encoded by a schema. A record is encoded from its row's text
+ * each time, and all rows were learned when the table was opened, so it always has the same bits.
  */
 #include <inttypes.h>
 #include <stdio.h>

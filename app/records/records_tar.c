@@ -1,7 +1,7 @@
 /*
- * Images in tar archives: WebDataset's shards, or folders of classes packed up.
- * Archives are opened for each image that is read, since there may be more of them
- * than a process may have open. Gzipped ones are unpacked into memory at open.
+ * Images in tar archives: WebDataset shards, or packed class folders. Archives are opened for
+ * each image that is read, since there may be more of them than a process may have open. Gzipped
+ * ones are unpacked into memory at open.
  */
 #include <stdio.h>
 #include <string.h>

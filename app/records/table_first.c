@@ -1,4 +1,4 @@
-/* The rules are those of table_plan.h. */
+/* Implements the header rules of table_plan.h. */
 #include "records/table_first.h"
 
 #include <string.h>

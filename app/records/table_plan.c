@@ -1,4 +1,4 @@
-/* Columns found by name or number; the rest is a matter of counting. */
+/* Finds columns by name or number; the rest is counting. */
 #include "records/table_plan.h"
 
 #include <stdio.h>

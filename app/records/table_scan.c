@@ -1,4 +1,4 @@
-/* When a column of numbers turns out to hold categories there is a second pass. */
+/* If a column of numbers turns out to hold categories there is a second pass. */
 #include "records/table_scan.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-/* What columns are whose kind no key says, by all of their cells. */
+/* Decides the kind of columns that no key defines, by all of their cells. */
 #include "records/table_plan.h"
 
 #include <inttypes.h>

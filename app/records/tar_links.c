@@ -1,8 +1,7 @@
 /*
- * Names are kept as paths from the archive's root, without ., .. and empty parts. A
- * path is walked part by part: `here` is where the walk has come to, `rest` what is
- * left of the way. A part that is a symbolic link is taken out of `here`, and what it
- * says goes before the rest.
+ * Names are stored as paths from the archive's root, without ., .. and empty parts. A path is
+ * walked part by part: `here` is the current position, `rest` what is left to walk. A part that
+ * is a symbolic link is removed from `here`, and its target is prepended to the rest.
  */
 #include "records/tar_links.h"
 

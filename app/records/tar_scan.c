@@ -1,6 +1,6 @@
 /*
- * Whether archives have labels of their own or classes as folders shows only at their
- * end: until then an entry has whichever label it can have.
+ * Whether archives have their own labels or class folders is known only at their end: until then
+ * an entry has whichever label it can have.
  */
 #include "records/tar_scan.h"
 

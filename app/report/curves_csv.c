@@ -1,6 +1,6 @@
 /*
- * The numbers of the page's charts as tables, a file for each. Curves have a row for each point
- * of a line. The others are written by functions of their own, below.
+ * The numbers of the page's charts as tables, one file each. Curves have a row for each point of
+ * a line; the others have their own writers below.
  */
 #include "report/curves_csv.h"
 

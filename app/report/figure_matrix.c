@@ -1,4 +1,6 @@
-/* Figures of accuracy by data time: ranges at the end, and maps. A group is its runs' mean. */
+/*
+ * Figures of accuracy by data time: ranges at the end, and maps. A group is the mean of its runs.
+ */
 #include <math.h>
 
 #include "report/figure_impl.h"

@@ -1,4 +1,4 @@
-/* Runs whose matrices have another form than the group's first do not count. */
+/* Runs whose matrices differ in form from the group's first are ignored. */
 #include "report/group_matrix.h"
 
 #include <math.h>

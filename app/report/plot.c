@@ -1,6 +1,6 @@
 /*
- * SVG by hand: plain elements, no style sheet, a white ground, so that a figure
- * looks the same in a browser, in a paper and on a dark page.
+ * Handwritten SVG: plain elements, no style sheet, a white background, so that a figure looks the
+ * same in a browser, in a paper and on a dark page.
  */
 #include "report/plot.h"
 

@@ -1,7 +1,7 @@
 /*
- * The data of a report as JSON. It stands inside a script element, so no `<` may
- * appear in it: strings escape all that HTML could mistake for markup. Numbers are
- * those of the run's files, to the last digit; what a column never has is left out.
+ * The data of a report as JSON. It is embedded in a script element, so it must not contain `<`:
+ * strings escape everything that HTML could mistake for markup. Numbers are those of the run's
+ * files, to the last digit; columns without values are omitted.
  */
 #include "report/report.h"
 

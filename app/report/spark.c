@@ -1,6 +1,6 @@
 /*
- * A column of characters is the mean of the points that fall into it; where none
- * do, the last one before it holds on. Its height is in eighths of a character.
+ * A column of characters is the mean of its points; an empty column repeats the one before. Its
+ * height is in eighths of a character.
  */
 #include "report/spark.h"
 

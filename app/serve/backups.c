@@ -2,7 +2,7 @@
  * A thread for each backup starts the process and waits for it.
  *
  * Invariants: `busy` from backups_put until the job is done. `child` is a process that was not
- * waited for: whoever looks at it to end it has the lock, and so has who waits for it.
+ * waited for yet: reading it to kill it, and waiting for it, require the lock.
  */
 #define _GNU_SOURCE 1
 #include "serve/backups.h"

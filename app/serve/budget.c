@@ -1,4 +1,4 @@
-/* A sum that any thread draws on. */
+/* A limit shared by all threads. */
 #define _GNU_SOURCE 1
 #include "serve/budget.h"
 

@@ -1,4 +1,4 @@
-/* Opening and closing a desk, and what any thread may ask of it. */
+/* Opening and closing a desk, and its thread-safe queries. */
 #include <limits.h>
 #include <string.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* How the desk stands, and its copy of what the learner knows: both are renewed now and then. */
+/* The desk's status and its copy of the learner: both are renewed now and then. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

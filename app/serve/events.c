@@ -1,8 +1,8 @@
 /*
- * GET /v1/events: what the run's events.jsonl and metrics.csv get, as server-sent events.
- * An id is how many lines of both files were read. A learner that was killed goes back to its
- * checkpoint and makes the lines behind it once more, the same but for the seconds in them; so
- * an id means the same after a restart, and a client that comes back misses nothing.
+ * GET /v1/events: new lines of the run's events.jsonl and metrics.csv, as server-sent events. An
+ * id is the number of lines read from both files. A killed learner returns to its checkpoint and
+ * writes the lines after it again, identical except for their seconds; so an id means the same
+ * after a restart, and a client that reconnects misses nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>

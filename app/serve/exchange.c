@@ -1,6 +1,6 @@
 /*
- * A request from its first header to its last byte: who asks, which route, a body that
- * is not too long, and what the route says. Knows nothing of sockets.
+ * A request from its first header to its last byte: authorization, routing, the limit of the
+ * body, and the route's answer. Knows nothing of sockets.
  */
 #define _GNU_SOURCE 1
 #include "serve/exchange.h"

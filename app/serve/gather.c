@@ -1,5 +1,5 @@
 /*
- * A queue, and threads that take from it as much as is their share of what lies there.
+ * A queue, and threads that each take their share of what is in it.
  *
  * Invariant: a job is on the list, or with one thread, or done.
  */

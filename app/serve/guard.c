@@ -1,4 +1,4 @@
-/* Host, Origin, Authorization. */
+/* Checks Host, Origin and Authorization. */
 #include "serve/guard.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
  * The only file that knows libmicrohttpd.
  *
- * A visit is a connection, a call one request on it. A thread of ours, the doorman, lets
- * connections in and looks after what libmicrohttpd does not: streams that wait for something to
- * send, and clients that send their headers byte by byte. libmicrohttpd must not listen itself:
- * it can abort when it is told to stop listening while its threads do.
+ * A visit is a connection, a call one request on it. Our own thread, the doorman, accepts
+ * connections and handles what libmicrohttpd does not: streams that wait for something to send,
+ * and clients that send their headers byte by byte. libmicrohttpd must not listen itself: it can
+ * abort when told to stop listening while its threads do.
  */
 #define _GNU_SOURCE 1
 #include "serve/http.h"

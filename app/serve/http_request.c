@@ -1,4 +1,4 @@
-/* Looking into requests, and making answers. */
+/* Reading requests, and building answers. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

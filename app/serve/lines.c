@@ -1,6 +1,6 @@
 /*
- * One thread that polls. A connection either reads, or has a job on the desk, or sends.
- * The desk's thread says that a job is done by a flag and a byte in a pipe.
+ * One polling thread. A connection either reads, or has a job on the desk, or sends. The desk's
+ * thread signals that a job is done by a flag and a byte in a pipe.
  */
 #define _GNU_SOURCE 1
 #include "serve/lines.h"

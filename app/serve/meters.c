@@ -1,4 +1,4 @@
-/* Counters that any thread adds to. */
+/* Thread-safe counters. */
 #include "serve/meters.h"
 
 #include <math.h>

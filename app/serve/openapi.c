@@ -1,6 +1,6 @@
 /*
- * GET /openapi.json: the table of routes in the words of OpenAPI 3.1. Where several learners are
- * served, paths that are about one of them begin with its name.
+ * GET /openapi.json: the table of routes as OpenAPI 3.1. If several learners are served, paths
+ * for one of them begin with its name.
  */
 #include <stdio.h>
 #include <string.h>

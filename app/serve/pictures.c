@@ -1,6 +1,6 @@
 /*
- * As data sets of the net's own size are seen (streams/view.h). Where image.transform is left to
- * `auto`, images of another size are seen as photographs are.
+ * Images are transformed like a data set of the net's own size (streams/view.h). If
+ * image.transform is `auto`, images of another size are treated as photographs.
  */
 #include "serve/pictures.h"
 

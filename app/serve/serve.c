@@ -1,4 +1,4 @@
-/* The service put together, and its life. */
+/* The service: construction, main loop, shutdown. */
 #include "serve/serve.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Predictions, labels, samples. What is to be remembered becomes a job for the
- * learner's desk, in the words it came in: the line reader of live streams reads it. What
- * is not is answered here, by the copy of the weights.
+ * Predictions, labels, samples. What must be stored becomes a job for the learner's desk, as
+ * received: the line reader of live streams parses it. The rest is answered here, by the copy of
+ * the weights.
  */
 #include <ctype.h>
 #include <math.h>

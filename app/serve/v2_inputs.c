@@ -1,7 +1,7 @@
 /*
- * Tensors in. A model that takes numbers has one tensor of any name, a batch of inputs. One that
- * takes rows of named values has a tensor per column, by its name; columns may be left out. Rows
- * go through the same reader as lines do, so they become the same numbers.
+ * Tensors in. A model of plain numbers takes one tensor of any name, a batch of inputs. One of
+ * named values takes a tensor per column, by its name; columns may be omitted. Rows go through
+ * the same reader as lines, so they become the same numbers.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * Tensors out: probabilities of all classes that are known, the label of the most probable, and
- * its name where classes have names.
+ * Tensors out: probabilities of all known classes, the label of the most probable one, and its
+ * name if classes have names.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* A queue, and threads that take from it. */
+/* A queue, and threads that serve it. */
 #include "serve/workers.h"
 
 #include <pthread.h>

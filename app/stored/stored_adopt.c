@@ -1,10 +1,10 @@
 /*
  * A folder is a learner, whatever feeds it. The samples of a run over a source are in its data;
- * before something else feeds its folder, those that were revealed go to a journal there, and
- * the checkpoint becomes a session's.
+ * before something else feeds its folder, the revealed ones go to a journal there, and the
+ * checkpoint becomes a session's.
  *
- * The new config waits under a name of its own until the checkpoint is there, so a process that is
- * killed leaves a folder that can be adopted again, or one that was.
+ * The new config has a temporary name until the checkpoint is there, so a killed process leaves a
+ * folder that can be adopted again, or already was.
  */
 #include <stdio.h>
 #include <string.h>

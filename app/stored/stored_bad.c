@@ -1,7 +1,7 @@
 /*
- * Samples that could not be read (stream.on_bad = skip): all are counted by the
- * source; they become events and warnings here. Which are told, and when, follows
- * from what was asked for, so that it is the same however a run was stopped between.
+ * Unreadable samples (stream.on_bad = skip): the source counts all of them; here they become
+ * events and warnings. Which are reported, and when, follows from what was requested, so that it
+ * is the same however a run was stopped in between.
  */
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* What a run is over and what was chosen for it, in words. */
+/* Describes a run's data and what was chosen for it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

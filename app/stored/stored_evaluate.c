@@ -1,7 +1,7 @@
 /*
- * Evaluation: the model that serves inference, the plain one and, with fast weights,
- * the mixture that answers now go over all evaluation data; the numbers become a row of the
- * matrix and of the metrics.
+ * Evaluation: the model that serves inference, the plain one and, with fast weights, the mixture
+ * that answers NOW are applied to all evaluation data; the numbers become a row of the matrix and
+ * of the metrics.
  */
 #include <math.h>
 #include <stdio.h>

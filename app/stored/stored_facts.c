@@ -1,4 +1,4 @@
-/* What a stored run writes down beyond what every run does: which data it saw, and how it fared. */
+/* What a stored run writes beyond every run's files: its data, and their problems. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,4 @@
-/*
- * Opening a stored run: its options and what they cannot mean together, how long it
- * is, its parts.
- */
+/* Opens a stored run: checks its options, plans its length, creates its parts. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>

@@ -1,8 +1,7 @@
 /*
- * Work is taken in chunks of a few samples. A slot holds one job: the job of the
- * caller, which every thread prefers, or one of those made ahead, the earliest
- * iteration first. A slot that is being worked on is never given to another job:
- * its `open` chunks count down to 0 first.
+ * Work is taken in chunks of a few samples. A slot holds one job: the caller's, which every
+ * thread prefers, or a prefetched one, the earliest iteration first. A slot in progress is never
+ * reassigned: its `open` chunks count down to 0 first.
  */
 #include "streams/loader.h"
 

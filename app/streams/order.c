@@ -1,8 +1,7 @@
 /*
- * One pass over the records counts classes, a second one takes those that pass
- * the cuts, with their parts and times; everything after that works on lists of
- * record numbers. Times are needed only while sorting: a list that is in order
- * already, as large ones are, is not sorted.
+ * One pass over the records counts classes, a second one takes those that pass the cuts, with
+ * their parts and times; everything after that works on lists of record numbers. Times are needed
+ * only while sorting: a list that is already sorted, as large ones are, is not sorted again.
  */
 #include "streams/order.h"
 

@@ -1,4 +1,4 @@
-/* The keys that say which order and which cuts. */
+/* The keys of orders and cuts. */
 #include <stdio.h>
 #include <string.h>
 

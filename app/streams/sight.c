@@ -1,4 +1,4 @@
-/* A few pictures, evenly over the set, are looked at. */
+/* Inspects a few pictures, spread evenly over the set. */
 #include "streams/sight.h"
 
 #include "images/image.h"

@@ -1,7 +1,4 @@
-/*
- * The table of sources, and the checks that every source may rely on: ids lie
- * in their part.
- */
+/* The table of sources, and the checks that every source may rely on: ids are in range. */
 #include "streams/source.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
 /*
- * Samples of stream and evaluation share one numbering for loading: evaluation
- * follows the stream. Which records they are is the order's business; their bytes
- * are read and seen by whichever thread comes first, into the place where the
- * batch wants them.
+ * Samples of stream and evaluation share one numbering for loading: evaluation follows the
+ * stream. The order maps them to records; whichever thread comes first reads and transforms their
+ * bytes, directly into the batch.
  */
 #include "streams/source_records.h"
 

@@ -1,11 +1,10 @@
 /*
- * A store over a source. The cache is one block of rows, a row for each of the
- * first ids. The block comes zeroed, and the system gives it pages only where
- * rows are written, so a large cache costs nothing before it is used.
+ * A store over a source. The cache is one block of rows, a row for each of the first ids. The
+ * block comes zeroed, and the system commits pages only where rows are written, so a large cache
+ * costs nothing before it is used.
  *
- * A row holds its label plus one, and 0 says that it is empty: no second place
- * has to be looked at. Rows are filled when samples are added, or, after a
- * resume, when they are first fetched.
+ * A row holds its label plus one; 0 means empty, so no second lookup is needed. Rows are filled
+ * when samples are added or, after a resume, when they are first fetched.
  */
 #include "streams/source_store.h"
 

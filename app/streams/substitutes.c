@@ -1,4 +1,4 @@
-/* A sorted list under a mutex: bad samples are few, and looked for once per draw. */
+/* A sorted list under a mutex: bad samples are rare, and looked up once per draw. */
 #include "streams/substitutes.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /*
- * Choosing a transform. What is left to `auto`: photographs are cropped to 224
- * pixels, small colour pictures are padded and shifted, grey ones are taken as
- * they are; means and deviations are those of ImageNet for colour, of MNIST for
- * grey.
+ * Chooses a transform. With `auto`, photographs are cropped to 224 pixels, small colour pictures
+ * are padded and shifted, grey ones are unchanged; means and deviations are those of ImageNet for
+ * colour, of MNIST for grey.
  */
 #include "streams/view.h"
 

@@ -1,7 +1,7 @@
 /*
- * `retain completion`: scripts for shells. They know nothing themselves: what may come next
- * is asked of retain (--list-options, completion keys), which has it from the rows of options,
- * methods and verbs.
+ * `retain completion`: scripts for shells. They contain no lists: they ask retain what may come
+ * next (--list-options, completion keys), which has it from the rows of options, methods and
+ * verbs.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * The loop that keeps as many runs going as there is room for. How far they are is
- * seen in their folders.
+ * The loop that keeps as many runs in progress as there is room for, and reads their progress
+ * from their folders.
  */
 #include "contest_go.h"
 

@@ -1,4 +1,4 @@
-/* `retain data`: what a source holds, how it looks, and manifests of its cuts. */
+/* `retain data`: what a source contains, how it looks, and manifests of its cuts. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

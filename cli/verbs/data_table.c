@@ -1,5 +1,5 @@
 /*
- * A line for each column, then what looks wrong. Words of a file are shown without control
+ * A line for each column, then what looks wrong. Text from a file is shown without control
  * characters.
  */
 #include "data_table.h"

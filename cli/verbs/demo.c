@@ -1,4 +1,4 @@
-/* `retain demo`: plain SGD, the paper's method and the best one meet the same drifting stream. */
+/* `retain demo`: plain SGD, the paper's method and the best one on the same drifting stream. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

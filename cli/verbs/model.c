@@ -1,6 +1,6 @@
 /*
- * `retain model`: makes weights, looks at them, traces one training step. Text out of a
- * file is never passed on raw: a terminal might obey it.
+ * `retain model`: creates weights, inspects them, traces one training step. Text from a file is
+ * never printed raw: a terminal might obey it.
  */
 #include <errno.h>
 #include <inttypes.h>

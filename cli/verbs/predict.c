@@ -1,4 +1,4 @@
-/* `retain predict`: what a model says about a file or a pipe. */
+/* `retain predict`: applies a model to a file or a pipe. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>

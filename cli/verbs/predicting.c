@@ -1,4 +1,4 @@
-/* A signal only leaves its number; whoever predicts looks for it between batches. */
+/* A signal only sets its number; the predicting loop checks it between batches. */
 #include "predicting.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * One learner is a service of one; a file with sections is read twice: its sections, then the
- * keys of each.
+ * A single learner is a service of one; a file with sections is read twice: its sections, then
+ * the keys of each.
  */
 #include "service.h"
 

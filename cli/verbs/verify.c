@@ -1,7 +1,6 @@
 /*
- * `retain verify-resume`: proves on the user's machine that a run which is killed
- * and resumed comes to the same bytes as one that is not. The runs are processes
- * of this very program, so that what is killed is what is used.
+ * `retain verify-resume`: proves on the user's machine that a run which is killed and resumed
+ * comes to the same bytes as one that is not. The runs are processes of this same program.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * The keys of the built-in stream, and the constants that it is made of: rows that are
- * retired, with values that give the stream the documentation speaks of.
+ * The keys of the built-in stream, and its constants: retired rows, with the values of the
+ * documented stream.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /*
- * How often classes are seen, from refresh to refresh. Drawing from a prior
- * must be quick, so each is kept as an alias table: equally wide columns, each
- * shared by at most two classes (Walker 1977; filled as Vose does, 1991).
+ * Class frequencies, from refresh to refresh. Drawing from a prior must be fast, so each is an
+ * alias table: equally wide columns, each shared by at most two classes (Walker 1977; built by
+ * Vose's method, 1991).
  */
 #include "streams/made/drift_world.h"
 #include "base/portable_math.h"
