@@ -1,4 +1,4 @@
-/* What every public function does first. */
+/* Argument checks of public functions. */
 #include "api/args.h"
 
 int args_check(const char *function, const struct arg *args, struct err *err)

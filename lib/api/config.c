@@ -1,4 +1,4 @@
-/* The public configuration: the layers of session/config.h, and whom to tell what. */
+/* The public configuration: the layers of session/config.h, and callbacks. */
 #include "api/config.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Numbers are handed out as people come, and called one by one. */
+/* A ticket lock: numbers are handed out on arrival and served in order. */
 #include "api/gate.h"
 
 int gate_init(struct gate *gate)

@@ -1,10 +1,10 @@
 /*
- * The public learner at work: predict, observe, reveal, train, and how it goes.
+ * The public learner's operations: predict, observe, reveal, train, metrics.
  *
- * Predictions have weights of their own, which are renewed inside the gate: by a call
- * that trains, if they are old enough that this costs a small share of its time; and by
- * a prediction that finds nobody inside and nobody training. So a prediction of a
- * program with one thread has the newest weights, and none waits for an iteration.
+ * Predictions have their own copy of the weights, renewed inside the gate: by a training call, if
+ * the copy is old enough that this costs a small share of its time; and by a prediction that
+ * finds the gate free and no training in progress. So in a single-threaded program a prediction
+ * has the newest weights, and none waits for an iteration.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Classes of a public learner by name. */
+/* Class names of a public learner. */
 #include "api/learner_impl.h"
 
 int retain_learner_class(

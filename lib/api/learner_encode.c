@@ -1,6 +1,6 @@
 /*
- * Rows of named values as inputs of a learner. The first row makes the schema, all teach it;
- * so calls take turns, and the order of rows counts.
+ * Encodes rows of named values as inputs of a learner. The first row makes the schema, all rows
+ * extend it; so calls take turns, and the order of rows matters.
  */
 #include "api/learner_impl.h"
 #include "base/json.h"

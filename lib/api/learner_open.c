@@ -1,7 +1,7 @@
 /*
- * The life of a public learner: made, opened, saved, ended. In a child of fork other
- * threads are gone, and locks and files are the parent's: nothing is touched there but
- * the descriptors that keep the folder locked.
+ * The lifetime of a public learner: created, opened, saved, closed. After fork, a child has no
+ * other threads, and locks and files belong to the parent: the child only closes the descriptors
+ * that keep the folder locked.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* A learner in memory as a file and back: what a checkpoint has, and what it needs before that. */
+/*
+ * Serializes a learner in memory to a file and back: the content of a checkpoint, and what is
+ * needed before it.
+ */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Weights from a file, and a predictor that has copied them. */
+/* Weights from a file, and a predictor with a copy of them. */
 #include <string.h>
 
 #include <retain.h>

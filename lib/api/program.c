@@ -1,4 +1,4 @@
-/* A session that a program drives: opening it, and what is the program's of it. */
+/* A session driven by a program: opening it, and program-specific behaviour. */
 #include "api/program.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* By the clock: a function in another language may cost more than an iteration. */
+/* Paced by the clock: a callback in another language may cost more than an iteration. */
 #include "api/progress.h"
 
 #include <inttypes.h>

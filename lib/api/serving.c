@@ -1,4 +1,4 @@
-/* Calls for predictions: what they must fit, and what they are answered. */
+/* Prediction calls: argument checks, and their results. */
 #include "api/serving.h"
 
 #include <limits.h>

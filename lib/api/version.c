@@ -1,4 +1,4 @@
-/* What the public header says of the library itself, and its words for codes. */
+/* The library's version, and names of error codes. */
 #include <assert.h>
 
 #include <retain.h>

@@ -1,4 +1,4 @@
-/* Tickets grow, so a list in the order of coming is sorted by them. */
+/* Tickets increase, so a list in the order of arrival is sorted by them. */
 #include "api/waiting.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * Lines are cut out of a copy of the text, so that nothing has a largest length.
- * Nothing but a newline ends a line; a carriage return is a blank.
+ * Lines are cut out of a copy of the text, so that there is no maximum length. Only a newline
+ * ends a line; a carriage return is a blank.
  */
 #include "base/ini_read.h"
 

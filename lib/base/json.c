@@ -1,7 +1,6 @@
 /*
- * The only file that knows jansson. A jvalue is one of jansson's, by another
- * name; reading refuses duplicate keys, zero bytes in text (jansson's default) and
- * anything behind the value.
+ * The only file that knows jansson. A jvalue is a jansson value; reading rejects duplicate keys,
+ * zero bytes in text (jansson's default) and anything after the value.
  */
 #include "base/json.h"
 

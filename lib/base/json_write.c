@@ -1,4 +1,4 @@
-/* Text is escaped as little as JSON allows, in the way jansson does it. */
+/* Text is escaped as little as JSON allows, like jansson does. */
 #include "base/json_write.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Byte by byte: marks are made of names and paths, which are short. */
+/* Byte by byte: fingerprints are made of names and paths, which are short. */
 #include "base/mark.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /*
- * Aligned blocks over calloc. A struct head sits right below every block and
- * remembers what malloc returned, so any alignment can be had and the block
- * freed again. calloc, rather than mmap of our own, because it knows when
- * pages come fresh from the kernel and does not touch them a second time, and
- * because the sanitizers see every block.
+ * Aligned blocks over calloc. A struct head right below every block records what malloc returned,
+ * so any alignment is possible and the block can be freed. calloc, rather than our own mmap,
+ * because it knows when pages come fresh from the kernel and does not touch them a second time,
+ * and because the sanitizers see every block.
  */
 #define _GNU_SOURCE 1
 #include "base/mem.h"

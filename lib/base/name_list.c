@@ -1,4 +1,4 @@
-/* A sort moves only where names begin, never their bytes. */
+/* A sort moves only the offsets of names, never their bytes. */
 #define _GNU_SOURCE 1
 #include "base/name_list.h"
 

@@ -1,4 +1,4 @@
-/* Looks through a table of rows for the name at the least edit distance. */
+/* Searches a table of rows for the name with the least edit distance. */
 #include "base/nearest.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Paths are text; only path_exists, path_is_folder and path_has look at the disk. */
+/* Paths are text; only path_exists, path_is_folder and path_has access the disk. */
 #include "base/paths.h"
 
 #include <string.h>

@@ -1,12 +1,10 @@
 /*
- * How (seed, purpose, counter) becomes Philox's input: the seed is the key; the
- * counter takes words 0 and 1, the block (which 128 bits of this counter)
- * word 2, the purpose word 3. Normals live in a block that rng_below never
- * reaches.
+ * How (seed, purpose, counter) becomes Philox's input: the seed is the key; the counter takes
+ * words 0 and 1, the block (which 128 bits of this counter) word 2, the purpose word 3. Normals
+ * live in a block that rng_below never reaches.
  *
- * The logarithm, sine and cosine are short series of our own, good to 1e-11,
- * because the C library's differ in the last bit between versions and
- * processors.
+ * The logarithm, sine and cosine are our own short series, accurate to 1e-11, because the C
+ * library's differ in the last bit between versions and processors.
  */
 #include "base/rng.h"
 

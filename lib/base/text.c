@@ -1,6 +1,6 @@
 /*
- * Numbers are formatted and read under the C locale, set for the calling
- * thread only: an embedding program may well run under one that writes 0,5.
+ * Numbers are formatted and parsed under the C locale, set for the calling thread only: an
+ * embedding program may run under one that writes 0,5.
  */
 #define _GNU_SOURCE 1
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* A hash table of open slots, at most half full. */
+/* A hash table with open addressing, at most half full. */
 #include "base/vocabulary.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * The table of detectors, and what they have in common: they count, and call only when errors
- * rise.
+ * The table of detectors, and their common part: they count, and raise an alarm only if errors
+ * increase.
  */
 #include "eval/alarm.h"
 

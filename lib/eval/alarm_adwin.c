@@ -1,13 +1,13 @@
 /*
- * ADWIN (Bifet and Gavalda, Learning from time-changing data with adaptive windowing, 2007):
- * a window over the latest predictions that is as long as nothing changes. Wherever it
- * can be cut in two whose shares of errors differ by more than chance allows, the older
- * part goes. The paper drops the oldest bucket and looks again; here all that is older
- * than the clearest cut goes at once, so that one change is one alarm.
+ * ADWIN (Bifet and Gavalda, Learning from time-changing data with adaptive windowing, 2007): a
+ * window over the latest predictions that grows as long as nothing changes. Wherever it can be
+ * cut in two parts whose error rates differ significantly, the older part is dropped. The paper
+ * drops the oldest bucket and tests again; here everything older than the clearest cut is dropped
+ * at once, so that one change is one alarm.
  *
- * The window is kept as buckets of 1, 2, 4 ... predictions, at most BUCKETS of each size,
- * the number of errors in each. Of zeros and ones the variance follows from the mean, so
- * all that is kept is whole numbers. Row r holds buckets of 2^r, the oldest first.
+ * The window consists of buckets of 1, 2, 4 ... predictions, at most BUCKETS of each size, with
+ * the number of errors in each. For zeros and ones the variance follows from the mean, so only
+ * integers are kept. Row r holds buckets of 2^r, the oldest first.
  *
  * Invariant: width and errors are the sums over all buckets; rows above `rows` are empty.
  */

@@ -1,12 +1,11 @@
 /*
- * The test of Page (1954) and Hinkley (1971). Of every prediction, its error less the
- * mean of all errors so far and a tolerance is added up: as long as nothing changes the
- * sum falls. When it stands more than a threshold above the lowest it has been, errors
- * have become more frequent since then, and it all begins anew.
+ * The test of Page (1954) and Hinkley (1971). It sums, over predictions, the error minus the mean
+ * of all errors so far minus a tolerance: the sum falls as long as nothing changes. When it is
+ * more than a threshold above its minimum, errors have become more frequent since then, and the
+ * test restarts.
  *
- * With this tolerance a share of errors that stays what it is, at worst a half, calls
- * about once in four million predictions; one that rises by 20 points is heard after
- * some 340.
+ * With this tolerance a constant error rate, at worst a half, raises a false alarm about once in
+ * four million predictions; a rise by 20 points is detected after some 340.
  */
 #include "eval/alarm_type.h"
 

@@ -1,4 +1,4 @@
-/* Albums of a stream whose users are known. */
+/* Albums of a stream with known users. */
 #include "eval/album.h"
 
 #include <math.h>

@@ -1,10 +1,9 @@
 /*
- * What a class was taken for is counted as Misra and Gries do: a prediction that is kept
- * is counted; one that is not takes a free place; where there is none, all counts of the
- * class go down by one.
+ * Confusions are counted with the Misra-Gries algorithm: a tracked prediction is counted; an
+ * untracked one takes a free slot; if there is none, all counts of the class decrease by one.
  *
- * Invariant: places with a count of 0 are free; arrays are of `classes` and zeroed beyond
- * what came.
+ * Invariant: slots with a count of 0 are free; arrays have `classes` entries and are zeroed
+ * beyond what was seen.
  */
 #include "eval/confusion.h"
 

@@ -1,6 +1,6 @@
 /*
- * Counts passes and prices them. Counts are whole numbers, so that the cost of a run is
- * the same however often it was stopped and resumed.
+ * Counts passes and prices them. Counts are integers, so that the cost of a run is the same
+ * however often it was stopped and resumed.
  */
 #include "eval/ledger.h"
 

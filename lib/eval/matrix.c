@@ -1,9 +1,9 @@
 /*
- * Counts of hits; accuracies are only divided out when asked for, so that a
- * range of bins weighs each sample alike.
+ * Counts of hits; accuracies are divided out only on demand, so that a range of bins weighs every
+ * sample equally.
  *
- * Invariants: rows_used <= rows_most; `hits` of rows from rows_used on are zero,
- * and so are all of a model's in a row whose `said` is 0.
+ * Invariants: rows_used <= rows_most; `hits` of rows from rows_used on are zero, and so are all
+ * of a model's in a row whose `said` is 0.
  */
 #include "eval/matrix.h"
 

@@ -1,4 +1,4 @@
-/* The table of metrics, and rows by it. */
+/* The table of metrics, and access to rows by it. */
 #include "eval/metrics.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /*
- * Sums over steps, and the blind learner's memory: a ring of the last labels,
- * how often each class is in it, and when each was seen last.
+ * Sums over steps, and the memory of the blind baseline: a ring of the last labels, how often
+ * each class is in it, and when each was seen last.
  *
- * Invariant: count[c] is how often c stands in the ring's filled part, whose
- * size is min(revealed, window).
+ * Invariant: count[c] is how often c occurs in the ring's filled part, whose size is
+ * min(revealed, window).
  */
 #include "eval/prequential.h"
 

@@ -1,4 +1,4 @@
-/* A ring of what was right. Invariant: `right` is the number of ones in its filled part. */
+/* A ring of correct predictions. Invariant: `right` is the number of ones in its filled part. */
 #include "eval/recent.h"
 
 #include <inttypes.h>

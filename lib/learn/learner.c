@@ -1,6 +1,6 @@
 /*
- * What can be asked of a learner: predictions, its models, how it stands. Its state is in
- * learner_state.c. Making one is in learner_new.c, training in learner_train.c.
+ * Queries of a learner: predictions, its models, its status. Its state is in learner_state.c, its
+ * construction in learner_new.c, training in learner_train.c.
  */
 #include "learn/learner.h"
 

@@ -1,12 +1,11 @@
 /*
- * A net with more classes. All that has the net's size is made anew beside what there is
- * and takes its values over, by the fields that a checkpoint has; only then it changes
- * places with it. So a failure changes nothing. New rows of the head, and all that belongs
- * to them, are 0: a class that comes late starts with what is known of it, which is nothing,
- * and no random number depends on when it came.
+ * Grows a net by classes. Everything of the net's size is created anew beside the old one and
+ * copies its values, by the fields of a checkpoint; only then the two are swapped. So a failure
+ * changes nothing. New rows of the head, and everything that belongs to them, are 0: a late class
+ * starts without any knowledge, and no random number depends on when it came.
  *
- * This costs about as much as a few sweeps over the parameters, less than the iterations
- * that its first sample is trained by.
+ * This costs about as much as a few sweeps over the parameters, less than the iterations that its
+ * first sample is trained by.
  */
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * How inputs reach the net: the store keeps them as they came, and here they are
- * scaled by the statistics of the moment.
+ * How inputs reach the net: the store keeps them unscaled, and here they are scaled by the
+ * current statistics.
  */
 #include "base/mem.h"
 #include "learn/learner_impl.h"

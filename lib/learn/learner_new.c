@@ -1,8 +1,7 @@
 /*
- * Makes a learner from its options: the net and its engine, buffers for batches,
- * optimizer, averages and population, pools and objective. From these follows what an
- * iteration costs, from a budget how many there will be, and only then can the
- * schedule be made.
+ * Creates a learner from its options: the net and its engine, buffers for batches, optimizer,
+ * averages and population, pools and objective. These determine the price of an iteration, a
+ * budget then determines their number, and only then can the schedule be made.
  */
 #include "learn/learner.h"
 

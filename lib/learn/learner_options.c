@@ -1,4 +1,4 @@
-/* What a learner can be told, and which of it does not go together. */
+/* The options of a learner, and which of them exclude each other. */
 #include <string.h>
 
 #include "learn/learner_impl.h"

@@ -1,7 +1,4 @@
-/*
- * What layers have of their own in a step: a rate and a decay. Both depend on how many inputs an
- * output is a sum of.
- */
+/* Per-layer rates and decays. Both depend on the fan-in. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

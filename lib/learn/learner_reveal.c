@@ -1,6 +1,6 @@
 /*
- * How a learner takes a time step: the labels that it may have, and the stages that follow one
- * another once the net has all of its classes.
+ * How a learner takes a time step: validation of labels, and the stages that follow once the net
+ * has all of its classes.
  */
 #include "base/mem.h"
 #include "learn/learner_impl.h"

@@ -1,4 +1,4 @@
-/* All fields of a learner that a checkpoint needs, and those that a larger net takes over. */
+/* All fields of a learner for a checkpoint, and those that a larger net takes over. */
 #include "learn/learner_impl.h"
 
 static void leaving_state(struct learner *learner, struct state *state)

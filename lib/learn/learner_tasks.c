@@ -1,6 +1,6 @@
 /*
- * How a stream is cut: into tasks, which the learner is told of or counts itself, and
- * into parts, after which extras decide.
+ * How a stream is divided: into tasks, announced to the learner or counted by it, and into parts,
+ * after which extras decide.
  */
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
- * Welford's update in double precision: a column of 3e38 has squares that fit, and
- * one that is constant has a sum of exactly 0.
+ * Welford's update in double precision: the squares of a column of 3e38 fit, and a constant
+ * column has a sum of exactly 0.
  *
- * Invariant: scale is what the statistics say, or the model that they were set from.
+ * Invariant: scale follows from the statistics, or from the model that they were set from.
  */
 #include "learn/scaling.h"
 

@@ -1,7 +1,7 @@
 /*
- * A plan for one sample packs the weights and keeps them; plans of any batch size
- * borrow them. It never runs: its workspace is scratch for packing. Parameters that
- * are used as they are, such as a norm's or a dense net's, are read from the copy.
+ * A plan for one sample packs the weights and keeps them; plans of any batch size borrow them. It
+ * never runs: its workspace is scratch for packing. Parameters that are used unpacked, such as a
+ * norm's or a dense net's, are read from the copy.
  */
 #include "nn/packed.h"
 

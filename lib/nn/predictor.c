@@ -1,13 +1,13 @@
 /*
- * Seats are runners on engines of their own; a prediction takes one, and the set of
- * weights that is current then, and gives both back. There are two sets: publishing
- * fills the one that is not current and then makes it so.
+ * Seats are runners with their own engines; a prediction takes one, and the current set of
+ * weights, and returns both. There are two sets: publishing fills the other one and then makes it
+ * current.
  *
  * Invariants, under the lock:
- *  - a seat is in the stack of free ones, or one prediction has it;
- *  - users[i] predictions read sets[i], and nobody writes a set that has users or is
- *    current.
- * The lock is held to take and to give back, never while anything is computed.
+ * - a seat is in the stack of free ones, or in use by one prediction;
+ * - users[i] predictions read sets[i], and a set that has users or is current is never written.
+ *
+ * The lock is held to take and return, never during computation.
  */
 #include "nn/predictor.h"
 

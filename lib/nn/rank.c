@@ -1,4 +1,4 @@
-/* The largest logit is only looked for where the label's is not it. */
+/* The largest logit is searched only if it is not the label's. */
 #include "nn/rank.h"
 
 #include "nn/own/kernels.h"

@@ -1,7 +1,6 @@
 /*
- * Batches of any size on plans of at most `micro` samples. Plans are kept by
- * batch size and mode; they share one workspace, as long as the neediest of
- * them wants. Training is in runner_gradient.c.
+ * Batches of any size on plans of at most `micro` samples. Plans are cached by batch size and
+ * mode; they share one workspace of the largest size needed. Training is in runner_gradient.c.
  */
 #include "base/mem.h"
 #include "nn/ranks/shared.h"

@@ -1,6 +1,6 @@
 /*
- * What all averages have in common: their buffers, when they are due, copying, state.
- * Invariant: step.keep is what the weights say; it is set again whenever they move.
+ * Common part of all averages: buffers, due times, copying, state. Invariant: step.keep follows
+ * from the weights; it is set whenever they change.
  */
 #include "optim/average.h"
 

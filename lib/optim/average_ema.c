@@ -1,4 +1,4 @@
-/* An exponential moving average: one weight, for good. */
+/* An exponential moving average with one fixed weight. */
 #include "optim/average_type.h"
 
 static double gamma_of(const struct average *average, int index)

@@ -1,7 +1,7 @@
 /*
- * What all optimizers have in common: buffers, the cut of a step into slices, state.
- * Slices are cut at fixed places and each writes only its own part, so the result does
- * not depend on the number of threads.
+ * Common part of all optimizers: buffers, cutting a step into slices, state. Slices are cut at
+ * fixed places and each writes only its own part, so the result does not depend on the number of
+ * threads.
  */
 #include "optim/optimizer.h"
 

@@ -1,7 +1,4 @@
-/*
- * What all schedules have in common: the table, the keys, the numbers of a
- * verdict, and plateaus.
- */
+/* Common part of all schedules: the table, the keys, verdicts, and plateaus. */
 #include "optim/schedule.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* The rate stays what it is. */
+/* A constant rate. */
 #include "optim/schedule_type.h"
 
 static double rate(const struct schedule *schedule, int64_t k)

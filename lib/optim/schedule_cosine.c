@@ -1,6 +1,6 @@
 /*
- * Half a cosine over a run of known length: iteration 1 has the whole rate, and the
- * last iteration the least, above 0.
+ * Half a cosine over a run of known length: iteration 1 has the full rate, and the last iteration
+ * the least, above 0.
  */
 #include "optim/schedule_type.h"
 

@@ -1,7 +1,6 @@
 /*
- * A cosine per task; before the first task the rate is the whole one. With `cycles`, a
- * cosine per part of a run of known length instead, whatever tasks there are; parts are
- * equal to an iteration.
+ * A cosine per task; before the first task the full rate. With `cycles`, instead a cosine per
+ * part of a run of known length, regardless of tasks; parts are equal to within an iteration.
  */
 #include "optim/schedule_type.h"
 

@@ -1,11 +1,10 @@
 /*
- * The rates of another run: its events.jsonl tells at which iteration the rate was cut,
- * and to what. So averages can be compared at the same rate, whatever rate each of them
- * would have led to.
+ * The rates of another run: its events.jsonl records when the rate was cut, and to what. So
+ * averages can be compared at the same rate, whatever rate each of them would have led to.
  *
- * Only a rate that rests between cuts can be followed (malr, rwp, constant). The
- * log's windows tell the rate, too, and must agree; so a run whose rate moved between
- * cuts, along a cosine, is refused.
+ * Only a rate that is constant between cuts can be followed (malr, rwp, constant). The log's
+ * windows also record the rate and must agree; so a run whose rate moved between cuts, along a
+ * cosine, is rejected.
  */
 #include "optim/schedule_type.h"
 

@@ -1,4 +1,4 @@
-/* Keeps sums over a window; means are made on demand. */
+/* Keeps sums over a window; means are computed on demand. */
 #include "optim/scores.h"
 
 void scores_add(struct scores *scores, const struct score round[SCORES_MODELS])

@@ -1,8 +1,7 @@
 /*
- * Which samples are held out. Philox makes a random key of the seed, once. An id is hashed
- * with that key and held out if the hash, read as a number of 53 bits in [0, 1), is below
- * the share. So the share is exact to 2^-53. Draws use other keys and are independent of
- * it.
+ * Which samples are held out. Philox makes a random key from the seed, once. An id is hashed with
+ * that key and held out if the hash, as a 53-bit number in [0, 1), is below the share. So the
+ * share is exact to 2^-53. Draws use other keys and are independent of it.
  */
 #include <math.h>
 

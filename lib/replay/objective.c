@@ -1,7 +1,7 @@
 /*
- * The table of objectives and what they have in common: the current step, and replay
- * with its recency share. Wherever possible a batch follows from the iteration's
- * number, so that there is little to keep.
+ * The table of objectives and their common part: the current step, and replay with its recency
+ * share. If possible a batch is a function of the iteration number, so that there is little
+ * state.
  */
 #include "replay/objective.h"
 

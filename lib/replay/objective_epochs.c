@@ -1,7 +1,6 @@
 /*
- * Supervised learning: epoch after epoch, each a fresh permutation of the ids
- * that had been seen when it began. It is a function of (seed, epoch), so the
- * place in it is all there is to keep.
+ * Supervised learning: epoch after epoch, each a fresh permutation of the ids seen when it began.
+ * It is a function of (seed, epoch), so the position in it is the only state.
  */
 #include <inttypes.h>
 

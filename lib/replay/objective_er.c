@@ -1,7 +1,7 @@
 /*
- * Experience replay: half the current task, half past ones. The current half is the
- * larger one if n is odd; both count the same. MIR is ER whose past half the learner
- * chooses; if it cannot, what was drawn here stays.
+ * Experience replay: half the current task, half past ones. The current half is the larger one if
+ * n is odd; both have the same weight. MIR is ER whose past half the learner chooses; if it
+ * cannot, what was drawn here is used.
  */
 #include "replay/objective_impl.h"
 

@@ -1,7 +1,7 @@
 /*
- * Half new, half replay; the new half is the larger one if n is odd. New samples come in
- * a random order of the step, another one in each iteration and each time round. In a
- * batch of twice the step's size each comes once.
+ * Half new, half replay; the new half is the larger one if n is odd. New samples come in a random
+ * order of the step, a different one in each iteration and each time round. In a batch of twice
+ * the step's size each comes once.
  */
 #include "replay/objective_impl.h"
 #include "replay/shuffle.h"

@@ -1,10 +1,10 @@
 /*
- * The table of pools and what they have in common. Samples come as ids 0, 1, 2,
- * ... without gaps, so `seen` is also the next id. Memory grows by doubling up to
- * the limit: a large limit costs nothing before it is used.
+ * The table of pools and their common part. Samples come as ids 0, 1, 2, ... without gaps, so
+ * `seen` is also the next id. Memory grows by doubling up to the limit: a large limit costs
+ * nothing before it is used.
  *
- * Invariant: 0 <= count <= offered <= seen, count <= limit where there is one,
- * and every id held is below seen and on the pool's side of the holdout.
+ * Invariant: 0 <= count <= offered <= seen, count <= limit if there is one, and every id held is
+ * below seen and on the pool's side of the holdout.
  */
 #include "replay/pool.h"
 

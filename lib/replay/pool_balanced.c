@@ -1,10 +1,10 @@
 /*
- * GDumb's memory: the same number of each class, as far as samples go.
+ * GDumb's memory: the same number of each class, as far as possible.
  *
- * ids are sorted by class: a segment of counts[0] for class 0, one of counts[1] for
- * class 1, and so on. So a random sample of a class is one draw, and no sample needs a
- * label. When a sample comes or goes, the hole is passed from segment to segment by one
- * move each. So a sample costs at most O(classes), and nothing if it is not taken.
+ * ids are sorted by class: a segment of counts[0] for class 0, one of counts[1] for class 1, and
+ * so on. So a random sample of a class is one draw, and no sample needs a label. When a sample is
+ * added or evicted, the hole moves from segment to segment by one move each. So a sample costs at
+ * most O(classes), and nothing if it is not taken.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * The newest samples. Once full, ids is a ring: the oldest is at `head`, and from there
- * ids grow, so that those of a range are found by binary search.
+ * The newest samples. Once full, ids is a ring: the oldest is at `head`, and ids increase from
+ * there, so that a range is found by binary search.
  */
 #include "replay/pool_impl.h"
 

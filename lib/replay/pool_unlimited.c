@@ -1,6 +1,6 @@
 /*
- * Remembers everything and needs no memory: it holds all ids below `seen` that are on its
- * side of the holdout. A draw tries random ids until one is on that side.
+ * Keeps everything without memory: it holds all ids below `seen` on its side of the holdout. A
+ * draw tries random ids until one is on that side.
  */
 #include "replay/pool_impl.h"
 

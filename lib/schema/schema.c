@@ -1,6 +1,6 @@
 /*
- * Columns in a row, then the spare inputs. Everything that is learned is also in a list,
- * newest last, so that it can be taken back.
+ * Columns in order, then the spare inputs. Everything learned is also in a list, newest last, so
+ * that it can be undone.
  *
  * Invariant: a vocabulary never has more values than its column has inputs.
  */

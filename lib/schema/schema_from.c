@@ -1,4 +1,4 @@
-/* A schema that somebody has made before: in a file of its own, or with the weights of a model. */
+/* An existing schema: from its own file, or from the weights of a model. */
 #include <string.h>
 
 #include "base/file.h"

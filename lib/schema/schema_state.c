@@ -1,4 +1,4 @@
-/* What columns a state was saved with: a net that learned from some can go on with no others. */
+/* The columns a state was saved with: a net cannot continue with others. */
 #include <stdbool.h>
 #include <string.h>
 

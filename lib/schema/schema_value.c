@@ -1,4 +1,4 @@
-/* What a text is: nothing, a number or words. A pure function of its bytes. */
+/* Classifies a text: missing, a number or words. A pure function of its bytes. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * A learner is made by the folder's config and by the shape of its net, on a store that has no
- * samples, and filled from the checkpoint. Of most mixtures there is a copy that threads ask at
- * a time (learn/parts/published.h); of others the learner answers, one thread after another.
+ * A learner is created from the folder's config and the shape of its net, on an empty store, and
+ * filled from the checkpoint. Most mixtures have a thread-safe copy (learn/parts/published.h);
+ * for others the learner itself answers, one thread at a time.
  */
 #include "session/asked.h"
 

@@ -1,10 +1,10 @@
 /*
- * What makes the files fit each other. A start takes the newest checkpoint, cuts logs to its
- * lengths, and goes through the samples that the journal has beyond it. So the journal must be of
- * a moment at or after the checkpoint's, and must not have forgotten what that one needs: it
- * forgets only when another checkpoint follows. We therefore open the checkpoints first, take
- * the journal's snapshot, and begin again if there is a newer checkpoint by then. Logs and
- * names only grow, so they are copied last.
+ * Keeps the files consistent. A start takes the newest checkpoint, truncates logs to its lengths,
+ * and replays the samples that the journal has beyond it. So the journal must be from the
+ * checkpoint's moment or later, and must still have what that one needs: it drops samples only
+ * when another checkpoint follows. We therefore open the checkpoints first, take the journal's
+ * snapshot, and start over if there is a newer checkpoint by then. Logs and names only grow, so
+ * they are copied last.
  */
 #include "session/backup.h"
 

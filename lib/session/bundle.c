@@ -1,4 +1,4 @@
-/* From a name to its rows, and from rows to settings. */
+/* Resolves names to rows, and rows to settings. */
 #include "session/bundle.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * A checkpoint is one state file that lists everything a run holds. Files are
- * numbered; the newest two are kept, and the newest that was due. After going back, the one before
- * that which the run went back to is kept in its place. Logs are seen to disk before
- * the checkpoint that counts on them, and cut back to what it remembers when it is loaded.
+ * A checkpoint is one state file with everything a run holds. Files are numbered; the newest two
+ * are kept, and the newest due one. After a rollback, the one before the run's target is kept
+ * instead. Logs are synced before the checkpoint that records their lengths, and truncated to
+ * those lengths when it is loaded.
  */
 #include "session/checkpoint.h"
 

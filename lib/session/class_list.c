@@ -1,4 +1,4 @@
-/* Open addressing over the names; the table is made anew when it is half full. */
+/* Open addressing over the names; the table is rebuilt when it is half full. */
 #include "session/class_list.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Layers of settings. What a file and what calls say is kept on options of their own, and laid
- * over fresh ones when a run asks for them, bundles first.
+ * Layers of settings. Those of a file and of calls are kept separately, and merged over fresh
+ * defaults when a run asks for them, bundles first.
  */
 #include "session/config.h"
 

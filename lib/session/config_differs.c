@@ -1,4 +1,4 @@
-/* The saved config is read on defaults, so that keys which it lacks have theirs. */
+/* The saved config is read over defaults, so that missing keys have them. */
 #define _GNU_SOURCE 1 /* memmem */
 #include "session/config.h"
 

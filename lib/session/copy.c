@@ -1,4 +1,4 @@
-/* A learner's published weights or a model's, and the names of their classes. */
+/* The published weights of a learner or a model, and the names of their classes. */
 #include "session/copy.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* Wishes in words, and places in sentences. */
+/* Parses query options, and formats places for messages. */
 #include "session/event.h"
 
 #include <inttypes.h>

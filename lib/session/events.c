@@ -1,4 +1,4 @@
-/* Lines of JSON. What finds no room on the disk is held back, a line whole or not at all. */
+/* Lines of JSON. Lines that do not fit on the disk are held back, each atomically. */
 #include "session/events.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
- * Methods are bundles of keys. Each says all that distinguishes methods (objective, loss,
- * optimizer, average, schedule, holdout, recency, fast weights), so that one can replace
- * another. What may be added to any of them is a suffix.
+ * Methods are bundles of keys. Each sets everything that distinguishes methods (objective, loss,
+ * optimizer, average, schedule, holdout, recency, fast weights), so that one can replace another.
+ * Additions to any of them are suffixes.
  */
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /*
  * Writing and reading metrics.csv by the table of columns.
  *
- * Invariant of an open file: it holds the header and `rows` whole rows, `size`
- * bytes in all, and the descriptor stands at its end.
+ * Invariant of an open file: it holds the header and `rows` complete rows, `size` bytes in all,
+ * and the descriptor is at its end.
  */
 #define _GNU_SOURCE 1
 #include "session/metrics_file.h"

@@ -1,7 +1,6 @@
 /*
- * Going back. The count of rollbacks is part of the state, and so is the rate: the
- * checkpoint that is made right after going back has both, so that a run killed
- * here or there comes to the same end.
+ * Rollbacks. Their count is part of the state, and so is the rate: the checkpoint written right
+ * after a rollback has both, so that a run killed at any point comes to the same end.
  */
 #include "session/rollback.h"
 

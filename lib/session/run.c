@@ -1,4 +1,4 @@
-/* A run from its beginning to its result. The loops are the drivers'. */
+/* A run from its beginning to its result. The drivers have the loops. */
 #include "session/run.h"
 #include "schema/schema.h"
 

@@ -1,8 +1,7 @@
 /*
- * The run folder. What the run will need is made before its first step, so that
- * a folder that cannot be written is found out at once; results follow at its
- * end, each file whole or not at all, and run.json as the last: where it is,
- * so is everything else.
+ * The run folder. Everything the run will need is created before its first step, so that a folder
+ * that cannot be written is found at once; results are written at its end, each file atomically,
+ * and run.json last: if it exists, so does everything else.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * Runs whose samples exist nowhere but in the journal of their folder: opening it,
- * and going through what a former process kept and no checkpoint has seen.
+ * Runs whose samples exist only in the journal of their folder: opening it, and replaying what an
+ * earlier process stored and no checkpoint has seen.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Classes that come with their labels: the net, the scores and the journal follow. */
+/* Growing classes: the net, the scores and the journal follow the labels. */
 #include <inttypes.h>
 #include <stdio.h>
 

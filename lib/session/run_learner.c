@@ -1,7 +1,4 @@
-/*
- * A run listens to its learner. What it hears becomes the ledger, events.jsonl and
- * a warning.
- */
+/* A run's callbacks from its learner: they feed the ledger, events.jsonl and a warning. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

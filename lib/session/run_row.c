@@ -1,4 +1,4 @@
-/* Rows of metrics: made from what every run measures, remembered, and written when they can be. */
+/* Rows of metrics: built from what every run measures, kept, and written when possible. */
 #include <math.h>
 
 #include "session/run.h"

@@ -1,9 +1,9 @@
 /*
  * Rows of named values in runs whose samples come from outside. The schema is a file of the
- * folder, schema.json, which is written whenever a row has taught it something and before
- * that row's input is kept anywhere. So no input was ever made by what the file does not
- * know; and what the file knows too much after a crash comes from rows that were not
- * answered, and teaches the same again when they come again.
+ * folder, schema.json, written whenever a row has extended it and before that row's input is
+ * stored anywhere. So every stored input was encoded by what the file knows. Anything extra in
+ * the file after a crash comes from rows that were not answered, and is learned identically when
+ * they are sent again.
  */
 #include <string.h>
 

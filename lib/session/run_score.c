@@ -1,7 +1,4 @@
-/*
- * What a run keeps of its predictions: sums, the latest, per class, and who listens to their
- * errors.
- */
+/* A run's scores of its predictions: sums, the latest, per class, and the drift alarm. */
 #include "session/run.h"
 
 int run_score_new(struct run *run, int classes, struct err *err)

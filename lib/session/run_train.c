@@ -1,6 +1,6 @@
 /*
- * The part of a time step that all streams share: training within the budget,
- * checkpoints when they are due, and telling how far it is.
+ * The part of a time step that all streams share: training within the budget, checkpoints when
+ * due, and progress reports.
  */
 #include <inttypes.h>
 #include <math.h>

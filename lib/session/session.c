@@ -1,12 +1,12 @@
 /*
- * Events are gathered as far as they can be had without waiting and without a time step between
- * them; then acted on: inputs predicted, kept and answered (session_predict.c), then labels
- * joined with their inputs (session_labels.c) in a time step, which is in session_step.c. An
+ * Events are batched as long as they are available without waiting and no time step comes between
+ * them; then processed: inputs are predicted, stored and answered (session_predict.c), then
+ * labels are joined with their inputs (session_labels.c) in a time step (session_step.c). An
  * input is predicted once: sent again, it gets its first answer, which the journal keeps.
  *
  * Invariants: the group is empty when its owner waits, and when a time step begins to train, so
- * what it holds is never older than the model that predicts it. It has no input of an id that
- * was in it before, so the journal knows what became of an id.
+ * its events are never older than the model that predicts them. It has no input with an id that
+ * was in it before, so the journal knows the state of an id.
  */
 #include "session/session.h"
 

@@ -1,9 +1,9 @@
 /*
  * A session that a program drives, call by call.
  *
- * Invariants: what a checkpoint has and what the marks of later calls say are the same numbers,
- * so that a call is repeated exactly where it was. Where a session goes back to a checkpoint, all
- * calls are repeated in the course of it; `backs` tells whoever was in the middle of that.
+ * Invariants: a checkpoint and the marks of later calls have the same numbers, so that a call is
+ * repeated exactly where it was. A rollback to a checkpoint repeats all calls; `backs` tells a
+ * caller that was in the middle of one.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * What becomes of a label: it joins the input that waits for it, is known already, or is
- * refused. Where labels may be names, the first that is kept says whether they are.
+ * Handles a label: it joins its waiting input, is already known, or is rejected. If labels may be
+ * names, the first stored one decides whether they are.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Opening a session: what inputs are, its journal, its buffers. */
+/* Opening a session: the input shape, its journal, its buffers. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>

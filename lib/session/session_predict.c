@@ -1,4 +1,4 @@
-/* What a group's inputs are predicted to be: by what each wishes to know, kept, answered. */
+/* Predicts a group's inputs, each by its query options, stores and answers them. */
 #include <math.h>
 
 #include "base/mem.h"

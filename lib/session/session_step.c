@@ -1,8 +1,8 @@
 /*
- * The time step of a session. Labels meet their inputs in it, and are kept as
- * long as it is not complete; then it is revealed, which keeps its samples, answered,
- * and trained on. After a crash, time steps that were kept and are not learned are
- * repeated, and labels that were kept for the next one are taken up.
+ * The time step of a session. Labels meet their inputs in it, and are stored until it is
+ * complete; then it is revealed, which stores its samples, answered, and trained on. After a
+ * crash, stored time steps that were not learned are repeated, and labels stored for the next one
+ * are restored.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* A number or a word; one number, three or a word. */
+/* Parses model.classes (a number or a word) and model.input (one number, three or a word). */
 #include "session/shape.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /*
- * Keys of samples. The latest are remembered, with what was predicted for them; those
- * of older samples are forgotten in the order of adding. journal_find tells what became
- * of any key.
+ * Keys of samples. The latest are remembered, with what was predicted for them; those of older
+ * samples are forgotten in the order of adding. journal_find returns the state of any key.
  */
 #include <math.h>
 

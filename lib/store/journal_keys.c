@@ -1,6 +1,6 @@
 /*
- * Inputs that wait under keys. They are bounded: a table has them by number, in which
- * the oldest is found by going on from where the last search ended.
+ * Inputs that wait under keys. Their number is limited: a table has them by sequence number, in
+ * which the oldest is found by continuing from the end of the last search.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /*
- * Notes: a few words about the samples, under names, in the same table as the header.
- * Those that wait to be written are a list, which a transaction writes whole.
+ * Notes: named strings about the samples, in the same table as the header. Unwritten ones are in
+ * a list, which a transaction writes as a whole.
  */
 #include "base/grow.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /*
- * Makes a journal of version 3 one of version 4, in one transaction. Version 3 kept no
- * probabilities, and with the keys of samples neither predictions nor checksums of
- * inputs. The latter two are taken from the samples that are still there.
+ * Upgrades a journal of version 3 to version 4, in one transaction. Version 3 stored no
+ * probabilities, and with the keys of samples neither predictions nor checksums of inputs. The
+ * latter two are taken from the samples that are still there.
  */
 #include <math.h>
 

@@ -1,11 +1,11 @@
 /*
- * A snapshot is a read transaction of LMDB, which nothing that is written later changes.
- * Records are copied one by one, in the order of their keys: the copy has no free pages and
- * no page that LMDB may still write to. (LMDB's own mdb_env_copy begins a transaction of its
- * own, so nobody could say which moment it copies.)
+ * A snapshot is a read transaction of LMDB, unaffected by later writes. Records are copied one by
+ * one, in the order of their keys: the copy has no free pages and no page that LMDB may still
+ * write to. (LMDB's own mdb_env_copy begins its own transaction, so the moment it copies would be
+ * unknown.)
  *
- * The reader's slot keeps the writer from using pages again that the snapshot needs; so its
- * file may grow while it is copied. A killed copier's slot is struck off by the writer.
+ * The reader's slot keeps the writer from reusing pages that the snapshot needs; so its file may
+ * grow while it is copied. The writer removes a killed copier's slot.
  */
 #include <errno.h>
 #include <fcntl.h>

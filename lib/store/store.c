@@ -1,4 +1,4 @@
-/* Hands every call to the store's kind, and checks what all kinds want checked. */
+/* Dispatches every call to the store's kind, after the common checks. */
 #include "store/store.h"
 
 #include "store/store_impl.h"

@@ -1,6 +1,6 @@
 /*
- * A store that only counts: another process has the samples and sends what is trained on. A
- * learner that has one numbers samples as the other process's learner does.
+ * A store that only counts: another process has the samples and sends what is trained on. Its
+ * learner numbers samples as the other process's learner does.
  */
 #include "base/mem.h"
 #include "store/store_impl.h"

@@ -1,14 +1,14 @@
 /*
- * A store in a journal. A forgotten sample stays on disk and is only noted here until
- * two checkpoints that know of it have been saved: an older checkpoint needs it, and
- * the last two are to be good. Notes are a list in the order of forgetting, which is
- * what a checkpoint keeps, and a table that finds an id: open addressing, at most
- * half full, 0 for an empty place, else the id plus one.
+ * A store in a journal. A forgotten sample stays on disk and is only noted here until two
+ * checkpoints that know of it have been saved: an older checkpoint needs it, and the last two
+ * must be usable. Notes are a list in the order of forgetting, as in a checkpoint, and a table
+ * that finds an id: open addressing, at most half full, 0 for an empty slot, else the id plus
+ * one.
  *
- * Invariants: count is at most what the journal has; while it is less, store_add only
- * compares, since a former process added these samples. The first `seen` notes are
- * those that store_state saw last, when count was `seen_count`. The first `safe` of
- * them are in the last checkpoint that is known to be on disk.
+ * Invariants: count is at most what the journal has; while it is less, store_add only compares,
+ * since an earlier process added these samples. The first `seen` notes are those that store_state
+ * saw last, when count was `seen_count`. The first `safe` of them are in the last checkpoint that
+ * is known to be on disk.
  */
 #include <stdlib.h>
 

@@ -1,13 +1,11 @@
 /*
- * A store in memory. Rows live at places in blocks that never move; the place of a
- * forgotten sample is the next to be used. A table finds ids, by open addressing with
- * linear probing. It is at most half full and has no graves: what follows a removed
- * entry moves up. So memory is proportional to the most samples that were ever kept
- * at a time, however many went by.
+ * A store in memory. Rows live in blocks that never move; the slot of a forgotten sample is the
+ * next to be reused. A table finds ids, by open addressing with linear probing. It is at most
+ * half full and has no tombstones: what follows a removed entry moves up. So memory is
+ * proportional to the most samples ever kept at a time.
  *
- * Invariant: a place below `places` has either the id of a sample that is kept, which
- * the table finds, or the id FREE, and then it is in the chain of free places, which
- * runs through the rows' labels.
+ * Invariant: a slot below `places` has either the id of a kept sample, which the table finds, or
+ * the id FREE, and then it is in the chain of free slots, which runs through the rows' labels.
  */
 #include "base/mem.h"
 #include "store/store_impl.h"

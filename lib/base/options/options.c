@@ -1,4 +1,4 @@
-/* Making options, setting keys, and asking for values. */
+/* Creating options, setting keys, and reading values. */
 #include "base/options.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Sentences on keys and sections that do not exist, with the nearest that do. */
+/* Messages about unknown keys and sections, suggesting the nearest. */
 #include <stdio.h>
 #include <string.h>
 

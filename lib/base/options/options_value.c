@@ -1,7 +1,6 @@
 /*
- * Option types are rows of functions. Intervals are kept as the text of the
- * row, which is what users get to see, and understood anew for every value:
- * options are read once per run.
+ * Option types are rows of functions. Intervals are kept as the text of the row, as users see it,
+ * and parsed again for every value: options are read once per run.
  */
 #include "base/options/options_value.h"
 

@@ -1,4 +1,4 @@
-/* Counts are whole numbers, so that a part is judged the same however often it is interrupted. */
+/* Counts are integers, so that a part is judged the same however often it is interrupted. */
 #include "learn/extras/adapt.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * The learner's inputs, labels and gradient are free before an iteration, so the choice
- * works in them; what it needs beyond them is made for MIR only. In the virtual step
- * batch norm updates statistics that are thrown away.
+ * The learner's inputs, labels and gradient are free before an iteration, so the choice works in
+ * them; additional buffers are allocated for MIR only. In the virtual step batch norm updates
+ * statistics that are discarded.
  */
 #include "learn/extras/choice.h"
 

@@ -1,7 +1,7 @@
 /*
- * A model whose rate is too high may reach a loss that is NaN. Then it predicts
- * nothing right, so it is not the best and will be replaced at the next selection. That
- * is no error as long as one model is sound.
+ * A model whose rate is too high may reach a NaN loss. Then it predicts nothing correctly, so it
+ * is not the best and will be replaced at the next selection. That is not an error as long as one
+ * model is finite.
  */
 #include "learn/extras/population.h"
 

@@ -1,6 +1,6 @@
 /*
- * learn.retrain (GDumb): every task starts from the weights that the learner started with.
- * Everything that training moved goes back; what was seen stays.
+ * learn.retrain (GDumb): every task starts from the learner's initial weights. Everything that
+ * training changed is reset; stored samples stay.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * A hash table with open addressing, from ids to rows. Removing closes the gap, so that a
- * search may stop at the first empty slot. In a checkpoint rows stand in the order in which
- * they lie; which row an id has changes nothing.
+ * A hash table with open addressing, from ids to rows. Removal closes the gap, so that a search
+ * may stop at the first empty slot. A checkpoint has the rows in memory order; which row an id
+ * has does not matter.
  */
 #include "learn/losses/kept.h"
 

@@ -1,4 +1,4 @@
-/* The table of losses, their keys, and what they have in common: rows for a batch's samples. */
+/* The table of losses, their keys, and their common part: rows for a batch's samples. */
 #include "learn/losses/loss.h"
 
 #include <assert.h>

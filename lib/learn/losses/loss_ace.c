@@ -1,7 +1,6 @@
 /*
  * ER-ACE (asymmetric cross-entropy). A sample is new if it belongs to the current time step. Its
- * softmax is over the classes that the batch's new samples have; other classes get no
- * gradient from it.
+ * softmax is over the classes of the batch's new samples; other classes get no gradient from it.
  */
 #include <math.h>
 #include <string.h>

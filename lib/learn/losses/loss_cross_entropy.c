@@ -1,4 +1,4 @@
-/* Cross-entropy is the runner's own. */
+/* Cross-entropy, computed by the runner itself. */
 #include "learn/losses/loss_impl.h"
 
 const struct loss_type loss_cross_entropy = {

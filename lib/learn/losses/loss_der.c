@@ -1,9 +1,8 @@
 /*
- * DER++ (dark experience replay). Logits are those of the weights that are trained, in
- * evaluation mode, before they are trained on the sample. A row is kept as long as the store
- * keeps the sample, so the pool must be bounded. Samples that are held out have none. Samples of
- * the current time step are new: their loss is cross-entropy. Where classes came later than a
- * row, the distance is over those that it has.
+ * DER++ (dark experience replay). Logits are those of the trained weights, in evaluation mode,
+ * before training on the sample. A row is kept as long as the store keeps the sample, so the pool
+ * must be limited. Held-out samples have none. Samples of the current time step are new: their
+ * loss is cross-entropy. If classes were added after a row, the distance is over those it has.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Distillation from the best average, as LwF does it from an earlier model. With
- * q = softmax(teacher / T), p = softmax(z / T) and the factor d = loss.distill:
+ * Distillation from the best average, as LwF does from an earlier model. With q = softmax(teacher
+ * / T), p = softmax(z / T) and the factor d = loss.distill:
  *
  *	loss = CE(z) + d T^2 sum q (log q - log p),   its gradient adds d T (p - q).
  *

@@ -1,9 +1,9 @@
 /*
- * EWC (elastic weight consolidation), for reference. When a task ends, the importance of a
- * weight is the mean of its squared gradient, sample by sample, over some of the task's
- * samples that the pool holds, with their true labels. Importances of tasks are added up,
- * and the weights as they are then are where later ones are held. No pull is so strong that a
- * step of the first rate, all of its momentum included, would go past that place.
+ * EWC (elastic weight consolidation), for reference. When a task ends, the importance of a weight
+ * is the mean of its squared gradient, sample by sample, over some of the task's samples in the
+ * pool, with their true labels. Importances are summed over tasks, and the current weights become
+ * the anchor. The pull is limited so that a step at the initial rate, including all of its
+ * momentum, does not overshoot the anchor.
  */
 #include <math.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /*
- * Fast weights: a few displacements of the slow net's weights that follow the newest samples and
- * are forgotten again. When labels are revealed, each makes plain SGD steps on their samples at
- * the point "slow weights + displacement"; then the displacement shrinks. It may be a sum of two
- * terms, one quick and one that lasts.
+ * Fast weights: a few decaying displacements of the slow net's weights that track the newest
+ * samples. When labels are revealed, each makes plain SGD steps on their samples at the point
+ * "slow weights + displacement"; then the displacement shrinks. It may be a sum of two terms, a
+ * fast one and a lasting one.
  *
- * A pass gives the losses that the record needs, so the record costs nothing; only nets with batch
- * norm, which compute otherwise in training, go forward once more.
+ * The training pass yields the losses for the record, so the record is free; only nets with batch
+ * norm, which behave differently in training, need an extra forward pass.
  *
- * A rate is right for a net only as long as a step does not overshoot. So the step is
- * cut such that, to first order, it lowers the loss L by a share `reach` of it at most:
- * rate |g|^2 <= reach L, of several terms the sum of their rates. A net whose outputs depend
- * strongly on its weights thus has smaller steps, without anybody tuning them.
+ * A rate suits a net only if a step does not overshoot. So the step is limited such that, to
+ * first order, it lowers the loss L by at most a fraction `reach`: rate |g|^2 <= reach L; with
+ * several terms, the sum of their rates counts. A net whose outputs depend strongly on its
+ * weights thus gets smaller steps without tuning.
  */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* How parts are written: "rate:keep[+rate:keep][:passes[:recent]], ...". */
+/* The syntax of parts: "rate:keep[+rate:keep][:passes[:recent]], ...". */
 #define _GNU_SOURCE 1
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * Sweeps over the displaced parameters: w + delta, |g|^2, a step. They are cut into slices at
  * fixed places, so the bits do not depend on the number of threads.
  *
- * A part's point is made anew only when its displacement or the slow weights have moved:
- * `point_of` says whose stands in the buffer, 0: none.
+ * A part's point is recomputed only when its displacement or the slow weights have changed:
+ * `point_of` identifies the part in the buffer, 0: none.
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
- * Numbers that last are doubles: P is corrected a little by every sample for as long as a
- * stream goes on. Sums are taken in a fixed order.
+ * Persistent numbers are doubles: P is corrected a little by every sample of an endless stream.
+ * Sums have a fixed order.
  *
- * Invariant: P is symmetric, to the bit. It is positive definite but for rounding; where that
- * shows, it begins anew.
+ * Invariant: P is symmetric, to the bit. It is positive definite up to rounding; if it is found
+ * not to be, it is reset.
  */
 #include "learn/parts/linear.h"
 

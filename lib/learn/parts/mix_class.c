@@ -1,8 +1,8 @@
 /*
- * A mixture by class: models have a record for each class that the first one, the slow net, sees
- * in a sample. So a part may lead for the classes that moved, and the slow net for all others.
+ * A mixture by class: models have a record for each class that the first one, the slow net,
+ * predicts. So a part may lead for the classes that drifted, and the slow net for all others.
  *
- * Records stand class by class, so that classes that come later stand behind the others.
+ * Records are ordered by class, so that new classes are appended.
  */
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * Rows are kept at length 1, so that a cosine is a product, divided by the length of what is asked
- * about. The nearest are found in one pass, in a short list in falling order: mostly a row is not
- * nearer than the last of it, and nothing is to be done.
+ * Rows are normalised to length 1, so that a cosine is a product divided by the length of the
+ * query. The nearest are found in one pass, in a short descending list: usually a row is not
+ * nearer than the last of it, and there is nothing to do.
  */
 #include "learn/parts/neighbours.h"
 

@@ -1,6 +1,6 @@
 /*
- * The table of parts, and a learner's collection of them. What they answer is in parts_answer.c,
- * learning in parts_learn.c.
+ * The table of parts, and a learner's collection of them. Answers are in parts_answer.c, learning
+ * in parts_learn.c.
  */
 #include "learn/parts/parts.h"
 

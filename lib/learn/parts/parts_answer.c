@@ -1,7 +1,4 @@
-/*
- * What is this now, and ever: the slow net and parts are asked, and what they say is mixed by their
- * weights.
- */
+/* NOW and EVER: asks the slow net and the parts, and mixes their answers by weight. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * How parts learn. All are scored by what they said, or would have said, before they saw the
- * labels; then they learn; then the mixture takes the scores into its records.
+ * How parts learn. All are scored by their answers before they saw the labels; then they learn;
+ * then the mixture adds the scores to its records.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The fast.* keys, and which parts they ask for. */
+/* The fast.* keys, and the parts that they ask for. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
  * A predictor with a model for the slow net and one for each part that is the net with other
- * weights; and beside each of its two sets of weights what the mixture and other parts were then.
+ * weights; and, beside each of its two sets of weights, a copy of the mixture and of other parts.
  */
 #include "learn/parts/published.h"
 

@@ -1,7 +1,7 @@
 /*
- * G is symmetric: of row i its first i + 1 numbers are kept, row after row, and so are those of its
- * Cholesky factor L. Sums are doubles, taken in a fixed order, in lanes that the compiler turns
- * into vectors.
+ * G is symmetric: only the first i + 1 numbers of row i are stored, row after row, and likewise
+ * for its Cholesky factor L. Sums are doubles with a fixed order, in lanes that the compiler
+ * vectorizes.
  */
 #include "learn/parts/ridge.h"
 

@@ -1,14 +1,12 @@
 /*
- * How the gradient of a shared batch comes together. Each rank sums its pieces by roots of the
- * tree, sends every other rank the slices that the other owns, and adds up what it gets in the
- * tree's order. That is as many bytes as any way of adding up, and no float is added in
- * another order than by one process.
+ * How the gradient of a shared batch is reduced. Each rank sums its pieces by roots of the tree,
+ * sends every other rank the slices it owns, and sums what it receives in the tree's order. That
+ * is as many bytes as any reduction, and no float is added in another order than by one process.
  *
- * It goes band by band, from the last layers to the first, while the last piece of a root is
- * still on its way back: a band that is final is added to the sums that waited for it and
- * sent. When everyone's have come, nobody reads the parameters there any more. So the own
- * slice is stepped and sent on at once, and at the end of the backward pass little is left to
- * wait for.
+ * It goes band by band, from the last layers to the first, during the backward pass of a root's
+ * last piece: a final band is added to the waiting sums and sent. When all ranks' bands have
+ * arrived, nothing reads the parameters there any more. So the rank's own slice is stepped and
+ * sent at once, and little is left to wait for at the end of the backward pass.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What ranks share out, and how. */
+/* How work is distributed over ranks. */
 #include "nn/ranks/ranks.h"
 
 #include <assert.h>

@@ -1,9 +1,9 @@
 /*
- * A batch shared by ranks: which pieces are whose, buffers, and what is known by sample.
- * How gradients come together is in flow.c.
+ * A batch shared by ranks: assignment of pieces, buffers, and per-sample results. Gradients are
+ * reduced in flow.c.
  *
- * Batch norm's running statistics go through the pieces in order. So each piece leaves
- * its own (momentum 1 from zeros), and when all have all of them they are folded in.
+ * Batch norm's running statistics must be updated by the pieces in order. So each piece produces
+ * its own (momentum 1 from zeros), and when all ranks have all of them they are folded in.
  */
 #include <string.h>
 

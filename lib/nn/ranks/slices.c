@@ -1,4 +1,4 @@
-/* Slices are the ranks' (nn/ranks/ranks.h); without ranks there is one. */
+/* Slices belong to ranks (nn/ranks/ranks.h); without ranks there is one. */
 #include "nn/slices.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Finds the subtrees that ranks sum. */
+/* Finds the subtrees that each rank sums. */
 #include "nn/ranks/tree.h"
 
 #include "nn/runner_impl.h"

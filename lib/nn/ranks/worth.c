@@ -1,8 +1,7 @@
 /*
- * Whether ranks are worth their while. What a micro-batch takes and what a gradient takes
- * between ranks is measured, with zeros for inputs, and the rest is counting: one process
- * runs all micro-batches, one of N ranks its share of them, and then the gradient travels, and
- * what became of the parameters.
+ * Whether ranks are worthwhile. The times of a micro-batch and of a gradient exchange are
+ * measured, with zeros as inputs; the rest is arithmetic: one process runs all micro-batches, one
+ * of N ranks its share, and then the gradient and the updated parameters travel.
  */
 #include "base/clock.h"
 #include "base/mem.h"

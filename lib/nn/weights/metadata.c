@@ -1,7 +1,6 @@
 /*
- * The metadata of weights files, both ways. What comes from a file is outside
- * input: every word is checked before it is believed, and error sentences repeat
- * none that a terminal could obey.
+ * Reads and writes the metadata of weights files. A file is untrusted: every word is checked, and
+ * error messages repeat none that a terminal could obey.
  */
 #include "nn/weights/metadata.h"
 

@@ -1,9 +1,8 @@
 /*
- * Safetensors files: the bytes around the header, which safetensors_header.c
- * reads and writes.
+ * Safetensors files: the bytes around the header, which safetensors_header.c reads and writes.
  *
- * Numbers are read with pread rather than mapped: a file that shrinks under us
- * is an error then, not a signal.
+ * Numbers are read with pread rather than mapped: a file that shrinks meanwhile is then an error,
+ * not a signal.
  */
 #include "nn/weights/safetensors.h"
 

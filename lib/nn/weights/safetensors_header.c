@@ -1,10 +1,9 @@
 /*
- * The JSON of a safetensors header, both ways.
+ * Reads and writes the JSON of a safetensors header.
  *
- * What header_parse returns was checked: tensors stand in the order of their
- * bytes, the first begins with the data, each begins where the one before ends,
- * and the last ends with the data. Names hold no control characters, so they
- * may be shown to people.
+ * The result of header_parse is validated: tensors are in the order of their bytes, the first
+ * begins with the data, each begins where the previous one ends, and the last ends with the data.
+ * Names hold no control characters, so they are safe to print.
  */
 #include "nn/weights/safetensors_header.h"
 
