@@ -1,7 +1,4 @@
-/*
- * The number formats a safetensors file can hold, and how their bytes become
- * the two that retain computes with.
- */
+/* The number formats of safetensors files, and their conversion to the two that retain uses. */
 #ifndef RETAIN_NN_WEIGHTS_DTYPE_H
 #define RETAIN_NN_WEIGHTS_DTYPE_H
 
@@ -13,11 +10,11 @@ typedef void dtype_convert(const unsigned char *bytes, void *values, size_t coun
 struct dtype {
 	const char *name;        /* as files spell it */
 	unsigned bits;           /* of one number; some formats are smaller than a byte */
-	dtype_convert *to_float; /* NULL where retain does not read it */
+	dtype_convert *to_float; /* NULL if retain does not read it */
 	dtype_convert *to_int64;
 };
 
-/* NULL when the format has no dtype of that name. */
+/* NULL if there is no dtype of that name. */
 const struct dtype *dtype_find(const char *name);
 
 #endif

@@ -25,26 +25,25 @@
 
 struct metadata {
 	struct net_spec spec;
-	int64_t iteration;              /* -1: the file does not say */
-	const char *const *class_names; /* one per class; NULL: the file does not say */
-	const char *schema;             /* JSON; NULL: the file does not say */
+	int64_t iteration;              /* -1: not in the file */
+	const char *const *class_names; /* one per class; NULL: not in the file */
+	const char *schema;             /* JSON; NULL: not in the file */
 };
 
 #define METADATA_SCHEMA "retain.schema"
 
 /*
- * All that a net is built from must be there. A file without any of it was not
- * written by retain: ERR_INPUT. Words that are damaged, incomplete or of a later
- * format are ERR_FORMAT. The strings of spec and the schema live as long as the file, class names
- * as long as the arena.
+ * Everything a net is built from must be present. A file without any of it was not written by
+ * retain: ERR_INPUT. Damaged, incomplete or newer metadata is ERR_FORMAT. The strings of spec and
+ * the schema live as long as the file, class names as long as the arena.
  */
 int metadata_read(struct metadata *metadata, const struct safetensors *file, struct arena *arena,
 	struct err *err);
 
-/* Only the net, and only what is said of it: elsewhere strings are NULL and numbers 0. */
+/* Only the net, and only what is present: other strings are NULL and numbers 0. */
 int metadata_spec(struct net_spec *spec, const struct safetensors *file, struct err *err);
 
-/* The same words for safetensors_save. */
+/* The same metadata for safetensors_save. */
 struct metadata_notes {
 	struct safetensors_note rows[10];
 	int count;
@@ -53,8 +52,8 @@ struct metadata_notes {
 };
 
 /*
- * A class name may hold any bytes; those that are not UTF-8 become U+FFFD. A name
- * that is NULL is saved as "". Release the notes also after a failure.
+ * A class name may hold any bytes; those that are not UTF-8 become U+FFFD. A NULL name is saved
+ * as "". Release the notes even after a failure.
  */
 int metadata_notes_init(
 	struct metadata_notes *notes, const struct metadata *metadata, struct err *err);

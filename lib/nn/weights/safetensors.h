@@ -37,7 +37,7 @@ void safetensors_close(struct safetensors *file);
 const char *safetensors_path(const struct safetensors *file);
 uint64_t safetensors_size(const struct safetensors *file); /* of the file, in bytes */
 
-/* Tensors in the order of their bytes. find returns NULL for a name that is not there. */
+/* Tensors in the order of their bytes. find returns NULL for an unknown name. */
 int safetensors_count(const struct safetensors *file);
 const struct safetensor *safetensors_at(const struct safetensors *file, int index);
 const struct safetensor *safetensors_find(const struct safetensors *file, const char *name);
@@ -52,19 +52,22 @@ const struct safetensors_note *safetensors_note(const struct safetensors *file, 
 const char *safetensors_get(const struct safetensors *file, const char *key);
 
 /*
- * Read a whole tensor of this file into room for tensor->count numbers. Floats
- * come from F32 and, rounded or widened, F64, F16 and BF16; integers from I64
- * and I32. Any other dtype is ERR_INPUT and named.
+ * Reads a whole tensor of this file into room for tensor->count numbers. Floats come from F32
+ * and, rounded or widened, F64, F16 and BF16; integers from I64 and I32. Any other dtype is
+ * ERR_INPUT, naming it.
  */
 int safetensors_read_float(const struct safetensors *file, const struct safetensor *tensor,
 	float *values, struct err *err);
 int safetensors_read_int64(const struct safetensors *file, const struct safetensor *tensor,
 	int64_t *values, struct err *err);
 
-/* "(64, 3, 7, 7)" or "()", cut with "..." where it does not fit. Returns text. */
+/* "(64, 3, 7, 7)" or "()", cut with "..." if it does not fit. Returns text. */
 char *safetensors_shape_text(char *text, size_t size, int dims, const int64_t *shape);
 
-/* What to write: exactly one of floats (F32) and ints (I64) is set, unless the tensor is empty. */
+/*
+ * A tensor to write: exactly one of floats (F32) and ints (I64) is set, unless the tensor is
+ * empty.
+ */
 struct safetensors_item {
 	const char *name;
 	int dims;
@@ -74,10 +77,9 @@ struct safetensors_item {
 };
 
 /*
- * Writes the items in the given order, so that the same arguments give the same
- * bytes; the header is padded with spaces to a multiple of 8. The file appears
- * under its name when it is whole, or not at all. Put I64 items first: then
- * every tensor is aligned to its own size, which some readers want.
+ * Writes the items in the given order, so that the same arguments give the same bytes; the header
+ * is padded with spaces to a multiple of 8. The file is written atomically. Put I64 items first:
+ * then every tensor is aligned to its own size, which some readers require.
  */
 int safetensors_save(const char *path, const struct safetensors_item *items, int count,
 	const struct safetensors_note *notes, int notes_count, struct err *err);
