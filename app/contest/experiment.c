@@ -153,7 +153,7 @@ static int read_extra(struct reading *reading, const struct place *place, struct
 	if (at < 0)
 		return at;
 	if (!strchr(place->key, '.'))
-		return complain_at(reading, place, err, "is no setting: those have a dot");
+		return complain_at(reading, place, err, "is not a setting: those have a dot");
 	return add_setting(reading, &e->extras[at].settings, place, err);
 }
 

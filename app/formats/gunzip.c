@@ -106,8 +106,8 @@ static int unpack(struct unpacking *u, const void *data, size_t size, struct err
 			return err_set(
 				err, ERR_FORMAT, "%s: the gzipped file ends too early", u->name);
 		if (verdict != Z_OK)
-			return err_set(err, ERR_FORMAT, "%s: is no whole gzip file: %s", u->name,
-				u->stream.msg ? u->stream.msg : zError(verdict));
+			return err_set(err, ERR_FORMAT, "%s: is not a complete gzip file: %s",
+				u->name, u->stream.msg ? u->stream.msg : zError(verdict));
 	}
 }
 

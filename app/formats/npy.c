@@ -120,7 +120,7 @@ const char *npy_read(struct npy_header *header, const unsigned char *bytes, size
 	if (size < 12 || memcmp(bytes, "\x93NUMPY", 6))
 		return size >= 2 && !memcmp(bytes, "PK", 2)
 			       ? "is an .npz; save each array with numpy.save"
-			       : "is no .npy file";
+			       : "is not a .npy file";
 	if (bytes[6] < 1 || bytes[6] > 3)
 		return "is of a version that is not known";
 	header->at = bytes[6] == 1 ? 10 : 12;

@@ -220,7 +220,7 @@ int tar_next(struct tar_cursor *cursor, const unsigned char *bytes, size_t size,
 		if (!sum_fits(header))
 			return bad(cursor, "its header's checksum is wrong");
 		if (!empty && !read_number(header + SIZE, SIZE_SIZE, &length))
-			return bad(cursor, "its size is no number");
+			return bad(cursor, "its size is not a number");
 		if (!empty && !extends && extension.sized)
 			length = extension.size;
 		whole = (length + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK;

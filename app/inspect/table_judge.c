@@ -87,12 +87,12 @@ static void judge_kind(struct survey *s, int i)
 		(column->words && seen->commas == column->words))
 		return;
 	if (seen->commas && 10 * seen->commas >= 9 * column->words)
-		say(s, COSTS, "column %s: %s is no number; write decimal points, not commas",
+		say(s, COSTS, "column %s: %s is not a number; write decimal points, not commas",
 			column->name, seen->odd);
 	else if (column->words && column->numbers > 9 * column->words)
 		say(s, COSTS,
 			"column %s: %" PRId64 " of %" PRId64
-			" cells are no numbers (%s), so all are categories; empty cells would be "
+			" cells are not numbers (%s), so all are categories; empty cells would be "
 			"missing",
 			column->name, column->words, column->words + column->numbers, seen->odd);
 	else if (20 * seen->dates < 19 * column->words &&

@@ -55,7 +55,7 @@ static int read_input(const struct csv_field *fields, int n, const struct live_l
 		}
 		if (!decimal_number(fields[i].at, fields[i].size, &number))
 			return err_set(
-				err, ERR_INPUT, "%s: input: number %d is no number", where, i);
+				err, ERR_INPUT, "%s: input: number %d is not a number", where, i);
 		if (!isfinite((float)number))
 			return err_set(err, ERR_INPUT,
 				"%s: input: number %d is too large for 32 bits", where, i);

@@ -50,7 +50,7 @@ int live_line_text_id(struct event *line, const char *words, const char *where, 
 
 	jwriter_text(&json, NULL, words);
 	if (!text_is_utf8(words))
-		code = err_set(err, ERR_INPUT, "%s: id: is no UTF-8", where);
+		code = err_set(err, ERR_INPUT, "%s: id: is not UTF-8", where);
 	else if (quoted.failed)
 		code = err_memory(err, "an id", strlen(words));
 	else if (quoted.size > JOURNAL_KEY)

@@ -58,8 +58,8 @@ static int read_numbers(
 		return 0;
 	}
 	if (jvalue_kind(value) != JVALUE_LIST || depth == DEEPEST)
-		return err_set(err, ERR_INPUT, "%s: input: number %zu is no number", numbers->where,
-			numbers->count);
+		return err_set(err, ERR_INPUT, "%s: input: number %zu is not a number",
+			numbers->where, numbers->count);
 	for (size_t i = 0; i < count && !code; i++)
 		code = read_numbers(jvalue_at(value, i), depth + 1, numbers, err);
 	return code;
@@ -153,7 +153,7 @@ static int read_table(const struct jvalue *table, const char *where,
 	if (jvalue_kind(label) == JVALUE_NONE)
 		label = NULL;
 	if (jvalue_kind(table) != JVALUE_TABLE)
-		return err_set(err, ERR_FORMAT, "%s: is no JSON object", where);
+		return err_set(err, ERR_FORMAT, "%s: is not a JSON object", where);
 	code = shape->anonymous && !jvalue_find(table, "id") ? 0 : read_id(table, where, line, err);
 	if (!code && !numbers && !label)
 		code = err_set(err, ERR_INPUT, "%s: has neither input nor label", where);

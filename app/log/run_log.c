@@ -268,7 +268,7 @@ void run_log_cut_words(
 		text_addf(
 			&reasons, ", gap %.3g %% > %.3g %%", 100 * cut->sigma_mean, 100 * epsilon);
 	if (cut->rollback)
-		text_addf(out, "back to iteration %s, since the loss was no number: ",
+		text_addf(out, "back to iteration %s, since the loss was NaN: ",
 			run_log_grouped(grouped, cut->to));
 	text_addf(out, "rate %.4g %s %.4g%s%s", cut->before, utf8 ? "→" : "->", cut->after,
 		reasons.size ? ": " : "", reasons.size ? reasons.data + 2 : "");

@@ -152,7 +152,7 @@ double run_log_progress(const struct run_log *log);
 
 /*
  * "rate 0.2 → 0.1: validation stuck for 3 000 iterations, gap not wider for 3 500, gap 4.1 % > 2
- * %"; for a rollback "back to iteration 600, since the loss was no number: rate 0.2 → 0.1". The
+ * %"; for a rollback "back to iteration 600, since the loss was NaN: rate 0.2 → 0.1". The
  * arrow is "->" without UTF-8.
  */
 void run_log_cut_words(

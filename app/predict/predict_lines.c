@@ -178,7 +178,7 @@ static int put_numbers(
 		if (jvalue_kind(value) == JVALUE_NONE)
 			number = (double)NAN;
 		else if (!jvalue_number(value, &number))
-			return err_set(err, ERR_INPUT, "number %zu is no number", *count);
+			return err_set(err, ERR_INPUT, "number %zu is not a number", *count);
 		if (*count < room)
 			input[*count] = (float)number;
 		(*count)++;
@@ -216,7 +216,7 @@ static int put_json(const struct from_lines *l, const struct jvalue *value, int 
 		return schema_encode_row(model->schema, inner, input, NULL, err);
 	if (jvalue_kind(inner) != JVALUE_LIST)
 		return err_set(err, ERR_INPUT, "%s",
-			model->schema ? "is no row of named values"
+			model->schema ? "is not a row of named values"
 				      : "the model takes a list of numbers, not named values");
 	code = put_numbers(inner, input, model->shape.floats, &count, err);
 	if (!code && count != model->shape.floats)
@@ -274,7 +274,7 @@ static int put_csv(const struct from_lines *l, const struct feed_line *line, flo
 		const struct schema_value value = schema_value(cell.at, cell.size);
 
 		if (value.is == SCHEMA_IS_WORDS)
-			return err_set(err, ERR_INPUT, "%.*s is no number",
+			return err_set(err, ERR_INPUT, "%.*s is not a number",
 				(int)(cell.size < 60 ? cell.size : 60), cell.at);
 		input[i] = value.is == SCHEMA_IS_NUMBER ? (float)value.number : NAN;
 	}

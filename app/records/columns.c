@@ -182,7 +182,7 @@ int time_column_cell(enum time_kind *kind, struct csv_field cell, int64_t *time,
 		*kind = TIME_SECONDS;
 		return COLUMN_AGAIN;
 	}
-	return err_set(err, ERR_FORMAT, "%s is no %s", cell_shown(cell, shown),
+	return err_set(err, ERR_FORMAT, "%s is not a %s", cell_shown(cell, shown),
 		*kind == TIME_DATE ? "date like 2024-02-29T12:30:00" : "number of seconds");
 }
 

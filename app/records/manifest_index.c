@@ -135,7 +135,7 @@ static int read_first(struct building *b, size_t at, struct err *err)
 		return read_header(b, fields, err);
 	if (n > USER + 1)
 		return err_set(err, ERR_FORMAT,
-			"%s, row 1: has %d columns and is no header; without one they are path, "
+			"%s, row 1: has %d columns and is not a header; without one they are path, "
 			"label, time, user",
 			b->manifest->path, n);
 	for (int role = 0; role < ROLES; role++)

@@ -76,8 +76,8 @@ static int add_batch(struct cifar *c, const char *path, enum records_part part, 
 	c->count++;
 	if (batch->file.size == 0 || batch->file.size % record_size(c))
 		return err_set(err, ERR_FORMAT,
-			"%s: its %zu bytes are no number of %s records, of %zu bytes each", path,
-			batch->file.size, c->flavour->name, record_size(c));
+			"%s: its %zu bytes are not a whole number of %s records, of %zu bytes each",
+			path, batch->file.size, c->flavour->name, record_size(c));
 	batch->part = part;
 	batch->first = c->base.info.count;
 	batch->count = (int64_t)(batch->file.size / record_size(c));

@@ -175,7 +175,7 @@ static int take_times(struct npy *n, const char *path, struct err *err)
 		const double seconds = npy_number(&header, file.data + header.at, (size_t)i);
 
 		if (fraction && !(seconds > -9e12 && seconds < 9e12))
-			code = err_set(err, ERR_FORMAT, "%s, row %lld: %g is no time", path,
+			code = err_set(err, ERR_FORMAT, "%s, row %lld: %g is not a time", path,
 				(long long)i, seconds);
 		else
 			n->times[i] =

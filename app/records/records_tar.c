@@ -296,7 +296,7 @@ static void tar_where(const struct records *records, int64_t i, char *out, size_
 
 	snprintf(out, size, "%s, the %s at byte %llu",
 		name_list_at(&tar->shards, entry->shard < tar->shards.count ? entry->shard : 0),
-		entry->lost ? "member that is no file" : "image",
+		entry->lost ? "member that is not a file" : "image",
 		(unsigned long long)entry->block * TAR_BLOCK);
 }
 

@@ -39,7 +39,7 @@ static size_t next_line(const char *bytes, size_t size)
 	return end ? (size_t)(end - bytes) + 1 : size;
 }
 
-/* Whether a line that begins with # is no header: that has the columns of what is below it. */
+/* Whether a line that begins with # is not a header: that has the columns of what is below it. */
 static bool is_comment(const char *bytes, size_t size, struct csv_field *fields)
 {
 	const size_t used = next_line(bytes, size);

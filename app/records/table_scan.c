@@ -114,7 +114,7 @@ static int input_cell(struct scanning *s, int i, struct err *err)
 		count_cell(s, column, &value);
 	if (column->role == TABLE_NUMBER && value.is == SCHEMA_IS_WORDS) {
 		if (column->fixed && !takes_words(s, column, &value))
-			return err_set(err, ERR_FORMAT, "%s is no number",
+			return err_set(err, ERR_FORMAT, "%s is not a number",
 				cell_shown(s->fields[i], shown));
 		if (!column->fixed && !column->seen)
 			column->role = first && schema_kind_of(&value) == SCHEMA_TEXT
@@ -137,7 +137,7 @@ static int time_cell(struct scanning *s, struct err *err)
 		const struct err why = *err;
 
 		return err_set(err, code,
-			"%.200s (table.time=-: the column is no time, rows are in order; "
+			"%.200s (table.time=-: the column is not a time, rows are in order; "
 			"table.ignore=%s: it is left out)",
 			why.message, s->plan->columns[i].name);
 	}

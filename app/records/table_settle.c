@@ -14,12 +14,12 @@ static void note_lax(struct table_plan *plan, const struct table_column *column)
 	const bool more = cells->words > 1;
 
 	text_addf(&plan->notes,
-		"column %s: %" PRId64 " cell%s of %" PRId64 " %s no number%s, %s\"%s\" in row "
+		"column %s: %" PRId64 " cell%s of %" PRId64 " %s not %snumber%s, %s\"%s\" in row "
 		"%" PRIu64 "; %s as missing (table.categorical=auto,%s: the column has "
 		"categories)\n",
 		column->name, cells->words, more ? "s" : "", cells->numbers + cells->words,
-		more ? "are" : "is", more ? "s" : "", more ? "the first " : "", cells->shown,
-		cells->row, more ? "they count" : "it counts", column->name);
+		more ? "are" : "is", more ? "" : "a ", more ? "s" : "", more ? "the first " : "",
+		cells->shown, cells->row, more ? "they count" : "it counts", column->name);
 }
 
 /* Words that look like numbers, and yet were not taken for such. */
@@ -30,7 +30,7 @@ static void note_words(struct table_plan *plan, const struct table_column *colum
 
 	text_addf(&plan->notes,
 		"column %s: \"%s\" in row %" PRIu64
-		" is no number%s, so the column has categories; write %s\n",
+		" is not a number%s, so the column has categories; write %s\n",
 		column->name, cells->shown, cells->row,
 		thousands ? ", for its comma may part thousands or decimals" : "",
 		thousands ? "it without a comma" : "decimal points, not commas");

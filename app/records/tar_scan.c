@@ -313,11 +313,11 @@ static int follow(struct scanning *s, const struct mapped *shard, struct tar_mem
 		[TAR_LEADS_NOWHERE] = "which is not in the archive",
 		[TAR_LEADS_OUTSIDE] = "which is outside of the archive",
 		[TAR_LEADS_AROUND] = "which leads in a circle, or over more than 40 links",
-		[TAR_LEADS_TO_OTHER] = "which is no plain file",
+		[TAR_LEADS_TO_OTHER] = "which is not a regular file",
 	};
 	const bool file = image_named(m->name) || tar_is_label(m->name);
 	enum tar_lead lead = TAR_LEADS_TO_OTHER;
-	char words[400] = "is no plain file";
+	char words[400] = "is not a regular file";
 	struct tar_inside names;
 	int code = 0;
 

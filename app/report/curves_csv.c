@@ -28,7 +28,7 @@ static const struct {
 	{"gamma", {{"window1", CURVE_WINDOW1}, {"window2", CURVE_WINDOW2}}},
 };
 
-/* What is no number is an empty cell. */
+/* What is not a number is an empty cell. */
 static void add_number(struct text *out, double number, char end)
 {
 	char words[TEXT_NUMBER] = "";

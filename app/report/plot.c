@@ -39,7 +39,7 @@ static const char *colour_of(int colour)
 	return colours[(size_t)colour % (sizeof(colours) / sizeof(*colours))];
 }
 
-/* Text as SVG wants it: what could be markup is escaped, what is no UTF-8 becomes "?". */
+/* Text as SVG wants it: what could be markup is escaped, what is not UTF-8 becomes "?". */
 static void add_words(struct text *out, const char *words)
 {
 	static const struct {

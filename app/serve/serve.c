@@ -121,12 +121,13 @@ int serve_name_check(const char *name, struct err *err)
 	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
 		if (!strcmp(name, taken[i]))
 			return err_set(err, ERR_INPUT,
-				"%s: is no name for a learner: paths begin with it", name);
+				"%s: is not a name for a learner: paths begin with it", name);
 	if (!size || size > NAME_LONGEST || *name == '.' ||
 		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") !=
 			size)
 		return err_set(err, ERR_INPUT,
-			"\"%.100s\": is no name for a learner: it must be 1 to %d letters, digits, "
+			"\"%.100s\": is not a name for a learner: it must be 1 to %d letters, "
+			"digits, "
 			"_, - or .",
 			name, NAME_LONGEST);
 	return 0;

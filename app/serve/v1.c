@@ -135,7 +135,7 @@ static enum http_next put_lines(struct exchange *exchange, enum live_kind kind)
 	struct job *job = &exchange->job;
 
 	if (exchange->list && pieces_to_lines(exchange->body.data, &exchange->body.size))
-		return http_refuse(exchange->request, 400, "the list is no JSON");
+		return http_refuse(exchange->request, 400, "the list is not JSON");
 	if (hold_answers(exchange, exchange->body.size) != HTTP_GO)
 		return HTTP_DONE;
 	job->kind = kind;

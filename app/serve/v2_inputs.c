@@ -98,7 +98,7 @@ static int read_list(
 	if (jvalue_number(value, &number))
 		return put(numbers, number, err);
 	if (jvalue_kind(value) != JVALUE_LIST || depth > 4)
-		return err_set(err, ERR_INPUT, "data: number %zu is no number", numbers->count);
+		return err_set(err, ERR_INPUT, "data: number %zu is not a number", numbers->count);
 	for (size_t i = 0; i < count && !code; i++)
 		code = read_list(numbers, jvalue_at(value, i), depth + 1, err);
 	return code;
@@ -262,7 +262,7 @@ static int add_bytes(struct jwriter *row, struct column *column, struct err *err
 		return err_memory(err, "a text", size);
 	memcpy(text, column->bytes + sizeof(size), size);
 	if (strlen(text) != size || !text_is_utf8(text))
-		code = err_set(err, ERR_INPUT, "a text is no UTF-8, or holds a zero byte");
+		code = err_set(err, ERR_INPUT, "a text is not UTF-8, or holds a zero byte");
 	else
 		jwriter_text(row, column->name, text);
 	mem_free(text);

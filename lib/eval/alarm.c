@@ -12,7 +12,7 @@
 
 const struct alarm_type alarm_none = {
 	.name = "none",
-	.help = "nobody listens",
+	.help = "no detector",
 };
 
 const struct alarm_type *const alarm_types[] = {

@@ -369,7 +369,7 @@ int learner_check(struct learner *learner, struct err *err)
 	if (!learner->diverged)
 		return 0;
 	return err_set(err, ERR_STATE,
-		"iteration %lld: there are weights that are no finite numbers, at learning rate %g",
+		"iteration %lld: some weights are not finite, at learning rate %g",
 		(long long)learner->iteration,
 		schedule_rate(learner->schedule, learner->iteration));
 }

@@ -9,7 +9,7 @@ static double rate(const struct schedule *schedule, int64_t k)
 
 const struct schedule_type schedule_constant = {
 	.name = "constant",
-	.help = "the same rate for ever",
+	.help = "a constant rate",
 	.size = sizeof(struct schedule),
 	.rate = rate,
 };

@@ -215,7 +215,7 @@ static int refuse_word(
 {
 	char shown[SCHEMA_SHOWN];
 
-	return err_set(err, ERR_INPUT, "column %s: %s is no number", column->name,
+	return err_set(err, ERR_INPUT, "column %s: %s is not a number", column->name,
 		schema_shown(value, shown));
 }
 

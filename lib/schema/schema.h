@@ -121,7 +121,7 @@ void schema_blank(const struct schema *schema, float *input);
 
 /*
  * Learns a column's value, or writes it to an input that is blank there. A word in a number
- * column is ERR_INPUT unless the column is lax: `column age: "old" is no number`.
+ * column is ERR_INPUT unless the column is lax: `column age: "old" is not a number`.
  */
 int schema_learn(
 	struct schema *schema, int column, const struct schema_value *value, struct err *err);

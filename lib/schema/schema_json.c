@@ -64,8 +64,8 @@ static int read_size(
 	int64_t number = *size;
 
 	if (value && (!jvalue_whole(value, &number) || number < least || number > SIZE_MOST))
-		return err_set(err, ERR_FORMAT, "%s: is no whole number from %d to %d", key, least,
-			SIZE_MOST);
+		return err_set(err, ERR_FORMAT, "%s: is not a whole number from %d to %d", key,
+			least, SIZE_MOST);
 	*size = (int)number;
 	return 0;
 }
@@ -77,7 +77,7 @@ static int read_words(const struct jvalue *list, const char *key, size_t most,
 	char word[SCHEMA_WORD + 1];
 
 	if (list && jvalue_kind(list) != JVALUE_LIST)
-		return err_set(err, ERR_FORMAT, "%s: is no list", key);
+		return err_set(err, ERR_FORMAT, "%s: is not a list", key);
 	if (jvalue_count(list) > most)
 		return err_set(err, ERR_FORMAT, "%s: has %zu texts for %zu inputs", key,
 			jvalue_count(list), most);
@@ -87,7 +87,7 @@ static int read_words(const struct jvalue *list, const char *key, size_t most,
 		size_t size;
 
 		if (!text)
-			return err_set(err, ERR_FORMAT, "%s: entry %zu is no text", key, i);
+			return err_set(err, ERR_FORMAT, "%s: entry %zu is not text", key, i);
 		size = schema_word(text, strlen(text), word);
 		number = vocabulary_number(words, word, size, err);
 		if (number < 0)
@@ -128,12 +128,12 @@ static int read_left_out(struct schema *schema, const struct jvalue *table, stru
 	int code = 0;
 
 	if (list && jvalue_kind(list) != JVALUE_LIST)
-		return err_set(err, ERR_FORMAT, "left_out: is no list");
+		return err_set(err, ERR_FORMAT, "left_out: is not a list");
 	for (size_t i = 0; i < jvalue_count(list) && !code; i++) {
 		const char *name = jvalue_text(jvalue_at(list, i));
 
 		code = name ? schema_leave_out(schema, name, strlen(name), false, err)
-			    : err_set(err, ERR_FORMAT, "left_out: entry %zu is no text", i);
+			    : err_set(err, ERR_FORMAT, "left_out: entry %zu is not text", i);
 	}
 	if (!code && label)
 		code = schema_leave_out(schema, label, strlen(label), true, err);

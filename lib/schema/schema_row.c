@@ -30,7 +30,7 @@ static int check_row(const struct jvalue *row, struct err *err)
 {
 	if (jvalue_kind(row) == JVALUE_TABLE)
 		return 0;
-	return err_set(err, ERR_INPUT, "is no JSON object of named fields");
+	return err_set(err, ERR_INPUT, "is not a JSON object of named fields");
 }
 
 int schema_of_row(struct schema **schema, const struct schema_sizes *sizes,

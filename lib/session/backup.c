@@ -488,8 +488,8 @@ static int read_list(struct jvalue **list, const char *copy, struct err *err)
 
 	*list = NULL;
 	if (!code && !path_exists(path))
-		return err_set(
-			err, ERR_INPUT, "%s: is no whole backup: it has no backup.json", copy);
+		return err_set(err, ERR_INPUT,
+			"%s: is not a complete backup: it has no backup.json", copy);
 	if (!code)
 		code = file_read(path, LIST_MOST, &data, &size, err);
 	if (!code)
@@ -497,7 +497,7 @@ static int read_list(struct jvalue **list, const char *copy, struct err *err)
 	mem_free(data);
 	if (!code && (!jvalue_whole(jvalue_find(*list, "version"), &version) || version < 1 ||
 			     jvalue_kind(jvalue_find(*list, "files")) != JVALUE_LIST))
-		code = err_set(err, ERR_FORMAT, "%s: is no list of a backup", path);
+		code = err_set(err, ERR_FORMAT, "%s: is not a list of a backup", path);
 	if (!code && version > VERSION)
 		code = err_set(err, ERR_FORMAT,
 			"%s: is of version %" PRId64 ", not %d: restore it "

@@ -48,7 +48,7 @@ int class_list_check(const char *name, struct err *err)
 			"the name of a class has %zu bytes; at most %d can be", strlen(name),
 			CLASS_NAME);
 	if (!text_is_utf8(name))
-		return err_set(err, ERR_INPUT, "the name of a class is no UTF-8");
+		return err_set(err, ERR_INPUT, "the name of a class is not UTF-8");
 	return 0;
 }
 

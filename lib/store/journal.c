@@ -59,7 +59,7 @@ static int header_check(struct journal *j, size_t floats, struct err *err)
 	const struct header *h = &j->header;
 
 	if (memcmp(h->magic, magic, sizeof(magic)) != 0)
-		return err_set(err, ERR_FORMAT, "%s: data.mdb is no journal", j->folder);
+		return err_set(err, ERR_FORMAT, "%s: data.mdb is not a journal", j->folder);
 	if (h->version != JOURNAL_VERSION && h->version != JOURNAL_BEFORE)
 		return err_set(err, ERR_FORMAT, "%s: is a journal of version %u, not %d or %d",
 			j->folder, h->version, JOURNAL_BEFORE, JOURNAL_VERSION);

@@ -69,9 +69,9 @@ static int failed(const struct lmdb *lmdb, int status, const char *doing, struct
 		{ENOMEM, ERR_MEMORY, NULL},
 		/* What LMDB makes of a write that was cut short. */
 		{EIO, ERR_FILE, "a write failed or fell short: the disk may be full"},
-		{MDB_INVALID, ERR_FORMAT, "data.mdb is no journal, or was cut off"},
+		{MDB_INVALID, ERR_FORMAT, "data.mdb is not a journal, or was cut off"},
 		{MDB_VERSION_MISMATCH, ERR_FORMAT, "data.mdb is of another version of LMDB"},
-		{MDB_INCOMPATIBLE, ERR_FORMAT, "data.mdb is no journal"},
+		{MDB_INCOMPATIBLE, ERR_FORMAT, "data.mdb is not a journal"},
 		{MDB_CORRUPTED, ERR_FORMAT, "data.mdb is damaged"},
 		{MDB_PAGE_NOTFOUND, ERR_FORMAT, "data.mdb is damaged"},
 		{MDB_PANIC, ERR_FILE, "writing failed before; open it again"},

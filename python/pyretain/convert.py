@@ -356,7 +356,7 @@ def labels_of(path: str, values: Sequence[Any]) -> array[int]:
     try:
         return array("q", values)
     except (TypeError, OverflowError):
-        raise bad_item(path, values, is_whole, "its label is no whole number") from None
+        raise bad_item(path, values, is_whole, "its label is not a whole number") from None
 
 
 def is_time(value: object) -> bool:
@@ -368,7 +368,7 @@ def times_of(path: str, values: Sequence[Any]) -> Sequence[Any]:
         return array("q", values)
     except (TypeError, OverflowError):
         if not all(map(is_time, values)):
-            raise bad_item(path, values, is_time, "its time is no number of seconds") from None
+            raise bad_item(path, values, is_time, "its time is not a number of seconds") from None
         return array("d", values) if all(isinstance(v, float) for v in values) else values
 
 
@@ -389,7 +389,7 @@ def users_of(path: str, values: Sequence[Any]) -> Sequence[Any]:
         return array("q", values)
     except (TypeError, OverflowError):
         if not all(map(is_user, values)):
-            raise bad_item(path, values, is_user, "its user is no whole number and no name") from None
+            raise bad_item(path, values, is_user, "its user is neither a whole number nor a name") from None
         return [value.strip() if isinstance(value, str) else value for value in values]
 
 
@@ -521,11 +521,11 @@ def add_cells(row: list[str], timed: bool, paths: list[str], labels: list[int], 
     label, moment = number_in(row[0]), number_in(row[2])
     paths.append(path_text(row[-1]))
     if not isinstance(label, int):
-        raise ValueError(f"its label is no whole number: {row[0]!r:.60}")
+        raise ValueError(f"its label is not a whole number: {row[0]!r:.60}")
     labels.append(label)
     if timed:
         if not is_time(moment):
-            raise ValueError(f"its time is no number of seconds: {row[2]!r:.60}")
+            raise ValueError(f"its time is not a number of seconds: {row[2]!r:.60}")
         times.append(moment)
 
 

@@ -80,7 +80,7 @@ def test_what_is_no_list_is_refused(name, says, form):
 
 @pytest.mark.parametrize("name, says", [
     ("nested", "item 1: is a list, not a number or a text"), ("none", "item 1: is None"), ("tensors", "item 0: is a tensor"),
-    ("texts", "item 0: its label is no whole number"), ("reals", "item 0: its label is no whole number"),
+    ("texts", "item 0: its label is not a whole number"), ("reals", "item 0: its label is not a whole number"),
 ])
 def test_what_is_no_label_is_named(tmp_path, name, says):
     refused("cloc", train(tmp_path / "r", name), says)
@@ -192,10 +192,10 @@ def test_where_images_are(tmp_path, capsys):
 
 @pytest.mark.parametrize("words, says", [
     ("1,2,3\n", "a_val.csv, row 1: its columns are not label, date, time, user, path"),
-    ("1,,3,u,x.jpg\nx,,3,u,x.jpg\n", "a_val.csv, row 2: its label is no whole number"),
-    ("1.5,,3,u,x.jpg\n", "row 1: its label is no whole number"),
-    ("1,,soon,u,x.jpg\n", "row 1: its time is no number of seconds"),
-    ("1,,nan,u,x.jpg\n", "row 1: its time is no number of seconds"),
+    ("1,,3,u,x.jpg\nx,,3,u,x.jpg\n", "a_val.csv, row 2: its label is not a whole number"),
+    ("1.5,,3,u,x.jpg\n", "row 1: its label is not a whole number"),
+    ("1,,soon,u,x.jpg\n", "row 1: its time is not a number of seconds"),
+    ("1,,nan,u,x.jpg\n", "row 1: its time is not a number of seconds"),
     ("1,,3,u,\n", "row 1: its path is empty"), ('1,,3,"u,x.jpg\n', "row 1: unexpected end of data"),
 ])
 def test_wrong_rows_of_the_csv_file_are_named(tmp_path, words, says):
@@ -214,7 +214,7 @@ def test_wrong_lists_are_named(tmp_path):
             ("labels", "bytes.zip", "r: train has 3 labels for 1200 paths"),
             ("time", "reals.zip", "r: train has 3 times for 1200 paths"),
             ("userID", "bytes.zip", "r: train has 3 users for 1200 paths"),
-            ("userID", "reals.zip", "item 0: its user is no whole number and no name"),
+            ("userID", "reals.zip", "item 0: its user is neither a whole number nor a name"),
             ("store_loc", "ints.zip", "train_store_loc.torchSave, item 0: is a number, not a path")):
         train(root)
         take(root, "train_" + name, golden)
@@ -304,7 +304,7 @@ def test_values_in_other_files_are_refused(tmp_path):
 @pytest.mark.parametrize("values, says", [
     ([0.0, 1, 2], "its dataset store_list holds neither whole numbers nor texts"),
     ([1, 2], "t: train has 2 labels for 3 paths"), ([-1, 1 << 22, (1 << 22) - 1], "none of its 3 labels is from 0"),
-    ([[1, 2]] * 3, "store_list is not of one dimension"), ([b"x", b"y", b"z"], "item 0: its label is no whole number"),
+    ([[1, 2]] * 3, "store_list is not of one dimension"), ([b"x", b"y", b"z"], "item 0: its label is not a whole number"),
 ])
 def test_wrong_lists_of_cldatasets_are_named(tmp_path, values, says):
     refused("cldatasets", tree(str(tmp_path / "t"), lists()[0],

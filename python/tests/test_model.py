@@ -40,7 +40,7 @@ def test_knows_fields(tmp_path):
     model = Model(tmp_path / "weights.safetensors")
     assert np.array_equal(model.encode(rows), learner.encode(rows), equal_nan=True)
     assert model.predict(model.encode({"city": "Oslo", "age": None})).tolist() == [True]
-    with pytest.raises(InputError, match="old is no number"):
+    with pytest.raises(InputError, match="old is not a number"):
         model.encode({"age": "old"})
     with pytest.raises(InputError, match="dicts, or a frame"):
         model.encode([1, 2])

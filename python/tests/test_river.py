@@ -105,5 +105,5 @@ def test_what_is_only_predicted_teaches_nothing():
 def test_a_word_among_numbers_is_named():
     model = RiverClassifier()
     model.learn_one({"age": 3}, True)
-    with pytest.raises(InputError, match="age: old is no number"):
+    with pytest.raises(InputError, match="age: old is not a number"):
         model.learn_one({"age": "old"}, True)

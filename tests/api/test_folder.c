@@ -176,7 +176,7 @@ static void killed_with_checkpoints_in_between(void **state)
 		"replay.limit", "60", "replay.validation_limit", "40", "eval.every", "5"));
 }
 
-/* A budget that is no whole number of iterations. */
+/* A budget that is not a whole number of iterations. */
 static void killed_with_a_budget(void **state)
 {
 	(void)state;

@@ -317,7 +317,7 @@ static void rows_of_named_values(void **state)
 	assert_says(err, "retain_model_encode: floats = 7: an input has 6");
 	assert_int_equal(retain_model_encode(model, "{\"a\": \"old\"}", 12, input, DIM, &err),
 		RETAIN_ERR_INPUT);
-	assert_says(err, "column a: old is no number");
+	assert_says(err, "column a: old is not a number");
 	assert_int_equal(
 		retain_model_encode(model, "{\"a\": ", 6, input, DIM, &err), RETAIN_ERR_FORMAT);
 	retain_model_close(model);

@@ -75,7 +75,7 @@ static void numbers_are_decimal(void **state)
 
 	for (size_t i = 0; i < COUNT(good); i++) {
 		if (!decimal_number(good[i].text, strlen(good[i].text), &number))
-			fail_msg("%s is no number", good[i].text);
+			fail_msg("%s is not a number", good[i].text);
 		assert_true(number == good[i].number);
 	}
 	for (size_t i = 0; i < COUNT(bad); i++)

@@ -115,7 +115,7 @@ def refusals():
     code, _, err = retain("backup", "copies", "other")
     verdict(code == 2 and "copies: holds no run" in err, "refused: no run's folder", code, err)
     code, _, err = retain("restore", "still", "other")
-    verdict(code == 2 and "still: is no whole backup" in err, "refused: no backup", code, err)
+    verdict(code == 2 and "still: is not a complete backup" in err, "refused: no backup", code, err)
     with open("still-copy/backup.json", encoding="utf-8") as file:
         names = [each["name"] for each in json.load(file)["files"]]
     verdict("journal/data.mdb" in names and names[-1] == "config.ini" and "lock" not in names and
@@ -146,7 +146,7 @@ def refusals():
     os.remove("half.part/backup.json")
     os.remove("half.part/config.ini")
     code, _, err = retain("restore", "half.part", "other")
-    verdict(code == 2 and "half.part: is no whole backup" in err, "refused: a half-made copy", code, err)
+    verdict(code == 2 and "half.part: is not a complete backup" in err, "refused: a half-made copy", code, err)
     code, _, err = straight("half.part", [], resume=True)
     verdict(code == 2 and "half.part" in err, "refused: a start in it", code, err)
 

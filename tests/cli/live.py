@@ -158,13 +158,13 @@ def bad_lines():
     good = lines_of(8, 0)
     rows = [
         ('{"id": 1, "input": [1, 2', "line 9 is not valid JSON.*"),
-        ("[1]", "line 10: object 1: is no JSON object"),
+        ("[1]", "line 10: object 1: is not a JSON object"),
         ({"input": [1, 2, 3, 4]}, "line 11: has no id"),
         ({"id": [], "input": [1, 2, 3, 4]}, "line 12: id: must be a text or a whole number"),
         ({"id": "x" * 499, "input": [1, 2, 3, 4]}, "line 13: id: has 501 bytes .*"),
         ({"id": "a"}, "line 14: has neither input nor label"),
         ({"id": "a", "input": [1, 2, 3]}, "line 15: input: has 3 numbers, the model takes 4"),
-        ({"id": "a", "input": [1, 2, 3, "4"]}, "line 16: input: number 3 is no number"),
+        ({"id": "a", "input": [1, 2, 3, "4"]}, "line 16: input: number 3 is not a number"),
         ({"id": "a", "input": [1, 2, 3, 1e39]}, "line 17: input: number 3 is too large .*"),
         ('{"id": "a", "input": [1, 2, 3, NaN]}', "line 18 is not valid JSON.*"),
         ({"id": "a", "input": [1, 2, 3, 4], "label": 5}, "line 19: label: 5 is not from 0 to 4.*"),

@@ -32,7 +32,7 @@ def lists():
         "[]\n", '[{"id": 4, "input": [0, 0, 0, 0]}\n', '[{"id": 5, "input": [0, 0, 0, 0]}, ]\n'])
     found = sorted((one["line"], one["error"].partition(": ")[2] or one["error"]) for one in answers if "error" in one)
     verdict(code == 0 and [text for at, text in found if at == 1] == [
-        "object 2: is no JSON object", "object 3: label: 9 is not from 0 to 4, the classes there are",
+        "object 2: is not a JSON object", "object 3: label: 9 is not from 0 to 4, the classes there are",
         "object 4: no input waits under id 2", "object 5: input: has 1 numbers, the model takes 4"],
             "what is wrong with an object is said; the others are taken", said, found)
     verdict([at for at, _ in found[4:]] == [2, 3, 4] and [one["id"] for one in answers if "prediction" in one] == [1],

@@ -196,7 +196,7 @@ def no_input():
             answers.append(json.loads(process.stdout.readline()))
     found = [answer.get("error", answer) for answer in answers]
     verdict("neither a JSON object nor a row" in found[0] and "no input waits" in found[1] and "has no numbers" in found[2] and
-            "line 4: input: " in found[3] and "number 1 is no number" in found[4] and
+            "line 4: input: " in found[3] and "number 1 is not a number" in found[4] and
             found[5] == {"id": 4, "prediction": None, "probability": None},
             "a sender that waits for each answer gets it", found)
     facts = json.loads(file_of("steps", "run.json"))

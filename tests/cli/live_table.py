@@ -136,7 +136,7 @@ def ids():
     code, answers, said = run("ids", text_of([["z", "1", "Oslo", "0.5", "UP"], ["k3", "DOWN?"]],
                                              ("id", "y", "city", "x", "class")), resume=True)
     verdict(code == 0 and answers[0]["id"] == "z" and answers[1] == {"id": "z", "label": "UP", "sample": 60} and
-            errors_of(answers) == ["line 3: input: column y: DOWN? is no number"], "a heading gives a new order", said,
+            errors_of(answers) == ["line 3: input: column y: DOWN? is not a number"], "a heading gives a new order", said,
             answers)
 
 
@@ -149,7 +149,7 @@ def refused():
     code, answers, said = run("refused", text_of(lines))
     verdict(code == 0 and errors_of(answers) == [
         "line 5: has 3 columns, the heading has 4", "line 9: has 5 columns, the heading has 4",
-        "line 13: input: column x: one is no number", "line 17: a quote is never closed"],
+        "line 13: input: column x: one is not a number", "line 17: a quote is never closed"],
         "rows that do not fit are refused by name", said, errors_of(answers))
     verdict([answer["sample"] for answer in answers if "sample" in answer] == list(range(36)),
             "and the others are taken", answers[-1])

@@ -131,7 +131,7 @@ def cut_in_two(want):
 
 def bad_lines(want):
     good = ndjson(list(enumerate(ROWS))).splitlines()
-    bad = [('{"id": "a", "input": {"age": "old", "city": "nowhere"}}', "input: column age: old is no number"),
+    bad = [('{"id": "a", "input": {"age": "old", "city": "nowhere"}}', "input: column age: old is not a number"),
            ('{"id": "b", "input": {"city": "nowhere", "age": [1]}}', "input: field age: is a list"),
            ('{"id": "c", "input": {"hat": 1}}', "input: has none of the columns age, city"),
            ('{"id": "d", "input": [1, 2]}', "input: must be a table of named values"),
@@ -180,7 +180,7 @@ def program(want):
                   retain.retain_learner_reveal(learner, ticket, labels, size(STEP), err),
                   retain.retain_learner_train(learner, -1, err)]
     bad = retain.retain_learner_encode(learner, b'{"age": "old"}', size(14), one, size(FLOATS), err)
-    verdict(bad == -2 and b"retain_learner_encode: column age: old is no number" in err.raw, "a bad row is named", err.raw[:90])
+    verdict(bad == -2 and b"retain_learner_encode: column age: old is not a number" in err.raw, "a bad row is named", err.raw[:90])
     retain.retain_learner_close(learner)
     retain.retain_config_free(config)
     verdict(not any(codes) and weights("program")[0] == want, "the same bits from a program", codes[:20], err.raw[:90])

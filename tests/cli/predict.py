@@ -199,8 +199,8 @@ def bad_data_is_named():
         verdict(done.returncode == status and says in done.stderr, "refused: " + says, done.returncode, done.stderr)
     good = retain("predict", "run", "rows.csv").stdout.splitlines()
     for words, says, bad in (
-            (["wrong.csv"], "wrong.csv, row 9, column age: old is no number", "1 of 300 rows"),
-            (["wrong.ndjson"], "wrong.ndjson, line 2: column age: old is no number", "3 of 5 rows"),
+            (["wrong.csv"], "wrong.csv, row 9, column age: old is not a number", "1 of 300 rows"),
+            (["wrong.ndjson"], "wrong.ndjson, line 2: column age: old is not a number", "3 of 5 rows"),
             (["wide.csv"], "wide.csv, row 3: has 2 columns, and row 1 has 5", "1 of 3 rows")):
         done = retain("predict", "run", *words)
         lines = done.stdout.splitlines()

@@ -134,7 +134,7 @@ def refused():
     lines = ['{"id": 1, "input": [1, null, 3, 4, 5]}', '{"id": 2, "input": [1, 2, 3, 4, 5]}']
     code, out, said = run("off", {**LIVE, "model.scale": "off"}, "\n".join(lines) + "\n")
     answers = [json.loads(line) for line in out.splitlines()]
-    verdict(code == 0 and "number 1 is no number" in answers[0].get("error", "") and "prediction" in answers[1],
+    verdict(code == 0 and "number 1 is not a number" in answers[0].get("error", "") and "prediction" in answers[1],
             "a missing value is refused where nothing is scaled", said, answers)
     verdict("input.mean" not in tensors("off/model.safetensors"), "its model has no scale")
 

@@ -122,7 +122,7 @@ static void mistakes(void **state)
 		"[variant b at large]: there is no scale large");
 	mistake("[rule more]", "[variant d at laptop]\nrun.batch = 1\n[rule more]",
 		"there is no variant d");
-	mistake("[rule more]", "[variant b at laptop]\ntitle = B\n[rule more]", "is no setting");
+	mistake("[rule more]", "[variant b at laptop]\ntitle = B\n[rule more]", "is not a setting");
 	mistake("[scale laptop]", "[scale laptop]\nvariants = a, d", "there is no variant d");
 	mistake("figure = 5", "figure = 5\nfigure = 6", "e.ini:4: figure stands here twice");
 }

@@ -24,7 +24,7 @@ static void check_field(const char *row, size_t size, const struct csv_field *fi
 	fuzz_check(csv_text(field, text, field->size + 1));
 	fuzz_check(strnlen(text, field->size + 1) <= field->size);
 	fuzz_check(!csv_text(field, text, 0));
-	/* Longer ones are no numbers, however many zeros they begin with. */
+	/* Longer ones are not numbers, however many zeros they begin with. */
 	if (cell.size < NUMBER_MOST && decimal_whole(cell.at, cell.size, &whole))
 		fuzz_check(decimal_number(cell.at, cell.size, &number));
 	if (decimal_number(cell.at, cell.size, &number))

@@ -93,7 +93,7 @@ static void what_is_wrong_is_named(void **state)
 		{"", "line 7"},
 		{"{\"id\": 1, \"label\": 1} x", "line 7"},
 		{"{\"id\": 1, \"id\": 2, \"label\": 1}", "line 7"},
-		{"[]", "line 7: is no JSON object"},
+		{"[]", "line 7: is not a JSON object"},
 		{"{\"label\": 1}", "line 7: has no id"},
 		{"{\"id\": 1.5, \"label\": 1}", "line 7: id: must be"},
 		{"{\"id\": null, \"label\": 1}", "line 7: id: must be"},
@@ -106,8 +106,8 @@ static void what_is_wrong_is_named(void **state)
 		{"{\"id\": 1, \"input\": 3}", "line 7: input: must be a list"},
 		{"{\"id\": 1, \"input\": [1, 2, 3, 4, 5]}", "has 5 numbers, the model takes 4"},
 		{"{\"id\": 1, \"input\": []}", "has 0 numbers"},
-		{"{\"id\": 1, \"input\": [1, 2, 3, null]}", "number 3 is no number"},
-		{"{\"id\": 1, \"input\": [[[[1, 2, 3, 4]]]]}", "number 0 is no number"},
+		{"{\"id\": 1, \"input\": [1, 2, 3, null]}", "number 3 is not a number"},
+		{"{\"id\": 1, \"input\": [[[[1, 2, 3, 4]]]]}", "number 0 is not a number"},
 		{"{\"id\": 1, \"input\": [1, 2, -4e38, 4]}", "number 2 is too large"},
 	};
 
@@ -145,14 +145,14 @@ static void what_is_wrong_with_csv_is_named(void **state)
 		{"1,2.0", "line 7: label: must be a whole number"},
 		{"1,2,1,2,3", "has 3 numbers, the model takes 4"},
 		{"1,2,1,2,3,4,5", "has 5 numbers, the model takes 4"},
-		{"1,2,1,2,3,", "number 3 is no number"},
-		{"1,2,1,nan,3,4", "number 1 is no number"},
-		{"1,2,1,0x1p3,3,4", "number 1 is no number"},
+		{"1,2,1,2,3,", "number 3 is not a number"},
+		{"1,2,1,nan,3,4", "number 1 is not a number"},
+		{"1,2,1,0x1p3,3,4", "number 1 is not a number"},
 		{"1,2,1,2,1e999,4", "number 2 is too large"},
 		{"1,2,1,2,-4e38,4", "number 2 is too large"},
 		{"\"1,2", "a quote is never closed"},
 		{"\"1\"x,2", "closing quote"},
-		{"\xff,2", "id: is no UTF-8"},
+		{"\xff,2", "id: is not UTF-8"},
 	};
 
 	assert_named(live_line_csv, rows, COUNT(rows));
@@ -185,7 +185,7 @@ static void values_may_be_missing(void **state)
 		assert_true(isnan(input[1]) && isnan(input[3]));
 		assert_int_equal(
 			read_words(rows[i].read, rows[i].words, &line, input, &err), ERR_INPUT);
-		assert_says(err, "number 1 is no number");
+		assert_says(err, "number 1 is not a number");
 	}
 	assert_int_equal(
 		live_line_csv("1,,,,,", 6, "line 7", &gaps, &line, input, &err), ERR_INPUT);
@@ -221,7 +221,7 @@ static void labels_may_be_names(void **state)
 	}
 	assert_int_equal(
 		live_line_csv("1,\xff", 3, "line 7", &growing, &line, input, &err), ERR_INPUT);
-	assert_says(err, "label: the name of a class is no UTF-8");
+	assert_says(err, "label: the name of a class is not UTF-8");
 }
 
 /* Columns of a first line that are all empty say nothing, however many there are. */

@@ -268,7 +268,7 @@ static void words(void **state)
 	log = open_run("a");
 	run_log_cut_words(log, &log->cuts[0], false, &out);
 	assert_string_equal(
-		out.data, "back to iteration 1 600, since the loss was no number: rate 0.2 -> 0.1");
+		out.data, "back to iteration 1 600, since the loss was NaN: rate 0.2 -> 0.1");
 	text_release(&out);
 	run_log_close(log);
 }

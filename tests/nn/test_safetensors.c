@@ -304,7 +304,7 @@ static const struct {
 	{X("\"dtype\":\"F32\",\"data_offsets\":[0,4]"), 4, "tensor 'x' has no shape"},
 	{X("\"dtype\":\"F32\",\"shape\":1,\"data_offsets\":[0,4]"), 4, "tensor 'x' has no shape"},
 	{X("\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]"), 4,
-		"'x' has a shape entry that is no whole number"},
+		"'x' has a shape entry that is not a whole number"},
 	{X("\"dtype\":\"F32\",\"shape\":[-1,-1],\"data_offsets\":[0,4]"), 4,
 		"'x' has the negative size -1"},
 	{X("\"dtype\":\"F32\",\"shape\":[4294967296,4294967296,4294967297],\"data_offsets\":[0,4]"),

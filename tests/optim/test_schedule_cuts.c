@@ -329,7 +329,7 @@ static void windows_without_scores(void **state)
 	}
 }
 
-/* A loss that is no number is no improvement, and does not become the best. */
+/* A loss that is not a number is no improvement, and does not become the best. */
 static void losses_that_are_no_numbers(void **state)
 {
 	const struct schedule_config config = config_of("rwp");

@@ -89,7 +89,7 @@ static void wrong_files_are_named(void **state)
 	assert_refused("cifar", "x.bin", "x.bin: is called neither");
 	write_words("test.bin", "short");
 	assert_refused("cifar", "",
-		"test.bin: its 5 bytes are no number of CIFAR-100 records, of "
+		"test.bin: its 5 bytes are not a whole number of CIFAR-100 records, of "
 		"3074 bytes each");
 	write_words("test.bin", "");
 	assert_refused("cifar", "", "its 0 bytes");

@@ -171,7 +171,7 @@ static void wrong_arrays_are_named(void **state)
 	write_words("x.npy", "PK\3\4............");
 	assert_refused("npy", "x.npy", "x.npy: is an .npz");
 	write_words("x.npy", "");
-	assert_refused("npy", "x.npy", "is no .npy file");
+	assert_refused("npy", "x.npy", "is not a .npy file");
 	write_words("x.npy", "\x93NUMPY\x09.......");
 	assert_refused("npy", "x.npy", "of a version that is not known");
 	write_words("x.npy", "\x93NUMPY\x01\x01\xff\xff{}");
@@ -200,7 +200,7 @@ static void wrong_labels_are_named(void **state)
 	assert_refused("npy", "x.npy", "y.npy, row 2: label -3 is not from 0 to 16777215");
 	write_labels("y.npy");
 	write_npy("times.npy", "<f8", "(3,)", "False", (double[]){0, 1e300, 0}, 24);
-	assert_refused("npy", "x.npy", "times.npy, row 1: 1e+300 is no time");
+	assert_refused("npy", "x.npy", "times.npy, row 1: 1e+300 is not a time");
 }
 
 /* Every byte of a header changed, every beginning. */

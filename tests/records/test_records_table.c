@@ -268,7 +268,7 @@ static void a_schema_is_followed(void **state)
 	assert_says(err, "t.csv: has no columns c, n, which");
 	write_words("t.csv", "kind,n,c\nx,9,a\nx,nine,b\n");
 	err = refused_with("table", "t.csv", SETTINGS(setting));
-	assert_says(err, "t.csv, row 3, column n: nine is no number");
+	assert_says(err, "t.csv, row 3, column n: nine is not a number");
 	err = refused_with("table", "t.csv", SETTINGS("schema.from=nowhere.json"));
 	assert_says(err, "nowhere.json");
 }
@@ -325,7 +325,7 @@ static void wrong_tables_are_named(void **state)
 		{"a,b\n1,2\n\"3,4\n", NULL, "t.csv, row 3: a quote is never closed"},
 		{"a,b\n1,\n", NULL,
 			"t.csv, row 2, column b: the label is empty (stream.on_bad=skip leaves"},
-		{"a,b\nx,1\n", "table.categorical=", "t.csv, row 2, column a: x is no number"},
+		{"a,b\nx,1\n", "table.categorical=", "t.csv, row 2, column a: x is not a number"},
 		{"a,b\n1,1\n", "table.label=c", "has no column c, which table.label names; did"},
 		{"price,class\n1,1\n", "table.label=clas",
 			"has no column clas, which table.label names; did you mean class?"},
@@ -335,11 +335,12 @@ static void wrong_tables_are_named(void **state)
 		{"a,b\n1,1\n", "table.time=b", "column b is both label and time"},
 		{"a,b\n1,1\n", "table.ignore=a", "its columns make 0 inputs"},
 		{"a,time,b\n1,5,1\n1,soon,1\n", NULL,
-			"t.csv, row 3, column time: soon is no number of seconds (table.time=-: "
+			"t.csv, row 3, column time: soon is not a number of seconds (table.time=-: "
 			"the "
-			"column is no time, rows are in order; table.ignore=time: it is left out)"},
+			"column is not a time, rows are in order; table.ignore=time: it is left "
+			"out)"},
 		{"a,time,b\n1,5,1\n1,soon,1\n", "table.time=time",
-			"t.csv, row 3, column time: soon is no number of seconds"},
+			"t.csv, row 3, column time: soon is not a number of seconds"},
 		{"\xff\xfe"
 		 "a",
 			NULL,
@@ -379,7 +380,7 @@ static void nearly_all_numbers(void **state)
 	assert_int_equal(records_info(records)->channels, 1);
 	expect(records, 18, 0, 0.5);
 	expect(records, 19, 0, NAN);
-	expect_notes(records, "column a: 5 cells of 100 are no numbers, the first \"1,234.5\" "
+	expect_notes(records, "column a: 5 cells of 100 are not numbers, the first \"1,234.5\" "
 			      "in row 21; they count as missing (table.categorical=auto,a: the "
 			      "column has categories)\n");
 	records_close(records);
@@ -393,7 +394,7 @@ static void nearly_all_numbers(void **state)
 	assert_int_equal(records_info(records)->channels, 1);
 	expect(records, 0, 0, NAN);
 	expect(records, 1, 0, 0.5);
-	expect_notes(records, "1 cell of 31 is no number, \"odd\" in row 2; it counts as");
+	expect_notes(records, "1 cell of 31 is not a number, \"odd\" in row 2; it counts as");
 	records_close(records);
 	write_odd("a,label\n", ",1\n", 100, 19, "odd");
 	records = opened_with("t.csv", NULL);
@@ -446,14 +447,16 @@ static void decimal_commas(void **state)
 	write_words("t.csv", "a;label\n1,500;x\n2,250;y\n300;x\n");
 	records = opened_with("t.csv", NULL);
 	assert_int_equal(records_info(records)->channels, SLOTS);
-	expect_notes(records, "column a: \"1,500\" in row 2 is no number, for its comma may part "
-			      "thousands or decimals, so the column has categories; write it "
-			      "without a comma\n");
+	expect_notes(records,
+		"column a: \"1,500\" in row 2 is not a number, for its comma may part "
+		"thousands or decimals, so the column has categories; write it "
+		"without a comma\n");
 	records_close(records);
 	write_words("t.csv", "a,label\n\"1,5\",x\n\"2,5\",y\n");
 	records = opened_with("t.csv", NULL);
-	expect_notes(records, "\"1,5\" in row 2 is no number, so the column has categories; write "
-			      "decimal points, not commas\n");
+	expect_notes(records,
+		"\"1,5\" in row 2 is not a number, so the column has categories; write "
+		"decimal points, not commas\n");
 	records_close(records);
 	read_one(NULL, 0);
 }

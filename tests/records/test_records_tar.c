@@ -297,12 +297,13 @@ static void what_is_no_file_is_named(void **state)
 		{'2', "c/b.jpg", "b.jpg", "is a link to b.jpg, which leads in a circle"},
 		{'2', "c/b.jpg", "../round/b.jpg", "which leads in a circle, or over more than 40"},
 		{'2', "c/b.jpg", "a.jpg/b.jpg", "is a link to a.jpg/b.jpg, which is not in the"},
-		{'2', "c/b.jpg", "../pipe.jpg", "is a link to ../pipe.jpg, which is no plain file"},
+		{'2', "c/b.jpg", "../pipe.jpg",
+			"is a link to ../pipe.jpg, which is not a regular file"},
 		{'2', "c/b.jpg", "../c", "is a link to ../c, a folder"},
 		{'2', "c/a.cls", "../no.cls", "c/a.cls: is a link to ../no.cls, which is not in"},
 		{'2', "c/self", ".", "c/self/self: is a link to /c/self, a folder (by a link to"},
-		{'3', "c/b.jpg", "", "t.tar: c/b.jpg: is no plain file"},
-		{'S', "c/b.jpg", "", "t.tar: c/b.jpg: is no plain file"},
+		{'3', "c/b.jpg", "", "t.tar: c/b.jpg: is not a regular file"},
+		{'S', "c/b.jpg", "", "t.tar: c/b.jpg: is not a regular file"},
 	};
 	char where[300];
 
@@ -329,7 +330,7 @@ static void what_is_no_file_is_named(void **state)
 		for (int64_t k = 0; k < records_info(records)->count; k++) {
 			good += records_look(records, k).label >= 0;
 			records_where(records, k, where, sizeof(where));
-			lost += strstr(where, "the member that is no file at byte") != NULL;
+			lost += strstr(where, "the member that is not a file at byte") != NULL;
 		}
 		records_close(records);
 		assert_true(strstr(rows[i].name, ".cls") ? !good : good >= 1 && lost >= 1);
@@ -459,7 +460,7 @@ static void wrong_archives_are_named(void **state)
 	add("c/a.jpg", "x");
 	memcpy(archive + 124, "9", 1);
 	set_sum(archive);
-	expect_bad("t.tar: the member at byte 0: its size is no number");
+	expect_bad("t.tar: the member at byte 0: its size is not a number");
 	add("c/a.jpg", "x");
 	memcpy(archive + 124, "77777777777", 11);
 	set_sum(archive);
@@ -467,7 +468,7 @@ static void wrong_archives_are_named(void **state)
 	add("c/a.jpg", "x");
 	memset(archive + 124, 0xff, 12);
 	set_sum(archive);
-	expect_bad("its size is no number");
+	expect_bad("its size is not a number");
 	add_typed('x', "p", "999 path=x\n", 11);
 	expect_bad("its extended header makes no sense");
 	add("", "x");

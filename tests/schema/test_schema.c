@@ -255,7 +255,7 @@ static void learning_is_taken_back(void **state)
 	assert_int_equal(
 		learn(schema, "{\"c\": \"b\", \"o\": 1, \"new\": 2, \"n\": \"old\"}", &err),
 		ERR_INPUT);
-	assert_string_equal(err.message, "column n: old is no number");
+	assert_string_equal(err.message, "column n: old is not a number");
 	text_release(&after);
 	after = (struct text){0};
 	text_of(schema, &after);
@@ -320,8 +320,8 @@ static void strange_rows_are_refused(void **state)
 		{"{\"n\": {\"m\": 1}}", "field n: is a table"},
 		{"{\"m\": 1}", "has none of the columns n, c"},
 		{"{}", "has none of the columns n, c"},
-		{"[1, 2]", "is no JSON object of named fields"},
-		{"{\"n\": \"1,5\"}", "column n: 1,5 is no number"},
+		{"[1, 2]", "is not a JSON object of named fields"},
+		{"{\"n\": \"1,5\"}", "column n: 1,5 is not a number"},
 	};
 	struct schema *open = of_row("{\"n\": 1, \"c\": \"a\"}"), *schema = closed_to_new(), *none;
 	float input[8];
@@ -369,7 +369,7 @@ static void strange_schemas_are_refused(void **state)
 		{"{\"columns\": [{\"name\": \"a\", \"kind\": \"category\", \"values\": "
 		 "[\"x\", \"x\"]}]}",
 			"there: column a: values: has x twice"},
-		{"{\"slots\": 0, \"columns\": []}", "there: slots: is no whole number from 1"},
+		{"{\"slots\": 0, \"columns\": []}", "there: slots: is not a whole number from 1"},
 		{"{\"format\": 2, \"columns\": []}", "there: is of a format"},
 		{"{\"label\": \"a\", \"columns\": [{\"name\": \"a\", \"kind\": \"number\"}]}",
 			"there: has two columns a"},

@@ -115,7 +115,7 @@ def inference_protocol(service):
         verdict(got[0] == 400 and len(got[1]["error"]) > 10, "a shape of more rows than there are: 400", got)
     more = most_memory(service) - before
     verdict(more < 32 << 10, "and no memory for rows that are not there", "%d kB" % more)
-    for name, text in ("zero bytes", b"R\0me"), ("what is no UTF-8", b"R\xffme"):
+    for name, text in ("zero bytes", b"R\0me"), ("what is not UTF-8", b"R\xffme"):
         head = json.dumps({"inputs": [{"name": "city", "shape": [1], "datatype": "BYTES",
                                        "parameters": {"binary_data_size": 4 + len(text)}}]}).encode()
         got = service.post("/v2/models/retain/infer", head + len(text).to_bytes(4, "little") + text,

@@ -99,7 +99,7 @@ static void windows_and_cuts_are_lines(void **state)
 	events_close(events);
 }
 
-/* Without averages there is nothing to say of them; what is no number is null. */
+/* Without averages there is nothing to say of them; what is not a number is null. */
 static void what_there_is_not_is_left_out(void **state)
 {
 	struct learner_window window = {.iteration = 1,

@@ -107,9 +107,9 @@ static void foreign_files_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(noise); i++)
 		noise[i] = (char)rng_below(draws, i, 256);
 	data_write(0, noise, sizeof(noise));
-	assert_refused(SMALL, ERR_FORMAT, "data.mdb is no journal");
+	assert_refused(SMALL, ERR_FORMAT, "data.mdb is not a journal");
 	assert_int_equal(truncate(in_folder("journal/data.mdb"), 100), 0);
-	assert_refused(SMALL, ERR_FORMAT, "data.mdb is no journal");
+	assert_refused(SMALL, ERR_FORMAT, "data.mdb is not a journal");
 	/* As a process leaves it that was killed at once. */
 	assert_int_equal(truncate(in_folder("journal/data.mdb"), 0), 0);
 	store_free(store_with(SMALL));
@@ -143,7 +143,7 @@ static void another_version_is_refused(void **state)
 	data_write(data_find("retain-j", 8) + 8, &(uint32_t){7}, 4);
 	assert_refused(SMALL, ERR_FORMAT, "a journal of version 7, not 3 or 4");
 	data_write(data_find("retain-j", 8), "someone", 7);
-	assert_refused(SMALL, ERR_FORMAT, "data.mdb is no journal");
+	assert_refused(SMALL, ERR_FORMAT, "data.mdb is not a journal");
 }
 
 static void damaged_samples_are_found_out(void **state)

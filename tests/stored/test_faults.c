@@ -367,7 +367,7 @@ static void bad_weights_are_never_saved(void **state)
 	(void)state;
 	assert_ok(trial_open(&trial, SETTINGS(OFTEN), "run", RUN_ANEW, &err), err);
 	assert_int_equal(trial_go(&trial, &err), ERR_STATE);
-	assert_says(err, "iteration 36: there are weights that are no finite numbers");
+	assert_says(err, "iteration 36: some weights are not finite");
 	trial_close(&trial);
 	assert_true(strstr(checkpoint_in("run", 0), "000000.state") != NULL);
 	assert_null(checkpoint_in("run", 1));

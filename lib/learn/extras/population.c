@@ -260,7 +260,7 @@ static int stepped(
 	learner->diverged = !sound;
 	return sound ? 0
 		     : err_set(err, ERR_STATE,
-			       "iteration %lld: the losses of all %d models are no numbers, at "
+			       "iteration %lld: the losses of all %d models are NaN, at "
 			       "learning rate %g and around it",
 			       (long long)first->k, population->type->count,
 			       learner_rate(learner, first->k));

@@ -57,7 +57,7 @@ static int parts_read(struct fast_config *config, const char *words, struct err 
 		snprintf(one, sizeof(one), "%.*s", (int)size, at);
 		if (size >= sizeof(one) || !part_read(&part, one))
 			return err_set(err, ERR_INPUT,
-				"fast.parts = %.100s: \"%.*s\" is no "
+				"fast.parts = %.100s: \"%.*s\" is not "
 				"rate:keep[+rate:keep][:passes[:recent]]; 0.3:0.97 is one",
 				words, (int)(size < 60 ? size : 60), at);
 		config->parts[config->count++] = part;

@@ -242,7 +242,7 @@ static void check(struct linear *linear, struct state *state)
 		right = right && isfinite(linear->weights[i]);
 	if (right)
 		return;
-	state_refuse(state, ERR_FORMAT, "a linear model with weights that are no numbers");
+	state_refuse(state, ERR_FORMAT, "a linear model with weights that are not finite");
 	memset(linear->weights, 0, weights * sizeof(double));
 	begin(linear);
 }

@@ -63,7 +63,7 @@ static int unknown_word(const char *words, const char *word, size_t size, struct
 		if (part_types[i]->word)
 			at += snprintf(known + at, sizeof(known) - (size_t)at, "%s%s",
 				at ? ", " : "", part_types[i]->word);
-	return err_set(err, ERR_INPUT, "fast.heads = %.100s: \"%.*s\" is no head; there are %s",
+	return err_set(err, ERR_INPUT, "fast.heads = %.100s: \"%.*s\" is not a head; there are %s",
 		words, (int)(size < 60 ? size : 60), word, known);
 }
 

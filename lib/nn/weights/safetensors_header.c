@@ -63,7 +63,7 @@ static int parse_shape(struct safetensor *tensor, unsigned bits, const struct jv
 	uint64_t count = 1, total;
 	for (size_t i = 0; i < dims; i++) {
 		if (!jvalue_whole(jvalue_at(shape, i), &sizes[i]))
-			return fault(spot, err, "has a shape entry that is no whole number");
+			return fault(spot, err, "has a shape entry that is not a whole number");
 		if (sizes[i] < 0)
 			return fault(spot, err, "has the negative size %" PRId64 " in its shape",
 				sizes[i]);
