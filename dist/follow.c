@@ -11,7 +11,7 @@ struct follower {
 	struct store *store; /* made here, if there is none */
 	struct learner *learner;
 	size_t floats; /* of an input */
-	/* What rank 0 sends, and room for answers that nobody reads. */
+	/* What rank 0 sends, and scratch for unused answers. */
 	float *inputs, *logits;
 	int32_t *labels;
 	int64_t *ids;

@@ -111,7 +111,7 @@ static void send(struct peers *peers, struct learner *learner, const struct lear
 		state_tap(call->state, &peers->wire);
 }
 
-/* Predicting what is not shared, with a model that is whole, needs nobody. */
+/* Predicting an unshared batch with a gathered model needs no other rank. */
 static void begin(
 	struct learner_peers *as, struct learner *learner, const struct learner_call *call)
 {

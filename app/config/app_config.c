@@ -137,7 +137,7 @@ static int make_absolute(struct options *options, struct err *err)
 
 /*
  * config_resolve, with a relative path in stream.source made absolute, so that the run
- * can be resumed from elsewhere; and keys that nobody set as they follow from the data.
+ * can be resumed from elsewhere; and unset keys, derived from the data.
  */
 static int resolve(const struct config *config, struct options **options, struct err *err)
 {

@@ -28,7 +28,7 @@ bool traits_convolves(const char *arch)
 	return usual && usual->convolves;
 }
 
-/* A preset that names no source is for the one that is there without any. */
+/* A preset that names no source is for the default one. */
 static const char *default_source(void)
 {
 	for (const struct option_row *row = source_options; row->section; row++)

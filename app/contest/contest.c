@@ -302,7 +302,7 @@ static int make_runs(struct contest *contest, struct err *err)
 	return code;
 }
 
-/* Runs that went side by side took longer than alone: nobody is to compare that. */
+/* Parallel runs take longer than single ones, so their durations are not comparable. */
 static int choose_columns(struct contest *contest, struct err *err)
 {
 	const char *show = contest->plan.experiment->show;

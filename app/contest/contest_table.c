@@ -186,7 +186,7 @@ static void add_honesty(const struct contest *contest, struct text *out)
 	while (next_measure(&list, &m))
 		measured++;
 	if (seeds < 2) {
-		text_add(out, "With one seed nobody knows how much of a difference is chance: "
+		text_add(out, "With one seed it is unknown how much of a difference is chance: "
 			      "nothing is marked.\n");
 		return;
 	}

@@ -98,7 +98,7 @@ int measure_find(const char *name)
 	return -1;
 }
 
-/* The mean over the bins of one of so many ranges in rows from `first` up to `end`. */
+/* The mean over the bins of one range, in rows from `first` up to `end`. */
 static double range_mean(const struct run_matrix *matrix, int range, int ranges, int first, int end)
 {
 	double sum = 0;

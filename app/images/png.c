@@ -77,7 +77,7 @@ static void png_free(void *state)
 	mem_free(png);
 }
 
-/* A chunk is a length, a name, so many bytes and a checksum; the last is IEND. */
+/* A chunk is a length, a name, that many bytes and a checksum; the last is IEND. */
 static bool has_end(const uint8_t *bytes, size_t size)
 {
 	size_t at = SIGNATURE;

@@ -117,7 +117,7 @@ void answers_say(struct sender *sender, const struct answer *answer)
 static int failed(struct err *err)
 {
 	return err_set(err, ERR_FILE, "answers cannot be written: %s",
-		errno == EPIPE ? "nobody reads them any more" : strerror(errno));
+		errno == EPIPE ? "the reader has gone away" : strerror(errno));
 }
 
 /* Up to so much a pipe takes at once when it says that it can take something. */

@@ -4,7 +4,7 @@
 
 #include "records/table_first.h"
 
-/* Whether what begins a text has so many whole lines. */
+/* Whether a text begins with this many complete lines. */
 static bool has_lines(const char *bytes, size_t size, int count)
 {
 	const char *end;

@@ -160,7 +160,7 @@ static int look_at(struct live *live, struct live_first *first, const struct fee
 	return code || found(first) ? code : look_at_list(live, first, from, to, err);
 }
 
-/* Whether a line may stand before a table: nobody knows yet what lines are, or what columns. */
+/* Whether a line may precede a table: the format, or the columns, are not known yet. */
 static enum lead leads(const struct live *live, const struct feed_line *line, bool quiet)
 {
 	const bool table = live->guesses || live->format->first == live_first_table;

@@ -77,7 +77,7 @@ static bool take_whole_digits(struct cursor *cursor)
 	return digits && (*from != '0' || (digits == 1 && !minus));
 }
 
-/* A number ends with something that is of no number. */
+/* A number ends with a character that cannot be part of one. */
 static bool number_ends(const struct cursor *cursor)
 {
 	return cursor->at < cursor->end && strchr(" \t\r\n,]}", *cursor->at) && *cursor->at;

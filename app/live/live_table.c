@@ -340,7 +340,7 @@ static int schema_of(struct live_table *table, struct live_first *first, int n, 
 	return code;
 }
 
-/* A first line that does not fit the [table] keys is nobody's fault but theirs: it ends the run. */
+/* A first line that does not fit the [table] keys is a configuration error: it ends the run. */
 static int first_plan(struct live_table *table, const char *bytes, size_t size, struct err *err)
 {
 	int n, code = read_cells(table, bytes, size, csv_separator(bytes, size), &n, err);

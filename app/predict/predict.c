@@ -31,7 +31,7 @@ struct work {
 	float *inputs;        /* of a piece, for each worker */
 	float *probabilities; /* of the batch */
 	int32_t *classes;     /* what samples are, as far as that is known */
-	struct err *failures; /* of each piece, that are nobody's fault */
+	struct err *failures; /* of each piece, not caused by the data */
 	struct err *faults;   /* of each sample; code 0: there is an answer */
 	bool strict;          /* the first fault ends all */
 	bool begun;           /* the first answers are written */

@@ -94,7 +94,7 @@ static int look_at_first(struct from_lines *l, const struct feed_line *line, siz
 }
 
 /*
- * A line while nobody knows yet what lines are. *taken: it is no sample, but stands before a table
+ * A line before the format is known. *taken: it is no sample, but stands before a table
  * or heads it. False: more lines have to be there to tell.
  */
 static bool take_first(

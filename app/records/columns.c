@@ -70,7 +70,7 @@ int columns_bad_cell(
 		(unsigned long long)number, column, why.message);
 }
 
-/* Up to so many classes, those that never come cost nothing. */
+/* Up to this many classes, unused ones cost nothing. */
 enum { GAPS_LEAST = 100 };
 
 enum label_kind label_kind(const char *word)

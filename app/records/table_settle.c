@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* A column is one of numbers, but for a few cells, if it has so many and this share is numbers. */
+/* A column is numeric with exceptions if it has this many cells and this share are numbers. */
 enum { NUMBERS_LEAST = 20, NUMBERS_PERCENT = 95 };
 
 enum { NOTES_MOST = 5 };

@@ -19,7 +19,7 @@
 #include "records/records_types.h"
 #include "records/tar_links.h"
 
-/* INSIDE_MOST: so many names for each member may be reached by links to folders. */
+/* INSIDE_MOST: the most names per member that links to folders may reach. */
 enum { JSON_MOST = 1 << 20, INSIDE_MOST = 16 };
 
 /* What is known of a key so far. */

@@ -353,7 +353,7 @@ const struct figure figures[] = {
 	{"lr", "the learning rate and its cuts", figure_panels, 1, 1},
 	{"loss", "validation loss", figure_panels, 2, 1},
 	{"sigma", "the gap between average and plain model, with epsilon", figure_panels, 3, 1},
-	{"le", "accuracy before the label, of late and of all, with drift alarms", figure_panels, 4,
+	{"le", "accuracy before the label, recent and overall, with drift alarms", figure_panels, 4,
 		1},
 	{"ft", "forward transfer", figure_panels, 5, 1},
 	{"gamma", "the windows of the averages", figure_panels, 6, 1},

@@ -102,7 +102,7 @@ static double place_y(const struct frame *frame, double y)
 	return frame->top + frame->height * (1 - share);
 }
 
-/* Round numbers, about so many of them between the two. */
+/* About this many round numbers between the two. */
 static int linear_ticks(double least, double most, int wanted, double ticks[TICKS_MOST])
 {
 	const double raw = (most - least) / wanted, power = pow(10, floor(log10(raw)));

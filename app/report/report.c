@@ -134,7 +134,7 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 	jwriter_end(out);
 }
 
-/* How many samples the summary's numbers rest on; what nobody knows is left out. */
+/* The number of samples behind the summary's numbers; unknown ones are omitted. */
 static void add_rests(struct jwriter *out, const struct run_log *run)
 {
 	struct run_rests rests;

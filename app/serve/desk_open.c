@@ -171,7 +171,7 @@ int desk_start(struct desk *desk, struct err *err)
 	return 0;
 }
 
-/* A desk that was never started has nobody to do what lies there. */
+/* A desk that was never started has no thread to do its jobs. */
 void desk_stop(struct desk *desk)
 {
 	if (!desk || !desk->live)

@@ -11,7 +11,7 @@
 #include "serve/tail.h"
 
 enum {
-	PUBLISH_SHARE = 50, /* learning spends one part in so many on copies */
+	PUBLISH_SHARE = 50, /* learning spends one part in this many on copies */
 	STATUS_MS = 100,
 	EVENTS_PIECE = 16 << 10,
 };

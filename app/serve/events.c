@@ -17,7 +17,7 @@
 #include "serve/tail.h"
 
 enum { PIECE = 16 << 10, STREAMS_MOST = 64 };
-static const double QUIET = 10; /* seconds, after which a client is told that all is well */
+static const double QUIET = 10; /* seconds of silence before a keep-alive comment */
 
 struct watcher {
 	struct serve *serve;

@@ -257,7 +257,7 @@ static void work(struct work *of)
 	http_resume(exchange->request);
 }
 
-/* What nobody needs once there is an answer, which its reader may take a while to read. */
+/* Frees what is not needed once there is an answer, which may take a while to be read. */
 static void drop(struct exchange *exchange)
 {
 	text_release(&exchange->body);

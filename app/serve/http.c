@@ -27,7 +27,7 @@
 
 enum {
 	ROOM_LEAST = 32 << 10,   /* bytes of a connection: headers and a piece of body */
-	DROPPED_MOST = 64 << 20, /* bytes of a body that nobody wants */
+	DROPPED_MOST = 64 << 20, /* bytes of a rejected body that are read and dropped */
 	SLOW = 10,               /* idle times that a request may take to arrive */
 	PIECE = 4096,            /* bytes of a stream */
 	TICK_MS = 200,
@@ -67,7 +67,7 @@ struct call {
 	struct visit *visit;
 	const char *version;
 	bool begun, done, queued;
-	bool odd; /* nobody knows where it ends */
+	bool odd; /* its end is unknown */
 	double started;
 	size_t dropped;
 };
@@ -557,7 +557,7 @@ static void *guard_door(void *context)
 	return NULL;
 }
 
-/* What goes wrong with a client's request is told to the client. */
+/* Errors in a client's request are reported to the client. */
 static void be_silent(void *context, const char *format, va_list values)
 {
 }

@@ -77,7 +77,7 @@ static const struct parameter {
 	unsigned int flag;
 	const char *name, *in, *about, *schema;
 } params[] = {
-	{ROUTE_WISH, "top", "query", "so many of the most probable classes",
+	{ROUTE_WISH, "top", "query", "number of most probable classes to return",
 		"{\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100}"},
 	{ROUTE_WISH, "for", "query", "what it is now, or of all that ever was",
 		"{\"type\": \"string\", \"enum\": [\"now\", \"ever\"]}"},

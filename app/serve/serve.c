@@ -17,7 +17,7 @@ enum {
 	PATIENCE = 10, /* seconds for requests under way, at the end */
 	NAME_LONGEST = 64,
 	NUMBER_LONGEST = 64,
-	FLOATS_UNKNOWN = 1 << 14, /* of an input, where nobody knows: as for a first line */
+	FLOATS_UNKNOWN = 1 << 14, /* of an input, if unknown: as for a first line */
 	REST_LONGEST = 1 << 18,
 	FILES = 96, /* descriptors of a learner's files and of all else that is no client */
 };
@@ -208,7 +208,7 @@ static bool goes_on(const struct serve *serve)
 	return on;
 }
 
-/* All are saved, whatever one of them says; the first that fails is told. */
+/* All are saved, even if one fails; the first error is reported. */
 static int end_desks(struct serve *serve, struct err *err)
 {
 	int code = 0;

@@ -22,7 +22,7 @@ struct slot {
 	int64_t *ids;
 	float *rows;
 	int room;            /* samples that ids and rows can hold */
-	int next;            /* the first place that nobody has taken */
+	int next;            /* the first place not taken yet */
 	int open;            /* places that were taken and are not made yet */
 	int code, failed_at; /* of the first chunk that failed, and where that begins */
 	struct err err;
@@ -192,7 +192,7 @@ static bool same_job(const struct slot *slot, const struct loader_job *job)
 	       !memcmp(slot->job.ids, job->ids, (size_t)job->n * sizeof(*job->ids));
 }
 
-/* A slot for a guess: a free one, or one that nobody works on and whose time passed. */
+/* A slot for a guess: a free one, or an idle one whose iteration has passed. */
 static struct slot *room_for(struct loader *loader, const struct loader_job *job)
 {
 	struct slot *found = NULL;

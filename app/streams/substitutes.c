@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "base/mem.h"
 
-/* Up to so many the share is of all samples, beyond that of those that were asked for. */
+/* Up to this many the share is of all samples, beyond that of the requested ones. */
 enum { FEW = 100 };
 
 #define UNKNOWN "a sample that could not be read before"

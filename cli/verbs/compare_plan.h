@@ -9,7 +9,7 @@ int compare_list(void);
 
 /*
  * Which runs there are, how they stand, and what those that are missing will cost on this
- * machine, which is timed for so many seconds (0: not at all). Returns an exit code.
+ * machine, which is timed for this many seconds (0: not at all). Returns an exit code.
  */
 int compare_plan(const struct contest *contest, double seconds);
 

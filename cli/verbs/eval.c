@@ -100,8 +100,8 @@ int cmd_eval(int argc, char **argv)
 			.text = &request.question},
 		{"ranges", "N", "time ranges", .integer = &request.ranges, .least = 1,
 			.most = 10000},
-		{"worst", "N", "so many classes, the worst first", .integer = &request.worst,
-			.most = 1 << 20},
+		{"worst", "N", "number of classes to list, the worst first",
+			.integer = &request.worst, .most = 1 << 20},
 		{"out", "FILE",
 			"what was predicted for every sample: .csv (row, time, label, prediction, "
 			"probability) or .npy (probabilities)",

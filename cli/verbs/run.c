@@ -50,7 +50,7 @@ static int resolve(
 	return settings_resolve(options, file, shorthands, &request->settings, err);
 }
 
-/* By what the run has just written; without a folder nobody can say. */
+/* By what the run has just written; unknown without a folder. */
 static struct run_rests rests_of(const char *folder)
 {
 	struct run_rests rests = {0};
@@ -146,7 +146,7 @@ static int print_json(FILE *to, const struct watch_result *all, const struct opt
 	jwriter_number(&json, "late_ft", result->late_ft);
 	jwriter_number(&json, "late_ft_sgd", result->late_ft_sgd);
 	jwriter_number(&json, "held_out", run_log_held_out(&result->last));
-	/* What these rest on, 0 where nobody can say. */
+	/* The number of samples behind these, 0 if unknown. */
 	jwriter_whole(&json, "ir_samples", rests.ir);
 	jwriter_whole(&json, "ft_samples", rests.ft);
 	jwriter_whole(&json, "late_ft_samples", rests.late_ft);

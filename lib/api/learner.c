@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "eval/guess.h"
 
-enum { PUBLISH_SHARE = 50 }; /* training spends one part in so many on publishing */
+enum { PUBLISH_SHARE = 50 }; /* training spends one part in this many on publishing */
 
 /* Another one serves from now on. */
 static void replace_serving(struct retain_learner *learner, struct copy *serving)
@@ -51,7 +51,7 @@ static int publish(struct retain_learner *learner, struct err *err)
 	return 0;
 }
 
-/* For a prediction: weights to begin with, and newer ones if that disturbs nobody. */
+/* For a prediction: initial weights, and newer ones if the gate is free. */
 static int renew(struct retain_learner *learner, struct copy **serving, struct err *err)
 {
 	int code = 0;
@@ -370,7 +370,7 @@ int retain_learner_drop(
 }
 
 /*
- * A call that trains: so many iterations, or what the budget pays for. The gate is left
+ * A call that trains: this many iterations, or what the budget pays for. The gate is left
  * after every iteration, so that others get their turn.
  */
 static int train(struct retain_learner *learner, int iterations, struct err *err)

@@ -35,7 +35,7 @@ static int look_at_stream(void *context, const char *section, const char *name, 
 		s->run.config.folder, value, s->run.config.folder);
 }
 
-/* A run that is there was made with these options. */
+/* Checks that an existing run was made with these options. */
 static int same_config(struct session *s, struct err *err)
 {
 	const struct run *run = &s->run;

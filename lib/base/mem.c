@@ -111,7 +111,7 @@ void mem_fail_at(uint64_t n)
 	atomic_store_explicit(&until_failure, n, memory_order_relaxed);
 }
 
-/* The first chunk is the one being filled; nobody looks for room in the others. Chunks come zeroed
+/* The first chunk is the one being filled; the others are not searched for room. Chunks come zeroed
  * and are never reused. */
 struct arena_chunk {
 	struct arena_chunk *next;

@@ -22,7 +22,7 @@ static void free_other(struct learner *other, const struct learner *learner)
 	mem_free(other);
 }
 
-/* A learner that has nothing but nets, of so many classes. */
+/* A learner with only the nets, for this many classes. */
 static int make_other(
 	struct learner **other, const struct learner *learner, int classes, struct err *err)
 {

@@ -140,7 +140,7 @@ struct loss_view learner_loss_view(const struct learner *learner)
 		.labels = learner->room.labels};
 }
 
-enum { NEWEST = 300 }; /* recent samples are drawn from so many */
+enum { NEWEST = 300 }; /* recent samples are drawn from this many */
 
 /* A draw of its own for every number of samples, behind those of batches. */
 bool learner_recent(const struct learner *learner, int n, int64_t *ids)

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "learn/learner_impl.h"
 
-/* Below so many multiply-adds a batch, waking a second thread costs more than it gives. */
+/* Below this many multiply-adds a batch, waking a second thread costs more than it gains. */
 static const double SMALL_BATCH = 4e6;
 
 static int make_net(struct learner *made, const struct learner_config *config, struct err *err)

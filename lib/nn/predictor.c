@@ -19,7 +19,7 @@
 struct seat {
 	struct engine *engine;
 	struct runner *runner;
-	float *scaled; /* inputs, and room for so many numbers of them */
+	float *scaled; /* inputs, and their capacity in floats */
 	size_t room;
 	struct seat *below; /* in the stack of free seats */
 };
@@ -262,7 +262,7 @@ int predictor_predict(
 	return code;
 }
 
-/* The set that is not current, once nobody uses it. */
+/* The set that is not current, once it has no users. */
 static int await_other(struct predictor *p)
 {
 	pthread_mutex_lock(&p->lock);

@@ -70,7 +70,7 @@ static int read_size(
 	return 0;
 }
 
-/* A list of different texts, at most so many; there may be none. */
+/* An optional list of distinct texts, of limited length. */
 static int read_words(const struct jvalue *list, const char *key, size_t most,
 	struct vocabulary *words, struct err *err)
 {

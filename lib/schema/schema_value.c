@@ -9,7 +9,7 @@
 #include "base/mark.h"
 #include "schema/schema_impl.h"
 
-/* Words are a text if they are so many or so long; else they name a category. */
+/* Words are a text if there are this many or they are this long; else they name a category. */
 enum { TEXT_WORDS = 5, TEXT_BYTES = 64 };
 
 const char *const schema_kinds[] = {"number", "category", "text", "open", NULL};

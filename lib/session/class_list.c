@@ -52,7 +52,7 @@ int class_list_check(const char *name, struct err *err)
 	return 0;
 }
 
-/* A table for so many labels. */
+/* A table for this many labels. */
 static bool reserve(struct class_list *list, size_t count)
 {
 	size_t places = list->places ? list->places : PLACES_LEAST;

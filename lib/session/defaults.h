@@ -1,12 +1,11 @@
 /*
- * What keys are where nobody set them: they follow from what the inputs are, rows of
- * numbers or pictures, and are the same for a file, a pipe and a program
- * (docs/reference/defaults.md says why they are these). Built-in streams have their presets
- * instead.
+ * Defaults of unset keys, derived from the inputs: rows of numbers or pictures. They are the same
+ * for a file, a pipe and a program (docs/reference/defaults.md gives the reasons). Built-in
+ * streams have presets instead.
  *
- * A key is left alone if somebody set it, or set one that stands against it: who sets
- * run.iterations needs no run.step_epochs, and if single keys make up a method, the others
- * have the paper's values.
+ * A key is left alone if the user set it, or set one that conflicts with it: with run.iterations
+ * set, run.step_epochs is not needed, and if single keys make up a method, the others have the
+ * paper's values.
  */
 #ifndef RETAIN_SESSION_DEFAULTS_H
 #define RETAIN_SESSION_DEFAULTS_H

@@ -32,7 +32,7 @@ int run_schema_open(struct run *run, struct err *err)
 	return code;
 }
 
-/* Each field is told once; schema.json knows nothing of them. */
+/* Each ignored field is reported once; schema.json does not record them. */
 static void tell_ignored(struct run *run)
 {
 	const char *name;

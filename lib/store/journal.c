@@ -281,7 +281,7 @@ void journal_beside(
 	journal->mark = mark;
 }
 
-/* The input is good until lmdb_end. */
+/* The input is valid until lmdb_end. */
 static int sample_find(
 	struct journal *j, int64_t id, const void **input, struct trailer *trailer, struct err *err)
 {

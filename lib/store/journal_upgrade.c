@@ -55,7 +55,7 @@ static int input_upgrade(const struct upgrade_job *job, const char *key)
 	return 0;
 }
 
-/* What a sample that is there and whole tells of itself. */
+/* Derives a record from an intact sample. */
 static int done_complete(struct journal *j, struct done *done)
 {
 	struct trailer trailer;

@@ -16,7 +16,7 @@ enum { BLOCK_BYTES = 1 << 20, TABLE_LEAST = 64 };
 
 struct entry {
 	int64_t id;
-	int32_t place; /* plus one; 0: nobody */
+	int32_t place; /* plus one; 0: empty */
 };
 
 struct memory_store {

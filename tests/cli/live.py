@@ -215,7 +215,7 @@ def no_reader():
         process.stdin = None
         said = process.stderr.read().decode()
         code = process.wait(PATIENCE)
-    verdict(code == 1 and "nobody reads them any more" in said,
+    verdict(code == 1 and "the reader has gone away" in said,
             "a reader that goes away ends the run", code, said)
     code, answers, said = straight("reader", lines, resume=True)
     samples = sorted(answer["sample"] for answer in answers if "sample" in answer)

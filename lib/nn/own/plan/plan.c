@@ -12,7 +12,7 @@
 #include <string.h>
 #include "nn/own/plan/plan_dense.h"
 
-/* Up to so many input channels the first layer reads planar input. */
+/* Up to this many input channels the first layer reads planar input. */
 enum { PLANAR_CHANNELS = 4 };
 
 static int forward_moment(int layer)
