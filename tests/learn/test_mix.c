@@ -341,7 +341,7 @@ static void pools_learn_whom_to_trust(void **state)
 		for (int i = 0; i < 3; i++) {
 			const float shares[2] = {1 - first[i], first[i]};
 
-			mix_say(&mix, i, shares, 1);
+			mix_say(&mix, &mix.said, i, shares, 1);
 			for (int c = 0; c < 2; c++)
 				said[i][c] = log(fmax((double)shares[c], 1e-3));
 		}
@@ -360,7 +360,7 @@ static void pools_learn_whom_to_trust(void **state)
 			all += exp(top[k]);
 		for (int k = 0; k < 6; k++)
 			expected += exp(top[k]) / all * blends[k][1];
-		mix_pool_answer(&mix, 1, sum);
+		mix_pool_answer(&mix, &mix.said, 1, sum);
 		assert_float_equal(sum[1], expected, 2e-4);
 		for (int i = 0; i < 3; i++)
 			mix_score(&mix, i, &(float){(float)-said[i][label]}, 1);

@@ -35,15 +35,16 @@ static void assert_alike(struct school *school, struct published *published)
 
 static void answers_as_the_learner_does(void **state)
 {
-	static const char *const parts[][2] = {{"fast.parts=0.3:0.97, 0.1:0.999:2"},
+	static const char *const parts[][3] = {{"fast.parts=0.3:0.97, 0.1:0.999:2"},
 		{"fast.parts=none"}, {"fast.parts=0.3:0.5+0.1:0.9"},
 		{"fast.parts=0.3:0.97", "fast.heads=linear"}, {"fast.heads=linear"},
-		{"fast.heads=linear", "fast.alone=1"}};
+		{"fast.heads=linear", "fast.alone=1"},
+		{"fast.parts=0.3:0.97", "fast.heads=linear, labels", "fast.mix_by=pool"}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(parts); i++) {
-		struct school school =
-			school_of(SETTINGS("model.scale=running", parts[i][0], parts[i][1]));
+		struct school school = school_of(
+			SETTINGS("model.scale=running", parts[i][0], parts[i][1], parts[i][2]));
 		struct published *published;
 		uint64_t version;
 		struct err err;

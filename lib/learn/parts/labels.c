@@ -162,6 +162,33 @@ static void state(struct part *part, struct state *state)
 	look_back(labels);
 }
 
+/* Both answers of the moment. */
+static size_t copied(const struct part *part)
+{
+	return MODELS * (size_t)((const struct labels *)part)->classes * sizeof(double);
+}
+
+static void copy(const struct part *part, void *to)
+{
+	const struct labels *labels = (const struct labels *)part;
+	const size_t size = (size_t)labels->classes * sizeof(double);
+
+	memcpy(to, labels->chain, size);
+	memcpy((char *)to + size, labels->shares, size);
+}
+
+static void answer_copy(const void *copy_of, int model, int dim, int classes, const float *inputs,
+	int n, float *probabilities)
+{
+	const double *shares = (const double *)copy_of + (size_t)model * (size_t)classes;
+
+	(void)dim;
+	(void)inputs;
+	for (int i = 0; i < n; i++)
+		for (int c = 0; c < classes; c++)
+			*probabilities++ = (float)shares[c];
+}
+
 const struct part_type part_labels = {
 	.word = "labels",
 	.names = (const char *const[]){"chain", "frequencies"},
@@ -172,4 +199,7 @@ const struct part_type part_labels = {
 	.learn = learn,
 	.bytes = bytes,
 	.state = state,
+	.copied = copied,
+	.copy = copy,
+	.answer_copy = answer_copy,
 };

@@ -231,18 +231,6 @@ void mix_gather(const struct mix *mix, const double *weights, int model, const f
 		mix_add_by_class(mix, model, probabilities, n, sum);
 }
 
-void mix_say(struct mix *mix, int model, const float *probabilities, int n)
-{
-	const size_t count = (size_t)n * (size_t)mix->classes;
-
-	mix_pool_say(mix, model, probabilities, n);
-	if (model || !(mix->config.prior > 0))
-		return;
-	memset(mix->raised, 0, count * sizeof(*mix->raised));
-	mix_add(mix, 0, 1, probabilities, n, mix->raised);
-	mix_pool_say(mix, mix->count - 1, mix->raised, n);
-}
-
 /* Whether it was right so much more often that it is no accident. */
 static bool is_better(const struct mix *mix, enum mix_guess g)
 {
@@ -278,7 +266,7 @@ int mix_alone(const struct mix *mix, const double weights[MIX_MODELS])
 {
 	const int own = mix->count - (mix->config.prior > 0);
 
-	for (int i = 0; i < own && !guess_answers(mix); i++)
+	for (int i = 0; i < own && !mix->config.pool && !guess_answers(mix); i++)
 		if (weights[i] >= 1)
 			return i;
 	return -1;
@@ -473,14 +461,15 @@ int mix_copy_init(struct mix *copy, const struct mix *mix, struct err *err)
 		.count = mix->count,
 		.classes = mix->classes};
 	copy->raise = mem_new((size_t)mix->classes, sizeof(*copy->raise));
-	return copy->raise
-		       ? 0
-		       : err_memory(err, "a mixture", (size_t)mix->classes * sizeof(*copy->raise));
+	if (copy->raise && mix_pool_copy_init(copy))
+		return 0;
+	return err_memory(err, "a mixture", (size_t)mix->classes * sizeof(*copy->raise));
 }
 
 void mix_copy(struct mix *copy, const struct mix *mix)
 {
 	memcpy(copy->raise, mix->raise, (size_t)mix->classes * sizeof(*mix->raise));
+	mix_pool_copy(copy, mix);
 	memcpy(copy->guess, mix->guess, sizeof(mix->guess));
 	memcpy(copy->right, mix->right, sizeof(mix->right));
 	memcpy(copy->either, mix->either, sizeof(mix->either));

@@ -39,6 +39,14 @@ struct mix_config {
 	bool pool;     /* answer by mix_pool_answer: logarithmic pools beside records */
 };
 
+/* With `pool`: what all models say of some samples, (model, sample, class). */
+struct mix_said {
+	int samples;          /* there is room for */
+	double *blends;       /* of one sample, while it is answered */
+	float *shares, *logs; /* probabilities, and their logarithms */
+	float *raised;        /* what the prior makes of the first model's */
+};
+
 struct mix {
 	struct mix_config config;
 	const struct ops *ops;
@@ -66,7 +74,7 @@ struct mix {
 	double *class_record, *class_gain;
 	int32_t *spoken;
 	struct mix_pool *pool; /* NULL without `pool` */
-	float *raised;         /* with `pool`: the prior's version of a chunk */
+	struct mix_said said;  /* with `pool`: the chunk being learned */
 	float *raise;          /* the prior's factor for each class */
 	double *gained;        /* frequencies in the chunk being counted; zeros between chunks */
 	/* The leading model, for the log: it changes once another has led for a while. */
@@ -107,12 +115,14 @@ void mix_gather(const struct mix *mix, const double *weights, int model, const f
 double mix_prior_weight(const struct mix *mix, const double *weights);
 
 /*
- * With `pool`, instead of gathering: pass each model's probabilities for up to MIX_CHUNK samples,
- * the first model last since the prior derives from it; then get the answer, which overwrites
- * `sum`.
+ * With `pool`, instead of gathering: pass each model's probabilities for up to `samples` samples,
+ * then get the answer, which overwrites `sum`. A copy needs a mix_said of its own.
  */
-void mix_say(struct mix *mix, int model, const float *probabilities, int n);
-void mix_pool_answer(const struct mix *mix, int n, float *sum);
+int mix_said_init(struct mix_said *said, const struct mix *mix, int samples, struct err *err);
+void mix_said_release(struct mix_said *said);
+void mix_say(
+	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n);
+void mix_pool_answer(const struct mix *mix, const struct mix_said *said, int n, float *sum);
 
 void mix_guard(const struct mix *mix, int n, float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);

@@ -10,6 +10,7 @@
  * Sums run in a fixed order and in double precision, so the bits depend on nothing but the input.
  */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -27,39 +28,66 @@ static const double POOL_KEEP[POOLS] = {0.998, 0.99, 0.9998};
  * many classes is bounded. */
 static const double CURVED = 1e-3;
 
+/* What answers need comes first: it is what a copy has. */
 struct mix_pool {
 	double record[RECORDS][MIX_MODELS];
 	double weights[POOLS][MIX_MODELS];
-	double curvature[POOLS][MIX_MODELS][MIX_MODELS]; /* its lower half */
 	double top[BLENDS];
-	float *said;    /* [model][MIX_CHUNK][class]: log-probabilities */
-	double *shares; /* [BLENDS][class]: of one sample */
-	double *apart;  /* [model][class]: log-probabilities less their mean under a pool */
+	double curvature[POOLS][MIX_MODELS][MIX_MODELS]; /* its lower half */
+	double *apart; /* [model][class]: log-probabilities less their mean under a pool */
 };
+
+int mix_said_init(struct mix_said *said, const struct mix *mix, int samples, struct err *err)
+{
+	const size_t classes = (size_t)mix->classes, rows = (size_t)samples * classes;
+	const size_t words = (size_t)mix->count * rows;
+
+	*said = (struct mix_said){.samples = samples};
+	if (!mix->config.pool)
+		return 0;
+	said->blends =
+		mem_new(1, BLENDS * classes * sizeof(double) + (2 * words + rows) * sizeof(float));
+	if (!said->blends)
+		return err_memory(err, "a mixture", 2 * words * sizeof(float));
+	said->shares = (float *)(said->blends + BLENDS * classes);
+	said->logs = said->shares + words;
+	said->raised = said->logs + words;
+	return 0;
+}
+
+void mix_said_release(struct mix_said *said)
+{
+	mem_free(said->blends);
+}
 
 bool mix_pool_init(struct mix *mix)
 {
 	const size_t classes = (size_t)mix->classes, models = (size_t)mix->count;
-	struct mix_pool *pool;
 
 	if (!mix->config.pool)
 		return true;
-	pool = mix->pool = mem_new(1, sizeof(*pool));
-	return pool && (mix->raised = mem_new(MIX_CHUNK * classes, sizeof(*mix->raised))) &&
-	       (pool->said = mem_new(models * MIX_CHUNK * classes, sizeof(*pool->said))) &&
-	       (pool->shares = mem_new(BLENDS * classes, sizeof(*pool->shares))) &&
-	       (pool->apart = mem_new(models * classes, sizeof(*pool->apart)));
+	mix->pool = mem_new(1, sizeof(*mix->pool));
+	return mix->pool && (mix->pool->apart = mem_new(models * classes, sizeof(double))) &&
+	       !mix_said_init(&mix->said, mix, MIX_CHUNK, NULL);
 }
 
 void mix_pool_release(struct mix *mix)
 {
-	if (!mix->pool)
-		return;
-	mem_free(mix->raised);
-	mem_free(mix->pool->said);
-	mem_free(mix->pool->shares);
-	mem_free(mix->pool->apart);
+	mix_said_release(&mix->said);
+	if (mix->pool)
+		mem_free(mix->pool->apart);
 	mem_free(mix->pool);
+}
+
+bool mix_pool_copy_init(struct mix *copy)
+{
+	return !copy->config.pool || (copy->pool = mem_new(1, sizeof(*copy->pool)));
+}
+
+void mix_pool_copy(struct mix *copy, const struct mix *mix)
+{
+	if (mix->pool)
+		memcpy(copy->pool, mix->pool, offsetof(struct mix_pool, curvature));
 }
 
 void mix_pool_restart(struct mix *mix)
@@ -76,21 +104,36 @@ void mix_pool_restart(struct mix *mix)
 			pool->weights[k][i] = 1.0 / mix->count;
 }
 
-/* What a model says of a sample. */
-static const float *said(const struct mix *mix, int model, int sample)
+/* What a model says of a sample, in one of the arrays. */
+static const float *row_of(const struct mix *mix, const struct mix_said *said, const float *array,
+	int model, int sample)
 {
-	return mix->pool->said +
-	       ((size_t)model * MIX_CHUNK + (size_t)sample) * (size_t)mix->classes;
+	return array +
+	       ((size_t)model * (size_t)said->samples + (size_t)sample) * (size_t)mix->classes;
 }
 
-void mix_pool_say(struct mix *mix, int model, const float *probabilities, int n)
+static void take(
+	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n)
 {
 	const size_t count = (size_t)n * (size_t)mix->classes;
-	float *to = mix->pool->said + (size_t)model * MIX_CHUNK * (size_t)mix->classes;
+	const size_t at = (size_t)model * (size_t)said->samples * (size_t)mix->classes;
 
 	for (size_t i = 0; i < count; i++)
-		to[i] = probabilities[i] > (float)LEAST ? probabilities[i] : (float)LEAST;
-	mix_log(mix, to, n);
+		said->shares[at + i] =
+			probabilities[i] > (float)LEAST ? probabilities[i] : (float)LEAST;
+	memcpy(said->logs + at, said->shares + at, count * sizeof(float));
+	mix_log(mix, said->logs + at, n);
+}
+
+void mix_say(
+	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n)
+{
+	take(mix, said, model, probabilities, n);
+	if (model || !(mix->config.prior > 0))
+		return;
+	memset(said->raised, 0, (size_t)n * (size_t)mix->classes * sizeof(*said->raised));
+	mix_add(mix, 0, 1, probabilities, n, said->raised);
+	take(mix, said, mix->count - 1, said->raised, n);
 }
 
 /* Probabilities in proportion to exp(logits), in place. */
@@ -113,58 +156,60 @@ static void weigh(const double *record, int count, double *weights)
 	normalise(weights, count);
 }
 
-static void blend_by_record(const struct mix *mix, const double *record, int sample, double *shares)
+static void blend_by_record(const struct mix *mix, const struct mix_said *said,
+	const double *record, int sample, double *shares)
 {
 	double weights[MIX_MODELS];
 
 	weigh(record, mix->count, weights);
 	memset(shares, 0, (size_t)mix->classes * sizeof(*shares));
 	for (int i = 0; i < mix->count; i++) {
-		const float *log = said(mix, i, sample);
+		const float *row = row_of(mix, said, said->shares, i, sample);
 
-		for (int c = 0; c < mix->classes && weights[i] > 1e-4; c++)
-			shares[c] += weights[i] * exp((double)log[c]);
+		for (int c = 0; c < mix->classes; c++)
+			shares[c] += weights[i] * (double)row[c];
 	}
 }
 
-static void blend_by_pool(const struct mix *mix, const double *weights, int sample, double *shares)
+static void blend_by_pool(const struct mix *mix, const struct mix_said *said, const double *weights,
+	int sample, double *shares)
 {
 	memset(shares, 0, (size_t)mix->classes * sizeof(*shares));
 	for (int i = 0; i < mix->count; i++) {
-		const float *log = said(mix, i, sample);
+		const float *row = row_of(mix, said, said->logs, i, sample);
 
 		for (int c = 0; c < mix->classes; c++)
-			shares[c] += weights[i] * (double)log[c];
+			shares[c] += weights[i] * (double)row[c];
 	}
 	normalise(shares, mix->classes);
 }
 
 /* All six answers of a sample, one row each. */
-static void blend(const struct mix *mix, int sample)
+static void blend(const struct mix *mix, const struct mix_said *said, int sample)
 {
 	const struct mix_pool *pool = mix->pool;
 	const size_t classes = (size_t)mix->classes;
 
 	for (int k = 0; k < RECORDS; k++)
-		blend_by_record(mix, pool->record[k], sample, pool->shares + (size_t)k * classes);
+		blend_by_record(
+			mix, said, pool->record[k], sample, said->blends + (size_t)k * classes);
 	for (int k = 0; k < POOLS; k++)
-		blend_by_pool(mix, pool->weights[k], sample,
-			pool->shares + (size_t)(RECORDS + k) * classes);
+		blend_by_pool(mix, said, pool->weights[k], sample,
+			said->blends + (size_t)(RECORDS + k) * classes);
 }
 
-void mix_pool_answer(const struct mix *mix, int n, float *sum)
+void mix_pool_answer(const struct mix *mix, const struct mix_said *said, int n, float *sum)
 {
-	const struct mix_pool *pool = mix->pool;
 	double weights[BLENDS];
 
-	weigh(pool->top, BLENDS, weights);
+	weigh(mix->pool->top, BLENDS, weights);
 	for (int i = 0; i < n; i++, sum += mix->classes) {
-		blend(mix, i);
+		blend(mix, said, i);
 		for (int c = 0; c < mix->classes; c++) {
 			double all = 0;
 
 			for (int k = 0; k < BLENDS; k++)
-				all += weights[k] * pool->shares[(size_t)k * mix->classes + c];
+				all += weights[k] * said->blends[(size_t)k * mix->classes + c];
 			sum[c] = (float)all;
 		}
 	}
@@ -204,7 +249,7 @@ static int set_apart(
 	int kept = 0;
 
 	for (int i = 0; i < mix->count; i++) {
-		const float *log = said(mix, i, sample);
+		const float *log = row_of(mix, &mix->said, mix->said.logs, i, sample);
 		double mean = 0;
 
 		for (int c = 0; c < classes; c++)
@@ -225,8 +270,8 @@ static void pool_learn(struct mix *mix, int k, int sample, int32_t label)
 	struct mix_pool *pool = mix->pool;
 	const size_t classes = (size_t)mix->classes;
 	double by[MIX_MODELS], step[MIX_MODELS];
-	const int kept =
-		set_apart(mix, pool->shares + (size_t)(RECORDS + k) * classes, sample, label, by);
+	const int kept = set_apart(
+		mix, mix->said.blends + (size_t)(RECORDS + k) * classes, sample, label, by);
 
 	for (int i = 0; i < mix->count; i++) {
 		const double *a = pool->apart + (size_t)i * classes;
@@ -262,16 +307,17 @@ void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n)
 	struct mix_pool *pool = mix->pool;
 
 	for (int s = 0; s < n && pool; s++) {
-		blend(mix, s);
+		blend(mix, &mix->said, s);
 		for (int k = 0; k < BLENDS; k++) {
-			const double share = pool->shares[(size_t)k * mix->classes + labels[s]];
+			const double share = mix->said.blends[(size_t)k * mix->classes + labels[s]];
 
 			pool->top[k] = TOP_KEEP * pool->top[k] + log(share + LEAST);
 		}
 		for (int k = 0; k < RECORDS; k++)
 			for (int i = 0; i < mix->count; i++)
 				pool->record[k][i] = RECORD_KEEP[k] * pool->record[k][i] +
-						     (double)said(mix, i, s)[labels[s]];
+						     (double)row_of(mix, &mix->said, mix->said.logs,
+							     i, s)[labels[s]];
 		for (int k = 0; k < POOLS; k++)
 			pool_learn(mix, k, s, labels[s]);
 	}

@@ -118,7 +118,7 @@ static void gather(
 	struct parts *parts, const struct asking *a, int model, const float *probabilities)
 {
 	if (a->pool)
-		mix_say(&parts->mix, model, probabilities, a->samples.n);
+		mix_say(&parts->mix, &parts->mix.said, model, probabilities, a->samples.n);
 	else
 		mix_gather(&parts->mix, a->weights, model, probabilities, a->samples.n, a->sum);
 }
@@ -159,7 +159,7 @@ static int ask_chunk(struct parts *parts, struct asking *a, struct err *err)
 	for (int i = 1; i <= parts->count && !code; i++)
 		code = ask_part(parts, a, i, err);
 	if (!code && a->pool)
-		mix_pool_answer(&parts->mix, a->samples.n, a->sum);
+		mix_pool_answer(&parts->mix, &parts->mix.said, a->samples.n, a->sum);
 	return code;
 }
 
@@ -201,7 +201,7 @@ int parts_predict(struct parts *parts, const struct part_view *view, bool ever, 
 	int code = 0, one;
 
 	parts_now_weights(parts, now);
-	one = ever || by_class || pool ? -1 : alone(parts, weights);
+	one = ever || by_class ? -1 : alone(parts, weights);
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += PART_CHUNK) {
 		struct asking asking = {.samples = {.view = view,

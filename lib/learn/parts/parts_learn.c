@@ -17,7 +17,7 @@ static void take_answer(struct parts *parts, int model, const float *probabiliti
 
 	mix_score(&parts->mix, model, parts->losses, n);
 	if (mix->config.pool)
-		mix_say(&parts->mix, model, probabilities, n);
+		mix_say(&parts->mix, &parts->mix.said, model, probabilities, n);
 	else if (parts->mixed)
 		mix_gather(mix, mix->config.by_class ? NULL : parts->weights, model, probabilities,
 			n, parts->mixed);
@@ -167,7 +167,7 @@ static int learn_chunk(
 	if (code)
 		return code;
 	if (parts->mixed && parts->mix.config.pool)
-		mix_pool_answer(&parts->mix, samples->n, parts->mixed);
+		mix_pool_answer(&parts->mix, &parts->mix.said, samples->n, parts->mixed);
 	if (parts->mixed)
 		mix_score_guesses(&parts->mix, parts->mixed, samples->labels, samples->n);
 	if (mix_reveal(&parts->mix, samples->labels, samples->n))

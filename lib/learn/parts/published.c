@@ -82,6 +82,10 @@ int published_renew(struct published *published, struct learner *learner, struct
 	renewal.view = learner_view(learner);
 	if (published->mixes)
 		parts_now_weights(learner->parts, renewal.weights);
+	/* A pool asks every model, whatever its record. */
+	for (int i = 0; published->mixes && i < MIX_MODELS; i++)
+		if (learner->parts->mix.config.pool)
+			renewal.weights[i] = 1;
 	return predictor_publish_all(published->predictor,
 		&(struct predictor_source){params_of, renewal.view.stats, learner_scale(learner),
 			keep_blend, &renewal},
@@ -95,7 +99,7 @@ static void look_at_parts(struct published *made, const struct parts *parts)
 
 	made->parts = parts;
 	made->ever = parts && parts_know_ever(parts);
-	made->mixes = parts && !parts->mix.config.by_class && !parts->mix.config.pool;
+	made->mixes = parts && !parts->mix.config.by_class;
 	for (int i = 1; parts && i <= parts->count; i++) {
 		const struct part *part = parts->models[i].part;
 		const struct part_type *type = part->type;
@@ -223,19 +227,24 @@ static int ask_model(const struct published *p, const struct predictor_turn *tur
 
 /* Up to PART_CHUNK of them, from `first` on. */
 static int ask_chunk(const struct published *p, const struct predictor_turn *turn, int first, int n,
-	float *room, float *sum, struct err *err)
+	float *room, struct mix_said *said, float *sum, struct err *err)
 {
 	const struct blend *blend = &p->blends[turn->which];
-	const double prior = mix_prior_weight(&blend->mix, blend->weights);
+	const struct mix *mix = &blend->mix;
+	const double prior = mix_prior_weight(mix, blend->weights);
 	int code = 0;
 
 	for (int model = 0; model <= p->count && !code; model++) {
 		if (blend->weights[model] + (model ? 0 : prior) <= 0)
 			continue;
 		code = ask_model(p, turn, model, first, n, room, err);
-		if (!code)
-			mix_gather(&blend->mix, blend->weights, model, room, n, sum);
+		if (!code && mix->config.pool)
+			mix_say(mix, said, model, room, n);
+		else if (!code)
+			mix_gather(mix, blend->weights, model, room, n, sum);
 	}
+	if (!code && mix->config.pool)
+		mix_pool_answer(mix, said, n, sum);
 	return code;
 }
 
@@ -246,6 +255,8 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	const struct mix *mix = &blend->mix;
 	const size_t classes = (size_t)mix->classes;
 	const int alone = mix_alone(mix, blend->weights);
+	const int most = n < PART_CHUNK ? n : PART_CHUNK;
+	struct mix_said said;
 	float *room;
 	int code = 0;
 
@@ -256,17 +267,22 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 			mix_sound(mix, logits, n);
 		return code;
 	}
-	room = mem_new(PART_CHUNK * classes, sizeof(*room));
-	if (!room)
-		return err_memory(err, "predictions", PART_CHUNK * classes * sizeof(*room));
+	room = mem_new((size_t)most * classes, sizeof(*room));
+	code = room ? mix_said_init(&said, mix, most, err)
+		    : err_memory(err, "predictions", (size_t)most * classes * sizeof(*room));
+	if (code) {
+		mem_free(room);
+		return code;
+	}
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
 	for (int at = 0; at < n && !code; at += PART_CHUNK)
 		code = ask_chunk(p, turn, at, n - at < PART_CHUNK ? n - at : PART_CHUNK, room,
-			logits + (size_t)at * classes, err);
+			&said, logits + (size_t)at * classes, err);
 	if (!code) {
 		mix_guard(mix, n, logits);
 		mix_log(mix, logits, n);
 	}
+	mix_said_release(&said);
 	mem_free(room);
 	return code;
 }
