@@ -18,8 +18,8 @@
 static const char *const settings[][24] = {
 	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1",
-		"fast.parts=0.1:0.999:1:8", "fast.heads=linear", "fast.last=true",
-		"fast.guard=true"},
+		"fast.parts=0.3:0.97, 0.1:0.999", "fast.heads=linear, windows", "fast.mix_by=pool",
+		"fast.last=true", "fast.guard=true"},
 	[DEFAULTS_PICTURES] = {BOTH, "model.arch=cnn:16,32,64,128", "run.step_epochs=32",
 		"stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1"},
 	[DEFAULTS_LARGE_PICTURES] = {BOTH, "model.arch=resnet18", "run.step_epochs=8",

@@ -39,7 +39,7 @@ static void answers_as_the_learner_does(void **state)
 		{"fast.parts=none"}, {"fast.parts=0.3:0.5+0.1:0.9"},
 		{"fast.parts=0.3:0.97", "fast.heads=linear"}, {"fast.heads=linear"},
 		{"fast.heads=linear", "fast.alone=1"},
-		{"fast.parts=0.3:0.97", "fast.heads=linear, labels", "fast.mix_by=pool"}};
+		{"fast.parts=0.3:0.97", "fast.heads=linear, labels, windows", "fast.mix_by=pool"}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(parts); i++) {

@@ -328,7 +328,6 @@ const struct part_type part_newton = {
 	.word = "newton",
 	.names = (const char *const[]){"newton", "newton-quick"},
 	.models = MODELS,
-	.check = part_for_vectors,
 	.make = make_inputs,
 	.free = end,
 	.answer = answer,

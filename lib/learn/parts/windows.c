@@ -6,7 +6,6 @@
  * Rows lie in blocks of BLOCK, number by number, so that distances to a block are computed side by
  * side. The long window is bounded by what a row may cost: rows times numbers.
  */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,19 +20,28 @@ static const int WINDOW[MODELS] = {200, 1000, LONGEST}, NEIGHBOURS[MODELS] = {5,
 static const float PRIOR = 0.5F;
 static const double FREQUENT = 100;
 
-struct windows {
-	struct part part;
+/* The rows that are kept, and how frequent classes are among them. */
+struct bank {
+	const struct ops *ops;
 	int dim, classes;
 	int room; /* rows */
 	int64_t seen;
-	float *rows;     /* [room / BLOCK][dim][BLOCK]; row i is at i % room */
-	int32_t *labels; /* [room] */
-	const struct ops *ops;
-	float *distances;      /* [room]: to the sample in hand, */
-	float *least;          /* [room / BLOCK]: the smallest of each block, */
-	float *sample;         /* which is this */
-	bool fresh;            /* distances are those of `sample` */
-	double *recent, *ever; /* [class]: frequencies of late; counts */
+	float *rows;           /* [room / BLOCK][dim][BLOCK]; row i is at i % room */
+	int32_t *labels;       /* [room] */
+	double *recent, *ever; /* [class]: recent frequencies; counts */
+};
+
+/* Distances of a sample to the rows, and the smallest of each block. */
+struct measured {
+	float rows[LONGEST], blocks[LONGEST / BLOCK];
+};
+
+struct windows {
+	struct part part;
+	struct bank bank;
+	float *sample; /* the last one that was asked about, */
+	bool fresh;    /* whose distances are up to date */
+	struct measured measured;
 };
 
 static struct windows *mine(struct part *part)
@@ -45,13 +53,11 @@ static void end(struct part *part)
 {
 	struct windows *windows = mine(part);
 
-	mem_free(windows->rows);
-	mem_free(windows->labels);
-	mem_free(windows->distances);
-	mem_free(windows->least);
+	mem_free(windows->bank.rows);
+	mem_free(windows->bank.labels);
+	mem_free(windows->bank.recent);
+	mem_free(windows->bank.ever);
 	mem_free(windows->sample);
-	mem_free(windows->recent);
-	mem_free(windows->ever);
 	mem_free(windows);
 }
 
@@ -60,46 +66,43 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 	struct windows *made = mem_new(1, sizeof(*made));
 	const size_t dim = view->floats, classes = (size_t)net_spec(view->net)->classes;
 	size_t room = LONGEST;
+	struct bank *bank;
 
 	if (!made)
 		return err_memory(err, "windows of rows", sizeof(*made));
 	while (room > SHORTEST && room * dim > WORK)
 		room /= 2;
-	made->dim = (int)dim;
-	made->classes = (int)classes;
-	made->room = (int)room;
-	made->rows = mem_new(room * dim, sizeof(float));
-	made->labels = mem_new(room, sizeof(*made->labels));
-	made->ops = view->engine->ops;
-	made->distances = mem_new(room, sizeof(float));
-	made->least = mem_new(room / BLOCK, sizeof(float));
+	bank = &made->bank;
+	*bank = (struct bank){.ops = view->engine->ops,
+		.dim = (int)dim,
+		.classes = (int)classes,
+		.room = (int)room};
+	bank->rows = mem_new(room * dim, sizeof(float));
+	bank->labels = mem_new(room, sizeof(*bank->labels));
+	bank->recent = mem_new(classes, sizeof(double));
+	bank->ever = mem_new(classes, sizeof(double));
 	made->sample = mem_new(dim, sizeof(float));
-	made->recent = mem_new(classes, sizeof(double));
-	made->ever = mem_new(classes, sizeof(double));
-	if (!made->rows || !made->labels || !made->distances || !made->least || !made->sample ||
-		!made->recent || !made->ever) {
+	if (!bank->rows || !bank->labels || !bank->recent || !bank->ever || !made->sample) {
 		end(&made->part);
 		return err_memory(err, "windows of rows", room * dim * sizeof(float));
 	}
 	for (size_t c = 0; c < classes; c++) {
-		made->recent[c] = 1.0 / (double)classes;
-		made->ever[c] = 1;
+		bank->recent[c] = 1.0 / (double)classes;
+		bank->ever[c] = 1;
 	}
 	*part = &made->part;
 	return 0;
 }
 
-static void measure(struct windows *windows, const float *sample)
+static int64_t rows_kept(const struct bank *bank)
 {
-	const int64_t rows = windows->seen < windows->room ? windows->seen : windows->room;
-	const size_t dim = (size_t)windows->dim;
+	return bank->seen < bank->room ? bank->seen : bank->room;
+}
 
-	if (windows->fresh && !memcmp(windows->sample, sample, dim * sizeof(float)))
-		return;
-	memcpy(windows->sample, sample, dim * sizeof(float));
-	windows->ops->distances(windows->rows, sample, dim, (size_t)(rows + BLOCK - 1) / BLOCK,
-		windows->distances, windows->least);
-	windows->fresh = true;
+static void measure(const struct bank *bank, const float *sample, struct measured *measured)
+{
+	bank->ops->distances(bank->rows, sample, (size_t)bank->dim,
+		(size_t)(rows_kept(bank) + BLOCK - 1) / BLOCK, measured->rows, measured->blocks);
 }
 
 struct nearest {
@@ -126,60 +129,79 @@ static bool is_near(const struct nearest *nearest, float distance)
 }
 
 /* Rows from..to-1 of the ring, which does not wrap there. */
-static void scan(const struct windows *windows, int64_t from, int64_t to, struct nearest *nearest)
+static void scan(const struct measured *measured, int64_t from, int64_t to, struct nearest *nearest)
 {
 	for (int64_t at = from; at < to;) {
 		const int64_t next = at / BLOCK * BLOCK + BLOCK;
 		const int64_t stop = next < to ? next : to;
 
-		for (int64_t i = at; i < stop && is_near(nearest, windows->least[at / BLOCK]); i++)
-			if (is_near(nearest, windows->distances[i]))
-				try_row(nearest, windows->distances[i], i);
+		for (int64_t i = at; i < stop && is_near(nearest, measured->blocks[at / BLOCK]);
+			i++)
+			if (is_near(nearest, measured->rows[i]))
+				try_row(nearest, measured->rows[i], i);
 		at = stop;
 	}
 }
 
-static void vote(const struct windows *windows, int model, float *shares)
+/* The nearest rows of a model's window, which may wrap around the end of the ring. */
+static struct nearest find_nearest(
+	const struct bank *bank, const struct measured *measured, int model)
 {
-	const int64_t kept = windows->seen < windows->room ? windows->seen : windows->room;
+	const int64_t kept = rows_kept(bank);
 	const int64_t rows = kept < WINDOW[model] ? kept : WINDOW[model];
-	const int64_t next = windows->seen % windows->room;
+	const int64_t end_of = kept < bank->room ? kept : bank->seen % bank->room;
 	struct nearest nearest = {.most = NEIGHBOURS[model]};
+
+	if (end_of >= rows) {
+		scan(measured, end_of - rows, end_of, &nearest);
+	} else {
+		scan(measured, 0, end_of, &nearest);
+		scan(measured, bank->room - (rows - end_of), bank->room, &nearest);
+	}
+	return nearest;
+}
+
+static void vote(const struct bank *bank, const struct measured *measured, int model, float *shares)
+{
+	const struct nearest nearest = find_nearest(bank, measured, model);
+	const bool all_time = model == MODELS - 1;
 	double all = 0;
 	float sum = PRIOR;
 
-	if (kept < windows->room || next >= rows)
-		scan(windows, (kept < windows->room ? kept : next) - rows,
-			kept < windows->room ? kept : next, &nearest);
-	else {
-		scan(windows, 0, next, &nearest);
-		scan(windows, windows->room - (rows - next), windows->room, &nearest);
-	}
-	for (int c = 0; c < windows->classes; c++)
-		all += windows->ever[c];
-	for (int c = 0; c < windows->classes; c++)
-		shares[c] = PRIOR * (float)(model < MODELS - 1 ? windows->recent[c]
-							       : windows->ever[c] / all);
+	for (int c = 0; c < bank->classes; c++)
+		all += bank->ever[c];
+	for (int c = 0; c < bank->classes; c++)
+		shares[c] = PRIOR * (float)(all_time ? bank->ever[c] / all : bank->recent[c]);
 	for (int i = 0; i < nearest.count; i++) {
 		const float weight = expf(
 			-2 * nearest.distances[i] / (nearest.distances[nearest.count - 1] + 1e-9F));
 
-		shares[windows->labels[nearest.places[i]]] += weight;
+		shares[bank->labels[nearest.places[i]]] += weight;
 		sum += weight;
 	}
-	for (int c = 0; c < windows->classes; c++)
+	for (int c = 0; c < bank->classes; c++)
 		shares[c] /= sum;
 }
 
+/* The three models of a sample share its distances. */
 static int answer(struct part *part, int model, const struct part_samples *samples,
 	float *probabilities, struct err *err)
 {
 	struct windows *windows = mine(part);
+	const struct bank *bank = &windows->bank;
+	const size_t size = (size_t)bank->dim * sizeof(float);
 
 	(void)err;
 	for (int i = 0; i < samples->n; i++) {
-		measure(windows, samples->inputs + (size_t)i * (size_t)windows->dim);
-		vote(windows, model, probabilities + (size_t)i * (size_t)windows->classes);
+		const float *sample = samples->inputs + (size_t)i * (size_t)bank->dim;
+
+		if (!windows->fresh || memcmp(windows->sample, sample, size) != 0) {
+			measure(bank, sample, &windows->measured);
+			memcpy(windows->sample, sample, size);
+			windows->fresh = true;
+		}
+		vote(bank, &windows->measured, model,
+			probabilities + (size_t)i * (size_t)bank->classes);
 	}
 	return 0;
 }
@@ -187,23 +209,24 @@ static int answer(struct part *part, int model, const struct part_samples *sampl
 static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 {
 	struct windows *windows = mine(part);
+	struct bank *bank = &windows->bank;
 	const struct part_samples *samples = &lesson->samples;
-	const size_t dim = (size_t)windows->dim;
+	const size_t dim = (size_t)bank->dim;
 
 	(void)err;
 	for (int i = 0; i < samples->n; i++) {
 		const float *row = samples->inputs + (size_t)i * dim;
 		const int32_t label = samples->labels[i];
-		const size_t place = (size_t)(windows->seen % windows->room);
-		const double step = 1 / fmin((double)windows->seen + 2, FREQUENT);
+		const size_t place = (size_t)(bank->seen % bank->room);
+		const double step = 1 / fmin((double)bank->seen + 2, FREQUENT);
 
 		for (size_t j = 0; j < dim; j++)
-			windows->rows[(place / BLOCK * dim + j) * BLOCK + place % BLOCK] = row[j];
-		windows->labels[place] = label;
-		windows->seen++;
-		for (int c = 0; c < windows->classes; c++)
-			windows->recent[c] += step * ((c == label) - windows->recent[c]);
-		windows->ever[label]++;
+			bank->rows[(place / BLOCK * dim + j) * BLOCK + place % BLOCK] = row[j];
+		bank->labels[place] = label;
+		bank->seen++;
+		for (int c = 0; c < bank->classes; c++)
+			bank->recent[c] += step * ((c == label) - bank->recent[c]);
+		bank->ever[label]++;
 	}
 	windows->fresh = false;
 	return 0;
@@ -211,48 +234,89 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 
 static double macs(const struct part *part)
 {
-	const struct windows *windows = (const struct windows *)part;
+	const struct bank *bank = &((const struct windows *)part)->bank;
 
-	return (double)windows->room * windows->dim;
+	return (double)bank->room * bank->dim;
+}
+
+static size_t rows_size(const struct bank *bank)
+{
+	return (size_t)bank->room * (size_t)bank->dim * sizeof(float);
+}
+
+/* A copy is a bank with its arrays behind it, those of doubles first. */
+static size_t copied(const struct part *part)
+{
+	const struct bank *bank = &((const struct windows *)part)->bank;
+
+	return sizeof(*bank) + 2 * (size_t)bank->classes * sizeof(double) + rows_size(bank) +
+	       (size_t)bank->room * sizeof(*bank->labels);
 }
 
 static double bytes(const struct part *part)
 {
-	const struct windows *windows = (const struct windows *)part;
+	return (double)(sizeof(struct windows) + copied(part));
+}
 
-	return sizeof(float) * (double)windows->room * (windows->dim + 2);
+static void copy(const struct part *part, void *to)
+{
+	const struct bank *bank = &((const struct windows *)part)->bank;
+	const size_t classes = (size_t)bank->classes, room = (size_t)bank->room;
+	struct bank *made = to;
+
+	*made = *bank;
+	made->recent = (double *)(made + 1);
+	made->ever = made->recent + classes;
+	made->rows = (float *)(made->ever + classes);
+	made->labels = (int32_t *)(made->rows + room * (size_t)bank->dim);
+	memcpy(made->recent, bank->recent, classes * sizeof(double));
+	memcpy(made->ever, bank->ever, classes * sizeof(double));
+	memcpy(made->rows, bank->rows, rows_size(bank));
+	memcpy(made->labels, bank->labels, room * sizeof(*bank->labels));
+}
+
+static void answer_copy(const void *copy_of, int model, int dim, int classes, const float *inputs,
+	int n, float *probabilities)
+{
+	const struct bank *bank = copy_of;
+	struct measured measured;
+
+	for (int i = 0; i < n; i++) {
+		measure(bank, inputs + (size_t)i * (size_t)dim, &measured);
+		vote(bank, &measured, model, probabilities + (size_t)i * (size_t)classes);
+	}
 }
 
 static void state(struct part *part, struct state *state)
 {
 	struct windows *windows = mine(part);
-	const size_t room = (size_t)windows->room;
+	struct bank *bank = &windows->bank;
+	const size_t room = (size_t)bank->room, classes = (size_t)bank->classes;
 	bool right = true;
 
 	state_enter(state, "windows");
-	state_int64(state, "seen", &windows->seen);
-	state_floats(state, "rows", windows->rows, room * (size_t)windows->dim);
-	state_int32s(state, "labels", windows->labels, room);
-	state_class_doubles(state, "recent", windows->recent, (size_t)windows->classes, 1);
-	state_class_doubles(state, "ever", windows->ever, (size_t)windows->classes, 1);
+	state_int64(state, "seen", &bank->seen);
+	state_floats(state, "rows", bank->rows, room * (size_t)bank->dim);
+	state_int32s(state, "labels", bank->labels, room);
+	state_class_doubles(state, "recent", bank->recent, classes, 1);
+	state_class_doubles(state, "ever", bank->ever, classes, 1);
 	state_leave(state);
 	windows->fresh = false;
 	if (!state_reading(state) || state_failed(state))
 		return;
 	for (size_t i = 0; i < room; i++)
-		right = right && windows->labels[i] >= 0 && windows->labels[i] < windows->classes;
-	if (right && windows->seen >= 0)
+		right = right && bank->labels[i] >= 0 && bank->labels[i] < bank->classes;
+	if (right && bank->seen >= 0)
 		return;
 	state_refuse(state, ERR_FORMAT, "windows of rows with labels that cannot be");
-	memset(windows->labels, 0, room * sizeof(*windows->labels));
-	windows->seen = 0;
+	memset(bank->labels, 0, room * sizeof(*bank->labels));
+	bank->seen = 0;
 }
 
 const struct part_type part_windows = {
 	.word = "windows",
 	.names = (const char *const[]){"nearest-200", "nearest-1000", "nearest-all"},
 	.models = MODELS,
-	.check = part_for_vectors,
 	.make = make,
 	.free = end,
 	.answer = answer,
@@ -260,4 +324,7 @@ const struct part_type part_windows = {
 	.macs = macs,
 	.bytes = bytes,
 	.state = state,
+	.copied = copied,
+	.copy = copy,
+	.answer_copy = answer_copy,
 };
