@@ -202,8 +202,8 @@ def several(retain, folder):
     finally:
         service.end()
     for name, words, says in (
-            ("a name that is a path's", "[learner v1]\nout = x\n", "is no name"),
-            ("a name with a slash", "[learner a/b]\nout = x\n", "is no name"),
+            ("a name that is a path's", "[learner v1]\nout = x\n", "is not a name"),
+            ("a name with a slash", "[learner a/b]\nout = x\n", "is not a name"),
             ("a section of nobody", "[learner a]\nout = x\n[model]\nclasses = 2\n", "go into its section"),
             ("a key that is none", "[learner a]\nmodel.clases = 2\n", "did you mean model.classes"),
             ("a word that is none", "[learner a]\nfolder = 2\n", "no such key")):
