@@ -39,8 +39,9 @@ struct measured {
 struct windows {
 	struct part part;
 	struct bank bank;
-	float *sample; /* the last one that was asked about, */
-	bool fresh;    /* whose distances are up to date */
+	float *asked;  /* [PART_CHUNK][dim]: the last samples that were asked about, */
+	int asked_n;   /* so many of them; 0: rows came since */
+	float *shares; /* [MODELS][PART_CHUNK][class]: what was said of them */
 	struct measured measured;
 };
 
@@ -57,7 +58,8 @@ static void end(struct part *part)
 	mem_free(windows->bank.labels);
 	mem_free(windows->bank.recent);
 	mem_free(windows->bank.ever);
-	mem_free(windows->sample);
+	mem_free(windows->asked);
+	mem_free(windows->shares);
 	mem_free(windows);
 }
 
@@ -81,8 +83,10 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 	bank->labels = mem_new(room, sizeof(*bank->labels));
 	bank->recent = mem_new(classes, sizeof(double));
 	bank->ever = mem_new(classes, sizeof(double));
-	made->sample = mem_new(dim, sizeof(float));
-	if (!bank->rows || !bank->labels || !bank->recent || !bank->ever || !made->sample) {
+	made->asked = mem_new(PART_CHUNK * dim, sizeof(float));
+	made->shares = mem_new(MODELS * PART_CHUNK * classes, sizeof(float));
+	if (!bank->rows || !bank->labels || !bank->recent || !bank->ever || !made->asked ||
+		!made->shares) {
 		end(&made->part);
 		return err_memory(err, "windows of rows", room * dim * sizeof(float));
 	}
@@ -183,26 +187,38 @@ static void vote(const struct bank *bank, const struct measured *measured, int m
 		shares[c] /= sum;
 }
 
-/* The three models of a sample share its distances. */
+static float *said(const struct windows *windows, int model)
+{
+	return windows->shares + (size_t)model * PART_CHUNK * (size_t)windows->bank.classes;
+}
+
+/* What all models say: they share the distances. */
+static void look(struct windows *windows, const struct part_samples *samples)
+{
+	const struct bank *bank = &windows->bank;
+	const size_t dim = (size_t)bank->dim, classes = (size_t)bank->classes;
+
+	for (int i = 0; i < samples->n; i++) {
+		measure(bank, samples->inputs + (size_t)i * dim, &windows->measured);
+		for (int k = 0; k < MODELS; k++)
+			vote(bank, &windows->measured, k, said(windows, k) + (size_t)i * classes);
+	}
+	memcpy(windows->asked, samples->inputs, (size_t)samples->n * dim * sizeof(float));
+	windows->asked_n = samples->n;
+}
+
 static int answer(struct part *part, int model, const struct part_samples *samples,
 	float *probabilities, struct err *err)
 {
 	struct windows *windows = mine(part);
-	const struct bank *bank = &windows->bank;
-	const size_t size = (size_t)bank->dim * sizeof(float);
+	const size_t n = (size_t)samples->n;
+	const size_t size = n * (size_t)windows->bank.dim * sizeof(float);
 
 	(void)err;
-	for (int i = 0; i < samples->n; i++) {
-		const float *sample = samples->inputs + (size_t)i * (size_t)bank->dim;
-
-		if (!windows->fresh || memcmp(windows->sample, sample, size) != 0) {
-			measure(bank, sample, &windows->measured);
-			memcpy(windows->sample, sample, size);
-			windows->fresh = true;
-		}
-		vote(bank, &windows->measured, model,
-			probabilities + (size_t)i * (size_t)bank->classes);
-	}
+	if (windows->asked_n != samples->n || memcmp(windows->asked, samples->inputs, size) != 0)
+		look(windows, samples);
+	memcpy(probabilities, said(windows, model),
+		n * (size_t)windows->bank.classes * sizeof(float));
 	return 0;
 }
 
@@ -228,7 +244,7 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 			bank->recent[c] += step * ((c == label) - bank->recent[c]);
 		bank->ever[label]++;
 	}
-	windows->fresh = false;
+	windows->asked_n = 0;
 	return 0;
 }
 
@@ -301,7 +317,7 @@ static void state(struct part *part, struct state *state)
 	state_class_doubles(state, "recent", bank->recent, classes, 1);
 	state_class_doubles(state, "ever", bank->ever, classes, 1);
 	state_leave(state);
-	windows->fresh = false;
+	windows->asked_n = 0;
 	if (!state_reading(state) || state_failed(state))
 		return;
 	for (size_t i = 0; i < room; i++)
