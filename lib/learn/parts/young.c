@@ -215,11 +215,6 @@ static int ready(struct part *part, struct part_lesson *lesson, struct err *err)
 			      lesson->logits, err);
 }
 
-static void restart(struct part *part)
-{
-	(void)part; /* it stands on its own */
-}
-
 static double bytes(const struct part *part)
 {
 	const struct young *young = (const struct young *)part;
@@ -263,7 +258,6 @@ const struct part_type part_young = {
 	.ready = ready,
 	.answer = answer,
 	.learn = learn,
-	.restart = restart,
 	.bytes = bytes,
 	.state = state,
 };
