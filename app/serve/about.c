@@ -73,14 +73,12 @@ enum http_next serve_config_file(struct exchange *exchange)
 /* --- weights --- */
 
 /* Bytes go from the file to its reader, however slow, and take no memory here. */
-static enum http_next send_file(struct exchange *exchange, const char *path)
+static enum http_next send_file(struct exchange *exchange, int file)
 {
 	struct http_answer *answer = &exchange->request->answer;
-	const int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
 	if (file < 0)
-		return http_refuse(exchange->request, 503, "the weights: %s",
-			path ? strerror(errno) : "out of memory");
+		return http_refuse(exchange->request, 503, "the weights: %s", strerror(errno));
 	answer->has_file = true;
 	answer->file = file;
 	return http_say(exchange->request, 200, exchange->route->gives);
@@ -102,7 +100,7 @@ enum http_next serve_model_file(struct exchange *exchange)
 	char *path;
 
 	if (!desk_learns(desk))
-		return send_file(exchange, desk_path(desk));
+		return send_file(exchange, fcntl(desk_file(desk), F_DUPFD_CLOEXEC, 0));
 	if (exchange->asked && exchange->job.code)
 		return exchange_failed(exchange);
 	if (!exchange->asked) {
@@ -111,9 +109,10 @@ enum http_next serve_model_file(struct exchange *exchange)
 		return exchange_put(exchange, false);
 	}
 	path = path_join(desk_config(desk)->folder, exchange->file);
-	next = send_file(exchange, path);
-	if (path)
-		unlink(path);
+	if (!path)
+		return http_refuse(exchange->request, 503, "out of memory");
+	next = send_file(exchange, open(path, O_RDONLY | O_CLOEXEC));
+	unlink(path);
 	mem_free(path);
 	return next;
 }

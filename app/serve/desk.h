@@ -115,7 +115,7 @@ bool desk_grows(const struct desk *desk);               /* classes may grow */
  */
 const struct schema *desk_schema_begin(struct desk *desk);
 void desk_schema_end(struct desk *desk);
-const char *desk_path(const struct desk *desk); /* the file of a fixed model */
+int desk_file(const struct desk *desk); /* a fixed model's file, open for as long as the desk is */
 const struct run_config *desk_config(const struct desk *desk);
 
 #endif

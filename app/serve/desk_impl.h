@@ -42,7 +42,7 @@ struct desk {
 
 	struct weights *weights; /* of a fixed model; then there is no live stream */
 	struct schema *schema;   /* of its rows; NULL: inputs are plain numbers */
-	char *path;              /* of its file */
+	int file;                /* it came from */
 };
 
 void list_init(struct list *list);

@@ -1,7 +1,7 @@
 /* Opening and closing a desk, and its thread-safe queries. */
 #include <limits.h>
-#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/paths.h"
@@ -76,9 +76,9 @@ const struct run_config *desk_config(const struct desk *desk)
 	return &desk->config;
 }
 
-const char *desk_path(const struct desk *desk)
+int desk_file(const struct desk *desk)
 {
-	return desk->path;
+	return desk->file;
 }
 
 /* --- opening --- */
@@ -92,6 +92,7 @@ static struct desk *desk_new(struct err *err)
 		err_memory(err, "a service", sizeof(*made));
 		return NULL;
 	}
+	made->file = -1;
 	list_init(&made->inputs);
 	list_init(&made->others);
 	list_init(&made->saves);
@@ -119,9 +120,7 @@ int desk_open_model(struct desk **desk, const char *path, struct err *err)
 	*desk = NULL;
 	if (!made)
 		return ERR_MEMORY;
-	made->path = mem_text(path);
-	code = made->path ? weights_read(&made->weights, path, err)
-			  : err_memory(err, "a path", strlen(path));
+	code = weights_read_keep(&made->weights, &made->file, path, err);
 	w = made->weights;
 	if (!code)
 		code = schema_of_weights(&made->schema, w->schema, floats_of(w->net), path, err);
@@ -211,7 +210,8 @@ void desk_close(struct desk *desk)
 	live_close(desk->live);
 	weights_free(desk->weights);
 	schema_free(desk->schema);
-	mem_free(desk->path);
+	if (desk->file >= 0)
+		close(desk->file);
 	mem_free(desk->events);
 	pthread_cond_destroy(&desk->some);
 	pthread_mutex_destroy(&desk->lock);

@@ -75,6 +75,12 @@ const char *http_header(const struct http_request *request, const char *name);
 const char *http_param(const struct http_request *request, const char *name);
 
 /*
+ * What a proxy in front may read otherwise than we do: where such a request ends is anybody's
+ * guess, so the connection ends with it. NULL: all is well.
+ */
+const char *http_ambiguity(const struct http_request *request, const char *version);
+
+/*
  * A complete answer, an error as {"error": sentence}, and an additional header. All return
  * HTTP_DONE. 429 and 503 carry Retry-After, one second by default.
  */

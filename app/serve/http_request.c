@@ -26,6 +26,49 @@ const char *http_param(const struct http_request *request, const char *name)
 	return find(request->params, request->param_count, name, strcmp);
 }
 
+static bool has_controls(const char *words, char allowed)
+{
+	for (; words && *words; words++)
+		if (((unsigned char)*words < ' ' && *words != allowed) || *words == 0x7f)
+			return true;
+	return false;
+}
+
+static int count_headers(const struct http_request *request, const char *name)
+{
+	int count = 0;
+
+	for (int i = 0; i < request->header_count; i++)
+		count += !strcasecmp(request->headers[i].name, name);
+	return count;
+}
+
+const char *http_ambiguity(const struct http_request *request, const char *version)
+{
+	const char *coding = http_header(request, "Transfer-Encoding");
+	const int lengths = count_headers(request, "Content-Length");
+	bool odd = has_controls(request->path, 0);
+
+	for (int i = 0; i < request->param_count; i++)
+		odd |= has_controls(request->params[i].name, 0) ||
+		       has_controls(request->params[i].value, 0);
+	if (odd)
+		return "the path holds a control character";
+	for (int i = 0; i < request->header_count; i++)
+		if (strpbrk(request->headers[i].name, " \t\r\n"))
+			return "a header has a blank in its name";
+		else if (has_controls(request->headers[i].value, '\t'))
+			return "a header holds a control character";
+	if (lengths > 1 || (lengths && coding))
+		return "there is more than one length of the body";
+	if (count_headers(request, "Transfer-Encoding") > 1 ||
+		(coding && strcasecmp(coding, "chunked") != 0))
+		return "Transfer-Encoding: only chunked is known";
+	if (coding && !strcmp(version, "HTTP/1.0"))
+		return "Transfer-Encoding: is not for HTTP/1.0";
+	return NULL;
+}
+
 void http_wait(struct http_request *request)
 {
 	request->wait(request);

@@ -128,8 +128,21 @@ def pyretain_progress(context: Any, now: Any) -> int:
     return 1 if watch.progress(Progress(now.done, now.total, now.iterations)) else 0
 
 
+def filled(values: Any) -> Any:
+    """Masked numbers as nan, which is missing; NumPy would hand on what lies behind the mask."""
+    if isinstance(values, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in values):
+        values = np.ma.array(values)
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if values.dtype.kind not in "fiub" or not np.ma.is_masked(values):
+        return values.data
+    made = np.array(values.data, np.float32 if values.dtype == np.float32 else np.float64)
+    made[np.ma.getmaskarray(values)] = np.nan
+    return made
+
+
 def _converted(values: Any) -> Floats:
-    array = np.asarray(values)
+    array = np.asarray(filled(values))
     if array.dtype.kind not in "fiub":
         raise InputError(
             f"inputs are of type {array.dtype}, and numbers are needed; rows with names and "

@@ -13,7 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets  # type: ignor
 from sklearn.utils.validation import column_or_1d, validate_data  # type: ignore[import-untyped]
 
 from pyretain import estimator
-from pyretain._core import Floats, InputError, StateError
+from pyretain import labels as naming
+from pyretain._core import Floats, InputError, StateError, filled
 from pyretain.learner import Learner, Question
 
 LEAST = 300  # iterations that fit makes
@@ -148,7 +149,7 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._named = True
             return learner.encode(X, learn)
         made: Floats = validate_data(
-            self, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan"
+            self, filled(X), reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan"
         )
         return made
 
@@ -156,7 +157,7 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _labels(y: Any, count: int) -> npt.NDArray[Any]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
-        labels: npt.NDArray[Any] = column_or_1d(y, warn=True)
+        labels: npt.NDArray[Any] = column_or_1d(naming.unmasked(y), warn=True)
         if len(labels) != count:
             raise ValueError(f"X has {count} rows and y has {len(labels)}: they must be as many")
         return labels
@@ -209,7 +210,7 @@ class RetainClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_classification_targets(labels)
         self._learner = learner
         if classes is not None:
-            named = np.unique(classes)
+            named = np.unique(naming.unmasked(classes))
             if not first and not set(named.tolist()) <= set(learner.classes):
                 raise InputError(f"classes = {classes!r}: is not what the first call said")
             if first:

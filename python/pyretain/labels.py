@@ -38,8 +38,17 @@ def plain(label: Any) -> Hashable:
     return held
 
 
+def unmasked(labels: Any) -> Any:
+    """Labels, none of which may be masked: what lies behind a mask is no label."""
+    if np.ma.is_masked(labels):
+        at = int(np.flatnonzero(np.ma.getmaskarray(labels))[0])
+        raise InputError(f"label {at} is masked: a label must be known; leave its row out")
+    return labels
+
+
 def name_of(label: Hashable) -> str:
     """The class name of a label."""
+    unmasked(label)
     if isinstance(label, str) and type(label) is str:
         if "\0" in label:
             raise InputError(f"label {label!r}: a name cannot hold a zero byte")
@@ -48,8 +57,9 @@ def name_of(label: Hashable) -> str:
         hash(label)
     except TypeError:
         raise InputError(f"label {label!r}: labels must be hashable") from None
-    if isinstance(label, float) and math.isnan(label):
-        raise InputError("label nan: a label must be known; drop the step if it never comes")
+    unknown = isinstance(label, float) and math.isnan(label)
+    if unknown or type(label).__name__ in ("NAType", "NaTType"):
+        raise InputError(f"label {label}: a label must be known; drop the step if it never comes")
     name = repr(label)
     if type(label) not in _WRITTEN and " at 0x" in name:
         raise InputError(f"label {name}: has no text that is the same in another process")

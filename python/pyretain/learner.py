@@ -297,7 +297,7 @@ class Learner:
         if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
             labels = (labels,)
         elif isinstance(labels, np.ndarray):
-            labels = labels.tolist()
+            labels = naming.unmasked(labels).tolist()
         else:
             labels = list(labels)
         try:

@@ -26,7 +26,7 @@ def _value(value: Any) -> Any:
         return value
     if isinstance(value, np.generic):
         return _value(value.item())
-    if kind.__name__ in ("NAType", "NaTType"):
+    if kind.__name__ in ("NAType", "NaTType", "MaskedConstant"):
         return None
     if hasattr(value, "__float__"):
         try:

@@ -189,6 +189,37 @@ def test_refuses_other_mistakes(settings):
         learner.predict(np.zeros(4))
 
 
+def test_masked_numbers_are_missing(settings, stream):
+    told = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], np.float32)
+    gaps = [[False, True, False, False], [False] * 4]
+    whole = np.where(gaps, np.float32(np.nan), told)
+    masked = np.ma.MaskedArray(told, gaps)
+    with Learner(**settings, model_scale="running") as learner:
+        for inputs, labels in stream(20):
+            learner.learn(inputs, labels)
+        want = learner.predict_proba(whole)
+        assert not np.array_equal(want, learner.predict_proba(told))
+        for given in masked, masked.astype(int), list(masked), masked.copy(order="F"):
+            assert np.array_equal(want, learner.predict_proba(given))
+        assert np.array_equal(learner.predict_proba(told), learner.predict_proba(np.ma.MaskedArray(told)))
+
+
+def test_masked_values_of_rows_are_missing():
+    with Learner() as learner:
+        learner.encode([{"a": 1.5, "b": "x"}, {"a": 2, "b": "y"}])
+        want = learner.encode({"a": None, "b": None}, learn=False)
+        got = learner.encode({"a": np.ma.masked, "b": np.ma.masked}, learn=False)
+        assert np.array_equal(want, got, equal_nan=True)
+
+
+def test_refuses_masked_labels(settings):
+    with Learner(**settings) as learner:
+        for labels in (np.ma.MaskedArray([0, 1], [0, 1]), [0, np.ma.masked]):
+            with pytest.raises(InputError, match="masked"):
+                learner.learn(np.zeros((2, 4), np.float32), labels)
+        assert learner.metrics().samples == 0
+
+
 def test_errors_are_pythons_too():
     assert issubclass(InputError, ValueError)
     assert issubclass(pyretain.FileError, OSError)

@@ -105,6 +105,19 @@ def test_a_folder_keeps_the_words(tmp_path):
     assert np.array_equal(parted.predict_proba(frame), whole.predict_proba(frame))
 
 
+def test_masked_arrays(stream):
+    inputs, labels = next(iter(stream(1)))
+    gaps = np.zeros(inputs.shape, bool)
+    gaps[0, 0] = True
+    whole = np.where(gaps, np.nan, inputs)
+    made = [RetainClassifier(random_state=1).partial_fit(X, labels) for X in (whole, np.ma.MaskedArray(inputs, gaps))]
+    one, other = (each.predict_proba(np.ma.MaskedArray(inputs, gaps)) for each in made)
+    assert np.array_equal(one, other)
+    assert np.array_equal(one, made[0].predict_proba(whole))
+    with pytest.raises(ValueError, match="masked"):
+        RetainClassifier().fit(inputs, np.ma.MaskedArray(labels, gaps[:, 0]))
+
+
 def test_refuses():
     with pytest.raises(InputError, match="another kind"):
         model = RetainClassifier().partial_fit([[1.0], [2.0]], [0, 1])

@@ -119,6 +119,18 @@ def refuses_ambiguity(service):
             ("two codings", post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunked),
             ("chunks in HTTP/1.0", post.replace("1.1\r", "1.0\r") + "Transfer-Encoding: chunked\r\n\r\n" + chunked),
             ("a chunk of a negative size", post + "Transfer-Encoding: chunked\r\n\r\n-1\r\n" + body + "\r\n0\r\n\r\n"),
+            ("lines that end in LF", more.replace("\r", "")),
+            ("a request line that does", more.replace("\r", "", 1)),
+            ("a header that does", "GET /v1/state HTTP/1.1\r\nX: a\n" + host + "\r\n"),
+            ("a header that ends in a blank and LF", "GET /v1/state HTTP/1.1\r\n" + host + "X: a \n\r\n"),
+            ("an empty line that does", "GET /v1/state HTTP/1.1\r\n" + host + "\n"),
+            ("the same before a body", post + "Content-Length: 17\r\n\n" + body),
+            ("LF without headers", "GET /v1/state HTTP/1.0\r\n\n"),
+            ("CR in a header", "GET /v1/state HTTP/1.1\r\n" + host + "X: a\rY: b\r\n\r\n"),
+            ("a header over two lines", "GET /v1/state HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n"),
+            ("a raw zero byte in a path", "GET /v1/state\0x HTTP/1.1\r\n" + host + "\r\n"),
+            ("a raw zero byte in a header", "GET /v1/state HTTP/1.1\r\n" + host + "X: a\0b\r\n\r\n"),
+            ("a tab in a path", "GET /v1/state%09 HTTP/1.1\r\n" + host + "\r\n"),
             ("a header without a colon", "GET /v1/state HTTP/1.1\r\n" + host + "Xab\r\n\r\n"),
             ("a zero byte in a path", "GET /v1/state%00x HTTP/1.1\r\n" + host + "\r\n"),
             ("a zero byte in a parameter", "GET /v1/state?a=%00 HTTP/1.1\r\n" + host + "\r\n")):
@@ -126,6 +138,8 @@ def refuses_ambiguity(service):
         got = service.raw((words + more).encode(), 20)
         verdict(got.startswith(b"HTTP/1.1 400 ") and b"HTTP/1.1 200" not in got and time.monotonic() - begun < 10,
                 "%s: 400, and no more" % name, got[:400])
+    got = service.raw((more.replace("Host", "A: \r\nB:  b\tb \r\nCookie: a=1; b=2\r\nHost") + "\r\n" + more).encode(), 2)
+    verdict(got.count(b"HTTP/1.1 200") == 2, "odd but sound headers are taken, and an empty line between requests", got[:400])
 
 
 def standard_clients(service):
@@ -401,6 +415,11 @@ def serves_a_model(retain, folder, weights):
     verdict(service.post("/v1/predict", {"id": 1, "input": [1, 2]})[0] == 400, "and keeps nothing")
     verdict(service.post("/v1/label", {"id": 1, "label": 1})[0] == 404, "nor learns")
     verdict(service.get("/v1/model.safetensors")[1] == weights, "and gives itself")
+    os.rename(path, path + ".old")
+    os.symlink("/etc/hostname", path)
+    verdict(service.get("/v1/model.safetensors")[1] == weights, "though another file has its name by now")
+    os.remove(path)
+    verdict(service.get("/v1/model.safetensors")[1] == weights, "or none")
     verdict(service.end() == 0, "SIGTERM ends it")
 
 

@@ -157,6 +157,14 @@ void safetensors_close(struct safetensors *file)
 	mem_free(file);
 }
 
+int safetensors_release(struct safetensors *file)
+{
+	const int fd = file->fd;
+
+	file->fd = -1;
+	return fd;
+}
+
 const char *safetensors_path(const struct safetensors *file)
 {
 	return file->path;

@@ -34,6 +34,9 @@ struct safetensor {
 int safetensors_open(struct safetensors **file, const char *path, struct err *err);
 void safetensors_close(struct safetensors *file);
 
+/* Hands over the descriptor, which is the caller's to close; nothing can be read any more. */
+int safetensors_release(struct safetensors *file);
+
 const char *safetensors_path(const struct safetensors *file);
 uint64_t safetensors_size(const struct safetensors *file); /* of the file, in bytes */
 

@@ -379,7 +379,7 @@ static int fill(struct weights_held *held, const struct safetensors *file, struc
 	return code ? code : fill_scale(held, file, err);
 }
 
-int weights_read(struct weights **weights, const char *path, struct err *err)
+int weights_read_keep(struct weights **weights, int *kept, const char *path, struct err *err)
 {
 	struct weights_held *held = mem_new(1, sizeof(*held));
 	struct safetensors *file = NULL;
@@ -390,12 +390,19 @@ int weights_read(struct weights **weights, const char *path, struct err *err)
 	int code = safetensors_open(&file, path, err);
 	if (!code)
 		code = fill(held, file, err);
+	if (!code && kept)
+		*kept = safetensors_release(file);
 	safetensors_close(file);
 	if (code)
 		weights_free(&held->weights);
 	else
 		*weights = &held->weights;
 	return code;
+}
+
+int weights_read(struct weights **weights, const char *path, struct err *err)
+{
+	return weights_read_keep(weights, NULL, path, err);
 }
 
 void weights_free(struct weights *weights)

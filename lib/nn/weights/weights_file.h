@@ -43,6 +43,9 @@ int weights_save(const char *path, const struct weights *weights, struct err *er
  * weights_free, which accepts NULL.
  */
 int weights_read(struct weights **weights, const char *path, struct err *err);
+
+/* The same, and hands over the open file: what is at the path later may be another one. */
+int weights_read_keep(struct weights **weights, int *file, const char *path, struct err *err);
 void weights_free(struct weights *weights);
 
 /* Frees the weights, once they have been copied. The rest stays. */
