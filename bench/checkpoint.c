@@ -108,7 +108,8 @@ static int train(struct saved *saved, int size, struct err *err)
 
 	if (!code) {
 		rng_normals((struct rng){1, RNG_TEST}, 0, inputs, floats);
-		code = learner_reveal(saved->learner, inputs, labels, SAMPLES, err);
+		code = learner_reveal(
+			saved->learner, inputs, (union target *)(labels), SAMPLES, err);
 	}
 	if (!code)
 		code = learner_train(saved->learner, 1, err);

@@ -118,7 +118,8 @@ static int time_batch(struct bench *b, int which, struct least *least, struct er
 	drawn = now() - start;
 	for (int i = 0; i < BATCH; i++)
 		ids[i] %= RECORDS;
-	code = store_draw(b->store, ids, BATCH, b->iteration, 0, b->inputs, labels, err);
+	code = store_draw(
+		b->store, ids, BATCH, b->iteration, 0, b->inputs, (union target *)(labels), err);
 	all = now() - start;
 	least->batch = all < least->batch ? all : least->batch;
 	least->draw = drawn < least->draw ? drawn : least->draw;
@@ -165,7 +166,7 @@ static int go(const char *path, const int64_t sizes[2], struct err *err)
 		int32_t labels[BATCH] = {0};
 
 		for (int64_t i = 0; i < RECORDS && !code; i += BATCH)
-			code = store_add(bench.store, NULL, labels,
+			code = store_add(bench.store, NULL, (union target *)(labels),
 				RECORDS - i < BATCH ? (int)(RECORDS - i) : BATCH, err);
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !code; i++)

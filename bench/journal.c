@@ -43,7 +43,7 @@ static int time_adding(struct journal *journal, const float *inputs, const int32
 	for (int i = 0; i < steps && !code; i++) {
 		const double before = clock_now();
 
-		code = journal_add(journal, inputs, labels, step, err);
+		code = journal_add(journal, inputs, (union target *)(labels), step, err);
 		each[i] = clock_now() - before;
 	}
 	if (!code) {
@@ -69,7 +69,7 @@ static int time_fetching(struct journal *journal, size_t floats, struct err *err
 		for (uint64_t k = 0; k < BATCH; k++)
 			ids[k] = (int64_t)rng_below(
 				draws, i * BATCH + k, (uint64_t)journal_added(journal));
-		code = journal_read(journal, ids, BATCH, inputs, labels, err);
+		code = journal_read(journal, ids, BATCH, inputs, (union target *)(labels), err);
 	}
 	if (!code) {
 		print_speed("fetch", clock_now() - start, BATCH * BATCHES, floats);

@@ -83,14 +83,14 @@ static void made_free(struct store *store)
 	free(store);
 }
 
-static int made_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int made_add(struct store *store, const float *inputs, const union target *labels, int n,
+	struct err *err)
 {
 	return 0;
 }
 
 static int made_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	for (int i = 0; i < n; i++) {
 		float *input = inputs + (size_t)i * store->floats;
@@ -100,7 +100,7 @@ static int made_fetch(struct store *store, const int64_t *ids, int n, float *inp
 				(float)((k * 2654435761u + (uint64_t)ids[i] * 40503u) >> 7 & 255) /
 					128 -
 				1;
-		labels[i] = (int32_t)(ids[i] % 10);
+		labels[i].class = (int32_t)(ids[i] % 10);
 	}
 	return 0;
 }
@@ -188,12 +188,12 @@ static int lead(struct bench *b)
 {
 	struct learner *learner = NULL;
 	double *seconds = calloc((size_t)b->iterations, sizeof(*seconds));
-	int32_t labels[STEP];
+	union target labels[STEP];
 	struct err err = {0};
 	int code = learner_new(&learner, &b->config, b->store, &err);
 
 	for (int i = 0; i < STEP; i++)
-		labels[i] = i % 10;
+		labels[i].class = i % 10;
 	if (!code)
 		code = learner_reveal(learner, NULL, labels, STEP, &err);
 	if (!code)

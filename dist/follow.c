@@ -13,7 +13,7 @@ struct follower {
 	size_t floats; /* of an input */
 	/* What rank 0 sends, and scratch for unused answers. */
 	float *inputs, *logits;
-	int32_t *labels;
+	union target *labels;
 	int64_t *ids;
 	size_t inputs_room, logits_room, labels_room, ids_room;
 };

@@ -18,7 +18,7 @@ struct bench {
 	struct runner *runner;
 	struct optimizer *optimizer;
 	float *params, *stats, *grad, *input, *logits;
-	int32_t *labels;
+	union target *labels;
 	double *times;
 	int steps;
 	float loss;
@@ -77,7 +77,8 @@ static int make_data(struct bench *b, struct err *err)
 	net_init(b->net, 1, b->params, b->stats);
 	rng_normals((struct rng){1, RNG_TEST}, 0, b->input, floats);
 	for (size_t i = 0; i < n; i++)
-		b->labels[i] = (int32_t)rng_below((struct rng){2, RNG_TEST}, i, spec->classes);
+		b->labels[i].class =
+			(int32_t)rng_below((struct rng){2, RNG_TEST}, i, spec->classes);
 	return 0;
 }
 

@@ -76,7 +76,7 @@ static int count_part(struct survey *s, int part, int64_t *counts, struct err *e
 {
 	const int64_t samples = s->info->source.samples;
 	const int64_t end = samples * (part + 1) / DATA_PARTS;
-	int32_t labels[LABELS];
+	union target labels[LABELS];
 	int64_t ids[LABELS];
 
 	for (int64_t at = samples * part / DATA_PARTS; at < end; at += LABELS) {
@@ -89,7 +89,7 @@ static int count_part(struct survey *s, int part, int64_t *counts, struct err *e
 		if (code)
 			return code;
 		for (int i = 0; i < n; i++)
-			counts[labels[i]]++;
+			counts[labels[i].class]++;
 	}
 	return 0;
 }

@@ -20,7 +20,7 @@ struct work {
 	struct runner *runner;
 	int n; /* samples */
 	float *params, *stats, *grad, *input, *logits, *losses, loss;
-	int32_t *labels;
+	union target *labels;
 };
 
 static void work_release(struct work *work)
@@ -120,7 +120,7 @@ static int read_labels(struct work *work, struct err *err)
 				"%s: label %d is %" PRId64
 				", which is not one of the classes 0 to %d",
 				path, i, values[i], classes - 1);
-		work->labels[i] = (int32_t)values[i];
+		work->labels[i].class = (int32_t)values[i];
 	}
 	return code;
 }

@@ -73,7 +73,8 @@ static const char *name_of(const void *names, int32_t label)
 
 static void say_prediction(struct jwriter *line, const struct answer *answer)
 {
-	const struct answers_class class = {answer->label, name_of(answer->names, answer->label)};
+	const int32_t label = answer->label.class;
+	const struct answers_class class = {label, name_of(answer->names, label)};
 	const struct answers_top top = {
 		answer->logits, answer->classes, answer->top, name_of, answer->names};
 
@@ -83,9 +84,10 @@ static void say_prediction(struct jwriter *line, const struct answer *answer)
 
 static void say_sample(struct jwriter *line, const struct answer *answer)
 {
+	const int32_t label = answer->label.class;
+
 	jwriter_raw(line, "id", answer->id);
-	add_class(line, "label",
-		(struct answers_class){answer->label, name_of(answer->names, answer->label)});
+	add_class(line, "label", (struct answers_class){label, name_of(answer->names, label)});
 	jwriter_whole(line, "sample", answer->sample);
 }
 

@@ -79,7 +79,7 @@ int live_line_label(struct event *line, int64_t label, const struct live_line_sh
 		return err_set(err, ERR_INPUT, "%s: label: %" PRId64 " is not from 0 to %d, %s",
 			where, label, shape->classes - 1,
 			shape->grows ? "what model.classes_most allows" : "the classes there are");
-	line->label = (int32_t)label;
+	line->label.class = (int32_t)label;
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "nn/rank.h"
+#include "eval/guess.h"
 #include "session/rollback.h"
 #include "stored/stored_impl.h"
 #include "streams/source_store.h"
@@ -32,8 +32,9 @@ static int meet_part(
 	if (!code)
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
 	if (!code)
-		rank_labels(s->logits, s->run.classes, s->labels + at, n, s->predicted + at,
-			s->rank + at);
+		for (int i = 0; i < n; i++)
+			guess_best(s->logits + (size_t)i * (size_t)s->run.classes, s->run.classes,
+				s->guesses + (size_t)(at + i) * TARGET_GUESS);
 	return code;
 }
 
@@ -92,9 +93,9 @@ static int meet_step(struct stored *s, struct err *err)
 	if (!code && s->users)
 		code = source_users(s->source, s->ids, n, s->users, err);
 	if (!code && s->users)
-		album_step(&s->album, s->users, s->predicted, s->labels, n);
+		album_step(&s->album, s->users, s->guesses, s->labels, n);
 	if (!code)
-		run_score(&s->run, s->predicted, s->rank, s->labels, n);
+		run_score(&s->run, s->guesses, s->labels, n);
 	return code;
 }
 

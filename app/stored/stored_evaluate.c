@@ -23,13 +23,13 @@ static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 	enum matrix_model place, int64_t first, int n, struct err *err)
 {
 	const int code = learner_predict(s->run.learner, model, NULL, n, s->logits, err);
+	int32_t predicted[STORED_BATCH], rank[STORED_BATCH];
 
 	if (code)
 		return code;
-	rank_labels(s->logits, s->run.classes, s->labels, n, s->predicted, s->rank);
+	rank_labels(s->logits, s->run.classes, target_classes(s->labels), n, predicted, rank);
 	for (int i = 0; i < n; i++)
-		matrix_hit(
-			matrix, place, stored_bin(s, first + i), s->rank[i] == 1, s->rank[i] <= 5);
+		matrix_hit(matrix, place, stored_bin(s, first + i), rank[i] == 1, rank[i] <= 5);
 	return 0;
 }
 

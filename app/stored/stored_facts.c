@@ -20,7 +20,7 @@ static bool add_part(struct source *source, enum source_part part, int64_t sampl
 	for (int64_t i = 0; i < count; i++) {
 		const int64_t id = i * (samples / count) + samples / count / 2;
 		struct err err;
-		int32_t label;
+		union target label;
 
 		if (source_inputs(source, part, &id, 1, inputs, &err) ||
 			source_labels(source, part, &id, 1, &label, &err))

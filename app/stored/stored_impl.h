@@ -29,8 +29,8 @@ struct stored {
 	/* Scratch for STORED_BATCH samples, and for the labels of a time step. */
 	float *logits;
 	int64_t *ids;
-	int32_t *labels, *predicted, *rank;
-	int64_t *users; /* of a time step; NULL: unknown */
+	union target *labels, *guesses; /* guesses: TARGET_GUESS for each label */
+	int64_t *users;                 /* of a time step; NULL: unknown */
 	struct album album;
 };
 

@@ -327,11 +327,9 @@ static int make_buffers(struct stored *s, struct err *err)
 	s->logits = mem_new((size_t)STORED_BATCH * (size_t)s->run.classes, sizeof(*s->logits));
 	s->ids = mem_new(all, sizeof(*s->ids));
 	s->labels = mem_new(all, sizeof(*s->labels));
-	s->predicted = mem_new(all, sizeof(*s->predicted));
-	s->rank = mem_new(all, sizeof(*s->rank));
+	s->guesses = mem_new(TARGET_GUESS * all, sizeof(*s->guesses));
 	s->users = info->users ? mem_new(all, sizeof(*s->users)) : NULL;
-	if (!s->logits || !s->ids || !s->labels || !s->predicted || !s->rank ||
-		(info->users && !s->users))
+	if (!s->logits || !s->ids || !s->labels || !s->guesses || (info->users && !s->users))
 		return err_memory(err, "a run's batch",
 			(size_t)STORED_BATCH * (size_t)s->run.classes * sizeof(*s->logits));
 	for (int64_t id = 0; id < info->evals; id++) {
@@ -455,8 +453,7 @@ void stored_close(struct stored *stored)
 	mem_free(stored->ids);
 	mem_free(stored->logits);
 	mem_free(stored->labels);
-	mem_free(stored->predicted);
-	mem_free(stored->rank);
+	mem_free(stored->guesses);
 	mem_free(stored->users);
 	mem_free(stored);
 }

@@ -98,7 +98,7 @@ int source_inputs(struct source *source, enum source_part part, const int64_t *i
 }
 
 int source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	const int code = check_ids(source, part, ids, n, err);
 

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/state.h"
+#include "target/target.h"
 
 struct source;
 
@@ -61,7 +62,7 @@ struct source_type {
 	int (*inputs)(struct source *source, enum source_part part, const int64_t *ids, int n,
 		float *inputs, struct err *err);
 	int (*labels)(struct source *source, enum source_part part, const int64_t *ids, int n,
-		int32_t *labels, struct err *err);
+		union target *labels, struct err *err);
 	/* If info has users: see source_users. */
 	void (*users)(struct source *source, const int64_t *ids, int n, int64_t *users);
 	/* Samples for training, see source_draw; NULL: unchanged. */
@@ -107,7 +108,7 @@ const struct source_info *source_info(const struct source *source);
 int source_inputs(struct source *source, enum source_part part, const int64_t *ids, int n,
 	float *inputs, struct err *err);
 int source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
-	int32_t *labels, struct err *err);
+	union target *labels, struct err *err);
 double source_eval_time(const struct source *source, int64_t id);
 
 /* If info has users: a number for each sample of the stream that identifies its user. */

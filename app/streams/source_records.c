@@ -208,7 +208,7 @@ static int data_inputs(struct source *source, enum source_part part, const int64
 
 /* Labels are asked for after inputs, so the substitutes are known by then. */
 static int data_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	struct data *data = (struct data *)source;
 
@@ -216,7 +216,7 @@ static int data_labels(struct source *source, enum source_part part, const int64
 		const int64_t sample = ids[i] + (part == SOURCE_EVAL ? data->order.samples : 0);
 		const uint32_t record = record_of(data, substitutes_find(&data->bad, sample));
 
-		labels[i] = data->order.class_of[records_look(data->records, record).label];
+		labels[i].class = data->order.class_of[records_look(data->records, record).label];
 	}
 	return 0;
 }

@@ -36,25 +36,25 @@ static char *row_at(const struct source_store *s, int64_t id)
 
 static bool row_filled(const struct source_store *s, int64_t id)
 {
-	return id < s->capacity && store_row_label(&s->store, row_at(s, id)) != 0;
+	return id < s->capacity && store_row_label(&s->store, row_at(s, id)).class != 0;
 }
 
-static void row_keep(struct source_store *s, int64_t id, const float *input, int32_t label)
+static void row_keep(struct source_store *s, int64_t id, const float *input, union target label)
 {
 	if (id >= s->capacity)
 		return;
-	store_row_put(&s->store, row_at(s, id), input, label + 1);
+	store_row_put(&s->store, row_at(s, id), input, (union target){.class = ~label.class});
 }
 
-void source_store_keep(
-	struct store *store, const int64_t *ids, const float *inputs, const int32_t *labels, int n)
+void source_store_keep(struct store *store, const int64_t *ids, const float *inputs,
+	const union target *labels, int n)
 {
 	for (int i = 0; i < n; i++)
 		row_keep(mine(store), ids[i], inputs + (size_t)i * store->floats, labels[i]);
 }
 
-static int source_store_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int source_store_add(struct store *store, const float *inputs, const union target *labels,
+	int n, struct err *err)
 {
 	struct source_store *s = mine(store);
 	const int64_t samples = source_info(s->source)->samples;
@@ -70,7 +70,7 @@ static int source_store_add(
 
 /* Has the source make samples and keeps those that there is room for. */
 static int rows_make(struct source_store *s, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	int code = source_inputs(s->source, SOURCE_STREAM, ids, n, inputs, err);
 
@@ -82,7 +82,7 @@ static int rows_make(struct source_store *s, const int64_t *ids, int n, float *i
 }
 
 static int source_store_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	struct source_store *s = mine(store);
 	int code = 0, next;
@@ -98,7 +98,7 @@ static int source_store_fetch(struct store *store, const int64_t *ids, int n, fl
 			const char *row = row_at(s, ids[i]);
 
 			memcpy(input, row, store->floats * sizeof(float));
-			labels[i] = store_row_label(store, row) - 1;
+			labels[i].class = ~store_row_label(store, row).class;
 			continue;
 		}
 		while (next < n && !row_filled(s, ids[next]))
@@ -109,7 +109,7 @@ static int source_store_fetch(struct store *store, const int64_t *ids, int n, fl
 }
 
 static int source_store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration,
-	int at, float *inputs, int32_t *labels, struct err *err)
+	int at, float *inputs, union target *labels, struct err *err)
 {
 	struct source *source = mine(store)->source;
 	int code;

@@ -16,7 +16,7 @@
 int source_store_new(struct store **store, struct source *source, size_t cache, struct err *err);
 
 /* Offers samples to the cache, before they are added, so that they are not read again. */
-void source_store_keep(
-	struct store *store, const int64_t *ids, const float *inputs, const int32_t *labels, int n);
+void source_store_keep(struct store *store, const int64_t *ids, const float *inputs,
+	const union target *labels, int n);
 
 #endif

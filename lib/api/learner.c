@@ -170,8 +170,7 @@ static void guess(const struct retain_learner *learner, const struct serving_cal
 	const int classes = learner->run->classes, known = learner_classes(learner->run->learner);
 
 	for (size_t i = 0; i < call->count; i++)
-		guess_best(
-			logits + i * (size_t)classes, known, step->guesses + i * JOURNAL_GUESSES);
+		guess_best(logits + i * (size_t)classes, known, step->guesses + i * TARGET_GUESS);
 	serving_say(call, classes, known, logits);
 }
 
@@ -289,7 +288,7 @@ static const struct waiting_step *find_step(struct retain_learner *learner, uint
 
 /* What became of a step that waited: labels, or NULL if they will never come. */
 static int end_step(struct retain_learner *learner, uint64_t ticket,
-	const struct waiting_step *step, const int32_t *labels, struct err *err)
+	const struct waiting_step *step, const union target *labels, struct err *err)
 {
 	struct journal *journal = learner->session->journal;
 	const char **keys = journal ? waiting_keys(step, ticket) : NULL;
@@ -311,7 +310,7 @@ static int end_step(struct retain_learner *learner, uint64_t ticket,
 }
 
 /* To be called inside the gate. */
-static int reveal(struct retain_learner *learner, uint64_t ticket, const int32_t *labels,
+static int reveal(struct retain_learner *learner, uint64_t ticket, const union target *labels,
 	size_t count, struct err *err)
 {
 	struct waiting_step *former;
@@ -344,7 +343,7 @@ int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket t
 		code = api_learner_enter(learner, __func__, inner(err));
 	if (code)
 		return code;
-	code = reveal(learner, ticket.number, labels, count, inner(err));
+	code = reveal(learner, ticket.number, targets_of_classes(labels), count, inner(err));
 	api_learner_leave(learner);
 	return code;
 }

@@ -17,7 +17,7 @@ static int step_room(struct waiting_step **step, size_t floats, int count, struc
 	if (made) {
 		made->count = count;
 		made->inputs = mem_new(size, sizeof(*made->inputs));
-		made->guesses = mem_new(n * JOURNAL_GUESSES, sizeof(*made->guesses));
+		made->guesses = mem_new(n * TARGET_GUESS, sizeof(*made->guesses));
 	}
 	if (made && made->inputs && made->guesses)
 		return 0;
@@ -170,7 +170,7 @@ int waiting_load(struct waiting_step **step, struct journal *journal, uint64_t t
 
 		key_of(key, ticket, i);
 		code = journal_look(journal, key, (*step)->inputs + (size_t)i * floats,
-			(*step)->guesses + (ptrdiff_t)i * JOURNAL_GUESSES, &found, err);
+			(*step)->guesses + (ptrdiff_t)i * TARGET_GUESS, &found, err);
 	}
 	if (code) {
 		waiting_step_free(*step);

@@ -13,8 +13,8 @@
 struct waiting_step {
 	uint64_t ticket;
 	int count;
-	float *inputs;    /* a copy */
-	int32_t *guesses; /* JOURNAL_GUESSES for each input, to be filled in */
+	float *inputs;         /* a copy */
+	union target *guesses; /* TARGET_GUESS for each input, to be filled in */
 };
 
 /* Zeroed, with its first ticket set: empty. */

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-void album_step(struct album *album, const int64_t *users, const int32_t *predicted,
-	const int32_t *labels, int n)
+void album_step(struct album *album, const int64_t *users, const union target *guesses,
+	const union target *labels, int n)
 {
 	int64_t user = 0;
 	int size = 0, right = 0;
@@ -16,7 +16,7 @@ void album_step(struct album *album, const int64_t *users, const int32_t *predic
 			break;
 		user = users[i];
 		size++;
-		right += predicted[i] == labels[i];
+		right += guesses[i * TARGET_GUESS].class == labels[i].class;
 	}
 	if (size) {
 		album->steps++;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/state.h"
+#include "target/target.h"
 
 /* Zeroed: no step yet. */
 struct album {
@@ -27,8 +28,8 @@ struct album {
 };
 
 /* Counts a time step; users are identified by distinct numbers. */
-void album_step(struct album *album, const int64_t *users, const int32_t *predicted,
-	const int32_t *labels, int n);
+void album_step(struct album *album, const int64_t *users, const union target *guesses,
+	const union target *labels, int n);
 
 /* In [0, 1]; NAN before the first album. */
 double album_top1(const struct album *album);

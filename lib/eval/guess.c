@@ -21,9 +21,9 @@ void guess_most(const float *logits, int classes, int32_t *best, int count)
 	}
 }
 
-void guess_best(const float *logits, int classes, int32_t best[JOURNAL_GUESSES])
+void guess_best(const float *logits, int classes, union target best[TARGET_GUESS])
 {
-	guess_most(logits, classes, best, JOURNAL_GUESSES);
+	guess_most(logits, classes, &best->class, TARGET_GUESS);
 }
 
 double guess_probability(const float *logits, int classes, int32_t of)
@@ -47,16 +47,11 @@ void guess_probabilities(const float *logits, int classes, int width, float *out
 		out[c] = c < classes ? (float)(exp((double)logits[c] - most) / sum) : 0;
 }
 
-void guess_rank(
-	const int32_t *guesses, const int32_t *labels, int n, int32_t *predicted, int32_t *rank)
+int guess_rank(const union target guesses[TARGET_GUESS], int32_t label)
 {
-	for (int i = 0; i < n; i++) {
-		const int32_t *best = guesses + (size_t)i * JOURNAL_GUESSES;
-		int place = 0;
+	int place = 0;
 
-		while (place < JOURNAL_GUESSES && best[place] != labels[i])
-			place++;
-		predicted[i] = best[0];
-		rank[i] = place + 1;
-	}
+	while (place < TARGET_GUESS && guesses[place].class != label)
+		place++;
+	return place + 1;
 }

@@ -7,13 +7,13 @@
 
 #include <stdint.h>
 
-#include "store/journal.h"
+#include "target/target.h"
 
 /*
  * The classes of the largest logits, in descending order; ties go to the lower class. -1 if there
  * are no more classes.
  */
-void guess_best(const float *logits, int classes, int32_t best[JOURNAL_GUESSES]);
+void guess_best(const float *logits, int classes, union target best[TARGET_GUESS]);
 void guess_most(const float *logits, int classes, int32_t *best, int count);
 
 /* The softmax probability of a class. */
@@ -23,10 +23,9 @@ double guess_probability(const float *logits, int classes, int32_t of);
 void guess_probabilities(const float *logits, int classes, int width, float *out);
 
 /*
- * For each of n samples with JOURNAL_GUESSES guesses each: the first guess, and the rank of its
- * label among them, from 1; JOURNAL_GUESSES + 1 if it is not among them.
+ * The rank of a label among the guesses for its sample, from 1; TARGET_GUESS + 1 if it is not
+ * among them.
  */
-void guess_rank(
-	const int32_t *guesses, const int32_t *labels, int n, int32_t *predicted, int32_t *rank);
+int guess_rank(const union target guesses[TARGET_GUESS], int32_t label);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "eval/guess.h"
 
 struct prequential {
 	int classes, window;
@@ -109,8 +110,8 @@ static void reveal(struct prequential *meter, int32_t label)
 	meter->last[label] = ++meter->revealed;
 }
 
-void prequential_step(struct prequential *meter, const int32_t *predicted, const int32_t *rank,
-	const int32_t *labels, int n)
+void prequential_step(
+	struct prequential *meter, const union target *guesses, const union target *labels, int n)
 {
 	const int32_t guess = blind_guess(meter);
 	int top1 = 0, top5 = 0, blind = 0;
@@ -118,12 +119,14 @@ void prequential_step(struct prequential *meter, const int32_t *predicted, const
 	if (n <= 0)
 		return;
 	for (int i = 0; i < n; i++) {
-		assert(labels[i] >= 0 && labels[i] < meter->classes);
-		assert(rank[i] >= 1);
-		top1 += predicted[i] == labels[i];
-		top5 += rank[i] <= 5;
-		blind += guess == labels[i];
-		reveal(meter, labels[i]);
+		const int32_t label = labels[i].class;
+		const int rank = guess_rank(guesses + (size_t)i * TARGET_GUESS, label);
+
+		assert(label >= 0 && label < meter->classes);
+		top1 += rank == 1;
+		top5 += rank <= TARGET_GUESS;
+		blind += guess == label;
+		reveal(meter, label);
 	}
 	meter->steps++;
 	meter->top1 += (double)top1 / n;

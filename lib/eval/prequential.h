@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/state.h"
+#include "target/target.h"
 
 struct prequential;
 
@@ -22,13 +23,12 @@ void prequential_free(struct prequential *meter);
 int prequential_classes(struct prequential *meter, int classes, struct err *err);
 
 /*
- * Counts a time step, its samples in time order. predicted[i] is the model's most probable class
- * for sample i; rank[i] is the rank of the true label, 1 for the first. Labels are 0 ..
- * classes-1. Steps have equal weight, whatever their number of samples; empty steps do not count.
+ * Counts a time step, its samples in time order: TARGET_GUESS classes for each, best first, and
+ * its label, 0 .. classes-1. Steps have equal weight, whatever their number of samples; empty steps do not count.
  * Allocates nothing and takes O(n + classes).
  */
-void prequential_step(struct prequential *meter, const int32_t *predicted, const int32_t *rank,
-	const int32_t *labels, int n);
+void prequential_step(
+	struct prequential *meter, const union target *guesses, const union target *labels, int n);
 
 /*
  * Accuracy in [0, 1], as a mean over all steps; 0 before the first: top 1, top 5, and of the

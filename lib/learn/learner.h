@@ -27,6 +27,7 @@
 #include "optim/schedule.h"
 #include "optim/scores.h"
 #include "store/store.h"
+#include "target/target.h"
 
 /* Work reported as it happens; the owner keeps the ledger. */
 enum learner_work {
@@ -171,7 +172,7 @@ int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, c
  * NULL. A label outside the classes is an error, unless classes may grow: then it adds outputs to
  * the net. A failure changes nothing; the step may be revealed again.
  */
-int learner_reveal(struct learner *learner, const float *inputs, const int32_t *labels, int n,
+int learner_reveal(struct learner *learner, const float *inputs, const union target *labels, int n,
 	struct err *err);
 
 /* Lets classes grow from now on, up to this number; existing ones stay. */

@@ -70,7 +70,7 @@ struct learner_leaving {
 struct learner_room {
 	float *inputs, *logits, *losses, *weights;
 	int64_t *ids;
-	int32_t *labels;
+	union target *labels;
 };
 
 /* Prefetch of a batch that will probably be drawn. */

@@ -13,7 +13,7 @@ static void scale_here(const struct learner *learner, float *inputs, int n)
 
 /* iteration 0: samples as they are */
 static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t iteration, bool all,
-	float *inputs, int32_t *labels, struct err *err)
+	float *inputs, union target *labels, struct err *err)
 {
 	struct learner_peers *peers = learner->config.peers;
 	int first = 0, count = n, code;
@@ -36,19 +36,19 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 }
 
 int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	return bring(learner, ids, n, 0, false, inputs, labels, err);
 }
 
 int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
-	float *inputs, int32_t *labels, struct err *err)
+	float *inputs, union target *labels, struct err *err)
 {
 	return bring(learner, ids, n, iteration, false, inputs, labels, err);
 }
 
 int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	return bring(learner, ids, n, 0, true, inputs, labels, err);
 }

@@ -118,7 +118,7 @@ static int offer_samples(struct learner *learner, struct learner_step *step, str
 	int code = 0;
 
 	for (int i = 0; i < step->n && !code; i++)
-		code = offer(learner, step->first + i, step->labels[i], err);
+		code = offer(learner, step->first + i, step->labels[i].class, err);
 	return code;
 }
 
@@ -192,8 +192,8 @@ static step_stage *const stages[] = {
 	end_step,
 };
 
-static int take_step(
-	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int take_step(struct learner *learner, const float *inputs, const union target *labels,
+	int n, struct err *err)
 {
 	struct learner_step step = {.first = store_count(learner->store),
 		.inputs = inputs,
@@ -209,32 +209,32 @@ static int take_step(
 }
 
 /* Refuses labels that cannot be; and how many classes there are with these. */
-static int check_labels(
-	const struct learner *learner, const int32_t *labels, int n, int *classes, struct err *err)
+static int check_labels(const struct learner *learner, const union target *labels, int n,
+	int *classes, struct err *err)
 {
 	const int most = learner->config.classes_most;
 	const long long first = store_count(learner->store);
 
 	*classes = net_spec(learner->net)->classes;
 	for (int i = 0; i < n; i++) {
-		if (labels[i] >= 0 && labels[i] < *classes)
+		if (labels[i].class >= 0 && labels[i].class < *classes)
 			continue;
-		if (labels[i] < 0 || !most)
+		if (labels[i].class < 0 || !most)
 			return err_set(err, ERR_INPUT,
-				"label %d of sample %lld: there are %d classes", labels[i],
+				"label %d of sample %lld: there are %d classes", labels[i].class,
 				first + i, *classes);
-		if (labels[i] >= most)
+		if (labels[i].class >= most)
 			return err_set(err, ERR_INPUT,
 				"label %d of sample %lld: model.classes_most = %d allows labels up "
 				"to %d; if there are more classes, set it higher",
-				labels[i], first + i, most, most - 1);
-		*classes = labels[i] + 1;
+				labels[i].class, first + i, most, most - 1);
+		*classes = labels[i].class + 1;
 	}
 	return 0;
 }
 
-static int reveal(
-	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int reveal(struct learner *learner, const float *inputs, const union target *labels, int n,
+	struct err *err)
 {
 	const int64_t first = store_count(learner->store);
 	struct learner *former = NULL;
@@ -249,8 +249,8 @@ static int reveal(
 	return code;
 }
 
-int learner_reveal(
-	struct learner *learner, const float *inputs, const int32_t *labels, int n, struct err *err)
+int learner_reveal(struct learner *learner, const float *inputs, const union target *labels, int n,
+	struct err *err)
 {
 	const struct learner_call call = {
 		LEARNER_CALL_REVEAL, n, .inputs = inputs, .labels = labels};

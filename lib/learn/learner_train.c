@@ -51,8 +51,9 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 	learner_tell(learner, LEARNER_VALIDATE, n);
 	for (int i = 0; i < n; i++)
 		loss += learner->room.losses[i];
-	*score = (struct score){loss / n,
-		(double)rank_hits(learner->room.logits, classes, learner->room.labels, n) / n};
+	*score = (struct score){loss / n, (double)rank_hits(learner->room.logits, classes,
+						  target_classes(learner->room.labels), n) /
+						  n};
 	return 0;
 }
 

@@ -29,11 +29,11 @@ double learner_rate(const struct learner *learner, int64_t k);
  * those that the runner reads or, from learner_fetch_all, all of them.
  */
 int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err);
+	union target *labels, struct err *err);
 int learner_fetch(struct learner *learner, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err);
+	union target *labels, struct err *err);
 int learner_draw(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
-	float *inputs, int32_t *labels, struct err *err);
+	float *inputs, union target *labels, struct err *err);
 int learner_scaled(struct learner *learner, const float **inputs, int n, struct err *err);
 /*
  * Samples of a time step, from id `first` on: the owner's inputs or, if NULL, the store's. At

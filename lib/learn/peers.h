@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/state.h"
+#include "target/target.h"
 
 struct learner;
 struct learner_config;
@@ -40,7 +41,7 @@ struct learner_call {
 	int64_t count;
 	double factor;
 	const float *inputs;
-	const int32_t *labels;
+	const union target *labels;
 	const int64_t *ids;
 	struct state *state;
 	const struct learner_config *config;
@@ -56,7 +57,7 @@ struct learner_batch {
 	uint64_t iteration; /* whose training batch it is; 0: samples without augmentation */
 	bool all;           /* inputs of all samples; else only those that the runner reads */
 	float *inputs;
-	int32_t *labels; /* of all samples, always */
+	union target *labels; /* of all samples, always */
 };
 
 struct learner_peers {

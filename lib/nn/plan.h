@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "nn/engine.h"
 #include "nn/net.h"
+#include "target/target.h"
 
 enum plan_mode {
 	PLAN_TRAIN,   /* forward and backward */
@@ -51,7 +52,7 @@ typedef void plan_final_fn(void *context, size_t from);
 /* Inputs and outputs of one run. */
 struct plan_run {
 	const float *input;
-	const int32_t *labels;          /* with losses */
+	const union target *labels;     /* with losses */
 	const float *weights;           /* with grad: as in struct runner_batch, never NULL */
 	float *losses;                  /* one per sample, or NULL; required with grad */
 	const struct sample_loss *loss; /* for gradients; NULL: cross-entropy */

@@ -196,10 +196,10 @@ int runner_check_labels(
 	const int classes = net_spec(runner->net)->classes;
 
 	for (int i = 0; i < batch->n; i++)
-		if (batch->labels[i] < 0 || batch->labels[i] >= classes)
+		if (batch->labels[i].class < 0 || batch->labels[i].class >= classes)
 			return err_set(err, ERR_INPUT,
-				"label %d of the batch is %d: must be 0 to %d", i, batch->labels[i],
-				classes - 1);
+				"label %d of the batch is %d: must be 0 to %d", i,
+				batch->labels[i].class, classes - 1);
 	return 0;
 }
 

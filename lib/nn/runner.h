@@ -17,6 +17,7 @@
 #include "nn/packed.h"
 #include "nn/sample_loss.h"
 #include "nn/slices.h"
+#include "target/target.h"
 
 struct runner;
 
@@ -34,7 +35,7 @@ void runner_reads(const struct runner *runner, int n, int *first, int *count);
 
 struct runner_batch {
 	const float *input;
-	const int32_t *labels;
+	const union target *labels;
 	const float *weights; /* weight of each sample's loss; NULL: 1/n each, the mean */
 	int n;
 	const struct sample_loss *loss; /* for gradients; NULL: cross-entropy */

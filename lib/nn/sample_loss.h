@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "target/target.h"
+
 struct ops;
 
 struct sample_loss {
@@ -19,7 +21,7 @@ struct sample_loss {
 	 * the logits, times weight. The logits are not modified.
 	 */
 	float (*value)(const struct sample_loss *loss, const struct ops *ops, int at,
-		const float *logits, int32_t label, float weight, float *grad);
+		const float *logits, union target label, float weight, float *grad);
 	int classes;
 	float *rows; /* for the runner: two rows of classes for each sample of the batch */
 };

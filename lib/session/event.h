@@ -43,7 +43,7 @@ const char *event_where(struct event_place place, char out[EVENT_WHERE]);
 struct event {
 	char id[JOURNAL_KEY + 1]; /* as JSON: 17 or "a" with its quotes */
 	bool has_input, has_label;
-	int32_t label;
+	union target label;
 	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label is a number */
 	bool negative;             /* the name is a negative number, not text */
 	struct answers_wish wish;
@@ -64,7 +64,7 @@ struct answer {
 	struct event_place place;
 	const char *id; /* empty: unknown, for errors only */
 	const struct class_list *names;
-	int32_t label;      /* predicted, or the sample's; -1: no class exists yet */
+	union target label; /* predicted, or the sample's; TARGET_NONE: no class exists yet */
 	double probability; /* of the prediction; NAN: unknown */
 	/* The prediction's logits, and how many classes to return; NULL: it was made earlier. */
 	const float *logits;

@@ -50,6 +50,7 @@
 #include "session/metrics_file.h"
 #include "session/tensorboard.h"
 #include "store/store.h"
+#include "target/target.h"
 
 struct run;
 
@@ -207,8 +208,8 @@ int run_try_learner(struct run *run, struct learner_config *config, struct err *
 int run_journal_floats(struct run *run, size_t *floats, struct err *err);
 void run_unmake(struct run *run);
 int run_catch_up(struct run *run, run_repeat *repeat, struct err *err);
-int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t *labels,
-	int32_t *guesses, struct err *err);
+int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, union target *labels,
+	union target *guesses, struct err *err);
 
 /*
  * Growing classes. run_reveal is learner_reveal for runs that may have them: the net and the
@@ -217,7 +218,8 @@ int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t 
  * stores the new names of labels below `below` in that transaction. run_reveal does so for all
  * labels up to its largest.
  */
-int run_reveal(struct run *run, const float *inputs, const int32_t *labels, int n, struct err *err);
+int run_reveal(
+	struct run *run, const float *inputs, const union target *labels, int n, struct err *err);
 int run_class(struct run *run, const char *name, int32_t *label, struct err *err);
 int run_note_classes(struct run *run, int32_t below, struct err *err);
 /* From the driver or from named labels, one per class of the net. False: no class has one. */
@@ -240,8 +242,7 @@ int run_begin(struct run *run, struct err *err);
  * Scores a time step whose labels have arrived (see prequential_step), and logs an event if it
  * raises a drift alarm.
  */
-void run_score(struct run *run, const int32_t *predicted, const int32_t *rank,
-	const int32_t *labels, int n);
+void run_score(struct run *run, const union target *guesses, const union target *labels, int n);
 int run_score_new(struct run *run, int classes, struct err *err);
 int run_score_classes(struct run *run, int classes, struct err *err); /* at least this many */
 void run_score_free(struct run *run);

@@ -124,8 +124,8 @@ int run_catch_up(struct run *run, run_repeat *repeat, struct err *err)
 	return code;
 }
 
-int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, int32_t *labels,
-	int32_t *guesses, struct err *err)
+int run_fetch_call(struct run *run, int n, int64_t *ids, float *inputs, union target *labels,
+	union target *guesses, struct err *err)
 {
 	int code;
 

@@ -94,14 +94,15 @@ int run_class(struct run *run, const char *name, int32_t *label, struct err *err
 	return class_list_add(&run->names, next, name, err);
 }
 
-int run_reveal(struct run *run, const float *inputs, const int32_t *labels, int n, struct err *err)
+int run_reveal(
+	struct run *run, const float *inputs, const union target *labels, int n, struct err *err)
 {
 	int32_t largest = -1;
 	int code = 0;
 
 	for (int i = 0; i < n; i++)
-		if (labels[i] > largest && labels[i] < most_classes(run))
-			largest = labels[i];
+		if (labels[i].class > largest && labels[i].class < most_classes(run))
+			largest = labels[i].class;
 	if (run->classes_most)
 		code = run_score_classes(run, largest + 1, err);
 	if (!code)

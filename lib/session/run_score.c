@@ -45,19 +45,19 @@ static void tell_alarm(struct run *run, const struct alarm_change *change)
 	events_end(run->events, &line);
 }
 
-void run_score(struct run *run, const int32_t *predicted, const int32_t *rank,
-	const int32_t *labels, int n)
+void run_score(struct run *run, const union target *guesses, const union target *labels, int n)
 {
 	struct alarm_change change;
 
-	prequential_step(run->prequential, predicted, rank, labels, n);
+	prequential_step(run->prequential, guesses, labels, n);
 	for (int i = 0; i < n; i++) {
-		const bool right = predicted[i] == labels[i];
+		const int32_t label = labels[i].class, predicted = guesses[i * TARGET_GUESS].class;
+		const bool right = predicted == label;
 
 		recent_add(&run->recent, right);
 		if (alarm_add(run->alarm, !right, &change))
 			tell_alarm(run, &change);
-		confusion_add(run->confusion, labels[i], predicted[i]);
+		confusion_add(run->confusion, label, predicted);
 	}
 }
 

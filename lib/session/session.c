@@ -84,7 +84,7 @@ int session_refuse(struct session *s, struct event_place place, const char *id, 
 			       .place = place,
 			       .id = id,
 			       .names = &s->run.names,
-			       .label = -1,
+			       .label = TARGET_NONE,
 			       .why = why->message});
 	if (s->config.strict) {
 		s->outside = true;

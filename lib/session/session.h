@@ -74,7 +74,7 @@ struct session_label {
 	struct sender *to;
 	struct event_place place;
 	char id[JOURNAL_KEY + 1];
-	int32_t label;
+	union target label;
 	char name[CLASS_NAME + 1]; /* empty: the label is a number */
 };
 
@@ -86,7 +86,7 @@ struct session_group {
 	struct event_place *places;
 	struct answers_wish *wishes; /* with all fields set */
 	float *inputs;
-	int32_t *guesses;
+	union target *guesses;
 	double *probabilities;  /* of the top predictions */
 	int inputs_count, most; /* most: the largest group */
 	struct session_label *labels;
@@ -98,11 +98,11 @@ struct session_group {
 struct session_step {
 	int64_t *samples;
 	float *inputs;
-	int32_t *labels, *predicted, *rank;
+	union target *labels;
 	char (*ids)[JOURNAL_KEY + 1];
 	struct sender **to;
 	struct event_place *places;
-	int32_t *guesses;
+	union target *guesses;
 	int room;        /* capacity in samples */
 	int count, kept; /* kept: labels on disk and answered */
 };
@@ -187,8 +187,8 @@ int session_end(struct session *session, int code, struct run_result *result, st
  * iterations between the same calls. Training after the last call is not recorded: the budget is
  * assumed, and the missing part is made up.
  */
-int session_reveal(struct session *session, const float *inputs, const int32_t *labels,
-	const int32_t *guesses, int n, struct err *err);
+int session_reveal(struct session *session, const float *inputs, const union target *labels,
+	const union target *guesses, int n, struct err *err);
 
 /*
  * Orders the iterations that a time step's budget pays for. session_left returns how many are

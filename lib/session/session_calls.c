@@ -9,7 +9,6 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "eval/guess.h"
 #include "session/session_impl.h"
 
 static double spent(const struct session *s)
@@ -33,8 +32,8 @@ struct journal_mark session_mark(const struct session *s, bool paced)
 }
 
 /* To the learner, with what the journal is to keep beside the samples. */
-static int hand_over(struct session *s, const float *inputs, const int32_t *labels,
-	const int32_t *guesses, int n, struct err *err)
+static int hand_over(struct session *s, const float *inputs, const union target *labels,
+	const union target *guesses, int n, struct err *err)
 {
 	const struct journal_mark mark = session_mark(s, false);
 	int code = run_schema_keep(&s->run, err);
@@ -49,8 +48,8 @@ static int hand_over(struct session *s, const float *inputs, const int32_t *labe
 	return code;
 }
 
-int session_reveal(struct session *s, const float *inputs, const int32_t *labels,
-	const int32_t *guesses, int n, struct err *err)
+int session_reveal(struct session *s, const float *inputs, const union target *labels,
+	const union target *guesses, int n, struct err *err)
 {
 	int code = session_step_room(s, n, err);
 
@@ -58,8 +57,7 @@ int session_reveal(struct session *s, const float *inputs, const int32_t *labels
 		code = hand_over(s, inputs, labels, guesses, n, err);
 	if (code)
 		return code;
-	guess_rank(guesses, labels, n, s->step.predicted, s->step.rank);
-	run_score(&s->run, s->step.predicted, s->step.rank, labels, n);
+	run_score(&s->run, guesses, labels, n);
 	s->run.step++;
 	s->run.made = 0;
 	s->owed = true;

@@ -13,9 +13,9 @@ int session_check_label(const struct session *session, const struct event *event
 int session_act_on_label(
 	struct session *session, const struct session_label *label, struct err *err);
 
-/* Adds the label's waiting input to the time step as `class`, and ends the step if it is full. */
-int session_join(
-	struct session *session, const struct session_label *label, int32_t class, struct err *err);
+/* Adds the label's waiting input to the time step, and ends the step if it is full. */
+int session_join(struct session *session, const struct session_label *label, union target target,
+	struct err *err);
 
 /* Writes the labels of an incomplete time step to disk; they are answered once settled. */
 int session_keep_labels(struct session *session, struct err *err);

@@ -52,7 +52,7 @@ int session_check_label(const struct session *s, const struct event *event, stru
 	if (!event->has_label || !session_labelled(s) || named == (s->run.names.count > 0))
 		return 0;
 	return err_set(err, ERR_INPUT, "%s: label: %s is a %s, and the labels before it are %s",
-		where, shown(event->label, event->name, class), named ? "name" : "number",
+		where, shown(event->label.class, event->name, class), named ? "name" : "number",
 		named ? "numbers" : "names");
 }
 
@@ -66,25 +66,26 @@ static int place_in_step(const struct session *s, const char *id)
 }
 
 static int refuse_label(
-	struct session *s, const struct session_label *label, int32_t former, struct err *err)
+	struct session *s, const struct session_label *label, union target former, struct err *err)
 {
 	char before[CLASS_SHOWN], now[CLASS_SHOWN];
 	char where[EVENT_WHERE];
 	struct err why;
 
 	event_where(label->place, where);
-	if (former < 0)
+	if (former.class < 0)
 		err_set(&why, ERR_INPUT, "%s: no input waits under id %s", where, label->id);
 	else
 		err_set(&why, ERR_INPUT, "%s: id %s was labelled %s before, not %s", where,
-			label->id, shown(former, class_list_name(&s->run.names, former), before),
-			shown(label->label, label->name, now));
+			label->id,
+			shown(former.class, class_list_name(&s->run.names, former.class), before),
+			shown(label->label.class, label->name, now));
 	label->to->owed--;
 	return session_refuse(s, label->place, label->id, label->to, ERR_INPUT, &why, err);
 }
 
 /* Sent again: the answer to the first got lost, or is still to come. It comes after those before it. */
-static int answer_again(struct session *s, const struct session_label *label, int32_t class,
+static int answer_again(struct session *s, const struct session_label *label, union target target,
 	int64_t sample, struct err *err)
 {
 	const int code = session_keep_labels(s, err);
@@ -95,7 +96,7 @@ static int answer_again(struct session *s, const struct session_label *label, in
 		&(struct answer){.kind = ANSWER_SAMPLE,
 			.place = label->place,
 			.id = label->id,
-			.label = class,
+			.label = target,
 			.sample = sample});
 	return 0;
 }
@@ -105,11 +106,11 @@ static int join(struct session *s, const struct session_label *label, struct err
 {
 	char where[EVENT_WHERE];
 	struct err full = {0}, why = {0};
-	int32_t class = label->label;
-	const int code = *label->name ? run_class(&s->run, label->name, &class, &full) : 0;
+	union target target = label->label;
+	const int code = *label->name ? run_class(&s->run, label->name, &target.class, &full) : 0;
 
 	if (!code)
-		return session_join(s, label, class, err);
+		return session_join(s, label, target, err);
 	err_set(&why, code, "%s: label: %s", event_where(label->place, where), full.message);
 	label->to->owed--;
 	return session_refuse(s, label->place, label->id, label->to, code, &why, err);
@@ -117,13 +118,14 @@ static int join(struct session *s, const struct session_label *label, struct err
 
 int session_act_on_label(struct session *s, const struct session_label *label, struct err *err)
 {
-	const int32_t class =
-		*label->name ? class_list_find(&s->run.names, label->name) : label->label;
+	union target target = label->label;
 	struct journal_found found;
 	const int code = journal_find(s->journal, label->id, NULL, &found, err);
 
 	if (code)
 		return code;
+	if (*label->name)
+		target.class = class_list_find(&s->run.names, label->name);
 	if (found.place == JOURNAL_WAITS)
 		return join(s, label, err);
 	if (found.place == JOURNAL_TAKEN) {
@@ -132,8 +134,8 @@ int session_act_on_label(struct session *s, const struct session_label *label, s
 		found.label = s->step.labels[at];
 		found.id = store_count(s->run.store) + at;
 	}
-	if (found.place == JOURNAL_UNKNOWN || found.label != class)
+	if (found.place == JOURNAL_UNKNOWN || found.label.class != target.class)
 		return refuse_label(
-			s, label, found.place == JOURNAL_UNKNOWN ? -1 : found.label, err);
-	return answer_again(s, label, class, found.id, err);
+			s, label, found.place == JOURNAL_UNKNOWN ? TARGET_NONE : found.label, err);
+	return answer_again(s, label, target, found.id, err);
 }

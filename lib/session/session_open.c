@@ -168,7 +168,7 @@ static int make_group(struct session_group *group, size_t floats, size_t labels,
 	group->places = mem_new(SESSION_GROUP, sizeof(*group->places));
 	group->wishes = mem_new(SESSION_GROUP, sizeof(*group->wishes));
 	group->inputs = mem_new((size_t)group->most * floats, sizeof(*group->inputs));
-	group->guesses = mem_new((size_t)SESSION_GROUP * JOURNAL_GUESSES, sizeof(*group->guesses));
+	group->guesses = mem_new((size_t)SESSION_GROUP * TARGET_GUESS, sizeof(*group->guesses));
 	group->probabilities = mem_new(SESSION_GROUP, sizeof(*group->probabilities));
 	group->labels = mem_new(labels, sizeof(*group->labels));
 	if (!group->ids || !group->keys || !group->to || !group->places || !group->wishes ||
@@ -199,12 +199,10 @@ int session_step_room(struct session *s, int count, struct err *err)
 		{(void **)&step->samples, sizeof(*step->samples)},
 		{(void **)&step->inputs, s->run.floats * sizeof(*step->inputs)},
 		{(void **)&step->labels, sizeof(*step->labels)},
-		{(void **)&step->predicted, sizeof(*step->predicted)},
-		{(void **)&step->rank, sizeof(*step->rank)},
 		{(void **)&step->ids, sizeof(*step->ids)},
 		{(void **)&step->to, sizeof(*step->to)},
 		{(void **)&step->places, sizeof(*step->places)},
-		{(void **)&step->guesses, JOURNAL_GUESSES * sizeof(*step->guesses)},
+		{(void **)&step->guesses, TARGET_GUESS * sizeof(*step->guesses)},
 	};
 
 	if (count <= step->room)
@@ -280,8 +278,6 @@ static void release_step(struct session_step *step)
 	mem_free(step->samples);
 	mem_free(step->inputs);
 	mem_free(step->labels);
-	mem_free(step->predicted);
-	mem_free(step->rank);
 	mem_free(step->ids);
 	mem_free(step->to);
 	mem_free(step->places);

@@ -27,15 +27,15 @@ static void guess(struct session *s, int i)
 	const struct session_group *group = &s->group;
 	const int known = learner_classes(s->run.learner);
 	const float *logits = s->logits + (size_t)i * (size_t)s->run.classes;
-	int32_t *best = group->guesses + (size_t)i * JOURNAL_GUESSES;
+	union target *best = group->guesses + (size_t)i * TARGET_GUESS;
 
 	guess_best(logits, known, best);
-	group->probabilities[i] = known ? guess_probability(logits, known, best[0]) : NAN;
+	group->probabilities[i] = known ? guess_probability(logits, known, best->class) : NAN;
 	session_answer_owed(s, group->to[i],
 		&(struct answer){.kind = ANSWER_PREDICTION,
 			.place = group->places[i],
 			.id = group->ids[i],
-			.label = best[0],
+			.label = *best,
 			.probability = group->probabilities[i],
 			.logits = logits,
 			.classes = known,

@@ -12,7 +12,7 @@
 #include "session/session_impl.h"
 
 /* The time step in the run's buffers: kept, scored, revealed. */
-static int meet(struct session *s, const int32_t *guesses, int n, struct err *err)
+static int meet(struct session *s, const union target *guesses, int n, struct err *err)
 {
 	const struct journal_mark mark = session_mark(s, true);
 	int code;
@@ -22,8 +22,7 @@ static int meet(struct session *s, const int32_t *guesses, int n, struct err *er
 	journal_beside(s->journal, NULL, NULL);
 	if (code)
 		return code;
-	guess_rank(guesses, s->step.labels, n, s->step.predicted, s->step.rank);
-	run_score(&s->run, s->step.predicted, s->step.rank, s->step.labels, n);
+	run_score(&s->run, guesses, s->step.labels, n);
 	s->run.met = true;
 	s->run.made = 0;
 	if (s->run.allowed > 0) /* a program was here before */
@@ -112,19 +111,19 @@ int session_keep_labels(struct session *s, struct err *err)
 }
 
 int session_join(
-	struct session *s, const struct session_label *label, int32_t class, struct err *err)
+	struct session *s, const struct session_label *label, union target target, struct err *err)
 {
 	const int at = s->step.count;
 	const int code =
 		journal_take(s->journal, label->id, s->step.inputs + (size_t)at * s->run.floats,
-			s->step.guesses + (size_t)at * JOURNAL_GUESSES, err);
+			s->step.guesses + (size_t)at * TARGET_GUESS, err);
 
 	if (code)
 		return code;
 	memcpy(s->step.ids[at], label->id, sizeof(label->id));
 	s->step.to[at] = label->to;
 	s->step.places[at] = label->place;
-	s->step.labels[at] = class;
+	s->step.labels[at] = target;
 	s->step.count++;
 	return s->step.count == s->config.per_step ? session_end_step(s, err) : 0;
 }
@@ -193,7 +192,7 @@ int session_take_up(struct session *s, struct err *err)
 		if (!code)
 			code = journal_take_again(s->journal, s->step.ids[at],
 				s->step.inputs + (size_t)at * s->run.floats,
-				s->step.guesses + (size_t)at * JOURNAL_GUESSES, &s->step.labels[at],
+				s->step.guesses + (size_t)at * TARGET_GUESS, &s->step.labels[at],
 				err);
 		if (code || !*s->step.ids[at])
 			return code;

@@ -181,19 +181,19 @@ int64_t journal_trimmed(const struct journal *journal)
 struct add_job {
 	struct journal *journal;
 	const float *inputs;
-	const int32_t *labels;
+	const union target *labels;
 	int n;
 	struct header *header; /* what it will be */
 };
 
-static void guesses_copy(int32_t *to, const struct journal *j, size_t i)
+static void guesses_copy(union target *to, const struct journal *j, size_t i)
 {
-	const int32_t *own = j->guesses ? j->guesses + i * JOURNAL_GUESSES : NULL;
+	const union target *own = j->guesses ? j->guesses + i * TARGET_GUESS : NULL;
 
 	if (i < j->taken_count)
 		own = j->taken[i].guesses;
-	for (int k = 0; k < JOURNAL_GUESSES; k++)
-		to[k] = own ? own[k] : -1;
+	for (int k = 0; k < TARGET_GUESS; k++)
+		to[k] = own ? own[k] : TARGET_NONE;
 }
 
 static int taken_remember(
@@ -256,8 +256,8 @@ static int add_body(struct lmdb *lmdb, const void *context)
 	return status ? status : journal_put_header(j, job->header);
 }
 
-int journal_add(
-	struct journal *journal, const float *inputs, const int32_t *labels, int n, struct err *err)
+int journal_add(struct journal *journal, const float *inputs, const union target *labels, int n,
+	struct err *err)
 {
 	struct header header;
 	const struct add_job job = {journal, inputs, labels, n, &header};
@@ -275,7 +275,7 @@ int journal_add(
 }
 
 void journal_beside(
-	struct journal *journal, const int32_t *guesses, const struct journal_mark *mark)
+	struct journal *journal, const union target *guesses, const struct journal_mark *mark)
 {
 	journal->guesses = guesses;
 	journal->mark = mark;
@@ -301,8 +301,8 @@ static int sample_find(
 	return err_set(err, ERR_FORMAT, "%s: sample %lld is damaged", j->folder, (long long)id);
 }
 
-int journal_read(struct journal *journal, const int64_t *ids, int n, float *inputs, int32_t *labels,
-	struct err *err)
+int journal_read(struct journal *journal, const int64_t *ids, int n, float *inputs,
+	union target *labels, struct err *err)
 {
 	struct trailer trailer = {0};
 	const void *input;
@@ -321,7 +321,7 @@ int journal_read(struct journal *journal, const int64_t *ids, int n, float *inpu
 }
 
 int journal_guesses(
-	struct journal *journal, const int64_t *ids, int n, int32_t *guesses, struct err *err)
+	struct journal *journal, const int64_t *ids, int n, union target *guesses, struct err *err)
 {
 	struct trailer trailer = {0};
 	const void *input;
@@ -331,7 +331,7 @@ int journal_guesses(
 		return code;
 	for (int i = 0; i < n && !code; i++) {
 		code = sample_find(journal, ids[i], &input, &trailer, err);
-		memcpy(guesses + (ptrdiff_t)i * JOURNAL_GUESSES, trailer.guesses,
+		memcpy(guesses + (ptrdiff_t)i * TARGET_GUESS, trailer.guesses,
 			sizeof(trailer.guesses));
 	}
 	lmdb_end(journal->lmdb);

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "target/target.h"
 
 struct journal;
 
@@ -42,7 +43,7 @@ void journal_hold(struct journal *journal);
 int journal_settle(struct journal *journal, struct err *err);
 
 /* Adds n samples, which end the waiting of taken inputs; see journal_take. */
-int journal_add(struct journal *journal, const float *inputs, const int32_t *labels, int n,
+int journal_add(struct journal *journal, const float *inputs, const union target *labels, int n,
 	struct err *err);
 
 /* The number of samples ever added, and of those still there. */
@@ -53,8 +54,8 @@ int64_t journal_kept(const struct journal *journal);
  * Fills in n samples. A missing sample is ERR_INPUT, a wrong checksum ERR_FORMAT. Allocates
  * nothing.
  */
-int journal_read(struct journal *journal, const int64_t *ids, int n, float *inputs, int32_t *labels,
-	struct err *err);
+int journal_read(struct journal *journal, const int64_t *ids, int n, float *inputs,
+	union target *labels, struct err *err);
 bool journal_has(struct journal *journal, int64_t id);
 
 /* How many samples the call that added sample id added from there on. */
@@ -73,7 +74,7 @@ struct lmdb *journal_tables(struct journal *journal);
 
 /*
  * Inputs whose labels are not known yet. journal_wait stores each under a key, text of 1 to
- * JOURNAL_KEY bytes, replacing what waited there. It also stores their guesses: JOURNAL_GUESSES
+ * JOURNAL_KEY bytes, replacing what waited there. It also stores their guesses: TARGET_GUESS
  * classes for each, as predicted on arrival, best first, -1 for none, and the probability of the
  * first. Guesses stay with the sample that the input becomes, the probability as long as its key
  * is remembered. NULL: no guesses, or unknown probabilities.
@@ -88,15 +89,15 @@ struct lmdb *journal_tables(struct journal *journal);
  * these inputs once more, one per call, in order, with their labels; *key is empty after the
  * last.
  */
-enum { JOURNAL_KEY = 500, JOURNAL_GUESSES = 5 };
+enum { JOURNAL_KEY = 500 };
 
 int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,
-	const int32_t *guesses, const double *probabilities, int n, struct err *err);
-int journal_take(
-	struct journal *journal, const char *key, float *input, int32_t *guesses, struct err *err);
-int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err);
+	const union target *guesses, const double *probabilities, int n, struct err *err);
+int journal_take(struct journal *journal, const char *key, float *input, union target *guesses,
+	struct err *err);
+int journal_label(struct journal *journal, const union target *labels, int n, struct err *err);
 int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float *input,
-	int32_t *guesses, int32_t *label, struct err *err);
+	union target *guesses, union target *label, struct err *err);
 int64_t journal_waiting(const struct journal *journal);
 
 /*
@@ -105,14 +106,14 @@ int64_t journal_waiting(const struct journal *journal);
  * the next journal_add removes in its transaction; borrowed until then, n 0: none. journal_drop
  * removes them at once.
  */
-int journal_look(struct journal *journal, const char *key, float *input, int32_t *guesses,
+int journal_look(struct journal *journal, const char *key, float *input, union target *guesses,
 	bool *found, struct err *err);
 void journal_leave(struct journal *journal, const char *const *keys, int n);
 int journal_drop(struct journal *journal, const char *const *keys, int n, struct err *err);
 
-/* Fills in the guesses of n samples, JOURNAL_GUESSES each. Errors are those of journal_read. */
+/* Fills in the guesses of n samples, TARGET_GUESS each. Errors are those of journal_read. */
 int journal_guesses(
-	struct journal *journal, const int64_t *ids, int n, int32_t *guesses, struct err *err);
+	struct journal *journal, const int64_t *ids, int n, union target *guesses, struct err *err);
 
 /*
  * journal_beside sets what the next journal_add stores with its samples: guesses for those that
@@ -125,7 +126,7 @@ struct journal_mark {
 	int64_t left;  /* iterations paid for but not made */
 };
 void journal_beside(
-	struct journal *journal, const int32_t *guesses, const struct journal_mark *mark);
+	struct journal *journal, const union target *guesses, const struct journal_mark *mark);
 int journal_marked(struct journal *journal, int64_t id, struct journal_mark *mark, struct err *err);
 
 /*
@@ -159,10 +160,10 @@ enum journal_place {
 struct journal_found {
 	enum journal_place place;
 	int64_t id; /* of an added sample; so is the label */
-	int32_t label;
-	int32_t prediction; /* the first guess; -1: none, or unknown */
-	double probability; /* NAN: unknown */
-	bool differs;       /* the key's input is known to differ, or waits and is damaged */
+	union target label;
+	union target prediction; /* the first cell of the guess; TARGET_NONE: unknown */
+	double probability;      /* NAN: unknown */
+	bool differs;            /* the key's input is known to differ, or waits and is damaged */
 };
 int journal_find(struct journal *journal, const char *key, const float *input,
 	struct journal_found *found, struct err *err);

@@ -95,7 +95,7 @@ int journal_find(struct journal *journal, const char *key, const float *input,
 	size_t size;
 	int code = lmdb_begin(journal->lmdb, err);
 
-	*found = (struct journal_found){.prediction = -1, .probability = NAN};
+	*found = (struct journal_found){.prediction = TARGET_NONE, .probability = NAN};
 	if (code)
 		return code;
 	code = lmdb_find(journal->lmdb, WAITING, text_key(key), &record, &size, err);

@@ -36,27 +36,28 @@ struct header {
 
 struct trailer {
 	struct journal_mark mark;
-	int32_t label, follow; /* follow: samples after it in the same call */
-	int32_t guesses[JOURNAL_GUESSES];
+	union target label;
+	int32_t follow; /* follow: samples after it in the same call */
+	union target guesses[TARGET_GUESS];
 	uint32_t checksum;
 };
 
 struct tail {
 	int64_t arrival;
 	double probability;
-	int32_t guesses[JOURNAL_GUESSES];
+	union target guesses[TARGET_GUESS];
 	uint32_t checksum;
 };
 
 struct labelled {
-	int32_t label;
+	union target label;
 	char key[]; /* without a NUL */
 };
 
 struct done {
 	int64_t id;
 	double probability;
-	int32_t label, prediction;
+	union target label, prediction;
 	uint32_t input, has_input; /* the input's checksum; whether it is known */
 };
 
@@ -65,7 +66,7 @@ struct taken {
 	char key[JOURNAL_KEY + 1];
 	int64_t arrival;
 	double probability;
-	int32_t guesses[JOURNAL_GUESSES];
+	union target guesses[TARGET_GUESS];
 };
 
 struct note {
@@ -80,8 +81,8 @@ struct journal {
 	int64_t waiting, remembered; /* limits */
 	struct taken *taken;
 	size_t taken_count, taken_room;
-	size_t labelled;        /* how many of them have labels in the table */
-	const int32_t *guesses; /* from journal_beside, as is the mark */
+	size_t labelled;             /* how many of them have labels in the table */
+	const union target *guesses; /* from journal_beside, as is the mark */
 	const struct journal_mark *mark;
 	const char *const *leaving; /* from journal_leave */
 	int leaving_count;

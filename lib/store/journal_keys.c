@@ -56,7 +56,7 @@ struct wait_job {
 	struct journal *journal;
 	const char *const *keys;
 	const float *inputs;
-	const int32_t *guesses;
+	const union target *guesses;
 	const double *probabilities;
 	int n;
 	struct header *header; /* what it will be */
@@ -92,7 +92,7 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 {
 	struct journal *j = job->journal;
 	const char *input = (const char *)job->inputs + (size_t)i * j->input;
-	struct tail tail = {.probability = NAN, .guesses = {-1, -1, -1, -1, -1}};
+	struct tail tail = {.probability = NAN, .guesses = {{-1}, {-1}, {-1}, {-1}, {-1}}};
 	void *record;
 	int status = arrival_of(job, job->keys[i], &tail.arrival, waiting);
 
@@ -102,7 +102,7 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 	if (status)
 		return status;
 	if (job->guesses)
-		memcpy(tail.guesses, job->guesses + (ptrdiff_t)i * JOURNAL_GUESSES,
+		memcpy(tail.guesses, job->guesses + (ptrdiff_t)i * TARGET_GUESS,
 			sizeof(tail.guesses));
 	if (job->probabilities)
 		tail.probability = job->probabilities[i];
@@ -199,7 +199,7 @@ static int wait_body(struct lmdb *lmdb, const void *context)
 }
 
 int journal_wait(struct journal *journal, const char *const *keys, const float *inputs,
-	const int32_t *guesses, const double *probabilities, int n, struct err *err)
+	const union target *guesses, const double *probabilities, int n, struct err *err)
 {
 	struct header header;
 	const struct wait_job job = {journal, keys, inputs, guesses, probabilities, n, &header};
@@ -235,7 +235,7 @@ static int waiting_find(
 	return err_set(err, ERR_FORMAT, "%s: the input of %s is damaged", j->folder, key);
 }
 
-int journal_look(struct journal *journal, const char *key, float *input, int32_t *guesses,
+int journal_look(struct journal *journal, const char *key, float *input, union target *guesses,
 	bool *found, struct err *err)
 {
 	struct err why = {0};
@@ -267,8 +267,8 @@ static int taken_reserve(struct journal *j, struct err *err)
 	return 0;
 }
 
-int journal_take(
-	struct journal *journal, const char *key, float *input, int32_t *guesses, struct err *err)
+int journal_take(struct journal *journal, const char *key, float *input, union target *guesses,
+	struct err *err)
 {
 	struct taken *taken;
 	struct tail tail;
@@ -296,7 +296,7 @@ int journal_take(
 
 struct label_job {
 	struct journal *journal;
-	const int32_t *labels;
+	const union target *labels;
 	size_t n;
 };
 
@@ -321,7 +321,7 @@ static int label_body(struct lmdb *lmdb, const void *context)
 	return status ? status : journal_put_notes(job->journal);
 }
 
-int journal_label(struct journal *journal, const int32_t *labels, int n, struct err *err)
+int journal_label(struct journal *journal, const union target *labels, int n, struct err *err)
 {
 	const struct label_job job = {journal, labels, (size_t)n};
 	int code;
@@ -340,7 +340,7 @@ int journal_label(struct journal *journal, const int32_t *labels, int n, struct 
 }
 
 int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float *input,
-	int32_t *guesses, int32_t *label, struct err *err)
+	union target *guesses, union target *label, struct err *err)
 {
 	const int64_t id = journal->header.added + (int64_t)journal->taken_count;
 	const void *record;

@@ -11,13 +11,14 @@
 
 struct tail_before {
 	int64_t arrival;
-	int32_t guesses[JOURNAL_GUESSES];
+	union target guesses[TARGET_GUESS];
 	uint32_t checksum;
 };
 
 struct done_before {
 	int64_t id;
-	int32_t label, unused;
+	union target label;
+	int32_t unused;
 };
 
 struct upgrade_job {
@@ -77,7 +78,7 @@ static int done_complete(struct journal *j, struct done *done)
 static int done_upgrade(const struct upgrade_job *job, const char *key)
 {
 	struct journal *j = job->journal;
-	struct done done = {.probability = NAN, .prediction = -1};
+	struct done done = {.probability = NAN, .prediction = TARGET_NONE};
 	struct done_before before;
 	const void *found;
 	void *record;

@@ -9,16 +9,11 @@ void store_free(struct store *store)
 		store->type->free(store);
 }
 
-int store_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+int store_add(struct store *store, const float *inputs, const union target *labels, int n,
+	struct err *err)
 {
-	int code;
+	const int code = store->type->add(store, inputs, labels, n, err);
 
-	for (int i = 0; i < n; i++)
-		if (labels[i] < 0)
-			return err_set(err, ERR_INPUT, "sample %lld has the label %d",
-				(long long)(store->count + i), labels[i]);
-	code = store->type->add(store, inputs, labels, n, err);
 	if (!code)
 		store->count += n;
 	return code;
@@ -62,7 +57,7 @@ static int check_ids(const struct store *store, const int64_t *ids, int n, struc
 	return 0;
 }
 
-int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
+int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, union target *labels,
 	struct err *err)
 {
 	int code = check_ids(store, ids, n, err);
@@ -77,7 +72,7 @@ int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, i
 }
 
 int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at,
-	float *inputs, int32_t *labels, struct err *err)
+	float *inputs, union target *labels, struct err *err)
 {
 	int code;
 

@@ -37,6 +37,7 @@
 
 #include "base/err.h"
 #include "base/state.h"
+#include "target/target.h"
 
 struct store;
 struct journal;
@@ -61,12 +62,11 @@ int store_elsewhere(struct store **store, size_t floats, struct err *err);
 void store_stand(struct store *store, int64_t count);
 
 /*
- * Adds n samples; the first gets the id store_count. Labels must not be negative.
- * Over a source, inputs and labels must be what the source would give, and inputs
+ * Adds n samples; the first gets the id store_count. Over a source, inputs and labels must be what the source would give, and inputs
  * may be NULL. A failure adds nothing.
  */
-int store_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err);
+int store_add(struct store *store, const float *inputs, const union target *labels, int n,
+	struct err *err);
 int64_t store_count(const struct store *store);
 
 /* All samples, including those that an earlier process added to the journal. */
@@ -82,7 +82,7 @@ int store_pending(struct store *store, int *n, struct err *err);
  * Fills in n samples. An id that was never added is an error; so is a forgotten one, except over
  * a source. Allocates nothing. One thread at a time, since fetching may fill the cache.
  */
-int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
+int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, union target *labels,
 	struct err *err);
 
 /*
@@ -91,7 +91,7 @@ int store_fetch(struct store *store, const int64_t *ids, int n, float *inputs, i
  * prefetched.
  */
 int store_draw(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at,
-	float *inputs, int32_t *labels, struct err *err);
+	float *inputs, union target *labels, struct err *err);
 void store_expect(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at);
 bool store_prepares(const struct store *store); /* whether it uses store_expect */
 

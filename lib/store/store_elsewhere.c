@@ -10,14 +10,14 @@ static void elsewhere_free(struct store *store)
 	mem_free(store);
 }
 
-static int elsewhere_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int elsewhere_add(struct store *store, const float *inputs, const union target *labels,
+	int n, struct err *err)
 {
 	return 0;
 }
 
 static int elsewhere_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	return err_set(err, ERR_STATE, "sample %lld is in another process", (long long)ids[0]);
 }

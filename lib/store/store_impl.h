@@ -11,13 +11,13 @@
 
 struct store_type {
 	void (*free)(struct store *store);
-	int (*add)(struct store *store, const float *inputs, const int32_t *labels, int n,
+	int (*add)(struct store *store, const float *inputs, const union target *labels, int n,
 		struct err *err);
-	int (*fetch)(struct store *store, const int64_t *ids, int n, float *inputs, int32_t *labels,
-		struct err *err);
+	int (*fetch)(struct store *store, const int64_t *ids, int n, float *inputs,
+		union target *labels, struct err *err);
 	/* NULL: draw is fetch, and nothing is prefetched. */
 	int (*draw)(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at,
-		float *inputs, int32_t *labels, struct err *err);
+		float *inputs, union target *labels, struct err *err);
 	void (*expect)(struct store *store, const int64_t *ids, int n, uint64_t iteration, int at);
 	bool (*prepares)(const struct store *store);
 	void (*forget)(struct store *store, int64_t id);
@@ -44,7 +44,7 @@ static inline size_t store_row(const struct store *store)
 }
 
 static inline void store_row_put(
-	const struct store *store, char *row, const float *input, int32_t label)
+	const struct store *store, char *row, const float *input, union target label)
 {
 	const size_t size = store->floats * sizeof(float);
 
@@ -52,9 +52,9 @@ static inline void store_row_put(
 	memcpy(row + size, &label, sizeof(label));
 }
 
-static inline int32_t store_row_label(const struct store *store, const char *row)
+static inline union target store_row_label(const struct store *store, const char *row)
 {
-	int32_t label;
+	union target label;
 
 	memcpy(&label, row + store->floats * sizeof(float), sizeof(label));
 	return label;

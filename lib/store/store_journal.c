@@ -95,8 +95,8 @@ static int check_reach(const struct journal_store *s, struct err *err)
 }
 
 /* Samples that are in the journal already. */
-static int compare(
-	struct journal_store *s, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int compare(struct journal_store *s, const float *inputs, const union target *labels, int n,
+	struct err *err)
 {
 	const size_t floats = s->store.floats;
 	int code = check_reach(s, err);
@@ -107,19 +107,20 @@ static int compare(
 			(long long)(journal_added(s->journal) - s->store.count));
 	for (int i = 0; i < n && !code; i++) {
 		const int64_t id = s->store.count + i;
-		int32_t label;
+		union target label;
 
 		code = journal_read(s->journal, &id, 1, s->compared, &label, err);
-		if (!code && (label != labels[i] || memcmp(s->compared, inputs + (size_t)i * floats,
-							    floats * sizeof(float)) != 0))
+		if (!code && (label.class != labels[i].class ||
+				     memcmp(s->compared, inputs + (size_t)i * floats,
+					     floats * sizeof(float)) != 0))
 			code = err_set(err, ERR_INPUT, "sample %lld is another in the journal",
 				(long long)id);
 	}
 	return code;
 }
 
-static int journal_store_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int journal_store_add(struct store *store, const float *inputs, const union target *labels,
+	int n, struct err *err)
 {
 	struct journal_store *s = mine(store);
 
@@ -129,7 +130,7 @@ static int journal_store_add(
 }
 
 static int journal_store_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	struct journal_store *s = mine(store);
 

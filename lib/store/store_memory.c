@@ -149,7 +149,7 @@ static int64_t place_take(struct memory_store *s)
 
 	if (place == FREE)
 		return s->places++;
-	s->free = store_row_label(&s->store, row_at(s, place));
+	s->free = store_row_label(&s->store, row_at(s, place)).class;
 	return place;
 }
 
@@ -161,8 +161,8 @@ static void entry_add(struct memory_store *s, int64_t id, int64_t place)
 }
 
 /* Room first, so that a failure changes nothing. */
-static int memory_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int memory_add(struct store *store, const float *inputs, const union target *labels, int n,
+	struct err *err)
 {
 	struct memory_store *s = mine(store);
 	int code = table_reserve(s, (uint64_t)(s->kept + n), err);
@@ -180,7 +180,7 @@ static int memory_add(
 }
 
 static int memory_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	struct memory_store *s = mine(store);
 	const char *rows[STORE_BATCH];

@@ -11,13 +11,14 @@ struct step {
 static void take(struct album *album, const struct step *step)
 {
 	const int n = (int)strlen(step->right);
-	int32_t predicted[8], labels[8];
+	union target guesses[8 * TARGET_GUESS], labels[8];
 
 	for (int i = 0; i < n; i++) {
-		labels[i] = i % 3;
-		predicted[i] = step->right[i] == 'x' ? labels[i] : labels[i] + 1;
+		labels[i].class = i % 3;
+		guesses[i * TARGET_GUESS].class =
+			step->right[i] == 'x' ? labels[i].class : labels[i].class + 1;
 	}
-	album_step(album, step->users, predicted, labels, n);
+	album_step(album, step->users, guesses, labels, n);
 }
 
 static const struct step steps[] = {

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "eval/prequential.h"
+#include "cells.h"
 
 static struct prequential *meter_of(int classes, int window)
 {
@@ -13,6 +14,22 @@ static struct prequential *meter_of(int classes, int window)
 
 	assert_ok(prequential_new(&meter, classes, window, &err), err);
 	return meter;
+}
+
+/* Counts a step in which sample i was predicted as predicted[i], its label's rank being rank[i]. */
+static void count_step(struct prequential *meter, const int32_t *predicted, const int32_t *rank,
+	const int32_t *labels, int n)
+{
+	union target guesses[64 * TARGET_GUESS];
+
+	for (int i = 0; i < n * TARGET_GUESS; i++)
+		guesses[i] = TARGET_NONE;
+	for (int i = 0; i < n; i++) {
+		guesses[i * TARGET_GUESS].class = predicted[i];
+		if (rank[i] <= TARGET_GUESS)
+			guesses[i * TARGET_GUESS + rank[i] - 1].class = labels[i];
+	}
+	prequential_step(meter, guesses, targets_of_classes(labels), n);
 }
 
 static void steps_count_equally(void **state)
@@ -25,19 +42,19 @@ static void steps_count_equally(void **state)
 	assert_number(prequential_blind(meter), 0);
 
 	/* 1 of 4 right, 3 of 4 among five. */
-	prequential_step(meter, (int32_t[]){1, 2, 3, 4}, (int32_t[]){1, 2, 5, 6},
-		(int32_t[]){1, 9, 9, 9}, 4);
+	count_step(meter, (int32_t[]){1, 2, 3, 4}, (int32_t[]){1, 2, 5, 6}, (int32_t[]){1, 9, 9, 9},
+		4);
 	assert_number(prequential_top1(meter), 0.25);
 	assert_number(prequential_top5(meter), 0.75);
 	assert_number(prequential_blind(meter), 0);
 
 	/* A single one, right: means of the steps, not of the samples. */
-	prequential_step(meter, (int32_t[]){9}, (int32_t[]){1}, (int32_t[]){9}, 1);
+	count_step(meter, (int32_t[]){9}, (int32_t[]){1}, (int32_t[]){9}, 1);
 	assert_number(prequential_top1(meter), (0.25 + 1) / 2);
 	assert_number(prequential_top5(meter), (0.75 + 1) / 2);
 	assert_number(prequential_blind(meter), 0.5);
 
-	prequential_step(meter, NULL, NULL, NULL, 0);
+	count_step(meter, NULL, NULL, NULL, 0);
 	assert_number(prequential_top1(meter), (0.25 + 1) / 2);
 	prequential_free(meter);
 	prequential_free(NULL);
@@ -53,7 +70,7 @@ static double blind_gain(struct prequential *meter, const int32_t *labels, int n
 		wrong[i] = -1;
 		rank[i] = 6;
 	}
-	prequential_step(meter, wrong, rank, labels, n);
+	count_step(meter, wrong, rank, labels, n);
 	return round((prequential_blind(meter) * step - before) * n);
 }
 
@@ -150,7 +167,7 @@ static void run(struct prequential *meter, int from, int to)
 			predicted[i] = (step + i) % CLASSES;
 			rank[i] = predicted[i] == labels[i] ? 1 : 2 + (step + i) % 5;
 		}
-		prequential_step(meter, predicted, rank, labels, n);
+		count_step(meter, predicted, rank, labels, n);
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "fuzz.h"
 #include "optim/schedule.h"
 #include "replay/objective.h"
+#include "../cells.h"
 
 enum { SAMPLES = 40, CLASSES = 3, BATCH = 8, BINS = 4, ROWS = 3 };
 enum { FILE_MOST = 1 << 15, SUM = 4 };
@@ -97,10 +98,11 @@ static void meter_make(struct object *object, const char *kind)
 
 static void meter_use(struct object *object)
 {
-	const int32_t predicted[] = {0, 1, 2, 0}, rank[] = {1, 2, 1, 3}, labels[] = {0, 2, 2, 1};
+	const int32_t guesses[4 * TARGET_GUESS] = {0, 1, 2, -1, -1, 1, 2, 0, -1, -1, 2},
+				  labels[] = {0, 2, 2, 1};
 
 	for (int i = 0; i < 4; i++)
-		prequential_step(object->meter, predicted, rank, labels, 4);
+		prequential_step(object->meter, CELLS(guesses), CELLS(labels), 4);
 	prequential_blind(object->meter);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "learn/learner_impl.h"
+#include "cells.h"
 
 #define assert_same(a, b, floats) assert_memory_equal(a, b, (floats) * sizeof(float))
 
@@ -132,7 +133,7 @@ static inline int school_reveal_try(struct school *school, struct err *err)
 		sample_input(school->shown + i, inputs + (size_t)i * floats, floats);
 		labels[i] = sample_label(school->shown + i);
 	}
-	code = learner_reveal(school->learner, inputs, labels, STEP, err);
+	code = learner_reveal(school->learner, inputs, CELLS(labels), STEP, err);
 	if (!code)
 		school->shown += STEP;
 	free(inputs);

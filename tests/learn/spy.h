@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "store/store_impl.h"
+#include "cells.h"
 
 struct spy {
 	struct store store;
@@ -18,14 +19,14 @@ static inline void spy_free(struct store *store)
 	free(store);
 }
 
-static inline int spy_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+static inline int spy_add(struct store *store, const float *inputs, const union target *labels,
+	int n, struct err *err)
 {
 	return store_add(((struct spy *)store)->inner, inputs, labels, n, err);
 }
 
 static inline int spy_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	struct spy *spy = (struct spy *)store;
 

@@ -4,6 +4,7 @@
  */
 #include "check.h"
 #include "../base/folder.h"
+#include "cells.h"
 
 #define MANY "fast.heads=newton, hidden, labels, windows, forest, young"
 #define POOL "fast.mix_by=pool"
@@ -41,7 +42,7 @@ static void note_macs(void *context, int64_t macs)
 static double gradient_by_hand(struct learner *learner, const float *params, const float *inputs,
 	const int32_t *labels, int n, float *grad, double *sum)
 {
-	const struct runner_batch batch = {inputs, labels, NULL, n};
+	const struct runner_batch batch = {inputs, CELLS(labels), NULL, n};
 	float losses[64], loss;
 	struct err err;
 
@@ -272,9 +273,9 @@ static void long_steps_are_several(void **state)
 
 	(void)state;
 	fill(0, 150, inputs, labels);
-	assert_ok(learner_reveal(whole.learner, inputs, labels, 150, &err), err);
+	assert_ok(learner_reveal(whole.learner, inputs, CELLS(labels), 150, &err), err);
 	for (int at = 0; at < 150; at += 64)
-		assert_ok(learner_reveal(cut.learner, inputs + (size_t)at * DIM, labels + at,
+		assert_ok(learner_reveal(cut.learner, inputs + (size_t)at * DIM, CELLS(labels + at),
 				  at + 64 > 150 ? 150 - at : 64, &err),
 			err);
 	assert_memory_equal(parts_mix(whole.learner->parts)->record,

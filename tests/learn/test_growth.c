@@ -9,6 +9,7 @@
 
 #include "learn/parts/fast_impl.h"
 #include "learn/parts/linear.h"
+#include "cells.h"
 
 #define ALL_HEADS "fast.heads=ridge, knn, linear, newton, hidden, labels, windows, forest, young"
 
@@ -60,7 +61,7 @@ static void go(struct school *school, int steps, int classes)
 				(uint64_t)(school->shown + i), (uint64_t)classes);
 		}
 		labels[0] = classes - 1;
-		assert_ok(learner_reveal(school->learner, inputs, labels, STEP, &err), err);
+		assert_ok(learner_reveal(school->learner, inputs, CELLS(labels), STEP, &err), err);
 		school_train(school, 2);
 	}
 }

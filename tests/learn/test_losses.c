@@ -8,6 +8,7 @@
 #include "../base/folder.h"
 #include "learn/losses/loss_der.h"
 #include "nn/weights/safetensors.h"
+#include "cells.h"
 
 enum { BATCH = 6, KINDS = 7 /* classes of the golden */, NEW = 3 };
 
@@ -69,7 +70,7 @@ static struct school golden_school(const char *kind, int32_t *labels)
 	options_free(options);
 	for (size_t i = 0; i < BATCH; i++)
 		labels[i] = (int32_t)(hash("label", i) % KINDS);
-	assert_ok(learner_reveal(school.learner, inputs, labels, BATCH, &err), err);
+	assert_ok(learner_reveal(school.learner, inputs, CELLS(labels), BATCH, &err), err);
 	return school;
 }
 
@@ -131,7 +132,7 @@ static void assert_golden(const struct school *school, const int32_t *labels)
 	read_golden(loss->type->name, "grad", grads, BATCH * KINDS);
 	for (int i = 0; i < BATCH; i++) {
 		const float value = loss->sample.value(&loss->sample, school->learner->engine->ops,
-			i, logits + i * KINDS, labels[i], 0.25f, grad);
+			i, logits + i * KINDS, (union target){labels[i]}, 0.25f, grad);
 
 		assert_float_equal(value, values[i], 3e-6);
 		for (int c = 0; c < KINDS; c++)
@@ -158,7 +159,7 @@ static void values_are_pytorchs(void **state)
 		int64_t ids[BATCH];
 		const float inputs[BATCH * DIM] = {0};
 		struct school school = golden_school(rows[k].kind, labels);
-		struct runner_batch batch = {.input = inputs, .labels = labels, .n = BATCH};
+		struct runner_batch batch = {.input = inputs, .labels = CELLS(labels), .n = BATCH};
 		struct err err;
 
 		for (int i = 0; i < BATCH; i++)
@@ -300,7 +301,8 @@ static void ewc_holds_what_matters(void **state)
 	assert_true(pool_draw_range(learner->pool, 3, 0, 0, STEP, ids, 4));
 	for (int i = 0; i < 4; i++) {
 		const int32_t label = sample_label(ids[i]);
-		const struct runner_batch single = {.input = input, .labels = &label, .n = 1};
+		const struct runner_batch single = {
+			.input = input, .labels = CELLS(&label), .n = 1};
 
 		sample_input(ids[i], input, DIM);
 		assert_ok(runner_gradient(learner->runner, before, NULL, &single, one, NULL, NULL,
@@ -396,10 +398,10 @@ static void der_goes_back_to_fewer_classes(void **state)
 	assert_ok(store_in_memory(&school.store, DIM, &err), err);
 	assert_ok(learner_new(&school.learner, &config, school.store, &err), err);
 	der = (const struct der *)school.learner->loss;
-	assert_ok(learner_reveal(school.learner, inputs, labels[0], 2, &err), err);
+	assert_ok(learner_reveal(school.learner, inputs, CELLS(labels[0]), 2, &err), err);
 	school_train(&school, 2);
 	assert_ok(state_save(in_folder("few"), visit_learner, school.learner, &err), err);
-	assert_ok(learner_reveal(school.learner, inputs, labels[1], 2, &err), err);
+	assert_ok(learner_reveal(school.learner, inputs, CELLS(labels[1]), 2, &err), err);
 	school_train(&school, 2);
 	assert_int_equal(der->kept.classes, 5);
 	assert_ok(state_load(in_folder("few"), visit_learner, school.learner, &err), err);

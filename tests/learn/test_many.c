@@ -3,6 +3,7 @@
  * on streams that it must learn, and on input that once ruined such models.
  */
 #include "check.h"
+#include "cells.h"
 
 enum { ROWS = 600, WIDTH = 3, KINDS = 3 };
 
@@ -63,7 +64,7 @@ static void teach(const struct desk *desk, struct part *part, const float *row, 
 {
 	float logits[KINDS * 2], losses[2];
 	struct part_lesson lesson = {
-		.samples = {.view = &desk->view, .inputs = row, .labels = &label, .n = 1},
+		.samples = {.view = &desk->view, .inputs = row, .labels = CELLS(&label), .n = 1},
 		.losses = losses,
 		.logits = logits};
 	struct err err;

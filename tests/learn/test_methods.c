@@ -7,6 +7,7 @@
 
 #include "learn/extras/adapt.h"
 #include "learn/extras/choice.h"
+#include "cells.h"
 
 static void the_greatest_rises_are_kept(void **state)
 {
@@ -64,7 +65,7 @@ static void step_by_hand(
 {
 	float inputs[16][DIM];
 	int32_t labels[16];
-	const struct runner_batch batch = {inputs[0], labels, NULL, n};
+	const struct runner_batch batch = {inputs[0], CELLS(labels), NULL, n};
 	struct err err;
 
 	for (int i = 0; i < n; i++) {

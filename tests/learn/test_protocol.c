@@ -6,6 +6,7 @@
 #include "../base/folder.h"
 
 #include "nn/weights/weights_file.h"
+#include "cells.h"
 
 static void predict(
 	const struct school *school, int model, int64_t first, float logits[STEP][CLASSES])
@@ -41,7 +42,8 @@ static void labels_come_after_predictions(void **state)
 			for (int i = 0; i < STEP; i++)
 				labels[i] = (sample_label(step * STEP + i) + (s && step >= LIE)) %
 					    CLASSES;
-			assert_ok(learner_reveal(schools[s].learner, inputs[0], labels, STEP, &err),
+			assert_ok(learner_reveal(
+					  schools[s].learner, inputs[0], CELLS(labels), STEP, &err),
 				err);
 			school_train(&schools[s], 4);
 		}
@@ -194,7 +196,8 @@ static void wrong_labels_are_refused_whole(void **state)
 		labels[STEP - 1] = wrong[i];
 		snprintf(words, sizeof(words), "label %d of sample %d", wrong[i], 4 * STEP - 1);
 		assert_int_equal(
-			learner_reveal(school.learner, inputs[0], labels, STEP, &err), ERR_INPUT);
+			learner_reveal(school.learner, inputs[0], CELLS(labels), STEP, &err),
+			ERR_INPUT);
 		assert_says(err, words);
 		assert_says(err, "5 classes");
 	}

@@ -6,6 +6,7 @@
 
 #include "learn/parts/published.h"
 #include "nn/rank.h"
+#include "cells.h"
 
 enum { ASKED = 150 }; /* more than a chunk */
 
@@ -81,7 +82,7 @@ static void guesses_answer_in_the_copy_too(void **state)
 	for (int k = 0; k < 20; k++) {
 		for (int i = 0; i < STEP; i++)
 			sample_input(k * STEP + i, inputs + (size_t)i * DIM, DIM);
-		assert_ok(learner_reveal(school.learner, inputs, labels, STEP, &err), err);
+		assert_ok(learner_reveal(school.learner, inputs, CELLS(labels), STEP, &err), err);
 	}
 	assert_ok(published_new(&published, school.learner, &config, &err), err);
 	assert_alike(&school, published);

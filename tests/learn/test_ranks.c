@@ -20,18 +20,18 @@ static void made_free(struct store *store)
 	free(store);
 }
 
-static int made_add(
-	struct store *store, const float *inputs, const int32_t *labels, int n, struct err *err)
+static int made_add(struct store *store, const float *inputs, const union target *labels, int n,
+	struct err *err)
 {
 	return 0;
 }
 
 static int made_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	for (int i = 0; i < n; i++) {
 		sample_input(ids[i], inputs + (size_t)i * store->floats, store->floats);
-		labels[i] = sample_label(ids[i]);
+		labels[i].class = sample_label(ids[i]);
 	}
 	return 0;
 }

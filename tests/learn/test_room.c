@@ -3,6 +3,7 @@
  * and whatever allocation fails, the learner says so and leaves nothing behind.
  */
 #include "check.h"
+#include "cells.h"
 
 static void steady_iterations_allocate_nothing(void **state)
 {
@@ -58,7 +59,7 @@ static int64_t count_kept(const struct school *school)
 	int64_t kept = 0;
 
 	for (int64_t id = 0; id < school->shown; id++)
-		kept += !store_fetch(school->store, &id, 1, input, &label, &err);
+		kept += !store_fetch(school->store, &id, 1, input, CELLS(&label), &err);
 	return kept;
 }
 

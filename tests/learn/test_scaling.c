@@ -10,6 +10,7 @@
 #include "../base/folder.h"
 #include "base/state.h"
 #include "nn/weights/weights_file.h"
+#include "cells.h"
 
 static struct scaling *scaling_of(size_t floats)
 {
@@ -208,7 +209,7 @@ static int reveal_stretched(struct school *school, bool stretch, bool holes, str
 				inputs[i][j] = NAN;
 		}
 	}
-	code = learner_reveal(school->learner, inputs[0], labels, STEP, err);
+	code = learner_reveal(school->learner, inputs[0], CELLS(labels), STEP, err);
 	if (!code)
 		school->shown += STEP;
 	return code;

@@ -48,7 +48,7 @@ static void assert_read(live_line_read *read, const struct good_line *rows, size
 		assert_int_equal(line.has_input, rows[i].input);
 		assert_int_equal(line.has_label, rows[i].label);
 		if (rows[i].label)
-			assert_int_equal(line.label, 4);
+			assert_int_equal(line.label.class, 4);
 		if (rows[i].input)
 			assert_memory_equal(input, expected, sizeof(expected));
 	}
@@ -217,7 +217,7 @@ static void labels_may_be_names(void **state)
 			err);
 		assert_true(line.has_label);
 		assert_string_equal(line.name, rows[i].name ? rows[i].name : "");
-		assert_int_equal(line.label, rows[i].name ? 0 : 4);
+		assert_int_equal(line.label.class, rows[i].name ? 0 : 4);
 	}
 	assert_int_equal(
 		live_line_csv("1,\xff", 3, "line 7", &growing, &line, input, &err), ERR_INPUT);
@@ -339,7 +339,8 @@ static void spoil_lines(live_line_read *read, const char *good, const char *byte
 		}
 		taken++;
 		assert_true(strlen(line.id) > 0 || (!line.has_input && !line.has_label));
-		assert_true(!line.has_label || (line.label >= 0 && line.label < CLASSES));
+		assert_true(
+			!line.has_label || (line.label.class >= 0 && line.label.class < CLASSES));
 		for (int i = 0; i < FLOATS; i++)
 			assert_true(isfinite(input[i]));
 	}
@@ -465,10 +466,10 @@ static void answers_are_json(void **state)
 	struct ends ends = pipe_new();
 	struct class_list names = {0}, none = {0};
 	const struct answer rows[] = {
-		{ANSWER_PREDICTION, .id = "\"a\"", .names = &none, 3, 0.8125},
-		{ANSWER_PREDICTION, .id = "2", .names = &names, 0, NAN},
-		{ANSWER_PREDICTION, .id = "2", .names = &names, -1, NAN},
-		{ANSWER_SAMPLE, .id = "2", .names = &none, 4, .sample = 230},
+		{ANSWER_PREDICTION, .id = "\"a\"", .names = &none, {3}, 0.8125},
+		{ANSWER_PREDICTION, .id = "2", .names = &names, {0}, NAN},
+		{ANSWER_PREDICTION, .id = "2", .names = &names, {-1}, NAN},
+		{ANSWER_SAMPLE, .id = "2", .names = &none, {4}, .sample = 230},
 		{ANSWER_ERROR, {9, 0}, "2", .why = "a \"word\""},
 		{ANSWER_ERROR, {10, 0}, "", .why = "line 10: \xff"},
 	};
@@ -491,7 +492,7 @@ static void answers_are_json(void **state)
 
 static const struct class_list no_names;
 static const struct answer some_answer = {
-	ANSWER_SAMPLE, .id = "2", .names = &no_names, .label = 4, .sample = 230};
+	ANSWER_SAMPLE, .id = "2", .names = &no_names, .label = {4}, .sample = 230};
 
 /* Nobody reads; a wish to stop is heard all the same. */
 static void a_full_pipe_can_be_left(void **state)

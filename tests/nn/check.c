@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/rng.h"
 #include "nn/own/layer.h"
+#include "cells.h"
 
 enum { GUARD = 16 };
 
@@ -253,7 +254,7 @@ void rig_close(struct rig *rig)
 struct runner_batch rig_batch(const struct rig *rig, int first, int n, const float *weights)
 {
 	return (struct runner_batch){
-		rig->input + first * rig->sample, rig->labels + first, weights, n};
+		rig->input + first * rig->sample, CELLS(rig->labels + first), weights, n};
 }
 
 void rig_gradient(struct rig *rig)

@@ -12,6 +12,7 @@
 #include "nn/own/layers/conv_step.h"
 #include "nn/own/onednn.h"
 #include "nn/runner.h"
+#include "cells.h"
 
 int omp_get_max_threads(void);
 void omp_set_num_threads(int threads);
@@ -358,7 +359,7 @@ static float *train(const struct net *net, const char *algorithm, float *losses)
 	float *stats = mem_new(net_stats(net)->floats + 1, sizeof(float));
 	float *input = filled(BATCH * sample, 9);
 	const int32_t labels[BATCH] = {3, 1, 4, 1, 5, 9};
-	const struct runner_batch batch = {input, labels, NULL, BATCH};
+	const struct runner_batch batch = {input, CELLS(labels), NULL, BATCH};
 	struct engine *engine;
 	struct runner *runner;
 	struct err err;

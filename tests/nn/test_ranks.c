@@ -8,6 +8,7 @@
 #include "nn/plan.h"
 #include "nn/ranks/tree.h"
 #include "thread_ranks.h"
+#include "cells.h"
 
 enum { MOST = 17 }; /* pieces */
 
@@ -171,7 +172,7 @@ static void gradients_are_final_layer_by_layer(void **state)
 		float *workspace = mem_new(plan_floats(plan), sizeof(float));
 		assert_ok(plan_bind(plan, workspace, w.params, rig.stats, &err), err);
 		const struct plan_run run = {.input = rig.input,
-			.labels = rig.labels,
+			.labels = CELLS(rig.labels),
 			.weights = weights,
 			.losses = rig.losses,
 			.grad = w.grad,

@@ -4,6 +4,7 @@
  * and what it says to bad input.
  */
 #include "check.h"
+#include "cells.h"
 
 /* One net of every kind, small. */
 static const struct net_spec nets[] = {
@@ -500,7 +501,7 @@ static void bad_batches_are_refused(void **state)
 		"label 2 of the batch is 5", "label 3 of the batch is -1", "must be 0 to 4"};
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct runner_batch batch = rig_batch(&rig, 0, 4, NULL);
-		batch.labels = bad[i];
+		batch.labels = targets_of_classes(bad[i]);
 		assert_int_equal(runner_gradient(rig.runner, rig.params, NULL, &batch, rig.grad,
 					 NULL, NULL, NULL, &err),
 			ERR_INPUT);

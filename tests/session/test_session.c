@@ -119,7 +119,7 @@ static void take(struct session *s, struct teller *teller, int number, bool inpu
 	float values[FLOATS];
 	struct event event = {.has_input = input,
 		.has_label = label,
-		.label = number % 3,
+		.label = {number % 3},
 		.place = {number, 0},
 		.input = values};
 	struct err err = {0};
@@ -159,7 +159,7 @@ static void labels_join_inputs(void **state)
 	assert_int_equal(teller.sender.owed, 1);
 	flush(&s);
 	assert_int_equal(teller.count[ANSWER_PREDICTION], 1);
-	assert_int_equal(teller.last.label, -1); /* no class is known */
+	assert_int_equal(teller.last.label.class, -1); /* no class is known */
 	assert_true(isnan(teller.last.probability));
 	assert_int_equal(teller.held, 1);
 	assert_int_equal(journal_waiting(s.journal), 1);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "store/journal.h"
+#include "cells.h"
 
 enum { STEP = 40 };
 
@@ -30,8 +31,8 @@ static inline int replay(struct store *store)
 	for (; n > 0; calls++) {
 		for (int i = 0; i < n; i++)
 			ids[i] = store_count(store) + i;
-		assert_ok(store_fetch(store, ids, n, inputs, labels, &err), err);
-		assert_ok(store_add(store, inputs, labels, n, &err), err);
+		assert_ok(store_fetch(store, ids, n, inputs, CELLS(labels), &err), err);
+		assert_ok(store_add(store, inputs, CELLS(labels), n, &err), err);
 		assert_ok(store_pending(store, &n, &err), err);
 	}
 	assert_int_equal(store_count(store), store_stored(store));

@@ -12,6 +12,7 @@
 #include "base/state.h"
 #include "streams/source_store.h"
 #include "store/store.h"
+#include "cells.h"
 
 /* Numbers of a sample, many or few, and samples of a call at most. */
 enum { FLOATS = 700, SMALL = 5, BATCH = 200 };
@@ -40,7 +41,7 @@ static inline void add_next(struct store *store, int n, size_t floats)
 	struct err err;
 
 	samples_from(store_count(store), n, floats);
-	assert_ok(store_add(store, inputs, labels, n, &err), err);
+	assert_ok(store_add(store, inputs, CELLS(labels), n, &err), err);
 }
 
 static inline void assert_kept(struct store *store, int64_t id, size_t floats, bool kept)
@@ -48,7 +49,7 @@ static inline void assert_kept(struct store *store, int64_t id, size_t floats, b
 	float input[FLOATS], expected[FLOATS];
 	int32_t label, expected_label;
 	struct err err;
-	const int code = store_fetch(store, &id, 1, input, &label, &err);
+	const int code = store_fetch(store, &id, 1, input, CELLS(&label), &err);
 
 	if (!kept) {
 		assert_int_equal(code, ERR_INPUT);

@@ -4,6 +4,7 @@
  * nothing, memory may run out.
  */
 #include "journal_check.h"
+#include "cells.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +21,7 @@ static void child_adds(int out)
 		_exit(1);
 	for (int n; !store_pending(store, &n, &err) && n > 0;) {
 		samples_from(store_count(store), n, FLOATS);
-		if (store_add(store, inputs, labels, n, &err))
+		if (store_add(store, inputs, CELLS(labels), n, &err))
 			_exit(2);
 	}
 	for (;;) {
@@ -28,7 +29,7 @@ static void child_adds(int out)
 		const int n = 1 + (int)(count % STEP);
 
 		samples_from(count, n, FLOATS);
-		if (store_add(store, inputs, labels, n, &err))
+		if (store_add(store, inputs, CELLS(labels), n, &err))
 			_exit(3);
 		count += n;
 		if (write(out, &count, sizeof(count)) != sizeof(count))
@@ -156,7 +157,8 @@ static void damaged_samples_are_found_out(void **state)
 	data_write(data_find(inputs + (size_t)12 * SMALL, SMALL * sizeof(float)) + 7, "x", 1);
 	store = store_with(SMALL);
 	assert_kept(store, 11, SMALL, true);
-	assert_int_equal(store_fetch(store, &(int64_t){12}, 1, inputs, labels, &err), ERR_FORMAT);
+	assert_int_equal(
+		store_fetch(store, &(int64_t){12}, 1, inputs, CELLS(labels), &err), ERR_FORMAT);
 	assert_says(err, "sample 12 is damaged");
 	store_free(store);
 }
@@ -278,7 +280,7 @@ static int64_t add_until_full(struct store *store)
 	for (int i = 0; i < 100 && !code; i++) {
 		count = store_count(store);
 		samples_from(count, STEP, FLOATS);
-		code = store_add(store, inputs, labels, STEP, &err);
+		code = store_add(store, inputs, CELLS(labels), STEP, &err);
 	}
 	assert_int_equal(code, ERR_FILE);
 	assert_says(err, "journal: cannot add samples: ");
@@ -332,7 +334,7 @@ static void a_full_disk_may_undo_what_is_held(void **state)
 	assert_int_equal(journal_settle(store_journal(store), &err), ERR_FILE);
 	assert_says(err, "writing failed before; open it again");
 	samples_from(0, 1, FLOATS);
-	assert_int_equal(store_add(store, inputs, labels, 1, &err), ERR_FILE);
+	assert_int_equal(store_add(store, inputs, CELLS(labels), 1, &err), ERR_FILE);
 	assert_int_not_equal(state_save(in_folder("state"), visit, store, &err), 0);
 	store_free(store);
 	store = store_with(FLOATS);
@@ -391,7 +393,7 @@ static int try_storing(void *context, struct err *err)
 	remove(in_folder("journal/lock.mdb"));
 	code = store_in_journal(&store, in_folder("journal"), SMALL, err);
 	for (int i = 0; i < 5 && !code; i++)
-		code = store_add(store, inputs, labels, STEP, err);
+		code = store_add(store, inputs, CELLS(labels), STEP, err);
 	if (!code)
 		code = journal_wait(store_journal(store), keys, inputs, NULL, NULL, 1, err);
 	if (!code)

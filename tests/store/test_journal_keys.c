@@ -3,6 +3,7 @@
  * key, the keys of those that were added, guesses and marks.
  */
 #include "journal_check.h"
+#include "cells.h"
 
 #include <math.h>
 
@@ -36,7 +37,7 @@ static void inputs_wait_for_their_labels(void **state)
 	assert_int_equal(journal_waiting(journal), 3);
 	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
 	labels[0] = 9;
-	assert_ok(store_add(store, input, labels, 1, &err), err);
+	assert_ok(store_add(store, input, CELLS(labels), 1, &err), err);
 	assert_int_equal(journal_waiting(journal), 2);
 	assert_int_equal(journal_take(journal, "b", input, NULL, &err), ERR_INPUT);
 	store_free(store);
@@ -55,7 +56,7 @@ static void assert_place(struct journal *journal, const char *key, enum journal_
 
 	assert_ok(journal_find(journal, key, NULL, &found, &err), err);
 	if (found.place != place ||
-		(place == JOURNAL_ADDED && (found.id != id || found.label != label)))
+		(place == JOURNAL_ADDED && (found.id != id || found.label.class != label)))
 		fail_msg("%s: place %d, sample %lld, label %d; expected %d, %lld, %d", key,
 			(int)found.place, (long long)found.id, found.label, (int)place,
 			(long long)id, label);
@@ -68,36 +69,37 @@ static void keys_of_samples_are_remembered(void **state)
 		3, 1, 4, 0, 2, 5, 9, 2, 6, -1, 1, 1, 1, 1, 1, 7, 7, 7, 7, 7};
 	struct store *store = store_with(SMALL);
 	struct journal *journal = store_journal(store);
-	int32_t found[2 * JOURNAL_GUESSES];
+	int32_t found[2 * TARGET_GUESS];
 	const int64_t both[] = {1, 0};
 	float input[4 * SMALL];
 	struct err err;
 
 	journal_bound(journal, 100, 2);
 	samples_from(0, 4, SMALL);
-	assert_ok(journal_wait(journal, keys, inputs, guesses, NULL, 4, &err), err);
+	assert_ok(journal_wait(journal, keys, inputs, CELLS(guesses), NULL, 4, &err), err);
 	for (int i = 0; i < 4; i++) {
 		assert_place(journal, keys[i], JOURNAL_WAITS, 0, 0);
-		assert_ok(journal_take(journal, keys[i], input + (size_t)i * SMALL, found, &err),
+		assert_ok(journal_take(
+				  journal, keys[i], input + (size_t)i * SMALL, CELLS(found), &err),
 			err);
 		assert_memory_equal(
-			found, guesses + i * JOURNAL_GUESSES, JOURNAL_GUESSES * sizeof(*guesses));
+			found, guesses + i * TARGET_GUESS, TARGET_GUESS * sizeof(*guesses));
 		assert_place(journal, keys[i], JOURNAL_TAKEN, 0, 0);
 		if (i == 1) {
 			labels[0] = 8;
 			labels[1] = 9;
-			assert_ok(store_add(store, input, labels, 2, &err), err);
+			assert_ok(store_add(store, input, CELLS(labels), 2, &err), err);
 		}
 	}
 	assert_place(journal, "a", JOURNAL_ADDED, 0, 8);
 	assert_place(journal, "b", JOURNAL_ADDED, 1, 9);
 	assert_place(journal, "e", JOURNAL_UNKNOWN, 0, 0);
-	assert_ok(journal_guesses(journal, both, 2, found, &err), err);
-	assert_memory_equal(found, guesses + JOURNAL_GUESSES, JOURNAL_GUESSES * sizeof(*guesses));
-	assert_memory_equal(found + JOURNAL_GUESSES, guesses, JOURNAL_GUESSES * sizeof(*guesses));
+	assert_ok(journal_guesses(journal, both, 2, CELLS(found), &err), err);
+	assert_memory_equal(found, guesses + TARGET_GUESS, TARGET_GUESS * sizeof(*guesses));
+	assert_memory_equal(found + TARGET_GUESS, guesses, TARGET_GUESS * sizeof(*guesses));
 
 	/* Only the latest two. An "a" that comes again is another sample. */
-	assert_ok(store_add(store, input + 2 * SMALL, labels, 2, &err), err);
+	assert_ok(store_add(store, input + 2 * SMALL, CELLS(labels), 2, &err), err);
 	store_free(store);
 	store = store_with(SMALL);
 	journal = store_journal(store);
@@ -114,7 +116,7 @@ static void assert_answer(struct journal *journal, const char *key, const float 
 	struct err err;
 
 	assert_ok(journal_find(journal, key, input, &found, &err), err);
-	if (found.prediction != prediction || found.differs != differs ||
+	if (found.prediction.class != prediction || found.differs != differs ||
 		(isnan(probability) ? !isnan(found.probability) : found.probability != probability))
 		fail_msg("%s: predicted %d, %.17g, differs %d; expected %d, %.17g, %d", key,
 			found.prediction, found.probability, found.differs, prediction, probability,
@@ -133,7 +135,7 @@ static void answers_and_inputs_are_remembered(void **state)
 	struct err err;
 
 	samples_from(0, 2, SMALL);
-	assert_ok(journal_wait(journal, keys, inputs, guesses, probabilities, 2, &err), err);
+	assert_ok(journal_wait(journal, keys, inputs, CELLS(guesses), probabilities, 2, &err), err);
 	for (int turn = 0; turn < 4; turn++) {
 		assert_answer(journal, "a", inputs, 3, 1.0 / 3, false);
 		assert_answer(journal, "a", NULL, 3, 1.0 / 3, false);
@@ -141,12 +143,12 @@ static void answers_and_inputs_are_remembered(void **state)
 		if (turn == 0)
 			assert_ok(journal_take(journal, "a", input, NULL, &err), err);
 		if (turn == 1)
-			assert_ok(store_add(store, input, labels, 1, &err), err);
+			assert_ok(store_add(store, input, CELLS(labels), 1, &err), err);
 		if (turn == 2)
 			assert_ok(journal_trim(journal, &(int64_t){0}, 1, 1, &err), err);
 	}
 	/* What waits can be replaced, and so can its answer. */
-	assert_ok(journal_wait(journal, keys + 1, inputs, guesses, NULL, 1, &err), err);
+	assert_ok(journal_wait(journal, keys + 1, inputs, CELLS(guesses), NULL, 1, &err), err);
 	assert_answer(journal, "b", inputs, 3, NAN, false);
 	assert_answer(journal, "c", inputs, -1, NAN, false);
 	store_free(store);
@@ -162,18 +164,18 @@ static void marks_and_guesses_stay_with_samples(void **state)
 	const char *key = "a";
 	struct store *store = store_with(SMALL);
 	struct journal *journal = store_journal(store);
-	int32_t found[3 * JOURNAL_GUESSES];
+	int32_t found[3 * TARGET_GUESS];
 	struct journal_mark marked;
 	float input[SMALL];
 	struct err err;
 
 	samples_from(0, 3, SMALL);
-	assert_ok(journal_wait(journal, &key, inputs, waited, NULL, 1, &err), err);
+	assert_ok(journal_wait(journal, &key, inputs, CELLS(waited), NULL, 1, &err), err);
 	assert_ok(journal_take(journal, key, input, NULL, &err), err);
-	journal_beside(journal, guesses, &mark);
-	assert_ok(store_add(store, inputs, labels, 2, &err), err);
+	journal_beside(journal, CELLS(guesses), &mark);
+	assert_ok(store_add(store, inputs, CELLS(labels), 2, &err), err);
 	journal_beside(journal, NULL, NULL);
-	assert_ok(store_add(store, inputs + 2 * SMALL, labels + 2, 1, &err), err);
+	assert_ok(store_add(store, inputs + 2 * SMALL, CELLS(labels + 2), 1, &err), err);
 	store_free(store);
 	store = store_with(SMALL);
 	journal = store_journal(store);
@@ -184,11 +186,11 @@ static void marks_and_guesses_stay_with_samples(void **state)
 	assert_ok(journal_marked(journal, 2, &marked, &err), err);
 	assert_true(marked.iteration == 0 && marked.credit == 0 && marked.left == 0);
 	assert_int_equal(journal_marked(journal, 3, &marked, &err), ERR_INPUT);
-	assert_ok(journal_guesses(journal, all, 3, found, &err), err);
+	assert_ok(journal_guesses(journal, all, 3, CELLS(found), &err), err);
 	assert_memory_equal(found, waited, sizeof(waited));
-	assert_memory_equal(found + JOURNAL_GUESSES, guesses + JOURNAL_GUESSES, sizeof(waited));
-	for (int k = 0; k < JOURNAL_GUESSES; k++)
-		assert_int_equal(found[2 * JOURNAL_GUESSES + k], -1);
+	assert_memory_equal(found + TARGET_GUESS, guesses + TARGET_GUESS, sizeof(waited));
+	for (int k = 0; k < TARGET_GUESS; k++)
+		assert_int_equal(found[2 * TARGET_GUESS + k], -1);
 	store_free(store);
 }
 
@@ -206,11 +208,11 @@ static void labels_are_kept_until_they_are_added(void **state)
 	assert_ok(journal_wait(journal, keys, inputs, NULL, NULL, 4, &err), err);
 	labels[0] = 5;
 	labels[1] = 6;
-	assert_int_equal(journal_label(journal, labels, 1, &err), ERR_INPUT);
+	assert_int_equal(journal_label(journal, CELLS(labels), 1, &err), ERR_INPUT);
 	assert_ok(journal_take(journal, "c", input, NULL, &err), err);
-	assert_ok(journal_label(journal, labels, 1, &err), err);
+	assert_ok(journal_label(journal, CELLS(labels), 1, &err), err);
 	assert_ok(journal_take(journal, "a", input, NULL, &err), err);
-	assert_ok(journal_label(journal, labels, 2, &err), err);
+	assert_ok(journal_label(journal, CELLS(labels), 2, &err), err);
 	/* Its label is not kept. */
 	assert_ok(journal_take(journal, "b", input, NULL, &err), err);
 	store_free(store);
@@ -221,7 +223,7 @@ static void labels_are_kept_until_they_are_added(void **state)
 		replay(store);
 		for (int i = 0; i < 2 && !added; i++) {
 			assert_ok(journal_take_again(journal, key, input + (size_t)i * SMALL, NULL,
-					  &label, &err),
+					  CELLS(&label), &err),
 				err);
 			assert_string_equal(key, i ? "a" : "c");
 			assert_int_equal(label, labels[i]);
@@ -229,10 +231,10 @@ static void labels_are_kept_until_they_are_added(void **state)
 			assert_memory_equal(input + (size_t)i * SMALL, inputs + (i ? 0 : 2 * SMALL),
 				SMALL * sizeof(float));
 		}
-		assert_ok(journal_take_again(journal, key, input, NULL, &label, &err), err);
+		assert_ok(journal_take_again(journal, key, input, NULL, CELLS(&label), &err), err);
 		assert_string_equal(key, "");
 		if (!added)
-			assert_ok(store_add(store, input, labels, 2, &err), err);
+			assert_ok(store_add(store, input, CELLS(labels), 2, &err), err);
 		assert_place(journal, "c", JOURNAL_ADDED, 0, 5);
 		assert_place(journal, "a", JOURNAL_ADDED, 1, 6);
 		assert_place(journal, "b", JOURNAL_WAITS, 0, 0);
@@ -262,7 +264,7 @@ static void old_inputs_give_way(void **state)
 			float input[SMALL];
 
 			assert_ok(journal_take(journal, names[i], input, NULL, &err), err);
-			assert_ok(journal_add(journal, input, labels, 1, &err), err);
+			assert_ok(journal_add(journal, input, CELLS(labels), 1, &err), err);
 		}
 		if (i == 17) {
 			store_free(store);
@@ -326,7 +328,9 @@ static void a_journal_of_version_3_becomes_one_of_this(void **state)
 		assert_answer(journal, "0", waits, -1, NAN, false);
 		assert_place(journal, "0", JOURNAL_ADDED, 0, 1);
 		for (int id = 28; id < 31; id++) {
-			assert_ok(journal_take_again(journal, key, input, NULL, &label, &err), err);
+			assert_ok(
+				journal_take_again(journal, key, input, NULL, CELLS(&label), &err),
+				err);
 			assert_string_equal(key, id == 28 ? "28" : id == 29 ? "29" : "");
 		}
 		store_free(store);

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "nn/weights/weights_file.h"
+#include "cells.h"
 
 /* What every run here starts from: 200 time steps, 1600 iterations. */
 static const char *const usual[] = {"drift.steps=200", "drift.classes=10", "drift.eval_per_step=4",
@@ -581,7 +582,7 @@ static size_t bytes_kept(struct stored *run)
 	run->source->type = &counting;
 	made_again = 0;
 	for (int64_t id = 0; id < store_count(run->run.store); id++)
-		assert_ok(store_fetch(run->run.store, &id, 1, input, &label, &err), err);
+		assert_ok(store_fetch(run->run.store, &id, 1, input, CELLS(&label), &err), err);
 	run->source->type = plain_type;
 	free(input);
 	return (size_t)(store_count(run->run.store) - made_again) *

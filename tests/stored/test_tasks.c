@@ -3,6 +3,7 @@
  * revealed, and no other. Counted here anew, from predictions sample by sample.
  */
 #include "stream.h"
+#include "cells.h"
 
 #include <math.h>
 
@@ -33,7 +34,8 @@ static void find_revealed(const struct stored *s, bool *revealed)
 	for (int64_t id = 0; id < s->stream_steps; id++) {
 		int32_t label;
 
-		assert_ok(source_labels(s->source, SOURCE_STREAM, &id, 1, &label, &err), err);
+		assert_ok(
+			source_labels(s->source, SOURCE_STREAM, &id, 1, CELLS(&label), &err), err);
 		task_of[label] = source_task(s->source, id);
 		begun[task_of[label]] |= id < s->run.step;
 	}
@@ -51,7 +53,7 @@ static double retention_of(struct stored *s, const bool *revealed)
 		float input[2], logits[CLASSES];
 		int32_t label, best = 0;
 
-		assert_ok(source_labels(source, SOURCE_EVAL, &id, 1, &label, &err), err);
+		assert_ok(source_labels(source, SOURCE_EVAL, &id, 1, CELLS(&label), &err), err);
 		if (!revealed[label])
 			continue;
 		assert_ok(source_inputs(source, SOURCE_EVAL, &id, 1, input, &err), err);

@@ -4,6 +4,7 @@
  * else; and that labels are noisy, classes born and the stationary stream still.
  */
 #include "check.h"
+#include "cells.h"
 
 enum { DIM = 32, N = 4096 };
 
@@ -26,7 +27,7 @@ static void labels_of(
 {
 	struct err err;
 
-	assert_ok(source_labels(source, part, ids, n, labels, &err), err);
+	assert_ok(source_labels(source, part, ids, n, CELLS(labels), &err), err);
 }
 
 static double between(const float *walk, const struct drift_world *world, double u, int i)
@@ -292,12 +293,13 @@ static void ids_outside_are_errors(void **state)
 	assert_int_equal(source_inputs(source, SOURCE_STREAM, ids, 2, whole, &err), ERR_INPUT);
 	assert_says(err, "sample 160000 does not exist, there are 160000");
 	assert_int_equal(
-		source_labels(source, SOURCE_STREAM, ids, 2, whole_labels, &err), ERR_INPUT);
+		source_labels(source, SOURCE_STREAM, ids, 2, CELLS(whole_labels), &err), ERR_INPUT);
 	ids[1] = 20000;
 	assert_int_equal(source_inputs(source, SOURCE_EVAL, ids, 2, whole, &err), ERR_INPUT);
 	assert_says(err, "evaluation sample 20000");
 	ids[1] = -1;
-	assert_int_equal(source_labels(source, SOURCE_EVAL, ids, 2, whole_labels, &err), ERR_INPUT);
+	assert_int_equal(
+		source_labels(source, SOURCE_EVAL, ids, 2, CELLS(whole_labels), &err), ERR_INPUT);
 	assert_says(err, "-1");
 	ids[1] = 159999;
 	inputs_of(source, SOURCE_STREAM, ids, 2, whole);

@@ -6,6 +6,7 @@
 
 #include "base/checksum.h"
 #include "streams/made/photos_scene.h"
+#include "cells.h"
 
 enum { SIZE = 32, PHOTO = 3 * SIZE * SIZE, N = 64 };
 
@@ -143,8 +144,8 @@ static void labels_are_those_of_drift(void **state)
 			int32_t a, b;
 			struct err err;
 
-			assert_ok(source_labels(photos, part, &id, 1, &a, &err), err);
-			assert_ok(source_labels(drift, part, &id, 1, &b, &err), err);
+			assert_ok(source_labels(photos, part, &id, 1, CELLS(&a), &err), err);
+			assert_ok(source_labels(drift, part, &id, 1, CELLS(&b), &err), err);
 			assert_int_equal(a, b);
 		}
 	source_close(photos);
@@ -162,7 +163,7 @@ static void no_class_before_its_birth(void **state)
 		int32_t label;
 		struct err err;
 
-		assert_ok(source_labels(source, SOURCE_STREAM, &id, 1, &label, &err), err);
+		assert_ok(source_labels(source, SOURCE_STREAM, &id, 1, CELLS(&label), &err), err);
 		assert_true(world->drift->births[label] <= (double)(id / 32) / 600);
 		count += !seen[label];
 		seen[label] = true;

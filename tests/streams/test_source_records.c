@@ -10,6 +10,7 @@
 #include "streams/order.h"
 #include "streams/source_records.h"
 #include "streams/view.h"
+#include "cells.h"
 
 enum { SIDE = 32, PLANE = SIDE * SIDE, ROW = 1 + 3 * PLANE, TRAIN = 60, TEST = 20 };
 
@@ -94,7 +95,7 @@ static void labels_belong_to_inputs(void **state)
 						  input, &err),
 					err);
 				assert_ok(source_labels(source, (enum source_part)part, &id, 1,
-						  &label, &err),
+						  CELLS(&label), &err),
 					err);
 				pixel = pixel_of(input[3 * PLANE - 1]);
 				assert_int_equal(label, (part ? pixel - 100 : pixel) % 10);

@@ -4,6 +4,7 @@
  * that are all born at once.
  */
 #include "check.h"
+#include "cells.h"
 
 enum { CLASSES = 10, STEPS = 50, PER_STEP = 8, EVALS = 4, TASKS = 5 };
 
@@ -29,7 +30,7 @@ static void assert_kept_apart(const char *const *settings, int tasks)
 			struct err err;
 			int32_t label;
 
-			assert_ok(source_labels(source, part, &id, 1, &label, &err), err);
+			assert_ok(source_labels(source, part, &id, 1, CELLS(&label), &err), err);
 			assert_int_equal(source_task(source, step), task);
 			if (world->tasks[label] != task || world->tasks[class] != task)
 				fail_msg("part %d, sample %d, of task %d, shows %d and is called "
@@ -85,7 +86,7 @@ static void all_classes_are_seen(void **state)
 		int32_t label;
 		struct err err;
 
-		assert_ok(source_labels(source, SOURCE_STREAM, &id, 1, &label, &err), err);
+		assert_ok(source_labels(source, SOURCE_STREAM, &id, 1, CELLS(&label), &err), err);
 		seen[id * TASKS / (STEPS * PER_STEP)][label] = true;
 	}
 	for (int task = 0; task < TASKS; task++) {
@@ -152,8 +153,8 @@ static void photos_have_tasks(void **state)
 			int32_t one, other;
 			struct err err;
 
-			assert_ok(source_labels(drift, part, &id, 1, &one, &err), err);
-			assert_ok(source_labels(photos, part, &id, 1, &other, &err), err);
+			assert_ok(source_labels(drift, part, &id, 1, CELLS(&one), &err), err);
+			assert_ok(source_labels(photos, part, &id, 1, CELLS(&other), &err), err);
 			assert_int_equal(one, other);
 		}
 	for (int64_t step = 0; step < STEPS; step++)

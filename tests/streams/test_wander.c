@@ -13,6 +13,7 @@
 #include "streams/view.h"
 #include "schema/schema.h"
 #include "streams/wander.h"
+#include "cells.h"
 
 enum { SIDE = 32, PLANE = SIDE * SIDE, ROW = 1 + 3 * PLANE, TRAIN = 300, TEST = 100, CLASSES = 10 };
 
@@ -75,7 +76,7 @@ static int32_t label_of(struct source *source, enum source_part part, int64_t id
 	struct err err = {0};
 	int32_t label;
 
-	assert_ok(source_labels(source, part, &id, 1, &label, &err), err);
+	assert_ok(source_labels(source, part, &id, 1, CELLS(&label), &err), err);
 	return label;
 }
 

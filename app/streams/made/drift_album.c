@@ -172,10 +172,10 @@ void made_source_info(struct made_source *made, int channels, int height, int wi
 }
 
 int made_source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
-	int32_t *labels, struct err *err)
+	union target *labels, struct err *err)
 {
 	for (int i = 0; i < n; i++)
-		labels[i] = label_of(((struct made_source *)source)->world, part, ids[i]);
+		labels[i].class = label_of(((struct made_source *)source)->world, part, ids[i]);
 	return 0;
 }
 

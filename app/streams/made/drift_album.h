@@ -54,7 +54,7 @@ void made_source_info(struct made_source *made, int channels, int height, int wi
 
 /* For rows of source_types. */
 int made_source_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
-	int32_t *labels, struct err *err);
+	union target *labels, struct err *err);
 double made_source_eval_time(const struct source *source, int64_t id);
 void made_source_task_begins(
 	const struct source *source, int64_t task, int64_t *sample, int64_t *eval);

@@ -118,8 +118,9 @@ static int stepped(
 
 	(void)err;
 	for (int i = n - n / 2; i < n && stride->logits; i++)
-		adapt_replay_hit(extra, rank_hits(stride->logits + (size_t)i * (size_t)classes,
-						classes, learner->room.labels + i, 1) == 1);
+		adapt_replay_hit(
+			extra, rank_hits(stride->logits + (size_t)i * (size_t)classes, classes,
+				       target_classes(learner->room.labels + i), 1) == 1);
 	return 0;
 }
 

@@ -20,7 +20,7 @@
 struct learner_step {
 	int64_t first;       /* the id of its first sample */
 	const float *inputs; /* NULL: in the store */
-	const int32_t *labels;
+	const union target *labels;
 	int n;
 	bool task; /* it begins a task */
 	/* How many of its samples the serving model predicted correctly; -1: not counted. */

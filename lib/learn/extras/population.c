@@ -143,7 +143,7 @@ static void restart(void *extra, struct learner *learner)
 
 /* For as many samples as the buffers have room for. */
 static int predict_some(const struct population *population, struct learner *learner,
-	const float *inputs, const int32_t *labels, int n, int64_t hits[LEARNER_POPULATION],
+	const float *inputs, const union target *labels, int n, int64_t hits[LEARNER_POPULATION],
 	struct err *err)
 {
 	const int classes = net_spec(learner->net)->classes;
@@ -158,7 +158,8 @@ static int predict_some(const struct population *population, struct learner *lea
 		code = runner_infer(
 			learner->runner, params, stats, inputs, n, learner->room.logits, err);
 		if (!code) {
-			hits[i] += rank_hits(learner->room.logits, classes, labels, n);
+			hits[i] +=
+				rank_hits(learner->room.logits, classes, target_classes(labels), n);
 			learner_tell(learner, LEARNER_VALIDATE, n);
 		}
 	}

@@ -51,7 +51,7 @@ struct loss_view {
 	int batch;         /* samples of a training batch */
 	/* Scratch for a batch and a gradient, free between iterations. */
 	float *inputs, *logits, *grad;
-	int32_t *labels;
+	union target *labels;
 };
 
 /* Rejects a kind whose requirements other keys disable. */

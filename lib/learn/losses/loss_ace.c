@@ -51,13 +51,13 @@ static int batch(struct loss *loss, const struct loss_view *view, const int64_t 
 	for (int i = 0; i < samples->n; i++) {
 		ace->fresh[i] = ids[i] >= objective_step_first(view->objective);
 		if (ace->fresh[i])
-			ace->present[samples->labels[i]] = true;
+			ace->present[samples->labels[i].class] = true;
 	}
 	return 0;
 }
 
 static float value(const struct sample_loss *sample, const struct ops *ops, int at,
-	const float *logits, int32_t label, float weight, float *grad)
+	const float *logits, union target label, float weight, float *grad)
 {
 	const struct ace *ace = (const struct ace *)sample;
 	const int classes = sample->classes;
@@ -71,7 +71,7 @@ static float value(const struct sample_loss *sample, const struct ops *ops, int 
 			masked[c] = ace->present[c] ? logits[c] : -INFINITY;
 		row = masked;
 	}
-	ops->softmax_loss(row, classes, &label, &weight, 1, &entropy, grad);
+	ops->softmax_loss(row, classes, &label.class, &weight, 1, &entropy, grad);
 	return entropy;
 }
 

@@ -85,7 +85,7 @@ static int ready(struct loss *loss, const struct loss_view *view, int n, struct 
 	if (ewc->ready)
 		return 0;
 	memset(view->inputs, 0, view->floats * sizeof(float));
-	view->labels[0] = 0;
+	view->labels[0] = (union target){0};
 	code = runner_gradient(
 		view->runner, view->params, NULL, &one, view->grad, NULL, NULL, NULL, err);
 	ewc->ready = !code;

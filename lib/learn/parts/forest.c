@@ -447,7 +447,7 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 	(void)err;
 	for (int i = 0; i < samples->n; i++) {
 		const float *row = samples->inputs + (size_t)i * (size_t)forest->dim;
-		const int32_t label = samples->labels[i];
+		const int32_t label = samples->labels[i].class;
 		const double step = 1 / fmin((double)forest->seen + 2, FREQUENT);
 
 		count_row(forest, row, label);

@@ -120,7 +120,7 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 
 	(void)err;
 	for (int i = 0; i < lesson->samples.n; i++) {
-		const int32_t label = lesson->samples.labels[i];
+		const int32_t label = lesson->samples.labels[i].class;
 		const double step =
 			1 /
 			((double)labels->seen + 2 < FREQUENT ? (double)labels->seen + 2 : FREQUENT);

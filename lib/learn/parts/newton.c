@@ -265,11 +265,11 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 	for (int i = 0; i < samples->n; i++) {
 		fill_row(newton, samples, i);
 		for (int k = 0; k < MODELS; k++)
-			learn_row(newton, &newton->models[k], KEEP[k], samples->labels[i]);
+			learn_row(newton, &newton->models[k], KEEP[k], samples->labels[i].class);
 	}
 	for (int i = 0; i < samples->n; i++) {
 		newton->last[1] = newton->last[0];
-		newton->last[0] = samples->labels[i];
+		newton->last[0] = samples->labels[i].class;
 	}
 	return 0;
 }

@@ -43,9 +43,9 @@ struct part_samples {
 	const float *inputs; /* (n, floats), as the net sees them */
 	const float *
 		features; /* (n, net_features): inputs of the slow net's last layer; NULL unless some part wants them */
-	const float *slow;     /* (n, classes): the slow net's probabilities; set if features are */
-	int64_t first;         /* id of the first one, once labels are known */
-	const int32_t *labels; /* NULL: not revealed yet */
+	const float *slow; /* (n, classes): the slow net's probabilities; set if features are */
+	int64_t first;     /* id of the first one, once labels are known */
+	const union target *labels; /* NULL: not revealed yet */
 	int n;
 };
 

@@ -54,7 +54,7 @@ bool parts_know_ever(const struct parts *parts);
  */
 int parts_ready(struct parts *parts, const struct part_view *view, int n, struct err *err);
 int parts_learn(struct parts *parts, const struct part_view *view, int64_t first,
-	const float *inputs, const int32_t *labels, int n, struct err *err);
+	const float *inputs, const union target *labels, int n, struct err *err);
 
 /*
  * The learning efficacy of the EVER answer: its mean accuracy over time steps at reveal time. NAN

@@ -8,8 +8,8 @@
 void parts_softmax(struct parts *parts, const struct part_samples *samples, float *logits)
 {
 	parts_probabilities(samples->view->engine->ops, parts->mix.classes, logits,
-		samples->labels ? samples->labels : parts->none, parts->ones, samples->n,
-		parts->losses);
+		samples->labels ? target_classes(samples->labels) : parts->none, parts->ones,
+		samples->n, parts->losses);
 }
 
 /* The kernel's gradient is the probabilities but for the label's, which is less by 1. */
@@ -95,7 +95,7 @@ int parts_answer(struct parts *parts, int model, const struct part_samples *samp
 	else if (!code && samples->labels)
 		for (int i = 0; i < samples->n; i++)
 			parts->losses[i] =
-				-logf(answers[i * parts->mix.classes + samples->labels[i]]);
+				-logf(answers[i * parts->mix.classes + samples->labels[i].class]);
 	return code;
 }
 

@@ -27,9 +27,10 @@ struct parts {
 	float *mixed;         /* [PART_CHUNK][classes]: for NOW; NULL without a guard, */
 	double weights[MIX_MODELS]; /* mixed by these, for the chunk being learned */
 	int64_t *ids;
-	int32_t *labels, *none; /* none: zeros, for logits whose labels are unknown */
-	int64_t steps;          /* time steps, */
-	double slow_hits;       /* and the sum of the EVER answer's accuracies */
+	union target *labels;
+	int32_t *none;    /* zeros, for logits whose labels are unknown */
+	int64_t steps;    /* time steps, */
+	double slow_hits; /* and the sum of the EVER answer's accuracies */
 	bool ready[PART_CHUNK + 1];
 };
 

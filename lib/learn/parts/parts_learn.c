@@ -76,10 +76,10 @@ static int score_slow(struct parts *parts, struct part_samples *samples, int *hi
 		return code;
 	learner_tell(samples->view->learner, LEARNER_FAST_FORWARD, n);
 	if (!parts->answer)
-		*hits += rank_hits(parts->slow, classes, samples->labels, n);
+		*hits += rank_hits(parts->slow, classes, target_classes(samples->labels), n);
 	parts_softmax(parts, samples, parts->slow);
 	mix_look(&parts->mix, parts->slow, n);
-	mix_score_prior(&parts->mix, parts->slow, samples->labels, n);
+	mix_score_prior(&parts->mix, parts->slow, target_classes(samples->labels), n);
 	take_answer(parts, 0, parts->slow, n);
 	return 0;
 }
@@ -104,7 +104,8 @@ static int score(struct parts *parts, struct part_samples *samples, int *hits, s
 		take_answer(parts, i, parts->logits, samples->n);
 	}
 	if (!code && parts->answer)
-		*hits += rank_hits(parts->answer, parts->mix.classes, samples->labels, samples->n);
+		*hits += rank_hits(parts->answer, parts->mix.classes,
+			target_classes(samples->labels), samples->n);
 	return code;
 }
 
@@ -117,7 +118,7 @@ static int learn_part(struct part *part, struct part_lesson *lesson, struct err 
 	parts_fill_rows(lesson->parts, samples);
 	for (int i = 0; i < samples->n; i++)
 		part->type->add(part, lesson->parts->rows + (size_t)i * (samples->view->floats + 1),
-			samples->labels[i]);
+			samples->labels[i].class);
 	if (part->type->settle)
 		part->type->settle(part);
 	return 0;
@@ -169,8 +170,9 @@ static int learn_chunk(
 	if (parts->mixed && parts->mix.config.pool)
 		mix_pool_answer(&parts->mix, &parts->mix.said, samples->n, parts->mixed);
 	if (parts->mixed)
-		mix_score_guesses(&parts->mix, parts->mixed, samples->labels, samples->n);
-	if (mix_reveal(&parts->mix, samples->labels, samples->n))
+		mix_score_guesses(
+			&parts->mix, parts->mixed, target_classes(samples->labels), samples->n);
+	if (mix_reveal(&parts->mix, target_classes(samples->labels), samples->n))
 		tell_lead(parts, samples->view);
 	return 0;
 }
@@ -200,7 +202,7 @@ static int fill_chunk(struct parts *parts, struct part_samples *samples, struct 
 }
 
 int parts_learn(struct parts *parts, const struct part_view *view, int64_t first,
-	const float *inputs, const int32_t *labels, int n, struct err *err)
+	const float *inputs, const union target *labels, int n, struct err *err)
 {
 	int hits = 0, code = 0;
 

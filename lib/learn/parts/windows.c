@@ -232,7 +232,7 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 	(void)err;
 	for (int i = 0; i < samples->n; i++) {
 		const float *row = samples->inputs + (size_t)i * dim;
-		const int32_t label = samples->labels[i];
+		const int32_t label = samples->labels[i].class;
 		const size_t place = (size_t)(bank->seen % bank->room);
 		const double step = 1 / fmin((double)bank->seen + 2, FREQUENT);
 

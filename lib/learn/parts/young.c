@@ -140,7 +140,7 @@ static int train(struct young *young, const struct part_view *view, struct err *
 	const size_t dim = (size_t)young->dim;
 	const int64_t since = young->seen - young->since;
 	const uint64_t rows = (uint64_t)(since < WINDOW ? since : WINDOW);
-	int32_t labels[BATCH];
+	union target labels[BATCH];
 	struct runner_batch batch = {.input = young->batch, .labels = labels, .n = BATCH};
 	int code;
 
@@ -151,7 +151,7 @@ static int train(struct young *young, const struct part_view *view, struct err *
 
 		memcpy(young->batch + (size_t)i * dim, young->rows + place * dim,
 			dim * sizeof(float));
-		labels[i] = young->labels[place];
+		labels[i].class = young->labels[place];
 	}
 	code = runner_gradient(view->runner, young->params,
 		young->stats_floats ? young->stats : NULL, &batch, view->grad, NULL, NULL, NULL,
@@ -185,11 +185,11 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 	for (int i = 0; i < samples->n && !code; i++) {
 		const size_t place = (size_t)(young->seen % WINDOW);
 		const bool wrong = rank_hits(lesson->logits + (size_t)i * classes, young->classes,
-					   samples->labels + i, 1) != 1;
+					   target_classes(samples->labels + i), 1) != 1;
 
 		memcpy(young->rows + place * dim, samples->inputs + (size_t)i * dim,
 			dim * sizeof(float));
-		young->labels[place] = samples->labels[i];
+		young->labels[place] = samples->labels[i].class;
 		young->seen++;
 		if (alarmed(young, wrong)) {
 			young->since = young->seen > BEFORE ? young->seen - BEFORE : 0;
@@ -205,7 +205,7 @@ static int ready(struct part *part, struct part_lesson *lesson, struct err *err)
 {
 	struct young *young = mine(part);
 	const struct part_view *view = lesson->samples.view;
-	int32_t labels[BATCH] = {0};
+	union target labels[BATCH] = {{0}};
 	const struct runner_batch batch = {.input = young->batch, .labels = labels, .n = BATCH};
 	int code = runner_infer(view->runner, young->x, young->stats_floats ? young->stats : NULL,
 		lesson->samples.inputs, lesson->samples.n, lesson->logits, err);

@@ -12,7 +12,7 @@ enum { TRIES = 3, TRAVELS = 5, WORDS = 64 };
 /* Zeros of a batch, and room for a gradient. */
 struct room {
 	float *inputs, *grad;
-	int32_t *labels;
+	union target *labels;
 };
 
 /* The shortest of some tries, the first of which makes plans and connections. */

@@ -202,8 +202,8 @@ void dense_losses(const struct span *span)
 		sample_losses(span, last, first);
 	else if (run->losses)
 		plan->kernels->softmax_panel(span->values + last->output, last->out,
-			run->labels + first, run->grad ? run->weights + first : NULL, samples,
-			run->losses + first,
+			target_classes(run->labels + first),
+			run->grad ? run->weights + first : NULL, samples, run->losses + first,
 			run->grad ? panel_grads(plan, last, span->first) : NULL);
 }
 

@@ -161,8 +161,9 @@ static void loss_task(void *context, int task, int worker)
 		sample_losses(plan, first, count);
 	else
 		plan->kernels->ops.softmax_loss(plain_logits(plan) + at, t->channels,
-			run->labels + first, run->grad ? run->weights + first : NULL, count,
-			run->losses + first, run->grad ? plan->logit_grads + at : NULL);
+			target_classes(run->labels + first),
+			run->grad ? run->weights + first : NULL, count, run->losses + first,
+			run->grad ? plan->logit_grads + at : NULL);
 	if (run->grad)
 		plan->kernels->vectors_to_blocks(plan->logit_grads + at, count, t->channels,
 			value_grad(plan, plan->net->count, 0) + first * plan->kernels->block,
