@@ -1,25 +1,29 @@
 /*
  * Lines of a file or of standard input. NDJSON: rows of named values, lists of numbers, or lines
- * of a live stream, {"id": 17, "input": …}. CSV: a table, whose first lines are interpreted as a
+ * of a live stream, {"id": 17, "input": …}. A file may also be one list of such objects. CSV: a table, whose first lines are interpreted as a
  * file's (records/table_plan.h), as far as they are available; for a model without names every
  * line is numbers. A CSV field cannot contain a line end here.
  *
  * The threads parse the lines; the feed keeps their bytes until the next batch.
  */
+#define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/decimal.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "formats/csv.h"
+#include "formats/mapped.h"
 #include "live/feed.h"
 #include "live/lead.h"
+#include "live/pieces.h"
 #include "predict/predict_impl.h"
 #include "records/table_plan.h"
 
@@ -34,6 +38,7 @@ struct from_lines {
 	int file; /* descriptor */
 	struct feed *feed;
 	bool known, csv; /* what lines are, once the first one has come */
+	bool listed;     /* lines were the objects of one list */
 	char separator;
 	struct table_plan plan; /* of CSV with names */
 	struct feed_line lines[PREDICT_BATCH];
@@ -214,6 +219,9 @@ static int put_json(const struct from_lines *l, const struct jvalue *value, int 
 		inner = value;
 	if (jvalue_kind(inner) == JVALUE_TABLE && model->schema)
 		return schema_encode_row(model->schema, inner, input, NULL, err);
+	if (jvalue_kind(jvalue_at(inner, 0)) == JVALUE_TABLE)
+		return err_set(err, ERR_INPUT,
+			"is a list of objects; write one a line, as jq -c '.[]' does");
 	if (jvalue_kind(inner) != JVALUE_LIST)
 		return err_set(err, ERR_INPUT, "%s",
 			model->schema ? "is not a row of named values"
@@ -292,8 +300,9 @@ static int make_line(
 	int code;
 
 	(void)worker;
-	snprintf(where, sizeof(where), "%.250s, line %" PRId64,
-		strcmp(l->config->data, "-") ? l->config->data : "standard input", line->number);
+	snprintf(where, sizeof(where), "%.250s, %s %" PRId64,
+		strcmp(l->config->data, "-") ? l->config->data : "standard input",
+		l->listed ? "object" : "line", line->number);
 	l->ids[i][0] = '\0';
 	if (line->cut)
 		return err_set(err, ERR_FORMAT, "%s: is too long", where);
@@ -319,6 +328,58 @@ static const char *id_of(struct predict_rows *rows, int i)
 static const struct predict_rows_type from_lines = {
 	.next = next_lines, .make = make_line, .id = id_of, .close = close_lines};
 
+/* Whether bytes begin as a list of objects. */
+static bool begins_objects(const char *at, size_t size)
+{
+	const char *end = at + size;
+	int found = 0;
+
+	for (at += csv_mark(at, size); at < end && found < 2; at++)
+		if (*at == "[{"[found])
+			found++;
+		else if (!*at || !strchr(" \t\r\n", *at))
+			break;
+	return found == 2;
+}
+
+/* A file that is one list of objects becomes lines in memory; any other is read as it is. */
+static int open_file(struct from_lines *l, const char *path, struct err *err)
+{
+	struct mapped file;
+	char *copy;
+	size_t size, mark;
+	int code = mapped_open(&file, path, MAPPED_UNPACK, NULL); /* a pipe cannot be mapped */
+
+	l->listed = !code && begins_objects((const char *)file.data, file.size);
+	if (!l->listed) {
+		mapped_close(&file);
+		l->file = open(path, O_RDONLY | O_CLOEXEC);
+		return l->file >= 0 ? 0
+				    : err_set(err, ERR_FILE, "%s: cannot open: %s", path,
+					      strerror(errno));
+	}
+	mark = csv_mark((const char *)file.data, file.size);
+	size = file.size - mark;
+	copy = mem_new(size, 1);
+	code = copy ? mapped_copy(&file, mark, size, copy, err) : err_memory(err, path, size);
+	if (!code && pieces_to_lines(copy, &size))
+		code = err_set(err, ERR_FORMAT, "%s: the list is not JSON", path);
+	l->file = code ? -1 : memfd_create("lines", MFD_CLOEXEC);
+	for (size_t at = 0; !code && at < size;) {
+		const ssize_t put = write(l->file, copy + at, size - at);
+
+		if (put <= 0)
+			code = err_set(err, ERR_MEMORY, "%s: %s", path, strerror(errno));
+		else
+			at += (size_t)put;
+	}
+	if (!code)
+		lseek(l->file, 0, SEEK_SET);
+	mem_free(copy);
+	mapped_close(&file);
+	return code;
+}
+
 int predict_lines_open(struct predict_rows **rows, const struct predict_config *config,
 	const struct predict_model *model, const struct options *options, struct err *err)
 {
@@ -337,10 +398,10 @@ int predict_lines_open(struct predict_rows **rows, const struct predict_config *
 	if (!l->ids)
 		return err_memory(err, "lines", PREDICT_BATCH * sizeof(*l->ids));
 	if (strcmp(config->data, "-") != 0) {
-		l->file = open(config->data, O_RDONLY | O_CLOEXEC);
-		if (l->file < 0)
-			return err_set(err, ERR_FILE, "%s: cannot open: %s", config->data,
-				strerror(errno));
+		const int code = open_file(l, config->data, err);
+
+		if (code)
+			return code;
 	}
 	return feed_open(&l->feed, l->file, LONGEST, err);
 }

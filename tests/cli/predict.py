@@ -99,6 +99,11 @@ def same_answers():
     write_lines("rows.ndjson", lambda i, row: row)
     write_lines("live.ndjson", lambda i, row: {"id": "n%d" % i, "label": row["label"],
                                                "input": {c: row[c] for c in COLUMNS if row[c] is not None}})
+    with open("rows.ndjson", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    for name, how in ("rows.json", {}), ("wide.json", {"indent": 2}):
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(rows, file, **how)
     train("rows.csv", "run", *SETTINGS)
     table, done = answers("run", "rows.csv", "--for", "ever")
     verdict(len(table) == N and {row[0] for row in table} == {"yes", "no, never"}, "a table is predicted",
@@ -106,7 +111,8 @@ def same_answers():
     verdict("right: " in done.stderr and "of the 300 that have a label" in done.stderr,
             "its labels say how good that is", done.stderr)
     for words, feed in ((["run/model.safetensors", "turned.csv"], None), (["run", "bare.csv"], None),
-                        (["run", "rows.ndjson"], None), (["run", "live.ndjson"], None), (["run", "-"], "rows.csv"),
+                        (["run", "rows.ndjson"], None), (["run", "rows.json"], None),
+                        (["run", "wide.json"], None), (["run", "live.ndjson"], None), (["run", "-"], "rows.csv"),
                         (["run", "-"], "turned.csv"), (["run", "-"], "live.ndjson"),
                         (["run", "rows.csv", "--threads", "3"], None)):
         got, done = answers(*words, "--for", "ever", feed=feed)
@@ -183,12 +189,17 @@ def bad_data_is_named():
     with open("wrong.ndjson", "w", encoding="utf-8") as file:
         file.write('{"id": "a", "input": {"age": 3}}\n{"id": "b", "input": {"age": "old"}}\njunk\n[1, 2\n'
                    '{"age": 4}\n')
+    with open("wrong.json", "w", encoding="utf-8") as file:
+        file.write('\ufeff[ {"age": 3},\n{"age": "old"}, 7,\n{"age": 4}]\n')
+    with open("half.json", "w", encoding="utf-8") as file:
+        file.write('[{"age": 3}, {"age": 4}')
     with open("wide.csv", "w", encoding="utf-8") as file:
         file.write(",".join(COLUMNS) + "\n1,Rome,true,x,1\n1,Rome\n2,Oslo,false,y,2\n")
     for words, status, says in (
             (["run", "short.csv"], 2, "has no columns city, review, late, which run needs"),
             (["rows.csv", "run"], 2, "rows.csv: is neither a weights file (.safetensors) nor the folder of a run; MODEL comes "
                                      "first, then DATA: the two are in the wrong order"),
+            (["run", "half.json"], 1, "half.json: the list is not JSON"),
             (["run", "nowhere.csv"], 2, "nowhere.csv"), (["nowhere", "rows.csv"], 1, "nowhere"),
             (["run", "rows.csv", "--top", "3"], 2, "--top 3: the model has 2 classes"),
             (["run", "rows.csv", "--format", "xml"], 2, "--format xml: is none of csv, ndjson, npy"),
@@ -201,6 +212,7 @@ def bad_data_is_named():
     for words, says, bad in (
             (["wrong.csv"], "wrong.csv, row 9, column age: old is not a number", "1 of 300 rows"),
             (["wrong.ndjson"], "wrong.ndjson, line 2: column age: old is not a number", "3 of 5 rows"),
+            (["wrong.json"], "wrong.json, object 2: column age: old is not a number", "2 of 4 rows"),
             (["wide.csv"], "wide.csv, row 3: has 2 columns, and row 1 has 5", "1 of 3 rows")):
         done = retain("predict", "run", *words)
         lines = done.stdout.splitlines()
