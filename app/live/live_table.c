@@ -125,9 +125,13 @@ static void find_label(struct live_table *table, const struct schema *schema)
 			plan->label = i;
 }
 
-/* Where the schema's columns are; all must be there. */
+/* Where the schema's columns are, and of which kinds; all must be there. */
 static int find_columns(struct live_table *table, const struct schema *schema, struct err *err)
 {
+	static const enum table_role roles[] = {[SCHEMA_NUMBER] = TABLE_NUMBER,
+		[SCHEMA_CATEGORY] = TABLE_CATEGORY,
+		[SCHEMA_TEXT] = TABLE_TEXT,
+		[SCHEMA_OPEN] = TABLE_NUMBER};
 	const struct table_plan *plan = &table->plan;
 
 	for (int i = 0; i < plan->count; i++) {
@@ -137,6 +141,9 @@ static int find_columns(struct live_table *table, const struct schema *schema, s
 		if (i == table->id || (table->columns[i] == SCHEMA_NEW_FIELD &&
 					      plan->columns[i].role > TABLE_TEXT))
 			table->columns[i] = SCHEMA_LEFT_OUT;
+		if (table->columns[i] >= 0)
+			plan->columns[i].role =
+				roles[schema_column(schema, table->columns[i])->kind];
 	}
 	find_label(table, schema);
 	for (int k = 0; k < schema_count(schema); k++) {

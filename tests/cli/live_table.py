@@ -108,6 +108,9 @@ def shapes():
     code, answers, said = run("headless", text_of(rows_of(5, 2), None), resume=True)
     verdict(code == 0 and [answer["id"] for answer in answers if "label" in answer] == list(range(121, 126)),
             "and so it is when the stream goes on", said, answers[:3])
+    done = subprocess.run([RETAIN, "run", "--resume", "quotes"], input=b"", capture_output=True, timeout=PATIENCE, check=False)
+    verdict(done.returncode == 0 and b"a table: 2 numbers, 1 category, label \"class\"" in done.stderr,
+            "which says what its columns are", done.stderr)
     moved = [[row[3], "2024-01-%02d" % (i % 28 + 1), row[2], row[1], row[0]] for i, row in enumerate(rows)]
     code, answers, said = run("moved", text_of(moved, ("label", "date", "city", "y", "x")))
     names = [column["name"] for column in json.loads(file_of("moved", "schema.json"))["columns"]]
