@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/paths.h"
 #include "config/app_defaults.h"
@@ -288,12 +289,14 @@ static int resume(const struct request *request, const struct options *options, 
 		return complain(EXIT_USAGE,
 			"%s: belongs to a program; retain run - --resume %s feeds it lines", file,
 			request->resume);
-	if (finished(request, options))
-		return complain(EXIT_OK,
-			"%s: is finished; see retain show %s, or make it again by retain run %s "
-			"--out %s --force",
-			request->resume, request->resume, file, request->resume);
-	return go(request, options);
+	if (!finished(request, options))
+		return go(request, options);
+	/* It may have been killed while it wrote its page. */
+	file_sweep(request->resume);
+	return complain(EXIT_OK,
+		"%s: is finished; see retain show %s, or make it again by retain run %s --out %s "
+		"--force",
+		request->resume, request->resume, file, request->resume);
 }
 
 int cmd_run(int argc, char **argv)
