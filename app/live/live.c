@@ -24,7 +24,7 @@ void live_guess_format(struct live *live, const struct feed_line *line)
 {
 	const struct live_line_format *found;
 
-	if (!live->guesses || line->cut)
+	if (live->firm || line->cut)
 		return;
 	found = live_line_guess(line->bytes, line->size);
 	live->guesses = !found;
@@ -82,6 +82,7 @@ static int take_one(struct live *live, const struct feed_line *from, enum live_k
 	const int code = read_line(live, from, kind, &event, &why);
 
 	session_decoded(s, learned, code);
+	live->firm = live->firm || !code;
 	s->lines++;
 	event.place = (struct event_place){from->number, from->object};
 	event.input = session_room(s);

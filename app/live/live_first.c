@@ -103,6 +103,7 @@ static int look_at_one(struct live *live, struct live_first *first, const struct
 
 	if (found(first)) {
 		code = check_first(live, first, from, &line, &why);
+		live->firm = live->firm || !code;
 		if (!code)
 			return 0;
 		forget(first);
@@ -114,6 +115,7 @@ static int look_at_one(struct live *live, struct live_first *first, const struct
 	if (!to)
 		return 0;
 	live->session.lines++;
+	live->firm = live->firm || first->headings > headings;
 	if (first->headings > headings)
 		return 0;
 	if (code) {

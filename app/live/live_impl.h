@@ -16,6 +16,7 @@ struct live {
 	struct live_watch watch;
 	const struct live_line_format *format;
 	bool guesses; /* the format is not known yet */
+	bool firm;    /* it is what a key says, or that of a line that was taken */
 	struct live_table table;
 	struct live_line_shape shape;
 };

@@ -142,6 +142,7 @@ static void read_options(struct live *live, const struct options *o, int input, 
 	const int format = options_choice(o, "stdin.format") - 1;
 
 	live->guesses = format < 0 && input >= 0;
+	live->firm = !live->guesses;
 	live->format = &live_line_formats[format < 0 ? 0 : format];
 	live_table_init(&live->table, o);
 	answers_init(&live->answers, output);

@@ -187,6 +187,14 @@ def harmless():
         code, answers, said = run(name, heading, resume=True)
         verdict(code == 0 and not errors_of(answers) and len(answers) == 60, "and the stream goes on after it", said,
                 errors_of(answers)[:2])
+    for name, line in {"an object without an input": '{"id": 1}\n', "half an object": "{\n", "a list": "[1, 2]\n"}.items():
+        code, answers, said = run(name, line + good + heading)
+        verdict(code == 0 and [answer for answer in answers if "error" not in answer] == want,
+                "%s before a table does not make it JSON" % name, said, errors_of(answers)[:2])
+        run(name + " later", good)
+        code, answers, said = run(name + " later", line + heading, resume=True)
+        verdict(code == 0 and [answer for answer in answers if "error" not in answer] == want[60:],
+                "nor when the stream goes on", said, errors_of(answers)[:2])
     spam = [[row[0], "spam" if row[2] == "UP" else "ham"] for row in rows]
     code, answers, said = run("spam", text_of(spam, ("spam", "class")))
     verdict(code == 0 and sum("sample" in answer for answer in answers) == 60, "a label may be called as a column", said,
