@@ -132,8 +132,7 @@ int main(int argc, char **argv)
 	float *workspace = mem_new(plan_floats(plan), sizeof(float));
 	if (!params || !grad || !workspace)
 		return 1;
-	net_init(net, 1, params, NULL);
-	if (plan_bind(plan, workspace, params, NULL, &err))
+	if (net_init(net, 1, params, NULL, &err) || plan_bind(plan, workspace, params, NULL, &err))
 		return 1;
 	for (int i = 0; i < net->count; i++) {
 		struct step *step = plan->steps + i;

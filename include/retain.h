@@ -417,6 +417,89 @@ RETAIN_API int retain_learner_load_weights(
 	struct retain_learner *learner, const char *path, struct retain_err *err);
 
 /*
+ * Nets of a program's own
+ *
+ * A program may compute the net itself, with PyTorch on a GPU for instance. It describes
+ * the net's tensors and provides three functions; everything else (replay, losses,
+ * averages, schedules, checkpoints, the folder) works as with the library's own nets.
+ *
+ * Parameters and statistics are two flat arrays of float32: the tensors in the order of
+ * their list, row-major, each starting at a multiple of 16 floats. A learner has several
+ * such arrays, so the pointers differ from pass to pass.
+ */
+struct retain_tensor {
+	const char *name; /* as in saved weights; unique among parameters and statistics */
+	int dims;         /* 0 to 8; 0: a single number */
+	int head;         /* 1: belongs to the layer that computes the logits. If no tensor
+			     says so, tensors that share the last one's name up to its last
+			     dot do */
+	int frozen;       /* 1: a parameter that training leaves alone */
+	int reserved;
+	int64_t shape[8];
+};
+
+/* Inputs and outputs of a pass. All pointers are valid only during the call. */
+struct retain_pass {
+	const float *params;
+	float *stats;        /* NULL if there are none; change them only in training */
+	uint64_t version;    /* same version, same net: params, stats are as in that pass */
+	const float *inputs; /* (count, channels, height, width) */
+	size_t count;
+	int training;   /* 1: as in training (dropout, statistics of the batch), 0: inference */
+	int keep;       /* 1: backward follows on this thread, before any other pass of its */
+	float momentum; /* in training: the share of the batch in new statistics */
+	float reserved_float;
+	uint64_t seed;   /* in training: all that is random must be a function of this */
+	float *logits;   /* (count, classes), to be filled in by forward */
+	float *features; /* NULL, or (count, features): the inputs of the last layer, as well */
+	const float *logit_grads; /* backward: (count, classes), gradient of the loss */
+	float *grad; /* backward: to be overwritten by the gradient, laid out like params */
+	int64_t reserved[8];
+};
+
+/*
+ * A net. The functions return 0, or an error: a code of enum retain_code (any other is
+ * RETAIN_ERR_STATE), with a message unless the code says it all. The call that led to it
+ * fails with that message. An iteration that fails makes no step, so training can be
+ * tried again.
+ *
+ * Several threads may call forward at the same time, with different parameters and for
+ * inference; backward is called on the thread of its forward.
+ */
+struct retain_net {
+	const struct retain_tensor *params, *stats; /* valid as long as the net */
+	size_t param_count, stat_count;
+	double macs;     /* multiply-adds of a sample's forward pass; 0: as many as parameters */
+	size_t features; /* inputs of the last layer, for methods that need them; 0: unknown */
+	/* Initial values; the same for the same seed. Both arrays are 0 before. */
+	int (*first)(
+		void *context, uint64_t seed, float *params, float *stats, struct retain_err *err);
+	int (*forward)(void *context, const struct retain_pass *pass, struct retain_err *err);
+	int (*backward)(void *context, const struct retain_pass *pass, struct retain_err *err);
+	void (*free)(void *context); /* ends the net; may be NULL */
+	void *context;
+	int64_t reserved[8];
+};
+
+/*
+ * Fills in the net for inputs and classes of this shape; `net` is zeroed before. A learner
+ * asks for several, at any time: when it is created, for the copy that predicts beside
+ * training, and when classes grow. Then the new net has the same tensors, and the first
+ * dimension of some parameters may be larger; new rows start at 0.
+ */
+typedef int retain_net_fn(void *context, const struct retain_shape *shape, struct retain_net *net,
+	struct retain_err *err);
+
+/*
+ * Learners of this configuration use the net that `make` makes. Sets model.arch to
+ * "net:NAME"; a folder made with a net of another name, or of other tensors, is rejected.
+ * Function and context must outlive the learner. A name is 1 to 200 letters, digits and
+ * . _ : / -
+ */
+RETAIN_API int retain_config_on_net(struct retain_config *config, const char *name,
+	retain_net_fn *make, void *context, struct retain_err *err);
+
+/*
  * Models
  *
  * A model is thread-safe, except that no other call may be in progress when it is closed.

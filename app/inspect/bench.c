@@ -62,6 +62,7 @@ static int make_data(struct bench *b, struct err *err)
 	const struct net_spec *spec = net_spec(b->net);
 	const size_t params = net_params(b->net)->floats, n = b->config->batch;
 	const size_t floats = n * spec->channels * spec->height * spec->width;
+	int code;
 
 	b->params = mem_new(params, sizeof(float));
 	b->grad = b->config->infer ? NULL : mem_new(params, sizeof(float));
@@ -74,7 +75,9 @@ static int make_data(struct bench *b, struct err *err)
 		!b->labels || !b->times)
 		return err_memory(
 			err, "a benchmark's batch", (2 * params + floats) * sizeof(float));
-	net_init(b->net, 1, b->params, b->stats);
+	code = net_init(b->net, 1, b->params, b->stats, err);
+	if (code)
+		return code;
 	rng_normals((struct rng){1, RNG_TEST}, 0, b->input, floats);
 	for (size_t i = 0; i < n; i++)
 		b->labels[i].class =

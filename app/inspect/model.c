@@ -53,8 +53,9 @@ int model_init(const struct net_spec *asked, uint64_t seed, const char *path, st
 	float *params = mem_new(params_floats, sizeof(*params));
 	float *stats = mem_new(stats_floats + 1, sizeof(*stats));
 	if (params && stats) {
-		net_init(net, seed, params, stats);
-		code = weights_save(path, &(struct weights){net, params, stats}, err);
+		code = net_init(net, seed, params, stats, err);
+		if (!code)
+			code = weights_save(path, &(struct weights){net, params, stats}, err);
 	} else {
 		code = err_memory(
 			err, "the weights", (params_floats + stats_floats) * sizeof(*params));

@@ -160,3 +160,35 @@ int retain_config_on_progress(struct retain_config *config, retain_progress_fn *
 		config->progress = (struct progress){progress, context};
 	return code;
 }
+
+/* In a file of settings and in messages it is one word. */
+static bool sound_name(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._:/-";
+	enum { LONGEST = 200 };
+	const size_t length = strlen(name);
+
+	return length && length <= LONGEST && strspn(name, allowed) == length;
+}
+
+int retain_config_on_net(struct retain_config *config, const char *name, retain_net_fn *make,
+	void *context, struct retain_err *err)
+{
+	char arch[256];
+	int code = ARGS_CHECK(err, ARG(config), ARG(name));
+
+	if (code)
+		return code;
+	if (!make)
+		return err_set(inner(err), ERR_INPUT, "%s: make is NULL", __func__);
+	if (!sound_name(name))
+		return err_set(inner(err), ERR_INPUT,
+			"%s: name = %.60s: must be 1 to 200 letters, digits and . _ : / -",
+			__func__, name);
+	snprintf(arch, sizeof(arch), FOREIGN_PREFIX "%s", name);
+	code = retain_config_set(config, "model.arch", arch, err);
+	if (!code)
+		config->maker = (struct net_maker){make, context};
+	return code;
+}

@@ -5,6 +5,7 @@
 #include <retain.h>
 #include "api/progress.h"
 #include "base/options.h"
+#include "nn/foreign/foreign.h"
 #include "session/config.h"
 
 /* The warning callback of a learner. */
@@ -19,6 +20,7 @@ struct retain_config {
 	struct options *now; /* the merged layers, for retain_config_get; NULL: not computed yet */
 	struct warning warning;
 	struct progress progress;
+	struct net_maker maker;
 };
 
 /* Fills in unset keys by the value of model.input (session/defaults.h). */

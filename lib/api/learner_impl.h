@@ -23,6 +23,7 @@ struct retain_learner {
 	struct gate gate;
 	struct warning warning;
 	struct progress progress;
+	struct net_maker maker;
 	struct options *options;
 	struct session *session;
 	struct run *run; /* the session's */

@@ -120,7 +120,10 @@ static int adopt(struct options *options, const char *folder, struct err *err)
 static int make_run(struct retain_learner *made, const struct retain_config *config,
 	const char *folder, struct err *err)
 {
-	struct log log = {.context = &made->warning, .most = LOG_WARN};
+	struct program_config program = {.folder = folder,
+		.log = {.context = &made->warning, .most = LOG_WARN},
+		.progress = &made->progress,
+		.maker = &made->maker};
 	int code = config_resolve(config->layers, &made->options, err);
 
 	if (!code && folder)
@@ -129,11 +132,12 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 		code = api_config_fill(made->options, err);
 	made->warning = config->warning;
 	made->progress = config->progress;
+	made->maker = config->maker;
+	program.options = made->options;
 	if (made->warning.warn)
-		log.write = pass_on;
+		program.log.write = pass_on;
 	if (!code)
-		code = program_open(
-			&made->session, made->options, folder, &log, &made->progress, err);
+		code = program_open(&made->session, &program, err);
 	if (code)
 		return code;
 	made->run = &made->session->run;

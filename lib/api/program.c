@@ -99,14 +99,16 @@ int program_shape(struct session *s, size_t floats, struct err *err)
 	return code;
 }
 
-int program_open(struct session **session, const struct options *options, const char *folder,
-	const struct log *log, const struct progress *progress, struct err *err)
+int program_open(struct session **session, const struct program_config *config, struct err *err)
 {
-	const struct session_config config = {.iterations = options_int(options, "run.iterations"),
+	const struct options *options = config->options;
+	const char *folder = config->folder;
+	const struct session_config pace = {.iterations = options_int(options, "run.iterations"),
 		.every = options_int64(options, "eval.every")};
 	struct program *made = mem_new(1, sizeof(*made));
 	struct run_config run = {.options = options,
-		.log = *log,
+		.log = config->log,
+		.maker = config->maker,
 		.start = RUN_RESUME,
 		.advice_diverged = "opened with run.on_nan = rollback, it goes on from there at "
 				   "half the rate"};
@@ -120,8 +122,8 @@ int program_open(struct session **session, const struct options *options, const 
 		mem_free(made);
 		return err_memory(err, "a learner", sizeof(*made));
 	}
-	made->progress = progress;
-	code = session_init(s, &run, &config, err);
+	made->progress = config->progress;
+	code = session_init(s, &run, &pace, err);
 	s->watch = (struct session_watch){.repeating = on_repeating, .context = made};
 	if (!code && folder)
 		code = same_config(s, err);

@@ -16,12 +16,18 @@
 #include "session/session.h"
 
 /*
- * Options are borrowed for the lifetime of the session; the folder's name (NULL: none) and the
- * log are copied. `progress` is called while the learner catches up; after ERR_STOPPED it can be
- * opened again. program_close ends the session.
+ * Options, progress and maker are borrowed for the lifetime of the session; the folder's name
+ * (NULL: none) and the log are copied. `progress` is called while the learner catches up; after
+ * ERR_STOPPED it can be opened again. program_close ends the session.
  */
-int program_open(struct session **session, const struct options *options, const char *folder,
-	const struct log *log, const struct progress *progress, struct err *err);
+struct program_config {
+	const struct options *options;
+	const char *folder;
+	struct log log;
+	const struct progress *progress;
+	const struct net_maker *maker; /* of a net of the program's own */
+};
+int program_open(struct session **session, const struct program_config *config, struct err *err);
 void program_close(struct session *session);
 
 /*

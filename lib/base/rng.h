@@ -27,7 +27,7 @@ enum rng_purpose {
 	RNG_AUGMENT = 5, /* crops, flips, colours */
 	RNG_HOLDOUT = 6, /* which samples are held out for validation */
 	RNG_SHUFFLE = 7, /* permutations of ids */
-	/* 8 is reserved for masks inside a net. */
+	RNG_MASK = 8,    /* seeds of masks inside a net */
 	RNG_TEST = 9,    /* tests and benchmarks */
 	RNG_THEORY = 20, /* noise of simulations */
 	RNG_BANK = 21,   /* which features a bank keeps */

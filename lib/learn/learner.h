@@ -119,6 +119,8 @@ struct learner_config {
 	bool fit;      /* inputs suit a net as they are: model.scale = auto leaves them unscaled */
 	double budget; /* or the cost of a time step, in iterations of plain SGD; 0: none */
 	struct learner_peers *peers; /* other processes of this learner; NULL: none */
+	/* Makes a net of the program's own, for the lifetime of the learner; NULL: none. */
+	const struct net_maker *maker;
 	const char *
 		data; /* fingerprint of the owner's data, compared across ranks; borrowed for this call */
 	/* Loads samples for learner_look; the owner numbers the kinds. */

@@ -121,7 +121,9 @@ int learner_grow(struct learner *learner, int classes, struct learner **former, 
 	if (code)
 		return code;
 	tables = (struct tables){net_params(learner->net), net_params(made->net)};
-	code = state_carry(learner_nets_state, learner, made, fit, &tables, err);
+	code = net_grows_into(learner->net, made->net, err);
+	if (!code)
+		code = state_carry(learner_nets_state, learner, made, fit, &tables, err);
 	if (code) {
 		free_other(made, learner);
 		return code;

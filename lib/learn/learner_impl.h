@@ -18,6 +18,7 @@
 
 /* Options that are not part of the objects below. */
 struct learner_settings {
+	uint64_t seed;
 	int batch, validation_batch;
 	int64_t validate_every, statistics_every;
 	bool serve_best; /* the plain model may serve, too, if it validates best */

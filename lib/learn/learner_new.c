@@ -27,7 +27,8 @@ static int make_net(struct learner *made, const struct learner_config *config, s
 		.height = config->height,
 		.width = config->width,
 		.zero_init = options_bool(o, "model.zero_init"),
-		.frozen = options_text(o, "model.frozen")};
+		.frozen = options_text(o, "model.frozen"),
+		.maker = config->maker};
 
 	return net_new(&made->net, &spec, err);
 }
@@ -100,12 +101,13 @@ static int make_weights(struct learner *made, const struct options *o, bool init
 		whole = (made->stats[i] = mem_new(stats, sizeof(float)));
 	if (!whole)
 		return out_of_memory(err, 2 * params + logits);
-	const int code = whole_new(&made->whole, made->engine, params, err);
+	int code = whole_new(&made->whole, made->engine, params, err);
+	if (code || !init)
+		return code;
+	code = net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params,
+		made->stats[0], err);
 	if (code)
 		return code;
-	if (!init)
-		return 0;
-	net_init(made->net, (uint64_t)options_int64(o, "run.seed"), made->params, made->stats[0]);
 	for (int i = 1; i < SCORES_MODELS && stats; i++)
 		memcpy(made->stats[i], made->stats[0], stats * sizeof(float));
 	return 0;
@@ -314,6 +316,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 		made->config.classes = 1;
 	made->store = store;
 	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
+	made->set.seed = (uint64_t)options_int64(o, "run.seed");
 	made->set.batch = options_int(o, "run.batch");
 	made->set.validation_batch = options_int(o, "schedule.validation_batch");
 	made->set.validate_every = options_int64(o, "schedule.validate_every");

@@ -76,15 +76,15 @@ int learner_segments(const struct net *net, const struct options *o, struct opti
 	for (int i = 0; i < table->count; i++) {
 		const struct param *param = &table->rows[i];
 		const bool decays = param->kind == PARAM_CONV || param->kind == PARAM_DENSE;
-		const double inputs = (double)param->count / (double)param->shape[0];
-
+		const double inputs =
+			param->dims ? (double)param->count / (double)param->shape[0] : 1;
 		const double own = rate_of(param->name, rates);
 		const double factor = width_factor(param, inputs, wide) * (own > 0 ? own : 1);
 
 		rows[i] = (struct optimizer_segment){.first = param->offset,
 			.inputs = decays ? fmin(inputs, INPUTS_MOST) : 0,
 			.factor = factor == 1 ? 0 : (float)factor,
-			.frozen = net_layer_in(param->name, frozen)};
+			.frozen = param->frozen || net_layer_in(param->name, frozen)};
 	}
 	code = check_rates(net, rates, err);
 	if (!code)

@@ -1,5 +1,8 @@
 /* All fields of a learner for a checkpoint, and those that a larger net takes over. */
+#include <stdio.h>
+
 #include "learn/learner_impl.h"
+#include "nn/weights/safetensors.h"
 
 static void leaving_state(struct learner *learner, struct state *state)
 {
@@ -83,6 +86,22 @@ void learner_nets_state(void *object, struct state *state)
 		parts_state(learner->parts, state);
 }
 
+/* A program may bring another net under the same name: the first tensor that differs is named. */
+static void tensors_state(const struct net *net, struct state *state)
+{
+	const struct param_table *tables[] = {net_params(net), net_stats(net)};
+	char shape[96], words[192];
+
+	for (int t = 0; t < 2; t++)
+		for (int i = 0; i < tables[t]->count; i++) {
+			const struct param *row = &tables[t]->rows[i];
+
+			safetensors_shape_text(shape, sizeof(shape), row->dims, row->shape);
+			snprintf(words, sizeof(words), "%s %.80s", shape, row->name);
+			state_same(state, "tensor", words);
+		}
+}
+
 void learner_state_here(void *object, struct state *state)
 {
 	struct learner *learner = object;
@@ -91,6 +110,8 @@ void learner_state_here(void *object, struct state *state)
 	if (learner->config.classes_most)
 		classes_state(learner, state);
 	state_same(state, "arch", net_spec(learner->net)->arch);
+	if (net_spec(learner->net)->maker)
+		tensors_state(learner->net, state);
 	state_int64(state, "iteration", &learner->iteration);
 	state_double(state, "loss", &learner->last_loss);
 	state_bool(state, "scored", &learner->window.scored);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "learn/learner_impl.h"
 #include "nn/rank.h"
 
@@ -181,6 +182,15 @@ static void tell_step(struct learner *learner, const struct average_step *averag
 		learner_tell(learner, LEARNER_MOVE, 0);
 }
 
+/* Masks of iteration k: the same however often it is tried. */
+static uint64_t mask_seed(const struct learner *learner, int64_t k)
+{
+	uint32_t bits[4];
+
+	rng_bits((struct rng){learner->set.seed, RNG_MASK}, (uint64_t)k, bits);
+	return (uint64_t)bits[0] << 32 | bits[1];
+}
+
 static int iterate(struct learner *learner, struct err *err)
 {
 	const int n = learner->set.batch;
@@ -189,7 +199,8 @@ static int iterate(struct learner *learner, struct err *err)
 	struct runner_batch batch = {.input = learner->room.inputs,
 		.labels = learner->room.labels,
 		.weights = learner->room.weights,
-		.n = n};
+		.n = n,
+		.seed = mask_seed(learner, k)};
 	struct learner_stride stride = {.learner = learner, .k = k, .batch = &batch};
 	const struct runner_descent descent = {
 		learner->params, learner->grad, &stride, begin_stride, step_slice};

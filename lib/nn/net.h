@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "nn/params.h"
 
+struct net_maker; /* nn/foreign/foreign.h */
+
 struct net_spec {
 	const char *arch; /* as net_arch_help lists them: "resnet18", "mlp:W,W,...", ... */
 	const char *norm; /* gn-ws, bn or none; NULL: the architecture's default */
@@ -16,6 +18,11 @@ struct net_spec {
 	int channels, height, width; /* of the input; vectors of d numbers are d,1,1 */
 	bool zero_init;              /* the last norm's scale of each residual block starts at 0 */
 	const char *frozen;          /* "stem, layer1": layers that are not trained; NULL: none */
+	/*
+	 * Makes an arch "net:NAME", a net of a program's own; lives as long as the net. NULL in
+	 * the spec of any other net.
+	 */
+	const struct net_maker *maker;
 };
 
 struct net;
@@ -40,9 +47,9 @@ int net_layers_known(const struct net *net, const char *key, const char *list, s
 
 /*
  * Initial values: He initialisation as in torchvision, a function of (seed, tensor, element);
- * statistics 0 and 1.
+ * statistics 0 and 1. Fails only if a net of a program's own does.
  */
-void net_init(const struct net *net, uint64_t seed, float *params, float *stats);
+int net_init(const struct net *net, uint64_t seed, float *params, float *stats, struct err *err);
 
 /* Multiply-adds of one sample's forward pass, over convolutions and dense layers. */
 double net_macs(const struct net *net);
@@ -51,8 +58,20 @@ double net_macs(const struct net *net);
 double net_trained_macs(const struct net *net);
 double net_trained_params(const struct net *net);
 
-/* The number of inputs of the last layer. */
+/* The number of inputs of the last layer; 0: a net of a program's own does not tell. */
 int net_features(const struct net *net);
+
+/*
+ * Whether the last two tensors are a dense layer's of these inputs: weights (classes, features)
+ * and biases. Nets of layers all end so.
+ */
+bool net_ends_dense(const struct net *net);
+
+/*
+ * Whether a net for more classes has all that this one has: the same tensors, which may be larger
+ * in their first dimension. ERR_INPUT names the first that differs.
+ */
+int net_grows_into(const struct net *net, const struct net *larger, struct err *err);
 
 /*
  * Facts about an architecture by name: whether it has convolutions, and the data it is usually

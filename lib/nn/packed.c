@@ -1,7 +1,8 @@
 /*
  * A plan for one sample packs the weights and keeps them; plans of any batch size borrow them. It
  * never runs: its workspace is scratch for packing. Parameters that are used unpacked, such as a
- * norm's or a dense net's, are read from the copy.
+ * norm's or a dense net's, are read from the copy. So are the statistics of a net that a program
+ * computes.
  */
 #include "nn/packed.h"
 
@@ -11,8 +12,8 @@
 
 struct packed {
 	struct plan *plan;
-	float *params, *workspace;
-	size_t floats; /* of params */
+	float *params, *workspace, *stats;
+	size_t floats, stat_floats;
 };
 
 int packed_new(
@@ -28,9 +29,11 @@ int packed_new(
 	if (!code) {
 		const size_t scratch = plan_floats(made->plan);
 		made->floats = net_params(net)->floats;
+		made->stat_floats = net_stats(net)->floats;
 		made->params = mem_new(made->floats, sizeof(float));
 		made->workspace = mem_new(scratch, sizeof(float));
-		if (!made->params || !made->workspace)
+		made->stats = mem_new(made->stat_floats + 1, sizeof(float));
+		if (!made->params || !made->workspace || !made->stats)
 			code = err_memory(
 				err, "packed weights", (made->floats + scratch) * sizeof(float));
 	}
@@ -48,13 +51,17 @@ void packed_free(struct packed *packed)
 	plan_free(packed->plan);
 	mem_free(packed->params);
 	mem_free(packed->workspace);
+	mem_free(packed->stats);
 	mem_free(packed);
 }
 
 int packed_set(struct packed *packed, const float *params, const float *stats, struct err *err)
 {
 	memcpy(packed->params, params, packed->floats * sizeof(float));
-	return plan_bind(packed->plan, packed->workspace, packed->params, stats, err);
+	if (stats)
+		memcpy(packed->stats, stats, packed->stat_floats * sizeof(float));
+	return plan_bind(
+		packed->plan, packed->workspace, packed->params, stats ? packed->stats : NULL, err);
 }
 
 const struct plan *packed_plan(const struct packed *packed)

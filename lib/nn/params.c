@@ -26,7 +26,7 @@ static int count_floats(
 {
 	size_t product = 1;
 
-	if (dims < 1)
+	if (dims < 0)
 		return err_set(err, ERR_INPUT, "parameter '%s' has %d dimensions", name, dims);
 	for (int i = 0; i < dims; i++) {
 		if (shape[i] < 1)
@@ -72,12 +72,18 @@ int params_add(struct param_table *table, enum param_kind kind, const char *name
 		return err_set(err, ERR_INPUT,
 			"with parameter '%s' the net is too large to address", name);
 
-	int64_t *sizes = arena_new(&table->arena, (size_t)dims, sizeof(*sizes));
+	int64_t *sizes = arena_new(&table->arena, (size_t)dims + 1, sizeof(*sizes));
 	const char *copy = arena_text(&table->arena, name);
 	if (!sizes || !copy)
 		return err_memory(err, "the parameter table", strlen(name));
-	memcpy(sizes, shape, (size_t)dims * sizeof(*shape));
-	table->rows[table->count] = (struct param){copy, kind, dims, sizes, table->floats, count};
+	if (dims)
+		memcpy(sizes, shape, (size_t)dims * sizeof(*shape));
+	table->rows[table->count] = (struct param){.name = copy,
+		.kind = kind,
+		.dims = dims,
+		.shape = sizes,
+		.offset = table->floats,
+		.count = count};
 	table->floats += padded;
 	return table->count++;
 }

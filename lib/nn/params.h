@@ -11,6 +11,7 @@
 #ifndef RETAIN_NN_PARAMS_H
 #define RETAIN_NN_PARAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
@@ -29,7 +30,9 @@ enum param_kind {
 struct param {
 	const char *name; /* the table's, as is the shape */
 	enum param_kind kind;
-	int dims;
+	bool head; /* belongs to the layer that computes the logits; only nets of programs say so */
+	bool frozen; /* never trained, whatever model.frozen says */
+	int dims;    /* 0: a single number */
 	const int64_t *shape;
 	size_t offset; /* in floats, from the start of the flat buffer */
 	size_t count;  /* number of floats */

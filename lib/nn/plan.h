@@ -62,6 +62,7 @@ struct plan_run {
 	float *grad;                    /* overwritten; NULL unless PLAN_TRAIN */
 	float *stats; /* NULL, or updated with the batch's (batch norm, not when inferring) */
 	float momentum;
+	uint64_t seed;        /* of masks, as in struct runner_batch, for this micro-batch */
 	plan_final_fn *final; /* NULL: no callback */
 	void *final_context;
 };

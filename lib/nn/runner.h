@@ -39,6 +39,7 @@ struct runner_batch {
 	const float *weights; /* weight of each sample's loss; NULL: 1/n each, the mean */
 	int n;
 	const struct sample_loss *loss; /* for gradients; NULL: cross-entropy */
+	uint64_t seed;                  /* of masks (dropout) of a net that a program computes */
 };
 
 /* logits: (n, classes). Evaluation mode: batch norm uses stats. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "nn/own/kernels.h"
 #include "nn/ranks/shared.h"
 #include "nn/runner_impl.h"
@@ -30,6 +31,15 @@ static int make_room(struct runner *runner, int n, struct err *err)
 	return 0;
 }
 
+/* Masks of a micro-batch are its own, whichever process computes it. */
+static uint64_t piece_seed(const struct walk *walk, int piece)
+{
+	uint32_t bits[4];
+
+	rng_bits((struct rng){walk->batch->seed, RNG_MASK}, (uint64_t)piece, bits);
+	return (uint64_t)bits[0] << 32 | bits[1];
+}
+
 int runner_run_piece(struct walk *walk, int piece, float *grad, plan_final_fn *final, void *context,
 	struct err *err)
 {
@@ -47,6 +57,7 @@ int runner_run_piece(struct walk *walk, int piece, float *grad, plan_final_fn *f
 		.grad = grad,
 		.stats = shares ? shared_piece_stats(walk, piece) : walk->stats,
 		.momentum = shares ? 1 : walk->momentum,
+		.seed = piece_seed(walk, piece),
 		.final = final,
 		.final_context = context,
 		.logits = walk->logits ? walk->logits + first * net_spec(runner->net)->classes

@@ -85,7 +85,8 @@ struct run_config {
 	void *context;
 	const volatile sig_atomic_t *stop; /* if set: stop after the iteration; may be NULL */
 	enum run_start start;
-	struct learner_peers *peers; /* that share the work (learn/peers.h); NULL: none */
+	struct learner_peers *peers;   /* that share the work (learn/peers.h); NULL: none */
+	const struct net_maker *maker; /* of a net of the program's own; NULL: none */
 	/* Advice for the user in messages; NULL: none. Each a clause without a full stop. */
 	const char *advice_held;     /* when the folder already holds a run */
 	const char *advice_diverged; /* after a NaN loss; there is a checkpoint */

@@ -110,6 +110,7 @@ int run_make_learner(struct run *run, struct learner_config *config, struct err 
 	run->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	config->options = o;
 	config->peers = run->config.peers;
+	config->maker = run->config.maker;
 	if (!config->budget)
 		config->budget = options_float(o, "run.budget");
 	run->budget = config->budget;

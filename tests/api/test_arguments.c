@@ -67,6 +67,16 @@ static void refused(int code, int expected, const char *call, const char *words)
 #define PREDICTIONS step.predictions, N
 #define NOTHING     NULL, 0
 
+static int no_net(void *context, const struct retain_shape *asked, struct retain_net *net,
+	struct retain_err *why)
+{
+	(void)context;
+	(void)asked;
+	(void)net;
+	(void)why;
+	return RETAIN_ERR_STATE;
+}
+
 static void null_is_refused(void **state)
 {
 	(void)state;
@@ -84,6 +94,11 @@ static void null_is_refused(void **state)
 	NO("key", retain_config_key(config, 0, NULL, &err));
 	NO("config", retain_config_on_warning(NULL, NULL, NULL, &err));
 	NO("config", retain_config_on_progress(NULL, NULL, NULL, &err));
+	NO("config", retain_config_on_net(NULL, "x", no_net, NULL, &err));
+	NO("name", retain_config_on_net(config, NULL, no_net, NULL, &err));
+	NO("make", retain_config_on_net(config, "x", NULL, NULL, &err));
+	WRONG(retain_config_on_net(config, "a b", no_net, NULL, &err), "name = a b: must be");
+	WRONG(retain_config_on_net(config, "", no_net, NULL, &err), "name = : must be");
 
 	NO("learner", retain_learner_new(NULL, config, &err));
 	NO("learner", retain_learner_new(NULL, NULL, &err));

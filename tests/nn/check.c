@@ -196,7 +196,7 @@ static void random_params(struct rig *rig, const struct rig_config *config)
 {
 	const struct param_table *params = net_params(rig->net), *stats = net_stats(rig->net);
 
-	net_init(rig->net, config->seed, rig->params, rig->stats);
+	net_init(rig->net, config->seed, rig->params, rig->stats, NULL);
 	for (int i = 0; i < params->count; i++) {
 		const struct param *row = params->rows + i;
 		if (row->kind == PARAM_CONV || row->kind == PARAM_DENSE)

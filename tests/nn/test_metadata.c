@@ -41,7 +41,7 @@ static struct weights *saved(const struct net_spec *spec, const char *const *nam
 	assert_int_equal(net_new(&net, spec, &err), 0);
 	float *params = mem_new(net_params(net)->floats, sizeof(float));
 	float *stats = mem_new(net_stats(net)->floats + 1, sizeof(float));
-	net_init(net, 3, params, stats);
+	net_init(net, 3, params, stats, NULL);
 	if (weights_save(path, &(struct weights){net, params, stats, 41, names}, &err) ||
 		weights_read(&weights, path, &err))
 		fail_msg("%s", err.message);

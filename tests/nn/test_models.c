@@ -267,7 +267,7 @@ static void initial_values(void **state)
 	float *params = guarded_new(net_params(net)->floats);
 	float *stats = guarded_new(net_stats(net)->floats);
 
-	net_init(net, 1, params, stats);
+	net_init(net, 1, params, stats, NULL);
 	assert_moments(params, find(net, "conv1.weight"), sqrt(2.0 / (64 * 49)), 0.03);
 	assert_moments(params, find(net, "layer2.0.conv1.weight"), sqrt(2.0 / (128 * 9)), 0.02);
 	assert_moments(params, find(net, "layer4.0.downsample.0.weight"), sqrt(2.0 / 512), 0.02);
@@ -306,7 +306,7 @@ static void zero_init_silences_the_blocks(void **state)
 
 	assert_ok(net_new(&net, &spec, &err), err);
 	float *params = guarded_new(net_params(net)->floats);
-	net_init(net, 1, params, NULL);
+	net_init(net, 1, params, NULL, NULL);
 	for (int i = 0; i < net_params(net)->count; i++) {
 		const struct param *row = net_params(net)->rows + i;
 		if (row->kind == PARAM_SCALE)
@@ -325,16 +325,16 @@ static void initial_values_are_a_function_of_the_seed(void **state)
 	      *b = guarded_new(net_params(small)->floats);
 	float *c = guarded_new(net_params(large)->floats);
 
-	net_init(small, 5, a, NULL);
-	net_init(small, 5, b, NULL);
+	net_init(small, 5, a, NULL, NULL);
+	net_init(small, 5, b, NULL, NULL);
 	assert_true(same_bits(a, b, net_params(small)->floats));
-	net_init(large, 5, c, NULL);
+	net_init(large, 5, c, NULL, NULL);
 	for (int i = 0; i < net_params(small)->count - 2; i++) {
 		const struct param *row = net_params(small)->rows + i,
 				   *other = net_params(large)->rows + i;
 		assert_true(same_bits(a + row->offset, c + other->offset, row->count));
 	}
-	net_init(small, 6, b, NULL);
+	net_init(small, 6, b, NULL, NULL);
 	const struct param *conv = find(small, "conv1.weight");
 	assert_true(distance(b + conv->offset, a + conv->offset, conv->count) > 0.5);
 

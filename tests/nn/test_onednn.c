@@ -366,7 +366,7 @@ static float *train(const struct net *net, const char *algorithm, float *losses)
 
 	assert_int_equal(engine_new(&engine, &(struct engine_config){NULL, algorithm, 2}, &err), 0);
 	assert_int_equal(runner_new(&runner, net, engine, 0, &err), 0);
-	net_init(net, 1, params, stats);
+	net_init(net, 1, params, stats, NULL);
 	for (int i = 0; i < STEPS; i++) {
 		if (runner_gradient(
 			    runner, params, stats, &batch, grad, losses + i, NULL, NULL, &err))

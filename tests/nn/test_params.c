@@ -72,6 +72,17 @@ static void names_and_shapes_have_no_limits(void **state)
 	params_release(&table);
 }
 
+static void a_number_has_no_dimensions(void **state)
+{
+	struct param_table table = {0};
+	struct err err;
+
+	assert_int_equal(params_add(&table, PARAM_BIAS, "temperature", 0, NULL, &err), 0);
+	assert_int_equal(table.rows[0].count, 1);
+	assert_int_equal(table.floats, 16);
+	params_release(&table);
+}
+
 static void impossible_rows_are_refused(void **state)
 {
 	const int64_t good[] = {2, 2, 2, 2}, zero[] = {4, 0}, negative[] = {-3};
@@ -84,7 +95,7 @@ static void impossible_rows_are_refused(void **state)
 	} rows[] = {
 		{"", 1, good, "no name"},
 		{"known", 1, good, "two parameters named 'known'"},
-		{"x", 0, good, "'x' has 0 dimensions"},
+		{"x", -1, good, "'x' has -1 dimensions"},
 		{"x", 2, zero, "'x' has size 0 in dimension 1"},
 		{"x", 1, negative, "'x' has size -3 in dimension 0"},
 		{"x", 2, huge, "'x' is too large"},
@@ -143,6 +154,7 @@ int main(void)
 		cmocka_unit_test(rows_are_aligned_and_found),
 		cmocka_unit_test(many_rows_keep_their_contents),
 		cmocka_unit_test(names_and_shapes_have_no_limits),
+		cmocka_unit_test(a_number_has_no_dimensions),
 		cmocka_unit_test(impossible_rows_are_refused),
 		cmocka_unit_test(failing_memory_leaves_the_table),
 	};

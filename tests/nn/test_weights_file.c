@@ -37,7 +37,7 @@ static struct model make_model(const char *arch, const char *norm)
 		fail_msg("%s", err.message);
 	model.params = mem_new(net_params(model.net)->floats, sizeof(float));
 	model.stats = mem_new(net_stats(model.net)->floats + 1, sizeof(float));
-	net_init(model.net, 3, model.params, model.stats);
+	net_init(model.net, 3, model.params, model.stats, NULL);
 	return model;
 }
 

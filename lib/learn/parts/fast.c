@@ -65,6 +65,11 @@ static int choose_net(struct fast *fast, const struct part_view *view, struct er
 	fast->part.features = fast->config.head;
 	if (!fast->config.head)
 		return 0;
+	if (!net_ends_dense(view->net))
+		return err_set(err, ERR_INPUT,
+			"fast.layers = head: %s does not end with the weights (classes, features) "
+			"and biases of a dense layer whose inputs it tells",
+			net_spec(view->net)->arch);
 	fast->stats_floats = 0;
 	fast->first = head_begins(table);
 	fast->floats = table->floats - fast->first;
@@ -213,7 +218,8 @@ static int learn_part(struct fast *fast, int part, struct part_lesson *lesson, s
 	const struct part_view *view = lesson->samples.view;
 	const struct runner_batch own = {.input = seen(fast, &lesson->samples),
 		.labels = lesson->samples.labels,
-		.n = lesson->samples.n};
+		.n = lesson->samples.n,
+		.seed = (uint64_t)lesson->samples.first};
 	struct runner_batch batch = own;
 	float loss;
 	int code = 0;

@@ -38,6 +38,11 @@ static int make_part(struct parts *parts, const struct part_type *type, int mode
 		parts->room = PART_CHUNK + part->recent;
 	if (part->features)
 		parts->width = (size_t)net_features(view->net);
+	if (part->features && !parts->width)
+		return err_set(err, ERR_INPUT,
+			"fast.heads = %s: needs the inputs of the last layer, and %s does not tell "
+			"them",
+			type->word, net_spec(view->net)->arch);
 	return 0;
 }
 

@@ -57,24 +57,29 @@ static void end(struct part *part)
 }
 
 /* The first values of net number `alarms`. */
-static void start(struct young *young, const struct net *net)
+static int start(struct young *young, const struct net *net, struct err *err)
 {
 	struct rng rng = {young->seed, RNG_YOUNG};
 	uint32_t bits[4];
+	int code;
 
 	rng_bits(rng, (uint64_t)young->alarms, bits);
-	net_init(net, (uint64_t)bits[0] << 32 | bits[1], young->params,
-		young->stats_floats ? young->stats : NULL);
+	code = net_init(net, (uint64_t)bits[0] << 32 | bits[1], young->params,
+		young->stats_floats ? young->stats : NULL, err);
+	if (code)
+		return code;
 	memcpy(young->x, young->params, young->floats * sizeof(float));
 	memcpy(young->z, young->params, young->floats * sizeof(float));
 	young->steps = young->judged = 0;
 	young->quick = young->steady = 0;
+	return 0;
 }
 
 static int make(struct part **part, const struct part_view *view, struct err *err)
 {
 	struct young *made = mem_new(1, sizeof(*made));
 	const size_t dim = view->floats;
+	int code;
 
 	if (!made)
 		return err_memory(err, "a young net", sizeof(*made));
@@ -95,9 +100,12 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 		end(&made->part);
 		return err_memory(err, "a young net", WINDOW * dim * sizeof(float));
 	}
-	start(made, view->net);
-	*part = &made->part;
-	return 0;
+	code = start(made, view->net, err);
+	if (code)
+		end(&made->part);
+	else
+		*part = &made->part;
+	return code;
 }
 
 static int answer(struct part *part, int model, const struct part_samples *samples, float *logits,
@@ -141,7 +149,8 @@ static int train(struct young *young, const struct part_view *view, struct err *
 	const int64_t since = young->seen - young->since;
 	const uint64_t rows = (uint64_t)(since < WINDOW ? since : WINDOW);
 	union target labels[BATCH];
-	struct runner_batch batch = {.input = young->batch, .labels = labels, .n = BATCH};
+	struct runner_batch batch = {
+		.input = young->batch, .labels = labels, .n = BATCH, .seed = (uint64_t)young->seen};
 	int code;
 
 	for (int i = 0; i < BATCH; i++) {
@@ -194,9 +203,10 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 		if (alarmed(young, wrong)) {
 			young->since = young->seen > BEFORE ? young->seen - BEFORE : 0;
 			young->alarms++;
-			start(young, view->net);
+			code = start(young, view->net, err);
 		}
-		code = train(young, view, err);
+		if (!code)
+			code = train(young, view, err);
 	}
 	return code;
 }

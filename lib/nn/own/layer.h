@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include "nn/net.h"
 
+struct foreign;
 struct layer_type;
 struct norm_type;
 
@@ -54,6 +55,8 @@ struct net {
 	int trained; /* the first layer that is; those before it have no backward pass */
 	struct param_table params, stats;
 	char *arch, *norm; /* what spec points to */
+	struct foreign
+		*foreign; /* a program computes it, and there are no layers; NULL: layers do */
 };
 
 /* Appends a copy of a row, its shape filled in, and returns its value, or a negative code. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
+#include "nn/foreign/foreign.h"
 #include "nn/own/layers/layer_type.h"
 #include "nn/own/net_layers.h"
 #include "nn/own/norm/norm.h"
@@ -64,9 +65,10 @@ static int check_spec(const struct net_spec *spec, struct err *err)
 static int build(struct net *net, const struct net_spec *spec, struct err *err)
 {
 	const char *name = spec->arch ? spec->arch : "";
-	const struct arch *arch = arch_find(name);
+	const bool foreign = foreign_is(name);
+	const struct arch *arch = foreign ? NULL : arch_find(name);
 
-	if (!arch)
+	if (!arch && !foreign)
 		return err_set(err, ERR_INPUT,
 			"model.arch = %s: not known; choose resnet18, resnet34, resnet50, "
 			"resnet101, resnet18-cifar, resnet20-cifar, resnet8-cifar, cnn:WIDTH,..., "
@@ -74,7 +76,7 @@ static int build(struct net *net, const struct net_spec *spec, struct err *err)
 			"or "
 			"linear",
 			name);
-	const char *norm = spec->norm ? spec->norm : arch->default_norm;
+	const char *norm = spec->norm ? spec->norm : foreign ? "none" : arch->default_norm;
 	if (!norm_find(norm))
 		return err_set(err, ERR_INPUT,
 			"model.norm = %s: not known; choose gn-ws, bn or none", norm);
@@ -89,6 +91,9 @@ static int build(struct net *net, const struct net_spec *spec, struct err *err)
 	net->spec.arch = net->arch;
 	net->spec.norm = net->norm;
 	net->spec.frozen = NULL; /* a text of the caller's */
+	if (foreign)
+		return foreign_build(net, spec->frozen, err);
+	net->spec.maker = NULL;
 	code = arch->build(net, arch, err);
 	return code < 0 ? code : net_freeze(net, spec->frozen, err);
 }
@@ -115,6 +120,7 @@ void net_free(struct net *net)
 		return;
 	params_release(&net->params);
 	params_release(&net->stats);
+	foreign_free(net->foreign);
 	mem_free(net->layers);
 	mem_free(net->arch);
 	mem_free(net->norm);
@@ -136,19 +142,22 @@ const struct param_table *net_stats(const struct net *net)
 	return &net->stats;
 }
 
-void net_init(const struct net *net, uint64_t seed, float *params, float *stats)
+int net_init(const struct net *net, uint64_t seed, float *params, float *stats, struct err *err)
 {
 	memset(params, 0, net->params.floats * sizeof(float));
 	if (net->stats.floats)
 		memset(stats, 0, net->stats.floats * sizeof(float));
+	if (net->foreign)
+		return foreign_init(net, seed, params, stats, err);
 	for (int i = 0; i < net->count; i++)
 		if (net->layers[i].type->init)
 			net->layers[i].type->init(net, net->layers + i, seed, params, stats);
+	return 0;
 }
 
 static double macs_from(const struct net *net, int first)
 {
-	double macs = 0;
+	double macs = net->foreign ? foreign_macs(net->foreign) : 0;
 
 	for (int i = first; i < net->count; i++)
 		if (net->layers[i].type->macs)
@@ -170,6 +179,9 @@ double net_trained_params(const struct net *net)
 {
 	double floats = (double)net->params.floats;
 
+	for (int i = 0; i < net->params.count; i++)
+		if (net->params.rows[i].frozen)
+			floats -= (double)net->params.rows[i].count;
 	for (int i = 0; i < net->trained; i++) {
 		const int rows[] = {net->layers[i].weight, net->layers[i].bias};
 
@@ -182,9 +194,56 @@ double net_trained_params(const struct net *net)
 
 int net_features(const struct net *net)
 {
+	if (net->foreign)
+		return foreign_features(net->foreign);
 	const struct value_shape in = net_value(net, net->layers[net->count - 1].in);
 
 	return in.channels * in.height * in.width;
+}
+
+bool net_ends_dense(const struct net *net)
+{
+	const struct param_table *table = &net->params;
+	const struct param *rows = table->rows + table->count - 2;
+
+	return table->count >= 2 && rows[0].dims == 2 && rows[1].dims == 1 &&
+	       rows[0].shape[0] == net->spec.classes && rows[1].shape[0] == net->spec.classes &&
+	       rows[0].shape[1] == net_features(net);
+}
+
+static bool tensor_grows(const struct param *old, const struct param *new)
+{
+	if (strcmp(old->name, new->name) || old->dims != new->dims)
+		return false;
+	for (int d = 0; d < old->dims; d++)
+		if (new->shape[d] < old->shape[d] || (d && new->shape[d] != old->shape[d]))
+			return false;
+	return true;
+}
+
+int net_grows_into(const struct net *net, const struct net *larger, struct err *err)
+{
+	const struct param_table *from[] = {&net->params, &net->stats},
+				 *to[] = {&larger->params, &larger->stats};
+
+	for (int t = 0; t < 2; t++) {
+		const int count = from[t]->count < to[t]->count ? to[t]->count : from[t]->count;
+
+		for (int i = 0; i < count; i++) {
+			const struct param *old = i < from[t]->count ? from[t]->rows + i : NULL,
+					   *new = i < to[t]->count ? to[t]->rows + i : NULL;
+
+			if (old && new &&tensor_grows(old, new) &&
+				(t == 0 || old->count == new->count))
+				continue;
+			return err_set(err, ERR_INPUT,
+				"%s for %d classes: tensor '%.200s' does not fit the net for %d "
+				"classes; only parameters may grow, in their first dimension",
+				net->spec.arch, larger->spec.classes, old ? old->name : new->name,
+				net->spec.classes);
+		}
+	}
+	return 0;
 }
 
 const struct net_usual *net_usual(const char *name)

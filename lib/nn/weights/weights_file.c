@@ -104,9 +104,12 @@ static int check_tensor(const struct safetensor *tensor, const char *path, const
 static bool in_head(const struct net *net, const char *name)
 {
 	const struct param_table *table = net_params(net);
+	const struct param *row = params_find(table, name);
 	const char *last = table->rows[table->count - 1].name;
 	const size_t prefix = (size_t)(strrchr(last, '.') - last) + 1;
 
+	if (net_spec(net)->maker)
+		return row && row->head;
 	return !strncmp(name, last, prefix);
 }
 

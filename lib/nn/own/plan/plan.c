@@ -10,6 +10,7 @@
  * it is given the buffer it reads.
  */
 #include <string.h>
+#include "nn/foreign/foreign.h"
 #include "nn/own/plan/plan_dense.h"
 
 /* Up to this many input channels the first layer reads planar input. */
@@ -230,6 +231,8 @@ static int make(struct plan *plan, struct err *err)
 	const int count = plan->net->count;
 	const size_t logits = (size_t)plan->n * plan->net->spec.classes;
 
+	if (plan->net->foreign)
+		return foreign_plan(plan, err);
 	if (dense_fits(plan->net, plan->engine))
 		return dense_plan(plan, err);
 	plan->values = arena_new(&plan->arena, count + 1, sizeof(*plan->values));

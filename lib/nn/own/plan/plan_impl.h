@@ -50,7 +50,15 @@ struct plan {
 	size_t worker_stride;
 	const float *params;
 	struct plan_run run;
+
+	/* of nets that a program computes (nn/foreign) */
+	const float *stats;   /* as bound */
+	uint64_t version;     /* of the binding */
+	float *changed_stats; /* what a pass in training makes of them */
 };
+
+/* The losses of some samples and, with grad, their logits' gradients; from plain logits. */
+void plan_losses(const struct plan *plan, size_t first, int count);
 
 /* Norms use running statistics, which may be folded into weights. */
 static inline bool plan_infers(const struct plan *plan)

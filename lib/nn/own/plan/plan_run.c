@@ -1,5 +1,6 @@
 /* Runs a plan: weights, the input, the layers' passes, the loss between them. */
 #include <string.h>
+#include "nn/foreign/foreign.h"
 #include "nn/own/plan/plan_dense.h"
 #include "nn/sample_loss.h"
 
@@ -26,6 +27,9 @@ static void bind(struct plan *plan, float *workspace, const float *params, const
 	plan->worker_stride = (plan->worker_floats + 15) / 16 * 16;
 	plan->workspace = plan->worker + plan->worker_stride * team_size(plan->team);
 	plan->params = params;
+	plan->stats = packed ? packed->stats : stats;
+	if (plan->net->foreign)
+		plan->version = packed ? packed->version : foreign_version(plan->net->foreign);
 	for (int i = 0; i < plan->net->count && !plan->dense; i++) {
 		struct step *step = plan->steps + i;
 		const struct binding from = {stats, packed ? packed->steps + i : NULL};
@@ -136,16 +140,31 @@ static void features_task(void *context, int task, int worker)
 		plan->run.features + first * t->channels);
 }
 
-/* Of some samples, one after the other. */
+/* One after the other. */
 static void sample_losses(const struct plan *plan, size_t first, int count)
 {
 	const struct plan_run *run = &plan->run;
-	const size_t classes = plan->values[plan->net->count].tensor.channels;
+	const size_t classes = (size_t)plan->net->spec.classes;
 
 	for (size_t i = first; i < first + count; i++)
 		run->losses[i] = run->loss->value(run->loss, &plan->kernels->ops,
 			run->loss_at + (int)i, plain_logits(plan) + i * classes, run->labels[i],
 			run->weights[i], plan->logit_grads + i * classes);
+}
+
+void plan_losses(const struct plan *plan, size_t first, int count)
+{
+	const struct plan_run *run = &plan->run;
+	const int classes = plan->net->spec.classes;
+	const size_t at = first * (size_t)classes;
+
+	if (run->grad && run->loss)
+		sample_losses(plan, first, count);
+	else
+		plan->kernels->ops.softmax_loss(plain_logits(plan) + at, classes,
+			target_classes(run->labels + first),
+			run->grad ? run->weights + first : NULL, count, run->losses + first,
+			run->grad ? plan->logit_grads + at : NULL);
 }
 
 static void loss_task(void *context, int task, int worker)
@@ -157,13 +176,7 @@ static void loss_task(void *context, int task, int worker)
 	const int count = samples_in_task(plan, task);
 
 	logits_task(context, task, worker);
-	if (run->grad && run->loss)
-		sample_losses(plan, first, count);
-	else
-		plan->kernels->ops.softmax_loss(plain_logits(plan) + at, t->channels,
-			target_classes(run->labels + first),
-			run->grad ? run->weights + first : NULL, count, run->losses + first,
-			run->grad ? plan->logit_grads + at : NULL);
+	plan_losses(plan, first, count);
 	if (run->grad)
 		plan->kernels->vectors_to_blocks(plan->logit_grads + at, count, t->channels,
 			value_grad(plan, plan->net->count, 0) + first * plan->kernels->block,
@@ -205,6 +218,8 @@ static void backward(struct plan *plan)
 int plan_run(struct plan *plan, const struct plan_run *run, struct err *err)
 {
 	plan->run = *run;
+	if (plan->net->foreign)
+		return foreign_run(plan, err);
 	if (plan->dense) {
 		dense_run(plan);
 		return 0;
