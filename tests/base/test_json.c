@@ -67,7 +67,7 @@ static void bad_documents_are_refused(void **state)
 		const char *words, *why;
 	} rows[] = {{"", "not valid JSON"}, {"{", "not valid JSON"}, {"{}{}", "end of file"},
 		{"{\"a\":1,\"a\":2}", "duplicate object key"}, {"\"\xff\"", "not valid JSON"},
-		{"\"\\u0000\"", "not valid JSON"}, {"[1e999]", "not valid JSON"},
+		{"\"\\u0000\"", "a text holds \\u0000"}, {"[1e999]", "not valid JSON"},
 		{"[\x01]", "not valid JSON"}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -77,7 +77,7 @@ static void bad_documents_are_refused(void **state)
 		assert_int_equal(jvalue_read(&value, rows[i].words, strlen(rows[i].words),
 					 "file: line 3", &err),
 			ERR_FORMAT);
-		if (strncmp(err.message, "file: line 3 is", 15) ||
+		if (strncmp(err.message, "file: line 3", 12) ||
 			!strstr(err.message, rows[i].why))
 			fail_msg("%s: %s", rows[i].words, err.message);
 	}

@@ -16,6 +16,18 @@ from service import Service, new
 from tap import plan, verdict
 
 
+class Reader(threading.Thread):
+    """Fetches the weights, for each of which there is a file in the folder for a while."""
+
+    def __init__(self, service):
+        super().__init__(daemon=True)
+        self.service, self.over = service, False
+
+    def run(self):
+        while not self.over:
+            self.service.get("/v1/model.safetensors")
+
+
 class Client(threading.Thread):
     def __init__(self, service):
         super().__init__(daemon=True)
@@ -56,6 +68,8 @@ def main(retain, times):
         verdict(status in (200, 503) and ("error" in got or got["done"] == "backup"), "before the first input", status, got)
         client = Client(service)
         client.start()
+        reader = Reader(service)
+        reader.start()
         made = []
         while len(made) < times:
             before = list(client.acknowledged)
@@ -73,8 +87,9 @@ def main(retain, times):
         for each in pair:
             each.join()
         verdict(200 in results and set(results) <= {200, 503}, "one is made at a time", results)
-        client.over = True
+        client.over = reader.over = True
         client.join()
+        reader.join()
         verdict(not client.wrong, "no client noticed", client.wrong[:3])
         verdict(service.end() == 0, "it ends in good order", service.errors)
         service = None
@@ -83,9 +98,12 @@ def main(retain, times):
         wrong = [why for i, (_, got, before) in enumerate(made)
                  for why in [whole(retain, got["folder"], os.path.join(folder, "r%d" % i), before)] if why]
         verdict(not wrong, "each is whole: what was acknowledged before it is in it", wrong[:3])
-        with open(os.path.join(made[-1][1]["folder"], "backup.json"), encoding="utf-8") as file:
-            names = [each["name"] for each in json.load(file)["files"]]
+        names = []
+        for _, got, _ in made:
+            with open(os.path.join(got["folder"], "backup.json"), encoding="utf-8") as file:
+                names += [each["name"] for each in json.load(file)["files"]]
         verdict(not any(name.startswith("backups") for name in names), "a copy holds no other copies", names)
+        verdict(not any("tmp-" in name for name in names), "nor weights on their way to a client", names)
         os.makedirs(os.path.join(folder, "other"))
         service = new(os.path.join(folder, "other"), retain, "--set", "serve.backups=" + os.path.join(folder, "elsewhere"))
         service.ask("POST", "/v1/samples", '{"id": 1, "input": [1, 2], "label": 1}\n')
