@@ -57,6 +57,21 @@ static int side_of(const struct options *options, struct sight sight)
 		       : sight.side;
 }
 
+/* A few of many files are broken in most collections; of a small one that is a larger share. */
+static int fill_bad(struct options *options, const struct records_info *info, struct err *err)
+{
+	enum { FEW = 10 };
+	const double share = info->count > 10 * FEW ? (double)FEW / (double)info->count : 0.1;
+	char most[32];
+	int code = defaults_set(options, "stream.on_bad", "skip", err);
+
+	if (code || options_origin(options, "stream.on_bad") != ORIGIN_DATA ||
+		share <= options_float(options, "stream.max_bad"))
+		return code;
+	snprintf(most, sizeof(most), "%.4f", share);
+	return defaults_set(options, "stream.max_bad", most, err);
+}
+
 static int fill_pictures(struct options *options, struct records *records, struct err *err)
 {
 	const struct records_info *info = records_info(records);
@@ -67,6 +82,8 @@ static int fill_pictures(struct options *options, struct records *records, struc
 		code = fill_size(options, info, sight, err);
 	if (!code && sight.grey)
 		code = fill_grey(options, err);
+	if (!code && info->form == RECORDS_IMAGE)
+		code = fill_bad(options, info, err);
 	/* Class after class is the order of folders, not of time. */
 	if (!code && info->form == RECORDS_IMAGE && !info->timed && sight_sorted(records))
 		code = defaults_set(options, "stream.order", "random", err);

@@ -104,6 +104,9 @@ static void describe_choice(const struct stored *s, struct text *words)
 			"; retention is measured on %g %% of the samples, on which the net is "
 			"never trained",
 			100 * options_float(o, "replay.holdout"));
+	if (options_origin(o, "stream.on_bad") == ORIGIN_DATA)
+		text_addf(words, "; unreadable pictures are left out, up to %g %%",
+			100 * options_float(o, "stream.max_bad"));
 }
 
 /* Of a stream that is no data set: its name, and how much there is. */

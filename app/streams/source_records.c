@@ -25,10 +25,12 @@ const struct option_row source_records_options[] = {
 		"threads that load ahead; -1 is one per processor, none for numbers; 0 is none",
 		OPTION_MAY_CHANGE},
 	{"stream", "on_bad", OPTION_CHOICE, "error", "error | skip",
-		"stop at a record that cannot be read, or replace it by the one before it",
+		"stop at a record that cannot be read, or replace it by the one before it, as is "
+		"done with pictures unless you say otherwise",
 		OPTION_MAY_CHANGE},
 	{"stream", "max_bad", OPTION_FLOAT, "0.01", "[0, 1]",
-		"stop once more than this share of records was skipped"},
+		"stop once more than this share of records was skipped; for up to 1000 pictures "
+		"the default is 10 of them, and at most a tenth"},
 	{0},
 };
 

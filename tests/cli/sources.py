@@ -310,7 +310,7 @@ def bad(kind, name, harm, words, settings=(), reads=True):
     source, own = MAKERS[kind](to)
     harm(to)
     own = own + list(settings) + ["run.iterations=20"]
-    code, said, why = run(source, own, to + "-error")
+    code, said, why = run(source, own + ["stream.on_bad=error"], to + "-error")
     verdict(code == 1 and words in why, "%s, %s: an error that names it" % (kind, name), code, said, why)
     code, said, why = run(source, own + ["stream.on_bad=skip", "stream.max_bad=0.05"], to + "-skip")
     events = [json.loads(line) for line in file_of(to + "-skip", "events.jsonl").splitlines()] \
