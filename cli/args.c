@@ -1,6 +1,7 @@
 /*
  * Parses options by their rows. The only state is argv itself: operands are moved to its front
- * while options are removed, so nothing is allocated.
+ * while options are removed, so nothing is allocated. Shorthands of --set are written into their
+ * list.
  */
 #include "args.h"
 
@@ -143,6 +144,16 @@ static int add_to_list(const struct arg *row, const char *value)
 	if (row->list->count == ARGS_LIST)
 		return complain(
 			EXIT_USAGE, "--%s %s: at most %d times", row->name, value, ARGS_LIST);
+	if (row->key) {
+		struct arg_list *list = row->list;
+		char *at = list->room + list->used;
+		const int size = snprintf(at, ARGS_ROOM - list->used, "%s=%s", row->key, value);
+
+		if ((size_t)size >= ARGS_ROOM - list->used)
+			return complain(EXIT_USAGE, "--%s %.60s...: is too long", row->name, value);
+		list->used += (size_t)size + 1;
+		value = at;
+	}
 	row->list->items[row->list->count++] = value;
 	return ARGS_GO_ON;
 }

@@ -21,12 +21,15 @@
 #define RETAIN_CLI_ARGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The values of an option that may be given more than once, in order. */
-enum { ARGS_LIST = 256 };
+enum { ARGS_LIST = 256, ARGS_ROOM = 8192 };
 struct arg_list {
 	int count;
-	const char *items[ARGS_LIST]; /* point into argv */
+	const char *items[ARGS_LIST]; /* point into argv, or into `room` */
+	size_t used;
+	char room[ARGS_ROOM];
 };
 
 /* Exactly one of the pointers is set and determines the type; its initial value is the default. */
@@ -39,6 +42,7 @@ struct arg {
 	double *real;
 	const char **text; /* points into argv afterwards */
 	struct arg_list *list;
+	const char *key; /* with a list: its item is KEY=VALUE; a shorthand of --set */
 	double least,
 		most; /* the range of a number; both 0: any; most below least: no upper limit */
 };

@@ -5,6 +5,17 @@
 #include "args.h"
 #include "config/app_config.h"
 
+/* Rows of args for the columns of a table, which are --set's, too. */
+#define SETTINGS_COLUMNS(settings)                                                                 \
+	{"label", "NAME", "the column to learn, by name or number", .list = &(settings),           \
+		.key = "table.label"},                                                             \
+		{"time", "NAME", "the column of times; - is none", .list = &(settings),            \
+			.key = "table.time"},                                                      \
+	{                                                                                          \
+		"ignore", "A,B", "columns to leave out", .list = &(settings),                      \
+							 .key = "table.ignore"                     \
+	}
+
 /* app_config_make: first the settings of the verb, then the user's own; NULL: none. */
 int settings_resolve(struct options **options, const char *file, const struct setting *verb,
 	const struct arg_list *user, struct err *err);

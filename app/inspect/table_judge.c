@@ -135,7 +135,7 @@ static void judge_input(struct survey *s, int i, double majority)
 
 #define QUANTITY_WORDS                                                                             \
 	"it looks like a quantity, and retain learns classes; is it the label? "                   \
-	"--set table.label=NAME names another column"
+	"--label NAME names another column"
 
 static void judge_numbers(struct survey *s, const struct table_info_column *column)
 {
@@ -185,7 +185,7 @@ static void judge_label(struct survey *s, double *majority)
 	} else if ((column->more || 10 * column->different > rows) && rows >= ROWS_LEAST) {
 		say(s, COSTS,
 			"label %s: has %s%" PRId64 " classes in %" PRId64
-			" rows; is it the label? --set table.label=NAME names another column",
+			" rows; is it the label? --label NAME names another column",
 			column->name, more, column->different, rows);
 	}
 }

@@ -106,15 +106,27 @@ static const char *nearest_column(const struct table_plan *plan, const char *wor
 static int find_named(const struct table_plan *plan, const char *path, const char *key,
 	const char *word, size_t size, int *column, struct err *err)
 {
+	enum { LISTED = 200 }; /* bytes of other names */
+	struct text names = {0};
 	const char *nearest;
+	int code;
 
 	*column = find_column(plan, word, size);
 	if (*column >= 0)
 		return 0;
 	nearest = nearest_column(plan, word, size);
-	return err_set(err, ERR_INPUT, "%s: has no column %.*s, which %s names%s%s%s", path,
+	for (int i = 0; plan->headed && i < plan->count && names.size < LISTED; i++)
+		text_addf(&names, "%s%s", i ? ", " : "", plan->columns[i].name);
+	code = err_set(err, ERR_INPUT, "%s: has no column %.*s, which %s names%s%s%s%s%.*s%s", path,
 		(int)size, word, key, nearest ? "; did you mean " : "", nearest ? nearest : "",
-		nearest ? "?" : "");
+		nearest ? "?" : "",
+		!names.size ? ""
+		: nearest   ? " It has "
+			    : "; it has ",
+		LISTED, names.size && !names.failed ? names.data : "",
+		names.size >= LISTED ? "..." : "");
+	text_release(&names);
+	return code;
 }
 
 static bool is_auto(struct csv_field word)

@@ -260,7 +260,7 @@ static int check_classes(const struct stored *s, const struct options *o, struct
 		"are ids or a quantity, %s; if they are classes, set model.classes_most = %d "
 		"(docs/reference/defaults.md#many-classes says what they cost)",
 		options_text(o, "stream.source"), classes, most,
-		table ? "another column may be the label (--set table.label=NAME)"
+		table ? "another column may be the label (--label NAME)"
 		      : "retain cannot learn them",
 		classes);
 }

@@ -191,6 +191,7 @@ int cmd_compare(int argc, char **argv)
 			.text = &request.scale},
 		{"set", "KEY=VALUE", "set one key in all runs; may be repeated",
 			.list = &request.settings},
+		SETTINGS_COLUMNS(request.settings),
 		{"jobs", "N", "runs at a time; 0: as many as there are processors",
 			.integer = &request.jobs, .least = 0, .most = 256},
 		{"threads", "N",

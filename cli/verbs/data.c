@@ -195,6 +195,7 @@ static int info_verb(int argc, char **argv)
 		{"threads", "N", "threads that read; 0: one per processor", .integer = &threads,
 			.most = 1024},
 		SET_ROW(settings),
+		SETTINGS_COLUMNS(settings),
 		{"json", NULL, "one line of JSON", .flag = &json},
 		{0},
 	};

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/settings.h"
 #include "predict/evaluation.h"
 #include "predicting.h"
 
@@ -116,6 +117,7 @@ int cmd_eval(int argc, char **argv)
 			.integer = &request.config.threads, .most = 1024},
 		{"set", "KEY=VALUE", "set one key, as table.header=no; may be repeated",
 			.list = &request.settings},
+		SETTINGS_COLUMNS(request.settings),
 		{"json", NULL, "everything as one line of JSON", .flag = &request.json},
 		{"quiet", NULL, "no progress", .flag = &request.quiet},
 		{0},

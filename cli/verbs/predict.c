@@ -5,6 +5,7 @@
 
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/settings.h"
 #include "log/run_log.h"
 #include "predicting.h"
 
@@ -51,6 +52,7 @@ int cmd_predict(int argc, char **argv)
 			.most = 1024},
 		{"set", "KEY=VALUE", "set one key, as table.header=no; may be repeated",
 			.list = &settings},
+		SETTINGS_COLUMNS(settings),
 		{"quiet", NULL, "say nothing but errors", .flag = &quiet},
 		{0},
 	};

@@ -246,6 +246,7 @@ static int read_words(struct request *request, int *argc, char **argv)
 	const struct arg rows[] = {
 		{"set", "KEY=VALUE", "set one key; see retain config; may be repeated",
 			.list = &request->settings},
+		SETTINGS_COLUMNS(request->settings),
 		{"method", "NAME", "a bundle of keys; see retain methods",
 			.text = &request->method},
 		{"seed", "N", "everything random follows from it", .text = &request->seed},

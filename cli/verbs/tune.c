@@ -301,6 +301,7 @@ int cmd_tune(int argc, char **argv)
 	struct tune tune = {.seeds = "1", .dir = "runs/tune", .share = 0.1, .slack = TUNE_SLACK};
 	const struct arg rows[] = {
 		{"set", "KEY=VALUE", "set one key; may be repeated", .list = &tune.settings},
+		SETTINGS_COLUMNS(tune.settings),
 		{"method", "NAME", "a bundle of keys; see retain methods", .text = &tune.method},
 		{"share", "X", "how much of the stream counts as early", .real = &tune.share,
 			.least = 0.0001, .most = 1},
