@@ -101,6 +101,8 @@ static int reveal(struct follower *f, const struct peers_told *told, struct err 
 	f->ranks->type->share(f->ranks, 0, f->labels, n * sizeof(*f->labels));
 	if (told->flag)
 		code = hear_inputs(f, told->n, err);
+	if (told->model)
+		learner_late(f->learner);
 	return code ? code
 		    : learner_reveal(
 			      f->learner, told->flag ? f->inputs : NULL, f->labels, told->n, err);

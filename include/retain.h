@@ -307,7 +307,8 @@ enum retain_question {
 
 /*
  * Like retain_learner_predict, for either question. With fast weights RETAIN_NOW is a
- * mixture; with +heads both answers are. The copy holds all of the mixture at one moment,
+ * mixture; with +heads both answers are. Nothing says that these inputs come next, so unlike
+ * retain_learner_observe it does not use the label just before. The copy holds all of the mixture at one moment,
  * so neither question waits for training. Only ridge regression and neighbours
  * (fast.heads) and fast.layers = head have no copy: such a call takes a turn, may wait
  * for an iteration, and allocates.

@@ -28,7 +28,7 @@ static int meet_part(
 	code = learner_look(s->run.learner, SOURCE_STREAM, ids, n, inputs, err);
 	stored_note_bad(s);
 	if (!code)
-		code = learner_predict(s->run.learner, LEARNER_NOW, NULL, n, s->logits, err);
+		code = learner_predict(s->run.learner, LEARNER_NEXT, NULL, n, s->logits, err);
 	if (!code)
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
 	if (!code)

@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "api/learner_impl.h"
 #include "base/clock.h"
@@ -165,12 +166,17 @@ int retain_learner_predict_for(struct retain_learner *learner, enum retain_quest
 }
 
 static void guess(const struct retain_learner *learner, const struct serving_call *call,
-	const float *logits, struct waiting_step *step)
+	const float *logits, bool late, struct waiting_step *step)
 {
 	const int classes = learner->run->classes, known = learner_classes(learner->run->learner);
 
-	for (size_t i = 0; i < call->count; i++)
-		guess_best(logits + i * (size_t)classes, known, step->guesses + i * TARGET_GUESS);
+	for (size_t i = 0; i < call->count; i++) {
+		union target *best = step->guesses + i * TARGET_GUESS;
+
+		guess_best(logits + i * (size_t)classes, known, best);
+		if (late)
+			guess_mark_late(best);
+	}
 	serving_say(call, classes, known, logits);
 }
 
@@ -206,20 +212,49 @@ static int keep_waiting(
 	return code;
 }
 
+/*
+ * Whether the step observed before still waits for its labels. One that a former process observed
+ * may be observed again: then it is as late as it was.
+ */
+static int is_late(const struct retain_learner *learner, const struct waiting_step *step,
+	bool *late, struct err *err)
+{
+	struct journal *journal = learner->session->journal;
+	const struct waiting *waiting = &learner->waiting;
+	const size_t floats = learner->run->floats;
+	const float *last = step->inputs + (size_t)(step->count - 1) * floats;
+	union target guesses[TARGET_GUESS];
+	float *input;
+	int code;
+
+	*late = waiting_newest(waiting);
+	if (waiting->next > waiting->first || !journal || !journal_waits(journal, 1))
+		return 0;
+	input = mem_new(floats, sizeof(*input));
+	code = input ? journal_newest(journal, input, guesses, err)
+		     : err_memory(err, "an input", floats * sizeof(*input));
+	*late = code || memcmp(input, last, floats * sizeof(*input)) != 0 || guess_late(guesses, 1);
+	mem_free(input);
+	return code;
+}
+
 /* To be called inside the gate. */
 static int enlist(struct retain_learner *learner, const struct serving_call *call,
 	struct waiting_step *step, struct err *err)
 {
 	const int64_t most = options_int64(learner->options, "run.waiting_most");
 	float *logits = NULL;
+	bool late = false;
 	int code = waiting_reserve(&learner->waiting, step->count, most, err);
 
 	if (!code)
 		code = settle_shape(learner, call, err);
 	if (!code)
-		code = predict_here(learner, LEARNER_NOW, call, &logits, err);
+		code = is_late(learner, step, &late, err);
+	if (!code)
+		code = predict_here(learner, late ? LEARNER_NOW : LEARNER_NEXT, call, &logits, err);
 	if (!code) {
-		guess(learner, call, logits, step);
+		guess(learner, call, logits, late, step);
 		code = keep_waiting(learner, step, err);
 	}
 	if (!code)

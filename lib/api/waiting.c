@@ -178,3 +178,8 @@ int waiting_load(struct waiting_step **step, struct journal *journal, uint64_t t
 	}
 	return code;
 }
+
+bool waiting_newest(const struct waiting *waiting)
+{
+	return waiting->count && waiting->steps[waiting->count - 1]->ticket + 1 == waiting->next;
+}

@@ -5,6 +5,7 @@
 #ifndef RETAIN_API_WAITING_H
 #define RETAIN_API_WAITING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,8 @@ void waiting_add(struct waiting *waiting, struct waiting_step *step);
 /* NULL (ERR_INPUT) if no step waits under this ticket. Remove frees the step. */
 struct waiting_step *waiting_find(const struct waiting *waiting, uint64_t ticket, struct err *err);
 void waiting_remove(struct waiting *waiting, const struct waiting_step *step);
+/* Whether the newest step still waits. */
+bool waiting_newest(const struct waiting *waiting);
 
 /*
  * A learner in a folder also stores waiting steps in its journal, so that they survive the

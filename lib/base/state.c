@@ -1,7 +1,7 @@
 /*
  * State files. Layout, little-endian as all machines we run on are:
  *
- *	"retain state 8\n", a digit that says the version
+ *	"retain state 9\n", the version as a character: its distance from 0
  *	field*       type (1 byte), name length (1 byte), name, count (8 bytes), values
  *	end          type 0, CRC-32 of everything before it (4 bytes)
  *
@@ -53,7 +53,7 @@ static const struct {
 /* How an array's length depends on classes. */
 enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES };
 
-static const char magic[] = "retain state 8\n"; /* the digit is STATE_VERSION */
+static const char magic[] = "retain state 9\n"; /* the digit is STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
 
 struct state {
@@ -445,7 +445,7 @@ static void check_file(struct state *state)
 	if (state->code)
 		return;
 	state->version = chunk[DIGIT] - '0';
-	if (memcmp(chunk, magic, DIGIT) || state->version < 1 || state->version > 9)
+	if (memcmp(chunk, magic, DIGIT) || state->version < 1 || chunk[DIGIT] > 'z')
 		state_refuse(state, ERR_FORMAT, "is not a state file");
 	else if (stored != state->checksum)
 		state_refuse(state, ERR_FORMAT,

@@ -47,11 +47,33 @@ void guess_probabilities(const float *logits, int classes, int width, float *out
 		out[c] = c < classes ? (float)(exp((double)logits[c] - most) / sum) : 0;
 }
 
+/* A class c becomes -3 - c, and -1, no class, -2. */
+void guess_mark_late(union target guesses[TARGET_GUESS])
+{
+	int32_t *last = &guesses[TARGET_GUESS - 1].class;
+
+	*last = *last >= -1 ? -3 - *last : *last;
+}
+
+bool guess_late(const union target *guesses, int n)
+{
+	bool late = false;
+
+	for (int i = 1; i <= n; i++)
+		late = late || guesses[(size_t)i * TARGET_GUESS - 1].class < -1;
+	return late;
+}
+
+static int32_t class_of(union target guess)
+{
+	return guess.class < -1 ? -3 - guess.class : guess.class;
+}
+
 int guess_rank(const union target guesses[TARGET_GUESS], int32_t label)
 {
 	int place = 0;
 
-	while (place < TARGET_GUESS && guesses[place].class != label)
+	while (place < TARGET_GUESS && class_of(guesses[place]) != label)
 		place++;
 	return place + 1;
 }

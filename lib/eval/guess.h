@@ -5,6 +5,7 @@
 #ifndef RETAIN_EVAL_GUESS_H
 #define RETAIN_EVAL_GUESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "target/target.h"
@@ -21,6 +22,14 @@ double guess_probability(const float *logits, int classes, int32_t of);
 
 /* The softmax of all classes, padded with 0 to `width` numbers. `out` may alias the logits. */
 void guess_probabilities(const float *logits, int classes, int width, float *out);
+
+/*
+ * Guesses also say whether the sample was asked late: while labels of samples before it were
+ * unknown (learn/learner.h). guess_mark_late notes it in the last guess, guess_late finds any of n
+ * samples that are.
+ */
+void guess_mark_late(union target guesses[TARGET_GUESS]);
+bool guess_late(const union target *guesses, int n);
 
 /*
  * The rank of a label among the guesses for its sample, from 1; TARGET_GUESS + 1 if it is not

@@ -119,7 +119,7 @@ const float *learner_stats(const struct learner *learner, int model)
 
 static int which_weights(int model)
 {
-	return model == LEARNER_NOW || model == LEARNER_EVER ? LEARNER_INFERENCE : model;
+	return model < LEARNER_INFERENCE && model >= LEARNER_NEXT ? LEARNER_INFERENCE : model;
 }
 
 static int predict(struct learner *learner, int model, const float *inputs, int n, float *logits,
@@ -134,8 +134,7 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 	if (learner_mixes(learner, model)) {
 		const struct part_view view = learner_view(learner);
 
-		return parts_predict(
-			learner->parts, &view, model == LEARNER_EVER, inputs, n, logits, err);
+		return parts_predict(learner->parts, &view, model, inputs, n, logits, err);
 	}
 	learner_tell(learner, LEARNER_PREDICT, n);
 	return runner_infer(
@@ -244,7 +243,8 @@ bool learner_mixes(const struct learner *learner, int model)
 {
 	const struct parts *parts = learner->parts;
 
-	return parts && (model == LEARNER_NOW || (model == LEARNER_EVER && parts_know_ever(parts)));
+	return parts && (model == LEARNER_NEXT || model == LEARNER_NOW ||
+				(model == LEARNER_EVER && parts_know_ever(parts)));
 }
 
 uint64_t learner_version(const struct learner *learner)

@@ -145,8 +145,12 @@ void learner_free(struct learner *learner);
  * weights there are two questions. NOW is about the next samples and is answered by the mixture
  * (learn/parts/parts.h). EVER is about everything seen so far and is answered by the weights that
  * serve inference and any heads. Without fast weights both answers are the same.
+ *
+ * NEXT is NOW for samples in turn: those of the stream's next time step, asked when the labels of
+ * all steps before it are known. Only then can the mixture use the label just before.
  */
 enum learner_model {
+	LEARNER_NEXT = -4,
 	LEARNER_EVER = -3,
 	LEARNER_NOW = -2,
 	LEARNER_INFERENCE = -1,
@@ -176,6 +180,12 @@ int learner_look(struct learner *learner, int kind, const int64_t *ids, int n, c
  */
 int learner_reveal(struct learner *learner, const float *inputs, const union target *labels, int n,
 	struct err *err);
+
+/*
+ * The next time step to be revealed was not asked in turn (LEARNER_NEXT): labels of earlier ones
+ * were unknown then. So its labels do not count for models that use the label just before.
+ */
+void learner_late(struct learner *learner);
 
 /* Lets classes grow from now on, up to this number; existing ones stay. */
 void learner_let_grow(struct learner *learner, int classes_most);
@@ -238,7 +248,7 @@ int64_t learner_planned(const struct learner *learner);
 /* Samples kept: for training, and held out for validation. */
 void learner_kept(const struct learner *learner, int64_t *training, int64_t *validation);
 
-/* Whether LEARNER_NOW or LEARNER_EVER may answer differently from LEARNER_INFERENCE. */
+/* Whether LEARNER_NEXT, LEARNER_NOW or LEARNER_EVER may answer differently from LEARNER_INFERENCE. */
 bool learner_mixes(const struct learner *learner, int model);
 
 /*

@@ -119,6 +119,7 @@ struct learner {
 	/* Progress. */
 	int64_t steps; /* time steps revealed */
 	bool new_step; /* no iteration since the last one was revealed */
+	bool late;     /* the next one was not asked in turn */
 	struct learner_task task;
 	int64_t iteration;
 	struct learner_scoring window;

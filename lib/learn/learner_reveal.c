@@ -152,8 +152,7 @@ static int teach_parts(struct learner *learner, struct learner_step *step, struc
 	if (!learner->parts)
 		return 0;
 	view = learner_view(learner);
-	return parts_learn(
-		learner->parts, &view, step->first, step->inputs, step->labels, step->n, err);
+	return parts_learn(learner->parts, &view, step, err);
 }
 
 static int scale_inputs(struct learner *learner, struct learner_step *step, struct err *err)
@@ -200,6 +199,7 @@ static int take_step(struct learner *learner, const float *inputs, const union t
 		.labels = labels,
 		.n = n,
 		.task = learner_task_due(learner),
+		.late = learner->late,
 		.right = -1};
 	int code = 0;
 
@@ -253,8 +253,16 @@ int learner_reveal(struct learner *learner, const float *inputs, const union tar
 	struct err *err)
 {
 	const struct learner_call call = {
-		LEARNER_CALL_REVEAL, n, .inputs = inputs, .labels = labels};
+		LEARNER_CALL_REVEAL, n, learner->late, .inputs = inputs, .labels = labels};
+	int code;
 
 	learner_begin(learner, &call);
-	return learner_end(learner, &call, reveal(learner, inputs, labels, n, err), err);
+	code = reveal(learner, inputs, labels, n, err);
+	learner->late = false;
+	return learner_end(learner, &call, code, err);
+}
+
+void learner_late(struct learner *learner)
+{
+	learner->late = true;
 }

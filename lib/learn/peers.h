@@ -24,8 +24,8 @@ struct store;
 enum learner_call_kind {
 	LEARNER_CALL_NEW,
 	LEARNER_CALL_FREE,
-	LEARNER_CALL_TRAIN, /* n iterations; `count` are announced */
-	LEARNER_CALL_REVEAL,
+	LEARNER_CALL_TRAIN,   /* n iterations; `count` are announced */
+	LEARNER_CALL_REVEAL,  /* model: whether it is late */
 	LEARNER_CALL_LOOK,    /* n ids; model: their kind */
 	LEARNER_CALL_PREDICT, /* inputs: NULL for those of the last look */
 	LEARNER_CALL_GATHER,  /* learner_params of a model kept in slices */

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "eval/guess.h"
 #include "session/session_impl.h"
 
 static double spent(const struct session *s)
@@ -42,6 +43,8 @@ static int hand_over(struct session *s, const float *inputs, const union target 
 		return code;
 	if (s->journal)
 		journal_beside(s->journal, guesses, &mark);
+	if (guess_late(guesses, n))
+		learner_late(s->run.learner);
 	code = run_reveal(&s->run, inputs, labels, n, err);
 	if (s->journal)
 		journal_beside(s->journal, NULL, NULL);

@@ -21,6 +21,15 @@ static int make_logits(struct session *s, struct err *err)
 	return 0;
 }
 
+/*
+ * Whether an input of the group, which is not in the journal yet, comes in turn: all that arrived
+ * before the time step it will be in have their labels.
+ */
+static bool in_turn(const struct session *s, int i)
+{
+	return i < s->config.per_step && !journal_waits(s->journal, s->config.per_step - i);
+}
+
 /* Before the first time step of a stream whose classes come there is no class to guess. */
 static void guess(struct session *s, int i)
 {
@@ -30,6 +39,8 @@ static void guess(struct session *s, int i)
 	union target *best = group->guesses + (size_t)i * TARGET_GUESS;
 
 	guess_best(logits, known, best);
+	if (!in_turn(s, i))
+		guess_mark_late(best);
 	group->probabilities[i] = known ? guess_probability(logits, known, best->class) : NAN;
 	session_answer_owed(s, group->to[i],
 		&(struct answer){.kind = ANSWER_PREDICTION,
@@ -42,18 +53,24 @@ static void guess(struct session *s, int i)
 			.top = group->wishes[i].top});
 }
 
+static int model_for(const struct session *s, int i)
+{
+	const int model = answers_wish_model(s->group.wishes[i]);
+
+	return model == LEARNER_NOW && in_turn(s, i) ? LEARNER_NEXT : model;
+}
+
 /* The group's inputs from `first` on that ask the same; returns how many, or an error. */
 static int predict_alike(struct session *s, int first, int n, struct err *err)
 {
 	const struct session_group *group = &s->group;
-	const enum answers_for question = group->wishes[first].question;
+	const int model = model_for(s, first);
 	int end = first + 1, code;
 
-	while (end < n && group->wishes[end].question == question)
+	while (end < n && model_for(s, end) == model)
 		end++;
-	code = learner_predict(s->run.learner, answers_wish_model(group->wishes[first]),
-		group->inputs + (size_t)first * s->run.floats, end - first,
-		s->logits + (size_t)first * (size_t)s->run.classes, err);
+	code = learner_predict(s->run.learner, model, group->inputs + (size_t)first * s->run.floats,
+		end - first, s->logits + (size_t)first * (size_t)s->run.classes, err);
 	return code ? code : end - first;
 }
 

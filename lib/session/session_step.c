@@ -18,6 +18,8 @@ static int meet(struct session *s, const union target *guesses, int n, struct er
 	int code;
 
 	journal_beside(s->journal, NULL, &mark);
+	if (guess_late(guesses, n))
+		learner_late(s->run.learner);
 	code = run_reveal(&s->run, s->step.inputs, s->step.labels, n, err);
 	journal_beside(s->journal, NULL, NULL);
 	if (code)

@@ -99,6 +99,10 @@ int journal_label(struct journal *journal, const union target *labels, int n, st
 int journal_take_again(struct journal *journal, char key[JOURNAL_KEY + 1], float *input,
 	union target *guesses, union target *label, struct err *err);
 int64_t journal_waiting(const struct journal *journal);
+/* Whether the input that arrived so many inputs ago (1: the newest) still waits. */
+bool journal_waits(struct journal *journal, int64_t ago);
+/* The newest, which must wait. */
+int journal_newest(struct journal *journal, float *input, union target *guesses, struct err *err);
 
 /*
  * For a caller that has the inputs of several keys at hand: journal_look reads what waits under a

@@ -13,6 +13,20 @@ int64_t journal_waiting(const struct journal *journal)
 	return lmdb_count(journal->lmdb, WAITING);
 }
 
+/* If that cannot be read, nothing can: then it does not matter. */
+bool journal_waits(struct journal *journal, int64_t ago)
+{
+	const int64_t arrival = journal->header.arrived - ago;
+	const void *record = NULL;
+	size_t size;
+
+	if (arrival < 0 || lmdb_begin(journal->lmdb, NULL))
+		return false;
+	lmdb_find(journal->lmdb, ARRIVALS, id_key(&arrival), &record, &size, NULL);
+	lmdb_end(journal->lmdb);
+	return record;
+}
+
 void journal_bound(struct journal *journal, int64_t waiting, int64_t remembered)
 {
 	journal->waiting = waiting;
@@ -250,6 +264,28 @@ int journal_look(struct journal *journal, const char *key, float *input, union t
 	if (!code)
 		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
 	return code && code != ERR_INPUT ? err_set(err, code, "%s", why.message) : 0;
+}
+
+int journal_newest(struct journal *journal, float *input, union target *guesses, struct err *err)
+{
+	const int64_t arrival = journal->header.arrived - 1;
+	char key[JOURNAL_KEY + 1] = "";
+	const void *record;
+	struct tail tail;
+	size_t size;
+	int code = lmdb_begin(journal->lmdb, err);
+
+	if (code)
+		return code;
+	code = lmdb_find(journal->lmdb, ARRIVALS, id_key(&arrival), &record, &size, err);
+	if (!code)
+		key_copy(key, record, size);
+	if (!code)
+		code = waiting_find(journal, key, input, &tail, err);
+	lmdb_end(journal->lmdb);
+	if (!code)
+		memcpy(guesses, tail.guesses, sizeof(tail.guesses));
+	return code;
 }
 
 static int taken_reserve(struct journal *j, struct err *err)

@@ -18,7 +18,8 @@ union target {
 
 /*
  * What a learner said about an input, kept until its label comes: cells that a kind of target
- * defines, TARGET_NONE where it needs fewer.
+ * defines, TARGET_NONE where it needs fewer. The last one may carry a mark (eval/guess.h), so only
+ * classes use it.
  */
 enum { TARGET_GUESS = 5 };
 

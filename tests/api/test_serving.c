@@ -52,7 +52,10 @@ static void ask_for(
 		err);
 }
 
-/* Now is what an observation answers, ever what a prediction does; fast weights part the two. */
+/*
+ * Now is what an observation answers whose turn it is not, ever what a prediction does; fast
+ * weights part the two.
+ */
 static void there_are_two_questions(void **state)
 {
 	static const char *const methods[] = {"ama+malr", "schedule-free+fast"};
@@ -71,6 +74,7 @@ static void there_are_two_questions(void **state)
 			observe(learner, &step);
 			reveal(learner, &step);
 			train(learner, 2);
+			observe(learner, &seen);
 			observe(learner, &seen);
 			predict(learner, &plain);
 			ask_for(learner, RETAIN_NOW, &now);

@@ -226,7 +226,7 @@ static void nothing_to_train_on_is_no_error(void **state)
 		learner_predict(school.learner, 3, logits[0], STEP, logits[0], &err), ERR_INPUT);
 	assert_says(err, "model 3");
 	assert_int_equal(
-		learner_predict(school.learner, -4, logits[0], STEP, logits[0], &err), ERR_INPUT);
+		learner_predict(school.learner, -5, logits[0], STEP, logits[0], &err), ERR_INPUT);
 	school_close(&school);
 }
 

@@ -23,6 +23,7 @@ struct learner_step {
 	const union target *labels;
 	int n;
 	bool task; /* it begins a task */
+	bool late; /* it was not asked in turn */
 	/* How many of its samples the serving model predicted correctly; -1: not counted. */
 	int64_t right;
 };

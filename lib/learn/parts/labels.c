@@ -193,6 +193,7 @@ const struct part_type part_labels = {
 	.word = "labels",
 	.names = (const char *const[]){"chain", "frequencies"},
 	.models = MODELS,
+	.in_turn = 1 << CHAIN,
 	.make = make,
 	.free = end,
 	.answer = answer,

@@ -39,6 +39,8 @@ int mix_init(struct mix *mix, const struct mix_config *config, const struct ops 
 		.ops = ops,
 		.classes = classes,
 		.count = config->models + (config->prior > 0)};
+	if (config->prior > 0)
+		mix->config.in_turn[mix->count - 1] = config->last;
 	mix->recent = mem_new(count, sizeof(double));
 	mix->ever = mem_new(count, sizeof(double));
 	mix->raise = mem_new(count, sizeof(float));
@@ -149,14 +151,20 @@ void mix_restart(struct mix *mix)
 	mix->lead = mix->rival = mix->rival_chunks = 0;
 }
 
+bool mix_answers(const struct mix *mix, int model)
+{
+	return !mix->late || !mix->config.in_turn[model];
+}
+
 void mix_record_weights(const struct mix *mix, const double *records, double weights[MIX_MODELS])
 {
 	double most = records[0], all = 0, sum = 0;
 
 	for (int i = 1; i < mix->count; i++)
-		most = fmax(most, records[i]);
+		if (mix_answers(mix, i))
+			most = fmax(most, records[i]);
 	for (int i = 0; i < mix->count; i++)
-		all += weights[i] = exp(records[i] - most);
+		all += weights[i] = mix_answers(mix, i) ? exp(records[i] - most) : 0;
 	for (int i = 0; i < mix->count; i++)
 		sum += weights[i] = weights[i] < NEGLIGIBLE * all ? 0 : weights[i];
 	for (int i = 0; i < mix->count; i++)
@@ -239,7 +247,7 @@ static bool is_better(const struct mix *mix, enum mix_guess g)
 
 static enum mix_guess better_guess(const struct mix *mix)
 {
-	return mix->over[MIX_LAST] > mix->over[MIX_MOST] ? MIX_LAST : MIX_MOST;
+	return !mix->late && mix->over[MIX_LAST] > mix->over[MIX_MOST] ? MIX_LAST : MIX_MOST;
 }
 
 static bool guess_answers(const struct mix *mix)
@@ -304,6 +312,17 @@ void mix_score(struct mix *mix, int model, const float *losses, int n)
 	mix->gain[model] = -sum;
 }
 
+/* As if all classes were alike to it. */
+void mix_pass(struct mix *mix, int model, int n)
+{
+	const double gain = log(fmax(1.0 / mix->classes, LEAST));
+
+	for (int i = 0; i < n; i++)
+		mix_class_gain(mix, model, i, gain);
+	mix->gain[model] = n * gain;
+	mix_pool_pass(mix, model, n);
+}
+
 void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t *labels, int n)
 {
 	const size_t classes = (size_t)mix->classes;
@@ -311,6 +330,10 @@ void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t 
 
 	if (!(mix->config.prior > 0))
 		return;
+	if (!mix_answers(mix, mix->count - 1)) {
+		mix_pass(mix, mix->count - 1, n);
+		return;
+	}
 	for (int i = 0; i < n; i++, probabilities += classes) {
 		const float all = raised_sum(mix, probabilities);
 		const float share = mix->raise[labels[i]] * probabilities[labels[i]] / all;
@@ -328,6 +351,8 @@ void mix_score_guesses(struct mix *mix, const float *sum, const int32_t *labels,
 		const bool mixed = rank_hits(sum, mix->classes, labels + i, 1) == 1;
 
 		for (int g = 0; g < MIX_GUESSES; g++) {
+			if (mix->late && g == MIX_LAST)
+				continue;
 			const bool right = labels[i] == mix->guess[g];
 
 			mix->right[g] += (right - mix->right[g]) / GUARD_SPAN;
@@ -393,7 +418,7 @@ bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
 		mix->record[i] = mix->config.keep * mix->record[i] + mix->gain[i];
 	mix_class_reveal(mix);
 	mix_pool_reveal(mix, labels, n);
-	if (mix->config.last)
+	if (mix->config.last && !mix->late)
 		count_repeats(mix, labels, n);
 	count_labels(mix, labels, n);
 	follow_labels(mix);
@@ -459,7 +484,8 @@ int mix_copy_init(struct mix *copy, const struct mix *mix, struct err *err)
 	*copy = (struct mix){.config = mix->config,
 		.ops = mix->ops,
 		.count = mix->count,
-		.classes = mix->classes};
+		.classes = mix->classes,
+		.late = true};
 	copy->raise = mem_new((size_t)mix->classes, sizeof(*copy->raise));
 	if (copy->raise && mix_pool_copy_init(copy))
 		return 0;

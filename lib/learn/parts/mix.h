@@ -12,6 +12,11 @@
  *
  * With `by_class`, models have a record for each class that the first model predicts.
  *
+ * Some models use the label just before (`in_turn`); so do the prior with `last`, and the last
+ * label as a guess. Samples that are late were asked while such labels were unknown: then these
+ * models neither answer nor are scored by what they would say once the labels are known. In their
+ * record, "do not know" stands for it.
+ *
  * A mixture sees only numbers. Its outputs are finite whatever the inputs.
  */
 #ifndef RETAIN_LEARN_PARTS_MIX_H
@@ -37,6 +42,8 @@ struct mix_config {
 	bool guard;
 	bool by_class; /* one record per class that the first model predicts */
 	bool pool;     /* answer by mix_pool_answer: logarithmic pools beside records */
+	bool in_turn
+		[MIX_MODELS]; /* models that use the label just before; mix_init adds the prior */
 };
 
 /* With `pool`: what all models say of some samples, (model, sample, class). */
@@ -50,7 +57,8 @@ struct mix_said {
 struct mix {
 	struct mix_config config;
 	const struct ops *ops;
-	int classes, count;                          /* of models, the prior included */
+	int classes, count; /* of models, the prior included */
+	bool late;          /* the samples that are answered or learned are: set it before */
 	double record[MIX_MODELS], gain[MIX_MODELS]; /* gain: of the chunk being scored */
 	double *recent;                              /* [class]: recent frequencies, */
 	double *ever;                                /* all-time counts, starting at 1, */
@@ -122,6 +130,8 @@ int mix_said_init(struct mix_said *said, const struct mix *mix, int samples, str
 void mix_said_release(struct mix_said *said);
 void mix_say(
 	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n);
+/* Whether a model answers the samples at hand. */
+bool mix_answers(const struct mix *mix, int model);
 void mix_pool_answer(const struct mix *mix, const struct mix_said *said, int n, float *sum);
 
 void mix_guard(const struct mix *mix, int n, float *sum);
@@ -137,10 +147,12 @@ void mix_sound(const struct mix *mix, float *logits, int n);
 
 /*
  * A chunk of time. Call mix_score for every model but the prior, with its losses before it
- * learned from the chunk; mix_score_prior with the first model's probabilities; mix_score_guesses
- * with the sum before mix_guard; then mix_reveal. True: the lead has changed.
+ * learned from the chunk, or mix_pass if it does not answer; mix_score_prior with the first
+ * model's probabilities; mix_score_guesses with the sum before mix_guard; then mix_reveal. True:
+ * the lead has changed.
  */
 void mix_score(struct mix *mix, int model, const float *losses, int n);
+void mix_pass(struct mix *mix, int model, int n);
 void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t *labels, int n);
 void mix_score_guesses(struct mix *mix, const float *sum, const int32_t *labels, int n);
 bool mix_reveal(struct mix *mix, const int32_t *labels, int n);
@@ -149,7 +161,7 @@ void mix_state(struct mix *mix, struct state *state);
 
 /*
  * A copy for another thread of what answers need, for a mixture that is not by class. It supports
- * gather, guard, log and alone. mix_copy renews it.
+ * gather, guard, log and alone. mix_copy renews it. What is asked of a copy is never in turn.
  */
 int mix_copy_init(struct mix *copy, const struct mix *mix, struct err *err);
 void mix_copy(struct mix *copy, const struct mix *mix);

@@ -7,6 +7,11 @@
  * A pool's weights need not be positive, nor sum to 1: two models that agree by habit share one
  * weight, and a model that is too sure of itself gets less than its record would give it.
  *
+ * Late samples (mix.h) leave out the models that use the label just before: those have no weight by
+ * record, and add nothing to a pool. The six then have a record of their own, which samples in
+ * turn count in, too, by what would have been said had they been late. So the answer to a question
+ * outside the stream is weighed honestly even if all that came so far was in turn.
+ *
  * Sums run in a fixed order and in double precision, so the bits depend on nothing but the input.
  */
 #include <math.h>
@@ -17,6 +22,7 @@
 #include "learn/parts/mix_impl.h"
 
 enum { POOLS = 3, RECORDS = 3, BLENDS = POOLS + RECORDS };
+enum { IN_TURN, LATE, TURNS };
 
 static const double LEAST = 1e-3; /* no probability counts as less */
 static const double RIDGE = 2;    /* holds the weights of a pool near 1 / models */
@@ -32,7 +38,7 @@ static const double CURVED = 1e-3;
 struct mix_pool {
 	double record[RECORDS][MIX_MODELS];
 	double weights[POOLS][MIX_MODELS];
-	double top[BLENDS];
+	double top[TURNS][BLENDS];
 	double curvature[POOLS][MIX_MODELS][MIX_MODELS]; /* its lower half */
 	double *apart; /* [model][class]: log-probabilities less their mean under a pool */
 };
@@ -129,11 +135,23 @@ void mix_say(
 	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n)
 {
 	take(mix, said, model, probabilities, n);
-	if (model || !(mix->config.prior > 0))
+	if (model || !(mix->config.prior > 0) || !mix_answers(mix, mix->count - 1))
 		return;
 	memset(said->raised, 0, (size_t)n * (size_t)mix->classes * sizeof(*said->raised));
 	mix_add(mix, 0, 1, probabilities, n, said->raised);
 	take(mix, said, mix->count - 1, said->raised, n);
+}
+
+void mix_pool_pass(struct mix *mix, int model, int n)
+{
+	const size_t count = (size_t)n * (size_t)mix->classes;
+	const size_t at = (size_t)model * (size_t)mix->said.samples * (size_t)mix->classes;
+	const float share = fmaxf(1 / (float)mix->classes, (float)LEAST);
+
+	for (size_t i = 0; i < count && mix->pool; i++) {
+		mix->said.shares[at + i] = share;
+		mix->said.logs[at + i] = logf(share);
+	}
 }
 
 /* Probabilities in proportion to exp(logits), in place. */
@@ -156,17 +174,34 @@ static void weigh(const double *record, int count, double *weights)
 	normalise(weights, count);
 }
 
+/* Which of the records of the six counts; both are one where no model uses the label before. */
+static int turn_of(const struct mix *mix)
+{
+	return mix->late ? LATE : IN_TURN;
+}
+
+static bool turn_matters(const struct mix *mix)
+{
+	bool matters = false;
+
+	for (int i = 0; i < mix->count; i++)
+		matters = matters || mix->config.in_turn[i];
+	return matters;
+}
+
 static void blend_by_record(const struct mix *mix, const struct mix_said *said,
 	const double *record, int sample, double *shares)
 {
 	double weights[MIX_MODELS];
 
-	weigh(record, mix->count, weights);
+	for (int i = 0; i < mix->count; i++)
+		weights[i] = mix_answers(mix, i) ? record[i] : -INFINITY;
+	normalise(weights, mix->count);
 	memset(shares, 0, (size_t)mix->classes * sizeof(*shares));
 	for (int i = 0; i < mix->count; i++) {
 		const float *row = row_of(mix, said, said->shares, i, sample);
 
-		for (int c = 0; c < mix->classes; c++)
+		for (int c = 0; c < mix->classes && mix_answers(mix, i); c++)
 			shares[c] += weights[i] * (double)row[c];
 	}
 }
@@ -178,7 +213,7 @@ static void blend_by_pool(const struct mix *mix, const struct mix_said *said, co
 	for (int i = 0; i < mix->count; i++) {
 		const float *row = row_of(mix, said, said->logs, i, sample);
 
-		for (int c = 0; c < mix->classes; c++)
+		for (int c = 0; c < mix->classes && mix_answers(mix, i); c++)
 			shares[c] += weights[i] * (double)row[c];
 	}
 	normalise(shares, mix->classes);
@@ -202,7 +237,7 @@ void mix_pool_answer(const struct mix *mix, const struct mix_said *said, int n, 
 {
 	double weights[BLENDS];
 
-	weigh(mix->pool->top, BLENDS, weights);
+	weigh(mix->pool->top[turn_of(mix)], BLENDS, weights);
 	for (int i = 0; i < n; i++, sum += mix->classes) {
 		blend(mix, said, i);
 		for (int c = 0; c < mix->classes; c++) {
@@ -302,17 +337,39 @@ static bool sound(const struct mix *mix, const double *weights)
 	return sum < 1e6; /* false for a NaN */
 }
 
+/* What the six say of a sample counts in their record. */
+static void score_blends(struct mix *mix, int sample, int32_t label)
+{
+	double *top = mix->pool->top[turn_of(mix)];
+
+	blend(mix, &mix->said, sample);
+	for (int k = 0; k < BLENDS; k++) {
+		const double share = mix->said.blends[(size_t)k * mix->classes + label];
+
+		top[k] = TOP_KEEP * top[k] + log(share + LEAST);
+	}
+}
+
+/* The record of late samples has those in turn, too. */
+static void score_turns(struct mix *mix, int sample, int32_t label)
+{
+	const bool late = mix->late;
+
+	mix->late = true;
+	if (!late && turn_matters(mix))
+		score_blends(mix, sample, label);
+	mix->late = late;
+	score_blends(mix, sample, label);
+	if (!turn_matters(mix))
+		memcpy(mix->pool->top[!late], mix->pool->top[late], sizeof(mix->pool->top[0]));
+}
+
 void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n)
 {
 	struct mix_pool *pool = mix->pool;
 
 	for (int s = 0; s < n && pool; s++) {
-		blend(mix, &mix->said, s);
-		for (int k = 0; k < BLENDS; k++) {
-			const double share = mix->said.blends[(size_t)k * mix->classes + labels[s]];
-
-			pool->top[k] = TOP_KEEP * pool->top[k] + log(share + LEAST);
-		}
+		score_turns(mix, s, labels[s]);
 		for (int k = 0; k < RECORDS; k++)
 			for (int i = 0; i < mix->count; i++)
 				pool->record[k][i] = RECORD_KEEP[k] * pool->record[k][i] +
@@ -334,7 +391,7 @@ bool mix_pool_right(const struct mix *mix)
 	for (int k = 0; k < POOLS && pool; k++)
 		right = right && sound(mix, pool->weights[k]);
 	for (int k = 0; k < BLENDS && pool; k++)
-		right = right && isfinite(pool->top[k]);
+		right = right && isfinite(pool->top[IN_TURN][k]) && isfinite(pool->top[LATE][k]);
 	for (int k = 0; k < RECORDS && pool; k++)
 		for (int i = 0; i < mix->count; i++)
 			right = right && isfinite(pool->record[k][i]);
@@ -353,7 +410,9 @@ void mix_pool_state(struct mix *mix, struct state *state)
 	if (!pool)
 		return;
 	state_enter(state, "pool");
-	state_doubles(state, "top", pool->top, BLENDS);
+	state_doubles(state, "top", pool->top[IN_TURN], BLENDS);
+	if (state_version(state) >= 9)
+		state_doubles(state, "top_late", pool->top[LATE], BLENDS);
 	for (int k = 0; k < RECORDS; k++)
 		state_doubles(state, "record", pool->record[k], count);
 	for (int k = 0; k < POOLS; k++) {

@@ -341,6 +341,7 @@ const struct part_type part_hidden = {
 	.word = "hidden",
 	.names = (const char *const[]){"hidden", "hidden-quick"},
 	.models = MODELS,
+	.in_turn = 3,
 	.make = make_hidden,
 	.free = end,
 	.answer = answer,

@@ -77,8 +77,9 @@ struct part_type {
 	const char *word;         /* in fast.heads; NULL: `wanted` checks keys of its own */
 	int models;               /* for a kind with a word; 0: 1 */
 	const char *const *names; /* of its models, for the log; NULL: the word */
-	double share; /* weight in EVER answers, where the net has 2; 0: answers NOW only */
-	bool logits;  /* answers are logits, else probabilities */
+	double share;     /* weight in EVER answers, where the net has 2; 0: answers NOW only */
+	bool logits;      /* answers are logits, else probabilities */
+	unsigned in_turn; /* bit i: model i uses the label just before (learn/parts/mix.h) */
 	/*
 	 * `learn` also computes the answers from before learning, so that none are requested: it
 	 * puts losses, and logits if it mixes, into the lesson and calls part_scored for each

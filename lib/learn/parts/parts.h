@@ -40,21 +40,21 @@ void parts_free(struct parts *parts);
 void parts_restart(struct parts *parts);
 
 /*
- * Fills in (n, classes) logits whose softmax is the answer for NOW, or EVER. parts_know_ever:
- * whether the latter differs from the slow net's.
+ * Fills in (n, classes) logits whose softmax is the answer for LEARNER_NEXT, _NOW or _EVER.
+ * parts_know_ever: whether the latter differs from the slow net's.
  */
-int parts_predict(struct parts *parts, const struct part_view *view, bool ever, const float *inputs,
-	int n, float *logits, struct err *err);
+int parts_predict(struct parts *parts, const struct part_view *view, int question,
+	const float *inputs, int n, float *logits, struct err *err);
 bool parts_know_ever(const struct parts *parts);
 
 /*
- * Learns from a time step whose samples have ids from `first` on. If inputs are NULL they are
- * fetched from the store. parts_ready allocates all memory for a step of n samples; after it only
+ * Learns from a time step. If its inputs are NULL they are fetched from the store. parts_ready allocates all memory for a step of n samples; after it only
  * fetching can fail.
  */
 int parts_ready(struct parts *parts, const struct part_view *view, int n, struct err *err);
-int parts_learn(struct parts *parts, const struct part_view *view, int64_t first,
-	const float *inputs, const union target *labels, int n, struct err *err);
+struct learner_step;
+int parts_learn(struct parts *parts, const struct part_view *view, const struct learner_step *step,
+	struct err *err);
 
 /*
  * The learning efficacy of the EVER answer: its mean accuracy over time steps at reveal time. NAN

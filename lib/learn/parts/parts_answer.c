@@ -104,12 +104,15 @@ struct asking {
 	struct part_samples samples;
 	const double *weights;
 	bool pool; /* what models say is pooled, not added up by weights */
+	bool ever;
 	float *sum;
 };
 
 /* Models without a weight are not computed. */
 static bool counts(const struct parts *parts, const struct asking *a, int model)
 {
+	if (!a->ever && !mix_answers(&parts->mix, model))
+		return false;
 	return a->pool || !a->weights || a->weights[model] > 0 ||
 	       (!model && mix_prior_weight(&parts->mix, a->weights) > 0);
 }
@@ -160,6 +163,8 @@ static int ask_chunk(struct parts *parts, struct asking *a, struct err *err)
 		code = ask_part(parts, a, i, err);
 	if (!code && a->pool)
 		mix_pool_answer(&parts->mix, &parts->mix.said, a->samples.n, a->sum);
+	if (!code && !a->ever)
+		mix_guard(&parts->mix, a->samples.n, a->sum);
 	return code;
 }
 
@@ -190,9 +195,10 @@ static int alone(const struct parts *parts, const double weights[MIX_MODELS])
 	return part && !part->type->logits ? -1 : model;
 }
 
-int parts_predict(struct parts *parts, const struct part_view *view, bool ever, const float *inputs,
-	int n, float *logits, struct err *err)
+int parts_predict(struct parts *parts, const struct part_view *view, int question,
+	const float *inputs, int n, float *logits, struct err *err)
 {
+	const bool ever = question == LEARNER_EVER;
 	const size_t classes = (size_t)parts->mix.classes;
 	const bool by_class = parts->mix.config.by_class && !ever;
 	const bool pool = parts->mix.config.pool && !ever;
@@ -200,6 +206,7 @@ int parts_predict(struct parts *parts, const struct part_view *view, bool ever, 
 	const double *weights = ever ? parts->ever : now;
 	int code = 0, one;
 
+	parts->mix.late = question != LEARNER_NEXT;
 	parts_now_weights(parts, now);
 	one = ever || by_class ? -1 : alone(parts, weights);
 	memset(logits, 0, (size_t)n * classes * sizeof(*logits));
@@ -209,15 +216,19 @@ int parts_predict(struct parts *parts, const struct part_view *view, bool ever, 
 						.n = n - at < PART_CHUNK ? n - at : PART_CHUNK},
 			.weights = by_class ? NULL : weights,
 			.pool = pool,
+			.ever = ever,
 			.sum = logits + (size_t)at * classes};
 
+		/* Labels of the chunk before it are not known yet. */
+		if (at && !parts->mix.late) {
+			parts->mix.late = true;
+			parts_now_weights(parts, now);
+		}
 		code = one < 0 ? ask_chunk(parts, &asking, err)
 			       : ask_alone(parts, &asking, one, err);
 	}
 	if (code || one >= 0)
 		return code;
-	if (!ever)
-		mix_guard(&parts->mix, n, logits);
 	mix_log(&parts->mix, logits, n);
 	return 0;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "learn/extras/extra.h"
 #include "learn/parts/parts_impl.h"
 #include "nn/rank.h"
 
@@ -100,6 +101,10 @@ static int score(struct parts *parts, struct part_samples *samples, int *hits, s
 	for (int i = 1; i <= parts->count && !code; i++) {
 		if (parts->models[i].part->type->scores)
 			continue;
+		if (!mix_answers(&parts->mix, i)) {
+			mix_pass(&parts->mix, i, samples->n);
+			continue;
+		}
 		code = parts_answer(parts, i, samples, parts->logits, err);
 		take_answer(parts, i, parts->logits, samples->n);
 	}
@@ -201,18 +206,21 @@ static int fill_chunk(struct parts *parts, struct part_samples *samples, struct 
 	return code;
 }
 
-int parts_learn(struct parts *parts, const struct part_view *view, int64_t first,
-	const float *inputs, const union target *labels, int n, struct err *err)
+int parts_learn(struct parts *parts, const struct part_view *view, const struct learner_step *step,
+	struct err *err)
 {
+	const int n = step->n;
 	int hits = 0, code = 0;
 
 	for (int at = 0; at < n && !code; at += PART_CHUNK) {
 		struct part_samples samples = {.view = view,
-			.inputs = inputs ? inputs + (size_t)at * view->floats : NULL,
-			.first = first + at,
-			.labels = labels + at,
+			.inputs = step->inputs ? step->inputs + (size_t)at * view->floats : NULL,
+			.first = step->first + at,
+			.labels = step->labels + at,
 			.n = n - at < PART_CHUNK ? n - at : PART_CHUNK};
 
+		/* As it was asked: with the labels of steps before, not of chunks. */
+		parts->mix.late = step->late || at;
 		code = fill_chunk(parts, &samples, err);
 		if (!code)
 			code = learn_chunk(parts, &samples, &hits, err);

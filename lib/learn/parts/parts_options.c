@@ -52,6 +52,8 @@ static void add_row(struct parts_config *config, const struct part_type *type, i
 {
 	config->rows[config->count].type = type;
 	config->rows[config->count++].models = models;
+	for (int i = 0; i < models; i++)
+		config->mix.in_turn[config->mix.models + i] = type->in_turn >> i & 1;
 	config->mix.models += models;
 }
 
