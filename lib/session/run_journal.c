@@ -71,6 +71,9 @@ int run_journal_floats(struct run *run, size_t *floats, struct err *err)
 		code = journal_open(&journal, path, 0, err);
 	if (journal)
 		*floats = floats_kept(run, journal);
+	if (!code && journal && !journal_floats(journal) && checkpoint_there(run))
+		code = err_set(err, ERR_FORMAT,
+			"%s: is empty, though there are checkpoints beside it", path);
 	unused = journal && !*floats;
 	journal_close(journal);
 	if (!code && unused)

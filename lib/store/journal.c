@@ -79,10 +79,14 @@ static int header_open(struct journal *j, size_t floats, struct err *err)
 {
 	struct header_job job = {j, {.version = JOURNAL_VERSION, .floats = floats}};
 	const void *record;
+	const bool bare = lmdb_count(j->lmdb, ABOUT) == 0 && journal_kept(j) == 0;
 	size_t size;
 	int code;
 
-	if (floats && lmdb_count(j->lmdb, ABOUT) == 0 && journal_kept(j) == 0) {
+	/* A process that was killed before there was a header kept nothing. */
+	if (bare && !floats)
+		return 0;
+	if (bare) {
 		memcpy(job.header.magic, magic, sizeof(magic));
 		code = lmdb_write(j->lmdb, header_body, &job, "cannot make it", err);
 		if (code)

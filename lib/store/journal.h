@@ -25,7 +25,7 @@ struct journal;
 
 /*
  * Opens the journal in the folder, or creates both. Samples have `floats` numbers; 0: as in the
- * existing journal. Refuses a journal with samples of another length (ERR_INPUT), a file that is
+ * existing journal, and as many if nothing was ever kept there. Refuses a journal with samples of another length (ERR_INPUT), a file that is
  * not a journal, has another version or is truncated (ERR_FORMAT), and a journal that is already
  * open (ERR_STATE). A journal of the previous version is upgraded.
  */

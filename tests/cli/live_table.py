@@ -300,6 +300,12 @@ def killed():
             said, sent, numbers[:2], errors_of(more)[:2])
     samples = [answer["sample"] for answer in answers + more if "sample" in answer]
     verdict(len(set(samples)) == len(samples) == len(rows), "each row became one sample", len(samples))
+    run("at once", text_of(rows[:20]))
+    for name in os.listdir("at once/checkpoint"):
+        os.remove("at once/checkpoint/" + name)
+    os.truncate("at once/journal/data.mdb", 0)  # as a kill leaves it before the journal's first transaction
+    code, answers, said = run("at once", text_of(rows[:20]), resume=True)
+    verdict(code == 0 and sum("sample" in answer for answer in answers) == 20, "killed at once, it begins", said, answers[:2])
 
 
 def main():

@@ -103,6 +103,8 @@ static void assert_refused(size_t floats, int code, const char *words)
 static void foreign_files_are_refused(void **state)
 {
 	static char noise[20000];
+	struct journal *journal;
+	struct err err = {0};
 
 	assert_int_equal(mkdir(in_folder("journal"), 0777), 0);
 	for (size_t i = 0; i < sizeof(noise); i++)
@@ -111,8 +113,12 @@ static void foreign_files_are_refused(void **state)
 	assert_refused(SMALL, ERR_FORMAT, "data.mdb is not a journal");
 	assert_int_equal(truncate(in_folder("journal/data.mdb"), 100), 0);
 	assert_refused(SMALL, ERR_FORMAT, "data.mdb is not a journal");
-	/* As a process leaves it that was killed at once. */
+	/* As a process leaves it that was killed at once: it says nothing of inputs. */
 	assert_int_equal(truncate(in_folder("journal/data.mdb"), 0), 0);
+	assert_ok(journal_open(&journal, in_folder("journal"), 0, &err), err);
+	assert_int_equal(journal_floats(journal), 0);
+	assert_int_equal(journal_added(journal), 0);
+	journal_close(journal);
 	store_free(store_with(SMALL));
 	assert_refused(SMALL + 1, ERR_INPUT, "samples of 5 numbers, not 6");
 	store_free(store_with(SMALL));
