@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "eval/guess.h"
+#include "target/class.h"
 
 enum { WAIT = 200 }; /* milliseconds, after which a wish to stop is looked at again */
 
@@ -45,8 +45,8 @@ static void add_top(struct jwriter *line, const struct answers_top *top)
 	double first;
 
 	jwriter_list(line, "top");
-	guess_most(top->logits, top->classes, best, count);
-	first = count ? guess_probability(top->logits, top->classes, best[0]) : 0;
+	class_most(top->logits, top->classes, best, count);
+	first = count ? class_probability(top->logits, top->classes, best[0]) : 0;
 	for (int i = 0; i < count; i++) {
 		const double lower = (double)top->logits[best[i]] - (double)top->logits[best[0]];
 		const char *name = top->name ? top->name(top->context, best[i]) : NULL;

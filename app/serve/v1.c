@@ -12,7 +12,7 @@
 
 #include "base/json_write.h"
 #include "base/mem.h"
-#include "eval/guess.h"
+#include "target/class.h"
 #include "live/live_impl.h"
 #include "serve/exchange.h"
 #include "serve/pictures.h"
@@ -30,10 +30,10 @@ static void say_prediction(
 	const int known = copy_known(copy);
 	int32_t best;
 
-	guess_most(logits, known, &best, 1);
+	class_most(logits, known, &best, 1);
 	jwriter_table(json, NULL);
 	answers_add(json, (struct answers_class){best, copy_name(copy, best)},
-		known ? guess_probability(logits, known, best) : NAN,
+		known ? class_probability(logits, known, best) : NAN,
 		&(struct answers_top){logits, known, top, copy_name, copy});
 	jwriter_end(json);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "eval/guess.h"
+#include "target/class.h"
 #include "serve/v2.h"
 
 enum { NUMBER_MOST = 16 }; /* bytes of a probability and its comma */
@@ -29,7 +29,7 @@ static int32_t label_of(const struct outputs *outputs, int i)
 {
 	int32_t best;
 
-	guess_most(logits_of(outputs, i), copy_known(outputs->copy), &best, 1);
+	class_most(logits_of(outputs, i), copy_known(outputs->copy), &best, 1);
 	return best;
 }
 
@@ -43,7 +43,7 @@ static void say_probabilities(struct jwriter *json, struct outputs *outputs)
 	const int known = copy_known(outputs->copy);
 
 	for (int i = 0; i < outputs->count; i++) {
-		guess_probabilities(logits_of(outputs, i), known, known, outputs->shares);
+		class_probabilities(logits_of(outputs, i), known, known, outputs->shares);
 		for (int c = 0; c < known && json; c++)
 			jwriter_number(json, NULL, (double)outputs->shares[c]);
 		if (!json)

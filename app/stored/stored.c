@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "eval/guess.h"
+#include "target/class.h"
 #include "session/rollback.h"
 #include "stored/stored_impl.h"
 #include "streams/source_store.h"
@@ -33,8 +33,10 @@ static int meet_part(
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
 	if (!code)
 		for (int i = 0; i < n; i++)
-			guess_best(s->logits + (size_t)i * (size_t)s->run.classes, s->run.classes,
-				s->guesses + (size_t)(at + i) * TARGET_GUESS);
+			learner_target(s->run.learner)
+				->guess(s->logits + (size_t)i * (size_t)s->run.classes,
+					s->run.classes,
+					s->guesses + (size_t)(at + i) * TARGET_GUESS);
 	return code;
 }
 

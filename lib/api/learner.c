@@ -13,7 +13,7 @@
 #include "api/learner_impl.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "eval/guess.h"
+#include "target/class.h"
 
 enum { PUBLISH_SHARE = 50 }; /* training spends one part in this many on publishing */
 
@@ -173,9 +173,10 @@ static void guess(const struct retain_learner *learner, const struct serving_cal
 	for (size_t i = 0; i < call->count; i++) {
 		union target *best = step->guesses + i * TARGET_GUESS;
 
-		guess_best(logits + i * (size_t)classes, known, best);
+		learner_target(learner->run->learner)
+			->guess(logits + i * (size_t)classes, known, best);
 		if (late)
-			guess_mark_late(best);
+			target_mark_late(best);
 	}
 	serving_say(call, classes, known, logits);
 }
@@ -233,7 +234,7 @@ static int is_late(const struct retain_learner *learner, const struct waiting_st
 	input = mem_new(floats, sizeof(*input));
 	code = input ? journal_newest(journal, input, guesses, err)
 		     : err_memory(err, "an input", floats * sizeof(*input));
-	*late = code || memcmp(input, last, floats * sizeof(*input)) != 0 || guess_late(guesses, 1);
+	*late = code || memcmp(input, last, floats * sizeof(*input)) != 0 || target_late(guesses, 1);
 	mem_free(input);
 	return code;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "eval/guess.h"
+#include "target/class.h"
 
 struct retain_shape serving_shape(const struct net_spec *spec)
 {
@@ -80,13 +80,13 @@ static void say(const float *logits, int classes, struct retain_prediction *pred
 {
 	int32_t best;
 
-	guess_most(logits, classes, &best, 1);
+	class_most(logits, classes, &best, 1);
 	if (width)
-		guess_probabilities(logits, classes, width, probabilities);
+		class_probabilities(logits, classes, width, probabilities);
 	*prediction = (struct retain_prediction){best, 0};
 	if (classes)
 		prediction->probability = width ? probabilities[best]
-						: (float)guess_probability(logits, classes, best);
+						: (float)class_probability(logits, classes, best);
 }
 
 void serving_say(const struct serving_call *call, int classes, int known, const float *logits)

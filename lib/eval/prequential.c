@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "eval/guess.h"
+#include "target/class.h"
 
 struct prequential {
 	int classes, window;
@@ -120,7 +120,7 @@ void prequential_step(
 		return;
 	for (int i = 0; i < n; i++) {
 		const int32_t label = labels[i].class;
-		const int rank = guess_rank(guesses + (size_t)i * TARGET_GUESS, label);
+		const int rank = class_rank(guesses + (size_t)i * TARGET_GUESS, label);
 
 		assert(label >= 0 && label < meter->classes);
 		top1 += rank == 1;

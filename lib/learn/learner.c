@@ -127,7 +127,7 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 {
 	const int which = which_weights(model);
 	const float *params = learner_weights(learner, which);
-	const int code = learner_scaled(learner, &inputs, n, err);
+	int code = learner_scaled(learner, &inputs, n, err);
 
 	if (code)
 		return code;
@@ -137,8 +137,11 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 		return parts_predict(learner->parts, &view, model, inputs, n, logits, err);
 	}
 	learner_tell(learner, LEARNER_PREDICT, n);
-	return runner_infer(
+	code = runner_infer(
 		learner->runner, params, learner_stats(learner, which), inputs, n, logits, err);
+	if (!code && learner->target.kind == TARGET_NUMBER)
+		number_unscale(learner_number_scale(learner), logits, n);
+	return code;
 }
 
 /* The model is made whole first, so that a process can predict alone what is not shared. */
@@ -222,6 +225,11 @@ int learner_classes(const struct learner *learner)
 	return learner->config.classes_most && !pool_seen(learner->pool)
 		       ? 0
 		       : net_spec(learner->net)->classes;
+}
+
+const struct target_type *learner_target(const struct learner *learner)
+{
+	return target_types[learner->target.kind];
 }
 
 const struct net *learner_net(const struct learner *learner)

@@ -52,6 +52,12 @@ struct learner_scoring {
 	double sigma;                     /* and its lead */
 };
 
+/* What is learned; of numbers the scale that the net sees. */
+struct learner_target {
+	enum target_kind kind;
+	struct scaling *scaling; /* NULL for classes */
+};
+
 /* Scaling of inputs. */
 struct learner_scaling {
 	struct scaling *scaling; /* NULL: inputs are not scaled */
@@ -100,6 +106,7 @@ struct learner {
 	struct objective *objective;
 	struct learner_leaving leaving;
 	struct learner_scaling scale;
+	struct learner_target target;
 
 	/* The net and its training. */
 	struct net *net;
@@ -199,6 +206,13 @@ int learner_options_check(const struct learner_config *config, struct err *err);
 void learner_begin(struct learner *learner, const struct learner_call *call);
 int learner_end(
 	struct learner *learner, const struct learner_call *call, int code, struct err *err);
+
+/*
+ * What outputs of the net for n labels on its scale are worth: accuracy, or the share of variance
+ * explained.
+ */
+double learner_worth(
+	const struct learner *learner, const float *outputs, const union target *labels, int n);
 
 /* Makes room for this many leaving samples. */
 int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err);

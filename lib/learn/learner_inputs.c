@@ -11,6 +11,24 @@ static void scale_here(const struct learner *learner, float *inputs, int n)
 		scale_apply(scaling_scale(learner->scale.scaling), inputs, n, inputs);
 }
 
+struct number_scale learner_number_scale(const struct learner *learner)
+{
+	const struct scale *scale =
+		learner->target.scaling ? scaling_scale(learner->target.scaling) : NULL;
+
+	return scale ? (struct number_scale){*scale->mean, *scale->factor}
+		     : (struct number_scale){0, 1};
+}
+
+/* Labels that are numbers, to the scale of the net. */
+static void scale_labels(const struct learner *learner, union target *labels, int n)
+{
+	const struct number_scale scale = learner_number_scale(learner);
+
+	for (int i = 0; i < n && learner->target.scaling; i++)
+		labels[i].number = number_scaled(scale, labels[i].number);
+}
+
 /* iteration 0: samples as they are */
 static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t iteration, bool all,
 	float *inputs, union target *labels, struct err *err)
@@ -32,6 +50,7 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 	if (!all)
 		runner_reads(learner->runner, n, &first, &count);
 	scale_here(learner, inputs + (size_t)first * learner->floats, count);
+	scale_labels(learner, labels, n);
 	return 0;
 }
 

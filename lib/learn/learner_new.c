@@ -283,6 +283,7 @@ static void free_here(struct learner *learner)
 	loss_free(learner->loss);
 	mem_free(learner->looked.inputs);
 	scaling_free(learner->scale.scaling);
+	scaling_free(learner->target.scaling);
 	mem_free(learner->scale.inputs);
 	objective_free(learner->objective);
 	pool_free(learner->validation);
@@ -314,6 +315,11 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->config = *config;
 	if (config->classes_most && !config->classes)
 		made->config.classes = 1;
+	made->target.kind = target_kind(options_text(o, "model.target"));
+	if (target_types[made->target.kind]->outputs) {
+		made->config.classes = target_types[made->target.kind]->outputs;
+		made->config.classes_most = 0;
+	}
 	made->store = store;
 	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	made->set.seed = (uint64_t)options_int64(o, "run.seed");
@@ -329,6 +335,8 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	if (!code && scaling_wanted(options_text(o, "model.scale"),
 			     config->height == 1 && config->width == 1, config->fit))
 		code = scaling_new(&made->scale.scaling, made->floats, err);
+	if (!code && made->target.kind == TARGET_NUMBER)
+		code = scaling_new(&made->target.scaling, 1, err);
 	if (!code)
 		code = learner_make_nets(made, NULL, err);
 	if (!code)

@@ -2,6 +2,8 @@
  * How a learner takes a time step: validation of labels, and the stages that follow once the net
  * has all of its classes.
  */
+#include <math.h>
+
 #include "base/mem.h"
 #include "learn/learner_impl.h"
 
@@ -118,7 +120,8 @@ static int offer_samples(struct learner *learner, struct learner_step *step, str
 	int code = 0;
 
 	for (int i = 0; i < step->n && !code; i++)
-		code = offer(learner, step->first + i, step->labels[i].class, err);
+		code = offer(learner, step->first + i,
+			learner->target.kind == TARGET_CLASS ? step->labels[i].class : 0, err);
 	return code;
 }
 
@@ -157,6 +160,8 @@ static int teach_parts(struct learner *learner, struct learner_step *step, struc
 
 static int scale_inputs(struct learner *learner, struct learner_step *step, struct err *err)
 {
+	if (learner->target.scaling)
+		scaling_see(learner->target.scaling, target_numbers(step->labels), step->n);
 	return learner->scale.scaling
 		       ? learner_count_inputs(learner, step->first, step->inputs, step->n, err)
 		       : 0;
@@ -208,8 +213,20 @@ static int take_step(struct learner *learner, const float *inputs, const union t
 	return code;
 }
 
+static int check_numbers(
+	const struct learner *learner, const union target *labels, int n, struct err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (!isfinite(labels[i].number))
+			return err_set(err, ERR_INPUT,
+				"label %f of sample %lld: must be a finite number",
+				(double)labels[i].number,
+				(long long)(store_count(learner->store) + i));
+	return 0;
+}
+
 /* Refuses labels that cannot be; and how many classes there are with these. */
-static int check_labels(const struct learner *learner, const union target *labels, int n,
+static int check_classes(const struct learner *learner, const union target *labels, int n,
 	int *classes, struct err *err)
 {
 	const int most = learner->config.classes_most;
@@ -238,7 +255,9 @@ static int reveal(struct learner *learner, const float *inputs, const union targ
 {
 	const int64_t first = store_count(learner->store);
 	struct learner *former = NULL;
-	int classes, code = check_labels(learner, labels, n, &classes, err);
+	int classes = 0, code = learner->target.kind == TARGET_NUMBER
+					? check_numbers(learner, labels, n, err)
+					: check_classes(learner, labels, n, &classes, err);
 
 	if (!code && classes > net_spec(learner->net)->classes)
 		code = learner_grow(learner, classes, &former, err);

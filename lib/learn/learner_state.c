@@ -140,6 +140,8 @@ void learner_state_here(void *object, struct state *state)
 	leaving_state(learner, state);
 	if (learner->scale.scaling)
 		scale_state(learner, state);
+	if (learner->target.scaling)
+		scaling_state(learner->target.scaling, state);
 	state_leave(state);
 	if (!state_failed(state))
 		learner->window.end =

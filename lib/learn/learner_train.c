@@ -30,6 +30,16 @@ void learner_tell_lead(const struct learner *learner, struct learner_lead *lead)
 		learner->watch.lead(learner->watch.context, lead);
 }
 
+double learner_worth(
+	const struct learner *learner, const float *outputs, const union target *labels, int n)
+{
+	const int width = net_spec(learner->net)->classes;
+
+	if (learner->target.kind == TARGET_NUMBER)
+		return number_explained(outputs + NUMBER_VALUE, width, labels, n);
+	return (double)rank_hits(outputs, width, target_classes(labels), n) / n;
+}
+
 /*
  * The mean loss and accuracy of a model on the validation batch in hand. Without averages
  * the only model that is scored is the one that serves inference. It need not be the plain
@@ -37,10 +47,13 @@ void learner_tell_lead(const struct learner *learner, struct learner_lead *lead)
  */
 static int score_model(struct learner *learner, int model, struct score *score, struct err *err)
 {
-	const int n = learner->set.validation_batch, classes = net_spec(learner->net)->classes;
+	const int n = learner->set.validation_batch;
+	const struct loss_view view = learner_loss_view(learner);
 	const int which = learner->window.scores.models == 1 ? LEARNER_INFERENCE : model;
-	const struct runner_batch batch = {
-		.input = learner->room.inputs, .labels = learner->room.labels, .n = n};
+	const struct runner_batch batch = {.input = learner->room.inputs,
+		.labels = learner->room.labels,
+		.loss = loss_to_score(learner->loss, &view),
+		.n = n};
 	double loss = 0;
 	int code;
 
@@ -52,9 +65,8 @@ static int score_model(struct learner *learner, int model, struct score *score, 
 	learner_tell(learner, LEARNER_VALIDATE, n);
 	for (int i = 0; i < n; i++)
 		loss += learner->room.losses[i];
-	*score = (struct score){loss / n, (double)rank_hits(learner->room.logits, classes,
-						  target_classes(learner->room.labels), n) /
-						  n};
+	*score = (struct score){
+		loss / n, learner_worth(learner, learner->room.logits, learner->room.labels, n)};
 	return 0;
 }
 

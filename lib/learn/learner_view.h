@@ -26,7 +26,8 @@ double learner_rate(const struct learner *learner, int64_t k);
 /*
  * All inputs reach the net through these functions, scaled: samples of the store, and the owner's
  * inputs. learner_scaled converts the latter; its result is valid until its next call. Inputs are
- * those that the runner reads or, from learner_fetch_all, all of them.
+ * those that the runner reads or, from learner_fetch_all, all of them. Labels that are numbers come
+ * on the scale of the net.
  */
 int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float *inputs,
 	union target *labels, struct err *err);

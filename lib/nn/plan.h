@@ -55,7 +55,7 @@ struct plan_run {
 	const union target *labels;     /* with losses */
 	const float *weights;           /* with grad: as in struct runner_batch, never NULL */
 	float *losses;                  /* one per sample, or NULL; required with grad */
-	const struct sample_loss *loss; /* for gradients; NULL: cross-entropy */
+	const struct sample_loss *loss; /* NULL: cross-entropy */
 	int loss_at;                    /* index of the first sample in the loss's batch */
 	float *logits;                  /* (n, classes), or NULL */
 	float *features;                /* (n, net_features): inputs of the last layer, or NULL */

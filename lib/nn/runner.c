@@ -153,6 +153,8 @@ static int infer(struct runner *runner, const struct source *source,
 			.input = batch->input + first * runner_sample_floats(runner),
 			.labels = losses ? batch->labels + first : NULL,
 			.losses = losses ? losses + first : NULL,
+			.loss = losses ? batch->loss : NULL,
+			.loss_at = (int)first,
 			.features = features ? features + first * width : NULL,
 			.logits = logits + first * classes};
 
@@ -195,7 +197,7 @@ int runner_check_labels(
 {
 	const int classes = net_spec(runner->net)->classes;
 
-	for (int i = 0; i < batch->n; i++)
+	for (int i = 0; i < batch->n && !(batch->loss && batch->loss->target); i++)
 		if (batch->labels[i].class < 0 || batch->labels[i].class >= classes)
 			return err_set(err, ERR_INPUT,
 				"label %d of the batch is %d: must be 0 to %d", i,

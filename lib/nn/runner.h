@@ -38,7 +38,7 @@ struct runner_batch {
 	const union target *labels;
 	const float *weights; /* weight of each sample's loss; NULL: 1/n each, the mean */
 	int n;
-	const struct sample_loss *loss; /* for gradients; NULL: cross-entropy */
+	const struct sample_loss *loss; /* NULL: cross-entropy */
 	uint64_t seed;                  /* of masks (dropout) of a net that a program computes */
 };
 

@@ -22,6 +22,7 @@ struct sample_loss {
 	 */
 	float (*value)(const struct sample_loss *loss, const struct ops *ops, int at,
 		const float *logits, union target label, float weight, float *grad);
+	enum target_kind target; /* of its labels */
 	int classes;
 	float *rows; /* for the runner: two rows of classes for each sample of the batch */
 };

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
-#include "eval/guess.h"
+#include "target/class.h"
 #include "learn/parts/published.h"
 #include "nn/weights/weights_file.h"
 #include "session/checkpoint.h"
@@ -209,7 +209,7 @@ int asked_predict(struct asked *asked, int model, const float *inputs, int n, fl
 	for (int i = 0; i < n && !code; i++) {
 		float *row = probabilities + (size_t)i * (size_t)asked->classes;
 
-		guess_probabilities(row, asked->known, asked->classes, row);
+		class_probabilities(row, asked->known, asked->classes, row);
 	}
 	return code;
 }

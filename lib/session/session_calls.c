@@ -43,7 +43,7 @@ static int hand_over(struct session *s, const float *inputs, const union target 
 		return code;
 	if (s->journal)
 		journal_beside(s->journal, guesses, &mark);
-	if (guess_late(guesses, n))
+	if (target_late(guesses, n))
 		learner_late(s->run.learner);
 	code = run_reveal(&s->run, inputs, labels, n, err);
 	if (s->journal)

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "eval/guess.h"
+#include "target/class.h"
 #include "session/session_impl.h"
 
 /* Room for the logits of a group, of all classes that there are by now. */
@@ -38,10 +38,10 @@ static void guess(struct session *s, int i)
 	const float *logits = s->logits + (size_t)i * (size_t)s->run.classes;
 	union target *best = group->guesses + (size_t)i * TARGET_GUESS;
 
-	guess_best(logits, known, best);
+	learner_target(s->run.learner)->guess(logits, known, best);
 	if (!in_turn(s, i))
-		guess_mark_late(best);
-	group->probabilities[i] = known ? guess_probability(logits, known, best->class) : NAN;
+		target_mark_late(best);
+	group->probabilities[i] = known ? class_probability(logits, known, best->class) : NAN;
 	session_answer_owed(s, group->to[i],
 		&(struct answer){.kind = ANSWER_PREDICTION,
 			.place = group->places[i],

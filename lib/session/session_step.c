@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "eval/guess.h"
 #include "session/rollback.h"
 #include "session/session_impl.h"
 
@@ -18,7 +17,7 @@ static int meet(struct session *s, const union target *guesses, int n, struct er
 	int code;
 
 	journal_beside(s->journal, NULL, &mark);
-	if (guess_late(guesses, n))
+	if (target_late(guesses, n))
 		learner_late(s->run.learner);
 	code = run_reveal(&s->run, s->step.inputs, s->step.labels, n, err);
 	journal_beside(s->journal, NULL, NULL);

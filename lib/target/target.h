@@ -2,10 +2,18 @@
  * What a learner learns to predict: the target of a sample. A revealed target is a label. It is
  * one cell of 4 bytes, whatever its kind, so that stores, journals and messages carry cells and
  * only the rows of this room, losses, parts and measures know what is in them.
+ *
+ * Kinds are rows of target_types, one file each:
+ *
+ * - class: one of some classes. An answer is a logit for each.
+ * - number: a finite number. An answer is a value, and the bounds of an interval that is to hold
+ *   the true one.
  */
 #ifndef RETAIN_TARGET_TARGET_H
 #define RETAIN_TARGET_TARGET_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 union target {
@@ -18,10 +26,56 @@ union target {
 
 /*
  * What a learner said about an input, kept until its label comes: cells that a kind of target
- * defines, TARGET_NONE where it needs fewer. The last one may carry a mark (eval/guess.h), so only
- * classes use it.
+ * defines, TARGET_NONE where it needs fewer. Of classes it is the most probable, best first; of
+ * numbers the answer. The last one may carry a mark.
  */
 enum { TARGET_GUESS = 5 };
+
+/* The numbers of an answer about a number; a net has an output for each. */
+enum { NUMBER_VALUE, NUMBER_LOW, NUMBER_HIGH, NUMBER_OUTPUTS };
+
+enum target_kind { TARGET_CLASS, TARGET_NUMBER, TARGET_KINDS };
+
+struct target_type {
+	const char *name, *help;
+	int outputs; /* of a net; 0: one per class */
+
+	/* The guess of an answer. `known`: how many of its classes are known yet. */
+	void (*guess)(const float *answer, int known, union target guess[TARGET_GUESS]);
+	bool (*same)(union target a, union target b);
+};
+
+extern const struct target_type *const target_types[TARGET_KINDS];
+extern const struct target_type target_class, target_number;
+
+/* The kind of a name; TARGET_CLASS for any other word, such as auto. */
+enum target_kind target_kind(const char *name);
+
+/*
+ * A guess also says whether its sample was asked late: while labels of samples before it were
+ * unknown (learn/learner.h). target_mark_late notes it in the last cell, target_late finds any of
+ * n samples that are.
+ */
+void target_mark_late(union target guess[TARGET_GUESS]);
+bool target_late(const union target *guesses, int n);
+
+/*
+ * The running location and scale of a target that is a number: a net sees (y - mean) * factor. A
+ * factor of 0 is that of a target that has always been the same.
+ */
+struct number_scale {
+	float mean, factor;
+};
+
+/* To a net's scale, limited to what a loss can bear; and n answers from it, their bounds in order. */
+float number_scaled(struct number_scale scale, float number);
+void number_unscale(struct number_scale scale, float *answers, int n);
+
+/*
+ * The share of variance that values explain, R^2 limited to [-1, 1]: the counterpart of accuracy.
+ * Values are `stride` apart. Of labels that are all alike it is 1 if values are, too, else 0.
+ */
+double number_explained(const float *values, int stride, const union target *labels, int n);
 
 /* The cells as class numbers, for code that knows them to be classes. */
 static inline const int32_t *target_classes(const union target *cells)

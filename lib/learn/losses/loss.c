@@ -8,12 +8,18 @@
 #include "learn/learner.h"
 #include "learn/losses/loss_impl.h"
 
-const struct loss_type *const loss_types[] = {
-	&loss_cross_entropy, &loss_smooth, &loss_ace, &loss_der, &loss_distill, &loss_ewc, NULL};
+const struct loss_type *const loss_types[] = {&loss_cross_entropy, &loss_smooth, &loss_ace,
+	&loss_der, &loss_distill, &loss_ewc, &loss_huber, &loss_squared, &loss_absolute,
+	&loss_quantile, NULL};
 
 const struct option_row loss_options[] = {
-	{"loss", "kind", OPTION_CHOICE, "cross-entropy",
-		"cross-entropy | smooth | ace | der | distill | ewc", "the loss (see retain list)"},
+	{"loss", "kind", OPTION_CHOICE, "auto",
+		"auto | cross-entropy | smooth | ace | der | distill | ewc | huber | squared | "
+		"absolute | quantile",
+		"the loss (see retain list); auto is cross-entropy for classes, huber for numbers",
+		.before = "cross-entropy"},
+	{"loss", "quantile", OPTION_FLOAT, "0.5", "(0, 1)",
+		"quantile: share of values that are to lie below the answer"},
 	{"loss", "smoothing", OPTION_FLOAT, "0.1", "[0, 1)",
 		"smooth: share of a label's probability that is spread over all classes"},
 	{"loss", "alpha", OPTION_FLOAT, "0.1", "[0, inf)",
@@ -32,8 +38,11 @@ const struct option_row loss_options[] = {
 
 static const struct loss_type *type_of(const struct options *options)
 {
+	const enum target_kind target = target_kind(options_text(options, "model.target"));
 	const char *kind = options_text(options, "loss.kind");
 
+	if (!strcmp(kind, "auto"))
+		return target == TARGET_NUMBER ? &loss_huber : &loss_cross_entropy;
 	for (size_t i = 0; loss_types[i]; i++)
 		if (!strcmp(loss_types[i]->name, kind))
 			return loss_types[i];
@@ -47,6 +56,12 @@ int loss_check(const struct learner_config *config, struct err *err)
 	if (!type)
 		return err_set(err, ERR_INPUT, "loss.kind = %.100s: not one of %s",
 			options_text(config->options, "loss.kind"), loss_options[0].allowed);
+	if (type->target != target_kind(options_text(config->options, "model.target")))
+		return err_set(err, ERR_INPUT,
+			"loss.kind = %s: is for targets that are a %s; leave it out, or set "
+			"model.target = %s",
+			type->name, target_types[type->target]->name,
+			target_types[type->target]->name);
 	return type->check ? type->check(config, err) : 0;
 }
 
@@ -63,6 +78,7 @@ int loss_new(struct loss **loss, const struct loss_view *view, struct err *err)
 		return err_memory(err, "a loss", type->size);
 	made->type = type;
 	made->sample.value = type->value;
+	made->sample.target = type->target;
 	made->batch = view->batch;
 	code = loss_classes(made, net_spec(view->net)->classes, err);
 	if (!code && type->begin)
@@ -134,6 +150,12 @@ void loss_forget(struct loss *loss, int64_t id)
 {
 	if (loss->type->forget)
 		loss->type->forget(loss, id);
+}
+
+const struct sample_loss *loss_to_score(struct loss *loss, const struct loss_view *view)
+{
+	loss->sample.classes = net_spec(view->net)->classes;
+	return loss->type->target == TARGET_NUMBER ? &loss->sample : NULL;
 }
 
 int loss_batch(struct loss *loss, const struct loss_view *view, const int64_t *ids,

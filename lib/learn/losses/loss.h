@@ -16,6 +16,14 @@
  *   w* are the parameters at the end of the last task; F is their importance, the mean squared
  *   gradient of its samples, summed over tasks.
  *
+ * Of numbers, on the scale of the net (target/target.h), with e the error:
+ *
+ * - huber: e^2 / 2 up to |e| = 1, then |e| - 1/2. squared: e^2 / 2. absolute: |e|. quantile: as if
+ *   loss.quantile of all values were to lie below the answer.
+ *
+ * The bounds of the interval are learned beside the value, as the quantiles that model.coverage
+ * asks for.
+ *
  * The per-sample losses match PyTorch's functions of the same names; the objective supplies the
  * sample weights.
  */
@@ -75,6 +83,9 @@ int loss_end_task(struct loss *loss, const struct loss_view *view, int64_t task,
 int loss_revealed(struct loss *loss, const struct loss_view *view, int64_t first,
 	const float *inputs, int n, struct err *err);
 void loss_forget(struct loss *loss, int64_t id);
+
+/* What validation scores by: the loss of numbers; NULL for classes, scored by cross-entropy. */
+const struct sample_loss *loss_to_score(struct loss *loss, const struct loss_view *view);
 
 /* An iteration: completes a fetched batch, ids and labels included. */
 int loss_batch(struct loss *loss, const struct loss_view *view, const int64_t *ids,

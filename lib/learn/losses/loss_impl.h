@@ -22,6 +22,7 @@ struct loss {
 /* Functions may be NULL. */
 struct loss_type {
 	const char *name, *help;
+	enum target_kind target;
 	size_t size; /* of the kind's struct, which begins with struct loss */
 	int rows;    /* rows of classes that the kind needs for each sample of a batch */
 
@@ -48,7 +49,7 @@ struct loss_type {
 };
 
 extern const struct loss_type loss_cross_entropy, loss_smooth, loss_ace, loss_der, loss_distill,
-	loss_ewc;
+	loss_ewc, loss_huber, loss_squared, loss_absolute, loss_quantile;
 
 /* One of the kind's rows for sample number `at` of a batch. */
 static inline float *loss_row(const struct loss *loss, int at, int row)

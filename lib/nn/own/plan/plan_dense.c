@@ -175,17 +175,20 @@ static void sample_losses(const struct span *span, const struct dense_layer *las
 	const struct plan_run *run = &plan->run;
 	const size_t wide = plan->dense->wide, classes = last->out;
 	const float *logits = span->values + last->output;
-	float *grads = panel_grads(plan, last, span->first);
+	float *grads = run->grad ? panel_grads(plan, last, span->first) : NULL;
+	float scored[2 *
+		     NUMBER_OUTPUTS]; /* only losses of numbers are asked for without gradients */
 
 	for (int i = 0; i < panel_samples(plan, span->first); i++) {
 		const int at = run->loss_at + first + i;
-		float *row = run->loss->rows + 2 * classes * at, *grad = row + classes;
+		float *row = grads ? run->loss->rows + 2 * classes * at : scored;
+		float *grad = row + classes;
 
 		for (size_t c = 0; c < classes; c++)
 			row[c] = logits[c * wide + i];
 		run->losses[first + i] = run->loss->value(run->loss, &plan->kernels->ops, at, row,
-			run->labels[first + i], run->weights[first + i], grad);
-		for (size_t c = 0; c < classes; c++)
+			run->labels[first + i], grads ? run->weights[first + i] : 1, grad);
+		for (size_t c = 0; c < classes && grads; c++)
 			grads[c * wide + i] = grad[c];
 	}
 }
@@ -198,7 +201,7 @@ void dense_losses(const struct span *span)
 	const int first = span->first * plan->dense->wide,
 		  samples = panel_samples(plan, span->first);
 
-	if (run->grad && run->loss)
+	if (run->losses && run->loss)
 		sample_losses(span, last, first);
 	else if (run->losses)
 		plan->kernels->softmax_panel(span->values + last->output, last->out,

@@ -145,11 +145,13 @@ static void sample_losses(const struct plan *plan, size_t first, int count)
 {
 	const struct plan_run *run = &plan->run;
 	const size_t classes = (size_t)plan->net->spec.classes;
+	float scored[NUMBER_OUTPUTS]; /* only losses of numbers are asked for without gradients */
 
 	for (size_t i = first; i < first + count; i++)
 		run->losses[i] = run->loss->value(run->loss, &plan->kernels->ops,
 			run->loss_at + (int)i, plain_logits(plan) + i * classes, run->labels[i],
-			run->weights[i], plan->logit_grads + i * classes);
+			run->grad ? run->weights[i] : 1,
+			run->grad ? plan->logit_grads + i * classes : scored);
 }
 
 void plan_losses(const struct plan *plan, size_t first, int count)
@@ -158,7 +160,7 @@ void plan_losses(const struct plan *plan, size_t first, int count)
 	const int classes = plan->net->spec.classes;
 	const size_t at = first * (size_t)classes;
 
-	if (run->grad && run->loss)
+	if (run->loss)
 		sample_losses(plan, first, count);
 	else
 		plan->kernels->ops.softmax_loss(plain_logits(plan) + at, classes,

@@ -1,10 +1,10 @@
-/* A sorted list, and softmax in double, so that many classes still sum to 1. */
-#include "eval/guess.h"
+/* Classes. A guess is a sorted list; softmax is in double, so that many classes still sum to 1. */
+#include "target/class.h"
 
 #include <math.h>
 #include <string.h>
 
-void guess_most(const float *logits, int classes, int32_t *best, int count)
+void class_most(const float *logits, int classes, int32_t *best, int count)
 {
 	for (int k = 0; k < count; k++)
 		best[k] = -1;
@@ -21,12 +21,7 @@ void guess_most(const float *logits, int classes, int32_t *best, int count)
 	}
 }
 
-void guess_best(const float *logits, int classes, union target best[TARGET_GUESS])
-{
-	guess_most(logits, classes, &best->class, TARGET_GUESS);
-}
-
-double guess_probability(const float *logits, int classes, int32_t of)
+double class_probability(const float *logits, int classes, int32_t of)
 {
 	double sum = 0;
 
@@ -35,7 +30,7 @@ double guess_probability(const float *logits, int classes, int32_t of)
 	return 1 / sum;
 }
 
-void guess_probabilities(const float *logits, int classes, int width, float *out)
+void class_probabilities(const float *logits, int classes, int width, float *out)
 {
 	double most = -INFINITY, sum = 0;
 
@@ -47,29 +42,12 @@ void guess_probabilities(const float *logits, int classes, int width, float *out
 		out[c] = c < classes ? (float)(exp((double)logits[c] - most) / sum) : 0;
 }
 
-/* A class c becomes -3 - c, and -1, no class, -2. */
-void guess_mark_late(union target guesses[TARGET_GUESS])
-{
-	int32_t *last = &guesses[TARGET_GUESS - 1].class;
-
-	*last = *last >= -1 ? -3 - *last : *last;
-}
-
-bool guess_late(const union target *guesses, int n)
-{
-	bool late = false;
-
-	for (int i = 1; i <= n; i++)
-		late = late || guesses[(size_t)i * TARGET_GUESS - 1].class < -1;
-	return late;
-}
-
 static int32_t class_of(union target guess)
 {
 	return guess.class < -1 ? -3 - guess.class : guess.class;
 }
 
-int guess_rank(const union target guesses[TARGET_GUESS], int32_t label)
+int class_rank(const union target guesses[TARGET_GUESS], int32_t label)
 {
 	int place = 0;
 
@@ -77,3 +55,20 @@ int guess_rank(const union target guesses[TARGET_GUESS], int32_t label)
 		place++;
 	return place + 1;
 }
+
+static void guess(const float *answer, int known, union target guess[TARGET_GUESS])
+{
+	class_most(answer, known, &guess->class, TARGET_GUESS);
+}
+
+static bool same(union target a, union target b)
+{
+	return a.class == b.class;
+}
+
+const struct target_type target_class = {
+	.name = "class",
+	.help = "one of some classes; accuracy is the share of right answers",
+	.guess = guess,
+	.same = same,
+};

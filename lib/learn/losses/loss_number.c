@@ -1,0 +1,133 @@
+/*
+ * Losses of numbers. They differ in what they make of the error of the value, and that is bounded
+ * in slope but for `squared`, so that no outlier takes the weights far away. The bounds of the
+ * interval are quantiles, learned by the slope that has its balance there: for q, tau below y and
+ * 1 - tau above it. They count for little beside the value, with which they share the net.
+ */
+#include <math.h>
+
+#include "learn/losses/loss_impl.h"
+
+static const float BOUND_SHARE = 0.3f;
+
+struct number_loss {
+	struct loss loss;
+	float tail; /* share of true values beyond each bound */
+	float quantile;
+};
+
+static int begin(struct loss *loss, const struct loss_view *view, struct err *err)
+{
+	struct number_loss *mine = (struct number_loss *)loss;
+
+	(void)err;
+	mine->tail = (float)((1 - options_float(view->options, "model.coverage")) / 2);
+	mine->quantile = (float)options_float(view->options, "loss.quantile");
+	return 0;
+}
+
+/* Its slope by the answer; and the loss. */
+static float quantile_loss(float answer, float label, float tau, float *slope)
+{
+	*slope = answer > label ? 1 - tau : -tau;
+	return *slope * (answer - label);
+}
+
+static float bounds(const struct number_loss *loss, const float *outputs, float label, float weight,
+	float *grad)
+{
+	const float taus[] = {[NUMBER_LOW] = loss->tail, [NUMBER_HIGH] = 1 - loss->tail};
+	float sum = 0;
+
+	for (int k = NUMBER_LOW; k <= NUMBER_HIGH; k++) {
+		sum += BOUND_SHARE * quantile_loss(outputs[k], label, taus[k], &grad[k]);
+		grad[k] *= weight * BOUND_SHARE;
+	}
+	return sum;
+}
+
+static float huber(const struct sample_loss *sample, const struct ops *ops, int at,
+	const float *outputs, union target label, float weight, float *grad)
+{
+	const float e = outputs[NUMBER_VALUE] - label.number, far = fabsf(e);
+
+	(void)ops;
+	(void)at;
+	grad[NUMBER_VALUE] = weight * (far <= 1 ? e : copysignf(1, e));
+	return (far <= 1 ? e * e / 2 : far - 0.5f) +
+	       bounds((const struct number_loss *)sample, outputs, label.number, weight, grad);
+}
+
+static float squared(const struct sample_loss *sample, const struct ops *ops, int at,
+	const float *outputs, union target label, float weight, float *grad)
+{
+	const float e = outputs[NUMBER_VALUE] - label.number;
+
+	(void)ops;
+	(void)at;
+	grad[NUMBER_VALUE] = weight * e;
+	return e * e / 2 +
+	       bounds((const struct number_loss *)sample, outputs, label.number, weight, grad);
+}
+
+/* Twice the loss of the median. */
+static float absolute(const struct sample_loss *sample, const struct ops *ops, int at,
+	const float *outputs, union target label, float weight, float *grad)
+{
+	const float e = outputs[NUMBER_VALUE] - label.number;
+
+	(void)ops;
+	(void)at;
+	grad[NUMBER_VALUE] = e > 0 ? weight : e < 0 ? -weight : 0;
+	return fabsf(e) +
+	       bounds((const struct number_loss *)sample, outputs, label.number, weight, grad);
+}
+
+static float quantile(const struct sample_loss *sample, const struct ops *ops, int at,
+	const float *outputs, union target label, float weight, float *grad)
+{
+	const struct number_loss *mine = (const struct number_loss *)sample;
+	const float value = quantile_loss(
+		outputs[NUMBER_VALUE], label.number, mine->quantile, &grad[NUMBER_VALUE]);
+
+	(void)ops;
+	(void)at;
+	grad[NUMBER_VALUE] *= weight;
+	return value + bounds(mine, outputs, label.number, weight, grad);
+}
+
+const struct loss_type loss_huber = {
+	.name = "huber",
+	.help = "numbers: squared error up to one scale, absolute beyond",
+	.target = TARGET_NUMBER,
+	.size = sizeof(struct number_loss),
+	.begin = begin,
+	.value = huber,
+};
+
+const struct loss_type loss_squared = {
+	.name = "squared",
+	.help = "numbers: squared error",
+	.target = TARGET_NUMBER,
+	.size = sizeof(struct number_loss),
+	.begin = begin,
+	.value = squared,
+};
+
+const struct loss_type loss_absolute = {
+	.name = "absolute",
+	.help = "numbers: absolute error",
+	.target = TARGET_NUMBER,
+	.size = sizeof(struct number_loss),
+	.begin = begin,
+	.value = absolute,
+};
+
+const struct loss_type loss_quantile = {
+	.name = "quantile",
+	.help = "numbers: error whose smallest mean is at a quantile",
+	.target = TARGET_NUMBER,
+	.size = sizeof(struct number_loss),
+	.begin = begin,
+	.value = quantile,
+};
