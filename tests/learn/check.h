@@ -122,18 +122,28 @@ static inline size_t params_of(const struct school *school)
 	return net_params(school->learner->net)->floats;
 }
 
+/* A class, or a number that follows from it and the input. */
+static inline union target school_label(const struct school *school, int64_t id, const float *input)
+{
+	union target label = {.class = sample_label(id)};
+
+	if (school->learner->target.kind == TARGET_NUMBER)
+		label.number = 1000 + 30 * (float)label.class + 5 * *input;
+	return label;
+}
+
 static inline int school_reveal_try(struct school *school, struct err *err)
 {
 	const size_t floats = school->learner->floats;
 	float *inputs = calloc(STEP * floats, sizeof(float));
-	int32_t labels[STEP];
+	union target labels[STEP];
 	int code;
 
 	for (int i = 0; i < STEP; i++) {
 		sample_input(school->shown + i, inputs + (size_t)i * floats, floats);
-		labels[i] = sample_label(school->shown + i);
+		labels[i] = school_label(school, school->shown + i, inputs + (size_t)i * floats);
 	}
-	code = learner_reveal(school->learner, inputs, CELLS(labels), STEP, err);
+	code = learner_reveal(school->learner, inputs, labels, STEP, err);
 	if (!code)
 		school->shown += STEP;
 	free(inputs);

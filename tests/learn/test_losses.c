@@ -239,20 +239,30 @@ static void check_gradient(const char *const *settings, int height)
 /* Small and large dense nets, convolutions, micro-batches: a loss is asked in three places. */
 static void gradients_are_slopes(void **state)
 {
-	static const char *const kinds[] = {"smooth", "ace", "der", "distill"};
+	static const struct {
+		const char *kind, *target;
+	} rows[] = {
+		{"loss.kind=smooth", "model.target=class"},
+		{"loss.kind=ace", "model.target=class"},
+		{"loss.kind=der", "model.target=class"},
+		{"loss.kind=distill", "model.target=class"},
+		{"loss.kind=huber", "model.target=number"},
+		{"loss.kind=squared", "model.target=number"},
+		{"loss.kind=absolute", "model.target=number"},
+		{"loss.kind=quantile", "model.target=number"},
+	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(kinds); i++) {
-		char kind[64];
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *kind = rows[i].kind, *target = rows[i].target;
 
-		snprintf(kind, sizeof(kind), "loss.kind=%s", kinds[i]);
-		check_gradient(
-			SETTINGS(kind, "replay.pool=fifo", "replay.limit=90", "run.task_steps=2"),
+		check_gradient(SETTINGS(kind, target, "replay.pool=fifo", "replay.limit=90",
+				       "run.task_steps=2"),
 			1);
-		check_gradient(SETTINGS(kind, "replay.pool=fifo", "replay.limit=90",
+		check_gradient(SETTINGS(kind, target, "replay.pool=fifo", "replay.limit=90",
 				       "model.arch=mlp:600,600", "engine.threads=2"),
 			1);
-		check_gradient(SETTINGS(kind, "replay.pool=fifo", "replay.limit=90",
+		check_gradient(SETTINGS(kind, target, "replay.pool=fifo", "replay.limit=90",
 				       "model.arch=resnet20-cifar", "run.micro_batch=3"),
 			8);
 	}

@@ -26,12 +26,17 @@ static int made_add(struct store *store, const float *inputs, const union target
 	return 0;
 }
 
+static bool numbers; /* labels of the store below are numbers */
+
 static int made_fetch(struct store *store, const int64_t *ids, int n, float *inputs,
 	union target *labels, struct err *err)
 {
 	for (int i = 0; i < n; i++) {
 		sample_input(ids[i], inputs + (size_t)i * store->floats, store->floats);
 		labels[i].class = sample_label(ids[i]);
+		if (numbers)
+			labels[i].number = 1000 + 30 * (float)labels[i].class +
+					   5 * inputs[(size_t)i * store->floats];
 	}
 	return 0;
 }
@@ -265,12 +270,16 @@ static void objectives(void **state)
 static void losses(void **state)
 {
 	for (size_t i = 0; loss_types[i]; i++) {
-		char kind[64];
+		char kind[64], target[64];
 
 		snprintf(kind, sizeof(kind), "loss.kind=%s", loss_type_name(loss_types[i]));
-		compare(SETTINGS(kind, "replay.pool=reservoir", "replay.limit=60",
+		snprintf(target, sizeof(target), "model.target=%s",
+			target_types[loss_type_target(loss_types[i])]->name);
+		numbers = loss_type_target(loss_types[i]) == TARGET_NUMBER;
+		compare(SETTINGS(kind, target, "replay.pool=reservoir", "replay.limit=60",
 			"run.task_steps=3", "loss.hold_samples=5"));
 	}
+	numbers = false;
 }
 
 static void fast_and_scaled(void **state)

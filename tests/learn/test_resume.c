@@ -120,10 +120,12 @@ static void losses_go_on(void **state)
 {
 	(void)state;
 	for (size_t i = 0; loss_types[i]; i++) {
-		char setting[64];
+		char setting[64], target[64];
 
 		snprintf(setting, sizeof(setting), "loss.kind=%s", loss_type_name(loss_types[i]));
-		go_on_often(SETTINGS(setting, "replay.pool=reservoir", "replay.limit=60",
+		snprintf(target, sizeof(target), "model.target=%s",
+			target_types[loss_type_target(loss_types[i])]->name);
+		go_on_often(SETTINGS(setting, target, "replay.pool=reservoir", "replay.limit=60",
 			"replay.objective=er", "run.task_steps=3", "loss.hold_samples=9"));
 	}
 }

@@ -203,3 +203,8 @@ const char *loss_type_help(const struct loss_type *type)
 {
 	return type->help;
 }
+
+enum target_kind loss_type_target(const struct loss_type *type)
+{
+	return type->target;
+}

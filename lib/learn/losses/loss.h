@@ -18,7 +18,7 @@
  *
  * Of numbers, on the scale of the net (target/target.h), with e the error:
  *
- * - huber: e^2 / 2 up to |e| = 1, then |e| - 1/2. squared: e^2 / 2. absolute: |e|. quantile: as if
+ * - huber: e^2 / 2 up to |e| = 1, then |e| - 1/2. squared: the same up to |e| = 4. absolute: |e|. quantile: as if
  *   loss.quantile of all values were to lie below the answer.
  *
  * The bounds of the interval are learned beside the value, as the quantiles that model.coverage
@@ -107,6 +107,7 @@ struct loss_type;                                  /* see loss_impl.h */
 extern const struct loss_type *const loss_types[]; /* ends with NULL */
 const char *loss_type_name(const struct loss_type *type);
 const char *loss_type_help(const struct loss_type *type);
+enum target_kind loss_type_target(const struct loss_type *type);
 
 /* loss.* keys. Ends with a row without a section. */
 extern const struct option_row loss_options[];

@@ -1,6 +1,6 @@
 /*
- * Losses of numbers. They differ in what they make of the error of the value, and that is bounded
- * in slope but for `squared`, so that no outlier takes the weights far away. The bounds of the
+ * Losses of numbers. They differ in what they make of the error of the value. All are bounded in
+ * slope, so that no outlier takes the weights far away. The bounds of the
  * interval are quantiles, learned by the slope that has its balance there: for q, tau below y and
  * 1 - tau above it. They count for little beside the value, with which they share the net.
  */
@@ -9,6 +9,7 @@
 #include "learn/losses/loss_impl.h"
 
 static const float BOUND_SHARE = 0.3f;
+static const float SQUARED_REACH = 4; /* scales up to which `squared` is */
 
 struct number_loss {
 	struct loss loss;
@@ -46,28 +47,31 @@ static float bounds(const struct number_loss *loss, const float *outputs, float 
 	return sum;
 }
 
+/* e^2 / 2 up to `reach`, beyond it a line of the same slope. */
+static float value_loss(const struct sample_loss *sample, const float *outputs, float label,
+	float weight, float reach, float *grad)
+{
+	const float e = outputs[NUMBER_VALUE] - label, far = fabsf(e);
+
+	grad[NUMBER_VALUE] = weight * (far <= reach ? e : copysignf(reach, e));
+	return (far <= reach ? e * e / 2 : reach * (far - reach / 2)) +
+	       bounds((const struct number_loss *)sample, outputs, label, weight, grad);
+}
+
 static float huber(const struct sample_loss *sample, const struct ops *ops, int at,
 	const float *outputs, union target label, float weight, float *grad)
 {
-	const float e = outputs[NUMBER_VALUE] - label.number, far = fabsf(e);
-
 	(void)ops;
 	(void)at;
-	grad[NUMBER_VALUE] = weight * (far <= 1 ? e : copysignf(1, e));
-	return (far <= 1 ? e * e / 2 : far - 0.5f) +
-	       bounds((const struct number_loss *)sample, outputs, label.number, weight, grad);
+	return value_loss(sample, outputs, label.number, weight, 1, grad);
 }
 
 static float squared(const struct sample_loss *sample, const struct ops *ops, int at,
 	const float *outputs, union target label, float weight, float *grad)
 {
-	const float e = outputs[NUMBER_VALUE] - label.number;
-
 	(void)ops;
 	(void)at;
-	grad[NUMBER_VALUE] = weight * e;
-	return e * e / 2 +
-	       bounds((const struct number_loss *)sample, outputs, label.number, weight, grad);
+	return value_loss(sample, outputs, label.number, weight, SQUARED_REACH, grad);
 }
 
 /* Twice the loss of the median. */
@@ -107,7 +111,7 @@ const struct loss_type loss_huber = {
 
 const struct loss_type loss_squared = {
 	.name = "squared",
-	.help = "numbers: squared error",
+	.help = "numbers: squared error, up to four scales",
 	.target = TARGET_NUMBER,
 	.size = sizeof(struct number_loss),
 	.begin = begin,
