@@ -13,11 +13,10 @@ const struct loss_type *const loss_types[] = {&loss_cross_entropy, &loss_smooth,
 	&loss_quantile, NULL};
 
 const struct option_row loss_options[] = {
-	{"loss", "kind", OPTION_CHOICE, "auto",
-		"auto | cross-entropy | smooth | ace | der | distill | ewc | huber | squared | "
+	{"loss", "kind", OPTION_CHOICE, "cross-entropy",
+		"cross-entropy | smooth | ace | der | distill | ewc | huber | squared | "
 		"absolute | quantile",
-		"the loss (see retain list); auto is cross-entropy for classes, huber for numbers",
-		.before = "cross-entropy"},
+		"the loss (see retain list); for numbers huber unless set"},
 	{"loss", "quantile", OPTION_FLOAT, "0.5", "(0, 1)",
 		"quantile: share of values that are to lie below the answer"},
 	{"loss", "smoothing", OPTION_FLOAT, "0.1", "[0, 1)",
@@ -38,11 +37,8 @@ const struct option_row loss_options[] = {
 
 static const struct loss_type *type_of(const struct options *options)
 {
-	const enum target_kind target = target_kind(options_text(options, "model.target"));
 	const char *kind = options_text(options, "loss.kind");
 
-	if (!strcmp(kind, "auto"))
-		return target == TARGET_NUMBER ? &loss_huber : &loss_cross_entropy;
 	for (size_t i = 0; loss_types[i]; i++)
 		if (!strcmp(loss_types[i]->name, kind))
 			return loss_types[i];
