@@ -6,10 +6,8 @@
 const struct option_row learner_options[] = {
 	{"model", "arch", OPTION_TEXT, "mlp:64", NULL, "the architecture (see retain list)"},
 	{"model", "target", OPTION_CHOICE, "auto", "auto | class | number",
-		"what is learned: a class, or a number with an interval; auto is what the labels "
-		"of "
-		"the data are",
-		.before = "class"},
+		"what is learned: a class, or a number with an interval; auto is what labels of "
+		"the data are"},
 	{"model", "coverage", OPTION_FLOAT, "0.9", "[0.5, 0.99]",
 		"numbers: share of true values that intervals are to hold"},
 	{"model", "norm", OPTION_CHOICE, "default", "default | gn-ws | bn | none",

@@ -182,7 +182,7 @@ int session_end(struct session *session, int code, struct run_result *result, st
 
 /*
  * For a program that runs the protocol itself: reveals a time step with the guesses made for it
- * (eval/guess.h). A failure changes nothing. The journal records with the samples where the
+ * (target/target.h). A failure changes nothing. The journal records with the samples where the
  * learner stood, so that after a crash it goes from its checkpoint to the last call by the same
  * iterations between the same calls. Training after the last call is not recorded: the budget is
  * assumed, and the missing part is made up.

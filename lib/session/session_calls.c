@@ -9,7 +9,6 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "eval/guess.h"
 #include "session/session_impl.h"
 
 static double spent(const struct session *s)
