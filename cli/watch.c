@@ -174,7 +174,7 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		.folder = watch->folder,
 		.start = watch->start,
 		.peers = watch->peers,
-		.log = {.write = watch->calm ? NULL : show_message, .most = LOG_WARN},
+		.log = {.write = watch->calm ? NULL : show_message, .most = LOG_NOTE},
 		.progress = show_progress,
 		.context = &line,
 		.stop = &interrupted,

@@ -280,7 +280,8 @@ RETAIN_API int retain_learner_class_name(
 
 /*
  * Predicts `count` inputs with the serving weights: the best average, if there are
- * averages. input_floats is count * shape.floats. probabilities may be NULL with
+ * averages. input_floats is count * shape.floats, or fewer for rows that were encoded before
+ * fields came. probabilities may be NULL with
  * probability_floats 0; otherwise it holds count * shape.classes numbers. With growing
  * classes it may hold more or fewer per input; unknown classes get probability 0.
  *
@@ -322,8 +323,10 @@ RETAIN_API int retain_learner_predict_for(struct retain_learner *learner,
  * Encodes a row of named values, a JSON object of `length` bytes such as {"age": 33,
  * "city": "Rome"}, as an input (docs/reference/data.md has the rules). The first row defines the
  * schema, unless the folder has one or schema.from names one; with NULL and 0 for the
- * input nothing else happens. A row may add new categories, so the order of rows
- * matters. The schema is stored with the samples of a folder and in saved weights, for
+ * input the row is only learned from. A row may add new categories, so the order of rows
+ * matters. It may also add fields: then inputs have more floats from now on, as
+ * retain_learner_shape says. A call with a shorter input is RETAIN_ERR_INPUT; make it again with
+ * as many. Inputs that were encoded before remain valid, with their length. The schema is stored with the samples of a folder and in saved weights, for
  * retain_model_encode. A value of the wrong kind is RETAIN_ERR_INPUT; the message names
  * it, and nothing is learned from the row.
  */

@@ -72,6 +72,34 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 	return code;
 }
 
+/* A line with fields that inputs have no numbers for is read once more when they have. */
+static int read_growing(struct live *live, const struct feed_line *from, enum live_kind kind,
+	struct event *event, struct err *err)
+{
+	struct session *s = &live->session;
+	const int64_t rows = live->table.rows;
+	int code = read_line(live, from, kind, event, err);
+
+	if (code || !session_wide(s))
+		return code;
+	code = session_widen(s, schema_floats(s->run.schema), err);
+	if (code)
+		return code;
+	live->shape.floats = s->run.floats;
+	live->table.rows = rows;
+	return read_line(live, from, kind, event, err);
+}
+
+static void tell_lacks(struct live *live)
+{
+	if (!live->table.lacks.size)
+		return;
+	log_write(&live->session.run.config.log, LOG_WARN,
+		"the heading has no column %s: missing in the rows below it",
+		live->table.lacks.data);
+	text_release(&live->table.lacks);
+}
+
 static int take_one(struct live *live, const struct feed_line *from, enum live_kind kind,
 	struct answers *to, struct err *err)
 {
@@ -79,10 +107,11 @@ static int take_one(struct live *live, const struct feed_line *from, enum live_k
 	const size_t learned = session_decode(s);
 	struct event event;
 	struct err why = {0};
-	const int code = read_line(live, from, kind, &event, &why);
+	const int code = read_growing(live, from, kind, &event, &why);
 
 	session_decoded(s, learned, code);
 	live->firm = live->firm || !code;
+	tell_lacks(live);
 	s->lines++;
 	event.place = (struct event_place){from->number, from->object};
 	event.input = session_room(s);
@@ -132,7 +161,7 @@ int live_take(struct live *live, const struct feed_line *from, enum live_kind ki
 }
 
 int live_read(struct live *live, const char *bytes, size_t size, const char *where,
-	struct event *line, float *input, struct err *err)
+	struct event *line, float *input, size_t floats, struct err *err)
 {
 	struct live_line_shape shape;
 	int code;
@@ -140,6 +169,7 @@ int live_read(struct live *live, const char *bytes, size_t size, const char *whe
 	pthread_mutex_lock(&live->session.naming);
 	shape = live->shape;
 	shape.anonymous = true;
+	shape.floats = floats;
 	if (!shape.schema)
 		pthread_mutex_unlock(&live->session.naming);
 	code = live_line_ndjson(bytes, size, where, &shape, line, input, err);

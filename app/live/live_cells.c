@@ -80,19 +80,22 @@ int live_cells_input(const struct csv_field *cells, int n, const int *columns,
 	struct err why = {0};
 	int code = 0;
 
-	schema_blank(shape->schema, input);
+	schema_blank(shape->schema, input, shape->floats);
 	for (int i = 0; i < n && !code; i++) {
 		const struct schema_value value = table_value(cells[i], copy);
 
 		if (columns[i] >= 0) {
 			code = schema_learn(shape->schema, columns[i], &value, &why);
 			if (!code)
-				code = schema_put(shape->schema, columns[i], &value, input, &why);
-		} else if (columns[i] == SCHEMA_NEW_FIELD && shape->table) {
-			const char *name = shape->table->plan.columns[i].name;
+				code = schema_put(shape->schema, columns[i], &value, input,
+					shape->floats, &why);
+		} else if (columns[i] == SCHEMA_NEW_FIELD) {
+			const char *name = columns == shape->columns
+						   ? shape->names[i]
+						   : shape->table->plan.columns[i].name;
 
 			code = schema_learn_new(shape->schema, name, &value, &why);
-			schema_put_new(shape->schema, name, &value, input);
+			schema_put_new(shape->schema, name, &value, input, shape->floats);
 		}
 	}
 	if (!code)

@@ -73,7 +73,7 @@ static bool any_number(const struct csv_field *fields, int n)
 	return false;
 }
 
-/* The columns that a heading names, in its order; nothing changes if one is not there. */
+/* The columns that a heading names, in its order; those of the first row must be there. */
 static int find_columns(const struct csv_field *fields, int n, const struct live_line_shape *shape,
 	const char *where, int *columns, struct err *err)
 {
@@ -88,13 +88,29 @@ static int find_columns(const struct csv_field *fields, int n, const struct live
 
 		while (at < n && columns[at] != k)
 			at++;
-		if (at == n)
+		if (at == n && !schema_column(shape->schema, k)->late)
 			return err_set(err, ERR_INPUT, "%s: the heading has no column %s", where,
 				schema_column(shape->schema, k)->name);
 	}
-	for (int i = 0; i < n; i++)
-		if (columns[i] == SCHEMA_NEW_FIELD && csv_text(&fields[i], name, sizeof(name)))
-			schema_ignore(shape->schema, name);
+	return 0;
+}
+
+/* Columns that have no name yet get it when their first value comes. */
+static int set_columns(const struct csv_field *fields, const struct live_line_shape *shape,
+	const int *columns, struct err *err)
+{
+	char name[TABLE_CELL], *copy;
+
+	for (int i = 0; i < shape->columns_count; i++) {
+		if (columns[i] != SCHEMA_NEW_FIELD)
+			continue;
+		csv_text(&fields[i], name, sizeof(name));
+		copy = mem_text(name);
+		if (!copy)
+			return err_memory(err, "columns", strlen(name));
+		mem_free(shape->names[i]);
+		shape->names[i] = copy;
+	}
 	memcpy(shape->columns, columns, (size_t)shape->columns_count * sizeof(*columns));
 	return 0;
 }
@@ -111,6 +127,8 @@ static int read_heading(const struct csv_field *fields, int n, const struct live
 	code = columns ? find_columns(fields, n < shape->columns_count ? n : shape->columns_count,
 				 shape, where, columns, err)
 		       : err_memory(err, "columns", count * sizeof(*columns));
+	if (!code)
+		code = set_columns(fields, shape, columns, err);
 	mem_free(columns);
 	return code;
 }

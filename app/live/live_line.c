@@ -99,7 +99,7 @@ int live_line_missing(
 	for (int i = 0; i < schema_count(shape->schema) && !shape->missing; i++) {
 		const struct schema_column *column = schema_column(shape->schema, i);
 
-		if (isnan(input[column->at]))
+		if (column->at < shape->floats && isnan(input[column->at]))
 			return err_set(err, ERR_INPUT,
 				"%s: input: column %s is missing, and inputs are not scaled "
 				"(model.scale)",

@@ -46,7 +46,8 @@ struct live_line_shape {
 	bool anonymous; /* an id may be missing; it is empty then */
 	bool missing;   /* the model accepts missing values, as NAN */
 	struct schema *schema; /* of named inputs, which it learns from; NULL: numbers */
-	int *columns;          /* in CSV: the schema's, in the order of a line */
+	int *columns;          /* in CSV: the schema's, in the order of a line, */
+	char **names;          /* ... and the names of new ones; NULL: none */
 	int columns_count;
 	struct live_table *table; /* whose rows the lines are; it learns from headings */
 };

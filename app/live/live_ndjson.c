@@ -79,7 +79,7 @@ static int read_row(const struct jvalue *row, const char *where,
 	/* A mere question may come from any thread, and teaches the schema nothing. */
 	code = shape->anonymous ? 0 : schema_learn_row(shape->schema, row, &why);
 	if (!code)
-		code = schema_encode_row(shape->schema, row, input, NULL, &why);
+		code = schema_encode_row(shape->schema, row, input, shape->floats, NULL, &why);
 	if (code)
 		return err_set(err, code, "%s: input: %s", where, why.message);
 	return live_line_missing(shape, input, where, err);

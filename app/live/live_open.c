@@ -156,7 +156,8 @@ static int make_columns(struct live *live, struct err *err)
 	const int count = schema_count(live->session.run.schema), room = count + COLUMNS_MORE;
 
 	live->shape.columns = mem_new((size_t)room, sizeof(*live->shape.columns));
-	if (!live->shape.columns)
+	live->shape.names = mem_new((size_t)room, sizeof(*live->shape.names));
+	if (!live->shape.columns || !live->shape.names)
 		return err_memory(err, "columns", (size_t)room * sizeof(*live->shape.columns));
 	for (int i = 0; i < room; i++)
 		live->shape.columns[i] = i < count ? i : SCHEMA_LEFT_OUT;
@@ -241,6 +242,9 @@ void live_close(struct live *live)
 	feed_close(live->feed);
 	answers_release(&live->answers);
 	mem_free(live->shape.columns);
+	for (int i = 0; i < live->shape.columns_count && live->shape.names; i++)
+		mem_free(live->shape.names[i]);
+	mem_free(live->shape.names);
 	live_table_release(&live->table);
 	mem_free(live);
 }

@@ -31,6 +31,7 @@ void live_table_release(struct live_table *table)
 	mem_free(table->columns);
 	mem_free(table->cells);
 	text_release(&table->heading);
+	text_release(&table->lacks);
 	*table = (struct live_table){0};
 }
 
@@ -125,7 +126,50 @@ static void find_label(struct live_table *table, const struct schema *schema)
 			plan->label = i;
 }
 
-/* Where the schema's columns are, and of which kinds; all must be there. */
+/* How many columns the first row had. */
+static int first_columns(const struct schema *schema)
+{
+	int count = schema_count(schema);
+
+	while (count && schema_column(schema, count - 1)->late)
+		count--;
+	return count;
+}
+
+/* Whether so many known columns make a heading, of a table that may have become another. */
+static bool enough(int first, int found)
+{
+	return 2 * found >= first;
+}
+
+/*
+ * What the heading of another file lacks is missing below it, and said; but one that lacks most is
+ * of another table, and a first row without names has them all.
+ */
+static int check_lacks(struct live_table *table, const struct schema *schema, struct err *err)
+{
+	const struct table_plan *plan = &table->plan;
+	const int first = first_columns(schema);
+	const char *lacks = NULL;
+	int found = 0;
+
+	for (int k = 0; k < first; k++) {
+		int at = 0;
+
+		while (at < plan->count && table->columns[at] != k)
+			at++;
+		found += at < plan->count;
+		if (at < plan->count)
+			continue;
+		lacks = schema_column(schema, k)->name;
+		text_addf(&table->lacks, "%s%s", table->lacks.size ? ", " : "", lacks);
+	}
+	return !lacks || (plan->headed && !table->begun && enough(first, found))
+		       ? 0
+		       : err_set(err, ERR_INPUT, HEADING " has no column %s", lacks);
+}
+
+/* Where the schema's columns are, and of which kinds. */
 static int find_columns(struct live_table *table, const struct schema *schema, struct err *err)
 {
 	static const enum table_role roles[] = {[SCHEMA_NUMBER] = TABLE_NUMBER,
@@ -146,16 +190,7 @@ static int find_columns(struct live_table *table, const struct schema *schema, s
 				roles[schema_column(schema, table->columns[i])->kind];
 	}
 	find_label(table, schema);
-	for (int k = 0; k < schema_count(schema); k++) {
-		int at = 0;
-
-		while (at < plan->count && table->columns[at] != k)
-			at++;
-		if (at == plan->count)
-			return err_set(err, ERR_INPUT, HEADING " has no column %s",
-				schema_column(schema, k)->name);
-	}
-	return 0;
+	return check_lacks(table, schema, err);
 }
 
 /*
@@ -169,6 +204,7 @@ static int plan_again(struct live_table *table, const char *bytes, size_t size,
 	int code;
 
 	live_table_init(&next, table->options);
+	next.begun = table->begun;
 	code = plan_of(&next, bytes, size, err);
 	if (!code)
 		code = find_columns(&next, schema, err);
@@ -189,19 +225,21 @@ static int plan_again(struct live_table *table, const char *bytes, size_t size,
 
 /*
  * A heading has the names of all columns, each once, and the label's, unless it names inputs
- * alone. A row may have some of them as values.
+ * alone; or, with the label's, of at least half of them where another file begins. A row may have
+ * some of them as values.
  */
 static bool may_be_heading(const struct live_table *table, int n, const struct schema *schema)
 {
 	const char *label = schema_label(schema);
 	bool found[TABLE_COLUMNS] = {false}, labelled = false;
+	const int first = first_columns(schema);
 	char name[TABLE_CELL];
 	int columns = 0, others = 0;
 
 	if (!label && table->plan.count && table->plan.label >= 0)
 		label = table->plan.columns[table->plan.label].name;
 	/* Most rows are known not to be one by their first few cells. */
-	for (int i = 0; i < n && columns + n - i >= schema_count(schema); i++) {
+	for (int i = 0; i < n && enough(first, columns + n - i); i++) {
 		const bool fits = csv_text(&table->cells[i], name, sizeof(name));
 		const int k = fits ? schema_find(schema, name, strlen(name)) : -1;
 
@@ -213,7 +251,8 @@ static bool may_be_heading(const struct live_table *table, int n, const struct s
 		others += k < 0;
 		labelled = labelled || (fits && label && !strcmp(name, label));
 	}
-	return columns == schema_count(schema) && (labelled || !label || !others);
+	return columns >= first ? labelled || !label || !others
+				: !table->begun && labelled && columns && enough(first, columns);
 }
 
 static bool any_input(const struct live_table *table, const struct csv_field *cells, int n)
@@ -289,6 +328,7 @@ int live_line_table(const char *bytes, size_t size, const char *where,
 		code = plan_again(table, bytes, size, shape->schema, &named, &why);
 	if (!code && !heading)
 		code = check_width(table, n, &why);
+	table->begun = true;
 	if (code)
 		return err_set(err, code, "%s: %s", where, why.message);
 	return heading ? 0 : read_row(table, n, shape, where, line, input, err);

@@ -11,7 +11,8 @@
  *
  * A row without a label is only predicted. If rows have ids, a row with only an id and a label is
  * a late label. A line with the names of all columns is a heading, wherever it comes, and sets
- * the order of columns from then on.
+ * the order of columns from then on. It may have new columns. The first line of a process may
+ * lack up to half of the old ones, if it names the label: the next file has other columns.
  */
 #ifndef RETAIN_LIVE_LIVE_TABLE_H
 #define RETAIN_LIVE_LIVE_TABLE_H
@@ -27,6 +28,8 @@ struct live_table {
 	struct table_plan plan; /* its `count` is 0 until a line defines the columns */
 	int *columns;           /* the schema's, by cell; negative: not an input */
 	int id;                 /* column; -1: none */
+	bool begun;             /* a line of this process was read */
+	struct text lacks;      /* columns that the last heading lacks, to be told */
 	struct text heading;    /* the line that named the columns, or the first row */
 	bool noted;             /* ... is in the journal, or will be with the next input */
 	struct csv_field *cells;

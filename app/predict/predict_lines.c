@@ -218,7 +218,8 @@ static int put_json(const struct from_lines *l, const struct jvalue *value, int 
 	if (!wrapped)
 		inner = value;
 	if (jvalue_kind(inner) == JVALUE_TABLE && model->schema)
-		return schema_encode_row(model->schema, inner, input, NULL, err);
+		return schema_encode_row(
+			model->schema, inner, input, model->shape.floats, NULL, err);
 	if (jvalue_kind(jvalue_at(inner, 0)) == JVALUE_TABLE)
 		return err_set(err, ERR_INPUT,
 			"is a list of objects; write one a line, as jq -c '.[]' does");
@@ -244,13 +245,14 @@ static int put_columns(const struct from_lines *l, const struct csv_field *field
 	if (count != l->plan.count)
 		return err_set(err, ERR_FORMAT, "has %d columns, and the first row has %d", count,
 			l->plan.count);
-	schema_blank(schema, input);
+	schema_blank(schema, input, l->model->shape.floats);
 	for (int c = 0; c < count && !code; c++) {
 		const struct csv_field cell = csv_trim(fields[c]);
 		const struct schema_value value = table_value(cell, copy);
 
 		if (l->plan.columns[c].input >= 0)
-			code = schema_put(schema, l->plan.columns[c].input, &value, input, err);
+			code = schema_put(schema, l->plan.columns[c].input, &value, input,
+				l->model->shape.floats, err);
 		if (c == l->plan.label && cell.size && csv_text(&cell, copy, sizeof(copy))) {
 			*class = predict_class(l->model, copy);
 			*class = *class >= 0 ? *class : -2;

@@ -15,7 +15,8 @@ int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, siz
 		.classes = INT_MAX, .grows = true, .unknown = true, .anonymous = true};
 
 	if (desk->live && copy)
-		return live_read(desk->live, bytes, size, where, line, input, err);
+		return live_read(
+			desk->live, bytes, size, where, line, input, copy_floats(copy), err);
 	if (copy)
 		shape = (struct live_line_shape){.floats = copy_floats(copy),
 			.classes = copy_net(copy)->classes,

@@ -493,7 +493,7 @@ bool source_write_schema(const struct source *source, struct jwriter *json)
 	const struct schema *schema = data ? records_schema(data->records) : NULL;
 
 	if (schema) {
-		schema_write(schema, json, NULL);
+		schema_write(schema, schema_floats(schema), json, NULL);
 	} else if (data && records_info(data->records)->form != RECORDS_FLOATS) {
 		jwriter_table(json, NULL);
 		view_write(&data->view, json, "image");

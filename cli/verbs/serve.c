@@ -98,7 +98,7 @@ static int go(const struct request *request, const struct service *service)
 static int start(const struct request *request, bool model, struct service *service)
 {
 	const struct service_wish wish = {request->what, request->out, request->listen,
-		request->method, &request->settings, {.write = show_message, .most = LOG_WARN},
+		request->method, &request->settings, {.write = show_message, .most = LOG_NOTE},
 		request->ranks_anyway};
 	struct err err = {0};
 	bool same;

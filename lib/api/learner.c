@@ -87,12 +87,18 @@ static int predict_here(struct retain_learner *learner, int model, const struct 
 	float **out, struct err *err)
 {
 	const size_t count = call->count * (size_t)learner->run->classes;
-	float *logits = *out = mem_new(count, sizeof(*logits));
+	float *logits = *out = mem_new(count, sizeof(*logits)), *made;
+	const float *inputs;
+	int code;
 
 	if (!logits)
 		return err_memory(err, "predictions", count * sizeof(*logits));
-	return learner_predict(
-		learner->run->learner, model, call->inputs, (int)call->count, logits, err);
+	code = serving_inputs(call, learner->run->floats, &inputs, &made, err);
+	if (!code)
+		code = learner_predict(
+			learner->run->learner, model, inputs, (int)call->count, logits, err);
+	mem_free(made);
+	return code;
 }
 
 /* Some mixtures have no copy that could answer without a turn. */
@@ -251,6 +257,8 @@ static int enlist(struct retain_learner *learner, const struct serving_call *cal
 	if (!code)
 		code = settle_shape(learner, call, err);
 	if (!code)
+		code = waiting_step_widen(step, learner->run->floats, err);
+	if (!code)
 		code = is_late(learner, step, &late, err);
 	if (!code)
 		code = predict_here(learner, late ? LEARNER_NOW : LEARNER_NEXT, call, &logits, err);
@@ -305,11 +313,11 @@ int retain_learner_observe(struct retain_learner *learner, const float *inputs, 
  * The step that a ticket stands for: of this process, or of a former one, which is `*former` and
  * for waiting_step_free.
  */
-static const struct waiting_step *find_step(struct retain_learner *learner, uint64_t ticket,
+static struct waiting_step *find_step(struct retain_learner *learner, uint64_t ticket,
 	struct waiting_step **former, struct err *err)
 {
 	struct journal *journal = learner->session->journal;
-	const struct waiting_step *step;
+	struct waiting_step *step;
 	struct err why = {0};
 
 	*former = NULL;
@@ -323,13 +331,16 @@ static const struct waiting_step *find_step(struct retain_learner *learner, uint
 }
 
 /* What became of a step that waited: labels, or NULL if they will never come. */
-static int end_step(struct retain_learner *learner, uint64_t ticket,
-	const struct waiting_step *step, const union target *labels, struct err *err)
+static int end_step(struct retain_learner *learner, uint64_t ticket, struct waiting_step *step,
+	const union target *labels, struct err *err)
 {
 	struct journal *journal = learner->session->journal;
-	const char **keys = journal ? waiting_keys(step, ticket) : NULL;
-	int code = 0;
+	const char **keys;
+	int code = waiting_step_widen(step, learner->run->floats, err);
 
+	if (code)
+		return code;
+	keys = journal ? waiting_keys(step, ticket) : NULL;
 	if (journal && !keys)
 		return err_memory(err, "keys of a time step", (size_t)step->count);
 	if (journal && labels)
@@ -350,7 +361,7 @@ static int reveal(struct retain_learner *learner, uint64_t ticket, const union t
 	size_t count, struct err *err)
 {
 	struct waiting_step *former;
-	const struct waiting_step *step = find_step(learner, ticket, &former, err);
+	struct waiting_step *step = find_step(learner, ticket, &former, err);
 	int code;
 
 	if (!step)
@@ -388,7 +399,7 @@ int retain_learner_drop(
 	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err)
 {
 	int code = ARGS_CHECK(err, ARG(learner));
-	const struct waiting_step *step;
+	struct waiting_step *step;
 	struct waiting_step *former;
 
 	if (!code)

@@ -16,10 +16,10 @@ static int check_size(struct retain_learner *learner, const struct schema *schem
 			return code;
 		api_learner_reshape(learner);
 	}
-	if (schema_floats(schema) == learner->run->floats)
+	if (schema_first_floats(schema) == (size_t)learner->session->learner.channels)
 		return 0;
-	return err_set(err, ERR_INPUT, "rows make %zu numbers, and an input has %zu (model.input)",
-		schema_floats(schema), learner->run->floats);
+	return err_set(err, ERR_INPUT, "rows make %zu numbers, and an input has %d (model.input)",
+		schema_first_floats(schema), learner->session->learner.channels);
 }
 
 /* The first row says what rows are. */
@@ -36,6 +36,21 @@ static int make_schema(struct retain_learner *learner, const struct jvalue *row,
 		schema_free(made);
 	else
 		run->schema = made;
+	if (!code)
+		session_limit_schema(learner->session);
+	return code;
+}
+
+/* A row may have brought fields that inputs have no numbers for yet. */
+static int learn_row(struct retain_learner *learner, const struct jvalue *row, struct err *err)
+{
+	struct session *s = learner->session;
+	int code = schema_learn_row(s->run.schema, row, err);
+
+	if (code || !session_wide(s))
+		return code;
+	code = session_widen(s, schema_floats(s->run.schema), err);
+	api_learner_reshape(learner);
 	return code;
 }
 
@@ -48,14 +63,17 @@ static int encode(struct retain_learner *learner, bool learn, const struct jvalu
 	if (!run->schema && !learn)
 		return err_set(err, ERR_STATE, "no row was encoded yet, so there is no schema");
 	code = run->schema ? check_size(learner, run->schema, err) : make_schema(learner, row, err);
+	if (!code && learn)
+		code = learn_row(learner, row, err);
 	if (code || !input)
 		return code;
-	if (floats != schema_floats(run->schema))
-		return err_set(err, ERR_INPUT, "floats = %zu: an input has %zu", floats,
-			schema_floats(run->schema));
-	if (learn)
-		code = schema_learn_row(run->schema, row, err);
-	return code ? code : schema_encode_row(run->schema, row, input, NULL, err);
+	if (floats != run->floats)
+		return err_set(err, ERR_INPUT, "floats = %zu: an input has %zu%s", floats,
+			run->floats,
+			floats < run->floats && floats >= schema_first_floats(run->schema)
+				? "; new fields came"
+				: "");
+	return schema_encode_row(run->schema, row, input, floats, NULL, err);
 }
 
 /* A call of the name `who`, whose arguments are there. */

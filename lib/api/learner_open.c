@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "schema/schema.h"
 #include "session/backup.h"
 #include "session/config.h"
 
@@ -65,6 +66,11 @@ void api_learner_reshape(struct retain_learner *learner)
 	if (now) {
 		limits.shape = serving_shape(net_spec(learner_net(now)));
 		limits.shape.classes = learner_classes(now);
+		if (learner->run->schema) {
+			limits.shape.channels = (int)learner->run->floats;
+			limits.shape.floats = learner->run->floats;
+			limits.least = schema_first_floats(learner->run->schema);
+		}
 		limits.missing = learner_scale(now);
 	} else {
 		limits.missing = limits.grows = true; /* a learner will say */

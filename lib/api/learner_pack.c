@@ -58,7 +58,7 @@ static void schema_state(struct run *run, struct state *state)
 	int64_t size;
 
 	if (run->schema && !state_reading(state))
-		schema_write(run->schema, &json, NULL);
+		schema_write(run->schema, schema_floats(run->schema), &json, NULL);
 	if (words.failed)
 		state_refuse(state, ERR_MEMORY, "out of memory for a schema");
 	size = (int64_t)words.size;

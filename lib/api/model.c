@@ -124,7 +124,7 @@ int retain_model_encode(const struct retain_model *model, const char *row, size_
 			__func__, floats, model->shape.floats);
 	code = jvalue_read(&value, row, length, "row", inner(err));
 	if (!code)
-		code = schema_encode_row(model->schema, value, input, NULL, inner(err));
+		code = schema_encode_row(model->schema, value, input, floats, NULL, inner(err));
 	jvalue_free(value);
 	return code;
 }

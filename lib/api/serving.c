@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "target/class.h"
@@ -38,6 +39,15 @@ static int check_probabilities(
 	return 0;
 }
 
+/* As many numbers as an input has, or had before fields came. */
+static bool fits(const struct serving_call *call, const struct serving_limits *limits)
+{
+	const size_t floats = call->input_floats / call->count, most = limits->shape.floats;
+
+	return call->input_floats % call->count == 0 && floats <= most &&
+	       floats >= (limits->least ? limits->least : most);
+}
+
 static int check_lengths(
 	const struct serving_call *call, const struct serving_limits *limits, struct err *err)
 {
@@ -50,8 +60,7 @@ static int check_lengths(
 		return err_set(err, ERR_INPUT,
 			"%s: input_floats = %zu: must be count = %zu times the numbers of an input",
 			call->function, call->input_floats, call->count);
-	if (shape->floats && (call->input_floats % shape->floats ||
-				     call->input_floats / shape->floats != call->count))
+	if (shape->floats && !fits(call, limits))
 		return err_set(err, ERR_INPUT,
 			"%s: input_floats = %zu: must be count = %zu times %zu, the numbers of an "
 			"input (%d, %d, %d)",
@@ -64,14 +73,13 @@ static int check_lengths(
 int serving_check(
 	const struct serving_call *call, const struct serving_limits *limits, struct err *err)
 {
-	const size_t floats = limits->shape.floats;
 	const int code = check_lengths(call, limits, err);
+	const size_t floats = code ? 0 : call->input_floats / call->count;
 
 	for (size_t i = 0; i < call->input_floats && !code && !limits->missing; i++)
 		if (!isfinite(call->inputs[i]))
 			return err_set(err, ERR_INPUT, "%s: inputs: number %zu of input %zu is %f",
-				call->function, floats ? i % floats : i, floats ? i / floats : 0,
-				(double)call->inputs[i]);
+				call->function, i % floats, i / floats, (double)call->inputs[i]);
 	return code;
 }
 
@@ -98,6 +106,29 @@ void serving_say(const struct serving_call *call, int classes, int known, const 
 			width ? call->probabilities + i * width : NULL, (int)width);
 }
 
+int serving_inputs(const struct serving_call *call, size_t floats, const float **inputs,
+	float **made, struct err *err)
+{
+	const size_t given = call->input_floats / call->count;
+	const size_t kept = given < floats ? given : floats;
+
+	*made = NULL;
+	*inputs = call->inputs;
+	if (given == floats)
+		return 0;
+	*inputs = *made = mem_new(call->count * floats, sizeof(**made));
+	if (!*made)
+		return err_memory(err, "inputs", call->count * floats * sizeof(**made));
+	for (size_t i = 0; i < call->count; i++) {
+		float *row = *made + i * floats;
+
+		memcpy(row, call->inputs + i * given, kept * sizeof(*row));
+		for (size_t k = kept; k < floats; k++)
+			row[k] = NAN;
+	}
+	return 0;
+}
+
 /* So many inputs at a time, so that logits of not too many classes need no memory of their own. */
 enum { CHUNK = 32, FEW = 8192 };
 
@@ -106,7 +137,9 @@ static int predict_chunks(struct copy *copy, struct answers_wish wish,
 {
 	const size_t floats = copy_floats(copy), width = call->probability_floats / call->count;
 	struct answers_wish wishes[CHUNK];
-	int code = 0;
+	const float *inputs;
+	float *made;
+	int code = serving_inputs(call, floats, &inputs, &made, err);
 
 	for (int i = 0; i < CHUNK; i++)
 		wishes[i] = wish;
@@ -117,10 +150,11 @@ static int predict_chunks(struct copy *copy, struct answers_wish wish,
 			.probabilities = width ? call->probabilities + at * width : NULL,
 			.probability_floats = n * width};
 
-		code = copy_predict(copy, wishes, call->inputs + at * floats, (int)n, logits, err);
+		code = copy_predict(copy, wishes, inputs + at * floats, (int)n, logits, err);
 		if (!code)
 			serving_say(&chunk, copy_net(copy)->classes, copy_known(copy), logits);
 	}
+	mem_free(made);
 	return code;
 }
 

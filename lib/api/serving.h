@@ -27,6 +27,7 @@ struct retain_shape serving_shape(const struct net_spec *spec);
 /* The limits of a call. */
 struct serving_limits {
 	struct retain_shape shape; /* floats of 0: any */
+	size_t least;              /* inputs may be as short, if new fields came since; 0: not */
 	bool missing;              /* missing values are allowed */
 	bool grows; /* classes may grow: any number of probabilities may be requested */
 };
@@ -40,6 +41,13 @@ int serving_check(
  * classes. If known is 0, labels are -1 and probabilities 0.
  */
 void serving_say(const struct serving_call *call, int classes, int known, const float *logits);
+
+/*
+ * The inputs of a checked call with this many numbers each: the last ones left out, or NAN. They
+ * are the call's own, or *made, for mem_free.
+ */
+int serving_inputs(const struct serving_call *call, size_t floats, const float **inputs,
+	float **made, struct err *err);
 
 /* Predicts a checked call with a copy that can answer it. */
 int serving_predict(struct copy *copy, struct answers_wish wish, const struct serving_call *call,

@@ -2,6 +2,7 @@
 #include "api/waiting.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ static int step_room(struct waiting_step **step, size_t floats, int count, struc
 	*step = made;
 	if (made) {
 		made->count = count;
+		made->floats = floats;
 		made->inputs = mem_new(size, sizeof(*made->inputs));
 		made->guesses = mem_new(n * TARGET_GUESS, sizeof(*made->guesses));
 	}
@@ -34,6 +36,26 @@ int waiting_step_new(
 	if (!code)
 		memcpy((*step)->inputs, inputs, (size_t)count * floats * sizeof(*inputs));
 	return code;
+}
+
+int waiting_step_widen(struct waiting_step *step, size_t floats, struct err *err)
+{
+	const size_t from = step->floats;
+	float *rows;
+
+	if (floats <= from)
+		return 0;
+	rows = mem_resize(step->inputs, (size_t)step->count * floats, sizeof(*rows));
+	if (!rows)
+		return err_memory(err, "a time step", (size_t)step->count * floats * sizeof(*rows));
+	step->inputs = rows;
+	step->floats = floats;
+	for (size_t i = (size_t)step->count; i-- > 0;) {
+		memmove(rows + i * floats, rows + i * from, from * sizeof(*rows));
+		for (size_t k = from; k < floats; k++)
+			rows[i * floats + k] = NAN;
+	}
+	return 0;
 }
 
 void waiting_step_free(struct waiting_step *step)

@@ -14,6 +14,7 @@
 struct waiting_step {
 	uint64_t ticket;
 	int count;
+	size_t floats;         /* of an input */
 	float *inputs;         /* a copy */
 	union target *guesses; /* TARGET_GUESS for each input, to be filled in */
 };
@@ -31,6 +32,8 @@ void waiting_release(struct waiting *waiting);
 /* A step of `count` inputs of `floats` numbers each. */
 int waiting_step_new(
 	struct waiting_step **step, const float *inputs, size_t floats, int count, struct err *err);
+/* Gives its inputs more numbers, NAN. */
+int waiting_step_widen(struct waiting_step *step, size_t floats, struct err *err);
 void waiting_step_free(struct waiting_step *step);
 
 /* Makes room for one more step. ERR_STATE if more than `most` inputs would wait. */

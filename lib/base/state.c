@@ -50,8 +50,8 @@ static const struct {
 	[FIELD_DOUBLE] = {"doubles", 8},
 };
 
-/* How an array's length depends on classes. */
-enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES };
+/* How an array's length depends on classes and inputs. */
+enum layout { LAYOUT_PLAIN, LAYOUT_PARAMS, LAYOUT_CLASSES, LAYOUT_INPUTS };
 
 static const char magic[] = "retain state 9\n"; /* the digit is STATE_VERSION */
 enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 16 };
@@ -62,7 +62,8 @@ struct state {
 	struct file_writer *writer;    /* when saving ... */
 	FILE *file;                    /* ... and when loading */
 	struct carried *carried;       /* when neither: state_carry */
-	enum layout layout;            /* of the field that is visited */
+	enum layout layout;            /* of the field that is visited, */
+	struct state_inputs by;        /* ... by input */
 	const struct state_wire *wire; /* where bytes go, or come from; NULL: nowhere */
 	int version;
 	uint32_t checksum;
@@ -158,19 +159,60 @@ static void put_field(struct state *state, enum field_type type, const char *nam
 	put(state, head, 2);
 	put(state, name, head[1]);
 	put(state, &count, sizeof(count));
+	if (state->carried && state->layout == LAYOUT_INPUTS)
+		put(state, &state->by.dim, sizeof(state->by.dim));
 	if (count)
 		put(state, values, count * field_types[type].size);
+}
+
+static size_t triangle(size_t dim)
+{
+	return dim * (dim + 1) / 2;
+}
+
+/* Places of an element before and after, in cells of `inner` numbers. */
+static size_t place(const struct state_inputs *by, size_t dim, size_t row, size_t column)
+{
+	return by->form == STATE_TRIANGLE ? triangle(row) + column : row * dim + column;
+}
+
+/* New inputs come before the tail. What `values` has for them stays. */
+static void fit_inputs(const struct state_inputs *by, size_t size, const char *from, size_t rows,
+	size_t dim, char *to)
+{
+	const size_t cell = size * by->inner, kept = dim - by->tail, more = by->dim - dim;
+	const bool square = by->form != STATE_BY_ROWS;
+
+	assert(dim <= by->dim && kept + by->tail == dim);
+	for (size_t i = 0; i < rows; i++) {
+		const size_t row = square && i >= kept ? i + more : i;
+		const size_t columns = by->form == STATE_TRIANGLE ? i + 1 : dim;
+		const size_t head = columns < kept ? columns : kept;
+
+		memcpy(to + cell * place(by, by->dim, row, 0), from + cell * place(by, dim, i, 0),
+			cell * head);
+		memcpy(to + cell * place(by, by->dim, row, head + more),
+			from + cell * place(by, dim, i, head), cell * (columns - head));
+	}
 }
 
 /* An array that may be longer in the object it goes to. */
 static void fit_field(struct state *state, size_t size, size_t from, void *values, size_t to)
 {
 	struct carried *carried = state->carried;
-	const char *bytes = carried->bytes + carried->at;
+	const struct state_inputs *by = &state->by;
+	const char *bytes;
+	size_t dim = 0;
 
+	if (state->layout == LAYOUT_INPUTS)
+		get_back(carried, &dim, sizeof(dim));
+	bytes = carried->bytes + carried->at;
 	assert(from <= to);
 	if (state->layout == LAYOUT_PARAMS) {
 		carried->fit(carried->context, bytes, from, values, to);
+	} else if (state->layout == LAYOUT_INPUTS) {
+		fit_inputs(by, size, bytes,
+			by->form == STATE_BY_ROWS ? from / (dim * by->inner) : dim, dim, values);
 	} else {
 		memcpy(values, bytes, from * size);
 		memset((char *)values + from * size, 0, (to - from) * size);
@@ -381,6 +423,27 @@ void state_class_doubles(
 	struct state *state, const char *name, double *values, size_t classes, size_t row)
 {
 	visit_laid_out(state, LAYOUT_CLASSES, FIELD_DOUBLE, name, values, classes * row);
+}
+
+static size_t cells(const struct state_inputs *by)
+{
+	return by->form == STATE_BY_ROWS  ? by->outer * by->dim * by->inner
+	       : by->form == STATE_MATRIX ? by->dim * by->dim
+					  : triangle(by->dim);
+}
+
+void state_input_floats(
+	struct state *state, const char *name, float *values, struct state_inputs by)
+{
+	state->by = by;
+	visit_laid_out(state, LAYOUT_INPUTS, FIELD_FLOAT, name, values, cells(&by));
+}
+
+void state_input_doubles(
+	struct state *state, const char *name, double *values, struct state_inputs by)
+{
+	state->by = by;
+	visit_laid_out(state, LAYOUT_INPUTS, FIELD_DOUBLE, name, values, cells(&by));
 }
 
 void state_same(struct state *state, const char *name, const char *value)

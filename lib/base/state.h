@@ -37,9 +37,9 @@ int state_load(const char *path, state_fn *visit, void *object, struct err *err)
 
 /*
  * Copies one object's fields to another of the same kind, without a file. `to` may have more
- * classes: then arrays of a net's parameters and arrays by class, declared as such below, are
- * longer there. `fit` converts the former: floats, which need not be aligned in `from`. The
- * latter are padded with 0.
+ * classes or inputs: then arrays of a net's parameters, by class and by input, declared as such
+ * below, are longer there. `fit` converts the first: floats, which need not be aligned in `from`.
+ * Arrays by class are padded with 0; those by input keep what `to` has for new inputs.
  */
 typedef void state_fit(
 	void *context, const char *from, size_t from_count, float *to, size_t to_count);
@@ -113,6 +113,20 @@ void state_class_floats(
 	struct state *state, const char *name, float *values, size_t classes, size_t row);
 void state_class_doubles(
 	struct state *state, const char *name, double *values, size_t classes, size_t row);
+
+/*
+ * Arrays whose length depends on the number of inputs, and perhaps of classes: `outer` times `dim`
+ * times `inner` numbers, where `dim` is the number of inputs and `tail` more that stay last (a
+ * constant 1). A matrix is `dim` by `dim` or, packed, its lower triangle.
+ */
+struct state_inputs {
+	size_t outer, dim, inner, tail;
+	enum { STATE_BY_ROWS, STATE_MATRIX, STATE_TRIANGLE } form; /* outer, inner: 1 but by rows */
+};
+void state_input_floats(
+	struct state *state, const char *name, float *values, struct state_inputs by);
+void state_input_doubles(
+	struct state *state, const char *name, double *values, struct state_inputs by);
 
 /* A name (of a strategy, an architecture) that must match the saved one. */
 void state_same(struct state *state, const char *name, const char *value);

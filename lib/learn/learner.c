@@ -127,8 +127,10 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 {
 	const int which = which_weights(model);
 	const float *params = learner_weights(learner, which);
-	int code = learner_scaled(learner, &inputs, n, err);
+	int code = learner_narrowed(learner, &inputs, n, err);
 
+	if (!code)
+		code = learner_scaled(learner, &inputs, n, err);
 	if (code)
 		return code;
 	if (learner_mixes(learner, model)) {

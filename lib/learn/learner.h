@@ -188,6 +188,13 @@ int learner_reveal(struct learner *learner, const float *inputs, const union tar
  */
 void learner_late(struct learner *learner);
 
+/*
+ * Inputs have this many floats from now on, at least as many as before. Those behind the net's own
+ * are ignored until a revealed sample has a number there, not NAN: then the net grows by them.
+ */
+int learner_widen(struct learner *learner, size_t floats, struct err *err);
+size_t learner_floats(const struct learner *learner); /* of the net's inputs */
+
 /* Lets classes grow from now on, up to this number; existing ones stay. */
 void learner_let_grow(struct learner *learner, int classes_most);
 

@@ -1,8 +1,9 @@
 /*
- * Grows a net by classes. Everything of the net's size is created anew beside the old one and
- * copies its values, by the fields of a checkpoint; only then the two are swapped. So a failure
- * changes nothing. New rows of the head, and everything that belongs to them, are 0: a late class
- * starts without any knowledge, and no random number depends on when it came.
+ * Grows a net by classes and inputs. Everything of the net's size is created anew beside the old
+ * one and copies its values, by the fields of a checkpoint; only then the two are swapped. So a
+ * failure changes nothing. New rows of the head, new columns of the first layer, and everything
+ * that belongs to them, are 0: a late class or input starts without any knowledge, and no random
+ * number depends on when it came.
  *
  * This costs about as much as a few sweeps over the parameters, less than the iterations that its
  * first sample is trained by.
@@ -19,12 +20,14 @@ static void free_other(struct learner *other, const struct learner *learner)
 	if (other->engine == learner->engine)
 		other->engine = NULL;
 	learner_free_nets(other);
+	scaling_free(other->scale.scaling);
+	mem_free(other->room.inputs);
 	mem_free(other);
 }
 
-/* A learner with only the nets, for this many classes. */
-static int make_other(
-	struct learner **other, const struct learner *learner, int classes, struct err *err)
+/* A learner with only the nets and the scale, for this many classes and inputs. */
+static int make_other(struct learner **other, const struct learner *learner, int classes,
+	size_t floats, struct err *err)
 {
 	struct learner *made = mem_new(1, sizeof(*made));
 	int code;
@@ -34,10 +37,19 @@ static int make_other(
 		return err_memory(err, "a learner", sizeof(*made));
 	made->config = learner->config;
 	made->config.classes = classes;
-	made->set.batch = learner->set.batch;
-	made->set.validation_batch = learner->set.validation_batch;
-	made->floats = learner->floats;
-	code = learner_make_nets(made, learner, err);
+	made->set = learner->set;
+	made->target.kind = learner->target.kind;
+	made->first = learner->first;
+	made->floats = floats;
+	if (floats != learner->floats)
+		made->config.channels = (int)floats;
+	code = learner->scale.scaling
+		       ? scaling_copy(&made->scale.scaling, learner->scale.scaling, floats, err)
+		       : 0;
+	if (!code)
+		code = learner_make_nets(made, learner, err);
+	if (!code)
+		code = learner_make_inputs(made, err);
 	if (code)
 		free_other(made, learner);
 	else
@@ -56,6 +68,10 @@ static void swap_nets(struct learner *a, struct learner *b)
 {
 	learner_stale(a);
 	SWAP(config.classes);
+	SWAP(config.channels);
+	SWAP(floats);
+	SWAP(scale.scaling);
+	SWAP(room.inputs);
 	SWAP(parts);
 	SWAP(average);
 	SWAP(optimizer);
@@ -78,44 +94,57 @@ struct tables {
 	const struct param_table *from, *to;
 };
 
+/* A tensor whose rows may have become more, or longer. */
+static void fit_tensor(
+	const struct param *old, const char *from, const struct param *new, float *to)
+{
+	const size_t rows = (size_t)old->shape[0];
+	const size_t length = old->count / rows, longer = new->count / (size_t) new->shape[0];
+
+	assert(length <= longer);
+	for (size_t i = 0; i < rows; i++)
+		memcpy(to + i * longer, from + i * length * sizeof(*to), length * sizeof(*to));
+}
+
 /*
  * Of all parameters, or of the last of them where only the head is meant: tensor by tensor. A
- * tensor's first dimension is what grows. Where it grows into a gap, lengths stay the same,
- * and so do places; but whatever stood in the gap is no value.
+ * tensor's first dimension grows with classes, the others with inputs. Where it grows into a gap,
+ * lengths stay the same, and so do places; but whatever stood in the gap is no value.
  */
 static void fit(void *context, const char *from, size_t from_count, float *to, size_t to_count)
 {
 	const struct tables *tables = context;
-	const size_t first = tables->to->floats - to_count;
+	const size_t from_first = tables->from->floats - from_count;
+	const size_t to_first = tables->to->floats - to_count;
 
-	assert(tables->from->floats - from_count == first);
 	memset(to, 0, to_count * sizeof(*to));
 	for (int i = 0; i < tables->from->count; i++) {
 		const struct param *old = &tables->from->rows[i], *new = &tables->to->rows[i];
 
-		if (old->offset >= first)
-			memcpy(to + (new->offset - first),
-				from + (old->offset - first) * sizeof(*to),
-				old->count * sizeof(*to));
+		if (old->offset >= from_first)
+			fit_tensor(old, from + (old->offset - from_first) * sizeof(*to), new,
+				to + (new->offset - to_first));
 	}
 }
 
 /* Pool and loss do not mind classes that do not come. */
-static int other_of(struct learner **other, struct learner *learner, int classes, struct err *err)
+static int other_of(struct learner **other, struct learner *learner, int classes, size_t floats,
+	struct err *err)
 {
 	int code = pool_classes(learner->pool, classes, err);
 
 	*other = NULL;
 	if (!code)
 		code = loss_classes(learner->loss, classes, err);
-	return code ? code : make_other(other, learner, classes, err);
+	return code ? code : make_other(other, learner, classes, floats, err);
 }
 
-int learner_grow(struct learner *learner, int classes, struct learner **former, struct err *err)
+int learner_grow(struct learner *learner, int classes, size_t floats, struct learner **former,
+	struct err *err)
 {
 	struct tables tables;
 	struct learner *made;
-	int code = other_of(&made, learner, classes, err);
+	int code = other_of(&made, learner, classes, floats, err);
 
 	*former = NULL;
 	if (code)
@@ -147,10 +176,10 @@ void learner_grown(struct learner *learner, struct learner *former, int code)
 	free_other(former, learner);
 }
 
-int learner_resize(struct learner *learner, int classes, struct err *err)
+int learner_resize(struct learner *learner, int classes, size_t floats, struct err *err)
 {
 	struct learner *other;
-	const int code = other_of(&other, learner, classes, err);
+	const int code = other_of(&other, learner, classes, floats, err);
 
 	if (code)
 		return code;

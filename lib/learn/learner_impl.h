@@ -58,11 +58,16 @@ struct learner_target {
 	struct scaling *scaling; /* NULL for classes */
 };
 
+/* A buffer of inputs, and its capacity in floats. */
+struct learner_looked {
+	float *inputs;
+	size_t room;
+};
+
 /* Scaling of inputs. */
 struct learner_scaling {
-	struct scaling *scaling; /* NULL: inputs are not scaled */
-	float *inputs;           /* scaled copies of the owner's inputs; */
-	size_t room;             /* capacity in floats */
+	struct scaling *scaling;      /* NULL: inputs are not scaled */
+	struct learner_looked inputs; /* scaled copies of the owner's inputs */
 };
 
 /*
@@ -87,18 +92,14 @@ struct learner_ahead {
 	float *weights;
 };
 
-/* Inputs of learner_look, and the capacity in floats. */
-struct learner_looked {
-	float *inputs;
-	size_t room;
-};
-
 struct learner {
 	struct learner_watch watch;
 	struct learner_config config; /* needed to make a larger net, if classes may grow */
 	struct learner_settings set;
 	struct learner_plan plan;
-	size_t floats; /* of one input */
+	size_t floats; /* of one input of the net, */
+	size_t first;  /* ... before any grew, */
+	size_t given;  /* ... and of the owner and the store: the net's, or more that it lacks */
 
 	/* Data. */
 	struct store *store;
@@ -134,8 +135,9 @@ struct learner {
 	double last_loss;
 	bool diverged; /* the last batch or check met a NaN or an infinity */
 
-	struct whole *whole; /* models kept in slices */
-	struct learner_looked looked;
+	struct whole *whole;                   /* models kept in slices */
+	struct learner_looked looked;          /* of learner_look */
+	struct learner_looked narrow, fetched; /* while more are given than the net has */
 };
 
 enum { LEARNER_AHEAD = 2 }; /* batches that are prefetched */
@@ -186,18 +188,31 @@ void learner_end_part(struct learner *learner);
  */
 int learner_make_nets(struct learner *learner, const struct learner *former, struct err *err);
 void learner_free_nets(struct learner *learner);
+int learner_make_inputs(struct learner *learner, struct err *err); /* room.inputs */
 void learner_make_plan(struct learner *learner);
 
 /*
- * Grows the net to this many classes; new outputs are 0, the rest stays. *former holds the old
- * net for learner_grown, which frees it or, if something failed since, restores it.
+ * Grows the net to this many classes and inputs. The weights of new ones are 0, so that answers
+ * stay; so does the rest. *former holds the old net for learner_grown, which frees it or, if
+ * something failed since, restores it.
  */
-int learner_grow(struct learner *learner, int classes, struct learner **former, struct err *err);
+int learner_grow(struct learner *learner, int classes, size_t floats, struct learner **former,
+	struct err *err);
 void learner_grown(struct learner *learner, struct learner *former, int code);
 /* Everything of the net's size, except scratch buffers. */
 void learner_nets_state(void *learner, struct state *state);
-/* Changes the number of classes for a state that is read next. */
-int learner_resize(struct learner *learner, int classes, struct err *err);
+/* Changes the number of classes and inputs for a state that is read next. */
+int learner_resize(struct learner *learner, int classes, size_t floats, struct err *err);
+
+/*
+ * The owner's inputs as the net takes them: without those that it lacks. Valid until the next
+ * call. learner_needs is how many the net must have to lose nothing of them.
+ */
+int learner_narrowed(struct learner *learner, const float **inputs, int n, struct err *err);
+size_t learner_needs(const struct learner *learner, const float *inputs, int n);
+/* Samples of the store, unscaled. */
+int learner_stored(struct learner *learner, const int64_t *ids, int n, float *inputs,
+	union target *labels, struct err *err);
 
 /* Rejects keys that exclude each other. */
 int learner_options_check(const struct learner_config *config, struct err *err);

@@ -2,6 +2,9 @@
  * How inputs reach the net: the store keeps them unscaled, and here they are scaled by the
  * current statistics.
  */
+#include <math.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "learn/learner_impl.h"
 
@@ -29,6 +32,95 @@ static void scale_labels(const struct learner *learner, union target *labels, in
 		labels[i].number = number_scaled(scale, labels[i].number);
 }
 
+/* Makes room in a buffer of inputs. */
+static int reserve(struct learner_looked *buffer, size_t floats, struct err *err)
+{
+	float *more;
+
+	if (floats <= buffer->room)
+		return 0;
+	more = mem_resize(buffer->inputs, floats, sizeof(*more));
+	if (!more)
+		return err_memory(err, "inputs", floats * sizeof(*more));
+	buffer->inputs = more;
+	buffer->room = floats;
+	return 0;
+}
+
+/* Without what the net lacks: it would have weights of 0. */
+static void narrow(const struct learner *learner, const float *given, int n, float *inputs)
+{
+	for (int i = 0; i < n; i++)
+		memcpy(inputs + (size_t)i * learner->floats, given + (size_t)i * learner->given,
+			learner->floats * sizeof(*inputs));
+}
+
+int learner_narrowed(struct learner *learner, const float **inputs, int n, struct err *err)
+{
+	int code;
+
+	if (learner->given == learner->floats || !*inputs)
+		return 0;
+	code = reserve(&learner->narrow, (size_t)n * learner->floats, err);
+	if (code)
+		return code;
+	narrow(learner, *inputs, n, learner->narrow.inputs);
+	*inputs = learner->narrow.inputs;
+	return 0;
+}
+
+size_t learner_needs(const struct learner *learner, const float *inputs, int n)
+{
+	size_t needs = learner->floats;
+
+	for (int i = 0; i < n && inputs; i++)
+		for (size_t j = learner->given; j > needs; j--)
+			if (!isnan(inputs[(size_t)i * learner->given + j - 1]))
+				needs = j;
+	return needs;
+}
+
+int learner_widen(struct learner *learner, size_t floats, struct err *err)
+{
+	int code = 0;
+
+	if (learner->config.peers && floats > learner->given)
+		code = err_set(err, ERR_INPUT, "inputs of ranks cannot grow");
+	if (!code)
+		code = store_widen(learner->store, floats, err);
+	if (!code)
+		learner->given = floats;
+	return code;
+}
+
+size_t learner_floats(const struct learner *learner)
+{
+	return learner->floats;
+}
+
+/* From the store; iteration 0: samples as they are. */
+static int fetch(struct learner *learner, const int64_t *ids, int n, uint64_t iteration,
+	float *inputs, union target *labels, struct err *err)
+{
+	const bool wide = learner->given > learner->floats;
+	int code = wide ? reserve(&learner->fetched, (size_t)n * learner->given, err) : 0;
+	float *to = wide ? learner->fetched.inputs : inputs;
+
+	if (!code && iteration)
+		code = store_draw(learner->store, ids, n, iteration, 0, to, labels, err);
+	else if (!code)
+		code = store_fetch(learner->store, ids, n, to, labels, err);
+	if (!code && wide)
+		narrow(learner, to, n, inputs);
+	return code;
+}
+
+int learner_stored(struct learner *learner, const int64_t *ids, int n, float *inputs,
+	union target *labels, struct err *err)
+{
+	return fetch(learner, ids, n, 0, inputs, labels, err);
+}
+
 /* iteration 0: samples as they are */
 static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t iteration, bool all,
 	float *inputs, union target *labels, struct err *err)
@@ -41,10 +133,8 @@ static int bring(struct learner *learner, const int64_t *ids, int n, uint64_t it
 			&(struct learner_batch){learner->store, learner->runner, learner->floats,
 				ids, n, iteration, all, inputs, labels},
 			err);
-	else if (iteration)
-		code = store_draw(learner->store, ids, n, iteration, 0, inputs, labels, err);
 	else
-		code = store_fetch(learner->store, ids, n, inputs, labels, err);
+		code = fetch(learner, ids, n, iteration, inputs, labels, err);
 	if (code)
 		return code;
 	if (!all)
@@ -72,29 +162,12 @@ int learner_fetch_all(struct learner *learner, const int64_t *ids, int n, float 
 	return bring(learner, ids, n, 0, true, inputs, labels, err);
 }
 
-/* Makes room in a buffer of inputs. */
-static int reserve(
-	const struct learner *learner, float **inputs, size_t *room, int n, struct err *err)
-{
-	const size_t floats = (size_t)n * learner->floats;
-	float *more;
-
-	if (floats <= *room)
-		return 0;
-	more = mem_resize(*inputs, floats, sizeof(*more));
-	if (!more)
-		return err_memory(err, "inputs", floats * sizeof(*more));
-	*inputs = more;
-	*room = floats;
-	return 0;
-}
-
 /* A mixture asks about all inputs, and whether one will be asked is not known yet. */
 static int look(struct learner *learner, int kind, const int64_t *ids, int n, const float **inputs,
 	struct err *err)
 {
 	int first = 0, count = n;
-	const int code = reserve(learner, &learner->looked.inputs, &learner->looked.room, n, err);
+	const int code = reserve(&learner->looked, (size_t)n * learner->floats, err);
 
 	if (!learner->parts)
 		runner_reads(learner->runner, n, &first, &count);
@@ -120,11 +193,12 @@ int learner_scaled(struct learner *learner, const float **inputs, int n, struct 
 
 	if (!learner->scale.scaling)
 		return 0;
-	code = reserve(learner, &learner->scale.inputs, &learner->scale.room, n, err);
+	code = reserve(&learner->scale.inputs, (size_t)n * learner->floats, err);
 	if (code)
 		return code;
-	scale_apply(scaling_scale(learner->scale.scaling), *inputs, n, learner->scale.inputs);
-	*inputs = learner->scale.inputs;
+	scale_apply(
+		scaling_scale(learner->scale.scaling), *inputs, n, learner->scale.inputs.inputs);
+	*inputs = learner->scale.inputs.inputs;
 	return 0;
 }
 
@@ -176,6 +250,7 @@ struct part_view learner_view(struct learner *learner)
 		.options = learner->config.options,
 		.engine = learner->engine,
 		.floats = learner->floats,
+		.first = learner->first,
 		.net = learner->net,
 		.runner = learner->runner,
 		.params = learner_weights(learner, LEARNER_INFERENCE),
@@ -197,7 +272,7 @@ int learner_count_inputs(
 
 		for (int i = 0; i < count; i++)
 			learner->room.ids[i] = first + at + i;
-		code = store_fetch(learner->store, learner->room.ids, count, learner->room.inputs,
+		code = learner_stored(learner, learner->room.ids, count, learner->room.inputs,
 			learner->room.labels, err);
 		if (!code)
 			scaling_see(learner->scale.scaling, learner->room.inputs, count);

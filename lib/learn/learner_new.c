@@ -73,12 +73,19 @@ static size_t largest_batch(const struct learner *made)
 								     : made->set.validation_batch);
 }
 
+int learner_make_inputs(struct learner *made, struct err *err)
+{
+	const size_t floats = largest_batch(made) * made->floats;
+
+	made->room.inputs = mem_new(floats, sizeof(float));
+	return made->room.inputs ? 0 : out_of_memory(err, floats);
+}
+
 /* What does not depend on the net. */
 static int make_buffers(struct learner *made, struct err *err)
 {
 	const size_t most = largest_batch(made);
-	bool whole = (made->room.inputs = mem_new(most * made->floats, sizeof(float))) &&
-		     (made->room.losses = mem_new(most, sizeof(float))) &&
+	bool whole = (made->room.losses = mem_new(most, sizeof(float))) &&
 		     (made->room.weights = mem_new(most, sizeof(float))) &&
 		     (made->room.ids = mem_new(most, sizeof(*made->room.ids))) &&
 		     (made->room.labels = mem_new(most, sizeof(*made->room.labels)));
@@ -86,7 +93,7 @@ static int make_buffers(struct learner *made, struct err *err)
 	if (store_prepares(made->store))
 		whole = whole && (made->ahead.ids = mem_new(most, sizeof(*made->ahead.ids))) &&
 			(made->ahead.weights = mem_new(most, sizeof(float)));
-	return whole ? 0 : out_of_memory(err, most * made->floats);
+	return whole ? learner_make_inputs(made, err) : out_of_memory(err, most);
 }
 
 static int make_weights(struct learner *made, const struct options *o, bool init, struct err *err)
@@ -116,8 +123,11 @@ static int make_weights(struct learner *made, const struct options *o, bool init
 /* After all that may be refused. */
 static int make_parts_beside(struct learner *made, const struct options *o, struct err *err)
 {
-	const struct part_view view = {
-		.options = o, .engine = made->engine, .floats = made->floats, .net = made->net};
+	const struct part_view view = {.options = o,
+		.engine = made->engine,
+		.floats = made->floats,
+		.first = made->first,
+		.net = made->net};
 	struct parts_config config;
 	const int code = parts_config(&config, o, err);
 
@@ -282,9 +292,11 @@ static void free_here(struct learner *learner)
 	learner_free_nets(learner);
 	loss_free(learner->loss);
 	mem_free(learner->looked.inputs);
+	mem_free(learner->narrow.inputs);
+	mem_free(learner->fetched.inputs);
 	scaling_free(learner->scale.scaling);
 	scaling_free(learner->target.scaling);
-	mem_free(learner->scale.inputs);
+	mem_free(learner->scale.inputs.inputs);
 	objective_free(learner->objective);
 	pool_free(learner->validation);
 	pool_free(learner->pool);
@@ -323,6 +335,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->store = store;
 	made->floats = (size_t)config->channels * (size_t)config->height * (size_t)config->width;
 	made->set.seed = (uint64_t)options_int64(o, "run.seed");
+	made->first = made->given = made->floats;
 	made->set.batch = options_int(o, "run.batch");
 	made->set.validation_batch = options_int(o, "schedule.validation_batch");
 	made->set.validate_every = options_int64(o, "schedule.validate_every");

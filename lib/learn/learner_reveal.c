@@ -93,7 +93,7 @@ static int foresee_given(struct learner *learner, struct learner_step *step, str
 
 static int store_step(struct learner *learner, struct learner_step *step, struct err *err)
 {
-	return store_add(learner->store, step->inputs, step->labels, step->n, err);
+	return store_add(learner->store, step->given, step->labels, step->n, err);
 }
 
 static int foresee_stored(struct learner *learner, struct learner_step *step, struct err *err)
@@ -201,12 +201,13 @@ static int take_step(struct learner *learner, const float *inputs, const union t
 {
 	struct learner_step step = {.first = store_count(learner->store),
 		.inputs = inputs,
+		.given = inputs,
 		.labels = labels,
 		.n = n,
 		.task = learner_task_due(learner),
 		.late = learner->late,
 		.right = -1};
-	int code = 0;
+	int code = learner_narrowed(learner, &step.inputs, n, err);
 
 	for (size_t i = 0; i < sizeof(stages) / sizeof(*stages) && !code; i++)
 		code = stages[i](learner, &step, err);
@@ -254,13 +255,15 @@ static int reveal(struct learner *learner, const float *inputs, const union targ
 	struct err *err)
 {
 	const int64_t first = store_count(learner->store);
+	const size_t floats = learner_needs(learner, inputs, n);
 	struct learner *former = NULL;
-	int classes = 0, code = learner->target.kind == TARGET_NUMBER
-					? check_numbers(learner, labels, n, err)
-					: check_classes(learner, labels, n, &classes, err);
+	int classes = net_spec(learner->net)->classes;
+	int code = learner->target.kind == TARGET_NUMBER
+			   ? check_numbers(learner, labels, n, err)
+			   : check_classes(learner, labels, n, &classes, err);
 
-	if (!code && classes > net_spec(learner->net)->classes)
-		code = learner_grow(learner, classes, &former, err);
+	if (!code && (classes > net_spec(learner->net)->classes || floats > learner->floats))
+		code = learner_grow(learner, classes, floats, &former, err);
 	if (!code)
 		code = take_step(learner, inputs, labels, n, err);
 	/* What the store has taken needs its class, whatever failed later. */

@@ -60,7 +60,30 @@ static void classes_state(struct learner *learner, struct state *state)
 
 	state_int(state, "classes", &classes);
 	if (!state_failed(state) && classes != net_spec(learner->net)->classes &&
-		learner_resize(learner, classes, &err))
+		learner_resize(learner, classes, learner->floats, &err))
+		state_refuse(state, err.code, "%s", err.message);
+}
+
+/* Likewise its inputs; states of nets whose inputs never grew do not have it. */
+static void inputs_state(struct learner *learner, struct state *state)
+{
+	int64_t floats = state_reading(state) ? (int64_t)learner->first : (int64_t)learner->floats;
+	struct err err;
+
+	if (learner->config.peers)
+		return;
+	if (state_reading(state) ? state_next_is(state, "inputs")
+				 : learner->floats > learner->first) {
+		state_enter(state, "inputs");
+		state_int64(state, "floats", &floats);
+		state_leave(state);
+	}
+	if (state_failed(state) || floats == (int64_t)learner->floats)
+		return;
+	if (floats < (int64_t)learner->first || floats > (int64_t)learner->given)
+		state_refuse(state, ERR_FORMAT, "has %lld inputs, and rows have %zu",
+			(long long)floats, learner->given);
+	else if (learner_resize(learner, net_spec(learner->net)->classes, (size_t)floats, &err))
 		state_refuse(state, err.code, "%s", err.message);
 }
 
@@ -109,6 +132,7 @@ void learner_state_here(void *object, struct state *state)
 	state_enter(state, "learner");
 	if (learner->config.classes_most)
 		classes_state(learner, state);
+	inputs_state(learner, state);
 	state_same(state, "arch", net_spec(learner->net)->arch);
 	if (net_spec(learner->net)->maker)
 		tensors_state(learner->net, state);

@@ -48,6 +48,22 @@ int scaling_new(struct scaling **scaling, size_t floats, struct err *err)
 	return err_memory(err, "the scale of inputs", 4 * floats * sizeof(double));
 }
 
+int scaling_copy(
+	struct scaling **scaling, const struct scaling *other, size_t floats, struct err *err)
+{
+	const size_t count = floats < other->scale.floats ? floats : other->scale.floats;
+	const int code = scaling_new(scaling, floats, err);
+
+	if (code)
+		return code;
+	memcpy((*scaling)->scale.mean, other->scale.mean, count * sizeof(float));
+	memcpy((*scaling)->scale.factor, other->scale.factor, count * sizeof(float));
+	memcpy((*scaling)->mean, other->mean, count * sizeof(double));
+	memcpy((*scaling)->squares, other->squares, count * sizeof(double));
+	memcpy((*scaling)->seen, other->seen, count * sizeof(*other->seen));
+	return 0;
+}
+
 void scaling_free(struct scaling *scaling)
 {
 	if (!scaling)

@@ -33,6 +33,9 @@ struct scaling;
 
 /* For inputs of this many floats. */
 int scaling_new(struct scaling **scaling, size_t floats, struct err *err);
+/* A copy for inputs of this many floats: the first ones of the other, or new ones behind them. */
+int scaling_copy(
+	struct scaling **scaling, const struct scaling *other, size_t floats, struct err *err);
 void scaling_free(struct scaling *scaling);
 
 /* Counts revealed samples. */

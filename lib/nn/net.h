@@ -69,7 +69,8 @@ bool net_ends_dense(const struct net *net);
 
 /*
  * Whether a net for more classes has all that this one has: the same tensors, which may be larger
- * in their first dimension. ERR_INPUT names the first that differs.
+ * in their first dimension, with more inputs in their second. ERR_INPUT names the first that
+ * differs.
  */
 int net_grows_into(const struct net *net, const struct net *larger, struct err *err);
 

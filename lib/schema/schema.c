@@ -1,5 +1,5 @@
 /*
- * Columns in order, then the spare inputs. Everything learned is also in a list, newest last, so
+ * Columns in order, then the spare inputs, then late columns. Everything learned is also in a list, newest last, so
  * that it can be undone.
  *
  * Invariant: a vocabulary never has more values than its column has inputs.
@@ -23,14 +23,17 @@ const struct option_row schema_options[] = {
 	{"schema", "words", OPTION_INT, "256", "[1, 65536]",
 		"inputs per text field, into which its words are hashed"},
 	{"schema", "spare", OPTION_INT, "0", "[0, 65536]",
-		"inputs reserved for fields that appear later"},
+		"inputs reserved for fields that appear later, before new ones are added"},
+	{"schema", "grow", OPTION_INT, "4096", "[0, 1048576]",
+		"inputs that may be added for fields that appear later; 0 ignores such fields"},
 	{NULL},
 };
 
 struct schema_sizes schema_sizes(const struct options *options)
 {
 	return (struct schema_sizes){options_int(options, "schema.slots"),
-		options_int(options, "schema.words"), options_int(options, "schema.spare")};
+		options_int(options, "schema.words"), options_int(options, "schema.spare"),
+		options_int(options, "schema.grow")};
 }
 
 int schema_new(struct schema **schema, const struct schema_sizes *sizes, struct err *err)
@@ -108,14 +111,26 @@ int schema_leave_out(
 	return 0;
 }
 
-int schema_end(struct schema *schema, struct err *err)
+void schema_set_late(struct schema *schema)
 {
-	size_t at = 0;
+	schema->columns[schema->count - 1].late = true;
+}
 
+/* Names move as others are added. */
+static void find_names(struct schema *schema)
+{
+	for (int i = 0; i < schema->count; i++)
+		schema->columns[i].name = name_list_at(&schema->names.names, (size_t)i);
+}
+
+/* Gives columns their places, from `at` on; returns where they end. */
+static size_t lay_out(struct schema *schema, bool late, size_t at)
+{
 	for (int i = 0; i < schema->count; i++) {
 		struct schema_column *column = schema->columns + i;
 
-		column->name = name_list_at(&schema->names.names, (size_t)i);
+		if (column->late != late)
+			continue;
 		column->at = at;
 		if (column->kind == SCHEMA_TEXT)
 			column->inputs = (size_t)schema->sizes.words;
@@ -125,17 +140,36 @@ int schema_end(struct schema *schema, struct err *err)
 			column->inputs = (size_t)schema->sizes.slots;
 		at += column->inputs;
 	}
+	return at;
+}
+
+int schema_end(struct schema *schema, struct err *err)
+{
+	const size_t at = lay_out(schema, false, 0);
+
+	find_names(schema);
 	schema->spare_at = at;
-	schema->floats = at + (size_t)schema->sizes.spare;
+	schema->first = at + (size_t)schema->sizes.spare;
+	schema->floats = lay_out(schema, true, schema->first);
 	if (at < 1 || schema->floats > SCHEMA_FLOATS)
 		return err_set(err, ERR_INPUT, "its columns make %zu inputs%s", schema->floats,
 			at ? "; schema.slots and schema.words make them fewer" : "");
 	return 0;
 }
 
-int schema_spare(const struct schema *schema)
+int schema_limit(const struct schema *schema)
 {
-	return schema->sizes.spare;
+	return schema->sizes.grow;
+}
+
+size_t schema_first_floats(const struct schema *schema)
+{
+	return schema->first;
+}
+
+void schema_stop_growing(struct schema *schema)
+{
+	schema->sizes.grow = 0;
 }
 
 size_t schema_floats(const struct schema *schema)
@@ -287,10 +321,11 @@ static void put_category(
 }
 
 int schema_put(const struct schema *schema, int column, const struct schema_value *value,
-	float *input, struct err *err)
+	float *input, size_t floats, struct err *err)
 {
 	const struct schema_column *at = schema->columns + column;
-	float *inputs = input + at->at;
+	const bool fits = at->at + at->inputs <= floats;
+	float *inputs = input + (fits ? at->at : 0);
 	char word[SCHEMA_WORD + 1];
 
 	if ((value->is == SCHEMA_MISSING && !is_word_after_all(at, value)) ||
@@ -300,10 +335,13 @@ int schema_put(const struct schema *schema, int column, const struct schema_valu
 		double number;
 		const int code = number_of(at, value, &number, err);
 
-		*inputs = (float)number;
+		if (fits)
+			*inputs = (float)number;
 		return code;
 	}
-	*inputs = 0; /* an open one is NAN while it is blank */
+	if (!fits)
+		return 0;
+	memset(inputs, 0, at->inputs * sizeof(*inputs)); /* NANs of an open or a late one */
 	if (at->kind == SCHEMA_TEXT && value->words) {
 		schema_put_text(at, value->words, value->size, inputs);
 	} else {
@@ -317,10 +355,12 @@ int schema_put(const struct schema *schema, int column, const struct schema_valu
 	return 0;
 }
 
-void schema_blank(const struct schema *schema, float *input)
+void schema_blank(const struct schema *schema, float *input, size_t floats)
 {
-	memset(input, 0, schema->floats * sizeof(*input));
-	for (int i = 0; i < schema->count; i++)
+	memset(input, 0, schema->first * sizeof(*input));
+	for (size_t i = schema->first; i < floats; i++)
+		input[i] = NAN;
+	for (int i = 0; i < schema->count && !schema->columns[i].late; i++)
 		if (schema->columns[i].opened || schema->columns[i].kind == SCHEMA_NUMBER)
 			input[schema->columns[i].at] = NAN;
 }
@@ -366,30 +406,80 @@ void schema_ignore(struct schema *schema, const char *name)
 		vocabulary_number(&schema->ignored_fields, word, size, NULL);
 }
 
+/* A late column's place is behind all others. */
+static int add_late(struct schema *schema, const char *name, enum schema_kind kind, struct err *err)
+{
+	int code = schema_add(schema, name, strlen(name), kind, false, err);
+
+	if (code)
+		return code;
+	schema_set_late(schema);
+	find_names(schema);
+	schema->floats = lay_out(schema, true, schema->first);
+	return 0;
+}
+
+static void drop_late(struct schema *schema)
+{
+	vocabulary_release(&schema->columns[--schema->count].values);
+	vocabulary_drop_last(&schema->names);
+	schema->floats = lay_out(schema, true, schema->first);
+}
+
+/* Grows by a column for the field, if it may. */
+static int learn_column(
+	struct schema *schema, const char *name, const struct schema_value *value, struct err *err)
+{
+	const size_t most = schema->first + (size_t)schema->sizes.grow;
+	int code;
+
+	if (!schema->sizes.grow || schema->count == SCHEMA_COLUMNS)
+		return 0;
+	code = add_late(schema, name, schema_kind_of(value), err);
+	if (code)
+		return code;
+	if (schema->floats <= (most < SCHEMA_FLOATS ? most : SCHEMA_FLOATS)) {
+		code = take_down(schema, LEARNED_COLUMN, schema->count - 1, err);
+		if (!code)
+			return schema_learn(schema, schema->count - 1, value, err);
+	}
+	drop_late(schema);
+	return code;
+}
+
 int schema_learn_new(
 	struct schema *schema, const char *name, const struct schema_value *value, struct err *err)
 {
 	const struct addition addition = {LEARNED_FIELD, -1};
+	const int column = schema_find(schema, name, strlen(name));
 	char word[SCHEMA_WORD + 1];
 	int code = 0;
 
 	if (value->is == SCHEMA_MISSING)
 		return 0;
+	if (column >= 0)
+		return schema_learn(schema, column, value, err);
 	if (schema_kind_of(value) != SCHEMA_TEXT)
 		code = learn_word(schema, &schema->spare, (size_t)schema->sizes.spare, word,
 			spare_word(name, value, word), &addition, err);
-	if (!code && spare_slot(schema, name, value) < 0)
+	if (code || spare_slot(schema, name, value) >= 0)
+		return code;
+	code = learn_column(schema, name, value, err);
+	if (!code && schema_find(schema, name, strlen(name)) < 0)
 		schema_ignore(schema, name);
 	return code;
 }
 
 bool schema_put_new(const struct schema *schema, const char *name, const struct schema_value *value,
-	float *input)
+	float *input, size_t floats)
 {
+	const int column = schema_find(schema, name, strlen(name));
 	int64_t slot;
 
 	if (value->is == SCHEMA_MISSING)
 		return true;
+	if (column >= 0)
+		return !schema_put(schema, column, value, input, floats, NULL);
 	slot = spare_slot(schema, name, value);
 	if (slot >= 0)
 		input[schema->spare_at + (size_t)slot] =
@@ -422,6 +512,8 @@ void schema_back(struct schema *schema, size_t mark)
 
 		if (last->what == LEARNED_KIND)
 			schema->columns[last->column].kind = SCHEMA_OPEN;
+		else if (last->what == LEARNED_COLUMN)
+			drop_late(schema);
 		else
 			vocabulary_drop_last(last->what == LEARNED_FIELD
 						     ? &schema->spare

@@ -1,7 +1,6 @@
 /*
  * A schema defines how a row of named values becomes floats, the input of a net. It is a value:
- * it can be made from a row, from a table or by hand, written as JSON and read back. The number
- * of floats is fixed once it is made.
+ * it can be made from a row, from a table or by hand, written as JSON and read back.
  *
  *	number    one input. Missing: NAN, which a model that scales takes as the mean
  *	category  `slots` inputs, one for each value in the order of first appearance; once
@@ -12,8 +11,13 @@
  *	          value makes it a number (in its first input) or a category. Missing: NAN
  *	          in the first input, whatever it becomes
  *	spare     inputs for fields without a column: one for each field with a number, one
- *	          for each value of others, in the order of first appearance. When all are
- *	          used, new fields are ignored; their number and names are recorded
+ *	          for each value of others, in the order of first appearance
+ *
+ * It grows: a field without a column or a spare input gets a column when its first value comes,
+ * with inputs behind all others. Such late columns may add up to `grow` inputs; beyond that new
+ * fields are ignored, and their number and names recorded. A late column's missing value is NAN in
+ * all of its inputs. So an input of a smaller schema, with NANs behind it, is the input that the
+ * grown one makes of the same row. Writing an input of fewer floats leaves out the last columns.
  *
  * Learning records what is new about a row: values of categories, the kind of an open column, new
  * fields. Encoding changes nothing: an unseen value is all 0 while its column has free slots. So
@@ -81,13 +85,14 @@ struct schema_column {
 	bool opened;              /* it was created open */
 	bool commas;              /* of a number: accepts 12,5 */
 	bool lax;                 /* of a number: words are missing values, not errors */
+	bool late;                /* it came after the first row */
 	size_t at, inputs;        /* its first float, and their number */
 	struct vocabulary values; /* of a category, in the order of their slots */
 };
 
-/* The number of inputs of a category, of a text, and of all new fields together. */
+/* The number of inputs of a category, of a text, reserved for new fields, added for new fields. */
 struct schema_sizes {
-	int slots, words, spare;
+	int slots, words, spare, grow;
 };
 extern const struct option_row schema_options[];
 struct schema_sizes schema_sizes(const struct options *options);
@@ -99,15 +104,18 @@ int schema_new(struct schema **schema, const struct schema_sizes *sizes, struct 
 void schema_free(struct schema *schema);
 int schema_add(struct schema *schema, const char *name, size_t size, enum schema_kind kind,
 	bool opened, struct err *err);
-/* Sets how numbers of the last added column are read. */
+/* Sets how numbers of the last added column are read; that it came late. */
 void schema_read_numbers(struct schema *schema, bool commas, bool lax);
+void schema_set_late(struct schema *schema);
 /* A column that is not an input: the label, or other fields to skip. */
 int schema_leave_out(
 	struct schema *schema, const char *name, size_t size, bool label, struct err *err);
 int schema_end(struct schema *schema, struct err *err);
 
 size_t schema_floats(const struct schema *schema);
-int schema_spare(const struct schema *schema); /* inputs for new fields */
+size_t schema_first_floats(const struct schema *schema); /* without late columns */
+void schema_stop_growing(struct schema *schema);         /* new fields are ignored from now on */
+int schema_limit(const struct schema *schema);           /* inputs that late columns may add */
 int schema_count(const struct schema *schema);
 const struct schema_column *schema_column(const struct schema *schema, int i);
 const char *schema_label(const struct schema *schema); /* NULL: unknown */
@@ -116,23 +124,24 @@ const char *schema_label(const struct schema *schema); /* NULL: unknown */
 enum { SCHEMA_NEW_FIELD = -1, SCHEMA_LEFT_OUT = -2 };
 int schema_find(const struct schema *schema, const char *name, size_t size);
 
-/* Fills an input with missing values. */
-void schema_blank(const struct schema *schema, float *input);
+/* Fills an input of this many floats with missing values. */
+void schema_blank(const struct schema *schema, float *input, size_t floats);
 
 /*
- * Learns a column's value, or writes it to an input that is blank there. A word in a number
+ * Learns a column's value, or writes it to an input that is blank there, of at least
+ * schema_first_floats floats: a column that it has no room for is left out. A word in a number
  * column is ERR_INPUT unless the column is lax: `column age: "old" is not a number`.
  */
 int schema_learn(
 	struct schema *schema, int column, const struct schema_value *value, struct err *err);
 int schema_put(const struct schema *schema, int column, const struct schema_value *value,
-	float *input, struct err *err);
+	float *input, size_t floats, struct err *err);
 
 /* The same for a field without a column; false: it is skipped. */
 int schema_learn_new(
 	struct schema *schema, const char *name, const struct schema_value *value, struct err *err);
 bool schema_put_new(const struct schema *schema, const char *name, const struct schema_value *value,
-	float *input);
+	float *input, size_t floats);
 
 /*
  * Values of ignored fields over all learned rows: how many, and the names of the fields, in the
@@ -163,13 +172,15 @@ int schema_of_row(struct schema **schema, const struct schema_sizes *sizes,
 	const struct jvalue *row, struct err *err);
 int schema_learn_row(struct schema *schema, const struct jvalue *row, struct err *err);
 int schema_encode_row(const struct schema *schema, const struct jvalue *row, float *input,
-	int *added, struct err *err);
+	size_t floats, int *added, struct err *err);
 
 /*
- * The schema as JSON. Reading also accepts handwritten ones, {"columns": [{"name": "age", "kind":
- * "number"}]}: omitted sizes are taken from `sizes`. `where` begins error messages.
+ * The schema as JSON, for inputs of this many floats. Reading also accepts handwritten ones,
+ * {"columns": [{"name": "age", "kind": "number"}]}: omitted sizes are taken from `sizes`. `where`
+ * begins error messages.
  */
-void schema_write(const struct schema *schema, struct jwriter *json, const char *name);
+void schema_write(
+	const struct schema *schema, size_t floats, struct jwriter *json, const char *name);
 int schema_read(struct schema **schema, const struct schema_sizes *sizes,
 	const struct jvalue *value, const char *where, struct err *err);
 int schema_parse(struct schema **schema, const struct schema_sizes *sizes, const char *json,

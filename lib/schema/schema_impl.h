@@ -6,8 +6,8 @@
 
 #include "schema/schema.h"
 
-/* One learned item: a value of a column, its kind, or a field of the spare inputs. */
-enum learned { LEARNED_VALUE, LEARNED_KIND, LEARNED_FIELD };
+/* One learned item: a value of a column, its kind, a field of the spare inputs, or a column. */
+enum learned { LEARNED_VALUE, LEARNED_KIND, LEARNED_FIELD, LEARNED_COLUMN };
 struct addition {
 	enum learned what;
 	int column;
@@ -22,7 +22,7 @@ struct schema {
 	struct vocabulary left_out; /* columns that are not inputs */
 	int64_t label;              /* index of the label among these; -1: none */
 	struct vocabulary spare;
-	size_t spare_at, floats; /* after schema_end */
+	size_t spare_at, first, floats; /* after schema_end; first: without late columns */
 	struct addition *additions;
 	size_t additions_count, additions_room;
 	uint64_t serial;

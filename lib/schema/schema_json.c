@@ -4,7 +4,7 @@
  *  {"name": "city", "kind": "category", "values": ["Rome", "Oslo"]}]}
  *
  * A column of numbers may have "commas" (12,5 is a number) and "lax" (words are missing), both
- * true.
+ * true. One that came after the first row has "late"; then the format is 2.
  *
  * What comes back is checked as if it came from a stranger: it may.
  */
@@ -12,7 +12,18 @@
 
 #include "schema/schema_impl.h"
 
-enum { FORMAT = 1, SIZE_MOST = 65536 };
+enum { FORMAT = 1, FORMAT_LATE = 2, SIZE_MOST = 65536 };
+
+/* Whether inputs of this many floats have the column. */
+static bool within(const struct schema_column *column, size_t floats)
+{
+	return !column->late || column->at + column->inputs <= floats;
+}
+
+static bool any_late(const struct schema *schema, size_t floats)
+{
+	return schema->count && schema->columns[schema->count - 1].late && floats > schema->first;
+}
 
 static void write_words(struct jwriter *json, const char *name, const struct vocabulary *words)
 {
@@ -22,10 +33,11 @@ static void write_words(struct jwriter *json, const char *name, const struct voc
 	jwriter_end(json);
 }
 
-void schema_write(const struct schema *schema, struct jwriter *json, const char *name)
+void schema_write(
+	const struct schema *schema, size_t floats, struct jwriter *json, const char *name)
 {
 	jwriter_table(json, name);
-	jwriter_whole(json, "format", FORMAT);
+	jwriter_whole(json, "format", any_late(schema, floats) ? FORMAT_LATE : FORMAT);
 	jwriter_whole(json, "slots", schema->sizes.slots);
 	jwriter_whole(json, "words", schema->sizes.words);
 	jwriter_whole(json, "spare", schema->sizes.spare);
@@ -39,6 +51,8 @@ void schema_write(const struct schema *schema, struct jwriter *json, const char 
 	for (int i = 0; i < schema->count; i++) {
 		const struct schema_column *column = schema->columns + i;
 
+		if (!within(column, floats))
+			continue;
 		jwriter_table(json, NULL);
 		jwriter_text(json, "name", column->name);
 		jwriter_text(json, "kind", schema_kinds[column->kind]);
@@ -48,6 +62,8 @@ void schema_write(const struct schema *schema, struct jwriter *json, const char 
 			jwriter_truth(json, "commas", true);
 		if (column->lax)
 			jwriter_truth(json, "lax", true);
+		if (column->late)
+			jwriter_truth(json, "late", true);
 		if (column->kind == SCHEMA_CATEGORY)
 			write_words(json, "values", &column->values);
 		jwriter_end(json);
@@ -102,12 +118,13 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 {
 	const char *name = jvalue_text(jvalue_find(table, "name"));
 	const char *kind = jvalue_text(jvalue_find(table, "kind"));
-	bool opened = false, commas = false, lax = false;
+	bool opened = false, commas = false, lax = false, late = false;
 	int k = 0, code;
 
 	jvalue_truth(jvalue_find(table, "opened"), &opened);
 	jvalue_truth(jvalue_find(table, "commas"), &commas);
 	jvalue_truth(jvalue_find(table, "lax"), &lax);
+	jvalue_truth(jvalue_find(table, "late"), &late);
 	while (kind && schema_kinds[k] && strcmp(schema_kinds[k], kind) != 0)
 		k++;
 	if (!name)
@@ -118,6 +135,10 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 	code = schema_add(schema, name, strlen(name), (enum schema_kind)k, opened, err);
 	if (!code && k == SCHEMA_NUMBER)
 		schema_read_numbers(schema, commas, lax);
+	if (!code && late)
+		schema_set_late(schema);
+	else if (!code && schema->count > 1 && schema->columns[schema->count - 2].late)
+		code = err_set(err, ERR_FORMAT, "column %s: follows a late one and is none", name);
 	return code;
 }
 
@@ -165,8 +186,8 @@ static int fill(struct schema *schema, const struct jvalue *value, struct err *e
 
 	if (jvalue_kind(value) != JVALUE_TABLE || jvalue_kind(columns) != JVALUE_LIST)
 		return err_set(err, ERR_FORMAT, "has no list of columns");
-	if (jvalue_find(value, "format") &&
-		(!jvalue_whole(jvalue_find(value, "format"), &format) || format != FORMAT))
+	if (jvalue_find(value, "format") && (!jvalue_whole(jvalue_find(value, "format"), &format) ||
+						    format < FORMAT || format > FORMAT_LATE))
 		return err_set(err, ERR_FORMAT, "is of a format that this version does not know");
 	code = read_size(value, "slots", 1, &schema->sizes.slots, err);
 	if (!code)

@@ -122,7 +122,7 @@ int schema_learn_row(struct schema *schema, const struct jvalue *row, struct err
 }
 
 static int encode_row(const struct schema *schema, const struct jvalue *row, float *input,
-	int *added, struct err *err)
+	size_t floats, int *added, struct err *err)
 {
 	struct schema_value value;
 	const struct jvalue *from;
@@ -130,7 +130,7 @@ static int encode_row(const struct schema *schema, const struct jvalue *row, flo
 	void *at = NULL;
 	int code = check_row(row, err), known = 0, without = 0;
 
-	schema_blank(schema, input);
+	schema_blank(schema, input, floats);
 	while (!code && jvalue_next(row, &at, &name, &from)) {
 		const int column = schema_find(schema, name, strlen(name));
 
@@ -139,9 +139,9 @@ static int encode_row(const struct schema *schema, const struct jvalue *row, flo
 			continue;
 		code = field_value(name, from, &value, err);
 		if (!code && column >= 0)
-			code = schema_put(schema, column, &value, input, err);
+			code = schema_put(schema, column, &value, input, floats, err);
 		else if (!code)
-			without += !schema_put_new(schema, name, &value, input);
+			without += !schema_put_new(schema, name, &value, input, floats);
 	}
 	if (!code && !known && !schema->sizes.spare)
 		code = refuse_strange(schema, err);
@@ -151,14 +151,14 @@ static int encode_row(const struct schema *schema, const struct jvalue *row, flo
 }
 
 int schema_encode_row(const struct schema *schema, const struct jvalue *row, float *input,
-	int *added, struct err *err)
+	size_t floats, int *added, struct err *err)
 {
 	/* What a schema says does not change here; its lock is no part of that. */
 	pthread_mutex_t *lock = &((struct schema *)(uintptr_t)schema)->lock;
 	int code;
 
 	pthread_mutex_lock(lock);
-	code = encode_row(schema, row, input, added, err);
+	code = encode_row(schema, row, input, floats, added, err);
 	pthread_mutex_unlock(lock);
 	return code;
 }

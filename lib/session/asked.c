@@ -17,6 +17,7 @@
 #include "nn/weights/weights_file.h"
 #include "session/checkpoint.h"
 #include "session/config.h"
+#include "schema/schema.h"
 #include "session/shape.h"
 
 enum { MICRO_BATCH = 32 };
@@ -79,12 +80,22 @@ static int shape_of(const struct asked *made, const char *folder, const struct w
 static int make_learner(
 	struct asked *made, const char *folder, const struct weights *weights, struct err *err)
 {
+	const size_t floats = spec_floats(net_spec(weights->net));
 	struct learner_config config;
+	struct schema *schema = NULL;
 	int code = shape_of(made, folder, weights, &config, err);
 
 	if (!code)
-		code = store_elsewhere(&made->store, spec_floats(net_spec(weights->net)), err);
-	return code ? code : learner_new(&made->learner, &config, made->store, err);
+		code = schema_of_weights(&schema, weights->schema, floats, folder, err);
+	/* Its inputs may have grown: the checkpoint says to what. */
+	if (!code && schema)
+		config.channels = (int)schema_first_floats(schema);
+	schema_free(schema);
+	if (!code)
+		code = store_elsewhere(&made->store, floats, err);
+	if (!code)
+		code = learner_new(&made->learner, &config, made->store, err);
+	return code ? code : learner_widen(made->learner, floats, err);
 }
 
 /* Names of classes and what rows become are those of the weights: both must be of one moment. */

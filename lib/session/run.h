@@ -130,7 +130,8 @@ struct run {
 	struct schema *schema; /* of rows with names; NULL: inputs are plain numbers */
 	bool schema_kept;      /* the folder has it, as of schema_serial */
 	uint64_t schema_serial;
-	size_t ignored_told; /* ignored fields already reported */
+	size_t ignored_told; /* ignored fields already reported, */
+	int columns_told;    /* ... and columns */
 
 	struct store *store;
 	struct learner *learner;

@@ -333,7 +333,7 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 		return err_memory(err, "names of classes", (size_t)run->classes * sizeof(*names));
 	learner_report(run->learner, &now);
 	if (run->schema)
-		schema_write(run->schema, &json, NULL);
+		schema_write(run->schema, learner_floats(run->learner), &json, NULL);
 	else if (run->driver->schema)
 		run->driver->schema(run, &json);
 	code = weights_save(path,

@@ -25,6 +25,7 @@ int run_schema_open(struct run *run, struct err *err)
 		code = schema_open(&run->schema, path, &sizes, err);
 		run->schema_kept = !code;
 		run->schema_serial = code ? 0 : schema_serial(run->schema);
+		run->columns_told = code ? 0 : schema_count(run->schema);
 	} else {
 		code = schema_from(&run->schema, run->config.options, err);
 	}
@@ -38,14 +39,29 @@ static void tell_ignored(struct run *run)
 	const char *name;
 
 	while ((name = schema_ignored_field(run->schema, run->ignored_told))) {
-		const int spare = schema_spare(run->schema);
-
 		run->ignored_told++;
 		log_write(&run->config.log, LOG_WARN,
-			"field %s: is ignored: the first row did not have it, and %s. To learn "
-			"from it, begin anew with a larger schema.spare",
-			name,
-			spare ? "no spare input is left for it" : "there are no spare inputs");
+			"field %s: is ignored: the first row did not have it, and %s", name,
+			schema_limit(run->schema)
+				? "schema.grow allows no more inputs; set it higher and go on"
+				: "inputs cannot grow here (schema.grow = 0, model.scale = off, or "
+				  "ranks)");
+	}
+}
+
+/* Each new column is reported once, while there are not too many. */
+static void tell_new(struct run *run)
+{
+	const int count = schema_count(run->schema);
+
+	for (; run->columns_told < count; run->columns_told++) {
+		const struct schema_column *column = schema_column(run->schema, run->columns_told);
+
+		if (column->late && run->columns_told < SCHEMA_IGNORED)
+			log_write(&run->config.log, LOG_NOTE,
+				"field %s: is new, a %s; %zu input%s added for it", column->name,
+				schema_kinds[column->kind], column->inputs,
+				column->inputs == 1 ? "" : "s");
 	}
 }
 
@@ -55,8 +71,10 @@ int run_schema_keep(struct run *run, struct err *err)
 	struct jwriter json = {.out = &words};
 	int code = 0;
 
-	if (run->schema)
+	if (run->schema) {
 		tell_ignored(run);
+		tell_new(run);
+	}
 	if (!run->schema || !run->config.folder ||
 		(run->schema_kept && run->schema_serial == schema_serial(run->schema)))
 		return 0;
@@ -64,7 +82,7 @@ int run_schema_keep(struct run *run, struct err *err)
 		code = run_folder_check(run, err);
 	if (code)
 		return code;
-	schema_write(run->schema, &json, NULL);
+	schema_write(run->schema, schema_floats(run->schema), &json, NULL);
 	text_add(&words, "\n");
 	code = run_folder_write(run, "schema.json", &words, err);
 	if (code)

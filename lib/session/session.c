@@ -157,13 +157,15 @@ void session_decoded(struct session *s, size_t learned, int code)
 /* Acts on the group, behind which there is an input, and makes it the first of the next. */
 static int act_before_input(struct session *s, struct err *err)
 {
-	const size_t bytes = s->run.floats * sizeof(*s->pending);
-	float *pending = s->pending + (s->training ? s->run.floats : 0);
+	const size_t place = s->training;
 	int code;
 
-	memcpy(pending, session_room(s), bytes);
+	memcpy(s->pending + place * s->run.floats, session_room(s),
+		s->run.floats * sizeof(*s->pending));
 	code = act(s, err);
-	memcpy(s->group.inputs, pending, bytes);
+	/* Inputs may have grown meanwhile. */
+	memcpy(s->group.inputs, s->pending + place * s->run.floats,
+		s->run.floats * sizeof(*s->pending));
 	return code;
 }
 

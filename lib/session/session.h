@@ -159,6 +159,17 @@ bool session_learns(const struct session *session); /* there is a learner */
 int session_begin(struct session *session, struct err *err);
 
 /*
+ * Gives inputs more floats, for a schema that has grown. Inputs that are there have NAN in the new
+ * places; the net grows when the first of them has its label. session_wide returns whether the
+ * schema has grown beyond the inputs.
+ */
+int session_widen(struct session *session, size_t floats, struct err *err);
+bool session_wide(const struct session *session);
+
+/* Where inputs cannot grow, the schema must not: for an owner that sets the schema itself. */
+void session_limit_schema(struct session *session);
+
+/*
  * session_room is where the next input may be written to avoid a copy. To encode a row, and let
  * the schema learn from it, lock the schema with session_decode, then call session_decoded with
  * the resulting code. A nonzero code undoes what the schema learned.

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "schema/schema.h"
@@ -113,7 +114,7 @@ int session_find_shape(struct session *s, struct err *err)
 	if (!code && !s->learner.channels)
 		code = find_in_folder(s, err);
 	if (!code && s->run.schema)
-		s->learner.channels = (int)schema_floats(s->run.schema);
+		s->learner.channels = (int)schema_first_floats(s->run.schema);
 	return code;
 }
 
@@ -141,7 +142,7 @@ int session_set_shape(struct session *s, size_t floats, struct schema *schema, s
 	int code;
 
 	if (schema)
-		floats = schema_floats(schema);
+		floats = schema_first_floats(schema);
 	code = check_shown(floats, &why);
 	config.channels = (int)floats;
 	if (!code)
@@ -231,6 +232,54 @@ static int make_buffers(struct session *s, struct err *err)
 	return code;
 }
 
+/* Rows in a buffer of `room` rows, with NANs behind them; the last comes first, for they overlap. */
+static void spread(float *rows, int room, size_t from, size_t to)
+{
+	for (size_t i = (size_t)room; i-- > 0;) {
+		memmove(rows + i * to, rows + i * from, from * sizeof(*rows));
+		for (size_t k = from; k < to; k++)
+			rows[i * to + k] = NAN;
+	}
+}
+
+bool session_wide(const struct session *s)
+{
+	return s->run.schema && session_learns(s) && schema_floats(s->run.schema) > s->run.floats;
+}
+
+/* New inputs are missing in old samples, and only a model that scales knows what that is. */
+void session_limit_schema(struct session *s)
+{
+	if (s->run.schema && (!learner_scale(s->run.learner) || s->run.config.peers))
+		schema_stop_growing(s->run.schema);
+}
+
+/* Memory first, so that a failure changes nothing. */
+int session_widen(struct session *s, size_t floats, struct err *err)
+{
+	const struct {
+		float **rows;
+		int room;
+	} buffers[] = {{&s->group.inputs, s->group.inputs ? s->group.most : 0},
+		{&s->step.inputs, s->step.room}, {&s->pending, s->pending ? 2 : 0}};
+	const size_t from = s->run.floats;
+	int code = 0;
+
+	for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers) && !code; i++)
+		if (buffers[i].room &&
+			!grow((void **)buffers[i].rows, buffers[i].room, floats * sizeof(float)))
+			code = err_memory(
+				err, "events", (size_t)buffers[i].room * floats * sizeof(float));
+	if (!code)
+		code = learner_widen(s->run.learner, floats, err);
+	if (code)
+		return code;
+	for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
+		spread(*buffers[i].rows, buffers[i].room, from, floats);
+	s->run.floats = floats;
+	return 0;
+}
+
 static int make_learner(struct session *s, struct err *err)
 {
 	const struct learner_config *c = &s->learner;
@@ -257,6 +306,9 @@ int session_make(struct session *s, struct err *err)
 	if (s->journal && s->config.per_step)
 		journal_bound(s->journal, s->config.waiting, s->config.remember);
 	code = make_buffers(s, err);
+	session_limit_schema(s);
+	if (!code && session_wide(s))
+		code = session_widen(s, schema_floats(s->run.schema), err);
 	return code ? code : run_begin(&s->run, err);
 }
 

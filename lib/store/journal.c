@@ -4,6 +4,8 @@
  */
 #include "store/journal.h"
 
+#include <math.h>
+
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "store/journal_impl.h"
@@ -22,12 +24,49 @@ static const struct lmdb_table list[] = {
 
 static const char magic[8] = "retain-j";
 
+static size_t shortest(const struct journal *journal)
+{
+	return (size_t)journal->header.floats * sizeof(float);
+}
+
+size_t journal_stored(const struct journal *journal, const void *input)
+{
+	const float *numbers = input;
+	const size_t least = (size_t)journal->header.floats;
+	size_t count = journal->input / sizeof(float);
+
+	while (count > least && isnan(numbers[count - 1]))
+		count--;
+	return count * sizeof(float);
+}
+
+bool journal_fits(const struct journal *journal, size_t record, size_t behind, size_t *stored)
+{
+	*stored = record > behind ? record - behind : 0;
+	return *stored >= shortest(journal) && *stored <= journal->input &&
+	       *stored % sizeof(float) == 0;
+}
+
+void journal_fill(const struct journal *journal, const void *record, size_t stored, void *input)
+{
+	float *numbers = input;
+
+	memcpy(input, record, stored);
+	for (size_t i = stored / sizeof(float); i < journal->input / sizeof(float); i++)
+		numbers[i] = NAN;
+}
+
+void journal_widen(struct journal *journal, size_t floats)
+{
+	journal->input = floats * sizeof(float);
+}
+
 uint32_t journal_sample_checksum(
-	const struct journal *journal, int64_t id, const void *input, const struct trailer *trailer)
+	int64_t id, const void *input, size_t size, const struct trailer *trailer)
 {
 	uint32_t sum = checksum_add(0, &id, sizeof(id));
 
-	sum = checksum_add(sum, input, journal->input);
+	sum = checksum_add(sum, input, size);
 	return checksum_add(sum, trailer, offsetof(struct trailer, checksum));
 }
 
@@ -103,7 +142,7 @@ static int header_open(struct journal *j, size_t floats, struct err *err)
 		code = header_check(j, floats, err);
 	if (code)
 		return code;
-	j->input = (size_t)j->header.floats * sizeof(float);
+	j->input = shortest(j);
 	return j->header.version == JOURNAL_VERSION ? 0 : journal_upgrade(j, err);
 }
 
@@ -149,7 +188,7 @@ void journal_close(struct journal *journal)
 
 size_t journal_floats(const struct journal *journal)
 {
-	return journal->input / sizeof(float);
+	return (size_t)journal->header.floats;
 }
 
 void journal_hold(struct journal *journal)
@@ -208,7 +247,7 @@ static int taken_remember(
 		.probability = j->taken[i].probability,
 		.label = trailer->label,
 		.prediction = trailer->guesses[0],
-		.input = checksum_add(0, input, j->input),
+		.input = checksum_add(0, input, journal_stored(j, input)),
 		.has_input = true,
 	};
 
@@ -220,19 +259,20 @@ static int sample_put(const struct add_job *job, int i)
 	struct journal *j = job->journal;
 	const int64_t id = j->header.added + i;
 	const char *input = (const char *)job->inputs + (size_t)i * j->input;
+	const size_t stored = journal_stored(j, input);
 	struct trailer trailer = {.label = job->labels[i], .follow = job->n - 1 - i};
 	void *record;
 	const int status =
-		lmdb_put(j->lmdb, SAMPLES, id_key(&id), j->input + sizeof(trailer), &record);
+		lmdb_put(j->lmdb, SAMPLES, id_key(&id), stored + sizeof(trailer), &record);
 
 	if (status)
 		return status;
 	guesses_copy(trailer.guesses, j, (size_t)i);
 	if (j->mark)
 		trailer.mark = *j->mark;
-	trailer.checksum = journal_sample_checksum(j, id, input, &trailer);
-	memcpy(record, input, j->input);
-	memcpy((char *)record + j->input, &trailer, sizeof(trailer));
+	trailer.checksum = journal_sample_checksum(id, input, stored, &trailer);
+	memcpy(record, input, stored);
+	memcpy((char *)record + stored, &trailer, sizeof(trailer));
 	return (size_t)i < j->taken_count ? taken_remember(j, i, id, &trailer, input) : 0;
 }
 
@@ -285,9 +325,9 @@ void journal_beside(
 	journal->mark = mark;
 }
 
-/* The input is valid until lmdb_end. */
-static int sample_find(
-	struct journal *j, int64_t id, const void **input, struct trailer *trailer, struct err *err)
+/* What is stored of the input is valid until lmdb_end. */
+static int sample_find(struct journal *j, int64_t id, const void **input, size_t *stored,
+	struct trailer *trailer, struct err *err)
 {
 	size_t size;
 	const int code = lmdb_find(j->lmdb, SAMPLES, id_key(&id), input, &size, err);
@@ -297,9 +337,9 @@ static int sample_find(
 	if (!*input)
 		return err_set(err, ERR_INPUT, "sample %lld has %s", (long long)id,
 			id >= 0 && id < j->header.added ? "been forgotten" : "not been added");
-	if (size == j->input + sizeof(*trailer)) {
-		memcpy(trailer, (const char *)*input + j->input, sizeof(*trailer));
-		if (journal_sample_checksum(j, id, *input, trailer) == trailer->checksum)
+	if (journal_fits(j, size, sizeof(*trailer), stored)) {
+		memcpy(trailer, (const char *)*input + *stored, sizeof(*trailer));
+		if (journal_sample_checksum(id, *input, *stored, trailer) == trailer->checksum)
 			return 0;
 	}
 	return err_set(err, ERR_FORMAT, "%s: sample %lld is damaged", j->folder, (long long)id);
@@ -310,14 +350,16 @@ int journal_read(struct journal *journal, const int64_t *ids, int n, float *inpu
 {
 	struct trailer trailer = {0};
 	const void *input;
+	size_t stored = 0;
 	int code = lmdb_begin(journal->lmdb, err);
 
 	if (code)
 		return code;
 	for (int i = 0; i < n && !code; i++) {
-		code = sample_find(journal, ids[i], &input, &trailer, err);
+		code = sample_find(journal, ids[i], &input, &stored, &trailer, err);
 		if (!code)
-			memcpy((char *)inputs + (size_t)i * journal->input, input, journal->input);
+			journal_fill(journal, input, stored,
+				(char *)inputs + (size_t)i * journal->input);
 		labels[i] = trailer.label;
 	}
 	lmdb_end(journal->lmdb);
@@ -329,12 +371,13 @@ int journal_guesses(
 {
 	struct trailer trailer = {0};
 	const void *input;
+	size_t stored = 0;
 	int code = lmdb_begin(journal->lmdb, err);
 
 	if (code)
 		return code;
 	for (int i = 0; i < n && !code; i++) {
-		code = sample_find(journal, ids[i], &input, &trailer, err);
+		code = sample_find(journal, ids[i], &input, &stored, &trailer, err);
 		memcpy(guesses + (ptrdiff_t)i * TARGET_GUESS, trailer.guesses,
 			sizeof(trailer.guesses));
 	}
@@ -358,11 +401,12 @@ bool journal_has(struct journal *journal, int64_t id)
 static int trailer_read(struct journal *j, int64_t id, struct trailer *trailer, struct err *err)
 {
 	const void *input;
+	size_t stored = 0;
 	int code = lmdb_begin(j->lmdb, err);
 
 	if (code)
 		return code;
-	code = sample_find(j, id, &input, trailer, err);
+	code = sample_find(j, id, &input, &stored, trailer, err);
 	lmdb_end(j->lmdb);
 	return code;
 }

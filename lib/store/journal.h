@@ -28,10 +28,15 @@ struct journal;
  * existing journal, and as many if nothing was ever kept there. Refuses a journal with samples of another length (ERR_INPUT), a file that is
  * not a journal, has another version or is truncated (ERR_FORMAT), and a journal that is already
  * open (ERR_STATE). A journal of the previous version is upgraded.
+ *
+ * journal_floats returns the length that the journal was created with. journal_widen makes inputs
+ * longer from now on. Those that are there read back with NAN in the new places, and an input
+ * that ends with NANs is the same input as one without them: neither is stored.
  */
 int journal_open(struct journal **journal, const char *folder, size_t floats, struct err *err);
 void journal_close(struct journal *journal);
 size_t journal_floats(const struct journal *journal);
+void journal_widen(struct journal *journal, size_t floats);
 
 /*
  * After journal_hold, calls that return 0 are visible to other calls but not synced;

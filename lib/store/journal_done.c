@@ -56,15 +56,17 @@ static void found_waiting(const struct journal *j, const char *key, const float 
 	const void *record, size_t size, struct journal_found *found)
 {
 	struct tail tail;
+	size_t stored;
 
 	found->place = journal_find_taken(j, key) ? JOURNAL_TAKEN : JOURNAL_WAITS;
 	found->differs = true;
-	if (size != j->input + sizeof(tail))
+	if (!journal_fits(j, size, sizeof(tail), &stored))
 		return;
-	memcpy(&tail, (const char *)record + j->input, sizeof(tail));
-	if (journal_input_checksum(j, record, &tail) != tail.checksum)
+	memcpy(&tail, (const char *)record + stored, sizeof(tail));
+	if (journal_input_checksum(record, stored, &tail) != tail.checksum)
 		return;
-	found->differs = input && memcmp(record, input, j->input) != 0;
+	found->differs =
+		input && (journal_stored(j, input) != stored || memcmp(record, input, stored) != 0);
 	found->prediction = tail.guesses[0];
 	found->probability = tail.probability;
 }
@@ -83,8 +85,8 @@ static void found_done(const struct journal *j, const float *input, const void *
 		.label = done.label,
 		.prediction = done.prediction,
 		.probability = done.probability,
-		.differs =
-			input && done.has_input && checksum_add(0, input, j->input) != done.input,
+		.differs = input && done.has_input &&
+			   checksum_add(0, input, journal_stored(j, input)) != done.input,
 	};
 }
 

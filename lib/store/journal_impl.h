@@ -3,7 +3,7 @@
  *
  *	about     "header": the header; a note's name: its words, with their NUL
  *	samples   id: input and trailer
- *	waiting   key: input and tail
+ *	waiting   key: input and tail; an input beyond header.floats ends with no NAN
  *	arrivals  sequence number of a waiting input: its key
  *	labelled  future id of a taken input: its label and key
  *	keys      id of a sample that had waited: its key
@@ -76,7 +76,7 @@ struct note {
 struct journal {
 	struct lmdb *lmdb;
 	char *folder;
-	size_t input; /* bytes */
+	size_t input; /* bytes, as callers have it */
 	struct header header;
 	int64_t waiting, remembered; /* limits */
 	struct taken *taken;
@@ -110,12 +110,18 @@ static inline bool key_copy(char out[JOURNAL_KEY + 1], const void *record, size_
 	return true;
 }
 
-/* Covers the id, to detect a sample in another's place. */
-uint32_t journal_sample_checksum(const struct journal *journal, int64_t id, const void *input,
-	const struct trailer *trailer);
+/* The bytes of an input that are stored. */
+size_t journal_stored(const struct journal *journal, const void *input);
+/* Whether a record may be an input and `behind` bytes; if so, *stored is the input's length. */
+bool journal_fits(const struct journal *journal, size_t record, size_t behind, size_t *stored);
+/* Makes an input of what is stored. */
+void journal_fill(const struct journal *journal, const void *record, size_t stored, void *input);
+
+/* Covers the id, to detect a sample in another's place. `size` is what is stored of the input. */
+uint32_t journal_sample_checksum(
+	int64_t id, const void *input, size_t size, const struct trailer *trailer);
 /* Covers a waiting input and its tail. */
-uint32_t journal_input_checksum(
-	const struct journal *journal, const void *input, const struct tail *tail);
+uint32_t journal_input_checksum(const void *input, size_t size, const struct tail *tail);
 /* NULL: not taken. */
 const struct taken *journal_find_taken(const struct journal *journal, const char *key);
 

@@ -58,10 +58,9 @@ static int keys_check(const struct journal *j, const char *const *keys, int n, s
 	return 0;
 }
 
-uint32_t journal_input_checksum(
-	const struct journal *journal, const void *input, const struct tail *tail)
+uint32_t journal_input_checksum(const void *input, size_t size, const struct tail *tail)
 {
-	const uint32_t sum = checksum_add(0, input, journal->input);
+	const uint32_t sum = checksum_add(0, input, size);
 
 	return checksum_add(sum, tail, offsetof(struct tail, checksum));
 }
@@ -81,15 +80,14 @@ static int arrival_of(
 	const struct wait_job *job, const char *key, int64_t *arrival, int64_t *waiting)
 {
 	struct journal *j = job->journal;
-	const size_t whole = j->input + sizeof(struct tail);
 	struct tail tail;
 	const void *found;
 	void *record;
-	size_t size;
+	size_t size, stored;
 	int status = lmdb_peek(j->lmdb, WAITING, text_key(key), &found, &size);
 
-	if (!status && found && size == whole) {
-		memcpy(&tail, (const char *)found + j->input, sizeof(tail));
+	if (!status && found && journal_fits(j, size, sizeof(tail), &stored)) {
+		memcpy(&tail, (const char *)found + stored, sizeof(tail));
 		*arrival = tail.arrival;
 		return 0;
 	}
@@ -106,13 +104,14 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 {
 	struct journal *j = job->journal;
 	const char *input = (const char *)job->inputs + (size_t)i * j->input;
+	const size_t stored = journal_stored(j, input);
 	struct tail tail = {.probability = NAN, .guesses = {{-1}, {-1}, {-1}, {-1}, {-1}}};
 	void *record;
 	int status = arrival_of(job, job->keys[i], &tail.arrival, waiting);
 
 	if (!status)
 		status = lmdb_put(
-			j->lmdb, WAITING, text_key(job->keys[i]), j->input + sizeof(tail), &record);
+			j->lmdb, WAITING, text_key(job->keys[i]), stored + sizeof(tail), &record);
 	if (status)
 		return status;
 	if (job->guesses)
@@ -120,9 +119,9 @@ static int input_put(const struct wait_job *job, int i, int64_t *waiting)
 			sizeof(tail.guesses));
 	if (job->probabilities)
 		tail.probability = job->probabilities[i];
-	tail.checksum = journal_input_checksum(j, input, &tail);
-	memcpy(record, input, j->input);
-	memcpy((char *)record + j->input, &tail, sizeof(tail));
+	tail.checksum = journal_input_checksum(input, stored, &tail);
+	memcpy(record, input, stored);
+	memcpy((char *)record + stored, &tail, sizeof(tail));
 	return 0;
 }
 
@@ -140,12 +139,12 @@ int journal_unwait_all(struct journal *j, const char *const *keys, int n)
 	for (int i = 0; i < n && !status; i++) {
 		const void *record;
 		struct tail tail;
-		size_t size;
+		size_t size, stored;
 
 		status = lmdb_peek(j->lmdb, WAITING, text_key(keys[i]), &record, &size);
-		if (status || !record || size != j->input + sizeof(tail))
+		if (status || !record || !journal_fits(j, size, sizeof(tail), &stored))
 			continue;
-		memcpy(&tail, (const char *)record + j->input, sizeof(tail));
+		memcpy(&tail, (const char *)record + stored, sizeof(tail));
 		status = journal_unwait(j, keys[i], tail.arrival);
 	}
 	return status;
@@ -233,17 +232,17 @@ static int waiting_find(
 	struct journal *j, const char *key, float *input, struct tail *tail, struct err *err)
 {
 	const void *record;
-	size_t size;
+	size_t size, stored;
 	const int code = lmdb_find(j->lmdb, WAITING, text_key(key), &record, &size, err);
 
 	if (code)
 		return code;
 	if (!record)
 		return err_set(err, ERR_INPUT, "no input waits under %s", key);
-	if (size == j->input + sizeof(*tail)) {
-		memcpy(input, record, j->input);
-		memcpy(tail, (const char *)record + j->input, sizeof(*tail));
-		if (journal_input_checksum(j, input, tail) == tail->checksum)
+	if (journal_fits(j, size, sizeof(*tail), &stored)) {
+		journal_fill(j, record, stored, input);
+		memcpy(tail, (const char *)record + stored, sizeof(*tail));
+		if (journal_input_checksum(record, stored, tail) == tail->checksum)
 			return 0;
 	}
 	return err_set(err, ERR_FORMAT, "%s: the input of %s is damaged", j->folder, key);

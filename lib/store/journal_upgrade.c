@@ -47,7 +47,7 @@ static int input_upgrade(const struct upgrade_job *job, const char *key)
 	sum = checksum_add(sum, &before, offsetof(struct tail_before, checksum));
 	tail.arrival = before.arrival;
 	memcpy(tail.guesses, before.guesses, sizeof(tail.guesses));
-	tail.checksum = journal_input_checksum(j, job->input, &tail) ^ sum ^ before.checksum;
+	tail.checksum = journal_input_checksum(job->input, j->input, &tail) ^ sum ^ before.checksum;
 	status = lmdb_put(j->lmdb, WAITING, text_key(key), j->input + sizeof(tail), &record);
 	if (status)
 		return status;
@@ -67,7 +67,7 @@ static int done_complete(struct journal *j, struct done *done)
 	if (status || !found || size != j->input + sizeof(trailer))
 		return status;
 	memcpy(&trailer, (const char *)found + j->input, sizeof(trailer));
-	if (journal_sample_checksum(j, done->id, found, &trailer) != trailer.checksum)
+	if (journal_sample_checksum(done->id, found, j->input, &trailer) != trailer.checksum)
 		return 0;
 	done->prediction = trailer.guesses[0];
 	done->input = checksum_add(0, found, j->input);

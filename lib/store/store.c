@@ -19,6 +19,19 @@ int store_add(struct store *store, const float *inputs, const union target *labe
 	return code;
 }
 
+int store_widen(struct store *store, size_t floats, struct err *err)
+{
+	int code = 0;
+
+	if (floats <= store->floats)
+		return 0;
+	code = store->type->widen ? store->type->widen(store, floats, err)
+				  : err_set(err, ERR_INPUT, "these samples cannot become longer");
+	if (!code)
+		store->floats = floats;
+	return code;
+}
+
 int64_t store_count(const struct store *store)
 {
 	return store->count;

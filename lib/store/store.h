@@ -62,7 +62,14 @@ int store_elsewhere(struct store **store, size_t floats, struct err *err);
 void store_stand(struct store *store, int64_t count);
 
 /*
- * Adds n samples; the first gets the id store_count. Over a source, inputs and labels must be what the source would give, and inputs
+ * Gives samples more numbers from now on; those that are there have NAN in the new places. In
+ * memory or a journal only.
+ */
+int store_widen(struct store *store, size_t floats, struct err *err);
+
+/*
+ * Adds n samples; the first gets the id store_count. Over a source, inputs and labels must be
+ * what the source would give, and inputs
  * may be NULL. A failure adds nothing.
  */
 int store_add(struct store *store, const float *inputs, const union target *labels, int n,

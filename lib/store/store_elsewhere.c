@@ -26,6 +26,11 @@ static void elsewhere_forget(struct store *store, int64_t id)
 {
 }
 
+static int elsewhere_widen(struct store *store, size_t floats, struct err *err)
+{
+	return 0;
+}
+
 static void elsewhere_state(struct store *store, struct state *state)
 {
 }
@@ -36,6 +41,7 @@ static const struct store_type elsewhere_type = {
 	.fetch = elsewhere_fetch,
 	.forget = elsewhere_forget,
 	.state = elsewhere_state,
+	.widen = elsewhere_widen,
 };
 
 int store_elsewhere(struct store **store, size_t floats, struct err *err)

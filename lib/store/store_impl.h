@@ -26,6 +26,8 @@ struct store_type {
 	int64_t (*stored)(const struct store *store);
 	int (*pending)(struct store *store, int *n, struct err *err);
 	int (*checkpoint)(struct store *store, struct err *err);
+	/* See store_widen; `floats` is still the former number. NULL: it cannot. */
+	int (*widen)(struct store *store, size_t floats, struct err *err);
 };
 
 /* The head of every store. */

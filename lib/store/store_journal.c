@@ -263,6 +263,18 @@ static void journal_store_state(struct store *store, struct state *state)
 	}
 }
 
+static int journal_store_widen(struct store *store, size_t floats, struct err *err)
+{
+	struct journal_store *s = mine(store);
+	float *compared = mem_resize(s->compared, floats, sizeof(*compared));
+
+	if (!compared)
+		return err_memory(err, "a store", floats * sizeof(*compared));
+	s->compared = compared;
+	journal_widen(s->journal, floats);
+	return 0;
+}
+
 static void journal_store_free(struct store *store)
 {
 	struct journal_store *s = mine(store);
@@ -283,6 +295,7 @@ static const struct store_type journal_type = {
 	.stored = journal_store_stored,
 	.pending = journal_store_pending,
 	.checkpoint = journal_store_checkpoint,
+	.widen = journal_store_widen,
 };
 
 struct journal *store_journal(struct store *store)

@@ -7,6 +7,8 @@
  * Invariant: a slot below `places` has either the id of a kept sample, which the table finds, or
  * the id FREE, and then it is in the chain of free slots, which runs through the rows' labels.
  */
+#include <math.h>
+
 #include "base/mem.h"
 #include "store/store_impl.h"
 
@@ -274,6 +276,48 @@ static void memory_state(struct store *store, struct state *state)
 		rebuild(s, state);
 }
 
+/* A block of rows with more numbers each; NULL: no memory. */
+static char *wider(const struct memory_store *s, const char *block, size_t floats)
+{
+	const size_t input = s->store.floats * sizeof(float), place = place_bytes(s);
+	const size_t more = (floats - s->store.floats) * sizeof(float);
+	char *made = mem_new(1, (size_t)s->block_rows * (place + more)), *to = made;
+	const float missing = NAN;
+
+	for (int64_t i = 0; i < s->block_rows && made; i++, block += place) {
+		memcpy(to, block, input);
+		to += input;
+		for (size_t k = 0; k < more; k += sizeof(missing), to += sizeof(missing))
+			memcpy(to, &missing, sizeof(missing));
+		memcpy(to, block + input, place - input);
+		to += place - input;
+	}
+	return made;
+}
+
+/* New blocks beside the old ones, so that a failure changes nothing. */
+static int memory_widen(struct store *store, size_t floats, struct err *err)
+{
+	struct memory_store *s = mine(store);
+	char **blocks = mem_new((size_t)s->block_count + 1, sizeof(*blocks));
+	int64_t made = 0;
+
+	while (blocks && made < s->block_count &&
+		(blocks[made] = wider(s, s->blocks[made], floats)))
+		made++;
+	if (!blocks || made < s->block_count) {
+		for (int64_t i = 0; i < made; i++)
+			mem_free(blocks[i]);
+		mem_free(blocks);
+		return err_memory(err, "a store's samples", floats * sizeof(float));
+	}
+	for (int64_t i = 0; i < s->block_count; i++)
+		mem_free(s->blocks[i]);
+	mem_free(s->blocks);
+	s->blocks = blocks;
+	return 0;
+}
+
 static void memory_free(struct store *store)
 {
 	struct memory_store *s = mine(store);
@@ -291,6 +335,7 @@ static const struct store_type memory_type = {
 	.fetch = memory_fetch,
 	.forget = memory_forget,
 	.state = memory_state,
+	.widen = memory_widen,
 };
 
 int store_in_memory(struct store **store, size_t floats, struct err *err)

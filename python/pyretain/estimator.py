@@ -15,12 +15,9 @@ def make(
     method: Optional[str],
     seed: Optional[int],
     settings: Optional[Mapping[str, Any]],
-    **begin: Any,
 ) -> Learner:
-    """The learner that an estimator's parameters ask for; ``begin`` is for a new one only."""
+    """The learner that an estimator's parameters ask for."""
     said: dict[str, Any] = dict(settings or {})
-    if not in_folder(folder):
-        said = {**begin, **said}
     if method is not None:
         said["run_method"] = method
     if seed is not None:

@@ -177,6 +177,7 @@ class Learner:
         # Whoever drops the last reference ends it: close, or the last call that is under way.
         self._it = ffi.gc(made, lambda learner: _close(handle, learner))
         self._shape = ffi.new("struct retain_shape *")
+        self._former: set[int] = set()  # numbers of an input before fields came
         self._numbers: dict[Hashable, int] = {}  # label -> the library's number
         self._labels: list[Hashable] = []  # number -> label
         self._named: set[int] = set()  # numbers whose class has a name
@@ -327,7 +328,7 @@ class Learner:
         learner = self._alive()
         if for_ not in QUESTIONS:
             raise InputError(f"for_ = {for_!r}: must be 'now' or 'ever'")
-        rows, count = rows_of(inputs, self._shape.floats)
+        rows, count = self._rows(inputs)
         predicted = np.empty(count, PREDICTION)
         probabilities: Optional[Floats] = None
         room, floats = NULL, 0
@@ -365,7 +366,7 @@ class Learner:
 
     def predict(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[Any]:
         """The labels of inputs: of what is now, or of whatever has been; None while none is known."""
-        rows, count = rows_of(inputs, self._shape.floats)
+        rows, count = self._rows(inputs)
         if count > 1 or for_ not in QUESTIONS:
             return self._looked_up(self.numbers(rows, for_))
         # A single one is common, and NumPy's own work would be most of it.
@@ -397,24 +398,36 @@ class Learner:
         """Inputs of rows of named values: a dict, several, or a frame.
 
         The first row says what fields there are and of which kind; each may teach a value
-        that is new. ``schema_spare`` inputs are for fields that come later. It is kept with
-        the samples. ``learn=False`` is for rows that are only predicted: nothing is learned
-        from them, and what is new in them counts as missing.
+        or a field that is new, so that inputs become longer. Shorter ones of before are still
+        inputs. It is kept with the samples. ``learn=False`` is for rows that are only predicted:
+        nothing is learned from them, and what is new in them counts as missing.
         """
         learner, said = self._alive(), named.listed(rows)
-        if not learn:
-            known = lib.retain_learner_encode_known
-            return named.encoded(known, learner, said, self._shape.floats)
-        if said and not self._shape.floats:
+        encode = lib.retain_learner_encode if learn else lib.retain_learner_encode_known
+        if learn and said and not self._shape.floats:
             line = named.written(said[0])
             check(lib.retain_learner_encode(learner, line, len(line), NULL, 0, here.err))
             self._refresh()
-        return named.encoded(lib.retain_learner_encode, learner, said, self._shape.floats)
+        return named.encoded(encode, learner, said, self._shape.floats, self._wider)
+
+    def _wider(self) -> int:
+        before: int = self._shape.floats
+        self._refresh()
+        if before != self._shape.floats:
+            self._former.add(before)
+        now: int = self._shape.floats
+        return now
+
+    def _rows(self, inputs: npt.ArrayLike) -> tuple[Floats, int]:
+        # Inputs that were encoded before fields came are shorter, and the library knows them.
+        shape = getattr(inputs, "shape", ())
+        short = len(shape) == 2 and shape[1] in self._former
+        return rows_of(inputs, shape[1] if short else self._shape.floats)
 
     def observe(self, inputs: npt.ArrayLike) -> Step:
         """A time step: predicts what it is now, and keeps the inputs until labels come."""
         learner = self._alive()
-        rows, count = rows_of(inputs, self._shape.floats)
+        rows, count = self._rows(inputs)
         predicted = np.empty(count, PREDICTION)
         ticket = ffi.new("struct retain_ticket *")
         code = lib.retain_learner_observe(

@@ -55,13 +55,28 @@ def listed(rows: Any) -> Sequence[Row]:
     return made
 
 
-def encoded(encode: Callable[..., int], it: Any, rows: Sequence[Row], floats: int) -> Floats:
-    """Rows as inputs, by a function of the library and its learner or model."""
+def encoded(
+    encode: Callable[..., int],
+    it: Any,
+    rows: Sequence[Row],
+    floats: int,
+    wider: Callable[[], int] = lambda: 0,
+) -> Floats:
+    """Rows as inputs, by a function of the library and its learner or model.
+
+    A row may bring fields for which inputs become longer: `wider` says how long.
+    """
     made = np.empty((len(rows), floats), np.float32)
-    if made.size:
-        at = ffi.from_buffer(FLOATS, made)
-        for number, row in enumerate(rows):
-            line = written(row)
-            code = encode(it, line, len(line), at + number * floats, floats, here.err)
-            check(code)
+    number = 0
+    while number < len(rows) and made.size:
+        line = written(rows[number])
+        at = ffi.from_buffer(FLOATS, made) + number * floats
+        code = encode(it, line, len(line), at, floats, here.err)
+        more = wider() if code else 0
+        if more > floats:
+            rest = np.full((len(rows), more - floats), np.nan, np.float32)
+            made, floats = np.hstack((made, rest)), more
+            continue
+        check(code)
+        number += 1
     return made

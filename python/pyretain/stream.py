@@ -11,8 +11,6 @@ from river import base
 from pyretain import estimator
 from pyretain.learner import Learner, Question
 
-SPARE = 16  # inputs for fields that come later
-
 
 class RiverClassifier(base.MiniBatchClassifier):
     """A net that learns row by row from dicts, and keeps what it learned.
@@ -66,9 +64,7 @@ class RiverClassifier(base.MiniBatchClassifier):
         return found
 
     def _new(self) -> Learner:
-        return estimator.make(
-            self.folder, self.method, self.seed, self.settings, schema_spare=SPARE
-        )
+        return estimator.make(self.folder, self.method, self.seed, self.settings)
 
     def _learn(self, rows: Any, labels: Any) -> None:
         learner = self.learner or self._new()

@@ -121,8 +121,47 @@ def test_a_backup_goes_on_to_the_same_bits(tmp_path, stream):
         Learner().backup(tmp_path / "none")
 
 
+def late_row(i):
+    """The label is the field ``coupon``, which the first row lacks."""
+    return {"a": (i * 7 % 11) / 5, **({"coupon": float(i // 3 % 2)} if i else {})}
+
+
+def test_fields_that_come_late_are_learned(tmp_path):
+    with Learner(tmp_path / "late") as learner:
+        first = learner.encode(late_row(0))
+        assert first.shape == (1, 1)
+        step = learner.observe(first)  # and is labelled when inputs have become longer
+        right = 0
+        for i in range(1, 300):
+            rows = learner.encode(late_row(i))
+            now = learner.observe(rows)
+            right += int(now.labels[0] == i // 3 % 2)
+            learner.reveal(now, [i // 3 % 2])
+            learner.train(1)
+        learner.reveal(step, [0])
+        assert learner.shape.floats == 2 and right > 270
+        assert learner.predict(first).shape == (1,)
+        assert list(learner.predict(learner.encode([late_row(9), late_row(12)]))) == [1, 0]
+        expected = learner.predict_proba(learner.encode(late_row(4), learn=False))
+    with Learner(tmp_path / "late") as again:
+        assert np.array_equal(again.predict_proba(again.encode(late_row(4), learn=False)), expected)
+
+
+def test_rows_of_one_call_may_bring_fields():
+    learner = Learner()
+    rows = learner.encode([{"a": 1}, {"a": 2, "b": 3}, {"a": 4, "b": 5, "c": 6}, {"a": 7}])
+    assert np.array_equal(
+        rows,
+        [[1, np.nan, np.nan], [2, 3, np.nan], [4, 5, 6], [7, np.nan, np.nan]],
+        equal_nan=True,
+    )
+    learner.learn(rows, [0, 1, 0, 1])
+    packed = Learner.unpack(learner.pack())
+    assert np.array_equal(packed.predict_proba(rows), learner.predict_proba(rows))
+
+
 def test_fields_without_an_input_are_told():
-    learner = Learner(schema_spare=1)
+    learner = Learner(schema_grow=1)
     with pytest.warns(UserWarning, match="field coupon: is ignored"):
         for i in range(5):
             late = {name: 1.0 for name in ("late", "coupon")[:i]}

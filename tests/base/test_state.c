@@ -233,6 +233,51 @@ static void carries(void **state)
 	assert_says(err, "\"plain\" has 1 values where 2 are expected");
 }
 
+struct inputs {
+	size_t outer, dim;
+	float rows[12];
+	double matrix[16], triangle[10];
+};
+
+static void inputs_state(void *object, struct state *state)
+{
+	struct inputs *i = object;
+
+	state_input_floats(state, "rows", i->rows,
+		(struct state_inputs){i->outer, i->dim, 1, 1, STATE_BY_ROWS});
+	state_input_doubles(
+		state, "matrix", i->matrix, (struct state_inputs){1, i->dim, 1, 1, STATE_MATRIX});
+	state_input_doubles(state, "triangle", i->triangle,
+		(struct state_inputs){1, i->dim, 1, 1, STATE_TRIANGLE});
+}
+
+/* New inputs come before the last, and keep what they have. */
+static void carries_inputs(void **state)
+{
+	struct inputs from = {2, 2, {1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3}};
+	struct inputs to = {3, 4, .rows = {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9},
+		.matrix = {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9},
+		.triangle = {9, 9, 9, 9, 9, 9, 9, 9, 9, 9}};
+	static const float rows[12] = {1, 9, 9, 2, 3, 9, 9, 4, 9, 9, 9, 9};
+	static const double matrix[16] = {1, 9, 9, 2, 9, 9, 9, 9, 9, 9, 9, 9, 3, 9, 9, 4};
+	static const double triangle[10] = {1, 9, 9, 9, 9, 9, 2, 9, 9, 3};
+	struct inputs same = from;
+	struct err err = {0};
+
+	assert_ok(state_carry(inputs_state, &from, &to, NULL, NULL, &err), err);
+	for (int i = 0; i < 12; i++)
+		assert_true(to.rows[i] == rows[i]);
+	for (int i = 0; i < 16; i++)
+		assert_true(to.matrix[i] == matrix[i]);
+	for (int i = 0; i < 10; i++)
+		assert_true(to.triangle[i] == triangle[i]);
+	memset(same.rows, 0, sizeof(same.rows));
+	assert_ok(state_carry(inputs_state, &from, &same, NULL, NULL, &err), err);
+	assert_memory_equal(&same, &from, sizeof(from));
+	assert_ok(state_save(path, inputs_state, &from, &err), err);
+	assert_int_equal(state_load(path, inputs_state, &to, &err), ERR_FORMAT);
+}
+
 /* Of parameters it is said what that means. */
 static void nets_keep_their_shape(void **state)
 {
@@ -256,6 +301,7 @@ int main(void)
 		cmocka_unit_test(damage),
 		cmocka_unit_test(visitor_refuses),
 		cmocka_unit_test(carries),
+		cmocka_unit_test(carries_inputs),
 		cmocka_unit_test(nets_keep_their_shape),
 	};
 

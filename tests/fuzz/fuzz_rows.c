@@ -63,7 +63,7 @@ static void know(const struct live_line_shape *shape, struct text *words)
 	const struct live_table *table = shape->table;
 
 	words->size = 0;
-	schema_write(shape->schema, &json, NULL);
+	schema_write(shape->schema, schema_floats(shape->schema), &json, NULL);
 	text_addf(words, " %d %d %d ", table->id, table->plan.count, table->plan.label);
 	for (int i = 0; i < table->plan.count; i++)
 		text_addf(words, "%s=%d ", table->plan.columns[i].name, table->columns[i]);
@@ -82,7 +82,7 @@ static void read_again(const struct live_line_shape *shape, const struct schema_
 	struct err err = {0};
 
 	words.size = 0;
-	schema_write(shape->schema, &json, NULL);
+	schema_write(shape->schema, schema_floats(shape->schema), &json, NULL);
 	fuzz_check(again && !words.failed);
 	fuzz_check(!schema_parse(&later.schema, sizes, words.data, words.size, "later", &err));
 	fuzz_check(!live_line_table(bytes, size, "line 1", &later, &line, again, &err));

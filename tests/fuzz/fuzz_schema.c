@@ -35,7 +35,7 @@ static void words_of(const struct schema *schema, struct text *words)
 	struct jwriter json = {.out = words};
 
 	words->size = 0;
-	schema_write(schema, &json, NULL);
+	schema_write(schema, schema_floats(schema), &json, NULL);
 	fuzz_check(!words->failed);
 }
 
@@ -63,12 +63,14 @@ static void use_row(struct schema *schema, const struct jvalue *row, float *inpu
 	if (schema_learn_row(schema, row, &err)) {
 		fuzz_check(*err.message && schema_mark(schema) == mark);
 	} else {
-		fuzz_check(!schema_encode_row(schema, row, input, NULL, &err));
+		fuzz_check(
+			!schema_encode_row(schema, row, input, schema_floats(schema), NULL, &err));
 		for (size_t i = 0; i < floats; i++)
 			fuzz_check(isfinite(input[i]) || isnan(input[i]));
 		schema_back(schema, mark);
 		fuzz_check(!schema_learn_row(schema, row, &err));
-		fuzz_check(!schema_encode_row(schema, row, same, NULL, &err));
+		fuzz_check(
+			!schema_encode_row(schema, row, same, schema_floats(schema), NULL, &err));
 		fuzz_check(!memcmp(input, same, floats * sizeof(*input)));
 		schema_back(schema, mark);
 	}
@@ -82,8 +84,8 @@ static void use_text(struct schema *schema, const char *bytes, size_t size, floa
 	const struct schema_value value = schema_value(bytes, size);
 	const int code = schema_learn(schema, 0, &value, NULL);
 
-	schema_blank(schema, input);
-	fuzz_check(schema_put(schema, 0, &value, input, NULL) == code);
+	schema_blank(schema, input, schema_floats(schema));
+	fuzz_check(schema_put(schema, 0, &value, input, schema_floats(schema), NULL) == code);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

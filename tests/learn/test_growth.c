@@ -71,7 +71,8 @@ static void grow(struct school *school, int classes)
 	struct learner *former;
 	struct err err;
 
-	assert_ok(learner_grow(school->learner, classes, &former, &err), err);
+	assert_ok(learner_grow(school->learner, classes, school->learner->floats, &former, &err),
+		err);
 	learner_grown(school->learner, former, 0);
 }
 
@@ -224,7 +225,7 @@ static void the_net_stays(void **state)
 		struct err err;
 
 		go(&school, 5, before);
-		assert_ok(learner_grow(learner, after, &former, &err), err);
+		assert_ok(learner_grow(learner, after, learner->floats, &former, &err), err);
 		from = net_params(former->net);
 		to = net_params(learner->net);
 		assert_int_equal(from->count, to->count);
@@ -271,6 +272,122 @@ static void it_goes_on_after_growth(void **state)
 	}
 }
 
+/* Rows that may become longer; `late` says whether samples have the new numbers. */
+enum { WIDE = DIM + 19 };
+
+static void widen(struct school *school)
+{
+	struct err err;
+
+	assert_ok(learner_widen(school->learner, WIDE, &err), err);
+}
+
+static void fill_wide(int64_t at, bool late, float *input)
+{
+	sample_input(at, input, WIDE);
+	for (int i = DIM; i < WIDE && !late; i++)
+		input[i] = NAN;
+}
+
+static void go_wide(struct school *school, int steps, bool late)
+{
+	static float inputs[STEP * WIDE];
+	int32_t labels[STEP];
+	struct err err;
+
+	for (int k = 0; k < steps; k++, school->shown += STEP) {
+		for (int i = 0; i < STEP; i++) {
+			fill_wide(school->shown + i, late, inputs + (size_t)i * WIDE);
+			labels[i] = (int32_t)rng_below(
+				(struct rng){4, RNG_TEST}, (uint64_t)(school->shown + i), 3);
+		}
+		assert_ok(learner_reveal(school->learner, inputs, CELLS(labels), STEP, &err), err);
+		school_train(school, 2);
+	}
+}
+
+static void ask_wide(struct school *school, int model, bool late, float logits[STEP * 3])
+{
+	static float inputs[STEP * WIDE];
+	struct err err;
+
+	for (int i = 0; i < STEP; i++)
+		fill_wide(1000 + i, late, inputs + (size_t)i * WIDE);
+	assert_ok(learner_predict(school->learner, model, inputs, STEP, logits, &err), err);
+}
+
+static const char *const arches[] = {
+	"model.arch=mlp:8", "model.arch=linear", "model.arch=mlp:16,8"};
+
+#define WIDE_SETTINGS(arch)                                                                        \
+	SETTINGS(arch, ALL_HEADS, "fast.parts=0.3:0.97:1:8", "model.scale=running",                \
+		"optimizer.kind=adam")
+
+/* What a net lacks is not seen, and when it has it the answers are still the same. */
+static void answers_stay_when_inputs_grow(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(arches); i++) {
+		struct options *options = options_of(WIDE_SETTINGS(arches[i]));
+		struct school school = growing(options, 3);
+		float before[STEP * 3], wide[STEP * 3], after[STEP * 3];
+		struct learner *former;
+		struct err err;
+
+		widen(&school);
+		go_wide(&school, 8, false);
+		ask_wide(&school, LEARNER_NOW, false, before);
+		ask_wide(&school, LEARNER_NOW, true, wide);
+		assert_memory_equal(before, wide, sizeof(before));
+		assert_int_equal(learner_floats(school.learner), DIM);
+		assert_ok(learner_grow(school.learner, 3, WIDE, &former, &err), err);
+		learner_grown(school.learner, former, 0);
+		assert_int_equal(learner_floats(school.learner), WIDE);
+		ask_wide(&school, LEARNER_NOW, false, after);
+		for (int k = 0; k < STEP * 3; k++)
+			assert_true(fabsf(after[k] - before[k]) < 1e-4F);
+		go_wide(&school, 20, true);
+		/* Labels are random, so that a mixture may go by them alone. */
+		ask_wide(&school, LEARNER_PLAIN, true, wide);
+		ask_wide(&school, LEARNER_PLAIN, false, after);
+		assert_true(memcmp(after, wide, sizeof(after)) != 0);
+		school_close(&school);
+		options_free(options);
+	}
+}
+
+static void it_goes_on_after_inputs_grew(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(arches); i++) {
+		struct options *options = options_of(WIDE_SETTINGS(arches[i]));
+		struct school straight = growing(options, 3), first = growing(options, 3);
+		struct school second = growing(options, 3), third = growing(options, 3);
+		struct err err;
+
+		go(&straight, 6, 3);
+		widen(&straight);
+		go_wide(&straight, 5, true);
+		go(&first, 6, 3);
+		assert_ok(state_save(in_folder("narrow"), visit_school, &first, &err), err);
+		widen(&first);
+		go_wide(&first, 1, true);
+		assert_ok(state_save(in_folder("state"), visit_school, &first, &err), err);
+		widen(&second);
+		assert_ok(state_load(in_folder("state"), visit_school, &second, &err), err);
+		go_wide(&second, 4, true);
+		assert_saves_the_same(visit_school, &straight, &second);
+		/* Rows must be as long. */
+		assert_int_equal(
+			state_load(in_folder("state"), visit_school, &third, &err), ERR_FORMAT);
+		school_close(&straight);
+		school_close(&first);
+		school_close(&second);
+		school_close(&third);
+		options_free(options);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +395,8 @@ int main(void)
 		cmocka_unit_test(what_is_by_class_stays),
 		cmocka_unit_test(the_net_stays),
 		folder_test(it_goes_on_after_growth),
+		cmocka_unit_test(answers_stay_when_inputs_grow),
+		folder_test(it_goes_on_after_inputs_grew),
 	};
 
 	return cmocka_run_group_tests_name("growth", tests, NULL, NULL);

@@ -35,6 +35,7 @@ static struct desk desk_of(int floats, int classes)
 		.options = desk.options,
 		.engine = desk.engine,
 		.floats = (size_t)floats,
+		.first = (size_t)floats,
 		.net = desk.net,
 		.runner = desk.runner,
 		.grad = desk.grad};

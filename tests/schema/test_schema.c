@@ -45,7 +45,7 @@ static int learn(struct schema *schema, const char *words, struct err *err)
 static int encode(const struct schema *schema, const char *words, float *input, struct err *err)
 {
 	struct jvalue *row = json(words);
-	const int code = schema_encode_row(schema, row, input, NULL, err);
+	const int code = schema_encode_row(schema, row, input, schema_floats(schema), NULL, err);
 
 	jvalue_free(row);
 	return code;
@@ -195,7 +195,7 @@ static void text_of(const struct schema *schema, struct text *text)
 {
 	struct jwriter writer = {.out = text};
 
-	schema_write(schema, &writer, NULL);
+	schema_write(schema, schema_floats(schema), &writer, NULL);
 	assert_false(text->failed);
 }
 
@@ -275,6 +275,66 @@ static struct schema *closed_to_new(void)
 	assert_ok(schema_of_row(&schema, &none_spare, row, &err), err);
 	jvalue_free(row);
 	return schema;
+}
+
+/* New fields get columns behind all others; what is missing there is NAN. */
+static void it_grows(void **state)
+{
+	const struct schema_sizes growing = {.slots = 3, .words = 2, .grow = 6};
+	struct jvalue *row = json("{\"a\": 1, \"c\": \"x\"}");
+	struct schema *schema, *back;
+	struct text text = {0};
+	float input[16];
+	struct err err = {0};
+	size_t mark;
+
+	(void)state;
+	assert_ok(schema_of_row(&schema, &growing, row, &err), err);
+	jvalue_free(row);
+	expect(schema, "{\"a\": 1, \"c\": \"x\", \"n\": null}", (float[]){1, 1, 0, 0});
+	expect(schema, "{\"a\": 1, \"n\": 5}", (float[]){1, 0, 0, 0, 5});
+	expect(schema, "{\"a\": 2, \"k\": \"u\"}", (float[]){2, 0, 0, 0, NAN, 1, 0, 0});
+	expect(schema, "{\"a\": 2, \"k\": \"v\"}", (float[]){2, 0, 0, 0, NAN, 0, 1, 0});
+	expect(schema, "{\"a\": 3}", (float[]){3, 0, 0, 0, NAN, NAN, NAN, NAN});
+	assert_int_equal(schema_first_floats(schema), 4);
+	assert_int_equal(schema_floats(schema), 8);
+
+	/* There and back, whole or for a net that has not grown so far. */
+	text_of(schema, &text);
+	assert_ok(schema_parse(&back, &growing, text.data, text.size, "test", &err), err);
+	assert_int_equal(schema_floats(back), 8);
+	expect(back, "{\"a\": 2, \"k\": \"v\", \"n\": 7}", (float[]){2, 0, 0, 0, 7, 0, 1, 0});
+	schema_free(back);
+	text.size = 0;
+	schema_write(schema, 7, &(struct jwriter){.out = &text}, NULL);
+	assert_ok(schema_parse(&back, &growing, text.data, text.size, "test", &err), err);
+	assert_int_equal(schema_floats(back), 5);
+	schema_free(back);
+
+	/* An input may be shorter or longer than the schema. */
+	row = json("{\"a\": 2, \"k\": \"v\", \"n\": 7}");
+	input[5] = -1;
+	assert_ok(schema_encode_row(schema, row, input, 5, NULL, &err), err);
+	assert_true(input[4] == 7 && input[5] == -1);
+	assert_ok(schema_encode_row(schema, row, input, 10, NULL, &err), err);
+	assert_true(input[6] == 1 && isnan(input[8]) && isnan(input[9]));
+	jvalue_free(row);
+
+	/* Taken back, and up to the limit. */
+	mark = schema_mark(schema);
+	assert_ok(learn(schema, "{\"a\": 2, \"m\": 1, \"o\": 2}", &err), err);
+	assert_int_equal(schema_floats(schema), 10);
+	schema_back(schema, mark);
+	assert_int_equal(schema_floats(schema), 8);
+	assert_int_equal(schema_find(schema, "m", 1), SCHEMA_NEW_FIELD);
+	assert_int_equal(schema_ignored(schema), 0);
+	expect(schema, "{\"a\": 2, \"p\": \"too many\"}",
+		(float[]){2, 0, 0, 0, NAN, NAN, NAN, NAN});
+	assert_int_equal(schema_ignored(schema), 1);
+	assert_int_equal(learn(schema, "{\"a\": \"word\", \"m\": 1}", &err), ERR_INPUT);
+	assert_int_equal(schema_floats(schema), 8);
+	text_release(&text);
+	schema_free(schema);
 }
 
 /* Two spare inputs: one for a number, one for a value. */
@@ -370,7 +430,7 @@ static void strange_schemas_are_refused(void **state)
 		 "[\"x\", \"x\"]}]}",
 			"there: column a: values: has x twice"},
 		{"{\"slots\": 0, \"columns\": []}", "there: slots: is not a whole number from 1"},
-		{"{\"format\": 2, \"columns\": []}", "there: is of a format"},
+		{"{\"format\": 3, \"columns\": []}", "there: is of a format"},
 		{"{\"label\": \"a\", \"columns\": [{\"name\": \"a\", \"kind\": \"number\"}]}",
 			"there: has two columns a"},
 		{"{\"words\": 65536, \"columns\": [", "there"},
@@ -440,11 +500,11 @@ static void any_bytes_are_names(void **state)
 	assert_ok(schema_learn(schema, 1, &value, &err), err);
 	text_of(schema, &text);
 	assert_ok(schema_parse(&back, &sizes, text.data, text.size, "back", &err), err);
-	schema_blank(back, input);
-	assert_ok(schema_put(back, 1, &value, input, &err), err);
+	schema_blank(back, input, schema_floats(back));
+	assert_ok(schema_put(back, 1, &value, input, schema_floats(back), &err), err);
 	assert_true(input[4] == 1);
 	value = schema_value(bytes, sizeof(bytes) - 1);
-	assert_ok(schema_put(back, 0, &value, input, &err), err);
+	assert_ok(schema_put(back, 0, &value, input, schema_floats(back), &err), err);
 	assert_true(input[0] == 1);
 	text_release(&text);
 	schema_free(schema);
@@ -519,6 +579,7 @@ int main(void)
 		cmocka_unit_test(json_comes_back),
 		cmocka_unit_test(learning_is_taken_back),
 		cmocka_unit_test(ignored_fields_are_counted),
+		cmocka_unit_test(it_grows),
 		cmocka_unit_test(strange_rows_are_refused),
 		cmocka_unit_test(strange_schemas_are_refused),
 		cmocka_unit_test(numbers_may_be_read_otherwise),

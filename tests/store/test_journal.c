@@ -314,6 +314,44 @@ static void only_one_may_have_it(void **state)
 	store_free(store_with(SMALL));
 }
 
+/* Longer rows: those that are there get NANs, and rows that end with NANs are the shorter ones. */
+static void rows_may_become_longer(void **state)
+{
+	float wide[2 * (SMALL + 3)], back[4 * (SMALL + 3)];
+	struct store *store = store_with(SMALL);
+	int64_t places[4] = {0, 1, 2, 3};
+	struct err err;
+
+	(void)state;
+	add_next(store, 2, SMALL);
+	assert_ok(store_widen(store, SMALL + 3, &err), err);
+	for (int i = 0; i < 2 * (SMALL + 3); i++)
+		wide[i] = i < SMALL + 3 && i >= SMALL ? NAN : (float)i;
+	wide[2 * (SMALL + 3) - 1] = NAN;
+	labels[0] = labels[1] = 3;
+	assert_ok(store_add(store, wide, CELLS(labels), 2, &err), err);
+	store_free(store);
+	/* A journal that is opened for shorter ones does not know the third any more. */
+	store = store_with(SMALL);
+	assert_int_equal(journal_floats(store_journal(store)), SMALL);
+	assert_ok(store_fetch(store, places, 3, back, CELLS(labels), &err), err);
+	assert_int_equal(store_fetch(store, places + 3, 1, back, CELLS(labels), &err), ERR_FORMAT);
+	assert_ok(store_widen(store, SMALL + 3, &err), err);
+	assert_ok(store_fetch(store, places, 4, back, CELLS(labels), &err), err);
+	samples_from(0, 2, SMALL);
+	for (int i = 0; i < 2; i++) {
+		const float *row = back + (size_t)i * (SMALL + 3);
+
+		assert_memory_equal(row, inputs + (size_t)i * SMALL, SMALL * sizeof(float));
+		for (int k = SMALL; k < SMALL + 3; k++)
+			assert_true(isnan(row[k]));
+	}
+	assert_memory_equal(back + (size_t)2 * (SMALL + 3), wide, sizeof(wide));
+	assert_ok(store_widen(store, SMALL, &err), err); /* never shorter */
+	assert_ok(store_fetch(store, places, 4, back, CELLS(labels), &err), err);
+	store_free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +367,7 @@ int main(void)
 		journal_test(what_is_held_is_there_when_it_is_settled),
 		journal_test(much_may_be_held),
 		journal_test(only_one_may_have_it),
+		journal_test(rows_may_become_longer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

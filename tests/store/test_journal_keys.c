@@ -62,6 +62,42 @@ static void assert_place(struct journal *journal, const char *key, enum journal_
 			(long long)id, label);
 }
 
+/* An input that is sent again when inputs are longer is the same one. */
+static void longer_inputs_are_known_again(void **state)
+{
+	static const char *const keys[] = {"a", "b"};
+	struct store *store = store_with(SMALL);
+	struct journal *journal = store_journal(store);
+	float wide[SMALL + 2], back[SMALL + 2];
+	union target found[TARGET_GUESS];
+	struct journal_found place;
+	struct err err;
+
+	samples_from(0, 2, SMALL);
+	assert_ok(journal_wait(journal, keys, inputs, NULL, NULL, 2, &err), err);
+	assert_ok(store_widen(store, SMALL + 2, &err), err);
+	memcpy(wide, inputs, SMALL * sizeof(float));
+	wide[SMALL] = wide[SMALL + 1] = NAN;
+	assert_ok(journal_find(journal, "a", wide, &place, &err), err);
+	assert_true(place.place == JOURNAL_WAITS && !place.differs);
+	assert_ok(journal_take(journal, "a", back, found, &err), err);
+	assert_memory_equal(back, wide, SMALL * sizeof(float));
+	assert_true(isnan(back[SMALL]) && isnan(back[SMALL + 1]));
+	assert_ok(store_add(store, back, CELLS(labels), 1, &err), err);
+	assert_ok(journal_find(journal, "a", wide, &place, &err), err);
+	assert_true(place.place == JOURNAL_ADDED && !place.differs);
+	wide[SMALL] = 1;
+	assert_ok(journal_find(journal, "a", wide, &place, &err), err);
+	assert_true(place.differs);
+	assert_ok(journal_find(journal, "b", wide, &place, &err), err);
+	assert_true(place.differs);
+	assert_ok(journal_wait(journal, keys + 1, wide, NULL, NULL, 1, &err), err);
+	assert_ok(journal_find(journal, "b", wide, &place, &err), err);
+	assert_true(place.place == JOURNAL_WAITS && !place.differs);
+	assert_int_equal(journal_waiting(journal), 1);
+	store_free(store);
+}
+
 static void keys_of_samples_are_remembered(void **state)
 {
 	static const char *const keys[] = {"a", "b", "c", "d"};
@@ -342,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		journal_test(inputs_wait_for_their_labels),
 		journal_test(keys_of_samples_are_remembered),
+		journal_test(longer_inputs_are_known_again),
 		journal_test(answers_and_inputs_are_remembered),
 		journal_test(marks_and_guesses_stay_with_samples),
 		journal_test(labels_are_kept_until_they_are_added),

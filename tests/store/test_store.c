@@ -350,6 +350,37 @@ static void how_long_a_fetch_takes(void **state)
 	source_close(source);
 }
 
+/* Longer rows: those that are there get NANs, and rows that end with NANs are the shorter ones. */
+static void rows_in_memory_may_become_longer(void **state)
+{
+	float wide[2 * (SMALL + 3)], back[4 * (SMALL + 3)];
+	struct store *store = memory_store();
+	int64_t places[4] = {0, 1, 2, 3};
+	struct err err;
+
+	(void)state;
+	add_next(store, 2, SMALL);
+	assert_ok(store_widen(store, SMALL + 3, &err), err);
+	for (int i = 0; i < 2 * (SMALL + 3); i++)
+		wide[i] = i < SMALL + 3 && i >= SMALL ? NAN : (float)i;
+	wide[2 * (SMALL + 3) - 1] = NAN;
+	labels[0] = labels[1] = 3;
+	assert_ok(store_add(store, wide, CELLS(labels), 2, &err), err);
+	assert_ok(store_fetch(store, places, 4, back, CELLS(labels), &err), err);
+	samples_from(0, 2, SMALL);
+	for (int i = 0; i < 2; i++) {
+		const float *row = back + (size_t)i * (SMALL + 3);
+
+		assert_memory_equal(row, inputs + (size_t)i * SMALL, SMALL * sizeof(float));
+		for (int k = SMALL; k < SMALL + 3; k++)
+			assert_true(isnan(row[k]));
+	}
+	assert_memory_equal(back + (size_t)2 * (SMALL + 3), wide, sizeof(wide));
+	assert_ok(store_widen(store, SMALL, &err), err); /* never shorter */
+	assert_ok(store_fetch(store, places, 4, back, CELLS(labels), &err), err);
+	store_free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +394,7 @@ int main(void)
 		folder_test(memory_survives_a_file),
 		folder_test(an_empty_store_survives_a_file),
 		cmocka_unit_test(memory_may_run_out),
+		cmocka_unit_test(rows_in_memory_may_become_longer),
 		cmocka_unit_test(how_long_a_fetch_takes),
 	};
 

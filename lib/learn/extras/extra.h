@@ -20,6 +20,7 @@
 struct learner_step {
 	int64_t first;       /* the id of its first sample */
 	const float *inputs; /* NULL: in the store */
+	const float *given;  /* the same with what the net lacks, if it does */
 	const union target *labels;
 	int n;
 	bool task; /* it begins a task */

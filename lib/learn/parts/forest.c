@@ -107,7 +107,7 @@ static bool make_arrays(struct forest *forest)
 static int make(struct part **part, const struct part_view *view, struct err *err)
 {
 	struct forest *made = mem_new(1, sizeof(*made));
-	const int64_t rows = ROOM_BYTES / (int64_t)(view->floats * sizeof(float));
+	const int64_t rows = ROOM_BYTES / (int64_t)(view->first * sizeof(float));
 
 	if (!made)
 		return err_memory(err, "a forest", sizeof(*made));
@@ -521,7 +521,9 @@ static void state(struct part *part, struct state *state)
 	state_class_doubles(state, "recent", forest->recent, (size_t)forest->classes, 1);
 	state_class_doubles(state, "ever", forest->ever, (size_t)forest->classes, 1);
 	state_int64(state, "seen", &forest->seen);
-	state_floats(state, "rows", forest->rows, (size_t)forest->room * (size_t)forest->dim);
+	state_input_floats(state, "rows", forest->rows,
+		(struct state_inputs){
+			(size_t)forest->room, (size_t)forest->dim, 1, 0, STATE_BY_ROWS});
 	state_int32s(state, "labels", forest->labels, (size_t)forest->room);
 	state_doubles(state, "credit", forest->credit, MODELS);
 	state_int64s(state, "trees", forest->built, MODELS);

@@ -58,7 +58,9 @@ int linear_new(struct part **part, const struct linear_config *config, struct er
 		return err_memory(err, "a linear model", sizeof(*made));
 	*made = (struct linear){.config = *config,
 		.size = (int)size,
-		.spreads = config->dim > LINEAR_WHOLE ? size : size * size,
+		.spreads = (config->first ? config->first : config->dim) > LINEAR_WHOLE
+				   ? size
+				   : size * size,
 		.weights = mem_new(classes * size, sizeof(double)),
 		.row = mem_new(size, sizeof(double)),
 		.gain = mem_new(size, sizeof(double)),
@@ -250,11 +252,14 @@ static void check(struct linear *linear, struct state *state)
 void linear_state(struct part *part, struct state *state)
 {
 	struct linear *linear = (struct linear *)part;
+	const size_t size = (size_t)linear->size;
 
 	state_enter(state, "linear");
-	state_doubles(state, "spread", linear->spread, linear->spreads);
-	state_class_doubles(state, "weights", linear->weights, (size_t)linear->config.classes,
-		(size_t)linear->size);
+	state_input_doubles(state, "spread", linear->spread,
+		(struct state_inputs){
+			1, size, 1, 1, is_whole(linear) ? STATE_MATRIX : STATE_BY_ROWS});
+	state_input_doubles(state, "weights", linear->weights,
+		(struct state_inputs){(size_t)linear->config.classes, size, 1, 1, STATE_BY_ROWS});
 	state_leave(state);
 	if (state_reading(state) && !state_failed(state))
 		check(linear, state);
@@ -263,7 +268,7 @@ void linear_state(struct part *part, struct state *state)
 static int make(struct part **part, const struct part_view *view, struct err *err)
 {
 	const struct linear_config config = {
-		(int)view->floats, net_spec(view->net)->classes, KEEP, SHRINK};
+		(int)view->floats, net_spec(view->net)->classes, KEEP, SHRINK, (int)view->first};
 
 	return linear_new(part, &config, err);
 }

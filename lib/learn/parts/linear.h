@@ -30,6 +30,7 @@ struct linear_config {
 	int dim, classes;
 	double keep;   /* above 0, up to 1; 0.998 is usual */
 	double shrink; /* above 0; 10 is usual */
+	int first;     /* dim before inputs grew, for which P is a matrix or not; 0: dim */
 };
 
 struct part;

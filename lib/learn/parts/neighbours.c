@@ -211,8 +211,9 @@ void neighbours_state(struct part *part, struct state *state)
 		state_refuse(state, ERR_FORMAT, "has %lld features where there is room for %lld",
 			(long long)count, (long long)neighbours->room);
 	if (!state_failed(state)) {
-		state_floats(state, "rows", neighbours->rows,
-			(size_t)neighbours->count * (size_t)c->dim);
+		state_input_floats(state, "rows", neighbours->rows,
+			(struct state_inputs){
+				(size_t)neighbours->count, (size_t)c->dim, 1, 0, STATE_BY_ROWS});
 		state_int32s(state, "labels", neighbours->labels, (size_t)neighbours->count);
 	}
 	for (int64_t i = 0; i < neighbours->count && !state_failed(state); i++)

@@ -114,7 +114,11 @@ static int make(struct part **part, const struct part_view *view, bool hidden, s
 	made->hidden = hidden;
 	made->dim = hidden ? net_features(view->net) + 1 + 2 * LABELS : (int)view->floats + 1;
 	made->classes = net_spec(view->net)->classes;
-	made->whole = made->dim <= WHOLE;
+	/* As at first: inputs that grow must not lose what P knows. */
+	made->whole = made->dim - (!hidden || net_params(view->net)->count <= 2
+						  ? (int)(view->floats - view->first)
+						  : 0) <=
+		      WHOLE;
 	made->last[0] = made->last[1] = -1;
 	if (!make_arrays(made)) {
 		end(&made->part);
@@ -314,10 +318,14 @@ static void state(struct part *part, struct state *state)
 	state_int32s(state, "last", newton->last, 2);
 	for (int k = 0; k < MODELS; k++) {
 		struct model *model = &newton->models[k];
+		struct state_inputs by = {
+			1, (size_t)newton->dim, 1, newton->hidden ? 1 + 2 * LABELS : 1};
 
-		state_floats(state, "spread", model->spread, spreads(newton));
-		state_class_floats(state, "weights", model->weights, (size_t)newton->classes,
-			(size_t)newton->dim);
+		by.form = newton->whole ? STATE_MATRIX : STATE_BY_ROWS;
+		state_input_floats(state, "spread", model->spread, by);
+		by.form = STATE_BY_ROWS;
+		by.outer = (size_t)newton->classes;
+		state_input_floats(state, "weights", model->weights, by);
 		if (state_reading(state) && !state_failed(state))
 			check(newton, model, state);
 	}

@@ -28,7 +28,7 @@ struct part_view {
 	struct learner *learner;       /* for learn/learner_view.h */
 	const struct options *options; /* only for `make`; may be gone later */
 	struct engine *engine;         /* operations, and threads */
-	size_t floats;                 /* of an input */
+	size_t floats, first;          /* of an input: now, and before any grew */
 	/* The slow net and its serving weights; unchanged as long as `version` is. */
 	const struct net *net;
 	struct runner *runner;

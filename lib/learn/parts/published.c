@@ -184,7 +184,8 @@ void published_free(struct published *published)
 bool published_fits(const struct published *published, const struct learner *learner)
 {
 	return published->known == learner_classes(learner) &&
-	       net_spec(published->net)->classes == net_spec(learner->net)->classes;
+	       net_spec(published->net)->classes == net_spec(learner->net)->classes &&
+	       published->floats == learner->floats;
 }
 
 const struct net *published_net(const struct published *published)

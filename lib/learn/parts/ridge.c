@@ -211,13 +211,15 @@ void ridge_state(struct part *part, struct state *state)
 {
 	struct ridge *ridge = (struct ridge *)part;
 	const size_t classes = (size_t)ridge->config.classes, dim = (size_t)ridge->config.dim;
+	const struct state_inputs by_class = {classes, dim, 1, 1, STATE_BY_ROWS};
 
 	state_enter(state, "ridge");
 	state_int64(state, "count", &ridge->count);
 	state_int64(state, "solved", &ridge->solved);
-	state_doubles(state, "gram", ridge->gram, triangle(ridge->config.dim));
-	state_class_doubles(state, "sums", ridge->sums, classes, dim);
-	state_class_floats(state, "weights", ridge->weights, classes, dim);
+	state_input_doubles(
+		state, "gram", ridge->gram, (struct state_inputs){1, dim, 1, 1, STATE_TRIANGLE});
+	state_input_doubles(state, "sums", ridge->sums, by_class);
+	state_input_floats(state, "weights", ridge->weights, by_class);
 	state_leave(state);
 }
 

@@ -72,7 +72,8 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 
 	if (!made)
 		return err_memory(err, "windows of rows", sizeof(*made));
-	while (room > SHORTEST && room * dim > WORK)
+	/* As at first: rows that are kept must not be lost when inputs grow. */
+	while (room > SHORTEST && room * view->first > WORK)
 		room /= 2;
 	bank = &made->bank;
 	*bank = (struct bank){.ops = view->engine->ops,
@@ -312,7 +313,8 @@ static void state(struct part *part, struct state *state)
 
 	state_enter(state, "windows");
 	state_int64(state, "seen", &bank->seen);
-	state_floats(state, "rows", bank->rows, room * (size_t)bank->dim);
+	state_input_floats(state, "rows", bank->rows,
+		(struct state_inputs){room / BLOCK, (size_t)bank->dim, BLOCK, 0, STATE_BY_ROWS});
 	state_int32s(state, "labels", bank->labels, room);
 	state_class_doubles(state, "recent", bank->recent, classes, 1);
 	state_class_doubles(state, "ever", bank->ever, classes, 1);

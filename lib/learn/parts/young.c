@@ -249,7 +249,8 @@ static void state(struct part *part, struct state *state)
 	state_double(state, "quick", &young->quick);
 	state_double(state, "steady", &young->steady);
 	state_int64(state, "judged", &young->judged);
-	state_floats(state, "rows", young->rows, WINDOW * (size_t)young->dim);
+	state_input_floats(state, "rows", young->rows,
+		(struct state_inputs){WINDOW, (size_t)young->dim, 1, 0, STATE_BY_ROWS});
 	state_int32s(state, "labels", young->labels, WINDOW);
 	state_leave(state);
 	if (!state_reading(state) || state_failed(state))

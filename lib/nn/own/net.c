@@ -211,18 +211,20 @@ bool net_ends_dense(const struct net *net)
 	       rows[0].shape[1] == net_features(net);
 }
 
-static bool tensor_grows(const struct param *old, const struct param *new)
+/* In its first dimension, by classes, or in its second, by inputs. */
+static bool tensor_grows(const struct param *old, const struct param *new, bool inputs)
 {
 	if (strcmp(old->name, new->name) || old->dims != new->dims)
 		return false;
 	for (int d = 0; d < old->dims; d++)
-		if (new->shape[d] < old->shape[d] || (d && new->shape[d] != old->shape[d]))
+		if (new->shape[d] < old->shape[d] || (d > inputs && new->shape[d] != old->shape[d]))
 			return false;
 	return true;
 }
 
 int net_grows_into(const struct net *net, const struct net *larger, struct err *err)
 {
+	const bool inputs = larger->spec.channels > net->spec.channels;
 	const struct param_table *from[] = {&net->params, &net->stats},
 				 *to[] = {&larger->params, &larger->stats};
 
@@ -233,12 +235,13 @@ int net_grows_into(const struct net *net, const struct net *larger, struct err *
 			const struct param *old = i < from[t]->count ? from[t]->rows + i : NULL,
 					   *new = i < to[t]->count ? to[t]->rows + i : NULL;
 
-			if (old && new &&tensor_grows(old, new) &&
+			if (old && new &&tensor_grows(old, new, inputs) &&
 				(t == 0 || old->count == new->count))
 				continue;
 			return err_set(err, ERR_INPUT,
 				"%s for %d classes: tensor '%.200s' does not fit the net for %d "
-				"classes; only parameters may grow, in their first dimension",
+				"classes; only parameters may grow, in their first dimension with "
+				"classes and in their second with inputs",
 				net->spec.arch, larger->spec.classes, old ? old->name : new->name,
 				net->spec.classes);
 		}
