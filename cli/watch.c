@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "live/feed_file.h"
 #include "live/live.h"
 #include "report/report.h"
 #include "stored/stored.h"
@@ -94,9 +95,9 @@ static int open_ends(const char *feed, struct ends *ends, struct err *err)
 	*ends = (struct ends){STDIN_FILENO, STDOUT_FILENO};
 	if (!feed || !strcmp(feed, "-"))
 		return 0;
-	ends->input = open(feed, O_RDONLY | O_CLOEXEC);
+	ends->input = feed_file(feed, err);
 	if (ends->input < 0)
-		return err_set(err, ERR_FILE, "%s: %s", feed, strerror(errno));
+		return ends->input;
 	ends->output = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	return 0;
 }

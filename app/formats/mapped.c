@@ -90,18 +90,24 @@ int mapped_keep(struct mapped *mapped, size_t most, struct err *err)
 	return 0;
 }
 
+void mapped_replace(struct mapped *mapped, unsigned char *data, size_t size)
+{
+	if (mapped->file < 0 && mapped->data != nothing)
+		mem_free((void *)(uintptr_t)mapped->data);
+	unmap(mapped);
+	mapped->data = data;
+	mapped->size = size;
+}
+
 static int unpack(struct mapped *m, size_t most, struct err *err)
 {
 	unsigned char *data;
 	size_t size;
 	const int code = gunzip(m->path, m->data, m->size, most, &data, &size, err);
 
-	if (code)
-		return code;
-	unmap(m);
-	m->data = data;
-	m->size = size;
-	return 0;
+	if (!code)
+		mapped_replace(m, data, size);
+	return code;
 }
 
 int mapped_open(struct mapped *mapped, const char *path, size_t most, struct err *err)

@@ -36,6 +36,9 @@ struct mapped {
 int mapped_open(struct mapped *mapped, const char *path, size_t unpack, struct err *err);
 void mapped_close(struct mapped *mapped);
 
+/* Puts other bytes, from base/mem.h, in place of the file's; they are mapped_close's to free. */
+void mapped_replace(struct mapped *mapped, unsigned char *data, size_t size);
+
 /* Ends access to the array and releases its memory and address space. Unpacked data stays. */
 void mapped_looked(struct mapped *mapped);
 

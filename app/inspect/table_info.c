@@ -12,6 +12,7 @@
 #include "base/grow.h"
 #include "base/mem.h"
 #include "formats/csv.h"
+#include "formats/json_rows.h"
 #include "formats/moment.h"
 #include "records/columns.h"
 
@@ -182,7 +183,8 @@ static int survey(struct survey *s, const char *path, const struct options *opti
 	struct err *err)
 {
 	struct table_info *info = s->info;
-	int code = mapped_open(&s->file, path, MAPPED_UNPACK, err);
+	bool json;
+	int code = json_rows_open(&s->file, &json, path, err);
 
 	s->as_it_lies = !strcmp(options_text(options, "stream.order"), "time") ||
 			!strcmp(options_text(options, "stream.order"), "given");
@@ -190,8 +192,9 @@ static int survey(struct survey *s, const char *path, const struct options *opti
 		cut_short(s);
 	if (!code)
 		code = table_plan_init(&s->plan, path,
-			&(struct table_lines){(const char *)s->file.data, s->file.size}, options,
-			err);
+			&(struct table_lines){
+				(const char *)s->file.data, s->file.size, .headed = json},
+			options, err);
 	if (!code)
 		code = table_scan(&s->scan, &s->plan, &s->file, records_lenient(options), err);
 	if (code)

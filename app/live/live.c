@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "live/live_impl.h"
-#include "live/pieces.h"
+#include "formats/pieces.h"
 #include "schema/schema.h"
 
 static const double WAIT = 0.2; /* seconds, after which a wish to stop is looked at again */

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "live/lead.h"
 #include "live/live_impl.h"
-#include "live/pieces.h"
+#include "formats/pieces.h"
 #include "schema/schema.h"
 
 enum { LINE_LONGEST = 1 << 20 };

@@ -16,7 +16,7 @@
  * false are names, a number below 0 may be one, and null is none yet. "for"
  * and "top" say what is wished to be known of the input (live/answers.h). Other names mean
  * nothing. A list of objects is several lines in one, which the reader of lines takes
- * apart (live/pieces.h). Where values may be missing, null stands for one; in CSV an empty column
+ * apart (formats/pieces.h). Where values may be missing, null stands for one; in CSV an empty column
  * does.
  *
  * The same as CSV, in which columns have one order and those at the end may be

@@ -6,14 +6,12 @@
  *
  * The threads parse the lines; the feed keeps their bytes until the next batch.
  */
-#define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/decimal.h"
@@ -22,8 +20,9 @@
 #include "formats/csv.h"
 #include "formats/mapped.h"
 #include "live/feed.h"
+#include "live/feed_file.h"
 #include "live/lead.h"
-#include "live/pieces.h"
+#include "formats/pieces.h"
 #include "predict/predict_impl.h"
 #include "records/table_plan.h"
 
@@ -366,17 +365,10 @@ static int open_file(struct from_lines *l, const char *path, struct err *err)
 	code = copy ? mapped_copy(&file, mark, size, copy, err) : err_memory(err, path, size);
 	if (!code && pieces_to_lines(copy, &size))
 		code = err_set(err, ERR_FORMAT, "%s: the list is not JSON", path);
-	l->file = code ? -1 : memfd_create("lines", MFD_CLOEXEC);
-	for (size_t at = 0; !code && at < size;) {
-		const ssize_t put = write(l->file, copy + at, size - at);
-
-		if (put <= 0)
-			code = err_set(err, ERR_MEMORY, "%s: %s", path, strerror(errno));
-		else
-			at += (size_t)put;
-	}
 	if (!code)
-		lseek(l->file, 0, SEEK_SET);
+		l->file = feed_bytes(path, copy, size, err);
+	if (!code && l->file < 0)
+		code = l->file;
 	mem_free(copy);
 	mapped_close(&file);
 	return code;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/name_list.h"
 #include "base/paths.h"
+#include "formats/json_rows.h"
 #include "formats/mapped.h"
 #include "images/image.h"
 #include "predict/predict_impl.h"
@@ -260,12 +261,14 @@ static void look_at_header(const struct from_records *r, const struct options *o
 {
 	struct table_plan plan = {0};
 	struct mapped file;
+	bool json;
 
 	if (!r->model->schema || !records_tabular(r->config->data) ||
-		mapped_open(&file, records_words_path(r->config->data), MAPPED_UNPACK, NULL))
+		json_rows_open(&file, &json, records_words_path(r->config->data), NULL))
 		return;
 	if (!table_plan_init(&plan, file.path,
-		    &(struct table_lines){(const char *)file.data, file.size}, options, NULL))
+		    &(struct table_lines){(const char *)file.data, file.size, .headed = json},
+		    options, NULL))
 		predict_ignored(r->config, &plan);
 	table_plan_release(&plan);
 	mapped_close(&file);

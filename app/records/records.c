@@ -136,9 +136,10 @@ int records_refuse_json(const char *path, struct err *err)
 		return 0;
 	if (start == '[')
 		return err_set(err, ERR_INPUT,
-			"%s: is a JSON array; retain learns from JSON objects, one a line: jq -c "
-			"'.[]' %s | retain run - (in pandas: orient=\"records\", lines=True)",
-			path, path);
+			"%s: is a JSON array, and its first value is not a row of a table: an "
+			"object "
+			"of numbers and words, as pandas writes with orient=\"records\"",
+			path);
 	return err_set(err, ERR_INPUT,
 		"%s: lines of JSON are learned as they come: retain run - < %s", path, path);
 }

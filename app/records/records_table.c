@@ -8,6 +8,7 @@
 
 #include "base/paths.h"
 #include "records/index_file.h"
+#include "formats/json_rows.h"
 #include "formats/mapped.h"
 #include "records/records_types.h"
 #include "records/table_first.h"
@@ -39,13 +40,15 @@ static int table_open(
 	struct records *records, const char *path, const struct options *options, struct err *err)
 {
 	struct table *t = (struct table *)records;
-	int code = mapped_open(&t->file, path, MAPPED_UNPACK, err);
+	bool json;
+	int code = json_rows_open(&t->file, &json, path, err);
 
 	t->lenient = records_lenient(options);
 	if (!code)
 		code = table_plan_init(&t->plan, path,
-			&(struct table_lines){(const char *)t->file.data, t->file.size}, options,
-			err);
+			&(struct table_lines){
+				(const char *)t->file.data, t->file.size, .headed = json},
+			options, err);
 	if (!code)
 		code = table_scan(&t->scan, &t->plan, &t->file, t->lenient, err);
 	if (!code)
@@ -88,9 +91,11 @@ static bool table_guess(const char *path)
 		return false;
 	if (ends_with_any(path, tables))
 		return true;
-	if (ends_with_any(path, others) || mapped_open(&file, path, 0, NULL))
+	if (mapped_open(&file, path, 0, NULL))
 		return false;
-	found = table_first_likely((const char *)file.data, file.size);
+	found = json_rows_begin((const char *)file.data, file.size) ||
+		(!ends_with_any(path, others) &&
+			table_first_likely((const char *)file.data, file.size));
 	mapped_close(&file);
 	return found;
 }

@@ -367,7 +367,7 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 		plan->headed = table_first_heads_alone(plan, fields);
 	else
 		plan->headed =
-			names_inputs(plan, fields) ||
+			lines->headed || names_inputs(plan, fields) ||
 			table_first_heads(plan, fields, lines->bytes + used, lines->size - used);
 	for (int i = 0; i < count; i++)
 		plan->columns[i].input = -1;
@@ -381,7 +381,8 @@ int table_plan_init(struct table_plan *plan, const char *path, const struct tabl
 	const struct options *options, struct err *err)
 {
 	const size_t mark = csv_mark(lines->bytes, lines->size);
-	struct table_lines marked = {lines->bytes + mark, lines->size - mark, lines->first_only};
+	struct table_lines marked = {lines->bytes + mark, lines->size - mark, lines->first_only,
+		.headed = lines->headed};
 	struct csv_field fields[TABLE_COLUMNS];
 	int code;
 

@@ -83,7 +83,8 @@ struct table_lines {
 	const char *bytes;
 	size_t size;
 	bool first_only;
-	int before; /* lines already skipped */
+	int before;  /* lines already skipped */
+	bool headed; /* the first line is known to be a header */
 };
 
 /* `path` begins error messages. Release a plan even if this failed. */

@@ -16,7 +16,7 @@
 #include "live/live_impl.h"
 #include "serve/exchange.h"
 #include "serve/pictures.h"
-#include "live/pieces.h"
+#include "formats/pieces.h"
 
 enum { PIECE = 64 << 10 };
 

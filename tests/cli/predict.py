@@ -105,6 +105,12 @@ def same_answers():
         with open(name, "w", encoding="utf-8") as file:
             json.dump(rows, file, **how)
     train("rows.csv", "run", *SETTINGS)
+    models = []
+    for data in "rows.csv", "rows.json", "wide.json", "rows.ndjson":
+        train(data, "as " + data, *SETTINGS)
+        with open("as %s/model.safetensors" % data, "rb") as file:
+            models.append(file.read())
+    verdict(models.count(models[0]) == 4, "a table in JSON, a list or lines, is learned as that in CSV")
     table, done = answers("run", "rows.csv", "--for", "ever")
     verdict(len(table) == N and {row[0] for row in table} == {"yes", "no, never"}, "a table is predicted",
             done.stderr, table[:3])

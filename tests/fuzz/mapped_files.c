@@ -71,6 +71,15 @@ int mapped_open(struct mapped *mapped, const char *path, size_t unpack, struct e
 	return code;
 }
 
+void mapped_replace(struct mapped *mapped, unsigned char *data, size_t size)
+{
+	if (mapped->file < 0)
+		mem_free((void *)(uintptr_t)mapped->data);
+	mapped->file = -1;
+	mapped->data = data;
+	mapped->size = size;
+}
+
 void mapped_close(struct mapped *mapped)
 {
 	if (!mapped->path)

@@ -1,5 +1,5 @@
 /* Matches brackets and quotes. */
-#include "live/pieces.h"
+#include "formats/pieces.h"
 
 #include <string.h>
 

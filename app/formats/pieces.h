@@ -1,6 +1,6 @@
 /* The raw values of a JSON list, found by brackets and quotes alone. */
-#ifndef RETAIN_LIVE_PIECES_H
-#define RETAIN_LIVE_PIECES_H
+#ifndef RETAIN_FORMATS_PIECES_H
+#define RETAIN_FORMATS_PIECES_H
 
 #include <stdbool.h>
 #include <stddef.h>
