@@ -28,8 +28,8 @@ int jvalue_read(
 	if (json_error_code(&why) == json_error_out_of_memory)
 		return err_memory(err, "JSON", size);
 	if (json_error_code(&why) == json_error_null_character)
-		return err_set(err, ERR_FORMAT, "%s: a text holds \\u0000 (byte %d)", where,
-			why.position);
+		return err_set(
+			err, ERR_FORMAT, "%s: a text holds \\u0000 (byte %d)", where, why.position);
 	for (char *c = why.text; *c; c++) /* it may quote the document */
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';

@@ -77,8 +77,7 @@ static void bad_documents_are_refused(void **state)
 		assert_int_equal(jvalue_read(&value, rows[i].words, strlen(rows[i].words),
 					 "file: line 3", &err),
 			ERR_FORMAT);
-		if (strncmp(err.message, "file: line 3", 12) ||
-			!strstr(err.message, rows[i].why))
+		if (strncmp(err.message, "file: line 3", 12) || !strstr(err.message, rows[i].why))
 			fail_msg("%s: %s", rows[i].words, err.message);
 	}
 }
