@@ -441,12 +441,16 @@ int backup_make(const char *folder, struct journal *journal, const char *to,
 /* A name that stays within the folder. */
 static bool sound(const char *name)
 {
-	bool ok = name && *name && *name != '/';
+	bool ok = name;
+	size_t size;
 
-	for (const char *at = name; ok && at; at = strchr(at, '/'), at += at != NULL)
-		ok = *at && *at != '/' && strcspn(at, "/") != 0 &&
-		     !(strcspn(at, "/") == 1 && at[0] == '.') &&
-		     !(strcspn(at, "/") == 2 && at[0] == '.' && at[1] == '.');
+	for (const char *at = name; ok; at += size + 1) {
+		size = strcspn(at, "/");
+		ok = size && !(size == 1 && at[0] == '.') &&
+		     !(size == 2 && at[0] == '.' && at[1] == '.');
+		if (!at[size])
+			break;
+	}
 	return ok;
 }
 
