@@ -124,6 +124,7 @@ void desk_on_log(void *context, enum log_level level, const char *message)
 static void look_at_learner(struct desk *desk, struct desk_status *status)
 {
 	const struct run *run = &desk->live->session.run;
+	const struct run_scores scores = run_scores(run);
 	struct desk_status now = {0};
 	struct learner_report report;
 
@@ -135,9 +136,9 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.pool = report.pool;
 	now.behind = store_stored(run->store) - store_count(run->store);
 	now.fields_ignored = run->schema ? schema_ignored(run->schema) : 0;
-	now.le = now.samples ? prequential_top1(run->prequential) : NAN;
-	now.blind = now.samples ? prequential_blind(run->prequential) : NAN;
-	now.recent = recent_accuracy(&run->recent);
+	now.le = scores.le;
+	now.blind = scores.blind;
+	now.recent = scores.recent;
 	now.rate = report.rate;
 	now.sigma = report.averages && report.scored ? report.sigma : NAN;
 	now.loss = report.loss;

@@ -19,6 +19,16 @@ int stored_bin(const struct stored *s, int64_t id)
 		       : matrix_bin(s->matrix, source_eval_time(s->source, id));
 }
 
+/* How much of the variance of evaluation labels a prediction explains, sample by sample. */
+static double worth_of(const struct stored *s, float value, float label)
+{
+	const double wrong = (double)value - (double)label, square = wrong * wrong;
+
+	if (!(s->variance > 0))
+		return square > 0 ? 0 : 1;
+	return square < 2 * s->variance ? 1 - square / s->variance : -1;
+}
+
 static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 	enum matrix_model place, int64_t first, int n, struct err *err)
 {
@@ -27,6 +37,13 @@ static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 
 	if (code)
 		return code;
+	if (learner_target(s->run.learner) == &target_number) {
+		for (int i = 0; i < n; i++)
+			matrix_worth(matrix, place, stored_bin(s, first + i),
+				worth_of(s, s->logits[(size_t)i * NUMBER_OUTPUTS + NUMBER_VALUE],
+					s->labels[i].number));
+		return 0;
+	}
 	rank_labels(s->logits, s->run.classes, target_classes(s->labels), n, predicted, rank);
 	for (int i = 0; i < n; i++)
 		matrix_hit(matrix, place, stored_bin(s, first + i), rank[i] == 1, rank[i] <= 5);

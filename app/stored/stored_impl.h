@@ -32,6 +32,7 @@ struct stored {
 	union target *labels, *guesses; /* guesses: TARGET_GUESS for each label */
 	int64_t *users;                 /* of a time step; NULL: unknown */
 	struct album album;
+	double variance; /* of evaluation labels that are numbers */
 };
 
 /* Planned iterations of a time step; the supervised form's parts are all equal. */

@@ -476,6 +476,7 @@ int retain_learner_metrics(
 {
 	int code = ARGS_CHECK(err, ARG(learner), ARG(metrics));
 	struct learner_report now;
+	struct run_scores scores;
 	const struct run *run;
 
 	if (!code)
@@ -483,6 +484,7 @@ int retain_learner_metrics(
 	if (code)
 		return code;
 	run = learner->run;
+	scores = run_scores(run);
 	if (run->learner)
 		learner_report(run->learner, &now);
 	else
@@ -491,15 +493,15 @@ int retain_learner_metrics(
 		.steps = run->step,
 		.samples = now.samples,
 		.iterations = now.iteration,
-		.learning_efficacy = run->step ? prequential_top1(run->prequential) : NAN,
-		.blind = run->step ? prequential_blind(run->prequential) : NAN,
+		.learning_efficacy = scores.le,
+		.blind = scores.blind,
 		.retention = now.scored ? now.scores[now.judged].accuracy : NAN,
 		.retention_plain = now.scored ? now.scores[SCORES_PLAIN].accuracy : NAN,
 		.gap = now.scored && now.averages ? now.sigma : NAN,
 		.learning_rate = now.rate,
 		.loss = now.iteration ? now.loss : NAN,
 		.learning_efficacy_ever = now.slow_efficacy,
-		.accuracy_recent = recent_accuracy(&run->recent),
+		.accuracy_recent = scores.recent,
 		.drift_alarms = run->alarm ? (double)alarm_count(run->alarm) : 0,
 	};
 	api_learner_leave(learner);

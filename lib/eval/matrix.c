@@ -15,10 +15,12 @@
 #include "base/mem.h"
 
 #define EDGE         1e-9               /* of the stream: moments that are nearer are the same */
-#define SAMPLES_MOST (INT64_C(1) << 40) /* of a bin: sums over all bins stay far from overflow */
+#define WORTH        (INT64_C(1) << 20) /* hits of a worth of 1: sums do not depend on the order */
+#define SAMPLES_MOST (INT64_C(1) << 36) /* of a bin: sums over all bins stay far from overflow */
 
 struct matrix {
 	int bins, rows_most, rows_used;
+	int64_t unit;        /* hits of a sample: 1, or WORTH */
 	double *begins;      /* [bin], and 1 at the end; NULL: bins of equal time */
 	int64_t *samples;    /* [bin] */
 	double *seen;        /* [row] */
@@ -39,6 +41,7 @@ int matrix_new(struct matrix **matrix, int bins, int rows, struct err *err)
 	if (!made)
 		return err_memory(err, "an evaluation matrix", sizeof(*made));
 	made->bins = bins;
+	made->unit = 1;
 	made->rows_most = rows;
 	made->samples = mem_new((size_t)bins, sizeof(int64_t));
 	made->seen = mem_new((size_t)rows, sizeof(double));
@@ -180,6 +183,20 @@ void matrix_hit(struct matrix *matrix, enum matrix_model model, int bin, int64_t
 	matrix->said[row * MATRIX_MODELS + model] = 1;
 }
 
+void matrix_take_worths(struct matrix *matrix)
+{
+	matrix->unit = WORTH;
+}
+
+void matrix_worth(struct matrix *matrix, enum matrix_model model, int bin, double worth)
+{
+	const int row = matrix->rows_used - 1;
+
+	assert(row >= 0 && bin >= 0 && bin < matrix->bins && worth >= -1 && worth <= 1);
+	hits_of(matrix, row, model, MATRIX_TOP1)[bin] += (int64_t)rint(worth * (double)WORTH);
+	matrix->said[row * MATRIX_MODELS + model] = 1;
+}
+
 /* Of bins first .. end-1. */
 static int64_t samples_of(const struct matrix *matrix, int first, int end)
 {
@@ -201,9 +218,10 @@ static double accuracy(const struct matrix *matrix, int row, int first, int end,
 	assert(row >= 0 && row < matrix->rows_used);
 	for (int bin = first; bin < end; bin++)
 		right += hits[bin];
-	if (!all || !matrix->said[row * MATRIX_MODELS + model])
+	if (!all || !matrix->said[row * MATRIX_MODELS + model] ||
+		(matrix->unit > 1 && top == MATRIX_TOP5))
 		return NAN;
-	return (double)right / (double)all;
+	return (double)right / (double)(all * matrix->unit);
 }
 
 double matrix_cell(
@@ -325,7 +343,11 @@ static void check_counts(const struct matrix *matrix, struct state *state)
 				const int64_t top1 = hits_of(matrix, row, m, MATRIX_TOP1)[bin];
 				const int64_t top5 = hits_of(matrix, row, m, MATRIX_TOP5)[bin];
 
-				right = top1 >= 0 && top1 <= top5 && top5 <= matrix->samples[bin];
+				const int64_t most = matrix->samples[bin] * matrix->unit;
+
+				right = matrix->unit > 1
+						? top1 >= -most && top1 <= most && !top5
+						: top1 >= 0 && top1 <= top5 && top5 <= most;
 			}
 	if (!right)
 		state_refuse(state, ERR_FORMAT, "an evaluation matrix that cannot be");

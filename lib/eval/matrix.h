@@ -39,6 +39,13 @@ double matrix_begins(const struct matrix *matrix, int bin);
 /* The bin of a moment in [0, 1). */
 int matrix_bin(const struct matrix *matrix, double moment);
 
+/*
+ * Makes it one of worths in place of hits: what a prediction of a number is worth, from -1 to 1.
+ * Accuracy is then the mean worth, and there is no top 5. Call it before the first row.
+ */
+void matrix_take_worths(struct matrix *matrix);
+void matrix_worth(struct matrix *matrix, enum matrix_model model, int bin, double worth);
+
 /* Adds an evaluation sample to a bin. Add all before the first row. */
 void matrix_count_sample(struct matrix *matrix, int bin);
 

@@ -40,6 +40,7 @@
 #include "base/text.h"
 #include "eval/alarm.h"
 #include "eval/confusion.h"
+#include "eval/errors.h"
 #include "eval/ledger.h"
 #include "eval/prequential.h"
 #include "eval/recent.h"
@@ -64,6 +65,7 @@ struct run_progress {
 	int averages;
 	double le, blind;
 	double recent;  /* NAN before the first label */
+	double mae;     /* of numbers; NAN for classes */
 	int64_t alarms; /* so far */
 	double ir;      /* of the last evaluation; NAN before the first */
 };
@@ -139,6 +141,7 @@ struct run {
 	struct recent recent;
 	struct alarm *alarm;
 	struct confusion *confusion;
+	struct errors *errors; /* of numbers, in place of all but the alarm; NULL for classes */
 	struct ledger ledger;
 	enum ledger_use predicting; /* what predictions are for at the moment */
 
@@ -245,6 +248,16 @@ int run_begin(struct run *run, struct err *err);
  * raises a drift alarm.
  */
 void run_score(struct run *run, const union target *guesses, const union target *labels, int n);
+/*
+ * Accuracy before the label, of the blind baseline, and of the latest labels. Of numbers the share
+ * of variance explained; the baseline is the last label. NAN before the first label.
+ */
+struct run_scores {
+	double le, le5, blind, recent;
+	struct errors_sum errors; /* of numbers */
+};
+struct run_scores run_scores(const struct run *run);
+int64_t run_scored(const struct run *run); /* samples scored so far */
 int run_score_new(struct run *run, int classes, struct err *err);
 int run_score_classes(struct run *run, int classes, struct err *err); /* at least this many */
 void run_score_free(struct run *run);

@@ -97,10 +97,11 @@ int run_class(struct run *run, const char *name, int32_t *label, struct err *err
 int run_reveal(
 	struct run *run, const float *inputs, const union target *labels, int n, struct err *err)
 {
+	const bool classes = learner_target(run->learner) == &target_class;
 	int32_t largest = -1;
 	int code = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n && classes; i++)
 		if (labels[i].class > largest && labels[i].class < most_classes(run))
 			largest = labels[i].class;
 	if (run->classes_most)

@@ -3,9 +3,22 @@
 
 #include "session/run.h"
 
+static void add_errors(struct metrics_row *row, const struct errors_sum *errors)
+{
+	if (!errors->count)
+		return;
+	row->mae = errors->mae;
+	row->rmse = errors->rmse;
+	row->mae_last = errors->last;
+	row->mae_mean = errors->mean;
+	row->inside = errors->inside;
+	row->width = errors->width;
+}
+
 struct metrics_row run_row(const struct run *run)
 {
 	const struct ledger_prices prices = run_prices(run);
+	const struct run_scores scores = run_scores(run);
 	struct metrics_row row;
 	struct learner_report now;
 	int64_t training, validation;
@@ -27,11 +40,12 @@ struct metrics_row run_row(const struct run *run)
 	row.val_loss_sgd = now.scored ? sgd->loss : NAN;
 	row.val_acc_ma = gap ? ma->accuracy : NAN;
 	row.val_acc_sgd = now.scored ? sgd->accuracy : NAN;
-	row.le = prequential_top1(run->prequential);
-	row.le5 = prequential_top5(run->prequential);
+	row.le = scores.le;
+	row.le5 = scores.le5;
 	row.le_ever = now.slow_efficacy;
-	row.blind = prequential_blind(run->prequential);
-	row.recent = recent_accuracy(&run->recent);
+	row.blind = scores.blind;
+	row.recent = scores.recent;
+	add_errors(&row, &scores.errors);
 	row.alarms = alarm_armed(run->alarm) ? (double)alarm_count(run->alarm) : NAN;
 	learner_kept(run->learner, &training, &validation);
 	row.kept = (double)(training + validation);

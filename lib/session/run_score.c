@@ -1,14 +1,19 @@
 /* A run's scores of its predictions: sums, the latest, per class, and the drift alarm. */
+#include <math.h>
+
 #include "session/run.h"
 
 int run_score_new(struct run *run, int classes, struct err *err)
 {
 	const struct options *o = run->config.options;
-	int code = prequential_new(
-		&run->prequential, classes, options_int(o, "eval.blind_window"), err);
+	int code = alarm_new(&run->alarm, options_text(o, "eval.alarm"), err);
 
-	if (!code)
-		code = alarm_new(&run->alarm, options_text(o, "eval.alarm"), err);
+	if (code)
+		return code;
+	if (learner_target(run->learner) == &target_number)
+		return errors_new(&run->errors, err);
+	code = prequential_new(
+		&run->prequential, classes, options_int(o, "eval.blind_window"), err);
 	return code ? code : confusion_new(&run->confusion, classes, err);
 }
 
@@ -17,6 +22,8 @@ void run_score_free(struct run *run)
 	prequential_free(run->prequential);
 	alarm_free(run->alarm);
 	confusion_free(run->confusion);
+	errors_free(run->errors);
+	run->errors = NULL;
 	run->prequential = NULL;
 	run->alarm = NULL;
 	run->confusion = NULL;
@@ -39,13 +46,61 @@ static void tell_alarm(struct run *run, const struct alarm_change *change)
 	learner_report(run->learner, &now);
 	events_begin(&line, "alarm", now.iteration);
 	jwriter_whole(&line.json, "step", run->step);
-	jwriter_whole(&line.json, "sample", run->recent.seen);
+	jwriter_whole(&line.json, "sample", run_scored(run));
 	jwriter_number(&line.json, "error_before", change->before);
 	jwriter_number(&line.json, "error_after", change->after);
 	events_end(run->events, &line);
 }
 
-void run_score(struct run *run, const union target *guesses, const union target *labels, int n)
+int64_t run_scored(const struct run *run)
+{
+	struct errors_sum sum;
+
+	if (!run->errors)
+		return run->recent.seen;
+	errors_all(run->errors, &sum);
+	return sum.count;
+}
+
+struct run_scores run_scores(const struct run *run)
+{
+	struct run_scores scores = {NAN, NAN, NAN, NAN, {0}};
+	struct errors_sum recent;
+
+	if (!run->learner || !run_scored(run))
+		return scores;
+	if (run->errors) {
+		errors_recent(run->errors, &recent);
+		errors_all(run->errors, &scores.errors);
+		scores.le = scores.errors.explained;
+		scores.blind = scores.errors.explained_last;
+		scores.recent = recent.explained;
+		return scores;
+	}
+	scores.le = prequential_top1(run->prequential);
+	scores.le5 = prequential_top5(run->prequential);
+	scores.blind = prequential_blind(run->prequential);
+	scores.recent = recent_accuracy(&run->recent);
+	return scores;
+}
+
+static void score_numbers(
+	struct run *run, const union target *guesses, const union target *labels, int n)
+{
+	struct alarm_change change;
+
+	errors_step(run->errors, guesses, labels, n);
+	for (int i = 0; i < n; i++) {
+		const double error = (double)labels[i].number -
+				     (double)guesses[(size_t)i * TARGET_GUESS].number;
+
+		if (alarm_add(run->alarm, errors_unusual(run->errors, error), &change))
+			tell_alarm(run, &change);
+	}
+}
+
+static void score_classes(
+	struct run *run, const union target *guesses, const union target *labels, int n)
 {
 	struct alarm_change change;
 
@@ -61,9 +116,19 @@ void run_score(struct run *run, const union target *guesses, const union target 
 	}
 }
 
+void run_score(struct run *run, const union target *guesses, const union target *labels, int n)
+{
+	(run->errors ? score_numbers : score_classes)(run, guesses, labels, n);
+}
+
 /* Version 3 had no more than the sums; the rest begins anew. */
 void run_score_state(struct run *run, struct state *state)
 {
+	if (run->errors) {
+		errors_state(run->errors, state);
+		alarm_state(run->alarm, state);
+		return;
+	}
 	prequential_state(run->prequential, state);
 	if (state_version(state) < 4)
 		return;

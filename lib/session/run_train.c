@@ -13,6 +13,7 @@ enum { SAVE_FAILURES_MOST = 5 }; /* in a row, before a run gives up */
 
 void run_tell(const struct run *run)
 {
+	const struct run_scores scores = run_scores(run);
 	struct run_progress progress = {
 		.step = run->step,
 		.steps = run->planned_steps,
@@ -20,9 +21,10 @@ void run_tell(const struct run *run)
 		.seconds = clock_now() - run->started,
 		.train_seconds = run->train_seconds,
 		.resumed = run->resumed,
-		.le = prequential_top1(run->prequential),
-		.blind = prequential_blind(run->prequential),
-		.recent = recent_accuracy(&run->recent),
+		.le = scores.le,
+		.blind = scores.blind,
+		.recent = scores.recent,
+		.mae = scores.errors.count ? scores.errors.mae : NAN,
 		.alarms = alarm_count(run->alarm),
 		.ir = run->row_count ? run->rows[run->row_count - 1].ir : NAN,
 	};

@@ -1,0 +1,164 @@
+/*
+ * Sums over all samples, and a ring of the latest. Labels are counted from the first one on, so
+ * that numbers far from 0 lose nothing when their squares are added up.
+ */
+#include "eval/errors.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What is kept of a sample. */
+enum field { ERROR, LABEL, LAST, MEAN, WIDTH, OUTSIDE, FIELDS };
+
+struct tally {
+	double absolute, square;       /* sums of errors, */
+	double label, label_square;    /* of labels less the first, */
+	double last, last_square;      /* and of the baselines' errors */
+	double mean, width, outside;
+};
+
+struct errors {
+	int64_t count;
+	double first; /* label, */
+	double last;  /* and the latest, less the first */
+	double usual; /* running mean of absolute errors */
+	struct tally all;
+	float ring[ERRORS_RECENT][FIELDS];
+};
+
+/* An error is unusual beyond this many usual ones; the latter follow within so many samples. */
+static const double UNUSUAL = 2, USUAL_SPAN = 2000;
+
+int errors_new(struct errors **errors, struct err *err)
+{
+	*errors = mem_new(1, sizeof(**errors));
+	return *errors ? 0 : err_memory(err, "errors of predictions", sizeof(**errors));
+}
+
+void errors_free(struct errors *errors)
+{
+	mem_free(errors);
+}
+
+static void add(struct tally *tally, const float fields[FIELDS])
+{
+	const double error = (double)fields[ERROR], label = (double)fields[LABEL];
+	const double last = (double)fields[LAST];
+
+	tally->absolute += fabs(error);
+	tally->square += error * error;
+	tally->label += label;
+	tally->label_square += label * label;
+	tally->last += fabs(last);
+	tally->last_square += last * last;
+	tally->mean += fabs((double)fields[MEAN]);
+	tally->width += (double)fields[WIDTH];
+	tally->outside += (double)fields[OUTSIDE];
+}
+
+/* `known` labels came before the step, whose samples all see the same baselines. */
+static void take(struct errors *errors, const union target *guess, double label, int64_t known,
+	double last, double mean)
+{
+	const double value = (double)guess[NUMBER_VALUE].number - errors->first;
+	const double low = (double)guess[NUMBER_LOW].number - errors->first;
+	const double high = (double)guess[NUMBER_HIGH].number - errors->first;
+	float *fields = errors->ring[errors->count % ERRORS_RECENT];
+
+	fields[ERROR] = (float)(label - value);
+	fields[LABEL] = (float)label;
+	fields[LAST] = (float)(known ? label - last : label + errors->first);
+	fields[MEAN] = (float)(known ? label - mean : label + errors->first);
+	fields[WIDTH] = (float)(high - low);
+	fields[OUTSIDE] = label < low || label > high;
+	add(&errors->all, fields);
+	errors->count++;
+	errors->last = label;
+}
+
+void errors_step(
+	struct errors *errors, const union target *guesses, const union target *labels, int n)
+{
+	const int64_t known = errors->count;
+	const double last = errors->last, mean = known ? errors->all.label / (double)known : 0;
+
+	if (!known && n > 0)
+		errors->first = (double)labels[0].number;
+	for (int i = 0; i < n; i++)
+		take(errors, guesses + (size_t)i * TARGET_GUESS,
+			(double)labels[i].number - errors->first, known, last, mean);
+}
+
+bool errors_unusual(struct errors *errors, double error)
+{
+	const double size = fabs(error), step = fmax(1 / USUAL_SPAN, 1 / (double)(errors->count + 1));
+	const bool unusual = errors->usual > 0 && size > UNUSUAL * errors->usual;
+
+	/* An outlier counts as much as what is just not one. */
+	errors->usual += step * (fmin(size, 10 * errors->usual + (errors->usual > 0 ? 0 : size)) -
+					errors->usual);
+	return unusual;
+}
+
+static double explained(double square, double variance)
+{
+	if (!(variance > 0))
+		return square > 0 ? 0 : 1;
+	return square < 2 * variance ? 1 - square / variance : -1;
+}
+
+static void sum_up(const struct tally *tally, int64_t count, struct errors_sum *sum)
+{
+	const double n = (double)count, mean = tally->label / n;
+	const double variance = fmax(tally->label_square / n - mean * mean, 0);
+
+	*sum = (struct errors_sum){
+		.count = count,
+		.mae = tally->absolute / n,
+		.rmse = sqrt(tally->square / n),
+		.explained = count ? explained(tally->square / n, variance) : NAN,
+		.explained_last = count ? explained(tally->last_square / n, variance) : NAN,
+		.last = tally->last / n,
+		.mean = tally->mean / n,
+		.inside = 1 - tally->outside / n,
+		.width = tally->width / n,
+	};
+}
+
+void errors_all(const struct errors *errors, struct errors_sum *sum)
+{
+	sum_up(&errors->all, errors->count, sum);
+}
+
+void errors_recent(const struct errors *errors, struct errors_sum *sum)
+{
+	const int64_t filled = errors->count < ERRORS_RECENT ? errors->count : ERRORS_RECENT;
+	struct tally tally = {0};
+
+	for (int64_t i = 0; i < filled; i++)
+		add(&tally, errors->ring[i]);
+	sum_up(&tally, filled, sum);
+}
+
+void errors_state(struct errors *errors, struct state *state)
+{
+	bool sound = true;
+
+	state_enter(state, "errors");
+	state_int64(state, "count", &errors->count);
+	state_double(state, "first", &errors->first);
+	state_double(state, "last", &errors->last);
+	state_double(state, "usual", &errors->usual);
+	state_doubles(state, "all", &errors->all.absolute, sizeof(errors->all) / sizeof(double));
+	state_floats(state, "ring", errors->ring[0], ERRORS_RECENT * FIELDS);
+	state_leave(state);
+	if (state_failed(state) || !state_reading(state))
+		return;
+	for (size_t i = 0; i < sizeof(errors->all) / sizeof(double); i++)
+		sound = sound && !isnan((&errors->all.absolute)[i]);
+	if (!sound || errors->count < 0 || !isfinite(errors->first) || !isfinite(errors->last) ||
+		!(errors->usual >= 0))
+		state_refuse(state, ERR_FORMAT, "errors of predictions that cannot be");
+}

@@ -1,0 +1,50 @@
+/*
+ * How far predictions of numbers, made before their labels were revealed, were from them: mean
+ * absolute error, root of the mean square, share of variance explained; and how often intervals
+ * held the label. The counterpart of eval/prequential.h.
+ *
+ * Two baselines stand beside it that never look at an input: the last label revealed before the
+ * step, and the mean of all labels before it. In a stream in the order of time the former is hard
+ * to beat.
+ */
+#ifndef RETAIN_EVAL_ERRORS_H
+#define RETAIN_EVAL_ERRORS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/state.h"
+#include "target/target.h"
+
+struct errors;
+
+int errors_new(struct errors **errors, struct err *err);
+void errors_free(struct errors *errors);
+
+/*
+ * Counts a time step: the guess and the label of each of n samples. Allocates nothing.
+ * errors_unusual then says of its sample i whether the error was far larger than usual, for drift
+ * alarms.
+ */
+void errors_step(
+	struct errors *errors, const union target *guesses, const union target *labels, int n);
+
+/* Whether an error of this size is far larger than usual; counts it as usual from then on. */
+bool errors_unusual(struct errors *errors, double error);
+
+/* Over all labels so far, or the latest ERRORS_RECENT; NAN before the first. */
+enum { ERRORS_RECENT = 1000 };
+struct errors_sum {
+	int64_t count;
+	double mae, rmse;
+	double explained;  /* 1 - mean square / variance, limited to [-1, 1] */
+	double last, mean; /* mean absolute errors of the baselines */
+	double explained_last;
+	double inside, width; /* share of labels within their intervals, mean width of these */
+};
+void errors_all(const struct errors *errors, struct errors_sum *sum);
+void errors_recent(const struct errors *errors, struct errors_sum *sum);
+
+void errors_state(struct errors *errors, struct state *state);
+
+#endif
