@@ -118,6 +118,20 @@ static int fill_rows(struct options *options, const struct records_info *info, s
 		    : defaults_fill(options, DEFAULTS_ROWS, evaluates_held(options, info), err);
 }
 
+/* What labels are is known once all are read. What cannot be read is said later. */
+static int fill_target(struct options *options, struct err *err)
+{
+	struct records *records;
+	bool numbers;
+
+	if (strcmp(options_text(options, "model.target"), "auto") != 0 ||
+		records_open(&records, options_text(options, "stream.source"), options, NULL))
+		return 0;
+	numbers = records_info(records)->numbers;
+	records_close(records);
+	return numbers ? defaults_set(options, "model.target", "number", err) : 0;
+}
+
 static int fill_stored(struct options *options, struct err *err)
 {
 	const struct records_info *info;
@@ -125,6 +139,9 @@ static int fill_stored(struct options *options, struct err *err)
 	int code;
 
 	if (records_tabular(options_text(options, "stream.source"))) {
+		code = fill_target(options, err);
+		if (code)
+			return code;
 		code = defaults_fill(options, DEFAULTS_ROWS, true, err);
 		return code ? code : fill_evaluation(options, &(struct records_info){0}, err);
 	}

@@ -44,6 +44,8 @@ struct records_info {
 	bool users;                  /* records of the stream have users: records_user */
 	/* NULL or, if all labels are -1, the message for when they are needed */
 	const char *unlabelled;
+	/* [class]: the number that a label stands for, if labels are numbers; else NULL */
+	const float *numbers;
 };
 
 #define RECORDS_NO_USER INT64_MIN

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/paths.h"
 #include "records/index_file.h"
 #include "formats/json_rows.h"
@@ -14,6 +15,7 @@
 #include "records/table_first.h"
 #include "records/table_plan.h"
 #include "records/table_scan.h"
+#include "records/table_target.h"
 
 #define AT_MASK ((UINT64_C(1) << TABLE_AT_BITS) - 1)
 
@@ -24,13 +26,15 @@ struct table {
 	struct mapped file;
 	struct table_plan plan;
 	struct table_scan scan;
-	bool lenient; /* rows may be bad */
+	float *numbers; /* of labels; NULL: they are classes */
+	bool lenient;   /* rows may be bad */
 };
 
 static void table_close(struct records *records)
 {
 	struct table *t = (struct table *)records;
 
+	mem_free(t->numbers);
 	table_scan_release(&t->scan);
 	table_plan_release(&t->plan);
 	mapped_close(&t->file);
@@ -52,6 +56,8 @@ static int table_open(
 	if (!code)
 		code = table_scan(&t->scan, &t->plan, &t->file, t->lenient, err);
 	if (!code)
+		code = table_target(&t->numbers, &t->scan, &t->plan, path, options, err);
+	if (!code)
 		code = mapped_keep(&t->file, KEPT, err);
 	if (code)
 		return code;
@@ -62,6 +68,7 @@ static int table_open(
 		.channels = (int)schema_floats(t->plan.schema),
 		.height = 1,
 		.width = 1,
+		.numbers = t->numbers,
 		.timed = t->plan.time >= 0,
 		.unlabelled = t->plan.label >= 0
 				      ? NULL

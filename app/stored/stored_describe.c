@@ -10,6 +10,18 @@
 
 enum { NAMED = 4 }; /* classes whose shares are said */
 
+/* From the least of some numbers to the largest. */
+static void add_range(const struct records_info *info, struct text *words)
+{
+	float least = info->numbers[0], most = least;
+
+	for (int c = 1; c < info->classes; c++) {
+		least = info->numbers[c] < least ? info->numbers[c] : least;
+		most = info->numbers[c] > most ? info->numbers[c] : most;
+	}
+	text_addf(words, " (a number, %g to %g)", (double)least, (double)most);
+}
+
 /* How many classes come; of a few, how often. */
 static void add_classes(const struct records *records, struct text *words)
 {
@@ -17,6 +29,12 @@ static void add_classes(const struct records *records, struct text *words)
 	int64_t *counts = info->classes ? mem_new((size_t)info->classes, sizeof(*counts)) : NULL;
 	const char *before = " (";
 	int come = 0;
+
+	if (info->numbers) {
+		mem_free(counts);
+		add_range(info, words);
+		return;
+	}
 
 	for (int64_t i = 0; i < info->count && counts; i++) {
 		const int32_t label = records_look(records, i).label;

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/paths.h"
+#include "learn/scaling.h"
 #include "optim/average.h"
 #include "optim/schedule.h"
 #include "replay/objective.h"
@@ -253,7 +254,8 @@ static int check_classes(const struct stored *s, const struct options *o, struct
 	const int most = options_int(o, "model.classes_most");
 	const bool table = records && records_schema(records);
 
-	if (!records || records_info(records)->form != RECORDS_FLOATS || classes <= most)
+	if (!records || records_info(records)->form != RECORDS_FLOATS || classes <= most ||
+		records_info(records)->numbers)
 		return 0;
 	return err_set(err, ERR_INPUT,
 		"%s: its labels are %d classes, and model.classes_most = %d allows fewer; if they "
@@ -263,6 +265,19 @@ static int check_classes(const struct stored *s, const struct options *o, struct
 		table ? "another column may be the label (--label NAME)"
 		      : "retain cannot learn them",
 		classes);
+}
+
+/* A config that was made for other labels, or by hand. */
+static int check_target(const struct stored *s, const struct options *o, struct err *err)
+{
+	const enum target_kind wanted = target_kind(options_text(o, "model.target"));
+
+	if (wanted == source_info(s->source)->target)
+		return 0;
+	return err_set(err, ERR_INPUT, "%s: its labels are %s, and model.target = %s",
+		options_text(o, "stream.source"),
+		source_info(s->source)->target == TARGET_NUMBER ? "numbers" : "classes",
+		options_text(o, "model.target"));
 }
 
 int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs, struct err *err)
@@ -280,7 +295,9 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	if (code)
 		return code;
 	info = source_info(s->source);
-	code = check_classes(s, o, err);
+	code = check_target(s, o, err);
+	if (!code)
+		code = check_classes(s, o, err);
 	if (!code)
 		code = set_length(s, o, err);
 	if (!code)
@@ -315,6 +332,32 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 	return code;
 }
 
+/* The variance of evaluation labels, which outliers widen little. */
+static int measure_labels(struct stored *s, struct err *err)
+{
+	const int64_t evals = source_info(s->source)->evals;
+	struct scaling *scaling = NULL;
+	int code = scaling_new(&scaling, 1, err);
+
+	for (int64_t id = 0; id < evals && !code; id++) {
+		union target label;
+
+		code = source_labels(s->source, SOURCE_EVAL, &id, 1, &label, err);
+		if (!code)
+			scaling_see(scaling, &label.number, 1);
+	}
+	if (!code) {
+		const double factor = (double)*scaling_scale(scaling)->factor;
+
+		s->variance = factor > 0 ? 1 / (factor * factor) : 0;
+		matrix_take_worths(s->matrix);
+		if (s->now)
+			matrix_take_worths(s->now);
+	}
+	scaling_free(scaling);
+	return code;
+}
+
 static int make_buffers(struct stored *s, struct err *err)
 {
 	const struct source_info *info = source_info(s->source);
@@ -332,6 +375,12 @@ static int make_buffers(struct stored *s, struct err *err)
 	if (!s->logits || !s->ids || !s->labels || !s->guesses || (info->users && !s->users))
 		return err_memory(err, "a run's batch",
 			(size_t)STORED_BATCH * (size_t)s->run.classes * sizeof(*s->logits));
+	if (info->target == TARGET_NUMBER) {
+		const int code = measure_labels(s, err);
+
+		if (code)
+			return code;
+	}
 	for (int64_t id = 0; id < info->evals; id++) {
 		const int bin = stored_bin(s, id);
 

@@ -209,6 +209,14 @@ static int data_inputs(struct source *source, enum source_part part, const int64
 }
 
 /* Labels are asked for after inputs, so the substitutes are known by then. */
+static union target target_of(const struct data *data, int32_t label)
+{
+	const float *numbers = records_info(data->records)->numbers;
+
+	return numbers ? (union target){.number = numbers[label]}
+		       : (union target){.class = data->order.class_of[label]};
+}
+
 static int data_labels(struct source *source, enum source_part part, const int64_t *ids, int n,
 	union target *labels, struct err *err)
 {
@@ -218,7 +226,7 @@ static int data_labels(struct source *source, enum source_part part, const int64
 		const int64_t sample = ids[i] + (part == SOURCE_EVAL ? data->order.samples : 0);
 		const uint32_t record = record_of(data, substitutes_find(&data->bad, sample));
 
-		labels[i].class = data->order.class_of[records_look(data->records, record).label];
+		labels[i] = target_of(data, records_look(data->records, record).label);
 	}
 	return 0;
 }
@@ -400,6 +408,7 @@ static int make_info(struct data *data, const struct options *options, struct er
 			"stream.per_step = 0: only for stream.order = tasks:N, where a task is a "
 			"time step");
 	data->source.info = (struct source_info){.classes = data->order.classes,
+		.target = records_info(data->records)->numbers ? TARGET_NUMBER : TARGET_CLASS,
 		.channels = data->view.channels,
 		.height = data->view.height,
 		.width = data->view.width,

@@ -13,9 +13,9 @@
 enum field { ERROR, LABEL, LAST, MEAN, WIDTH, OUTSIDE, FIELDS };
 
 struct tally {
-	double absolute, square;       /* sums of errors, */
-	double label, label_square;    /* of labels less the first, */
-	double last, last_square;      /* and of the baselines' errors */
+	double absolute, square;    /* sums of errors, */
+	double label, label_square; /* of labels less the first, */
+	double last, last_square;   /* and of the baselines' errors */
 	double mean, width, outside;
 };
 
@@ -93,7 +93,8 @@ void errors_step(
 
 bool errors_unusual(struct errors *errors, double error)
 {
-	const double size = fabs(error), step = fmax(1 / USUAL_SPAN, 1 / (double)(errors->count + 1));
+	const double size = fabs(error),
+		     step = fmax(1 / USUAL_SPAN, 1 / (double)(errors->count + 1));
 	const bool unusual = errors->usual > 0 && size > UNUSUAL * errors->usual;
 
 	/* An outlier counts as much as what is just not one. */

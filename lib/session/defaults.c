@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "session/config.h"
+#include "target/target.h"
 
 /*
  * A step of rows is a row. step_epochs: a batch of 32 for each new row and each small picture,
@@ -20,6 +21,9 @@ static const char *const settings[][24] = {
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1",
 		"fast.parts=0.3:0.97, 0.1:0.999", "fast.heads=linear, windows", "fast.mix_by=pool",
 		"fast.last=true", "fast.guard=true"},
+	[DEFAULTS_NUMBERS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
+		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "loss.kind=huber",
+		"fast.parts=none", "fast.heads=numbers"},
 	[DEFAULTS_PICTURES] = {BOTH, "model.arch=cnn:16,32,64,128", "run.step_epochs=32",
 		"stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1"},
 	[DEFAULTS_LARGE_PICTURES] = {BOTH, "model.arch=resnet18", "run.step_epochs=8",
@@ -107,7 +111,15 @@ static int follow_frozen(struct options *options, struct err *err)
 
 int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
 {
+	const bool numbers = target_kind(options_text(options, "model.target")) == TARGET_NUMBER;
 	int code = open(options, "run.method") ? config_method(options, METHOD, err) : 0;
+
+	if (numbers && kind == DEFAULTS_ROWS)
+		kind = DEFAULTS_NUMBERS;
+	else if (!code && numbers)
+		code = defaults_set(options, "loss.kind", "huber", err);
+	if (!code && numbers)
+		code = defaults_set(options, "fast.parts", "none", err);
 
 	if (!code && held)
 		code = defaults_set(options, "replay.holdout", "0.05", err);

@@ -15,7 +15,8 @@
 #include "base/err.h"
 #include "base/options.h"
 
-enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES, DEFAULTS_LARGE_PICTURES };
+/* Numbers are the targets of rows, whatever kind is passed. */
+enum defaults_kind { DEFAULTS_ROWS, DEFAULTS_PICTURES, DEFAULTS_LARGE_PICTURES, DEFAULTS_NUMBERS };
 enum { DEFAULTS_SMALL = 96 }; /* pixels a side; larger pictures are large */
 
 /* From the larger of a picture's height and width; from the value of model.input. */

@@ -12,7 +12,7 @@
 	BUNDLE("replay.objective=" objective, "optimizer.kind=" optimizer,                         \
 		"average.kind=" average, "schedule.kind=" schedule, "~replay.holdout=" holdout,    \
 		"replay.recency_share=0", "fast.parts=none", "fast.heads=none",                    \
-		"loss.kind=cross-entropy", "optimizer.wide=0", ##__VA_ARGS__)
+		"~loss.kind=cross-entropy", "optimizer.wide=0", ##__VA_ARGS__)
 
 const struct bundle methods[] = {
 	{"ama+malr",

@@ -19,8 +19,9 @@ struct parts_config {
 		const struct part_type *type;
 		int models;
 	} rows[PART_TYPES];
-	int count; /* 0: none */
-	int alone; /* answer NOW with this model of the mixture alone; 0: with all */
+	int count;    /* 0: none */
+	bool numbers; /* the mixture of numbers (learn/numbers/numbers.h) answers instead */
+	int alone;    /* answer NOW with this model of the mixture alone; 0: with all */
 	struct mix_config mix;
 };
 
