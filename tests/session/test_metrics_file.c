@@ -17,7 +17,8 @@
 #define HEADER                                                                                     \
 	"step,iteration,samples,lr,gamma1,gamma2,best,sigma,val_loss_ma,val_loss_sgd,val_acc_ma,"  \
 	"val_acc_sgd,le,ir,ft,ir_sgd,ft_sgd,blind,le5,ir5,ft5,ir5_sgd,ft5_sgd,cost,"               \
-	"le_ever,ir_now,ft_now,recent,alarms,forgetting,bwt,kept,le_album,seconds\n"
+	"le_ever,ir_now,ft_now,recent,alarms,forgetting,bwt,kept,le_album,mae,rmse,"               \
+	"mae_last,mae_mean,inside,width,seconds\n"
 
 static struct metrics_row row_of(int i)
 {
@@ -123,8 +124,9 @@ static void the_file_by_letter(void **state)
 	assert_ok(metrics_file_append(file, &row, &err), err);
 	assert_ok(metrics_file_sync(file, &err), err);
 	text = content(); /* nothing is held back until the file is closed */
-	assert_string_equal(text, HEADER "3,0,0,0.1,,,2,-1e-05,,inf,,,,,,,,,,,,,,24,,,,,,,,,,0.5\n"
-					 "0,0,0,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+	assert_string_equal(text,
+		HEADER "3,0,0,0.1,,,2,-1e-05,,inf,,,,,,,,,,,,,,24,,,,,,,,,,,,,,,,0.5\n"
+		       "0,0,0,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 	mem_free(text);
 	metrics_file_close(file);
 	metrics_file_close(NULL);
@@ -240,7 +242,7 @@ static void reading_is_strict(void **state)
 		{"step,iteration", "m.csv:1: the line breaks off"},
 		{"step,iterations\n", "m.csv:1: not the header"},
 		{HEADER "1,2,3,0.1" REST, "m.csv:2: the line breaks off"},
-		{HEADER "\n", "m.csv:2: 1 cells, but there are 34"},
+		{HEADER "\n", "m.csv:2: 1 cells, but there are 40"},
 		{HEADER "1,2,3,0.1,,,0" REST "\n", "m.csv:2: 38 cells"},
 		{HEADER "1,2,3,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,\n1,2,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,"
 			","
