@@ -8,6 +8,7 @@
 #include "formats/gunzip.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,11 +17,6 @@
 #include "base/mem.h"
 
 enum { GZIP_ONLY = 16, REST = 32 << 10, GLANCE = 64 << 20 };
-
-bool gunzip_begins(const void *data, size_t size)
-{
-	return size >= 3 && memcmp(data, "\x1f\x8b\x08", 3) == 0;
-}
 
 /* zlib's own memory comes from base/mem.h like all other. */
 static void *take(void *unused, unsigned count, unsigned size)

@@ -2,13 +2,9 @@
 #ifndef RETAIN_FORMATS_GUNZIP_H
 #define RETAIN_FORMATS_GUNZIP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
-
-/* Whether the bytes start like a gzip file. */
-bool gunzip_begins(const void *data, size_t size);
 
 /*
  * Unpacks all of a gzip file, of one member or several, into memory: *out is for mem_free.

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/gunzip.h"
+#include "formats/packed.h"
 #include "base/mem.h"
 
 static const unsigned char nothing[1];
@@ -103,7 +103,7 @@ static int unpack(struct mapped *m, size_t most, struct err *err)
 {
 	unsigned char *data;
 	size_t size;
-	const int code = gunzip(m->path, m->data, m->size, most, &data, &size, err);
+	const int code = packed_unpack(m->path, m->data, m->size, most, &data, &size, err);
 
 	if (!code)
 		mapped_replace(m, data, size);
@@ -127,7 +127,7 @@ int mapped_open(struct mapped *mapped, const char *path, size_t most, struct err
 			(int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec;
 		code = map(mapped, err);
 	}
-	if (!code && most && gunzip_begins(mapped->data, mapped->size))
+	if (!code && most && packed_find(mapped->data, mapped->size))
 		code = unpack(mapped, most, err);
 	if (code)
 		mapped_close(mapped);

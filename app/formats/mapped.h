@@ -25,11 +25,11 @@ struct mapped {
 	size_t reserved; /* length for munmap */
 };
 
-/* The most that a gzipped file may unpack to in memory. */
+/* The most that a packed file may unpack to in memory. */
 #define MAPPED_UNPACK ((size_t)2 << 30)
 
 /*
- * Opens a regular file, which may be empty. A gzipped file is unpacked into memory, up to
+ * Opens a regular file, which may be empty. A packed file (formats/packed.h) is unpacked into memory, up to
  * `unpack` bytes; if unpack is 0, its raw bytes are mapped. mapped_close accepts a struct whose
  * open failed, and a zeroed one.
  */

@@ -11,6 +11,7 @@
 #include "records/index_file.h"
 #include "formats/json_rows.h"
 #include "formats/mapped.h"
+#include "formats/packed.h"
 #include "records/records_types.h"
 #include "records/table_first.h"
 #include "records/table_plan.h"
@@ -88,7 +89,7 @@ static bool ends_with_any(const char *path, const char *const *endings)
 /* Manifests, which are CSV files too, are asked first. Of other files the first lines tell. */
 static bool table_guess(const char *path)
 {
-	static const char *const tables[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz", NULL};
+
 	static const char *const others[] = {
 		".ini", ".cfg", ".conf", ".json", ".ndjson", ".jsonl", NULL};
 	struct mapped file;
@@ -96,7 +97,7 @@ static bool table_guess(const char *path)
 
 	if (!path_exists(path) || path_is_folder(path))
 		return false;
-	if (ends_with_any(path, tables))
+	if (packed_ends(path, ".csv") || packed_ends(path, ".tsv"))
 		return true;
 	if (mapped_open(&file, path, 0, NULL))
 		return false;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/gunzip.h"
+#include "formats/packed.h"
 #include "base/mem.h"
 #include "fuzz.h"
 
@@ -60,8 +60,8 @@ int mapped_open(struct mapped *mapped, const char *path, size_t unpack, struct e
 	mapped->data = files[i].bytes;
 	mapped->size = files[i].size;
 	mapped->file = i;
-	if (unpack && gunzip_begins(mapped->data, mapped->size)) {
-		code = gunzip(path, mapped->data, mapped->size, UNPACK_MOST, &unpacked,
+	if (unpack && packed_find(mapped->data, mapped->size)) {
+		code = packed_unpack(path, mapped->data, mapped->size, UNPACK_MOST, &unpacked,
 			&mapped->size, err);
 		mapped->data = code ? NULL : unpacked;
 		mapped->file = -1;
