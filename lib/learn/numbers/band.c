@@ -1,0 +1,49 @@
+#include "learn/numbers/band.h"
+
+#include <math.h>
+
+#include "base/portable_math.h"
+#include "learn/numbers/level.h"
+
+static const double STEP = 0.05, RATE = 0.03, JUMP = 30, FIRST = 1, MOST = 20;
+
+void band_init(struct band *band, double coverage)
+{
+	*band = (struct band){.coverage = coverage, .factor = FIRST};
+}
+
+double band_half(const struct band *band)
+{
+	return band->error * portable_exp(band->factor);
+}
+
+void band_learn(struct band *band, double error, double half)
+{
+	const double size = fabs(error);
+
+	/* The first answer was given without anything to go by. */
+	if (!band->seen++)
+		return;
+	band->factor += STEP * ((size > half) - (1 - band->coverage));
+	band->factor = within(band->factor, -MOST, MOST);
+	if (band->error <= 0) {
+		band->error = size;
+		band->seen = 2;
+	}
+	band->error +=
+		fmax(RATE, 1 / (double)band->seen) * (fmin(size, JUMP * band->error) - band->error);
+}
+
+void band_state(struct band *band, struct state *state)
+{
+	state_enter(state, "band");
+	state_int64(state, "seen", &band->seen);
+	state_double(state, "error", &band->error);
+	state_double(state, "factor", &band->factor);
+	state_leave(state);
+	if (!state_reading(state) || (!state_failed(state) && band->seen >= 0 && band->error >= 0 &&
+					     band->error < 1e100 && fabs(band->factor) <= MOST))
+		return;
+	state_refuse(state, ERR_FORMAT, "an interval that cannot be");
+	band_init(band, band->coverage);
+}

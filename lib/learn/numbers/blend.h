@@ -1,0 +1,65 @@
+/*
+ * One answer of many. Errors are measured in b, their running mean, and limited, so that no error
+ * counts for more than a few. There are three layers:
+ *
+ * - records, of three memories: a part's record is how much less than the answer it was wrong,
+ *   decayed. The answer is the mean by the softmax of records, of what parts say near the weighted
+ *   median: no part takes it far away.
+ * - a stack: least squares of targets by what parts say, as distances to the third record's
+ *   answer, with a ridge towards that answer.
+ * - the top: these four, the last value and the mean, again by records. The last value is preferred
+ *   among equals, so that the answer is hardly ever behind it or the mean.
+ */
+#ifndef RETAIN_LEARN_NUMBERS_BLEND_H
+#define RETAIN_LEARN_NUMBERS_BLEND_H
+
+#include <stdint.h>
+
+#include "base/state.h"
+
+enum {
+	BLEND_PARTS = 16, /* at most */
+	BLEND_LAST = 0,   /* the part that says the last value */
+	BLEND_MEAN = 1,   /* the part that says the mean */
+	BLEND_RECORDS = 3,
+	BLEND_REFERENCE = 2, /* the record that the stack is relative to */
+	BLEND_TOPS = BLEND_RECORDS + 3
+};
+
+struct blend_stack {
+	double squares[BLEND_PARTS][BLEND_PARTS]; /* the upper half */
+	double products[BLEND_PARTS];
+	double weights[BLEND_PARTS]; /* follow from these */
+};
+
+struct blend {
+	int parts;
+	int64_t seen;
+	double error; /* b */
+	double record[BLEND_RECORDS][BLEND_PARTS], top[BLEND_TOPS];
+	struct blend_stack stack;
+	/* The softmax of records. */
+	double share[BLEND_RECORDS][BLEND_PARTS], top_share[BLEND_TOPS];
+};
+
+/* What was said of a sample, by whom, and the b of that time. */
+struct blend_said {
+	double part[BLEND_PARTS], top[BLEND_TOPS];
+	double answer, error;
+};
+
+void blend_init(struct blend *blend, int parts);
+
+/* Fills in the rest of what parts said: finite numbers. */
+void blend_ask(const struct blend *blend, struct blend_said *said);
+
+/* share: by how much to learn, up to 1; least: of b. */
+void blend_learn(struct blend *blend, const struct blend_said *said, double target, double share,
+	double least);
+
+/* Roughly how much each part counts in answers now; sums to 1. */
+void blend_weights(const struct blend *blend, double weights[BLEND_PARTS]);
+
+void blend_state(struct blend *blend, struct state *state);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * Rolling forests of regression trees over the kept rows, in four models: trees of short and of
+ * long windows of the newest rows, each for targets' distances to their centre and to a linear
+ * forecast. One tree at a time is built anew, from a bag of rows of a window of random length, as
+ * soon as the rows that came have paid for it; so a row costs about the same whenever it comes.
+ * Leaves go on learning their mean, and trees are weighed by their record.
+ *
+ * A node splits where the squares that remain are least, over some random columns and thresholds,
+ * each the value of a random row. Everything random follows from the seed and the number of the
+ * tree.
+ */
+#ifndef RETAIN_LEARN_NUMBERS_GROVE_H
+#define RETAIN_LEARN_NUMBERS_GROVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/state.h"
+#include "learn/numbers/rows.h"
+
+enum { GROVE_LEVEL_SHORT, GROVE_LEVEL_LONG, GROVE_REST_SHORT, GROVE_REST_LONG, GROVE_MODELS };
+
+enum {
+	GROVE_TREES = 48, /* of all models */
+	GROVE_NODES = 512 /* of a tree, at most; the first is the root */
+};
+
+struct grove_node {
+	float threshold, sum, count; /* sum: of `count` targets, lately */
+	int16_t column, child; /* child: the left one, the right one is next; a leaf's is itself */
+};
+
+struct grove_tree {
+	double record, weight; /* weight: follows from the records */
+	int32_t nodes;         /* 0: not built yet */
+	struct grove_node node[GROVE_NODES];
+};
+
+struct grove_model {
+	double credit, error; /* error: running mean of trees' */
+	int64_t built;
+};
+
+struct grove {
+	uint64_t seed;
+	struct grove_tree *tree;
+	struct grove_model model[GROVE_MODELS];
+	int32_t *bag; /* while a tree is built; NULL in a copy */
+};
+
+int grove_init(struct grove *grove, uint64_t seed, bool copy, struct err *err);
+void grove_release(struct grove *grove);
+
+void grove_ask(const struct grove *grove, const float *row, float answers[GROVE_MODELS]);
+
+/* Learns a row, the newest of the kept ones, of which the first `numbers` are in use. */
+void grove_learn(struct grove *grove, const float *row, const struct rows *rows, size_t numbers);
+
+void grove_copy(struct grove *to, const struct grove *from);
+/* Of a row: to be asked, to pay for new trees, in visits of rows to columns and nodes. */
+double grove_visits(void);
+double grove_bytes(void);
+void grove_state(struct grove *grove, size_t numbers, struct state *state);
+
+#endif

@@ -1,0 +1,24 @@
+/* How a tree of a grove is built. */
+#ifndef RETAIN_LEARN_NUMBERS_GROVE_BUILD_H
+#define RETAIN_LEARN_NUMBERS_GROVE_BUILD_H
+
+#include "learn/numbers/grove.h"
+
+enum { GROVE_BAG = 2000 }; /* rows that a tree is built from, at most */
+
+struct grove_work {
+	const struct rows *rows;
+	const float *targets;      /* of all places of rows */
+	size_t numbers;            /* of a row, in use */
+	int32_t *bag;              /* places of rows */
+	uint64_t key, drawn, bits; /* for what is random */
+	int64_t visits;            /* of rows to columns, so far */
+};
+
+uint64_t grove_draw(struct grove_work *work, uint64_t below);
+float grove_draw_share(struct grove_work *work);
+
+/* From the first `count` rows of the bag. */
+void grove_build(struct grove_work *work, struct grove_tree *tree, int count);
+
+#endif

@@ -1,0 +1,228 @@
+/* The models as a whole: made, freed, copied, measured. */
+#include "learn/numbers/numbers.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/numbers/numbers_impl.h"
+
+enum { FIRST_ROOM = 16 };
+
+const struct linear_kind linear_kinds[LINEARS] = {
+	{.keep = 0.998F, .first = ROWS_ONE, .target = ROWS_LEVEL},
+	{.keep = 0.9998F, .target = ROWS_CHANGE},
+	{.keep = 0.98F, .target = ROWS_CHANGE},
+	{.keep = 0.99F, .numbers = LAGS, .target = ROWS_CHANGE},
+	{.keep = 0.998F, .numbers = ROWS_FIRST, .target = ROWS_CHANGE, .hidden = true},
+};
+
+static const char *const NAMES[NUMBERS_PARTS] = {
+	"last",
+	"mean",
+	"median",
+	"slow",
+	"nearest-level",
+	"nearest-change",
+	"forest-level-short",
+	"forest-level-long",
+	"forest-rest-short",
+	"forest-rest-long",
+	"linear-inputs",
+	"linear",
+	"linear-quick",
+	"lags",
+	"hidden",
+};
+
+_Static_assert(LINEAR + LINEARS == NUMBERS_PARTS, "as many parts as the header says");
+_Static_assert((int)NUMBERS_PARTS <= (int)BLEND_PARTS, "a blend has a place for each");
+
+static size_t width_of(const struct numbers *numbers)
+{
+	return ROWS_FIRST + numbers->inputs + VALUES_EACH * VALUES_PLACES;
+}
+
+int numbers_reserve(struct numbers *numbers, int n, struct err *err)
+{
+	const size_t room = (size_t)n;
+	float *rows;
+	struct numbers_said *said;
+
+	if (n <= numbers->room)
+		return 0;
+	rows = mem_resize(numbers->step_rows, room, ROWS_PADDED * sizeof(float));
+	if (rows)
+		numbers->step_rows = rows;
+	said = mem_resize(numbers->said, room, sizeof(*said));
+	if (said)
+		numbers->said = said;
+	if (!rows || !said)
+		return err_memory(err, "a time step", room * ROWS_PADDED * sizeof(float));
+	numbers->room = n;
+	return 0;
+}
+
+/* What only learning needs. */
+static int make_rows(struct numbers *numbers, struct err *err)
+{
+	const size_t width = width_of(numbers);
+	const size_t hidden = rls_padded(numbers->config.features + ROWS_FIRST);
+	int code = rows_init(&numbers->rows, width, err);
+
+	if (code || (code = numbers_reserve(numbers, FIRST_ROOM, err)))
+		return code;
+	numbers->hidden = mem_new(hidden, sizeof(float));
+	return numbers->hidden ? 0 : err_memory(err, "features", hidden * sizeof(float));
+}
+
+static int make(struct numbers *numbers, bool copy, struct err *err)
+{
+	const struct numbers_config *config = &numbers->config;
+	const size_t inputs = numbers->inputs;
+	int code;
+
+	level_init(&numbers->level);
+	blend_init(&numbers->blend, numbers->parts);
+	band_init(&numbers->band, config->coverage);
+	if ((code = lags_init(&numbers->lags, err)) ||
+		(code = values_init(&numbers->values, inputs, err)) ||
+		(code = bank_init(
+			 &numbers->bank, inputs + VALUES_EACH * VALUES_PLACES, config->ops, err)) ||
+		(code = grove_init(&numbers->grove, config->seed, copy, err)))
+		return code;
+	numbers->bank.width = inputs;
+	for (int k = 0; k < numbers->linears && !code; k++)
+		code = rls_init(&numbers->linear[k], linear_numbers(numbers, k, width_of(numbers)),
+			linear_kinds[k].keep, config->ops, copy, err);
+	return code ? code : copy ? 0 : make_rows(numbers, err);
+}
+
+static int make_numbers(
+	struct numbers **numbers, const struct numbers_config *config, bool copy, struct err *err)
+{
+	struct numbers *made = mem_new(1, sizeof(*made));
+	int code;
+
+	*numbers = NULL;
+	if (!made)
+		return err_memory(err, "models of numbers", sizeof(*made));
+	made->config = *config;
+	made->inputs = config->floats <= ROWS_INPUTS ? config->floats : 0;
+	made->linears = config->features ? LINEARS : LINEARS - 1;
+	made->parts = LINEAR + made->linears;
+	code = make(made, copy, err);
+	if (code) {
+		numbers_free(made);
+		return code;
+	}
+	*numbers = made;
+	return 0;
+}
+
+int numbers_new(struct numbers **numbers, const struct numbers_config *config, struct err *err)
+{
+	return make_numbers(numbers, config, false, err);
+}
+
+void numbers_free(struct numbers *numbers)
+{
+	if (!numbers)
+		return;
+	lags_release(&numbers->lags);
+	values_release(&numbers->values);
+	bank_release(&numbers->bank);
+	grove_release(&numbers->grove);
+	rows_release(&numbers->rows);
+	for (int k = 0; k < LINEARS; k++)
+		rls_release(&numbers->linear[k]);
+	mem_free(numbers->step_rows);
+	mem_free(numbers->said);
+	mem_free(numbers->hidden);
+	mem_free(numbers);
+}
+
+void numbers_restart(struct numbers *numbers)
+{
+	for (int k = 0; k < numbers->linears; k++)
+		if (linear_kinds[k].hidden)
+			rls_begin(&numbers->linear[k]);
+}
+
+int numbers_copy_new(struct numbers **copy, const struct numbers *numbers, struct err *err)
+{
+	const int code = make_numbers(copy, &numbers->config, true, err);
+
+	if (!code)
+		numbers_copy(*copy, numbers);
+	return code;
+}
+
+void numbers_copy(struct numbers *copy, const struct numbers *numbers)
+{
+	copy->level = numbers->level;
+	copy->blend = numbers->blend;
+	copy->band = numbers->band;
+	lags_copy(&copy->lags, &numbers->lags);
+	values_copy(&copy->values, &numbers->values);
+	bank_copy(&copy->bank, &numbers->bank);
+	grove_copy(&copy->grove, &numbers->grove);
+	for (int k = 0; k < numbers->linears; k++)
+		rls_copy(&copy->linear[k], &numbers->linear[k]);
+}
+
+int numbers_parts(const struct numbers *numbers, const char *names[NUMBERS_PARTS],
+	double weights[NUMBERS_PARTS])
+{
+	double all[BLEND_PARTS];
+
+	blend_weights(&numbers->blend, all);
+	memcpy(names, NAMES, sizeof(NAMES));
+	memcpy(weights, all, NUMBERS_PARTS * sizeof(*weights));
+	return numbers->parts;
+}
+
+double numbers_macs(const struct numbers *numbers)
+{
+	const double used = (double)numbers_used(numbers), parts = numbers->parts;
+	double macs = 2 * (double)numbers->bank.room * used + grove_visits() +
+		      parts * parts * (parts / 6 + 1);
+
+	for (int k = 0; k < numbers->linears; k++)
+		macs += rls_macs(
+			&numbers->linear[k], linear_numbers(numbers, k, numbers_used(numbers)));
+	return macs;
+}
+
+double numbers_bytes(const struct numbers *numbers)
+{
+	double bytes = sizeof(*numbers) + LAGS_HISTORY * sizeof(double) +
+		       (double)numbers->values.columns * sizeof(struct values_column) +
+		       bank_bytes(&numbers->bank) + grove_bytes() + rows_bytes(&numbers->rows) +
+		       numbers->room * (ROWS_PADDED * sizeof(float) + sizeof(*numbers->said));
+
+	for (int k = 0; k < numbers->linears; k++)
+		bytes += rls_bytes(&numbers->linear[k]);
+	return bytes;
+}
+
+void numbers_state(struct numbers *numbers, struct state *state)
+{
+	state_enter(state, "numbers");
+	level_state(&numbers->level, state);
+	lags_state(&numbers->lags, state);
+	values_state(&numbers->values, state);
+	for (int k = 0; k < numbers->linears; k++)
+		rls_state(&numbers->linear[k], state);
+	rows_state(&numbers->rows, state);
+	if (numbers->rows.seen != numbers->lags.seen || numbers->rows.seen != numbers->level.seen)
+		state_refuse(state, ERR_FORMAT, "models of numbers that saw different rows");
+	grove_state(&numbers->grove, numbers_used(numbers), state);
+	blend_state(&numbers->blend, state);
+	band_state(&numbers->band, state);
+	state_leave(state);
+	if (!state_reading(state))
+		return;
+	numbers->asked = 0;
+	bank_fill(&numbers->bank, &numbers->rows,
+		numbers->inputs + VALUES_EACH * (size_t)numbers->values.used);
+}

@@ -1,0 +1,95 @@
+/* The collection of models. */
+#ifndef RETAIN_LEARN_NUMBERS_NUMBERS_IMPL_H
+#define RETAIN_LEARN_NUMBERS_NUMBERS_IMPL_H
+
+#include "learn/numbers/band.h"
+#include "learn/numbers/bank.h"
+#include "learn/numbers/blend.h"
+#include "learn/numbers/grove.h"
+#include "learn/numbers/lags.h"
+#include "learn/numbers/level.h"
+#include "learn/numbers/numbers.h"
+#include "learn/numbers/rls.h"
+#include "learn/numbers/rows.h"
+#include "learn/numbers/values.h"
+
+/* In checkpoint order. */
+enum {
+	LAST = BLEND_LAST,
+	MEAN = BLEND_MEAN,
+	MEDIAN,
+	SLOW,
+	NEAR_LEVEL,
+	NEAR_CHANGE,
+	TREES,                         /* the first of GROVE_MODELS */
+	LINEAR = TREES + GROVE_MODELS, /* the first of LINEARS */
+};
+
+/* Least squares, each on a stretch of rows. HIDDEN ones come last, since they may be missing. */
+enum { LINEARS = 5, LINEAR_FORECAST = 1 /* what trees take the rest of */ };
+extern const struct linear_kind {
+	float keep;
+	size_t first, numbers;   /* of the stretch; 0 numbers: all in use */
+	enum rows_target target; /* ROWS_LEVEL or ROWS_CHANGE */
+	bool hidden;             /* behind the slow net's features */
+} linear_kinds[LINEARS];
+
+/* What was said of a sample of the step in hand. */
+struct numbers_said {
+	struct blend_said blend;
+	double linear; /* the forecast, from the base, in scales */
+	float near[BANK_MODELS], trees[GROVE_MODELS];
+};
+
+struct numbers {
+	struct numbers_config config;
+	size_t inputs; /* floats of an input that rows have */
+	int linears, parts;
+	struct level level;
+	struct lags lags;
+	struct values values;
+	struct rls linear[LINEARS];
+	struct bank bank;
+	struct grove grove;
+	struct blend blend;
+	struct band band;
+	/* None of these in a copy. */
+	struct rows rows;
+	int room;         /* samples of a step */
+	float *step_rows; /* [room][ROWS_PADDED] */
+	struct numbers_said *said;
+	int asked; /* samples whose row and what neighbours and trees said of it are there already */
+	float *hidden; /* features, lags and a 1 */
+};
+
+/* Numbers of a row in use. */
+static inline size_t numbers_used(const struct numbers *numbers)
+{
+	return ROWS_FIRST + numbers->inputs + VALUES_EACH * (size_t)numbers->values.used;
+}
+
+/* Those that a kind of least squares sees, of rows of which `used` are in use. */
+static inline size_t linear_numbers(const struct numbers *numbers, int kind, size_t used)
+{
+	const struct linear_kind *linear = &linear_kinds[kind];
+
+	return (linear->hidden ? numbers->config.features : 0) +
+	       (linear->numbers ? linear->numbers : used - linear->first);
+}
+
+static inline float *numbers_row(const struct numbers *numbers, int i)
+{
+	return numbers->step_rows + (size_t)i * ROWS_PADDED;
+}
+
+/* Sample i of a step, now. */
+struct lags_moment numbers_moment(const struct numbers *numbers, int i);
+
+/*
+ * Row and answer of sample i of a step that is about to be learned; what was found when it was
+ * asked about still holds for the same row.
+ */
+void numbers_look(struct numbers *numbers, const struct numbers_samples *samples, int i,
+	const struct lags_moment *moment);
+
+#endif
