@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
+#include "learn/numbers/numbers.h"
 #include "nn/weights/safetensors.h"
 #include "nn/weights/weights_file.h"
 
@@ -126,13 +127,16 @@ static int predict(struct learner *learner, int model, const float *inputs, int 
 	struct err *err)
 {
 	const int which = which_weights(model);
-	const float *params = learner_weights(learner, which);
+	const float *params = learner_weights(learner, which), *raw;
 	int code = learner_narrowed(learner, &inputs, n, err);
 
+	raw = inputs;
 	if (!code)
 		code = learner_scaled(learner, &inputs, n, err);
 	if (code)
 		return code;
+	if (learner->numbers && learner_mixes(learner, model))
+		return learner_numbers_predict(learner, raw, inputs, n, logits, err);
 	if (learner_mixes(learner, model)) {
 		const struct part_view view = learner_view(learner);
 
@@ -215,7 +219,9 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
 		.slow_efficacy = learner->parts ? parts_slow_efficacy(learner->parts) : (double)NAN,
-		.fast_bytes = learner->parts ? parts_bytes(learner->parts) : 0,
+		.fast_bytes = learner->parts	  ? parts_bytes(learner->parts)
+			      : learner->numbers ? numbers_bytes(learner_mixture(learner))
+						 : 0,
 	};
 	for (int i = 0; i < report->averages; i++)
 		report->gamma[i] = average_gamma(learner->average, i);
@@ -253,6 +259,8 @@ bool learner_mixes(const struct learner *learner, int model)
 {
 	const struct parts *parts = learner->parts;
 
+	if (learner->numbers)
+		return model == LEARNER_NEXT || model == LEARNER_NOW;
 	return parts && (model == LEARNER_NEXT || model == LEARNER_NOW ||
 				(model == LEARNER_EVER && parts_know_ever(parts)));
 }
@@ -326,6 +334,8 @@ static void restart(struct learner *learner)
 	extras_restart(learner);
 	if (learner->parts)
 		parts_restart(learner->parts);
+	if (learner->numbers)
+		numbers_restart(learner_mixture(learner));
 	learner_stale(learner);
 	learner->version++;
 }

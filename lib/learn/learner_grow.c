@@ -73,6 +73,7 @@ static void swap_nets(struct learner *a, struct learner *b)
 	SWAP(scale.scaling);
 	SWAP(room.inputs);
 	SWAP(parts);
+	SWAP(numbers);
 	SWAP(average);
 	SWAP(optimizer);
 	SWAP(runner);

@@ -118,6 +118,7 @@ struct learner {
 	struct schedule *schedule;
 	struct loss *loss;
 	struct parts *parts;  /* NULL: one answer for now and ever */
+	struct beside_numbers *numbers; /* the same of a learner of numbers */
 	void *extras[EXTRAS]; /* NULL: not used */
 	float *params, *grad;
 	float *stats[SCORES_MODELS]; /* batch norm's, by model; NULL for nets without it */
@@ -228,6 +229,20 @@ int learner_end(
  */
 double learner_worth(
 	const struct learner *learner, const float *outputs, const union target *labels, int n);
+
+/*
+ * The mixture of numbers beside the slow net (learn/numbers/numbers.h): made with the net, and
+ * anew with a net of more inputs. Inputs are passed as they came and scaled.
+ */
+struct numbers;
+int learner_numbers_new(struct learner *learner, struct err *err);
+void learner_numbers_free(struct beside_numbers *numbers);
+struct numbers *learner_mixture(const struct learner *learner); /* NULL: none */
+int learner_numbers_ready(struct learner *learner, int n, struct err *err);
+int learner_numbers_predict(struct learner *learner, const float *raw, const float *inputs, int n,
+	float *answers, struct err *err);
+int learner_numbers_learn(
+	struct learner *learner, const struct learner_step *step, struct err *err);
 
 /* Makes room for this many leaving samples. */
 int learner_reserve_leaving(struct learner *learner, int64_t count, struct err *err);

@@ -131,6 +131,8 @@ static int make_parts_beside(struct learner *made, const struct options *o, stru
 	struct parts_config config;
 	const int code = parts_config(&config, o, err);
 
+	if (!code && config.numbers)
+		return learner_numbers_new(made, err);
 	return code || !config.count ? code : parts_new(&made->parts, &config, &view, err);
 }
 
@@ -274,6 +276,7 @@ void learner_free_nets(struct learner *learner)
 {
 	extras_free(learner);
 	parts_free(learner->parts);
+	learner_numbers_free(learner->numbers);
 	average_free(learner->average);
 	optimizer_free(learner->optimizer);
 	runner_free(learner->runner);

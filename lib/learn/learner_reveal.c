@@ -72,6 +72,8 @@ static int ready_parts(struct learner *learner, struct learner_step *step, struc
 {
 	struct part_view view;
 
+	if (learner->numbers)
+		return learner_numbers_ready(learner, step->n, err);
 	if (!learner->parts)
 		return 0;
 	view = learner_view(learner);
@@ -152,6 +154,8 @@ static int teach_parts(struct learner *learner, struct learner_step *step, struc
 {
 	struct part_view view;
 
+	if (learner->numbers)
+		return learner_numbers_learn(learner, step, err);
 	if (!learner->parts)
 		return 0;
 	view = learner_view(learner);

@@ -16,6 +16,8 @@ struct copy {
 	const struct net *net;
 	double macs;
 	int known;
+	enum target_kind target;
+	struct number_scale number_scale; /* of a fixed model of numbers */
 	char **names; /* [known]; NULL: there are none */
 };
 
@@ -77,6 +79,7 @@ int copy_of_run(struct copy **copy, const struct run *run, struct err *err)
 		made->net = published_net(made->published);
 		made->macs = net_macs(made->net);
 		made->known = published_known(made->published);
+		made->target = target_kind(learner_target(run->learner)->name);
 		code = keep_run_names(made, run, err);
 	}
 	return done(copy, made, code);
@@ -93,6 +96,8 @@ int copy_of_weights(struct copy **copy, const struct weights *weights, struct er
 	made->net = weights->net;
 	made->macs = net_macs(made->net);
 	made->known = net_spec(weights->net)->classes;
+	made->target = weights->target;
+	made->number_scale = weights->number_scale;
 	code = predictor_new(&made->fixed, weights->net, &config, weights->params, weights->stats,
 		weights->scale, err);
 	if (!code)
@@ -151,6 +156,11 @@ int copy_known(const struct copy *copy)
 	return copy->known;
 }
 
+enum target_kind copy_target(const struct copy *copy)
+{
+	return copy->target;
+}
+
 bool copy_named(const struct copy *copy)
 {
 	return copy->names;
@@ -187,8 +197,12 @@ int copy_predict(struct copy *copy, const struct answers_wish *wishes, const flo
 	const size_t floats = copy_floats(copy), classes = (size_t)copy_net(copy)->classes;
 	int code = 0;
 
-	if (copy->fixed)
-		return predictor_predict(copy->fixed, inputs, n, logits, err);
+	if (copy->fixed) {
+		code = predictor_predict(copy->fixed, inputs, n, logits, err);
+		if (!code && copy->target == TARGET_NUMBER)
+			number_unscale(copy->number_scale, logits, n);
+		return code;
+	}
 	for (int at = 0, alike; at < n && !code; at += alike) {
 		alike = copy_alike(wishes, at, n);
 		code = published_predict(copy->published, answers_wish_model(wishes[at]),

@@ -34,10 +34,12 @@ const struct net_spec *copy_net(const struct copy *copy);
 size_t copy_floats(const struct copy *copy);
 double copy_macs(const struct copy *copy);              /* multiply-adds per input */
 int copy_known(const struct copy *copy);                /* classes known, of those of the net */
+enum target_kind copy_target(const struct copy *copy);
 bool copy_named(const struct copy *copy);               /* some of them have names */
 const char *copy_name(const void *copy, int32_t label); /* NULL: unnamed */
 
-/* Whether it can answer all of these queries; copy_predict fills in (n, classes) logits. */
+/* Whether it can answer all of these queries; copy_predict fills in (n, classes) logits,
+ * or answers about numbers. */
 bool copy_answers(const struct copy *copy, const struct answers_wish *wishes, int n);
 int copy_predict(struct copy *copy, const struct answers_wish *wishes, const float *inputs, int n,
 	float *logits, struct err *err);

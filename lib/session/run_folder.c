@@ -344,7 +344,9 @@ int run_save_weights(const struct run *run, int model, const char *path, struct 
 			.class_names = run_class_names(run, names) ? names : NULL,
 			.schema = schema.data,
 			.scale = learner_scale(run->learner),
-			.scale_seen = learner_scale_seen(run->learner)},
+			.scale_seen = learner_scale_seen(run->learner),
+			.target = target_kind(learner_target(run->learner)->name),
+			.number_scale = learner_number_scale(run->learner)},
 		err);
 	if (!code && schema.failed)
 		code = err_memory(err, "a schema", schema.size);

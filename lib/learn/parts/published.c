@@ -15,6 +15,7 @@
 struct blend {
 	double weights[MIX_MODELS];
 	struct mix mix;
+	struct number_scale scale; /* of answers about numbers */
 	void *copies[PART_TYPES]; /* NULL: the part is not there, or is weights of the predictor */
 };
 
@@ -30,6 +31,7 @@ struct published {
 	} models[MIX_MODELS];
 	int count; /* of models of parts */
 	size_t floats;
+	enum target_kind target;
 	struct predictor *predictor;
 	const struct ops *ops;
 	struct blend blends[2];
@@ -41,6 +43,7 @@ struct renewal {
 	struct part_view view;
 	struct parts *parts;
 	double weights[MIX_MODELS];
+	struct number_scale scale;
 };
 
 /* Models whose weights are copied are asked for in the order of the mixture. */
@@ -65,6 +68,7 @@ static void keep_blend(void *context, int which)
 	const struct renewal *renewal = context;
 	struct blend *blend = &renewal->published->blends[which];
 
+	blend->scale = renewal->scale;
 	if (!renewal->published->mixes)
 		return;
 	memcpy(blend->weights, renewal->weights, sizeof(blend->weights));
@@ -76,7 +80,9 @@ static void keep_blend(void *context, int which)
 
 int published_renew(struct published *published, struct learner *learner, struct err *err)
 {
-	struct renewal renewal = {.published = published, .parts = learner->parts};
+	struct renewal renewal = {.published = published,
+		.parts = learner->parts,
+		.scale = learner_number_scale(learner)};
 
 	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which peers join */
 	renewal.view = learner_view(learner);
@@ -158,7 +164,9 @@ int published_new(struct published **published, struct learner *learner,
 	made->known = learner_classes(learner);
 	made->ops = learner->engine->ops;
 	made->floats = learner->floats;
+	made->target = learner->target.kind;
 	look_at_parts(made, learner->parts);
+	made->parts = made->parts || learner->numbers;
 	code = make(made, learner, config, err);
 	if (code)
 		published_free(made);
@@ -300,6 +308,8 @@ int published_predict(struct published *published, int model, const float *input
 		code = predict_mixed(published, &turn, n, logits, err);
 	else
 		code = predictor_ask(published->predictor, &turn, 0, 0, n, logits, err);
+	if (!code && published->target == TARGET_NUMBER)
+		number_unscale(published->blends[turn.which].scale, logits, n);
 	predictor_end(published->predictor, &turn);
 	return code;
 }

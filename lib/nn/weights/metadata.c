@@ -4,12 +4,15 @@
  */
 #include "nn/weights/metadata.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <retain.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/decimal.h"
 #include "base/json.h"
 #include "base/json_write.h"
 
@@ -23,6 +26,8 @@ enum { FORMAT = 1 };
 #define NAMES_KEY     "retain.class_names"
 #define ITERATION_KEY "retain.iteration"
 #define VERSION_KEY   "retain.version"
+#define TARGET_KEY    "retain.target"
+#define NUMBER_KEY    "retain.number_scale"
 
 static int fault(
 	const struct safetensors *file, const char *key, const char *problem, struct err *err)
@@ -181,6 +186,29 @@ static int read_names(struct metadata *metadata, const struct safetensors *file,
 	return code;
 }
 
+/* Files of classes have no word about it. */
+static int read_target(struct metadata *metadata, const struct safetensors *file, struct err *err)
+{
+	const char *target = safetensors_get(file, TARGET_KEY);
+	const char *words = safetensors_get(file, NUMBER_KEY), *comma = words ? strchr(words, ',') : NULL;
+	double mean, factor;
+
+	metadata->target = target ? target_kind(target) : TARGET_CLASS;
+	metadata->number_scale = (struct number_scale){0, 1};
+	if (!target)
+		return 0;
+	if (metadata->target != TARGET_NUMBER)
+		return fault(file, TARGET_KEY, "should be number", err);
+	if (metadata->spec.classes != NUMBER_OUTPUTS)
+		return fault(file, CLASSES_KEY, "does not fit a target that is a number", err);
+	if (!comma || !decimal_number(words, (size_t)(comma - words), &mean) ||
+		!decimal_number(comma + 1, strlen(comma + 1), &factor) || fabs(mean) > (double)FLT_MAX ||
+		!(factor >= 0 && factor <= (double)FLT_MAX))
+		return fault(file, NUMBER_KEY, "should be a mean and a factor, comma-separated", err);
+	metadata->number_scale = (struct number_scale){(float)mean, (float)factor};
+	return 0;
+}
+
 int metadata_read(struct metadata *metadata, const struct safetensors *file, struct arena *arena,
 	struct err *err)
 {
@@ -192,6 +220,8 @@ int metadata_read(struct metadata *metadata, const struct safetensors *file, str
 		code = read_iteration(&metadata->iteration, file, err);
 	if (!code)
 		code = read_names(metadata, file, arena, err);
+	if (!code)
+		code = read_target(metadata, file, err);
 	metadata->schema = safetensors_get(file, METADATA_SCHEMA);
 	return code;
 }
@@ -234,6 +264,14 @@ int metadata_notes_init(
 	if (metadata->class_names)
 		notes->rows[notes->count++] =
 			(struct safetensors_note){NAMES_KEY, notes->class_names.data};
+	if (metadata->target == TARGET_NUMBER) {
+		snprintf(notes->number_scale, sizeof(notes->number_scale), "%.9g,%.9g",
+			(double)metadata->number_scale.mean, (double)metadata->number_scale.factor);
+		notes->rows[notes->count++] =
+			(struct safetensors_note){TARGET_KEY, target_number.name};
+		notes->rows[notes->count++] =
+			(struct safetensors_note){NUMBER_KEY, notes->number_scale};
+	}
 	if (metadata->schema)
 		notes->rows[notes->count++] =
 			(struct safetensors_note){METADATA_SCHEMA, metadata->schema};

@@ -10,6 +10,8 @@
  *	retain.class_names  JSON list of one string per class; absent where no name is known
  *	retain.schema       what rows of named values become (schema/schema.h), as JSON; absent
  *	                    where inputs are numbers without names
+ *	retain.target       number; absent where targets are classes
+ *	retain.number_scale mean,factor of such targets: outputs are (number - mean) * factor
  *	retain.iteration    training steps taken
  *	retain.version      retain's version when it wrote the file
  *
@@ -22,12 +24,15 @@
 #include "base/text.h"
 #include "nn/net.h"
 #include "nn/weights/safetensors.h"
+#include "target/target.h"
 
 struct metadata {
 	struct net_spec spec;
 	int64_t iteration;              /* -1: not in the file */
 	const char *const *class_names; /* one per class; NULL: not in the file */
 	const char *schema;             /* JSON; NULL: not in the file */
+	enum target_kind target;
+	struct number_scale number_scale; /* of a target that is a number */
 };
 
 #define METADATA_SCHEMA "retain.schema"
@@ -45,9 +50,9 @@ int metadata_spec(struct net_spec *spec, const struct safetensors *file, struct 
 
 /* The same metadata for safetensors_save. */
 struct metadata_notes {
-	struct safetensors_note rows[10];
+	struct safetensors_note rows[12];
 	int count;
-	char format[16], classes[16], input[48], iteration[24];
+	char format[16], classes[16], input[48], iteration[24], number_scale[64];
 	struct text class_names;
 };
 

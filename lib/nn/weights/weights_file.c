@@ -336,6 +336,8 @@ static int build_net(struct weights_held *held, const struct safetensors *file, 
 		return err_set(err, code, "%s: %s", safetensors_path(file), why.message);
 	held->weights.iteration = said.iteration;
 	held->weights.class_names = said.class_names;
+	held->weights.target = said.target;
+	held->weights.number_scale = said.number_scale;
 	if (said.schema) {
 		held->weights.schema = arena_text(&held->names, said.schema);
 		if (!held->weights.schema)
@@ -500,7 +502,8 @@ static int list_items(struct safetensors_item **items, const struct weights *wei
 int weights_save(const char *path, const struct weights *weights, struct err *err)
 {
 	const struct metadata said = {
-		*net_spec(weights->net), weights->iteration, weights->class_names, weights->schema};
+		*net_spec(weights->net), weights->iteration, weights->class_names, weights->schema,
+		weights->target, weights->number_scale};
 	struct safetensors_item *items;
 	struct metadata_notes notes;
 	struct arena arena = {0};

@@ -19,6 +19,7 @@
 #include "nn/net.h"
 #include "nn/scale.h"
 #include "nn/weights/safetensors.h"
+#include "target/target.h"
 
 /* A net with its weights and a file's other information. */
 struct weights {
@@ -29,6 +30,8 @@ struct weights {
 	const char *schema;             /* as in nn/weights/metadata.h; NULL: none */
 	const struct scale *scale;      /* of inputs; NULL: not scaled */
 	const int64_t *scale_seen;      /* the number of values behind it; NULL without one */
+	enum target_kind target;
+	struct number_scale number_scale; /* of a target that is a number */
 };
 
 /* Prefix of the names of a scale's tensors. */

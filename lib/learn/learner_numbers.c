@@ -1,0 +1,156 @@
+/*
+ * How a learner of numbers asks and teaches the mixture that answers NOW: the slow net looks at
+ * samples first, chunk by chunk, for its value and for what its last layer sees.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "learn/learner_impl.h"
+#include "learn/numbers/numbers.h"
+
+enum { CHUNK = 64 };
+
+struct beside_numbers {
+	struct numbers *mixture;
+	float *features; /* [CHUNK][net_features] */
+	float *outputs;  /* [CHUNK][NUMBER_OUTPUTS] */
+	float *raw;      /* [CHUNK][floats]: samples of the store */
+	float slow[CHUNK];
+};
+
+int learner_numbers_new(struct learner *learner, struct err *err)
+{
+	const struct options *o = learner->config.options;
+	const size_t features = (size_t)net_features(learner->net);
+	const struct numbers_config config = {.floats = learner->floats,
+		.features = features,
+		.seed = (uint64_t)options_int64(o, "run.seed"),
+		.coverage = options_float(o, "model.coverage"),
+		.ops = learner->engine->ops};
+	struct beside_numbers *made = mem_new(1, sizeof(*made));
+	int code = made ? numbers_new(&made->mixture, &config, err)
+			: err_memory(err, "a mixture of numbers", sizeof(*made));
+
+	learner->numbers = made;
+	if (code)
+		return code;
+	made->features = mem_new(CHUNK * features, sizeof(float));
+	made->outputs = mem_new(CHUNK * NUMBER_OUTPUTS, sizeof(float));
+	made->raw = mem_new(CHUNK * learner->floats, sizeof(float));
+	return made->features && made->outputs && made->raw
+		       ? 0
+		       : err_memory(err, "a mixture of numbers", CHUNK * features * sizeof(float));
+}
+
+void learner_numbers_free(struct beside_numbers *numbers)
+{
+	if (!numbers)
+		return;
+	numbers_free(numbers->mixture);
+	mem_free(numbers->features);
+	mem_free(numbers->outputs);
+	mem_free(numbers->raw);
+	mem_free(numbers);
+}
+
+struct numbers *learner_mixture(const struct learner *learner)
+{
+	return learner->numbers ? learner->numbers->mixture : NULL;
+}
+
+/* What the slow net makes of at most a chunk of inputs, unscaled and scaled. */
+static int look(struct learner *learner, const float *raw, const float *inputs, int n,
+	struct numbers_samples *samples, struct err *err)
+{
+	struct beside_numbers *mine = learner->numbers;
+	const int code = runner_features(learner->runner,
+		learner_weights(learner, LEARNER_INFERENCE),
+		learner_stats(learner, LEARNER_INFERENCE), inputs, n, mine->outputs,
+		mine->features, err);
+
+	if (code)
+		return code;
+	number_unscale(learner_number_scale(learner), mine->outputs, n);
+	for (int i = 0; i < n; i++)
+		mine->slow[i] = mine->outputs[i * NUMBER_OUTPUTS + NUMBER_VALUE];
+	*samples = (struct numbers_samples){inputs, raw, mine->features, mine->slow, n};
+	return 0;
+}
+
+int learner_numbers_predict(struct learner *learner, const float *raw, const float *inputs, int n,
+	float *answers, struct err *err)
+{
+	struct numbers_samples samples;
+	int code = 0;
+
+	for (int at = 0; at < n && !code; at += CHUNK) {
+		const int count = n - at < CHUNK ? n - at : CHUNK;
+		const size_t first = (size_t)at * learner->floats;
+
+		learner_tell(learner, LEARNER_PREDICT, count);
+		code = look(learner, raw + first, inputs + first, count, &samples, err);
+		if (!code)
+			numbers_ask(learner->numbers->mixture, &samples,
+				answers + (size_t)at * NUMBER_OUTPUTS);
+	}
+	return code;
+}
+
+/* A runner makes its plans for a size when it first sees it: so it is shown some zeros. */
+int learner_numbers_ready(struct learner *learner, int n, struct err *err)
+{
+	struct beside_numbers *mine = learner->numbers;
+	const int sizes[] = {n < CHUNK ? n : CHUNK, n > CHUNK ? n % CHUNK : 0};
+	struct numbers_samples samples;
+	int code = numbers_reserve(mine->mixture, sizes[0], err);
+
+	memset(mine->raw, 0, CHUNK * learner->floats * sizeof(float));
+	for (int i = 0; i < 2 && !code; i++)
+		if (sizes[i])
+			code = look(learner, mine->raw, mine->raw, sizes[i], &samples, err);
+	return code;
+}
+
+/* Inputs of the store come as they are kept; those of other processes only scaled. */
+static int fetch(struct learner *learner, int64_t first, int n, const float **raw,
+	const float **inputs, struct err *err)
+{
+	struct beside_numbers *mine = learner->numbers;
+	union target labels[CHUNK];
+	int64_t ids[CHUNK];
+	int code;
+
+	for (int i = 0; i < n; i++)
+		ids[i] = first + i;
+	*raw = learner->config.peers ? NULL : mine->raw;
+	*inputs = mine->raw;
+	if (!*raw)
+		return learner_fetch_all(learner, ids, n, mine->raw, labels, err);
+	code = store_fetch(learner->store, ids, n, mine->raw, labels, err);
+	return code ? code : learner_scaled(learner, inputs, n, err);
+}
+
+int learner_numbers_learn(struct learner *learner, const struct learner_step *step, struct err *err)
+{
+	struct numbers *mixture = learner->numbers->mixture;
+	struct numbers_samples samples;
+	int code = 0;
+
+	for (int at = 0; at < step->n && !code; at += CHUNK) {
+		const int count = step->n - at < CHUNK ? step->n - at : CHUNK;
+		const float *raw =
+			step->inputs ? step->inputs + (size_t)at * learner->floats : NULL;
+		const float *inputs = raw;
+
+		code = raw ? learner_scaled(learner, &inputs, count, err)
+			   : fetch(learner, step->first + at, count, &raw, &inputs, err);
+		if (!code)
+			code = look(learner, raw, inputs, count, &samples, err);
+		if (code)
+			return code;
+		learner_tell(learner, LEARNER_FAST_FORWARD, count);
+		learner_tell_macs(learner, count * numbers_macs(mixture));
+		numbers_learn(mixture, &samples, step->labels + at);
+	}
+	return code;
+}
