@@ -83,7 +83,7 @@ static void print_verbs(FILE *to, const char *program, const char *about, const 
 	fprintf(to, "usage: %s VERB [OPTION...]\n%s\n\n", program, about);
 	for (const struct verb *verb = verbs; verb->name; verb++)
 		fprintf(to, "  %-14s  %s\n", verb->name, verb->help);
-	fprintf(to, "\n\"%s VERB --help\" describes a verb, \"%s help VERB\" does the same.\n",
+	fprintf(to, "\n\"%s VERB --help\" describes a verb, and so does \"%s help VERB\".\n",
 		program, program);
 }
 

@@ -110,6 +110,22 @@ static void close_ends(const struct ends *ends)
 		close(ends->output);
 }
 
+/* What a run is about, for a person; lines of a terminal end between words. */
+static void describe(FILE *to, char *about)
+{
+	const bool wraps = isatty(fileno(to));
+	struct text words = {0};
+	char *rest = about;
+
+	for (char *line; (line = strsep(&rest, "\n"));)
+		if (wraps)
+			text_add_wrapped(&words, line, 0, 2);
+		else
+			text_addf(&words, "%s\n", line);
+	print_words(to, &words, NULL);
+	fflush(to);
+}
+
 /* A run's two ends: lines, or a source. */
 static int go_live(const struct watch *watch, const struct run_config *config,
 	struct progress *line, struct watch_result *result, bool *opened, struct err *err)
@@ -127,9 +143,8 @@ static int go_live(const struct watch *watch, const struct run_config *config,
 	}
 	*opened = true;
 	live_describe(live, about, sizeof(about));
-	text_tame(about);
 	if (watch->describe)
-		fprintf(stderr, "%s\n", about);
+		describe(stderr, about);
 	progress_begin(line, watch->quiet ? NULL : stderr, watch->name, 0);
 	code = live_go(live, &result->run, err);
 	progress_end(line);
@@ -151,11 +166,8 @@ static int go_stored(const struct watch *watch, const struct run_config *config,
 		return code;
 	*opened = true;
 	stored_describe(stored, about, sizeof(about));
-	text_tame(about);
-	if (watch->describe) {
-		printf("%s\n", about);
-		fflush(stdout);
-	}
+	if (watch->describe)
+		describe(stdout, about);
 	progress_begin(
 		line, watch->quiet ? NULL : stderr, watch->name, (uint64_t)stored_steps(stored));
 	code = stored_go(stored, &result->run, err);
