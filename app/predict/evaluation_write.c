@@ -101,9 +101,11 @@ void evaluation_text(struct evaluation *e, int ranges, int worst, struct text *o
 {
 	const struct evaluation_sum all = evaluation_sum(e, 0, e->count);
 
-	text_addf(out,
-		"%" PRId64 " sample%s with labels: %.2f %% right, %.2f %% among five, loss %.4f\n",
-		all.count, all.count == 1 ? "" : "s", 100 * all.accuracy, 100 * all.five, all.loss);
+	text_addf(out, "%" PRId64 " sample%s with labels: %.2f %% right, ", all.count,
+		all.count == 1 ? "" : "s", 100 * all.accuracy);
+	if (e->classes > 5)
+		text_addf(out, "%.2f %% among five, ", 100 * all.five);
+	text_addf(out, "loss %.4f\n", all.loss);
 	if (!e->count)
 		return;
 	add_ranges(e, ranges, out);

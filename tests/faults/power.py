@@ -206,8 +206,12 @@ class Served(Way):
             self.lost.append("%s was %s, and is %s" % (answer["id"], known[answer["id"]], value))
 
     def _ask(self, service, i):
-        key = "k%d" % i
-        for path, value in (("/v1/predict", {"id": key, "input": {"a": i % 7, "city": "xyz"[i % 3]}}),
+        key, row = "k%d" % i, {"a": i % 7, "city": "xyz"[i % 3]}
+        if i > 25:  # fields that the first row lacks: inputs grow
+            row["late"] = i % 3
+        if i > 40:
+            row["sky"] = "uvw"[i % 2]
+        for path, value in (("/v1/predict", {"id": key, "input": row}),
                             ("/v1/label", {"id": key, "label": "ABC"[i % 3]})):
             status, body = service.post(path, value)
             if status == 200:
