@@ -463,7 +463,8 @@ static void rows_of_named_values(void **state)
 {
 	static const char first[] = "{\"a\": 1, \"b\": \"x\", \"c\": true}";
 	static const char second[] = "{\"b\": \"y\", \"a\": 2.5, \"new\": 3}";
-	struct retain_learner *learner = learner_of(SETTINGS("schema.slots", "4"));
+	struct retain_learner *learner =
+		learner_of(SETTINGS("schema.slots", "4", "schema.grow", "0"));
 	struct retain_err err = {0};
 	float input[DIM];
 
