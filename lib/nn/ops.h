@@ -47,6 +47,8 @@ struct ops {
 	/* a x + b y + c */
 	void (*row_combine)(const float *x, const float *y, float *out, size_t count, float a,
 		float b, float c);
+	/* A square matrix <- scale matrix - x x' - y y', symmetric to the bit if it was. */
+	void (*narrow)(float *matrix, const float *x, const float *y, size_t dim, float scale);
 	/*
 	 * Squared distances of x, `dim` numbers, to rows stored in blocks of OPS_BLOCK, number by
 	 * number: (blocks, dim, OPS_BLOCK). Fills in one distance per row, and the smallest of

@@ -18,9 +18,9 @@
 		"schedule.window=auto", "schedule.patience=auto", "average.serve=best"
 static const char *const settings[][24] = {
 	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
-		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1",
-		"fast.parts=0.3:0.97, 0.1:0.999", "fast.heads=linear, windows", "fast.mix_by=pool",
-		"fast.last=true", "fast.guard=true"},
+		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "fast.parts=none",
+		"fast.heads=newton, hidden, labels, windows, forest, young", "fast.mix_by=pool",
+		"fast.prior=0", "fast.last=false", "fast.guard=true"},
 	[DEFAULTS_NUMBERS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
 		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "loss.kind=huber",
 		"fast.parts=none", "fast.heads=numbers"},
@@ -109,6 +109,14 @@ static int follow_frozen(struct options *options, struct err *err)
 	return defaults_set(options, "fast.layers", "head", err);
 }
 
+/* A program's own net may hide its layers, and a second one that trains may cost too much. */
+static int follow_net(struct options *options, enum defaults_kind kind, struct err *err)
+{
+	if (kind != DEFAULTS_ROWS || strncmp(options_text(options, "model.arch"), "net:", 4) != 0)
+		return 0;
+	return defaults_set(options, "fast.heads", "newton, labels, windows, forest", err);
+}
+
 int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
 {
 	const bool numbers = target_kind(options_text(options, "model.target")) == TARGET_NUMBER;
@@ -129,5 +137,7 @@ int defaults_fill(struct options *options, enum defaults_kind kind, bool held, s
 
 		code = defaults_set(options, key, value, err);
 	}
+	if (!code)
+		code = follow_net(options, kind, err);
 	return code ? code : follow_frozen(options, err);
 }

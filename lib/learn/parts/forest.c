@@ -7,6 +7,9 @@
  * A node splits by the largest sum of squared class counts (Gini) over some random columns and
  * thresholds, each the value of a random row. Everything random follows from the seed and the
  * number of the tree.
+ *
+ * Trees know the first CLASSES_MOST classes. Rows of others count in class frequencies only, which are
+ * what leaves fall back on.
  */
 #include <math.h>
 #include <string.h>
@@ -25,7 +28,7 @@ enum {
 	THRESHOLDS = 8,
 	LEAST_LEAF = 2,
 	FIRST = 20,           /* rows before the first tree */
-	CLASSES_MOST = 1024,  /* a tree counts every class in every node */
+	CLASSES_MOST = 128,   /* that trees know: they count each in every node */
 	ROOM_BYTES = 1 << 24, /* of rows that are kept */
 };
 
@@ -50,8 +53,10 @@ struct tree {
 
 struct forest {
 	struct part part;
-	int dim, classes, tries; /* tries: columns of a node */
-	int64_t room, seen;      /* rows that are kept, and that came */
+	int dim, classes, known; /* known: classes that trees count */
+	int tries;               /* columns of a node */
+	int64_t room, seen;      /* rows that are kept, and that came, */
+	int64_t others;          /* but for those of other classes */
 	float *rows;             /* [room][dim]; row i is at i % room */
 	int32_t *labels;
 	struct tree *trees;
@@ -73,8 +78,8 @@ static struct forest *mine(struct part *part)
 
 static float *counts_of(const struct forest *forest, int tree, int class, int node)
 {
-	return forest->counts +
-	       (((size_t)tree * (size_t)forest->classes + (size_t) class) * NODES) + node;
+	return forest->counts + (((size_t)tree * (size_t)forest->known + (size_t) class) * NODES) +
+	       node;
 }
 
 static void end(struct part *part)
@@ -101,7 +106,7 @@ static bool make_arrays(struct forest *forest)
 	       (forest->labels = mem_new(room, sizeof(*forest->labels))) &&
 	       (forest->trees = mem_new(TREES, sizeof(*forest->trees))) &&
 	       (forest->bag = mem_new(BAG, sizeof(*forest->bag))) &&
-	       (forest->counts = mem_new(TREES * classes * NODES, sizeof(float)));
+	       (forest->counts = mem_new(TREES * (size_t)forest->known * NODES, sizeof(float)));
 }
 
 static int make(struct part **part, const struct part_view *view, struct err *err)
@@ -113,6 +118,7 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 		return err_memory(err, "a forest", sizeof(*made));
 	made->dim = (int)view->floats;
 	made->classes = net_spec(view->net)->classes;
+	made->known = made->classes < CLASSES_MOST ? made->classes : CLASSES_MOST;
 	made->room = rows < FORESTS[1].longest ? rows + 1 : FORESTS[1].longest;
 	made->tries = 1 + (int)sqrt((double)made->dim);
 	if (made->tries < 2)
@@ -127,19 +133,6 @@ static int make(struct part **part, const struct part_view *view, struct err *er
 		made->ever[c] = 1;
 	}
 	*part = &made->part;
-	return 0;
-}
-
-static int check(const struct learner_config *config, struct err *err)
-{
-	const int classes =
-		config->classes > config->classes_most ? config->classes : config->classes_most;
-
-	if (classes > CLASSES_MOST)
-		return err_set(err, ERR_INPUT,
-			"fast.heads: forest is for up to %d classes, not %d; leave it out, or set "
-			"model.classes_most",
-			CLASSES_MOST, classes);
 	return 0;
 }
 
@@ -211,7 +204,7 @@ static void try_column(struct forest *forest, const struct branch *b, const floa
 {
 	float thresholds[THRESHOLDS], left[CLASSES_MOST] = {0}, below = 0;
 	int32_t places[THRESHOLDS + 1][CLASSES_MOST];
-	const int count = draw_thresholds(forest, b, column, thresholds), classes = forest->classes;
+	const int count = draw_thresholds(forest, b, column, thresholds), classes = forest->known;
 	const float rows = (float)(b->to - b->from);
 
 	if (!count)
@@ -260,10 +253,10 @@ static float count_node(
 	float squares = 0;
 	bool pure = false;
 
-	memset(all, 0, (size_t)forest->classes * sizeof(*all));
+	memset(all, 0, (size_t)forest->known * sizeof(*all));
 	for (int i = b->from; i < b->to; i++)
 		all[label_of(forest, forest->bag[i])]++;
-	for (int c = 0; c < forest->classes; c++) {
+	for (int c = 0; c < forest->known; c++) {
 		*counts_of(forest, tree, c, b->node) = all[c];
 		squares += all[c] * all[c];
 		pure = pure || all[c] == rows;
@@ -369,14 +362,15 @@ static int leaf_of(const struct tree *tree, const float *row)
 /* What a model falls back on where a leaf has seen nothing. */
 static double prior_of(const struct forest *forest, int model, int class)
 {
-	return model ? forest->ever[class] / ((double)forest->seen + forest->classes)
+	return model ? forest->ever[class] /
+			       ((double)(forest->seen + forest->others) + forest->classes)
 		     : forest->recent[class];
 }
 
-static void vote(struct forest *forest, int model, const float *row, float *shares)
+static void vote(const struct forest *forest, int model, const float *row, float *shares)
 {
 	const int first = FORESTS[model].first, last = first + FORESTS[model].trees;
-	double most = -INFINITY, weights = 0;
+	double most = -INFINITY, weights = 0, prior = 0;
 
 	memset(shares, 0, (size_t)forest->classes * sizeof(*shares));
 	for (int i = first; i < last; i++)
@@ -391,18 +385,19 @@ static void vote(struct forest *forest, int model, const float *row, float *shar
 			continue;
 		node = leaf_of(tree, row);
 		weight = exp(TRUST * (tree->record - most));
-		for (int c = 0; c < forest->classes; c++)
+		for (int c = 0; c < forest->known; c++)
 			rows += (double)*counts_of(forest, i, c, node);
-		for (int c = 0; c < forest->classes; c++)
-			shares[c] += (float)(weight *
-					     ((double)*counts_of(forest, i, c, node) +
-						     prior_of(forest, model, c)) /
-					     rows);
+		for (int c = 0; c < forest->known; c++)
+			shares[c] +=
+				(float)(weight * (double)*counts_of(forest, i, c, node) / rows);
 		weights += weight;
+		prior += weight / rows;
 	}
+	if (!(weights > 0))
+		weights = prior = 1;
 	for (int c = 0; c < forest->classes; c++)
-		shares[c] = weights > 0 ? shares[c] / (float)weights
-					: (float)prior_of(forest, model, c);
+		shares[c] =
+			(shares[c] + (float)(prior * prior_of(forest, model, c))) / (float)weights;
 }
 
 static int answer(struct part *part, int model, const struct part_samples *samples,
@@ -429,7 +424,7 @@ static void count_row(struct forest *forest, const float *row, int32_t label)
 		if (!tree->built)
 			continue;
 		node = leaf_of(tree, row);
-		for (int c = 0; c < forest->classes; c++)
+		for (int c = 0; c < forest->known; c++)
 			rows += (double)*counts_of(forest, i, c, node);
 		share = ((double)*counts_of(forest, i, label, node) +
 				prior_of(forest, model, label)) /
@@ -448,12 +443,17 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 	for (int i = 0; i < samples->n; i++) {
 		const float *row = samples->inputs + (size_t)i * (size_t)forest->dim;
 		const int32_t label = samples->labels[i].class;
-		const double step = 1 / fmin((double)forest->seen + 2, FREQUENT);
+		const double step = 1 / fmin((double)(forest->seen + forest->others) + 2, FREQUENT);
 
-		count_row(forest, row, label);
+		if (label < forest->known)
+			count_row(forest, row, label);
 		for (int c = 0; c < forest->classes; c++)
 			forest->recent[c] += step * ((c == label) - forest->recent[c]);
 		forest->ever[label]++;
+		if (label >= forest->known) {
+			forest->others++;
+			continue;
+		}
 		memcpy(forest->rows + (size_t)(forest->seen % forest->room) * (size_t)forest->dim,
 			row, (size_t)forest->dim * sizeof(float));
 		forest->labels[forest->seen++ % forest->room] = label;
@@ -477,7 +477,7 @@ static double bytes(const struct part *part)
 	const struct forest *forest = (const struct forest *)part;
 
 	return (double)forest->room * (forest->dim + 1) * 4 + TREES * (double)sizeof(struct tree) +
-	       4.0 * TREES * NODES * forest->classes;
+	       4.0 * TREES * NODES * forest->known;
 }
 
 /* A saved tree may lead nowhere but to nodes of its own, further on, by columns that there are. */
@@ -504,7 +504,7 @@ static void tree_state(struct forest *forest, int at, struct state *state)
 	state_floats(state, "threshold", tree->threshold, NODES);
 	state_double(state, "record", &tree->record);
 	state_class_floats(
-		state, "counts", counts_of(forest, at, 0, 0), (size_t)forest->classes, NODES);
+		state, "counts", counts_of(forest, at, 0, 0), (size_t)forest->known, NODES);
 	state_leave(state);
 	if (state_reading(state) && !state_failed(state) && !tree_is_sound(forest, tree)) {
 		state_refuse(state, ERR_FORMAT, "a tree whose nodes cannot be");
@@ -521,6 +521,8 @@ static void state(struct part *part, struct state *state)
 	state_class_doubles(state, "recent", forest->recent, (size_t)forest->classes, 1);
 	state_class_doubles(state, "ever", forest->ever, (size_t)forest->classes, 1);
 	state_int64(state, "seen", &forest->seen);
+	if (state_version(state) >= 9)
+		state_int64(state, "others", &forest->others);
 	state_input_floats(state, "rows", forest->rows,
 		(struct state_inputs){
 			(size_t)forest->room, (size_t)forest->dim, 1, 0, STATE_BY_ROWS});
@@ -533,21 +535,54 @@ static void state(struct part *part, struct state *state)
 	if (!state_reading(state) || state_failed(state))
 		return;
 	for (int64_t i = 0; i < forest->room; i++)
-		right = right && forest->labels[i] >= 0 && forest->labels[i] < forest->classes;
+		right = right && forest->labels[i] >= 0 && forest->labels[i] < forest->known;
 	for (int k = 0; k < MODELS; k++)
 		right = right && forest->built[k] >= 0 && isfinite(forest->credit[k]);
-	if (right && forest->seen >= 0)
+	if (right && forest->seen >= 0 && forest->others >= 0)
 		return;
 	state_refuse(state, ERR_FORMAT, "a forest with rows that cannot be");
 	memset(forest->labels, 0, (size_t)forest->room * sizeof(*forest->labels));
-	forest->seen = 0;
+	forest->seen = forest->others = 0;
+}
+
+/* A copy is a forest that can vote: its trees, what they counted and class frequencies behind it. */
+static size_t copied(const struct part *part)
+{
+	const struct forest *forest = (const struct forest *)part;
+
+	return sizeof(*forest) + 2 * (size_t)forest->classes * sizeof(double) +
+	       TREES * (sizeof(struct tree) + (size_t)forest->known * NODES * sizeof(float));
+}
+
+static void copy(const struct part *part, void *to)
+{
+	const struct forest *forest = (const struct forest *)part;
+	const size_t classes = (size_t)forest->classes;
+	struct forest *made = to;
+
+	*made = *forest;
+	made->recent = (double *)(made + 1);
+	made->ever = made->recent + classes;
+	made->trees = (struct tree *)(made->ever + classes);
+	made->counts = (float *)(made->trees + TREES);
+	memcpy(made->recent, forest->recent, classes * sizeof(double));
+	memcpy(made->ever, forest->ever, classes * sizeof(double));
+	memcpy(made->trees, forest->trees, TREES * sizeof(struct tree));
+	memcpy(made->counts, forest->counts, TREES * (size_t)forest->known * NODES * sizeof(float));
+}
+
+static void answer_copy(const void *copy_of, int model, int dim, int classes, const float *inputs,
+	int n, float *probabilities)
+{
+	for (int i = 0; i < n; i++)
+		vote(copy_of, model, inputs + (size_t)i * (size_t)dim,
+			probabilities + (size_t)i * (size_t)classes);
 }
 
 const struct part_type part_forest = {
 	.word = "forest",
 	.names = (const char *const[]){"forest-short", "forest-long"},
 	.models = MODELS,
-	.check = check,
 	.make = make,
 	.free = end,
 	.answer = answer,
@@ -555,4 +590,7 @@ const struct part_type part_forest = {
 	.macs = macs,
 	.bytes = bytes,
 	.state = state,
+	.copied = copied,
+	.copy = copy,
+	.answer_copy = answer_copy,
 };

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "learn/parts/part.h"
 
-enum { CHAIN, FREQUENCIES, MODELS, HISTORY = 2048, MOST_VISITS = 300 };
+enum { CHAIN, FREQUENCIES, MODELS, HISTORY = 2048, MOST_VISITS = 160 };
 
 static const double STEP = 0.02, FADE = 0.98, FIRST_ORDER = 2;
 static const double FREQUENT = 100; /* labels that frequencies are of */

@@ -328,7 +328,7 @@ void mix_score_prior(struct mix *mix, const float *probabilities, const int32_t 
 	const size_t classes = (size_t)mix->classes;
 	double sum = 0;
 
-	if (!(mix->config.prior > 0))
+	if (!(mix->config.prior > 0) || mix->config.pool)
 		return;
 	if (!mix_answers(mix, mix->count - 1)) {
 		mix_pass(mix, mix->count - 1, n);
@@ -414,6 +414,7 @@ static bool lead_changes(struct mix *mix)
 
 bool mix_reveal(struct mix *mix, const int32_t *labels, int n)
 {
+	mix_pool_gain(mix, labels, n);
 	for (int i = 0; i < mix->count; i++)
 		mix->record[i] = mix->config.keep * mix->record[i] + mix->gain[i];
 	mix_class_reveal(mix);

@@ -49,7 +49,8 @@ struct mix_config {
 /* With `pool`: what all models say of some samples, (model, sample, class). */
 struct mix_said {
 	int samples;          /* there is room for */
-	double *blends;       /* of one sample, while it is answered */
+	double *blends[2];    /* of one sample, while it is answered: in turn, and late */
+	int blended[2];       /* 1 + that sample; 0: none */
 	float *shares, *logs; /* probabilities, and their logarithms */
 	float *raised;        /* what the prior makes of the first model's */
 };
@@ -132,7 +133,7 @@ void mix_say(
 	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n);
 /* Whether a model answers the samples at hand. */
 bool mix_answers(const struct mix *mix, int model);
-void mix_pool_answer(const struct mix *mix, const struct mix_said *said, int n, float *sum);
+void mix_pool_answer(const struct mix *mix, struct mix_said *said, int n, float *sum);
 
 void mix_guard(const struct mix *mix, int n, float *sum);
 void mix_log(const struct mix *mix, float *sum, int n);
@@ -146,7 +147,7 @@ int mix_alone(const struct mix *mix, const double weights[MIX_MODELS]);
 void mix_sound(const struct mix *mix, float *logits, int n);
 
 /*
- * A chunk of time. Call mix_score for every model but the prior, with its losses before it
+ * A chunk of time. With `pool`, what was said of it is scored. Otherwise call mix_score for every model but the prior, with its losses before it
  * learned from the chunk, or mix_pass if it does not answer; mix_score_prior with the first
  * model's probabilities; mix_score_guesses with the sum before mix_guard; then mix_reveal. True:
  * the lead has changed.

@@ -25,6 +25,8 @@ bool mix_pool_copy_init(struct mix *copy);
 void mix_pool_copy(struct mix *copy, const struct mix *mix);
 /* What a model says that does not answer. */
 void mix_pool_pass(struct mix *mix, int model, int n);
+/* The gains of all models on the chunk, by what was said of it. */
+void mix_pool_gain(struct mix *mix, const int32_t *labels, int n);
 void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n);
 bool mix_pool_right(const struct mix *mix);
 void mix_pool_state(struct mix *mix, struct state *state);

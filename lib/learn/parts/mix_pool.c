@@ -51,11 +51,12 @@ int mix_said_init(struct mix_said *said, const struct mix *mix, int samples, str
 	*said = (struct mix_said){.samples = samples};
 	if (!mix->config.pool)
 		return 0;
-	said->blends =
-		mem_new(1, BLENDS * classes * sizeof(double) + (2 * words + rows) * sizeof(float));
-	if (!said->blends)
+	said->blends[IN_TURN] = mem_new(
+		1, TURNS * BLENDS * classes * sizeof(double) + (2 * words + rows) * sizeof(float));
+	if (!said->blends[IN_TURN])
 		return err_memory(err, "a mixture", 2 * words * sizeof(float));
-	said->shares = (float *)(said->blends + BLENDS * classes);
+	said->blends[LATE] = said->blends[IN_TURN] + BLENDS * classes;
+	said->shares = (float *)(said->blends[LATE] + BLENDS * classes);
 	said->logs = said->shares + words;
 	said->raised = said->logs + words;
 	return 0;
@@ -63,7 +64,7 @@ int mix_said_init(struct mix_said *said, const struct mix *mix, int samples, str
 
 void mix_said_release(struct mix_said *said)
 {
-	mem_free(said->blends);
+	mem_free(said->blends[IN_TURN]);
 }
 
 bool mix_pool_init(struct mix *mix)
@@ -118,6 +119,11 @@ static const float *row_of(const struct mix *mix, const struct mix_said *said, c
 	       ((size_t)model * (size_t)said->samples + (size_t)sample) * (size_t)mix->classes;
 }
 
+static void forget_blends(struct mix_said *said)
+{
+	said->blended[IN_TURN] = said->blended[LATE] = 0;
+}
+
 static void take(
 	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n)
 {
@@ -129,14 +135,33 @@ static void take(
 			probabilities[i] > (float)LEAST ? probabilities[i] : (float)LEAST;
 	memcpy(said->logs + at, said->shares + at, count * sizeof(float));
 	mix_log(mix, said->logs + at, n);
+	forget_blends(said);
+}
+
+/* All classes are alike to a model that does not answer. */
+static void pass(const struct mix *mix, struct mix_said *said, int model, int n)
+{
+	const size_t count = (size_t)n * (size_t)mix->classes;
+	const size_t at = (size_t)model * (size_t)said->samples * (size_t)mix->classes;
+	const float share = fmaxf(1 / (float)mix->classes, (float)LEAST), log = logf(share);
+
+	for (size_t i = 0; i < count; i++) {
+		said->shares[at + i] = share;
+		said->logs[at + i] = log;
+	}
+	forget_blends(said);
 }
 
 void mix_say(
 	const struct mix *mix, struct mix_said *said, int model, const float *probabilities, int n)
 {
 	take(mix, said, model, probabilities, n);
-	if (model || !(mix->config.prior > 0) || !mix_answers(mix, mix->count - 1))
+	if (model || !(mix->config.prior > 0))
 		return;
+	if (!mix_answers(mix, mix->count - 1)) {
+		pass(mix, said, mix->count - 1, n);
+		return;
+	}
 	memset(said->raised, 0, (size_t)n * (size_t)mix->classes * sizeof(*said->raised));
 	mix_add(mix, 0, 1, probabilities, n, said->raised);
 	take(mix, said, mix->count - 1, said->raised, n);
@@ -144,14 +169,8 @@ void mix_say(
 
 void mix_pool_pass(struct mix *mix, int model, int n)
 {
-	const size_t count = (size_t)n * (size_t)mix->classes;
-	const size_t at = (size_t)model * (size_t)mix->said.samples * (size_t)mix->classes;
-	const float share = fmaxf(1 / (float)mix->classes, (float)LEAST);
-
-	for (size_t i = 0; i < count && mix->pool; i++) {
-		mix->said.shares[at + i] = share;
-		mix->said.logs[at + i] = logf(share);
-	}
+	if (mix->pool)
+		pass(mix, &mix->said, model, n);
 }
 
 /* Probabilities in proportion to exp(logits), in place. */
@@ -219,59 +238,71 @@ static void blend_by_pool(const struct mix *mix, const struct mix_said *said, co
 	normalise(shares, mix->classes);
 }
 
-/* All six answers of a sample, one row each. */
-static void blend(const struct mix *mix, const struct mix_said *said, int sample)
+/* All six answers of a sample, one row each; they are kept until something else is said. */
+static const double *blend(const struct mix *mix, struct mix_said *said, int sample)
 {
 	const struct mix_pool *pool = mix->pool;
 	const size_t classes = (size_t)mix->classes;
+	double *blends = said->blends[turn_of(mix)];
 
+	if (said->blended[turn_of(mix)] == 1 + sample)
+		return blends;
 	for (int k = 0; k < RECORDS; k++)
-		blend_by_record(
-			mix, said, pool->record[k], sample, said->blends + (size_t)k * classes);
+		blend_by_record(mix, said, pool->record[k], sample, blends + (size_t)k * classes);
 	for (int k = 0; k < POOLS; k++)
 		blend_by_pool(mix, said, pool->weights[k], sample,
-			said->blends + (size_t)(RECORDS + k) * classes);
+			blends + (size_t)(RECORDS + k) * classes);
+	said->blended[turn_of(mix)] = 1 + sample;
+	return blends;
 }
 
-void mix_pool_answer(const struct mix *mix, const struct mix_said *said, int n, float *sum)
+void mix_pool_answer(const struct mix *mix, struct mix_said *said, int n, float *sum)
 {
 	double weights[BLENDS];
 
 	weigh(mix->pool->top[turn_of(mix)], BLENDS, weights);
 	for (int i = 0; i < n; i++, sum += mix->classes) {
-		blend(mix, said, i);
+		const double *blends = blend(mix, said, i);
+
 		for (int c = 0; c < mix->classes; c++) {
 			double all = 0;
 
 			for (int k = 0; k < BLENDS; k++)
-				all += weights[k] * said->blends[(size_t)k * mix->classes + c];
+				all += weights[k] * blends[(size_t)k * mix->classes + c];
 			sum[c] = (float)all;
 		}
 	}
 }
 
-/* Solves (A + RIDGE I) x = b by Cholesky, x in place of b; A is a lower half. */
+/*
+ * Solves (A + RIDGE I) x = b by Cholesky, x in place of b; A is a lower half. Column by column:
+ * what a column takes from the rest is the same for numbers side by side.
+ */
 static void solve(const double a[MIX_MODELS][MIX_MODELS], int count, double *b)
 {
-	double root[MIX_MODELS][MIX_MODELS];
+	double left[MIX_MODELS][MIX_MODELS], column[MIX_MODELS];
 
-	for (int i = 0; i < count; i++)
-		for (int j = 0; j <= i; j++) {
-			double left = a[i][j] + (i == j ? RIDGE : 0);
-
-			for (int k = 0; k < j; k++)
-				left -= root[i][k] * root[j][k];
-			root[i][j] = i == j ? sqrt(fmax(left, 1e-6)) : left / root[j][j];
-		}
 	for (int i = 0; i < count; i++) {
-		for (int k = 0; k < i; k++)
-			b[i] -= root[i][k] * b[k];
-		b[i] /= root[i][i];
+		memcpy(left[i], a[i], (size_t)(i + 1) * sizeof(double));
+		left[i][i] += RIDGE;
+	}
+	for (int j = 0; j < count; j++) {
+		const double root = 1 / sqrt(fmax(left[j][j], 1e-6));
+
+		left[j][j] = root;
+		for (int i = j + 1; i < count; i++)
+			column[i] = left[i][j] *= root;
+		for (int i = j + 1; i < count; i++)
+			for (int k = j + 1; k <= i; k++)
+				left[i][k] -= column[i] * column[k];
+		b[j] *= root;
+		for (int i = j + 1; i < count; i++)
+			b[i] -= column[i] * b[j];
 	}
 	for (int i = count - 1; i >= 0; i--) {
-		for (int k = i + 1; k < count; k++)
-			b[i] -= root[k][i] * b[k];
-		b[i] /= root[i][i];
+		b[i] *= left[i][i];
+		for (int k = 0; k < i; k++)
+			b[k] -= left[i][k] * b[i];
 	}
 }
 
@@ -305,8 +336,9 @@ static void pool_learn(struct mix *mix, int k, int sample, int32_t label)
 	struct mix_pool *pool = mix->pool;
 	const size_t classes = (size_t)mix->classes;
 	double by[MIX_MODELS], step[MIX_MODELS];
-	const int kept = set_apart(
-		mix, mix->said.blends + (size_t)(RECORDS + k) * classes, sample, label, by);
+	const int kept =
+		set_apart(mix, mix->said.blends[turn_of(mix)] + (size_t)(RECORDS + k) * classes,
+			sample, label, by);
 
 	for (int i = 0; i < mix->count; i++) {
 		const double *a = pool->apart + (size_t)i * classes;
@@ -341,10 +373,10 @@ static bool sound(const struct mix *mix, const double *weights)
 static void score_blends(struct mix *mix, int sample, int32_t label)
 {
 	double *top = mix->pool->top[turn_of(mix)];
+	const double *blends = blend(mix, &mix->said, sample);
 
-	blend(mix, &mix->said, sample);
 	for (int k = 0; k < BLENDS; k++) {
-		const double share = mix->said.blends[(size_t)k * mix->classes + label];
+		const double share = blends[(size_t)k * mix->classes + label];
 
 		top[k] = TOP_KEEP * top[k] + log(share + LEAST);
 	}
@@ -364,6 +396,16 @@ static void score_turns(struct mix *mix, int sample, int32_t label)
 		memcpy(mix->pool->top[!late], mix->pool->top[late], sizeof(mix->pool->top[0]));
 }
 
+void mix_pool_gain(struct mix *mix, const int32_t *labels, int n)
+{
+	for (int i = 0; i < mix->count && mix->pool; i++) {
+		mix->gain[i] = 0;
+		for (int s = 0; s < n; s++)
+			mix->gain[i] +=
+				(double)row_of(mix, &mix->said, mix->said.logs, i, s)[labels[s]];
+	}
+}
+
 void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n)
 {
 	struct mix_pool *pool = mix->pool;
@@ -377,6 +419,7 @@ void mix_pool_reveal(struct mix *mix, const int32_t *labels, int n)
 							     i, s)[labels[s]];
 		for (int k = 0; k < POOLS; k++)
 			pool_learn(mix, k, s, labels[s]);
+		forget_blends(&mix->said);
 	}
 	for (int k = 0; k < POOLS && pool; k++)
 		if (!sound(mix, pool->weights[k]))

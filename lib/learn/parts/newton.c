@@ -45,8 +45,8 @@ struct newton {
 	bool hidden;     /* rows are of the slow net */
 	int32_t last[2]; /* labels before the chunk, the newest first; -1: none */
 	struct model models[MODELS];
-	float *row, *gain, *step; /* [dim] */
-	float *shares;            /* [classes] */
+	float *row, *gain, *step, *back; /* [dim] */
+	float *shares;                   /* [classes] */
 };
 
 static struct newton *mine(struct part *part)
@@ -79,6 +79,7 @@ static void end(struct part *part)
 	mem_free(newton->row);
 	mem_free(newton->gain);
 	mem_free(newton->step);
+	mem_free(newton->back);
 	mem_free(newton->shares);
 	mem_free(newton);
 }
@@ -89,6 +90,7 @@ static bool make_arrays(struct newton *newton)
 	bool whole = (newton->row = mem_new(dim, sizeof(float))) &&
 		     (newton->gain = mem_new(dim, sizeof(float))) &&
 		     (newton->step = mem_new(dim, sizeof(float))) &&
+		     (newton->back = mem_new(dim, sizeof(float))) &&
 		     (newton->shares = mem_new(classes, sizeof(float)));
 
 	for (int i = 0; i < MODELS && whole; i++) {
@@ -154,13 +156,17 @@ static void fill_row(const struct newton *newton, const struct part_samples *sam
 			row[width + 1 + (size_t)(k * LABELS + newton->last[k] % LABELS)] = 1;
 }
 
-static void shares(const struct newton *newton, const struct model *model, float *out)
+/* Of a row without its last number; that of inputs is a 1, that of hidden rows part of a label. */
+static void shares(const struct newton *newton, const struct model *model, const float *row,
+	float last, float *out)
 {
 	const size_t dim = (size_t)newton->dim;
 	float most = -INFINITY, sum = 0;
 
 	for (int c = 0; c < newton->classes; c++) {
-		out[c] = newton->ops->row_dot(model->weights + (size_t)c * dim, newton->row, dim);
+		const float *weights = model->weights + (size_t)c * dim;
+
+		out[c] = newton->ops->row_dot(weights, row, dim - 1) + weights[dim - 1] * last;
 		most = fmaxf(most, out[c]);
 	}
 	for (int c = 0; c < newton->classes; c++)
@@ -177,7 +183,7 @@ static int answer(struct part *part, int model, const struct part_samples *sampl
 	(void)err;
 	for (int i = 0; i < samples->n; i++) {
 		fill_row(newton, samples, i);
-		shares(newton, &newton->models[model],
+		shares(newton, &newton->models[model], newton->row, newton->row[newton->dim - 1],
 			probabilities + (size_t)i * (size_t)newton->classes);
 	}
 	return 0;
@@ -195,40 +201,40 @@ static float reach(const struct newton *newton, const struct model *model)
 	return newton->ops->row_dot(newton->gain, newton->row, dim);
 }
 
-/* P <- scale P - step step' */
+/*
+ * The second step, which takes the largest diagonal element of P - step step' / scale back to CAP;
+ * zeros if it is below. Both can then be taken in one pass.
+ */
+static void cut_back(const struct newton *newton, const struct model *model, float scale)
+{
+	const size_t dim = (size_t)newton->dim;
+	const float *step = newton->step;
+	float most = 0, by;
+	size_t at = 0;
+
+	for (size_t i = 0; i < dim; i++) {
+		const float left = scale * model->spread[i * dim + i] - step[i] * step[i];
+
+		at = left > most ? i : at;
+		most = fmaxf(left, most);
+	}
+	by = most > CAP ? sqrtf((1 - CAP / most) / most) : 0;
+	for (size_t i = 0; i < dim; i++)
+		newton->back[i] = by * (scale * model->spread[at * dim + i] - step[at] * step[i]);
+}
+
+/* P <- scale P - step step' - back back' */
 static void narrow(const struct newton *newton, struct model *model, float scale)
 {
 	const size_t dim = (size_t)newton->dim;
 	const float *step = newton->step;
 
-	for (size_t i = 0; i < dim && newton->whole; i++) {
-		float *spread = model->spread + i * dim;
-
-		newton->ops->row_combine(spread, step, spread, dim, scale, -step[i], 0);
-	}
 	for (size_t i = 0; i < dim && !newton->whole; i++)
 		model->spread[i] = fminf(scale * model->spread[i] - step[i] * step[i], CAP);
-}
-
-/* The largest diagonal element goes back to CAP. */
-static void cut_back(const struct newton *newton, struct model *model)
-{
-	const size_t dim = (size_t)newton->dim;
-	size_t at = 0;
-	float most, by;
-
 	if (!newton->whole)
 		return;
-	for (size_t i = 1; i < dim; i++)
-		if (model->spread[i * dim + i] > model->spread[at * dim + at])
-			at = i;
-	most = model->spread[at * dim + at];
-	if (!(most > CAP))
-		return;
-	by = sqrtf((1 - CAP / most) / most);
-	for (size_t i = 0; i < dim; i++)
-		newton->step[i] = by * model->spread[at * dim + i];
-	narrow(newton, model, 1);
+	cut_back(newton, model, scale);
+	newton->ops->narrow(model->spread, step, newton->back, dim, scale);
 }
 
 static void learn_row(const struct newton *newton, struct model *model, float keep, int32_t label)
@@ -237,7 +243,7 @@ static void learn_row(const struct newton *newton, struct model *model, float ke
 	float *shares_now = newton->shares;
 	float curved = 1, square, by, root;
 
-	shares(newton, model, shares_now);
+	shares(newton, model, newton->row, newton->row[newton->dim - 1], shares_now);
 	for (int c = 0; c < newton->classes; c++)
 		curved -= shares_now[c] * shares_now[c];
 	curved = fminf(fmaxf(curved, FLATTEST), STEEPEST);
@@ -251,7 +257,6 @@ static void learn_row(const struct newton *newton, struct model *model, float ke
 	for (size_t i = 0; i < dim; i++)
 		newton->step[i] = root * newton->gain[i];
 	narrow(newton, model, 1 / keep);
-	cut_back(newton, model);
 	for (int c = 0; c < newton->classes; c++) {
 		const float wrong = (float)(c == label) - shares_now[c];
 		float *weights = model->weights + (size_t)c * dim;
@@ -332,6 +337,41 @@ static void state(struct part *part, struct state *state)
 	state_leave(state);
 }
 
+/*
+ * A copy of the model on inputs is the weights. The one on hidden units answers in turn only, and
+ * needs none.
+ */
+static size_t copied(const struct part *part)
+{
+	const struct newton *newton = (const struct newton *)part;
+
+	return sizeof(*newton) +
+	       MODELS * (size_t)newton->classes * (size_t)newton->dim * sizeof(float);
+}
+
+static void copy(const struct part *part, void *to)
+{
+	const struct newton *newton = (const struct newton *)part;
+	const size_t weights = (size_t)newton->classes * (size_t)newton->dim;
+	struct newton *made = to;
+
+	*made = *newton;
+	for (int k = 0; k < MODELS; k++) {
+		made->models[k].weights = (float *)(made + 1) + (size_t)k * weights;
+		memcpy(made->models[k].weights, newton->models[k].weights, weights * sizeof(float));
+	}
+}
+
+static void answer_copy(const void *copy_of, int model, int dim, int classes, const float *inputs,
+	int n, float *probabilities)
+{
+	const struct newton *newton = copy_of;
+
+	for (int i = 0; i < n; i++)
+		shares(newton, &newton->models[model], inputs + (size_t)i * (size_t)dim, 1,
+			probabilities + (size_t)i * (size_t)classes);
+}
+
 const struct part_type part_newton = {
 	.word = "newton",
 	.names = (const char *const[]){"newton", "newton-quick"},
@@ -343,6 +383,9 @@ const struct part_type part_newton = {
 	.macs = macs,
 	.bytes = bytes,
 	.state = state,
+	.copied = copied,
+	.copy = copy,
+	.answer_copy = answer_copy,
 };
 
 const struct part_type part_hidden = {

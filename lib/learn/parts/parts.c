@@ -69,7 +69,9 @@ static int make_buffers(struct parts *parts, const struct part_view *view, struc
 		(parts->ids = mem_new(room, sizeof(*parts->ids))) &&
 		(parts->slow = mem_new(PART_CHUNK * classes, sizeof(float))) &&
 		(parts->none = mem_new(PART_CHUNK, sizeof(*parts->none))) &&
-		(parts->labels = mem_new(room, sizeof(*parts->labels)));
+		(parts->labels = mem_new(room, sizeof(*parts->labels))) &&
+		(!parts->mix.config.pool || scores || parts_know_ever(parts) ||
+			(parts->heard.inputs = mem_new(PART_CHUNK * view->floats, sizeof(float))));
 	if (!whole)
 		return err_memory(err, "parts of a mixture", room * view->floats * sizeof(float));
 	for (size_t i = 0; i < room; i++)
@@ -132,6 +134,7 @@ void parts_free(struct parts *parts)
 	mem_free(parts->ids);
 	mem_free(parts->labels);
 	mem_free(parts->none);
+	mem_free(parts->heard.inputs);
 	mix_release(&parts->mix);
 	mem_free(parts);
 }
@@ -142,6 +145,7 @@ void parts_restart(struct parts *parts)
 		if (parts->list[i] && part_types[i]->restart)
 			part_types[i]->restart(parts->list[i]);
 	mix_restart(&parts->mix);
+	parts->heard.n = 0;
 }
 
 double parts_slow_efficacy(const struct parts *parts)
@@ -187,4 +191,5 @@ void parts_state(struct parts *parts, struct state *state)
 			mix_state(&parts->mix, state);
 	}
 	state_leave(state);
+	parts->heard.n = 0;
 }

@@ -21,12 +21,34 @@ void parts_probabilities(const struct ops *ops, int classes, float *logits, cons
 		logits[(size_t)i * (size_t)classes + (size_t)labels[i]] += 1;
 }
 
+bool parts_heard(const struct parts *parts, const struct part_samples *samples)
+{
+	const size_t size = (size_t)samples->n * samples->view->floats * sizeof(float);
+
+	return parts->heard.n == samples->n && parts->heard.late == parts->mix.late &&
+	       parts->heard.version == samples->view->version &&
+	       !memcmp(parts->heard.inputs, samples->inputs, size);
+}
+
+void parts_hear(struct parts *parts, const struct part_samples *samples)
+{
+	const size_t size = (size_t)samples->n * samples->view->floats * sizeof(float);
+
+	if (!parts->heard.inputs)
+		return;
+	memcpy(parts->heard.inputs, samples->inputs, size);
+	parts->heard.n = samples->n;
+	parts->heard.late = parts->mix.late;
+	parts->heard.version = samples->view->version;
+}
+
 int parts_look(struct parts *parts, struct part_samples *samples, float *logits, struct err *err)
 {
 	const struct part_view *view = samples->view;
 
 	samples->features = parts->features;
 	samples->slow = parts->slow;
+	parts->heard.n = 0;
 	return runner_features(view->runner, view->params, view->stats, samples->inputs, samples->n,
 		logits, parts->features, err);
 }
@@ -161,8 +183,10 @@ static int ask_chunk(struct parts *parts, struct asking *a, struct err *err)
 
 	for (int i = 1; i <= parts->count && !code; i++)
 		code = ask_part(parts, a, i, err);
-	if (!code && a->pool)
+	if (!code && a->pool) {
+		parts_hear(parts, &a->samples);
 		mix_pool_answer(&parts->mix, &parts->mix.said, a->samples.n, a->sum);
+	}
 	if (!code && !a->ever)
 		mix_guard(&parts->mix, a->samples.n, a->sum);
 	return code;

@@ -31,6 +31,17 @@ struct parts {
 	int32_t *none;    /* zeros, for logits whose labels are unknown */
 	int64_t steps;    /* time steps, */
 	double slow_hits; /* and the sum of the EVER answer's accuracies */
+	/*
+	 * With pools: what the mixture was told, the slow net's probabilities and the features are
+	 * those of so many samples, of this version and question. So a sample that is revealed
+	 * right after it was asked about is not computed twice.
+	 */
+	struct {
+		int n; /* 0: none */
+		bool late;
+		uint64_t version;
+		float *inputs; /* [PART_CHUNK][floats]; NULL: never kept */
+	} heard;
 	bool ready[PART_CHUNK + 1];
 };
 
@@ -49,6 +60,10 @@ void parts_fill_rows(struct parts *parts, const struct part_samples *samples);
 void parts_softmax(struct parts *parts, const struct part_samples *samples, float *logits);
 void parts_probabilities(const struct ops *ops, int classes, float *logits, const int32_t *labels,
 	const float *ones, int n, float *losses);
+
+/* Whether what was heard is about these samples; parts_hear notes that it is. */
+bool parts_heard(const struct parts *parts, const struct part_samples *samples);
+void parts_hear(struct parts *parts, const struct part_samples *samples);
 
 /* The models' weights in a NOW answer, by their record. */
 void parts_now_weights(const struct parts *parts, double weights[MIX_MODELS]);

@@ -16,7 +16,8 @@ static void take_answer(struct parts *parts, int model, const float *probabiliti
 {
 	const struct mix *mix = &parts->mix;
 
-	mix_score(&parts->mix, model, parts->losses, n);
+	if (!mix->config.pool)
+		mix_score(&parts->mix, model, parts->losses, n);
 	if (mix->config.pool)
 		mix_say(&parts->mix, &parts->mix.said, model, probabilities, n);
 	else if (parts->mixed)
@@ -68,6 +69,18 @@ int part_recent(struct part_lesson *lesson, int recent, struct err *err)
 	return code ? code : n + recent;
 }
 
+/* They were asked about just now, and nothing has changed since. */
+static void recall(struct parts *parts, struct part_samples *samples, int *hits)
+{
+	samples->features = parts->features;
+	samples->slow = parts->slow;
+	for (int i = 1; i < parts->mix.count; i++)
+		if (!mix_answers(&parts->mix, i))
+			mix_pass(&parts->mix, i, samples->n);
+	*hits += rank_hits(
+		parts->slow, parts->mix.classes, target_classes(samples->labels), samples->n);
+}
+
 static int score_slow(struct parts *parts, struct part_samples *samples, int *hits, struct err *err)
 {
 	const int n = samples->n, classes = parts->mix.classes;
@@ -75,7 +88,6 @@ static int score_slow(struct parts *parts, struct part_samples *samples, int *hi
 
 	if (code)
 		return code;
-	learner_tell(samples->view->learner, LEARNER_FAST_FORWARD, n);
 	if (!parts->answer)
 		*hits += rank_hits(parts->slow, classes, target_classes(samples->labels), n);
 	parts_softmax(parts, samples, parts->slow);
@@ -91,6 +103,11 @@ static int score(struct parts *parts, struct part_samples *samples, int *hits, s
 	const size_t size = (size_t)samples->n * (size_t)parts->mix.classes * sizeof(float);
 	int code;
 
+	learner_tell(samples->view->learner, LEARNER_FAST_FORWARD, samples->n);
+	if (parts_heard(parts, samples)) {
+		recall(parts, samples, hits);
+		return 0;
+	}
 	if (parts->mixed) {
 		memset(parts->mixed, 0, size);
 		parts_now_weights(parts, parts->weights);
@@ -177,6 +194,7 @@ static int learn_chunk(
 	if (parts->mixed)
 		mix_score_guesses(
 			&parts->mix, parts->mixed, target_classes(samples->labels), samples->n);
+	parts->heard.n = 0;
 	if (mix_reveal(&parts->mix, target_classes(samples->labels), samples->n))
 		tell_lead(parts, samples->view);
 	return 0;

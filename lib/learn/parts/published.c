@@ -86,8 +86,10 @@ int published_renew(struct published *published, struct learner *learner, struct
 
 	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which peers join */
 	renewal.view = learner_view(learner);
-	if (published->mixes)
+	if (published->mixes) {
+		learner->parts->mix.late = true;
 		parts_now_weights(learner->parts, renewal.weights);
+	}
 	/* A pool asks every model, whatever its record. */
 	for (int i = 0; published->mixes && i < MIX_MODELS; i++)
 		if (learner->parts->mix.config.pool)
@@ -111,6 +113,9 @@ static void look_at_parts(struct published *made, const struct parts *parts)
 		const struct part_type *type = part->type;
 		const bool net = type->weights && !part->features;
 
+		/* What a copy is asked is never in turn. */
+		if (parts->mix.config.in_turn[i])
+			continue;
 		made->mixes = made->mixes && (net || type->copied);
 		made->models[i].predictor = net ? ++weights : 0;
 		made->models[i].model = parts->models[i].model;
@@ -244,7 +249,7 @@ static int ask_chunk(const struct published *p, const struct predictor_turn *tur
 	int code = 0;
 
 	for (int model = 0; model <= p->count && !code; model++) {
-		if (blend->weights[model] + (model ? 0 : prior) <= 0)
+		if (blend->weights[model] + (model ? 0 : prior) <= 0 || !mix_answers(mix, model))
 			continue;
 		code = ask_model(p, turn, model, first, n, room, err);
 		if (!code && mix->config.pool)

@@ -14,7 +14,7 @@
 #include "nn/ops.h"
 
 enum { MODELS = 3, BLOCK = OPS_BLOCK, NEAREST = 7 };
-enum { LONGEST = 4096, SHORTEST = 256, WORK = 49152 };
+enum { LONGEST = 2048, SHORTEST = 256, WORK = 49152 };
 
 static const int WINDOW[MODELS] = {200, 1000, LONGEST}, NEIGHBOURS[MODELS] = {5, 7, NEAREST};
 static const float PRIOR = 0.5F;
@@ -133,55 +133,55 @@ static bool is_near(const struct nearest *nearest, float distance)
 	return nearest->count < nearest->most || distance < nearest->distances[nearest->most - 1];
 }
 
-/* Rows from..to-1 of the ring, which does not wrap there. */
-static void scan(const struct measured *measured, int64_t from, int64_t to, struct nearest *nearest)
+/* So many rows, from *place on backwards around the ring; *place is then the one before them. */
+static void scan(const struct bank *bank, const struct measured *measured, int64_t rows,
+	int64_t *place, struct nearest *nearest)
 {
-	for (int64_t at = from; at < to;) {
-		const int64_t next = at / BLOCK * BLOCK + BLOCK;
-		const int64_t stop = next < to ? next : to;
+	while (rows > 0) {
+		const int64_t last = *place, first = last / BLOCK * BLOCK;
+		const int64_t stop = first > last - rows + 1 ? first : last - rows + 1;
 
-		for (int64_t i = at; i < stop && is_near(nearest, measured->blocks[at / BLOCK]);
-			i++)
-			if (is_near(nearest, measured->rows[i]))
-				try_row(nearest, measured->rows[i], i);
-		at = stop;
+		if (is_near(nearest, measured->blocks[last / BLOCK]))
+			for (int64_t i = last; i >= stop; i--)
+				if (is_near(nearest, measured->rows[i]))
+					try_row(nearest, measured->rows[i], i);
+		rows -= last - stop + 1;
+		*place = stop ? stop - 1 : bank->room - 1;
 	}
 }
 
-/* The nearest rows of a model's window, which may wrap around the end of the ring. */
-static struct nearest find_nearest(
-	const struct bank *bank, const struct measured *measured, int model)
+/* The nearest rows of all windows: each has the one before in it. */
+static void find_nearest(
+	const struct bank *bank, const struct measured *measured, struct nearest nearest[MODELS])
 {
 	const int64_t kept = rows_kept(bank);
-	const int64_t rows = kept < WINDOW[model] ? kept : WINDOW[model];
-	const int64_t end_of = kept < bank->room ? kept : bank->seen % bank->room;
-	struct nearest nearest = {.most = NEIGHBOURS[model]};
+	struct nearest all = {.most = NEAREST};
+	int64_t scanned = 0, place = (bank->seen - 1) % bank->room;
 
-	if (end_of >= rows) {
-		scan(measured, end_of - rows, end_of, &nearest);
-	} else {
-		scan(measured, 0, end_of, &nearest);
-		scan(measured, bank->room - (rows - end_of), bank->room, &nearest);
+	for (int k = 0; k < MODELS; k++) {
+		const int64_t end_of = kept < WINDOW[k] ? kept : WINDOW[k];
+
+		scan(bank, measured, end_of - scanned, &place, &all);
+		scanned = end_of;
+		nearest[k] = all;
+		if (all.count > NEIGHBOURS[k])
+			nearest[k].count = NEIGHBOURS[k];
 	}
-	return nearest;
 }
 
-static void vote(const struct bank *bank, const struct measured *measured, int model, float *shares)
+static void vote(
+	const struct bank *bank, const struct nearest *nearest, bool all_time, float *shares)
 {
-	const struct nearest nearest = find_nearest(bank, measured, model);
-	const bool all_time = model == MODELS - 1;
-	double all = 0;
+	const double all = (double)bank->seen + bank->classes;
 	float sum = PRIOR;
 
 	for (int c = 0; c < bank->classes; c++)
-		all += bank->ever[c];
-	for (int c = 0; c < bank->classes; c++)
 		shares[c] = PRIOR * (float)(all_time ? bank->ever[c] / all : bank->recent[c]);
-	for (int i = 0; i < nearest.count; i++) {
-		const float weight = expf(
-			-2 * nearest.distances[i] / (nearest.distances[nearest.count - 1] + 1e-9F));
+	for (int i = 0; i < nearest->count; i++) {
+		const float weight = expf(-2 * nearest->distances[i] /
+					  (nearest->distances[nearest->count - 1] + 1e-9F));
 
-		shares[bank->labels[nearest.places[i]]] += weight;
+		shares[bank->labels[nearest->places[i]]] += weight;
 		sum += weight;
 	}
 	for (int c = 0; c < bank->classes; c++)
@@ -200,9 +200,13 @@ static void look(struct windows *windows, const struct part_samples *samples)
 	const size_t dim = (size_t)bank->dim, classes = (size_t)bank->classes;
 
 	for (int i = 0; i < samples->n; i++) {
+		struct nearest nearest[MODELS];
+
 		measure(bank, samples->inputs + (size_t)i * dim, &windows->measured);
+		find_nearest(bank, &windows->measured, nearest);
 		for (int k = 0; k < MODELS; k++)
-			vote(bank, &windows->measured, k, said(windows, k) + (size_t)i * classes);
+			vote(bank, &nearest[k], k == MODELS - 1,
+				said(windows, k) + (size_t)i * classes);
 	}
 	memcpy(windows->asked, samples->inputs, (size_t)samples->n * dim * sizeof(float));
 	windows->asked_n = samples->n;
@@ -296,11 +300,14 @@ static void answer_copy(const void *copy_of, int model, int dim, int classes, co
 	int n, float *probabilities)
 {
 	const struct bank *bank = copy_of;
+	struct nearest nearest[MODELS];
 	struct measured measured;
 
 	for (int i = 0; i < n; i++) {
 		measure(bank, inputs + (size_t)i * (size_t)dim, &measured);
-		vote(bank, &measured, model, probabilities + (size_t)i * (size_t)classes);
+		find_nearest(bank, &measured, nearest);
+		vote(bank, &nearest[model], model == MODELS - 1,
+			probabilities + (size_t)i * (size_t)classes);
 	}
 }
 

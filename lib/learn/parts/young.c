@@ -261,6 +261,13 @@ static void state(struct part *part, struct state *state)
 		state_refuse(state, ERR_FORMAT, "a young net with rows that cannot be");
 }
 
+static const float *weights(struct part *part, int model, const struct part_view *view)
+{
+	(void)model;
+	(void)view;
+	return mine(part)->x;
+}
+
 const struct part_type part_young = {
 	.word = "young",
 	.logits = true,
@@ -271,4 +278,5 @@ const struct part_type part_young = {
 	.learn = learn,
 	.bytes = bytes,
 	.state = state,
+	.weights = weights,
 };

@@ -50,6 +50,7 @@ void KERNEL(row_products)(
 	const float *grad, const float *row, float mean, size_t count, float *sum, float *product);
 float KERNEL(row_dot)(const float *x, const float *y, size_t count);
 void KERNEL(row_affine)(const float *row, float *out, size_t count, float a, float b);
+void KERNEL(narrow)(float *matrix, const float *x, const float *y, size_t dim, float scale);
 void KERNEL(distances)(const float *rows, const float *x, size_t dim, size_t blocks,
 	float *distances, float *least);
 void KERNEL(row_combine)(

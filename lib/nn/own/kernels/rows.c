@@ -153,29 +153,62 @@ void KERNEL(row_combine)(
 		out[i] = x[i] * a + (y[i] * b + c);
 }
 
+/* Products come before sums, so that elements across the diagonal are computed alike. */
+void KERNEL(narrow)(float *matrix, const float *x, const float *y, size_t dim, float scale)
+{
+	for (size_t i = 0; i < dim; i++, matrix += dim) {
+		size_t k = 0;
+
+		for (; k + VW <= dim; k += VW)
+			v_storeu(matrix + k, v_set1(scale) * v_loadu(matrix + k) -
+						     (v_set1(x[i]) * v_loadu(x + k) +
+							     v_set1(y[i]) * v_loadu(y + k)));
+		for (; k < dim; k++)
+			matrix[k] = scale * matrix[k] - (x[i] * x[k] + y[i] * y[k]);
+	}
+}
+
+/* So many blocks side by side, since one alone would wait for its sums. */
+INLINE void distances_of(
+	const float *rows, const float *x, size_t dim, int blocks, float *distances, float *least)
+{
+	enum { PARTS = OPS_BLOCK / VW, MOST = 4 };
+	vf sums[MOST][PARTS];
+
+	for (int b = 0; b < blocks; b++)
+		for (int p = 0; p < PARTS; p++)
+			sums[b][p] = v_zero();
+	for (size_t j = 0; j < dim; j++, rows += OPS_BLOCK)
+		for (int b = 0; b < blocks; b++)
+			for (int p = 0; p < PARTS; p++) {
+				const vf apart =
+					v_loadu(rows + (size_t)b * dim * OPS_BLOCK + p * VW) -
+					v_set1(x[j]);
+
+				sums[b][p] += apart * apart;
+			}
+	for (int b = 0; b < blocks; b++) {
+		vf lower = sums[b][0];
+
+		for (int p = 0; p < PARTS; p++) {
+			v_storeu(distances + b * OPS_BLOCK + p * VW, sums[b][p]);
+			lower = v_min(lower, sums[b][p]);
+		}
+		least[b] = -v_top(v_zero() - lower);
+	}
+}
+
 void KERNEL(distances)(const float *rows, const float *x, size_t dim, size_t blocks,
 	float *distances, float *least)
 {
-	enum { PARTS = OPS_BLOCK / VW };
+	size_t b = 0;
 
-	for (size_t b = 0; b < blocks; b++, distances += OPS_BLOCK) {
-		vf sums[PARTS];
-		float most = INFINITY;
-
-		for (int p = 0; p < PARTS; p++)
-			sums[p] = v_zero();
-		for (size_t j = 0; j < dim; j++, rows += OPS_BLOCK)
-			for (int p = 0; p < PARTS; p++) {
-				const vf apart = v_loadu(rows + p * VW) - v_set1(x[j]);
-
-				sums[p] += apart * apart;
-			}
-		for (int p = 0; p < PARTS; p++)
-			v_storeu(distances + p * VW, sums[p]);
-		for (int k = 0; k < OPS_BLOCK; k++)
-			most = distances[k] < most ? distances[k] : most;
-		least[b] = most;
-	}
+	for (; b + 4 <= blocks; b += 4)
+		distances_of(rows + b * dim * OPS_BLOCK, x, dim, 4, distances + b * OPS_BLOCK,
+			least + b);
+	for (; b < blocks; b++)
+		distances_of(rows + b * dim * OPS_BLOCK, x, dim, 1, distances + b * OPS_BLOCK,
+			least + b);
 }
 
 void KERNEL(vectors_to_blocks)(const float *plain, int n, int features, float *blocks, size_t plane)
