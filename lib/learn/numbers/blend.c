@@ -10,6 +10,7 @@
 static const double KEEP_RECORD[BLEND_RECORDS] = {0.98, 0.9, 0.998};
 static const double KEEP_STACK = 0.998, KEEP_TOP = 0.995;
 static const double PREFER_LAST = 2.5; /* logarithm of how much */
+static const double LAST_FIRST = 1.5;  /* and more, until records are there */
 static const double WORST = 10;        /* of an error, in b */
 static const double NEAR = 3;          /* of the median, in b */
 static const double RIDGE = 10;
@@ -45,6 +46,7 @@ void blend_init(struct blend *blend, int parts)
 {
 	memset(blend, 0, sizeof(*blend));
 	blend->parts = parts;
+	blend->top[TOP_LAST] = LAST_FIRST;
 	weigh_all(blend);
 }
 
