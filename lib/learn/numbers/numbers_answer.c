@@ -57,6 +57,7 @@ static void ask_parts(const struct numbers *numbers, const struct numbers_sample
 	const double scale = level->scale, centre = level->centre, base = moment->base;
 	double *part = said->blend.part;
 
+	part[LAST] = base;
 	part[MEAN] = level->mean;
 	part[MEDIAN] = lags_median(&numbers->lags, moment->known);
 	part[SLOW] = (double)samples->slow[i];
@@ -75,9 +76,8 @@ static void ask_parts(const struct numbers *numbers, const struct numbers_sample
 
 		part[TREES + k] = from + scale * (double)said->trees[k];
 	}
-	for (int k = 0; k < numbers->parts; k++)
+	for (int k = LAST + 1; k < numbers->parts; k++)
 		part[k] = isfinite(part[k]) ? level_fence(level, part[k]) : base;
-	part[LAST] = base;
 }
 
 static void look(const struct numbers *numbers, const struct numbers_samples *samples, int i,
