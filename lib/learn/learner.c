@@ -219,7 +219,7 @@ void learner_report(const struct learner *learner, struct learner_report *report
 		.pool = pool_count(learner->pool),
 		.validation = learner->validation ? pool_count(learner->validation) : 0,
 		.slow_efficacy = learner->parts ? parts_slow_efficacy(learner->parts) : (double)NAN,
-		.fast_bytes = learner->parts	  ? parts_bytes(learner->parts)
+		.fast_bytes = learner->parts     ? parts_bytes(learner->parts)
 			      : learner->numbers ? numbers_bytes(learner_mixture(learner))
 						 : 0,
 	};

@@ -63,10 +63,10 @@ static int look(struct learner *learner, const float *raw, const float *inputs, 
 	struct numbers_samples *samples, struct err *err)
 {
 	struct beside_numbers *mine = learner->numbers;
-	const int code = runner_features(learner->runner,
-		learner_weights(learner, LEARNER_INFERENCE),
-		learner_stats(learner, LEARNER_INFERENCE), inputs, n, mine->outputs,
-		mine->features, err);
+	const int code =
+		runner_features(learner->runner, learner_weights(learner, LEARNER_INFERENCE),
+			learner_stats(learner, LEARNER_INFERENCE), inputs, n, mine->outputs,
+			mine->features, err);
 
 	if (code)
 		return code;

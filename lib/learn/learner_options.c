@@ -121,12 +121,30 @@ static int check_parts(const struct learner_config *config, struct err *err)
 		"number of time steps");
 }
 
+/* What counts hits of classes, or balances them. */
+static int check_numbers(const struct options *o, struct err *err)
+{
+	static const char *const keys[][2] = {
+		{"learn.population", "none"}, {"learn.adapt_history", "off"}};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (strcmp(options_value(o, keys[i][0]), keys[i][1]) != 0 &&
+			strcmp(options_value(o, keys[i][0]), "false") != 0)
+			return err_set(err, ERR_INPUT,
+				"%s = %s: decides by accuracy, and model.target = number; set it "
+				"to %s",
+				keys[i][0], options_value(o, keys[i][0]), keys[i][1]);
+	return 0;
+}
+
 int learner_options_check(const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
 	const struct kinds kinds = kinds_of(o);
 	int code = check_averages(o, &kinds, err);
 
+	if (!code && target_kind(options_text(o, "model.target")) == TARGET_NUMBER)
+		code = check_numbers(o, err);
 	if (!code)
 		code = extras_check(config, err);
 	if (!code)

@@ -284,6 +284,10 @@ static void losses(void **state)
 
 static void fast_and_scaled(void **state)
 {
+	numbers = true;
+	compare(SETTINGS("model.target=number", "loss.kind=huber", "fast.heads=numbers",
+		"model.scale=running"));
+	numbers = false;
 	compare(SETTINGS("fast.parts=0.3:0.97:2,0.1:0.99:1:8", "model.scale=running"));
 	compare(SETTINGS("fast.heads=ridge,knn"));
 }

@@ -130,6 +130,15 @@ static void losses_go_on(void **state)
 	}
 }
 
+static void numbers_go_on(void **state)
+{
+	(void)state;
+	go_on_often(SETTINGS("model.target=number", "loss.kind=huber", "fast.heads=numbers",
+		"model.scale=running"));
+	go_on_often(SETTINGS("model.target=number", "loss.kind=squared", "replay.pool=balanced",
+		"replay.limit=60", "run.task_steps=3", "learn.retrain=on"));
+}
+
 static void optimizers_go_on(void **state)
 {
 	(void)state;
@@ -235,6 +244,7 @@ int main(void)
 		folder_test(pools_and_objectives_go_on),
 		folder_test(populations_go_on),
 		folder_test(losses_go_on),
+		folder_test(numbers_go_on),
 		folder_test(optimizers_go_on),
 		folder_test(averages_go_on),
 		folder_test(schedules_go_on),
