@@ -175,14 +175,23 @@ RETAIN_API int retain_config_on_progress(struct retain_config *config, retain_pr
  */
 struct retain_shape {
 	int channels, height, width;
-	int classes;   /* labels are 0 to classes - 1 */
+	int classes;   /* labels are 0 to classes - 1; 0 if they are numbers */
 	size_t floats; /* channels * height * width */
-	int64_t reserved[4];
+	int64_t numbers; /* 1: labels are numbers (model.target = number) */
+	int64_t reserved[3];
 };
 
 struct retain_prediction {
 	int32_t label;     /* the most probable class; -1: no class is known yet */
 	float probability; /* its probability according to the model */
+};
+
+/*
+ * A prediction of a number, in the labels' own units. The interval is to hold the true
+ * value as often as model.coverage says.
+ */
+struct retain_number {
+	float value, low, high;
 };
 
 /*
@@ -363,6 +372,20 @@ RETAIN_API int retain_learner_observe(struct retain_learner *learner, const floa
 RETAIN_API int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket ticket,
 	const int32_t *labels, size_t count, struct retain_err *err);
 
+/*
+ * The same for a learner of numbers (model.target = number). The functions for classes are
+ * RETAIN_ERR_STATE for it, and these are for a learner of classes. A label that is not finite
+ * is RETAIN_ERR_INPUT. Before the first label all predictions are 0.
+ */
+RETAIN_API int retain_learner_predict_numbers(struct retain_learner *learner,
+	enum retain_question question, const float *inputs, size_t input_floats,
+	struct retain_number *numbers, size_t count, struct retain_err *err);
+RETAIN_API int retain_learner_observe_numbers(struct retain_learner *learner, const float *inputs,
+	size_t input_floats, struct retain_number *numbers, size_t count,
+	struct retain_ticket *ticket, struct retain_err *err);
+RETAIN_API int retain_learner_reveal_numbers(struct retain_learner *learner,
+	struct retain_ticket ticket, const float *labels, size_t count, struct retain_err *err);
+
 /* Discards the inputs of a ticket whose labels will never be known. */
 RETAIN_API int retain_learner_drop(
 	struct retain_learner *learner, struct retain_ticket ticket, struct retain_err *err);
@@ -393,7 +416,14 @@ struct retain_metrics {
 	double learning_efficacy_ever; /* with fast weights: accuracy of the slow net at reveal time */
 	double accuracy_recent;        /* learning_efficacy over the latest 1000 inputs */
 	double drift_alarms;           /* so far; see eval.alarm */
-	double reserved[13];
+	/*
+	 * Of numbers: the mean absolute error of observe's predictions and its root mean square,
+	 * the former of the last label and of the mean of all before; the share of labels within
+	 * their intervals, and the mean width of these. Accuracies above are then shares of
+	 * variance explained, in [-1, 1].
+	 */
+	double mae, rmse, mae_last, mae_mean, coverage, width;
+	double reserved[7];
 };
 RETAIN_API int retain_learner_metrics(
 	struct retain_learner *learner, struct retain_metrics *metrics, struct retain_err *err);
@@ -544,6 +574,10 @@ RETAIN_API int retain_model_encode(const struct retain_model *model, const char 
 RETAIN_API int retain_model_predict(struct retain_model *model, const float *inputs,
 	size_t input_floats, struct retain_prediction *predictions, size_t count,
 	float *probabilities, size_t probability_floats, struct retain_err *err);
+
+/* Like retain_learner_predict_numbers, for a model of numbers. */
+RETAIN_API int retain_model_predict_numbers(struct retain_model *model, const float *inputs,
+	size_t input_floats, struct retain_number *numbers, size_t count, struct retain_err *err);
 
 #ifdef __cplusplus
 }

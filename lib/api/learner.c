@@ -160,6 +160,20 @@ int retain_learner_predict(struct retain_learner *learner, const float *inputs, 
 	return code ? code : answer(learner, RETAIN_EVER, &call, inner(err));
 }
 
+int retain_learner_predict_numbers(struct retain_learner *learner, enum retain_question question,
+	const float *inputs, size_t input_floats, struct retain_number *numbers, size_t count,
+	struct retain_err *err)
+{
+	const struct serving_call call = {.function = __func__,
+		.inputs = inputs,
+		.input_floats = input_floats,
+		.count = count,
+		.numbers = numbers};
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(numbers));
+
+	return code ? code : answer(learner, question, &call, inner(err));
+}
+
 int retain_learner_predict_for(struct retain_learner *learner, enum retain_question question,
 	const float *inputs, size_t input_floats, struct retain_prediction *predictions,
 	size_t count, float *probabilities, size_t probability_floats, struct retain_err *err)
@@ -240,7 +254,8 @@ static int is_late(const struct retain_learner *learner, const struct waiting_st
 	input = mem_new(floats, sizeof(*input));
 	code = input ? journal_newest(journal, input, guesses, err)
 		     : err_memory(err, "an input", floats * sizeof(*input));
-	*late = code || memcmp(input, last, floats * sizeof(*input)) != 0 || target_late(guesses, 1);
+	*late = code || memcmp(input, last, floats * sizeof(*input)) != 0 ||
+		target_late(guesses, 1);
 	mem_free(input);
 	return code;
 }
@@ -291,22 +306,43 @@ static int observe(struct retain_learner *learner, const struct serving_call *ca
 	return code;
 }
 
+/* A call with checked pointers. */
+static int observe_checked(struct retain_learner *learner, const struct serving_call *call,
+	struct retain_ticket *ticket, struct err *err)
+{
+	struct serving_limits limits;
+	int code = api_learner_owned(learner, call->function, err);
+
+	if (code)
+		return code;
+	limits = api_learner_limits(learner);
+	code = serving_check(call, &limits, err);
+	return code ? code : observe(learner, call, ticket, err);
+}
+
 int retain_learner_observe(struct retain_learner *learner, const float *inputs, size_t input_floats,
 	struct retain_prediction *predictions, size_t count, struct retain_ticket *ticket,
 	struct retain_err *err)
 {
 	const struct serving_call call = {
-		__func__, inputs, input_floats, predictions, count, NULL, 0};
-	struct serving_limits limits;
-	int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions), ARG(ticket));
+		__func__, inputs, input_floats, predictions, count, NULL, 0, NULL};
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(predictions), ARG(ticket));
 
-	if (!code)
-		code = api_learner_owned(learner, __func__, inner(err));
-	if (code)
-		return code;
-	limits = api_learner_limits(learner);
-	code = serving_check(&call, &limits, inner(err));
-	return code ? code : observe(learner, &call, ticket, inner(err));
+	return code ? code : observe_checked(learner, &call, ticket, inner(err));
+}
+
+int retain_learner_observe_numbers(struct retain_learner *learner, const float *inputs,
+	size_t input_floats, struct retain_number *numbers, size_t count,
+	struct retain_ticket *ticket, struct retain_err *err)
+{
+	const struct serving_call call = {.function = __func__,
+		.inputs = inputs,
+		.input_floats = input_floats,
+		.count = count,
+		.numbers = numbers};
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(inputs), ARG(numbers), ARG(ticket));
+
+	return code ? code : observe_checked(learner, &call, ticket, inner(err));
 }
 
 /*
@@ -381,18 +417,42 @@ static int reveal(struct retain_learner *learner, uint64_t ticket, const union t
 	return code;
 }
 
+/* A call with checked pointers; the labels are numbers, or classes. */
+static int reveal_checked(struct retain_learner *learner, const char *function, bool numbers,
+	uint64_t ticket, const union target *labels, size_t count, struct err *err)
+{
+	int code = api_learner_enter(learner, function, err);
+
+	if (code)
+		return code;
+	if (numbers != (bool)api_learner_limits(learner).shape.numbers)
+		code = err_set(err, ERR_STATE, "%s: labels are %s here; call %s", function,
+			numbers ? "classes" : "numbers",
+			numbers ? "retain_learner_reveal" : "retain_learner_reveal_numbers");
+	if (!code)
+		code = reveal(learner, ticket, labels, count, err);
+	api_learner_leave(learner);
+	return code;
+}
+
 int retain_learner_reveal(struct retain_learner *learner, struct retain_ticket ticket,
 	const int32_t *labels, size_t count, struct retain_err *err)
 {
-	int code = ARGS_CHECK(err, ARG(learner), ARG(labels));
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(labels));
 
-	if (!code)
-		code = api_learner_enter(learner, __func__, inner(err));
-	if (code)
-		return code;
-	code = reveal(learner, ticket.number, targets_of_classes(labels), count, inner(err));
-	api_learner_leave(learner);
-	return code;
+	return code ? code
+		    : reveal_checked(learner, __func__, false, ticket.number,
+			      targets_of_classes(labels), count, inner(err));
+}
+
+int retain_learner_reveal_numbers(struct retain_learner *learner, struct retain_ticket ticket,
+	const float *labels, size_t count, struct retain_err *err)
+{
+	const int code = ARGS_CHECK(err, ARG(learner), ARG(labels));
+
+	return code ? code
+		    : reveal_checked(learner, __func__, true, ticket.number,
+			      targets_of_numbers(labels), count, inner(err));
 }
 
 int retain_learner_drop(
@@ -478,6 +538,7 @@ int retain_learner_metrics(
 	struct learner_report now;
 	struct run_scores scores;
 	const struct run *run;
+	bool numbers;
 
 	if (!code)
 		code = api_learner_enter(learner, __func__, inner(err));
@@ -485,6 +546,7 @@ int retain_learner_metrics(
 		return code;
 	run = learner->run;
 	scores = run_scores(run);
+	numbers = scores.errors.count > 0;
 	if (run->learner)
 		learner_report(run->learner, &now);
 	else
@@ -503,6 +565,12 @@ int retain_learner_metrics(
 		.learning_efficacy_ever = now.slow_efficacy,
 		.accuracy_recent = scores.recent,
 		.drift_alarms = run->alarm ? (double)alarm_count(run->alarm) : 0,
+		.mae = numbers ? scores.errors.mae : NAN,
+		.rmse = numbers ? scores.errors.rmse : NAN,
+		.mae_last = numbers ? scores.errors.last : NAN,
+		.mae_mean = numbers ? scores.errors.mean : NAN,
+		.coverage = numbers ? scores.errors.inside : NAN,
+		.width = numbers ? scores.errors.width : NAN,
 	};
 	api_learner_leave(learner);
 	return 0;

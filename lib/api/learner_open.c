@@ -75,6 +75,10 @@ void api_learner_reshape(struct retain_learner *learner)
 	} else {
 		limits.missing = limits.grows = true; /* a learner will say */
 	}
+	limits.shape.numbers =
+		target_kind(options_text(learner->options, "model.target")) == TARGET_NUMBER;
+	if (limits.shape.numbers)
+		limits.shape.classes = 0;
 	pthread_mutex_lock(&learner->lock);
 	learner->limits = limits;
 	pthread_mutex_unlock(&learner->lock);

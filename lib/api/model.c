@@ -51,6 +51,9 @@ static int fill(struct retain_model *made, const char *path, struct err *err)
 		return code;
 	weights_drop(made->weights);
 	made->shape = serving_shape(net_spec(made->weights->net));
+	made->shape.numbers = made->weights->target == TARGET_NUMBER;
+	if (made->shape.numbers)
+		made->shape.classes = 0;
 	return schema_of_weights(
 		&made->schema, made->weights->schema, made->shape.floats, path, err);
 }
@@ -129,19 +132,37 @@ int retain_model_encode(const struct retain_model *model, const char *row, size_
 	return code;
 }
 
+/* A call with checked pointers. */
+static int predict_checked(
+	struct retain_model *model, const struct serving_call *call, struct err *err)
+{
+	const int code = serving_check(call,
+		&(struct serving_limits){.shape = model->shape, .missing = model->weights->scale},
+		err);
+
+	return code ? code : serving_predict(model->serving, (struct answers_wish){0}, call, err);
+}
+
 int retain_model_predict(struct retain_model *model, const float *inputs, size_t input_floats,
 	struct retain_prediction *predictions, size_t count, float *probabilities,
 	size_t probability_floats, struct retain_err *err)
 {
 	const struct serving_call call = {__func__, inputs, input_floats, predictions, count,
-		probabilities, probability_floats};
-	int code = ARGS_CHECK(err, ARG(model), ARG(inputs), ARG(predictions));
+		probabilities, probability_floats, NULL};
+	const int code = ARGS_CHECK(err, ARG(model), ARG(inputs), ARG(predictions));
 
-	if (!code)
-		code = serving_check(&call,
-			&(struct serving_limits){
-				.shape = model->shape, .missing = model->weights->scale},
-			inner(err));
-	return code ? code
-		    : serving_predict(model->serving, (struct answers_wish){0}, &call, inner(err));
+	return code ? code : predict_checked(model, &call, inner(err));
+}
+
+int retain_model_predict_numbers(struct retain_model *model, const float *inputs,
+	size_t input_floats, struct retain_number *numbers, size_t count, struct retain_err *err)
+{
+	const struct serving_call call = {.function = __func__,
+		.inputs = inputs,
+		.input_floats = input_floats,
+		.count = count,
+		.numbers = numbers};
+	const int code = ARGS_CHECK(err, ARG(model), ARG(inputs), ARG(numbers));
+
+	return code ? code : predict_checked(model, &call, inner(err));
 }

@@ -53,6 +53,11 @@ static int check_lengths(
 {
 	const struct retain_shape *shape = &limits->shape;
 
+	if (!call->numbers != !shape->numbers)
+		return err_set(err, ERR_STATE, "%s: labels are %s here; call the function %s",
+			call->function, shape->numbers ? "numbers" : "classes",
+			shape->numbers ? "of the same name that ends in _numbers"
+				       : "whose name does not end in _numbers");
 	if (call->count < 1 || call->count > INT_MAX)
 		return err_set(err, ERR_INPUT, "%s: count = %zu: must be 1 to %d", call->function,
 			call->count, INT_MAX);
@@ -97,11 +102,20 @@ static void say(const float *logits, int classes, struct retain_prediction *pred
 						: (float)class_probability(logits, classes, best);
 }
 
+static struct retain_number number_at(const float *answer)
+{
+	return (struct retain_number){
+		answer[NUMBER_VALUE], answer[NUMBER_LOW], answer[NUMBER_HIGH]};
+}
+
 void serving_say(const struct serving_call *call, int classes, int known, const float *logits)
 {
 	const size_t width = call->probability_floats / call->count;
 
-	for (size_t i = 0; i < call->count; i++)
+	for (size_t i = 0; i < call->count && call->numbers; i++)
+		call->numbers[i] =
+			known ? number_at(logits + i * (size_t)classes) : (struct retain_number){0};
+	for (size_t i = 0; i < call->count && !call->numbers; i++)
 		say(logits + i * (size_t)classes, known, &call->predictions[i],
 			width ? call->probabilities + i * width : NULL, (int)width);
 }
@@ -145,7 +159,9 @@ static int predict_chunks(struct copy *copy, struct answers_wish wish,
 		wishes[i] = wish;
 	for (size_t at = 0; at < call->count && !code; at += CHUNK) {
 		const size_t n = call->count - at < CHUNK ? call->count - at : CHUNK;
-		const struct serving_call chunk = {.predictions = call->predictions + at,
+		const struct serving_call chunk = {
+			.predictions = call->numbers ? NULL : call->predictions + at,
+			.numbers = call->numbers ? call->numbers + at : NULL,
 			.count = n,
 			.probabilities = width ? call->probabilities + at * width : NULL,
 			.probability_floats = n * width};

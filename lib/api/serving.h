@@ -20,6 +20,7 @@ struct serving_call {
 	size_t count;
 	float *probabilities; /* NULL: not wanted */
 	size_t probability_floats;
+	struct retain_number *numbers; /* in place of predictions and probabilities; else NULL */
 };
 
 struct retain_shape serving_shape(const struct net_spec *spec);

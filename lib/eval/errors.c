@@ -20,10 +20,10 @@ struct tally {
 };
 
 struct errors {
-	int64_t count;
-	double first; /* label, */
-	double last;  /* and the latest, less the first */
-	double usual; /* running mean of absolute errors */
+	int64_t seen, count; /* labels, and those that were scored: not of the first step */
+	double first;        /* label, */
+	double last, sum;    /* the latest and the sum of all, less the first */
+	double usual;        /* running mean of absolute errors */
 	struct tally all;
 	float ring[ERRORS_RECENT][FIELDS];
 };
@@ -58,37 +58,41 @@ static void add(struct tally *tally, const float fields[FIELDS])
 	tally->outside += (double)fields[OUTSIDE];
 }
 
-/* `known` labels came before the step, whose samples all see the same baselines. */
-static void take(struct errors *errors, const union target *guess, double label, int64_t known,
-	double last, double mean)
+/* All samples of a step see the same baselines. */
+static void take(
+	struct errors *errors, const union target *guess, double label, double last, double mean)
 {
 	const double value = (double)guess[NUMBER_VALUE].number - errors->first;
 	const double low = (double)guess[NUMBER_LOW].number - errors->first;
 	const double high = (double)guess[NUMBER_HIGH].number - errors->first;
-	float *fields = errors->ring[errors->count % ERRORS_RECENT];
+	float *fields = errors->ring[errors->count++ % ERRORS_RECENT];
 
 	fields[ERROR] = (float)(label - value);
 	fields[LABEL] = (float)label;
-	fields[LAST] = (float)(known ? label - last : label + errors->first);
-	fields[MEAN] = (float)(known ? label - mean : label + errors->first);
+	fields[LAST] = (float)(label - last);
+	fields[MEAN] = (float)(label - mean);
 	fields[WIDTH] = (float)(high - low);
 	fields[OUTSIDE] = label < low || label > high;
 	add(&errors->all, fields);
-	errors->count++;
-	errors->last = label;
 }
 
 void errors_step(
 	struct errors *errors, const union target *guesses, const union target *labels, int n)
 {
-	const int64_t known = errors->count;
-	const double last = errors->last, mean = known ? errors->all.label / (double)known : 0;
+	const int64_t known = errors->seen;
+	const double last = errors->last, mean = known ? errors->sum / (double)known : 0;
 
 	if (!known && n > 0)
 		errors->first = (double)labels[0].number;
-	for (int i = 0; i < n; i++)
-		take(errors, guesses + (size_t)i * TARGET_GUESS,
-			(double)labels[i].number - errors->first, known, last, mean);
+	for (int i = 0; i < n; i++) {
+		const double label = (double)labels[i].number - errors->first;
+
+		if (known)
+			take(errors, guesses + (size_t)i * TARGET_GUESS, label, last, mean);
+		errors->last = label;
+		errors->sum += label;
+		errors->seen++;
+	}
 }
 
 bool errors_unusual(struct errors *errors, double error)
@@ -148,9 +152,11 @@ void errors_state(struct errors *errors, struct state *state)
 	bool sound = true;
 
 	state_enter(state, "errors");
+	state_int64(state, "seen", &errors->seen);
 	state_int64(state, "count", &errors->count);
 	state_double(state, "first", &errors->first);
 	state_double(state, "last", &errors->last);
+	state_double(state, "sum", &errors->sum);
 	state_double(state, "usual", &errors->usual);
 	state_doubles(state, "all", &errors->all.absolute, sizeof(errors->all) / sizeof(double));
 	state_floats(state, "ring", errors->ring[0], ERRORS_RECENT * FIELDS);
@@ -159,7 +165,8 @@ void errors_state(struct errors *errors, struct state *state)
 		return;
 	for (size_t i = 0; i < sizeof(errors->all) / sizeof(double); i++)
 		sound = sound && !isnan((&errors->all.absolute)[i]);
-	if (!sound || errors->count < 0 || !isfinite(errors->first) || !isfinite(errors->last) ||
+	if (!sound || errors->count < 0 || errors->seen < errors->count ||
+		!isfinite(errors->first) || !isfinite(errors->last) || isnan(errors->sum) ||
 		!(errors->usual >= 0))
 		state_refuse(state, ERR_FORMAT, "errors of predictions that cannot be");
 }

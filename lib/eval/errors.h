@@ -5,7 +5,7 @@
  *
  * Two baselines stand beside it that never look at an input: the last label revealed before the
  * step, and the mean of all labels before it. In a stream in the order of time the former is hard
- * to beat.
+ * to beat. The first time step does not count: nobody could know anything before it.
  */
 #ifndef RETAIN_EVAL_ERRORS_H
 #define RETAIN_EVAL_ERRORS_H

@@ -46,7 +46,7 @@ static void add_confusions(struct jwriter *json, const struct confusion *confusi
 	jwriter_end(json);
 }
 
-int run_write_classes(const struct run *run, struct err *err)
+static int write_classes(const struct run *run, struct err *err)
 {
 	const int32_t met = confusion_classes(run->confusion);
 	const size_t classes = (size_t)(met > run->classes ? met : run->classes);
@@ -66,4 +66,10 @@ int run_write_classes(const struct run *run, struct err *err)
 	text_add(&words, "\n");
 	mem_free(names);
 	return run_folder_write(run, "classes.json", &words, err);
+}
+
+/* Numbers have no classes. */
+int run_write_classes(const struct run *run, struct err *err)
+{
+	return run->confusion ? write_classes(run, err) : 0;
 }

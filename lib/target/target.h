@@ -88,6 +88,11 @@ static inline const union target *targets_of_classes(const int32_t *classes)
 	return (const union target *)classes;
 }
 
+static inline const union target *targets_of_numbers(const float *numbers)
+{
+	return (const union target *)numbers;
+}
+
 static inline const float *target_numbers(const union target *cells)
 {
 	return &cells->number;

@@ -65,7 +65,10 @@ static void refused(int code, int expected, const char *call, const char *words)
 
 #define INPUTS      step.inputs[0], N *DIM
 #define PREDICTIONS step.predictions, N
+#define NUMBERS     numbers, N
 #define NOTHING     NULL, 0
+
+static struct retain_number numbers[N];
 
 static int no_net(void *context, const struct retain_shape *asked, struct retain_net *net,
 	struct retain_err *why)
@@ -149,6 +152,15 @@ static void null_is_refused_by_learners(void **state)
 	NO("ticket", retain_learner_observe(learner, INPUTS, PREDICTIONS, NULL, &err));
 	NO("learner", retain_learner_reveal(NULL, step.ticket, step.labels, N, &err));
 	NO("labels", retain_learner_reveal(learner, step.ticket, NULL, N, &err));
+	NO("learner", retain_learner_predict_numbers(NULL, RETAIN_NOW, INPUTS, NUMBERS, &err));
+	NO("inputs", retain_learner_predict_numbers(learner, RETAIN_NOW, NOTHING, NUMBERS, &err));
+	NO("numbers", retain_learner_predict_numbers(learner, RETAIN_NOW, INPUTS, NOTHING, &err));
+	NO("learner", retain_learner_observe_numbers(NULL, INPUTS, NUMBERS, &step.ticket, &err));
+	NO("inputs", retain_learner_observe_numbers(learner, NOTHING, NUMBERS, &step.ticket, &err));
+	NO("numbers", retain_learner_observe_numbers(learner, INPUTS, NOTHING, &step.ticket, &err));
+	NO("ticket", retain_learner_observe_numbers(learner, INPUTS, NUMBERS, NULL, &err));
+	NO("learner", retain_learner_reveal_numbers(NULL, step.ticket, step.inputs[0], N, &err));
+	NO("labels", retain_learner_reveal_numbers(learner, step.ticket, NULL, N, &err));
 	NO("learner", retain_learner_drop(NULL, step.ticket, &err));
 	NO("learner", retain_learner_train(NULL, 1, &err));
 	NO("learner", retain_learner_metrics(NULL, &metrics, &err));
@@ -180,6 +192,9 @@ static void null_is_refused_by_models(void **state)
 	NO("row", retain_model_encode(model, NULL, 2, step.inputs[0], DIM, &err));
 	NO("input", retain_model_encode(model, "{}", 2, NULL, DIM, &err));
 	NO("model", retain_model_predict(NULL, INPUTS, PREDICTIONS, NOTHING, &err));
+	NO("model", retain_model_predict_numbers(NULL, INPUTS, NUMBERS, &err));
+	NO("inputs", retain_model_predict_numbers(model, NOTHING, NUMBERS, &err));
+	NO("numbers", retain_model_predict_numbers(model, INPUTS, NOTHING, &err));
 	NO("inputs", retain_model_predict(model, NOTHING, PREDICTIONS, NOTHING, &err));
 	NO("predictions", retain_model_predict(model, INPUTS, NOTHING, NOTHING, &err));
 }

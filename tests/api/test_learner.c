@@ -30,7 +30,7 @@ static void nothing_is_known_at_first(void **state)
 	assert_true(isnan(m.learning_efficacy) && isnan(m.blind) && isnan(m.retention));
 	assert_true(isnan(m.retention_plain) && isnan(m.gap) && isnan(m.loss));
 	assert_true(m.learning_rate > 0);
-	for (int i = 0; i < 13; i++)
+	for (int i = 0; i < 7; i++)
 		assert_true(m.reserved[i] == 0);
 	/* Nothing to learn from is no mistake; neither is what was observed only. */
 	train(learner, 10);
@@ -463,7 +463,8 @@ static void rows_of_named_values(void **state)
 {
 	static const char first[] = "{\"a\": 1, \"b\": \"x\", \"c\": true}";
 	static const char second[] = "{\"b\": \"y\", \"a\": 2.5, \"new\": 3}";
-	struct retain_learner *learner = learner_of(SETTINGS("schema.slots", "4"));
+	struct retain_learner *learner =
+		learner_of(SETTINGS("schema.slots", "4", "schema.grow", "0"));
 	struct retain_err err = {0};
 	float input[DIM];
 

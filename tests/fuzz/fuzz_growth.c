@@ -110,8 +110,15 @@ static void look_back(const struct schema *schema, const struct past *past)
 	float *now = input_of(schema, past->row, floats);
 
 	fuzz_check(!memcmp(now, past->input, past->floats * sizeof(*now)));
-	for (size_t i = past->floats; i < floats; i++)
-		fuzz_check(isnan(now[i]));
+	for (int i = 0; i < schema_count(schema); i++) {
+		const struct schema_column *column = schema_column(schema, i);
+
+		/* "1e388" is missing in a number, and a word in a category that comes later. */
+		if (column->at < past->floats || jvalue_find(past->row, column->name))
+			continue;
+		for (size_t k = column->at; k < column->at + column->inputs; k++)
+			fuzz_check(isnan(now[k]));
+	}
 	free(now);
 }
 

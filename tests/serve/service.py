@@ -52,7 +52,7 @@ class Service:
         status, words = self.get("/v1/state")
         return status == 200 and json.loads(words)["state"] == "opens"
 
-    def connection(self, timeout=60):
+    def connection(self, timeout=200):
         if self.port:
             return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         made = http.client.HTTPConnection("localhost", timeout=timeout)

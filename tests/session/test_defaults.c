@@ -188,7 +188,10 @@ static void data_and_configs_are_told_apart(void **state)
 		{"d.txt", "[run]\nseed = 1, 2\n", false},
 		{"e.txt", "Dear all,\nhere is a file, or so, and more.\n", false},
 		{"f.cfg", "a,b\n1,2\n", false},
-		{"g.txt", "{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": 2}\n", false},
+		{"g.txt", "{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": 2}\n", true},
+		{"l.json", "[{\"a\": 1, \"b\": 2}]", true},
+		{"m.txt", "{\"id\": 1, \"input\": [1, 2]}\n", false},
+		{"n.json", "[1, 2]", false},
 		{"h.jsonl", "1,2\n3,4\n", false},
 		{"i.txt", "1,2\n", false},
 	};
