@@ -9,6 +9,8 @@
 #define SETTINGS_COLUMNS(settings)                                                                 \
 	{"label", "NAME", "the column to learn, by name or number", .list = &(settings),           \
 		.key = "table.label"},                                                             \
+		{"target", "KIND", "what labels are: class, number or auto", .list = &(settings),  \
+			.key = "model.target"},                                                    \
 		{"time", "NAME", "the column of times; - is none", .list = &(settings),            \
 			.key = "table.time"},                                                      \
 	{                                                                                          \

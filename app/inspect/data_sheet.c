@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -223,7 +224,10 @@ static int paint(struct sheet *sheet, const struct sheet_config *config, struct 
 			put_bars(sheet, x, y, config->size, input, floats, measures);
 		else
 			put_sample(sheet, x, y, config->size, info, input, low, high);
-		data_class_name(source, labels[i].class, name);
+		if (info->target == TARGET_NUMBER)
+			snprintf(name, sizeof(name), "%g", (double)labels[i].number);
+		else
+			data_class_name(source, labels[i].class, name);
 		put_caption(sheet, x, y + config->size + DOT, config->size, name);
 	}
 	mem_free(inputs);

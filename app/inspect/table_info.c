@@ -15,6 +15,7 @@
 #include "formats/json_rows.h"
 #include "formats/moment.h"
 #include "records/columns.h"
+#include "records/table_target.h"
 
 /* Bytes that a brief look is at. */
 enum { BRIEF = 8 << 20 };
@@ -183,6 +184,7 @@ static int survey(struct survey *s, const char *path, const struct options *opti
 	struct err *err)
 {
 	struct table_info *info = s->info;
+	float *numbers = NULL;
 	bool json;
 	int code = json_rows_open(&s->file, &json, path, err);
 
@@ -197,6 +199,10 @@ static int survey(struct survey *s, const char *path, const struct options *opti
 			options, err);
 	if (!code)
 		code = table_scan(&s->scan, &s->plan, &s->file, records_lenient(options), err);
+	if (!code)
+		code = table_target(&numbers, &s->scan, &s->plan, path, options, err);
+	s->number = numbers;
+	mem_free(numbers);
 	if (code)
 		return code;
 	info->rows = (int64_t)s->scan.rows.count;

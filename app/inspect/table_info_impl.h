@@ -28,6 +28,7 @@ struct survey {
 	struct mapped file;
 	struct seen *seen;
 	bool cut;        /* there are more rows */
+	bool number;     /* the label is learned as a number */
 	bool as_it_lies; /* rows are learned in file order, or by their times */
 	size_t wrong_room;
 };

@@ -134,8 +134,8 @@ static void judge_input(struct survey *s, int i, double majority)
 }
 
 #define QUANTITY_WORDS                                                                             \
-	"it looks like a quantity, and retain learns classes; is it the label? "                   \
-	"--label NAME names another column"
+	"it looks like a quantity, and is learned as classes; is it the label? "                   \
+	"--target number learns it as it is, --label NAME names another column"
 
 static void judge_numbers(struct survey *s, const struct table_info_column *column)
 {
@@ -170,6 +170,8 @@ static void judge_label(struct survey *s, double *majority)
 		if (!s->cut)
 			say(s, COSTS, "label %s: is always %s; there is nothing to learn",
 				column->name, column->shown[0].name);
+	} else if (s->number) {
+		return;
 	} else if (column->numbers == rows && seen->wholes < rows) {
 		say(s, COSTS, "label %s: has numbers with fractions; " QUANTITY_WORDS,
 			column->name);

@@ -109,6 +109,7 @@ static void print_advice(const struct data_info *info)
 
 static void print_info(const struct data_info *info, const struct table_info *table)
 {
+	const bool numbers = info->source.target == TARGET_NUMBER;
 	char grouped[RUN_LOG_GROUPED];
 
 	print("%s", info->kind);
@@ -124,9 +125,12 @@ static void print_info(const struct data_info *info, const struct table_info *ta
 		printf("%d tasks, a time step each\n", info->source.tasks);
 	print("  %-12s %s samples\n", "evaluation", run_log_grouped(grouped, info->source.evals));
 	print_pictures(info);
-	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream", "classes",
-		info->classes, info->smallest, info->largest);
-	if (info->classes < info->source.classes)
+	if (numbers)
+		printf("  %-12s numbers, %d different", "labels", info->source.classes);
+	else
+		printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream",
+			"classes", info->classes, info->smallest, info->largest);
+	if (!numbers && info->classes < info->source.classes)
 		print("; %d of the numbers 0 to %d never come%s",
 			info->source.classes - info->classes, info->source.classes - 1,
 			info->source.classes - info->classes == 1 ? "s" : "");
@@ -140,7 +144,8 @@ static void print_info(const struct data_info *info, const struct table_info *ta
 	}
 	if (table->count)
 		data_table_print(table);
-	print_balance(info);
+	if (!numbers)
+		print_balance(info);
 	print_reading(info);
 	print_advice(info);
 }
