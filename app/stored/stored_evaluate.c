@@ -26,7 +26,7 @@ static double worth_of(const struct stored *s, float value, float label)
 
 	if (!(s->variance > 0))
 		return square > 0 ? 0 : 1;
-	return square < 2 * s->variance ? 1 - square / s->variance : -1;
+	return fmax(1 - square / s->variance, MATRIX_WORST);
 }
 
 static int evaluate_model(struct stored *s, int model, struct matrix *matrix,

@@ -15,8 +15,8 @@
 #include "base/mem.h"
 
 #define EDGE         1e-9               /* of the stream: moments that are nearer are the same */
-#define WORTH        (INT64_C(1) << 20) /* hits of a worth of 1: sums do not depend on the order */
-#define SAMPLES_MOST (INT64_C(1) << 36) /* of a bin: sums over all bins stay far from overflow */
+#define WORTH        (INT64_C(1) << 16) /* hits of a worth of 1: sums do not depend on the order */
+#define SAMPLES_MOST (INT64_C(1) << 34) /* of a bin: sums over all bins stay far from overflow */
 
 struct matrix {
 	int bins, rows_most, rows_used;
@@ -192,7 +192,7 @@ void matrix_worth(struct matrix *matrix, enum matrix_model model, int bin, doubl
 {
 	const int row = matrix->rows_used - 1;
 
-	assert(row >= 0 && bin >= 0 && bin < matrix->bins && worth >= -1 && worth <= 1);
+	assert(row >= 0 && bin >= 0 && bin < matrix->bins && worth >= MATRIX_WORST && worth <= 1);
 	hits_of(matrix, row, model, MATRIX_TOP1)[bin] += (int64_t)rint(worth * (double)WORTH);
 	matrix->said[row * MATRIX_MODELS + model] = 1;
 }
@@ -221,7 +221,7 @@ static double accuracy(const struct matrix *matrix, int row, int first, int end,
 	if (!all || !matrix->said[row * MATRIX_MODELS + model] ||
 		(matrix->unit > 1 && top == MATRIX_TOP5))
 		return NAN;
-	return (double)right / (double)(all * matrix->unit);
+	return fmax((double)right / (double)(all * matrix->unit), -1);
 }
 
 double matrix_cell(
@@ -346,7 +346,8 @@ static void check_counts(const struct matrix *matrix, struct state *state)
 				const int64_t most = matrix->samples[bin] * matrix->unit;
 
 				right = matrix->unit > 1
-						? top1 >= -most && top1 <= most && !top5
+						? top1 >= MATRIX_WORST * most && top1 <= most &&
+							  !top5
 						: top1 >= 0 && top1 <= top5 && top5 <= most;
 			}
 	if (!right)

@@ -40,9 +40,11 @@ double matrix_begins(const struct matrix *matrix, int bin);
 int matrix_bin(const struct matrix *matrix, double moment);
 
 /*
- * Makes it one of worths in place of hits: what a prediction of a number is worth, from -1 to 1.
- * Accuracy is then the mean worth, and there is no top 5. Call it before the first row.
+ * Makes it one of worths in place of hits: what a prediction of a number is worth, 1 at most. A
+ * single one counts as MATRIX_WORST at least, so that no outlier decides alone. Accuracy is then
+ * the mean worth, -1 at least, and there is no top 5. Call it before the first row.
  */
+enum { MATRIX_WORST = -400 };
 void matrix_take_worths(struct matrix *matrix);
 void matrix_worth(struct matrix *matrix, enum matrix_model model, int bin, double worth);
 
