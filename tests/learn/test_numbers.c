@@ -29,7 +29,7 @@ static double normal(uint64_t n)
 	return (double)rng_normal((struct rng){12, RNG_TEST}, n);
 }
 
-/* A row of a stream: numbers in 0..1, the first of which matters, and an hour. */
+/* A row of a stream: two numbers, the first of which matters, a 0 or 1, and an hour. */
 struct sample {
 	float raw[FLOATS], inputs[FLOATS], features[FEATURES], slow;
 	union target label;
@@ -39,12 +39,14 @@ typedef double stream_fn(int t, const float *inputs);
 
 static void make_sample(struct sample *sample, stream_fn *stream, int t)
 {
-	for (int j = 0; j < FLOATS - 1; j++) {
+	for (int j = 0; j < 2; j++) {
 		sample->raw[j] = (float)uniform((uint64_t)(t * FLOATS + j));
 		sample->inputs[j] = (sample->raw[j] - 0.5F) * 3.46F;
 	}
 	sample->raw[FLOATS - 1] = (float)(t % 24);
 	sample->inputs[FLOATS - 1] = (float)(t % 24) / 7 - 1.7F;
+	sample->raw[2] = t % 5 == 0; /* taken as it is, not as scaled */
+	sample->inputs[2] = sample->raw[2] * 2.5F - 0.5F;
 	if (t % 10 == 3) {
 		sample->raw[1] = NAN;
 		sample->inputs[1] = 0;

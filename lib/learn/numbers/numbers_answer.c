@@ -17,6 +17,17 @@ struct lags_moment numbers_moment(const struct numbers *numbers, int i)
 	return lags_moment_of(&numbers->lags, &numbers->level, seen + i, seen);
 }
 
+/*
+ * Columns of 0 and 1, such as of a category, are taken as they are: on the scale of a net a rare one
+ * is far away from everything, and neighbours would be chosen by it.
+ */
+static float input_of(const struct values *values, const float *inputs, const float *raw, size_t j)
+{
+	if (raw && (raw[j] == 0 || raw[j] == 1) && values_binary(values, j))
+		return raw[j];
+	return isfinite(inputs[j]) ? fminf(fmaxf(inputs[j], -INPUT_MOST), INPUT_MOST) : 0;
+}
+
 static void fill_row(const struct numbers *numbers, const struct numbers_samples *samples, int i,
 	const struct lags_moment *moment, float row[ROWS_PADDED])
 {
@@ -29,7 +40,7 @@ static void fill_row(const struct numbers *numbers, const struct numbers_samples
 	lags_fill(&numbers->lags, &numbers->level, moment, row);
 	row[ROWS_ONE] = 1;
 	for (size_t j = 0; j < inputs; j++)
-		to[j] = isfinite(from[j]) ? fminf(fmaxf(from[j], -INPUT_MOST), INPUT_MOST) : 0;
+		to[j] = input_of(&numbers->values, from, raw, j);
 	values_fill(&numbers->values, raw, numbers->level.scale, to + inputs);
 }
 

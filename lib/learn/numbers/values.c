@@ -75,6 +75,20 @@ void values_fill(const struct values *values, const float *raw, double scale, fl
 	}
 }
 
+bool values_binary(const struct values *values, size_t column)
+{
+	const struct values_column *of;
+	bool binary;
+
+	if ((int)column >= values->columns)
+		return false;
+	of = &values->column[column];
+	binary = of->count > 0 && of->count <= 2;
+	for (int i = 0; binary && i < of->count; i++)
+		binary = of->value[i] == 0 || of->value[i] == 1;
+	return binary;
+}
+
 static void insert(struct values_column *column, int at, float value)
 {
 	const size_t behind = (size_t)(column->count - at);
@@ -148,9 +162,15 @@ void values_copy(struct values *to, const struct values *from)
 
 	*to = *from;
 	to->column = column;
-	for (int k = 0; k < from->used; k++)
-		if (from->place[k] >= 0)
-			column[from->place[k]] = from->column[from->place[k]];
+	for (int j = 0; j < from->columns; j++) {
+		const struct values_column *of = &from->column[j];
+
+		/* Whether the others are binary is all that is asked of them. */
+		if (of->place >= 0)
+			column[j] = *of;
+		else
+			memcpy(&column[j], of, offsetof(struct values_column, value[2]));
+	}
 }
 
 static bool column_sound(const struct values *values, int j)

@@ -10,6 +10,7 @@
 #ifndef RETAIN_LEARN_NUMBERS_VALUES_H
 #define RETAIN_LEARN_NUMBERS_VALUES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,9 @@ void values_release(struct values *values);
 
 /* The numbers of all places in use, in scales of the target. */
 void values_fill(const struct values *values, const float *raw, double scale, float *row);
+
+/* Whether a column has had no values but 0 and 1. */
+bool values_binary(const struct values *values, size_t column);
 
 /* level, change: of the target, from its centre and from the usual change. */
 struct values_change values_learn(
