@@ -238,10 +238,10 @@ int predictor_begin(struct predictor *predictor, const float *inputs, int n,
 }
 
 int predictor_ask(struct predictor *predictor, const struct predictor_turn *turn, int model,
-	int first, int n, float *logits, struct err *err)
+	int first, int n, float *logits, float *features, struct err *err)
 {
 	return runner_infer_packed(turn->seat->runner, predictor->sets[turn->which].packed[model],
-		turn->inputs + (size_t)first * predictor->floats, n, logits, err);
+		turn->inputs + (size_t)first * predictor->floats, n, logits, features, err);
 }
 
 void predictor_end(struct predictor *predictor, struct predictor_turn *turn)
@@ -257,7 +257,7 @@ int predictor_predict(
 
 	if (code)
 		return code;
-	code = predictor_ask(predictor, &turn, 0, 0, n, logits, err);
+	code = predictor_ask(predictor, &turn, 0, 0, n, logits, NULL, err);
 	predictor_end(predictor, &turn);
 	return code;
 }

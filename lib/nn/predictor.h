@@ -68,7 +68,8 @@ int predictor_publish_all(
 
 /*
  * A prediction by several models at one moment. Call begin to end on one thread; `which` is the
- * set in use. predictor_ask fills in the logits of inputs first to first + n - 1.
+ * set in use. predictor_ask fills in the logits of inputs first to first + n - 1 and, if wanted, the
+ * inputs of the last layer, (n, net_features).
  */
 struct seat;
 struct predictor_turn {
@@ -79,7 +80,7 @@ struct predictor_turn {
 int predictor_begin(struct predictor *predictor, const float *inputs, int n,
 	struct predictor_turn *turn, struct err *err);
 int predictor_ask(struct predictor *predictor, const struct predictor_turn *turn, int model,
-	int first, int n, float *logits, struct err *err);
+	int first, int n, float *logits, float *features, struct err *err);
 void predictor_end(struct predictor *predictor, struct predictor_turn *turn);
 
 #endif

@@ -185,11 +185,12 @@ int runner_features(struct runner *runner, const float *params, const float *sta
 }
 
 int runner_infer_packed(struct runner *runner, const struct packed *packed, const float *input,
-	int n, float *logits, struct err *err)
+	int n, float *logits, float *features, struct err *err)
 {
 	const struct runner_batch batch = {.input = input, .n = n};
 
-	return infer(runner, &(struct source){.packed = packed}, &batch, NULL, logits, NULL, err);
+	return infer(
+		runner, &(struct source){.packed = packed}, &batch, NULL, logits, features, err);
 }
 
 int runner_check_labels(

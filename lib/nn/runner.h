@@ -50,7 +50,7 @@ int runner_features(struct runner *runner, const float *params, const float *sta
 	const float *input, int n, float *logits, float *features, struct err *err);
 /* The same with weights packed for this net on an engine of the same settings. */
 int runner_infer_packed(struct runner *runner, const struct packed *packed, const float *input,
-	int n, float *logits, struct err *err);
+	int n, float *logits, float *features, struct err *err);
 /* The same with the losses (n) of labels. */
 int runner_score(struct runner *runner, const float *params, const float *stats,
 	const struct runner_batch *batch, float *losses, float *logits, struct err *err);

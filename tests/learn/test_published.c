@@ -21,7 +21,7 @@ static void ask_inputs(float *inputs)
 static void assert_alike(struct school *school, struct published *published)
 {
 	static const int models[] = {LEARNER_NOW, LEARNER_EVER};
-	float inputs[ASKED * DIM], own[ASKED * CLASSES], copy[ASKED * CLASSES];
+	float inputs[ASKED * DIM], own[ASKED * CLASSES] = {0}, copy[ASKED * CLASSES] = {0};
 	struct err err;
 
 	ask_inputs(inputs);
@@ -38,6 +38,7 @@ static void answers_as_the_learner_does(void **state)
 {
 	static const char *const parts[][3] = {{"fast.parts=0.3:0.97, 0.1:0.999:2"},
 		{"fast.parts=none"}, {"fast.parts=0.3:0.5+0.1:0.9"},
+		{"model.target=number", "loss.kind=huber", "fast.heads=numbers"},
 		{"fast.parts=0.3:0.97", "fast.heads=linear"}, {"fast.heads=linear"},
 		{"fast.heads=linear", "fast.alone=1"},
 		{"fast.parts=0.3:0.97", "fast.heads=linear, labels, windows", "fast.mix_by=pool"},
@@ -100,7 +101,7 @@ static void guesses_answer_in_the_copy_too(void **state)
 static void says_what_it_has_no_copy_of(void **state)
 {
 	static const struct {
-		const char *settings[3];
+		const char *settings[4];
 		bool now, ever;
 	} rows[] = {
 		{{"fast.parts=0.3:0.97"}, true, true},
@@ -109,6 +110,7 @@ static void says_what_it_has_no_copy_of(void **state)
 		{{"fast.heads=linear"}, true, true},
 		{{"fast.heads=newton, hidden, labels, windows, forest, young"}, true, true},
 		{{"fast.heads=linear, ridge"}, false, false},
+		{{"model.target=number", "loss.kind=huber", "fast.heads=numbers"}, true, true},
 	};
 
 	(void)state;

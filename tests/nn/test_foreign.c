@@ -170,7 +170,7 @@ static void packed_weights_are_a_copy(void **state)
 		rig.stats[i] += 1;
 	for (size_t i = 0; i < rig.floats; i++)
 		rig.params[i] += 1;
-	assert_ok(runner_infer_packed(rig.runner, packed, rig.input, MANY, after, &err), err);
+	assert_ok(runner_infer_packed(rig.runner, packed, rig.input, MANY, after, NULL, &err), err);
 	assert_true(same_bits(before, after, MANY * OUT));
 	packed_free(packed);
 	rig_close(&rig);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
+#include "learn/numbers/numbers.h"
 #include "learn/parts/parts_impl.h"
 #include "nn/ops.h"
 
@@ -16,7 +17,8 @@ struct blend {
 	double weights[MIX_MODELS];
 	struct mix mix;
 	struct number_scale scale; /* of answers about numbers */
-	void *copies[PART_TYPES]; /* NULL: the part is not there, or is weights of the predictor */
+	struct numbers *numbers;   /* their mixture; NULL: none */
+	void *copies[PART_TYPES];  /* NULL: the part is not there, or is weights of the predictor */
 };
 
 struct published {
@@ -44,6 +46,7 @@ struct renewal {
 	struct parts *parts;
 	double weights[MIX_MODELS];
 	struct number_scale scale;
+	const struct numbers *numbers;
 };
 
 /* Models whose weights are copied are asked for in the order of the mixture. */
@@ -69,6 +72,8 @@ static void keep_blend(void *context, int which)
 	struct blend *blend = &renewal->published->blends[which];
 
 	blend->scale = renewal->scale;
+	if (blend->numbers)
+		numbers_copy(blend->numbers, renewal->numbers);
 	if (!renewal->published->mixes)
 		return;
 	memcpy(blend->weights, renewal->weights, sizeof(blend->weights));
@@ -82,7 +87,8 @@ int published_renew(struct published *published, struct learner *learner, struct
 {
 	struct renewal renewal = {.published = published,
 		.parts = learner->parts,
-		.scale = learner_number_scale(learner)};
+		.scale = learner_number_scale(learner),
+		.numbers = learner_mixture(learner)};
 
 	learner_params(learner, LEARNER_INFERENCE); /* the owner's call, which peers join */
 	renewal.view = learner_view(learner);
@@ -148,6 +154,8 @@ static int make(struct published *made, struct learner *learner,
 	several.models = 1;
 	for (int i = 1; i <= made->count; i++)
 		several.models += made->models[i].predictor > 0;
+	for (int i = 0; i < 2 && learner->numbers && !code; i++)
+		code = numbers_copy_new(&made->blends[i].numbers, learner_mixture(learner), err);
 	for (int i = 0; i < 2 && made->mixes && !code; i++)
 		code = make_blend(&made->blends[i], learner->parts, err);
 	if (!code)
@@ -171,7 +179,6 @@ int published_new(struct published **published, struct learner *learner,
 	made->floats = learner->floats;
 	made->target = learner->target.kind;
 	look_at_parts(made, learner->parts);
-	made->parts = made->parts || learner->numbers;
 	code = make(made, learner, config, err);
 	if (code)
 		published_free(made);
@@ -188,6 +195,7 @@ void published_free(struct published *published)
 	net_free(published->net);
 	for (int i = 0; i < 2; i++) {
 		mix_release(&published->blends[i].mix);
+		numbers_free(published->blends[i].numbers);
 		for (int k = 0; k < PART_TYPES; k++)
 			mem_free(published->blends[i].copies[k]);
 	}
@@ -233,7 +241,8 @@ static int ask_model(const struct published *p, const struct predictor_turn *tur
 	}
 	for (int i = 0; i < n; i++)
 		ones[i] = 1;
-	code = predictor_ask(p->predictor, turn, p->models[model].predictor, first, n, room, err);
+	code = predictor_ask(
+		p->predictor, turn, p->models[model].predictor, first, n, room, NULL, err);
 	if (!code)
 		parts_probabilities(p->ops, classes, room, labels, ones, n, losses);
 	return code;
@@ -276,7 +285,7 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 
 	if (alone == 0 || (alone > 0 && p->models[alone].predictor)) {
 		code = predictor_ask(
-			p->predictor, turn, p->models[alone].predictor, 0, n, logits, err);
+			p->predictor, turn, p->models[alone].predictor, 0, n, logits, NULL, err);
 		if (!code)
 			mix_sound(mix, logits, n);
 		return code;
@@ -301,6 +310,40 @@ static int predict_mixed(struct published *p, const struct predictor_turn *turn,
 	return code;
 }
 
+/* Up to a chunk of them, as lib/learn/learner_numbers.c asks them. */
+static int ask_numbers(const struct published *p, const struct predictor_turn *turn,
+	const float *raw, int first, int n, float *features, float *answers, struct err *err)
+{
+	const struct blend *blend = &p->blends[turn->which];
+	const size_t at = (size_t)first * p->floats;
+	float slow[PART_CHUNK];
+	const int code = predictor_ask(p->predictor, turn, 0, first, n, answers, features, err);
+
+	if (code)
+		return code;
+	number_unscale(blend->scale, answers, n);
+	for (int i = 0; i < n; i++)
+		slow[i] = answers[i * NUMBER_OUTPUTS + NUMBER_VALUE];
+	numbers_answer(blend->numbers,
+		&(struct numbers_samples){turn->inputs + at, raw + at, features, slow, n}, answers);
+	return 0;
+}
+
+static int predict_numbers(struct published *p, const struct predictor_turn *turn, const float *raw,
+	int n, float *answers, struct err *err)
+{
+	const size_t width = (size_t)net_features(p->net);
+	float *features = mem_new(PART_CHUNK * width, sizeof(*features));
+	int code =
+		features ? 0 : err_memory(err, "predictions", PART_CHUNK * width * sizeof(float));
+
+	for (int at = 0; at < n && !code; at += PART_CHUNK)
+		code = ask_numbers(p, turn, raw, at, n - at < PART_CHUNK ? n - at : PART_CHUNK,
+			features, answers + (size_t)at * NUMBER_OUTPUTS, err);
+	mem_free(features);
+	return code;
+}
+
 int published_predict(struct published *published, int model, const float *inputs, int n,
 	float *logits, struct err *err)
 {
@@ -309,11 +352,14 @@ int published_predict(struct published *published, int model, const float *input
 
 	if (code)
 		return code;
-	if (published->mixes && model == LEARNER_NOW)
+	if (model == LEARNER_NOW && published->blends[turn.which].numbers)
+		code = predict_numbers(published, &turn, inputs, n, logits, err);
+	else if (published->mixes && model == LEARNER_NOW)
 		code = predict_mixed(published, &turn, n, logits, err);
 	else
-		code = predictor_ask(published->predictor, &turn, 0, 0, n, logits, err);
-	if (!code && published->target == TARGET_NUMBER)
+		code = predictor_ask(published->predictor, &turn, 0, 0, n, logits, NULL, err);
+	if (!code && published->target == TARGET_NUMBER &&
+		!(model == LEARNER_NOW && published->blends[turn.which].numbers))
 		number_unscale(published->blends[turn.which].scale, logits, n);
 	predictor_end(published->predictor, &turn);
 	return code;
