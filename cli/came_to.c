@@ -35,11 +35,36 @@ static struct rest at_most(int64_t samples)
 	return (struct rest){samples, RUN_LOG_FEW, "up to "};
 }
 
+/* How far off predictions of numbers were, beside what needs no learning; then the bands. */
+static void add_errors(
+	struct text *out, const struct metrics_row *last, const struct run_rests *rests)
+{
+	const struct rest all = few(rests->le), recent = {rests->recent, RUN_LOG_RECENT, NULL};
+	char words[3][RUN_LOG_GROUPED];
+
+	text_addf(out, "  %-26s%8s   (last value %s, mean %s)\n", "error (MAE)",
+		run_log_quantity(words[0], last->mae), run_log_quantity(words[1], last->mae_last),
+		run_log_quantity(words[2], last->mae_mean));
+	text_addf(out, "  %-26s%8s\n", "root mean square (RMSE)",
+		run_log_quantity(words[0], last->rmse));
+	add_share(out, "variance explained (R2)", last->le, NAN, &all);
+	add_share(out, "  of the last 1 000", last->recent, NAN, &recent);
+	add_share(out, "  by the last value", last->blind, NAN, &all);
+	if (!isnan(last->inside))
+		text_addf(out, "  %-26s%6.1f %%   of values; it is %s wide on average\n",
+			"within the band", 100 * last->inside,
+			run_log_quantity(words[0], last->width));
+}
+
 static void add_before_labels(struct text *out, const char *name, const struct metrics_row *last,
 	const struct run_rests *rests)
 {
 	const struct rest all = few(rests->le), recent = {rests->recent, RUN_LOG_RECENT, NULL};
 
+	if (!isnan(last->mae)) {
+		add_errors(out, last, rests);
+		return;
+	}
 	add_share(out, name, last->le, NAN, &all);
 	add_share(out, "  of the last 1 000", last->recent, NAN, &recent);
 	add_share(out, "  on albums of others", last->le_album, NAN, NULL);
@@ -86,7 +111,9 @@ void came_to_live(struct text *out, const struct summary *summary, const struct 
 	const struct rest held_out = few(rests->held_out);
 
 	add_before_labels(out, "right before the label", last, rests);
-	add_share(out, "right on held-out samples", run_log_held_out(last),
-		isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd, &held_out);
+	add_share(out,
+		isnan(last->mae) ? "right on held-out samples" : "explained, held-out samples",
+		run_log_held_out(last), isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd,
+		&held_out);
 	add_alarms(out, last->alarms);
 }

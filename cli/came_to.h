@@ -9,7 +9,8 @@
 #include "log/run_log.h"
 
 /*
- * Adaptation, retention, transfer and alarms; values that were not measured are omitted, and
+ * Adaptation, retention, transfer and alarms; of numbers errors, and how much of their variance
+ * is explained. Values that were not measured are omitted, and
  * those based on few samples say how many.
  */
 void came_to(struct text *out, const struct summary *summary, const struct run_rests *rests);

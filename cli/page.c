@@ -8,13 +8,14 @@ static int fill(const struct page *page, struct text *out,
 	void (*write)(struct text *out, const struct run_set *set, bool live), struct err *err)
 {
 	struct run_set *set;
-	const int code = run_set_open(&set, page->paths, page->count, err);
+	int code = run_set_open(&set, page->paths, page->count, err);
 
-	if (code)
-		return code;
-	write(out, set, true);
+	if (!code)
+		code = run_set_alike(set, err);
+	if (!code)
+		write(out, set, true);
 	run_set_close(set);
-	return 0;
+	return code;
 }
 
 static int make_page(void *context, struct text *out, struct err *err)
@@ -35,8 +36,10 @@ struct serve_page page_serve(const struct page *page)
 int page_check(const struct page *page, struct err *err)
 {
 	struct run_set *set;
-	const int code = run_set_open(&set, page->paths, page->count, err);
+	int code = run_set_open(&set, page->paths, page->count, err);
 
+	if (!code)
+		code = run_set_alike(set, err);
 	run_set_close(set);
 	return code;
 }

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "live/feed_file.h"
 #include "live/live.h"
+#include "log/run_log.h"
 #include "report/report.h"
 #include "stored/stored.h"
 
@@ -57,17 +58,35 @@ static void show_percent(struct progress *line, int field, const char *name, dou
 		progress_field(line, field, "%s %4.1f %%", name, 100 * share);
 }
 
+/* Of numbers: how far off, beside the last value; then shares of variance. */
+static void show_errors(struct progress *line, const struct run_progress *now)
+{
+	char error[RUN_LOG_GROUPED], last[RUN_LOG_GROUPED];
+
+	progress_field(line, 0, "error %s (last value %s)", run_log_quantity(error, now->mae),
+		run_log_quantity(last, now->mae_last));
+	show_percent(line, 1, "explained", now->le);
+	show_percent(line, 2, "last 1 000:", now->recent);
+}
+
+static bool is_wanted(void *context, int64_t step)
+{
+	return progress_wanted(context, (uint64_t)step);
+}
+
 static void show_progress(void *context, const struct run_progress *now)
 {
 	struct progress *line = context;
 	const double rate =
 		now->seconds > 0 ? (double)(now->iteration - now->resumed) / now->seconds : 0;
 
-	if (!progress_wanted(line, (uint64_t)now->step))
-		return;
-	show_percent(line, 0, "now", now->step ? now->le : NAN);
-	show_percent(line, 1, "kept", now->ir);
-	show_percent(line, 2, "last 1 000:", now->recent);
+	if (!isnan(now->mae)) {
+		show_errors(line, now);
+	} else {
+		show_percent(line, 0, "now", now->step ? now->le : NAN);
+		show_percent(line, 1, "kept", now->ir);
+		show_percent(line, 2, "last 1 000:", now->recent);
+	}
 	if (rate < 1000)
 		progress_field(line, 3, "%3.0f it/s", rate);
 	else
@@ -189,6 +208,7 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		.peers = watch->peers,
 		.log = {.write = watch->calm ? NULL : show_message, .most = LOG_NOTE},
 		.progress = show_progress,
+		.wanted = is_wanted,
 		.context = &line,
 		.stop = &interrupted,
 		.advice_held = held,

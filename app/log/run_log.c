@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "config/traits.h"
 #include "log/run_log_impl.h"
+#include "target/target.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -44,6 +45,7 @@ static const struct {
 	{"events.jsonl", run_log_parse_events, 0, RUN_LOG_EVENTS, false, is_rare},
 	{"matrix.csv", run_log_parse_matrix, 256 * MIB, RUN_LOG_MATRIX, false},
 	{"classes.json", run_log_parse_classes, 64 * MIB, RUN_LOG_CLASSES, false},
+	{"predictions.csv", run_log_parse_predictions, 4 * MIB, RUN_LOG_PREDICTIONS, false},
 	{"run.json", run_log_parse_facts, 4 * MIB, RUN_LOG_FACTS, false},
 };
 
@@ -277,10 +279,30 @@ void run_log_cut_words(
 	text_release(&reasons);
 }
 
-void run_log_alarm_words(const struct run_alarm *alarm, struct text *out)
+bool run_log_of_numbers(const struct run_log *log)
+{
+	const char *target = run_log_setting(log, "model.target");
+
+	return log->pair_count || (target && target_kind(target) == TARGET_NUMBER) ||
+	       (log->count && !isnan(log->rows[log->count - 1].mae));
+}
+
+const char *run_log_quantity(char out[RUN_LOG_GROUPED], double number)
+{
+	const double size = fabs(number);
+
+	if ((size >= 999.95 || number == rint(number)) && size < 1e7)
+		return run_log_grouped(out, (int64_t)rint(number));
+	snprintf(out, RUN_LOG_GROUPED, size >= 999.95 || size < 1e-4 ? "%.3g" : "%#.4g", number);
+	return out;
+}
+
+void run_log_alarm_words(const struct run_log *log, const struct run_alarm *alarm, struct text *out)
 {
 	char grouped[RUN_LOG_GROUPED];
 
-	text_addf(out, "after %s samples: wrong %.1f %% of the time, then %.1f %%",
-		run_log_grouped(grouped, alarm->sample), 100 * alarm->before, 100 * alarm->after);
+	text_addf(out, "after %s samples: %s %.1f %% of the time, then %.1f %%",
+		run_log_grouped(grouped, alarm->sample),
+		run_log_of_numbers(log) ? "errors were large" : "wrong", 100 * alarm->before,
+		100 * alarm->after);
 }

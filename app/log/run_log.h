@@ -3,7 +3,7 @@
  * it has ended or is still running.
  *
  * A folder is complete when its run has ended. While a run is in progress, or after it was
- * killed, matrix.csv, classes.json and run.json are missing and the last line of metrics.csv or
+ * killed, matrix.csv and run.json are missing, classes.json or predictions.csv may be and the last line of metrics.csv or
  * events.jsonl may be cut off: such a line is skipped. Any other format error is reported with
  * the file and the line.
  *
@@ -76,7 +76,13 @@ struct run_confusion {
 	int64_t label, predicted, times;
 };
 
-/* Accuracy by model time (rows) and data time (bins). */
+/* A label that is a number, and what was said about it. */
+struct run_pair {
+	int64_t sample;
+	double label, value, low, high;
+};
+
+/* Accuracy, or the share of variance explained, by model time (rows) and data time (bins). */
 struct run_matrix {
 	int bins, rows;
 	double *seen;  /* by row: the share of the stream that the model had seen */
@@ -108,6 +114,8 @@ struct run_log {
 	size_t class_count;
 	struct run_confusion *confusions; /* the most frequent first */
 	size_t confusion_count;
+	struct run_pair *pairs; /* the latest, the oldest first */
+	size_t pair_count;
 	struct run_matrix matrix; /* rows 0: none */
 	bool has_facts;           /* run.json exists */
 	bool stopped;
@@ -128,7 +136,8 @@ enum run_log_files {
 	RUN_LOG_MATRIX = 8,
 	RUN_LOG_FACTS = 16,
 	RUN_LOG_CLASSES = 32,
-	RUN_LOG_ALL = 63,
+	RUN_LOG_PREDICTIONS = 64,
+	RUN_LOG_ALL = 127,
 };
 
 int run_log_open(struct run_log **log, const char *folder, unsigned files, struct err *err);
@@ -158,8 +167,12 @@ double run_log_progress(const struct run_log *log);
 void run_log_cut_words(
 	const struct run_log *log, const struct run_cut *cut, bool utf8, struct text *out);
 
-/* "after 12 345 samples: wrong 8.1 % of the time, then 31.0 %" */
-void run_log_alarm_words(const struct run_alarm *alarm, struct text *out);
+/*
+ * "after 12 345 samples: wrong 8.1 % of the time, then 31.0 %"; of numbers "... errors were
+ * large 8.1 % of the time, ...".
+ */
+void run_log_alarm_words(
+	const struct run_log *log, const struct run_alarm *alarm, struct text *out);
 
 /* NULL: unnamed. */
 const char *run_log_class_name(const struct run_log *log, int64_t label);
@@ -185,6 +198,12 @@ double run_log_held_out(const struct metrics_row *row);
 enum { RUN_LOG_GROUPED = 32 };
 const char *run_log_grouped(char out[RUN_LOG_GROUPED], int64_t number);
 
+/* A number in the unit of a target, to four digits: "1 128", "812.3", "0.8973", "1.2e+10". */
+const char *run_log_quantity(char out[RUN_LOG_GROUPED], double number);
+
+/* Whether its targets are numbers. */
+bool run_log_of_numbers(const struct run_log *log);
+
 /*
  * The parsers: each adds one file's content to a zeroed or partly filled log. `where` is the
  * file's name in messages. The bytes are followed by a NUL byte and are modified.
@@ -201,6 +220,8 @@ int run_log_parse_facts(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
 
 int run_log_parse_classes(
+	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
+int run_log_parse_predictions(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
 
 /* Frees what the parsers allocated and zeroes the log. */

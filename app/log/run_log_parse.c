@@ -266,8 +266,9 @@ static int parse_matrix_row(
 		if (!cell)
 			return refuse(lines, err, "fewer cells than the first line has");
 		cells[bin] = NAN;
-		if (*cell && !share_of(cell, &cells[bin]))
-			return refuse(lines, err, "a cell is no accuracy in [0, 1]");
+		/* Of numbers it is a share of variance, and worse than none is below 0. */
+		if (*cell && !(text_to_double(cell, &cells[bin]) && fabs(cells[bin]) <= 1))
+			return refuse(lines, err, "a cell is not in [-1, 1]");
 	}
 	if (line)
 		return refuse(lines, err, "more cells than the first line has");
@@ -303,6 +304,48 @@ int run_log_parse_matrix(
 	while (!code && (line = lines_next(&lines)))
 		code = lines.torn ? refuse(&lines, err, "the line breaks off")
 				  : parse_matrix_row(log, &lines, line, err);
+	return code;
+}
+
+static int parse_pair(struct run_log *log, const struct lines *lines, char *line, struct err *err)
+{
+	struct run_pair *pair = &log->pairs[log->pair_count];
+	double sample, *const fields[] = {
+			       &sample, &pair->label, &pair->value, &pair->low, &pair->high};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		const char *cell = next_cell(&line);
+
+		if (!cell || !text_to_double(cell, fields[i]) || !isfinite(*fields[i]))
+			return refuse(lines, err, "not a sample, its label and three numbers");
+	}
+	if (line || !(sample >= 0 && sample < 0x1p53))
+		return refuse(lines, err, "not a sample, its label and three numbers");
+	pair->sample = (int64_t)sample;
+	log->pair_count++;
+	return 0;
+}
+
+int run_log_parse_predictions(
+	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err)
+{
+	struct lines lines = {.where = where, .at = bytes, .end = bytes + size};
+	char *line;
+	int code = 0;
+
+	if (memchr(bytes, '\0', size))
+		return err_set(err, ERR_FORMAT, "%s: not text", where);
+	log->pair_count = 0;
+	log->pairs = arena_new(&log->arena, lines_count(bytes, size), sizeof(*log->pairs));
+	if (!log->pairs)
+		return err_memory(err, where, size * sizeof(*log->pairs));
+	line = lines_next(&lines);
+	if (!line || strcmp(line, "sample,label,prediction,low,high") != 0)
+		return err_set(err, ERR_FORMAT,
+			"%s:1: not the header \"sample,label,prediction,low,high\"", where);
+	while (!code && (line = lines_next(&lines)))
+		code = lines.torn ? refuse(&lines, err, "the line breaks off")
+				  : parse_pair(log, &lines, line, err);
 	return code;
 }
 

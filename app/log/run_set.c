@@ -57,6 +57,20 @@ int run_set_open(struct run_set **set, const char *const *paths, int count, stru
 	return code;
 }
 
+int run_set_alike(const struct run_set *set, struct err *err)
+{
+	const char *of[2] = {0};
+
+	for (int i = 0; i < set->count; i++)
+		of[run_log_of_numbers(set->entries[i].log)] = set->entries[i].log->folder;
+	if (!of[0] || !of[1])
+		return 0;
+	return err_set(err, ERR_INPUT,
+		"%s: predicts numbers, and %s: predicts classes; their results have no measure in "
+		"common, so show them one by one",
+		of[1], of[0]);
+}
+
 void run_set_close(struct run_set *set)
 {
 	if (!set)

@@ -42,4 +42,7 @@ struct run_set {
 int run_set_open(struct run_set **set, const char *const *paths, int count, struct err *err);
 void run_set_close(struct run_set *set);
 
+/* ERR_INPUT, naming two runs, if some predict numbers and some classes: no page shows both. */
+int run_set_alike(const struct run_set *set, struct err *err);
+
 #endif

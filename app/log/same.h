@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Compares model.safetensors, events.jsonl, matrix.csv and metrics.csv, the last one without its
- * last column, `seconds`. If they differ, reason says where.
+ * Compares model.safetensors, events.jsonl, matrix.csv, predictions.csv if there is one, and
+ * metrics.csv without its last column, `seconds`. If they differ, reason says where.
  */
 bool same_run(const char *a, const char *b, char *reason, size_t size);
 

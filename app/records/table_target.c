@@ -107,17 +107,8 @@ static bool are_numbers(const struct labels *l)
 						    l->change < SMOOTH * l->spread));
 }
 
-static void note(struct table_plan *plan, const struct labels *l)
-{
-	text_addf(&plan->notes,
-		"label %s: %d different %s, so it is learned as a number (--target class: as "
-		"classes)\n",
-		plan->columns[plan->label].name, l->values,
-		l->fractions ? "numbers, some with a fraction" : "whole numbers");
-}
-
-static int decide(float *numbers, const struct table_scan *scan, struct table_plan *plan,
-	bool *wanted, struct err *err)
+static int decide(
+	const float *numbers, const struct table_scan *scan, bool *wanted, struct err *err)
 {
 	unsigned char *came = mem_new((size_t)scan->classes, 1);
 	struct labels labels;
@@ -128,8 +119,6 @@ static int decide(float *numbers, const struct table_scan *scan, struct table_pl
 	if (first_word(scan, numbers) == scan->rows.count) {
 		labels = look(scan, numbers, came);
 		*wanted = are_numbers(&labels);
-		if (*wanted)
-			note(plan, &labels);
 	}
 	mem_free(came);
 	return 0;
@@ -146,7 +135,7 @@ static int refuse_word(const struct table_scan *scan, const struct table_plan *p
 		path, table_scan_row(scan, plan, row), plan->columns[plan->label].name, name);
 }
 
-int table_target(float **numbers, const struct table_scan *scan, struct table_plan *plan,
+int table_target(float **numbers, const struct table_scan *scan, const struct table_plan *plan,
 	const char *path, const struct options *options, struct err *err)
 {
 	const char *target = options_has(options, "model.target")
@@ -169,7 +158,7 @@ int table_target(float **numbers, const struct table_scan *scan, struct table_pl
 	if (wanted && row < scan->rows.count)
 		code = refuse_word(scan, plan, path, row, err);
 	else if (!wanted)
-		code = decide(made, scan, plan, &wanted, err);
+		code = decide(made, scan, &wanted, err);
 	if (!code && wanted)
 		*numbers = made;
 	else

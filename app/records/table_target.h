@@ -18,11 +18,10 @@
 enum { TABLE_FEW = 20 };
 
 /*
- * *numbers is a number per class, for mem_free; NULL: labels are classes. What was decided by
- * itself becomes one of the plan's notes. ERR_INPUT, naming a row, if numbers are asked for and
+ * *numbers is a number per class, for mem_free; NULL: labels are classes. ERR_INPUT, naming a row, if numbers are asked for and
  * some label is not one.
  */
-int table_target(float **numbers, const struct table_scan *scan, struct table_plan *plan,
+int table_target(float **numbers, const struct table_scan *scan, const struct table_plan *plan,
 	const char *path, const struct options *options, struct err *err);
 
 #endif

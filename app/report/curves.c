@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "eval/summary.h"
 
 struct point {
 	int64_t x;
@@ -25,7 +26,8 @@ static const size_t none = (size_t)-1;
 /* Where a curve's numbers stand in a row of metrics and in a window. */
 static const struct {
 	size_t metrics, window;
-	bool updates; /* a gamma that is drawn as 1/(1-gamma) */
+	bool updates;      /* a gamma that is drawn as 1/(1-gamma) */
+	const char *since; /* or a column whose mean since the row before is drawn */
 } places[CURVES] = {
 	[CURVE_IR] = {METRIC(ir), none, false},
 	[CURVE_IR_SGD] = {METRIC(ir_sgd), none, false},
@@ -40,6 +42,11 @@ static const struct {
 	[CURVE_LOSS_SGD] = {METRIC(val_loss_sgd), WINDOW(loss_sgd), false},
 	[CURVE_WINDOW1] = {METRIC(gamma1), WINDOW(gamma1), true},
 	[CURVE_WINDOW2] = {METRIC(gamma2), WINDOW(gamma2), true},
+	[CURVE_ERROR] = {.window = none, .since = "mae"},
+	[CURVE_ERROR_LAST] = {.window = none, .since = "mae_last"},
+	[CURVE_ERROR_MEAN] = {.window = none, .since = "mae_mean"},
+	[CURVE_INSIDE] = {.window = none, .since = "inside"},
+	[CURVE_WIDTH] = {.window = none, .since = "width"},
 };
 
 static double value_at(const void *row, size_t offset, bool updates)
@@ -70,7 +77,11 @@ static int add_run(
 			value_at(&log->windows[i], places[kind].window, places[kind].updates));
 	if (points->count > before)
 		return 0;
-	for (size_t i = 0; i < log->count; i++)
+	for (size_t i = 0; i < log->count && places[kind].since; i++)
+		add_point(points, log->rows[i].iteration,
+			summary_since(i ? &log->rows[i - 1] : NULL, &log->rows[i],
+				metrics_column(places[kind].since)));
+	for (size_t i = 0; i < log->count && !places[kind].since; i++)
 		add_point(points, log->rows[i].iteration,
 			value_at(&log->rows[i], places[kind].metrics, places[kind].updates));
 	return 0;

@@ -19,6 +19,11 @@ enum curve_kind {
 	CURVE_LOSS_SGD,
 	CURVE_WINDOW1, /* 1/(1-gamma), in updates */
 	CURVE_WINDOW2,
+	CURVE_ERROR, /* of numbers: mean absolute errors since the evaluation before */
+	CURVE_ERROR_LAST,
+	CURVE_ERROR_MEAN,
+	CURVE_INSIDE,
+	CURVE_WIDTH,
 	CURVES,
 };
 

@@ -26,6 +26,10 @@ static const struct {
 	{"loss", {{"val_loss_ma", CURVE_LOSS}, {"val_loss_sgd", CURVE_LOSS_SGD}}},
 	{"ft", {{"ft", CURVE_FT}, {"ft_sgd", CURVE_FT_SGD}}},
 	{"gamma", {{"window1", CURVE_WINDOW1}, {"window2", CURVE_WINDOW2}}},
+	{"error", {{"error", CURVE_ERROR}, {"error_last", CURVE_ERROR_LAST},
+			  {"error_mean", CURVE_ERROR_MEAN}}},
+	{"inside", {{"inside", CURVE_INSIDE}}},
+	{"width", {{"width", CURVE_WIDTH}}},
 };
 
 /* What is not a number is an empty cell. */

@@ -214,7 +214,7 @@ static void add_alarms(struct drawing *drawing, const struct panel *panel,
 		struct text *words = add_mark(drawing, entry, PLOT_ALARM, alarm->iteration, height);
 
 		text_add(words, "drift alarm ");
-		run_log_alarm_words(alarm, words);
+		run_log_alarm_words(entry->log, alarm, words);
 	}
 }
 

@@ -49,6 +49,17 @@ static const struct {
 	{"gamma2", offsetof(struct run_window, gamma2)},
 };
 
+/* Of runs whose targets are numbers: means over the samples since the evaluation before. */
+static const struct {
+	const char *name, *column;
+} parts[] = {
+	{"error", "mae"},
+	{"error_last", "mae_last"},
+	{"error_mean", "mae_mean"},
+	{"inside", "inside"},
+	{"width", "width"},
+};
+
 /*
  * What the paper says of its main experiment (CLOC), by our keys; what it leaves open is not
  * here.
@@ -123,6 +134,12 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 		{"late_ft_sgd", s.late_ft_sgd},
 		{"cost_per_iteration", s.cost},
 		{"seconds", s.last.seconds},
+		{"mae", s.last.mae},
+		{"rmse", s.last.rmse},
+		{"mae_last", s.last.mae_last},
+		{"mae_mean", s.last.mae_mean},
+		{"inside", s.last.inside},
+		{"width", s.last.width},
 	};
 
 	jwriter_table(out, "summary");
@@ -218,9 +235,25 @@ static void add_column(
 	jwriter_end(out);
 }
 
+/* A point stands for all samples since the one before. */
+static void add_part(struct jwriter *out, const struct run_log *run, size_t part)
+{
+	const struct metrics_column *column = metrics_column(parts[part].column);
+	const size_t stride = stride_of(run->count);
+
+	jwriter_list(out, parts[part].name);
+	for (size_t i = (run->count - 1) % stride; i < run->count; i += stride)
+		jwriter_number(out, NULL,
+			summary_since(i >= stride ? run->rows + i - stride : NULL, run->rows + i,
+				column));
+	jwriter_end(out);
+}
+
 static void add_columns(struct jwriter *out, const struct run_log *run)
 {
 	jwriter_table(out, "columns");
+	for (size_t i = 0; i < COUNT(parts) && run->count && run_log_of_numbers(run); i++)
+		add_part(out, run, i);
 	for (const struct metrics_column *column = metrics_columns; column->name; column++)
 		if (is_shown(run, column->name))
 			add_column(out, run, column);
@@ -311,7 +344,7 @@ static void add_alarms(struct jwriter *out, const struct run_log *run)
 		const struct run_alarm *alarm = &run->alarms[i];
 		struct text words = {0};
 
-		run_log_alarm_words(alarm, &words);
+		run_log_alarm_words(run, alarm, &words);
 		out->out->failed |= words.failed;
 		jwriter_table(out, NULL);
 		jwriter_whole(out, "iteration", alarm->iteration);
@@ -378,6 +411,34 @@ static void add_classes(struct jwriter *out, const struct run_log *run)
 	}
 	jwriter_end(out);
 	mem_free(sorted);
+}
+
+/* The latest labels that are numbers, and what was said about them. */
+static void add_pairs(struct jwriter *out, const struct run_log *run)
+{
+	static const struct {
+		const char *name;
+		size_t offset;
+	} fields[] = {
+		{"label", offsetof(struct run_pair, label)},
+		{"value", offsetof(struct run_pair, value)},
+		{"low", offsetof(struct run_pair, low)},
+		{"high", offsetof(struct run_pair, high)},
+	};
+
+	jwriter_table(out, "pairs");
+	jwriter_list(out, "sample");
+	for (size_t i = 0; i < run->pair_count; i++)
+		jwriter_whole(out, NULL, run->pairs[i].sample);
+	jwriter_end(out);
+	for (size_t k = 0; k < COUNT(fields); k++) {
+		jwriter_list(out, fields[k].name);
+		for (size_t i = 0; i < run->pair_count; i++)
+			jwriter_number(out, NULL,
+				*(const double *)((const char *)&run->pairs[i] + fields[k].offset));
+		jwriter_end(out);
+	}
+	jwriter_end(out);
 }
 
 static void add_settings(struct jwriter *out, const struct run_log *run)
@@ -472,6 +533,7 @@ static void add_run(struct jwriter *out, const struct run_entry *entry)
 	jwriter_text(out, "seed", seed ? seed : "");
 	jwriter_truth(out, "ended", run->state == RUN_LOG_ENDED);
 	jwriter_text(out, "state", run_log_state_words(run->state));
+	jwriter_text(out, "target", run_log_of_numbers(run) ? "number" : "class");
 	jwriter_number(out, "epsilon", run_log_epsilon(run));
 	add_summary(out, run);
 	add_rests(out, run);
@@ -481,6 +543,7 @@ static void add_run(struct jwriter *out, const struct run_entry *entry)
 	add_cuts(out, run);
 	add_alarms(out, run);
 	add_classes(out, run);
+	add_pairs(out, run);
 	add_settings(out, run);
 	add_facts(out, run);
 	add_ledger(out, run);
@@ -555,6 +618,8 @@ int report_folders(const char *path, const char *const *folders, int count, stru
 	struct run_set *set;
 	int code = run_set_open(&set, folders, count, err);
 
+	if (!code)
+		code = run_set_alike(set, err);
 	if (!code)
 		code = report_write(path, set, err);
 	run_set_close(set);

@@ -1,5 +1,6 @@
 /* Describes a run's data and what was chosen for it. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,44 +11,57 @@
 
 enum { NAMED = 4 }; /* classes whose shares are said */
 
-/* From the least of some numbers to the largest. */
-static void add_range(const struct records_info *info, struct text *words)
+/* Counts labels by class, and the classes that come. */
+static int count_labels(const struct records *records, int64_t *counts)
 {
-	float least = info->numbers[0], most = least;
-
-	for (int c = 1; c < info->classes; c++) {
-		least = info->numbers[c] < least ? info->numbers[c] : least;
-		most = info->numbers[c] > most ? info->numbers[c] : most;
-	}
-	text_addf(words, " (a number, %g to %g)", (double)least, (double)most);
-}
-
-/* How many classes come; of a few, how often. */
-static void add_classes(const struct records *records, struct text *words)
-{
-	const struct records_info *info = records_info(records);
-	int64_t *counts = info->classes ? mem_new((size_t)info->classes, sizeof(*counts)) : NULL;
-	const char *before = " (";
 	int come = 0;
 
-	if (info->numbers) {
-		mem_free(counts);
-		add_range(info, words);
-		return;
-	}
-
-	for (int64_t i = 0; i < info->count && counts; i++) {
+	for (int64_t i = 0; i < records_info(records)->count; i++) {
 		const int32_t label = records_look(records, i).label;
 
 		if (label >= 0)
 			come += !counts[label]++;
 	}
+	return come;
+}
+
+/* Of numbers: from the least to the largest; why they are taken as such, and how not to. */
+static void add_range(const struct stored *s, const struct records_info *info,
+	const int64_t *counts, int come, struct text *words)
+{
+	const bool chosen = options_origin(s->run.config.options, "model.target") == ORIGIN_DATA;
+	float least = INFINITY, most = -INFINITY;
+	bool fractions = false;
+
+	for (int c = 0; c < info->classes; c++) {
+		const float number = info->numbers[c];
+
+		if (!counts[c])
+			continue;
+		least = fminf(least, number);
+		most = fmaxf(most, number);
+		fractions |= number != rintf(number);
+	}
+	text_addf(words, " (a number, %g to %g", (double)least, (double)most);
+	if (chosen)
+		text_addf(words, ": %d different values%s; --target class learns classes", come,
+			fractions ? ", some with a fraction" : "");
+	text_add(words, ")");
+}
+
+/* How many classes come; of a few, how often. */
+static void add_classes(
+	const struct records *records, const int64_t *counts, int come, struct text *words)
+{
+	const struct records_info *info = records_info(records);
+	const char *before = " (";
+
 	if (come > NAMED)
 		text_addf(words, " (%d classes%s)", come,
 			come > info->count / 2
 				? ", nearly one for each: there is little to learn; is it an id?"
 				: "");
-	for (int c = 0; c < info->classes && come <= NAMED && counts; c++) {
+	for (int c = 0; c < info->classes && come <= NAMED; c++) {
 		const char *name = records_class_name(records, c);
 		char number[16];
 
@@ -59,6 +73,18 @@ static void add_classes(const struct records *records, struct text *words)
 		before = ", ";
 	}
 	text_addf(words, come && come <= NAMED ? ")" : "");
+}
+
+static void add_labels(const struct stored *s, const struct records *records, struct text *words)
+{
+	const struct records_info *info = records_info(records);
+	int64_t *counts = info->classes ? mem_new((size_t)info->classes, sizeof(*counts)) : NULL;
+	const int come = counts ? count_labels(records, counts) : 0;
+
+	if (counts && info->numbers)
+		add_range(s, info, counts, come, words);
+	else if (counts)
+		add_classes(records, counts, come, words);
 	mem_free(counts);
 }
 
@@ -96,7 +122,7 @@ static void describe_data(const struct stored *s, struct text *words)
 		text_addf(words, "%s, %" PRId64 " sample%s, ", records->type->name, info->count,
 			info->count == 1 ? "" : "s");
 	records_about(records, words);
-	add_classes(records, words);
+	add_labels(s, records, words);
 	add_order(s, info, words);
 }
 

@@ -88,7 +88,8 @@ void stored_facts(const struct run *run, struct jwriter *json)
 		jwriter_text(json, "about", data.data);
 	jwriter_whole(json, "samples", info->samples);
 	jwriter_whole(json, "evaluation_samples", info->evals);
-	jwriter_whole(json, "classes", info->classes);
+	if (info->target == TARGET_CLASS)
+		jwriter_whole(json, "classes", info->classes);
 	jwriter_whole(json, "channels", info->channels);
 	jwriter_whole(json, "height", info->height);
 	jwriter_whole(json, "width", info->width);
@@ -139,5 +140,7 @@ bool stored_schema(const struct run *run, struct jwriter *json)
 
 bool stored_class_names(const struct run *run, const char **names)
 {
-	return source_class_names(((const struct stored *)run)->source, names);
+	struct source *source = ((const struct stored *)run)->source;
+
+	return source_info(source)->target == TARGET_CLASS && source_class_names(source, names);
 }

@@ -124,9 +124,12 @@ static int write_report(const struct request *request, char **paths, int count)
 	struct run_set *set;
 	struct err err = {0};
 	struct text out = {0};
-	const int code = run_set_open(&set, (const char *const *)paths, count, &err);
-	int status;
+	int code = run_set_open(&set, (const char *const *)paths, count, &err), status;
 
+	if (!code && run_set_alike(set, &err)) {
+		run_set_close(set);
+		code = ERR_INPUT;
+	}
 	if (code)
 		return complain(code == ERR_INPUT ? EXIT_USAGE : EXIT_FAILED, "%s", err.message);
 	warn_left_out(set);

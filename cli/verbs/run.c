@@ -1,5 +1,6 @@
 /* `retain run`: one learner on one stream. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,6 +141,7 @@ static int print_json(FILE *to, const struct watch_result *all, const struct opt
 	jwriter_text(&json, "method", options_text(options, "run.method"));
 	jwriter_whole(&json, "seed", options_int64(options, "run.seed"));
 	jwriter_truth(&json, "stopped", result->stopped);
+	jwriter_text(&json, "target", isnan(result->last.mae) ? "class" : "number");
 	for (const struct metrics_column *column = metrics_columns; column->name; column++)
 		jwriter_number(&json, column->name, metrics_value(&result->last, column));
 	jwriter_number(&json, "late_ir", result->late_ir);

@@ -26,6 +26,8 @@ static const struct {
 	bool log;
 	const char *unit;
 } curves[] = {
+	{"error (MAE)", CURVE_ERROR, 1, false, ""},
+	{"error of the last value", CURVE_ERROR_LAST, 1, false, ""},
 	{"retention (IR)", CURVE_IR, 100, false, " %"},
 	{"adapts (LE)", CURVE_LE, 100, false, " %"},
 	{"of the last 1 000", CURVE_RECENT, 100, false, " %"},
@@ -93,8 +95,12 @@ static int add_curves(struct text *out, const struct run_log *log, bool utf8, st
 
 	for (size_t i = 0; i < sizeof(curves) / sizeof(*curves); i++) {
 		struct curve curve;
-		const int code = curve_of_run(&curve, log, curves[i].kind, err);
+		int code;
 
+		/* Errors say more than the share of variance that they leave. */
+		if (curves[i].kind == CURVE_LE && run_log_of_numbers(log))
+			continue;
+		code = curve_of_run(&curve, log, curves[i].kind, err);
 		if (code)
 			return code;
 		if (curve.count) {
@@ -148,7 +154,7 @@ static void add_alarms(struct text *out, const struct run_log *log, bool all)
 			log->alarm_count == 1 ? "" : "s", first ? ", the last of them" : "");
 	for (size_t i = first; i < log->alarm_count; i++) {
 		text_add(out, "  ");
-		run_log_alarm_words(&log->alarms[i], out);
+		run_log_alarm_words(log, &log->alarms[i], out);
 		text_add(out, "\n");
 	}
 }

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 
 /* What is kept of a sample. */
-enum field { ERROR, LABEL, LAST, MEAN, WIDTH, OUTSIDE, FIELDS };
+enum field { ERROR, LABEL, LAST, MEAN, ABOVE_LOW, BELOW_HIGH, FIELDS };
 
 struct tally {
 	double absolute, square;    /* sums of errors, */
@@ -54,8 +54,8 @@ static void add(struct tally *tally, const float fields[FIELDS])
 	tally->last += fabs(last);
 	tally->last_square += last * last;
 	tally->mean += fabs((double)fields[MEAN]);
-	tally->width += (double)fields[WIDTH];
-	tally->outside += (double)fields[OUTSIDE];
+	tally->width += (double)fields[ABOVE_LOW] + (double)fields[BELOW_HIGH];
+	tally->outside += fields[ABOVE_LOW] < 0 || fields[BELOW_HIGH] < 0;
 }
 
 /* All samples of a step see the same baselines. */
@@ -71,8 +71,8 @@ static void take(
 	fields[LABEL] = (float)label;
 	fields[LAST] = (float)(label - last);
 	fields[MEAN] = (float)(label - mean);
-	fields[WIDTH] = (float)(high - low);
-	fields[OUTSIDE] = label < low || label > high;
+	fields[ABOVE_LOW] = (float)(label - low);
+	fields[BELOW_HIGH] = (float)(high - label);
 	add(&errors->all, fields);
 }
 
@@ -145,6 +145,24 @@ void errors_recent(const struct errors *errors, struct errors_sum *sum)
 	for (int64_t i = 0; i < filled; i++)
 		add(&tally, errors->ring[i]);
 	sum_up(&tally, filled, sum);
+}
+
+int errors_pairs(const struct errors *errors)
+{
+	return (int)(errors->count < ERRORS_RECENT ? errors->count : ERRORS_RECENT);
+}
+
+struct errors_pair errors_pair(const struct errors *errors, int i)
+{
+	const int64_t at = errors->count - errors_pairs(errors) + i;
+	const float *fields = errors->ring[at % ERRORS_RECENT];
+	const double label = (double)fields[LABEL] + errors->first;
+
+	return (struct errors_pair){.sample = at + 1,
+		.label = label,
+		.value = label - (double)fields[ERROR],
+		.low = label - (double)fields[ABOVE_LOW],
+		.high = label + (double)fields[BELOW_HIGH]};
 }
 
 void errors_state(struct errors *errors, struct state *state)

@@ -45,6 +45,14 @@ struct errors_sum {
 void errors_all(const struct errors *errors, struct errors_sum *sum);
 void errors_recent(const struct errors *errors, struct errors_sum *sum);
 
+/* The latest labels and what was said about them, at most ERRORS_RECENT; i = 0 is the oldest. */
+struct errors_pair {
+	int64_t sample; /* its place among all labels, from 1 on */
+	double label, value, low, high;
+};
+int errors_pairs(const struct errors *errors);
+struct errors_pair errors_pair(const struct errors *errors, int i);
+
 void errors_state(struct errors *errors, struct state *state);
 
 #endif

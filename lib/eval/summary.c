@@ -44,6 +44,17 @@ double summary_value(const struct metrics_row *rows, size_t count,
 	return NAN;
 }
 
+double summary_since(const struct metrics_row *before, const struct metrics_row *row,
+	const struct metrics_column *column)
+{
+	const double all = (double)row->samples, mean = metrics_value(row, column);
+	const double old = before ? (double)before->samples : 0;
+
+	if (!(old > 0) || isnan(metrics_value(before, column)))
+		return mean;
+	return all > old ? (all * mean - old * metrics_value(before, column)) / (all - old) : NAN;
+}
+
 static double late(const struct metrics_row *rows, size_t count, const char *name)
 {
 	return summary_value(rows, count, metrics_column(name), SUMMARY_LATE);

@@ -271,7 +271,7 @@ static void saved(struct run *run)
 
 	if (store_checkpoint(run->store, &why))
 		log_write(&run->config.log, LOG_WARN, "%s", why.message);
-	if (run_write_classes(run, &why))
+	if (run_write_predicted(run, &why))
 		log_write(&run->config.log, LOG_WARN, "%s", why.message);
 }
 

@@ -5,7 +5,8 @@
  *	config.ini         every key with its value
  *	metrics.csv        a row per evaluation (docs/reference/metrics.md)
  *	events.jsonl       every window and every cut, with the numbers that caused them
- *	classes.json       how each class was recognised, and the largest confusions
+ *	classes.json       how each class was recognised, and the largest confusions; or
+ *	predictions.csv    the latest labels that are numbers, and what was said about them
  *	run.json           version, machine, what the run cost and came to
  *	model.safetensors  the weights that serve inference
  *	checkpoint/        the whole state, from time to time (session/checkpoint.h)
@@ -64,10 +65,10 @@ struct run_progress {
 	double rate, sigma, gamma[2];
 	int averages;
 	double le, blind;
-	double recent;  /* NAN before the first label */
-	double mae;     /* of numbers; NAN for classes */
-	int64_t alarms; /* so far */
-	double ir;      /* of the last evaluation; NAN before the first */
+	double recent;        /* NAN before the first label */
+	double mae, mae_last; /* of numbers, and of the last value; NAN for classes */
+	int64_t alarms;       /* so far */
+	double ir;            /* of the last evaluation; NAN before the first */
 };
 
 /* What to do with a folder that holds a run. */
@@ -84,6 +85,8 @@ struct run_config {
 	struct log log;
 	void (*progress)(
 		void *context, const struct run_progress *progress); /* NULL: no callback */
+	/* Whether a call of it is worth the numbers, after a time step; NULL: always. */
+	bool (*wanted)(void *context, int64_t step);
 	void *context;
 	const volatile sig_atomic_t *stop; /* if set: stop after the iteration; may be NULL */
 	enum run_start start;
@@ -304,7 +307,8 @@ int run_folder_clear_journal(const struct run *run, struct err *err); /* deletes
 /* For a folder without any sample or input: deletes its schema. */
 int run_folder_unlearn(struct run *run, struct err *err);
 int run_folder_check(const struct run *run, struct err *err);
-/* classes.json. */
+/* What was predicted, in detail: predictions.csv of numbers, else classes.json. */
+int run_write_predicted(const struct run *run, struct err *err);
 int run_write_classes(const struct run *run, struct err *err);
 int run_folder_end(struct run *run, const struct run_result *result, struct err *err);
 int run_folder_holds_run(const struct run *run, bool *holds, struct err *err);

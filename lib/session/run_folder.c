@@ -122,8 +122,8 @@ static const char facts_name[] = "run.json";
  */
 static int clear_folder(const struct run *run, struct err *err)
 {
-	static const char *const files[] = {
-		"metrics.csv", "events.jsonl", "matrix.csv", "model.safetensors", "report.html"};
+	static const char *const files[] = {"metrics.csv", "events.jsonl", "matrix.csv",
+		"predictions.csv", "model.safetensors", "report.html"};
 	int code = remove_file(run, facts_name, err);
 
 	if (!code)
@@ -299,6 +299,7 @@ static int write_facts(const struct run *run, const struct run_result *result, s
 	jwriter_text(&json, "isa", learner_isa(run->learner));
 	jwriter_whole(&json, "threads", learner_threads(run->learner));
 	jwriter_truth(&json, "stopped", result->stopped);
+	jwriter_text(&json, "target", learner_target(run->learner)->name);
 	jwriter_number(&json, "late_ir", result->late_ir);
 	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
 	jwriter_number(&json, "late_ft", result->late_ft);
@@ -376,7 +377,7 @@ int run_folder_end(struct run *run, const struct run_result *result, struct err 
 	if (!code)
 		code = metrics_file_sync(run->metrics, err);
 	if (!code)
-		code = run_write_classes(run, err);
+		code = run_write_predicted(run, err);
 	if (!code)
 		code = run_write_model(run, "model.safetensors", err);
 	if (!code)

@@ -11,7 +11,7 @@
 
 enum { SAVE_FAILURES_MOST = 5 }; /* in a row, before a run gives up */
 
-void run_tell(const struct run *run)
+static void tell(const struct run *run)
 {
 	const struct run_scores scores = run_scores(run);
 	struct run_progress progress = {
@@ -25,13 +25,12 @@ void run_tell(const struct run *run)
 		.blind = scores.blind,
 		.recent = scores.recent,
 		.mae = scores.errors.count ? scores.errors.mae : NAN,
+		.mae_last = scores.errors.count ? scores.errors.last : NAN,
 		.alarms = alarm_count(run->alarm),
 		.ir = run->row_count ? run->rows[run->row_count - 1].ir : NAN,
 	};
 	struct learner_report now;
 
-	if (!run->config.progress)
-		return;
 	learner_report(run->learner, &now);
 	progress.iteration = now.iteration;
 	progress.rate = now.rate;
@@ -39,6 +38,14 @@ void run_tell(const struct run *run)
 	progress.averages = now.averages;
 	memcpy(progress.gamma, now.gamma, sizeof(progress.gamma));
 	run->config.progress(run->config.context, &progress);
+}
+
+void run_tell(const struct run *run)
+{
+	const struct run_config *config = &run->config;
+
+	if (config->progress && (!config->wanted || config->wanted(config->context, run->step)))
+		tell(run);
 }
 
 /*

@@ -9,7 +9,8 @@ typedef int parse_fn(
 	struct run_log *log, const char *where, char *bytes, size_t size, struct err *err);
 
 static parse_fn *const parsers[] = {run_log_parse_config, run_log_parse_metrics,
-	run_log_parse_events, run_log_parse_matrix, run_log_parse_facts};
+	run_log_parse_events, run_log_parse_matrix, run_log_parse_facts, run_log_parse_classes,
+	run_log_parse_predictions};
 
 enum { PARSERS = sizeof(parsers) / sizeof(parsers[0]) };
 
@@ -28,7 +29,10 @@ static void use(const struct run_log *log)
 		run_log_cut_words(log, &log->cuts[i], i % 2, &words);
 	for (int i = 0; i < log->matrix.rows * log->matrix.bins; i++)
 		fuzz_check(isnan(log->matrix.cells[i]) ||
-			   (log->matrix.cells[i] >= 0 && log->matrix.cells[i] <= 1));
+			   (log->matrix.cells[i] >= -1 && log->matrix.cells[i] <= 1));
+	for (size_t i = 0; i < log->pair_count; i++)
+		fuzz_check(log->pairs[i].sample >= 0 && isfinite(log->pairs[i].label));
+	run_log_of_numbers(log);
 	for (size_t i = 0; i < log->fact_count; i++)
 		fuzz_check(log->facts[i].word || isfinite(log->facts[i].number));
 	run_log_epsilon(log);

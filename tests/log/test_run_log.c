@@ -132,8 +132,13 @@ static void matrix(void **state)
 	refuses(run_log_parse_matrix, "seen\n", "not the header");
 	refuses(run_log_parse_matrix, "seen,0\n0.5,0.5,0.5\n", "file:2: more cells");
 	refuses(run_log_parse_matrix, "seen,0,0.5\n0.5,0.5\n", "file:2: fewer cells");
-	refuses(run_log_parse_matrix, "seen,0\n0.5,1.5\n", "file:2: a cell is no accuracy");
-	refuses(run_log_parse_matrix, "seen,0\n0.5,nan\n", "file:2: a cell is no accuracy");
+	refuses(run_log_parse_matrix, "seen,0\n0.5,1.5\n", "file:2: a cell is not in");
+	refuses(run_log_parse_matrix, "seen,0\n0.5,nan\n", "file:2: a cell is not in");
+	refuses(run_log_parse_predictions, "label\n1\n", "file:1: not the header");
+	refuses(run_log_parse_predictions, "sample,label,prediction,low,high\n1,2,3,4\n",
+		"file:2: not a sample");
+	refuses(run_log_parse_predictions, "sample,label,prediction,low,high\n1,2,3,4,inf\n",
+		"file:2: not a sample");
 	refuses(run_log_parse_matrix, "seen,0\nx,1\n", "file:2: does not begin with");
 	refuses(run_log_parse_matrix, "seen,0\n0.5,1", "file:2: the line breaks off");
 }
