@@ -6,6 +6,7 @@
 #include "inspect/data_info.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +41,7 @@ struct survey {
 	atomic_flag busy; /* guards the info */
 };
 
-void data_class_name(struct source *source, int label, char out[DATA_NAME])
+static void class_name(struct source *source, int label, char out[DATA_NAME])
 {
 	struct records *records = source_records(source);
 	const struct order *order = source_order(source);
@@ -54,6 +55,14 @@ void data_class_name(struct source *source, int label, char out[DATA_NAME])
 		snprintf(out, DATA_NAME, "%s", name);
 	else
 		snprintf(out, DATA_NAME, "%d", label);
+}
+
+void data_label_name(struct source *source, union target label, char out[DATA_NAME])
+{
+	if (source_info(source)->target == TARGET_NUMBER)
+		snprintf(out, DATA_NAME, "%.4g", (double)label.number);
+	else
+		class_name(source, label.class, out);
 }
 
 static void end_part(struct data_part *part, const int64_t *counts, bool *seen, int classes)
@@ -71,7 +80,19 @@ static void end_part(struct data_part *part, const int64_t *counts, bool *seen, 
 	part->most_share = all ? (double)counts[part->most] / (double)all : 0;
 }
 
-/* Goes over all labels of a part of the stream. */
+static void count_numbers(struct data_part *part, const union target *labels, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const double number = (double)labels[i].number;
+		const bool first = !part->numbers++;
+
+		part->low = first ? number : fmin(part->low, number);
+		part->high = first ? number : fmax(part->high, number);
+		part->mean += (number - part->mean) / (double)part->numbers;
+	}
+}
+
+/* Goes over all labels of a part of the stream. Without counts they are numbers. */
 static int count_part(struct survey *s, int part, int64_t *counts, struct err *err)
 {
 	const int64_t samples = s->info->source.samples;
@@ -88,10 +109,29 @@ static int count_part(struct survey *s, int part, int64_t *counts, struct err *e
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, labels, err);
 		if (code)
 			return code;
-		for (int i = 0; i < n; i++)
+		for (int i = 0; i < n && counts; i++)
 			counts[labels[i].class]++;
+		if (!counts)
+			count_numbers(&s->info->parts[part], labels, n);
 	}
 	return 0;
+}
+
+static int survey_numbers(struct survey *s, struct err *err)
+{
+	struct data_info *info = s->info;
+	int code = 0;
+
+	info->least = INFINITY;
+	info->most = -INFINITY;
+	for (int i = 0; i < DATA_PARTS && !code; i++) {
+		code = count_part(s, i, NULL, err);
+		if (info->parts[i].numbers) {
+			info->least = fmin(info->least, info->parts[i].low);
+			info->most = fmax(info->most, info->parts[i].high);
+		}
+	}
+	return code;
 }
 
 static int count_labels(struct survey *s, struct err *err)
@@ -106,7 +146,7 @@ static int count_labels(struct survey *s, struct err *err)
 		memset(counts, 0, classes * sizeof(*counts));
 		code = count_part(s, part, counts, err);
 		end_part(&info->parts[part], counts, seen, info->source.classes);
-		data_class_name(s->source, info->parts[part].most, info->parts[part].name);
+		class_name(s->source, info->parts[part].most, info->parts[part].name);
 		for (size_t c = 0; c < classes; c++)
 			all[c] += counts[c];
 	}
@@ -301,8 +341,7 @@ int data_info(struct data_info *info, const struct options *options, bool check,
 		s.records ? s.records->type->name : s.source->type->name);
 	info->table = s.records && records_schema(s.records);
 	info->records = s.records ? records_info(s.records)->count : 0;
-	/* Numbers are counted by nobody: most come once. */
-	code = info->source.target == TARGET_CLASS ? count_labels(&s, err) : 0;
+	code = (info->source.target == TARGET_NUMBER ? survey_numbers : count_labels)(&s, err);
 	if (!code && s.records) {
 		find_times(&s);
 		code = copy_left_out(&s, err);

@@ -19,11 +19,13 @@ enum { DATA_PARTS = 10, DATA_FAULTS = 20, DATA_DIGEST = 33, DATA_NAME = 64 };
 
 /* One of the equal parts of the stream. */
 struct data_part {
-	int classes;          /* that occur in it */
-	int most;             /* the most frequent one, */
-	double most_share;    /* ... its share */
-	char name[DATA_NAME]; /* ... and its name, or number */
-	int fresh;            /* classes that did not occur before */
+	int classes;            /* that occur in it */
+	int most;               /* the most frequent one, */
+	double most_share;      /* ... its share */
+	char name[DATA_NAME];   /* ... and its name, or number */
+	int fresh;              /* classes that did not occur before */
+	int64_t numbers;        /* labels that are numbers: how many, */
+	double low, high, mean; /* ... and their range and mean */
 };
 
 struct data_info {
@@ -35,6 +37,7 @@ struct data_info {
 	int64_t first_time, last_time; /* of the stream */
 	int classes;                   /* that come in the stream */
 	int64_t smallest, largest;     /* samples of the smallest and the largest of these */
+	double least, most;            /* of labels that are numbers */
 	struct data_part parts[DATA_PARTS];
 
 	/* Of the inspected pictures: width and height, and the bytes of their files. */
@@ -60,7 +63,7 @@ int data_info(struct data_info *info, const struct options *options, bool check,
 	struct err *err);
 void data_info_release(struct data_info *info); /* also after a failure */
 
-/* The name of a class, or its number. */
-void data_class_name(struct source *source, int label, char out[DATA_NAME]);
+/* The name of a class, or its number; of a number itself. */
+void data_label_name(struct source *source, union target label, char out[DATA_NAME]);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -224,10 +223,7 @@ static int paint(struct sheet *sheet, const struct sheet_config *config, struct 
 			put_bars(sheet, x, y, config->size, input, floats, measures);
 		else
 			put_sample(sheet, x, y, config->size, info, input, low, high);
-		if (info->target == TARGET_NUMBER)
-			snprintf(name, sizeof(name), "%g", (double)labels[i].number);
-		else
-			data_class_name(source, labels[i].class, name);
+		data_label_name(source, labels[i], name);
 		put_caption(sheet, x, y + config->size + DOT, config->size, name);
 	}
 	mem_free(inputs);

@@ -156,6 +156,7 @@ static void describe(struct survey *s)
 		struct table_info_column *column = s->info->columns + i;
 
 		column->kind = roles[from->role > TABLE_TEXT ? from->role : TABLE_LABEL];
+		column->number = from->role == TABLE_LABEL && s->number;
 		if (from->input >= 0) {
 			const struct schema_column *made =
 				schema_column(s->plan.schema, from->input);

@@ -22,6 +22,7 @@ struct table_info_value {
 struct table_info_column {
 	char name[TABLE_INFO_NAME];
 	const char *kind; /* number, category, text, open, label, time, ignored */
+	bool number;      /* a label that is learned as a number */
 	int inputs;
 	int64_t missing, numbers, words;
 	double least, most, mean; /* of the numbers */

@@ -171,7 +171,7 @@ static void judge_label(struct survey *s, double *majority)
 			say(s, COSTS, "label %s: is always %s; there is nothing to learn",
 				column->name, column->shown[0].name);
 	} else if (s->number) {
-		return;
+		*majority = 1; /* no value of a column stands for a class */
 	} else if (column->numbers == rows && seen->wholes < rows) {
 		say(s, COSTS, "label %s: has numbers with fractions; " QUANTITY_WORDS,
 			column->name);
@@ -200,7 +200,8 @@ static void judge_order(struct survey *s)
 
 	for (size_t i = 1; i < rows->count; i++)
 		changes += rows->at[i] >> TABLE_AT_BITS != rows->at[i - 1] >> TABLE_AT_BITS;
-	if (s->as_it_lies && s->plan.time < 0 && changes && s->info->rows >= ROWS_LEAST &&
+	if (!s->number && s->as_it_lies && s->plan.time < 0 && changes &&
+		s->info->rows >= ROWS_LEAST &&
 		sight_in_runs((int64_t)rows->count, changes, s->scan.classes))
 		say(s, COSTS,
 			"rows lie class by class; unless that is how they came, "

@@ -60,8 +60,28 @@ static void print_pictures(const struct data_info *info)
 	putchar('\n');
 }
 
+static void print_numbers(const struct data_info *info)
+{
+	char words[3][RUN_LOG_GROUPED];
+
+	printf("\n  over time        from        to      mean\n");
+	for (int i = 0; i < DATA_PARTS; i++) {
+		const struct data_part *part = &info->parts[i];
+
+		if (part->numbers)
+			print("  %3d-%3d %%  %10s%10s%10s\n", 100 * i / DATA_PARTS,
+				100 * (i + 1) / DATA_PARTS, run_log_quantity(words[0], part->low),
+				run_log_quantity(words[1], part->high),
+				run_log_quantity(words[2], part->mean));
+	}
+}
+
 static void print_balance(const struct data_info *info)
 {
+	if (info->source.target == TARGET_NUMBER) {
+		print_numbers(info);
+		return;
+	}
 	printf("\n  over time    classes  new  most frequent\n");
 	for (int i = 0; i < DATA_PARTS; i++) {
 		printf("  %3d-%3d %%    ", 100 * i / DATA_PARTS, 100 * (i + 1) / DATA_PARTS);
@@ -107,9 +127,24 @@ static void print_advice(const struct data_info *info)
 			info->source.samples);
 }
 
+/* Classes and how many samples they have, or the range of numbers. */
+static void print_labels(const struct data_info *info)
+{
+	if (info->source.target == TARGET_NUMBER) {
+		printf("  %-12s a number, from %g to %g\n", "label", info->least, info->most);
+		return;
+	}
+	printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream", "classes",
+		info->classes, info->smallest, info->largest);
+	if (info->classes < info->source.classes)
+		print("; %d of the numbers 0 to %d never come%s",
+			info->source.classes - info->classes, info->source.classes - 1,
+			info->source.classes - info->classes == 1 ? "s" : "");
+	putchar('\n');
+}
+
 static void print_info(const struct data_info *info, const struct table_info *table)
 {
-	const bool numbers = info->source.target == TARGET_NUMBER;
 	char grouped[RUN_LOG_GROUPED];
 
 	print("%s", info->kind);
@@ -125,16 +160,7 @@ static void print_info(const struct data_info *info, const struct table_info *ta
 		printf("%d tasks, a time step each\n", info->source.tasks);
 	print("  %-12s %s samples\n", "evaluation", run_log_grouped(grouped, info->source.evals));
 	print_pictures(info);
-	if (numbers)
-		printf("  %-12s numbers, %d different", "labels", info->source.classes);
-	else
-		printf("  %-12s %d, with %" PRId64 " to %" PRId64 " samples of the stream",
-			"classes", info->classes, info->smallest, info->largest);
-	if (!numbers && info->classes < info->source.classes)
-		print("; %d of the numbers 0 to %d never come%s",
-			info->source.classes - info->classes, info->source.classes - 1,
-			info->source.classes - info->classes == 1 ? "s" : "");
-	putchar('\n');
+	print_labels(info);
 	if (info->timed) {
 		printf("  %-12s ", "time");
 		print_time(info->first_time);
@@ -144,8 +170,7 @@ static void print_info(const struct data_info *info, const struct table_info *ta
 	}
 	if (table->count)
 		data_table_print(table);
-	if (!numbers)
-		print_balance(info);
+	print_balance(info);
 	print_reading(info);
 	print_advice(info);
 }
@@ -162,12 +187,18 @@ static int print_json(const struct data_info *info, const struct table_info *tab
 	jwriter_whole(&json, "evals", info->source.evals);
 	jwriter_whole(&json, "steps", info->source.steps);
 	jwriter_whole(&json, "per_step", info->source.per_step);
-	jwriter_whole(&json, "classes", info->source.classes);
+	jwriter_text(&json, "target", target_types[info->source.target]->name);
+	if (info->source.target == TARGET_NUMBER) {
+		jwriter_number(&json, "least", info->least);
+		jwriter_number(&json, "most", info->most);
+	} else {
+		jwriter_whole(&json, "classes", info->source.classes);
+		jwriter_whole(&json, "smallest_class", info->smallest);
+		jwriter_whole(&json, "largest_class", info->largest);
+	}
 	jwriter_whole(&json, "channels", info->source.channels);
 	jwriter_whole(&json, "height", info->source.height);
 	jwriter_whole(&json, "width", info->source.width);
-	jwriter_whole(&json, "smallest_class", info->smallest);
-	jwriter_whole(&json, "largest_class", info->largest);
 	jwriter_whole(&json, "read", info->read);
 	jwriter_whole(&json, "bad", info->bad);
 	jwriter_list(&json, "left_out");

@@ -36,6 +36,11 @@ static void print_values(const struct table_info_column *column, int64_t rows)
 	const bool label = !strcmp(column->kind, "label");
 	const bool numbers = column->numbers && !column->words && !label;
 
+	if (column->number) {
+		printf("a number, from %g to %g, %s%" PRId64 " values", column->least, column->most,
+			column->more ? "more than " : "", column->different);
+		return;
+	}
 	if (numbers) {
 		printf("from %g to %g, mean %g", column->least, column->most, column->mean);
 		return;
