@@ -14,6 +14,7 @@
 #include "config/app_config.h"
 #include "config/traits.h"
 #include "log/run_log.h"
+#include "target/target.h"
 
 const char *contest_variant(const struct contest *contest, int variant)
 {
@@ -142,6 +143,8 @@ static int resolve(struct contest *contest, struct contest_run *run, struct err 
 		run->work = (double)options_int(options, "run.iterations") *
 			    options_int(options, "run.batch") / options_int(options, "run.every");
 		run->evaluations = options_int(options, "eval.count");
+		contest->numbers |=
+			target_kind(options_text(options, "model.target")) == TARGET_NUMBER;
 		run->convolves = traits_convolves(options_text(options, "model.arch"));
 		run->config = keep(contest, &words);
 		if (!run->config)
@@ -310,7 +313,9 @@ static int choose_columns(struct contest *contest, struct err *err)
 	char word[128];
 
 	if (!show)
-		show = "le, ir, late_ir, ft, late_ft, kept, cost, seconds";
+		show = contest->numbers
+			       ? "mae, mae_last, mae_mean, rmse, le, late_ir, inside, cost, seconds"
+			       : "le, ir, late_ir, ft, late_ft, kept, cost, seconds";
 	while (experiment_word(&show, word, sizeof(word)))
 		if (contest->plan.alone || strcmp(word, "seconds") != 0)
 			text_addf(&columns, "%s%s", columns.size ? ", " : "", word);
@@ -329,9 +334,9 @@ int contest_new(struct contest **contest, const struct contest_plan *plan, struc
 	made->plan = *plan;
 	code = choose(made, err);
 	if (!code)
-		code = choose_columns(made, err);
-	if (!code)
 		code = make_runs(made, err);
+	if (!code)
+		code = choose_columns(made, err);
 	if (code)
 		contest_free(made);
 	else

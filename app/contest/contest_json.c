@@ -38,7 +38,9 @@ static void add_columns(const struct contest *contest, struct jwriter *out)
 		jwriter_text(out, "name", measure->name);
 		jwriter_text(out, "title", measure->title);
 		jwriter_truth(out, "share", measure->share);
-		jwriter_whole(out, "digits", measure->digits);
+		jwriter_whole(out, "digits",
+			measure_digits(
+				measure, contest_stats(contest, 0, measure_find(name)).mean));
 		jwriter_end(out);
 	}
 	jwriter_end(out);

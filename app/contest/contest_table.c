@@ -22,7 +22,7 @@ static const char *differing(const struct contest *contest)
 {
 	const char *differ = contest->plan.experiment->differ;
 
-	return differ ? differ : "late_ir, le, late_ft";
+	return differ ? differ : contest->numbers ? "mae, le, late_ir" : "late_ir, le, late_ft";
 }
 
 /* The next measure of a list; false at its end. */
@@ -98,14 +98,17 @@ typedef void cell_fn(char cell[CELL], const struct contest *contest, int variant
 
 static void cell_of_mean(char cell[CELL], const struct contest *contest, int variant, int measure)
 {
-	mean_cell(cell, contest_stats(contest, variant, measure), measures[measure].digits, " ± ");
+	const struct stats stats = contest_stats(contest, variant, measure);
+
+	mean_cell(cell, stats, measure_digits(&measures[measure], stats.mean), " ± ");
 }
 
 static void cell_of_difference(
 	char cell[CELL], const struct contest *contest, int variant, int measure)
 {
 	const struct stats_paired paired = contest_paired(contest, variant, 0, measure);
-	const int digits = measures[measure].digits;
+	const int digits =
+		measure_digits(&measures[measure], contest_stats(contest, variant, measure).mean);
 
 	if (!paired.count)
 		snprintf(cell, CELL, "–  ");
@@ -354,7 +357,7 @@ void contest_table_tex(const struct contest *contest, struct text *out)
 		for (list = contest_shown(contest); next_measure(&list, &m);) {
 			const struct stats stats = contest_stats(contest, v, m);
 
-			mean_cell(cell, stats, measures[m].digits, " \\pm ");
+			mean_cell(cell, stats, measure_digits(&measures[m], stats.mean), " \\pm ");
 			text_addf(out, stats.count ? " & $%s$" : " & --", cell);
 		}
 		text_add(out, " \\\\\n");

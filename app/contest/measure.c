@@ -81,6 +81,18 @@ const struct measure measures[MEASURES + 1] = {
 		true, 2, "bwt", SUMMARY_LAST},
 	{"kept", "kept", "samples that are kept at the end, for training and validation", false, 0,
 		"kept", SUMMARY_LAST},
+	{"mae", "MAE", "numbers: mean absolute error before the label", false, MEASURE_QUANTITY,
+		"mae", SUMMARY_LAST},
+	{"rmse", "RMSE", "numbers: root of the mean squared error", false, MEASURE_QUANTITY, "rmse",
+		SUMMARY_LAST},
+	{"mae_last", "last value", "numbers: MAE of the last value", false, MEASURE_QUANTITY,
+		"mae_last", SUMMARY_LAST},
+	{"mae_mean", "mean", "numbers: MAE of the mean so far", false, MEASURE_QUANTITY, "mae_mean",
+		SUMMARY_LAST},
+	{"inside", "in band", "numbers: share of labels within their intervals", true, 2, "inside",
+		SUMMARY_LAST},
+	{"width", "width", "numbers: mean width of the intervals", false, MEASURE_QUANTITY, "width",
+		SUMMARY_LAST},
 	{"seconds", "seconds", "time it took", false, 1, "seconds", SUMMARY_LAST},
 	RANGES("range", "range", "late accuracy on data of the", false),
 	RANGES("mid", "mid", "accuracy at half of the run on data of the", true),
@@ -96,6 +108,19 @@ int measure_find(const char *name)
 		if (!strcmp(measures[i].name, name))
 			return i;
 	return -1;
+}
+
+/* Four digits in all, as the terminal shows a quantity. */
+int measure_digits(const struct measure *measure, double value)
+{
+	static const int DIGITS = 4, MOST = 9;
+	const double size = fabs(value);
+
+	if (measure->digits != MEASURE_QUANTITY)
+		return measure->digits;
+	if (!(size > 0) || isinf(size))
+		return 0;
+	return (int)fmax(0, fmin(MOST, DIGITS - 1 - floor(log10(size))));
 }
 
 /* The mean over the bins of one range, in rows from `first` up to `end`. */

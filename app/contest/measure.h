@@ -12,15 +12,18 @@
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
-	MEASURES = 32 + 2 * MEASURE_RANGES,
+	MEASURES = 38 + 2 * MEASURE_RANGES,
 };
+
+/* In the unit of a target: as many digits as its size needs. */
+#define MEASURE_QUANTITY (-1)
 
 struct measure {
 	const char *name;   /* as in experiments */
 	const char *title;  /* of a column */
 	const char *help;   /* one line */
 	bool share;         /* in [0, 1]: shown in percent, differences in points */
-	int digits;         /* after the point, as shown */
+	int digits;         /* after the point, as shown; or MEASURE_QUANTITY: */
 	const char *column; /* of metrics.csv, and which of its rows; */
 	enum summary_span span;
 	bool per_iteration;
@@ -33,6 +36,9 @@ extern const struct measure measures[MEASURES + 1]; /* ends with a row without a
 
 /* By name; -1: none. */
 int measure_find(const char *name);
+
+/* Digits after the point to show a value, or a difference of values of this size, with. */
+int measure_digits(const struct measure *measure, double value);
 
 /* All of them; NAN if the run did not measure it. */
 void measure_log(const struct run_log *log, double values[MEASURES]);
