@@ -158,7 +158,7 @@ struct errors_pair errors_pair(const struct errors *errors, int i)
 	const float *fields = errors->ring[at % ERRORS_RECENT];
 	const double label = (double)fields[LABEL] + errors->first;
 
-	return (struct errors_pair){.sample = at + 1,
+	return (struct errors_pair){.sample = errors->seen - errors->count + at + 1,
 		.label = label,
 		.value = label - (double)fields[ERROR],
 		.low = label - (double)fields[ABOVE_LOW],

@@ -44,11 +44,18 @@ double summary_value(const struct metrics_row *rows, size_t count,
 	return NAN;
 }
 
+/* Errors are counted from the second time step on; steps are of one size, or nearly. */
+static double scored(const struct metrics_row *row)
+{
+	const double samples = row ? (double)row->samples : 0;
+
+	return samples > 0 ? samples - samples / (double)row->step : 0;
+}
+
 double summary_since(const struct metrics_row *before, const struct metrics_row *row,
 	const struct metrics_column *column)
 {
-	const double all = (double)row->samples, mean = metrics_value(row, column);
-	const double old = before ? (double)before->samples : 0;
+	const double all = scored(row), mean = metrics_value(row, column), old = scored(before);
 
 	if (!(old > 0) || isnan(metrics_value(before, column)))
 		return mean;

@@ -24,8 +24,8 @@ double summary_value(const struct metrics_row *rows, size_t count,
 	const struct metrics_column *column, enum summary_span span);
 
 /*
- * A column is a mean over all samples so far: its mean over those between two evaluations, from
- * the first sample on if `before` is NULL. NAN if there are none.
+ * A column of errors is a mean over all samples so far: its mean over those between two
+ * evaluations, from the beginning on if `before` is NULL. NAN if there are none.
  */
 double summary_since(const struct metrics_row *before, const struct metrics_row *row,
 	const struct metrics_column *column);
