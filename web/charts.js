@@ -24,31 +24,49 @@ function whyNoAverage() {
 
 /*
  * `why`: where there is nothing to draw, what that is due to. `dashes`, `dots`: what those lines are, in the read-out.
+ * `of`: the only kind of target that it is for; `numbers`: what is said otherwise of numbers. `blind`: lines but the
+ * solid one never look at an input. `log`: a log scale, or one where values are far apart ("wide").
  * `least`, `most`: no axis goes beyond. `span`: what is drawn around a line that does not move.
  */
 const charts = [
+	{id: "error", of: "number", title: "How far off: mean absolute error (MAE)", y: "error", scale: 1, solid: "error", dashed: "error_last",
+		dotted: "error_mean", blind: true, alarms: true, log: "wide", least: 0, dashes: " last value", dots: " mean so far",
+		note: "of predictions before the label, from one evaluation to the next; dashed: always saying the last value; dotted: the mean so far; ◆: a drift alarm",
+		why: () => "nothing was predicted"},
+	{id: "inside", of: "number", title: "Labels within the band", y: "within, %", scale: 100, solid: "inside", level: "coverage", mark: "asked",
+		least: 0, most: 100, span: 10, note: "share of labels between low and high, from one evaluation to the next; horizontal: what was asked (model.coverage)",
+		why: () => "nothing was predicted"},
+	{id: "width", of: "number", title: "Width of the band", y: "high less low", scale: 1, solid: "width", log: "wide", least: 0,
+		note: "mean, from one evaluation to the next", why: () => "nothing was predicted"},
 	{id: "le", title: "Right before the label: learning efficacy (LE)", y: "LE, %", scale: 100, solid: "recent", dashed: "le", dotted: "blind",
 		alarms: true, dashes: " of all", dots: " guessing", least: 0, most: 100, span: 10,
 		note: "solid: of the latest 1 000 predictions; dashed: of all so far, which is LE; dotted: always saying the most frequent recent label; ◆: a drift alarm",
+		numbers: {title: "Variance explained before the label (R²)", y: "explained, %", least: -100, dots: " last value",
+			note: "solid: of the latest 1 000 predictions; dashed: of all so far; dotted: by always saying the last value; ◆: a drift alarm"},
 		why: () => "nothing was predicted"},
 	{id: "ir", title: "Kept: information retention (IR)", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", cuts: true,
 		alarms: true, least: 0, most: 100, span: 10, rest: "ir",
+		numbers: {y: "explained, %", least: -100, note: "variance explained of evaluation data of everything seen so far; ▼: the rate was cut; ◆: a drift alarm"},
 		note: "accuracy on evaluation data of everything seen so far; ▼: the rate was cut; ◆: a drift alarm",
 		why: () => "it needs evaluation data of all the past, which live streams and programs have none of" +
 			(runs.some((run) => run.summary.held_out !== null) ? "; right on held-out samples stands in for it" : "")},
 	{id: "held", title: "Right on held-out samples", y: "validation accuracy, %", scale: 100, solid: "val_acc_ma", dashed: "val_acc_sgd",
 		least: 0, most: 100, span: 10, rest: "held_out", live: true,
+		numbers: {title: "Explained on held-out samples", y: "variance explained, %", least: -100,
+			note: "by window, on samples of the stream that are held out from training; solid: best average, where there is one"},
 		note: "validation accuracy by window, on samples of the stream that are held out from training; solid: best average, where there is one",
 		why: whyNoWindow},
 	{id: "lr", title: "Learning rate", y: "rate, log scale", scale: 1, solid: "lr", log: true, step: true, cuts: true,
 		note: "▼: a cut; point at it to see why", why: () => "nothing was trained"},
-	{id: "sigma", title: "What averaging gains (σ)", y: "σ, points of accuracy", scale: 100, solid: "sigma", level: "epsilon", cuts: true,
+	{id: "sigma", title: "What averaging gains (σ)", numbers: {y: "σ, points of variance explained"}, y: "σ, points of accuracy", scale: 100, solid: "sigma", level: "epsilon", cuts: true,
 		note: "best average minus plain model on validation data; horizontal: ε, which C3 compares σ with", settle: 0.03, span: 1,
 		why: whyNoAverage},
-	{id: "loss", title: "Validation loss", y: "loss, nats", scale: 1, solid: "val_loss_ma", dashed: "val_loss_sgd", cuts: true,
+	{id: "loss", title: "Validation loss", numbers: {y: "loss, of standardised labels"}, y: "loss, nats", scale: 1, solid: "val_loss_ma", dashed: "val_loss_sgd", cuts: true,
 		least: 0, note: "solid: best average, dashed: plain model", why: whyNoWindow},
 	{id: "ft", title: "Right on what is still to come: forward transfer (FT)", y: "FT, %", scale: 100, solid: "ft", dashed: "ft_sgd",
 		least: 0, most: 100, span: 10, rest: "ft",
+		numbers: {title: "On what is still to come: forward transfer (FT)", y: "explained, %", least: -100,
+			note: "variance explained of evaluation data still to come; it ends where the stream's end is near"},
 		note: "accuracy on evaluation data still to come; it ends where the stream's end is near",
 		why: () => "it needs evaluation data of what is to come"},
 	{id: "gamma", title: "How far the averages reach back", y: "1/(1−γ), updates, log scale", scale: 1, solid: "gamma1", dashed: "gamma2",
@@ -58,13 +76,17 @@ const charts = [
 
 /* The large one: what methods are ranked by, or, of one method, what a reader asks first. */
 function isHero(chart) {
+	if (ofNumbers())
+		return chart.id === "error";
 	return chart.id === (groups.length > 1 && runs.some((run) => run.summary.late_ir !== null) ? "ir" : "le");
 }
 
 /* The large one first. Held-out samples stand in for what only evaluation data can tell. */
 function chartsInOrder() {
 	const kept = runs.some((run) => run.columns.ir);
-	return charts.filter((chart) => !chart.live || !kept).sort((a, b) => isHero(b) - isHero(a));
+	const target = ofNumbers() ? "number" : "class";
+	return charts.filter((chart) => (!chart.live || !kept) && (!chart.of || chart.of === target))
+		.map((chart) => target === "number" ? {...chart, ...chart.numbers} : chart).sort((a, b) => isHero(b) - isHero(a));
 }
 
 const patterns = {solid: null, dashed: [7, 4], dotted: [2, 3], shared: [14, 14]};
@@ -89,7 +111,7 @@ function seriesOf(chart) {
 			if (kind === "dashed" && !solid)
 				kind = "solid";
 			/* Runs over one stream share their blind learner. */
-			if (kind === "dotted" && series.some((one) => one.kind === kind && sameNumbers(one.raw, curve.mean)))
+			if ((kind === "dotted" || (chart.blind && kind === "dashed")) && series.some((one) => one.kind === kind && sameNumbers(one.raw, curve.mean)))
 				continue;
 			const inUnit = (values) => values.map((value) => value === null ? null : unit(value)), middle = inUnit(curve.mean);
 			series.push({
@@ -108,7 +130,8 @@ function seriesOf(chart) {
 
 /* A log scale shows nothing that is not above 0. */
 function isLog(chart, series) {
-	return Boolean(chart.log) && series.some((one) => one.mean.some((value) => value > 0));
+	const known = chart.log ? [].concat(...series.map((one) => one.raw)).filter((value) => value > 0) : [];
+	return known.length > 0 && (chart.log !== "wide" || Math.max(...known) > 8 * Math.min(...known));
 }
 
 /* A rate of 0 lies on the ground, half as high as the lowest that is above it; the read-out says 0. */
@@ -281,7 +304,8 @@ function paintBehind(chart, series, levels, canvas, graph) {
 		canvas.lineTo(area.x + area.w, y);
 		canvas.stroke();
 		canvas.font = "13px system-ui, sans-serif";
-		canvas.fillText("ε", area.x + area.w - 14, y - 5);
+		canvas.textAlign = "right";
+		canvas.fillText(chart.mark || "ε", area.x + area.w - 4, y - 5);
 	}
 	canvas.restore();
 }
@@ -383,7 +407,7 @@ function drawChart(chart, card, plot, layer, place) {
 	const perSeries = {};
 	series.forEach((one, s) => {
 		perSeries[s] = {
-			color: one.kind === "dotted" ? neutral() : colour(one.group),
+			color: one.kind === "dotted" || (chart.blind && one.kind === "dashed") ? neutral() : colour(one.group),
 			strokePattern: one.shared ? patterns.shared : patterns[one.kind],
 			strokeWidth: one.kind !== "solid" || crowd ? 1.5 : isHero(chart) ? 2.5 : 2,
 		};
@@ -405,7 +429,7 @@ function drawChart(chart, card, plot, layer, place) {
 		rightGap: named ? Math.min(250, 20 + 7.5 * Math.max(...groups.map((group) => group.name.length))) : 8,
 		axes: {x: {ticker: iterationTicks}, y: y},
 		xlabel: "training iterations",
-		ylabel: chart.y,
+		ylabel: chart.y + (chart.log === "wide" && isLog(chart, series) ? ", log scale" : ""),
 		xLabelHeight: 18,
 		yLabelWidth: 16,
 		axisLabelFontSize: 12,

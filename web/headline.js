@@ -3,6 +3,8 @@
 /* Late retention, or, on streams without evaluation data, learning efficacy. `samples`: what it was measured on. */
 function judge() {
 	const kept = runs.some((run) => run.summary.late_ir !== null);
+	if (ofNumbers())
+		return errorBefore;
 	return kept ? {of: (run) => run.summary.late_ir, samples: (run) => run.rests.ir || run.facts["data.evaluation_samples"],
 		by: "Ranked by what is kept: retention (IR), mean of the last quarter of evaluations."} :
 		{of: (run) => run.summary.le, samples: (run) => run.summary.samples,
@@ -12,7 +14,7 @@ function judge() {
 /* Groups by that, the best one first; those without any last. */
 function ranked() {
 	const late = groups.map((group) => spreadOf(group, judge().of).mean);
-	return groups.map((group, g) => g).sort((a, b) => (late[b] === null ? -1 : late[b]) - (late[a] === null ? -1 : late[a]));
+	return groups.map((group, g) => g).sort((a, b) => (late[b] === null ? -Infinity : late[b]) - (late[a] === null ? -Infinity : late[a]) || 0);
 }
 
 /* Student's t for 95 %, by degrees of freedom; beyond the list 2. */
@@ -31,6 +33,8 @@ function byChance(a, b, words) {
 	if (left.deviation !== null && right.deviation !== null)
 		return (tValues[Math.min(a.runs.length, b.runs.length) - 1] || 2) *
 			Math.sqrt(left.deviation * left.deviation / a.runs.length + right.deviation * right.deviation / b.runs.length);
+	if (words.chance)
+		return words.chance(a.runs[0], b.runs[0]);
 	const samples = words.samples(a.runs[0]), p = (left.mean + right.mean) / 2;
 	return samples > 0 ? 2 * Math.sqrt(2 * p * (1 - p) / samples) : 0;
 }
@@ -103,6 +107,9 @@ function headline() {
 	const order = ranked().map((g) => groups[g]), words = judge();
 	if (!runs.length || !groups.some((group) => [words.of, beforeLabel.of].some((of) => spreadOf(group, of).mean !== null)))
 		return runs.some((run) => !run.ended) ? "Nothing was evaluated yet. Numbers come with the first evaluation." : "Nothing was evaluated.";
+	if (ofNumbers())
+		return (groups.length > 1 ? closestInWords() :
+			errorInWords(order[0]) + explainsInWords(order[0]) + cutsInWords(order[0]) + alarmsInWords(order[0])).trim();
 	if (groups.length === 1)
 		return (aloneInWords(order[0]) + keptInWords(order[0]) + cutsInWords(order[0]) + alarmsInWords(order[0])).trim();
 	return (aheadInWords() + (runs.some((run) => run.summary.late_ir !== null) ?

@@ -7,6 +7,7 @@ function drawFigures() {
 	byId("hide").hidden = groups.length < 2;
 	drawCharts();
 	drawMaps();
+	drawPairs();
 	drawCardsInSight();
 }
 
@@ -55,6 +56,7 @@ function watch() {
 
 readData(byId("data").textContent);
 drawAll();
+placeDownload("predictions", byId("pairs-section").querySelector("h2"), pairsRows);
 placeDownload("ranges", byId("ranges-section").querySelector("h2"), rangesRows);
 byId("moment").addEventListener("input", (event) => {
 	moment = Number(event.target.value) / 100;

@@ -1,4 +1,4 @@
-/* Accuracy by model time and data time: a map per group, and ranges of data time at a chosen moment. */
+/* Accuracy, or of numbers the share of variance explained, by model time and data time: a map per group, and ranges of data time at a chosen moment. */
 
 const RANGES = 8; /* at most: eighths of the stream, or its tasks where these are fewer */
 let moment = 1, rangesGraph = null;
@@ -29,7 +29,7 @@ function paintCells(draw, matrix, most, width, height) {
 	const points = small.getContext("2d"), image = points.createImageData(matrix.bins, rows);
 	matrix.cells.forEach((row, r) => row.forEach((value, b) => {
 		if (value !== null)
-			image.data.set([...shades[Math.round(255 * value / most)], 255], 4 * ((rows - 1 - r) * matrix.bins + b));
+			image.data.set([...shades[Math.round(255 * Math.max(value, 0) / most)], 255], 4 * ((rows - 1 - r) * matrix.bins + b));
 	}));
 	points.putImageData(image, 0, 0);
 	draw.imageSmoothingEnabled = false;
@@ -87,7 +87,7 @@ function paintMap(canvas, matrix, most) {
 }
 
 function matrixRows(group, matrix) {
-	const rows = [["method", "seen", "from", "to", "accuracy"]];
+	const rows = [["method", "seen", "from", "to", ofNumbers() ? "explained" : "accuracy"]];
 	matrix.cells.forEach((row, r) => row.forEach((value, b) =>
 		rows.push([group.name, matrix.seen[r], b / matrix.bins, (b + 1) / matrix.bins, value])));
 	return rows;
@@ -106,9 +106,9 @@ function drawMap(group, matrix, parent, most) {
 	element("span", below, "time of the data");
 	element("span", below, "end of the stream");
 	const scale = element("div", card, undefined, "scale");
-	element("span", scale, "0 %");
+	element("span", scale, ofNumbers() ? "0 % or less" : "0 %");
 	element("i", scale).style.background = "linear-gradient(to right, " + ramps[theme()].join() + ")";
-	element("span", scale, percent(most) + " % right");
+	element("span", scale, percent(most) + (ofNumbers() ? " % explained" : " % right"));
 	const place = element("div", card, undefined, "readout value");
 	drawLater(card, () => paintMap(canvas, matrix, most));
 	canvas.addEventListener("mousemove", (event) => {
@@ -153,7 +153,7 @@ function shareTicks(least, most, pixels) {
 
 /* Of the models at the chosen moment. */
 function rangesRows() {
-	const rows = [["method", "from", "to", "accuracy"]];
+	const rows = [["method", "from", "to", ofNumbers() ? "explained" : "accuracy"]];
 	for (const group of groups.filter((one) => one.shown && matrixOf(one))) {
 		const parts = rangeCount([matrixOf(group)]);
 		rangesOf(matrixOf(group), parts).ranges.forEach((value, k) => rows.push([group.name, k / parts, (k + 1) / parts, value]));
@@ -184,9 +184,9 @@ function drawRanges() {
 		animateBackgroundFade: false,
 		highlightSeriesBackgroundColor: theme() === "dark" ? "#1f2125" : "#ffffff",
 		dateWindow: [-0.5, 100.5], /* what lies on the very edge gets no label */
-		valueRange: [0, 1.06 * Math.max(10, ...table.map((row) => Math.max(...row.slice(1))))], rightGap: 12,
-		axes: {x: {ticker: shareTicks}, y: {axisLabelWidth: 40, ticker: valueTicks({least: 0, most: 100})}},
-		xlabel: "time of the data, % of the stream", ylabel: "accuracy, %",
+		valueRange: [1.06 * Math.min(0, ...table.map((row) => Math.min(...row.slice(1)))), 1.06 * Math.max(10, ...table.map((row) => Math.max(...row.slice(1))))],
+		rightGap: 12, axes: {x: {ticker: shareTicks}, y: {axisLabelWidth: 40, ticker: valueTicks({least: -100, most: 100})}},
+		xlabel: "time of the data, % of the stream", ylabel: ofNumbers() ? "variance explained, %" : "accuracy, %",
 		xLabelHeight: 18, yLabelWidth: 16, axisLabelFontSize: 12,
 		axisLineColor: theme() === "dark" ? "#6b6f78" : "#9c9c96",
 		gridLineColor: theme() === "dark" ? "#363940" : "#dededa",
@@ -216,6 +216,8 @@ function drawMaps() {
 	const mapped = groups.map((group) => ({group: group, matrix: matrixOf(group)})).filter((one) => one.matrix);
 	maps.replaceChildren();
 	byId("matrix-section").hidden = byId("ranges-section").hidden = !mapped.length;
+	for (const word of document.querySelectorAll(".worth"))
+		word.textContent = ofNumbers() ? "Variance explained" : "Accuracy";
 	const most = bestCell(mapped.map((one) => one.matrix));
 	for (const one of mapped)
 		drawMap(one.group, one.matrix, maps, most);

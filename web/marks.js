@@ -59,7 +59,7 @@ function placeAlarms(chart, line, group, g, graph, layer, place) {
 		for (const alarm of run.alarms)
 			placeMark({
 				run: run, group: g, sign: "◆", className: "cut alarm", iteration: alarm.iteration,
-				value: heightAt(chart, line, alarm.iteration), skip: chart.id !== "le",
+				value: heightAt(chart, line, alarm.iteration), skip: chart.id !== (ofNumbers() ? "error" : "le"),
 				words: "drift alarm at iteration " + count(alarm.iteration) + ", " + alarm.text,
 			}, chart, graph, layer, place);
 }

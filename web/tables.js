@@ -177,8 +177,16 @@ function sentence(words) {
 	return words[0].toUpperCase() + words.slice(1) + ".";
 }
 
+/* Of numbers the first few are errors; what the others have in percent is the share of variance explained. */
+function columnsOfKind() {
+	return ofNumbers() ? numberColumns.concat(summaryColumns.slice(summaryColumns.findIndex((column) => column.rest === "ir")).map((column) => ({
+		...column, bar: false, name: column.name.replace("right on held-out", "explained on held-out"),
+		means: column.means.replace(/(validation )?accuracy/, "variance explained"),
+	}))) : summaryColumns;
+}
+
 function drawSummary() {
-	const table = byId("summary"), used = summaryColumns.filter((column) => runs.some((run) => {
+	const table = byId("summary"), used = columnsOfKind().filter((column) => runs.some((run) => {
 		const value = column.of(run);
 		return value !== null && value !== undefined;
 	}));

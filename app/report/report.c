@@ -535,6 +535,7 @@ static void add_run(struct jwriter *out, const struct run_entry *entry)
 	jwriter_text(out, "state", run_log_state_words(run->state));
 	jwriter_text(out, "target", run_log_of_numbers(run) ? "number" : "class");
 	jwriter_number(out, "epsilon", run_log_epsilon(run));
+	jwriter_number(out, "coverage", run_log_number(run, "model.coverage"));
 	add_summary(out, run);
 	add_rests(out, run);
 	add_columns(out, run);
