@@ -343,6 +343,48 @@ static void copies_answer_alike(void **state)
 	numbers_free(numbers);
 }
 
+/* With inputs that have always been 0 more, it says what it would have said, and learns them. */
+static void grows_with_its_inputs(void **state)
+{
+	enum { MORE = FLOATS + 3 };
+	struct numbers *numbers = numbers_of(FLOATS, FEATURES), *grown = numbers_of(MORE, FEATURES);
+	float answer[NUMBER_OUTPUTS], other[NUMBER_OUTPUTS];
+	double early = 0, late = 0;
+
+	for (int t = 0; t < 2500; t++)
+		step(numbers, t, answer);
+	assert_true(numbers->values.used > 0);
+	numbers_grow(grown, numbers);
+	for (int t = 2500; t < 4500; t++) {
+		struct sample sample;
+		struct numbers_samples samples;
+		float raw[MORE] = {0}, inputs[MORE] = {0};
+
+		make_sample(&sample, smooth, t);
+		samples = samples_of(&sample);
+		numbers_answer(numbers, &samples, answer);
+		numbers_learn(numbers, &samples, &sample.label);
+		memcpy(raw, sample.raw, sizeof(sample.raw));
+		memcpy(inputs, sample.inputs, sizeof(sample.inputs));
+		if (t >= 3000) {
+			inputs[MORE - 1] = (float)normal((uint64_t)t);
+			raw[MORE - 1] = inputs[MORE - 1] + 7;
+			sample.label.number += 10 * inputs[MORE - 1];
+		}
+		samples.inputs = inputs;
+		samples.raw = raw;
+		numbers_answer(grown, &samples, other);
+		numbers_learn(grown, &samples, &sample.label);
+		if (t < 2550)
+			assert_float_equal(answer[0], other[0], t == 2500 ? 1e-4 : 0.5);
+		early += t >= 3000 && t < 3050 ? fabsf(other[0] - sample.label.number) / 50 : 0;
+		late += t >= 4000 ? fabsf(other[0] - sample.label.number) / 500 : 0;
+	}
+	assert_true(late < 1 && late < early / 2);
+	numbers_free(numbers);
+	numbers_free(grown);
+}
+
 static void a_step_allocates_nothing(void **state)
 {
 	struct numbers *numbers = numbers_of(FLOATS, FEATURES);
@@ -522,6 +564,7 @@ int main(void)
 		cmocka_unit_test(steps_may_be_large),
 		folder_test(goes_on_where_it_stopped),
 		cmocka_unit_test(copies_answer_alike),
+		cmocka_unit_test(grows_with_its_inputs),
 		cmocka_unit_test(a_step_allocates_nothing),
 		cmocka_unit_test(memory_may_run_out),
 		folder_test(impossible_states_are_refused),

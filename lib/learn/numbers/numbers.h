@@ -73,6 +73,12 @@ void numbers_learn(
 int numbers_copy_new(struct numbers **copy, const struct numbers *numbers, struct err *err);
 void numbers_copy(struct numbers *copy, const struct numbers *numbers);
 
+/*
+ * Carries everything over to new models of more inputs, the first of which are those of `from`, and
+ * as many features. Of inputs too many for rows, models start anew.
+ */
+void numbers_grow(struct numbers *to, const struct numbers *from);
+
 /* The models, and how much each counts in answers now: `weights` sum to 1. Returns how many. */
 enum { NUMBERS_PARTS = 15 };
 int numbers_parts(const struct numbers *numbers, const char *names[NUMBERS_PARTS],

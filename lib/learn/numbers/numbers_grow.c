@@ -1,0 +1,104 @@
+/*
+ * Carries what models know over to models of more inputs. New inputs stand behind the old ones in
+ * a row, before targets by value: so these move, and least squares trusts new numbers as at the
+ * start.
+ */
+#include <string.h>
+
+#include "learn/numbers/numbers_impl.h"
+
+/* Where numbers of old rows are in new ones. */
+struct places {
+	size_t first, by; /* those from `first` on move by this many */
+};
+
+static size_t moved(const struct places *places, size_t number)
+{
+	return number < places->first ? number : number + places->by;
+}
+
+static void grow_linear(
+	struct rls *to, const struct rls *from, size_t numbers, const struct places *places)
+{
+	to->error = from->error;
+	for (size_t i = 0; i < numbers; i++) {
+		const size_t at = moved(places, i);
+
+		to->weights[at] = from->weights[i];
+		if (!to->whole)
+			to->spread[at] = from->spread[from->whole ? i * (from->room + 1) : i];
+		for (size_t j = 0; j < numbers && to->whole; j++)
+			to->spread[at * to->room + moved(places, j)] =
+				from->spread[i * from->room + j];
+	}
+}
+
+static void grow_values(struct values *to, const struct values *from)
+{
+	to->used = from->used;
+	to->seen = from->seen;
+	memcpy(to->place, from->place, sizeof(to->place));
+	memcpy(to->column, from->column, (size_t)from->columns * sizeof(*from->column));
+}
+
+/* As many as there is room for. */
+static void grow_rows(struct rows *to, const struct rows *from, const struct places *places)
+{
+	const int64_t kept = rows_kept(from) < to->room ? rows_kept(from) : to->room;
+
+	to->seen = from->seen;
+	for (int64_t id = from->seen - kept; id < from->seen; id++) {
+		const size_t at = rows_place(to, id), was = rows_place(from, id);
+
+		for (size_t j = 0; j < from->width; j++)
+			rows_number(to, moved(places, j))[at] = rows_number(from, j)[was];
+		for (int k = 0; k < ROWS_TARGETS; k++)
+			to->target[k][at] = from->target[k][was];
+		to->base[at] = from->base[was];
+		to->scale[at] = from->scale[was];
+		to->ahead[at] = from->ahead[was];
+	}
+}
+
+static void grow_grove(struct grove *to, const struct grove *from, const struct places *places)
+{
+	memcpy(to->model, from->model, sizeof(to->model));
+	memcpy(to->tree, from->tree, GROVE_TREES * sizeof(*to->tree));
+	for (int i = 0; i < GROVE_TREES; i++)
+		for (int k = 0; k < to->tree[i].nodes; k++) {
+			struct grove_node *node = &to->tree[i].node[k];
+
+			node->column = (int16_t)moved(places, (size_t)node->column);
+		}
+}
+
+void numbers_grow(struct numbers *to, const struct numbers *from)
+{
+	const struct places same = {SIZE_MAX, 0};
+	double *const history = to->lags.history;
+
+	if (to->inputs < from->inputs)
+		return;
+	to->level = from->level;
+	to->blend = from->blend;
+	to->band = from->band;
+	to->lags = from->lags;
+	to->lags.history = history;
+	memcpy(history, from->lags.history, LAGS_HISTORY * sizeof(double));
+	to->asked = 0;
+	for (int k = 0; k < from->linears; k++) {
+		const struct linear_kind *kind = &linear_kinds[k];
+		const struct places places = {
+			ROWS_FIRST + from->inputs - kind->first, to->inputs - from->inputs};
+		const size_t numbers = linear_numbers(from, k, numbers_used(from));
+
+		grow_linear(
+			&to->linear[k], &from->linear[k], numbers, kind->numbers ? &same : &places);
+	}
+	grow_values(&to->values, &from->values);
+	grow_rows(&to->rows, &from->rows,
+		&(struct places){ROWS_FIRST + from->inputs, to->inputs - from->inputs});
+	grow_grove(&to->grove, &from->grove,
+		&(struct places){ROWS_FIRST + from->inputs, to->inputs - from->inputs});
+	bank_fill(&to->bank, &to->rows, numbers_used(to) - ROWS_FIRST);
+}
