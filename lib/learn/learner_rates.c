@@ -76,8 +76,8 @@ int learner_segments(const struct net *net, const struct options *o, struct opti
 	for (int i = 0; i < table->count; i++) {
 		const struct param *param = &table->rows[i];
 		const bool decays = param->kind == PARAM_CONV || param->kind == PARAM_DENSE;
-		const double inputs =
-			param->dims ? (double)param->count / (double)param->shape[0] : 1;
+		const double inputs = (double)param->count / (double)param->shape[0];
+
 		const double own = rate_of(param->name, rates);
 		const double factor = width_factor(param, inputs, wide) * (own > 0 ? own : 1);
 

@@ -84,6 +84,9 @@ struct net_usual {
 };
 const struct net_usual *net_usual(const char *arch);
 
+/* Whether an architecture is a net of a program's own, which need not accept any shape. */
+bool net_is_foreign(const char *arch);
+
 /* One line per known architecture, for help texts. NULL past the last. */
 const char *net_arch_help(int index);
 

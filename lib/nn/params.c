@@ -76,6 +76,7 @@ int params_add(struct param_table *table, enum param_kind kind, const char *name
 	const char *copy = arena_text(&table->arena, name);
 	if (!sizes || !copy)
 		return err_memory(err, "the parameter table", strlen(name));
+	sizes[0] = 1;
 	if (dims)
 		memcpy(sizes, shape, (size_t)dims * sizeof(*shape));
 	table->rows[table->count] = (struct param){.name = copy,

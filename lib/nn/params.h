@@ -32,7 +32,7 @@ struct param {
 	enum param_kind kind;
 	bool head; /* belongs to the layer that computes the logits; only nets of programs say so */
 	bool frozen; /* never trained, whatever model.frozen says */
-	int dims;    /* 0: a single number */
+	int dims;    /* 0: a single number, whose shape[0] is 1 */
 	const int64_t *shape;
 	size_t offset; /* in floats, from the start of the flat buffer */
 	size_t count;  /* number of floats */

@@ -44,9 +44,10 @@ int run_try_options(struct run *run, const struct learner_config *config, struct
 	struct learner_config some = *config;
 
 	some.channels = 1;
-	return *options_text(run->config.options, "model.weights")
-		       ? 0
-		       : run_try_learner(run, &some, err);
+	if (*options_text(run->config.options, "model.weights") ||
+		net_is_foreign(options_text(run->config.options, "model.arch")))
+		return 0;
+	return run_try_learner(run, &some, err);
 }
 
 /* A journal that nothing was ever kept in says nothing of inputs; a checkpoint may. */

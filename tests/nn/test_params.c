@@ -79,6 +79,7 @@ static void a_number_has_no_dimensions(void **state)
 
 	assert_int_equal(params_add(&table, PARAM_BIAS, "temperature", 0, NULL, &err), 0);
 	assert_int_equal(table.rows[0].count, 1);
+	assert_int_equal(table.rows[0].shape[0], 1);
 	assert_int_equal(table.floats, 16);
 	params_release(&table);
 }

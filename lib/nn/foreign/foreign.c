@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "nn/own/layer.h"
 
-bool foreign_is(const char *arch)
+bool net_is_foreign(const char *arch)
 {
 	return !strncmp(arch, FOREIGN_PREFIX, sizeof(FOREIGN_PREFIX) - 1);
 }
@@ -53,6 +53,16 @@ static int check_net(const struct net *net, const struct retain_net *said, struc
 	return 0;
 }
 
+/* Files of batch norm's means also have a counter, as PyTorch's do. */
+static enum param_kind statistic(const struct retain_tensor *tensor)
+{
+	static const char mean[] = "running_mean";
+	const size_t length = strlen(tensor->name), size = sizeof(mean) - 1;
+
+	return length >= size && !strcmp(tensor->name + length - size, mean) ? STAT_MEAN
+									     : STAT_VARIANCE;
+}
+
 /* By what optimizers and methods care for: whether a tensor decays, and how many inputs it has. */
 static enum param_kind kind_of(const struct retain_tensor *tensor)
 {
@@ -75,7 +85,8 @@ static int add_tensor(const struct net *net, struct param_table *table,
 		return err_set(err, ERR_INPUT,
 			"%s: tensor '%.100s' has %d dimensions; at most %d can be", net->spec.arch,
 			tensor->name, tensor->dims, DIMS);
-	row = params_add(table, kind_of(tensor), tensor->name, tensor->dims, tensor->shape, &why);
+	row = params_add(table, table == &net->stats ? statistic(tensor) : kind_of(tensor),
+		tensor->name, tensor->dims, tensor->shape, &why);
 	if (row < 0)
 		return err_set(err, row, "%s: %s", net->spec.arch, why.message);
 	table->rows[row].head = tensor->head != 0;

@@ -23,9 +23,6 @@ struct net_maker {
 struct foreign;
 struct plan;
 
-/* Whether an architecture is a program's net by its name. */
-bool foreign_is(const char *arch);
-
 /* Fills the tables of a net whose spec is checked, and marks frozen tensors. */
 int foreign_build(struct net *net, const char *frozen, struct err *err);
 void foreign_free(struct foreign *foreign);

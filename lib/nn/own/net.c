@@ -65,7 +65,7 @@ static int check_spec(const struct net_spec *spec, struct err *err)
 static int build(struct net *net, const struct net_spec *spec, struct err *err)
 {
 	const char *name = spec->arch ? spec->arch : "";
-	const bool foreign = foreign_is(name);
+	const bool foreign = net_is_foreign(name);
 	const struct arch *arch = foreign ? NULL : arch_find(name);
 
 	if (!arch && !foreign)
