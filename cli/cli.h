@@ -14,6 +14,9 @@ enum exit_code {
 	EXIT_STOPPED = 128, /* plus the signal (2: Ctrl-C) that stopped it early, cleanly */
 };
 
+/* The whole command; argv[0] is its name. Returns the exit code. */
+int command(int argc, char **argv);
+
 /* argv[0] is the verb's own name; argv[argc] is NULL. */
 typedef int verb_fn(int argc, char **argv);
 

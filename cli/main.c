@@ -99,7 +99,7 @@ static void move_quiet(int argc, char **argv)
 	argv[argc - 1] = quiet;
 }
 
-int main(int argc, char **argv)
+int command(int argc, char **argv)
 {
 	int code;
 
@@ -119,4 +119,9 @@ int main(int argc, char **argv)
 		"Learns from an endless, drifting stream, and keeps what it learned.", verbs, argc,
 		argv));
 	return say_unwritten(code);
+}
+
+int main(int argc, char **argv)
+{
+	return command(argc, argv);
 }

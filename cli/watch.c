@@ -17,6 +17,7 @@
 #include "report/report.h"
 #include "stored/stored.h"
 
+#include "brought.h"
 #include "cli.h"
 #include "progress.h"
 
@@ -206,6 +207,7 @@ int watch_run(const struct watch *watch, struct watch_result *result)
 		.folder = watch->folder,
 		.start = watch->start,
 		.peers = watch->peers,
+		.maker = brought_net(),
 		.log = {.write = watch->calm ? NULL : show_message, .most = LOG_NOTE},
 		.progress = show_progress,
 		.wanted = is_wanted,

@@ -14,6 +14,7 @@
 #include "config/app_config.h"
 #include "streams/source.h"
 
+#include "cli/brought.h"
 #include "cli/crew.h"
 #include "cli/settings.h"
 
@@ -213,6 +214,7 @@ static void make_items(struct service *service, const struct service_wish *wish)
 			.start = RUN_RESUME,
 			.peers = service->several ? NULL
 						  : crew_lead(item->options, wish->ranks_anyway),
+			.maker = brought_net(),
 			.log = wish->log,
 			.advice_diverged =
 				"--set run.on_nan=rollback goes on from it at half the rate"};

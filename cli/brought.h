@@ -1,0 +1,18 @@
+/* The command inside a program that brings a net of its own, as `python -m pyretain --net` does. */
+#ifndef RETAIN_CLI_BROUGHT_H
+#define RETAIN_CLI_BROUGHT_H
+
+#include <retain.h>
+
+struct net_maker;
+
+/*
+ * Runs the command in this process, once. Learners whose model.arch is net:NAME get their nets
+ * from `make`. Verbs that start other processes (compare, tune) cannot take it there.
+ */
+RETAIN_API int retain_command(int argc, char **argv, retain_net_fn *make, void *context);
+
+/* What it was given, for the learners of verbs. Without any it makes none. */
+const struct net_maker *brought_net(void);
+
+#endif
