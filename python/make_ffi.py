@@ -13,6 +13,12 @@ import cffi
 CALLBACKS = """
 extern "Python" void pyretain_warning(void *context, const char *message);
 extern "Python" int pyretain_progress(void *context, const struct retain_progress *progress);
+extern "Python" int pyretain_net_make(void *context, const struct retain_shape *shape, struct retain_net *net,
+    struct retain_err *err);
+extern "Python" int pyretain_net_first(void *context, uint64_t seed, float *params, float *stats, struct retain_err *err);
+extern "Python" int pyretain_net_forward(void *context, const struct retain_pass *pass, struct retain_err *err);
+extern "Python" int pyretain_net_backward(void *context, const struct retain_pass *pass, struct retain_err *err);
+extern "Python" void pyretain_net_free(void *context);
 """
 
 

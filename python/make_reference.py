@@ -15,7 +15,8 @@ PARTS = (
     ("classifier.py", "pyretain", ("RetainClassifier",)),
     ("stream.py", "pyretain", ("RiverClassifier",)),
     ("runs.py", "pyretain.runs", None),
-    ("torch.py", "pyretain.torch", None),
+    ("torch/learner.py", "pyretain.torch", ("Learner",)),
+    ("torch/weights.py", "pyretain.torch", None),
     ("_core.py", "pyretain", ("Progress", "RetainError", "InputError", "StateError", "FileError",
                               "FormatError", "OutOfMemoryError", "StoppedError", "RetainWarning")),
 )

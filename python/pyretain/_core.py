@@ -72,7 +72,7 @@ class _PerThread(threading.local):
     def __init__(self) -> None:
         self.err = ffi.new("struct retain_err *")
         self.one = ffi.new("struct retain_prediction[1]")
-        self.raised: Optional[BaseException] = None  # by a progress function
+        self.raised: Optional[BaseException] = None  # by a function that the library called
 
 
 here = _PerThread()
@@ -82,14 +82,25 @@ def text(chars: Any) -> str:
     return str(ffi.string(chars).decode("utf-8", "replace"))
 
 
+def words_of(raised: BaseException) -> str:
+    """An exception as a sentence of the library: one line that fits."""
+    words = " ".join(str(raised).split()) or type(raised).__name__
+    if not isinstance(raised, RetainError):
+        words = f"{type(raised).__name__}: {words}"
+    return words.encode()[:300].decode("utf-8", "ignore")
+
+
 def check(code: int) -> None:
     """Raises what the library said in the place of this thread, unless the code is 0."""
     if not code:
         return
     raised, here.raised = here.raised, None
+    message = text(here.err.message)
     if raised is not None and code == lib.RETAIN_ERR_STOPPED:
         raise raised
-    raise ERRORS.get(code, RetainError)(text(here.err.message))
+    # By a function of a net: its own words are in the library's sentence.
+    cause = raised if raised is not None and message.endswith(words_of(raised)) else None
+    raise ERRORS.get(code, RetainError)(message) from cause
 
 
 class Progress(NamedTuple):

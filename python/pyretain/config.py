@@ -34,6 +34,10 @@ class Config:
         lib.retain_config_on_warning(self.it, lib.pyretain_warning, watch, NULL)
         lib.retain_config_on_progress(self.it, lib.pyretain_progress, watch, NULL)
 
+    def bring(self, name: str, nets: Any) -> None:
+        """Its learners have the net of this name that ``nets``, a handle, makes."""
+        check(lib.retain_config_on_net(self.it, name.encode(), lib.pyretain_net_make, nets, here.err))
+
     def set(self, settings: dict[str, Any]) -> None:
         for word, value in settings.items():
             key, said = key_of(word).encode(), value_of(value).encode()

@@ -7,7 +7,7 @@ import os
 import pickle
 import tempfile
 import weakref
-from typing import TYPE_CHECKING, Any, Hashable, Iterable, Literal, NamedTuple, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Hashable, Iterable, Literal, NamedTuple, Optional, Sequence, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from pyretain._core import (
     text,
 )
 from pyretain.config import Config, describe
+from pyretain.nets import Nets
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -118,8 +119,8 @@ def _bar() -> ProgressFunction:
     return show
 
 
-def _close(watch: Any, learner: Any) -> None:
-    """Ends a learner; what its calls tell is alive until then."""
+def _close(called: Any, learner: Any) -> None:
+    """Ends a learner; what it calls is alive until then."""
     lib.retain_learner_close(learner)
 
 
@@ -132,6 +133,9 @@ class Learner:
     Settings are keywords: ``Learner(run_method="sgd+clr")`` is the key ``run.method`` of the
     library. A folder's learner keeps the settings it was made with.
 
+    ``net`` is a PyTorch module, or a function that makes one for a number of classes; ``input``
+    is then the shape of a sample, and ``device`` where the module computes (``pyretain.torch``).
+
     ``progress`` is True for a bar (tqdm), or a function that is given a ``Progress`` about
     ten times a second; a true answer stops the call with ``StoppedError``.
 
@@ -143,17 +147,38 @@ class Learner:
         self,
         folder: Union[str, "os.PathLike[str]", None] = None,
         *,
+        net: Optional[Any] = None,
+        input: Optional[Sequence[int]] = None,
+        device: Optional[Any] = None,
         progress: Union[bool, ProgressFunction, None] = None,
         **settings: Unpack[Settings],
     ) -> None:
-        self._begin(None if folder is None else os.fspath(folder), progress, dict(settings), None)
+        path = None if folder is None else os.fspath(folder)
+        self._begin(path, progress, *self._bring(net, input, {"device": device}, None, dict(settings)))
+
+    @staticmethod
+    def _bring(
+        net: Any, input: Optional[Sequence[int]], how: dict[str, Any], name: Optional[str], settings: dict[str, Any]
+    ) -> tuple[dict[str, Any], Optional[Nets]]:
+        """Settings, and the nets of a module if there is one."""
+        if net is None:
+            if input is not None or how.get("device") is not None:
+                raise InputError("input and device are for a net of your own: net is missing")
+            return settings, None
+        if input is None:
+            raise InputError("input is missing: the shape of a sample, as input=(3, 32, 32)")
+        from pyretain.torch.net import Brought
+
+        brought = Brought(net, input, **how)
+        return {**brought.settings(), **settings}, brought.nets(net, name)
 
     def _begin(
         self,
         folder: Optional[str],
         progress: Union[bool, ProgressFunction, None],
         settings: dict[str, Any],
-        packed: Optional[str],
+        nets: Optional[Nets] = None,
+        packed: Optional[str] = None,
     ) -> None:
         self._it: Any = None
         self.folder = folder
@@ -162,6 +187,8 @@ class Learner:
         self._config = Config(handle)
         if folder is not None and os.path.exists(os.path.join(folder, "config.ini")):
             check(lib.retain_config_load(self._config.it, os.fsencode(folder), here.err))
+        if nets is not None:
+            self._config.bring(nets.name, nets.handle)
         self._config.set(settings)
         made, config = ffi.new("struct retain_learner **"), self._config.it
         if packed is not None:
@@ -171,11 +198,11 @@ class Learner:
         else:
             code = lib.retain_learner_new(made, config, here.err)
         check(code)
-        self._adopt(made[0], handle)
+        self._adopt(made[0], (handle, nets))
 
-    def _adopt(self, made: Any, handle: Any) -> None:
+    def _adopt(self, made: Any, called: Any) -> None:
         # Whoever drops the last reference ends it: close, or the last call that is under way.
-        self._it = ffi.gc(made, lambda learner: _close(handle, learner))
+        self._it = ffi.gc(made, lambda learner: _close(called, learner))
         self._shape = ffi.new("struct retain_shape *")
         self._former: set[int] = set()  # numbers of an input before fields came
         self._numbers: dict[Hashable, int] = {}  # label -> the library's number
@@ -237,7 +264,7 @@ class Learner:
             path = os.path.join(folder, "packed.state")
             with open(path, "wb") as file:
                 file.write(state)
-            made._begin(None, None, settings, path)
+            made._begin(None, None, settings, packed=path)
         return made
 
     def setting(self, word: str) -> str:
@@ -420,7 +447,7 @@ class Learner:
 
     def _rows(self, inputs: npt.ArrayLike) -> tuple[Floats, int]:
         # Inputs that were encoded before fields came are shorter, and the library knows them.
-        shape = getattr(inputs, "shape", ())
+        shape: tuple[int, ...] = getattr(inputs, "shape", ())
         short = len(shape) == 2 and shape[1] in self._former
         return rows_of(inputs, shape[1] if short else self._shape.floats)
 

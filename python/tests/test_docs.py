@@ -1,4 +1,4 @@
-"""The programs of docs/guide/python.md run, and its reference is what the docstrings say."""
+"""The programs of docs/guide/python.md and torch.md run, and the reference is what the docstrings say."""
 
 import os
 import re
@@ -8,13 +8,16 @@ import sys
 import pytest
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-PAGE = os.path.join(TOP, "docs", "guide", "python.md")
+PAGES = [os.path.join(TOP, "docs", "guide", name) for name in ("python.md", "torch.md")]
 NEEDS = {"sklearn": "scikit-learn", "river": "River", "torch": "PyTorch", "pandas": "pandas"}
 
 
 def programs():
-    with open(PAGE, encoding="utf-8") as file:
-        return re.findall(r"^```python\n(.*?)^```", file.read(), flags=re.M | re.S)
+    found = []
+    for page in PAGES:
+        with open(page, encoding="utf-8") as file:
+            found += re.findall(r"^```python\n(.*?)^```", file.read(), flags=re.M | re.S)
+    return found
 
 
 def test_there_are_five():

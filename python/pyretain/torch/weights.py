@@ -1,8 +1,4 @@
-"""PyTorch: data loaders in, weights both ways.
-
-Weights have PyTorch's names: ``mlp:64`` is ``nn.Sequential(Linear, ReLU, Linear)``, resnets
-are torchvision's. A learner of vectors standardises its inputs first; ``Scale`` is that part.
-"""
+"""Data loaders in, weights both ways."""
 
 from __future__ import annotations
 

@@ -1,0 +1,170 @@
+"""Nets that Python computes, as the library calls them. What a net is made of is not known here."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any, Callable, NamedTuple, Protocol, Sequence
+
+from pyretain._core import InputError, RetainError, ffi, here, lib, words_of
+
+ALIGN = 16  # floats: where a tensor begins in a flat array
+
+
+class Tensor(NamedTuple):
+    """A tensor as the library lists it."""
+
+    name: str
+    shape: tuple[int, ...]
+    head: bool = False
+    frozen: bool = False
+
+
+class Shape(NamedTuple):
+    """What a net is asked to be."""
+
+    channels: int
+    height: int
+    width: int
+    classes: int
+
+    @property
+    def floats(self) -> int:
+        return self.channels * self.height * self.width
+
+
+class Net(Protocol):
+    """A net for one number of classes. Pointers of a pass are valid during the call only."""
+
+    params: list[Tensor]
+    stats: list[Tensor]
+    macs: float
+    features: int
+
+    def first(self, seed: int, params: Any, stats: Any) -> None: ...
+    def forward(self, one: Any) -> None: ...
+    def backward(self, one: Any) -> None: ...
+
+
+def places(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], int]:
+    """Where each lies in a flat array, (from, count); and the array's length."""
+    made, at = [], 0
+    for tensor in tensors:
+        count = 1
+        for size in tensor.shape:
+            count *= size
+        made.append((at, count))
+        at += -(-count // ALIGN) * ALIGN
+    return made, at
+
+
+def name_of(what: Any) -> str:
+    """A name for a net that is the same in every process."""
+    kind = what if hasattr(what, "__qualname__") else type(what)
+    name = f"{kind.__module__}.{kind.__qualname__}".replace(".<locals>", "")
+    return re.sub(r"[^A-Za-z0-9._:/-]+", "-", name)[:200]
+
+
+class Held:
+    """A net in the library's hands, with all that the library points to."""
+
+    def __init__(self, nets: Nets, net: Net) -> None:
+        self.nets, self.net = nets, net
+        self._texts: list[Any] = []
+        self.params, self.stats = self._table(net.params), self._table(net.stats)
+        self.handle = ffi.new_handle(self)
+
+    def _table(self, tensors: Sequence[Tensor]) -> Any:
+        rows = ffi.new("struct retain_tensor[]", max(1, len(tensors)))
+        for row, tensor in zip(rows, tensors):
+            if len(tensor.shape) > len(row.shape):
+                raise InputError(f"tensor {tensor.name!r} has {len(tensor.shape)} dimensions, and at most 8 can be")
+            self._texts.append(ffi.new("char[]", tensor.name.encode()))
+            row.name, row.dims = self._texts[-1], len(tensor.shape)
+            row.head, row.frozen = tensor.head, tensor.frozen
+            for d, size in enumerate(tensor.shape):
+                row.shape[d] = size
+        return rows
+
+    def fill(self, it: Any) -> None:
+        it.params, it.param_count = self.params, len(self.net.params)
+        it.stats, it.stat_count = self.stats, len(self.net.stats)
+        it.macs, it.features = self.net.macs, self.net.features
+        it.first, it.forward = lib.pyretain_net_first, lib.pyretain_net_forward
+        it.backward, it.free = lib.pyretain_net_backward, lib.pyretain_net_free
+        it.context = self.handle
+
+
+class Nets:
+    """Makes a learner's nets, and keeps them as long as the library has them."""
+
+    def __init__(self, name: str, make: Callable[[Shape], Net]) -> None:
+        self.name, self.make = name, make
+        self.handle = ffi.new_handle(self)
+        self._held: set[Held] = set()
+        self._lock = threading.Lock()
+
+    def hold(self, held: Held) -> None:
+        with self._lock:
+            self._held.add(held)
+
+    def drop(self, held: Held) -> None:
+        with self._lock:
+            self._held.discard(held)
+
+
+def _told(err: Any, raised: BaseException) -> int:
+    """What was raised, as an error of the library; ``check`` raises from it."""
+    here.raised = raised
+    words = words_of(raised).encode()
+    ffi.memmove(err.message, words + b"\0", len(words) + 1)
+    if isinstance(raised, RetainError) and raised.code:
+        return raised.code
+    if isinstance(raised, MemoryError):
+        return int(lib.RETAIN_ERR_MEMORY)
+    return int(lib.RETAIN_ERR_STATE if isinstance(raised, Exception) else lib.RETAIN_ERR_STOPPED)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_net_make(context: Any, shape: Any, net: Any, err: Any) -> int:
+    try:
+        nets: Nets = ffi.from_handle(context)
+        held = Held(nets, nets.make(Shape(shape.channels, shape.height, shape.width, shape.classes)))
+        held.fill(net)
+        nets.hold(held)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_net_first(context: Any, seed: int, params: Any, stats: Any, err: Any) -> int:
+    try:
+        ffi.from_handle(context).net.first(seed, params, stats)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_net_forward(context: Any, one: Any, err: Any) -> int:
+    try:
+        ffi.from_handle(context).net.forward(one)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_net_backward(context: Any, one: Any, err: Any) -> int:
+    try:
+        ffi.from_handle(context).net.backward(one)
+        return 0
+    except BaseException as raised:
+        return _told(err, raised)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def pyretain_net_free(context: Any) -> None:
+    held: Held = ffi.from_handle(context)
+    held.nets.drop(held)

@@ -1,0 +1,440 @@
+"""A PyTorch module as a net of the library.
+
+On a CPU the module's parameters, statistics and gradients are the library's arrays: nothing is
+copied. A pass that comes with other arrays (averages, displacements) points the parameters
+there. On another device the module has one flat array of parameters and one of statistics; a
+pass brings the library's there if they have changed since, and a backward pass brings the
+gradient back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import logging
+import math
+import threading
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
+
+import torch
+
+from pyretain._core import InputError, ffi
+from pyretain.nets import Net, Nets, Shape, Tensor, name_of, places
+
+Module = torch.nn.Module
+Maker = Callable[[int], Module]
+Transform = Callable[[torch.Tensor], torch.Tensor]
+POINTERS = 32  # arrays whose views are kept
+HALVES = 40  # how often a loss may be scaled down in float16
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+def _pointer(it: Any) -> int:
+    return int(ffi.cast("uintptr_t", it))
+
+
+def _flat(it: Any, floats: int) -> torch.Tensor:
+    """A tensor over the library's memory."""
+    return torch.frombuffer(ffi.buffer(ffi.cast("float *", it), 4 * floats), dtype=torch.float32)
+
+
+@contextlib.contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Random numbers are a function of the seed, and the program's own go on as if nothing was."""
+    states = [(torch.get_rng_state, torch.set_rng_state)]
+    if device.type != "cpu":
+        there: Any = getattr(torch, device.type, None)
+        if hasattr(there, "get_rng_state"):
+            states.append((there.get_rng_state, there.set_rng_state))
+    kept = [get() for get, _ in states]
+    torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        for (_, put), state in zip(states, kept):
+            put(state)
+
+
+def _owner(module: Module, name: str) -> tuple[Module, str]:
+    path, _, last = name.rpartition(".")
+    return module.get_submodule(path), last
+
+
+def last_linear(module: Module, inputs: torch.Tensor) -> Optional[str]:
+    """The name of the dense layer whose output is the module's, if it ends so."""
+    outputs: dict[str, torch.Tensor] = {}
+    hooks = [
+        one.register_forward_hook(lambda m, i, out, name=name: outputs.__setitem__(name, out))
+        for name, one in module.named_modules()
+        if isinstance(one, torch.nn.Linear)
+    ]
+    was = module.training
+    try:
+        with torch.no_grad():
+            end = module.eval()(inputs)
+    finally:
+        module.train(was)
+        for hook in hooks:
+            hook.remove()
+    for name, out in outputs.items():
+        if out is end and out.dim() == 2:
+            return name
+    return None
+
+
+def by_classes(make: Callable[..., Module]) -> Maker:
+    """A function of the number of classes; those of torchvision and timm call it num_classes."""
+    try:
+        named = "num_classes" in inspect.signature(make).parameters
+    except (TypeError, ValueError):
+        named = False
+    if named:
+        return lambda classes: make(num_classes=classes)
+    return make
+
+
+class Growing:
+    """Makes a module for any number of classes out of one that ends with a dense layer."""
+
+    def __init__(self, module: Module, head: str) -> None:
+        self.module, self.head = module, head
+
+    def __call__(self, classes: int) -> Module:
+        made = copy.deepcopy(self.module)
+        head = made.get_submodule(self.head)
+        assert isinstance(head, torch.nn.Linear)
+        if head.out_features != classes:
+            other = torch.nn.Linear(head.in_features, classes, head.bias is not None)
+            other.train(head.training)
+            place, last = _owner(made, self.head)
+            setattr(place, last, other.to(head.weight.device))
+        return made
+
+
+class Look:
+    """What there is to know of a module before it is used. In the lists its head comes last."""
+
+    def __init__(self, module: Module, input: Sequence[int], classes: int) -> None:
+        tried = copy.deepcopy(module)
+        with seeded(0, torch.device("cpu")), torch.no_grad():
+            inputs = torch.rand(2, *input)
+            self._check_output(tried.eval()(inputs.clone()), inputs, classes)
+            self.head = last_linear(tried, inputs.clone())
+            self.macs = self._macs(tried.eval(), inputs.clone())
+            before = {name: one.clone() for name, one in tried.named_buffers() if one.dtype == torch.float32}
+            given = inputs.clone()
+            tried.train()(given)
+        self.alters = given._version > 0  # it works on its input in place
+        self._check_norms(tried)
+        # Buffers that training changes are statistics, others constants of the module.
+        changed = {name for name, one in tried.named_buffers() if name in before and not torch.equal(one, before[name])}
+        self.stats = [Tensor(name, tuple(one.shape)) for name, one in tried.named_buffers() if name in changed]
+        self.params = self._params(tried)
+        linear = tried.get_submodule(self.head) if self.head is not None else None
+        self.features = linear.in_features if isinstance(linear, torch.nn.Linear) else 0
+
+    def _params(self, module: Module) -> list[Tensor]:
+        head = None if self.head is None else self.head + "." if self.head else ""
+        rows = []
+        for name, one in module.named_parameters():
+            if one.dtype == torch.float32:
+                rows.append(Tensor(name, tuple(one.shape), head is not None and name.startswith(head), not one.requires_grad))
+            elif one.requires_grad:
+                raise InputError(f"parameter {name!r} is {one.dtype}: float32 is needed; amp= computes in less")
+        return sorted(rows, key=lambda row: row.head)
+
+    @staticmethod
+    def _check_output(output: Any, inputs: torch.Tensor, classes: int) -> None:
+        if not isinstance(output, torch.Tensor):
+            raise InputError(f"the module returns {type(output).__name__}: a tensor of logits is needed")
+        if tuple(output.shape) != (len(inputs), classes):
+            raise InputError(
+                f"the module maps inputs of shape {tuple(inputs.shape)} to {tuple(output.shape)}, and "
+                f"{(len(inputs), classes)} is needed: a batch to its logits"
+            )
+
+    @staticmethod
+    def _check_norms(module: Module) -> None:
+        for name, one in module.named_modules():
+            if isinstance(one, torch.nn.modules.batchnorm._NormBase) and one.track_running_stats and one.momentum is None:
+                raise InputError(f"{name}: momentum=None averages over all batches; a number is needed")
+
+    @staticmethod
+    def _macs(module: Module, inputs: torch.Tensor) -> float:
+        """Multiply-adds of a sample, as far as PyTorch counts them."""
+        logging.getLogger("torch.utils.flop_counter").setLevel(logging.ERROR)  # that there is no Triton
+        from torch.utils.flop_counter import FlopCounterMode
+
+        with FlopCounterMode(display=False) as count:
+            module(inputs)
+        return float(count.get_total_flops()) / 2 / len(inputs)
+
+
+class Arrays:
+    """One kind of the library's flat arrays, parameters or statistics, and the module's tensors in them."""
+
+    def __init__(self, rows: Sequence[Tensor], tensors: dict[str, torch.Tensor], device: torch.device) -> None:
+        self.rows = rows
+        self.tensors = [tensors[row.name] for row in rows]
+        self.places, self.floats = places(rows)
+        self.there = None if device.type == "cpu" else torch.zeros(self.floats, device=device)
+        self._views: dict[int, tuple[torch.Tensor, list[torch.Tensor]]] = {}
+        self._bound = 0
+        if self.there is not None:
+            self._point(self._cut(self.there))
+
+    def _cut(self, flat: torch.Tensor) -> list[torch.Tensor]:
+        return [flat[at : at + n].view(row.shape) for (at, n), row in zip(self.places, self.rows)]
+
+    def _point(self, views: list[torch.Tensor]) -> None:
+        for tensor, view in zip(self.tensors, views):
+            tensor.data = view
+
+    def views(self, it: Any) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """The library's array, whole and cut."""
+        key = _pointer(it)
+        found = self._views.get(key)
+        if found is None:
+            if len(self._views) >= POINTERS:
+                self._views.clear()
+            flat = _flat(it, self.floats)
+            found = self._views[key] = (flat, self._cut(flat))
+        return found
+
+    def bind(self, it: Any, changed: bool) -> None:
+        """The module's tensors have the values of this array."""
+        if not self.floats:
+            return
+        key = _pointer(it)
+        if self.there is None and key != self._bound:
+            self._point(self.views(it)[1])
+        elif self.there is not None and (changed or key != self._bound):
+            self.there.copy_(self.views(it)[0])
+        self._bound = key
+
+    def bring_back(self, it: Any) -> None:
+        if self.floats and self.there is not None:
+            self.views(it)[0].copy_(self.there)
+
+
+class ModuleNet:
+    """A module in the library's hands: for one number of classes, used by one thread at a time."""
+
+    def __init__(self, brought: Brought, module: Module, input: tuple[int, ...], classes: int) -> None:
+        look = Look(module, input, classes)
+        self._input, self._sample = input, math.prod(input)
+        self.params, self.stats = look.params, look.stats
+        self.macs, self.features = look.macs, look.features
+        self._brought, self._classes, self._alters = brought, classes, look.alters
+        self._device = brought.device
+        self._first = {
+            name: one.detach().clone()
+            for name, one in [*module.named_parameters(), *module.named_buffers()]
+        }
+        self._module = module.to(self._device)
+        self._arrays = Arrays(self.params, dict(self._module.named_parameters()), self._device)
+        self._statistics = Arrays(self.stats, dict(self._module.named_buffers()), self._device)
+        self._grads = Arrays(self.params, dict(self._module.named_parameters()), torch.device("cpu"))
+        self._grad_there = None if self._device.type == "cpu" else torch.zeros(self._grads.floats, device=self._device)
+        self._trained = [i for i, row in enumerate(self.params) if not row.frozen]
+        self._call: Callable[[torch.Tensor], Any] = brought.compiled(self._module)
+        self._lock = threading.Lock()
+        self._version = -1
+        self._kept: Optional[torch.Tensor] = None
+        self._features: Optional[torch.Tensor] = None
+        self._wants = False
+        self._scale = 2.0**16  # of the loss, in float16
+        if look.head is not None:
+            self._module.get_submodule(look.head).register_forward_pre_hook(self._see)
+
+    def _see(self, module: Module, inputs: Any) -> None:
+        if self._wants:
+            self._features = inputs[0]
+
+    def first(self, seed: int, params: Any, stats: Any) -> None:
+        values = self._brought.values(seed, self._classes) or self._first
+        for it, arrays in ((params, self._arrays), (stats, self._statistics)):
+            if not arrays.floats:
+                continue
+            flat = _flat(it, arrays.floats)
+            for (at, n), row in zip(arrays.places, arrays.rows):
+                flat[at : at + n] = values[row.name].reshape(-1).cpu()
+
+    def _run(self, one: Any, inputs: torch.Tensor) -> torch.Tensor:
+        brought, training = self._brought, bool(one.training)
+        if self._module.training != training:
+            self._module.train(training)
+        with contextlib.ExitStack() as around:
+            if training:
+                around.enter_context(seeded(one.seed, self._device))
+            if brought.amp is not None:
+                around.enter_context(torch.autocast(self._device.type, brought.amp))
+            with torch.set_grad_enabled(bool(one.keep)):
+                if training and brought.transform is not None:
+                    with torch.no_grad():
+                        inputs = brought.transform(inputs)
+                output = self._call(inputs)
+        if not isinstance(output, torch.Tensor) or tuple(output.shape) != (one.count, self._classes):
+            shape = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
+            raise InputError(f"the module gave {shape} for {one.count} inputs: {(one.count, self._classes)} is needed")
+        return output
+
+    def forward(self, one: Any) -> None:
+        with self._lock:
+            changed = one.version != self._version
+            self._version = -1  # unless all of this succeeds
+            self._arrays.bind(one.params, changed)
+            self._statistics.bind(one.stats, changed or bool(one.training))
+            inputs = _flat(one.inputs, one.count * self._sample)
+            inputs = inputs.view(one.count, *self._input).to(self._device)
+            if self._alters and self._device.type == "cpu":
+                inputs = inputs.clone()
+            self._wants = one.features != ffi.NULL
+            output = self._run(one, inputs)
+            _flat(one.logits, output.numel()).view(output.shape).copy_(output.detach())
+            if self._wants:
+                self._tell_features(one)
+            if one.training:
+                self._statistics.bring_back(one.stats)
+            else:
+                self._version = one.version
+            self._kept = output if one.keep else None
+
+    def _tell_features(self, one: Any) -> None:
+        seen, self._features, self._wants = self._features, None, False
+        if seen is None or seen.numel() != one.count * self.features:
+            raise InputError("the module's last layer did not see its batch")
+        _flat(one.features, seen.numel()).view(seen.shape).copy_(seen.detach())
+
+    def backward(self, one: Any) -> None:
+        with self._lock:
+            output, self._kept = self._kept, None
+            assert output is not None
+            given = _flat(one.logit_grads, output.numel()).view(output.shape).to(self._device)
+            flat, views = self._grads.views(one.grad)
+            if self._grad_there is not None:
+                here, cut = self._grad_there, self._grads._cut(self._grad_there)
+            else:
+                here, cut = flat, views
+            if self._brought.amp == torch.float16:
+                self._scaled(output, given, here, cut)
+            else:
+                self._descend(output, given.to(output.dtype), here, cut, False)
+            if self._grad_there is not None:
+                flat.copy_(here)
+
+    def _descend(self, output: torch.Tensor, given: torch.Tensor, flat: torch.Tensor, cut: list[torch.Tensor], again: bool) -> None:
+        flat.zero_()
+        for i in self._trained:
+            self._arrays.tensors[i].grad = cut[i]
+        try:
+            if output.requires_grad:
+                output.backward(given, retain_graph=again)  # type: ignore[no-untyped-call]
+        finally:
+            for i in self._trained:
+                self._arrays.tensors[i].grad = None
+
+    def _scaled(self, output: torch.Tensor, given: torch.Tensor, flat: torch.Tensor, cut: list[torch.Tensor]) -> None:
+        """Small gradients vanish in float16 and large ones overflow: a scale that just fits."""
+        for _ in range(HALVES):
+            self._descend(output, (given * self._scale).to(output.dtype), flat, cut, True)
+            flat.div_(self._scale)
+            if bool(torch.isfinite(flat).all()):
+                return
+            self._scale /= 2
+
+
+class Brought:
+    """A user's module and how it is computed."""
+
+    def __init__(
+        self,
+        net: Union[Module, Maker],
+        input: Optional[Sequence[int]],
+        device: Union[str, torch.device, None] = None,
+        amp: Union[str, torch.dtype, None] = None,
+        transform: Optional[Transform] = None,
+        compile: Union[bool, str] = False,
+    ) -> None:
+        self.input = None if input is None else tuple(int(size) for size in input)
+        if self.input is not None and (not self.input or min(self.input) < 1):
+            raise InputError(f"input = {self.input}: the shape of a sample, as (3, 32, 32), is needed")
+        self.device = torch.device(device if device is not None else "cpu")
+        if isinstance(amp, str) and amp not in DTYPES:
+            raise InputError(f"amp = {amp!r}: must be one of {', '.join(DTYPES)}")
+        self.amp = DTYPES[amp] if isinstance(amp, str) else amp
+        self.transform, self.compile = transform, compile
+        self.classes: Optional[int] = None  # of a module that is given as such
+        self.make: Maker
+        if isinstance(net, Module) and self.input is not None:
+            self.make = self._growing(net, self.input)
+        elif callable(net) and not isinstance(net, Module):
+            self.make = by_classes(net)
+        else:
+            raise InputError(f"net = {net!r}: must be a torch.nn.Module, or a function of the number of classes")
+        self._made = isinstance(net, Module)
+
+    def _growing(self, module: Module, input: tuple[int, ...]) -> Maker:
+        module = copy.deepcopy(module).cpu()
+        with seeded(0, torch.device("cpu")), torch.no_grad():
+            inputs = torch.rand(2, *input)
+            output = copy.deepcopy(module).eval()(inputs)
+            if not isinstance(output, torch.Tensor) or output.dim() != 2:
+                raise InputError("the module must map a batch to logits, (count, classes)")
+            head = last_linear(copy.deepcopy(module), inputs)
+        self.classes = int(output.shape[1])
+        if head:
+            return Growing(module, head)
+
+        def same(classes: int) -> Module:
+            if classes != self.classes:
+                raise InputError(
+                    f"{classes} classes, and the module has {self.classes}: it does not end with a torch.nn.Linear "
+                    "of a name, so give a function of the number of classes in its place"
+                )
+            return copy.deepcopy(module)
+
+        return same
+
+    def compiled(self, module: Module) -> Callable[[torch.Tensor], Any]:
+        if not self.compile:
+            return module
+        made: Callable[[torch.Tensor], Any] = torch.compile(
+            module, backend=self.compile if isinstance(self.compile, str) else "inductor"
+        )
+        return made
+
+    def values(self, seed: int, classes: int) -> Optional[dict[str, torch.Tensor]]:
+        """First values by a seed, where a function makes the module; a module has its own."""
+        if self._made:
+            return None
+        with seeded(seed, torch.device("cpu")):
+            module = self.make(classes).cpu()
+        return {name: one.detach() for name, one in [*module.named_parameters(), *module.named_buffers()]}
+
+    def net(self, shape: Shape) -> Net:
+        given = shape[:1] if shape.height == shape.width == 1 else shape[:3]
+        input = given if self.input is None else self.input
+        if shape.floats != math.prod(input):
+            raise InputError(f"inputs have {shape.floats} numbers, and input = {input} has {math.prod(input)}")
+        with seeded(0, torch.device("cpu")):
+            module = self.make(shape.classes)
+        if not isinstance(module, Module):
+            raise InputError(f"the function gave {type(module).__name__} for {shape.classes} classes: a torch.nn.Module is needed")
+        return ModuleNet(self, module.cpu(), input, shape.classes)
+
+    def nets(self, net: Any, name: Optional[str]) -> Nets:
+        return Nets(name if name is not None else name_of(net), self.net)
+
+    def settings(self) -> dict[str, Any]:
+        """What the library must know; the module is given its inputs as they come."""
+        made: dict[str, Any] = {"model_scale": "off"}
+        if self.classes is not None:
+            made["model_classes"] = self.classes
+        if self.input is None:
+            return made
+        sizes = list(self.input)
+        sizes[: max(1, len(sizes) - 2)] = [math.prod(sizes[: max(1, len(sizes) - 2)])]
+        made["model_input"] = sizes[0] if len(sizes) == 1 else [*sizes, 1][:3]
+        return made

@@ -1,0 +1,472 @@
+"""Modules of the user's own as the net of a learner."""
+
+import copy
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import pyretain
+from pyretain import FormatError, InputError, Learner, StateError
+
+torch = pytest.importorskip("torch", reason="there is no PyTorch")
+pytest.importorskip("safetensors", reason="there is no safetensors")
+
+import pyretain.torch as rt  # noqa: E402
+from pyretain.torch.net import Look, last_linear  # noqa: E402
+
+nn = torch.nn
+torch.set_num_threads(1)  # other tests run at the same time
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
+SMALL = {
+    "run_method": "ama+malr",
+    "run_batch": 8,
+    "run_iterations": 5,
+    "schedule_validate_every": 5,
+    "schedule_window": 10,
+    "schedule_patience": 20,
+    "schedule_validation_batch": 16,
+    "replay_holdout": 0.2,
+    "engine_threads": 1,
+}
+
+
+def mlp(classes):
+    return nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, classes))
+
+
+def pictures(steps, count=8, classes=3, shape=(3, 8, 8), seed=1):
+    """Squares of a class's colour and place, in noise."""
+    world = np.random.default_rng(seed)
+    means = world.normal(size=(classes, *shape))
+    for _ in range(steps):
+        labels = world.integers(0, classes, count)
+        yield (means[labels] + world.normal(size=(count, *shape))).astype(np.float32), labels
+
+
+class Noisy(nn.Module):
+    """Batch norm, dropout, a constant, a number, a frozen layer, and work on the input in place."""
+
+    def __init__(self, classes):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.3))
+        self.fixed = nn.Linear(16, 16)
+        for one in self.fixed.parameters():
+            one.requires_grad = False
+        self.temperature = nn.Parameter(torch.tensor(1.0))
+        self.register_buffer("constant", torch.full((16,), 0.5))
+        self.head = nn.Linear(16, classes)
+
+    def forward(self, x):
+        x.mul_(1.0)
+        return self.head(self.fixed(self.body(x) * self.constant) * self.temperature)
+
+
+# The same as the library's own nets
+
+
+@pytest.mark.parametrize(
+    "arch, norm, shape, rate",
+    [("mlp:16", "none", (4,), 0.05), ("resnet18-cifar", "gn-ws", (3, 16, 16), 5e-6), ("resnet18-cifar", "bn", (3, 16, 16), 5e-6)],
+)
+def test_losses_are_those_of_the_own_net(arch, norm, shape, rate):
+    """Fifty iterations: the same batches, validated at the same iterations."""
+    import torch_models
+
+    def make(classes):
+        return torch_models.build(arch, norm, classes, *shape)
+
+    kept = {**SMALL, "model_classes": 3, "model_scale": "off", "schedule_rate": rate}
+    # Winograd rounds otherwise, and roundings grow at every ReLU that they switch.
+    own = Learner(model_arch=arch, model_norm=norm, model_input=shape, engine_conv="direct", **kept)
+    net = rt.Learner(make, input=shape, **kept)
+    rt.load_state_dict(net, rt.state_dict(own, "plain"))
+    for inputs, labels in pictures(10, shape=shape):
+        own.learn(inputs, labels)
+        net.learn(inputs, labels)
+        a, b = own.metrics(), net.metrics()
+        assert b.loss == pytest.approx(a.loss, abs=1e-4)
+        assert b.learning_rate == a.learning_rate and b.iterations == a.iterations
+        assert np.isnan(a.retention) == np.isnan(b.retention)
+    assert a.iterations == 50 and not np.isnan(a.retention)
+    for name, tensor in rt.state_dict(own).items():
+        if tensor.dtype == torch.float32:
+            assert torch.allclose(tensor, net.state_dict()[name], atol=2e-3), name
+
+
+def test_a_function_begins_where_the_seed_says():
+    weights = []
+    for seed in (1, 1, 2):
+        before = torch.get_rng_state()
+        with rt.Learner(mlp, input=(4,), run_seed=seed, model_classes=3) as learner:
+            weights.append(learner.state_dict("plain")["0.weight"])
+        assert torch.equal(before, torch.get_rng_state())  # the program's own numbers
+    assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
+
+
+def test_a_module_begins_as_it_is(stream):
+    net = mlp(3)
+    before = copy.deepcopy(net.state_dict())
+    learner = rt.Learner(net, input=(4,), **SMALL)
+    assert learner.shape.classes == 3
+    assert torch.equal(learner.state_dict("plain")["2.weight"], before["2.weight"])
+    for inputs, labels in stream(10):
+        learner.learn(torch.tensor(inputs), torch.tensor(labels))
+    assert learner.metrics().learning_efficacy > 0.5
+    assert not torch.equal(learner.state_dict("plain")["2.weight"], before["2.weight"])
+    assert torch.equal(net.state_dict()["2.weight"], before["2.weight"])  # a copy learns
+
+
+# What modules have
+
+
+def test_statistics_constants_and_frozen_layers(stream):
+    net = Noisy(3)
+    learner = rt.Learner(net, input=(4,), **SMALL)
+    for inputs, labels in stream(20):
+        given = inputs.copy()
+        learner.learn(inputs, labels)
+        assert np.array_equal(given, inputs)
+    assert learner.metrics().learning_efficacy > 0.5
+    plain, serving = learner.state_dict("plain"), learner.state_dict("serving")
+    assert "constant" not in plain
+    assert plain["temperature"].shape == () and plain["temperature"] != 1
+    for state in (plain, serving):
+        assert torch.equal(state["fixed.weight"], net.fixed.weight)
+        assert not torch.equal(state["body.1.running_mean"], torch.zeros(16))
+    # Averages have statistics of their own.
+    assert not torch.equal(plain["body.1.running_mean"], serving["body.1.running_mean"])
+    net.load_state_dict(serving, strict=False)
+    with torch.no_grad():
+        said = torch.softmax(net.eval()(torch.tensor(inputs)), 1).numpy()
+    assert np.allclose(said, learner.predict_proba(inputs), atol=1e-5)
+
+
+def test_what_a_look_finds():
+    look = Look(Noisy(3), (4,), 3)
+    assert look.head == "head" and look.features == 16 and look.alters
+    assert [row.name for row in look.params[-2:]] == ["head.weight", "head.bias"]
+    assert {row.name for row in look.params if row.frozen} == {"fixed.weight", "fixed.bias"}
+    assert [row.name for row in look.stats] == ["body.1.running_mean", "body.1.running_var"]
+    assert Look(mlp(3), (4,), 3).macs == 4 * 16 + 16 * 3
+    assert last_linear(nn.Sequential(nn.Linear(4, 3), nn.Softmax(1)), torch.zeros(2, 4)) is None
+
+
+@pytest.mark.parametrize("made", [mlp, Noisy])
+def test_classes_grow(made, stream):
+    learner = rt.Learner(made, input=(4,), **SMALL)
+    for inputs, labels in stream(20):
+        learner.learn(inputs, [f"class {number}" for number in labels])
+    assert sorted(learner.classes) == ["class 0", "class 1", "class 2"]
+    assert learner.metrics().learning_efficacy > 0.5
+
+
+def test_a_modules_head_grows(stream):
+    net = mlp(2)
+    learner = rt.Learner(net, input=(4,), model_classes="auto", **SMALL)
+    for inputs, labels in stream(10):
+        learner.learn(inputs, labels)
+    assert learner.shape.classes == 3 and learner.state_dict()["2.weight"].shape == (3, 16)
+    assert torch.equal(net[2].weight, net[2].weight) and net[2].weight.shape == (2, 16)
+
+
+def test_parts_beside_the_net_see_its_features(stream):
+    learner = rt.Learner(mlp, input=(4,), **{**SMALL, "run_method": "ama+malr+fast"}, fast_heads="hidden", fast_layers="head")
+    for inputs, labels in stream(15):
+        learner.learn(inputs, labels)
+    assert learner.metrics().learning_efficacy > 0.6
+    bare = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(1))
+    with pytest.raises(InputError, match="does not tell"):
+        rt.Learner(bare, input=(4,), fast_heads="hidden")
+
+
+def test_the_plain_door_is_the_same(tmp_path, stream):
+    with Learner(tmp_path / "a", net=mlp, input=(4,), device="cpu", **SMALL) as learner:
+        for inputs, labels in stream(10):
+            learner.learn(inputs, labels)
+        learner.report()
+    with rt.Learner(mlp, input=(4,), folder=tmp_path / "b", **SMALL) as other:
+        for inputs, labels in stream(10):
+            other.learn(inputs, labels)
+    names = ["model.safetensors", "metrics.csv"]
+    for name in names[:1]:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert "net:" in (tmp_path / "a" / "config.ini").read_text()
+
+
+# How it is computed
+
+
+def test_optimizers_of_pytorch_are_read(stream):
+    net = mlp(3)
+    sgd = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.8, weight_decay=1e-3)
+    learner = rt.Learner(net, sgd, input=(4,), method="sgd+clr")
+    said = {word: float(learner.setting(word)) for word in ("schedule_rate", "optimizer_momentum", "optimizer_decay")}
+    assert said == {"schedule_rate": 0.05, "optimizer_momentum": 0.8, "optimizer_decay": 1e-3}
+    adam = rt.Learner(net, torch.optim.Adam(net.parameters(), lr=1e-3, betas=(0.8, 0.9)), input=(4,), method="sgd+clr")
+    assert adam.setting("optimizer_kind") == "adam" and float(adam.setting("optimizer_beta1")) == 0.8
+    for refused, words in (
+        (torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, nesterov=True), "nesterov"),
+        (torch.optim.AdamW(net.parameters()), "AdamW"),
+        (torch.optim.RMSprop(net.parameters()), "RMSprop"),
+    ):
+        with pytest.raises(InputError, match=words):
+            rt.Learner(net, refused, input=(4,))
+
+
+def test_steps_are_pytorchs_own(stream):
+    """Plain SGD on the samples of a time step, in both."""
+    net = mlp(3)
+    settings = {"run_method": "sgd+clr", "replay_holdout": 0, "run_batch": 8, "optimizer_wide": 0, "run_iterations": 1}
+    sgd = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.8, weight_decay=1e-3)
+    learner = rt.Learner(net, sgd, input=(4,), **settings, replay_pool="fifo", replay_limit=1)
+    inputs, labels = next(stream(1, count=1))
+    learner.learn(inputs, labels)  # the pool holds this sample alone, so a batch is eight of it
+    loss = nn.functional.cross_entropy(net(torch.tensor(inputs).repeat(8, 1)), torch.tensor(labels).repeat(8))
+    loss.backward()
+    sgd.step()
+    assert learner.metrics().loss == pytest.approx(float(loss.detach()), abs=1e-6)
+    for name, tensor in net.state_dict().items():
+        assert torch.allclose(tensor, learner.state_dict("plain")[name], atol=1e-6), name
+
+
+@pytest.mark.parametrize("how", [{"amp": "bf16"}, {"compile": "eager"}, {"transform": lambda x: x + 0.1 * torch.randn_like(x)}])
+def test_other_ways_to_compute_learn_as_well(how, stream):
+    learners = [rt.Learner(mlp, input=(4,), model_classes=3, **how, **SMALL) for _ in range(2)]
+    for inputs, labels in stream(20):
+        for learner in learners:
+            learner.learn(inputs, labels)
+    assert learners[0].metrics().learning_efficacy > 0.6
+    assert learners[0].metrics().loss == learners[1].metrics().loss
+
+
+def test_predictions_go_on_while_it_trains(stream):
+    import threading
+
+    learner = rt.Learner(Noisy, input=(4,), model_classes=3, **SMALL)
+    inputs, labels = next(stream(1))
+    learner.learn(inputs, labels)
+    failed, over = [], threading.Event()
+
+    def ask():
+        while not over.is_set():
+            try:
+                learner.predict_proba(inputs)
+            except BaseException as raised:
+                failed.append(raised)
+                return
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    learner.train(300)
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+# What goes wrong
+
+
+class Moody(nn.Module):
+    """Does what it is told, wrongly."""
+
+    mood = ""
+
+    def __init__(self, classes):
+        super().__init__()
+        self.net = mlp(classes)
+
+    def forward(self, x):
+        output = self.net(x)
+        if Moody.mood == "raise":
+            raise RuntimeError("the cable\nis loose")
+        if Moody.mood == "shape":
+            return output[:, :1]
+        if Moody.mood == "nan":
+            return output * float("nan")
+        if Moody.mood == "stop":
+            raise KeyboardInterrupt
+        return output
+
+
+@pytest.fixture
+def moody():
+    yield Moody
+    Moody.mood = ""
+
+
+def test_errors_are_told_and_lose_nothing(tmp_path, stream, moody):
+    straight = rt.Learner(Moody, input=(4,), model_classes=3, **SMALL)
+    learner = rt.Learner(Moody, input=(4,), model_classes=3, folder=tmp_path / "x", **SMALL)
+    for inputs, labels in stream(6):
+        straight.learn(inputs, labels)
+        step = learner.observe(inputs)
+        learner.reveal(step, labels)
+        learner.train(2)
+        Moody.mood = "raise"
+        with pytest.raises(StateError, match="forward: RuntimeError: the cable is loose") as told:
+            learner.train(3)
+        assert isinstance(told.value.__cause__, RuntimeError)
+        Moody.mood = "shape"
+        with pytest.raises(InputError, match=r"gave \(8, 1\) for 8 inputs: \(8, 3\) is needed"):
+            learner.train(3)
+        Moody.mood = "stop"
+        with pytest.raises(KeyboardInterrupt):
+            learner.train(3)
+        Moody.mood = ""
+        learner.train(3)
+    assert learner.metrics().loss == straight.metrics().loss
+    assert learner.metrics().samples == 48
+    Moody.mood = "nan"
+    with pytest.raises(StateError, match="the loss is nan"):
+        learner.train(1)
+    Moody.mood = ""
+    learner.close()
+    again = rt.Learner(Moody, input=(4,), model_classes=3, folder=tmp_path / "x", **SMALL)
+    assert again.metrics().samples == 48
+
+
+def test_another_module_than_the_folders_is_refused(tmp_path, stream):
+    folder = tmp_path / "x"
+    with rt.Learner(mlp(3), input=(4,), folder=folder, name="mine", **SMALL) as learner:
+        for inputs, labels in stream(3):
+            learner.learn(inputs, labels)
+    with pytest.raises(InputError, match="net:mine.*net:yours|net:yours.*net:mine"):
+        rt.Learner(mlp(3), input=(4,), folder=folder, name="yours", **SMALL)
+    wider = nn.Sequential(nn.Linear(4, 17), nn.ReLU(), nn.Linear(17, 3))
+    with pytest.raises(pyretain.RetainError, match=r"\(16, 4\) 0.weight.*\(17, 4\) 0.weight"):
+        rt.Learner(wider, input=(4,), folder=folder, name="mine", **SMALL)
+    with pytest.raises(InputError, match="net:mine"):
+        Learner(folder)
+    with rt.Learner(mlp(3), input=(4,), folder=folder, name="mine", **SMALL) as learner:
+        assert learner.metrics().samples == 24
+
+
+@pytest.mark.parametrize(
+    "net, shape, words",
+    [
+        (nn.Linear(5, 3), (4,), "mat1 and mat2|shapes"),
+        (lambda classes: nn.Linear(4, classes + 1), (4,), r"to \(2, \d+\)"),
+        (lambda classes: nn.LSTM(4, classes), (4,), "tuple"),
+        (lambda classes: 7, (4,), "int"),
+        ("resnet", (4,), "must be a torch.nn.Module"),
+        (mlp, (), "shape of a sample"),
+        (mlp(3).double(), (4,), "float64|Double|dtype"),
+        (nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3, momentum=None)), (4,), "momentum=None"),
+    ],
+)
+def test_a_module_that_does_not_fit_is_refused(net, shape, words):
+    with pytest.raises(Exception, match=words):
+        rt.Learner(net, input=shape, model_classes=3)
+
+
+def test_a_net_is_needed_for_its_input():
+    with pytest.raises(InputError, match="net is missing"):
+        Learner(input=(4,))
+    with pytest.raises(InputError, match="input is missing"):
+        Learner(net=mlp)
+
+
+# The command
+
+
+def command(folder, *words):
+    (folder / "mine.py").write_text(
+        "import torch\ntorch.set_num_threads(1)\n"
+        "def make(classes):\n"
+        "    return torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, classes))\n"
+    )
+    return [sys.executable, "-m", "pyretain", *words]
+
+
+def test_the_command_runs_with_a_module(tmp_path, stream):
+    with open(tmp_path / "data.csv", "w") as file:
+        file.write("a,b,c,d,label\n")
+        for inputs, labels in stream(20):
+            for row, label in zip(inputs, labels):
+                file.write(",".join(map(str, row)) + f",{label}\n")
+    words = command(tmp_path, "--net", "mine:make", "run", "data.csv", "--out", "x", "--method", "ama+malr", "--quiet")
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "model.safetensors" in os.listdir(tmp_path / "x") and "report.html" in os.listdir(tmp_path / "x")
+    assert "arch = net:mine.make" in (tmp_path / "x" / "config.ini").read_text()
+    wrong = subprocess.run(command(tmp_path, "--net", "mine:made", "run"), cwd=tmp_path, capture_output=True, text=True)
+    assert wrong.returncode == 1 and "--net mine:made" in wrong.stderr
+
+
+def test_the_service_runs_with_a_module(tmp_path):
+    import json
+    import socket
+    import time
+    import urllib.error
+    import urllib.request
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        where = "127.0.0.1:%d" % free.getsockname()[1]
+    words = ("--net", "mine:make", "serve", "--out", "x", "--listen", where, "--method", "ama+malr", "--quiet")
+
+    def ask(path, said):
+        with urllib.request.urlopen(f"http://{where}/v1/{path}", json.dumps(said).encode(), timeout=30) as answer:
+            return answer.read().decode()
+
+    with subprocess.Popen(command(tmp_path, *words), cwd=tmp_path) as service:
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"http://{where}/v1/status", timeout=30)
+                break
+            except urllib.error.URLError:
+                assert service.poll() is None
+                time.sleep(0.1)
+        for number in range(8):
+            sign = 1 if number % 2 else -1
+            ask("samples", {"id": number, "input": [sign, sign, 1, 1], "label": "odd" if number % 2 else "even"})
+        assert json.loads(ask("predict", {"input": [1, 1, 1, 1]}))["prediction"] == "odd"
+        service.send_signal(signal.SIGTERM)
+        assert service.wait(60) == 0
+    assert "model.safetensors" in os.listdir(tmp_path / "x")
+
+
+# Killed
+
+
+KILLED = """
+    import os, signal, sys
+    sys.path[:0] = {path!r}
+    import conftest, test_torch_net as t
+    folder, until, kill = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    learner = t.rt.Learner(t.Noisy, input=(4,), folder=folder, **{{**t.SMALL, "run_checkpoint_every": "4 steps"}})
+    done = learner.metrics().steps
+    for number, (inputs, labels) in enumerate(conftest.blobs(until)):
+        if number < done:
+            continue
+        step = learner.observe(inputs)
+        learner.reveal(step, labels)
+        if kill == "reveal" and number > done:
+            os.kill(os.getpid(), signal.SIGKILL)
+        learner.train()
+        if kill == "train" and number > done:
+            os.kill(os.getpid(), signal.SIGKILL)
+    learner.close()
+"""
+
+
+def test_killed_ten_times_it_comes_to_the_same_bits(tmp_path):
+    program = textwrap.dedent(KILLED.format(path=[HERE, *sys.path]))
+
+    def run(folder, kill):
+        return subprocess.run([sys.executable, "-c", program, folder, "24", kill]).returncode
+
+    assert run(tmp_path / "straight", "never") == 0
+    for time in range(10):
+        assert run(tmp_path / "broken", "train" if time % 2 else "reveal") == -signal.SIGKILL
+    assert run(tmp_path / "broken", "never") == 0
+    one, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("straight", "broken"))
+    assert one == other
