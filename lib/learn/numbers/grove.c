@@ -218,7 +218,7 @@ void grove_copy(struct grove *to, const struct grove *from)
 
 double grove_visits(void)
 {
-	double visits = 2 * GROVE_TREES * 10;
+	double visits = 2 * GROVE_TREES * 10; /* asked and scored, about ten nodes each */
 
 	for (int k = 0; k < GROVE_MODELS; k++)
 		visits += KINDS[k].credit;

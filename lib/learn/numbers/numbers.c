@@ -184,7 +184,7 @@ int numbers_parts(const struct numbers *numbers, const char *names[NUMBERS_PARTS
 double numbers_macs(const struct numbers *numbers)
 {
 	const double used = (double)numbers_used(numbers), parts = numbers->parts;
-	double macs = 2 * (double)numbers->bank.room * used + grove_visits() +
+	double macs = (double)numbers->bank.room * used + grove_visits() +
 		      parts * parts * (parts / 6 + 1);
 
 	for (int k = 0; k < numbers->linears; k++)

@@ -84,7 +84,8 @@ enum { NUMBERS_PARTS = 15 };
 int numbers_parts(const struct numbers *numbers, const char *names[NUMBERS_PARTS],
 	double weights[NUMBERS_PARTS]);
 
-double numbers_macs(const struct numbers *numbers); /* of a sample, answered and learned */
+/* Of a sample that is asked about once, by numbers_ask, and learned. */
+double numbers_macs(const struct numbers *numbers);
 double numbers_bytes(const struct numbers *numbers);
 void numbers_state(struct numbers *numbers, struct state *state);
 
