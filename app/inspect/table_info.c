@@ -11,9 +11,9 @@
 
 #include "base/grow.h"
 #include "base/mem.h"
+#include "base/moment.h"
 #include "formats/csv.h"
 #include "formats/json_rows.h"
-#include "formats/moment.h"
 #include "records/columns.h"
 #include "records/table_target.h"
 

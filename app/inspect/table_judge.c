@@ -116,6 +116,11 @@ static void judge_input(struct survey *s, int i, double majority)
 
 	if (!there)
 		say(s, ODD, "column %s: has no values", column->name);
+	else if (s->plan.columns[i].role == TABLE_DATE && s->plan.time < 0)
+		say(s, ODD,
+			"column %s: has dates, from which days, week and year are inputs; is it "
+			"the time? table.time=%s",
+			column->name, column->name);
 	else if (column->different == 1 && !column->more && !column->missing)
 		say(s, ODD, "column %s: is always %s; it tells nothing", column->name,
 			name_list_at(&seen->values.names, 0));

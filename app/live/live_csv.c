@@ -205,7 +205,7 @@ static int schema_of_fields(
 {
 	struct csv_field names[COLUMNS];
 	struct schema *made = NULL;
-	char copy[TABLE_CELL];
+	char copy[TABLE_CELL], name[TABLE_CELL];
 	const int count = live_cells(first->heading, first->heading_size, ',', names, COLUMNS);
 	int code = schema_new(&made, first->sizes, err);
 
@@ -214,9 +214,8 @@ static int schema_of_fields(
 
 		if (i < n)
 			value = table_value(fields[i], copy);
-		code = csv_text(&names[i], copy, sizeof(copy))
-			       ? schema_add(made, copy, strlen(copy), schema_kind_of(&value), false,
-					 err)
+		code = csv_text(&names[i], name, sizeof(name))
+			       ? schema_add_for(made, name, &value, err)
 			       : err_set(err, ERR_INPUT, "a name of the heading is too long");
 	}
 	if (!code)

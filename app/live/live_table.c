@@ -175,7 +175,8 @@ static int find_columns(struct live_table *table, const struct schema *schema, s
 	static const enum table_role roles[] = {[SCHEMA_NUMBER] = TABLE_NUMBER,
 		[SCHEMA_CATEGORY] = TABLE_CATEGORY,
 		[SCHEMA_TEXT] = TABLE_TEXT,
-		[SCHEMA_OPEN] = TABLE_NUMBER};
+		[SCHEMA_OPEN] = TABLE_NUMBER,
+		[SCHEMA_TIME] = TABLE_DATE};
 	const struct table_plan *plan = &table->plan;
 
 	for (int i = 0; i < plan->count; i++) {
@@ -348,7 +349,8 @@ static void see_kinds(struct live_table *table, int n)
 {
 	static const enum table_role roles[] = {[SCHEMA_NUMBER] = TABLE_NUMBER,
 		[SCHEMA_CATEGORY] = TABLE_CATEGORY,
-		[SCHEMA_TEXT] = TABLE_TEXT};
+		[SCHEMA_TEXT] = TABLE_TEXT,
+		[SCHEMA_TIME] = TABLE_DATE};
 	char copy[TABLE_CELL];
 
 	for (int i = 0; i < table->plan.count; i++) {
@@ -364,7 +366,10 @@ static void see_kinds(struct live_table *table, int n)
 		if (column->fixed || !column->seen)
 			continue;
 		column->commas = has_comma(table, &value);
-		column->role = column->commas ? TABLE_NUMBER : roles[schema_kind_of(&value)];
+		column->role = column->commas ? TABLE_NUMBER
+					      : roles[schema_kind_of(column->name, &value,
+							table->plan.sizes.dates)];
+		column->clock = column->role == TABLE_DATE && schema_has_clock(&value);
 	}
 }
 

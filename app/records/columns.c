@@ -7,7 +7,7 @@
 #include "base/decimal.h"
 #include "base/grow.h"
 #include "base/mem.h"
-#include "formats/moment.h"
+#include "base/moment.h"
 
 enum { NAME_MOST = 1024 };
 

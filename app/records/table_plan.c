@@ -29,6 +29,8 @@ const struct option_row table_options[] = {
 	{"table", "text", OPTION_TEXT, "", NULL,
 		"text columns, separated by commas, besides those that start with a text"},
 	{"table", "ignore", OPTION_TEXT, "", NULL, "columns to ignore, separated by commas"},
+	{"table", "ids", OPTION_CHOICE, "ignore", "ignore | keep",
+		"columns of a file whose values never come again, and row numbers", 0, "keep"},
 	{NULL},
 };
 
@@ -177,7 +179,8 @@ static int follow_schema(
 	static const enum table_role roles[] = {[SCHEMA_NUMBER] = TABLE_NUMBER,
 		[SCHEMA_CATEGORY] = TABLE_CATEGORY,
 		[SCHEMA_TEXT] = TABLE_TEXT,
-		[SCHEMA_OPEN] = TABLE_NUMBER};
+		[SCHEMA_OPEN] = TABLE_NUMBER,
+		[SCHEMA_TIME] = TABLE_DATE};
 	const struct schema *schema = plan->schema;
 	struct text missing = {0};
 	int code = 0, count = 0;
@@ -276,27 +279,44 @@ static void number_column(struct table_column *column, int i)
 	snprintf(column->name, sizeof(column->name), "%d", i + 1);
 }
 
+/* A name that another column has. One that was made up gives way: it is told apart by its number. */
+static int settle_name(struct table_plan *plan, const char *path, int i, int64_t other,
+	bool made_up, struct err *err)
+{
+	struct table_column *column = plan->columns + i;
+	const size_t size = strnlen(column->name, 40);
+
+	if (!made_up)
+		return err_set(err, ERR_FORMAT,
+			"%s: columns %d and %d are both called %s; names must differ", path,
+			(int)other + 1, i + 1, column->name);
+	snprintf(column->name + size, sizeof(column->name) - size, " (%d)", i + 1);
+	return 0;
+}
+
 /* Names from the first row, which is a header. */
-static int name_columns(struct table_plan *plan, const struct csv_field *fields, struct err *err)
+static int name_columns(
+	struct table_plan *plan, const char *path, const struct csv_field *fields, struct err *err)
 {
 	struct vocabulary names = {0};
+	bool made_up[TABLE_COLUMNS];
 	int64_t code = 0;
 
 	for (int i = 0; i < plan->count && code >= 0; i++) {
 		struct table_column *column = plan->columns + i;
 		const struct csv_field cell = csv_trim(fields[i]);
+		int64_t other;
 
 		if (!csv_text(&cell, column->name, sizeof(column->name)))
 			column->too_long = cell.size;
-		if (column->too_long || !*column->name)
+		made_up[i] = column->too_long || !*column->name;
+		if (made_up[i])
 			number_column(column, i);
-		if (vocabulary_find(&names, column->name, strlen(column->name)) >= 0) {
-			/* A second column of a name is told apart by its number. */
-			const size_t size = strnlen(column->name, 40);
-
-			snprintf(column->name + size, sizeof(column->name) - size, " (%d)", i + 1);
-		}
-		code = vocabulary_number(&names, column->name, strlen(column->name), err);
+		other = vocabulary_find(&names, column->name, strlen(column->name));
+		if (other >= 0)
+			code = settle_name(plan, path, i, other, made_up[i] || made_up[other], err);
+		if (code >= 0)
+			code = vocabulary_number(&names, column->name, strlen(column->name), err);
 	}
 	vocabulary_release(&names);
 	return code < 0 ? (int)code : 0;
@@ -373,7 +393,7 @@ static int plan_columns(struct table_plan *plan, const char *path, struct csv_fi
 		plan->columns[i].input = -1;
 	for (int i = 0; i < count && !plan->headed; i++)
 		number_column(plan->columns + i, i);
-	code = plan->headed ? name_columns(plan, fields, err) : 0;
+	code = plan->headed ? name_columns(plan, path, fields, err) : 0;
 	return code ? code : find_roles(plan, path, options, err);
 }
 
@@ -387,8 +407,10 @@ int table_plan_init(struct table_plan *plan, const char *path, const struct tabl
 	int code;
 
 	*plan = (struct table_plan){.sizes = schema_sizes(options),
+		.keep_ids = !strcmp(options_text(options, "table.ids"), "keep"),
 		.labels = label_kind(options_text(options, "table.labels"))};
 	plan->lead = mark;
+	plan->whole = !lines->first_only;
 	plan->lead_lines = lines->before;
 	code = table_first_check(path, lines, err);
 	if (!code)
@@ -412,16 +434,19 @@ static int add_columns(struct table_plan *plan, struct err *err)
 		const size_t size = strlen(column->name);
 		const enum schema_kind kinds[] = {[TABLE_NUMBER] = SCHEMA_NUMBER,
 			[TABLE_CATEGORY] = SCHEMA_CATEGORY,
+			[TABLE_DATE] = SCHEMA_TIME,
 			[TABLE_TEXT] = SCHEMA_TEXT};
 
 		column->input = -1;
 		if (column->role <= TABLE_TEXT) {
 			column->input = inputs++;
 			code = schema_add(plan->schema, column->name, size,
-				column->seen ? kinds[column->role] : SCHEMA_OPEN, column->opened,
-				err);
-			if (!code && column->role == TABLE_NUMBER)
+				column->seen ? kinds[column->role] : SCHEMA_OPEN,
+				column->opened && column->role != TABLE_DATE, err);
+			if (!code && (column->role == TABLE_NUMBER || column->role == TABLE_DATE))
 				schema_read_numbers(plan->schema, column->commas, column->lax);
+			if (!code && column->role == TABLE_DATE && column->clock)
+				schema_set_clock(plan->schema);
 		} else {
 			code = schema_leave_out(
 				plan->schema, column->name, size, column->role == TABLE_LABEL, err);
@@ -459,6 +484,9 @@ int table_plan_end(struct table_plan *plan, const char *path, struct err *err)
 	}
 	if (!code)
 		code = learn_values(plan, &why);
+	/* All of a file is known, and its ids are left out. */
+	if (!code && plan->whole)
+		schema_set_sound(plan->schema);
 	return code ? err_set(err, code, "%s: %s", path, why.message) : 0;
 }
 
@@ -466,6 +494,7 @@ void table_plan_about(const struct table_plan *plan, struct text *words)
 {
 	static const char *const names[][2] = {[TABLE_NUMBER] = {"number", "numbers"},
 		[TABLE_CATEGORY] = {"category", "categories"},
+		[TABLE_DATE] = {"time", "times"},
 		[TABLE_TEXT] = {"text", "texts"}};
 	const char *comma = "";
 
@@ -484,8 +513,10 @@ void table_plan_about(const struct table_plan *plan, struct text *words)
 
 void table_plan_release(struct table_plan *plan)
 {
-	for (int i = 0; plan->columns && i < plan->count; i++)
+	for (int i = 0; plan->columns && i < plan->count; i++) {
 		vocabulary_release(&plan->columns[i].vocabulary);
+		vocabulary_release(&plan->columns[i].met);
+	}
 	mem_free(plan->columns);
 	text_release(&plan->notes);
 	schema_free(plan->schema);

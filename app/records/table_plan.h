@@ -1,6 +1,6 @@
 /*
  * The roles of a table's columns: one is the label, perhaps one the time, others are numbers,
- * categories or texts, or ignored. Derived from the [table] keys and the first row; the role of a
+ * categories, dates or texts, or ignored. Derived from the [table] keys and the first row; the role of a
  * column that no key names becomes clear while rows are read. A schema defines how rows become
  * floats.
  *
@@ -25,10 +25,11 @@
 #include "records/columns.h"
 #include "schema/schema.h"
 
-enum { TABLE_COLUMNS = 1024, TABLE_CELL = 4096, TABLE_NAME = 256 };
+enum { TABLE_COLUMNS = 1024, TABLE_CELL = 4096, TABLE_NAME = 256, TABLE_MET = 512 };
 enum table_role {
 	TABLE_NUMBER,
 	TABLE_CATEGORY,
+	TABLE_DATE, /* a time that is an input */
 	TABLE_TEXT,
 	TABLE_LABEL,
 	TABLE_TIME,
@@ -39,7 +40,11 @@ enum table_role {
 struct table_cells {
 	int64_t numbers, points;          /* ... of which have a decimal point */
 	int64_t words, commas, thousands; /* ... of which look like 12,5 and like 1,234 */
-	uint64_t row;                     /* of the first word */
+	int64_t dates, clocks;            /* ... and those that are moments, with a time of day */
+	int64_t counting;                 /* numbers that are the one before plus 1 */
+	double last;
+	int64_t looked; /* words, until `met` was full */
+	uint64_t row;   /* of the first word */
 	char shown[SCHEMA_SHOWN];
 };
 
@@ -49,10 +54,13 @@ struct table_column {
 	bool seen;        /* it has a cell that is not missing */
 	bool opened;      /* its first cell is missing */
 	bool commas, lax; /* how its numbers are read, as in a schema */
+	bool clock;       /* a date has a time of day */
+	bool left_out;    /* its values say nothing: an id, or a row's number */
 	struct table_cells cells;
 	int input; /* its column of the schema; -1: not an input */
 	struct vocabulary
-		vocabulary; /* of a category: its first cells, as many as there are slots */
+		vocabulary;    /* of a category: its first cells, as many as there are slots */
+	struct vocabulary met; /* the first different words, up to TABLE_MET */
 	char name[TABLE_NAME];
 	size_t too_long; /* length of a name that does not fit: the column is called by its number */
 };
@@ -66,6 +74,8 @@ struct table_plan {
 	int lead_lines;    /* ... their number of lines, including earlier ones */
 	size_t header;     /* its size, without the line end */
 	bool guessed;      /* no key names the time */
+	bool whole;        /* it is a file, not a stream */
+	bool keep_ids;     /* columns of ids are inputs */
 	struct text notes; /* lines about surprising interpretations */
 	struct schema_sizes sizes;
 	int label, time; /* columns; time -1: none */

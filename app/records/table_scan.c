@@ -60,6 +60,27 @@ static int category_cell(
 	return number < 0 ? (int)number : 0;
 }
 
+/* Takes down words as long as there are not many different ones, so that ids are told from others. */
+static int meet_words(
+	struct table_column *column, const struct schema_value *value, struct err *err)
+{
+	int64_t number;
+
+	if (column->met.names.count >= TABLE_MET)
+		return 0;
+	column->cells.looked++;
+	number = vocabulary_number(&column->met, value->words, value->size, err);
+	return number < 0 ? (int)number : 0;
+}
+
+static void count_moment(struct table_column *column, const struct schema_value *value)
+{
+	if (!schema_is_time(column->name, value))
+		return;
+	column->cells.dates++;
+	column->cells.clocks += schema_has_clock(value);
+}
+
 /* Counts a cell of a column whose kind no key says. */
 static void count_cell(
 	struct scanning *s, struct table_column *column, const struct schema_value *value)
@@ -67,7 +88,11 @@ static void count_cell(
 	struct table_cells *cells = &column->cells;
 	double number;
 
+	if (s->plan->sizes.dates)
+		count_moment(column, value);
 	if (value->is == SCHEMA_IS_NUMBER) {
+		cells->counting += cells->numbers && value->number == cells->last + 1;
+		cells->last = value->number;
 		cells->numbers++;
 		cells->points += memchr(value->words, '.', value->size) != NULL;
 		return;
@@ -110,16 +135,24 @@ static int input_cell(struct scanning *s, int i, struct err *err)
 		return category_cell(column, &value, (size_t)s->plan->sizes.slots, err);
 	if (value.is == SCHEMA_MISSING)
 		return 0;
-	if (!column->fixed)
+	if (!column->fixed) {
+		int code = 0;
+
 		count_cell(s, column, &value);
+		if (value.is == SCHEMA_IS_WORDS && !s->plan->keep_ids)
+			code = meet_words(column, &value, err);
+		if (code)
+			return code;
+	}
 	if (column->role == TABLE_NUMBER && value.is == SCHEMA_IS_WORDS) {
 		if (column->fixed && !takes_words(s, column, &value))
 			return err_set(err, ERR_FORMAT, "%s is not a number",
 				cell_shown(s->fields[i], shown));
 		if (!column->fixed && !column->seen)
-			column->role = first && schema_kind_of(&value) == SCHEMA_TEXT
-					       ? TABLE_TEXT
-					       : TABLE_CATEGORY;
+			column->role =
+				first && schema_kind_of(column->name, &value, false) == SCHEMA_TEXT
+					? TABLE_TEXT
+					: TABLE_CATEGORY;
 	}
 	column->seen = true;
 	if (column->role != TABLE_CATEGORY)
@@ -262,6 +295,7 @@ static void begin_pass(struct scanning *s)
 		struct table_column *column = s->plan->columns + i;
 
 		vocabulary_release(&column->vocabulary);
+		vocabulary_release(&column->met);
 		column->cells = (struct table_cells){0};
 		column->seen = false;
 	}

@@ -8,6 +8,9 @@ enum { NUMBERS_LEAST = 20, NUMBERS_PERCENT = 95 };
 
 enum { NOTES_MOST = 5 };
 
+/* Words are ids if there are this many, and this share of them never came before. */
+enum { IDS_LEAST = 50, IDS_PERCENT = 95 };
+
 static void note_lax(struct table_plan *plan, const struct table_column *column)
 {
 	const struct table_cells *cells = &column->cells;
@@ -71,12 +74,38 @@ static void note_name(struct table_plan *plan)
 			i + 1, plan->columns[i].too_long, TABLE_NAME - 1, i + 1);
 }
 
+/* All of them in one line. */
+static void note_ids(struct table_plan *plan)
+{
+	const struct table_column *first = NULL;
+	int count = 0;
+
+	for (int i = 0; i < plan->count; i++)
+		if (plan->columns[i].left_out && !count++)
+			first = plan->columns + i;
+	if (!count)
+		return;
+	text_addf(&plan->notes, "column%s %s", count > 1 ? "s" : "", first->name);
+	for (const struct table_column *at = first + 1; at < plan->columns + plan->count; at++)
+		if (at->left_out)
+			text_addf(&plan->notes, ", %s", at->name);
+	if (count > 1)
+		text_addf(&plan->notes,
+			": values never come again, as those of ids; left out "
+			"(table.ids=keep, or table.text=NAME for a text, keeps them)\n");
+	else
+		text_addf(&plan->notes, ": %s; left out (table.ids=keep keeps it)\n",
+			first->cells.words ? "its values never come again, as those of ids or notes"
+					   : "counts up, as row numbers do");
+}
+
 /* Line by line, up to a few. */
 static void note_columns(struct table_plan *plan)
 {
 	int count = 0;
 
 	note_name(plan);
+	note_ids(plan);
 	note_commas(plan);
 	for (int i = 0; i < plan->count; i++) {
 		const struct table_column *column = plan->columns + i;
@@ -92,6 +121,18 @@ static void note_columns(struct table_plan *plan)
 		text_addf(&plan->notes, "and so with %d columns more\n", count - NOTES_MOST);
 }
 
+/* Dates, with few exceptions. */
+static bool has_dates(struct table_column *column)
+{
+	const struct table_cells *cells = &column->cells;
+	const int64_t all = cells->numbers + cells->words;
+
+	column->lax = cells->dates < all;
+	column->clock = cells->clocks;
+	return cells->dates == all ||
+	       (all >= NUMBERS_LEAST && 100 * cells->dates >= NUMBERS_PERCENT * all);
+}
+
 /* What a column is, by its cells. */
 static enum table_role settled(const struct table_plan *plan, struct table_column *column)
 {
@@ -99,6 +140,11 @@ static enum table_role settled(const struct table_plan *plan, struct table_colum
 
 	if (plan->schema)
 		return TABLE_CATEGORY; /* it does not say how numbers are to be read */
+	if (cells->dates && has_dates(column))
+		return TABLE_DATE;
+	column->lax = column->clock = false;
+	if (!cells->words)
+		return TABLE_NUMBER;
 	column->commas = cells->commas == cells->words && cells->thousands < cells->words &&
 			 !cells->points && plan->separator != ',';
 	column->lax = !column->commas && cells->numbers + cells->words >= NUMBERS_LEAST &&
@@ -106,6 +152,48 @@ static enum table_role settled(const struct table_plan *plan, struct table_colum
 	if (column->commas || column->lax)
 		return TABLE_NUMBER;
 	return column->role == TABLE_TEXT ? TABLE_TEXT : TABLE_CATEGORY;
+}
+
+/* Whether a column's values never come again: words, or numbers that count up. */
+static bool is_id(const struct table_column *column)
+{
+	const struct table_cells *cells = &column->cells;
+
+	if (column->role == TABLE_NUMBER)
+		return !cells->words && cells->numbers >= IDS_LEAST &&
+		       cells->counting == cells->numbers - 1;
+	return (column->role == TABLE_CATEGORY || column->role == TABLE_TEXT) &&
+	       cells->looked >= IDS_LEAST &&
+	       100 * (int64_t)column->met.names.count >= IDS_PERCENT * cells->looked;
+}
+
+/* How many inputs there are beside a column. */
+static int inputs_but(const struct table_plan *plan, int but)
+{
+	int inputs = 0;
+
+	for (int i = 0; i < plan->count; i++)
+		inputs += i != but && plan->columns[i].role <= TABLE_TEXT;
+	return inputs;
+}
+
+/* Something must remain to learn from; where there is nothing else, text is that. */
+static void leave_out_ids(struct table_plan *plan)
+{
+	int inputs = 0;
+
+	for (int i = 0; i < plan->count; i++)
+		inputs += plan->columns[i].role <= TABLE_TEXT && !is_id(plan->columns + i);
+	for (int i = 0; i < plan->count && !plan->keep_ids && !plan->schema; i++) {
+		struct table_column *column = plan->columns + i;
+
+		if (column->fixed || column->role > TABLE_TEXT || !is_id(column) ||
+			(!inputs && (column->role == TABLE_TEXT || !inputs_but(plan, i))))
+			continue;
+		column->left_out = true;
+		column->role = TABLE_IGNORED;
+		vocabulary_release(&column->vocabulary);
+	}
 }
 
 bool table_plan_settle(struct table_plan *plan)
@@ -116,14 +204,17 @@ bool table_plan_settle(struct table_plan *plan)
 		struct table_column *column = plan->columns + i;
 		enum table_role role;
 
-		if (column->fixed || column->role > TABLE_TEXT || !column->cells.words)
+		if (column->fixed || column->role > TABLE_TEXT ||
+			!(column->cells.words || column->cells.dates))
 			continue;
 		role = settled(plan, column);
-		again |= column->role == TABLE_NUMBER && role != TABLE_NUMBER;
-		if (role == TABLE_NUMBER)
+		again |= column->role == TABLE_NUMBER && role == TABLE_CATEGORY;
+		if (role != TABLE_CATEGORY)
 			vocabulary_release(&column->vocabulary);
 		column->role = role;
 	}
+	if (!again)
+		leave_out_ids(plan);
 	text_release(&plan->notes); /* of an earlier pass */
 	if (!again)
 		note_columns(plan);

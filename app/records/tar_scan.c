@@ -13,7 +13,7 @@
 #include "base/paths.h"
 #include "formats/csv.h"
 #include "base/decimal.h"
-#include "formats/moment.h"
+#include "base/moment.h"
 #include "formats/tar.h"
 #include "images/image.h"
 #include "records/records_types.h"

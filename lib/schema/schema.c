@@ -26,6 +26,10 @@ const struct option_row schema_options[] = {
 		"inputs reserved for fields that appear later, before new ones are added"},
 	{"schema", "grow", OPTION_INT, "4096", "[0, 1048576]",
 		"inputs that may be added for fields that appear later; 0 ignores such fields"},
+	{"schema", "dates", OPTION_BOOL, "yes", NULL,
+		"dates and times become days, week, year and time of day; no takes them as "
+		"categories or numbers",
+		0, "no"},
 	{NULL},
 };
 
@@ -33,7 +37,7 @@ struct schema_sizes schema_sizes(const struct options *options)
 {
 	return (struct schema_sizes){options_int(options, "schema.slots"),
 		options_int(options, "schema.words"), options_int(options, "schema.spare"),
-		options_int(options, "schema.grow")};
+		options_int(options, "schema.grow"), options_bool(options, "schema.dates")};
 }
 
 int schema_new(struct schema **schema, const struct schema_sizes *sizes, struct err *err)
@@ -86,6 +90,17 @@ int schema_add(struct schema *schema, const char *name, size_t size, enum schema
 	return 0;
 }
 
+int schema_add_for(
+	struct schema *schema, const char *name, const struct schema_value *value, struct err *err)
+{
+	const enum schema_kind kind = schema_kind_of(name, value, schema->sizes.dates);
+	const int code = schema_add(schema, name, strlen(name), kind, false, err);
+
+	if (!code && kind == SCHEMA_TIME && schema_has_clock(value))
+		schema_set_clock(schema);
+	return code;
+}
+
 void schema_read_numbers(struct schema *schema, bool commas, bool lax)
 {
 	struct schema_column *column = schema->columns + schema->count - 1;
@@ -116,6 +131,11 @@ void schema_set_late(struct schema *schema)
 	schema->columns[schema->count - 1].late = true;
 }
 
+void schema_set_clock(struct schema *schema)
+{
+	schema->columns[schema->count - 1].clock = true;
+}
+
 /* Names move as others are added. */
 static void find_names(struct schema *schema)
 {
@@ -134,6 +154,8 @@ static size_t lay_out(struct schema *schema, bool late, size_t at)
 		column->at = at;
 		if (column->kind == SCHEMA_TEXT)
 			column->inputs = (size_t)schema->sizes.words;
+		else if (column->kind == SCHEMA_TIME && !column->opened)
+			column->inputs = column->clock ? 4 : 3;
 		else if (column->kind == SCHEMA_NUMBER && !column->opened)
 			column->inputs = 1;
 		else
@@ -210,7 +232,8 @@ static int take_down(struct schema *schema, enum learned what, int column, struc
 	if (!grow_room(&schema->additions, &schema->additions_room, schema->additions_count + 1,
 		    sizeof(*schema->additions)))
 		return err_memory(err, "a schema", schema->additions_count);
-	schema->additions[schema->additions_count++] = (struct addition){what, column};
+	schema->additions[schema->additions_count++] =
+		(struct addition){what, column, column >= 0 ? schema->columns[column].misses : 0};
 	schema->serial++;
 	return 0;
 }
@@ -249,8 +272,18 @@ static int refuse_word(
 {
 	char shown[SCHEMA_SHOWN];
 
-	return err_set(err, ERR_INPUT, "column %s: %s is not a number", column->name,
-		schema_shown(value, shown));
+	return err_set(err, ERR_INPUT, "column %s: %s is not a %s", column->name,
+		schema_shown(value, shown), column->kind == SCHEMA_TIME ? "date" : "number");
+}
+
+/* False: it is missing there, or an error. */
+static bool moment_of(const struct schema_column *column, const struct schema_value *value,
+	int64_t *moment, int *code, struct err *err)
+{
+	const bool is = schema_moment(value, moment);
+
+	*code = is || column->lax ? 0 : refuse_word(column, value, err);
+	return is;
 }
 
 /* The number that a column of numbers has for a value; NAN: it is missing there. */
@@ -268,12 +301,49 @@ static bool is_word_after_all(const struct schema_column *column, const struct s
 {
 	char word[SCHEMA_WORD + 1];
 
-	if (column->kind == SCHEMA_OPEN || column->kind == SCHEMA_NUMBER || !value->size)
+	if (column->kind == SCHEMA_OPEN || column->kind == SCHEMA_NUMBER ||
+		column->kind == SCHEMA_TIME || !value->size)
 		return false;
 	return fabs(value->number) > (double)FLT_MAX ||
 	       (column->values.names.count &&
 		       vocabulary_find(&column->values, word,
 			       schema_word(value->words, value->size, word)) >= 0);
+}
+
+bool schema_is_dull(const struct schema_column *column)
+{
+	return column->misses == SCHEMA_MISSES;
+}
+
+void schema_set_sound(struct schema *schema)
+{
+	for (int i = 0; i < schema->count; i++)
+		schema->columns[i].misses = -1;
+}
+
+/* What an open column becomes, with the inputs that it has. */
+static enum schema_kind opened_kind(const struct schema *schema, const struct schema_column *column,
+	const struct schema_value *value)
+{
+	const enum schema_kind kind = schema_kind_of(column->name, value, schema->sizes.dates);
+
+	return kind == SCHEMA_NUMBER || (kind == SCHEMA_TIME && column->inputs >= 4)
+		       ? kind
+		       : SCHEMA_CATEGORY;
+}
+
+/* A column whose inputs are all taken: does a value of before come again? */
+static int learn_miss(struct schema *schema, int column, bool miss, struct err *err)
+{
+	struct schema_column *at = schema->columns + column;
+	int code;
+
+	if (at->misses < 0 || schema_is_dull(at))
+		return 0;
+	code = take_down(schema, LEARNED_MISSES, column, err);
+	if (!code)
+		at->misses = miss ? at->misses + 1 : -1;
+	return code;
 }
 
 int schema_learn(
@@ -282,23 +352,32 @@ int schema_learn(
 	struct schema_column *at = schema->columns + column;
 	const struct addition addition = {LEARNED_VALUE, column};
 	char word[SCHEMA_WORD + 1];
+	int64_t moment;
 	double number;
 	size_t size;
+	int code;
 
 	if (value->is == SCHEMA_MISSING && !is_word_after_all(at, value))
 		return 0;
 	if (at->kind == SCHEMA_OPEN) {
-		const int code = take_down(schema, LEARNED_KIND, column, err);
-
+		code = take_down(schema, LEARNED_KIND, column, err);
 		if (code)
 			return code;
-		at->kind = value->is == SCHEMA_IS_NUMBER ? SCHEMA_NUMBER : SCHEMA_CATEGORY;
+		at->kind = opened_kind(schema, at, value);
+		at->clock = at->kind == SCHEMA_TIME; /* there are inputs enough */
 	}
 	if (at->kind == SCHEMA_NUMBER)
 		return number_of(at, value, &number, err);
+	if (at->kind == SCHEMA_TIME) {
+		moment_of(at, value, &moment, &code, err);
+		return code;
+	}
 	if (at->kind != SCHEMA_CATEGORY)
 		return 0;
 	size = category_word(value, word);
+	if (at->values.names.count == at->inputs)
+		return learn_miss(
+			schema, column, vocabulary_find(&at->values, word, size) < 0, err);
 	return learn_word(schema, &at->values, at->inputs, word, size, &addition, err);
 }
 
@@ -329,7 +408,7 @@ int schema_put(const struct schema *schema, int column, const struct schema_valu
 	char word[SCHEMA_WORD + 1];
 
 	if ((value->is == SCHEMA_MISSING && !is_word_after_all(at, value)) ||
-		at->kind == SCHEMA_OPEN)
+		at->kind == SCHEMA_OPEN || schema_is_dull(at))
 		return 0;
 	if (at->kind == SCHEMA_NUMBER) {
 		double number;
@@ -337,6 +416,14 @@ int schema_put(const struct schema *schema, int column, const struct schema_valu
 
 		if (fits)
 			*inputs = (float)number;
+		return code;
+	}
+	if (at->kind == SCHEMA_TIME) {
+		int64_t moment;
+		int code;
+
+		if (moment_of(at, value, &moment, &code, err) && fits)
+			schema_put_moment(at, moment, inputs);
 		return code;
 	}
 	if (!fits)
@@ -360,9 +447,14 @@ void schema_blank(const struct schema *schema, float *input, size_t floats)
 	memset(input, 0, schema->first * sizeof(*input));
 	for (size_t i = schema->first; i < floats; i++)
 		input[i] = NAN;
-	for (int i = 0; i < schema->count && !schema->columns[i].late; i++)
-		if (schema->columns[i].opened || schema->columns[i].kind == SCHEMA_NUMBER)
-			input[schema->columns[i].at] = NAN;
+	for (int i = 0; i < schema->count && !schema->columns[i].late; i++) {
+		const struct schema_column *column = schema->columns + i;
+
+		if (column->opened || column->kind == SCHEMA_NUMBER)
+			input[column->at] = NAN;
+		for (size_t k = 0; k < column->inputs && column->kind == SCHEMA_TIME; k++)
+			input[column->at + k] = NAN;
+	}
 }
 
 /* A field of the spare inputs: a number by its name, a word by name and value. */
@@ -390,7 +482,7 @@ static int64_t spare_slot(
 {
 	char word[SCHEMA_WORD + 1];
 
-	return schema->sizes.spare && schema_kind_of(value) != SCHEMA_TEXT
+	return schema->sizes.spare && schema_kind_of(name, value, false) != SCHEMA_TEXT
 		       ? vocabulary_find(&schema->spare, word, spare_word(name, value, word))
 		       : -1;
 }
@@ -407,9 +499,10 @@ void schema_ignore(struct schema *schema, const char *name)
 }
 
 /* A late column's place is behind all others. */
-static int add_late(struct schema *schema, const char *name, enum schema_kind kind, struct err *err)
+static int add_late(
+	struct schema *schema, const char *name, const struct schema_value *value, struct err *err)
 {
-	int code = schema_add(schema, name, strlen(name), kind, false, err);
+	const int code = schema_add_for(schema, name, value, err);
 
 	if (code)
 		return code;
@@ -435,7 +528,7 @@ static int learn_column(
 
 	if (!schema->sizes.grow || schema->count == SCHEMA_COLUMNS)
 		return 0;
-	code = add_late(schema, name, schema_kind_of(value), err);
+	code = add_late(schema, name, value, err);
 	if (code)
 		return code;
 	if (schema->floats <= (most < SCHEMA_FLOATS ? most : SCHEMA_FLOATS)) {
@@ -459,7 +552,7 @@ int schema_learn_new(
 		return 0;
 	if (column >= 0)
 		return schema_learn(schema, column, value, err);
-	if (schema_kind_of(value) != SCHEMA_TEXT)
+	if (schema_kind_of(name, value, false) != SCHEMA_TEXT)
 		code = learn_word(schema, &schema->spare, (size_t)schema->sizes.spare, word,
 			spare_word(name, value, word), &addition, err);
 	if (code || spare_slot(schema, name, value) >= 0)
@@ -514,6 +607,8 @@ void schema_back(struct schema *schema, size_t mark)
 			schema->columns[last->column].kind = SCHEMA_OPEN;
 		else if (last->what == LEARNED_COLUMN)
 			drop_late(schema);
+		else if (last->what == LEARNED_MISSES)
+			schema->columns[last->column].misses = last->before;
 		else
 			vocabulary_drop_last(last->what == LEARNED_FIELD
 						     ? &schema->spare

@@ -4,11 +4,14 @@
  *
  *	number    one input. Missing: NAN, which a model that scales takes as the mean
  *	category  `slots` inputs, one for each value in the order of first appearance; once
- *	          all are taken, a new value sets two of them, chosen by its hash.
- *	          Missing: all 0
+ *	          all are taken, a new value sets two of them, chosen by its hash. A column
+ *	          of ids is ignored: once all are taken, none of the next SCHEMA_MISSES
+ *	          values is among them. Missing: all 0
  *	text      `words` inputs: 1 for each word of the text, by its hash. Missing: all 0
+ *	time      3 inputs, or 4 with a time of day: days since 1970; where it is in its week,
+ *	          its year and its day, from 0 to 1. Missing: NAN
  *	open      a column without any value yet, with the inputs of a category; its first
- *	          value makes it a number (in its first input) or a category. Missing: NAN
+ *	          value makes it a number or a time (in its first inputs), or a category. Missing: NAN
  *	          in the first input, whatever it becomes
  *	spare     inputs for fields without a column: one for each field with a number, one
  *	          for each value of others, in the order of first appearance
@@ -42,9 +45,10 @@
 #include "base/state.h"
 #include "base/vocabulary.h"
 
-enum { SCHEMA_COLUMNS = 4096, SCHEMA_FLOATS = 1 << 20, SCHEMA_WORD = 200 };
+enum { SCHEMA_MISSES = 64, SCHEMA_COLUMNS = 4096, SCHEMA_FLOATS = 1 << 20, SCHEMA_WORD = 200 };
 
-enum schema_kind { SCHEMA_NUMBER, SCHEMA_CATEGORY, SCHEMA_TEXT, SCHEMA_OPEN };
+/* Checkpoints have their numbers: append new ones. */
+enum schema_kind { SCHEMA_NUMBER, SCHEMA_CATEGORY, SCHEMA_TEXT, SCHEMA_OPEN, SCHEMA_TIME };
 extern const char *const schema_kinds[]; /* their names */
 
 /*
@@ -76,8 +80,18 @@ struct schema_value schema_number(double number);
 bool schema_comma_number(const struct schema_value *value, double *number);
 bool schema_may_be_thousands(const struct schema_value *value);
 
-/* The kind of column that suits a value: words are text if they are long or many. */
-enum schema_kind schema_kind_of(const struct schema_value *value);
+/*
+ * Whether a field's value is a date (base/moment.h), or a number of seconds, milliseconds or
+ * microseconds since 1970 in a field whose name speaks of time; whether it has a time of day.
+ */
+bool schema_is_time(const char *name, const struct schema_value *value);
+bool schema_has_clock(const struct schema_value *value);
+
+/*
+ * The kind of column that suits a field's value: words are text if they are long or many. `dates`:
+ * times are told from words and numbers.
+ */
+enum schema_kind schema_kind_of(const char *name, const struct schema_value *value, bool dates);
 
 struct schema_column {
 	const char *name;
@@ -86,13 +100,19 @@ struct schema_column {
 	bool commas;              /* of a number: accepts 12,5 */
 	bool lax;                 /* of a number: words are missing values, not errors */
 	bool late;                /* it came after the first row */
+	bool clock;               /* of a time: it has a time of day */
 	size_t at, inputs;        /* its first float, and their number */
 	struct vocabulary values; /* of a category, in the order of their slots */
+	int misses;               /* new values since all are taken; -1: it has no ids */
 };
 
-/* The number of inputs of a category, of a text, reserved for new fields, added for new fields. */
+/*
+ * The number of inputs of a category, of a text, reserved for new fields, added for new fields;
+ * whether dates are told from words.
+ */
 struct schema_sizes {
 	int slots, words, spare, grow;
+	bool dates;
 };
 extern const struct option_row schema_options[];
 struct schema_sizes schema_sizes(const struct options *options);
@@ -104,9 +124,14 @@ int schema_new(struct schema **schema, const struct schema_sizes *sizes, struct 
 void schema_free(struct schema *schema);
 int schema_add(struct schema *schema, const char *name, size_t size, enum schema_kind kind,
 	bool opened, struct err *err);
+/* A column whose kind is that of its first value. */
+int schema_add_for(
+	struct schema *schema, const char *name, const struct schema_value *value, struct err *err);
 /* Sets how numbers of the last added column are read; that it came late. */
 void schema_read_numbers(struct schema *schema, bool commas, bool lax);
 void schema_set_late(struct schema *schema);
+void schema_set_sound(struct schema *schema); /* none of the columns has ids */
+void schema_set_clock(struct schema *schema); /* it is a time, with a time of day */
 /* A column that is not an input: the label, or other fields to skip. */
 int schema_leave_out(
 	struct schema *schema, const char *name, size_t size, bool label, struct err *err);
@@ -123,6 +148,9 @@ const char *schema_label(const struct schema *schema); /* NULL: unknown */
 /* The column of a name, or one of these. */
 enum { SCHEMA_NEW_FIELD = -1, SCHEMA_LEFT_OUT = -2 };
 int schema_find(const struct schema *schema, const char *name, size_t size);
+
+/* Whether a column is ignored, since its values never come again. */
+bool schema_is_dull(const struct schema_column *column);
 
 /* Fills an input of this many floats with missing values. */
 void schema_blank(const struct schema *schema, float *input, size_t floats);

@@ -7,10 +7,11 @@
 #include "schema/schema.h"
 
 /* One learned item: a value of a column, its kind, a field of the spare inputs, or a column. */
-enum learned { LEARNED_VALUE, LEARNED_KIND, LEARNED_FIELD, LEARNED_COLUMN };
+enum learned { LEARNED_VALUE, LEARNED_KIND, LEARNED_FIELD, LEARNED_COLUMN, LEARNED_MISSES };
 struct addition {
 	enum learned what;
 	int column;
+	int before; /* of misses */
 };
 
 struct schema {
@@ -37,6 +38,10 @@ size_t schema_word(const char *words, size_t size, char out[SCHEMA_WORD + 1]);
 /* Encodes a text into its column's inputs. */
 void schema_put_text(
 	const struct schema_column *column, const char *words, size_t size, float *inputs);
+
+/* The moment of a value; false: it is none. Encodes it into its column's inputs. */
+bool schema_moment(const struct schema_value *value, int64_t *microseconds);
+void schema_put_moment(const struct schema_column *column, int64_t microseconds, float *inputs);
 
 /* A well-mixed hash of a name and a value. */
 uint64_t schema_hash(const char *name, const char *words, size_t size);

@@ -4,7 +4,8 @@
  *  {"name": "city", "kind": "category", "values": ["Rome", "Oslo"]}]}
  *
  * A column of numbers may have "commas" (12,5 is a number) and "lax" (words are missing), both
- * true. One that came after the first row has "late"; then the format is 2.
+ * true; a time may have "lax" and "clock"; a category of a stream has "misses". One that came after the first row has "late". With
+ * times or late columns the format is 2.
  *
  * What comes back is checked as if it came from a stranger: it may.
  */
@@ -12,7 +13,7 @@
 
 #include "schema/schema_impl.h"
 
-enum { FORMAT = 1, FORMAT_LATE = 2, SIZE_MOST = 65536 };
+enum { FORMAT = 1, FORMAT_NEW = 2, SIZE_MOST = 65536 };
 
 /* Whether inputs of this many floats have the column. */
 static bool within(const struct schema_column *column, size_t floats)
@@ -20,9 +21,15 @@ static bool within(const struct schema_column *column, size_t floats)
 	return !column->late || column->at + column->inputs <= floats;
 }
 
-static bool any_late(const struct schema *schema, size_t floats)
+/* Whether earlier versions would read it as another one. */
+static bool is_new(const struct schema *schema, size_t floats)
 {
-	return schema->count && schema->columns[schema->count - 1].late && floats > schema->first;
+	bool new = false;
+
+	for (int i = 0; i < schema->count; i++)
+		new |= within(schema->columns + i, floats) &&
+		       (schema->columns[i].late || schema->columns[i].kind == SCHEMA_TIME);
+	return new;
 }
 
 static void write_words(struct jwriter *json, const char *name, const struct vocabulary *words)
@@ -37,7 +44,7 @@ void schema_write(
 	const struct schema *schema, size_t floats, struct jwriter *json, const char *name)
 {
 	jwriter_table(json, name);
-	jwriter_whole(json, "format", any_late(schema, floats) ? FORMAT_LATE : FORMAT);
+	jwriter_whole(json, "format", is_new(schema, floats) ? FORMAT_NEW : FORMAT);
 	jwriter_whole(json, "slots", schema->sizes.slots);
 	jwriter_whole(json, "words", schema->sizes.words);
 	jwriter_whole(json, "spare", schema->sizes.spare);
@@ -64,6 +71,10 @@ void schema_write(
 			jwriter_truth(json, "lax", true);
 		if (column->late)
 			jwriter_truth(json, "late", true);
+		if (column->clock)
+			jwriter_truth(json, "clock", true);
+		if (column->kind == SCHEMA_CATEGORY && column->misses >= 0)
+			jwriter_whole(json, "misses", column->misses);
 		if (column->kind == SCHEMA_CATEGORY)
 			write_words(json, "values", &column->values);
 		jwriter_end(json);
@@ -118,23 +129,26 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 {
 	const char *name = jvalue_text(jvalue_find(table, "name"));
 	const char *kind = jvalue_text(jvalue_find(table, "kind"));
-	bool opened = false, commas = false, lax = false, late = false;
+	bool opened = false, commas = false, lax = false, late = false, clock = false;
 	int k = 0, code;
 
 	jvalue_truth(jvalue_find(table, "opened"), &opened);
 	jvalue_truth(jvalue_find(table, "commas"), &commas);
 	jvalue_truth(jvalue_find(table, "lax"), &lax);
 	jvalue_truth(jvalue_find(table, "late"), &late);
+	jvalue_truth(jvalue_find(table, "clock"), &clock);
 	while (kind && schema_kinds[k] && strcmp(schema_kinds[k], kind) != 0)
 		k++;
 	if (!name)
 		return err_set(err, ERR_FORMAT, "column %d has no name", schema->count + 1);
 	if (!kind || !schema_kinds[k])
 		return err_set(err, ERR_FORMAT,
-			"column %s: its kind is none of number, category, text, open", name);
+			"column %s: its kind is none of number, category, text, time, open", name);
 	code = schema_add(schema, name, strlen(name), (enum schema_kind)k, opened, err);
-	if (!code && k == SCHEMA_NUMBER)
+	if (!code && (k == SCHEMA_NUMBER || k == SCHEMA_TIME))
 		schema_read_numbers(schema, commas, lax);
+	if (!code && k == SCHEMA_TIME && clock)
+		schema_set_clock(schema);
 	if (!code && late)
 		schema_set_late(schema);
 	else if (!code && schema->count > 1 && schema->columns[schema->count - 2].late)
@@ -161,6 +175,19 @@ static int read_left_out(struct schema *schema, const struct jvalue *table, stru
 	return code;
 }
 
+/* Where nothing is said, it was known whether there are ids. */
+static int read_misses(const struct jvalue *table, struct schema_column *column, struct err *err)
+{
+	const struct jvalue *value = jvalue_find(table, "misses");
+	int64_t misses = -1;
+
+	if (value && (!jvalue_whole(value, &misses) || misses < 0 || misses > SCHEMA_MISSES))
+		return err_set(err, ERR_FORMAT, "misses: is not a whole number from 0 to %d",
+			SCHEMA_MISSES);
+	column->misses = (int)misses;
+	return 0;
+}
+
 static int read_values(struct schema *schema, const struct jvalue *columns, struct err *err)
 {
 	for (int i = 0; i < schema->count; i++) {
@@ -172,6 +199,8 @@ static int read_values(struct schema *schema, const struct jvalue *columns, stru
 			return err_set(err, ERR_FORMAT, "column %s: only categories have values",
 				column->name);
 		code = read_words(values, "values", column->inputs, &column->values, err);
+		if (!code && column->kind == SCHEMA_CATEGORY)
+			code = read_misses(jvalue_at(columns, (size_t)i), column, err);
 		if (code)
 			return err_set(err, code, "column %s: %s", column->name, err->message);
 	}
@@ -187,7 +216,7 @@ static int fill(struct schema *schema, const struct jvalue *value, struct err *e
 	if (jvalue_kind(value) != JVALUE_TABLE || jvalue_kind(columns) != JVALUE_LIST)
 		return err_set(err, ERR_FORMAT, "has no list of columns");
 	if (jvalue_find(value, "format") && (!jvalue_whole(jvalue_find(value, "format"), &format) ||
-						    format < FORMAT || format > FORMAT_LATE))
+						    format < FORMAT || format > FORMAT_NEW))
 		return err_set(err, ERR_FORMAT, "is of a format that this version does not know");
 	code = read_size(value, "slots", 1, &schema->sizes.slots, err);
 	if (!code)

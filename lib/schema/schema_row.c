@@ -51,8 +51,7 @@ int schema_of_row(struct schema **schema, const struct schema_sizes *sizes,
 	while (!code && jvalue_next(row, &at, &name, &from)) {
 		code = field_value(name, from, &value, err);
 		if (!code)
-			code = schema_add(
-				made, name, strlen(name), schema_kind_of(&value), false, err);
+			code = schema_add_for(made, name, &value, err);
 	}
 	if (!code)
 		code = schema_end(made, err);

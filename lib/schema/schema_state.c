@@ -12,7 +12,7 @@ static const char what_then[] =
 
 static const char *kind_name(int kind)
 {
-	return kind >= SCHEMA_NUMBER && kind <= SCHEMA_OPEN ? schema_kinds[kind] : "nothing known";
+	return kind >= SCHEMA_NUMBER && kind <= SCHEMA_TIME ? schema_kinds[kind] : "nothing known";
 }
 
 static void column_state(const struct schema_column *column, struct state *state)

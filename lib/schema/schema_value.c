@@ -12,7 +12,7 @@
 /* Words are a text if there are this many or they are this long; else they name a category. */
 enum { TEXT_WORDS = 5, TEXT_BYTES = 64 };
 
-const char *const schema_kinds[] = {"number", "category", "text", "open", NULL};
+const char *const schema_kinds[] = {"number", "category", "text", "open", "time", NULL};
 
 static bool blank(char c)
 {
@@ -98,10 +98,12 @@ bool schema_may_be_thousands(const struct schema_value *value)
 	return around_comma(value, &before) == 3 && before <= 3 && value->words[sign] != '0';
 }
 
-enum schema_kind schema_kind_of(const struct schema_value *value)
+enum schema_kind schema_kind_of(const char *name, const struct schema_value *value, bool dates)
 {
 	int words = 0;
 
+	if (dates && schema_is_time(name, value))
+		return SCHEMA_TIME;
 	if (value->is != SCHEMA_IS_WORDS)
 		return value->is == SCHEMA_MISSING ? SCHEMA_OPEN : SCHEMA_NUMBER;
 	for (size_t i = 0; i < value->size; i++)

@@ -136,7 +136,8 @@ struct run {
 	bool schema_kept;      /* the folder has it, as of schema_serial */
 	uint64_t schema_serial;
 	size_t ignored_told; /* ignored fields already reported, */
-	int columns_told;    /* ... and columns */
+	int columns_told;    /* ... and columns, */
+	int dull_told;       /* ... and those of ids */
 
 	struct store *store;
 	struct learner *learner;

@@ -65,6 +65,23 @@ static void tell_new(struct run *run)
 	}
 }
 
+/* Columns whose values never come again; those that are told come first. */
+static void tell_dull(struct run *run)
+{
+	int dull = 0;
+
+	for (int i = 0; i < schema_count(run->schema); i++) {
+		const struct schema_column *column = schema_column(run->schema, i);
+
+		if (!schema_is_dull(column) || dull++ < run->dull_told)
+			continue;
+		log_write(&run->config.log, LOG_WARN,
+			"field %s: is ignored: its values never come again, as those of ids",
+			column->name);
+		run->dull_told = dull;
+	}
+}
+
 int run_schema_keep(struct run *run, struct err *err)
 {
 	struct text words = {0};
@@ -74,6 +91,7 @@ int run_schema_keep(struct run *run, struct err *err)
 	if (run->schema) {
 		tell_ignored(run);
 		tell_new(run);
+		tell_dull(run);
 	}
 	if (!run->schema || !run->config.folder ||
 		(run->schema_kept && run->schema_serial == schema_serial(run->schema)))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/decimal.h"
-#include "formats/moment.h"
+#include "base/moment.h"
 
 static void whole_numbers_and_moments(void **state)
 {
@@ -32,7 +32,12 @@ static void whole_numbers_and_moments(void **state)
 		  {"1969-12-31T23:59:59-0030", true, 1799000000}, {"2023-02-29", false, 0},
 		  {"1900-02-29", false, 0}, {"2024-13-01", false, 0}, {"2024-1-01", false, 0},
 		  {"2024-01-01T25:00", false, 0}, {"2024-01-01T", false, 0},
-		  {"2024-01-01x", false, 0}, {"2024-01-01T12:00:", false, 0}, {"", false, 0}};
+		  {"2024-01-01x", false, 0}, {"2024-01-01T12:00:", false, 0},
+		  {"2024/02/29", true, 1709164800000000}, {"29.02.2024", true, 1709164800000000},
+		  {"29.02.2024 12:30", true, 1709209800000000},
+		  {"1.3.2024", true, 1709251200000000}, {"2024/02-29", false, 0},
+		  {"2024.02.29", false, 0}, {"32.01.2024", false, 0}, {"1.2.3", false, 0},
+		  {"10.1.24", false, 0}, {"", false, 0}};
 	int64_t number = 0;
 
 	for (size_t i = 0; i < COUNT(whole); i++) {
@@ -53,6 +58,28 @@ static void whole_numbers_and_moments(void **state)
 			fail_msg("date: %s", dates[i].text);
 		if (dates[i].good)
 			assert_int_equal(number, dates[i].number);
+	}
+}
+
+static void moments_have_cycles(void **state)
+{
+	static const struct {
+		const char *text;
+		double days, day, week, year;
+	} rows[] = {{"1970-01-01", 0, 0, 3, 0}, {"2024-02-29T12:00", 19782.5, 0.5, 3, 59},
+		{"2023-12-31 18:00", 19722.75, 0.75, 6, 365}, {"2024-12-31", 20088, 0, 1, 365},
+		{"1969-12-31 06:00", -0.75, 0.25, 2, 365}, {"2000-03-01", 11017, 0, 2, 60},
+		{"1900-01-01", -25567, 0, 0, 0}};
+	int64_t number;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct moment_cycles at;
+
+		assert_true(moment_date(rows[i].text, strlen(rows[i].text), &number));
+		at = moment_cycles(number);
+		assert_true(at.days == rows[i].days && at.day == rows[i].day);
+		assert_true(at.week == rows[i].week / 7 && at.year == rows[i].year / 366);
 	}
 }
 
@@ -124,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_numbers_and_moments),
+		cmocka_unit_test(moments_have_cycles),
 		cmocka_unit_test(numbers_are_decimal),
 		cmocka_unit_test(numbers_are_rounded_once),
 	};

@@ -166,7 +166,7 @@ def what_looks_wrong_is_said():
     verdict(code == 0 and id_like in why and constant not in why, "--quiet leaves out what costs nothing", code, why)
     names = ["id%d" % i for i in range(9)]
     table("wronger.csv", [names + ["label"]] + [[i + k for k in range(9)] + [row[2]] for i, row in enumerate(points(60))])
-    code, _, why = run("run", "wronger.csv", "--quiet")
+    code, _, why = run("run", "wronger.csv", "--quiet", "--set", "table.ids=keep")
     verdict(code == 0 and why.count("as an id does") == 5 and "4 more things look odd; see retain data info" in why,
             "no more than five lines", code, why)
 

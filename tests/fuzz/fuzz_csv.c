@@ -6,7 +6,7 @@
 #include "records/columns.h"
 #include "formats/csv.h"
 #include "base/decimal.h"
-#include "formats/moment.h"
+#include "base/moment.h"
 #include "fuzz.h"
 
 enum { FIELDS = 8, NUMBER_MOST = 64 };

@@ -419,6 +419,80 @@ static void nearly_all_numbers(void **state)
 	read_one(NULL, 0);
 }
 
+/* Rows with a number, a moment, an id and a note that never comes again. */
+static void write_many(const char *heading)
+{
+	struct text words = {0};
+
+	text_addf(&words, "%s\n", heading);
+	for (int i = 0; i < 60; i++)
+		text_addf(&words, "%d,2024-03-%02d %02d:00,c%x,it says w%d and w%d and w%d,%d,%s\n",
+			i + 7, 1 + i % 28, i % 24, 4096 + i * 37, i, 2 * i, 3 * i, i % 5,
+			i % 2 ? "yes" : "no");
+	write_words("t.csv", words.data);
+	text_release(&words);
+}
+
+static void ids_are_left_out_and_dates_are_numbers(void **state)
+{
+	struct records *records;
+
+	(void)state;
+	write_many("nr,seen,customer,note,x,label");
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, 4 + 1);
+	expect(records, 1, 0, 19784 + 1 / 24.0);
+	expect(records, 1, 1, 5 / 7.0);
+	expect(records, 1, 2, 61 / 366.0);
+	expect(records, 1, 3, 1 / 24.0);
+	expect(records, 1, 4, 1);
+	expect_notes(
+		records, "columns nr, customer, note: values never come again, as those of ids;");
+	records_close(records);
+	/* As earlier versions had it, and as keys say. */
+	records = opened_with("t.csv", SETTINGS("schema.dates=no", "table.ids=keep"));
+	assert_int_equal(records_info(records)->channels, 1 + 2 * SLOTS + WORDS + 1);
+	records_close(records);
+	records = opened_with(
+		"t.csv", SETTINGS("table.text=note", "table.categorical=auto,customer"));
+	assert_int_equal(records_info(records)->channels, 4 + SLOTS + WORDS + 1);
+	records_close(records);
+	/* Where there is nothing else, they stay. */
+	records = opened_with("t.csv", SETTINGS("table.ignore=nr,seen,customer,x"));
+	assert_int_equal(records_info(records)->channels, WORDS);
+	records_close(records);
+	write_many("nr,seen,x,note,x,label");
+	assert_refused(
+		"table", "t.csv", "t.csv: columns 3 and 5 are both called x; names must differ");
+}
+
+/* The few that are none are missing; seconds since 1970 need a name that speaks of time. */
+static void dates_are_told_from_words_and_numbers(void **state)
+{
+	struct records *records;
+	struct text words = {0};
+
+	(void)state;
+	text_addf(&words, "a,created_at,amount,b,label\n");
+	for (int i = 0; i < 100; i++)
+		text_addf(&words, "%s,%d,%d,%s,%d\n",
+			i == 50 ? "never"
+			: i % 2 ? "01.02.2012"
+				: "",
+			1500000000 + i * 999, 1500000000 + i * 999, i % 3 ? "2012-01-01" : "soon",
+			i % 2);
+	write_words("t.csv", words.data);
+	text_release(&words);
+	records = opened_with("t.csv", NULL);
+	assert_int_equal(records_info(records)->channels, 3 + 4 + 1 + SLOTS);
+	expect(records, 0, 0, NAN);
+	expect(records, 1, 0, 15371);
+	expect(records, 50, 0, NAN);
+	expect(records, 0, 3, 1500000000 / 86400.0);
+	expect(records, 0, 7, 1500000000);
+	records_close(records);
+}
+
 static void decimal_commas(void **state)
 {
 	struct records *records;
@@ -606,6 +680,8 @@ int main(void)
 		tree_test(wrong_tables_are_named),
 		tree_test(nearly_all_numbers),
 		tree_test(large_numbers_among_words_are_words),
+		tree_test(ids_are_left_out_and_dates_are_numbers),
+		tree_test(dates_are_told_from_words_and_numbers),
 		tree_test(decimal_commas),
 		tree_test(lines_that_are_no_rows),
 		tree_test(what_is_ignored_is_nothing_else),

@@ -337,6 +337,97 @@ static void it_grows(void **state)
 	schema_free(schema);
 }
 
+/* Dates, and seconds where a name says so, are days, week, year and time of day. */
+static void times_are_numbers(void **state)
+{
+	const struct schema_sizes dated = {.slots = 3, .words = 2, .grow = 8, .dates = true};
+	struct jvalue *row =
+		json("{\"a\": \"2024-02-29\", \"seen_at\": 1709208000, \"n\": 1709208000}");
+	static const float week = 3 / 7.0F, year = 59 / 366.0F;
+	struct schema *schema, *back;
+	struct text text = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_ok(schema_of_row(&schema, &dated, row, &err), err);
+	jvalue_free(row);
+	assert_int_equal(schema_column(schema, 0)->kind, SCHEMA_TIME);
+	assert_int_equal(schema_column(schema, 1)->kind, SCHEMA_TIME);
+	assert_int_equal(schema_column(schema, 2)->kind, SCHEMA_NUMBER);
+	expect(schema, "{\"a\": \"29.02.2024\", \"seen_at\": 1709208000, \"n\": 2}",
+		(float[]){19782, week, year, 19782.5F, week, year, 0.5F, 2});
+	expect(schema, "{\"a\": \"2024/02/29\", \"seen_at\": \"2024-02-29 12:00\", \"n\": 2}",
+		(float[]){19782, week, year, 19782.5F, week, year, 0.5F, 2});
+	expect(schema, "{\"a\": null, \"seen_at\": 1709208000000, \"n\": 2}",
+		(float[]){NAN, NAN, NAN, 19782.5F, week, year, 0.5F, 2});
+	assert_int_equal(learn(schema, "{\"a\": \"soon\"}", &err), ERR_INPUT);
+	assert_says(err, "column a: soon is not a date");
+	assert_int_equal(learn(schema, "{\"a\": 12}", &err), ERR_INPUT);
+	/* One that comes late, and JSON. */
+	expect(schema, "{\"n\": 2, \"b\": \"1970-01-01\"}",
+		(float[]){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 2, 0, 3 / 7.0F, 0});
+	text_of(schema, &text);
+	assert_ok(schema_parse(&back, &dated, text.data, text.size, "test", &err), err);
+	expect(back, "{\"a\": \"2024-02-29\", \"seen_at\": 1709208000, \"n\": 2, \"b\": null}",
+		(float[]){19782, week, year, 19782.5F, week, year, 0.5F, 2, NAN, NAN, NAN});
+	schema_free(back);
+	text_release(&text);
+	schema_free(schema);
+	/* A missing first value decides nothing. */
+	row = json("{\"a\": null, \"n\": 1}");
+	assert_ok(schema_of_row(&schema, &(struct schema_sizes){4, 2, .dates = true}, row, &err),
+		err);
+	jvalue_free(row);
+	expect(schema, "{\"a\": null, \"n\": 1}", (float[]){NAN, 0, 0, 0, 1});
+	expect(schema, "{\"a\": \"2024-02-29\", \"n\": 2}", (float[]){19782, week, year, 0, 2});
+	text_of(schema, &text);
+	assert_ok(schema_parse(&back, &dated, text.data, text.size, "test", &err), err);
+	expect(back, "{\"a\": \"2024-02-29\", \"n\": 2}", (float[]){19782, week, year, 0, 2});
+	schema_free(back);
+	text_release(&text);
+	schema_free(schema);
+	/* Otherwise they are words. */
+	schema = of_row("{\"a\": \"2024-02-29\"}");
+	assert_int_equal(schema_column(schema, 0)->kind, SCHEMA_CATEGORY);
+	schema_free(schema);
+}
+
+/* A column whose values never come again is ignored, unless one comes. */
+static void ids_are_ignored(void **state)
+{
+	struct schema *schema = of_row("{\"a\": \"x\", \"b\": \"x\"}"), *back;
+	struct text text = {0};
+	char words[64];
+	struct err err = {0};
+	float input[16];
+	size_t mark = 0;
+
+	(void)state;
+	for (int i = 0; i < 3 + SCHEMA_MISSES; i++) {
+		if (i == 2 + SCHEMA_MISSES)
+			mark = schema_mark(schema);
+		snprintf(words, sizeof(words), "{\"a\": \"v%d\", \"b\": \"v%d\"}", i,
+			i == 40 ? 1 : i);
+		assert_ok(learn(schema, "{\"a\": null}", &err), err);
+		assert_ok(learn(schema, words, &err), err);
+	}
+	assert_true(!schema_is_dull(schema_column(schema, 0)));
+	assert_ok(learn(schema, "{\"a\": \"new\", \"b\": \"new\"}", &err), err);
+	assert_true(schema_is_dull(schema_column(schema, 0)));
+	assert_true(!schema_is_dull(schema_column(schema, 1)));
+	assert_ok(encode(schema, "{\"a\": \"v0\", \"b\": \"v0\"}", input, &err), err);
+	assert_true(input[0] == 0 && input[4] == 1);
+	text_of(schema, &text);
+	assert_ok(schema_parse(&back, &sizes, text.data, text.size, "test", &err), err);
+	assert_true(schema_is_dull(schema_column(back, 0)));
+	assert_int_equal(schema_column(back, 1)->misses, -1);
+	schema_free(back);
+	text_release(&text);
+	schema_back(schema, mark);
+	assert_int_equal(schema_column(schema, 0)->misses, SCHEMA_MISSES - 2);
+	schema_free(schema);
+}
+
 /* Two spare inputs: one for a number, one for a value. */
 static void ignored_fields_are_counted(void **state)
 {
@@ -580,6 +671,8 @@ int main(void)
 		cmocka_unit_test(learning_is_taken_back),
 		cmocka_unit_test(ignored_fields_are_counted),
 		cmocka_unit_test(it_grows),
+		cmocka_unit_test(times_are_numbers),
+		cmocka_unit_test(ids_are_ignored),
 		cmocka_unit_test(strange_rows_are_refused),
 		cmocka_unit_test(strange_schemas_are_refused),
 		cmocka_unit_test(numbers_may_be_read_otherwise),

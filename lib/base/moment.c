@@ -1,5 +1,5 @@
 /* Digits are parsed as integers; only exponents go through floating point. */
-#include "formats/moment.h"
+#include "base/moment.h"
 
 #include <math.h>
 #include <string.h>
@@ -122,14 +122,32 @@ static bool zone(const char **text, size_t *size, int64_t *microseconds)
 	return true;
 }
 
+/* One digit or two, and a point. */
+static bool pointed(const char **text, size_t *size, int *number)
+{
+	const size_t count = *size > 1 && (*text)[1] == '.' ? 1 : 2;
+
+	return digits(text, size, count, number) && one_of(text, size, ".");
+}
+
+static bool calendar(const char **text, size_t *size, int *year, int *month, int *day)
+{
+	const char mark[] = {*size > 4 ? (*text)[4] : '\0', '\0'};
+
+	if (mark[0] == '-' || mark[0] == '/')
+		return digits(text, size, 4, year) && one_of(text, size, mark) &&
+		       digits(text, size, 2, month) && one_of(text, size, mark) &&
+		       digits(text, size, 2, day);
+	return pointed(text, size, day) && pointed(text, size, month) &&
+	       digits(text, size, 4, year);
+}
+
 bool moment_date(const char *text, size_t size, int64_t *microseconds)
 {
 	int64_t time = 0, shift = 0;
 	int year, month, day;
 
-	if (!digits(&text, &size, 4, &year) || !one_of(&text, &size, "-") ||
-		!digits(&text, &size, 2, &month) || !one_of(&text, &size, "-") ||
-		!digits(&text, &size, 2, &day))
+	if (!calendar(&text, &size, &year, &month, &day))
 		return false;
 	if (month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
 		return false;
@@ -140,4 +158,36 @@ bool moment_date(const char *text, size_t size, int64_t *microseconds)
 		return false;
 	*microseconds = days_since_1970(year, month, day) * 86400 * MICRO + time - shift;
 	return true;
+}
+
+/* Rounds down, also before 1970. */
+static int64_t whole_days(int64_t microseconds)
+{
+	const int64_t day = INT64_C(86400) * MICRO;
+
+	return microseconds / day - (microseconds % day < 0);
+}
+
+/* The year's share that has passed, of 366 days, by the days before a year's first of March. */
+static double year_share(int64_t days)
+{
+	enum { CENTURIES = 146097, SHIFT = 719468 }; /* days of 400 years; since March of year 0 */
+	const int64_t since = days + SHIFT;
+	const int64_t of =
+		since - (since >= 0 ? since : since - CENTURIES + 1) / CENTURIES * CENTURIES;
+	const int64_t years = (of - of / 1460 + of / 36524 - of / (CENTURIES - 1)) / 365;
+	const int64_t day = of - (365 * years + years / 4 - years / 100);
+
+	return (double)(day >= 306 ? day - 306 : day + 60) / 366;
+}
+
+struct moment_cycles moment_cycles(int64_t microseconds)
+{
+	const int64_t days = whole_days(microseconds);
+	const double day = (double)(microseconds - days * 86400 * MICRO) / (86400.0 * MICRO);
+
+	return (struct moment_cycles){.days = (double)days + day,
+		.day = day,
+		.week = (double)(((days + 3) % 7 + 7) % 7) / 7, /* 1970 began on a Thursday */
+		.year = year_share(days)};
 }

@@ -1,0 +1,28 @@
+/*
+ * Times in text, as in tables. Whole texts, of `size` bytes; independent of locale and time zone.
+ */
+#ifndef RETAIN_BASE_MOMENT_H
+#define RETAIN_BASE_MOMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Seconds with a fraction, as microseconds (truncated). */
+bool moment_seconds(const char *text, size_t size, int64_t *microseconds);
+
+/*
+ * A date: ISO 8601, 2024-02-29, or 2024/02/29, or 29.02.2024 (day, month, year; also 1.2.2024).
+ * With T12:30, T12:30:59 or T12:30:59.5 (or a blank for the T), with Z or +01:00 (default UTC).
+ * As microseconds since 1970.
+ */
+bool moment_date(const char *text, size_t size, int64_t *microseconds);
+
+/* Where a moment is in its day, week and year, each in [0, 1); weeks begin on Monday. */
+struct moment_cycles {
+	double days; /* since 1970, with a fraction */
+	double day, week, year;
+};
+struct moment_cycles moment_cycles(int64_t microseconds);
+
+#endif
