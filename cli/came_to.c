@@ -69,6 +69,11 @@ static void add_before_labels(struct text *out, const char *name, const struct m
 	add_share(out, "  of the last 1 000", last->recent, NAN, &recent);
 	add_share(out, "  on albums of others", last->le_album, NAN, NULL);
 	add_share(out, "  guess by last labels", last->blind, NAN, &all);
+	add_share(out, "  same as the last", last->same, NAN, &all);
+	add_share(out, "  most frequent", last->most, NAN, &all);
+	if (last->same < 1)
+		text_addf(out, "  %-26s%7.2f   how far above the last label, of what it leaves\n",
+			"  kappa temporal", (last->le - last->same) / (1 - last->same));
 }
 
 static void add_alarms(struct text *out, double alarms)

@@ -121,6 +121,8 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 		{"recent", s.last.recent},
 		{"alarms", s.last.alarms},
 		{"blind", s.last.blind},
+		{"same", s.last.same},
+		{"most", s.last.most},
 		{"le_album", s.last.le_album},
 		{"kept", s.last.kept},
 		{"ir", s.last.ir},
@@ -163,6 +165,8 @@ static void add_rests(struct jwriter *out, const struct run_log *run)
 	} fields[] = {
 		{"le", rests.le},
 		{"blind", rests.le},
+		{"same", rests.le},
+		{"most", rests.le},
 		{"recent", rests.recent},
 		{"ir", rests.ir},
 		{"late_ir", rests.late_ir},

@@ -138,6 +138,8 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.fields_ignored = run->schema ? schema_ignored(run->schema) : 0;
 	now.le = scores.le;
 	now.blind = scores.blind;
+	now.same = scores.same;
+	now.most = scores.most;
 	now.recent = scores.recent;
 	now.rate = report.rate;
 	now.sigma = report.averages && report.scored ? report.sigma : NAN;
@@ -157,6 +159,8 @@ void desk_look(struct desk *desk)
 {
 	struct desk_status now = {.le = NAN,
 		.blind = NAN,
+		.same = NAN,
+		.most = NAN,
 		.recent = NAN,
 		.sigma = NAN,
 		.loss = NAN,

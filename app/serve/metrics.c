@@ -33,6 +33,8 @@ static const struct number {
 	ROW(le, "gauge", REAL, "share of samples predicted right before their labels came"),
 	ROW(recent, "gauge", REAL, "that share of the last 1000"),
 	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),
+	ROW(same, "gauge", REAL, "that share for the last label"),
+	ROW(most, "gauge", REAL, "that share for the most frequent label"),
 	ROW(val, "gauge", REAL, "share right of samples that are held out: retention"),
 	ROW(val_plain, "gauge", REAL, "that share for the plain model"),
 	ROW(rate, "gauge", REAL, "learning rate"),

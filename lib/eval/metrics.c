@@ -61,6 +61,8 @@ const struct metrics_column metrics_columns[] = {
 	NUMBER_SINCE(5, kept, "samples", "samples that are kept now, for training and validation"),
 	NUMBER_SINCE(6, le_album, "fraction",
 		"where users are known: le on the first album of each step by another user"),
+	NUMBER_SINCE(9, same, "fraction", "le of the last label before the step"),
+	NUMBER_SINCE(9, most, "fraction", "le of the most frequent of all labels before the step"),
 	NUMBER_SINCE(9, mae, "",
 		"numbers: mean absolute error of predictions made before their labels were seen"),
 	NUMBER_SINCE(9, rmse, "", "numbers: root of their mean squared error"),

@@ -23,6 +23,7 @@ struct metrics_row {
 	double recent, alarms;
 	double forgetting, bwt, kept;
 	double le_album;
+	double same, most;
 	double mae, rmse, mae_last, mae_mean, inside, width;
 	double seconds;
 };

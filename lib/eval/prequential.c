@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,11 +19,13 @@ struct prequential {
 	int classes, window;
 	bool grows; /* classes come */
 	int64_t steps;
-	double top1, top5, blind; /* sums of the steps' shares */
-	int64_t revealed;         /* labels so far; the next one goes to revealed % window */
-	int32_t *ring;            /* [window] */
-	int32_t *count;           /* [class] */
-	int64_t *last;            /* [class]: the number of its latest label, from 1 */
+	double top1, top5, blind, same, most; /* sums of the steps' shares */
+	int64_t revealed; /* labels so far; the next one goes to revealed % window */
+	int32_t *ring;    /* [window] */
+	int32_t *count;   /* [class] */
+	int64_t *last;    /* [class]: the number of its latest label, from 1 */
+	int64_t *all;     /* [class]: labels of all time */
+	int32_t frequent; /* the class with most of them; -1: none yet */
 };
 
 int prequential_new(struct prequential **meter, int classes, int window, struct err *err)
@@ -40,6 +43,7 @@ int prequential_new(struct prequential **meter, int classes, int window, struct 
 	if (!made)
 		return err_memory(err, "learning efficacy", sizeof(*made));
 	made->window = window;
+	made->frequent = -1;
 	made->grows = !classes;
 	made->ring = mem_new((size_t)window, sizeof(int32_t));
 	code = made->ring ? prequential_classes(made, classes, err)
@@ -55,7 +59,7 @@ int prequential_classes(struct prequential *meter, int classes, struct err *err)
 {
 	const size_t count = (size_t)classes, before = (size_t)meter->classes;
 	int32_t *counts;
-	int64_t *last;
+	int64_t *last, *all;
 
 	if (classes <= meter->classes)
 		return 0;
@@ -65,9 +69,13 @@ int prequential_classes(struct prequential *meter, int classes, struct err *err)
 	last = mem_resize(meter->last, count, sizeof(*last));
 	if (last)
 		meter->last = last;
-	if (!counts || !last)
+	all = mem_resize(meter->all, count, sizeof(*all));
+	if (all)
+		meter->all = all;
+	if (!counts || !last || !all)
 		return err_memory(
-			err, "learning efficacy", count * (sizeof(*counts) + sizeof(*last)));
+			err, "learning efficacy", count * (sizeof(*counts) + 2 * sizeof(*last)));
+	memset(all + before, 0, (count - before) * sizeof(*all));
 	memset(counts + before, 0, (count - before) * sizeof(*counts));
 	memset(last + before, 0, (count - before) * sizeof(*last));
 	meter->classes = classes;
@@ -81,6 +89,7 @@ void prequential_free(struct prequential *meter)
 	mem_free(meter->ring);
 	mem_free(meter->count);
 	mem_free(meter->last);
+	mem_free(meter->all);
 	mem_free(meter);
 }
 
@@ -108,13 +117,18 @@ static void reveal(struct prequential *meter, int32_t label)
 	*slot = label;
 	meter->count[label]++;
 	meter->last[label] = ++meter->revealed;
+	meter->all[label]++;
+	if (meter->frequent < 0 || meter->all[label] > meter->all[meter->frequent])
+		meter->frequent = label;
 }
 
 void prequential_step(
 	struct prequential *meter, const union target *guesses, const union target *labels, int n)
 {
-	const int32_t guess = blind_guess(meter);
-	int top1 = 0, top5 = 0, blind = 0;
+	const int32_t guess = blind_guess(meter), frequent = meter->frequent;
+	const int32_t newest =
+		meter->revealed ? meter->ring[(meter->revealed - 1) % meter->window] : -1;
+	int top1 = 0, top5 = 0, blind = 0, same = 0, most = 0;
 
 	if (n <= 0)
 		return;
@@ -126,12 +140,16 @@ void prequential_step(
 		top1 += rank == 1;
 		top5 += rank <= TARGET_GUESS;
 		blind += guess == label;
+		same += newest == label;
+		most += frequent == label;
 		reveal(meter, label);
 	}
 	meter->steps++;
 	meter->top1 += (double)top1 / n;
 	meter->top5 += (double)top5 / n;
 	meter->blind += (double)blind / n;
+	meter->same += (double)same / n;
+	meter->most += (double)most / n;
 }
 
 static double mean(const struct prequential *meter, double sum)
@@ -154,6 +172,16 @@ double prequential_blind(const struct prequential *meter)
 	return mean(meter, meter->blind);
 }
 
+double prequential_same(const struct prequential *meter)
+{
+	return mean(meter, meter->same);
+}
+
+double prequential_most(const struct prequential *meter)
+{
+	return mean(meter, meter->most);
+}
+
 /* No stream is so long; beyond it counts could overflow. */
 static const int64_t REVEALED_MOST = INT64_MAX / 2;
 
@@ -169,6 +197,11 @@ static void recount(struct prequential *meter, struct state *state)
 		meter->revealed > REVEALED_MOST) {
 		state_refuse(state, ERR_FORMAT, "%" PRId64 " steps with %" PRId64 " labels",
 			meter->steps, meter->revealed);
+		return;
+	}
+	if (meter->frequent < -1 || meter->frequent >= meter->classes) {
+		state_refuse(state, ERR_FORMAT, "label %d, but there are %d classes",
+			meter->frequent, meter->classes);
 		return;
 	}
 	for (int32_t c = 0; c < meter->classes; c++)
@@ -218,6 +251,14 @@ void prequential_state(struct prequential *meter, struct state *state)
 	state_int64(state, "revealed", &meter->revealed);
 	state_int32s(state, "ring", meter->ring, (size_t)meter->window);
 	state_int64s(state, "last", meter->last, (size_t)meter->classes);
+	if (state_version(state) >= 9) {
+		state_double(state, "same", &meter->same);
+		state_double(state, "most", &meter->most);
+		state_int64s(state, "all", meter->all, (size_t)meter->classes);
+		state_int32s(state, "frequent", &meter->frequent, 1);
+	} else {
+		meter->same = meter->most = NAN;
+	}
 	if (state_reading(state))
 		recount(meter, state);
 }

@@ -2,7 +2,9 @@
  * Learning efficacy: the mean accuracy of predictions made before their labels were revealed. The
  * blind baseline never looks at an input: it predicts the most frequent of the last w labels
  * revealed before the step (ties go to the one seen last); before the first label it is wrong. A
- * learner that does not beat it has only learned that neighbours are alike.
+ * learner that does not beat it has only learned that neighbours are alike. Beside it stand two
+ * that others use: the last label before the step, and the most frequent of all before it (ties go
+ * to the one that led first).
  */
 #ifndef RETAIN_EVAL_PREQUENTIAL_H
 #define RETAIN_EVAL_PREQUENTIAL_H
@@ -37,6 +39,9 @@ void prequential_step(
 double prequential_top1(const struct prequential *meter);
 double prequential_top5(const struct prequential *meter);
 double prequential_blind(const struct prequential *meter);
+/* Likewise, of the last label and of the most frequent; NAN if an older state did not count them. */
+double prequential_same(const struct prequential *meter);
+double prequential_most(const struct prequential *meter);
 
 /* Reads into a meter with the same window and, unless classes grow, the same classes. */
 void prequential_state(struct prequential *meter, struct state *state);

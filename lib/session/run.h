@@ -258,6 +258,7 @@ void run_score(struct run *run, const union target *guesses, const union target 
  */
 struct run_scores {
 	double le, le5, blind, recent;
+	double same, most;        /* of classes: the last label, the most frequent one */
 	struct errors_sum errors; /* of numbers */
 };
 struct run_scores run_scores(const struct run *run);

@@ -44,6 +44,8 @@ struct metrics_row run_row(const struct run *run)
 	row.le5 = scores.le5;
 	row.le_ever = now.slow_efficacy;
 	row.blind = scores.blind;
+	row.same = scores.same;
+	row.most = scores.most;
 	row.recent = scores.recent;
 	add_errors(&row, &scores.errors);
 	row.alarms = alarm_armed(run->alarm) ? (double)alarm_count(run->alarm) : NAN;

@@ -64,7 +64,7 @@ int64_t run_scored(const struct run *run)
 
 struct run_scores run_scores(const struct run *run)
 {
-	struct run_scores scores = {NAN, NAN, NAN, NAN, {0}};
+	struct run_scores scores = {NAN, NAN, NAN, NAN, NAN, NAN, {0}};
 	struct errors_sum recent;
 
 	if (!run->learner || !run_scored(run))
@@ -80,6 +80,8 @@ struct run_scores run_scores(const struct run *run)
 	scores.le = prequential_top1(run->prequential);
 	scores.le5 = prequential_top5(run->prequential);
 	scores.blind = prequential_blind(run->prequential);
+	scores.same = prequential_same(run->prequential);
+	scores.most = prequential_most(run->prequential);
 	scores.recent = recent_accuracy(&run->recent);
 	return scores;
 }
@@ -91,8 +93,8 @@ static void score_numbers(
 
 	errors_step(run->errors, guesses, labels, n);
 	for (int i = 0; i < n; i++) {
-		const double error = (double)labels[i].number -
-				     (double)guesses[(size_t)i * TARGET_GUESS].number;
+		const double error =
+			(double)labels[i].number - (double)guesses[(size_t)i * TARGET_GUESS].number;
 
 		if (alarm_add(run->alarm, errors_unusual(run->errors, error), &change))
 			tell_alarm(run, &change);

@@ -56,6 +56,14 @@ static void steps_count_equally(void **state)
 
 	count_step(meter, NULL, NULL, NULL, 0);
 	assert_number(prequential_top1(meter), (0.25 + 1) / 2);
+	/* The last label was a 9, and so were most. Then it is a 1, which leaves 9 the most frequent. */
+	assert_number(prequential_same(meter), 0.5);
+	assert_number(prequential_most(meter), 0.5);
+	count_step(meter, (int32_t[]){9}, (int32_t[]){2}, (int32_t[]){1}, 1);
+	count_step(meter, (int32_t[]){9}, (int32_t[]){1}, (int32_t[]){9}, 1);
+	count_step(meter, (int32_t[]){9, 9}, (int32_t[]){1, 2}, (int32_t[]){9, 1}, 2);
+	assert_number(prequential_same(meter), (0 + 1 + 0 + 0 + 0.5) / 5);
+	assert_number(prequential_most(meter), (0 + 1 + 0 + 1 + 0.5) / 5);
 	prequential_free(meter);
 	prequential_free(NULL);
 }
@@ -230,7 +238,7 @@ static void memory_runs_out(void **state)
 	struct prequential *meter;
 
 	(void)state;
-	assert_int_equal(each_allocation_fails(new_attempt, NULL), 4);
+	assert_int_equal(each_allocation_fails(new_attempt, NULL), 5);
 	meter = meter_of(CLASSES, 20);
 	assert_true(mem_count() > before);
 	const uint64_t made = mem_count();
