@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "learn/learner_impl.h"
+#include "learn/numbers/numbers.h"
 
 /* Ends a learner that has nothing but nets, and perhaps the other one's engine. */
 static void free_other(struct learner *other, const struct learner *learner)
@@ -158,6 +159,8 @@ int learner_grow(struct learner *learner, int classes, size_t floats, struct lea
 		free_other(made, learner);
 		return code;
 	}
+	if (learner->numbers)
+		numbers_grow(learner_mixture(made), learner_mixture(learner));
 	swap_nets(learner, made);
 	learner_make_plan(learner);
 	learner->version++;
