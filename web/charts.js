@@ -194,7 +194,7 @@ function rangeOf(chart, series, levels) {
 	if (isLog(chart, series))
 		return most > 2 * least ? [least / 1.6, most * 1.6] : [least / 3, most * 3];
 	for (const level of levels) {
-		least = Math.min(least, level.value, 0);
+		least = Math.min(least, level.value, chart.mark ? Infinity : 0);
 		most = Math.max(most, level.value);
 	}
 	return aroundOf(chart, least, most);

@@ -57,6 +57,7 @@ function closestInWords() {
 		order[1].name + " (" + quantity(second) + ")" + baselinesInWords(order[0]) + ".";
 }
 
+/* `single`: too much for a table of several methods. */
 const numberColumns = [
 	{name: "error (MAE)", unit: "", of: (run) => run.summary.mae, format: quantity, rest: "le",
 		means: "mean absolute error: how far predictions made before the label were from it, in its unit"},
@@ -64,16 +65,16 @@ const numberColumns = [
 		means: "the same for always saying the last label that was known"},
 	{name: "… of the mean so far", unit: "", of: (run) => run.summary.mae_mean, format: quantity,
 		means: "the same for always saying the mean of all labels before"},
-	{name: "root mean square (RMSE)", unit: "", of: (run) => run.summary.rmse, format: quantity,
+	{name: "root mean square (RMSE)", unit: "", single: true, of: (run) => run.summary.rmse, format: quantity,
 		means: "root of the mean squared error, to which large errors matter most"},
 	{name: "within the band", unit: "%", of: (run) => run.summary.inside, format: percent,
 		means: "how many labels lay between low and high; model.coverage is what was asked for"},
-	{name: "width of the band", unit: "", of: (run) => run.summary.width, format: quantity, means: "high less low, on average"},
+	{name: "width of the band", unit: "", single: true, of: (run) => run.summary.width, format: quantity, means: "high less low, on average"},
 	{name: "variance explained (R²)", unit: "%", of: (run) => run.summary.le, format: percent, rest: "le",
 		means: "of predictions made before the label: 100 % is no error, 0 % is no better than the mean"},
-	{name: "… of the last 1\u00a0000", unit: "%", of: (run) => run.summary.recent, format: percent, rest: "recent",
+	{name: "… of the last 1\u00a0000", unit: "%", single: true, of: (run) => run.summary.recent, format: percent, rest: "recent",
 		means: "the same, of the latest 1\u00a0000 predictions only"},
-	{name: "… by the last value", unit: "%", of: (run) => run.summary.blind, format: percent, rest: "le",
+	{name: "… by the last value", unit: "%", single: true, of: (run) => run.summary.blind, format: percent, rest: "le",
 		means: "the same for always saying the last label that was known"},
 ];
 
@@ -108,7 +109,7 @@ function spanOf(...lists) {
 
 /* A stretch of time, at first the latest that can be told apart: label, prediction, and the band behind them. */
 function drawLatest(run) {
-	const pairs = run.pairs, first = Math.max(0, pairs.label.length - 200), look = pairsColours(), place = byId("latest-value");
+	const pairs = run.pairs, first = Math.max(0, pairs.label.length - 100), look = pairsColours(), place = byId("latest-value");
 	const band = (canvas, area, graph) => {
 		canvas.save();
 		canvas.beginPath();

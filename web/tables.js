@@ -192,7 +192,7 @@ function columnsOfKind() {
 function drawSummary() {
 	const table = byId("summary"), used = columnsOfKind().filter((column) => runs.some((run) => {
 		const value = column.of(run);
-		return value !== null && value !== undefined;
+		return value !== null && value !== undefined && !(column.single && groups.length > 1);
 	}));
 	table.replaceChildren();
 	table.className = groups.length === 1 ? "numbers" : "stack";

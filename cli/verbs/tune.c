@@ -22,6 +22,7 @@ struct tune {
 	int jobs, threads;
 	bool quiet, force;
 	bool hopeless;           /* all runs failed */
+	bool numbers;            /* accuracy is the share of variance explained */
 	double list[RATES_MOST]; /* rising */
 	int count;
 	struct tune_row rows[RATES_MOST];
@@ -166,6 +167,7 @@ static int run_rates(struct tune *tune)
 		if (status == EXIT_FAILED)
 			tell_failures(tune, contest);
 		read_rows(tune, contest);
+		tune->numbers = contest->numbers;
 	}
 	contest_free(contest);
 	experiment_free(experiment);
@@ -209,7 +211,8 @@ static void print_rows(const struct tune *tune, int chosen)
 {
 	printf("A constant rate on the first %g %% of the stream, %d seed%s:\n\n",
 		100 * tune->share, tune->seed_count, tune->seed_count == 1 ? "" : "s");
-	printf("%10s%10s%14s%16s%10s\n", "rate", "LE", "validation", "of plain SGD", "gap");
+	printf("%10s%10s%14s%16s%10s\n", "rate", tune->numbers ? "explained" : "LE", "validation",
+		"of plain SGD", "gap");
 	for (int i = 0; i < tune->count; i++) {
 		const struct tune_row *row = &tune->rows[i];
 
@@ -247,15 +250,16 @@ static int conclude(const struct tune *tune)
 	print_rows(tune, chosen);
 	if (chosen < 0)
 		return complain(EXIT_FAILED,
-			"no rate led to a validation accuracy: --share %g of the stream has no "
+			"no rate was validated: --share %g of the stream has no "
 			"whole "
 			"window. Take more of it (--share 1), or shorter windows (--set "
 			"schedule.window=20 --set schedule.validate_every=5)",
 			tune->share);
-	printf("%g is the largest rate within %g point%s of the best validation accuracy (%g: %.2f "
-	       "%%).\n",
-		row->rate, tune->slack, tune->slack == 1 ? "" : "s", tune->rows[best].rate,
-		tune->rows[best].accuracy);
+	printf("%g is the largest rate within %g point%s of the best %s (%g: %.2f %%).\n",
+		row->rate, tune->slack, tune->slack == 1 ? "" : "s",
+		tune->numbers ? "share of variance explained on validation samples"
+			      : "validation accuracy",
+		tune->rows[best].rate, tune->rows[best].accuracy);
 	printf("There the average is %.2f points ahead of SGD: epsilon = 0.3 of that; 0.2 to 0.5, "
 	       "%.3g to "
 	       "%.3g, is fine.\n",
