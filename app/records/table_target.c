@@ -12,8 +12,9 @@
 
 enum { MANY = 50, VERY_MANY = 200 }; /* values of labels that are whole numbers */
 
-static const double GAPS = 1.1;    /* a range that is so much larger than its values has gaps */
-static const double SMOOTH = 0.5;  /* a change from row to row, of that between any two rows */
+static const double GAPS = 1.1; /* a range that is so much larger than its values has gaps */
+static const double SMOOTH =
+	0.75; /* a change from row to row, of the mean distance from the mean */
 static const double REPEATS = 0.5; /* share of rows with the label before */
 
 /* What labels are like. */

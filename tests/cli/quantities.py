@@ -106,6 +106,14 @@ tap.verdict(re.search(r"load +label .*a number, from %g to %g, \d+ values" % (mi
     "classes" not in about, "data info says its range", about)
 tap.verdict(run("data", "show", "load.csv").returncode == 0, "data show labels its samples by numbers")
 
+# Whole numbers without gaps: a number where they move little from row to row, classes where they jump.
+with open("count.csv", "w", encoding="utf-8") as out:
+    out.write("a,n\n" + "".join("%d,%d\n" % (i % 5, 150 + 100 * math.sin(i / 3) + i % 300 / 6) for i in range(2500)))
+with open("codes.csv", "w", encoding="utf-8") as out:
+    out.write("a,n\n" + "".join("%d,%d\n" % (i % 5, draw.randrange(250)) for i in range(2500)))
+kinds = [json.loads(run("data", "info", name, "--json").stdout)["target"] for name in ("count.csv", "codes.csv")]
+tap.verdict(kinds == ["number", "class"], "what moves little is a number, what jumps is a class", kinds)
+
 # Stopped and resumed, a run says the same to the last byte.
 resumed = run("verify-resume", "load.csv", check=False)
 tap.verdict(resumed.returncode == 0, "a resumed run has the same predictions", resumed.stdout, resumed.stderr)
