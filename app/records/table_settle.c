@@ -177,13 +177,13 @@ static int inputs_but(const struct table_plan *plan, int but)
 	return inputs;
 }
 
-/* Something must remain to learn from; where there is nothing else, text is that. */
+/* Something must remain to learn from; where there is nothing but dates, text is that. */
 static void leave_out_ids(struct table_plan *plan)
 {
 	int inputs = 0;
 
 	for (int i = 0; i < plan->count; i++)
-		inputs += plan->columns[i].role <= TABLE_TEXT && !is_id(plan->columns + i);
+		inputs += plan->columns[i].role <= TABLE_CATEGORY && !is_id(plan->columns + i);
 	for (int i = 0; i < plan->count && !plan->keep_ids && !plan->schema; i++) {
 		struct table_column *column = plan->columns + i;
 
