@@ -221,7 +221,7 @@ def old_folder():
 
 def main():
     if sys.argv[3:] == ["--disk"]:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", "disk"], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", "disk"], check=True)
         full(SmallDisk())
         return tap.plan()
     with tempfile.TemporaryDirectory() as folder:

@@ -675,9 +675,37 @@ static void mistakes_are_named(void **state)
 	}
 }
 
+/* Answers do not depend on how many are asked together. */
+static void a_batch_answers_as_its_samples(void **state)
+{
+	static const char *const rows[][3] = {{MANY, POOL}, {"fast.heads=newton", POOL},
+		{"fast.heads=hidden", POOL}, {"fast.heads=labels", POOL}, {"fast.heads=windows", POOL},
+		{"fast.heads=forest", POOL}, {"fast.heads=young", POOL}, {"fast.heads=linear", POOL}};
+
+	(void)state;
+	for (size_t r = 0; r < COUNT(rows); r++) {
+		struct school school = school_of(rows[r]);
+		float inputs[STEP * DIM], all[STEP * CLASSES], one[CLASSES];
+		struct err err;
+
+		school_go(&school, 30, 3);
+		for (int i = 0; i < STEP; i++)
+			sample_input(5000 + i, inputs + (size_t)i * DIM, DIM);
+		assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs, STEP, all, &err), err);
+		for (int i = 0; i < STEP; i++) {
+			assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs + (size_t)i * DIM, 1,
+					  one, &err), err);
+			if (memcmp(one, all + (size_t)i * CLASSES, sizeof(one)))
+				fail_msg("%s: sample %d", rows[r][0], i);
+		}
+		school_close(&school);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_batch_answers_as_its_samples),
 		cmocka_unit_test(displacements_follow_new_samples),
 		cmocka_unit_test(the_slow_net_does_not_notice),
 		cmocka_unit_test(statistics_are_left_alone),
