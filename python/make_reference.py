@@ -6,6 +6,7 @@ sources, with their docstrings. Nothing is imported, so no package is needed.
 """
 
 import ast
+import copy
 import os
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pyretain")
@@ -13,7 +14,8 @@ PARTS = (
     ("learner.py", "pyretain", ("Learner", "Step", "Shape", "Metrics")),
     ("model.py", "pyretain", ("Model",)),
     ("classifier.py", "pyretain", ("RetainClassifier",)),
-    ("stream.py", "pyretain", ("RiverClassifier",)),
+    ("regressor.py", "pyretain", ("RetainRegressor",)),
+    ("stream.py", "pyretain", ("RiverClassifier", "RiverRegressor")),
     ("runs.py", "pyretain.runs", None),
     ("torch/learner.py", "pyretain.torch", ("Learner",)),
     ("torch/weights.py", "pyretain.torch", None),
@@ -29,7 +31,7 @@ of [learner.md](learner.md) with `_` for the dot, as keywords; `pyretain.SETTING
 
 def signature(function, method):
     """The arguments, without self and types."""
-    arguments = function.args
+    arguments = copy.deepcopy(function.args)
     for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
         one.annotation = None
     for one in (arguments.vararg, arguments.kwarg):
@@ -58,8 +60,18 @@ def words(node):
     return (text + "\n".join(lines) + f"\n\n{rest}").rstrip()
 
 
-def show_class(node, module):
-    functions = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+def functions_of(node, classes):
+    """Those of a class, then what it has from the package's bases."""
+    found = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+    for base in node.bases:
+        if getattr(base, "id", None) in classes:
+            for one in functions_of(classes[base.id], classes):
+                found.setdefault(one.name, one)
+    return list(found.values())
+
+
+def show_class(node, module, classes):
+    functions = functions_of(node, classes)
     ours = any("__slots__" in ast.unparse(one) for one in node.body)  # made by the package only
     made = next((one for one in functions if one.name == "__init__" and not ours), None)
     heading = f"{module}.{node.name}" + (f"({signature(made, True)})" if made else "")
@@ -78,17 +90,23 @@ def show_function(node, module):
     print(f"\n## `{module}.{node.name}({signature(node, False)})`\n\n{words(node)}")
 
 
+def parsed(file):
+    with open(os.path.join(HERE, file), encoding="utf-8") as source:
+        return ast.parse(source.read()).body
+
+
 def main():
     print(HEAD, end="")
+    tables = parsed("tables.py")  # has the base of scikit-learn's estimators
     for file, module, names in PARTS:
-        with open(os.path.join(HERE, file), encoding="utf-8") as source:
-            tree = ast.parse(source.read())
-        for node in tree.body:
+        nodes = parsed(file)
+        classes = {one.name: one for one in [*tables, *nodes] if isinstance(one, ast.ClassDef)}
+        for node in nodes:
             name = getattr(node, "name", "_")
             if name.startswith("_") or (names is not None and name not in names):
                 continue
             if isinstance(node, ast.ClassDef):
-                show_class(node, module)
+                show_class(node, module, classes)
             elif isinstance(node, ast.FunctionDef):
                 show_function(node, module)
 

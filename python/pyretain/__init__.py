@@ -1,7 +1,8 @@
-"""Neural classifiers that learn from an endless, drifting stream and keep what they learned.
+"""Nets that learn classes or numbers from an endless, drifting stream and keep what they learned.
 
-``Learner`` is the library's learner, ``Model`` weights that only predict. RetainClassifier
-has scikit-learn's interface, RiverClassifier River's; they need these packages.
+``Learner`` is the library's learner, ``Model`` weights that only predict. RetainClassifier and
+RetainRegressor have scikit-learn's interface, RiverClassifier and RiverRegressor River's; they
+need these packages.
 """
 
 from __future__ import annotations
@@ -24,16 +25,19 @@ from pyretain.learner import Learner, Metrics, Shape, Step
 from pyretain.model import Model
 
 
+_ESTIMATORS = {  # what needs packages of others is loaded when it is asked for
+    "RetainClassifier": "pyretain.classifier",
+    "RetainRegressor": "pyretain.regressor",
+    "RiverClassifier": "pyretain.stream",
+    "RiverRegressor": "pyretain.stream",
+}
+
+
 def __getattr__(name: str) -> object:
-    # What needs packages of others is loaded when it is asked for.
-    if name == "RetainClassifier":
-        from pyretain.classifier import RetainClassifier
+    if name in _ESTIMATORS:
+        from importlib import import_module
 
-        return RetainClassifier
-    if name == "RiverClassifier":
-        from pyretain.stream import RiverClassifier
-
-        return RiverClassifier
+        return getattr(import_module(_ESTIMATORS[name]), name)
     raise AttributeError(f"module 'pyretain' has no attribute {name!r}")
 
 

@@ -14,10 +14,7 @@ from pyretain._retain import lib as lib
 
 Floats = npt.NDArray[np.float32]
 NULL: Any = ffi.NULL
-FLOATS, LABELS, PREDICTIONS = map(
-    ffi.typeof, ("float[]", "int32_t[]", "struct retain_prediction[]")
-)
-PREDICTION = np.dtype([("label", np.int32), ("probability", np.float32)])
+FLOATS = ffi.typeof("float[]")
 
 
 class RetainError(Exception):

@@ -1,28 +1,31 @@
-"""What RetainClassifier and RiverClassifier share: making and pickling."""
+"""What estimators of scikit-learn and of River share: making and pickling."""
 
 from __future__ import annotations
 
 import os
 from typing import Any, Mapping, Optional, Union
 
+from pyretain._core import StateError
 from pyretain.learner import Learner
+from pyretain.targets import NUMBER, Target
 
 Folder = Union[str, "os.PathLike[str]", None]
 
 
 def make(
-    folder: Folder,
-    method: Optional[str],
-    seed: Optional[int],
-    settings: Optional[Mapping[str, Any]],
+    target: Target, folder: Folder, settings: Optional[Mapping[str, Any]], **said: Any
 ) -> Learner:
-    """The learner that an estimator's parameters ask for."""
-    said: dict[str, Any] = dict(settings or {})
-    if method is not None:
-        said["run_method"] = method
-    if seed is not None:
-        said["run_seed"] = seed
-    return Learner(folder, **said)
+    """The learner that an estimator's parameters ask for; what they say None of is left open."""
+    wanted: dict[str, Any] = dict(settings or {})
+    wanted.update({word: value for word, value in said.items() if value is not None})
+    if target is NUMBER:
+        wanted.setdefault("model_target", target.word)
+    learner = Learner(folder, **wanted)
+    if learner.target != target.word:
+        learner.close()
+        where = "settings" if folder is None else folder
+        raise StateError(f"{where}: labels are of the kind {learner.target}, not {target.word}")
+    return learner
 
 
 def in_folder(folder: Folder) -> bool:

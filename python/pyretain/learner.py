@@ -16,10 +16,7 @@ from pyretain import labels as naming
 from pyretain import rows as named
 from pyretain._core import (
     FLOATS,
-    LABELS,
     NULL,
-    PREDICTION,
-    PREDICTIONS,
     Floats,
     InputError,
     Progress,
@@ -35,6 +32,7 @@ from pyretain._core import (
 )
 from pyretain.config import Config, describe
 from pyretain.nets import Nets
+from pyretain.targets import CLASS, NUMBER, TARGETS, Target, intervals
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -65,7 +63,11 @@ class Shape(NamedTuple):
 
 
 class Metrics(NamedTuple):
-    """How it goes. Shares are in [0, 1], and nan while unknown."""
+    """How it goes; nan while unknown. Shares are in [0, 1].
+
+    Where labels are numbers, what is a share of right answers otherwise is the share of
+    variance explained, in [-1, 1].
+    """
 
     steps: int
     samples: int
@@ -78,23 +80,44 @@ class Metrics(NamedTuple):
     learning_rate: float
     loss: float
     learning_efficacy_ever: float
+    mae: float  # of numbers: mean absolute error of the predictions of observed inputs
+    rmse: float  # root mean square of the same
+    mae_last: float  # mae of whoever says the last label
+    mae_mean: float  # mae of whoever says the mean of all before
+    coverage: float  # labels within their intervals
+    width: float  # of intervals, in the mean
 
 
 class Step:
     """Inputs that were observed: what was predicted, good for one reveal or drop."""
 
-    __slots__ = ("count", "probabilities", "labels", "_ticket")
+    __slots__ = ("count", "labels", "_predicted", "_target", "_ticket")
 
-    def __init__(self, ticket: Any, predicted: npt.NDArray[Any], labels: npt.NDArray[Any]) -> None:
+    def __init__(
+        self, ticket: Any, target: Target, predicted: npt.NDArray[Any], labels: npt.NDArray[Any]
+    ) -> None:
         self._ticket = ticket
+        self._target = target
+        self._predicted = predicted
         self.count = len(predicted)
         self.labels = labels
-        self.probabilities: Floats = predicted["probability"]
 
     @property
     def ticket(self) -> int:
         """A number that stands for the step, also for another process that opens its folder."""
         return int(self._ticket.number)
+
+    @property
+    def probabilities(self) -> Floats:
+        """How probable the predicted classes are."""
+        self._target.needs(CLASS, "probabilities")
+        return cast("Floats", self._predicted["probability"])
+
+    @property
+    def intervals(self) -> Floats:
+        """Low and high of predicted numbers, a row per input."""
+        self._target.needs(NUMBER, "intervals")
+        return intervals(self._predicted)
 
     def __repr__(self) -> str:
         return f"Step(labels={self.labels!r})"
@@ -125,7 +148,9 @@ def _close(called: Any, learner: Any) -> None:
 
 
 class Learner:
-    """A classifier that predicts, is told labels later, and trains.
+    """A net that predicts, is told labels later, and trains.
+
+    Labels are classes, or numbers: ``Learner(model_target="number", model_coverage=0.9)``.
 
     With a folder it outlives the process: what ``reveal`` has returned for is on disk, and
     opening the folder again goes on where it stopped. Without one it is in memory.
@@ -204,6 +229,7 @@ class Learner:
         # Whoever drops the last reference ends it: close, or the last call that is under way.
         self._it = ffi.gc(made, lambda learner: _close(called, learner))
         self._shape = ffi.new("struct retain_shape *")
+        self._target = CLASS
         self._former: set[int] = set()  # numbers of an input before fields came
         self._numbers: dict[Hashable, int] = {}  # label -> the library's number
         self._labels: list[Hashable] = []  # number -> label
@@ -281,6 +307,7 @@ class Learner:
     def _refresh(self) -> None:
         """What the learner has become: its shape, and classes that it met."""
         check(lib.retain_learner_shape(self._alive(), self._shape, here.err))
+        self._target = TARGETS[self._shape.numbers]
         if len(self._labels) >= self._shape.classes:
             return
         name = ffi.new("const char **")
@@ -302,7 +329,8 @@ class Learner:
         self._table = naming.table(self._labels)
 
     def number(self, label: Any) -> int:
-        """The library's number of a label, a new one if it was never seen."""
+        """The library's number of a class, a new one if it was never seen."""
+        self._target.needs(CLASS, "number")
         label = naming.plain(label)
         name = naming.name_of(label)
         if type(label) is int and 0 <= label < self._shape.classes and label not in self._named:
@@ -343,6 +371,11 @@ class Learner:
         return list(self._labels)
 
     @property
+    def target(self) -> str:
+        """What labels are: "class" or "number"."""
+        return self._target.word
+
+    @property
     def shape(self) -> Shape:
         """What its inputs and labels are."""
         self._refresh()
@@ -351,32 +384,29 @@ class Learner:
 
     # Predicting and learning
 
-    def _answer(self, inputs: Any, for_: str, want: bool) -> tuple[npt.NDArray[Any], Optional[Floats]]:
-        learner = self._alive()
+    def _answer(
+        self, rows: Floats, count: int, for_: str, shares: Optional[Floats] = None
+    ) -> npt.NDArray[Any]:
+        """Predictions as the library makes them, and all classes' probabilities where wanted."""
+        learner, target = self._alive(), self._target
         if for_ not in QUESTIONS:
             raise InputError(f"for_ = {for_!r}: must be 'now' or 'ever'")
-        rows, count = self._rows(inputs)
-        predicted = np.empty(count, PREDICTION)
-        probabilities: Optional[Floats] = None
-        room, floats = NULL, 0
-        if want:
-            self._refresh()
-            probabilities = np.zeros((count, len(self._labels)), np.float32)
-            if probabilities.size:
-                room, floats = ffi.from_buffer(FLOATS, probabilities), probabilities.size
-        code = lib.retain_learner_predict_for(
+        predicted = np.empty(count, target.prediction)
+        room = target.room
+        if shares is not None and shares.size:
+            room = ffi.from_buffer(FLOATS, shares), shares.size
+        code = target.predict(
             learner,
             QUESTIONS[for_],
             ffi.from_buffer(FLOATS, rows),
             rows.size,
-            ffi.from_buffer(PREDICTIONS, predicted),
+            ffi.from_buffer(target.predictions, predicted),
             count,
-            room,
-            floats,
+            *room,
             here.err,
         )
         check(code)
-        return predicted, probabilities
+        return predicted
 
     def _looked_up(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if len(numbers) and numbers.item(0) < 0:  # all are, while nothing is known
@@ -388,14 +418,18 @@ class Learner:
             return self._table.take(numbers)
 
     def numbers(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[np.int32]:
-        """As ``predict``, but the library's numbers; -1 while nothing is known."""
-        return cast("npt.NDArray[np.int32]", self._answer(inputs, for_, False)[0]["label"])
+        """As ``predict``, but the library's numbers of classes; -1 while nothing is known."""
+        self._target.needs(CLASS, "numbers")
+        return cast("npt.NDArray[np.int32]", self._answer(*self._rows(inputs), for_)["label"])
 
     def predict(self, inputs: npt.ArrayLike, for_: Question = "ever") -> npt.NDArray[Any]:
-        """The labels of inputs: of what is now, or of whatever has been; None while none is known."""
+        """The labels of inputs: of what is now, or of whatever has been.
+
+        While no label is known, classes are None and numbers 0.
+        """
         rows, count = self._rows(inputs)
-        if count > 1 or for_ not in QUESTIONS:
-            return self._looked_up(self.numbers(rows, for_))
+        if count > 1 or self._target is not CLASS or for_ not in QUESTIONS:
+            return self._target.read(self, self._answer(rows, count, for_))
         # A single one is common, and NumPy's own work would be most of it.
         one = here.one
         code = lib.retain_learner_predict_for(
@@ -417,9 +451,17 @@ class Learner:
 
     def predict_proba(self, inputs: npt.ArrayLike, for_: Question = "ever") -> Floats:
         """How probable each of ``classes`` is, a row per input."""
-        probabilities = self._answer(inputs, for_, True)[1]
-        assert probabilities is not None
-        return probabilities
+        self._target.needs(CLASS, "predict_proba")
+        rows, count = self._rows(inputs)
+        self._refresh()
+        shares = np.zeros((count, len(self._labels)), np.float32)
+        self._answer(rows, count, for_, shares)
+        return shares
+
+    def predict_interval(self, inputs: npt.ArrayLike, for_: Question = "ever") -> Floats:
+        """Between which numbers labels are, low and high, as often as ``model_coverage`` says."""
+        self._target.needs(NUMBER, "predict_interval")
+        return intervals(self._answer(*self._rows(inputs), for_))
 
     def encode(self, rows: Rows, learn: bool = True) -> Floats:
         """Inputs of rows of named values: a dict, several, or a frame.
@@ -453,15 +495,15 @@ class Learner:
 
     def observe(self, inputs: npt.ArrayLike) -> Step:
         """A time step: predicts what it is now, and keeps the inputs until labels come."""
-        learner = self._alive()
+        learner, target = self._alive(), self._target
         rows, count = self._rows(inputs)
-        predicted = np.empty(count, PREDICTION)
+        predicted = np.empty(count, target.prediction)
         ticket = ffi.new("struct retain_ticket *")
-        code = lib.retain_learner_observe(
+        code = target.observe(
             learner,
             ffi.from_buffer(FLOATS, rows),
             rows.size,
-            ffi.from_buffer(PREDICTIONS, predicted),
+            ffi.from_buffer(target.predictions, predicted),
             count,
             ticket,
             here.err,
@@ -469,7 +511,7 @@ class Learner:
         check(code)
         if not self._shape.floats:
             self._refresh()
-        return Step(ticket, predicted, self._looked_up(predicted["label"]))
+        return Step(ticket, target, predicted, target.read(self, predicted))
 
     def reveal(self, step: Union[Step, int], labels: Any) -> None:
         """
@@ -477,9 +519,10 @@ class Learner:
         the inputs since they were observed, so that a ticket can be revealed by another process.
         """
         count = step.count if isinstance(step, Step) else len(labels)
-        numbers = self._numbered(labels, count)
-        code = lib.retain_learner_reveal(
-            self._alive(), _ticket_of(step)[0], ffi.from_buffer(LABELS, numbers), count, here.err
+        target = self._target
+        told = target.take(self, labels, count)
+        code = target.reveal(
+            self._alive(), _ticket_of(step)[0], ffi.from_buffer(target.labels, told), count, here.err
         )
         check(code)
 

@@ -13,8 +13,6 @@ from pyretain import rows as named
 from pyretain._core import (
     FLOATS,
     NULL,
-    PREDICTION,
-    PREDICTIONS,
     Floats,
     StateError,
     check,
@@ -25,6 +23,7 @@ from pyretain._core import (
     text,
 )
 from pyretain.learner import Shape
+from pyretain.targets import CLASS, NUMBER, TARGETS, intervals
 
 
 class Model:
@@ -42,6 +41,7 @@ class Model:
         shape = ffi.new("struct retain_shape *")
         check(lib.retain_model_shape(self._it, shape, here.err))
         self.shape = Shape(shape.channels, shape.height, shape.width, shape.classes, shape.floats)
+        self._target = TARGETS[shape.numbers]
         self.classes: list[Hashable] = [self._class(i) for i in range(shape.classes)]
         self._table = naming.table(self.classes)
 
@@ -58,6 +58,11 @@ class Model:
     def closed(self) -> bool:
         """Whether it was closed."""
         return self._it is None
+
+    @property
+    def target(self) -> str:
+        """What labels are: "class" or "number"."""
+        return self._target.word
 
     def close(self) -> None:
         """Ends it. Calls that are under way in other threads end first."""
@@ -80,33 +85,43 @@ class Model:
             lib.retain_model_encode, self._alive(), named.listed(rows), self.shape.floats
         )
 
-    def _answer(self, inputs: Any, shares: Optional[Floats]) -> npt.NDArray[Any]:
-        rows, count = rows_of(inputs, self.shape.floats)
-        predicted = np.empty(count, PREDICTION)
-        room, floats = NULL, 0
+    def _answer(
+        self, rows: Floats, count: int, shares: Optional[Floats] = None
+    ) -> npt.NDArray[Any]:
+        target = self._target
+        predicted = np.empty(count, target.prediction)
+        room = target.room
         if shares is not None:
-            shares.resize((count, self.shape.classes), refcheck=False)
-            room, floats = ffi.from_buffer(FLOATS, shares), shares.size
+            room = ffi.from_buffer(FLOATS, shares), shares.size
         check(
-            lib.retain_model_predict(
+            target.serve(
                 self._alive(),
                 ffi.from_buffer(FLOATS, rows),
                 rows.size,
-                ffi.from_buffer(PREDICTIONS, predicted),
+                ffi.from_buffer(target.predictions, predicted),
                 count,
-                room,
-                floats,
+                *room,
                 here.err,
             )
         )
         return predicted
 
+    def _looked_up(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return cast("npt.NDArray[Any]", self._table[numbers])
+
     def predict(self, inputs: npt.ArrayLike) -> npt.NDArray[Any]:
         """The labels of inputs."""
-        return cast("npt.NDArray[Any]", self._table[self._answer(inputs, None)["label"]])
+        return self._target.read(self, self._answer(*rows_of(inputs, self.shape.floats)))
 
     def predict_proba(self, inputs: npt.ArrayLike) -> Floats:
         """How probable each of ``classes`` is, a row per input."""
-        shares: Floats = np.empty((0, 0), np.float32)
-        self._answer(inputs, shares)
+        self._target.needs(CLASS, "predict_proba")
+        rows, count = rows_of(inputs, self.shape.floats)
+        shares = np.empty((count, self.shape.classes), np.float32)
+        self._answer(rows, count, shares)
         return shares
+
+    def predict_interval(self, inputs: npt.ArrayLike) -> Floats:
+        """Between which numbers labels are, low and high, as often as its learner was to hold."""
+        self._target.needs(NUMBER, "predict_interval")
+        return intervals(self._answer(*rows_of(inputs, self.shape.floats)))

@@ -14,6 +14,16 @@ def blobs(steps, count=8, seed=1, classes=3, dim=4):
         yield inputs.astype(np.float32), labels
 
 
+def drifting(rows, seed=1):
+    """A little stream of numbers: a label follows from the inputs, and how turns all the time."""
+    world = np.random.default_rng(seed)
+    for row in range(rows):
+        inputs = world.normal(size=(1, 3)).astype(np.float32)
+        turn = row / 300
+        weights = np.array([np.cos(turn), np.sin(turn), 0.5])
+        yield inputs, float(1000 + 100 * inputs[0] @ weights + 10 * world.normal())
+
+
 @pytest.fixture
 def settings():
     return dict(SETTINGS)

@@ -7,16 +7,19 @@ import pytest
 
 pytest.importorskip("sklearn", reason="there is no scikit-learn")
 
+from conftest import drifting  # noqa: E402
 from sklearn.base import clone  # noqa: E402
-from sklearn.datasets import load_iris  # noqa: E402
+from sklearn.datasets import load_diabetes, load_iris  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.linear_model import SGDRegressor  # noqa: E402
 from sklearn.model_selection import cross_val_score  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
-from pyretain import InputError, RetainClassifier, StateError  # noqa: E402
+from pyretain import InputError, RetainClassifier, RetainRegressor, StateError  # noqa: E402
 
 
-@parametrize_with_checks([RetainClassifier()])
+@parametrize_with_checks([RetainClassifier(), RetainRegressor()])
 def test_check(estimator, check):
     check(estimator)
 
@@ -124,3 +127,98 @@ def test_refuses():
         model.partial_fit([[1.0]], ["a"])
     with pytest.raises(ValueError, match="must be as many"):
         RetainClassifier().partial_fit([[1.0], [2.0]], [0])
+
+
+# Numbers
+
+
+def batches(rows, count=20, seed=1):
+    X, y = zip(*drifting(rows, seed))
+    X, y = np.concatenate(X), np.array(y)
+    return [(X[at : at + count], y[at : at + count]) for at in range(0, rows, count)]
+
+
+def test_diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    assert cross_val_score(RetainRegressor(), X, y, cv=3).mean() > 0.4
+    model = RetainRegressor(coverage=0.8).fit(X, y)
+    low, high = model.predict_interval(X).T
+    assert 0.65 < ((low <= y) & (y <= high)).mean() < 0.95
+
+
+def test_drift_is_followed_better_than_by_sgd():
+    """Both as they come; the other's inputs are scaled, and its labels by what comes later."""
+    parts = batches(2000)
+    mean, spread = np.mean([y for _, y in parts]), np.std([y for _, y in parts])
+    model, other, scaler = RetainRegressor(for_="now"), SGDRegressor(random_state=1), StandardScaler()
+    ours, theirs = [], []
+    for at, (X, y) in enumerate(parts):
+        if at:
+            ours.append(np.abs(model.predict(X) - y).mean())
+            said = other.predict(scaler.transform(X)) * spread + mean
+            theirs.append(np.abs(said - y).mean())
+        model.partial_fit(X, y)
+        other.partial_fit(scaler.partial_fit(X).transform(X), (y - mean) / spread)
+    assert np.mean(ours) < 0.5 * np.mean(theirs)
+
+
+def test_a_pickled_regressor_goes_on_to_the_same_bits():
+    model = RetainRegressor(coverage=0.7, random_state=3)
+    parts = batches(600)
+    for X, y in parts[:15]:
+        model.partial_fit(X, y)
+    other = pickle.loads(pickle.dumps(model))
+    for X, y in parts[15:]:
+        model.partial_fit(X, y)
+        other.partial_fit(X, y)
+    assert np.array_equal(model.predict(X), other.predict(X))
+    assert np.array_equal(model.predict_interval(X), other.predict_interval(X))
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_a_folder_of_numbers_goes_on(tmp_path):
+    parts = batches(400)
+    whole, parted = (RetainRegressor(tmp_path / name, coverage=0.7) for name in ("whole", "parted"))
+    for X, y in parts:
+        whole.partial_fit(X, y)
+        parted.partial_fit(X, y)
+        parted.close()
+        parted = RetainRegressor(tmp_path / "parted")  # with the coverage that it has
+    assert parted.setting("model_coverage") == "0.7"
+    assert np.array_equal(parted.predict_interval(X), whole.predict_interval(X))
+    with pytest.raises(StateError, match="fit would begin anew"):
+        parted.fit(X, y)
+    parted.close()
+    with pytest.raises(StateError, match="parted: labels are of the kind number, not class"):
+        RetainClassifier(tmp_path / "parted").predict(X)
+
+
+def test_numbers_of_frames_with_words_and_gaps():
+    frame, labels = frame_of_words()
+    numbers = np.where(labels == "north", 250.0, 100.0) + 20 * frame["size"].fillna(0)
+    model = RetainRegressor().fit(frame[:300], numbers[:300])
+    assert model.score(frame[300:], numbers[300:]) > 0.9
+    other = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(other.predict(frame), model.predict(frame))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"city": "town"}))
+
+
+def test_bad_numbers_change_nothing():
+    frame, _ = frame_of_words()
+    numbers = np.arange(400.0)
+    models = [RetainRegressor().partial_fit(frame[:50], numbers[:50]) for _ in range(2)]
+    for at, bad in ((3, np.nan), (9, -np.inf), (0, "much"), (2, None), (1, 1e300)):
+        labels = numbers[50:60].astype(object)
+        labels[at] = bad
+        with pytest.raises(InputError, match=f"label {at} is {bad!r}".replace("+", r"\+")):
+            models[0].partial_fit(frame[50:60].assign(new="column"), labels)
+    with pytest.raises(ValueError, match="must be as many"):
+        models[0].partial_fit(frame[:2], [1.0])
+    with pytest.raises(ValueError, match="1d array"):
+        models[0].partial_fit(frame[:2], [[1.0, 2.0], [3.0, 4.0]])
+    for model in models:
+        model.partial_fit(frame[60:90], numbers[60:90])
+    assert np.array_equal(models[0].predict(frame), models[1].predict(frame))
+    with pytest.raises(StateError, match="settings: labels are of the kind class"):
+        RetainRegressor(settings={"model_target": "class"}).partial_fit([[1.0]], [1.0])

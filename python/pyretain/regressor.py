@@ -1,0 +1,85 @@
+"""scikit-learn's interface, for numbers."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Mapping, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin  # type: ignore[import-untyped]
+
+from pyretain._core import InputError
+from pyretain.learner import Question
+from pyretain.tables import TableEstimator
+from pyretain.targets import NUMBER, values
+
+
+class RetainRegressor(RegressorMixin, TableEstimator):  # type: ignore[misc]
+    """A regressor for streams: ``partial_fit`` learns, and keeps what it learned.
+
+    Parameters
+    ----------
+    folder : path or None
+        Where it lives: a new one, or the one that is there. None: in memory.
+    method : str or None
+        A method of the library (``retain methods``); None: the default.
+    random_state : int or None
+        The seed; None: the library's.
+    epochs : float
+        How often ``fit`` goes over the data, at least.
+    batch_size : int
+        Rows that ``fit`` reveals at a time; ``partial_fit`` reveals all it is given.
+    for_ : "ever" or "now"
+        What ``predict`` answers: what is this of all that ever was, or among the newest?
+    coverage : float or None
+        How often ``predict_interval`` is to hold the true number; None: the library's, 0.9.
+    settings : dict or None
+        Other settings of the library, as ``{"model_arch": "mlp:128"}``.
+
+    Missing numbers are nan. Frames may have columns of words; their names then count.
+    Labels are kept as float32, and standardised as they come; ``score`` is R².
+    """
+
+    _target = NUMBER
+
+    def __init__(
+        self,
+        folder: Union[str, "os.PathLike[str]", None] = None,
+        *,
+        method: Optional[str] = None,
+        random_state: Optional[int] = None,
+        epochs: float = 20,
+        batch_size: int = 32,
+        for_: Question = "ever",
+        coverage: Optional[float] = None,
+        settings: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        super().__init__(
+            folder,
+            method=method,
+            random_state=random_state,
+            epochs=epochs,
+            batch_size=batch_size,
+            for_=for_,
+            settings=settings,
+        )
+        self.coverage = coverage
+
+    def _said(self) -> dict[str, Any]:
+        return {**super()._said(), "model_coverage": self.coverage}
+
+    def _checked(self, labels: npt.NDArray[Any], anew: bool) -> npt.NDArray[Any]:
+        if labels.dtype.kind == "c":
+            raise InputError("Complex data not supported: labels are complex")  # scikit-learn's words
+        return values(labels)
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """The number of each row."""
+        learner, rows = self._asked(X)
+        return learner.predict(rows, self.for_).astype(np.float64)
+
+    def predict_interval(self, X: Any) -> npt.NDArray[np.float64]:
+        """Between which numbers each row's is, low and high, as often as ``coverage`` says."""
+        learner, rows = self._asked(X)
+        return learner.predict_interval(rows, self.for_).astype(np.float64)
