@@ -1,0 +1,112 @@
+// A device of PyTorch's that is not the CPU, with real numbers, for machines without a GPU. Its memory
+// is the host's under another name, so every operation works by the CPU's; but tensors of the two
+// cannot be mixed, so what forgets a copy fails as it would on a GPU.
+#include <ATen/EmptyTensor.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/alloc_cpu.h>
+#include <torch/extension.h>
+
+using namespace at;
+
+static constexpr DeviceType SHAM = DeviceType::PrivateUse1;
+static constexpr DispatchKeySet KEY(DispatchKey::PrivateUse1);
+
+struct Memory final : Allocator {
+	static void drop(void *at) { c10::free_cpu(at); }
+	DataPtr allocate(size_t size) override {
+		void *at = size ? c10::alloc_cpu(size) : nullptr;
+		return {at, at, &drop, Device(SHAM, 0)};
+	}
+	DeleterFnPtr raw_deleter() const override { return &drop; }
+	void copy_data(void *to, const void *from, size_t size) const override { memcpy(to, from, size); }
+};
+static Memory memory;
+REGISTER_ALLOCATOR(SHAM, &memory);
+
+struct Guard final : c10::impl::DeviceGuardImplInterface {
+	static constexpr DeviceType static_type = SHAM;
+	static Device only() { return Device(SHAM, 0); }
+	DeviceType type() const override { return SHAM; }
+	Device exchangeDevice(Device) const override { return only(); }
+	Device getDevice() const override { return only(); }
+	void setDevice(Device) const override {}
+	void uncheckedSetDevice(Device) const noexcept override {}
+	Stream getStream(Device) const override { return Stream(Stream::DEFAULT, only()); }
+	Stream exchangeStream(Stream stream) const override { return stream; }
+	DeviceIndex deviceCount() const noexcept override { return 1; }
+};
+C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
+
+struct Hooks final : PrivateUse1HooksInterface {
+	bool hasPrimaryContext(DeviceIndex) const override { return true; }
+};
+static const bool hooked = (RegisterPrivateUse1HooksInterface(new Hooks), true);
+
+static Tensor sham_make(IntArrayRef size, std::optional<ScalarType> type, std::optional<Layout>, std::optional<Device>,
+	std::optional<bool>, std::optional<MemoryFormat> format) {
+	return at::detail::empty_generic(size, &memory, KEY, c10::dtype_or_default(type), format);
+}
+
+static Tensor sham_make_strided(IntArrayRef size, IntArrayRef stride, std::optional<ScalarType> type, std::optional<Layout>,
+	std::optional<Device>, std::optional<bool>) {
+	return at::detail::empty_strided_generic(size, stride, &memory, KEY, c10::dtype_or_default(type));
+}
+
+// The same memory as the CPU sees it.
+static Tensor sham_seen(const Tensor &t) {
+	if (t.device().type() != SHAM)
+		return t;
+	return from_blob(t.data_ptr(), t.sizes(), t.strides(), TensorOptions().dtype(t.dtype()));
+}
+
+static Tensor sham_copy(const Tensor &from, const Tensor &to, bool) {
+	if (to.numel())
+		sham_seen(to).copy_(sham_seen(from));
+	return to;
+}
+
+static const Tensor &sham_resize(const Tensor &t, IntArrayRef size, std::optional<MemoryFormat>) {
+	size_t bytes = t.itemsize();
+	for (const int64_t side : size)
+		bytes *= side;
+	if (bytes > t.storage().nbytes()) {
+		t.storage().set_data_ptr(memory.allocate(bytes));
+		t.storage().unsafeGetStorageImpl()->set_nbytes(bytes);
+	}
+	t.unsafeGetTensorImpl()->set_sizes_contiguous(size);
+	return t;
+}
+
+static Tensor sham_copy_and_resize(const Tensor &from, const Tensor &to) {
+	if (to.sizes() != from.sizes())
+		to.resize_(from.sizes());
+	return sham_copy(from, to, false);
+}
+
+static Tensor sham_strided(const Tensor &t, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> offset) {
+	return native::as_strided_tensorimpl(t, size, stride, offset);
+}
+
+static Tensor sham_view(const Tensor &t, IntArrayRef size) { return native::view(t, size); }
+
+static Scalar number(const Tensor &t) { return sham_seen(t).item(); }
+
+static void by_cpu(const c10::OperatorHandle &op, torch::jit::Stack *stack) { native::cpu_fallback(op, stack); }
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+	m.impl("empty.memory_format", &sham_make);
+	m.impl("empty_strided", &sham_make_strided);
+	m.impl("_copy_from", &sham_copy);
+	m.impl("_copy_from_and_resize", &sham_copy_and_resize);
+	m.impl("as_strided", &sham_strided);
+	m.impl("view", &sham_view);
+	m.impl("resize_", &sham_resize);
+	m.impl("_local_scalar_dense", &number);
+}
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&by_cpu>()); }
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {}
