@@ -46,14 +46,19 @@ def cut(path, most, to):
 def learners():
     from river import compose, forest, linear_model, neighbors, preprocessing, rules, tree
 
+    def with_words(numbers, model):
+        return (numbers + (compose.SelectType(str) | preprocessing.OneHotEncoder())) | model
+
     def encoded(model):
-        numbers = compose.SelectType(float, int, bool) | preprocessing.StandardScaler()
-        words = compose.SelectType(str) | preprocessing.OneHotEncoder()
-        return (numbers + words) | model
+        return with_words(compose.SelectType(float, int, bool) | preprocessing.StandardScaler(), model)
+
+    def tree_of(model):
+        """Leaves have linear models, which take no words."""
+        return with_words(compose.SelectType(float, int, bool), model)
 
     return {"linear": lambda: encoded(linear_model.LinearRegression()),
-        "HATR": lambda: tree.HoeffdingAdaptiveTreeRegressor(seed=1),
-        "ARF(10)": lambda: forest.ARFRegressor(n_models=10, seed=1),
+        "HATR": lambda: tree_of(tree.HoeffdingAdaptiveTreeRegressor(seed=1)),
+        "ARF(10)": lambda: tree_of(forest.ARFRegressor(n_models=10, seed=1)),
         "kNN(5)": lambda: encoded(neighbors.KNNRegressor(n_neighbors=5)),
         "AMRules": lambda: encoded(rules.AMRules())}
 
