@@ -1,6 +1,7 @@
 /* What a page of `retain serve` has beyond a report: how the service is, second by second. */
 
 const SERVICE_KEPT = 120;
+/* A name, the value, its words; and its name where the target is a number. */
 const serviceRows = [
 	["requests/s", (now, before, seconds) => (now.requests - before.requests) / seconds, (x) => x.toFixed(0)],
 	["samples/s", (now, before, seconds) => (now.samples - before.samples) / seconds, (x) => x.toFixed(0)],
@@ -9,9 +10,9 @@ const serviceRows = [
 	["99 % within", (now) => now.p99_s, milliseconds],
 	["queue", (now) => now.queue, (x, now) => `${x} of ${now.queue_most}`],
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
-	["right before the label", (now) => now.le, percentWords],
+	["right before the label", (now) => now.le, percentWords, "variance explained"],
 	["of the last 1 000", (now) => now.recent, percentWords],
-	["right on held-out samples", (now) => now.val, percentWords],
+	["right on held-out samples", (now) => now.val, percentWords, "explained, held-out samples"],
 	["drift alarms", (now) => now.alarms, (x) => x.toLocaleString("en")],
 	["warnings", (now) => now.warnings, (x) => x.toLocaleString("en")],
 ];
@@ -69,13 +70,13 @@ function drawService(now, seconds) {
 	drawLearners(now);
 	const tiles = byId("service-tiles");
 	tiles.replaceChildren();
-	serviceRows.forEach(([name, value, words], i) => {
+	serviceRows.forEach(([name, value, words, ofNumber], i) => {
 		const x = serviceBefore ? value(now, serviceBefore, seconds) : null;
 		const known = typeof x === "number" && Number.isFinite(x);
 		const tile = element("div", tiles, undefined, "tile");
 		serviceSeries[i].push(known ? x : null);
 		serviceSeries[i] = serviceSeries[i].slice(-SERVICE_KEPT);
-		element("div", tile, name, "tile-name");
+		element("div", tile, ofNumber && ofNumbers() ? ofNumber : name, "tile-name");
 		element("div", tile, known ? words(x, now) : "–", "tile-value");
 		spark(tile, serviceSeries[i]);
 	});
