@@ -66,20 +66,40 @@ void answers_add(struct jwriter *line, struct answers_class prediction, double p
 		add_top(line, top);
 }
 
+void answers_add_number(struct jwriter *line, const float answer[NUMBER_OUTPUTS])
+{
+	jwriter_float(line, "prediction", answer[NUMBER_VALUE]);
+	jwriter_float(line, "low", answer[NUMBER_LOW]);
+	jwriter_float(line, "high", answer[NUMBER_HIGH]);
+}
+
 static const char *name_of(const void *names, int32_t label)
 {
 	return class_list_name(names, label);
 }
 
-static void say_prediction(struct jwriter *line, const struct answer *answer)
+static void say_class(struct jwriter *line, const struct answer *answer)
 {
 	const int32_t label = answer->label.class;
 	const struct answers_class class = {label, name_of(answer->names, label)};
 	const struct answers_top top = {
 		answer->logits, answer->classes, answer->top, name_of, answer->names};
 
-	jwriter_raw(line, "id", answer->id);
 	answers_add(line, class, answer->probability, answer->logits ? &top : NULL);
+}
+
+static void say_number(struct jwriter *line, const struct answer *answer)
+{
+	answers_add_number(
+		line, (const float[NUMBER_OUTPUTS]){[NUMBER_VALUE] = answer->label.number,
+			      [NUMBER_LOW] = answer->low,
+			      [NUMBER_HIGH] = answer->high});
+}
+
+static void say_prediction(struct jwriter *line, const struct answer *answer)
+{
+	jwriter_raw(line, "id", answer->id);
+	(answer->target == TARGET_NUMBER ? say_number : say_class)(line, answer);
 }
 
 static void say_sample(struct jwriter *line, const struct answer *answer)
@@ -87,7 +107,11 @@ static void say_sample(struct jwriter *line, const struct answer *answer)
 	const int32_t label = answer->label.class;
 
 	jwriter_raw(line, "id", answer->id);
-	add_class(line, "label", (struct answers_class){label, name_of(answer->names, label)});
+	if (answer->target == TARGET_NUMBER)
+		jwriter_float(line, "label", answer->label.number);
+	else
+		add_class(line, "label",
+			(struct answers_class){label, name_of(answer->names, label)});
 	jwriter_whole(line, "sample", answer->sample);
 }
 

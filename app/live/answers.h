@@ -5,6 +5,7 @@
  *	{"id": 17, "label": 4, "sample": 230}               the label is stored; they are sample 230
  *	{"id": 18, "prediction": "yes", "probability": 0.5} classes have names, if labels are names
  *	{"line": 92, "error": "line 92: has no id"}         the line was rejected entirely
+ *	{"id": 20, "prediction": 812.4, "low": 640, "high": 990.5}  labels are numbers
  *	{"id": 19, "prediction": 3, "probability": 0.75, "top": [{"prediction": 3, "probability": 0.75}, …]}
  *
  * Answers are buffered, and sent once what they promise is durable.
@@ -53,6 +54,9 @@ struct answers_top {
 /* Writes the members of a prediction. A NaN probability becomes null. */
 void answers_add(struct jwriter *line, struct answers_class prediction, double probability,
 	const struct answers_top *top);
+
+/* Writes those of a number; NaNs become null. */
+void answers_add_number(struct jwriter *line, const float answer[NUMBER_OUTPUTS]);
 
 /* Sends everything, waiting for the reader if necessary. */
 int answers_send(struct answers *answers, struct err *err);

@@ -61,6 +61,7 @@ static int read_line(struct live *live, const struct feed_line *from, enum live_
 	if (code)
 		return code;
 	live->shape.as_names = session_numbers_are_names(s);
+	live->shape.open = session_target_open(s);
 	code = live->format->read(
 		from->bytes, from->size, where, &live->shape, event, session_room(s), err);
 	if (!code && kind == LIVE_INPUTS && event->has_label)

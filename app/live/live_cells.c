@@ -1,6 +1,7 @@
 /* Ids, labels and inputs from cells: shared by lines of CSV and rows of a table. */
 #include "live/live_cells.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/decimal.h"
@@ -49,11 +50,33 @@ int live_cell_id(
 	return live_line_text_id(line, words, where, err);
 }
 
-int live_cell_name(
+int live_cell_value(
 	const struct csv_field *cell, const char *where, struct event *line, struct err *err)
+{
+	double number;
+
+	if (!decimal_number(cell->at, cell->size, &number))
+		return err_set(err, ERR_INPUT,
+			"%s: label: \"%.*s\" is not a number, and model.target = number", where,
+			(int)(cell->size < 60 ? cell->size : 60), cell->at);
+	return live_line_value(line, number, where, err);
+}
+
+static bool is_fraction(const struct csv_field *cell)
+{
+	double number;
+
+	return decimal_number(cell->at, cell->size, &number) && isfinite(number) &&
+	       number != floor(number);
+}
+
+int live_cell_name(const struct csv_field *cell, const struct live_line_shape *shape,
+	const char *where, struct event *line, struct err *err)
 {
 	char words[CLASS_NAME + 1];
 
+	if (shape->open && is_fraction(cell))
+		return live_line_fraction(where, err);
 	if (memchr(cell->at, '\0', cell->size))
 		return err_set(err, ERR_INPUT, "%s: label: holds a zero byte", where);
 	if (!csv_text(cell, words, sizeof(words)))

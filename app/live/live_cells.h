@@ -12,9 +12,11 @@ int live_cells(const char *bytes, size_t size, char separator, struct csv_field 
 int live_cell_id(
 	const struct csv_field *cell, const char *where, struct event *line, struct err *err);
 
-/* A class by its name, and by its number. */
-int live_cell_name(
+/* A label that is a number; a class by its name, and by its number. */
+int live_cell_value(
 	const struct csv_field *cell, const char *where, struct event *line, struct err *err);
+int live_cell_name(const struct csv_field *cell, const struct live_line_shape *shape,
+	const char *where, struct event *line, struct err *err);
 int live_cell_number(const struct csv_field *cell, const struct live_line_shape *shape,
 	const char *where, struct event *line, struct err *err);
 

@@ -33,7 +33,10 @@ static int refuse(struct live *live, const struct feed_line *from, const char *i
 static int reason(
 	struct live *live, const struct feed_line *from, struct event *line, struct err *why)
 {
-	const struct live_line_shape any = {.classes = INT_MAX, .grows = true, .missing = true};
+	const struct live_line_shape any = {.classes = INT_MAX,
+		.grows = true,
+		.numbers = session_target(&live->session) == TARGET_NUMBER,
+		.missing = true};
 	char where[EVENT_WHERE];
 	int code;
 
@@ -60,6 +63,8 @@ static int check_first(struct live *live, struct live_first *first, const struct
 		.floats = first->schema ? schema_floats(first->schema) : first->floats,
 		.classes = config->classes_most ? config->classes_most : config->classes,
 		.grows = config->classes_most > 0,
+		.numbers = session_target(&live->session) == TARGET_NUMBER,
+		.open = session_target_open(&live->session),
 		.missing = true,
 		.schema = first->schema,
 		.table = &live->table};

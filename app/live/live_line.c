@@ -62,6 +62,23 @@ int live_line_text_id(struct event *line, const char *words, const char *where, 
 	return code;
 }
 
+int live_line_value(struct event *line, double label, const char *where, struct err *err)
+{
+	line->label.number = (float)label;
+	return isfinite(line->label.number)
+		       ? 0
+		       : err_set(err, ERR_INPUT, "%s: label: is not a finite number of 32 bits",
+				 where);
+}
+
+int live_line_fraction(const char *where, struct err *err)
+{
+	return err_set(err, ERR_INPUT,
+		"%s: label: has a fraction, so it looks like a number rather than a class; "
+		"--target number learns numbers, --target class takes names",
+		where);
+}
+
 int live_line_label(struct event *line, int64_t label, const struct live_line_shape *shape,
 	const char *where, struct err *err)
 {

@@ -112,21 +112,30 @@ static int read_label(const struct jvalue *value, const char *where,
 	const struct live_line_shape *shape, struct event *line, struct err *err)
 {
 	const char *words = shape->grows ? jvalue_text(value) : NULL;
+	double number;
 	int64_t label;
 	bool truth;
 
+	if (shape->numbers)
+		return jvalue_number(value, &number)
+			       ? live_line_value(line, number, where, err)
+			       : err_set(err, ERR_INPUT,
+					 "%s: label: must be a number (model.target = number)",
+					 where);
 	if (shape->grows && jvalue_truth(value, &truth))
 		words = truth ? "true" : "false";
 	if (words)
 		return live_line_name(line, words, where, err);
+	if (!jvalue_whole(value, &label) && shape->open && jvalue_number(value, &number))
+		return live_line_fraction(where, err);
 	if (!jvalue_whole(value, &label))
 		return err_set(err, ERR_INPUT, "%s: label: must be a whole number%s", where,
 			shape->grows ? ", a text, true or false" : "");
 	return live_line_label(line, label, shape, where, err);
 }
 
-static int read_wish(
-	const struct jvalue *table, const char *where, struct event *line, struct err *err)
+static int read_wish(const struct jvalue *table, const char *where,
+	const struct live_line_shape *shape, struct event *line, struct err *err)
 {
 	const struct jvalue *question = jvalue_find(table, "for"), *top = jvalue_find(table, "top");
 	struct err why = {0};
@@ -135,6 +144,9 @@ static int read_wish(
 
 	if (question)
 		code = answers_wish_for(&line->wish, jvalue_text(question), &why);
+	if (!code && top && shape->numbers)
+		return err_set(err, ERR_INPUT, "%s: top: is for classes, and model.target = number",
+			where);
 	if (!code && top) {
 		jvalue_whole(top, &number);
 		code = answers_wish_top(&line->wish, number, &why);
@@ -162,7 +174,7 @@ static int read_table(const struct jvalue *table, const char *where,
 	if (!code && label)
 		code = read_label(label, where, shape, line, err);
 	if (!code && numbers)
-		code = read_wish(table, where, line, err);
+		code = read_wish(table, where, shape, line, err);
 	line->has_input = numbers != NULL;
 	line->has_label = label != NULL;
 	return code;

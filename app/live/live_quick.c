@@ -174,10 +174,13 @@ static bool take_label(struct cursor *cursor)
 	struct event *line = cursor->line;
 	const char *words;
 	size_t size;
+	double number;
 	int64_t label;
 
 	line->has_label = true;
 	skip_blanks(cursor);
+	if (shape->numbers)
+		return take_number(cursor, &number) && !live_line_value(line, number, "", NULL);
 	if (shape->grows && cursor->at < cursor->end && *cursor->at == '"') {
 		if (!take_text(cursor, &words, &size) || !size || size > CLASS_NAME)
 			return false;
@@ -204,7 +207,8 @@ static bool take_top(struct cursor *cursor)
 {
 	int64_t top;
 
-	return take_whole(cursor, &top) && !answers_wish_top(&cursor->line->wish, top, NULL);
+	return !cursor->shape->numbers && take_whole(cursor, &top) &&
+	       !answers_wish_top(&cursor->line->wish, top, NULL);
 }
 
 static bool take_member(struct cursor *cursor)

@@ -270,7 +270,9 @@ static int read_label(const struct csv_field *cell, const struct live_line_shape
 	line->has_label = cell->size > 0;
 	if (!line->has_label)
 		return 0;
-	return shape->grows ? live_cell_name(cell, where, line, err)
+	if (shape->numbers)
+		return live_cell_value(cell, where, line, err);
+	return shape->grows ? live_cell_name(cell, shape, where, line, err)
 			    : live_cell_number(cell, shape, where, line, err);
 }
 

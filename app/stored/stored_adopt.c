@@ -108,6 +108,8 @@ static int open_journal(struct run *run, struct err *err)
 
 	if (!code)
 		code = store_in_journal(&run->store, path, run->floats, err);
+	if (!code)
+		code = run_note_target(run, err);
 	mem_free(path);
 	return code;
 }

@@ -146,6 +146,15 @@ void jwriter_number(struct jwriter *writer, const char *name, double number)
 	jwriter_raw(writer, name, digits);
 }
 
+void jwriter_float(struct jwriter *writer, const char *name, float number)
+{
+	char digits[TEXT_NUMBER] = "null";
+
+	if (isfinite(number))
+		text_from_float(digits, number);
+	jwriter_raw(writer, name, digits);
+}
+
 void jwriter_whole(struct jwriter *writer, const char *name, int64_t number)
 {
 	begin(writer, name);

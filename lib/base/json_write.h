@@ -41,6 +41,7 @@ void jwriter_lines(struct jwriter *writer);
 void jwriter_text(struct jwriter *writer, const char *name, const char *words);
 /* The shortest decimal that reads back exactly; null for NaN and infinities. */
 void jwriter_number(struct jwriter *writer, const char *name, double number);
+void jwriter_float(struct jwriter *writer, const char *name, float number);
 void jwriter_whole(struct jwriter *writer, const char *name, int64_t number);
 void jwriter_truth(struct jwriter *writer, const char *name, bool truth);
 /* Inserts JSON verbatim. */

@@ -256,6 +256,19 @@ void text_from_double(char out[TEXT_NUMBER], double number)
 	uselocale(before);
 }
 
+/* 6 digits are never too many; 9 always tell. */
+void text_from_float(char out[TEXT_NUMBER], float number)
+{
+	const locale_t before = uselocale(c_locale());
+
+	for (int digits = 6; digits <= 9; digits++) {
+		snprintf(out, TEXT_NUMBER, "%.*g", digits, (double)number);
+		if (strtof(out, NULL) == number)
+			break;
+	}
+	uselocale(before);
+}
+
 bool text_to_double(const char *words, double *number)
 {
 	locale_t before = uselocale(c_locale());

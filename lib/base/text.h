@@ -38,6 +38,8 @@ void text_add_field(struct text *text, const char *field);
 /* The shortest decimal that reads back as exactly this number (not NaN): "0.1", "1e-05", "inf". */
 #define TEXT_NUMBER 32
 void text_from_double(char out[TEXT_NUMBER], double number);
+/* ... as exactly this 32-bit number. */
+void text_from_float(char out[TEXT_NUMBER], float number);
 
 /* Parses all of `words` as a number; false if there is anything else. */
 bool text_to_double(const char *words, double *number);

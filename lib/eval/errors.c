@@ -85,10 +85,12 @@ void errors_step(
 	if (!known && n > 0)
 		errors->first = (double)labels[0].number;
 	for (int i = 0; i < n; i++) {
+		const union target *guess = guesses + (size_t)i * TARGET_GUESS;
 		const double label = (double)labels[i].number - errors->first;
 
-		if (known)
-			take(errors, guesses + (size_t)i * TARGET_GUESS, label, last, mean);
+		/* Asked before the first label, there was nothing to answer. */
+		if (known && !isnan(guess->number))
+			take(errors, guess, label, last, mean);
 		errors->last = label;
 		errors->sum += label;
 		errors->seen++;

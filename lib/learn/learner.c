@@ -230,9 +230,9 @@ void learner_report(const struct learner *learner, struct learner_report *report
 
 int learner_classes(const struct learner *learner)
 {
-	return learner->config.classes_most && !pool_seen(learner->pool)
-		       ? 0
-		       : net_spec(learner->net)->classes;
+	const bool open = learner->config.classes_most || learner->target.kind == TARGET_NUMBER;
+
+	return open && !pool_seen(learner->pool) ? 0 : net_spec(learner->net)->classes;
 }
 
 const struct target_type *learner_target(const struct learner *learner)

@@ -44,7 +44,7 @@ struct event {
 	char id[JOURNAL_KEY + 1]; /* as JSON: 17 or "a" with its quotes */
 	bool has_input, has_label;
 	union target label;
-	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label is a number */
+	char name[CLASS_NAME + 1]; /* of the label's class; empty: the label says it itself */
 	bool negative;             /* the name is a negative number, not text */
 	struct answers_wish wish;
 	struct event_place place;
@@ -64,8 +64,10 @@ struct answer {
 	struct event_place place;
 	const char *id; /* empty: unknown, for errors only */
 	const struct class_list *names;
-	union target label; /* predicted, or the sample's; TARGET_NONE: no class exists yet */
-	double probability; /* of the prediction; NAN: unknown */
+	union target label; /* predicted, or the sample's; TARGET_NONE: nothing is known yet */
+	double probability; /* of a predicted class; NAN: unknown */
+	float low, high;    /* of a predicted number; NAN: unknown */
+	enum target_kind target; /* which of them it is */
 	/* The prediction's logits, and how many classes to return; NULL: it was made earlier. */
 	const float *logits;
 	int classes, top;

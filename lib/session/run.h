@@ -233,6 +233,8 @@ int run_class(struct run *run, const char *name, int32_t *label, struct err *err
 int run_note_classes(struct run *run, int32_t below, struct err *err);
 /* From the driver or from named labels, one per class of the net. False: no class has one. */
 bool run_class_names(const struct run *run, const char **names);
+/* Notes in the journal what its labels are, or refuses one of other labels. */
+int run_note_target(struct run *run, struct err *err);
 /* Loads names from the journal, for a run that opens it. */
 int run_noted_classes(struct run *run, struct err *err);
 

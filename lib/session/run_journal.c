@@ -111,6 +111,8 @@ int run_open_journal(struct run *run, struct learner_config *config, struct err 
 	if (!code)
 		code = open_journal(run, err);
 	if (!code)
+		code = run_note_target(run, err);
+	if (!code)
 		code = run_noted_classes(run, err);
 	return code ? code : run_make_learner(run, config, err);
 }

@@ -1,6 +1,7 @@
-/* Growing classes: the net, the scores and the journal follow the labels. */
+/* What labels are. Growing classes: the net, the scores and the journal follow the labels. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "session/run.h"
@@ -29,6 +30,31 @@ int run_note_classes(struct run *run, int32_t below, struct err *err)
 		code = journal_note(journal, name, words ? words : "", err);
 		run->names_kept += !code;
 	}
+	return code;
+}
+
+/* Journals of classes have no such note. */
+int run_note_target(struct run *run, struct err *err)
+{
+	static const char name[] = "target";
+	struct journal *journal = store_journal(run->store);
+	const char *wanted =
+		target_types[target_kind(options_text(run->config.options, "model.target"))]->name;
+	const bool bare = !journal_added(journal) && !journal_waiting(journal);
+	char *noted;
+	int code = journal_noted(journal, name, &noted, err);
+	const char *kept = noted ? noted : target_class.name;
+
+	if (!code && strcmp(kept, wanted) != 0)
+		code = bare ? journal_note(journal, name, wanted, err)
+			    : err_set(err, ERR_INPUT,
+				      "%s: its labels are %s, and model.target = %s; go on without "
+				      "--target, or "
+				      "begin another folder (--out)",
+				      run->config.folder,
+				      strcmp(kept, "number") ? "classes" : "numbers",
+				      options_text(run->config.options, "model.target"));
+	mem_free(noted);
 	return code;
 }
 

@@ -49,6 +49,7 @@ int session_settle(struct session *s, struct err *err)
 void session_answer_owed(const struct session *s, struct sender *to, struct answer *answer)
 {
 	answer->names = &s->run.names;
+	answer->target = session_target(s);
 	to->answer(to, answer);
 	to->owed--;
 }
@@ -197,13 +198,14 @@ static int refuse_input(
 static void answer_again(struct session *s, const struct event *event,
 	const struct journal_found *found, struct sender *to)
 {
+	struct answer answer = {.kind = ANSWER_PREDICTION,
+		.place = event->place,
+		.id = event->id,
+		.label = found->prediction};
+
 	to->owed++;
-	session_answer_owed(s, to,
-		&(struct answer){.kind = ANSWER_PREDICTION,
-			.place = event->place,
-			.id = event->id,
-			.label = found->prediction,
-			.probability = found->probability});
+	session_answer_guess(s, &answer, found->probability);
+	session_answer_owed(s, to, &answer);
 }
 
 /* The input is behind the group's; it joins them, or has had its answer. */

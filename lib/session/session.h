@@ -75,7 +75,7 @@ struct session_label {
 	struct event_place place;
 	char id[JOURNAL_KEY + 1];
 	union target label;
-	char name[CLASS_NAME + 1]; /* empty: the label is a number */
+	char name[CLASS_NAME + 1]; /* as in struct event */
 };
 
 /* Events taken but not yet processed: inputs, then labels of these or of earlier inputs. */
@@ -87,7 +87,7 @@ struct session_group {
 	struct answers_wish *wishes; /* with all fields set */
 	float *inputs;
 	union target *guesses;
-	double *probabilities;  /* of the top predictions */
+	double *sureness;       /* of the guesses, as the journal keeps it */
 	int inputs_count, most; /* most: the largest group */
 	struct session_label *labels;
 	int labels_count;
@@ -177,6 +177,10 @@ void session_limit_schema(struct session *session);
 float *session_room(const struct session *session);
 size_t session_decode(struct session *session);
 void session_decoded(struct session *session, size_t learned, int code);
+
+/* What labels are, and whether nothing says so yet: model.target = auto, before the first one. */
+enum target_kind session_target(const struct session *session);
+bool session_target_open(const struct session *session);
 
 /*
  * If the first class was named by a number (a negative one, or any number that a program named),

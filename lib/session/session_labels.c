@@ -3,21 +3,36 @@
  * names, the first stored one decides whether they are.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/decimal.h"
 #include "session/session_impl.h"
 
-/* A class in a sentence: 3, or "yes". */
-#define CLASS_SHOWN 128
-static const char *shown(int32_t label, const char *name, char out[CLASS_SHOWN])
+/* A label in a sentence: 3, "yes" or 812.4. */
+#define LABEL_SHOWN 128
+static const char *shown(
+	const struct session *s, union target label, const char *name, char out[LABEL_SHOWN])
 {
-	if (name && *name)
-		snprintf(out, CLASS_SHOWN, "\"%.100s\"", name);
+	if (session_target(s) == TARGET_NUMBER)
+		text_from_float(out, label.number);
+	else if (name && *name)
+		snprintf(out, LABEL_SHOWN, "\"%.100s\"", name);
 	else
-		snprintf(out, CLASS_SHOWN, "%" PRId32, label);
+		snprintf(out, LABEL_SHOWN, "%" PRId32, label.class);
 	return out;
+}
+
+enum target_kind session_target(const struct session *s)
+{
+	return target_kind(options_text(s->run.config.options, "model.target"));
+}
+
+bool session_target_open(const struct session *s)
+{
+	return !strcmp(options_text(s->run.config.options, "model.target"), "auto") &&
+	       !(session_learns(s) && session_labelled(s));
 }
 
 bool session_labelled(const struct session *s)
@@ -34,13 +49,25 @@ bool session_numbers_are_names(const struct session *s)
 	return first && decimal_whole(first, strlen(first), &number);
 }
 
+static int check_number(const struct event *event, const char *where, struct err *err)
+{
+	if (*event->name)
+		return err_set(err, ERR_INPUT,
+			"%s: label: \"%.100s\" is a name, and model.target = number", where,
+			event->name);
+	return isfinite(event->label.number)
+		       ? 0
+		       : err_set(err, ERR_INPUT, "%s: label: is not a finite number", where);
+}
+
 int session_check_label(const struct session *s, const struct event *event, struct err *err)
 {
 	const bool named = *event->name && !event->negative;
-	char class[CLASS_SHOWN], where[EVENT_WHERE];
+	char class[LABEL_SHOWN], where[EVENT_WHERE];
 
 	event_where(event->place, where);
-
+	if (event->has_label && session_target(s) == TARGET_NUMBER)
+		return check_number(event, where, err);
 	if (event->has_label && event->negative) {
 		if (!session_labelled(s) || session_numbers_are_names(s))
 			return 0;
@@ -52,7 +79,7 @@ int session_check_label(const struct session *s, const struct event *event, stru
 	if (!event->has_label || !session_labelled(s) || named == (s->run.names.count > 0))
 		return 0;
 	return err_set(err, ERR_INPUT, "%s: label: %s is a %s, and the labels before it are %s",
-		where, shown(event->label.class, event->name, class), named ? "name" : "number",
+		where, shown(s, event->label, event->name, class), named ? "name" : "number",
 		named ? "numbers" : "names");
 }
 
@@ -65,21 +92,26 @@ static int place_in_step(const struct session *s, const char *id)
 	return -1;
 }
 
-static int refuse_label(
-	struct session *s, const struct session_label *label, union target former, struct err *err)
+static const char *name_of(const struct session *s, union target label)
 {
-	char before[CLASS_SHOWN], now[CLASS_SHOWN];
+	return session_target(s) == TARGET_CLASS ? class_list_name(&s->run.names, label.class)
+						 : NULL;
+}
+
+static int refuse_label(struct session *s, const struct session_label *label,
+	const struct journal_found *former, struct err *err)
+{
+	char before[LABEL_SHOWN], now[LABEL_SHOWN];
 	char where[EVENT_WHERE];
 	struct err why;
 
 	event_where(label->place, where);
-	if (former.class < 0)
+	if (former->place == JOURNAL_UNKNOWN)
 		err_set(&why, ERR_INPUT, "%s: no input waits under id %s", where, label->id);
 	else
 		err_set(&why, ERR_INPUT, "%s: id %s was labelled %s before, not %s", where,
-			label->id,
-			shown(former.class, class_list_name(&s->run.names, former.class), before),
-			shown(label->label.class, label->name, now));
+			label->id, shown(s, former->label, name_of(s, former->label), before),
+			shown(s, label->label, label->name, now));
 	label->to->owed--;
 	return session_refuse(s, label->place, label->id, label->to, ERR_INPUT, &why, err);
 }
@@ -134,8 +166,8 @@ int session_act_on_label(struct session *s, const struct session_label *label, s
 		found.label = s->step.labels[at];
 		found.id = store_count(s->run.store) + at;
 	}
-	if (found.place == JOURNAL_UNKNOWN || found.label.class != target.class)
-		return refuse_label(
-			s, label, found.place == JOURNAL_UNKNOWN ? TARGET_NONE : found.label, err);
+	if (found.place == JOURNAL_UNKNOWN ||
+		!learner_target(s->run.learner)->same(found.label, target))
+		return refuse_label(s, label, &found, err);
 	return answer_again(s, label, target, found.id, err);
 }

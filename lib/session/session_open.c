@@ -170,10 +170,10 @@ static int make_group(struct session_group *group, size_t floats, size_t labels,
 	group->wishes = mem_new(SESSION_GROUP, sizeof(*group->wishes));
 	group->inputs = mem_new((size_t)group->most * floats, sizeof(*group->inputs));
 	group->guesses = mem_new((size_t)SESSION_GROUP * TARGET_GUESS, sizeof(*group->guesses));
-	group->probabilities = mem_new(SESSION_GROUP, sizeof(*group->probabilities));
+	group->sureness = mem_new(SESSION_GROUP, sizeof(*group->sureness));
 	group->labels = mem_new(labels, sizeof(*group->labels));
 	if (!group->ids || !group->keys || !group->to || !group->places || !group->wishes ||
-		!group->inputs || !group->guesses || !group->probabilities || !group->labels)
+		!group->inputs || !group->guesses || !group->sureness || !group->labels)
 		return err_memory(
 			err, "events", (size_t)group->most * floats * sizeof(*group->inputs));
 	for (int i = 0; i < SESSION_GROUP; i++)
@@ -321,7 +321,7 @@ static void release_group(struct session_group *group)
 	mem_free(group->wishes);
 	mem_free(group->inputs);
 	mem_free(group->guesses);
-	mem_free(group->probabilities);
+	mem_free(group->sureness);
 	mem_free(group->labels);
 }
 

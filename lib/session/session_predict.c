@@ -1,9 +1,37 @@
 /* Predicts a group's inputs, each by its query options, stores and answers them. */
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "target/class.h"
 #include "session/session_impl.h"
+
+/*
+ * What is kept beside a guess as long as its key: of a class the probability, of a number both
+ * bounds, which have its size.
+ */
+static double sureness(
+	const struct session *s, const float *answer, int known, const union target *guess)
+{
+	const float bounds[2] = {guess[NUMBER_LOW].number, guess[NUMBER_HIGH].number};
+	double packed;
+
+	if (session_target(s) == TARGET_CLASS)
+		return known ? class_probability(answer, known, guess->class) : NAN;
+	memcpy(&packed, bounds, sizeof(packed));
+	return packed;
+}
+
+void session_answer_guess(const struct session *s, struct answer *answer, double sureness)
+{
+	float bounds[2] = {NAN, NAN};
+
+	answer->probability = session_target(s) == TARGET_CLASS ? sureness : NAN;
+	if (session_target(s) == TARGET_NUMBER && !isnan(answer->label.number))
+		memcpy(bounds, &sureness, sizeof(bounds));
+	answer->low = bounds[0];
+	answer->high = bounds[1];
+}
 
 /* Room for the logits of a group, of all classes that there are by now. */
 static int make_logits(struct session *s, struct err *err)
@@ -37,20 +65,20 @@ static void guess(struct session *s, int i)
 	const int known = learner_classes(s->run.learner);
 	const float *logits = s->logits + (size_t)i * (size_t)s->run.classes;
 	union target *best = group->guesses + (size_t)i * TARGET_GUESS;
+	struct answer answer = {.kind = ANSWER_PREDICTION,
+		.place = group->places[i],
+		.id = group->ids[i],
+		.logits = logits,
+		.classes = known,
+		.top = group->wishes[i].top};
 
 	learner_target(s->run.learner)->guess(logits, known, best);
 	if (!in_turn(s, i))
 		target_mark_late(best);
-	group->probabilities[i] = known ? class_probability(logits, known, best->class) : NAN;
-	session_answer_owed(s, group->to[i],
-		&(struct answer){.kind = ANSWER_PREDICTION,
-			.place = group->places[i],
-			.id = group->ids[i],
-			.label = *best,
-			.probability = group->probabilities[i],
-			.logits = logits,
-			.classes = known,
-			.top = group->wishes[i].top});
+	group->sureness[i] = sureness(s, logits, known, best);
+	answer.label = *best;
+	session_answer_guess(s, &answer, group->sureness[i]);
+	session_answer_owed(s, group->to[i], &answer);
 }
 
 static int model_for(const struct session *s, int i)
@@ -93,6 +121,6 @@ int session_predict(struct session *s, int n, struct err *err)
 		code = s->watch.keeping(s->watch.context, group->ids[n - 1], err);
 	if (!code)
 		code = journal_wait(s->journal, group->keys, group->inputs, group->guesses,
-			group->probabilities, n, err);
+			group->sureness, n, err);
 	return code;
 }

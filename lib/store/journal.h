@@ -171,7 +171,7 @@ struct journal_found {
 	int64_t id; /* of an added sample; so is the label */
 	union target label;
 	union target prediction; /* the first cell of the guess; TARGET_NONE: unknown */
-	double probability;      /* NAN: unknown */
+	double probability;      /* as journal_wait was given it; NAN: unknown */
 	bool differs;            /* the key's input is known to differ, or waits and is damaged */
 };
 int journal_find(struct journal *journal, const char *key, const float *input,

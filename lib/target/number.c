@@ -59,10 +59,9 @@ double number_explained(const float *values, int stride, const union target *lab
 
 static void guess(const float *answer, int known, union target guess[TARGET_GUESS])
 {
-	(void)known;
 	for (int k = 0; k < TARGET_GUESS; k++)
 		guess[k] = TARGET_NONE;
-	for (int k = 0; k < NUMBER_OUTPUTS; k++)
+	for (int k = 0; k < NUMBER_OUTPUTS && known; k++)
 		guess[k].number = answer[k];
 }
 

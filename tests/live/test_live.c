@@ -225,6 +225,68 @@ static void labels_may_be_names(void **state)
 }
 
 /* Columns of a first line that are all empty say nothing, however many there are. */
+static void labels_may_be_numbers(void **state)
+{
+	static const struct live_line_shape numbers = {
+		.floats = FLOATS, .classes = CLASSES, .numbers = true};
+	static const struct {
+		live_line_read *read;
+		const char *words;
+		float label; /* NAN: it is refused */
+	} rows[] = {
+		{live_line_ndjson, "{\"id\": 1, \"label\": -812.5}", -812.5F},
+		{live_line_json, "{\"id\": 1, \"label\": -812.5}", -812.5F},
+		{live_line_ndjson, "{\"id\": 1, \"label\": 4e3}", 4000},
+		{live_line_csv, "1,0.1", 0.1F},
+		{live_line_csv, "1,7", 7},
+		{live_line_ndjson, "{\"id\": 1, \"label\": 1e39}", NAN},
+		{live_line_ndjson, "{\"id\": 1, \"label\": NaN}", NAN},
+		{live_line_ndjson, "{\"id\": 1, \"label\": \"4\"}", NAN},
+		{live_line_ndjson, "{\"id\": 1, \"label\": true}", NAN},
+		{live_line_csv, "1,many", NAN},
+		{live_line_csv, "1,inf", NAN},
+		{live_line_csv, "1,nan", NAN},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const int code = isnan(rows[i].label) ? -1 : 0;
+		struct event line;
+		struct err err = {0};
+		float input[FLOATS];
+
+		assert_int_equal(rows[i].read(rows[i].words, strlen(rows[i].words), "line 7",
+					 &numbers, &line, input, &err) < 0
+					 ? -1
+					 : 0,
+			code);
+		if (code) {
+			assert_string_equal(line.id, strstr(rows[i].words, "NaN") ? "" : "1");
+			assert_ptr_equal(strstr(err.message, "line 7"), err.message);
+		} else {
+			assert_true(line.has_label && !*line.name);
+			assert_true(line.label.number == rows[i].label);
+		}
+	}
+}
+
+/* The first label says what labels are, and it is better not to guess wrong. */
+static void a_first_fraction_is_refused(void **state)
+{
+	static const struct live_line_shape open = {
+		.floats = FLOATS, .classes = CLASSES, .grows = true, .open = true};
+	struct event line;
+	struct err err = {0};
+	float input[FLOATS];
+
+	assert_int_equal(live_line_ndjson("{\"id\": 1, \"label\": 0.5}", 23, "line 7", &open, &line,
+				 input, &err),
+		ERR_INPUT);
+	assert_non_null(strstr(err.message, "--target number"));
+	assert_int_equal(live_line_csv("1,0.5", 5, "line 7", &open, &line, input, &err), ERR_INPUT);
+	assert_non_null(strstr(err.message, "--target number"));
+	assert_int_equal(live_line_csv("1,4.0", 5, "line 7", &open, &line, input, &err), 0);
+}
+
 static void empty_columns_say_nothing(void **state)
 {
 	static const struct schema_sizes sizes = {.slots = 3, .words = 8, .spare = 2};
@@ -461,6 +523,9 @@ static void answers_are_json(void **state)
 		"{\"id\": 2, \"prediction\": \"no\\\"\", \"probability\": null}\n"
 		"{\"id\": 2, \"prediction\": null, \"probability\": null}\n"
 		"{\"id\": 2, \"label\": 4, \"sample\": 230}\n"
+		"{\"id\": 3, \"prediction\": 812.4, \"low\": -1e-07, \"high\": 990}\n"
+		"{\"id\": 3, \"prediction\": null, \"low\": null, \"high\": null}\n"
+		"{\"id\": 3, \"label\": 815.25, \"sample\": 3}\n"
 		"{\"line\": 9, \"id\": 2, \"error\": \"a \\\"word\\\"\"}\n"
 		"{\"line\": 10, \"error\": \"line 10: ?\"}\n";
 	struct ends ends = pipe_new();
@@ -470,6 +535,12 @@ static void answers_are_json(void **state)
 		{ANSWER_PREDICTION, .id = "2", .names = &names, {0}, NAN},
 		{ANSWER_PREDICTION, .id = "2", .names = &names, {-1}, NAN},
 		{ANSWER_SAMPLE, .id = "2", .names = &none, {4}, .sample = 230},
+		{ANSWER_PREDICTION, .id = "3", .target = TARGET_NUMBER, .label.number = 812.4F,
+			.low = -1e-7F, .high = 990},
+		{ANSWER_PREDICTION, .id = "3", .target = TARGET_NUMBER, .label = TARGET_NONE,
+			.low = NAN, .high = NAN},
+		{ANSWER_SAMPLE, .id = "3", .target = TARGET_NUMBER, .label.number = 815.25F,
+			.sample = 3},
 		{ANSWER_ERROR, {9, 0}, "2", .why = "a \"word\""},
 		{ANSWER_ERROR, {10, 0}, "", .why = "line 10: \xff"},
 	};
@@ -549,6 +620,8 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_with_csv_is_named),
 		cmocka_unit_test(values_may_be_missing),
 		cmocka_unit_test(labels_may_be_names),
+		cmocka_unit_test(labels_may_be_numbers),
+		cmocka_unit_test(a_first_fraction_is_refused),
 		cmocka_unit_test(empty_columns_say_nothing),
 		cmocka_unit_test(plain_lines_are_read_quickly),
 		cmocka_unit_test(spoilt_lines_are_refused_or_sound),
