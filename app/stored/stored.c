@@ -35,7 +35,7 @@ static int meet_part(
 		for (int i = 0; i < n; i++)
 			learner_target(s->run.learner)
 				->guess(s->logits + (size_t)i * (size_t)s->run.classes,
-					s->run.classes,
+					learner_classes(s->run.learner),
 					s->guesses + (size_t)(at + i) * TARGET_GUESS);
 	return code;
 }

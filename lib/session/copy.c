@@ -18,7 +18,7 @@ struct copy {
 	int known;
 	enum target_kind target;
 	struct number_scale number_scale; /* of a fixed model of numbers */
-	char **names; /* [known]; NULL: there are none */
+	char **names;                     /* [known]; NULL: there are none */
 };
 
 static struct copy *copy_new(struct err *err)

@@ -94,9 +94,10 @@ static void score_numbers(
 	errors_step(run->errors, guesses, labels, n);
 	for (int i = 0; i < n; i++) {
 		const float guess = guesses[(size_t)i * TARGET_GUESS].number;
-		const double error = (double)labels[i].number - (isnan(guess) ? 0 : (double)guess);
+		const double error = (double)labels[i].number - (double)guess;
 
-		if (alarm_add(run->alarm, errors_unusual(run->errors, error), &change))
+		if (!isnan(guess) &&
+			alarm_add(run->alarm, errors_unusual(run->errors, error), &change))
 			tell_alarm(run, &change);
 	}
 }
