@@ -18,6 +18,13 @@
 							 .key = "table.ignore"                     \
 	}
 
+/* ... and for the intervals of numbers. */
+#define SETTINGS_COVERAGE(settings)                                                                \
+	{                                                                                          \
+		"coverage", "X", "of numbers: share of true values that intervals are to hold",    \
+			.list = &(settings), .key = "model.coverage"                               \
+	}
+
 /* app_config_make: first the settings of the verb, then the user's own; NULL: none. */
 int settings_resolve(struct options **options, const char *file, const struct setting *verb,
 	const struct arg_list *user, struct err *err);

@@ -121,6 +121,18 @@ void desk_on_log(void *context, enum log_level level, const char *message)
 		desk->log.write(desk->log.context, level, message);
 }
 
+static void look_at_errors(const struct errors_sum *errors, struct desk_status *now)
+{
+	const bool any = errors->count > 0;
+
+	now->mae = any ? errors->mae : NAN;
+	now->rmse = any ? errors->rmse : NAN;
+	now->mae_last = any ? errors->last : NAN;
+	now->mae_mean = any ? errors->mean : NAN;
+	now->inside = any ? errors->inside : NAN;
+	now->width = any ? errors->width : NAN;
+}
+
 static void look_at_learner(struct desk *desk, struct desk_status *status)
 {
 	const struct run *run = &desk->live->session.run;
@@ -141,6 +153,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.same = scores.same;
 	now.most = scores.most;
 	now.recent = scores.recent;
+	look_at_errors(&scores.errors, &now);
 	now.rate = report.rate;
 	now.sigma = report.averages && report.scored ? report.sigma : NAN;
 	now.loss = report.loss;
@@ -167,6 +180,7 @@ void desk_look(struct desk *desk)
 		.val = NAN,
 		.val_plain = NAN};
 
+	look_at_errors(&(struct errors_sum){0}, &now);
 	if (live_learns(desk->live))
 		look_at_learner(desk, &now);
 	now.lines = desk->live->session.lines;

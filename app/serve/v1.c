@@ -24,30 +24,44 @@ static const char JSON[] = "application/json", NDJSON[] = "application/x-ndjson"
 
 /* --- answers of the copy --- */
 
-static void say_prediction(
-	struct jwriter *json, const struct copy *copy, const float *logits, int top)
+static const float nothing[NUMBER_OUTPUTS] = {NAN, NAN, NAN};
+
+static void say_class(struct jwriter *json, const struct copy *copy, const float *logits, int top)
 {
 	const int known = copy_known(copy);
 	int32_t best;
 
 	class_most(logits, known, &best, 1);
-	jwriter_table(json, NULL);
 	answers_add(json, (struct answers_class){best, copy_name(copy, best)},
 		known ? class_probability(logits, known, best) : NAN,
 		&(struct answers_top){logits, known, top, copy_name, copy});
+}
+
+static void say_prediction(
+	struct jwriter *json, const struct copy *copy, const float *logits, int top)
+{
+	jwriter_table(json, NULL);
+	if (copy_target(copy) == TARGET_NUMBER)
+		answers_add_number(json, copy_known(copy) ? logits : nothing);
+	else
+		say_class(json, copy, logits, top);
 	jwriter_end(json);
 }
 
 /* Before there is a model nothing is known of anything. */
 static enum http_next say_nothing(struct exchange *exchange)
 {
+	const char *target = options_text(exchange->served->item.options, "model.target");
 	struct jwriter json = {.out = &exchange->request->answer.body};
 
 	if (exchange->list)
 		jwriter_list(&json, NULL);
 	for (int i = 0; i < exchange->count; i++) {
 		jwriter_table(&json, NULL);
-		answers_add(&json, (struct answers_class){-1, NULL}, NAN, NULL);
+		if (target_kind(target) == TARGET_NUMBER)
+			answers_add_number(&json, nothing);
+		else
+			answers_add(&json, (struct answers_class){-1, NULL}, NAN, NULL);
 		jwriter_end(&json);
 	}
 	if (exchange->list)

@@ -18,7 +18,7 @@ struct v2_question {
 /* Fills in exchange->inputs and count, from tensors of a row's columns or one of numbers. */
 int v2_read_inputs(struct exchange *exchange, const struct v2_question *question, struct err *err);
 
-/* Writes the requested outputs, or all, from logits and a copy that knows their classes. */
+/* Writes the requested outputs, or all, from the answers of a copy. */
 enum http_next v2_say_outputs(struct exchange *exchange, const struct v2_question *question,
 	const struct copy *copy, const float *logits);
 

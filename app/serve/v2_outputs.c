@@ -1,7 +1,9 @@
 /*
  * Tensors out: probabilities of all known classes, the label of the most probable one, and its
- * name if classes have names.
+ * name if classes have names; of numbers the prediction and the bounds of its interval.
  */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -79,21 +81,66 @@ static void say_classes(struct jwriter *json, struct outputs *outputs)
 	}
 }
 
+/* One of a number's; NaN, in JSON null, where nothing is known. */
+static void say_part(struct jwriter *json, struct outputs *outputs, int which)
+{
+	for (int i = 0; i < outputs->count; i++) {
+		const float number =
+			copy_known(outputs->copy) ? logits_of(outputs, i)[which] : (float)NAN;
+
+		if (json)
+			jwriter_float(json, NULL, number);
+		else
+			add_raw(outputs, &number, sizeof(number));
+	}
+}
+
+static void say_values(struct jwriter *json, struct outputs *outputs)
+{
+	say_part(json, outputs, NUMBER_VALUE);
+}
+
+static void say_lows(struct jwriter *json, struct outputs *outputs)
+{
+	say_part(json, outputs, NUMBER_LOW);
+}
+
+static void say_highs(struct jwriter *json, struct outputs *outputs)
+{
+	say_part(json, outputs, NUMBER_HIGH);
+}
+
 static const struct output {
 	const char *name, *type;
 	/* Without JSON: as binary. */
 	void (*say)(struct jwriter *json, struct outputs *outputs);
+	enum target_kind target;
 	bool wide, names; /* a row of numbers each; only where classes have names */
 } rows[] = {
 	{"probabilities", "FP32", say_probabilities, .wide = true},
 	{"label", "INT64", say_labels},
 	{"class", "BYTES", say_classes, .names = true},
+	{"PREDICTION", "FP32", say_values, TARGET_NUMBER},
+	{"LOW", "FP32", say_lows, TARGET_NUMBER},
+	{"HIGH", "FP32", say_highs, TARGET_NUMBER},
 };
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
 static bool has(const struct output *row, const struct copy *copy)
 {
-	return !row->names || copy_named(copy);
+	return row->target == copy_target(copy) && (!row->names || copy_named(copy));
+}
+
+/* What there is, for those who asked for something else. */
+static int refuse_output(const struct copy *copy, struct err *err)
+{
+	char names[128] = "";
+
+	for (int i = 0; i < ROWS; i++)
+		if (has(&rows[i], copy))
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+				*names ? ", " : "", rows[i].name);
+	return err_set(err, ERR_INPUT, "outputs: there are %s, nothing else", names);
 }
 
 static void say_output(
@@ -157,9 +204,7 @@ static int say_wanted(struct jwriter *json, const struct jvalue *question, struc
 		const struct output *row = find_output(one, outputs->copy);
 
 		if (!row)
-			return err_set(err, ERR_INPUT,
-				"outputs: there are probabilities and label%s",
-				copy_named(outputs->copy) ? ", and class" : ", nothing else");
+			return refuse_output(outputs->copy, err);
 		if (said & 1u << (row - rows))
 			return err_set(err, ERR_INPUT, "outputs: %s is there twice", row->name);
 		said |= 1u << (row - rows);
@@ -185,7 +230,7 @@ enum http_next v2_say_outputs(struct exchange *exchange, const struct v2_questio
 
 	if (!outputs.shares)
 		return http_refuse(request, 503, "out of memory");
-	if (exchange_hold(exchange, (int64_t)exchange->count * copy_known(copy) * NUMBER_MOST) !=
+	if (exchange_hold(exchange, (int64_t)exchange->count * copy_net(copy)->classes * NUMBER_MOST) !=
 		HTTP_GO) {
 		mem_free(outputs.shares);
 		return HTTP_DONE;

@@ -12,6 +12,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/open.h"
+#include "cli/settings.h"
 #include "cli/watch.h"
 #include "service.h"
 
@@ -136,6 +137,9 @@ int cmd_serve(int argc, char **argv)
 			.text = &request.listen},
 		{"set", "KEY=VALUE", "set one key; see retain config; may be repeated",
 			.list = &request.settings},
+		{"target", "KIND", "what labels are: class or number", .list = &request.settings,
+			.key = "model.target"},
+		SETTINGS_COVERAGE(request.settings),
 		{"method", "NAME", "a bundle of keys; see retain methods", .text = &request.method},
 		{"open", NULL, "show the dashboard in the browser", .flag = &request.open},
 		{"quiet", NULL, "only warnings", .flag = &request.quiet},

@@ -260,13 +260,15 @@ void text_from_double(char out[TEXT_NUMBER], double number)
 void text_from_float(char out[TEXT_NUMBER], float number)
 {
 	const locale_t before = uselocale(c_locale());
+	char tried[2 * TEXT_NUMBER];
 
 	for (int digits = 6; digits <= 9; digits++) {
-		snprintf(out, TEXT_NUMBER, "%.*g", digits, (double)number);
-		if (strtof(out, NULL) == number)
+		snprintf(tried, sizeof(tried), "%.*g", digits, (double)number);
+		if (strtof(tried, NULL) == number)
 			break;
 	}
 	uselocale(before);
+	memcpy(out, tried, TEXT_NUMBER);
 }
 
 bool text_to_double(const char *words, double *number)
