@@ -30,7 +30,9 @@ static const struct number {
 	ROW(pool, "gauge", WHOLE, "samples that are replayed"),
 	ROW(behind, "gauge", WHOLE,
 		"samples to learn again before it is where it was; answers lack them"),
-	ROW(le, "gauge", REAL, "share of samples predicted right before their labels came; of numbers, of their variance explained"),
+	ROW(le, "gauge", REAL,
+		"share of samples predicted right before their labels came; of numbers, of their "
+		"variance explained"),
 	ROW(recent, "gauge", REAL, "that share of the last 1000"),
 	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),
 	ROW(mae, "gauge", REAL, "numbers: mean absolute error before labels came"),

@@ -230,8 +230,8 @@ enum http_next v2_say_outputs(struct exchange *exchange, const struct v2_questio
 
 	if (!outputs.shares)
 		return http_refuse(request, 503, "out of memory");
-	if (exchange_hold(exchange, (int64_t)exchange->count * copy_net(copy)->classes * NUMBER_MOST) !=
-		HTTP_GO) {
+	if (exchange_hold(exchange,
+		    (int64_t)exchange->count * copy_net(copy)->classes * NUMBER_MOST) != HTTP_GO) {
 		mem_free(outputs.shares);
 		return HTTP_DONE;
 	}
