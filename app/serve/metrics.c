@@ -35,6 +35,8 @@ static const struct number {
 		"variance explained"),
 	ROW(recent, "gauge", REAL, "that share of the last 1000"),
 	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),
+	ROW(same, "gauge", REAL, "that share for the last label"),
+	ROW(most, "gauge", REAL, "that share for the most frequent label"),
 	ROW(mae, "gauge", REAL, "numbers: mean absolute error before labels came"),
 	ROW(rmse, "gauge", REAL, "numbers: root of the mean squared error"),
 	ROW(mae_last, "gauge", REAL, "numbers: mean absolute error of the last label"),
