@@ -46,7 +46,8 @@ const charts = [
 		why: () => "nothing was predicted"},
 	{id: "ir", title: "Kept: information retention (IR)", y: "IR, %", scale: 100, solid: "ir", dashed: "ir_sgd", cuts: true,
 		alarms: true, least: 0, most: 100, span: 10, rest: "ir",
-		numbers: {y: "explained, %", least: -100, note: "variance explained of evaluation data of everything seen so far; ▼: the rate was cut; ◆: a drift alarm"},
+		numbers: {y: "explained, %", least: -100, why: () => "it needs evaluation data of all the past, which live streams and programs have none of",
+			note: "variance explained of evaluation data of everything seen so far; ▼: the rate was cut; ◆: a drift alarm"},
 		note: "accuracy on evaluation data of everything seen so far; ▼: the rate was cut; ◆: a drift alarm",
 		why: () => "it needs evaluation data of all the past, which live streams and programs have none of" +
 			(runs.some((run) => run.summary.held_out !== null) ? "; right on held-out samples stands in for it" : "")},
