@@ -15,7 +15,7 @@ static void take(struct errors *errors, const struct said *said, int n)
 	for (int i = 0; i < n; i++) {
 		const float answer[] = {said[i].value, said[i].low, said[i].high};
 
-		target_number.guess(answer, 0, guesses + (size_t)i * TARGET_GUESS);
+		target_number.guess(answer, NUMBER_OUTPUTS, guesses + (size_t)i * TARGET_GUESS);
 		labels[i].number = said[i].label;
 	}
 	errors_step(errors, guesses, labels, n);
