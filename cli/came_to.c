@@ -116,8 +116,7 @@ void came_to_live(struct text *out, const struct summary *summary, const struct 
 	const struct rest held_out = few(rests->held_out);
 
 	add_before_labels(out, "right before the label", last, rests);
-	add_share(out,
-		isnan(last->mae) ? "right on held-out samples" : "explained, held out",
+	add_share(out, isnan(last->mae) ? "right on held-out samples" : "explained, held out",
 		run_log_held_out(last), isnan(last->val_acc_ma) ? NAN : last->val_acc_sgd,
 		&held_out);
 	add_alarms(out, last->alarms);

@@ -175,8 +175,8 @@ RETAIN_API int retain_config_on_progress(struct retain_config *config, retain_pr
  */
 struct retain_shape {
 	int channels, height, width;
-	int classes;   /* labels are 0 to classes - 1; 0 if they are numbers */
-	size_t floats; /* channels * height * width */
+	int classes;     /* labels are 0 to classes - 1; 0 if they are numbers */
+	size_t floats;   /* channels * height * width */
 	int64_t numbers; /* 1: labels are numbers (model.target = number) */
 	int64_t reserved[3];
 };

@@ -126,6 +126,12 @@ int predict_model_open(
 
 	if (code)
 		return say_order(config, code, err);
+	if (model->shape.numbers)
+		return err_set(err, ERR_INPUT,
+			"%s: predicts numbers, and predict and eval know classes only; lines "
+			"(retain "
+			"run - --resume FOLDER), retain serve and pyretain answer about numbers",
+			config->model);
 	if (!folder && config->question == PREDICT_NOW)
 		code = err_set(err, ERR_INPUT,
 			"%s: --for now: a weights file has the net alone, which answers ever; name "

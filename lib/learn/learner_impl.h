@@ -117,9 +117,9 @@ struct learner {
 	struct average *average;
 	struct schedule *schedule;
 	struct loss *loss;
-	struct parts *parts;  /* NULL: one answer for now and ever */
+	struct parts *parts;            /* NULL: one answer for now and ever */
 	struct beside_numbers *numbers; /* the same of a learner of numbers */
-	void *extras[EXTRAS]; /* NULL: not used */
+	void *extras[EXTRAS];           /* NULL: not used */
 	float *params, *grad;
 	float *stats[SCORES_MODELS]; /* batch norm's, by model; NULL for nets without it */
 	struct learner_room room;

@@ -32,8 +32,8 @@ int copy_renew(struct copy *copy, const struct run *run, struct err *err);
 
 const struct net_spec *copy_net(const struct copy *copy);
 size_t copy_floats(const struct copy *copy);
-double copy_macs(const struct copy *copy);              /* multiply-adds per input */
-int copy_known(const struct copy *copy);                /* classes known, of those of the net */
+double copy_macs(const struct copy *copy); /* multiply-adds per input */
+int copy_known(const struct copy *copy);   /* classes known, of those of the net */
 enum target_kind copy_target(const struct copy *copy);
 bool copy_named(const struct copy *copy);               /* some of them have names */
 const char *copy_name(const void *copy, int32_t label); /* NULL: unnamed */

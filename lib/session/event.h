@@ -64,9 +64,9 @@ struct answer {
 	struct event_place place;
 	const char *id; /* empty: unknown, for errors only */
 	const struct class_list *names;
-	union target label; /* predicted, or the sample's; TARGET_NONE: nothing is known yet */
-	double probability; /* of a predicted class; NAN: unknown */
-	float low, high;    /* of a predicted number; NAN: unknown */
+	union target label;      /* predicted, or the sample's; TARGET_NONE: nothing is known yet */
+	double probability;      /* of a predicted class; NAN: unknown */
+	float low, high;         /* of a predicted number; NAN: unknown */
 	enum target_kind target; /* which of them it is */
 	/* The prediction's logits, and how many classes to return; NULL: it was made earlier. */
 	const float *logits;

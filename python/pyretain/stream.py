@@ -50,7 +50,9 @@ class _Streamed:
         return {"run_method": self.method, "run_seed": self.seed}
 
     def _new(self) -> Learner:
-        return estimator.make(self._target, self.folder, self.settings, **self._said())
+        # River's rows may have none of the fields seen so far; a folder keeps what it was made with.
+        spare = None if estimator.in_folder(self.folder) else 1
+        return estimator.make(self._target, self.folder, self.settings, schema_spare=spare, **self._said())
 
     def _learn(self, rows: Any, labels: Any) -> None:
         learner = self.learner or self._new()

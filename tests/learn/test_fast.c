@@ -679,11 +679,14 @@ static void mistakes_are_named(void **state)
 static void a_batch_answers_as_its_samples(void **state)
 {
 	static const char *const rows[][3] = {{MANY, POOL}, {"fast.heads=newton", POOL},
-		{"fast.heads=hidden", POOL}, {"fast.heads=labels", POOL}, {"fast.heads=windows", POOL},
-		{"fast.heads=forest", POOL}, {"fast.heads=young", POOL}, {"fast.heads=linear", POOL}};
+		{"fast.heads=hidden", POOL}, {"fast.heads=labels", POOL},
+		{"fast.heads=windows", POOL}, {"fast.heads=forest", POOL},
+		{"fast.heads=young", POOL}, {"fast.heads=linear", POOL}};
+
+	static const int models[] = {LEARNER_NEXT, LEARNER_NOW, LEARNER_EVER};
 
 	(void)state;
-	for (size_t r = 0; r < COUNT(rows); r++) {
+	for (size_t r = 0, m = 0; r < COUNT(rows); r += m == 2, m = (m + 1) % 3) {
 		struct school school = school_of(rows[r]);
 		float inputs[STEP * DIM], all[STEP * CLASSES], one[CLASSES];
 		struct err err;
@@ -691,12 +694,13 @@ static void a_batch_answers_as_its_samples(void **state)
 		school_go(&school, 30, 3);
 		for (int i = 0; i < STEP; i++)
 			sample_input(5000 + i, inputs + (size_t)i * DIM, DIM);
-		assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs, STEP, all, &err), err);
+		assert_ok(learner_predict(school.learner, models[m], inputs, STEP, all, &err), err);
 		for (int i = 0; i < STEP; i++) {
-			assert_ok(learner_predict(school.learner, LEARNER_NOW, inputs + (size_t)i * DIM, 1,
-					  one, &err), err);
+			assert_ok(learner_predict(school.learner, models[m],
+					  inputs + (size_t)i * DIM, 1, one, &err),
+				err);
 			if (memcmp(one, all + (size_t)i * CLASSES, sizeof(one)))
-				fail_msg("%s: sample %d", rows[r][0], i);
+				fail_msg("%s, model %d: sample %d", rows[r][0], models[m], i);
 		}
 		school_close(&school);
 	}

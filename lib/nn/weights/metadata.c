@@ -190,7 +190,8 @@ static int read_names(struct metadata *metadata, const struct safetensors *file,
 static int read_target(struct metadata *metadata, const struct safetensors *file, struct err *err)
 {
 	const char *target = safetensors_get(file, TARGET_KEY);
-	const char *words = safetensors_get(file, NUMBER_KEY), *comma = words ? strchr(words, ',') : NULL;
+	const char *words = safetensors_get(file, NUMBER_KEY),
+		   *comma = words ? strchr(words, ',') : NULL;
 	double mean, factor;
 
 	metadata->target = target ? target_kind(target) : TARGET_CLASS;
@@ -202,9 +203,10 @@ static int read_target(struct metadata *metadata, const struct safetensors *file
 	if (metadata->spec.classes != NUMBER_OUTPUTS)
 		return fault(file, CLASSES_KEY, "does not fit a target that is a number", err);
 	if (!comma || !decimal_number(words, (size_t)(comma - words), &mean) ||
-		!decimal_number(comma + 1, strlen(comma + 1), &factor) || fabs(mean) > (double)FLT_MAX ||
-		!(factor >= 0 && factor <= (double)FLT_MAX))
-		return fault(file, NUMBER_KEY, "should be a mean and a factor, comma-separated", err);
+		!decimal_number(comma + 1, strlen(comma + 1), &factor) ||
+		fabs(mean) > (double)FLT_MAX || !(factor >= 0 && factor <= (double)FLT_MAX))
+		return fault(
+			file, NUMBER_KEY, "should be a mean and a factor, comma-separated", err);
 	metadata->number_scale = (struct number_scale){(float)mean, (float)factor};
 	return 0;
 }

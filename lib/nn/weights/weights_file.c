@@ -501,9 +501,8 @@ static int list_items(struct safetensors_item **items, const struct weights *wei
 
 int weights_save(const char *path, const struct weights *weights, struct err *err)
 {
-	const struct metadata said = {
-		*net_spec(weights->net), weights->iteration, weights->class_names, weights->schema,
-		weights->target, weights->number_scale};
+	const struct metadata said = {*net_spec(weights->net), weights->iteration,
+		weights->class_names, weights->schema, weights->target, weights->number_scale};
 	struct safetensors_item *items;
 	struct metadata_notes notes;
 	struct arena arena = {0};
