@@ -451,6 +451,8 @@ static void saved_configs_are_compared_by_key(void **state)
 	assert_ok(config_defaults(&now, &app_scope, &err), err);
 	assert_ok(options_set(now, "run.seed", "5", "test", &err), err);
 	assert_ok(options_set(now, "model.scale", "off", "test", &err), err);
+	assert_ok(options_set(now, "schema.dates", "no", "test", &err), err);
+	assert_ok(options_set(now, "table.ids", "keep", "test", &err), err);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const int code =
 			config_differs(now, rows[i].saved, strlen(rows[i].saved), true, &err);
@@ -476,6 +478,8 @@ static void comparing_may_run_out_of_memory(void **state)
 	(void)state;
 	assert_ok(config_defaults(&now, &app_scope, &err), err);
 	assert_ok(options_set(now, "model.scale", "off", "test", &err), err);
+	assert_ok(options_set(now, "schema.dates", "no", "test", &err), err);
+	assert_ok(options_set(now, "table.ids", "keep", "test", &err), err);
 	assert_true(each_allocation_fails(compare_with_saved, now) >= 3);
 	options_free(now);
 }

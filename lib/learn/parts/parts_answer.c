@@ -5,11 +5,18 @@
 #include "learn/parts/parts_impl.h"
 #include "nn/ops.h"
 
+/* Probabilities must not show which label was known: its own would be rounded otherwise. */
 void parts_softmax(struct parts *parts, const struct part_samples *samples, float *logits)
 {
-	parts_probabilities(samples->view->engine->ops, parts->mix.classes, logits,
-		samples->labels ? target_classes(samples->labels) : parts->none, parts->ones,
-		samples->n, parts->losses);
+	const struct ops *ops = samples->view->engine->ops;
+	const int n = samples->n;
+	float unused[PART_CHUNK];
+
+	if (samples->labels)
+		ops->softmax_loss(logits, parts->mix.classes, target_classes(samples->labels), NULL,
+			n, parts->losses, NULL);
+	parts_probabilities(ops, parts->mix.classes, logits, parts->none, parts->ones, n,
+		samples->labels ? unused : parts->losses);
 }
 
 /* The kernel's gradient is the probabilities but for the label's, which is less by 1. */
