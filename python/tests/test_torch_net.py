@@ -417,7 +417,8 @@ def test_the_service_runs_with_a_module(tmp_path):
         with urllib.request.urlopen(f"http://{where}/v1/{path}", json.dumps(said).encode(), timeout=30) as answer:
             return answer.read().decode()
 
-    with subprocess.Popen(command(tmp_path, *words), cwd=tmp_path) as service:
+    service = subprocess.Popen(command(tmp_path, *words), cwd=tmp_path)
+    try:
         for _ in range(600):
             try:
                 urllib.request.urlopen(f"http://{where}/v1/status", timeout=30)
@@ -425,12 +426,16 @@ def test_the_service_runs_with_a_module(tmp_path):
             except urllib.error.URLError:
                 assert service.poll() is None
                 time.sleep(0.1)
-        for number in range(8):
+        for number in range(40):
             sign = 1 if number % 2 else -1
             ask("samples", {"id": number, "input": [sign, sign, 1, 1], "label": "odd" if number % 2 else "even"})
-        assert json.loads(ask("predict", {"input": [1, 1, 1, 1]}))["prediction"] == "odd"
+        said = [json.loads(ask("predict", {"input": [sign, sign, 1, 1]}))["prediction"] for sign in (1, -1)]
+        assert said == ["odd", "even"]
         service.send_signal(signal.SIGTERM)
         assert service.wait(60) == 0
+    finally:
+        service.kill()
+        service.wait()
     assert "model.safetensors" in os.listdir(tmp_path / "x")
 
 
