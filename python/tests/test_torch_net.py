@@ -421,12 +421,12 @@ def test_the_service_runs_with_a_module(tmp_path):
     try:
         for _ in range(600):
             try:
-                urllib.request.urlopen(f"http://{where}/v1/status", timeout=30)
+                urllib.request.urlopen(f"http://{where}/v2/health/live", timeout=30)
                 break
             except urllib.error.URLError:
                 assert service.poll() is None
                 time.sleep(0.1)
-        for number in range(40):
+        for number in range(150):
             sign = 1 if number % 2 else -1
             ask("samples", {"id": number, "input": [sign, sign, 1, 1], "label": "odd" if number % 2 else "even"})
         said = [json.loads(ask("predict", {"input": [sign, sign, 1, 1]}))["prediction"] for sign in (1, -1)]
