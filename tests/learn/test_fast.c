@@ -299,14 +299,16 @@ static void assert_same_answers(struct school *one, struct school *other)
 		    parts_slow_efficacy(other->learner->parts));
 }
 
+/* In turn if they are the next time step. */
 static void ask(struct school *school, int64_t first, int n)
 {
+	const int model = first == school->shown && n == STEP ? LEARNER_NEXT : LEARNER_NOW;
 	float inputs[STEP * DIM], logits[STEP * CLASSES];
 	int32_t labels[STEP];
 	struct err err;
 
 	fill(first, n, inputs, labels);
-	assert_ok(learner_predict(school->learner, LEARNER_NOW, inputs, n, logits, &err), err);
+	assert_ok(learner_predict(school->learner, model, inputs, n, logits, &err), err);
 }
 
 /* It does not show whether samples were asked about before they are learned from, when, or others. */
@@ -675,125 +677,9 @@ static void mistakes_are_named(void **state)
 	}
 }
 
-/* Answers do not depend on how many are asked together. */
-static void a_batch_answers_as_its_samples(void **state)
-{
-	static const char *const rows[][3] = {{MANY, POOL}, {"fast.heads=newton", POOL},
-		{"fast.heads=hidden", POOL}, {"fast.heads=labels", POOL},
-		{"fast.heads=windows", POOL}, {"fast.heads=forest", POOL},
-		{"fast.heads=young", POOL}, {"fast.heads=linear", POOL}};
-
-	static const int models[] = {LEARNER_NEXT, LEARNER_NOW, LEARNER_EVER};
-
-	(void)state;
-	for (size_t r = 0, m = 0; r < COUNT(rows); r += m == 2, m = (m + 1) % 3) {
-		struct school school = school_of(rows[r]);
-		float inputs[STEP * DIM], all[STEP * CLASSES], one[CLASSES];
-		struct err err;
-
-		school_go(&school, 30, 3);
-		for (int i = 0; i < STEP; i++)
-			sample_input(5000 + i, inputs + (size_t)i * DIM, DIM);
-		assert_ok(learner_predict(school.learner, models[m], inputs, STEP, all, &err), err);
-		for (int i = 0; i < STEP; i++) {
-			assert_ok(learner_predict(school.learner, models[m],
-					  inputs + (size_t)i * DIM, 1, one, &err),
-				err);
-			if (memcmp(one, all + (size_t)i * CLASSES, sizeof(one)))
-				fail_msg("%s, model %d: sample %d", rows[r][0], models[m], i);
-		}
-		school_close(&school);
-	}
-}
-
-static void visit_learner(void *object, struct state *state)
-{
-	struct school *school = object;
-
-	store_state(school->store, state);
-	learner_state(school->learner, state);
-}
-
-/* What is loaded answers as what was saved, to the last bit. */
-static void a_loaded_one_answers_the_same(void **state)
-{
-	static const char *const rows[][4] = {{MANY, POOL, "fast.guard=true"},
-		{"fast.heads=newton", POOL}, {"fast.heads=hidden", POOL},
-		{"fast.heads=labels", POOL}, {"fast.heads=windows", POOL},
-		{"fast.heads=forest", POOL}, {"fast.heads=young", POOL},
-		{"fast.heads=linear", POOL}, {TWO}, {"fast.heads=linear"}};
-	static const int models[] = {LEARNER_NEXT, LEARNER_NOW, LEARNER_EVER};
-
-	(void)state;
-	for (size_t r = 0; r < COUNT(rows); r++) {
-		struct school school = school_of(rows[r]), loaded = school_of(rows[r]);
-		float inputs[STEP * DIM], one[STEP * CLASSES], other[STEP * CLASSES];
-		struct err err;
-
-		school_go(&school, 30, 3);
-		assert_ok(state_save(in_folder("s"), visit_learner, &school, &err), err);
-		assert_ok(state_load(in_folder("s"), visit_learner, &loaded, &err), err);
-		for (int i = 0; i < STEP; i++)
-			sample_input(5000 + i, inputs + (size_t)i * DIM, DIM);
-		for (size_t m = 0; m < COUNT(models); m++) {
-			assert_ok(
-				learner_predict(school.learner, models[m], inputs, STEP, one, &err),
-				err);
-			assert_ok(learner_predict(
-					  loaded.learner, models[m], inputs, STEP, other, &err),
-				err);
-			if (memcmp(one, other, sizeof(one)))
-				fail_msg("%s, model %d", rows[r][0], models[m]);
-		}
-		school_close(&school);
-		school_close(&loaded);
-	}
-}
-
-/* What was asked before leaves no trace in what is learned. */
-static void asking_leaves_no_trace(void **state)
-{
-	static const char *const rows[][4] = {{MANY, POOL, "fast.guard=true"}, {MANY, POOL},
-		{"fast.heads=newton", POOL}, {"fast.heads=hidden", POOL},
-		{"fast.heads=labels", POOL}, {"fast.heads=windows", POOL},
-		{"fast.heads=forest", POOL}, {"fast.heads=young", POOL},
-		{"fast.heads=linear", POOL}, {TWO}, {"fast.heads=linear"}};
-
-	(void)state;
-	for (size_t r = 0; r < COUNT(rows); r++) {
-		struct school asked = school_of(rows[r]), silent = school_of(rows[r]);
-		float inputs[STEP * DIM], one[STEP * CLASSES], other[STEP * CLASSES];
-		struct err err;
-
-		for (int k = 0; k < 40; k++) {
-			for (int i = 0; i < STEP; i++)
-				sample_input(asked.shown + i, inputs + (size_t)i * DIM, DIM);
-			assert_ok(learner_predict(
-					  asked.learner, LEARNER_NEXT, inputs, STEP, one, &err),
-				err);
-			assert_ok(learner_predict(
-					  silent.learner, LEARNER_NOW, inputs, 1, other, &err),
-				err);
-			school_go(&asked, 1, 2);
-			school_go(&silent, 1, 2);
-		}
-		assert_ok(
-			learner_predict(asked.learner, LEARNER_NEXT, inputs, STEP, one, &err), err);
-		assert_ok(learner_predict(silent.learner, LEARNER_NEXT, inputs, STEP, other, &err),
-			err);
-		if (memcmp(one, other, sizeof(one)))
-			fail_msg("%s, %s", rows[r][0], rows[r][2] ? rows[r][2] : "");
-		school_close(&asked);
-		school_close(&silent);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(asking_leaves_no_trace),
-		folder_test(a_loaded_one_answers_the_same),
-		cmocka_unit_test(a_batch_answers_as_its_samples),
 		cmocka_unit_test(displacements_follow_new_samples),
 		cmocka_unit_test(the_slow_net_does_not_notice),
 		cmocka_unit_test(statistics_are_left_alone),
