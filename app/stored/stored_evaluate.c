@@ -22,11 +22,9 @@ int stored_bin(const struct stored *s, int64_t id)
 /* How much of the variance of evaluation labels a prediction explains, sample by sample. */
 static double worth_of(const struct stored *s, float value, float label)
 {
-	const double wrong = (double)value - (double)label, square = wrong * wrong;
+	const double wrong = (double)value - (double)label;
 
-	if (!(s->variance > 0))
-		return square > 0 ? 0 : 1;
-	return fmax(1 - square / s->variance, MATRIX_WORST);
+	return number_share(wrong * wrong, s->variance, MATRIX_WORST);
 }
 
 static int evaluate_model(struct stored *s, int model, struct matrix *matrix,

@@ -109,13 +109,6 @@ bool errors_unusual(struct errors *errors, double error)
 	return unusual;
 }
 
-static double explained(double square, double variance)
-{
-	if (!(variance > 0))
-		return square > 0 ? 0 : 1;
-	return square < 2 * variance ? 1 - square / variance : -1;
-}
-
 static void sum_up(const struct tally *tally, int64_t count, struct errors_sum *sum)
 {
 	const double n = (double)count, mean = tally->label / n;
@@ -125,8 +118,8 @@ static void sum_up(const struct tally *tally, int64_t count, struct errors_sum *
 		.count = count,
 		.mae = tally->absolute / n,
 		.rmse = sqrt(tally->square / n),
-		.explained = count ? explained(tally->square / n, variance) : NAN,
-		.explained_last = count ? explained(tally->last_square / n, variance) : NAN,
+		.explained = count ? number_share(tally->square / n, variance, -1) : NAN,
+		.explained_last = count ? number_share(tally->last_square / n, variance, -1) : NAN,
 		.last = tally->last / n,
 		.mean = tally->mean / n,
 		.inside = 1 - tally->outside / n,

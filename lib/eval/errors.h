@@ -21,15 +21,11 @@ struct errors;
 int errors_new(struct errors **errors, struct err *err);
 void errors_free(struct errors *errors);
 
-/*
- * Counts a time step: the guess and the label of each of n samples. Allocates nothing.
- * errors_unusual then says of its sample i whether the error was far larger than usual, for drift
- * alarms.
- */
+/* Counts a time step: the guess and the label of each of n samples. Allocates nothing. */
 void errors_step(
 	struct errors *errors, const union target *guesses, const union target *labels, int n);
 
-/* Whether an error of this size is far larger than usual; counts it as usual from then on. */
+/* For drift alarms: whether an error is far larger than usual; what is usual follows it slowly. */
 bool errors_unusual(struct errors *errors, double error);
 
 /* Over all labels so far, or the latest ERRORS_RECENT; NAN before the first. */

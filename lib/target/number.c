@@ -39,6 +39,13 @@ void number_unscale(struct number_scale scale, float *answers, int n)
 	}
 }
 
+double number_share(double square, double variance, double least)
+{
+	if (!(variance > 0))
+		return square > 0 ? 0 : 1;
+	return fmax(1 - square / variance, least);
+}
+
 double number_explained(const float *values, int stride, const union target *labels, int n)
 {
 	double mean = 0, squares = 0, errors = 0;
@@ -52,9 +59,7 @@ double number_explained(const float *values, int stride, const union target *lab
 		squares += (y - mean) * (y - mean);
 		errors += wrong * wrong;
 	}
-	if (!(squares > 0))
-		return errors > 0 ? 0 : 1;
-	return errors < 2 * squares ? 1 - errors / squares : -1;
+	return number_share(errors, squares, -1);
 }
 
 static void guess(const float *answer, int known, union target guess[TARGET_GUESS])

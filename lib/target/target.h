@@ -72,9 +72,12 @@ float number_scaled(struct number_scale scale, float number);
 void number_unscale(struct number_scale scale, float *answers, int n);
 
 /*
- * The share of variance that values explain, R^2 limited to [-1, 1]: the counterpart of accuracy.
- * Values are `stride` apart. Of labels that are all alike it is 1 if values are, too, else 0.
+ * The share of a variance that is explained where the mean squared error is `square`: R^2, `least`
+ * at least. Of labels that are all alike, without a variance, it is 1 without an error, else 0.
  */
+double number_share(double square, double variance, double least);
+
+/* The share that values explain, -1 at least: the counterpart of accuracy. They are `stride` apart. */
 double number_explained(const float *values, int stride, const union target *labels, int n);
 
 /* The cells as class numbers, for code that knows them to be classes. */
