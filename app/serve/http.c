@@ -239,6 +239,16 @@ static bool ends_lines(const struct call *call)
 #endif
 }
 
+/*
+ * Whether a proxy in front may see another end of the body than libmicrohttpd, which before 1.0
+ * takes LF for CR LF around chunks and shows nobody what came. Then no other request may follow:
+ * it could be one that the proxy never saw as such.
+ */
+static bool ends_unclear(const struct http_request *request)
+{
+	return MHD_VERSION < 0x01000000 && http_header(request, "Transfer-Encoding");
+}
+
 /* What the headers say; those that are too long or too many are refused. */
 static enum http_next look(struct call *call)
 {
@@ -252,6 +262,7 @@ static enum http_next look(struct call *call)
 	MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND, add_field, &params);
 	length = http_header(request, "Content-Length");
 	request->length = length ? strtoll(length, &end, 10) : -1;
+	request->answer.close = ends_unclear(request);
 	if (headers.beyond || params.beyond ||
 		headers.bytes + params.bytes + strlen(request->path) >
 			(size_t)call->http->config.headers) {

@@ -136,8 +136,20 @@ def refuses_ambiguity(service):
             ("a zero byte in a parameter", "GET /v1/state?a=%00 HTTP/1.1\r\n" + host + "\r\n")):
         begun = time.monotonic()
         got = service.raw((words + more).encode(), 20)
-        verdict(got.startswith(b"HTTP/1.1 400 ") and b"HTTP/1.1 200" not in got and time.monotonic() - begun < 10,
-                "%s: 400, and no more" % name, got[:400])
+        # libmicrohttpd 1.0 ends a connection with a zero byte in its first line without a word.
+        verdict((got.startswith(b"HTTP/1.1 400 ") or (not got and name.endswith("zero byte in a path"))) and
+                b"HTTP/1.1 200" not in got and time.monotonic() - begun < 10, "%s: 400, and no more" % name, got[:400])
+    for name, words in (
+            ("chunks that end in LF", "11\n" + body + "\n0\n\n"),
+            ("a chunk's size that does", "11\n" + body + "\r\n0\r\n\r\n"),
+            ("a chunk that does", "11\r\n" + body + "\n0\r\n\r\n"),
+            ("a last chunk that does", "11\r\n" + body + "\r\n0\n\r\n"),
+            ("a trailer that does", "11\r\n" + body + "\r\n0\r\nX: a\n\r\n"),
+            ("an end of chunks that does", "11\r\n" + body + "\r\n0\r\n\n")):
+        got = service.raw((post + "Transfer-Encoding: chunked\r\n\r\n" + words + more).encode(), 20)
+        verdict(got.count(b"HTTP/1.1 ") <= 1, "%s: no request follows" % name, got[:400])
+    got = service.raw((post + "Transfer-Encoding: chunked\r\n\r\n" + chunked).encode(), 20)
+    verdict(got.startswith(b"HTTP/1.1 200 "), "chunks as they should be are taken", got[:400])
     got = service.raw((more.replace("Host", "A: \r\nB:  b\tb \r\nCookie: a=1; b=2\r\nHost") + "\r\n" + more).encode(), 2)
     verdict(got.count(b"HTTP/1.1 200") == 2, "odd but sound headers are taken, and an empty line between requests", got[:400])
 
