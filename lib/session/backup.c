@@ -454,32 +454,44 @@ static bool sound(const char *name)
 	return ok;
 }
 
+/* A row of the list. */
+struct listed {
+	const char *name;
+	int64_t bytes, crc;
+};
+
+static int read_row(
+	const struct jvalue *row, const char *copy, struct listed *listed, struct err *err)
+{
+	listed->name = jvalue_text(jvalue_find(row, "name"));
+	if (sound(listed->name) && jvalue_whole(jvalue_find(row, "bytes"), &listed->bytes) &&
+		jvalue_whole(jvalue_find(row, "crc32"), &listed->crc))
+		return 0;
+	return err_set(err, ERR_FORMAT, "%s/backup.json: a file of its list is damaged", copy);
+}
+
 static int restore_file(struct backup *b, const struct jvalue *row, struct err *err)
 {
-	const char *name = jvalue_text(jvalue_find(row, "name"));
 	char path[PATH_MAX];
-	int64_t bytes, crc;
+	struct listed listed;
 	uint64_t got;
 	uint32_t checksum;
-	int file, code;
+	int file, code = read_row(row, b->from, &listed, err);
 
-	if (!sound(name) || !jvalue_whole(jvalue_find(row, "bytes"), &bytes) ||
-		!jvalue_whole(jvalue_find(row, "crc32"), &crc))
-		return err_set(
-			err, ERR_FORMAT, "%s/backup.json: a file of its list is damaged", b->from);
-	code = join(path, b->from, name, err);
+	if (!code)
+		code = join(path, b->from, listed.name, err);
 	if (code)
 		return code;
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return system_error(path, err);
-	code = copy_bytes(b, file, name, &got, &checksum, err);
+	code = copy_bytes(b, file, listed.name, &got, &checksum, err);
 	close(file);
-	if (!code && ((int64_t)got != bytes || (int64_t)checksum != crc))
+	if (!code && ((int64_t)got != listed.bytes || (int64_t)checksum != listed.crc))
 		code = err_set(err, ERR_FORMAT,
 			"%s: is not what was backed up: it has %" PRIu64 " bytes with checksum "
 			"%08" PRIx32 ", not %" PRId64 " with %08" PRIx32,
-			path, got, checksum, bytes, (uint32_t)crc);
+			path, got, checksum, listed.bytes, (uint32_t)listed.crc);
 	return code;
 }
 
@@ -516,17 +528,18 @@ int backup_restore(
 	struct backup b = {.from = copy, .to = folder, .lock = -1, .watch = watch};
 	const struct jvalue *files;
 	struct jvalue *list = NULL;
-	int64_t bytes;
+	struct listed listed;
 	int code = read_list(&list, copy, err);
 
+	files = code ? NULL : jvalue_find(list, "files");
+	for (size_t i = 0; !code && i < jvalue_count(files); i++) {
+		code = read_row(jvalue_at(files, i), copy, &listed, err);
+		b.total += !code && listed.bytes > 0 ? (uint64_t)listed.bytes : 0;
+	}
 	if (code) {
 		jvalue_free(list);
 		return code;
 	}
-	files = jvalue_find(list, "files");
-	for (size_t i = 0; i < jvalue_count(files); i++)
-		if (jvalue_whole(jvalue_find(jvalue_at(files, i), "bytes"), &bytes) && bytes > 0)
-			b.total += (uint64_t)bytes;
 	code = part_open(&b, err);
 	for (size_t i = 0; i < jvalue_count(files) && !code; i++)
 		code = restore_file(&b, jvalue_at(files, i), err);

@@ -22,6 +22,35 @@ void fuzz_broken(const char *file, int line, const char *condition)
 	abort();
 }
 
+static uint32_t turn;
+
+void fuzz_begin(const uint8_t *data, size_t size)
+{
+	turn = 2166136261u;
+	for (size_t i = 0; i < size; i++)
+		turn = (turn ^ data[i]) * 16777619u;
+	turn >>= 16;
+}
+
+bool fuzz_due(int n)
+{
+#ifdef TARGETS /* of a replay */
+	return true;
+#else
+	return (turn + (uint32_t)n) % 8 == 0;
+#endif
+}
+
+float *fuzz_floats(size_t count)
+{
+	static float *room;
+
+	if (!room)
+		room = malloc(FUZZ_FLOATS * sizeof(*room));
+	fuzz_check(room && count <= FUZZ_FLOATS);
+	return room + FUZZ_FLOATS - count;
+}
+
 char *fuzz_text(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);

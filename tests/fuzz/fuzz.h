@@ -10,6 +10,7 @@
 #ifndef RETAIN_TESTS_FUZZ_H
 #define RETAIN_TESTS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define fuzz_check(condition) ((condition) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #condition))
 _Noreturn void fuzz_broken(const char *file, int line, const char *condition);
+
+/*
+ * Whether a costly check is due for the n-th piece of an input: a fuzzer, for which executions
+ * count, makes it for one piece in eight, chosen by the input's bytes; a replay makes all.
+ */
+void fuzz_begin(const uint8_t *data, size_t size);
+bool fuzz_due(int n);
+
+/*
+ * Room for so many floats, and unreadable bytes behind it under ASan; good until the next call.
+ * FUZZ_FLOATS of them are the most.
+ */
+enum { FUZZ_FLOATS = 1024 };
+float *fuzz_floats(size_t count);
 
 /* A copy with a NUL behind it, in a block of exactly that size; for free. */
 char *fuzz_text(const uint8_t *data, size_t size);

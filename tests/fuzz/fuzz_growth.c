@@ -12,13 +12,13 @@
 #include "fuzz.h"
 #include "schema/schema.h"
 
-enum { FLOATS_MOST = 512, ROWS_MOST = 24 };
-static const struct schema_sizes sizes = {.slots = 3, .words = 4, .grow = 12};
+enum { FLOATS_MOST = 256, ROWS_MOST = 24, GROW = 12 };
+static const struct schema_sizes sizes = {.slots = 3, .words = 4, .grow = GROW};
 
 /* What was made of a row when it came. */
 struct past {
 	struct jvalue *row;
-	float *input;
+	float input[FLOATS_MOST + GROW];
 	size_t floats;
 	bool whole; /* each of its fields had an input */
 };
@@ -44,14 +44,13 @@ static void start_again(struct schema **schema)
 	*schema = later;
 }
 
-/* A row's input of so many floats, in a block that ends where it ends. */
-static float *input_of(
+/* A row's input of so many floats, until the next. */
+static const float *input_of(
 	const struct schema *schema, const struct jvalue *row, size_t floats, int *added)
 {
-	float *input = malloc(floats * sizeof(*input));
+	float *input = fuzz_floats(floats);
 	struct err err = {0};
 
-	fuzz_check(input);
 	fuzz_check(!schema_encode_row(schema, row, input, floats, added, &err));
 	for (size_t i = 0; i < floats; i++)
 		fuzz_check(!isinf(input[i]));
@@ -71,31 +70,29 @@ static void forgets(struct schema *schema, const struct jvalue *row)
 }
 
 /* Both learn the row, or neither does. */
-static bool learns(
-	struct schema *one, struct schema *other, const struct jvalue *row, struct past *past)
+static bool learns(struct schema *one, struct schema *other, const struct jvalue *row,
+	struct past *past, bool first)
 {
 	struct err err = {0}, same = {0};
 	const int code = schema_learn_row(one, row, &err);
-	float *input;
 	int added = 0;
 
 	fuzz_check(schema_learn_row(other, row, &same) == code);
 	fuzz_check(schema_floats(one) == schema_floats(other));
-	fuzz_check(schema_floats(one) <= schema_first_floats(one) + (size_t)sizes.grow);
+	fuzz_check(schema_floats(one) <= schema_first_floats(one) + GROW);
 	if (code) {
 		fuzz_check(*err.message && !strcmp(err.message, same.message));
 		return false;
 	}
 	past->floats = schema_floats(one);
-	past->input = input_of(one, row, past->floats, &added);
+	memcpy(past->input, input_of(one, row, past->floats, &added), past->floats * sizeof(float));
 	past->whole = !added;
-	input = input_of(other, row, past->floats, NULL);
-	fuzz_check(!memcmp(past->input, input, past->floats * sizeof(*input)));
-	free(input);
+	fuzz_check(!memcmp(past->input, input_of(other, row, past->floats, NULL),
+		past->floats * sizeof(float)));
 	/* Who knows only the first columns gets those. */
-	input = input_of(one, row, schema_first_floats(one), NULL);
-	fuzz_check(!memcmp(past->input, input, schema_first_floats(one) * sizeof(*input)));
-	free(input);
+	fuzz_check(
+		!first || !memcmp(past->input, input_of(one, row, schema_first_floats(one), NULL),
+				  schema_first_floats(one) * sizeof(float)));
 	return true;
 }
 
@@ -111,7 +108,7 @@ static bool all_known(const struct schema *schema)
 static void look_back(const struct schema *schema, const struct past *past)
 {
 	const size_t floats = schema_floats(schema);
-	float *now = input_of(schema, past->row, floats, NULL);
+	const float *now = input_of(schema, past->row, floats, NULL);
 
 	fuzz_check(!memcmp(now, past->input, past->floats * sizeof(*now)));
 	for (int i = 0; i < schema_count(schema); i++) {
@@ -123,7 +120,6 @@ static void look_back(const struct schema *schema, const struct past *past)
 		for (size_t k = column->at; k < column->at + column->inputs; k++)
 			fuzz_check(isnan(now[k]));
 	}
-	free(now);
 }
 
 static struct jvalue *next_row(const char **at, size_t *left)
@@ -140,7 +136,8 @@ static struct jvalue *next_row(const char **at, size_t *left)
 
 static void grow(struct schema *schema, struct schema *other, const char *at, size_t left, int stop)
 {
-	struct past pasts[ROWS_MOST];
+	static struct past pasts[ROWS_MOST];
+	bool known;
 	int count = 0;
 
 	for (int n = 0; left && n < ROWS_MOST; n++) {
@@ -150,17 +147,18 @@ static void grow(struct schema *schema, struct schema *other, const char *at, si
 			start_again(&other);
 		if (!row)
 			continue;
-		forgets(schema, row);
-		if (learns(schema, other, row, &pasts[count]))
+		if (fuzz_due(n))
+			forgets(schema, row);
+		if (learns(schema, other, row, &pasts[count], fuzz_due(n)))
 			pasts[count++].row = row;
 		else
 			jvalue_free(row);
 	}
+	known = all_known(schema);
 	for (int i = 0; i < count; i++) {
-		if (all_known(schema) && pasts[i].whole)
+		if (known && pasts[i].whole)
 			look_back(schema, &pasts[i]);
 		jvalue_free(pasts[i].row);
-		free(pasts[i].input);
 	}
 	schema_free(schema);
 	schema_free(other);
@@ -176,6 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
+	fuzz_begin(data, size);
 	text = fuzz_text(data + 1, size - 1);
 	at = text;
 	left = size - 1;

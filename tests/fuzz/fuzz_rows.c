@@ -53,6 +53,10 @@ static struct schema *first_lines(struct live_table *table, const uint8_t *at, s
 			fuzz_check(err.code < 0 && *err.message && !first.schema);
 	}
 	fuzz_check(!first.schema || schema_floats(first.schema));
+	if (first.schema && schema_floats(first.schema) > FUZZ_FLOATS) {
+		schema_free(first.schema);
+		return NULL;
+	}
 	return first.schema;
 }
 
@@ -91,17 +95,18 @@ static void read_again(const struct live_line_shape *shape, const struct schema_
 	free(again);
 }
 
-static void read_line(const struct live_line_shape *shape, const char *bytes, size_t size)
+static void read_line(
+	const struct live_line_shape *shape, const char *bytes, size_t size, bool closely)
 {
 	static struct text before, after;
 	const struct schema_sizes sizes = schema_sizes(shape->table->options);
-	float *input = malloc(shape->floats * sizeof(*input));
+	float *input = fuzz_floats(shape->floats);
 	struct event line;
 	struct err err = {0};
 	int code;
 
-	fuzz_check(input);
-	know(shape, &before);
+	if (closely)
+		know(shape, &before);
 	code = live_line_table(bytes, size, "line 1", shape, &line, input, &err);
 	fuzz_check(memchr(line.id, '\0', sizeof(line.id)));
 	fuzz_check(memchr(line.name, '\0', sizeof(line.name)));
@@ -112,13 +117,12 @@ static void read_line(const struct live_line_shape *shape, const char *bytes, si
 		for (size_t i = 0; i < shape->floats && line.has_input; i++)
 			fuzz_check(!isinf(input[i]));
 		fuzz_check(!line.has_label || *line.name);
-		if (line.has_input)
+		if (line.has_input && closely)
 			read_again(shape, &sizes, bytes, size, input);
-	} else {
+	} else if (closely) {
 		know(shape, &after);
 		fuzz_check(!strcmp(before.data, after.data));
 	}
-	free(input);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -127,9 +131,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct schema *schema;
 	const uint8_t *at = data + 1;
 	size_t left = size - 1, length;
+	int n = 0;
 
 	if (!size)
 		return 0;
+	fuzz_begin(data, size);
 	live_table_init(&table, fuzz_records_keys(settings, SETTINGS, data[0])->strict);
 	schema = first_lines(&table, at, left);
 	if (schema) {
@@ -142,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		for (char *line; (line = next_line(&at, &left, &length)); free(line))
 			if (length)
-				read_line(&shape, line, length);
+				read_line(&shape, line, length, fuzz_due(n++));
 	}
 	schema_free(schema);
 	live_table_release(&table);
