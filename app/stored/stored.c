@@ -1,5 +1,5 @@
 /*
- * The loop over a source. The labels of a time step are fetched only after it was
+ * Makes time steps of a source for the session. The labels of one are fetched only after it was
  * predicted.
  */
 #include <inttypes.h>
@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "target/class.h"
-#include "session/rollback.h"
 #include "stored/stored_impl.h"
 #include "streams/source_store.h"
 
@@ -25,17 +24,17 @@ static int meet_part(
 
 	for (int i = 0; i < n; i++)
 		ids[i] = first + at + i;
-	code = learner_look(s->run.learner, SOURCE_STREAM, ids, n, inputs, err);
+	code = learner_look(s->run->learner, SOURCE_STREAM, ids, n, inputs, err);
 	stored_note_bad(s);
 	if (!code)
-		code = learner_predict(s->run.learner, LEARNER_NEXT, NULL, n, s->logits, err);
+		code = learner_predict(s->run->learner, LEARNER_NEXT, NULL, n, s->logits, err);
 	if (!code)
 		code = source_labels(s->source, SOURCE_STREAM, ids, n, s->labels + at, err);
 	if (!code)
 		for (int i = 0; i < n; i++)
-			learner_target(s->run.learner)
-				->guess(s->logits + (size_t)i * (size_t)s->run.classes,
-					learner_classes(s->run.learner),
+			learner_target(s->run->learner)
+				->guess(s->logits + (size_t)i * (size_t)s->run->classes,
+					learner_classes(s->run->learner),
 					s->guesses + (size_t)(at + i) * TARGET_GUESS);
 	return code;
 }
@@ -53,52 +52,63 @@ static bool task_begins(const struct stored *s, int64_t step)
 /* Iterations of a task are known, or, with a budget, planned. */
 static void tell_task(struct stored *s)
 {
-	const double planned = (double)s->run.planned_iterations / (double)s->run.planned_steps;
-	const double price = learner_price(s->run.learner);
+	const double planned = (double)s->run->planned_iterations / (double)s->run->planned_steps;
+	const double price = learner_price(s->run->learner);
 	double iterations = 0;
 
-	if (!task_begins(s, s->run.step))
+	if (!task_begins(s, s->run->step))
 		return;
-	for (int64_t step = s->run.step;
-		step < s->run.planned_steps && (step == s->run.step || !task_begins(s, step));
+	for (int64_t step = s->run->step;
+		step < s->run->planned_steps && (step == s->run->step || !task_begins(s, step));
 		step++)
-		iterations += s->equal            ? stored_iterations(s, step) / price
-			      : s->run.budget > 0 ? planned
-						  : stored_iterations(s, step);
-	learner_task(s->run.learner, llround(iterations));
+		iterations += s->equal             ? stored_iterations(s, step) / price
+			      : s->run->budget > 0 ? planned
+						   : stored_iterations(s, step);
+	learner_task(s->run->learner, llround(iterations));
 }
 
 /*
- * A time step of the protocol: predict, score, reveal. The inputs of one that comes in
- * parts are not all at hand in the end, so each part goes to the store's cache.
+ * Predicts a time step and looks at its labels. The inputs of one that comes in parts are not all
+ * at hand in the end: each part goes to the store's cache, and *inputs is NULL.
  */
-static int meet_step(struct stored *s, struct err *err)
+static int meet(struct stored *s, int64_t first, int n, const float **inputs, struct err *err)
 {
-	const float *inputs = NULL;
-	int64_t first, count;
-	int code = 0, n;
+	int code = 0;
 
-	source_step(s->source, s->run.step, &first, &count);
-	n = (int)count;
 	for (int at = 0; at < n && !code; at += STORED_BATCH) {
 		const int part = n - at < STORED_BATCH ? n - at : STORED_BATCH;
 
-		code = meet_part(s, first, at, part, &inputs, err);
-		if (!code && inputs && n > STORED_BATCH)
-			source_store_keep(s->run.store, s->ids + at, inputs, s->labels + at, part);
+		code = meet_part(s, first, at, part, inputs, err);
+		if (!code && *inputs && n > STORED_BATCH)
+			source_store_keep(
+				s->run->store, s->ids + at, *inputs, s->labels + at, part);
 	}
-	if (!code)
-		tell_task(s);
-	if (!code)
-		code = learner_reveal(
-			s->run.learner, n > STORED_BATCH ? NULL : inputs, s->labels, n, err);
+	if (n > STORED_BATCH)
+		*inputs = NULL;
 	if (!code && s->users)
 		code = source_users(s->source, s->ids, n, s->users, err);
 	if (!code && s->users)
 		album_step(&s->album, s->users, s->guesses, s->labels, n);
 	if (!code)
-		run_score(&s->run, s->guesses, s->labels, n);
+		tell_task(s);
 	return code;
+}
+
+/* A time step of the protocol: predict, reveal, train. */
+static int go_step(struct stored *s, struct err *err)
+{
+	const double start = clock_now();
+	const float *inputs = NULL;
+	int64_t first, count = 0;
+	int code = 0;
+
+	if (!s->supervised) {
+		source_step(s->source, s->run->step, &first, &count);
+		code = meet(s, first, (int)count, &inputs, err);
+	}
+	s->run->train_seconds += clock_now() - start;
+	return code ? code
+		    : session_learn(&s->session, inputs, s->labels, s->guesses, (int)count, err);
 }
 
 static int reveal_everything(struct stored *s, struct err *err)
@@ -114,7 +124,7 @@ static int reveal_everything(struct stored *s, struct err *err)
 			s->ids[i] = first + i;
 		code = source_labels(s->source, SOURCE_STREAM, s->ids, n, s->labels, err);
 		if (!code)
-			code = learner_reveal(s->run.learner, NULL, s->labels, n, err);
+			code = learner_reveal(s->run->learner, NULL, s->labels, n, err);
 	}
 	return code;
 }
@@ -138,51 +148,29 @@ bool stored_due(const struct run *run)
 }
 
 /* What the current time step may take. */
-static void set_pace(struct stored *s)
+void stored_pace(struct run *run)
 {
-	const double iterations = stored_iterations(s, s->run.step);
+	const struct stored *s = (const struct stored *)run;
+	const double iterations = stored_iterations(s, run->step);
 
-	s->run.iterations = (int)iterations;
+	run->iterations = (int)iterations;
 	if (!s->equal)
 		return;
-	s->run.budget = iterations;
-	s->run.allowed = stored_iterations_until(s, s->run.step + 1);
-}
-
-static int go_step(struct stored *s, struct err *err)
-{
-	const double start = clock_now();
-	int code = s->supervised || s->run.met ? 0 : meet_step(s, err);
-
-	set_pace(s);
-	s->run.met = true;
-	if (!code)
-		code = run_train(&s->run, err);
-	s->run.train_seconds += clock_now() - start;
-	if (!code && run_trained(&s->run))
-		run_next_step(&s->run);
-	while (!code && stored_due(&s->run))
-		code = stored_evaluate(s, err);
-	if (!code)
-		run_tell(&s->run);
-	return code;
+	run->budget = iterations;
+	run->allowed = stored_iterations_until(s, run->step + 1);
 }
 
 static int go(struct stored *s, struct err *err)
 {
 	int code = 0;
 
-	if (s->supervised && !store_count(s->run.store))
+	if (s->supervised && !store_count(s->run->store))
 		code = reveal_everything(s, err);
 	stored_note_bad(s);
 	if (!code)
-		code = rollback_begin(&s->run, err);
-	while (!code && s->run.step < s->run.planned_steps && !run_stopping(&s->run)) {
+		code = session_begin(&s->session, err);
+	while (!code && s->run->step < s->run->planned_steps && !run_stopping(s->run))
 		code = go_step(s, err);
-		if (code && learner_diverged(s->run.learner))
-			code = rollback(&s->run, err);
-	}
-	s->run.stopped = s->run.step < s->run.planned_steps;
 	return code;
 }
 
@@ -190,7 +178,7 @@ int stored_go(struct stored *stored, struct run_result *result, struct err *err)
 {
 	int code = go(stored, err);
 
-	if (!code && stored->run.config.folder)
+	if (!code && stored->run->config.folder)
 		code = stored_write_matrix(stored, err);
-	return code ? code : run_finish(&stored->run, result, err);
+	return session_end(&stored->session, code, result, err);
 }

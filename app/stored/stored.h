@@ -1,8 +1,8 @@
 /*
- * Runs over a source: a stream with random access, and evaluation data for every moment. The loop
- * predicts each time step, scores it, reveals it and trains; from time to time it evaluates. In
- * the supervised form all samples are revealed first, and time steps are only parts of the
- * training. To the files of a run (session/run.h) it adds
+ * Sessions over a source: a stream with random access, and evaluation data for every moment. It
+ * predicts each time step and gives it to the session, which trains on it; from time to time it
+ * evaluates. In the supervised form all samples are revealed first, and time steps are only parts
+ * of the training. To the files of a run (session/run.h) it adds
  *
  *	matrix.csv         accuracy by model time and data time
  */

@@ -62,25 +62,27 @@ static int change_options(struct options *o, const struct stored *s, struct err 
 			o, "model.input", records && records_schema(records) ? "auto" : shape, err);
 	if (!code)
 		code = put(
-			o, "model.scale", learner_scale(s->run.learner) ? "running" : "off", err);
+			o, "model.scale", learner_scale(s->run->learner) ? "running" : "off", err);
 	return code;
 }
 
-static int name_classes(struct run *run, const struct stored *s, struct err *err)
+static int name_classes(const struct stored *s, struct err *err)
 {
+	struct run *run = s->run;
 	const char **names = mem_new((size_t)run->classes, sizeof(*names));
 	int code = names ? 0 : err_memory(err, "names of classes", (size_t)run->classes);
 
-	for (int i = 0; !code && stored_class_names(&s->run, names) && i < run->classes; i++)
+	for (int i = 0; !code && stored_class_names(run, names) && i < run->classes; i++)
 		code = class_list_add(&run->names, i, names[i], err);
 	mem_free(names);
 	return code ? code : run_note_classes(run, (int32_t)run->names.count, err);
 }
 
 /* Every sample that was revealed, in its order. */
-static int keep_samples(struct run *run, const struct stored *s, struct err *err)
+static int keep_samples(const struct stored *s, struct store *from, struct err *err)
 {
-	const int64_t count = store_count(s->run.store);
+	struct run *run = s->run;
+	const int64_t count = store_count(from);
 	float *inputs = mem_new(STORED_BATCH * run->floats, sizeof(*inputs));
 	int code =
 		inputs ? 0
@@ -92,7 +94,7 @@ static int keep_samples(struct run *run, const struct stored *s, struct err *err
 		for (int i = 0; i < n; i++)
 			s->ids[i] = first + i;
 		journal_hold(store_journal(run->store));
-		code = store_fetch(s->run.store, s->ids, n, inputs, s->labels, err);
+		code = store_fetch(from, s->ids, n, inputs, s->labels, err);
 		if (!code)
 			code = store_add(run->store, inputs, s->labels, n, err);
 	}
@@ -114,17 +116,17 @@ static int open_journal(struct run *run, struct err *err)
 	return code;
 }
 
-static int write_schema(const struct run *run, const struct stored *s, struct err *err)
+static int write_schema(const struct stored *s, struct err *err)
 {
 	struct text words = {0};
 	struct jwriter json = {.out = &words};
 
-	if (!stored_schema(&s->run, &json)) {
+	if (!stored_schema(s->run, &json)) {
 		text_release(&words);
 		return 0;
 	}
 	text_add(&words, "\n");
-	return run_folder_write(run, "schema.json", &words, err);
+	return run_folder_write(s->run, "schema.json", &words, err);
 }
 
 static int write_config(const struct run *run, struct options *o, struct err *err)
@@ -156,38 +158,32 @@ static int take_config(const char *folder, struct err *err)
 	return code;
 }
 
-/* The run's parts in a session's place: what they are saved as is the session's form. */
+/* From now on it is saved as a session of events is. */
 static int adopt(struct stored *s, struct options *o, struct err *err)
 {
-	struct session *session = mem_new(1, sizeof(*session));
-	struct run *run = &session->run;
-	int code = session ? change_options(o, s, err)
-			   : err_memory(err, "a session", sizeof(*session));
+	struct store *over_source = s->run->store;
+	struct run *run = s->run;
+	int code = change_options(o, s, err);
 
-	if (code) {
-		mem_free(session);
+	if (code)
 		return code;
-	}
-	*run = s->run;
 	run->driver = &session_driver;
 	run->store = NULL;
 	run->classes_most = options_int(o, "model.classes_most");
 	learner_let_grow(run->learner, run->classes_most);
 	code = open_journal(run, err);
 	if (!code)
-		code = name_classes(run, s, err);
+		code = name_classes(s, err);
 	if (!code)
-		code = keep_samples(run, s, err);
+		code = keep_samples(s, over_source, err);
 	if (!code)
-		code = write_schema(run, s, err);
+		code = write_schema(s, err);
 	if (!code)
 		code = write_config(run, o, err);
 	if (!code)
 		code = checkpoint_save(run, err);
-	store_free(run->store);
-	class_list_release(&run->names);
-	mem_free(session);
-	return code ? code : take_config(s->run.config.folder, err);
+	store_free(over_source);
+	return code ? code : take_config(run->config.folder, err);
 }
 
 int stored_adopt(

@@ -33,15 +33,15 @@ void stored_note_bad(struct stored *s)
 
 	if (!source_tell(s->source, &bad))
 		return;
-	learner_report(s->run.learner, &now);
+	learner_report(s->run->learner, &now);
 	do {
-		if (s->run.events && bad.number <= BAD_EVENTS)
-			write_bad(s->run.events, now.iteration, &bad);
+		if (s->run->events && bad.number <= BAD_EVENTS)
+			write_bad(s->run->events, now.iteration, &bad);
 		if (bad.by < 0)
-			log_write(&s->run.config.log, LOG_WARN, "%s; left out", bad.why);
+			log_write(&s->run->config.log, LOG_WARN, "%s; left out", bad.why);
 		else if (log_worth(bad.number))
-			log_write(&s->run.config.log, LOG_WARN, "%s; left out (%" PRId64 " so far)",
-				bad.why, bad.number);
+			log_write(&s->run->config.log, LOG_WARN,
+				"%s; left out (%" PRId64 " so far)", bad.why, bad.number);
 	} while (source_tell(s->source, &bad));
 }
 

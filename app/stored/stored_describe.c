@@ -29,7 +29,7 @@ static int count_labels(const struct records *records, int64_t *counts)
 static void add_range(const struct stored *s, const struct records_info *info,
 	const int64_t *counts, int come, struct text *words)
 {
-	const bool chosen = options_origin(s->run.config.options, "model.target") == ORIGIN_DATA;
+	const bool chosen = options_origin(s->run->config.options, "model.target") == ORIGIN_DATA;
 	float least = INFINITY, most = -INFINITY;
 	bool fractions = false;
 
@@ -90,7 +90,7 @@ static void add_labels(const struct stored *s, const struct records *records, st
 
 static void add_order(const struct stored *s, const struct records_info *info, struct text *words)
 {
-	const char *order = options_text(s->run.config.options, "stream.order");
+	const char *order = options_text(s->run->config.options, "stream.order");
 
 	if (!strcmp(order, "random"))
 		text_addf(words, ", shuffled%s",
@@ -108,7 +108,7 @@ static void add_order(const struct stored *s, const struct records_info *info, s
 /* "clicks.csv: a table, 45312 rows, 6 numbers, label "class" (UP 42 %, DOWN 58 %), in ..." */
 static void describe_data(const struct stored *s, struct text *words)
 {
-	const char *source = options_text(s->run.config.options, "stream.source");
+	const char *source = options_text(s->run->config.options, "stream.source");
 	const struct records *records = source_records(s->source);
 	const struct records_info *info = records_info(records);
 	const char *name = strrchr(source, '/');
@@ -128,11 +128,11 @@ static void describe_data(const struct stored *s, struct text *words)
 
 static void describe_choice(const struct stored *s, struct text *words)
 {
-	const struct options *o = s->run.config.options;
+	const struct options *o = s->run->config.options;
 	const struct source_info *info = source_info(s->source);
 
-	text_addf(words, "%s%s, ", net_spec(learner_net(s->run.learner))->arch,
-		learner_scale(s->run.learner) ? " on running-standardised inputs" : "");
+	text_addf(words, "%s%s, ", net_spec(learner_net(s->run->learner))->arch,
+		learner_scale(s->run->learner) ? " on running-standardised inputs" : "");
 	if (s->supervised)
 		text_addf(words, "all at once, ");
 	else if (info->per_step == 1)
@@ -159,7 +159,8 @@ static void describe_stream(const struct stored *s, struct text *words)
 	const struct source_info *info = source_info(s->source);
 
 	text_addf(words, "%s: a built-in stream, %" PRId64 " samples, %d classes",
-		options_text(s->run.config.options, "stream.source"), info->samples, info->classes);
+		options_text(s->run->config.options, "stream.source"), info->samples,
+		info->classes);
 }
 
 void stored_about(const struct stored *s, struct text *data, struct text *choice)
@@ -171,7 +172,7 @@ void stored_about(const struct stored *s, struct text *data, struct text *choice
 
 void stored_describe(const struct stored *stored, char *out, size_t size)
 {
-	const struct run *run = &stored->run;
+	const struct run *run = stored->run;
 	const struct options *o = run->config.options;
 	struct text words = {0};
 
@@ -196,19 +197,19 @@ void stored_describe(const struct stored *stored, char *out, size_t size)
 void stored_plan(const struct stored *s, struct stored_plan *plan)
 {
 	const struct source_info *info = source_info(s->source);
-	const struct net *net = learner_net(s->run.learner);
-	const double share = (double)s->run.planned_steps / (double)s->stream_steps;
+	const struct net *net = learner_net(s->run->learner);
+	const double share = (double)s->run->planned_steps / (double)s->stream_steps;
 	struct learner_report now;
 
-	learner_report(s->run.learner, &now);
+	learner_report(s->run->learner, &now);
 	*plan = (struct stored_plan){.net = net_spec(net),
 		.macs = net_macs(net),
 		.params = (double)net_params(net)->floats,
 		.batch = s->pace.batch,
 		.averages = now.averages,
-		.iterations = s->run.planned_iterations,
-		.price = learner_price(s->run.learner),
+		.iterations = s->run->planned_iterations,
+		.price = learner_price(s->run->learner),
 		.predicted = s->supervised ? 0 : share * (double)stored_samples(s),
 		.evaluated = (double)info->evals * s->evaluations * (s->now ? 3 : 2),
-		.bytes = (double)info->samples * (double)s->run.floats * sizeof(float)};
+		.bytes = (double)info->samples * (double)s->run->floats * sizeof(float)};
 }

@@ -30,19 +30,19 @@ static double worth_of(const struct stored *s, float value, float label)
 static int evaluate_model(struct stored *s, int model, struct matrix *matrix,
 	enum matrix_model place, int64_t first, int n, struct err *err)
 {
-	const int code = learner_predict(s->run.learner, model, NULL, n, s->logits, err);
+	const int code = learner_predict(s->run->learner, model, NULL, n, s->logits, err);
 	int32_t predicted[STORED_BATCH], rank[STORED_BATCH];
 
 	if (code)
 		return code;
-	if (learner_target(s->run.learner) == &target_number) {
+	if (learner_target(s->run->learner) == &target_number) {
 		for (int i = 0; i < n; i++)
 			matrix_worth(matrix, place, stored_bin(s, first + i),
 				worth_of(s, s->logits[(size_t)i * NUMBER_OUTPUTS + NUMBER_VALUE],
 					s->labels[i].number));
 		return 0;
 	}
-	rank_labels(s->logits, s->run.classes, target_classes(s->labels), n, predicted, rank);
+	rank_labels(s->logits, s->run->classes, target_classes(s->labels), n, predicted, rank);
 	for (int i = 0; i < n; i++)
 		matrix_hit(matrix, place, stored_bin(s, first + i), rank[i] == 1, rank[i] <= 5);
 	return 0;
@@ -59,7 +59,7 @@ static int evaluate_models(struct stored *s, struct err *err)
 
 		for (int i = 0; i < n; i++)
 			s->ids[i] = first + i;
-		code = learner_look(s->run.learner, SOURCE_EVAL, s->ids, n, NULL, err);
+		code = learner_look(s->run->learner, SOURCE_EVAL, s->ids, n, NULL, err);
 		stored_note_bad(s);
 		if (!code)
 			code = source_labels(s->source, SOURCE_EVAL, s->ids, n, s->labels, err);
@@ -91,7 +91,7 @@ static double share_seen(const struct stored *s)
 
 	if (s->supervised)
 		return 1;
-	source_step(s->source, s->run.met ? s->run.step : s->run.step - 1, &first, &count);
+	source_step(s->source, s->run->met ? s->run->step : s->run->step - 1, &first, &count);
 	return (double)(first + count) / (double)stored_samples(s);
 }
 
@@ -99,7 +99,7 @@ static double share_seen(const struct stored *s)
 static void measure(const struct stored *s, const struct matrix *matrix, enum matrix_model model,
 	enum matrix_top top, double *ir, double *ft)
 {
-	const struct options *o = s->run.config.options;
+	const struct options *o = s->run->config.options;
 	const int row = matrix_rows(matrix) - 1;
 
 	*ir = matrix_retention(matrix, row, model, top);
@@ -117,11 +117,11 @@ static int save_snapshots(const struct stored *s, struct err *err)
 		const char *word, *name;
 		int model;
 	} rows[] = {{"serving", "", LEARNER_INFERENCE}, {"plain", "-plain", LEARNER_PLAIN}};
-	const char *which = options_text(s->run.config.options, "run.snapshots");
+	const char *which = options_text(s->run->config.options, "run.snapshots");
 	char name[64];
 	int code = 0;
 
-	if (!s->run.config.folder || !strcmp(which, "none"))
+	if (!s->run->config.folder || !strcmp(which, "none"))
 		return 0;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !code; i++) {
 		char *path;
@@ -129,34 +129,35 @@ static int save_snapshots(const struct stored *s, struct err *err)
 		if (strcmp(which, "all") != 0 && strcmp(which, rows[i].word) != 0)
 			continue;
 		snprintf(name, sizeof(name), "snapshots/%lld%s.safetensors",
-			(long long)s->run.rows[s->run.row_count - 1].iteration, rows[i].name);
-		path = run_folder_path(&s->run, "snapshots");
+			(long long)s->run->rows[s->run->row_count - 1].iteration, rows[i].name);
+		path = run_folder_path(s->run, "snapshots");
 		code = path ? file_make_folder(path, err) : err_memory(err, "a path", 0);
 		mem_free(path);
-		path = code ? NULL : run_folder_path(&s->run, name);
+		path = code ? NULL : run_folder_path(s->run, name);
 		if (path)
-			code = run_save_weights(&s->run, rows[i].model, path, err);
+			code = run_save_weights(s->run, rows[i].model, path, err);
 		mem_free(path);
 	}
 	return code;
 }
 
-int stored_evaluate(struct stored *s, struct err *err)
+int stored_evaluate(struct run *run, struct err *err)
 {
-	int code = learner_check(s->run.learner, err);
+	struct stored *s = (struct stored *)run;
+	int code = learner_check(run->learner, err);
 	struct metrics_row row;
 
 	if (!code)
 		code = matrix_begin(s->matrix, share_seen(s), err);
 	if (!code && s->now)
 		code = matrix_begin(s->now, share_seen(s), err);
-	s->run.predicting = LEDGER_EVALUATE;
+	run->predicting = LEDGER_EVALUATE;
 	if (!code)
 		code = evaluate_models(s, err);
-	s->run.predicting = LEDGER_PREDICT;
+	run->predicting = LEDGER_PREDICT;
 	if (code)
 		return code;
-	row = run_row(&s->run);
+	row = run_row(run);
 	if (s->supervised)
 		row.le = row.le5 = row.blind = row.same = row.most = NAN;
 	row.le_album = album_top1(&s->album);
@@ -168,6 +169,6 @@ int stored_evaluate(struct stored *s, struct err *err)
 	row.bwt = matrix_backward(s->matrix, matrix_rows(s->matrix) - 1, MATRIX_INFERENCE);
 	if (s->now)
 		measure(s, s->now, MATRIX_INFERENCE, MATRIX_TOP1, &row.ir_now, &row.ft_now);
-	run_add_row(&s->run, &row);
+	run_add_row(run, &row);
 	return save_snapshots(s, err);
 }

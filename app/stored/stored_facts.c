@@ -50,7 +50,7 @@ bool stored_digest(struct source *source, int most, char out[STORED_DIGEST])
 /* How many samples the last IR and FT rest on, and the most that a late FT does. */
 static void add_rests(const struct stored *s, struct jwriter *json)
 {
-	const struct options *o = s->run.config.options;
+	const struct options *o = s->run->config.options;
 	const double from = options_float(o, "eval.ft_from"), to = options_float(o, "eval.ft_to");
 	const int rows = matrix_rows(s->matrix);
 	int64_t last = 0, most = 0;
@@ -130,7 +130,7 @@ int stored_write_matrix(const struct stored *s, struct err *err)
 		}
 		text_add(&words, "\n");
 	}
-	return run_folder_write(&s->run, "matrix.csv", &words, err);
+	return run_folder_write(s->run, "matrix.csv", &words, err);
 }
 
 bool stored_schema(const struct run *run, struct jwriter *json)

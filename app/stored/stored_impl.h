@@ -4,6 +4,7 @@
 
 #include "eval/album.h"
 #include "eval/matrix.h"
+#include "session/session.h"
 #include "stored/stored.h"
 #include "streams/source.h"
 
@@ -17,11 +18,13 @@ struct stored_pace {
 };
 
 struct stored {
-	struct run run; /* must be first */
+	struct session session; /* must be first */
+	struct run *run;        /* the session's */
 	bool supervised;
 	bool equal; /* a time step's budget is the cost of its iterations of plain SGD */
 	struct stored_pace pace;
-	int64_t stream_steps; /* run.planned_steps may be fewer: run.stop_after */
+	int64_t stream_steps; /* run->planned_steps may be fewer: run.stop_after */
+	char digest[STORED_DIGEST];
 	int evaluations;
 	struct source *source;
 	struct matrix *matrix;
@@ -50,15 +53,14 @@ void stored_about(const struct stored *stored, struct text *data, struct text *c
 /* The bin of an evaluation sample in the matrix. */
 int stored_bin(const struct stored *stored, int64_t id);
 
-/* Adds a row to the matrix and to the metrics. */
-int stored_evaluate(struct stored *stored, struct err *err);
-
 /* Call whenever samples were requested: logs bad ones as events. */
 void stored_note_bad(struct stored *stored);
 
 /* For struct run_driver. */
 void stored_iterated(struct run *run);
 bool stored_due(const struct run *run);
+int stored_evaluate(struct run *run, struct err *err); /* a row of the matrix and of the metrics */
+void stored_pace(struct run *run);
 void stored_facts(const struct run *run, struct jwriter *json);
 bool stored_class_names(const struct run *run, const char **names);
 bool stored_schema(const struct run *run, struct jwriter *json);

@@ -129,13 +129,13 @@ static int set_length(struct stored *s, const struct options *o, struct err *err
 			"run.step_epochs = %g: makes %g iterations in a time step, of which there "
 			"can be %d",
 			s->pace.epochs, most, INT_MAX);
-	s->run.planned_steps = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
-	all = stored_iterations_until(s, s->run.planned_steps);
+	s->run->planned_steps = (int64_t)ceil(options_float(o, "run.stop_after") * steps);
+	all = stored_iterations_until(s, s->run->planned_steps);
 	if (all >= ITERATIONS_MOST)
 		return err_set(err, ERR_INPUT,
 			"run.step_epochs = %g: makes %g iterations, which is too many",
 			s->pace.epochs, all);
-	s->run.planned_iterations = (int64_t)all;
+	s->run->planned_iterations = (int64_t)all;
 	return 0;
 }
 
@@ -146,7 +146,7 @@ static void warn_rest(const struct stored *s)
 	const int64_t rest = info->per_step ? info->samples % info->per_step : 0;
 
 	if (rest && !s->supervised)
-		log_write(&s->run.config.log, LOG_WARN,
+		log_write(&s->run->config.log, LOG_WARN,
 			"the last %" PRId64 " of %" PRId64
 			" samples do not fill a time step of %d and are left out",
 			rest, info->samples, info->per_step);
@@ -157,16 +157,16 @@ static void warn_notes(const struct stored *s)
 {
 	const struct records *records = source_records(s->source);
 	const char *at = records ? records_notes(records) : NULL;
-	const char *name = path_name(options_text(s->run.config.options, "stream.source"));
+	const char *name = path_name(options_text(s->run->config.options, "stream.source"));
 
 	for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
-		log_write(&s->run.config.log, LOG_WARN, "%s: %.*s", name, (int)(end - at), at);
+		log_write(&s->run->config.log, LOG_WARN, "%s: %.*s", name, (int)(end - at), at);
 	if (records && records_left_out(records)) {
 		struct text words = {0};
 
 		left_out_say(records_left_out(records), true, &words);
 		if (!words.failed)
-			log_write(&s->run.config.log, LOG_WARN, "%s: %s", name, words.data);
+			log_write(&s->run->config.log, LOG_WARN, "%s: %s", name, words.data);
 		text_release(&words);
 	}
 }
@@ -176,7 +176,7 @@ static int bins_of(const struct stored *s)
 {
 	const int tasks = source_info(s->source)->tasks;
 
-	return tasks ? tasks : options_int(s->run.config.options, "eval.bins");
+	return tasks ? tasks : options_int(s->run->config.options, "eval.bins");
 }
 
 /* What the run is too short for is said before it is made. */
@@ -185,16 +185,16 @@ static void warn_idle(const struct stored *s, const struct options *o)
 	const char *schedule = options_text(o, "schedule.kind");
 	const int64_t patience = options_int64(o, "schedule.patience");
 	const int64_t window = options_int64(o, "schedule.window");
-	const int64_t most = s->run.planned_iterations;
+	const int64_t most = s->run->planned_iterations;
 
 	if (schedule_traits(schedule).scores && patience > most)
-		log_write(&s->run.config.log, LOG_WARN,
+		log_write(&s->run->config.log, LOG_WARN,
 			"schedule.patience = %" PRId64 ": the run has %" PRId64
 			" iterations, so schedule.kind = %s never cuts the rate; auto fits any "
 			"length",
 			patience, most, schedule);
 	else if (average_traits(options_text(o, "average.kind")).scores && window > most)
-		log_write(&s->run.config.log, LOG_WARN,
+		log_write(&s->run->config.log, LOG_WARN,
 			"schedule.window = %" PRId64 ": the run has %" PRId64
 			" iterations, so average.kind = %s never adapts; auto fits any length",
 			window, most, options_text(o, "average.kind"));
@@ -206,8 +206,8 @@ static int set_evaluations(struct stored *s, const struct options *o, struct err
 	const int bins = bins_of(s);
 
 	s->evaluations = options_int(o, "eval.count");
-	if (s->evaluations > s->run.planned_iterations)
-		s->evaluations = (int)s->run.planned_iterations;
+	if (s->evaluations > s->run->planned_iterations)
+		s->evaluations = (int)s->run->planned_iterations;
 	if ((int64_t)s->evaluations * bins > CELLS_MOST)
 		return err_set(err, ERR_INPUT,
 			"%d time bins or tasks (eval.bins): too many for %d evaluations "
@@ -285,17 +285,37 @@ int stored_load(void *source, int part, const int64_t *ids, int n, float *inputs
 	return source_inputs(source, part, ids, n, inputs, err);
 }
 
-static int make_parts(struct stored *s, const struct options *o, struct err *err)
+/* What the session learns from, and how long. */
+static int set_learner(struct stored *s, const struct options *o, struct err *err)
 {
-	struct learner_config learner = {0};
-	const struct source_info *info;
-	char digest[STORED_DIGEST];
+	const struct source_info *info = source_info(s->source);
+	struct learner_config *learner = &s->session.learner;
+
+	learner->classes = info->classes;
+	learner->channels = info->channels;
+	learner->height = info->height;
+	learner->width = info->width;
+	learner->fit = info->fit;
+	learner->load = stored_load;
+	learner->load_context = s->source;
+	if (s->run->config.peers && stored_digest(s->source, STORED_FEW, s->digest))
+		learner->data = s->digest;
+	learner->steps = s->run->planned_steps;
+	learner->iterations = s->run->planned_iterations;
+	if (s->equal)
+		learner->budget =
+			(double)s->run->planned_iterations / (double)s->run->planned_steps;
+	s->session.config.rows = s->evaluations;
+	return source_store_new(
+		&s->run->store, s->source, (size_t)options_int64(o, "stream.cache") << 20, err);
+}
+
+static int open_source(struct stored *s, const struct options *o, struct err *err)
+{
 	int code = source_open(&s->source, o, err);
 
-	if (code)
-		return code;
-	info = source_info(s->source);
-	code = check_target(s, o, err);
+	if (!code)
+		code = check_target(s, o, err);
 	if (!code)
 		code = check_classes(s, o, err);
 	if (!code)
@@ -306,30 +326,7 @@ static int make_parts(struct stored *s, const struct options *o, struct err *err
 		return code;
 	warn_rest(s);
 	warn_notes(s);
-	learner.classes = info->classes;
-	learner.channels = info->channels;
-	learner.height = info->height;
-	learner.width = info->width;
-	learner.fit = info->fit;
-	learner.load = stored_load;
-	learner.load_context = s->source;
-	if (s->run.config.peers && stored_digest(s->source, STORED_FEW, digest))
-		learner.data = digest;
-	learner.steps = s->run.planned_steps;
-	learner.iterations = s->run.planned_iterations;
-	if (s->equal)
-		learner.budget = (double)s->run.planned_iterations / (double)s->run.planned_steps;
-	code = source_store_new(
-		&s->run.store, s->source, (size_t)options_int64(o, "stream.cache") << 20, err);
-	if (!code)
-		code = run_make_learner(&s->run, &learner, err);
-	if (!code)
-		s->run.planned_iterations = learner_planned(s->run.learner);
-	if (!code)
-		code = make_matrix(s, &s->matrix, err);
-	if (!code && learner_mixes(s->run.learner, LEARNER_NOW))
-		code = make_matrix(s, &s->now, err);
-	return code;
+	return set_learner(s, o, err);
 }
 
 /* The variance of evaluation labels, which outliers widen little. */
@@ -367,14 +364,14 @@ static int make_buffers(struct stored *s, struct err *err)
 	if (step > INT_MAX)
 		return err_set(
 			err, ERR_INPUT, "a time step of %" PRId64 " samples is too large", step);
-	s->logits = mem_new((size_t)STORED_BATCH * (size_t)s->run.classes, sizeof(*s->logits));
+	s->logits = mem_new((size_t)STORED_BATCH * (size_t)s->run->classes, sizeof(*s->logits));
 	s->ids = mem_new(all, sizeof(*s->ids));
 	s->labels = mem_new(all, sizeof(*s->labels));
 	s->guesses = mem_new(TARGET_GUESS * all, sizeof(*s->guesses));
 	s->users = info->users ? mem_new(all, sizeof(*s->users)) : NULL;
 	if (!s->logits || !s->ids || !s->labels || !s->guesses || (info->users && !s->users))
 		return err_memory(err, "a run's batch",
-			(size_t)STORED_BATCH * (size_t)s->run.classes * sizeof(*s->logits));
+			(size_t)STORED_BATCH * (size_t)s->run->classes * sizeof(*s->logits));
 	if (info->target == TARGET_NUMBER) {
 		const int code = measure_labels(s, err);
 
@@ -388,7 +385,18 @@ static int make_buffers(struct stored *s, struct err *err)
 		if (s->now)
 			matrix_count_sample(s->now, bin);
 	}
-	return run_keep_rows(&s->run, s->evaluations, err);
+	return 0;
+}
+
+static int on_made(struct run *run, struct err *err)
+{
+	struct stored *s = (struct stored *)run;
+	int code = make_matrix(s, &s->matrix, err);
+
+	run->planned_iterations = learner_planned(run->learner);
+	if (!code && learner_mixes(run->learner, LEARNER_NOW))
+		code = make_matrix(s, &s->now, err);
+	return code ? code : make_buffers(s, err);
 }
 
 /* What only a whole run can get wrong. */
@@ -446,8 +454,11 @@ static void driver_state(struct run *run, struct state *state)
 }
 
 static const struct run_driver driver = {
+	.made = on_made,
+	.pace = stored_pace,
 	.iterated = stored_iterated,
 	.due = stored_due,
+	.evaluate = stored_evaluate,
 	.state = driver_state,
 	.facts = stored_facts,
 	.class_names = stored_class_names,
@@ -457,20 +468,20 @@ static const struct run_driver driver = {
 static int make(struct stored *s, const struct run_config *config, struct err *err)
 {
 	const struct options *o = config->options;
-	int code = run_init(&s->run, &driver, config, err);
+	const struct session_config over_source = {.driver = &driver};
+	int code = session_init(&s->session, config, &over_source, err);
 
+	s->run = &s->session.run;
 	s->supervised = !strcmp(options_text(o, "run.form"), "supervised");
 	s->equal = options_bool(o, "run.equal");
 	s->pace = pace_of(o);
 	if (!code)
 		code = check(s, o, err);
 	if (!code)
-		code = make_parts(s, o, err);
+		code = open_source(s, o, err);
 	if (!code)
-		code = make_buffers(s, err);
-	if (!code)
-		code = run_begin(&s->run, err);
-	if (!code && !s->run.resumed)
+		code = session_make(&s->session, err);
+	if (!code && !s->run->resumed)
 		warn_idle(s, o);
 	return code;
 }
@@ -495,7 +506,7 @@ void stored_close(struct stored *stored)
 {
 	if (!stored)
 		return;
-	run_release(&stored->run);
+	session_release(&stored->session);
 	matrix_free(stored->matrix);
 	matrix_free(stored->now);
 	source_close(stored->source);
@@ -509,17 +520,17 @@ void stored_close(struct stored *stored)
 
 int64_t stored_steps(const struct stored *stored)
 {
-	return stored->run.planned_steps;
+	return stored->run->planned_steps;
 }
 
 int stored_threads(const struct stored *stored)
 {
-	return learner_threads(stored->run.learner);
+	return learner_threads(stored->run->learner);
 }
 
 const char *stored_isa(const struct stored *stored)
 {
-	return learner_isa(stored->run.learner);
+	return learner_isa(stored->run->learner);
 }
 
 int64_t stored_skipped(const struct stored *stored)

@@ -1,6 +1,6 @@
 /*
- * What every run has, whoever drives it: a learner on a store, scores, a ledger,
- * and a folder that remembers all of it:
+ * What a session (session/session.h) is made of: a learner on a store, scores, a ledger, and a
+ * folder that remembers all of it:
  *
  *	config.ini         every key with its value
  *	metrics.csv        a row per evaluation (docs/reference/metrics.md)
@@ -13,18 +13,17 @@
  *	journal/           samples that exist nowhere else (store/journal.h)
  *	lock               held while a process works in the folder
  *
- * A driver plays the protocol: it predicts a time step, scores it, reveals it, lets
- * the run train. Its own object begins with a struct run, which it fills in this
- * order:
+ * The session makes the time steps. It goes through
  *
  *	run_init           checks what all runs check, before anything is made
- *	run_make_learner   on run->store, which the driver has made;
- *	                   run_open_journal does both for samples from outside
+ *	run_make_learner   on run->store; run_open_journal makes both, for samples from outside
  *	run_keep_rows      room for evaluations
  *	run_begin          makes the folder, or goes on with what it holds
- *	...                the driver's loop
+ *	...                time steps: run_reveal, run_score, run_train, run_next_step
  *	run_finish         the result, saved
  *	run_release
+ *
+ * and has callbacks in struct run_driver for what differs by where samples come from.
  *
  * One caller at a time.
  */
@@ -111,11 +110,16 @@ struct run_result {
 	int64_t rows;
 };
 
-/* A run's callbacks to its driver. Functions may be NULL. */
+/* Callbacks for what depends on where samples come from. Functions may be NULL. */
 struct run_driver {
-	bool endless;                       /* it may continue after the end of its stream */
-	void (*iterated)(struct run *run);  /* after every iteration that run_train makes */
-	bool (*due)(const struct run *run); /* whether run_train should return to the driver */
+	bool endless; /* it may continue after the end of its stream */
+	/* Called once the learner exists, before a checkpoint is loaded. */
+	int (*made)(struct run *run, struct err *err);
+	void (*pace)(struct run *run);     /* sets what the current time step may train */
+	void (*iterated)(struct run *run); /* after every iteration that run_train makes */
+	/* Whether a row of metrics is due, in the middle of a time step or after one; adds it. */
+	bool (*due)(const struct run *run);
+	int (*evaluate)(struct run *run, struct err *err);
 	void (*state)(struct run *run, struct state *state); /* the driver's part of a checkpoint */
 	void (*facts)(const struct run *run, struct jwriter *json); /* its values of run.json */
 	/* Fills in a name per class, NULL if unnamed; false: no class has one. */
@@ -270,7 +274,12 @@ int run_score_classes(struct run *run, int classes, struct err *err); /* at leas
 void run_score_free(struct run *run);
 void run_score_state(struct run *run, struct state *state);
 
-/* If the run was asked to stop, training of a time step ends early, before run_trained. */
+/*
+ * run_iterate makes one iteration of the current time step. run_train makes all of them, and
+ * checkpoints when due; it ends early, before run_trained, if the run was asked to stop or the
+ * driver has an evaluation due.
+ */
+int run_iterate(struct run *run, struct err *err);
 int run_train(struct run *run, struct err *err);
 bool run_trained(const struct run *run);
 double run_step_share(

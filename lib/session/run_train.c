@@ -132,6 +132,18 @@ void run_next_step(struct run *run)
 	run->met = false;
 }
 
+int run_iterate(struct run *run, struct err *err)
+{
+	const int64_t before = run->ledger.iterations;
+	const double start = clock_now();
+	const int code = learner_train(run->learner, 1, err);
+
+	run->train_seconds += clock_now() - start;
+	run->idle = run->ledger.iterations == before;
+	run->made += !code;
+	return code;
+}
+
 /* One iteration at a time, so that a stop in a long time step need not wait for its end. */
 int run_train(struct run *run, struct err *err)
 {
@@ -140,11 +152,7 @@ int run_train(struct run *run, struct err *err)
 	learner_expect(run->learner, run->iterations - run->made);
 	while (!code && !run_trained(run) && !run_stopping(run) &&
 		!(run->driver->due && run->driver->due(run))) {
-		const int64_t before = run->ledger.iterations;
-
-		code = learner_train(run->learner, 1, err);
-		run->idle = run->ledger.iterations == before;
-		run->made++;
+		code = run_iterate(run, err);
 		if (run->driver->iterated)
 			run->driver->iterated(run);
 		if (!code)

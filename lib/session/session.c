@@ -298,7 +298,7 @@ int session_begin(struct session *s, struct err *err)
 		code = session_catch_up(s, err);
 	if (!code)
 		code = open_again(s, err);
-	if (!code && !run_stopping(&s->run))
+	if (!code && s->journal && !run_stopping(&s->run))
 		code = session_take_up(s, err);
 	/* Nobody adds to a time step of a former stream where a program makes its own. */
 	if (!code && s->step.count && !s->config.per_step)
@@ -352,7 +352,8 @@ int session_end(struct session *s, int code, struct run_result *result, struct e
 {
 	if (!session_learns(s))
 		return code;
-	s->run.stopped = run_stopping(&s->run);
+	s->run.stopped =
+		s->run.planned_steps ? s->run.step < s->run.planned_steps : run_stopping(&s->run);
 	if (!code)
 		return run_finish(&s->run, result, err);
 	/* Events before the one that ended it have their answers. */

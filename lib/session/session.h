@@ -39,17 +39,20 @@ enum { SESSION_GROUP = 256, SESSION_SEEN = 1 << 13 };
 
 /*
  * The session batches and paces events: per_step labels make a time step, which is trained on at
- * once. A program that runs the protocol itself sets per_step to 0 and calls session_reveal and
- * session_train.
+ * once. Owners that make the time steps themselves set per_step to 0. A program calls
+ * session_reveal and session_train. An adapter whose samples are stored elsewhere sets run.store,
+ * calls session_learn, and has callbacks in `driver`.
  */
 struct session_config {
-	struct answers_wish wish;  /* default, if neither event nor sender sets it */
-	bool strict;               /* a bad event ends the session */
-	int per_step;              /* labelled samples of a time step */
-	int iterations, idle_most; /* per time step; extra, if there is time */
-	int64_t waiting, remember; /* limits of the journal: waiting inputs, remembered ids */
-	int64_t every;             /* time steps between rows of metrics */
-	bool unmarked_paced;       /* journal calls without a mark came from lines */
+	struct answers_wish wish;        /* default, if neither event nor sender sets it */
+	bool strict;                     /* a bad event ends the session */
+	int per_step;                    /* labelled samples of a time step */
+	int iterations, idle_most;       /* per time step; extra, if there is time */
+	int64_t waiting, remember;       /* limits of the journal: waiting inputs, remembered ids */
+	int64_t every;                   /* time steps between rows of metrics */
+	bool unmarked_paced;             /* journal calls without a mark came from lines */
+	const struct run_driver *driver; /* NULL: the session's own */
+	int rows; /* rows of metrics to keep; 0: as many as an endless session does */
 };
 
 /* Callbacks; each may be NULL. */
@@ -135,7 +138,7 @@ struct session {
 	int64_t backs; /* number of rollbacks to a checkpoint */
 };
 
-/* How a run that a session drives is saved. */
+/* Of sessions whose samples are events. */
 extern const struct run_driver session_driver;
 
 /* The session is its owner's storage, zeroed; call session_release in any case. */
@@ -203,6 +206,13 @@ int session_end(struct session *session, int code, struct run_result *result, st
  * assumed, and the missing part is made up.
  */
 int session_reveal(struct session *session, const float *inputs, const union target *labels,
+	const union target *guesses, int n, struct err *err);
+
+/*
+ * For samples that are stored elsewhere: reveals a time step and trains on it, within its budget.
+ * n is 0 where all samples were revealed before.
+ */
+int session_learn(struct session *session, const float *inputs, const union target *labels,
 	const union target *guesses, int n, struct err *err);
 
 /*

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/clock.h"
 #include "session/session_impl.h"
 
 static double spent(const struct session *s)
@@ -31,35 +30,17 @@ struct journal_mark session_mark(const struct session *s, bool paced)
 			 : s->left};
 }
 
-/* To the learner, with what the journal is to keep beside the samples. */
-static int hand_over(struct session *s, const float *inputs, const union target *labels,
-	const union target *guesses, int n, struct err *err)
-{
-	const struct journal_mark mark = session_mark(s, false);
-	int code = run_schema_keep(&s->run, err);
-
-	if (code)
-		return code;
-	if (s->journal)
-		journal_beside(s->journal, guesses, &mark);
-	if (target_late(guesses, n))
-		learner_late(s->run.learner);
-	code = run_reveal(&s->run, inputs, labels, n, err);
-	if (s->journal)
-		journal_beside(s->journal, NULL, NULL);
-	return code;
-}
-
 int session_reveal(struct session *s, const float *inputs, const union target *labels,
 	const union target *guesses, int n, struct err *err)
 {
 	int code = session_step_room(s, n, err);
 
 	if (!code)
-		code = hand_over(s, inputs, labels, guesses, n, err);
+		code = run_schema_keep(&s->run, err);
+	if (!code)
+		code = session_meet(s, inputs, labels, guesses, n, false, err);
 	if (code)
 		return code;
-	run_score(&s->run, guesses, labels, n);
 	s->run.step++;
 	s->run.made = 0;
 	s->owed = true;
@@ -103,15 +84,12 @@ int64_t session_left(const struct session *s)
 /* What a program trains beyond its budget is not paid by it. */
 int session_train(struct session *s, bool ordered, bool *back, struct err *err)
 {
-	const int64_t backs = s->backs, before = s->run.ledger.iterations;
-	const double start = clock_now(), cost = ordered ? 0 : spent(s);
+	const int64_t backs = s->backs;
+	const double cost = ordered ? 0 : spent(s);
 	struct err why = {0};
-	int code = learner_train(s->run.learner, 1, &why);
+	int code = run_iterate(&s->run, &why);
 
-	s->run.train_seconds += clock_now() - start;
-	s->run.idle = s->run.ledger.iterations == before;
 	if (!code) {
-		s->run.made++;
 		if (!ordered && s->run.budget > 0)
 			s->run.allowed += spent(s) - cost;
 		else if (ordered && s->left)

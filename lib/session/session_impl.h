@@ -20,6 +20,13 @@ int session_join(struct session *session, const struct session_label *label, uni
 /* Writes the labels of an incomplete time step to disk; they are answered once settled. */
 int session_keep_labels(struct session *session, struct err *err);
 
+/*
+ * Reveals samples to the learner, with what the journal is to keep beside them, and scores their
+ * guesses. `paced`: as a time step of the session's, whose inputs waited in the journal.
+ */
+int session_meet(struct session *session, const float *inputs, const union target *labels,
+	const union target *guesses, int n, bool paced, struct err *err);
+
 /* Stores, scores and answers the time step, full or not, and trains on it. */
 int session_end_step(struct session *session, struct err *err);
 

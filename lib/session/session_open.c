@@ -81,7 +81,7 @@ int session_init(struct session *s, const struct run_config *run,
 {
 	pthread_mutex_init(&s->naming, NULL);
 	s->config = *config;
-	return run_init(&s->run, &session_driver, run, err);
+	return run_init(&s->run, config->driver ? config->driver : &session_driver, run, err);
 }
 
 static int check_floats(size_t floats, struct err *err)
@@ -219,7 +219,8 @@ int session_step_room(struct session *s, int count, struct err *err)
 static int make_buffers(struct session *s, struct err *err)
 {
 	const size_t floats = s->run.floats;
-	int code = s->run.config.folder ? run_keep_rows(&s->run, RUN_ROWS_MOST, err) : 0;
+	const int rows = s->config.rows ? s->config.rows : s->run.config.folder ? RUN_ROWS_MOST : 0;
+	int code = rows ? run_keep_rows(&s->run, rows, err) : 0;
 
 	if (code || !s->config.per_step)
 		return code;
@@ -285,6 +286,8 @@ static int make_learner(struct session *s, struct err *err)
 	const struct learner_config *c = &s->learner;
 	int code;
 
+	if (s->run.store)
+		return run_make_learner(&s->run, &s->learner, err);
 	if (s->run.config.folder)
 		return run_open_journal(&s->run, &s->learner, err);
 	code = store_in_memory(
@@ -309,6 +312,8 @@ int session_make(struct session *s, struct err *err)
 	session_limit_schema(s);
 	if (!code && session_wide(s))
 		code = session_widen(s, schema_floats(s->run.schema), err);
+	if (!code && s->run.driver->made)
+		code = s->run.driver->made(&s->run, err);
 	return code ? code : run_begin(&s->run, err);
 }
 

@@ -6,24 +6,35 @@
  */
 #include <string.h>
 
-#include "base/clock.h"
 #include "session/rollback.h"
 #include "session/session_impl.h"
 
-/* The time step in the run's buffers: kept, scored, revealed. */
-static int meet(struct session *s, const union target *guesses, int n, struct err *err)
+int session_meet(struct session *s, const float *inputs, const union target *labels,
+	const union target *guesses, int n, bool paced, struct err *err)
 {
-	const struct journal_mark mark = session_mark(s, true);
+	const struct journal_mark mark = session_mark(s, paced);
 	int code;
 
-	journal_beside(s->journal, NULL, &mark);
+	if (s->journal)
+		journal_beside(s->journal, paced ? NULL : guesses, &mark);
 	if (target_late(guesses, n))
 		learner_late(s->run.learner);
-	code = run_reveal(&s->run, s->step.inputs, s->step.labels, n, err);
-	journal_beside(s->journal, NULL, NULL);
+	code = run_reveal(&s->run, inputs, labels, n, err);
+	if (s->journal)
+		journal_beside(s->journal, NULL, NULL);
+	if (!code)
+		run_score(&s->run, guesses, labels, n);
+	return code;
+}
+
+/* The time step in the session's buffers. */
+static int meet(struct session *s, int n, struct err *err)
+{
+	const struct session_step *step = &s->step;
+	const int code = session_meet(s, step->inputs, step->labels, step->guesses, n, true, err);
+
 	if (code)
 		return code;
-	run_score(&s->run, guesses, s->step.labels, n);
 	s->run.met = true;
 	s->run.made = 0;
 	if (s->run.allowed > 0) /* a program was here before */
@@ -43,21 +54,40 @@ int session_go_back(struct session *s, struct err *err)
 	return code ? code : session_catch_up(s, err);
 }
 
+/* The rows of metrics that are due, after a whole time step or in the middle of one. */
+static int evaluate(struct session *s, bool whole, struct err *err)
+{
+	struct run *run = &s->run;
+	int code = 0;
+
+	if (!run->driver->evaluate)
+		return whole && run->step % s->config.every == 0 ? run_evaluate(run, err) : 0;
+	while (!code && run->driver->due(run))
+		code = run->driver->evaluate(run, err);
+	return code;
+}
+
 /* Trains on the time step that was met, and ends it. */
 static int train(struct session *s, struct err *err)
 {
-	const double start = clock_now();
-	int code = run_train(&s->run, err);
+	struct run *run = &s->run;
+	bool whole;
+	int code;
 
-	s->run.train_seconds += clock_now() - start;
-	if (code || !run_trained(&s->run))
-		return code;
-	run_next_step(&s->run);
-	s->idle_left = s->config.idle_most;
-	if (s->run.step % s->config.every == 0)
-		code = run_evaluate(&s->run, err);
-	if (!code)
-		run_tell(&s->run);
+	do {
+		if (run->driver->pace)
+			run->driver->pace(run);
+		code = run_train(run, err);
+		whole = !code && run_trained(run);
+		if (whole) {
+			run_next_step(run);
+			s->idle_left = s->config.idle_most;
+		}
+		if (!code)
+			code = evaluate(s, whole, err);
+		if (!code)
+			run_tell(run);
+	} while (!code && !whole && !run_stopping(run));
 	return code;
 }
 
@@ -67,6 +97,15 @@ static int learn(struct session *s, struct err *err)
 	const int code = train(s, err);
 
 	return code && learner_diverged(s->run.learner) ? session_go_back(s, err) : code;
+}
+
+int session_learn(struct session *s, const float *inputs, const union target *labels,
+	const union target *guesses, int n, struct err *err)
+{
+	const int code = n ? session_meet(s, inputs, labels, guesses, n, true, err) : 0;
+
+	s->run.met = !code;
+	return code ? code : learn(s, err);
 }
 
 /* Those that were not answered yet; `first` is the id of the time step's first sample. */
@@ -85,7 +124,7 @@ static void answer_labels(struct session *s, int64_t first)
 int session_end_step(struct session *s, struct err *err)
 {
 	const int64_t first = store_count(s->run.store);
-	int code = meet(s, s->step.guesses, s->step.count, err);
+	int code = meet(s, s->step.count, err);
 
 	if (code)
 		return code;
@@ -154,7 +193,7 @@ static int repeat(struct run *run, int n, struct err *err)
 	code = run_fetch_call(
 		&s->run, n, step->samples, step->inputs, step->labels, step->guesses, err);
 	if (!code && is_paced(s, &mark)) {
-		code = meet(s, step->guesses, n, err);
+		code = meet(s, n, err);
 		if (!code)
 			code = learn(s, err);
 	} else if (!code) {
@@ -176,7 +215,7 @@ int session_catch_up(struct session *s, struct err *err)
 	code = s->run.met ? learn(s, err) : 0;
 	if (!code)
 		code = run_catch_up(&s->run, repeat, err);
-	if (code || s->backs != backs || run_stopping(&s->run) ||
+	if (code || !s->journal || s->backs != backs || run_stopping(&s->run) ||
 		(s->closed && store_count(s->run.store) == count))
 		return code;
 	return session_pay(s, err);

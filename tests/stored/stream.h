@@ -111,7 +111,7 @@ static inline int trial_open(struct trial *trial, const char *const *settings, c
 	trial->armed = mem_count();
 	mem_fail_at(trial->fail_at);
 	code = stored_open(&trial->stored, &config, err);
-	trial->run = trial->stored ? &trial->stored->run : NULL;
+	trial->run = trial->stored ? trial->stored->run : NULL;
 	return code;
 }
 

@@ -42,7 +42,7 @@ static struct done go(struct options *options, const char *name)
 	assert_ok(stored_open(&done.run, &config, &err), err);
 	assert_ok(stored_go(done.run, &done.result, &err), err);
 	/* The name was on this function's stack. */
-	done.run->run.config.folder = NULL;
+	done.run->run->config.folder = NULL;
 	return done;
 }
 
@@ -254,8 +254,8 @@ static void the_ledger_follows_the_formulas(void **state)
 			SETTINGS(rows[i].method, "run.batch=64", "schedule.validation_batch=64",
 				"schedule.validate_every=20", "average.every=10"),
 			NULL);
-		const struct ledger *l = &done.run->run.ledger;
-		const struct net *net = learner_net(done.run->run.learner);
+		const struct ledger *l = &done.run->run->ledger;
+		const struct net *net = learner_net(done.run->run->learner);
 		const double f = 64 * net_macs(net), g = 2 * f;
 		const double u = (double)net_params(net)->floats;
 		const double per = ((20.0 + rows[i].scored) / 20 * f + g +
@@ -289,9 +289,9 @@ static void tasks_of_a_stream_reach_the_schedule(void **state)
 						   "drift.tasks=5", "run.task_steps=7", budgets[b]),
 			NULL);
 
-		assert_int_equal(done.run->run.ledger.iterations, 1600);
+		assert_int_equal(done.run->run->ledger.iterations, 1600);
 		for (int i = 0; i < 10; i++) {
-			const double lr = done.run->run.rows[i].lr;
+			const double lr = done.run->run->rows[i].lr;
 
 			if (!(i % 2 ? lr >= 0 && lr < 1e-5 : lr > 0.049 && lr < 0.051))
 				fail_msg("%s, evaluation %d: rate %g", budgets[b], i, lr);
@@ -323,8 +323,8 @@ static void budgets_buy_what_they_can(void **state)
 		struct done done = go_with(
 			SETTINGS(rows[i].method, "run.budget=5", "run.task_steps=10", rows[i].more),
 			NULL);
-		const struct ledger *l = &done.run->run.ledger;
-		const struct ledger_prices prices = run_prices(&done.run->run);
+		const struct ledger *l = &done.run->run->ledger;
+		const struct ledger_prices prices = run_prices(done.run->run);
 		const double spent = ledger_sgd_equivalents(l, &prices, 64);
 
 		if (l->iterations < (int64_t)rows[i].least || l->iterations > (int64_t)rows[i].most)
@@ -366,7 +366,7 @@ static void the_supervised_form(void **state)
 	/* Two epochs of 95 % of 6400 samples in batches of 64, rounded up to steps of 8. */
 	assert_int_equal(stored_steps(done.run), 24);
 	assert_int_equal(rows[count - 1].iteration, 24 * 8);
-	assert_int_equal(done.run->run.ledger.forward[LEDGER_PREDICT], 0);
+	assert_int_equal(done.run->run->ledger.forward[LEDGER_PREDICT], 0);
 	mem_free(rows);
 	done_close(&done);
 }
@@ -573,7 +573,7 @@ static int count_inputs(struct source *source, enum source_part part, const int6
 static size_t bytes_kept(struct stored *run)
 {
 	struct source_type counting = *run->source->type;
-	float *input = calloc(run->run.floats, sizeof(*input));
+	float *input = calloc(run->run->floats, sizeof(*input));
 	int32_t label;
 	struct err err;
 
@@ -581,12 +581,12 @@ static size_t bytes_kept(struct stored *run)
 	counting.inputs = count_inputs;
 	run->source->type = &counting;
 	made_again = 0;
-	for (int64_t id = 0; id < store_count(run->run.store); id++)
-		assert_ok(store_fetch(run->run.store, &id, 1, input, CELLS(&label), &err), err);
+	for (int64_t id = 0; id < store_count(run->run->store); id++)
+		assert_ok(store_fetch(run->run->store, &id, 1, input, CELLS(&label), &err), err);
 	run->source->type = plain_type;
 	free(input);
-	return (size_t)(store_count(run->run.store) - made_again) *
-	       (run->run.floats * sizeof(float) + sizeof(label));
+	return (size_t)(store_count(run->run->store) - made_again) *
+	       (run->run->floats * sizeof(float) + sizeof(label));
 }
 
 /* Over a source nothing need be kept: not with the length of the stream, not beyond the cache. */

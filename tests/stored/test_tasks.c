@@ -37,7 +37,7 @@ static void find_revealed(const struct stored *s, bool *revealed)
 		assert_ok(
 			source_labels(s->source, SOURCE_STREAM, &id, 1, CELLS(&label), &err), err);
 		task_of[label] = source_task(s->source, id);
-		begun[task_of[label]] |= id < s->run.step;
+		begun[task_of[label]] |= id < s->run->step;
 	}
 	for (int class = 0; class < CLASSES; class ++)
 		revealed[class] = begun[task_of[class]];
@@ -58,7 +58,7 @@ static double retention_of(struct stored *s, const bool *revealed)
 			continue;
 		assert_ok(source_inputs(source, SOURCE_EVAL, &id, 1, input, &err), err);
 		assert_ok(
-			learner_predict(s->run.learner, LEARNER_INFERENCE, input, 1, logits, &err),
+			learner_predict(s->run->learner, LEARNER_INFERENCE, input, 1, logits, &err),
 			err);
 		for (int c = 1; c < source_info(source)->classes; c++)
 			if (logits[c] > logits[best])
@@ -156,7 +156,7 @@ static void evaluations_may_be_within_a_task(void **state)
 	assert_ok(trial_go(&trial, &err), err);
 	assert_int_equal(trial.result.rows, 20);
 	for (int row = 0; row < 20; row++) {
-		const struct metrics_row *at = &trial.stored->run.rows[row];
+		const struct metrics_row *at = &trial.stored->run->rows[row];
 		double seen = 0;
 
 		/* Four rows for each task, which is seen from its first row on. */
@@ -164,7 +164,7 @@ static void evaluations_may_be_within_a_task(void **state)
 		for (int task = 0; task <= row / 4; task++)
 			seen = task + 1 < 5 ? matrix_begins(trial.stored->matrix, task + 1) : 1;
 		assert_true(fabs(matrix_seen(trial.stored->matrix, row) - seen) < 1e-12);
-		assert_true(!row || at->iteration > trial.stored->run.rows[row - 1].iteration);
+		assert_true(!row || at->iteration > trial.stored->run->rows[row - 1].iteration);
 	}
 	trial_close(&trial);
 }
@@ -192,7 +192,7 @@ static void tasks_may_cost_the_same(void **state)
 		assert_ok(trial_go(&trial, &err), err);
 		assert_int_equal(trial.result.rows, 20);
 		cost[i] = trial.result.last.cost;
-		iterations[i] = (double)trial.stored->run.ledger.iterations;
+		iterations[i] = (double)trial.stored->run->ledger.iterations;
 		trial_close(&trial);
 	}
 	assert_true(fabs(cost[0] - cost[1]) < 2.5);
