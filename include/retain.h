@@ -2,11 +2,18 @@
  * retain: neural classifiers that learn from an endless, drifting stream within
  * a fixed compute budget, and keep what they learned.
  *
- * This header is the whole public contract. It has three opaque types:
+ * This header is the whole public contract. Its opaque types are
  *
  *	retain_config   settings
  *	retain_learner  predicts, receives labels later, and trains
  *	retain_model    fixed weights that only predict
+ *
+ * and, for programs that keep their own training loop, parts of a learner that see no
+ * weights:
+ *
+ *	retain_memory   replay: records on disk, and batches drawn from them
+ *	retain_guide    learning rate, moving averages, when to validate
+ *	retain_record   what was predicted and evaluated, in a run folder
  *
  * The library has no global state, never prints and never exits. Errors are return
  * values.
@@ -578,6 +585,91 @@ RETAIN_API int retain_model_predict(struct retain_model *model, const float *inp
 /* Like retain_learner_predict_numbers, for a model of numbers. */
 RETAIN_API int retain_model_predict_numbers(struct retain_model *model, const float *inputs,
 	size_t input_floats, struct retain_number *numbers, size_t count, struct retain_err *err);
+
+/*
+ * Guides
+ *
+ * A guide says what is due in each training iteration, as a learner with the same settings
+ * would do it: the rate (schedule.*), which averages of the weights move and by how much
+ * (average.*), and when to validate. It is told the scores of validation batches and decides at
+ * the end of each window of schedule.window iterations. The program keeps the weights:
+ *
+ *	retain_guide_due       what iteration k asks for; then the program makes its step at that
+ *	                       rate, moves its averages, validates if asked
+ *	retain_guide_done      the scores, if any; k is complete
+ *
+ * Keys that are not set have their own defaults, whatever the data are. A guide needs no more
+ * than a few hundred bytes. Use it from one thread at a time.
+ */
+struct retain_guide;
+
+/* `iterations`: how long the run will be, for a cosine; 0: unknown. NULL: all defaults. */
+RETAIN_API int retain_guide_new(struct retain_guide **guide, const struct retain_config *config,
+	int64_t iterations, struct retain_err *err);
+RETAIN_API void retain_guide_free(struct retain_guide *guide);
+
+enum { RETAIN_AVERAGES = 2, RETAIN_MODELS = 3 }; /* most averages; these and the plain model */
+
+struct retain_due {
+	int64_t iteration; /* k, counted from 1 */
+	double rate;
+	int averages;   /* how many there are: 0 to 2 */
+	int move;       /* 1: average = keep * average + (1 - keep) * weights, after the step */
+	int statistics; /* 1: a batch in training mode for each average's batch-norm statistics */
+	int validate;   /* 1: then score the plain model and each average, on the same batch */
+	int window;     /* 1: a window ends with this iteration */
+	int serving;    /* the model that predicts now: 0 the plain one, 1 or 2 an average */
+	double keep[RETAIN_AVERAGES]; /* exact as float32 */
+	int64_t reserved[8];
+};
+
+/* What the next iteration asks for. Changes nothing. */
+RETAIN_API int retain_guide_due(
+	const struct retain_guide *guide, struct retain_due *due, struct retain_err *err);
+
+/* Means over a validation batch: the loss; the accuracy, in [0, 1] (or what is worth as much). */
+struct retain_score {
+	double loss, accuracy;
+};
+
+/* The end of a window; zeros in `window` and all else if nothing was decided. */
+struct retain_verdict {
+	int window;
+	int best; /* the better average, 1 or 2; of two copy it over the other. 0: no average */
+	int64_t iteration, rounds;                 /* rounds: validation batches in the window */
+	struct retain_score scores[RETAIN_MODELS]; /* means: plain, then averages */
+	double keep_before[RETAIN_AVERAGES], keep_after[RETAIN_AVERAGES];
+	double rate_before, rate_after;
+	int cut;        /* 1: the rate was cut */
+	int c1, c2, c3; /* which of MALR's conditions held */
+	int noisy;      /* 1: the gap is not known well enough for C3 */
+	int reserved_int;
+	double score, sigma;            /* minus the loss, and the accuracy gap, of this window */
+	double sigma_mean, sigma_error; /* C3: the gap's mean over the patience, and its error */
+	int64_t score_age, sigma_age;   /* C1, C2: iterations since the best */
+	int64_t reserved[8];
+};
+
+/*
+ * Completes the iteration. scores: of the plain model and each average, in this order, `count`
+ * in all; NULL and 0 if nothing was validated. A score that is NaN is RETAIN_ERR_INPUT, and the
+ * iteration is not complete.
+ */
+RETAIN_API int retain_guide_done(struct retain_guide *guide, const struct retain_score *scores,
+	size_t count, struct retain_verdict *verdict, struct retain_err *err);
+
+/* A task of this many iterations begins: schedule.kind = cyclic restarts its cosine. */
+RETAIN_API int retain_guide_task(
+	struct retain_guide *guide, int64_t iterations, struct retain_err *err);
+
+/*
+ * The guide's whole state as bytes. bytes: room for *size bytes, which becomes the length; NULL:
+ * only the length. Unpacking needs a guide of the same settings; after a failure free it.
+ */
+RETAIN_API int retain_guide_pack(
+	struct retain_guide *guide, void *bytes, size_t *size, struct retain_err *err);
+RETAIN_API int retain_guide_unpack(
+	struct retain_guide *guide, const void *bytes, size_t size, struct retain_err *err);
 
 #ifdef __cplusplus
 }

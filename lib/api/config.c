@@ -29,6 +29,22 @@ int api_config_fill(struct options *options, struct err *err)
 		options, defaults_of_input(options_text(options, "model.input")), true, err);
 }
 
+int api_config_options(
+	struct options **options, const struct retain_config *config, struct err *err)
+{
+	struct config *layers = NULL;
+	int code;
+
+	*options = NULL;
+	if (config)
+		return config_resolve(config->layers, options, err);
+	code = config_new(&layers, &scope, err);
+	if (!code)
+		code = config_resolve(layers, options, err);
+	config_free(layers);
+	return code;
+}
+
 /* What a learner by these layers would have, as far as its inputs are known. */
 static int resolve(const struct config *layers, struct options **options, struct err *err)
 {

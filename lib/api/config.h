@@ -23,6 +23,10 @@ struct retain_config {
 	struct net_maker maker;
 };
 
+/* The merged layers alone; NULL: all defaults. */
+int api_config_options(
+	struct options **options, const struct retain_config *config, struct err *err);
+
 /* Fills in unset keys by the value of model.input (session/defaults.h). */
 int api_config_fill(struct options *options, struct err *err);
 

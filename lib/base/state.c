@@ -59,7 +59,8 @@ enum { MAGIC = sizeof(magic) - 1, DIGIT = MAGIC - 2, TRAILER = 5, CHUNK = 1 << 1
 struct state {
 	const char *path;
 	bool reading;
-	struct file_writer *writer;    /* when saving ... */
+	struct file_writer *writer;    /* when saving, */
+	struct carried *packed;        /* ... to memory, */
 	FILE *file;                    /* ... and when loading */
 	struct carried *carried;       /* when neither: state_carry */
 	enum layout layout;            /* of the field that is visited, */
@@ -107,10 +108,8 @@ void state_refuse(struct state *state, int code, const char *format, ...)
 	state->code = err_set(&state->err, code, "%s: %s", state->path, message);
 }
 
-static void put_aside(struct state *state, const void *data, size_t size)
+static void put_aside(struct state *state, struct carried *carried, const void *data, size_t size)
 {
-	struct carried *carried = state->carried;
-
 	if (!grow_room(&carried->bytes, &carried->room, carried->size + size, 1)) {
 		state->code = err_memory(&state->err, "a copy of a state", carried->size + size);
 		return;
@@ -122,15 +121,17 @@ static void put_aside(struct state *state, const void *data, size_t size)
 static void put(struct state *state, const void *data, size_t size)
 {
 	if (state->carried) {
-		put_aside(state, data, size);
+		put_aside(state, state->carried, data, size);
 		return;
 	}
 	if (state->wire && size)
 		state->wire->bytes(state->wire->context, (void *)data, size);
-	if (!state->writer)
+	if (!state->writer && !state->packed)
 		return;
 	state->checksum = checksum_add(state->checksum, data, size);
-	if (!state->code)
+	if (state->packed && !state->code)
+		put_aside(state, state->packed, data, size);
+	else if (!state->code)
 		state->code = file_writer_write(state->writer, data, size, &state->err);
 }
 
@@ -530,9 +531,28 @@ static void check_end(struct state *state)
 		state_refuse(state, ERR_FORMAT, "holds more than was expected");
 }
 
-int state_load(const char *path, state_fn *visit, void *object, struct err *err)
+int state_pack(char **bytes, size_t *size, state_fn *visit, void *object, struct err *err)
 {
-	struct state state = {.path = path, .reading = true, .file = fopen(path, "rbe")};
+	struct carried packed = {0};
+	struct state state = {.path = "a state", .packed = &packed, .version = STATE_VERSION};
+	const unsigned char end = FIELD_END;
+
+	put(&state, magic, MAGIC);
+	visit(object, &state);
+	put(&state, &end, 1);
+	if (!state.code)
+		put_aside(&state, &packed, &(uint32_t){state.checksum}, sizeof(state.checksum));
+	*bytes = state.code ? NULL : packed.bytes;
+	*size = state.code ? 0 : packed.size;
+	if (state.code)
+		mem_free(packed.bytes);
+	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
+}
+
+/* Closes the file. */
+static int load(const char *path, FILE *file, state_fn *visit, void *object, struct err *err)
+{
+	struct state state = {.path = path, .reading = true, .file = file};
 
 	if (!state.file)
 		return err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
@@ -542,6 +562,19 @@ int state_load(const char *path, state_fn *visit, void *object, struct err *err)
 	check_end(&state);
 	fclose(state.file);
 	return state.code ? err_set(err, state.code, "%s", state.err.message) : 0;
+}
+
+int state_load(const char *path, state_fn *visit, void *object, struct err *err)
+{
+	return load(path, fopen(path, "rbe"), visit, object, err);
+}
+
+int state_unpack(const char *name, const void *bytes, size_t size, state_fn *visit, void *object,
+	struct err *err)
+{
+	if (!size)
+		return err_set(err, ERR_FORMAT, "%s: is empty", name);
+	return load(name, fmemopen((void *)bytes, size, "rb"), visit, object, err);
 }
 
 int state_carry(

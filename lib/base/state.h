@@ -36,6 +36,13 @@ int state_save(const char *path, state_fn *visit, void *object, struct err *err)
 int state_load(const char *path, state_fn *visit, void *object, struct err *err);
 
 /*
+ * The same bytes in memory; free *bytes with mem_free. `name` stands for the file in messages.
+ */
+int state_pack(char **bytes, size_t *size, state_fn *visit, void *object, struct err *err);
+int state_unpack(const char *name, const void *bytes, size_t size, state_fn *visit, void *object,
+	struct err *err);
+
+/*
  * Copies one object's fields to another of the same kind, without a file. `to` may have more
  * classes or inputs: then arrays of a net's parameters, by class and by input, declared as such
  * below, are longer there. `fit` converts the first: floats, which need not be aligned in `from`.

@@ -35,7 +35,7 @@ struct runner *learner_runner(struct learner *learner)
 
 int learner_best(const struct learner *learner)
 {
-	return SCORES_AVERAGE + average_best(learner->average, &learner->window.scores);
+	return scoring_best(&learner->window, learner->average);
 }
 
 int learner_teacher(const struct learner *learner)
@@ -43,20 +43,9 @@ int learner_teacher(const struct learner *learner)
 	return optimizer_inference(learner->optimizer) ? LEARNER_INFERENCE : learner_best(learner);
 }
 
-/* Until something was validated, it is unknown whether an average has caught up. */
 int learner_served(const struct learner *learner)
 {
-	const struct scores *scores = &learner->window.scores;
-	const int best = learner_best(learner);
-	double plain, average;
-
-	if (!learner->set.serve_best || best == SCORES_PLAIN ||
-		!(scores->rounds || learner->window.scored))
-		return learner->set.serve_best ? SCORES_PLAIN : best;
-	plain = scores->rounds ? scores->sum[SCORES_PLAIN].loss
-			       : learner->window.last[SCORES_PLAIN].loss;
-	average = scores->rounds ? scores->sum[best].loss : learner->window.last[best].loss;
-	return plain < average || isnan(average) ? SCORES_PLAIN : best;
+	return scoring_served(&learner->window, learner->average, learner->set.serve_best);
 }
 
 void learner_stale(struct learner *learner)

@@ -24,8 +24,7 @@
 #include "learn/parts/mix.h"
 #include "nn/net.h"
 #include "nn/scale.h"
-#include "optim/schedule.h"
-#include "optim/scores.h"
+#include "optim/scoring.h"
 #include "store/store.h"
 #include "target/target.h"
 
@@ -44,17 +43,6 @@ enum learner_work {
 	LEARNER_MOVE,         /* an average moved */
 	LEARNER_ITERATION,    /* an iteration is complete */
 	LEARNER_WORKS,
-};
-
-/* The end of a window of K_W iterations: decisions and the numbers behind them. */
-struct learner_window {
-	int64_t iteration;
-	int64_t rounds; /* validation batches in the window */
-	int averages;   /* number of averages */
-	int best;       /* the better average; -1: none */
-	struct score scores[SCORES_MODELS];
-	double gamma_before[2], gamma_after[2];
-	struct schedule_verdict verdict;
 };
 
 enum { LEARNER_POPULATION = 3 }; /* the largest population */
@@ -89,7 +77,7 @@ struct learner_lead {
 /* Callbacks to the owner; each may be NULL. */
 struct learner_watch {
 	void (*work)(void *context, enum learner_work work, int samples);
-	void (*window)(void *context, const struct learner_window *window);
+	void (*window)(void *context, const struct scoring_window *window);
 	void *context;
 	void (*part)(void *context, const struct learner_part *part);
 	void (*lead)(void *context, const struct learner_lead *lead);
@@ -103,6 +91,13 @@ struct learner_watch {
  */
 bool learner_has_parts(const struct options *options);
 bool learner_has_fast(const struct options *options);
+
+/*
+ * What kinds of averages, schedules and optimizers ask of each other; and whether the plain model
+ * may serve (average.serve = best).
+ */
+int learner_kinds_check(const struct options *options, struct err *err);
+bool learner_serves_plain(const struct options *options);
 
 struct learner_peers; /* learn/peers.h */
 

@@ -13,6 +13,7 @@
 #include "nn/runner.h"
 #include "optim/average.h"
 #include "optim/optimizer.h"
+#include "optim/scoring.h"
 #include "replay/objective.h"
 #include "replay/pool.h"
 
@@ -40,16 +41,6 @@ struct learner_task {
 	bool told;          /* the owner announces tasks: */
 	bool next;          /* one begins with the next time step, */
 	int64_t iterations; /* with this many iterations; 0: as planned */
-};
-
-/* The schedule's windows, in which models are scored. */
-struct learner_scoring {
-	struct scores scores;             /* of the current window, */
-	int64_t end;                      /* which ends with this iteration */
-	bool scored;                      /* a window was scored; of the last one: */
-	struct score last[SCORES_MODELS]; /* their means, */
-	int judged;                       /* the best model, */
-	double sigma;                     /* and its lead */
 };
 
 /* What is learned; of numbers the scale that the net sees. */
@@ -131,7 +122,7 @@ struct learner {
 	bool late;     /* the next one was not asked in turn */
 	struct learner_task task;
 	int64_t iteration;
-	struct learner_scoring window;
+	struct scoring window;
 	uint64_t version; /* of the model that serves inference: see learner_version */
 	double last_loss;
 	bool diverged; /* the last batch or check met a NaN or an infinity */

@@ -254,7 +254,7 @@ static int make_schedule(struct learner *made, const struct learner_config *conf
 	schedule_config(&schedule, config->options, made->plan.iterations);
 	code = schedule_new(&made->schedule, &schedule, err);
 	if (!code)
-		made->window.end = schedule_window_end(made->schedule, 1);
+		scoring_begin(&made->window, made->average, made->schedule, 0);
 	return code;
 }
 
@@ -342,7 +342,7 @@ int learner_new(struct learner **learner, const struct learner_config *config, s
 	made->set.batch = options_int(o, "run.batch");
 	made->set.validation_batch = options_int(o, "schedule.validation_batch");
 	made->set.validate_every = options_int64(o, "schedule.validate_every");
-	made->set.serve_best = !strcmp(options_text(o, "average.serve"), "best");
+	made->set.serve_best = learner_serves_plain(o);
 	made->set.head_anew = !strcmp(options_text(o, "model.head"), "new");
 	made->set.statistics_every = options_int64(o, "average.statistics_every");
 	made->plan.task_steps = options_int64(o, "run.task_steps");

@@ -86,8 +86,14 @@ bool learner_has_fast(const struct options *options)
 	       strcmp(options_text(options, "fast.heads"), "none") != 0;
 }
 
-static int check_averages(const struct options *o, const struct kinds *kinds, struct err *err)
+bool learner_serves_plain(const struct options *options)
 {
+	return !strcmp(options_text(options, "average.serve"), "best");
+}
+
+int learner_kinds_check(const struct options *o, struct err *err)
+{
+	const struct kinds made = kinds_of(o), *kinds = &made;
 	const char *average = options_text(o, "average.kind");
 	const char *schedule = options_text(o, "schedule.kind");
 
@@ -140,8 +146,7 @@ static int check_numbers(const struct options *o, struct err *err)
 int learner_options_check(const struct learner_config *config, struct err *err)
 {
 	const struct options *o = config->options;
-	const struct kinds kinds = kinds_of(o);
-	int code = check_averages(o, &kinds, err);
+	int code = learner_kinds_check(o, err);
 
 	if (!code && target_kind(options_text(o, "model.target")) == TARGET_NUMBER)
 		code = check_numbers(o, err);

@@ -139,18 +139,7 @@ void learner_state_here(void *object, struct state *state)
 		tensors_state(learner->net, state);
 	state_int64(state, "iteration", &learner->iteration);
 	state_double(state, "loss", &learner->last_loss);
-	state_bool(state, "scored", &learner->window.scored);
-	for (int i = 0; i < SCORES_MODELS; i++) {
-		state_double(state, "last_loss", &learner->window.last[i].loss);
-		state_double(state, "last_accuracy", &learner->window.last[i].accuracy);
-	}
-	state_int(state, "judged", &learner->window.judged);
-	if (learner->window.judged < 0 || learner->window.judged >= SCORES_MODELS) {
-		state_refuse(state, ERR_FORMAT, "model %d was the best", learner->window.judged);
-		learner->window.judged = SCORES_PLAIN;
-	}
-	state_double(state, "sigma", &learner->window.sigma);
-	scores_state(&learner->window.scores, state);
+	scoring_state(&learner->window, state);
 	models_state(learner, state);
 	schedule_state(learner->schedule, state);
 	pool_state(learner->pool, state);
@@ -171,8 +160,8 @@ void learner_state_here(void *object, struct state *state)
 		scaling_state(learner->target.scaling, state);
 	state_leave(state);
 	if (!state_failed(state))
-		learner->window.end =
-			schedule_window_end(learner->schedule, learner->iteration + 1);
+		scoring_begin(
+			&learner->window, learner->average, learner->schedule, learner->iteration);
 	learner->version += state_reading(state);
 	learner_stale(learner);
 }

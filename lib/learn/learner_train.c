@@ -103,31 +103,13 @@ static void copy_stats(struct learner *learner, int best)
 
 static void end_window(struct learner *learner)
 {
-	struct learner_window window = {.iteration = learner->iteration,
-		.rounds = learner->window.scores.rounds,
-		.averages = average_count(learner->average)};
-	const int best = learner_best(learner);
+	struct scoring_window window;
 
-	learner->window.end = schedule_window_end(learner->schedule, learner->iteration + 1);
-	if (!learner->window.scores.rounds)
+	if (!scoring_end(&learner->window, learner->iteration, learner->schedule, learner->average,
+		    &window))
 		return;
-	for (int i = 0; i < learner->window.scores.models; i++)
-		window.scores[i] = learner->window.last[i] =
-			scores_mean(&learner->window.scores, i);
-	learner->window.sigma =
-		learner->window.last[best].accuracy - learner->window.last[SCORES_PLAIN].accuracy;
-	learner->window.judged = best;
-	learner->window.scored = true;
-	window.verdict = schedule_window(
-		learner->schedule, learner->iteration, &learner->window.scores, best);
-	for (int i = 0; i < window.averages; i++)
-		window.gamma_before[i] = average_gamma(learner->average, i);
-	window.best = average_window(learner->average, &learner->window.scores);
 	copy_stats(learner, window.best);
 	learner_stale(learner);
-	for (int i = 0; i < window.averages; i++)
-		window.gamma_after[i] = average_gamma(learner->average, i);
-	scores_clear(&learner->window.scores);
 	if (learner->watch.window)
 		learner->watch.window(learner->watch.context, &window);
 }

@@ -122,7 +122,7 @@ void events_end(struct events *events, struct event_line *line)
 	text_release(&line->words);
 }
 
-static void write_window(struct events *events, const struct learner_window *window)
+static void write_window(struct events *events, const struct scoring_window *window)
 {
 	static const char *const losses[] = {"loss_sgd", "loss_ma1", "loss_ma2"};
 	static const char *const accuracies[] = {"acc_sgd", "acc_ma1", "acc_ma2"};
@@ -148,7 +148,7 @@ static void write_window(struct events *events, const struct learner_window *win
 	events_end(events, &line);
 }
 
-static void write_cut(struct events *events, const struct learner_window *window)
+static void write_cut(struct events *events, const struct scoring_window *window)
 {
 	const struct schedule_verdict *verdict = &window->verdict;
 	struct event_line line;
@@ -169,7 +169,7 @@ static void write_cut(struct events *events, const struct learner_window *window
 	events_end(events, &line);
 }
 
-void events_window(struct events *events, const struct learner_window *window)
+void events_window(struct events *events, const struct scoring_window *window)
 {
 	write_window(events, window);
 	if (window->verdict.cut)

@@ -45,7 +45,7 @@ struct event_rollback {
  * Lines that cannot be written yet are buffered in memory. events_sync flushes everything to
  * disk, or says why not; it may be retried.
  */
-void events_window(struct events *events, const struct learner_window *window);
+void events_window(struct events *events, const struct scoring_window *window);
 void events_part(struct events *events, const struct learner_part *part);
 void events_lead(struct events *events, const struct learner_lead *lead);
 void events_rollback(struct events *events, const struct event_rollback *rollback);

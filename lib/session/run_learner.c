@@ -62,7 +62,7 @@ static void on_macs(void *context, int64_t macs)
 }
 
 /* A gap that drowns in noise cannot lead the rate; said once. */
-static void warn_noise(struct run *run, const struct learner_window *window)
+static void warn_noise(struct run *run, const struct scoring_window *window)
 {
 	const double epsilon = options_float(run->config.options, "schedule.epsilon");
 
@@ -76,7 +76,7 @@ static void warn_noise(struct run *run, const struct learner_window *window)
 		window->iteration, window->verdict.sigma_error, epsilon);
 }
 
-static void on_window(void *context, const struct learner_window *window)
+static void on_window(void *context, const struct scoring_window *window)
 {
 	struct run *run = context;
 

@@ -199,6 +199,28 @@ static void null_is_refused_by_models(void **state)
 	NO("predictions", retain_model_predict(model, INPUTS, NOTHING, NOTHING, &err));
 }
 
+static void null_is_refused_by_guides(void **state)
+{
+	struct retain_guide *guide;
+	struct retain_verdict verdict;
+	struct retain_due due;
+
+	(void)state;
+	assert_ok(retain_guide_new(&guide, NULL, 0, &err), err);
+	NO("guide", retain_guide_new(NULL, config, 0, &err));
+	WRONG(retain_guide_new(&(struct retain_guide *){0}, config, -1, &err), "iterations = -1: ");
+	NO("guide", retain_guide_due(NULL, &due, &err));
+	NO("due", retain_guide_due(guide, NULL, &err));
+	NO("guide", retain_guide_done(NULL, NULL, 0, &verdict, &err));
+	NO("verdict", retain_guide_done(guide, NULL, 0, NULL, &err));
+	NO("guide", retain_guide_task(NULL, 1, &err));
+	NO("guide", retain_guide_pack(NULL, NULL, &count, &err));
+	NO("size", retain_guide_pack(guide, NULL, NULL, &err));
+	NO("guide", retain_guide_unpack(NULL, "x", 1, &err));
+	NO("bytes", retain_guide_unpack(guide, NULL, 1, &err));
+	retain_guide_free(guide);
+}
+
 /* What ends an object has nothing to end; the code alone is enough. */
 static void null_is_allowed(void **state)
 {
@@ -207,6 +229,7 @@ static void null_is_allowed(void **state)
 	retain_learner_close(NULL);
 	retain_learner_free(NULL);
 	retain_model_close(NULL);
+	retain_guide_free(NULL);
 	assert_int_equal(retain_config_set(config, "no.such", "1", NULL), RETAIN_ERR_INPUT);
 	assert_int_equal(retain_config_set(NULL, "run.seed", "1", NULL), RETAIN_ERR_INPUT);
 	assert_int_equal(retain_learner_train(NULL, 1, NULL), RETAIN_ERR_INPUT);
@@ -401,6 +424,7 @@ int main(void)
 		made_test(null_is_refused),
 		made_test(null_is_refused_by_learners),
 		made_test(null_is_refused_by_models),
+		made_test(null_is_refused_by_guides),
 		made_test(null_is_allowed),
 		made_test(wrong_lengths_are_refused),
 		made_test(numbers_must_be_finite),

@@ -10,7 +10,7 @@ struct diary {
 	char text[256];
 	int length, batch;
 	int64_t validated[64];
-	struct learner_window window;
+	struct scoring_window window;
 	int windows;
 };
 
@@ -45,7 +45,7 @@ static void note_work(void *context, enum learner_work work, int samples)
 		note(context, letters[work]);
 }
 
-static void note_window(void *context, const struct learner_window *window)
+static void note_window(void *context, const struct scoring_window *window)
 {
 	struct diary *diary = context;
 
@@ -141,7 +141,7 @@ static void assert_score(struct score score, double accuracy, double loss, const
 }
 
 /* What a window was told to be, and what the learner reports of it, by the scores of the models. */
-static void assert_window(const struct school *school, const struct learner_window *window,
+static void assert_window(const struct school *school, const struct scoring_window *window,
 	const struct score sums[3], int best)
 {
 	static const char *const names[] = {"the plain model", "MA1", "MA2"};

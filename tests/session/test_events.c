@@ -7,7 +7,7 @@
 
 #include "session/events.h"
 
-static const struct learner_window quiet = {
+static const struct scoring_window quiet = {
 	.iteration = 400,
 	.rounds = 20,
 	.averages = 2,
@@ -57,7 +57,7 @@ static double number_of(const json_t *object, const char *key)
 
 static void windows_and_cuts_are_lines(void **state)
 {
-	struct learner_window cut = quiet;
+	struct scoring_window cut = quiet;
 	struct events *events = events_of(in_folder("events"));
 	struct err err;
 	json_t *line;
@@ -102,7 +102,7 @@ static void windows_and_cuts_are_lines(void **state)
 /* Without averages there is nothing to say of them; what is not a number is null. */
 static void what_there_is_not_is_left_out(void **state)
 {
-	struct learner_window window = {.iteration = 1,
+	struct scoring_window window = {.iteration = 1,
 		.rounds = 1,
 		.best = -1,
 		.scores = {{NAN, 0.5}},
@@ -143,7 +143,7 @@ static void failures_are_told(void **state)
 		events_close(events);
 	}
 	for (int n = 1; n < 3; n++) {
-		struct learner_window cut = quiet;
+		struct scoring_window cut = quiet;
 
 		cut.verdict.cut = true;
 		events = events_of(in_folder("events"));
