@@ -353,16 +353,21 @@ static void see_kinds(struct live_table *table, int n)
 		[SCHEMA_CATEGORY] = TABLE_CATEGORY,
 		[SCHEMA_TEXT] = TABLE_TEXT,
 		[SCHEMA_TIME] = TABLE_DATE};
+	enum moment_order order;
 	char copy[TABLE_CELL];
 
 	for (int i = 0; i < table->plan.count; i++) {
 		struct table_column *column = table->plan.columns + i;
 		struct schema_value value = {0};
 
-		if (column->role > TABLE_TEXT)
-			continue;
 		if (i < n)
 			value = table_value(table->cells[i], copy);
+		/* As in a file: a date is an input, although it is the time. */
+		if (column->role == TABLE_TIME && table->plan.guessed && table->plan.sizes.dates &&
+			schema_is_time(column->name, &value, &order))
+			column->role = TABLE_NUMBER;
+		if (column->role > TABLE_TEXT)
+			continue;
 		column->opened = value.is == SCHEMA_MISSING;
 		column->seen = column->fixed || !column->opened;
 		if (column->fixed || !column->seen)
@@ -372,6 +377,9 @@ static void see_kinds(struct live_table *table, int n)
 					      : roles[schema_kind_of(column->name, &value,
 							table->plan.sizes.dates)];
 		column->clock = column->role == TABLE_DATE && schema_has_clock(&value);
+		column->day_first = column->role == TABLE_DATE &&
+				    schema_is_time(column->name, &value, &order) &&
+				    order == MOMENT_DAY_FIRST;
 	}
 }
 

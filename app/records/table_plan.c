@@ -221,13 +221,17 @@ static int follow_schema(
 static int usual_label(const struct table_plan *plan)
 {
 	static const char *const names[] = {"label", "class", "target", "y", NULL};
+	static const char *const beside_y[] = {"z", NULL};
 	static const char *const beside[] = {"label", NULL};
 	const char *label = plan->schema ? schema_label(plan->schema) : NULL;
-	const int known = find_known(plan, plan->schema ? beside : names);
-	int last = plan->count - 1;
+	int known = find_known(plan, plan->schema ? beside : names), last = plan->count - 1;
 
 	if (label)
 		return find_column(plan, label, strlen(label));
+	/* Where there are x, y and z, they are a place. */
+	if (!plan->schema && known >= 0 && !strcasecmp(plan->columns[known].name, "y") &&
+		find_known(plan, beside_y) >= 0)
+		known = -1;
 	if (plan->schema || known >= 0)
 		return known;
 	while (last > 0 && plan->columns[last].role == TABLE_IGNORED)
@@ -445,8 +449,8 @@ static int add_columns(struct table_plan *plan, struct err *err)
 				column->opened && column->role != TABLE_DATE, err);
 			if (!code && (column->role == TABLE_NUMBER || column->role == TABLE_DATE))
 				schema_read_numbers(plan->schema, column->commas, column->lax);
-			if (!code && column->role == TABLE_DATE && column->clock)
-				schema_set_clock(plan->schema);
+			if (!code && column->role == TABLE_DATE)
+				schema_read_times(plan->schema, column->clock, column->day_first);
 		} else {
 			code = schema_leave_out(
 				plan->schema, column->name, size, column->role == TABLE_LABEL, err);

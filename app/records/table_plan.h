@@ -40,7 +40,8 @@ enum table_role {
 struct table_cells {
 	int64_t numbers, points;          /* ... of which have a decimal point */
 	int64_t words, commas, thousands; /* ... of which look like 12,5 and like 1,234 */
-	int64_t dates, clocks;            /* ... and those that are moments, with a time of day */
+	int64_t dates, clocks;            /* ... and those that are moments, with a time of day, */
+	int64_t day_first, month_first;   /* ... that show whether the day comes first */
 	int64_t counting;                 /* numbers that are the one before plus 1 */
 	double last;
 	int64_t looked; /* words, until `met` was full */
@@ -54,7 +55,8 @@ struct table_column {
 	bool seen;        /* it has a cell that is not missing */
 	bool opened;      /* its first cell is missing */
 	bool commas, lax; /* how its numbers are read, as in a schema */
-	bool clock;       /* a date has a time of day */
+	bool clock;       /* a date has a time of day, */
+	bool day_first;   /* ... and 1/2/2024 is in February */
 	bool left_out;    /* its values say nothing: an id, or a row's number */
 	struct table_cells cells;
 	int input; /* its column of the schema; -1: not an input */

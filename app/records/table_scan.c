@@ -19,6 +19,7 @@ struct scanning {
 	int64_t last_time;
 	int64_t headers;     /* that came again, */
 	uint64_t header_row; /* the first of them here */
+	struct text no_time; /* why a column is not the time after all */
 	bool lenient;
 };
 
@@ -75,8 +76,12 @@ static int meet_words(
 
 static void count_moment(struct table_column *column, const struct schema_value *value)
 {
-	if (!schema_is_time(column->name, value))
+	enum moment_order order;
+
+	if (!schema_is_time(column->name, value, &order))
 		return;
+	column->cells.day_first += order == MOMENT_DAY_FIRST;
+	column->cells.month_first += order == MOMENT_MONTH_FIRST;
 	column->cells.dates++;
 	column->cells.clocks += schema_has_clock(value);
 }
@@ -160,20 +165,56 @@ static int input_cell(struct scanning *s, int i, struct err *err)
 	return category_cell(column, &value, (size_t)s->plan->sizes.slots, err);
 }
 
+/* A column that only its name calls the time, and that has none in this row, is an input. */
+static int no_time(struct scanning *s, const struct err *why)
+{
+	text_addf(&s->no_time,
+		"column %s is not the time, because of row %" PRIu64 ": %.200s; rows stay in their "
+		"order (table.ignore=%s leaves the column out)\n",
+		s->plan->columns[s->plan->time].name, row_number(s), why->message,
+		s->plan->columns[s->plan->time].name);
+	s->plan->columns[s->plan->time].role = TABLE_NUMBER;
+	s->plan->time = -1;
+	return COLUMN_AGAIN;
+}
+
+static bool guessed_here(const struct scanning *s)
+{
+	return s->plan->guessed && !s->plan->schema;
+}
+
+/*
+ * What only a name calls the time is a date, or counts seconds since 1970, or never falls. A
+ * date is an input besides.
+ */
+static int judge_time(struct scanning *s, int64_t time, struct err *why)
+{
+	struct table_column *column = s->plan->columns + s->plan->time;
+	const bool first = !s->scan->rows.count;
+	char copy[TABLE_CELL], shown[CELL_SHOWN];
+	const struct schema_value value = table_value(csv_trim(s->fields[s->plan->time]), copy);
+
+	count_moment(column, &value);
+	column->cells.numbers++;
+	if (first || time >= s->last_time || column->cells.dates == column->cells.numbers)
+		return 0;
+	return err_set(why, ERR_FORMAT, "%s is less than in the row before",
+		cell_shown(s->fields[s->plan->time], shown));
+}
+
 static int time_cell(struct scanning *s, struct err *err)
 {
 	const int i = s->plan->time;
+	struct err why = {0};
 	int64_t time = 0;
-	const int code = time_column_cell(&s->time_kind, s->fields[i], &time, err);
+	int code = time_column_cell(&s->time_kind, s->fields[i], &time, &why);
 
-	if (code < 0 && code != ERR_MEMORY && s->plan->guessed && err) {
-		const struct err why = *err;
-
-		return err_set(err, code,
-			"%.200s (table.time=-: the column is not a time, rows are in order; "
-			"table.ignore=%s: it is left out)",
-			why.message, s->plan->columns[i].name);
-	}
+	if (!code && guessed_here(s))
+		code = judge_time(s, time, &why);
+	if (code < 0 && code != ERR_MEMORY && guessed_here(s))
+		return no_time(s, &why);
+	if (code && err)
+		*err = why;
 	if (code)
 		return code;
 	s->last_time = time;
@@ -367,6 +408,17 @@ static int read_all(struct scanning *s, struct err *err)
 	return code ? code : finish_labels(s, err);
 }
 
+static void settle_time(struct table_plan *plan)
+{
+	struct table_column *column = plan->columns + plan->time;
+
+	if (!plan->sizes.dates || column->cells.dates < column->cells.numbers)
+		return;
+	column->role = TABLE_DATE;
+	column->seen = true;
+	column->clock = column->cells.clocks > 0;
+}
+
 static void note_headers(const struct scanning *s)
 {
 	if (s->headers)
@@ -396,8 +448,13 @@ int table_scan(struct table_scan *scan, struct table_plan *plan, const struct ma
 		do
 			code = read_all(&s, err);
 		while (code == COLUMN_AGAIN);
+	if (!code && plan->time >= 0 && guessed_here(&s))
+		settle_time(plan);
 	if (!code)
 		note_headers(&s);
+	if (!code && s.no_time.size)
+		text_addf(&plan->notes, "%s", s.no_time.data);
+	text_release(&s.no_time);
 	label_column_release(&s.labels);
 	mem_free(s.fields);
 	return code ? code : table_plan_end(plan, file->path, err);

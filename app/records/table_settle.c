@@ -129,6 +129,7 @@ static bool has_dates(struct table_column *column)
 
 	column->lax = cells->dates < all;
 	column->clock = cells->clocks;
+	column->day_first = cells->day_first > cells->month_first;
 	return cells->dates == all ||
 	       (all >= NUMBERS_LEAST && 100 * cells->dates >= NUMBERS_PERCENT * all);
 }
@@ -142,7 +143,7 @@ static enum table_role settled(const struct table_plan *plan, struct table_colum
 		return TABLE_CATEGORY; /* it does not say how numbers are to be read */
 	if (cells->dates && has_dates(column))
 		return TABLE_DATE;
-	column->lax = column->clock = false;
+	column->lax = column->clock = column->day_first = false;
 	if (!cells->words)
 		return TABLE_NUMBER;
 	column->commas = cells->commas == cells->words && cells->thousands < cells->words &&

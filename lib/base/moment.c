@@ -2,7 +2,9 @@
 #include "base/moment.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/decimal.h"
 
@@ -83,13 +85,29 @@ static int64_t days_since_1970(int year, int month, int day)
 	return (int64_t)y * 365 + y / 4 - y / 100 + y / 400 + of_year - 719468;
 }
 
+/* Turns an hour of 1 to 12 into one of 0 to 23 if AM or PM follows, perhaps behind a blank. */
+static bool half_of_day(const char **text, size_t *size, int *hour)
+{
+	const size_t blank = *size && **text == ' ';
+	const char *mark = *text + blank;
+
+	if (*size < blank + 2 || !strchr("AaPp", *mark) || (mark[1] | 32) != 'm')
+		return *hour <= 23;
+	*text += blank + 2;
+	*size -= blank + 2;
+	if (*hour < 1 || *hour > 12)
+		return false;
+	*hour = *hour % 12 + ((*mark | 32) == 'p' ? 12 : 0);
+	return true;
+}
+
 static bool clock_time(const char **text, size_t *size, int64_t *microseconds)
 {
 	int hour, minute, second = 0;
 	int64_t part = 0;
 
-	if (!digits(text, size, 2, &hour) || !one_of(text, size, ":") ||
-		!digits(text, size, 2, &minute) || hour > 23 || minute > 59)
+	if (!digits(text, size, *size > 1 && (*text)[1] == ':' ? 1 : 2, &hour) ||
+		!one_of(text, size, ":") || !digits(text, size, 2, &minute) || minute > 59)
 		return false;
 	if (one_of(text, size, ":") && (!digits(text, size, 2, &second) || second > 60))
 		return false;
@@ -101,6 +119,8 @@ static bool clock_time(const char **text, size_t *size, int64_t *microseconds)
 		*text += used;
 		*size -= used;
 	}
+	if (!half_of_day(text, size, &hour))
+		return false;
 	*microseconds = ((int64_t)hour * 3600 + minute * 60 + second) * MICRO + part;
 	return true;
 }
@@ -122,33 +142,56 @@ static bool zone(const char **text, size_t *size, int64_t *microseconds)
 	return true;
 }
 
-/* One digit or two, and a point. */
-static bool pointed(const char **text, size_t *size, int *number)
+/* One digit or two, and a mark. */
+static bool marked(const char **text, size_t *size, const char *mark, int *number)
 {
-	const size_t count = *size > 1 && (*text)[1] == '.' ? 1 : 2;
+	const size_t count = *size > 1 && !digit((*text)[1]) ? 1 : 2;
 
-	return digits(text, size, count, number) && one_of(text, size, ".");
+	return digits(text, size, count, number) && one_of(text, size, mark);
+}
+
+/* An English month, whole or its first three letters, and a mark. */
+static bool named(const char **text, size_t *size, const char *mark, int *month)
+{
+	static const char *const names[] = {"january", "february", "march", "april", "may", "june",
+		"july", "august", "september", "october", "november", "december"};
+	size_t length = 0;
+
+	while (length < *size && ((*text)[length] | 32) >= 'a' && ((*text)[length] | 32) <= 'z')
+		length++;
+	for (*month = 1; *month <= 12; ++*month)
+		if ((length == 3 || length == strlen(names[*month - 1])) &&
+			!strncasecmp(*text, names[*month - 1], length)) {
+			*text += length;
+			*size -= length;
+			return one_of(text, size, mark);
+		}
+	return false;
 }
 
 static bool calendar(const char **text, size_t *size, int *year, int *month, int *day)
 {
+	const size_t second = *size > 1 && digit((*text)[1]) ? 2 : 1;
 	const char mark[] = {*size > 4 ? (*text)[4] : '\0', '\0'};
+	const char after[] = {*size > second ? (*text)[second] : '\0', '\0'};
 
-	if (mark[0] == '-' || mark[0] == '/')
+	if (*size > 4 && digit(**text) && digit((*text)[2]) && (mark[0] == '-' || mark[0] == '/'))
 		return digits(text, size, 4, year) && one_of(text, size, mark) &&
 		       digits(text, size, 2, month) && one_of(text, size, mark) &&
 		       digits(text, size, 2, day);
-	return pointed(text, size, day) && pointed(text, size, month) &&
+	if (after[0] == '-' || after[0] == ' ')
+		return marked(text, size, after, day) && named(text, size, after, month) &&
+		       digits(text, size, 4, year);
+	return marked(text, size, ".", day) && marked(text, size, ".", month) &&
 	       digits(text, size, 4, year);
 }
 
-bool moment_date(const char *text, size_t size, int64_t *microseconds)
+/* A calendar day, and what follows it. */
+static bool moment(
+	const char *text, size_t size, int year, int month, int day, int64_t *microseconds)
 {
 	int64_t time = 0, shift = 0;
-	int year, month, day;
 
-	if (!calendar(&text, &size, &year, &month, &day))
-		return false;
 	if (month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
 		return false;
 	if (one_of(&text, &size, "Tt ") &&
@@ -157,6 +200,51 @@ bool moment_date(const char *text, size_t size, int64_t *microseconds)
 	if (size)
 		return false;
 	*microseconds = days_since_1970(year, month, day) * 86400 * MICRO + time - shift;
+	return true;
+}
+
+bool moment_date(const char *text, size_t size, int64_t *microseconds)
+{
+	int year, month, day;
+
+	return calendar(&text, &size, &year, &month, &day) &&
+	       moment(text, size, year, month, day, microseconds);
+}
+
+bool moment_slashed(const char *text, size_t size, bool day_first, int64_t *microseconds,
+	enum moment_order *order)
+{
+	int first, second, year;
+
+	if (!marked(&text, &size, "/", &first) || !marked(&text, &size, "/", &second) ||
+		!digits(&text, &size, 4, &year))
+		return false;
+	*order = first > 12 ? MOMENT_DAY_FIRST : second > 12 ? MOMENT_MONTH_FIRST : MOMENT_EITHER;
+	if (*order == MOMENT_DAY_FIRST || (*order == MOMENT_EITHER && day_first))
+		return moment(text, size, year, second, first, microseconds);
+	return moment(text, size, year, first, second, microseconds);
+}
+
+bool moment_packed(double number, int64_t *microseconds)
+{
+	char text[20];
+	int64_t time = 0;
+	const int size = number >= 19000101 && number < 22000101000000
+				 ? snprintf(text, sizeof(text), "%.0f", number)
+				 : 0;
+	int part[6] = {0};
+	const char *at = text;
+	size_t left = (size_t)size;
+
+	if ((size != 8 && size != 12 && size != 14) || floor(number) != number)
+		return false;
+	for (int i = 0; left; i++)
+		digits(&at, &left, i ? 2 : 4, &part[i]);
+	if (part[0] < 1900 || part[0] >= 2200 || part[3] > 23 || part[4] > 59 || part[5] > 60 ||
+		!moment(at, 0, part[0], part[1], part[2], microseconds))
+		return false;
+	time = (int64_t)part[3] * 3600 + part[4] * 60 + part[5];
+	*microseconds += time * MICRO;
 	return true;
 }
 

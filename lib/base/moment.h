@@ -12,11 +12,22 @@
 bool moment_seconds(const char *text, size_t size, int64_t *microseconds);
 
 /*
- * A date: ISO 8601, 2024-02-29, or 2024/02/29, or 29.02.2024 (day, month, year; also 1.2.2024).
- * With T12:30, T12:30:59 or T12:30:59.5 (or a blank for the T), with Z or +01:00 (default UTC).
- * As microseconds since 1970.
+ * A date: ISO 8601, 2024-02-29, or 2024/02/29, or 29.02.2024 (day, month, year; also 1.2.2024), or
+ * 29-Feb-2024 or 29 February 2024. With T12:30, T12:30:59 or T12:30:59.5 (or a blank for the T;
+ * also 9:30 PM), with Z or +01:00 (default UTC). As microseconds since 1970.
  */
 bool moment_date(const char *text, size_t size, int64_t *microseconds);
+
+/*
+ * The same for 2/29/2024, which does not say whether the day comes first. A date that can be read
+ * one way only is, whatever day_first says, and `order` tells.
+ */
+enum moment_order { MOMENT_EITHER, MOMENT_DAY_FIRST, MOMENT_MONTH_FIRST };
+bool moment_slashed(const char *text, size_t size, bool day_first, int64_t *microseconds,
+	enum moment_order *order);
+
+/* A date written as one number: 20240229, 202402291230 or 20240229123059, of 1900 to 2199. */
+bool moment_packed(double number, int64_t *microseconds);
 
 /* Where a moment is in its day, week and year, each in [0, 1); weeks begin on Monday. */
 struct moment_cycles {

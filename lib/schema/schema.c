@@ -90,14 +90,21 @@ int schema_add(struct schema *schema, const char *name, size_t size, enum schema
 	return 0;
 }
 
+static bool shows_day_first(const char *name, const struct schema_value *value)
+{
+	enum moment_order order;
+
+	return schema_is_time(name, value, &order) && order == MOMENT_DAY_FIRST;
+}
+
 int schema_add_for(
 	struct schema *schema, const char *name, const struct schema_value *value, struct err *err)
 {
 	const enum schema_kind kind = schema_kind_of(name, value, schema->sizes.dates);
 	const int code = schema_add(schema, name, strlen(name), kind, false, err);
 
-	if (!code && kind == SCHEMA_TIME && schema_has_clock(value))
-		schema_set_clock(schema);
+	if (!code && kind == SCHEMA_TIME)
+		schema_read_times(schema, schema_has_clock(value), shows_day_first(name, value));
 	return code;
 }
 
@@ -131,9 +138,10 @@ void schema_set_late(struct schema *schema)
 	schema->columns[schema->count - 1].late = true;
 }
 
-void schema_set_clock(struct schema *schema)
+void schema_read_times(struct schema *schema, bool clock, bool day_first)
 {
-	schema->columns[schema->count - 1].clock = true;
+	schema->columns[schema->count - 1].clock = clock;
+	schema->columns[schema->count - 1].day_first = day_first;
 }
 
 /* Names move as others are added. */
@@ -280,7 +288,7 @@ static int refuse_word(
 static bool moment_of(const struct schema_column *column, const struct schema_value *value,
 	int64_t *moment, int *code, struct err *err)
 {
-	const bool is = schema_moment(value, moment);
+	const bool is = schema_moment(value, column->day_first, moment);
 
 	*code = is || column->lax ? 0 : refuse_word(column, value, err);
 	return is;
@@ -365,6 +373,7 @@ int schema_learn(
 			return code;
 		at->kind = opened_kind(schema, at, value);
 		at->clock = at->kind == SCHEMA_TIME; /* there are inputs enough */
+		at->day_first = at->clock && shows_day_first(at->name, value);
 	}
 	if (at->kind == SCHEMA_NUMBER)
 		return number_of(at, value, &number, err);

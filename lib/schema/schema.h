@@ -41,6 +41,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/moment.h"
 #include "base/options.h"
 #include "base/state.h"
 #include "base/vocabulary.h"
@@ -81,10 +82,11 @@ bool schema_comma_number(const struct schema_value *value, double *number);
 bool schema_may_be_thousands(const struct schema_value *value);
 
 /*
- * Whether a field's value is a date (base/moment.h), or a number of seconds, milliseconds or
- * microseconds since 1970 in a field whose name speaks of time; whether it has a time of day.
+ * Whether a field's value is a date (base/moment.h), or a date in digits or a number of seconds,
+ * milliseconds or microseconds since 1970 in a field whose name speaks of time; whether it has a
+ * time of day. `order`: whether it shows that the day comes first.
  */
-bool schema_is_time(const char *name, const struct schema_value *value);
+bool schema_is_time(const char *name, const struct schema_value *value, enum moment_order *order);
 bool schema_has_clock(const struct schema_value *value);
 
 /*
@@ -100,7 +102,8 @@ struct schema_column {
 	bool commas;              /* of a number: accepts 12,5 */
 	bool lax;                 /* of a number: words are missing values, not errors */
 	bool late;                /* it came after the first row */
-	bool clock;               /* of a time: it has a time of day */
+	bool clock;               /* of a time: it has a time of day, */
+	bool day_first;           /* ... 1/2/2024 is the first of February */
 	size_t at, inputs;        /* its first float, and their number */
 	struct vocabulary values; /* of a category, in the order of their slots */
 	int misses;               /* new values since all are taken; -1: it has no ids */
@@ -131,7 +134,8 @@ int schema_add_for(
 void schema_read_numbers(struct schema *schema, bool commas, bool lax);
 void schema_set_late(struct schema *schema);
 void schema_set_sound(struct schema *schema); /* none of the columns has ids */
-void schema_set_clock(struct schema *schema); /* it is a time, with a time of day */
+/* How times of the last added column are read: with a time of day; the day comes first. */
+void schema_read_times(struct schema *schema, bool clock, bool day_first);
 /* A column that is not an input: the label, or other fields to skip. */
 int schema_leave_out(
 	struct schema *schema, const char *name, size_t size, bool label, struct err *err);

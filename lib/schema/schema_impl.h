@@ -40,7 +40,7 @@ void schema_put_text(
 	const struct schema_column *column, const char *words, size_t size, float *inputs);
 
 /* The moment of a value; false: it is none. Encodes it into its column's inputs. */
-bool schema_moment(const struct schema_value *value, int64_t *microseconds);
+bool schema_moment(const struct schema_value *value, bool day_first, int64_t *microseconds);
 void schema_put_moment(const struct schema_column *column, int64_t microseconds, float *inputs);
 
 /* A well-mixed hash of a name and a value. */

@@ -4,7 +4,7 @@
  *  {"name": "city", "kind": "category", "values": ["Rome", "Oslo"]}]}
  *
  * A column of numbers may have "commas" (12,5 is a number) and "lax" (words are missing), both
- * true; a time may have "lax" and "clock"; a category of a stream has "misses". One that came after the first row has "late". With
+ * true; a time may have "lax", "clock" and "day_first"; a category of a stream has "misses". One that came after the first row has "late". With
  * times or late columns the format is 2.
  *
  * What comes back is checked as if it came from a stranger: it may.
@@ -73,6 +73,8 @@ void schema_write(
 			jwriter_truth(json, "late", true);
 		if (column->clock)
 			jwriter_truth(json, "clock", true);
+		if (column->day_first)
+			jwriter_truth(json, "day_first", true);
 		if (column->kind == SCHEMA_CATEGORY && column->misses >= 0)
 			jwriter_whole(json, "misses", column->misses);
 		if (column->kind == SCHEMA_CATEGORY)
@@ -129,7 +131,8 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 {
 	const char *name = jvalue_text(jvalue_find(table, "name"));
 	const char *kind = jvalue_text(jvalue_find(table, "kind"));
-	bool opened = false, commas = false, lax = false, late = false, clock = false;
+	bool opened = false, commas = false, lax = false, late = false, clock = false,
+	     day_first = false;
 	int k = 0, code;
 
 	jvalue_truth(jvalue_find(table, "opened"), &opened);
@@ -137,6 +140,7 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 	jvalue_truth(jvalue_find(table, "lax"), &lax);
 	jvalue_truth(jvalue_find(table, "late"), &late);
 	jvalue_truth(jvalue_find(table, "clock"), &clock);
+	jvalue_truth(jvalue_find(table, "day_first"), &day_first);
 	while (kind && schema_kinds[k] && strcmp(schema_kinds[k], kind) != 0)
 		k++;
 	if (!name)
@@ -147,8 +151,8 @@ static int read_column(struct schema *schema, const struct jvalue *table, struct
 	code = schema_add(schema, name, strlen(name), (enum schema_kind)k, opened, err);
 	if (!code && (k == SCHEMA_NUMBER || k == SCHEMA_TIME))
 		schema_read_numbers(schema, commas, lax);
-	if (!code && k == SCHEMA_TIME && clock)
-		schema_set_clock(schema);
+	if (!code && k == SCHEMA_TIME)
+		schema_read_times(schema, clock, day_first);
 	if (!code && late)
 		schema_set_late(schema);
 	else if (!code && schema->count > 1 && schema->columns[schema->count - 2].late)

@@ -55,27 +55,37 @@ static bool names_time(const char *name)
 	return false;
 }
 
-bool schema_is_time(const char *name, const struct schema_value *value)
+bool schema_is_time(const char *name, const struct schema_value *value, enum moment_order *order)
 {
 	int64_t moment;
 
+	*order = MOMENT_EITHER;
 	if (value->is == SCHEMA_IS_NUMBER)
-		return unit_of(value->number) > 0 && names_time(name);
-	return value->is == SCHEMA_IS_WORDS && moment_date(value->words, value->size, &moment);
+		return (unit_of(value->number) > 0 || moment_packed(value->number, &moment)) &&
+		       names_time(name);
+	return value->is == SCHEMA_IS_WORDS &&
+	       (moment_date(value->words, value->size, &moment) ||
+		       moment_slashed(value->words, value->size, false, &moment, order));
 }
 
 bool schema_has_clock(const struct schema_value *value)
 {
-	return value->is == SCHEMA_IS_NUMBER || memchr(value->words, ':', value->size);
+	return value->is == SCHEMA_IS_NUMBER ? value->number > 99999999
+					     : memchr(value->words, ':', value->size) != NULL;
 }
 
-bool schema_moment(const struct schema_value *value, int64_t *microseconds)
+bool schema_moment(const struct schema_value *value, bool day_first, int64_t *microseconds)
 {
 	const double unit = value->is == SCHEMA_IS_NUMBER ? unit_of(value->number) : 0;
+	enum moment_order order;
 
+	if (value->is == SCHEMA_IS_NUMBER && !(unit > 0))
+		return moment_packed(value->number, microseconds);
 	*microseconds = unit > 0 ? (int64_t)(value->number / unit * 1e6) : 0;
 	return unit > 0 || (value->is == SCHEMA_IS_WORDS &&
-				   moment_date(value->words, value->size, microseconds));
+				   (moment_date(value->words, value->size, microseconds) ||
+					   moment_slashed(value->words, value->size, day_first,
+						   microseconds, &order)));
 }
 
 void schema_put_moment(const struct schema_column *column, int64_t microseconds, float *inputs)

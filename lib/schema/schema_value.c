@@ -100,9 +100,10 @@ bool schema_may_be_thousands(const struct schema_value *value)
 
 enum schema_kind schema_kind_of(const char *name, const struct schema_value *value, bool dates)
 {
+	enum moment_order order;
 	int words = 0;
 
-	if (dates && schema_is_time(name, value))
+	if (dates && schema_is_time(name, value, &order))
 		return SCHEMA_TIME;
 	if (value->is != SCHEMA_IS_WORDS)
 		return value->is == SCHEMA_MISSING ? SCHEMA_OPEN : SCHEMA_NUMBER;

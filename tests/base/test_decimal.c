@@ -37,7 +37,19 @@ static void whole_numbers_and_moments(void **state)
 		  {"29.02.2024 12:30", true, 1709209800000000},
 		  {"1.3.2024", true, 1709251200000000}, {"2024/02-29", false, 0},
 		  {"2024.02.29", false, 0}, {"32.01.2024", false, 0}, {"1.2.3", false, 0},
-		  {"10.1.24", false, 0}, {"", false, 0}};
+		  {"10.1.24", false, 0}, {"", false, 0}, {"29-Feb-2024", true, 1709164800000000},
+		  {"29 february 2024 12:30", true, 1709209800000000},
+		  {"2024-02-29 0:30", true, 1709166600000000},
+		  {"2024-02-29 12:30 PM", true, 1709209800000000},
+		  {"2024-02-29 12:30am", true, 1709166600000000}, {"2024-02-29 13:30 PM", false, 0},
+		  {"30-Feb-2024", false, 0}, {"29-Feb 2024", false, 0}, {"29-Febr-2024", false, 0},
+		  {"Feb", false, 0}, {"02/29/2024", false, 0}},
+	  slashed[] = {{"2/29/2024", true, 1709164800000000},
+		  {"29/02/2024", true, 1709164800000000},
+		  {"03/01/2024 12:30:00 PM", true, 1709296200000000}, {"30/02/2024", false, 0},
+		  {"13/13/2024", false, 0}, {"1/2/24", false, 0}, {"1/2", false, 0},
+		  {"", false, 0}};
+	enum moment_order order;
 	int64_t number = 0;
 
 	for (size_t i = 0; i < COUNT(whole); i++) {
@@ -59,6 +71,23 @@ static void whole_numbers_and_moments(void **state)
 		if (dates[i].good)
 			assert_int_equal(number, dates[i].number);
 	}
+	for (size_t i = 0; i < COUNT(slashed); i++) {
+		if (moment_slashed(slashed[i].text, strlen(slashed[i].text), false, &number,
+			    &order) != slashed[i].good)
+			fail_msg("slashed date: %s", slashed[i].text);
+		if (slashed[i].good)
+			assert_int_equal(number, slashed[i].number);
+	}
+	assert_true(moment_slashed("03/01/2024", 10, true, &number, &order));
+	assert_true(number == 1704240000000000 && order == MOMENT_EITHER);
+	assert_true(moment_slashed("03/31/2024", 10, true, &number, &order));
+	assert_true(number == 1711843200000000 && order == MOMENT_MONTH_FIRST);
+	assert_true(moment_slashed("31/03/2024", 10, false, &number, &order));
+	assert_true(number == 1711843200000000 && order == MOMENT_DAY_FIRST);
+	assert_true(moment_packed(20240229, &number) && number == 1709164800000000);
+	assert_true(moment_packed(202402291230, &number) && number == 1709209800000000);
+	assert_false(moment_packed(20240230, &number) || moment_packed(20240229.5, &number) ||
+		     moment_packed(202402292430, &number) || moment_packed(2024022912, &number));
 }
 
 static void moments_have_cycles(void **state)

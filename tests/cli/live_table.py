@@ -114,8 +114,8 @@ def shapes():
     moved = [[row[3], "2024-01-%02d" % (i % 28 + 1), row[2], row[1], row[0]] for i, row in enumerate(rows)]
     code, answers, said = run("moved", text_of(moved, ("label", "date", "city", "y", "x")))
     names = [column["name"] for column in json.loads(file_of("moved", "schema.json"))["columns"]]
-    verdict(code == 0 and not errors_of(answers) and names == ["city", "y", "x"],
-            "a label is found by its name, a time is left out", said, names)
+    verdict(code == 0 and not errors_of(answers) and names == ["date", "city", "y", "x"],
+            "a label is found by its name, a date is an input", said, names)
     code, answers, said = run("keyed", text_of(rows), "table.label=city", "table.ignore=class")
     schema = json.loads(file_of("keyed", "schema.json"))
     verdict(code == 0 and schema["label"] == "city" and len(schema["columns"]) == 2, "keys of tables hold", said, schema)

@@ -175,9 +175,22 @@ def dates_that_are_none():
     table("dates.csv", [["date", "a", "label"]] + [["1/2/20%02d" % (i % 20), row[0], row[2]]
                                                     for i, row in enumerate(points(60))])
     code, _, why = run("run", "dates.csv")
-    verdict(code == 1 and "table.time=-" in why and "table.ignore=date" in why, "a date that is none has ways out",
-            code, why)
-    code, _, why = run("run", "dates.csv", "--set", "table.ignore=date", "--quiet")
+    verdict(code == 0 and "column date is not the time" in why and "table.ignore=date" in why,
+            "a date that may mean two days is an input, not the time", code, why)
+    table("gaps.csv", [["date", "a", "label"]] + [["NA" if i == 30 else "2020-01-%02d" % (i % 28 + 1), row[0], row[2]]
+                                                   for i, row in enumerate(points(60))])
+    code, _, why = run("run", "gaps.csv")
+    verdict(code == 0 and "because of row 32: NA is not a date" in why, "a missing time does not end a run", code, why)
+    table("words.csv", [["date", "a", "label"]] + [[i % 7 == 0 and 1 or 0, row[0], row[2]] for i, row in enumerate(points(60))])
+    code, out, why = run("run", "words.csv")
+    verdict(code == 0 and "0 is less than in the row before" in why and "in the order of its rows" in out,
+            "numbers that fall are not the time", code, why)
+    table("hours.csv", [["timestamp", "a", "label"]] + [["2020-01-%02d %02d:00" % (i // 24 + 1, i % 24), row[0], row[2]]
+                                                         for i, row in enumerate(points(60))])
+    code, out, why = run("run", "hours.csv")
+    verdict(code == 0 and "1 number, 1 time" in out and "in the order of time" in out,
+            "a date is the time, and an input", code, why)
+    code, _, why = run("run", "dates.csv", "--set", "table.ignore=date", "--quiet", "--force")
     verdict(code == 0 and not why, "an ignored column is not a time", code, why)
 
 

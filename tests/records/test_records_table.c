@@ -334,11 +334,6 @@ static void wrong_tables_are_named(void **state)
 		{"a,b\n1,1\n", "table.categorical=q", "has no column q"},
 		{"a,b\n1,1\n", "table.time=b", "column b is both label and time"},
 		{"a,b\n1,1\n", "table.ignore=a", "its columns make 0 inputs"},
-		{"a,time,b\n1,5,1\n1,soon,1\n", NULL,
-			"t.csv, row 3, column time: soon is not a number of seconds (table.time=-: "
-			"the "
-			"column is not a time, rows are in order; table.ignore=time: it is left "
-			"out)"},
 		{"a,time,b\n1,5,1\n1,soon,1\n", "table.time=time",
 			"t.csv, row 3, column time: soon is not a number of seconds"},
 		{"\xff\xfe"
