@@ -56,6 +56,21 @@ static void add_errors(
 			run_log_quantity(words[0], last->width));
 }
 
+/* Where classes are uneven: what accuracy hides. */
+static void add_uneven(struct text *out, const struct metrics_row *last)
+{
+	add_share(out, "balanced accuracy", last->balanced, NAN, NULL);
+	add_share(out, "F1, mean of classes", last->f1, NAN, NULL);
+	add_share(out, "  of the rarer class", last->f1_rare, NAN, NULL);
+	if (!isnan(last->auc))
+		text_addf(out,
+			"  %-26s%7.3f   latest 10 000\n"
+			"  %-26s%6.1f %%   of the rarer class, if %.3g %% raise an alert; latest "
+			"10 000\n",
+			"AUC", last->auc, "recall at a budget", 100 * last->alert_recall,
+			100 * last->alert_share);
+}
+
 static void add_before_labels(struct text *out, const char *name, const struct metrics_row *last,
 	const struct run_rests *rests)
 {
@@ -74,6 +89,7 @@ static void add_before_labels(struct text *out, const char *name, const struct m
 	if (last->same < 1)
 		text_addf(out, "  %-26s%7.2f   how far above the last label, of what it leaves\n",
 			"  kappa temporal", (last->le - last->same) / (1 - last->same));
+	add_uneven(out, last);
 }
 
 static void add_alarms(struct text *out, double alarms)

@@ -430,7 +430,14 @@ struct retain_metrics {
 	 * variance explained, in [-1, 1].
 	 */
 	double mae, rmse, mae_last, mae_mean, coverage, width;
-	double reserved[7];
+	/*
+	 * Of uneven classes, where the rarest label has less than half of an even share: balanced
+	 * accuracy and the mean F1 of classes; of two classes also F1 of the rarer one and, over
+	 * the latest 10 000 inputs, AUC and the rarer one's recall if alert_share of the inputs
+	 * raise an alert (eval.alerts).
+	 */
+	double balanced_accuracy, f1, f1_rare, auc, alert_recall, alert_share;
+	double reserved[1];
 };
 RETAIN_API int retain_learner_metrics(
 	struct retain_learner *learner, struct retain_metrics *metrics, struct retain_err *err);

@@ -12,6 +12,8 @@ const serviceRows = [
 	["wait for labels", (now) => now.waiting, (x) => x.toLocaleString("en")],
 	["right before the label", (now) => now.le, percentWords, "variance explained"],
 	["of the last 1 000", (now) => now.recent, percentWords],
+	["balanced accuracy", (now) => now.balanced, percentWords],
+	["AUC", (now) => now.auc, (x) => x.toFixed(3)],
 	["right on held-out samples", (now) => now.val, percentWords, "explained, held-out samples"],
 	["drift alarms", (now) => now.alarms, (x) => x.toLocaleString("en")],
 	["warnings", (now) => now.warnings, (x) => x.toLocaleString("en")],

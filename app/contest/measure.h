@@ -12,7 +12,7 @@
 
 enum {
 	MEASURE_RANGES = 8, /* of time */
-	MEASURES = 38 + 2 * MEASURE_RANGES,
+	MEASURES = 44 + 2 * MEASURE_RANGES,
 };
 
 /* In the unit of a target: as many digits as its size needs. */

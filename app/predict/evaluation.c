@@ -12,6 +12,8 @@ static int begin(struct evaluation *e, const struct predict_model *model, struct
 {
 	int code = confusion_new(&e->confusion, model->shape.classes, err);
 
+	if (!code)
+		code = uneven_new(&e->uneven, 0, err);
 	e->classes = model->shape.classes;
 	for (int c = 0; c < e->classes && !code; c++) {
 		const char *name = name_list_at(&model->known.names, (size_t)c);
@@ -63,6 +65,9 @@ void evaluation_add(void *evaluation, const struct predict_told *told)
 			.likelihood = told->probabilities[told->class],
 			.five = rank_of(told->probabilities, e->classes, told->class) <= 5};
 	confusion_add(e->confusion, told->class, told->predicted);
+	if (e->classes == 2)
+		uneven_add(e->uneven, logf(told->probabilities[1]) - logf(told->probabilities[0]),
+			told->class == 1);
 }
 
 void evaluation_release(struct evaluation *e)
@@ -70,6 +75,7 @@ void evaluation_release(struct evaluation *e)
 	mem_free(e->samples);
 	name_list_release(&e->names);
 	confusion_free(e->confusion);
+	uneven_free(e->uneven);
 	*e = (struct evaluation){0};
 }
 

@@ -14,6 +14,7 @@
 #include "base/name_list.h"
 #include "base/text.h"
 #include "eval/confusion.h"
+#include "eval/uneven.h"
 #include "predict/predict.h"
 
 enum { EVALUATION_BINS = 15 }; /* of confidence */
@@ -32,6 +33,8 @@ struct evaluation {
 	int classes;
 	struct name_list names; /* of classes */
 	struct confusion *confusion;
+	struct uneven *uneven; /* of all samples */
+	double alerts;         /* share of alerts; 0: as in eval/uneven.h */
 	bool timed;
 	struct err err; /* of the first failure; code 0: none */
 };

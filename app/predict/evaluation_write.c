@@ -97,15 +97,37 @@ static void add_bins(const struct evaluation *e, struct text *out)
 				bins[i].count, 100 * bins[i].confidence, 100 * bins[i].accuracy);
 }
 
+static struct uneven_scores uneven_of(const struct evaluation *e)
+{
+	return e->confusion ? uneven_scores(e->uneven, e->confusion, e->alerts) : uneven_none;
+}
+
+/* One line, where classes are uneven. */
+static void add_uneven(const struct uneven_scores *scores, struct text *out)
+{
+	if (isnan(scores->balanced))
+		return;
+	text_addf(out, "classes are uneven: balanced accuracy %.2f %%, F1 %.2f %%",
+		100 * scores->balanced, 100 * scores->f1);
+	if (!isnan(scores->f1_rare))
+		text_addf(out, " (of the rarer class %.2f %%)", 100 * scores->f1_rare);
+	if (!isnan(scores->auc))
+		text_addf(out, ", AUC %.4f, recall %.2f %% if %.3g %% raise an alert", scores->auc,
+			100 * scores->alert_recall, 100 * scores->alert_share);
+	text_add(out, "\n");
+}
+
 void evaluation_text(struct evaluation *e, int ranges, int worst, struct text *out)
 {
 	const struct evaluation_sum all = evaluation_sum(e, 0, e->count);
+	const struct uneven_scores uneven = uneven_of(e);
 
 	text_addf(out, "%" PRId64 " sample%s with labels: %.2f %% right, ", all.count,
 		all.count == 1 ? "" : "s", 100 * all.accuracy);
 	if (e->classes > 5)
 		text_addf(out, "%.2f %% among five, ", 100 * all.five);
 	text_addf(out, "loss %.4f\n", all.loss);
+	add_uneven(&uneven, out);
 	if (!e->count)
 		return;
 	add_ranges(e, ranges, out);
@@ -119,6 +141,16 @@ static void write_sum(struct jwriter *json, const struct evaluation_sum *sum)
 	jwriter_number(json, "accuracy", sum->count ? sum->accuracy : NAN);
 	jwriter_number(json, "top5", sum->count ? sum->five : NAN);
 	jwriter_number(json, "loss", sum->count ? sum->loss : NAN);
+}
+
+static void write_uneven(struct jwriter *json, const struct uneven_scores *scores)
+{
+	jwriter_number(json, "balanced", scores->balanced);
+	jwriter_number(json, "f1", scores->f1);
+	jwriter_number(json, "f1_rare", scores->f1_rare);
+	jwriter_number(json, "auc", scores->auc);
+	jwriter_number(json, "alert_recall", scores->alert_recall);
+	jwriter_number(json, "alert_share", scores->alert_share);
 }
 
 static void write_classes(const struct evaluation *e, struct jwriter *json)
@@ -140,12 +172,15 @@ static void write_classes(const struct evaluation *e, struct jwriter *json)
 void evaluation_json(struct evaluation *e, int ranges, struct text *out)
 {
 	const struct evaluation_sum all = evaluation_sum(e, 0, e->count);
+	const struct uneven_scores uneven = uneven_of(e);
 	struct evaluation_bin bins[EVALUATION_BINS];
 	struct jwriter json = {.out = out};
 
 	evaluation_bins(e, bins);
 	jwriter_table(&json, NULL);
 	write_sum(&json, &all);
+	if (!isnan(uneven.balanced))
+		write_uneven(&json, &uneven);
 	jwriter_number(&json, "calibration_error", evaluation_calibration(bins));
 	jwriter_list(&json, "ranges");
 	for (int i = 0; i < ranges && e->count; i++) {

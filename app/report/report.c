@@ -142,6 +142,12 @@ static void add_summary(struct jwriter *out, const struct run_log *run)
 		{"mae_mean", s.last.mae_mean},
 		{"inside", s.last.inside},
 		{"width", s.last.width},
+		{"balanced", s.last.balanced},
+		{"f1", s.last.f1},
+		{"f1_rare", s.last.f1_rare},
+		{"auc", s.last.auc},
+		{"alert_recall", s.last.alert_recall},
+		{"alert_share", s.last.alert_share},
 	};
 
 	jwriter_table(out, "summary");

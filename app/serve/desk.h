@@ -63,6 +63,7 @@ struct desk_status {
 	int64_t behind; /* samples of the journal still to be replayed */
 	double le, recent, blind, same, most, rate, sigma, loss, train_seconds, seconds;
 	double mae, rmse, mae_last, mae_mean, inside, width; /* of numbers; NAN: none */
+	struct uneven_scores uneven;
 	double val, val_plain;          /* accuracy on held-out samples; NAN: unknown */
 	int64_t cuts, alarms, warnings; /* warnings: of this process, as is */
 	int64_t fields_ignored;         /* ... values of ignored fields */

@@ -153,6 +153,7 @@ static void look_at_learner(struct desk *desk, struct desk_status *status)
 	now.same = scores.same;
 	now.most = scores.most;
 	now.recent = scores.recent;
+	now.uneven = scores.uneven;
 	look_at_errors(&scores.errors, &now);
 	now.rate = report.rate;
 	now.sigma = report.averages && report.scored ? report.sigma : NAN;
@@ -175,6 +176,7 @@ void desk_look(struct desk *desk)
 		.same = NAN,
 		.most = NAN,
 		.recent = NAN,
+		.uneven = uneven_none,
 		.sigma = NAN,
 		.loss = NAN,
 		.val = NAN,

@@ -21,6 +21,10 @@ static const struct number {
 	{                                                                                          \
 #field, kind, help, offsetof(struct desk_status, field), type                      \
 	}
+#define SCORE(field, help)                                                                         \
+	{                                                                                          \
+#field, "gauge", help, offsetof(struct desk_status, uneven.field), REAL            \
+	}
 	ROW(samples, "counter", WHOLE, "labelled samples learned from"),
 	ROW(iteration, "counter", WHOLE, "training iterations"),
 	ROW(step, "counter", WHOLE, "time steps"),
@@ -37,6 +41,12 @@ static const struct number {
 	ROW(blind, "gauge", REAL, "that share for guessing by the last labels"),
 	ROW(same, "gauge", REAL, "that share for the last label"),
 	ROW(most, "gauge", REAL, "that share for the most frequent label"),
+	SCORE(balanced, "uneven classes: balanced accuracy before labels came"),
+	SCORE(f1, "uneven classes: mean of their F1"),
+	SCORE(f1_rare, "two uneven classes: F1 of the rarer one"),
+	SCORE(auc, "two uneven classes: AUC of the last 10000"),
+	SCORE(alert_recall, "two uneven classes: recall of the rarer one at retain_alert_share"),
+	SCORE(alert_share, "two uneven classes: share of alerts allowed"),
 	ROW(mae, "gauge", REAL, "numbers: mean absolute error before labels came"),
 	ROW(rmse, "gauge", REAL, "numbers: root of the mean squared error"),
 	ROW(mae_last, "gauge", REAL, "numbers: mean absolute error of the last label"),
@@ -58,6 +68,7 @@ static const struct number {
 	ROW(queue, "gauge", SMALL, "requests that wait for the learner"),
 	ROW(jobs, "counter", COUNT, "requests that the learner has done"),
 	ROW(syncs, "counter", COUNT, "groups of requests that were answered together"),
+#undef SCORE
 #undef ROW
 };
 enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };

@@ -14,6 +14,7 @@ struct request {
 	struct arg_list settings;
 	const char *confusion, *question;
 	int ranges, worst;
+	double alerts;
 	bool json, quiet;
 };
 
@@ -49,7 +50,7 @@ static int conclude(const struct request *request, struct evaluation *evaluation
 
 static int evaluate(struct request *request)
 {
-	struct evaluation evaluation = {0};
+	struct evaluation evaluation = {.alerts = request->alerts};
 	struct predict_result result;
 	struct err err = {0};
 	int code;
@@ -103,6 +104,10 @@ int cmd_eval(int argc, char **argv)
 			.most = 10000},
 		{"worst", "N", "number of classes to list, the worst first",
 			.integer = &request.worst, .most = 1 << 20},
+		{"alerts", "SHARE",
+			"with two uneven classes: share of samples that may raise an alert, for "
+			"the recall of the rarer one; 0: that class's own share",
+			.real = &request.alerts, .least = 0, .most = 1},
 		{"out", "FILE",
 			"what was predicted for every sample: .csv (row, time, label, prediction, "
 			"probability) or .npy (probabilities)",

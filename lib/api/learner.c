@@ -571,6 +571,12 @@ int retain_learner_metrics(
 		.mae_mean = numbers ? scores.errors.mean : NAN,
 		.coverage = numbers ? scores.errors.inside : NAN,
 		.width = numbers ? scores.errors.width : NAN,
+		.balanced_accuracy = scores.uneven.balanced,
+		.f1 = scores.uneven.f1,
+		.f1_rare = scores.uneven.f1_rare,
+		.auc = scores.uneven.auc,
+		.alert_recall = scores.uneven.alert_recall,
+		.alert_share = scores.uneven.alert_share,
 	};
 	api_learner_leave(learner);
 	return 0;

@@ -70,6 +70,18 @@ const struct metrics_column metrics_columns[] = {
 	NUMBER_SINCE(9, mae_mean, "", "numbers: mae of the mean of all labels before the step"),
 	NUMBER_SINCE(9, inside, "fraction", "numbers: share of labels within their intervals"),
 	NUMBER_SINCE(9, width, "", "numbers: mean width of the intervals"),
+	NUMBER_SINCE(10, balanced, "fraction",
+		"uneven classes: balanced accuracy, the mean over classes of the share recognised"),
+	NUMBER_SINCE(10, f1, "fraction", "uneven classes: mean of their F1"),
+	NUMBER_SINCE(10, f1_rare, "fraction", "two uneven classes: F1 of the rarer one"),
+	NUMBER_SINCE(10, auc, "fraction",
+		"two uneven classes: area under the ROC curve, latest 10 000 predictions"),
+	NUMBER_SINCE(10, alert_recall, "fraction",
+		"two uneven classes: recall of the rarer one at alert_share, of the same "
+		"predictions"),
+	NUMBER_SINCE(10, alert_share, "fraction",
+		"two uneven classes: share of alerts allowed (eval.alerts), by default the rarer "
+		"class's"),
 	NUMBER(seconds, "s",
 		"time spent so far; the only column that differs when a run is repeated"),
 	{0},

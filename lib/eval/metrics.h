@@ -25,6 +25,7 @@ struct metrics_row {
 	double le_album;
 	double same, most;
 	double mae, rmse, mae_last, mae_mean, inside, width;
+	double balanced, f1, f1_rare, auc, alert_recall, alert_share;
 	double seconds;
 };
 

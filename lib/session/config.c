@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "eval/alarm.h"
+#include "eval/uneven.h"
 #include "learn/parts/parts.h"
 #include "learn/learner.h"
 #include "learn/losses/loss.h"
@@ -48,7 +49,7 @@ static const struct option_row run_options[] = {
 
 static const struct option_row *const own_tables[] = {run_options, shape_options, learner_options,
 	pool_options, objective_options, optimizer_options, average_options, schedule_options,
-	parts_options, loss_options, schema_options, alarm_options};
+	parts_options, loss_options, schema_options, alarm_options, uneven_options};
 
 static const struct config_scope no_scope = {.place = "the program"};
 

@@ -44,6 +44,7 @@
 #include "eval/ledger.h"
 #include "eval/prequential.h"
 #include "eval/recent.h"
+#include "eval/uneven.h"
 #include "learn/learner.h"
 #include "session/checkpoint.h"
 #include "session/class_list.h"
@@ -149,6 +150,7 @@ struct run {
 	struct recent recent;
 	struct alarm *alarm;
 	struct confusion *confusion;
+	struct uneven *uneven;
 	struct errors *errors; /* of numbers, in place of all but the alarm; NULL for classes */
 	struct ledger ledger;
 	enum ledger_use predicting; /* what predictions are for at the moment */
@@ -266,6 +268,7 @@ struct run_scores {
 	double le, le5, blind, recent;
 	double same, most;        /* of classes: the last label, the most frequent one */
 	struct errors_sum errors; /* of numbers */
+	struct uneven_scores uneven;
 };
 struct run_scores run_scores(const struct run *run);
 int64_t run_scored(const struct run *run); /* samples scored so far */

@@ -47,6 +47,12 @@ struct metrics_row run_row(const struct run *run)
 	row.same = scores.same;
 	row.most = scores.most;
 	row.recent = scores.recent;
+	row.balanced = scores.uneven.balanced;
+	row.f1 = scores.uneven.f1;
+	row.f1_rare = scores.uneven.f1_rare;
+	row.auc = scores.uneven.auc;
+	row.alert_recall = scores.uneven.alert_recall;
+	row.alert_share = scores.uneven.alert_share;
 	add_errors(&row, &scores.errors);
 	row.alarms = alarm_armed(run->alarm) ? (double)alarm_count(run->alarm) : NAN;
 	learner_kept(run->learner, &training, &validation);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "session/run.h"
+#include "target/class.h"
 
 int run_score_new(struct run *run, int classes, struct err *err)
 {
@@ -14,7 +15,9 @@ int run_score_new(struct run *run, int classes, struct err *err)
 		return errors_new(&run->errors, err);
 	code = prequential_new(
 		&run->prequential, classes, options_int(o, "eval.blind_window"), err);
-	return code ? code : confusion_new(&run->confusion, classes, err);
+	if (!code)
+		code = confusion_new(&run->confusion, classes, err);
+	return code ? code : uneven_new(&run->uneven, UNEVEN_WINDOW, err);
 }
 
 void run_score_free(struct run *run)
@@ -22,11 +25,13 @@ void run_score_free(struct run *run)
 	prequential_free(run->prequential);
 	alarm_free(run->alarm);
 	confusion_free(run->confusion);
+	uneven_free(run->uneven);
 	errors_free(run->errors);
 	run->errors = NULL;
 	run->prequential = NULL;
 	run->alarm = NULL;
 	run->confusion = NULL;
+	run->uneven = NULL;
 }
 
 int run_score_classes(struct run *run, int classes, struct err *err)
@@ -64,7 +69,7 @@ int64_t run_scored(const struct run *run)
 
 struct run_scores run_scores(const struct run *run)
 {
-	struct run_scores scores = {NAN, NAN, NAN, NAN, NAN, NAN, {0}};
+	struct run_scores scores = {NAN, NAN, NAN, NAN, NAN, NAN, {0}, uneven_none};
 	struct errors_sum recent;
 
 	if (!run->learner || !run_scored(run))
@@ -83,6 +88,8 @@ struct run_scores run_scores(const struct run *run)
 	scores.same = prequential_same(run->prequential);
 	scores.most = prequential_most(run->prequential);
 	scores.recent = recent_accuracy(&run->recent);
+	scores.uneven = uneven_scores(
+		run->uneven, run->confusion, options_float(run->config.options, "eval.alerts"));
 	return scores;
 }
 
@@ -109,13 +116,16 @@ static void score_classes(
 
 	prequential_step(run->prequential, guesses, labels, n);
 	for (int i = 0; i < n; i++) {
-		const int32_t label = labels[i].class, predicted = guesses[i * TARGET_GUESS].class;
+		const union target *guess = guesses + (size_t)i * TARGET_GUESS;
+		const int32_t label = labels[i].class, predicted = guess->class;
 		const bool right = predicted == label;
 
 		recent_add(&run->recent, right);
 		if (alarm_add(run->alarm, !right, &change))
 			tell_alarm(run, &change);
 		confusion_add(run->confusion, label, predicted);
+		if (label < 2)
+			uneven_add(run->uneven, class_odds(guess), label == 1);
 	}
 }
 
@@ -138,4 +148,6 @@ void run_score_state(struct run *run, struct state *state)
 	recent_state(&run->recent, state);
 	alarm_state(run->alarm, state);
 	confusion_state(run->confusion, state);
+	if (state_version(state) >= 10)
+		uneven_state(run->uneven, state);
 }

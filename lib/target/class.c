@@ -56,9 +56,31 @@ int class_rank(const union target guesses[TARGET_GUESS], int32_t label)
 	return place + 1;
 }
 
+/*
+ * Log-odds share a cell with classes and TARGET_NONE. As floats these are below 2^-126 and NaN, so
+ * log-odds of this size are neither.
+ */
+static const float ODDS_LEAST = 1e-30F, ODDS_MOST = 1e30F;
+
+static float odds_of(double difference)
+{
+	const double size = fmin(fmax(fabs(difference), (double)ODDS_LEAST), (double)ODDS_MOST);
+
+	return (float)copysign(size, difference);
+}
+
 static void guess(const float *answer, int known, union target guess[TARGET_GUESS])
 {
 	class_most(answer, known, &guess->class, TARGET_GUESS);
+	if (known == 2)
+		guess[2].number = odds_of((double)answer[1] - (double)answer[0]);
+}
+
+float class_odds(const union target guess[TARGET_GUESS])
+{
+	const float odds = guess[2].number;
+
+	return fabsf(odds) >= ODDS_LEAST ? odds : NAN;
 }
 
 static bool same(union target a, union target b)

@@ -22,4 +22,10 @@ void class_probabilities(const float *logits, int classes, int width, float *out
  */
 int class_rank(const union target guesses[TARGET_GUESS], int32_t label);
 
+/*
+ * The log-odds of class 1 against class 0 in a guess that was made when these were the known
+ * classes; NAN in any other.
+ */
+float class_odds(const union target guess[TARGET_GUESS]);
+
 #endif

@@ -26,8 +26,9 @@ union target {
 
 /*
  * What a learner said about an input, kept until its label comes: cells that a kind of target
- * defines, TARGET_NONE where it needs fewer. Of classes it is the most probable, best first; of
- * numbers the answer. The last one may carry a mark.
+ * defines, TARGET_NONE where it needs fewer. Of classes it is the most probable, best first, and of
+ * two classes their log-odds, too (target/class.h); of numbers the answer. The last one may carry
+ * a mark.
  */
 enum { TARGET_GUESS = 5 };
 

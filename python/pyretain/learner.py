@@ -86,6 +86,12 @@ class Metrics(NamedTuple):
     mae_mean: float  # mae of whoever says the mean of all before
     coverage: float  # labels within their intervals
     width: float  # of intervals, in the mean
+    balanced_accuracy: float  # of uneven classes: mean over classes of the share recognised
+    f1: float  # mean of their F1
+    f1_rare: float  # of two: F1 of the rarer one
+    auc: float  # of two, over the latest 10 000
+    alert_recall: float  # of two: recall of the rarer one if this share raises an alert:
+    alert_share: float
 
 
 class Step:

@@ -30,7 +30,7 @@ static void nothing_is_known_at_first(void **state)
 	assert_true(isnan(m.learning_efficacy) && isnan(m.blind) && isnan(m.retention));
 	assert_true(isnan(m.retention_plain) && isnan(m.gap) && isnan(m.loss));
 	assert_true(m.learning_rate > 0);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 1; i++)
 		assert_true(m.reserved[i] == 0);
 	/* Nothing to learn from is no mistake; neither is what was observed only. */
 	train(learner, 10);

@@ -18,7 +18,8 @@
 	"step,iteration,samples,lr,gamma1,gamma2,best,sigma,val_loss_ma,val_loss_sgd,val_acc_ma,"  \
 	"val_acc_sgd,le,ir,ft,ir_sgd,ft_sgd,blind,le5,ir5,ft5,ir5_sgd,ft5_sgd,cost,"               \
 	"le_ever,ir_now,ft_now,recent,alarms,forgetting,bwt,kept,le_album,same,most,mae,rmse,"     \
-	"mae_last,mae_mean,inside,width,seconds\n"
+	"mae_last,mae_mean,inside,width,balanced,f1,f1_rare,auc,alert_recall,alert_share,"         \
+	"seconds\n"
 
 static struct metrics_row row_of(int i)
 {
@@ -125,8 +126,8 @@ static void the_file_by_letter(void **state)
 	assert_ok(metrics_file_sync(file, &err), err);
 	text = content(); /* nothing is held back until the file is closed */
 	assert_string_equal(text,
-		HEADER "3,0,0,0.1,,,2,-1e-05,,inf,,,,,,,,,,,,,,24,,,,,,,,,,,,,,,,,,0.5\n"
-		       "0,0,0,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+		HEADER "3,0,0,0.1,,,2,-1e-05,,inf,,,,,,,,,,,,,,24,,,,,,,,,,,,,,,,,,,,,,,,0.5\n"
+		       "0,0,0,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 	mem_free(text);
 	metrics_file_close(file);
 	metrics_file_close(NULL);
@@ -234,8 +235,8 @@ static void refuses_to_keep_what_is_not_there(void **state)
 
 static void reading_is_strict(void **state)
 {
-#define REST  ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-#define AFTER ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,," /* the seventh cell */
+#define REST  ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+#define AFTER ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,," /* the seventh cell */
 	static const struct {
 		const char *text, *says;
 	} cases[] = {

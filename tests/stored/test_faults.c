@@ -110,7 +110,7 @@ static void checkpoints_of_another_version(void **state)
 	close(file);
 	fix_checksum(checkpoint_in("broken", 0));
 	assert_int_equal(trial_open(&trial, settings, "broken", RUN_RESUME, &err), ERR_INPUT);
-	assert_says(err, "was written by a newer retain (states of version 17; this one knows 9)");
+	assert_says(err, "was written by a newer retain (states of version 17; this one knows 10)");
 	trial_close(&trial);
 	assert_non_null(checkpoint_in("broken", 1));
 }

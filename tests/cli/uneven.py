@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""usage: tests/cli/uneven.py RETAIN
+
+Two classes, one of them rare: that metrics.csv, the terminal, --json, the page and `retain eval` have balanced accuracy,
+F1, AUC and recall at a budget as worked out here from every answer, the same after a resume; and that even classes have
+none of them. Prints TAP. Works in a folder of its own.
+"""
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import tap
+from producer import RETAIN
+from tap import verdict
+
+ROWS = 900
+NAMES = ["balanced", "f1", "f1_rare", "auc", "alert_recall", "alert_share"]
+
+
+def rows_of(count, share, seed=1):
+    draws = random.Random(seed)
+    labels = ["yes" if draws.random() < share else "no" for _ in range(count)]
+    return [([round(draws.gauss(2 * (label == "yes"), 1), 3), round(draws.gauss(0, 1), 3)], label) for label in labels]
+
+
+def lines_of(rows, first=0):
+    for i, (row, label) in enumerate(rows):
+        yield json.dumps({"id": str(first + i), "input": row})
+        yield json.dumps({"id": str(first + i), "label": label})
+
+
+def run(lines, *words):
+    done = subprocess.run([RETAIN, *words], input="\n".join(lines).encode(), capture_output=True, timeout=300, check=False)
+    if done.returncode:
+        sys.exit(" ".join(words) + ": " + done.stderr.decode())
+    return done
+
+
+def answers_of(done):
+    answers = map(json.loads, done.stdout.decode().splitlines())
+    return {int(a["id"]): (a["prediction"], a["probability"]) for a in answers if "prediction" in a}
+
+
+def last_row(folder):
+    with open(folder + "/metrics.csv", encoding="utf-8") as file:
+        row = list(csv.DictReader(file))[-1]
+    return {name: float(row[name] or "nan") for name in NAMES}
+
+
+def close(got, want, slack=2e-3):
+    return all(abs(got[name] - want[name]) < slack for name in NAMES)
+
+
+def f1_of(pairs, label):
+    right = sum(said == true == label for said, true in pairs)
+    return 2 * right / (sum(said == label for said, _ in pairs) + sum(true == label for _, true in pairs))
+
+
+def measured(pairs, scored, alerts=0.0):
+    """pairs: (said, true); scored: (probability of yes, true)."""
+    recall = {c: sum(s == t == c for s, t in pairs) / sum(t == c for _, t in pairs) for c in ("yes", "no")}
+    order = sorted(scored, key=lambda one: -one[0])
+    high, low = ([p for p, t in scored if t == c] for c in ("yes", "no"))
+    alerts = alerts or len(high) / len(scored)
+    return {
+        "balanced": sum(recall.values()) / 2,
+        "f1": (f1_of(pairs, "yes") + f1_of(pairs, "no")) / 2,
+        "f1_rare": f1_of(pairs, "yes"),
+        "auc": sum((a > b) + (a == b) / 2 for a in high for b in low) / len(high) / len(low),
+        "alert_recall": sum(t == "yes" for _, t in order[: round(alerts * len(order))]) / len(high),
+        "alert_share": alerts,
+    }
+
+
+def of_answers(rows, answers):
+    pairs, scored = [], []
+    for i, (_, true) in enumerate(rows):
+        said, probability = answers.get(i, (None, 0))
+        pairs.append((said, true))
+        if len({label for _, label in rows[:i]}) == 2:
+            scored.append((probability if said == "yes" else 1 - probability, true))
+    return measured(pairs, scored)
+
+
+def before_labels():
+    rows = rows_of(ROWS, 0.08)
+    done = run(lines_of(rows), "run", "-", "--out", "live")
+    want, got = of_answers(rows, answers_of(done)), last_row("live")
+    verdict(0.6 < want["auc"] < 1 and close(got, want), "lines: metrics.csv has what the answers give", want, got)
+    told = done.stderr.decode()
+    verdict("balanced accuracy" in told and "%.3f   latest 10 000" % got["auc"] in told, "the terminal says it", told)
+    verdict("%.3g %% raise an alert" % (100 * got["alert_share"]) in told, "... and the budget", told)
+    run(lines_of(rows[:400]), "run", "-", "--quiet", "--out", "parts")
+    run(lines_of(rows[400:], 400), "run", "-", "--quiet", "--resume", "parts")
+    verdict(last_row("parts") == got, "stopped and resumed: the same numbers", last_row("parts"), got)
+    run(lines_of(rows_of(300, 0.45)), "run", "-", "--quiet", "--out", "even")
+    row = last_row("even")
+    verdict(all(value != value for value in row.values()), "even classes have none", row)
+
+
+def write_table(path, rows):
+    with open(path, "w", encoding="utf-8") as file:
+        csv.writer(file).writerows([["a", "b", "bought"]] + [row + [label] for row, label in rows])
+
+
+def files():
+    write_table("shop.csv", rows_of(ROWS, 0.08))
+    write_table("later.csv", rows_of(500, 0.1, seed=2))
+    told = json.loads(run([], "run", "shop.csv", "--quiet", "--json", "--out", "shop", "--set", "eval.alerts=0.05").stdout)
+    row = last_row("shop")
+    verdict(all(abs(told[name] - row[name]) < 1e-12 for name in NAMES) and row["alert_share"] == 0.05,
+            "a file: --json has them, at the budget set", told, row)
+    with open("shop/report.html", encoding="utf-8") as file:
+        verdict('"balanced":%s' % repr(row["balanced"])[:7] in file.read(), "the page has them")
+    done = run([], "eval", "shop", "later.csv", "--quiet", "--json", "--alerts", "0.2", "--out", "said.csv", "--probabilities")
+    with open("said.csv", encoding="utf-8") as file:
+        said = list(csv.DictReader(file))
+    want = measured([(one["prediction"], one["label"]) for one in said],
+                    [(float(one["yes"]), one["label"]) for one in said], 0.2)
+    got = json.loads(done.stdout)
+    verdict(len(said) == 500 and close(got, want), "retain eval has them of all samples", want, done.stdout)
+    words = run([], "eval", "shop", "later.csv", "--quiet").stdout.decode()
+    verdict("classes are uneven: balanced accuracy %.2f %%" % (100 * got["balanced"]) in words, "... and says them", words)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        before_labels()
+        files()
+    return tap.plan()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
