@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "dist/dist.h"
 #include "dist/peers.h"
-#include "session/config.h"
+#include "session/config/config.h"
 #include "store/store_impl.h"
 
 enum { STEP = 256, TRIES = 6 };

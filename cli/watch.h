@@ -2,7 +2,7 @@
 #ifndef RETAIN_CLI_WATCH_H
 #define RETAIN_CLI_WATCH_H
 
-#include "session/run.h"
+#include "session/run/run.h"
 
 struct watch {
 	const struct options *options; /* must outlive the watch */

@@ -1,11 +1,11 @@
 /*
- * The configuration of the command: the library's keys (session/config.h) and those of
+ * The configuration of the command: the library's keys (session/config/config.h) and those of
  * streams, of runs over stored data and of live streams.
  */
 #ifndef RETAIN_CONFIG_APP_CONFIG_H
 #define RETAIN_CONFIG_APP_CONFIG_H
 
-#include "session/config.h"
+#include "session/config/config.h"
 
 extern const struct config_scope app_scope;
 

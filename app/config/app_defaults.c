@@ -9,7 +9,7 @@
 
 #include "base/paths.h"
 #include "records/records.h"
-#include "session/defaults.h"
+#include "session/config/defaults.h"
 #include "streams/sight.h"
 #include "streams/source.h"
 

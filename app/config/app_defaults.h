@@ -8,7 +8,7 @@
 #include "base/options.h"
 
 /*
- * Fills in defaults derived from the data (session/defaults.h): whether they are rows or
+ * Fills in defaults derived from the data (session/config/defaults.h): whether they are rows or
  * pictures, how large these are, whether they have an order. Built-in streams are left alone, and
  * so are unreadable data; opening them later reports the error.
  */

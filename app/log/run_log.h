@@ -24,7 +24,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "eval/ledger.h"
-#include "session/metrics_file.h"
+#include "session/log/metrics_file.h"
 
 enum run_log_state {
 	RUN_LOG_ENDED,

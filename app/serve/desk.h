@@ -20,7 +20,7 @@
 #include "live/answers.h"
 #include "live/live.h"
 #include "live/live_line.h"
-#include "session/run.h"
+#include "session/run/run.h"
 #include "session/copy.h"
 
 struct job {

@@ -96,7 +96,7 @@ static void count_events(struct desk *desk)
 /* As an event. That events cannot be written is a warning, too. */
 static void tell(struct desk *desk, const char *message)
 {
-	struct events *events = desk->live ? desk->live->session.run.events : NULL;
+	struct event_log *events = desk->live ? desk->live->session.run.events : NULL;
 	struct learner_report report;
 	struct event_line line;
 
@@ -104,9 +104,9 @@ static void tell(struct desk *desk, const char *message)
 		return;
 	desk->telling = true;
 	learner_report(desk->live->session.run.learner, &report);
-	events_begin(&line, "warning", report.iteration);
+	event_log_begin(&line, "warning", report.iteration);
 	jwriter_text(&line.json, "message", message);
-	events_end(events, &line);
+	event_log_end(events, &line);
 	desk->telling = false;
 }
 

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "session/run.h"
+#include "session/run/run.h"
 
 struct serve;
 

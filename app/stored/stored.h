@@ -2,14 +2,14 @@
  * Sessions over a source: a stream with random access, and evaluation data for every moment. It
  * predicts each time step and gives it to the session, which trains on it; from time to time it
  * evaluates. In the supervised form all samples are revealed first, and time steps are only parts
- * of the training. To the files of a run (session/run.h) it adds
+ * of the training. To the files of a run (session/run/run.h) it adds
  *
  *	matrix.csv         accuracy by model time and data time
  */
 #ifndef RETAIN_STORED_STORED_H
 #define RETAIN_STORED_STORED_H
 
-#include "session/run.h"
+#include "session/run/run.h"
 
 struct stored;
 struct source;

@@ -9,11 +9,11 @@
 
 enum { BAD_EVENTS = 1000 };
 
-static void write_bad(struct events *events, int64_t iteration, const struct source_bad *bad)
+static void write_bad(struct event_log *events, int64_t iteration, const struct source_bad *bad)
 {
 	struct event_line line;
 
-	events_begin(&line, "bad", iteration);
+	event_log_begin(&line, "bad", iteration);
 	if (bad->by < 0) {
 		jwriter_whole(&line.json, "records", bad->id);
 	} else {
@@ -22,7 +22,7 @@ static void write_bad(struct events *events, int64_t iteration, const struct sou
 		jwriter_whole(&line.json, "by", bad->by);
 	}
 	jwriter_text(&line.json, "why", bad->why);
-	events_end(events, &line);
+	event_log_end(events, &line);
 }
 
 /* All are counted; of very many not each is an event, and still fewer are worth a warning. */

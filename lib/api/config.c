@@ -1,4 +1,4 @@
-/* The public configuration: the layers of session/config.h, and callbacks. */
+/* The public configuration: the layers of session/config/config.h, and callbacks. */
 #include "api/config.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "api/args.h"
 #include "base/mem.h"
-#include "session/defaults.h"
+#include "session/config/defaults.h"
 
 static const struct option_row program_options[] = {
 	{"run", "waiting_most", OPTION_INT64, "100000", "[1, inf)",

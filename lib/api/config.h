@@ -6,7 +6,7 @@
 #include "api/progress.h"
 #include "base/options.h"
 #include "nn/foreign/foreign.h"
-#include "session/config.h"
+#include "session/config/config.h"
 
 /* The warning callback of a learner. */
 struct warning {
@@ -27,7 +27,7 @@ struct retain_config {
 int api_config_options(
 	struct options **options, const struct retain_config *config, struct err *err);
 
-/* Fills in unset keys by the value of model.input (session/defaults.h). */
+/* Fills in unset keys by the value of model.input (session/config/defaults.h). */
 int api_config_fill(struct options *options, struct err *err);
 
 #endif

@@ -16,7 +16,7 @@
 #include "api/program.h"
 #include "api/serving.h"
 #include "api/waiting.h"
-#include "session/run.h"
+#include "session/run/run.h"
 
 struct retain_learner {
 	pid_t owner; /* the process that created it */

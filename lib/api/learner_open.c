@@ -14,7 +14,7 @@
 #include "base/paths.h"
 #include "schema/schema.h"
 #include "session/backup.h"
-#include "session/config.h"
+#include "session/config/config.h"
 
 int api_learner_owned(const struct retain_learner *learner, const char *function, struct err *err)
 {

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/ini_read.h"
 #include "base/mem.h"
-#include "session/config.h"
+#include "session/config/config.h"
 
 struct program {
 	struct session session; /* must be first */

@@ -62,7 +62,7 @@ enum option_flag {
 /*
  * Where a value comes from, in increasing precedence. Values derived from the data replace only
  * those up to ORIGIN_DATA; the user's own (options_said) stay. Within that, settings are applied
- * in layers (session/config.h).
+ * in layers (session/config/config.h).
  */
 enum option_origin {
 	ORIGIN_DEFAULT, /* the row's default */

@@ -15,10 +15,10 @@
 #include "target/class.h"
 #include "learn/parts/published.h"
 #include "nn/weights/weights_file.h"
-#include "session/checkpoint.h"
-#include "session/config.h"
+#include "session/run/checkpoint.h"
+#include "session/config/config.h"
 #include "schema/schema.h"
-#include "session/shape.h"
+#include "session/config/shape.h"
 
 enum { MICRO_BATCH = 32 };
 

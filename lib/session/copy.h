@@ -13,7 +13,7 @@
 #include "nn/net.h"
 #include "nn/weights/weights_file.h"
 #include "session/event.h"
-#include "session/run.h"
+#include "session/run/run.h"
 
 struct copy;
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "session/class_list.h"
+#include "session/run/class_list.h"
 #include "store/journal.h"
 
 /* A sender's query options: now or ever, and how many classes to return. */

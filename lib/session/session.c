@@ -17,7 +17,7 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "schema/schema.h"
-#include "session/rollback.h"
+#include "session/run/rollback.h"
 #include "session/session_impl.h"
 
 static const double HELD = 0.05; /* seconds that answers are held back for a common sync */

@@ -31,7 +31,7 @@
 #include <pthread.h>
 
 #include "session/event.h"
-#include "session/run.h"
+#include "session/run/run.h"
 #include "store/journal.h"
 
 /* The most inputs predicted and synced together. */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "schema/schema.h"
 #include "session/session_impl.h"
-#include "session/shape.h"
+#include "session/config/shape.h"
 
 static void counts_state(struct session *s, struct state *state)
 {

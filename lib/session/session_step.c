@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "session/rollback.h"
+#include "session/run/rollback.h"
 #include "session/session_impl.h"
 
 int session_meet(struct session *s, const float *inputs, const union target *labels,

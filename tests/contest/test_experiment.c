@@ -11,7 +11,7 @@
 #include "contest/contest.h"
 #include "contest/contest_table.h"
 #include "contest/experiment.h"
-#include "session/metrics_file.h"
+#include "session/log/metrics_file.h"
 
 static const char words[] = "[experiment]\n"
 			    "title = Three\n"

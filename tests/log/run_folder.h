@@ -10,7 +10,7 @@
 
 #include "../base/check.h"
 #include "base/file.h"
-#include "session/metrics_file.h"
+#include "session/log/metrics_file.h"
 
 static char tree[] = "/tmp/retain-test-XXXXXX";
 

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "session/metrics_file.h"
+#include "session/log/metrics_file.h"
 
 static inline int metrics_read(
 	const char *path, struct metrics_row **rows, size_t *count, struct err *err)

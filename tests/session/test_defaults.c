@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "config/app_defaults.h"
 #include "config/app_config.h"
-#include "session/defaults.h"
+#include "session/config/defaults.h"
 
 static struct options *made(const char *const *settings)
 {

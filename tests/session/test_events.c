@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "session/events.h"
+#include "session/log/event_log.h"
 
 static const struct scoring_window quiet = {
 	.iteration = 400,
@@ -18,12 +18,12 @@ static const struct scoring_window quiet = {
 	.verdict = {.before = 0.2, .after = 0.2, .score = -2.125, .sigma = 0.375},
 };
 
-static struct events *events_of(const char *path)
+static struct event_log *events_of(const char *path)
 {
-	struct events *events;
+	struct event_log *events;
 	struct err err;
 
-	if (events_open(&events, path, &err))
+	if (event_log_open(&events, path, &err))
 		fail_msg("%s", err.message);
 	return events;
 }
@@ -58,7 +58,7 @@ static double number_of(const json_t *object, const char *key)
 static void windows_and_cuts_are_lines(void **state)
 {
 	struct scoring_window cut = quiet;
-	struct events *events = events_of(in_folder("events"));
+	struct event_log *events = events_of(in_folder("events"));
 	struct err err;
 	json_t *line;
 
@@ -76,9 +76,9 @@ static void windows_and_cuts_are_lines(void **state)
 		.c1 = true,
 		.c2 = true,
 		.c3 = false};
-	events_window(events, &quiet);
-	events_window(events, &cut);
-	assert_int_equal(events_sync(events, &err), 0);
+	event_log_window(events, &quiet);
+	event_log_window(events, &cut);
+	assert_int_equal(event_log_sync(events, &err), 0);
 
 	line = line_of(in_folder("events"), 1);
 	assert_string_equal(json_string_value(json_object_get(line, "event")), "window");
@@ -96,7 +96,7 @@ static void windows_and_cuts_are_lines(void **state)
 	assert_true(json_is_false(json_object_get(line, "c3")));
 	assert_true(number_of(line, "sigma_age") == 1200 && number_of(line, "sigma_mean") == 0.35);
 	json_decref(line);
-	events_close(events);
+	event_log_close(events);
 }
 
 /* Without averages there is nothing to say of them; what is not a number is null. */
@@ -107,14 +107,14 @@ static void what_there_is_not_is_left_out(void **state)
 		.best = -1,
 		.scores = {{NAN, 0.5}},
 		.verdict = {.before = 1, .after = 1}};
-	struct events *events = events_of(in_folder("events"));
+	struct event_log *events = events_of(in_folder("events"));
 	json_t *line;
 	struct err err;
 
 	(void)state;
-	events_window(events, &window);
-	assert_int_equal(events_sync(events, &err), 0);
-	events_close(events);
+	event_log_window(events, &window);
+	assert_int_equal(event_log_sync(events, &err), 0);
+	event_log_close(events);
 	line = line_of(in_folder("events"), 1);
 	assert_true(json_is_null(json_object_get(line, "loss_sgd")));
 	assert_null(json_object_get(line, "loss_ma1"));
@@ -126,21 +126,21 @@ static void what_there_is_not_is_left_out(void **state)
 
 static void failures_are_told(void **state)
 {
-	struct events *events;
+	struct event_log *events;
 	struct err err;
 
 	(void)state;
-	assert_int_equal(events_open(&events, in_folder("none/events"), &err), ERR_FILE);
+	assert_int_equal(event_log_open(&events, in_folder("none/events"), &err), ERR_FILE);
 	assert_says(err, "none/events");
 	assert_null(events);
 	if (access("/dev/full", W_OK) == 0) {
 		events = events_of("/dev/full");
-		events_window(events, &quiet);
-		assert_int_equal(events_sync(events, &err), ERR_FILE);
+		event_log_window(events, &quiet);
+		assert_int_equal(event_log_sync(events, &err), ERR_FILE);
 		assert_says(err, "/dev/full");
 		/* It stays so. */
-		assert_int_equal(events_sync(events, &err), ERR_FILE);
-		events_close(events);
+		assert_int_equal(event_log_sync(events, &err), ERR_FILE);
+		event_log_close(events);
 	}
 	for (int n = 1; n < 3; n++) {
 		struct scoring_window cut = quiet;
@@ -148,10 +148,10 @@ static void failures_are_told(void **state)
 		cut.verdict.cut = true;
 		events = events_of(in_folder("events"));
 		mem_fail_at((uint64_t)n);
-		events_window(events, &cut);
+		event_log_window(events, &cut);
 		mem_fail_at(0);
-		assert_int_equal(events_sync(events, &err), ERR_MEMORY);
-		events_close(events);
+		assert_int_equal(event_log_sync(events, &err), ERR_MEMORY);
+		event_log_close(events);
 	}
 }
 

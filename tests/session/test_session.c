@@ -12,8 +12,8 @@
 #include "base/paths.h"
 #include "config/app_config.h"
 #include "schema/schema.h"
-#include "session/config.h"
-#include "session/defaults.h"
+#include "session/config/config.h"
+#include "session/config/defaults.h"
 #include "session/session.h"
 
 enum { FLOATS = 3, PER_STEP = 4 };

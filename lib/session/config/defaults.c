@@ -1,0 +1,143 @@
+/* A list of settings for each kind of input; the method comes first, and keys refine it. */
+#include "session/config/defaults.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/config/config.h"
+#include "target/target.h"
+
+/*
+ * A step of rows is a row. step_epochs: a batch of 32 for each new row and each small picture,
+ * and of large pictures one of 32 for every four, since one of them costs a thousand times as
+ * much. The holdout is what retention is measured on.
+ */
+#define BOTH                                                                                       \
+	"run.batch=32", "schedule.epsilon=0.02", "schedule.validation_batch=128",                  \
+		"schedule.window=auto", "schedule.patience=auto", "average.serve=best"
+static const char *const settings[][24] = {
+	[DEFAULTS_ROWS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
+		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "fast.parts=none",
+		"fast.heads=newton, hidden, labels, windows, forest, young", "fast.mix_by=pool",
+		"fast.prior=0", "fast.last=false", "fast.guard=true"},
+	[DEFAULTS_NUMBERS] = {BOTH, "model.arch=mlp:64", "run.step_epochs=32", "stream.per_step=1",
+		"stdin.per_step=1", "schedule.rate=0.1", "optimizer.kappa=0.1", "loss.kind=huber",
+		"fast.parts=none", "fast.heads=numbers"},
+	[DEFAULTS_PICTURES] = {BOTH, "model.arch=cnn:16,32,64,128", "run.step_epochs=32",
+		"stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1"},
+	[DEFAULTS_LARGE_PICTURES] = {BOTH, "model.arch=resnet18", "run.step_epochs=8",
+		"stream.per_step=8", "stdin.per_step=8", "schedule.rate=0.1"},
+};
+
+enum defaults_kind defaults_of_pictures(int side)
+{
+	return side > DEFAULTS_SMALL ? DEFAULTS_LARGE_PICTURES : DEFAULTS_PICTURES;
+}
+
+/* "channels,height,width", or one number for rows. What is written wrong is said elsewhere. */
+enum defaults_kind defaults_of_input(const char *input)
+{
+	const char *height = strchr(input, ','), *width = height ? strchr(height + 1, ',') : NULL;
+	const long side[] = {
+		height ? strtol(height + 1, NULL, 10) : 0, width ? strtol(width + 1, NULL, 10) : 0};
+
+	if (!height)
+		return DEFAULTS_ROWS;
+	return side[0] > DEFAULTS_SMALL || side[1] > DEFAULTS_SMALL ? DEFAULTS_LARGE_PICTURES
+								    : DEFAULTS_PICTURES;
+}
+
+static const char METHOD[] = "schedule-free+recency+fast";
+
+/* A key of the first column is left alone if one of the second is set. */
+static const char *const against[][2] = {
+	{"run.step_epochs", "run.iterations"},
+	{"run.step_epochs", "run.budget"},
+	{"run.step_epochs", "run.every"},
+	{"run.method", "replay.objective"},
+	{"run.method", "optimizer.kind"},
+	{"run.method", "average.kind"},
+	{"run.method", "schedule.kind"},
+	{"run.method", "learn.population"},
+	{"run.method", "learn.retrain"},
+	{"run.method", "learn.adapt_history"},
+	{"run.method", "run.form"},
+	/* One without the other would not fit: both are whole windows. */
+	{"schedule.window", "schedule.patience"},
+	{"schedule.patience", "schedule.window"},
+	{"schedule.window", "schedule.validate_every"},
+	{"schedule.patience", "schedule.validate_every"},
+	{"average.serve", "schedule.window"},
+};
+
+static bool open(const struct options *options, const char *key)
+{
+	if (!options_has(options, key) || options_said(options, key))
+		return false;
+	for (size_t i = 0; i < sizeof(against) / sizeof(*against); i++)
+		if (!strcmp(against[i][0], key) && options_has(options, against[i][1]) &&
+			options_said(options, against[i][1]))
+			return false;
+	return true;
+}
+
+bool defaults_wanted(const struct options *options)
+{
+	char key[OPTION_KEY];
+
+	for (const char *const *s = settings[DEFAULTS_ROWS]; *s; s++) {
+		options_split(*s, key);
+		if (open(options, key))
+			return true;
+	}
+	return open(options, "run.method");
+}
+
+int defaults_set(struct options *options, const char *key, const char *value, struct err *err)
+{
+	if (!open(options, key) || options_origin(options, key) > ORIGIN_DATA)
+		return 0;
+	return options_put(options, key, value, ORIGIN_DATA, "the data", err);
+}
+
+/* Fast weights are where something is trained. */
+static int follow_frozen(struct options *options, struct err *err)
+{
+	if (!options_has(options, "model.frozen") || !*options_text(options, "model.frozen"))
+		return 0;
+	return defaults_set(options, "fast.layers", "head", err);
+}
+
+/* A program's own net may hide its layers, and a second one that trains may cost too much. */
+static int follow_net(struct options *options, enum defaults_kind kind, struct err *err)
+{
+	if (kind != DEFAULTS_ROWS || strncmp(options_text(options, "model.arch"), "net:", 4) != 0)
+		return 0;
+	return defaults_set(options, "fast.heads", "newton, labels, windows, forest", err);
+}
+
+int defaults_fill(struct options *options, enum defaults_kind kind, bool held, struct err *err)
+{
+	const bool numbers = target_kind(options_text(options, "model.target")) == TARGET_NUMBER;
+	int code = open(options, "run.method") ? config_method(options, METHOD, err) : 0;
+
+	if (numbers && kind == DEFAULTS_ROWS)
+		kind = DEFAULTS_NUMBERS;
+	else if (!code && numbers)
+		code = defaults_set(options, "loss.kind", "huber", err);
+	if (!code && numbers)
+		code = defaults_set(options, "fast.parts", "none", err);
+
+	if (!code && held)
+		code = defaults_set(options, "replay.holdout", "0.05", err);
+	for (const char *const *s = settings[kind]; *s && !code; s++) {
+		char key[OPTION_KEY];
+		const char *value = options_split(*s, key);
+
+		code = defaults_set(options, key, value, err);
+	}
+	if (!code)
+		code = follow_net(options, kind, err);
+	return code ? code : follow_frozen(options, err);
+}

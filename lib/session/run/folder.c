@@ -1,0 +1,386 @@
+/*
+ * The run folder. Everything the run will need is created before its first step, so that a folder
+ * that cannot be written is found at once; results are written at its end, each file atomically,
+ * and run.json last: if it exists, so does everything else.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <retain.h>
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/mem.h"
+#include "nn/weights/weights_file.h"
+#include "session/run/run.h"
+#include "schema/schema.h"
+
+char *run_folder_path(const struct run *run, const char *name)
+{
+	struct text path = {0};
+
+	text_addf(&path, "%s/%s", run->config.folder, name);
+	if (path.failed) {
+		text_release(&path);
+		return NULL;
+	}
+	return path.data;
+}
+
+int run_folder_write(const struct run *run, const char *name, struct text *words, struct err *err)
+{
+	char *path = run_folder_path(run, name);
+	int code = !path || words->failed ? err_memory(err, name, words->size)
+					  : file_write(path, words->data, words->size, err);
+
+	mem_free(path);
+	text_release(words);
+	return code;
+}
+
+static int write_config(const struct run *run, struct err *err)
+{
+	struct text words = {0};
+	int code = options_write(run->config.options, &words, err);
+
+	if (!code)
+		return run_folder_write(run, "config.ini", &words, err);
+	text_release(&words);
+	return code;
+}
+
+/* Two processes in one folder would spoil each other's work. */
+static int take_lock(struct run *run, struct err *err)
+{
+	char *path = run_folder_path(run, "lock");
+	int code = 0;
+
+	if (!path)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (run->lock < 0)
+		code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	else if (flock(run->lock, LOCK_EX | LOCK_NB))
+		code = err_set(err, ERR_FILE, "%s: another process works in this folder",
+			run->config.folder);
+	mem_free(path);
+	return code;
+}
+
+/* Its name may lead nowhere by now, or to another's folder; the lock knows. */
+int run_folder_check(const struct run *run, struct err *err)
+{
+	char *path = run_folder_path(run, "lock");
+	struct stat ours, there;
+	int code = 0;
+
+	if (!path)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	if (fstat(run->lock, &ours) || stat(path, &there) || ours.st_ino != there.st_ino ||
+		ours.st_dev != there.st_dev)
+		code = err_set(err, ERR_FILE, "%s: was moved or removed while a run worked in it",
+			run->config.folder);
+	mem_free(path);
+	return code;
+}
+
+int run_folder_holds_run(const struct run *run, bool *holds, struct err *err)
+{
+	char *path = run_folder_path(run, "config.ini");
+	struct stat found;
+
+	if (!path)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	*holds = !stat(path, &found) && S_ISREG(found.st_mode);
+	mem_free(path);
+	return 0;
+}
+
+static int remove_file(const struct run *run, const char *name, struct err *err)
+{
+	char *path = run_folder_path(run, name);
+	int code = 0;
+
+	if (!path)
+		code = err_memory(err, "a path", strlen(run->config.folder));
+	else if (unlink(path) && errno != ENOENT)
+		code = err_set(err, ERR_FILE, "%s: %s", path, strerror(errno));
+	mem_free(path);
+	return code;
+}
+
+/* What says that a run has ended is the last to be written, and the first to go. */
+static const char facts_name[] = "run.json";
+
+/*
+ * What an earlier run left, all but its config, which is replaced at once, and a schema that
+ * goes on.
+ */
+static int clear_folder(const struct run *run, struct err *err)
+{
+	static const char *const files[] = {"metrics.csv", "events.jsonl", "matrix.csv",
+		"predictions.csv", "model.safetensors", "report.html"};
+	int code = remove_file(run, facts_name, err);
+
+	if (!code)
+		code = checkpoint_clear(run->config.folder, err);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !code; i++)
+		code = remove_file(run, files[i], err);
+	return code || run->schema_kept ? code : remove_file(run, "schema.json", err);
+}
+
+static int open_logs(struct run *run, struct err *err)
+{
+	char *metrics = run_folder_path(run, "metrics.csv"),
+	     *events = run_folder_path(run, "events.jsonl");
+	int code = metrics && events ? 0 : err_memory(err, "a path", strlen(run->config.folder));
+
+	if (!code)
+		code = metrics_file_open(&run->metrics, metrics, 0, err);
+	if (!code)
+		code = event_log_open(&run->events, events, err);
+	mem_free(metrics);
+	mem_free(events);
+	return code;
+}
+
+static int begin_anew(struct run *run, struct err *err)
+{
+	int code = clear_folder(run, err);
+
+	if (!code)
+		code = write_config(run, err);
+	return code ? code : open_logs(run, err);
+}
+
+/* The metrics stay closed, so that nothing of them is lost, until it is known how many count. */
+static int go_on(struct run *run, struct err *err)
+{
+	char *events = run_folder_path(run, "events.jsonl");
+	bool found = false;
+	struct learner_report now;
+	int code = events ? event_log_open(&run->events, events, err)
+			  : err_memory(err, "a path", strlen(run->config.folder));
+
+	mem_free(events);
+	if (!code)
+		code = checkpoint_load(run, &found, err);
+	if (!code)
+		code = remove_file(run, facts_name, err);
+	if (code)
+		return code;
+	if (!found) {
+		event_log_close(run->events);
+		run->events = NULL;
+		return begin_anew(run, err);
+	}
+	learner_report(run->learner, &now);
+	run->resumed = now.iteration;
+	return 0;
+}
+
+/* Samples exist nowhere else, so they go only when a run is begun anew by force. */
+int run_folder_clear_journal(const struct run *run, struct err *err)
+{
+	char *journal = run_folder_path(run, "journal");
+	int code = journal ? remove_file(run, "journal/data.mdb", err)
+			   : err_memory(err, "a path", strlen(run->config.folder));
+
+	if (!code)
+		code = remove_file(run, "journal/lock.mdb", err);
+	if (!code)
+		rmdir(journal);
+	mem_free(journal);
+	return code;
+}
+
+int run_folder_unlearn(struct run *run, struct err *err)
+{
+	int code = run_folder_clear_journal(run, err);
+
+	if (!code)
+		code = remove_file(run, "schema.json", err);
+	schema_free(run->schema);
+	run->schema = NULL;
+	run->schema_kept = false;
+	return code ? code : schema_from(&run->schema, run->config.options, err);
+}
+
+/* What a process left that was killed while it wrote. */
+static int sweep(struct run *run, struct err *err)
+{
+	char *checkpoints = run_folder_path(run, "checkpoint");
+
+	if (!checkpoints)
+		return err_memory(err, "a path", strlen(run->config.folder));
+	file_sweep(run->config.folder);
+	file_sweep(checkpoints);
+	mem_free(checkpoints);
+	return 0;
+}
+
+int run_folder_take(struct run *run, struct err *err)
+{
+	bool holds = false;
+	int code = file_make_folder(run->config.folder, err);
+
+	if (!code)
+		code = take_lock(run, err);
+	if (!code)
+		code = sweep(run, err);
+	if (!code)
+		code = run_folder_holds_run(run, &holds, err);
+	if (!code && run->config.start == RUN_NEW && holds)
+		code = err_set(err, ERR_INPUT, "%s: already holds a run%s%s", run->config.folder,
+			run->config.advice_held ? "; " : "",
+			run->config.advice_held ? run->config.advice_held : "");
+	if (!code && run->config.start == RUN_ANEW)
+		code = run_folder_clear_journal(run, err);
+	return code;
+}
+
+int run_folder_begin(struct run *run, struct err *err)
+{
+	const int code = run->lock < 0 ? run_folder_take(run, err) : 0;
+
+	if (code)
+		return code;
+	return run->config.start == RUN_RESUME ? go_on(run, err) : begin_anew(run, err);
+}
+
+/* A limit is one of training samples; those held out come on top. */
+static void add_kept(struct jwriter *json, const struct run *run)
+{
+	int64_t training, validation;
+
+	learner_kept(run->learner, &training, &validation);
+	jwriter_table(json, "kept");
+	jwriter_whole(json, "training", training);
+	jwriter_whole(json, "validation", validation);
+	jwriter_end(json);
+}
+
+static void add_ledger(struct jwriter *json, const struct ledger *ledger)
+{
+	char name[64];
+
+	jwriter_table(json, "ledger");
+	jwriter_whole(json, "iterations", ledger->iterations);
+	for (int use = 0; use < LEDGER_USES; use++) {
+		const char *what = ledger_use_name((enum ledger_use)use);
+
+		snprintf(name, sizeof(name), "forward_%s", what);
+		jwriter_whole(json, name, ledger->forward[use]);
+		snprintf(name, sizeof(name), "forward_samples_%s", what);
+		jwriter_whole(json, name, ledger->forward_samples[use]);
+	}
+	jwriter_whole(json, "backward", ledger->backward);
+	jwriter_whole(json, "backward_samples", ledger->backward_samples);
+	jwriter_whole(json, "updates", ledger->updates);
+	jwriter_whole(json, "averages", ledger->averages);
+	jwriter_whole(json, "macs", ledger->macs);
+	jwriter_end(json);
+}
+
+static int write_facts(const struct run *run, const struct run_result *result, struct err *err)
+{
+	struct text words = {0};
+	struct jwriter json = {.out = &words};
+	struct learner_report now;
+
+	learner_report(run->learner, &now);
+	jwriter_table(&json, NULL);
+	jwriter_lines(&json);
+	jwriter_text(&json, "version", RETAIN_VERSION);
+	jwriter_text(&json, "isa", learner_isa(run->learner));
+	jwriter_whole(&json, "threads", learner_threads(run->learner));
+	jwriter_truth(&json, "stopped", result->stopped);
+	jwriter_text(&json, "target", learner_target(run->learner)->name);
+	jwriter_number(&json, "late_ir", result->late_ir);
+	jwriter_number(&json, "late_ir_sgd", result->late_ir_sgd);
+	jwriter_number(&json, "late_ft", result->late_ft);
+	jwriter_number(&json, "late_ft_sgd", result->late_ft_sgd);
+	jwriter_number(&json, "recent", result->last.recent);
+	jwriter_number(&json, "alarms", result->last.alarms);
+	jwriter_number(&json, "cost_per_iteration", result->cost);
+	jwriter_number(&json, "seconds", result->seconds);
+	jwriter_number(&json, "train_seconds", result->train_seconds);
+	jwriter_number(&json, "iterations_per_s", result->iterations_per_s);
+	jwriter_number(&json, "fast_bytes", now.fast_bytes);
+	if (run->classes_most)
+		jwriter_whole(&json, "classes", learner_classes(run->learner));
+	if (run->driver->facts)
+		run->driver->facts(run, &json);
+	add_ledger(&json, &run->ledger);
+	add_kept(&json, run);
+	jwriter_end(&json);
+	text_add(&words, "\n");
+	return run_folder_write(run, facts_name, &words, err);
+}
+
+int run_save_weights(const struct run *run, int model, const char *path, struct err *err)
+{
+	const char **names = mem_new((size_t)run->classes, sizeof(*names));
+	struct learner_report now;
+	struct text schema = {0};
+	struct jwriter json = {.out = &schema, .dense = true};
+	int code;
+
+	if (!names)
+		return err_memory(err, "names of classes", (size_t)run->classes * sizeof(*names));
+	learner_report(run->learner, &now);
+	if (run->schema)
+		schema_write(run->schema, learner_floats(run->learner), &json, NULL);
+	else if (run->driver->schema)
+		run->driver->schema(run, &json);
+	code = weights_save(path,
+		&(struct weights){.net = learner_net(run->learner),
+			.params = learner_params(run->learner, model),
+			.stats = learner_stats(run->learner, model),
+			.iteration = now.iteration,
+			.class_names = run_class_names(run, names) ? names : NULL,
+			.schema = schema.data,
+			.scale = learner_scale(run->learner),
+			.scale_seen = learner_scale_seen(run->learner),
+			.target = target_kind(learner_target(run->learner)->name),
+			.number_scale = learner_number_scale(run->learner)},
+		err);
+	if (!code && schema.failed)
+		code = err_memory(err, "a schema", schema.size);
+	text_release(&schema);
+	mem_free(names);
+	return code;
+}
+
+int run_write_model(const struct run *run, const char *name, struct err *err)
+{
+	char *path = run_folder_path(run, name);
+	const int code = path ? run_save_weights(run, LEARNER_INFERENCE, path, err)
+			      : err_memory(err, "a path", strlen(run->config.folder));
+
+	mem_free(path);
+	return code;
+}
+
+int run_folder_end(struct run *run, const struct run_result *result, struct err *err)
+{
+	int code = run_folder_check(run, err);
+
+	if (!code)
+		code = event_log_sync(run->events, err);
+	if (!code)
+		code = run_write_rows(run, err);
+	if (!code)
+		code = metrics_file_sync(run->metrics, err);
+	if (!code)
+		code = run_write_predicted(run, err);
+	if (!code)
+		code = run_write_model(run, "model.safetensors", err);
+	if (!code)
+		code = write_facts(run, result, err);
+	return code;
+}

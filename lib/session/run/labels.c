@@ -1,0 +1,143 @@
+/* What labels are. Growing classes: the net, the scores and the journal follow the labels. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/run/run.h"
+#include "store/journal.h"
+
+enum { NOTE = 32 }; /* bytes of a note's name */
+
+static void note_name(char out[NOTE], int32_t label)
+{
+	snprintf(out, NOTE, "class/%" PRId32, label);
+}
+
+/* A class without a name has a note that is empty. */
+int run_note_classes(struct run *run, int32_t below, struct err *err)
+{
+	struct journal *journal = run->store ? store_journal(run->store) : NULL;
+	char name[NOTE];
+	int code = 0;
+
+	if (!journal || !run->names.count)
+		return 0;
+	while (run->names_kept < below && !code) {
+		const char *words = class_list_name(&run->names, run->names_kept);
+
+		note_name(name, run->names_kept);
+		code = journal_note(journal, name, words ? words : "", err);
+		run->names_kept += !code;
+	}
+	return code;
+}
+
+/* Journals of classes have no such note. */
+int run_note_target(struct run *run, struct err *err)
+{
+	static const char name[] = "target";
+	struct journal *journal = store_journal(run->store);
+	const char *wanted =
+		target_types[target_kind(options_text(run->config.options, "model.target"))]->name;
+	const bool bare = !journal_added(journal) && !journal_waiting(journal);
+	char *noted;
+	int code = journal_noted(journal, name, &noted, err);
+	const char *kept = noted ? noted : target_class.name;
+
+	if (!code && strcmp(kept, wanted) != 0)
+		code = bare ? journal_note(journal, name, wanted, err)
+			    : err_set(err, ERR_INPUT,
+				      "%s: its labels are %s, and model.target = %s; go on without "
+				      "--target, or "
+				      "begin another folder (--out)",
+				      run->config.folder,
+				      strcmp(kept, "number") ? "classes" : "numbers",
+				      options_text(run->config.options, "model.target"));
+	mem_free(noted);
+	return code;
+}
+
+int run_noted_classes(struct run *run, struct err *err)
+{
+	bool more = true;
+	int code = 0;
+
+	while (more && !code) {
+		char name[NOTE], *words;
+
+		note_name(name, run->names_kept);
+		code = journal_noted(store_journal(run->store), name, &words, err);
+		more = words;
+		if (!code && more)
+			code = class_list_add(
+				&run->names, run->names_kept++, *words ? words : NULL, err);
+		mem_free(words);
+	}
+	return code;
+}
+
+bool run_class_names(const struct run *run, const char **names)
+{
+	bool any = false;
+
+	if (learner_target(run->learner) == &target_number)
+		return false;
+	if (run->driver->class_names)
+		return run->driver->class_names(run, names);
+	for (int label = 0; label < run->classes; label++) {
+		names[label] = class_list_name(&run->names, label);
+		any = any || names[label];
+	}
+	return any;
+}
+
+static int most_classes(const struct run *run)
+{
+	return run->classes_most ? run->classes_most : run->classes;
+}
+
+/* Classes that come have labels without names, too. */
+static int32_t next_label(const struct run *run)
+{
+	const int32_t named = (int32_t)run->names.count;
+	const int known = run->classes_most && run->learner ? learner_classes(run->learner) : 0;
+
+	return known > named ? known : named;
+}
+
+int run_class(struct run *run, const char *name, int32_t *label, struct err *err)
+{
+	const int32_t next = next_label(run), most = most_classes(run);
+
+	*label = class_list_find(&run->names, name);
+	if (*label >= 0)
+		return 0;
+	if (next >= most)
+		return err_set(err, ERR_INPUT,
+			"class \"%.100s\": there are %d classes already, as many as %s allows%s",
+			name, most, run->classes_most ? "model.classes_most" : "model.classes",
+			run->classes_most ? "; if this is one more, set it higher" : "");
+	*label = next;
+	return class_list_add(&run->names, next, name, err);
+}
+
+int run_reveal(
+	struct run *run, const float *inputs, const union target *labels, int n, struct err *err)
+{
+	const bool classes = learner_target(run->learner) == &target_class;
+	int32_t largest = -1;
+	int code = 0;
+
+	for (int i = 0; i < n && classes; i++)
+		if (labels[i].class > largest && labels[i].class < most_classes(run))
+			largest = labels[i].class;
+	if (run->classes_most)
+		code = run_score_classes(run, largest + 1, err);
+	if (!code)
+		code = run_note_classes(run, largest + 1, err);
+	if (!code)
+		code = learner_reveal(run->learner, inputs, labels, n, err);
+	run->classes = net_spec(learner_net(run->learner))->classes;
+	return code;
+}
