@@ -236,14 +236,15 @@ static void read_record(struct survey *s, int64_t place, struct reader *reader)
 			checksum_add(checksum_add(0, &looked.label, sizeof(looked.label)),
 				reader->bytes.data, reader->bytes.size);
 	lock(s);
-	s->info->read += !s->seen[record];
-	if (s->seen[record])
-		code = 0; /* it was told */
+	/* Records that are evaluated on may be in the stream, too. */
+	if (!s->seen[record]) {
+		s->info->read++;
+		if (code)
+			note_fault(s, record, &why, read != 0);
+		else if (image)
+			note_size(s->info, pixels.width, pixels.height, reader->bytes.size);
+	}
 	s->seen[record] = true;
-	if (code)
-		note_fault(s, record, &why, read != 0);
-	else if (image)
-		note_size(s->info, pixels.width, pixels.height, reader->bytes.size);
 	atomic_flag_clear_explicit(&s->busy, memory_order_release);
 }
 

@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/name_list.h"
 #include "base/paths.h"
@@ -127,6 +128,27 @@ static char json_start(const char *path)
 	return start;
 }
 
+/* Whether the first line is one of a live stream: an object with an id, an input or a label. */
+static bool is_live(const char *path)
+{
+	struct mapped file;
+	struct jvalue *first = NULL;
+	bool live = false;
+
+	if (mapped_open(&file, path, 0, NULL))
+		return false;
+	if (file.size) {
+		const char *at = (const char *)file.data, *end = memchr(at, '\n', file.size);
+
+		jvalue_read(&first, at, end ? (size_t)(end - at) : file.size, path, NULL);
+	}
+	live = first && (jvalue_find(first, "id") || jvalue_find(first, "input") ||
+				jvalue_find(first, "label"));
+	jvalue_free(first);
+	mapped_close(&file);
+	return live;
+}
+
 int records_refuse_json(const char *path, struct err *err)
 {
 	const bool lines = path_ends(path, ".ndjson") || path_ends(path, ".jsonl");
@@ -137,11 +159,17 @@ int records_refuse_json(const char *path, struct err *err)
 	if (start == '[')
 		return err_set(err, ERR_INPUT,
 			"%s: is a JSON array, and its first value is not a row of a table: an "
-			"object "
-			"of numbers and words, as pandas writes with orient=\"records\"",
+			"object of numbers and words, as pandas writes with orient=\"records\"",
+			path);
+	if (is_live(path))
+		return err_set(err, ERR_INPUT,
+			"%s: lines of JSON are learned as they come: retain run - < %s", path,
 			path);
 	return err_set(err, ERR_INPUT,
-		"%s: lines of JSON are learned as they come: retain run - < %s", path, path);
+		"%s: is JSON, but neither a table, which is a list of flat objects or one per "
+		"line, "
+		"nor lines of a live stream",
+		path);
 }
 
 static int find_type(

@@ -142,9 +142,15 @@ def names_of_files():
         zipped.write(file.read().replace(b",", b"\t"))
     code, out, why = run("run", "zipped.tsv.gz", "--json")
     verdict(code == 0 and told(out)["le"] > 0.5, "a gzipped table is one", code, out, why)
-    write("lines.ndjson", ['{"a": 1}\n'])
+    write("lines.ndjson", ['{"id": 1, "input": [1, 2]}\n'])
     code, _, why = run("run", "lines.ndjson")
-    verdict(code == 2 and "retain run - < lines.ndjson" in why, "lines of JSON get their command", code, why)
+    verdict(code == 2 and "retain run - < lines.ndjson" in why, "lines of a live stream get their command", code, why)
+    for name, words in (("map.json", '{"type": "FeatureCollection", "features": []}'), ("one.jsonl", '{"a": 1}\n'),
+                        ("split.json", '{"columns": ["a"], "data": [[1]]}'), ("cut.json", '{"id": 1')):
+        write(name, [words])
+        code, _, why = run("run", name)
+        verdict(code == 2 and "run - <" not in why and "neither a table" in why, "%s gets none that would not help" % name,
+                code, why)
     write("blanks.dat", rows, " ")
     code, _, why = run("run", "blanks.dat")
     verdict(code == 2 and "blanks.dat: neither a config" in why and "nor data that retain can read" in why,
