@@ -220,17 +220,9 @@ static int keep_waiting(
 	struct retain_learner *learner, const struct waiting_step *step, struct err *err)
 {
 	struct journal *journal = learner->session->journal;
-	const char **keys;
-	int code = journal ? run_schema_keep(learner->run, err) : 0;
+	const int code = journal ? run_schema_keep(learner->run, err) : 0;
 
-	if (code || !journal)
-		return code;
-	keys = waiting_keys(step, learner->waiting.next);
-	code = keys ? journal_wait(
-			      journal, keys, step->inputs, step->guesses, NULL, step->count, err)
-		    : err_memory(err, "keys of a time step", (size_t)step->count);
-	mem_free(keys);
-	return code;
+	return code || !journal ? code : waiting_keep(&learner->waiting, step, journal, err);
 }
 
 /*

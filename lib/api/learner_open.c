@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/learner_impl.h"
@@ -93,14 +92,6 @@ void api_learner_leave(struct retain_learner *learner)
 	gate_leave(&learner->gate);
 }
 
-/* Tickets end with the process, but programs may keep them: none of another process fits here. */
-static uint64_t first_ticket(void)
-{
-	enum { PER_SECOND = 20 }; /* bits */
-
-	return ((uint64_t)time(NULL) << PER_SECOND) + 1;
-}
-
 /* The log of the learner's run. */
 static void pass_on(void *context, enum log_level level, const char *message)
 {
@@ -152,8 +143,7 @@ static int make_run(struct retain_learner *made, const struct retain_config *con
 		return code;
 	made->run = &made->session->run;
 	api_learner_reshape(made);
-	made->waiting.first = made->waiting.next = folder ? first_ticket() : 1;
-	return 0;
+	return waiting_begin(&made->waiting, folder, made->session->journal, err);
 }
 
 static int make_learner(struct retain_learner **learner, const struct retain_config *config,

@@ -4,10 +4,37 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "store/journal.h"
+
+static const char note_tickets[] = "tickets"; /* of the journal: those below may have been used */
+
+/* The second of opening, for folders of versions without the note, and for restored ones. */
+static uint64_t ticket_by_clock(void)
+{
+	enum { PER_SECOND = 20 }; /* bits */
+
+	return ((uint64_t)time(NULL) << PER_SECOND) + 1;
+}
+
+int waiting_begin(
+	struct waiting *waiting, const char *folder, struct journal *journal, struct err *err)
+{
+	char *words = NULL;
+	const int code = journal ? journal_noted(journal, note_tickets, &words, err) : 0;
+	const uint64_t used = words ? strtoull(words, NULL, 10) : 0;
+
+	mem_free(words);
+	waiting->first = folder ? ticket_by_clock() : 1;
+	if (used > waiting->first)
+		waiting->first = used;
+	waiting->next = waiting->first;
+	return code;
+}
 
 static int step_room(struct waiting_step **step, size_t floats, int count, struct err *err)
 {
@@ -160,6 +187,31 @@ const char **waiting_keys(const struct waiting_step *step, uint64_t ticket)
 		key_of(words + (ptrdiff_t)i * KEY, ticket, i);
 	}
 	return keys;
+}
+
+/* Notes many tickets at once: most calls write nothing but their inputs. */
+int waiting_keep(struct waiting *waiting, const struct waiting_step *step, struct journal *journal,
+	struct err *err)
+{
+	enum { AT_ONCE = 1 << 16 };
+	const uint64_t noted =
+		waiting->next < waiting->noted ? waiting->noted : waiting->next + AT_ONCE;
+	const char **keys = waiting_keys(step, waiting->next);
+	int code = keys ? 0 : err_memory(err, "keys of a time step", (size_t)step->count);
+
+	if (!code && noted > waiting->noted) {
+		char words[32];
+
+		snprintf(words, sizeof(words), "%" PRIu64, noted);
+		code = journal_note(journal, note_tickets, words, err);
+	}
+	if (!code)
+		code = journal_wait(
+			journal, keys, step->inputs, step->guesses, NULL, step->count, err);
+	if (!code)
+		waiting->noted = noted;
+	mem_free(keys);
+	return code;
 }
 
 /* How many inputs wait under a ticket: those of a step have numbers from 0 on. */

@@ -19,14 +19,21 @@ struct waiting_step {
 	union target *guesses; /* TARGET_GUESS for each input, to be filled in */
 };
 
-/* Zeroed, with its first ticket set: empty. */
 struct waiting {
 	struct waiting_step **steps; /* in the order of their tickets */
 	size_t count, room;
 	int64_t inputs;       /* of all steps */
 	uint64_t first, next; /* tickets: the first of all, and the next */
+	uint64_t noted;       /* the journal says that tickets below may have been given out */
 };
 
+/*
+ * Of a zeroed struct: empty. Programs may keep tickets of a folder, so no two processes that had it
+ * open give out the same: `journal` says how far they came, if there is one already.
+ */
+struct journal;
+int waiting_begin(
+	struct waiting *waiting, const char *folder, struct journal *journal, struct err *err);
 void waiting_release(struct waiting *waiting);
 
 /* A step of `count` inputs of `floats` numbers each. */
@@ -49,11 +56,12 @@ bool waiting_newest(const struct waiting *waiting);
 
 /*
  * A learner in a folder also stores waiting steps in its journal, so that they survive the
- * process: under a key for each input that no stream of lines can have. waiting_load restores the
- * step of a ticket; *step is NULL if there is none. waiting_keys returns a step's keys, for
- * mem_free; NULL if out of memory.
+ * process: under a key for each input that no stream of lines can have. waiting_keep stores a step
+ * that waiting_add is to be called for next. waiting_load restores the step of a ticket; *step is
+ * NULL if there is none. waiting_keys returns a step's keys, for mem_free; NULL if out of memory.
  */
-struct journal;
+int waiting_keep(struct waiting *waiting, const struct waiting_step *step, struct journal *journal,
+	struct err *err);
 int waiting_load(struct waiting_step **step, struct journal *journal, uint64_t ticket,
 	size_t floats, struct err *err);
 const char **waiting_keys(const struct waiting_step *step, uint64_t ticket);

@@ -97,12 +97,13 @@ class Metrics(NamedTuple):
 class Step:
     """Inputs that were observed: what was predicted, good for one reveal or drop."""
 
-    __slots__ = ("count", "labels", "_predicted", "_target", "_ticket")
+    __slots__ = ("count", "labels", "_of", "_predicted", "_target", "_ticket")
 
     def __init__(
-        self, ticket: Any, target: Target, predicted: npt.NDArray[Any], labels: npt.NDArray[Any]
+        self, ticket: Any, of: object, target: Target, predicted: npt.NDArray[Any], labels: npt.NDArray[Any]
     ) -> None:
         self._ticket = ticket
+        self._of = of
         self._target = target
         self._predicted = predicted
         self.count = len(predicted)
@@ -127,10 +128,6 @@ class Step:
 
     def __repr__(self) -> str:
         return f"Step(labels={self.labels!r})"
-
-
-def _ticket_of(step: Union[Step, int]) -> Any:
-    return step._ticket if isinstance(step, Step) else ffi.new("struct retain_ticket *", {"number": step})
 
 
 def _bar() -> ProgressFunction:
@@ -231,9 +228,17 @@ class Learner:
         check(code)
         self._adopt(made[0], (handle, nets))
 
+    def _identity(self) -> object:
+        # Of what steps are: a folder stays the same if it is moved or opened again.
+        if self.folder is None:
+            return object()
+        facts = os.stat(self.folder)
+        return facts.st_dev, facts.st_ino
+
     def _adopt(self, made: Any, called: Any) -> None:
         # Whoever drops the last reference ends it: close, or the last call that is under way.
         self._it = ffi.gc(made, lambda learner: _close(called, learner))
+        self._me = self._identity()
         self._shape = ffi.new("struct retain_shape *")
         self._target = CLASS
         self._former: set[int] = set()  # numbers of an input before fields came
@@ -517,7 +522,14 @@ class Learner:
         check(code)
         if not self._shape.floats:
             self._refresh()
-        return Step(ticket, target, predicted, target.read(self, predicted))
+        return Step(ticket, self._me, target, predicted, target.read(self, predicted))
+
+    def _ticket(self, step: Union[Step, int]) -> Any:
+        if not isinstance(step, Step):
+            return ffi.new("struct retain_ticket *", {"number": step})[0]
+        if step._of != self._me:
+            raise InputError("this step is of another learner")
+        return step._ticket[0]
 
     def reveal(self, step: Union[Step, int], labels: Any) -> None:
         """
@@ -528,13 +540,13 @@ class Learner:
         target = self._target
         told = target.take(self, labels, count)
         code = target.reveal(
-            self._alive(), _ticket_of(step)[0], ffi.from_buffer(target.labels, told), count, here.err
+            self._alive(), self._ticket(step), ffi.from_buffer(target.labels, told), count, here.err
         )
         check(code)
 
     def drop(self, step: Union[Step, int]) -> None:
         """The labels of this step, or of its ticket, will never come."""
-        check(lib.retain_learner_drop(self._alive(), _ticket_of(step)[0], here.err))
+        check(lib.retain_learner_drop(self._alive(), self._ticket(step), here.err))
 
     def train(self, iterations: Optional[int] = None) -> None:
         """Makes so many iterations; None: what the budget of the steps so far allows.

@@ -47,6 +47,22 @@ def test_labels_come_late_or_never(settings, stream):
             learner.reveal(*steps[1])
 
 
+def test_steps_are_of_one_learner(tmp_path, settings, stream):
+    (x, y), (other, _) = stream(2)
+    with Learner(**settings) as learner, Learner(**settings) as another:
+        step, foreign = learner.observe(x), another.observe(other)
+        with pytest.raises(InputError, match="another learner"):
+            learner.reveal(foreign, y)
+        with pytest.raises(InputError, match="another learner"):
+            learner.drop(foreign)
+        learner.reveal(step, y)
+    with Learner(str(tmp_path / "run"), **settings) as learner:
+        step = learner.observe(x)
+    (tmp_path / "run").rename(tmp_path / "moved")
+    with Learner(str(tmp_path / "moved")) as learner:
+        learner.reveal(step, y)  # a folder stays the same
+
+
 class Colour(enum.Enum):
     RED = 1
     BLUE = 2

@@ -356,7 +356,6 @@ static void tickets_outlive_the_process(void **state)
 	observe(learner, &step);
 	observe(learner, &dropped);
 	retain_learner_free(learner); /* as a killed process leaves it */
-	sleep(1);                     /* tickets are told apart by the second of opening */
 	learner = open_in("run", NULL);
 	observe(learner, &after);
 	assert_int_not_equal(step.ticket.number, after.ticket.number);
