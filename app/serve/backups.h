@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "serve/desk.h"
+#include "serve/desk/desk.h"
 
 struct backups;
 

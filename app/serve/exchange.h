@@ -6,13 +6,13 @@
 
 #include "serve/backups.h"
 #include "serve/budget.h"
-#include "serve/desk.h"
-#include "serve/gather.h"
-#include "serve/guard.h"
-#include "serve/http.h"
+#include "serve/desk/desk.h"
+#include "serve/desk/gather.h"
+#include "serve/http/guard.h"
+#include "serve/http/http.h"
 #include "serve/meters.h"
 #include "serve/serve.h"
-#include "serve/workers.h"
+#include "serve/http/workers.h"
 
 struct lines;
 

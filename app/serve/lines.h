@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "serve/budget.h"
-#include "serve/desk.h"
+#include "serve/desk/desk.h"
 
 struct lines;
 

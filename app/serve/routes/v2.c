@@ -7,7 +7,7 @@
 
 #include <retain.h>
 #include "base/mem.h"
-#include "serve/v2.h"
+#include "serve/routes/v2.h"
 
 static const char JSON[] = "application/json";
 

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/json_write.h"
-#include "serve/http.h"
+#include "serve/http/http.h"
 
 static const char *find(const struct http_field *fields, int count, const char *name,
 	int (*compare)(const char *, const char *))

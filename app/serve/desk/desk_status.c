@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "schema/schema.h"
-#include "serve/desk_impl.h"
-#include "serve/tail.h"
+#include "serve/desk/desk_impl.h"
+#include "serve/desk/tail.h"
 
 enum {
 	PUBLISH_SHARE = 50, /* learning spends one part in this many on copies */

@@ -12,8 +12,8 @@
 
 #include "base/err.h"
 #include "base/options.h"
-#include "serve/http.h"
-#include "serve/listen.h"
+#include "serve/http/http.h"
+#include "serve/http/listen.h"
 
 enum { GUARD_TOKEN = 512 };
 

@@ -1,5 +1,5 @@
 /* Checks Host, Origin and Authorization. */
-#include "serve/guard.h"
+#include "serve/http/guard.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "live/live_impl.h"
-#include "serve/desk.h"
+#include "serve/desk/desk.h"
 
 struct list {
 	struct job *first, **end;

@@ -2,7 +2,7 @@
  * Images are transformed like a data set of the net's own size (streams/view.h). If
  * image.transform is `auto`, images of another size are treated as photographs.
  */
-#include "serve/pictures.h"
+#include "serve/routes/pictures.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "serve/desk.h"
+#include "serve/desk/desk.h"
 
 struct gather;
 

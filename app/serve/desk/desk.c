@@ -6,7 +6,7 @@
  * stream and the open jobs.
  */
 #define _GNU_SOURCE 1
-#include "serve/desk.h"
+#include "serve/desk/desk.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "live/feed.h"
-#include "serve/desk_impl.h"
+#include "serve/desk/desk_impl.h"
 
 enum {
 	WAIT_MS = 200, /* after which the desk looks around without a job */

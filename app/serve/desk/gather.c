@@ -3,7 +3,7 @@
  *
  * Invariant: a job is on the list, or with one thread, or done.
  */
-#include "serve/gather.h"
+#include "serve/desk/gather.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "target/class.h"
 #include "live/live_impl.h"
 #include "serve/exchange.h"
-#include "serve/pictures.h"
+#include "serve/routes/pictures.h"
 #include "formats/pieces.h"
 
 enum { PIECE = 64 << 10 };

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "schema/schema.h"
-#include "serve/v2.h"
+#include "serve/routes/v2.h"
 
 #define NUMBER(type)                                                                               \
 	static double read_##type(const char *at)                                                  \

@@ -1,6 +1,6 @@
 /* Sockets that listen. */
 #define _GNU_SOURCE 1
-#include "serve/listen.h"
+#include "serve/http/listen.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -1,5 +1,5 @@
 /* A queue, and threads that serve it. */
-#include "serve/workers.h"
+#include "serve/http/workers.h"
 
 #include <pthread.h>
 

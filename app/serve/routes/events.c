@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "serve/exchange.h"
-#include "serve/tail.h"
+#include "serve/desk/tail.h"
 
 enum { PIECE = 16 << 10, STREAMS_MOST = 64 };
 static const double QUIET = 10; /* seconds of silence before a keep-alive comment */

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "target/class.h"
-#include "serve/v2.h"
+#include "serve/routes/v2.h"
 
 enum { NUMBER_MOST = 16 }; /* bytes of a probability and its comma */
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "schema/schema.h"
-#include "serve/desk_impl.h"
+#include "serve/desk/desk_impl.h"
 
 int desk_read(struct desk *desk, const struct copy *copy, const char *bytes, size_t size,
 	const char *where, struct event *line, float *input, struct err *err)

@@ -7,7 +7,7 @@
  * abort when told to stop listening while its threads do.
  */
 #define _GNU_SOURCE 1
-#include "serve/http.h"
+#include "serve/http/http.h"
 
 #include <errno.h>
 #include <microhttpd.h>

@@ -1,5 +1,5 @@
 /* The file is opened for each read: a run may replace it. */
-#include "serve/tail.h"
+#include "serve/desk/tail.h"
 
 #include <fcntl.h>
 #include <string.h>
