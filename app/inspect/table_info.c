@@ -18,13 +18,17 @@
 #include "records/table_target.h"
 
 /* Bytes that a brief look is at. */
-enum { BRIEF = 8 << 20 };
+enum { BRIEF = 1 << 20 };
 
 static int count_value(struct seen *seen, struct table_info_column *column,
-	const struct schema_value *value, int32_t class, struct err *err)
+	const struct schema_value *value, int32_t class, bool brief, struct err *err)
 {
-	int64_t at = vocabulary_find(&seen->values, value->words, value->size);
+	int64_t at;
 
+	/* What is judged of values needs all of them. */
+	if (column->more && brief)
+		return 0;
+	at = vocabulary_find(&seen->values, value->words, value->size);
 	if (at < 0 && seen->values.names.count == TABLE_INFO_VALUES) {
 		column->more = true;
 		return 0;
@@ -103,7 +107,7 @@ static int count_cell(
 	}
 	return memchr(value.words, '\0', value.size)
 		       ? 0
-		       : count_value(seen, column, &value, class, err);
+		       : count_value(seen, column, &value, class, s->brief, err);
 }
 
 static int count_rows(struct survey *s, struct err *err)
@@ -191,6 +195,7 @@ static int survey(struct survey *s, const char *path, const struct options *opti
 
 	s->as_it_lies = !strcmp(options_text(options, "stream.order"), "time") ||
 			!strcmp(options_text(options, "stream.order"), "given");
+	s->brief = brief;
 	if (!code && brief)
 		cut_short(s);
 	if (!code)

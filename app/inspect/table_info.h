@@ -52,7 +52,7 @@ struct table_info {
 /* Whether stream.source names a table. */
 bool table_info_is(const struct options *options);
 
-/* Describes the table that stream.source names; `brief`: only its first megabytes. */
+/* Describes the table that stream.source names; `brief`: only its first megabyte. */
 int table_info(struct table_info *info, const struct options *options, bool brief, struct err *err);
 void table_info_release(struct table_info *info);
 

@@ -27,6 +27,7 @@ struct survey {
 	struct table_scan scan;
 	struct mapped file;
 	struct seen *seen;
+	bool brief;      /* only for what looks wrong */
 	bool cut;        /* there are more rows */
 	bool number;     /* the label is learned as a number */
 	bool as_it_lies; /* rows are learned in file order, or by their times */

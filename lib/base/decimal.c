@@ -40,9 +40,17 @@ static bool quotient(int64_t sum, size_t places, double *number)
 #if LDBL_MANT_DIG == 64
 	static const long double powers[] = {1, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L,
 		1e9L, 1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L};
-	const long double exact = (long double)sum / powers[places];
+	static const double exact_powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+		1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+	long double exact;
 	uint64_t bits;
 
+	/* Both are doubles, and their quotient is rounded once: the usual case, and a quick one. */
+	if (sum <= INT64_C(1) << DBL_MANT_DIG) {
+		*number = (double)sum / exact_powers[places];
+		return true;
+	}
+	exact = (long double)sum / powers[places];
 	/* Rounded twice is rounded wrongly only half-way between two doubles. */
 	memcpy(&bits, &exact, sizeof(bits));
 	*number = (double)exact;

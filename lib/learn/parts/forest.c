@@ -44,7 +44,7 @@ static const double FREQUENT = 100;
 
 struct tree {
 	bool built;
-	int32_t nodes, leaf; /* leaf: of the sample in hand */
+	int32_t nodes;
 	int32_t column[NODES],
 		child[NODES]; /* child: the left one, the right one is next; 0: leaf */
 	float threshold[NODES];
@@ -60,12 +60,17 @@ struct forest {
 	float *rows;             /* [room][dim]; row i is at i % room */
 	int32_t *labels;
 	struct tree *trees;
-	float *counts; /* [tree][class][node] */
+	float *counts; /* [tree][node][class] */
+	float *turned; /* [class][node]: of one, for checkpoints */
+	/* The row that was asked about last, where it ended in each tree, and bits of the models asked. */
+	float *asked;
+	int32_t leaves[TREES];
+	unsigned known_leaves;
 	double credit[MODELS];
 	int64_t built[MODELS];
 	double *recent, *ever; /* [class] */
 	/* While a tree is built. */
-	int64_t *bag;
+	int64_t *bag; /* places of rows */
 	struct rng rng;
 	uint64_t key, drawn;
 	int64_t visits;
@@ -76,10 +81,10 @@ static struct forest *mine(struct part *part)
 	return (struct forest *)part;
 }
 
-static float *counts_of(const struct forest *forest, int tree, int class, int node)
+/* Of a node, by class. */
+static float *counts_of(const struct forest *forest, int tree, int node)
 {
-	return forest->counts + (((size_t)tree * (size_t)forest->known + (size_t) class) * NODES) +
-	       node;
+	return forest->counts + ((size_t)tree * NODES + (size_t)node) * (size_t)forest->known;
 }
 
 static void end(struct part *part)
@@ -90,6 +95,8 @@ static void end(struct part *part)
 	mem_free(forest->labels);
 	mem_free(forest->trees);
 	mem_free(forest->counts);
+	mem_free(forest->turned);
+	mem_free(forest->asked);
 	mem_free(forest->recent);
 	mem_free(forest->ever);
 	mem_free(forest->bag);
@@ -106,6 +113,8 @@ static bool make_arrays(struct forest *forest)
 	       (forest->labels = mem_new(room, sizeof(*forest->labels))) &&
 	       (forest->trees = mem_new(TREES, sizeof(*forest->trees))) &&
 	       (forest->bag = mem_new(BAG, sizeof(*forest->bag))) &&
+	       (forest->asked = mem_new((size_t)forest->dim, sizeof(float))) &&
+	       (forest->turned = mem_new((size_t)forest->known * NODES, sizeof(float))) &&
 	       (forest->counts = mem_new(TREES * (size_t)forest->known * NODES, sizeof(float)));
 }
 
@@ -148,14 +157,9 @@ static float draw_float(struct forest *forest)
 	return (float)draw(forest, 1 << 24) * 0x1p-24F;
 }
 
-static const float *row_of(const struct forest *forest, int64_t id)
+static const float *row_of(const struct forest *forest, int64_t place)
 {
-	return forest->rows + (size_t)(id % forest->room) * (size_t)forest->dim;
-}
-
-static int32_t label_of(const struct forest *forest, int64_t id)
-{
-	return forest->labels[id % forest->room];
+	return forest->rows + (size_t)place * (size_t)forest->dim;
 }
 
 /* A node that is to be split: bag[from..to-1]. */
@@ -177,8 +181,8 @@ static int draw_thresholds(
 	bool alike = true;
 
 	for (int k = 0; k < count; k++) {
-		const int64_t id = forest->bag[b->from + (int)draw(forest, rows)];
-		const float value = row_of(forest, id)[column];
+		const int64_t place = forest->bag[b->from + (int)draw(forest, rows)];
+		const float value = row_of(forest, place)[column];
 		int at = k;
 
 		alike = alike && (!k || value == thresholds[0]);
@@ -187,8 +191,8 @@ static int draw_thresholds(
 		thresholds[at] = value;
 	}
 	for (int k = 0; k < THRESHOLDS && alike; k++) {
-		const int64_t id = forest->bag[b->from + (int)draw(forest, rows)];
-		const float value = row_of(forest, id)[column];
+		const int64_t place = forest->bag[b->from + (int)draw(forest, rows)];
+		const float value = row_of(forest, place)[column];
 
 		if (value == thresholds[0])
 			continue;
@@ -202,7 +206,7 @@ static int draw_thresholds(
 static void try_column(struct forest *forest, const struct branch *b, const float *all, int column,
 	struct split *best)
 {
-	float thresholds[THRESHOLDS], left[CLASSES_MOST] = {0}, below = 0;
+	float thresholds[THRESHOLDS], left[CLASSES_MOST], below = 0;
 	int32_t places[THRESHOLDS + 1][CLASSES_MOST];
 	const int count = draw_thresholds(forest, b, column, thresholds), classes = forest->known;
 	const float rows = (float)(b->to - b->from);
@@ -210,16 +214,18 @@ static void try_column(struct forest *forest, const struct branch *b, const floa
 	if (!count)
 		return;
 	forest->visits += b->to - b->from + classes;
+	memset(left, 0, (size_t)classes * sizeof(*left));
 	for (int k = 0; k <= count; k++)
 		memset(places[k], 0, (size_t)classes * sizeof(places[k][0]));
+	for (int k = count; k < THRESHOLDS; k++)
+		thresholds[k] = INFINITY;
 	for (int i = b->from; i < b->to; i++) {
-		const int64_t id = forest->bag[i];
-		const float value = row_of(forest, id)[column];
+		const float value = row_of(forest, forest->bag[i])[column];
 		int place = 0;
 
-		for (int k = 0; k < count; k++)
+		for (int k = 0; k < THRESHOLDS; k++)
 			place += value > thresholds[k];
-		places[place][label_of(forest, id)]++;
+		places[place][forest->labels[forest->bag[i]]]++;
 	}
 	for (int k = 0; k < count; k++) {
 		float gain_left = 0, gain_right = 0, gain;
@@ -255,9 +261,9 @@ static float count_node(
 
 	memset(all, 0, (size_t)forest->known * sizeof(*all));
 	for (int i = b->from; i < b->to; i++)
-		all[label_of(forest, forest->bag[i])]++;
+		all[forest->labels[forest->bag[i]]]++;
 	for (int c = 0; c < forest->known; c++) {
-		*counts_of(forest, tree, c, b->node) = all[c];
+		counts_of(forest, tree, b->node)[c] = all[c];
 		squares += all[c] * all[c];
 		pure = pure || all[c] == rows;
 	}
@@ -273,13 +279,13 @@ static int part_rows(struct forest *forest, const struct branch *b, const struct
 	int from = b->from, to = b->to - 1;
 
 	while (from <= to) {
-		const int64_t id = forest->bag[from];
+		const int64_t place = forest->bag[from];
 
-		if (row_of(forest, id)[split->column] <= split->threshold) {
+		if (row_of(forest, place)[split->column] <= split->threshold) {
 			from++;
 		} else {
 			forest->bag[from] = forest->bag[to];
-			forest->bag[to--] = id;
+			forest->bag[to--] = place;
 		}
 	}
 	return from;
@@ -336,7 +342,8 @@ static void renew(struct forest *forest, int model)
 		window = forest->seen;
 	rows = window < BAG ? window : BAG;
 	for (int64_t i = 0; i < rows; i++)
-		forest->bag[i] = forest->seen - 1 - (int64_t)draw(forest, (uint64_t)window);
+		forest->bag[i] =
+			(forest->seen - 1 - (int64_t)draw(forest, (uint64_t)window)) % forest->room;
 	forest->visits = 0;
 	build(forest, at, (int)rows);
 	forest->credit[model] -= (double)forest->visits + BUILD_PRICE;
@@ -367,7 +374,9 @@ static double prior_of(const struct forest *forest, int model, int class)
 		     : forest->recent[class];
 }
 
-static void vote(const struct forest *forest, int model, const float *row, float *shares)
+/* `leaves`: where the row ended in each tree; NULL: nobody asks. */
+static void vote(const struct forest *forest, int model, const float *row, float *shares,
+	int32_t leaves[TREES])
 {
 	const int first = FORESTS[model].first, last = first + FORESTS[model].trees;
 	double most = -INFINITY, weights = 0, prior = 0;
@@ -378,18 +387,21 @@ static void vote(const struct forest *forest, int model, const float *row, float
 			most = fmax(most, forest->trees[i].record);
 	for (int i = first; i < last; i++) {
 		const struct tree *tree = &forest->trees[i];
+		const float *counts;
 		double weight, rows = 1;
-		int node;
+		int leaf;
 
 		if (!tree->built)
 			continue;
-		node = leaf_of(tree, row);
+		leaf = leaf_of(tree, row);
+		if (leaves)
+			leaves[i] = leaf;
+		counts = counts_of(forest, i, leaf);
 		weight = exp(TRUST * (tree->record - most));
 		for (int c = 0; c < forest->known; c++)
-			rows += (double)*counts_of(forest, i, c, node);
+			rows += (double)counts[c];
 		for (int c = 0; c < forest->known; c++)
-			shares[c] +=
-				(float)(weight * (double)*counts_of(forest, i, c, node) / rows);
+			shares[c] += (float)(weight * (double)counts[c] / rows);
 		weights += weight;
 		prior += weight / rows;
 	}
@@ -405,32 +417,40 @@ static int answer(struct part *part, int model, const struct part_samples *sampl
 {
 	struct forest *forest = mine(part);
 
+	const size_t dim = (size_t)forest->dim;
+	const float *last = samples->inputs + (size_t)(samples->n - 1) * dim;
+
 	(void)err;
 	for (int i = 0; i < samples->n; i++)
-		vote(forest, model, samples->inputs + (size_t)i * (size_t)forest->dim,
-			probabilities + (size_t)i * (size_t)forest->classes);
+		vote(forest, model, samples->inputs + (size_t)i * dim,
+			probabilities + (size_t)i * (size_t)forest->classes, forest->leaves);
+	if (memcmp(forest->asked, last, dim * sizeof(float)) != 0)
+		forest->known_leaves = 0;
+	memcpy(forest->asked, last, dim * sizeof(float));
+	forest->known_leaves |= 1U << model;
 	return 0;
 }
 
 /* Every tree is scored by what it said of the row, and counts it. */
 static void count_row(struct forest *forest, const float *row, int32_t label)
 {
+	const bool known = forest->known_leaves == (1U << MODELS) - 1 &&
+			   !memcmp(row, forest->asked, (size_t)forest->dim * sizeof(float));
+
 	for (int i = 0; i < TREES; i++) {
 		struct tree *tree = &forest->trees[i];
 		const int model = i >= FORESTS[1].first;
 		double rows = 1, share;
-		int node;
+		float *counts;
 
 		if (!tree->built)
 			continue;
-		node = leaf_of(tree, row);
+		counts = counts_of(forest, i, known ? forest->leaves[i] : leaf_of(tree, row));
 		for (int c = 0; c < forest->known; c++)
-			rows += (double)*counts_of(forest, i, c, node);
-		share = ((double)*counts_of(forest, i, label, node) +
-				prior_of(forest, model, label)) /
-			rows;
+			rows += (double)counts[c];
+		share = ((double)counts[label] + prior_of(forest, model, label)) / rows;
 		tree->record = KEEP * tree->record + log(share + LEAST);
-		++*counts_of(forest, i, label, node);
+		counts[label]++;
 	}
 }
 
@@ -447,6 +467,7 @@ static int learn(struct part *part, struct part_lesson *lesson, struct err *err)
 
 		if (label < forest->known)
 			count_row(forest, row, label);
+		forest->known_leaves = 0;
 		for (int c = 0; c < forest->classes; c++)
 			forest->recent[c] += step * ((c == label) - forest->recent[c]);
 		forest->ever[label]++;
@@ -492,6 +513,18 @@ static bool tree_is_sound(const struct forest *forest, const struct tree *tree)
 	return sound;
 }
 
+/* Checkpoints have a tree's counts class by class, which is how they grow: there, and back. */
+static void turn_counts(struct forest *forest, int at, bool back)
+{
+	for (int node = 0; node < NODES; node++)
+		for (int c = 0; c < forest->known; c++) {
+			float *here = counts_of(forest, at, node) + c;
+			float *there = forest->turned + (size_t)c * NODES + node;
+
+			*(back ? here : there) = *(back ? there : here);
+		}
+}
+
 static void tree_state(struct forest *forest, int at, struct state *state)
 {
 	struct tree *tree = &forest->trees[at];
@@ -503,8 +536,9 @@ static void tree_state(struct forest *forest, int at, struct state *state)
 	state_int32s(state, "child", tree->child, NODES);
 	state_floats(state, "threshold", tree->threshold, NODES);
 	state_double(state, "record", &tree->record);
-	state_class_floats(
-		state, "counts", counts_of(forest, at, 0, 0), (size_t)forest->known, NODES);
+	turn_counts(forest, at, false);
+	state_class_floats(state, "counts", forest->turned, (size_t)forest->known, NODES);
+	turn_counts(forest, at, true);
 	state_leave(state);
 	if (state_reading(state) && !state_failed(state) && !tree_is_sound(forest, tree)) {
 		state_refuse(state, ERR_FORMAT, "a tree whose nodes cannot be");
@@ -517,6 +551,7 @@ static void state(struct part *part, struct state *state)
 	struct forest *forest = mine(part);
 	bool right = true;
 
+	forest->known_leaves = 0;
 	state_enter(state, "forest");
 	state_class_doubles(state, "recent", forest->recent, (size_t)forest->classes, 1);
 	state_class_doubles(state, "ever", forest->ever, (size_t)forest->classes, 1);
@@ -576,7 +611,7 @@ static void answer_copy(const void *copy_of, int model, int dim, int classes, co
 {
 	for (int i = 0; i < n; i++)
 		vote(copy_of, model, inputs + (size_t)i * (size_t)dim,
-			probabilities + (size_t)i * (size_t)classes);
+			probabilities + (size_t)i * (size_t)classes, NULL);
 }
 
 const struct part_type part_forest = {

@@ -133,15 +133,36 @@ static bool is_near(const struct nearest *nearest, float distance)
 	return nearest->count < nearest->most || distance < nearest->distances[nearest->most - 1];
 }
 
+/*
+ * A distance that none of the nearest exceeds, of blocks from `place` on backwards: as many of
+ * them have a row that is as near. A block counts only if all of its rows are scanned.
+ */
+static float bound(const struct bank *bank, const struct measured *measured, int64_t rows,
+	int64_t place, const struct nearest *nearest)
+{
+	struct nearest least = *nearest;
+
+	rows -= place % BLOCK + 1;
+	for (int64_t block = place / BLOCK; rows >= BLOCK; rows -= BLOCK) {
+		block = block ? block - 1 : bank->room / BLOCK - 1;
+		if (is_near(&least, measured->blocks[block]))
+			try_row(&least, measured->blocks[block], 0);
+	}
+	return least.count < least.most ? INFINITY : least.distances[least.most - 1];
+}
+
 /* So many rows, from *place on backwards around the ring; *place is then the one before them. */
 static void scan(const struct bank *bank, const struct measured *measured, int64_t rows,
 	int64_t *place, struct nearest *nearest)
 {
+	const float most = bound(bank, measured, rows, *place, nearest);
+
 	while (rows > 0) {
 		const int64_t last = *place, first = last / BLOCK * BLOCK;
 		const int64_t stop = first > last - rows + 1 ? first : last - rows + 1;
 
-		if (is_near(nearest, measured->blocks[last / BLOCK]))
+		if (measured->blocks[last / BLOCK] <= most &&
+			is_near(nearest, measured->blocks[last / BLOCK]))
 			for (int64_t i = last; i >= stop; i--)
 				if (is_near(nearest, measured->rows[i]))
 					try_row(nearest, measured->rows[i], i);
