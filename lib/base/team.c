@@ -71,22 +71,30 @@ struct team {
  * take a hundred times as long over them, and what they could add to a sum is far below its last
  * bit. flush_end gives the thread its mode back.
  */
-static inline unsigned flush_begin(void)
+static inline uint64_t flush_begin(void)
 {
 #if defined(__x86_64__)
 	const unsigned mode = __builtin_ia32_stmxcsr();
 
 	__builtin_ia32_ldmxcsr(mode | 0x8040);
 	return mode;
+#elif defined(__aarch64__)
+	uint64_t mode;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+	__asm__ volatile("msr fpcr, %0" : : "r"(mode | UINT64_C(1) << 24));
+	return mode;
 #else
 	return 0;
 #endif
 }
 
-static inline void flush_end(unsigned mode)
+static inline void flush_end(uint64_t mode)
 {
 #if defined(__x86_64__)
-	__builtin_ia32_ldmxcsr(mode);
+	__builtin_ia32_ldmxcsr((unsigned)mode);
+#elif defined(__aarch64__)
+	__asm__ volatile("msr fpcr, %0" : : "r"(mode));
 #else
 	(void)mode;
 #endif

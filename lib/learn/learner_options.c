@@ -58,7 +58,7 @@ const struct option_row learner_options[] = {
 	{"engine", "patience", OPTION_FLOAT, "600", "[1, inf)",
 		"several processes: seconds until a process that does not answer ends the run",
 		OPTION_MAY_CHANGE},
-	{"engine", "isa", OPTION_CHOICE, "auto", "auto | avx512 | avx2 | avx2x16 | baseline",
+	{"engine", "isa", OPTION_CHOICE, "auto", "auto | avx512 | avx2 | avx2x16 | neon | baseline",
 		"instruction set of the kernels", OPTION_MAY_CHANGE},
 	{"engine", "conv", OPTION_CHOICE, "auto", "auto | own | direct | onednn",
 		"convolution kernels; own is without oneDNN, direct also without Winograd",

@@ -35,7 +35,7 @@ void class_probabilities(const float *logits, int classes, int width, float *out
 	double most = -INFINITY, sum = 0;
 
 	for (int c = 0; c < classes; c++)
-		most = fmax(most, (double)logits[c]);
+		most = (double)logits[c] > most ? (double)logits[c] : most;
 	for (int c = 0; c < classes; c++)
 		sum += exp((double)logits[c] - most);
 	for (int c = 0; c < width; c++)

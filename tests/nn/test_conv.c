@@ -7,6 +7,7 @@
 #include "check.h"
 #include "conv_reference.h"
 #include "nn/own/conv/conv.h"
+#include "nn/own/onednn.h"
 
 enum { THREADS = 3 };
 
@@ -409,8 +410,7 @@ static void choice_by_shape(void **state)
 		struct arena arena = {0};
 		struct err err;
 
-		/* Below AVX2 oneDNN has nothing for 1x1 that would be faster than ours. */
-		if (k->block < 8 && !strcmp(rows[i].policy, "auto") && rows[i].size == 1)
+		if (!strcmp(rows[i].name, "onednn") && onednn_speed(k->block) != ONEDNN_FAST)
 			continue;
 		struct conv conv = {.kernels = k,
 			.team = teams[0],

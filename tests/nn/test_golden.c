@@ -13,6 +13,7 @@
  * formula is wrong for all. Without a kink they agree to 1e-5.
  */
 #include "check.h"
+#include "policies.h"
 #include "nn/weights/safetensors.h"
 #include "optim/optimizer.h"
 
@@ -249,10 +250,9 @@ static double compare_net(const char *name, const char *isa, const char *conv)
 /* The best table with every choice of algorithms, and for small nets the other tables, too. */
 static void compare_engines(const char *name, bool small)
 {
-	static const char *const policies[] = {"auto", "own", "direct", "onednn"};
 	double least = INFINITY;
 
-	for (size_t i = 0; i < (small ? 4 : 3); i++)
+	for (size_t i = 0; i < (small ? policies_of(kernels_at(0)) : 3); i++)
 		least = fmin(least, compare_net(name, kernels_at(0)->isa, policies[i]));
 	for (int i = 1; kernels_at(i) && small; i++)
 		least = fmin(least, compare_net(name, kernels_at(i)->isa, "auto"));

@@ -11,14 +11,13 @@
  * where it would happen to most, gets parameters that keep its ReLUs firm.
  */
 #include "check.h"
+#include "policies.h"
 #include "base/rng.h"
 #include "reference_net.h"
 
 static const double STEP = 1e-7, TOLERANCE = 1e-4;
 
 enum { DIRECTIONS_MAX = 200, SEEDS = 3 };
-
-static const char *const policies[] = {"auto", "own", "direct", "onednn"};
 
 /* A direction in the space of one parameter tensor, or of all (row -1), each on its own scale. */
 struct direction {
@@ -169,7 +168,8 @@ static void check_seed(
 	assert_true(!per_tensor || count == net_params(rig.net)->count);
 	reference_net_run(&r, 0);
 	for (int i = 0; kernels_at(i) && (all_engines || i == 0); i++)
-		for (size_t p = 0; p < (all_engines ? COUNT(policies) : 1) && !verdict->text[0];
+		for (size_t p = 0;
+			p < (all_engines ? policies_of(kernels_at(i)) : 1) && !verdict->text[0];
 			p++) {
 			struct verdict own = {0};
 			config.engine = (struct engine_config){kernels_at(i)->isa, policies[p], 1};

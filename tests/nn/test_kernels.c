@@ -558,7 +558,7 @@ static void tables_have_names(void **state)
 	for (; kernels_at(count); count++) {
 		const struct kernels *k = kernels_at(count);
 		assert_ptr_equal(kernels_find(k->isa), k);
-		assert_true(k->block == 8 || k->block == 16);
+		assert_true(k->block == 4 || k->block == 8 || k->block == 16);
 		assert_int_equal(k->block % k->outer_rows, 0);
 		assert_true(k->peak(10) > 0);
 	}

@@ -4,6 +4,7 @@
  * Small, because ThreadSanitizer looks at all of it.
  */
 #include "check.h"
+#include "policies.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include "nn/predictor.h"
@@ -18,8 +19,6 @@ static const struct net_spec nets[] = {
 	{"mlp:24,16", NULL, 5, 3, 2, 7, false},
 	{"linear", NULL, 5, 13, 1, 1, false},
 };
-
-static const char *const policies[] = {"auto", "own", "direct", "onednn"};
 
 static struct predictor *predictor_of(const struct rig *rig, const struct predictor_config *config)
 {
@@ -81,7 +80,7 @@ static void it_has_a_runners_bits(void **state)
 {
 	static const int sizes[] = {1, 3, 8, MOST};
 
-	for (size_t k = 0; k < COUNT(nets) * COUNT(policies); k++) {
+	for (size_t k = 0; k < COUNT(nets) * policies_of(kernels_at(0)); k++) {
 		const char *policy = policies[k / COUNT(nets)];
 		const struct rig_config config = {
 			nets[k % COUNT(nets)], {NULL, policy, 2}, 8, MOST, 3, false};
@@ -115,7 +114,7 @@ static void it_matters_not_who_is_asked_about_together(void **state)
 {
 	static const int sizes[] = {2, 5, 16, MOST};
 
-	for (size_t k = 0; k < COUNT(nets) * COUNT(policies); k++) {
+	for (size_t k = 0; k < COUNT(nets) * policies_of(kernels_at(0)); k++) {
 		const char *policy = policies[k / COUNT(nets)];
 		const struct rig_config config = {
 			nets[k % COUNT(nets)], {NULL, policy, 1}, 8, MOST, 3, false};

@@ -3,6 +3,7 @@
  * is an error that leaves everything usable.
  */
 #include "check.h"
+#include "policies.h"
 #include "optim/optimizer.h"
 
 static const struct net_spec nets[] = {
@@ -11,8 +12,6 @@ static const struct net_spec nets[] = {
 	{"mlp:24,17", NULL, 5, 3, 2, 7, false},
 	{"linear", NULL, 5, 13, 1, 1, false},
 };
-
-static const char *const policies[] = {"auto", "own", "direct", "onednn"};
 
 /* A batch that needs two plans and the tree, its evaluation, its losses, an optimizer's step. */
 static void step(struct rig *rig, struct optimizer *optimizer, const struct average_step *averages)
@@ -35,7 +34,7 @@ static void a_steady_step_allocates_nothing(void **state)
 	static const char *const kinds[] = {"sgd", "adam"};
 
 	for (size_t k = 0; k < COUNT(nets); k++)
-		for (size_t p = 0; p < COUNT(policies); p++) {
+		for (size_t p = 0; p < policies_of(kernels_at(0)); p++) {
 			const struct rig_config config = {
 				nets[k], {"auto", policies[p], 2}, 4, 10, 3, false};
 			struct optimizer_config settings;
@@ -164,7 +163,8 @@ static void failing_memory_in_a_first_step(void **state)
 	for (size_t k = 0; k < COUNT(nets); k++)
 		for (int fresh = 0; fresh < 2; fresh++) {
 			const struct rig_config config = {nets[k],
-				{"auto", policies[k % COUNT(policies)], 2}, 2, 5, 3, false};
+				{"auto", policies[k % policies_of(kernels_at(0))], 2}, 2, 5, 3,
+				false};
 			struct rig rig, spared;
 			rig_open(&rig, &config);
 			rig_open(&spared, &config);

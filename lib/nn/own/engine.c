@@ -5,6 +5,7 @@
 #include "nn/own/conv/conv.h"
 #include "nn/engine.h"
 #include "nn/own/kernels.h"
+#include "nn/own/onednn.h"
 #include "nn/ranks/ranks.h"
 
 static void list_isas(char *text, size_t size)
@@ -33,6 +34,11 @@ static int choose(struct engine *engine, const struct engine_config *config, str
 	if (conv_policy_find(conv, &engine->conv))
 		return err_set(err, ERR_INPUT,
 			"engine.conv = %s: not known; choose auto, own, direct or onednn", conv);
+	if (engine->conv == &conv_onednn && onednn_speed(engine->kernels->block) == ONEDNN_NONE)
+		return err_set(err, ERR_INPUT,
+			"engine.conv = onednn: this build has no oneDNN for %s; choose auto, own "
+			"or direct",
+			engine->kernels->isa);
 	if (config->threads < 0 || config->threads > 1024)
 		return err_set(err, ERR_INPUT,
 			"engine.threads = %d: must be 0 (all processors) to 1024", config->threads);

@@ -21,6 +21,8 @@ static bool has_avx512(void)
 	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
 	       __builtin_cpu_supports("avx512vl");
 }
+#elif defined(__aarch64__)
+extern const struct kernels kernels_neon;
 #endif
 
 static bool always(void)
@@ -37,6 +39,8 @@ static const struct {
 	{&kernels_avx2, has_avx2},
 	/* The 16-wide code on 8-wide units: slower, but it tests the AVX-512 code everywhere. */
 	{&kernels_avx2x16, has_avx2},
+#elif defined(__aarch64__)
+	{&kernels_neon, always}, /* part of every 64-bit ARM */
 #endif
 	{&kernels_baseline, always},
 };

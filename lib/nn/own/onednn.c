@@ -59,6 +59,25 @@ static const struct layout layouts[] = {
 	{16, true, dnnl_nChw16c, dnnl_OIhw16i16o, dnnl_OIhw16o16i, dnnl_IOhw16o16i},
 };
 
+static const struct layout *layout_of(int block)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+		if (layouts[i].block == block)
+			return layouts + i;
+	return NULL;
+}
+
+enum onednn_speed onednn_speed(int block)
+{
+#if defined(__x86_64__)
+	const enum onednn_speed speed = ONEDNN_FAST;
+#else
+	const enum onednn_speed speed =
+		ONEDNN_SLOW; /* blocked layouts have reference kernels only */
+#endif
+	return layout_of(block) ? speed : ONEDNN_NONE;
+}
+
 struct worker {
 	dnnl_stream_t stream;
 	dnnl_memory_t memory[ONEDNN_PASSES][ARGS]; /* scratch: NULL where a pass needs none */
@@ -256,9 +275,7 @@ static int refuse(
 
 static int make(struct onednn_conv *conv, unsigned passes, struct err *err)
 {
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
-		if (layouts[i].block == conv->shape.block)
-			conv->layout = layouts + i;
+	conv->layout = layout_of(conv->shape.block);
 	if (!conv->layout)
 		return refuse(conv, "layout", dnnl_unimplemented, err);
 	dnnl_status_t status = make_streams(conv);

@@ -26,6 +26,13 @@ enum onednn_pass { ONEDNN_FORWARD, ONEDNN_BACKWARD_INPUT, ONEDNN_BACKWARD_WEIGHT
 
 struct onednn_conv;
 
+/*
+ * What oneDNN can do with images in such blocks: nothing, where this build has none of it, a
+ * convolution by its reference kernels, or one by kernels made for this processor's vectors.
+ */
+enum onednn_speed { ONEDNN_NONE, ONEDNN_SLOW, ONEDNN_FAST };
+enum onednn_speed onednn_speed(int block);
+
 /* Passes: the bits 1 << pass of those that will be run, beside the forward one. */
 int onednn_conv_new(struct onednn_conv **conv, const struct onednn_shape *shape, unsigned passes,
 	int workers, struct err *err);

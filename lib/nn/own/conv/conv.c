@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "nn/own/conv/conv.h"
+#include "nn/own/onednn.h"
 
 static const float STANDARDIZE_EPSILON = 1e-5f;
 
@@ -61,7 +62,7 @@ static size_t rows_floats(const struct conv *conv)
 static bool onednn_is_faster(const struct conv *conv)
 {
 	return conv->taps == 1 && conv->kernels == kernels_find("auto") &&
-	       conv->kernels->block >= 8 && conv_onednn.fits(conv);
+	       onednn_speed(conv->kernels->block) == ONEDNN_FAST && conv_onednn.fits(conv);
 }
 
 static const struct conv_algorithm *choose(

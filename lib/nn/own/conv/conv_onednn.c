@@ -26,7 +26,8 @@ static bool whole(const struct tensor *t, int block)
 static bool fits(const struct conv *conv)
 {
 	const int block = conv->kernels->block;
-	return !conv->fused && whole(&conv->in, block) && whole(&conv->out, block);
+	return onednn_speed(block) != ONEDNN_NONE && !conv->fused && whole(&conv->in, block) &&
+	       whole(&conv->out, block);
 }
 
 static int part_count(const struct conv *conv)

@@ -15,6 +15,8 @@
 #include <string.h>
 #if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #if !defined(VW) || !defined(ISA)
@@ -31,6 +33,8 @@
 #define TILE_ROWS 14
 #elif defined(__AVX2__) && VW == 8
 #define TILE_ROWS 6
+#elif defined(__aarch64__) && VW == 4
+#define TILE_ROWS 8
 #else
 #define TILE_ROWS 2
 #endif
@@ -88,6 +92,8 @@ INLINE vf v_set1(float x)
 	return (vf)_mm512_set1_ps(x);
 #elif VW == 8 && defined(__AVX2__)
 	return (vf)_mm256_set1_ps(x);
+#elif VW == 4 && defined(__aarch64__)
+	return (vf)vdupq_n_f32(x);
 #else
 	vf v;
 	for (int i = 0; i < VW; i++)
@@ -167,6 +173,20 @@ INLINE vf v_relu(vf v)
 	return v_max(v_zero(), v);
 }
 
+/* A bit per lane of a mask, whose lanes are all ones or all zeros. */
+INLINE vbits v_bits(vi mask)
+{
+#if VW == 4 && defined(__aarch64__)
+	const uint32x4_t lane = {1, 2, 4, 8};
+	return (vbits)vaddvq_u32(vandq_u32((uint32x4_t)mask, lane));
+#else
+	vbits bits = 0;
+	for (int i = 0; i < VW; i++)
+		bits |= (vbits)((mask[i] != 0) << i);
+	return bits;
+#endif
+}
+
 INLINE vbits v_positive(vf v)
 {
 #if VW == 16 && defined(__AVX512F__)
@@ -174,10 +194,7 @@ INLINE vbits v_positive(vf v)
 #elif VW == 8 && defined(__AVX2__)
 	return (vbits)_mm256_movemask_ps(_mm256_cmp_ps((__m256)v, _mm256_setzero_ps(), _CMP_GT_OQ));
 #else
-	vbits bits = 0;
-	for (int i = 0; i < VW; i++)
-		bits |= (vbits)((v[i] > 0) << i);
-	return bits;
+	return v_bits(v > v_zero());
 #endif
 }
 
@@ -191,6 +208,9 @@ INLINE vf v_keep(vf v, vbits bits)
 	const __m256i mask =
 		_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits), lane), lane);
 	return (vf)_mm256_and_ps((__m256)v, _mm256_castsi256_ps(mask));
+#elif VW == 4 && defined(__aarch64__)
+	const uint32x4_t lane = {1, 2, 4, 8};
+	return v_and(v, (vi)vtstq_u32(vdupq_n_u32(bits), lane));
 #else
 	for (int i = 0; i < VW; i++)
 		v[i] = bits >> i & 1 ? v[i] : 0;
@@ -204,6 +224,8 @@ INLINE vf v_sqrt(vf v)
 	return (vf)_mm512_sqrt_ps((__m512)v);
 #elif VW == 8 && defined(__AVX2__)
 	return (vf)_mm256_sqrt_ps((__m256)v);
+#elif VW == 4 && defined(__aarch64__)
+	return (vf)vsqrtq_f32((float32x4_t)v);
 #else
 	for (int i = 0; i < VW; i++)
 		v[i] = __builtin_sqrtf(v[i]);
@@ -413,10 +435,15 @@ INLINE void v_transpose(vf row[VW])
 	}
 }
 #else
+#if VW == 4
+#define V_ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define V_ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#else
 #define V_ZIP_LOW(a, b)                                                                            \
 	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define V_ZIP_HIGH(a, b)                                                                           \
 	__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#endif
 
 /* log2(VW) perfect shuffles. */
 INLINE void v_transpose(vf row[VW])

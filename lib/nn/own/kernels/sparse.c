@@ -10,7 +10,7 @@
 #include "nn/own/kernels/declare.h"
 
 /* Vectors of sums. With one of a's number they must be registers. */
-#if defined(__AVX512F__) || (defined(__AVX2__) && VW == 8)
+#if defined(__AVX512F__) || (defined(__AVX2__) && VW == 8) || (defined(__aarch64__) && VW == 4)
 #define STRIP 13
 #else
 #define STRIP 6
@@ -26,10 +26,7 @@ INLINE vbits v_nonzero(vf v)
 	return (vbits)_mm256_movemask_ps(
 		_mm256_cmp_ps((__m256)v, _mm256_setzero_ps(), _CMP_NEQ_UQ));
 #else
-	vbits bits = 0;
-	for (int i = 0; i < VW; i++)
-		bits |= (vbits)((v[i] != 0) << i);
-	return bits;
+	return v_bits(v != v_zero());
 #endif
 }
 

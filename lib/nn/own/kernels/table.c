@@ -46,7 +46,7 @@ const struct kernels KERNEL(kernels) = {
 	.block = VW,
 	.tile_rows = TILE_ROWS,
 	.outer_rows = VW == 16 ? 8 : 4,
-	.outer_rows_max = VW == 16 ? 8 : 6,
+	.outer_rows_max = VW == 8 ? 6 : 8,
 	.tile = KERNEL(tile_table),
 	.outer = KERNEL(outer_table),
 	.dense = KERNEL(dense),

@@ -22,7 +22,7 @@ const struct norm_type *norm_find(const char *name)
 
 size_t norm_mask_bytes(const struct tensor *t, int block)
 {
-	return (size_t)t->n * t->blocks * tensor_pixels(t) * (block / 8);
+	return (size_t)t->n * t->blocks * tensor_pixels(t) * ((block + 7) / 8);
 }
 
 int norm_plan(struct norm *norm, struct arena *arena, struct err *err)
@@ -68,7 +68,7 @@ static void *mask_at(const struct norm *norm, void *mask, int n, int b)
 {
 	const size_t pixels = tensor_pixels(&norm->tensor);
 	return mask ? (char *)mask + ((size_t)n * norm->tensor.blocks + b) * pixels *
-					     (norm->kernels->block / 8)
+					     ((norm->kernels->block + 7) / 8)
 		    : NULL;
 }
 
